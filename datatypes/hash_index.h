@@ -173,7 +173,7 @@ class HashIndex {
   };
 
   struct alignas(64) Page {
-    uint32_t depth = 0;  // top hash bits that all items of this page share
+    int32_t depth = 0;  // top hash bits that all items of this page share
     uint32_t used = 0;
     Bucket buckets[kBuckets] = {};
   };
@@ -257,7 +257,7 @@ class HashIndex {
       prefix *= 2;
     }
     assert(old->depth < kMaxDepth);
-    uint32_t depth = old->depth + 1;
+    int depth = old->depth + 1;
     auto* low = new Page;
     auto* high = new Page;
     low->depth = high->depth = depth;
@@ -298,7 +298,7 @@ class HashIndex {
   void MaybeMerge(size_t prefix) {
     Page* page = directory_[prefix];
     if (page->depth == 0) return;
-    size_t span = size_t{1} << (static_cast<uint32_t>(depth_) - page->depth);
+    size_t span = size_t{1} << (depth_ - page->depth);
     size_t first = prefix & ~(span - 1);
     size_t sibling_first = first ^ span;
     Page* sibling = directory_[sibling_first];
@@ -390,7 +390,7 @@ uint64_t HashIndex<Item>::Scan(uint64_t cursor, Visit&& visit) const {
   Place place = Decode(cursor);
   const Page* page = directory_[depth_ == 0 ? 0 : static_cast<size_t>(place.prefix >> (kPrefixBits - depth_))];
   if (page == nullptr) return 0;
-  int depth = static_cast<int>(page->depth);
+  int depth = page->depth;
   uint64_t width = 1ull << (kPrefixBits - depth);
   uint64_t begin = place.prefix & ~(width - 1);
   // The page was merged since: its other half, behind the old page, has not been seen at all unless the old page was the
@@ -414,7 +414,7 @@ Item* HashIndex<Item>::PickRandom(Random& random) const {
     size_t at = random.Below(directory_.size());
     const Page* page = directory_[at];
     // A shallow page stands in the directory several times: accept only its first place, so that pages are equal.
-    size_t span = size_t{1} << (static_cast<uint32_t>(depth_) - page->depth);
+    size_t span = size_t{1} << (depth_ - page->depth);
     if ((at & (span - 1)) != 0) continue;
     const Bucket& bucket = page->buckets[random.Below(kBuckets)];
     int slot = static_cast<int>(random.Below(kSlots));
