@@ -111,8 +111,8 @@ bool PrintsPlainly(const Decimal& decimal) {
 
 // Redis: integers in this range print plainly whatever the number of their zeros.
 bool IsPlainInteger(double value) {
-  constexpr double kLimit = 4503599627370496.0;  // 2^52
-  return value > -kLimit && value < kLimit && value == std::trunc(value);
+  constexpr double kLimit = 4611686018427387904.0;  // 2^62
+  return std::fabs(value) <= kLimit && value == std::trunc(value);
 }
 
 }  // namespace
