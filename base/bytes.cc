@@ -1,0 +1,200 @@
+#include "base/bytes.h"
+
+#include <algorithm>
+
+namespace respite {
+
+namespace {
+
+constexpr char kHexDigits[] = "0123456789abcdef";
+
+// The letter that follows the backslash in the quoted form, or 0 when `c` has none.
+constexpr char EscapeLetter(char c) {
+  switch (c) {
+    case '\\':
+    case '"':
+      return c;
+    case '\n':
+      return 'n';
+    case '\r':
+      return 'r';
+    case '\t':
+      return 't';
+    case '\a':
+      return 'a';
+    case '\b':
+      return 'b';
+    default:
+      return 0;
+  }
+}
+
+constexpr char EscapedChar(char letter) {
+  switch (letter) {
+    case 'n':
+      return '\n';
+    case 'r':
+      return '\r';
+    case 't':
+      return '\t';
+    case 'a':
+      return '\a';
+    case 'b':
+      return '\b';
+    default:
+      return letter;
+  }
+}
+
+constexpr int HexValue(char c) {
+  if (IsDigit(c)) return c - '0';
+  const char lower = LowerChar(c);
+  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+// Reads words off the front of a line.
+class WordReader {
+ public:
+  explicit WordReader(Bytes line) : rest_(line) {}
+
+  bool SkipSpaces() {
+    while (!rest_.empty() && IsSpace(rest_.front())) rest_.remove_prefix(1);
+    return !rest_.empty();
+  }
+
+  // Requires: SkipSpaces() returned true. nullopt means unbalanced quotes.
+  std::optional<std::string> Next() {
+    std::string word;
+    while (!rest_.empty()) {
+      const char c = rest_.front();
+      if (c == '"') return Double(std::move(word));
+      if (c == '\'') return Single(std::move(word));
+      if (EndsPlainWord(c)) break;
+      word.push_back(c);
+      rest_.remove_prefix(1);
+    }
+    return word;
+  }
+
+ private:
+  // Redis: \v and \f separate words but do not end an unquoted one.
+  static bool EndsPlainWord(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
+  std::optional<std::string> Double(std::string word) {
+    rest_.remove_prefix(1);
+    while (!rest_.empty()) {
+      if (rest_.front() == '"') return Closed(std::move(word));
+      word.push_back(TakeEscapable());
+    }
+    return std::nullopt;
+  }
+
+  // A backslash that ends the line stands for itself (and the quotes stay unbalanced).
+  char TakeEscapable() {
+    const char c = rest_.front();
+    if (c != '\\' || rest_.size() < 2) return Take(1, c);
+    if (rest_[1] != 'x' || rest_.size() < 4) return Take(2, EscapedChar(rest_[1]));
+    const int high = HexValue(rest_[2]);
+    const int low = HexValue(rest_[3]);
+    if (high < 0 || low < 0) return Take(2, 'x');
+    return Take(4, static_cast<char>(high * 16 + low));
+  }
+
+  std::optional<std::string> Single(std::string word) {
+    rest_.remove_prefix(1);
+    while (!rest_.empty()) {
+      if (rest_.front() == '\'') return Closed(std::move(word));
+      const bool escaped = rest_.starts_with("\\'");
+      word.push_back(Take(escaped ? 2 : 1, escaped ? '\'' : rest_.front()));
+    }
+    return std::nullopt;
+  }
+
+  std::optional<std::string> Closed(std::string word) {
+    rest_.remove_prefix(1);
+    if (!rest_.empty() && !IsSpace(rest_.front())) return std::nullopt;
+    return word;
+  }
+
+  char Take(size_t count, char meaning) {
+    rest_.remove_prefix(count);
+    return meaning;
+  }
+
+  Bytes rest_;
+};
+
+}  // namespace
+
+bool EqualsIgnoreCase(Bytes a, Bytes b) {
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return LowerChar(x) == LowerChar(y); });
+}
+
+std::string ToLower(Bytes text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(), LowerChar);
+  return lower;
+}
+
+std::string ToUpper(Bytes text) {
+  std::string upper(text);
+  std::transform(upper.begin(), upper.end(), upper.begin(), UpperChar);
+  return upper;
+}
+
+void AppendQuoted(std::string& out, Bytes text) {
+  out.push_back('"');
+  for (const char c : text) {
+    if (const char letter = EscapeLetter(c); letter != 0) {
+      out.push_back('\\');
+      out.push_back(letter);
+    } else if (IsPrintable(c)) {
+      out.push_back(c);
+    } else {
+      const auto octet = static_cast<unsigned char>(c);
+      out.append("\\x");
+      out.push_back(kHexDigits[octet >> 4]);
+      out.push_back(kHexDigits[octet & 15]);
+    }
+  }
+  out.push_back('"');
+}
+
+std::string Quoted(Bytes text) {
+  std::string out;
+  out.reserve(text.size() + 2);
+  AppendQuoted(out, text);
+  return out;
+}
+
+std::optional<std::vector<std::string>> SplitQuoted(Bytes line) {
+  // Redis: a NUL ends the line, whatever follows it.
+  WordReader reader(line.substr(0, line.find('\0')));
+  std::vector<std::string> words;
+  while (reader.SkipSpaces()) {
+    std::optional<std::string> word = reader.Next();
+    if (!word) return std::nullopt;
+    words.push_back(std::move(*word));
+  }
+  return words;
+}
+
+std::vector<Bytes> SplitOn(Bytes text, char separator) {
+  std::vector<Bytes> fields;
+  size_t start = 0;
+  for (size_t end = text.find(separator); end != Bytes::npos; end = text.find(separator, start)) {
+    fields.push_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  fields.push_back(text.substr(start));
+  return fields;
+}
+
+Bytes TrimSpaces(Bytes text) {
+  while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
+  while (!text.empty() && IsSpace(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+}  // namespace respite

@@ -1,0 +1,76 @@
+#include "base/histogram.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace respite {
+
+namespace {
+
+constexpr uint64_t kShortest_ns = 1;
+constexpr uint64_t kLongest_ns = 1'000'000'000;
+
+// Values below 2^8 are exact; above, the eight leading bits choose the bucket.
+constexpr int kExactBits = 8;
+
+int DroppedBits(uint64_t value) { return std::max(0, static_cast<int>(std::bit_width(value)) - kExactBits); }
+
+}  // namespace
+
+// The leading bits are 128…255 once bits are dropped, so each further power of two continues where the last one ended.
+size_t LatencyHistogram::IndexOf(uint64_t duration_ns) {
+  const int dropped = DroppedBits(duration_ns);
+  return static_cast<size_t>(dropped) * kGroupSize + static_cast<size_t>(duration_ns >> dropped);
+}
+
+uint64_t LatencyHistogram::LowestOf(size_t index) {
+  if (index < 2 * kGroupSize) return index;
+  const size_t dropped = index / kGroupSize - 1;
+  return static_cast<uint64_t>(index - dropped * kGroupSize) << dropped;
+}
+
+uint64_t LatencyHistogram::CountAt(size_t index) const {
+  const auto& group = groups_[index / kGroupSize];
+  return group ? (*group)[index % kGroupSize] : 0;
+}
+
+void LatencyHistogram::Record(uint64_t duration_ns) {
+  const size_t index = IndexOf(std::clamp(duration_ns, kShortest_ns, kLongest_ns));
+  auto& group = groups_[index / kGroupSize];
+  if (!group) group = std::make_unique<Group>();
+  (*group)[index % kGroupSize]++;
+  count_++;
+}
+
+uint64_t LatencyHistogram::ValueAtPercentile(double percentile) const {
+  const double wanted = std::clamp(percentile, 0.0, 100.0) / 100 * static_cast<double>(count_) + 0.5;
+  const uint64_t rank = std::clamp<uint64_t>(static_cast<uint64_t>(wanted), 1, std::max<uint64_t>(count_, 1));
+  uint64_t seen = 0;
+  for (size_t index = 0; index < kGroups * kGroupSize; index++) {
+    seen += CountAt(index);
+    if (seen >= rank) return percentile > 0 ? HighestOf(index) : LowestOf(index);
+  }
+  return 0;
+}
+
+std::vector<std::pair<uint64_t, uint64_t>> LatencyHistogram::PowerOfTwoMicros() const {
+  std::vector<std::pair<uint64_t, uint64_t>> steps;
+  uint64_t cumulative = 0;
+  uint64_t reported = 0;
+  size_t index = 0;
+  for (uint64_t bound_ns = 1024; reported < count_; bound_ns *= 2) {
+    // Redis: the bucket that begins at the bound still belongs to it.
+    const size_t last = std::min(IndexOf(bound_ns), kGroups * kGroupSize - 1);
+    for (; index <= last; index++) cumulative += CountAt(index);
+    if (cumulative > reported) steps.emplace_back(HighestOf(last) / 1000, cumulative);
+    reported = cumulative;
+  }
+  return steps;
+}
+
+void LatencyHistogram::Reset() {
+  for (auto& group : groups_) group.reset();
+  count_ = 0;
+}
+
+}  // namespace respite

@@ -1,0 +1,255 @@
+#include "base/log.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <syslog.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <system_error>
+
+#include "base/bytes.h"
+#include "base/number_text.h"
+
+namespace respite {
+
+namespace {
+
+constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                      "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+
+// O_NONBLOCK also keeps a named pipe without a reader from blocking open itself.
+constexpr int kOpenFlags = O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  bool IsOpen() const { return fd_ >= 0; }
+  int Get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+Descriptor OpenFile(const std::string& path) { return Descriptor(open(path.c_str(), kOpenFlags | O_CREAT, 0644)); }
+
+template <typename Operation>
+ssize_t Uninterrupted(Operation operation) {
+  ssize_t result = 0;
+  do {
+    result = operation();
+  } while (result < 0 && errno == EINTR);
+  return result;
+}
+
+ssize_t WriteOnce(int fd, std::string_view line) {
+  return Uninterrupted([&] { return write(fd, line.data(), line.size()); });
+}
+
+ssize_t SendOnce(int fd, std::string_view line) {
+  return Uninterrupted([&] { return send(fd, line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL); });
+}
+
+// The last resort where a description of our own cannot be had (no /proc, a terminal of another user): a pipe that is
+// writable has room for PIPE_BUF octets, so a longer line is cut rather than waited for.
+ssize_t WriteIfReady(int fd, std::string_view line) {
+  constexpr size_t kPipeRoom = 4096;
+  pollfd ready{fd, POLLOUT, 0};
+  if (poll(&ready, 1, 0) <= 0 || (ready.revents & POLLOUT) == 0) return -1;
+  return WriteOnce(fd, line.substr(0, kPipeRoom));
+}
+
+void AppendPadded(std::string& out, int64_t number, size_t width) {
+  const IntegerText text(number);
+  const Bytes digits = text;
+  if (digits.size() < width) out.append(width - digits.size(), '0');
+  out.append(digits);
+}
+
+// "21 Nov 2026 02:17:41.123". Calendar arithmetic of our own: localtime takes a lock that a fork may leave held.
+void AppendTime(std::string& out, int64_t local_ms) {
+  using std::chrono::days;
+  using std::chrono::milliseconds;
+  const std::chrono::sys_time<milliseconds> instant{milliseconds{local_ms}};
+  const auto midnight = std::chrono::floor<days>(instant);
+  const std::chrono::year_month_day date{midnight};
+  const std::chrono::hh_mm_ss time{instant - midnight};
+  AppendPadded(out, static_cast<unsigned>(date.day()), 2);
+  out.append(" ").append(kMonths[static_cast<unsigned>(date.month()) - 1]).append(" ");
+  AppendPadded(out, static_cast<int>(date.year()), 4);
+  out.push_back(' ');
+  AppendPadded(out, time.hours().count(), 2);
+  out.push_back(':');
+  AppendPadded(out, time.minutes().count(), 2);
+  out.push_back(':');
+  AppendPadded(out, time.seconds().count(), 2);
+  out.push_back('.');
+  AppendPadded(out, time.subseconds().count(), 3);
+}
+
+char Mark(LogLevel level) { return ".-*#"[static_cast<size_t>(level)]; }
+
+int SyslogPriority(LogLevel level) {
+  constexpr std::array<int, 4> kPriorities = {LOG_DEBUG, LOG_INFO, LOG_NOTICE, LOG_WARNING};
+  return kPriorities[static_cast<size_t>(level)];
+}
+
+int64_t FloorDivide(int64_t value, int64_t divisor) {
+  const int64_t quotient = value / divisor;
+  return value % divisor < 0 ? quotient - 1 : quotient;
+}
+
+}  // namespace
+
+Logger::Logger(const Clock& clock, int standard_output)
+    : clock_(clock), standard_output_(standard_output), role_pid_(getpid()) {
+  tzset();
+}
+
+Logger::~Logger() {
+  if (syslog_enabled_) closelog();
+}
+
+void Logger::SetRole(char role) {
+  role_ = role;
+  role_pid_ = getpid();
+}
+
+std::optional<std::string> Logger::SetFile(std::string path) {
+  if (!path.empty()) {
+    const Descriptor probe = OpenFile(path);
+    // A named pipe without a reader (ENXIO) may get one later.
+    if (!probe.IsOpen() && errno != ENXIO) return std::generic_category().message(errno);
+  }
+  path_ = std::move(path);
+  return std::nullopt;
+}
+
+void Logger::EnableSyslog(std::string ident, int facility) {
+  if (syslog_enabled_) closelog();
+  syslog_ident_ = std::move(ident);
+  openlog(syslog_ident_.c_str(), LOG_PID | LOG_NDELAY | LOG_NOWAIT, facility);
+  syslog_enabled_ = true;
+}
+
+void Logger::Log(LogLevel level, std::string_view text) {
+  if (Shows(level)) Emit(level, text, Line(level, text));
+}
+
+void Logger::LogRaw(LogLevel level, std::string_view text) {
+  if (Shows(level)) Emit(level, text, std::string(text));
+}
+
+std::string Logger::Line(LogLevel level, std::string_view text) {
+  const pid_t pid = getpid();
+  const char role = pid == role_pid_ || role_ == 'X' ? role_ : 'C';
+  const int64_t wall_ms = clock_.WallMs();
+  std::string line;
+  line.reserve(text.size() + 48);
+  line.append(IntegerText(pid)).append({':', role, ' '});
+  AppendTime(line, wall_ms + UtcOffsetSeconds(FloorDivide(wall_ms, 1000)) * 1000);
+  line.append({' ', Mark(level), ' '}).append(text).push_back('\n');
+  return line;
+}
+
+// Offsets change at quarters of an hour only, so the zone is asked once in each.
+int64_t Logger::UtcOffsetSeconds(int64_t wall_s) {
+  constexpr int64_t kQuarter_s = 15 * 60;
+  constexpr int kOffsetBits = 20;
+  constexpr int64_t kBias = int64_t{1} << (kOffsetBits - 1);  // offsets are stored as positive numbers
+  const int64_t quarter = FloorDivide(wall_s, kQuarter_s);
+  const int64_t cached = zone_cache_.load(std::memory_order_relaxed);
+  if (cached >> kOffsetBits == quarter) return (cached & ((int64_t{1} << kOffsetBits) - 1)) - kBias;
+  const time_t seconds = wall_s;
+  tm local{};
+  localtime_r(&seconds, &local);
+  zone_cache_.store((quarter << kOffsetBits) | (local.tm_gmtoff + kBias), std::memory_order_relaxed);
+  return local.tm_gmtoff;
+}
+
+void Logger::Emit(LogLevel level, std::string_view text, std::string line) {
+  if (!ReportDropped() || !Put(std::move(line))) dropped_lines_.fetch_add(1, std::memory_order_relaxed);
+  if (syslog_enabled_) {
+    syslog(SyslogPriority(level), "%.*s", static_cast<int>(text.size()), text.data());
+  }
+}
+
+// False while even the report does not get through.
+bool Logger::ReportDropped() {
+  const uint64_t dropped = dropped_lines_.exchange(0, std::memory_order_relaxed);
+  if (dropped == 0) return true;
+  std::string text = IntegerText::FromUnsigned(dropped).Text();
+  text.append(" log lines were lost: the log did not take them");
+  if (Put(Line(LogLevel::kWarning, text))) return true;
+  dropped_lines_.fetch_add(dropped, std::memory_order_relaxed);
+  return false;
+}
+
+// A line that was cut counts as lost, and the next one starts on a line of its own.
+bool Logger::Put(std::string line) {
+  const bool was_torn = torn_.exchange(false, std::memory_order_relaxed);
+  if (was_torn) line.insert(0, 1, '\n');
+  const Outcome outcome = Write(line);
+  if (outcome == Outcome::kTorn || (outcome == Outcome::kLost && was_torn)) {
+    torn_.store(true, std::memory_order_relaxed);
+  }
+  return outcome == Outcome::kWritten;
+}
+
+Logger::Outcome Logger::Write(std::string_view line) const {
+  if (path_.empty()) return WriteToStandardOutput(line);
+  const Descriptor file = OpenFile(path_);
+  if (!file.IsOpen()) return Outcome::kLost;
+  const ssize_t written = WriteOnce(file.Get(), line);
+  if (written < 0) return Outcome::kLost;
+  return static_cast<size_t>(written) == line.size() ? Outcome::kWritten : Outcome::kTorn;
+}
+
+// O_NONBLOCK belongs to the open file description, which the launcher's shell may share; setting it there would surprise
+// others. So a pipe or terminal is opened once more through /proc, and only that description is non-blocking.
+Logger::Outcome Logger::WriteToStandardOutput(std::string_view line) const {
+  struct stat status{};
+  if (fstat(standard_output_, &status) != 0) return Outcome::kLost;
+  ssize_t written = -1;
+  if (S_ISSOCK(status.st_mode)) {
+    written = SendOnce(standard_output_, line);
+  } else if (S_ISREG(status.st_mode)) {
+    written = WriteOnce(standard_output_, line);  // never blocks, and the file offset is shared with standard error
+  } else {
+    const std::string again = "/proc/self/fd/" + IntegerText(standard_output_).Text();
+    const Descriptor own(open(again.c_str(), kOpenFlags));
+    written = own.IsOpen() ? WriteOnce(own.Get(), line) : WriteIfReady(standard_output_, line);
+  }
+  if (written < 0) return Outcome::kLost;
+  return static_cast<size_t>(written) == line.size() ? Outcome::kWritten : Outcome::kTorn;
+}
+
+std::optional<LogLevel> ParseLogLevel(std::string_view name) {
+  constexpr std::array<std::string_view, 5> kNames = {"debug", "verbose", "notice", "warning", "nothing"};
+  for (size_t i = 0; i < kNames.size(); i++) {
+    if (EqualsIgnoreCase(name, kNames[i])) return static_cast<LogLevel>(i);
+  }
+  return std::nullopt;
+}
+
+std::optional<int> SyslogFacility(std::string_view name) {
+  constexpr std::array<int, 8> kLocal = {LOG_LOCAL0, LOG_LOCAL1, LOG_LOCAL2, LOG_LOCAL3,
+                                         LOG_LOCAL4, LOG_LOCAL5, LOG_LOCAL6, LOG_LOCAL7};
+  if (EqualsIgnoreCase(name, "user")) return LOG_USER;
+  if (name.size() != 6 || !EqualsIgnoreCase(name.substr(0, 5), "local")) return std::nullopt;
+  if (name[5] < '0' || name[5] > '7') return std::nullopt;
+  return kLocal[static_cast<size_t>(name[5] - '0')];
+}
+
+}  // namespace respite

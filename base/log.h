@@ -1,0 +1,100 @@
+// The server's log: to standard output, or to a file, and to syslog if asked.
+//
+//   4242:M 21 Nov 2026 02:17:41.123 * Ready to accept connections tcp
+//   pid ^ ^ role      local time    ^ mark of the level: . debug, - verbose, * notice, # warning
+//
+// The server never waits for whoever reads its log. A pipe, terminal or socket that takes no more loses lines; the first line that
+// gets through again is preceded by one that says how many were lost. Each line is a single write(2), nothing is buffered.
+//
+// The file is opened anew for every line, as Redis does: a rotated or deleted file is followed at once without a
+// signal, no descriptor has to survive fork and daemonize, and /dev/stdout and named pipes open without blocking. Lines are
+// rare, so the three system calls (about 5 µs) do not matter. Standard output is likewise looked up per line, so that a
+// daemonized process does not keep its launcher's pipe open.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+
+namespace respite {
+
+enum class LogLevel : uint8_t { kDebug, kVerbose, kNotice, kWarning, kNothing };
+
+// Lines may be logged from any thread and from forked children; the setters belong to the main thread, while no other logs.
+// Requires: SIGPIPE is ignored (else a vanished reader of standard output kills the process, as it does any other).
+class Logger {
+ public:
+  // `clock` must outlive the logger. Starts at kNotice, on standard output, with role C.
+  explicit Logger(const Clock& clock, int standard_output = 1);
+  ~Logger();
+  Logger(const Logger&) = delete;
+  Logger& operator=(const Logger&) = delete;
+
+  // Lines below `level` are dropped; kNothing drops all.
+  void SetLevel(LogLevel level) { level_ = level; }
+  LogLevel Level() const { return level_; }
+  bool Shows(LogLevel level) const { return level >= level_ && level != LogLevel::kNothing; }
+
+  // M primary, S replica, C child (and before the server is set up), X sentinel. The calling process becomes the one that has this
+  // role; processes forked from it log as C (or X) by themselves. So call it again after daemonizing.
+  void SetRole(char role);
+
+  // Logs to `path` from now on; empty means standard output. The file is created if it does not exist. If it cannot be opened nothing
+  // changes and the reason ("Permission denied") is returned.
+  std::optional<std::string> SetFile(std::string path);
+
+  // Repeats every line (without prefix) to syslog. `facility` is one of <syslog.h>, see SyslogFacility.
+  void EnableSyslog(std::string ident, int facility);
+
+  void Log(LogLevel level, std::string_view text);
+  void Debug(std::string_view text) { Log(LogLevel::kDebug, text); }
+  void Verbose(std::string_view text) { Log(LogLevel::kVerbose, text); }
+  void Notice(std::string_view text) { Log(LogLevel::kNotice, text); }
+  void Warning(std::string_view text) { Log(LogLevel::kWarning, text); }
+
+  // The text as it is, without prefix and without a newline added: logos and reports of many lines.
+  void LogRaw(LogLevel level, std::string_view text);
+  void LogRaw(std::string_view text) { LogRaw(LogLevel::kNotice, text); }
+
+  // Lines lost since the last report of lost lines.
+  uint64_t DroppedLines() const { return dropped_lines_.load(std::memory_order_relaxed); }
+
+ private:
+  enum class Outcome : uint8_t { kWritten, kTorn, kLost };
+
+  std::string Line(LogLevel level, std::string_view text);
+  int64_t UtcOffsetSeconds(int64_t wall_s);
+  void Emit(LogLevel level, std::string_view text, std::string line);
+  bool ReportDropped();
+  bool Put(std::string line);
+  Outcome Write(std::string_view line) const;
+  Outcome WriteToStandardOutput(std::string_view line) const;
+
+  const Clock& clock_;
+  const int standard_output_;
+  LogLevel level_ = LogLevel::kNotice;
+  char role_ = 'C';
+  pid_t role_pid_;
+  std::string path_;
+  std::string syslog_ident_;  // openlog keeps a pointer to it
+  bool syslog_enabled_ = false;
+
+  // No lock: a child forked while another thread holds one would wait for ever.
+  std::atomic<uint64_t> dropped_lines_{0};
+  std::atomic<bool> torn_{false};         // the last line was cut and lacks its newline
+  std::atomic<int64_t> zone_cache_{INT64_MIN};  // quarter of an hour and offset from UTC in one word, see UtcOffsetSeconds
+};
+
+// "notice" -> kNotice and so on, ignoring case: the values of the `loglevel` directive.
+std::optional<LogLevel> ParseLogLevel(std::string_view name);
+
+// "local0" … "local7", "user", ignoring case: the values of the `syslog-facility` directive.
+std::optional<int> SyslogFacility(std::string_view name);
+
+}  // namespace respite

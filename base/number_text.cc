@@ -1,0 +1,180 @@
+#include "base/number_text.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <system_error>
+
+namespace respite {
+
+namespace {
+
+// 19 digits always fit 64 unsigned bits, so only a twentieth digit needs a check.
+constexpr size_t kSafeDigits = 19;
+
+// The value of 1 to 20 digits without a leading zero ("0" itself is fine).
+std::optional<uint64_t> ParseMagnitude(Bytes digits) {
+  if (digits.empty() || digits.size() > kSafeDigits + 1) return std::nullopt;
+  if (digits.front() == '0') return digits.size() == 1 ? std::optional<uint64_t>(0) : std::nullopt;
+  uint64_t value = 0;
+  for (const char c : digits.substr(0, kSafeDigits)) {
+    if (!IsDigit(c)) return std::nullopt;
+    value = value * 10 + static_cast<uint64_t>(c - '0');
+  }
+  if (digits.size() <= kSafeDigits) return value;
+  if (!IsDigit(digits.back())) return std::nullopt;
+  const auto last = static_cast<uint64_t>(digits.back() - '0');
+  constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
+  if (value > kMax / 10 || (value == kMax / 10 && last > kMax % 10)) return std::nullopt;
+  return value * 10 + last;
+}
+
+double ToFloat(const char* text, char** end, double /*kind*/) { return std::strtod(text, end); }
+long double ToFloat(const char* text, char** end, long double /*kind*/) { return std::strtold(text, end); }
+
+// The C library decides about the rare forms: '+', hexadecimal, infinities, overflow, denormals.
+template <typename Float>
+std::optional<Float> ParseRareFloat(Bytes text) {
+  if (text.empty() || IsSpace(text.front())) return std::nullopt;
+  const std::string terminated(text);
+  char* end = nullptr;
+  errno = 0;
+  const Float value = ToFloat(terminated.c_str(), &end, Float{});
+  const bool out_of_range = errno == ERANGE && (std::isinf(value) || value == 0);
+  if (end != terminated.c_str() + text.size() || out_of_range || std::isnan(value)) return std::nullopt;
+  return value;
+}
+
+template <typename Float>
+std::optional<Float> ParseFloat(Bytes text) {
+  Float value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && stop == end && std::isfinite(value)) return value;
+  return ParseRareFloat<Float>(text);
+}
+
+// The significant digits of a double: value = 0.d1d2d3… * 10^point.
+struct Decimal {
+  std::array<char, 17> digits;
+  size_t size;
+  int point;
+
+  Bytes Digits() const { return {digits.data(), size}; }
+};
+
+// Requires: finite, not zero; the sign is ignored.
+Decimal ShortestDecimal(double value) {
+  std::array<char, 32> text;  // d.ddddddddddddddde-ddd
+  const char* end =
+      std::to_chars(text.data(), text.data() + text.size(), std::fabs(value), std::chars_format::scientific).ptr;
+  Decimal decimal{};
+  const char* next = text.data();
+  for (; *next != 'e'; next++) {
+    if (*next != '.') decimal.digits[decimal.size++] = *next;
+  }
+  next += next[1] == '+' ? 2 : 1;
+  int exponent = 0;
+  std::from_chars(next, end, exponent);
+  decimal.point = exponent + 1;
+  return decimal;
+}
+
+std::string PlainText(const Decimal& decimal) {
+  std::string text(decimal.Digits());
+  const int digits = static_cast<int>(decimal.size);
+  if (decimal.point <= 0) return "0." + std::string(static_cast<size_t>(-decimal.point), '0') + text;
+  if (decimal.point >= digits) return text.append(static_cast<size_t>(decimal.point - digits), '0');
+  return text.insert(static_cast<size_t>(decimal.point), 1, '.');
+}
+
+std::string ExponentText(const Decimal& decimal) {
+  std::string text(decimal.Digits());
+  if (decimal.size > 1) text.insert(1, 1, '.');
+  const int exponent = decimal.point - 1;
+  text.append(exponent < 0 ? "e-" : "e+");
+  return text.append(IntegerText(std::abs(exponent)));
+}
+
+// Redis: up to 7 zeros may follow the digits of an integer, up to 6 decimals a point; more take an exponent, unless
+// the value is between 0.0001 and 10000.
+bool PrintsPlainly(const Decimal& decimal) {
+  const int digits = static_cast<int>(decimal.size);
+  const int exponent = std::abs(decimal.point - 1);
+  const int scale = decimal.point - digits;  // value = digits * 10^scale
+  return scale >= 0 ? exponent < digits + 7 : scale > -7 || exponent < 4;
+}
+
+// Redis: integers in this range print plainly whatever the number of their zeros.
+bool IsPlainInteger(double value) {
+  constexpr double kLimit = 4611686018427387904.0;  // 2^62
+  return std::fabs(value) <= kLimit && value == std::trunc(value);
+}
+
+}  // namespace
+
+IntegerText::IntegerText(int64_t value)
+    : size_(static_cast<uint8_t>(std::to_chars(digits_.data(), digits_.data() + digits_.size(), value).ptr -
+                                 digits_.data())) {}
+
+IntegerText IntegerText::FromUnsigned(uint64_t value) {
+  IntegerText text;
+  char* begin = text.digits_.data();
+  text.size_ = static_cast<uint8_t>(std::to_chars(begin, begin + text.digits_.size(), value).ptr - begin);
+  return text;
+}
+
+std::optional<int64_t> ParseInteger(Bytes text) {
+  const bool negative = !text.empty() && text.front() == '-';
+  const std::optional<uint64_t> magnitude = ParseMagnitude(negative ? text.substr(1) : text);
+  if (!magnitude) return std::nullopt;
+  if (!negative) return *magnitude >> 63 == 0 ? std::optional(static_cast<int64_t>(*magnitude)) : std::nullopt;
+  constexpr uint64_t kLowest = uint64_t{1} << 63;
+  if (*magnitude == 0 || *magnitude > kLowest) return std::nullopt;
+  return static_cast<int64_t>(0 - *magnitude);
+}
+
+std::optional<uint64_t> ParseUnsigned(Bytes text) { return ParseMagnitude(text); }
+
+std::optional<double> ParseDouble(Bytes text) { return ParseFloat<double>(text); }
+
+std::optional<long double> ParseLongDouble(Bytes text) {
+  constexpr size_t kMaxSize = 5120;
+  if (text.size() >= kMaxSize) return std::nullopt;
+  return ParseRareFloat<long double>(text);
+}
+
+std::string DoubleText(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  if (value == 0) return std::signbit(value) ? "-0" : "0";
+  if (IsPlainInteger(value)) return IntegerText(static_cast<int64_t>(value)).Text();
+  const Decimal decimal = ShortestDecimal(value);
+  std::string text = PrintsPlainly(decimal) ? PlainText(decimal) : ExponentText(decimal);
+  if (value < 0) text.insert(0, 1, '-');
+  return text;
+}
+
+std::string LongDoubleText(long double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  std::array<char, 5120> buffer;  // the widest value has 4933 digits before the point
+  const int size = std::snprintf(buffer.data(), buffer.size(), "%.17Lf", value);
+  Bytes text(buffer.data(), static_cast<size_t>(size));
+  while (text.back() == '0') text.remove_suffix(1);
+  if (text.back() == '.') text.remove_suffix(1);
+  return std::string(text == "-0" ? Bytes("0") : text);
+}
+
+std::string FixedText(double value, int decimals) {
+  std::array<char, 360> buffer;  // 309 digits, a sign, a point and the decimals
+  const auto end =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::fixed, decimals).ptr;
+  return std::string(buffer.data(), end);
+}
+
+}  // namespace respite

@@ -1,0 +1,35 @@
+// Chance. `Random` is fast, seeded and reproducible (never for secrets); SystemSeed and RandomHex ask the kernel.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace respite {
+
+// xoshiro256**: 32 bytes of state, period 2^256 - 1. The same seed gives the same sequence on every machine.
+// Cost: about 1 ns per number. Not thread safe.
+class Random {
+ public:
+  explicit Random(uint64_t seed);
+
+  uint64_t Next();
+
+  // Uniform in [0, bound), without bias. Requires: bound > 0.
+  uint64_t Below(uint64_t bound);
+
+  // Uniform in [0, 1), a multiple of 2^-53.
+  double Unit();
+
+ private:
+  std::array<uint64_t, 4> state_;
+};
+
+// 64 bits from the kernel, for seeding.
+uint64_t SystemSeed();
+
+// `digits` lower-case hexadecimal digits from the kernel, fit for run ids and passwords.
+std::string RandomHex(size_t digits);
+
+}  // namespace respite

@@ -1,0 +1,12 @@
+// Refusal: the error reply of a command that could not be done. Only server/ throws it; other rooms return optional or Result.
+#pragma once
+
+#include <string>
+
+namespace respite {
+
+struct Refusal {
+  std::string text;  // the whole error line without the leading '-', such as "ERR syntax error"
+};
+
+}  // namespace respite

@@ -1,0 +1,57 @@
+// Result: a value, or why there is none. For functions that must not throw and whose failure needs explaining.
+//
+//   Result<Header> ReadHeader(Bytes file) {
+//     if (file.size() < kHeaderSize) return Failure("truncated header");
+//     return Header{…};
+//   }
+#pragma once
+
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace respite {
+
+// The reason on its way into a Result; keeps Result<std::string> unambiguous.
+template <typename E>
+struct Failure {
+  E error;
+
+  explicit Failure(E reason) : error(std::move(reason)) {}
+};
+Failure(const char*) -> Failure<std::string>;
+
+// For functions that only succeed or fail: `return Done{};`
+struct Done {};
+
+template <typename T, typename E = std::string>
+class [[nodiscard]] Result {
+ public:
+  // Anything that converts to T is a success.
+  template <typename U = T>
+    requires std::is_convertible_v<U&&, T>
+  Result(U&& value) : outcome_(std::in_place_index<0>, std::forward<U>(value)) {}  // NOLINT(google-explicit-constructor)
+
+  template <typename F>
+    requires std::is_convertible_v<F, E>
+  Result(Failure<F> failure)  // NOLINT(google-explicit-constructor)
+      : outcome_(std::in_place_index<1>, std::move(failure.error)) {}
+
+  bool ok() const { return outcome_.index() == 0; }
+  explicit operator bool() const { return ok(); }
+
+  // Requires: ok().
+  const T& value() const& { return *std::get_if<0>(&outcome_); }
+  T& value() & { return *std::get_if<0>(&outcome_); }
+  T&& value() && { return std::move(*std::get_if<0>(&outcome_)); }
+
+  // Requires: !ok().
+  const E& error() const& { return *std::get_if<1>(&outcome_); }
+  E&& error() && { return std::move(*std::get_if<1>(&outcome_)); }
+
+ private:
+  std::variant<T, E> outcome_;
+};
+
+}  // namespace respite
