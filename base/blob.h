@@ -1,0 +1,83 @@
+// Blob: a counted block of bytes on the heap, for values too large to live inside their entry.
+//
+// The keyspace, a request that is being read and a reply that is being sent can hold the same Blob, so that a large value
+// is never copied on its way in or out. Whoever wants to change it asks `Unique()` first and makes a copy otherwise.
+// The count is atomic because the background thread may drop the last reference.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "base/bytes.h"
+
+namespace respite {
+
+class BlobRef {
+ public:
+  BlobRef() = default;
+  BlobRef(const BlobRef& other) : block_(other.block_) {
+    if (block_ != nullptr) block_->references.fetch_add(1, std::memory_order_relaxed);
+  }
+  BlobRef(BlobRef&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  BlobRef& operator=(BlobRef other) noexcept {
+    std::swap(block_, other.block_);
+    return *this;
+  }
+  ~BlobRef() { Drop(); }
+
+  // A block of `capacity` bytes, `size` of which count as content (uninitialised).
+  static BlobRef OfSize(size_t size, size_t capacity) {
+    void* memory = std::malloc(sizeof(Block) + capacity);
+    if (memory == nullptr) throw std::bad_alloc();
+    BlobRef ref;
+    ref.block_ = new (memory) Block{{1}, size, capacity};
+    return ref;
+  }
+  static BlobRef Copy(Bytes bytes) {
+    BlobRef ref = OfSize(bytes.size(), bytes.size());
+    std::memcpy(ref.Data(), bytes.data(), bytes.size());
+    return ref;
+  }
+
+  explicit operator bool() const { return block_ != nullptr; }
+  bool Unique() const { return block_->references.load(std::memory_order_acquire) == 1; }
+  Bytes View() const { return {block_->Data(), block_->size}; }
+  char* Data() { return block_->Data(); }
+  size_t Size() const { return block_->size; }
+  size_t Capacity() const { return block_->capacity; }
+  // Requires: size <= Capacity().
+  void SetSize(size_t size) { block_->size = size; }
+  size_t UsedBytes() const { return sizeof(Block) + block_->capacity; }
+
+  // Hands the reference to a raw pointer and back, for owners that pack it into their own layout.
+  void* Release() { return std::exchange(block_, nullptr); }
+  static BlobRef Adopt(void* raw) {
+    BlobRef ref;
+    ref.block_ = static_cast<Block*>(raw);
+    return ref;
+  }
+  static Bytes ViewOf(const void* raw) {
+    const auto* block = static_cast<const Block*>(raw);
+    return {reinterpret_cast<const char*>(block + 1), block->size};
+  }
+
+ private:
+  struct Block {
+    std::atomic<uint32_t> references;
+    size_t size;
+    size_t capacity;
+    char* Data() { return reinterpret_cast<char*>(this + 1); }
+  };
+
+  void Drop() {
+    if (block_ != nullptr && block_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) std::free(block_);
+  }
+
+  Block* block_ = nullptr;
+};
+
+}  // namespace respite

@@ -1,0 +1,41 @@
+# Everything comes from the distribution's packages; nothing is downloaded. `./dev setup` installs them.
+
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+
+# Static OpenSSL: loading libcrypto.so alone costs a millisecond of start-up.
+set(OPENSSL_USE_STATIC_LIBS ON)
+find_package(OpenSSL 3.0 QUIET)
+if(NOT OPENSSL_FOUND)
+  set(OPENSSL_USE_STATIC_LIBS OFF)
+  find_package(OpenSSL 3.0 REQUIRED)
+endif()
+
+# Standalone Asio, headers only.
+find_path(RESPITE_ASIO_INCLUDE_DIR asio.hpp REQUIRED)
+add_library(respite_asio INTERFACE)
+target_compile_definitions(respite_asio INTERFACE ASIO_STANDALONE ASIO_NO_DEPRECATED)
+target_include_directories(respite_asio SYSTEM INTERFACE ${RESPITE_ASIO_INCLUDE_DIR})
+target_link_libraries(respite_asio INTERFACE Threads::Threads)
+
+# Lua 5.4: required now so that machines are ready, linked once scripting/ exists.
+pkg_check_modules(LUA REQUIRED IMPORTED_TARGET lua5.4)
+
+# jemalloc, position independent so that it fits into a PIE.
+add_library(respite_allocator INTERFACE)
+if(RESPITE_USE_JEMALLOC)
+  find_path(RESPITE_JEMALLOC_INCLUDE_DIR jemalloc/jemalloc.h REQUIRED)
+  find_library(RESPITE_JEMALLOC_LIBRARY NAMES libjemalloc_pic.a libjemalloc.a REQUIRED)
+  target_compile_definitions(respite_allocator INTERFACE RESPITE_JEMALLOC)
+  target_include_directories(respite_allocator SYSTEM INTERFACE ${RESPITE_JEMALLOC_INCLUDE_DIR})
+  target_link_libraries(respite_allocator INTERFACE ${RESPITE_JEMALLOC_LIBRARY} Threads::Threads ${CMAKE_DL_LIBS})
+endif()
+
+if(RESPITE_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  find_program(RESPITE_REDIS_SERVER redis-server)
+endif()
+if(RESPITE_BUILD_BENCH)
+  find_package(benchmark REQUIRED)
+endif()

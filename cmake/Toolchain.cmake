@@ -1,0 +1,55 @@
+# Warnings, sanitizers, link-time optimisation and the compiler cache.
+
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wunused-const-variable)
+if(RESPITE_WERROR)
+  add_compile_options(-Werror)
+endif()
+
+if(RESPITE_SANITIZE)
+  set(RESPITE_USE_JEMALLOC OFF)
+  add_compile_options(-fsanitize=${RESPITE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${RESPITE_SANITIZE})
+endif()
+
+if(RESPITE_BUILD_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "The fuzz targets need clang: use the preset 'fuzz'")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+# Objects carry both machine code and LTO bytecode: the server links with LTO, the many test binaries take the
+# machine code and link at once. clang has no such objects, so it builds without LTO.
+if(RESPITE_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(RESPITE_LTO_ACTIVE ON)
+  add_compile_options(-flto=auto -ffat-lto-objects)
+endif()
+
+if(RESPITE_STATIC_RUNTIME)
+  add_link_options(-static-libstdc++ -static-libgcc)
+endif()
+
+function(respite_optimise_executable target)
+  if(RESPITE_LTO_ACTIVE)
+    target_link_options(${target} PRIVATE -flto=auto -O2)
+  endif()
+endfunction()
+
+function(respite_link_fast target)
+  if(RESPITE_LTO_ACTIVE)
+    target_link_options(${target} PRIVATE -fno-lto)
+  endif()
+endfunction()
+
+# ccache must be told that a precompiled header's time stamps do not matter.
+find_program(RESPITE_CCACHE ccache)
+if(RESPITE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(ccache_sloppiness pch_defines,time_macros,include_file_mtime,include_file_ctime)
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=${ccache_sloppiness} ${RESPITE_CCACHE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+  else()
+    add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
+  endif()
+endif()

@@ -1,0 +1,58 @@
+#include "datatypes/database.h"
+
+#include <utility>
+
+namespace respite {
+
+Entry* Database::Add(Bytes key, StringContent content, int64_t deadline_ms, uint32_t access) {
+  return Add(EntryPtr(Entry::Create(key, std::move(content), deadline_ms, access)));
+}
+
+Entry* Database::Add(EntryPtr entry) {
+  Entry* raw = entry.release();
+  uint64_t hash = Hash(raw->Key());
+  entries_.Insert(raw, hash);
+  if (raw->Deadline() != kNoDeadline) timed_.Insert(raw, hash);
+  return raw;
+}
+
+Entry* Database::Assign(Entry* entry, StringContent content) {
+  if (entry->TryAssign(content)) return entry;
+  Entry* moved = Entry::Create(entry->Key(), std::move(content), entry->Deadline(), entry->Access());
+  return Move(entry, moved, Hash(moved->Key()));
+}
+
+Entry* Database::SetDeadline(Entry* entry, int64_t deadline_ms) {
+  int64_t old_deadline = entry->Deadline();
+  if (old_deadline == deadline_ms) return entry;
+  uint64_t hash = Hash(entry->Key());
+  if (deadline_ms != kNoDeadline && !entry->HasDeadlineSlot()) {
+    entry = Move(entry, Entry::CopyWithDeadlineSlot(*entry), hash);
+  }
+  entry->SetDeadline(deadline_ms);
+  if (old_deadline == kNoDeadline) timed_.Insert(entry, hash);
+  if (deadline_ms == kNoDeadline) timed_.Remove(entry->Key(), hash);
+  return entry;
+}
+
+EntryPtr Database::Take(Entry* entry) {
+  uint64_t hash = Hash(entry->Key());
+  if (entry->Deadline() != kNoDeadline) timed_.Remove(entry->Key(), hash);
+  entries_.Remove(entry->Key(), hash);
+  return EntryPtr(entry);
+}
+
+void Database::Clear() {
+  entries_.ForEach([](Entry* entry) { Entry::Destroy(entry); });
+  entries_.Clear();
+  timed_.Clear();
+}
+
+Entry* Database::Move(Entry* from, Entry* to, uint64_t hash) {
+  entries_.Replace(from, to, hash);
+  if (from->Deadline() != kNoDeadline) timed_.Replace(from, to, hash);
+  Entry::Destroy(from);
+  return to;
+}
+
+}  // namespace respite

@@ -1,0 +1,73 @@
+// Database: one numbered keyspace (SELECT n). It owns its entries, finds them by key, and knows which have a deadline.
+//
+// It has no clock: whoever asks compares deadlines with the time of the Unit. An entry may move in memory whenever its
+// value or deadline slot grows; each function that can move one returns where it is now.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/bytes.h"
+#include "base/random.h"
+#include "datatypes/entry.h"
+#include "datatypes/hash_index.h"
+
+namespace respite {
+
+struct EntryDeleter {
+  void operator()(Entry* entry) const { Entry::Destroy(entry); }
+};
+using EntryPtr = std::unique_ptr<Entry, EntryDeleter>;
+
+class Database {
+ public:
+  // `seed` keys the hash of both indexes.
+  explicit Database(uint64_t seed) : entries_(seed), timed_(seed) {}
+  Database(Database&&) noexcept = default;
+  Database& operator=(Database&&) noexcept = default;
+  ~Database() { Clear(); }
+
+  size_t Size() const { return entries_.Size(); }
+  size_t TimedSize() const { return timed_.Size(); }
+  uint64_t Hash(Bytes key) const { return entries_.Hash(key); }
+
+  Entry* Find(Bytes key) const { return entries_.Find(key, entries_.Hash(key)); }
+  Entry* Find(Bytes key, uint64_t hash) const { return entries_.Find(key, hash); }
+  void PrefetchBucket(uint64_t hash) const { entries_.PrefetchBucket(hash); }
+  void PrefetchEntry(uint64_t hash) const { entries_.PrefetchItem(hash); }
+
+  // Adds a key that is not there. Cost: O(1), one allocation.
+  Entry* Add(Bytes key, StringContent content, int64_t deadline_ms, uint32_t access);
+  // Adds an entry that was taken out of a database; its key must not be here.
+  Entry* Add(EntryPtr entry);
+  // Gives an entry a new value and keeps its deadline and access.
+  Entry* Assign(Entry* entry, StringContent content);
+  // Sets, replaces or (kNoDeadline) removes the deadline.
+  Entry* SetDeadline(Entry* entry, int64_t deadline_ms);
+
+  // Takes the entry out; it is freed when the caller drops the pointer (or hands it to the Reclaimer).
+  EntryPtr Take(Entry* entry);
+  // Frees everything. Cost: O(n).
+  void Clear();
+
+  template <class Visit>
+  uint64_t Scan(uint64_t cursor, Visit&& visit) const { return entries_.Scan(cursor, visit); }
+  template <class Visit>
+  uint64_t ScanTimed(uint64_t cursor, Visit&& visit) const { return timed_.Scan(cursor, visit); }
+  template <class Visit>
+  void ForEach(Visit&& visit) const { entries_.ForEach(visit); }
+
+  Entry* PickRandom(Random& random) const { return entries_.PickRandom(random); }
+  Entry* PickRandomTimed(Random& random) const { return timed_.PickRandom(random); }
+
+  const HashIndex<Entry>& Entries() const { return entries_; }
+  const HashIndex<Entry>& Timed() const { return timed_; }
+
+ private:
+  Entry* Move(Entry* from, Entry* to, uint64_t hash);
+
+  HashIndex<Entry> entries_;
+  HashIndex<Entry> timed_;  // the entries that have a deadline
+};
+
+}  // namespace respite

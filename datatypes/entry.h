@@ -1,0 +1,181 @@
+// Entry: a key together with its value, deadline and access data in ONE allocation.
+//
+//   offset 0    uint32 key size
+//          4    uint32 inline size: bytes of the value that follow the key
+//          8    uint32 access (24 bits) | type (3) | form (3) | deadline slot present (1) | free (1)
+//         12    int64 deadline in ms           (only when the slot is present)
+//          …    key bytes
+//          …    value: the text itself, an int64, or a pointer to a Blob
+//
+// A 16-byte key with a 64-byte value takes 92 bytes, which jemalloc serves from its class of 96. Nothing behind the
+// header is aligned; it is read with memcpy, which compiles to plain loads.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/bytes.h"
+#include "base/number_text.h"
+#include "base/blob.h"
+
+namespace respite {
+
+enum class ValueType : uint8_t { kString, kList, kSet, kSortedSet, kHash, kStream };
+
+// How a string is stored. kEmbedded and kRaw are both inline; they differ in what OBJECT ENCODING says, since Redis
+// never calls a string embstr again once it was appended to.
+enum class StringForm : uint8_t { kInt, kEmbedded, kRaw, kBlob };
+
+inline constexpr int64_t kNoDeadline = -1;
+
+// A string on its way into an entry. The bytes are borrowed unless they are in `blob`.
+struct StringContent {
+  static constexpr size_t kEmbeddedMax = 44;   // Redis: OBJ_ENCODING_EMBSTR_SIZE_LIMIT, visible in OBJECT ENCODING
+  static constexpr size_t kInlineMax = 4096;   // longer values get a Blob of their own, which replies can share
+
+  StringForm form = StringForm::kRaw;
+  int64_t integer = 0;
+  Bytes bytes = {};
+  BlobRef blob = {};
+
+  static StringContent Integer(int64_t value) { return {.form = StringForm::kInt, .integer = value}; }
+  // Text that is stored as it is, never as an integer.
+  static StringContent Text(Bytes text) {
+    if (text.size() <= kEmbeddedMax) return {.form = StringForm::kEmbedded, .bytes = text};
+    if (text.size() <= kInlineMax) return {.form = StringForm::kRaw, .bytes = text};
+    return Shared(BlobRef::Copy(text));
+  }
+  // Text from a client: stored as an integer when it reads back the same.
+  static StringContent Value(Bytes text) {
+    if (text.size() <= 20) {
+      if (auto integer = ParseInteger(text)) return Integer(*integer);
+    }
+    return Text(text);
+  }
+  // Text that OBJECT ENCODING calls raw whatever its length.
+  static StringContent Raw(Bytes text) {
+    if (text.size() > kInlineMax) return Shared(BlobRef::Copy(text));
+    return {.form = StringForm::kRaw, .bytes = text};
+  }
+  static StringContent Shared(BlobRef blob) { return {.form = StringForm::kBlob, .blob = std::move(blob)}; }
+
+  size_t InlineSize() const {
+    return form == StringForm::kInt || form == StringForm::kBlob ? sizeof(int64_t) : bytes.size();
+  }
+};
+
+class Entry {
+ public:
+  static constexpr uint32_t kAccessMask = 0xffffff;
+
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+
+  // Allocates. With `deadline_ms` other than kNoDeadline the entry has room for one. Ownership goes to the caller, who
+  // gives it back with Destroy.
+  static Entry* Create(Bytes key, StringContent content, int64_t deadline_ms, uint32_t access);
+  static void Destroy(Entry* entry);
+  // The same entry with room for a deadline (none set yet). A Blob is shared, not copied.
+  static Entry* CopyWithDeadlineSlot(const Entry& entry);
+
+  Bytes Key() const { return {Payload() + DeadlineBytes(), key_size_}; }
+  ValueType Type() const { return static_cast<ValueType>((bits_ >> kTypeShift) & 7); }
+  StringForm Form() const { return static_cast<StringForm>((bits_ >> kFormShift) & 7); }
+
+  int64_t Deadline() const { return HasDeadlineSlot() ? Load<int64_t>(Payload()) : kNoDeadline; }
+  bool HasDeadlineSlot() const { return (bits_ & kDeadlineBit) != 0; }
+  bool IsExpired(int64_t now_ms) const {
+    if (!HasDeadlineSlot()) return false;
+    int64_t deadline = Load<int64_t>(Payload());
+    return deadline != kNoDeadline && deadline <= now_ms;
+  }
+  // Requires: HasDeadlineSlot().
+  void SetDeadline(int64_t deadline_ms) { Store(Payload(), deadline_ms); }
+
+  // 24 bits that belong to the eviction policy: seconds of last access, or LFU minutes and counter.
+  uint32_t Access() const { return bits_ & kAccessMask; }
+  void SetAccess(uint32_t access) {
+    if (Access() != access) bits_ = (bits_ & ~kAccessMask) | (access & kAccessMask);  // spare the line a write
+  }
+
+  // Strings. Requires the matching form.
+  int64_t IntegerValue() const { return Load<int64_t>(Value()); }
+  void SetInteger(int64_t value) { Store(MutableValue(), value); }
+  Bytes InlineText() const { return {Value(), inline_size_}; }
+  Bytes BlobText() const { return BlobRef::ViewOf(Load<void*>(Value())); }
+  BlobRef Blob() const {
+    BlobRef owned = BlobRef::Adopt(Load<void*>(Value()));
+    BlobRef copy = owned;
+    owned.Release();
+    return copy;
+  }
+  // Length of the text without making it. Cost: O(1) but for integers, O(digits).
+  size_t TextSize() const;
+
+  // Overwrites the value where it lies when it has the room and would not waste more than half of it; false: the caller
+  // makes a new entry. Never touches key, deadline and access.
+  bool TryAssign(const StringContent& content);
+
+  // What the allocator spends on this entry and what hangs off it, in bytes.
+  size_t UsedBytes() const;
+
+ private:
+  static constexpr int kTypeShift = 24;
+  static constexpr int kFormShift = 27;
+  static constexpr uint32_t kDeadlineBit = 1u << 30;
+  static constexpr uint32_t kFormMask = 7u << kFormShift;
+
+  Entry() = default;
+
+  template <class T>
+  static T Load(const char* from) {
+    T value;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+  }
+  template <class T>
+  static void Store(char* to, T value) {
+    std::memcpy(to, &value, sizeof value);
+  }
+
+  const char* Payload() const { return reinterpret_cast<const char*>(this) + sizeof(Entry); }
+  char* Payload() { return reinterpret_cast<char*>(this) + sizeof(Entry); }
+  size_t DeadlineBytes() const { return HasDeadlineSlot() ? sizeof(int64_t) : 0; }
+  const char* Value() const { return Payload() + DeadlineBytes() + key_size_; }
+  char* MutableValue() { return Payload() + DeadlineBytes() + key_size_; }
+  void WriteValue(const StringContent& content);
+  void DropBlob();
+
+  uint32_t key_size_ = 0;
+  uint32_t inline_size_ = 0;
+  uint32_t bits_ = 0;
+};
+static_assert(sizeof(Entry) == 12);
+
+// The text of a string entry. An integer is printed into a small buffer inside; anything else is a view of the entry,
+// which must stay where it is as long as the view is used.
+class StringText {
+ public:
+  explicit StringText(const Entry& entry) {
+    switch (entry.Form()) {
+      case StringForm::kInt:
+        digits_ = IntegerText(entry.IntegerValue());
+        is_integer_ = true;
+        break;
+      case StringForm::kBlob:
+        view_ = entry.BlobText();
+        break;
+      default:
+        view_ = entry.InlineText();
+    }
+  }
+  Bytes View() const { return is_integer_ ? Bytes(digits_) : view_; }
+
+ private:
+  IntegerText digits_{0};
+  Bytes view_;
+  bool is_integer_ = false;
+};
+
+}  // namespace respite

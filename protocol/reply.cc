@@ -1,0 +1,94 @@
+#include "protocol/reply.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace respite {
+
+namespace {
+
+constexpr size_t kHeaderMax = 24;  // kind, 20 digits, CR LF
+
+char* WriteHeader(char* to, char kind, int64_t value) {
+  *to++ = kind;
+  to = std::to_chars(to, to + 20, value).ptr;
+  *to++ = '\r';
+  *to++ = '\n';
+  return to;
+}
+
+}  // namespace
+
+void Reply::Header(char kind, int64_t value) {
+  char* begin = out_->Reserve(kHeaderMax);
+  out_->Commit(static_cast<size_t>(WriteHeader(begin, kind, value) - begin));
+}
+
+void Reply::Simple(Bytes text) {
+  out_->Append("+");
+  out_->Append(text);
+  out_->Append("\r\n");
+}
+
+void Reply::Error(Bytes text) {
+  std::string line = "-";
+  line.append(text);
+  std::replace_if(line.begin(), line.end(), [](char c) { return c == '\r' || c == '\n'; }, ' ');
+  line.append("\r\n");
+  out_->Append(line);
+}
+
+void Reply::Bulk(Bytes text) {
+  constexpr size_t kOneGo = 1024;
+  if (text.size() > kOneGo) {
+    Header('$', static_cast<int64_t>(text.size()));
+    out_->Append(text);
+    out_->Append("\r\n");
+    return;
+  }
+  char* begin = out_->Reserve(kHeaderMax + kOneGo + 2);
+  char* end = WriteHeader(begin, '$', static_cast<int64_t>(text.size()));
+  std::memcpy(end, text.data(), text.size());
+  end += text.size();
+  *end++ = '\r';
+  *end++ = '\n';
+  out_->Commit(static_cast<size_t>(end - begin));
+}
+
+void Reply::Bulk(const BlobRef& blob) {
+  if (blob.Size() < ReplyBuffer::kShareFrom) return Bulk(blob.View());
+  Header('$', static_cast<int64_t>(blob.Size()));
+  out_->AppendShared(blob);
+  out_->Append("\r\n");
+}
+
+void Reply::Bool(bool value) {
+  if (!IsResp3()) return Integer(value ? 1 : 0);
+  out_->Append(value ? Bytes("#t\r\n") : Bytes("#f\r\n"));
+}
+
+void Reply::Double(double value) {
+  std::string text = DoubleText(value);
+  if (!IsResp3()) return Bulk(text);
+  out_->Append(",");
+  out_->Append(text);
+  out_->Append("\r\n");
+}
+
+void Reply::Verbatim(Bytes text, Bytes format) {
+  if (!IsResp3()) return Bulk(text);
+  Header('=', static_cast<int64_t>(text.size() + format.size() + 1));
+  out_->Append(format);
+  out_->Append(":");
+  out_->Append(text);
+  out_->Append("\r\n");
+}
+
+void Reply::BigNumber(Bytes digits) {
+  if (!IsResp3()) return Bulk(digits);
+  out_->Append("(");
+  out_->Append(digits);
+  out_->Append("\r\n");
+}
+
+}  // namespace respite

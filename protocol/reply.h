@@ -1,0 +1,73 @@
+// Reply: writes RESP2 or RESP3 into a ReplyBuffer.
+//
+// Handlers say what the reply is (a map, a double, null); the version the client speaks decides how it looks. Under RESP2
+// a map is a flat array, a double a bulk string, a bool 0 or 1, null a null bulk.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/bytes.h"
+#include "base/number_text.h"
+#include "protocol/reply_buffer.h"
+
+namespace respite {
+
+enum class RespVersion : uint8_t { kResp2 = 2, kResp3 = 3 };
+
+class Reply {
+ public:
+  Reply(ReplyBuffer& out, RespVersion version) : out_(&out), version_(version) {}
+
+  RespVersion Version() const { return version_; }
+  bool IsResp3() const { return version_ == RespVersion::kResp3; }
+  ReplyBuffer& Buffer() { return *out_; }
+
+  void Ok() { out_->Append("+OK\r\n"); }
+  void Simple(Bytes text);
+  // The whole line behind the '-': "ERR syntax error". Line ends inside become blanks, as in Redis.
+  void Error(Bytes text);
+  void Integer(int64_t value) {
+    if (value >= 0 && value <= 9) {
+      char digit[4] = {':', static_cast<char>('0' + value), '\r', '\n'};
+      out_->Append({digit, 4});
+    } else {
+      Header(':', value);
+    }
+  }
+  void Bulk(Bytes text);
+  // A bulk string sent from the Blob itself.
+  void Bulk(const BlobRef& blob);
+  void BulkInteger(int64_t value) { Bulk(IntegerText(value)); }
+  // Null for a missing value; NullArray where Redis says `*-1` under RESP2.
+  void Null() { out_->Append(IsResp3() ? Bytes("_\r\n") : Bytes("$-1\r\n")); }
+  void NullArray() { out_->Append(IsResp3() ? Bytes("_\r\n") : Bytes("*-1\r\n")); }
+  // RESP3 `#t`, RESP2 1/0.
+  void Bool(bool value);
+  void Double(double value);
+  // Text with a format of three letters ("txt", "mkd"); a bulk string under RESP2.
+  void Verbatim(Bytes text, Bytes format);
+  void BigNumber(Bytes digits);
+  // Headers: `count` elements (pairs for Map) must follow.
+  void Array(size_t count) { Header('*', static_cast<int64_t>(count)); }
+  void Map(size_t pairs) { Header(IsResp3() ? '%' : '*', static_cast<int64_t>(IsResp3() ? pairs : 2 * pairs)); }
+  void Set(size_t count) { Header(IsResp3() ? '~' : '*', static_cast<int64_t>(count)); }
+  void Push(size_t count) { Header(IsResp3() ? '>' : '*', static_cast<int64_t>(count)); }
+  // Attributes exist under RESP3 only; the caller writes none otherwise.
+  void Attribute(size_t pairs) { Header('|', static_cast<int64_t>(pairs)); }
+  // Bytes that are RESP already.
+  void Raw(Bytes bytes) { out_->Append(bytes); }
+
+  void BulkArray(const auto& texts) {
+    Array(texts.size());
+    for (const auto& text : texts) Bulk(text);
+  }
+
+ private:
+  void Header(char kind, int64_t value);
+
+  ReplyBuffer* out_;
+  RespVersion version_;
+};
+
+}  // namespace respite

@@ -1,0 +1,116 @@
+#include "protocol/reply_buffer.h"
+
+#include <algorithm>
+
+namespace respite {
+
+std::unique_ptr<char[]> BlockPool::Take() {
+  if (free_.empty()) return std::unique_ptr<char[]>(new char[kBlockBytes]);
+  auto block = std::move(free_.back());
+  free_.pop_back();
+  return block;
+}
+
+void BlockPool::Return(std::unique_ptr<char[]> block) {
+  if (free_.size() < kKept) free_.push_back(std::move(block));
+}
+
+Bytes ReplyBuffer::View(size_t index) const {
+  const Segment& segment = segments_[index];
+  if (!segment.block) return segment.blob.View();
+  const char* begin = segment.block.get();
+  return {begin, IsOpen(index) ? static_cast<size_t>(end_ - begin) : segment.size};
+}
+
+void ReplyBuffer::CloseBlock() {
+  if (end_ == nullptr) return;
+  Segment& last = segments_.back();
+  last.size = static_cast<size_t>(end_ - last.block.get());
+  end_ = nullptr;
+  room_ = 0;
+}
+
+void ReplyBuffer::AddBlock() {
+  CloseBlock();
+  segments_.push_back({.block = pool_->Take(), .blob = {}, .size = 0});
+  held_bytes_ += BlockPool::kBlockBytes;
+  end_ = segments_.back().block.get();
+  room_ = BlockPool::kBlockBytes;
+}
+
+void ReplyBuffer::AppendSlowly(Bytes bytes) {
+  while (!bytes.empty()) {
+    if (room_ == 0) AddBlock();
+    size_t part = std::min(room_, bytes.size());
+    std::memcpy(end_, bytes.data(), part);
+    Commit(part);
+    bytes.remove_prefix(part);
+  }
+}
+
+void ReplyBuffer::AppendShared(BlobRef blob) {
+  CloseBlock();
+  size_ += blob.Size();
+  held_bytes_ += blob.UsedBytes();
+  segments_.push_back({.block = nullptr, .blob = std::move(blob), .size = 0});
+}
+
+void ReplyBuffer::Release(Segment& segment) {
+  held_bytes_ -= segment.block ? BlockPool::kBlockBytes : segment.blob.UsedBytes();
+  if (segment.block) pool_->Return(std::move(segment.block));
+  segment.blob = {};
+}
+
+void ReplyBuffer::RollBack(size_t size) {
+  while (size_ > size) {
+    Bytes last = View(segments_.size() - 1);
+    size_t sent = segments_.size() - 1 == head_ ? front_sent_ : 0;
+    size_t unsent = last.size() - sent;
+    size_t surplus = size_ - size;
+    if (surplus < unsent) {  // the mark lies inside this block
+      end_ = const_cast<char*>(last.data()) + (last.size() - surplus);
+      room_ = BlockPool::kBlockBytes - (last.size() - surplus);
+      size_ = size;
+      return;
+    }
+    size_ -= unsent;
+    Release(segments_.back());
+    segments_.pop_back();
+    end_ = nullptr;
+    room_ = 0;
+    if (segments_.size() == head_) Clear();
+  }
+}
+
+void ReplyBuffer::Clear() {
+  for (size_t i = head_; i < segments_.size(); ++i) Release(segments_[i]);
+  segments_.clear();
+  if (segments_.capacity() > 8) segments_.shrink_to_fit();
+  head_ = front_sent_ = room_ = size_ = 0;
+  end_ = nullptr;
+}
+
+void ReplyBuffer::Consume(size_t n) {
+  size_ -= n;
+  if (size_ == 0) return Clear();
+  n += front_sent_;
+  while (n >= View(head_).size()) {
+    n -= View(head_).size();
+    Release(segments_[head_]);
+    ++head_;
+  }
+  front_sent_ = n;
+  if (head_ > 64 && head_ * 2 > segments_.size()) {
+    segments_.erase(segments_.begin(), segments_.begin() + static_cast<std::ptrdiff_t>(head_));
+    head_ = 0;
+  }
+}
+
+std::string ReplyBuffer::Text() const {
+  std::string text;
+  text.reserve(size_);
+  VisitFront(segments_.size(), [&](Bytes piece) { text.append(piece); });
+  return text;
+}
+
+}  // namespace respite

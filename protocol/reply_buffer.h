@@ -1,0 +1,109 @@
+// ReplyBuffer: the bytes that wait to be sent to one client.
+//
+// A queue of segments: blocks of text that grow at the end, and references to Blobs, which are sent from where the value
+// lies. Blocks come from a BlockPool shared by all clients, so an idle client holds none. RollBack serves refusals: a
+// command that fails after it wrote part of its reply leaves no trace.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/blob.h"
+#include "base/bytes.h"
+
+namespace respite {
+
+// Keeps a few blocks of kBlockBytes for reuse. Not thread-safe; outlives every ReplyBuffer that uses it.
+class BlockPool {
+ public:
+  static constexpr size_t kBlockBytes = 16 * 1024;
+  static constexpr size_t kKept = 64;
+
+  std::unique_ptr<char[]> Take();
+  void Return(std::unique_ptr<char[]> block);
+
+ private:
+  std::vector<std::unique_ptr<char[]>> free_;
+};
+
+class ReplyBuffer {
+ public:
+  // Values at least this long are referenced instead of copied.
+  static constexpr size_t kShareFrom = BlockPool::kBlockBytes;
+
+  explicit ReplyBuffer(BlockPool& pool) : pool_(&pool) {}
+  ReplyBuffer(const ReplyBuffer&) = delete;
+  ReplyBuffer& operator=(const ReplyBuffer&) = delete;
+  ~ReplyBuffer() { Clear(); }
+
+  bool Empty() const { return size_ == 0; }
+  // Bytes waiting to be sent.
+  size_t Size() const { return size_; }
+  // Blocks and Blobs in the queue, and the memory they hold.
+  size_t Segments() const { return segments_.size() - head_; }
+  size_t HeldBytes() const { return held_bytes_; }
+
+  // `n` bytes at the end to write into, n <= BlockPool::kBlockBytes; Commit says how many were written.
+  char* Reserve(size_t n) {
+    if (n > room_) AddBlock();
+    return end_;
+  }
+  void Commit(size_t n) {
+    end_ += n;
+    room_ -= n;
+    size_ += n;
+  }
+  void Append(Bytes bytes) {
+    if (bytes.size() > room_) return AppendSlowly(bytes);
+    std::memcpy(end_, bytes.data(), bytes.size());
+    Commit(bytes.size());
+  }
+  // Sends the Blob from where it lies.
+  void AppendShared(BlobRef blob);
+
+  // Forgets what was appended since Size() was `size`; nothing of it was sent yet.
+  void RollBack(size_t size);
+  void Clear();
+
+  // Calls `visit(Bytes)` for up to `max` pieces from the front.
+  template <class Visit>
+  void VisitFront(size_t max, Visit&& visit) const {
+    for (size_t i = head_; i < segments_.size() && i - head_ < max; ++i) {
+      Bytes view = View(i);
+      visit(i == head_ ? view.substr(front_sent_) : view);
+    }
+  }
+  // `n` bytes from the front were sent.
+  void Consume(size_t n);
+  // Everything as one string. Cost: O(n).
+  std::string Text() const;
+
+ private:
+  struct Segment {
+    std::unique_ptr<char[]> block;  // null: the bytes are in blob
+    BlobRef blob;
+    size_t size = 0;  // of a closed block; the open block, which is the last segment, ends at end_
+  };
+
+  bool IsOpen(size_t index) const { return end_ != nullptr && index + 1 == segments_.size(); }
+  Bytes View(size_t index) const;
+  void AddBlock();
+  void CloseBlock();
+  void AppendSlowly(Bytes bytes);
+  void Release(Segment& segment);
+
+  BlockPool* pool_;
+  std::vector<Segment> segments_;
+  size_t head_ = 0;         // segments before it are sent
+  size_t front_sent_ = 0;   // bytes of the first segment that are sent
+  char* end_ = nullptr;     // where the next byte of the open block goes; null: there is no open block
+  size_t room_ = 0;
+  size_t size_ = 0;
+  size_t held_bytes_ = 0;
+};
+
+}  // namespace respite

@@ -1,0 +1,120 @@
+// RequestParser: bytes of one client -> requests, as views into the buffer they arrived in.
+//
+// Life of a read:
+//   1. The caller asks `ReadTarget(scratch)` where the next bytes should go and reads there. That is the caller's scratch
+//      buffer for a client with nothing pending, the parser's own buffer when a request is half there, and the final Blob
+//      while an argument of kBigArgument bytes or more is arriving: such an argument is never copied.
+//   2. `Received(n)`.
+//   3. `ParseInto(batch)` until it no longer returns kRequest; the batch's views are valid until step 4.
+//   4. `Park()` saves what is left of the scratch buffer. An idle client keeps no memory.
+//
+// Parsing resumes where it stopped, so a request that arrives in many pieces costs no more than one that arrives whole.
+// Formats: RESP arrays of bulk strings, and inline commands (one line, words quoted as in redis.conf).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/blob.h"
+#include "base/bytes.h"
+
+namespace respite {
+
+// Requests parsed ahead of their execution. Reused from read to read, so it soon stops allocating.
+struct RequestBatch {
+  struct Request {
+    size_t first_word;
+    size_t words;
+    size_t offset;  // where it began in the input, for Unread
+  };
+
+  std::vector<Bytes> words;
+  std::vector<Request> requests;
+  std::vector<BlobRef> blobs;            // own the big arguments among `words`
+  std::deque<std::string> inline_words;  // own the words of inline commands
+
+  std::span<const Bytes> Words(const Request& request) const { return {&words[request.first_word], request.words}; }
+  void Clear() {
+    words.clear();
+    requests.clear();
+    blobs.clear();
+    inline_words.clear();
+  }
+};
+
+struct RequestLimits {
+  int64_t max_bulk_bytes = 512ll << 20;
+  bool authenticated = true;  // until then 10 arguments of 16 KB are the most a stranger may make us hold
+};
+
+class RequestParser {
+ public:
+  enum class Status { kRequest, kIncomplete, kError };
+
+  static constexpr size_t kBigArgument = 32 * 1024;
+  static constexpr size_t kInlineMax = 64 * 1024;
+
+  // At least one byte of room. `scratch` is used only while nothing is pending.
+  std::span<char> ReadTarget(std::span<char> scratch);
+  // The first `n` bytes of the last ReadTarget were filled.
+  void Received(size_t n);
+  // Appends the next whole request to the batch. kError: Error() says what Redis says; the client must be closed.
+  Status ParseInto(RequestBatch& batch, const RequestLimits& limits);
+  void Park();
+  // Gives back the requests of the batch from `index` on: they will be parsed again by the next ParseInto.
+  // Requires: not parked since; none of them holds a big argument.
+  void Unread(const RequestBatch& batch, size_t index);
+
+  const std::string& Error() const { return error_; }
+  // Bytes received and not yet turned into requests, and the memory held for them.
+  size_t PendingBytes() const { return size_ - begin_ + big_filled_; }
+  size_t HeldBytes() const;
+  // Arguments of the request that is half there.
+  size_t PendingArguments() const { return arguments_.size(); }
+
+ private:
+  // An argument that is whole, of a request that is not: bytes of the window or a Blob.
+  struct Argument {
+    size_t offset;  // from the start of the request, or index into blobs_
+    size_t size;
+    bool is_blob;
+  };
+
+  Status ParseMultibulk(RequestBatch& batch, const RequestLimits& limits);
+  Status ParseInline(RequestBatch& batch);
+  Status ParseCount(const RequestLimits& limits);
+  Status ParseArgument(const RequestLimits& limits);
+  Status StartBigArgument(size_t size);
+  Status FinishBigArgument();
+  Status Finish(RequestBatch& batch);
+  Status Fail(std::string text);
+  // The line at `pos_` up to its CR; kIncomplete when the CR LF is not there yet.
+  struct Line {
+    Status status;
+    Bytes text;
+  };
+  Line TakeLine(Bytes too_long);
+
+  const char* data_ = nullptr;  // window: scratch or own_
+  size_t size_ = 0;
+  size_t begin_ = 0;  // of the request being parsed
+  size_t pos_ = 0;    // parsed up to here
+  bool in_scratch_ = false;
+  bool reading_big_ = false;  // the last ReadTarget was the Blob
+
+  int64_t arguments_left_ = -1;  // -1: the count has not been read
+  int64_t bulk_size_ = -1;       // -1: the size of the next argument has not been read
+  std::vector<Argument> arguments_;
+  std::vector<BlobRef> blobs_;
+  size_t big_filled_ = 0;  // bytes of the last Blob in blobs_ that have arrived; 0 when none is arriving
+  bool big_open_ = false;
+
+  std::vector<char> own_;
+  std::string error_;
+};
+
+}  // namespace respite

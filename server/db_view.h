@@ -1,0 +1,78 @@
+// DbView: the selected database as one command sees it, at the time of its Unit.
+//
+// An expired key is absent: a read leaves it for the Unit to purge, a write purges it first. Writers tell `Touched` what
+// they did; nobody else needs to be told.
+#pragma once
+
+#include "server/refusals.h"
+#include "server/unit.h"
+
+namespace respite {
+
+class DbView {
+ public:
+  DbView(Unit& unit, int index, bool touches) : unit_(&unit), index_(index), touches_(touches) {}
+
+  int Index() const { return index_; }
+  Database& Data() const { return unit_->floor().keyspace[index_]; }
+  // The same Unit's view of another database.
+  DbView Other(int index) const { return DbView(*unit_, index, touches_); }
+
+  // Reads a value: counts a hit or a miss and marks the key as used.
+  const Entry* Read(Bytes key) {
+    const Entry* entry = Inspect(key);
+    if (entry != nullptr && touches_) const_cast<Entry*>(entry)->SetAccess(unit_->access());
+    return entry;
+  }
+  // Reads about a key (TTL, TYPE, EXISTS): counts, but does not mark it as used.
+  const Entry* Inspect(Bytes key) {
+    const Entry* entry = Peek(key);
+    ++(entry != nullptr ? unit_->floor().stats.hits : unit_->floor().stats.misses);
+    return entry;
+  }
+  // Looks without leaving a trace (OBJECT, DEBUG, COPY).
+  const Entry* Peek(Bytes key) {
+    Entry* entry = Data().Find(key);
+    if (entry == nullptr || !entry->IsExpired(unit_->now_ms())) return entry;
+    unit_->PurgeLater(index_, key);
+    return nullptr;
+  }
+  // Finds a key in order to change it.
+  Entry* Find(Bytes key) {
+    Entry* entry = Data().Find(key);
+    if (entry == nullptr) return nullptr;
+    if (entry->IsExpired(unit_->now_ms())) {
+      unit_->Purge(index_, entry);
+      return nullptr;
+    }
+    if (touches_) entry->SetAccess(unit_->access());
+    return entry;
+  }
+
+  // As Read and Find, and refuse anything but a string.
+  const Entry* ReadString(Bytes key) { return CheckString(Read(key)); }
+  Entry* FindString(Bytes key) { return CheckString(Find(key)); }
+
+  // Gives `key` a value and a deadline, whatever it was. `entry` is what Find returned for it.
+  Entry* Put(Entry* entry, Bytes key, StringContent content, int64_t deadline_ms = kNoDeadline);
+  // Gives it a value and keeps the deadline it has.
+  Entry* Assign(Entry* entry, Bytes key, StringContent content);
+  Entry* SetDeadline(Entry* entry, int64_t deadline_ms) { return Data().SetDeadline(entry, deadline_ms); }
+  // Takes a key out; the caller decides where its value is freed.
+  EntryPtr Take(Entry* entry) { return Data().Take(entry); }
+
+  void Touched(Bytes key, const char* event) { unit_->Touched(index_, key, event); }
+
+ private:
+  template <class EntryType>
+  static EntryType* CheckString(EntryType* entry) {
+    if (entry != nullptr && entry->Type() != ValueType::kString) throw Refusal{refusals::kWrongType};
+    return entry;
+  }
+
+  Unit* unit_;
+  int index_;
+  bool touches_;  // CLIENT NO-TOUCH leaves access data alone
+};
+
+}  // namespace respite

@@ -1,0 +1,46 @@
+// Every error text that a client can see, once. Handlers throw them as `throw Refusal{refusals::kSyntax}`.
+#pragma once
+
+#include <string>
+
+#include "base/bytes.h"
+#include "base/refusal.h"
+
+namespace respite::refusals {
+
+inline constexpr char kSyntax[] = "ERR syntax error";
+inline constexpr char kNotInteger[] = "ERR value is not an integer or out of range";
+inline constexpr char kNotFloat[] = "ERR value is not a valid float";
+inline constexpr char kOutOfRange[] = "ERR value is out of range";
+inline constexpr char kMustBePositive[] = "ERR value is out of range, must be positive";
+inline constexpr char kWrongType[] = "WRONGTYPE Operation against a key holding the wrong kind of value";
+inline constexpr char kNoSuchKey[] = "ERR no such key";
+inline constexpr char kDbIndex[] = "ERR DB index is out of range";
+inline constexpr char kOverflow[] = "ERR increment or decrement would overflow";
+inline constexpr char kNanOrInfinity[] = "ERR increment would produce NaN or Infinity";
+inline constexpr char kStringTooLong[] = "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
+inline constexpr char kOffsetOutOfRange[] = "ERR offset is out of range";
+inline constexpr char kSameObject[] = "ERR source and destination objects are the same";
+inline constexpr char kTimeoutNotInteger[] = "ERR timeout is not an integer or out of range";
+inline constexpr char kTimeoutNegative[] = "ERR timeout is negative";
+inline constexpr char kInvalidCursor[] = "ERR invalid cursor";
+inline constexpr char kNoAuth[] = "NOAUTH Authentication required.";
+inline constexpr char kWrongPass[] = "WRONGPASS invalid username-password pair or user is disabled.";
+
+inline Refusal InvalidExpire(Bytes command) {
+  return {"ERR invalid expire time in '" + std::string(command) + "' command"};
+}
+inline Refusal WrongArity(Bytes command) {
+  return {"ERR wrong number of arguments for '" + std::string(command) + "' command"};
+}
+// `Unknown subcommand or wrong number of arguments` is said by containers whose subcommand checks its own arguments.
+inline Refusal SubcommandSyntax(Bytes container, Bytes subcommand) {
+  return {"ERR unknown subcommand or wrong number of arguments for '" + std::string(subcommand) + "'. Try " +
+          ToUpper(container) + " HELP."};
+}
+inline Refusal UnknownSubcommand(Bytes container, Bytes subcommand) {
+  return {"ERR unknown subcommand '" + std::string(subcommand.substr(0, 128)) + "'. Try " + ToUpper(container) +
+          " HELP."};
+}
+
+}  // namespace respite::refusals

@@ -1,0 +1,107 @@
+// Unit: one atomic execution: a command, later an EXEC or a script.
+//
+// Everything that a write entails flows from here. DbView reports what changed; when the Unit closes it purges the expired
+// keys that reads came across and hands the effects to the Journal. Time and chance enter a Unit once.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/number_text.h"
+#include "datatypes/keyspace.h"
+
+namespace respite {
+
+// Takes the effects of closed Units, in order: what an append-only file and replicas need to repeat them.
+class Journal {
+ public:
+  virtual ~Journal() = default;
+  // `words` is one command that gives the same result on any server, at any time: absolute deadlines, final values.
+  virtual void Append(int db, const std::vector<std::string>& words) = 0;
+};
+
+// What a command says of itself to the Journal. By default a command that changed something is repeated word by word; a
+// handler whose words would mean something else later replaces them.
+class Effect {
+ public:
+  explicit Effect(bool recorded) : recorded_(recorded) {}
+
+  // `effect.Replace("SET", key, value, "PXAT", deadline_ms)`: words are Bytes or integers. Costs nothing unrecorded.
+  template <class... Words>
+  void Replace(const Words&... words) {
+    if (!recorded_) return;
+    if (!replaced_) commands_.clear();
+    replaced_ = true;
+    commands_.push_back({Text(words)...});
+  }
+  bool Recorded() const { return recorded_; }
+  bool Replaced() const { return replaced_; }
+  const std::vector<std::vector<std::string>>& Commands() const { return commands_; }
+
+ private:
+  static std::string Text(Bytes word) { return std::string(word); }
+  static std::string Text(int64_t word) { return IntegerText(word).Text(); }
+
+  bool recorded_;
+  bool replaced_ = false;
+  std::vector<std::vector<std::string>> commands_;
+};
+
+// Counters that writes and look-ups feed. Server owns one; INFO shows it.
+struct KeyspaceStats {
+  uint64_t hits = 0;
+  uint64_t misses = 0;
+  uint64_t expired_keys = 0;
+  double expired_stale_share = 0;  // running estimate of the share of keys that are expired but still there
+  uint64_t expire_cycles_cut = 0;  // expired_time_cap_reached_count
+  uint64_t expire_cycle_us = 0;
+  uint64_t dirty = 0;              // changes since the last save
+  uint64_t evicted_keys = 0;
+};
+
+// What DbView and Unit need of the server.
+struct DataFloor {
+  Keyspace& keyspace;
+  KeyspaceStats& stats;
+  Journal* journal = nullptr;  // null: nobody listens
+};
+
+class Unit {
+ public:
+  Unit(DataFloor& floor, int64_t now_ms, uint32_t access) : floor_(floor), now_ms_(now_ms), access_(access) {}
+  Unit(const Unit&) = delete;
+  Unit& operator=(const Unit&) = delete;
+
+  int64_t now_ms() const { return now_ms_; }
+  uint32_t access() const { return access_; }
+  DataFloor& floor() { return floor_; }
+  bool Recorded() const { return floor_.journal != nullptr; }
+
+  // A key was changed by the running command. `event` is the name of its keyspace event.
+  void Touched([[maybe_unused]] int db, [[maybe_unused]] Bytes key, [[maybe_unused]] const char* event) {
+    ++changes_;
+    ++floor_.stats.dirty;
+  }
+  // Changes so far; a command that leaves it as it was had no effect.
+  uint64_t Changes() const { return changes_; }
+
+  // Removes an expired key now (before a write to it) or when the Unit closes (after a read that met it).
+  void Purge(int db, Entry* entry);
+  void PurgeLater(int db, Bytes key) { purge_.emplace_back(db, std::string(key)); }
+
+  // Effects of a command that changed something: what it said, or its own words.
+  void Record(int db, const Effect& effect, std::span<const Bytes> words);
+  void Close();
+
+ private:
+  DataFloor& floor_;
+  int64_t now_ms_;
+  uint32_t access_;  // what an entry touched in this Unit gets as access data
+  uint64_t changes_ = 0;
+  std::vector<std::pair<int, std::string>> purge_;
+};
+
+}  // namespace respite

@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""Runs one unittest script; RESPITE_TEST_FILTER, a substring of <script>.<Class>.<test>, narrows it down."""
+import importlib.util
+import os
+import pathlib
+import sys
+import unittest
+
+
+def load(path):
+    sys.path.insert(0, str(path.parent))
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def cases(suite):
+    for item in suite:
+        if isinstance(item, unittest.TestSuite):
+            yield from cases(item)
+        else:
+            yield item
+
+
+def main():
+    module = load(pathlib.Path(sys.argv[1]).resolve())
+    wanted = os.environ.get("RESPITE_TEST_FILTER", "")
+    found = unittest.defaultTestLoader.loadTestsFromModule(module)
+    chosen = unittest.TestSuite(case for case in cases(found) if wanted in case.id())
+    result = unittest.TextTestRunner(verbosity=2 if wanted else 1).run(chosen)
+    return 0 if result.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
