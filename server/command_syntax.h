@@ -1,0 +1,312 @@
+// The syntax line of a command card: one text that a reader recognises from Redis' usage lines and from which the name,
+// the arity and the whole `arguments` tree of COMMAND DOCS derive.
+//
+//   SET key value [condition(NX|XX)@2.6.12] [GET@6.2.0] [expiration(EX seconds:integer@2.6.12|KEEPTTL@6.0.0)]
+//   CLIENT|LIST [TYPE client-type(NORMAL|MASTER|REPLICA|PUBSUB)@5.0.0] [ID client-id:integer@6.2.0...]
+//   MSET data{key value}...
+//
+// Grammar (one blank separates, no others):
+//
+//   syntax   = name { ' ' item }                      name: `SET`, or `CONTAINER|SUBCOMMAND`
+//   item     = argument | '[' argument ']'            brackets: optional
+//   argument = TOKEN suffix                           pure token, named as the token in lower case: `NX`
+//            | name '=' TOKEN suffix                  pure token with another name: `change=CH`
+//            | [ TOKEN [ '...' ] ' ' ] value suffix   `COUNT count:integer`; `GET... pattern`: the token repeats too
+//   value    = name
+//            | name '(' item { '|' item } ')'         one of
+//            | name '{' item { ' ' item } '}'         block: all of them, in this order
+//   suffix   = [ '<' display text '>' ]               where it differs from the name: `importing<node-id>`
+//              [ ':' type ]                           integer double key pattern unix-time string pure-token
+//              [ '#' n ]                              index of the key spec
+//              [ '@' since [ '-' deprecated since ] ] `@6.2.0`, `@-2.8.12`
+//              [ '...' ]                              may repeat
+//   TOKEN    = capitals, digits, '-', '_', beginning with a capital; anything else in single quotes: `equal='='`
+//
+// Defaults: a value named `key` is a key, every other value a string. Keys count their key specs up from 0; `#n` says
+// otherwise, and the next key continues from there. A bare word in capitals is a token; a value with such a name has to say
+// its type (`ID:string`). A pure token never stands directly before a value: the two would read as one
+// argument (no command of Redis needs that).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/bytes.h"
+
+namespace respite {
+
+// In the order of Redis' own enumeration; ArgumentTypeName gives the names.
+enum class ArgumentType : uint8_t {
+  kString, kInteger, kDouble, kKey, kPattern, kUnixTime, kPureToken, kOneOf, kBlock,
+};
+
+std::string_view ArgumentTypeName(ArgumentType type);
+
+// One node of the argument tree. All views point into the syntax text.
+struct SyntaxArgument {
+  std::string_view name;  // of a pure token without a name of its own: the token; it is shown in lower case
+  std::string_view token;
+  std::string_view display;
+  std::string_view since;
+  std::string_view deprecated_since;
+  ArgumentType type = ArgumentType::kString;
+  int8_t key_spec = -1;
+  uint8_t size = 1;  // nodes of this subtree, itself included
+  bool optional = false;
+  bool multiple = false;
+  bool multiple_token = false;
+  bool named_by_token = false;
+
+  // A token may be empty: `empty-string=''`.
+  constexpr bool HasToken() const { return token.data() != nullptr; }
+};
+
+// The parsed line. The tree lies flat, parents before children; `size` leads from one sibling to the next.
+struct CommandSyntax {
+  static constexpr size_t kMaxArguments = 40;
+
+  std::string_view container;  // empty unless a subcommand
+  std::string_view name;
+  std::array<SyntaxArgument, kMaxArguments> arguments{};
+  uint8_t count = 0;
+  bool valid = false;
+  uint16_t error_offset = 0;  // where parsing stopped when not valid
+
+  constexpr std::span<const SyntaxArgument> Arguments() const { return {arguments.data(), count}; }
+  // As Redis: number of words including the name; negative: at least that many.
+  constexpr int Arity() const;
+};
+
+// Cost: O(length), no allocation; usable at compile time, where a card with a malformed line fails to build.
+constexpr CommandSyntax ParseSyntax(std::string_view text);
+
+// 0 for a malformed line.
+constexpr int ArityOf(std::string_view text) {
+  const CommandSyntax syntax = ParseSyntax(text);
+  return syntax.valid ? syntax.Arity() : 0;
+}
+
+// Calls visit(const SyntaxArgument&, std::span<const SyntaxArgument> children) for each top-level node of `nodes`.
+template <class Visitor>
+constexpr void ForEachArgument(std::span<const SyntaxArgument> nodes, Visitor&& visit) {
+  for (size_t at = 0; at < nodes.size(); at += nodes[at].size) visit(nodes[at], nodes.subspan(at + 1, nodes[at].size - 1u));
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Implementation of the constexpr part.
+
+namespace syntax_internal {
+
+constexpr bool IsCapital(char c) { return c >= 'A' && c <= 'Z'; }
+constexpr bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
+constexpr bool IsWordChar(char c) { return IsCapital(c) || IsLower(c) || IsDigit(c) || c == '-' || c == '_'; }
+constexpr bool IsInCapitals(std::string_view word) {
+  return !word.empty() && IsCapital(word[0]) && std::none_of(word.begin(), word.end(), IsLower);
+}
+
+// Recursive descent over the text. After the first mistake `failed_` stays set and every step returns at once.
+class Parser {
+ public:
+  constexpr explicit Parser(std::string_view text) : text_(text) {}
+
+  constexpr CommandSyntax Parse() {
+    out_.name = TakeWord();
+    if (Skip('|')) {
+      out_.container = out_.name;
+      out_.name = TakeWord();
+    }
+    if (Skip(' ')) ParseItems(' ');
+    out_.valid = !failed_ && at_ == text_.size() && IsInCapitals(out_.name);
+    out_.error_offset = static_cast<uint16_t>(at_);
+    return out_;
+  }
+
+ private:
+  constexpr char Peek(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+  constexpr bool Skip(char c) {
+    if (failed_ || Peek() != c) return false;
+    ++at_;
+    return true;
+  }
+  constexpr void Expect(char c) {
+    if (!Skip(c)) failed_ = true;
+  }
+  constexpr bool SkipEllipsis() {
+    if (failed_ || text_.substr(at_, 3) != "...") return false;
+    at_ += 3;
+    return true;
+  }
+
+  constexpr size_t WordEnd(size_t from) const {
+    while (from < text_.size() && IsWordChar(text_[from])) ++from;
+    return from;
+  }
+  constexpr std::string_view TakeWord() {
+    const size_t begin = at_;
+    at_ = WordEnd(at_);
+    if (at_ == begin) failed_ = true;
+    return text_.substr(begin, at_ - begin);
+  }
+  constexpr std::string_view TakeUntil(char close) {
+    const size_t end = std::min(text_.find(close, at_), text_.size());
+    const std::string_view taken = text_.substr(at_, end - at_);
+    at_ = end;
+    Expect(close);
+    return taken;
+  }
+  constexpr std::string_view TakeToken() { return Skip('\'') ? TakeUntil('\'') : TakeWord(); }
+  // Digits and single dots; an ellipsis after it is not part of it.
+  constexpr std::string_view TakeVersion() {
+    const size_t begin = at_;
+    while (IsDigit(Peek()) || (Peek() == '.' && IsDigit(Peek(1)))) ++at_;
+    return text_.substr(begin, at_ - begin);
+  }
+
+  // A value's name begins at `from`: a word not in capitals, or one that goes on as only a value or a named token can.
+  constexpr bool NameStartsAt(size_t from) const {
+    const size_t end = WordEnd(from);
+    if (end == from) return false;
+    const char next = end < text_.size() ? text_[end] : '\0';
+    return next == ':' || next == '=' || next == '(' || next == '{' || !IsInCapitals(text_.substr(from, end - from));
+  }
+
+  constexpr void ParseItems(char separator) {
+    do ParseItem();
+    while (Skip(separator));
+  }
+  constexpr void ParseItem() {
+    if (out_.count == CommandSyntax::kMaxArguments) failed_ = true;
+    if (failed_) return;
+    const bool optional = Skip('[');
+    const size_t index = out_.count++;
+    ParseArgument(index);
+    if (optional) Expect(']');
+    out_.arguments[index].optional = optional;
+    out_.arguments[index].size = static_cast<uint8_t>(out_.count - index);
+  }
+
+  constexpr void ParseArgument(size_t index) {
+    SyntaxArgument& argument = out_.arguments[index];
+    if (NameStartsAt(at_)) {
+      argument.name = TakeWord();
+      if (Skip('=')) {
+        argument.token = TakeToken();
+        argument.type = ArgumentType::kPureToken;
+      }
+    } else {
+      ParseToken(argument);
+    }
+    if (argument.type != ArgumentType::kPureToken) ParseValue(argument);
+    ParseSuffix(argument);
+  }
+  constexpr void ParseToken(SyntaxArgument& argument) {
+    argument.token = TakeToken();
+    argument.multiple = argument.multiple_token = SkipEllipsis();
+    if (Peek() == ' ' && NameStartsAt(at_ + 1)) {
+      ++at_;
+      argument.name = TakeWord();
+      return;
+    }
+    argument.name = argument.token;
+    argument.named_by_token = true;
+    argument.type = ArgumentType::kPureToken;
+  }
+  constexpr void ParseValue(SyntaxArgument& argument) {
+    if (Skip('(')) {
+      argument.type = ArgumentType::kOneOf;
+      ParseItems('|');
+      Expect(')');
+    } else if (Skip('{')) {
+      argument.type = ArgumentType::kBlock;
+      ParseItems(' ');
+      Expect('}');
+    } else if (argument.name == "key") {
+      argument.type = ArgumentType::kKey;
+    }
+  }
+
+  constexpr void ParseSuffix(SyntaxArgument& argument) {
+    if (Skip('<')) argument.display = TakeUntil('>');
+    if (Skip(':')) ParseType(argument);
+    if (argument.type == ArgumentType::kKey) argument.key_spec = next_key_spec_;
+    if (Skip('#')) argument.key_spec = ParseDigit();
+    if (argument.type == ArgumentType::kKey) next_key_spec_ = static_cast<int8_t>(argument.key_spec + 1);
+    if (Skip('@')) {
+      argument.since = TakeVersion();
+      if (Skip('-')) argument.deprecated_since = TakeVersion();
+    }
+    if (SkipEllipsis()) argument.multiple = true;
+  }
+  constexpr void ParseType(SyntaxArgument& argument) {
+    constexpr std::array<std::string_view, 7> kNames = {"string",  "integer",   "double",    "key",
+                                                        "pattern", "unix-time", "pure-token"};
+    const auto found = std::find(kNames.begin(), kNames.end(), TakeWord());
+    if (found == kNames.end()) failed_ = true;
+    argument.type = static_cast<ArgumentType>(found - kNames.begin());
+  }
+  constexpr int8_t ParseDigit() {
+    if (!IsDigit(Peek())) failed_ = true;
+    return failed_ ? int8_t{-1} : static_cast<int8_t>(text_[at_++] - '0');
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+  int8_t next_key_spec_ = 0;
+  bool failed_ = false;
+  CommandSyntax out_;
+};
+
+// How many words an argument takes at least, and whether it can take more.
+struct Width {
+  int words = 0;
+  bool varies = false;
+};
+
+constexpr Width WidthOf(const SyntaxArgument& argument, std::span<const SyntaxArgument> children);
+
+constexpr Width WidthOfAll(std::span<const SyntaxArgument> nodes) {
+  Width all;
+  ForEachArgument(nodes, [&](const SyntaxArgument& node, std::span<const SyntaxArgument> children) {
+    const Width one = WidthOf(node, children);
+    all.words += one.words;
+    all.varies = all.varies || one.varies;
+  });
+  return all;
+}
+
+constexpr Width WidthOfOneOf(std::span<const SyntaxArgument> nodes) {
+  Width narrowest{-1};
+  ForEachArgument(nodes, [&](const SyntaxArgument& node, std::span<const SyntaxArgument> children) {
+    const Width one = WidthOf(node, children);
+    if (narrowest.words < 0) narrowest = one;
+    narrowest.varies = narrowest.varies || one.varies || one.words != narrowest.words;
+    narrowest.words = std::min(narrowest.words, one.words);
+  });
+  return narrowest;
+}
+
+constexpr Width WidthOf(const SyntaxArgument& argument, std::span<const SyntaxArgument> children) {
+  if (argument.optional) return {0, true};
+  Width width = {argument.HasToken() ? 1 : 0, argument.multiple};
+  Width value = {1, false};
+  if (argument.type == ArgumentType::kOneOf) value = WidthOfOneOf(children);
+  if (argument.type == ArgumentType::kBlock) value = WidthOfAll(children);
+  if (argument.type == ArgumentType::kPureToken) value.words = argument.HasToken() ? 0 : 1;
+  return {width.words + value.words, width.varies || value.varies};
+}
+
+}  // namespace syntax_internal
+
+constexpr CommandSyntax ParseSyntax(std::string_view text) { return syntax_internal::Parser(text).Parse(); }
+
+constexpr int CommandSyntax::Arity() const {
+  const syntax_internal::Width arguments_width = syntax_internal::WidthOfAll(Arguments());
+  const int words = arguments_width.words + (container.empty() ? 1 : 2);
+  return arguments_width.varies ? -words : words;
+}
+
+}  // namespace respite
