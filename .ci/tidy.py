@@ -34,7 +34,8 @@ def recently_changed():
 
 
 def project_sources(build_dir, root):
-    entries = json.loads((build_dir / "compile_commands.json").read_text())
+    commands = build_dir / "compile_commands.json"
+    entries = json.loads(commands.read_text()) if commands.exists() else []
     files = {pathlib.Path(entry["file"]).resolve() for entry in entries}
     return sorted(f for f in files if f.is_relative_to(root) and f.relative_to(root).parts[0] in ROOMS)
 

@@ -27,6 +27,13 @@ inline constexpr char kInvalidCursor[] = "ERR invalid cursor";
 inline constexpr char kNoAuth[] = "NOAUTH Authentication required.";
 inline constexpr char kWrongPass[] = "WRONGPASS invalid username-password pair or user is disabled.";
 
+inline constexpr char kDebugNotAllowed[] =
+    "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run it from a local "
+    "connection, otherwise you need to set this option in the configuration file, and then restart the server.";
+inline constexpr char kModuleNotAllowed[] =
+    "ERR MODULE command not allowed. If the enable-module-command option is set to \"local\", you can run it from a local "
+    "connection, otherwise you need to set this option in the configuration file, and then restart the server.";
+
 inline Refusal InvalidExpire(Bytes command) {
   return {"ERR invalid expire time in '" + std::string(command) + "' command"};
 }

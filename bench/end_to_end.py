@@ -1,0 +1,412 @@
+#!/usr/bin/env python3
+"""Respite against the distribution's redis-server, in one run on this machine.
+
+Both servers get the same load from redis-benchmark (50 connections, random keys) in alternating rounds; figures are
+medians over the rounds. The main figure is server CPU per request, user and system time of all its threads as the
+scheduler counts it in nanoseconds: a load generator that shares the machine cannot blur it, while requests per second
+mostly show how fast the generator is. Ratios are ours divided by redis-server's: below 1 is better for CPU, memory
+and times, above 1 for requests per second.
+
+Sections: throughput, memory, lifetime (start and stop), idle (10 000 connections), stall (only with --stall).
+"""
+import argparse
+import contextlib
+import csv
+import dataclasses
+import io
+import multiprocessing
+import os
+import pathlib
+import random
+import resource
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+CONNECTIONS = 50
+VALUE = b"v" * 64
+KEY_FORMATS = {"key": b"key:%012d", "counter": b"counter:%012d"}
+CPU_TARGET = {1: 1.0, 16: 0.6, 64: 0.6}  # our CPU per request over redis-server's, by pipeline depth
+BYTES_PER_KEY_TARGET = 125
+LOOPBACK = "127.0.0.1"
+
+
+# ---- servers --------------------------------------------------------------------------------------------------------
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        return probe.getsockname()[1]
+
+
+def command_line(binary, port, directory, *extra):
+    return [str(binary), "--port", str(port), "--bind", LOOPBACK, "--save", "", "--appendonly", "no",
+            "--dir", str(directory), "--logfile", "server.log", "--maxclients", "15000", *extra]
+
+
+class Server:
+    """One running server in a directory of its own; a context manager."""
+
+    def __init__(self, name, binary):
+        self.name, self.binary = name, binary
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="respite-bench-"))
+        self.port = free_port()
+
+    def __enter__(self):
+        self.process = subprocess.Popen(command_line(self.binary, self.port, self.directory),
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        deadline = time.monotonic() + 10
+        while True:
+            with contextlib.suppress(OSError):
+                self.connect().close()
+                return self
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise SystemExit(f"{self.binary} did not start; its log is in {self.directory}")
+            time.sleep(0.005)
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def connect(self):
+        connection = socket.create_connection((LOOPBACK, self.port), timeout=120)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return connection
+
+    def cpu_ns(self):
+        """User and system time of all threads, to the nanosecond."""
+        total = 0
+        for task in pathlib.Path(f"/proc/{self.process.pid}/task").iterdir():
+            with contextlib.suppress(FileNotFoundError):
+                total += int((task / "schedstat").read_text().split()[0])
+        return total
+
+    def rss_bytes(self):
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmRSS"))
+
+    def do(self, *arguments):
+        """Sends one command and returns its single-line reply."""
+        with self.connect() as connection:
+            connection.sendall(request(*(str(a).encode() for a in arguments)))
+            reply = connection.makefile("rb").readline().strip().decode()
+        if reply.startswith("-"):
+            raise SystemExit(f"{self.name}: {' '.join(map(str, arguments))}: {reply}")
+        return reply
+
+
+# ---- load -----------------------------------------------------------------------------------------------------------
+
+def request(*arguments):
+    return b"*%d\r\n" % len(arguments) + b"".join(b"$%d\r\n%b\r\n" % (len(a), a) for a in arguments)
+
+
+def set_requests(key_format, value, first, count):
+    """`count` SET requests for consecutive keys, as one string."""
+    key_size = len(key_format % 0)
+    template = b"*3\r\n$3\r\nSET\r\n$%d\r\n%%b\r\n$%d\r\n%b\r\n" % (key_size, len(value), value)
+    return b"".join([template % (key_format % number) for number in range(first, first + count)])
+
+
+def read_exactly(connection, size):
+    while size > 0:
+        chunk = connection.recv(min(size, 1 << 16))
+        if not chunk:
+            raise SystemExit("the server closed the connection while loading")
+        size -= len(chunk)
+
+
+def load(server, key_format, value, count, batch=500):
+    """Sets keys 0 … count-1, each once. Cost: about 2 µs of our time per key."""
+    with server.connect() as connection:
+        for first in range(0, count, batch):
+            size = min(batch, count - first)
+            connection.sendall(set_requests(key_format, value, first, size))
+            read_exactly(connection, size * len(b"+OK\r\n"))
+
+
+@dataclasses.dataclass
+class Sample:
+    per_second: float
+    cpu_us: float
+    p50_ms: float
+    p99_ms: float
+
+
+def redis_benchmark(server, command, pipeline, keys, requests):
+    before = server.cpu_ns()
+    done = subprocess.run(
+        ["redis-benchmark", "-h", LOOPBACK, "-p", str(server.port), "-c", str(CONNECTIONS), "-P", str(pipeline),
+         "-r", str(keys), "-n", str(requests), "-d", str(len(VALUE)), "-t", command, "--csv"],
+        capture_output=True, text=True, check=True)
+    cpu_us = (server.cpu_ns() - before) / 1000 / requests
+    rows = [row for row in csv.reader(io.StringIO(done.stdout)) if len(row) == 8 and row[0] != "test"]
+    if len(rows) != 1:
+        raise SystemExit(f"redis-benchmark -t {command} on {server.name}: {done.stdout}{done.stderr}")
+    figures = [float(text) for text in rows[0][1:]]
+    return Sample(figures[0], cpu_us, figures[3], figures[5])
+
+
+def medians(samples):
+    return Sample(*(statistics.median(getattr(s, field.name) for s in samples) for field in dataclasses.fields(Sample)))
+
+
+# ---- sections -------------------------------------------------------------------------------------------------------
+
+def requests_for(command, pipeline, scale):
+    base = {1: 100_000, 16: 1_000_000, 64: 1_500_000}[pipeline]
+    return int(base * scale / (5 if command == "mset" and pipeline > 1 else 1))
+
+
+def verdict(ratio, target):
+    return f"target {target:.2f} " + ("met" if ratio <= target else "MISSED")
+
+
+def throughput(options, binaries):
+    with contextlib.ExitStack() as stack:
+        servers = [stack.enter_context(Server(name, binary)) for name, binary in binaries]
+        for keys in options.keys:
+            for server in servers:
+                server.do("FLUSHALL")
+                load(server, KEY_FORMATS["key"], VALUE, keys)
+                load(server, KEY_FORMATS["counter"], b"0", keys)
+            throughput_table(options, servers, keys)
+
+
+def throughput_table(options, servers, keys):
+    print(f"\nThroughput, {keys} random keys of 16 bytes, {len(VALUE)}-byte values, {CONNECTIONS} connections, "
+          f"medians of {options.rounds} rounds")
+    print(f"{'workload':>12}  {'server':8} {'req/s':>9} {'CPU µs/req':>10} {'p50 ms':>7} {'p99 ms':>7}   ratios")
+    for command in options.commands:
+        for pipeline in options.pipelines:
+            samples = {server.name: [] for server in servers}
+            for _ in range(options.rounds):
+                for server in servers:
+                    samples[server.name].append(redis_benchmark(
+                        server, command, pipeline, keys, requests_for(command, pipeline, options.scale)))
+            print_workload(f"{command.upper()} P{pipeline}", pipeline,
+                           [(server.name, medians(samples[server.name])) for server in servers])
+
+
+def print_workload(title, pipeline, results):
+    reference = results[-1][1]
+    for position, (name, sample) in enumerate(results):
+        line = (f"{title if position == 0 else '':>12}  {name:8} {sample.per_second:9.0f} {sample.cpu_us:10.3f} "
+                f"{sample.p50_ms:7.3f} {sample.p99_ms:7.3f}")
+        if position == 0:
+            cpu_ratio = sample.cpu_us / reference.cpu_us
+            line += (f"   req/s {sample.per_second / reference.per_second:.2f}  CPU {cpu_ratio:.2f}"
+                     f"  p99 {sample.p99_ms / max(reference.p99_ms, 0.001):.2f}   {verdict(cpu_ratio, CPU_TARGET[pipeline])}")
+        print(line, flush=True)
+
+
+def memory(options, binaries):
+    count = options.memory_keys
+    print(f"\nMemory, {count} keys of 16 bytes with {len(VALUE)}-byte values in a fresh process")
+    results = []
+    for name, binary in binaries:
+        with Server(name, binary) as server:
+            empty, cpu_before = server.rss_bytes(), server.cpu_ns()
+            load(server, KEY_FORMATS["key"], VALUE, count)
+            bytes_per_key = (server.rss_bytes() - empty) / count
+            cpu_us = (server.cpu_ns() - cpu_before) / 1000 / count
+            assert server.do("DBSIZE") == f":{count}"
+            results.append(bytes_per_key)
+            print(f"  {name:8} {bytes_per_key:6.1f} bytes of RSS per key; {empty / 1e6:5.1f} MB when empty; "
+                  f"{cpu_us:.3f} µs CPU per new key", flush=True)
+    print(f"  ratio {results[0] / results[-1]:.2f}; target {BYTES_PER_KEY_TARGET} bytes "
+          + ("met" if results[0] <= BYTES_PER_KEY_TARGET else "MISSED"))
+
+
+def launch_at(arguments):
+    """Starts the program and returns (pid, the time just before exec)."""
+    read_end, write_end = os.pipe()  # close-on-exec, as Python makes them
+    pid = os.fork()
+    if pid == 0:
+        null = os.open(os.devnull, os.O_RDWR)
+        os.dup2(null, 0), os.dup2(null, 1)
+        os.write(write_end, str(time.monotonic_ns()).encode())
+        os.execvp(arguments[0], arguments)
+    os.close(write_end)
+    started_ns = int(os.read(read_end, 32))
+    os.close(read_end)
+    return pid, started_ns
+
+
+def one_lifetime(binary):
+    """Milliseconds from exec to the first accepted connection, and from SIGTERM to exit."""
+    with tempfile.TemporaryDirectory(prefix="respite-bench-") as directory:
+        port = free_port()
+        pid, started_ns = launch_at(command_line(binary, port, directory))
+        while True:
+            with socket.socket() as attempt:
+                if attempt.connect_ex((LOOPBACK, port)) == 0:
+                    accepted_ns = time.monotonic_ns()
+                    attempt.sendall(b"PING\r\n")
+                    attempt.recv(16)
+                    break
+            if os.waitpid(pid, os.WNOHANG)[0]:
+                raise SystemExit(f"{binary} did not start")
+        time.sleep(0.2 + random.uniform(0, 0.1))  # idle, and at any phase of its timers
+        stopping_ns = time.monotonic_ns()
+        os.kill(pid, signal.SIGTERM)
+        os.waitpid(pid, 0)
+        return (accepted_ns - started_ns) / 1e6, (time.monotonic_ns() - stopping_ns) / 1e6
+
+
+def lifetime(options, binaries):
+    launches = max(5, options.rounds)
+    print(f"\nLifetime, medians of {launches} launches")
+    samples = {name: [] for name, _ in binaries}
+    for _ in range(launches):
+        for name, binary in binaries:
+            samples[name].append(one_lifetime(binary))
+    for name, _ in binaries:
+        start_ms, stop_ms = (statistics.median(column) for column in zip(*samples[name]))
+        print(f"  {name:8} {start_ms:7.2f} ms from exec to accepting, {stop_ms:7.2f} ms from SIGTERM to exit")
+
+
+def open_idle(server, count):
+    connections = []
+    for _ in range(count):
+        connection = server.connect()
+        connection.sendall(b"PING\r\n")  # every real client says something once
+        connection.recv(16)
+        connections.append(connection)
+    return connections
+
+
+def idle(options, binaries):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    count = min(options.idle_connections, hard - 200)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    print(f"\nIdle connections: {count}, and what they cost the active ones (SET, pipeline 16, "
+          f"medians of {options.rounds} rounds)")
+    for name, binary in binaries:
+        with Server(name, binary) as server:
+            alone = active_load(server, options)
+            before = server.rss_bytes()
+            connections = open_idle(server, count)
+            time.sleep(1)
+            per_connection = (server.rss_bytes() - before) / count
+            crowded = active_load(server, options)
+            for connection in connections:
+                connection.close()
+        print(f"  {name:8} {per_connection / 1024:6.2f} KiB of RSS each; CPU {alone.cpu_us:.3f} -> {crowded.cpu_us:.3f} "
+              f"µs/req, p99 {alone.p99_ms:.3f} -> {crowded.p99_ms:.3f} ms", flush=True)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def active_load(server, options):
+    return medians([redis_benchmark(server, "set", 16, 100_000, requests_for("set", 16, options.scale))
+                    for _ in range(options.rounds)])
+
+
+def probe(server, stop, results):
+    """Pings until told to stop and reports round trips in ms; runs in a process of its own."""
+    times_ms = []
+    with server.connect() as connection:
+        while not stop.is_set():
+            begin = time.monotonic_ns()
+            connection.sendall(b"PING\r\n")
+            connection.recv(16)
+            times_ms.append((time.monotonic_ns() - begin) / 1e6)
+            time.sleep(0.0005)
+    times_ms.sort()
+    results.put((times_ms[-1], times_ms[int(len(times_ms) * 0.999)], times_ms[len(times_ms) // 2], len(times_ms)))
+
+
+def insert_politely(server, count):
+    """Loads with a lower priority than server and probe, so that waiting for a core is not taken for a stall."""
+    os.nice(10)
+    load(server, KEY_FORMATS["key"], VALUE, count, batch=100)
+
+
+def available_bytes():
+    meminfo = pathlib.Path("/proc/meminfo").read_text()
+    return next(int(line.split()[1]) * 1024 for line in meminfo.splitlines() if line.startswith("MemAvailable"))
+
+
+def stall(options, binaries):
+    count = options.stall
+    print(f"\nLongest stall of a pinging client while {count} keys are inserted")
+    if available_bytes() < count * 230:
+        print(f"  skipped: needs about {count * 230 / 1e9:.1f} GB of free memory")
+        return
+    context = multiprocessing.get_context("fork")
+    for name, binary in binaries:
+        with Server(name, binary) as server:
+            stop, results = context.Event(), context.Queue()
+            pinging = context.Process(target=probe, args=(server, stop, results))
+            inserting = context.Process(target=insert_politely, args=(server, count))
+            pinging.start()
+            inserting.start()
+            inserting.join()
+            stop.set()
+            longest, high, median, pings = results.get(timeout=30)
+            pinging.join()
+            assert server.do("DBSIZE") == f":{count}"
+        print(f"  {name:8} longest {longest:.2f} ms, p99.9 {high:.3f} ms, median {median:.3f} ms of {pings} pings",
+              flush=True)
+
+
+SECTIONS = {"throughput": throughput, "memory": memory, "lifetime": lifetime, "idle": idle, "stall": stall}
+
+
+def number(text):
+    """20M, 100k or plain digits."""
+    factor = {"k": 1_000, "M": 1_000_000}.get(text[-1:], 0)
+    return int(float(text[:-1]) * factor) if factor else int(text)
+
+
+def comma_list(convert):
+    return lambda text: [convert(part) for part in text.split(",")]
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--server", type=pathlib.Path, required=True, help="our binary")
+    parser.add_argument("--redis", default=shutil.which("redis-server"), help="the binary to compare with")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--scale", type=float, default=1.0, help="multiplies the number of requests")
+    parser.add_argument("--sections", type=comma_list(str), default=["throughput", "memory", "lifetime", "idle"])
+    parser.add_argument("--commands", type=comma_list(str), default=["set", "get", "incr", "mset"])
+    parser.add_argument("--pipelines", type=comma_list(int), default=[1, 16, 64], help="some of 1,16,64")
+    parser.add_argument("--keys", type=comma_list(number), default=[100_000, 1_000_000])
+    parser.add_argument("--memory-keys", type=number, default=1_000_000)
+    parser.add_argument("--idle-connections", type=number, default=10_000)
+    parser.add_argument("--stall", type=number, default=0, help="also insert this many keys, e.g. 20M, and watch a client")
+    options = parser.parse_args()
+    unknown = set(options.sections) - set(SECTIONS)
+    if unknown:
+        parser.error(f"unknown section {', '.join(sorted(unknown))}; known: {', '.join(SECTIONS)}")
+    if options.stall and "stall" not in options.sections:
+        options.sections.append("stall")
+    return options
+
+
+def main():
+    options = parse_options()
+    if not options.redis or not shutil.which("redis-benchmark"):
+        raise SystemExit("redis-server and redis-benchmark are needed: ./dev setup")
+    binaries = [("respite", options.server.absolute()), ("redis", options.redis)]
+    for name, binary in binaries:
+        version = subprocess.run([binary, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+        print(f"{name}: {version}")
+    for section in options.sections:
+        SECTIONS[section](options, binaries)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,42 @@
+// Call: one command on its way through Run. All that a handler may use hangs here.
+#pragma once
+
+#include <cstdint>
+
+#include "protocol/reply.h"
+#include "server/args.h"
+#include "server/command_table.h"
+#include "server/db_view.h"
+#include "server/session.h"
+#include "server/unit.h"
+
+namespace respite {
+
+class Server;
+
+struct Call {
+  Server& server;
+  Session& session;
+  const Command& command;
+  Args args;
+  DbView db;
+  Reply reply;
+  Effect effect;
+  int64_t now_ms;  // wall clock of the Unit
+  std::span<const BlobRef> blobs = {};  // own the big arguments
+
+  // The value to store for an argument; a big one is taken over without copying.
+  StringContent Value(Bytes word) const {
+    if (word.size() <= StringContent::kInlineMax) return StringContent::Value(word);
+    for (const BlobRef& blob : blobs)
+      if (blob.View().data() == word.data()) return StringContent::Shared(blob);
+    return StringContent::Text(word);
+  }
+  // Writes a string value as a bulk string; a long one is sent from where it lies.
+  void ReplyText(const Entry& entry) {
+    if (entry.Form() == StringForm::kBlob) return reply.Bulk(entry.Blob());
+    reply.Bulk(StringText(entry).View());
+  }
+};
+
+}  // namespace respite

@@ -1,0 +1,57 @@
+#include "server/clients.h"
+
+#include <algorithm>
+
+namespace respite {
+
+Session& Clients::Create(int64_t now_ms) {
+  uint64_t id = next_id_++;
+  auto& slot = sessions_[id];
+  slot = std::make_unique<Session>(id, pool_);
+  slot->created_ms = slot->last_active_ms = now_ms;
+  return *slot;
+}
+
+void Clients::Remove(Session& session) {
+  RemoveMonitor(session);
+  std::erase(to_flush_, &session);
+  std::replace(flushing_.begin(), flushing_.end(), &session, static_cast<Session*>(nullptr));
+  sessions_.erase(session.id);
+}
+
+Session* Clients::Find(uint64_t id) const {
+  auto found = sessions_.find(id);
+  return found == sessions_.end() ? nullptr : found->second.get();
+}
+
+void Clients::FlushQueued() {
+  flushing_.swap(to_flush_);
+  for (size_t i = 0; i < flushing_.size(); ++i) {  // by index: a flush may close, and so remove, any session
+    Session* session = flushing_[i];
+    if (session == nullptr) continue;
+    session->flush_queued = false;
+    if (!session->closing) session->transport->Flush();
+  }
+  flushing_.clear();
+}
+
+void Clients::Close(Session& session) {
+  if (session.closing) return;
+  session.closing = true;
+  RemoveMonitor(session);
+  if (session.transport != nullptr) session.transport->Close();
+}
+
+void Clients::AddMonitor(Session& session) {
+  if (session.monitor) return;
+  session.monitor = true;
+  monitors_.push_back(&session);
+}
+
+void Clients::RemoveMonitor(Session& session) {
+  if (!session.monitor) return;
+  session.monitor = false;
+  std::erase(monitors_, &session);
+}
+
+}  // namespace respite

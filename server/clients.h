@@ -1,0 +1,55 @@
+// Clients: all sessions, by id, and the list of those whose replies wait for the end of the Turn.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "server/session.h"
+
+namespace respite {
+
+class Clients {
+ public:
+  explicit Clients(BlockPool& pool) : pool_(pool) {}
+
+  // A new session with the next id. Clients owns it until Remove.
+  Session& Create(int64_t now_ms);
+  void Remove(Session& session);
+
+  Session* Find(uint64_t id) const;
+  size_t Count() const { return sessions_.size(); }
+  uint64_t NextId() const { return next_id_; }
+  // Every session in order of id. `visit` may close sessions (not remove them).
+  template <class Visit>
+  void ForEach(Visit&& visit) const {
+    for (const auto& [id, session] : sessions_) visit(*session);
+  }
+
+  // The session has replies: they are sent when the Turn ends.
+  void QueueFlush(Session& session) {
+    if (session.flush_queued || session.transport == nullptr) return;
+    session.flush_queued = true;
+    to_flush_.push_back(&session);
+  }
+  // Sends what is queued. Called once, at the end of a Turn.
+  void FlushQueued();
+  // No more input, no more output; the transport goes at once.
+  void Close(Session& session);
+
+  // MONITOR: sessions that are told of every command.
+  const std::vector<Session*>& Monitors() const { return monitors_; }
+  void AddMonitor(Session& session);
+  void RemoveMonitor(Session& session);
+
+ private:
+  BlockPool& pool_;
+  uint64_t next_id_ = 1;
+  std::map<uint64_t, std::unique_ptr<Session>> sessions_;
+  std::vector<Session*> to_flush_;
+  std::vector<Session*> flushing_;
+  std::vector<Session*> monitors_;
+};
+
+}  // namespace respite

@@ -1,0 +1,150 @@
+#include "server/executor.h"
+
+#include <algorithm>
+
+#include "server/gates.h"
+#include "server/refusals.h"
+#include "server/server.h"
+
+namespace respite {
+
+void Executor::StartRun() {
+  last_us_ = server_.clock().MonotonicUs();
+  wall_base_us_ = server_.clock().WallUs() - last_us_;
+}
+
+const Command* Executor::Resolve(std::span<const Bytes> words) const {
+  const Command* command = server_.commands().Find(words[0]);
+  if (command == nullptr || command->subcommands.empty() || words.size() < 2) return command;
+  return server_.commands().FindSub(*command, words[1]);
+}
+
+Executor::Outcome Executor::Execute(Session& session, const Command* command, std::span<const Bytes> words,
+                                    std::span<const BlobRef> blobs) {
+  if (command == nullptr) {
+    Reject(session, nullptr, UnknownCommand(words));
+    return Outcome::kDone;
+  }
+  if (std::string refusal = FirstRefusal({server_, session, *command, words}); !refusal.empty()) {
+    Reject(session, command, refusal);
+    return Outcome::kDone;
+  }
+  if (server_.pause().Holds(*command)) return Outcome::kPostponed;
+
+  const Run run{session, *command, words, blobs};
+  int64_t started_us = last_us_;
+  size_t reply_start = session.out.Size();
+  ReplyMode mode_before = session.reply_mode;
+  current_ = command;
+  bool succeeded = RunHandler(run);
+  current_ = nullptr;
+  if (mode_before != ReplyMode::kOn) ApplyReplyMode(session, reply_start, mode_before);
+  last_us_ = server_.clock().MonotonicUs();
+  KeepBooks(run, started_us, succeeded);
+  return Outcome::kDone;
+}
+
+bool Executor::RunHandler(const Run& run) {
+  int64_t now_ms = WallMs();
+  Unit unit(server_.data(), now_ms, server_.AccessNow(now_ms));
+  size_t reply_start = run.session.out.Size();
+  size_t first_argument = run.command.parent == nullptr ? 1 : 2;
+  Call call{.server = server_,
+            .session = run.session,
+            .command = run.command,
+            .args = Args(run.words, first_argument),
+            .db = DbView(unit, run.session.db, !run.session.no_touch),
+            .reply = Reply(run.session.out, run.session.resp),
+            .effect = Effect(unit.Recorded()),
+            .now_ms = now_ms,
+            .blobs = run.blobs};
+  bool succeeded = true;
+  try {
+    run.command.card->run(call);
+    if (unit.Changes() != 0) unit.Record(call.db.Index(), call.effect, run.words);
+  } catch (const Refusal& refusal) {
+    succeeded = false;
+    run.session.out.RollBack(reply_start);
+    call.reply.Error(refusal.text);
+    server_.stats().CountError(refusal.text);
+  }
+  unit.Close();
+  return succeeded;
+}
+
+void Executor::Reject(Session& session, const Command* command, const std::string& refusal) {
+  if (command != nullptr) ++server_.stats().by_command[command->id].rejected_calls;
+  server_.stats().CountError(refusal);
+  size_t reply_start = session.out.Size();
+  Reply(session.out, session.resp).Error(refusal);
+  if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start, session.reply_mode);
+}
+
+std::string Executor::UnknownCommand(std::span<const Bytes> words) const {
+  const Command* container = server_.commands().Find(words[0]);
+  if (container != nullptr) return refusals::UnknownSubcommand(container->full_name, words[1]).text;
+  constexpr size_t kShownMax = 128;
+  std::string shown;
+  for (Bytes word : words.subspan(1)) {
+    if (shown.size() >= kShownMax) break;
+    shown += "'" + std::string(word.substr(0, kShownMax - shown.size())) + "' ";
+  }
+  return "ERR unknown command '" + std::string(words[0].substr(0, kShownMax)) + "', with args beginning with: " + shown;
+}
+
+void Executor::KeepBooks(const Run& run, int64_t started_us, bool succeeded) {
+  ServerStats& stats = server_.stats();
+  const Settings& settings = server_.settings();
+  int64_t duration_us = last_us_ - started_us;
+  ++stats.commands;
+  ++run.session.commands;
+  run.session.last_command = &run.command;
+  CommandStats& own = stats.by_command[run.command.id];
+  ++own.calls;
+  own.usec += static_cast<uint64_t>(duration_us);
+  if (!succeeded) ++own.failed_calls;
+  if (settings.latency_tracking) own.latency.Record(static_cast<uint64_t>(duration_us) * 1000);
+
+  if (settings.latency_monitor_threshold != 0 && duration_us >= settings.latency_monitor_threshold * 1000) {
+    server_.latency().Add(run.command.flags & kFast ? "fast-command" : "command", duration_us / 1000, WallMs() / 1000);
+  }
+  bool slow = settings.slowlog_log_slower_than >= 0 && duration_us >= settings.slowlog_log_slower_than;
+  if (slow && (run.command.flags & kSkipSlowlog) == 0) {
+    server_.slowlog().Add({.id = 0,
+                           .unix_time_s = WallMs() / 1000,
+                           .duration_us = duration_us,
+                           .words = SlowLog::Shorten(run.words),
+                           .peer = run.session.address,
+                           .client_name = run.session.name},
+                          static_cast<size_t>(std::max<int64_t>(settings.slowlog_max_len, 0)));
+  }
+  if (!server_.clients().Monitors().empty()) FeedMonitors(run, started_us);
+}
+
+void Executor::FeedMonitors(const Run& run, int64_t started_us) {
+  if ((run.command.flags & (kSkipMonitor | kAdmin)) != 0) return;
+  int64_t wall_us = wall_base_us_ + started_us;
+  std::string micros = std::to_string(wall_us % 1000000);
+  std::string line = std::to_string(wall_us / 1000000) + "." + std::string(6 - micros.size(), '0') + micros + " [" +
+                     std::to_string(run.session.db) + " " +
+                     (run.session.unix_socket ? "unix:" : "") + run.session.address + "]";
+  for (Bytes word : run.words) {
+    line += ' ';
+    AppendQuoted(line, word);
+  }
+  for (Session* monitor : server_.clients().Monitors()) {
+    Reply(monitor->out, monitor->resp).Simple(line);
+    server_.clients().QueueFlush(*monitor);
+  }
+}
+
+void Executor::ApplyReplyMode(Session& session, size_t reply_start, ReplyMode mode_before) {
+  // A command under OFF or SKIP is silent; CLIENT REPLY ON itself, which ends OFF, answers.
+  if (session.reply_mode == ReplyMode::kOn && mode_before == ReplyMode::kOff) return;
+  session.out.RollBack(reply_start);
+  if (mode_before == ReplyMode::kSkipNext && session.reply_mode == ReplyMode::kSkipNext) {
+    session.reply_mode = ReplyMode::kOn;
+  }
+}
+
+}  // namespace respite

@@ -1,0 +1,37 @@
+// LatencyMonitor: the latest spikes of each kind of event that took at least latency-monitor-threshold milliseconds.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+
+namespace respite {
+
+class LatencyMonitor {
+ public:
+  static constexpr size_t kSamples = 160;
+
+  struct Sample {
+    int64_t unix_time_s;
+    int64_t latency_ms;
+  };
+  struct Event {
+    std::vector<Sample> samples;  // oldest first, at most kSamples
+    int64_t max_ms = 0;
+  };
+
+  // Requires: the caller compared with the threshold. Two spikes within one second count as the larger one.
+  void Add(Bytes event, int64_t latency_ms, int64_t unix_time_s);
+  // Forgets one event; false when it is not known.
+  bool Reset(Bytes event);
+  void Clear() { events_.clear(); }
+  const std::map<std::string, Event, std::less<>>& Events() const { return events_; }
+
+ private:
+  std::map<std::string, Event, std::less<>> events_;
+};
+
+}  // namespace respite

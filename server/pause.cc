@@ -1,0 +1,12 @@
+#include "server/pause.h"
+
+#include <algorithm>
+
+namespace respite {
+
+void Pause::Start(Scope scope, int64_t until_ms) {
+  scope_ = std::max(scope_, scope);
+  until_ms_ = std::max(until_ms_, until_ms);
+}
+
+}  // namespace respite

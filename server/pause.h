@@ -1,0 +1,37 @@
+// Pause: CLIENT PAUSE holds back commands until a time; those who came meanwhile run when it ends.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "server/command_table.h"
+#include "server/session.h"
+
+namespace respite {
+
+class Pause {
+ public:
+  enum class Scope : uint8_t { kNone, kWrites, kAll };
+
+  // A longer pause and a wider scope win over what is in force.
+  void Start(Scope scope, int64_t until_ms);
+  void End() { scope_ = Scope::kNone; }
+  // Ends by itself at its time.
+  bool IsOver(int64_t now_ms) const { return scope_ != Scope::kNone && now_ms >= until_ms_; }
+
+  // Whether this command has to wait.
+  bool Holds(const Command& command) const {
+    if (scope_ == Scope::kNone) return false;
+    if (scope_ == Scope::kAll) return true;
+    return (command.flags & (kWrite | kMayReplicate)) != 0;
+  }
+
+  Scope scope() const { return scope_; }
+  int64_t until_ms() const { return until_ms_; }
+
+ private:
+  Scope scope_ = Scope::kNone;
+  int64_t until_ms_ = 0;  // monotonic
+};
+
+}  // namespace respite

@@ -1,0 +1,96 @@
+#include "server/pump.h"
+
+#include "server/refusals.h"
+
+namespace respite {
+
+Pump::Outcome Pump::Run(Session& session) {
+  server_.executor().StartRun();
+  Outcome outcome = Outcome::kClosing;
+  if (!session.closing && !session.close_after_reply) {
+    outcome = RunPostponed(session) ? RunGroups(session) : Outcome::kPostponed;
+  }
+  batch_.Clear();
+  session.in.Park();
+  if (!session.out.Empty()) server_.clients().QueueFlush(session);
+  return outcome;
+}
+
+bool Pump::RunPostponed(Session& session) {
+  if (session.postponed.empty()) return true;
+  std::vector<std::string> own = std::move(session.postponed);
+  session.postponed.clear();
+  std::vector<Bytes> words(own.begin(), own.end());
+  if (server_.executor().Execute(session, server_.executor().Resolve(words), words) == Executor::Outcome::kDone) {
+    return true;
+  }
+  session.postponed = std::move(own);
+  return false;
+}
+
+Pump::Outcome Pump::RunGroups(Session& session) {
+  for (size_t done = 0; done < kShareOfTurn; done += batch_.requests.size()) {
+    RequestParser::Status status = ParseGroup(session);
+    Outcome outcome = RunGroup(session);
+    if (outcome != Outcome::kIdle) return outcome;
+    if (status == RequestParser::Status::kError) {
+      FailProtocol(session);
+      return Outcome::kClosing;
+    }
+    if (status == RequestParser::Status::kIncomplete) return Outcome::kIdle;
+  }
+  return Outcome::kMore;
+}
+
+RequestParser::Status Pump::ParseGroup(Session& session) {
+  batch_.Clear();
+  const RequestLimits limits{.max_bulk_bytes = server_.settings().proto_max_bulk_len,
+                             .authenticated = session.authenticated};
+  // What a stranger may send is looked at anew after each request: it may have been AUTH. A big argument ends a group,
+  // since it cannot be unread.
+  size_t group = session.authenticated ? kGroup : 1;
+  RequestParser::Status status = RequestParser::Status::kRequest;
+  while (status == RequestParser::Status::kRequest && batch_.requests.size() < group && batch_.blobs.empty()) {
+    status = session.in.ParseInto(batch_, limits);
+  }
+  return status;
+}
+
+Pump::Outcome Pump::RunGroup(Session& session) {
+  Prefetch(session);
+  for (size_t i = 0; i < batch_.requests.size(); ++i) {
+    auto words = batch_.Words(batch_.requests[i]);
+    if (server_.executor().Execute(session, commands_[i], words, batch_.blobs) == Executor::Outcome::kPostponed) {
+      session.postponed.assign(words.begin(), words.end());
+      if (i + 1 < batch_.requests.size()) session.in.Unread(batch_, i + 1);
+      return Outcome::kPostponed;
+    }
+    if (session.closing || session.close_after_reply) return Outcome::kClosing;
+  }
+  return Outcome::kIdle;
+}
+
+void Pump::Prefetch(const Session& session) {
+  commands_.clear();
+  hashes_.clear();
+  const Database& data = server_.keyspace()[session.db];
+  for (const RequestBatch::Request& request : batch_.requests) {
+    auto words = batch_.Words(request);
+    const Command* command = server_.executor().Resolve(words);
+    commands_.push_back(command);
+    size_t key = command == nullptr ? 0 : command->prefetch_key_index;
+    if (key == 0 || key >= words.size() || batch_.requests.size() == 1) continue;
+    hashes_.push_back(data.Hash(words[key]));
+    data.PrefetchBucket(hashes_.back());
+  }
+  for (uint64_t hash : hashes_) data.PrefetchEntry(hash);
+}
+
+void Pump::FailProtocol(Session& session) {
+  std::string text = "ERR " + session.in.Error();
+  server_.stats().CountError(text);
+  Reply(session.out, session.resp).Error(text);
+  session.close_after_reply = true;
+}
+
+}  // namespace respite

@@ -1,0 +1,40 @@
+#include "server/reclaimer.h"
+
+namespace respite {
+
+Reclaimer::~Reclaimer() {
+  {
+    std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Reclaimer::Push(std::unique_ptr<Garbage> garbage) {
+  pending_.fetch_add(garbage->objects, std::memory_order_relaxed);
+  {
+    std::lock_guard lock(mutex_);
+    queue_.push_back(std::move(garbage));
+  }
+  if (!thread_.joinable()) thread_ = std::thread([this] { Work(); });
+  wake_.notify_one();
+}
+
+void Reclaimer::Work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    wake_.wait(lock, [this] { return stop_ || !queue_.empty(); });
+    if (queue_.empty()) return;
+    auto garbage = std::move(queue_.front());
+    queue_.pop_front();
+    lock.unlock();
+    size_t objects = garbage->objects;
+    garbage.reset();
+    pending_.fetch_sub(objects, std::memory_order_relaxed);
+    freed_.fetch_add(objects, std::memory_order_relaxed);
+    lock.lock();
+  }
+}
+
+}  // namespace respite

@@ -1,0 +1,57 @@
+// Reclaimer: a background thread that frees what would hold up the event loop: large values, whole databases.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace respite {
+
+class Reclaimer {
+ public:
+  Reclaimer() = default;
+  Reclaimer(const Reclaimer&) = delete;
+  Reclaimer& operator=(const Reclaimer&) = delete;
+  // Frees what is queued, then ends the thread.
+  ~Reclaimer();
+
+  // Frees `content` later, on the other thread. The thread starts with the first call, so an idle server has none.
+  // `objects` is what INFO's lazyfree counters go up by.
+  template <class Content>
+  void Free(Content content, size_t objects = 1) {
+    Push(std::make_unique<Holder<Content>>(std::move(content), objects));
+  }
+  // Objects handed in and not yet freed; freed so far.
+  uint64_t Pending() const { return pending_.load(std::memory_order_relaxed); }
+  uint64_t Freed() const { return freed_.load(std::memory_order_relaxed); }
+  void ResetFreed() { freed_.store(0, std::memory_order_relaxed); }
+
+ private:
+  struct Garbage {
+    explicit Garbage(size_t count) : objects(count) {}
+    virtual ~Garbage() = default;
+    size_t objects;
+  };
+  template <class Content>
+  struct Holder final : Garbage {
+    Holder(Content&& held, size_t count) : Garbage(count), content(std::move(held)) {}
+    Content content;
+  };
+
+  void Push(std::unique_ptr<Garbage> garbage);
+  void Work();
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::unique_ptr<Garbage>> queue_;
+  bool stop_ = false;
+  std::atomic<uint64_t> pending_{0};
+  std::atomic<uint64_t> freed_{0};
+  std::thread thread_;
+};
+
+}  // namespace respite

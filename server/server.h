@@ -1,0 +1,122 @@
+// Server: owns every part and wires them together. It has no sockets; EventLoop (or a test) drives it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "datatypes/keyspace.h"
+#include "protocol/reply_buffer.h"
+#include "server/auth.h"
+#include "server/clients.h"
+#include "server/command_table.h"
+#include "server/config/config.h"
+#include "server/executor.h"
+#include "server/expiry.h"
+#include "server/latency.h"
+#include "server/pause.h"
+#include "server/reclaimer.h"
+#include "server/slowlog.h"
+#include "server/stats.h"
+#include "server/unit.h"
+
+namespace respite {
+
+// What the server asks of whatever runs it.
+class Host {
+ public:
+  virtual ~Host() = default;
+  // Ends the loop after this Turn; the process exits with this code.
+  virtual void Stop(int exit_code) = 0;
+  // Runs `task` as soon as the loop is free again, in another Turn.
+  virtual void Post(std::function<void()> task) = 0;
+};
+
+class Server {
+ public:
+  // Everything that comes from outside. All must outlive the server.
+  struct Parts {
+    Config& config;
+    const Clock& clock;
+    Logger& log;
+    uint64_t seed;  // of hashes and of random choices
+  };
+  explicit Server(Parts parts);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // The timer: expiry, client limits, statistics. To be called `CurrentHz()` times a second.
+  void Cron();
+  int CurrentHz() const { return hz_; }
+  // Called at the end of each Turn: journal first, then replies.
+  void EndTurn();
+
+  const Settings& settings() const { return parts_.config.settings(); }
+  Config& config() { return parts_.config; }
+  const Clock& clock() const { return parts_.clock; }
+  Logger& log() { return parts_.log; }
+
+  Random& random() { return random_; }
+  Keyspace& keyspace() { return keyspace_; }
+  DataFloor& data() { return data_; }
+  KeyspaceStats& keyspace_stats() { return keyspace_stats_; }
+  ServerStats& stats() { return stats_; }
+  CommandTable& commands() { return commands_; }
+  Clients& clients() { return clients_; }
+  Executor& executor() { return executor_; }
+  Expiry& expiry() { return expiry_; }
+  Auth& auth() { return auth_; }
+  Pause& pause() { return pause_; }
+  SlowLog& slowlog() { return slowlog_; }
+  LatencyMonitor& latency() { return latency_; }
+  Reclaimer& reclaimer() { return reclaimer_; }
+
+  void SetHost(Host* host) { host_ = host; }
+  Host* host() { return host_; }
+
+  const std::string& run_id() const { return run_id_; }
+  int64_t started_ms() const { return started_ms_; }  // monotonic
+  int64_t started_wall_ms() const { return started_wall_ms_; }
+  // What a key that is used now gets as access data (LRU seconds or LFU).
+  uint32_t AccessNow(int64_t wall_ms) const;
+
+  // Frees a value here or on the background thread, as the directive (`lazyfree-lazy-…`) or command says.
+  enum class FreeMode { kNow, kLater };
+  void FreeEntry(EntryPtr entry, FreeMode mode);
+  void FreeDatabase(Database content, FreeMode mode);
+
+ private:
+  void CheckClientTimeouts();
+  void SampleStats();
+  void AdjustHz();
+
+  Parts parts_;
+  Random random_;
+  Keyspace keyspace_;
+  KeyspaceStats keyspace_stats_;
+  DataFloor data_;
+  ServerStats stats_;
+  CommandTable commands_;
+  BlockPool blocks_;
+  Clients clients_;
+  Auth auth_;
+  Pause pause_;
+  SlowLog slowlog_;
+  LatencyMonitor latency_;
+  Reclaimer reclaimer_;
+  Expiry expiry_;
+  Executor executor_;
+  Host* host_ = nullptr;
+  std::string run_id_;
+  int64_t started_ms_;
+  int64_t started_wall_ms_;
+  int hz_;
+  uint64_t cron_rounds_ = 0;
+  int64_t last_sample_ms_ = 0;
+};
+
+}  // namespace respite

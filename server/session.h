@@ -1,0 +1,85 @@
+// Session: what the server knows of one client, whatever carries its bytes.
+//
+// A Transport (a socket, or nothing in a test) moves bytes; Pump turns the input into requests; Executor runs them and
+// writes to `out`. Clients owns every Session.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "protocol/reply.h"
+#include "protocol/reply_buffer.h"
+#include "protocol/request_parser.h"
+
+namespace respite {
+
+struct Command;
+
+// What carries a session's bytes.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  // Sends what waits in the session's `out`, as far as the peer takes it; goes on by itself when it takes more.
+  virtual void Flush() = 0;
+  // Runs the pump again although no new bytes arrived (the session was postponed, or had more than its share).
+  virtual void Resume() = 0;
+  // Stops at once; the session is freed soon after.
+  virtual void Close() = 0;
+  virtual int FileDescriptor() const = 0;
+};
+
+enum class SessionKind : uint8_t { kNormal, kReplica, kPubSub };
+
+// Whether and which replies are sent (CLIENT REPLY).
+enum class ReplyMode : uint8_t { kOn, kOff, kSkipNext };
+
+struct Session {
+  Session(uint64_t session_id, BlockPool& pool) : id(session_id), out(pool) {}
+
+  uint64_t id;
+  RequestParser in;
+  ReplyBuffer out;
+  RespVersion resp = RespVersion::kResp2;
+  int db = 0;
+  Transport* transport = nullptr;  // null in process
+
+  // Identity.
+  bool authenticated = true;
+  std::string user = "default";
+  std::string name;
+  std::string lib_name;
+  std::string lib_version;
+  std::string address;        // "127.0.0.1:50000", "/path/to.sock:0"
+  std::string local_address;
+  bool unix_socket = false;
+  bool loopback = true;
+
+  // State.
+  bool monitor = false;
+  bool no_evict = false;
+  bool no_touch = false;
+  bool closing = false;            // gone; nothing more is read, executed or sent
+  bool close_after_reply = false;  // gone as soon as `out` is sent
+  bool flush_queued = false;       // stands in Clients' list of sessions to flush
+  ReplyMode reply_mode = ReplyMode::kOn;
+  SessionKind kind = SessionKind::kNormal;
+
+  // A request that was parsed but must wait (CLIENT PAUSE); it runs first when the session resumes.
+  std::vector<std::string> postponed;
+
+  // Accounting, in milliseconds of the monotonic clock.
+  int64_t created_ms = 0;
+  int64_t last_active_ms = 0;
+  int64_t soft_limit_since_ms = -1;  // output over the soft limit since; -1: it is not
+  const Command* last_command = nullptr;
+  uint64_t commands = 0;
+  uint64_t bytes_in = 0;
+  uint64_t bytes_out = 0;
+
+  // Memory held for this client: itself, its input and its output.
+  size_t HeldBytes() const { return sizeof(Session) + in.HeldBytes() + out.HeldBytes(); }
+};
+
+}  // namespace respite
