@@ -10,10 +10,12 @@
 #include <string_view>
 
 #include "base/bytes.h"
+#include "server/command_syntax.h"
 
 namespace respite {
 
 struct Call;
+class KeyList;
 
 // Command flags, in the order in which COMMAND INFO lists them.
 enum CommandFlag : uint32_t {
@@ -40,7 +42,8 @@ enum CommandFlag : uint32_t {
   kTouchesArbitraryKeys = 1u << 20,
 };
 
-// ACL categories beyond those that follow from flags and keys (@read, @write, @fast, @slow, @admin, @pubsub, @blocking).
+// ACL categories beyond those that follow from flags and keys (@read, @write, @fast, @slow, @admin, @pubsub,
+// @blocking).
 enum AclCategory : uint32_t {
   kAclKeyspace = 1u << 0,
   kAclRead = 1u << 1,
@@ -67,8 +70,23 @@ enum AclCategory : uint32_t {
 
 // The group that COMMAND DOCS reports.
 enum class CommandGroup : uint8_t {
-  kGeneric, kString, kList, kSet, kSortedSet, kHash, kPubSub, kTransactions, kConnection, kServer, kScripting,
-  kHyperLogLog, kCluster, kSentinel, kGeo, kStream, kBitmap,
+  kGeneric,
+  kString,
+  kList,
+  kSet,
+  kSortedSet,
+  kHash,
+  kPubSub,
+  kTransactions,
+  kConnection,
+  kServer,
+  kScripting,
+  kHyperLogLog,
+  kCluster,
+  kSentinel,
+  kGeo,
+  kStream,
+  kBitmap,
 };
 
 enum KeyFlag : uint16_t {
@@ -92,14 +110,14 @@ struct KeySpec {
 
   uint16_t flags = 0;
   Begin begin = Begin::kIndex;
-  int16_t index = 1;             // kIndex: argv position; kKeyword: where to start looking (negative: from the end)
+  int16_t index = 1;  // kIndex: argv position; kKeyword: where to start looking (negative: from the end)
   std::string_view keyword = {};
   Find find = Find::kRange;
-  int16_t last = 0;              // kRange: last key, relative to the first; negative counts from the end of argv
+  int16_t last = 0;  // kRange: last key, relative to the first; negative counts from the end of argv
   int16_t step = 1;
-  int16_t limit = 0;             // kRange with last == -1: 0/1 all, n: the first n-th part of what is left
-  int16_t key_num_index = 0;     // kKeyNum: where the count stands, relative to begin
-  int16_t first_key = 0;         // kKeyNum: where the first key stands, relative to begin
+  int16_t limit = 0;          // kRange with last == -1: 0/1 all, n: the first n-th part of what is left
+  int16_t key_num_index = 0;  // kKeyNum: where the count stands, relative to begin
+  int16_t first_key = 0;      // kKeyNum: where the first key stands, relative to begin
   std::string_view notes = {};
 };
 
@@ -135,23 +153,44 @@ constexpr KeySpec CountedKeys(int index, int flags) {
           .key_num_index = 0,
           .first_key = 1};
 }
+// The keys behind a word: looked for from argv[from] on, or from the end backwards when `from` is negative.
+struct KeysBehind {
+  int last = 0;   // as KeySpec::last
+  int limit = 0;  // as KeySpec::limit
+};
+constexpr KeySpec KeysAfter(std::string_view keyword, int from, KeysBehind range, int flags) {
+  return {.flags = static_cast<uint16_t>(flags),
+          .begin = KeySpec::Begin::kKeyword,
+          .index = static_cast<int16_t>(from),
+          .keyword = keyword,
+          .last = static_cast<int16_t>(range.last),
+          .limit = static_cast<int16_t>(range.limit)};
+}
+// Keys that no rule describes; the card names a KeyHook.
+constexpr KeySpec UnknownKeys(int flags) {
+  return {.flags = static_cast<uint16_t>(flags), .begin = KeySpec::Begin::kUnknown, .find = KeySpec::Find::kUnknown};
+}
+
+// Finds the keys of one command where the key specs cannot; server/key_finder.h has those that Redis needs.
+using KeyHook = KeyList (*)(std::span<const Bytes> argv);
 
 struct CommandSpec {
   // Name, arguments and arity in one text; the grammar is described in server/command_syntax.h.
   std::string_view syntax;
-  std::string_view summary;
-  std::string_view since;
-  std::string_view complexity;
+  std::string_view summary = {};
+  std::string_view since = {};
+  std::string_view complexity = {};
   CommandGroup group = CommandGroup::kGeneric;
   uint32_t flags = 0;
   KeySpecs keys = {};
-  uint32_t categories = 0;                // explicit AclCategory bits; the implied ones are added
-  std::string_view tips = {};             // separated by one space, as COMMAND INFO shows them
+  uint32_t categories = 0;     // explicit AclCategory bits; the implied ones are added
+  std::string_view tips = {};  // separated by one space, as COMMAND INFO shows them
   std::string_view deprecated_since = {};
   std::string_view replaced_by = {};
-  std::string_view history = {};          // "6.2.0: text|7.0.0: text"
-  int arity = 0;                          // 0: derived from the syntax; else Redis' number where the two differ
-  bool syscmd = false;                    // COMMAND DOCS doc flag `syscmd`
+  std::string_view history = {};  // "6.2.0: text|7.0.0: text"
+  int arity = 0;                  // 0: derived from the syntax; else Redis' number where the two differ
+  bool syscmd = false;            // COMMAND DOCS doc flag `syscmd`
+  KeyHook find_keys = nullptr;    // where the key specs do not tell all: variable, unknown or incomplete keys
 };
 
 using CommandHandler = void (*)(Call&);
@@ -159,13 +198,16 @@ using CommandHandler = void (*)(Call&);
 // One row of a family's table.
 struct CommandCard {
   const CommandSpec* spec = nullptr;
-  CommandHandler run = nullptr;                   // null for a container that only has subcommands
+  CommandHandler run = nullptr;  // null for a container that only has subcommands
   std::span<const CommandCard> subcommands = {};
+  int arity = 0;  // as Redis: negative: at least that many words
 };
 
 template <class Card>
 constexpr CommandCard CardOf() {
-  CommandCard card{.spec = &Card::spec};
+  constexpr int kArity = ArityOf(Card::spec.syntax);
+  static_assert(kArity != 0, "the syntax line of this card is malformed; server/command_syntax.h has the grammar");
+  CommandCard card{.spec = &Card::spec, .arity = Card::spec.arity != 0 ? Card::spec.arity : kArity};
   if constexpr (requires { &Card::Run; }) card.run = &Card::Run;
   if constexpr (requires { Card::kSubcommands; }) card.subcommands = Card::kSubcommands;
   return card;

@@ -23,9 +23,9 @@
 //   TOKEN    = capitals, digits, '-', '_', beginning with a capital; anything else in single quotes: `equal='='`
 //
 // Defaults: a value named `key` is a key, every other value a string. Keys count their key specs up from 0; `#n` says
-// otherwise, and the next key continues from there. A bare word in capitals is a token; a value with such a name has to say
-// its type (`ID:string`). A pure token never stands directly before a value: the two would read as one
-// argument (no command of Redis needs that).
+// otherwise, and the next key continues from there. A bare word in capitals is a token; a value with such a name has to
+// say its type (`ID:string`). A pure token never stands directly before a value: the two would read as one argument (no
+// command of Redis needs that).
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,15 @@ namespace respite {
 
 // In the order of Redis' own enumeration; ArgumentTypeName gives the names.
 enum class ArgumentType : uint8_t {
-  kString, kInteger, kDouble, kKey, kPattern, kUnixTime, kPureToken, kOneOf, kBlock,
+  kString,
+  kInteger,
+  kDouble,
+  kKey,
+  kPattern,
+  kUnixTime,
+  kPureToken,
+  kOneOf,
+  kBlock,
 };
 
 std::string_view ArgumentTypeName(ArgumentType type);
@@ -93,7 +101,8 @@ constexpr int ArityOf(std::string_view text) {
 // Calls visit(const SyntaxArgument&, std::span<const SyntaxArgument> children) for each top-level node of `nodes`.
 template <class Visitor>
 constexpr void ForEachArgument(std::span<const SyntaxArgument> nodes, Visitor&& visit) {
-  for (size_t at = 0; at < nodes.size(); at += nodes[at].size) visit(nodes[at], nodes.subspan(at + 1, nodes[at].size - 1u));
+  for (size_t at = 0; at < nodes.size(); at += nodes[at].size)
+    visit(nodes[at], nodes.subspan(at + 1, nodes[at].size - 1u));
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

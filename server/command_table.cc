@@ -10,9 +10,9 @@ namespace respite {
 namespace {
 
 constexpr std::array<std::string_view, 21> kAclCategoryNames = {
-    "keyspace", "read",  "write",  "set",   "sortedset", "list", "hash", "string",   "bitmap",    "hyperloglog", "geo",
-    "stream",   "pubsub", "admin", "fast",  "slow",      "blocking",     "dangerous", "connection", "transaction",
-    "scripting"};
+    "keyspace", "read",   "write",       "set",       "sortedset",  "list",        "hash",
+    "string",   "bitmap", "hyperloglog", "geo",       "stream",     "pubsub",      "admin",
+    "fast",     "slow",   "blocking",    "dangerous", "connection", "transaction", "scripting"};
 
 // Fills in all that follows from the card. `parent` is where the container will stay.
 Command MakeCommand(const CommandCard& card, const Command* parent) {
@@ -113,7 +113,7 @@ RenameResult CommandTable::Rename(Bytes from, Bytes to) {
   const Command* command = Find(from);
   if (!command) return RenameResult::kNoSuchCommand;
   const auto at = std::ranges::find(visible_, command) - visible_.begin();
-  if (!to.empty() && Find(to)) return RenameResult::kTargetExists;
+  if (const Command* taken = Find(to); taken && taken != command) return RenameResult::kTargetExists;
   if (to.empty()) {
     visible_.erase(visible_.begin() + at);
     names_.erase(names_.begin() + at);

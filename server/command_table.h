@@ -23,18 +23,18 @@ namespace respite {
 struct Command {
   const CommandCard* card = nullptr;
   const Command* parent = nullptr;  // the container of a subcommand
-  std::string full_name;            // "get", "client|list"
-  std::string_view name;            // "get", "list": the last part of full_name
+  std::string full_name = {};       // "get", "client|list"
+  std::string_view name = {};       // "get", "list": the last part of full_name
   int arity = 0;
-  uint32_t flags = 0;               // CommandFlag bits
-  bool movable_keys = false;        // COMMAND INFO's derived flag
-  uint32_t categories = 0;          // AclCategory bits, the implied ones included
-  int first_key = 0;                // the legacy triple
+  uint32_t flags = 0;         // CommandFlag bits
+  bool movable_keys = false;  // COMMAND INFO's derived flag
+  uint32_t categories = 0;    // AclCategory bits, the implied ones included
+  int first_key = 0;          // the legacy triple
   int last_key = 0;
   int key_step = 0;
   uint32_t prefetch_key_index = 0;  // in argv; 0: none
   uint32_t id = 0;                  // 0, 1, 2 … over commands and subcommands
-  std::vector<Command> subcommands;
+  std::vector<Command> subcommands = {};
 
   const CommandSpec& Spec() const { return *card->spec; }
   bool Is(CommandFlag flag) const { return (flags & flag) != 0; }

@@ -120,9 +120,8 @@ uint32_t PrefetchKeyIndex(std::span<const KeySpec> specs) {
 
 KeyList SetKeys(std::span<const Bytes> argv) {
   KeyList keys;
-  const bool reads = argv.size() > 3 && std::ranges::any_of(argv.subspan(3), [](Bytes word) {
-                       return EqualsIgnoreCase(word, "get");
-                     });
+  const bool reads =
+      argv.size() > 3 && std::ranges::any_of(argv.subspan(3), [](Bytes word) { return EqualsIgnoreCase(word, "get"); });
   keys.Add(1, reads ? kKeyRW | kKeyAccess | kKeyUpdate : kKeyOW | kKeyUpdate);
   return keys;
 }
@@ -185,17 +184,6 @@ KeyList MigrateKeys(std::span<const Bytes> argv) {
     }
   }
   keys.Add(3, kFlags);
-  return keys;
-}
-
-KeyList GeoRadiusKeys(std::span<const Bytes> argv) {
-  size_t store_at = 0;
-  for (size_t at = 5; at + 1 < argv.size(); ++at)
-    if (EqualsIgnoreCase(argv[at], "store") || EqualsIgnoreCase(argv[at], "storedist")) store_at = ++at;
-  KeyList keys;
-  // Redis: this way of finding them tells no flags.
-  keys.Add(1, 0);
-  if (store_at != 0) keys.Add(store_at, 0);
   return keys;
 }
 

@@ -1,8 +1,8 @@
 // Which arguments of a command are keys: COMMAND GETKEYS, ACL, waiting, tracking and the prefetch before execution ask
 // here, so that no handler has to tell twice where its keys stand.
 //
-// The key specs of the card decide. Where they cannot (flags that depend on an option, keys behind options that may stand
-// anywhere), the card names one of the hooks below, which is asked instead or as a last resort.
+// The key specs of the card decide. Where they cannot (flags that depend on an option, keys behind options that may
+// stand anywhere), the card names one of the hooks below, which is asked instead or as a last resort.
 #pragma once
 
 #include <array>
@@ -71,9 +71,9 @@ LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs);
 uint32_t PrefetchKeyIndex(std::span<const KeySpec> specs);
 
 // Hooks for CommandSpec::find_keys.
-KeyList SetKeys(std::span<const Bytes> argv);        // with GET the key is read, too
-KeyList BitFieldKeys(std::span<const Bytes> argv);   // only GET operations: the key is only read
-KeyList SortKeys(std::span<const Bytes> argv);       // the last STORE counts
+KeyList SetKeys(std::span<const Bytes> argv);       // with GET the key is read, too
+KeyList BitFieldKeys(std::span<const Bytes> argv);  // only GET operations: the key is only read
+KeyList SortKeys(std::span<const Bytes> argv);      // the last STORE counts
 KeyList SortRoKeys(std::span<const Bytes> argv);
 KeyList MigrateKeys(std::span<const Bytes> argv);    // one key, or those behind KEYS
 KeyList GeoRadiusKeys(std::span<const Bytes> argv);  // asked when STORE or STOREDIST has nothing behind it

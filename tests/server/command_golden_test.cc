@@ -1,0 +1,79 @@
+// Every command we have describes itself as Redis 7.2 does: arity, flags, keys, categories, tips, subcommands,
+// arguments.
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "server/commands/families.h"
+#include "tests/server/command_facts.h"
+
+namespace respite {
+namespace {
+
+// Facts that differ on purpose, each as the golden line we lack or the line we have instead. Say why.
+const std::set<std::string> kAllowed = {};
+
+std::map<std::string, std::set<std::string>> FactsByCommand() {
+  std::map<std::string, std::set<std::string>> by_command;
+  for (const std::string& line : GoldenLines("commands_7.2.txt"))
+    by_command[std::string(CommandOfFact(line))].insert(line);
+  return by_command;
+}
+
+// A subcommand that is still to come is a gap that docs/compatibility.md shows, not a wrong fact.
+bool IsAboutMissingSubcommand(const std::string& fact, const CommandTable& table) {
+  const size_t at = fact.find(" subcommand=");
+  return at != std::string::npos && !table.FindFull(fact.substr(at + 12));
+}
+
+class CommandGolden : public testing::Test {
+ protected:
+  CommandGolden() : table_(CommandFamilies()) {}
+
+  CommandTable table_;
+};
+
+TEST_F(CommandGolden, EveryCommandIsOneOfRedis) {
+  const auto golden = FactsByCommand();
+  table_.ForEach([&](const Command& command) {
+    EXPECT_TRUE(golden.contains(command.full_name)) << "Redis 7.2 has no command " << command.full_name;
+  });
+}
+
+TEST_F(CommandGolden, EveryFactIsThatOfRedis) {
+  const auto golden = FactsByCommand();
+  size_t compared = 0;
+  table_.ForEach([&](const Command& command) {
+    const auto expected = golden.find(command.full_name);
+    if (expected == golden.end()) return;
+    ++compared;
+    std::set<std::string> ours = FactsOf(command);
+    std::erase_if(ours, [&](const std::string& fact) { return CommandOfFact(fact) != command.full_name; });
+    for (const std::string& fact : expected->second)
+      if (!ours.contains(fact) && !kAllowed.contains(fact) && !IsAboutMissingSubcommand(fact, table_))
+        ADD_FAILURE() << "Redis says: " << fact;
+    for (const std::string& fact : ours)
+      if (!expected->second.contains(fact) && !kAllowed.contains(fact)) ADD_FAILURE() << "we say:     " << fact;
+  });
+  EXPECT_GT(compared, 0u);
+}
+
+TEST_F(CommandGolden, EveryCommandHasItsOwnSummary) {
+  table_.ForEach([](const Command& command) {
+    const std::string_view summary = command.Spec().summary;
+    EXPECT_FALSE(summary.empty() || summary == "TODO") << command.full_name;
+  });
+}
+
+TEST_F(CommandGolden, EveryExceptionIsStillNeeded) {
+  std::set<std::string> golden;
+  for (const std::string& line : GoldenLines("commands_7.2.txt")) golden.insert(line);
+  std::set<std::string> ours;
+  for (const Command* command : table_.Commands()) ours.merge(FactsOf(*command));
+  for (const std::string& fact : kAllowed)
+    EXPECT_NE(golden.contains(fact), ours.contains(fact)) << "no longer a difference: " << fact;
+}
+
+}  // namespace
+}  // namespace respite
