@@ -84,8 +84,8 @@ constexpr int kMaxStars = 1000;
 
 }  // namespace
 
-// Only the last star ever needs to give ground: if the part behind it does not fit anywhere later in the text, giving an
-// earlier star more text can only leave less for it.
+// Only the last star ever needs to give ground: if the part behind it does not fit anywhere later in the text, giving
+// an earlier star more text can only leave less for it.
 bool GlobMatch(Bytes pattern, Bytes text, CaseMode mode) {
   // Redis: not even a star matches the empty text (KEYS * and SCAN MATCH * never ask).
   if (text.empty()) return pattern.empty();
