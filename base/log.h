@@ -90,8 +90,8 @@ class Logger {
   // No lock: a child forked while another thread holds one would wait for ever.
   std::atomic<uint64_t> dropped_lines_{0};
   std::atomic<bool> torn_{false};  // the last line was cut and lacks its newline
-  std::atomic<int64_t> zone_cache_{
-      INT64_MIN};  // quarter of an hour and offset from UTC in one word, see UtcOffsetSeconds
+  // A quarter of an hour and the offset from UTC in it, in one word; see UtcOffsetSeconds.
+  std::atomic<int64_t> zone_cache_{INT64_MIN};
 };
 
 // "notice" -> kNotice and so on, ignoring case: the values of the `loglevel` directive.

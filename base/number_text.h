@@ -32,8 +32,9 @@ class IntegerText {
 };
 
 // Exactly the texts that IntegerText prints: "0", or an optional '-' and digits without a leading zero, within the
-// type. So ParseInteger(x) succeeds if and only if x can be stored as an integer and printed back unchanged. Cost:
-// about 1 ns per digit at most.
+// type. So ParseInteger(x) succeeds if and only if x can be stored as an integer and printed back unchanged.
+//
+// Cost: about 1 ns per digit at most.
 std::optional<int64_t> ParseInteger(Bytes text);
 std::optional<uint64_t> ParseUnsigned(Bytes text);
 
@@ -45,7 +46,7 @@ std::optional<double> ParseDouble(Bytes text);
 // The same for the wide floats of INCRBYFLOAT and HINCRBYFLOAT. Redis: texts of 5120 octets and more are refused.
 std::optional<long double> ParseLongDouble(Bytes text);
 
-// A score or RESP3 double: the fewest digits that read back to the same value. Integers up to 2^62 print plainly;
+// A score or RESP3 double: digits that read back to the same value (see grisu.h). Integers up to 2^62 print plainly;
 // others as 0.000012, 12000000000000000000, 1.5e-7, 1e+20; and inf, -inf, nan, -0.
 std::string DoubleText(double value);
 
