@@ -107,9 +107,10 @@ int WriteAll(int descriptor, Bytes text) {
   return 0;
 }
 
-// The mask can only be read by setting it; no other thread of the server makes files meanwhile.
+// The mask can only be read by setting it; to a strict one, lest a file that another thread makes in between be open to
+// all.
 mode_t FileMode() {
-  const mode_t mask = umask(0);
+  const mode_t mask = umask(0077);
   umask(mask);
   return 0644U & ~mask;
 }
