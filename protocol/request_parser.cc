@@ -135,17 +135,15 @@ RequestParser::Status RequestParser::ParseBulkSize(const RequestLimits& limits) 
 }
 
 RequestParser::Number RequestParser::TakeNumber(const NumberKind& kind) {
-  // Counts and sizes have a few digits: read them without looking for the line end first.
-  constexpr size_t kFewDigits = 9;
-  size_t at = pos_ + 1;
-  size_t last = std::min(size_, at + kFewDigits);
-  int64_t value = 0;
-  while (at < last && IsDigit(data_[at])) value = value * 10 + (data_[at++] - '0');
-  size_t digits = at - pos_ - 1;
-  bool plain = data_[pos_] == kind.mark && digits > 0 && (digits == 1 || data_[pos_ + 1] != '0') && at + 2 <= size_ &&
-               data_[at] == '\r';
-  if (!plain) return TakeNumberSlowly(kind);
-  pos_ = at + 2;
+  // Counts and sizes have few digits: read up to kFewDigits without looking for the line end first.
+  constexpr size_t kFewDigits = 6;
+  const char* from = data_ + pos_;
+  if (size_ - pos_ < kFewDigits + 3 || *from != kind.mark || from[1] < '1' || from[1] > '9') return TakeNumberSlowly(kind);
+  int64_t value = from[1] - '0';
+  const char* at = from + 2;
+  for (; IsDigit(*at) && at <= from + kFewDigits; ++at) value = value * 10 + (*at - '0');
+  if (*at != '\r') return TakeNumberSlowly(kind);
+  pos_ += static_cast<size_t>(at - from) + 2;
   return {Status::kRequest, value};
 }
 
