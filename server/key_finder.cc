@@ -187,15 +187,4 @@ KeyList MigrateKeys(std::span<const Bytes> argv) {
   return keys;
 }
 
-KeyList GeoRadiusKeys(std::span<const Bytes> argv) {
-  size_t store_at = 0;
-  for (size_t at = 5; at + 1 < argv.size(); ++at)
-    if (EqualsIgnoreCase(argv[at], "store") || EqualsIgnoreCase(argv[at], "storedist")) store_at = ++at;
-  KeyList keys;
-  // Redis: this way of finding them tells no flags.
-  keys.Add(1, 0);
-  if (store_at != 0) keys.Add(store_at, 0);
-  return keys;
-}
-
 }  // namespace respite
