@@ -1,6 +1,7 @@
 // Clients: all sessions, by id, and the list of those whose replies wait for the end of the Turn.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -27,6 +28,17 @@ class Clients {
     for (const auto& [id, session] : sessions_) visit(*session);
   }
 
+  // Visits the next `count` sessions, going round: repeated calls reach everyone.
+  template <class Visit>
+  void Rotate(size_t count, Visit&& visit) {
+    for (size_t left = std::min(count, sessions_.size()); left > 0; --left) {
+      auto next = sessions_.upper_bound(rotated_to_);
+      if (next == sessions_.end()) next = sessions_.begin();
+      rotated_to_ = next->first;
+      visit(*next->second);
+    }
+  }
+
   // The session has replies: they are sent when the Turn ends.
   void QueueFlush(Session& session) {
     if (session.flush_queued || session.transport == nullptr) return;
@@ -46,6 +58,7 @@ class Clients {
  private:
   BlockPool& pool_;
   uint64_t next_id_ = 1;
+  uint64_t rotated_to_ = 0;
   std::map<uint64_t, std::unique_ptr<Session>> sessions_;
   std::vector<Session*> to_flush_;
   std::vector<Session*> flushing_;

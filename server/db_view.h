@@ -21,7 +21,7 @@ class DbView {
   // Reads a value: counts a hit or a miss and marks the key as used.
   const Entry* Read(Bytes key) {
     const Entry* entry = Inspect(key);
-    if (entry != nullptr && touches_) const_cast<Entry*>(entry)->SetAccess(unit_->access());
+    if (entry != nullptr && touches_) MarkUsed(*const_cast<Entry*>(entry));
     return entry;
   }
   // Reads about a key (TTL, TYPE, EXISTS): counts, but does not mark it as used.
@@ -45,7 +45,7 @@ class DbView {
       unit_->Purge(index_, entry);
       return nullptr;
     }
-    if (touches_) entry->SetAccess(unit_->access());
+    if (touches_) MarkUsed(*entry);
     return entry;
   }
 
@@ -64,6 +64,7 @@ class DbView {
   void Touched(Bytes key, const char* event) { unit_->Touched(index_, key, event); }
 
  private:
+  void MarkUsed(Entry& entry) { entry.SetAccess(unit_->floor().access.Used(entry.Access(), unit_->now_ms())); }
   template <class EntryType>
   static EntryType* CheckString(EntryType* entry) {
     if (entry != nullptr && entry->Type() != ValueType::kString) throw Refusal{refusals::kWrongType};

@@ -46,7 +46,7 @@ Executor::Outcome Executor::Execute(Session& session, const Command* command, st
 
 bool Executor::RunHandler(const Run& run) {
   int64_t now_ms = WallMs();
-  Unit unit(server_.data(), now_ms, server_.AccessNow(now_ms));
+  Unit unit(server_.data(), now_ms);
   size_t reply_start = run.session.out.Size();
   size_t first_argument = run.command.parent == nullptr ? 1 : 2;
   Call call{.server = server_,
@@ -73,7 +73,7 @@ bool Executor::RunHandler(const Run& run) {
 }
 
 void Executor::Reject(Session& session, const Command* command, const std::string& refusal) {
-  if (command != nullptr) ++server_.stats().by_command[command->id].rejected_calls;
+  if (command != nullptr) ++server_.commands().StatsOf(*command).rejected_calls;
   server_.stats().CountError(refusal);
   size_t reply_start = session.out.Size();
   Reply(session.out, session.resp).Error(refusal);
@@ -99,11 +99,14 @@ void Executor::KeepBooks(const Run& run, int64_t started_us, bool succeeded) {
   ++stats.commands;
   ++run.session.commands;
   run.session.last_command = &run.command;
-  CommandStats& own = stats.by_command[run.command.id];
+  CommandStats& own = server_.commands().StatsOf(run.command);
   ++own.calls;
   own.usec += static_cast<uint64_t>(duration_us);
   if (!succeeded) ++own.failed_calls;
-  if (settings.latency_tracking) own.latency.Record(static_cast<uint64_t>(duration_us) * 1000);
+  if (settings.latency_tracking) {
+    if (!own.latency) own.latency = std::make_unique<LatencyHistogram>();
+    own.latency->Record(static_cast<uint64_t>(duration_us) * 1000);
+  }
 
   if (settings.latency_monitor_threshold != 0 && duration_us >= settings.latency_monitor_threshold * 1000) {
     server_.latency().Add(run.command.flags & kFast ? "fast-command" : "command", duration_us / 1000, WallMs() / 1000);

@@ -77,7 +77,7 @@ Expiry::Sampled Expiry::SampleDatabase(int db, int64_t now_ms, uint64_t wanted) 
     });
     if (progress.cursor == 0) break;
   }
-  Unit unit(data_, now_ms, 0);
+  Unit unit(data_, now_ms);
   for (Entry* entry : dead) unit.Purge(db, entry);
   return sampled;
 }

@@ -10,7 +10,9 @@
 #include "base/random.h"
 #include "datatypes/keyspace.h"
 #include "protocol/reply_buffer.h"
+#include "server/access.h"
 #include "server/auth.h"
+#include "server/client_limits.h"
 #include "server/clients.h"
 #include "server/command_table.h"
 #include "server/config/config.h"
@@ -67,6 +69,7 @@ class Server {
   ServerStats& stats() { return stats_; }
   CommandTable& commands() { return commands_; }
   Clients& clients() { return clients_; }
+  ClientLimits& limits() { return limits_; }
   Executor& executor() { return executor_; }
   Expiry& expiry() { return expiry_; }
   Auth& auth() { return auth_; }
@@ -81,8 +84,7 @@ class Server {
   const std::string& run_id() const { return run_id_; }
   int64_t started_ms() const { return started_ms_; }  // monotonic
   int64_t started_wall_ms() const { return started_wall_ms_; }
-  // What a key that is used now gets as access data (LRU seconds or LFU).
-  uint32_t AccessNow(int64_t wall_ms) const;
+  const Access& access() const { return access_; }
 
   // Frees a value here or on the background thread, as the directive (`lazyfree-lazy-…`) or command says.
   enum class FreeMode { kNow, kLater };
@@ -90,19 +92,22 @@ class Server {
   void FreeDatabase(Database content, FreeMode mode);
 
  private:
-  void CheckClientTimeouts();
-  void SampleStats();
   void AdjustHz();
+  void SampleStats();
+  void CheckClients();
+  void ResumePaused();
 
   Parts parts_;
   Random random_;
   Keyspace keyspace_;
   KeyspaceStats keyspace_stats_;
+  Access access_;
   DataFloor data_;
   ServerStats stats_;
   CommandTable commands_;
   BlockPool blocks_;
   Clients clients_;
+  ClientLimits limits_;
   Auth auth_;
   Pause pause_;
   SlowLog slowlog_;
@@ -115,8 +120,7 @@ class Server {
   int64_t started_ms_;
   int64_t started_wall_ms_;
   int hz_;
-  uint64_t cron_rounds_ = 0;
-  int64_t last_sample_ms_ = 0;
+  int64_t last_sample_us_ = 0;
 };
 
 }  // namespace respite

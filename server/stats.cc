@@ -26,10 +26,4 @@ void ServerStats::CountError(Bytes text) {
   ++found->second;
 }
 
-void ServerStats::Reset() {
-  size_t commands_known = by_command.size();
-  *this = {};
-  by_command.resize(commands_known);
-}
-
 }  // namespace respite

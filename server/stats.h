@@ -1,26 +1,15 @@
-// Counters of the server as INFO shows them. The keyspace's own are in KeyspaceStats (server/unit.h).
+// Counters of the server as INFO shows them. The keyspace's own are in KeyspaceStats (server/unit.h), those of each
+// command in CommandTable.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
-#include <vector>
 
 #include "base/bytes.h"
-#include "base/histogram.h"
 
 namespace respite {
-
-// What one command (or subcommand) cost so far; indexed by Command::id.
-struct CommandStats {
-  uint64_t calls = 0;
-  uint64_t usec = 0;
-  uint64_t rejected_calls = 0;  // refused before it ran
-  uint64_t failed_calls = 0;    // refused while it ran
-  LatencyHistogram latency;
-};
 
 // A rate over the last samples, taken by the timer of the server.
 class InstantRate {
@@ -59,11 +48,10 @@ struct ServerStats {
   InstantRate output;
   InstantRate turn_rate;
   std::map<std::string, uint64_t, std::less<>> errors;  // by the first word of the error
-  std::vector<CommandStats> by_command;
 
   void CountError(Bytes text);
   // CONFIG RESETSTAT.
-  void Reset();
+  void Reset() { *this = {}; }
 };
 
 }  // namespace respite

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/number_text.h"
 #include "datatypes/keyspace.h"
+#include "server/access.h"
 
 namespace respite {
 
@@ -66,17 +68,17 @@ struct KeyspaceStats {
 struct DataFloor {
   Keyspace& keyspace;
   KeyspaceStats& stats;
+  const Access& access;
   Journal* journal = nullptr;  // null: nobody listens
 };
 
 class Unit {
  public:
-  Unit(DataFloor& floor, int64_t now_ms, uint32_t access) : floor_(floor), now_ms_(now_ms), access_(access) {}
+  Unit(DataFloor& floor, int64_t now_ms) : floor_(floor), now_ms_(now_ms) {}
   Unit(const Unit&) = delete;
   Unit& operator=(const Unit&) = delete;
 
   int64_t now_ms() const { return now_ms_; }
-  uint32_t access() const { return access_; }
   DataFloor& floor() { return floor_; }
   bool Recorded() const { return floor_.journal != nullptr; }
 
@@ -99,7 +101,6 @@ class Unit {
  private:
   DataFloor& floor_;
   int64_t now_ms_;
-  uint32_t access_;  // what an entry touched in this Unit gets as access data
   uint64_t changes_ = 0;
   std::vector<std::pair<int, std::string>> purge_;
 };

@@ -1,0 +1,48 @@
+// Access: the 24 bits of an entry that say how recently (LRU) or how often (LFU) its key is used.
+//
+//   LRU   seconds of the wall clock, modulo 2^24 (194 days)
+//   LFU   16 bits: minutes of the last decay, modulo 2^16 | 8 bits: logarithmic counter
+//
+// Which of the two follows from maxmemory-policy, as in Redis; after a change of policy old bits are misread until the
+// key is used again.
+#pragma once
+
+#include <cstdint>
+
+#include "base/random.h"
+#include "server/config/settings.h"
+
+namespace respite {
+
+class Access {
+ public:
+  Access(const Settings& settings, Random& random) : settings_(settings), random_(random) {}
+
+  bool IsLfu() const {
+    return settings_.maxmemory_policy == EvictionPolicy::kAllKeysLfu ||
+           settings_.maxmemory_policy == EvictionPolicy::kVolatileLfu;
+  }
+  // Bits of a key that is made now.
+  uint32_t Fresh(int64_t now_ms) const { return IsLfu() ? Pack(now_ms, kFreshCounter) : Seconds(now_ms); }
+  // Bits of a key that is used now and had `old`.
+  uint32_t Used(uint32_t old, int64_t now_ms) const { return IsLfu() ? UsedLfu(old, now_ms) : Seconds(now_ms); }
+
+  // Seconds since the key was last used. Requires: !IsLfu().
+  static int64_t IdleSeconds(uint32_t bits, int64_t now_ms) { return (Seconds(now_ms) - bits) & kMask; }
+  // The counter, after the decay that is due. Requires: IsLfu().
+  uint32_t Frequency(uint32_t bits, int64_t now_ms) const;
+
+ private:
+  static constexpr uint32_t kMask = 0xffffff;
+  static constexpr uint32_t kFreshCounter = 5;  // Redis: LFU_INIT_VAL, so that a new key is not evicted at once
+
+  static uint32_t Seconds(int64_t now_ms) { return static_cast<uint32_t>(now_ms / 1000) & kMask; }
+  static uint32_t Minutes(int64_t now_ms) { return static_cast<uint32_t>(now_ms / 60000) & 0xffff; }
+  static uint32_t Pack(int64_t now_ms, uint32_t counter) { return (Minutes(now_ms) << 8) | counter; }
+  uint32_t UsedLfu(uint32_t old, int64_t now_ms) const;
+
+  const Settings& settings_;
+  Random& random_;
+};
+
+}  // namespace respite

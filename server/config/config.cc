@@ -1,0 +1,253 @@
+#include "server/config/config.h"
+
+#include <locale.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <istream>
+#include <iterator>
+#include <sstream>
+
+#include "base/glob.h"
+#include "base/refusal.h"
+#include "server/config/value_text.h"
+
+namespace respite {
+namespace {
+
+constexpr int kSentinelPort = 26379;
+
+[[noreturn]] void RefuseSet(std::string_view name, std::string_view reason) {
+  throw Refusal{"ERR CONFIG SET failed (possibly related to argument '" + std::string(name) + "') - " +
+                std::string(reason)};
+}
+
+bool Allows(Permission permission, bool connection_is_local) {  // NOLINT: a fact, not a mode
+  return permission == Permission::kAlways || (permission == Permission::kLocalConnections && connection_is_local);
+}
+
+bool IsPattern(Bytes name) { return name.find_first_of("[*?") != Bytes::npos; }
+
+// The name under which a directive was found: the one in the table, in the table's case.
+std::string_view NameInTable(const Directive& directive, Bytes given) {
+  return EqualsIgnoreCase(given, directive.name) ? directive.name : directive.alias;
+}
+
+// Results of CONFIG GET; names differing only in case are the same.
+class Found {
+ public:
+  void Add(Bytes name, const Directive& directive, const Settings& settings) {
+    if (!seen_.insert(ToLower(name)).second) return;
+    pairs_.emplace_back(std::string(name), ValueText(directive, settings));
+  }
+
+  void AddMatches(Bytes pattern, const Settings& settings) {
+    for (std::span<const Directive> subject : DirectivesBySubject()) {
+      for (const Directive& directive : subject) {
+        if (directive.Has(directive_flags::kHidden)) continue;
+        if (GlobMatch(pattern, directive.name, CaseMode::kIgnore)) Add(directive.name, directive, settings);
+        if (!directive.alias.empty() && GlobMatch(pattern, directive.alias, CaseMode::kIgnore)) {
+          Add(directive.alias, directive, settings);
+        }
+      }
+    }
+  }
+
+  Config::NamesAndValues Take() { return std::move(pairs_); }
+
+ private:
+  std::set<std::string> seen_;
+  Config::NamesAndValues pairs_;
+};
+
+std::optional<std::string> CheckCollation(const std::string& name) {
+  locale_t locale = newlocale(LC_COLLATE_MASK, name.c_str(), nullptr);
+  if (locale == nullptr) return "Invalid locale name";
+  freelocale(locale);
+  return {};
+}
+
+Result<std::string, int> TextOfOldFile(const std::string& path) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file && errno == ENOENT) return std::string();
+  if (!file) return Failure(errno);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+std::vector<std::string> WordsOfValue(const Directive& directive, const std::string& value) {
+  if (!directive.Has(directive_flags::kMultiArgument)) return {value};
+  std::vector<std::string> words;
+  if (value.empty()) return words;
+  for (Bytes word : SplitOn(value, ' ')) words.emplace_back(word);
+  return words;
+}
+
+Config::Config() {
+  settings_.dir = WorkingDirectory();
+  OnChange({"locale-collate"}, [this] { return CheckCollation(settings_.locale_collate); });
+}
+
+Result<std::unique_ptr<Config>, StartupError> Config::Load(const CommandLine& line, std::istream& standard_input) {
+  auto config = std::make_unique<Config>();
+  config->file_ = line.config_file;
+  config->mode_ = line.mode;
+  if (line.mode == ServerMode::kSentinel) {
+    config->settings_.port = kSentinelPort;
+    config->settings_.protected_mode = false;
+  }
+  if (!line.has_arguments) return config;
+  std::string tail;
+  if (line.reads_standard_input) {
+    config->notes_.push_back({LogLevel::kNotice, "Reading config from stdin"});
+    tail.assign(std::istreambuf_iterator<char>(standard_input), {});
+  }
+  tail += '\n' + line.options;
+  ConfigReader reader(config->settings_, line.mode);
+  Result<Done, StartupError> outcome =
+      line.config_file.empty() ? reader.ReadText(tail) : reader.ReadFile(line.config_file, tail);
+  if (!outcome) return Failure(std::move(outcome).error());
+  config->lines_ = std::move(reader.lines());
+  std::move(reader.notes().begin(), reader.notes().end(), std::back_inserter(config->notes_));
+  config->was_set_ = reader.mentioned();
+  config->NoteOddOomScores();
+  return config;
+}
+
+bool Config::WasSet(Bytes name) const {
+  const Directive* directive = FindDirective(name);
+  return directive != nullptr && was_set_.contains(directive->name);
+}
+
+Config::NamesAndValues Config::Get(ConfigWords patterns) const {
+  Found found;
+  for (const std::string& pattern : patterns) {
+    if (IsPattern(pattern)) {
+      found.AddMatches(pattern, settings_);
+    } else if (const Directive* directive = FindDirective(pattern)) {
+      found.Add(pattern, *directive, settings_);
+    }
+  }
+  return found.Take();
+}
+
+void Config::Set(const NamesAndValues& pairs, SetContext context) {
+  const std::vector<Change> changes = Resolve(pairs, context);
+  Settings next = settings_;
+  const std::vector<Change> changed = AssignAll(changes, next);
+  next.hz = std::clamp(next.hz, kMinHz, kMaxHz);
+  const Settings previous = std::exchange(settings_, std::move(next));
+  RunHooks(DueHooks(changed), previous);
+  for (const Change& change : changes) {
+    was_set_.insert(change.directive->name);
+    if (change.directive->name == "oom-score-adj-values") NoteOddOomScores();
+  }
+}
+
+// Redis: an alias and its primary name may be set together; the same name twice may not.
+std::vector<Config::Change> Config::Resolve(const NamesAndValues& pairs, SetContext context) const {
+  std::vector<Change> changes;
+  for (const auto& [given, value] : pairs) {
+    const Directive* directive = FindDirective(given);
+    if (directive == nullptr) {
+      throw Refusal{"ERR Unknown option or number of arguments for CONFIG SET - '" + given + "'"};
+    }
+    RefuseUnlessSettable(*directive, given, context);
+    const std::string_view name = NameInTable(*directive, given);
+    const auto same = [name](const Change& other) { return other.name == name; };
+    if (std::any_of(changes.begin(), changes.end(), same)) RefuseSet(given, "duplicate parameter");
+    changes.push_back({directive, name, &value});
+  }
+  return changes;
+}
+
+void Config::RefuseUnlessSettable(const Directive& directive, const std::string& given_name, SetContext context) const {
+  if (directive.Has(directive_flags::kImmutable)) RefuseSet(given_name, "can't set immutable config");
+  if (directive.Has(directive_flags::kProtected) &&
+      !Allows(settings_.enable_protected_configs, context.connection_is_local)) {
+    RefuseSet(given_name, "can't set protected config");
+  }
+  if (directive.Has(directive_flags::kDenyLoading) && context.is_loading) {
+    throw Refusal{"LOADING Redis is loading the dataset in memory"};
+  }
+}
+
+// Returns those that differ afterwards.
+std::vector<Config::Change> Config::AssignAll(const std::vector<Change>& changes, Settings& next) {
+  std::vector<Change> changed;
+  for (const Change& change : changes) {
+    const std::string before = ValueText(*change.directive, next);
+    const std::vector<std::string> words = WordsOfValue(*change.directive, *change.value);
+    if (Objection objection = Assign(*change.directive, next, words, ConfigOrigin::kConfigSet)) {
+      RestoreFolder(settings_);
+      RefuseSet(change.name, *objection);
+    }
+    if (change.directive->Has(directive_flags::kVolatile) || ValueText(*change.directive, next) != before)
+      changed.push_back(change);
+  }
+  return changed;
+}
+
+std::vector<Config::DueHook> Config::DueHooks(const std::vector<Change>& changed) const {
+  std::vector<DueHook> due;
+  for (const Change& change : changed) {
+    for (const auto& hook : hooks_) {
+      const auto same = [&hook](const DueHook& other) { return other.hook == hook.get(); };
+      if (!hook->names.contains(change.directive->name) || std::any_of(due.begin(), due.end(), same)) continue;
+      due.push_back({hook.get(), change.name});
+    }
+  }
+  return due;
+}
+
+void Config::RunHooks(const std::vector<DueHook>& due, const Settings& previous) {
+  for (size_t i = 0; i < due.size(); ++i) {
+    std::optional<std::string> reason = due[i].hook->run();
+    if (!reason) continue;
+    notes_.push_back({LogLevel::kWarning, "Failed applying new configuration. Possibly related to new " +
+                                              std::string(due[i].name) + " setting. Restoring previous settings."});
+    settings_ = previous;
+    RestoreFolder(previous);
+    for (size_t back = 0; back <= i; ++back) {
+      if (std::optional<std::string> again = due[back].hook->run()) {
+        notes_.push_back({LogLevel::kWarning, "Failed applying restored failed CONFIG SET command: " + *again});
+      }
+    }
+    RefuseSet(due[i].name, *reason);
+  }
+}
+
+void Config::RestoreFolder(const Settings& previous) const {
+  if (previous.dir.empty() || WorkingDirectory() == previous.dir) return;
+  // It was entered before; if it cannot be any more there is nothing better than staying here.
+  [[maybe_unused]] const int ignored = chdir(previous.dir.c_str());
+}
+
+void Config::NoteOddOomScores() {
+  const auto& values = settings_.oom_score_adj_values;
+  if (std::is_sorted(values.begin(), values.end())) return;
+  notes_.push_back({LogLevel::kWarning,
+                    "The oom-score-adj-values configuration may not work for non-privileged processes! "
+                    "Please consult the documentation."});
+}
+
+void Config::Rewrite(const RewriteExtras& extras) const {
+  if (file_.empty()) throw Refusal{"ERR The server is running without a config file"};
+  Result<std::string, int> old_text = TextOfOldFile(file_);
+  const int error =
+      old_text ? ReplaceFile(file_, RewrittenConfig(old_text.value(), settings_, extras)) : old_text.error();
+  if (error != 0) throw Refusal{std::string("ERR Rewriting config file: ") + std::strerror(error)};
+}
+
+void Config::OnChange(std::initializer_list<std::string_view> names, Hook hook) {
+  hooks_.push_back(std::make_unique<Registration>(Registration{names, std::move(hook)}));
+}
+
+}  // namespace respite

@@ -1,0 +1,118 @@
+// Config: the settings of a running server, and everything that may change them.
+//
+//   Result<CommandLine, StartupError> line = ParseCommandLine(arguments);
+//   Result<std::unique_ptr<Config>, StartupError> config = Config::Load(line.value(), std::cin);
+//   config->OnChange({"port", "bind"}, [&]() -> std::optional<std::string> { return listeners.Reopen(); });
+//   if (config->settings().maxmemory > 0) …
+//
+// Reading settings() costs nothing. The reference stays valid, and its values change only inside Set(), Adjust() and
+// hooks.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <iosfwd>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "server/config/command_line.h"
+#include "server/config/config_rewrite.h"
+#include "server/config/config_text.h"
+#include "server/config/directive.h"
+#include "server/config/settings.h"
+
+namespace respite {
+
+class Config {
+ public:
+  // Called after a value changed; settings() has the new one. Returns why it cannot be put into effect, or nothing.
+  using Hook = std::function<std::optional<std::string>()>;
+  using NamesAndValues = std::vector<std::pair<std::string, std::string>>;
+
+  // Who sends a CONFIG SET, and when.
+  struct SetContext {
+    bool connection_is_local = false;  // loopback or unix socket
+    bool is_loading = false;           // a dataset is being loaded
+  };
+
+  // All defaults, no file.
+  Config();
+  Config(const Config&) = delete;
+  Config& operator=(const Config&) = delete;
+
+  // Reads the file, `standard_input` (if asked for) and the options of a command line whose action is kServe.
+  // Changes the working directory as soon as it meets `dir`.
+  static Result<std::unique_ptr<Config>, StartupError> Load(const CommandLine& line, std::istream& standard_input);
+
+  const Settings& settings() const { return settings_; }
+
+  // For what the server finds out itself: the bound port, a lowered maxclients, the pidfile of a daemon. No checks, no
+  // hooks.
+  Settings& Adjust() { return settings_; }
+
+  const std::string& file() const { return file_; }  // absolute path; empty: none
+  ServerMode mode() const { return mode_; }
+  const ConfigLines& lines() const { return lines_; }  // user, rename-command, loadmodule …: for their owners
+
+  // Messages for the log since the last call: from loading, or from Set().
+  std::vector<ConfigNote> TakeNotes() { return std::exchange(notes_, {}); }
+
+  // Whether the directive was set by a file, an option or CONFIG SET, even if to its default.
+  bool WasSet(Bytes name) const;
+
+  // CONFIG GET: what the names and patterns cover, each once; a name without pattern comes back as it was written.
+  NamesAndValues Get(ConfigWords patterns) const;
+
+  // CONFIG SET: all or nothing. Throws Refusal with the whole error reply; then nothing has changed, and hooks that had
+  // already run have run again with the old values.
+  void Set(const NamesAndValues& pairs, SetContext context);
+
+  // CONFIG REWRITE. Throws Refusal.
+  void Rewrite(const RewriteExtras& extras = {}) const;
+
+  // Has `hook` run once whenever one or more of these directives (primary names) change through Set(). Of several hooks
+  // for a directive each runs, in the order of registration.
+  void OnChange(std::initializer_list<std::string_view> names, Hook hook);
+
+ private:
+  struct Registration {
+    std::set<std::string_view> names;
+    Hook run;
+  };
+  struct Change {
+    const Directive* directive;
+    std::string_view name;  // the primary name or the alias, whichever was given
+    const std::string* value;
+  };
+  struct DueHook {
+    const Registration* hook;
+    std::string_view name;  // of the first directive that asks for it
+  };
+
+  std::vector<Change> Resolve(const NamesAndValues& pairs, SetContext context) const;
+  void RefuseUnlessSettable(const Directive& directive, const std::string& given_name, SetContext context) const;
+  std::vector<Change> AssignAll(const std::vector<Change>& changes, Settings& next);
+  std::vector<DueHook> DueHooks(const std::vector<Change>& changed) const;
+  void RunHooks(const std::vector<DueHook>& due, const Settings& previous);
+  void RestoreFolder(const Settings& previous) const;
+  void NoteOddOomScores();
+
+  Settings settings_;
+  std::string file_;
+  ServerMode mode_ = ServerMode::kStandalone;
+  ConfigLines lines_;
+  std::vector<ConfigNote> notes_;
+  std::set<std::string_view> was_set_;  // primary names, pointing into the table
+  std::vector<std::unique_ptr<const Registration>> hooks_;
+};
+
+// The words of a CONFIG SET value: split at every single space where the directive takes several, else one word.
+std::vector<std::string> WordsOfValue(const Directive& directive, const std::string& value);
+
+}  // namespace respite

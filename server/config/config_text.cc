@@ -1,0 +1,194 @@
+#include "server/config/config_text.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "base/bytes.h"
+#include "server/config/usage.h"
+
+namespace respite {
+namespace {
+
+constexpr int kMaxIncludeDepth = 64;
+constexpr Bytes kLineSpaces = " \t\r\n";
+
+// Accepted with one value and forgotten, as in Redis.
+constexpr std::array<Bytes, 3> kForgottenDirectives = {"list-max-ziplist-entries", "list-max-ziplist-value",
+                                                       "lua-replicate-commands"};
+
+Bytes TrimLine(Bytes line) {
+  const size_t first = line.find_first_not_of(kLineSpaces);
+  if (first == Bytes::npos) return {};
+  return line.substr(first, line.find_last_not_of(kLineSpaces) - first + 1);
+}
+
+StartupError CannotOpen(const std::string& path, int error_number) {
+  return {StartupError::Channel::kLog,
+          "Fatal error, can't open config file '" + path + "': " + std::strerror(error_number)};
+}
+
+Result<std::string, StartupError> FileText(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Failure(CannotOpen(path, errno));
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+bool IsPattern(Bytes path) { return path.find_first_of("*?[") != Bytes::npos; }
+
+// The files that a pattern stands for, sorted; none is no error.
+std::vector<std::string> MatchingFiles(const std::string& pattern) {
+  glob_t found = {};
+  std::vector<std::string> paths;
+  if (glob(pattern.c_str(), 0, nullptr, &found) == 0) paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  globfree(&found);
+  return paths;
+}
+
+Result<std::string, StartupError> TextOfFiles(const std::string& path) {
+  if (!IsPattern(path)) return FileText(path);
+  std::string whole;
+  for (const std::string& match : MatchingFiles(path)) {
+    Result<std::string, StartupError> text = FileText(match);
+    if (!text) return text;
+    whole += text.value();
+  }
+  return whole;
+}
+
+// Why the log file cannot be written, if it cannot.
+Objection CheckLogFile(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor < 0) return std::string("Can't open the log file: ") + std::strerror(errno);
+  close(descriptor);
+  return {};
+}
+
+bool IsForgotten(const ConfigLine& line) {
+  return line.words.size() == 2 && std::find(kForgottenDirectives.begin(), kForgottenDirectives.end(), line.words[0]) !=
+                                       kForgottenDirectives.end();
+}
+
+}  // namespace
+
+StartupError FatalConfigError(const ConfigLine* line, std::string_view reason) {
+  std::string text = "\n*** FATAL CONFIG FILE ERROR (Redis " + std::string(kRedisVersion) + ") ***\n";
+  if (line != nullptr) {
+    text += "Reading the configuration file, at line " + std::to_string(line->number) + "\n>>> '" + line->text + "'\n";
+  }
+  text += std::string(reason) + '\n';
+  return {StartupError::Channel::kStderr, std::move(text)};
+}
+
+ConfigReader::Outcome ConfigReader::ReadFile(const std::string& path, std::string_view tail) {
+  Result<std::string, StartupError> text = TextOfFiles(path);
+  if (!text) return Failure(std::move(text).error());
+  return ReadText(text.value() + std::string(tail));
+}
+
+ConfigReader::Outcome ConfigReader::ReadText(std::string_view text) {
+  int number = 0;
+  for (Bytes raw : SplitOn(text, '\n')) {
+    ConfigLine line{++number, std::string(TrimLine(raw)), {}};
+    if (line.text.empty() || line.text[0] == '#') continue;
+    Outcome outcome = ReadLine(line);
+    if (!outcome) return outcome;
+  }
+  return CheckWhole();
+}
+
+ConfigReader::Outcome ConfigReader::ReadLine(ConfigLine& line) {
+  std::optional<std::vector<std::string>> words = SplitQuoted(line.text);
+  if (!words) return Failure(FatalConfigError(&line, "Unbalanced quotes in configuration line"));
+  if (words->empty()) return Done{};
+  line.words = std::move(*words);
+  line.words[0] = ToLower(line.words[0]);
+  if (const Directive* directive = FindDirective(line.words[0])) return ReadDirective(*directive, line);
+  if (IsForgotten(line)) return Done{};
+  return ReadOther(line);
+}
+
+ConfigReader::Outcome ConfigReader::ReadDirective(const Directive& directive, const ConfigLine& line) {
+  ConfigWords words = ConfigWords(line.words).subspan(1);
+  std::vector<std::string> split;
+  if (!directive.Has(directive_flags::kMultiArgument)) {
+    if (words.size() != 1) return Failure(FatalConfigError(&line, "wrong number of arguments"));
+  } else if (words.size() == 1 && !words[0].empty()) {
+    // Redis: unbalanced quotes inside the one word count as no words.
+    split = SplitQuoted(words[0]).value_or(std::vector<std::string>{});
+    words = split;
+  }
+  if (Objection objection = Assign(directive, settings_, words, ConfigOrigin::kStartup)) {
+    return Failure(FatalConfigError(&line, *objection));
+  }
+  mentioned_.insert(directive.name);
+  return Done{};
+}
+
+ConfigReader::Outcome ConfigReader::ReadOther(ConfigLine& line) {
+  const std::string& name = line.words[0];
+  const size_t count = line.words.size();
+  if (name == "include" && count == 2) return Include(line);
+  if (name == "sentinel") return ReadSentinel(line);
+  if (name == "rename-command" && count == 3) {
+    lines_.rename_command.push_back(std::move(line));
+  } else if (name == "user" && count >= 2) {
+    lines_.user.push_back(std::move(line));
+  } else if (name == "loadmodule" && count >= 2) {
+    lines_.loadmodule.push_back(std::move(line));
+  } else if (name.find('.') != std::string::npos) {
+    if (count < 2) return Failure(FatalConfigError(&line, "Module config specified without value"));
+    lines_.module_settings.push_back(std::move(line));
+  } else {
+    return Failure(FatalConfigError(&line, "Bad directive or wrong number of arguments"));
+  }
+  return Done{};
+}
+
+// `sentinel` alone is what the option --sentinel becomes; the mode was seen to before any text was read.
+ConfigReader::Outcome ConfigReader::ReadSentinel(ConfigLine& line) {
+  if (line.words.size() == 1) return Done{};
+  if (mode_ != ServerMode::kSentinel) {
+    return Failure(FatalConfigError(&line, "sentinel directive while not in sentinel mode"));
+  }
+  lines_.sentinel.push_back(std::move(line));
+  return Done{};
+}
+
+ConfigReader::Outcome ConfigReader::Include(const ConfigLine& line) {
+  if (depth_ == kMaxIncludeDepth) return Failure(FatalConfigError(&line, "Files include each other without end"));
+  ++depth_;
+  Outcome outcome = ReadFile(line.words[1]);
+  --depth_;
+  return outcome;
+}
+
+// What only shows when a whole text was read. Redis: checked after each included file, too.
+ConfigReader::Outcome ConfigReader::CheckWhole() {
+  if (!settings_.logfile.empty()) {
+    if (Objection objection = CheckLogFile(settings_.logfile)) return Failure(FatalConfigError(nullptr, *objection));
+  }
+  if (settings_.cluster_enabled && settings_.replicaof) {
+    return Failure(FatalConfigError(nullptr, "replicaof directive not allowed in cluster mode"));
+  }
+  if (settings_.cluster_enabled && settings_.databases > 1) {
+    notes_.push_back({LogLevel::kWarning, "WARNING: Changing databases number from " +
+                                              std::to_string(settings_.databases) +
+                                              " to 1 since we are in cluster mode"});
+    settings_.databases = 1;
+  }
+  settings_.hz = std::clamp(settings_.hz, kMinHz, kMaxHz);
+  return Done{};
+}
+
+}  // namespace respite

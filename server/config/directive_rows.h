@@ -1,0 +1,98 @@
+// What the rows in directives_*.cc are made of. Included by those files only.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "server/config/directive.h"
+
+namespace respite::rows {
+
+using enum SupportLevel;
+using namespace directive_flags;  // NOLINT: all of them are the vocabulary of rows
+
+constexpr int64_t kMinInt = std::numeric_limits<int32_t>::min();
+constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
+constexpr int64_t kMaxUint = std::numeric_limits<uint32_t>::max();
+constexpr int64_t kMaxLong = std::numeric_limits<int64_t>::max();
+constexpr int64_t kMaxUnsignedLong = -1;  // the bits of the largest uint64_t
+
+template <auto kMember>
+using MemberType = std::remove_reference_t<decltype(std::declval<Settings&>().*kMember)>;
+
+template <auto kMember>
+constexpr YesNoShape YesNo() {
+  return {[](const Settings& settings) { return settings.*kMember; },
+          [](Settings& settings, bool value) { settings.*kMember = value; }};
+}
+
+template <auto kMember>
+constexpr NumberShape NumberOf(int64_t lowest, int64_t highest, NumberFormat format) {
+  using Type = MemberType<kMember>;
+  return {[](const Settings& settings) { return static_cast<int64_t>(settings.*kMember); },
+          [](Settings& settings, int64_t value) { settings.*kMember = static_cast<Type>(value); },
+          lowest,
+          highest,
+          format,
+          std::is_unsigned_v<Type> ? Signedness::kUnsigned : Signedness::kSigned};
+}
+
+template <auto kMember>
+constexpr NumberShape Number(int64_t lowest, int64_t highest) {
+  return NumberOf<kMember>(lowest, highest, NumberFormat::kInteger);
+}
+template <auto kMember>
+constexpr NumberShape Memory(int64_t lowest, int64_t highest) {
+  return NumberOf<kMember>(lowest, highest, NumberFormat::kMemory);
+}
+template <auto kMember>
+constexpr NumberShape MemoryOrPercent(int64_t lowest, int64_t highest) {
+  return NumberOf<kMember>(lowest, highest, NumberFormat::kMemoryOrPercent);
+}
+template <auto kMember>
+constexpr NumberShape Octal(int64_t lowest, int64_t highest) {
+  return NumberOf<kMember>(lowest, highest, NumberFormat::kOctal);
+}
+
+template <auto kMember>
+constexpr TextShape TextOf(WhenEmpty when_empty, Objection (*check)(Bytes)) {
+  return {[](const Settings& settings) -> const std::string& { return settings.*kMember; },
+          [](Settings& settings, std::string value) { settings.*kMember = std::move(value); }, when_empty, check};
+}
+
+// A text whose empty value is a value like any other.
+template <auto kMember>
+constexpr TextShape Text(Objection (*check)(Bytes) = nullptr) {
+  return TextOf<kMember>(WhenEmpty::kKept, check);
+}
+
+// A text whose empty value means that there is none.
+template <auto kMember>
+constexpr TextShape OptionalText(Objection (*check)(Bytes) = nullptr) {
+  return TextOf<kMember>(WhenEmpty::kUnset, check);
+}
+
+template <auto kMember>
+constexpr ChoiceShape Choice(std::span<const ChoiceName> names, Objection (*check)(int) = nullptr) {
+  using Type = MemberType<kMember>;
+  return {[](const Settings& settings) { return static_cast<int>(settings.*kMember); },
+          [](Settings& settings, int value) { settings.*kMember = static_cast<Type>(value); }, names, check};
+}
+
+template <typename Enum>
+constexpr ChoiceName Named(std::string_view name, Enum value) {
+  return {name, static_cast<int>(value)};
+}
+
+std::span<const Directive> NetworkDirectives();
+std::span<const Directive> ProcessDirectives();
+std::span<const Directive> KeyspaceDirectives();
+std::span<const Directive> PersistenceDirectives();
+std::span<const Directive> ReplicationDirectives();
+std::span<const Directive> ClusterDirectives();
+std::span<const Directive> TlsDirectives();
+
+}  // namespace respite::rows

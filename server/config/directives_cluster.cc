@@ -1,0 +1,65 @@
+// Directives of cluster.
+#include <array>
+
+#include "server/config/directive_rows.h"
+
+namespace respite::rows {
+namespace {
+
+constexpr ChoiceName kClusterEndpointTypeNames[] = {
+    Named("ip", ClusterEndpointType::kIp),
+    Named("hostname", ClusterEndpointType::kHostname),
+    Named("unknown-endpoint", ClusterEndpointType::kUnknown),
+};
+
+constexpr size_t kHostnameLimit = 256;
+
+bool IsLetterOrDigit(char c) { return IsDigit(c) || (LowerChar(c) >= 'a' && LowerChar(c) <= 'z'); }
+
+Objection CheckAnnouncedHostname(Bytes name) {
+  if (name.size() >= kHostnameLimit) return "Hostnames must be less than 256 characters";
+  for (char c : name) {
+    if (!IsLetterOrDigit(c) && c != '-' && c != '.') {
+      return "Hostnames may only contain alphanumeric characters, hyphens or dots";
+    }
+  }
+  return {};
+}
+
+Objection CheckAnnouncedNodename(Bytes name) {
+  if (name.find_first_of("!#$%&()*+:;<>?@[]^{|}~") == Bytes::npos) return {};
+  return "Announced human node name contained invalid character";
+}
+
+constexpr Directive kClusterDirectives[] = {
+    {"cluster-allow-pubsubshard-when-down", kStored, YesNo<&Settings::cluster_allow_pubsubshard_when_down>()},
+    {"cluster-allow-reads-when-down", kStored, YesNo<&Settings::cluster_allow_reads_when_down>()},
+    {"cluster-allow-replica-migration", kStored, YesNo<&Settings::cluster_allow_replica_migration>()},
+    {"cluster-announce-bus-port", kStored, Number<&Settings::cluster_announce_bus_port>(0, 65535)},
+    {"cluster-announce-hostname", kStored, OptionalText<&Settings::cluster_announce_hostname>(CheckAnnouncedHostname)},
+    {"cluster-announce-human-nodename", kStored,
+     OptionalText<&Settings::cluster_announce_human_nodename>(CheckAnnouncedNodename)},
+    {"cluster-announce-ip", kStored, OptionalText<&Settings::cluster_announce_ip>()},
+    {"cluster-announce-port", kStored, Number<&Settings::cluster_announce_port>(0, 65535)},
+    {"cluster-announce-tls-port", kStored, Number<&Settings::cluster_announce_tls_port>(0, 65535)},
+    {"cluster-config-file", kStored, Text<&Settings::cluster_config_file>(), kImmutable},
+    {"cluster-enabled", kStored, YesNo<&Settings::cluster_enabled>(), kImmutable},
+    {"cluster-link-sendbuf-limit", kStored, Memory<&Settings::cluster_link_sendbuf_limit>(0, kMaxUnsignedLong)},
+    {"cluster-migration-barrier", kStored, Number<&Settings::cluster_migration_barrier>(0, kMaxInt)},
+    {"cluster-node-timeout", kStored, Number<&Settings::cluster_node_timeout>(0, kMaxLong)},
+    {"cluster-ping-interval", kStored, Number<&Settings::cluster_ping_interval>(0, kMaxLong), kHidden},
+    {"cluster-port", kStored, Number<&Settings::cluster_port>(0, 65535), kImmutable},
+    {"cluster-preferred-endpoint-type", kStored,
+     Choice<&Settings::cluster_preferred_endpoint_type>(kClusterEndpointTypeNames)},
+    {"cluster-replica-no-failover", kStored, YesNo<&Settings::cluster_replica_no_failover>(), kNoFlags,
+     "cluster-slave-no-failover"},
+    {"cluster-replica-validity-factor", kStored, Number<&Settings::cluster_replica_validity_factor>(0, kMaxInt),
+     kNoFlags, "cluster-slave-validity-factor"},
+    {"cluster-require-full-coverage", kStored, YesNo<&Settings::cluster_require_full_coverage>()},
+};
+
+}  // namespace
+
+std::span<const Directive> ClusterDirectives() { return kClusterDirectives; }
+
+}  // namespace respite::rows

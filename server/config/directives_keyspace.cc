@@ -1,0 +1,64 @@
+// Directives of the keyspace: memory, eviction, expiry, encodings of values.
+#include <array>
+
+#include "server/config/directive_rows.h"
+#include "server/config/special_directives.h"
+
+namespace respite::rows {
+namespace {
+
+constexpr ChoiceName kEvictionPolicyNames[] = {
+    Named("volatile-lru", EvictionPolicy::kVolatileLru),       Named("volatile-lfu", EvictionPolicy::kVolatileLfu),
+    Named("volatile-random", EvictionPolicy::kVolatileRandom), Named("volatile-ttl", EvictionPolicy::kVolatileTtl),
+    Named("allkeys-lru", EvictionPolicy::kAllKeysLru),         Named("allkeys-lfu", EvictionPolicy::kAllKeysLfu),
+    Named("allkeys-random", EvictionPolicy::kAllKeysRandom),   Named("noeviction", EvictionPolicy::kNoEviction),
+};
+
+constexpr Directive kKeyspaceDirectives[] = {
+    {"active-defrag-cycle-max", kMeaningless, Number<&Settings::active_defrag_cycle_max>(1, 99)},
+    {"active-defrag-cycle-min", kMeaningless, Number<&Settings::active_defrag_cycle_min>(1, 99)},
+    {"active-defrag-ignore-bytes", kMeaningless, Memory<&Settings::active_defrag_ignore_bytes>(1, kMaxLong)},
+    {"active-defrag-max-scan-fields", kMeaningless, Number<&Settings::active_defrag_max_scan_fields>(1, kMaxLong)},
+    {"active-defrag-threshold-lower", kMeaningless, Number<&Settings::active_defrag_threshold_lower>(0, 1000)},
+    {"active-defrag-threshold-upper", kMeaningless, Number<&Settings::active_defrag_threshold_upper>(0, 1000)},
+    {"active-expire-effort", kEffective, Number<&Settings::active_expire_effort>(1, 10)},
+    {"activedefrag", kMeaningless, YesNo<&Settings::activedefrag>(), kDebug},
+    {"activerehashing", kMeaningless, YesNo<&Settings::activerehashing>()},
+    {"databases", kEffective, Number<&Settings::databases>(1, kMaxInt), kImmutable},
+    {"hash-max-listpack-entries", kStored, Number<&Settings::hash_max_listpack_entries>(0, kMaxLong), kNoFlags,
+     "hash-max-ziplist-entries"},
+    {"hash-max-listpack-value", kStored, Memory<&Settings::hash_max_listpack_value>(0, kMaxLong), kNoFlags,
+     "hash-max-ziplist-value"},
+    {"hll-sparse-max-bytes", kStored, Memory<&Settings::hll_sparse_max_bytes>(0, kMaxLong)},
+    {"jemalloc-bg-thread", kMeaningless, YesNo<&Settings::jemalloc_bg_thread>()},
+    {"lazyfree-lazy-eviction", kStored, YesNo<&Settings::lazyfree_lazy_eviction>(), kDebug},
+    {"lazyfree-lazy-expire", kEffective, YesNo<&Settings::lazyfree_lazy_expire>(), kDebug},
+    {"lazyfree-lazy-server-del", kEffective, YesNo<&Settings::lazyfree_lazy_server_del>(), kDebug},
+    {"lazyfree-lazy-user-del", kEffective, YesNo<&Settings::lazyfree_lazy_user_del>(), kDebug},
+    {"lazyfree-lazy-user-flush", kEffective, YesNo<&Settings::lazyfree_lazy_user_flush>(), kDebug},
+    {"lfu-decay-time", kEffective, Number<&Settings::lfu_decay_time>(0, kMaxInt)},
+    {"lfu-log-factor", kEffective, Number<&Settings::lfu_log_factor>(0, kMaxInt)},
+    {"list-compress-depth", kStored, Number<&Settings::list_compress_depth>(0, kMaxInt), kDebug},
+    {"list-max-listpack-size", kStored, Number<&Settings::list_max_listpack_size>(kMinInt, kMaxInt), kNoFlags,
+     "list-max-ziplist-size"},
+    {"maxmemory", kStored, Memory<&Settings::maxmemory>(0, kMaxUnsignedLong)},
+    {"maxmemory-eviction-tenacity", kStored, Number<&Settings::maxmemory_eviction_tenacity>(0, 100)},
+    {"maxmemory-policy", kEffective, Choice<&Settings::maxmemory_policy>(kEvictionPolicyNames)},
+    {"maxmemory-samples", kStored, Number<&Settings::maxmemory_samples>(1, kMaxInt)},
+    {"notify-keyspace-events", kStored, kNotifyKeyspaceEvents, kVolatile},
+    {"set-max-intset-entries", kStored, Number<&Settings::set_max_intset_entries>(0, kMaxLong)},
+    {"set-max-listpack-entries", kStored, Number<&Settings::set_max_listpack_entries>(0, kMaxLong)},
+    {"set-max-listpack-value", kStored, Number<&Settings::set_max_listpack_value>(0, kMaxLong)},
+    {"stream-node-max-bytes", kStored, Memory<&Settings::stream_node_max_bytes>(0, kMaxLong)},
+    {"stream-node-max-entries", kStored, Number<&Settings::stream_node_max_entries>(0, kMaxLong)},
+    {"zset-max-listpack-entries", kStored, Number<&Settings::zset_max_listpack_entries>(0, kMaxLong), kNoFlags,
+     "zset-max-ziplist-entries"},
+    {"zset-max-listpack-value", kStored, Memory<&Settings::zset_max_listpack_value>(0, kMaxLong), kNoFlags,
+     "zset-max-ziplist-value"},
+};
+
+}  // namespace
+
+std::span<const Directive> KeyspaceDirectives() { return kKeyspaceDirectives; }
+
+}  // namespace respite::rows

@@ -1,0 +1,37 @@
+// Directives of network: listeners, clients and their limits.
+#include <array>
+
+#include "server/config/directive_rows.h"
+#include "server/config/special_directives.h"
+
+namespace respite::rows {
+namespace {
+
+constexpr Directive kNetworkDirectives[] = {
+    {"bind", kEffective, kBind, kMultiArgument | kVolatile},
+    {"bind-source-addr", kStored, OptionalText<&Settings::bind_source_addr>()},
+    {"client-output-buffer-limit", kEffective, kClientOutputBufferLimit, kMultiArgument | kVolatile},
+    {"client-query-buffer-limit", kEffective, Memory<&Settings::client_query_buffer_limit>(1024 * 1024, kMaxLong),
+     kDebug},
+    {"io-threads", kMeaningless, Number<&Settings::io_threads>(1, 128), kDebug | kImmutable},
+    {"io-threads-do-reads", kMeaningless, YesNo<&Settings::io_threads_do_reads>(), kDebug | kImmutable},
+    {"maxclients", kEffective, Number<&Settings::maxclients>(1, kMaxUint)},
+    {"maxmemory-clients", kStored, MemoryOrPercent<&Settings::maxmemory_clients>(-100, kMaxLong)},
+    {"port", kEffective, kPort},
+    {"port-file", kEffective, OptionalText<&Settings::port_file>(), kImmutable},
+    {"protected-mode", kEffective, YesNo<&Settings::protected_mode>()},
+    {"proto-max-bulk-len", kEffective, Memory<&Settings::proto_max_bulk_len>(1024 * 1024, kMaxLong), kDebug},
+    {"socket-mark-id", kEffective, Number<&Settings::socket_mark_id>(0, kMaxUint), kImmutable},
+    {"tcp-backlog", kEffective, Number<&Settings::tcp_backlog>(0, kMaxInt), kImmutable},
+    {"tcp-keepalive", kEffective, Number<&Settings::tcp_keepalive>(0, kMaxInt)},
+    {"timeout", kEffective, Number<&Settings::timeout>(0, kMaxInt)},
+    {"tracking-table-max-keys", kStored, Number<&Settings::tracking_table_max_keys>(0, kMaxLong)},
+    {"unixsocket", kEffective, OptionalText<&Settings::unixsocket>(), kImmutable},
+    {"unixsocketperm", kEffective, Octal<&Settings::unixsocketperm>(0, 0777), kImmutable},
+};
+
+}  // namespace
+
+std::span<const Directive> NetworkDirectives() { return kNetworkDirectives; }
+
+}  // namespace respite::rows

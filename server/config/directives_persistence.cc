@@ -1,0 +1,70 @@
+// Directives of persistence: RDB and AOF.
+#include <array>
+
+#include "server/config/directive_rows.h"
+#include "server/config/special_directives.h"
+
+namespace respite::rows {
+namespace {
+
+constexpr ChoiceName kAppendFsyncNames[] = {
+    Named("everysec", AppendFsync::kEverySecond),
+    Named("always", AppendFsync::kAlways),
+    Named("no", AppendFsync::kNever),
+};
+constexpr ChoiceName kSanitizeDumpPayloadNames[] = {
+    Named("no", SanitizeDumpPayload::kNever),
+    Named("yes", SanitizeDumpPayload::kAlways),
+    Named("clients", SanitizeDumpPayload::kClients),
+};
+
+bool IsBareName(Bytes name) { return name.find_first_of("/\\") == Bytes::npos; }
+
+Objection CheckDbFilename(Bytes name) {
+  return IsBareName(name) ? Objection{} : "dbfilename can't be a path, just a filename";
+}
+
+Objection CheckAppendFilename(Bytes name) {
+  if (name.empty()) return "appendfilename can't be empty";
+  return IsBareName(name) ? Objection{} : "appendfilename can't be a path, just a filename";
+}
+
+Objection CheckAppendDirname(Bytes name) {
+  if (name.empty()) return "appenddirname can't be empty";
+  return IsBareName(name) ? Objection{} : "appenddirname can't be a path, just a dirname";
+}
+
+constexpr Directive kPersistenceDirectives[] = {
+    {"aof-disable-auto-gc", kStored, YesNo<&Settings::aof_disable_auto_gc>(), kHidden},
+    {"aof-load-truncated", kStored, YesNo<&Settings::aof_load_truncated>()},
+    {"aof-rewrite-incremental-fsync", kStored, YesNo<&Settings::aof_rewrite_incremental_fsync>()},
+    {"aof-timestamp-enabled", kStored, YesNo<&Settings::aof_timestamp_enabled>()},
+    {"aof-use-rdb-preamble", kStored, YesNo<&Settings::aof_use_rdb_preamble>()},
+    {"aof_rewrite_cpulist", kStored, OptionalText<&Settings::aof_rewrite_cpulist>(), kImmutable},
+    {"appenddirname", kStored, Text<&Settings::appenddirname>(CheckAppendDirname), kImmutable},
+    {"appendfilename", kStored, Text<&Settings::appendfilename>(CheckAppendFilename), kImmutable},
+    {"appendfsync", kStored, Choice<&Settings::appendfsync>(kAppendFsyncNames)},
+    {"appendonly", kStored, YesNo<&Settings::appendonly>(), kDenyLoading},
+    {"auto-aof-rewrite-min-size", kStored, Memory<&Settings::auto_aof_rewrite_min_size>(0, kMaxLong)},
+    {"auto-aof-rewrite-percentage", kStored, Number<&Settings::auto_aof_rewrite_percentage>(0, kMaxInt)},
+    {"bgsave_cpulist", kStored, OptionalText<&Settings::bgsave_cpulist>(), kImmutable},
+    {"dbfilename", kStored, Text<&Settings::dbfilename>(CheckDbFilename), kProtected},
+    {"key-load-delay", kStored, Number<&Settings::key_load_delay>(kMinInt, kMaxInt), kHidden},
+    {"loading-process-events-interval-bytes", kMeaningless,
+     Number<&Settings::loading_process_events_interval_bytes>(1024, kMaxInt), kHidden},
+    {"no-appendfsync-on-rewrite", kStored, YesNo<&Settings::no_appendfsync_on_rewrite>()},
+    {"rdb-del-sync-files", kStored, YesNo<&Settings::rdb_del_sync_files>()},
+    {"rdb-key-save-delay", kStored, Number<&Settings::rdb_key_save_delay>(kMinInt, kMaxInt), kHidden},
+    {"rdb-save-incremental-fsync", kStored, YesNo<&Settings::rdb_save_incremental_fsync>()},
+    {"rdbchecksum", kStored, YesNo<&Settings::rdbchecksum>(), kImmutable},
+    {"rdbcompression", kStored, YesNo<&Settings::rdbcompression>()},
+    {"sanitize-dump-payload", kStored, Choice<&Settings::sanitize_dump_payload>(kSanitizeDumpPayloadNames), kDebug},
+    {"save", kStored, kSave, kMultiArgument | kVolatile},
+    {"stop-writes-on-bgsave-error", kStored, YesNo<&Settings::stop_writes_on_bgsave_error>()},
+};
+
+}  // namespace
+
+std::span<const Directive> PersistenceDirectives() { return kPersistenceDirectives; }
+
+}  // namespace respite::rows

@@ -1,0 +1,143 @@
+// Directives of the process: log, signals, protection, statistics.
+#include <syslog.h>
+
+#include <algorithm>
+#include <array>
+
+#include "server/config/directive_rows.h"
+#include "server/config/special_directives.h"
+
+namespace respite::rows {
+namespace {
+
+constexpr ChoiceName kLogLevelNames[] = {
+    Named("debug", LogLevel::kDebug),     Named("verbose", LogLevel::kVerbose), Named("notice", LogLevel::kNotice),
+    Named("warning", LogLevel::kWarning), Named("nothing", LogLevel::kNothing),
+};
+constexpr ChoiceName kSupervisionNames[] = {
+    Named("upstart", Supervision::kUpstart),
+    Named("systemd", Supervision::kSystemd),
+    Named("auto", Supervision::kAutoDetect),
+    Named("no", Supervision::kNone),
+};
+constexpr ChoiceName kSyslogFacilityNames[] = {
+    Named("user", LOG_USER),     Named("local0", LOG_LOCAL0), Named("local1", LOG_LOCAL1),
+    Named("local2", LOG_LOCAL2), Named("local3", LOG_LOCAL3), Named("local4", LOG_LOCAL4),
+    Named("local5", LOG_LOCAL5), Named("local6", LOG_LOCAL6), Named("local7", LOG_LOCAL7),
+};
+constexpr ChoiceName kOomScoreAdjustNames[] = {
+    Named("no", OomScoreAdjust::kOff),
+    Named("yes", OomScoreAdjust::kRelative),
+    Named("relative", OomScoreAdjust::kRelative),
+    Named("absolute", OomScoreAdjust::kAbsolute),
+};
+constexpr ChoiceName kAclPubsubDefaultNames[] = {
+    Named("allchannels", AclPubsubDefault::kAllChannels),
+    Named("resetchannels", AclPubsubDefault::kResetChannels),
+};
+constexpr ChoiceName kPermissionNames[] = {
+    Named("no", Permission::kNever),
+    Named("yes", Permission::kAlways),
+    Named("local", Permission::kLocalConnections),
+};
+constexpr ChoiceName kPropagationErrorBehaviorNames[] = {
+    Named("ignore", PropagationErrorBehavior::kIgnore),
+    Named("panic", PropagationErrorBehavior::kPanic),
+    Named("panic-on-replicas", PropagationErrorBehavior::kPanicOnReplicas),
+};
+constexpr ChoiceName kShutdownFlagNames[] = {
+    Named("default", kShutdownDefault), Named("save", kShutdownSave),   Named("nosave", kShutdownNoSave),
+    Named("now", kShutdownNow),         Named("force", kShutdownForce),
+};
+
+// shutdown-on-sig…: the words are bits.
+Objection CheckShutdownFlags(int flags) {
+  const auto bits = static_cast<uint32_t>(flags);
+  if ((bits & kShutdownSave) == 0 || (bits & kShutdownNoSave) == 0) return {};
+  return "shutdown options SAVE and NOSAVE can't be used simultaneously";
+}
+
+bool IsTitleVariable(Bytes name) {
+  constexpr std::array<Bytes, 7> kVariables = {"title", "listen-addr", "server-mode", "config-file",
+                                               "port",  "tls-port",    "unixsocket"};
+  return std::find(kVariables.begin(), kVariables.end(), name) != kVariables.end();
+}
+
+// Variables stand in braces, "{{" is a brace.
+Objection CheckProcTitleTemplate(Bytes text) {
+  constexpr const char* kInvalid = "template format is invalid or contains unknown variables";
+  bool says_something = false;
+  while (!text.empty()) {
+    if (text[0] != '{') {
+      says_something = says_something || text[0] != ' ';
+      text.remove_prefix(1);
+      continue;
+    }
+    if (text.starts_with("{{")) {
+      says_something = true;
+      text.remove_prefix(2);
+      continue;
+    }
+    size_t end = text.find('}');
+    if (end == Bytes::npos) return kInvalid;
+    Bytes variable = text.substr(1, end - 1);
+    if (!IsTitleVariable(variable)) return kInvalid;
+    says_something = says_something || (variable != "title" && variable != "server-mode");
+    text.remove_prefix(end + 1);
+  }
+  return says_something ? Objection{} : kInvalid;
+}
+
+constexpr Directive kProcessDirectives[] = {
+    {"acl-pubsub-default", kStored, Choice<&Settings::acl_pubsub_default>(kAclPubsubDefaultNames)},
+    {"aclfile", kStored, Text<&Settings::aclfile>(), kImmutable},
+    {"acllog-max-len", kStored, Number<&Settings::acllog_max_len>(0, kMaxLong)},
+    {"always-show-logo", kEffective, YesNo<&Settings::always_show_logo>(), kImmutable},
+    {"bio_cpulist", kStored, OptionalText<&Settings::bio_cpulist>(), kImmutable},
+    {"busy-reply-threshold", kStored, Number<&Settings::busy_reply_threshold>(0, kMaxLong), kNoFlags, "lua-time-limit"},
+    {"crash-log-enabled", kEffective, YesNo<&Settings::crash_log_enabled>()},
+    {"crash-memcheck-enabled", kMeaningless, YesNo<&Settings::crash_memcheck_enabled>()},
+    {"daemonize", kEffective, YesNo<&Settings::daemonize>(), kImmutable},
+    {"dir", kEffective, kDir, kProtected | kDenyLoading},
+    {"disable-thp", kEffective, YesNo<&Settings::disable_thp>(), kImmutable},
+    {"dynamic-hz", kEffective, YesNo<&Settings::dynamic_hz>()},
+    {"enable-debug-command", kEffective, Choice<&Settings::enable_debug_command>(kPermissionNames), kImmutable},
+    {"enable-module-command", kEffective, Choice<&Settings::enable_module_command>(kPermissionNames), kImmutable},
+    {"enable-protected-configs", kEffective, Choice<&Settings::enable_protected_configs>(kPermissionNames), kImmutable},
+    {"hz", kEffective, Number<&Settings::hz>(0, kMaxInt)},
+    {"ignore-warnings", kMeaningless, Text<&Settings::ignore_warnings>()},
+    {"latency-monitor-threshold", kEffective, Number<&Settings::latency_monitor_threshold>(0, kMaxLong)},
+    {"latency-tracking", kEffective, YesNo<&Settings::latency_tracking>()},
+    {"latency-tracking-info-percentiles", kEffective, kLatencyTrackingInfoPercentiles, kMultiArgument | kVolatile},
+    {"locale-collate", kStored, Text<&Settings::locale_collate>()},
+    {"logfile", kEffective, Text<&Settings::logfile>(), kImmutable},
+    {"loglevel", kEffective, Choice<&Settings::loglevel>(kLogLevelNames)},
+    {"oom-score-adj", kEffective, Choice<&Settings::oom_score_adj>(kOomScoreAdjustNames)},
+    {"oom-score-adj-values", kEffective, kOomScoreAdjValues, kMultiArgument},
+    {"pidfile", kEffective, OptionalText<&Settings::pidfile>(), kImmutable},
+    {"proc-title-template", kEffective, Text<&Settings::proc_title_template>(CheckProcTitleTemplate)},
+    {"propagation-error-behavior", kStored,
+     Choice<&Settings::propagation_error_behavior>(kPropagationErrorBehaviorNames)},
+    {"requirepass", kEffective, OptionalText<&Settings::requirepass>(), kSensitive},
+    {"server_cpulist", kStored, OptionalText<&Settings::server_cpulist>(), kImmutable},
+    {"set-proc-title", kEffective, YesNo<&Settings::set_proc_title>(), kImmutable},
+    {"shutdown-on-sigint", kEffective, Choice<&Settings::shutdown_on_sigint>(kShutdownFlagNames, CheckShutdownFlags),
+     kMultiArgument},
+    {"shutdown-on-sigterm", kEffective, Choice<&Settings::shutdown_on_sigterm>(kShutdownFlagNames, CheckShutdownFlags),
+     kMultiArgument},
+    {"shutdown-timeout", kEffective, Number<&Settings::shutdown_timeout>(0, kMaxInt)},
+    {"slowlog-log-slower-than", kEffective, Number<&Settings::slowlog_log_slower_than>(-1, kMaxLong)},
+    {"slowlog-max-len", kEffective, Number<&Settings::slowlog_max_len>(0, kMaxLong)},
+    {"supervised", kEffective, Choice<&Settings::supervised>(kSupervisionNames), kImmutable},
+    {"syslog-enabled", kEffective, YesNo<&Settings::syslog_enabled>(), kImmutable},
+    {"syslog-facility", kEffective, Choice<&Settings::syslog_facility>(kSyslogFacilityNames), kImmutable},
+    {"syslog-ident", kEffective, Text<&Settings::syslog_ident>(), kImmutable},
+    {"use-exit-on-panic", kMeaningless, YesNo<&Settings::use_exit_on_panic>(), kHidden},
+    {"watchdog-period", kMeaningless, Number<&Settings::watchdog_period>(0, kMaxInt), kHidden},
+};
+
+}  // namespace
+
+std::span<const Directive> ProcessDirectives() { return kProcessDirectives; }
+
+}  // namespace respite::rows

@@ -1,0 +1,52 @@
+// Directives of replication.
+#include <array>
+
+#include "server/config/directive_rows.h"
+#include "server/config/special_directives.h"
+
+namespace respite::rows {
+namespace {
+
+constexpr ChoiceName kDisklessLoadNames[] = {
+    Named("disabled", DisklessLoad::kDisabled),
+    Named("on-empty-db", DisklessLoad::kOnEmptyDb),
+    Named("swapdb", DisklessLoad::kSwapDb),
+};
+
+constexpr Directive kReplicationDirectives[] = {
+    {"masterauth", kStored, OptionalText<&Settings::masterauth>(), kSensitive},
+    {"masteruser", kStored, OptionalText<&Settings::masteruser>(), kSensitive},
+    {"min-replicas-max-lag", kStored, Number<&Settings::min_replicas_max_lag>(0, kMaxInt), kNoFlags,
+     "min-slaves-max-lag"},
+    {"min-replicas-to-write", kStored, Number<&Settings::min_replicas_to_write>(0, kMaxInt), kNoFlags,
+     "min-slaves-to-write"},
+    {"repl-backlog-size", kStored, Memory<&Settings::repl_backlog_size>(1, kMaxLong)},
+    {"repl-backlog-ttl", kStored, Number<&Settings::repl_backlog_ttl>(0, kMaxLong)},
+    {"repl-disable-tcp-nodelay", kStored, YesNo<&Settings::repl_disable_tcp_nodelay>()},
+    {"repl-diskless-load", kStored, Choice<&Settings::repl_diskless_load>(kDisklessLoadNames), kDebug | kDenyLoading},
+    {"repl-diskless-sync", kStored, YesNo<&Settings::repl_diskless_sync>(), kDebug},
+    {"repl-diskless-sync-delay", kStored, Number<&Settings::repl_diskless_sync_delay>(0, kMaxInt)},
+    {"repl-diskless-sync-max-replicas", kStored, Number<&Settings::repl_diskless_sync_max_replicas>(0, kMaxInt)},
+    {"repl-ping-replica-period", kStored, Number<&Settings::repl_ping_replica_period>(1, kMaxInt), kNoFlags,
+     "repl-ping-slave-period"},
+    {"repl-timeout", kStored, Number<&Settings::repl_timeout>(1, kMaxInt)},
+    {"replica-announce-ip", kStored, OptionalText<&Settings::replica_announce_ip>(), kNoFlags, "slave-announce-ip"},
+    {"replica-announce-port", kStored, Number<&Settings::replica_announce_port>(0, 65535), kNoFlags,
+     "slave-announce-port"},
+    {"replica-announced", kStored, YesNo<&Settings::replica_announced>()},
+    {"replica-ignore-disk-write-errors", kStored, YesNo<&Settings::replica_ignore_disk_write_errors>()},
+    {"replica-ignore-maxmemory", kStored, YesNo<&Settings::replica_ignore_maxmemory>(), kNoFlags,
+     "slave-ignore-maxmemory"},
+    {"replica-lazy-flush", kStored, YesNo<&Settings::replica_lazy_flush>(), kNoFlags, "slave-lazy-flush"},
+    {"replica-priority", kStored, Number<&Settings::replica_priority>(0, kMaxInt), kNoFlags, "slave-priority"},
+    {"replica-read-only", kStored, YesNo<&Settings::replica_read_only>(), kDebug, "slave-read-only"},
+    {"replica-serve-stale-data", kStored, YesNo<&Settings::replica_serve_stale_data>(), kNoFlags,
+     "slave-serve-stale-data"},
+    {"replicaof", kStored, kReplicaof, kImmutable | kMultiArgument, "slaveof"},
+};
+
+}  // namespace
+
+std::span<const Directive> ReplicationDirectives() { return kReplicationDirectives; }
+
+}  // namespace respite::rows

@@ -1,0 +1,294 @@
+// Settings: the value of every directive of redis.conf, typed, for direct reading by hot code:
+//
+//   if (used_bytes > settings.maxmemory) ...
+//
+// Each member is named after its directive ("tcp-keepalive" is `tcp_keepalive`) and initialised with the directive's
+// default, which is Redis 7.2's except that there are no `save` points. Units are those of the directive and noted
+// where there is one. Parsing, printing and ranges are the business of directive.h; changing values goes through
+// Config.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+
+namespace respite {
+
+enum class Supervision : uint8_t { kNone, kAutoDetect, kSystemd, kUpstart };
+enum class OomScoreAdjust : uint8_t { kOff, kRelative, kAbsolute };
+enum class Permission : uint8_t { kNever, kAlways, kLocalConnections };
+enum class AclPubsubDefault : uint8_t { kResetChannels, kAllChannels };
+enum class PropagationErrorBehavior : uint8_t { kIgnore, kPanic, kPanicOnReplicas };
+enum class AppendFsync : uint8_t { kNever, kEverySecond, kAlways };
+enum class SanitizeDumpPayload : uint8_t { kNever, kAlways, kClients };
+enum class DisklessLoad : uint8_t { kDisabled, kOnEmptyDb, kSwapDb };
+enum class ClusterEndpointType : uint8_t { kIp, kHostname, kUnknown };
+enum class TlsAuthClients : uint8_t { kNo, kYes, kOptional };
+enum class EvictionPolicy : uint8_t {
+  kNoEviction,
+  kAllKeysLru,
+  kAllKeysLfu,
+  kAllKeysRandom,
+  kVolatileLru,
+  kVolatileLfu,
+  kVolatileRandom,
+  kVolatileTtl,
+};
+
+// Bits of shutdown-on-sigint and shutdown-on-sigterm.
+constexpr uint32_t kShutdownDefault = 0;
+constexpr uint32_t kShutdownSave = 1;
+constexpr uint32_t kShutdownNoSave = 2;
+constexpr uint32_t kShutdownNow = 4;
+constexpr uint32_t kShutdownForce = 8;
+
+// Bits of notify-keyspace-events, each with its letter.
+constexpr uint32_t kNotifyKeyspace = 1U << 0;  // K
+constexpr uint32_t kNotifyKeyevent = 1U << 1;  // E
+constexpr uint32_t kNotifyGeneric = 1U << 2;   // g
+constexpr uint32_t kNotifyString = 1U << 3;    // $
+constexpr uint32_t kNotifyList = 1U << 4;      // l
+constexpr uint32_t kNotifySet = 1U << 5;       // s
+constexpr uint32_t kNotifyHash = 1U << 6;      // h
+constexpr uint32_t kNotifyZset = 1U << 7;      // z
+constexpr uint32_t kNotifyExpired = 1U << 8;   // x
+constexpr uint32_t kNotifyEvicted = 1U << 9;   // e
+constexpr uint32_t kNotifyStream = 1U << 10;   // t
+constexpr uint32_t kNotifyKeyMiss = 1U << 11;  // m, not part of A
+constexpr uint32_t kNotifyModule = 1U << 13;   // d
+constexpr uint32_t kNotifyNewKey = 1U << 14;   // n, not part of A
+constexpr uint32_t kNotifyAll = kNotifyGeneric | kNotifyString | kNotifyList | kNotifySet | kNotifyHash | kNotifyZset |
+                                kNotifyExpired | kNotifyEvicted | kNotifyStream | kNotifyModule;  // A
+
+struct SavePoint {
+  int64_t seconds;
+  int64_t changes;
+};
+
+enum OutputBufferClass : uint8_t { kOutputNormal, kOutputReplica, kOutputPubsub, kOutputBufferClassCount };
+
+struct OutputBufferLimit {
+  uint64_t hard_bytes = 0;  // 0: none
+  uint64_t soft_bytes = 0;  // 0: none
+  int64_t soft_seconds = 0;
+
+  bool operator==(const OutputBufferLimit&) const = default;
+};
+using OutputBufferLimits = std::array<OutputBufferLimit, kOutputBufferClassCount>;
+
+struct PrimaryAddress {
+  std::string host;
+  int port;
+};
+
+constexpr int kAutoPort = -1;  // `port auto`: the listener takes any free port
+constexpr int kMinHz = 1;
+constexpr int kMaxHz = 500;
+
+struct Settings {
+  // Network and clients.
+  std::vector<std::string> bind = {"*", "-::*"};
+  std::string bind_source_addr;
+  OutputBufferLimits client_output_buffer_limit = {
+      {{0, 0, 0}, {uint64_t{256} << 20, uint64_t{64} << 20, 60}, {uint64_t{32} << 20, uint64_t{8} << 20, 60}}};
+  uint64_t client_query_buffer_limit = uint64_t{1} << 30;  // bytes
+  int io_threads = 1;
+  bool io_threads_do_reads = false;
+  uint32_t maxclients = 10000;
+  int64_t maxmemory_clients = 0;  // bytes, or a negative percentage of maxmemory
+  int port = 6379;                // kAutoPort: any free port; 0: no TCP
+  int bound_port = 0;  // where the TCP listener really is once it is; written by the listener, not a directive
+  std::string port_file;
+  bool protected_mode = true;
+  int64_t proto_max_bulk_len = int64_t{512} << 20;  // bytes
+  uint32_t socket_mark_id = 0;
+  int tcp_backlog = 511;
+  int tcp_keepalive = 300;  // seconds; 0: off
+  int timeout = 0;          // seconds; 0: never
+  uint64_t tracking_table_max_keys = 1000000;
+  std::string unixsocket;
+  uint32_t unixsocketperm = 0;  // file mode bits; 0: leave to umask
+
+  // The process: log, signals, protection, statistics.
+  AclPubsubDefault acl_pubsub_default = AclPubsubDefault::kResetChannels;
+  std::string aclfile;
+  int64_t acllog_max_len = 128;
+  bool always_show_logo = false;
+  std::string bio_cpulist;
+  int64_t busy_reply_threshold = 5000;  // milliseconds
+  bool crash_log_enabled = true;
+  bool crash_memcheck_enabled = true;
+  bool daemonize = false;
+  std::string dir;  // always absolute
+  bool disable_thp = true;
+  bool dynamic_hz = true;
+  Permission enable_debug_command = Permission::kNever;
+  Permission enable_module_command = Permission::kNever;
+  Permission enable_protected_configs = Permission::kNever;
+  int hz = 10;  // timer ticks per second, 1-500
+  std::string ignore_warnings;
+  int64_t latency_monitor_threshold = 0;  // milliseconds; 0: off
+  bool latency_tracking = true;
+  std::vector<double> latency_tracking_info_percentiles = {50.0, 99.0, 99.9};
+  std::string locale_collate;
+  std::string logfile;
+  LogLevel loglevel = LogLevel::kNotice;
+  OomScoreAdjust oom_score_adj = OomScoreAdjust::kOff;
+  std::array<int, 3> oom_score_adj_values = {0, 200, 800};  // primary, replica, background child
+  std::string pidfile;
+  std::string proc_title_template = "{title} {listen-addr} {server-mode}";
+  PropagationErrorBehavior propagation_error_behavior = PropagationErrorBehavior::kIgnore;
+  std::string requirepass;
+  std::string server_cpulist;
+  bool set_proc_title = true;
+  uint32_t shutdown_on_sigint = kShutdownDefault;
+  uint32_t shutdown_on_sigterm = kShutdownDefault;
+  int shutdown_timeout = 10;                // seconds
+  int64_t slowlog_log_slower_than = 10000;  // microseconds; negative: off
+  int64_t slowlog_max_len = 128;
+  Supervision supervised = Supervision::kNone;
+  bool syslog_enabled = false;
+  int syslog_facility = 16 << 3;  // a facility of <syslog.h>; this is LOG_LOCAL0
+  std::string syslog_ident = "redis";
+  bool use_exit_on_panic = false;
+  int watchdog_period = 0;  // milliseconds
+
+  // Keyspace, memory, encodings.
+  int active_defrag_cycle_max = 25;
+  int active_defrag_cycle_min = 1;
+  uint64_t active_defrag_ignore_bytes = 100 << 20;  // bytes
+  int64_t active_defrag_max_scan_fields = 1000;
+  int active_defrag_threshold_lower = 10;
+  int active_defrag_threshold_upper = 100;
+  int active_expire_effort = 1;
+  bool activedefrag = false;
+  bool activerehashing = true;
+  int databases = 16;
+  uint64_t hash_max_listpack_entries = 512;
+  uint64_t hash_max_listpack_value = 64;
+  uint64_t hll_sparse_max_bytes = 3000;
+  bool jemalloc_bg_thread = true;
+  bool lazyfree_lazy_eviction = false;
+  bool lazyfree_lazy_expire = false;
+  bool lazyfree_lazy_server_del = false;
+  bool lazyfree_lazy_user_del = false;
+  bool lazyfree_lazy_user_flush = false;
+  int lfu_decay_time = 1;  // minutes
+  int lfu_log_factor = 10;
+  int list_compress_depth = 0;
+  int list_max_listpack_size = -2;
+  uint64_t maxmemory = 0;  // bytes; 0: no limit
+  int maxmemory_eviction_tenacity = 10;
+  EvictionPolicy maxmemory_policy = EvictionPolicy::kNoEviction;
+  int maxmemory_samples = 5;
+  uint32_t notify_keyspace_events = 0;  // kNotify… bits
+  uint64_t set_max_intset_entries = 512;
+  uint64_t set_max_listpack_entries = 128;
+  uint64_t set_max_listpack_value = 64;
+  uint64_t stream_node_max_bytes = 4096;
+  int64_t stream_node_max_entries = 100;
+  uint64_t zset_max_listpack_entries = 128;
+  uint64_t zset_max_listpack_value = 64;
+
+  // Persistence.
+  bool aof_disable_auto_gc = false;
+  bool aof_load_truncated = true;
+  std::string aof_rewrite_cpulist;
+  bool aof_rewrite_incremental_fsync = true;
+  bool aof_timestamp_enabled = false;
+  bool aof_use_rdb_preamble = true;
+  std::string appenddirname = "appendonlydir";
+  std::string appendfilename = "appendonly.aof";
+  AppendFsync appendfsync = AppendFsync::kEverySecond;
+  bool appendonly = false;
+  int64_t auto_aof_rewrite_min_size = 64 * 1024 * 1024;  // bytes
+  int auto_aof_rewrite_percentage = 100;
+  std::string bgsave_cpulist;
+  std::string dbfilename = "dump.rdb";
+  int key_load_delay = 0;  // microseconds
+  int64_t loading_process_events_interval_bytes = 1024 * 1024 * 2;
+  bool no_appendfsync_on_rewrite = false;
+  bool rdb_del_sync_files = false;
+  int rdb_key_save_delay = 0;  // microseconds
+  bool rdb_save_incremental_fsync = true;
+  bool rdbchecksum = true;
+  bool rdbcompression = true;
+  SanitizeDumpPayload sanitize_dump_payload = SanitizeDumpPayload::kNever;
+  std::vector<SavePoint> save;
+  bool stop_writes_on_bgsave_error = true;
+
+  // Replication.
+  std::string masterauth;
+  std::string masteruser;
+  int min_replicas_max_lag = 10;  // seconds
+  int min_replicas_to_write = 0;
+  int64_t repl_backlog_size = 1024 * 1024;  // bytes
+  int64_t repl_backlog_ttl = 60 * 60;       // seconds
+  bool repl_disable_tcp_nodelay = false;
+  DisklessLoad repl_diskless_load = DisklessLoad::kDisabled;
+  bool repl_diskless_sync = true;
+  int repl_diskless_sync_delay = 5;  // seconds
+  int repl_diskless_sync_max_replicas = 0;
+  int repl_ping_replica_period = 10;  // seconds
+  int repl_timeout = 60;              // seconds
+  std::string replica_announce_ip;
+  int replica_announce_port = 0;
+  bool replica_announced = true;
+  bool replica_ignore_disk_write_errors = false;
+  bool replica_ignore_maxmemory = true;
+  bool replica_lazy_flush = false;
+  int replica_priority = 100;
+  bool replica_read_only = true;
+  bool replica_serve_stale_data = true;
+  std::optional<PrimaryAddress> replicaof;
+
+  // Cluster.
+  bool cluster_allow_pubsubshard_when_down = true;
+  bool cluster_allow_reads_when_down = false;
+  bool cluster_allow_replica_migration = true;
+  int cluster_announce_bus_port = 0;
+  std::string cluster_announce_hostname;
+  std::string cluster_announce_human_nodename;
+  std::string cluster_announce_ip;
+  int cluster_announce_port = 0;
+  int cluster_announce_tls_port = 0;
+  std::string cluster_config_file = "nodes.conf";
+  bool cluster_enabled = false;
+  uint64_t cluster_link_sendbuf_limit = 0;  // bytes
+  int cluster_migration_barrier = 1;
+  int64_t cluster_node_timeout = 15000;  // milliseconds
+  int64_t cluster_ping_interval = 0;     // milliseconds
+  int cluster_port = 0;
+  ClusterEndpointType cluster_preferred_endpoint_type = ClusterEndpointType::kIp;
+  bool cluster_replica_no_failover = false;
+  int cluster_replica_validity_factor = 10;
+  bool cluster_require_full_coverage = true;
+
+  // TLS.
+  TlsAuthClients tls_auth_clients = TlsAuthClients::kYes;
+  std::string tls_ca_cert_dir;
+  std::string tls_ca_cert_file;
+  std::string tls_cert_file;
+  std::string tls_ciphers;
+  std::string tls_ciphersuites;
+  std::string tls_client_cert_file;
+  std::string tls_client_key_file;
+  std::string tls_client_key_file_pass;
+  bool tls_cluster = false;
+  std::string tls_dh_params_file;
+  std::string tls_key_file;
+  std::string tls_key_file_pass;
+  int tls_port = 0;
+  bool tls_prefer_server_ciphers = false;
+  std::string tls_protocols;
+  bool tls_replication = false;
+  int tls_session_cache_size = 20 * 1024;
+  int tls_session_cache_timeout = 300;  // seconds
+  bool tls_session_caching = true;
+};
+
+}  // namespace respite

@@ -1,0 +1,351 @@
+#include "server/config/special_directives.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "base/bytes.h"
+#include "base/memory_text.h"
+#include "base/number_text.h"
+#include "server/config/value_text.h"
+
+namespace respite::rows {
+namespace {
+
+constexpr size_t kMaxBindAddresses = 16;
+constexpr size_t kFieldsPerOutputLimit = 4;
+
+constexpr std::array<std::string_view, kOutputBufferClassCount> kOutputClassNames = {"normal", "slave", "pubsub"};
+
+bool IsSingleEmpty(ConfigWords words) { return words.size() == 1 && words[0].empty(); }
+
+FileForm OneLine(std::string_view name, std::string_view value, LinePresence presence) {
+  return {{std::string(name) + ' ' + std::string(value), presence}};
+}
+
+LinePresence AlwaysIf(bool forced) {  // NOLINT: a condition, not a mode
+  return forced ? LinePresence::kAlways : LinePresence::kIfMentioned;
+}
+
+std::string Joined(ConfigWords words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+}  // namespace
+
+// --- port ---
+
+Objection AssignPort(Settings& settings, ConfigWords words, ConfigOrigin /*origin*/) {
+  if (EqualsIgnoreCase(words[0], "auto")) {
+    settings.port = kAutoPort;
+    settings.bound_port = 0;
+    return {};
+  }
+  std::optional<int64_t> port = ParseInteger(words[0]);
+  if (!port) return "argument couldn't be parsed into an integer";
+  if (*port < 0 || *port > 65535) return "argument must be between 0 and 65535 inclusive";
+  settings.port = static_cast<int>(*port);
+  return {};
+}
+
+// Once bound, an automatic port is reported by its number: that is what whoever asks wants to connect to.
+std::string PortText(const Settings& settings) {
+  if (settings.port != kAutoPort) return std::to_string(settings.port);
+  return settings.bound_port > 0 ? std::to_string(settings.bound_port) : "auto";
+}
+
+FileForm PortForm(std::string_view name, const Settings& settings) {
+  std::string value = settings.port == kAutoPort ? "auto" : std::to_string(settings.port);
+  return OneLine(name, value, AlwaysIf(settings.port != Settings{}.port));
+}
+
+// --- bind ---
+
+Objection AssignBind(Settings& settings, ConfigWords words, ConfigOrigin /*origin*/) {
+  if (words.size() > kMaxBindAddresses) return "Too many bind addresses specified.";
+  if (IsSingleEmpty(words)) words = {};
+  settings.bind.assign(words.begin(), words.end());
+  return {};
+}
+
+std::string BindText(const Settings& settings) { return Joined(settings.bind); }
+
+// Redis: a list equal to the default leaves no line at all, even when the file had one.
+FileForm BindForm(std::string_view name, const Settings& settings) {
+  if (settings.bind == Settings{}.bind) return {};
+  return OneLine(name, settings.bind.empty() ? "\"\"" : Joined(settings.bind), LinePresence::kAlways);
+}
+
+// --- dir ---
+
+Objection AssignDir(Settings& settings, ConfigWords words, ConfigOrigin /*origin*/) {
+  if (words.size() != 1) return "wrong number of arguments";
+  if (chdir(words[0].c_str()) != 0) return std::strerror(errno);
+  settings.dir = WorkingDirectory();
+  return {};
+}
+
+std::string DirText(const Settings& settings) { return settings.dir; }
+
+FileForm DirForm(std::string_view name, const Settings& settings) {
+  if (settings.dir.empty()) return {};
+  return OneLine(name, Quoted(settings.dir), LinePresence::kAlways);
+}
+
+// --- save ---
+
+Objection AssignSave(Settings& settings, ConfigWords words, ConfigOrigin origin) {
+  if (IsSingleEmpty(words)) {
+    settings.save.clear();
+    return {};
+  }
+  constexpr const char* kInvalid = "Invalid save parameters";
+  if (words.size() % 2 != 0) return kInvalid;
+  std::vector<SavePoint> points;
+  for (size_t i = 0; i < words.size(); i += 2) {
+    std::optional<int64_t> seconds = LooseInteger(words[i]);
+    std::optional<int64_t> changes = LooseInteger(words[i + 1]);
+    if (!seconds || !changes || *seconds < 1 || *changes < 0) return kInvalid;
+    points.push_back({*seconds, *changes});
+  }
+  if (origin == ConfigOrigin::kConfigSet) settings.save.clear();
+  settings.save.insert(settings.save.end(), points.begin(), points.end());
+  return {};
+}
+
+std::string SaveText(const Settings& settings) {
+  std::string text;
+  for (const SavePoint& point : settings.save) {
+    if (!text.empty()) text += ' ';
+    text += std::to_string(point.seconds) + ' ' + std::to_string(point.changes);
+  }
+  return text;
+}
+
+FileForm SaveForm(std::string_view name, const Settings& settings) {
+  if (settings.save.empty()) return OneLine(name, "\"\"", LinePresence::kIfMentioned);
+  FileForm form;
+  for (const SavePoint& point : settings.save) {
+    form.push_back({std::string(name) + ' ' + std::to_string(point.seconds) + ' ' + std::to_string(point.changes),
+                    LinePresence::kAlways});
+  }
+  return form;
+}
+
+// --- client-output-buffer-limit ---
+
+namespace {
+
+std::optional<size_t> OutputClass(Bytes name) {
+  if (EqualsIgnoreCase(name, "replica")) return kOutputReplica;
+  for (size_t i = 0; i < kOutputClassNames.size(); ++i) {
+    if (EqualsIgnoreCase(name, kOutputClassNames[i])) return i;
+  }
+  return {};
+}
+
+std::optional<OutputBufferLimit> ParseOutputLimit(ConfigWords fields) {
+  std::optional<uint64_t> hard = ParseMemory(fields[0]);
+  std::optional<uint64_t> soft = ParseMemory(fields[1]);
+  std::optional<int64_t> seconds = LooseInteger(fields[2]);
+  if (!hard || !soft || !seconds || *seconds < 0 || *seconds > INT_MAX) return {};
+  return OutputBufferLimit{*hard, *soft, *seconds};
+}
+
+}  // namespace
+
+Objection AssignClientOutputBufferLimit(Settings& settings, ConfigWords words, ConfigOrigin /*origin*/) {
+  if (words.size() % kFieldsPerOutputLimit != 0) return "Wrong number of arguments in buffer limit configuration.";
+  OutputBufferLimits limits = settings.client_output_buffer_limit;
+  for (; !words.empty(); words = words.subspan(kFieldsPerOutputLimit)) {
+    std::optional<size_t> output_class = OutputClass(words[0]);
+    if (!output_class) return "Invalid client class specified in buffer limit configuration.";
+    std::optional<OutputBufferLimit> limit = ParseOutputLimit(words.subspan(1));
+    if (!limit) return "Error in hard, soft or soft_seconds setting in buffer limit configuration.";
+    limits[*output_class] = *limit;
+  }
+  settings.client_output_buffer_limit = limits;
+  return {};
+}
+
+std::string ClientOutputBufferLimitText(const Settings& settings) {
+  std::string text;
+  for (size_t i = 0; i < kOutputClassNames.size(); ++i) {
+    const OutputBufferLimit& limit = settings.client_output_buffer_limit[i];
+    if (!text.empty()) text += ' ';
+    text += std::string(kOutputClassNames[i]) + ' ' + std::to_string(limit.hard_bytes) + ' ' +
+            std::to_string(limit.soft_bytes) + ' ' + std::to_string(limit.soft_seconds);
+  }
+  return text;
+}
+
+// Redis: CONFIG GET says "slave" where the file says "replica".
+FileForm ClientOutputBufferLimitForm(std::string_view name, const Settings& settings) {
+  FileForm form;
+  const OutputBufferLimits defaults = Settings{}.client_output_buffer_limit;
+  for (size_t i = 0; i < kOutputClassNames.size(); ++i) {
+    const OutputBufferLimit& limit = settings.client_output_buffer_limit[i];
+    std::string_view class_name = i == kOutputReplica ? "replica" : kOutputClassNames[i];
+    form.push_back({std::string(name) + ' ' + std::string(class_name) + ' ' + UnitMemoryText(limit.hard_bytes) + ' ' +
+                        UnitMemoryText(limit.soft_bytes) + ' ' + std::to_string(limit.soft_seconds),
+                    AlwaysIf(limit != defaults[i])});
+  }
+  return form;
+}
+
+// --- oom-score-adj-values ---
+
+Objection AssignOomScoreAdjValues(Settings& settings, ConfigWords words, ConfigOrigin /*origin*/) {
+  auto values = settings.oom_score_adj_values;
+  if (words.size() != values.size()) return "wrong number of arguments";
+  for (size_t i = 0; i < values.size(); ++i) {
+    std::optional<int64_t> value = LooseInteger(words[i]);
+    if (!value || *value < -2000 || *value > 2000) {
+      return "Invalid oom-score-adj-values, elements must be between -2000 and 2000.";
+    }
+    values[i] = static_cast<int>(*value);
+  }
+  settings.oom_score_adj_values = values;
+  return {};
+}
+
+std::string OomScoreAdjValuesText(const Settings& settings) {
+  std::string text;
+  for (int value : settings.oom_score_adj_values) text += (text.empty() ? "" : " ") + std::to_string(value);
+  return text;
+}
+
+FileForm OomScoreAdjValuesForm(std::string_view name, const Settings& settings) {
+  bool changed = settings.oom_score_adj_values != Settings{}.oom_score_adj_values;
+  return OneLine(name, OomScoreAdjValuesText(settings), AlwaysIf(changed));
+}
+
+// --- notify-keyspace-events ---
+
+namespace {
+
+constexpr std::array<std::pair<char, uint32_t>, 11> kClassLetters = {{{'g', kNotifyGeneric},
+                                                                      {'$', kNotifyString},
+                                                                      {'l', kNotifyList},
+                                                                      {'s', kNotifySet},
+                                                                      {'h', kNotifyHash},
+                                                                      {'z', kNotifyZset},
+                                                                      {'x', kNotifyExpired},
+                                                                      {'e', kNotifyEvicted},
+                                                                      {'t', kNotifyStream},
+                                                                      {'d', kNotifyModule},
+                                                                      {'n', kNotifyNewKey}}};
+constexpr std::array<std::pair<char, uint32_t>, 3> kOtherLetters = {
+    {{'K', kNotifyKeyspace}, {'E', kNotifyKeyevent}, {'m', kNotifyKeyMiss}}};
+
+std::optional<uint32_t> NotifyFlag(char letter) {
+  if (letter == 'A') return kNotifyAll;
+  for (auto [name, flag] : kClassLetters) {
+    if (name == letter) return flag;
+  }
+  for (auto [name, flag] : kOtherLetters) {
+    if (name == letter) return flag;
+  }
+  return {};
+}
+
+}  // namespace
+
+Objection AssignNotifyKeyspaceEvents(Settings& settings, ConfigWords words, ConfigOrigin /*origin*/) {
+  if (words.size() != 1) return "wrong number of arguments";
+  uint32_t flags = 0;
+  for (char letter : words[0]) {
+    std::optional<uint32_t> flag = NotifyFlag(letter);
+    if (!flag) return "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.";
+    flags |= *flag;
+  }
+  settings.notify_keyspace_events = flags;
+  return {};
+}
+
+// Redis: 'A' hides the other class letters, and also 'n', which it does not include.
+std::string NotifyKeyspaceEventsText(const Settings& settings) {
+  const uint32_t flags = settings.notify_keyspace_events;
+  std::string text;
+  if ((flags & kNotifyAll) == kNotifyAll) {
+    text = "A";
+  } else {
+    for (auto [letter, flag] : kClassLetters) {
+      if ((flags & flag) != 0) text += letter;
+    }
+  }
+  for (auto [letter, flag] : kOtherLetters) {
+    if ((flags & flag) != 0) text += letter;
+  }
+  return text;
+}
+
+FileForm NotifyKeyspaceEventsForm(std::string_view name, const Settings& settings) {
+  bool any = settings.notify_keyspace_events != 0;
+  return OneLine(name, Quoted(NotifyKeyspaceEventsText(settings)), AlwaysIf(any));
+}
+
+// --- replicaof ---
+
+Objection AssignReplicaof(Settings& settings, ConfigWords words, ConfigOrigin /*origin*/) {
+  if (words.size() != 2) return "wrong number of arguments";
+  settings.replicaof.reset();
+  if (EqualsIgnoreCase(words[0], "no") && EqualsIgnoreCase(words[1], "one")) return {};
+  std::optional<int64_t> port = LooseInteger(words[1]);
+  if (!port || *port < 0 || *port > 65535) return "Invalid master port";
+  settings.replicaof = PrimaryAddress{words[0], static_cast<int>(*port)};
+  return {};
+}
+
+std::string ReplicaofText(const Settings& settings) {
+  if (!settings.replicaof) return "";
+  return settings.replicaof->host + ' ' + std::to_string(settings.replicaof->port);
+}
+
+FileForm ReplicaofForm(std::string_view name, const Settings& settings) {
+  if (settings.cluster_enabled || !settings.replicaof) return {};
+  return OneLine(name, ReplicaofText(settings), LinePresence::kAlways);
+}
+
+// --- latency-tracking-info-percentiles ---
+
+Objection AssignLatencyTrackingInfoPercentiles(Settings& settings, ConfigWords words, ConfigOrigin /*origin*/) {
+  if (IsSingleEmpty(words)) words = {};
+  std::vector<double> percentiles;
+  for (const std::string& word : words) {
+    std::optional<double> percentile = ParseDouble(word);
+    if (!percentile) return "Invalid latency-tracking-info-percentiles parameters";
+    if (*percentile < 0.0 || *percentile > 100.0) {
+      return "latency-tracking-info-percentiles parameters should sit between [0.0,100.0]";
+    }
+    percentiles.push_back(*percentile);
+  }
+  settings.latency_tracking_info_percentiles = std::move(percentiles);
+  return {};
+}
+
+std::string LatencyTrackingInfoPercentilesText(const Settings& settings) {
+  std::string text;
+  for (double percentile : settings.latency_tracking_info_percentiles) {
+    std::string digits = FixedText(percentile, 6);
+    digits.erase(digits.find_last_not_of('0') + 1);
+    if (digits.back() == '.') digits.pop_back();
+    text += (text.empty() ? "" : " ") + digits;
+  }
+  return text;
+}
+
+FileForm LatencyTrackingInfoPercentilesForm(std::string_view name, const Settings& settings) {
+  std::string value = LatencyTrackingInfoPercentilesText(settings);
+  return OneLine(name, value.empty() ? "\"\"" : value, LinePresence::kAlways);
+}
+
+}  // namespace respite::rows

@@ -1,0 +1,64 @@
+#include "server/config/usage.h"
+
+#include <cstdint>
+
+namespace respite {
+namespace {
+
+// FNV-1a: any spread of bits will do.
+uint64_t Fingerprint(std::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
+  return hash;
+}
+
+}  // namespace
+
+// Built from versions, not from the time: the same sources give the same program.
+std::string BuildId() {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  uint64_t rest = Fingerprint(std::string(kRespiteVersion) + '/' + std::string(kRedisVersion) + '/' + __VERSION__);
+  std::string text(16, '0');
+  for (size_t i = text.size(); i-- > 0; rest >>= 4) text[i] = kDigits[rest & 15];
+  return text;
+}
+
+std::string VersionLine() {
+  return "Redis server v=" + std::string(kRedisVersion) +
+         " sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=" + BuildId() +
+         " respite=" + std::string(kRespiteVersion);
+}
+
+std::string UsageText(std::string_view program) {
+  const std::string name(program);
+  return "Usage: " + name +
+         " [file.conf] [--directive value ...] [-]\n"
+         "\n"
+         "  file.conf              read this configuration file first\n"
+         "  -                      (first or last) read more configuration from standard input\n"
+         "  --directive value ...  any directive of the configuration file; these win over both\n"
+         "\n"
+         "Instead of starting:\n"
+         "  -v, --version          print the version\n"
+         "  -h, --help             print this\n"
+         "  --check-system         check whether this system suits the server\n"
+         "  --test-memory <MB>     test that much memory\n"
+         "\n"
+         "Examples:\n"
+         "  " +
+         name +
+         "                                   start with the defaults, on port 6379\n"
+         "  " +
+         name +
+         " --port 7777 --requirepass secret\n"
+         "  " +
+         name +
+         " --port auto --port-file /tmp/port  take any free port and write it down\n"
+         "  " +
+         name +
+         " /etc/respite.conf --loglevel verbose\n"
+         "  echo 'maxmemory 128mb' | " +
+         name + " -\n";
+}
+
+}  // namespace respite

@@ -1,0 +1,101 @@
+#include "server/server.h"
+
+#include <algorithm>
+#include <string>
+
+#include "server/commands/families.h"
+#include "server/memory.h"
+
+namespace respite {
+
+namespace {
+
+constexpr int64_t kSampleEveryUs = 100'000;
+constexpr size_t kClientsPerRound = 200;       // Redis: MAX_CLIENTS_PER_CLOCK_TICK, what dynamic-hz aims at
+constexpr size_t kClientsCheckedAtLeast = 5;
+constexpr size_t kFreeLaterFrom = 64 * 1024;   // smaller values are freed faster than they are handed over
+
+}  // namespace
+
+Server::Server(Parts parts)
+    : parts_(parts),
+      random_(parts.seed),
+      keyspace_(parts.config.settings().databases, random_.Next()),
+      access_(parts.config.settings(), random_),
+      data_{keyspace_, keyspace_stats_, access_},
+      commands_(CommandFamilies()),
+      clients_(blocks_),
+      limits_(*this),
+      expiry_(data_, parts.clock),
+      executor_(*this),
+      run_id_(RandomHex(40)),
+      started_ms_(parts.clock.MonotonicMs()),
+      started_wall_ms_(parts.clock.WallMs()),
+      hz_(settings().hz) {
+  auth_.SetPassword(settings().requirepass);
+  config().OnChange({"requirepass"}, [this]() -> std::optional<std::string> {
+    auth_.SetPassword(settings().requirepass);
+    return std::nullopt;
+  });
+  config().OnChange({"slowlog-max-len"}, [this]() -> std::optional<std::string> {
+    slowlog_.Trim(static_cast<size_t>(std::max<int64_t>(settings().slowlog_max_len, 0)));
+    return std::nullopt;
+  });
+  executor_.StartRun();
+}
+
+Server::~Server() = default;
+
+void Server::EndTurn() { clients_.FlushQueued(); }
+
+void Server::Cron() {
+  AdjustHz();
+  expiry_.Cycle(settings(), hz_);
+  SampleStats();
+  CheckClients();
+  if (pause_.IsOver(clock().MonotonicMs())) ResumePaused();
+}
+
+void Server::AdjustHz() {
+  hz_ = settings().hz;
+  if (!settings().dynamic_hz) return;
+  while (clients_.Count() / static_cast<size_t>(hz_) > kClientsPerRound && hz_ < kMaxHz) hz_ = std::min(hz_ * 2, kMaxHz);
+}
+
+void Server::SampleStats() {
+  int64_t now_us = clock().MonotonicUs();
+  if (now_us - last_sample_us_ < kSampleEveryUs) return;
+  last_sample_us_ = now_us;
+  stats_.ops.Sample(stats_.commands, now_us);
+  stats_.input.Sample(stats_.net_input_bytes, now_us);
+  stats_.output.Sample(stats_.net_output_bytes, now_us);
+  stats_.turn_rate.Sample(stats_.turns, now_us);
+  stats_.peak_memory_bytes = std::max(stats_.peak_memory_bytes, UsedMemory());
+}
+
+void Server::CheckClients() {
+  // A part of the clients each round, so that ten thousand of them do not hold up one Turn; all of them once a second.
+  size_t wanted = std::max<size_t>(clients_.Count() / static_cast<size_t>(hz_), kClientsCheckedAtLeast);
+  int64_t now_ms = clock().MonotonicMs();
+  clients_.Rotate(wanted, [&](Session& session) { limits_.Check(session, now_ms); });
+}
+
+void Server::ResumePaused() {
+  pause_.End();
+  clients_.ForEach([](Session& session) {
+    if (!session.postponed.empty() && session.transport != nullptr) session.transport->Resume();
+  });
+}
+
+void Server::FreeEntry(EntryPtr entry, FreeMode mode) {
+  if (mode == FreeMode::kLater && entry != nullptr && entry->UsedBytes() >= kFreeLaterFrom) {
+    reclaimer_.Free(std::move(entry));
+  }
+}
+
+void Server::FreeDatabase(Database content, FreeMode mode) {
+  size_t keys = content.Size();
+  if (mode == FreeMode::kLater && keys > 0) reclaimer_.Free(std::move(content), keys);
+}
+
+}  // namespace respite
