@@ -32,7 +32,8 @@ void AppendQuoted(std::string& out, Bytes text);
 //   word   = { plain | "double" | 'single' }, ended by white space
 //   double = any octets; escapes \xhh \n \r \t \b \a, and \c for any other c means c
 //   single = any octets; the only escape is \'
-// A closing quote must be followed by white space or the end. An empty line has no words; nullopt means unbalanced quotes.
+// A closing quote must be followed by white space or the end. An empty line has no words; nullopt means unbalanced
+// quotes.
 std::optional<std::vector<std::string>> SplitQuoted(Bytes line);
 
 // The fields between separators; always at least one (perhaps empty). The views point into `text`.

@@ -1,5 +1,5 @@
-// CRC-64 with the polynomial of D. Jones, as it ends RDB files and DUMP payloads: 0xad93d23594c935a9, bits reflected, starts at 0,
-// no final inversion. Crc64(0, "123456789") == 0xe9c6d914c4b8d9ca.
+// CRC-64 with the polynomial of D. Jones, as it ends RDB files and DUMP payloads: 0xad93d23594c935a9, bits reflected,
+// starts at 0, no final inversion. Crc64(0, "123456789") == 0xe9c6d914c4b8d9ca.
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,16 @@
 #include "base/glob.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace respite {
 
 namespace {
 
-// Redis: ranges compare octets as signed chars, so [\x80-\x90] works but [a-\x80] is the range from \x80 up to a.
+// Redis: ranges compare octets as signed chars, so [\x80-\x90] works but [a-\x80] is the range from \x80 up to a. Once
+// their case is folded they compare unsigned, \xff alone staying at -1.
 int AsSigned(char c) { return static_cast<signed char>(c); }
+int AsFolded(char c) { return c == '\xff' ? -1 : static_cast<unsigned char>(LowerChar(c)); }
 
 // One step of the pattern that consumes exactly one octet of the text.
 struct Element {
@@ -36,6 +39,7 @@ class ElementMatcher {
 
  private:
   char Fold(char c) const { return mode_ == CaseMode::kIgnore ? LowerChar(c) : c; }
+  int Rank(char c) const { return mode_ == CaseMode::kIgnore ? AsFolded(c) : AsSigned(c); }
   bool Same(char a, char b) const { return Fold(a) == Fold(b); }
 
   // `at` is just behind the bracket. Redis: a class without its closing bracket ends with the pattern.
@@ -63,8 +67,7 @@ class ElementMatcher {
   // Redis: the ends are put in order before their case is folded, so [Z-a] matches nothing when case is ignored.
   bool InRange(char first, char last, char c) const {
     if (AsSigned(first) > AsSigned(last)) std::swap(first, last);
-    const int value = AsSigned(Fold(c));
-    return value >= AsSigned(Fold(first)) && value <= AsSigned(Fold(last));
+    return Rank(c) >= Rank(first) && Rank(c) <= Rank(last);
   }
 
   Bytes pattern_;
@@ -81,8 +84,8 @@ constexpr int kMaxStars = 1000;
 
 }  // namespace
 
-// Only the last star ever needs to give ground: if the part behind it does not fit anywhere later in the text, giving an
-// earlier star more text can only leave less for it.
+// Only the last star ever needs to give ground: if the part behind it does not fit anywhere later in the text, giving
+// an earlier star more text can only leave less for it.
 bool GlobMatch(Bytes pattern, Bytes text, CaseMode mode) {
   // Redis: not even a star matches the empty text (KEYS * and SCAN MATCH * never ask).
   if (text.empty()) return pattern.empty();

@@ -26,8 +26,8 @@ class LatencyHistogram {
   // Cost: one pass over the buckets in use.
   uint64_t ValueAtPercentile(double percentile) const;
 
-  // Pairs of (upper bound in microseconds, calls at most that long), one for each step that added calls. The bounds double:
-  // 1, 2, 4, 8, 16, 33, 66, 132 … (they are rounded from powers of two of 1024 ns, as Redis does).
+  // Pairs of (upper bound in microseconds, calls at most that long), one for each step that added calls. The bounds
+  // double: 1, 2, 4, 8, 16, 33, 66, 132 … (they are rounded from powers of two of 1024 ns, as Redis does).
   std::vector<std::pair<uint64_t, uint64_t>> PowerOfTwoMicros() const;
 
   void Reset();

@@ -216,10 +216,10 @@ Logger::Outcome Logger::Write(std::string_view line) const {
   return static_cast<size_t>(written) == line.size() ? Outcome::kWritten : Outcome::kTorn;
 }
 
-// O_NONBLOCK belongs to the open file description, which the launcher's shell may share; setting it there would surprise
-// others. So a pipe or terminal is opened once more through /proc, and only that description is non-blocking.
+// O_NONBLOCK belongs to the open file description, which the launcher's shell may share; setting it there would
+// surprise others. So a pipe or terminal is opened once more through /proc, and only that description is non-blocking.
 Logger::Outcome Logger::WriteToStandardOutput(std::string_view line) const {
-  struct stat status{};
+  struct stat status {};
   if (fstat(standard_output_, &status) != 0) return Outcome::kLost;
   ssize_t written = -1;
   if (S_ISSOCK(status.st_mode)) {

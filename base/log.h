@@ -3,13 +3,14 @@
 //   4242:M 21 Nov 2026 02:17:41.123 * Ready to accept connections tcp
 //   pid ^ ^ role      local time    ^ mark of the level: . debug, - verbose, * notice, # warning
 //
-// The server never waits for whoever reads its log. A pipe, terminal or socket that takes no more loses lines; the first line that
-// gets through again is preceded by one that says how many were lost. Each line is a single write(2), nothing is buffered.
+// The server never waits for whoever reads its log. A pipe, terminal or socket that takes no more loses lines; the
+// first line that gets through again is preceded by one that says how many were lost. Each line is a single write(2),
+// nothing is buffered.
 //
 // The file is opened anew for every line, as Redis does: a rotated or deleted file is followed at once without a
-// signal, no descriptor has to survive fork and daemonize, and /dev/stdout and named pipes open without blocking. Lines are
-// rare, so the three system calls (about 5 µs) do not matter. Standard output is likewise looked up per line, so that a
-// daemonized process does not keep its launcher's pipe open.
+// signal, no descriptor has to survive fork and daemonize, and /dev/stdout and named pipes open without blocking. Lines
+// are rare, so the three system calls (about 5 µs) do not matter. Standard output is likewise looked up per line, so
+// that a daemonized process does not keep its launcher's pipe open.
 #pragma once
 
 #include <sys/types.h>
@@ -26,8 +27,9 @@ namespace respite {
 
 enum class LogLevel : uint8_t { kDebug, kVerbose, kNotice, kWarning, kNothing };
 
-// Lines may be logged from any thread and from forked children; the setters belong to the main thread, while no other logs.
-// Requires: SIGPIPE is ignored (else a vanished reader of standard output kills the process, as it does any other).
+// Lines may be logged from any thread and from forked children; the setters belong to the main thread, while no other
+// logs. Requires: SIGPIPE is ignored (else a vanished reader of standard output kills the process, as it does any
+// other).
 class Logger {
  public:
   // `clock` must outlive the logger. Starts at kNotice, on standard output, with role C.
@@ -41,12 +43,12 @@ class Logger {
   LogLevel Level() const { return level_; }
   bool Shows(LogLevel level) const { return level >= level_ && level != LogLevel::kNothing; }
 
-  // M primary, S replica, C child (and before the server is set up), X sentinel. The calling process becomes the one that has this
-  // role; processes forked from it log as C (or X) by themselves. So call it again after daemonizing.
+  // M primary, S replica, C child (and before the server is set up), X sentinel. The calling process becomes the one
+  // that has this role; processes forked from it log as C (or X) by themselves. So call it again after daemonizing.
   void SetRole(char role);
 
-  // Logs to `path` from now on; empty means standard output. The file is created if it does not exist. If it cannot be opened nothing
-  // changes and the reason ("Permission denied") is returned.
+  // Logs to `path` from now on; empty means standard output. The file is created if it does not exist. If it cannot be
+  // opened nothing changes and the reason ("Permission denied") is returned.
   std::optional<std::string> SetFile(std::string path);
 
   // Repeats every line (without prefix) to syslog. `facility` is one of <syslog.h>, see SyslogFacility.
@@ -87,8 +89,9 @@ class Logger {
 
   // No lock: a child forked while another thread holds one would wait for ever.
   std::atomic<uint64_t> dropped_lines_{0};
-  std::atomic<bool> torn_{false};         // the last line was cut and lacks its newline
-  std::atomic<int64_t> zone_cache_{INT64_MIN};  // quarter of an hour and offset from UTC in one word, see UtcOffsetSeconds
+  std::atomic<bool> torn_{false};  // the last line was cut and lacks its newline
+  // A quarter of an hour and the offset from UTC in it, in one word; see UtcOffsetSeconds.
+  std::atomic<int64_t> zone_cache_{INT64_MIN};
 };
 
 // "notice" -> kNotice and so on, ignoring case: the values of the `loglevel` directive.

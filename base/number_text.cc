@@ -9,6 +9,8 @@
 #include <limits>
 #include <system_error>
 
+#include "base/grisu.h"
+
 namespace respite {
 
 namespace {
@@ -58,44 +60,20 @@ std::optional<Float> ParseFloat(Bytes text) {
   return ParseRareFloat<Float>(text);
 }
 
-// The significant digits of a double: value = 0.d1d2d3… * 10^point.
-struct Decimal {
-  std::array<char, 17> digits;
-  size_t size;
-  int point;
-
-  Bytes Digits() const { return {digits.data(), size}; }
-};
-
-// Requires: finite, not zero; the sign is ignored.
-Decimal ShortestDecimal(double value) {
-  std::array<char, 32> text;  // d.ddddddddddddddde-ddd
-  const char* end =
-      std::to_chars(text.data(), text.data() + text.size(), std::fabs(value), std::chars_format::scientific).ptr;
-  Decimal decimal{};
-  const char* next = text.data();
-  for (; *next != 'e'; next++) {
-    if (*next != '.') decimal.digits[decimal.size++] = *next;
-  }
-  next += next[1] == '+' ? 2 : 1;
-  int exponent = 0;
-  std::from_chars(next, end, exponent);
-  decimal.point = exponent + 1;
-  return decimal;
-}
-
 std::string PlainText(const Decimal& decimal) {
   std::string text(decimal.Digits());
-  const int digits = static_cast<int>(decimal.size);
-  if (decimal.point <= 0) return "0." + std::string(static_cast<size_t>(-decimal.point), '0') + text;
-  if (decimal.point >= digits) return text.append(static_cast<size_t>(decimal.point - digits), '0');
-  return text.insert(static_cast<size_t>(decimal.point), 1, '.');
+  if (decimal.scale >= 0) return text.append(static_cast<size_t>(decimal.scale), '0');
+  const auto decimals = static_cast<size_t>(-decimal.scale);
+  if (decimals < text.size()) return text.insert(text.size() - decimals, 1, '.');
+  return "0." + std::string(decimals - text.size(), '0') + text;
 }
+
+int ExponentOf(const Decimal& decimal) { return decimal.scale + static_cast<int>(decimal.size) - 1; }
 
 std::string ExponentText(const Decimal& decimal) {
   std::string text(decimal.Digits());
   if (decimal.size > 1) text.insert(1, 1, '.');
-  const int exponent = decimal.point - 1;
+  const int exponent = ExponentOf(decimal);
   text.append(exponent < 0 ? "e-" : "e+");
   return text.append(IntegerText(std::abs(exponent)));
 }
@@ -103,10 +81,9 @@ std::string ExponentText(const Decimal& decimal) {
 // Redis: up to 7 zeros may follow the digits of an integer, up to 6 decimals a point; more take an exponent, unless
 // the value is between 0.0001 and 10000.
 bool PrintsPlainly(const Decimal& decimal) {
-  const int digits = static_cast<int>(decimal.size);
-  const int exponent = std::abs(decimal.point - 1);
-  const int scale = decimal.point - digits;  // value = digits * 10^scale
-  return scale >= 0 ? exponent < digits + 7 : scale > -7 || exponent < 4;
+  const int exponent = std::abs(ExponentOf(decimal));
+  if (decimal.scale >= 0) return exponent < static_cast<int>(decimal.size) + 7;
+  return decimal.scale > -7 || exponent < 4;
 }
 
 // Redis: integers in this range print plainly whatever the number of their zeros.
@@ -153,7 +130,7 @@ std::string DoubleText(double value) {
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
   if (value == 0) return std::signbit(value) ? "-0" : "0";
   if (IsPlainInteger(value)) return IntegerText(static_cast<int64_t>(value)).Text();
-  const Decimal decimal = ShortestDecimal(value);
+  const Decimal decimal = ShortDecimal(value);
   std::string text = PrintsPlainly(decimal) ? PlainText(decimal) : ExponentText(decimal);
   if (value < 0) text.insert(0, 1, '-');
   return text;

@@ -1,4 +1,5 @@
-// Refusal: the error reply of a command that could not be done. Only server/ throws it; other rooms return optional or Result.
+// Refusal: the error reply of a command that could not be done. Only server/ throws it; other rooms return optional or
+// Result.
 #pragma once
 
 #include <string>

@@ -20,7 +20,7 @@ struct Failure {
 
   explicit Failure(E reason) : error(std::move(reason)) {}
 };
-Failure(const char*) -> Failure<std::string>;
+Failure(const char*)->Failure<std::string>;
 
 // For functions that only succeed or fail: `return Done{};`
 struct Done {};
@@ -30,12 +30,11 @@ class [[nodiscard]] Result {
  public:
   // Anything that converts to T is a success.
   template <typename U = T>
-    requires std::is_convertible_v<U&&, T>
-  Result(U&& value) : outcome_(std::in_place_index<0>, std::forward<U>(value)) {}  // NOLINT(google-explicit-constructor)
+  requires std::is_convertible_v<U&&, T> Result(U&& value)
+      : outcome_(std::in_place_index<0>, std::forward<U>(value)) {}  // NOLINT(google-explicit-constructor)
 
   template <typename F>
-    requires std::is_convertible_v<F, E>
-  Result(Failure<F> failure)  // NOLINT(google-explicit-constructor)
+  requires std::is_convertible_v<F, E> Result(Failure<F> failure)  // NOLINT(google-explicit-constructor)
       : outcome_(std::in_place_index<1>, std::move(failure.error)) {}
 
   bool ok() const { return outcome_.index() == 0; }

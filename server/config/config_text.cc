@@ -14,22 +14,16 @@
 
 #include "base/bytes.h"
 #include "server/config/usage.h"
+#include "server/config/value_text.h"
 
 namespace respite {
 namespace {
 
 constexpr int kMaxIncludeDepth = 64;
-constexpr Bytes kLineSpaces = " \t\r\n";
 
 // Accepted with one value and forgotten, as in Redis.
 constexpr std::array<Bytes, 3> kForgottenDirectives = {"list-max-ziplist-entries", "list-max-ziplist-value",
                                                        "lua-replicate-commands"};
-
-Bytes TrimLine(Bytes line) {
-  const size_t first = line.find_first_not_of(kLineSpaces);
-  if (first == Bytes::npos) return {};
-  return line.substr(first, line.find_last_not_of(kLineSpaces) - first + 1);
-}
 
 StartupError CannotOpen(const std::string& path, int error_number) {
   return {StartupError::Channel::kLog,

@@ -36,15 +36,16 @@ enum class SupportLevel : uint8_t {
 
 // Flags of a directive.
 namespace directive_flags {
-constexpr uint32_t kNoFlags = 0;
-constexpr uint32_t kImmutable = 1U << 0;      // only at startup
-constexpr uint32_t kProtected = 1U << 1;      // CONFIG SET only when enable-protected-configs says so
-constexpr uint32_t kSensitive = 1U << 2;      // kept out of logs, SLOWLOG and MONITOR
-constexpr uint32_t kHidden = 1U << 3;         // CONFIG GET shows it by its full name only, never for a pattern
-constexpr uint32_t kDebug = 1U << 4;          // worth printing in a crash report
-constexpr uint32_t kMultiArgument = 1U << 5;  // takes any number of words; one quoted word is split again
-constexpr uint32_t kDenyLoading = 1U << 6;    // CONFIG SET refuses while a dataset is loading
-constexpr uint32_t kVolatile = 1U << 7;       // setting the same value again counts as a change (files may be new, say)
+inline constexpr uint32_t kNoFlags = 0;
+inline constexpr uint32_t kImmutable = 1U << 0;      // only at startup
+inline constexpr uint32_t kProtected = 1U << 1;      // CONFIG SET only when enable-protected-configs says so
+inline constexpr uint32_t kSensitive = 1U << 2;      // kept out of logs, SLOWLOG and MONITOR
+inline constexpr uint32_t kHidden = 1U << 3;         // CONFIG GET shows it by its full name only, never for a pattern
+inline constexpr uint32_t kDebug = 1U << 4;          // worth printing in a crash report
+inline constexpr uint32_t kMultiArgument = 1U << 5;  // takes any number of words; one quoted word is split again
+inline constexpr uint32_t kDenyLoading = 1U << 6;    // CONFIG SET refuses while a dataset is loading
+inline constexpr uint32_t kVolatile =
+    1U << 7;  // setting the same value again counts as a change (files may be new, say)
 }  // namespace directive_flags
 
 enum class NumberFormat : uint8_t { kInteger, kMemory, kMemoryOrPercent, kOctal };

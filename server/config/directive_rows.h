@@ -14,11 +14,11 @@ namespace respite::rows {
 using enum SupportLevel;
 using namespace directive_flags;  // NOLINT: all of them are the vocabulary of rows
 
-constexpr int64_t kMinInt = std::numeric_limits<int32_t>::min();
-constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
-constexpr int64_t kMaxUint = std::numeric_limits<uint32_t>::max();
-constexpr int64_t kMaxLong = std::numeric_limits<int64_t>::max();
-constexpr int64_t kMaxUnsignedLong = -1;  // the bits of the largest uint64_t
+inline constexpr int64_t kMinInt = std::numeric_limits<int32_t>::min();
+inline constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
+inline constexpr int64_t kMaxUint = std::numeric_limits<uint32_t>::max();
+inline constexpr int64_t kMaxLong = std::numeric_limits<int64_t>::max();
+inline constexpr int64_t kMaxUnsignedLong = -1;  // the bits of the largest uint64_t
 
 template <auto kMember>
 using MemberType = std::remove_reference_t<decltype(std::declval<Settings&>().*kMember)>;

@@ -40,29 +40,30 @@ enum class EvictionPolicy : uint8_t {
 };
 
 // Bits of shutdown-on-sigint and shutdown-on-sigterm.
-constexpr uint32_t kShutdownDefault = 0;
-constexpr uint32_t kShutdownSave = 1;
-constexpr uint32_t kShutdownNoSave = 2;
-constexpr uint32_t kShutdownNow = 4;
-constexpr uint32_t kShutdownForce = 8;
+inline constexpr uint32_t kShutdownDefault = 0;
+inline constexpr uint32_t kShutdownSave = 1;
+inline constexpr uint32_t kShutdownNoSave = 2;
+inline constexpr uint32_t kShutdownNow = 4;
+inline constexpr uint32_t kShutdownForce = 8;
 
 // Bits of notify-keyspace-events, each with its letter.
-constexpr uint32_t kNotifyKeyspace = 1U << 0;  // K
-constexpr uint32_t kNotifyKeyevent = 1U << 1;  // E
-constexpr uint32_t kNotifyGeneric = 1U << 2;   // g
-constexpr uint32_t kNotifyString = 1U << 3;    // $
-constexpr uint32_t kNotifyList = 1U << 4;      // l
-constexpr uint32_t kNotifySet = 1U << 5;       // s
-constexpr uint32_t kNotifyHash = 1U << 6;      // h
-constexpr uint32_t kNotifyZset = 1U << 7;      // z
-constexpr uint32_t kNotifyExpired = 1U << 8;   // x
-constexpr uint32_t kNotifyEvicted = 1U << 9;   // e
-constexpr uint32_t kNotifyStream = 1U << 10;   // t
-constexpr uint32_t kNotifyKeyMiss = 1U << 11;  // m, not part of A
-constexpr uint32_t kNotifyModule = 1U << 13;   // d
-constexpr uint32_t kNotifyNewKey = 1U << 14;   // n, not part of A
-constexpr uint32_t kNotifyAll = kNotifyGeneric | kNotifyString | kNotifyList | kNotifySet | kNotifyHash | kNotifyZset |
-                                kNotifyExpired | kNotifyEvicted | kNotifyStream | kNotifyModule;  // A
+inline constexpr uint32_t kNotifyKeyspace = 1U << 0;  // K
+inline constexpr uint32_t kNotifyKeyevent = 1U << 1;  // E
+inline constexpr uint32_t kNotifyGeneric = 1U << 2;   // g
+inline constexpr uint32_t kNotifyString = 1U << 3;    // $
+inline constexpr uint32_t kNotifyList = 1U << 4;      // l
+inline constexpr uint32_t kNotifySet = 1U << 5;       // s
+inline constexpr uint32_t kNotifyHash = 1U << 6;      // h
+inline constexpr uint32_t kNotifyZset = 1U << 7;      // z
+inline constexpr uint32_t kNotifyExpired = 1U << 8;   // x
+inline constexpr uint32_t kNotifyEvicted = 1U << 9;   // e
+inline constexpr uint32_t kNotifyStream = 1U << 10;   // t
+inline constexpr uint32_t kNotifyKeyMiss = 1U << 11;  // m, not part of A
+inline constexpr uint32_t kNotifyModule = 1U << 13;   // d
+inline constexpr uint32_t kNotifyNewKey = 1U << 14;   // n, not part of A
+inline constexpr uint32_t kNotifyAll = kNotifyGeneric | kNotifyString | kNotifyList | kNotifySet | kNotifyHash |
+                                       kNotifyZset | kNotifyExpired | kNotifyEvicted | kNotifyStream |
+                                       kNotifyModule;  // A
 
 struct SavePoint {
   int64_t seconds;
@@ -85,9 +86,9 @@ struct PrimaryAddress {
   int port;
 };
 
-constexpr int kAutoPort = -1;  // `port auto`: the listener takes any free port
-constexpr int kMinHz = 1;
-constexpr int kMaxHz = 500;
+inline constexpr int kAutoPort = -1;  // `port auto`: the listener takes any free port
+inline constexpr int kMinHz = 1;
+inline constexpr int kMaxHz = 500;
 
 struct Settings {
   // Network and clients.

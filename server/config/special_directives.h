@@ -12,57 +12,57 @@ namespace respite::rows {
 Objection AssignPort(Settings& settings, ConfigWords words, ConfigOrigin origin);
 std::string PortText(const Settings& settings);
 FileForm PortForm(std::string_view name, const Settings& settings);
-constexpr SpecialShape kPort{AssignPort, PortText, PortForm};
+inline constexpr SpecialShape kPort{AssignPort, PortText, PortForm};
 
 // addr addr …; none: nothing to listen on
 Objection AssignBind(Settings& settings, ConfigWords words, ConfigOrigin origin);
 std::string BindText(const Settings& settings);
 FileForm BindForm(std::string_view name, const Settings& settings);
-constexpr SpecialShape kBind{AssignBind, BindText, BindForm};
+inline constexpr SpecialShape kBind{AssignBind, BindText, BindForm};
 
 // changes the working directory at once
 Objection AssignDir(Settings& settings, ConfigWords words, ConfigOrigin origin);
 std::string DirText(const Settings& settings);
 FileForm DirForm(std::string_view name, const Settings& settings);
-constexpr SpecialShape kDir{AssignDir, DirText, DirForm};
+inline constexpr SpecialShape kDir{AssignDir, DirText, DirForm};
 
 // seconds changes …
 Objection AssignSave(Settings& settings, ConfigWords words, ConfigOrigin origin);
 std::string SaveText(const Settings& settings);
 FileForm SaveForm(std::string_view name, const Settings& settings);
-constexpr SpecialShape kSave{AssignSave, SaveText, SaveForm};
+inline constexpr SpecialShape kSave{AssignSave, SaveText, SaveForm};
 
 // class hard soft seconds …
 Objection AssignClientOutputBufferLimit(Settings& settings, ConfigWords words, ConfigOrigin origin);
 std::string ClientOutputBufferLimitText(const Settings& settings);
 FileForm ClientOutputBufferLimitForm(std::string_view name, const Settings& settings);
-constexpr SpecialShape kClientOutputBufferLimit{AssignClientOutputBufferLimit, ClientOutputBufferLimitText,
+inline constexpr SpecialShape kClientOutputBufferLimit{AssignClientOutputBufferLimit, ClientOutputBufferLimitText,
                                                 ClientOutputBufferLimitForm};
 
 // primary replica child
 Objection AssignOomScoreAdjValues(Settings& settings, ConfigWords words, ConfigOrigin origin);
 std::string OomScoreAdjValuesText(const Settings& settings);
 FileForm OomScoreAdjValuesForm(std::string_view name, const Settings& settings);
-constexpr SpecialShape kOomScoreAdjValues{AssignOomScoreAdjValues, OomScoreAdjValuesText, OomScoreAdjValuesForm};
+inline constexpr SpecialShape kOomScoreAdjValues{AssignOomScoreAdjValues, OomScoreAdjValuesText, OomScoreAdjValuesForm};
 
 // letters
 Objection AssignNotifyKeyspaceEvents(Settings& settings, ConfigWords words, ConfigOrigin origin);
 std::string NotifyKeyspaceEventsText(const Settings& settings);
 FileForm NotifyKeyspaceEventsForm(std::string_view name, const Settings& settings);
-constexpr SpecialShape kNotifyKeyspaceEvents{AssignNotifyKeyspaceEvents, NotifyKeyspaceEventsText,
+inline constexpr SpecialShape kNotifyKeyspaceEvents{AssignNotifyKeyspaceEvents, NotifyKeyspaceEventsText,
                                              NotifyKeyspaceEventsForm};
 
 // host port, or "no one"
 Objection AssignReplicaof(Settings& settings, ConfigWords words, ConfigOrigin origin);
 std::string ReplicaofText(const Settings& settings);
 FileForm ReplicaofForm(std::string_view name, const Settings& settings);
-constexpr SpecialShape kReplicaof{AssignReplicaof, ReplicaofText, ReplicaofForm};
+inline constexpr SpecialShape kReplicaof{AssignReplicaof, ReplicaofText, ReplicaofForm};
 
 // percentile …
 Objection AssignLatencyTrackingInfoPercentiles(Settings& settings, ConfigWords words, ConfigOrigin origin);
 std::string LatencyTrackingInfoPercentilesText(const Settings& settings);
 FileForm LatencyTrackingInfoPercentilesForm(std::string_view name, const Settings& settings);
-constexpr SpecialShape kLatencyTrackingInfoPercentiles{
+inline constexpr SpecialShape kLatencyTrackingInfoPercentiles{
     AssignLatencyTrackingInfoPercentiles, LatencyTrackingInfoPercentilesText, LatencyTrackingInfoPercentilesForm};
 
 }  // namespace respite::rows

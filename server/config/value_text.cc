@@ -25,6 +25,13 @@ std::string UnitMemoryText(uint64_t bytes) {
   return std::to_string(bytes);
 }
 
+Bytes TrimLine(Bytes line) {
+  constexpr Bytes kBlanks = " \t\r\n";
+  const size_t first = line.find_first_not_of(kBlanks);
+  if (first == Bytes::npos) return {};
+  return line.substr(first, line.find_last_not_of(kBlanks) - first + 1);
+}
+
 std::string WorkingDirectory() {
   std::string path(PATH_MAX, '\0');
   if (getcwd(path.data(), path.size()) == nullptr) return "";

@@ -16,6 +16,9 @@ std::optional<int64_t> LooseInteger(const std::string& text, int base = 10);
 // Bytes in the largest unit (gb, mb, kb) that divides them, as CONFIG REWRITE writes them.
 std::string UnitMemoryText(uint64_t bytes);
 
+// A line of a configuration file without the blanks around it.
+Bytes TrimLine(Bytes line);
+
 // The process' working directory; empty when it has none any more.
 std::string WorkingDirectory();
 

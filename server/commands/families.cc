@@ -1,0 +1,12 @@
+#include "server/commands/families.h"
+
+#include <array>
+
+namespace respite {
+
+std::span<const std::span<const CommandCard>> CommandFamilies() {
+  static const std::array kFamilies = {StringCommands(), ConnectionCommands()};
+  return kFamilies;
+}
+
+}  // namespace respite

@@ -1,0 +1,16 @@
+// The families of commands that this server has. A new family file adds its table here and in families.cc.
+#pragma once
+
+#include <span>
+
+#include "server/command_spec.h"
+
+namespace respite {
+
+// All tables, in the order in which COMMAND lists them.
+std::span<const std::span<const CommandCard>> CommandFamilies();
+
+std::span<const CommandCard> StringCommands();
+std::span<const CommandCard> ConnectionCommands();
+
+}  // namespace respite

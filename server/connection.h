@@ -1,0 +1,42 @@
+// Connection: a socket and its Session. Reads when there is something to read, feeds the Pump, writes at the end of the
+// Turn. It keeps itself alive while it waits for the socket.
+#pragma once
+
+#include <memory>
+
+#include "server/event_loop.h"
+#include "server/session.h"
+
+namespace respite {
+
+class Connection final : public Transport, public std::enable_shared_from_this<Connection> {
+ public:
+  // Takes over a connected, non-blocking socket.
+  Connection(EventLoop& loop, Session& session, int descriptor);
+  ~Connection() override;
+
+  void Start();
+
+  void Flush() override;
+  void Resume() override;
+  void Close() override;
+  int FileDescriptor() const override;
+
+ private:
+  struct Socket;
+
+  void AwaitInput();
+  void AwaitRoom();
+  void Read();
+  void RunPump();
+  // One write; false when the socket takes no more for now.
+  bool WriteSome();
+
+  EventLoop& loop_;
+  Session& session_;
+  std::unique_ptr<Socket> socket_;
+  bool awaiting_input_ = false;
+  bool awaiting_room_ = false;
+};
+
+}  // namespace respite

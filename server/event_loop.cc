@@ -1,0 +1,85 @@
+#include "server/event_loop.h"
+
+#include <unistd.h>
+
+#include <asio/io_context.hpp>
+#include <asio/post.hpp>
+#include <asio/signal_set.hpp>
+#include <asio/steady_timer.hpp>
+#include <chrono>
+#include <csignal>
+#include <utility>
+
+namespace respite {
+
+namespace {
+
+constexpr size_t kScratchBytes = 64 * 1024;
+// Handlers in one Turn. A Turn must end even when new events keep coming; this many are what one wait can report.
+constexpr int kHandlersPerTurn = 128;
+
+}  // namespace
+
+struct EventLoop::Asio {
+  asio::io_context context{1};
+  asio::steady_timer cron{context};
+  asio::signal_set signals{context};
+};
+
+EventLoop::EventLoop(Server& server)
+    : server_(server), pump_(server), asio_(std::make_unique<Asio>()), scratch_(kScratchBytes) {
+  server_.SetHost(this);
+}
+
+EventLoop::~EventLoop() { server_.SetHost(nullptr); }
+
+asio::io_context& EventLoop::Context() { return asio_->context; }
+
+int EventLoop::Run() {
+  ScheduleCron();
+  auto work = asio::make_work_guard(asio_->context);
+  ServerStats& stats = server_.stats();
+  while (!stopped_) {
+    asio_->context.run_one();
+    int64_t started_us = server_.clock().MonotonicUs();
+    for (int i = 1; i < kHandlersPerTurn && !stopped_ && asio_->context.poll_one() != 0; ++i) {
+    }
+    server_.EndTurn();
+    ++stats.turns;
+    stats.turn_us += static_cast<uint64_t>(server_.clock().MonotonicUs() - started_us);
+  }
+  return exit_code_;
+}
+
+void EventLoop::Stop(int exit_code) {
+  stopped_ = true;
+  exit_code_ = exit_code;
+}
+
+void EventLoop::Post(std::function<void()> task) { asio::post(asio_->context, std::move(task)); }
+
+void EventLoop::ScheduleCron() {
+  asio_->cron.expires_after(std::chrono::microseconds(1'000'000 / server_.CurrentHz()));
+  asio_->cron.async_wait([this](const asio::error_code& error) {
+    if (error) return;
+    server_.Cron();
+    ScheduleCron();
+  });
+}
+
+void EventLoop::OnSignal(std::function<void(int)> handler) {
+  on_signal_ = std::move(handler);
+  asio_->signals.add(SIGTERM);
+  asio_->signals.add(SIGINT);
+  AwaitSignal();
+}
+
+void EventLoop::AwaitSignal() {
+  asio_->signals.async_wait([this](const asio::error_code& error, int signal) {
+    if (error) return;
+    on_signal_(signal);
+    AwaitSignal();
+  });
+}
+
+}  // namespace respite

@@ -1,0 +1,56 @@
+// EventLoop: runs a Server on one Asio io_context. A Turn is: wait for events, handle those that are ready, end the Turn
+// (journal, then replies).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "server/pump.h"
+#include "server/server.h"
+
+namespace asio {
+class io_context;
+}
+
+namespace respite {
+
+class EventLoop final : public Host {
+ public:
+  explicit EventLoop(Server& server);
+  ~EventLoop() override;
+
+  // Runs until Stop. Returns the exit code.
+  int Run();
+  void Stop(int exit_code) override;
+  void Post(std::function<void()> task) override;
+
+  // SIGTERM and SIGINT call this with the signal's number, in a Turn.
+  void OnSignal(std::function<void(int)> handler);
+
+  asio::io_context& Context();
+  Server& server() { return server_; }
+  Pump& pump() { return pump_; }
+  // Where a connection reads when nothing of its input is pending. One for all: it is empty between two handlers.
+  std::span<char> Scratch() { return scratch_; }
+
+ private:
+  struct Asio;
+
+  void ScheduleCron();
+  void AwaitSignal();
+
+  Server& server_;
+  Pump pump_;
+  std::unique_ptr<Asio> asio_;
+  std::vector<char> scratch_;
+  std::function<void(int)> on_signal_;
+  bool stopped_ = false;
+  int exit_code_ = 0;
+};
+
+}  // namespace respite

@@ -1,0 +1,58 @@
+// Opening and naming sockets, over the POSIX calls: what Asio hides (v6only, errno, the port that was bound) is wanted.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+
+namespace respite {
+
+// A socket descriptor that is closed unless released.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(other.Release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  ~Descriptor();
+
+  int Get() const { return fd_; }
+  int Release();
+
+ private:
+  int fd_ = -1;
+};
+
+struct TcpOptions {
+  int port = 0;
+  int backlog = 511;
+  uint32_t mark = 0;  // SO_MARK; 0: none
+};
+
+struct OpenError {
+  std::string text;  // "bind: Address already in use"
+  int code = 0;      // errno, or 0 when the name does not resolve
+};
+
+// A listening, non-blocking socket. `host` is an address of either family; "*" is every IPv4 address, "::*" every IPv6 one.
+Result<Descriptor, OpenError> ListenTcp(const std::string& host, const TcpOptions& options);
+// Replaces a stale socket file. `mode` 0 leaves the permissions to umask.
+Result<Descriptor, OpenError> ListenUnix(const std::string& path, uint32_t mode, int backlog);
+
+int PortOf(int descriptor);
+
+struct PeerNames {
+  std::string address;        // "127.0.0.1:50000", "[::1]:50000", "/path:0"
+  std::string local_address;
+  bool unix_socket = false;
+  bool loopback = false;
+};
+PeerNames NamesOf(int descriptor);
+
+// TCP_NODELAY, keepalive with the first probe after `keepalive_s` (0: none).
+void TuneTcp(int descriptor, int keepalive_s);
+
+}  // namespace respite
