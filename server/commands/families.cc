@@ -5,7 +5,7 @@
 namespace respite {
 
 std::span<const std::span<const CommandCard>> CommandFamilies() {
-  static const std::array kFamilies = {StringCommands(), ConnectionCommands()};
+  static const std::array kFamilies = {StringCommands(), ConnectionCommands(), CommandCommands()};
   return kFamilies;
 }
 

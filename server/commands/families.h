@@ -12,5 +12,6 @@ std::span<const std::span<const CommandCard>> CommandFamilies();
 
 std::span<const CommandCard> StringCommands();
 std::span<const CommandCard> ConnectionCommands();
+std::span<const CommandCard> CommandCommands();
 
 }  // namespace respite
