@@ -11,7 +11,16 @@ namespace respite {
 std::span<const std::span<const CommandCard>> CommandFamilies();
 
 std::span<const CommandCard> StringCommands();
+std::span<const CommandCard> KeyCommands();
+std::span<const CommandCard> DatabaseCommands();
 std::span<const CommandCard> ConnectionCommands();
+std::span<const CommandCard> ClientCommands();
 std::span<const CommandCard> CommandCommands();
+std::span<const CommandCard> InfoCommands();
+std::span<const CommandCard> ConfigCommands();
+std::span<const CommandCard> ObserveCommands();
+std::span<const CommandCard> MemoryCommands();
+std::span<const CommandCard> DebugCommands();
+std::span<const CommandCard> ServerCommands();
 
 }  // namespace respite
