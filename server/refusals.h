@@ -24,6 +24,10 @@ inline constexpr char kSameObject[] = "ERR source and destination objects are th
 inline constexpr char kTimeoutNotInteger[] = "ERR timeout is not an integer or out of range";
 inline constexpr char kTimeoutNegative[] = "ERR timeout is negative";
 inline constexpr char kInvalidCursor[] = "ERR invalid cursor";
+inline constexpr char kGetKeysCommand[] = "ERR Invalid command specified";
+inline constexpr char kGetKeysNoKeys[] = "ERR The command has no key arguments";
+inline constexpr char kGetKeysArity[] = "ERR Invalid number of arguments specified for command";
+inline constexpr char kGetKeysArguments[] = "ERR Invalid arguments specified for command";
 inline constexpr char kNoAuth[] = "NOAUTH Authentication required.";
 inline constexpr char kWrongPass[] = "WRONGPASS invalid username-password pair or user is disabled.";
 
