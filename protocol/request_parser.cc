@@ -138,7 +138,8 @@ RequestParser::Number RequestParser::TakeNumber(const NumberKind& kind) {
   // Counts and sizes have few digits: read up to kFewDigits without looking for the line end first.
   constexpr size_t kFewDigits = 6;
   const char* from = data_ + pos_;
-  if (size_ - pos_ < kFewDigits + 3 || *from != kind.mark || from[1] < '1' || from[1] > '9') return TakeNumberSlowly(kind);
+  if (size_ - pos_ < kFewDigits + 3 || *from != kind.mark || from[1] < '1' || from[1] > '9')
+    return TakeNumberSlowly(kind);
   int64_t value = from[1] - '0';
   const char* at = from + 2;
   for (; IsDigit(*at) && at <= from + kFewDigits; ++at) value = value * 10 + (*at - '0');

@@ -1,9 +1,10 @@
 // RequestParser: bytes of one client -> requests, as views into the buffer they arrived in.
 //
 // Life of a read:
-//   1. The caller asks `ReadTarget(scratch)` where the next bytes should go and reads there. That is the caller's scratch
-//      buffer for a client with nothing pending, the parser's own buffer when a request is half there, and the final Blob
-//      while an argument of kBigArgument bytes or more is arriving: such an argument is never copied.
+//   1. The caller asks `ReadTarget(scratch)` where the next bytes should go and reads there. That is the caller's
+//   scratch
+//      buffer for a client with nothing pending, the parser's own buffer when a request is half there, and the final
+//      Blob while an argument of kBigArgument bytes or more is arriving: such an argument is never copied.
 //   2. `Received(n)`.
 //   3. `ParseInto(batch)` until it no longer returns kRequest; the batch's views are valid until step 4.
 //   4. `Park()` saves what is left of the scratch buffer. An idle client keeps no memory.

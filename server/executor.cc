@@ -129,8 +129,8 @@ void Executor::FeedMonitors(const Run& run, int64_t started_us) {
   int64_t wall_us = wall_base_us_ + started_us;
   std::string micros = std::to_string(wall_us % 1000000);
   std::string line = std::to_string(wall_us / 1000000) + "." + std::string(6 - micros.size(), '0') + micros + " [" +
-                     std::to_string(run.session.db) + " " +
-                     (run.session.unix_socket ? "unix:" : "") + run.session.address + "]";
+                     std::to_string(run.session.db) + " " + (run.session.unix_socket ? "unix:" : "") +
+                     run.session.address + "]";
   for (Bytes word : run.words) {
     line += ' ';
     AppendQuoted(line, word);
