@@ -40,6 +40,12 @@ inline constexpr char kModuleNotAllowed[] =
     "local "
     "connection, otherwise you need to set this option in the configuration file, and then restart the server.";
 
+inline constexpr char kFunctionFlushMode[] = "ERR FUNCTION FLUSH only supports SYNC|ASYNC option";
+inline constexpr char kLibraryNameMissing[] = "ERR library name argument was not given";
+inline constexpr char kModuleLoad[] = "ERR Error loading the extension. Please check the server logs.";
+inline constexpr char kModuleUnload[] = "ERR Error unloading module: no such module with that name";
+inline constexpr char kNoShutdown[] = "ERR No shutdown in progress.";
+
 inline constexpr char kMaxClients[] = "ERR max number of clients reached";
 inline constexpr char kProtectedMode[] =
     "DENIED Redis is running in protected mode because protected mode is enabled and no password is set for the "
@@ -63,6 +69,7 @@ inline constexpr char kProtectedMode[] =
 inline Refusal InvalidExpire(Bytes command) {
   return {"ERR invalid expire time in '" + std::string(command) + "' command"};
 }
+inline Refusal UnknownArgument(Bytes argument) { return {"ERR Unknown argument " + std::string(argument)}; }
 inline Refusal WrongArity(Bytes command) {
   return {"ERR wrong number of arguments for '" + std::string(command) + "' command"};
 }
