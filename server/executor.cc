@@ -38,6 +38,7 @@ Executor::Outcome Executor::Execute(Session& session, const Command* command, st
   current_ = command;
   bool succeeded = RunHandler(run);
   current_ = nullptr;
+  if (session.waiting_since_ms >= 0) return Outcome::kPostponed;
   if (mode_before != ReplyMode::kOn) ApplyReplyMode(session, reply_start, mode_before);
   last_us_ = server_.clock().MonotonicUs();
   KeepBooks(run, started_us, succeeded);

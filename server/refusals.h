@@ -17,39 +17,71 @@ inline constexpr char kWrongType[] = "WRONGTYPE Operation against a key holding 
 inline constexpr char kNoSuchKey[] = "ERR no such key";
 inline constexpr char kDbIndex[] = "ERR DB index is out of range";
 inline constexpr char kOverflow[] = "ERR increment or decrement would overflow";
+inline constexpr char kDecrementOverflow[] = "ERR decrement would overflow";
 inline constexpr char kNanOrInfinity[] = "ERR increment would produce NaN or Infinity";
 inline constexpr char kStringTooLong[] = "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
 inline constexpr char kOffsetOutOfRange[] = "ERR offset is out of range";
 inline constexpr char kSameObject[] = "ERR source and destination objects are the same";
 inline constexpr char kTimeoutNotInteger[] = "ERR timeout is not an integer or out of range";
+inline constexpr char kTimeoutOutOfRange[] = "ERR timeout is out of range";
 inline constexpr char kTimeoutNegative[] = "ERR timeout is negative";
+inline constexpr char kNotInt[] = "ERR value is out of range, value must between -2147483648 and 2147483647";
+inline constexpr char kNotZeroOrOne[] = "ERR value is out of range, value must between 0 and 1";
+inline constexpr char kInvalidFirstDb[] = "ERR invalid first DB index";
+inline constexpr char kInvalidSecondDb[] = "ERR invalid second DB index";
+inline constexpr char kExpireNxWithOthers[] = "ERR NX and XX, GT or LT options at the same time are not compatible";
+inline constexpr char kExpireGtWithLt[] = "ERR GT and LT options at the same time are not compatible";
+inline constexpr char kWaitAofDisabled[] =
+    "ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.";
+inline constexpr char kIdleTimeUnderLfu[] =
+    "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching between policies "
+    "at runtime LRU and LFU data will take some time to adjust.";
+inline constexpr char kFrequencyWithoutLfu[] =
+    "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching "
+    "between policies at runtime LRU and LFU data will take some time to adjust.";
+inline constexpr char kLcsNotStrings[] = "ERR The specified keys must contain string values";
+inline constexpr char kLcsLenAndIdx[] = "ERR If you want both the length and indexes, please just use IDX.";
+inline constexpr char kLcsTooLong[] = "ERR String too long for LCS";
+inline constexpr char kLcsTableOverLimit[] =
+    "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len";
+inline constexpr char kLcsNoMemory[] = "ERR Insufficient memory, failed allocating transient memory for LCS";
 inline constexpr char kInvalidCursor[] = "ERR invalid cursor";
 inline constexpr char kNoAuth[] = "NOAUTH Authentication required.";
 inline constexpr char kWrongPass[] = "WRONGPASS invalid username-password pair or user is disabled.";
 
 inline constexpr char kDebugNotAllowed[] =
-    "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run it from a local "
+    "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run it from a "
+    "local "
     "connection, otherwise you need to set this option in the configuration file, and then restart the server.";
 inline constexpr char kModuleNotAllowed[] =
-    "ERR MODULE command not allowed. If the enable-module-command option is set to \"local\", you can run it from a local "
+    "ERR MODULE command not allowed. If the enable-module-command option is set to \"local\", you can run it from a "
+    "local "
     "connection, otherwise you need to set this option in the configuration file, and then restart the server.";
 
 inline constexpr char kMaxClients[] = "ERR max number of clients reached";
 inline constexpr char kProtectedMode[] =
-    "DENIED Redis is running in protected mode because protected mode is enabled and no password is set for the default "
-    "user. In this mode connections are only accepted from the loopback interface. If you want to connect from external "
-    "computers to Redis you may adopt one of the following solutions: 1) Just disable protected mode sending the command "
-    "'CONFIG SET protected-mode no' from the loopback interface by connecting to Redis from the same host the server is "
-    "running, however MAKE SURE Redis is not publicly accessible from internet if you do so. Use CONFIG REWRITE to make "
-    "this change permanent. 2) Alternatively you can just disable the protected mode by editing the Redis configuration "
+    "DENIED Redis is running in protected mode because protected mode is enabled and no password is set for the "
+    "default "
+    "user. In this mode connections are only accepted from the loopback interface. If you want to connect from "
+    "external "
+    "computers to Redis you may adopt one of the following solutions: 1) Just disable protected mode sending the "
+    "command "
+    "'CONFIG SET protected-mode no' from the loopback interface by connecting to Redis from the same host the server "
+    "is "
+    "running, however MAKE SURE Redis is not publicly accessible from internet if you do so. Use CONFIG REWRITE to "
+    "make "
+    "this change permanent. 2) Alternatively you can just disable the protected mode by editing the Redis "
+    "configuration "
     "file, and setting the protected mode option to 'no', and then restarting the server. 3) If you started the server "
     "manually just for testing, restart it with the '--protected-mode no' option. 4) Set up an authentication password "
-    "for the default user. NOTE: You only need to do one of the above things in order for the server to start accepting "
+    "for the default user. NOTE: You only need to do one of the above things in order for the server to start "
+    "accepting "
     "connections from the outside.";
 
 inline Refusal InvalidExpire(Bytes command) {
   return {"ERR invalid expire time in '" + std::string(command) + "' command"};
 }
+inline Refusal UnsupportedOption(Bytes option) { return {"ERR Unsupported option " + std::string(option)}; }
 inline Refusal WrongArity(Bytes command) {
   return {"ERR wrong number of arguments for '" + std::string(command) + "' command"};
 }

@@ -54,6 +54,7 @@ void Server::Cron() {
   SampleStats();
   CheckClients();
   if (pause_.IsOver(clock().MonotonicMs())) ResumePaused();
+  ResumeWaiting();
 }
 
 void Server::AdjustHz() {
@@ -84,6 +85,26 @@ void Server::ResumePaused() {
   pause_.End();
   clients_.ForEach([](Session& session) {
     if (!session.postponed.empty() && session.transport != nullptr) session.transport->Resume();
+  });
+}
+
+bool Server::IsTimeUp(Session& session, int64_t timeout_ms) {
+  const int64_t now_ms = clock().MonotonicMs();
+  if (session.waiting_since_ms < 0) {
+    session.waiting_since_ms = now_ms;
+    waiting_.push_back(session.id);
+  }
+  if (timeout_ms == 0 || now_ms - session.waiting_since_ms < timeout_ms) return false;
+  session.waiting_since_ms = -1;
+  return true;
+}
+
+void Server::ResumeWaiting() {
+  std::erase_if(waiting_, [this](uint64_t id) {
+    const Session* session = clients_.Find(id);
+    if (session == nullptr || session->waiting_since_ms < 0) return true;
+    if (session->transport != nullptr) session->transport->Resume();
+    return false;
   });
 }
 

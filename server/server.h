@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -86,6 +87,10 @@ class Server {
   int64_t started_wall_ms() const { return started_wall_ms_; }
   const Access& access() const { return access_; }
 
+  // For a command that has to wait: true when `timeout_ms` (0: for ever) have passed since it ran first. Otherwise the
+  // session is parked and the timer runs the same request again; the command must return without a reply.
+  bool IsTimeUp(Session& session, int64_t timeout_ms);
+
   // Frees a value here or on the background thread, as the directive (`lazyfree-lazy-…`) or command says.
   enum class FreeMode { kNow, kLater };
   void FreeEntry(EntryPtr entry, FreeMode mode);
@@ -96,6 +101,7 @@ class Server {
   void SampleStats();
   void CheckClients();
   void ResumePaused();
+  void ResumeWaiting();
 
   Parts parts_;
   Random random_;
@@ -116,6 +122,7 @@ class Server {
   Expiry expiry_;
   Executor executor_;
   Host* host_ = nullptr;
+  std::vector<uint64_t> waiting_;  // ids of sessions that IsTimeUp parked
   std::string run_id_;
   int64_t started_ms_;
   int64_t started_wall_ms_;

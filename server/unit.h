@@ -1,7 +1,7 @@
 // Unit: one atomic execution: a command, later an EXEC or a script.
 //
-// Everything that a write entails flows from here. DbView reports what changed; when the Unit closes it purges the expired
-// keys that reads came across and hands the effects to the Journal. Time and chance enter a Unit once.
+// Everything that a write entails flows from here. DbView reports what changed; when the Unit closes it purges the
+// expired keys that reads came across and hands the effects to the Journal. Time and chance enter a Unit once.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +60,7 @@ struct KeyspaceStats {
   double expired_stale_share = 0;  // running estimate of the share of keys that are expired but still there
   uint64_t expire_cycles_cut = 0;  // expired_time_cap_reached_count
   uint64_t expire_cycle_us = 0;
-  uint64_t dirty = 0;              // changes since the last save
+  uint64_t dirty = 0;  // changes since the last save
   uint64_t evicted_keys = 0;
 };
 
@@ -84,6 +84,18 @@ class Unit {
 
   // A key was changed by the running command. `event` is the name of its keyspace event.
   void Touched([[maybe_unused]] int db, [[maybe_unused]] Bytes key, [[maybe_unused]] const char* event) {
+    ++changes_;
+    ++floor_.stats.dirty;
+  }
+  // A further event of a change that Touched reported already.
+  void AlsoTouched([[maybe_unused]] int db, [[maybe_unused]] Bytes key, [[maybe_unused]] const char* event) {}
+  // A database lost all its `keys` keys. Redis: counts as many changes, and is recorded even when there were none.
+  void Flushed([[maybe_unused]] int db, size_t keys) {
+    ++changes_;
+    floor_.stats.dirty += keys;
+  }
+  // Two databases changed places.
+  void Swapped([[maybe_unused]] int one, [[maybe_unused]] int other) {
     ++changes_;
     ++floor_.stats.dirty;
   }

@@ -7,7 +7,10 @@ namespace respite {
 std::span<const std::span<const CommandCard>> CommandFamilies() {
   static const std::array kFamilies = {
       StringCommands(),
+      CounterCommands(),
       KeyCommands(),
+      ExpiryCommands(),
+      WaitCommands(),
       DatabaseCommands(),
       ConnectionCommands(),
       ClientCommands(),
