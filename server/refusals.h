@@ -46,6 +46,10 @@ inline constexpr char kLcsTableOverLimit[] =
     "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len";
 inline constexpr char kLcsNoMemory[] = "ERR Insufficient memory, failed allocating transient memory for LCS";
 inline constexpr char kInvalidCursor[] = "ERR invalid cursor";
+inline constexpr char kGetKeysCommand[] = "ERR Invalid command specified";
+inline constexpr char kGetKeysNoKeys[] = "ERR The command has no key arguments";
+inline constexpr char kGetKeysArity[] = "ERR Invalid number of arguments specified for command";
+inline constexpr char kGetKeysArguments[] = "ERR Invalid arguments specified for command";
 inline constexpr char kNoAuth[] = "NOAUTH Authentication required.";
 inline constexpr char kWrongPass[] = "WRONGPASS invalid username-password pair or user is disabled.";
 
@@ -57,6 +61,12 @@ inline constexpr char kModuleNotAllowed[] =
     "ERR MODULE command not allowed. If the enable-module-command option is set to \"local\", you can run it from a "
     "local "
     "connection, otherwise you need to set this option in the configuration file, and then restart the server.";
+
+inline constexpr char kFunctionFlushMode[] = "ERR FUNCTION FLUSH only supports SYNC|ASYNC option";
+inline constexpr char kLibraryNameMissing[] = "ERR library name argument was not given";
+inline constexpr char kModuleLoad[] = "ERR Error loading the extension. Please check the server logs.";
+inline constexpr char kModuleUnload[] = "ERR Error unloading module: no such module with that name";
+inline constexpr char kNoShutdown[] = "ERR No shutdown in progress.";
 
 inline constexpr char kMaxClients[] = "ERR max number of clients reached";
 inline constexpr char kProtectedMode[] =
@@ -82,6 +92,7 @@ inline Refusal InvalidExpire(Bytes command) {
   return {"ERR invalid expire time in '" + std::string(command) + "' command"};
 }
 inline Refusal UnsupportedOption(Bytes option) { return {"ERR Unsupported option " + std::string(option)}; }
+inline Refusal UnknownArgument(Bytes argument) { return {"ERR Unknown argument " + std::string(argument)}; }
 inline Refusal WrongArity(Bytes command) {
   return {"ERR wrong number of arguments for '" + std::string(command) + "' command"};
 }
