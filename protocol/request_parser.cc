@@ -19,6 +19,7 @@ constexpr int64_t kStrangerBulk = 16384;
 std::span<char> RequestParser::ReadTarget(std::span<char> scratch) {
   if (big_open_) {
     reading_big_ = true;
+    if (!big_parked_.empty() || !blobs_.back()) RestoreBigArgument();
     BlobRef& blob = blobs_.back();
     return {blob.Data() + big_filled_, blob.Capacity() - big_filled_};
   }
@@ -129,8 +130,28 @@ RequestParser::Status RequestParser::StartBigArgument(size_t size) {
   return FinishBigArgument();
 }
 
+void RequestParser::RestoreBigArgument() {
+  size_t size = static_cast<size_t>(bulk_size_);
+  blobs_.back() = BlobRef::OfSize(size, size + 2);
+  std::memcpy(blobs_.back().Data(), big_parked_.data(), big_filled_);
+  std::vector<char>().swap(big_parked_);
+}
+
+void RequestParser::Shrink() {
+  if (big_open_ && blobs_.back() && big_filled_ < blobs_.back().Capacity() / 2) {
+    big_parked_.assign(blobs_.back().Data(), blobs_.back().Data() + big_filled_);
+    blobs_.back() = BlobRef();
+  }
+  if (!in_scratch_ && own_.size() > size_ + kReadAtLeast) {
+    own_.resize(size_);
+    own_.shrink_to_fit();
+    data_ = own_.data();
+  }
+}
+
 RequestParser::Status RequestParser::FinishBigArgument() {
   BlobRef& blob = blobs_.back();
+  if (!blob) return Status::kIncomplete;  // shrunk, and nothing has arrived since
   if (big_filled_ < blob.Capacity()) return Status::kIncomplete;
   arguments_.push_back({blobs_.size() - 1, blob.Size(), true});
   big_open_ = false;
@@ -204,9 +225,16 @@ void RequestParser::Park() {
   in_scratch_ = false;
 }
 
+size_t RequestParser::PendingArgumentBytes() const {
+  size_t bytes = 0;
+  for (const Argument& argument : arguments_) bytes += argument.size;
+  return bytes;
+}
+
 size_t RequestParser::HeldBytes() const {
   size_t held = own_.capacity() + arguments_.capacity() * sizeof(Argument);
-  for (const BlobRef& blob : blobs_) held += blob.UsedBytes();
+  held += big_parked_.capacity();
+  for (const BlobRef& blob : blobs_) held += blob ? blob.UsedBytes() : 0;
   return held;
 }
 

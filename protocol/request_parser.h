@@ -69,9 +69,19 @@ class RequestParser {
   // Requires: not parked since; none of them holds a big argument.
   void Unread(const RequestBatch& batch, size_t index);
 
+  // Gives memory back that a client which stopped in the middle of a request does not fill. To be called between reads.
+  // Cost: O(bytes that have arrived).
+  void Shrink();
+
   const std::string& Error() const { return error_; }
   // Bytes received and not yet turned into requests, and the memory held for them.
   size_t PendingBytes() const { return size_ - begin_ + big_filled_; }
+  // As PendingBytes, and while a batch is in use also the bytes of its requests: what Redis calls the query buffer.
+  size_t BufferedBytes() const { return size_ + big_filled_; }
+  // Bytes of arguments that are whole, of the request that is half there.
+  size_t PendingArgumentBytes() const;
+  // What is left to parse; after kError it begins with what was wrong. Dies with the next call that is not const.
+  Bytes Unparsed() const { return {data_ + pos_, size_ - pos_}; }
   size_t HeldBytes() const;
   // Arguments of the request that is half there.
   size_t PendingArguments() const { return arguments_.size(); }
@@ -90,6 +100,7 @@ class RequestParser {
   Status ParseArgument(const RequestLimits& limits);
   Status StartBigArgument(size_t size);
   Status FinishBigArgument();
+  void RestoreBigArgument();
   Status Finish(RequestBatch& batch);
   Status Fail(std::string text);
   // The line at `pos_` up to its CR; kIncomplete when the CR LF is not there yet.
@@ -110,6 +121,7 @@ class RequestParser {
   int64_t bulk_size_ = -1;       // -1: the size of the next argument has not been read
   std::vector<Argument> arguments_;
   std::vector<BlobRef> blobs_;
+  std::vector<char> big_parked_;  // what has arrived of the last Blob, while Shrink has taken its memory
   size_t big_filled_ = 0;  // bytes of the last Blob in blobs_ that have arrived; 0 when none is arriving
   bool big_open_ = false;
 

@@ -31,10 +31,17 @@ std::optional<std::string> ProtectedCommand(const GateContext& context) {
 
 std::optional<std::string> Authentication(const GateContext& context) {
   if (context.session.authenticated || (context.command.flags & kNoAuth) != 0) return std::nullopt;
+  if (!context.server.auth().Required()) return std::nullopt;  // the password was taken away meanwhile
   return refusals::kNoAuth;
 }
 
-constexpr std::array<Gate, 3> kGates = {Arity, ProtectedCommand, Authentication};
+// Redis: a monitor counts as a replica here, and is told so.
+std::optional<std::string> MonitorWithoutKeys(const GateContext& context) {
+  if (!context.session.monitor || (context.command.flags & (kWrite | kReadOnly | kMayReplicate)) == 0) return std::nullopt;
+  return refusals::kReplicaWithoutKeys;
+}
+
+constexpr std::array<Gate, 4> kGates = {Arity, ProtectedCommand, Authentication, MonitorWithoutKeys};
 
 }  // namespace
 
