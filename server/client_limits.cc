@@ -74,7 +74,7 @@ bool ClientLimits::CheckInput(Session& session) {
   constexpr size_t kShownBytes = 64;
   ++server_.stats().query_limit_disconnections;
   server_.log().Warning("Closing client that reached max query buffer length: " + ClientText(server_, session) +
-                        " (qbuf initial bytes: " + Quoted(session.in.Unparsed().substr(0, kShownBytes)) + ")");
+                        " (qbuf initial bytes: " + Quoted(session.in.Pending().substr(0, kShownBytes)) + ")");
   server_.clients().Close(session);
   return true;
 }

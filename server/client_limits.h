@@ -26,7 +26,8 @@ class ClientLimits {
 
   // When output is looked at: as a reply is written, or by the timer. The log tells them apart.
   enum class Moment : uint8_t { kReply, kTimer };
-  // client-output-buffer-limit; to be asked whenever a reply is queued that nobody may read. True: the session is closed.
+  // client-output-buffer-limit; to be asked whenever a reply is queued that nobody may read. True: the session is
+  // closed.
   bool CheckOutput(Session& session, int64_t now_ms, Moment moment);
   // client-query-buffer-limit, after each read. True: the session is closed.
   bool CheckInput(Session& session);

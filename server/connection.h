@@ -2,6 +2,7 @@
 // Turn. It keeps itself alive while it waits for the socket.
 #pragma once
 
+#include <asio/error_code.hpp>
 #include <memory>
 
 #include "server/event_loop.h"
@@ -21,6 +22,7 @@ class Connection final : public Transport, public std::enable_shared_from_this<C
   void Resume() override;
   void Close() override;
   int FileDescriptor() const override;
+  bool AwaitsRoom() const override { return awaiting_room_; }
 
  private:
   struct Socket;
@@ -28,6 +30,7 @@ class Connection final : public Transport, public std::enable_shared_from_this<C
   void AwaitInput();
   void AwaitRoom();
   void Read();
+  void EndOfInput(const asio::error_code& error);
   void RunPump();
   // One write; false when the socket takes no more for now.
   bool WriteSome();

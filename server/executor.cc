@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "server/client_text.h"
 #include "server/gates.h"
 #include "server/refusals.h"
 #include "server/server.h"
@@ -28,15 +29,14 @@ const Command* Executor::Resolve(std::span<const Bytes> words) const {
 Executor::Outcome Executor::Execute(Session& session, const Command* command, std::span<const Bytes> words,
                                     std::span<const BlobRef> blobs, Pass pass) {
   session.last_command = command;
-  if (command == nullptr) {
-    if (IsHttp(words[0])) {
+  try {
+    if (command == nullptr && IsHttp(words[0])) {
       AbortAttack(session);
-    } else {
-      Reject(session, nullptr, UnknownCommand(words));
+      return Outcome::kDone;
     }
-    return Outcome::kDone;
-  }
-  if (std::string refusal = FirstRefusal({server_, session, *command, words}); !refusal.empty()) {
+    if (command == nullptr) throw UnknownCommand(words);
+    PassGates({server_, session, *command, words});
+  } catch (const Refusal& refusal) {
     Reject(session, command, refusal);
     return Outcome::kDone;
   }
@@ -82,24 +82,25 @@ bool Executor::RunHandler(const Run& run) {
   return succeeded;
 }
 
-void Executor::Reject(Session& session, const Command* command, const std::string& refusal) {
+void Executor::Reject(Session& session, const Command* command, const Refusal& refusal) {
   if (command != nullptr) ++server_.commands().StatsOf(*command).rejected_calls;
-  server_.stats().CountError(refusal);
+  server_.stats().CountError(refusal.text);
   size_t reply_start = session.out.Size();
-  Reply(session.out, session.resp).Error(refusal);
+  Reply(session.out, session.resp).Error(refusal.text);
   if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
 }
 
-std::string Executor::UnknownCommand(std::span<const Bytes> words) const {
+Refusal Executor::UnknownCommand(std::span<const Bytes> words) const {
   const Command* container = server_.commands().Find(words[0]);
-  if (container != nullptr) return refusals::UnknownSubcommand(container->full_name, words[1]).text;
+  if (container != nullptr) return refusals::UnknownSubcommand(container->full_name, words[1]);
   constexpr size_t kShownMax = 128;
   std::string shown;
   for (Bytes word : words.subspan(1)) {
     if (shown.size() >= kShownMax) break;
     shown += "'" + std::string(word.substr(0, kShownMax - shown.size())) + "' ";
   }
-  return "ERR unknown command '" + std::string(words[0].substr(0, kShownMax)) + "', with args beginning with: " + shown;
+  return {"ERR unknown command '" + std::string(words[0].substr(0, kShownMax)) +
+          "', with args beginning with: " + shown};
 }
 
 void Executor::KeepBooks(const Run& run, int64_t started_us, bool succeeded) {
@@ -177,8 +178,7 @@ void Executor::AbortAttack(Session& session) {
   int64_t now_ms = server_.clock().MonotonicMs();
   if (attack_logged_ms_ < 0 || now_ms - attack_logged_ms_ > kQuietMs) {
     attack_logged_ms_ = now_ms;
-    std::string peer = session.unix_socket ? "" : " from " + session.address;
-    std::erase_if(peer, [](char c) { return c == '[' || c == ']'; });  // Redis: an IPv6 address stands bare here
+    std::string peer = session.unix_socket ? "" : " from " + WithoutBrackets(session.address);
     server_.log().Warning(
         "Possible SECURITY ATTACK detected. It looks like somebody is sending POST or Host: commands to Redis. This is "
         "likely due to an attacker attempting to use Cross Protocol Scripting to compromise your Redis instance. "

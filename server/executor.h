@@ -4,11 +4,11 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "base/blob.h"
 #include "base/bytes.h"
+#include "base/refusal.h"
 #include "server/call.h"
 #include "server/session.h"
 
@@ -53,9 +53,9 @@ class Executor {
     Pass pass;
   };
 
-  void Reject(Session& session, const Command* command, const std::string& refusal);
+  void Reject(Session& session, const Command* command, const Refusal& refusal);
   // What is wrong with words that name no command.
-  std::string UnknownCommand(std::span<const Bytes> words) const;
+  Refusal UnknownCommand(std::span<const Bytes> words) const;
   // False when the handler refused.
   bool RunHandler(const Run& run);
   void KeepBooks(const Run& run, int64_t started_us, bool succeeded);
@@ -69,8 +69,8 @@ class Executor {
 
   Server& server_;
   const Command* current_ = nullptr;
-  int64_t last_us_ = 0;       // monotonic: end of the last command, start of the next
-  int64_t wall_base_us_ = 0;  // wall minus monotonic
+  int64_t last_us_ = 0;            // monotonic: end of the last command, start of the next
+  int64_t wall_base_us_ = 0;       // wall minus monotonic
   std::vector<size_t> redacted_;   // words of the running command
   int64_t attack_logged_ms_ = -1;  // monotonic; -1: never
 };

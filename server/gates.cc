@@ -1,8 +1,5 @@
 #include "server/gates.h"
 
-#include <array>
-#include <optional>
-
 #include "server/refusals.h"
 #include "server/server.h"
 
@@ -10,45 +7,43 @@ namespace respite {
 
 namespace {
 
-using Gate = std::optional<std::string> (*)(const GateContext&);
+using Gate = void (*)(const GateContext&);
 
-std::optional<std::string> Arity(const GateContext& context) {
-  int words = static_cast<int>(context.words.size());
-  int arity = context.command.arity;
-  if (arity >= 0 ? words == arity : words >= -arity) return std::nullopt;
-  return refusals::WrongArity(context.command.full_name).text;
+void Arity(const GateContext& context) {
+  if (!context.command.FitsArity(context.words.size())) throw refusals::WrongArity(context.command.full_name);
 }
 
-std::optional<std::string> ProtectedCommand(const GateContext& context) {
-  if ((context.command.flags & kProtected) == 0) return std::nullopt;
+void ProtectedCommand(const GateContext& context) {
+  if (!context.command.Is(kProtected)) return;
   const Settings& settings = context.server.settings();
   bool module = context.command.full_name.starts_with("module");
   Permission permission = module ? settings.enable_module_command : settings.enable_debug_command;
   bool local = context.session.loopback || context.session.unix_socket;
-  if (permission == Permission::kAlways || (permission == Permission::kLocalConnections && local)) return std::nullopt;
-  return module ? refusals::kModuleNotAllowed : refusals::kDebugNotAllowed;
+  if (permission == Permission::kAlways || (permission == Permission::kLocalConnections && local)) return;
+  throw Refusal{module ? refusals::kModuleNotAllowed : refusals::kDebugNotAllowed};
 }
 
-std::optional<std::string> Authentication(const GateContext& context) {
-  if (context.session.authenticated || (context.command.flags & kNoAuth) != 0) return std::nullopt;
-  if (!context.server.auth().Required()) return std::nullopt;  // the password was taken away meanwhile
-  return refusals::kNoAuth;
+void Authentication(const GateContext& context) {
+  if (context.session.authenticated || context.command.Is(kNoAuth)) return;
+  if (context.server.auth().Required()) throw Refusal{refusals::kNoAuth};  // else it was taken away meanwhile
 }
 
 // Redis: a monitor counts as a replica here, and is told so.
-std::optional<std::string> MonitorWithoutKeys(const GateContext& context) {
-  if (!context.session.monitor || (context.command.flags & (kWrite | kReadOnly | kMayReplicate)) == 0) return std::nullopt;
-  return refusals::kReplicaWithoutKeys;
+void MonitorWithoutKeys(const GateContext& context) {
+  if (!context.session.monitor || (context.command.flags & (kWrite | kReadOnly | kMayReplicate)) == 0) return;
+  throw Refusal{refusals::kReplicaWithoutKeys};
 }
 
-constexpr std::array<Gate, 4> kGates = {Arity, ProtectedCommand, Authentication, MonitorWithoutKeys};
+// One call each, inlined in this order.
+template <Gate... kGates>
+void PassAll(const GateContext& context) {
+  (kGates(context), ...);
+}
 
 }  // namespace
 
-std::string FirstRefusal(const GateContext& context) {
-  for (Gate gate : kGates)
-    if (auto refusal = gate(context)) return *std::move(refusal);
-  return {};
+void PassGates(const GateContext& context) {
+  PassAll<Arity, ProtectedCommand, Authentication, MonitorWithoutKeys>(context);
 }
 
 }  // namespace respite
