@@ -43,6 +43,7 @@ Connection::~Connection() = default;
 
 void Connection::Start() {
   session_.transport = this;
+  self_ = shared_from_this();
   AwaitInput();
 }
 
@@ -153,7 +154,7 @@ void Connection::Close() {
   asio::error_code ignored;
   socket_->stream.close(ignored);
   // The session may be in use right now: it goes in a later Turn, and this connection with it.
-  loop_.Post([self = shared_from_this()] { self->loop_.server().clients().Remove(self->session_); });
+  loop_.Post([self = std::move(self_)] { self->loop_.server().clients().Remove(self->session_); });
 }
 
 }  // namespace respite

@@ -1,5 +1,5 @@
 // Connection: a socket and its Session. Reads when there is something to read, feeds the Pump, writes at the end of the
-// Turn. It keeps itself alive while it waits for the socket.
+// Turn. It keeps itself alive until it is closed.
 #pragma once
 
 #include <asio/error_code.hpp>
@@ -38,6 +38,7 @@ class Connection final : public Transport, public std::enable_shared_from_this<C
   EventLoop& loop_;
   Session& session_;
   std::unique_ptr<Socket> socket_;
+  std::shared_ptr<Connection> self_;  // from Start to Close: whoever flushes may be the only one who knows us
   bool awaiting_input_ = false;
   bool awaiting_room_ = false;
 };
