@@ -46,14 +46,17 @@ Server::Server(Parts parts)
 
 Server::~Server() = default;
 
-void Server::EndTurn() { clients_.FlushQueued(); }
+void Server::EndTurn() {
+  if (clients_.PostponedCount() != 0 && pause_.scope() == Pause::Scope::kNone) ResumePostponed();
+  clients_.FlushQueued();
+}
 
 void Server::Cron() {
   AdjustHz();
-  expiry_.Cycle(settings(), hz_);
+  if (pause_.IsOver(clock().MonotonicMs())) EndPause();
+  if (!data_.purges_held) expiry_.Cycle(settings(), hz_);
   SampleStats();
   CheckClients();
-  if (pause_.IsOver(clock().MonotonicMs())) ResumePaused();
   ResumeWaiting();
 }
 
@@ -82,11 +85,22 @@ void Server::CheckClients() {
   clients_.Rotate(wanted, [&](Session& session) { limits_.Check(session, now_ms); });
 }
 
-void Server::ResumePaused() {
+void Server::StartPause(Pause::Scope scope, int64_t until_ms) {
+  pause_.Start(scope, until_ms);
+  data_.purges_held = true;
+  if (pause_.IsOver(clock().MonotonicMs())) EndPause();
+}
+
+void Server::EndPause() {
   pause_.End();
-  clients_.ForEach([](Session& session) {
-    if (!session.postponed.empty() && session.transport != nullptr) session.transport->Resume();
-  });
+  data_.purges_held = false;
+}
+
+void Server::ResumePostponed() {
+  for (Session* session : clients_.TakePostponed()) {
+    // One of those before it may have closed it (CLIENT KILL); it is freed in a later Turn.
+    if (!session->closing && session->transport != nullptr) session->transport->Resume();
+  }
 }
 
 bool Server::IsTimeUp(Session& session, int64_t timeout_ms) {

@@ -74,7 +74,10 @@ class Server {
   Executor& executor() { return executor_; }
   Expiry& expiry() { return expiry_; }
   Auth& auth() { return auth_; }
-  Pause& pause() { return pause_; }
+  const Pause& pause() const { return pause_; }
+  // CLIENT PAUSE and UNPAUSE. Sessions that had to wait go on at the end of the Turn.
+  void StartPause(Pause::Scope scope, int64_t until_ms);
+  void EndPause();
   SlowLog& slowlog() { return slowlog_; }
   LatencyMonitor& latency() { return latency_; }
   Reclaimer& reclaimer() { return reclaimer_; }
@@ -103,8 +106,8 @@ class Server {
   void AdjustHz();
   void SampleStats();
   void CheckClients();
-  void ResumePaused();
   void ResumeWaiting();
+  void ResumePostponed();
 
   Parts parts_;
   Random random_;
