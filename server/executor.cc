@@ -1,12 +1,23 @@
 #include "server/executor.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "server/gates.h"
 #include "server/refusals.h"
 #include "server/server.h"
 
 namespace respite {
+
+namespace {
+
+std::vector<Bytes> WithoutSecrets(std::span<const Bytes> words, const std::vector<size_t>& secrets) {
+  std::vector<Bytes> shown(words.begin(), words.end());
+  for (size_t index : secrets) shown[index] = "(redacted)";
+  return shown;
+}
+
+}  // namespace
 
 void Executor::StartRun() {
   last_us_ = server_.clock().MonotonicUs();
@@ -40,7 +51,12 @@ Executor::Outcome Executor::Execute(Session& session, const Command* command, st
   current_ = nullptr;
   if (mode_before != ReplyMode::kOn) ApplyReplyMode(session, reply_start, mode_before);
   last_us_ = server_.clock().MonotonicUs();
-  KeepBooks(run, started_us, succeeded);
+  if (session.redacted_words.empty()) {
+    KeepBooks(run, started_us, succeeded);
+  } else {
+    std::vector<Bytes> shown = WithoutSecrets(words, std::exchange(session.redacted_words, {}));
+    KeepBooks({session, *command, shown, blobs}, started_us, succeeded);
+  }
   return Outcome::kDone;
 }
 
@@ -102,6 +118,7 @@ void Executor::KeepBooks(const Run& run, int64_t started_us, bool succeeded) {
   CommandStats& own = server_.commands().StatsOf(run.command);
   ++own.calls;
   own.usec += static_cast<uint64_t>(duration_us);
+  stats.command_us += static_cast<uint64_t>(duration_us);
   if (!succeeded) ++own.failed_calls;
   if (settings.latency_tracking) {
     if (!own.latency) own.latency = std::make_unique<LatencyHistogram>();
@@ -129,8 +146,8 @@ void Executor::FeedMonitors(const Run& run, int64_t started_us) {
   int64_t wall_us = wall_base_us_ + started_us;
   std::string micros = std::to_string(wall_us % 1000000);
   std::string line = std::to_string(wall_us / 1000000) + "." + std::string(6 - micros.size(), '0') + micros + " [" +
-                     std::to_string(run.session.db) + " " +
-                     (run.session.unix_socket ? "unix:" : "") + run.session.address + "]";
+                     std::to_string(run.session.db) + " " + (run.session.unix_socket ? "unix:" : "") +
+                     run.session.address + "]";
   for (Bytes word : run.words) {
     line += ' ';
     AppendQuoted(line, word);

@@ -68,6 +68,8 @@ struct Session {
 
   // A request that was parsed but must wait (CLIENT PAUSE); it runs first when the session resumes.
   std::vector<std::string> postponed;
+  // Words of the running command that SLOWLOG and MONITOR must not show; see Call::Redact.
+  std::vector<size_t> redacted_words;
 
   // Accounting, in milliseconds of the monotonic clock.
   int64_t created_ms = 0;
