@@ -29,6 +29,7 @@ struct EventLoop::Asio {
 EventLoop::EventLoop(Server& server)
     : server_(server), pump_(server), asio_(std::make_unique<Asio>()), scratch_(kScratchBytes) {
   server_.SetHost(this);
+  server_.MarkStartupMemory();
 }
 
 EventLoop::~EventLoop() { server_.SetHost(nullptr); }

@@ -45,7 +45,7 @@ Server::Server(Parts parts)
   });
   RegisterConfigHooks(*this);
   executor_.StartRun();
-  stats_.startup_memory_bytes = stats_.peak_memory_bytes = UsedMemory();
+  MarkStartupMemory();
 }
 
 Server::~Server() = default;
@@ -78,6 +78,11 @@ void Server::SampleStats() {
   stats_.turn_rate.Sample(stats_.turns, now_us);
   stats_.turn_length.Sample(stats_.turn_us, static_cast<int64_t>(stats_.turns));
   stats_.peak_memory_bytes = std::max(stats_.peak_memory_bytes, UsedMemory());
+}
+
+void Server::MarkStartupMemory() {
+  stats_.startup_memory_bytes = UsedMemory();
+  stats_.peak_memory_bytes = std::max(stats_.peak_memory_bytes, stats_.startup_memory_bytes);
 }
 
 size_t Server::UsedMemory() const {

@@ -85,6 +85,8 @@ class Server {
 
   // Bytes that the program holds, exactly. Cost: a few ns, no call into the system.
   size_t UsedMemory() const;
+  // What is in use now is the price of an empty server (INFO used_memory_startup). For a host, once it has its buffers.
+  void MarkStartupMemory();
 
   const std::string& run_id() const { return run_id_; }
   const std::string& replication_id() const { return replication_id_; }
