@@ -1,5 +1,5 @@
-// EventLoop: runs a Server on one Asio io_context. A Turn is: wait for events, handle those that are ready, end the Turn
-// (journal, then replies).
+// EventLoop: runs a Server on one Asio io_context. A Turn is: wait for events, handle those that are ready, end the
+// Turn (journal, then replies).
 #pragma once
 
 #include <cstdint>

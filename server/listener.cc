@@ -100,20 +100,21 @@ void Listener::Close() {
 }
 
 void Listener::Accept(Socket& socket) {
-  socket.descriptor.async_wait(asio::posix::stream_descriptor::wait_read, [this, &socket](const asio::error_code& error) {
-    if (error) return;  // closed: `socket` may be gone
-    for (int i = 0; i < kAcceptsPerEvent; ++i) {
-      int accepted = accept4(socket.descriptor.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-      if (accepted < 0) {
-        if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR && errno != ECONNABORTED) {
-          loop_.server().log().Warning(std::string("Accepting client connection: ") + std::strerror(errno));
+  socket.descriptor.async_wait(
+      asio::posix::stream_descriptor::wait_read, [this, &socket](const asio::error_code& error) {
+        if (error) return;  // closed: `socket` may be gone
+        for (int i = 0; i < kAcceptsPerEvent; ++i) {
+          int accepted = accept4(socket.descriptor.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+          if (accepted < 0) {
+            if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR && errno != ECONNABORTED) {
+              loop_.server().log().Warning(std::string("Accepting client connection: ") + std::strerror(errno));
+            }
+            break;
+          }
+          Welcome(accepted);
         }
-        break;
-      }
-      Welcome(accepted);
-    }
-    Accept(socket);
-  });
+        Accept(socket);
+      });
 }
 
 void Listener::Welcome(int descriptor) {

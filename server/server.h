@@ -80,6 +80,9 @@ class Server {
   LatencyMonitor& latency() { return latency_; }
   Reclaimer& reclaimer() { return reclaimer_; }
 
+  // From now on `journal` (null: nobody) hears of every effect. It must outlive the server or be detached first.
+  void AttachJournal(Journal* journal) { data_.journal = journal; }
+
   void SetHost(Host* host) { host_ = host; }
   Host* host() { return host_; }
 
