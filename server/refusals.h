@@ -85,6 +85,7 @@ inline constexpr char kFunctionFlushMode[] = "ERR FUNCTION FLUSH only supports S
 inline constexpr char kLibraryNameMissing[] = "ERR library name argument was not given";
 inline constexpr char kModuleLoad[] = "ERR Error loading the extension. Please check the server logs.";
 inline constexpr char kModuleUnload[] = "ERR Error unloading module: no such module with that name";
+inline constexpr char kShutdownFailed[] = "ERR Errors trying to SHUTDOWN. Check logs.";
 inline constexpr char kNoShutdown[] = "ERR No shutdown in progress.";
 
 inline constexpr char kMaxClients[] = "ERR max number of clients reached";
