@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "server/gates.h"
+#include "server/redaction.h"
 #include "server/refusals.h"
 #include "server/server.h"
 
@@ -116,7 +117,7 @@ void Executor::KeepBooks(const Run& run, int64_t started_us, bool succeeded) {
     server_.slowlog().Add({.id = 0,
                            .unix_time_s = WallMs() / 1000,
                            .duration_us = duration_us,
-                           .words = SlowLog::Shorten(run.words),
+                           .words = SlowLog::Shorten(ShownWords(run.command, run.words)),
                            .peer = run.session.address,
                            .client_name = run.session.name},
                           static_cast<size_t>(std::max<int64_t>(settings.slowlog_max_len, 0)));
@@ -129,9 +130,9 @@ void Executor::FeedMonitors(const Run& run, int64_t started_us) {
   int64_t wall_us = wall_base_us_ + started_us;
   std::string micros = std::to_string(wall_us % 1000000);
   std::string line = std::to_string(wall_us / 1000000) + "." + std::string(6 - micros.size(), '0') + micros + " [" +
-                     std::to_string(run.session.db) + " " +
-                     (run.session.unix_socket ? "unix:" : "") + run.session.address + "]";
-  for (Bytes word : run.words) {
+                     std::to_string(run.session.db) + " " + (run.session.unix_socket ? "unix:" : "") +
+                     run.session.address + "]";
+  for (Bytes word : ShownWords(run.command, run.words)) {
     line += ' ';
     AppendQuoted(line, word);
   }

@@ -51,6 +51,13 @@ void PurgeAllocator() {
   mallctl(all.c_str(), nullptr, nullptr, nullptr, 0);
 }
 
+std::string AllocatorReport() {
+  std::string report;
+  auto append = [](void* target, const char* text) { static_cast<std::string*>(target)->append(text); };
+  malloc_stats_print(append, &report, nullptr);
+  return report;
+}
+
 #else
 
 size_t UsedMemory() { return mallinfo2().uordblks + mallinfo2().hblkhd; }
@@ -58,6 +65,8 @@ size_t UsedMemory() { return mallinfo2().uordblks + mallinfo2().hblkhd; }
 AllocatorStats ReadAllocator() { return {}; }
 
 void PurgeAllocator() { malloc_trim(0); }
+
+std::string AllocatorReport() { return {}; }
 
 #endif
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 namespace respite {
 
@@ -26,5 +27,8 @@ size_t SystemMemory();
 
 // Gives unused pages back to the system.
 void PurgeAllocator();
+
+// The allocator's own report for people; empty when it has none. Cost: some ms.
+std::string AllocatorReport();
 
 }  // namespace respite

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "server/commands/families.h"
 #include "server/memory.h"
@@ -29,6 +30,7 @@ Server::Server(Parts parts)
       expiry_(data_, parts.clock),
       executor_(*this),
       run_id_(RandomHex(40)),
+      replication_id_(RandomHex(40)),
       started_ms_(parts.clock.MonotonicMs()),
       started_wall_ms_(parts.clock.WallMs()),
       hz_(settings().hz) {
@@ -42,6 +44,7 @@ Server::Server(Parts parts)
     return std::nullopt;
   });
   executor_.StartRun();
+  startup_used_bytes_ = UsedMemory();
 }
 
 Server::~Server() = default;
@@ -50,7 +53,8 @@ void Server::EndTurn() { clients_.FlushQueued(); }
 
 void Server::Cron() {
   AdjustHz();
-  expiry_.Cycle(settings(), hz_);
+  if (debug_.pause_cron) return;
+  ExpireKeys();
   SampleStats();
   CheckClients();
   if (pause_.IsOver(clock().MonotonicMs())) ResumePaused();
@@ -60,6 +64,28 @@ void Server::AdjustHz() {
   hz_ = settings().hz;
   if (!settings().dynamic_hz) return;
   while (clients_.Count() / static_cast<size_t>(hz_) > kClientsPerRound && hz_ < kMaxHz) hz_ = std::min(hz_ * 2, kMaxHz);
+}
+
+void Server::ExpireKeys() {
+  if (pause_.scope() != Pause::Scope::kNone) return;  // nothing changes while clients are paused
+  expiry_.StartRound(settings(), hz_);
+  GoOnExpiring();
+}
+
+void Server::GoOnExpiring() {
+  // Clients are served between slices. Without a host nobody waits.
+  Expiry::Slice slice = expiry_.RunSlice();
+  int64_t threshold_ms = settings().latency_monitor_threshold;
+  if (threshold_ms != 0 && slice.elapsed_us >= threshold_ms * 1000) {
+    latency_.Add("expire-cycle", slice.elapsed_us / 1000, clock().WallMs() / 1000);
+  }
+  if (slice.outcome == Expiry::Outcome::kFinished) return;
+  if (host_ == nullptr) return GoOnExpiring();
+  if (std::exchange(slice_posted_, true)) return;
+  host_->Post([this] {
+    slice_posted_ = false;
+    GoOnExpiring();
+  });
 }
 
 void Server::SampleStats() {

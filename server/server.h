@@ -16,6 +16,7 @@
 #include "server/clients.h"
 #include "server/command_table.h"
 #include "server/config/config.h"
+#include "server/debug_switches.h"
 #include "server/executor.h"
 #include "server/expiry.h"
 #include "server/latency.h"
@@ -77,13 +78,18 @@ class Server {
   SlowLog& slowlog() { return slowlog_; }
   LatencyMonitor& latency() { return latency_; }
   Reclaimer& reclaimer() { return reclaimer_; }
+  DebugSwitches& debug() { return debug_; }
 
   void SetHost(Host* host) { host_ = host; }
   Host* host() { return host_; }
 
   const std::string& run_id() const { return run_id_; }
+  // Names the history of the data, for replicas (INFO's master_replid).
+  const std::string& replication_id() const { return replication_id_; }
+  void ChangeReplicationId() { replication_id_ = RandomHex(40); }
   int64_t started_ms() const { return started_ms_; }  // monotonic
   int64_t started_wall_ms() const { return started_wall_ms_; }
+  size_t startup_used_bytes() const { return startup_used_bytes_; }  // memory in use when it was ready
   const Access& access() const { return access_; }
 
   // Frees a value here or on the background thread, as the directive (`lazyfree-lazy-…`) or command says.
@@ -93,6 +99,8 @@ class Server {
 
  private:
   void AdjustHz();
+  void ExpireKeys();
+  void GoOnExpiring();
   void SampleStats();
   void CheckClients();
   void ResumePaused();
@@ -113,13 +121,17 @@ class Server {
   SlowLog slowlog_;
   LatencyMonitor latency_;
   Reclaimer reclaimer_;
+  DebugSwitches debug_;
   Expiry expiry_;
   Executor executor_;
   Host* host_ = nullptr;
   std::string run_id_;
+  std::string replication_id_;
   int64_t started_ms_;
   int64_t started_wall_ms_;
+  size_t startup_used_bytes_ = 0;
   int hz_;
+  bool slice_posted_ = false;  // the next slice of expiry waits for its Turn
   int64_t last_sample_us_ = 0;
 };
 
