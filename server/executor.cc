@@ -14,12 +14,6 @@ namespace {
 
 bool IsHttp(Bytes word) { return EqualsIgnoreCase(word, "post") || EqualsIgnoreCase(word, "host:"); }
 
-std::vector<Bytes> WithoutSecrets(std::span<const Bytes> words, const std::vector<size_t>& secrets) {
-  std::vector<Bytes> shown(words.begin(), words.end());
-  for (size_t index : secrets) shown[index] = "(redacted)";
-  return shown;
-}
-
 }  // namespace
 
 void Executor::StartRun() {
@@ -58,12 +52,7 @@ Executor::Outcome Executor::Execute(Session& session, const Command* command, st
   if (session.waiting_since_ms >= 0) return Outcome::kPostponed;
   if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
   last_us_ = server_.clock().MonotonicUs();
-  if (session.redacted_words.empty()) {
-    KeepBooks(run, started_us, succeeded);
-  } else {
-    std::vector<Bytes> shown = WithoutSecrets(words, std::exchange(session.redacted_words, {}));
-    KeepBooks({session, *command, shown, blobs}, started_us, succeeded);
-  }
+  KeepBooks(run, started_us, succeeded);
   return Outcome::kDone;
 }
 
