@@ -35,6 +35,8 @@ Executor::Outcome Executor::Execute(Session& session, const Command* command, st
   int64_t started_us = last_us_;
   size_t reply_start = session.out.Size();
   ReplyMode mode_before = session.reply_mode;
+  current_session_ = &session;
+  current_words_ = words;
   current_ = command;
   bool succeeded = RunHandler(run);
   current_ = nullptr;

@@ -71,6 +71,7 @@ class Server {
   Clients& clients() { return clients_; }
   ClientLimits& limits() { return limits_; }
   Executor& executor() { return executor_; }
+  const Executor& executor() const { return executor_; }
   Expiry& expiry() { return expiry_; }
   Auth& auth() { return auth_; }
   Pause& pause() { return pause_; }
