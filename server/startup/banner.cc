@@ -8,7 +8,10 @@ namespace respite {
 
 namespace {
 
-int ShownPort(const Settings& settings) { return settings.bound_port != 0 ? settings.bound_port : settings.tls_port; }
+int ShownPort(const Settings& settings) {
+  if (settings.port == kAutoPort) return settings.bound_port;
+  return settings.port != 0 ? settings.port : settings.tls_port;
+}
 
 bool ShowsLogo(const Settings& settings) {
   if (settings.always_show_logo) return true;

@@ -73,6 +73,7 @@ void ProcessTitle::ClaimArea() {
   program_invocation_name = KeptCopy(program_invocation_name);
   program_invocation_short_name = KeptCopy(program_invocation_short_name);
   area_ = {argv_[0], end};
+  argv_[0] = KeptCopy(argv_[0]);  // stack traces name the program by it
   for (int i = 1; i < argc_; ++i) argv_[i] = end - 1;
 }
 

@@ -17,7 +17,7 @@ class ProcessTitle {
   // Nothing is touched before the first Set.
   ProcessTitle(int argc, char** argv) : argc_(argc), argv_(argv) {}
 
-  // Cuts what does not fit. The first call moves the environment away; afterwards argv holds the title.
+  // Cuts what does not fit. The first call moves the environment away; afterwards argv has lost the arguments.
   void Set(const std::string& title);
 
  private:
