@@ -1,8 +1,8 @@
 // Blob: a counted block of bytes on the heap, for values too large to live inside their entry.
 //
-// The keyspace, a request that is being read and a reply that is being sent can hold the same Blob, so that a large value
-// is never copied on its way in or out. Whoever wants to change it asks `Unique()` first and makes a copy otherwise.
-// The count is atomic because the background thread may drop the last reference.
+// The keyspace, a request that is being read and a reply that is being sent can hold the same Blob, so that a large
+// value is never copied on its way in or out. Whoever wants to change it asks `Unique()` first and makes a copy
+// otherwise. The count is atomic because the background thread may drop the last reference.
 #pragma once
 
 #include <atomic>

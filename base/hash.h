@@ -1,7 +1,7 @@
 // Seeded hash of a byte string for the tables of the keyspace and the command table.
 //
-// It multiplies 64-bit words into 128 bits and folds the halves together. The seed is secret and drawn at start-up, so a
-// client cannot prepare keys that collide. Cost: about 3 ns for a 16-byte key; O(n) beyond.
+// It multiplies 64-bit words into 128 bits and folds the halves together. The seed is secret and drawn at start-up, so
+// a client cannot prepare keys that collide. Cost: about 3 ns for a 16-byte key; O(n) beyond.
 #pragma once
 
 #include <cstdint>

@@ -51,11 +51,17 @@ class Database {
   void Clear();
 
   template <class Visit>
-  uint64_t Scan(uint64_t cursor, Visit&& visit) const { return entries_.Scan(cursor, visit); }
+  uint64_t Scan(uint64_t cursor, Visit&& visit) const {
+    return entries_.Scan(cursor, visit);
+  }
   template <class Visit>
-  uint64_t ScanTimed(uint64_t cursor, Visit&& visit) const { return timed_.Scan(cursor, visit); }
+  uint64_t ScanTimed(uint64_t cursor, Visit&& visit) const {
+    return timed_.Scan(cursor, visit);
+  }
   template <class Visit>
-  void ForEach(Visit&& visit) const { entries_.ForEach(visit); }
+  void ForEach(Visit&& visit) const {
+    entries_.ForEach(visit);
+  }
 
   Entry* PickRandom(Random& random) const { return entries_.PickRandom(random); }
   Entry* PickRandomTimed(Random& random) const { return timed_.PickRandom(random); }

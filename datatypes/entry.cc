@@ -13,8 +13,8 @@ Entry* Entry::Create(Bytes key, StringContent content, int64_t deadline_ms, uint
   if (memory == nullptr) throw std::bad_alloc();
   auto* entry = new (memory) Entry;
   entry->key_size_ = static_cast<uint32_t>(key.size());
-  entry->bits_ = (access & kAccessMask) | (static_cast<uint32_t>(ValueType::kString) << kTypeShift) |
-                 (timed ? kDeadlineBit : 0u);
+  entry->bits_ =
+      (access & kAccessMask) | (static_cast<uint32_t>(ValueType::kString) << kTypeShift) | (timed ? kDeadlineBit : 0u);
   if (timed) Store(entry->Payload(), deadline_ms);
   std::memcpy(entry->Payload() + entry->DeadlineBytes(), key.data(), key.size());
   entry->WriteValue(content);

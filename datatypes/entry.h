@@ -15,9 +15,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/blob.h"
 #include "base/bytes.h"
 #include "base/number_text.h"
-#include "base/blob.h"
 
 namespace respite {
 
@@ -31,8 +31,8 @@ inline constexpr int64_t kNoDeadline = -1;
 
 // A string on its way into an entry. The bytes are borrowed unless they are in `blob`.
 struct StringContent {
-  static constexpr size_t kEmbeddedMax = 44;   // Redis: OBJ_ENCODING_EMBSTR_SIZE_LIMIT, visible in OBJECT ENCODING
-  static constexpr size_t kInlineMax = 4096;   // longer values get a Blob of their own, which replies can share
+  static constexpr size_t kEmbeddedMax = 44;  // Redis: OBJ_ENCODING_EMBSTR_SIZE_LIMIT, visible in OBJECT ENCODING
+  static constexpr size_t kInlineMax = 4096;  // longer values get a Blob of their own, which replies can share
 
   StringForm form = StringForm::kRaw;
   int64_t integer = 0;

@@ -9,10 +9,10 @@
 //   Bucket = 7 one-byte tags | spill | 7 item pointers
 //
 // An item's home bucket follows from the low half of its hash. When the home is full the item goes to one of the next
-// kMaxProbe buckets, and each bucket it passed over counts it in `spill`, so that a search stops at the first bucket over
-// which nobody passed. When none of them has room the page splits in two by one more bit of the hash: that is the largest
-// step the table ever takes (a few hundred items), however many millions it holds. There is no rehash of the whole.
-// When two sibling pages are nearly empty they become one again.
+// kMaxProbe buckets, and each bucket it passed over counts it in `spill`, so that a search stops at the first bucket
+// over which nobody passed. When none of them has room the page splits in two by one more bit of the hash: that is the
+// largest step the table ever takes (a few hundred items), however many millions it holds. There is no rehash of the
+// whole. When two sibling pages are nearly empty they become one again.
 //
 // Item needs `Bytes Key() const`. All keys are hashed with the seed given at construction.
 //
@@ -113,8 +113,8 @@ class HashIndex {
     return item;
   }
 
-  // Calls `visit(Item*)` for each item of the place that `cursor` names (0: the first) and returns the next cursor, 0 at
-  // the end. `visit` must not change the table. Cost: O(items of one bucket).
+  // Calls `visit(Item*)` for each item of the place that `cursor` names (0: the first) and returns the next cursor, 0
+  // at the end. `visit` must not change the table. Cost: O(items of one bucket).
   template <class Visit>
   uint64_t Scan(uint64_t cursor, Visit&& visit) const;
 
@@ -147,9 +147,9 @@ class HashIndex {
  private:
   static constexpr int kSlots = 7;
   static constexpr int kBuckets = 63;
-  static constexpr int kMaxProbe = 8;       // buckets an insertion tries beyond the home before it splits the page
-  static constexpr int kMergeBelow = 96;    // a page this empty looks for its sibling
-  static constexpr int kMergedAtMost = 192; // and joins it when both together hold no more
+  static constexpr int kMaxProbe = 8;        // buckets an insertion tries beyond the home before it splits the page
+  static constexpr int kMergeBelow = 96;     // a page this empty looks for its sibling
+  static constexpr int kMergedAtMost = 192;  // and joins it when both together hold no more
   static constexpr int kMaxDepth = 28;
 
   struct alignas(64) Bucket {
@@ -393,8 +393,8 @@ uint64_t HashIndex<Item>::Scan(uint64_t cursor, Visit&& visit) const {
   int depth = page->depth;
   uint64_t width = 1ull << (kPrefixBits - depth);
   uint64_t begin = place.prefix & ~(width - 1);
-  // The page was merged since: its other half, behind the old page, has not been seen at all unless the old page was the
-  // last part of it.
+  // The page was merged since: its other half, behind the old page, has not been seen at all unless the old page was
+  // the last part of it.
   uint64_t old_end = place.prefix + (1ull << (kPrefixBits - place.depth));
   if (depth < place.depth && old_end != begin + width) place.bucket = 0;
   VisitHome(*page, place.bucket, visit);

@@ -33,7 +33,8 @@ void Reply::Simple(Bytes text) {
 void Reply::Error(Bytes text) {
   std::string line = "-";
   line.append(text);
-  std::replace_if(line.begin(), line.end(), [](char c) { return c == '\r' || c == '\n'; }, ' ');
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return c == '\r' || c == '\n'; }, ' ');
   line.append("\r\n");
   out_->Append(line);
 }

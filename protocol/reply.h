@@ -1,7 +1,7 @@
 // Reply: writes RESP2 or RESP3 into a ReplyBuffer.
 //
-// Handlers say what the reply is (a map, a double, null); the version the client speaks decides how it looks. Under RESP2
-// a map is a flat array, a double a bulk string, a bool 0 or 1, null a null bulk.
+// Handlers say what the reply is (a map, a double, null); the version the client speaks decides how it looks. Under
+// RESP2 a map is a flat array, a double a bulk string, a bool 0 or 1, null a null bulk.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // ReplyBuffer: the bytes that wait to be sent to one client.
 //
-// A queue of segments: blocks of text that grow at the end, and references to Blobs, which are sent from where the value
-// lies. Blocks come from a BlockPool shared by all clients, so an idle client holds none. RollBack serves refusals: a
-// command that fails after it wrote part of its reply leaves no trace.
+// A queue of segments: blocks of text that grow at the end, and references to Blobs, which are sent from where the
+// value lies. Blocks come from a BlockPool shared by all clients, so an idle client holds none. RollBack serves
+// refusals: a command that fails after it wrote part of its reply leaves no trace.
 #pragma once
 
 #include <cstddef>
@@ -98,9 +98,9 @@ class ReplyBuffer {
 
   BlockPool* pool_;
   std::vector<Segment> segments_;
-  size_t head_ = 0;         // segments before it are sent
-  size_t front_sent_ = 0;   // bytes of the first segment that are sent
-  char* end_ = nullptr;     // where the next byte of the open block goes; null: there is no open block
+  size_t head_ = 0;        // segments before it are sent
+  size_t front_sent_ = 0;  // bytes of the first segment that are sent
+  char* end_ = nullptr;    // where the next byte of the open block goes; null: there is no open block
   size_t room_ = 0;
   size_t size_ = 0;
   size_t held_bytes_ = 0;

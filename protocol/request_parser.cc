@@ -11,10 +11,21 @@ namespace respite {
 namespace {
 
 constexpr size_t kReadAtLeast = 16 * 1024;
-constexpr size_t kStrangerArguments = 10;
+constexpr int64_t kStrangerArguments = 10;
 constexpr int64_t kStrangerBulk = 16384;
 
 }  // namespace
+
+struct RequestParser::NumberKind {
+  char mark;
+  const char* too_long;
+  const char* invalid;
+};
+
+static constexpr RequestParser::NumberKind kCount = {'*', "Protocol error: too big mbulk count string",
+                                                     "Protocol error: invalid multibulk length"};
+static constexpr RequestParser::NumberKind kBulkSize = {'$', "Protocol error: too big bulk count string",
+                                                        "Protocol error: invalid bulk length"};
 
 std::span<char> RequestParser::ReadTarget(std::span<char> scratch) {
   if (big_open_) {
@@ -44,95 +55,128 @@ void RequestParser::Received(size_t n) {
 
 RequestParser::Status RequestParser::ParseInto(RequestBatch& batch, const RequestLimits& limits) {
   for (;;) {
-    if (big_open_ && FinishBigArgument() == Status::kIncomplete) return Status::kIncomplete;
-    if (arguments_left_ < 0 && pos_ == size_) return Status::kIncomplete;
-    bool multibulk = arguments_left_ >= 0 || data_[pos_] == '*';
-    size_t before = batch.requests.size();
-    Status status = multibulk ? ParseMultibulk(batch, limits) : ParseInline(batch);
+    size_t requests = batch.requests.size();
+    Status status = ParseRequest(batch, limits);
     // An empty request (a bare line end, `*0`) is skipped without an answer.
-    if (status == Status::kRequest && batch.requests.size() == before) continue;
-    return status;
+    if (status != Status::kRequest || batch.requests.size() != requests) return status;
   }
 }
 
-RequestParser::Status RequestParser::Fail(std::string text) {
-  error_ = std::move(text);
-  return Status::kError;
-}
-
-RequestParser::Line RequestParser::TakeLine(Bytes too_long) {
-  const char* from = data_ + pos_;
-  const void* cr = std::memchr(from, '\r', size_ - pos_);
-  if (cr == nullptr) {
-    if (size_ - pos_ > kInlineMax) return {Fail(std::string(too_long)), {}};
-    return {Status::kIncomplete, {}};
+RequestParser::Status RequestParser::ParseRequest(RequestBatch& batch, const RequestLimits& limits) {
+  if (arguments_left_ < 0) {
+    if (pos_ == size_) return Status::kIncomplete;
+    if (data_[pos_] != '*') return ParseInline(batch);
   }
-  size_t length = static_cast<size_t>(static_cast<const char*>(cr) - from);
-  if (pos_ + length + 2 > size_) return {Status::kIncomplete, {}};
-  pos_ += length + 2;
-  return {Status::kRequest, {from, length}};
+  size_t first_word = batch.words.size();
+  Status status = ParseMultibulk(batch, limits);
+  if (status == Status::kError) return status;
+  if (status == Status::kIncomplete || !saved_.empty()) Save(batch, first_word);
+  if (status == Status::kIncomplete) return status;
+  if (!saved_.empty()) Restore(batch);
+  if (batch.words.size() > first_word) {
+    batch.requests.push_back({first_word, batch.words.size() - first_word, begin_});
+    for (BlobRef& blob : blobs_) batch.blobs.push_back(std::move(blob));
+    blobs_.clear();
+  }
+  arguments_left_ = -1;
+  begin_ = pos_;
+  return Status::kRequest;
 }
 
 RequestParser::Status RequestParser::ParseMultibulk(RequestBatch& batch, const RequestLimits& limits) {
   if (arguments_left_ < 0) {
-    Status status = ParseCount(limits);
-    if (status != Status::kRequest) return status;
+    if (Status status = ParseCount(limits); status != Status::kRequest) return status;
   }
   while (arguments_left_ > 0) {
-    Status status = ParseArgument(limits);
-    if (status != Status::kRequest) return status;
+    if (Status status = ParseArgument(batch, limits); status != Status::kRequest) return status;
   }
-  return Finish(batch);
-}
-
-RequestParser::Status RequestParser::ParseCount(const RequestLimits& limits) {
-  Line line = TakeLine("Protocol error: too big mbulk count string");
-  if (line.status != Status::kRequest) return line.status;
-  auto count = ParseInteger(line.text.substr(1));
-  if (!count || *count > INT_MAX) return Fail("Protocol error: invalid multibulk length");
-  if (!limits.authenticated && *count > static_cast<int64_t>(kStrangerArguments)) {
-    return Fail("Protocol error: unauthenticated multibulk length");
-  }
-  arguments_left_ = std::max<int64_t>(*count, 0);
   return Status::kRequest;
 }
 
-RequestParser::Status RequestParser::ParseArgument(const RequestLimits& limits) {
+RequestParser::Status RequestParser::ParseCount(const RequestLimits& limits) {
+  Number count = TakeNumber(kCount);
+  if (count.status != Status::kRequest) return count.status;
+  if (count.value > INT_MAX) return Fail(kCount.invalid);
+  if (!limits.authenticated && count.value > kStrangerArguments) {
+    return Fail("Protocol error: unauthenticated multibulk length");
+  }
+  arguments_left_ = std::max<int64_t>(count.value, 0);
+  return Status::kRequest;
+}
+
+RequestParser::Status RequestParser::ParseArgument(RequestBatch& batch, const RequestLimits& limits) {
+  if (big_open_) return FinishBigArgument(batch);
   if (bulk_size_ < 0) {
-    if (pos_ == size_) return Status::kIncomplete;
-    size_t at = pos_;
-    Line line = TakeLine("Protocol error: too big bulk count string");
-    if (line.status != Status::kRequest) return line.status;
-    // Redis looks at the line end first and at the '$' second.
-    if (data_[at] != '$') return Fail(std::string("Protocol error: expected '$', got '") + data_[at] + "'");
-    auto size = ParseInteger(line.text.substr(1));
-    if (!size || *size < 0 || *size > limits.max_bulk_bytes) return Fail("Protocol error: invalid bulk length");
-    if (!limits.authenticated && *size > kStrangerBulk) return Fail("Protocol error: unauthenticated bulk length");
-    bulk_size_ = *size;
+    if (Status status = ParseBulkSize(limits); status != Status::kRequest) return status;
   }
   size_t size = static_cast<size_t>(bulk_size_);
-  if (size >= kBigArgument) return StartBigArgument(size);
+  if (size >= kBigArgument) {
+    StartBigArgument(size);
+    return FinishBigArgument(batch);
+  }
   if (size_ - pos_ < size + 2) return Status::kIncomplete;
-  arguments_.push_back({pos_ - begin_, size, false});
+  batch.words.emplace_back(data_ + pos_, size);
   pos_ += size + 2;
   bulk_size_ = -1;
   --arguments_left_;
   return Status::kRequest;
 }
 
-RequestParser::Status RequestParser::StartBigArgument(size_t size) {
+RequestParser::Status RequestParser::ParseBulkSize(const RequestLimits& limits) {
+  if (pos_ == size_) return Status::kIncomplete;
+  Number size = TakeNumber(kBulkSize);
+  if (size.status != Status::kRequest) return size.status;
+  if (size.value < 0 || size.value > limits.max_bulk_bytes) return Fail(kBulkSize.invalid);
+  if (!limits.authenticated && size.value > kStrangerBulk) {
+    return Fail("Protocol error: unauthenticated bulk length");
+  }
+  bulk_size_ = size.value;
+  return Status::kRequest;
+}
+
+RequestParser::Number RequestParser::TakeNumber(const NumberKind& kind) {
+  // Counts and sizes have few digits: read up to kFewDigits without looking for the line end first.
+  constexpr size_t kFewDigits = 6;
+  const char* from = data_ + pos_;
+  if (size_ - pos_ < kFewDigits + 3 || *from != kind.mark || from[1] < '1' || from[1] > '9')
+    return TakeNumberSlowly(kind);
+  int64_t value = from[1] - '0';
+  const char* at = from + 2;
+  for (; IsDigit(*at) && at <= from + kFewDigits; ++at) value = value * 10 + (*at - '0');
+  if (*at != '\r') return TakeNumberSlowly(kind);
+  pos_ += static_cast<size_t>(at - from) + 2;
+  return {Status::kRequest, value};
+}
+
+RequestParser::Number RequestParser::TakeNumberSlowly(const NumberKind& kind) {
+  const char* from = data_ + pos_;
+  const void* cr = std::memchr(from, '\r', size_ - pos_);
+  if (cr == nullptr) {
+    if (size_ - pos_ > kInlineMax) return {Fail(kind.too_long), 0};
+    return {Status::kIncomplete, 0};
+  }
+  size_t length = static_cast<size_t>(static_cast<const char*>(cr) - from);
+  if (pos_ + length + 2 > size_) return {Status::kIncomplete, 0};
+  // Redis looks for the line end first, then at the mark, then at the number.
+  if (*from != kind.mark) return {Fail(std::string("Protocol error: expected '$', got '") + *from + "'"), 0};
+  auto value = ParseInteger({from + 1, length - 1});
+  if (!value) return {Fail(kind.invalid), 0};
+  pos_ += length + 2;
+  return {Status::kRequest, *value};
+}
+
+void RequestParser::StartBigArgument(size_t size) {
   blobs_.push_back(BlobRef::OfSize(size, size + 2));
   big_open_ = true;
   big_filled_ = std::min(size + 2, size_ - pos_);
   std::memcpy(blobs_.back().Data(), data_ + pos_, big_filled_);
   pos_ += big_filled_;
-  return FinishBigArgument();
 }
 
-RequestParser::Status RequestParser::FinishBigArgument() {
+RequestParser::Status RequestParser::FinishBigArgument(RequestBatch& batch) {
   BlobRef& blob = blobs_.back();
   if (big_filled_ < blob.Capacity()) return Status::kIncomplete;
-  arguments_.push_back({blobs_.size() - 1, blob.Size(), true});
+  batch.words.push_back(blob.View());
   big_open_ = false;
   big_filled_ = 0;
   bulk_size_ = -1;
@@ -140,21 +184,28 @@ RequestParser::Status RequestParser::FinishBigArgument() {
   return Status::kRequest;
 }
 
-RequestParser::Status RequestParser::Finish(RequestBatch& batch) {
-  if (!arguments_.empty()) {
-    size_t first_blob = batch.blobs.size();
-    for (BlobRef& blob : blobs_) batch.blobs.push_back(std::move(blob));
-    batch.requests.push_back({batch.words.size(), arguments_.size(), begin_});
-    for (const Argument& argument : arguments_) {
-      batch.words.push_back(argument.is_blob ? batch.blobs[first_blob + argument.offset].View()
-                                             : Bytes(data_ + begin_ + argument.offset, argument.size));
-    }
+void RequestParser::Save(RequestBatch& batch, size_t first_word) {
+  for (size_t i = first_word; i < batch.words.size(); ++i) {
+    Bytes word = batch.words[i];
+    bool is_blob = saved_blobs_ < blobs_.size() && blobs_[saved_blobs_].View().data() == word.data();
+    size_t offset = is_blob ? saved_blobs_++ : static_cast<size_t>(word.data() - (data_ + begin_));
+    saved_.push_back({offset, word.size(), is_blob});
   }
-  arguments_.clear();
-  blobs_.clear();
-  arguments_left_ = -1;
-  begin_ = pos_;
-  return Status::kRequest;
+  batch.words.resize(first_word);
+}
+
+void RequestParser::Restore(RequestBatch& batch) {
+  for (const Argument& argument : saved_) {
+    batch.words.push_back(argument.is_blob ? blobs_[argument.offset].View()
+                                           : Bytes(data_ + begin_ + argument.offset, argument.size));
+  }
+  saved_.clear();
+  saved_blobs_ = 0;
+}
+
+RequestParser::Status RequestParser::Fail(std::string text) {
+  error_ = std::move(text);
+  return Status::kError;
 }
 
 RequestParser::Status RequestParser::ParseInline(RequestBatch& batch) {
@@ -179,7 +230,8 @@ RequestParser::Status RequestParser::ParseInline(RequestBatch& batch) {
 
 void RequestParser::Unread(const RequestBatch& batch, size_t index) {
   // Everything behind the unread requests is unparsed too: forget a request that was begun.
-  arguments_.clear();
+  saved_.clear();
+  saved_blobs_ = 0;
   arguments_left_ = bulk_size_ = -1;
   begin_ = pos_ = batch.requests[index].offset;
 }
@@ -205,7 +257,7 @@ void RequestParser::Park() {
 }
 
 size_t RequestParser::HeldBytes() const {
-  size_t held = own_.capacity() + arguments_.capacity() * sizeof(Argument);
+  size_t held = own_.capacity() + saved_.capacity() * sizeof(Argument);
   for (const BlobRef& blob : blobs_) held += blob.UsedBytes();
   return held;
 }

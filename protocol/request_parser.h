@@ -1,9 +1,10 @@
 // RequestParser: bytes of one client -> requests, as views into the buffer they arrived in.
 //
 // Life of a read:
-//   1. The caller asks `ReadTarget(scratch)` where the next bytes should go and reads there. That is the caller's scratch
-//      buffer for a client with nothing pending, the parser's own buffer when a request is half there, and the final Blob
-//      while an argument of kBigArgument bytes or more is arriving: such an argument is never copied.
+//   1. The caller asks `ReadTarget(scratch)` where the next bytes should go and reads there. That is the caller's
+//   scratch
+//      buffer for a client with nothing pending, the parser's own buffer when a request is half there, and the final
+//      Blob while an argument of kBigArgument bytes or more is arriving: such an argument is never copied.
 //   2. `Received(n)`.
 //   3. `ParseInto(batch)` until it no longer returns kRequest; the batch's views are valid until step 4.
 //   4. `Park()` saves what is left of the scratch buffer. An idle client keeps no memory.
@@ -53,6 +54,7 @@ struct RequestLimits {
 
 class RequestParser {
  public:
+  struct NumberKind;  // a count or a size, and what Redis says when it is wrong
   enum class Status { kRequest, kIncomplete, kError };
 
   static constexpr size_t kBigArgument = 32 * 1024;
@@ -74,30 +76,35 @@ class RequestParser {
   size_t PendingBytes() const { return size_ - begin_ + big_filled_; }
   size_t HeldBytes() const;
   // Arguments of the request that is half there.
-  size_t PendingArguments() const { return arguments_.size(); }
+  size_t PendingArguments() const { return saved_.size(); }
 
  private:
-  // An argument that is whole, of a request that is not: bytes of the window or a Blob.
+  // An argument that is whole, of a request that is not, between two reads: bytes of the window or a Blob.
   struct Argument {
     size_t offset;  // from the start of the request, or index into blobs_
     size_t size;
     bool is_blob;
   };
+  struct Number {
+    Status status;
+    int64_t value;
+  };
 
+  Status ParseRequest(RequestBatch& batch, const RequestLimits& limits);
   Status ParseMultibulk(RequestBatch& batch, const RequestLimits& limits);
   Status ParseInline(RequestBatch& batch);
   Status ParseCount(const RequestLimits& limits);
-  Status ParseArgument(const RequestLimits& limits);
-  Status StartBigArgument(size_t size);
-  Status FinishBigArgument();
-  Status Finish(RequestBatch& batch);
+  Status ParseArgument(RequestBatch& batch, const RequestLimits& limits);
+  Status ParseBulkSize(const RequestLimits& limits);
+  void StartBigArgument(size_t size);
+  Status FinishBigArgument(RequestBatch& batch);
+  // Between two reads the words of an unfinished request are kept as offsets: the window moves.
+  void Save(RequestBatch& batch, size_t first_word);
+  void Restore(RequestBatch& batch);
   Status Fail(std::string text);
-  // The line at `pos_` up to its CR; kIncomplete when the CR LF is not there yet.
-  struct Line {
-    Status status;
-    Bytes text;
-  };
-  Line TakeLine(Bytes too_long);
+  // Steps over "<kind><number>\r\n" at pos_.
+  Number TakeNumber(const NumberKind& kind);
+  Number TakeNumberSlowly(const NumberKind& kind);
 
   const char* data_ = nullptr;  // window: scratch or own_
   size_t size_ = 0;
@@ -108,10 +115,11 @@ class RequestParser {
 
   int64_t arguments_left_ = -1;  // -1: the count has not been read
   int64_t bulk_size_ = -1;       // -1: the size of the next argument has not been read
-  std::vector<Argument> arguments_;
+  std::vector<Argument> saved_;
+  size_t saved_blobs_ = 0;  // of them
   std::vector<BlobRef> blobs_;
-  size_t big_filled_ = 0;  // bytes of the last Blob in blobs_ that have arrived; 0 when none is arriving
-  bool big_open_ = false;
+  bool big_open_ = false;  // the last of blobs_ is still arriving
+  size_t big_filled_ = 0;  // so much of it is there
 
   std::vector<char> own_;
   std::string error_;

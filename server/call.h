@@ -22,7 +22,7 @@ struct Call {
   DbView db;
   Reply reply;
   Effect effect;
-  int64_t now_ms;  // wall clock of the Unit
+  int64_t now_ms;                       // wall clock of the Unit
   std::span<const BlobRef> blobs = {};  // own the big arguments
 
   // The value to store for an argument; a big one is taken over without copying.

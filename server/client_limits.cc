@@ -46,8 +46,7 @@ bool ClientLimits::CheckOutput(Session& session, int64_t now_ms) {
   bool over_hard = limit.hard_bytes != 0 && held > limit.hard_bytes;
   if (!over_hard && !soft_too_long) return false;
   ++server_.stats().output_limit_disconnections;
-  server_.log().Warning("Client " + ClientText(server_, session) +
-                        " closed for overcoming of output buffer limits.");
+  server_.log().Warning("Client " + ClientText(server_, session) + " closed for overcoming of output buffer limits.");
   server_.clients().Close(session);
   return true;
 }

@@ -15,7 +15,8 @@ class ClientLimits {
 
   // All limits of one session. Cost: O(1).
   void Check(Session& session, int64_t now_ms);
-  // client-output-buffer-limit; to be asked whenever a reply is queued that nobody may read. True: the session is closed.
+  // client-output-buffer-limit; to be asked whenever a reply is queued that nobody may read. True: the session is
+  // closed.
   bool CheckOutput(Session& session, int64_t now_ms);
   // client-query-buffer-limit. True: the session is closed.
   bool CheckInput(Session& session);

@@ -67,7 +67,7 @@ class CommandTable {
   CommandTable& operator=(const CommandTable&) = delete;
 
   // The command of this name, in any case; null when unknown.
-  // Cost: about 3 ns, one or two cache lines, no allocation.
+  // Cost: about 6 ns, one or two cache lines, no allocation.
   const Command* Find(Bytes name) const {
     const Key key(name);
     for (size_t at = key.Hash(shift_);; at = (at + 1) & (slots_.size() - 1)) {
@@ -140,10 +140,17 @@ inline uint64_t LoadEight(const char* from) {
   return word;
 }
 
-// Up to seven octets; the rest of the word is zero.
+// Up to seven octets; the rest of the word is zero. Loads overlap rather than loop: what is read twice is the same.
 inline uint64_t LoadFew(const char* from, size_t size) {
+  if (size >= 4) {
+    uint32_t front, back;
+    std::memcpy(&front, from, sizeof front);
+    std::memcpy(&back, from + size - 4, sizeof back);
+    return front | uint64_t{back} << (8 * (size - 4));
+  }
   uint64_t word = 0;
-  for (size_t i = 0; i < size; ++i) word |= uint64_t{static_cast<unsigned char>(from[i])} << (8 * i);
+  for (size_t at : {size_t{0}, size / 2, size - 1})
+    if (at < size) word |= uint64_t{static_cast<unsigned char>(from[at])} << (8 * at);
   return word;
 }
 

@@ -29,8 +29,7 @@ struct Connection::Socket {
   int descriptor;
 };
 
-Connection::Connection(EventLoop& loop, Session& session, int descriptor)
-    : loop_(loop), session_(session) {
+Connection::Connection(EventLoop& loop, Session& session, int descriptor) : loop_(loop), session_(session) {
   socket_.reset(new Socket{asio::generic::stream_protocol::socket(loop.Context()), descriptor});
   // The family only matters for addresses, which the listener has already read.
   socket_->stream.assign(asio::generic::stream_protocol(AF_INET, 0), descriptor);
@@ -104,11 +103,12 @@ void Connection::Flush() {
 
 bool Connection::WriteSome() {
   Gather gather;
-  session_.out.VisitFront(kPiecesPerWrite, [&](Bytes piece) {
-    gather.pieces[gather.count++] = asio::buffer(piece.data(), piece.size());
-  });
+  session_.out.VisitFront(
+      kPiecesPerWrite, [&](Bytes piece) { gather.pieces[gather.count++] = asio::buffer(piece.data(), piece.size()); });
   asio::error_code error;
-  size_t sent = socket_->stream.write_some(gather, error);
+  // A single piece takes the cheaper system call.
+  size_t sent = gather.count == 1 ? socket_->stream.write_some(gather.pieces[0], error)
+                                  : socket_->stream.write_some(gather, error);
   if (error == asio::error::would_block) return false;
   if (error) {
     loop_.server().clients().Close(session_);

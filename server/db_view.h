@@ -1,7 +1,7 @@
 // DbView: the selected database as one command sees it, at the time of its Unit.
 //
-// An expired key is absent: a read leaves it for the Unit to purge, a write purges it first. Writers tell `Touched` what
-// they did; nobody else needs to be told.
+// An expired key is absent: a read leaves it for the Unit to purge, a write purges it first. Writers tell `Touched`
+// what they did; nobody else needs to be told.
 #pragma once
 
 #include "server/refusals.h"

@@ -21,11 +21,10 @@ const Command* Executor::Resolve(std::span<const Bytes> words) const {
 
 Executor::Outcome Executor::Execute(Session& session, const Command* command, std::span<const Bytes> words,
                                     std::span<const BlobRef> blobs) {
-  if (command == nullptr) {
-    Reject(session, nullptr, UnknownCommand(words));
-    return Outcome::kDone;
-  }
-  if (std::string refusal = FirstRefusal({server_, session, *command, words}); !refusal.empty()) {
+  try {
+    if (command == nullptr) throw UnknownCommand(words);
+    PassGates({server_, session, *command, words});
+  } catch (const Refusal& refusal) {
     Reject(session, command, refusal);
     return Outcome::kDone;
   }
@@ -74,24 +73,25 @@ bool Executor::RunHandler(const Run& run) {
   return succeeded;
 }
 
-void Executor::Reject(Session& session, const Command* command, const std::string& refusal) {
+void Executor::Reject(Session& session, const Command* command, const Refusal& refusal) {
   if (command != nullptr) ++server_.commands().StatsOf(*command).rejected_calls;
-  server_.stats().CountError(refusal);
+  server_.stats().CountError(refusal.text);
   size_t reply_start = session.out.Size();
-  Reply(session.out, session.resp).Error(refusal);
+  Reply(session.out, session.resp).Error(refusal.text);
   if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start, session.reply_mode);
 }
 
-std::string Executor::UnknownCommand(std::span<const Bytes> words) const {
+Refusal Executor::UnknownCommand(std::span<const Bytes> words) const {
   const Command* container = server_.commands().Find(words[0]);
-  if (container != nullptr) return refusals::UnknownSubcommand(container->full_name, words[1]).text;
+  if (container != nullptr) return refusals::UnknownSubcommand(container->full_name, words[1]);
   constexpr size_t kShownMax = 128;
   std::string shown;
   for (Bytes word : words.subspan(1)) {
     if (shown.size() >= kShownMax) break;
     shown += "'" + std::string(word.substr(0, kShownMax - shown.size())) + "' ";
   }
-  return "ERR unknown command '" + std::string(words[0].substr(0, kShownMax)) + "', with args beginning with: " + shown;
+  return {"ERR unknown command '" + std::string(words[0].substr(0, kShownMax)) +
+          "', with args beginning with: " + shown};
 }
 
 void Executor::KeepBooks(const Run& run, int64_t started_us, bool succeeded) {
@@ -131,8 +131,8 @@ void Executor::FeedMonitors(const Run& run, int64_t started_us) {
   int64_t wall_us = wall_base_us_ + started_us;
   std::string micros = std::to_string(wall_us % 1000000);
   std::string line = std::to_string(wall_us / 1000000) + "." + std::string(6 - micros.size(), '0') + micros + " [" +
-                     std::to_string(run.session.db) + " " +
-                     (run.session.unix_socket ? "unix:" : "") + run.session.address + "]";
+                     std::to_string(run.session.db) + " " + (run.session.unix_socket ? "unix:" : "") +
+                     run.session.address + "]";
   for (Bytes word : run.words) {
     line += ' ';
     AppendQuoted(line, word);

@@ -4,10 +4,10 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 
 #include "base/blob.h"
 #include "base/bytes.h"
+#include "base/refusal.h"
 #include "server/call.h"
 #include "server/session.h"
 
@@ -47,9 +47,9 @@ class Executor {
     std::span<const BlobRef> blobs;
   };
 
-  void Reject(Session& session, const Command* command, const std::string& refusal);
+  void Reject(Session& session, const Command* command, const Refusal& refusal);
   // What is wrong with words that name no command.
-  std::string UnknownCommand(std::span<const Bytes> words) const;
+  Refusal UnknownCommand(std::span<const Bytes> words) const;
   // False when the handler refused.
   bool RunHandler(const Run& run);
   void KeepBooks(const Run& run, int64_t started_us, bool succeeded);

@@ -7,8 +7,8 @@ namespace respite {
 namespace {
 
 constexpr uint64_t kKeysPerSample = 20;
-constexpr int kSharePercent = 25;           // of the timer's period, at effort 1
-constexpr int kSharePercentPerEffort = 2;   // more for each step of effort
+constexpr int kSharePercent = 25;          // of the timer's period, at effort 1
+constexpr int kSharePercentPerEffort = 2;  // more for each step of effort
 constexpr uint64_t kDeadPercentAccepted = 10;
 
 }  // namespace

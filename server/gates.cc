@@ -1,8 +1,5 @@
 #include "server/gates.h"
 
-#include <array>
-#include <optional>
-
 #include "server/refusals.h"
 #include "server/server.h"
 
@@ -10,38 +7,35 @@ namespace respite {
 
 namespace {
 
-using Gate = std::optional<std::string> (*)(const GateContext&);
+using Gate = void (*)(const GateContext&);
 
-std::optional<std::string> Arity(const GateContext& context) {
-  int words = static_cast<int>(context.words.size());
-  int arity = context.command.arity;
-  if (arity >= 0 ? words == arity : words >= -arity) return std::nullopt;
-  return refusals::WrongArity(context.command.full_name).text;
+void Arity(const GateContext& context) {
+  if (!context.command.FitsArity(context.words.size())) throw refusals::WrongArity(context.command.full_name);
 }
 
-std::optional<std::string> ProtectedCommand(const GateContext& context) {
-  if ((context.command.flags & kProtected) == 0) return std::nullopt;
+void ProtectedCommand(const GateContext& context) {
+  if (!context.command.Is(kProtected)) return;
   const Settings& settings = context.server.settings();
   bool module = context.command.full_name.starts_with("module");
   Permission permission = module ? settings.enable_module_command : settings.enable_debug_command;
   bool local = context.session.loopback || context.session.unix_socket;
-  if (permission == Permission::kAlways || (permission == Permission::kLocalConnections && local)) return std::nullopt;
-  return module ? refusals::kModuleNotAllowed : refusals::kDebugNotAllowed;
+  if (permission == Permission::kAlways || (permission == Permission::kLocalConnections && local)) return;
+  throw Refusal{module ? refusals::kModuleNotAllowed : refusals::kDebugNotAllowed};
 }
 
-std::optional<std::string> Authentication(const GateContext& context) {
-  if (context.session.authenticated || (context.command.flags & kNoAuth) != 0) return std::nullopt;
-  return refusals::kNoAuth;
+void Authentication(const GateContext& context) {
+  if (context.session.authenticated || context.command.Is(kNoAuth)) return;
+  throw Refusal{refusals::kNoAuth};
 }
 
-constexpr std::array<Gate, 3> kGates = {Arity, ProtectedCommand, Authentication};
+// One call each, inlined in this order.
+template <Gate... kGates>
+void PassAll(const GateContext& context) {
+  (kGates(context), ...);
+}
 
 }  // namespace
 
-std::string FirstRefusal(const GateContext& context) {
-  for (Gate gate : kGates)
-    if (auto refusal = gate(context)) return *std::move(refusal);
-  return {};
-}
+void PassGates(const GateContext& context) { PassAll<Arity, ProtectedCommand, Authentication>(context); }
 
 }  // namespace respite

@@ -75,7 +75,6 @@ KeyList SetKeys(std::span<const Bytes> argv);       // with GET the key is read,
 KeyList BitFieldKeys(std::span<const Bytes> argv);  // only GET operations: the key is only read
 KeyList SortKeys(std::span<const Bytes> argv);      // the last STORE counts
 KeyList SortRoKeys(std::span<const Bytes> argv);
-KeyList MigrateKeys(std::span<const Bytes> argv);    // one key, or those behind KEYS
-KeyList GeoRadiusKeys(std::span<const Bytes> argv);  // asked when STORE or STOREDIST has nothing behind it
+KeyList MigrateKeys(std::span<const Bytes> argv);  // one key, or those behind KEYS
 
 }  // namespace respite

@@ -26,8 +26,8 @@ class Pump {
   Outcome Run(Session& session);
 
  private:
-  static constexpr size_t kGroup = 16;            // requests that are prefetched together
-  static constexpr size_t kShareOfTurn = 1024;    // requests of one session per Turn
+  static constexpr size_t kGroup = 16;          // requests that are prefetched together
+  static constexpr size_t kShareOfTurn = 1024;  // requests of one session per Turn
 
   Outcome RunGroups(Session& session);
   Outcome RunGroup(Session& session);

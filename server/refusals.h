@@ -24,32 +24,52 @@ inline constexpr char kSameObject[] = "ERR source and destination objects are th
 inline constexpr char kTimeoutNotInteger[] = "ERR timeout is not an integer or out of range";
 inline constexpr char kTimeoutNegative[] = "ERR timeout is negative";
 inline constexpr char kInvalidCursor[] = "ERR invalid cursor";
+inline constexpr char kGetKeysCommand[] = "ERR Invalid command specified";
+inline constexpr char kGetKeysNoKeys[] = "ERR The command has no key arguments";
+inline constexpr char kGetKeysArity[] = "ERR Invalid number of arguments specified for command";
+inline constexpr char kGetKeysArguments[] = "ERR Invalid arguments specified for command";
 inline constexpr char kNoAuth[] = "NOAUTH Authentication required.";
 inline constexpr char kWrongPass[] = "WRONGPASS invalid username-password pair or user is disabled.";
 
 inline constexpr char kDebugNotAllowed[] =
-    "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run it from a local "
+    "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run it from a "
+    "local "
     "connection, otherwise you need to set this option in the configuration file, and then restart the server.";
 inline constexpr char kModuleNotAllowed[] =
-    "ERR MODULE command not allowed. If the enable-module-command option is set to \"local\", you can run it from a local "
+    "ERR MODULE command not allowed. If the enable-module-command option is set to \"local\", you can run it from a "
+    "local "
     "connection, otherwise you need to set this option in the configuration file, and then restart the server.";
+
+inline constexpr char kFunctionFlushMode[] = "ERR FUNCTION FLUSH only supports SYNC|ASYNC option";
+inline constexpr char kLibraryNameMissing[] = "ERR library name argument was not given";
+inline constexpr char kModuleLoad[] = "ERR Error loading the extension. Please check the server logs.";
+inline constexpr char kModuleUnload[] = "ERR Error unloading module: no such module with that name";
+inline constexpr char kNoShutdown[] = "ERR No shutdown in progress.";
 
 inline constexpr char kMaxClients[] = "ERR max number of clients reached";
 inline constexpr char kProtectedMode[] =
-    "DENIED Redis is running in protected mode because protected mode is enabled and no password is set for the default "
-    "user. In this mode connections are only accepted from the loopback interface. If you want to connect from external "
-    "computers to Redis you may adopt one of the following solutions: 1) Just disable protected mode sending the command "
-    "'CONFIG SET protected-mode no' from the loopback interface by connecting to Redis from the same host the server is "
-    "running, however MAKE SURE Redis is not publicly accessible from internet if you do so. Use CONFIG REWRITE to make "
-    "this change permanent. 2) Alternatively you can just disable the protected mode by editing the Redis configuration "
+    "DENIED Redis is running in protected mode because protected mode is enabled and no password is set for the "
+    "default "
+    "user. In this mode connections are only accepted from the loopback interface. If you want to connect from "
+    "external "
+    "computers to Redis you may adopt one of the following solutions: 1) Just disable protected mode sending the "
+    "command "
+    "'CONFIG SET protected-mode no' from the loopback interface by connecting to Redis from the same host the server "
+    "is "
+    "running, however MAKE SURE Redis is not publicly accessible from internet if you do so. Use CONFIG REWRITE to "
+    "make "
+    "this change permanent. 2) Alternatively you can just disable the protected mode by editing the Redis "
+    "configuration "
     "file, and setting the protected mode option to 'no', and then restarting the server. 3) If you started the server "
     "manually just for testing, restart it with the '--protected-mode no' option. 4) Set up an authentication password "
-    "for the default user. NOTE: You only need to do one of the above things in order for the server to start accepting "
+    "for the default user. NOTE: You only need to do one of the above things in order for the server to start "
+    "accepting "
     "connections from the outside.";
 
 inline Refusal InvalidExpire(Bytes command) {
   return {"ERR invalid expire time in '" + std::string(command) + "' command"};
 }
+inline Refusal UnknownArgument(Bytes argument) { return {"ERR Unknown argument " + std::string(argument)}; }
 inline Refusal WrongArity(Bytes command) {
   return {"ERR wrong number of arguments for '" + std::string(command) + "' command"};
 }

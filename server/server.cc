@@ -11,9 +11,9 @@ namespace respite {
 namespace {
 
 constexpr int64_t kSampleEveryUs = 100'000;
-constexpr size_t kClientsPerRound = 200;       // Redis: MAX_CLIENTS_PER_CLOCK_TICK, what dynamic-hz aims at
+constexpr size_t kClientsPerRound = 200;  // Redis: MAX_CLIENTS_PER_CLOCK_TICK, what dynamic-hz aims at
 constexpr size_t kClientsCheckedAtLeast = 5;
-constexpr size_t kFreeLaterFrom = 64 * 1024;   // smaller values are freed faster than they are handed over
+constexpr size_t kFreeLaterFrom = 64 * 1024;  // smaller values are freed faster than they are handed over
 
 }  // namespace
 
@@ -59,7 +59,8 @@ void Server::Cron() {
 void Server::AdjustHz() {
   hz_ = settings().hz;
   if (!settings().dynamic_hz) return;
-  while (clients_.Count() / static_cast<size_t>(hz_) > kClientsPerRound && hz_ < kMaxHz) hz_ = std::min(hz_ * 2, kMaxHz);
+  while (clients_.Count() / static_cast<size_t>(hz_) > kClientsPerRound && hz_ < kMaxHz)
+    hz_ = std::min(hz_ * 2, kMaxHz);
 }
 
 void Server::SampleStats() {

@@ -51,7 +51,7 @@ struct Session {
   std::string name;
   std::string lib_name;
   std::string lib_version;
-  std::string address;        // "127.0.0.1:50000", "/path/to.sock:0"
+  std::string address;  // "127.0.0.1:50000", "/path/to.sock:0"
   std::string local_address;
   bool unix_socket = false;
   bool loopback = true;

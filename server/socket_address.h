@@ -37,7 +37,8 @@ struct OpenError {
   int code = 0;      // errno, or 0 when the name does not resolve
 };
 
-// A listening, non-blocking socket. `host` is an address of either family; "*" is every IPv4 address, "::*" every IPv6 one.
+// A listening, non-blocking socket. `host` is an address of either family; "*" is every IPv4 address, "::*" every IPv6
+// one.
 Result<Descriptor, OpenError> ListenTcp(const std::string& host, const TcpOptions& options);
 // Replaces a stale socket file. `mode` 0 leaves the permissions to umask.
 Result<Descriptor, OpenError> ListenUnix(const std::string& path, uint32_t mode, int backlog);
@@ -45,7 +46,7 @@ Result<Descriptor, OpenError> ListenUnix(const std::string& path, uint32_t mode,
 int PortOf(int descriptor);
 
 struct PeerNames {
-  std::string address;        // "127.0.0.1:50000", "[::1]:50000", "/path:0"
+  std::string address;  // "127.0.0.1:50000", "[::1]:50000", "/path:0"
   std::string local_address;
   bool unix_socket = false;
   bool loopback = false;

@@ -1,7 +1,7 @@
 // Unit: one atomic execution: a command, later an EXEC or a script.
 //
-// Everything that a write entails flows from here. DbView reports what changed; when the Unit closes it purges the expired
-// keys that reads came across and hands the effects to the Journal. Time and chance enter a Unit once.
+// Everything that a write entails flows from here. DbView reports what changed; when the Unit closes it purges the
+// expired keys that reads came across and hands the effects to the Journal. Time and chance enter a Unit once.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +60,7 @@ struct KeyspaceStats {
   double expired_stale_share = 0;  // running estimate of the share of keys that are expired but still there
   uint64_t expire_cycles_cut = 0;  // expired_time_cap_reached_count
   uint64_t expire_cycle_us = 0;
-  uint64_t dirty = 0;              // changes since the last save
+  uint64_t dirty = 0;  // changes since the last save
   uint64_t evicted_keys = 0;
 };
 

@@ -1,11 +1,229 @@
+// COMMAND: what clients ask to learn the commands, their arguments and their keys.
+
+#include "base/glob.h"
 #include "server/call.h"
+#include "server/command_docs.h"
 #include "server/commands/families.h"
+#include "server/help.h"
+#include "server/key_finder.h"
+#include "server/server.h"
 
 namespace respite {
 
 namespace {
 
-constexpr auto kCommandCommands = Family<>();
+void ReplyInfoOfAll(Call& call) {
+  const std::span<const Command* const> commands = call.server.commands().Commands();
+  call.reply.Array(commands.size());
+  for (const Command* command : commands) WriteCommandInfo(call.reply, *command);
+}
+
+struct CommandCount {
+  static constexpr CommandSpec spec = {.syntax = "COMMAND|COUNT",
+                                       .summary = "Counts the commands this server knows.",
+                                       .since = "2.8.13",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kLoading | kStale,
+                                       .categories = kAclConnection};
+  static void Run(Call& call) { call.reply.Integer(static_cast<int64_t>(call.server.commands().Commands().size())); }
+};
+
+struct CommandDocs {
+  static constexpr CommandSpec spec = {.syntax = "COMMAND|DOCS [command-name...]",
+                                       .summary = "Describes commands for people: purpose, group, version, arguments.",
+                                       .since = "7.0.0",
+                                       .complexity = "O(N) for N commands",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kLoading | kStale,
+                                       .categories = kAclConnection,
+                                       .tips = "nondeterministic_output_order"};
+  static void Run(Call& call) {
+    const std::vector<const Command*> commands = Asked(call);
+    call.reply.Map(commands.size());
+    for (const Command* command : commands) {
+      call.reply.Bulk(command->full_name);
+      WriteCommandDocs(call.reply, *command);
+    }
+  }
+
+ private:
+  // Redis: names it does not know are left out.
+  static std::vector<const Command*> Asked(Call& call) {
+    const CommandTable& table = call.server.commands();
+    if (call.args.AtEnd()) return {table.Commands().begin(), table.Commands().end()};
+    std::vector<const Command*> asked;
+    for (Bytes name : call.args.Rest())
+      if (const Command* command = table.FindFull(name)) asked.push_back(command);
+    return asked;
+  }
+};
+
+struct CommandInfo {
+  static constexpr CommandSpec spec = {.syntax = "COMMAND|INFO [command-name...]",
+                                       .summary = "Describes commands for programs: arity, flags, keys, categories.",
+                                       .since = "2.8.13",
+                                       .complexity = "O(N) for N commands",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kLoading | kStale,
+                                       .categories = kAclConnection,
+                                       .tips = "nondeterministic_output_order"};
+  static void Run(Call& call) {
+    if (call.args.AtEnd()) return ReplyInfoOfAll(call);
+    call.reply.Array(call.args.Left());
+    for (Bytes name : call.args.Rest()) {
+      const Command* command = call.server.commands().FindFull(name);
+      command ? WriteCommandInfo(call.reply, *command) : call.reply.Null();
+    }
+  }
+};
+
+struct CommandList {
+  static constexpr CommandSpec spec = {
+      .syntax = "COMMAND|LIST [FILTERBY filterby(MODULE module-name|ACLCAT category|PATTERN pattern:pattern)]",
+      .summary = "Lists the names of commands and subcommands.",
+      .since = "7.0.0",
+      .complexity = "O(N) for N commands",
+      .group = CommandGroup::kServer,
+      .flags = kLoading | kStale,
+      .categories = kAclConnection,
+      .tips = "nondeterministic_output_order"};
+
+  enum class By : uint8_t { kNone, kModule, kCategory, kPattern };
+  struct Filter {
+    By by = By::kNone;
+    Bytes text = {};
+    uint32_t category = 0;
+
+    bool Lets(const Command& command) const {
+      switch (by) {
+        case By::kNone:
+          return true;
+        case By::kModule:
+          return false;  // no command comes from a module
+        case By::kCategory:
+          return (command.categories & category) != 0;
+        case By::kPattern:
+          return GlobMatch(text, command.full_name, CaseMode::kIgnore);
+      }
+      return false;
+    }
+  };
+
+  static void Run(Call& call) {
+    const Filter filter = TakeFilter(call.args);
+    std::vector<std::string_view> names;
+    call.server.commands().ForEach([&](const Command& command) {
+      if (filter.Lets(command)) names.push_back(command.full_name);
+    });
+    call.reply.BulkArray(names);
+  }
+
+ private:
+  static Filter TakeFilter(Args& args) {
+    if (args.AtEnd()) return {};
+    if (!args.TakeToken("FILTERBY") || args.Left() != 2) throw Refusal{refusals::kSyntax};
+    Filter filter;
+    if (args.TakeToken("MODULE")) {
+      filter.by = By::kModule;
+    } else if (args.TakeToken("ACLCAT")) {
+      filter.by = By::kCategory;
+    } else if (args.TakeToken("PATTERN")) {
+      filter.by = By::kPattern;
+    } else {
+      throw Refusal{refusals::kSyntax};
+    }
+    filter.text = args.Next();
+    filter.category = AclCategoryByName(filter.text);
+    return filter;
+  }
+};
+
+enum class KeyDetail : uint8_t { kNames, kNamesAndFlags };
+
+// Refuses what COMMAND GETKEYS refuses before it looks for keys.
+const CommandSpec& SpecOfRequest(const Call& call, std::span<const Bytes> request) {
+  const CommandTable& table = call.server.commands();
+  const Command* command = table.Find(request[0]);
+  if (command && command->IsContainer() && request.size() > 1) command = table.FindSub(*command, request[1]);
+  if (!command) throw Refusal{refusals::kGetKeysCommand};
+  if (!MayHaveKeys(command->Spec())) throw Refusal{refusals::kGetKeysNoKeys};
+  if (!command->FitsArity(request.size())) throw Refusal{refusals::kGetKeysArity};
+  return command->Spec();
+}
+
+void ReplyKeys(Call& call, KeyDetail detail) {
+  const std::span<const Bytes> request = call.args.Rest();
+  const CommandSpec& spec = SpecOfRequest(call, request);
+  const KeyList keys = KeyPositions(spec, request);
+  if (keys.Empty() && !(spec.flags & kNoMandatoryKeys)) throw Refusal{refusals::kGetKeysArguments};
+  call.reply.Array(keys.Size());
+  for (const KeyRef& key : keys) {
+    if (detail == KeyDetail::kNamesAndFlags) call.reply.Array(2);
+    call.reply.Bulk(request[key.index]);
+    if (detail == KeyDetail::kNamesAndFlags) WriteKeyFlags(call.reply, key.flags);
+  }
+}
+
+struct CommandGetKeys {
+  static constexpr CommandSpec spec = {.syntax = "COMMAND|GETKEYS command [arg...]",
+                                       .summary = "Picks the keys out of a complete request.",
+                                       .since = "2.8.13",
+                                       .complexity = "O(N) for N words of the request",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kLoading | kStale,
+                                       .categories = kAclConnection};
+  static void Run(Call& call) { ReplyKeys(call, KeyDetail::kNames); }
+};
+
+struct CommandGetKeysAndFlags {
+  static constexpr CommandSpec spec = {
+      .syntax = "COMMAND|GETKEYSANDFLAGS command [arg...]",
+      .summary = "Picks the keys out of a complete request and says what it does to them.",
+      .since = "7.0.0",
+      .complexity = "O(N) for N words of the request",
+      .group = CommandGroup::kServer,
+      .flags = kLoading | kStale,
+      .categories = kAclConnection};
+  static void Run(Call& call) { ReplyKeys(call, KeyDetail::kNamesAndFlags); }
+};
+
+struct CommandHelp {
+  static constexpr CommandSpec spec = {.syntax = "COMMAND|HELP",
+                                       .summary = "Lists the subcommands of COMMAND.",
+                                       .since = "5.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kLoading | kStale,
+                                       .categories = kAclConnection};
+  static void Run(Call& call) {
+    WriteHelp(call, {"(no subcommand)", "    As INFO without names.", "COUNT", "    How many commands there are.",
+                     "LIST [FILTERBY (MODULE <name>|ACLCAT <category>|PATTERN <pattern>)]",
+                     "    Names of commands and subcommands.", "INFO [<command-name> ...]",
+                     "    Arity, flags, keys and categories of these commands, or of all.", "DOCS [<command-name> ...]",
+                     "    Purpose and arguments of these commands, or of all.", "GETKEYS <full-command>",
+                     "    The keys of a request.", "GETKEYSANDFLAGS <full-command>",
+                     "    The keys of a request and what it does to each."});
+  }
+};
+
+struct CommandContainer {
+  static constexpr CommandSpec spec = {
+      .syntax = "COMMAND",
+      .summary = "Describes all commands for programs; the container of the subcommands that tell more.",
+      .since = "2.8.13",
+      .complexity = "O(N) for N commands",
+      .group = CommandGroup::kServer,
+      .flags = kLoading | kStale,
+      .categories = kAclConnection,
+      .tips = "nondeterministic_output_order",
+      .arity = -1};
+  static constexpr auto kSubcommands = Family<CommandCount, CommandDocs, CommandGetKeys, CommandGetKeysAndFlags,
+                                              CommandHelp, CommandInfo, CommandList>();
+  static void Run(Call& call) { ReplyInfoOfAll(call); }
+};
+
+constexpr auto kCommandCommands = Family<CommandContainer>();
 
 }  // namespace
 

@@ -6,18 +6,8 @@ namespace respite {
 
 std::span<const std::span<const CommandCard>> CommandFamilies() {
   static const std::array kFamilies = {
-      StringCommands(),
-      KeyCommands(),
-      DatabaseCommands(),
-      ConnectionCommands(),
-      ClientCommands(),
-      CommandCommands(),
-      InfoCommands(),
-      ConfigCommands(),
-      ObserveCommands(),
-      MemoryCommands(),
-      DebugCommands(),
-      ServerCommands(),
+      StringCommands(), KeyCommands(),    DatabaseCommands(), ConnectionCommands(), ClientCommands(), CommandCommands(),
+      InfoCommands(),   ConfigCommands(), ObserveCommands(),  MemoryCommands(),     DebugCommands(),  ServerCommands(),
   };
   return kFamilies;
 }

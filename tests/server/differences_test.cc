@@ -1,0 +1,30 @@
+// docs/differences.md must name every directive that is accepted without taking effect.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "server/config/directive.h"
+
+namespace respite {
+namespace {
+
+TEST(Differences, NamesEveryDirectiveWithoutEffect) {
+  std::ifstream file(RESPITE_SOURCE_DIR "/docs/differences.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  const std::string page = text.str();
+  ASSERT_FALSE(page.empty());
+  for (std::span<const Directive> subject : DirectivesBySubject()) {
+    for (const Directive& directive : subject) {
+      const std::string marked = "`" + std::string(directive.name) + "`";
+      const size_t directives_part = page.find("## Directives");
+      const bool named = page.find(marked, directives_part) != std::string::npos;
+      EXPECT_EQ(named, directive.support != SupportLevel::kEffective) << directive.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace respite
