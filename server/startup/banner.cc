@@ -64,7 +64,8 @@ std::vector<std::string> UnservedWishes(const Config& config) {
   if (settings.replicaof) add("replication (replicaof)");
   if (settings.appendonly) add("persistence (appendonly): data is not written to disk");
   if (!settings.save.empty()) add("persistence (save): data is not written to disk");
-  if (!settings.aclfile.empty() || !config.lines().user.empty()) add("access control lists (aclfile, user): there is only the default user");
+  if (!settings.aclfile.empty() || !config.lines().user.empty())
+    add("access control lists (aclfile, user): there is only the default user");
   if (!config.lines().module_settings.empty()) add("settings of modules");
   return wishes;
 }

@@ -91,7 +91,10 @@ void ServerProcess::Build() {
   listener_ = std::make_unique<Listener>(*loop_);
   if (config_.settings().crash_log_enabled) InstallCrashReport(*server_);
   signals_.emplace();
-  loop_->OnReadable(signals_->DescriptorToWatch(), [this] { loop_->Stop(0); });
+  loop_->OnReadable(signals_->DescriptorToWatch(), [this] {
+    log_.Notice("User requested shutdown...");  // SHUTDOWN says so itself
+    loop_->Stop(0);
+  });
 }
 
 ServerProcess::Step ServerProcess::RefuseModules() {
@@ -190,7 +193,6 @@ void ServerProcess::WatchSettings() {
 }
 
 void ServerProcess::Stop() {
-  log_.Notice("User requested shutdown...");
   supervisor_->Stopping();
   if (pidfile_.Exists()) log_.Notice("Removing the pid file.");
   pidfile_.Remove();

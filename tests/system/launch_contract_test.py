@@ -335,6 +335,11 @@ class Background(LaunchTest):  # G
         self.assertFalse(os.path.exists(self.path("pid")))
 
 
+def sleeps(server):
+    with open(f"/proc/{server.pid}/syscall", encoding="ascii") as file:
+        return file.read().split()[0] in ("35", "230")  # nanosleep, clock_nanosleep of x86-64
+
+
 class Signals(LaunchTest):  # H
     def test_clean_ends(self):
         for number, name in ((signal.SIGTERM, "SIGTERM"), (signal.SIGINT, "SIGINT")):
@@ -375,18 +380,12 @@ class Signals(LaunchTest):  # H
     def test_second_interrupt_ends_at_once(self):
         server = self.start("--port", "auto", "--enable-debug-command", "yes")
         with connect(server.port) as client:
-            client.sendall(b"PING\r\n*3\r\n$5\r\nDEBUG\r\n$5\r\nSLEEP\r\n$2\r\n60\r\n")
-            if b"unknown" in client.recv(7) + b"":
+            if "unknown command" in ask(client, "DEBUG", "SLEEP", "0"):
                 self.skipTest("DEBUG is still to come")
+            client.sendall(b"DEBUG SLEEP 60\r\n")
+            wait_until(lambda: sleeps(server), "the sleep")
             server.process.send_signal(signal.SIGINT)
             server.wait_for("Received SIGINT")
-            if server.process.poll() is not None:
-                self.skipTest("DEBUG SLEEP is still to come")
-            try:
-                server.process.wait(0.2)
-                self.skipTest("DEBUG SLEEP is still to come")
-            except subprocess.TimeoutExpired:
-                pass
             self.assertEqual(1, server.stop(signal.SIGINT))
         self.assertIn("You insist... exiting now.", server.text)
 
@@ -405,6 +404,18 @@ class Signals(LaunchTest):  # H
             self.assertRegex(server.text, r"------ STACK TRACE ------\n(.*\[0x[0-9a-f]+\]\n){3}")
             self.assertIn("=== REDIS BUG REPORT END. ===", server.text)
 
+    def test_crash_report_names_the_command(self):
+        server = self.start("--port", "auto", "--enable-debug-command", "yes")
+        with connect(server.port) as client:
+            if "unknown command" in ask(client, "DEBUG", "SLEEP", "0"):
+                self.skipTest("DEBUG is still to come")
+            client.sendall(b"DEBUG SLEEP 60\r\n")
+            wait_until(lambda: sleeps(server), "the sleep")
+            server.stop(signal.SIGSEGV)
+            name = "%s:%d" % client.getsockname()
+        self.assertRegex(server.text, rf'CURRENT CLIENT INFO ------\nid=\d+ addr="{name}" .*\nargc: 3\n'
+                                      r'argv\[0\]: "DEBUG"\nargv\[1\]: "SLEEP"\nargv\[2\]: "60"\n')
+
     def test_no_crash_report_if_not_wanted(self):
         server = self.start("--port", "auto", "--crash-log-enabled", "no")
         server.stop(signal.SIGABRT)
@@ -420,9 +431,6 @@ class Title(LaunchTest):  # I
     def title(self, server):
         with open(f"/proc/{server.pid}/cmdline", "rb") as file:
             return file.read().rstrip(b"\0").decode()
-
-    def start_named(self, *arguments, **options):
-        return self.start(*arguments, program="redis-server", executable=self.program, **options)
 
     def test_address_and_port(self):
         server = self.start_by_name("--port", "auto", "--bind", "127.0.0.1")
@@ -514,9 +522,65 @@ class Ports(LaunchTest):
             port = free_port()
             self.assertEqual("+OK", ask(client, "CONFIG", "SET", "port", port))
             self.assertEqual("+PONG", call(port, "PING"))
+            self.assertEqual(["port", str(port)], ask(client, "CONFIG", "GET", "port"))
+            self.assertEqual("+OK", ask(client, "CONFIG", "SET", "bind", "127.0.0.1 127.0.0.3"))
+            with socket.create_connection(("127.0.0.3", port)) as other:
+                self.assertEqual("+PONG", ask(other, "PING"))
             self.assertEqual("+OK", ask(client, "CONFIG", "SET", "port", 0))
             self.assertRaises(ConnectionRefusedError, connect, port)
             self.assertEqual("+PONG", ask(client, "PING"))
+
+
+class Settings(LaunchTest):
+    """Directives that have to do with the process, changed at run time."""
+
+    def setUp(self):
+        super().setUp()
+        self.server = self.start("--port", "auto")
+        self.client = connect(self.server.port)
+        self.addCleanup(self.client.close)
+        if "unknown command" in self.set("loglevel", "notice"):
+            self.skipTest("CONFIG is still to come")
+
+    def set(self, name, value):
+        return ask(self.client, "CONFIG", "SET", name, value)
+
+    def test_log_level(self):
+        self.assertEqual("+OK", self.set("loglevel", "nothing"))
+        self.assertEqual(0, self.server.stop())
+        self.assertNotIn("bye bye", self.server.text)
+
+    def test_title(self):
+        self.assertEqual("+OK", self.set("proc-title-template", "{port} new"))
+        with open(f"/proc/{self.server.pid}/cmdline", "rb") as file:
+            self.assertEqual(f"{self.server.port} new".encode(), file.read().rstrip(b"\0"))
+
+    def test_out_of_memory_score(self):
+        def score():
+            with open(f"/proc/{self.server.pid}/oom_score_adj", encoding="ascii") as file:
+                return int(file.read())
+        before = score()
+        self.assertEqual("+OK", self.set("oom-score-adj-values", "3 4 5"))
+        self.assertEqual("+OK", self.set("oom-score-adj", "relative"))
+        self.assertEqual(before + 3, score())
+        self.assertEqual("+OK", self.set("oom-score-adj", "no"))
+        self.assertEqual(before, score())
+
+    def test_crash_report(self):
+        self.assertEqual("+OK", self.set("crash-log-enabled", "no"))
+        self.server.stop(signal.SIGABRT)
+        self.assertNotIn("BUG REPORT", self.server.text)
+
+    def test_immutable(self):
+        for name in ("unixsocket", "logfile", "pidfile", "tcp-backlog", "daemonize", "syslog-enabled", "port-file"):
+            self.assertEqual(f"-ERR CONFIG SET failed (possibly related to argument '{name}') - can't set immutable "
+                             "config", self.set(name, "1"))
+
+    def test_more_clients_than_the_system_allows(self):
+        reply = self.set("maxclients", 4000000000)
+        self.assertRegex(reply, r"^-ERR CONFIG SET failed \(possibly related to argument 'maxclients'\) - The operating "
+                                r"system is not able to handle the specified number of clients, try with \d+$")
+        self.assertEqual(["maxclients", "10000"], ask(self.client, "CONFIG", "GET", "maxclients"))
 
 
 class Harnesses(LaunchTest):
@@ -539,7 +603,6 @@ class Harnesses(LaunchTest):
         conf = self.write("embedded.conf", "bind 127.0.0.1\ndaemonize no\nappendonly no\nmaxmemory 128M\n")
         server, stop = self.check(conf, "--port", free_port())
         server.wait_for(r".*The server is now ready to accept connections on port.*")
-        server.process.stdout.close
         stop()
 
     def test_pytest_redis(self):

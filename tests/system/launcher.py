@@ -44,7 +44,11 @@ def connect(address):
         return socket.create_connection(("127.0.0.1", address), timeout=WAIT_S)
     sock = socket.socket(socket.AF_UNIX)
     sock.settimeout(WAIT_S)
-    sock.connect(str(address))
+    try:
+        sock.connect(str(address))
+    except OSError:
+        sock.close()
+        raise
     return sock
 
 
