@@ -1,0 +1,59 @@
+// CommandTest: the fixture of command tests. Each test runs under RESP2 and RESP3; when it ends, the journal of its
+// writes is replayed on another server, which must end up with the same data.
+//
+//   class StringCommands : public CommandTest {};
+//   INSTANTIATE_TEST_SUITE_P(Resp, StringCommands, BothVersions(), VersionName);
+//   TEST_P(StringCommands, SetThenGet) {
+//     EXPECT_THAT(Run("SET k v"), Ok());
+//     EXPECT_THAT(Run("GET k"), Bulk("v"));
+//   }
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/support/reply_matchers.h"
+#include "tests/support/test_client.h"
+#include "tests/support/test_server.h"
+
+namespace respite {
+
+class CommandTest : public testing::TestWithParam<RespVersion> {
+ protected:
+  // `directives` are lines of redis.conf.
+  explicit CommandTest(std::vector<std::string> directives = {})
+      : server_(TestServer::Options{.directives = std::move(directives)}), client_(server_, GetParam()) {}
+
+  void TearDown() override {
+    if (replay_check_) ExpectReplayMatches(server_);
+  }
+
+  TestReply Run(Bytes line) { return client_.Run(line); }
+  TestReply Run(std::initializer_list<Bytes> words) { return client_.Run(words); }
+  TestReply Run(const std::vector<std::string>& words) { return client_.Run(words); }
+  TestServer& server() { return server_; }
+  ManualClock& clock() { return server_.clock(); }
+  TestClient& client() { return client_; }
+  bool IsResp3() const { return GetParam() == RespVersion::kResp3; }
+  int64_t now_ms() { return clock().WallMs(); }
+  // What was journaled so far, a line for each effect.
+  std::vector<std::string> Journaled() { return server_.journal().Lines(); }
+  // For tests of what no journal can repeat; say why.
+  void SkipReplayCheck(const char* /*why*/) { replay_check_ = false; }
+
+ private:
+  TestServer server_;
+  TestClient client_;
+  bool replay_check_ = true;
+};
+
+inline auto BothVersions() { return testing::Values(RespVersion::kResp2, RespVersion::kResp3); }
+inline std::string VersionName(const testing::TestParamInfo<RespVersion>& version) {
+  return version.param == RespVersion::kResp3 ? "Resp3" : "Resp2";
+}
+
+}  // namespace respite

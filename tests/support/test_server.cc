@@ -1,0 +1,141 @@
+#include "tests/support/test_server.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "server/refusals.h"
+#include "tests/support/test_client.h"
+
+namespace respite {
+
+namespace {
+
+constexpr int64_t kDayMs = 86'400'000;
+
+std::unique_ptr<Config> Load(const std::vector<std::string>& directives) {
+  CommandLine line;
+  for (const std::string& directive : directives) line.options += directive + "\n";
+  std::istringstream nothing;
+  auto config = Config::Load(line, nothing);
+  if (!config.ok()) throw std::runtime_error("bad directives for a test server");
+  return std::move(config.value());
+}
+
+std::string ValueText(const Entry& entry) {
+  switch (entry.Type()) {
+    case ValueType::kString:
+      return "string " + Quoted(StringText(entry).View());
+    default:
+      return "value of an unknown type";
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> RecordingJournal::Lines() const {
+  std::vector<std::string> lines;
+  for (const Record& record : records_) {
+    std::string line = std::to_string(record.db) + ":";
+    for (const std::string& word : record.words) line += " " + word;
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+TestServer::TestServer() : TestServer(Options()) {}
+
+TestServer::TestServer(Options options)
+    : options_(std::move(options)),
+      log_(clock_),
+      config_(Load(options_.directives)),
+      server_([this] {
+        clock_.SetWallMs(options_.wall_ms);
+        log_.SetLevel(LogLevel::kNothing);
+        return std::make_unique<Server>(Server::Parts{*config_, clock_, log_, options_.seed});
+      }()),
+      pump_(*server_) {
+  server_->SetHost(this);
+  server_->AttachJournal(&journal_);
+}
+
+TestServer::~TestServer() { server_->AttachJournal(nullptr); }
+
+void TestServer::Cron() {
+  server_->Cron();
+  EndTurn();
+}
+
+void TestServer::RunCronFor(int64_t elapsed_ms) {
+  for (int64_t passed_ms = 0; passed_ms < elapsed_ms;) {
+    int64_t step_ms = std::min<int64_t>(1000 / server_->CurrentHz(), elapsed_ms - passed_ms);
+    clock_.AdvanceMs(step_ms);
+    passed_ms += step_ms;
+    Cron();
+  }
+}
+
+void TestServer::EndTurn() {
+  server_->EndTurn();
+  while (!tasks_.empty()) {
+    auto task = std::move(tasks_.front());
+    tasks_.pop_front();
+    task();
+    server_->EndTurn();
+  }
+}
+
+Snapshot SnapshotOf(Server& server) {
+  Snapshot snapshot;
+  for (int db = 0; db < server.keyspace().Count(); ++db) {
+    server.keyspace()[db].ForEach([&](const Entry* entry) {
+      std::string& text = snapshot[std::to_string(db) + " " + Quoted(entry->Key())];
+      text = ValueText(*entry);
+      if (entry->Deadline() != kNoDeadline) text += " until " + std::to_string(entry->Deadline());
+    });
+  }
+  return snapshot;
+}
+
+std::string SnapshotDifference(const Snapshot& expected, const Snapshot& actual) {
+  constexpr int kShown = 5;
+  std::string out;
+  int differences = 0;
+  auto show = [&](const std::string& line) {
+    if (++differences <= kShown) out += "  " + line + "\n";
+  };
+  for (const auto& [key, value] : expected) {
+    auto found = actual.find(key);
+    if (found == actual.end()) {
+      show(key + ": lost " + value);
+    } else if (found->second != value) {
+      show(key + ": " + value + " became " + found->second);
+    }
+  }
+  for (const auto& [key, value] : actual)
+    if (!expected.contains(key)) show(key + ": made up " + value);
+  if (differences > kShown) out += "  and " + std::to_string(differences - kShown) + " more\n";
+  return out;
+}
+
+void ExpectReplayMatches(TestServer& server) {
+  TestServer::Options options = server.options();
+  options.seed ^= 0x9e3779b97f4a7c15ull;
+  // Earlier, so that deadlines lie ahead: only what the journal says may make a key go.
+  options.wall_ms -= kDayMs + 12'345;
+  TestServer repeated(options);
+  TestClient client(repeated);
+  client.session().authenticated = true;
+  for (const RecordingJournal::Record& record : server.journal().Records()) {
+    client.session().db = record.db;
+    TestReply reply = client.Run(record.words);
+    if (reply.HasValue() && reply.tree->IsError()) {
+      ADD_FAILURE() << "The journal says what a server refuses: " << ::testing::PrintToString(record.words) << " gives "
+                    << reply;
+    }
+  }
+  std::string difference = SnapshotDifference(SnapshotOf(*server), SnapshotOf(*repeated));
+  EXPECT_EQ(difference, "") << "after replay of " << ::testing::PrintToString(server.journal().Lines());
+}
+
+}  // namespace respite

@@ -1,0 +1,101 @@
+// TestServer: a whole server inside the test, without sockets, threads or real time.
+//
+//   TestServer server;
+//   TestClient client(server);
+//   EXPECT_THAT(client.Run("SET k v"), Ok());
+//   server.clock().AdvanceMs(1000);
+//   server.Cron();
+//
+// Everything written is recorded by a journal; ExpectReplayMatches repeats it on a second server.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/config/config.h"
+#include "server/pump.h"
+#include "server/server.h"
+
+namespace respite {
+
+// Remembers every effect in order.
+class RecordingJournal final : public Journal {
+ public:
+  struct Record {
+    int db;
+    std::vector<std::string> words;
+  };
+
+  void Append(int db, const std::vector<std::string>& words) override { records_.push_back({db, words}); }
+  const std::vector<Record>& Records() const { return records_; }
+  // One line for each effect: `0: SET k v PXAT 1000`.
+  std::vector<std::string> Lines() const;
+
+ private:
+  std::vector<Record> records_;
+};
+
+class TestServer final : public Host {
+ public:
+  struct Options {
+    std::vector<std::string> directives = {};  // lines of redis.conf
+    uint64_t seed = 20090210;
+    int64_t wall_ms = 1'700'000'000'000;
+  };
+
+  TestServer();
+  explicit TestServer(Options options);
+  ~TestServer() override;
+
+  Server& operator*() { return *server_; }
+  Server* operator->() { return server_.get(); }
+  Server& server() { return *server_; }
+  ManualClock& clock() { return clock_; }
+  Pump& pump() { return pump_; }
+  RecordingJournal& journal() { return journal_; }
+  const Options& options() const { return options_; }
+
+  // One beat of the timer, and the end of its Turn.
+  void Cron();
+  // `rounds` beats, each as late as CurrentHz() asks for.
+  void RunCronFor(int64_t elapsed_ms);
+  // Ends a Turn: runs what was posted, sends the replies, until nothing is left.
+  void EndTurn();
+
+  // The exit code somebody stopped the server with.
+  std::optional<int> StoppedWith() const { return exit_code_; }
+
+  // Host.
+  void Stop(int exit_code) override { exit_code_ = exit_code; }
+  void Post(std::function<void()> task) override { tasks_.push_back(std::move(task)); }
+
+ private:
+  Options options_;
+  ManualClock clock_;
+  Logger log_;
+  std::unique_ptr<Config> config_;
+  RecordingJournal journal_;
+  std::deque<std::function<void()>> tasks_;
+  std::unique_ptr<Server> server_;
+  Pump pump_;
+  std::optional<int> exit_code_;
+};
+
+// "0 key" -> type, value and deadline, whatever the encoding; keys that are past their deadline count as long as they
+// are there.
+using Snapshot = std::map<std::string, std::string>;
+Snapshot SnapshotOf(Server& server);
+// What differs, a few lines; empty when nothing does.
+std::string SnapshotDifference(const Snapshot& expected, const Snapshot& actual);
+
+// Repeats the journal on a server with another seed and another time; the data must come out the same.
+void ExpectReplayMatches(TestServer& server);
+
+}  // namespace respite
