@@ -75,6 +75,7 @@ class Server {
   Clients& clients() { return clients_; }
   ClientLimits& limits() { return limits_; }
   Executor& executor() { return executor_; }
+  const Executor& executor() const { return executor_; }
   Expiry& expiry() { return expiry_; }
   Auth& auth() { return auth_; }
   const Pause& pause() const { return pause_; }
