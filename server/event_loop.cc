@@ -1,13 +1,13 @@
 #include "server/event_loop.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <asio/io_context.hpp>
+#include <asio/posix/stream_descriptor.hpp>
 #include <asio/post.hpp>
-#include <asio/signal_set.hpp>
 #include <asio/steady_timer.hpp>
 #include <chrono>
-#include <csignal>
 #include <utility>
 
 namespace respite {
@@ -23,15 +23,19 @@ constexpr int kHandlersPerTurn = 128;
 struct EventLoop::Asio {
   asio::io_context context{1};
   asio::steady_timer cron{context};
-  asio::signal_set signals{context};
 };
 
 EventLoop::EventLoop(Server& server)
     : server_(server), pump_(server), asio_(std::make_unique<Asio>()), scratch_(kScratchBytes) {
   server_.SetHost(this);
+  server_.MarkStartupMemory();
 }
 
-EventLoop::~EventLoop() { server_.SetHost(nullptr); }
+EventLoop::~EventLoop() {
+  // Connections own themselves until they are closed.
+  server_.clients().ForEach([this](Session& session) { server_.clients().Close(session); });
+  server_.SetHost(nullptr);
+}
 
 asio::io_context& EventLoop::Context() { return asio_->context; }
 
@@ -45,8 +49,7 @@ int EventLoop::Run() {
     for (int i = 1; i < kHandlersPerTurn && !stopped_ && asio_->context.poll_one() != 0; ++i) {
     }
     server_.EndTurn();
-    ++stats.turns;
-    stats.turn_us += static_cast<uint64_t>(server_.clock().MonotonicUs() - started_us);
+    stats.CountTurn(server_.clock().MonotonicUs() - started_us);
   }
   return exit_code_;
 }
@@ -67,19 +70,14 @@ void EventLoop::ScheduleCron() {
   });
 }
 
-void EventLoop::OnSignal(std::function<void(int)> handler) {
-  on_signal_ = std::move(handler);
-  asio_->signals.add(SIGTERM);
-  asio_->signals.add(SIGINT);
-  AwaitSignal();
-}
-
-void EventLoop::AwaitSignal() {
-  asio_->signals.async_wait([this](const asio::error_code& error, int signal) {
-    if (error) return;
-    on_signal_(signal);
-    AwaitSignal();
-  });
+void EventLoop::OnReadable(int descriptor, std::function<void()> handler) {
+  int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (own < 0) return;
+  auto watched = std::make_shared<asio::posix::stream_descriptor>(asio_->context, own);
+  watched->async_wait(asio::posix::stream_descriptor::wait_read,
+                      [watched, run = std::move(handler)](const asio::error_code& error) {
+                        if (!error) run();
+                      });
 }
 
 }  // namespace respite

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -16,6 +17,7 @@
 #include "server/clients.h"
 #include "server/command_table.h"
 #include "server/config/config.h"
+#include "server/debug_switches.h"
 #include "server/executor.h"
 #include "server/expiry.h"
 #include "server/latency.h"
@@ -54,6 +56,8 @@ class Server {
   // The timer: expiry, client limits, statistics. To be called `CurrentHz()` times a second.
   void Cron();
   int CurrentHz() const { return hz_; }
+  // Takes hz and dynamic-hz over from the settings; the timer follows with its next tick.
+  void AdjustHz();
   // Called at the end of each Turn: journal first, then replies.
   void EndTurn();
 
@@ -71,12 +75,17 @@ class Server {
   Clients& clients() { return clients_; }
   ClientLimits& limits() { return limits_; }
   Executor& executor() { return executor_; }
+  const Executor& executor() const { return executor_; }
   Expiry& expiry() { return expiry_; }
   Auth& auth() { return auth_; }
-  Pause& pause() { return pause_; }
+  const Pause& pause() const { return pause_; }
+  // CLIENT PAUSE and UNPAUSE. Sessions that had to wait go on at the end of the Turn.
+  void StartPause(Pause::Scope scope, int64_t until_ms);
+  void EndPause();
   SlowLog& slowlog() { return slowlog_; }
   LatencyMonitor& latency() { return latency_; }
   Reclaimer& reclaimer() { return reclaimer_; }
+  DebugSwitches& debug() { return debug_; }
 
   // From now on `journal` (null: nobody) hears of every effect. It must outlive the server or be detached first.
   void AttachJournal(Journal* journal) { data_.journal = journal; }
@@ -84,10 +93,22 @@ class Server {
   void SetHost(Host* host) { host_ = host; }
   Host* host() { return host_; }
 
+  // Bytes that the program holds, exactly. Cost: a few ns, no call into the system.
+  size_t UsedMemory() const;
+  // What is in use now is the price of an empty server (INFO used_memory_startup). For a host, once it has its buffers.
+  void MarkStartupMemory();
+
   const std::string& run_id() const { return run_id_; }
+  // Names the history of the data, for replicas (INFO's master_replid).
+  const std::string& replication_id() const { return replication_id_; }
+  void ChangeReplicationId() { replication_id_ = RandomHex(40); }
   int64_t started_ms() const { return started_ms_; }  // monotonic
   int64_t started_wall_ms() const { return started_wall_ms_; }
   const Access& access() const { return access_; }
+
+  // For a command that has to wait: true when `timeout_ms` (0: for ever) have passed since it ran first. Otherwise the
+  // session is parked and the timer runs the same request again; the command must return without a reply.
+  bool IsTimeUp(Session& session, int64_t timeout_ms);
 
   // Frees a value here or on the background thread, as the directive (`lazyfree-lazy-…`) or command says.
   enum class FreeMode { kNow, kLater };
@@ -95,10 +116,12 @@ class Server {
   void FreeDatabase(Database content, FreeMode mode);
 
  private:
-  void AdjustHz();
+  void ExpireKeys();
+  void GoOnExpiring();
   void SampleStats();
   void CheckClients();
-  void ResumePaused();
+  void ResumeWaiting();
+  void ResumePostponed();
 
   Parts parts_;
   Random random_;
@@ -116,13 +139,17 @@ class Server {
   SlowLog slowlog_;
   LatencyMonitor latency_;
   Reclaimer reclaimer_;
+  DebugSwitches debug_;
   Expiry expiry_;
   Executor executor_;
   Host* host_ = nullptr;
+  std::vector<uint64_t> waiting_;  // ids of sessions that IsTimeUp parked
   std::string run_id_;
+  std::string replication_id_;
   int64_t started_ms_;
   int64_t started_wall_ms_;
   int hz_;
+  bool slice_posted_ = false;  // the next slice of expiry waits for its Turn
   int64_t last_sample_us_ = 0;
 };
 
