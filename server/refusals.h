@@ -53,6 +53,25 @@ inline constexpr char kGetKeysArguments[] = "ERR Invalid arguments specified for
 inline constexpr char kNoAuth[] = "NOAUTH Authentication required.";
 inline constexpr char kWrongPass[] = "WRONGPASS invalid username-password pair or user is disabled.";
 
+inline constexpr char kAuthWithoutPassword[] =
+    "ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration "
+    "is "
+    "correct?";
+inline constexpr char kProtocolNotInteger[] = "ERR Protocol version is not an integer or out of range";
+inline constexpr char kNoProto[] = "NOPROTO unsupported protocol version";
+inline constexpr char kHelloNoAuth[] =
+    "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> "
+    "option can be used to authenticate the client and select the RESP protocol version at the same time";
+inline constexpr char kResetOfReplica[] = "ERR can only reset normal client connections";
+inline constexpr char kReplicaWithoutKeys[] = "ERR Replica can't interact with the keyspace";
+inline constexpr char kClientName[] = "ERR Client names cannot contain spaces, newlines or special characters.";
+inline constexpr char kClientId[] = "ERR Invalid client ID";
+inline constexpr char kClientIdPositive[] = "ERR client-id should be greater than 0";
+inline constexpr char kNoSuchClient[] = "ERR No such client";
+inline constexpr char kPauseMode[] = "ERR CLIENT PAUSE mode must be WRITE or ALL";
+inline constexpr char kUnblockReason[] = "ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR";
+inline constexpr char kTimeoutOutOfRange[] = "ERR timeout is out of range";
+
 inline constexpr char kDebugNotAllowed[] =
     "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run it from a "
     "local "
@@ -66,6 +85,7 @@ inline constexpr char kFunctionFlushMode[] = "ERR FUNCTION FLUSH only supports S
 inline constexpr char kLibraryNameMissing[] = "ERR library name argument was not given";
 inline constexpr char kModuleLoad[] = "ERR Error loading the extension. Please check the server logs.";
 inline constexpr char kModuleUnload[] = "ERR Error unloading module: no such module with that name";
+inline constexpr char kShutdownFailed[] = "ERR Errors trying to SHUTDOWN. Check logs.";
 inline constexpr char kNoShutdown[] = "ERR No shutdown in progress.";
 
 inline constexpr char kMaxClients[] = "ERR max number of clients reached";
@@ -92,6 +112,17 @@ inline Refusal InvalidExpire(Bytes command) {
   return {"ERR invalid expire time in '" + std::string(command) + "' command"};
 }
 inline Refusal UnsupportedOption(Bytes option) { return {"ERR Unsupported option " + std::string(option)}; }
+// For an integer whose range is that of a C type.
+inline Refusal MustBeBetween(int64_t low, int64_t high) {
+  return {"ERR value is out of range, value must between " + std::to_string(low) + " and " + std::to_string(high)};
+}
+inline Refusal HelloOption(Bytes option) { return {"ERR Syntax error in HELLO option '" + std::string(option) + "'"}; }
+inline Refusal ClientAttribute(Bytes attribute) {
+  return {"ERR " + std::string(attribute) + " cannot contain spaces, newlines or special characters."};
+}
+inline Refusal UnrecognizedOption(Bytes option) { return {"ERR Unrecognized option '" + std::string(option) + "'"}; }
+inline Refusal UnknownClientType(Bytes type) { return {"ERR Unknown client type '" + std::string(type) + "'"}; }
+inline Refusal NoSuchUser(Bytes user) { return {"ERR No such user '" + std::string(user) + "'"}; }
 inline Refusal UnknownArgument(Bytes argument) { return {"ERR Unknown argument " + std::string(argument)}; }
 inline Refusal WrongArity(Bytes command) {
   return {"ERR wrong number of arguments for '" + std::string(command) + "' command"};

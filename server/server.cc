@@ -4,6 +4,7 @@
 #include <string>
 
 #include "server/commands/families.h"
+#include "server/config_hooks.h"
 #include "server/memory.h"
 
 namespace respite {
@@ -29,6 +30,7 @@ Server::Server(Parts parts)
       expiry_(data_, parts.clock),
       executor_(*this),
       run_id_(RandomHex(40)),
+      replication_id_(RandomHex(40)),
       started_ms_(parts.clock.MonotonicMs()),
       started_wall_ms_(parts.clock.WallMs()),
       hz_(settings().hz) {
@@ -41,20 +43,27 @@ Server::Server(Parts parts)
     slowlog_.Trim(static_cast<size_t>(std::max<int64_t>(settings().slowlog_max_len, 0)));
     return std::nullopt;
   });
+  RegisterConfigHooks(*this);
   executor_.StartRun();
+  MarkStartupMemory();
 }
 
 Server::~Server() = default;
 
-void Server::EndTurn() { clients_.FlushQueued(); }
+void Server::EndTurn() {
+  if (clients_.PostponedCount() != 0 && pause_.scope() == Pause::Scope::kNone) ResumePostponed();
+  clients_.FlushQueued();
+}
 
 void Server::Cron() {
+  int64_t started_us = clock().MonotonicUs();
   AdjustHz();
-  expiry_.Cycle(settings(), hz_);
+  if (pause_.IsOver(clock().MonotonicMs())) EndPause();
+  if (!data_.purges_held) expiry_.Cycle(settings(), hz_);
   SampleStats();
   CheckClients();
-  if (pause_.IsOver(clock().MonotonicMs())) ResumePaused();
   ResumeWaiting();
+  stats_.timer_us += static_cast<uint64_t>(clock().MonotonicUs() - started_us);
 }
 
 void Server::AdjustHz() {
@@ -72,7 +81,18 @@ void Server::SampleStats() {
   stats_.input.Sample(stats_.net_input_bytes, now_us);
   stats_.output.Sample(stats_.net_output_bytes, now_us);
   stats_.turn_rate.Sample(stats_.turns, now_us);
+  stats_.turn_length.Sample(stats_.turn_us, static_cast<int64_t>(stats_.turns));
   stats_.peak_memory_bytes = std::max(stats_.peak_memory_bytes, UsedMemory());
+}
+
+void Server::MarkStartupMemory() {
+  stats_.startup_memory_bytes = UsedMemory();
+  stats_.peak_memory_bytes = std::max(stats_.peak_memory_bytes, stats_.startup_memory_bytes);
+}
+
+size_t Server::UsedMemory() const {
+  int64_t held = ThreadMemory::OfThisThread().HeldBytes() + reclaimer_.HeldBytes();
+  return static_cast<size_t>(std::max<int64_t>(held, 0));
 }
 
 void Server::CheckClients() {
@@ -82,11 +102,22 @@ void Server::CheckClients() {
   clients_.Rotate(wanted, [&](Session& session) { limits_.Check(session, now_ms); });
 }
 
-void Server::ResumePaused() {
+void Server::StartPause(Pause::Scope scope, int64_t until_ms) {
+  pause_.Start(scope, until_ms);
+  data_.purges_held = true;
+  if (pause_.IsOver(clock().MonotonicMs())) EndPause();
+}
+
+void Server::EndPause() {
   pause_.End();
-  clients_.ForEach([](Session& session) {
-    if (!session.postponed.empty() && session.transport != nullptr) session.transport->Resume();
-  });
+  data_.purges_held = false;
+}
+
+void Server::ResumePostponed() {
+  for (Session* session : clients_.TakePostponed()) {
+    // One of those before it may have closed it (CLIENT KILL); it is freed in a later Turn.
+    if (!session->closing && session->transport != nullptr) session->transport->Resume();
+  }
 }
 
 bool Server::IsTimeUp(Session& session, int64_t timeout_ms) {

@@ -70,6 +70,7 @@ struct DataFloor {
   KeyspaceStats& stats;
   const Access& access;
   Journal* journal = nullptr;  // null: nobody listens
+  bool purges_held = false;    // CLIENT PAUSE: expired keys are absent, but stay where they are
 };
 
 class Unit {
