@@ -46,7 +46,7 @@ void Clients::Close(Session& session) {
 }
 
 void Clients::AddPostponed(Session& session) {
-  if (session.postponed_listed) return;
+  if (session.postponed_listed || session.waiting_since_ms >= 0) return;  // WAIT has a list of its own
   session.postponed_listed = true;
   postponed_.push_back(&session);
 }

@@ -29,6 +29,7 @@ struct EventLoop::Asio {
 EventLoop::EventLoop(Server& server)
     : server_(server), pump_(server), asio_(std::make_unique<Asio>()), scratch_(kScratchBytes) {
   server_.SetHost(this);
+  server_.MarkStartupMemory();
 }
 
 EventLoop::~EventLoop() {
@@ -49,8 +50,7 @@ int EventLoop::Run() {
     for (int i = 1; i < kHandlersPerTurn && !stopped_ && asio_->context.poll_one() != 0; ++i) {
     }
     server_.EndTurn();
-    ++stats.turns;
-    stats.turn_us += static_cast<uint64_t>(server_.clock().MonotonicUs() - started_us);
+    stats.CountTurn(server_.clock().MonotonicUs() - started_us);
   }
   return exit_code_;
 }

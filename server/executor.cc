@@ -1,6 +1,7 @@
 #include "server/executor.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "server/client_text.h"
 #include "server/gates.h"
@@ -12,6 +13,12 @@ namespace respite {
 namespace {
 
 bool IsHttp(Bytes word) { return EqualsIgnoreCase(word, "post") || EqualsIgnoreCase(word, "host:"); }
+
+std::vector<Bytes> WithoutSecrets(std::span<const Bytes> words, const std::vector<size_t>& secrets) {
+  std::vector<Bytes> shown(words.begin(), words.end());
+  for (size_t index : secrets) shown[index] = "(redacted)";
+  return shown;
+}
 
 }  // namespace
 
@@ -48,9 +55,15 @@ Executor::Outcome Executor::Execute(Session& session, const Command* command, st
   current_ = command;
   bool succeeded = RunHandler(run);
   current_ = nullptr;
+  if (session.waiting_since_ms >= 0) return Outcome::kPostponed;
   if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
   last_us_ = server_.clock().MonotonicUs();
-  KeepBooks(run, started_us, succeeded);
+  if (session.redacted_words.empty()) {
+    KeepBooks(run, started_us, succeeded);
+  } else {
+    std::vector<Bytes> shown = WithoutSecrets(words, std::exchange(session.redacted_words, {}));
+    KeepBooks({session, *command, shown, blobs}, started_us, succeeded);
+  }
   return Outcome::kDone;
 }
 
@@ -112,6 +125,7 @@ void Executor::KeepBooks(const Run& run, int64_t started_us, bool succeeded) {
   CommandStats& own = server_.commands().StatsOf(run.command);
   ++own.calls;
   own.usec += static_cast<uint64_t>(duration_us);
+  stats.command_us += static_cast<uint64_t>(duration_us);
   if (!succeeded) ++own.failed_calls;
   if (settings.latency_tracking) {
     if (!own.latency) own.latency = std::make_unique<LatencyHistogram>();

@@ -20,7 +20,7 @@ class Executor {
  public:
   enum class Outcome : uint8_t {
     kDone,
-    kPostponed,  // the session must bring the request again later (CLIENT PAUSE)
+    kPostponed,  // the session must bring the request again later (CLIENT PAUSE, WAIT)
   };
 
   explicit Executor(Server& server) : server_(server) {}

@@ -6,9 +6,22 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <thread>
 
 #ifdef RESPITE_JEMALLOC
 #include <jemalloc/jemalloc.h>
+#endif
+
+// Sanitizers bring their own allocator, of which mallinfo knows nothing.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define RESPITE_SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define RESPITE_SANITIZED
+#endif
+#endif
+#ifdef RESPITE_SANITIZED
+#include <sanitizer/allocator_interface.h>
 #endif
 
 namespace respite {
@@ -32,9 +45,27 @@ void Refresh() {
 
 }  // namespace
 
-size_t UsedMemory() {
-  Refresh();
-  return ReadSize("stats.allocated");
+ThreadMemory ThreadMemory::OfThisThread() {
+  thread_local const ThreadMemory memory = [] {
+    ThreadMemory found;
+    size_t length = sizeof(uint64_t*);
+    mallctl("thread.allocatedp", &found.allocated_, &length, nullptr, 0);
+    mallctl("thread.deallocatedp", &found.freed_, &length, nullptr, 0);
+    return found;
+  }();
+  return memory;
+}
+
+int64_t ThreadMemory::HeldBytes() const {
+  if (allocated_ == nullptr || freed_ == nullptr) return 0;
+  // Another thread may be counting meanwhile, without locks: aligned words, so a reading is old at worst, never torn.
+  uint64_t freed = __atomic_load_n(freed_, __ATOMIC_RELAXED);
+  return static_cast<int64_t>(__atomic_load_n(allocated_, __ATOMIC_RELAXED) - freed);
+}
+
+std::string AllocatorName() {
+  return "jemalloc-" + std::to_string(JEMALLOC_VERSION_MAJOR) + "." + std::to_string(JEMALLOC_VERSION_MINOR) + "." +
+         std::to_string(JEMALLOC_VERSION_BUGFIX);
 }
 
 AllocatorStats ReadAllocator() {
@@ -53,7 +84,30 @@ void PurgeAllocator() {
 
 #else
 
-size_t UsedMemory() { return mallinfo2().uordblks + mallinfo2().hblkhd; }
+namespace {
+
+size_t ProcessHeldBytes() {
+#ifdef RESPITE_SANITIZED
+  return __sanitizer_get_current_allocated_bytes();
+#else
+  struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+#endif
+}
+
+}  // namespace
+
+ThreadMemory ThreadMemory::OfThisThread() {
+  static const uint64_t whole_process = 0;
+  static const std::thread::id first = std::this_thread::get_id();
+  ThreadMemory memory;
+  if (std::this_thread::get_id() == first) memory.allocated_ = &whole_process;
+  return memory;
+}
+
+int64_t ThreadMemory::HeldBytes() const { return allocated_ == nullptr ? 0 : static_cast<int64_t>(ProcessHeldBytes()); }
+
+std::string AllocatorName() { return "libc"; }
 
 AllocatorStats ReadAllocator() { return {}; }
 

@@ -22,6 +22,8 @@ void Reclaimer::Push(std::unique_ptr<Garbage> garbage) {
 }
 
 void Reclaimer::Work() {
+  memory_ = ThreadMemory::OfThisThread();
+  counted_.store(true, std::memory_order_release);
   std::unique_lock lock(mutex_);
   for (;;) {
     wake_.wait(lock, [this] { return stop_ || !queue_.empty(); });

@@ -9,6 +9,8 @@
 #include <thread>
 #include <utility>
 
+#include "server/memory.h"
+
 namespace respite {
 
 class Reclaimer {
@@ -29,6 +31,8 @@ class Reclaimer {
   uint64_t Pending() const { return pending_.load(std::memory_order_relaxed); }
   uint64_t Freed() const { return freed_.load(std::memory_order_relaxed); }
   void ResetFreed() { freed_.store(0, std::memory_order_relaxed); }
+  // What its thread holds, for Server::UsedMemory: negative, since it frees what others allocated.
+  int64_t HeldBytes() const { return counted_.load(std::memory_order_acquire) ? memory_.HeldBytes() : 0; }
 
  private:
   struct Garbage {
@@ -51,6 +55,8 @@ class Reclaimer {
   bool stop_ = false;
   std::atomic<uint64_t> pending_{0};
   std::atomic<uint64_t> freed_{0};
+  ThreadMemory memory_;               // of the thread; written once, before counted_ is set
+  std::atomic<bool> counted_{false};
   std::thread thread_;
 };
 

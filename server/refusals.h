@@ -17,12 +17,34 @@ inline constexpr char kWrongType[] = "WRONGTYPE Operation against a key holding 
 inline constexpr char kNoSuchKey[] = "ERR no such key";
 inline constexpr char kDbIndex[] = "ERR DB index is out of range";
 inline constexpr char kOverflow[] = "ERR increment or decrement would overflow";
+inline constexpr char kDecrementOverflow[] = "ERR decrement would overflow";
 inline constexpr char kNanOrInfinity[] = "ERR increment would produce NaN or Infinity";
 inline constexpr char kStringTooLong[] = "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
 inline constexpr char kOffsetOutOfRange[] = "ERR offset is out of range";
 inline constexpr char kSameObject[] = "ERR source and destination objects are the same";
 inline constexpr char kTimeoutNotInteger[] = "ERR timeout is not an integer or out of range";
+inline constexpr char kTimeoutOutOfRange[] = "ERR timeout is out of range";
 inline constexpr char kTimeoutNegative[] = "ERR timeout is negative";
+inline constexpr char kNotInt[] = "ERR value is out of range, value must between -2147483648 and 2147483647";
+inline constexpr char kNotZeroOrOne[] = "ERR value is out of range, value must between 0 and 1";
+inline constexpr char kInvalidFirstDb[] = "ERR invalid first DB index";
+inline constexpr char kInvalidSecondDb[] = "ERR invalid second DB index";
+inline constexpr char kExpireNxWithOthers[] = "ERR NX and XX, GT or LT options at the same time are not compatible";
+inline constexpr char kExpireGtWithLt[] = "ERR GT and LT options at the same time are not compatible";
+inline constexpr char kWaitAofDisabled[] =
+    "ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.";
+inline constexpr char kIdleTimeUnderLfu[] =
+    "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching between policies "
+    "at runtime LRU and LFU data will take some time to adjust.";
+inline constexpr char kFrequencyWithoutLfu[] =
+    "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching "
+    "between policies at runtime LRU and LFU data will take some time to adjust.";
+inline constexpr char kLcsNotStrings[] = "ERR The specified keys must contain string values";
+inline constexpr char kLcsLenAndIdx[] = "ERR If you want both the length and indexes, please just use IDX.";
+inline constexpr char kLcsTooLong[] = "ERR String too long for LCS";
+inline constexpr char kLcsTableOverLimit[] =
+    "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len";
+inline constexpr char kLcsNoMemory[] = "ERR Insufficient memory, failed allocating transient memory for LCS";
 inline constexpr char kInvalidCursor[] = "ERR invalid cursor";
 inline constexpr char kGetKeysCommand[] = "ERR Invalid command specified";
 inline constexpr char kGetKeysNoKeys[] = "ERR The command has no key arguments";
@@ -63,6 +85,7 @@ inline constexpr char kFunctionFlushMode[] = "ERR FUNCTION FLUSH only supports S
 inline constexpr char kLibraryNameMissing[] = "ERR library name argument was not given";
 inline constexpr char kModuleLoad[] = "ERR Error loading the extension. Please check the server logs.";
 inline constexpr char kModuleUnload[] = "ERR Error unloading module: no such module with that name";
+inline constexpr char kShutdownFailed[] = "ERR Errors trying to SHUTDOWN. Check logs.";
 inline constexpr char kNoShutdown[] = "ERR No shutdown in progress.";
 
 inline constexpr char kMaxClients[] = "ERR max number of clients reached";
@@ -88,6 +111,7 @@ inline constexpr char kProtectedMode[] =
 inline Refusal InvalidExpire(Bytes command) {
   return {"ERR invalid expire time in '" + std::string(command) + "' command"};
 }
+inline Refusal UnsupportedOption(Bytes option) { return {"ERR Unsupported option " + std::string(option)}; }
 // For an integer whose range is that of a C type.
 inline Refusal MustBeBetween(int64_t low, int64_t high) {
   return {"ERR value is out of range, value must between " + std::to_string(low) + " and " + std::to_string(high)};

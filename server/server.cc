@@ -4,6 +4,7 @@
 #include <string>
 
 #include "server/commands/families.h"
+#include "server/config_hooks.h"
 #include "server/memory.h"
 
 namespace respite {
@@ -29,6 +30,7 @@ Server::Server(Parts parts)
       expiry_(data_, parts.clock),
       executor_(*this),
       run_id_(RandomHex(40)),
+      replication_id_(RandomHex(40)),
       started_ms_(parts.clock.MonotonicMs()),
       started_wall_ms_(parts.clock.WallMs()),
       hz_(settings().hz) {
@@ -41,7 +43,9 @@ Server::Server(Parts parts)
     slowlog_.Trim(static_cast<size_t>(std::max<int64_t>(settings().slowlog_max_len, 0)));
     return std::nullopt;
   });
+  RegisterConfigHooks(*this);
   executor_.StartRun();
+  MarkStartupMemory();
 }
 
 Server::~Server() = default;
@@ -52,11 +56,14 @@ void Server::EndTurn() {
 }
 
 void Server::Cron() {
+  int64_t started_us = clock().MonotonicUs();
   AdjustHz();
   if (pause_.IsOver(clock().MonotonicMs())) EndPause();
   if (!data_.purges_held) expiry_.Cycle(settings(), hz_);
   SampleStats();
   CheckClients();
+  ResumeWaiting();
+  stats_.timer_us += static_cast<uint64_t>(clock().MonotonicUs() - started_us);
 }
 
 void Server::AdjustHz() {
@@ -74,7 +81,18 @@ void Server::SampleStats() {
   stats_.input.Sample(stats_.net_input_bytes, now_us);
   stats_.output.Sample(stats_.net_output_bytes, now_us);
   stats_.turn_rate.Sample(stats_.turns, now_us);
+  stats_.turn_length.Sample(stats_.turn_us, static_cast<int64_t>(stats_.turns));
   stats_.peak_memory_bytes = std::max(stats_.peak_memory_bytes, UsedMemory());
+}
+
+void Server::MarkStartupMemory() {
+  stats_.startup_memory_bytes = UsedMemory();
+  stats_.peak_memory_bytes = std::max(stats_.peak_memory_bytes, stats_.startup_memory_bytes);
+}
+
+size_t Server::UsedMemory() const {
+  int64_t held = ThreadMemory::OfThisThread().HeldBytes() + reclaimer_.HeldBytes();
+  return static_cast<size_t>(std::max<int64_t>(held, 0));
 }
 
 void Server::CheckClients() {
@@ -100,6 +118,26 @@ void Server::ResumePostponed() {
     // One of those before it may have closed it (CLIENT KILL); it is freed in a later Turn.
     if (!session->closing && session->transport != nullptr) session->transport->Resume();
   }
+}
+
+bool Server::IsTimeUp(Session& session, int64_t timeout_ms) {
+  const int64_t now_ms = clock().MonotonicMs();
+  if (session.waiting_since_ms < 0) {
+    session.waiting_since_ms = now_ms;
+    waiting_.push_back(session.id);
+  }
+  if (timeout_ms == 0 || now_ms - session.waiting_since_ms < timeout_ms) return false;
+  session.waiting_since_ms = -1;
+  return true;
+}
+
+void Server::ResumeWaiting() {
+  std::erase_if(waiting_, [this](uint64_t id) {
+    const Session* session = clients_.Find(id);
+    if (session == nullptr || session->waiting_since_ms < 0) return true;
+    if (session->transport != nullptr) session->transport->Resume();
+    return false;
+  });
 }
 
 void Server::FreeEntry(EntryPtr entry, FreeMode mode) {

@@ -73,9 +73,12 @@ struct Session {
   ReplyMode reply_mode = ReplyMode::kOn;
   SessionKind kind = SessionKind::kNormal;
 
-  // A request that was parsed but must wait (CLIENT PAUSE); it runs first when the session resumes.
+  // A request that was parsed but must wait (CLIENT PAUSE, WAIT); it runs first when the session resumes.
   std::vector<std::string> postponed;
+  int64_t waiting_since_ms = -1;  // monotonic; the request in `postponed` waits by itself (WAIT); -1: it does not
   bool postponed_listed = false;  // stands in Clients' list of postponed sessions
+  // Words of the running command that SLOWLOG and MONITOR must not show; see Call::Redact.
+  std::vector<size_t> redacted_words;
 
   // Accounting, in milliseconds of the monotonic clock.
   int64_t created_ms = 0;

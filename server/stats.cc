@@ -1,29 +1,52 @@
 #include "server/stats.h"
 
+#include <algorithm>
+
 namespace respite {
 
-void InstantRate::Sample(uint64_t counter, int64_t now_us) {
-  int64_t elapsed_us = now_us - last_us_;
-  if (last_us_ != 0 && elapsed_us > 0 && counter >= last_counter_) {
-    samples_[next_] = static_cast<double>(counter - last_counter_) * 1e6 / static_cast<double>(elapsed_us);
+void InstantRate::Sample(uint64_t counter, int64_t base) {
+  int64_t elapsed = base - last_base_;
+  if (last_base_ != 0 && counter >= last_counter_) {
+    samples_[next_] = elapsed > 0 ? static_cast<double>(counter - last_counter_) / static_cast<double>(elapsed) : 0;
     next_ = (next_ + 1) % kSamples;
   }
   last_counter_ = counter;
-  last_us_ = now_us;
+  last_base_ = base;
 }
 
-double InstantRate::PerSecond() const {
+double InstantRate::Ratio() const {
   double sum = 0;
   for (double sample : samples_) sum += sample;
   return sum / kSamples;
 }
 
 void ServerStats::CountError(Bytes text) {
+  constexpr size_t kCodeBytesMax = 30;  // Redis: the code of an error ends within its first 32 octets, '-' included
   ++error_replies;
-  Bytes kind = text.substr(0, text.find(' '));
+  size_t end = text.substr(0, kCodeBytesMax + 1).find(' ');
+  Bytes kind = end == Bytes::npos ? Bytes("ERR") : text.substr(0, end);
   auto found = errors.find(kind);
-  if (found == errors.end()) found = errors.emplace(std::string(kind), 0).first;
+  if (found == errors.end()) {
+    if (errors.size() >= kErrorKindsMax) return;
+    found = errors.emplace(std::string(kind), 0).first;
+  }
   ++found->second;
+}
+
+void ServerStats::CountTurn(int64_t duration_us) {
+  uint64_t duration = static_cast<uint64_t>(std::max<int64_t>(duration_us, 0));
+  ++turns;
+  turn_us += duration;
+  longest_turn_us = std::max(longest_turn_us, duration);
+  most_commands_in_turn = std::max(most_commands_in_turn, commands - std::min(commands, commands_before_turn));
+  commands_before_turn = commands;
+}
+
+void ServerStats::Reset() {
+  ServerStats fresh;
+  fresh.startup_memory_bytes = startup_memory_bytes;
+  fresh.peak_memory_bytes = peak_memory_bytes;
+  *this = std::move(fresh);
 }
 
 }  // namespace respite

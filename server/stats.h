@@ -14,10 +14,12 @@ namespace respite {
 // A rate over the last samples, taken by the timer of the server.
 class InstantRate {
  public:
-  // `counter` is the current reading of an ever growing count.
-  void Sample(uint64_t counter, int64_t now_us);
-  // Per second.
-  double PerSecond() const;
+  // Readings of an ever growing count and of what it is measured against: mostly the clock in µs.
+  void Sample(uint64_t counter, int64_t base);
+  // Growth of the count per unit of the base: the mean of the latest samples.
+  double Ratio() const;
+  // The same for a base in µs.
+  double PerSecond() const { return Ratio() * 1e6; }
   void Reset() { *this = {}; }
 
  private:
@@ -25,10 +27,13 @@ class InstantRate {
   std::array<double, kSamples> samples_{};
   size_t next_ = 0;
   uint64_t last_counter_ = 0;
-  int64_t last_us_ = 0;
+  int64_t last_base_ = 0;
 };
 
 struct ServerStats {
+  // Kinds of errors counted apart. Redis 7.2 has no bound; a script that makes up error codes would fill its memory.
+  static constexpr size_t kErrorKindsMax = 128;
+
   uint64_t commands = 0;
   uint64_t connections = 0;
   uint64_t rejected_connections = 0;
@@ -39,19 +44,28 @@ struct ServerStats {
   uint64_t error_replies = 0;
   uint64_t output_limit_disconnections = 0;
   uint64_t query_limit_disconnections = 0;
+  uint64_t denied_logins = 0;
   uint64_t turns = 0;
   uint64_t turn_us = 0;
-  uint64_t turn_commands = 0;
-  size_t peak_memory_bytes = 0;
+  uint64_t longest_turn_us = 0;
+  uint64_t command_us = 0;
+  uint64_t timer_us = 0;
+  uint64_t most_commands_in_turn = 0;
+  uint64_t commands_before_turn = 0;  // `commands` when the last Turn ended
   InstantRate ops;
   InstantRate input;
   InstantRate output;
   InstantRate turn_rate;
+  InstantRate turn_length;
   std::map<std::string, uint64_t, std::less<>> errors;  // by the first word of the error
 
+  size_t startup_memory_bytes = 0;
+  size_t peak_memory_bytes = 0;
+
   void CountError(Bytes text);
-  // CONFIG RESETSTAT.
-  void Reset() { *this = {}; }
+  void CountTurn(int64_t duration_us);
+  // CONFIG RESETSTAT. What was measured of the memory stays, as in Redis.
+  void Reset();
 };
 
 }  // namespace respite

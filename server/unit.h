@@ -88,6 +88,18 @@ class Unit {
     ++changes_;
     ++floor_.stats.dirty;
   }
+  // A further event of a change that Touched reported already.
+  void AlsoTouched([[maybe_unused]] int db, [[maybe_unused]] Bytes key, [[maybe_unused]] const char* event) {}
+  // A database lost all its `keys` keys. Redis: counts as many changes, and is recorded even when there were none.
+  void Flushed([[maybe_unused]] int db, size_t keys) {
+    ++changes_;
+    floor_.stats.dirty += keys;
+  }
+  // Two databases changed places.
+  void Swapped([[maybe_unused]] int one, [[maybe_unused]] int other) {
+    ++changes_;
+    ++floor_.stats.dirty;
+  }
   // Changes so far; a command that leaves it as it was had no effect.
   uint64_t Changes() const { return changes_; }
 

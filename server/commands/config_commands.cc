@@ -1,11 +1,136 @@
 #include "server/call.h"
 #include "server/commands/families.h"
+#include "server/help.h"
+#include "server/server.h"
 
 namespace respite {
 
 namespace {
 
-constexpr auto kConfigCommands = Family<>();
+void LogNotes(Server& server) {
+  for (const ConfigNote& note : server.config().TakeNotes()) server.log().Log(note.level, note.text);
+}
+
+struct ConfigGet {
+  static constexpr CommandSpec spec = {.syntax = "CONFIG|GET parameter...",
+                                       .summary = "Reads the settings that names and patterns cover.",
+                                       .since = "2.0.0",
+                                       .complexity = "O(N) for N names and patterns",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAdmin | kNoScript | kLoading | kStale};
+  static void Run(Call& call) {
+    const std::vector<std::string> patterns(call.args.Rest().begin(), call.args.Rest().end());
+    const Config::NamesAndValues found = call.server.config().Get(patterns);
+    call.reply.Map(found.size());
+    for (const auto& [name, value] : found) {
+      call.reply.Bulk(name);
+      call.reply.Bulk(value);
+    }
+  }
+};
+
+struct ConfigHelp {
+  static constexpr CommandSpec spec = {.syntax = "CONFIG|HELP",
+                                       .summary = "Lists the subcommands of CONFIG.",
+                                       .since = "5.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kLoading | kStale};
+  static void Run(Call& call) {
+    WriteHelp(call, {"GET <pattern> [<pattern> ...]", "    Settings whose names match, with their values.",
+                     "SET <directive> <value> [<directive> <value> ...]", "    Change settings: all of them or none.",
+                     "RESETSTAT", "    Start the counters of INFO from zero.",  //
+                     "REWRITE", "    Bring the configuration file up to date."});
+  }
+};
+
+struct ConfigResetStat {
+  static constexpr CommandSpec spec = {.syntax = "CONFIG|RESETSTAT",
+                                       .summary = "Starts the counters of INFO from zero.",
+                                       .since = "2.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAdmin | kNoScript | kLoading | kStale,
+                                       .tips = "request_policy:all_nodes response_policy:all_succeeded"};
+  static void Run(Call& call) {
+    Server& server = call.server;
+    server.stats().Reset();
+    server.commands().ResetStats();
+    server.reclaimer().ResetFreed();
+    // What is not saved yet stays so.
+    server.keyspace_stats() = {.dirty = server.keyspace_stats().dirty};
+    call.reply.Ok();
+  }
+};
+
+struct ConfigRewrite {
+  static constexpr CommandSpec spec = {.syntax = "CONFIG|REWRITE",
+                                       .summary = "Writes the settings in force into the configuration file.",
+                                       .since = "2.8.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAdmin | kNoScript | kLoading | kStale,
+                                       .tips = "request_policy:all_nodes response_policy:all_succeeded"};
+  static void Run(Call& call) {
+    try {
+      call.server.config().Rewrite();
+    } catch (const Refusal& refusal) {
+      call.server.log().Warning("CONFIG REWRITE failed: " + refusal.text);
+      throw;
+    }
+    call.server.log().Notice("CONFIG REWRITE executed with success.");
+    call.reply.Ok();
+  }
+};
+
+struct ConfigSet {
+  static constexpr CommandSpec spec = {.syntax = "CONFIG|SET data{parameter value}...",
+                                       .summary = "Changes settings, all of them or none.",
+                                       .since = "2.0.0",
+                                       .complexity = "O(N) for N settings",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAdmin | kNoScript | kLoading | kStale,
+                                       .tips = "request_policy:all_nodes response_policy:all_succeeded"};
+  static void Run(Call& call) {
+    const Config::NamesAndValues pairs = TakePairs(call);
+    const Session& session = call.session;
+    const bool local = session.loopback || session.unix_socket;
+    try {
+      call.server.config().Set(pairs, {.connection_is_local = local, .is_loading = false});
+    } catch (const Refusal&) {
+      LogNotes(call.server);
+      throw;
+    }
+    LogNotes(call.server);
+    call.reply.Ok();
+  }
+
+ private:
+  static Config::NamesAndValues TakePairs(Call& call) {
+    if (call.args.Left() % 2 != 0) throw Refusal{refusals::kSyntax};
+    Config::NamesAndValues pairs;
+    while (!call.args.AtEnd()) {
+      const auto [name, value] = call.args.Take<Bytes, Bytes>();
+      const Directive* directive = FindDirective(name);
+      if (directive != nullptr && directive->Has(directive_flags::kSensitive)) {
+        call.Redact(call.args.Count() - call.args.Left() - 1);
+      }
+      pairs.emplace_back(name, value);
+    }
+    return pairs;
+  }
+};
+
+struct ConfigContainer {
+  static constexpr CommandSpec spec = {.syntax = "CONFIG",
+                                       .summary = "Container of the commands about the server's settings.",
+                                       .since = "2.0.0",
+                                       .group = CommandGroup::kServer,
+                                       .arity = -2};
+  static constexpr auto kSubcommands = Family<ConfigGet, ConfigHelp, ConfigResetStat, ConfigRewrite, ConfigSet>();
+};
+
+constexpr auto kConfigCommands = Family<ConfigContainer>();
 
 }  // namespace
 

@@ -1,11 +1,25 @@
 #include "server/call.h"
 #include "server/commands/families.h"
+#include "server/info/info.h"
 
 namespace respite {
 
 namespace {
 
-constexpr auto kInfoCommands = Family<>();
+struct Info {
+  static constexpr CommandSpec spec = {
+      .syntax = "INFO [section...]",
+      .summary = "Reports on the server and its figures, section by section.",
+      .since = "1.0.0",
+      .complexity = "O(1)",
+      .group = CommandGroup::kServer,
+      .flags = kLoading | kStale,
+      .categories = kAclDangerous,
+      .tips = "nondeterministic_output request_policy:all_shards response_policy:special"};
+  static void Run(Call& call) { call.reply.Verbatim(InfoReport(call.server, call.args.Rest()), "txt"); }
+};
+
+constexpr auto kInfoCommands = Family<Info>();
 
 }  // namespace
 

@@ -1,5 +1,12 @@
+#include <algorithm>
+#include <string>
+
 #include "server/call.h"
 #include "server/commands/families.h"
+#include "server/config/usage.h"
+#include "server/help.h"
+#include "server/pictures.h"
+#include "server/server.h"
 
 namespace respite {
 
@@ -65,7 +72,209 @@ struct Function {
   static constexpr auto kSubcommands = Family<FunctionFlush, FunctionList>();
 };
 
-constexpr auto kServerCommands = Family<Function>();
+// Modules cannot be loaded: they are compiled against Redis' own structures.
+struct ModuleHelp {
+  static constexpr CommandSpec spec = {.syntax = "MODULE|HELP",
+                                       .summary = "Lists the subcommands of MODULE.",
+                                       .since = "5.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kLoading | kStale};
+  static void Run(Call& call) {
+    WriteHelp(call, {"LIST", "    The modules in use: none.",                                      //
+                     "LOAD <path> [<arg> ...]", "    Refused: modules of Redis cannot run here.",  //
+                     "LOADEX <path> [CONFIG <name> <value> ...] [ARGS <arg> ...]", "    Refused likewise.",
+                     "UNLOAD <name>", "    Refused: there is no module to unload."});
+  }
+};
+
+struct ModuleList {
+  static constexpr CommandSpec spec = {.syntax = "MODULE|LIST",
+                                       .summary = "Lists the modules in use: none.",
+                                       .since = "4.0.0",
+                                       .complexity = "O(N) for N modules",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAdmin | kNoScript,
+                                       .tips = "nondeterministic_output_order"};
+  static void Run(Call& call) { call.reply.Array(0); }
+};
+
+[[noreturn]] void RefuseModule(Call& call) {
+  call.server.log().Warning("Module " + std::string(call.args.Next()) +
+                            " failed to load: this server cannot load modules");
+  throw Refusal{refusals::kModuleLoad};
+}
+
+struct ModuleLoad {
+  static constexpr CommandSpec spec = {.syntax = "MODULE|LOAD path [arg...]",
+                                       .summary = "Refuses to load a module.",
+                                       .since = "4.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAdmin | kNoScript | kNoAsyncLoading | kProtected};
+  static void Run(Call& call) { RefuseModule(call); }
+};
+
+struct ModuleLoadEx {
+  static constexpr CommandSpec spec = {.syntax = "MODULE|LOADEX path [CONFIG... configs{name value}] [ARGS args...]",
+                                       .summary = "Refuses to load a module, with settings.",
+                                       .since = "7.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAdmin | kNoScript | kNoAsyncLoading | kProtected};
+  static void Run(Call& call) { RefuseModule(call); }
+};
+
+struct ModuleUnload {
+  static constexpr CommandSpec spec = {.syntax = "MODULE|UNLOAD name",
+                                       .summary = "Refuses to unload a module: there is none.",
+                                       .since = "4.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAdmin | kNoScript | kNoAsyncLoading | kProtected};
+  static void Run(Call& call) {
+    call.server.log().Warning("Error unloading module " + std::string(call.args.Next()) +
+                              ": no such module with that name");
+    throw Refusal{refusals::kModuleUnload};
+  }
+};
+
+struct Module {
+  static constexpr CommandSpec spec = {.syntax = "MODULE",
+                                       .summary = "Container of the commands about modules.",
+                                       .since = "4.0.0",
+                                       .group = CommandGroup::kServer,
+                                       .arity = -2};
+  static constexpr auto kSubcommands = Family<ModuleHelp, ModuleList, ModuleLoad, ModuleLoadEx, ModuleUnload>();
+};
+
+struct Time {
+  static constexpr CommandSpec spec = {.syntax = "TIME",
+                                       .summary = "Tells the time: seconds since 1970, and microseconds.",
+                                       .since = "2.6.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kLoading | kStale | kFast,
+                                       .tips = "nondeterministic_output"};
+  static void Run(Call& call) {
+    const int64_t now_us = call.server.clock().WallUs();
+    call.reply.Array(2);
+    call.reply.BulkInteger(now_us / 1'000'000);
+    call.reply.BulkInteger(now_us % 1'000'000);
+  }
+};
+
+struct Lolwut {
+  static constexpr CommandSpec spec = {.syntax = "LOLWUT [VERSION version:integer]",
+                                       .summary = "Draws a picture, and tells the version.",
+                                       .since = "5.0.0",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kReadOnly | kFast};
+  // Redis: words that are not VERSION and a number ask for the picture of this version, which is none.
+  static void Run(Call& call) {
+    std::string text;
+    if (call.args.TakeTokenWith("VERSION", 1)) text = Picture(call);
+    text += "Redis ver. " + std::string(kRedisVersion) + "\n";
+    call.reply.Verbatim(text, "txt");
+  }
+
+ private:
+  static std::string Picture(Call& call) {
+    const int64_t version = call.args.NextInteger();
+    if (version == 5) return Labyrinth(call.server.random(), TakeSize(call.args, {.columns = 66, .rows = 12}));
+    if (version == 6) return Skyline(call.server.random(), TakeSize(call.args, {.columns = 80, .rows = 20}));
+    return {};
+  }
+  static PictureSize TakeSize(Args& args, PictureSize size) {
+    if (!args.AtEnd()) size.columns = std::clamp<int64_t>(args.NextInteger(), 1, 1000);
+    if (!args.AtEnd()) size.rows = std::clamp<int64_t>(args.NextInteger(), 1, 200);
+    return size;
+  }
+};
+
+struct Role {
+  static constexpr CommandSpec spec = {.syntax = "ROLE",
+                                       .summary = "Tells the server's part in replication.",
+                                       .since = "2.8.12",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kNoScript | kLoading | kStale | kFast,
+                                       .categories = kAclAdmin | kAclDangerous};
+  static void Run(Call& call) {
+    call.reply.Array(3);
+    call.reply.Bulk("master");
+    call.reply.Integer(0);
+    call.reply.Array(0);
+  }
+};
+
+// The words of SHUTDOWN.
+struct ShutdownOptions {
+  bool no_save = false;
+  bool save = false;
+  bool now = false;
+  bool force = false;
+  bool abort = false;
+
+  static ShutdownOptions Take(Args& args) {
+    ShutdownOptions options;
+    while (!args.AtEnd()) options.TakeOne(args);
+    const bool others = options.no_save || options.save || options.now || options.force;
+    if ((options.abort && others) || (options.no_save && options.save)) throw Refusal{refusals::kSyntax};
+    return options;
+  }
+
+ private:
+  void TakeOne(Args& args) {
+    if (args.TakeToken("NOSAVE")) {
+      no_save = true;
+    } else if (args.TakeToken("SAVE")) {
+      save = true;
+    } else if (args.TakeToken("NOW")) {
+      now = true;
+    } else if (args.TakeToken("FORCE")) {
+      force = true;
+    } else if (args.TakeToken("ABORT")) {
+      abort = true;
+    } else {
+      throw Refusal{refusals::kSyntax};
+    }
+  }
+};
+
+struct Shutdown {
+  static constexpr CommandSpec spec = {
+      .syntax = "SHUTDOWN [save-selector(NOSAVE|SAVE)] [NOW@7.0.0] [FORCE@7.0.0] [ABORT@7.0.0]",
+      .summary = "Ends the server.",
+      .since = "1.0.0",
+      .complexity = "O(1)",
+      .group = CommandGroup::kServer,
+      .flags = kAdmin | kNoScript | kLoading | kStale | kNoMulti | kAllowBusy};
+  // Nobody waits for replicas and no background child runs, so a shutdown is over as soon as it begins: NOW has nothing
+  // to skip and ABORT nothing to stop.
+  static void Run(Call& call) {
+    const ShutdownOptions options = ShutdownOptions::Take(call.args);
+    if (options.abort) throw Refusal{refusals::kNoShutdown};
+    Server& server = call.server;
+    server.log().Warning("User requested shutdown...");
+    if (options.save) RefuseSave(server, options);
+    server.host()->Stop(0);
+    call.session.close_after_reply = true;  // requests behind it are not answered
+  }
+
+ private:
+  // There is nothing yet that could write a dump, so a dump that is asked for fails as a write error does in Redis.
+  static void RefuseSave(Server& server, const ShutdownOptions& options) {
+    if (options.force) {
+      server.log().Warning("Error trying to save the DB, but exiting anyway due to the FORCE flag.");
+      return;
+    }
+    server.log().Warning("Error trying to save the DB, can't exit.");
+    throw Refusal{refusals::kShutdownFailed};
+  }
+};
+
+constexpr auto kServerCommands = Family<Function, Module, Time, Lolwut, Role, Shutdown>();
 
 }  // namespace
 

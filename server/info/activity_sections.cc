@@ -1,0 +1,179 @@
+// What goes on: clients, counters, processor time, and the state of features still to come.
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include "server/info/info_text.h"
+#include "server/info/sections.h"
+#include "server/server.h"
+
+namespace respite {
+
+namespace {
+
+std::string Seconds(const timeval& time) {
+  std::string micros = std::to_string(time.tv_usec);
+  return std::to_string(time.tv_sec) + "." + std::string(6 - micros.size(), '0') + micros;
+}
+
+rusage UsageOf(__rusage_who_t who) {
+  rusage usage{};
+  getrusage(who, &usage);
+  return usage;
+}
+
+int64_t Whole(double value) { return static_cast<int64_t>(value); }
+
+struct ClientFigures {
+  size_t largest_input_bytes = 0;
+  size_t largest_output_bytes = 0;
+  int64_t blocked = 0;
+};
+
+ClientFigures SurveyClients(const Clients& clients) {
+  ClientFigures figures;
+  clients.ForEach([&](const Session& session) {
+    figures.largest_input_bytes = std::max(figures.largest_input_bytes, session.in.HeldBytes());
+    figures.largest_output_bytes = std::max(figures.largest_output_bytes, session.out.HeldBytes());
+    if (!session.postponed.empty()) ++figures.blocked;  // Redis: those held back by CLIENT PAUSE count as blocked
+  });
+  return figures;
+}
+
+void AddTraffic(InfoText& text, const ServerStats& stats) {
+  constexpr double kKilo = 1024;
+  text.Add("total_connections_received", stats.connections)
+      .Add("total_commands_processed", stats.commands)
+      .Add("instantaneous_ops_per_sec", Whole(stats.ops.PerSecond()))
+      .Add("total_net_input_bytes", stats.net_input_bytes)
+      .Add("total_net_output_bytes", stats.net_output_bytes)
+      .AddZeros({"total_net_repl_input_bytes", "total_net_repl_output_bytes"})
+      .AddRatio("instantaneous_input_kbps", stats.input.PerSecond() / kKilo)
+      .AddRatio("instantaneous_output_kbps", stats.output.PerSecond() / kKilo)
+      .AddRatio("instantaneous_input_repl_kbps", 0)
+      .AddRatio("instantaneous_output_repl_kbps", 0)
+      .Add("rejected_connections", stats.rejected_connections)
+      .AddZeros({"sync_full", "sync_partial_ok", "sync_partial_err"});
+}
+
+void AddKeys(InfoText& text, const KeyspaceStats& stats) {
+  text.Add("expired_keys", stats.expired_keys)
+      .AddRatio("expired_stale_perc", 100 * stats.expired_stale_share)
+      .Add("expired_time_cap_reached_count", stats.expire_cycles_cut)
+      .Add("expire_cycle_cpu_milliseconds", stats.expire_cycle_us / 1000)
+      .Add("evicted_keys", stats.evicted_keys)
+      .AddZeros({"evicted_clients", "total_eviction_exceeded_time", "current_eviction_exceeded_time"})
+      .Add("keyspace_hits", stats.hits)
+      .Add("keyspace_misses", stats.misses);
+}
+
+void AddLoop(InfoText& text, const ServerStats& stats) {
+  text.Add("total_reads_processed", stats.total_reads)
+      .Add("total_writes_processed", stats.total_writes)
+      .AddZeros({"io_threaded_reads_processed", "io_threaded_writes_processed", "reply_buffer_shrinks",
+                 "reply_buffer_expands"})
+      .Add("eventloop_cycles", stats.turns)
+      .Add("eventloop_duration_sum", stats.turn_us)
+      .Add("eventloop_duration_cmd_sum", stats.command_us)
+      .Add("instantaneous_eventloop_cycles_per_sec", Whole(stats.turn_rate.PerSecond()))
+      .Add("instantaneous_eventloop_duration_usec", Whole(stats.turn_length.Ratio()));
+}
+
+}  // namespace
+
+std::string ClientsSection(Server& server) {
+  const ClientFigures figures = SurveyClients(server.clients());
+  InfoText text("Clients");
+  text.Add("connected_clients", server.clients().Count())
+      .Add("cluster_connections", 0)
+      .Add("maxclients", server.settings().maxclients)
+      .Add("client_recent_max_input_buffer", figures.largest_input_bytes)
+      .Add("client_recent_max_output_buffer", figures.largest_output_bytes)
+      .Add("blocked_clients", figures.blocked)
+      .AddZeros(
+          {"tracking_clients", "clients_in_timeout_table", "total_blocking_keys", "total_blocking_keys_on_nokey"});
+  return text.Take();
+}
+
+std::string PersistenceSection(Server& server) {
+  InfoText text("Persistence");
+  text.AddZeros({"loading", "async_loading", "current_cow_peak", "current_cow_size", "current_cow_size_age"})
+      .AddRatio("current_fork_perc", 0)
+      .AddZeros({"current_save_keys_processed", "current_save_keys_total"})
+      .Add("rdb_changes_since_last_save", server.keyspace_stats().dirty)
+      .Add("rdb_bgsave_in_progress", 0)
+      .Add("rdb_last_save_time", server.started_wall_ms() / 1000)  // Redis: the start counts as a save
+      .Add("rdb_last_bgsave_status", "ok")
+      .Add("rdb_last_bgsave_time_sec", -1)
+      .Add("rdb_current_bgsave_time_sec", -1)
+      .AddZeros({"rdb_saves", "rdb_last_cow_size", "rdb_last_load_keys_expired", "rdb_last_load_keys_loaded"})
+      .AddZeros({"aof_enabled", "aof_rewrite_in_progress", "aof_rewrite_scheduled"})
+      .Add("aof_last_rewrite_time_sec", -1)
+      .Add("aof_current_rewrite_time_sec", -1)
+      .Add("aof_last_bgrewrite_status", "ok")
+      .AddZeros({"aof_rewrites", "aof_rewrites_consecutive_failures"})
+      .Add("aof_last_write_status", "ok")
+      .AddZeros({"aof_last_cow_size", "module_fork_in_progress", "module_fork_last_cow_size"});
+  return text.Take();
+}
+
+std::string StatsSection(Server& server) {
+  const ServerStats& stats = server.stats();
+  InfoText text("Stats");
+  AddTraffic(text, stats);
+  AddKeys(text, server.keyspace_stats());
+  text.AddZeros({"pubsub_channels", "pubsub_patterns", "pubsubshard_channels", "latest_fork_usec", "total_forks",
+                 "migrate_cached_sockets", "slave_expires_tracked_keys", "active_defrag_hits", "active_defrag_misses",
+                 "active_defrag_key_hits", "active_defrag_key_misses", "total_active_defrag_time",
+                 "current_active_defrag_time", "tracking_total_keys", "tracking_total_items", "tracking_total_prefixes",
+                 "unexpected_error_replies"})
+      .Add("total_error_replies", stats.error_replies)
+      .Add("dump_payload_sanitizations", 0);
+  AddLoop(text, stats);
+  text.Add("acl_access_denied_auth", stats.denied_logins)
+      .AddZeros({"acl_access_denied_cmd", "acl_access_denied_key", "acl_access_denied_channel"});
+  return text.Take();
+}
+
+std::string ReplicationSection(Server& server) {
+  InfoText text("Replication");
+  text.Add("role", "master")
+      .Add("connected_slaves", 0)
+      .Add("master_failover_state", "no-failover")
+      .Add("master_replid", server.replication_id())
+      .Add("master_replid2", std::string(40, '0'))
+      .Add("master_repl_offset", 0)
+      .Add("second_repl_offset", -1)
+      .Add("repl_backlog_active", 0)
+      .Add("repl_backlog_size", server.settings().repl_backlog_size)
+      .AddZeros({"repl_backlog_first_byte_offset", "repl_backlog_histlen"});
+  return text.Take();
+}
+
+std::string CpuSection(Server&) {
+  const rusage own = UsageOf(RUSAGE_SELF);
+  const rusage children = UsageOf(RUSAGE_CHILDREN);
+  const rusage thread = UsageOf(RUSAGE_THREAD);
+  InfoText text("CPU");
+  text.Add("used_cpu_sys", Seconds(own.ru_stime))
+      .Add("used_cpu_user", Seconds(own.ru_utime))
+      .Add("used_cpu_sys_children", Seconds(children.ru_stime))
+      .Add("used_cpu_user_children", Seconds(children.ru_utime))
+      .Add("used_cpu_sys_main_thread", Seconds(thread.ru_stime))
+      .Add("used_cpu_user_main_thread", Seconds(thread.ru_utime));
+  return text.Take();
+}
+
+std::string ClusterSection(Server&) { return InfoText("Cluster").Add("cluster_enabled", 0).Take(); }
+
+std::string DebugSection(Server& server) {
+  const ServerStats& stats = server.stats();
+  InfoText text("Debug");
+  text.Add("eventloop_duration_aof_sum", 0)
+      .Add("eventloop_duration_cron_sum", stats.timer_us)
+      .Add("eventloop_duration_max", stats.longest_turn_us)
+      .Add("eventloop_cmd_per_cycle_max", stats.most_commands_in_turn);
+  return text.Take();
+}
+
+}  // namespace respite

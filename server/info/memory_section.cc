@@ -1,0 +1,101 @@
+#include <algorithm>
+
+#include "server/config/directive.h"
+#include "server/info/info_text.h"
+#include "server/info/memory_overhead.h"
+#include "server/info/sections.h"
+#include "server/memory.h"
+#include "server/server.h"
+
+namespace respite {
+
+namespace {
+
+double Ratio(size_t part, size_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+int64_t Difference(size_t a, size_t b) { return static_cast<int64_t>(a) - static_cast<int64_t>(b); }
+
+void AddTotals(InfoText& text, const MemoryOverhead& memory, size_t peak_bytes, size_t resident_bytes) {
+  text.Add("used_memory", memory.used_bytes)
+      .AddHuman("used_memory_human", memory.used_bytes)
+      .Add("used_memory_rss", resident_bytes)
+      .AddHuman("used_memory_rss_human", resident_bytes)
+      .Add("used_memory_peak", peak_bytes)
+      .AddHuman("used_memory_peak_human", peak_bytes)
+      .AddPercent("used_memory_peak_perc", 100 * Ratio(memory.used_bytes, peak_bytes))
+      .Add("used_memory_overhead", memory.overhead_bytes)
+      .Add("used_memory_startup", memory.startup_bytes)
+      .Add("used_memory_dataset", memory.DatasetBytes())
+      .AddPercent("used_memory_dataset_perc", memory.DatasetPercent());
+}
+
+// There are no scripts and functions yet: nothing cached, no interpreter.
+void AddScripts(InfoText& text) {
+  text.Add("used_memory_lua", 0)
+      .Add("used_memory_vm_eval", 0)
+      .AddHuman("used_memory_lua_human", 0)
+      .Add("used_memory_scripts_eval", 0)
+      .Add("number_of_cached_scripts", 0)
+      .Add("number_of_functions", 0)
+      .Add("number_of_libraries", 0)
+      .Add("used_memory_vm_functions", 0)
+      .Add("used_memory_vm_total", 0)
+      .AddHuman("used_memory_vm_total_human", 0)
+      .Add("used_memory_functions", 0)
+      .Add("used_memory_scripts", 0)
+      .AddHuman("used_memory_scripts_human", 0);
+}
+
+void AddFragmentation(InfoText& text, const AllocatorStats& allocator, size_t used_bytes, size_t resident_bytes) {
+  text.AddRatio("allocator_frag_ratio", Ratio(allocator.active, allocator.allocated))
+      .Add("allocator_frag_bytes", Difference(allocator.active, allocator.allocated))
+      .AddRatio("allocator_rss_ratio", Ratio(allocator.resident, allocator.active))
+      .Add("allocator_rss_bytes", Difference(allocator.resident, allocator.active))
+      .AddRatio("rss_overhead_ratio", Ratio(resident_bytes, allocator.resident))
+      .Add("rss_overhead_bytes", Difference(resident_bytes, allocator.resident))
+      .AddRatio("mem_fragmentation_ratio", Ratio(resident_bytes, used_bytes))
+      .Add("mem_fragmentation_bytes", Difference(resident_bytes, used_bytes));
+}
+
+// Redis: with an allocator that tells nothing, its figures are those of the process.
+AllocatorStats AllocatorOrProcess(size_t used_bytes, size_t resident_bytes) {
+  AllocatorStats allocator = ReadAllocator();
+  if (allocator.active != 0) return allocator;
+  return {.allocated = used_bytes, .active = resident_bytes, .resident = resident_bytes, .retained = 0, .muzzy = 0};
+}
+
+}  // namespace
+
+std::string MemorySection(Server& server) {
+  const Settings& settings = server.settings();
+  const MemoryOverhead memory = MeasureOverhead(server);
+  const size_t resident_bytes = ResidentBytes();
+  const AllocatorStats allocator = AllocatorOrProcess(memory.used_bytes, resident_bytes);
+  size_t& peak_bytes = server.stats().peak_memory_bytes;
+  peak_bytes = std::max(peak_bytes, memory.used_bytes);
+
+  InfoText text("Memory");
+  AddTotals(text, memory, peak_bytes, resident_bytes);
+  text.Add("allocator_allocated", allocator.allocated)
+      .Add("allocator_active", allocator.active)
+      .Add("allocator_resident", allocator.resident)
+      .Add("total_system_memory", SystemMemory())
+      .AddHuman("total_system_memory_human", SystemMemory());
+  AddScripts(text);
+  text.Add("maxmemory", settings.maxmemory)
+      .AddHuman("maxmemory_human", settings.maxmemory)
+      .Add("maxmemory_policy", ValueText(*FindDirective("maxmemory-policy"), settings));
+  AddFragmentation(text, allocator, memory.used_bytes, resident_bytes);
+  text.AddZeros({"mem_not_counted_for_evict", "mem_replication_backlog", "mem_total_replication_buffers",
+                 "mem_clients_slaves"})
+      .Add("mem_clients_normal", memory.clients_bytes)
+      .AddZeros({"mem_cluster_links", "mem_aof_buffer"})
+      .Add("mem_allocator", AllocatorName())
+      .Add("active_defrag_running", 0)
+      .Add("lazyfree_pending_objects", server.reclaimer().Pending())
+      .Add("lazyfreed_objects", server.reclaimer().Freed());
+  return text.Take();
+}
+
+}  // namespace respite

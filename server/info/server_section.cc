@@ -1,0 +1,94 @@
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <climits>
+
+#include "server/config/usage.h"
+#include "server/info/info_text.h"
+#include "server/info/sections.h"
+#include "server/server.h"
+
+namespace respite {
+
+namespace {
+
+Bytes SupervisionName(Supervision supervision) {
+  switch (supervision) {
+    case Supervision::kNone:
+      return "no";
+    case Supervision::kSystemd:
+      return "systemd";
+    case Supervision::kUpstart:
+      return "upstart";
+    case Supervision::kAutoDetect:
+      break;
+  }
+  if (getenv("NOTIFY_SOCKET") != nullptr) return "systemd";
+  return getenv("UPSTART_JOB") != nullptr ? "upstart" : "no";
+}
+
+Bytes ModeName(ServerMode mode) { return mode == ServerMode::kSentinel ? "sentinel" : "standalone"; }
+
+std::string OperatingSystem() {
+  utsname name{};
+  uname(&name);
+  return std::string(name.sysname) + " " + name.release + " " + name.machine;
+}
+
+std::string ExecutablePath() {
+  std::string path(PATH_MAX, '\0');
+  const ssize_t size = readlink("/proc/self/exe", path.data(), path.size());
+  path.resize(static_cast<size_t>(std::max<ssize_t>(size, 0)));
+  return path;
+}
+
+std::string CompilerVersion() {
+  return std::to_string(__GNUC__) + "." + std::to_string(__GNUC_MINOR__) + "." + std::to_string(__GNUC_PATCHLEVEL__);
+}
+
+void AddListeners(InfoText& text, const Settings& settings) {
+  if (settings.bound_port != 0) {
+    std::string value = "name=tcp";
+    for (const std::string& address : settings.bind) value += ",bind=" + address;
+    text.Add("listener0", value + ",port=" + std::to_string(settings.bound_port));
+  }
+  if (!settings.unixsocket.empty()) text.Add("listener1", "name=unix,bind=" + settings.unixsocket);
+}
+
+}  // namespace
+
+std::string ServerSection(Server& server) {
+  const Settings& settings = server.settings();
+  const int64_t wall_us = server.clock().WallUs();
+  const int64_t uptime_s = (server.clock().MonotonicMs() - server.started_ms()) / 1000;
+  InfoText text("Server");
+  text.Add("redis_version", kRedisVersion)
+      .Add("respite_version", kRespiteVersion)
+      .Add("redis_git_sha1", "00000000")
+      .Add("redis_git_dirty", 0)
+      .Add("redis_build_id", BuildId())
+      .Add("redis_mode", ModeName(server.config().mode()))
+      .Add("os", OperatingSystem())
+      .Add("arch_bits", 8 * sizeof(void*))
+      .Add("monotonic_clock", "POSIX clock_gettime")
+      .Add("multiplexing_api", "epoll")
+      .Add("atomicvar_api", "c11-builtin")
+      .Add("gcc_version", CompilerVersion())
+      .Add("process_id", getpid())
+      .Add("process_supervised", SupervisionName(settings.supervised))
+      .Add("run_id", server.run_id())
+      .Add("tcp_port", settings.bound_port)
+      .Add("server_time_usec", wall_us)
+      .Add("uptime_in_seconds", uptime_s)
+      .Add("uptime_in_days", uptime_s / (24 * 3600))
+      .Add("hz", server.CurrentHz())
+      .Add("configured_hz", settings.hz)
+      .Add("lru_clock", (wall_us / 1'000'000) & 0xffffff)
+      .Add("executable", ExecutablePath())
+      .Add("config_file", server.config().file())
+      .Add("io_threads_active", 0);
+  AddListeners(text, settings);
+  return text.Take();
+}
+
+}  // namespace respite
