@@ -62,7 +62,7 @@ Executor::Outcome Executor::Execute(Session& session, const Command* command, st
     KeepBooks(run, started_us, succeeded);
   } else {
     std::vector<Bytes> shown = WithoutSecrets(words, std::exchange(session.redacted_words, {}));
-    KeepBooks({session, *command, shown, blobs}, started_us, succeeded);
+    KeepBooks({session, *command, shown, blobs, pass}, started_us, succeeded);
   }
   return Outcome::kDone;
 }
@@ -137,35 +137,32 @@ void Executor::KeepBooks(const Run& run, int64_t started_us, bool succeeded) {
   }
   bool slow = settings.slowlog_log_slower_than >= 0 && duration_us >= settings.slowlog_log_slower_than;
   if (slow || !server_.clients().Monitors().empty()) Publish(run, duration_us);
-  if (!redacted_.empty()) redacted_.clear();
 }
 
 void Executor::Publish(const Run& run, int64_t duration_us) {
-  std::vector<Bytes> words(run.words.begin(), run.words.end());
-  for (size_t word : redacted_) words[word] = "(redacted)";
   const Settings& settings = server_.settings();
   bool slow = settings.slowlog_log_slower_than >= 0 && duration_us >= settings.slowlog_log_slower_than;
   if (slow && (run.command.flags & kSkipSlowlog) == 0) {
     server_.slowlog().Add({.id = 0,
                            .unix_time_s = WallMs() / 1000,
                            .duration_us = duration_us,
-                           .words = SlowLog::Shorten(words),
+                           .words = SlowLog::Shorten(run.words),
                            .peer = run.session.address,
                            .client_name = run.session.name},
                           static_cast<size_t>(std::max<int64_t>(settings.slowlog_max_len, 0)));
   }
   // Redis: a request that had to wait for the end of CLIENT PAUSE is never shown to monitors.
-  if (!server_.clients().Monitors().empty() && run.pass == Pass::kFirst) FeedMonitors(run, words);
+  if (!server_.clients().Monitors().empty() && run.pass == Pass::kFirst) FeedMonitors(run);
 }
 
-void Executor::FeedMonitors(const Run& run, std::span<const Bytes> words) {
+void Executor::FeedMonitors(const Run& run) {
   if ((run.command.flags & (kSkipMonitor | kAdmin)) != 0) return;
   int64_t wall_us = wall_base_us_ + last_us_;
   std::string micros = std::to_string(wall_us % 1000000);
   std::string line = std::to_string(wall_us / 1000000) + "." + std::string(6 - micros.size(), '0') + micros + " [" +
                      std::to_string(run.session.db) + " " +
                      (run.session.unix_socket ? "unix:" + server_.settings().unixsocket : run.session.address) + "]";
-  for (Bytes word : words) {
+  for (Bytes word : run.words) {
     line += ' ';
     AppendQuoted(line, word);
   }
