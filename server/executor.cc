@@ -189,11 +189,12 @@ void Executor::AbortAttack(Session& session) {
   int64_t now_ms = server_.clock().MonotonicMs();
   if (attack_logged_ms_ < 0 || now_ms - attack_logged_ms_ > kQuietMs) {
     attack_logged_ms_ = now_ms;
-    std::string peer = session.unix_socket ? "" : " from " + WithoutBrackets(session.address);
+    // Redis: every unix socket goes by this name here.
+    std::string peer = session.unix_socket ? "/unixsocket:0" : WithoutBrackets(session.address);
     server_.log().Warning(
         "Possible SECURITY ATTACK detected. It looks like somebody is sending POST or Host: commands to Redis. This is "
         "likely due to an attacker attempting to use Cross Protocol Scripting to compromise your Redis instance. "
-        "Connection" +
+        "Connection from " +
         peer + " aborted.");
   }
   server_.clients().Close(session);
