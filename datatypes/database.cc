@@ -1,8 +1,31 @@
 #include "datatypes/database.h"
 
+#include <algorithm>
+#include <array>
+#include <cstring>
 #include <utility>
 
 namespace respite {
+
+namespace {
+
+// Room for a Blob that grows from `old_size` to `size`: twice that, but for large ones a quarter more, so that copying
+// stays O(1) per byte appended and little memory is wasted. A leap is taken as the final size, and so is
+// what does not grow.
+size_t RoomFor(size_t old_size, size_t size) {
+  constexpr size_t kDoubledUpTo = 1024 * 1024;
+  if (size == old_size || size / 2 > old_size) return size;
+  return size + std::max(std::min(size, kDoubledUpTo), size / 4);
+}
+
+BlobRef GrownBlob(Bytes text, size_t size) {
+  BlobRef grown = BlobRef::OfSize(size, RoomFor(text.size(), size));
+  std::memcpy(grown.Data(), text.data(), text.size());
+  std::memset(grown.Data() + text.size(), 0, size - text.size());
+  return grown;
+}
+
+}  // namespace
 
 Entry* Database::Add(Bytes key, StringContent content, int64_t deadline_ms, uint32_t access) {
   return Add(EntryPtr(Entry::Create(key, std::move(content), deadline_ms, access)));
@@ -20,6 +43,16 @@ Entry* Database::Assign(Entry* entry, StringContent content) {
   if (entry->TryAssign(content)) return entry;
   Entry* moved = Entry::Create(entry->Key(), std::move(content), entry->Deadline(), entry->Access());
   return Move(entry, moved, Hash(moved->Key()));
+}
+
+Entry* Database::Grow(Entry* entry, size_t size) {
+  if (entry->TryGrow(size)) return entry;
+  StringText text(*entry);
+  if (size > StringContent::kInlineMax) return Assign(entry, StringContent::Shared(GrownBlob(text.View(), size)));
+  std::array<char, StringContent::kInlineMax> grown;
+  std::memcpy(grown.data(), text.View().data(), text.View().size());
+  std::memset(grown.data() + text.View().size(), 0, size - text.View().size());
+  return Assign(entry, StringContent::Raw({grown.data(), size}));
 }
 
 Entry* Database::SetDeadline(Entry* entry, int64_t deadline_ms) {

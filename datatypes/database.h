@@ -42,6 +42,10 @@ class Database {
   Entry* Add(EntryPtr entry);
   // Gives an entry a new value and keeps its deadline and access.
   Entry* Assign(Entry* entry, StringContent content);
+  // Makes the text of a string `size` bytes long, at least as long as it is, with zeros behind what was there. The text
+  // is then its own to change (Entry::MutableText) and no longer an integer or embedded. A text that grows again and
+  // again is given room ahead. Cost: O(new bytes), and now and then O(size).
+  Entry* Grow(Entry* entry, size_t size);
   // Sets, replaces or (kNoDeadline) removes the deadline.
   Entry* SetDeadline(Entry* entry, int64_t deadline_ms);
 

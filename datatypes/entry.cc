@@ -22,15 +22,7 @@ Entry* Entry::Create(Bytes key, StringContent content, int64_t deadline_ms, uint
 }
 
 Entry* Entry::CopyWithDeadlineSlot(const Entry& entry) {
-  StringContent content{.form = entry.Form()};
-  if (content.form == StringForm::kInt) {
-    content.integer = entry.IntegerValue();
-  } else if (content.form == StringForm::kBlob) {
-    content.blob = entry.Blob();
-  } else {
-    content.bytes = entry.InlineText();
-  }
-  Entry* copy = Create(entry.Key(), std::move(content), 0, entry.Access());
+  Entry* copy = Create(entry.Key(), entry.Content(), 0, entry.Access());
   copy->SetDeadline(kNoDeadline);
   return copy;
 }
@@ -60,6 +52,17 @@ void Entry::DropBlob() {
   if (Form() == StringForm::kBlob) BlobRef::Adopt(Load<void*>(Value()));
 }
 
+StringContent Entry::Content() const {
+  switch (Form()) {
+    case StringForm::kInt:
+      return StringContent::Integer(IntegerValue());
+    case StringForm::kBlob:
+      return StringContent::Shared(Blob());
+    default:
+      return {.form = Form(), .bytes = InlineText()};
+  }
+}
+
 size_t Entry::TextSize() const {
   switch (Form()) {
     case StringForm::kInt:
@@ -82,6 +85,31 @@ bool Entry::TryAssign(const StringContent& content) {
   if (Form() == StringForm::kBlob) old = BlobRef::Adopt(Load<void*>(Value()));
   WriteValue(content);
   return true;
+}
+
+bool Entry::TryGrow(size_t size) {
+  size_t old_size = 0;
+  if (Form() == StringForm::kBlob) {
+    BlobRef blob = BlobRef::Adopt(Load<void*>(Value()));
+    bool fits = blob.Unique() && size <= blob.Capacity();
+    old_size = blob.Size();
+    if (fits) blob.SetSize(size);
+    blob.Release();
+    if (!fits) return false;
+  } else {
+    size_t fixed = sizeof(Entry) + DeadlineBytes() + key_size_;
+    if (Form() == StringForm::kInt || size > StringContent::kInlineMax) return false;
+    if (fixed + size > malloc_usable_size(this)) return false;
+    old_size = inline_size_;
+    inline_size_ = static_cast<uint32_t>(size);
+    bits_ = (bits_ & ~kFormMask) | (static_cast<uint32_t>(StringForm::kRaw) << kFormShift);
+  }
+  std::memset(MutableText() + old_size, 0, size - old_size);
+  return true;
+}
+
+char* Entry::MutableText() {
+  return Form() == StringForm::kBlob ? const_cast<char*>(BlobText().data()) : MutableValue();
 }
 
 size_t Entry::UsedBytes() const {

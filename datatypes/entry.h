@@ -110,12 +110,20 @@ class Entry {
     owned.Release();
     return copy;
   }
+  // The value as content for another entry: text is borrowed, a Blob is shared.
+  StringContent Content() const;
   // Length of the text without making it. Cost: O(1) but for integers, O(digits).
   size_t TextSize() const;
 
   // Overwrites the value where it lies when it has the room and would not waste more than half of it; false: the caller
   // makes a new entry. Never touches key, deadline and access.
   bool TryAssign(const StringContent& content);
+
+  // Makes the text `size` bytes long, at least as long as it is, where it lies; the new bytes are zero and the form is
+  // no longer embedded. False when there is no room, or when somebody else holds the Blob. Cost: O(new bytes).
+  bool TryGrow(size_t size);
+  // The text, to be changed in place. Requires: TryGrow, just before.
+  char* MutableText();
 
   // What the allocator spends on this entry and what hangs off it, in bytes.
   size_t UsedBytes() const;

@@ -30,6 +30,7 @@ static constexpr RequestParser::NumberKind kBulkSize = {'$', "Protocol error: to
 std::span<char> RequestParser::ReadTarget(std::span<char> scratch) {
   if (big_open_) {
     reading_big_ = true;
+    if (big_shrunk_) RestoreBigArgument();
     BlobRef& blob = blobs_.back();
     return {blob.Data() + big_filled_, blob.Capacity() - big_filled_};
   }
@@ -173,7 +174,29 @@ void RequestParser::StartBigArgument(size_t size) {
   pos_ += big_filled_;
 }
 
+void RequestParser::RestoreBigArgument() {
+  size_t size = static_cast<size_t>(bulk_size_);
+  blobs_.back() = BlobRef::OfSize(size, size + 2);
+  std::copy(big_parked_.begin(), big_parked_.end(), blobs_.back().Data());
+  std::vector<char>().swap(big_parked_);
+  big_shrunk_ = false;
+}
+
+void RequestParser::Shrink() {
+  if (big_open_ && !big_shrunk_ && big_filled_ < blobs_.back().Capacity() / 2) {
+    big_parked_.assign(blobs_.back().Data(), blobs_.back().Data() + big_filled_);
+    blobs_.back() = BlobRef::OfSize(0, 0);
+    big_shrunk_ = true;
+  }
+  if (!own_.empty() && own_.size() > size_ + kReadAtLeast) {
+    own_.resize(size_);
+    own_.shrink_to_fit();
+    data_ = own_.data();
+  }
+}
+
 RequestParser::Status RequestParser::FinishBigArgument(RequestBatch& batch) {
+  if (big_shrunk_) return Status::kIncomplete;  // nothing has arrived since
   BlobRef& blob = blobs_.back();
   if (big_filled_ < blob.Capacity()) return Status::kIncomplete;
   batch.words.push_back(blob.View());
@@ -256,8 +279,14 @@ void RequestParser::Park() {
   in_scratch_ = false;
 }
 
+size_t RequestParser::PendingArgumentBytes() const {
+  size_t bytes = 0;
+  for (const Argument& argument : saved_) bytes += argument.size;
+  return bytes;
+}
+
 size_t RequestParser::HeldBytes() const {
-  size_t held = own_.capacity() + saved_.capacity() * sizeof(Argument);
+  size_t held = own_.capacity() + saved_.capacity() * sizeof(Argument) + big_parked_.capacity();
   for (const BlobRef& blob : blobs_) held += blob.UsedBytes();
   return held;
 }

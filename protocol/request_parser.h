@@ -71,9 +71,21 @@ class RequestParser {
   // Requires: not parked since; none of them holds a big argument.
   void Unread(const RequestBatch& batch, size_t index);
 
+  // Gives memory back that a client which stopped in the middle of a request does not fill. To be called between reads.
+  // Cost: O(bytes that have arrived).
+  void Shrink();
+
   const std::string& Error() const { return error_; }
   // Bytes received and not yet turned into requests, and the memory held for them.
   size_t PendingBytes() const { return size_ - begin_ + big_filled_; }
+  // As PendingBytes, and while a batch is in use also the bytes of its requests: what Redis calls the query buffer.
+  size_t BufferedBytes() const { return size_ + big_filled_; }
+  // Bytes of arguments that are whole, of the request that is half there.
+  size_t PendingArgumentBytes() const;
+  // The request that is half there, as far as it is not a big argument. Dies like Unparsed.
+  Bytes Pending() const { return {data_ + begin_, size_ - begin_}; }
+  // What is left to parse; after kError it begins with what was wrong. Dies with the next call that is not const.
+  Bytes Unparsed() const { return {data_ + pos_, size_ - pos_}; }
   size_t HeldBytes() const;
   // Arguments of the request that is half there.
   size_t PendingArguments() const { return saved_.size(); }
@@ -98,6 +110,7 @@ class RequestParser {
   Status ParseBulkSize(const RequestLimits& limits);
   void StartBigArgument(size_t size);
   Status FinishBigArgument(RequestBatch& batch);
+  void RestoreBigArgument();
   // Between two reads the words of an unfinished request are kept as offsets: the window moves.
   void Save(RequestBatch& batch, size_t first_word);
   void Restore(RequestBatch& batch);
@@ -118,8 +131,10 @@ class RequestParser {
   std::vector<Argument> saved_;
   size_t saved_blobs_ = 0;  // of them
   std::vector<BlobRef> blobs_;
-  bool big_open_ = false;  // the last of blobs_ is still arriving
-  size_t big_filled_ = 0;  // so much of it is there
+  std::vector<char> big_parked_;  // what has arrived of the last Blob, while it is shrunk
+  bool big_shrunk_ = false;       // Shrink took the memory of the last Blob
+  bool big_open_ = false;         // the last of blobs_ is still arriving
+  size_t big_filled_ = 0;         // so much of it is there
 
   std::vector<char> own_;
   std::string error_;

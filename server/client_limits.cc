@@ -20,41 +20,61 @@ const OutputBufferLimit& LimitOf(const Settings& settings, SessionKind kind) {
   }
 }
 
+constexpr int64_t kIdleInputMs = 2000;
+// A client that has not given the password gets small replies only, and has to read them.
+constexpr size_t kStrangerOutputBytes = 64 * 1024;
+
 }  // namespace
 
 void ClientLimits::Check(Session& session, int64_t now_ms) {
-  if (session.closing) return;
-  if (!CheckIdle(session, now_ms)) CheckOutput(session, now_ms);
+  if (session.closing || CheckIdle(session, now_ms) || CheckOutput(session, now_ms, Moment::kTimer)) return;
+  session.input_peak_bytes = session.in.BufferedBytes();
+  session.output_peak_bytes = session.out.Size();
+  if (now_ms - session.last_active_ms > kIdleInputMs) session.in.Shrink();
 }
 
 bool ClientLimits::CheckIdle(Session& session, int64_t now_ms) {
   int64_t timeout_s = server_.settings().timeout;
-  if (timeout_s == 0 || session.kind != SessionKind::kNormal || session.monitor) return false;
+  if (timeout_s == 0 || session.kind != SessionKind::kNormal || session.monitor || !session.postponed.empty()) {
+    return false;
+  }
   if (now_ms - session.last_active_ms <= timeout_s * 1000) return false;
   server_.log().Verbose("Closing idle client");
   server_.clients().Close(session);
   return true;
 }
 
-bool ClientLimits::CheckOutput(Session& session, int64_t now_ms) {
+bool ClientLimits::IsOverOutputLimit(Session& session, int64_t now_ms) const {
   const OutputBufferLimit& limit = LimitOf(server_.settings(), session.kind);
-  size_t held = session.out.HeldBytes();
-  bool over_soft = limit.soft_bytes != 0 && held > limit.soft_bytes;
+  size_t used = OutputBytes(session);
+  if (used == 0) {
+    session.soft_limit_since_ms = -1;
+    return false;
+  }
+  if (!session.authenticated && server_.auth().Required() && used > kStrangerOutputBytes) return true;
+  if (limit.hard_bytes != 0 && used >= limit.hard_bytes) return true;
+  bool over_soft = limit.soft_bytes != 0 && used >= limit.soft_bytes;
   if (!over_soft) session.soft_limit_since_ms = -1;
   if (over_soft && session.soft_limit_since_ms < 0) session.soft_limit_since_ms = now_ms;
-  bool soft_too_long = over_soft && now_ms - session.soft_limit_since_ms > limit.soft_seconds * 1000;
-  bool over_hard = limit.hard_bytes != 0 && held > limit.hard_bytes;
-  if (!over_hard && !soft_too_long) return false;
+  return over_soft && now_ms - session.soft_limit_since_ms > limit.soft_seconds * 1000;
+}
+
+bool ClientLimits::CheckOutput(Session& session, int64_t now_ms, Moment moment) {
+  if (session.closing || !IsOverOutputLimit(session, now_ms)) return false;
   ++server_.stats().output_limit_disconnections;
-  server_.log().Warning("Client " + ClientText(server_, session) + " closed for overcoming of output buffer limits.");
+  std::string_view how = moment == Moment::kReply ? " scheduled to be closed ASAP" : " closed";
+  server_.log().Warning("Client " + ClientText(server_, session) + std::string(how) +
+                        " for overcoming of output buffer limits.");
   server_.clients().Close(session);
   return true;
 }
 
 bool ClientLimits::CheckInput(Session& session) {
-  if (session.in.HeldBytes() <= server_.settings().client_query_buffer_limit) return false;
+  if (session.in.BufferedBytes() <= server_.settings().client_query_buffer_limit) return false;
+  constexpr size_t kShownBytes = 64;
   ++server_.stats().query_limit_disconnections;
-  server_.log().Warning("Closing client that reached max query buffer length: " + ClientText(server_, session));
+  server_.log().Warning("Closing client that reached max query buffer length: " + ClientText(server_, session) +
+                        " (qbuf initial bytes: " + Quoted(session.in.Pending().substr(0, kShownBytes)) + ")");
   server_.clients().Close(session);
   return true;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "protocol/reply_buffer.h"
 #include "server/session.h"
 
 namespace respite {
@@ -11,18 +12,29 @@ class Server;
 
 class ClientLimits {
  public:
+  // Output up to one block costs nothing, as Redis' static buffer. Omem: what is beyond.
+  static constexpr size_t kFreeOutputBytes = BlockPool::kBlockBytes;
+  static size_t OutputBytes(const Session& session) {
+    size_t held = session.out.HeldBytes();
+    return held > kFreeOutputBytes ? held - kFreeOutputBytes : 0;
+  }
+
   explicit ClientLimits(Server& server) : server_(server) {}
 
-  // All limits of one session. Cost: O(1).
+  // All limits of one session; the timer's round. Cost: O(1).
   void Check(Session& session, int64_t now_ms);
+
+  // When output is looked at: as a reply is written, or by the timer. The log tells them apart.
+  enum class Moment : uint8_t { kReply, kTimer };
   // client-output-buffer-limit; to be asked whenever a reply is queued that nobody may read. True: the session is
   // closed.
-  bool CheckOutput(Session& session, int64_t now_ms);
-  // client-query-buffer-limit. True: the session is closed.
+  bool CheckOutput(Session& session, int64_t now_ms, Moment moment);
+  // client-query-buffer-limit, after each read. True: the session is closed.
   bool CheckInput(Session& session);
 
  private:
   bool CheckIdle(Session& session, int64_t now_ms);
+  bool IsOverOutputLimit(Session& session, int64_t now_ms) const;
 
   Server& server_;
 };

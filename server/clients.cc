@@ -1,6 +1,7 @@
 #include "server/clients.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace respite {
 
@@ -14,6 +15,7 @@ Session& Clients::Create(int64_t now_ms) {
 
 void Clients::Remove(Session& session) {
   RemoveMonitor(session);
+  if (session.postponed_listed) std::erase(postponed_, &session);
   std::erase(to_flush_, &session);
   std::replace(flushing_.begin(), flushing_.end(), &session, static_cast<Session*>(nullptr));
   sessions_.erase(session.id);
@@ -21,7 +23,7 @@ void Clients::Remove(Session& session) {
 
 Session* Clients::Find(uint64_t id) const {
   auto found = sessions_.find(id);
-  return found == sessions_.end() ? nullptr : found->second.get();
+  return found == sessions_.end() || found->second->closing ? nullptr : found->second.get();
 }
 
 void Clients::FlushQueued() {
@@ -39,7 +41,19 @@ void Clients::Close(Session& session) {
   if (session.closing) return;
   session.closing = true;
   RemoveMonitor(session);
+  if (std::exchange(session.postponed_listed, false)) std::erase(postponed_, &session);
   if (session.transport != nullptr) session.transport->Close();
+}
+
+void Clients::AddPostponed(Session& session) {
+  if (session.postponed_listed || session.waiting_since_ms >= 0) return;  // WAIT has a list of its own
+  session.postponed_listed = true;
+  postponed_.push_back(&session);
+}
+
+std::vector<Session*> Clients::TakePostponed() {
+  for (Session* session : postponed_) session->postponed_listed = false;
+  return std::exchange(postponed_, {});
 }
 
 void Clients::AddMonitor(Session& session) {

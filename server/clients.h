@@ -19,10 +19,11 @@ class Clients {
   Session& Create(int64_t now_ms);
   void Remove(Session& session);
 
+  // Null when there is none, or it is closing.
   Session* Find(uint64_t id) const;
   size_t Count() const { return sessions_.size(); }
   uint64_t NextId() const { return next_id_; }
-  // Every session in order of id. `visit` may close sessions (not remove them).
+  // Every session in order of id, those that are closing included. `visit` may close sessions (not remove them).
   template <class Visit>
   void ForEach(Visit&& visit) const {
     for (const auto& [id, session] : sessions_) visit(*session);
@@ -50,6 +51,12 @@ class Clients {
   // No more input, no more output; the transport goes at once.
   void Close(Session& session);
 
+  // CLIENT PAUSE: sessions whose request waits, in the order in which they came.
+  void AddPostponed(Session& session);
+  size_t PostponedCount() const { return postponed_.size(); }
+  // Empties the list.
+  std::vector<Session*> TakePostponed();
+
   // MONITOR: sessions that are told of every command.
   const std::vector<Session*>& Monitors() const { return monitors_; }
   void AddMonitor(Session& session);
@@ -63,6 +70,7 @@ class Clients {
   std::vector<Session*> to_flush_;
   std::vector<Session*> flushing_;
   std::vector<Session*> monitors_;
+  std::vector<Session*> postponed_;
 };
 
 }  // namespace respite

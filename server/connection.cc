@@ -1,10 +1,13 @@
 #include "server/connection.h"
 
+#include <algorithm>
 #include <array>
 #include <asio/buffer.hpp>
 #include <asio/generic/stream_protocol.hpp>
 #include <asio/io_context.hpp>
 #include <utility>
+
+#include "server/client_text.h"
 
 namespace respite {
 
@@ -40,6 +43,7 @@ Connection::~Connection() = default;
 
 void Connection::Start() {
   session_.transport = this;
+  self_ = shared_from_this();
   AwaitInput();
 }
 
@@ -60,42 +64,57 @@ void Connection::Read() {
   asio::error_code error;
   size_t received = socket_->stream.read_some(asio::buffer(target.data(), target.size()), error);
   if (error == asio::error::would_block) return AwaitInput();
-  if (error) return loop_.server().clients().Close(session_);
+  if (error) return EndOfInput(error);
   session_.in.Received(received);
   session_.bytes_in += received;
   session_.last_active_ms = loop_.server().clock().MonotonicMs();
+  session_.input_peak_bytes = std::max(session_.input_peak_bytes, session_.in.BufferedBytes());
   ServerStats& stats = loop_.server().stats();
   stats.net_input_bytes += received;
   ++stats.total_reads;
   RunPump();
 }
 
+void Connection::EndOfInput(const asio::error_code& error) {
+  Server& server = loop_.server();
+  if (server.log().Shows(LogLevel::kVerbose)) {
+    server.log().Verbose(error == asio::error::eof ? "Client closed connection " + ClientText(server, session_)
+                                                   : "Reading from client: " + error.message());
+  }
+  if (error != asio::error::eof || session_.out.Empty()) return server.clients().Close(session_);
+  session_.close_after_reply = true;  // half closed: the peer still waits for the replies of this Turn
+  server.clients().QueueFlush(session_);
+}
+
 void Connection::RunPump() {
   switch (loop_.pump().Run(session_)) {
     case Pump::Outcome::kIdle:
+    case Pump::Outcome::kPostponed:  // whoever ends the pause calls Resume; meanwhile the peer may hang up
       if (!loop_.server().limits().CheckInput(session_)) AwaitInput();
       break;
     case Pump::Outcome::kMore:
       loop_.Post([self = shared_from_this()] { self->Resume(); });
       break;
-    case Pump::Outcome::kPostponed:  // whoever ends the pause calls Resume
-    case Pump::Outcome::kClosing:    // Flush closes
+    case Pump::Outcome::kClosing:  // Flush closes
       break;
   }
 }
 
 void Connection::Resume() {
-  if (!session_.closing && !awaiting_input_) RunPump();
+  if (!session_.closing) RunPump();
 }
 
 void Connection::Flush() {
   size_t before = session_.out.Size();
+  session_.output_peak_bytes = std::max(session_.output_peak_bytes, before);
   while (!session_.out.Empty() && before - session_.out.Size() < kBytesPerFlush) {
     if (!WriteSome()) break;
   }
   if (session_.closing) return;
   if (!session_.out.Empty()) {
-    if (!loop_.server().limits().CheckOutput(session_, loop_.server().clock().MonotonicMs())) AwaitRoom();
+    int64_t now_ms = loop_.server().clock().MonotonicMs();
+    if (session_.out.Size() != before) session_.last_active_ms = now_ms;
+    if (!loop_.server().limits().CheckOutput(session_, now_ms, ClientLimits::Moment::kReply)) AwaitRoom();
   } else if (session_.close_after_reply) {
     loop_.server().clients().Close(session_);
   }
@@ -135,7 +154,7 @@ void Connection::Close() {
   asio::error_code ignored;
   socket_->stream.close(ignored);
   // The session may be in use right now: it goes in a later Turn, and this connection with it.
-  loop_.Post([self = shared_from_this()] { self->loop_.server().clients().Remove(self->session_); });
+  loop_.Post([self = std::move(self_)] { self->loop_.server().clients().Remove(self->session_); });
 }
 
 }  // namespace respite

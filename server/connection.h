@@ -1,7 +1,8 @@
 // Connection: a socket and its Session. Reads when there is something to read, feeds the Pump, writes at the end of the
-// Turn. It keeps itself alive while it waits for the socket.
+// Turn. It keeps itself alive until it is closed.
 #pragma once
 
+#include <asio/error_code.hpp>
 #include <memory>
 
 #include "server/event_loop.h"
@@ -21,6 +22,7 @@ class Connection final : public Transport, public std::enable_shared_from_this<C
   void Resume() override;
   void Close() override;
   int FileDescriptor() const override;
+  bool AwaitsRoom() const override { return awaiting_room_; }
 
  private:
   struct Socket;
@@ -28,6 +30,7 @@ class Connection final : public Transport, public std::enable_shared_from_this<C
   void AwaitInput();
   void AwaitRoom();
   void Read();
+  void EndOfInput(const asio::error_code& error);
   void RunPump();
   // One write; false when the socket takes no more for now.
   bool WriteSome();
@@ -35,6 +38,7 @@ class Connection final : public Transport, public std::enable_shared_from_this<C
   EventLoop& loop_;
   Session& session_;
   std::unique_ptr<Socket> socket_;
+  std::shared_ptr<Connection> self_;  // from Start to Close: whoever flushes may be the only one who knows us
   bool awaiting_input_ = false;
   bool awaiting_room_ = false;
 };

@@ -1,5 +1,7 @@
 #include "server/db_view.h"
 
+#include <array>
+
 namespace respite {
 
 Entry* DbView::Put(Entry* entry, Bytes key, StringContent content, int64_t deadline_ms) {
@@ -13,6 +15,17 @@ Entry* DbView::Assign(Entry* entry, Bytes key, StringContent content) {
   if (entry == nullptr)
     return Data().Add(key, std::move(content), kNoDeadline, unit_->floor().access.Fresh(unit_->now_ms()));
   return Data().Assign(entry, std::move(content));
+}
+
+void DbView::Prefetch(std::span<const Bytes> words, size_t step) const {
+  if (words.size() <= step) return;
+  std::array<uint64_t, kPrefetchAhead> hashes;
+  size_t count = 0;
+  for (size_t at = 0; at < words.size() && count < hashes.size(); at += step) {
+    hashes[count] = Data().Hash(words[at]);
+    Data().PrefetchBucket(hashes[count++]);
+  }
+  for (size_t i = 0; i < count; ++i) Data().PrefetchEntry(hashes[i]);
 }
 
 }  // namespace respite

@@ -4,6 +4,8 @@
 // what they did; nobody else needs to be told.
 #pragma once
 
+#include <span>
+
 #include "server/refusals.h"
 #include "server/unit.h"
 
@@ -30,12 +32,22 @@ class DbView {
     ++(entry != nullptr ? unit_->floor().stats.hits : unit_->floor().stats.misses);
     return entry;
   }
-  // Looks without leaving a trace (OBJECT, DEBUG, COPY).
+  // As Read, and marks the key as used even for a client with CLIENT NO-TOUCH (TOUCH).
+  const Entry* Use(Bytes key) {
+    const Entry* entry = Inspect(key);
+    if (entry != nullptr) MarkUsed(*const_cast<Entry*>(entry));
+    return entry;
+  }
+  // Looks without leaving a trace (DEBUG).
   const Entry* Peek(Bytes key) {
     Entry* entry = Data().Find(key);
-    if (entry == nullptr || !entry->IsExpired(unit_->now_ms())) return entry;
-    unit_->PurgeLater(index_, key);
-    return nullptr;
+    return entry != nullptr && IsAlive(*entry) ? entry : nullptr;
+  }
+  // For entries that are met on a walk (SCAN): false when expired, which then are purged as the Unit closes.
+  bool IsAlive(const Entry& entry) {
+    if (!entry.IsExpired(unit_->now_ms())) return true;
+    unit_->PurgeLater(index_, entry.Key());
+    return false;
   }
   // Finds a key in order to change it.
   Entry* Find(Bytes key) {
@@ -49,19 +61,47 @@ class DbView {
     return entry;
   }
 
-  // As Read and Find, and refuse anything but a string.
+  // As Find, but counts a hit or a miss: for commands that answer with the value and then change it.
+  Entry* FindToRead(Bytes key) {
+    Entry* entry = Find(key);
+    ++(entry != nullptr ? unit_->floor().stats.hits : unit_->floor().stats.misses);
+    return entry;
+  }
+
+  // As Read, Find and FindToRead, and refuse anything but a string.
   const Entry* ReadString(Bytes key) { return CheckString(Read(key)); }
   Entry* FindString(Bytes key) { return CheckString(Find(key)); }
+  Entry* FindStringToRead(Bytes key) { return CheckString(FindToRead(key)); }
 
   // Gives `key` a value and a deadline, whatever it was. `entry` is what Find returned for it.
   Entry* Put(Entry* entry, Bytes key, StringContent content, int64_t deadline_ms = kNoDeadline);
   // Gives it a value and keeps the deadline it has.
   Entry* Assign(Entry* entry, Bytes key, StringContent content);
+  // Makes the text longer and its own to change; see Database::Grow.
+  Entry* Grow(Entry* entry, size_t size) { return Data().Grow(entry, size); }
   Entry* SetDeadline(Entry* entry, int64_t deadline_ms) { return Data().SetDeadline(entry, deadline_ms); }
   // Takes a key out; the caller decides where its value is freed.
   EntryPtr Take(Entry* entry) { return Data().Take(entry); }
 
+  // Empties the database; the caller decides where the content is freed.
+  Database Flush() {
+    Database content = unit_->floor().keyspace.Detach(index_);
+    unit_->Flushed(index_, content.Size());
+    return content;
+  }
+  void SwapDatabases(int one, int other) {
+    unit_->floor().keyspace.Swap(one, other);
+    unit_->Swapped(one, other);
+  }
+
+  // Hints that the keys at every `step`-th word, at most kPrefetchAhead, are looked up next: their cache misses
+  // overlap.
+  static constexpr size_t kPrefetchAhead = 16;
+  void Prefetch(std::span<const Bytes> words, size_t step) const;
+
   void Touched(Bytes key, const char* event) { unit_->Touched(index_, key, event); }
+  // A further event of the change that Touched reported.
+  void AlsoTouched(Bytes key, const char* event) { unit_->AlsoTouched(index_, key, event); }
 
  private:
   void MarkUsed(Entry& entry) { entry.SetAccess(unit_->floor().access.Used(entry.Access(), unit_->now_ms())); }

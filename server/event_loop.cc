@@ -32,7 +32,11 @@ EventLoop::EventLoop(Server& server)
   server_.MarkStartupMemory();
 }
 
-EventLoop::~EventLoop() { server_.SetHost(nullptr); }
+EventLoop::~EventLoop() {
+  // Connections own themselves until they are closed.
+  server_.clients().ForEach([this](Session& session) { server_.clients().Close(session); });
+  server_.SetHost(nullptr);
+}
 
 asio::io_context& EventLoop::Context() { return asio_->context; }
 

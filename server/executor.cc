@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "server/client_text.h"
 #include "server/gates.h"
 #include "server/refusals.h"
 #include "server/server.h"
@@ -10,6 +11,8 @@
 namespace respite {
 
 namespace {
+
+bool IsHttp(Bytes word) { return EqualsIgnoreCase(word, "post") || EqualsIgnoreCase(word, "host:"); }
 
 std::vector<Bytes> WithoutSecrets(std::span<const Bytes> words, const std::vector<size_t>& secrets) {
   std::vector<Bytes> shown(words.begin(), words.end());
@@ -31,24 +34,29 @@ const Command* Executor::Resolve(std::span<const Bytes> words) const {
 }
 
 Executor::Outcome Executor::Execute(Session& session, const Command* command, std::span<const Bytes> words,
-                                    std::span<const BlobRef> blobs) {
+                                    std::span<const BlobRef> blobs, Pass pass) {
+  session.last_command = command;
   try {
+    if (command == nullptr && IsHttp(words[0])) {
+      AbortAttack(session);
+      return Outcome::kDone;
+    }
     if (command == nullptr) throw UnknownCommand(words);
     PassGates({server_, session, *command, words});
   } catch (const Refusal& refusal) {
     Reject(session, command, refusal);
     return Outcome::kDone;
   }
-  if (server_.pause().Holds(*command)) return Outcome::kPostponed;
+  if (!session.monitor && server_.pause().Holds(*command)) return Outcome::kPostponed;
 
-  const Run run{session, *command, words, blobs};
+  const Run run{session, *command, words, blobs, pass};
   int64_t started_us = last_us_;
   size_t reply_start = session.out.Size();
-  ReplyMode mode_before = session.reply_mode;
   current_ = command;
   bool succeeded = RunHandler(run);
   current_ = nullptr;
-  if (mode_before != ReplyMode::kOn) ApplyReplyMode(session, reply_start, mode_before);
+  if (session.waiting_since_ms >= 0) return Outcome::kPostponed;
+  if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
   last_us_ = server_.clock().MonotonicUs();
   if (session.redacted_words.empty()) {
     KeepBooks(run, started_us, succeeded);
@@ -92,7 +100,7 @@ void Executor::Reject(Session& session, const Command* command, const Refusal& r
   server_.stats().CountError(refusal.text);
   size_t reply_start = session.out.Size();
   Reply(session.out, session.resp).Error(refusal.text);
-  if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start, session.reply_mode);
+  if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
 }
 
 Refusal Executor::UnknownCommand(std::span<const Bytes> words) const {
@@ -114,7 +122,6 @@ void Executor::KeepBooks(const Run& run, int64_t started_us, bool succeeded) {
   int64_t duration_us = last_us_ - started_us;
   ++stats.commands;
   ++run.session.commands;
-  run.session.last_command = &run.command;
   CommandStats& own = server_.commands().StatsOf(run.command);
   ++own.calls;
   own.usec += static_cast<uint64_t>(duration_us);
@@ -129,42 +136,70 @@ void Executor::KeepBooks(const Run& run, int64_t started_us, bool succeeded) {
     server_.latency().Add(run.command.flags & kFast ? "fast-command" : "command", duration_us / 1000, WallMs() / 1000);
   }
   bool slow = settings.slowlog_log_slower_than >= 0 && duration_us >= settings.slowlog_log_slower_than;
+  if (slow || !server_.clients().Monitors().empty()) Publish(run, duration_us);
+  if (!redacted_.empty()) redacted_.clear();
+}
+
+void Executor::Publish(const Run& run, int64_t duration_us) {
+  std::vector<Bytes> words(run.words.begin(), run.words.end());
+  for (size_t word : redacted_) words[word] = "(redacted)";
+  const Settings& settings = server_.settings();
+  bool slow = settings.slowlog_log_slower_than >= 0 && duration_us >= settings.slowlog_log_slower_than;
   if (slow && (run.command.flags & kSkipSlowlog) == 0) {
     server_.slowlog().Add({.id = 0,
                            .unix_time_s = WallMs() / 1000,
                            .duration_us = duration_us,
-                           .words = SlowLog::Shorten(run.words),
+                           .words = SlowLog::Shorten(words),
                            .peer = run.session.address,
                            .client_name = run.session.name},
                           static_cast<size_t>(std::max<int64_t>(settings.slowlog_max_len, 0)));
   }
-  if (!server_.clients().Monitors().empty()) FeedMonitors(run, started_us);
+  // Redis: a request that had to wait for the end of CLIENT PAUSE is never shown to monitors.
+  if (!server_.clients().Monitors().empty() && run.pass == Pass::kFirst) FeedMonitors(run, words);
 }
 
-void Executor::FeedMonitors(const Run& run, int64_t started_us) {
+void Executor::FeedMonitors(const Run& run, std::span<const Bytes> words) {
   if ((run.command.flags & (kSkipMonitor | kAdmin)) != 0) return;
-  int64_t wall_us = wall_base_us_ + started_us;
+  int64_t wall_us = wall_base_us_ + last_us_;
   std::string micros = std::to_string(wall_us % 1000000);
   std::string line = std::to_string(wall_us / 1000000) + "." + std::string(6 - micros.size(), '0') + micros + " [" +
-                     std::to_string(run.session.db) + " " + (run.session.unix_socket ? "unix:" : "") +
-                     run.session.address + "]";
-  for (Bytes word : run.words) {
+                     std::to_string(run.session.db) + " " +
+                     (run.session.unix_socket ? "unix:" + server_.settings().unixsocket : run.session.address) + "]";
+  for (Bytes word : words) {
     line += ' ';
     AppendQuoted(line, word);
   }
-  for (Session* monitor : server_.clients().Monitors()) {
+  std::vector<Session*> monitors = server_.clients().Monitors();  // who overruns its limit leaves the list
+  for (Session* monitor : monitors) {
+    if (monitor->reply_mode == ReplyMode::kOff) continue;
     Reply(monitor->out, monitor->resp).Simple(line);
     server_.clients().QueueFlush(*monitor);
+    server_.limits().CheckOutput(*monitor, last_us_ / 1000, ClientLimits::Moment::kReply);
   }
 }
 
-void Executor::ApplyReplyMode(Session& session, size_t reply_start, ReplyMode mode_before) {
-  // A command under OFF or SKIP is silent; CLIENT REPLY ON itself, which ends OFF, answers.
-  if (session.reply_mode == ReplyMode::kOn && mode_before == ReplyMode::kOff) return;
-  session.out.RollBack(reply_start);
-  if (mode_before == ReplyMode::kSkipNext && session.reply_mode == ReplyMode::kSkipNext) {
-    session.reply_mode = ReplyMode::kOn;
+void Executor::ApplyReplyMode(Session& session, size_t reply_start) {
+  if (session.reply_mode == ReplyMode::kSkipNext) {
+    session.reply_mode = ReplyMode::kSkip;
+    return;
   }
+  session.out.RollBack(reply_start);
+  if (session.reply_mode == ReplyMode::kSkip) session.reply_mode = ReplyMode::kOn;
+}
+
+void Executor::AbortAttack(Session& session) {
+  constexpr int64_t kQuietMs = 60'000;  // the log must not become a way to fill the disk
+  int64_t now_ms = server_.clock().MonotonicMs();
+  if (attack_logged_ms_ < 0 || now_ms - attack_logged_ms_ > kQuietMs) {
+    attack_logged_ms_ = now_ms;
+    std::string peer = session.unix_socket ? "" : " from " + WithoutBrackets(session.address);
+    server_.log().Warning(
+        "Possible SECURITY ATTACK detected. It looks like somebody is sending POST or Host: commands to Redis. This is "
+        "likely due to an attacker attempting to use Cross Protocol Scripting to compromise your Redis instance. "
+        "Connection" +
+        peer + " aborted.");
+  }
+  server_.clients().Close(session);
 }
 
 }  // namespace respite

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/blob.h"
 #include "base/bytes.h"
@@ -19,7 +20,7 @@ class Executor {
  public:
   enum class Outcome : uint8_t {
     kDone,
-    kPostponed,  // the session must bring the request again later (CLIENT PAUSE)
+    kPostponed,  // the session must bring the request again later (CLIENT PAUSE, WAIT)
   };
 
   explicit Executor(Server& server) : server_(server) {}
@@ -28,12 +29,19 @@ class Executor {
   void StartRun();
   // The command that the words name, with its subcommand; null when there is none (or none of that name).
   const Command* Resolve(std::span<const Bytes> words) const;
+  // Whether the request comes for the first time, or was postponed before.
+  enum class Pass : uint8_t { kFirst, kAgain };
   // `command` is Resolve(words). The reply is in session.out.
   Outcome Execute(Session& session, const Command* command, std::span<const Bytes> words,
-                  std::span<const BlobRef> blobs = {});
+                  std::span<const BlobRef> blobs = {}, Pass pass = Pass::kFirst);
+
+  // For the running handler: MONITOR and SLOWLOG are to show "(redacted)" in place of this word.
+  void Redact(size_t word) { redacted_.push_back(word); }
 
   // The command that is running, for whoever must tell about it (crash report, CLIENT LIST).
   const Command* Current() const { return current_; }
+  // Monotonic, as of the last command.
+  int64_t NowMs() const { return last_us_ / 1000; }
   int64_t WallMs() const { return (wall_base_us_ + last_us_) / 1000; }
 
  private:
@@ -42,6 +50,7 @@ class Executor {
     const Command& command;
     std::span<const Bytes> words;
     std::span<const BlobRef> blobs;
+    Pass pass;
   };
 
   void Reject(Session& session, const Command* command, const Refusal& refusal);
@@ -50,13 +59,20 @@ class Executor {
   // False when the handler refused.
   bool RunHandler(const Run& run);
   void KeepBooks(const Run& run, int64_t started_us, bool succeeded);
-  void FeedMonitors(const Run& run, int64_t started_us);
-  void ApplyReplyMode(Session& session, size_t reply_start, ReplyMode mode_before);
+  // Tells SLOWLOG and MONITOR, who see the words that the handler did not redact.
+  void Publish(const Run& run, int64_t duration_us);
+  void FeedMonitors(const Run& run, std::span<const Bytes> words);
+  // CLIENT REPLY: takes back a reply that is not wanted. Requires: the mode is not kOn.
+  void ApplyReplyMode(Session& session, size_t reply_start);
+  // A POST or Host: line comes from a browser that was tricked into talking to us.
+  void AbortAttack(Session& session);
 
   Server& server_;
   const Command* current_ = nullptr;
-  int64_t last_us_ = 0;       // monotonic: end of the last command, start of the next
-  int64_t wall_base_us_ = 0;  // wall minus monotonic
+  int64_t last_us_ = 0;            // monotonic: end of the last command, start of the next
+  int64_t wall_base_us_ = 0;       // wall minus monotonic
+  std::vector<size_t> redacted_;   // words of the running command
+  int64_t attack_logged_ms_ = -1;  // monotonic; -1: never
 };
 
 }  // namespace respite

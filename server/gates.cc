@@ -25,7 +25,13 @@ void ProtectedCommand(const GateContext& context) {
 
 void Authentication(const GateContext& context) {
   if (context.session.authenticated || context.command.Is(kNoAuth)) return;
-  throw Refusal{refusals::kNoAuth};
+  if (context.server.auth().Required()) throw Refusal{refusals::kNoAuth};  // else it was taken away meanwhile
+}
+
+// Redis: a monitor counts as a replica here, and is told so.
+void MonitorWithoutKeys(const GateContext& context) {
+  if (!context.session.monitor || (context.command.flags & (kWrite | kReadOnly | kMayReplicate)) == 0) return;
+  throw Refusal{refusals::kReplicaWithoutKeys};
 }
 
 // One call each, inlined in this order.
@@ -36,6 +42,8 @@ void PassAll(const GateContext& context) {
 
 }  // namespace
 
-void PassGates(const GateContext& context) { PassAll<Arity, ProtectedCommand, Authentication>(context); }
+void PassGates(const GateContext& context) {
+  PassAll<Arity, ProtectedCommand, Authentication, MonitorWithoutKeys>(context);
+}
 
 }  // namespace respite

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "server/client_text.h"
 #include "server/connection.h"
 #include "server/refusals.h"
 #include "server/socket_address.h"
@@ -121,6 +122,10 @@ void Listener::Welcome(int descriptor) {
   Server& server = loop_.server();
   const Settings& settings = server.settings();
   PeerNames names = NamesOf(descriptor);
+  if (server.log().Shows(LogLevel::kVerbose)) {
+    server.log().Verbose(names.unix_socket ? "Accepted connection to " + settings.unixsocket
+                                           : "Accepted " + WithoutBrackets(names.address));
+  }
   if (server.clients().Count() >= settings.maxclients) {
     ++server.stats().rejected_connections;
     return SendAndClose(descriptor, refusals::kMaxClients);
@@ -132,7 +137,7 @@ void Listener::Welcome(int descriptor) {
   if (!names.unix_socket) TuneTcp(descriptor, settings.tcp_keepalive);
   ++server.stats().connections;
   Session& session = server.clients().Create(server.clock().MonotonicMs());
-  session.address = std::move(names.address);
+  session.address = names.unix_socket ? settings.unixsocket + ":0" : std::move(names.address);
   session.local_address = std::move(names.local_address);
   session.unix_socket = names.unix_socket;
   session.loopback = names.loopback;

@@ -15,7 +15,10 @@ class Pause {
 
   // A longer pause and a wider scope win over what is in force.
   void Start(Scope scope, int64_t until_ms);
-  void End() { scope_ = Scope::kNone; }
+  void End() {
+    scope_ = Scope::kNone;
+    until_ms_ = 0;
+  }
   // Ends by itself at its time.
   bool IsOver(int64_t now_ms) const { return scope_ != Scope::kNone && now_ms >= until_ms_; }
 

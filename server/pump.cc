@@ -1,5 +1,6 @@
 #include "server/pump.h"
 
+#include "server/client_text.h"
 #include "server/refusals.h"
 
 namespace respite {
@@ -8,11 +9,15 @@ Pump::Outcome Pump::Run(Session& session) {
   server_.executor().StartRun();
   Outcome outcome = Outcome::kClosing;
   if (!session.closing && !session.close_after_reply) {
-    outcome = RunPostponed(session) ? RunGroups(session) : Outcome::kPostponed;
+    if (!RunPostponed(session)) {
+      outcome = Outcome::kPostponed;
+    } else if (!session.closing && !session.close_after_reply) {
+      outcome = RunGroups(session);
+    }
   }
   batch_.Clear();
   session.in.Park();
-  if (!session.out.Empty()) server_.clients().QueueFlush(session);
+  if (!session.out.Empty() || session.close_after_reply) server_.clients().QueueFlush(session);
   return outcome;
 }
 
@@ -21,10 +26,12 @@ bool Pump::RunPostponed(Session& session) {
   std::vector<std::string> own = std::move(session.postponed);
   session.postponed.clear();
   std::vector<Bytes> words(own.begin(), own.end());
-  if (server_.executor().Execute(session, server_.executor().Resolve(words), words) == Executor::Outcome::kDone) {
+  const Command* command = server_.executor().Resolve(words);
+  if (server_.executor().Execute(session, command, words, {}, Executor::Pass::kAgain) == Executor::Outcome::kDone) {
     return true;
   }
   session.postponed = std::move(own);
+  server_.clients().AddPostponed(session);
   return false;
 }
 
@@ -45,10 +52,10 @@ Pump::Outcome Pump::RunGroups(Session& session) {
 RequestParser::Status Pump::ParseGroup(Session& session) {
   batch_.Clear();
   const RequestLimits limits{.max_bulk_bytes = server_.settings().proto_max_bulk_len,
-                             .authenticated = session.authenticated};
+                             .authenticated = session.authenticated || !server_.auth().Required()};
   // What a stranger may send is looked at anew after each request: it may have been AUTH. A big argument ends a group,
   // since it cannot be unread.
-  size_t group = session.authenticated ? kGroup : 1;
+  size_t group = limits.authenticated ? kGroup : 1;
   RequestParser::Status status = RequestParser::Status::kRequest;
   while (status == RequestParser::Status::kRequest && batch_.requests.size() < group && batch_.blobs.empty()) {
     status = session.in.ParseInto(batch_, limits);
@@ -62,8 +69,12 @@ Pump::Outcome Pump::RunGroup(Session& session) {
     auto words = batch_.Words(batch_.requests[i]);
     if (server_.executor().Execute(session, commands_[i], words, batch_.blobs) == Executor::Outcome::kPostponed) {
       session.postponed.assign(words.begin(), words.end());
+      server_.clients().AddPostponed(session);
       if (i + 1 < batch_.requests.size()) session.in.Unread(batch_, i + 1);
       return Outcome::kPostponed;
+    }
+    if (session.out.HeldBytes() > ClientLimits::kFreeOutputBytes) {
+      server_.limits().CheckOutput(session, server_.executor().NowMs(), ClientLimits::Moment::kReply);
     }
     if (session.closing || session.close_after_reply) return Outcome::kClosing;
   }
@@ -89,7 +100,8 @@ void Pump::Prefetch(const Session& session) {
 void Pump::FailProtocol(Session& session) {
   std::string text = "ERR " + session.in.Error();
   server_.stats().CountError(text);
-  Reply(session.out, session.resp).Error(text);
+  if (session.reply_mode == ReplyMode::kOn) Reply(session.out, session.resp).Error(text);
+  if (server_.log().Shows(LogLevel::kVerbose)) server_.log().Verbose(ProtocolErrorText(server_, session));
   session.close_after_reply = true;
 }
 

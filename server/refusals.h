@@ -17,12 +17,34 @@ inline constexpr char kWrongType[] = "WRONGTYPE Operation against a key holding 
 inline constexpr char kNoSuchKey[] = "ERR no such key";
 inline constexpr char kDbIndex[] = "ERR DB index is out of range";
 inline constexpr char kOverflow[] = "ERR increment or decrement would overflow";
+inline constexpr char kDecrementOverflow[] = "ERR decrement would overflow";
 inline constexpr char kNanOrInfinity[] = "ERR increment would produce NaN or Infinity";
 inline constexpr char kStringTooLong[] = "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
 inline constexpr char kOffsetOutOfRange[] = "ERR offset is out of range";
 inline constexpr char kSameObject[] = "ERR source and destination objects are the same";
 inline constexpr char kTimeoutNotInteger[] = "ERR timeout is not an integer or out of range";
+inline constexpr char kTimeoutOutOfRange[] = "ERR timeout is out of range";
 inline constexpr char kTimeoutNegative[] = "ERR timeout is negative";
+inline constexpr char kNotInt[] = "ERR value is out of range, value must between -2147483648 and 2147483647";
+inline constexpr char kNotZeroOrOne[] = "ERR value is out of range, value must between 0 and 1";
+inline constexpr char kInvalidFirstDb[] = "ERR invalid first DB index";
+inline constexpr char kInvalidSecondDb[] = "ERR invalid second DB index";
+inline constexpr char kExpireNxWithOthers[] = "ERR NX and XX, GT or LT options at the same time are not compatible";
+inline constexpr char kExpireGtWithLt[] = "ERR GT and LT options at the same time are not compatible";
+inline constexpr char kWaitAofDisabled[] =
+    "ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.";
+inline constexpr char kIdleTimeUnderLfu[] =
+    "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching between policies "
+    "at runtime LRU and LFU data will take some time to adjust.";
+inline constexpr char kFrequencyWithoutLfu[] =
+    "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching "
+    "between policies at runtime LRU and LFU data will take some time to adjust.";
+inline constexpr char kLcsNotStrings[] = "ERR The specified keys must contain string values";
+inline constexpr char kLcsLenAndIdx[] = "ERR If you want both the length and indexes, please just use IDX.";
+inline constexpr char kLcsTooLong[] = "ERR String too long for LCS";
+inline constexpr char kLcsTableOverLimit[] =
+    "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len";
+inline constexpr char kLcsNoMemory[] = "ERR Insufficient memory, failed allocating transient memory for LCS";
 inline constexpr char kInvalidCursor[] = "ERR invalid cursor";
 inline constexpr char kGetKeysCommand[] = "ERR Invalid command specified";
 inline constexpr char kGetKeysNoKeys[] = "ERR The command has no key arguments";
@@ -30,6 +52,25 @@ inline constexpr char kGetKeysArity[] = "ERR Invalid number of arguments specifi
 inline constexpr char kGetKeysArguments[] = "ERR Invalid arguments specified for command";
 inline constexpr char kNoAuth[] = "NOAUTH Authentication required.";
 inline constexpr char kWrongPass[] = "WRONGPASS invalid username-password pair or user is disabled.";
+
+inline constexpr char kAuthWithoutPassword[] =
+    "ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration "
+    "is "
+    "correct?";
+inline constexpr char kProtocolNotInteger[] = "ERR Protocol version is not an integer or out of range";
+inline constexpr char kNoProto[] = "NOPROTO unsupported protocol version";
+inline constexpr char kHelloNoAuth[] =
+    "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> "
+    "option can be used to authenticate the client and select the RESP protocol version at the same time";
+inline constexpr char kResetOfReplica[] = "ERR can only reset normal client connections";
+inline constexpr char kReplicaWithoutKeys[] = "ERR Replica can't interact with the keyspace";
+inline constexpr char kClientName[] = "ERR Client names cannot contain spaces, newlines or special characters.";
+inline constexpr char kClientId[] = "ERR Invalid client ID";
+inline constexpr char kClientIdPositive[] = "ERR client-id should be greater than 0";
+inline constexpr char kNoSuchClient[] = "ERR No such client";
+inline constexpr char kPauseMode[] = "ERR CLIENT PAUSE mode must be WRITE or ALL";
+inline constexpr char kUnblockReason[] = "ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR";
+inline constexpr char kTimeoutOutOfRange[] = "ERR timeout is out of range";
 
 inline constexpr char kDebugNotAllowed[] =
     "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run it from a "
@@ -70,6 +111,18 @@ inline constexpr char kProtectedMode[] =
 inline Refusal InvalidExpire(Bytes command) {
   return {"ERR invalid expire time in '" + std::string(command) + "' command"};
 }
+inline Refusal UnsupportedOption(Bytes option) { return {"ERR Unsupported option " + std::string(option)}; }
+// For an integer whose range is that of a C type.
+inline Refusal MustBeBetween(int64_t low, int64_t high) {
+  return {"ERR value is out of range, value must between " + std::to_string(low) + " and " + std::to_string(high)};
+}
+inline Refusal HelloOption(Bytes option) { return {"ERR Syntax error in HELLO option '" + std::string(option) + "'"}; }
+inline Refusal ClientAttribute(Bytes attribute) {
+  return {"ERR " + std::string(attribute) + " cannot contain spaces, newlines or special characters."};
+}
+inline Refusal UnrecognizedOption(Bytes option) { return {"ERR Unrecognized option '" + std::string(option) + "'"}; }
+inline Refusal UnknownClientType(Bytes type) { return {"ERR Unknown client type '" + std::string(type) + "'"}; }
+inline Refusal NoSuchUser(Bytes user) { return {"ERR No such user '" + std::string(user) + "'"}; }
 inline Refusal UnknownArgument(Bytes argument) { return {"ERR Unknown argument " + std::string(argument)}; }
 inline Refusal WrongArity(Bytes command) {
   return {"ERR wrong number of arguments for '" + std::string(command) + "' command"};

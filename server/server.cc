@@ -50,15 +50,19 @@ Server::Server(Parts parts)
 
 Server::~Server() = default;
 
-void Server::EndTurn() { clients_.FlushQueued(); }
+void Server::EndTurn() {
+  if (clients_.PostponedCount() != 0 && pause_.scope() == Pause::Scope::kNone) ResumePostponed();
+  clients_.FlushQueued();
+}
 
 void Server::Cron() {
   int64_t started_us = clock().MonotonicUs();
   AdjustHz();
-  expiry_.Cycle(settings(), hz_);
+  if (pause_.IsOver(clock().MonotonicMs())) EndPause();
+  if (!data_.purges_held) expiry_.Cycle(settings(), hz_);
   SampleStats();
   CheckClients();
-  if (pause_.IsOver(clock().MonotonicMs())) ResumePaused();
+  ResumeWaiting();
   stats_.timer_us += static_cast<uint64_t>(clock().MonotonicUs() - started_us);
 }
 
@@ -98,10 +102,41 @@ void Server::CheckClients() {
   clients_.Rotate(wanted, [&](Session& session) { limits_.Check(session, now_ms); });
 }
 
-void Server::ResumePaused() {
+void Server::StartPause(Pause::Scope scope, int64_t until_ms) {
+  pause_.Start(scope, until_ms);
+  data_.purges_held = true;
+  if (pause_.IsOver(clock().MonotonicMs())) EndPause();
+}
+
+void Server::EndPause() {
   pause_.End();
-  clients_.ForEach([](Session& session) {
-    if (!session.postponed.empty() && session.transport != nullptr) session.transport->Resume();
+  data_.purges_held = false;
+}
+
+void Server::ResumePostponed() {
+  for (Session* session : clients_.TakePostponed()) {
+    // One of those before it may have closed it (CLIENT KILL); it is freed in a later Turn.
+    if (!session->closing && session->transport != nullptr) session->transport->Resume();
+  }
+}
+
+bool Server::IsTimeUp(Session& session, int64_t timeout_ms) {
+  const int64_t now_ms = clock().MonotonicMs();
+  if (session.waiting_since_ms < 0) {
+    session.waiting_since_ms = now_ms;
+    waiting_.push_back(session.id);
+  }
+  if (timeout_ms == 0 || now_ms - session.waiting_since_ms < timeout_ms) return false;
+  session.waiting_since_ms = -1;
+  return true;
+}
+
+void Server::ResumeWaiting() {
+  std::erase_if(waiting_, [this](uint64_t id) {
+    const Session* session = clients_.Find(id);
+    if (session == nullptr || session->waiting_since_ms < 0) return true;
+    if (session->transport != nullptr) session->transport->Resume();
+    return false;
   });
 }
 

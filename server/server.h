@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -75,7 +76,10 @@ class Server {
   Executor& executor() { return executor_; }
   Expiry& expiry() { return expiry_; }
   Auth& auth() { return auth_; }
-  Pause& pause() { return pause_; }
+  const Pause& pause() const { return pause_; }
+  // CLIENT PAUSE and UNPAUSE. Sessions that had to wait go on at the end of the Turn.
+  void StartPause(Pause::Scope scope, int64_t until_ms);
+  void EndPause();
   SlowLog& slowlog() { return slowlog_; }
   LatencyMonitor& latency() { return latency_; }
   Reclaimer& reclaimer() { return reclaimer_; }
@@ -98,6 +102,10 @@ class Server {
   int64_t started_wall_ms() const { return started_wall_ms_; }
   const Access& access() const { return access_; }
 
+  // For a command that has to wait: true when `timeout_ms` (0: for ever) have passed since it ran first. Otherwise the
+  // session is parked and the timer runs the same request again; the command must return without a reply.
+  bool IsTimeUp(Session& session, int64_t timeout_ms);
+
   // Frees a value here or on the background thread, as the directive (`lazyfree-lazy-…`) or command says.
   enum class FreeMode { kNow, kLater };
   void FreeEntry(EntryPtr entry, FreeMode mode);
@@ -106,7 +114,8 @@ class Server {
  private:
   void SampleStats();
   void CheckClients();
-  void ResumePaused();
+  void ResumeWaiting();
+  void ResumePostponed();
 
   Parts parts_;
   Random random_;
@@ -127,6 +136,7 @@ class Server {
   Expiry expiry_;
   Executor executor_;
   Host* host_ = nullptr;
+  std::vector<uint64_t> waiting_;  // ids of sessions that IsTimeUp parked
   std::string run_id_;
   std::string replication_id_;  // names the history of this dataset to replicas
   int64_t started_ms_;

@@ -28,12 +28,19 @@ class Transport {
   // Stops at once; the session is freed soon after.
   virtual void Close() = 0;
   virtual int FileDescriptor() const = 0;
+  // Output waits for the peer to take it.
+  virtual bool AwaitsRoom() const { return false; }
 };
 
 enum class SessionKind : uint8_t { kNormal, kReplica, kPubSub };
 
 // Whether and which replies are sent (CLIENT REPLY).
-enum class ReplyMode : uint8_t { kOn, kOff, kSkipNext };
+enum class ReplyMode : uint8_t {
+  kOn,
+  kOff,
+  kSkipNext,  // the running command was CLIENT REPLY SKIP: the next is silent
+  kSkip,      // this command is silent
+};
 
 struct Session {
   Session(uint64_t session_id, BlockPool& pool) : id(session_id), out(pool) {}
@@ -66,8 +73,10 @@ struct Session {
   ReplyMode reply_mode = ReplyMode::kOn;
   SessionKind kind = SessionKind::kNormal;
 
-  // A request that was parsed but must wait (CLIENT PAUSE); it runs first when the session resumes.
+  // A request that was parsed but must wait (CLIENT PAUSE, WAIT); it runs first when the session resumes.
   std::vector<std::string> postponed;
+  int64_t waiting_since_ms = -1;  // monotonic; the request in `postponed` waits by itself (WAIT); -1: it does not
+  bool postponed_listed = false;  // stands in Clients' list of postponed sessions
   // Words of the running command that SLOWLOG and MONITOR must not show; see Call::Redact.
   std::vector<size_t> redacted_words;
 
@@ -79,6 +88,8 @@ struct Session {
   uint64_t commands = 0;
   uint64_t bytes_in = 0;
   uint64_t bytes_out = 0;
+  size_t input_peak_bytes = 0;   // most input that was buffered since the timer last looked
+  size_t output_peak_bytes = 0;  // likewise most output
 
   // Memory held for this client: itself, its input and its output.
   size_t HeldBytes() const { return sizeof(Session) + in.HeldBytes() + out.HeldBytes(); }

@@ -15,6 +15,7 @@ void Unit::Record(int db, const Effect& effect, std::span<const Bytes> words) {
 }
 
 void Unit::Close() {
+  if (floor_.purges_held) purge_.clear();
   for (const auto& [db, key] : purge_) {
     // The command may have given the key a new life since.
     Entry* entry = floor_.keyspace[db].Find(key);

@@ -70,6 +70,7 @@ struct DataFloor {
   KeyspaceStats& stats;
   const Access& access;
   Journal* journal = nullptr;  // null: nobody listens
+  bool purges_held = false;    // CLIENT PAUSE: expired keys are absent, but stay where they are
 };
 
 class Unit {
@@ -84,6 +85,18 @@ class Unit {
 
   // A key was changed by the running command. `event` is the name of its keyspace event.
   void Touched([[maybe_unused]] int db, [[maybe_unused]] Bytes key, [[maybe_unused]] const char* event) {
+    ++changes_;
+    ++floor_.stats.dirty;
+  }
+  // A further event of a change that Touched reported already.
+  void AlsoTouched([[maybe_unused]] int db, [[maybe_unused]] Bytes key, [[maybe_unused]] const char* event) {}
+  // A database lost all its `keys` keys. Redis: counts as many changes, and is recorded even when there were none.
+  void Flushed([[maybe_unused]] int db, size_t keys) {
+    ++changes_;
+    floor_.stats.dirty += keys;
+  }
+  // Two databases changed places.
+  void Swapped([[maybe_unused]] int one, [[maybe_unused]] int other) {
     ++changes_;
     ++floor_.stats.dirty;
   }

@@ -1,11 +1,463 @@
+// CLIENT: the connections as the server sees them.
+#include <limits>
+#include <optional>
+#include <vector>
+
 #include "server/call.h"
+#include "server/client_attributes.h"
+#include "server/client_text.h"
 #include "server/commands/families.h"
+#include "server/help.h"
+#include "server/server.h"
 
 namespace respite {
 
 namespace {
 
-constexpr auto kClientCommands = Family<>();
+// CLIENT LIST and KILL … TYPE. There is no session of a primary yet, so that type matches nobody.
+struct ClientType {
+  std::optional<SessionKind> kind;
+
+  bool Matches(const Session& session) const { return kind && session.kind == *kind; }
+};
+
+ClientType TakeClientType(Args& args) {
+  Bytes name = args.Next();
+  if (EqualsIgnoreCase(name, "normal")) return {SessionKind::kNormal};
+  if (EqualsIgnoreCase(name, "slave") || EqualsIgnoreCase(name, "replica")) return {SessionKind::kReplica};
+  if (EqualsIgnoreCase(name, "pubsub")) return {SessionKind::kPubSub};
+  if (EqualsIgnoreCase(name, "master")) return {std::nullopt};
+  throw refusals::UnknownClientType(name);
+}
+
+enum class Switch : uint8_t { kOff, kOn };
+
+Switch TakeSwitch(Args& args) {
+  if (args.TakeToken("ON")) return Switch::kOn;
+  if (args.TakeToken("OFF")) return Switch::kOff;
+  throw Refusal{refusals::kSyntax};
+}
+
+std::string LineOf(Call& call, const Session& session) {
+  std::span<const Bytes> running;
+  if (&session == &call.session) running = call.args.Words();
+  return ClientText(call.server, session, running) + "\n";
+}
+
+// Redis: more arguments than a subcommand knows are a matter of the container.
+void ExpectAtMost(Call& call, size_t arguments) {
+  if (call.args.Left() > arguments) throw refusals::SubcommandSyntax("client", call.args[1]);
+}
+
+struct ClientGetName {
+  static constexpr CommandSpec spec = {.syntax = "CLIENT|GETNAME",
+                                       .summary = "Tells the name of the connection.",
+                                       .since = "2.6.9",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kConnection,
+                                       .flags = kNoScript | kLoading | kStale,
+                                       .categories = kAclConnection};
+  static void Run(Call& call) {
+    if (call.session.name.empty()) return call.reply.Null();
+    call.reply.Bulk(call.session.name);
+  }
+};
+
+struct ClientGetRedir {
+  static constexpr CommandSpec spec = {.syntax = "CLIENT|GETREDIR",
+                                       .summary = "Tells which client gets the tracking messages of this one.",
+                                       .since = "6.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kConnection,
+                                       .flags = kNoScript | kLoading | kStale,
+                                       .categories = kAclConnection};
+  static void Run(Call& call) { call.reply.Integer(-1); }  // nobody tracks
+};
+
+struct ClientHelp {
+  static constexpr CommandSpec spec = {.syntax = "CLIENT|HELP",
+                                       .summary = "Lists the subcommands of CLIENT.",
+                                       .since = "5.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kConnection,
+                                       .flags = kLoading | kStale,
+                                       .categories = kAclConnection};
+  static void Run(Call& call) {
+    WriteHelp(call,
+              {"GETNAME",
+               "    The name of this connection.",
+               "GETREDIR",
+               "    The client that gets the tracking messages of this one.",
+               "ID",
+               "    The number of this connection.",
+               "INFO",
+               "    What the server knows of this connection.",
+               "KILL <ip:port>",
+               "    Close the connection from this address.",
+               "KILL <option> <value> [<option> <value> [...]]",
+               "    Close all connections that fit ID, TYPE, USER, ADDR and LADDR; SKIPME NO may include this one.",
+               "LIST [TYPE (NORMAL|MASTER|REPLICA|PUBSUB)|ID <client-id> [...]]",
+               "    What the server knows of all connections, or of some.",
+               "NO-EVICT (ON|OFF)",
+               "    Keep this connection when clients take too much memory.",
+               "NO-TOUCH (ON|OFF)",
+               "    Let this connection use keys without making them look used.",
+               "PAUSE <timeout> [WRITE|ALL]",
+               "    Hold back writes, or everything, for so many milliseconds.",
+               "REPLY (ON|OFF|SKIP)",
+               "    Whether this connection gets replies.",
+               "SETINFO (LIB-NAME|LIB-VER) <value>",
+               "    Say which library speaks.",
+               "SETNAME <name>",
+               "    Name this connection.",
+               "TRACKINGINFO",
+               "    The tracking state of this connection.",
+               "UNBLOCK <client-id> [TIMEOUT|ERROR]",
+               "    End the wait of a blocked client.",
+               "UNPAUSE",
+               "    End the pause."});
+  }
+};
+
+struct ClientId {
+  static constexpr CommandSpec spec = {.syntax = "CLIENT|ID",
+                                       .summary = "Tells the number of the connection.",
+                                       .since = "5.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kConnection,
+                                       .flags = kNoScript | kLoading | kStale,
+                                       .categories = kAclConnection};
+  static void Run(Call& call) { call.reply.Integer(static_cast<int64_t>(call.session.id)); }
+};
+
+struct ClientInfo {
+  static constexpr CommandSpec spec = {.syntax = "CLIENT|INFO",
+                                       .summary = "Describes the connection.",
+                                       .since = "6.2.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kConnection,
+                                       .flags = kNoScript | kLoading | kStale,
+                                       .categories = kAclConnection,
+                                       .tips = "nondeterministic_output"};
+  static void Run(Call& call) { call.reply.Verbatim(LineOf(call, call.session), "txt"); }
+};
+
+// Which clients CLIENT KILL is to close; what is not set fits everyone.
+struct KillFilter {
+  std::optional<uint64_t> id;
+  std::optional<ClientType> type;
+  std::optional<Bytes> user;
+  std::optional<Bytes> address;
+  std::optional<Bytes> local_address;
+  bool skip_me = true;
+
+  bool Matches(const Session& session) const {
+    return (!id || session.id == *id) && (!type || type->Matches(session)) && (!user || session.user == *user) &&
+           (!address || session.address == *address) && (!local_address || session.local_address == *local_address);
+  }
+};
+
+uint64_t TakeClientId(Args& args) {
+  int64_t id = args.NextInteger(refusals::kClientIdPositive);
+  if (id < 1) throw Refusal{refusals::kClientIdPositive};
+  return static_cast<uint64_t>(id);
+}
+
+Bytes TakeUser(Args& args) {
+  Bytes user = args.Next();
+  if (user != "default") throw refusals::NoSuchUser(user);  // there is no other
+  return user;
+}
+
+bool TakeSkipMe(Args& args) {
+  if (args.TakeToken("YES")) return true;
+  if (args.TakeToken("NO")) return false;
+  throw Refusal{refusals::kSyntax};
+}
+
+KillFilter TakeKillFilter(Args& args) {
+  KillFilter filter;
+  while (!args.AtEnd()) {
+    if (args.TakeTokenWith("ID", 1)) {
+      filter.id = TakeClientId(args);
+    } else if (args.TakeTokenWith("TYPE", 1)) {
+      filter.type = TakeClientType(args);
+    } else if (args.TakeTokenWith("ADDR", 1)) {
+      filter.address = args.Next();
+    } else if (args.TakeTokenWith("LADDR", 1)) {
+      filter.local_address = args.Next();
+    } else if (args.TakeTokenWith("USER", 1)) {
+      filter.user = TakeUser(args);
+    } else if (args.TakeTokenWith("SKIPME", 1)) {
+      filter.skip_me = TakeSkipMe(args);
+    } else {
+      throw Refusal{refusals::kSyntax};
+    }
+  }
+  return filter;
+}
+
+// Closes who fits and returns how many; the caller goes when it has its reply. Cost: O(clients).
+int64_t Kill(Call& call, const KillFilter& filter) {
+  int64_t killed = 0;
+  call.server.clients().ForEach([&](Session& session) {
+    if (session.closing || !filter.Matches(session)) return;
+    bool is_me = &session == &call.session;
+    if (is_me && filter.skip_me) return;
+    ++killed;
+    if (is_me) {
+      session.close_after_reply = true;
+    } else {
+      call.server.clients().Close(session);
+    }
+  });
+  return killed;
+}
+
+struct ClientKill {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "CLIENT|KILL filter(old-format<ip:port>@-2.8.12|new-format([ID client-id:integer@2.8.12]|[TYPE "
+          "client-type(NORMAL|MASTER@3.2.0|SLAVE|REPLICA@5.0.0|PUBSUB)@2.8.12]|[USER username]|[ADDR "
+          "addr<ip:port>]|[LADDR laddr<ip:port>@6.2.0]|[SKIPME skipme(YES|NO)])...)",
+      .summary = "Closes connections.",
+      .since = "2.4.0",
+      .complexity = "O(N) for N connections",
+      .group = CommandGroup::kConnection,
+      .flags = kAdmin | kNoScript | kLoading | kStale,
+      .categories = kAclConnection,
+      .arity = -3};
+  static void Run(Call& call) {
+    if (call.args.Left() > 1) return call.reply.Integer(Kill(call, TakeKillFilter(call.args)));
+    KillFilter by_address;  // the old form, which may close the caller
+    by_address.address = call.args.Next();
+    by_address.skip_me = false;
+    if (Kill(call, by_address) == 0) throw Refusal{refusals::kNoSuchClient};
+    call.reply.Ok();
+  }
+};
+
+struct ClientList {
+  static constexpr CommandSpec spec = {
+      .syntax = "CLIENT|LIST [TYPE client-type(NORMAL|MASTER|REPLICA|PUBSUB)@5.0.0] [ID client-id:integer@6.2.0...]",
+      .summary = "Describes all connections, or some.",
+      .since = "2.4.0",
+      .complexity = "O(N) for N connections",
+      .group = CommandGroup::kConnection,
+      .flags = kAdmin | kNoScript | kLoading | kStale,
+      .categories = kAclConnection,
+      .tips = "nondeterministic_output"};
+  static void Run(Call& call) {
+    std::string lines;
+    if (call.args.TakeTokenWith("ID", 1)) {
+      lines = LinesById(call);
+    } else {
+      std::optional<ClientType> type;
+      if (call.args.Left() == 2 && call.args.TakeToken("TYPE")) type = TakeClientType(call.args);
+      call.args.ExpectEnd();
+      call.server.clients().ForEach([&](const Session& session) {
+        if (!session.closing && (!type || type->Matches(session))) lines += LineOf(call, session);
+      });
+    }
+    call.reply.Verbatim(lines, "txt");
+  }
+
+ private:
+  static std::string LinesById(Call& call) {
+    std::string lines;
+    while (!call.args.AtEnd()) {
+      int64_t id = call.args.NextInteger(refusals::kClientId);
+      const Session* session = call.server.clients().Find(static_cast<uint64_t>(id));
+      if (session != nullptr) lines += LineOf(call, *session);
+    }
+    return lines;
+  }
+};
+
+struct ClientNoEvict {
+  static constexpr CommandSpec spec = {.syntax = "CLIENT|NO-EVICT enabled(ON|OFF)",
+                                       .summary = "Protects the connection from eviction of clients.",
+                                       .since = "7.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kConnection,
+                                       .flags = kAdmin | kNoScript | kLoading | kStale,
+                                       .categories = kAclConnection};
+  static void Run(Call& call) {
+    call.session.no_evict = TakeSwitch(call.args) == Switch::kOn;
+    call.reply.Ok();
+  }
+};
+
+struct ClientNoTouch {
+  static constexpr CommandSpec spec = {.syntax = "CLIENT|NO-TOUCH enabled(ON|OFF)",
+                                       .summary = "Lets the connection use keys without making them look used.",
+                                       .since = "7.2.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kConnection,
+                                       .flags = kNoScript | kLoading | kStale,
+                                       .categories = kAclConnection};
+  static void Run(Call& call) {
+    call.session.no_touch = TakeSwitch(call.args) == Switch::kOn;
+    call.reply.Ok();
+  }
+};
+
+struct ClientPause {
+  static constexpr CommandSpec spec = {.syntax = "CLIENT|PAUSE timeout:integer [mode(WRITE|ALL)@6.2.0]",
+                                       .summary = "Holds back the commands of all clients for a time.",
+                                       .since = "3.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kConnection,
+                                       .flags = kAdmin | kNoScript | kLoading | kStale,
+                                       .categories = kAclConnection};
+  static void Run(Call& call) {
+    ExpectAtMost(call, 2);
+    Bytes timeout = call.args.Next();
+    Pause::Scope scope = Pause::Scope::kAll;
+    if (call.args.TakeToken("WRITE")) {
+      scope = Pause::Scope::kWrites;
+    } else if (!call.args.TakeToken("ALL") && !call.args.AtEnd()) {
+      throw Refusal{refusals::kPauseMode};
+    }
+    int64_t timeout_ms = TimeoutMs(call, timeout);
+    call.server.StartPause(scope, timeout_ms == 0 ? 0 : call.server.clock().MonotonicMs() + timeout_ms);
+    call.reply.Ok();
+  }
+
+ private:
+  static int64_t TimeoutMs(const Call& call, Bytes word) {
+    int64_t timeout_ms = Args::Integer(word, refusals::kTimeoutNotInteger);
+    if (timeout_ms < 0) throw Refusal{refusals::kTimeoutNegative};
+    if (timeout_ms > std::numeric_limits<int64_t>::max() - call.now_ms) throw Refusal{refusals::kTimeoutOutOfRange};
+    return timeout_ms;
+  }
+};
+
+struct ClientReply {
+  static constexpr CommandSpec spec = {.syntax = "CLIENT|REPLY action(ON|OFF|SKIP)",
+                                       .summary = "Chooses whether the connection gets replies.",
+                                       .since = "3.2.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kConnection,
+                                       .flags = kNoScript | kLoading | kStale,
+                                       .categories = kAclConnection};
+  static void Run(Call& call) {
+    ReplyMode& mode = call.session.reply_mode;
+    if (call.args.TakeToken("ON")) {
+      mode = ReplyMode::kOn;
+      call.reply.Ok();
+    } else if (call.args.TakeToken("OFF")) {
+      mode = ReplyMode::kOff;
+    } else if (call.args.TakeToken("SKIP")) {
+      if (mode != ReplyMode::kOff) mode = ReplyMode::kSkipNext;
+    } else {
+      throw Refusal{refusals::kSyntax};
+    }
+  }
+};
+
+struct ClientSetInfo {
+  static constexpr CommandSpec spec = {.syntax = "CLIENT|SETINFO attr(LIB-NAME libname|LIB-VER libver)",
+                                       .summary = "Says which client library uses the connection.",
+                                       .since = "7.2.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kConnection,
+                                       .flags = kNoScript | kLoading | kStale,
+                                       .categories = kAclConnection,
+                                       .tips = "request_policy:all_nodes response_policy:all_succeeded"};
+  static void Run(Call& call) {
+    auto [attribute, value] = call.args.Take<Bytes, Bytes>();
+    bool is_name = EqualsIgnoreCase(attribute, "lib-name");
+    if (!is_name && !EqualsIgnoreCase(attribute, "lib-ver")) throw refusals::UnrecognizedOption(attribute);
+    if (!IsClientAttribute(value)) throw refusals::ClientAttribute(attribute);
+    (is_name ? call.session.lib_name : call.session.lib_version) = value;
+    call.reply.Ok();
+  }
+};
+
+struct ClientSetName {
+  static constexpr CommandSpec spec = {.syntax = "CLIENT|SETNAME connection-name",
+                                       .summary = "Names the connection.",
+                                       .since = "2.6.9",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kConnection,
+                                       .flags = kNoScript | kLoading | kStale,
+                                       .categories = kAclConnection,
+                                       .tips = "request_policy:all_nodes response_policy:all_succeeded"};
+  static void Run(Call& call) {
+    Bytes name = call.args.Next();
+    CheckClientName(name);
+    call.session.name = name;
+    call.reply.Ok();
+  }
+};
+
+struct ClientTrackingInfo {
+  static constexpr CommandSpec spec = {.syntax = "CLIENT|TRACKINGINFO",
+                                       .summary = "Tells the tracking state of the connection.",
+                                       .since = "6.2.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kConnection,
+                                       .flags = kNoScript | kLoading | kStale,
+                                       .categories = kAclConnection};
+  static void Run(Call& call) {
+    call.reply.Map(3);
+    call.reply.Bulk("flags");
+    call.reply.Set(1);
+    call.reply.Bulk("off");
+    call.reply.Bulk("redirect");
+    call.reply.Integer(-1);
+    call.reply.Bulk("prefixes");
+    call.reply.Array(0);
+  }
+};
+
+struct ClientUnblock {
+  static constexpr CommandSpec spec = {.syntax = "CLIENT|UNBLOCK client-id:integer [unblock-type(TIMEOUT|ERROR)]",
+                                       .summary = "Ends the wait of a blocked client.",
+                                       .since = "5.0.0",
+                                       .complexity = "O(log N) for N connections",
+                                       .group = CommandGroup::kConnection,
+                                       .flags = kAdmin | kNoScript | kLoading | kStale,
+                                       .categories = kAclConnection};
+  static void Run(Call& call) {
+    ExpectAtMost(call, 2);
+    Bytes id = call.args.Next();
+    if (!call.args.TakeToken("TIMEOUT") && !call.args.TakeToken("ERROR") && !call.args.AtEnd()) {
+      throw Refusal{refusals::kUnblockReason};
+    }
+    Args::Integer(id);
+    call.reply.Integer(0);  // no command blocks yet
+  }
+};
+
+struct ClientUnpause {
+  static constexpr CommandSpec spec = {.syntax = "CLIENT|UNPAUSE",
+                                       .summary = "Ends the pause that CLIENT PAUSE began.",
+                                       .since = "6.2.0",
+                                       .complexity = "O(N) for N clients that wait",
+                                       .group = CommandGroup::kConnection,
+                                       .flags = kAdmin | kNoScript | kLoading | kStale,
+                                       .categories = kAclConnection};
+  static void Run(Call& call) {
+    call.server.EndPause();
+    call.reply.Ok();
+  }
+};
+
+struct Client {
+  static constexpr CommandSpec spec = {.syntax = "CLIENT",
+                                       .summary = "The container of the commands about connections.",
+                                       .since = "2.4.0",
+                                       .group = CommandGroup::kConnection,
+                                       .arity = -2};
+  static constexpr auto kSubcommands =
+      Family<ClientGetName, ClientGetRedir, ClientHelp, ClientId, ClientInfo, ClientKill, ClientList, ClientNoEvict,
+             ClientNoTouch, ClientPause, ClientReply, ClientSetInfo, ClientSetName, ClientTrackingInfo, ClientUnblock,
+             ClientUnpause>();
+};
+
+constexpr auto kClientCommands = Family<Client>();
 
 }  // namespace
 

@@ -1,9 +1,135 @@
+// PING ECHO QUIT RESET AUTH HELLO SELECT and MONITOR: what a client and the server say about their connection.
+#include <limits>
+#include <optional>
+
 #include "server/call.h"
+#include "server/client_attributes.h"
 #include "server/commands/families.h"
+#include "server/config/usage.h"
+#include "server/server.h"
 
 namespace respite {
 
 namespace {
+
+// Lets the session in, or refuses.
+void Authenticate(Call& call, Bytes user, Bytes password) {
+  if (!call.server.auth().Accepts(user, password)) throw Refusal{refusals::kWrongPass};
+  call.session.authenticated = true;
+  call.session.user = user;
+}
+
+struct AuthCommand {
+  static constexpr CommandSpec spec = {.syntax = "AUTH [username@6.0.0] password",
+                                       .summary = "Logs the connection in.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(N) for N passwords of the user",
+                                       .group = CommandGroup::kConnection,
+                                       .flags = kNoScript | kLoading | kStale | kFast | kNoAuth | kAllowBusy,
+                                       .categories = kAclConnection};
+  static void Run(Call& call) {
+    if (call.args.Count() > 3) throw Refusal{refusals::kSyntax};
+    for (size_t word = 1; word < call.args.Count(); ++word) call.server.executor().Redact(word);
+    if (call.args.Count() == 2 && !call.server.auth().Required()) throw Refusal{refusals::kAuthWithoutPassword};
+    Bytes user = call.args.Count() == 3 ? call.args.Next() : "default";
+    Authenticate(call, user, call.args.Next());
+    call.reply.Ok();
+  }
+};
+
+struct Echo {
+  static constexpr CommandSpec spec = {.syntax = "ECHO message",
+                                       .summary = "Answers its argument.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kConnection,
+                                       .flags = kLoading | kStale | kFast,
+                                       .categories = kAclConnection};
+  static void Run(Call& call) { call.reply.Bulk(call.args.Next()); }
+};
+
+struct HelloOptions {
+  std::optional<RespVersion> version;
+  std::optional<Bytes> user;
+  Bytes password;
+  std::optional<Bytes> name;
+};
+
+HelloOptions TakeHelloOptions(Call& call) {
+  HelloOptions options;
+  if (call.args.AtEnd()) return options;
+  int64_t version = call.args.NextInteger(refusals::kProtocolNotInteger);
+  if (version < 2 || version > 3) throw Refusal{refusals::kNoProto};
+  options.version = static_cast<RespVersion>(version);
+  while (!call.args.AtEnd()) {
+    if (call.args.TakeTokenWith("AUTH", 2)) {
+      size_t at = call.args.Count() - call.args.Left();
+      call.server.executor().Redact(at);
+      call.server.executor().Redact(at + 1);
+      options.user = call.args.Next();
+      options.password = call.args.Next();
+    } else if (call.args.TakeTokenWith("SETNAME", 1)) {
+      options.name = call.args.Next();
+      CheckClientName(*options.name);
+    } else {
+      throw refusals::HelloOption(call.args.Next());
+    }
+  }
+  return options;
+}
+
+struct Hello {
+  static constexpr CommandSpec spec = {
+      .syntax = "HELLO [arguments{protover:integer [AUTH auth{username password}] [SETNAME clientname]}]",
+      .summary = "Chooses the protocol, and says who is who.",
+      .since = "6.0.0",
+      .complexity = "O(1)",
+      .group = CommandGroup::kConnection,
+      .flags = kNoScript | kLoading | kStale | kFast | kNoAuth | kAllowBusy,
+      .categories = kAclConnection};
+  static void Run(Call& call) {
+    Session& session = call.session;
+    HelloOptions options = TakeHelloOptions(call);
+    if (options.user) Authenticate(call, *options.user, options.password);
+    if (!session.authenticated) throw Refusal{refusals::kHelloNoAuth};
+    if (options.name) session.name = *options.name;
+    if (options.version) session.resp = *options.version;
+    WriteGreeting(session);
+  }
+
+ private:
+  static void WriteGreeting(Session& session) {
+    Reply reply(session.out, session.resp);  // in the protocol that was just chosen
+    reply.Map(7);
+    reply.Bulk("server");
+    reply.Bulk("redis");
+    reply.Bulk("version");
+    reply.Bulk(kRedisVersion);
+    reply.Bulk("proto");
+    reply.Integer(static_cast<int64_t>(session.resp));
+    reply.Bulk("id");
+    reply.Integer(static_cast<int64_t>(session.id));
+    reply.Bulk("mode");
+    reply.Bulk("standalone");
+    reply.Bulk("role");
+    reply.Bulk("master");
+    reply.Bulk("modules");
+    reply.Array(0);
+  }
+};
+
+struct Monitor {
+  static constexpr CommandSpec spec = {.syntax = "MONITOR",
+                                       .summary = "Shows every command the server runs, as it runs it.",
+                                       .since = "1.0.0",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAdmin | kNoScript | kLoading | kStale};
+  static void Run(Call& call) {
+    if (call.session.monitor) return;  // Redis: no reply at all
+    call.server.clients().AddMonitor(call.session);
+    call.reply.Ok();
+  }
+};
 
 struct Ping {
   static constexpr CommandSpec spec = {.syntax = "PING [message]",
@@ -21,7 +147,66 @@ struct Ping {
   }
 };
 
-constexpr auto kConnectionCommands = Family<Ping>();
+struct Quit {
+  static constexpr CommandSpec spec = {.syntax = "QUIT",
+                                       .summary = "Ends the connection.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kConnection,
+                                       .flags = kNoScript | kLoading | kStale | kFast | kNoAuth | kAllowBusy,
+                                       .categories = kAclConnection,
+                                       .deprecated_since = "7.2.0",
+                                       .replaced_by = "just closing the connection",
+                                       .arity = -1};
+  static void Run(Call& call) {
+    call.reply.Ok();
+    call.session.close_after_reply = true;
+  }
+};
+
+struct Reset {
+  static constexpr CommandSpec spec = {.syntax = "RESET",
+                                       .summary = "Puts the connection back into the state of a new one.",
+                                       .since = "6.2.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kConnection,
+                                       .flags = kNoScript | kLoading | kStale | kFast | kNoAuth | kAllowBusy,
+                                       .categories = kAclConnection};
+  static void Run(Call& call) {
+    Session& session = call.session;
+    if (session.kind == SessionKind::kReplica) throw Refusal{refusals::kResetOfReplica};
+    call.server.clients().RemoveMonitor(session);
+    session.db = 0;
+    session.resp = RespVersion::kResp2;
+    session.user = "default";
+    session.authenticated = !call.server.auth().Required();
+    session.name.clear();
+    session.no_evict = session.no_touch = false;
+    // Redis: a RESET behind CLIENT REPLY SKIP stays silent. The library's name stays: it is still the same library.
+    if (session.reply_mode != ReplyMode::kSkip) session.reply_mode = ReplyMode::kOn;
+    call.reply.Simple("RESET");
+  }
+};
+
+struct Select {
+  static constexpr CommandSpec spec = {.syntax = "SELECT index:integer",
+                                       .summary = "Chooses the database of the connection.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kConnection,
+                                       .flags = kLoading | kStale | kFast,
+                                       .categories = kAclConnection};
+  static void Run(Call& call) {
+    using Limits = std::numeric_limits<int32_t>;
+    int64_t index = call.args.NextInteger();
+    if (index < Limits::min() || index > Limits::max()) throw refusals::MustBeBetween(Limits::min(), Limits::max());
+    if (index < 0 || index >= call.server.keyspace().Count()) throw Refusal{refusals::kDbIndex};
+    call.session.db = static_cast<int>(index);
+    call.reply.Ok();
+  }
+};
+
+constexpr auto kConnectionCommands = Family<AuthCommand, Echo, Hello, Monitor, Ping, Quit, Reset, Select>();
 
 }  // namespace
 

@@ -1,11 +1,94 @@
 #include "server/call.h"
+#include "server/commands/db_index.h"
+#include "server/commands/delete_key.h"
 #include "server/commands/families.h"
+#include "server/memory.h"
+#include "server/server.h"
 
 namespace respite {
 
 namespace {
 
-constexpr auto kDatabaseCommands = Family<>();
+struct DbSize {
+  static constexpr CommandSpec spec = {.syntax = "DBSIZE",
+                                       .summary = "Counts the keys of the database.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kReadOnly | kFast,
+                                       .categories = kAclKeyspace,
+                                       .tips = "request_policy:all_shards response_policy:agg_sum"};
+  static void Run(Call& call) { call.reply.Integer(static_cast<int64_t>(call.db.Data().Size())); }
+};
+
+Server::FreeMode ParseFlushMode(Call& call) {
+  if (call.args.AtEnd()) return FreeLaterIf(call.server.settings().lazyfree_lazy_user_flush);
+  const bool lazily = call.args.TakeToken("ASYNC");
+  if (!lazily && !call.args.TakeToken("SYNC")) throw Refusal{refusals::kSyntax};
+  call.args.ExpectEnd();
+  return FreeLaterIf(lazily);
+}
+
+// Somebody who waited for the memory to be freed gets it back from the allocator too.
+void PurgeIfFreedNow(Server::FreeMode mode) {
+  if (mode == Server::FreeMode::kNow) PurgeAllocator();
+}
+
+struct FlushDb {
+  static constexpr CommandSpec spec = {.syntax = "FLUSHDB [flush-type(ASYNC@4.0.0|SYNC@6.2.0)]",
+                                       .summary = "Deletes every key of the database.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(N), N being the number of keys",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kWrite,
+                                       .categories = kAclKeyspace | kAclDangerous,
+                                       .tips = "request_policy:all_shards response_policy:all_succeeded"};
+  static void Run(Call& call) {
+    const Server::FreeMode mode = ParseFlushMode(call);
+    call.server.FreeDatabase(call.db.Flush(), mode);
+    PurgeIfFreedNow(mode);
+    call.reply.Ok();
+  }
+};
+
+struct FlushAll {
+  static constexpr CommandSpec spec = {.syntax = "FLUSHALL [flush-type(ASYNC@4.0.0|SYNC@6.2.0)]",
+                                       .summary = "Deletes every key of every database.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(N), N being the number of keys",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kWrite,
+                                       .categories = kAclKeyspace | kAclDangerous,
+                                       .tips = "request_policy:all_shards response_policy:all_succeeded"};
+  static void Run(Call& call) {
+    const Server::FreeMode mode = ParseFlushMode(call);
+    for (int i = 0; i < call.server.keyspace().Count(); ++i) call.server.FreeDatabase(call.db.Other(i).Flush(), mode);
+    PurgeIfFreedNow(mode);
+    call.reply.Ok();
+  }
+};
+
+struct SwapDb {
+  static constexpr CommandSpec spec = {
+      .syntax = "SWAPDB index1:integer index2:integer",
+      .summary = "Lets two databases change places.",
+      .since = "4.0.0",
+      .complexity = "O(N), N being the number of clients that watch or wait for keys in them",
+      .group = CommandGroup::kServer,
+      .flags = kWrite | kFast,
+      .categories = kAclKeyspace | kAclDangerous};
+  static void Run(Call& call) {
+    auto [first, second] = call.args.Take<Bytes, Bytes>();
+    const int one = DbNumber(first, refusals::kInvalidFirstDb, refusals::kInvalidFirstDb);
+    const int other = DbNumber(second, refusals::kInvalidSecondDb, refusals::kInvalidSecondDb);
+    CheckDb(call, one);
+    CheckDb(call, other);
+    call.db.SwapDatabases(one, other);
+    call.reply.Ok();
+  }
+};
+
+constexpr auto kDatabaseCommands = Family<DbSize, FlushAll, FlushDb, SwapDb>();
 
 }  // namespace
 

@@ -11,7 +11,10 @@ namespace respite {
 std::span<const std::span<const CommandCard>> CommandFamilies();
 
 std::span<const CommandCard> StringCommands();
+std::span<const CommandCard> CounterCommands();
 std::span<const CommandCard> KeyCommands();
+std::span<const CommandCard> ExpiryCommands();
+std::span<const CommandCard> WaitCommands();
 std::span<const CommandCard> DatabaseCommands();
 std::span<const CommandCard> ConnectionCommands();
 std::span<const CommandCard> ClientCommands();

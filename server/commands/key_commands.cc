@@ -1,11 +1,500 @@
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "base/glob.h"
 #include "server/call.h"
+#include "server/commands/db_index.h"
+#include "server/commands/delete_key.h"
 #include "server/commands/families.h"
+#include "server/commands/key_words.h"
+#include "server/commands/value_names.h"
+#include "server/help.h"
+#include "server/server.h"
 
 namespace respite {
 
 namespace {
 
-constexpr auto kKeyCommands = Family<>();
+// ---------------------------------------------------------------------------------------------------------------------
+// Being there or not
+
+void Delete(Call& call, Server::FreeMode mode) {
+  int64_t deleted = 0;
+  ForEachKey(call, [&](Bytes key) {
+    Entry* entry = call.db.Find(key);
+    if (entry == nullptr) return;
+    call.server.FreeEntry(call.db.Take(entry), mode);
+    call.db.Touched(key, "del");
+    ++deleted;
+  });
+  call.reply.Integer(deleted);
+}
+
+struct Del {
+  static constexpr CommandSpec spec = {
+      .syntax = "DEL key...",
+      .summary = "Deletes keys.",
+      .since = "1.0.0",
+      .complexity = "O(N), N being the number of keys and, for collections, of their elements",
+      .group = CommandGroup::kGeneric,
+      .flags = kWrite,
+      .keys = {KeyRange(1, -1, 1, kKeyRM | kKeyDelete)},
+      .categories = kAclKeyspace,
+      .tips = "request_policy:multi_shard response_policy:agg_sum"};
+  static void Run(Call& call) { Delete(call, FreeLaterIf(call.server.settings().lazyfree_lazy_user_del)); }
+};
+
+struct Unlink {
+  static constexpr CommandSpec spec = {.syntax = "UNLINK key...",
+                                       .summary = "Deletes keys; large values are freed in the background.",
+                                       .since = "4.0.0",
+                                       .complexity = "O(N), N being the number of keys",
+                                       .group = CommandGroup::kGeneric,
+                                       .flags = kWrite | kFast,
+                                       .keys = {KeyRange(1, -1, 1, kKeyRM | kKeyDelete)},
+                                       .categories = kAclKeyspace,
+                                       .tips = "request_policy:multi_shard response_policy:agg_sum"};
+  static void Run(Call& call) { Delete(call, Server::FreeMode::kLater); }
+};
+
+struct Exists {
+  static constexpr CommandSpec spec = {.syntax = "EXISTS key...",
+                                       .summary = "Counts how many of the keys exist.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(N), N being the number of keys",
+                                       .group = CommandGroup::kGeneric,
+                                       .flags = kReadOnly | kFast,
+                                       .keys = {KeyRange(1, -1, 1, kKeyRO)},
+                                       .categories = kAclKeyspace,
+                                       .tips = "request_policy:multi_shard response_policy:agg_sum"};
+  static void Run(Call& call) {
+    int64_t found = 0;
+    ForEachKey(call, [&](Bytes key) { found += call.db.Inspect(key) != nullptr ? 1 : 0; });
+    call.reply.Integer(found);
+  }
+};
+
+struct Touch {
+  static constexpr CommandSpec spec = {.syntax = "TOUCH key...",
+                                       .summary = "Marks keys as used just now and counts those that exist.",
+                                       .since = "3.2.1",
+                                       .complexity = "O(N), N being the number of keys",
+                                       .group = CommandGroup::kGeneric,
+                                       .flags = kReadOnly | kFast,
+                                       .keys = {KeyRange(1, -1, 1, kKeyRO)},
+                                       .categories = kAclKeyspace,
+                                       .tips = "request_policy:multi_shard response_policy:agg_sum"};
+  static void Run(Call& call) {
+    int64_t found = 0;
+    ForEachKey(call, [&](Bytes key) { found += call.db.Use(key) != nullptr ? 1 : 0; });
+    call.reply.Integer(found);
+  }
+};
+
+struct Type {
+  static constexpr CommandSpec spec = {.syntax = "TYPE key",
+                                       .summary = "Tells the type of the value at a key.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kGeneric,
+                                       .flags = kReadOnly | kFast,
+                                       .keys = {Key(1, kKeyRO)},
+                                       .categories = kAclKeyspace};
+  static void Run(Call& call) {
+    const Entry* entry = call.db.Inspect(call.args.Next());
+    call.reply.Simple(entry == nullptr ? "none" : TypeName(entry->Type()));
+  }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Other names, other databases
+
+enum class IfTaken : uint8_t { kOverwrite, kKeepBoth };
+
+// False when the new name is taken and must stay.
+bool RenameKey(Call& call, IfTaken if_taken) {
+  auto [key, new_key] = call.args.Take<Bytes, Bytes>();
+  Entry* entry = call.db.Find(key);
+  if (entry == nullptr) throw Refusal{refusals::kNoSuchKey};
+  if (key == new_key) return if_taken == IfTaken::kOverwrite;
+  Entry* replaced = call.db.Find(new_key);
+  if (replaced != nullptr && if_taken == IfTaken::kKeepBoth) return false;
+
+  if (replaced != nullptr) DeleteReplaced(call, call.db, replaced);
+  const EntryPtr old = call.db.Take(entry);
+  call.db.Data().Add(new_key, old->Content(), old->Deadline(), old->Access());
+  call.db.Touched(key, "rename_from");
+  call.db.AlsoTouched(new_key, "rename_to");
+  return true;
+}
+
+struct Rename {
+  static constexpr CommandSpec spec = {.syntax = "RENAME key newkey:key",
+                                       .summary = "Gives a key another name, whatever had that name.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kGeneric,
+                                       .flags = kWrite,
+                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete), Key(2, kKeyOW | kKeyUpdate)},
+                                       .categories = kAclKeyspace};
+  static void Run(Call& call) {
+    RenameKey(call, IfTaken::kOverwrite);
+    call.reply.Ok();
+  }
+};
+
+struct RenameNx {
+  static constexpr CommandSpec spec = {.syntax = "RENAMENX key newkey:key",
+                                       .summary = "Gives a key another name if no key has that name.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kGeneric,
+                                       .flags = kWrite | kFast,
+                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete), Key(2, kKeyOW | kKeyInsert)},
+                                       .categories = kAclKeyspace};
+  static void Run(Call& call) { call.reply.Integer(RenameKey(call, IfTaken::kKeepBoth) ? 1 : 0); }
+};
+
+struct Move {
+  static constexpr CommandSpec spec = {.syntax = "MOVE key db:integer",
+                                       .summary = "Moves a key to another database.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kGeneric,
+                                       .flags = kWrite | kFast,
+                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
+                                       .categories = kAclKeyspace};
+  static void Run(Call& call) {
+    auto [key, number] = call.args.Take<Bytes, Bytes>();
+    const int index = DbIndex(call, number);
+    if (index == call.db.Index()) throw Refusal{refusals::kSameObject};
+    DbView target = call.db.Other(index);
+    Entry* entry = call.db.Find(key);
+    if (entry == nullptr || target.Find(key) != nullptr) return call.reply.Integer(0);
+    target.Data().Add(call.db.Take(entry));
+    call.db.Touched(key, "move_from");
+    target.AlsoTouched(key, "move_to");
+    call.reply.Integer(1);
+  }
+};
+
+struct CopyOptions {
+  int db;
+  bool replaces = false;
+};
+
+CopyOptions ParseCopyOptions(Call& call) {
+  CopyOptions options{.db = call.db.Index()};
+  while (!call.args.AtEnd()) {
+    if (call.args.TakeToken("REPLACE")) {
+      options.replaces = true;
+    } else if (call.args.TakeTokenWith("DB", 1)) {
+      options.db = DbIndex(call, call.args.Next());
+    } else {
+      throw Refusal{refusals::kSyntax};
+    }
+  }
+  return options;
+}
+
+struct Copy {
+  static constexpr CommandSpec spec = {
+      .syntax = "COPY source:key destination:key [DB destination-db:integer] [REPLACE]",
+      .summary = "Copies a value to another key, also of another database.",
+      .since = "6.2.0",
+      .complexity = "O(N), N being the number of elements; O(1) for strings",
+      .group = CommandGroup::kGeneric,
+      .flags = kWrite | kDenyOom,
+      .keys = {Key(1, kKeyRO | kKeyAccess), Key(2, kKeyOW | kKeyUpdate)},
+      .categories = kAclKeyspace};
+  static void Run(Call& call) {
+    auto [key, new_key] = call.args.Take<Bytes, Bytes>();
+    const CopyOptions options = ParseCopyOptions(call);
+    if (options.db == call.db.Index() && key == new_key) throw Refusal{refusals::kSameObject};
+    DbView target = call.db.Other(options.db);
+    const Entry* entry = call.db.Read(key);
+    if (entry == nullptr) return call.reply.Integer(0);
+    Entry* replaced = target.Find(new_key);
+    if (replaced != nullptr && !options.replaces) return call.reply.Integer(0);
+    if (replaced != nullptr) DeleteReplaced(call, target, replaced);
+    target.Put(nullptr, new_key, entry->Content(), entry->Deadline());
+    target.Touched(new_key, "copy_to");
+    call.reply.Integer(1);
+  }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Finding keys
+
+// A lone star matches everything, also the empty key, which GlobMatch would not let it do.
+bool MatchesAll(Bytes pattern) { return pattern == "*"; }
+
+struct Keys {
+  static constexpr CommandSpec spec = {.syntax = "KEYS pattern:pattern",
+                                       .summary = "Lists the keys that match a pattern.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(N), N being the number of keys in the database",
+                                       .group = CommandGroup::kGeneric,
+                                       .flags = kReadOnly,
+                                       .categories = kAclKeyspace | kAclDangerous,
+                                       .tips = "request_policy:all_shards nondeterministic_output_order"};
+  static void Run(Call& call) {
+    const Bytes pattern = call.args.Next();
+    const bool all = MatchesAll(pattern);
+    std::vector<Bytes> keys;
+    call.db.Data().ForEach([&](const Entry* entry) {
+      if (!all && !GlobMatch(pattern, entry->Key())) return;
+      if (!entry->IsExpired(call.now_ms)) keys.push_back(entry->Key());
+    });
+    call.reply.BulkArray(keys);
+  }
+};
+
+// The first key of a walk that is alive, null when none is.
+const Entry* FirstAlive(Call& call) {
+  const Entry* alive = nullptr;
+  uint64_t cursor = 0;
+  do {
+    cursor = call.db.Data().Scan(cursor, [&](const Entry* entry) {
+      if (alive == nullptr && call.db.IsAlive(*entry)) alive = entry;
+    });
+  } while (alive == nullptr && cursor != 0);
+  return alive;
+}
+
+const Entry* PickKey(Call& call) {
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; ++i) {
+    const Entry* entry = call.db.Data().PickRandom(call.server.random());
+    if (entry == nullptr || call.db.IsAlive(*entry)) return entry;
+  }
+  // Next to all are dead: what this walk finds is not by chance, but it is alive, and the dead are purged on the way.
+  return FirstAlive(call);
+}
+
+struct RandomKey {
+  static constexpr CommandSpec spec = {
+      .syntax = "RANDOMKEY",
+      .summary = "Returns a key chosen by chance.",
+      .since = "1.0.0",
+      .complexity = "O(1)",
+      .group = CommandGroup::kGeneric,
+      .flags = kReadOnly | kTouchesArbitraryKeys,
+      .categories = kAclKeyspace,
+      .tips = "request_policy:all_shards response_policy:special nondeterministic_output"};
+  static void Run(Call& call) {
+    const Entry* entry = PickKey(call);
+    if (entry == nullptr) return call.reply.Null();
+    call.reply.Bulk(entry->Key());
+  }
+};
+
+struct ScanOptions {
+  int64_t count = 10;
+  Bytes pattern = "*";
+  bool by_type = false;
+  std::optional<ValueType> type;  // by_type without one: a type that no value has
+};
+
+ScanOptions ParseScanOptions(Args& args) {
+  ScanOptions options;
+  while (!args.AtEnd()) {
+    if (args.TakeTokenWith("COUNT", 1)) {
+      options.count = args.NextInteger();
+      if (options.count < 1) throw Refusal{refusals::kSyntax};
+    } else if (args.TakeTokenWith("MATCH", 1)) {
+      options.pattern = args.Next();
+    } else if (args.TakeTokenWith("TYPE", 1)) {
+      options.by_type = true;
+      options.type = TypeNamed(args.Next());
+    } else {
+      throw Refusal{refusals::kSyntax};
+    }
+  }
+  return options;
+}
+
+// Redis: reads a cursor as strtoul does: a sign and leading zeros are welcome, the empty word means 0.
+uint64_t ParseCursor(Bytes word) {
+  const bool negative = word.starts_with('-');
+  const Bytes digits = word.substr(negative || word.starts_with('+') ? 1 : 0);
+  bool valid = word.empty() || !digits.empty();
+  uint64_t cursor = 0;
+  for (char c : digits) {
+    valid = valid && IsDigit(c) && !__builtin_mul_overflow(cursor, uint64_t{10}, &cursor) &&
+            !__builtin_add_overflow(cursor, static_cast<uint64_t>(c - '0'), &cursor);
+  }
+  if (!valid) throw Refusal{refusals::kInvalidCursor};
+  return negative ? 0 - cursor : cursor;
+}
+
+struct ScanStep {
+  uint64_t cursor;
+  std::vector<const Entry*> met;
+};
+
+// Walks on until `count` entries were met, whatever becomes of them, or the walk has seen ten times as many places.
+ScanStep Walk(const Database& data, uint64_t cursor, int64_t count) {
+  constexpr int64_t kPlacesPerEntry = 10;
+  constexpr int64_t kMaxCount = std::numeric_limits<int64_t>::max() / kPlacesPerEntry;
+  const auto wanted = static_cast<size_t>(count);
+  ScanStep step{cursor, {}};
+  int64_t places = std::min(count, kMaxCount) * kPlacesPerEntry;
+  do {
+    step.cursor = data.Scan(step.cursor, [&](const Entry* entry) { step.met.push_back(entry); });
+  } while (step.cursor != 0 && places-- > 0 && step.met.size() < wanted);
+  return step;
+}
+
+bool Passes(Call& call, const ScanOptions& options, const Entry& entry) {
+  if (!MatchesAll(options.pattern) && !GlobMatch(options.pattern, entry.Key())) return false;
+  if (!options.by_type) return call.db.IsAlive(entry);
+  // Redis: looking at the type counts as a look-up.
+  return call.db.Inspect(entry.Key()) != nullptr && entry.Type() == options.type;
+}
+
+struct Scan {
+  static constexpr CommandSpec spec = {
+      .syntax = "SCAN cursor:integer [MATCH pattern:pattern] [COUNT count:integer] [TYPE type@6.0.0]",
+      .summary = "Lists the keys of the database, some at each call.",
+      .since = "2.8.0",
+      .complexity = "O(1) for each call, O(N) for a whole round, N being the number of keys",
+      .group = CommandGroup::kGeneric,
+      .flags = kReadOnly | kTouchesArbitraryKeys,
+      .categories = kAclKeyspace,
+      .tips = "nondeterministic_output request_policy:special response_policy:special"};
+  static void Run(Call& call) {
+    const uint64_t cursor = ParseCursor(call.args.Next());
+    const ScanOptions options = ParseScanOptions(call.args);
+    ScanStep step = Walk(call.db.Data(), cursor, options.count);
+    std::erase_if(step.met, [&](const Entry* entry) { return !Passes(call, options, *entry); });
+    call.reply.Array(2);
+    call.reply.Bulk(IntegerText::FromUnsigned(step.cursor));
+    call.reply.Array(step.met.size());
+    for (const Entry* entry : step.met) call.reply.Bulk(entry->Key());
+  }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// OBJECT
+
+// Null, after the reply was written, for a key that is not there.
+const Entry* InspectOrNull(Call& call) {
+  const Entry* entry = call.db.Inspect(call.args.Next());
+  if (entry == nullptr) call.reply.Null();
+  return entry;
+}
+
+struct ObjectEncoding {
+  static constexpr CommandSpec spec = {.syntax = "OBJECT|ENCODING key",
+                                       .summary = "Tells how a value is stored.",
+                                       .since = "2.2.3",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kGeneric,
+                                       .flags = kReadOnly,
+                                       .keys = {Key(2, kKeyRO)},
+                                       .categories = kAclKeyspace,
+                                       .tips = "nondeterministic_output"};
+  static void Run(Call& call) {
+    const Entry* entry = InspectOrNull(call);
+    if (entry != nullptr) call.reply.Bulk(EncodingName(*entry));
+  }
+};
+
+struct ObjectFreq {
+  static constexpr CommandSpec spec = {.syntax = "OBJECT|FREQ key",
+                                       .summary = "Tells how often a key is used, on a logarithmic scale.",
+                                       .since = "4.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kGeneric,
+                                       .flags = kReadOnly,
+                                       .keys = {Key(2, kKeyRO)},
+                                       .categories = kAclKeyspace,
+                                       .tips = "nondeterministic_output"};
+  static void Run(Call& call) {
+    const Entry* entry = InspectOrNull(call);
+    if (entry == nullptr) return;
+    if (!call.server.access().IsLfu()) throw Refusal{refusals::kFrequencyWithoutLfu};
+    call.reply.Integer(call.server.access().Frequency(entry->Access(), call.now_ms));
+  }
+};
+
+struct ObjectIdleTime {
+  static constexpr CommandSpec spec = {.syntax = "OBJECT|IDLETIME key",
+                                       .summary = "Tells for how many seconds a key was not used.",
+                                       .since = "2.2.3",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kGeneric,
+                                       .flags = kReadOnly,
+                                       .keys = {Key(2, kKeyRO)},
+                                       .categories = kAclKeyspace,
+                                       .tips = "nondeterministic_output"};
+  static void Run(Call& call) {
+    const Entry* entry = InspectOrNull(call);
+    if (entry == nullptr) return;
+    if (call.server.access().IsLfu()) throw Refusal{refusals::kIdleTimeUnderLfu};
+    call.reply.Integer(Access::IdleSeconds(entry->Access(), call.now_ms));
+  }
+};
+
+// Redis: small integers are objects shared by the whole process, unless eviction needs access data of each key.
+bool LooksShared(const Settings& settings, const Entry& entry) {
+  constexpr int64_t kSharedIntegers = 10000;
+  if (entry.Form() != StringForm::kInt || entry.IntegerValue() < 0 || entry.IntegerValue() >= kSharedIntegers) {
+    return false;
+  }
+  const EvictionPolicy policy = settings.maxmemory_policy;
+  return settings.maxmemory == 0 || policy == EvictionPolicy::kNoEviction || policy == EvictionPolicy::kAllKeysRandom ||
+         policy == EvictionPolicy::kVolatileRandom || policy == EvictionPolicy::kVolatileTtl;
+}
+
+struct ObjectRefCount {
+  static constexpr CommandSpec spec = {.syntax = "OBJECT|REFCOUNT key",
+                                       .summary = "Tells how many references a value has.",
+                                       .since = "2.2.3",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kGeneric,
+                                       .flags = kReadOnly,
+                                       .keys = {Key(2, kKeyRO)},
+                                       .categories = kAclKeyspace,
+                                       .tips = "nondeterministic_output"};
+  static void Run(Call& call) {
+    const Entry* entry = InspectOrNull(call);
+    if (entry == nullptr) return;
+    constexpr int64_t kSharedCount = std::numeric_limits<int>::max();
+    call.reply.Integer(LooksShared(call.server.settings(), *entry) ? kSharedCount : 1);
+  }
+};
+
+struct ObjectHelp {
+  static constexpr CommandSpec spec = {.syntax = "OBJECT|HELP",
+                                       .summary = "Lists the subcommands.",
+                                       .since = "6.2.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kGeneric,
+                                       .flags = kLoading | kStale,
+                                       .categories = kAclKeyspace};
+  static void Run(Call& call) {
+    WriteHelp(call, {"ENCODING <key>", "    Tell how the value is stored.", "FREQ <key>",
+                     "    Tell how often the key is used, on a logarithmic scale (LFU policies only).",
+                     "IDLETIME <key>", "    Tell for how many seconds the key was not used (not under LFU policies).",
+                     "REFCOUNT <key>", "    Tell how many references the value has."});
+  }
+};
+
+struct Object {
+  static constexpr CommandSpec spec = {.syntax = "OBJECT",
+                                       .summary = "Looks into how values are kept.",
+                                       .since = "2.2.3",
+                                       .group = CommandGroup::kGeneric,
+                                       .arity = -2};
+  static constexpr auto kSubcommands = Family<ObjectEncoding, ObjectFreq, ObjectHelp, ObjectIdleTime, ObjectRefCount>();
+};
+
+constexpr auto kKeyCommands =
+    Family<Copy, Del, Exists, Keys, Move, Object, RandomKey, Rename, RenameNx, Scan, Touch, Type, Unlink>();
 
 }  // namespace
 

@@ -1,0 +1,122 @@
+#include <cmath>
+#include <string>
+
+#include "server/call.h"
+#include "server/commands/families.h"
+
+namespace respite {
+
+namespace {
+
+int64_t IntegerOf(const Entry* entry) {
+  if (entry == nullptr) return 0;
+  if (entry->Form() == StringForm::kInt) return entry->IntegerValue();
+  return Args::Integer(StringText(*entry).View());
+}
+
+void Add(Call& call, Bytes key, int64_t delta) {
+  Entry* entry = call.db.FindString(key);
+  int64_t sum = 0;
+  if (__builtin_add_overflow(IntegerOf(entry), delta, &sum)) throw Refusal{refusals::kOverflow};
+  if (entry != nullptr && entry->Form() == StringForm::kInt) {
+    entry->SetInteger(sum);
+  } else {
+    call.db.Assign(entry, key, StringContent::Integer(sum));
+  }
+  call.db.Touched(key, "incrby");
+  call.reply.Integer(sum);
+}
+
+struct Incr {
+  static constexpr CommandSpec spec = {.syntax = "INCR key",
+                                       .summary = "Adds one to the integer at a key; an absent key counts as 0.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kString,
+                                       .flags = kWrite | kDenyOom | kFast,
+                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
+                                       .categories = kAclString};
+  static void Run(Call& call) { Add(call, call.args.Next(), 1); }
+};
+
+struct Decr {
+  static constexpr CommandSpec spec = {.syntax = "DECR key",
+                                       .summary = "Takes one from the integer at a key; an absent key counts as 0.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kString,
+                                       .flags = kWrite | kDenyOom | kFast,
+                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
+                                       .categories = kAclString};
+  static void Run(Call& call) { Add(call, call.args.Next(), -1); }
+};
+
+struct IncrBy {
+  static constexpr CommandSpec spec = {.syntax = "INCRBY key increment:integer",
+                                       .summary = "Adds a number to the integer at a key; an absent key counts as 0.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kString,
+                                       .flags = kWrite | kDenyOom | kFast,
+                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
+                                       .categories = kAclString};
+  static void Run(Call& call) {
+    auto [key, delta] = call.args.Take<Bytes, int64_t>();
+    Add(call, key, delta);
+  }
+};
+
+struct DecrBy {
+  static constexpr CommandSpec spec = {
+      .syntax = "DECRBY key decrement:integer",
+      .summary = "Takes a number from the integer at a key; an absent key counts as 0.",
+      .since = "1.0.0",
+      .complexity = "O(1)",
+      .group = CommandGroup::kString,
+      .flags = kWrite | kDenyOom | kFast,
+      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
+      .categories = kAclString};
+  static void Run(Call& call) {
+    auto [key, delta] = call.args.Take<Bytes, int64_t>();
+    if (delta == INT64_MIN) throw Refusal{refusals::kDecrementOverflow};
+    Add(call, key, -delta);
+  }
+};
+
+long double FloatOf(Bytes text) {
+  const auto value = ParseLongDouble(text);
+  if (!value) throw Refusal{refusals::kNotFloat};
+  return *value;
+}
+
+struct IncrByFloat {
+  static constexpr CommandSpec spec = {
+      .syntax = "INCRBYFLOAT key increment:double",
+      .summary = "Adds a floating point number to the one at a key; an absent key counts as 0.",
+      .since = "2.6.0",
+      .complexity = "O(1)",
+      .group = CommandGroup::kString,
+      .flags = kWrite | kDenyOom | kFast,
+      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
+      .categories = kAclString};
+  static void Run(Call& call) {
+    auto [key, delta] = call.args.Take<Bytes, Bytes>();
+    Entry* entry = call.db.FindString(key);
+    const long double old = entry == nullptr ? 0 : FloatOf(StringText(*entry).View());
+    const long double sum = old + FloatOf(delta);
+    if (!std::isfinite(sum)) throw Refusal{refusals::kNanOrInfinity};
+    const std::string text = LongDoubleText(sum);
+    call.db.Assign(entry, key, StringContent::Text(text));
+    call.db.Touched(key, "incrbyfloat");
+    call.effect.Replace("SET", key, text, "KEEPTTL");
+    call.reply.Bulk(text);
+  }
+};
+
+constexpr auto kCounterCommands = Family<Decr, DecrBy, Incr, IncrBy, IncrByFloat>();
+
+}  // namespace
+
+std::span<const CommandCard> CounterCommands() { return kCounterCommands; }
+
+}  // namespace respite

@@ -1,0 +1,31 @@
+// The number of a database among the arguments.
+#pragma once
+
+#include <limits>
+
+#include "server/call.h"
+#include "server/server.h"
+
+namespace respite {
+
+// Redis: a number beyond 32 bits is refused in words of its own, before databases are counted.
+inline int DbNumber(Bytes word, const char* refusal, const char* refusal_of_range) {
+  const int64_t number = Args::Integer(word, refusal);
+  if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max()) {
+    throw Refusal{refusal_of_range};
+  }
+  return static_cast<int>(number);
+}
+
+inline void CheckDb(const Call& call, int number) {
+  if (number < 0 || number >= call.server.keyspace().Count()) throw Refusal{refusals::kDbIndex};
+}
+
+// A database that there is.
+inline int DbIndex(const Call& call, Bytes word) {
+  const int number = DbNumber(word, refusals::kNotInteger, refusals::kNotInt);
+  CheckDb(call, number);
+  return number;
+}
+
+}  // namespace respite

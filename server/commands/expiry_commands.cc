@@ -1,0 +1,220 @@
+#include <cstdint>
+
+#include "server/call.h"
+#include "server/commands/delete_key.h"
+#include "server/commands/families.h"
+
+namespace respite {
+
+namespace {
+
+enum class TimeUnit : uint8_t { kSeconds, kMilliseconds };
+enum class TimeBase : uint8_t { kNow, kEpoch };
+
+struct ExpireConditions {
+  bool only_without = false;  // NX
+  bool only_with = false;     // XX
+  bool only_later = false;    // GT
+  bool only_sooner = false;   // LT
+};
+
+ExpireConditions ParseExpireConditions(std::span<const Bytes> words) {
+  ExpireConditions conditions;
+  for (Bytes word : words) {
+    if (EqualsIgnoreCase(word, "NX")) {
+      conditions.only_without = true;
+    } else if (EqualsIgnoreCase(word, "XX")) {
+      conditions.only_with = true;
+    } else if (EqualsIgnoreCase(word, "GT")) {
+      conditions.only_later = true;
+    } else if (EqualsIgnoreCase(word, "LT")) {
+      conditions.only_sooner = true;
+    } else {
+      throw refusals::UnsupportedOption(word);
+    }
+  }
+  if (conditions.only_without && (conditions.only_with || conditions.only_later || conditions.only_sooner)) {
+    throw Refusal{refusals::kExpireNxWithOthers};
+  }
+  if (conditions.only_later && conditions.only_sooner) throw Refusal{refusals::kExpireGtWithLt};
+  return conditions;
+}
+
+// No deadline counts as one that never comes.
+bool Allow(const ExpireConditions& conditions, int64_t old_ms, int64_t new_ms) {
+  const bool timed = old_ms != kNoDeadline;
+  if (conditions.only_without && timed) return false;
+  if (conditions.only_with && !timed) return false;
+  if (conditions.only_later && (!timed || new_ms <= old_ms)) return false;
+  return !(conditions.only_sooner && timed && new_ms >= old_ms);
+}
+
+int64_t AbsoluteMs(const Call& call, Bytes word, TimeUnit unit, TimeBase base) {
+  int64_t ms = Args::Integer(word);
+  if (__builtin_mul_overflow(ms, unit == TimeUnit::kSeconds ? 1000 : 1, &ms) ||
+      __builtin_add_overflow(ms, base == TimeBase::kNow ? call.now_ms : 0, &ms)) {
+    throw refusals::InvalidExpire(call.command.full_name);
+  }
+  return ms;
+}
+
+// The family of EXPIRE. Redis: options are looked at before the time.
+void SetExpiry(Call& call, TimeUnit unit, TimeBase base) {
+  auto [key, time] = call.args.Take<Bytes, Bytes>();
+  const ExpireConditions conditions = ParseExpireConditions(call.args.Rest());
+  const int64_t deadline_ms = AbsoluteMs(call, time, unit, base);
+  Entry* entry = call.db.Find(key);
+  if (entry == nullptr || !Allow(conditions, entry->Deadline(), deadline_ms)) return call.reply.Integer(0);
+  if (deadline_ms <= call.now_ms) {
+    DeleteAsExpired(call, entry, key);
+  } else {
+    call.db.SetDeadline(entry, deadline_ms);
+    call.db.Touched(key, "expire");
+    call.effect.Replace("PEXPIREAT", key, deadline_ms);
+  }
+  call.reply.Integer(1);
+}
+
+int64_t RoundedSeconds(int64_t ms) {
+  // Redis: half a second is added without a look at overflow, so the very last deadlines read as negative.
+  return static_cast<int64_t>(static_cast<uint64_t>(ms) + 500) / 1000;
+}
+
+// The family of TTL.
+void ReplyExpiry(Call& call, TimeUnit unit, TimeBase base) {
+  constexpr int64_t kNoKey = -2;
+  constexpr int64_t kNoTime = -1;
+  const Entry* entry = call.db.Inspect(call.args.Next());
+  if (entry == nullptr) return call.reply.Integer(kNoKey);
+  if (entry->Deadline() == kNoDeadline) return call.reply.Integer(kNoTime);
+  const int64_t ms = entry->Deadline() - (base == TimeBase::kNow ? call.now_ms : 0);
+  call.reply.Integer(unit == TimeUnit::kSeconds ? RoundedSeconds(ms) : ms);
+}
+
+struct Expire {
+  static constexpr CommandSpec spec = {.syntax = "EXPIRE key seconds:integer [condition(NX|XX|GT|LT)@7.0.0]",
+                                       .summary = "Lets a key expire after some seconds.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kGeneric,
+                                       .flags = kWrite | kFast,
+                                       .keys = {Key(1, kKeyRW | kKeyUpdate)},
+                                       .categories = kAclKeyspace};
+  static void Run(Call& call) { SetExpiry(call, TimeUnit::kSeconds, TimeBase::kNow); }
+};
+
+struct PExpire {
+  static constexpr CommandSpec spec = {.syntax = "PEXPIRE key milliseconds:integer [condition(NX|XX|GT|LT)@7.0.0]",
+                                       .summary = "Lets a key expire after some milliseconds.",
+                                       .since = "2.6.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kGeneric,
+                                       .flags = kWrite | kFast,
+                                       .keys = {Key(1, kKeyRW | kKeyUpdate)},
+                                       .categories = kAclKeyspace};
+  static void Run(Call& call) { SetExpiry(call, TimeUnit::kMilliseconds, TimeBase::kNow); }
+};
+
+struct ExpireAt {
+  static constexpr CommandSpec spec = {
+      .syntax = "EXPIREAT key unix-time-seconds:unix-time [condition(NX|XX|GT|LT)@7.0.0]",
+      .summary = "Lets a key expire at a unix time in seconds.",
+      .since = "1.2.0",
+      .complexity = "O(1)",
+      .group = CommandGroup::kGeneric,
+      .flags = kWrite | kFast,
+      .keys = {Key(1, kKeyRW | kKeyUpdate)},
+      .categories = kAclKeyspace};
+  static void Run(Call& call) { SetExpiry(call, TimeUnit::kSeconds, TimeBase::kEpoch); }
+};
+
+struct PExpireAt {
+  static constexpr CommandSpec spec = {
+      .syntax = "PEXPIREAT key unix-time-milliseconds:unix-time [condition(NX|XX|GT|LT)@7.0.0]",
+      .summary = "Lets a key expire at a unix time in milliseconds.",
+      .since = "2.6.0",
+      .complexity = "O(1)",
+      .group = CommandGroup::kGeneric,
+      .flags = kWrite | kFast,
+      .keys = {Key(1, kKeyRW | kKeyUpdate)},
+      .categories = kAclKeyspace};
+  static void Run(Call& call) { SetExpiry(call, TimeUnit::kMilliseconds, TimeBase::kEpoch); }
+};
+
+struct Ttl {
+  static constexpr CommandSpec spec = {.syntax = "TTL key",
+                                       .summary = "Tells in how many seconds a key expires.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kGeneric,
+                                       .flags = kReadOnly | kFast,
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
+                                       .categories = kAclKeyspace,
+                                       .tips = "nondeterministic_output"};
+  static void Run(Call& call) { ReplyExpiry(call, TimeUnit::kSeconds, TimeBase::kNow); }
+};
+
+struct PTtl {
+  static constexpr CommandSpec spec = {.syntax = "PTTL key",
+                                       .summary = "Tells in how many milliseconds a key expires.",
+                                       .since = "2.6.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kGeneric,
+                                       .flags = kReadOnly | kFast,
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
+                                       .categories = kAclKeyspace,
+                                       .tips = "nondeterministic_output"};
+  static void Run(Call& call) { ReplyExpiry(call, TimeUnit::kMilliseconds, TimeBase::kNow); }
+};
+
+struct ExpireTime {
+  static constexpr CommandSpec spec = {.syntax = "EXPIRETIME key",
+                                       .summary = "Tells the unix time in seconds at which a key expires.",
+                                       .since = "7.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kGeneric,
+                                       .flags = kReadOnly | kFast,
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
+                                       .categories = kAclKeyspace};
+  static void Run(Call& call) { ReplyExpiry(call, TimeUnit::kSeconds, TimeBase::kEpoch); }
+};
+
+struct PExpireTime {
+  static constexpr CommandSpec spec = {.syntax = "PEXPIRETIME key",
+                                       .summary = "Tells the unix time in milliseconds at which a key expires.",
+                                       .since = "7.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kGeneric,
+                                       .flags = kReadOnly | kFast,
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
+                                       .categories = kAclKeyspace};
+  static void Run(Call& call) { ReplyExpiry(call, TimeUnit::kMilliseconds, TimeBase::kEpoch); }
+};
+
+struct Persist {
+  static constexpr CommandSpec spec = {.syntax = "PERSIST key",
+                                       .summary = "Lets a key live on without a deadline.",
+                                       .since = "2.2.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kGeneric,
+                                       .flags = kWrite | kFast,
+                                       .keys = {Key(1, kKeyRW | kKeyUpdate)},
+                                       .categories = kAclKeyspace};
+  static void Run(Call& call) {
+    const Bytes key = call.args.Next();
+    Entry* entry = call.db.Find(key);
+    if (entry == nullptr || entry->Deadline() == kNoDeadline) return call.reply.Integer(0);
+    call.db.SetDeadline(entry, kNoDeadline);
+    call.db.Touched(key, "persist");
+    call.reply.Integer(1);
+  }
+};
+
+constexpr auto kExpiryCommands =
+    Family<Expire, ExpireAt, ExpireTime, Persist, PExpire, PExpireAt, PExpireTime, PTtl, Ttl>();
+
+}  // namespace
+
+std::span<const CommandCard> ExpiryCommands() { return kExpiryCommands; }
+
+}  // namespace respite

@@ -1,0 +1,51 @@
+// The longest common subsequence of two strings, by the usual table of prefixes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+
+namespace respite {
+
+class LcsTable {
+ public:
+  // A stretch of both strings that is equal and part of the subsequence: offsets of its first and last bytes.
+  struct Match {
+    uint32_t a_first, a_last;
+    uint32_t b_first, b_last;
+    int64_t Length() const { return int64_t{a_last} - a_first + 1; }
+  };
+  struct Subsequence {
+    std::string text;
+    std::vector<Match> matches;  // from the end of the strings to their beginning
+  };
+
+  // Longer strings are refused (Redis' limit).
+  static constexpr size_t kMaxBytes = UINT32_MAX - 2;
+
+  // Memory the table takes, nullopt when that cannot be counted. Requires: both strings within kMaxBytes.
+  static std::optional<size_t> TableBytes(Bytes a, Bytes b);
+  // Fills the table; nullopt when there is no memory for it. The strings must outlive it. Cost: O(|a| * |b|).
+  static std::optional<LcsTable> Make(Bytes a, Bytes b);
+
+  uint32_t Length() const { return At(a_.size(), b_.size()); }
+  // Of several longest ones the one that Redis finds. Cost: O(|a| + |b|).
+  Subsequence Trace() const;
+
+ private:
+  LcsTable(Bytes a, Bytes b, std::unique_ptr<uint32_t[]> cells) : a_(a), b_(b), cells_(std::move(cells)) {}
+
+  void Fill();
+  // Length of the longest common subsequence of the first `i` bytes of a and the first `j` of b.
+  uint32_t At(size_t i, size_t j) const { return cells_[i * (b_.size() + 1) + j]; }
+
+  Bytes a_;
+  Bytes b_;
+  std::unique_ptr<uint32_t[]> cells_;
+};
+
+}  // namespace respite

@@ -1,0 +1,80 @@
+#include "server/commands/set_options.h"
+
+namespace respite {
+
+namespace {
+
+class Parser {
+ public:
+  explicit Parser(Args& args) : args_(args) {}
+
+  SetOptions ParseSet() {
+    while (!args_.AtEnd()) {
+      if (!TakeCondition() && !TakeGet() && !TakeExpiry("KEEPTTL", ExpiryOption::kKeep) && !TakeTime()) Fail();
+    }
+    return options_;
+  }
+  SetOptions ParseGetEx() {
+    while (!args_.AtEnd()) {
+      if (!TakeExpiry("PERSIST", ExpiryOption::kPersist) && !TakeTime()) Fail();
+    }
+    return options_;
+  }
+
+ private:
+  [[noreturn]] static void Fail() { throw Refusal{refusals::kSyntax}; }
+
+  bool TakeCondition() {
+    return TakeCondition("NX", SetCondition::kIfAbsent) || TakeCondition("XX", SetCondition::kIfPresent);
+  }
+  bool TakeCondition(Bytes token, SetCondition condition) {
+    if (options_.condition != SetCondition::kAlways && options_.condition != condition) return false;
+    if (!args_.TakeToken(token)) return false;
+    options_.condition = condition;
+    return true;
+  }
+  bool TakeGet() {
+    if (!args_.TakeToken("GET")) return false;
+    options_.returns_old = true;
+    return true;
+  }
+  // Redis: the same option may come again (the last time counts), another one may not.
+  bool MayBe(ExpiryOption option) const { return options_.expiry == ExpiryOption::kNone || options_.expiry == option; }
+  bool TakeExpiry(Bytes token, ExpiryOption option) {
+    if (!MayBe(option) || !args_.TakeToken(token)) return false;
+    options_.expiry = option;
+    return true;
+  }
+  bool TakeTime() {
+    return TakeTime("EX", ExpiryOption::kSeconds) || TakeTime("PX", ExpiryOption::kMilliseconds) ||
+           TakeTime("EXAT", ExpiryOption::kUnixSeconds) || TakeTime("PXAT", ExpiryOption::kUnixMilliseconds);
+  }
+  bool TakeTime(Bytes token, ExpiryOption option) {
+    if (!MayBe(option) || !args_.TakeTokenWith(token, 1)) return false;
+    options_.expiry = option;
+    options_.time = args_.Next();
+    return true;
+  }
+
+  Args& args_;
+  SetOptions options_;
+};
+
+}  // namespace
+
+SetOptions ParseSetOptions(Args& args) { return Parser(args).ParseSet(); }
+
+SetOptions ParseGetExOptions(Args& args) { return Parser(args).ParseGetEx(); }
+
+int64_t DeadlineOf(const Call& call, const SetOptions& options) {
+  if (!options.HasTime()) return kNoDeadline;
+  int64_t deadline_ms = Args::Integer(options.time);
+  bool in_seconds = options.expiry == ExpiryOption::kSeconds || options.expiry == ExpiryOption::kUnixSeconds;
+  bool valid = deadline_ms > 0;
+  valid = valid && !__builtin_mul_overflow(deadline_ms, in_seconds ? 1000 : 1, &deadline_ms);
+  valid = valid && !__builtin_add_overflow(deadline_ms, options.IsAbsolute() ? 0 : call.now_ms, &deadline_ms);
+  if (!valid) throw refusals::InvalidExpire(call.command.full_name);
+  return deadline_ms;
+}
+
+}  // namespace respite

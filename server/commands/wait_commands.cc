@@ -1,0 +1,64 @@
+// WAIT and WAITAOF of a server that has neither replicas nor an append-only file: whoever asks for either gets the
+// count, none, when the timeout is over.
+#include "server/call.h"
+#include "server/commands/families.h"
+#include "server/server.h"
+
+namespace respite {
+
+namespace {
+
+int64_t TakeTimeoutMs(Call& call) {
+  const int64_t timeout_ms = call.args.NextInteger(refusals::kTimeoutNotInteger);
+  if (timeout_ms < 0) throw Refusal{refusals::kTimeoutNegative};
+  if (timeout_ms > INT64_MAX - call.now_ms) throw Refusal{refusals::kTimeoutOutOfRange};
+  return timeout_ms;
+}
+
+struct Wait {
+  static constexpr CommandSpec spec = {.syntax = "WAIT numreplicas:integer timeout:integer",
+                                       .summary = "Waits until replicas have received the writes of this client.",
+                                       .since = "3.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kGeneric,
+                                       .categories = kAclConnection,
+                                       .tips = "request_policy:all_shards response_policy:agg_min"};
+  static void Run(Call& call) {
+    const int64_t replicas = call.args.NextInteger();
+    const int64_t timeout_ms = TakeTimeoutMs(call);
+    if (replicas > 0 && !call.server.IsTimeUp(call.session, timeout_ms)) return;
+    call.reply.Integer(0);
+  }
+};
+
+struct WaitAof {
+  static constexpr CommandSpec spec = {
+      .syntax = "WAITAOF numlocal:integer numreplicas:integer timeout:integer",
+      .summary = "Waits until the writes of this client are on disk, here and on replicas.",
+      .since = "7.2.0",
+      .complexity = "O(1)",
+      .group = CommandGroup::kGeneric,
+      .flags = kNoScript,
+      .categories = kAclConnection,
+      .tips = "request_policy:all_shards response_policy:agg_min"};
+  static void Run(Call& call) {
+    const int64_t local = call.args.NextInteger();
+    if (local < 0 || local > 1) throw Refusal{refusals::kNotZeroOrOne};
+    const int64_t replicas = call.args.NextInteger();
+    if (replicas < 0) throw Refusal{refusals::kMustBePositive};
+    const int64_t timeout_ms = TakeTimeoutMs(call);
+    if (local != 0) throw Refusal{refusals::kWaitAofDisabled};
+    if (replicas > 0 && !call.server.IsTimeUp(call.session, timeout_ms)) return;
+    call.reply.Array(2);
+    call.reply.Integer(0);
+    call.reply.Integer(0);
+  }
+};
+
+constexpr auto kWaitCommands = Family<Wait, WaitAof>();
+
+}  // namespace
+
+std::span<const CommandCard> WaitCommands() { return kWaitCommands; }
+
+}  // namespace respite
