@@ -14,12 +14,6 @@ namespace {
 
 bool IsHttp(Bytes word) { return EqualsIgnoreCase(word, "post") || EqualsIgnoreCase(word, "host:"); }
 
-std::vector<Bytes> WithoutSecrets(std::span<const Bytes> words, const std::vector<size_t>& secrets) {
-  std::vector<Bytes> shown(words.begin(), words.end());
-  for (size_t index : secrets) shown[index] = "(redacted)";
-  return shown;
-}
-
 }  // namespace
 
 void Executor::StartRun() {
@@ -52,18 +46,15 @@ Executor::Outcome Executor::Execute(Session& session, const Command* command, st
   const Run run{session, *command, words, blobs, pass};
   int64_t started_us = last_us_;
   size_t reply_start = session.out.Size();
+  current_session_ = &session;
+  current_words_ = words;
   current_ = command;
   bool succeeded = RunHandler(run);
   current_ = nullptr;
   if (session.waiting_since_ms >= 0) return Outcome::kPostponed;
   if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
   last_us_ = server_.clock().MonotonicUs();
-  if (session.redacted_words.empty()) {
-    KeepBooks(run, started_us, succeeded);
-  } else {
-    std::vector<Bytes> shown = WithoutSecrets(words, std::exchange(session.redacted_words, {}));
-    KeepBooks({session, *command, shown, blobs}, started_us, succeeded);
-  }
+  KeepBooks(run, started_us, succeeded);
   return Outcome::kDone;
 }
 
