@@ -28,7 +28,7 @@ class ClientLimits {
   enum class Moment : uint8_t { kReply, kTimer };
   // client-output-buffer-limit; to be asked whenever a reply is queued that nobody may read. True: the session is
   // closed.
-  bool CheckOutput(Session& session, int64_t now_ms, Moment moment);
+  bool CheckOutput(Session& session, int64_t now_ms, Moment moment = Moment::kReply);
   // client-query-buffer-limit, after each read. True: the session is closed.
   bool CheckInput(Session& session);
 

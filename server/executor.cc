@@ -14,6 +14,12 @@ namespace {
 
 bool IsHttp(Bytes word) { return EqualsIgnoreCase(word, "post") || EqualsIgnoreCase(word, "host:"); }
 
+std::vector<Bytes> WithoutSecrets(std::span<const Bytes> words, const std::vector<size_t>& secrets) {
+  std::vector<Bytes> shown(words.begin(), words.end());
+  for (size_t index : secrets) shown[index] = "(redacted)";
+  return shown;
+}
+
 }  // namespace
 
 void Executor::StartRun() {
@@ -54,7 +60,12 @@ Executor::Outcome Executor::Execute(Session& session, const Command* command, st
   if (session.waiting_since_ms >= 0) return Outcome::kPostponed;
   if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
   last_us_ = server_.clock().MonotonicUs();
-  KeepBooks(run, started_us, succeeded);
+  if (session.redacted_words.empty()) {
+    KeepBooks(run, started_us, succeeded);
+  } else {
+    std::vector<Bytes> shown = WithoutSecrets(words, std::exchange(session.redacted_words, {}));
+    KeepBooks({session, *command, shown, blobs, pass}, started_us, succeeded);
+  }
   return Outcome::kDone;
 }
 
@@ -128,35 +139,32 @@ void Executor::KeepBooks(const Run& run, int64_t started_us, bool succeeded) {
   }
   bool slow = settings.slowlog_log_slower_than >= 0 && duration_us >= settings.slowlog_log_slower_than;
   if (slow || !server_.clients().Monitors().empty()) Publish(run, duration_us);
-  if (!redacted_.empty()) redacted_.clear();
 }
 
 void Executor::Publish(const Run& run, int64_t duration_us) {
-  std::vector<Bytes> words(run.words.begin(), run.words.end());
-  for (size_t word : redacted_) words[word] = "(redacted)";
   const Settings& settings = server_.settings();
   bool slow = settings.slowlog_log_slower_than >= 0 && duration_us >= settings.slowlog_log_slower_than;
   if (slow && (run.command.flags & kSkipSlowlog) == 0) {
     server_.slowlog().Add({.id = 0,
                            .unix_time_s = WallMs() / 1000,
                            .duration_us = duration_us,
-                           .words = SlowLog::Shorten(words),
+                           .words = SlowLog::Shorten(run.words),
                            .peer = run.session.address,
                            .client_name = run.session.name},
                           static_cast<size_t>(std::max<int64_t>(settings.slowlog_max_len, 0)));
   }
   // Redis: a request that had to wait for the end of CLIENT PAUSE is never shown to monitors.
-  if (!server_.clients().Monitors().empty() && run.pass == Pass::kFirst) FeedMonitors(run, words);
+  if (!server_.clients().Monitors().empty() && run.pass == Pass::kFirst) FeedMonitors(run);
 }
 
-void Executor::FeedMonitors(const Run& run, std::span<const Bytes> words) {
+void Executor::FeedMonitors(const Run& run) {
   if ((run.command.flags & (kSkipMonitor | kAdmin)) != 0) return;
   int64_t wall_us = wall_base_us_ + last_us_;
   std::string micros = std::to_string(wall_us % 1000000);
   std::string line = std::to_string(wall_us / 1000000) + "." + std::string(6 - micros.size(), '0') + micros + " [" +
                      std::to_string(run.session.db) + " " +
                      (run.session.unix_socket ? "unix:" + server_.settings().unixsocket : run.session.address) + "]";
-  for (Bytes word : words) {
+  for (Bytes word : run.words) {
     line += ' ';
     AppendQuoted(line, word);
   }
@@ -183,11 +191,12 @@ void Executor::AbortAttack(Session& session) {
   int64_t now_ms = server_.clock().MonotonicMs();
   if (attack_logged_ms_ < 0 || now_ms - attack_logged_ms_ > kQuietMs) {
     attack_logged_ms_ = now_ms;
-    std::string peer = session.unix_socket ? "" : " from " + WithoutBrackets(session.address);
+    // Redis: every unix socket goes by this name here.
+    std::string peer = session.unix_socket ? "/unixsocket:0" : WithoutBrackets(session.address);
     server_.log().Warning(
         "Possible SECURITY ATTACK detected. It looks like somebody is sending POST or Host: commands to Redis. This is "
         "likely due to an attacker attempting to use Cross Protocol Scripting to compromise your Redis instance. "
-        "Connection" +
+        "Connection from " +
         peer + " aborted.");
   }
   server_.clients().Close(session);

@@ -35,9 +35,6 @@ class Executor {
   Outcome Execute(Session& session, const Command* command, std::span<const Bytes> words,
                   std::span<const BlobRef> blobs = {}, Pass pass = Pass::kFirst);
 
-  // For the running handler: MONITOR and SLOWLOG are to show "(redacted)" in place of this word.
-  void Redact(size_t word) { redacted_.push_back(word); }
-
   // The command that is running, for whoever must tell about it (crash report, CLIENT LIST).
   const Command* Current() const { return current_; }
   // Its client and words; null and stale when there is none.
@@ -62,9 +59,9 @@ class Executor {
   // False when the handler refused.
   bool RunHandler(const Run& run);
   void KeepBooks(const Run& run, int64_t started_us, bool succeeded);
-  // Tells SLOWLOG and MONITOR, who see the words that the handler did not redact.
+  // Tells SLOWLOG and MONITOR.
   void Publish(const Run& run, int64_t duration_us);
-  void FeedMonitors(const Run& run, std::span<const Bytes> words);
+  void FeedMonitors(const Run& run);
   // CLIENT REPLY: takes back a reply that is not wanted. Requires: the mode is not kOn.
   void ApplyReplyMode(Session& session, size_t reply_start);
   // A POST or Host: line comes from a browser that was tricked into talking to us.
@@ -76,7 +73,6 @@ class Executor {
   std::span<const Bytes> current_words_;
   int64_t last_us_ = 0;            // monotonic: end of the last command, start of the next
   int64_t wall_base_us_ = 0;       // wall minus monotonic
-  std::vector<size_t> redacted_;   // words of the running command
   int64_t attack_logged_ms_ = -1;  // monotonic; -1: never
 };
 

@@ -27,7 +27,9 @@ bool Pump::RunPostponed(Session& session) {
   session.postponed.clear();
   std::vector<Bytes> words(own.begin(), own.end());
   const Command* command = server_.executor().Resolve(words);
-  if (server_.executor().Execute(session, command, words, {}, Executor::Pass::kAgain) == Executor::Outcome::kDone) {
+  // A command that waited by itself has not been shown to monitors yet.
+  auto pass = session.waiting_since_ms >= 0 ? Executor::Pass::kFirst : Executor::Pass::kAgain;
+  if (server_.executor().Execute(session, command, words, {}, pass) == Executor::Outcome::kDone) {
     return true;
   }
   session.postponed = std::move(own);

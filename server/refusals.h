@@ -23,7 +23,6 @@ inline constexpr char kStringTooLong[] = "ERR string exceeds maximum allowed siz
 inline constexpr char kOffsetOutOfRange[] = "ERR offset is out of range";
 inline constexpr char kSameObject[] = "ERR source and destination objects are the same";
 inline constexpr char kTimeoutNotInteger[] = "ERR timeout is not an integer or out of range";
-inline constexpr char kTimeoutOutOfRange[] = "ERR timeout is out of range";
 inline constexpr char kTimeoutNegative[] = "ERR timeout is negative";
 inline constexpr char kNotInt[] = "ERR value is out of range, value must between -2147483648 and 2147483647";
 inline constexpr char kNotZeroOrOne[] = "ERR value is out of range, value must between 0 and 1";
@@ -126,10 +125,6 @@ inline Refusal InvalidExpire(Bytes command) {
   return {"ERR invalid expire time in '" + std::string(command) + "' command"};
 }
 inline Refusal UnsupportedOption(Bytes option) { return {"ERR Unsupported option " + std::string(option)}; }
-// For an integer whose range is that of a C type.
-inline Refusal MustBeBetween(int64_t low, int64_t high) {
-  return {"ERR value is out of range, value must between " + std::to_string(low) + " and " + std::to_string(high)};
-}
 inline Refusal HelloOption(Bytes option) { return {"ERR Syntax error in HELLO option '" + std::string(option) + "'"}; }
 inline Refusal ClientAttribute(Bytes attribute) {
   return {"ERR " + std::string(attribute) + " cannot contain spaces, newlines or special characters."};

@@ -29,7 +29,7 @@ struct AuthCommand {
                                        .categories = kAclConnection};
   static void Run(Call& call) {
     if (call.args.Count() > 3) throw Refusal{refusals::kSyntax};
-    for (size_t word = 1; word < call.args.Count(); ++word) call.server.executor().Redact(word);
+    for (size_t word = 1; word < call.args.Count(); ++word) call.Redact(word);
     if (call.args.Count() == 2 && !call.server.auth().Required()) throw Refusal{refusals::kAuthWithoutPassword};
     Bytes user = call.args.Count() == 3 ? call.args.Next() : "default";
     Authenticate(call, user, call.args.Next());
@@ -64,8 +64,8 @@ HelloOptions TakeHelloOptions(Call& call) {
   while (!call.args.AtEnd()) {
     if (call.args.TakeTokenWith("AUTH", 2)) {
       size_t at = call.args.Count() - call.args.Left();
-      call.server.executor().Redact(at);
-      call.server.executor().Redact(at + 1);
+      call.Redact(at);
+      call.Redact(at + 1);
       options.user = call.args.Next();
       options.password = call.args.Next();
     } else if (call.args.TakeTokenWith("SETNAME", 1)) {
@@ -199,7 +199,7 @@ struct Select {
   static void Run(Call& call) {
     using Limits = std::numeric_limits<int32_t>;
     int64_t index = call.args.NextInteger();
-    if (index < Limits::min() || index > Limits::max()) throw refusals::MustBeBetween(Limits::min(), Limits::max());
+    if (index < Limits::min() || index > Limits::max()) throw Refusal{refusals::kNotInt};
     if (index < 0 || index >= call.server.keyspace().Count()) throw Refusal{refusals::kDbIndex};
     call.session.db = static_cast<int>(index);
     call.reply.Ok();
