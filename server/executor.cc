@@ -62,7 +62,7 @@ Executor::Outcome Executor::Execute(Session& session, const Command* command, st
     KeepBooks(run, started_us, succeeded);
   } else {
     std::vector<Bytes> shown = WithoutSecrets(words, std::exchange(session.redacted_words, {}));
-    KeepBooks({session, *command, shown, blobs}, started_us, succeeded);
+    KeepBooks({session, *command, shown, blobs, pass}, started_us, succeeded);
   }
   return Outcome::kDone;
 }

@@ -70,7 +70,6 @@ inline constexpr char kClientIdPositive[] = "ERR client-id should be greater tha
 inline constexpr char kNoSuchClient[] = "ERR No such client";
 inline constexpr char kPauseMode[] = "ERR CLIENT PAUSE mode must be WRITE or ALL";
 inline constexpr char kUnblockReason[] = "ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR";
-inline constexpr char kTimeoutOutOfRange[] = "ERR timeout is out of range";
 
 inline constexpr char kDebugNotAllowed[] =
     "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run it from a "
