@@ -81,6 +81,7 @@ void Server::ExpireKeys() {
 }
 
 void Server::GoOnExpiring() {
+  if (data_.purges_held) return;  // clients were paused since
   // Clients are served between slices. Without a host nobody waits.
   Expiry::Slice slice = expiry_.RunSlice();
   int64_t threshold_ms = settings().latency_monitor_threshold;
