@@ -7,11 +7,14 @@ namespace respite {
 namespace {
 
 // At effort 1; each further step adds or takes what stands behind.
-constexpr uint64_t kSampleSize = 20;
-constexpr uint64_t kSampleSizePerEffort = 5;
+// A sample is large enough that chance hardly ends a round too early: Redis' 20 keys let the share grow far beyond what
+// is accepted before a round does any work.
+constexpr uint64_t kSampleSize = 400;
+constexpr uint64_t kSampleSizePerEffort = 100;
 constexpr int64_t kSharePercent = 25;  // of the timer's period
 constexpr int64_t kSharePercentPerEffort = 2;
-constexpr uint64_t kAcceptedPercent = 10;  // one less per step
+constexpr uint64_t kAcceptedPermille = 50;  // half of what is promised, for what dies until the next round
+constexpr uint64_t kAcceptedPermillePerEffort = 5;
 
 constexpr uint64_t kPlacesPerKey = 20;  // empty places of the table that a sample passes over for each key it wants
 
@@ -29,7 +32,7 @@ void Expiry::StartRound(const Settings& settings, int hz) {
   int64_t share = kSharePercent + kSharePercentPerEffort * effort;
   round_ = {.databases_left = data_.keyspace.Count(),
             .sample_size = kSampleSize + kSampleSizePerEffort * static_cast<uint64_t>(effort),
-            .accepted_percent = kAcceptedPercent - static_cast<uint64_t>(effort),
+            .accepted_permille = kAcceptedPermille - kAcceptedPermillePerEffort * static_cast<uint64_t>(effort),
             .budget_us = 1'000'000 / hz * share / 100};
 }
 
@@ -73,7 +76,7 @@ Expiry::Cleaning Expiry::CleanDatabase(int db, int64_t deadline_us) {
     round_.expired += sampled.expired;
     NoteTtl(progress, sampled);
     // A sample of nothing, from the empty end of the table, says nothing.
-    bool clean = sampled.seen > 0 && sampled.expired * 100 <= sampled.seen * round_.accepted_percent;
+    bool clean = sampled.seen > 0 && sampled.expired * 1000 <= sampled.seen * round_.accepted_permille;
     if (clean) return Cleaning::kClean;
     if (clock_.MonotonicUs() >= deadline_us) return Cleaning::kOutOfTime;
   }

@@ -2,7 +2,7 @@
 //
 // Reads and writes purge the expired keys they meet; this finds the others. Each tick of the timer begins a round,
 // which walks the indexes of keys with a deadline, database after database, from where the last one stopped. In each
-// database it looks at a sample of neighbours and goes on as long as more than the accepted share of them (10 % at
+// database it looks at a sample of neighbours and goes on as long as more than the accepted share of them (5 % at
 // effort 1) was dead; since a walk meets first what it has not seen for longest, the share in the whole database is
 // then lower still. A server without dead keys spends almost nothing.
 //
@@ -55,7 +55,7 @@ class Expiry {
   struct Round {
     int databases_left = 0;
     uint64_t sample_size = 0;
-    uint64_t accepted_percent = 0;
+    uint64_t accepted_permille = 0;
     int64_t budget_us = 0;
     uint64_t seen = 0;
     uint64_t expired = 0;

@@ -23,6 +23,7 @@ inline constexpr char kStringTooLong[] = "ERR string exceeds maximum allowed siz
 inline constexpr char kOffsetOutOfRange[] = "ERR offset is out of range";
 inline constexpr char kSameObject[] = "ERR source and destination objects are the same";
 inline constexpr char kTimeoutNotInteger[] = "ERR timeout is not an integer or out of range";
+inline constexpr char kTimeoutOutOfRange[] = "ERR timeout is out of range";
 inline constexpr char kTimeoutNegative[] = "ERR timeout is negative";
 inline constexpr char kNotInt[] = "ERR value is out of range, value must between -2147483648 and 2147483647";
 inline constexpr char kNotZeroOrOne[] = "ERR value is out of range, value must between 0 and 1";

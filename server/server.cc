@@ -81,6 +81,7 @@ void Server::ExpireKeys() {
 }
 
 void Server::GoOnExpiring() {
+  if (data_.purges_held) return;  // clients were paused since
   // Clients are served between slices. Without a host nobody waits.
   Expiry::Slice slice = expiry_.RunSlice();
   int64_t threshold_ms = settings().latency_monitor_threshold;
@@ -145,22 +146,21 @@ void Server::ResumePostponed() {
 
 bool Server::IsTimeUp(Session& session, int64_t timeout_ms) {
   const int64_t now_ms = clock().MonotonicMs();
-  if (session.waiting_since_ms < 0) {
-    session.waiting_since_ms = now_ms;
-    waiting_.push_back(session.id);
+  if (session.waiting_since_ms < 0) session.waiting_since_ms = now_ms;
+  if (timeout_ms == 0 || now_ms - session.waiting_since_ms < timeout_ms) {
+    waiting_.insert(session.id);
+    return false;
   }
-  if (timeout_ms == 0 || now_ms - session.waiting_since_ms < timeout_ms) return false;
   session.waiting_since_ms = -1;
   return true;
 }
 
 void Server::ResumeWaiting() {
-  std::erase_if(waiting_, [this](uint64_t id) {
+  // Who has to wait on, or again, enters the list anew.
+  for (uint64_t id : std::exchange(waiting_, {})) {
     const Session* session = clients_.Find(id);
-    if (session == nullptr || session->waiting_since_ms < 0) return true;
-    if (session->transport != nullptr) session->transport->Resume();
-    return false;
-  });
+    if (session != nullptr && session->transport != nullptr) session->transport->Resume();
+  }
 }
 
 void Server::FreeEntry(EntryPtr entry, FreeMode mode) {

@@ -3,8 +3,8 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
-#include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -143,7 +143,7 @@ class Server {
   Expiry expiry_;
   Executor executor_;
   Host* host_ = nullptr;
-  std::vector<uint64_t> waiting_;  // ids of sessions that IsTimeUp parked
+  std::set<uint64_t> waiting_;  // ids of sessions that IsTimeUp parked
   std::string run_id_;
   std::string replication_id_;
   int64_t started_ms_;

@@ -201,12 +201,13 @@ void WithAttribute(Reply& reply) {
   reply.Bulk("Some real reply following the attribute");
 }
 
+// Redis 7.2: what a command pushes to its own client is sent after the reply, whatever the text says.
 void WithPush(Reply& reply) {
   if (!reply.IsResp3()) throw Refusal{refusals::kNeedsResp3};
+  reply.Bulk("Some real reply following the push reply");
   reply.Push(2);
   reply.Bulk("server-cpu-usage");
   reply.Integer(42);
-  reply.Bulk("Some real reply following the push reply");
 }
 
 struct SampleReply {

@@ -157,7 +157,7 @@ void TestClient::Flush() {
     last_resp_ = session_->resp;
     if (session_->close_after_reply) server_->clients().Close(*session_);
   } else {
-    server_->limits().CheckOutput(*session_, server_.clock().MonotonicMs());
+    server_->limits().CheckOutput(*session_, server_.clock().MonotonicMs(), ClientLimits::Moment::kReply);
   }
 }
 

@@ -1,0 +1,123 @@
+#include "server/expiry.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "server/access.h"
+
+namespace respite {
+namespace {
+
+// Each reading takes time, as if the machine were slow.
+class SlowClock final : public Clock {
+ public:
+  explicit SlowClock(int64_t reading_us) : reading_us_(reading_us) {}
+  int64_t WallUs() const override { return wall_us; }
+  int64_t MonotonicUs() const override { return monotonic_us_ += reading_us_; }
+
+  int64_t wall_us = 1'000'000'000'000'000;
+
+ private:
+  int64_t reading_us_;
+  mutable int64_t monotonic_us_ = 1'000'000;
+};
+
+class ExpiryTest : public testing::Test {
+ protected:
+  static constexpr int kHz = 10;
+  static constexpr int64_t kTickMs = 1000 / kHz;
+
+  void AddKey(int db, const std::string& key, int64_t deadline_ms) {
+    keyspace_[db].Add(key, StringContent::Value("v"), deadline_ms, 0);
+  }
+  static void RunRound(Expiry& expiry, const Settings& settings) {
+    expiry.StartRound(settings, kHz);
+    while (expiry.RunSlice().outcome == Expiry::Outcome::kMore) {
+    }
+  }
+  size_t Dead(int db, int64_t now_ms) const {
+    size_t dead = 0;
+    keyspace_[db].ForEach([&](const Entry* entry) { dead += entry->IsExpired(now_ms) ? 1 : 0; });
+    return dead;
+  }
+
+  Settings settings_;
+  Random random_{7};
+  Access access_{settings_, random_};
+  Keyspace keyspace_{16, 7};
+  KeyspaceStats stats_;
+  DataFloor data_{keyspace_, stats_, access_};
+};
+
+TEST_F(ExpiryTest, KeepsTheShareOfDeadKeysLow) {
+  ManualClock clock;
+  Expiry expiry(data_, clock);
+  constexpr int kKeys = 100'000;
+  constexpr uint64_t kLifeMs = 20'000;
+  for (int i = 0; i < kKeys; ++i) {
+    AddKey(0, "k" + std::to_string(i), clock.WallMs() + 1 + static_cast<int64_t>(random_.Below(kLifeMs)));
+  }
+  for (uint64_t elapsed_ms = 0; elapsed_ms < kLifeMs / 2; elapsed_ms += kTickMs) {
+    clock.AdvanceMs(kTickMs);
+    RunRound(expiry, settings_);
+    ASSERT_LE(Dead(0, clock.WallMs()) * 10, keyspace_[0].TimedSize()) << "after " << elapsed_ms + kTickMs << " ms";
+  }
+  EXPECT_GT(stats_.expired_keys, kKeys / 3u);
+  EXPECT_GT(stats_.expired_stale_share, 0);
+  EXPECT_EQ(stats_.expire_cycles_cut, 0u);
+}
+
+TEST_F(ExpiryTest, RemovesEverythingThatDiesAtOnce) {
+  ManualClock clock;
+  Expiry expiry(data_, clock);
+  for (int i = 0; i < 100'000; ++i) AddKey(3, "k" + std::to_string(i), clock.WallMs() + 10);
+  clock.AdvanceMs(20);
+  for (int round = 0; round < 3; ++round) RunRound(expiry, settings_);
+  EXPECT_EQ(keyspace_[3].Size(), 0u);
+  EXPECT_EQ(stats_.expired_keys, 100'000u);
+}
+
+TEST_F(ExpiryTest, LeavesTheLivingAlone) {
+  ManualClock clock;
+  Expiry expiry(data_, clock);
+  for (int i = 0; i < 1000; ++i) AddKey(0, "k" + std::to_string(i), clock.WallMs() + 5000);
+  RunRound(expiry, settings_);
+  EXPECT_EQ(keyspace_[0].Size(), 1000u);
+  EXPECT_EQ(stats_.expired_keys, 0u);
+  EXPECT_EQ(expiry.AverageTtlMs(0), 5000);
+}
+
+TEST_F(ExpiryTest, WorksInSlicesAndStopsWhenTheBudgetIsSpent) {
+  SlowClock clock(100);
+  Expiry expiry(data_, clock);
+  for (int i = 0; i < 100'000; ++i) AddKey(0, "k" + std::to_string(i), clock.WallMs() - 1);
+  expiry.StartRound(settings_, kHz);
+  int64_t total_us = 0;
+  int slices = 0;
+  for (;;) {
+    Expiry::Slice slice = expiry.RunSlice();
+    ++slices;
+    total_us += slice.elapsed_us;
+    EXPECT_LE(slice.elapsed_us, Expiry::kSliceUs + 200);
+    if (slice.outcome == Expiry::Outcome::kFinished) break;
+  }
+  EXPECT_GT(slices, 10);
+  EXPECT_LE(total_us, 25'000 + Expiry::kSliceUs);
+  EXPECT_EQ(stats_.expire_cycles_cut, 1u);
+  EXPECT_GT(keyspace_[0].Size(), 0u);
+}
+
+TEST_F(ExpiryTest, DoesNothingWhenSwitchedOff) {
+  ManualClock clock;
+  Expiry expiry(data_, clock);
+  AddKey(0, "k", clock.WallMs() - 1);
+  expiry.SetActive(false);
+  RunRound(expiry, settings_);
+  EXPECT_EQ(keyspace_[0].Size(), 1u);
+  expiry.SetActive(true);
+  RunRound(expiry, settings_);
+  EXPECT_EQ(keyspace_[0].Size(), 0u);
+}
+
+}  // namespace
+}  // namespace respite
