@@ -15,6 +15,7 @@ constexpr int64_t kDayMs = 86'400'000;
 
 std::unique_ptr<Config> Load(const std::vector<std::string>& directives) {
   CommandLine line;
+  line.has_arguments = true;  // else Config::Load reads nothing
   for (const std::string& directive : directives) line.options += directive + "\n";
   std::istringstream nothing;
   auto config = Config::Load(line, nothing);
