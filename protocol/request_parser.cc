@@ -255,6 +255,9 @@ void RequestParser::Unread(const RequestBatch& batch, size_t index) {
   // Everything behind the unread requests is unparsed too: forget a request that was begun.
   saved_.clear();
   saved_blobs_ = 0;
+  blobs_.clear();
+  big_open_ = false;
+  big_filled_ = 0;
   arguments_left_ = bulk_size_ = -1;
   begin_ = pos_ = batch.requests[index].offset;
 }

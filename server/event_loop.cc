@@ -1,13 +1,13 @@
 #include "server/event_loop.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <asio/io_context.hpp>
+#include <asio/posix/stream_descriptor.hpp>
 #include <asio/post.hpp>
-#include <asio/signal_set.hpp>
 #include <asio/steady_timer.hpp>
 #include <chrono>
-#include <csignal>
 #include <utility>
 
 namespace respite {
@@ -23,7 +23,6 @@ constexpr int kHandlersPerTurn = 128;
 struct EventLoop::Asio {
   asio::io_context context{1};
   asio::steady_timer cron{context};
-  asio::signal_set signals{context};
 };
 
 EventLoop::EventLoop(Server& server)
@@ -71,19 +70,14 @@ void EventLoop::ScheduleCron() {
   });
 }
 
-void EventLoop::OnSignal(std::function<void(int)> handler) {
-  on_signal_ = std::move(handler);
-  asio_->signals.add(SIGTERM);
-  asio_->signals.add(SIGINT);
-  AwaitSignal();
-}
-
-void EventLoop::AwaitSignal() {
-  asio_->signals.async_wait([this](const asio::error_code& error, int signal) {
-    if (error) return;
-    on_signal_(signal);
-    AwaitSignal();
-  });
+void EventLoop::OnReadable(int descriptor, std::function<void()> handler) {
+  int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (own < 0) return;
+  auto watched = std::make_shared<asio::posix::stream_descriptor>(asio_->context, own);
+  watched->async_wait(asio::posix::stream_descriptor::wait_read,
+                      [watched, run = std::move(handler)](const asio::error_code& error) {
+                        if (!error) run();
+                      });
 }
 
 }  // namespace respite

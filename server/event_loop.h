@@ -29,8 +29,8 @@ class EventLoop final : public Host {
   void Stop(int exit_code) override;
   void Post(std::function<void()> task) override;
 
-  // SIGTERM and SIGINT call this with the signal's number, in a Turn.
-  void OnSignal(std::function<void(int)> handler);
+  // Calls `handler` once, in a Turn, when this descriptor (not ours to close) has something to read.
+  void OnReadable(int descriptor, std::function<void()> handler);
 
   asio::io_context& Context();
   Server& server() { return server_; }
@@ -42,13 +42,11 @@ class EventLoop final : public Host {
   struct Asio;
 
   void ScheduleCron();
-  void AwaitSignal();
 
   Server& server_;
   Pump pump_;
   std::unique_ptr<Asio> asio_;
   std::vector<char> scratch_;
-  std::function<void(int)> on_signal_;
   bool stopped_ = false;
   int exit_code_ = 0;
 };

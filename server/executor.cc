@@ -52,6 +52,8 @@ Executor::Outcome Executor::Execute(Session& session, const Command* command, st
   const Run run{session, *command, words, blobs, pass};
   int64_t started_us = last_us_;
   size_t reply_start = session.out.Size();
+  current_session_ = &session;
+  current_words_ = words;
   current_ = command;
   bool succeeded = RunHandler(run);
   current_ = nullptr;

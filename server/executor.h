@@ -37,6 +37,9 @@ class Executor {
 
   // The command that is running, for whoever must tell about it (crash report, CLIENT LIST).
   const Command* Current() const { return current_; }
+  // Its client and words; null and stale when there is none.
+  const Session* CurrentSession() const { return current_ == nullptr ? nullptr : current_session_; }
+  std::span<const Bytes> CurrentWords() const { return current_words_; }
   // Monotonic, as of the last command.
   int64_t NowMs() const { return last_us_ / 1000; }
   int64_t WallMs() const { return (wall_base_us_ + last_us_) / 1000; }
@@ -66,6 +69,8 @@ class Executor {
 
   Server& server_;
   const Command* current_ = nullptr;
+  const Session* current_session_ = nullptr;
+  std::span<const Bytes> current_words_;
   int64_t last_us_ = 0;            // monotonic: end of the last command, start of the next
   int64_t wall_base_us_ = 0;       // wall minus monotonic
   int64_t attack_logged_ms_ = -1;  // monotonic; -1: never

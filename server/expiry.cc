@@ -1,15 +1,19 @@
 #include "server/expiry.h"
 
-#include <string>
+#include <algorithm>
 
 namespace respite {
 
 namespace {
 
-constexpr uint64_t kKeysPerSample = 20;
-constexpr int kSharePercent = 25;          // of the timer's period, at effort 1
-constexpr int kSharePercentPerEffort = 2;  // more for each step of effort
-constexpr uint64_t kDeadPercentAccepted = 10;
+// At effort 1; each further step adds or takes what stands behind.
+constexpr uint64_t kSampleSize = 20;
+constexpr uint64_t kSampleSizePerEffort = 5;
+constexpr int64_t kSharePercent = 25;  // of the timer's period
+constexpr int64_t kSharePercentPerEffort = 2;
+constexpr uint64_t kAcceptedPercent = 10;  // one less per step
+
+constexpr uint64_t kPlacesPerKey = 20;  // empty places of the table that a sample passes over for each key it wants
 
 }  // namespace
 
@@ -17,68 +21,93 @@ int64_t Expiry::AverageTtlMs(int db) const {
   return static_cast<size_t>(db) < progress_.size() ? progress_[static_cast<size_t>(db)].average_ttl_ms : 0;
 }
 
-void Expiry::Cycle(const Settings& settings, int hz) {
+void Expiry::StartRound(const Settings& settings, int hz) {
+  if (round_.databases_left > 0) FinishRound();
   if (!active_) return;
   progress_.resize(static_cast<size_t>(data_.keyspace.Count()));
-  int64_t share = kSharePercent + kSharePercentPerEffort * (settings.active_expire_effort - 1);
+  int64_t effort = settings.active_expire_effort - 1;
+  int64_t share = kSharePercent + kSharePercentPerEffort * effort;
+  round_ = {.databases_left = data_.keyspace.Count(),
+            .sample_size = kSampleSize + kSampleSizePerEffort * static_cast<uint64_t>(effort),
+            .accepted_percent = kAcceptedPercent - static_cast<uint64_t>(effort),
+            .budget_us = 1'000'000 / hz * share / 100};
+}
+
+Expiry::Slice Expiry::RunSlice() {
+  if (round_.databases_left == 0) return {Outcome::kFinished, 0};
   int64_t start_us = clock_.MonotonicUs();
-  int64_t deadline_us = start_us + 1'000'000 / hz * share / 100;
-  int64_t now_ms = clock_.WallMs();
-  for (int i = 0; i < data_.keyspace.Count(); ++i) {
-    int db = next_db_;
-    next_db_ = (next_db_ + 1) % data_.keyspace.Count();
-    if (!CleanDatabase(db, settings, now_ms, deadline_us)) {
-      ++data_.stats.expire_cycles_cut;
-      break;
-    }
-  }
-  data_.stats.expire_cycle_us += static_cast<uint64_t>(clock_.MonotonicUs() - start_us);
+  int64_t deadline_us = start_us + std::min(kSliceUs, round_.budget_us);
+  while (round_.databases_left > 0 && CleanDatabase(next_db_, deadline_us) == Cleaning::kClean) NextDatabase();
+  int64_t elapsed_us = clock_.MonotonicUs() - start_us;
+  round_.budget_us -= elapsed_us;
+  data_.stats.expire_cycle_us += static_cast<uint64_t>(elapsed_us);
+  if (round_.databases_left > 0 && round_.budget_us > 0) return {Outcome::kMore, elapsed_us};
+  FinishRound();
+  return {Outcome::kFinished, elapsed_us};
 }
 
-bool Expiry::CleanDatabase(int db, const Settings& settings, int64_t now_ms, int64_t deadline_us) {
-  if (data_.keyspace[db].TimedSize() == 0) {
-    progress_[static_cast<size_t>(db)].average_ttl_ms = 0;
-    return true;
+void Expiry::NextDatabase() {
+  next_db_ = (next_db_ + 1) % data_.keyspace.Count();
+  --round_.databases_left;
+}
+
+void Expiry::FinishRound() {
+  if (round_.databases_left > 0) {
+    ++data_.stats.expire_cycles_cut;
+    NextDatabase();  // the others have their turn first
   }
-  uint64_t effort = static_cast<uint64_t>(settings.active_expire_effort - 1);
-  uint64_t wanted = kKeysPerSample + kKeysPerSample / 4 * effort;
-  uint64_t accepted_percent = kDeadPercentAccepted - effort;
+  double share = round_.seen == 0 ? 0 : static_cast<double>(round_.expired) / static_cast<double>(round_.seen);
+  data_.stats.expired_stale_share = data_.stats.expired_stale_share * 0.95 + share * 0.05;
+  round_ = {};
+}
+
+Expiry::Cleaning Expiry::CleanDatabase(int db, int64_t deadline_us) {
+  Progress& progress = progress_[static_cast<size_t>(db)];
   for (;;) {
-    Sampled sampled = SampleDatabase(db, now_ms, wanted);
-    if (sampled.seen == 0) return true;
-    uint64_t alive = sampled.seen - sampled.expired;
-    int64_t& average = progress_[static_cast<size_t>(db)].average_ttl_ms;
-    if (alive > 0) {
-      int64_t mean = sampled.ttl_sum_ms / static_cast<int64_t>(alive);
-      average = average == 0 ? mean : average / 50 * 49 + mean / 50;  // a slow mean: the latest sample counts 2 %
+    if (data_.keyspace[db].TimedSize() == 0) {
+      progress.average_ttl_ms = 0;
+      return Cleaning::kClean;
     }
-    double share = static_cast<double>(sampled.expired) / static_cast<double>(sampled.seen);
-    data_.stats.expired_stale_share = data_.stats.expired_stale_share * 0.95 + share * 0.05;
-    if (sampled.expired * 100 <= sampled.seen * accepted_percent) return true;
-    if (clock_.MonotonicUs() >= deadline_us) return false;
+    Sampled sampled = SampleDatabase(db, clock_.WallMs());
+    round_.seen += sampled.seen;
+    round_.expired += sampled.expired;
+    NoteTtl(progress, sampled);
+    // A sample of nothing, from the empty end of the table, says nothing.
+    bool clean = sampled.seen > 0 && sampled.expired * 100 <= sampled.seen * round_.accepted_percent;
+    if (clean) return Cleaning::kClean;
+    if (clock_.MonotonicUs() >= deadline_us) return Cleaning::kOutOfTime;
   }
 }
 
-Expiry::Sampled Expiry::SampleDatabase(int db, int64_t now_ms, uint64_t wanted) {
+void Expiry::NoteTtl(Progress& progress, const Sampled& sampled) {
+  uint64_t alive = sampled.seen - sampled.expired;
+  if (alive == 0) return;
+  int64_t mean_ms = sampled.ttl_sum_ms / static_cast<int64_t>(alive);
+  int64_t& average_ms = progress.average_ttl_ms;
+  average_ms = average_ms == 0 ? mean_ms : average_ms / 50 * 49 + mean_ms / 50;  // the latest sample counts 2 %
+}
+
+Expiry::Sampled Expiry::SampleDatabase(int db, int64_t now_ms) {
   Database& data = data_.keyspace[db];
   Progress& progress = progress_[static_cast<size_t>(db)];
   Sampled sampled;
-  std::vector<Entry*> dead;
-  // A table with few of many places taken has long empty stretches: they are walked, but not for ever.
-  for (uint64_t places = wanted * 20; places > 0 && sampled.seen < wanted; --places) {
+  dead_.clear();
+  for (uint64_t places = round_.sample_size * kPlacesPerKey; places > 0 && sampled.seen < round_.sample_size;
+       --places) {
     progress.cursor = data.ScanTimed(progress.cursor, [&](Entry* entry) {
       ++sampled.seen;
       if (entry->IsExpired(now_ms)) {
         ++sampled.expired;
-        dead.push_back(entry);
+        dead_.push_back(entry);
       } else {
         sampled.ttl_sum_ms += entry->Deadline() - now_ms;
       }
     });
-    if (progress.cursor == 0) break;
+    if (progress.cursor == 0) break;  // a key must not be seen twice in a sample
   }
   Unit unit(data_, now_ms);
-  for (Entry* entry : dead) unit.Purge(db, entry);
+  for (Entry* entry : dead_) unit.Purge(db, entry);
+  unit.Close();
   return sampled;
 }
 

@@ -1,9 +1,13 @@
 // Expiry: removes keys whose time has come, a little at a time.
 //
-// Reads and writes purge the expired keys they meet; this cycle finds the others. It walks the index of keys with a
-// deadline, database after database, from where it stopped. A round is cut after a share of the timer's period that
-// grows with active-expire-effort, and goes on in the same round only while many of the keys it sees are dead, so a
-// server without dead keys spends almost nothing.
+// Reads and writes purge the expired keys they meet; this finds the others. Each tick of the timer begins a round,
+// which walks the indexes of keys with a deadline, database after database, from where the last one stopped. In each
+// database it looks at a sample of neighbours and goes on as long as more than the accepted share of them (10 % at
+// effort 1) was dead; since a walk meets first what it has not seen for longest, the share in the whole database is
+// then lower still. A server without dead keys spends almost nothing.
+//
+// Two bounds on time: a round may use a share of the timer's period (25 % at effort 1), and it works in slices of
+// kSliceUs, between which clients are served.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +21,24 @@ namespace respite {
 
 class Expiry {
  public:
+  static constexpr int64_t kSliceUs = 1000;
+
+  enum class Outcome : uint8_t { kFinished, kMore };  // kMore: the round wants another slice
+  struct Slice {
+    Outcome outcome;
+    int64_t elapsed_us;
+  };
+
   Expiry(DataFloor& data, const Clock& clock) : data_(data), clock_(clock) {}
 
-  // One round of the timer. Cost: bounded by time, see above.
-  void Cycle(const Settings& settings, int hz);
+  // One tick of the timer, `hz` of which make a second. A round that is still under way ends here.
+  void StartRound(const Settings& settings, int hz);
+  // Cost: kSliceUs, and what the removal of the last few values takes.
+  Slice RunSlice();
+
   // DEBUG SET-ACTIVE-EXPIRE.
   void SetActive(bool active) { active_ = active; }
-  // Mean remaining time of the keys with a deadline in `db`, in ms, from what the cycle saw; 0: unknown.
+  // Mean remaining time of the keys with a deadline in `db`, in ms, from what the rounds saw; 0: unknown.
   int64_t AverageTtlMs(int db) const;
 
  private:
@@ -36,16 +51,31 @@ class Expiry {
     uint64_t expired = 0;
     int64_t ttl_sum_ms = 0;
   };
+  // What a round may do, and has done.
+  struct Round {
+    int databases_left = 0;
+    uint64_t sample_size = 0;
+    uint64_t accepted_percent = 0;
+    int64_t budget_us = 0;
+    uint64_t seen = 0;
+    uint64_t expired = 0;
+  };
+  enum class Cleaning : uint8_t { kClean, kOutOfTime };
 
-  Sampled SampleDatabase(int db, int64_t now_ms, uint64_t wanted);
-  // Works on one database until few of its keys are dead; false when the time is up.
-  bool CleanDatabase(int db, const Settings& settings, int64_t now_ms, int64_t deadline_us);
+  // Works on one database until few of the keys it meets are dead.
+  Cleaning CleanDatabase(int db, int64_t deadline_us);
+  Sampled SampleDatabase(int db, int64_t now_ms);
+  void NoteTtl(Progress& progress, const Sampled& sampled);
+  void NextDatabase();
+  void FinishRound();
 
   DataFloor& data_;
   const Clock& clock_;
   bool active_ = true;
   int next_db_ = 0;
   std::vector<Progress> progress_;
+  Round round_;
+  std::vector<Entry*> dead_;  // of one sample; kept for its memory
 };
 
 }  // namespace respite

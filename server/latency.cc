@@ -17,11 +17,14 @@ void LatencyMonitor::Add(Bytes event, int64_t latency_ms, int64_t unix_time_s) {
   record.samples.push_back({unix_time_s, latency_ms});
 }
 
-bool LatencyMonitor::Reset(Bytes event) {
-  auto found = events_.find(event);
-  if (found == events_.end()) return false;
-  events_.erase(found);
-  return true;
+size_t LatencyMonitor::Reset(Bytes event) {
+  return std::erase_if(events_, [event](const auto& known) { return EqualsIgnoreCase(known.first, event); });
+}
+
+size_t LatencyMonitor::Clear() {
+  size_t count = events_.size();
+  events_.clear();
+  return count;
 }
 
 }  // namespace respite

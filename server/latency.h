@@ -25,9 +25,14 @@ class LatencyMonitor {
 
   // Requires: the caller compared with the threshold. Two spikes within one second count as the larger one.
   void Add(Bytes event, int64_t latency_ms, int64_t unix_time_s);
-  // Forgets one event; false when it is not known.
-  bool Reset(Bytes event);
-  void Clear() { events_.clear(); }
+  // Forgets the events of this name, in any case, or all. Returns how many there were.
+  size_t Reset(Bytes event);
+  size_t Clear();
+  // Null when the event, in this very case, is not known.
+  const Event* Find(Bytes event) const {
+    auto found = events_.find(event);
+    return found == events_.end() ? nullptr : &found->second;
+  }
   const std::map<std::string, Event, std::less<>>& Events() const { return events_; }
 
  private:

@@ -1,15 +1,19 @@
 #include "server/listener.h"
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <asio/io_context.hpp>
 #include <asio/posix/stream_descriptor.hpp>
+#include <asio/steady_timer.hpp>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
 #include "server/client_text.h"
+#include "server/config/value_text.h"
 #include "server/connection.h"
 #include "server/refusals.h"
 #include "server/socket_address.h"
@@ -20,10 +24,17 @@ namespace {
 
 constexpr int kAcceptsPerEvent = 1000;
 
-// Optional addresses ("-::1") are left out when the machine does not have them.
-bool IsAbsentAddress(int code) {
-  return code == EADDRNOTAVAIL || code == EAFNOSUPPORT || code == ENOPROTOOPT || code == EPROTONOSUPPORT ||
-         code == ESOCKTNOSUPPORT || code == EPFNOSUPPORT;
+constexpr auto kPauseWithoutDescriptors = std::chrono::milliseconds(100);
+
+// This machine does not have that kind of address.
+bool IsUnknownFamily(int code) {
+  return code == EAFNOSUPPORT || code == ENOPROTOOPT || code == EPROTONOSUPPORT || code == ESOCKTNOSUPPORT ||
+         code == EPFNOSUPPORT;
+}
+
+uint64_t InodeOf(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
 }
 
 void SendAndClose(int descriptor, Bytes error) {
@@ -35,8 +46,9 @@ void SendAndClose(int descriptor, Bytes error) {
 }  // namespace
 
 struct Listener::Socket {
-  Socket(asio::io_context& context, Descriptor opened) : descriptor(context, opened.Release()) {}
+  Socket(asio::io_context& context, Descriptor opened) : descriptor(context, opened.Release()), retry(context) {}
   asio::posix::stream_descriptor descriptor;
+  asio::steady_timer retry;
 };
 
 Listener::Listener(EventLoop& loop) : loop_(loop) {}
@@ -48,29 +60,31 @@ std::optional<std::string> Listener::Open() {
 }
 
 std::optional<std::string> Listener::ReopenTcp() {
+  tcp_.clear();
   std::vector<std::unique_ptr<Socket>> opened;
   if (auto error = OpenTcp(opened)) return error;
-  tcp_ = std::move(opened);  // closes the old ones
+  tcp_ = std::move(opened);
   for (auto& socket : tcp_) Accept(*socket);
   return std::nullopt;
 }
 
 std::optional<std::string> Listener::OpenTcp(std::vector<std::unique_ptr<Socket>>& opened) {
   Settings& settings = loop_.server().config().Adjust();
-  settings.bound_port = 0;
-  if (settings.port == 0) return std::nullopt;
-  TcpOptions options{.port = settings.port == kAutoPort ? 0 : settings.port,
+  TcpOptions options{.port = settings.port == kAutoPort ? settings.bound_port : settings.port,
                      .backlog = settings.tcp_backlog,
                      .mark = settings.socket_mark_id};
+  settings.bound_port = 0;
+  if (settings.port == 0) return std::nullopt;
   for (const std::string& bound : settings.bind) {
     bool optional = bound.starts_with('-');
     std::string host = optional ? bound.substr(1) : bound;
     auto socket = ListenTcp(host, options);
     if (!socket.ok()) {
-      if (optional && (IsAbsentAddress(socket.error().code))) continue;
       std::string port = std::to_string(options.port);
+      int code = socket.error().code;
       loop_.server().log().Warning("Warning: Could not create server TCP listening socket " + host + ":" + port + ": " +
                                    socket.error().text);
+      if (IsUnknownFamily(code) || (optional && code == EADDRNOTAVAIL)) continue;
       return "Failed listening on port " + port + " (tcp), aborting.";
     }
     options.port = PortOf(socket.value().Get());  // `auto`: the other addresses get the same
@@ -84,10 +98,9 @@ std::optional<std::string> Listener::OpenUnix() {
   const Settings& settings = loop_.server().settings();
   if (settings.unixsocket.empty()) return std::nullopt;
   auto socket = ListenUnix(settings.unixsocket, settings.unixsocketperm, settings.tcp_backlog);
-  if (!socket.ok()) {
-    loop_.server().log().Warning("Failed opening Unix socket: " + socket.error().text);
-    return "Failed listening on port 0 (unix), aborting.";
-  }
+  if (!socket.ok()) return "Failed opening Unix socket: " + socket.error().text;
+  unix_path_ = AbsolutePath(settings.unixsocket);
+  unix_inode_ = InodeOf(unix_path_);
   unix_ = std::make_unique<Socket>(loop_.Context(), std::move(socket.value()));
   Accept(*unix_);
   return std::nullopt;
@@ -97,7 +110,15 @@ void Listener::Close() {
   tcp_.clear();
   if (!unix_) return;
   unix_.reset();
-  unlink(loop_.server().settings().unixsocket.c_str());
+  RemoveUnixFile();
+}
+
+void Listener::RemoveUnixFile() {
+  Logger& log = loop_.server().log();
+  if (InodeOf(unix_path_) != unix_inode_) return;  // another server's by now
+  log.Notice("Removing the unix socket file.");
+  if (unlink(unix_path_.c_str()) == 0) return;
+  log.Warning(std::string("Error removing the unix socket file: ") + std::strerror(errno));
 }
 
 void Listener::Accept(Socket& socket) {
@@ -106,16 +127,25 @@ void Listener::Accept(Socket& socket) {
         if (error) return;  // closed: `socket` may be gone
         for (int i = 0; i < kAcceptsPerEvent; ++i) {
           int accepted = accept4(socket.descriptor.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-          if (accepted < 0) {
-            if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR && errno != ECONNABORTED) {
-              loop_.server().log().Warning(std::string("Accepting client connection: ") + std::strerror(errno));
-            }
-            break;
+          if (accepted >= 0) {
+            Welcome(accepted);
+            continue;
           }
-          Welcome(accepted);
+          if (errno == EAGAIN || errno == EWOULDBLOCK) break;
+          if (errno == EINTR || errno == ECONNABORTED) continue;
+          loop_.server().log().Warning(std::string("Accepting client connection: ") + std::strerror(errno));
+          return AcceptLater(socket);
         }
         Accept(socket);
       });
+}
+
+// Out of descriptors or memory: the client stays in the kernel's queue, which would wake us at once.
+void Listener::AcceptLater(Socket& socket) {
+  socket.retry.expires_after(kPauseWithoutDescriptors);
+  socket.retry.async_wait([this, &socket](const asio::error_code& error) {
+    if (!error) Accept(socket);
+  });
 }
 
 void Listener::Welcome(int descriptor) {

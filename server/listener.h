@@ -1,6 +1,7 @@
 // Listener: the sockets on which clients arrive: TCP on each `bind` address, and a unix socket.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,22 +17,28 @@ class Listener {
   ~Listener();
 
   // Opens what the settings ask for. Returns why that failed; warnings are logged. With `port auto` the system chooses
-  // a free port, which is then found in settings().bound_port.
+  // a free port (at first; later the one there is is kept), which is then found in settings().bound_port.
   std::optional<std::string> Open();
-  // `port`, `bind`, `tcp-backlog`, `unixsocket` changed: opens the new sockets, then closes the old ones.
+  // `port` or `bind` changed: closes the old sockets (the new ones may overlap them), then opens the new ones.
   std::optional<std::string> ReopenTcp();
+  bool HasTcp() const { return !tcp_.empty(); }
+  bool HasUnix() const { return unix_ != nullptr; }
+  // The unix socket's file goes, too, unless somebody else has put his own there.
   void Close();
 
  private:
   struct Socket;
-  struct Sockets;
 
   std::optional<std::string> OpenTcp(std::vector<std::unique_ptr<Socket>>& opened);
   std::optional<std::string> OpenUnix();
+  void RemoveUnixFile();
   void Accept(Socket& socket);
+  void AcceptLater(Socket& socket);
   void Welcome(int descriptor);
 
   EventLoop& loop_;
+  std::string unix_path_;  // absolute
+  uint64_t unix_inode_ = 0;
   std::vector<std::unique_ptr<Socket>> tcp_;
   std::unique_ptr<Socket> unix_;
 };

@@ -82,6 +82,13 @@ void PurgeAllocator() {
   mallctl(all.c_str(), nullptr, nullptr, nullptr, 0);
 }
 
+std::string AllocatorReport() {
+  std::string report;
+  auto append = [](void* target, const char* text) { static_cast<std::string*>(target)->append(text); };
+  malloc_stats_print(append, &report, nullptr);
+  return report;
+}
+
 #else
 
 namespace {
@@ -112,6 +119,8 @@ std::string AllocatorName() { return "libc"; }
 AllocatorStats ReadAllocator() { return {}; }
 
 void PurgeAllocator() { malloc_trim(0); }
+
+std::string AllocatorReport() { return {}; }
 
 #endif
 

@@ -53,4 +53,7 @@ size_t SystemMemory();
 // Gives unused pages back to the system.
 void PurgeAllocator();
 
+// The allocator's own report for people; empty when it has none. Cost: some ms.
+std::string AllocatorReport();
+
 }  // namespace respite

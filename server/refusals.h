@@ -69,7 +69,6 @@ inline constexpr char kClientIdPositive[] = "ERR client-id should be greater tha
 inline constexpr char kNoSuchClient[] = "ERR No such client";
 inline constexpr char kPauseMode[] = "ERR CLIENT PAUSE mode must be WRITE or ALL";
 inline constexpr char kUnblockReason[] = "ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR";
-inline constexpr char kTimeoutOutOfRange[] = "ERR timeout is out of range";
 
 inline constexpr char kDebugNotAllowed[] =
     "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run it from a "
@@ -86,6 +85,21 @@ inline constexpr char kModuleLoad[] = "ERR Error loading the extension. Please c
 inline constexpr char kModuleUnload[] = "ERR Error unloading module: no such module with that name";
 inline constexpr char kShutdownFailed[] = "ERR Errors trying to SHUTDOWN. Check logs.";
 inline constexpr char kNoShutdown[] = "ERR No shutdown in progress.";
+
+inline constexpr char kSlowlogCount[] = "ERR count should be greater than or equal to -1";
+inline constexpr char kPackedThreshold[] =
+    "ERR argument must be a memory value bigger than 1 and smaller than 4gb";
+inline constexpr char kNotListpack[] = "ERR Not a listpack encoded object.";
+inline constexpr char kNotQuicklist[] = "ERR Not a quicklist encoded object.";
+inline constexpr char kNotHashTable[] =
+    "ERR The value stored at the specified key is not represented using an hash table";
+inline constexpr char kNoSuchDatabase[] = "ERR Out of range database";
+inline constexpr char kPopulateMemory[] = "ERR OOM in dictTryExpand";
+inline constexpr char kProtocolType[] =
+    "ERR Wrong protocol type name. Please use one of the following: "
+    "string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false";
+inline constexpr char kNeedsResp3[] = "ERR RESP2 is not supported by this command";
+inline constexpr char kRestartFailed[] = "ERR failed to restart the server. Check server logs.";
 
 inline constexpr char kMaxClients[] = "ERR max number of clients reached";
 inline constexpr char kProtectedMode[] =
@@ -124,8 +138,11 @@ inline Refusal WrongArity(Bytes command) {
 }
 // `Unknown subcommand or wrong number of arguments` is said by containers whose subcommand checks its own arguments.
 inline Refusal SubcommandSyntax(Bytes container, Bytes subcommand) {
-  return {"ERR unknown subcommand or wrong number of arguments for '" + std::string(subcommand) + "'. Try " +
-          ToUpper(container) + " HELP."};
+  return {"ERR unknown subcommand or wrong number of arguments for '" + std::string(subcommand.substr(0, 128)) +
+          "'. Try " + ToUpper(container) + " HELP."};
+}
+inline Refusal NoLatencySamples(Bytes event) {
+  return {"ERR No samples available for event '" + std::string(event) + "'"};
 }
 inline Refusal UnknownSubcommand(Bytes container, Bytes subcommand) {
   return {"ERR unknown subcommand '" + std::string(subcommand.substr(0, 128)) + "'. Try " + ToUpper(container) +

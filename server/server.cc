@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "server/commands/families.h"
 #include "server/config_hooks.h"
@@ -58,8 +59,9 @@ void Server::EndTurn() {
 void Server::Cron() {
   int64_t started_us = clock().MonotonicUs();
   AdjustHz();
+  if (debug_.pause_cron) return;
   if (pause_.IsOver(clock().MonotonicMs())) EndPause();
-  if (!data_.purges_held) expiry_.Cycle(settings(), hz_);
+  if (!data_.purges_held) ExpireKeys();
   SampleStats();
   CheckClients();
   ResumeWaiting();
@@ -71,6 +73,27 @@ void Server::AdjustHz() {
   if (!settings().dynamic_hz) return;
   while (clients_.Count() / static_cast<size_t>(hz_) > kClientsPerRound && hz_ < kMaxHz)
     hz_ = std::min(hz_ * 2, kMaxHz);
+}
+
+void Server::ExpireKeys() {
+  expiry_.StartRound(settings(), hz_);
+  GoOnExpiring();
+}
+
+void Server::GoOnExpiring() {
+  // Clients are served between slices. Without a host nobody waits.
+  Expiry::Slice slice = expiry_.RunSlice();
+  int64_t threshold_ms = settings().latency_monitor_threshold;
+  if (threshold_ms != 0 && slice.elapsed_us >= threshold_ms * 1000) {
+    latency_.Add("expire-cycle", slice.elapsed_us / 1000, clock().WallMs() / 1000);
+  }
+  if (slice.outcome == Expiry::Outcome::kFinished) return;
+  if (host_ == nullptr) return GoOnExpiring();
+  if (std::exchange(slice_posted_, true)) return;
+  host_->Post([this] {
+    slice_posted_ = false;
+    GoOnExpiring();
+  });
 }
 
 void Server::SampleStats() {

@@ -17,6 +17,7 @@
 #include "server/clients.h"
 #include "server/command_table.h"
 #include "server/config/config.h"
+#include "server/debug_switches.h"
 #include "server/executor.h"
 #include "server/expiry.h"
 #include "server/latency.h"
@@ -74,6 +75,7 @@ class Server {
   Clients& clients() { return clients_; }
   ClientLimits& limits() { return limits_; }
   Executor& executor() { return executor_; }
+  const Executor& executor() const { return executor_; }
   Expiry& expiry() { return expiry_; }
   Auth& auth() { return auth_; }
   const Pause& pause() const { return pause_; }
@@ -83,6 +85,7 @@ class Server {
   SlowLog& slowlog() { return slowlog_; }
   LatencyMonitor& latency() { return latency_; }
   Reclaimer& reclaimer() { return reclaimer_; }
+  DebugSwitches& debug() { return debug_; }
 
   // From now on `journal` (null: nobody) hears of every effect. It must outlive the server or be detached first.
   void AttachJournal(Journal* journal) { data_.journal = journal; }
@@ -96,8 +99,9 @@ class Server {
   void MarkStartupMemory();
 
   const std::string& run_id() const { return run_id_; }
+  // Names the history of the data, for replicas (INFO's master_replid).
   const std::string& replication_id() const { return replication_id_; }
-  void RenewReplicationId() { replication_id_ = RandomHex(40); }
+  void ChangeReplicationId() { replication_id_ = RandomHex(40); }
   int64_t started_ms() const { return started_ms_; }  // monotonic
   int64_t started_wall_ms() const { return started_wall_ms_; }
   const Access& access() const { return access_; }
@@ -112,6 +116,8 @@ class Server {
   void FreeDatabase(Database content, FreeMode mode);
 
  private:
+  void ExpireKeys();
+  void GoOnExpiring();
   void SampleStats();
   void CheckClients();
   void ResumeWaiting();
@@ -133,15 +139,17 @@ class Server {
   SlowLog slowlog_;
   LatencyMonitor latency_;
   Reclaimer reclaimer_;
+  DebugSwitches debug_;
   Expiry expiry_;
   Executor executor_;
   Host* host_ = nullptr;
   std::vector<uint64_t> waiting_;  // ids of sessions that IsTimeUp parked
   std::string run_id_;
-  std::string replication_id_;  // names the history of this dataset to replicas
+  std::string replication_id_;
   int64_t started_ms_;
   int64_t started_wall_ms_;
   int hz_;
+  bool slice_posted_ = false;  // the next slice of expiry waits for its Turn
   int64_t last_sample_us_ = 0;
 };
 

@@ -77,8 +77,6 @@ struct Session {
   std::vector<std::string> postponed;
   int64_t waiting_since_ms = -1;  // monotonic; the request in `postponed` waits by itself (WAIT); -1: it does not
   bool postponed_listed = false;  // stands in Clients' list of postponed sessions
-  // Words of the running command that SLOWLOG and MONITOR must not show; see Call::Redact.
-  std::vector<size_t> redacted_words;
 
   // Accounting, in milliseconds of the monotonic clock.
   int64_t created_ms = 0;

@@ -113,7 +113,7 @@ struct ConfigSet {
       const auto [name, value] = call.args.Take<Bytes, Bytes>();
       const Directive* directive = FindDirective(name);
       if (directive != nullptr && directive->Has(directive_flags::kSensitive)) {
-        call.Redact(call.args.Count() - call.args.Left() - 1);
+        call.server.executor().Redact(call.args.Count() - call.args.Left() - 1);
       }
       pairs.emplace_back(name, value);
     }

@@ -1,11 +1,388 @@
+// DEBUG: handles for tests. Redis checks the number of words of each subcommand by itself and answers the same error
+// for an unknown subcommand and for a wrong number, so this family has a table of its own.
+#include <sys/mman.h>
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "base/glob.h"
+#include "base/memory_text.h"
+#include "datatypes/digest.h"
 #include "server/call.h"
 #include "server/commands/families.h"
+#include "server/debug_text.h"
+#include "server/help.h"
+#include "server/memory.h"
+#include "server/server.h"
 
 namespace respite {
 
 namespace {
 
-constexpr auto kDebugCommands = Family<>();
+// As C's atoi: leading digits, 0 without any.
+int LeadingInteger(Bytes word) { return static_cast<int>(std::strtol(std::string(word).c_str(), nullptr, 10)); }
+
+// Of a word of at least zero; both mistakes have the same text.
+int64_t NextPositive(Args& args) {
+  int64_t value = args.NextInteger(refusals::kMustBePositive);
+  if (value < 0) throw Refusal{refusals::kMustBePositive};
+  return value;
+}
+
+// --- Ends of the process
+
+[[noreturn]] void Die(Call& call) {
+  if (call.server.settings().use_exit_on_panic) std::_Exit(1);
+  std::abort();
+}
+
+void Assert(Call& call) {
+  call.server.log().Warning("=== ASSERTION FAILED ===");
+  call.server.log().Warning("==> DEBUG ASSERT '1 == 2' is not true");
+  Die(call);
+}
+
+void Panic(Call& call) {
+  call.server.log().Warning("Guru Meditation: DEBUG PANIC called at Unix time " + std::to_string(call.now_ms / 1000));
+  Die(call);
+}
+
+void OutOfMemory(Call& call) {
+  call.server.log().Warning("Out Of Memory allocating " + std::to_string(SIZE_MAX / 2) + " bytes!");
+  Die(call);
+}
+
+// A write to a page that may only be read.
+void Segfault(Call& call) {
+  void* page = mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page != MAP_FAILED) *static_cast<volatile char*>(page) = 'x';
+  call.reply.Ok();  // only if there was no page to write to
+}
+
+void Restart(Call& call) {
+  if (!call.args.AtEnd()) call.args.NextInteger();
+  call.server.log().Warning("This server cannot restart itself: " + std::string(call.args[1]) + " refused");
+  throw Refusal{refusals::kRestartFailed};
+}
+
+// --- Switches
+
+void SetActiveExpire(Call& call) {
+  call.server.expiry().SetActive(LeadingInteger(call.args.Next()) != 0);
+  call.reply.Ok();
+}
+
+void PauseCron(Call& call) {
+  call.server.debug().pause_cron = LeadingInteger(call.args.Next()) != 0;
+  call.reply.Ok();
+}
+
+// There are no lists whose nodes it could change yet; the bounds are checked.
+void PackedThreshold(Call& call) {
+  constexpr uint64_t kMost = (uint64_t{1} << 32) - (uint64_t{1} << 20);
+  auto bytes = ParseMemory(call.args.Next());
+  if (!bytes || *bytes > kMost) throw Refusal{refusals::kPackedThreshold};
+  call.reply.Ok();
+}
+
+// Reply blocks go back to the pool as soon as they are sent: there is no peak to reset and nothing to resize.
+void ReplyBufferSwitch(Call& call) {
+  Bytes what = call.args.Next();
+  Bytes value = call.args.Next();
+  if (EqualsIgnoreCase(what, "peak-reset-time")) {
+    if (!EqualsIgnoreCase(value, "never") && !EqualsIgnoreCase(value, "reset")) Args::Integer(value);
+  } else if (!EqualsIgnoreCase(what, "resizing")) {
+    throw refusals::SubcommandSyntax(call.args[0], call.args[1]);
+  }
+  call.reply.Ok();
+}
+
+void ChangeReplId(Call& call) {
+  call.server.log().Notice("Changing replication IDs after receiving DEBUG change-repl-id");
+  call.server.ChangeReplicationId();
+  call.reply.Ok();
+}
+
+// --- Data
+
+// Redis: DEBUG meets keys that are expired but still there.
+const Entry& FindEvenExpired(Call& call, Bytes key) {
+  const Entry* entry = call.db.Data().Find(key);
+  if (entry == nullptr) throw Refusal{refusals::kNoSuchKey};
+  return *entry;
+}
+
+void Object(Call& call) {
+  const Entry& entry = FindEvenExpired(call, call.args.Next());
+  call.reply.Simple(DescribeEntry(entry, call.server.settings(), call.now_ms));
+}
+
+void RefuseExisting(Call& call, const char* refusal) {
+  if (call.db.Inspect(call.args.Next()) == nullptr) throw Refusal{refusals::kNoSuchKey};
+  throw Refusal{refusal};
+}
+void Listpack(Call& call) { RefuseExisting(call, refusals::kNotListpack); }
+void Quicklist(Call& call) { RefuseExisting(call, refusals::kNotQuicklist); }
+void HtStatsKey(Call& call) { RefuseExisting(call, refusals::kNotHashTable); }
+
+void HtStats(Call& call) {
+  int64_t db = call.args.NextInteger();
+  if (db < 0 || db >= call.server.keyspace().Count()) throw Refusal{refusals::kNoSuchDatabase};
+  TableDetail detail = call.args.TakeToken("full") ? TableDetail::kFull : TableDetail::kBrief;
+  const Database& data = call.server.keyspace()[static_cast<int>(db)];
+  call.reply.Verbatim("[Dictionary HT]\n" + DescribeTable(data.Entries(), detail) + "[Expires HT]\n" +
+                          DescribeTable(data.Timed(), detail),
+                      "txt");
+}
+
+void DatasetDigest(Call& call) { call.reply.Simple(DigestOf(call.server.keyspace()).Hex()); }
+
+void DigestValue(Call& call) {
+  call.reply.Array(call.args.Left());
+  while (!call.args.AtEnd()) {
+    Digest digest;
+    const Entry* entry = call.db.Data().Find(call.args.Next());
+    if (entry != nullptr) MixValue(digest, *entry);
+    call.reply.Simple(digest.Hex());
+  }
+}
+
+struct PopulateOptions {
+  int64_t count;
+  std::string prefix = "key";
+  int64_t value_bytes = 0;  // 0: as long as its text
+};
+
+PopulateOptions TakePopulateOptions(Args& args) {
+  PopulateOptions options{.count = NextPositive(args)};
+  if (static_cast<uint64_t>(options.count) > SystemMemory() / sizeof(void*)) throw Refusal{refusals::kPopulateMemory};
+  if (!args.AtEnd()) options.prefix = args.Next();
+  if (!args.AtEnd()) options.value_bytes = NextPositive(args);
+  return options;
+}
+
+// Redis: the keys are not told to replicas nor counted as changes, so Touched is not called.
+void Populate(Call& call) {
+  constexpr size_t kKeyBytesMax = 127;  // Redis: longer names are cut
+  PopulateOptions options = TakePopulateOptions(call.args);
+  for (int64_t i = 0; i < options.count; ++i) {
+    std::string key = (options.prefix + ":" + std::to_string(i)).substr(0, kKeyBytesMax);
+    if (call.db.Find(key) != nullptr) continue;
+    std::string value = "value:" + std::to_string(i);
+    if (options.value_bytes != 0) value.resize(static_cast<size_t>(options.value_bytes), '\0');
+    call.db.Put(nullptr, key, StringContent::Text(value));
+  }
+  call.reply.Ok();
+}
+
+// --- Replies
+
+void Flags(Reply& reply) {
+  for (int i = 0; i < 3; ++i) {
+    reply.Integer(i);
+    reply.Bool(i == 1);
+  }
+}
+
+void Numbers(Reply& reply) {
+  for (int i = 0; i < 3; ++i) reply.Integer(i);
+}
+
+void WithAttribute(Reply& reply) {
+  if (reply.IsResp3()) {
+    reply.Attribute(1);
+    reply.Bulk("key-popularity");
+    reply.Array(2);
+    reply.Bulk("key:123");
+    reply.Integer(90);
+  }
+  reply.Bulk("Some real reply following the attribute");
+}
+
+void WithPush(Reply& reply) {
+  if (!reply.IsResp3()) throw Refusal{refusals::kNeedsResp3};
+  reply.Push(2);
+  reply.Bulk("server-cpu-usage");
+  reply.Integer(42);
+  reply.Bulk("Some real reply following the push reply");
+}
+
+struct SampleReply {
+  Bytes name;
+  void (*write)(Reply&);
+};
+constexpr std::array kSampleReplies = {
+    SampleReply{"string", [](Reply& reply) { reply.Bulk("Hello World"); }},
+    SampleReply{"integer", [](Reply& reply) { reply.Integer(12345); }},
+    SampleReply{"double", [](Reply& reply) { reply.Double(3.141); }},
+    SampleReply{"bignum", [](Reply& reply) { reply.BigNumber("1234567999999999999999999999999999999"); }},
+    SampleReply{"null", [](Reply& reply) { reply.Null(); }},
+    SampleReply{"array", [](Reply& reply) { reply.Array(3), Numbers(reply); }},
+    SampleReply{"set", [](Reply& reply) { reply.Set(3), Numbers(reply); }},
+    SampleReply{"map", [](Reply& reply) { reply.Map(3), Flags(reply); }},
+    SampleReply{"attrib", WithAttribute},
+    SampleReply{"push", WithPush},
+    SampleReply{"verbatim", [](Reply& reply) { reply.Verbatim("This is a verbatim\nstring", "txt"); }},
+    SampleReply{"true", [](Reply& reply) { reply.Bool(true); }},
+    SampleReply{"false", [](Reply& reply) { reply.Bool(false); }},
+};
+
+void Protocol(Call& call) {
+  Bytes name = call.args.Next();
+  for (const SampleReply& sample : kSampleReplies)
+    if (EqualsIgnoreCase(sample.name, name)) return sample.write(call.reply);
+  throw Refusal{refusals::kProtocolType};
+}
+
+void Error(Call& call) { call.reply.Error(call.args.Next()); }
+
+// --- Others
+
+void Log(Call& call) {
+  call.server.log().Warning("DEBUG LOG: " + std::string(call.args.Next()));
+  call.reply.Ok();
+}
+
+// Holds up the whole server, which is the purpose. Redis: what is no number reads as 0; a signal ends the sleep.
+void Sleep(Call& call) {
+  double seconds = std::strtod(std::string(call.args.Next()).c_str(), nullptr);
+  constexpr double kLongest = 1e9;
+  int64_t micros = seconds > 0 ? static_cast<int64_t>(std::min(seconds, kLongest) * 1e6) : 0;
+  timespec duration{.tv_sec = micros / 1'000'000, .tv_nsec = (micros % 1'000'000) * 1000};
+  nanosleep(&duration, nullptr);
+  call.reply.Ok();
+}
+
+std::string RandomPattern(Random& random) {
+  constexpr Bytes kLetters = "ab*?[]^-\\";
+  std::string text(random.Below(32), ' ');
+  for (char& c : text)
+    c = random.Below(2) == 0 ? kLetters[random.Below(kLetters.size())] : static_cast<char>(random.Next());
+  return text;
+}
+
+void StringMatchTest(Call& call) {
+  constexpr int kRounds = 100'000;
+  Random& random = call.server.random();
+  uint64_t matches = 0;
+  for (int i = 0; i < kRounds; ++i) {
+    std::string pattern = RandomPattern(random);
+    if (GlobMatch(pattern, RandomPattern(random), CaseMode::kSensitive)) ++matches;
+  }
+  call.server.log().Debug("DEBUG STRINGMATCH-TEST: " + std::to_string(matches) + " matches");
+  call.reply.Simple("Apparently Redis did not crash: test passed");
+}
+
+void Help(Call& call) {
+  WriteHelp(call, {"ASSERT",
+                   "    Crashes with a failed assertion.",
+                   "CHANGE-REPL-ID",
+                   "    Draws a new replication ID.",
+                   "CRASH-AND-RECOVER [<milliseconds>]",
+                   "    Refused: this server cannot restart itself.",
+                   "DIGEST",
+                   "    A fingerprint of all data.",
+                   "DIGEST-VALUE <key> [<key> ...]",
+                   "    Fingerprints of the values at these keys.",
+                   "ERROR <string>",
+                   "    Answers with <string> as an error.",
+                   "HTSTATS <dbid> [full]",
+                   "    Figures of the tables of a database.",
+                   "HTSTATS-KEY <key> [full]",
+                   "    Figures of the table inside a value.",
+                   "LISTPACK <key>",
+                   "    The listpack inside a value.",
+                   "LOG <message>",
+                   "    Writes a line to the log.",
+                   "OBJECT <key>",
+                   "    How the value of <key> is stored.",
+                   "OOM",
+                   "    Crashes as if memory had run out.",
+                   "PANIC",
+                   "    Crashes on purpose.",
+                   "PAUSE-CRON <0|1>",
+                   "    1 stops the timer of the server, 0 starts it again.",
+                   "POPULATE <count> [<prefix>] [<size>]",
+                   "    Adds <count> strings key:0, key:1, ... (or <prefix>:0 ...), of <size> bytes each.",
+                   "PROTOCOL <type>",
+                   "    Answers with a sample of a reply type: string, integer, double, bignum, null,",
+                   "    array, set, map, attrib, push, verbatim, true, false.",
+                   "QUICKLIST <key> [<0|1>]",
+                   "    The quicklist inside a value.",
+                   "QUICKLIST-PACKED-THRESHOLD <size>",
+                   "    From which size a list element has a node of its own.",
+                   "REPLYBUFFER PEAK-RESET-TIME <NEVER|RESET|time>",
+                   "REPLYBUFFER RESIZING <0|1>",
+                   "    Accepted; reply buffers here need neither.",
+                   "RESTART [<milliseconds>]",
+                   "    Refused: this server cannot restart itself.",
+                   "SEGFAULT",
+                   "    Crashes with a bad memory access.",
+                   "SET-ACTIVE-EXPIRE <0|1>",
+                   "    0 leaves expired keys alone until somebody asks for them.",
+                   "SLEEP <seconds>",
+                   "    Holds up the server; fractions are allowed.",
+                   "STRINGMATCH-TEST",
+                   "    Tries the pattern matcher on random patterns."});
+}
+
+struct Row {
+  Bytes name;
+  size_t words_min;  // "DEBUG" and the subcommand included
+  size_t words_max;
+  CommandHandler run;
+};
+constexpr size_t kAnyNumber = SIZE_MAX;
+constexpr std::array kRows = {
+    Row{"assert", 2, kAnyNumber, Assert},
+    Row{"change-repl-id", 2, 2, ChangeReplId},
+    Row{"crash-and-recover", 2, kAnyNumber, Restart},
+    Row{"digest", 2, 2, DatasetDigest},
+    Row{"digest-value", 2, kAnyNumber, DigestValue},
+    Row{"error", 3, 3, Error},
+    Row{"help", 2, 2, Help},
+    Row{"htstats", 3, kAnyNumber, HtStats},
+    Row{"htstats-key", 3, kAnyNumber, HtStatsKey},
+    Row{"listpack", 3, 3, Listpack},
+    Row{"log", 3, 3, Log},
+    Row{"object", 3, 3, Object},
+    Row{"oom", 2, kAnyNumber, OutOfMemory},
+    Row{"panic", 2, kAnyNumber, Panic},
+    Row{"pause-cron", 3, 3, PauseCron},
+    Row{"populate", 3, 5, Populate},
+    Row{"protocol", 3, 3, Protocol},
+    Row{"quicklist", 3, 4, Quicklist},
+    Row{"quicklist-packed-threshold", 3, 3, PackedThreshold},
+    Row{"replybuffer", 4, 4, ReplyBufferSwitch},
+    Row{"restart", 2, kAnyNumber, Restart},
+    Row{"segfault", 2, kAnyNumber, Segfault},
+    Row{"set-active-expire", 3, 3, SetActiveExpire},
+    Row{"sleep", 3, 3, Sleep},
+    Row{"stringmatch-test", 2, 2, StringMatchTest},
+};
+
+struct Debug {
+  static constexpr CommandSpec spec = {.syntax = "DEBUG",
+                                       .summary = "Groups handles for tests and for looking inside.",
+                                       .since = "1.0.0",
+                                       .complexity = "Depends on the subcommand.",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAdmin | kNoScript | kLoading | kStale | kProtected,
+                                       .arity = -2,
+                                       .syscmd = true};
+  static void Run(Call& call) {
+    Bytes name = call.args.Next();
+    for (const Row& row : kRows) {
+      bool fits = call.args.Count() >= row.words_min && call.args.Count() <= row.words_max;
+      if (fits && EqualsIgnoreCase(row.name, name)) return row.run(call);
+    }
+    throw refusals::SubcommandSyntax(call.args[0], name);
+  }
+};
+
+constexpr auto kDebugCommands = Family<Debug>();
 
 }  // namespace
 

@@ -1,11 +1,202 @@
+// MEMORY: what the data and the server take.
 #include "server/call.h"
 #include "server/commands/families.h"
+#include "server/help.h"
+#include "server/memory.h"
+#include "server/memory_report.h"
+#include "server/server.h"
 
 namespace respite {
 
 namespace {
 
-constexpr auto kMemoryCommands = Family<>();
+struct MemoryDoctorCommand {
+  static constexpr CommandSpec spec = {
+      .syntax = "MEMORY|DOCTOR",
+      .summary = "Explains to people how memory is used and what could be better.",
+      .since = "4.0.0",
+      .complexity = "O(1)",
+      .group = CommandGroup::kServer,
+      .tips = "nondeterministic_output request_policy:all_shards response_policy:special"};
+  static void Run(Call& call) { call.reply.Verbatim(MemoryDoctor(ReportMemory(call.server)), "txt"); }
+};
+
+struct MemoryHelp {
+  static constexpr CommandSpec spec = {.syntax = "MEMORY|HELP",
+                                       .summary = "Lists the subcommands of MEMORY.",
+                                       .since = "4.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kLoading | kStale};
+  static void Run(Call& call) {
+    WriteHelp(call, {"DOCTOR", "    Looks for memory problems.", "MALLOC-STATS", "    The allocator's own report.",
+                     "PURGE", "    Gives unused memory back to the system.", "STATS",
+                     "    Where the memory of the server goes.", "USAGE <key> [SAMPLES <count>]",
+                     "    Bytes that <key> and its value take. Of large collections <count> elements are",
+                     "    measured (5 unless told, 0 for all)."});
+  }
+};
+
+struct MemoryMallocStats {
+  static constexpr CommandSpec spec = {
+      .syntax = "MEMORY|MALLOC-STATS",
+      .summary = "Shows the report of the memory allocator.",
+      .since = "4.0.0",
+      .complexity = "Depends on how much memory is allocated.",
+      .group = CommandGroup::kServer,
+      .tips = "nondeterministic_output request_policy:all_shards response_policy:special"};
+  static void Run(Call& call) {
+    std::string report = AllocatorReport();
+    if (report.empty()) return call.reply.Bulk("Stats not supported for the current allocator");
+    call.reply.Verbatim(report, "txt");
+  }
+};
+
+struct MemoryPurge {
+  static constexpr CommandSpec spec = {.syntax = "MEMORY|PURGE",
+                                       .summary = "Gives memory that is not in use back to the system.",
+                                       .since = "4.0.0",
+                                       .complexity = "Depends on how much memory is allocated.",
+                                       .group = CommandGroup::kServer,
+                                       .tips = "request_policy:all_shards response_policy:all_succeeded"};
+  static void Run(Call& call) {
+    PurgeAllocator();
+    call.reply.Ok();
+  }
+};
+
+// Writes the pairs of MEMORY STATS.
+class StatsWriter {
+ public:
+  explicit StatsWriter(Reply& reply) : reply_(reply) {}
+
+  void Count(Bytes name, size_t value) { Signed(name, static_cast<int64_t>(value)); }
+  void Ratio(Bytes name, double value) {
+    reply_.Bulk(name);
+    reply_.Double(value);
+  }
+  // What `large` has more than `small`; may be negative.
+  void Excess(Bytes name, size_t large, size_t small) {
+    Signed(name, static_cast<int64_t>(large) - static_cast<int64_t>(small));
+  }
+
+ private:
+  void Signed(Bytes name, int64_t value) {
+    reply_.Bulk(name);
+    reply_.Integer(value);
+  }
+
+  Reply& reply_;
+};
+
+struct MemoryStats {
+  static constexpr CommandSpec spec = {
+      .syntax = "MEMORY|STATS",
+      .summary = "Tells where the memory of the server goes.",
+      .since = "4.0.0",
+      .complexity = "O(1)",
+      .group = CommandGroup::kServer,
+      .tips = "nondeterministic_output request_policy:all_shards response_policy:special"};
+  static void Run(Call& call) {
+    MemoryReport report = ReportMemory(call.server);
+    constexpr size_t kFields = 27;
+    call.reply.Map(kFields + report.databases.size());
+    StatsWriter writer(call.reply);
+    WriteParts(writer, report);
+    for (const MemoryReport::Database& database : report.databases) WriteDatabase(call.reply, database);
+    WriteTotals(writer, report);
+    WriteAllocator(writer, report);
+  }
+
+ private:
+  static void WriteParts(StatsWriter& writer, const MemoryReport& report) {
+    writer.Count("peak.allocated", report.peak_bytes);
+    writer.Count("total.allocated", report.used_bytes);
+    writer.Count("startup.allocated", report.startup_bytes);
+    // No replication, cluster, append-only file or scripts yet: nothing is held for them.
+    writer.Count("replication.backlog", 0);
+    writer.Count("clients.slaves", 0);
+    writer.Count("clients.normal", report.clients_bytes);
+    writer.Count("cluster.links", 0);
+    writer.Count("aof.buffer", 0);
+    writer.Count("lua.caches", 0);
+    writer.Count("functions.caches", 0);
+  }
+  static void WriteDatabase(Reply& reply, const MemoryReport::Database& database) {
+    reply.Bulk("db." + std::to_string(database.index));
+    reply.Map(3);
+    StatsWriter writer(reply);
+    writer.Count("overhead.hashtable.main", database.table_bytes);
+    writer.Count("overhead.hashtable.expires", database.expires_bytes);
+    writer.Count("overhead.hashtable.slot-to-keys", 0);
+  }
+  static void WriteTotals(StatsWriter& writer, const MemoryReport& report) {
+    writer.Count("overhead.total", report.overhead_bytes);
+    writer.Count("keys.count", report.keys);
+    writer.Count("keys.bytes-per-key", report.BytesPerKey());
+    writer.Count("dataset.bytes", report.DatasetBytes());
+    writer.Ratio("dataset.percentage", 100 * MemoryReport::Ratio(report.DatasetBytes(), report.NetBytes()));
+    writer.Ratio("peak.percentage", 100 * MemoryReport::Ratio(report.used_bytes, report.peak_bytes));
+  }
+  static void WriteAllocator(StatsWriter& writer, const MemoryReport& report) {
+    const AllocatorStats& allocator = report.allocator;
+    writer.Count("allocator.allocated", allocator.allocated);
+    writer.Count("allocator.active", allocator.active);
+    writer.Count("allocator.resident", allocator.resident);
+    writer.Ratio("allocator-fragmentation.ratio", report.AllocatorFragmentationRatio());
+    writer.Excess("allocator-fragmentation.bytes", allocator.active, allocator.allocated);
+    writer.Ratio("allocator-rss.ratio", report.AllocatorResidentRatio());
+    writer.Excess("allocator-rss.bytes", allocator.resident, allocator.active);
+    writer.Ratio("rss-overhead.ratio", report.ProcessResidentRatio());
+    writer.Excess("rss-overhead.bytes", report.resident_bytes, allocator.resident);
+    writer.Ratio("fragmentation", report.FragmentationRatio());
+    writer.Excess("fragmentation.bytes", report.resident_bytes, report.used_bytes);
+  }
+};
+
+struct MemoryUsage {
+  static constexpr CommandSpec spec = {.syntax = "MEMORY|USAGE key [SAMPLES count:integer]",
+                                       .summary = "Tells how many bytes a key takes.",
+                                       .since = "4.0.0",
+                                       .complexity = "O(N) for N elements that are measured",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kReadOnly,
+                                       .keys = {Key(2, kKeyRO)}};
+  static void Run(Call& call) {
+    Bytes key = call.args.Next();
+    CheckOptions(call.args);
+    // Redis: a key that is expired but still there is measured.
+    const Entry* entry = call.db.Data().Find(key);
+    if (entry == nullptr) return call.reply.Null();
+    call.reply.Integer(static_cast<int64_t>(entry->UsedBytes() + TableShare(*entry)));
+  }
+
+ private:
+  // Strings have no elements to choose from: the count must only be a valid one.
+  static void CheckOptions(Args& args) {
+    while (!args.AtEnd()) {
+      if (!args.TakeTokenWith("SAMPLES", 1)) throw Refusal{refusals::kSyntax};
+      if (args.NextInteger() < 0) throw Refusal{refusals::kSyntax};
+    }
+  }
+  // What the tables spend on a key at their usual load: 64 bytes hold seven slots, of which about four are taken. A
+  // share of the real table would make a key of an almost empty database look huge.
+  static constexpr size_t kSlotBytes = 16;
+  static size_t TableShare(const Entry& entry) { return entry.Deadline() == kNoDeadline ? kSlotBytes : 2 * kSlotBytes; }
+};
+
+struct MemoryContainer {
+  static constexpr CommandSpec spec = {.syntax = "MEMORY",
+                                       .summary = "Groups the commands about memory.",
+                                       .since = "4.0.0",
+                                       .complexity = "Depends on the subcommand.",
+                                       .group = CommandGroup::kServer,
+                                       .arity = -2};
+  static constexpr auto kSubcommands =
+      Family<MemoryDoctorCommand, MemoryHelp, MemoryMallocStats, MemoryPurge, MemoryStats, MemoryUsage>();
+};
+
+constexpr auto kMemoryCommands = Family<MemoryContainer>();
 
 }  // namespace
 

@@ -1,11 +1,277 @@
+// SLOWLOG and LATENCY: what was slow.
+#include <algorithm>
+
 #include "server/call.h"
 #include "server/commands/families.h"
+#include "server/help.h"
+#include "server/latency_report.h"
+#include "server/server.h"
 
 namespace respite {
 
 namespace {
 
-constexpr auto kObserveCommands = Family<>();
+constexpr uint32_t kAnytime = kLoading | kStale;
+
+struct SlowLogGet {
+  static constexpr CommandSpec spec = {.syntax = "SLOWLOG|GET [count:integer]",
+                                       .summary = "Lists the latest slow commands, the newest first.",
+                                       .since = "2.2.12",
+                                       .complexity = "O(N) for N entries listed",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAdmin | kAnytime,
+                                       .tips = "request_policy:all_nodes nondeterministic_output",
+                                       .history = "4.0.0: Entries tell the address and the name of the client."};
+  static void Run(Call& call) {
+    if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.args[0], call.args[1]);
+    size_t wanted = kDefaultCount;
+    if (!call.args.AtEnd()) {
+      int64_t count = call.args.NextInteger(refusals::kSlowlogCount);
+      if (count < -1) throw Refusal{refusals::kSlowlogCount};
+      wanted = static_cast<size_t>(count);  // -1, all of them, becomes the largest
+    }
+    const auto& records = call.server.slowlog().Records();
+    wanted = std::min(wanted, records.size());
+    call.reply.Array(wanted);
+    for (size_t i = 0; i < wanted; ++i) Write(call.reply, records[i]);
+  }
+
+ private:
+  static constexpr size_t kDefaultCount = 10;
+
+  static void Write(Reply& reply, const SlowLog::Record& record) {
+    reply.Array(6);
+    reply.Integer(record.id);
+    reply.Integer(record.unix_time_s);
+    reply.Integer(record.duration_us);
+    reply.BulkArray(record.words);
+    reply.Bulk(record.peer);
+    reply.Bulk(record.client_name);
+  }
+};
+
+struct SlowLogHelp {
+  static constexpr CommandSpec spec = {.syntax = "SLOWLOG|HELP",
+                                       .summary = "Lists the subcommands of SLOWLOG.",
+                                       .since = "6.2.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAnytime};
+  static void Run(Call& call) {
+    WriteHelp(call, {"GET [<count>]", "    The latest entries, 10 unless told; -1 for all. Each has six parts:",
+                     "    id, time, duration in microseconds, words, client address, client name.", "LEN",
+                     "    How many entries there are.", "RESET", "    Forgets them."});
+  }
+};
+
+struct SlowLogLen {
+  static constexpr CommandSpec spec = {
+      .syntax = "SLOWLOG|LEN",
+      .summary = "Counts the entries of the slow log.",
+      .since = "2.2.12",
+      .complexity = "O(1)",
+      .group = CommandGroup::kServer,
+      .flags = kAdmin | kAnytime,
+      .tips = "request_policy:all_nodes response_policy:agg_sum nondeterministic_output"};
+  static void Run(Call& call) { call.reply.Integer(static_cast<int64_t>(call.server.slowlog().Records().size())); }
+};
+
+struct SlowLogReset {
+  static constexpr CommandSpec spec = {.syntax = "SLOWLOG|RESET",
+                                       .summary = "Empties the slow log.",
+                                       .since = "2.2.12",
+                                       .complexity = "O(N) for N entries",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAdmin | kAnytime,
+                                       .tips = "request_policy:all_nodes response_policy:all_succeeded"};
+  static void Run(Call& call) {
+    call.server.slowlog().Clear();
+    call.reply.Ok();
+  }
+};
+
+struct SlowLogContainer {
+  static constexpr CommandSpec spec = {.syntax = "SLOWLOG",
+                                       .summary = "Groups the commands about the slow log.",
+                                       .since = "2.2.12",
+                                       .complexity = "Depends on the subcommand.",
+                                       .group = CommandGroup::kServer,
+                                       .arity = -2};
+  static constexpr auto kSubcommands = Family<SlowLogGet, SlowLogHelp, SlowLogLen, SlowLogReset>();
+};
+
+// Most of LATENCY has these.
+constexpr uint32_t kLatencyFlags = kAdmin | kNoScript | kAnytime;
+constexpr std::string_view kLatencyTips = "nondeterministic_output request_policy:all_nodes response_policy:special";
+
+int64_t NowSeconds(const Call& call) { return call.now_ms / 1000; }
+
+struct LatencyDoctorCommand {
+  static constexpr CommandSpec spec = {.syntax = "LATENCY|DOCTOR",
+                                       .summary = "Explains the recorded latency spikes to people.",
+                                       .since = "2.8.13",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kLatencyFlags,
+                                       .tips = kLatencyTips};
+  static void Run(Call& call) {
+    call.reply.Verbatim(LatencyDoctor(call.server.latency(), call.server.settings(), NowSeconds(call)), "txt");
+  }
+};
+
+struct LatencyGraphCommand {
+  static constexpr CommandSpec spec = {.syntax = "LATENCY|GRAPH event",
+                                       .summary = "Draws the spikes of one event with characters.",
+                                       .since = "2.8.13",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kLatencyFlags,
+                                       .tips = kLatencyTips};
+  static void Run(Call& call) {
+    Bytes name = call.args.Next();
+    const LatencyMonitor::Event* event = call.server.latency().Find(name);
+    if (event == nullptr) throw refusals::NoLatencySamples(name);
+    call.reply.Verbatim(LatencyGraph(name, *event, NowSeconds(call)), "txt");
+  }
+};
+
+struct LatencyHelp {
+  static constexpr CommandSpec spec = {.syntax = "LATENCY|HELP",
+                                       .summary = "Lists the subcommands of LATENCY.",
+                                       .since = "2.8.13",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAnytime};
+  static void Run(Call& call) {
+    WriteHelp(call, {"DOCTOR", "    Explains the spikes and suggests remedies.", "GRAPH <event>",
+                     "    Draws the spikes of an event.", "HISTORY <event>", "    Time and latency of each spike.",
+                     "LATEST", "    The latest spike of each event.", "RESET [<event> ...]",
+                     "    Forgets the spikes of these events, or of all.", "HISTOGRAM [COMMAND ...]",
+                     "    How long the calls of these commands took, or of all: calls at most that long,",
+                     "    for bounds that double."});
+  }
+};
+
+struct LatencyHistogramCommand {
+  static constexpr CommandSpec spec = {.syntax = "LATENCY|HISTOGRAM [command...]",
+                                       .summary = "Tells how the durations of calls are spread, for each command.",
+                                       .since = "7.0.0",
+                                       .complexity = "O(N) for N commands that were called",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kLatencyFlags,
+                                       .tips = kLatencyTips};
+  static void Run(Call& call) {
+    std::vector<const Command*> measured = call.args.AtEnd() ? AllMeasured(call) : NamedMeasured(call);
+    call.reply.Map(measured.size());
+    for (const Command* command : measured) Write(call, *command);
+  }
+
+ private:
+  static void AddMeasured(Call& call, const Command& command, std::vector<const Command*>& measured) {
+    if (call.server.commands().StatsOf(command).latency != nullptr) measured.push_back(&command);
+  }
+  static std::vector<const Command*> AllMeasured(Call& call) {
+    std::vector<const Command*> measured;
+    call.server.commands().ForEach([&](const Command& command) { AddMeasured(call, command, measured); });
+    return measured;
+  }
+  // A name that is repeated is answered again, an unknown one is left out; a container brings its subcommands.
+  static std::vector<const Command*> NamedMeasured(Call& call) {
+    std::vector<const Command*> measured;
+    for (Bytes name : call.args.Rest()) {
+      const Command* command = call.server.commands().FindFull(name);
+      if (command == nullptr) continue;
+      AddMeasured(call, *command, measured);
+      for (const Command& sub : command->subcommands) AddMeasured(call, sub, measured);
+    }
+    return measured;
+  }
+  static void Write(Call& call, const Command& command) {
+    const LatencyHistogram& histogram = *call.server.commands().StatsOf(command).latency;
+    auto steps = histogram.PowerOfTwoMicros();
+    call.reply.Bulk(command.full_name);
+    call.reply.Map(2);
+    call.reply.Bulk("calls");
+    call.reply.Integer(static_cast<int64_t>(histogram.Count()));
+    call.reply.Bulk("histogram_usec");
+    call.reply.Map(steps.size());
+    for (auto [micros, calls] : steps) {
+      call.reply.Integer(static_cast<int64_t>(micros));
+      call.reply.Integer(static_cast<int64_t>(calls));
+    }
+  }
+};
+
+struct LatencyHistory {
+  static constexpr CommandSpec spec = {.syntax = "LATENCY|HISTORY event",
+                                       .summary = "Lists time and latency of the spikes of one event.",
+                                       .since = "2.8.13",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kLatencyFlags,
+                                       .tips = kLatencyTips};
+  static void Run(Call& call) {
+    const LatencyMonitor::Event* event = call.server.latency().Find(call.args.Next());
+    if (event == nullptr) return call.reply.Array(0);
+    call.reply.Array(event->samples.size());
+    for (const LatencyMonitor::Sample& sample : event->samples) {
+      call.reply.Array(2);
+      call.reply.Integer(sample.unix_time_s);
+      call.reply.Integer(sample.latency_ms);
+    }
+  }
+};
+
+struct LatencyLatest {
+  static constexpr CommandSpec spec = {.syntax = "LATENCY|LATEST",
+                                       .summary = "Lists the latest spike and the highest of each event.",
+                                       .since = "2.8.13",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kLatencyFlags,
+                                       .tips = kLatencyTips};
+  static void Run(Call& call) {
+    const auto& events = call.server.latency().Events();
+    call.reply.Array(events.size());
+    for (const auto& [name, event] : events) {
+      call.reply.Array(4);
+      call.reply.Bulk(name);
+      call.reply.Integer(event.samples.back().unix_time_s);
+      call.reply.Integer(event.samples.back().latency_ms);
+      call.reply.Integer(event.max_ms);
+    }
+  }
+};
+
+struct LatencyReset {
+  static constexpr CommandSpec spec = {.syntax = "LATENCY|RESET [event...]",
+                                       .summary = "Forgets the spikes of some events, or of all.",
+                                       .since = "2.8.13",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kLatencyFlags,
+                                       .tips = "request_policy:all_nodes response_policy:agg_sum"};
+  static void Run(Call& call) {
+    LatencyMonitor& monitor = call.server.latency();
+    size_t forgotten = 0;
+    if (call.args.AtEnd()) forgotten = monitor.Clear();
+    for (Bytes name : call.args.Rest()) forgotten += monitor.Reset(name);
+    call.reply.Integer(static_cast<int64_t>(forgotten));
+  }
+};
+
+struct LatencyContainer {
+  static constexpr CommandSpec spec = {.syntax = "LATENCY",
+                                       .summary = "Groups the commands about latency.",
+                                       .since = "2.8.13",
+                                       .complexity = "Depends on the subcommand.",
+                                       .group = CommandGroup::kServer,
+                                       .arity = -2};
+  static constexpr auto kSubcommands = Family<LatencyDoctorCommand, LatencyGraphCommand, LatencyHelp,
+                                              LatencyHistogramCommand, LatencyHistory, LatencyLatest, LatencyReset>();
+};
+
+constexpr auto kObserveCommands = Family<SlowLogContainer, LatencyContainer>();
 
 }  // namespace
 

@@ -44,7 +44,7 @@ struct WaitAof {
   static void Run(Call& call) {
     const int64_t local = call.args.NextInteger();
     if (local < 0 || local > 1) throw Refusal{refusals::kNotZeroOrOne};
-    const int64_t replicas = call.args.NextInteger();
+    const int64_t replicas = call.args.NextInteger(refusals::kMustBePositive);
     if (replicas < 0) throw Refusal{refusals::kMustBePositive};
     const int64_t timeout_ms = TakeTimeoutMs(call);
     if (local != 0) throw Refusal{refusals::kWaitAofDisabled};

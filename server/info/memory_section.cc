@@ -2,9 +2,9 @@
 
 #include "server/config/directive.h"
 #include "server/info/info_text.h"
-#include "server/info/memory_overhead.h"
 #include "server/info/sections.h"
 #include "server/memory.h"
+#include "server/memory_report.h"
 #include "server/server.h"
 
 namespace respite {
@@ -16,7 +16,7 @@ double Ratio(size_t part, size_t whole) {
 }
 int64_t Difference(size_t a, size_t b) { return static_cast<int64_t>(a) - static_cast<int64_t>(b); }
 
-void AddTotals(InfoText& text, const MemoryOverhead& memory, size_t peak_bytes, size_t resident_bytes) {
+void AddTotals(InfoText& text, const MemoryReport& memory, size_t peak_bytes, size_t resident_bytes) {
   text.Add("used_memory", memory.used_bytes)
       .AddHuman("used_memory_human", memory.used_bytes)
       .Add("used_memory_rss", resident_bytes)
@@ -69,7 +69,7 @@ AllocatorStats AllocatorOrProcess(size_t used_bytes, size_t resident_bytes) {
 
 std::string MemorySection(Server& server) {
   const Settings& settings = server.settings();
-  const MemoryOverhead memory = MeasureOverhead(server);
+  const MemoryReport memory = ReportMemory(server);
   const size_t resident_bytes = ResidentBytes();
   const AllocatorStats allocator = AllocatorOrProcess(memory.used_bytes, resident_bytes);
   size_t& peak_bytes = server.stats().peak_memory_bytes;

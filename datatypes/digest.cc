@@ -1,0 +1,73 @@
+#include "datatypes/digest.h"
+
+#include "base/digest.h"
+
+namespace respite {
+
+namespace {
+
+// The number by which Redis knows a type. Redis: 5 is a value of a module.
+uint32_t TypeNumber(ValueType type) {
+  switch (type) {
+    case ValueType::kString:
+      return 0;
+    case ValueType::kList:
+      return 1;
+    case ValueType::kSet:
+      return 2;
+    case ValueType::kSortedSet:
+      return 3;
+    case ValueType::kHash:
+      return 4;
+    case ValueType::kStream:
+      return 6;
+  }
+  return 0;
+}
+
+void MixContent(Digest& digest, const Entry& entry) {
+  if (entry.Type() == ValueType::kString) digest.Mix(StringText(entry).View());
+}
+
+}  // namespace
+
+void Digest::Add(Bytes part) {
+  std::array<uint8_t, 20> sum = Sha1(part);
+  for (size_t i = 0; i < sum.size(); ++i) octets_[i] ^= sum[i];
+}
+
+void Digest::Mix(Bytes part) {
+  Add(part);
+  octets_ = Sha1(Octets());
+}
+
+void Digest::MixNumber(uint32_t number) {
+  const char octets[] = {static_cast<char>(number >> 24), static_cast<char>(number >> 16),
+                         static_cast<char>(number >> 8), static_cast<char>(number)};
+  Mix({octets, sizeof octets});
+}
+
+std::string Digest::Hex() const { return HexText(octets_); }
+
+void MixValue(Digest& digest, const Entry& entry) {
+  digest.MixNumber(TypeNumber(entry.Type()));
+  MixContent(digest, entry);
+  if (entry.Deadline() != kNoDeadline) digest.Add("!!expire!!");
+}
+
+Digest DigestOf(const Keyspace& keyspace) {
+  Digest all;
+  for (int db = 0; db < keyspace.Count(); ++db) {
+    if (keyspace[db].Size() == 0) continue;
+    all.MixNumber(static_cast<uint32_t>(db));
+    keyspace[db].ForEach([&](const Entry* entry) {
+      Digest one;
+      one.Mix(entry->Key());
+      MixValue(one, *entry);
+      all.Add(one.Octets());
+    });
+  }
+  return all;
+}
+
+}  // namespace respite

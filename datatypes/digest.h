@@ -1,0 +1,43 @@
+// The fingerprint of a dataset, equal to what Redis' DEBUG DIGEST and DIGEST-VALUE say of the same data.
+//
+//   Add(x)   d := d ^ SHA1(x)            for parts without order: members of a set, keys of a database
+//   Mix(x)   d := SHA1(d ^ SHA1(x))      for parts in order: elements of a list, a field and its value
+//
+//   value    = Mix(type as 4 octets, big endian), then the content:
+//                string   Mix(text)
+//              and Add("!!expire!!") when the key has a deadline (whatever it is)
+//   key      = Mix(key name), then its value, from zero
+//   dataset  = from zero, for each database with keys: Mix(number as 4 octets, big endian), Add(key) for each,
+//              where Add takes the SHA-1 of the key's digest
+//
+// Keys that are expired but not yet removed count. Cost: a few SHA-1 per element, O(n).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "base/bytes.h"
+#include "datatypes/keyspace.h"
+
+namespace respite {
+
+class Digest {
+ public:
+  void Add(Bytes part);
+  void Mix(Bytes part);
+  void MixNumber(uint32_t number);
+  // The octets so far, as a part of another digest.
+  Bytes Octets() const { return {reinterpret_cast<const char*>(octets_.data()), octets_.size()}; }
+  std::string Hex() const;
+
+ private:
+  std::array<uint8_t, 20> octets_{};
+};
+
+// Goes on with type, content and deadline of an entry.
+void MixValue(Digest& digest, const Entry& entry);
+
+Digest DigestOf(const Keyspace& keyspace);
+
+}  // namespace respite

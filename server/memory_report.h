@@ -1,0 +1,54 @@
+// Where the memory of the server goes: the figures behind MEMORY STATS, MEMORY DOCTOR and INFO memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "server/memory.h"
+
+namespace respite {
+
+class Server;
+
+struct MemoryReport {
+  struct Database {
+    int index;
+    size_t table_bytes;    // the index of keys, and the header of each entry
+    size_t expires_bytes;  // the index of keys with a deadline
+  };
+
+  size_t peak_bytes = 0;
+  size_t used_bytes = 0;
+  size_t startup_bytes = 0;
+  size_t clients_bytes = 0;
+  size_t overhead_bytes = 0;  // startup, clients and tables
+  size_t keys = 0;
+  size_t clients = 0;
+  size_t resident_bytes = 0;
+  AllocatorStats allocator;
+  std::vector<Database> databases;  // those with keys
+
+  size_t DatasetBytes() const { return used_bytes > overhead_bytes ? used_bytes - overhead_bytes : 0; }
+  // What was added since the start; at least 1.
+  size_t NetBytes() const { return used_bytes > startup_bytes ? used_bytes - startup_bytes : 1; }
+  double DatasetPercent() const { return 100 * Ratio(DatasetBytes(), NetBytes()); }
+  size_t BytesPerKey() const { return keys == 0 ? 0 : NetBytes() / keys; }
+
+  // `part` as a share of `whole`: a ratio; 0 when there is no whole.
+  static double Ratio(size_t part, size_t whole) {
+    return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+  }
+  double FragmentationRatio() const { return Ratio(resident_bytes, used_bytes); }
+  double AllocatorFragmentationRatio() const { return Ratio(allocator.active, allocator.allocated); }
+  double AllocatorResidentRatio() const { return Ratio(allocator.resident, allocator.active); }
+  double ProcessResidentRatio() const { return Ratio(resident_bytes, allocator.resident); }
+};
+
+// Fresh figures. Cost: O(clients + databases), and some µs for the allocator and /proc.
+MemoryReport ReportMemory(Server& server);
+
+// Advice for people. The limits are Redis'.
+std::string MemoryDoctor(const MemoryReport& report);
+
+}  // namespace respite

@@ -1,0 +1,73 @@
+#include "server/startup/banner.h"
+
+#include <unistd.h>
+
+#include "server/config/usage.h"
+
+namespace respite {
+
+namespace {
+
+int ShownPort(const Settings& settings) {
+  if (settings.port == kAutoPort) return settings.bound_port;
+  return settings.port != 0 ? settings.port : settings.tls_port;
+}
+
+bool ShowsLogo(const Settings& settings) {
+  if (settings.always_show_logo) return true;
+  return !settings.syslog_enabled && settings.logfile.empty() && isatty(STDOUT_FILENO) == 1;
+}
+
+std::string Logo(const Settings& settings) {
+  return "\n"
+         "      .------------.\n"
+         "     /  .--------.  \\       Redis " +
+         std::string(kRedisVersion) + " (00000000/0) 64 bit, Respite " + std::string(kRespiteVersion) +
+         "\n"
+         "    |   | R E S  |   |      Running in standalone mode\n"
+         "    |   |  PITE  |   |      Port: " +
+         std::to_string(ShownPort(settings)) +
+         "\n"
+         "     \\  '--------'  /       PID: " +
+         std::to_string(getpid()) +
+         "\n"
+         "      '------------'\n\n";
+}
+
+}  // namespace
+
+void LogStarting(const CommandLine& line, Logger& log) {
+  log.Notice("oO0OoO0OoO0Oo Redis is starting oO0OoO0OoO0Oo");
+  log.Notice("Redis version=" + std::string(kRedisVersion) +
+             ", bits=64, commit=00000000, modified=0, pid=" + std::to_string(getpid()) + ", just started");
+  if (line.has_arguments) {
+    log.Notice("Configuration loaded");
+  } else {
+    log.Warning("Warning: no config file specified, using the default config. In order to specify a config file use " +
+                line.program + " /path/to/redis.conf");
+  }
+}
+
+void LogMode(const Settings& settings, Logger& log) {
+  if (ShowsLogo(settings)) return log.LogRaw(Logo(settings));
+  log.Notice("Running mode=standalone, port=" + std::to_string(ShownPort(settings)) + ".");
+}
+
+std::vector<std::string> UnservedWishes(const Config& config) {
+  const Settings& settings = config.settings();
+  std::vector<std::string> wishes;
+  const auto add = [&wishes](const std::string& wish) {
+    wishes.push_back("WARNING: This version does not serve " + wish + ".");
+  };
+  if (settings.tls_port != 0) add("TLS connections (tls-port)");
+  if (settings.cluster_enabled) add("cluster mode (cluster-enabled)");
+  if (settings.replicaof) add("replication (replicaof)");
+  if (settings.appendonly) add("persistence (appendonly): data is not written to disk");
+  if (!settings.save.empty()) add("persistence (save): data is not written to disk");
+  if (!settings.aclfile.empty() || !config.lines().user.empty())
+    add("access control lists (aclfile, user): there is only the default user");
+  if (!config.lines().module_settings.empty()) add("settings of modules");
+  return wishes;
+}
+
+}  // namespace respite

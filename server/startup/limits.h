@@ -1,0 +1,39 @@
+// What the system grants this process: open files, and its rank when memory runs out.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "server/config/config_text.h"
+#include "server/config/settings.h"
+
+namespace respite {
+
+struct OpenFilesGrant {
+  uint32_t maxclients;            // how many clients can really be served; 0: too few to run at all
+  std::vector<ConfigNote> notes;  // for the log
+};
+
+// Raises RLIMIT_NOFILE to what `maxclients` clients need, as far as the system lets us. Never lowers it.
+OpenFilesGrant RaiseOpenFiles(uint32_t maxclients);
+
+// `oom-score-adj` and `oom-score-adj-values`, for a primary.
+class OomScore {
+ public:
+  explicit OomScore(Logger& log) : log_(log) {}
+
+  enum class Outcome : uint8_t { kDone, kFailed };
+  // Writes the score that the settings want; once they want none, the one found at first. A failure is logged.
+  Outcome Apply(const Settings& settings);
+
+ private:
+  Outcome Fail(const char* what);
+
+  Logger& log_;
+  std::optional<int> found_;  // the score before we changed it
+};
+
+}  // namespace respite

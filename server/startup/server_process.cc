@@ -1,0 +1,209 @@
+#include "server/startup/server_process.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "server/config/value_text.h"
+#include "server/startup/banner.h"
+#include "server/startup/crash_report.h"
+#include "server/startup/signal_log.h"
+#include "server/startup/system_checks.h"
+
+namespace respite {
+
+namespace {
+
+constexpr char kDefaultPidfile[] = "/var/run/redis.pid";  // of daemons without a `pidfile`
+constexpr uint64_t kSuspiciousMaxMemory = uint64_t{1} << 20;
+
+}  // namespace
+
+ServerProcess::ServerProcess(Config& config, const CommandLine& line, ProcessTitle& title)
+    : config_(config), line_(line), title_(title), log_(clock_), oom_score_(log_) {}
+
+ServerProcess::~ServerProcess() { RemoveCrashReport(); }
+
+int ServerProcess::Run() {
+  const Settings& settings = config_.settings();
+  OpenLog();
+  for (const ConfigNote& note : config_.TakeNotes()) log_.Log(note.level, note.text);
+  WarnAboutSystem(settings, log_);
+  GoToBackground();
+  LogStarting(line_, log_);
+  log_.SetRole('M');
+  log_.Notice("monotonic clock: POSIX clock_gettime");
+  if (RaiseLimits() == Step::kFailed) return 1;
+  Build();
+  const bool chooses_port = settings.port == kAutoPort;  // then it is known only once it is open
+  if (chooses_port && Listen() == Step::kFailed) return 1;
+  LogMode(settings, log_);
+  WarnAboutBacklog(settings, log_);
+  if (RefuseModules() == Step::kFailed) return 1;
+  if (!chooses_port && Listen() == Step::kFailed) return 1;
+  if (Announce() == Step::kFailed) return 1;
+  LogReady();
+  daemon_.Release();
+  int exit_code = loop_->Run();
+  Stop();
+#ifdef NDEBUG
+  _exit(exit_code);
+#else
+  return exit_code;  // sanitizers and coverage want everything freed and said
+#endif
+}
+
+void ServerProcess::OpenLog() {
+  const Settings& settings = config_.settings();
+  std::string path = settings.logfile.empty() ? std::string() : AbsolutePath(settings.logfile);
+  log_.SetLevel(settings.loglevel);
+  SetSignalLog(path);
+  log_.SetFile(std::move(path));
+  if (settings.syslog_enabled) log_.EnableSyslog(settings.syslog_ident, settings.syslog_facility);
+}
+
+void ServerProcess::GoToBackground() {
+  supervisor_.emplace(config_.settings().supervised, log_);
+  in_background_ = config_.settings().daemonize && !supervisor_->Active();
+  if (in_background_) daemon_ = Daemon::Start();
+}
+
+ServerProcess::Step ServerProcess::RaiseLimits() {
+  OpenFilesGrant grant = RaiseOpenFiles(config_.settings().maxclients);
+  if (grant.maxclients == 0) return Fail(grant.notes[0].text);
+  const bool reduced = grant.maxclients < config_.settings().maxclients;
+  config_.Adjust().maxclients = grant.maxclients;
+  if (reduced) {
+    // Redis' words for it make launchers believe that the start has failed, unless they come later.
+    notes_after_ready_ = std::move(grant.notes);
+    return Step::kDone;
+  }
+  for (const ConfigNote& note : grant.notes) log_.Log(note.level, note.text);
+  return Step::kDone;
+}
+
+void ServerProcess::Build() {
+  server_ = std::make_unique<Server>(Server::Parts{config_, clock_, log_, SystemSeed()});
+  for (const ConfigLine& line : config_.lines().rename_command) {
+    server_->commands().Rename(line.words[1], line.words[2]);  // was tried before
+  }
+  loop_ = std::make_unique<EventLoop>(*server_);
+  listener_ = std::make_unique<Listener>(*loop_);
+  if (config_.settings().crash_log_enabled) InstallCrashReport(*server_);
+  signals_.emplace();
+  loop_->OnReadable(signals_->DescriptorToWatch(), [this] {
+    log_.Notice("User requested shutdown...");  // SHUTDOWN says so itself
+    loop_->Stop(0);
+  });
+}
+
+ServerProcess::Step ServerProcess::RefuseModules() {
+  if (config_.lines().loadmodule.empty()) return Step::kDone;
+  const std::string& path = config_.lines().loadmodule[0].words[1];
+  log_.Warning("Module " + path + " failed to load: this server has no modules");
+  return Fail("Can't load module from " + path + ": server aborting");
+}
+
+ServerProcess::Step ServerProcess::Listen() {
+  if (auto reason = listener_->Open()) return Fail(*reason);
+  if (!listener_->HasTcp() && !listener_->HasUnix()) return Fail("Configured to not listen anywhere, exiting.");
+  return Step::kDone;
+}
+
+// The files come after the listeners: a second server that finds the port taken leaves the files of the first alone.
+ServerProcess::Step ServerProcess::Announce() {
+  const Settings& settings = config_.settings();
+  if (in_background_ && settings.pidfile.empty()) config_.Adjust().pidfile = kDefaultPidfile;
+  if (!settings.pidfile.empty()) {
+    WriteObjection objection = pidfile_.WriteInPlace(settings.pidfile, std::to_string(getpid()) + "\n");
+    if (objection) notes_after_ready_.push_back({LogLevel::kWarning, "Failed to write PID file: " + *objection});
+  }
+  if (!settings.port_file.empty()) {
+    std::string port = std::to_string(settings.bound_port) + "\n";
+    if (auto objection = port_file_.WriteAtOnce(settings.port_file, port)) {
+      pidfile_.Remove();
+      return Fail("Failed to write the port file " + settings.port_file + ": " + *objection);
+    }
+  }
+  UpdateTitle();
+  WatchSettings();
+  return Step::kDone;
+}
+
+void ServerProcess::LogReady() {
+  const Settings& settings = config_.settings();
+  for (const std::string& wish : UnservedWishes(config_)) log_.Warning(wish);
+  log_.Notice("Server initialized");
+  if (listener_->HasTcp()) log_.Notice("Ready to accept connections tcp");
+  if (listener_->HasUnix()) log_.Notice("Ready to accept connections unix");
+  if (listener_->HasTcp()) {  // what Redis said before 5.0, and some launchers still wait for
+    log_.Notice("The server is now ready to accept connections on port " + std::to_string(settings.bound_port));
+  }
+  supervisor_->Ready();
+  for (const ConfigNote& note : std::exchange(notes_after_ready_, {})) log_.Log(note.level, note.text);
+  if (settings.maxmemory > 0 && settings.maxmemory < kSuspiciousMaxMemory) {
+    log_.Warning("WARNING: You specified a maxmemory value that is less than 1MB (current value is " +
+                 std::to_string(settings.maxmemory) + " bytes). Are you sure this is what you really want?");
+  }
+  oom_score_.Apply(settings);
+}
+
+void ServerProcess::UpdateTitle() {
+  if (config_.settings().set_proc_title) title_.Set(ProcessTitleText(config_, line_.program));
+}
+
+std::optional<std::string> ServerProcess::Reopen(const char* objection) {
+  if (listener_->ReopenTcp()) return objection;
+  UpdateTitle();
+  return std::nullopt;
+}
+
+std::optional<std::string> ServerProcess::RaiseMaxClients() {
+  OpenFilesGrant grant = RaiseOpenFiles(config_.settings().maxclients);
+  for (const ConfigNote& note : grant.notes) log_.Log(note.level, note.text);
+  if (grant.maxclients >= config_.settings().maxclients) return std::nullopt;
+  return "The operating system is not able to handle the specified number of clients, try with " +
+         std::to_string(grant.maxclients);
+}
+
+void ServerProcess::WatchSettings() {
+  config_.OnChange({"port"}, [this] { return Reopen("Unable to listen on this port. Check server logs."); });
+  config_.OnChange({"bind"}, [this] { return Reopen("Failed to bind to specified addresses."); });
+  config_.OnChange({"maxclients"}, [this] { return RaiseMaxClients(); });
+  config_.OnChange({"loglevel"}, [this]() -> std::optional<std::string> {
+    log_.SetLevel(config_.settings().loglevel);
+    return std::nullopt;
+  });
+  config_.OnChange({"proc-title-template"}, [this]() -> std::optional<std::string> {
+    UpdateTitle();
+    return std::nullopt;
+  });
+  config_.OnChange({"oom-score-adj", "oom-score-adj-values"}, [this]() -> std::optional<std::string> {
+    if (oom_score_.Apply(config_.settings()) == OomScore::Outcome::kDone) return std::nullopt;
+    return "Failed to set current oom_score_adj. Check server logs.";
+  });
+  config_.OnChange({"crash-log-enabled"}, [this]() -> std::optional<std::string> {
+    if (config_.settings().crash_log_enabled) {
+      InstallCrashReport(*server_);
+    } else {
+      RemoveCrashReport();
+    }
+    return std::nullopt;
+  });
+}
+
+void ServerProcess::Stop() {
+  supervisor_->Stopping();
+  if (pidfile_.Exists()) log_.Notice("Removing the pid file.");
+  pidfile_.Remove();
+  port_file_.Remove();
+  listener_->Close();
+  log_.Warning("Redis is now ready to exit, bye bye...");
+}
+
+ServerProcess::Step ServerProcess::Fail(const std::string& reason) {
+  log_.Warning(reason);
+  return Step::kFailed;
+}
+
+}  // namespace respite

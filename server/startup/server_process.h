@@ -1,0 +1,73 @@
+// ServerProcess: one run of the server in this process, from its loaded configuration to its exit code.
+//
+// Order of a start: checks of the machine, background, the log's first lines, limits, Server, listeners, pidfile and
+// port file, readiness. A stop takes the files away before it says good-bye; what it leaves to the system is memory.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/config/config.h"
+#include "server/event_loop.h"
+#include "server/listener.h"
+#include "server/server.h"
+#include "server/startup/daemon.h"
+#include "server/startup/limits.h"
+#include "server/startup/process_title.h"
+#include "server/startup/signals.h"
+#include "server/startup/small_files.h"
+#include "server/startup/supervisor.h"
+
+namespace respite {
+
+class ServerProcess {
+ public:
+  // All must outlive the process' run.
+  ServerProcess(Config& config, const CommandLine& line, ProcessTitle& title);
+  ~ServerProcess();
+
+  // Returns the exit code after the server has stopped, or could not start. In release builds a stopped server does
+  // not return: freeing a large dataset would take long, and the system does it at once.
+  int Run();
+
+ private:
+  // Why the process cannot start, already logged.
+  enum class Step : uint8_t { kDone, kFailed };
+
+  void OpenLog();
+  void GoToBackground();
+  Step RaiseLimits();
+  void Build();
+  Step RefuseModules();
+  Step Listen();
+  Step Announce();
+  void LogReady();
+  void WatchSettings();
+  void UpdateTitle();
+  std::optional<std::string> Reopen(const char* objection);
+  std::optional<std::string> RaiseMaxClients();
+  void Stop();
+  Step Fail(const std::string& reason);
+
+  Config& config_;
+  const CommandLine& line_;
+  ProcessTitle& title_;
+  SystemClock clock_;
+  Logger log_;
+  OomScore oom_score_;
+  Daemon daemon_;
+  std::optional<Supervisor> supervisor_;
+  bool in_background_ = false;
+  std::vector<ConfigNote> notes_after_ready_;
+  AnnouncementFile pidfile_;
+  AnnouncementFile port_file_;
+  std::optional<ShutdownSignals> signals_;
+  std::unique_ptr<Server> server_;
+  std::unique_ptr<EventLoop> loop_;
+  std::unique_ptr<Listener> listener_;
+};
+
+}  // namespace respite

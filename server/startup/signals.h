@@ -1,0 +1,30 @@
+// Signals: SIGTERM and SIGINT ask for a shutdown, a second SIGINT ends the process at once, SIGHUP and SIGPIPE are
+// nothing to us.
+#pragma once
+
+#include "server/socket_address.h"
+
+namespace respite {
+
+// Before anything is written anywhere.
+void IgnoreNoise();
+
+// Catches SIGTERM and SIGINT while it lives; there can be one. The handler itself logs and exits on a second SIGINT, so
+// that works even while a command keeps the loop busy.
+class ShutdownSignals {
+ public:
+  ShutdownSignals();
+  ~ShutdownSignals();
+  ShutdownSignals(const ShutdownSignals&) = delete;
+  ShutdownSignals& operator=(const ShutdownSignals&) = delete;
+
+  // Becomes readable when a signal arrives.
+  int DescriptorToWatch() const { return event_.Get(); }
+  // The last signal, or 0.
+  int Received() const;
+
+ private:
+  Descriptor event_;
+};
+
+}  // namespace respite

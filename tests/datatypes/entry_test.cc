@@ -1,0 +1,158 @@
+#include "datatypes/entry.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "datatypes/database.h"
+
+namespace respite {
+namespace {
+
+EntryPtr Make(Bytes key, StringContent content, int64_t deadline_ms = kNoDeadline) {
+  return EntryPtr(Entry::Create(key, std::move(content), deadline_ms, 77));
+}
+
+std::string TextOf(const Entry& entry) { return std::string(StringText(entry).View()); }
+
+TEST(EntryTest, FormFollowsFromTheText) {
+  auto form = [](Bytes text) { return Make("k", StringContent::Value(text))->Form(); };
+  EXPECT_EQ(form("0"), StringForm::kInt);
+  EXPECT_EQ(form("-9223372036854775808"), StringForm::kInt);
+  EXPECT_EQ(form("9223372036854775808"), StringForm::kEmbedded);
+  EXPECT_EQ(form("007"), StringForm::kEmbedded);
+  EXPECT_EQ(form("+1"), StringForm::kEmbedded);
+  EXPECT_EQ(form("1 "), StringForm::kEmbedded);
+  EXPECT_EQ(form("-0"), StringForm::kEmbedded);
+  EXPECT_EQ(form(""), StringForm::kEmbedded);
+  EXPECT_EQ(form(std::string(44, 'x')), StringForm::kEmbedded);
+  EXPECT_EQ(form(std::string(45, 'x')), StringForm::kRaw);
+  EXPECT_EQ(form(std::string(4096, 'x')), StringForm::kRaw);
+  EXPECT_EQ(form(std::string(4097, 'x')), StringForm::kBlob);
+}
+
+TEST(EntryTest, KeepsKeyValueDeadlineAndAccess) {
+  for (size_t key_size : {0u, 1u, 16u, 1000u}) {
+    for (size_t size : {0u, 1u, 44u, 45u, 4096u, 4097u, 100'000u}) {
+      for (int64_t deadline_ms : {kNoDeadline, int64_t{0}, int64_t{1'700'000'000'000}}) {
+        std::string key(key_size, 'k');
+        std::string value(size, '\0');
+        EntryPtr entry = Make(key, StringContent::Value(value), deadline_ms);
+        EXPECT_EQ(entry->Key(), key);
+        EXPECT_EQ(TextOf(*entry), value);
+        EXPECT_EQ(entry->TextSize(), size);
+        EXPECT_EQ(entry->Deadline(), deadline_ms);
+        EXPECT_EQ(entry->Access(), 77u);
+        EXPECT_EQ(entry->Type(), ValueType::kString);
+        EXPECT_GE(entry->UsedBytes(), key_size + size);
+      }
+    }
+  }
+}
+
+TEST(EntryTest, IntegersKnowTheLengthOfTheirText) {
+  for (int64_t value : {int64_t{0}, int64_t{-1}, int64_t{10}, INT64_MIN, INT64_MAX}) {
+    EntryPtr entry = Make("k", StringContent::Integer(value));
+    EXPECT_EQ(TextOf(*entry), std::to_string(value));
+    EXPECT_EQ(entry->TextSize(), std::to_string(value).size());
+    entry->SetInteger(value / 2);
+    EXPECT_EQ(entry->IntegerValue(), value / 2);
+  }
+}
+
+TEST(EntryTest, ExpiresAtItsDeadline) {
+  EntryPtr entry = Make("k", StringContent::Text("v"), 1000);
+  EXPECT_FALSE(entry->IsExpired(999));
+  EXPECT_TRUE(entry->IsExpired(1000));
+  entry->SetDeadline(kNoDeadline);
+  EXPECT_TRUE(entry->HasDeadlineSlot());
+  EXPECT_FALSE(entry->IsExpired(INT64_MAX));
+  EXPECT_FALSE(Make("k", StringContent::Text("v"))->IsExpired(INT64_MAX));
+}
+
+TEST(EntryTest, AccessHasTwentyFourBitsOfItsOwn) {
+  EntryPtr entry = Make("k", StringContent::Text("v"), 5);
+  entry->SetAccess(0xffffff);
+  EXPECT_EQ(entry->Access(), 0xffffffu);
+  entry->SetAccess(0x1ffffff);
+  EXPECT_EQ(entry->Access(), 0xffffffu);
+  entry->SetAccess(0);
+  EXPECT_EQ(entry->Form(), StringForm::kEmbedded);
+  EXPECT_EQ(entry->Deadline(), 5);
+  EXPECT_EQ(entry->Key(), "k");
+}
+
+TEST(EntryTest, CopyWithDeadlineSlotSharesTheBlob) {
+  for (const StringContent& content : {StringContent::Integer(5), StringContent::Text("text"),
+                                       StringContent::Raw("raw"), StringContent::Text(std::string(5000, 'b'))}) {
+    EntryPtr entry = Make("k", content);
+    EntryPtr copy(Entry::CopyWithDeadlineSlot(*entry));
+    EXPECT_EQ(copy->Form(), entry->Form());
+    EXPECT_EQ(TextOf(*copy), TextOf(*entry));
+    EXPECT_EQ(copy->Key(), "k");
+    EXPECT_EQ(copy->Access(), 77u);
+    EXPECT_TRUE(copy->HasDeadlineSlot());
+    EXPECT_EQ(copy->Deadline(), kNoDeadline);
+    if (entry->Form() == StringForm::kBlob) {
+      EXPECT_EQ(copy->BlobText().data(), entry->BlobText().data());
+    }
+  }
+}
+
+TEST(EntryTest, BlobIsSharedNotCopied) {
+  BlobRef blob = BlobRef::Copy(std::string(10'000, 'x'));
+  {
+    EntryPtr entry = Make("k", StringContent::Shared(blob));
+    EXPECT_FALSE(blob.Unique());
+    EXPECT_EQ(entry->BlobText().data(), blob.View().data());
+    EXPECT_EQ(entry->Blob().View().data(), blob.View().data());
+    // The same blob again, as its own successor.
+    EXPECT_TRUE(entry->TryAssign(StringContent::Shared(entry->Blob())));
+    EXPECT_EQ(entry->BlobText().data(), blob.View().data());
+  }
+  EXPECT_TRUE(blob.Unique());
+}
+
+TEST(EntryTest, TakesAPartOfItsOwnValue) {
+  EntryPtr entry = Make("k", StringContent::Text("0123456789abcdef"));
+  Bytes part = entry->InlineText().substr(4, 12);
+  ASSERT_TRUE(entry->TryAssign(StringContent::Text(part)));
+  EXPECT_EQ(TextOf(*entry), "456789abcdef");
+}
+
+TEST(EntryTest, RandomAssignments) {
+  uint64_t seed = SystemSeed();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  Random random(seed);
+  EntryPtr entry = Make("some key", StringContent::Text(""), 123);
+  std::string expected;
+  int in_place = 0;
+  for (int i = 0; i < 5000; ++i) {
+    std::string text(random.Below(3) == 0 ? random.Below(6000) : random.Below(60), 'a');
+    for (char& c : text) c = static_cast<char>('a' + random.Below(26));
+    if (random.Below(4) == 0) text = std::to_string(static_cast<int64_t>(random.Next()));
+    if (entry->TryAssign(StringContent::Value(text))) {
+      expected = text;
+      ++in_place;
+    } else {
+      entry = Make("some key", StringContent::Value(text), 123);
+      expected = text;
+    }
+    ASSERT_EQ(TextOf(*entry), expected);
+    ASSERT_EQ(entry->TextSize(), expected.size());
+    ASSERT_EQ(entry->Key(), "some key");
+    ASSERT_EQ(entry->Deadline(), 123);
+    ASSERT_EQ(entry->Access(), 77u);
+  }
+  EXPECT_GT(in_place, 0);
+}
+
+TEST(EntryTest, AnEntryDoesNotKeepMuchMoreMemoryThanItNeeds) {
+  EntryPtr entry = Make("k", StringContent::Text(std::string(4000, 'x')));
+  EXPECT_FALSE(entry->TryAssign(StringContent::Text("short")));
+}
+
+}  // namespace
+}  // namespace respite

@@ -1,0 +1,299 @@
+#include "datatypes/hash_index.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace respite {
+namespace {
+
+// Counts how often its key is looked at: the unit of work of the table.
+struct Item {
+  explicit Item(std::string text) : key(std::move(text)) {}
+  Bytes Key() const {
+    ++looks;
+    return key;
+  }
+  std::string key;
+  static inline uint64_t looks = 0;
+};
+
+// A HashIndex together with the map it must agree with.
+class Model {
+ public:
+  explicit Model(uint64_t seed) : random(seed), index(seed) {}
+
+  bool Insert(const std::string& key) {
+    if (items.contains(key)) return false;
+    auto item = std::make_unique<Item>(key);
+    index.Insert(item.get(), index.Hash(key));
+    items.emplace(key, std::move(item));
+    return true;
+  }
+  void Remove(const std::string& key) {
+    auto found = items.find(key);
+    Item* expected = found == items.end() ? nullptr : found->second.get();
+    ASSERT_EQ(index.Remove(key, index.Hash(key)), expected) << key;
+    if (found != items.end()) items.erase(found);
+  }
+  // The item moves in memory.
+  void Move(const std::string& key) {
+    auto moved = std::make_unique<Item>(key);
+    index.Replace(items[key].get(), moved.get(), index.Hash(key));
+    items[key] = std::move(moved);
+  }
+  void Check() const {
+    ASSERT_EQ(index.Size(), items.size());
+    ASSERT_TRUE(index.CheckInvariants());
+    for (const auto& [key, item] : items) ASSERT_EQ(index.Find(key, index.Hash(key)), item.get()) << key;
+    std::set<const Item*> visited;
+    index.ForEach([&](const Item* item) { ASSERT_TRUE(visited.insert(item).second) << item->key; });
+    ASSERT_EQ(visited.size(), items.size());
+  }
+
+  Random random;
+  HashIndex<Item> index;
+  std::unordered_map<std::string, std::unique_ptr<Item>> items;
+};
+
+std::string KeyOf(uint64_t number) { return "key:" + std::to_string(number); }
+
+TEST(HashIndexTest, EmptyTable) {
+  HashIndex<Item> index(1);
+  Random random(1);
+  EXPECT_EQ(index.Find("k", index.Hash("k")), nullptr);
+  EXPECT_EQ(index.Remove("k", index.Hash("k")), nullptr);
+  EXPECT_EQ(index.PickRandom(random), nullptr);
+  EXPECT_EQ(index.Scan(0, [](Item*) { FAIL(); }), 0u);
+  EXPECT_EQ(index.Scan(12345678, [](Item*) { FAIL(); }), 0u);
+  EXPECT_TRUE(index.CheckInvariants());
+}
+
+TEST(HashIndexTest, RandomOperationsAgreeWithAMap) {
+  uint64_t seed = SystemSeed();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  for (uint64_t range : {3u, 100u, 2'000u, 20'000u}) {
+    Model model(seed + range);
+    for (uint64_t step = 0; step < 3 * range + 300; ++step) {
+      std::string key = KeyOf(model.random.Below(range));
+      switch (model.random.Below(4)) {
+        case 0:
+          ASSERT_NO_FATAL_FAILURE(model.Remove(key));
+          break;
+        case 1:
+          if (model.items.contains(key)) model.Move(key);
+          break;
+        default:
+          model.Insert(key);
+      }
+      if (step % (range / 2 + 1) == 0) {
+        ASSERT_NO_FATAL_FAILURE(model.Check()) << "step " << step;
+      }
+    }
+    ASSERT_NO_FATAL_FAILURE(model.Check());
+  }
+}
+
+TEST(HashIndexTest, GrowsAndShrinks) {
+  constexpr uint64_t kKeys = 60'000;
+  Model model(7);
+  for (uint64_t i = 0; i < kKeys; ++i) model.Insert(KeyOf(i));
+  ASSERT_NO_FATAL_FAILURE(model.Check());
+  EXPECT_LT(model.index.Capacity(), kKeys * 2);
+  size_t full_bytes = model.index.UsedBytes();
+  for (uint64_t i = 0; i < kKeys; ++i) {
+    ASSERT_NO_FATAL_FAILURE(model.Remove(KeyOf(i)));
+    if (i % 7919 == 0) {
+      ASSERT_TRUE(model.index.CheckInvariants());
+    }
+  }
+  EXPECT_EQ(model.index.Size(), 0u);
+  EXPECT_TRUE(model.index.CheckInvariants());
+  EXPECT_LT(model.index.UsedBytes(), full_bytes / 20);
+}
+
+TEST(HashIndexTest, NoStepDependsOnTheSize) {
+  constexpr uint64_t kKeys = 200'000;
+  constexpr uint64_t kLooksAtMost = 600;  // a page has 441 places
+  std::vector<Item> items;
+  items.reserve(kKeys);
+  HashIndex<Item> index(3);
+  uint64_t longest = 0;
+  for (uint64_t i = 0; i < kKeys; ++i) {
+    items.emplace_back(KeyOf(i));
+    uint64_t before = Item::looks;
+    index.Insert(&items.back(), index.Hash(items.back().key));
+    longest = std::max(longest, Item::looks - before);
+  }
+  EXPECT_LE(longest, kLooksAtMost);
+  longest = 0;
+  for (const Item& item : items) {
+    uint64_t before = Item::looks;
+    index.Remove(item.key, index.Hash(item.key));
+    longest = std::max(longest, Item::looks - before);
+  }
+  EXPECT_LE(longest, kLooksAtMost);
+}
+
+TEST(HashIndexTest, Clear) {
+  Model model(9);
+  for (uint64_t i = 0; i < 5000; ++i) model.Insert(KeyOf(i));
+  model.index.Clear();
+  EXPECT_EQ(model.index.Size(), 0u);
+  EXPECT_TRUE(model.index.CheckInvariants());
+  EXPECT_EQ(model.index.Find("key:1", model.index.Hash("key:1")), nullptr);
+  model.items.clear();
+  model.Insert("again");
+  ASSERT_NO_FATAL_FAILURE(model.Check());
+}
+
+TEST(HashIndexTest, MovesAsAWhole) {
+  Model model(10);
+  for (uint64_t i = 0; i < 2000; ++i) model.Insert(KeyOf(i));
+  HashIndex<Item> moved = std::move(model.index);
+  EXPECT_EQ(moved.Size(), 2000u);
+  EXPECT_EQ(moved.Find("key:5", moved.Hash("key:5")), model.items["key:5"].get());
+  HashIndex<Item> other(11);
+  other = std::move(moved);
+  EXPECT_EQ(other.Size(), 2000u);
+  EXPECT_TRUE(other.CheckInvariants());
+}
+
+TEST(HashIndexTest, ScanOfAQuietTableVisitsEachOnce) {
+  for (uint64_t keys : {1u, 7u, 440u, 442u, 30'000u}) {
+    Model model(keys);
+    for (uint64_t i = 0; i < keys; ++i) model.Insert(KeyOf(i));
+    std::multiset<std::string> seen;
+    uint64_t cursor = 0;
+    do {
+      cursor = model.index.Scan(cursor, [&](const Item* item) { seen.insert(item->key); });
+      ASSERT_LT(cursor, uint64_t{1} << 53);
+    } while (cursor != 0);
+    EXPECT_EQ(seen.size(), keys);
+    EXPECT_EQ(std::set<std::string>(seen.begin(), seen.end()).size(), keys);
+  }
+}
+
+// Scans while others come and go; what was there all the time must be seen.
+struct ScanUnderChange {
+  const char* name;
+  uint64_t others_at_start;
+  uint64_t insert_percent;  // of the changes; the rest removes
+  uint64_t changes_per_step;
+};
+
+class ScanGuarantee : public testing::TestWithParam<ScanUnderChange> {};
+
+INSTANTIATE_TEST_SUITE_P(Changes, ScanGuarantee,
+                         testing::Values(ScanUnderChange{"Growing", 0, 100, 20},
+                                         ScanUnderChange{"Shrinking", 40'000, 0, 40},
+                                         ScanUnderChange{"Churning", 5'000, 50, 50},
+                                         ScanUnderChange{"ShrinkingSlowly", 5'000, 20, 3},
+                                         ScanUnderChange{"GrowingSlowly", 100, 80, 3}),
+                         [](const auto& change) { return std::string(change.param.name); });
+
+class Churn {
+ public:
+  Churn(const ScanUnderChange& change, uint64_t seed) : change_(change), model_(seed) {
+    for (uint64_t i = 0; i < kStaying; ++i) model_.Insert("staying:" + std::to_string(i));
+    for (uint64_t i = 0; i < change.others_at_start; ++i) Add();
+  }
+  void Change() {
+    for (uint64_t i = 0; i < change_.changes_per_step; ++i) {
+      if (model_.random.Below(100) < change_.insert_percent) {
+        if (others_.size() < 60'000) Add();
+      } else if (!others_.empty()) {
+        std::swap(others_[model_.random.Below(others_.size())], others_.back());
+        model_.Remove(others_.back());
+        others_.pop_back();
+      }
+    }
+  }
+  // Names of the staying elements that a scan meets.
+  std::set<std::string> Scan() {
+    std::set<std::string> seen;
+    uint64_t cursor = 0;
+    for (uint64_t step = 0; step < 1'000'000; ++step) {
+      cursor = model_.index.Scan(cursor, [&](const Item* item) {
+        if (item->key[0] == 's') seen.insert(item->key);
+      });
+      if (cursor == 0) return seen;
+      Change();
+    }
+    ADD_FAILURE() << "the scan never ends";
+    return seen;
+  }
+  Model& model() { return model_; }
+
+  static constexpr uint64_t kStaying = 1000;
+
+ private:
+  void Add() {
+    others_.push_back("x" + std::to_string(model_.random.Next()));
+    if (!model_.Insert(others_.back())) others_.pop_back();
+  }
+
+  ScanUnderChange change_;
+  Model model_;
+  std::vector<std::string> others_;
+};
+
+TEST_P(ScanGuarantee, WhatStaysIsSeen) {
+  uint64_t seed = SystemSeed();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  for (uint64_t round = 0; round < 8; ++round) {
+    Churn churn(GetParam(), seed + round);
+    EXPECT_EQ(churn.Scan().size(), Churn::kStaying) << "round " << round;
+    EXPECT_TRUE(churn.model().index.CheckInvariants());
+  }
+}
+
+TEST(HashIndexTest, AnyCursorIsAccepted) {
+  uint64_t seed = SystemSeed();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  Model model(seed);
+  for (uint64_t i = 0; i < 3000; ++i) model.Insert(KeyOf(i));
+  for (int i = 0; i < 2000; ++i) {
+    uint64_t cursor = model.random.Next() >> model.random.Below(64);
+    for (int step = 0; step < 3; ++step) cursor = model.index.Scan(cursor, [](const Item*) {});
+  }
+  for (uint64_t cursor : {~uint64_t{0}, uint64_t{1} << 53, (uint64_t{1} << 53) - 1, uint64_t{63}}) {
+    model.index.Scan(cursor, [](const Item*) {});
+  }
+  EXPECT_TRUE(model.index.CheckInvariants());
+}
+
+// Chi-square over `draws` picks; about `degrees` when picks are fair.
+double ChiSquare(Model& model, uint64_t draws) {
+  std::unordered_map<const Item*, uint64_t> counts;
+  for (uint64_t i = 0; i < draws; ++i) ++counts[model.index.PickRandom(model.random)];
+  double expected = static_cast<double>(draws) / static_cast<double>(model.items.size());
+  double sum = 0;
+  for (const auto& [key, item] : model.items) {
+    double difference = static_cast<double>(counts[item.get()]) - expected;
+    sum += difference * difference / expected;
+  }
+  return sum;
+}
+
+TEST(HashIndexTest, PickRandomIsFair) {
+  constexpr uint64_t kLeft = 1000;
+  // Mean 999, standard deviation 45: six of them make a false alarm impossible with these fixed seeds anyway.
+  constexpr double kChiSquareAtMost = 999 + 6 * 45;
+  Model grown(42);
+  for (uint64_t i = 0; i < kLeft; ++i) grown.Insert(KeyOf(i));
+  EXPECT_LT(ChiSquare(grown, 100'000), kChiSquareAtMost);
+  // Pages of very different filling and depth.
+  Model shrunk(43);
+  for (uint64_t i = 0; i < 20 * kLeft; ++i) shrunk.Insert(KeyOf(i));
+  for (uint64_t i = kLeft; i < 20 * kLeft; ++i) shrunk.Remove(KeyOf(i));
+  EXPECT_LT(ChiSquare(shrunk, 100'000), kChiSquareAtMost);
+}
+
+}  // namespace
+}  // namespace respite

