@@ -32,6 +32,8 @@ struct Call {
       if (blob.View().data() == word.data()) return StringContent::Shared(blob);
     return StringContent::Text(word);
   }
+  // Keeps args[word] (a password, say) out of SLOWLOG and MONITOR.
+  void Redact(size_t word) { session.redacted_words.push_back(word); }
   // Writes a string value as a bulk string; a long one is sent from where it lies.
   void ReplyText(const Entry& entry) {
     if (entry.Form() == StringForm::kBlob) return reply.Bulk(entry.Blob());

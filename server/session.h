@@ -76,6 +76,8 @@ struct Session {
   // A request that was parsed but must wait (CLIENT PAUSE, WAIT); it runs first when the session resumes.
   std::vector<std::string> postponed;
   int64_t waiting_since_ms = -1;  // monotonic; the request in `postponed` waits by itself (WAIT); -1: it does not
+  // Words of the running command that SLOWLOG and MONITOR must not show; see Call::Redact.
+  std::vector<size_t> redacted_words;
   bool postponed_listed = false;  // stands in Clients' list of postponed sessions
 
   // Accounting, in milliseconds of the monotonic clock.

@@ -1,0 +1,89 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/support/command_test.h"
+
+namespace respite {
+
+namespace {
+
+class ServerCommands : public CommandTest {
+ protected:
+  ServerCommands() : CommandTest({"enable-module-command yes"}) {}
+};
+INSTANTIATE_TEST_SUITE_P(Resp, ServerCommands, BothVersions(), VersionName);
+
+TEST_P(ServerCommands, TimeIsThatOfTheClock) {
+  clock().AdvanceUs(1'234'567);
+  const int64_t now_us = clock().WallUs();
+  EXPECT_THAT(Run("TIME"), Bulks({std::to_string(now_us / 1000000), std::to_string(now_us % 1000000)}));
+}
+
+TEST_P(ServerCommands, RoleIsMaster) { EXPECT_THAT(Run("ROLE"), ArrayOf(Bulk("master"), Int(0), EmptyArray())); }
+
+TEST_P(ServerCommands, FunctionLibrariesAreNone) {
+  EXPECT_THAT(Run("FUNCTION FLUSH"), Ok());
+  EXPECT_THAT(Run("FUNCTION FLUSH async"), Ok());
+  EXPECT_THAT(Run("FUNCTION FLUSH now"), Error("ERR FUNCTION FLUSH only supports SYNC|ASYNC option"));
+  EXPECT_THAT(Run("FUNCTION FLUSH SYNC SYNC"),
+              Error("ERR unknown subcommand or wrong number of arguments for 'FLUSH'. Try FUNCTION HELP."));
+  EXPECT_THAT(Run("FUNCTION LIST LIBRARYNAME x* WITHCODE"), EmptyArray());
+  EXPECT_THAT(Run("FUNCTION LIST LIBRARYNAME"), Error("ERR library name argument was not given"));
+  EXPECT_THAT(Run("FUNCTION LIST withcode withcode"), Error("ERR Unknown argument withcode"));
+  EXPECT_THAT(Run("FUNCTION LOAD x"), Error("ERR unknown subcommand 'LOAD'. Try FUNCTION HELP."));
+}
+
+TEST_P(ServerCommands, ModulesAreRefused) {
+  EXPECT_THAT(Run("MODULE LIST"), EmptyArray());
+  EXPECT_THAT(Run("MODULE LOAD /m.so"), Error("ERR Error loading the extension. Please check the server logs."));
+  EXPECT_THAT(Run("MODULE LOADEX /m.so CONFIG a b"),
+              Error("ERR Error loading the extension. Please check the server logs."));
+  EXPECT_THAT(Run("MODULE UNLOAD m"), Error("ERR Error unloading module: no such module with that name"));
+}
+
+TEST_P(ServerCommands, ModuleCommandsNeedPermission) {
+  TestServer other;
+  EXPECT_THAT(TestClient(other).Run("MODULE LOAD /m.so"), ErrorStartsWith("ERR MODULE command not allowed."));
+}
+
+TEST_P(ServerCommands, LolwutEndsWithTheVersion) {
+  EXPECT_THAT(Run("LOLWUT"), Verbatim("Redis ver. 7.2.4\n"));
+  EXPECT_THAT(Run("LOLWUT VERSION 7"), Verbatim("Redis ver. 7.2.4\n"));
+  EXPECT_THAT(Run("LOLWUT VERSION x"), Error("ERR value is not an integer or out of range"));
+  for (const char* picture : {"LOLWUT VERSION 5 30 4", "LOLWUT VERSION 6 30 4"}) {
+    const std::string text = Run(picture).Text();
+    EXPECT_TRUE(text.ends_with("Redis ver. 7.2.4\n")) << text;
+    EXPECT_EQ(text.find('\n'), 30u) << text;
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4 + 2) << text;
+  }
+}
+
+TEST_P(ServerCommands, ShutdownChecksItsWords) {
+  EXPECT_THAT(Run("SHUTDOWN soon"), Error("ERR syntax error"));
+  EXPECT_THAT(Run("SHUTDOWN SAVE NOSAVE"), Error("ERR syntax error"));
+  EXPECT_THAT(Run("SHUTDOWN ABORT NOW"), Error("ERR syntax error"));
+  EXPECT_THAT(Run("SHUTDOWN ABORT"), Error("ERR No shutdown in progress."));
+  EXPECT_EQ(server().StoppedWith(), std::nullopt);
+}
+
+TEST_P(ServerCommands, ShutdownStopsWithoutAReply) {
+  EXPECT_THAT(Run("SHUTDOWN nosave now force"), NoReply());
+  EXPECT_EQ(server().StoppedWith(), 0);
+}
+
+TEST_P(ServerCommands, ShutdownDoesNotAnswerWhatFollows) {
+  EXPECT_EQ(client().Raw("SHUTDOWN\r\nPING\r\n"), "");
+  EXPECT_EQ(server().StoppedWith(), 0);
+}
+
+TEST_P(ServerCommands, ShutdownStaysWhenADumpIsAskedFor) {
+  EXPECT_THAT(Run("SHUTDOWN SAVE"), Error("ERR Errors trying to SHUTDOWN. Check logs."));
+  EXPECT_EQ(server().StoppedWith(), std::nullopt);
+  EXPECT_THAT(Run("SHUTDOWN SAVE FORCE"), NoReply());
+  EXPECT_EQ(server().StoppedWith(), 0);
+}
+
+}  // namespace
+
+}  // namespace respite
