@@ -246,7 +246,7 @@ class Churn {
 TEST_P(ScanGuarantee, WhatStaysIsSeen) {
   uint64_t seed = SystemSeed();
   SCOPED_TRACE("seed " + std::to_string(seed));
-  for (uint64_t round = 0; round < 8; ++round) {
+  for (uint64_t round = 0; round < 4; ++round) {
     Churn churn(GetParam(), seed + round);
     EXPECT_EQ(churn.Scan().size(), Churn::kStaying) << "round " << round;
     EXPECT_TRUE(churn.model().index.CheckInvariants());

@@ -1,0 +1,147 @@
+// The keyspace's table by itself, from a thousand to four million keys. LongestInsert tells the worst single step,
+// which is what a client waits for while the table grows.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "datatypes/hash_index.h"
+
+namespace respite {
+namespace {
+
+struct Item {
+  char text[24];
+  uint32_t size;
+  Bytes Key() const { return {text, size}; }
+};
+
+class Table {
+ public:
+  explicit Table(size_t keys) : items_(keys), index_(12345) {
+    for (size_t i = 0; i < keys; ++i) {
+      std::string key = "key:" + std::to_string(i * 7919);
+      std::copy(key.begin(), key.end(), items_[i].text);
+      items_[i].size = static_cast<uint32_t>(key.size());
+    }
+  }
+  void Fill() {
+    for (Item& item : items_) Insert(item);
+  }
+  void Insert(Item& item) { index_.Insert(&item, index_.Hash(item.Key())); }
+  std::vector<Item>& items() { return items_; }
+  HashIndex<Item>& index() { return index_; }
+
+ private:
+  std::vector<Item> items_;
+  HashIndex<Item> index_;
+};
+
+void Sizes(benchmark::internal::Benchmark* bench) {
+  for (int64_t keys : {1'000, 100'000, 4'000'000}) bench->Arg(keys);
+}
+
+void Insert(benchmark::State& state) {
+  Table table(static_cast<size_t>(state.range(0)));
+  for (auto _ : state) {
+    table.index().Clear();
+    table.Fill();
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(Insert)->Apply(Sizes)->Unit(benchmark::kMillisecond);
+
+void LongestInsert(benchmark::State& state) {
+  using Clock = std::chrono::steady_clock;
+  Table table(static_cast<size_t>(state.range(0)));
+  double longest_us = 0;
+  for (auto _ : state) {
+    table.index().Clear();
+    auto before = Clock::now();
+    for (Item& item : table.items()) {
+      table.Insert(item);
+      auto after = Clock::now();
+      longest_us = std::max(longest_us, std::chrono::duration<double, std::micro>(after - before).count());
+      before = after;
+    }
+  }
+  state.counters["longest_us"] = longest_us;
+}
+BENCHMARK(LongestInsert)->Apply(Sizes)->Iterations(1)->Unit(benchmark::kMillisecond);
+
+void FindPresent(benchmark::State& state) {
+  Table table(static_cast<size_t>(state.range(0)));
+  table.Fill();
+  Random random(1);
+  for (auto _ : state) {
+    const Item& item = table.items()[random.Below(table.items().size())];
+    benchmark::DoNotOptimize(table.index().Find(item.Key(), table.index().Hash(item.Key())));
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(FindPresent)->Apply(Sizes);
+
+void FindAbsent(benchmark::State& state) {
+  Table table(static_cast<size_t>(state.range(0)));
+  table.Fill();
+  uint64_t number = 0;
+  for (auto _ : state) {
+    std::string key = "none:" + std::to_string(++number);
+    benchmark::DoNotOptimize(table.index().Find(key, table.index().Hash(key)));
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(FindAbsent)->Apply(Sizes);
+
+// Sixteen look-ups at a time, prefetched as a pipeline does.
+void FindPrefetched(benchmark::State& state) {
+  constexpr size_t kGroup = 16;
+  Table table(static_cast<size_t>(state.range(0)));
+  table.Fill();
+  Random random(1);
+  std::vector<std::pair<const Item*, uint64_t>> group(kGroup);
+  for (auto _ : state) {
+    for (auto& [item, hash] : group) {
+      item = &table.items()[random.Below(table.items().size())];
+      hash = table.index().Hash(item->Key());
+      table.index().PrefetchBucket(hash);
+    }
+    for (const auto& [item, hash] : group) table.index().PrefetchItem(hash);
+    for (const auto& [item, hash] : group) benchmark::DoNotOptimize(table.index().Find(item->Key(), hash));
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(kGroup));
+}
+BENCHMARK(FindPrefetched)->Apply(Sizes);
+
+void Scan(benchmark::State& state) {
+  Table table(static_cast<size_t>(state.range(0)));
+  table.Fill();
+  int64_t seen = 0;
+  for (auto _ : state) {
+    uint64_t cursor = 0;
+    do cursor = table.index().Scan(cursor, [&](const Item*) { ++seen; });
+    while (cursor != 0);
+  }
+  state.SetItemsProcessed(seen);
+}
+BENCHMARK(Scan)->Apply(Sizes)->Unit(benchmark::kMillisecond);
+
+void RemoveAndInsert(benchmark::State& state) {
+  Table table(static_cast<size_t>(state.range(0)));
+  table.Fill();
+  Random random(1);
+  for (auto _ : state) {
+    Item& item = table.items()[random.Below(table.items().size())];
+    table.index().Remove(item.Key(), table.index().Hash(item.Key()));
+    table.Insert(item);
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(RemoveAndInsert)->Apply(Sizes);
+
+}  // namespace
+}  // namespace respite

@@ -1,0 +1,36 @@
+// Replies must read the same however they are cut, and whatever comes must end in a tree, a refusal or patience.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "protocol/reply_tree.h"
+#include "tests/fuzz/pieces.h"
+
+namespace respite {
+namespace {
+
+std::vector<std::string> Read(const std::vector<Bytes>& pieces) {
+  ReplyTreeParser parser;
+  std::vector<std::string> replies;
+  for (Bytes piece : pieces) {
+    parser.Feed(piece);
+    while (auto reply = parser.Next()) replies.push_back(reply->Readable());
+  }
+  if (parser.Failed()) {
+    replies.push_back("failed: " + parser.Error());
+  } else {
+    replies.push_back(std::to_string(parser.PendingBytes()) + " octets left");
+  }
+  return replies;
+}
+
+}  // namespace
+}  // namespace respite
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace respite;
+  CutInput input({reinterpret_cast<const char*>(data), size});
+  if (Read({input.whole}) != Read(input.pieces)) std::abort();
+  return 0;
+}

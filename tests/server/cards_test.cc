@@ -1,0 +1,161 @@
+// What must hold for every command card, found by asking a whole server.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "server/command_syntax.h"
+#include "tests/support/command_test.h"
+
+namespace respite {
+namespace {
+
+std::vector<const Command*> AllCommands(TestServer& server) {
+  std::vector<const Command*> all;
+  server->commands().ForEach([&](const Command& command) { all.push_back(&command); });
+  return all;
+}
+
+// The words that name a command: {"client", "list"}.
+std::vector<std::string> NameOf(const Command& command) {
+  if (command.parent == nullptr) return {std::string(command.name)};
+  return {std::string(command.parent->name), std::string(command.name)};
+}
+
+// The name and so many words in all.
+std::vector<std::string> WordsOf(const Command& command, size_t count) {
+  std::vector<std::string> words = NameOf(command);
+  while (words.size() < count) words.push_back("x");
+  return words;
+}
+
+size_t ArityWords(const Command& command) { return static_cast<size_t>(std::abs(command.arity)); }
+
+class Cards : public testing::Test {
+ protected:
+  TestServer server_{{.directives = {"enable-debug-command yes", "enable-module-command yes"}}};
+  TestClient client_{server_};
+};
+
+TEST_F(Cards, ThereAreMany) { EXPECT_GT(AllCommands(server_).size(), 20u); }
+
+TEST_F(Cards, TooFewOrTooManyWordsAreRefusedByName) {
+  for (const Command* command : AllCommands(server_)) {
+    SCOPED_TRACE(command->full_name);
+    std::string refusal = "ERR wrong number of arguments for '" + command->full_name + "' command";
+    size_t names = NameOf(*command).size();
+    if (ArityWords(*command) > names)
+      EXPECT_THAT(client_.Run(WordsOf(*command, ArityWords(*command) - 1)), Error(refusal));
+    if (command->arity > 0) EXPECT_THAT(client_.Run(WordsOf(*command, ArityWords(*command) + 1)), Error(refusal));
+  }
+  EXPECT_TRUE(SnapshotOf(*server_).empty());
+}
+
+TEST_F(Cards, UnknownSubcommandsAreRefusedByName) {
+  for (const Command* command : AllCommands(server_)) {
+    if (!command->IsContainer()) continue;
+    std::string name = ToUpper(command->name);
+    EXPECT_THAT(client_.Run({command->name, "NoSuchThing", "x"}),
+                Error("ERR unknown subcommand 'NoSuchThing'. Try " + name + " HELP."));
+  }
+}
+
+TEST_F(Cards, ContainersHaveHelp) {
+  for (const Command* command : AllCommands(server_)) {
+    // Redis: these have subcommands, but no HELP.
+    if (!command->IsContainer() || server_->commands().FindSub(*command, "help") == nullptr) continue;
+    SCOPED_TRACE(command->full_name);
+    std::string name = ToUpper(command->name);
+    TestReply help = client_.Run({command->name, "HELP"});
+    ASSERT_GT(help.Size(), 2u);
+    EXPECT_THAT(help[0], Simple(name + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"));
+    EXPECT_THAT(help[help.Size() - 2], Simple("HELP"));
+    EXPECT_THAT(help[help.Size() - 1], Simple("    Print this help."));
+  }
+}
+
+TEST_F(Cards, SyntaxParsesAndAgreesWithTheName) {
+  for (const Command* command : AllCommands(server_)) {
+    SCOPED_TRACE(command->full_name);
+    CommandSyntax syntax = ParseSyntax(command->Spec().syntax);
+    EXPECT_TRUE(syntax.valid) << "at " << syntax.error_offset;
+    EXPECT_EQ(ToLower(syntax.name), command->name);
+    EXPECT_EQ(ToLower(syntax.container), command->parent == nullptr ? "" : command->parent->name);
+    EXPECT_NE(command->arity, 0);
+  }
+}
+
+TEST_F(Cards, EachHasASummaryOfItsOwn) {
+  std::set<std::string> summaries;
+  for (const Command* command : AllCommands(server_)) {
+    SCOPED_TRACE(command->full_name);
+    const CommandSpec& spec = command->Spec();
+    EXPECT_GT(spec.summary.size(), 10u);
+    EXPECT_NE(spec.summary.back(), ' ');
+    // The HELP subcommands of all containers may say the same.
+    if (command->name != "help") EXPECT_TRUE(summaries.insert(std::string(spec.summary)).second) << spec.summary;
+    EXPECT_FALSE(spec.since.empty());
+  }
+}
+
+TEST_F(Cards, EachThatIsNoContainerRuns) {
+  for (const Command* command : AllCommands(server_)) {
+    EXPECT_TRUE(command->card->run != nullptr || command->IsContainer()) << command->full_name;
+  }
+}
+
+TEST_F(Cards, NothingBothReadsAndWrites) {
+  for (const Command* command : AllCommands(server_)) {
+    EXPECT_FALSE(command->Is(kWrite) && command->Is(kReadOnly)) << command->full_name;
+  }
+}
+
+// Every word a read-only command could ask for, in several numbers: most are refused, some run; none may change a
+// thing.
+TEST_F(Cards, ReadOnlyCommandsChangeNothing) {
+  for (const char* line : {"SET x text", "SET 1 5", "SET timed v PX 100000", "SET y 10"}) client_.Run(line);
+  size_t journaled = server_.journal().Records().size();
+  Snapshot before = SnapshotOf(*server_);
+  Random random(99);
+  const std::vector<std::string> words = {"x",      "y", "1",     "0",     "-1", "timed",
+                                          "absent", "*", "MATCH", "COUNT", "10", "LEN"};
+  for (const Command* command : AllCommands(server_)) {
+    if (!command->Is(kReadOnly)) continue;
+    SCOPED_TRACE(command->full_name);
+    for (int round = 0; round < 50; ++round) {
+      std::vector<std::string> request = NameOf(*command);
+      size_t wanted = ArityWords(*command) + (command->arity < 0 ? random.Below(4) : 0);
+      while (request.size() < wanted) request.push_back(words[random.Below(words.size())]);
+      ASSERT_TRUE(client_.Run(request).HasValue()) << testing::PrintToString(request);
+    }
+    ASSERT_EQ(SnapshotDifference(before, SnapshotOf(*server_)), "");
+    ASSERT_EQ(server_.journal().Records().size(), journaled);
+  }
+}
+
+// Errors must leave no trace either: whatever a writer refuses, it refuses before it changes anything.
+TEST_F(Cards, RefusedWritesChangeNothing) {
+  client_.Run("SET x text");
+  client_.Run("SET timed v PX 100000");
+  Random random(7);
+  const std::vector<std::string> words = {"x", "timed", "1", "-1", "EX", "PX", "NX", "XX", "GET", "0", "nan", "absent"};
+  for (const Command* command : AllCommands(server_)) {
+    if (!command->Is(kWrite)) continue;
+    SCOPED_TRACE(command->full_name);
+    for (int round = 0; round < 200; ++round) {
+      Snapshot before = SnapshotOf(*server_);
+      std::vector<std::string> request = NameOf(*command);
+      size_t wanted = ArityWords(*command) + (command->arity < 0 ? random.Below(5) : 0);
+      while (request.size() < wanted) request.push_back(words[random.Below(words.size())]);
+      TestReply reply = client_.Run(request);
+      if (!reply.HasValue() || !reply.tree->IsError()) continue;
+      ASSERT_EQ(SnapshotDifference(before, SnapshotOf(*server_)), "") << testing::PrintToString(request);
+    }
+  }
+  ExpectReplayMatches(server_);
+}
+
+}  // namespace
+}  // namespace respite

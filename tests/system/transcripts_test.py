@@ -1,0 +1,243 @@
+"""Runs tests/transcripts/*.resp against our server and against a real Redis, and compares raw bytes.
+
+A transcript is a text file:
+
+    # a comment
+    == A title begins a scenario: empty databases, new connections
+    > SET k "two words"              a request; words are split and quoted as in redis.conf
+    +OK                              the raw reply, a line for each CR LF; octets as \\xhh, \\r, \\n, \\\\
+    > GET k
+    $9
+    two words
+    >> *1\\r\\n$x\\r\\n                 bytes sent as they are (same escapes)
+    -ERR Protocol error: invalid bulk length
+    !closed                          the server closes this connection
+    other> PING                      a request over another connection, named `other`
+    +PONG
+    > TIME
+    ?                                any one reply
+    > CLIENT NO-TOUCH on
+    7.2: +OK                         Redis 7.0 answers otherwise: only servers of version 7.2 are held to this
+
+    python3 tests/system/transcripts_test.py --fill PROGRAM FILE...
+
+writes into the files what PROGRAM answers, keeping `?` and `7.2:`."""
+import glob
+import os
+import re
+import sys
+import unittest
+
+from two_servers import REDIS, RESPITE, Closed, Server, encode
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "transcripts")
+REQUEST = re.compile(r"^(\w*)(>>?) (.*)$")
+TEXT_HEAD = re.compile(r"[$!=]\d+")
+ESCAPES = {"n": b"\n", "r": b"\r", "t": b"\t", "a": b"\a", "b": b"\b", "\\": b"\\", '"': b'"', " ": b" "}
+NEWER = "7.2:"
+
+
+def unescape(text):
+    out = b""
+    at = 0
+    while at < len(text):
+        if text[at] == "\\" and text[at + 1] == "x":
+            out += bytes([int(text[at + 2:at + 4], 16)])
+            at += 4
+        elif text[at] == "\\":
+            out += ESCAPES[text[at + 1]]
+            at += 2
+        else:
+            out += text[at].encode()
+            at += 1
+    return out
+
+
+def escape(data):
+    named = {0x5c: "\\\\", 0x0a: "\\n", 0x0d: "\\r"}
+    return "".join(named.get(c) or (chr(c) if 0x20 <= c < 0x7f else f"\\x{c:02x}") for c in data)
+
+
+def words_of(line):
+    """Splits as redis.conf does: blanks, "double quotes" with escapes, 'single quotes' without."""
+    words = []
+    for plain, double, single in re.findall(r"""((?:[^\s"'])+)|"((?:[^"\\]|\\.)*)"|'([^']*)'""", line):
+        words.append(plain.encode() if plain else unescape(double) if double else single.encode())
+    return words
+
+
+def lines_of(raw):
+    """The reply as the transcript shows it: cut at each CR LF of the protocol, not at those inside of bulk strings."""
+    lines = []
+    at = 0
+    while at < len(raw):
+        end = raw.index(b"\r\n", at)
+        head = raw[at:end]
+        lines.append(escape(head))
+        at = end + 2
+        if head[:1] in (b"$", b"!", b"=") and int(head[1:]) >= 0:
+            size = int(head[1:])
+            lines.append(escape(raw[at:at + size]))
+            at += size + 2
+    return lines
+
+
+class Step:
+    def __init__(self, number, name, raw, text):
+        self.number, self.name, self.raw, self.text = number, name, raw, text
+        self.expected = []  # lines, without the mark of newer replies
+        self.newer = False
+
+    def request(self):
+        return unescape(self.text) if self.raw else encode(words_of(self.text))
+
+
+class Scenario:
+    def __init__(self, title):
+        self.title = title
+        self.steps = []
+
+
+def parse(path):
+    scenarios = []
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file.read().split("\n"), 1):
+            steps = scenarios[-1].steps if scenarios else []
+            request = REQUEST.match(line)
+            if awaits_text(steps) or line and not line.startswith(("#", "== ")) and not request:
+                steps[-1].newer |= line.startswith(NEWER)
+                steps[-1].expected.append(line.removeprefix(NEWER + " ").removeprefix(NEWER))
+            elif line.startswith("== "):
+                scenarios.append(Scenario(line[3:]))
+            elif request and not line.startswith("#"):
+                steps.append(Step(number, request[1], request[2] == ">>", request[3]))
+    return scenarios
+
+
+def awaits_text(steps):
+    """Whether the next line is the content of a bulk string, whatever it looks like."""
+    awaits = False
+    for line in steps[-1].expected if steps else []:
+        awaits = not awaits and TEXT_HEAD.fullmatch(line) is not None
+    return awaits
+
+
+class Player:
+    """Plays one scenario on one server."""
+
+    def __init__(self, server):
+        self.server = server
+        self.clients = {"": server.client()}
+        assert self.clients[""].run("FLUSHALL") == b"+OK\r\n"
+
+    def close(self):
+        for client in self.clients.values():
+            client.close()
+
+    def client(self, name):
+        if name not in self.clients:
+            self.clients[name] = self.server.client()
+        return self.clients[name]
+
+    def lines(self, step):
+        """Sends the request and reads as many replies as are expected (one at least, unless nothing is)."""
+        client = self.client(step.name)
+        client.send(step.request())
+        lines = []
+        try:
+            while len(lines) < len(step.expected):
+                any_reply = step.expected[len(lines)] == "?"
+                reply = client.read()
+                lines += ["?"] if any_reply else lines_of(reply)
+        except Closed as closed:
+            lines += lines_of(closed.rest) + ["!closed"]
+        return lines
+
+    def fill(self, step):
+        client = self.client(step.name)
+        client.send(step.request())
+        try:
+            if step.expected in (["?"], ["!closed"]):
+                return step.expected if step.expected == ["!closed"] else [client.read() and "?"]
+            lines = lines_of(client.read())
+            while client.buffer:
+                lines += lines_of(client.read())
+            return lines + (["!closed"] if step.raw and lines[-1].startswith("-ERR Protocol") else [])
+        except Closed as closed:
+            return lines_of(closed.rest) + ["!closed"]
+
+
+class Transcripts(unittest.TestCase):
+    program = None
+
+    def setUp(self):
+        self.server = Server(self.program)
+        self.addCleanup(self.server.stop)
+
+    def play(self, path):
+        for scenario in parse(path):
+            player = Player(self.server)
+            try:
+                for step in scenario.steps:
+                    self.check(path, scenario, step, player.lines(step))
+            finally:
+                player.close()
+
+    def check(self, path, scenario, step, lines):
+        if step.newer and self.server.version < (7, 2):
+            return
+        where = f"{os.path.relpath(path)}:{step.number} ({scenario.title}) {step.text!r}"
+        self.assertEqual(step.expected, lines, where)
+
+
+def add_tests(name, program):
+    def test_of(path):
+        return lambda self: self.play(path)
+    tests = {"test_" + os.path.basename(path).removesuffix(".resp"): test_of(path)
+             for path in sorted(glob.glob(os.path.join(FOLDER, "*.resp")))}
+    globals()[name] = type(name, (Transcripts,), {"program": program, **tests})
+
+
+add_tests("OnRespite", RESPITE)
+add_tests("OnRedis", REDIS)
+del Transcripts
+
+
+def fill(program, paths):
+    server = Server(program)
+    try:
+        for path in paths:
+            answers = {}
+            for scenario in parse(path):
+                player = Player(server)
+                for step in scenario.steps:
+                    answers[step.number] = [(NEWER + " " if step.newer else "") + line for line in player.fill(step)]
+                player.close()
+            rewrite(path, answers)
+    finally:
+        server.stop()
+
+
+def rewrite(path, answers):
+    with open(path, encoding="utf-8") as file:
+        lines = file.read().split("\n")
+    out = []
+    skipping = False
+    for number, line in enumerate(lines, 1):
+        if number in answers:
+            out += [line, *answers[number]]
+            skipping = True
+        elif line.startswith(("#", "== ")) or not skipping:
+            if line.startswith("== ") and out and out[-1]:
+                out.append("")
+            out.append(line)
+            skipping = False
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join(out).rstrip("\n") + "\n")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--fill"]:
+        fill(sys.argv[2], sys.argv[3:])
+    else:
+        unittest.main()
