@@ -5,10 +5,20 @@
 #include <string>
 
 #include "server/server.h"
+#include "server/startup/limits.h"
 
 namespace respite {
 
 namespace {
+
+std::optional<std::string> RaiseMaxClients(Server& server) {
+  const uint32_t wanted = server.settings().maxclients;
+  const OpenFilesGrant grant = RaiseOpenFiles(wanted);
+  for (const ConfigNote& note : grant.notes) server.log().Log(note.level, note.text);
+  if (grant.maxclients >= wanted) return std::nullopt;
+  return "The operating system is not able to handle the specified number of clients, try with " +
+         std::to_string(grant.maxclients);
+}
 
 std::optional<std::string> WarnOfLowMaxMemory(Server& server) {
   const uint64_t limit = server.settings().maxmemory;
@@ -36,6 +46,11 @@ void RegisterConfigHooks(Server& server) {
     server.slowlog().Trim(static_cast<size_t>(std::max<int64_t>(server.settings().slowlog_max_len, 0)));
     return std::nullopt;
   });
+  config.OnChange({"loglevel"}, [&server]() -> std::optional<std::string> {
+    server.log().SetLevel(server.settings().loglevel);
+    return std::nullopt;
+  });
+  config.OnChange({"maxclients"}, [&server] { return RaiseMaxClients(server); });
   config.OnChange({"maxmemory"}, [&server] { return WarnOfLowMaxMemory(server); });
 }
 

@@ -38,8 +38,7 @@ std::string Value(const Config& config, const std::string& name) {
 
 // name -> value, from the golden file.
 std::map<std::string, std::string> RedisDefaults() {
-  const std::string here = __FILE__;
-  std::ifstream file(here.substr(0, here.rfind("tests/")) + "tests/golden/config_get_7.2.txt");
+  std::ifstream file(RESPITE_SOURCE_DIR "/tests/golden/config_get_7.2.txt");
   std::map<std::string, std::string> defaults;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with('#')) continue;
