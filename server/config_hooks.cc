@@ -1,40 +1,23 @@
 #include "server/config_hooks.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <optional>
 #include <string>
 
 #include "server/server.h"
+#include "server/startup/limits.h"
 
 namespace respite {
 
 namespace {
 
-// Descriptors that are not clients: files, listeners, the event queue. Redis: CONFIG_MIN_RESERVED_FDS.
-constexpr rlim_t kReservedDescriptors = 32;
-
-// Raises the process' limit so that `clients` of them fit. Returns how many do.
-uint64_t MakeRoomForClients(uint64_t clients) {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return clients;
-  const rlim_t wanted = clients + kReservedDescriptors;
-  if (limit.rlim_cur >= wanted) return clients;
-  // A privileged process may lift the hard limit, up to what the kernel allows; others go as far as it lets them.
-  rlimit raised{.rlim_cur = wanted, .rlim_max = std::max(wanted, limit.rlim_max)};
-  if (setrlimit(RLIMIT_NOFILE, &raised) == 0) return clients;
-  raised = {.rlim_cur = std::min(wanted, limit.rlim_max), .rlim_max = limit.rlim_max};
-  const rlim_t reached = setrlimit(RLIMIT_NOFILE, &raised) == 0 ? raised.rlim_cur : limit.rlim_cur;
-  if (reached >= wanted) return clients;
-  return reached - std::min(reached, kReservedDescriptors);
-}
-
-std::optional<std::string> ApplyMaxClients(const Settings& settings) {
-  const uint64_t possible = MakeRoomForClients(settings.maxclients);
-  if (possible >= settings.maxclients) return std::nullopt;
+std::optional<std::string> RaiseMaxClients(Server& server) {
+  const uint32_t wanted = server.settings().maxclients;
+  const OpenFilesGrant grant = RaiseOpenFiles(wanted);
+  for (const ConfigNote& note : grant.notes) server.log().Log(note.level, note.text);
+  if (grant.maxclients >= wanted) return std::nullopt;
   return "The operating system is not able to handle the specified number of clients, try with " +
-         std::to_string(possible);
+         std::to_string(grant.maxclients);
 }
 
 std::optional<std::string> WarnOfLowMaxMemory(Server& server) {
@@ -55,12 +38,20 @@ void RegisterConfigHooks(Server& server) {
     server.AdjustHz();
     return std::nullopt;
   });
-  config.OnChange({"maxclients"}, [&server] { return ApplyMaxClients(server.settings()); });
-  config.OnChange({"maxmemory"}, [&server] { return WarnOfLowMaxMemory(server); });
+  config.OnChange({"requirepass"}, [&server]() -> std::optional<std::string> {
+    server.auth().SetPassword(server.settings().requirepass);
+    return std::nullopt;
+  });
+  config.OnChange({"slowlog-max-len"}, [&server]() -> std::optional<std::string> {
+    server.slowlog().Trim(static_cast<size_t>(std::max<int64_t>(server.settings().slowlog_max_len, 0)));
+    return std::nullopt;
+  });
   config.OnChange({"loglevel"}, [&server]() -> std::optional<std::string> {
     server.log().SetLevel(server.settings().loglevel);
     return std::nullopt;
   });
+  config.OnChange({"maxclients"}, [&server] { return RaiseMaxClients(server); });
+  config.OnChange({"maxmemory"}, [&server] { return WarnOfLowMaxMemory(server); });
 }
 
 }  // namespace respite

@@ -36,14 +36,6 @@ Server::Server(Parts parts)
       started_wall_ms_(parts.clock.WallMs()),
       hz_(settings().hz) {
   auth_.SetPassword(settings().requirepass);
-  config().OnChange({"requirepass"}, [this]() -> std::optional<std::string> {
-    auth_.SetPassword(settings().requirepass);
-    return std::nullopt;
-  });
-  config().OnChange({"slowlog-max-len"}, [this]() -> std::optional<std::string> {
-    slowlog_.Trim(static_cast<size_t>(std::max<int64_t>(settings().slowlog_max_len, 0)));
-    return std::nullopt;
-  });
   RegisterConfigHooks(*this);
   executor_.StartRun();
   MarkStartupMemory();

@@ -14,7 +14,10 @@ namespace {
 
 // Lets the session in, or refuses.
 void Authenticate(Call& call, Bytes user, Bytes password) {
-  if (!call.server.auth().Accepts(user, password)) throw Refusal{refusals::kWrongPass};
+  if (!call.server.auth().Accepts(user, password)) {
+    ++call.server.stats().denied_logins;
+    throw Refusal{refusals::kWrongPass};
+  }
   call.session.authenticated = true;
   call.session.user = user;
 }

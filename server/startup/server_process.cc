@@ -158,22 +158,9 @@ std::optional<std::string> ServerProcess::Reopen(const char* objection) {
   return std::nullopt;
 }
 
-std::optional<std::string> ServerProcess::RaiseMaxClients() {
-  OpenFilesGrant grant = RaiseOpenFiles(config_.settings().maxclients);
-  for (const ConfigNote& note : grant.notes) log_.Log(note.level, note.text);
-  if (grant.maxclients >= config_.settings().maxclients) return std::nullopt;
-  return "The operating system is not able to handle the specified number of clients, try with " +
-         std::to_string(grant.maxclients);
-}
-
 void ServerProcess::WatchSettings() {
   config_.OnChange({"port"}, [this] { return Reopen("Unable to listen on this port. Check server logs."); });
   config_.OnChange({"bind"}, [this] { return Reopen("Failed to bind to specified addresses."); });
-  config_.OnChange({"maxclients"}, [this] { return RaiseMaxClients(); });
-  config_.OnChange({"loglevel"}, [this]() -> std::optional<std::string> {
-    log_.SetLevel(config_.settings().loglevel);
-    return std::nullopt;
-  });
   config_.OnChange({"proc-title-template"}, [this]() -> std::optional<std::string> {
     UpdateTitle();
     return std::nullopt;

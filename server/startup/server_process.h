@@ -48,7 +48,6 @@ class ServerProcess {
   void WatchSettings();
   void UpdateTitle();
   std::optional<std::string> Reopen(const char* objection);
-  std::optional<std::string> RaiseMaxClients();
   void Stop();
   Step Fail(const std::string& reason);
 
