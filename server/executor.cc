@@ -108,13 +108,12 @@ void Executor::Reject(Session& session, const Command* command, const Refusal& r
 Refusal Executor::UnknownCommand(std::span<const Bytes> words) const {
   const Command* container = server_.commands().Find(words[0]);
   if (container != nullptr) return refusals::UnknownSubcommand(container->full_name, words[1]);
-  constexpr size_t kShownMax = 128;
   std::string shown;
   for (Bytes word : words.subspan(1)) {
-    if (shown.size() >= kShownMax) break;
-    shown += "'" + std::string(word.substr(0, kShownMax - shown.size())) + "' ";
+    if (shown.size() >= refusals::kShownMax) break;
+    shown += "'" + std::string(refusals::ShownPart(word, refusals::kShownMax - shown.size())) + "' ";
   }
-  return {"ERR unknown command '" + std::string(words[0].substr(0, kShownMax)) +
+  return {"ERR unknown command '" + std::string(refusals::ShownPart(words[0])) +
           "', with args beginning with: " + shown};
 }
 

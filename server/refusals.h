@@ -122,6 +122,13 @@ inline constexpr char kProtectedMode[] =
     "accepting "
     "connections from the outside.";
 
+// What an error repeats of a client's word. Redis: so many octets, and none from a NUL on.
+inline constexpr size_t kShownMax = 128;
+inline Bytes ShownPart(Bytes word, size_t max = kShownMax) {
+  Bytes part = word.substr(0, max);
+  return part.substr(0, part.find('\0'));
+}
+
 inline Refusal InvalidExpire(Bytes command) {
   return {"ERR invalid expire time in '" + std::string(command) + "' command"};
 }
@@ -139,14 +146,14 @@ inline Refusal WrongArity(Bytes command) {
 }
 // `Unknown subcommand or wrong number of arguments` is said by containers whose subcommand checks its own arguments.
 inline Refusal SubcommandSyntax(Bytes container, Bytes subcommand) {
-  return {"ERR unknown subcommand or wrong number of arguments for '" + std::string(subcommand.substr(0, 128)) +
+  return {"ERR unknown subcommand or wrong number of arguments for '" + std::string(ShownPart(subcommand)) +
           "'. Try " + ToUpper(container) + " HELP."};
 }
 inline Refusal NoLatencySamples(Bytes event) {
   return {"ERR No samples available for event '" + std::string(event) + "'"};
 }
 inline Refusal UnknownSubcommand(Bytes container, Bytes subcommand) {
-  return {"ERR unknown subcommand '" + std::string(subcommand.substr(0, 128)) + "'. Try " + ToUpper(container) +
+  return {"ERR unknown subcommand '" + std::string(ShownPart(subcommand)) + "'. Try " + ToUpper(container) +
           " HELP."};
 }
 

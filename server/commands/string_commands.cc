@@ -332,7 +332,7 @@ struct GetRange {
 
 struct SubStr {
   static constexpr CommandSpec spec = {.syntax = "SUBSTR key start:integer end:integer",
-                                       .summary = "Returns the part of a string between two offsets.",
+                                       .summary = "Returns the part of a string between two offsets, as GETRANGE does.",
                                        .since = "1.0.0",
                                        .complexity = "O(N), N being the length of the part",
                                        .group = CommandGroup::kString,

@@ -46,9 +46,12 @@ TEST_F(Cards, TooFewOrTooManyWordsAreRefusedByName) {
     SCOPED_TRACE(command->full_name);
     std::string refusal = "ERR wrong number of arguments for '" + command->full_name + "' command";
     size_t names = NameOf(*command).size();
-    if (ArityWords(*command) > names)
+    if (ArityWords(*command) > names) {
       EXPECT_THAT(client_.Run(WordsOf(*command, ArityWords(*command) - 1)), Error(refusal));
-    if (command->arity > 0) EXPECT_THAT(client_.Run(WordsOf(*command, ArityWords(*command) + 1)), Error(refusal));
+    }
+    if (command->arity > 0) {
+      EXPECT_THAT(client_.Run(WordsOf(*command, ArityWords(*command) + 1)), Error(refusal));
+    }
   }
   EXPECT_TRUE(SnapshotOf(*server_).empty());
 }
@@ -95,7 +98,9 @@ TEST_F(Cards, EachHasASummaryOfItsOwn) {
     EXPECT_GT(spec.summary.size(), 10u);
     EXPECT_NE(spec.summary.back(), ' ');
     // The HELP subcommands of all containers may say the same.
-    if (command->name != "help") EXPECT_TRUE(summaries.insert(std::string(spec.summary)).second) << spec.summary;
+    if (command->name != "help") {
+      EXPECT_TRUE(summaries.insert(std::string(spec.summary)).second) << spec.summary;
+    }
     EXPECT_FALSE(spec.since.empty());
   }
 }
