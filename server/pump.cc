@@ -87,9 +87,15 @@ void Pump::Prefetch(const Session& session) {
   commands_.clear();
   hashes_.clear();
   const Database& data = server_.keyspace()[session.db];
+  Bytes last_name;  // a pipeline mostly repeats one command: spare it the look-up
+  const Command* command = nullptr;
   for (const RequestBatch::Request& request : batch_.requests) {
     auto words = batch_.Words(request);
-    const Command* command = server_.executor().Resolve(words);
+    bool repeated = command != nullptr && !command->IsContainer() && command->parent == nullptr;
+    if (!repeated || words[0] != last_name) {
+      command = server_.executor().Resolve(words);
+      last_name = words[0];
+    }
     commands_.push_back(command);
     size_t key = command == nullptr ? 0 : command->prefetch_key_index;
     if (key == 0 || key >= words.size() || batch_.requests.size() == 1) continue;
