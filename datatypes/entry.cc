@@ -44,7 +44,7 @@ void Entry::WriteValue(const StringContent& content) {
       break;
     default:
       // memmove: the text may be a part of this very value (SETRANGE, GETSET of itself).
-      std::memmove(MutableValue(), content.bytes.data(), content.bytes.size());
+      if (!content.bytes.empty()) std::memmove(MutableValue(), content.bytes.data(), content.bytes.size());
   }
 }
 

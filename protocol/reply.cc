@@ -49,8 +49,7 @@ void Reply::Bulk(Bytes text) {
   }
   char* begin = out_->Reserve(kHeaderMax + kOneGo + 2);
   char* end = WriteHeader(begin, '$', static_cast<int64_t>(text.size()));
-  std::memcpy(end, text.data(), text.size());
-  end += text.size();
+  end += text.copy(end, text.size());
   *end++ = '\r';
   *end++ = '\n';
   out_->Commit(static_cast<size_t>(end - begin));

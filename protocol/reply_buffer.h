@@ -59,8 +59,7 @@ class ReplyBuffer {
   }
   void Append(Bytes bytes) {
     if (bytes.size() > room_) return AppendSlowly(bytes);
-    std::memcpy(end_, bytes.data(), bytes.size());
-    Commit(bytes.size());
+    Commit(bytes.copy(end_, bytes.size()));  // unlike memcpy, takes an empty view of nothing
   }
   // Sends the Blob from where it lies.
   void AppendShared(BlobRef blob);

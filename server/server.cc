@@ -37,6 +37,7 @@ Server::Server(Parts parts)
       started_wall_ms_(parts.clock.WallMs()),
       hz_(settings().hz) {
   auth_.SetPassword(settings().requirepass);
+  data_.disposal = this;
   RegisterConfigHooks(*this);
   executor_.StartRun();
   MarkStartupMemory();
@@ -169,6 +170,14 @@ void Server::FreeEntry(EntryPtr entry, FreeMode mode) {
   if (mode == FreeMode::kLater && entry != nullptr && entry->UsedBytes() >= kFreeLaterFrom) {
     reclaimer_.Free(std::move(entry));
   }
+}
+
+void Server::Expired(EntryPtr entry) {
+  FreeEntry(std::move(entry), settings().lazyfree_lazy_expire ? FreeMode::kLater : FreeMode::kNow);
+}
+
+void Server::Overwritten(BlobRef value) {
+  if (settings().lazyfree_lazy_server_del && value.UsedBytes() >= kFreeLaterFrom) reclaimer_.Free(std::move(value));
 }
 
 void Server::FreeDatabase(Database content, FreeMode mode) {

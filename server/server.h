@@ -39,7 +39,7 @@ class Host {
   virtual void Post(std::function<void()> task) = 0;
 };
 
-class Server {
+class Server : private Disposal {
  public:
   // Everything that comes from outside. All must outlive the server.
   struct Parts {
@@ -49,7 +49,7 @@ class Server {
     uint64_t seed;  // of hashes and of random choices
   };
   explicit Server(Parts parts);
-  ~Server();
+  ~Server() override;
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
@@ -119,6 +119,8 @@ class Server {
   void FreeDatabase(Database content, FreeMode mode);
 
  private:
+  void Expired(EntryPtr entry) override;
+  void Overwritten(BlobRef value) override;
   void ExpireKeys();
   void GoOnExpiring();
   void SampleStats();

@@ -18,7 +18,7 @@ struct Outcome {
 
 Outcome Parse(const std::vector<Bytes>& pieces, const RequestLimits& limits) {
   RequestParser parser;
-  std::vector<char> scratch(64 * 1024);
+  std::vector<char> scratch(4 * 1024);
   Outcome outcome;
   for (Bytes piece : pieces) {
     while (!piece.empty()) {
@@ -52,7 +52,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace respite;
   CutInput input({reinterpret_cast<const char*>(data), size});
   // A small limit, so that arguments cannot announce more memory than the fuzzer has.
-  RequestLimits limits{.max_bulk_bytes = 1 << 20, .authenticated = (size & 1) == 0};
+  RequestLimits limits{.max_bulk_bytes = 1 << 17, .authenticated = (size & 1) == 0};
   if (Parse({input.whole}, limits) != Parse(input.pieces, limits)) std::abort();
   return 0;
 }

@@ -88,6 +88,11 @@ TEST(ReplyTest, BulksOfEverySize) {
   }
 }
 
+TEST(ReplyTest, TakesAViewOfNothing) {
+  EXPECT_EQ(Written(RespVersion::kResp2, [](Reply& r) { r.Bulk(Bytes{}); }), "$0\r\n\r\n");
+  EXPECT_EQ(Written(RespVersion::kResp2, [](Reply& r) { r.Raw(Bytes{}); }), "");
+}
+
 TEST(ReplyTest, LongBlobIsSentFromWhereItLies) {
   BlockPool pool;
   ReplyBuffer out(pool);

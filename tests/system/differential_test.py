@@ -264,7 +264,7 @@ def run(seed, rounds, commands, programs=(RESPITE, REDIS)):
         for index in range(rounds):
             rng = random.Random(f"{seed}/{index}")
             where = f"--seed {seed}, round {index}"
-            pair.run([[b"FLUSHALL"], [b"SELECT", b"0"]])
+            pair.run([[b"FLUSHALL"], [b"SELECT", b"0"], [b"HELLO", b"3" if index % 2 else b"2"]])
             generator = Generator(rng)
             for _ in range(4):
                 pair.compare([generator.command() for _ in range(commands // 4)], where)

@@ -104,12 +104,12 @@ def parse(path):
         for number, line in enumerate(file.read().split("\n"), 1):
             steps = scenarios[-1].steps if scenarios else []
             request = REQUEST.match(line)
-            if awaits_text(steps) or line and not line.startswith(("#", "== ")) and not request:
+            if awaits_text(steps) or line and not line.startswith(("# ", "== ")) and not request:
                 steps[-1].newer |= line.startswith(NEWER)
                 steps[-1].expected.append(line.removeprefix(NEWER + " ").removeprefix(NEWER))
             elif line.startswith("== "):
                 scenarios.append(Scenario(line[3:]))
-            elif request and not line.startswith("#"):
+            elif request and not line.startswith("# "):
                 steps.append(Step(number, request[1], request[2] == ">>", request[3]))
     return scenarios
 
@@ -145,7 +145,7 @@ class Player:
         client.send(step.request())
         lines = []
         try:
-            while len(lines) < len(step.expected):
+            while len(lines) < len(step.expected) and lines == step.expected[:len(lines)]:
                 any_reply = step.expected[len(lines)] == "?"
                 reply = client.read()
                 lines += ["?"] if any_reply else lines_of(reply)
@@ -227,7 +227,7 @@ def rewrite(path, answers):
         if number in answers:
             out += [line, *answers[number]]
             skipping = True
-        elif line.startswith(("#", "== ")) or not skipping:
+        elif line.startswith(("# ", "== ")) or not skipping:
             if line.startswith("== ") and out and out[-1]:
                 out.append("")
             out.append(line)
