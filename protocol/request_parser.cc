@@ -28,16 +28,16 @@ static constexpr RequestParser::NumberKind kBulkSize = {'$', "Protocol error: to
                                                         "Protocol error: invalid bulk length"};
 
 std::span<char> RequestParser::ReadTarget(std::span<char> scratch) {
-  if (big_open_) {
-    reading_big_ = true;
-    if (big_shrunk_) RestoreBigArgument();
+  if (big_open_ && big_shrunk_) RestoreBigArgument();
+  // A client whose requests wait goes on sending: what follows a full Blob is for the window.
+  reading_big_ = big_open_ && big_filled_ < blobs_.back().Capacity();
+  if (reading_big_) {
     BlobRef& blob = blobs_.back();
     return {blob.Data() + big_filled_, blob.Capacity() - big_filled_};
   }
-  reading_big_ = false;
   if (size_ == begin_ && arguments_left_ < 0) {
     data_ = scratch.data();
-    size_ = begin_ = pos_ = 0;
+    size_ = begin_ = pos_ = parked_ = 0;
     in_scratch_ = true;
     return scratch;
   }
@@ -264,21 +264,23 @@ void RequestParser::Unread(const RequestBatch& batch, size_t index) {
 
 void RequestParser::Park() {
   size_t left = size_ - begin_;
+  bool stays = !in_scratch_ && begin_ < left;  // moving more than was parsed would make a long pile O(n²)
   if (left == 0) {
     if (!own_.empty()) std::vector<char>().swap(own_);
     data_ = nullptr;
     size_ = begin_ = pos_ = 0;
   } else if (in_scratch_) {
     own_.assign(data_ + begin_, data_ + size_);
-  } else if (begin_ > 0) {
+  } else if (!stays) {
     std::memmove(own_.data(), own_.data() + begin_, left);
   }
-  if (left > 0) {
+  if (left > 0 && !stays) {
     data_ = own_.data();
     pos_ -= begin_;
     size_ = left;
     begin_ = 0;
   }
+  parked_ = begin_;
   in_scratch_ = false;
 }
 

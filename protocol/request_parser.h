@@ -2,9 +2,9 @@
 //
 // Life of a read:
 //   1. The caller asks `ReadTarget(scratch)` where the next bytes should go and reads there. That is the caller's
-//   scratch
-//      buffer for a client with nothing pending, the parser's own buffer when a request is half there, and the final
-//      Blob while an argument of kBigArgument bytes or more is arriving: such an argument is never copied.
+//      scratch buffer for a client with nothing pending, the parser's own buffer when a request is half there or waits,
+//      and the final Blob while an argument of kBigArgument bytes or more is arriving: such an argument is never
+//      copied.
 //   2. `Received(n)`.
 //   3. `ParseInto(batch)` until it no longer returns kRequest; the batch's views are valid until step 4.
 //   4. `Park()` saves what is left of the scratch buffer. An idle client keeps no memory.
@@ -25,7 +25,8 @@
 
 namespace respite {
 
-// Requests parsed ahead of their execution. Reused from read to read, so it soon stops allocating.
+// Requests parsed ahead of their execution. Reused from read to read, so it soon stops allocating; what one huge
+// request took is given back.
 struct RequestBatch {
   struct Request {
     size_t first_word;
@@ -40,7 +41,9 @@ struct RequestBatch {
 
   std::span<const Bytes> Words(const Request& request) const { return {&words[request.first_word], request.words}; }
   void Clear() {
+    constexpr size_t kKeptWords = 16 * 1024;
     words.clear();
+    if (words.capacity() > kKeptWords) words.shrink_to_fit();
     requests.clear();
     blobs.clear();
     inline_words.clear();
@@ -66,9 +69,10 @@ class RequestParser {
   void Received(size_t n);
   // Appends the next whole request to the batch. kError: Error() says what Redis says; the client must be closed.
   Status ParseInto(RequestBatch& batch, const RequestLimits& limits);
+  // Cost: O(1) per byte received, however small the parts are in which a long input is parsed.
   void Park();
   // Gives back the requests of the batch from `index` on: they will be parsed again by the next ParseInto.
-  // Requires: not parked since; none of them holds a big argument.
+  // Requires: not parked since; none of them was begun in an earlier read, so that the window still has all of it.
   void Unread(const RequestBatch& batch, size_t index);
 
   // Gives memory back that a client which stopped in the middle of a request does not fill. To be called between reads.
@@ -79,7 +83,7 @@ class RequestParser {
   // Bytes received and not yet turned into requests, and the memory held for them.
   size_t PendingBytes() const { return size_ - begin_ + big_filled_; }
   // As PendingBytes, and while a batch is in use also the bytes of its requests: what Redis calls the query buffer.
-  size_t BufferedBytes() const { return size_ + big_filled_; }
+  size_t BufferedBytes() const { return size_ - parked_ + big_filled_; }
   // Bytes of arguments that are whole, of the request that is half there.
   size_t PendingArgumentBytes() const;
   // The request that is half there, as far as it is not a big argument. Dies like Unparsed.
@@ -87,8 +91,6 @@ class RequestParser {
   // What is left to parse; after kError it begins with what was wrong. Dies with the next call that is not const.
   Bytes Unparsed() const { return {data_ + pos_, size_ - pos_}; }
   size_t HeldBytes() const;
-  // Arguments of the request that is half there.
-  size_t PendingArguments() const { return saved_.size(); }
 
  private:
   // An argument that is whole, of a request that is not, between two reads: bytes of the window or a Blob.
@@ -121,8 +123,9 @@ class RequestParser {
 
   const char* data_ = nullptr;  // window: scratch or own_
   size_t size_ = 0;
-  size_t begin_ = 0;  // of the request being parsed
-  size_t pos_ = 0;    // parsed up to here
+  size_t begin_ = 0;   // of the request being parsed
+  size_t pos_ = 0;     // parsed up to here
+  size_t parked_ = 0;  // bytes at the front that were done with when the window was parked
   bool in_scratch_ = false;
   bool reading_big_ = false;  // the last ReadTarget was the Blob
 

@@ -7,8 +7,11 @@ namespace respite {
 Entry* DbView::Put(Entry* entry, Bytes key, StringContent content, int64_t deadline_ms) {
   if (entry == nullptr)
     return Data().Add(key, std::move(content), deadline_ms, unit_->floor().access.Fresh(unit_->now_ms()));
-  if (entry->Deadline() == deadline_ms) return Data().Assign(entry, std::move(content));
-  return Data().SetDeadline(Data().Assign(entry, std::move(content)), deadline_ms);
+  BlobRef old;
+  if (entry->Form() == StringForm::kBlob) old = entry->Blob();
+  entry = Data().Assign(entry, std::move(content));
+  if (old && unit_->floor().disposal != nullptr) unit_->floor().disposal->Overwritten(std::move(old));
+  return entry->Deadline() == deadline_ms ? entry : Data().SetDeadline(entry, deadline_ms);
 }
 
 Entry* DbView::Assign(Entry* entry, Bytes key, StringContent content) {

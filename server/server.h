@@ -39,7 +39,7 @@ class Host {
   virtual void Post(std::function<void()> task) = 0;
 };
 
-class Server {
+class Server : private Disposal {
  public:
   // Everything that comes from outside. All must outlive the server.
   struct Parts {
@@ -49,7 +49,7 @@ class Server {
     uint64_t seed;  // of hashes and of random choices
   };
   explicit Server(Parts parts);
-  ~Server();
+  ~Server() override;
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
@@ -107,8 +107,11 @@ class Server {
   const Access& access() const { return access_; }
 
   // For a command that has to wait: true when `timeout_ms` (0: for ever) have passed since it ran first. Otherwise the
-  // session is parked and the timer runs the same request again; the command must return without a reply.
+  // session is parked and the timer runs the same request again; the command must return without a reply. Throws when
+  // CLIENT UNBLOCK … ERROR ended the wait.
   bool IsTimeUp(Session& session, int64_t timeout_ms);
+  // CLIENT UNBLOCK: lets the request of a parked session run for the last time, in the next Turn.
+  void EndWait(Session& session, WaitEnd end);
 
   // Frees a value here or on the background thread, as the directive (`lazyfree-lazy-…`) or command says.
   enum class FreeMode { kNow, kLater };
@@ -116,10 +119,13 @@ class Server {
   void FreeDatabase(Database content, FreeMode mode);
 
  private:
+  void Expired(EntryPtr entry) override;
+  void Overwritten(BlobRef value) override;
   void ExpireKeys();
   void GoOnExpiring();
   void SampleStats();
   void CheckClients();
+  void ResumeById(uint64_t id);
   void ResumeWaiting();
   void ResumePostponed();
 

@@ -5,7 +5,8 @@ namespace respite {
 void Unit::Purge(int db, Entry* entry) {
   ++floor_.stats.expired_keys;
   if (Recorded()) floor_.journal->Append(db, {"DEL", std::string(entry->Key())});
-  floor_.keyspace[db].Take(entry);
+  EntryPtr taken = floor_.keyspace[db].Take(entry);
+  if (floor_.disposal != nullptr) floor_.disposal->Expired(std::move(taken));
 }
 
 void Unit::Record(int db, const Effect& effect, std::span<const Bytes> words) {

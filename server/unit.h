@@ -64,13 +64,23 @@ struct KeyspaceStats {
   uint64_t evicted_keys = 0;
 };
 
+// Where values go that nobody reaches any more: freed at once, or by the background thread, as the lazyfree directives
+// say.
+class Disposal {
+ public:
+  virtual ~Disposal() = default;
+  virtual void Expired(EntryPtr entry) = 0;
+  virtual void Overwritten(BlobRef value) = 0;
+};
+
 // What DbView and Unit need of the server.
 struct DataFloor {
   Keyspace& keyspace;
   KeyspaceStats& stats;
   const Access& access;
-  Journal* journal = nullptr;  // null: nobody listens
-  bool purges_held = false;    // CLIENT PAUSE: expired keys are absent, but stay where they are
+  Journal* journal = nullptr;    // null: nobody listens
+  Disposal* disposal = nullptr;  // null: everything is freed at once
+  bool purges_held = false;      // CLIENT PAUSE: expired keys are absent, but stay where they are
 };
 
 class Unit {

@@ -303,5 +303,50 @@ TEST(RequestParserTest, UnreadForgetsABigArgumentThatWasBegun) {
   EXPECT_EQ(direct.Request(0), big);
 }
 
+// A paused client may go on sending: nobody parses, and everything has to find room.
+TEST(RequestParserTest, BytesBehindAFullBigArgumentFindRoom) {
+  Words big = {"SET", "k", Pattern(RequestParser::kBigArgument + 5)};
+  std::string input = Encode(big) + "GET b\r\n";
+  Direct direct(Bytes(input).substr(0, 1000));
+  direct.parser.Park();
+  for (Bytes left = Bytes(input).substr(1000); !left.empty();) {
+    std::span<char> target = direct.parser.ReadTarget(direct.scratch);
+    ASSERT_FALSE(target.empty());
+    size_t n = std::min(target.size(), left.size());
+    std::copy_n(left.begin(), n, target.begin());
+    direct.parser.Received(n);
+    direct.parser.Park();
+    left.remove_prefix(n);
+  }
+  direct.ParseAll();
+  ASSERT_EQ(direct.batch.requests.size(), 2u);
+  EXPECT_EQ(direct.Request(0), big);
+  EXPECT_EQ(direct.Request(1), (Words{"GET", "b"}));
+}
+
+// What piled up while the client was paused is parsed a share per Turn; what is left is not moved each time.
+TEST(RequestParserTest, APileIsTakenInShares) {
+  constexpr size_t kRequests = 100;
+  const std::string one = "*2\r\n$3\r\nGET\r\n$1\r\nb\r\n";
+  for (size_t share : {1u, 7u, 60u}) {
+    RequestParser parser;
+    std::vector<char> scratch(64 * 1024);
+    std::span<char> target = parser.ReadTarget(scratch);
+    for (size_t i = 0; i < kRequests; ++i) std::copy(one.begin(), one.end(), target.data() + i * one.size());
+    parser.Received(kRequests * one.size());
+    parser.Park();
+    for (size_t done = 0; done < kRequests;) {
+      RequestBatch batch;
+      for (size_t i = 0; i < share && parser.ParseInto(batch, {}) == Status::kRequest; ++i, ++done) {
+        EXPECT_THAT(batch.Words(batch.requests.back()), ElementsAre("GET", "b"));
+      }
+      parser.Park();
+      ASSERT_EQ(parser.PendingBytes(), (kRequests - done) * one.size());
+      ASSERT_EQ(parser.BufferedBytes(), parser.PendingBytes());
+      parser.Shrink();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace respite
