@@ -1,5 +1,6 @@
 #include "server/client_limits.h"
 
+#include <algorithm>
 #include <string>
 
 #include "server/client_text.h"
@@ -29,8 +30,24 @@ constexpr size_t kStrangerOutputBytes = 64 * 1024;
 void ClientLimits::Check(Session& session, int64_t now_ms) {
   if (session.closing || CheckIdle(session, now_ms) || CheckOutput(session, now_ms, Moment::kTimer)) return;
   session.input_peak_bytes = session.in.BufferedBytes();
-  session.output_peak_bytes = session.out.Size();
+  FitReplyRoom(session, now_ms);
   if (now_ms - session.last_active_ms > kIdleInputMs) session.in.Shrink();
+}
+
+void ClientLimits::FitReplyRoom(Session& session, int64_t now_ms) {
+  constexpr size_t kLeast = 1024;
+  const DebugSwitches& debug = server_.debug();
+  size_t& room = session.reply_room_bytes;
+  if (debug.reply_resizing && room > kLeast && session.output_peak_bytes < room / 2) {
+    room = std::max(kLeast, session.output_peak_bytes + 1);
+    ++server_.stats().reply_room_shrinks;
+  } else if (debug.reply_resizing && room < BlockPool::kBlockBytes && session.output_peak_bytes == room) {
+    room = std::min(BlockPool::kBlockBytes, room * 2);
+    ++server_.stats().reply_room_grows;
+  }
+  if (debug.reply_peak_reset_ms < 0 || now_ms - session.output_peak_since_ms <= debug.reply_peak_reset_ms) return;
+  session.output_peak_bytes = std::min(session.out.Size(), room);
+  session.output_peak_since_ms = now_ms;
 }
 
 bool ClientLimits::CheckIdle(Session& session, int64_t now_ms) {

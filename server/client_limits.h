@@ -34,6 +34,7 @@ class ClientLimits {
 
  private:
   bool CheckIdle(Session& session, int64_t now_ms);
+  void FitReplyRoom(Session& session, int64_t now_ms);
   bool IsOverOutputLimit(Session& session, int64_t now_ms) const;
 
   Server& server_;

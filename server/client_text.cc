@@ -97,7 +97,6 @@ Bytes ReasonOf(Bytes error) {
 std::string ClientText(Server& server, const Session& session, std::span<const Bytes> running) {
   const int64_t now_ms = server.clock().MonotonicMs();
   const size_t segments = session.out.Segments();
-  const bool has_block = session.out.HeldBytes() >= BlockPool::kBlockBytes;
   return Fields()
       .Size("id", session.id)
       .Text("addr", session.address)
@@ -116,7 +115,7 @@ std::string ClientText(Server& server, const Session& session, std::span<const B
       .Size("qbuf-free", FreeInputBytes(session, now_ms))
       .Size("argv-mem", ArgumentBytes(session, running))
       .Size("multi-mem", 0)
-      .Size("rbs", has_block ? BlockPool::kBlockBytes : 0)
+      .Size("rbs", session.reply_room_bytes)
       .Size("rbp", session.output_peak_bytes)
       .Size("obl", FirstPieceBytes(session))
       .Size("oll", segments > 1 ? segments - 1 : 0)

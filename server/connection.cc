@@ -106,7 +106,7 @@ void Connection::Resume() {
 
 void Connection::Flush() {
   size_t before = session_.out.Size();
-  session_.output_peak_bytes = std::max(session_.output_peak_bytes, before);
+  session_.output_peak_bytes = std::max(session_.output_peak_bytes, std::min(before, session_.reply_room_bytes));
   while (!session_.out.Empty() && before - session_.out.Size() < kBytesPerFlush) {
     if (!WriteSome()) break;
   }

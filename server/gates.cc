@@ -28,6 +28,14 @@ void Authentication(const GateContext& context) {
   if (context.server.auth().Required()) throw Refusal{refusals::kNoAuth};  // else it was taken away meanwhile
 }
 
+// Nothing is evicted yet: a policy that would make room lets the write pass.
+void Memory(const GateContext& context) {
+  if (!context.command.Is(kDenyOom)) return;
+  const Settings& settings = context.server.settings();
+  if (settings.maxmemory == 0 || settings.maxmemory_policy != EvictionPolicy::kNoEviction) return;
+  if (context.server.UsedMemory() > settings.maxmemory) throw Refusal{refusals::kOutOfMemory};
+}
+
 // Redis: a monitor counts as a replica here, and is told so.
 void MonitorWithoutKeys(const GateContext& context) {
   if (!context.session.monitor || (context.command.flags & (kWrite | kReadOnly | kMayReplicate)) == 0) return;
@@ -43,7 +51,7 @@ void PassAll(const GateContext& context) {
 }  // namespace
 
 void PassGates(const GateContext& context) {
-  PassAll<Arity, ProtectedCommand, Authentication, MonitorWithoutKeys>(context);
+  PassAll<Arity, ProtectedCommand, Authentication, Memory, MonitorWithoutKeys>(context);
 }
 
 }  // namespace respite

@@ -50,6 +50,7 @@ inline constexpr char kGetKeysCommand[] = "ERR Invalid command specified";
 inline constexpr char kGetKeysNoKeys[] = "ERR The command has no key arguments";
 inline constexpr char kGetKeysArity[] = "ERR Invalid number of arguments specified for command";
 inline constexpr char kGetKeysArguments[] = "ERR Invalid arguments specified for command";
+inline constexpr char kOutOfMemory[] = "OOM command not allowed when used memory > 'maxmemory'.";
 inline constexpr char kNoAuth[] = "NOAUTH Authentication required.";
 inline constexpr char kWrongPass[] = "WRONGPASS invalid username-password pair or user is disabled.";
 

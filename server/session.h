@@ -92,8 +92,12 @@ struct Session {
   uint64_t commands = 0;
   uint64_t bytes_in = 0;
   uint64_t bytes_out = 0;
-  size_t input_peak_bytes = 0;   // most input that was buffered since the timer last looked
-  size_t output_peak_bytes = 0;  // likewise most output
+  size_t input_peak_bytes = 0;  // most input that was buffered since the timer last looked
+  // Redis: a client has a reply buffer of its own, which follows its replies. Ours take blocks from the pool while they
+  // have output; these two say how large that buffer would be.
+  size_t reply_room_bytes = BlockPool::kBlockBytes;
+  size_t output_peak_bytes = 0;  // most of it that was used since output_peak_since_ms
+  int64_t output_peak_since_ms = 0;
 
   // Memory held for this client: itself, its input and its output.
   size_t HeldBytes() const { return sizeof(Session) + in.HeldBytes() + out.HeldBytes(); }

@@ -87,13 +87,20 @@ void PackedThreshold(Call& call) {
   call.reply.Ok();
 }
 
-// Reply blocks go back to the pool as soon as they are sent: there is no peak to reset and nothing to resize.
+int64_t PeakResetMs(Bytes value) {
+  if (EqualsIgnoreCase(value, "never")) return -1;
+  if (EqualsIgnoreCase(value, "reset")) return DebugSwitches::kReplyPeakResetMs;
+  return Args::Integer(value);
+}
+
 void ReplyBufferSwitch(Call& call) {
   Bytes what = call.args.Next();
   Bytes value = call.args.Next();
   if (EqualsIgnoreCase(what, "peak-reset-time")) {
-    if (!EqualsIgnoreCase(value, "never") && !EqualsIgnoreCase(value, "reset")) Args::Integer(value);
-  } else if (!EqualsIgnoreCase(what, "resizing")) {
+    call.server.debug().reply_peak_reset_ms = PeakResetMs(value);
+  } else if (EqualsIgnoreCase(what, "resizing")) {
+    call.server.debug().reply_resizing = LeadingInteger(value) != 0;
+  } else {
     throw refusals::SubcommandSyntax(call.args[0], call.args[1]);
   }
   call.reply.Ok();

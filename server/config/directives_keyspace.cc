@@ -41,7 +41,7 @@ constexpr Directive kKeyspaceDirectives[] = {
     {"list-compress-depth", kStored, Number<&Settings::list_compress_depth>(0, kMaxInt), kDebug},
     {"list-max-listpack-size", kStored, Number<&Settings::list_max_listpack_size>(kMinInt, kMaxInt), kNoFlags,
      "list-max-ziplist-size"},
-    {"maxmemory", kStored, Memory<&Settings::maxmemory>(0, kMaxUnsignedLong)},
+    {"maxmemory", kEffective, Memory<&Settings::maxmemory>(0, kMaxUnsignedLong)},
     {"maxmemory-eviction-tenacity", kStored, Number<&Settings::maxmemory_eviction_tenacity>(0, 100)},
     {"maxmemory-policy", kEffective, Choice<&Settings::maxmemory_policy>(kEvictionPolicyNames)},
     {"maxmemory-samples", kStored, Number<&Settings::maxmemory_samples>(1, kMaxInt)},

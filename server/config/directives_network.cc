@@ -18,7 +18,8 @@ constexpr Directive kNetworkDirectives[] = {
     {"maxclients", kEffective, Number<&Settings::maxclients>(1, kMaxUint)},
     {"maxmemory-clients", kStored, MemoryOrPercent<&Settings::maxmemory_clients>(-100, kMaxLong)},
     {"port", kEffective, kPort},
-    {"port-file", kEffective, OptionalText<&Settings::port_file>(), kImmutable},
+    // Hidden: who sets everything that CONFIG GET * shows knows Redis' immutable directives, and not ours.
+    {"port-file", kEffective, OptionalText<&Settings::port_file>(), kImmutable | kHidden},
     {"protected-mode", kEffective, YesNo<&Settings::protected_mode>()},
     {"proto-max-bulk-len", kEffective, Memory<&Settings::proto_max_bulk_len>(1024 * 1024, kMaxLong), kDebug},
     {"socket-mark-id", kEffective, Number<&Settings::socket_mark_id>(0, kMaxUint), kImmutable},

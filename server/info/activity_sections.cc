@@ -70,8 +70,9 @@ void AddKeys(InfoText& text, const KeyspaceStats& stats) {
 void AddLoop(InfoText& text, const ServerStats& stats) {
   text.Add("total_reads_processed", stats.total_reads)
       .Add("total_writes_processed", stats.total_writes)
-      .AddZeros({"io_threaded_reads_processed", "io_threaded_writes_processed", "reply_buffer_shrinks",
-                 "reply_buffer_expands"})
+      .AddZeros({"io_threaded_reads_processed", "io_threaded_writes_processed"})
+      .Add("reply_buffer_shrinks", stats.reply_room_shrinks)
+      .Add("reply_buffer_expands", stats.reply_room_grows)
       .Add("eventloop_cycles", stats.turns)
       .Add("eventloop_duration_sum", stats.turn_us)
       .Add("eventloop_duration_cmd_sum", stats.command_us)

@@ -101,6 +101,8 @@ TEST(ConfigGetTest, NamesPatternsAndCase) {
               ElementsAre(Pair("replica-priority", "100"), Pair("slave-priority", "100")));
   EXPECT_THAT(config.Get(Names{"use-*"}), ElementsAre());
   EXPECT_THAT(config.Get(Names{"use-exit-on-panic"}), ElementsAre(Pair("use-exit-on-panic", "no")));
+  EXPECT_THAT(config.Get(Names{"port-*"}), ElementsAre());  // else a client that sets all it sees would fail
+  EXPECT_THAT(config.Get(Names{"port-file"}), ElementsAre(Pair("port-file", "")));
 }
 
 struct SetCase {

@@ -84,6 +84,16 @@ TEST_P(ServerCommands, ShutdownStaysWhenADumpIsAskedFor) {
   EXPECT_EQ(server().StoppedWith(), 0);
 }
 
+TEST_P(ServerCommands, WritesBeyondMaxMemoryAreRefused) {
+  EXPECT_THAT(Run("SET k v"), Ok());
+  EXPECT_THAT(Run("CONFIG SET maxmemory 1"), Ok());
+  EXPECT_THAT(Run("SET a b"), Error("OOM command not allowed when used memory > 'maxmemory'."));
+  EXPECT_THAT(Run("GET k"), Bulk("v"));
+  EXPECT_THAT(Run("DEL k"), Int(1));
+  EXPECT_THAT(Run("CONFIG SET maxmemory 0"), Ok());
+  EXPECT_THAT(Run("SET a b"), Ok());
+}
+
 }  // namespace
 
 }  // namespace respite
