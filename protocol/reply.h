@@ -19,9 +19,7 @@ class Reply {
  public:
   Reply(ReplyBuffer& out, RespVersion version) : out_(&out), version_(version) {}
 
-  RespVersion Version() const { return version_; }
   bool IsResp3() const { return version_ == RespVersion::kResp3; }
-  ReplyBuffer& Buffer() { return *out_; }
 
   void Ok() { out_->Append("+OK\r\n"); }
   void Simple(Bytes text);

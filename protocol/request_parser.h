@@ -91,8 +91,6 @@ class RequestParser {
   // What is left to parse; after kError it begins with what was wrong. Dies with the next call that is not const.
   Bytes Unparsed() const { return {data_ + pos_, size_ - pos_}; }
   size_t HeldBytes() const;
-  // Arguments of the request that is half there.
-  size_t PendingArguments() const { return saved_.size(); }
 
  private:
   // An argument that is whole, of a request that is not, between two reads: bytes of the window or a Blob.

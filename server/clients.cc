@@ -16,7 +16,7 @@ Session& Clients::Create(int64_t now_ms) {
 void Clients::Remove(Session& session) {
   RemoveMonitor(session);
   if (session.postponed_listed) std::erase(postponed_, &session);
-  std::erase(to_flush_, &session);
+  if (session.flush_queued) std::erase(to_flush_, &session);  // else a thousand that hang up at once cost O(n²)
   std::replace(flushing_.begin(), flushing_.end(), &session, static_cast<Session*>(nullptr));
   sessions_.erase(session.id);
 }

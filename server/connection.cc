@@ -75,7 +75,7 @@ void Connection::Read() {
   RunPump();
 }
 
-void Connection::EndOfInput(const asio::error_code& error) {
+void Connection::EndOfInput(const std::error_code& error) {
   Server& server = loop_.server();
   if (server.log().Shows(LogLevel::kVerbose)) {
     server.log().Verbose(error == asio::error::eof ? "Client closed connection " + ClientText(server, session_)

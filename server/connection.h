@@ -2,8 +2,8 @@
 // Turn. It keeps itself alive until it is closed.
 #pragma once
 
-#include <asio/error_code.hpp>
 #include <memory>
+#include <system_error>
 
 #include "server/event_loop.h"
 #include "server/session.h"
@@ -30,7 +30,7 @@ class Connection final : public Transport, public std::enable_shared_from_this<C
   void AwaitInput();
   void AwaitRoom();
   void Read();
-  void EndOfInput(const asio::error_code& error);
+  void EndOfInput(const std::error_code& error);
   void RunPump();
   // One write; false when the socket takes no more for now.
   bool WriteSome();

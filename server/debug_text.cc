@@ -4,36 +4,13 @@
 
 #include "base/number_text.h"
 #include "server/access.h"
+#include "server/value_names.h"
 
 namespace respite {
 
 namespace {
 
-constexpr int64_t kSharedIntegers = 10000;
 constexpr size_t kIntegerDigitsMax = 11;  // texts up to this long are tried as integers
-
-bool KeepsAccessData(EvictionPolicy policy) {
-  return policy == EvictionPolicy::kAllKeysLru || policy == EvictionPolicy::kVolatileLru ||
-         policy == EvictionPolicy::kAllKeysLfu || policy == EvictionPolicy::kVolatileLfu;
-}
-
-// Redis: small integers are shared objects with an endless count, unless eviction needs the access data of each key.
-int64_t ReferenceCount(const Entry& entry, const Settings& settings) {
-  if (entry.Form() != StringForm::kInt || entry.IntegerValue() < 0 || entry.IntegerValue() >= kSharedIntegers) return 1;
-  bool unshared = settings.maxmemory != 0 && KeepsAccessData(settings.maxmemory_policy);
-  return unshared ? 1 : std::numeric_limits<int32_t>::max();
-}
-
-Bytes EncodingName(const Entry& entry) {
-  switch (entry.Form()) {
-    case StringForm::kInt:
-      return "int";
-    case StringForm::kEmbedded:
-      return "embstr";
-    default:
-      return "raw";
-  }
-}
 
 size_t LengthBytes(size_t length) {
   if (length < 64) return 1;

@@ -41,6 +41,7 @@ asio::io_context& EventLoop::Context() { return asio_->context; }
 
 int EventLoop::Run() {
   ScheduleCron();
+  EndTurn();  // what was posted before the loop ran
   auto work = asio::make_work_guard(asio_->context);
   ServerStats& stats = server_.stats();
   while (!stopped_) {
@@ -48,7 +49,7 @@ int EventLoop::Run() {
     int64_t started_us = server_.clock().MonotonicUs();
     for (int i = 1; i < kHandlersPerTurn && !stopped_ && asio_->context.poll_one() != 0; ++i) {
     }
-    server_.EndTurn();
+    EndTurn();
     stats.CountTurn(server_.clock().MonotonicUs() - started_us);
   }
   return exit_code_;
@@ -59,7 +60,13 @@ void EventLoop::Stop(int exit_code) {
   exit_code_ = exit_code;
 }
 
-void EventLoop::Post(std::function<void()> task) { asio::post(asio_->context, std::move(task)); }
+// Asio would run it in this Turn, since a Turn polls: whoever posts again and again would hold back all replies.
+void EventLoop::Post(std::function<void()> task) { posted_.push_back(std::move(task)); }
+
+void EventLoop::EndTurn() {
+  server_.EndTurn();
+  for (auto& task : std::exchange(posted_, {})) asio::post(asio_->context, std::move(task));
+}
 
 void EventLoop::ScheduleCron() {
   asio_->cron.expires_after(std::chrono::microseconds(1'000'000 / server_.CurrentHz()));

@@ -42,10 +42,12 @@ class EventLoop final : public Host {
   struct Asio;
 
   void ScheduleCron();
+  void EndTurn();
 
   Server& server_;
   Pump pump_;
   std::unique_ptr<Asio> asio_;
+  std::vector<std::function<void()>> posted_;  // for the next Turn; may own connections, so it goes before asio_
   std::vector<char> scratch_;
   bool stopped_ = false;
   int exit_code_ = 0;

@@ -113,8 +113,7 @@ Refusal Executor::UnknownCommand(std::span<const Bytes> words) const {
     if (shown.size() >= refusals::kShownMax) break;
     shown += "'" + std::string(refusals::ShownPart(word, refusals::kShownMax - shown.size())) + "' ";
   }
-  return {"ERR unknown command '" + std::string(refusals::ShownPart(words[0])) +
-          "', with args beginning with: " + shown};
+  return refusals::UnknownCommand(words[0], shown);
 }
 
 void Executor::KeepBooks(const Run& run, int64_t started_us, bool succeeded) {

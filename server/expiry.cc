@@ -16,6 +16,8 @@ constexpr int64_t kSharePercentPerEffort = 2;
 constexpr uint64_t kAcceptedPermille = 50;  // half of what is promised, for what dies until the next round
 constexpr uint64_t kAcceptedPermillePerEffort = 5;
 
+// A remaining time counts as this at most (71 000 years), so that no sum of a sample overflows.
+constexpr int64_t kLongestTtlMs = INT64_MAX / 4096;
 constexpr uint64_t kPlacesPerKey = 20;  // empty places of the table that a sample passes over for each key it wants
 
 }  // namespace
@@ -103,7 +105,7 @@ Expiry::Sampled Expiry::SampleDatabase(int db, int64_t now_ms) {
         ++sampled.expired;
         dead_.push_back(entry);
       } else {
-        sampled.ttl_sum_ms += entry->Deadline() - now_ms;
+        sampled.ttl_sum_ms += std::min(entry->Deadline() - now_ms, kLongestTtlMs);
       }
     });
     if (progress.cursor == 0) break;  // a key must not be seen twice in a sample

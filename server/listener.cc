@@ -61,14 +61,14 @@ std::optional<std::string> Listener::Open() {
 
 std::optional<std::string> Listener::ReopenTcp() {
   tcp_.clear();
-  std::vector<std::unique_ptr<Socket>> opened;
+  std::vector<std::shared_ptr<Socket>> opened;
   if (auto error = OpenTcp(opened)) return error;
   tcp_ = std::move(opened);
-  for (auto& socket : tcp_) Accept(*socket);
+  for (auto& socket : tcp_) Accept(socket);
   return std::nullopt;
 }
 
-std::optional<std::string> Listener::OpenTcp(std::vector<std::unique_ptr<Socket>>& opened) {
+std::optional<std::string> Listener::OpenTcp(std::vector<std::shared_ptr<Socket>>& opened) {
   Settings& settings = loop_.server().config().Adjust();
   TcpOptions options{.port = settings.port == kAutoPort ? settings.bound_port : settings.port,
                      .backlog = settings.tcp_backlog,
@@ -88,7 +88,7 @@ std::optional<std::string> Listener::OpenTcp(std::vector<std::unique_ptr<Socket>
       return "Failed listening on port " + port + " (tcp), aborting.";
     }
     options.port = PortOf(socket.value().Get());  // `auto`: the other addresses get the same
-    opened.push_back(std::make_unique<Socket>(loop_.Context(), std::move(socket.value())));
+    opened.push_back(std::make_shared<Socket>(loop_.Context(), std::move(socket.value())));
   }
   settings.bound_port = opened.empty() ? 0 : options.port;
   return std::nullopt;
@@ -101,8 +101,8 @@ std::optional<std::string> Listener::OpenUnix() {
   if (!socket.ok()) return "Failed opening Unix socket: " + socket.error().text;
   unix_path_ = AbsolutePath(settings.unixsocket);
   unix_inode_ = InodeOf(unix_path_);
-  unix_ = std::make_unique<Socket>(loop_.Context(), std::move(socket.value()));
-  Accept(*unix_);
+  unix_ = std::make_shared<Socket>(loop_.Context(), std::move(socket.value()));
+  Accept(unix_);
   return std::nullopt;
 }
 
@@ -121,30 +121,36 @@ void Listener::RemoveUnixFile() {
   log.Warning(std::string("Error removing the unix socket file: ") + std::strerror(errno));
 }
 
-void Listener::Accept(Socket& socket) {
-  socket.descriptor.async_wait(
-      asio::posix::stream_descriptor::wait_read, [this, &socket](const asio::error_code& error) {
-        if (error) return;  // closed: `socket` may be gone
-        for (int i = 0; i < kAcceptsPerEvent; ++i) {
-          int accepted = accept4(socket.descriptor.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-          if (accepted >= 0) {
-            Welcome(accepted);
-            continue;
-          }
-          if (errno == EAGAIN || errno == EWOULDBLOCK) break;
-          if (errno == EINTR || errno == ECONNABORTED) continue;
-          loop_.server().log().Warning(std::string("Accepting client connection: ") + std::strerror(errno));
-          return AcceptLater(socket);
-        }
-        Accept(socket);
-      });
+void Listener::Accept(const std::shared_ptr<Socket>& socket) {
+  socket->descriptor.async_wait(asio::posix::stream_descriptor::wait_read,
+                                [this, weak = std::weak_ptr(socket)](const asio::error_code& error) {
+                                  std::shared_ptr<Socket> open = weak.lock();
+                                  if (!error && open) AcceptAll(open);
+                                });
+}
+
+void Listener::AcceptAll(const std::shared_ptr<Socket>& socket) {
+  for (int i = 0; i < kAcceptsPerEvent; ++i) {
+    int accepted = accept4(socket->descriptor.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (accepted >= 0) {
+      Welcome(accepted);
+      continue;
+    }
+    if (errno == EAGAIN || errno == EWOULDBLOCK) break;
+    if (errno == EINTR || errno == ECONNABORTED) continue;
+    loop_.server().log().Warning(std::string("Accepting client connection: ") + std::strerror(errno));
+    return AcceptLater(socket);
+  }
+  Accept(socket);
 }
 
 // Out of descriptors or memory: the client stays in the kernel's queue, which would wake us at once.
-void Listener::AcceptLater(Socket& socket) {
-  socket.retry.expires_after(kPauseWithoutDescriptors);
-  socket.retry.async_wait([this, &socket](const asio::error_code& error) {
-    if (!error) Accept(socket);
+void Listener::AcceptLater(const std::shared_ptr<Socket>& socket) {
+  socket->retry.expires_after(kPauseWithoutDescriptors);
+  // A timer that has rung calls even after it was destroyed in the same Turn.
+  socket->retry.async_wait([this, weak = std::weak_ptr(socket)](const asio::error_code& error) {
+    std::shared_ptr<Socket> open = weak.lock();
+    if (!error && open) Accept(open);
   });
 }
 

@@ -29,18 +29,19 @@ class Listener {
  private:
   struct Socket;
 
-  std::optional<std::string> OpenTcp(std::vector<std::unique_ptr<Socket>>& opened);
+  std::optional<std::string> OpenTcp(std::vector<std::shared_ptr<Socket>>& opened);
   std::optional<std::string> OpenUnix();
   void RemoveUnixFile();
-  void Accept(Socket& socket);
-  void AcceptLater(Socket& socket);
+  void Accept(const std::shared_ptr<Socket>& socket);
+  void AcceptAll(const std::shared_ptr<Socket>& socket);
+  void AcceptLater(const std::shared_ptr<Socket>& socket);
   void Welcome(int descriptor);
 
   EventLoop& loop_;
   std::string unix_path_;  // absolute
   uint64_t unix_inode_ = 0;
-  std::vector<std::unique_ptr<Socket>> tcp_;
-  std::unique_ptr<Socket> unix_;
+  std::vector<std::shared_ptr<Socket>> tcp_;
+  std::shared_ptr<Socket> unix_;
 };
 
 }  // namespace respite

@@ -106,7 +106,7 @@ void Pump::Prefetch(const Session& session) {
 }
 
 void Pump::FailProtocol(Session& session) {
-  std::string text = "ERR " + session.in.Error();
+  std::string text = refusals::Protocol(session.in.Error()).text;
   server_.stats().CountError(text);
   if (session.reply_mode == ReplyMode::kOn) Reply(session.out, session.resp).Error(text);
   if (server_.log().Shows(LogLevel::kVerbose)) server_.log().Verbose(ProtocolErrorText(server_, session));

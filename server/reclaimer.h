@@ -55,7 +55,7 @@ class Reclaimer {
   bool stop_ = false;
   std::atomic<uint64_t> pending_{0};
   std::atomic<uint64_t> freed_{0};
-  ThreadMemory memory_;               // of the thread; written once, before counted_ is set
+  ThreadMemory memory_;  // of the thread; written once, before counted_ is set
   std::atomic<bool> counted_{false};
   std::thread thread_;
 };

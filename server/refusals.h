@@ -69,6 +69,7 @@ inline constexpr char kClientId[] = "ERR Invalid client ID";
 inline constexpr char kClientIdPositive[] = "ERR client-id should be greater than 0";
 inline constexpr char kNoSuchClient[] = "ERR No such client";
 inline constexpr char kPauseMode[] = "ERR CLIENT PAUSE mode must be WRITE or ALL";
+inline constexpr char kUnblocked[] = "UNBLOCKED client unblocked via CLIENT UNBLOCK";
 inline constexpr char kUnblockReason[] = "ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR";
 
 inline constexpr char kDebugNotAllowed[] =
@@ -80,6 +81,8 @@ inline constexpr char kModuleNotAllowed[] =
     "local "
     "connection, otherwise you need to set this option in the configuration file, and then restart the server.";
 
+inline constexpr char kNoConfigFile[] = "ERR The server is running without a config file";
+
 inline constexpr char kFunctionFlushMode[] = "ERR FUNCTION FLUSH only supports SYNC|ASYNC option";
 inline constexpr char kLibraryNameMissing[] = "ERR library name argument was not given";
 inline constexpr char kModuleLoad[] = "ERR Error loading the extension. Please check the server logs.";
@@ -88,8 +91,7 @@ inline constexpr char kShutdownFailed[] = "ERR Errors trying to SHUTDOWN. Check 
 inline constexpr char kNoShutdown[] = "ERR No shutdown in progress.";
 
 inline constexpr char kSlowlogCount[] = "ERR count should be greater than or equal to -1";
-inline constexpr char kPackedThreshold[] =
-    "ERR argument must be a memory value bigger than 1 and smaller than 4gb";
+inline constexpr char kPackedThreshold[] = "ERR argument must be a memory value bigger than 1 and smaller than 4gb";
 inline constexpr char kNotListpack[] = "ERR Not a listpack encoded object.";
 inline constexpr char kNotQuicklist[] = "ERR Not a quicklist encoded object.";
 inline constexpr char kNotHashTable[] =
@@ -146,15 +148,28 @@ inline Refusal WrongArity(Bytes command) {
 }
 // `Unknown subcommand or wrong number of arguments` is said by containers whose subcommand checks its own arguments.
 inline Refusal SubcommandSyntax(Bytes container, Bytes subcommand) {
-  return {"ERR unknown subcommand or wrong number of arguments for '" + std::string(ShownPart(subcommand)) +
-          "'. Try " + ToUpper(container) + " HELP."};
+  return {"ERR unknown subcommand or wrong number of arguments for '" + std::string(ShownPart(subcommand)) + "'. Try " +
+          ToUpper(container) + " HELP."};
 }
 inline Refusal NoLatencySamples(Bytes event) {
   return {"ERR No samples available for event '" + std::string(event) + "'"};
 }
 inline Refusal UnknownSubcommand(Bytes container, Bytes subcommand) {
-  return {"ERR unknown subcommand '" + std::string(ShownPart(subcommand)) + "'. Try " + ToUpper(container) +
-          " HELP."};
+  return {"ERR unknown subcommand '" + std::string(ShownPart(subcommand)) + "'. Try " + ToUpper(container) + " HELP."};
 }
+
+inline Refusal UnknownCommand(Bytes name, Bytes shown_arguments) {
+  return {"ERR unknown command '" + std::string(ShownPart(name)) +
+          "', with args beginning with: " + std::string(shown_arguments)};
+}
+inline Refusal ConfigSet(Bytes name, Bytes reason) {
+  return {"ERR CONFIG SET failed (possibly related to argument '" + std::string(name) + "') - " + std::string(reason)};
+}
+inline Refusal ConfigSetOption(Bytes name) {
+  return {"ERR Unknown option or number of arguments for CONFIG SET - '" + std::string(name) + "'"};
+}
+inline Refusal ConfigRewrite(Bytes reason) { return {"ERR Rewriting config file: " + std::string(reason)}; }
+// What RequestParser::Error says.
+inline Refusal Protocol(Bytes error) { return {"ERR " + std::string(error)}; }
 
 }  // namespace respite::refusals

@@ -7,6 +7,7 @@
 #include "server/commands/families.h"
 #include "server/config_hooks.h"
 #include "server/memory.h"
+#include "server/refusals.h"
 
 namespace respite {
 
@@ -140,20 +141,29 @@ void Server::ResumePostponed() {
 bool Server::IsTimeUp(Session& session, int64_t timeout_ms) {
   const int64_t now_ms = clock().MonotonicMs();
   if (session.waiting_since_ms < 0) session.waiting_since_ms = now_ms;
-  if (timeout_ms == 0 || now_ms - session.waiting_since_ms < timeout_ms) {
+  const WaitEnd end = std::exchange(session.wait_end, WaitEnd::kNone);
+  if (end == WaitEnd::kNone && (timeout_ms == 0 || now_ms - session.waiting_since_ms < timeout_ms)) {
     waiting_.insert(session.id);
     return false;
   }
   session.waiting_since_ms = -1;
+  if (end == WaitEnd::kError) throw Refusal{refusals::kUnblocked};
   return true;
+}
+
+void Server::EndWait(Session& session, WaitEnd end) {
+  session.wait_end = end;
+  if (host_ != nullptr) host_->Post([this, id = session.id] { ResumeById(id); });
+}
+
+void Server::ResumeById(uint64_t id) {
+  const Session* session = clients_.Find(id);
+  if (session != nullptr && session->transport != nullptr) session->transport->Resume();
 }
 
 void Server::ResumeWaiting() {
   // Who has to wait on, or again, enters the list anew.
-  for (uint64_t id : std::exchange(waiting_, {})) {
-    const Session* session = clients_.Find(id);
-    if (session != nullptr && session->transport != nullptr) session->transport->Resume();
-  }
+  for (uint64_t id : std::exchange(waiting_, {})) ResumeById(id);
 }
 
 void Server::FreeEntry(EntryPtr entry, FreeMode mode) {

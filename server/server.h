@@ -107,8 +107,11 @@ class Server : private Disposal {
   const Access& access() const { return access_; }
 
   // For a command that has to wait: true when `timeout_ms` (0: for ever) have passed since it ran first. Otherwise the
-  // session is parked and the timer runs the same request again; the command must return without a reply.
+  // session is parked and the timer runs the same request again; the command must return without a reply. Throws when
+  // CLIENT UNBLOCK … ERROR ended the wait.
   bool IsTimeUp(Session& session, int64_t timeout_ms);
+  // CLIENT UNBLOCK: lets the request of a parked session run for the last time, in the next Turn.
+  void EndWait(Session& session, WaitEnd end);
 
   // Frees a value here or on the background thread, as the directive (`lazyfree-lazy-…`) or command says.
   enum class FreeMode { kNow, kLater };
@@ -122,6 +125,7 @@ class Server : private Disposal {
   void GoOnExpiring();
   void SampleStats();
   void CheckClients();
+  void ResumeById(uint64_t id);
   void ResumeWaiting();
   void ResumePostponed();
 

@@ -34,6 +34,9 @@ class Transport {
 
 enum class SessionKind : uint8_t { kNormal, kReplica, kPubSub };
 
+// How CLIENT UNBLOCK ended the wait of a session.
+enum class WaitEnd : uint8_t { kNone, kTimeout, kError };
+
 // Whether and which replies are sent (CLIENT REPLY).
 enum class ReplyMode : uint8_t {
   kOn,
@@ -76,6 +79,7 @@ struct Session {
   // A request that was parsed but must wait (CLIENT PAUSE, WAIT); it runs first when the session resumes.
   std::vector<std::string> postponed;
   int64_t waiting_since_ms = -1;  // monotonic; the request in `postponed` waits by itself (WAIT); -1: it does not
+  WaitEnd wait_end = WaitEnd::kNone;
   // Words of the running command that SLOWLOG and MONITOR must not show; see Call::Redact.
   std::vector<size_t> redacted_words;
   bool postponed_listed = false;  // stands in Clients' list of postponed sessions

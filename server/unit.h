@@ -64,7 +64,8 @@ struct KeyspaceStats {
   uint64_t evicted_keys = 0;
 };
 
-// Where values go that nobody reaches any more: freed at once, or by the background thread, as the lazyfree directives say.
+// Where values go that nobody reaches any more: freed at once, or by the background thread, as the lazyfree directives
+// say.
 class Disposal {
  public:
   virtual ~Disposal() = default;
@@ -77,9 +78,9 @@ struct DataFloor {
   Keyspace& keyspace;
   KeyspaceStats& stats;
   const Access& access;
-  Journal* journal = nullptr;  // null: nobody listens
+  Journal* journal = nullptr;    // null: nobody listens
   Disposal* disposal = nullptr;  // null: everything is freed at once
-  bool purges_held = false;    // CLIENT PAUSE: expired keys are absent, but stay where they are
+  bool purges_held = false;      // CLIENT PAUSE: expired keys are absent, but stay where they are
 };
 
 class Unit {

@@ -1,5 +1,4 @@
 // CLIENT: the connections as the server sees them.
-#include <limits>
 #include <optional>
 #include <vector>
 
@@ -7,6 +6,7 @@
 #include "server/client_attributes.h"
 #include "server/client_text.h"
 #include "server/commands/families.h"
+#include "server/commands/timeout.h"
 #include "server/help.h"
 #include "server/server.h"
 
@@ -323,14 +323,6 @@ struct ClientPause {
     call.server.StartPause(scope, timeout_ms == 0 ? 0 : call.server.clock().MonotonicMs() + timeout_ms);
     call.reply.Ok();
   }
-
- private:
-  static int64_t TimeoutMs(const Call& call, Bytes word) {
-    int64_t timeout_ms = Args::Integer(word, refusals::kTimeoutNotInteger);
-    if (timeout_ms < 0) throw Refusal{refusals::kTimeoutNegative};
-    if (timeout_ms > std::numeric_limits<int64_t>::max() - call.now_ms) throw Refusal{refusals::kTimeoutOutOfRange};
-    return timeout_ms;
-  }
 };
 
 struct ClientReply {
@@ -422,12 +414,17 @@ struct ClientUnblock {
                                        .categories = kAclConnection};
   static void Run(Call& call) {
     ExpectAtMost(call, 2);
-    Bytes id = call.args.Next();
-    if (!call.args.TakeToken("TIMEOUT") && !call.args.TakeToken("ERROR") && !call.args.AtEnd()) {
+    Bytes word = call.args.Next();
+    WaitEnd end = WaitEnd::kTimeout;
+    if (call.args.TakeToken("ERROR")) {
+      end = WaitEnd::kError;
+    } else if (!call.args.TakeToken("TIMEOUT") && !call.args.AtEnd()) {
       throw Refusal{refusals::kUnblockReason};
     }
-    Args::Integer(id);
-    call.reply.Integer(0);  // no command blocks yet
+    Session* session = call.server.clients().Find(static_cast<uint64_t>(Args::Integer(word)));
+    bool waits = session != nullptr && session->waiting_since_ms >= 0 && session->wait_end == WaitEnd::kNone;
+    if (waits) call.server.EndWait(*session, end);
+    call.reply.Integer(waits ? 1 : 0);
   }
 };
 

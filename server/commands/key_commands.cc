@@ -9,9 +9,9 @@
 #include "server/commands/delete_key.h"
 #include "server/commands/families.h"
 #include "server/commands/key_words.h"
-#include "server/commands/value_names.h"
 #include "server/help.h"
 #include "server/server.h"
+#include "server/value_names.h"
 
 namespace respite {
 
@@ -439,17 +439,6 @@ struct ObjectIdleTime {
   }
 };
 
-// Redis: small integers are objects shared by the whole process, unless eviction needs access data of each key.
-bool LooksShared(const Settings& settings, const Entry& entry) {
-  constexpr int64_t kSharedIntegers = 10000;
-  if (entry.Form() != StringForm::kInt || entry.IntegerValue() < 0 || entry.IntegerValue() >= kSharedIntegers) {
-    return false;
-  }
-  const EvictionPolicy policy = settings.maxmemory_policy;
-  return settings.maxmemory == 0 || policy == EvictionPolicy::kNoEviction || policy == EvictionPolicy::kAllKeysRandom ||
-         policy == EvictionPolicy::kVolatileRandom || policy == EvictionPolicy::kVolatileTtl;
-}
-
 struct ObjectRefCount {
   static constexpr CommandSpec spec = {.syntax = "OBJECT|REFCOUNT key",
                                        .summary = "Tells how many references a value has.",
@@ -463,8 +452,7 @@ struct ObjectRefCount {
   static void Run(Call& call) {
     const Entry* entry = InspectOrNull(call);
     if (entry == nullptr) return;
-    constexpr int64_t kSharedCount = std::numeric_limits<int>::max();
-    call.reply.Integer(LooksShared(call.server.settings(), *entry) ? kSharedCount : 1);
+    call.reply.Integer(ReferenceCount(*entry, call.server.settings()));
   }
 };
 

@@ -2,18 +2,12 @@
 // count, none, when the timeout is over.
 #include "server/call.h"
 #include "server/commands/families.h"
+#include "server/commands/timeout.h"
 #include "server/server.h"
 
 namespace respite {
 
 namespace {
-
-int64_t TakeTimeoutMs(Call& call) {
-  const int64_t timeout_ms = call.args.NextInteger(refusals::kTimeoutNotInteger);
-  if (timeout_ms < 0) throw Refusal{refusals::kTimeoutNegative};
-  if (timeout_ms > INT64_MAX - call.now_ms) throw Refusal{refusals::kTimeoutOutOfRange};
-  return timeout_ms;
-}
 
 struct Wait {
   static constexpr CommandSpec spec = {.syntax = "WAIT numreplicas:integer timeout:integer",
@@ -25,7 +19,7 @@ struct Wait {
                                        .tips = "request_policy:all_shards response_policy:agg_min"};
   static void Run(Call& call) {
     const int64_t replicas = call.args.NextInteger();
-    const int64_t timeout_ms = TakeTimeoutMs(call);
+    const int64_t timeout_ms = TimeoutMs(call, call.args.Next());
     if (replicas > 0 && !call.server.IsTimeUp(call.session, timeout_ms)) return;
     call.reply.Integer(0);
   }
@@ -46,7 +40,7 @@ struct WaitAof {
     if (local < 0 || local > 1) throw Refusal{refusals::kNotZeroOrOne};
     const int64_t replicas = call.args.NextInteger(refusals::kMustBePositive);
     if (replicas < 0) throw Refusal{refusals::kMustBePositive};
-    const int64_t timeout_ms = TakeTimeoutMs(call);
+    const int64_t timeout_ms = TimeoutMs(call, call.args.Next());
     if (local != 0) throw Refusal{refusals::kWaitAofDisabled};
     if (replicas > 0 && !call.server.IsTimeUp(call.session, timeout_ms)) return;
     call.reply.Array(2);

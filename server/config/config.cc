@@ -12,18 +12,15 @@
 #include <sstream>
 
 #include "base/glob.h"
-#include "base/refusal.h"
 #include "server/config/value_text.h"
+#include "server/refusals.h"
 
 namespace respite {
 namespace {
 
 constexpr int kSentinelPort = 26379;
 
-[[noreturn]] void RefuseSet(std::string_view name, std::string_view reason) {
-  throw Refusal{"ERR CONFIG SET failed (possibly related to argument '" + std::string(name) + "') - " +
-                std::string(reason)};
-}
+[[noreturn]] void RefuseSet(std::string_view name, std::string_view reason) { throw refusals::ConfigSet(name, reason); }
 
 bool Allows(Permission permission, bool connection_is_local) {  // NOLINT: a fact, not a mode
   return permission == Permission::kAlways || (permission == Permission::kLocalConnections && connection_is_local);
@@ -156,9 +153,7 @@ std::vector<Config::Change> Config::Resolve(const NamesAndValues& pairs, SetCont
   std::vector<Change> changes;
   for (const auto& [given, value] : pairs) {
     const Directive* directive = FindDirective(given);
-    if (directive == nullptr) {
-      throw Refusal{"ERR Unknown option or number of arguments for CONFIG SET - '" + given + "'"};
-    }
+    if (directive == nullptr) throw refusals::ConfigSetOption(given);
     RefuseUnlessSettable(*directive, given, context);
     const std::string_view name = NameInTable(*directive, given);
     const auto same = [name](const Change& other) { return other.name == name; };
@@ -239,11 +234,11 @@ void Config::NoteOddOomScores() {
 }
 
 void Config::Rewrite(const RewriteExtras& extras) const {
-  if (file_.empty()) throw Refusal{"ERR The server is running without a config file"};
+  if (file_.empty()) throw Refusal{refusals::kNoConfigFile};
   Result<std::string, int> old_text = TextOfOldFile(file_);
   const int error =
       old_text ? ReplaceFile(file_, RewrittenConfig(old_text.value(), settings_, extras)) : old_text.error();
-  if (error != 0) throw Refusal{std::string("ERR Rewriting config file: ") + std::strerror(error)};
+  if (error != 0) throw refusals::ConfigRewrite(std::strerror(error));
 }
 
 void Config::OnChange(std::initializer_list<std::string_view> names, Hook hook) {

@@ -37,7 +37,7 @@ Objection AssignClientOutputBufferLimit(Settings& settings, ConfigWords words, C
 std::string ClientOutputBufferLimitText(const Settings& settings);
 FileForm ClientOutputBufferLimitForm(std::string_view name, const Settings& settings);
 inline constexpr SpecialShape kClientOutputBufferLimit{AssignClientOutputBufferLimit, ClientOutputBufferLimitText,
-                                                ClientOutputBufferLimitForm};
+                                                       ClientOutputBufferLimitForm};
 
 // primary replica child
 Objection AssignOomScoreAdjValues(Settings& settings, ConfigWords words, ConfigOrigin origin);
@@ -50,7 +50,7 @@ Objection AssignNotifyKeyspaceEvents(Settings& settings, ConfigWords words, Conf
 std::string NotifyKeyspaceEventsText(const Settings& settings);
 FileForm NotifyKeyspaceEventsForm(std::string_view name, const Settings& settings);
 inline constexpr SpecialShape kNotifyKeyspaceEvents{AssignNotifyKeyspaceEvents, NotifyKeyspaceEventsText,
-                                             NotifyKeyspaceEventsForm};
+                                                    NotifyKeyspaceEventsForm};
 
 // host port, or "no one"
 Objection AssignReplicaof(Settings& settings, ConfigWords words, ConfigOrigin origin);

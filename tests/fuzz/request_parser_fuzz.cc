@@ -39,7 +39,7 @@ Outcome Parse(const std::vector<Bytes>& pieces, const RequestLimits& limits) {
         return outcome;
       }
       parser.Park();
-      std::fill(scratch.begin(), scratch.begin() + static_cast<std::ptrdiff_t>(n), 'Z');
+      std::fill(scratch.begin(), scratch.end(), 'Z');
     }
   }
   return outcome;

@@ -35,7 +35,7 @@ class Feeder {
       parser_.Received(n);
       Parse();
       parser_.Park();
-      std::fill_n(scratch_.begin(), n, 'Z');
+      std::fill_n(scratch_.begin(), std::min(n, scratch_.size()), 'Z');
     }
   }
   const Outcome& Result() const { return outcome_; }

@@ -87,6 +87,14 @@ TEST_F(ExpiryTest, LeavesTheLivingAlone) {
   EXPECT_EQ(expiry.AverageTtlMs(0), 5000);
 }
 
+TEST_F(ExpiryTest, DeadlinesAtTheEndOfTimeDoNotOverflowTheAverage) {
+  ManualClock clock;
+  Expiry expiry(data_, clock);
+  for (int i = 0; i < 1000; ++i) AddKey(0, "k" + std::to_string(i), INT64_MAX);
+  RunRound(expiry, settings_);
+  EXPECT_EQ(expiry.AverageTtlMs(0), INT64_MAX / 4096);
+}
+
 TEST_F(ExpiryTest, WorksInSlicesAndStopsWhenTheBudgetIsSpent) {
   SlowClock clock(100);
   Expiry expiry(data_, clock);

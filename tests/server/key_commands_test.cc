@@ -219,6 +219,22 @@ TEST_P(KeyCommands, WaitAnswersWhenItsTimeIsOver) {
   EXPECT_THAT(client().Read(), Ok());
 }
 
+TEST_P(KeyCommands, ClientUnblockEndsAWait) {
+  TestClient other(server(), GetParam());
+  const std::string id = std::to_string(client().session().id);
+  EXPECT_THAT(other.Run({"CLIENT", "UNBLOCK", id}), Int(0));
+  EXPECT_THAT(Run("WAIT 1 0"), NoReply());
+  EXPECT_THAT(other.Run({"CLIENT", "UNBLOCK", id}), Int(1));
+  EXPECT_THAT(client().Read(), Int(0));
+  EXPECT_THAT(Run("WAITAOF 0 1 0"), NoReply());
+  client().Send("PING");
+  EXPECT_THAT(other.Run({"CLIENT", "UNBLOCK", id, "ERROR"}), Int(1));
+  EXPECT_THAT(client().Read(), Error("UNBLOCKED client unblocked via CLIENT UNBLOCK"));
+  EXPECT_THAT(client().Read(), Simple("PONG"));
+  EXPECT_THAT(other.Run({"CLIENT", "UNBLOCK", id}), Int(0));
+  EXPECT_THAT(Run("WAIT 1 0"), NoReply());
+}
+
 }  // namespace
 
 }  // namespace respite

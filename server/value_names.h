@@ -1,4 +1,4 @@
-// What TYPE and OBJECT ENCODING call a value.
+// What TYPE, OBJECT and DEBUG OBJECT say of a value.
 #pragma once
 
 #include <optional>
@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "datatypes/entry.h"
+#include "server/config/settings.h"
 
 namespace respite {
 
@@ -15,5 +16,7 @@ std::string_view TypeName(ValueType type);
 std::optional<ValueType> TypeNamed(Bytes name);
 // "int", "embstr", "raw" …
 std::string_view EncodingName(const Entry& entry);
+// OBJECT REFCOUNT.
+int64_t ReferenceCount(const Entry& entry, const Settings& settings);
 
 }  // namespace respite
