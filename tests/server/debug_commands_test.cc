@@ -191,7 +191,8 @@ TEST_P(DebugCommands, AttributesAndPushesNeedResp3) {
 TEST_P(DebugCommands, ErrorIsWhatOneAsksFor) {
   EXPECT_THAT(Run({"DEBUG", "ERROR", "ERR a b"}), Error("ERR a b"));
   EXPECT_THAT(Run({"DEBUG", "ERROR", "plain"}), Error("plain"));
-  EXPECT_EQ(client().Raw("*3\r\n$5\r\nDEBUG\r\n$5\r\nERROR\r\n$5\r\nA\r\nB\n\r\n").find("\r\n"), 6u);
+  // Line ends would break the reply apart: they become spaces.
+  EXPECT_EQ(client().Raw("*3\r\n$5\r\nDEBUG\r\n$5\r\nERROR\r\n$5\r\nA\r\nB\n\r\n"), "-A  B \r\n");
 }
 
 // --- Switches
