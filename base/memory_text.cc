@@ -51,7 +51,7 @@ std::optional<uint64_t> ParseMemory(Bytes text) {
 
 std::string HumanBytes(uint64_t bytes) {
   constexpr Bytes kLetters = "KMGTP";
-  const std::string plain = IntegerText::FromUnsigned(bytes).Text() + "B";
+  std::string plain = IntegerText::FromUnsigned(bytes).Text() + "B";
   if (bytes < 1024) return plain;
   uint64_t unit = 1024;
   for (const char letter : kLetters) {

@@ -28,8 +28,9 @@ struct Done {};
 template <typename T, typename E = std::string>
 class [[nodiscard]] Result {
  public:
-  // Anything that converts to T is a success.
+  // Anything that converts to T is a success. A Result does not, so copies and moves are not hidden.
   template <typename U = T>
+  // NOLINTNEXTLINE(bugprone-forwarding-reference-overload)
   requires std::is_convertible_v<U&&, T> Result(U&& value)
       : outcome_(std::in_place_index<0>, std::forward<U>(value)) {}  // NOLINT(google-explicit-constructor)
 
