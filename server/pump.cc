@@ -1,9 +1,18 @@
 #include "server/pump.h"
 
+#include <algorithm>
+
 #include "server/client_text.h"
 #include "server/refusals.h"
 
 namespace respite {
+
+namespace {
+
+// An entry keeps the sizes of key and value in 32 bits, whatever proto-max-bulk-len allows.
+constexpr int64_t kLongestArgument = UINT32_MAX;
+
+}  // namespace
 
 Pump::Outcome Pump::Run(Session& session) {
   server_.executor().StartRun();
@@ -53,7 +62,7 @@ Pump::Outcome Pump::RunGroups(Session& session) {
 
 RequestParser::Status Pump::ParseGroup(Session& session) {
   batch_.Clear();
-  const RequestLimits limits{.max_bulk_bytes = server_.settings().proto_max_bulk_len,
+  const RequestLimits limits{.max_bulk_bytes = std::min(server_.settings().proto_max_bulk_len, kLongestArgument),
                              .authenticated = session.authenticated || !server_.auth().Required()};
   // What a stranger may send is looked at anew after each request: it may have been AUTH. A big argument ends a group,
   // since it cannot be unread.

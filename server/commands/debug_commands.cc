@@ -167,6 +167,7 @@ PopulateOptions TakePopulateOptions(Args& args) {
   if (static_cast<uint64_t>(options.count) > SystemMemory() / sizeof(void*)) throw Refusal{refusals::kPopulateMemory};
   if (!args.AtEnd()) options.prefix = args.Next();
   if (!args.AtEnd()) options.value_bytes = NextPositive(args);
+  if (static_cast<uint64_t>(options.value_bytes) > SystemMemory()) throw Refusal{refusals::kPopulateMemory};
   return options;
 }
 
