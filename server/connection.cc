@@ -33,7 +33,7 @@ struct Connection::Socket {
 };
 
 Connection::Connection(EventLoop& loop, Session& session, int descriptor) : loop_(loop), session_(session) {
-  socket_.reset(new Socket{asio::generic::stream_protocol::socket(loop.Context()), descriptor});
+  socket_ = std::make_unique<Socket>(Socket{asio::generic::stream_protocol::socket(loop.Context()), descriptor});
   // The family only matters for addresses, which the listener has already read.
   socket_->stream.assign(asio::generic::stream_protocol(AF_INET, 0), descriptor);
   socket_->stream.non_blocking(true);
