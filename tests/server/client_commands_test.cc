@@ -292,5 +292,18 @@ TEST(ClientLimits, HalfAnArgumentOfAnIdleClientHoldsNoMemory) {
   EXPECT_EQ(reply, "$1000000\r\nabc" + rest + "\r\n");
 }
 
+TEST(ClientLimits, TheReplyRoomOfAQuietClientShrinksUnlessResizingIsOff) {
+  TestServer server({.directives = {"enable-debug-command yes"}});
+  TestClient client(server);
+  EXPECT_NE(client.Raw("CLIENT INFO\r\n").find(" rbs=16384 "), std::string::npos);
+  EXPECT_EQ(client.Raw("DEBUG REPLYBUFFER RESIZING 0\r\n"), "+OK\r\n");
+  server.Cron();
+  EXPECT_NE(client.Raw("CLIENT INFO\r\n").find(" rbs=16384 "), std::string::npos);
+  EXPECT_EQ(client.Raw("DEBUG REPLYBUFFER RESIZING 1\r\n"), "+OK\r\n");
+  server.Cron();
+  EXPECT_NE(client.Raw("CLIENT INFO\r\n").find(" rbs=1024 "), std::string::npos);
+  EXPECT_NE(client.Raw("INFO stats\r\n").find("reply_buffer_shrinks:1\r\n"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace respite
