@@ -32,6 +32,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "base/prefetch.h"
 #include "base/random.h"
 
 namespace respite {
@@ -75,7 +76,7 @@ class HashIndex {
   // Hints for a batch of look-ups: first every bucket, then every item that may match, then the look-ups themselves.
   void PrefetchBucket(uint64_t hash) const {
     const Page* page = directory_[Prefix(hash)];
-    if (page != nullptr) __builtin_prefetch(&page->buckets[HomeOf(hash)]);
+    if (page != nullptr) Prefetch(&page->buckets[HomeOf(hash)]);
   }
   void PrefetchItem(uint64_t hash) const {
     const Page* page = directory_[Prefix(hash)];
@@ -83,8 +84,8 @@ class HashIndex {
     const Bucket& bucket = page->buckets[HomeOf(hash)];
     for (uint32_t match = bucket.Match(TagOf(hash)); match != 0; match &= match - 1) {
       const char* item = reinterpret_cast<const char*>(bucket.items[std::countr_zero(match)]);
-      __builtin_prefetch(item);
-      __builtin_prefetch(item + 64);
+      Prefetch(item);
+      Prefetch(item + 64);
     }
   }
 
@@ -276,7 +277,7 @@ class HashIndex {
     for (int b = 0; b < kBuckets; ++b) {
       if (b + 2 < kBuckets)
         for (int i = 0; i < kSlots; ++i)
-          if (from.buckets[b + 2].tags[i] != 0) __builtin_prefetch(from.buckets[b + 2].items[i]);
+          if (from.buckets[b + 2].tags[i] != 0) Prefetch(from.buckets[b + 2].items[i]);
       for (int i = 0; i < kSlots; ++i) {
         if (from.buckets[b].tags[i] == 0) continue;
         Item* item = from.buckets[b].items[i];

@@ -3,14 +3,17 @@
 #pragma once
 
 #include <memory>
-#include <system_error>
 
 #include "server/event_loop.h"
 #include "server/session.h"
+#include "server/socket_address.h"
+#include "server/socket_poller.h"
 
 namespace respite {
 
-class Connection final : public Transport, public std::enable_shared_from_this<Connection> {
+class Connection final : public Transport,
+                         public SocketPoller::Watcher,
+                         public std::enable_shared_from_this<Connection> {
  public:
   // Takes over a connected, non-blocking socket.
   Connection(EventLoop& loop, Session& session, int descriptor);
@@ -22,25 +25,24 @@ class Connection final : public Transport, public std::enable_shared_from_this<C
   void Resume() override;
   void Close() override;
   int FileDescriptor() const override;
-  bool AwaitsRoom() const override { return awaiting_room_; }
+  bool AwaitsRoom() const override { return interest_.write; }
+
+  void OnReadable() override;
+  void OnWritable() override;
 
  private:
-  struct Socket;
-
-  void AwaitInput();
-  void AwaitRoom();
-  void Read();
-  void EndOfInput(const std::error_code& error);
+  void Want(SocketPoller::Interest interest);
+  // `error` is an errno; 0: the peer sends no more.
+  void EndOfInput(int error);
   void RunPump();
   // One write; false when the socket takes no more for now.
   bool WriteSome();
 
   EventLoop& loop_;
   Session& session_;
-  std::unique_ptr<Socket> socket_;
+  Descriptor socket_;
+  SocketPoller::Interest interest_;
   std::shared_ptr<Connection> self_;  // from Start to Close: whoever flushes may be the only one who knows us
-  bool awaiting_input_ = false;
-  bool awaiting_room_ = false;
 };
 
 }  // namespace respite

@@ -26,7 +26,11 @@ struct EventLoop::Asio {
 };
 
 EventLoop::EventLoop(Server& server)
-    : server_(server), pump_(server), asio_(std::make_unique<Asio>()), scratch_(kScratchBytes) {
+    : server_(server),
+      pump_(server),
+      asio_(std::make_unique<Asio>()),
+      poller_(asio_->context),
+      scratch_(kScratchBytes) {
   server_.SetHost(this);
   server_.MarkStartupMemory();
 }
@@ -47,7 +51,7 @@ int EventLoop::Run() {
   while (!stopped_) {
     asio_->context.run_one();
     int64_t started_us = server_.clock().MonotonicUs();
-    for (int i = 1; i < kHandlersPerTurn && !stopped_ && asio_->context.poll_one() != 0; ++i) {
+    for (int i = 1; i < kHandlersPerTurn && !stopped_ && !poller_.TakeServed() && asio_->context.poll_one() != 0; ++i) {
     }
     EndTurn();
     stats.CountTurn(server_.clock().MonotonicUs() - started_us);

@@ -12,6 +12,7 @@
 
 #include "server/pump.h"
 #include "server/server.h"
+#include "server/socket_poller.h"
 
 namespace asio {
 class io_context;
@@ -35,6 +36,7 @@ class EventLoop final : public Host {
   asio::io_context& Context();
   Server& server() { return server_; }
   Pump& pump() { return pump_; }
+  SocketPoller& poller() { return poller_; }
   // Where a connection reads when nothing of its input is pending. One for all: it is empty between two handlers.
   std::span<char> Scratch() { return scratch_; }
 
@@ -47,6 +49,7 @@ class EventLoop final : public Host {
   Server& server_;
   Pump pump_;
   std::unique_ptr<Asio> asio_;
+  SocketPoller poller_;
   std::vector<std::function<void()>> posted_;  // for the next Turn; may own connections, so it goes before asio_
   std::vector<char> scratch_;
   bool stopped_ = false;
