@@ -1,0 +1,93 @@
+"""Clients that read late, hang up half way or vanish: what a socket's readiness must lead to."""
+import os
+import pathlib
+import socket
+import struct
+import subprocess
+import tempfile
+import time
+import unittest
+
+LONG = 60_000
+REPLY = len(b"$60000\r\n") + LONG + 2
+
+
+class ConnectionTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        port_file = pathlib.Path(self.folder.name) / "port"
+        self.server = subprocess.Popen(
+            [os.environ["RESPITE_SERVER"], "--port", "auto", "--port-file", str(port_file), "--bind", "127.0.0.1"],
+            cwd=self.folder.name, stdout=subprocess.DEVNULL)
+        self.addCleanup(self.folder.cleanup)
+        self.addCleanup(self.server.wait)
+        self.addCleanup(self.server.terminate)
+        deadline = time.monotonic() + 10
+        while not port_file.exists() and time.monotonic() < deadline:
+            time.sleep(0.005)
+        self.port = int(port_file.read_text())
+
+    def connect(self):
+        client = socket.create_connection(("127.0.0.1", self.port), timeout=20)
+        self.addCleanup(client.close)
+        return client
+
+    def read(self, client, size):
+        got = bytearray()
+        while len(got) < size:
+            part = client.recv(1 << 20)
+            if not part:
+                break
+            got += part
+        return bytes(got)
+
+    def assert_serves(self):
+        client = self.connect()
+        client.sendall(b"PING\r\n")
+        self.assertEqual(b"+PONG\r\n", self.read(client, 7))
+
+    def store_long(self):
+        client = self.connect()
+        client.sendall(b"SET long " + b"x" * LONG + b"\r\n")
+        self.assertEqual(b"+OK\r\n", self.read(client, 5))
+
+    def test_replies_that_did_not_fit_follow_when_there_is_room(self):
+        self.store_long()
+        client = self.connect()
+        client.sendall(b"GET long\r\n" * 1000 + b"PING\r\n")
+        self.assert_serves()
+        self.assertTrue(self.read(client, 1000 * REPLY + 7).endswith(b"+PONG\r\n"))
+
+    def test_a_half_closed_client_gets_all_replies(self):
+        client = self.connect()
+        client.sendall(b"INCR n\r\n" * 5000)
+        client.shutdown(socket.SHUT_WR)
+        self.assertEqual(5000, self.read(client, 1 << 30).count(b":"))
+
+    def test_quit_behind_unread_replies_closes_and_ignores_what_follows(self):
+        self.store_long()
+        client = self.connect()
+        client.sendall(b"GET long\r\n" * 1000 + b"QUIT\r\n" + b"INCR after\r\n" * 1000)
+        got = self.read(client, 1000 * REPLY + 5)
+        self.assertTrue(got.endswith(b"+OK\r\n"))
+        other = self.connect()
+        other.sendall(b"EXISTS after\r\n")
+        self.assertEqual(b":0\r\n", self.read(other, 4))
+
+    def test_clients_that_vanish_leave_no_session(self):
+        for _ in range(20):
+            client = self.connect()
+            client.sendall(b"PING\r\n" * 3000)
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            client.close()
+        client = self.connect()
+        deadline = time.monotonic() + 10
+        listed = 0
+        while listed != 1 and time.monotonic() < deadline:
+            client.sendall(b"CLIENT LIST\r\n")
+            listed = client.recv(1 << 16).count(b"id=")
+        self.assertEqual(1, listed)
+
+
+if __name__ == "__main__":
+    unittest.main()
