@@ -70,14 +70,14 @@ class Database {
   Entry* PickRandom(Random& random) const { return entries_.PickRandom(random); }
   Entry* PickRandomTimed(Random& random) const { return timed_.PickRandom(random); }
 
-  const HashIndex<Entry>& Entries() const { return entries_; }
-  const HashIndex<Entry>& Timed() const { return timed_; }
+  const HashIndex<Entry*>& Entries() const { return entries_; }
+  const HashIndex<Entry*>& Timed() const { return timed_; }
 
  private:
   Entry* Move(Entry* from, Entry* to, uint64_t hash);
 
-  HashIndex<Entry> entries_;
-  HashIndex<Entry> timed_;  // the entries that have a deadline
+  HashIndex<Entry*> entries_;
+  HashIndex<Entry*> timed_;  // the entries that have a deadline
 };
 
 }  // namespace respite
