@@ -1,6 +1,8 @@
 #include "datatypes/digest.h"
 
 #include "base/digest.h"
+#include "base/number_text.h"
+#include "datatypes/sorted_set.h"
 
 namespace respite {
 
@@ -25,8 +27,20 @@ uint32_t TypeNumber(ValueType type) {
   return 0;
 }
 
+void MixSortedSet(Digest& digest, const CollectionPlace& place) {
+  SortedSet(place).ForEach([&](Bytes member, double score) {
+    Digest element;
+    element.Mix(member);
+    element.Mix(ShortDoubleText(score));
+    digest.Xor(element);
+  });
+}
+
 void MixContent(Digest& digest, const Entry& entry) {
-  if (entry.Type() == ValueType::kString) digest.Mix(StringText(entry).View());
+  if (entry.Type() == ValueType::kString) return digest.Mix(StringText(entry).View());
+  const EncodingLimits unused;  // nothing is changed
+  const CollectionPlace place{ValueSlot(&entry), unused, 0};
+  if (entry.Type() == ValueType::kSortedSet) MixSortedSet(digest, place);
 }
 
 }  // namespace
@@ -34,6 +48,10 @@ void MixContent(Digest& digest, const Entry& entry) {
 void Digest::Add(Bytes part) {
   std::array<uint8_t, 20> sum = Sha1(part);
   for (size_t i = 0; i < sum.size(); ++i) octets_[i] ^= sum[i];
+}
+
+void Digest::Xor(const Digest& other) {
+  for (size_t i = 0; i < octets_.size(); ++i) octets_[i] ^= other.octets_[i];
 }
 
 void Digest::Mix(Bytes part) {
