@@ -32,7 +32,7 @@ void MixSortedSet(Digest& digest, const CollectionPlace& place) {
     Digest element;
     element.Mix(member);
     element.Mix(ShortDoubleText(score));
-    digest.Xor(element);
+    digest.Add(element.Octets());
   });
 }
 
@@ -48,10 +48,6 @@ void MixContent(Digest& digest, const Entry& entry) {
 void Digest::Add(Bytes part) {
   std::array<uint8_t, 20> sum = Sha1(part);
   for (size_t i = 0; i < sum.size(); ++i) octets_[i] ^= sum[i];
-}
-
-void Digest::Xor(const Digest& other) {
-  for (size_t i = 0; i < octets_.size(); ++i) octets_[i] ^= other.octets_[i];
 }
 
 void Digest::Mix(Bytes part) {

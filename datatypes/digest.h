@@ -5,7 +5,7 @@
 //
 //   value    = Mix(type as 4 octets, big endian), then the content:
 //                string       Mix(text)
-//                sorted set   for each member ^ what Mix(member), Mix(score, never as a plain integer) give from zero
+//                sorted set   for each member Add what Mix(member), Mix(score by ShortDoubleText) give from zero
 //              and Add("!!expire!!") when the key has a deadline (whatever it is)
 //   key      = Mix(key name), then its value, from zero
 //   dataset  = from zero, for each database with keys: Mix(number as 4 octets, big endian), Add(key) for each,
@@ -27,8 +27,6 @@ class Digest {
  public:
   void Add(Bytes part);
   void Mix(Bytes part);
-  // d := d ^ other, for elements that are made of several parts.
-  void Xor(const Digest& other);
   void MixNumber(uint32_t number);
   // The octets so far, as a part of another digest.
   Bytes Octets() const { return {reinterpret_cast<const char*>(octets_.data()), octets_.size()}; }
