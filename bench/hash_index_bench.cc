@@ -34,11 +34,11 @@ class Table {
   }
   void Insert(Item& item) { index_.Insert(&item, index_.Hash(item.Key())); }
   std::vector<Item>& items() { return items_; }
-  HashIndex<Item>& index() { return index_; }
+  HashIndex<Item*>& index() { return index_; }
 
  private:
   std::vector<Item> items_;
-  HashIndex<Item> index_;
+  HashIndex<Item*> index_;
 };
 
 void Sizes(benchmark::internal::Benchmark* bench) {

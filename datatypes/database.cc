@@ -41,8 +41,8 @@ Entry* Database::Add(EntryPtr entry) {
 
 Entry* Database::Assign(Entry* entry, StringContent content) {
   if (entry->TryAssign(content)) return entry;
-  Entry* moved = Entry::Create(entry->Key(), std::move(content), entry->Deadline(), entry->Access());
-  return Move(entry, moved, Hash(moved->Key()));
+  const EntryPtr old(entry);
+  return Moved(entry, Entry::Create(entry->Key(), std::move(content), entry->Deadline(), entry->Access()));
 }
 
 Entry* Database::Grow(Entry* entry, size_t size) {
@@ -55,12 +55,22 @@ Entry* Database::Grow(Entry* entry, size_t size) {
   return Assign(entry, StringContent::Raw({grown.data(), size}));
 }
 
+Entry* Database::Resize(Entry* entry, size_t inline_size) { return Moved(entry, Entry::Resize(entry, inline_size)); }
+
+Entry* Database::Hold(Entry* entry, ValueForm form, Bytes packed) {
+  return Moved(entry, Entry::Hold(entry, form, packed));
+}
+
+Entry* Database::Hold(Entry* entry, std::unique_ptr<Object> object) {
+  return Moved(entry, Entry::Hold(entry, std::move(object)));
+}
+
 Entry* Database::SetDeadline(Entry* entry, int64_t deadline_ms) {
   int64_t old_deadline = entry->Deadline();
   if (old_deadline == deadline_ms) return entry;
   uint64_t hash = Hash(entry->Key());
   if (deadline_ms != kNoDeadline && !entry->HasDeadlineSlot()) {
-    entry = Move(entry, Entry::CopyWithDeadlineSlot(*entry), hash);
+    entry = Moved(entry, Entry::AddDeadlineSlot(entry));
   }
   entry->SetDeadline(deadline_ms);
   if (old_deadline == kNoDeadline) timed_.Insert(entry, hash);
@@ -81,10 +91,12 @@ void Database::Clear() {
   timed_.Clear();
 }
 
-Entry* Database::Move(Entry* from, Entry* to, uint64_t hash) {
-  entries_.Replace(from, to, hash);
-  if (from->Deadline() != kNoDeadline) timed_.Replace(from, to, hash);
-  Entry::Destroy(from);
+Entry* Database::Moved(const Entry* from, Entry* to) {
+  if (from == to) return to;
+  uint64_t hash = Hash(to->Key());
+  auto* old = const_cast<Entry*>(from);  // only compared
+  entries_.Replace(old, to, hash);
+  if (to->Deadline() != kNoDeadline) timed_.Replace(old, to, hash);
   return to;
 }
 

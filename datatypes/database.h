@@ -29,6 +29,7 @@ class Database {
 
   size_t Size() const { return entries_.Size(); }
   size_t TimedSize() const { return timed_.Size(); }
+  uint64_t Seed() const { return entries_.Seed(); }
   uint64_t Hash(Bytes key) const { return entries_.Hash(key); }
 
   Entry* Find(Bytes key) const { return entries_.Find(key, entries_.Hash(key)); }
@@ -40,12 +41,16 @@ class Database {
   Entry* Add(Bytes key, StringContent content, int64_t deadline_ms, uint32_t access);
   // Adds an entry that was taken out of a database; its key must not be here.
   Entry* Add(EntryPtr entry);
-  // Gives an entry a new value and keeps its deadline and access.
+  // Makes an entry a string and keeps its deadline and access.
   Entry* Assign(Entry* entry, StringContent content);
   // Makes the text of a string `size` bytes long, at least as long as it is, with zeros behind what was there. The text
   // is then its own to change (Entry::MutableText) and no longer an integer or embedded. A text that grows again and
   // again is given room ahead. Cost: O(new bytes), and now and then O(size).
   Entry* Grow(Entry* entry, size_t size);
+  // Edits of a packed collection and changes of its encoding; see the functions of the same names in Entry.
+  Entry* Resize(Entry* entry, size_t inline_size);
+  Entry* Hold(Entry* entry, ValueForm form, Bytes packed);
+  Entry* Hold(Entry* entry, std::unique_ptr<Object> object);
   // Sets, replaces or (kNoDeadline) removes the deadline.
   Entry* SetDeadline(Entry* entry, int64_t deadline_ms);
 
@@ -70,14 +75,15 @@ class Database {
   Entry* PickRandom(Random& random) const { return entries_.PickRandom(random); }
   Entry* PickRandomTimed(Random& random) const { return timed_.PickRandom(random); }
 
-  const HashIndex<Entry>& Entries() const { return entries_; }
-  const HashIndex<Entry>& Timed() const { return timed_; }
+  const HashIndex<Entry*>& Entries() const { return entries_; }
+  const HashIndex<Entry*>& Timed() const { return timed_; }
 
  private:
-  Entry* Move(Entry* from, Entry* to, uint64_t hash);
+  // Notes that an entry lives elsewhere now; its old memory may be gone already.
+  Entry* Moved(const Entry* from, Entry* to);
 
-  HashIndex<Entry> entries_;
-  HashIndex<Entry> timed_;  // the entries that have a deadline
+  HashIndex<Entry*> entries_;
+  HashIndex<Entry*> timed_;  // the entries that have a deadline
 };
 
 }  // namespace respite

@@ -6,40 +6,124 @@
 
 namespace respite {
 
-Entry* Entry::Create(Bytes key, StringContent content, int64_t deadline_ms, uint32_t access) {
-  bool timed = deadline_ms != kNoDeadline;
-  size_t inline_size = content.InlineSize();
-  void* memory = std::malloc(sizeof(Entry) + (timed ? sizeof(int64_t) : 0) + key.size() + inline_size);
+namespace {
+
+Entry* CheckedMemory(void* memory) {
   if (memory == nullptr) throw std::bad_alloc();
-  auto* entry = new (memory) Entry;
+  return static_cast<Entry*>(memory);
+}
+
+}  // namespace
+
+Entry* Entry::Allocate(Bytes key, size_t inline_size, int64_t deadline_ms, uint32_t access) {
+  bool timed = deadline_ms != kNoDeadline;
+  size_t bytes = sizeof(Entry) + (timed ? sizeof(int64_t) : 0) + key.size() + inline_size;
+  auto* entry = new (CheckedMemory(std::malloc(bytes))) Entry;
   entry->key_size_ = static_cast<uint32_t>(key.size());
-  entry->bits_ =
-      (access & kAccessMask) | (static_cast<uint32_t>(ValueType::kString) << kTypeShift) | (timed ? kDeadlineBit : 0u);
+  entry->bits_ = (access & kAccessMask) | (timed ? kDeadlineBit : 0u);
   if (timed) Store(entry->Payload(), deadline_ms);
   std::memcpy(entry->Payload() + entry->DeadlineBytes(), key.data(), key.size());
+  return entry;
+}
+
+Entry* Entry::Create(Bytes key, StringContent content, int64_t deadline_ms, uint32_t access) {
+  Entry* entry = Allocate(key, content.InlineSize(), deadline_ms, access);
   entry->WriteValue(content);
   return entry;
 }
 
-Entry* Entry::CopyWithDeadlineSlot(const Entry& entry) {
-  Entry* copy = Create(entry.Key(), entry.Content(), 0, entry.Access());
-  copy->SetDeadline(kNoDeadline);
+Entry* Entry::CreatePacked(Bytes key, ValueType type, ValueForm form, Bytes packed, size_t room, uint32_t access) {
+  Entry* entry = Allocate(key, packed.size() + room, kNoDeadline, access);
+  entry->SetKind(type, form);
+  entry->inline_size_ = static_cast<uint32_t>(packed.size());
+  std::memcpy(entry->MutableValue(), packed.data(), packed.size());
+  return entry;
+}
+
+Entry* Entry::CreateObject(Bytes key, ValueType type, std::unique_ptr<Object> object, uint32_t access) {
+  Entry* entry = Allocate(key, sizeof(Object*), kNoDeadline, access);
+  entry->SetKind(type, ValueForm::kObject);
+  entry->inline_size_ = sizeof(Object*);
+  Store(entry->MutableValue(), object.release());
+  return entry;
+}
+
+Entry* Entry::Clone(const Entry& entry, Bytes key, int64_t deadline_ms, uint32_t access) {
+  Entry* copy = Allocate(key, entry.inline_size_, deadline_ms, access);
+  copy->SetKind(entry.Type(), entry.Form());
+  copy->inline_size_ = entry.inline_size_;
+  switch (entry.Form()) {
+    case ValueForm::kBlob:
+      Store(copy->MutableValue(), entry.Blob().Release());
+      break;
+    case ValueForm::kObject:
+      Store(copy->MutableValue(), entry.HeldObject()->Clone().release());
+      break;
+    default:
+      std::memcpy(copy->MutableValue(), entry.Value(), entry.inline_size_);
+  }
   return copy;
 }
 
 void Entry::Destroy(Entry* entry) {
-  entry->DropBlob();
+  entry->DropHeld();
   std::free(entry);
 }
 
+Entry* Entry::Rename(Entry* entry, Bytes key) {
+  Entry* renamed = Allocate(key, entry->inline_size_, entry->Deadline(), entry->Access());
+  renamed->SetKind(entry->Type(), entry->Form());
+  renamed->inline_size_ = entry->inline_size_;
+  std::memcpy(renamed->MutableValue(), entry->Value(), entry->inline_size_);
+  std::free(entry);  // what it held moved with the pointer
+  return renamed;
+}
+
+Entry* Entry::AddDeadlineSlot(Entry* entry) {
+  size_t bytes = entry->FixedBytes() + entry->inline_size_;
+  entry = CheckedMemory(std::realloc(static_cast<void*>(entry), bytes + sizeof(int64_t)));
+  std::memmove(entry->Payload() + sizeof(int64_t), entry->Payload(), bytes - sizeof(Entry));
+  entry->bits_ |= kDeadlineBit;
+  entry->SetDeadline(kNoDeadline);
+  return entry;
+}
+
+Entry* Entry::Resize(Entry* entry, size_t inline_size) {
+  size_t wanted = entry->FixedBytes() + inline_size;
+  size_t usable = malloc_usable_size(entry);
+  if (wanted > usable || wanted < usable / 2) entry = CheckedMemory(std::realloc(static_cast<void*>(entry), wanted));
+  entry->inline_size_ = static_cast<uint32_t>(inline_size);
+  return entry;
+}
+
+Entry* Entry::Hold(Entry* entry, ValueForm form, Bytes packed) {
+  entry = Resize(entry, packed.size());
+  entry->SetKind(entry->Type(), form);
+  std::memcpy(entry->MutableValue(), packed.data(), packed.size());
+  return entry;
+}
+
+Entry* Entry::Hold(Entry* entry, std::unique_ptr<Object> object) {
+  entry = Resize(entry, sizeof(Object*));
+  entry->SetKind(entry->Type(), ValueForm::kObject);
+  Store(entry->MutableValue(), object.release());
+  return entry;
+}
+
+std::unique_ptr<Object> Entry::ReleaseObject() {
+  std::unique_ptr<Object> object(HeldObject());
+  Store(MutableValue(), static_cast<Object*>(nullptr));
+  return object;
+}
+
 void Entry::WriteValue(const StringContent& content) {
-  bits_ = (bits_ & ~kFormMask) | (static_cast<uint32_t>(content.form) << kFormShift);
+  SetKind(ValueType::kString, content.form);
   inline_size_ = static_cast<uint32_t>(content.InlineSize());
   switch (content.form) {
-    case StringForm::kInt:
+    case ValueForm::kInt:
       Store(MutableValue(), content.integer);
       break;
-    case StringForm::kBlob:
+    case ValueForm::kBlob:
       Store(MutableValue(), BlobRef(content.blob).Release());
       break;
     default:
@@ -48,26 +132,16 @@ void Entry::WriteValue(const StringContent& content) {
   }
 }
 
-void Entry::DropBlob() {
-  if (Form() == StringForm::kBlob) BlobRef::Adopt(Load<void*>(Value()));
-}
-
-StringContent Entry::Content() const {
-  switch (Form()) {
-    case StringForm::kInt:
-      return StringContent::Integer(IntegerValue());
-    case StringForm::kBlob:
-      return StringContent::Shared(Blob());
-    default:
-      return {.form = Form(), .bytes = InlineText()};
-  }
+void Entry::DropHeld() {
+  if (Form() == ValueForm::kBlob) BlobRef::Adopt(Load<void*>(Value()));
+  if (Form() == ValueForm::kObject) delete HeldObject();
 }
 
 size_t Entry::TextSize() const {
   switch (Form()) {
-    case StringForm::kInt:
+    case ValueForm::kInt:
       return Bytes(IntegerText(IntegerValue())).size();
-    case StringForm::kBlob:
+    case ValueForm::kBlob:
       return BlobText().size();
     default:
       return inline_size_;
@@ -77,19 +151,19 @@ size_t Entry::TextSize() const {
 bool Entry::TryAssign(const StringContent& content) {
   size_t wanted = content.InlineSize();
   if (wanted != inline_size_) {
-    size_t fixed = sizeof(Entry) + DeadlineBytes() + key_size_;
     size_t usable = malloc_usable_size(this);
-    if (fixed + wanted > usable || fixed + wanted < usable / 2) return false;
+    if (FixedBytes() + wanted > usable || FixedBytes() + wanted < usable / 2) return false;
   }
   BlobRef old;  // dropped after the new value is in place, which may hold the same blob
-  if (Form() == StringForm::kBlob) old = BlobRef::Adopt(Load<void*>(Value()));
+  if (Form() == ValueForm::kBlob) old = BlobRef::Adopt(Load<void*>(Value()));
+  if (Form() == ValueForm::kObject) delete HeldObject();
   WriteValue(content);
   return true;
 }
 
 bool Entry::TryGrow(size_t size) {
   size_t old_size = 0;
-  if (Form() == StringForm::kBlob) {
+  if (Form() == ValueForm::kBlob) {
     BlobRef blob = BlobRef::Adopt(Load<void*>(Value()));
     bool fits = blob.Unique() && size <= blob.Capacity();
     old_size = blob.Size();
@@ -97,24 +171,24 @@ bool Entry::TryGrow(size_t size) {
     blob.Release();
     if (!fits) return false;
   } else {
-    size_t fixed = sizeof(Entry) + DeadlineBytes() + key_size_;
-    if (Form() == StringForm::kInt || size > StringContent::kInlineMax) return false;
-    if (fixed + size > malloc_usable_size(this)) return false;
+    if (Form() == ValueForm::kInt || size > StringContent::kInlineMax) return false;
+    if (FixedBytes() + size > malloc_usable_size(this)) return false;
     old_size = inline_size_;
     inline_size_ = static_cast<uint32_t>(size);
-    bits_ = (bits_ & ~kFormMask) | (static_cast<uint32_t>(StringForm::kRaw) << kFormShift);
+    bits_ = (bits_ & ~kFormMask) | (static_cast<uint32_t>(ValueForm::kRaw) << kFormShift);
   }
   std::memset(MutableText() + old_size, 0, size - old_size);
   return true;
 }
 
 char* Entry::MutableText() {
-  return Form() == StringForm::kBlob ? const_cast<char*>(BlobText().data()) : MutableValue();
+  return Form() == ValueForm::kBlob ? const_cast<char*>(BlobText().data()) : MutableValue();
 }
 
-size_t Entry::UsedBytes() const {
+size_t Entry::UsedBytes(size_t samples) const {
   size_t used = malloc_usable_size(const_cast<Entry*>(this));
-  if (Form() == StringForm::kBlob) used += Blob().UsedBytes();
+  if (Form() == ValueForm::kBlob) used += Blob().UsedBytes();
+  if (Form() == ValueForm::kObject) used += HeldObject()->UsedBytes(samples);
   return used;
 }
 

@@ -5,27 +5,34 @@
 //          8    uint32 access (24 bits) | type (3) | form (3) | deadline slot present (1) | free (1)
 //         12    int64 deadline in ms           (only when the slot is present)
 //          …    key bytes
-//          …    value: the text itself, an int64, or a pointer to a Blob
+//          …    value: text or packed collection as it is, an int64, or a pointer to a Blob or an Object
 //
-// A 16-byte key with a 64-byte value takes 92 bytes, which jemalloc serves from its class of 96. Nothing behind the
-// header is aligned; it is read with memcpy, which compiles to plain loads.
+// A 16-byte key with a 64-byte value takes 92 bytes, which jemalloc serves from its class of 96; a hash of five short
+// fields is one allocation too. Nothing behind the header is aligned; it is read with memcpy, which compiles to plain
+// loads.
 #pragma once
 
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 
 #include "base/blob.h"
 #include "base/bytes.h"
 #include "base/number_text.h"
+#include "datatypes/object.h"
 
 namespace respite {
 
 enum class ValueType : uint8_t { kString, kList, kSet, kSortedSet, kHash, kStream };
 
-// How a string is stored. kEmbedded and kRaw are both inline; they differ in what OBJECT ENCODING says, since Redis
-// never calls a string embstr again once it was appended to.
-enum class StringForm : uint8_t { kInt, kEmbedded, kRaw, kBlob };
+// How a value is stored.
+//   strings       kInt, kEmbedded, kRaw (both inline; they differ in what OBJECT ENCODING says, since Redis never calls
+//   a
+//                 string embstr again once it was appended to), kBlob
+//   collections   kListpack, kTimedListpack (a hash whose fields have deadlines), kIntset: inline; kObject: anything
+//   larger
+enum class ValueForm : uint8_t { kInt, kEmbedded, kRaw, kBlob, kListpack, kTimedListpack, kIntset, kObject };
 
 inline constexpr int64_t kNoDeadline = -1;
 
@@ -34,16 +41,16 @@ struct StringContent {
   static constexpr size_t kEmbeddedMax = 44;  // Redis: OBJ_ENCODING_EMBSTR_SIZE_LIMIT, visible in OBJECT ENCODING
   static constexpr size_t kInlineMax = 4096;  // longer values get a Blob of their own, which replies can share
 
-  StringForm form = StringForm::kRaw;
+  ValueForm form = ValueForm::kRaw;
   int64_t integer = 0;
   Bytes bytes = {};
   BlobRef blob = {};
 
-  static StringContent Integer(int64_t value) { return {.form = StringForm::kInt, .integer = value}; }
+  static StringContent Integer(int64_t value) { return {.form = ValueForm::kInt, .integer = value}; }
   // Text that is stored as it is, never as an integer.
   static StringContent Text(Bytes text) {
-    if (text.size() <= kEmbeddedMax) return {.form = StringForm::kEmbedded, .bytes = text};
-    if (text.size() <= kInlineMax) return {.form = StringForm::kRaw, .bytes = text};
+    if (text.size() <= kEmbeddedMax) return {.form = ValueForm::kEmbedded, .bytes = text};
+    if (text.size() <= kInlineMax) return {.form = ValueForm::kRaw, .bytes = text};
     return Shared(BlobRef::Copy(text));
   }
   // Text from a client: stored as an integer when it reads back the same.
@@ -56,12 +63,12 @@ struct StringContent {
   // Text that OBJECT ENCODING calls raw whatever its length.
   static StringContent Raw(Bytes text) {
     if (text.size() > kInlineMax) return Shared(BlobRef::Copy(text));
-    return {.form = StringForm::kRaw, .bytes = text};
+    return {.form = ValueForm::kRaw, .bytes = text};
   }
-  static StringContent Shared(BlobRef blob) { return {.form = StringForm::kBlob, .blob = std::move(blob)}; }
+  static StringContent Shared(BlobRef blob) { return {.form = ValueForm::kBlob, .blob = std::move(blob)}; }
 
   size_t InlineSize() const {
-    return form == StringForm::kInt || form == StringForm::kBlob ? sizeof(int64_t) : bytes.size();
+    return form == ValueForm::kInt || form == ValueForm::kBlob ? sizeof(int64_t) : bytes.size();
   }
 };
 
@@ -75,13 +82,27 @@ class Entry {
   // Allocates. With `deadline_ms` other than kNoDeadline the entry has room for one. Ownership goes to the caller, who
   // gives it back with Destroy.
   static Entry* Create(Bytes key, StringContent content, int64_t deadline_ms, uint32_t access);
+  // A packed collection, with `room` bytes to grow in.
+  static Entry* CreatePacked(Bytes key, ValueType type, ValueForm form, Bytes packed, size_t room, uint32_t access);
+  static Entry* CreateObject(Bytes key, ValueType type, std::unique_ptr<Object> object, uint32_t access);
+  // A deep copy under another name; a Blob is shared. Cost: O(n) for collections.
+  static Entry* Clone(const Entry& entry, Bytes key, int64_t deadline_ms, uint32_t access);
   static void Destroy(Entry* entry);
-  // The same entry with room for a deadline (none set yet). A Blob is shared, not copied.
-  static Entry* CopyWithDeadlineSlot(const Entry& entry);
+
+  // These take the entry and return it, possibly elsewhere in memory.
+  //   Rename: with the same value, deadline and access under another key.
+  //   AddDeadlineSlot: with room for a deadline (none set yet).
+  //   Resize: its inline value cut, or made longer by bytes without a value.
+  //   Hold: with another collection of the same type. Whatever it held before must be gone or inline.
+  static Entry* Rename(Entry* entry, Bytes key);
+  static Entry* AddDeadlineSlot(Entry* entry);
+  static Entry* Resize(Entry* entry, size_t inline_size);
+  static Entry* Hold(Entry* entry, ValueForm form, Bytes packed);
+  static Entry* Hold(Entry* entry, std::unique_ptr<Object> object);
 
   Bytes Key() const { return {Payload() + DeadlineBytes(), key_size_}; }
   ValueType Type() const { return static_cast<ValueType>((bits_ >> kTypeShift) & 7); }
-  StringForm Form() const { return static_cast<StringForm>((bits_ >> kFormShift) & 7); }
+  ValueForm Form() const { return static_cast<ValueForm>((bits_ >> kFormShift) & 7); }
 
   int64_t Deadline() const { return HasDeadlineSlot() ? Load<int64_t>(Payload()) : kNoDeadline; }
   bool HasDeadlineSlot() const { return (bits_ & kDeadlineBit) != 0; }
@@ -110,13 +131,19 @@ class Entry {
     owned.Release();
     return copy;
   }
-  // The value as content for another entry: text is borrowed, a Blob is shared.
-  StringContent Content() const;
+
+  // Collections. Requires the matching form.
+  Bytes Packed() const { return InlineText(); }
+  char* MutablePacked() { return MutableValue(); }
+  Object* HeldObject() const { return Load<Object*>(Value()); }
+  // Takes the object out; the entry then must be given another value at once.
+  std::unique_ptr<Object> ReleaseObject();
+
   // Length of the text without making it. Cost: O(1) but for integers, O(digits).
   size_t TextSize() const;
 
-  // Overwrites the value where it lies when it has the room and would not waste more than half of it; false: the caller
-  // makes a new entry. Never touches key, deadline and access.
+  // Makes it a string, where the value lies, when it has the room and would not waste more than half of it; false: the
+  // caller makes a new entry. Never touches key, deadline and access.
   bool TryAssign(const StringContent& content);
 
   // Makes the text `size` bytes long, at least as long as it is, where it lies; the new bytes are zero and the form is
@@ -125,13 +152,17 @@ class Entry {
   // The text, to be changed in place. Requires: TryGrow, just before.
   char* MutableText();
 
-  // What the allocator spends on this entry and what hangs off it, in bytes.
-  size_t UsedBytes() const;
+  // What the allocator spends on this entry and what hangs off it, in bytes; a collection is judged by `samples` of its
+  // elements (0: by all).
+  size_t UsedBytes(size_t samples = 5) const;
+  // Elements of an object, otherwise 1: what it costs to free the value.
+  size_t FreeEffort() const { return Form() == ValueForm::kObject ? HeldObject()->Size() : 1; }
 
  private:
   static constexpr int kTypeShift = 24;
   static constexpr int kFormShift = 27;
   static constexpr uint32_t kDeadlineBit = 1u << 30;
+  static constexpr uint32_t kTypeMask = 7u << kTypeShift;
   static constexpr uint32_t kFormMask = 7u << kFormShift;
 
   Entry() = default;
@@ -152,8 +183,15 @@ class Entry {
   size_t DeadlineBytes() const { return HasDeadlineSlot() ? sizeof(int64_t) : 0; }
   const char* Value() const { return Payload() + DeadlineBytes() + key_size_; }
   char* MutableValue() { return Payload() + DeadlineBytes() + key_size_; }
+  // Memory for an entry whose value is not written yet.
+  static Entry* Allocate(Bytes key, size_t inline_size, int64_t deadline_ms, uint32_t access);
+  size_t FixedBytes() const { return sizeof(Entry) + DeadlineBytes() + key_size_; }
+  void SetKind(ValueType type, ValueForm form) {
+    bits_ = (bits_ & ~(kTypeMask | kFormMask)) | (static_cast<uint32_t>(type) << kTypeShift) |
+            (static_cast<uint32_t>(form) << kFormShift);
+  }
   void WriteValue(const StringContent& content);
-  void DropBlob();
+  void DropHeld();
 
   uint32_t key_size_ = 0;
   uint32_t inline_size_ = 0;
@@ -167,11 +205,11 @@ class StringText {
  public:
   explicit StringText(const Entry& entry) {
     switch (entry.Form()) {
-      case StringForm::kInt:
+      case ValueForm::kInt:
         digits_ = IntegerText(entry.IntegerValue());
         is_integer_ = true;
         break;
-      case StringForm::kBlob:
+      case ValueForm::kBlob:
         view_ = entry.BlobText();
         break;
       default:

@@ -1,4 +1,5 @@
-// HashIndex: the hash table of the keyspace. It holds pointers to items that carry their own key; it owns none of them.
+// HashIndex: the hash table of the keyspace and of every large collection. It holds slots of 8 bytes: pointers to items
+// that carry their own key, or handles that hold a short key themselves. It owns none of what they point to.
 //
 // Shape (extendible hashing):
 //
@@ -6,26 +7,29 @@
 //      │  several neighbours may share a page
 //      ▼
 //   Page = 4096 bytes = 1 line of header + 63 buckets of one cache line
-//   Bucket = 7 one-byte tags | spill | 7 item pointers
+//   Bucket = 7 one-byte tags | spill | 7 slots
 //
 // An item's home bucket follows from the low half of its hash. When the home is full the item goes to one of the next
 // kMaxProbe buckets, and each bucket it passed over counts it in `spill`, so that a search stops at the first bucket
 // over which nobody passed. When none of them has room the page splits in two by one more bit of the hash: that is the
 // largest step the table ever takes (a few hundred items), however many millions it holds. There is no rehash of the
-// whole. When two sibling pages are nearly empty they become one again.
+// whole. When two sibling pages are nearly empty they become one again. A table of one page begins with one bucket (128
+// bytes with the header) and grows over 3, 7 and 21 buckets to 63.
 //
-// Item needs `Bytes Key() const`. All keys are hashed with the seed given at construction.
+// A Slot is trivially copyable, Slot{} means none, and two functions know it: `Bytes SlotKey(const Slot&)` and
+// `const void* SlotMemory(const Slot&)`, what a look-up will read (null: nothing but the slot). Both are here for
+// pointers to items with `Bytes Key() const`. All keys are hashed with the seed given at construction.
 //
-// Scanning: a cursor names a place in hash order (prefix, home bucket). Splits and merges keep items at or after their
-// place, so a scan from 0 to 0 returns every item that was there all the time at least once.
+// Scanning: a cursor names a place in hash order (prefix, home bucket). Splits, merges and growth keep items at or
+// after their place, so a scan from 0 to 0 returns every item that was there all the time at least once.
 #pragma once
 
 #include <array>
 #include <bit>
 #include <cassert>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <new>
 #include <utility>
 #include <vector>
@@ -38,6 +42,15 @@
 namespace respite {
 
 template <class Item>
+Bytes SlotKey(Item* const& item) {
+  return item->Key();
+}
+template <class Item>
+const void* SlotMemory(Item* const& item) {
+  return item;
+}
+
+template <class Slot>
 class HashIndex {
  public:
   explicit HashIndex(uint64_t seed) : seed_(seed), directory_(1, nullptr) {}
@@ -46,12 +59,14 @@ class HashIndex {
         size_(std::exchange(other.size_, 0)),
         pages_(std::exchange(other.pages_, 0)),
         depth_(std::exchange(other.depth_, 0)),
+        buckets_(std::exchange(other.buckets_, 1)),
         directory_(std::exchange(other.directory_, std::vector<Page*>(1, nullptr))) {}
   HashIndex& operator=(HashIndex&& other) noexcept {
     std::swap(seed_, other.seed_);
     std::swap(size_, other.size_);
     std::swap(pages_, other.pages_);
     std::swap(depth_, other.depth_);
+    std::swap(buckets_, other.buckets_);
     std::swap(directory_, other.directory_);
     return *this;
   }
@@ -59,18 +74,19 @@ class HashIndex {
   HashIndex& operator=(const HashIndex&) = delete;
   ~HashIndex() { FreePages(); }
 
+  uint64_t Seed() const { return seed_; }
   uint64_t Hash(Bytes key) const { return HashBytes(key, seed_); }
   size_t Size() const { return size_; }
   // Memory of pages and directory, without the items.
-  size_t UsedBytes() const { return pages_ * sizeof(Page) + directory_.capacity() * sizeof(Page*); }
+  size_t UsedBytes() const { return pages_ * PageBytes(buckets_) + directory_.capacity() * sizeof(Page*); }
   // Slots there are, used or not.
-  size_t Capacity() const { return pages_ * kBuckets * kSlots; }
+  size_t Capacity() const { return pages_ * static_cast<size_t>(buckets_) * kSlots; }
   size_t Pages() const { return pages_; }
 
-  // The item with this key, or null. Cost: O(1), typically one cache line of the table and one of the item.
-  Item* Find(Bytes key, uint64_t hash) const {
-    Item* const* slot = FindSlot(key, hash);
-    return slot == nullptr ? nullptr : *slot;
+  // The slot with this key, or Slot{}. Cost: O(1), typically one cache line of the table and one of the item.
+  Slot Find(Bytes key, uint64_t hash) const {
+    const Slot* slot = FindSlot(key, hash);
+    return slot == nullptr ? Slot{} : *slot;
   }
 
   // Hints for a batch of look-ups: first every bucket, then every item that may match, then the look-ups themselves.
@@ -83,54 +99,59 @@ class HashIndex {
     if (page == nullptr) return;
     const Bucket& bucket = page->buckets[HomeOf(hash)];
     for (uint32_t match = bucket.Match(TagOf(hash)); match != 0; match &= match - 1) {
-      const char* item = reinterpret_cast<const char*>(bucket.items[std::countr_zero(match)]);
+      const auto* item = static_cast<const char*>(SlotMemory(bucket.slots[std::countr_zero(match)]));
+      if (item == nullptr) continue;
       Prefetch(item);
       Prefetch(item + 64);
     }
   }
 
-  // Puts in an item whose key is not there yet. Cost: O(1); now and then one page (kBuckets * kSlots items) is split.
-  void Insert(Item* item, uint64_t hash) {
-    while (!TryInsert(item, hash)) Split(Prefix(hash));
+  // Puts in a slot whose key is not there yet. Cost: O(1); now and then one page (kBuckets * kSlots items) is split.
+  void Insert(Slot slot, uint64_t hash) {
+    while (!TryInsert(slot, hash)) MakeRoom(hash);
     ++size_;
   }
 
-  // Replaces the item of the same key, after it moved in memory. Requires: `old` is in the table under `hash`.
-  void Replace(const Item* old, Item* item, uint64_t hash) {
-    Item** slot = SlotOf(old, hash);
-    assert(slot != nullptr);
-    *slot = item;
+  // Replaces the slot of the same key, after the item moved in memory. Requires: `old` is in the table under `hash`.
+  void Replace(Slot old, Slot slot, uint64_t hash) {
+    Slot* place = PlaceOf(old, hash);
+    assert(place != nullptr);
+    *place = slot;
   }
 
-  // Takes the item with this key out and returns it, or null. Cost: O(1); now and then two pages merge.
-  Item* Remove(Bytes key, uint64_t hash) {
-    Item** slot = FindSlot(key, hash);
-    if (slot == nullptr) return nullptr;
-    Item* item = *slot;
+  // Takes the slot with this key out and returns it, or Slot{}. Cost: O(1); now and then two pages merge.
+  Slot Remove(Bytes key, uint64_t hash) {
+    Slot* place = FindSlot(key, hash);
+    if (place == nullptr) return Slot{};
+    Slot slot = *place;
     Page* page = directory_[Prefix(hash)];
-    ClearSlot(*page, slot, HomeOf(hash));
+    ClearSlot(*page, place, HomeOf(hash));
     --size_;
-    if (page->used <= kMergeBelow && page->used % 16 == 0) MaybeMerge(Prefix(hash));
-    return item;
+    if (depth_ == 0) {
+      if (buckets_ > 1 && size_ * 8 < Capacity()) Resize(SmallerBuckets(buckets_));
+    } else if (page->used <= kMergeBelow && page->used % 16 == 0) {
+      MaybeMerge(Prefix(hash));
+    }
+    return slot;
   }
 
-  // Calls `visit(Item*)` for each item of the place that `cursor` names (0: the first) and returns the next cursor, 0
+  // Calls `visit(slot)` for each slot of the place that `cursor` names (0: the first) and returns the next cursor, 0
   // at the end. `visit` must not change the table. Cost: O(items of one bucket).
   template <class Visit>
   uint64_t Scan(uint64_t cursor, Visit&& visit) const;
 
-  // Calls `visit(Item*)` for each item, in no useful order. `visit` must not change the table. Cost: O(n).
+  // Calls `visit(slot)` for each slot, in no useful order. `visit` must not change the table. Cost: O(n).
   template <class Visit>
   void ForEach(Visit&& visit) const {
     ForEachPage([&](const Page& page) {
-      for (const Bucket& bucket : page.buckets)
+      for (int b = 0; b < buckets_; ++b)
         for (int i = 0; i < kSlots; ++i)
-          if (bucket.tags[i] != 0) visit(bucket.items[i]);
+          if (page.buckets[b].tags[i] != 0) visit(page.buckets[b].slots[i]);
     });
   }
 
-  // An item drawn with equal chance for each, or null when empty. Cost: O(1) expected.
-  Item* PickRandom(Random& random) const;
+  // A slot drawn with equal chance for each, or Slot{} when empty. Cost: O(1) expected.
+  Slot PickRandom(Random& random) const;
 
   // Forgets every item (the caller frees them). Cost: O(pages).
   void Clear() {
@@ -140,6 +161,7 @@ class HashIndex {
     size_ = 0;
     pages_ = 0;
     depth_ = 0;
+    buckets_ = 1;
   }
 
   // For tests: every item is where a search finds it, counters agree. Returns false at the first contradiction.
@@ -147,7 +169,7 @@ class HashIndex {
 
  private:
   static constexpr int kSlots = 7;
-  static constexpr int kBuckets = 63;
+  static constexpr int kBuckets = 63;        // of a page, unless it is the only one
   static constexpr int kMaxProbe = 8;        // buckets an insertion tries beyond the home before it splits the page
   static constexpr int kMergeBelow = 96;     // a page this empty looks for its sibling
   static constexpr int kMergedAtMost = 192;  // and joins it when both together hold no more
@@ -155,8 +177,8 @@ class HashIndex {
 
   struct alignas(64) Bucket {
     uint8_t tags[kSlots];  // 0: free
-    uint8_t spill;         // items that wanted this bucket, or one before, and live behind it
-    Item* items[kSlots];
+    uint8_t spill;         // slots that wanted this bucket, or one before, and live behind it
+    Slot slots[kSlots];
 
     // Bit i set: tags[i] == tag.
     uint32_t Match(uint8_t tag) const {
@@ -174,67 +196,83 @@ class HashIndex {
   };
 
   struct alignas(64) Page {
-    int32_t depth = 0;  // top hash bits that all items of this page share
-    uint32_t used = 0;
-    Bucket buckets[kBuckets] = {};
+    int32_t depth;  // top hash bits that all items of this page share
+    uint32_t used;
+    Bucket buckets[kBuckets];  // the first buckets_ of them
   };
-  static_assert(sizeof(Bucket) == 64 && sizeof(Page) == 4096);
+  static_assert(sizeof(Slot) == 8 && sizeof(Bucket) == 64 && sizeof(Page) == 4096);
+
+  // The numbers of buckets of an only page. Each divides kBuckets, which cursors rely on.
+  static constexpr int SmallerBuckets(int buckets) {
+    return buckets == 63 ? 21 : buckets == 21 ? 7 : buckets == 7 ? 3 : 1;
+  }
+  static constexpr int LargerBuckets(int buckets) {
+    return buckets == 1 ? 3 : buckets == 3 ? 7 : buckets == 7 ? 21 : 63;
+  }
+  static constexpr size_t PageBytes(int buckets) {
+    return offsetof(Page, buckets) + static_cast<size_t>(buckets) * sizeof(Bucket);
+  }
+  static Page* NewPage(int buckets, int depth) {
+    size_t bytes = PageBytes(buckets);
+    void* memory = ::operator new (bytes, std::align_val_t{alignof(Page)});
+    std::memset(memory, 0, bytes);
+    auto* page = static_cast<Page*>(memory);
+    page->depth = depth;
+    return page;
+  }
+  static void DeletePage(Page* page) { ::operator delete (page, std::align_val_t{alignof(Page)}); }
 
   static uint8_t TagOf(uint64_t hash) { return static_cast<uint8_t>((hash >> 32) | 0x80); }
-  static int HomeOf(uint64_t hash) { return static_cast<int>(((hash & 0xffffffffull) * kBuckets) >> 32); }
-  static int Next(int bucket) { return bucket + 1 == kBuckets ? 0 : bucket + 1; }
+  int HomeOf(uint64_t hash) const {
+    return static_cast<int>(((hash & 0xffffffffull) * static_cast<uint64_t>(buckets_)) >> 32);
+  }
+  int Next(int bucket) const { return bucket + 1 == buckets_ ? 0 : bucket + 1; }
   size_t Prefix(uint64_t hash) const { return depth_ == 0 ? 0 : static_cast<size_t>(hash >> (64 - depth_)); }
 
-  Item** FindSlot(Bytes key, uint64_t hash) const {
+  Slot* FindSlot(Bytes key, uint64_t hash) const {
+    return Search(hash, [&](const Slot& slot) { return SlotKey(slot) == key; });
+  }
+  // As FindSlot, by identity: the item's own memory may already be gone.
+  Slot* PlaceOf(const Slot& wanted, uint64_t hash) const {
+    return Search(hash, [&](const Slot& slot) { return slot == wanted; });
+  }
+  template <class IsWanted>
+  Slot* Search(uint64_t hash, IsWanted&& is_wanted) const {
     Page* page = directory_[Prefix(hash)];
     if (page == nullptr) return nullptr;
     uint8_t tag = TagOf(hash);
     int at = HomeOf(hash);
-    for (int probe = 0; probe < kBuckets; ++probe, at = Next(at)) {
+    for (int probe = 0; probe < buckets_; ++probe, at = Next(at)) {
       Bucket& bucket = page->buckets[at];
       for (uint32_t match = bucket.Match(tag); match != 0; match &= match - 1) {
-        Item*& item = bucket.items[std::countr_zero(match)];
-        if (item->Key() == key) return &item;
+        Slot& slot = bucket.slots[std::countr_zero(match)];
+        if (is_wanted(slot)) return &slot;
       }
       if (bucket.spill == 0) return nullptr;
     }
     return nullptr;
   }
 
-  // As FindSlot, by identity: the item's own memory may already be gone.
-  Item** SlotOf(const Item* wanted, uint64_t hash) const {
-    Page* page = directory_[Prefix(hash)];
-    uint8_t tag = TagOf(hash);
-    int at = HomeOf(hash);
-    for (int probe = 0; probe < kBuckets; ++probe, at = Next(at)) {
-      Bucket& bucket = page->buckets[at];
-      for (uint32_t match = bucket.Match(tag); match != 0; match &= match - 1)
-        if (bucket.items[std::countr_zero(match)] == wanted) return &bucket.items[std::countr_zero(match)];
-      if (bucket.spill == 0) return nullptr;
-    }
-    return nullptr;
-  }
-
-  bool TryInsert(Item* item, uint64_t hash) {
+  bool TryInsert(const Slot& slot, uint64_t hash) {
     Page*& page = directory_[Prefix(hash)];
     if (page == nullptr) {  // only the first page of an empty table is made here
-      page = new Page;
+      page = NewPage(buckets_, 0);
       ++pages_;
     }
-    return PutInPage(*page, item, hash, kMaxProbe);
+    return PutInPage(*page, slot, hash, kMaxProbe);
   }
 
   // False when neither the home nor the `reach` buckets behind it have room.
-  static bool PutInPage(Page& page, Item* item, uint64_t hash, int reach) {
+  bool PutInPage(Page& page, const Slot& slot, uint64_t hash, int reach) const {
     int home = HomeOf(hash);
     int at = home;
-    for (int probe = 0; probe <= reach; ++probe, at = Next(at)) {
+    for (int probe = 0; probe <= reach && probe < buckets_; ++probe, at = Next(at)) {
       Bucket& bucket = page.buckets[at];
       uint32_t free = bucket.Match(0);
       if (free == 0) continue;
-      int slot = std::countr_zero(free);
-      bucket.tags[slot] = TagOf(hash);
-      bucket.items[slot] = item;
+      int place = std::countr_zero(free);
+      bucket.tags[place] = TagOf(hash);
+      bucket.slots[place] = slot;
       for (int passed = home; passed != at; passed = Next(passed)) ++page.buckets[passed].spill;
       ++page.used;
       return true;
@@ -242,13 +280,27 @@ class HashIndex {
     return false;
   }
 
-  static void ClearSlot(Page& page, Item** slot, int home) {
-    size_t offset = static_cast<size_t>(reinterpret_cast<char*>(slot) - reinterpret_cast<char*>(page.buckets));
+  void ClearSlot(Page& page, Slot* place, int home) const {
+    size_t offset = static_cast<size_t>(reinterpret_cast<char*>(place) - reinterpret_cast<char*>(page.buckets));
     int at = static_cast<int>(offset / sizeof(Bucket));
     Bucket& bucket = page.buckets[at];
-    bucket.tags[slot - bucket.items] = 0;
+    bucket.tags[place - bucket.slots] = 0;
     for (int passed = home; passed != at; passed = Next(passed)) --page.buckets[passed].spill;
     --page.used;
+  }
+
+  void MakeRoom(uint64_t hash) {
+    if (buckets_ < kBuckets) return Resize(LargerBuckets(buckets_));
+    Split(Prefix(hash));
+  }
+
+  // Gives the only page another number of buckets, which must hold what it has.
+  void Resize(int buckets) {
+    Page* old = directory_[0];
+    int old_buckets = std::exchange(buckets_, buckets);
+    directory_[0] = NewPage(buckets, 0);
+    Distribute(*old, old_buckets, [&](uint64_t) { return directory_[0]; });
+    DeletePage(old);
   }
 
   void Split(size_t prefix) {
@@ -259,31 +311,30 @@ class HashIndex {
     }
     assert(old->depth < kMaxDepth);
     int depth = old->depth + 1;
-    auto* low = new Page;
-    auto* high = new Page;
-    low->depth = high->depth = depth;
+    Page* low = NewPage(kBuckets, depth);
+    Page* high = NewPage(kBuckets, depth);
     ++pages_;
-    Distribute(*old, [&](uint64_t hash) { return (hash >> (64 - depth)) & 1 ? high : low; });
+    Distribute(*old, kBuckets, [&](uint64_t hash) { return (hash >> (64 - depth)) & 1 ? high : low; });
     size_t span = size_t{1} << (depth_ - old->depth);
     size_t first = prefix & ~(span - 1);
     for (size_t i = 0; i < span; ++i) directory_[first + i] = i < span / 2 ? low : high;
-    delete old;
+    DeletePage(old);
   }
 
-  // Moves every item of `from` to the page that `choose(hash)` names. The keys are fetched ahead in small groups, since
+  // Moves every slot of `from` to the page that `choose(hash)` names. The keys are fetched ahead in small groups, since
   // each is a cache miss of its own.
   template <class Choose>
-  void Distribute(const Page& from, Choose&& choose) {
-    for (int b = 0; b < kBuckets; ++b) {
-      if (b + 2 < kBuckets)
+  void Distribute(const Page& from, int buckets, Choose&& choose) {
+    for (int b = 0; b < buckets; ++b) {
+      if (b + 2 < buckets)
         for (int i = 0; i < kSlots; ++i)
-          if (from.buckets[b + 2].tags[i] != 0) Prefetch(from.buckets[b + 2].items[i]);
+          if (from.buckets[b + 2].tags[i] != 0) Prefetch(SlotMemory(from.buckets[b + 2].slots[i]));
       for (int i = 0; i < kSlots; ++i) {
         if (from.buckets[b].tags[i] == 0) continue;
-        Item* item = from.buckets[b].items[i];
-        uint64_t hash = Hash(item->Key());
-        // In another order an item may come to lie farther than kMaxProbe from home; a page that has room takes it.
-        [[maybe_unused]] bool placed = PutInPage(*choose(hash), item, hash, kBuckets - 1);
+        const Slot& slot = from.buckets[b].slots[i];
+        uint64_t hash = Hash(SlotKey(slot));
+        // In another order a slot may come to lie farther than kMaxProbe from home; a page that has room takes it.
+        [[maybe_unused]] bool placed = PutInPage(*choose(hash), slot, hash, kBuckets - 1);
         assert(placed);
       }
     }
@@ -304,15 +355,13 @@ class HashIndex {
     size_t sibling_first = first ^ span;
     Page* sibling = directory_[sibling_first];
     if (sibling->depth != page->depth || sibling->used + page->used > kMergedAtMost) return;
-    auto merged = std::make_unique<Page>();
-    merged->depth = page->depth - 1;
-    Distribute(*page, [&](uint64_t) { return merged.get(); });
-    Distribute(*sibling, [&](uint64_t) { return merged.get(); });
-    Page* kept = merged.release();
+    Page* merged = NewPage(kBuckets, page->depth - 1);
+    Distribute(*page, kBuckets, [&](uint64_t) { return merged; });
+    Distribute(*sibling, kBuckets, [&](uint64_t) { return merged; });
     size_t low = first < sibling_first ? first : sibling_first;
-    for (size_t i = 0; i < 2 * span; ++i) directory_[low + i] = kept;
-    delete page;
-    delete sibling;
+    for (size_t i = 0; i < 2 * span; ++i) directory_[low + i] = merged;
+    DeletePage(page);
+    DeletePage(sibling);
     --pages_;
     MaybeHalveDirectory();
   }
@@ -342,25 +391,26 @@ class HashIndex {
     Page* last = nullptr;
     for (Page* page : directory_) {
       if (page == last) continue;
-      delete last;
+      DeletePage(last);
       last = page;
     }
-    delete last;
+    DeletePage(last);
   }
 
-  // Calls visit for the items of `page` whose home is bucket `home`.
+  // Calls visit for the slots of `page` whose home is bucket `home`.
   template <class Visit>
   void VisitHome(const Page& page, int home, Visit&& visit) const {
     int at = home;
-    for (int probe = 0; probe < kBuckets; ++probe, at = Next(at)) {
+    for (int probe = 0; probe < buckets_; ++probe, at = Next(at)) {
       const Bucket& bucket = page.buckets[at];
       for (int i = 0; i < kSlots; ++i)
-        if (bucket.tags[i] != 0 && HomeOf(Hash(bucket.items[i]->Key())) == home) visit(bucket.items[i]);
+        if (bucket.tags[i] != 0 && HomeOf(Hash(SlotKey(bucket.slots[i]))) == home) visit(bucket.slots[i]);
       if (bucket.spill == 0) return;
     }
   }
 
   // A cursor is prefix (kPrefixBits) | page depth (5 bits) | bucket (6 bits): under 2^53, which JavaScript can hold.
+  // The bucket of a small page is named as the one of a full page that begins at the same hash.
   static constexpr int kPrefixBits = 40;
   struct Place {
     uint64_t prefix;  // top kPrefixBits of the hashes where the page begins
@@ -382,12 +432,13 @@ class HashIndex {
   size_t size_ = 0;
   size_t pages_ = 0;
   int depth_ = 0;
+  int buckets_ = 1;  // of each page; kBuckets as soon as there are two
   std::vector<Page*> directory_;
 };
 
-template <class Item>
+template <class Slot>
 template <class Visit>
-uint64_t HashIndex<Item>::Scan(uint64_t cursor, Visit&& visit) const {
+uint64_t HashIndex<Slot>::Scan(uint64_t cursor, Visit&& visit) const {
   Place place = Decode(cursor);
   const Page* page = directory_[depth_ == 0 ? 0 : static_cast<size_t>(place.prefix >> (kPrefixBits - depth_))];
   if (page == nullptr) return 0;
@@ -398,50 +449,52 @@ uint64_t HashIndex<Item>::Scan(uint64_t cursor, Visit&& visit) const {
   // the last part of it.
   uint64_t old_end = place.prefix + (1ull << (kPrefixBits - place.depth));
   if (depth < place.depth && old_end != begin + width) place.bucket = 0;
-  VisitHome(*page, place.bucket, visit);
-  if (place.bucket + 1 < kBuckets) {
+  int bucket = place.bucket * buckets_ / kBuckets;
+  VisitHome(*page, bucket, visit);
+  if (bucket + 1 < buckets_) {
     // A page that split since keeps its own, smaller end; one that merged starts from its own beginning.
-    return Encode({depth < place.depth ? begin : place.prefix, depth, place.bucket + 1});
+    return Encode({depth < place.depth ? begin : place.prefix, depth, (bucket + 1) * (kBuckets / buckets_)});
   }
   uint64_t next = begin + width;
   if (next >> kPrefixBits != 0) return 0;
   return Encode({next, depth, 0});
 }
 
-template <class Item>
-Item* HashIndex<Item>::PickRandom(Random& random) const {
-  if (size_ == 0) return nullptr;
+template <class Slot>
+Slot HashIndex<Slot>::PickRandom(Random& random) const {
+  if (size_ == 0) return Slot{};
   for (;;) {
     size_t at = random.Below(directory_.size());
     const Page* page = directory_[at];
     // A shallow page stands in the directory several times: accept only its first place, so that pages are equal.
     size_t span = size_t{1} << (depth_ - page->depth);
     if ((at & (span - 1)) != 0) continue;
-    const Bucket& bucket = page->buckets[random.Below(kBuckets)];
-    int slot = static_cast<int>(random.Below(kSlots));
-    if (bucket.tags[slot] != 0) return bucket.items[slot];
+    const Bucket& bucket = page->buckets[random.Below(static_cast<uint64_t>(buckets_))];
+    int place = static_cast<int>(random.Below(kSlots));
+    if (bucket.tags[place] != 0) return bucket.slots[place];
   }
 }
 
-template <class Item>
-bool HashIndex<Item>::CheckInvariants() const {
-  size_t items = 0;
+template <class Slot>
+bool HashIndex<Slot>::CheckInvariants() const {
+  size_t slots = 0;
   size_t pages = 0;
-  bool good = directory_.size() == size_t{1} << depth_;
+  bool good = directory_.size() == size_t{1} << depth_ && (buckets_ == kBuckets || depth_ == 0);
   ForEachPage([&](const Page& page) {
     ++pages;
     size_t used = 0;
-    for (const Bucket& bucket : page.buckets)
+    for (int b = 0; b < buckets_; ++b)
       for (int i = 0; i < kSlots; ++i) {
-        if (bucket.tags[i] == 0) continue;
+        if (page.buckets[b].tags[i] == 0) continue;
         ++used;
-        uint64_t hash = Hash(bucket.items[i]->Key());
-        if (directory_[Prefix(hash)] != &page || Find(bucket.items[i]->Key(), hash) != bucket.items[i]) good = false;
+        const Slot& slot = page.buckets[b].slots[i];
+        uint64_t hash = Hash(SlotKey(slot));
+        if (directory_[Prefix(hash)] != &page || Find(SlotKey(slot), hash) != slot) good = false;
       }
     if (used != page.used) good = false;
-    items += used;
+    slots += used;
   });
-  return good && items == size_ && pages == pages_;
+  return good && slots == size_ && pages == pages_;
 }
 
 }  // namespace respite

@@ -36,7 +36,7 @@ struct Call {
   void Redact(size_t word) { session.redacted_words.push_back(word); }
   // Writes a string value as a bulk string; a long one is sent from where it lies.
   void ReplyText(const Entry& entry) {
-    if (entry.Form() == StringForm::kBlob) return reply.Bulk(entry.Blob());
+    if (entry.Form() == ValueForm::kBlob) return reply.Bulk(entry.Blob());
     reply.Bulk(StringText(entry).View());
   }
 };

@@ -7,10 +7,15 @@ namespace respite {
 Entry* DbView::Put(Entry* entry, Bytes key, StringContent content, int64_t deadline_ms) {
   if (entry == nullptr)
     return Data().Add(key, std::move(content), deadline_ms, unit_->floor().access.Fresh(unit_->now_ms()));
-  BlobRef old;
-  if (entry->Form() == StringForm::kBlob) old = entry->Blob();
+  BlobRef blob;
+  std::unique_ptr<Object> object;
+  if (entry->Form() == ValueForm::kBlob) blob = entry->Blob();
+  if (entry->Form() == ValueForm::kObject) object = entry->ReleaseObject();
   entry = Data().Assign(entry, std::move(content));
-  if (old && unit_->floor().disposal != nullptr) unit_->floor().disposal->Overwritten(std::move(old));
+  if (Disposal* disposal = unit_->floor().disposal; disposal != nullptr) {
+    if (blob) disposal->Overwritten(std::move(blob));
+    if (object) disposal->Overwritten(std::move(object));
+  }
   return entry->Deadline() == deadline_ms ? entry : Data().SetDeadline(entry, deadline_ms);
 }
 

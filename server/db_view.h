@@ -6,10 +6,14 @@
 
 #include <span>
 
+#include "datatypes/value_slot.h"
 #include "server/refusals.h"
 #include "server/unit.h"
 
 namespace respite {
+
+template <class Type>
+class Edit;
 
 class DbView {
  public:
@@ -73,6 +77,28 @@ class DbView {
   Entry* FindString(Bytes key) { return CheckString(Find(key)); }
   Entry* FindStringToRead(Bytes key) { return CheckString(FindToRead(key)); }
 
+  // A collection (Hash, List, Set, SortedSet) to read; an absent key reads as an empty one. Refuses another type.
+  template <class Type>
+  const Type Read(Bytes key) {
+    return Type(PlaceOf(ValueSlot(CheckType(Read(key), Type::kType))));
+  }
+  // The same to change it; see Edit. OpenOrCreate makes an empty one, with `room` bytes to grow in, if there is none.
+  template <class Type>
+  Edit<Type> Open(Bytes key) {
+    return Edit<Type>(*this, key, PlaceOf(ValueSlot(Data(), CheckType(Find(key), Type::kType))));
+  }
+  template <class Type>
+  Edit<Type> OpenOrCreate(Bytes key, size_t room);
+  // As Read and Open, of an entry that was found already and has this type.
+  template <class Type>
+  const Type View(const Entry* entry) const {
+    return Type(PlaceOf(ValueSlot(entry)));
+  }
+  template <class Type>
+  Edit<Type> Open(Bytes key, Entry* entry) {
+    return Edit<Type>(*this, key, PlaceOf(ValueSlot(Data(), entry)));
+  }
+
   // Gives `key` a value and a deadline, whatever it was. `entry` is what Find returned for it.
   Entry* Put(Entry* entry, Bytes key, StringContent content, int64_t deadline_ms = kNoDeadline);
   // Gives it a value and keeps the deadline it has.
@@ -106,14 +132,73 @@ class DbView {
  private:
   void MarkUsed(Entry& entry) { entry.SetAccess(unit_->floor().access.Used(entry.Access(), unit_->now_ms())); }
   template <class EntryType>
-  static EntryType* CheckString(EntryType* entry) {
-    if (entry != nullptr && entry->Type() != ValueType::kString) throw Refusal{refusals::kWrongType};
+  static EntryType* CheckType(EntryType* entry, ValueType type) {
+    if (entry != nullptr && entry->Type() != type) throw Refusal{refusals::kWrongType};
     return entry;
   }
+  template <class EntryType>
+  static EntryType* CheckString(EntryType* entry) {
+    return CheckType(entry, ValueType::kString);
+  }
+  CollectionPlace PlaceOf(ValueSlot slot) const { return {slot, unit_->floor().limits, unit_->now_ms()}; }
 
   Unit* unit_;
   int index_;
   bool touches_;  // CLIENT NO-TOUCH leaves access data alone
 };
+
+// Edit: a collection while a command changes it.
+//
+//   Edit<Hash> hash = call.db.OpenOrCreate<Hash>(key, room);
+//   hash->Set(field, value);
+//   hash.Touched("hset");
+//
+// When it goes out of scope an empty collection is dropped, with the event "del" if it was not made here in vain. Two
+// edits of one key must not live at the same time.
+template <class Type>
+class Edit {
+ public:
+  // `key` must outlive the edit.
+  Edit(const DbView& db, Bytes key, const CollectionPlace& place) : db_(db), key_(key), value_(place) {}
+  Edit(const Edit&) = delete;
+  Edit& operator=(const Edit&) = delete;
+  ~Edit() { Close(); }
+
+  // False: there is no such key (only after Open).
+  explicit operator bool() const { return value_.Exists(); }
+  Type* operator->() { return &value_; }
+  const Type* operator->() const { return &value_; }
+  Type& operator*() { return value_; }
+
+  void Touched(const char* event) {
+    touched_ = true;
+    db_.Touched(key_, event);
+  }
+  // Does now what the end of the scope would do; the edit must not be used any more. True when the key is gone.
+  bool Close() {
+    if (!value_.Exists() || closed_ || !value_.IsEmpty()) return false;
+    closed_ = true;
+    const EntryPtr empty = db_.Take(value_.slot().entry());
+    if (touched_) db_.AlsoTouched(key_, "del");
+    return true;
+  }
+
+ private:
+  DbView db_;
+  Bytes key_;
+  Type value_;
+  bool touched_ = false;
+  bool closed_ = false;
+};
+
+template <class Type>
+Edit<Type> DbView::OpenOrCreate(Bytes key, size_t room) {
+  Entry* entry = CheckType(Find(key), Type::kType);
+  if (entry == nullptr) {
+    entry = Data().Add(EntryPtr(Entry::CreatePacked(key, Type::kType, Type::kFirstForm, Type::FirstPacked(), room,
+                                                    unit_->floor().access.Fresh(unit_->now_ms()))));
+  }
+  return Edit<Type>(*this, key, PlaceOf(ValueSlot(Data(), entry)));
+}
 
 }  // namespace respite

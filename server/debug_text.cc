@@ -48,7 +48,7 @@ std::string DescribeEntry(const Entry& entry, const Settings& settings, int64_t 
          " lru_seconds_idle:" + std::to_string(Access::IdleSeconds(entry.Access(), now_ms));
 }
 
-std::string DescribeTable(const HashIndex<Entry>& table, TableDetail detail) {
+std::string DescribeTable(const HashIndex<Entry*>& table, TableDetail detail) {
   std::string text = "Hash table 0 stats (main hash table):\n";
   if (table.Size() == 0) return text + "No stats available for empty dictionaries\n";
   text += " table size: " + std::to_string(table.Capacity()) +

@@ -17,6 +17,6 @@ size_t SerializedStringBytes(const Entry& entry);
 
 // DEBUG HTSTATS: the figures of one table.
 enum class TableDetail : uint8_t { kBrief, kFull };
-std::string DescribeTable(const HashIndex<Entry>& table, TableDetail detail);
+std::string DescribeTable(const HashIndex<Entry*>& table, TableDetail detail);
 
 }  // namespace respite

@@ -16,7 +16,9 @@ namespace {
 constexpr int64_t kSampleEveryUs = 100'000;
 constexpr size_t kClientsPerRound = 200;  // Redis: MAX_CLIENTS_PER_CLOCK_TICK, what dynamic-hz aims at
 constexpr size_t kClientsCheckedAtLeast = 5;
-constexpr size_t kFreeLaterFrom = 64 * 1024;  // smaller values are freed faster than they are handed over
+// What is smaller is freed faster than it is handed over.
+constexpr size_t kFreeLaterFrom = 64 * 1024;
+constexpr size_t kFreeLaterFromElements = 64;
 
 }  // namespace
 
@@ -25,7 +27,7 @@ Server::Server(Parts parts)
       random_(parts.seed),
       keyspace_(parts.config.settings().databases, random_.Next()),
       access_(parts.config.settings(), random_),
-      data_{keyspace_, keyspace_stats_, access_},
+      data_{keyspace_, keyspace_stats_, access_, parts.config.settings()},
       commands_(CommandFamilies()),
       clients_(blocks_),
       limits_(*this),
@@ -167,9 +169,9 @@ void Server::ResumeWaiting() {
 }
 
 void Server::FreeEntry(EntryPtr entry, FreeMode mode) {
-  if (mode == FreeMode::kLater && entry != nullptr && entry->UsedBytes() >= kFreeLaterFrom) {
+  if (mode == FreeMode::kNow || entry == nullptr) return;
+  if (entry->FreeEffort() >= kFreeLaterFromElements || entry->UsedBytes() >= kFreeLaterFrom)
     reclaimer_.Free(std::move(entry));
-  }
 }
 
 void Server::Expired(EntryPtr entry) {
@@ -178,6 +180,10 @@ void Server::Expired(EntryPtr entry) {
 
 void Server::Overwritten(BlobRef value) {
   if (settings().lazyfree_lazy_server_del && value.UsedBytes() >= kFreeLaterFrom) reclaimer_.Free(std::move(value));
+}
+
+void Server::Overwritten(std::unique_ptr<Object> value) {
+  if (settings().lazyfree_lazy_server_del && value->Size() >= kFreeLaterFromElements) reclaimer_.Free(std::move(value));
 }
 
 void Server::FreeDatabase(Database content, FreeMode mode) {

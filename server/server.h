@@ -121,6 +121,7 @@ class Server : private Disposal {
  private:
   void Expired(EntryPtr entry) override;
   void Overwritten(BlobRef value) override;
+  void Overwritten(std::unique_ptr<Object> value) override;
   void ExpireKeys();
   void GoOnExpiring();
   void SampleStats();

@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/number_text.h"
+#include "datatypes/encoding_limits.h"
 #include "datatypes/keyspace.h"
 #include "server/access.h"
 
@@ -71,6 +72,7 @@ class Disposal {
   virtual ~Disposal() = default;
   virtual void Expired(EntryPtr entry) = 0;
   virtual void Overwritten(BlobRef value) = 0;
+  virtual void Overwritten(std::unique_ptr<Object> value) = 0;
 };
 
 // What DbView and Unit need of the server.
@@ -78,6 +80,7 @@ struct DataFloor {
   Keyspace& keyspace;
   KeyspaceStats& stats;
   const Access& access;
+  const EncodingLimits& limits;
   Journal* journal = nullptr;    // null: nobody listens
   Disposal* disposal = nullptr;  // null: everything is freed at once
   bool purges_held = false;      // CLIENT PAUSE: expired keys are absent, but stay where they are

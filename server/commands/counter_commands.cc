@@ -10,7 +10,7 @@ namespace {
 
 int64_t IntegerOf(const Entry* entry) {
   if (entry == nullptr) return 0;
-  if (entry->Form() == StringForm::kInt) return entry->IntegerValue();
+  if (entry->Form() == ValueForm::kInt) return entry->IntegerValue();
   return Args::Integer(StringText(*entry).View());
 }
 
@@ -18,7 +18,7 @@ void Add(Call& call, Bytes key, int64_t delta) {
   Entry* entry = call.db.FindString(key);
   int64_t sum = 0;
   if (__builtin_add_overflow(IntegerOf(entry), delta, &sum)) throw Refusal{refusals::kOverflow};
-  if (entry != nullptr && entry->Form() == StringForm::kInt) {
+  if (entry != nullptr && entry->Form() == ValueForm::kInt) {
     entry->SetInteger(sum);
   } else {
     call.db.Assign(entry, key, StringContent::Integer(sum));

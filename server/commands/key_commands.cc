@@ -123,8 +123,7 @@ bool RenameKey(Call& call, IfTaken if_taken) {
   if (replaced != nullptr && if_taken == IfTaken::kKeepBoth) return false;
 
   if (replaced != nullptr) DeleteReplaced(call, call.db, replaced);
-  const EntryPtr old = call.db.Take(entry);
-  call.db.Data().Add(new_key, old->Content(), old->Deadline(), old->Access());
+  call.db.Data().Add(EntryPtr(Entry::Rename(call.db.Take(entry).release(), new_key)));
   call.db.Touched(key, "rename_from");
   call.db.AlsoTouched(new_key, "rename_to");
   return true;
@@ -219,7 +218,7 @@ struct Copy {
     Entry* replaced = target.Find(new_key);
     if (replaced != nullptr && !options.replaces) return call.reply.Integer(0);
     if (replaced != nullptr) DeleteReplaced(call, target, replaced);
-    target.Put(nullptr, new_key, entry->Content(), entry->Deadline());
+    target.Data().Add(EntryPtr(Entry::Clone(*entry, new_key, entry->Deadline(), entry->Access())));
     target.Touched(new_key, "copy_to");
     call.reply.Integer(1);
   }

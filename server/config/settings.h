@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "datatypes/encoding_limits.h"
 
 namespace respite {
 
@@ -90,7 +91,7 @@ inline constexpr int kAutoPort = -1;  // `port auto`: the listener takes any fre
 inline constexpr int kMinHz = 1;
 inline constexpr int kMaxHz = 500;
 
-struct Settings {
+struct Settings : EncodingLimits {
   // Network and clients.
   std::vector<std::string> bind = {"*", "-::*"};
   std::string bind_source_addr;
@@ -169,8 +170,6 @@ struct Settings {
   bool activedefrag = false;
   bool activerehashing = true;
   int databases = 16;
-  uint64_t hash_max_listpack_entries = 512;
-  uint64_t hash_max_listpack_value = 64;
   uint64_t hll_sparse_max_bytes = 3000;
   bool jemalloc_bg_thread = true;
   bool lazyfree_lazy_eviction = false;
@@ -181,19 +180,13 @@ struct Settings {
   int lfu_decay_time = 1;  // minutes
   int lfu_log_factor = 10;
   int list_compress_depth = 0;
-  int list_max_listpack_size = -2;
   uint64_t maxmemory = 0;  // bytes; 0: no limit
   int maxmemory_eviction_tenacity = 10;
   EvictionPolicy maxmemory_policy = EvictionPolicy::kNoEviction;
   int maxmemory_samples = 5;
   uint32_t notify_keyspace_events = 0;  // kNotify… bits
-  uint64_t set_max_intset_entries = 512;
-  uint64_t set_max_listpack_entries = 128;
-  uint64_t set_max_listpack_value = 64;
   uint64_t stream_node_max_bytes = 4096;
   int64_t stream_node_max_entries = 100;
-  uint64_t zset_max_listpack_entries = 128;
-  uint64_t zset_max_listpack_value = 64;
 
   // Persistence.
   bool aof_disable_auto_gc = false;

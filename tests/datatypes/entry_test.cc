@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,18 +20,18 @@ std::string TextOf(const Entry& entry) { return std::string(StringText(entry).Vi
 
 TEST(EntryTest, FormFollowsFromTheText) {
   auto form = [](Bytes text) { return Make("k", StringContent::Value(text))->Form(); };
-  EXPECT_EQ(form("0"), StringForm::kInt);
-  EXPECT_EQ(form("-9223372036854775808"), StringForm::kInt);
-  EXPECT_EQ(form("9223372036854775808"), StringForm::kEmbedded);
-  EXPECT_EQ(form("007"), StringForm::kEmbedded);
-  EXPECT_EQ(form("+1"), StringForm::kEmbedded);
-  EXPECT_EQ(form("1 "), StringForm::kEmbedded);
-  EXPECT_EQ(form("-0"), StringForm::kEmbedded);
-  EXPECT_EQ(form(""), StringForm::kEmbedded);
-  EXPECT_EQ(form(std::string(44, 'x')), StringForm::kEmbedded);
-  EXPECT_EQ(form(std::string(45, 'x')), StringForm::kRaw);
-  EXPECT_EQ(form(std::string(4096, 'x')), StringForm::kRaw);
-  EXPECT_EQ(form(std::string(4097, 'x')), StringForm::kBlob);
+  EXPECT_EQ(form("0"), ValueForm::kInt);
+  EXPECT_EQ(form("-9223372036854775808"), ValueForm::kInt);
+  EXPECT_EQ(form("9223372036854775808"), ValueForm::kEmbedded);
+  EXPECT_EQ(form("007"), ValueForm::kEmbedded);
+  EXPECT_EQ(form("+1"), ValueForm::kEmbedded);
+  EXPECT_EQ(form("1 "), ValueForm::kEmbedded);
+  EXPECT_EQ(form("-0"), ValueForm::kEmbedded);
+  EXPECT_EQ(form(""), ValueForm::kEmbedded);
+  EXPECT_EQ(form(std::string(44, 'x')), ValueForm::kEmbedded);
+  EXPECT_EQ(form(std::string(45, 'x')), ValueForm::kRaw);
+  EXPECT_EQ(form(std::string(4096, 'x')), ValueForm::kRaw);
+  EXPECT_EQ(form(std::string(4097, 'x')), ValueForm::kBlob);
 }
 
 TEST(EntryTest, KeepsKeyValueDeadlineAndAccess) {
@@ -79,26 +80,81 @@ TEST(EntryTest, AccessHasTwentyFourBitsOfItsOwn) {
   entry->SetAccess(0x1ffffff);
   EXPECT_EQ(entry->Access(), 0xffffffu);
   entry->SetAccess(0);
-  EXPECT_EQ(entry->Form(), StringForm::kEmbedded);
+  EXPECT_EQ(entry->Form(), ValueForm::kEmbedded);
   EXPECT_EQ(entry->Deadline(), 5);
   EXPECT_EQ(entry->Key(), "k");
 }
 
-TEST(EntryTest, CopyWithDeadlineSlotSharesTheBlob) {
+// An object that counts how many of its kind live.
+class Counted final : public Object {
+ public:
+  explicit Counted(int& living) : living_(living) { ++living_; }
+  ~Counted() override { --living_; }
+  std::unique_ptr<Object> Clone() const override { return std::make_unique<Counted>(living_); }
+  size_t Size() const override { return 1000; }
+  size_t UsedBytes(size_t) const override { return 5000; }
+
+ private:
+  int& living_;
+};
+
+TEST(EntryTest, KeepsItsValueWhenItMoves) {
   for (const StringContent& content : {StringContent::Integer(5), StringContent::Text("text"),
                                        StringContent::Raw("raw"), StringContent::Text(std::string(5000, 'b'))}) {
-    EntryPtr entry = Make("k", content);
-    EntryPtr copy(Entry::CopyWithDeadlineSlot(*entry));
-    EXPECT_EQ(copy->Form(), entry->Form());
-    EXPECT_EQ(TextOf(*copy), TextOf(*entry));
-    EXPECT_EQ(copy->Key(), "k");
-    EXPECT_EQ(copy->Access(), 77u);
-    EXPECT_TRUE(copy->HasDeadlineSlot());
-    EXPECT_EQ(copy->Deadline(), kNoDeadline);
-    if (entry->Form() == StringForm::kBlob) {
-      EXPECT_EQ(copy->BlobText().data(), entry->BlobText().data());
+    for (int64_t deadline_ms : {kNoDeadline, int64_t{99}}) {
+      std::string text = TextOf(*Make("k", content));
+      EntryPtr entry = Make("k", content, deadline_ms);
+      if (deadline_ms == kNoDeadline) {
+        entry.reset(Entry::AddDeadlineSlot(entry.release()));
+        EXPECT_TRUE(entry->HasDeadlineSlot());
+        EXPECT_EQ(entry->Deadline(), kNoDeadline);
+        EXPECT_EQ(TextOf(*entry), text);
+        EXPECT_EQ(entry->Key(), "k");
+        entry->SetDeadline(98);
+      }
+      EntryPtr copy(Entry::Clone(*entry, "copy", 7, 3));
+      entry.reset(Entry::Rename(entry.release(), "a longer name"));
+      EXPECT_EQ(entry->Key(), "a longer name");
+      EXPECT_EQ(TextOf(*entry), text);
+      EXPECT_EQ(entry->Access(), 77u);
+      EXPECT_EQ(entry->Deadline(), deadline_ms == kNoDeadline ? 98 : 99);
+      EXPECT_EQ(copy->Key(), "copy");
+      EXPECT_EQ(TextOf(*copy), text);
+      EXPECT_EQ(copy->Form(), entry->Form());
+      EXPECT_EQ(copy->Access(), 3u);
+      EXPECT_EQ(copy->Deadline(), 7);
     }
   }
+}
+
+TEST(EntryTest, HoldsOneObjectAtATime) {
+  int living = 0;
+  {
+    EntryPtr entry(Entry::CreatePacked("k", ValueType::kHash, ValueForm::kListpack, "packed", 50, 77));
+    EXPECT_EQ(entry->Packed(), "packed");
+    EXPECT_EQ(entry->FreeEffort(), 1u);
+    entry.reset(Entry::Hold(entry.release(), std::make_unique<Counted>(living)));
+    EXPECT_EQ(entry->Form(), ValueForm::kObject);
+    EXPECT_EQ(entry->Type(), ValueType::kHash);
+    EXPECT_EQ(entry->FreeEffort(), 1000u);
+    EXPECT_GT(entry->UsedBytes(), 5000u);
+    EntryPtr copy(Entry::Clone(*entry, "copy", kNoDeadline, 0));
+    EXPECT_EQ(living, 2);
+    entry.reset(Entry::AddDeadlineSlot(entry.release()));
+    entry.reset(Entry::Rename(entry.release(), "other"));
+    EXPECT_EQ(living, 2);
+    entry->ReleaseObject();
+    EXPECT_EQ(living, 1);
+    entry.reset(Entry::Hold(entry.release(), ValueForm::kIntset, "abc"));
+    EXPECT_EQ(entry->Packed(), "abc");
+    // A string takes the place of a collection.
+    copy->TryAssign(StringContent::Integer(5));
+    EXPECT_EQ(copy->Type(), ValueType::kString);
+    EXPECT_EQ(living, 0);
+    copy.reset(Entry::CreateObject("k", ValueType::kList, std::make_unique<Counted>(living), 0));
+    EXPECT_EQ(living, 1);
+  }
+  EXPECT_EQ(living, 0);
 }
 
 TEST(EntryTest, BlobIsSharedNotCopied) {

@@ -57,14 +57,14 @@ class Model {
   }
 
   Random random;
-  HashIndex<Item> index;
+  HashIndex<Item*> index;
   std::unordered_map<std::string, std::unique_ptr<Item>> items;
 };
 
 std::string KeyOf(uint64_t number) { return "key:" + std::to_string(number); }
 
 TEST(HashIndexTest, EmptyTable) {
-  HashIndex<Item> index(1);
+  HashIndex<Item*> index(1);
   Random random(1);
   EXPECT_EQ(index.Find("k", index.Hash("k")), nullptr);
   EXPECT_EQ(index.Remove("k", index.Hash("k")), nullptr);
@@ -122,7 +122,7 @@ TEST(HashIndexTest, NoStepDependsOnTheSize) {
   constexpr uint64_t kLooksAtMost = 600;  // a page has 441 places
   std::vector<Item> items;
   items.reserve(kKeys);
-  HashIndex<Item> index(3);
+  HashIndex<Item*> index(3);
   uint64_t longest = 0;
   for (uint64_t i = 0; i < kKeys; ++i) {
     items.emplace_back(KeyOf(i));
@@ -155,10 +155,10 @@ TEST(HashIndexTest, Clear) {
 TEST(HashIndexTest, MovesAsAWhole) {
   Model model(10);
   for (uint64_t i = 0; i < 2000; ++i) model.Insert(KeyOf(i));
-  HashIndex<Item> moved = std::move(model.index);
+  HashIndex<Item*> moved = std::move(model.index);
   EXPECT_EQ(moved.Size(), 2000u);
   EXPECT_EQ(moved.Find("key:5", moved.Hash("key:5")), model.items["key:5"].get());
-  HashIndex<Item> other(11);
+  HashIndex<Item*> other(11);
   other = std::move(moved);
   EXPECT_EQ(other.Size(), 2000u);
   EXPECT_TRUE(other.CheckInvariants());

@@ -46,7 +46,7 @@ class ExpiryTest : public testing::Test {
   Access access_{settings_, random_};
   Keyspace keyspace_{16, 7};
   KeyspaceStats stats_;
-  DataFloor data_{keyspace_, stats_, access_};
+  DataFloor data_{keyspace_, stats_, access_, settings_};
 };
 
 TEST_F(ExpiryTest, KeepsTheShareOfDeadKeysLow) {

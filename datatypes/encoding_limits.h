@@ -1,0 +1,20 @@
+// EncodingLimits: up to which size a collection stays packed. The directives of the same names set them; OBJECT
+// ENCODING shows on which side of them a value is.
+#pragma once
+
+#include <cstdint>
+
+namespace respite {
+
+struct EncodingLimits {
+  uint64_t hash_max_listpack_entries = 512;
+  uint64_t hash_max_listpack_value = 64;
+  uint64_t set_max_intset_entries = 512;
+  uint64_t set_max_listpack_entries = 128;
+  uint64_t set_max_listpack_value = 64;
+  uint64_t zset_max_listpack_entries = 128;
+  uint64_t zset_max_listpack_value = 64;
+  int list_max_listpack_size = -2;
+};
+
+}  // namespace respite

@@ -1,0 +1,147 @@
+// Listpack: a run of short texts and integers in one block, in the very layout of Redis, so that a packed value goes
+// into a dump or an RDB file as it is.
+//
+//   listpack = total size (4 octets, little endian) | count (2, little endian; 65535: not known) | element … | 0xff
+//   element  = encoding with data | size of these, in groups of 7 bits, most significant first, so that it can be read
+//              from behind: every octet but the leftmost has its high bit set
+//
+//   0xxxxxxx                    integer 0 … 127
+//   10xxxxxx  text              up to 63 octets
+//   110xxxxx xxxxxxxx           integer of 13 bits, signed, big end first
+//   1110xxxx xxxxxxxx  text     up to 4095 octets
+//   11110000 size×4  text       size little endian
+//   11110001 … 11110100         integer of 16, 24, 32, 64 bits, signed, little endian
+//
+// Integer means that the text reads back the same (ParseInteger), and the smallest encoding is always taken: so equal
+// elements have equal octets, which is how Find compares. Whoever takes a listpack from outside must make it anew.
+//
+// Example: the pair "f", 1000:  0d 00 00 00 | 02 00 | 81 66 02 | c3 e8 02 | ff
+//
+// Elements are named by their offset. Positions are found by walking: cost O(elements passed).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+
+#include "base/bytes.h"
+#include "base/number_text.h"
+#include "datatypes/packed_store.h"
+
+namespace respite {
+
+// One element as it lies there. `text` is a view of the listpack.
+struct PackedElement {
+  Bytes text;
+  int64_t integer = 0;
+  bool is_integer = false;
+};
+
+// The text of an element; an integer is printed into the object itself.
+class PackedText {
+ public:
+  explicit PackedText(const PackedElement& element) : view_(element.text), is_integer_(element.is_integer) {
+    if (is_integer_) digits_ = IntegerText(element.integer);
+  }
+  Bytes View() const { return is_integer_ ? Bytes(digits_) : view_; }
+
+ private:
+  Bytes view_;
+  IntegerText digits_{0};
+  bool is_integer_;
+};
+
+// An element on its way in: the head to be written before the text (all of it for an integer), and the size to be
+// written behind. Borrows the text.
+class EncodedElement {
+ public:
+  explicit EncodedElement(Bytes text);
+  explicit EncodedElement(int64_t integer);
+
+  // Octets with the size behind.
+  size_t Size() const { return head_size_ + text_.size() + tail_size_; }
+  // Requires: Size() octets of room. Returns the end.
+  char* Write(char* to) const;
+  // True when the element at `at` has the same content. Requires: at is the beginning of an element.
+  bool Matches(const char* at) const {
+    return at[0] == head_[0] && std::memcmp(at, head_.data(), head_size_) == 0 &&
+           std::memcmp(at + head_size_, text_.data(), text_.size()) == 0;
+  }
+
+ private:
+  void EncodeInteger(int64_t integer);
+  void EncodeTail();
+
+  std::array<char, 9> head_{};
+  std::array<char, 5> tail_{};
+  uint8_t head_size_ = 0;
+  uint8_t tail_size_ = 0;
+  Bytes text_ = "";  // never null, since memcmp wants it so
+};
+
+// Reads a listpack. The bytes are borrowed, must be well formed, and are not changed as long as it is used.
+class Listpack {
+ public:
+  static constexpr size_t kHeader = 6;
+  static constexpr size_t kNowhere = SIZE_MAX;
+  // A listpack without elements.
+  static Bytes Empty() { return {"\x07\0\0\0\0\0\xff", 7}; }
+
+  explicit Listpack(Bytes bytes) : bytes_(bytes) {}
+
+  // Cost: O(1), O(n) from 65535 elements on.
+  size_t Count() const;
+  bool IsEmpty() const { return bytes_.size() == kHeader + 1; }
+  size_t Begin() const { return kHeader; }
+  // Where an element that is appended would begin.
+  size_t End() const { return bytes_.size() - 1; }
+  size_t Next(size_t at) const { return at + ElementSize(bytes_.data() + at); }
+  // Requires: at > Begin().
+  size_t Previous(size_t at) const;
+  size_t Last() const { return Previous(End()); }
+  PackedElement At(size_t at) const;
+  PackedText TextAt(size_t at) const { return PackedText(At(at)); }
+  // The offset of the index-th element, End() when there are fewer. Walks from the nearer end. Cost: O(index).
+  size_t Seek(size_t index) const;
+  // The first of the elements at `from` and each `stride`-th behind it that equals `wanted`, or kNowhere.
+  size_t Find(const EncodedElement& wanted, size_t from, size_t stride = 1) const;
+  size_t Find(Bytes wanted, size_t from, size_t stride = 1) const { return Find(EncodedElement(wanted), from, stride); }
+
+  // Octets of the element that begins here, with its size behind.
+  static size_t ElementSize(const char* at) {
+    size_t content = ContentSize(at);
+    return content + TailSize(content);
+  }
+  // Octets of an element with this text.
+  static size_t SizeFor(Bytes text) { return EncodedElement(text).Size(); }
+  // True when `bytes` is a listpack that can be walked from both ends, of no more octets than it says and no fewer.
+  // Cost: O(n).
+  static bool IsWellFormed(Bytes bytes);
+
+ private:
+  friend class EncodedElement;
+  static size_t ContentSize(const char* at);
+  static size_t TailSize(size_t content) {
+    return content <= 127 ? 1 : content < 16383 ? 2 : content < 2097151 ? 3 : content < 268435455 ? 4 : 5;
+  }
+
+  Bytes bytes_;
+};
+
+// Edits. Texts must not lie in the listpack itself.
+
+// Puts elements in before the one at `at` (Listpack::End() appends). Cost: O(bytes behind).
+void InsertElements(PackedStore& store, size_t at, std::span<const EncodedElement> elements);
+inline void InsertElement(PackedStore& store, size_t at, const EncodedElement& element) {
+  InsertElements(store, at, {&element, 1});
+}
+inline void AppendElement(PackedStore& store, const EncodedElement& element) {
+  InsertElement(store, store.Size() - 1, element);
+}
+void ReplaceElement(PackedStore& store, size_t at, const EncodedElement& element);
+// Takes `count` elements out, as many as there are from `at` on; `at` then names what followed them.
+void RemoveElements(PackedStore& store, size_t at, size_t count);
+
+}  // namespace respite

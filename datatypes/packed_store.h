@@ -1,0 +1,54 @@
+// PackedStore: a run of bytes that packed collections (listpack, intset) edit in place. In the keyspace it is the value
+// of an entry (ValueSlot); StringStore is one by itself, for building values and for tests.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "base/bytes.h"
+
+namespace respite {
+
+class PackedStore {
+ public:
+  PackedStore() = default;
+  PackedStore(const PackedStore&) = default;
+  PackedStore& operator=(const PackedStore&) = default;
+  virtual ~PackedStore() = default;
+
+  Bytes View() const { return {data_, size_}; }
+  char* Data() { return data_; }
+  size_t Size() const { return size_; }
+
+  // Replaces `removed` bytes at `offset` by `inserted` bytes without a value; returns where they begin. All may move.
+  // Cost: O(bytes behind), now and then a reallocation.
+  virtual char* Splice(size_t offset, size_t removed, size_t inserted) = 0;
+
+ protected:
+  char* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+class StringStore final : public PackedStore {
+ public:
+  StringStore() = default;
+  explicit StringStore(Bytes bytes) : text_(bytes) { Point(); }
+  StringStore(const StringStore&) = delete;
+  StringStore& operator=(const StringStore&) = delete;
+
+  char* Splice(size_t offset, size_t removed, size_t inserted) override {
+    text_.replace(offset, removed, inserted, '\0');
+    Point();
+    return data_ + offset;
+  }
+
+ private:
+  void Point() {
+    data_ = text_.data();
+    size_ = text_.size();
+  }
+
+  std::string text_;
+};
+
+}  // namespace respite
