@@ -85,9 +85,9 @@ void ChunkedList::Cursor::EnterPrevious() {
   cursor_.Seek(list_->row_[chunk_], list_->row_[chunk_].Count() - 1);
 }
 
-ChunkedList ChunkedList::Clone() const {
-  ChunkedList copy(limit_);
-  for (size_t i = 0; i < row_.Size(); ++i) copy.AppendChunk(row_[i].Clone());
+std::unique_ptr<Object> ChunkedList::Clone() const {
+  auto copy = std::make_unique<ChunkedList>(limit_);
+  for (size_t i = 0; i < row_.Size(); ++i) copy->AppendChunk(row_[i].Clone());
   return copy;
 }
 

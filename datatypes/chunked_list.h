@@ -13,11 +13,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "base/bytes.h"
 #include "datatypes/list_chunk.h"
+#include "datatypes/object.h"
 
 namespace respite {
 
@@ -56,7 +58,7 @@ class ChunkRow {
   size_t front_ = 0;
 };
 
-class ChunkedList {
+class ChunkedList final : public Object {
  public:
   // An element: the index-th of a chunk.
   struct Place {
@@ -91,16 +93,14 @@ class ChunkedList {
   };
 
   explicit ChunkedList(ChunkLimit limit) : limit_(limit) {}
-  ChunkedList(ChunkedList&&) noexcept = default;
-  ChunkedList& operator=(ChunkedList&&) noexcept = default;
 
-  ChunkedList Clone() const;
+  std::unique_ptr<Object> Clone() const override;
+  size_t Size() const override { return size_; }
+  // With `samples` other than 0 the blocks of so many chunks speak for all.
+  size_t UsedBytes(size_t samples) const override;
 
-  size_t Size() const { return size_; }
   size_t ChunkCount() const { return row_.Size(); }
   const ListChunk& Chunk(size_t i) const { return row_[i]; }
-  // Memory in bytes; with `samples` other than 0 the blocks of so many chunks speak for all.
-  size_t UsedBytes(size_t samples) const;
 
   // Cost: O(length of the element), amortised.
   void Push(ListEnd end, Bytes element);

@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "base/number_text.h"
 #include "datatypes/chunk_seal.h"
+#include "datatypes/listpack.h"
 
 namespace respite {
 
@@ -74,36 +74,10 @@ uint32_t SumOfBytes(const char* from, uint32_t count) {
   return static_cast<uint32_t>(sum);
 }
 
-size_t ListpackIntegerBytes(int64_t value) {
-  if (value >= 0 && value <= 127) return 1;
-  if (value >= -4096 && value <= 4095) return 2;
-  if (value >= INT16_MIN && value <= INT16_MAX) return 3;
-  if (value >= -(1 << 23) && value < (1 << 23)) return 4;
-  return value >= INT32_MIN && value <= INT32_MAX ? 5 : 9;
-}
-
-// Redis: the length for walking backward takes 7 bits a byte, with these limits exclusive but for the first.
-size_t BacklenBytes(size_t entry) {
-  if (entry <= 127) return 1;
-  if (entry < 16383) return 2;
-  if (entry < 2097151) return 3;
-  return entry < 268435455 ? 4 : 5;
-}
-
-size_t ListpackContentBytes(Bytes element) {
-  if (!element.empty() && element.size() <= 20 && (IsDigit(element[0]) || element[0] == '-')) {
-    if (const auto value = ParseInteger(element)) return ListpackIntegerBytes(*value);
-  }
-  if (element.size() < 64) return 1 + element.size();
-  return (element.size() < 4096 ? 2 : 5) + element.size();
-}
+// Bytes that Redis' listpack needs for an element.
+uint32_t EntryBytes(Bytes element) { return static_cast<uint32_t>(Listpack::SizeFor(element)); }
 
 }  // namespace
-
-size_t ListpackEntrySize(Bytes element) {
-  const size_t content = ListpackContentBytes(element);
-  return content + BacklenBytes(content);
-}
 
 ListChunk::~ListChunk() { Release(); }
 
@@ -202,7 +176,7 @@ void ListChunk::PushFront(Bytes element) {
   *block_->At(block_->lengths) = static_cast<char>(length);
   WriteElement(block_->At(block_->begin), element);
   ++count_;
-  entry_bytes_ += static_cast<uint32_t>(ListpackEntrySize(element));
+  entry_bytes_ += EntryBytes(element);
 }
 
 void ListChunk::PushBack(Bytes element) {
@@ -215,12 +189,12 @@ void ListChunk::PushBack(Bytes element) {
   WriteElement(block_->At(block_->end), element);
   block_->end += stored;
   ++count_;
-  entry_bytes_ += static_cast<uint32_t>(ListpackEntrySize(element));
+  entry_bytes_ += EntryBytes(element);
 }
 
 void ListChunk::PopFront() {
   ChunkCursor cursor(*this, 0);
-  entry_bytes_ -= static_cast<uint32_t>(ListpackEntrySize(cursor.Element()));
+  entry_bytes_ -= EntryBytes(cursor.Element());
   block_->begin += cursor.Step();
   if (block_->HasLengths()) ++block_->lengths;
   --count_;
@@ -229,7 +203,7 @@ void ListChunk::PopFront() {
 
 void ListChunk::PopBack() {
   ChunkCursor cursor(*this, count_ - 1);
-  entry_bytes_ -= static_cast<uint32_t>(ListpackEntrySize(cursor.Element()));
+  entry_bytes_ -= EntryBytes(cursor.Element());
   block_->end -= cursor.Step();
   --count_;
   DropRoom();
@@ -251,7 +225,7 @@ void ListChunk::Insert(uint32_t index, Bytes element) {
   WriteElement(text, element);
   block_->end += stored;
   ++count_;
-  entry_bytes_ += static_cast<uint32_t>(ListpackEntrySize(element));
+  entry_bytes_ += EntryBytes(element);
 }
 
 void ListChunk::Replace(uint32_t index, Bytes element) {
@@ -262,15 +236,15 @@ void ListChunk::Replace(uint32_t index, Bytes element) {
     Erase(index, 1);
     return Insert(index, element);
   }
-  entry_bytes_ -= static_cast<uint32_t>(ListpackEntrySize(old));
-  entry_bytes_ += static_cast<uint32_t>(ListpackEntrySize(element));
+  entry_bytes_ -= EntryBytes(old);
+  entry_bytes_ += EntryBytes(element);
   WriteElement(block_->At(cursor.place_), element);
 }
 
 uint32_t ListChunk::EntryBytesOf(uint32_t index, uint32_t count) const {
   size_t bytes = 0;
   ChunkCursor cursor(*this, index);
-  for (; count > 0; --count, cursor.Next()) bytes += ListpackEntrySize(cursor.Element());
+  for (; count > 0; --count, cursor.Next()) bytes += EntryBytes(cursor.Element());
   return static_cast<uint32_t>(bytes);
 }
 
@@ -341,7 +315,7 @@ bool ListChunk::CheckInvariants() const {
   size_t entries = 0;
   ChunkCursor cursor(*this, 0);
   for (; cursor.IsValid(); cursor.Next()) {
-    entries += ListpackEntrySize(cursor.Element());
+    entries += EntryBytes(cursor.Element());
     const bool has_mark = block.form == ChunkForm::kOpen && block.Length(cursor.Index()) >= kMark16;
     if (has_mark && !block.has_marks) return false;
     if (ChunkCursor(*this, cursor.Index()).place_ != cursor.place_) return false;

@@ -59,8 +59,6 @@ struct ChunkBlock {
   uint8_t Length(uint32_t index) const { return static_cast<uint8_t>(*At(lengths + index)); }
 };
 
-// Bytes that Redis' listpack needs for an element: head, content and the length for walking backward.
-size_t ListpackEntrySize(Bytes element);
 // Bytes of a listpack without any element.
 inline constexpr size_t kListpackFrame = 7;
 
