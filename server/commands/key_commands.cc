@@ -1,14 +1,11 @@
-#include <algorithm>
-#include <limits>
-#include <optional>
 #include <vector>
 
-#include "base/glob.h"
 #include "server/call.h"
 #include "server/commands/db_index.h"
 #include "server/commands/delete_key.h"
 #include "server/commands/families.h"
 #include "server/commands/key_words.h"
+#include "server/commands/scan.h"
 #include "server/help.h"
 #include "server/server.h"
 #include "server/value_names.h"
@@ -227,9 +224,6 @@ struct Copy {
 // ---------------------------------------------------------------------------------------------------------------------
 // Finding keys
 
-// A lone star matches everything, also the empty key, which GlobMatch would not let it do.
-bool MatchesAll(Bytes pattern) { return pattern == "*"; }
-
 struct Keys {
   static constexpr CommandSpec spec = {.syntax = "KEYS pattern:pattern",
                                        .summary = "Lists the keys that match a pattern.",
@@ -241,10 +235,9 @@ struct Keys {
                                        .tips = "request_policy:all_shards nondeterministic_output_order"};
   static void Run(Call& call) {
     const Bytes pattern = call.args.Next();
-    const bool all = MatchesAll(pattern);
     std::vector<Bytes> keys;
     call.db.Data().ForEach([&](const Entry* entry) {
-      if (!all && !GlobMatch(pattern, entry->Key())) return;
+      if (!MatchesPattern(pattern, entry->Key())) return;
       if (!entry->IsExpired(call.now_ms)) keys.push_back(entry->Key());
     });
     call.reply.BulkArray(keys);
@@ -290,65 +283,8 @@ struct RandomKey {
   }
 };
 
-struct ScanOptions {
-  int64_t count = 10;
-  Bytes pattern = "*";
-  bool by_type = false;
-  std::optional<ValueType> type;  // by_type without one: a type that no value has
-};
-
-ScanOptions ParseScanOptions(Args& args) {
-  ScanOptions options;
-  while (!args.AtEnd()) {
-    if (args.TakeTokenWith("COUNT", 1)) {
-      options.count = args.NextInteger();
-      if (options.count < 1) throw Refusal{refusals::kSyntax};
-    } else if (args.TakeTokenWith("MATCH", 1)) {
-      options.pattern = args.Next();
-    } else if (args.TakeTokenWith("TYPE", 1)) {
-      options.by_type = true;
-      options.type = TypeNamed(args.Next());
-    } else {
-      throw Refusal{refusals::kSyntax};
-    }
-  }
-  return options;
-}
-
-// Redis: reads a cursor as strtoul does: a sign and leading zeros are welcome, the empty word means 0.
-uint64_t ParseCursor(Bytes word) {
-  const bool negative = word.starts_with('-');
-  const Bytes digits = word.substr(negative || word.starts_with('+') ? 1 : 0);
-  bool valid = word.empty() || !digits.empty();
-  uint64_t cursor = 0;
-  for (char c : digits) {
-    valid = valid && IsDigit(c) && !__builtin_mul_overflow(cursor, uint64_t{10}, &cursor) &&
-            !__builtin_add_overflow(cursor, static_cast<uint64_t>(c - '0'), &cursor);
-  }
-  if (!valid) throw Refusal{refusals::kInvalidCursor};
-  return negative ? 0 - cursor : cursor;
-}
-
-struct ScanStep {
-  uint64_t cursor;
-  std::vector<const Entry*> met;
-};
-
-// Walks on until `count` entries were met, whatever becomes of them, or the walk has seen ten times as many places.
-ScanStep Walk(const Database& data, uint64_t cursor, int64_t count) {
-  constexpr int64_t kPlacesPerEntry = 10;
-  constexpr int64_t kMaxCount = std::numeric_limits<int64_t>::max() / kPlacesPerEntry;
-  const auto wanted = static_cast<size_t>(count);
-  ScanStep step{cursor, {}};
-  int64_t places = std::min(count, kMaxCount) * kPlacesPerEntry;
-  do {
-    step.cursor = data.Scan(step.cursor, [&](const Entry* entry) { step.met.push_back(entry); });
-  } while (step.cursor != 0 && places-- > 0 && step.met.size() < wanted);
-  return step;
-}
-
 bool Passes(Call& call, const ScanOptions& options, const Entry& entry) {
-  if (!MatchesAll(options.pattern) && !GlobMatch(options.pattern, entry.Key())) return false;
+  if (!options.Matches(entry.Key())) return false;
   if (!options.by_type) return call.db.IsAlive(entry);
   // Redis: looking at the type counts as a look-up.
   return call.db.Inspect(entry.Key()) != nullptr && entry.Type() == options.type;
@@ -366,13 +302,15 @@ struct Scan {
       .tips = "nondeterministic_output request_policy:special response_policy:special"};
   static void Run(Call& call) {
     const uint64_t cursor = ParseCursor(call.args.Next());
-    const ScanOptions options = ParseScanOptions(call.args);
-    ScanStep step = Walk(call.db.Data(), cursor, options.count);
-    std::erase_if(step.met, [&](const Entry* entry) { return !Passes(call, options, *entry); });
+    const ScanOptions options = ParseScanOptions(call.args, ScanOf::kKeys);
+    std::vector<const Entry*> met;
+    const uint64_t next =
+        WalkTable(call.db.Data(), cursor, options.count, [&](const Entry* entry) { met.push_back(entry); });
+    std::erase_if(met, [&](const Entry* entry) { return !Passes(call, options, *entry); });
     call.reply.Array(2);
-    call.reply.Bulk(IntegerText::FromUnsigned(step.cursor));
-    call.reply.Array(step.met.size());
-    for (const Entry* entry : step.met) call.reply.Bulk(entry->Key());
+    call.reply.Bulk(IntegerText::FromUnsigned(next));
+    call.reply.Array(met.size());
+    for (const Entry* entry : met) call.reply.Bulk(entry->Key());
   }
 };
 

@@ -4,7 +4,9 @@
 
 #include <sstream>
 
+#include "datatypes/digest.h"
 #include "server/refusals.h"
+#include "server/value_names.h"
 #include "tests/support/test_client.h"
 
 namespace respite {
@@ -27,8 +29,11 @@ std::string ValueText(const Entry& entry) {
   switch (entry.Type()) {
     case ValueType::kString:
       return "string " + Quoted(StringText(entry).View());
-    default:
-      return "value of an unknown type";
+    default: {
+      Digest digest;
+      MixValue(digest, entry);
+      return std::string(TypeName(entry.Type())) + " " + digest.Hex();
+    }
   }
 }
 
