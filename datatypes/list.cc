@@ -101,11 +101,17 @@ bool List::Insert(Bytes pivot, ListSide side, Bytes element) {
   return true;
 }
 
-void List::Replace(size_t index, Bytes element) {
+// Redis: here too, room is made before it is known whether there is such an index.
+bool List::Replace(size_t index, Bytes element) {
   PrepareFor({&element, 1});
-  if (IsPacked()) return ReplaceElement(slot_, Packed().Seek(index), EncodedElement(element));
-  Chunks().Replace(Chunks().PlaceOf(index), element);
-  PackIfSmall();
+  if (index >= Size()) return false;
+  if (IsPacked()) {
+    ReplaceElement(slot_, Packed().Seek(index), EncodedElement(element));
+  } else {
+    Chunks().Replace(Chunks().PlaceOf(index), element);
+    PackIfSmall();
+  }
+  return true;
 }
 
 void List::EraseRange(size_t index, size_t count) {

@@ -48,8 +48,8 @@ class List : public Collection {
 
   // Puts `element` beside the first element that equals `pivot`; false when there is none. Cost: O(n).
   bool Insert(Bytes pivot, ListSide side, Bytes element);
-  // Requires: index < Size().
-  void Replace(size_t index, Bytes element);
+  // False when there is no such index.
+  bool Replace(size_t index, Bytes element);
   // Requires: index + count <= Size().
   void EraseRange(size_t index, size_t count);
   // Removes elements equal to `element`, at most `most`, beginning at one end; answers how many. Cost: O(n).

@@ -30,6 +30,12 @@ int64_t IntegerFrom(int64_t least, Bytes word, const char* refusal) {
   return value;
 }
 
+// An index counted from the end when negative; beyond the list when there is none.
+size_t IndexOf(int64_t index, size_t size) {
+  if (index < 0) index += static_cast<int64_t>(size);
+  return index < 0 ? size : static_cast<size_t>(index);
+}
+
 // Elements in a row.
 struct Stretch {
   size_t first = 0;
@@ -306,10 +312,7 @@ struct LIndex {
   static void Run(Call& call) {
     const List list = call.db.Read<List>(call.args.Next());
     if (!list.Exists()) return call.reply.Null();
-    int64_t index = call.args.NextInteger();
-    if (index < 0) index += static_cast<int64_t>(list.Size());
-    if (index < 0) return call.reply.Null();
-    ListCursor cursor(list, static_cast<size_t>(index));
+    ListCursor cursor(list, IndexOf(call.args.NextInteger(), list.Size()));
     cursor.IsValid() ? call.reply.Bulk(cursor.Element()) : call.reply.Null();
   }
 };
@@ -423,10 +426,8 @@ struct LSet {
   static void Run(Call& call) {
     Edit<List> list = call.db.Open<List>(call.args.Next());
     if (!list) throw Refusal{refusals::kNoSuchKey};
-    const int64_t index = call.args.NextInteger();
-    const auto size = static_cast<int64_t>(list->Size());
-    if (index >= size || index < -size) throw Refusal{refusals::kIndexOutOfRange};
-    list->Replace(static_cast<size_t>(index < 0 ? index + size : index), call.args.Next());
+    auto [index, element] = call.args.Take<int64_t, Bytes>();
+    if (!list->Replace(IndexOf(index, list->Size()), element)) throw Refusal{refusals::kIndexOutOfRange};
     list.Touched("lset");
     call.reply.Ok();
   }
