@@ -14,6 +14,7 @@ inline constexpr char kNotFloat[] = "ERR value is not a valid float";
 inline constexpr char kOutOfRange[] = "ERR value is out of range";
 inline constexpr char kMustBePositive[] = "ERR value is out of range, must be positive";
 inline constexpr char kWrongType[] = "WRONGTYPE Operation against a key holding the wrong kind of value";
+inline constexpr char kIndexOutOfRange[] = "ERR index out of range";
 inline constexpr char kNoSuchKey[] = "ERR no such key";
 inline constexpr char kDbIndex[] = "ERR DB index is out of range";
 inline constexpr char kOverflow[] = "ERR increment or decrement would overflow";
@@ -57,6 +58,15 @@ inline constexpr char kNotHyperLogLog[] = "WRONGTYPE Key is not a valid HyperLog
 inline constexpr char kCorruptHyperLogLog[] = "INVALIDOBJ Corrupted HLL object detected";
 inline constexpr char kNoSuchHyperLogLog[] = "ERR The specified key does not exist";
 inline constexpr char kHyperLogLogNotSparse[] = "ERR HLL encoding is not sparse";
+inline constexpr char kNumKeysPositive[] = "ERR numkeys should be greater than 0";
+inline constexpr char kCountPositive[] = "ERR count should be greater than 0";
+inline constexpr char kCountNegative[] = "ERR COUNT can't be negative";
+inline constexpr char kMaxLenNegative[] = "ERR MAXLEN can't be negative";
+inline constexpr char kRankZero[] =
+    "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from "
+    "the end of the list";
+inline constexpr char kRankOutOfRange[] =
+    "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807";
 inline constexpr char kInvalidCursor[] = "ERR invalid cursor";
 inline constexpr char kGetKeysCommand[] = "ERR Invalid command specified";
 inline constexpr char kGetKeysNoKeys[] = "ERR The command has no key arguments";

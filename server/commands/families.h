@@ -14,6 +14,7 @@ std::span<const CommandCard> StringCommands();
 std::span<const CommandCard> CounterCommands();
 std::span<const CommandCard> BitmapCommands();
 std::span<const CommandCard> HyperLogLogCommands();
+std::span<const CommandCard> ListCommands();
 std::span<const CommandCard> KeyCommands();
 std::span<const CommandCard> ExpiryCommands();
 std::span<const CommandCard> WaitCommands();
