@@ -67,6 +67,17 @@ inline constexpr char kRankZero[] =
     "the end of the list";
 inline constexpr char kRankOutOfRange[] =
     "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807";
+inline constexpr char kLimitNegative[] = "ERR LIMIT can't be negative";
+inline constexpr char kScoreRange[] = "ERR min or max is not a float";
+inline constexpr char kLexRange[] = "ERR min or max not valid string range item";
+inline constexpr char kNxWithXx[] = "ERR XX and NX options at the same time are not compatible";
+inline constexpr char kGtLtOrNx[] = "ERR GT, LT, and/or NX options at the same time are not compatible";
+inline constexpr char kIncrementOfMany[] = "ERR INCR option supports a single increment-element pair";
+inline constexpr char kScoreNotANumber[] = "ERR resulting score is not a number (NaN)";
+inline constexpr char kLimitOfRanks[] =
+    "ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX";
+inline constexpr char kWithScoresByLex[] = "ERR syntax error, WITHSCORES not supported in combination with BYLEX";
+inline constexpr char kWeightNotFloat[] = "ERR weight value is not a float";
 inline constexpr char kInvalidCursor[] = "ERR invalid cursor";
 inline constexpr char kGetKeysCommand[] = "ERR Invalid command specified";
 inline constexpr char kGetKeysNoKeys[] = "ERR The command has no key arguments";
@@ -156,6 +167,9 @@ inline Bytes ShownPart(Bytes word, size_t max = kShownMax) {
 
 inline Refusal InvalidExpire(Bytes command) {
   return {"ERR invalid expire time in '" + std::string(command) + "' command"};
+}
+inline Refusal NeedsInputKey(Bytes command) {
+  return {"ERR at least 1 input key is needed for '" + std::string(command) + "' command"};
 }
 inline Refusal UnsupportedOption(Bytes option) { return {"ERR Unsupported option " + std::string(option)}; }
 inline Refusal HelloOption(Bytes option) { return {"ERR Syntax error in HELLO option '" + std::string(option) + "'"}; }
