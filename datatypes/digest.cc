@@ -2,6 +2,7 @@
 
 #include "base/digest.h"
 #include "base/number_text.h"
+#include "datatypes/list.h"
 #include "datatypes/sorted_set.h"
 
 namespace respite {
@@ -27,8 +28,12 @@ uint32_t TypeNumber(ValueType type) {
   return 0;
 }
 
-void MixSortedSet(Digest& digest, const CollectionPlace& place) {
-  SortedSet(place).ForEach([&](Bytes member, double score) {
+void MixList(Digest& digest, const List& list) {
+  for (ListCursor cursor(list, 0); cursor.IsValid(); cursor.Next()) digest.Mix(cursor.Element());
+}
+
+void MixSortedSet(Digest& digest, const SortedSet& set) {
+  set.ForEach([&](Bytes member, double score) {
     Digest element;
     element.Mix(member);
     element.Mix(ShortDoubleText(score));
@@ -37,10 +42,18 @@ void MixSortedSet(Digest& digest, const CollectionPlace& place) {
 }
 
 void MixContent(Digest& digest, const Entry& entry) {
-  if (entry.Type() == ValueType::kString) return digest.Mix(StringText(entry).View());
   const EncodingLimits unused;  // nothing is changed
   const CollectionPlace place{ValueSlot(&entry), unused, 0};
-  if (entry.Type() == ValueType::kSortedSet) MixSortedSet(digest, place);
+  switch (entry.Type()) {
+    case ValueType::kString:
+      return digest.Mix(StringText(entry).View());
+    case ValueType::kList:
+      return MixList(digest, List(place));
+    case ValueType::kSortedSet:
+      return MixSortedSet(digest, SortedSet(place));
+    default:
+      return;
+  }
 }
 
 }  // namespace
