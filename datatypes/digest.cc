@@ -1,6 +1,7 @@
 #include "datatypes/digest.h"
 
 #include "base/digest.h"
+#include "datatypes/set.h"
 
 namespace respite {
 
@@ -25,8 +26,22 @@ uint32_t TypeNumber(ValueType type) {
   return 0;
 }
 
+// All there is of a collection, fields past their deadline too.
+template <class Type>
+Type Read(const Entry& entry) {
+  static constexpr EncodingLimits kLimits;  // only edits heed them
+  return Type({.slot = ValueSlot(&entry), .limits = kLimits, .now_ms = 0});
+}
+
 void MixContent(Digest& digest, const Entry& entry) {
-  if (entry.Type() == ValueType::kString) digest.Mix(StringText(entry).View());
+  switch (entry.Type()) {
+    case ValueType::kString:
+      return digest.Mix(StringText(entry).View());
+    case ValueType::kSet:
+      return Read<Set>(entry).ForEach([&](const PackedElement& member) { digest.Add(PackedText(member).View()); });
+    default:
+      return;
+  }
 }
 
 }  // namespace
