@@ -35,6 +35,13 @@ const MemberTable* Set::Table() const {
   return Exists() && slot_.Form() == ValueForm::kObject ? &MutableTable() : nullptr;
 }
 
+void Set::FetchAhead(std::span<const Bytes> members) const {
+  const MemberTable* table = Table();
+  if (table == nullptr) return;
+  for (Bytes member : members) table->PrefetchBucket(table->Hash(member));
+  for (Bytes member : members) table->PrefetchItem(table->Hash(member));
+}
+
 size_t Set::MaxIntegers() const { return std::min(limits_->set_max_intset_entries, kIntsetMax); }
 
 bool Set::Contains(Bytes member) const {

@@ -45,6 +45,12 @@ inline constexpr char kLcsTooLong[] = "ERR String too long for LCS";
 inline constexpr char kLcsTableOverLimit[] =
     "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len";
 inline constexpr char kLcsNoMemory[] = "ERR Insufficient memory, failed allocating transient memory for LCS";
+inline constexpr char kNumKeysPositive[] = "ERR numkeys should be greater than 0";
+inline constexpr char kTooManyKeys[] = "ERR Number of keys can't be greater than number of args";
+inline constexpr char kLimitNegative[] = "ERR LIMIT can't be negative";
+inline constexpr char kRankOutOfRange[] =
+    "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807";
+inline constexpr char kNotSortable[] = "ERR One or more scores can't be converted into double";
 inline constexpr char kInvalidCursor[] = "ERR invalid cursor";
 inline constexpr char kGetKeysCommand[] = "ERR Invalid command specified";
 inline constexpr char kGetKeysNoKeys[] = "ERR The command has no key arguments";

@@ -40,6 +40,12 @@ class Effect {
     replaced_ = true;
     commands_.push_back({Text(words)...});
   }
+  // The same for a command of any length, made only when Recorded().
+  void ReplaceBy(std::vector<std::string> words) {
+    if (!replaced_) commands_.clear();
+    replaced_ = true;
+    commands_.push_back(std::move(words));
+  }
   bool Recorded() const { return recorded_; }
   bool Replaced() const { return replaced_; }
   const std::vector<std::vector<std::string>>& Commands() const { return commands_; }
@@ -103,6 +109,13 @@ class Unit {
   }
   // A further event of a change that Touched reported already.
   void AlsoTouched([[maybe_unused]] int db, [[maybe_unused]] Bytes key, [[maybe_unused]] const char* event) {}
+  // A key was changed, and there is no event for it (PFCOUNT, which stores what it counted).
+  void TouchedSilently([[maybe_unused]] int db, [[maybe_unused]] Bytes key) {
+    ++changes_;
+    ++floor_.stats.dirty;
+  }
+  // Redis: some commands count each of their changes to one key in rdb_changes_since_last_save.
+  void AlsoChanged(uint64_t more) { floor_.stats.dirty += more; }
   // A database lost all its `keys` keys. Redis: counts as many changes, and is recorded even when there were none.
   void Flushed([[maybe_unused]] int db, size_t keys) {
     ++changes_;
