@@ -1,7 +1,10 @@
 #include "datatypes/digest.h"
 
 #include "base/digest.h"
+#include "base/number_text.h"
+#include "datatypes/list.h"
 #include "datatypes/set.h"
+#include "datatypes/sorted_set.h"
 
 namespace respite {
 
@@ -26,19 +29,31 @@ uint32_t TypeNumber(ValueType type) {
   return 0;
 }
 
-// All there is of a collection, fields past their deadline too.
-template <class Type>
-Type Read(const Entry& entry) {
-  static constexpr EncodingLimits kLimits;  // only edits heed them
-  return Type({.slot = ValueSlot(&entry), .limits = kLimits, .now_ms = 0});
+void MixList(Digest& digest, const List& list) {
+  for (ListCursor cursor(list, 0); cursor.IsValid(); cursor.Next()) digest.Mix(cursor.Element());
+}
+
+void MixSortedSet(Digest& digest, const SortedSet& set) {
+  set.ForEach([&](Bytes member, double score) {
+    Digest element;
+    element.Mix(member);
+    element.Mix(ShortDoubleText(score));
+    digest.Add(element.Octets());
+  });
 }
 
 void MixContent(Digest& digest, const Entry& entry) {
+  const EncodingLimits unused;  // nothing is changed
+  const CollectionPlace place{ValueSlot(&entry), unused, 0};
   switch (entry.Type()) {
     case ValueType::kString:
       return digest.Mix(StringText(entry).View());
+    case ValueType::kList:
+      return MixList(digest, List(place));
     case ValueType::kSet:
-      return Read<Set>(entry).ForEach([&](const PackedElement& member) { digest.Add(PackedText(member).View()); });
+      return Set(place).ForEach([&](const PackedElement& member) { digest.Add(PackedText(member).View()); });
+    case ValueType::kSortedSet:
+      return MixSortedSet(digest, SortedSet(place));
     default:
       return;
   }
