@@ -291,6 +291,17 @@ TEST_P(SortedSetCommands, UnionsIntersectionsDifferences) {
   EXPECT_THAT(Run("EXISTS d"), Int(0));
 }
 
+TEST_P(SortedSetCommands, SetsTakePartWithScoresOfOne) {
+  Run("SADD s a b 3");
+  Run("ZADD z 5 a 6 3 7 d");
+  EXPECT_THAT(Run("ZUNION 2 s z WITHSCORES"), Scored({{"b", 1}, {"a", 6}, {"3", 7}, {"d", 7}}));
+  EXPECT_THAT(Run("ZINTER 2 z s WEIGHTS 2 3 WITHSCORES"), Scored({{"a", 13}, {"3", 15}}));
+  EXPECT_THAT(Run("ZDIFF 2 s z WITHSCORES"), Scored({{"b", 1}}));
+  EXPECT_THAT(Run("ZINTERCARD 2 s z LIMIT 1"), Int(1));
+  EXPECT_THAT(Run("ZUNIONSTORE s 1 s"), Int(3));
+  EXPECT_THAT(Run("TYPE s"), Simple("zset"));
+}
+
 TEST_P(SortedSetCommands, InfinitiesThatMeetGiveZero) {
   Run("ZADD a inf x");
   Run("ZADD b -inf x");
