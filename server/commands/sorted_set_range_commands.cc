@@ -202,6 +202,25 @@ struct ZRevRangeByLex {
   static void Run(Call& call) { ReplyRange(call, {.by = RangeBy::kLex, .direction = Direction::kDown}); }
 };
 
+// Redis: ZRANGESTORE adds the members one by one, and as long as the set is packed a -0 becomes 0. Sets whose size is
+// known before, which is so for ranks, are not packed at first when they are to be large.
+class ZeroSign {
+ public:
+  ZeroSign(const EncodingLimits& limits, const RangeOptions& options, size_t count)
+      : limits_(&limits), packed_(options.by != RangeBy::kRank || count <= limits.zset_max_listpack_entries) {}
+
+  double Kept(Bytes member, double score) {
+    packed_ =
+        packed_ && ++added_ <= limits_->zset_max_listpack_entries && member.size() <= limits_->zset_max_listpack_value;
+    return packed_ && score == 0 ? 0 : score;
+  }
+
+ private:
+  const EncodingLimits* limits_;
+  size_t added_ = 0;
+  bool packed_;
+};
+
 struct ZRangeStore {
   static constexpr CommandSpec spec = {
       .syntax =
@@ -219,8 +238,10 @@ struct ZRangeStore {
     const RangeOptions options = ParseRange(call.args, {.takes_scores = false});
     const SortedSet set = call.db.Read<SortedSet>(options.key);
     ScoredResult result(call.db.Data().Seed());
-    set.ForEach(Selected(set, options), Direction::kUp,
-                [&](Bytes member, double score) { result.Append(member, score); });
+    const RankSpan span = Selected(set, options);
+    ZeroSign sign(call.db.Limits(), options, span.count);
+    set.ForEach(span, options.direction,
+                [&](Bytes member, double score) { result.Append(member, sign.Kept(member, score)); });
     StoreSortedSet(call, destination, result, "zrangestore");
   }
 };
