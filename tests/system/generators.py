@@ -82,7 +82,7 @@ class Family:
     def command(self):
         makers = list(self.weights)
         words = getattr(self, self.rng.choices(makers, list(self.weights.values()))[0])()
-        return self.spoil(words) if self.rng.random() < 0.03 and words[0] not in NEVER_SPOILT else words
+        return self.spoil(words) if self.rng.random() < 0.03 and len(words) > 1 and words[0] not in NEVER_SPOILT else words
 
     def spoil(self, words):
         """Too few or too many words, or in a strange order."""
