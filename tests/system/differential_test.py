@@ -41,7 +41,8 @@ class Generator:
         self.makers = [(weight, getattr(self, name)) for name, weight in {
             "set": 12, "get": 6, "counter": 10, "ranges": 8, "many": 6, "small": 8, "lcs": 1, "delete": 6,
             "rename": 4, "copy": 5, "expire": 10, "ttl": 8, "getex": 4, "names": 2, "database": 2, "odd": 4,
-            "setex": 4, "object": 3}.items()]
+            "setex": 4, "object": 3, "bits": 8, "field": 6,
+            "hyperloglog": 8}.items()]
 
     def command(self):
         makers = [maker for _, maker in self.makers]
@@ -67,6 +68,9 @@ class Generator:
 
     def offset(self):
         return self.rng.choice([0, 1, 2, 3, 5, 10, 50, -1, -2, -5, -100, 1000, "x"])
+
+    def bit(self):
+        return self.rng.choice([0, 1, 7, 8, 63, 64, 100, 1000, 40000, -1, -8, -100, "x"])
 
     def case(self, word):
         return word if self.rng.random() < 0.8 else word.lower()
@@ -94,6 +98,38 @@ class Generator:
         return rng.choice([["SETEX", self.key(), rng.choice([1000, 0, -1, "x"]), self.value()],
                            ["PSETEX", self.key(), rng.choice([10**6, 0, -1, "x"]), self.value()],
                            ["SETNX", self.key(), self.value()], ["GETSET", self.key(), self.value()]])
+
+    def bits(self):
+        rng = self.rng
+        span = rng.choice([[], [self.bit()], [self.bit(), self.bit()], [self.bit(), self.bit(), "BIT"],
+                           [self.bit(), self.bit(), rng.choice(["byte", "WORD"])]])
+        return rng.choice([["SETBIT", self.key(), self.bit(), rng.choice([0, 1, 1, 2])],
+                           ["GETBIT", self.key(), self.bit()], ["BITCOUNT", self.key(), *span],
+                           ["BITPOS", self.key(), rng.choice([0, 1, "x"]), *span],
+                           ["BITOP", rng.choice(["AND", "or", "XOR", "NOT"]), self.key(), self.key()],
+                           ["BITOP", rng.choice(["AND", "OR", "XOR"]), self.key(), self.key(), self.key(), self.key()]])
+
+    def field(self):
+        """BITFIELD without OVERFLOW FAIL as the first write; docs/differences.md says why."""
+        rng = self.rng
+        words = [rng.choice(["BITFIELD", "BITFIELD", "BITFIELD_RO"]), self.key()]
+        for _ in range(rng.randrange(4)):
+            where = [rng.choice(["u1", "i1", "u8", "i8", "u63", "i64", "i5", "u64", "x"]),
+                     rng.choice([0, 1, 7, 8, 100, "#3", "#0", -1])]
+            words += rng.choice([["GET", *where], ["SET", *where, self.integer()], ["INCRBY", *where, self.integer()],
+                                 ["OVERFLOW", rng.choice(["WRAP", "SAT", "sat"])]])
+        return words
+
+    def hyperloglog(self):
+        rng = self.rng
+        names = ["h0", "h1", "h2", "h3", self.key()]
+        key = lambda: rng.choices(names, [8, 8, 8, 8, 1])[0]
+        count = rng.choice([0, 1, 1, 2, 5, 50])
+        return rng.choice([["PFADD", key(), *(rng.randrange(10**6) for _ in range(count))],
+                           ["PFADD", key(), *(rng.randrange(10**6) for _ in range(count))],
+                           ["PFCOUNT", key()], ["PFCOUNT", key(), key()], ["PFMERGE", key(), key(), key()],
+                           ["PFDEBUG", rng.choice(["DECODE", "ENCODING", "TODENSE"]), key()], ["DEL", key()],
+                           ["GET", key()]])
 
     def get(self):
         return [self.case(self.rng.choice(["GET", "STRLEN", "EXISTS", "TYPE"])), self.key()]
