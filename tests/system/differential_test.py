@@ -110,14 +110,13 @@ class Generator:
                            ["BITOP", rng.choice(["AND", "OR", "XOR"]), self.key(), self.key(), self.key(), self.key()]])
 
     def field(self):
-        """BITFIELD without OVERFLOW FAIL as the first write; docs/differences.md says why."""
         rng = self.rng
         words = [rng.choice(["BITFIELD", "BITFIELD", "BITFIELD_RO"]), self.key()]
         for _ in range(rng.randrange(4)):
             where = [rng.choice(["u1", "i1", "u8", "i8", "u63", "i64", "i5", "u64", "x"]),
                      rng.choice([0, 1, 7, 8, 100, "#3", "#0", -1])]
             words += rng.choice([["GET", *where], ["SET", *where, self.integer()], ["INCRBY", *where, self.integer()],
-                                 ["OVERFLOW", rng.choice(["WRAP", "SAT", "sat"])]])
+                                 ["OVERFLOW", rng.choice(["WRAP", "SAT", "sat", "FAIL"])]])
         return words
 
     def hyperloglog(self):
