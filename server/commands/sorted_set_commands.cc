@@ -62,12 +62,13 @@ class PairScores {
   std::vector<double> all_;
 };
 
-// Bytes that the pairs will take in a packed set.
-size_t PackedRoom(std::span<const Bytes> pairs) {
+// Bytes that the pairs will take in a new set, if it is going to be packed.
+size_t PackedRoom(const ZAddOptions& options, const EncodingLimits& limits) {
   constexpr size_t kPerPair = 4;
-  size_t room = 0;
-  for (const Bytes word : pairs) room += word.size();
-  return room + kPerPair * pairs.size() / 2;
+  if (options.Count() > limits.zset_max_listpack_entries) return 0;
+  size_t room = kPerPair * options.Count();
+  for (const Bytes word : options.pairs) room += word.size();
+  return room;
 }
 
 struct AddCounts {
@@ -95,8 +96,8 @@ void Add(Call& call, AddRule::Arithmetic arithmetic) {
   const ZAddOptions options = ParseZAddOptions(call.args, arithmetic);
   const PairScores scores(options.pairs);
   const bool creates = options.rule.condition != AddRule::Condition::kIfPresent;
-  Edit<SortedSet> set =
-      creates ? call.db.OpenOrCreate<SortedSet>(key, PackedRoom(options.pairs)) : call.db.Open<SortedSet>(key);
+  Edit<SortedSet> set = creates ? call.db.OpenOrCreate<SortedSet>(key, PackedRoom(options, call.db.Limits()))
+                                : call.db.Open<SortedSet>(key);
   const AddCounts counts = set ? AddPairs(set, options, scores) : AddCounts{};
   if (!options.Increments()) return call.reply.Integer(counts.added + (options.counts_changes ? counts.changed : 0));
   if (counts.last.outcome == AddResult::Outcome::kRuledOut) return call.reply.Null();
