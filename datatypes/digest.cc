@@ -3,6 +3,7 @@
 #include "base/digest.h"
 #include "base/number_text.h"
 #include "datatypes/list.h"
+#include "datatypes/set.h"
 #include "datatypes/sorted_set.h"
 
 namespace respite {
@@ -49,6 +50,8 @@ void MixContent(Digest& digest, const Entry& entry) {
       return digest.Mix(StringText(entry).View());
     case ValueType::kList:
       return MixList(digest, List(place));
+    case ValueType::kSet:
+      return Set(place).ForEach([&](const PackedElement& member) { digest.Add(PackedText(member).View()); });
     case ValueType::kSortedSet:
       return MixSortedSet(digest, SortedSet(place));
     default:

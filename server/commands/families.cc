@@ -11,6 +11,8 @@ std::span<const std::span<const CommandCard>> CommandFamilies() {
       BitmapCommands(),
       HyperLogLogCommands(),
       ListCommands(),
+      SetCommands(),
+      SetAlgebraCommands(),
       SortedSetCommands(),
       SortedSetRangeCommands(),
       SortedSetAlgebraCommands(),

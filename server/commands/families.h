@@ -15,6 +15,8 @@ std::span<const CommandCard> CounterCommands();
 std::span<const CommandCard> BitmapCommands();
 std::span<const CommandCard> HyperLogLogCommands();
 std::span<const CommandCard> ListCommands();
+std::span<const CommandCard> SetCommands();
+std::span<const CommandCard> SetAlgebraCommands();
 std::span<const CommandCard> SortedSetCommands();
 std::span<const CommandCard> SortedSetRangeCommands();
 std::span<const CommandCard> SortedSetAlgebraCommands();
