@@ -46,6 +46,18 @@ inline constexpr char kLcsTooLong[] = "ERR String too long for LCS";
 inline constexpr char kLcsTableOverLimit[] =
     "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len";
 inline constexpr char kLcsNoMemory[] = "ERR Insufficient memory, failed allocating transient memory for LCS";
+inline constexpr char kBitOffset[] = "ERR bit offset is not an integer or out of range";
+inline constexpr char kBitValue[] = "ERR bit is not an integer or out of range";
+inline constexpr char kBitWanted[] = "ERR The bit argument must be 1 or 0.";
+inline constexpr char kBitOpNotKeys[] = "ERR BITOP NOT must be called with a single source key.";
+inline constexpr char kFieldType[] =
+    "ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is.";
+inline constexpr char kFieldOverflow[] = "ERR Invalid OVERFLOW type specified";
+inline constexpr char kFieldReadOnly[] = "ERR BITFIELD_RO only supports the GET subcommand";
+inline constexpr char kNotHyperLogLog[] = "WRONGTYPE Key is not a valid HyperLogLog string value.";
+inline constexpr char kCorruptHyperLogLog[] = "INVALIDOBJ Corrupted HLL object detected";
+inline constexpr char kNoSuchHyperLogLog[] = "ERR The specified key does not exist";
+inline constexpr char kHyperLogLogNotSparse[] = "ERR HLL encoding is not sparse";
 inline constexpr char kNumKeysPositive[] = "ERR numkeys should be greater than 0";
 inline constexpr char kCountPositive[] = "ERR count should be greater than 0";
 inline constexpr char kCountNegative[] = "ERR COUNT can't be negative";
@@ -153,6 +165,10 @@ inline Refusal ClientAttribute(Bytes attribute) {
 inline Refusal UnrecognizedOption(Bytes option) { return {"ERR Unrecognized option '" + std::string(option) + "'"}; }
 inline Refusal UnknownClientType(Bytes type) { return {"ERR Unknown client type '" + std::string(type) + "'"}; }
 inline Refusal NoSuchUser(Bytes user) { return {"ERR No such user '" + std::string(user) + "'"}; }
+inline Refusal UnknownPfDebug(Bytes subcommand) {
+  return {"ERR Unknown PFDEBUG subcommand '" + std::string(subcommand.substr(0, subcommand.find('\0'))) + "'"};
+}
+inline Refusal FailedSelfTest(const std::string& problem) { return {"ERR TESTFAILED " + problem}; }
 inline Refusal UnknownArgument(Bytes argument) { return {"ERR Unknown argument " + std::string(argument)}; }
 inline Refusal WrongArity(Bytes command) {
   return {"ERR wrong number of arguments for '" + std::string(command) + "' command"};

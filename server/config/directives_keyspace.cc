@@ -29,7 +29,7 @@ constexpr Directive kKeyspaceDirectives[] = {
      "hash-max-ziplist-entries"},
     {"hash-max-listpack-value", kStored, Memory<&Settings::hash_max_listpack_value>(0, kMaxLong), kNoFlags,
      "hash-max-ziplist-value"},
-    {"hll-sparse-max-bytes", kStored, Memory<&Settings::hll_sparse_max_bytes>(0, kMaxLong)},
+    {"hll-sparse-max-bytes", kEffective, Memory<&Settings::hll_sparse_max_bytes>(0, kMaxLong)},
     {"jemalloc-bg-thread", kMeaningless, YesNo<&Settings::jemalloc_bg_thread>()},
     {"lazyfree-lazy-eviction", kStored, YesNo<&Settings::lazyfree_lazy_eviction>(), kDebug},
     {"lazyfree-lazy-expire", kEffective, YesNo<&Settings::lazyfree_lazy_expire>(), kDebug},
