@@ -6,10 +6,28 @@ namespace respite {
 
 std::span<const std::span<const CommandCard>> CommandFamilies() {
   static const std::array kFamilies = {
-      StringCommands(), CounterCommands(), BitmapCommands(), HyperLogLogCommands(), ListCommands(),
-      KeyCommands(),    ExpiryCommands(),  WaitCommands(),   DatabaseCommands(),    ConnectionCommands(),
-      ClientCommands(), CommandCommands(), InfoCommands(),   ConfigCommands(),      ObserveCommands(),
-      MemoryCommands(), DebugCommands(),   ServerCommands(),
+      StringCommands(),
+      CounterCommands(),
+      BitmapCommands(),
+      HyperLogLogCommands(),
+      ListCommands(),
+      SortedSetCommands(),
+      SortedSetRangeCommands(),
+      SortedSetAlgebraCommands(),
+      KeyCommands(),
+      ExpiryCommands(),
+      GeoCommands(),
+      WaitCommands(),
+      DatabaseCommands(),
+      ConnectionCommands(),
+      ClientCommands(),
+      CommandCommands(),
+      InfoCommands(),
+      ConfigCommands(),
+      ObserveCommands(),
+      MemoryCommands(),
+      DebugCommands(),
+      ServerCommands(),
   };
   return kFamilies;
 }
