@@ -1,6 +1,7 @@
 #include "datatypes/digest.h"
 
 #include "base/digest.h"
+#include "datatypes/hash.h"
 
 namespace respite {
 
@@ -25,8 +26,20 @@ uint32_t TypeNumber(ValueType type) {
   return 0;
 }
 
+void MixHash(Digest& digest, const Entry& entry) {
+  const Hash hash = Hash::Complete(entry);
+  hash.ForEach([&](Bytes field, Bytes value) {
+    Digest pair;
+    pair.Mix(field);
+    pair.Mix(value);
+    if (entry.HasTimedFields() && hash.DeadlineOf(field) != kNoDeadline) pair.Add("!!hexpire!!");
+    digest.Add(pair.Octets());
+  });
+}
+
 void MixContent(Digest& digest, const Entry& entry) {
   if (entry.Type() == ValueType::kString) digest.Mix(StringText(entry).View());
+  if (entry.Type() == ValueType::kHash) MixHash(digest, entry);
 }
 
 }  // namespace
