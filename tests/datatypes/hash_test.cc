@@ -85,7 +85,7 @@ class Model {
 
  private:
   std::string SomeField() {
-    const std::string number = std::to_string(random_.Below(40));
+    const std::string number = std::to_string(random_.Below(limits_.hash_max_listpack_entries < 10 ? 5 : 40));
     return random_.Below(2) == 0 ? number : "field " + number;
   }
   std::string SomeText() {
