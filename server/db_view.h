@@ -111,6 +111,10 @@ class DbView {
   // Takes a key out; the caller decides where its value is freed.
   EntryPtr Take(Entry* entry) { return Data().Take(entry); }
 
+  // For values that are built before they get their place.
+  const EncodingLimits& Limits() const { return unit_->floor().limits; }
+  uint32_t FreshAccess() const { return unit_->floor().access.Fresh(unit_->now_ms()); }
+
   // Empties the database; the caller decides where the content is freed.
   Database Flush() {
     Database content = unit_->floor().keyspace.Detach(index_);
@@ -130,6 +134,8 @@ class DbView {
   void Touched(Bytes key, const char* event) { unit_->Touched(index_, key, event); }
   // A further event of the change that Touched reported.
   void AlsoTouched(Bytes key, const char* event) { unit_->AlsoTouched(index_, key, event); }
+  void TouchedSilently(Bytes key) { unit_->TouchedSilently(index_, key); }
+  void AlsoChanged(uint64_t more) { unit_->AlsoChanged(more); }
 
  private:
   void MarkUsed(Entry& entry) { entry.SetAccess(unit_->floor().access.Used(entry.Access(), unit_->now_ms())); }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/bytes.h"
+#include "base/number_text.h"
 #include "base/refusal.h"
 
 namespace respite::refusals {
@@ -14,6 +15,7 @@ inline constexpr char kNotFloat[] = "ERR value is not a valid float";
 inline constexpr char kOutOfRange[] = "ERR value is out of range";
 inline constexpr char kMustBePositive[] = "ERR value is out of range, must be positive";
 inline constexpr char kWrongType[] = "WRONGTYPE Operation against a key holding the wrong kind of value";
+inline constexpr char kIndexOutOfRange[] = "ERR index out of range";
 inline constexpr char kNoSuchKey[] = "ERR no such key";
 inline constexpr char kDbIndex[] = "ERR DB index is out of range";
 inline constexpr char kOverflow[] = "ERR increment or decrement would overflow";
@@ -58,6 +60,51 @@ inline constexpr char kLcsTooLong[] = "ERR String too long for LCS";
 inline constexpr char kLcsTableOverLimit[] =
     "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len";
 inline constexpr char kLcsNoMemory[] = "ERR Insufficient memory, failed allocating transient memory for LCS";
+inline constexpr char kBitOffset[] = "ERR bit offset is not an integer or out of range";
+inline constexpr char kBitValue[] = "ERR bit is not an integer or out of range";
+inline constexpr char kBitWanted[] = "ERR The bit argument must be 1 or 0.";
+inline constexpr char kBitOpNotKeys[] = "ERR BITOP NOT must be called with a single source key.";
+inline constexpr char kFieldType[] =
+    "ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is.";
+inline constexpr char kFieldOverflow[] = "ERR Invalid OVERFLOW type specified";
+inline constexpr char kFieldReadOnly[] = "ERR BITFIELD_RO only supports the GET subcommand";
+inline constexpr char kNotHyperLogLog[] = "WRONGTYPE Key is not a valid HyperLogLog string value.";
+inline constexpr char kCorruptHyperLogLog[] = "INVALIDOBJ Corrupted HLL object detected";
+inline constexpr char kNoSuchHyperLogLog[] = "ERR The specified key does not exist";
+inline constexpr char kHyperLogLogNotSparse[] = "ERR HLL encoding is not sparse";
+inline constexpr char kNumKeysPositive[] = "ERR numkeys should be greater than 0";
+inline constexpr char kCountPositive[] = "ERR count should be greater than 0";
+inline constexpr char kCountNegative[] = "ERR COUNT can't be negative";
+inline constexpr char kMaxLenNegative[] = "ERR MAXLEN can't be negative";
+inline constexpr char kRankZero[] =
+    "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from "
+    "the end of the list";
+inline constexpr char kRankOutOfRange[] =
+    "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807";
+inline constexpr char kLimitNegative[] = "ERR LIMIT can't be negative";
+inline constexpr char kScoreRange[] = "ERR min or max is not a float";
+inline constexpr char kLexRange[] = "ERR min or max not valid string range item";
+inline constexpr char kNxWithXx[] = "ERR XX and NX options at the same time are not compatible";
+inline constexpr char kGtLtOrNx[] = "ERR GT, LT, and/or NX options at the same time are not compatible";
+inline constexpr char kIncrementOfMany[] = "ERR INCR option supports a single increment-element pair";
+inline constexpr char kScoreNotANumber[] = "ERR resulting score is not a number (NaN)";
+inline constexpr char kLimitOfRanks[] =
+    "ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX";
+inline constexpr char kWithScoresByLex[] = "ERR syntax error, WITHSCORES not supported in combination with BYLEX";
+inline constexpr char kWeightNotFloat[] = "ERR weight value is not a float";
+inline constexpr char kGeoUnit[] = "ERR unsupported unit provided. please use M, KM, FT, MI";
+inline constexpr char kGeoRadiusNotNumber[] = "ERR need numeric radius";
+inline constexpr char kGeoWidthNotNumber[] = "ERR need numeric width";
+inline constexpr char kGeoHeightNotNumber[] = "ERR need numeric height";
+inline constexpr char kGeoRadiusNegative[] = "ERR radius cannot be negative";
+inline constexpr char kGeoBoxNegative[] = "ERR height or width cannot be negative";
+inline constexpr char kGeoNoSuchMember[] = "ERR could not decode requested zset member";
+inline constexpr char kGeoCountNotPositive[] = "ERR COUNT must be > 0";
+inline constexpr char kGeoAnyWithoutCount[] = "ERR the ANY argument requires COUNT argument";
+inline constexpr char kGeoRadiusStoreWith[] =
+    "ERR STORE option in GEORADIUS is not compatible with WITHDIST, WITHHASH and WITHCOORD options";
+inline constexpr char kGeoSearchStoreWith[] =
+    "ERR GEOSEARCHSTORE is not compatible with WITHDIST, WITHHASH and WITHCOORD options";
 inline constexpr char kInvalidCursor[] = "ERR invalid cursor";
 inline constexpr char kGetKeysCommand[] = "ERR Invalid command specified";
 inline constexpr char kGetKeysNoKeys[] = "ERR The command has no key arguments";
@@ -148,6 +195,9 @@ inline Bytes ShownPart(Bytes word, size_t max = kShownMax) {
 inline Refusal InvalidExpire(Bytes command) {
   return {"ERR invalid expire time in '" + std::string(command) + "' command"};
 }
+inline Refusal NeedsInputKey(Bytes command) {
+  return {"ERR at least 1 input key is needed for '" + std::string(command) + "' command"};
+}
 inline Refusal UnsupportedOption(Bytes option) { return {"ERR Unsupported option " + std::string(option)}; }
 inline Refusal HelloOption(Bytes option) { return {"ERR Syntax error in HELLO option '" + std::string(option) + "'"}; }
 inline Refusal ClientAttribute(Bytes attribute) {
@@ -156,6 +206,10 @@ inline Refusal ClientAttribute(Bytes attribute) {
 inline Refusal UnrecognizedOption(Bytes option) { return {"ERR Unrecognized option '" + std::string(option) + "'"}; }
 inline Refusal UnknownClientType(Bytes type) { return {"ERR Unknown client type '" + std::string(type) + "'"}; }
 inline Refusal NoSuchUser(Bytes user) { return {"ERR No such user '" + std::string(user) + "'"}; }
+inline Refusal UnknownPfDebug(Bytes subcommand) {
+  return {"ERR Unknown PFDEBUG subcommand '" + std::string(subcommand.substr(0, subcommand.find('\0'))) + "'"};
+}
+inline Refusal FailedSelfTest(const std::string& problem) { return {"ERR TESTFAILED " + problem}; }
 inline Refusal UnknownArgument(Bytes argument) { return {"ERR Unknown argument " + std::string(argument)}; }
 inline Refusal WrongArity(Bytes command) {
   return {"ERR wrong number of arguments for '" + std::string(command) + "' command"};
@@ -183,6 +237,13 @@ inline Refusal ConfigSetOption(Bytes name) {
   return {"ERR Unknown option or number of arguments for CONFIG SET - '" + std::string(name) + "'"};
 }
 inline Refusal ConfigRewrite(Bytes reason) { return {"ERR Rewriting config file: " + std::string(reason)}; }
+inline Refusal GeoCoordinates(double longitude, double latitude) {
+  return {"ERR invalid longitude,latitude pair " + FixedText(longitude, 6) + "," + FixedText(latitude, 6)};
+}
+// `choice` is "FROMMEMBER or FROMLONLAT", say; `command` as the client wrote it.
+inline Refusal GeoExactlyOne(Bytes choice, Bytes command) {
+  return {"ERR exactly one of " + std::string(choice) + " can be specified for " + std::string(command)};
+}
 // What RequestParser::Error says.
 inline Refusal Protocol(Bytes error) { return {"ERR " + std::string(error)}; }
 

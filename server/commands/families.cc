@@ -6,10 +6,30 @@ namespace respite {
 
 std::span<const std::span<const CommandCard>> CommandFamilies() {
   static const std::array kFamilies = {
-      StringCommands(),     CounterCommands(), KeyCommands(),      ExpiryCommands(),     HashCommands(),
-      HashExpiryCommands(), WaitCommands(),    DatabaseCommands(), ConnectionCommands(), ClientCommands(),
-      CommandCommands(),    InfoCommands(),    ConfigCommands(),   ObserveCommands(),    MemoryCommands(),
-      DebugCommands(),      ServerCommands(),
+      StringCommands(),
+      CounterCommands(),
+      BitmapCommands(),
+      HyperLogLogCommands(),
+      ListCommands(),
+      HashCommands(),
+      HashExpiryCommands(),
+      SortedSetCommands(),
+      SortedSetRangeCommands(),
+      SortedSetAlgebraCommands(),
+      KeyCommands(),
+      ExpiryCommands(),
+      GeoCommands(),
+      WaitCommands(),
+      DatabaseCommands(),
+      ConnectionCommands(),
+      ClientCommands(),
+      CommandCommands(),
+      InfoCommands(),
+      ConfigCommands(),
+      ObserveCommands(),
+      MemoryCommands(),
+      DebugCommands(),
+      ServerCommands(),
   };
   return kFamilies;
 }

@@ -12,10 +12,17 @@ std::span<const std::span<const CommandCard>> CommandFamilies();
 
 std::span<const CommandCard> StringCommands();
 std::span<const CommandCard> CounterCommands();
+std::span<const CommandCard> BitmapCommands();
+std::span<const CommandCard> HyperLogLogCommands();
+std::span<const CommandCard> ListCommands();
+std::span<const CommandCard> SortedSetCommands();
+std::span<const CommandCard> SortedSetRangeCommands();
+std::span<const CommandCard> SortedSetAlgebraCommands();
 std::span<const CommandCard> KeyCommands();
 std::span<const CommandCard> ExpiryCommands();
 std::span<const CommandCard> HashCommands();
 std::span<const CommandCard> HashExpiryCommands();
+std::span<const CommandCard> GeoCommands();
 std::span<const CommandCard> WaitCommands();
 std::span<const CommandCard> DatabaseCommands();
 std::span<const CommandCard> ConnectionCommands();

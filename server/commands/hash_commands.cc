@@ -31,6 +31,7 @@ int64_t SetAllPairs(Call& call) {
   const std::span<const Bytes> words = call.args.Rest();
   if (words.size() % 2 != 0) throw refusals::WrongArity(call.command.full_name);
   Edit<Hash> hash = OpenForFields(call, key, words);
+  call.db.AlsoChanged(words.size() / 2 - 1);
   return SetPairs(hash, words);
 }
 
@@ -154,8 +155,10 @@ struct HDel {
     if (!hash) return call.reply.Integer(0);
     int64_t removed = 0;
     for (Bytes field : call.args.Rest()) removed += hash->Remove(field) ? 1 : 0;
-    if (removed > 0) hash.Touched("hdel");
     call.reply.Integer(removed);
+    if (removed == 0) return;
+    hash.Touched("hdel");
+    call.db.AlsoChanged(static_cast<uint64_t>(removed) - 1);
   }
 };
 
