@@ -18,6 +18,8 @@ std::span<const std::span<const CommandCard>> CommandFamilies() {
       SortedSetAlgebraCommands(),
       KeyCommands(),
       ExpiryCommands(),
+      HashCommands(),
+      HashExpiryCommands(),
       GeoCommands(),
       WaitCommands(),
       DatabaseCommands(),
