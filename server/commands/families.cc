@@ -13,6 +13,8 @@ std::span<const std::span<const CommandCard>> CommandFamilies() {
       ListCommands(),
       SetCommands(),
       SetAlgebraCommands(),
+      HashCommands(),
+      HashExpiryCommands(),
       SortedSetCommands(),
       SortedSetRangeCommands(),
       SortedSetAlgebraCommands(),
