@@ -32,6 +32,7 @@ class ScoreTable final : public Object {
   std::unique_ptr<Object> Clone() const override;
   size_t Size() const override { return tree_.Size(); }
   size_t UsedBytes(size_t samples) const override;
+  void FetchAhead(Bytes element, FetchRound round) const override { members_.FetchAhead(element, round); }
 
   const MemberIndex& members() const { return members_; }
   const ScoreTree& tree() const { return tree_; }

@@ -1,6 +1,7 @@
 #include "server/pump.h"
 
 #include <algorithm>
+#include <array>
 
 #include "server/client_text.h"
 #include "server/refusals.h"
@@ -94,12 +95,12 @@ Pump::Outcome Pump::RunGroup(Session& session) {
 
 void Pump::Prefetch(const Session& session) {
   commands_.clear();
-  hashes_.clear();
+  keys_.clear();
   const Database& data = server_.keyspace()[session.db];
   Bytes last_name;  // a pipeline mostly repeats one command: spare it the look-up
   const Command* command = nullptr;
-  for (const RequestBatch::Request& request : batch_.requests) {
-    auto words = batch_.Words(request);
+  for (size_t i = 0; i < batch_.requests.size(); ++i) {
+    auto words = batch_.Words(batch_.requests[i]);
     bool repeated = command != nullptr && !command->IsContainer() && command->parent == nullptr;
     if (!repeated || words[0] != last_name) {
       command = server_.executor().Resolve(words);
@@ -108,10 +109,33 @@ void Pump::Prefetch(const Session& session) {
     commands_.push_back(command);
     size_t key = command == nullptr ? 0 : command->prefetch_key_index;
     if (key == 0 || key >= words.size() || batch_.requests.size() == 1) continue;
-    hashes_.push_back(data.Hash(words[key]));
-    data.PrefetchBucket(hashes_.back());
+    keys_.push_back({i, data.Hash(words[key])});
+    data.PrefetchBucket(keys_.back().hash);
   }
-  for (uint64_t hash : hashes_) data.PrefetchEntry(hash);
+  for (const KeyAhead& key : keys_) data.PrefetchEntry(key.hash);
+  PrefetchElements(data);
+}
+
+// For commands that look one element of a collection up: where that is, too.
+void Pump::PrefetchElements(const Database& data) {
+  struct ElementAhead {
+    const Object* object;
+    Bytes element;
+  };
+  std::array<ElementAhead, kGroup> elements;
+  size_t count = 0;
+  for (const KeyAhead& key : keys_) {
+    const Command& command = *commands_[key.request];
+    const int index = command.Spec().element;
+    const auto words = batch_.Words(batch_.requests[key.request]);
+    if (index == 0 || !command.FitsArity(words.size())) continue;
+    const Entry* entry = data.Find(words[command.prefetch_key_index], key.hash);
+    if (entry == nullptr || entry->Form() != ValueForm::kObject) continue;
+    elements[count] = {entry->HeldObject(), index < 0 ? words.back() : words[static_cast<size_t>(index)]};
+    elements[count].object->FetchAhead(elements[count].element, Object::FetchRound::kPlaces);
+    ++count;
+  }
+  for (size_t i = 0; i < count; ++i) elements[i].object->FetchAhead(elements[i].element, Object::FetchRound::kElements);
 }
 
 void Pump::FailProtocol(Session& session) {

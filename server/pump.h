@@ -34,12 +34,17 @@ class Pump {
   bool RunPostponed(Session& session);
   RequestParser::Status ParseGroup(Session& session);
   void Prefetch(const Session& session);
+  void PrefetchElements(const Database& data);
   void FailProtocol(Session& session);
 
   Server& server_;
   RequestBatch batch_;
   std::vector<const Command*> commands_;  // of the requests in batch_
-  std::vector<uint64_t> hashes_;
+  struct KeyAhead {
+    size_t request;  // in batch_
+    uint64_t hash;
+  };
+  std::vector<KeyAhead> keys_;
 };
 
 }  // namespace respite

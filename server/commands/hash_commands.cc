@@ -43,7 +43,8 @@ struct HSet {
                                        .group = CommandGroup::kHash,
                                        .flags = kWrite | kDenyOom | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyUpdate)},
-                                       .categories = kAclHash};
+                                       .categories = kAclHash,
+                                       .element = 2};
   static void Run(Call& call) { call.reply.Integer(SetAllPairs(call)); }
 };
 
@@ -72,7 +73,8 @@ struct HSetNx {
                                        .group = CommandGroup::kHash,
                                        .flags = kWrite | kDenyOom | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyInsert)},
-                                       .categories = kAclHash};
+                                       .categories = kAclHash,
+                                       .element = 2};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     const std::span<const Bytes> words = call.args.Rest();
@@ -92,7 +94,8 @@ struct HIncrBy {
                                        .group = CommandGroup::kHash,
                                        .flags = kWrite | kDenyOom | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
-                                       .categories = kAclHash};
+                                       .categories = kAclHash,
+                                       .element = 2};
   static void Run(Call& call) {
     auto [key, field, delta] = call.args.Take<Bytes, Bytes, int64_t>();
     Edit<Hash> hash = call.db.OpenOrCreate<Hash>(key, RoomForNumber(field));
@@ -149,7 +152,8 @@ struct HDel {
                                        .group = CommandGroup::kHash,
                                        .flags = kWrite | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyDelete)},
-                                       .categories = kAclHash};
+                                       .categories = kAclHash,
+                                       .element = 2};
   static void Run(Call& call) {
     Edit<Hash> hash = call.db.Open<Hash>(call.args.Next());
     if (!hash) return call.reply.Integer(0);
@@ -173,7 +177,8 @@ struct HGet {
                                        .group = CommandGroup::kHash,
                                        .flags = kReadOnly | kFast,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclHash};
+                                       .categories = kAclHash,
+                                       .element = 2};
   static void Run(Call& call) {
     auto [key, field] = call.args.Take<Bytes, Bytes>();
     ReplyField(call, call.db.Read<Hash>(key), field);
@@ -188,7 +193,8 @@ struct HMGet {
                                        .group = CommandGroup::kHash,
                                        .flags = kReadOnly | kFast,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclHash};
+                                       .categories = kAclHash,
+                                       .element = 2};
   static void Run(Call& call) {
     const Hash hash = call.db.Read<Hash>(call.args.Next());
     call.reply.Array(call.args.Left());
@@ -204,7 +210,8 @@ struct HExists {
                                        .group = CommandGroup::kHash,
                                        .flags = kReadOnly | kFast,
                                        .keys = {Key(1, kKeyRO)},
-                                       .categories = kAclHash};
+                                       .categories = kAclHash,
+                                       .element = 2};
   static void Run(Call& call) {
     auto [key, field] = call.args.Take<Bytes, Bytes>();
     call.reply.Integer(call.db.Read<Hash>(key).Has(field) ? 1 : 0);
@@ -231,7 +238,8 @@ struct HStrLen {
                                        .group = CommandGroup::kHash,
                                        .flags = kReadOnly | kFast,
                                        .keys = {Key(1, kKeyRO)},
-                                       .categories = kAclHash};
+                                       .categories = kAclHash,
+                                       .element = 2};
   static void Run(Call& call) {
     auto [key, field] = call.args.Take<Bytes, Bytes>();
     const auto value = call.db.Read<Hash>(key).Get(field);

@@ -115,7 +115,8 @@ struct ZAdd {
       .group = CommandGroup::kSortedSet,
       .flags = kWrite | kDenyOom | kFast,
       .keys = {Key(1, kKeyRW | kKeyUpdate)},
-      .categories = kAclSortedSet};
+      .categories = kAclSortedSet,
+      .element = -1};
   static void Run(Call& call) { Add(call, AddRule::Arithmetic::kReplace); }
 };
 
@@ -127,7 +128,8 @@ struct ZIncrBy {
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kWrite | kDenyOom | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
-                                       .categories = kAclSortedSet};
+                                       .categories = kAclSortedSet,
+                                       .element = -1};
   static void Run(Call& call) { Add(call, AddRule::Arithmetic::kAdd); }
 };
 
@@ -161,7 +163,8 @@ struct ZScore {
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kReadOnly | kFast,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclSortedSet};
+                                       .categories = kAclSortedSet,
+                                       .element = 2};
   static void Run(Call& call) {
     auto [key, member] = call.args.Take<Bytes, Bytes>();
     ReplyScore(call.reply, call.db.Read<SortedSet>(key).Score(member));
@@ -176,7 +179,8 @@ struct ZMScore {
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kReadOnly | kFast,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclSortedSet};
+                                       .categories = kAclSortedSet,
+                                       .element = 2};
   static void Run(Call& call) {
     const SortedSet set = call.db.Read<SortedSet>(call.args.Next());
     call.reply.Array(call.args.Left());
@@ -206,7 +210,8 @@ struct ZRank {
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kReadOnly | kFast,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclSortedSet};
+                                       .categories = kAclSortedSet,
+                                       .element = 2};
   static void Run(Call& call) { ReplyRank(call, Direction::kUp); }
 };
 
@@ -218,7 +223,8 @@ struct ZRevRank {
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kReadOnly | kFast,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclSortedSet};
+                                       .categories = kAclSortedSet,
+                                       .element = 2};
   static void Run(Call& call) { ReplyRank(call, Direction::kDown); }
 };
 
@@ -233,7 +239,8 @@ struct ZRem {
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kWrite | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyDelete)},
-                                       .categories = kAclSortedSet};
+                                       .categories = kAclSortedSet,
+                                       .element = 2};
   static void Run(Call& call) {
     Edit<SortedSet> set = call.db.Open<SortedSet>(call.args.Next());
     int64_t removed = 0;
