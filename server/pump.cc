@@ -95,6 +95,7 @@ Pump::Outcome Pump::RunGroup(Session& session) {
 void Pump::Prefetch(const Session& session) {
   commands_.clear();
   hashes_.clear();
+  lookups_.clear();
   const Database& data = server_.keyspace()[session.db];
   Bytes last_name;  // a pipeline mostly repeats one command: spare it the look-up
   const Command* command = nullptr;
@@ -110,8 +111,21 @@ void Pump::Prefetch(const Session& session) {
     if (key == 0 || key >= words.size() || batch_.requests.size() == 1) continue;
     hashes_.push_back(data.Hash(words[key]));
     data.PrefetchBucket(hashes_.back());
+    if (key + 1 < words.size() && command->Spec().group == CommandGroup::kHash) {
+      lookups_.push_back({words[key], words[key + 1], hashes_.back()});
+    }
   }
   for (uint64_t hash : hashes_) data.PrefetchEntry(hash);
+  if (!lookups_.empty()) PrefetchMembers(data);
+}
+
+void Pump::PrefetchMembers(const Database& data) {
+  hints_.clear();
+  for (const MemberLookup& lookup : lookups_) {
+    const Entry* entry = data.Find(lookup.key, lookup.key_hash);
+    if (entry != nullptr) hints_.emplace_back(*entry, lookup.member);
+  }
+  for (const MemberHint& hint : hints_) hint.FetchMember();
 }
 
 void Pump::FailProtocol(Session& session) {
