@@ -4,6 +4,7 @@
 #include "base/number_text.h"
 #include "datatypes/hash.h"
 #include "datatypes/list.h"
+#include "datatypes/set.h"
 #include "datatypes/sorted_set.h"
 
 namespace respite {
@@ -61,6 +62,8 @@ void MixContent(Digest& digest, const Entry& entry) {
       return digest.Mix(StringText(entry).View());
     case ValueType::kList:
       return MixList(digest, List(place));
+    case ValueType::kSet:
+      return Set(place).ForEach([&](const PackedElement& member) { digest.Add(PackedText(member).View()); });
     case ValueType::kHash:
       return MixHash(digest, entry);
     case ValueType::kSortedSet:

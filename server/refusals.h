@@ -73,6 +73,7 @@ inline constexpr char kCorruptHyperLogLog[] = "INVALIDOBJ Corrupted HLL object d
 inline constexpr char kNoSuchHyperLogLog[] = "ERR The specified key does not exist";
 inline constexpr char kHyperLogLogNotSparse[] = "ERR HLL encoding is not sparse";
 inline constexpr char kNumKeysPositive[] = "ERR numkeys should be greater than 0";
+inline constexpr char kTooManyKeys[] = "ERR Number of keys can't be greater than number of args";
 inline constexpr char kCountPositive[] = "ERR count should be greater than 0";
 inline constexpr char kCountNegative[] = "ERR COUNT can't be negative";
 inline constexpr char kMaxLenNegative[] = "ERR MAXLEN can't be negative";
@@ -105,6 +106,7 @@ inline constexpr char kGeoRadiusStoreWith[] =
     "ERR STORE option in GEORADIUS is not compatible with WITHDIST, WITHHASH and WITHCOORD options";
 inline constexpr char kGeoSearchStoreWith[] =
     "ERR GEOSEARCHSTORE is not compatible with WITHDIST, WITHHASH and WITHCOORD options";
+inline constexpr char kNotSortable[] = "ERR One or more scores can't be converted into double";
 inline constexpr char kInvalidCursor[] = "ERR invalid cursor";
 inline constexpr char kGetKeysCommand[] = "ERR Invalid command specified";
 inline constexpr char kGetKeysNoKeys[] = "ERR The command has no key arguments";

@@ -44,6 +44,12 @@ class Effect {
     replaced_ = true;
     commands_.push_back(std::move(words));
   }
+  // The same for a command of any length, made only when Recorded().
+  void ReplaceBy(std::vector<std::string> words) {
+    if (!replaced_) commands_.clear();
+    replaced_ = true;
+    commands_.push_back(std::move(words));
+  }
   bool Recorded() const { return recorded_; }
   bool Replaced() const { return replaced_; }
   const std::vector<std::vector<std::string>>& Commands() const { return commands_; }
