@@ -5,24 +5,34 @@
 #include <cstdint>
 
 #include "datatypes/hash_table.h"
+#include "datatypes/member_table.h"
 
 namespace respite {
 
 class MemberHint {
  public:
-  // Hints that `member` (a field of a hash) is looked up in `entry` next. Cost: little for what has no table.
+  // Hints that `member` (a field of a hash, a member of a set) is looked up in `entry` next. Does nothing for what has
+  // no table.
   MemberHint(const Entry& entry, Bytes member) {
-    if (entry.Form() != ValueForm::kObject || entry.Type() != ValueType::kHash) return;
-    table_ = static_cast<const HashTable*>(entry.HeldObject());
-    hash_ = table_->Hash(member);
-    table_->PrefetchBucket(hash_);
+    if (entry.Form() != ValueForm::kObject) return;
+    if (entry.Type() == ValueType::kHash) Fetch(fields_, entry, member);
+    if (entry.Type() == ValueType::kSet) Fetch(members_, entry, member);
   }
   void FetchMember() const {
-    if (table_ != nullptr) table_->PrefetchField(hash_);
+    if (fields_ != nullptr) fields_->PrefetchField(hash_);
+    if (members_ != nullptr) members_->PrefetchItem(hash_);
   }
 
  private:
-  const HashTable* table_ = nullptr;
+  template <class Table>
+  void Fetch(const Table*& table, const Entry& entry, Bytes member) {
+    table = static_cast<const Table*>(entry.HeldObject());
+    hash_ = table->Hash(member);
+    table->PrefetchBucket(hash_);
+  }
+
+  const HashTable* fields_ = nullptr;
+  const MemberTable* members_ = nullptr;
   uint64_t hash_ = 0;
 };
 

@@ -12,6 +12,12 @@ namespace {
 // An entry keeps the sizes of key and value in 32 bits, whatever proto-max-bulk-len allows.
 constexpr int64_t kLongestArgument = UINT32_MAX;
 
+// Commands on hashes and sets name a field or member behind the key, if they name any.
+bool NamesMember(const Command& command) {
+  const CommandGroup group = command.Spec().group;
+  return group == CommandGroup::kHash || group == CommandGroup::kSet;
+}
+
 }  // namespace
 
 Pump::Outcome Pump::Run(Session& session) {
@@ -111,7 +117,7 @@ void Pump::Prefetch(const Session& session) {
     if (key == 0 || key >= words.size() || batch_.requests.size() == 1) continue;
     hashes_.push_back(data.Hash(words[key]));
     data.PrefetchBucket(hashes_.back());
-    if (key + 1 < words.size() && command->Spec().group == CommandGroup::kHash) {
+    if (key + 1 < words.size() && NamesMember(*command)) {
       lookups_.push_back({words[key], words[key + 1], hashes_.back()});
     }
   }
