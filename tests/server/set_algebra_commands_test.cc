@@ -63,7 +63,7 @@ TEST_P(SetAlgebraCommands, AgreesWithAModel) {
   }
   model["none"] = {};
   const std::vector<std::string> keys = {"i", "I", "l", "t", "T", "none"};
-  for (int round = 0; round < 150; ++round) {
+  for (int round = 0; round < 40; ++round) {
     std::vector<std::string> chosen;
     std::vector<Members> sets;
     for (uint64_t left = 1 + random.Below(4); left > 0; --left) {
