@@ -6,7 +6,7 @@ namespace respite {
 
 std::span<const std::span<const CommandCard>> CommandFamilies() {
   static const std::array kFamilies = {
-      StringCommands(),   CounterCommands(),    KeyCommands(),    ExpiryCommands(),  WaitCommands(),
+      StringCommands(),   CounterCommands(),    KeyCommands(),    ExpiryCommands(),  DumpCommands(), WaitCommands(),
       DatabaseCommands(), ConnectionCommands(), ClientCommands(), CommandCommands(), InfoCommands(),
       ConfigCommands(),   ObserveCommands(),    MemoryCommands(), DebugCommands(),   ServerCommands(),
   };

@@ -14,6 +14,7 @@ std::span<const CommandCard> StringCommands();
 std::span<const CommandCard> CounterCommands();
 std::span<const CommandCard> KeyCommands();
 std::span<const CommandCard> ExpiryCommands();
+std::span<const CommandCard> DumpCommands();
 std::span<const CommandCard> WaitCommands();
 std::span<const CommandCard> DatabaseCommands();
 std::span<const CommandCard> ConnectionCommands();
