@@ -1,5 +1,5 @@
-// The packed encodings that RDB texts hold, today's (listpack, intset) and those of older versions (ziplist, zipmap), as
-// plain rows of elements.
+// The packed encodings that RDB texts hold, today's (listpack, intset) and those of older versions (ziplist, zipmap),
+// as plain rows of elements.
 //
 // The bytes come from outside: each function checks everything, and gives nothing when something is wrong. Elements are
 // views of the bytes.

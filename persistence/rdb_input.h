@@ -40,9 +40,7 @@ class RdbText {
     return text;
   }
 
-  Bytes View() const {
-    return kind_ == Kind::kPlain ? view_ : kind_ == Kind::kOwned ? Bytes(owned_) : digits_.View();
-  }
+  Bytes View() const { return kind_ == Kind::kPlain ? view_ : kind_ == Kind::kOwned ? Bytes(owned_) : digits_.View(); }
   // Set when it was stored as an integer.
   std::optional<int64_t> AsInteger() const {
     return kind_ == Kind::kInteger ? std::optional<int64_t>(integer_) : std::nullopt;

@@ -10,8 +10,8 @@ namespace respite {
 
 namespace {
 
-constexpr size_t kLongestInteger = 11;    // "-2147483648"
-constexpr size_t kShortestPacked = 21;    // Redis: shorter texts are not worth compressing
+constexpr size_t kLongestInteger = 11;  // "-2147483648"
+constexpr size_t kShortestPacked = 21;  // Redis: shorter texts are not worth compressing
 constexpr uint64_t kLengths6 = 1u << 6;
 constexpr uint64_t kLengths14 = 1u << 14;
 

@@ -154,8 +154,9 @@ constexpr char kRestoreComplexity[] =
 
 struct Restore {
   static constexpr CommandSpec spec = {
-      .syntax = "RESTORE key ttl:integer serialized-value [REPLACE@3.0.0] [ABSTTL@5.0.0] [IDLETIME "
-                "seconds:integer@5.0.0] [FREQ frequency:integer@5.0.0]",
+      .syntax =
+          "RESTORE key ttl:integer serialized-value [REPLACE@3.0.0] [ABSTTL@5.0.0] [IDLETIME "
+          "seconds:integer@5.0.0] [FREQ frequency:integer@5.0.0]",
       .summary = "Makes a key of a value that DUMP returned.",
       .since = "2.6.0",
       .complexity = kRestoreComplexity,
@@ -168,8 +169,9 @@ struct Restore {
 
 struct RestoreAsking {
   static constexpr CommandSpec spec = {
-      .syntax = "RESTORE-ASKING key ttl:integer serialized-value [REPLACE@3.0.0] [ABSTTL@5.0.0] [IDLETIME "
-                "seconds:integer@5.0.0] [FREQ frequency:integer@5.0.0]",
+      .syntax =
+          "RESTORE-ASKING key ttl:integer serialized-value [REPLACE@3.0.0] [ABSTTL@5.0.0] [IDLETIME "
+          "seconds:integer@5.0.0] [FREQ frequency:integer@5.0.0]",
       .summary = "RESTORE as nodes of a cluster send it to each other.",
       .since = "3.0.0",
       .complexity = kRestoreComplexity,
@@ -251,11 +253,11 @@ void AppendRequest(std::string& out, std::initializer_list<Bytes> words) {
 // What is asked of the other server, in order, and how it answered.
 struct Transfer {
   std::string requests = {};
-  size_t preliminary = 0;       // requests before the first RESTORE
-  std::vector<Bytes> keys;      // one for each RESTORE
-  size_t acknowledged = 0;      // how many of the keys were answered for
+  size_t preliminary = 0;            // requests before the first RESTORE
+  std::vector<Bytes> keys;           // one for each RESTORE
+  size_t acknowledged = 0;           // how many of the keys were answered for
   std::vector<Bytes> accepted = {};  // those among them that the other server has now
-  std::string error = {};  // its first error, without the '-'
+  std::string error = {};            // its first error, without the '-'
 };
 
 void AskForAuthAndDatabase(Transfer& transfer, const MigrateOptions& options, const MigrateLink& link) {
@@ -366,9 +368,10 @@ void ReplyFailure(Call& call, const Refusal& failure) {
 
 struct Migrate {
   static constexpr CommandSpec spec = {
-      .syntax = "MIGRATE host port:integer key-selector(key|empty-string='') destination-db:integer "
-                "timeout:integer [COPY@3.0.0] [REPLACE@3.0.0] [authentication(AUTH auth<password>@4.0.7|AUTH2 "
-                "auth2{username password}@6.0.0)] [KEYS keys<key>:key@3.0.6...]",
+      .syntax =
+          "MIGRATE host port:integer key-selector(key|empty-string='') destination-db:integer "
+          "timeout:integer [COPY@3.0.0] [REPLACE@3.0.0] [authentication(AUTH auth<password>@4.0.7|AUTH2 "
+          "auth2{username password}@6.0.0)] [KEYS keys<key>:key@3.0.6...]",
       .summary = "Moves keys to another server.",
       .since = "2.6.0",
       .complexity = "what DUMP and DEL take here and RESTORE takes there, and the time to send the data",

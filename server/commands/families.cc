@@ -7,8 +7,8 @@ namespace respite {
 std::span<const std::span<const CommandCard>> CommandFamilies() {
   static const std::array kFamilies = {
       StringCommands(),   CounterCommands(),    KeyCommands(),    ExpiryCommands(),  DumpCommands(), WaitCommands(),
-      DatabaseCommands(), ConnectionCommands(), ClientCommands(), CommandCommands(), InfoCommands(),
-      ConfigCommands(),   ObserveCommands(),    MemoryCommands(), DebugCommands(),   ServerCommands(),
+      DatabaseCommands(), ConnectionCommands(), ClientCommands(), CommandCommands(), InfoCommands(), ConfigCommands(),
+      ObserveCommands(),  MemoryCommands(),     DebugCommands(),  ServerCommands(),
   };
   return kFamilies;
 }
