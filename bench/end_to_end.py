@@ -7,13 +7,11 @@ scheduler counts it in nanoseconds: a load generator that shares the machine can
 mostly show how fast the generator is. Ratios are ours divided by redis-server's: below 1 is better for CPU, memory
 and times, above 1 for requests per second.
 
-Sections: throughput, memory, lifetime (start and stop), idle (10 000 connections), stall (only with --stall).
+Sections: throughput, memory, lifetime (start and stop), idle (10 000 connections), types (CPU of the other data types),
+collections (their memory), stall (only with --stall).
 """
 import argparse
 import contextlib
-import csv
-import dataclasses
-import io
 import multiprocessing
 import os
 import pathlib
@@ -28,137 +26,13 @@ import sys
 import tempfile
 import time
 
-CONNECTIONS = 50
-VALUE = b"v" * 64
+from data_types import collections, types
+from side_by_side import (CONNECTIONS, LOOPBACK, VALUE, Server, comma_list, command_line, free_port, load, medians, number,
+                          redis_benchmark, verdict)
+
 KEY_FORMATS = {"key": b"key:%012d", "counter": b"counter:%012d"}
 CPU_TARGET = {1: 1.0, 16: 0.6, 64: 0.6}  # our CPU per request over redis-server's, by pipeline depth
 BYTES_PER_KEY_TARGET = 125
-LOOPBACK = "127.0.0.1"
-
-
-# ---- servers --------------------------------------------------------------------------------------------------------
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind((LOOPBACK, 0))
-        return probe.getsockname()[1]
-
-
-def command_line(binary, port, directory, *extra):
-    return [str(binary), "--port", str(port), "--bind", LOOPBACK, "--save", "", "--appendonly", "no",
-            "--dir", str(directory), "--logfile", "server.log", "--maxclients", "15000", *extra]
-
-
-class Server:
-    """One running server in a directory of its own; a context manager."""
-
-    def __init__(self, name, binary):
-        self.name, self.binary = name, binary
-        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="respite-bench-"))
-        self.port = free_port()
-
-    def __enter__(self):
-        self.process = subprocess.Popen(command_line(self.binary, self.port, self.directory),
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        deadline = time.monotonic() + 10
-        while True:
-            with contextlib.suppress(OSError):
-                self.connect().close()
-                return self
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                raise SystemExit(f"{self.binary} did not start; its log is in {self.directory}")
-            time.sleep(0.005)
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        try:
-            self.process.wait(10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        shutil.rmtree(self.directory, ignore_errors=True)
-
-    def connect(self):
-        connection = socket.create_connection((LOOPBACK, self.port), timeout=120)
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return connection
-
-    def cpu_ns(self):
-        """User and system time of all threads, to the nanosecond."""
-        total = 0
-        for task in pathlib.Path(f"/proc/{self.process.pid}/task").iterdir():
-            with contextlib.suppress(FileNotFoundError):
-                total += int((task / "schedstat").read_text().split()[0])
-        return total
-
-    def rss_bytes(self):
-        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
-        return next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmRSS"))
-
-    def do(self, *arguments):
-        """Sends one command and returns its single-line reply."""
-        with self.connect() as connection:
-            connection.sendall(request(*(str(a).encode() for a in arguments)))
-            reply = connection.makefile("rb").readline().strip().decode()
-        if reply.startswith("-"):
-            raise SystemExit(f"{self.name}: {' '.join(map(str, arguments))}: {reply}")
-        return reply
-
-
-# ---- load -----------------------------------------------------------------------------------------------------------
-
-def request(*arguments):
-    return b"*%d\r\n" % len(arguments) + b"".join(b"$%d\r\n%b\r\n" % (len(a), a) for a in arguments)
-
-
-def set_requests(key_format, value, first, count):
-    """`count` SET requests for consecutive keys, as one string."""
-    key_size = len(key_format % 0)
-    template = b"*3\r\n$3\r\nSET\r\n$%d\r\n%%b\r\n$%d\r\n%b\r\n" % (key_size, len(value), value)
-    return b"".join([template % (key_format % number) for number in range(first, first + count)])
-
-
-def read_exactly(connection, size):
-    while size > 0:
-        chunk = connection.recv(min(size, 1 << 16))
-        if not chunk:
-            raise SystemExit("the server closed the connection while loading")
-        size -= len(chunk)
-
-
-def load(server, key_format, value, count, batch=500):
-    """Sets keys 0 … count-1, each once. Cost: about 2 µs of our time per key."""
-    with server.connect() as connection:
-        for first in range(0, count, batch):
-            size = min(batch, count - first)
-            connection.sendall(set_requests(key_format, value, first, size))
-            read_exactly(connection, size * len(b"+OK\r\n"))
-
-
-@dataclasses.dataclass
-class Sample:
-    per_second: float
-    cpu_us: float
-    p50_ms: float
-    p99_ms: float
-
-
-def redis_benchmark(server, command, pipeline, keys, requests):
-    before = server.cpu_ns()
-    done = subprocess.run(
-        ["redis-benchmark", "-h", LOOPBACK, "-p", str(server.port), "-c", str(CONNECTIONS), "-P", str(pipeline),
-         "-r", str(keys), "-n", str(requests), "-d", str(len(VALUE)), "-t", command, "--csv"],
-        capture_output=True, text=True, check=True)
-    cpu_us = (server.cpu_ns() - before) / 1000 / requests
-    rows = [row for row in csv.reader(io.StringIO(done.stdout)) if len(row) == 8 and row[0] != "test"]
-    if len(rows) != 1:
-        raise SystemExit(f"redis-benchmark -t {command} on {server.name}: {done.stdout}{done.stderr}")
-    figures = [float(text) for text in rows[0][1:]]
-    return Sample(figures[0], cpu_us, figures[3], figures[5])
-
-
-def medians(samples):
-    return Sample(*(statistics.median(getattr(s, field.name) for s in samples) for field in dataclasses.fields(Sample)))
 
 
 # ---- sections -------------------------------------------------------------------------------------------------------
@@ -166,10 +40,6 @@ def medians(samples):
 def requests_for(command, pipeline, scale):
     base = {1: 100_000, 16: 1_000_000, 64: 1_500_000}[pipeline]
     return int(base * scale / (5 if command == "mset" and pipeline > 1 else 1))
-
-
-def verdict(ratio, target):
-    return f"target {target:.2f} " + ("met" if ratio <= target else "MISSED")
 
 
 def throughput(options, binaries):
@@ -360,17 +230,8 @@ def stall(options, binaries):
               flush=True)
 
 
-SECTIONS = {"throughput": throughput, "memory": memory, "lifetime": lifetime, "idle": idle, "stall": stall}
-
-
-def number(text):
-    """20M, 100k or plain digits."""
-    factor = {"k": 1_000, "M": 1_000_000}.get(text[-1:], 0)
-    return int(float(text[:-1]) * factor) if factor else int(text)
-
-
-def comma_list(convert):
-    return lambda text: [convert(part) for part in text.split(",")]
+SECTIONS = {"throughput": throughput, "memory": memory, "lifetime": lifetime, "idle": idle, "types": types,
+            "collections": collections, "stall": stall}
 
 
 def parse_options():
@@ -379,8 +240,9 @@ def parse_options():
     parser.add_argument("--redis", default=shutil.which("redis-server"), help="the binary to compare with")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--scale", type=float, default=1.0, help="multiplies the number of requests")
-    parser.add_argument("--sections", type=comma_list(str), default=["throughput", "memory", "lifetime", "idle"])
+    parser.add_argument("--sections", type=comma_list(str), default=["throughput", "memory", "lifetime", "idle", "types", "collections"])
     parser.add_argument("--commands", type=comma_list(str), default=["set", "get", "incr", "mset"])
+    parser.add_argument("--workloads", type=comma_list(str), default=[], help="of the section types; default: all")
     parser.add_argument("--pipelines", type=comma_list(int), default=[1, 16, 64], help="some of 1,16,64")
     parser.add_argument("--keys", type=comma_list(number), default=[100_000, 1_000_000])
     parser.add_argument("--memory-keys", type=number, default=1_000_000)

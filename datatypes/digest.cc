@@ -1,6 +1,7 @@
 #include "datatypes/digest.h"
 
 #include "base/digest.h"
+#include "datatypes/list.h"
 
 namespace respite {
 
@@ -25,8 +26,15 @@ uint32_t TypeNumber(ValueType type) {
   return 0;
 }
 
+void MixList(Digest& digest, const List& list) {
+  for (ListCursor cursor(list, 0); cursor.IsValid(); cursor.Next()) digest.Mix(cursor.Element());
+}
+
 void MixContent(Digest& digest, const Entry& entry) {
+  const EncodingLimits limits;
+  const CollectionPlace place = {ValueSlot(&entry), limits, 0};
   if (entry.Type() == ValueType::kString) digest.Mix(StringText(entry).View());
+  if (entry.Type() == ValueType::kList) MixList(digest, List(place));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 //
 //   value    = Mix(type as 4 octets, big endian), then the content:
 //                string   Mix(text)
+//                list     Mix(element) for each
 //              and Add("!!expire!!") when the key has a deadline (whatever it is)
 //   key      = Mix(key name), then its value, from zero
 //   dataset  = from zero, for each database with keys: Mix(number as 4 octets, big endian), Add(key) for each,

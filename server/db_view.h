@@ -128,6 +128,8 @@ class DbView {
   void Touched(Bytes key, const char* event) { unit_->Touched(index_, key, event); }
   // A further event of the change that Touched reported.
   void AlsoTouched(Bytes key, const char* event) { unit_->AlsoTouched(index_, key, event); }
+  void TouchedSilently(Bytes key) { unit_->TouchedSilently(index_, key); }
+  void AlsoChanged(uint64_t more) { unit_->AlsoChanged(more); }
 
  private:
   void MarkUsed(Entry& entry) { entry.SetAccess(unit_->floor().access.Used(entry.Access(), unit_->now_ms())); }

@@ -14,6 +14,7 @@ inline constexpr char kNotFloat[] = "ERR value is not a valid float";
 inline constexpr char kOutOfRange[] = "ERR value is out of range";
 inline constexpr char kMustBePositive[] = "ERR value is out of range, must be positive";
 inline constexpr char kWrongType[] = "WRONGTYPE Operation against a key holding the wrong kind of value";
+inline constexpr char kIndexOutOfRange[] = "ERR index out of range";
 inline constexpr char kNoSuchKey[] = "ERR no such key";
 inline constexpr char kDbIndex[] = "ERR DB index is out of range";
 inline constexpr char kOverflow[] = "ERR increment or decrement would overflow";
@@ -45,6 +46,27 @@ inline constexpr char kLcsTooLong[] = "ERR String too long for LCS";
 inline constexpr char kLcsTableOverLimit[] =
     "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len";
 inline constexpr char kLcsNoMemory[] = "ERR Insufficient memory, failed allocating transient memory for LCS";
+inline constexpr char kBitOffset[] = "ERR bit offset is not an integer or out of range";
+inline constexpr char kBitValue[] = "ERR bit is not an integer or out of range";
+inline constexpr char kBitWanted[] = "ERR The bit argument must be 1 or 0.";
+inline constexpr char kBitOpNotKeys[] = "ERR BITOP NOT must be called with a single source key.";
+inline constexpr char kFieldType[] =
+    "ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is.";
+inline constexpr char kFieldOverflow[] = "ERR Invalid OVERFLOW type specified";
+inline constexpr char kFieldReadOnly[] = "ERR BITFIELD_RO only supports the GET subcommand";
+inline constexpr char kNotHyperLogLog[] = "WRONGTYPE Key is not a valid HyperLogLog string value.";
+inline constexpr char kCorruptHyperLogLog[] = "INVALIDOBJ Corrupted HLL object detected";
+inline constexpr char kNoSuchHyperLogLog[] = "ERR The specified key does not exist";
+inline constexpr char kHyperLogLogNotSparse[] = "ERR HLL encoding is not sparse";
+inline constexpr char kNumKeysPositive[] = "ERR numkeys should be greater than 0";
+inline constexpr char kCountPositive[] = "ERR count should be greater than 0";
+inline constexpr char kCountNegative[] = "ERR COUNT can't be negative";
+inline constexpr char kMaxLenNegative[] = "ERR MAXLEN can't be negative";
+inline constexpr char kRankZero[] =
+    "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from "
+    "the end of the list";
+inline constexpr char kRankOutOfRange[] =
+    "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807";
 inline constexpr char kInvalidCursor[] = "ERR invalid cursor";
 inline constexpr char kGetKeysCommand[] = "ERR Invalid command specified";
 inline constexpr char kGetKeysNoKeys[] = "ERR The command has no key arguments";
@@ -155,6 +177,10 @@ inline Refusal ClientAttribute(Bytes attribute) {
 inline Refusal UnrecognizedOption(Bytes option) { return {"ERR Unrecognized option '" + std::string(option) + "'"}; }
 inline Refusal UnknownClientType(Bytes type) { return {"ERR Unknown client type '" + std::string(type) + "'"}; }
 inline Refusal NoSuchUser(Bytes user) { return {"ERR No such user '" + std::string(user) + "'"}; }
+inline Refusal UnknownPfDebug(Bytes subcommand) {
+  return {"ERR Unknown PFDEBUG subcommand '" + std::string(subcommand.substr(0, subcommand.find('\0'))) + "'"};
+}
+inline Refusal FailedSelfTest(const std::string& problem) { return {"ERR TESTFAILED " + problem}; }
 inline Refusal UnknownArgument(Bytes argument) { return {"ERR Unknown argument " + std::string(argument)}; }
 inline Refusal MigrateTarget(Bytes error) { return {"ERR Target instance replied with error: " + std::string(error)}; }
 inline Refusal WrongArity(Bytes command) {

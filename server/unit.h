@@ -103,6 +103,13 @@ class Unit {
   }
   // A further event of a change that Touched reported already.
   void AlsoTouched([[maybe_unused]] int db, [[maybe_unused]] Bytes key, [[maybe_unused]] const char* event) {}
+  // A key was changed, and there is no event for it (PFCOUNT, which stores what it counted).
+  void TouchedSilently([[maybe_unused]] int db, [[maybe_unused]] Bytes key) {
+    ++changes_;
+    ++floor_.stats.dirty;
+  }
+  // Redis: some commands count each of their changes to one key in rdb_changes_since_last_save.
+  void AlsoChanged(uint64_t more) { floor_.stats.dirty += more; }
   // A database lost all its `keys` keys. Redis: counts as many changes, and is recorded even when there were none.
   void Flushed([[maybe_unused]] int db, size_t keys) {
     ++changes_;

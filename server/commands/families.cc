@@ -6,9 +6,10 @@ namespace respite {
 
 std::span<const std::span<const CommandCard>> CommandFamilies() {
   static const std::array kFamilies = {
-      StringCommands(),   CounterCommands(),    KeyCommands(),    ExpiryCommands(),  DumpCommands(), WaitCommands(),
-      DatabaseCommands(), ConnectionCommands(), ClientCommands(), CommandCommands(), InfoCommands(), ConfigCommands(),
-      ObserveCommands(),  MemoryCommands(),     DebugCommands(),  ServerCommands(),
+      StringCommands(),     CounterCommands(), BitmapCommands(),  HyperLogLogCommands(), ListCommands(),
+      KeyCommands(),        ExpiryCommands(),  DumpCommands(),    WaitCommands(),        DatabaseCommands(),
+      ConnectionCommands(), ClientCommands(),  CommandCommands(), InfoCommands(),        ConfigCommands(),
+      ObserveCommands(),    MemoryCommands(),  DebugCommands(),   ServerCommands(),
   };
   return kFamilies;
 }

@@ -12,6 +12,9 @@ std::span<const std::span<const CommandCard>> CommandFamilies();
 
 std::span<const CommandCard> StringCommands();
 std::span<const CommandCard> CounterCommands();
+std::span<const CommandCard> BitmapCommands();
+std::span<const CommandCard> HyperLogLogCommands();
+std::span<const CommandCard> ListCommands();
 std::span<const CommandCard> KeyCommands();
 std::span<const CommandCard> ExpiryCommands();
 std::span<const CommandCard> DumpCommands();

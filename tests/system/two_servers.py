@@ -85,7 +85,7 @@ class Client:
 
 
 def value_of(raw):
-    """What a raw RESP2 reply says: int, bytes, None or list; a status or error as its line."""
+    """What a raw reply says: int, bytes, None or list (also of a map, flat); anything else as its line."""
     value, rest = _value(raw)
     assert rest == b"", rest
     return value
@@ -99,11 +99,13 @@ def _value(raw):
     if kind == b"$":
         size = int(text)
         return (None, rest) if size < 0 else (rest[:size], rest[size + 2:])
-    if kind == b"*":
+    if kind == b"_":
+        return None, rest
+    if kind in b"*~%>":
         if int(text) < 0:
             return None, rest
         values = []
-        for _ in range(int(text)):
+        for _ in range(int(text) * (2 if kind == b"%" else 1)):
             value, rest = _value(rest)
             values.append(value)
         return values, rest

@@ -1,0 +1,238 @@
+#include "datatypes/bitmap.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+namespace respite {
+
+namespace {
+
+uint8_t OctetAt(Bytes bitmap, size_t at) { return static_cast<uint8_t>(bitmap[at]); }
+
+uint64_t LoadWord(const char* from) {
+  uint64_t word = 0;
+  std::memcpy(&word, from, sizeof word);
+  return word;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Counting. Four sums that do not depend on each other keep the counting unit busy.
+
+template <class CountWord>
+[[gnu::always_inline]] inline uint64_t CountWith(Bytes bitmap, CountWord count_word) {
+  constexpr size_t kWord = sizeof(uint64_t);
+  uint64_t sum0 = 0;
+  uint64_t sum1 = 0;
+  uint64_t sum2 = 0;
+  uint64_t sum3 = 0;
+  const char* at = bitmap.data();
+  size_t left = bitmap.size();
+  for (; left >= 4 * kWord; at += 4 * kWord, left -= 4 * kWord) {
+    sum0 += count_word(LoadWord(at));
+    sum1 += count_word(LoadWord(at + kWord));
+    sum2 += count_word(LoadWord(at + 2 * kWord));
+    sum3 += count_word(LoadWord(at + 3 * kWord));
+  }
+  for (; left >= kWord; at += kWord, left -= kWord) sum0 += count_word(LoadWord(at));
+  uint64_t rest = 0;
+  if (left != 0) std::memcpy(&rest, at, left);
+  return sum0 + sum1 + sum2 + sum3 + count_word(rest);
+}
+
+#if defined(__x86_64__)
+__attribute__((target("popcnt"))) uint64_t CountByInstruction(Bytes bitmap) {
+  // The builtin, since std::popcount would be compiled for every processor and only then inlined.
+  return CountWith(
+      bitmap,
+      [](uint64_t word) __attribute__((always_inline)) { return static_cast<uint64_t>(__builtin_popcountll(word)); });
+}
+
+// Sums of pairs, of fours, of octets; the multiplication adds up the octets.
+uint64_t CountByArithmetic(Bytes bitmap) {
+  return CountWith(bitmap, [](uint64_t word) {
+    word -= (word >> 1) & 0x5555555555555555u;
+    word = (word & 0x3333333333333333u) + ((word >> 2) & 0x3333333333333333u);
+    word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+    return (word * 0x0101010101010101u) >> 56;
+  });
+}
+#endif
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Combining, 16 octets at a time: every x86-64 and every 64-bit ARM has registers for that, and memory is slower.
+
+typedef uint64_t Lane __attribute__((vector_size(16)));
+
+template <class Function>
+void Combine(char* into, Bytes source, Function function) {
+  size_t at = 0;
+  for (; at + sizeof(Lane) <= source.size(); at += sizeof(Lane)) {
+    Lane a;
+    Lane b;
+    std::memcpy(&a, into + at, sizeof a);
+    std::memcpy(&b, source.data() + at, sizeof b);
+    a = function(a, b);
+    std::memcpy(into + at, &a, sizeof a);
+  }
+  for (; at < source.size(); ++at) into[at] = static_cast<char>(function(into[at], source[at]));
+}
+
+Bytes PartFrom(Bytes text, size_t begin, size_t size) {
+  return begin < text.size() ? text.substr(begin, size) : Bytes();
+}
+
+// One step of CombineBits: `part` is `size` octets of the result so far, `source` what one more source has there.
+void CombinePart(BitOperation operation, char* part, size_t size, Bytes source) {
+  switch (operation) {
+    case BitOperation::kAnd:
+      Combine(part, source, [](auto a, auto b) { return a & b; });
+      std::memset(part + source.size(), 0, size - source.size());
+      break;
+    case BitOperation::kOr:
+      Combine(part, source, [](auto a, auto b) { return a | b; });
+      break;
+    case BitOperation::kXor:
+      Combine(part, source, [](auto a, auto b) { return a ^ b; });
+      break;
+    case BitOperation::kNot:
+      Combine(part, {part, size}, [](auto a, auto) { return ~a; });
+      break;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Fields
+
+uint64_t MaskOf(int bits) { return ~uint64_t{0} >> (64 - bits); }
+
+int64_t Extended(const BitField& field, uint64_t value) {
+  value &= MaskOf(field.bits);
+  const uint64_t top = uint64_t{1} << (field.bits - 1);
+  if (field.sign == FieldSign::kSigned && (value & top) != 0) value |= ~MaskOf(field.bits);
+  return static_cast<int64_t>(value);
+}
+
+enum class Excess : uint8_t { kTooLow, kTooHigh };
+
+std::optional<int64_t> Resolve(const BitField& field, uint64_t value, Excess excess, FieldOverflow overflow) {
+  if (overflow == FieldOverflow::kFail) return std::nullopt;
+  if (overflow == FieldOverflow::kWrap) return Extended(field, value);
+  return excess == Excess::kTooHigh ? field.Max() : field.Min();
+}
+
+}  // namespace
+
+Bit BitAt(Bytes bitmap, uint64_t at) {
+  if (at / 8 >= bitmap.size()) return Bit::kClear;
+  return (OctetAt(bitmap, at / 8) >> (7 - at % 8) & 1) != 0 ? Bit::kSet : Bit::kClear;
+}
+
+void PutBit(char* bitmap, uint64_t at, Bit bit) {
+  const int mask = 1 << (7 - at % 8);
+  const int octet = bitmap[at / 8];
+  bitmap[at / 8] = static_cast<char>(bit == Bit::kSet ? octet | mask : octet & ~mask);
+}
+
+uint64_t CountSetBits(Bytes bitmap) {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("popcnt") ? CountByInstruction(bitmap) : CountByArithmetic(bitmap);
+#else
+  return CountWith(bitmap, [](uint64_t word) { return static_cast<uint64_t>(std::popcount(word)); });
+#endif
+}
+
+uint64_t CountSetBits(Bytes bitmap, BitRange range) {
+  const size_t first = range.first / 8;
+  const size_t last = range.last / 8;
+  const int before = OctetAt(bitmap, first) >> (8 - range.first % 8);
+  const int behind = OctetAt(bitmap, last) & ((1 << (7 - range.last % 8)) - 1);
+  return CountSetBits(bitmap.substr(first, last - first + 1)) -
+         static_cast<uint64_t>(std::popcount(static_cast<unsigned>(before))) -
+         static_cast<uint64_t>(std::popcount(static_cast<unsigned>(behind)));
+}
+
+std::optional<uint64_t> FindBit(Bytes bitmap, BitRange range, Bit wanted) {
+  const uint64_t flip = wanted == Bit::kSet ? 0 : ~uint64_t{0};
+  const size_t end = range.last / 8 + 1;
+  size_t at = range.first / 8;
+  // A set bit in `octet` is one that we look for.
+  auto octet = static_cast<uint8_t>((OctetAt(bitmap, at) ^ flip) & (0xffu >> range.first % 8));
+  if (octet == 0) {
+    ++at;
+    while (at + sizeof(uint64_t) <= end && LoadWord(bitmap.data() + at) == flip) at += sizeof(uint64_t);
+    while (at < end && (octet = static_cast<uint8_t>(OctetAt(bitmap, at) ^ flip)) == 0) ++at;
+  }
+  if (octet == 0) return std::nullopt;
+  const uint64_t found = at * 8 + static_cast<uint64_t>(std::countl_zero(octet));
+  return found <= range.last ? std::optional(found) : std::nullopt;
+}
+
+void CombineBits(BitOperation operation, std::span<const Bytes> sources, std::span<char> result) {
+  constexpr size_t kPart = 4096;  // stays in the first cache while every source is applied to it
+  std::array<char, kPart> part;
+  for (size_t at = 0; at < result.size(); at += kPart) {
+    const size_t size = std::min(kPart, result.size() - at);
+    const Bytes head = PartFrom(sources[0], at, size);
+    if (!head.empty()) std::memcpy(part.data(), head.data(), head.size());
+    std::memset(part.data() + head.size(), 0, size - head.size());
+    if (operation == BitOperation::kNot) CombinePart(operation, part.data(), size, {});
+    for (Bytes source : sources.subspan(1)) CombinePart(operation, part.data(), size, PartFrom(source, at, size));
+    std::memcpy(result.data() + at, part.data(), size);
+  }
+}
+
+int64_t BitField::Max() const {
+  return static_cast<int64_t>(MaskOf(sign == FieldSign::kSigned ? bits : bits + 1) >> 1);
+}
+int64_t BitField::Min() const { return sign == FieldSign::kSigned ? -Max() - 1 : 0; }
+
+int64_t ReadField(Bytes bitmap, const BitField& field) {
+  const Bytes text = PartFrom(bitmap, field.offset / 8, 9);  // 64 bits, and the 7 that may stand before them
+  uint64_t value = 0;
+  for (size_t i = 0; i < 8; ++i) value = value << 8 | (i < text.size() ? OctetAt(text, i) : 0u);
+  const int skipped = static_cast<int>(field.offset % 8);
+  value <<= skipped;
+  if (text.size() == 9) value |= static_cast<uint64_t>(OctetAt(text, 8) >> (8 - skipped));
+  return Extended(field, value >> (64 - field.bits));
+}
+
+void WriteField(char* bitmap, const BitField& field, int64_t value) {
+  const auto pattern = static_cast<uint64_t>(value);
+  for (int written = 0; written < field.bits;) {
+    const uint64_t at = field.offset + static_cast<uint64_t>(written);
+    const int room = 8 - static_cast<int>(at % 8);
+    const int count = std::min(room, field.bits - written);
+    const auto part = static_cast<unsigned>(pattern >> (field.bits - written - count)) & ((1u << count) - 1);
+    const unsigned mask = ((1u << count) - 1) << (room - count);
+    const auto octet = static_cast<uint8_t>(bitmap[at / 8]);
+    bitmap[at / 8] = static_cast<char>((octet & ~mask) | part << (room - count));
+    written += count;
+  }
+}
+
+std::optional<int64_t> FitField(const BitField& field, int64_t value, FieldOverflow overflow) {
+  const auto pattern = static_cast<uint64_t>(value);
+  if (field.sign == FieldSign::kUnsigned) {
+    // Redis: a negative value is taken for a large one.
+    if (value >= 0 && value <= field.Max()) return value;
+    return Resolve(field, pattern, Excess::kTooHigh, overflow);
+  }
+  if (value > field.Max()) return Resolve(field, pattern, Excess::kTooHigh, overflow);
+  if (value >= field.Min()) return value;
+  // Redis: a value so low that its distance from the highest one is no int64_t saturates at the highest.
+  int64_t distance = 0;
+  const bool far = __builtin_sub_overflow(field.Max(), value, &distance);
+  return Resolve(field, pattern, far ? Excess::kTooHigh : Excess::kTooLow, overflow);
+}
+
+std::optional<int64_t> AddToField(const BitField& field, int64_t old_value, int64_t delta, FieldOverflow overflow) {
+  int64_t sum = 0;
+  const bool no_integer = __builtin_add_overflow(old_value, delta, &sum);
+  if (!no_integer && sum >= field.Min() && sum <= field.Max()) return sum;
+  const uint64_t pattern = static_cast<uint64_t>(old_value) + static_cast<uint64_t>(delta);
+  return Resolve(field, pattern, delta > 0 ? Excess::kTooHigh : Excess::kTooLow, overflow);
+}
+
+}  // namespace respite

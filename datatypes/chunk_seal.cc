@@ -1,0 +1,246 @@
+#include "datatypes/chunk_seal.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <new>
+
+#include "base/number_text.h"
+
+namespace respite {
+
+namespace {
+
+constexpr size_t kMaxElement = 255;
+constexpr size_t kRoomBehind = 8;
+constexpr unsigned kPlainBits = 8;
+
+uint64_t LoadWord(const char* from) {
+  uint64_t word;
+  std::memcpy(&word, from, sizeof word);
+  return word;
+}
+
+size_t SharedPrefix(Bytes a, Bytes b) {
+  const size_t most = std::min(a.size(), b.size());
+  return static_cast<size_t>(std::mismatch(a.begin(), a.begin() + static_cast<ptrdiff_t>(most), b.begin()).first -
+                             a.begin());
+}
+
+// What has to be known of texts before they can be packed.
+struct TextPlan {
+  size_t prefix = 0;
+  bool has_lengths = false;
+  size_t symbols = 0;
+  std::array<uint8_t, 256> symbol_of{};
+  std::array<char, 128> alphabet{};
+  size_t alphabet_size = 0;
+  unsigned bits = kPlainBits;
+  size_t count = 0;
+
+  size_t AlphabetBytes() const { return bits == kPlainBits ? 0 : alphabet_size; }
+  size_t LengthBytes() const { return has_lengths ? count : 0; }
+  size_t Size() const {
+    return sizeof(ChunkBlock) + AlphabetBytes() + prefix + LengthBytes() + (symbols * bits + 7) / 8 + kRoomBehind;
+  }
+};
+
+void PlanPrefix(TextPlan& plan, std::span<const Bytes> elements) {
+  const Bytes first = elements.front();
+  plan.prefix = first.size();
+  plan.count = elements.size();
+  size_t bytes = 0;
+  for (const Bytes element : elements) {
+    plan.prefix = SharedPrefix(first.substr(0, plan.prefix), element);
+    if (element.size() != first.size()) plan.has_lengths = true;
+    bytes += element.size();
+  }
+  plan.symbols = bytes - plan.prefix * plan.count;
+}
+
+void PlanAlphabet(TextPlan& plan, std::span<const Bytes> elements) {
+  std::array<bool, 256> occurs{};
+  for (const Bytes element : elements) {
+    for (const char c : element.substr(plan.prefix)) occurs[static_cast<uint8_t>(c)] = true;
+  }
+  const auto kinds = static_cast<size_t>(std::count(occurs.begin(), occurs.end(), true));
+  if (kinds > plan.alphabet.size()) return;
+  for (size_t c = 0; c < occurs.size(); ++c) {
+    if (!occurs[c]) continue;
+    plan.symbol_of[c] = static_cast<uint8_t>(plan.alphabet_size);
+    plan.alphabet[plan.alphabet_size++] = static_cast<char>(c);
+  }
+  plan.bits = kinds <= 1 ? 0 : static_cast<unsigned>(std::bit_width(kinds - 1));
+}
+
+std::optional<TextPlan> PlanTexts(std::span<const Bytes> elements) {
+  for (const Bytes element : elements) {
+    if (element.size() > kMaxElement) return std::nullopt;
+  }
+  TextPlan plan;
+  PlanPrefix(plan, elements);
+  PlanAlphabet(plan, elements);
+  return plan;
+}
+
+struct IntegerPlan {
+  int64_t smallest = std::numeric_limits<int64_t>::max();
+  int64_t largest = std::numeric_limits<int64_t>::min();
+  size_t count = 0;
+
+  unsigned Width() const {
+    const uint64_t spread = static_cast<uint64_t>(largest) - static_cast<uint64_t>(smallest);
+    return static_cast<unsigned>(std::bit_width(spread) + 7) / 8;
+  }
+  size_t Size() const { return sizeof(ChunkBlock) + sizeof(int64_t) + Width() * count + kRoomBehind; }
+};
+
+std::optional<IntegerPlan> PlanIntegers(std::span<const Bytes> elements) {
+  IntegerPlan plan;
+  plan.count = elements.size();
+  for (const Bytes element : elements) {
+    const std::optional<int64_t> value = ParseInteger(element);
+    if (!value) return std::nullopt;
+    plan.smallest = std::min(plan.smallest, *value);
+    plan.largest = std::max(plan.largest, *value);
+  }
+  return plan;
+}
+
+// Appends symbols of a fixed number of bits.
+class BitWriter {
+ public:
+  BitWriter(char* to, unsigned bits) : to_(to), bits_(bits) {}
+  void Put(uint8_t symbol) {
+    word_ |= static_cast<uint64_t>(symbol) << filled_;
+    filled_ += bits_;
+    while (filled_ >= 8) Flush();
+  }
+  void Finish() {
+    if (filled_ > 0) Flush();
+  }
+
+ private:
+  void Flush() {
+    *to_++ = static_cast<char>(word_ & 0xff);
+    word_ >>= 8;
+    filled_ = filled_ >= 8 ? filled_ - 8 : 0;
+  }
+
+  char* to_;
+  unsigned bits_;
+  unsigned filled_ = 0;
+  uint64_t word_ = 0;
+};
+
+void WriteSymbols(ChunkBlock& block, const TextPlan& plan, std::span<const Bytes> elements) {
+  if (plan.bits == kPlainBits) {
+    char* to = block.At(block.body);
+    for (const Bytes element : elements) to = std::copy(element.begin() + block.prefix, element.end(), to);
+    return;
+  }
+  BitWriter writer(block.At(block.body), plan.bits);
+  for (const Bytes element : elements) {
+    for (const char c : element.substr(plan.prefix)) writer.Put(plan.symbol_of[static_cast<uint8_t>(c)]);
+  }
+  writer.Finish();
+}
+
+// Zero bits read as the first symbol, so whatever is decoded past the end stays inside the alphabet.
+void ClearRoomBehind(ChunkBlock& block) { std::memset(block.At(block.size - kRoomBehind), 0, kRoomBehind); }
+
+ChunkBlock* WriteTexts(const TextPlan& plan, std::span<const Bytes> elements) {
+  ChunkBlock* block = AllocateChunkBlock(plan.Size());
+  ClearRoomBehind(*block);
+  block->form = ChunkForm::kTexts;
+  block->unit = static_cast<uint8_t>(plan.bits);
+  block->prefix = static_cast<uint8_t>(plan.prefix);
+  block->has_lengths = plan.has_lengths;
+  block->width = static_cast<uint8_t>(elements.front().size() - plan.prefix);
+  block->lengths = static_cast<uint32_t>(sizeof(ChunkBlock) + plan.AlphabetBytes() + plan.prefix);
+  block->body = static_cast<uint32_t>(block->lengths + plan.LengthBytes());
+  block->end = static_cast<uint32_t>(plan.symbols);
+  char* to = block->At(sizeof(ChunkBlock));
+  to = std::copy_n(elements.front().begin(), plan.prefix, to);
+  to = std::copy_n(plan.alphabet.begin(), plan.AlphabetBytes(), to);
+  if (plan.has_lengths) {
+    for (const Bytes element : elements) *to++ = static_cast<char>(element.size() - plan.prefix);
+  }
+  WriteSymbols(*block, plan, elements);
+  return block;
+}
+
+ChunkBlock* WriteIntegers(const IntegerPlan& plan, std::span<const Bytes> elements) {
+  ChunkBlock* block = AllocateChunkBlock(plan.Size());
+  ClearRoomBehind(*block);
+  block->form = ChunkForm::kIntegers;
+  block->unit = static_cast<uint8_t>(plan.Width());
+  block->body = sizeof(ChunkBlock) + sizeof(int64_t);
+  block->end = static_cast<uint32_t>(elements.size());
+  std::memcpy(block->At(sizeof(ChunkBlock)), &plan.smallest, sizeof plan.smallest);
+  char* to = block->At(block->body);
+  for (const Bytes element : elements) {
+    const uint64_t difference = static_cast<uint64_t>(*ParseInteger(element)) - static_cast<uint64_t>(plan.smallest);
+    std::memcpy(to, &difference, sizeof difference);  // into the room of the next one, or the room behind
+    to += block->unit;
+  }
+  return block;
+}
+
+// Symbols are read eight at a time: at most 56 bits, which with a start inside a byte still fit one word.
+void UnpackSymbols(const ChunkBlock& block, uint32_t place, uint32_t symbols, char* to) {
+  const char* alphabet = block.At(sizeof(ChunkBlock) + block.prefix);
+  const unsigned bits = block.unit;
+  const unsigned mask = (1u << bits) - 1;
+  size_t bit = size_t{place} * bits;
+  for (uint32_t done = 0; done < symbols; done += 8, bit += 8 * bits) {
+    uint64_t word = LoadWord(block.At(block.body + bit / 8)) >> (bit % 8);
+    for (unsigned i = 0; i < 8; ++i, word >>= bits) *to++ = alphabet[word & mask];
+  }
+}
+
+}  // namespace
+
+ChunkBlock* AllocateChunkBlock(size_t size) {
+  void* memory = std::malloc(size);
+  if (memory == nullptr) throw std::bad_alloc();
+  auto* block = new (memory) ChunkBlock{};
+  block->size = static_cast<uint32_t>(size);
+  return block;
+}
+
+ChunkBlock* SealedBlock(std::span<const Bytes> elements, size_t open_size) {
+  const std::optional<TextPlan> texts = PlanTexts(elements);
+  if (!texts) return nullptr;
+  const std::optional<IntegerPlan> integers = PlanIntegers(elements);
+  if (integers && integers->Size() <= texts->Size()) return WriteIntegers(*integers, elements);
+  return texts->Size() < open_size ? WriteTexts(*texts, elements) : nullptr;
+}
+
+Bytes UnpackText(const ChunkBlock& block, uint32_t place, uint32_t symbols, char* scratch) {
+  const bool is_plain = block.unit == kPlainBits;
+  const char* plain = block.At(block.body + place);
+  if (is_plain && block.prefix == 0) return {plain, symbols};
+  std::memcpy(scratch, block.At(sizeof(ChunkBlock)), block.prefix);
+  if (is_plain) {
+    std::memcpy(scratch + block.prefix, plain, symbols);
+  } else {
+    UnpackSymbols(block, place, symbols, scratch + block.prefix);
+  }
+  return {scratch, size_t{block.prefix} + symbols};
+}
+
+Bytes UnpackInteger(const ChunkBlock& block, uint32_t place, char* scratch) {
+  int64_t smallest;
+  std::memcpy(&smallest, block.At(sizeof(ChunkBlock)), sizeof smallest);
+  const unsigned bits = 8u * block.unit;
+  uint64_t difference = LoadWord(block.At(block.body + size_t{place} * block.unit));
+  if (bits < 64) difference &= (uint64_t{1} << bits) - 1;
+  const auto value = static_cast<int64_t>(static_cast<uint64_t>(smallest) + difference);
+  return {scratch, static_cast<size_t>(std::to_chars(scratch, scratch + 20, value).ptr - scratch)};
+}
+
+}  // namespace respite

@@ -1,0 +1,144 @@
+// ChunkedList: a list of any length as a row of chunks (list_chunk.h).
+//
+//   row:  | gap | chunk chunk chunk … | gap |      a chunk here is a pointer and two counts: 16 bytes
+//                  │
+//                  └► block with hundreds of elements
+//
+// Finding the i-th element adds up the counts in the row, from the nearer end, which reads memory in order. Chunks at
+// the ends are open for pushes; a chunk over which the list has grown is sealed, and takes its shortest form then.
+//
+// How many elements a chunk takes, when it splits and when neighbours become one follows Redis' quicklist to the byte,
+// because OBJECT ENCODING calls a list "listpack" again when a single node is left, and that node must be the same.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/bytes.h"
+#include "datatypes/list_chunk.h"
+#include "datatypes/object.h"
+
+namespace respite {
+
+enum class ListEnd : uint8_t { kHead, kTail };
+
+// What list-max-listpack-size says: -1 to -5 mean 4, 8, 16, 32 or 64 KB of listpack (anything below counts as -5), a
+// positive number means elements, and zero one element.
+class ChunkLimit {
+ public:
+  explicit constexpr ChunkLimit(int64_t fill) : fill_(fill) {}
+
+  size_t MaxBytes() const;
+  size_t MaxCount() const;
+  // Redis: when elements are counted, more than 8 KB are too much all the same.
+  bool Admits(size_t listpack_bytes, size_t count) const;
+
+ private:
+  int64_t fill_;
+};
+
+// A row of chunks with room before it, so that chunks come and go at both ends in amortised constant time.
+class ChunkRow {
+ public:
+  size_t Size() const { return slots_.size() - front_; }
+  ListChunk& operator[](size_t i) { return slots_[front_ + i]; }
+  const ListChunk& operator[](size_t i) const { return slots_[front_ + i]; }
+  // Puts an empty chunk before the i-th. Requires: i <= Size(). Cost: O(1) at the ends, else O(Size()).
+  ListChunk& Insert(size_t i);
+  void Erase(size_t i, size_t count);
+  size_t UsedBytes() const { return slots_.capacity() * sizeof(ListChunk); }
+
+ private:
+  void MakeRoomInFront();
+
+  std::vector<ListChunk> slots_;
+  size_t front_ = 0;
+};
+
+class ChunkedList final : public Object {
+ public:
+  // An element: the index-th of a chunk.
+  struct Place {
+    size_t chunk = 0;
+    uint32_t index = 0;
+  };
+
+  // Walks over the elements. It dies with the first change of the list.
+  class Cursor {
+   public:
+    Cursor(const ChunkedList& list, Place place);
+    bool IsValid() const { return cursor_.IsValid(); }
+    // The view is good until the cursor moves. Requires: IsValid().
+    Bytes Element() { return cursor_.Element(); }
+    Place Where() const { return {chunk_, cursor_.Index()}; }
+    void Next() {
+      cursor_.Next();
+      if (!cursor_.IsValid()) EnterNext();
+    }
+    void Previous() {
+      cursor_.Previous();
+      if (!cursor_.IsValid()) EnterPrevious();
+    }
+
+   private:
+    void EnterNext();
+    void EnterPrevious();
+
+    const ChunkedList* list_;
+    size_t chunk_;
+    ChunkCursor cursor_;
+  };
+
+  explicit ChunkedList(ChunkLimit limit) : limit_(limit) {}
+
+  std::unique_ptr<Object> Clone() const override;
+  size_t Size() const override { return size_; }
+  // With `samples` other than 0 the blocks of so many chunks speak for all.
+  size_t UsedBytes(size_t samples) const override;
+
+  size_t ChunkCount() const { return row_.Size(); }
+  const ListChunk& Chunk(size_t i) const { return row_[i]; }
+
+  // Cost: O(length of the element), amortised.
+  void Push(ListEnd end, Bytes element);
+  // Requires: not empty. Cost: O(1).
+  void Pop(ListEnd end);
+  // Puts a chunk as it is behind the last, whatever the limit says. Requires: not empty.
+  void AppendChunk(ListChunk chunk);
+
+  // Requires: index < Size(). Cost: O(number of chunks), 16 bytes read for each.
+  Place PlaceOf(size_t index) const;
+  Cursor At(size_t index) const { return {*this, PlaceOf(index)}; }
+  // The first element that equals `element`. Cost: O(n).
+  std::optional<Place> Find(Bytes element) const;
+
+  // Cost: O(number of chunks + size of a chunk).
+  void InsertBefore(Place place, Bytes element);
+  void InsertAfter(Place place, Bytes element);
+  void Replace(Place place, Bytes element);
+  // Requires: index + count <= Size(). Cost: as before, and O(count).
+  void EraseRange(size_t index, size_t count);
+  // Removes elements equal to `element`, at most `most`, beginning at one end; answers how many. Cost: O(n).
+  size_t EraseEqual(Bytes element, size_t most, ListEnd from);
+
+  bool CheckInvariants() const;
+
+ private:
+  bool HasRoomFor(size_t chunk, Bytes element) const;
+  size_t Edge(ListEnd end) const { return end == ListEnd::kHead ? 0 : row_.Size() - 1; }
+  ListChunk& AddChunkAt(ListEnd end);
+  void SealInside(ListEnd end, size_t distance);
+  ListChunk& SplitBefore(Place place);
+  void MergeAround(size_t centre);
+  bool MergeIfSmall(size_t left);
+  size_t EraseEqualIn(ListChunk& chunk, Bytes element, size_t most, ListEnd from);
+
+  ChunkRow row_;
+  size_t size_ = 0;
+  ChunkLimit limit_;
+};
+
+}  // namespace respite

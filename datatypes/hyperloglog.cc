@@ -1,0 +1,444 @@
+#include "datatypes/hyperloglog.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace respite {
+
+namespace {
+
+constexpr int kIndexBits = 14;
+constexpr int kRankBits = 64 - kIndexBits;
+constexpr int kMaxRank = kRankBits + 1;
+constexpr uint64_t kHashSeed = 0xadc83b19;
+constexpr size_t kCountOffset = 8;
+
+constexpr uint32_t kZeroMax = 64;
+constexpr uint32_t kValueMax = 4;
+constexpr uint8_t kSparseRankMax = 32;
+
+uint8_t OctetAt(Bytes text, size_t at) { return static_cast<uint8_t>(text[at]); }
+
+uint64_t LoadLittle(const char* from, size_t size) {
+  uint64_t word = 0;
+  for (size_t i = size; i-- > 0;) word = word << 8 | static_cast<uint8_t>(from[i]);
+  return word;
+}
+
+uint64_t LoadLittle(const char* from) {
+  if constexpr (std::endian::native != std::endian::little) return LoadLittle(from, 8);
+  uint64_t word = 0;
+  std::memcpy(&word, from, sizeof word);
+  return word;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The estimate: O. Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", arXiv:1702.01284,
+// algorithm 6. It needs to know only how many registers have each rank. Redis: uses the same, in this order of
+// operations, which the last bit of the result depends on.
+
+// Registers per rank. Six bits hold up to 63; ranks above kMaxRank come from corrupt values only and count for nothing.
+using Histogram = std::array<uint32_t, 64>;
+
+double Sigma(double x) {
+  if (x == 1) return std::numeric_limits<double>::infinity();
+  double sum = x;
+  double previous = 0;
+  double weight = 1;
+  do {
+    previous = sum;
+    x *= x;
+    sum += x * weight;
+    weight += weight;
+  } while (sum != previous);
+  return sum;
+}
+
+double Tau(double x) {
+  if (x == 0 || x == 1) return 0;
+  double sum = 1 - x;
+  double previous = 0;
+  double weight = 1;
+  do {
+    previous = sum;
+    x = std::sqrt(x);
+    weight *= 0.5;
+    sum -= (1 - x) * (1 - x) * weight;
+  } while (sum != previous);
+  return sum / 3;
+}
+
+uint64_t Estimate(const Histogram& histogram) {
+  constexpr double kAlpha = 0.721347520444481703680;  // 1 / (2 ln 2)
+  constexpr double kRegisters = HllRegisters::kCount;
+  double sum = kRegisters * Tau((kRegisters - histogram[kMaxRank]) / kRegisters);
+  for (size_t rank = kRankBits; rank >= 1; --rank) sum = (sum + histogram[rank]) * 0.5;
+  sum += kRegisters * Sigma(histogram[0] / kRegisters);
+  const double estimate = kAlpha * kRegisters * kRegisters / sum;
+  if (!(estimate < 0x1p63)) return uint64_t{1} << 63;  // every register is full
+  return static_cast<uint64_t>(std::llround(estimate));
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Dense registers: three octets hold four.
+
+template <class Visit>  // visit(size_t index, uint8_t rank)
+void ForEachDense(Bytes registers, Visit visit) {
+  for (size_t index = 0; index < HllRegisters::kCount; index += 4) {
+    const char* group = registers.data() + index / 4 * 3;
+    const uint64_t bits = LoadLittle(group, 3);
+    for (size_t i = 0; i < 4; ++i) visit(index + i, static_cast<uint8_t>(bits >> (6 * i) & 63));
+  }
+}
+
+Histogram DenseHistogram(Bytes registers) {
+  // Neighbours are often equal; with a table for each of four they need not wait for each other.
+  std::array<Histogram, 4> parts{};
+  ForEachDense(registers, [&](size_t index, uint8_t rank) { ++parts[index % 4][rank]; });
+  Histogram sums{};
+  for (const Histogram& part : parts)
+    for (size_t rank = 0; rank < sums.size(); ++rank) sums[rank] += part[rank];
+  return sums;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Sparse runs
+
+struct Run {
+  enum class Kind : uint8_t { kZero, kLongZero, kValue };
+
+  Kind kind = Kind::kZero;
+  uint8_t rank = 0;
+  uint32_t length = 0;
+
+  size_t Octets() const { return kind == Kind::kLongZero ? 2 : 1; }
+};
+
+bool IsValue(uint8_t octet) { return (octet & 0x80) != 0; }
+
+// Redis: the second octet of an XZERO that is cut off reads as 0.
+Run RunAt(Bytes runs, size_t at) {
+  const uint8_t octet = OctetAt(runs, at);
+  if (IsValue(octet)) {
+    return {Run::Kind::kValue, static_cast<uint8_t>((octet >> 2 & 31) + 1), static_cast<uint32_t>((octet & 3) + 1)};
+  }
+  const uint32_t low = octet & 63;
+  if ((octet & 0x40) == 0) return {Run::Kind::kZero, 0, low + 1};
+  const uint32_t next = at + 1 < runs.size() ? OctetAt(runs, at + 1) : 0;
+  return {Run::Kind::kLongZero, 0, (low << 8 | next) + 1};
+}
+
+template <class Visit>  // visit(const Run&)
+void ForEachRun(Bytes runs, Visit visit) {
+  for (size_t at = 0; at < runs.size();) {
+    const Run run = RunAt(runs, at);
+    visit(run);
+    at += run.Octets();
+  }
+}
+
+// Calls visit(size_t index, uint8_t rank) for the registers that are not 0. False: the runs do not add up.
+// Redis: what follows the last register is not looked at if it begins with a VAL.
+template <class Visit>
+bool ForEachSparse(Bytes runs, Visit visit) {
+  size_t index = 0;
+  for (size_t at = 0; at < runs.size();) {
+    const Run run = RunAt(runs, at);
+    if (run.kind == Run::Kind::kValue) {
+      if (index + run.length > HllRegisters::kCount) break;
+      for (uint32_t i = 0; i < run.length; ++i) visit(index + i, run.rank);
+    }
+    index += run.length;
+    at += run.Octets();
+  }
+  return index == HllRegisters::kCount;
+}
+
+std::optional<Histogram> SparseHistogram(Bytes runs) {
+  Histogram histogram{};
+  size_t registers = 0;
+  ForEachRun(runs, [&](const Run& run) {
+    histogram[run.rank] += run.length;
+    registers += run.length;
+  });
+  return registers == HllRegisters::kCount ? std::optional(histogram) : std::nullopt;
+}
+
+// The run that holds a register.
+struct Place {
+  size_t at = 0;
+  size_t before = 0;   // where the run before it begins; the same as `at` for the first
+  uint32_t first = 0;  // its first register
+};
+
+// What eight runs of one octet each, or as many as come before the first XZERO, amount to.
+struct Stretch {
+  size_t octets = 0;
+  uint32_t registers = 0;
+};
+
+Stretch StretchOf(uint64_t octets) {
+  constexpr uint64_t kEach = 0x0101010101010101u;
+  const uint64_t xzeros = ~octets >> 1 & octets & kEach * 0x40;
+  const auto count = static_cast<size_t>(std::countr_zero(xzeros)) / 8;  // 8 without any
+  const uint64_t values = octets >> 7 & kEach;
+  uint64_t lengths = (octets & kEach * 0x3f & ~(values * 0x3c)) + kEach;
+  if (count < 8) lengths &= (uint64_t{1} << (8 * count)) - 1;
+  const uint64_t pairs = (lengths & 0x00ff00ff00ff00ffu) + (lengths >> 8 & 0x00ff00ff00ff00ffu);
+  return {count, static_cast<uint32_t>(pairs * 0x0001000100010001u >> 48)};
+}
+
+// nullopt: the runs end before.
+std::optional<Place> Locate(Bytes runs, uint32_t index) {
+  Place place;
+  while (place.at + 8 <= runs.size()) {
+    const Stretch stretch = StretchOf(LoadLittle(runs.data() + place.at));
+    if (stretch.octets == 0 || index < place.first + stretch.registers) break;
+    place = {place.at + stretch.octets, place.at + stretch.octets - 1, place.first + stretch.registers};
+    if (stretch.octets == 8) continue;
+    const Run run = RunAt(runs, place.at);  // the XZERO behind it
+    if (index < place.first + run.length) return place;
+    place = {place.at + 2, place.at, place.first + run.length};
+  }
+  while (place.at < runs.size()) {
+    const Run run = RunAt(runs, place.at);
+    if (index < place.first + run.length) return place;
+    place = {place.at + run.Octets(), place.at, place.first + run.length};
+  }
+  return std::nullopt;
+}
+
+// A few runs that are put together to replace others.
+class RunText {
+ public:
+  void Zeros(uint32_t length) {
+    if (length == 0) return;
+    if (length > kZeroMax) {
+      Put(0x40 | (length - 1) >> 8);
+      Put((length - 1) & 0xff);
+    } else {
+      Put(length - 1);
+    }
+  }
+  void Value(uint8_t rank, uint32_t length) {
+    if (length != 0) Put(0x80u | static_cast<uint32_t>(rank - 1) << 2 | (length - 1));
+  }
+  void Copy(Bytes octets) {
+    for (char octet : octets) octets_[size_++] = octet;
+  }
+
+  // Joins neighbours of one rank, as far as five steps reach: the format leaves no choice, since the octets that come
+  // out are Redis'.
+  void JoinValues() {
+    constexpr int kSteps = 5;
+    size_t at = 0;
+    for (int step = 0; step < kSteps && at < size_; ++step) {
+      const Run run = RunAt(View(), at);
+      if (run.kind == Run::Kind::kValue && JoinNext(at, run)) continue;
+      at += run.Octets();
+    }
+  }
+
+  Bytes View() const { return {octets_.data(), size_}; }
+
+ private:
+  void Put(uint32_t octet) { octets_[size_++] = static_cast<char>(octet); }
+  bool JoinNext(size_t at, const Run& run) {
+    if (at + 1 >= size_) return false;
+    const Run next = RunAt(View(), at + 1);
+    const uint32_t length = run.length + next.length;
+    if (next.kind != Run::Kind::kValue || next.rank != run.rank || length > kValueMax) return false;
+    octets_[at] = static_cast<char>(0x80u | static_cast<uint32_t>(run.rank - 1) << 2 | (length - 1));
+    std::memmove(octets_.data() + at + 1, octets_.data() + at + 2, size_ - at - 2);
+    --size_;
+    return true;
+  }
+
+  std::array<char, 24> octets_{};
+  size_t size_ = 0;
+};
+
+// `run` with one register raised: up to three runs.
+RunText Split(const Run& run, uint32_t first, HllMark mark) {
+  const uint32_t before = mark.index - first;
+  const uint32_t behind = run.length - before - 1;
+  const bool value = run.kind == Run::Kind::kValue;
+  RunText text;
+  value ? text.Value(run.rank, before) : text.Zeros(before);
+  text.Value(mark.rank, 1);
+  value ? text.Value(run.rank, behind) : text.Zeros(behind);
+  return text;
+}
+
+}  // namespace
+
+uint64_t MurmurHash(Bytes text, uint64_t seed) {
+  constexpr uint64_t kFactor = 0xc6a4a7935bd1e995u;
+  constexpr int kShift = 47;
+  uint64_t hash = seed ^ (text.size() * kFactor);
+  for (; text.size() >= 8; text.remove_prefix(8)) {
+    uint64_t word = LoadLittle(text.data()) * kFactor;
+    word = (word ^ word >> kShift) * kFactor;
+    hash = (hash ^ word) * kFactor;
+  }
+  if (!text.empty()) hash = (hash ^ LoadLittle(text.data(), text.size())) * kFactor;
+  hash = (hash ^ hash >> kShift) * kFactor;
+  return hash ^ hash >> kShift;
+}
+
+HllMark HllMarkOf(Bytes element) {
+  const uint64_t hash = MurmurHash(element, kHashSeed);
+  const uint64_t rest = hash >> kIndexBits | uint64_t{1} << kRankBits;
+  return {static_cast<uint32_t>(hash % HllRegisters::kCount), static_cast<uint8_t>(std::countr_zero(rest) + 1)};
+}
+
+bool HllRegisters::Merge(const Hll& hll) {
+  const auto raise = [this](size_t index, uint8_t rank) { ranks_[index] = std::max(ranks_[index], rank); };
+  if (hll.Encoding() == HllEncoding::kSparse) return ForEachSparse(hll.Registers(), raise);
+  ForEachDense(hll.Registers(), raise);
+  return true;
+}
+
+uint64_t HllRegisters::Count() const {
+  Histogram histogram{};
+  for (uint8_t rank : ranks_) ++histogram[rank];
+  return Estimate(histogram);
+}
+
+std::optional<Hll> Hll::Of(Bytes text) {
+  if (text.size() < kHeaderSize || !text.starts_with("HYLL") || OctetAt(text, 4) > 1) return std::nullopt;
+  Hll hll(text);
+  if (hll.Encoding() == HllEncoding::kDense && text.size() != kDenseSize) return std::nullopt;
+  return hll;
+}
+
+Bytes Hll::Empty() {
+  static constexpr char kText[] = "HYLL\1\0\0\0\0\0\0\0\0\0\0\0\x7f\xff";
+  return {kText, sizeof kText - 1};
+}
+
+std::optional<uint64_t> Hll::CachedCount() const {
+  const uint64_t count = LoadLittle(text_.data() + kCountOffset);
+  return count >> 63 == 0 ? std::optional(count) : std::nullopt;
+}
+
+std::optional<uint64_t> Hll::Count() const {
+  if (Encoding() == HllEncoding::kDense) return Estimate(DenseHistogram(Registers()));
+  const auto histogram = SparseHistogram(Registers());
+  return histogram ? std::optional(Estimate(*histogram)) : std::nullopt;
+}
+
+bool Hll::IsComplete() const {
+  if (Encoding() == HllEncoding::kDense) return true;
+  const Bytes runs = Registers();
+  size_t registers = 0;
+  size_t octets = 0;
+  ForEachRun(runs, [&](const Run& run) {
+    registers += run.length;
+    octets += run.Octets();
+  });
+  return registers == HllRegisters::kCount && octets == runs.size();
+}
+
+HllChange Hll::Add(HllMark mark, size_t sparse_max_bytes) const {
+  if (Encoding() == HllEncoding::kSparse) return AddToSparse(mark, sparse_max_bytes);
+  return {.kind = mark.rank > Register(mark.index) ? HllChange::Kind::kRegister : HllChange::Kind::kNone};
+}
+
+HllChange Hll::AddToSparse(HllMark mark, size_t sparse_max_bytes) const {
+  if (mark.rank > kSparseRankMax) return {.kind = HllChange::Kind::kPromote};
+  const Bytes runs = Registers();
+  const auto place = Locate(runs, mark.index);
+  if (!place) return {.kind = HllChange::Kind::kCorrupt};
+  const Run run = RunAt(runs, place->at);
+  const size_t end = place->at + run.Octets();
+  if (end > runs.size()) return {.kind = HllChange::Kind::kCorrupt};
+  if (run.kind == Run::Kind::kValue && run.rank >= mark.rank) return {.kind = HllChange::Kind::kNone};
+
+  const RunText split = Split(run, place->first, mark);
+  const size_t grown = text_.size() - run.Octets() + split.View().size();
+  if (grown > text_.size() && grown > sparse_max_bytes) return {.kind = HllChange::Kind::kPromote};
+
+  // Joining looks no further than five runs and the octet behind them.
+  constexpr size_t kLookahead = 11;
+  const Bytes behind = runs.substr(end, kLookahead);
+  RunText text;
+  text.Copy(runs.substr(place->before, place->at - place->before));
+  text.Copy(split.View());
+  text.Copy(behind);
+  text.JoinValues();
+  HllChange change{.kind = HllChange::Kind::kSplice,
+                   .inserted_size = static_cast<uint8_t>(text.View().size()),
+                   .removed = static_cast<uint16_t>(end + behind.size() - place->before),
+                   .offset = kHeaderSize + place->before};
+  std::ranges::copy(text.View(), change.inserted.begin());
+  return change;
+}
+
+std::optional<std::string> Hll::Dense() const {
+  if (Encoding() == HllEncoding::kDense) return std::string(text_);
+  std::string dense(text_.substr(0, kHeaderSize));
+  dense[4] = static_cast<char>(HllEncoding::kDense);
+  dense.resize(kDenseSize);
+  const auto set = [&](size_t index, uint8_t rank) { HllSetRegister(dense, {static_cast<uint32_t>(index), rank}); };
+  if (!ForEachSparse(Registers(), set)) return std::nullopt;
+  return dense;
+}
+
+std::string Hll::DescribeRuns() const {
+  std::string text;
+  ForEachRun(Registers(), [&](const Run& run) {
+    if (!text.empty()) text += ' ';
+    const std::string length = std::to_string(run.length);
+    if (run.kind == Run::Kind::kValue) {
+      text += "v:" + std::to_string(run.rank) + "," + length;
+    } else {
+      text += (run.kind == Run::Kind::kZero ? "z:" : "Z:") + length;
+    }
+  });
+  return text;
+}
+
+uint8_t Hll::Register(size_t index) const {
+  const Bytes group = text_.substr(kHeaderSize + index / 4 * 3, 3);
+  return static_cast<uint8_t>(LoadLittle(group.data(), 3) >> (index % 4 * 6) & 63);
+}
+
+void HllSetRegister(std::span<char> text, HllMark mark) {
+  char* group = text.data() + Hll::kHeaderSize + mark.index / 4 * 3;
+  const uint32_t shift = mark.index % 4 * 6;
+  const uint64_t bits = (LoadLittle(group, 3) & ~(uint64_t{63} << shift)) | static_cast<uint64_t>(mark.rank) << shift;
+  for (size_t i = 0; i < 3; ++i) group[i] = static_cast<char>(bits >> (8 * i));
+}
+
+void HllStoreCount(std::span<char> text, uint64_t count) {
+  for (size_t i = 0; i < 8; ++i) text[kCountOffset + i] = static_cast<char>(count >> (8 * i));
+}
+
+void HllMarkCountStale(std::span<char> text) {
+  text[kCountOffset + 7] = static_cast<char>(static_cast<uint8_t>(text[kCountOffset + 7]) | 0x80u);
+}
+
+void HllAdd(std::string& text, HllMark mark, size_t sparse_max_bytes) {
+  const Hll hll = *Hll::Of(text);
+  const HllChange change = hll.Add(mark, sparse_max_bytes);
+  switch (change.kind) {
+    case HllChange::Kind::kNone:
+    case HllChange::Kind::kCorrupt:
+      return;
+    case HllChange::Kind::kSplice:
+      text.replace(change.offset, change.removed, change.Inserted());
+      break;
+    case HllChange::Kind::kPromote:
+      text = *hll.Dense();
+      [[fallthrough]];
+    case HllChange::Kind::kRegister:
+      HllSetRegister(text, mark);
+  }
+  HllMarkCountStale(text);
+}
+
+}  // namespace respite

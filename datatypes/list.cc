@@ -1,0 +1,178 @@
+#include "datatypes/list.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace respite {
+
+size_t List::Size() const {
+  if (!Exists()) return 0;
+  return IsPacked() ? Packed().Count() : Chunks().Size();
+}
+
+bool List::IsEmpty() const {
+  if (!Exists()) return true;
+  return IsPacked() ? Packed().IsEmpty() : Chunks().Size() == 0;
+}
+
+// Redis: only the lengths of the texts are added, not what a listpack spends around them.
+void List::PrepareFor(std::span<const Bytes> elements) {
+  if (!IsPacked()) return;
+  size_t bytes = slot_.Size();
+  for (const Bytes element : elements) bytes += element.size();
+  if (!Limit().Admits(bytes, Size() + elements.size())) Unpack();
+}
+
+void List::Unpack() {
+  const Listpack packed = Packed();
+  auto chunks = std::make_unique<ChunkedList>(Limit());
+  ListChunk chunk;
+  for (size_t at = packed.Begin(); at != packed.End(); at = packed.Next(at)) chunk.PushBack(packed.TextAt(at).View());
+  if (!chunk.IsEmpty()) chunks->AppendChunk(std::move(chunk));
+  slot_.Become(std::move(chunks));
+}
+
+void List::PackIfSmall() {
+  if (IsPacked() || Chunks().ChunkCount() != 1) return;
+  const ListChunk& chunk = Chunks().Chunk(0);
+  if (chunk.ListpackBytes() > Limit().MaxBytes() / 2 || chunk.Count() > Limit().MaxCount() / 2) return;
+  StringStore packed(Listpack::Empty());
+  for (ChunkCursor cursor(chunk, 0); cursor.IsValid(); cursor.Next()) {
+    AppendElement(packed, EncodedElement(cursor.Element()));
+  }
+  slot_.Become(ValueForm::kListpack, packed.View());
+}
+
+void List::PushPacked(ListEnd end, std::span<const Bytes> elements) {
+  if (elements.size() == 1) {
+    const Listpack packed = Packed();
+    return InsertElement(slot_, end == ListEnd::kHead ? packed.Begin() : packed.End(), EncodedElement(elements[0]));
+  }
+  std::vector<EncodedElement> encoded;
+  encoded.reserve(elements.size());
+  if (end == ListEnd::kTail) {
+    for (const Bytes element : elements) encoded.emplace_back(element);
+    return InsertElements(slot_, Packed().End(), encoded);
+  }
+  for (size_t i = elements.size(); i > 0; --i) encoded.emplace_back(elements[i - 1]);
+  InsertElements(slot_, Packed().Begin(), encoded);
+}
+
+void List::Push(ListEnd end, std::span<const Bytes> elements) {
+  PrepareFor(elements);
+  if (IsPacked()) return PushPacked(end, elements);
+  ChunkedList& chunks = Chunks();
+  for (const Bytes element : elements) chunks.Push(end, element);
+}
+
+void List::PopOnly(ListEnd end) {
+  if (!IsPacked()) return Chunks().Pop(end);
+  RemoveElements(slot_, end == ListEnd::kHead ? Packed().Begin() : Packed().Last(), 1);
+}
+
+void List::Pop(ListEnd end) {
+  PopOnly(end);
+  PackIfSmall();
+}
+
+// The encoding is looked at when the element is back: a list does not change it by being turned.
+void List::Rotate(ListEnd from, ListEnd to) {
+  const std::string element(ListCursor(*this, from == ListEnd::kHead ? 0 : Size() - 1).Element());
+  const Bytes view = element;
+  PopOnly(from);
+  Push(to, {&view, 1});
+  PackIfSmall();
+}
+
+// Redis: makes room, and so may change the encoding, before it knows whether there is such a pivot.
+bool List::Insert(Bytes pivot, ListSide side, Bytes element) {
+  PrepareFor({&element, 1});
+  if (IsPacked()) {
+    const size_t at = Packed().Find(pivot, Packed().Begin());
+    if (at == Listpack::kNowhere) return false;
+    InsertElement(slot_, side == ListSide::kBefore ? at : Packed().Next(at), EncodedElement(element));
+    return true;
+  }
+  ChunkedList& chunks = Chunks();
+  const std::optional<ChunkedList::Place> place = chunks.Find(pivot);
+  if (!place) return false;
+  side == ListSide::kBefore ? chunks.InsertBefore(*place, element) : chunks.InsertAfter(*place, element);
+  return true;
+}
+
+// Redis: here too, room is made before it is known whether there is such an index.
+bool List::Replace(size_t index, Bytes element) {
+  PrepareFor({&element, 1});
+  if (index >= Size()) return false;
+  if (IsPacked()) {
+    ReplaceElement(slot_, Packed().Seek(index), EncodedElement(element));
+  } else {
+    Chunks().Replace(Chunks().PlaceOf(index), element);
+    PackIfSmall();
+  }
+  return true;
+}
+
+void List::EraseRange(size_t index, size_t count) {
+  if (count == 0) return;
+  if (IsPacked()) return RemoveElements(slot_, Packed().Seek(index), count);
+  Chunks().EraseRange(index, count);
+  PackIfSmall();
+}
+
+size_t List::ErasePackedEqual(const EncodedElement& element, size_t most, ListEnd from) {
+  size_t erased = 0;
+  if (from == ListEnd::kHead) {
+    for (size_t at = Packed().Begin(); erased < most; ++erased) {
+      at = Packed().Find(element, at);
+      if (at == Listpack::kNowhere) break;
+      RemoveElements(slot_, at, 1);
+    }
+    return erased;
+  }
+  for (size_t at = Packed().End(); at != Packed().Begin() && erased < most;) {
+    at = Packed().Previous(at);
+    if (!element.Matches(slot_.Data() + at)) continue;
+    RemoveElements(slot_, at, 1);
+    ++erased;
+  }
+  return erased;
+}
+
+size_t List::EraseEqual(Bytes element, size_t most, ListEnd from) {
+  if (IsPacked()) return ErasePackedEqual(EncodedElement(element), most, from);
+  const size_t erased = Chunks().EraseEqual(element, most, from);
+  if (erased > 0) PackIfSmall();
+  return erased;
+}
+
+ListCursor::ListCursor(const List& list, size_t index) {
+  if (index >= list.Size()) return;
+  if (list.IsPacked()) {
+    packed_ = list.Packed();
+    at_ = packed_.Seek(index);
+  } else {
+    chunked_.emplace(list.Chunks(), list.Chunks().PlaceOf(index));
+  }
+}
+
+Bytes ListCursor::PackedElementText() {
+  const PackedElement element = packed_.At(at_);
+  if (!element.is_integer) return element.text;
+  digits_ = IntegerText(element.integer);
+  return digits_;
+}
+
+void ListCursor::Next() {
+  if (chunked_) return chunked_->Next();
+  at_ = packed_.Next(at_);
+  if (at_ == packed_.End()) at_ = Listpack::kNowhere;
+}
+
+void ListCursor::Previous() {
+  if (chunked_) return chunked_->Previous();
+  at_ = at_ == packed_.Begin() ? Listpack::kNowhere : packed_.Previous(at_);
+}
+
+}  // namespace respite

@@ -1,0 +1,382 @@
+#include "datatypes/list_chunk.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "datatypes/chunk_seal.h"
+#include "datatypes/listpack.h"
+
+namespace respite {
+
+namespace {
+
+constexpr uint32_t kHead = sizeof(ChunkBlock);
+constexpr uint8_t kMark16 = 254;
+constexpr uint8_t kMark32 = 255;
+
+uint8_t LengthByte(size_t size) {
+  if (size < kMark16) return static_cast<uint8_t>(size);
+  return size <= std::numeric_limits<uint16_t>::max() ? kMark16 : kMark32;
+}
+
+uint32_t MarkBytes(uint8_t length_byte) {
+  if (length_byte < kMark16) return 0;
+  return length_byte == kMark16 ? sizeof(uint16_t) : sizeof(uint32_t);
+}
+
+// Bytes among the texts of an open block.
+uint32_t StoredSize(Bytes element) {
+  return static_cast<uint32_t>(element.size()) + 2 * MarkBytes(LengthByte(element.size()));
+}
+
+uint32_t ReadMark(const char* from, uint8_t length_byte) {
+  if (length_byte == kMark16) {
+    uint16_t size;
+    std::memcpy(&size, from, sizeof size);
+    return size;
+  }
+  uint32_t size;
+  std::memcpy(&size, from, sizeof size);
+  return size;
+}
+
+// The low bytes come first on every machine Respite runs on, so a uint16 mark is the head of a uint32.
+void WriteElement(char* to, Bytes element) {
+  const uint32_t mark_bytes = MarkBytes(LengthByte(element.size()));
+  const auto size = static_cast<uint32_t>(element.size());
+  std::memcpy(to, &size, mark_bytes);
+  if (!element.empty()) std::memcpy(to + mark_bytes, element.data(), element.size());
+  std::memcpy(to + mark_bytes + element.size(), &size, mark_bytes);
+}
+
+// Room for more behind `used` bytes. A block beyond the size of ordinary chunks holds one large element, and no other
+// will join it.
+uint32_t GrowthOf(uint32_t used) {
+  constexpr uint32_t kLeast = 64;
+  constexpr uint32_t kOrdinary = 65536;
+  return used > kOrdinary ? kLeast : std::max(kLeast, used / 2);
+}
+
+// Sums eight bytes at a time in four 16-bit lanes.
+uint32_t SumOfBytes(const char* from, uint32_t count) {
+  constexpr uint64_t kEven = 0x00ff00ff00ff00ff;
+  constexpr uint64_t kOnes = 0x0001000100010001;
+  uint64_t sum = 0;
+  for (; count >= 8; count -= 8, from += 8) {
+    uint64_t word;
+    std::memcpy(&word, from, sizeof word);
+    sum += (((word & kEven) + ((word >> 8) & kEven)) * kOnes) >> 48;
+  }
+  for (; count > 0; --count, ++from) sum += static_cast<uint8_t>(*from);
+  return static_cast<uint32_t>(sum);
+}
+
+// Bytes that Redis' listpack needs for an element.
+uint32_t EntryBytes(Bytes element) { return static_cast<uint32_t>(Listpack::SizeFor(element)); }
+
+}  // namespace
+
+ListChunk::~ListChunk() { Release(); }
+
+void ListChunk::Release() {
+  std::free(block_);
+  block_ = nullptr;
+}
+
+ListChunk ListChunk::Clone() const {
+  ListChunk copy;
+  if (block_ == nullptr) return copy;
+  copy.block_ = AllocateChunkBlock(block_->size);
+  std::memcpy(static_cast<void*>(copy.block_), block_, block_->size);
+  copy.count_ = count_;
+  copy.entry_bytes_ = entry_bytes_;
+  return copy;
+}
+
+uint32_t ListChunk::FreeBytes() const { return block_->size - kHead - count_ - TextBytes(); }
+
+bool ListChunk::HasRoom(Side side, uint32_t text_bytes) const {
+  const ChunkBlock& block = *block_;
+  if (side == Side::kFront) return block.lengths > kHead && block.begin - block.body >= text_bytes;
+  return block.lengths + count_ < block.body && block.size - block.end >= text_bytes;
+}
+
+// Where the new room goes. When there is plenty but at the other end, both ends share it, so that pushing at both in
+// turn does not shift the chunk each time. Otherwise the block grows by half, all of it at this end; a length byte gets
+// room for each text of average size.
+ListChunk::Gaps ListChunk::GapsFor(Side side, uint32_t text_bytes) const {
+  const uint32_t used = count_ + TextBytes() + text_bytes + 1;
+  const uint32_t spare = block_->size - kHead > used ? block_->size - kHead - used : 0;
+  const bool is_plenty = spare > used / 4;
+  const uint32_t room = is_plenty ? spare : GrowthOf(used);
+  const auto lengths = static_cast<uint32_t>(uint64_t{room} * (count_ + 1) / used);
+  const uint32_t texts = room - lengths;
+  const uint32_t lengths_other = is_plenty ? lengths / 2 : 0;
+  const uint32_t texts_other = is_plenty ? texts / 2 : 0;
+  const Gaps gaps = {.lengths_front = lengths - lengths_other + 1,
+                     .lengths_back = lengths_other,
+                     .texts_front = texts - texts_other + text_bytes,
+                     .texts_back = texts_other};
+  if (side == Side::kFront) return gaps;
+  return {gaps.lengths_back, gaps.lengths_front, gaps.texts_back, gaps.texts_front};
+}
+
+void ListChunk::MakeRoom(Side side, uint32_t text_bytes) {
+  if (block_ == nullptr) {
+    block_ = AllocateChunkBlock(kHead);
+    block_->lengths = block_->body = block_->begin = block_->end = kHead;
+  }
+  if (!HasRoom(side, text_bytes)) Rebuild(GapsFor(side, text_bytes));
+}
+
+// Requires: open.
+void ListChunk::Rebuild(const Gaps& gaps) {
+  const ChunkBlock& old = *block_;
+  const uint32_t lengths_room = gaps.lengths_front + count_ + gaps.lengths_back;
+  const size_t texts_room = size_t{gaps.texts_front} + TextBytes() + gaps.texts_back;
+  ChunkBlock* block = AllocateChunkBlock(kHead + lengths_room + texts_room);
+  block->has_marks = old.has_marks;
+  block->lengths = kHead + gaps.lengths_front;
+  block->body = kHead + lengths_room;
+  block->begin = block->body + gaps.texts_front;
+  block->end = block->begin + TextBytes();
+  std::memcpy(block->At(block->lengths), old.At(old.lengths), count_);
+  std::memcpy(block->At(block->begin), old.At(old.begin), TextBytes());
+  std::free(block_);
+  block_ = block;
+}
+
+// Gives memory back when most of a block is room.
+void ListChunk::DropRoom() {
+  constexpr uint32_t kWorthwhile = 512;
+  if (block_->size < kWorthwhile || IsSealed() || FreeBytes() < block_->size / 4 * 3) return;
+  Rebuild({.lengths_back = count_ / 4 + 1, .texts_back = TextBytes() / 4});
+}
+
+void ListChunk::Open() {
+  if (block_ == nullptr) return;
+  block_->is_exact = false;
+  if (!IsSealed()) return;
+  ListChunk opened;
+  opened.Append(*this);
+  *this = std::move(opened);
+}
+
+void ListChunk::PushFront(Bytes element) {
+  Open();
+  const uint32_t stored = StoredSize(element);
+  MakeRoom(Side::kFront, stored);
+  block_->begin -= stored;
+  block_->lengths -= 1;
+  const uint8_t length = LengthByte(element.size());
+  if (length >= kMark16) block_->has_marks = true;
+  *block_->At(block_->lengths) = static_cast<char>(length);
+  WriteElement(block_->At(block_->begin), element);
+  ++count_;
+  entry_bytes_ += EntryBytes(element);
+}
+
+void ListChunk::PushBack(Bytes element) {
+  Open();
+  const uint32_t stored = StoredSize(element);
+  MakeRoom(Side::kBack, stored);
+  const uint8_t length = LengthByte(element.size());
+  if (length >= kMark16) block_->has_marks = true;
+  *block_->At(block_->lengths + count_) = static_cast<char>(length);
+  WriteElement(block_->At(block_->end), element);
+  block_->end += stored;
+  ++count_;
+  entry_bytes_ += EntryBytes(element);
+}
+
+void ListChunk::PopFront() {
+  ChunkCursor cursor(*this, 0);
+  entry_bytes_ -= EntryBytes(cursor.Element());
+  block_->begin += cursor.Step();
+  if (block_->HasLengths()) ++block_->lengths;
+  --count_;
+  DropRoom();
+}
+
+void ListChunk::PopBack() {
+  ChunkCursor cursor(*this, count_ - 1);
+  entry_bytes_ -= EntryBytes(cursor.Element());
+  block_->end -= cursor.Step();
+  --count_;
+  DropRoom();
+}
+
+void ListChunk::Insert(uint32_t index, Bytes element) {
+  if (index == 0) return PushFront(element);
+  if (index == count_) return PushBack(element);
+  Open();
+  const uint32_t stored = StoredSize(element);
+  MakeRoom(Side::kBack, stored);
+  const uint32_t place = ChunkCursor(*this, index).place_;
+  char* length = block_->At(block_->lengths + index);
+  char* text = block_->At(place);
+  std::memmove(length + 1, length, count_ - index);
+  std::memmove(text + stored, text, block_->end - place);
+  *length = static_cast<char>(LengthByte(element.size()));
+  if (stored != element.size()) block_->has_marks = true;
+  WriteElement(text, element);
+  block_->end += stored;
+  ++count_;
+  entry_bytes_ += EntryBytes(element);
+}
+
+void ListChunk::Replace(uint32_t index, Bytes element) {
+  Open();
+  ChunkCursor cursor(*this, index);
+  const Bytes old = cursor.Element();
+  if (StoredSize(old) != StoredSize(element)) {
+    Erase(index, 1);
+    return Insert(index, element);
+  }
+  entry_bytes_ -= EntryBytes(old);
+  entry_bytes_ += EntryBytes(element);
+  WriteElement(block_->At(cursor.place_), element);
+}
+
+uint32_t ListChunk::EntryBytesOf(uint32_t index, uint32_t count) const {
+  size_t bytes = 0;
+  ChunkCursor cursor(*this, index);
+  for (; count > 0; --count, cursor.Next()) bytes += EntryBytes(cursor.Element());
+  return static_cast<uint32_t>(bytes);
+}
+
+void ListChunk::Erase(uint32_t index, uint32_t count) {
+  if (count == 0) return;
+  if (count == count_) {
+    *this = ListChunk();
+    return;
+  }
+  const uint32_t behind = index + count;
+  const bool is_middle = index > 0 && behind < count_;
+  if (is_middle) Open();
+  entry_bytes_ -= EntryBytesOf(index, count);
+  const uint32_t from = ChunkCursor(*this, index).place_;
+  const uint32_t to = behind == count_ ? block_->end : ChunkCursor(*this, behind).place_;
+  if (index == 0) {
+    block_->begin = to;
+    if (block_->HasLengths()) block_->lengths += count;
+  } else {
+    if (is_middle) {
+      char* lengths = block_->At(block_->lengths);
+      std::memmove(lengths + index, lengths + behind, count_ - behind);
+      std::memmove(block_->At(from), block_->At(to), block_->end - to);
+    }
+    block_->end -= to - from;
+  }
+  count_ -= count;
+  DropRoom();
+}
+
+ListChunk ListChunk::SplitOff(uint32_t index) {
+  ListChunk rest;
+  if (index == count_) return rest;
+  for (ChunkCursor cursor(*this, index); cursor.IsValid(); cursor.Next()) rest.PushBack(cursor.Element());
+  Erase(index, count_ - index);
+  return rest;
+}
+
+void ListChunk::Append(const ListChunk& other) {
+  if (other.IsEmpty()) return;
+  for (ChunkCursor cursor(other, 0); cursor.IsValid(); cursor.Next()) PushBack(cursor.Element());
+}
+
+void ListChunk::Seal() {
+  if (IsEmpty() || IsSealed() || block_->is_exact) return;
+  std::vector<Bytes> elements;
+  elements.reserve(count_);
+  for (ChunkCursor cursor(*this, 0); cursor.IsValid(); cursor.Next()) elements.push_back(cursor.Element());
+  ChunkBlock* sealed = SealedBlock(elements, kHead + count_ + TextBytes());
+  if (sealed == nullptr) {
+    if (FreeBytes() > 0) Rebuild({});
+    block_->is_exact = true;
+    return;
+  }
+  Release();
+  block_ = sealed;
+}
+
+bool ListChunk::CheckInvariants() const {
+  if (block_ == nullptr) return count_ == 0 && entry_bytes_ == 0;
+  const ChunkBlock& block = *block_;
+  if (count_ == 0 && entry_bytes_ != 0) return false;
+  if (block.form == ChunkForm::kOpen) {
+    const bool in_order = kHead <= block.lengths && block.lengths + count_ <= block.body && block.body <= block.begin;
+    if (!in_order || block.begin > block.end || block.end > block.size) return false;
+  }
+  if (count_ == 0) return block.begin == block.end;
+  size_t entries = 0;
+  ChunkCursor cursor(*this, 0);
+  for (; cursor.IsValid(); cursor.Next()) {
+    entries += EntryBytes(cursor.Element());
+    const bool has_mark = block.form == ChunkForm::kOpen && block.Length(cursor.Index()) >= kMark16;
+    if (has_mark && !block.has_marks) return false;
+    if (ChunkCursor(*this, cursor.Index()).place_ != cursor.place_) return false;
+  }
+  return entries == entry_bytes_ && cursor.place_ == block.end;
+}
+
+void ChunkCursor::Seek(const ListChunk& chunk, uint32_t index) {
+  block_ = chunk.block_;
+  count_ = chunk.count_;
+  index_ = index;
+  place_ = index <= count_ / 2 ? PlaceOf(index) : PlaceFromEnd(index);
+}
+
+uint32_t ChunkCursor::MarkedStep(uint32_t place, uint8_t length) const {
+  return ReadMark(block_->At(place), length) + 2 * MarkBytes(length);
+}
+
+uint32_t ChunkCursor::StepBack(uint32_t index, uint32_t place) const {
+  if (block_->form != ChunkForm::kOpen) return SealedStep(index);
+  const uint8_t length = block_->Length(index);
+  if (length < kMark16) return length;
+  return ReadMark(block_->At(place - MarkBytes(length)), length) + 2 * MarkBytes(length);
+}
+
+uint32_t ChunkCursor::PlaceOf(uint32_t index) const {
+  if (!block_->HasLengths()) return block_->begin + index * SealedStep(index);
+  if (!block_->has_marks) return block_->begin + SumOfBytes(block_->At(block_->lengths), index);
+  uint32_t place = block_->begin;
+  for (uint32_t i = 0; i < index; ++i) {
+    const uint8_t length = block_->Length(i);
+    place += length < kMark16 ? length : MarkedStep(place, length);
+  }
+  return place;
+}
+
+uint32_t ChunkCursor::PlaceFromEnd(uint32_t index) const {
+  if (!block_->HasLengths()) return block_->begin + index * SealedStep(index);
+  if (!block_->has_marks) return block_->end - SumOfBytes(block_->At(block_->lengths + index), count_ - index);
+  uint32_t place = block_->end;
+  for (uint32_t i = count_; i > index; --i) place -= StepBack(i - 1, place);
+  return place;
+}
+
+void ChunkCursor::Previous() {
+  --index_;  // wraps round at the first element, and so becomes invalid
+  if (IsValid()) place_ -= StepBack(index_, place_);
+}
+
+Bytes ChunkCursor::SlowElement() {
+  switch (block_->form) {
+    case ChunkForm::kOpen: {
+      const uint8_t length = block_->Length(index_);
+      return {block_->At(place_ + MarkBytes(length)), ReadMark(block_->At(place_), length)};
+    }
+    case ChunkForm::kTexts:
+      return UnpackText(*block_, place_, SealedStep(index_), scratch_.data());
+    case ChunkForm::kIntegers:
+      return UnpackInteger(*block_, place_, scratch_.data());
+  }
+  return {};
+}
+
+}  // namespace respite

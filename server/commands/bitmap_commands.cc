@@ -1,0 +1,423 @@
+// Bitmaps: strings whose bits and integer fields are read and written. The work on the bits is in datatypes/bitmap.h.
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datatypes/bitmap.h"
+#include "server/call.h"
+#include "server/commands/families.h"
+#include "server/key_finder.h"
+#include "server/server.h"
+
+namespace respite {
+
+namespace {
+
+// Bits that exist: as many as the longest string has.
+uint64_t CheckedOffset(const Call& call, int64_t offset) {
+  if (offset < 0 || offset / 8 >= call.server.settings().proto_max_bulk_len) throw Refusal{refusals::kBitOffset};
+  return static_cast<uint64_t>(offset);
+}
+
+Bit BitOf(int64_t value) { return value == 0 ? Bit::kClear : Bit::kSet; }
+
+// Makes the string long enough for the bit and its own to change. Requires: a string, or nullptr.
+Entry* WithRoomFor(Call& call, Entry* entry, Bytes key, uint64_t last_bit) {
+  if (entry == nullptr) entry = call.db.Put(nullptr, key, StringContent::Raw(""));
+  return call.db.Grow(entry, std::max<size_t>(entry->TextSize(), last_bit / 8 + 1));
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Single bits
+
+struct SetBit {
+  static constexpr CommandSpec spec = {.syntax = "SETBIT key offset:integer value:integer",
+                                       .summary = "Sets or clears one bit of a string, which grows as far as needed.",
+                                       .since = "2.2.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kBitmap,
+                                       .flags = kWrite | kDenyOom,
+                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
+                                       .categories = kAclBitmap};
+  static void Run(Call& call) {
+    const Bytes key = call.args.Next();
+    const uint64_t offset = CheckedOffset(call, call.args.NextInteger(refusals::kBitOffset));
+    const int64_t value = call.args.NextInteger(refusals::kBitValue);
+    if (value != 0 && value != 1) throw Refusal{refusals::kBitValue};
+    Entry* entry = call.db.FindString(key);
+    const size_t old_size = entry == nullptr ? 0 : entry->TextSize();
+    entry = WithRoomFor(call, entry, key, offset);
+    const Bit old = BitAt({entry->MutableText(), entry->TextSize()}, offset);
+    if (offset / 8 >= old_size || old != BitOf(value)) {
+      PutBit(entry->MutableText(), offset, BitOf(value));
+      call.db.Touched(key, "setbit");
+    }
+    call.reply.Integer(old == Bit::kSet ? 1 : 0);
+  }
+};
+
+struct GetBit {
+  static constexpr CommandSpec spec = {.syntax = "GETBIT key offset:integer",
+                                       .summary = "Returns one bit of a string.",
+                                       .since = "2.2.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kBitmap,
+                                       .flags = kReadOnly | kFast,
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
+                                       .categories = kAclBitmap};
+  static void Run(Call& call) {
+    const Bytes key = call.args.Next();
+    const uint64_t offset = CheckedOffset(call, call.args.NextInteger(refusals::kBitOffset));
+    const Entry* entry = call.db.ReadString(key);
+    if (entry == nullptr) return call.reply.Integer(0);
+    call.reply.Integer(BitAt(StringText(*entry).View(), offset) == Bit::kSet ? 1 : 0);
+  }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Ranges of bits
+
+enum class RangeUnit : uint8_t { kByte, kBit };
+
+RangeUnit TakeRangeUnit(Args& args) {
+  if (args.TakeToken("BIT")) return RangeUnit::kBit;
+  if (args.TakeToken("BYTE")) return RangeUnit::kByte;
+  throw Refusal{refusals::kSyntax};
+}
+
+// Turns what a client says, which may count from the end or reach beyond it, into bits; nullopt: none.
+std::optional<BitRange> RangeOf(int64_t first, int64_t last, RangeUnit unit, size_t text_size) {
+  const auto size = static_cast<int64_t>(unit == RangeUnit::kBit ? text_size * 8 : text_size);
+  if (first < 0) first = std::max<int64_t>(size + first, 0);
+  if (last < 0) last = std::max<int64_t>(size + last, 0);
+  last = std::min(last, size - 1);
+  if (first > last) return std::nullopt;
+  const auto from = static_cast<uint64_t>(first);
+  const auto to = static_cast<uint64_t>(last);
+  return unit == RangeUnit::kBit ? BitRange{from, to} : BitRange{from * 8, to * 8 + 7};
+}
+
+struct BitCount {
+  static constexpr CommandSpec spec = {
+      .syntax = "BITCOUNT key [range{start:integer end:integer [unit(BYTE|BIT)@7.0.0]}]",
+      .summary = "Counts the bits that are set in a string or in a part of it.",
+      .since = "2.6.0",
+      .complexity = "O(N)",
+      .group = CommandGroup::kBitmap,
+      .flags = kReadOnly,
+      .keys = {Key(1, kKeyRO | kKeyAccess)},
+      .categories = kAclBitmap};
+  static void Run(Call& call) {
+    const Entry* entry = call.db.ReadString(call.args.Next());
+    if (entry == nullptr) return call.reply.Integer(0);  // Redis: whatever the other words are
+    const StringText text(*entry);
+    call.reply.Integer(static_cast<int64_t>(Count(call.args, text.View())));
+  }
+
+ private:
+  static uint64_t Count(Args& args, Bytes text) {
+    if (args.AtEnd()) return CountSetBits(text);
+    if (args.Left() != 2 && args.Left() != 3) throw Refusal{refusals::kSyntax};
+    auto [first, last] = args.Take<int64_t, int64_t>();
+    if (first < 0 && last < 0 && first > last) return 0;  // Redis: whatever the unit is
+    const RangeUnit unit = args.AtEnd() ? RangeUnit::kByte : TakeRangeUnit(args);
+    const auto range = RangeOf(first, last, unit, text.size());
+    return range ? CountSetBits(text, *range) : 0;
+  }
+};
+
+struct BitPos {
+  static constexpr CommandSpec spec = {
+      .syntax = "BITPOS key bit:integer [range{start:integer [end-unit-block{end:integer [unit(BYTE|BIT)@7.0.0]}]}]",
+      .summary = "Finds the first bit that is set, or clear, in a string or in a part of it.",
+      .since = "2.8.7",
+      .complexity = "O(N)",
+      .group = CommandGroup::kBitmap,
+      .flags = kReadOnly,
+      .keys = {Key(1, kKeyRO | kKeyAccess)},
+      .categories = kAclBitmap};
+  static void Run(Call& call) {
+    auto [key, bit] = call.args.Take<Bytes, int64_t>();
+    if (bit != 0 && bit != 1) throw Refusal{refusals::kBitWanted};
+    const Entry* entry = call.db.ReadString(key);
+    // Redis: without a key, whatever the other words are.
+    if (entry == nullptr) return call.reply.Integer(bit == 0 ? 0 : -1);
+    const StringText text(*entry);
+    call.reply.Integer(Position(call.args, text.View(), BitOf(bit)));
+  }
+
+ private:
+  static int64_t Position(Args& args, Bytes text, Bit wanted) {
+    if (args.Left() > 3) throw Refusal{refusals::kSyntax};
+    const bool has_end = args.Left() >= 2;
+    const auto range = TakeRange(args, text.size());
+    if (!range) return -1;
+    if (const auto found = FindBit(text, *range, wanted)) return static_cast<int64_t>(*found);
+    // Unless the client named an end, clear bits follow the string.
+    return wanted == Bit::kSet || has_end ? -1 : static_cast<int64_t>(range->last + 1);
+  }
+  static std::optional<BitRange> TakeRange(Args& args, size_t text_size) {
+    const int64_t first = args.AtEnd() ? 0 : args.NextInteger();
+    if (args.AtEnd()) return RangeOf(first, static_cast<int64_t>(text_size) - 1, RangeUnit::kByte, text_size);
+    const Bytes last = args.Next();
+    const RangeUnit unit = args.AtEnd() ? RangeUnit::kByte : TakeRangeUnit(args);  // Redis: looks at it before the end
+    return RangeOf(first, Args::Integer(last), unit, text_size);
+  }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Combining strings
+
+BitOperation TakeOperation(Args& args) {
+  if (args.TakeToken("AND")) return BitOperation::kAnd;
+  if (args.TakeToken("OR")) return BitOperation::kOr;
+  if (args.TakeToken("XOR")) return BitOperation::kXor;
+  if (args.TakeToken("NOT")) return BitOperation::kNot;
+  throw Refusal{refusals::kSyntax};
+}
+
+struct BitOp {
+  static constexpr CommandSpec spec = {.syntax = "BITOP operation(AND|OR|XOR|NOT) destkey:key key...",
+                                       .summary = "Combines strings bit by bit and stores the result.",
+                                       .since = "2.6.0",
+                                       .complexity = "O(N)",
+                                       .group = CommandGroup::kBitmap,
+                                       .flags = kWrite | kDenyOom,
+                                       .keys = {Key(2, kKeyOW | kKeyUpdate), KeyRange(3, -1, 1, kKeyRO | kKeyAccess)},
+                                       .categories = kAclBitmap};
+  static void Run(Call& call) {
+    const BitOperation operation = TakeOperation(call.args);
+    const Bytes target = call.args.Next();
+    if (operation == BitOperation::kNot && call.args.Left() != 1) throw Refusal{refusals::kBitOpNotKeys};
+    // Every key is found first: finding one that has expired frees it, and an entry must not move under a view.
+    std::vector<const Entry*> entries;
+    for (Bytes key : call.args.Rest()) entries.push_back(call.db.FindStringToRead(key));
+    Entry* old = call.db.Find(target);
+    const Sources sources(entries);
+    const size_t size = sources.LongestSize();
+    if (size == 0) {
+      Delete(call, old, target);
+    } else {
+      Store(call, old, target, operation, sources);
+      call.db.Touched(target, "set");
+    }
+    call.reply.Integer(static_cast<int64_t>(size));
+  }
+
+ private:
+  // The texts of the source keys; missing ones are empty.
+  class Sources {
+   public:
+    explicit Sources(const std::vector<const Entry*>& entries) {
+      texts_.reserve(entries.size());
+      for (const Entry* entry : entries)
+        if (entry != nullptr) texts_.emplace_back(*entry);
+      size_t next = 0;
+      for (const Entry* entry : entries) views_.push_back(entry == nullptr ? Bytes() : texts_[next++].View());
+    }
+    std::span<const Bytes> Views() const { return views_; }
+    size_t LongestSize() const {
+      return std::ranges::max(views_, {}, [](Bytes view) { return view.size(); }).size();
+    }
+
+   private:
+    std::vector<StringText> texts_;  // integers are printed here
+    std::vector<Bytes> views_;
+  };
+
+  static void Delete(Call& call, Entry* old, Bytes target) {
+    if (old == nullptr) return;
+    call.db.Take(old);
+    call.db.Touched(target, "del");
+    call.effect.Replace("DEL", target);
+  }
+  static void Store(Call& call, Entry* old, Bytes target, BitOperation operation, const Sources& sources) {
+    const size_t size = sources.LongestSize();
+    // A result as long as the string it replaces is written over it, which spares the kernel giving us fresh memory.
+    if (old != nullptr && old->Type() == ValueType::kString && old->TextSize() == size && old->TryGrow(size)) {
+      CombineBits(operation, sources.Views(), {old->MutableText(), size});
+      call.db.SetDeadline(old, kNoDeadline);
+    } else if (size <= StringContent::kInlineMax) {
+      std::string result(size, '\0');
+      CombineBits(operation, sources.Views(), result);
+      call.db.Put(old, target, StringContent::Raw(result));
+    } else {
+      BlobRef result = BlobRef::OfSize(size, size);
+      CombineBits(operation, sources.Views(), {result.Data(), size});
+      call.db.Put(old, target, StringContent::Shared(std::move(result)));
+    }
+  }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Fields
+
+struct FieldOperation {
+  enum class Kind : uint8_t { kGet, kSet, kIncrBy };
+
+  Kind kind = Kind::kGet;
+  FieldOverflow overflow = FieldOverflow::kWrap;
+  BitField field = {};
+  int64_t value = 0;  // to set, or to add
+};
+
+FieldOverflow TakeOverflow(Args& args) {
+  if (args.TakeToken("WRAP")) return FieldOverflow::kWrap;
+  if (args.TakeToken("SAT")) return FieldOverflow::kSaturate;
+  if (args.TakeToken("FAIL")) return FieldOverflow::kFail;
+  throw Refusal{refusals::kFieldOverflow};
+}
+
+BitField TakeFieldType(Args& args) {
+  const Bytes word = args.Next();
+  const bool is_signed = word.starts_with('i');
+  if (!is_signed && !word.starts_with('u')) throw Refusal{refusals::kFieldType};
+  const int64_t bits = Args::Integer(word.substr(1), refusals::kFieldType);
+  if (bits < 1 || bits > (is_signed ? 64 : 63)) throw Refusal{refusals::kFieldType};
+  return {.bits = static_cast<int>(bits), .sign = is_signed ? FieldSign::kSigned : FieldSign::kUnsigned};
+}
+
+// `#7` is the eighth field of this width.
+uint64_t TakeFieldOffset(Call& call, const BitField& field) {
+  const Bytes word = call.args.Next();
+  if (!word.starts_with('#')) return CheckedOffset(call, Args::Integer(word, refusals::kBitOffset));
+  const auto number = static_cast<uint64_t>(Args::Integer(word.substr(1), refusals::kBitOffset));
+  // Redis: the product may run over and be small again.
+  return CheckedOffset(call, static_cast<int64_t>(number * static_cast<uint64_t>(field.bits)));
+}
+
+FieldOperation TakeFieldOperation(Call& call, FieldOverflow overflow) {
+  using Kind = FieldOperation::Kind;
+  FieldOperation operation{.overflow = overflow};
+  if (call.args.TakeTokenWith("GET", 2)) {
+    operation.kind = Kind::kGet;
+  } else if (call.args.TakeTokenWith("SET", 3)) {
+    operation.kind = Kind::kSet;
+  } else if (call.args.TakeTokenWith("INCRBY", 3)) {
+    operation.kind = Kind::kIncrBy;
+  } else {
+    throw Refusal{refusals::kSyntax};
+  }
+  operation.field = TakeFieldType(call.args);
+  operation.field.offset = TakeFieldOffset(call, operation.field);
+  if (operation.kind != Kind::kGet) operation.value = call.args.NextInteger();
+  return operation;
+}
+
+std::vector<FieldOperation> TakeFieldOperations(Call& call) {
+  std::vector<FieldOperation> operations;
+  FieldOverflow overflow = FieldOverflow::kWrap;
+  while (!call.args.AtEnd()) {
+    if (call.args.TakeTokenWith("OVERFLOW", 1)) {
+      overflow = TakeOverflow(call.args);
+    } else {
+      operations.push_back(TakeFieldOperation(call, overflow));
+    }
+  }
+  return operations;
+}
+
+bool OnlyReads(const std::vector<FieldOperation>& operations) {
+  return std::ranges::all_of(operations, [](const auto& each) { return each.kind == FieldOperation::Kind::kGet; });
+}
+
+void ReplyFields(Call& call, Bytes key, const std::vector<FieldOperation>& operations) {
+  const Entry* entry = call.db.ReadString(key);
+  std::optional<StringText> text;
+  if (entry != nullptr) text.emplace(*entry);
+  call.reply.Array(operations.size());
+  for (const FieldOperation& operation : operations)
+    call.reply.Integer(ReadField(text ? text->View() : Bytes(), operation.field));
+}
+
+enum class FieldOutcome : uint8_t { kNotWritten, kSame, kChanged };
+
+// Executes one operation and replies.
+FieldOutcome Execute(const FieldOperation& operation, std::span<char> text, Reply& reply) {
+  const BitField& field = operation.field;
+  const int64_t old_value = ReadField({text.data(), text.size()}, field);
+  if (operation.kind == FieldOperation::Kind::kGet) {
+    reply.Integer(old_value);
+    return FieldOutcome::kNotWritten;
+  }
+  const bool adds = operation.kind == FieldOperation::Kind::kIncrBy;
+  const auto new_value = adds ? AddToField(field, old_value, operation.value, operation.overflow)
+                              : FitField(field, operation.value, operation.overflow);
+  if (!new_value) {
+    reply.Null();
+    return FieldOutcome::kNotWritten;
+  }
+  reply.Integer(adds ? *new_value : old_value);
+  WriteField(text.data(), field, *new_value);
+  return *new_value == old_value ? FieldOutcome::kSame : FieldOutcome::kChanged;
+}
+
+void WriteFields(Call& call, Bytes key, const std::vector<FieldOperation>& operations) {
+  uint64_t last_bit = 0;
+  for (const FieldOperation& operation : operations)
+    if (operation.kind != FieldOperation::Kind::kGet) last_bit = std::max(last_bit, operation.field.LastBit());
+  Entry* entry = call.db.FindString(key);
+  const size_t old_size = entry == nullptr ? 0 : entry->TextSize();
+  entry = WithRoomFor(call, entry, key, last_bit);
+  const std::span<char> text(entry->MutableText(), entry->TextSize());
+  const bool grew = text.size() != old_size;
+
+  call.reply.Array(operations.size());
+  uint64_t changes = 0;
+  for (const FieldOperation& operation : operations) {
+    const FieldOutcome outcome = Execute(operation, text, call.reply);
+    // Redis: in a string that grew, every write counts as a change.
+    if (outcome == FieldOutcome::kChanged || (grew && outcome == FieldOutcome::kSame)) ++changes;
+  }
+  if (changes == 0 && !grew) return;
+  call.db.Touched(key, "setbit");
+  if (changes > 1) call.db.AlsoChanged(changes - 1);
+}
+
+struct BitFieldCommand {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "BITFIELD key [operation(GET get-block{encoding offset:integer}|write{[OVERFLOW "
+          "overflow-block(WRAP|SAT|FAIL)] write-operation(SET set-block{encoding offset:integer "
+          "value:integer}|INCRBY incrby-block{encoding offset:integer increment:integer})})...]",
+      .summary = "Reads, sets and adds to integers of any width at any bit of a string.",
+      .since = "3.2.0",
+      .complexity = "O(1), for each integer",
+      .group = CommandGroup::kBitmap,
+      .flags = kWrite | kDenyOom,
+      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate | kKeyVariableFlags)},
+      .categories = kAclBitmap,
+      .find_keys = BitFieldKeys};
+  static void Run(Call& call) {
+    const Bytes key = call.args.Next();
+    const std::vector<FieldOperation> operations = TakeFieldOperations(call);
+    OnlyReads(operations) ? ReplyFields(call, key, operations) : WriteFields(call, key, operations);
+  }
+};
+
+struct BitFieldRo {
+  static constexpr CommandSpec spec = {.syntax = "BITFIELD_RO key [GET... get-block{encoding offset:integer}]",
+                                       .summary = "Reads integers of any width at any bit of a string.",
+                                       .since = "6.0.0",
+                                       .complexity = "O(1), for each integer",
+                                       .group = CommandGroup::kBitmap,
+                                       .flags = kReadOnly | kFast,
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
+                                       .categories = kAclBitmap};
+  static void Run(Call& call) {
+    const Bytes key = call.args.Next();
+    const std::vector<FieldOperation> operations = TakeFieldOperations(call);
+    if (!OnlyReads(operations)) throw Refusal{refusals::kFieldReadOnly};
+    ReplyFields(call, key, operations);
+  }
+};
+
+constexpr auto kBitmapCommands = Family<BitCount, BitFieldCommand, BitFieldRo, BitOp, BitPos, GetBit, SetBit>();
+
+}  // namespace
+
+std::span<const CommandCard> BitmapCommands() { return kBitmapCommands; }
+
+}  // namespace respite

@@ -1,0 +1,317 @@
+// HyperLogLog: estimates of how many different elements were added. The values are strings in Redis' format, which
+// datatypes/hyperloglog.h knows.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <span>
+#include <string>
+
+#include "base/random.h"
+#include "datatypes/hyperloglog.h"
+#include "server/call.h"
+#include "server/commands/families.h"
+#include "server/server.h"
+
+namespace respite {
+
+namespace {
+
+Hll HllOf(const Entry& string) {
+  if (string.Form() == StringForm::kInt) throw Refusal{refusals::kNotHyperLogLog};
+  const auto hll = Hll::Of(string.Form() == StringForm::kBlob ? string.BlobText() : string.InlineText());
+  if (!hll) throw Refusal{refusals::kNotHyperLogLog};
+  return *hll;
+}
+
+// The entry, its text being its own to change.
+Entry* Owned(Call& call, Entry* entry) { return call.db.Grow(entry, entry->TextSize()); }
+// Requires: Owned, just before.
+std::span<char> TextOf(Entry& entry) { return {entry.MutableText(), entry.TextSize()}; }
+
+size_t SparseMaxBytes(const Call& call) { return call.server.settings().hll_sparse_max_bytes; }
+
+Entry* MakeDense(Call& call, Entry* entry, Bytes key) {
+  const auto dense = HllOf(*entry).Dense();
+  if (!dense) throw Refusal{refusals::kCorruptHyperLogLog};
+  return call.db.Assign(entry, key, StringContent::Raw(*dense));
+}
+
+Entry* Splice(Call& call, Entry* entry, Bytes key, const HllChange& change) {
+  const size_t old_size = entry->TextSize();
+  const size_t new_size = old_size - change.removed + change.inserted_size;
+  const size_t behind = change.offset + change.removed;
+  entry = call.db.Grow(entry, std::max(old_size, new_size));
+  char* at = entry->MutableText() + change.offset;
+  if (new_size != old_size) std::memmove(at + change.inserted_size, at + change.removed, old_size - behind);
+  std::memcpy(at, change.inserted.data(), change.inserted_size);
+  if (new_size >= old_size) return entry;
+  return call.db.Assign(entry, key, StringContent::Raw({entry->MutableText(), new_size}));
+}
+
+// Requires: not kNone.
+Entry* Apply(Call& call, Entry* entry, Bytes key, const HllChange& change, HllMark mark) {
+  switch (change.kind) {
+    case HllChange::Kind::kSplice:
+      return Splice(call, entry, key, change);
+    case HllChange::Kind::kCorrupt:
+      throw Refusal{refusals::kCorruptHyperLogLog};
+    case HllChange::Kind::kPromote:
+      entry = MakeDense(call, entry, key);
+      break;
+    default:
+      entry = Owned(call, entry);
+  }
+  HllSetRegister(TextOf(*entry), mark);
+  return entry;
+}
+
+struct PfAdd {
+  static constexpr CommandSpec spec = {.syntax = "PFADD key [element...]",
+                                       .summary = "Adds elements to a HyperLogLog, which is created if need be.",
+                                       .since = "2.8.9",
+                                       .complexity = "O(1), for each element",
+                                       .group = CommandGroup::kHyperLogLog,
+                                       .flags = kWrite | kDenyOom | kFast,
+                                       .keys = {Key(1, kKeyRW | kKeyInsert)},
+                                       .categories = kAclHyperLogLog};
+  static void Run(Call& call) {
+    const Bytes key = call.args.Next();
+    Entry* entry = call.db.FindString(key);
+    uint64_t changes = 0;
+    if (entry == nullptr) {
+      entry = call.db.Put(nullptr, key, StringContent::Raw(Hll::Empty()));
+      ++changes;
+    } else {
+      HllOf(*entry);
+      // Redis: whoever adds, even in vain, leaves a raw string.
+      if (entry->Form() == StringForm::kEmbedded) entry = Owned(call, entry);
+    }
+    for (Bytes element : call.args.Rest()) {
+      const HllMark mark = HllMarkOf(element);
+      const Hll hll = HllOf(*entry);
+      const HllChange change = hll.Add(mark, SparseMaxBytes(call));
+      if (change.kind == HllChange::Kind::kNone) continue;
+      // A later element must not be the first to find the value corrupt.
+      const bool alone = call.args.Left() == 1;
+      if (changes == 0 && !alone && !hll.IsComplete()) throw Refusal{refusals::kCorruptHyperLogLog};
+      entry = Apply(call, entry, key, change, mark);
+      ++changes;
+    }
+    if (changes != 0) Finish(call, entry, key, changes);
+    call.reply.Integer(changes != 0 ? 1 : 0);
+  }
+
+ private:
+  static void Finish(Call& call, Entry* entry, Bytes key, uint64_t changes) {
+    HllMarkCountStale(TextOf(*entry));
+    call.db.Touched(key, "pfadd");
+    if (changes > 1) call.db.AlsoChanged(changes - 1);
+  }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Counting and merging
+
+struct PfCount {
+  static constexpr CommandSpec spec = {
+      .syntax = "PFCOUNT key...",
+      .summary = "Estimates how many different elements were added to HyperLogLogs, taken together.",
+      .since = "2.8.9",
+      .complexity = "O(1) for one key, mostly from memory; O(N) with a large constant for N keys",
+      .group = CommandGroup::kHyperLogLog,
+      .flags = kReadOnly | kMayReplicate,
+      .keys = {KeyRange(1, -1, 1, kKeyRW | kKeyAccess)},
+      .categories = kAclHyperLogLog};
+  static void Run(Call& call) {
+    const uint64_t count = call.args.Left() == 1 ? CountOne(call) : CountUnion(call);
+    call.reply.Integer(static_cast<int64_t>(count));
+  }
+
+ private:
+  static uint64_t CountOne(Call& call) {
+    const Bytes key = call.args.Next();
+    const Entry* entry = call.db.ReadString(key);
+    if (entry == nullptr) return 0;
+    const Hll hll = HllOf(*entry);
+    if (const auto cached = hll.CachedCount()) return *cached;
+    const auto count = hll.Count();
+    if (!count) throw Refusal{refusals::kCorruptHyperLogLog};
+    // Redis: storing the count in the value is a change, which replicas repeat.
+    HllStoreCount(TextOf(*Owned(call, call.db.Find(key))), *count);
+    call.db.TouchedSilently(key);
+    return *count;
+  }
+  static uint64_t CountUnion(Call& call) {
+    HllRegisters registers;
+    for (Bytes key : call.args.Rest()) {
+      const Entry* entry = call.db.ReadString(key);
+      if (entry == nullptr) continue;
+      if (!registers.Merge(HllOf(*entry))) throw Refusal{refusals::kCorruptHyperLogLog};
+    }
+    return registers.Count();
+  }
+};
+
+struct PfMerge {
+  static constexpr CommandSpec spec = {
+      .syntax = "PFMERGE destkey:key [sourcekey:key...]",
+      .summary = "Adds what was added to some HyperLogLogs to another one.",
+      .since = "2.8.9",
+      .complexity = "O(N), N being the number of HyperLogLogs, with a large constant",
+      .group = CommandGroup::kHyperLogLog,
+      .flags = kWrite | kDenyOom,
+      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyInsert), KeyRange(2, -1, 1, kKeyRO | kKeyAccess)},
+      .categories = kAclHyperLogLog};
+  static void Run(Call& call) {
+    HllRegisters registers;
+    bool dense = false;
+    for (Bytes key : call.args.Rest()) {
+      const Entry* entry = call.db.FindStringToRead(key);
+      if (entry == nullptr) continue;
+      const Hll hll = HllOf(*entry);
+      dense |= hll.Encoding() == HllEncoding::kDense;
+      if (!registers.Merge(hll)) throw Refusal{refusals::kCorruptHyperLogLog};
+    }
+    const Bytes target = call.args.Next();
+    Entry* entry = call.db.Find(target);
+    const std::string merged =
+        Merged(entry, dense ? HllEncoding::kDense : HllEncoding::kSparse, registers, SparseMaxBytes(call));
+    call.db.Assign(entry, target, StringContent::Raw(merged));
+    call.db.Touched(target, "pfadd");
+    call.reply.Ok();
+  }
+
+ private:
+  // The value at the target raised to `registers`. Redis: register by register, which the sparse runs depend on.
+  static std::string Merged(const Entry* old, HllEncoding encoding, const HllRegisters& registers,
+                            size_t sparse_max_bytes) {
+    std::string text(old == nullptr ? Hll::Empty() : StringText(*old).View());
+    const Hll hll = *Hll::Of(text);
+    if (!hll.IsComplete()) throw Refusal{refusals::kCorruptHyperLogLog};
+    if (encoding == HllEncoding::kDense) text = *hll.Dense();
+    for (uint32_t index = 0; index < HllRegisters::kCount; ++index)
+      if (registers[index] != 0) HllAdd(text, {index, registers[index]}, sparse_max_bytes);
+    HllMarkCountStale(text);
+    return text;
+  }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// For developers
+
+struct PfDebug {
+  static constexpr CommandSpec spec = {.syntax = "PFDEBUG subcommand key",
+                                       .summary = "Shows how a HyperLogLog is stored, or makes it dense.",
+                                       .since = "2.8.9",
+                                       .complexity = "O(N), N being the number of registers",
+                                       .group = CommandGroup::kHyperLogLog,
+                                       .flags = kWrite | kDenyOom | kAdmin,
+                                       .keys = {Key(2, kKeyRW | kKeyAccess)},
+                                       .categories = kAclHyperLogLog,
+                                       .syscmd = true};
+  static void Run(Call& call) {
+    const Bytes subcommand = call.args[1];
+    const Bytes key = call.args[2];
+    Entry* entry = call.db.FindString(key);
+    if (entry == nullptr) throw Refusal{refusals::kNoSuchHyperLogLog};
+    const Hll hll = HllOf(*entry);
+    if (EqualsIgnoreCase(subcommand, "GETREG")) return ReplyRegisters(call, *EnsureDense(call, entry, key));
+    if (EqualsIgnoreCase(subcommand, "DECODE")) return ReplyRuns(call, hll);
+    if (EqualsIgnoreCase(subcommand, "ENCODING")) {
+      return call.reply.Simple(hll.Encoding() == HllEncoding::kDense ? "dense" : "sparse");
+    }
+    if (!EqualsIgnoreCase(subcommand, "TODENSE")) throw refusals::UnknownPfDebug(subcommand);
+    const bool converts = hll.Encoding() == HllEncoding::kSparse;
+    EnsureDense(call, entry, key);
+    call.reply.Integer(converts ? 1 : 0);
+  }
+
+ private:
+  static Entry* EnsureDense(Call& call, Entry* entry, Bytes key) {
+    if (HllOf(*entry).Encoding() == HllEncoding::kDense) return entry;
+    entry = MakeDense(call, entry, key);
+    call.db.TouchedSilently(key);
+    return entry;
+  }
+  static void ReplyRegisters(Call& call, const Entry& entry) {
+    const Hll hll = HllOf(entry);
+    call.reply.Array(HllRegisters::kCount);
+    for (size_t index = 0; index < HllRegisters::kCount; ++index) call.reply.Integer(hll.Register(index));
+  }
+  static void ReplyRuns(Call& call, const Hll& hll) {
+    if (hll.Encoding() != HllEncoding::kSparse) throw Refusal{refusals::kHyperLogLogNotSparse};
+    call.reply.Bulk(Bytes(hll.DescribeRuns()));
+  }
+};
+
+struct PfSelfTest {
+  static constexpr CommandSpec spec = {.syntax = "PFSELFTEST",
+                                       .summary = "Checks registers, encodings and estimates with random elements.",
+                                       .since = "2.8.9",
+                                       .complexity = "O(1), but it takes a good part of a second",
+                                       .group = CommandGroup::kHyperLogLog,
+                                       .flags = kAdmin,
+                                       .categories = kAclHyperLogLog,
+                                       .syscmd = true};
+  static void Run(Call& call) {
+    Random& random = call.server.random();
+    for (int round = 0; round < 100; ++round) CheckRegisters(random);
+    CheckEstimates(random.Next(), SparseMaxBytes(call));
+    call.reply.Ok();
+  }
+
+ private:
+  // Random values for all registers must read back.
+  static void CheckRegisters(Random& random) {
+    std::string dense = *Hll::Of(Hll::Empty())->Dense();
+    std::array<uint8_t, HllRegisters::kCount> expected;
+    for (uint32_t index = 0; index < expected.size(); ++index) {
+      expected[index] = static_cast<uint8_t>(random.Below(64));
+      HllSetRegister(dense, {index, expected[index]});
+    }
+    for (size_t index = 0; index < expected.size(); ++index) {
+      const int actual = Hll::Of(dense)->Register(index);
+      if (actual == expected[index]) continue;
+      throw refusals::FailedSelfTest("Register " + std::to_string(index) + " should be " +
+                                     std::to_string(expected[index]) + " but is " + std::to_string(actual));
+    }
+  }
+
+  // Both encodings must agree on how many elements there are, and be right within six times the standard error.
+  static void CheckEstimates(uint64_t seed, size_t sparse_max_bytes) {
+    constexpr uint64_t kElements = 1'000'000;
+    std::string dense = *Hll::Of(Hll::Empty())->Dense();
+    std::string any(Hll::Empty());
+    uint64_t checkpoint = 1;
+    for (uint64_t added = 1; added <= kElements; ++added) {
+      const uint64_t element = added ^ seed;
+      const HllMark mark = HllMarkOf({reinterpret_cast<const char*>(&element), sizeof element});
+      HllAdd(dense, mark, sparse_max_bytes);
+      HllAdd(any, mark, sparse_max_bytes);
+      if (added != checkpoint) continue;
+      CheckEstimate(added, *Hll::Of(dense)->Count());
+      const Hll other = *Hll::Of(any);
+      if (added < sparse_max_bytes / 2 && other.Encoding() != HllEncoding::kSparse)
+        throw refusals::FailedSelfTest("sparse encoding not used");
+      if (other.Count() != Hll::Of(dense)->Count()) throw refusals::FailedSelfTest("dense/sparse disagree");
+      checkpoint *= 10;
+    }
+  }
+  static void CheckEstimate(uint64_t added, uint64_t estimate) {
+    const double standard_error = 1.04 / std::sqrt(static_cast<double>(HllRegisters::kCount));
+    const double allowed = added == 10 ? 1 : std::ceil(standard_error * 6 * static_cast<double>(added));
+    const uint64_t error = estimate > added ? estimate - added : added - estimate;
+    if (static_cast<double>(error) <= allowed) return;
+    throw refusals::FailedSelfTest("Too big error. card:" + std::to_string(added) + " abserr:" + std::to_string(error));
+  }
+};
+
+constexpr auto kHyperLogLogCommands = Family<PfAdd, PfCount, PfDebug, PfMerge, PfSelfTest>();
+
+}  // namespace
+
+std::span<const CommandCard> HyperLogLogCommands() { return kHyperLogLogCommands; }
+
+}  // namespace respite

@@ -1,0 +1,506 @@
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "datatypes/list.h"
+#include "server/call.h"
+#include "server/commands/families.h"
+#include "server/key_finder.h"
+
+namespace respite {
+
+namespace {
+
+const char* PushEvent(ListEnd end) { return end == ListEnd::kHead ? "lpush" : "rpush"; }
+const char* PopEvent(ListEnd end) { return end == ListEnd::kHead ? "lpop" : "rpop"; }
+size_t IndexAt(ListEnd end, const List& list) { return end == ListEnd::kHead ? 0 : list.Size() - 1; }
+
+ListEnd EndNamed(Bytes word) {
+  if (EqualsIgnoreCase(word, "left")) return ListEnd::kHead;
+  if (EqualsIgnoreCase(word, "right")) return ListEnd::kTail;
+  throw Refusal{refusals::kSyntax};
+}
+
+// Redis: a word that is no integer at all gets the same answer as one below `least`.
+int64_t IntegerFrom(int64_t least, Bytes word, const char* refusal) {
+  const int64_t value = Args::Integer(word, refusal);
+  if (value < least) throw Refusal{refusal};
+  return value;
+}
+
+// An index counted from the end when negative; beyond the list when there is none.
+size_t IndexOf(int64_t index, size_t size) {
+  if (index < 0) index += static_cast<int64_t>(size);
+  return index < 0 ? size : static_cast<size_t>(index);
+}
+
+// Elements in a row.
+struct Stretch {
+  size_t first = 0;
+  size_t count = 0;
+};
+
+// What start and stop, either counted from the end when negative, mean in a list of `size` elements.
+Stretch StretchOf(int64_t start, int64_t stop, size_t size) {
+  const auto length = static_cast<int64_t>(size);
+  if (start < 0) start = std::max<int64_t>(start + length, 0);
+  if (stop < 0) stop += length;
+  if (start > stop || start >= length) return {};
+  stop = std::min(stop, length - 1);
+  return {static_cast<size_t>(start), static_cast<size_t>(stop - start + 1)};
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Pushing
+
+void Push(Call& call, ListEnd end) {
+  const Bytes key = call.args.Next();
+  size_t room = 0;
+  for (const Bytes element : call.args.Rest()) room += element.size() + 2;
+  constexpr size_t kMostRoom = 4096;
+  Edit<List> list = call.db.OpenOrCreate<List>(key, std::min(room, kMostRoom));
+  list->Push(end, call.args.Rest());
+  list.Touched(PushEvent(end));
+  call.reply.Integer(static_cast<int64_t>(list->Size()));
+}
+
+void PushIfExists(Call& call, ListEnd end) {
+  Edit<List> list = call.db.Open<List>(call.args.Next());
+  if (!list) return call.reply.Integer(0);
+  list->Push(end, call.args.Rest());
+  list.Touched(PushEvent(end));
+  call.reply.Integer(static_cast<int64_t>(list->Size()));
+}
+
+struct LPush {
+  static constexpr CommandSpec spec = {.syntax = "LPUSH key element...",
+                                       .summary = "Puts elements at the head of a list, which is made if need be.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(1) for each element pushed",
+                                       .group = CommandGroup::kList,
+                                       .flags = kWrite | kDenyOom | kFast,
+                                       .keys = {Key(1, kKeyRW | kKeyInsert)},
+                                       .categories = kAclList};
+  static void Run(Call& call) { Push(call, ListEnd::kHead); }
+};
+
+struct RPush {
+  static constexpr CommandSpec spec = {.syntax = "RPUSH key element...",
+                                       .summary = "Puts elements at the tail of a list, which is made if need be.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(1) for each element pushed",
+                                       .group = CommandGroup::kList,
+                                       .flags = kWrite | kDenyOom | kFast,
+                                       .keys = {Key(1, kKeyRW | kKeyInsert)},
+                                       .categories = kAclList};
+  static void Run(Call& call) { Push(call, ListEnd::kTail); }
+};
+
+struct LPushX {
+  static constexpr CommandSpec spec = {.syntax = "LPUSHX key element...",
+                                       .summary = "Puts elements at the head of a list that exists.",
+                                       .since = "2.2.0",
+                                       .complexity = "O(1) for each element pushed",
+                                       .group = CommandGroup::kList,
+                                       .flags = kWrite | kDenyOom | kFast,
+                                       .keys = {Key(1, kKeyRW | kKeyInsert)},
+                                       .categories = kAclList};
+  static void Run(Call& call) { PushIfExists(call, ListEnd::kHead); }
+};
+
+struct RPushX {
+  static constexpr CommandSpec spec = {.syntax = "RPUSHX key element...",
+                                       .summary = "Puts elements at the tail of a list that exists.",
+                                       .since = "2.2.0",
+                                       .complexity = "O(1) for each element pushed",
+                                       .group = CommandGroup::kList,
+                                       .flags = kWrite | kDenyOom | kFast,
+                                       .keys = {Key(1, kKeyRW | kKeyInsert)},
+                                       .categories = kAclList};
+  static void Run(Call& call) { PushIfExists(call, ListEnd::kTail); }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Popping
+
+// Writes the `count` elements at an end, outermost first, and takes them out. Requires: count <= Size().
+void PopMany(Call& call, Edit<List>& list, ListEnd end, size_t count) {
+  call.reply.Array(count);
+  ListCursor cursor(*list, IndexAt(end, *list));
+  for (size_t i = 0; i < count; ++i) {
+    call.reply.Bulk(cursor.Element());
+    end == ListEnd::kHead ? cursor.Next() : cursor.Previous();
+  }
+  list->EraseRange(end == ListEnd::kHead ? 0 : list->Size() - count, count);
+  list.Touched(PopEvent(end));
+}
+
+void PopOne(Call& call, Edit<List>& list, ListEnd end) {
+  call.reply.Bulk(ListCursor(*list, IndexAt(end, *list)).Element());
+  list->Pop(end);
+  list.Touched(PopEvent(end));
+}
+
+void Pop(Call& call, ListEnd end) {
+  const Bytes key = call.args.Next();
+  if (call.args.Left() > 1) throw refusals::WrongArity(PopEvent(end));
+  std::optional<size_t> count;
+  if (!call.args.AtEnd()) {
+    count = static_cast<size_t>(IntegerFrom(0, call.args.Next(), refusals::kMustBePositive));
+  }
+  Edit<List> list = call.db.Open<List>(key);
+  if (!list) return count ? call.reply.NullArray() : call.reply.Null();
+  if (!count) return PopOne(call, list, end);
+  if (*count == 0) return call.reply.Array(0);
+  PopMany(call, list, end, std::min(*count, list->Size()));
+}
+
+struct LPop {
+  static constexpr CommandSpec spec = {.syntax = "LPOP key [count:integer@6.2.0]",
+                                       .summary = "Takes the first elements off a list and returns them.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(N) for N elements taken",
+                                       .group = CommandGroup::kList,
+                                       .flags = kWrite | kFast,
+                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)},
+                                       .categories = kAclList};
+  static void Run(Call& call) { Pop(call, ListEnd::kHead); }
+};
+
+struct RPop {
+  static constexpr CommandSpec spec = {.syntax = "RPOP key [count:integer@6.2.0]",
+                                       .summary = "Takes the last elements off a list and returns them.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(N) for N elements taken",
+                                       .group = CommandGroup::kList,
+                                       .flags = kWrite | kFast,
+                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)},
+                                       .categories = kAclList};
+  static void Run(Call& call) { Pop(call, ListEnd::kTail); }
+};
+
+struct LMPopOptions {
+  std::span<const Bytes> keys;
+  ListEnd end = ListEnd::kHead;
+  size_t count = 1;
+};
+
+LMPopOptions ParseLMPopOptions(Args& args) {
+  LMPopOptions options;
+  const auto numkeys = static_cast<size_t>(IntegerFrom(1, args.Next(), refusals::kNumKeysPositive));
+  if (numkeys >= args.Left()) throw Refusal{refusals::kSyntax};
+  options.keys = args.Rest().first(numkeys);
+  for (size_t i = 0; i < numkeys; ++i) args.Next();
+  options.end = EndNamed(args.Next());
+  if (args.TakeTokenWith("COUNT", 1)) {
+    options.count = static_cast<size_t>(IntegerFrom(1, args.Next(), refusals::kCountPositive));
+  }
+  args.ExpectEnd();
+  return options;
+}
+
+struct LMPop {
+  static constexpr CommandSpec spec = {
+      .syntax = "LMPOP numkeys:integer key... where(LEFT|RIGHT) [COUNT count:integer]",
+      .summary = "Takes elements off the first of several lists that has any, and returns them with its name.",
+      .since = "7.0.0",
+      .complexity = "O(N+M) for N keys looked at and M elements taken",
+      .group = CommandGroup::kList,
+      .flags = kWrite,
+      .keys = {CountedKeys(1, kKeyRW | kKeyAccess | kKeyDelete)},
+      .categories = kAclList};
+  static void Run(Call& call) {
+    const LMPopOptions options = ParseLMPopOptions(call.args);
+    for (const Bytes key : options.keys) {
+      Edit<List> list = call.db.Open<List>(key);
+      if (!list) continue;
+      const size_t count = std::min(options.count, list->Size());
+      call.reply.Array(2);
+      call.reply.Bulk(key);
+      PopMany(call, list, options.end, count);
+      return call.effect.Replace(options.end == ListEnd::kHead ? "LPOP" : "RPOP", key, static_cast<int64_t>(count));
+    }
+    call.reply.NullArray();
+  }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// From one list to another
+
+void TurnList(Call& call, Edit<List>& list, ListEnd from, ListEnd to) {
+  call.reply.Bulk(ListCursor(*list, IndexAt(from, *list)).Element());
+  list->Rotate(from, to);
+  list.Touched(PushEvent(to));
+  list.Touched(PopEvent(from));
+}
+
+void Move(Call& call, ListEnd from, ListEnd to) {
+  const Bytes source_key = call.args[1];
+  const Bytes target_key = call.args[2];
+  Edit<List> source = call.db.Open<List>(source_key);
+  if (!source) return call.reply.Null();
+  if (source_key == target_key) return TurnList(call, source, from, to);
+
+  ListCursor cursor(*source, IndexAt(from, *source));
+  const Bytes element = cursor.Element();
+  Edit<List> target = call.db.OpenOrCreate<List>(target_key, std::min(element.size(), size_t{4096}) + 2);
+  target->Push(to, {&element, 1});
+  target.Touched(PushEvent(to));
+  call.reply.Bulk(element);
+  source->Pop(from);
+  source.Touched(PopEvent(from));
+}
+
+struct LMove {
+  static constexpr CommandSpec spec = {
+      .syntax = "LMOVE source:key destination:key wherefrom(LEFT|RIGHT) whereto(LEFT|RIGHT)",
+      .summary = "Moves an element from an end of one list to an end of another, and returns it.",
+      .since = "6.2.0",
+      .complexity = "O(1)",
+      .group = CommandGroup::kList,
+      .flags = kWrite | kDenyOom,
+      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete), Key(2, kKeyRW | kKeyInsert)},
+      .categories = kAclList};
+  static void Run(Call& call) {
+    const ListEnd from = EndNamed(call.args[3]);
+    const ListEnd to = EndNamed(call.args[4]);
+    Move(call, from, to);
+  }
+};
+
+struct RPopLPush {
+  static constexpr CommandSpec spec = {
+      .syntax = "RPOPLPUSH source:key destination:key",
+      .summary = "Moves the last element of one list to the head of another, and returns it.",
+      .since = "1.2.0",
+      .complexity = "O(1)",
+      .group = CommandGroup::kList,
+      .flags = kWrite | kDenyOom,
+      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete), Key(2, kKeyRW | kKeyInsert)},
+      .categories = kAclList,
+      .deprecated_since = "6.2.0",
+      .replaced_by = "`LMOVE` with the `RIGHT` and `LEFT` arguments"};
+  static void Run(Call& call) { Move(call, ListEnd::kTail, ListEnd::kHead); }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Reading
+
+struct LLen {
+  static constexpr CommandSpec spec = {.syntax = "LLEN key",
+                                       .summary = "Counts the elements of a list.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kList,
+                                       .flags = kReadOnly | kFast,
+                                       .keys = {Key(1, kKeyRO)},
+                                       .categories = kAclList};
+  static void Run(Call& call) { call.reply.Integer(static_cast<int64_t>(call.db.Read<List>(call.args.Next()).Size())); }
+};
+
+struct LIndex {
+  static constexpr CommandSpec spec = {.syntax = "LINDEX key index:integer",
+                                       .summary = "Returns the element at a place in a list.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(N) for N elements between the place and the nearer end",
+                                       .group = CommandGroup::kList,
+                                       .flags = kReadOnly,
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
+                                       .categories = kAclList};
+  static void Run(Call& call) {
+    const List list = call.db.Read<List>(call.args.Next());
+    if (!list.Exists()) return call.reply.Null();
+    ListCursor cursor(list, IndexOf(call.args.NextInteger(), list.Size()));
+    cursor.IsValid() ? call.reply.Bulk(cursor.Element()) : call.reply.Null();
+  }
+};
+
+struct LRange {
+  static constexpr CommandSpec spec = {
+      .syntax = "LRANGE key start:integer stop:integer",
+      .summary = "Returns a stretch of a list.",
+      .since = "1.0.0",
+      .complexity = "O(S+N) for N elements returned, S elements away from the nearer end",
+      .group = CommandGroup::kList,
+      .flags = kReadOnly,
+      .keys = {Key(1, kKeyRO | kKeyAccess)},
+      .categories = kAclList};
+  static void Run(Call& call) {
+    auto [key, start, stop] = call.args.Take<Bytes, int64_t, int64_t>();
+    const List list = call.db.Read<List>(key);
+    const Stretch stretch = StretchOf(start, stop, list.Size());
+    call.reply.Array(stretch.count);
+    ListCursor cursor(list, stretch.first);
+    for (size_t i = 0; i < stretch.count; ++i, cursor.Next()) call.reply.Bulk(cursor.Element());
+  }
+};
+
+struct LPosOptions {
+  int64_t rank = 1;  // negative: from the tail
+  std::optional<size_t> count;
+  size_t max_looks = 0;  // 0: all elements
+};
+
+int64_t RankOf(Bytes word) {
+  const int64_t rank = Args::Integer(word);
+  if (rank == std::numeric_limits<int64_t>::min()) throw Refusal{refusals::kRankOutOfRange};
+  if (rank == 0) throw Refusal{refusals::kRankZero};
+  return rank;
+}
+
+LPosOptions ParseLPosOptions(Args& args) {
+  LPosOptions options;
+  while (!args.AtEnd()) {
+    if (args.TakeTokenWith("RANK", 1)) {
+      options.rank = RankOf(args.Next());
+    } else if (args.TakeTokenWith("COUNT", 1)) {
+      options.count = static_cast<size_t>(IntegerFrom(0, args.Next(), refusals::kCountNegative));
+    } else if (args.TakeTokenWith("MAXLEN", 1)) {
+      options.max_looks = static_cast<size_t>(IntegerFrom(0, args.Next(), refusals::kMaxLenNegative));
+    } else {
+      throw Refusal{refusals::kSyntax};
+    }
+  }
+  return options;
+}
+
+// The indexes of the elements that equal `element`, in the order in which they are met.
+std::vector<size_t> Positions(const List& list, Bytes element, const LPosOptions& options) {
+  std::vector<size_t> found;
+  const size_t size = list.Size();
+  const size_t wanted = options.count.value_or(1);
+  const size_t looks = options.max_looks == 0 ? size : std::min(options.max_looks, size);
+  const bool forward = options.rank > 0;
+  auto skipped = static_cast<size_t>(forward ? options.rank : -options.rank) - 1;
+  ListCursor cursor(list, forward ? 0 : size - 1);
+  for (size_t i = 0; i < looks; ++i) {
+    if (cursor.Element() == element) {
+      if (skipped > 0) {
+        --skipped;
+      } else {
+        found.push_back(forward ? i : size - 1 - i);
+        if (found.size() == wanted) break;
+      }
+    }
+    forward ? cursor.Next() : cursor.Previous();
+  }
+  return found;
+}
+
+struct LPos {
+  static constexpr CommandSpec spec = {
+      .syntax = "LPOS key element [RANK rank:integer] [COUNT num-matches:integer] [MAXLEN len:integer]",
+      .summary = "Finds where in a list an element stands.",
+      .since = "6.0.6",
+      .complexity = "O(N) for N elements looked at",
+      .group = CommandGroup::kList,
+      .flags = kReadOnly,
+      .keys = {Key(1, kKeyRO | kKeyAccess)},
+      .categories = kAclList};
+  static void Run(Call& call) {
+    auto [key, element] = call.args.Take<Bytes, Bytes>();
+    const LPosOptions options = ParseLPosOptions(call.args);
+    const std::vector<size_t> found = Positions(call.db.Read<List>(key), element, options);
+    if (!options.count) {
+      return found.empty() ? call.reply.Null() : call.reply.Integer(static_cast<int64_t>(found.front()));
+    }
+    call.reply.Array(found.size());
+    for (const size_t index : found) call.reply.Integer(static_cast<int64_t>(index));
+  }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Changing inside
+
+struct LSet {
+  static constexpr CommandSpec spec = {.syntax = "LSET key index:integer element",
+                                       .summary = "Replaces the element at a place in a list.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(N) for N elements between the place and the nearer end",
+                                       .group = CommandGroup::kList,
+                                       .flags = kWrite | kDenyOom,
+                                       .keys = {Key(1, kKeyRW | kKeyUpdate)},
+                                       .categories = kAclList};
+  static void Run(Call& call) {
+    Edit<List> list = call.db.Open<List>(call.args.Next());
+    if (!list) throw Refusal{refusals::kNoSuchKey};
+    auto [index, element] = call.args.Take<int64_t, Bytes>();
+    if (!list->Replace(IndexOf(index, list->Size()), element)) throw Refusal{refusals::kIndexOutOfRange};
+    list.Touched("lset");
+    call.reply.Ok();
+  }
+};
+
+struct LInsert {
+  static constexpr CommandSpec spec = {.syntax = "LINSERT key where(BEFORE|AFTER) pivot element",
+                                       .summary = "Puts an element beside the first that equals a given one.",
+                                       .since = "2.2.0",
+                                       .complexity = "O(N) for N elements before the place",
+                                       .group = CommandGroup::kList,
+                                       .flags = kWrite | kDenyOom,
+                                       .keys = {Key(1, kKeyRW | kKeyInsert)},
+                                       .categories = kAclList};
+  static void Run(Call& call) {
+    auto [key, where, pivot, element] = call.args.Take<Bytes, Bytes, Bytes, Bytes>();
+    const bool before = EqualsIgnoreCase(where, "before");
+    if (!before && !EqualsIgnoreCase(where, "after")) throw Refusal{refusals::kSyntax};
+    Edit<List> list = call.db.Open<List>(key);
+    if (!list) return call.reply.Integer(0);
+    if (!list->Insert(pivot, before ? ListSide::kBefore : ListSide::kAfter, element)) return call.reply.Integer(-1);
+    list.Touched("linsert");
+    call.reply.Integer(static_cast<int64_t>(list->Size()));
+  }
+};
+
+struct LRem {
+  static constexpr CommandSpec spec = {.syntax = "LREM key count:integer element",
+                                       .summary = "Removes elements that equal a given one.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(N+M) for N elements in the list and M removed",
+                                       .group = CommandGroup::kList,
+                                       .flags = kWrite,
+                                       .keys = {Key(1, kKeyRW | kKeyDelete)},
+                                       .categories = kAclList};
+  static void Run(Call& call) {
+    auto [key, count, element] = call.args.Take<Bytes, int64_t, Bytes>();
+    Edit<List> list = call.db.Open<List>(key);
+    if (!list) return call.reply.Integer(0);
+    const auto magnitude = count < 0 ? 0 - static_cast<uint64_t>(count) : static_cast<uint64_t>(count);
+    const size_t most = count == 0 ? list->Size() : magnitude;
+    const size_t removed = list->EraseEqual(element, most, count < 0 ? ListEnd::kTail : ListEnd::kHead);
+    if (removed > 0) list.Touched("lrem");
+    call.reply.Integer(static_cast<int64_t>(removed));
+  }
+};
+
+struct LTrim {
+  static constexpr CommandSpec spec = {.syntax = "LTRIM key start:integer stop:integer",
+                                       .summary = "Keeps a stretch of a list and removes the rest.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(N) for N elements removed",
+                                       .group = CommandGroup::kList,
+                                       .flags = kWrite,
+                                       .keys = {Key(1, kKeyRW | kKeyDelete)},
+                                       .categories = kAclList};
+  static void Run(Call& call) {
+    auto [key, start, stop] = call.args.Take<Bytes, int64_t, int64_t>();
+    Edit<List> list = call.db.Open<List>(key);
+    if (!list) return call.reply.Ok();
+    const Stretch kept = StretchOf(start, stop, list->Size());
+    list->EraseRange(0, kept.count == 0 ? list->Size() : kept.first);
+    list->EraseRange(kept.count, list->Size() - kept.count);
+    list.Touched("ltrim");
+    call.reply.Ok();
+  }
+};
+
+constexpr auto kListCommands = Family<LIndex, LInsert, LLen, LMove, LMPop, LPop, LPos, LPush, LPushX, LRange, LRem,
+                                      LSet, LTrim, RPop, RPopLPush, RPush, RPushX>();
+
+}  // namespace
+
+std::span<const CommandCard> ListCommands() { return kListCommands; }
+
+}  // namespace respite
