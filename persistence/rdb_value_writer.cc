@@ -31,4 +31,8 @@ void WriteRdbValue(RdbOutput& out, const Entry& entry) {
   }
 }
 
+uint16_t RdbVersionFor(const Entry& entry) {
+  return entry.HasTimedFields() ? rdb::kVersionOfTimedHashes : rdb::kVersion;
+}
+
 }  // namespace respite
