@@ -126,10 +126,14 @@ std::optional<long double> ParseLongDouble(Bytes text) {
 }
 
 std::string DoubleText(double value) {
+  if (IsPlainInteger(value) && value != 0) return IntegerText(static_cast<int64_t>(value)).Text();
+  return ShortDoubleText(value);
+}
+
+std::string ShortDoubleText(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
   if (value == 0) return std::signbit(value) ? "-0" : "0";
-  if (IsPlainInteger(value)) return IntegerText(static_cast<int64_t>(value)).Text();
   const Decimal decimal = ShortDecimal(value);
   std::string text = PrintsPlainly(decimal) ? PlainText(decimal) : ExponentText(decimal);
   if (value < 0) text.insert(0, 1, '-');

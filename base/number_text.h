@@ -50,6 +50,9 @@ std::optional<long double> ParseLongDouble(Bytes text);
 // others as 0.000012, 12000000000000000000, 1.5e-7, 1e+20; and inf, -inf, nan, -0.
 std::string DoubleText(double value);
 
+// The same without the rule for integers: 10000000000 is 1e+10. Redis' fingerprints of data are made from this.
+std::string ShortDoubleText(double value);
+
 // The result of INCRBYFLOAT: at most 17 digits behind the point, no trailing zeros, never an exponent, never "-0".
 std::string LongDoubleText(long double value);
 

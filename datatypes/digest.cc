@@ -1,7 +1,9 @@
 #include "datatypes/digest.h"
 
 #include "base/digest.h"
+#include "base/number_text.h"
 #include "datatypes/list.h"
+#include "datatypes/sorted_set.h"
 
 namespace respite {
 
@@ -30,11 +32,28 @@ void MixList(Digest& digest, const List& list) {
   for (ListCursor cursor(list, 0); cursor.IsValid(); cursor.Next()) digest.Mix(cursor.Element());
 }
 
+void MixSortedSet(Digest& digest, const SortedSet& set) {
+  set.ForEach([&](Bytes member, double score) {
+    Digest element;
+    element.Mix(member);
+    element.Mix(ShortDoubleText(score));
+    digest.Add(element.Octets());
+  });
+}
+
 void MixContent(Digest& digest, const Entry& entry) {
-  const EncodingLimits limits;
-  const CollectionPlace place = {ValueSlot(&entry), limits, 0};
-  if (entry.Type() == ValueType::kString) digest.Mix(StringText(entry).View());
-  if (entry.Type() == ValueType::kList) MixList(digest, List(place));
+  const EncodingLimits unused;  // nothing is changed
+  const CollectionPlace place{ValueSlot(&entry), unused, 0};
+  switch (entry.Type()) {
+    case ValueType::kString:
+      return digest.Mix(StringText(entry).View());
+    case ValueType::kList:
+      return MixList(digest, List(place));
+    case ValueType::kSortedSet:
+      return MixSortedSet(digest, SortedSet(place));
+    default:
+      return;
+  }
 }
 
 }  // namespace

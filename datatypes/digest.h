@@ -4,8 +4,9 @@
 //   Mix(x)   d := SHA1(d ^ SHA1(x))      for parts in order: elements of a list, a field and its value
 //
 //   value    = Mix(type as 4 octets, big endian), then the content:
-//                string   Mix(text)
-//                list     Mix(element) for each
+//                string       Mix(text)
+//                list         Mix(element) for each
+//                sorted set   for each member Add what Mix(member), Mix(score by ShortDoubleText) give from zero
 //              and Add("!!expire!!") when the key has a deadline (whatever it is)
 //   key      = Mix(key name), then its value, from zero
 //   dataset  = from zero, for each database with keys: Mix(number as 4 octets, big endian), Add(key) for each,

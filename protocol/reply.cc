@@ -67,8 +67,10 @@ void Reply::Bool(bool value) {
   out_->Append(value ? Bytes("#t\r\n") : Bytes("#f\r\n"));
 }
 
-void Reply::Double(double value) {
-  std::string text = DoubleText(value);
+void Reply::Double(double value) { DoubleOf(DoubleText(value)); }
+void Reply::LongDouble(long double value) { DoubleOf(LongDoubleText(value)); }
+
+void Reply::DoubleOf(Bytes text) {
   if (!IsResp3()) return Bulk(text);
   out_->Append(",");
   out_->Append(text);

@@ -43,6 +43,8 @@ class Reply {
   // RESP3 `#t`, RESP2 1/0.
   void Bool(bool value);
   void Double(double value);
+  // A double with as many digits as a wide float has: coordinates.
+  void LongDouble(long double value);
   // Text with a format of three letters ("txt", "mkd"); a bulk string under RESP2.
   void Verbatim(Bytes text, Bytes format);
   void BigNumber(Bytes digits);
@@ -63,6 +65,7 @@ class Reply {
 
  private:
   void Header(char kind, int64_t value);
+  void DoubleOf(Bytes text);
 
   ReplyBuffer* out_;
   RespVersion version_;

@@ -109,6 +109,10 @@ class DbView {
   // Takes a key out; the caller decides where its value is freed.
   EntryPtr Take(Entry* entry) { return Data().Take(entry); }
 
+  // For values that are built before they get their place.
+  const EncodingLimits& Limits() const { return unit_->floor().limits; }
+  uint32_t FreshAccess() const { return unit_->floor().access.Fresh(unit_->now_ms()); }
+
   // Empties the database; the caller decides where the content is freed.
   Database Flush() {
     Database content = unit_->floor().keyspace.Detach(index_);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/bytes.h"
+#include "base/number_text.h"
 #include "base/refusal.h"
 
 namespace respite::refusals {
@@ -67,6 +68,30 @@ inline constexpr char kRankZero[] =
     "the end of the list";
 inline constexpr char kRankOutOfRange[] =
     "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807";
+inline constexpr char kLimitNegative[] = "ERR LIMIT can't be negative";
+inline constexpr char kScoreRange[] = "ERR min or max is not a float";
+inline constexpr char kLexRange[] = "ERR min or max not valid string range item";
+inline constexpr char kNxWithXx[] = "ERR XX and NX options at the same time are not compatible";
+inline constexpr char kGtLtOrNx[] = "ERR GT, LT, and/or NX options at the same time are not compatible";
+inline constexpr char kIncrementOfMany[] = "ERR INCR option supports a single increment-element pair";
+inline constexpr char kScoreNotANumber[] = "ERR resulting score is not a number (NaN)";
+inline constexpr char kLimitOfRanks[] =
+    "ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX";
+inline constexpr char kWithScoresByLex[] = "ERR syntax error, WITHSCORES not supported in combination with BYLEX";
+inline constexpr char kWeightNotFloat[] = "ERR weight value is not a float";
+inline constexpr char kGeoUnit[] = "ERR unsupported unit provided. please use M, KM, FT, MI";
+inline constexpr char kGeoRadiusNotNumber[] = "ERR need numeric radius";
+inline constexpr char kGeoWidthNotNumber[] = "ERR need numeric width";
+inline constexpr char kGeoHeightNotNumber[] = "ERR need numeric height";
+inline constexpr char kGeoRadiusNegative[] = "ERR radius cannot be negative";
+inline constexpr char kGeoBoxNegative[] = "ERR height or width cannot be negative";
+inline constexpr char kGeoNoSuchMember[] = "ERR could not decode requested zset member";
+inline constexpr char kGeoCountNotPositive[] = "ERR COUNT must be > 0";
+inline constexpr char kGeoAnyWithoutCount[] = "ERR the ANY argument requires COUNT argument";
+inline constexpr char kGeoRadiusStoreWith[] =
+    "ERR STORE option in GEORADIUS is not compatible with WITHDIST, WITHHASH and WITHCOORD options";
+inline constexpr char kGeoSearchStoreWith[] =
+    "ERR GEOSEARCHSTORE is not compatible with WITHDIST, WITHHASH and WITHCOORD options";
 inline constexpr char kInvalidCursor[] = "ERR invalid cursor";
 inline constexpr char kGetKeysCommand[] = "ERR Invalid command specified";
 inline constexpr char kGetKeysNoKeys[] = "ERR The command has no key arguments";
@@ -169,6 +194,9 @@ inline Bytes ShownPart(Bytes word, size_t max = kShownMax) {
 inline Refusal InvalidExpire(Bytes command) {
   return {"ERR invalid expire time in '" + std::string(command) + "' command"};
 }
+inline Refusal NeedsInputKey(Bytes command) {
+  return {"ERR at least 1 input key is needed for '" + std::string(command) + "' command"};
+}
 inline Refusal UnsupportedOption(Bytes option) { return {"ERR Unsupported option " + std::string(option)}; }
 inline Refusal HelloOption(Bytes option) { return {"ERR Syntax error in HELLO option '" + std::string(option) + "'"}; }
 inline Refusal ClientAttribute(Bytes attribute) {
@@ -209,6 +237,13 @@ inline Refusal ConfigSetOption(Bytes name) {
   return {"ERR Unknown option or number of arguments for CONFIG SET - '" + std::string(name) + "'"};
 }
 inline Refusal ConfigRewrite(Bytes reason) { return {"ERR Rewriting config file: " + std::string(reason)}; }
+inline Refusal GeoCoordinates(double longitude, double latitude) {
+  return {"ERR invalid longitude,latitude pair " + FixedText(longitude, 6) + "," + FixedText(latitude, 6)};
+}
+// `choice` is "FROMMEMBER or FROMLONLAT", say; `command` as the client wrote it.
+inline Refusal GeoExactlyOne(Bytes choice, Bytes command) {
+  return {"ERR exactly one of " + std::string(choice) + " can be specified for " + std::string(command)};
+}
 // What RequestParser::Error says.
 inline Refusal Protocol(Bytes error) { return {"ERR " + std::string(error)}; }
 

@@ -6,10 +6,12 @@ namespace respite {
 
 std::span<const std::span<const CommandCard>> CommandFamilies() {
   static const std::array kFamilies = {
-      StringCommands(),     CounterCommands(), BitmapCommands(),  HyperLogLogCommands(), ListCommands(),
-      KeyCommands(),        ExpiryCommands(),  DumpCommands(),    WaitCommands(),        DatabaseCommands(),
-      ConnectionCommands(), ClientCommands(),  CommandCommands(), InfoCommands(),        ConfigCommands(),
-      ObserveCommands(),    MemoryCommands(),  DebugCommands(),   ServerCommands(),
+      StringCommands(),  CounterCommands(),   BitmapCommands(),         HyperLogLogCommands(),
+      ListCommands(),    SortedSetCommands(), SortedSetRangeCommands(), SortedSetAlgebraCommands(),
+      KeyCommands(),     ExpiryCommands(),    DumpCommands(),           GeoCommands(),
+      WaitCommands(),    DatabaseCommands(),  ConnectionCommands(),     ClientCommands(),
+      CommandCommands(), InfoCommands(),      ConfigCommands(),         ObserveCommands(),
+      MemoryCommands(),  DebugCommands(),     ServerCommands(),
   };
   return kFamilies;
 }

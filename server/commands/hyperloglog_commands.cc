@@ -19,8 +19,8 @@ namespace respite {
 namespace {
 
 Hll HllOf(const Entry& string) {
-  if (string.Form() == StringForm::kInt) throw Refusal{refusals::kNotHyperLogLog};
-  const auto hll = Hll::Of(string.Form() == StringForm::kBlob ? string.BlobText() : string.InlineText());
+  if (string.Form() == ValueForm::kInt) throw Refusal{refusals::kNotHyperLogLog};
+  const auto hll = Hll::Of(string.Form() == ValueForm::kBlob ? string.BlobText() : string.InlineText());
   if (!hll) throw Refusal{refusals::kNotHyperLogLog};
   return *hll;
 }
@@ -86,7 +86,7 @@ struct PfAdd {
     } else {
       HllOf(*entry);
       // Redis: whoever adds, even in vain, leaves a raw string.
-      if (entry->Form() == StringForm::kEmbedded) entry = Owned(call, entry);
+      if (entry->Form() == ValueForm::kEmbedded) entry = Owned(call, entry);
     }
     for (Bytes element : call.args.Rest()) {
       const HllMark mark = HllMarkOf(element);

@@ -164,20 +164,22 @@ struct MemoryUsage {
                                        .keys = {Key(2, kKeyRO)}};
   static void Run(Call& call) {
     Bytes key = call.args.Next();
-    CheckOptions(call.args);
+    const size_t samples = TakeSamples(call.args);
     // Redis: a key that is expired but still there is measured.
     const Entry* entry = call.db.Data().Find(key);
     if (entry == nullptr) return call.reply.Null();
-    call.reply.Integer(static_cast<int64_t>(entry->UsedBytes() + TableShare(*entry)));
+    call.reply.Integer(static_cast<int64_t>(entry->UsedBytes(samples) + TableShare(*entry)));
   }
 
  private:
-  // Strings have no elements to choose from: the count must only be a valid one.
-  static void CheckOptions(Args& args) {
+  static size_t TakeSamples(Args& args) {
+    int64_t samples = 5;
     while (!args.AtEnd()) {
       if (!args.TakeTokenWith("SAMPLES", 1)) throw Refusal{refusals::kSyntax};
-      if (args.NextInteger() < 0) throw Refusal{refusals::kSyntax};
+      samples = args.NextInteger();
+      if (samples < 0) throw Refusal{refusals::kSyntax};
     }
+    return static_cast<size_t>(samples);
   }
   // What the tables spend on a key at their usual load: 64 bytes hold seven slots, of which about four are taken. A
   // share of the real table would make a key of an almost empty database look huge.

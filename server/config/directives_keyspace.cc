@@ -51,9 +51,9 @@ constexpr Directive kKeyspaceDirectives[] = {
     {"set-max-listpack-value", kStored, Number<&Settings::set_max_listpack_value>(0, kMaxLong)},
     {"stream-node-max-bytes", kStored, Memory<&Settings::stream_node_max_bytes>(0, kMaxLong)},
     {"stream-node-max-entries", kStored, Number<&Settings::stream_node_max_entries>(0, kMaxLong)},
-    {"zset-max-listpack-entries", kStored, Number<&Settings::zset_max_listpack_entries>(0, kMaxLong), kNoFlags,
+    {"zset-max-listpack-entries", kEffective, Number<&Settings::zset_max_listpack_entries>(0, kMaxLong), kNoFlags,
      "zset-max-ziplist-entries"},
-    {"zset-max-listpack-value", kStored, Memory<&Settings::zset_max_listpack_value>(0, kMaxLong), kNoFlags,
+    {"zset-max-listpack-value", kEffective, Memory<&Settings::zset_max_listpack_value>(0, kMaxLong), kNoFlags,
      "zset-max-ziplist-value"},
 };
 

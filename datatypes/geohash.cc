@@ -1,0 +1,216 @@
+#include "datatypes/geohash.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace respite {
+
+namespace {
+
+constexpr double kEarthRadiusMeters = 6372797.560856;
+constexpr double kMapHalfMeters = 20037726.37;  // half the width of the square map
+constexpr int kFinestStep = 26;
+constexpr double kRadiansPerDegree = std::numbers::pi / 180.0;
+
+double Radians(double degrees) { return degrees * kRadiansPerDegree; }
+double Degrees(double radians) { return radians / kRadiansPerDegree; }
+
+struct Interval {
+  double min;
+  double max;
+};
+constexpr Interval kLongitudes = {-GeoPoint::kMaxLongitude, GeoPoint::kMaxLongitude};
+constexpr Interval kLatitudes = {-GeoPoint::kMaxLatitude, GeoPoint::kMaxLatitude};
+
+// Puts a zero before each bit of the low half.
+uint64_t Spread(uint64_t bits) {
+  bits &= 0xffffffff;
+  bits = (bits | bits << 16) & 0x0000ffff0000ffff;
+  bits = (bits | bits << 8) & 0x00ff00ff00ff00ff;
+  bits = (bits | bits << 4) & 0x0f0f0f0f0f0f0f0f;
+  bits = (bits | bits << 2) & 0x3333333333333333;
+  return (bits | bits << 1) & 0x5555555555555555;
+}
+
+// Takes every second bit.
+uint64_t Gather(uint64_t bits) {
+  bits &= 0x5555555555555555;
+  bits = (bits | bits >> 1) & 0x3333333333333333;
+  bits = (bits | bits >> 2) & 0x0f0f0f0f0f0f0f0f;
+  bits = (bits | bits >> 4) & 0x00ff00ff00ff00ff;
+  bits = (bits | bits >> 8) & 0x0000ffff0000ffff;
+  return (bits | bits >> 16) & 0x00000000ffffffff;
+}
+
+// One rectangle of the grid with 2^step parts each way.
+struct Cell {
+  uint64_t column = 0;  // of longitudes
+  uint64_t row = 0;     // of latitudes
+  int step = kFinestStep;
+
+  static Cell OfNumber(uint64_t number, int step) { return {Gather(number >> 1), Gather(number), step}; }
+  uint64_t Number() const { return Spread(row) | Spread(column) << 1; }
+  bool operator==(const Cell&) const = default;
+
+  // So many columns to the east and rows to the north. The grid is closed: beyond its edge it begins anew.
+  Cell Moved(int east, int north) const {
+    const uint64_t mask = (uint64_t{1} << step) - 1;
+    return {(column + static_cast<uint64_t>(east)) & mask, (row + static_cast<uint64_t>(north)) & mask, step};
+  }
+  Interval Longitudes() const { return Part(kLongitudes, column); }
+  Interval Latitudes() const { return Part(kLatitudes, row); }
+  ScoreSpan Scores() const {
+    const int shift = 2 * (kFinestStep - step);
+    return {Number() << shift, (Number() + 1) << shift};
+  }
+
+ private:
+  Interval Part(const Interval& whole, uint64_t index) const {
+    const double parts = static_cast<double>(uint64_t{1} << step);
+    const double size = whole.max - whole.min;
+    return {whole.min + static_cast<double>(index) * 1.0 / parts * size,
+            whole.min + static_cast<double>(index + 1) * 1.0 / parts * size};
+  }
+};
+
+uint64_t PartOf(double value, const Interval& whole, int step) {
+  const double share = (value - whole.min) / (whole.max - whole.min);
+  return static_cast<uint32_t>(share * static_cast<double>(uint64_t{1} << step));
+}
+
+Cell CellOf(const GeoPoint& point, int step, const Interval& latitudes = kLatitudes) {
+  return {PartOf(point.longitude, kLongitudes, step), PartOf(point.latitude, latitudes, step), step};
+}
+
+double MeridianMeters(double latitude, double other) {
+  return kEarthRadiusMeters * std::fabs(Radians(other) - Radians(latitude));
+}
+
+// The rectangle around a shape. Away from the equator parallels are shorter, so the edge nearer to the pole decides.
+struct Bounds {
+  Interval longitudes;
+  Interval latitudes;
+};
+
+Bounds BoundsOf(const GeoShape& shape) {
+  const bool circle = shape.kind == GeoShape::Kind::kCircle;
+  const double height = shape.meters_per_unit * (circle ? shape.radius : shape.height / 2);
+  const double width = shape.meters_per_unit * (circle ? shape.radius : shape.width / 2);
+  const GeoPoint& center = shape.center;
+  const double up = Degrees(height / kEarthRadiusMeters);
+  const double pole_side = center.latitude < 0 ? center.latitude - up : center.latitude + up;
+  const double aside = Degrees(width / kEarthRadiusMeters / std::cos(Radians(pole_side)));
+  return {{center.longitude - aside, center.longitude + aside}, {center.latitude - up, center.latitude + up}};
+}
+
+// The finest step at which nine cells should cover a circle of this radius.
+int StepFor(double radius_m, double latitude) {
+  if (radius_m == 0) return kFinestStep;
+  int step = -1;
+  for (; radius_m < kMapHalfMeters; radius_m *= 2) ++step;
+  if (std::fabs(latitude) > 66) --step;  // cells are narrower towards the poles
+  if (std::fabs(latitude) > 80) --step;
+  return std::clamp(step, 1, kFinestStep);
+}
+
+bool NeighboursCover(const Cell& cell, const Bounds& bounds) {
+  return cell.Moved(0, 1).Latitudes().max >= bounds.latitudes.max &&
+         cell.Moved(0, -1).Latitudes().min <= bounds.latitudes.min &&
+         cell.Moved(1, 0).Longitudes().max >= bounds.longitudes.max &&
+         cell.Moved(-1, 0).Longitudes().min <= bounds.longitudes.min;
+}
+
+struct Direction {
+  int east;
+  int north;
+};
+constexpr std::array<Direction, 9> kDirections = {
+    {{0, 0}, {0, 1}, {0, -1}, {1, 0}, {-1, 0}, {1, 1}, {-1, 1}, {1, -1}, {-1, -1}}};
+
+// Whether the shape ends within `cell` on a side that `direction` goes beyond.
+bool IsNeedless(const Direction& direction, const Cell& cell, const Bounds& bounds) {
+  const Interval longitudes = cell.Longitudes();
+  const Interval latitudes = cell.Latitudes();
+  return (direction.north < 0 && latitudes.min < bounds.latitudes.min) ||
+         (direction.north > 0 && latitudes.max > bounds.latitudes.max) ||
+         (direction.east < 0 && longitudes.min < bounds.longitudes.min) ||
+         (direction.east > 0 && longitudes.max > bounds.longitudes.max);
+}
+
+// Redis: any sorted set may be asked for places, and a score that is no cell is read as x86 turns a double into an
+// unsigned integer.
+uint64_t NumberOfScore(double score) {
+  constexpr double kTwoTo63 = 9223372036854775808.0;
+  if (score >= kTwoTo63) return score < 2 * kTwoTo63 ? static_cast<uint64_t>(score) : 0;
+  if (score >= -kTwoTo63) return static_cast<uint64_t>(static_cast<int64_t>(score));
+  return uint64_t{1} << 63;
+}
+
+}  // namespace
+
+double DistanceMeters(const GeoPoint& a, const GeoPoint& b) {
+  const double v = std::sin((Radians(b.longitude) - Radians(a.longitude)) / 2);
+  if (v == 0.0) return MeridianMeters(a.latitude, b.latitude);
+  const double a_latitude = Radians(a.latitude);
+  const double b_latitude = Radians(b.latitude);
+  const double u = std::sin((b_latitude - a_latitude) / 2);
+  const double half_chord_squared = u * u + std::cos(a_latitude) * std::cos(b_latitude) * v * v;
+  return 2.0 * kEarthRadiusMeters * std::asin(std::sqrt(half_chord_squared));
+}
+
+uint64_t GeoScore(const GeoPoint& point) { return CellOf(point, kFinestStep).Number(); }
+
+GeoPoint PointOfScore(double score) {
+  const Cell cell = Cell::OfNumber(NumberOfScore(score), kFinestStep);
+  const Interval longitudes = cell.Longitudes();
+  const Interval latitudes = cell.Latitudes();
+  return {std::clamp((longitudes.min + longitudes.max) / 2, kLongitudes.min, kLongitudes.max),
+          std::clamp((latitudes.min + latitudes.max) / 2, kLatitudes.min, kLatitudes.max)};
+}
+
+std::string GeohashText(const GeoPoint& point) {
+  constexpr Bytes kDigits = "0123456789bcdefghjkmnpqrstuvwxyz";
+  constexpr int kTextDigits = 11;
+  constexpr int kWholeDigits = 10;  // 50 of the 52 bits
+  const uint64_t number = CellOf(point, kFinestStep, {-90, 90}).Number();
+  std::string text(kTextDigits, kDigits[0]);
+  for (size_t i = 0; i < kWholeDigits; ++i) text[i] = kDigits[(number >> (52 - 5 * (i + 1))) & 31];
+  return text;
+}
+
+std::optional<double> GeoShape::DistanceInside(const GeoPoint& point) const {
+  if (kind == Kind::kCircle) {
+    const double distance = DistanceMeters(center, point);
+    return distance > radius * meters_per_unit ? std::nullopt : std::optional(distance);
+  }
+  if (MeridianMeters(center.latitude, point.latitude) > height * meters_per_unit / 2) return std::nullopt;
+  const GeoPoint beside = {center.longitude, point.latitude};
+  if (DistanceMeters(point, beside) > width * meters_per_unit / 2) return std::nullopt;
+  return DistanceMeters(center, point);
+}
+
+std::vector<ScoreSpan> CoveringSpans(const GeoShape& shape) {
+  const Bounds bounds = BoundsOf(shape);
+  const bool circle = shape.kind == GeoShape::Kind::kCircle;
+  const double reach = circle
+                           ? shape.radius
+                           : std::sqrt((shape.width / 2) * (shape.width / 2) + (shape.height / 2) * (shape.height / 2));
+  int step = StepFor(reach * shape.meters_per_unit, shape.center.latitude);
+  Cell center = CellOf(shape.center, step);
+  if (step > 1 && !NeighboursCover(center, bounds)) center = CellOf(shape.center, --step);
+
+  std::vector<ScoreSpan> spans;
+  std::optional<Cell> last;  // the neighbour looked at last; Redis: the centre is not compared with
+  for (const Direction& direction : kDirections) {
+    const bool in_center = direction.east == 0 && direction.north == 0;
+    const Cell cell = in_center ? center : center.Moved(direction.east, direction.north);
+    if (cell == last) continue;  // the grid is so coarse that both sides meet
+    if (step >= 2 && IsNeedless(direction, center, bounds)) continue;
+    spans.push_back(cell.Scores());
+    if (!in_center) last = cell;
+  }
+  return spans;
+}
+
+}  // namespace respite

@@ -1,0 +1,72 @@
+#include "datatypes/score_table.h"
+
+#include <malloc.h>
+
+#include <algorithm>
+
+namespace respite {
+
+ScoreTable::ScoreTable(uint64_t seed, std::span<const ScoreTree::Item> sorted)
+    : members_(seed), tree_(ScoreTree::FromSorted(sorted)) {
+  for (const ScoreTree::Item& item : sorted) members_.Insert(item.member, members_.Hash(item.member->Member()));
+}
+
+ScoreTable::~ScoreTable() {
+  for (auto at = tree_.First(); !at.AtEnd();) {
+    at.PrefetchAhead();
+    ScoredMember* record = (*at).member;
+    at.Next();
+    ScoredMember::Destroy(record);
+  }
+}
+
+std::unique_ptr<Object> ScoreTable::Clone() const {
+  std::vector<ScoreTree::Item> copies;
+  copies.reserve(Size());
+  for (auto at = tree_.First(); !at.AtEnd(); at.Next()) {
+    at.PrefetchAhead();
+    const ScoreTree::Item item = *at;
+    copies.push_back({item.score, ScoredMember::Create(item.score, item.member->Member())});
+  }
+  return std::make_unique<ScoreTable>(members_.Seed(), copies);
+}
+
+size_t ScoreTable::UsedBytes(size_t samples) const {
+  const size_t sampled = samples == 0 ? Size() : std::min(samples, Size());
+  size_t record_bytes = 0;
+  size_t left = sampled;
+  for (auto at = tree_.First(); left > 0; --left, at.Next()) record_bytes += malloc_usable_size((*at).member);
+  if (sampled > 0 && sampled < Size()) record_bytes = record_bytes * Size() / sampled;
+  return sizeof *this + members_.UsedBytes() + tree_.UsedBytes() + record_bytes;
+}
+
+void ScoreTable::Add(Bytes member, uint64_t hash, double score) {
+  ScoredMember* record = ScoredMember::Create(score, member);
+  members_.Insert(record, hash);
+  tree_.Insert(record);
+}
+
+bool ScoreTable::Remove(Bytes member) {
+  ScoredMember* record = members_.Remove(member, Hash(member));
+  if (record == nullptr) return false;
+  tree_.Remove(record);
+  ScoredMember::Destroy(record);
+  return true;
+}
+
+void ScoreTable::RemoveRange(size_t first, size_t count) {
+  tree_.RemoveRange(first, count, [&](ScoredMember* record) {
+    const Bytes member = record->Member();
+    members_.Remove(member, Hash(member));
+    ScoredMember::Destroy(record);
+  });
+}
+
+bool ScoreTable::CheckInvariants() const {
+  if (!tree_.CheckInvariants() || !members_.CheckInvariants() || members_.Size() != tree_.Size()) return false;
+  for (auto at = tree_.First(); !at.AtEnd(); at.Next())
+    if (Find((*at).member->Member()) != (*at).member) return false;
+  return true;
+}
+
+}  // namespace respite

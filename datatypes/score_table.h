@@ -1,0 +1,60 @@
+// ScoreTable: a big sorted set: an index of its members (HashIndex) and their order (ScoreTree) over the same records,
+// which it owns. OBJECT ENCODING calls it skiplist.
+//
+// For a 17-byte member: a record of 32 bytes, 13 of the index, 24 of the tree.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/bytes.h"
+#include "datatypes/hash_index.h"
+#include "datatypes/object.h"
+#include "datatypes/score_tree.h"
+#include "datatypes/scored_member.h"
+
+namespace respite {
+
+using MemberIndex = HashIndex<ScoredMember*>;
+
+class ScoreTable final : public Object {
+ public:
+  // `seed` keys the hash of the members.
+  explicit ScoreTable(uint64_t seed) : members_(seed) {}
+  // Takes over records that are in order, and an index that holds exactly them. Cost: O(n).
+  ScoreTable(MemberIndex members, std::span<const ScoreTree::Item> sorted)
+      : members_(std::move(members)), tree_(ScoreTree::FromSorted(sorted)) {}
+  // The same without an index, which is made here.
+  ScoreTable(uint64_t seed, std::span<const ScoreTree::Item> sorted);
+  ~ScoreTable() override;
+
+  std::unique_ptr<Object> Clone() const override;
+  size_t Size() const override { return tree_.Size(); }
+  size_t UsedBytes(size_t samples) const override;
+
+  const MemberIndex& members() const { return members_; }
+  const ScoreTree& tree() const { return tree_; }
+
+  uint64_t Hash(Bytes member) const { return members_.Hash(member); }
+  // Cost: O(1).
+  ScoredMember* Find(Bytes member, uint64_t hash) const { return members_.Find(member, hash); }
+  ScoredMember* Find(Bytes member) const { return Find(member, Hash(member)); }
+  // Requires: no such member. Cost: O(log n), one allocation.
+  void Add(Bytes member, uint64_t hash, double score);
+  // Cost: O(log n), less when the order stays the same.
+  void ChangeScore(ScoredMember* member, double score) { tree_.ChangeScore(member, score); }
+  // False: no such member. Cost: O(log n).
+  bool Remove(Bytes member);
+  // Requires: first + count <= Size(). Cost: O(count + log n).
+  void RemoveRange(size_t first, size_t count);
+
+  // For tests.
+  bool CheckInvariants() const;
+
+ private:
+  MemberIndex members_;
+  ScoreTree tree_;
+};
+
+}  // namespace respite

@@ -1,0 +1,311 @@
+// ScoreTree: the order of a big sorted set: an order-statistic B+-tree over ScoredMember records, which it does not
+// own.
+//
+//   order    (score, octets of the member); -0 and 0 are the same score
+//   Leaf     1 KB: links to both neighbours, up to 62 scores, then as many record pointers
+//   Inner    2 KB: for each of up to 72 children how many items it holds, and its first item as separator
+//
+// Scores stand beside each other in arrays of their own, so a search reads a few lines of a node and dereferences a
+// member only among equal scores. A set of a million members is three levels of inner nodes and one of leaves.
+//
+// Invariants
+//   1. Every leaf is at the same depth; leaves are linked in order.
+//   2. An inner node's separator i is the first item below child i, its count i the number of items below child i.
+//   3. Nodes hold at least a quarter of their capacity, but for the root and the nodes at either edge of the tree: a
+//   full
+//      node that grows at the edge is left full (items that come in order fill the leaves), others are cut in half.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/prefetch.h"
+#include "datatypes/scored_member.h"
+
+namespace respite {
+
+class ScoreTree {
+ private:
+  struct Leaf;
+  struct Inner;
+
+ public:
+  struct Item {
+    double score;
+    ScoredMember* member;
+  };
+
+  // Places between items: a bound is the place in front of the first item that is not below it.
+  enum class Side : uint8_t { kBefore, kAfter };
+  // Before or after all items of one score.
+  struct ScoreBound {
+    double score;
+    Side side;
+  };
+  // Before or after one member, looking at members only. Requires: all items have the same score (or the answer is
+  // some place).
+  struct LexBound {
+    Bytes member;
+    Side side;
+  };
+
+  // Stands on an item, or on none (AtEnd) behind either end. Dies with the next change of the tree.
+  class Cursor {
+   public:
+    Cursor() = default;
+    bool AtEnd() const { return leaf_ == nullptr; }
+    // Requires: !AtEnd().
+    Item operator*() const;
+    void Next();
+    void Previous();
+    // Hints that the record a few items ahead is read soon.
+    void PrefetchAhead() const;
+    void PrefetchBehind() const;
+
+   private:
+    friend class ScoreTree;
+    Cursor(const Leaf* leaf, uint32_t index) : leaf_(leaf), index_(index) {}
+
+    const Leaf* leaf_ = nullptr;
+    uint32_t index_ = 0;
+  };
+
+  ScoreTree() = default;
+  ScoreTree(ScoreTree&& other) noexcept
+      : root_(std::exchange(other.root_, nullptr)),
+        first_(std::exchange(other.first_, nullptr)),
+        last_(std::exchange(other.last_, nullptr)),
+        size_(std::exchange(other.size_, 0)),
+        height_(std::exchange(other.height_, 0)),
+        leaves_(std::exchange(other.leaves_, 0)),
+        inners_(std::exchange(other.inners_, 0)) {}
+  ScoreTree& operator=(ScoreTree&&) = delete;
+  ~ScoreTree() { Clear(); }
+
+  // A tree of items that are in order already. Leaves get a little room to grow. Cost: O(n).
+  static ScoreTree FromSorted(std::span<const Item> items);
+
+  size_t Size() const { return size_; }
+  // Memory of the nodes, without the records.
+  size_t UsedBytes() const;
+
+  // Puts in a record whose (score, member) is not there yet. Cost: O(log n); now and then a node splits.
+  void Insert(ScoredMember* member);
+  // Takes a record out. Requires: it is there, with the score it was put in with. Cost: O(log n).
+  void Remove(const ScoredMember* member);
+  // Gives a record another score; stays on one leaf when the place stays the same. Requires: it is there.
+  void ChangeScore(ScoredMember* member, double score);
+  // Takes out `count` items from place `first` on, and calls `visit(ScoredMember*)` for each; `visit` may free it.
+  // Requires: first + count <= Size(). Cost: O(count + count / leaf * log n).
+  template <class Visit>
+  void RemoveRange(size_t first, size_t count, Visit&& visit);
+  // Forgets all items. Cost: O(nodes).
+  void Clear();
+
+  // How many items stand before it. Requires: it is there. Cost: O(log n).
+  size_t RankOf(const ScoredMember* member) const;
+  size_t RankOf(const ScoreBound& bound) const;
+  size_t RankOf(const LexBound& bound) const;
+
+  // Cost: O(1).
+  Cursor First() const { return {first_, 0}; }
+  Cursor Last() const;
+  // The item with `rank` items before it; AtEnd when there is none. Cost: O(log n).
+  Cursor At(size_t rank) const;
+  // The first item behind the bound, and the last one in front of it. Cost: O(log n).
+  Cursor Behind(const ScoreBound& bound) const;
+  Cursor Behind(const LexBound& bound) const;
+  Cursor InFrontOf(const ScoreBound& bound) const;
+  Cursor InFrontOf(const LexBound& bound) const;
+
+  // For tests.
+  bool CheckInvariants() const;
+
+ private:
+  static constexpr uint32_t kLeafItems = 62;
+  static constexpr uint32_t kChildren = 72;
+  static constexpr uint32_t kBulkItems = 56;  // per leaf that is built from sorted items
+  static constexpr uint32_t kBulkChildren = 64;
+  static constexpr uint32_t kPrefetched = 6;  // items ahead of a walking cursor
+  static constexpr uint32_t kMaxHeight = 12;
+
+  // Both kinds of node are parallel arrays, the first of which are searched; ForEachArray names them all.
+  struct alignas(64) Leaf {
+    static constexpr uint32_t kCapacity = kLeafItems;
+    Leaf* previous = nullptr;
+    Leaf* next = nullptr;
+    uint32_t count = 0;
+    double scores[kCapacity];
+    ScoredMember* members[kCapacity];
+
+    uint64_t Items() const { return count; }
+    Item At(uint32_t index) const { return {scores[index], members[index]}; }
+    void Set(uint32_t index, Item item) {
+      scores[index] = item.score;
+      members[index] = item.member;
+    }
+    template <class Visit>
+    static void ForEachArray(Leaf& to, Leaf& from, Visit&& visit) {
+      visit(to.scores, from.scores);
+      visit(to.members, from.members);
+    }
+  };
+  struct alignas(64) Inner {
+    static constexpr uint32_t kCapacity = kChildren;
+    uint32_t count = 0;
+    uint32_t counts[kCapacity];  // so no child may hold 2^32 items; that would be 300 GB of them
+    double scores[kCapacity];
+    ScoredMember* members[kCapacity];
+    void* children[kCapacity];
+
+    uint64_t Items() const { return ItemsBefore(count); }
+    uint64_t ItemsBefore(uint32_t index) const;
+    Item At(uint32_t index) const { return {scores[index], members[index]}; }
+    void Set(uint32_t index, Item item) {
+      scores[index] = item.score;
+      members[index] = item.member;
+    }
+    template <class Visit>
+    static void ForEachArray(Inner& to, Inner& from, Visit&& visit) {
+      visit(to.counts, from.counts);
+      visit(to.scores, from.scores);
+      visit(to.members, from.members);
+      visit(to.children, from.children);
+    }
+  };
+  static_assert(sizeof(Leaf) == 1024 && sizeof(Inner) == 2048);
+
+  struct ItemBound {
+    double score;
+    Bytes member;
+    Side side;
+  };
+  // A node on its way into a parent.
+  struct Built {
+    void* node;
+    Item first;
+    uint64_t items;
+  };
+  // The child that was taken in each inner node, from the root (level 0) down.
+  struct Step {
+    Inner* node;
+    uint32_t index;
+  };
+  struct Path {
+    Step steps[kMaxHeight];
+    Leaf* leaf;
+    uint32_t index;  // in the leaf: how many of its items are in front of the bound
+  };
+  struct Place {
+    const Leaf* leaf;
+    uint32_t index;
+  };
+  // Where a new item was put, which decides how a full node splits.
+  enum class Where : uint8_t { kInside, kLeftEdge, kRightEdge };
+
+  static uint32_t CountBefore(const double* scores, ScoredMember* const* members, uint32_t count, const ScoreBound&);
+  static uint32_t CountBefore(const double* scores, ScoredMember* const* members, uint32_t count, const LexBound&);
+  static uint32_t CountBefore(const double* scores, ScoredMember* const* members, uint32_t count, const ItemBound&);
+
+  template <class Node>
+  static void OpenGap(Node& node, uint32_t at, uint32_t count);
+  template <class Node>
+  static void CloseGap(Node& node, uint32_t at, uint32_t count);
+  template <class Node>
+  static void Splice(Node& to, uint32_t at, Node& from, uint32_t first, uint32_t count);
+  template <class Bound>
+  Place Find(const Bound& bound) const;
+  template <class Bound>
+  size_t Rank(const Bound& bound) const;
+  template <class Bound>
+  Path PathTo(const Bound& bound) const;
+  Path PathToItem(const ScoredMember* member) const;
+  Path PathToRank(size_t rank) const;
+  static Cursor BehindPlace(Place place);
+  Cursor InFrontOfPlace(Place place) const;
+
+  // A level counts the inner nodes above a node: its parent is steps[level - 1], and the root's level is 0.
+  void SplitLeaf(Path& path, Item item);
+  void InsertChild(Path& path, uint32_t level, void* child, Item first, uint64_t items, Where where);
+  void GrowRoot(void* right, Item first, uint64_t items);
+  void AddToCounts(Path& path, int64_t difference);
+  static void FirstChanged(Path& path, uint32_t level, Item first);
+
+  void EraseFromLeaf(Path& path, uint32_t first, uint32_t count);
+  void RemoveChild(Path& path, uint32_t level);
+  void ShrinkRoot();
+  template <class Node>
+  void Mend(Path& path, uint32_t level);
+  template <class Node>
+  static void Balance(Inner& parent, uint32_t left_index);
+  void Drop(Leaf* leaf);
+  void Drop(Inner* inner);
+  void FreeBelow(void* node, uint32_t height);
+
+  static void SetChild(Inner& inner, uint32_t index, const Built& child);
+  std::vector<Built> BuildLevel(const std::vector<Built>& below);
+  class Checker;
+
+  void* root_ = nullptr;  // a Leaf when height_ is 0, else an Inner
+  Leaf* first_ = nullptr;
+  Leaf* last_ = nullptr;
+  size_t size_ = 0;
+  uint32_t height_ = 0;
+  size_t leaves_ = 0;
+  size_t inners_ = 0;
+};
+
+inline ScoreTree::Item ScoreTree::Cursor::operator*() const { return leaf_->At(index_); }
+
+inline void ScoreTree::Cursor::Next() {
+  if (++index_ < leaf_->count) return;
+  leaf_ = leaf_->next;
+  index_ = 0;
+}
+
+inline void ScoreTree::Cursor::Previous() {
+  if (index_ > 0) {
+    --index_;
+    return;
+  }
+  leaf_ = leaf_->previous;
+  if (leaf_ != nullptr) index_ = leaf_->count - 1;
+}
+
+inline void ScoreTree::Cursor::PrefetchAhead() const {
+  if (index_ + kPrefetched < leaf_->count) return Prefetch(leaf_->members[index_ + kPrefetched]);
+  const Leaf* next = leaf_->next;
+  const uint32_t index = index_ + kPrefetched - leaf_->count;
+  if (next != nullptr && index < next->count) Prefetch(next->members[index]);
+}
+
+inline void ScoreTree::Cursor::PrefetchBehind() const {
+  if (index_ >= kPrefetched) return Prefetch(leaf_->members[index_ - kPrefetched]);
+  const Leaf* previous = leaf_->previous;
+  const uint32_t distance = kPrefetched - index_;
+  if (previous != nullptr && distance <= previous->count) Prefetch(previous->members[previous->count - distance]);
+}
+
+inline ScoreTree::Cursor ScoreTree::Last() const {
+  return last_ == nullptr ? Cursor() : Cursor(last_, last_->count - 1);
+}
+
+template <class Visit>
+void ScoreTree::RemoveRange(size_t first, size_t count, Visit&& visit) {
+  while (count > 0) {
+    Path path = PathToRank(first);
+    const uint32_t in_leaf = path.leaf->count - path.index;
+    const auto taken = static_cast<uint32_t>(count < in_leaf ? count : in_leaf);
+    ScoredMember* removed[kLeafItems];
+    for (uint32_t i = 0; i < taken; ++i) removed[i] = path.leaf->members[path.index + i];
+    EraseFromLeaf(path, path.index, taken);
+    for (uint32_t i = 0; i < taken; ++i) visit(removed[i]);
+    count -= taken;
+  }
+}
+
+}  // namespace respite

@@ -1,0 +1,153 @@
+// SortedSet: members, each with a score, ordered by (score, octets of the member).
+//
+// Two encodings (OBJECT ENCODING says listpack and skiplist):
+//   kListpack   member, score, member, score … in order; a score is an integer element where it is integral
+//   kObject     a ScoreTable
+// A set is packed while it holds at most zset-max-listpack-entries members of at most zset-max-listpack-value octets.
+// It never goes back by itself. Redis: a packed -0 becomes 0.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/bytes.h"
+#include "base/random.h"
+#include "datatypes/listpack.h"
+#include "datatypes/score_range.h"
+#include "datatypes/score_table.h"
+#include "datatypes/value_slot.h"
+
+namespace respite {
+
+// What ZADD does with a member that is or is not there.
+struct AddRule {
+  enum class Condition : uint8_t { kAlways, kIfAbsent, kIfPresent };
+  enum class Comparison : uint8_t { kAny, kGreater, kLess };  // the new score must be, against the old one
+  enum class Arithmetic : uint8_t { kReplace, kAdd };
+
+  Condition condition = Condition::kAlways;
+  Comparison comparison = Comparison::kAny;
+  Arithmetic arithmetic = Arithmetic::kReplace;
+};
+
+struct AddResult {
+  enum class Outcome : uint8_t { kRuledOut, kNotANumber, kAdded, kChanged, kSame };
+  Outcome outcome;
+  double score = 0;  // as it is now, unless ruled out or not a number
+};
+
+class SortedSet : public Collection {
+ public:
+  static constexpr ValueType kType = ValueType::kSortedSet;
+  static constexpr ValueForm kFirstForm = ValueForm::kListpack;
+  static Bytes FirstPacked() { return Listpack::Empty(); }
+
+  struct Ranked {
+    size_t rank;
+    double score;
+  };
+
+  explicit SortedSet(const CollectionPlace& place) : Collection(place) {}
+
+  bool IsEmpty() const { return Size() == 0; }
+  // Cost: O(1).
+  size_t Size() const;
+  // Cost: O(1), O(n) packed.
+  std::optional<double> Score(Bytes member) const;
+  // Cost: O(log n), O(n) packed.
+  std::optional<Ranked> RankOf(Bytes member) const;
+  RankSpan Within(const ScoreRange& range) const;
+  RankSpan Within(const LexRange& range) const;
+
+  // Calls visit(Bytes member, double score) for the members of the span; the view dies with the call. Requires: the
+  // span is within the set. Cost: O(log n + count), members in the order of memory.
+  template <class Visit>
+  void ForEach(RankSpan span, Direction direction, Visit&& visit) const;
+  template <class Visit>
+  void ForEach(Visit&& visit) const {
+    ForEach({0, Size()}, Direction::kUp, visit);
+  }
+
+  // Requires: Exists(), as all changes. Cost: O(log n), O(n) packed.
+  AddResult Add(Bytes member, double score, const AddRule& rule = {});
+  // So many members are about to be added in one go: what they would make too large is converted at once.
+  void Expect(size_t members);
+  // False: no such member.
+  bool Remove(Bytes member);
+  // Cost: O(count + log n).
+  void Remove(RankSpan span);
+
+  // The table, null while packed: for ZSCAN and for drawing members.
+  const ScoreTable* Table() const { return IsTable() ? &table() : nullptr; }
+
+  bool CheckInvariants() const;
+
+ private:
+  bool IsTable() const { return slot_.Exists() && slot_.Form() == ValueForm::kObject; }
+  ScoreTable& table() const { return slot_.As<ScoreTable>(); }
+  Listpack packed() const { return Listpack(slot_.Exists() ? slot_.View() : Listpack::Empty()); }
+
+  static double ScoreAt(const Listpack& packed, size_t at);
+  template <class StartsHere, class EndsBehind>
+  RankSpan WithinPacked(StartsHere&& starts_here, EndsBehind&& ends_behind) const;
+  AddResult AddToTable(Bytes member, double score, const AddRule& rule);
+  void AddPacked(Bytes member, double score);
+  void ChangePacked(size_t at, Bytes member, double score);
+  bool StaysInPlace(size_t at, Bytes member, double score) const;
+  void MakeTable();
+
+  template <class Visit>
+  void ForEachInTable(RankSpan span, Direction direction, Visit&& visit) const;
+};
+
+template <class Visit>
+void SortedSet::ForEach(RankSpan span, Direction direction, Visit&& visit) const {
+  if (span.count == 0) return;
+  if (IsTable()) return ForEachInTable(span, direction, visit);
+  const Listpack packed = this->packed();
+  const bool down = direction == Direction::kDown;
+  size_t at = packed.Seek(2 * (down ? span.first + span.count - 1 : span.first));
+  for (size_t left = span.count; left > 0; --left) {
+    const size_t score_at = packed.Next(at);
+    visit(packed.TextAt(at).View(), ScoreAt(packed, score_at));
+    if (left == 1) return;
+    at = down ? packed.Previous(packed.Previous(at)) : packed.Next(score_at);
+  }
+}
+
+template <class Visit>
+void SortedSet::ForEachInTable(RankSpan span, Direction direction, Visit&& visit) const {
+  const ScoreTree& tree = table().tree();
+  const bool down = direction == Direction::kDown;
+  const size_t start = down ? span.first + span.count - 1 : span.first;
+  auto at = start == 0 ? tree.First() : start + 1 == tree.Size() ? tree.Last() : tree.At(start);
+  for (size_t left = span.count; left > 0; --left) {
+    if (down) {
+      at.PrefetchBehind();
+    } else {
+      at.PrefetchAhead();
+    }
+    const ScoreTree::Item item = *at;
+    visit(item.member->Member(), item.score);
+    if (down) {
+      at.Previous();
+    } else {
+      at.Next();
+    }
+  }
+}
+
+// The text that a packed score is, borrowed by the element.
+class PackedScore {
+ public:
+  explicit PackedScore(double score);
+  PackedScore(const PackedScore&) = delete;
+  PackedScore& operator=(const PackedScore&) = delete;
+  const EncodedElement& Element() const { return element_; }
+
+ private:
+  std::string text_;
+  EncodedElement element_;
+};
+
+}  // namespace respite

@@ -1,0 +1,324 @@
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "server/call.h"
+#include "server/commands/families.h"
+#include "server/commands/sorted_set_words.h"
+
+namespace respite {
+
+namespace {
+
+using Aggregate = ScoredResult::Aggregate;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Sources and options
+
+// A sorted set, or a set whose members all have the score 1, that takes part.
+class Source {
+ public:
+  Source(DbView& db, Bytes key) : entry_(db.Read(key)), set_(db.View<SortedSet>(entry_)) {
+    if (entry_ != nullptr && entry_->Type() != ValueType::kSortedSet) throw Refusal{refusals::kWrongType};
+  }
+
+  bool Is(const Source& other) const { return entry_ == other.entry_; }
+  size_t Size() const { return set_.Size(); }
+  std::optional<double> Score(Bytes member) const { return set_.Score(member); }
+  // Calls visit(Bytes member, double score).
+  template <class Visit>
+  void ForEach(Visit&& visit) const {
+    set_.ForEach(visit);
+  }
+  // The same in pieces, between which `go_on()` is asked.
+  template <class Visit, class GoOn>
+  void ForEachWhile(Visit&& visit, GoOn&& go_on) const {
+    constexpr size_t kPiece = 64;
+    for (size_t first = 0; first < Size() && go_on(); first += kPiece)
+      set_.ForEach({first, std::min(kPiece, Size() - first)}, Direction::kUp, visit);
+  }
+
+  void SetWeight(double weight) { weight_ = weight; }
+  // Redis: nothing times infinity is 0 where the first score of a member is made, and what it is where one is added.
+  double Weighted(double score) const { return weight_ * score; }
+
+ private:
+  const Entry* entry_;
+  SortedSet set_;
+  double weight_ = 1;
+};
+
+double OrZero(double score) { return std::isnan(score) ? 0 : score; }
+
+enum class Operation : uint8_t { kUnion, kIntersection, kDifference };
+enum class Purpose : uint8_t { kReply, kStore, kCount };
+
+struct AlgebraOptions {
+  std::vector<Source> sources;
+  Aggregate aggregate = Aggregate::kSum;
+  Scores scores = Scores::kNo;
+  size_t limit = 0;  // 0: none
+};
+
+Aggregate TakeAggregate(Args& args) {
+  if (args.TakeToken("SUM")) return Aggregate::kSum;
+  if (args.TakeToken("MIN")) return Aggregate::kMin;
+  if (args.TakeToken("MAX")) return Aggregate::kMax;
+  throw Refusal{refusals::kSyntax};
+}
+
+void TakeWeights(Args& args, std::vector<Source>& sources) {
+  for (Source& source : sources) {
+    const auto weight = ParseDouble(args.Next());
+    if (!weight) throw Refusal{refusals::kWeightNotFloat};
+    source.SetWeight(*weight);
+  }
+}
+
+// Redis: looks the keys up before it reads the options.
+std::vector<Source> TakeSources(Call& call) {
+  const int64_t keys = call.args.NextInteger();
+  if (keys < 1) throw refusals::NeedsInputKey(call.command.full_name);
+  if (static_cast<uint64_t>(keys) > call.args.Left()) throw Refusal{refusals::kSyntax};
+  std::vector<Source> sources;
+  sources.reserve(static_cast<size_t>(keys));
+  for (int64_t i = 0; i < keys; ++i) sources.emplace_back(call.db, call.args.Next());
+  return sources;
+}
+
+AlgebraOptions ParseAlgebra(Call& call, Operation operation, Purpose purpose) {
+  Args& args = call.args;
+  AlgebraOptions options{.sources = TakeSources(call)};
+  const bool combines = operation != Operation::kDifference && purpose != Purpose::kCount;
+  while (!args.AtEnd()) {
+    if (combines && args.TakeTokenWith("WEIGHTS", options.sources.size())) {
+      TakeWeights(args, options.sources);
+    } else if (combines && args.TakeTokenWith("AGGREGATE", 1)) {
+      options.aggregate = TakeAggregate(args);
+    } else if (purpose == Purpose::kReply && args.TakeToken("WITHSCORES")) {
+      options.scores = Scores::kYes;
+    } else if (purpose == Purpose::kCount && args.TakeTokenWith("LIMIT", 1)) {
+      options.limit = PositiveCount(args.Next(), refusals::kLimitNegative);
+    } else {
+      throw Refusal{refusals::kSyntax};
+    }
+  }
+  return options;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The three operations
+
+void SortBySize(std::vector<Source>& sources) {
+  std::stable_sort(sources.begin(), sources.end(),
+                   [](const Source& a, const Source& b) { return a.Size() < b.Size(); });
+}
+
+void Unite(AlgebraOptions& options, ScoredResult& result) {
+  SortBySize(options.sources);
+  for (const Source& source : options.sources) {
+    source.ForEach(
+        [&](Bytes member, double score) { result.Combine(member, OrZero(source.Weighted(score)), options.aggregate); });
+  }
+}
+
+// The score of a member of the first source in the intersection; nothing when some source lacks it.
+std::optional<double> ScoreInAll(const AlgebraOptions& options, Bytes member, double first_score) {
+  const std::vector<Source>& sources = options.sources;
+  double score = OrZero(sources[0].Weighted(first_score));
+  for (size_t i = 1; i < sources.size(); ++i) {
+    const auto other = sources[i].Is(sources[0]) ? std::optional(first_score) : sources[i].Score(member);
+    if (!other) return std::nullopt;
+    score = ScoredResult::Aggregated(score, sources[i].Weighted(*other), options.aggregate);
+  }
+  return score;
+}
+
+void Intersect(AlgebraOptions& options, ScoredResult& result) {
+  SortBySize(options.sources);
+  options.sources[0].ForEach([&](Bytes member, double score) {
+    if (const auto in_all = ScoreInAll(options, member, score)) result.Append(member, *in_all);
+  });
+}
+
+// How many members all sources have, counted up to the limit.
+size_t CountInAll(AlgebraOptions& options) {
+  const size_t limit = options.limit == 0 ? SIZE_MAX : options.limit;
+  SortBySize(options.sources);
+  size_t count = 0;
+  options.sources[0].ForEachWhile(
+      [&](Bytes member, double score) { count += ScoreInAll(options, member, score) ? 1 : 0; },
+      [&] { return count < limit; });
+  return std::min(count, limit);
+}
+
+// Two ways: to look each member of the first source up in the others, or to take the members of the others away.
+bool LooksUp(const std::vector<Source>& sources) {
+  size_t all = 0;
+  for (const Source& source : sources) all += source.Size();
+  return sources[0].Size() * sources.size() / 2 <= all;
+}
+
+void Subtract(std::vector<Source>& sources, ScoredResult& result) {
+  const auto others = std::span<Source>(sources).subspan(1);
+  if (std::any_of(others.begin(), others.end(), [&](const Source& other) { return other.Is(sources[0]); })) return;
+  if (!LooksUp(sources)) {
+    sources[0].ForEach([&](Bytes member, double score) { result.Combine(member, score, Aggregate::kSum); });
+    for (const Source& other : others) other.ForEach([&](Bytes member, double) { result.Remove(member); });
+    return;
+  }
+  // The largest first: it is the likeliest to hold a member.
+  std::stable_sort(others.begin(), others.end(), [](const Source& a, const Source& b) { return a.Size() > b.Size(); });
+  sources[0].ForEach([&](Bytes member, double score) {
+    const bool held =
+        std::any_of(others.begin(), others.end(), [&](const Source& other) { return other.Score(member).has_value(); });
+    if (!held) result.Append(member, score);
+  });
+}
+
+void Compute(AlgebraOptions& options, Operation operation, ScoredResult& result) {
+  switch (operation) {
+    case Operation::kUnion:
+      return Unite(options, result);
+    case Operation::kIntersection:
+      return Intersect(options, result);
+    case Operation::kDifference:
+      return Subtract(options.sources, result);
+  }
+}
+
+void ReplyAlgebra(Call& call, Operation operation) {
+  AlgebraOptions options = ParseAlgebra(call, operation, Purpose::kReply);
+  ScoredResult result(call.db.Data().Seed());
+  Compute(options, operation, result);
+  const auto sorted = result.Sorted();
+  MemberWriter write(call.reply, options.scores);
+  write.Begin(sorted.size());
+  for (const ScoreTree::Item& item : sorted) write(item.member->Member(), item.score);
+}
+
+void StoreAlgebra(Call& call, Operation operation, const char* event) {
+  const Bytes destination = call.args.Next();
+  AlgebraOptions options = ParseAlgebra(call, operation, Purpose::kStore);
+  ScoredResult result(call.db.Data().Seed());
+  Compute(options, operation, result);
+  StoreSortedSet(call, destination, result, event);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+struct ZUnion {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "ZUNION numkeys:integer key... [WEIGHTS weight:integer...] [AGGREGATE aggregate(SUM|MIN|MAX)] "
+          "[WITHSCORES]",
+      .summary = "Returns the members of several sorted sets, with their scores combined.",
+      .since = "6.2.0",
+      .complexity = "O(N)+O(M*log(M)), N being the number of members of all sets and M that of the union",
+      .group = CommandGroup::kSortedSet,
+      .flags = kReadOnly,
+      .keys = {CountedKeys(1, kKeyRO | kKeyAccess)},
+      .categories = kAclSortedSet};
+  static void Run(Call& call) { ReplyAlgebra(call, Operation::kUnion); }
+};
+
+struct ZUnionStore {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "ZUNIONSTORE destination:key numkeys:integer key... [WEIGHTS weight:integer...] [AGGREGATE "
+          "aggregate(SUM|MIN|MAX)]",
+      .summary = "Stores the members of several sorted sets, with their scores combined.",
+      .since = "2.0.0",
+      .complexity = "O(N)+O(M log(M)), N being the number of members of all sets and M that of the union",
+      .group = CommandGroup::kSortedSet,
+      .flags = kWrite | kDenyOom,
+      .keys = {Key(1, kKeyOW | kKeyUpdate), CountedKeys(2, kKeyRO | kKeyAccess)},
+      .categories = kAclSortedSet};
+  static void Run(Call& call) { StoreAlgebra(call, Operation::kUnion, "zunionstore"); }
+};
+
+struct ZInter {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "ZINTER numkeys:integer key... [WEIGHTS weight:integer...] [AGGREGATE aggregate(SUM|MIN|MAX)] "
+          "[WITHSCORES]",
+      .summary = "Returns the members that several sorted sets have in common.",
+      .since = "6.2.0",
+      .complexity =
+          "O(N*K)+O(M*log(M)), K sets being looked at, N being the size of the smallest and M that of the result",
+      .group = CommandGroup::kSortedSet,
+      .flags = kReadOnly,
+      .keys = {CountedKeys(1, kKeyRO | kKeyAccess)},
+      .categories = kAclSortedSet};
+  static void Run(Call& call) { ReplyAlgebra(call, Operation::kIntersection); }
+};
+
+struct ZInterStore {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "ZINTERSTORE destination:key numkeys:integer key... [WEIGHTS weight:integer...] [AGGREGATE "
+          "aggregate(SUM|MIN|MAX)]",
+      .summary = "Stores the members that several sorted sets have in common.",
+      .since = "2.0.0",
+      .complexity =
+          "O(N*K)+O(M*log(M)), K sets being looked at, N being the size of the smallest and M that of the result",
+      .group = CommandGroup::kSortedSet,
+      .flags = kWrite | kDenyOom,
+      .keys = {Key(1, kKeyOW | kKeyUpdate), CountedKeys(2, kKeyRO | kKeyAccess)},
+      .categories = kAclSortedSet};
+  static void Run(Call& call) { StoreAlgebra(call, Operation::kIntersection, "zinterstore"); }
+};
+
+struct ZDiff {
+  static constexpr CommandSpec spec = {
+      .syntax = "ZDIFF numkeys:integer key... [WITHSCORES]",
+      .summary = "Returns the members of the first sorted set that no other has.",
+      .since = "6.2.0",
+      .complexity =
+          "O(L + (N-K)log(N)), L being the number of members of all sets, N that of the first and K that of the result",
+      .group = CommandGroup::kSortedSet,
+      .flags = kReadOnly,
+      .keys = {CountedKeys(1, kKeyRO | kKeyAccess)},
+      .categories = kAclSortedSet};
+  static void Run(Call& call) { ReplyAlgebra(call, Operation::kDifference); }
+};
+
+struct ZDiffStore {
+  static constexpr CommandSpec spec = {
+      .syntax = "ZDIFFSTORE destination:key numkeys:integer key...",
+      .summary = "Stores the members of the first sorted set that no other has.",
+      .since = "6.2.0",
+      .complexity =
+          "O(L + (N-K)log(N)), L being the number of members of all sets, N that of the first and K that of the result",
+      .group = CommandGroup::kSortedSet,
+      .flags = kWrite | kDenyOom,
+      .keys = {Key(1, kKeyOW | kKeyUpdate), CountedKeys(2, kKeyRO | kKeyAccess)},
+      .categories = kAclSortedSet};
+  static void Run(Call& call) { StoreAlgebra(call, Operation::kDifference, "zdiffstore"); }
+};
+
+struct ZInterCard {
+  static constexpr CommandSpec spec = {
+      .syntax = "ZINTERCARD numkeys:integer key... [LIMIT limit:integer]",
+      .summary = "Counts the members that several sorted sets have in common, up to a limit.",
+      .since = "7.0.0",
+      .complexity = "O(N*K), K sets being looked at and N being the size of the smallest",
+      .group = CommandGroup::kSortedSet,
+      .flags = kReadOnly,
+      .keys = {CountedKeys(1, kKeyRO | kKeyAccess)},
+      .categories = kAclSortedSet};
+  static void Run(Call& call) {
+    AlgebraOptions options = ParseAlgebra(call, Operation::kIntersection, Purpose::kCount);
+    call.reply.Integer(static_cast<int64_t>(CountInAll(options)));
+  }
+};
+
+constexpr auto kSortedSetAlgebraCommands =
+    Family<ZUnion, ZUnionStore, ZInter, ZInterStore, ZDiff, ZDiffStore, ZInterCard>();
+
+}  // namespace
+
+std::span<const CommandCard> SortedSetAlgebraCommands() { return kSortedSetAlgebraCommands; }
+
+}  // namespace respite

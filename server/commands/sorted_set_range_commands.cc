@@ -1,0 +1,338 @@
+#include <algorithm>
+
+#include "server/call.h"
+#include "server/commands/families.h"
+#include "server/commands/sorted_set_words.h"
+
+namespace respite {
+
+namespace {
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Ranges as options
+
+enum class RangeBy : uint8_t { kRank, kScore, kLex };
+
+// What a command of the family leaves to its options.
+struct RangeForm {
+  std::optional<RangeBy> by = std::nullopt;
+  std::optional<Direction> direction = std::nullopt;
+  bool takes_scores = true;  // WITHSCORES
+};
+
+struct RangeOptions {
+  Bytes key;
+  RangeBy by = RangeBy::kRank;
+  Direction direction = Direction::kUp;
+  Scores scores = Scores::kNo;
+  int64_t offset = 0;
+  int64_t limit = -1;
+  RankRange ranks = {0, 0};
+  ScoreRange score = {};
+  LexRange lex = {};
+};
+
+void ParseRangeEnds(RangeOptions& options, Bytes min, Bytes max) {
+  if (options.by == RangeBy::kRank) {
+    options.ranks = {Args::Integer(min), Args::Integer(max)};
+    return;
+  }
+  if (options.direction == Direction::kDown) std::swap(min, max);
+  if (options.by == RangeBy::kScore) {
+    options.score = ParseScoreRange(min, max);
+  } else {
+    options.lex = ParseLexRange(min, max);
+  }
+}
+
+RangeOptions ParseRange(Args& args, const RangeForm& form) {
+  RangeOptions options;
+  auto [key, min, max] = args.Take<Bytes, Bytes, Bytes>();
+  std::optional<RangeBy> by = form.by;
+  std::optional<Direction> direction = form.direction;
+  while (!args.AtEnd()) {
+    if (form.takes_scores && args.TakeToken("WITHSCORES")) {
+      options.scores = Scores::kYes;
+    } else if (args.TakeTokenWith("LIMIT", 2)) {
+      options.offset = args.NextInteger();
+      options.limit = args.NextInteger();
+    } else if (!direction && args.TakeToken("REV")) {
+      direction = Direction::kDown;
+    } else if (!by && args.TakeToken("BYLEX")) {
+      by = RangeBy::kLex;
+    } else if (!by && args.TakeToken("BYSCORE")) {
+      by = RangeBy::kScore;
+    } else {
+      throw Refusal{refusals::kSyntax};
+    }
+  }
+  options.key = key;
+  options.by = by.value_or(RangeBy::kRank);
+  options.direction = direction.value_or(Direction::kUp);
+  if (options.limit != -1 && options.by == RangeBy::kRank) throw Refusal{refusals::kLimitOfRanks};
+  if (options.scores == Scores::kYes && options.by == RangeBy::kLex) throw Refusal{refusals::kWithScoresByLex};
+  ParseRangeEnds(options, min, max);
+  return options;
+}
+
+// What LIMIT leaves of a span that is walked in a direction. Redis: a negative offset leaves nothing.
+RankSpan Limited(RankSpan span, const RangeOptions& options) {
+  const auto count = static_cast<int64_t>(span.count);
+  if (options.offset < 0 || options.offset >= count) return {0, 0};
+  const int64_t left = count - options.offset;
+  const auto taken = static_cast<size_t>(options.limit < 0 ? left : std::min(options.limit, left));
+  const auto skipped = static_cast<size_t>(options.offset);
+  if (options.direction == Direction::kUp) return {span.first + skipped, taken};
+  return {span.first + span.count - skipped - taken, taken};
+}
+
+RankSpan Selected(const SortedSet& set, const RangeOptions& options) {
+  switch (options.by) {
+    case RangeBy::kScore:
+      return Limited(set.Within(options.score), options);
+    case RangeBy::kLex:
+      return Limited(set.Within(options.lex), options);
+    case RangeBy::kRank:
+      break;
+  }
+  const RankSpan span = options.ranks.Among(set.Size());
+  return options.direction == Direction::kUp ? span : Mirrored(span, set.Size());
+}
+
+void ReplyRange(Call& call, const RangeForm& form) {
+  const RangeOptions options = ParseRange(call.args, form);
+  const SortedSet set = call.db.Read<SortedSet>(options.key);
+  const RankSpan span = Selected(set, options);
+  MemberWriter write(call.reply, options.scores);
+  write.Begin(span.count);
+  set.ForEach(span, options.direction, write);
+}
+
+struct ZRange {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "ZRANGE key start stop [sortby(BYSCORE|BYLEX)@6.2.0] [REV@6.2.0] [LIMIT limit{offset:integer "
+          "count:integer}@6.2.0] [WITHSCORES]",
+      .summary = "Returns the members between two ranks, scores or members.",
+      .since = "1.2.0",
+      .complexity = "O(log(N)+M), N being the number of members and M that of the members returned",
+      .group = CommandGroup::kSortedSet,
+      .flags = kReadOnly,
+      .keys = {Key(1, kKeyRO | kKeyAccess)},
+      .categories = kAclSortedSet};
+  static void Run(Call& call) { ReplyRange(call, {}); }
+};
+
+struct ZRevRange {
+  static constexpr CommandSpec spec = {
+      .syntax = "ZREVRANGE key start:integer stop:integer [WITHSCORES]",
+      .summary = "Returns the members between two ranks, the highest score first.",
+      .since = "1.2.0",
+      .complexity = "O(log(N)+M), N being the number of members and M that of the members returned",
+      .group = CommandGroup::kSortedSet,
+      .flags = kReadOnly,
+      .keys = {Key(1, kKeyRO | kKeyAccess)},
+      .categories = kAclSortedSet,
+      .deprecated_since = "6.2.0",
+      .replaced_by = "`ZRANGE` with the `REV` argument"};
+  static void Run(Call& call) { ReplyRange(call, {.by = RangeBy::kRank, .direction = Direction::kDown}); }
+};
+
+struct ZRangeByScore {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "ZRANGEBYSCORE key min:double max:double [WITHSCORES@2.0.0] [LIMIT limit{offset:integer "
+          "count:integer}]",
+      .summary = "Returns the members between two scores.",
+      .since = "1.0.5",
+      .complexity = "O(log(N)+M), N being the number of members and M that of the members returned",
+      .group = CommandGroup::kSortedSet,
+      .flags = kReadOnly,
+      .keys = {Key(1, kKeyRO | kKeyAccess)},
+      .categories = kAclSortedSet,
+      .deprecated_since = "6.2.0",
+      .replaced_by = "`ZRANGE` with the `BYSCORE` argument"};
+  static void Run(Call& call) { ReplyRange(call, {.by = RangeBy::kScore, .direction = Direction::kUp}); }
+};
+
+struct ZRevRangeByScore {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "ZREVRANGEBYSCORE key max:double min:double [WITHSCORES] [LIMIT limit{offset:integer "
+          "count:integer}]",
+      .summary = "Returns the members between two scores, the highest first.",
+      .since = "2.2.0",
+      .complexity = "O(log(N)+M), N being the number of members and M that of the members returned",
+      .group = CommandGroup::kSortedSet,
+      .flags = kReadOnly,
+      .keys = {Key(1, kKeyRO | kKeyAccess)},
+      .categories = kAclSortedSet,
+      .deprecated_since = "6.2.0",
+      .replaced_by = "`ZRANGE` with the `REV` and `BYSCORE` arguments"};
+  static void Run(Call& call) { ReplyRange(call, {.by = RangeBy::kScore, .direction = Direction::kDown}); }
+};
+
+struct ZRangeByLex {
+  static constexpr CommandSpec spec = {
+      .syntax = "ZRANGEBYLEX key min max [LIMIT limit{offset:integer count:integer}]",
+      .summary = "Returns the members between two members, where all have the same score.",
+      .since = "2.8.9",
+      .complexity = "O(log(N)+M), N being the number of members and M that of the members returned",
+      .group = CommandGroup::kSortedSet,
+      .flags = kReadOnly,
+      .keys = {Key(1, kKeyRO | kKeyAccess)},
+      .categories = kAclSortedSet,
+      .deprecated_since = "6.2.0",
+      .replaced_by = "`ZRANGE` with the `BYLEX` argument"};
+  static void Run(Call& call) { ReplyRange(call, {.by = RangeBy::kLex, .direction = Direction::kUp}); }
+};
+
+struct ZRevRangeByLex {
+  static constexpr CommandSpec spec = {
+      .syntax = "ZREVRANGEBYLEX key max min [LIMIT limit{offset:integer count:integer}]",
+      .summary = "Returns the members between two members, the last first, where all have the same score.",
+      .since = "2.8.9",
+      .complexity = "O(log(N)+M), N being the number of members and M that of the members returned",
+      .group = CommandGroup::kSortedSet,
+      .flags = kReadOnly,
+      .keys = {Key(1, kKeyRO | kKeyAccess)},
+      .categories = kAclSortedSet,
+      .deprecated_since = "6.2.0",
+      .replaced_by = "`ZRANGE` with the `REV` and `BYLEX` arguments"};
+  static void Run(Call& call) { ReplyRange(call, {.by = RangeBy::kLex, .direction = Direction::kDown}); }
+};
+
+struct ZRangeStore {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "ZRANGESTORE dst:key src:key min max [sortby(BYSCORE|BYLEX)] [REV] [LIMIT limit{offset:integer "
+          "count:integer}]",
+      .summary = "Stores the members between two ranks, scores or members under another key.",
+      .since = "6.2.0",
+      .complexity = "O(log(N)+M), N being the number of members and M that of the members stored",
+      .group = CommandGroup::kSortedSet,
+      .flags = kWrite | kDenyOom,
+      .keys = {Key(1, kKeyOW | kKeyUpdate), Key(2, kKeyRO | kKeyAccess)},
+      .categories = kAclSortedSet};
+  static void Run(Call& call) {
+    const Bytes destination = call.args.Next();
+    const RangeOptions options = ParseRange(call.args, {.takes_scores = false});
+    const SortedSet set = call.db.Read<SortedSet>(options.key);
+    ScoredResult result(call.db.Data().Seed());
+    set.ForEach(Selected(set, options), Direction::kUp,
+                [&](Bytes member, double score) { result.Append(member, score); });
+    StoreSortedSet(call, destination, result, "zrangestore");
+  }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Counting and removing
+
+template <class Range>
+void ReplyCount(Call& call, Bytes key, const Range& range) {
+  call.reply.Integer(static_cast<int64_t>(call.db.Read<SortedSet>(key).Within(range).count));
+}
+
+struct ZCount {
+  static constexpr CommandSpec spec = {.syntax = "ZCOUNT key min:double max:double",
+                                       .summary = "Counts the members between two scores.",
+                                       .since = "2.0.0",
+                                       .complexity = "O(log(N)), N being the number of members",
+                                       .group = CommandGroup::kSortedSet,
+                                       .flags = kReadOnly | kFast,
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
+                                       .categories = kAclSortedSet};
+  static void Run(Call& call) {
+    auto [key, min, max] = call.args.Take<Bytes, Bytes, Bytes>();
+    ReplyCount(call, key, ParseScoreRange(min, max));
+  }
+};
+
+struct ZLexCount {
+  static constexpr CommandSpec spec = {
+      .syntax = "ZLEXCOUNT key min max",
+      .summary = "Counts the members between two members, where all have the same score.",
+      .since = "2.8.9",
+      .complexity = "O(log(N)), N being the number of members",
+      .group = CommandGroup::kSortedSet,
+      .flags = kReadOnly | kFast,
+      .keys = {Key(1, kKeyRO | kKeyAccess)},
+      .categories = kAclSortedSet};
+  static void Run(Call& call) {
+    auto [key, min, max] = call.args.Take<Bytes, Bytes, Bytes>();
+    ReplyCount(call, key, ParseLexRange(min, max));
+  }
+};
+
+// `span_of` says which members of the set go.
+template <class SpanOf>
+void RemoveRange(Call& call, Bytes key, const char* event, SpanOf&& span_of) {
+  Edit<SortedSet> set = call.db.Open<SortedSet>(key);
+  const RankSpan span = set ? span_of(*set) : RankSpan{};
+  if (span.count > 0) {
+    set->Remove(span);
+    set.Touched(event);
+  }
+  call.reply.Integer(static_cast<int64_t>(span.count));
+}
+
+struct ZRemRangeByRank {
+  static constexpr CommandSpec spec = {
+      .syntax = "ZREMRANGEBYRANK key start:integer stop:integer",
+      .summary = "Removes the members between two ranks.",
+      .since = "2.0.0",
+      .complexity = "O(log(N)+M), N being the number of members and M that of the members removed",
+      .group = CommandGroup::kSortedSet,
+      .flags = kWrite,
+      .keys = {Key(1, kKeyRW | kKeyDelete)},
+      .categories = kAclSortedSet};
+  static void Run(Call& call) {
+    auto [key, start, stop] = call.args.Take<Bytes, int64_t, int64_t>();
+    const RankRange range{start, stop};
+    RemoveRange(call, key, "zremrangebyrank", [&](const SortedSet& set) { return range.Among(set.Size()); });
+  }
+};
+
+struct ZRemRangeByScore {
+  static constexpr CommandSpec spec = {
+      .syntax = "ZREMRANGEBYSCORE key min:double max:double",
+      .summary = "Removes the members between two scores.",
+      .since = "1.2.0",
+      .complexity = "O(log(N)+M), N being the number of members and M that of the members removed",
+      .group = CommandGroup::kSortedSet,
+      .flags = kWrite,
+      .keys = {Key(1, kKeyRW | kKeyDelete)},
+      .categories = kAclSortedSet};
+  static void Run(Call& call) {
+    auto [key, min, max] = call.args.Take<Bytes, Bytes, Bytes>();
+    const ScoreRange range = ParseScoreRange(min, max);
+    RemoveRange(call, key, "zremrangebyscore", [&](const SortedSet& set) { return set.Within(range); });
+  }
+};
+
+struct ZRemRangeByLex {
+  static constexpr CommandSpec spec = {
+      .syntax = "ZREMRANGEBYLEX key min max",
+      .summary = "Removes the members between two members, where all have the same score.",
+      .since = "2.8.9",
+      .complexity = "O(log(N)+M), N being the number of members and M that of the members removed",
+      .group = CommandGroup::kSortedSet,
+      .flags = kWrite,
+      .keys = {Key(1, kKeyRW | kKeyDelete)},
+      .categories = kAclSortedSet};
+  static void Run(Call& call) {
+    auto [key, min, max] = call.args.Take<Bytes, Bytes, Bytes>();
+    const LexRange range = ParseLexRange(min, max);
+    RemoveRange(call, key, "zremrangebylex", [&](const SortedSet& set) { return set.Within(range); });
+  }
+};
+
+constexpr auto kSortedSetRangeCommands =
+    Family<ZRange, ZRevRange, ZRangeByScore, ZRevRangeByScore, ZRangeByLex, ZRevRangeByLex, ZRangeStore, ZCount,
+           ZLexCount, ZRemRangeByRank, ZRemRangeByScore, ZRemRangeByLex>();
+
+}  // namespace
+
+std::span<const CommandCard> SortedSetRangeCommands() { return kSortedSetRangeCommands; }
+
+}  // namespace respite

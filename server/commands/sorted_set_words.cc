@@ -1,0 +1,68 @@
+#include "server/commands/sorted_set_words.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+
+#include "server/commands/delete_key.h"
+
+namespace respite {
+
+namespace {
+
+// Redis: reads as strtod does, so blanks in front and the empty word (0) are welcome, and large numbers are infinite.
+double ParseScoreEnd(Bytes word) {
+  if (const auto score = ParseDouble(word)) return *score;
+  const std::string text(word);
+  char* end = nullptr;
+  const double score = std::strtod(text.c_str(), &end);
+  if (*end != '\0' || std::isnan(score)) throw Refusal{refusals::kScoreRange};
+  return score;
+}
+
+LexEnd ParseLexEnd(Bytes word) {
+  const bool alone = word.size() == 1 || (word.size() > 1 && word[1] == '\0');  // Redis: looks no further than a NUL
+  if (word.starts_with('(')) return {LexEnd::Kind::kExcluded, word.substr(1)};
+  if (word.starts_with('[')) return {LexEnd::Kind::kIncluded, word.substr(1)};
+  if (word.starts_with('+') && alone) return {LexEnd::Kind::kHighest};
+  if (word.starts_with('-') && alone) return {LexEnd::Kind::kLowest};
+  throw Refusal{refusals::kLexRange};
+}
+
+}  // namespace
+
+ScoreRange ParseScoreRange(Bytes min, Bytes max) {
+  ScoreRange range;
+  range.excludes_min = min.starts_with('(');
+  range.excludes_max = max.starts_with('(');
+  range.min = ParseScoreEnd(min.substr(range.excludes_min ? 1 : 0));
+  range.max = ParseScoreEnd(max.substr(range.excludes_max ? 1 : 0));
+  return range;
+}
+
+LexRange ParseLexRange(Bytes min, Bytes max) { return {ParseLexEnd(min), ParseLexEnd(max)}; }
+
+RankSpan RankRange::Among(size_t size) const {
+  const auto count = static_cast<int64_t>(size);
+  const int64_t first = std::max<int64_t>(start < 0 ? start + count : start, 0);
+  const int64_t last = std::min(stop < 0 ? stop + count : stop, count - 1);
+  if (first > last) return {0, 0};
+  return {static_cast<size_t>(first), static_cast<size_t>(last - first + 1)};
+}
+
+void StoreSortedSet(Call& call, Bytes key, ScoredResult& result, const char* event) {
+  Entry* replaced = call.db.Find(key);
+  if (replaced != nullptr) DeleteReplaced(call, call.db, replaced);
+  EntryPtr entry = result.MakeEntry(key, call.db.Limits(), call.db.FreshAccess());
+  const auto size = static_cast<int64_t>(call.db.View<SortedSet>(entry.get()).Size());
+  if (size > 0) {
+    call.db.Data().Add(std::move(entry));
+    call.db.Touched(key, event);
+  } else if (replaced != nullptr) {
+    call.db.Touched(key, "del");
+  }
+  call.reply.Integer(size);
+}
+
+}  // namespace respite
