@@ -86,10 +86,11 @@ void CheckBothWays(const Entry& entry, const EncodingLimits& limits = {}) {
     const std::string value = WrittenValue(entry, compression);
     EXPECT_EQ(ReadDigest(value, limits), DigestText(entry));
     EXPECT_EQ(ReadForm(value, limits), entry.Form());
-    const size_t step = 1 + value.size() / 500;
+    constexpr size_t kDamages = 150;
+    const size_t step = 1 + value.size() / kDamages;
     for (size_t cut = 1; cut < value.size(); cut += step)
       EXPECT_FALSE(Read(Bytes(value).substr(0, cut), limits)) << cut;
-    for (size_t bit = 0; bit < value.size() * 8; bit += step) {
+    for (size_t bit = 0; bit < value.size() * 8; bit += 8 * step - 7) {
       std::string bad = value;
       bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
       RdbInput input(bad);
@@ -466,7 +467,7 @@ TEST(RdbValue, SurvivesAnyOctets) {
   const uint64_t seed = 1905;
   SCOPED_TRACE(seed);
   Random random(seed);
-  for (int round = 0; round < 30000; ++round) {
+  for (int round = 0; round < 5000; ++round) {
     std::string value(1 + random.Below(40), '\0');
     for (char& c : value) c = static_cast<char>(random.Below(random.Below(2) == 0 ? 256 : 4));
     value[0] = static_cast<char>(random.Below(26));
