@@ -60,6 +60,18 @@ uint64_t CountByArithmetic(Bytes bitmap) {
 }
 #endif
 
+// Steps over words that are all `same`; where an octet may not be, or fewer than a word are left before `end`.
+size_t SkipOctets(Bytes bitmap, size_t at, size_t end, uint64_t same) {
+  constexpr size_t kWord = sizeof(uint64_t);
+  const char* text = bitmap.data();
+  const auto differs = [&](size_t from) { return LoadWord(text + from) ^ same; };
+  while (at + 4 * kWord <= end &&
+         (differs(at) | differs(at + kWord) | differs(at + 2 * kWord) | differs(at + 3 * kWord)) == 0)
+    at += 4 * kWord;
+  while (at + kWord <= end && differs(at) == 0) at += kWord;
+  return at;
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Combining, 16 octets at a time: every x86-64 and every 64-bit ARM has registers for that, and memory is slower.
 
@@ -160,8 +172,7 @@ std::optional<uint64_t> FindBit(Bytes bitmap, BitRange range, Bit wanted) {
   // A set bit in `octet` is one that we look for.
   auto octet = static_cast<uint8_t>((OctetAt(bitmap, at) ^ flip) & (0xffu >> range.first % 8));
   if (octet == 0) {
-    ++at;
-    while (at + sizeof(uint64_t) <= end && LoadWord(bitmap.data() + at) == flip) at += sizeof(uint64_t);
+    at = SkipOctets(bitmap, at + 1, end, flip);
     while (at < end && (octet = static_cast<uint8_t>(OctetAt(bitmap, at) ^ flip)) == 0) ++at;
   }
   if (octet == 0) return std::nullopt;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <new>
+#include <utility>
 
 #include "base/number_text.h"
 
@@ -190,17 +191,30 @@ ChunkBlock* WriteIntegers(const IntegerPlan& plan, std::span<const Bytes> elemen
   return block;
 }
 
-// Symbols are read eight at a time: at most 56 bits, which with a start inside a byte still fit one word.
+// The characters of eight symbols, which are the lowest bits of `word`: at most 56, so that with a start inside a byte
+// they still fit one word.
+template <unsigned kBits, unsigned... kIndex>
+uint64_t EightCharacters(uint64_t word, const char* alphabet, std::integer_sequence<unsigned, kIndex...> /*all*/) {
+  constexpr uint64_t kMask = (uint64_t{1} << kBits) - 1;
+  return ((uint64_t{static_cast<uint8_t>(alphabet[(word >> (kIndex * kBits)) & kMask])} << (8 * kIndex)) | ...);
+}
+
+// Eight characters are stored at once, because a text that was stored byte by byte stalls whoever copies it next.
+template <unsigned kBits>
 void UnpackSymbols(const ChunkBlock& block, uint32_t place, uint32_t symbols, char* to) {
   const char* alphabet = block.At(sizeof(ChunkBlock) + block.prefix);
-  const unsigned bits = block.unit;
-  const unsigned mask = (1u << bits) - 1;
-  size_t bit = size_t{place} * bits;
-  for (uint32_t done = 0; done < symbols; done += 8, bit += 8 * bits) {
-    uint64_t word = LoadWord(block.At(block.body + bit / 8)) >> (bit % 8);
-    for (unsigned i = 0; i < 8; ++i, word >>= bits) *to++ = alphabet[word & mask];
+  const char* packed = block.At(block.body);
+  size_t bit = size_t{place} * kBits;
+  for (uint32_t done = 0; done < symbols; done += 8, bit += 8 * kBits) {
+    const uint64_t word = LoadWord(packed + bit / 8) >> (bit % 8);
+    const uint64_t text = EightCharacters<kBits>(word, alphabet, std::make_integer_sequence<unsigned, 8>());
+    std::memcpy(to + done, &text, sizeof text);
   }
 }
+
+// By the bits of a symbol.
+constexpr std::array kUnpackSymbols = {UnpackSymbols<0>, UnpackSymbols<1>, UnpackSymbols<2>, UnpackSymbols<3>,
+                                       UnpackSymbols<4>, UnpackSymbols<5>, UnpackSymbols<6>, UnpackSymbols<7>};
 
 }  // namespace
 
@@ -220,15 +234,18 @@ ChunkBlock* SealedBlock(std::span<const Bytes> elements, size_t open_size) {
   return texts->Size() < open_size ? WriteTexts(*texts, elements) : nullptr;
 }
 
+void UnpackPrefix(const ChunkBlock& block, char* scratch) {
+  std::memcpy(scratch, block.At(sizeof(ChunkBlock)), block.prefix);
+}
+
 Bytes UnpackText(const ChunkBlock& block, uint32_t place, uint32_t symbols, char* scratch) {
   const bool is_plain = block.unit == kPlainBits;
   const char* plain = block.At(block.body + place);
   if (is_plain && block.prefix == 0) return {plain, symbols};
-  std::memcpy(scratch, block.At(sizeof(ChunkBlock)), block.prefix);
   if (is_plain) {
     std::memcpy(scratch + block.prefix, plain, symbols);
   } else {
-    UnpackSymbols(block, place, symbols, scratch + block.prefix);
+    kUnpackSymbols[block.unit](block, place, symbols, scratch + block.prefix);
   }
   return {scratch, size_t{block.prefix} + symbols};
 }

@@ -28,8 +28,10 @@ ChunkBlock* AllocateChunkBlock(size_t size);
 // bytes. Requires: at least one element.
 ChunkBlock* SealedBlock(std::span<const Bytes> elements, size_t open_size);
 
-// Where a sealed element is written in full. Requires: room for 255 bytes and 7 more.
+// Write a sealed element in full. `scratch` has room for 255 bytes and 7 more; for texts, UnpackPrefix was called on it
+// before, once for all elements.
 //   place: the first symbol of the element, or its number
+void UnpackPrefix(const ChunkBlock& block, char* scratch);
 Bytes UnpackText(const ChunkBlock& block, uint32_t place, uint32_t symbols, char* scratch);
 Bytes UnpackInteger(const ChunkBlock& block, uint32_t place, char* scratch);
 

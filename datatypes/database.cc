@@ -36,10 +36,12 @@ Entry* Database::Add(EntryPtr entry) {
   uint64_t hash = Hash(raw->Key());
   entries_.Insert(raw, hash);
   if (raw->Deadline() != kNoDeadline) timed_.Insert(raw, hash);
+  if (raw->HasTimedFields()) timed_fields_.Insert(raw, hash);
   return raw;
 }
 
 Entry* Database::Assign(Entry* entry, StringContent content) {
+  if (entry->HasTimedFields()) NoteFieldDeadlines(entry, FieldDeadlines::kNone);
   if (entry->TryAssign(content)) return entry;
   const EntryPtr old(entry);
   return Moved(entry, Entry::Create(entry->Key(), std::move(content), entry->Deadline(), entry->Access()));
@@ -78,8 +80,18 @@ Entry* Database::SetDeadline(Entry* entry, int64_t deadline_ms) {
   return entry;
 }
 
+void Database::NoteFieldDeadlines(Entry* entry, FieldDeadlines deadlines) {
+  const bool some = deadlines == FieldDeadlines::kSome;
+  if (entry->HasTimedFields() == some) return;
+  const uint64_t hash = Hash(entry->Key());
+  some ? entry->MarkTimedFields() : entry->UnmarkTimedFields();
+  if (some) return timed_fields_.Insert(entry, hash);
+  timed_fields_.Remove(entry->Key(), hash);
+}
+
 EntryPtr Database::Take(Entry* entry) {
   uint64_t hash = Hash(entry->Key());
+  if (entry->HasTimedFields()) timed_fields_.Remove(entry->Key(), hash);
   if (entry->Deadline() != kNoDeadline) timed_.Remove(entry->Key(), hash);
   entries_.Remove(entry->Key(), hash);
   return EntryPtr(entry);
@@ -89,6 +101,7 @@ void Database::Clear() {
   entries_.ForEach([](Entry* entry) { Entry::Destroy(entry); });
   entries_.Clear();
   timed_.Clear();
+  timed_fields_.Clear();
 }
 
 Entry* Database::Moved(const Entry* from, Entry* to) {
@@ -97,6 +110,7 @@ Entry* Database::Moved(const Entry* from, Entry* to) {
   auto* old = const_cast<Entry*>(from);  // only compared
   entries_.Replace(old, to, hash);
   if (to->Deadline() != kNoDeadline) timed_.Replace(old, to, hash);
+  if (to->HasTimedFields()) timed_fields_.Replace(old, to, hash);
   return to;
 }
 

@@ -1,4 +1,5 @@
-// Database: one numbered keyspace (SELECT n). It owns its entries, finds them by key, and knows which have a deadline.
+// Database: one numbered keyspace (SELECT n). It owns its entries, finds them by key, and knows which have a deadline
+// and which are hashes whose fields have some.
 //
 // It has no clock: whoever asks compares deadlines with the time of the Unit. An entry may move in memory whenever its
 // value or deadline slot grows; each function that can move one returns where it is now.
@@ -22,7 +23,7 @@ using EntryPtr = std::unique_ptr<Entry, EntryDeleter>;
 class Database {
  public:
   // `seed` keys the hash of both indexes.
-  explicit Database(uint64_t seed) : entries_(seed), timed_(seed) {}
+  explicit Database(uint64_t seed) : entries_(seed), timed_(seed), timed_fields_(seed) {}
   Database(Database&&) noexcept = default;
   Database& operator=(Database&&) noexcept = default;
   ~Database() { Clear(); }
@@ -53,6 +54,9 @@ class Database {
   Entry* Hold(Entry* entry, std::unique_ptr<Object> object);
   // Sets, replaces or (kNoDeadline) removes the deadline.
   Entry* SetDeadline(Entry* entry, int64_t deadline_ms);
+  // Puts a hash into the index of those with deadlines on fields, or takes it out.
+  enum class FieldDeadlines : uint8_t { kNone, kSome };
+  void NoteFieldDeadlines(Entry* entry, FieldDeadlines deadlines);
 
   // Takes the entry out; it is freed when the caller drops the pointer (or hands it to the Reclaimer).
   EntryPtr Take(Entry* entry);
@@ -68,6 +72,10 @@ class Database {
     return timed_.Scan(cursor, visit);
   }
   template <class Visit>
+  uint64_t ScanTimedFields(uint64_t cursor, Visit&& visit) const {
+    return timed_fields_.Scan(cursor, visit);
+  }
+  template <class Visit>
   void ForEach(Visit&& visit) const {
     entries_.ForEach(visit);
   }
@@ -77,13 +85,15 @@ class Database {
 
   const HashIndex<Entry*>& Entries() const { return entries_; }
   const HashIndex<Entry*>& Timed() const { return timed_; }
+  const HashIndex<Entry*>& TimedFields() const { return timed_fields_; }
 
  private:
   // Notes that an entry lives elsewhere now; its old memory may be gone already.
   Entry* Moved(const Entry* from, Entry* to);
 
   HashIndex<Entry*> entries_;
-  HashIndex<Entry*> timed_;  // the entries that have a deadline
+  HashIndex<Entry*> timed_;         // the entries that have a deadline
+  HashIndex<Entry*> timed_fields_;  // the hashes that have fields with a deadline; they are marked, too
 };
 
 }  // namespace respite

@@ -2,7 +2,9 @@
 
 #include "base/digest.h"
 #include "base/number_text.h"
+#include "datatypes/hash.h"
 #include "datatypes/list.h"
+#include "datatypes/set.h"
 #include "datatypes/sorted_set.h"
 
 namespace respite {
@@ -28,6 +30,17 @@ uint32_t TypeNumber(ValueType type) {
   return 0;
 }
 
+void MixHash(Digest& digest, const Entry& entry) {
+  const Hash hash = Hash::Complete(entry);
+  hash.ForEach([&](Bytes field, Bytes value) {
+    Digest pair;
+    pair.Mix(field);
+    pair.Mix(value);
+    if (entry.HasTimedFields() && hash.DeadlineOf(field) != kNoDeadline) pair.Add("!!hexpire!!");
+    digest.Add(pair.Octets());
+  });
+}
+
 void MixList(Digest& digest, const List& list) {
   for (ListCursor cursor(list, 0); cursor.IsValid(); cursor.Next()) digest.Mix(cursor.Element());
 }
@@ -49,6 +62,10 @@ void MixContent(Digest& digest, const Entry& entry) {
       return digest.Mix(StringText(entry).View());
     case ValueType::kList:
       return MixList(digest, List(place));
+    case ValueType::kSet:
+      return Set(place).ForEach([&](const PackedElement& member) { digest.Add(PackedText(member).View()); });
+    case ValueType::kHash:
+      return MixHash(digest, entry);
     case ValueType::kSortedSet:
       return MixSortedSet(digest, SortedSet(place));
     default:

@@ -6,6 +6,9 @@
 //   value    = Mix(type as 4 octets, big endian), then the content:
 //                string       Mix(text)
 //                list         Mix(element) for each
+//                set          Add(member) for each
+//                hash         Add(pair) for each field, where pair is Mix(field), Mix(value) from zero, and
+//                             Add("!!hexpire!!") when the field has a deadline
 //                sorted set   for each member Add what Mix(member), Mix(score by ShortDoubleText) give from zero
 //              and Add("!!expire!!") when the key has a deadline (whatever it is)
 //   key      = Mix(key name), then its value, from zero

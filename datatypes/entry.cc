@@ -51,6 +51,7 @@ Entry* Entry::CreateObject(Bytes key, ValueType type, std::unique_ptr<Object> ob
 Entry* Entry::Clone(const Entry& entry, Bytes key, int64_t deadline_ms, uint32_t access) {
   Entry* copy = Allocate(key, entry.inline_size_, deadline_ms, access);
   copy->SetKind(entry.Type(), entry.Form());
+  copy->bits_ |= entry.bits_ & kTimedFieldsBit;
   copy->inline_size_ = entry.inline_size_;
   switch (entry.Form()) {
     case ValueForm::kBlob:
@@ -73,6 +74,7 @@ void Entry::Destroy(Entry* entry) {
 Entry* Entry::Rename(Entry* entry, Bytes key) {
   Entry* renamed = Allocate(key, entry->inline_size_, entry->Deadline(), entry->Access());
   renamed->SetKind(entry->Type(), entry->Form());
+  renamed->bits_ |= entry->bits_ & kTimedFieldsBit;
   renamed->inline_size_ = entry->inline_size_;
   std::memcpy(renamed->MutableValue(), entry->Value(), entry->inline_size_);
   std::free(entry);  // what it held moved with the pointer

@@ -2,7 +2,7 @@
 //
 //   offset 0    uint32 key size
 //          4    uint32 inline size: bytes of the value that follow the key
-//          8    uint32 access (24 bits) | type (3) | form (3) | deadline slot present (1) | free (1)
+//          8    uint32 access (24 bits) | type (3) | form (3) | deadline slot present (1) | timed fields (1)
 //         12    int64 deadline in ms           (only when the slot is present)
 //          …    key bytes
 //          …    value: text or packed collection as it is, an int64, or a pointer to a Blob or an Object
@@ -120,6 +120,11 @@ class Entry {
     if (Access() != access) bits_ = (bits_ & ~kAccessMask) | (access & kAccessMask);  // spare the line a write
   }
 
+  // Some fields of this hash have deadlines of their own. Belongs to Database, which keeps an index of such entries.
+  bool HasTimedFields() const { return (bits_ & kTimedFieldsBit) != 0; }
+  void MarkTimedFields() { bits_ |= kTimedFieldsBit; }
+  void UnmarkTimedFields() { bits_ &= ~kTimedFieldsBit; }
+
   // Strings. Requires the matching form.
   int64_t IntegerValue() const { return Load<int64_t>(Value()); }
   void SetInteger(int64_t value) { Store(MutableValue(), value); }
@@ -162,6 +167,7 @@ class Entry {
   static constexpr int kTypeShift = 24;
   static constexpr int kFormShift = 27;
   static constexpr uint32_t kDeadlineBit = 1u << 30;
+  static constexpr uint32_t kTimedFieldsBit = 1u << 31;
   static constexpr uint32_t kTypeMask = 7u << kTypeShift;
   static constexpr uint32_t kFormMask = 7u << kFormShift;
 

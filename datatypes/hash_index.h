@@ -150,6 +150,11 @@ class HashIndex {
     });
   }
 
+  // As ForEach, until `visit(slot)` returns false. Memory that the slots stand for is fetched ahead. True when all
+  // slots were visited.
+  template <class Visit>
+  bool ForEachWhile(Visit&& visit) const;
+
   // A slot drawn with equal chance for each, or Slot{} when empty. Cost: O(1) expected.
   Slot PickRandom(Random& random) const;
 
@@ -321,14 +326,19 @@ class HashIndex {
     DeletePage(old);
   }
 
+  static void PrefetchItems(const Bucket& bucket) {
+    for (int i = 0; i < kSlots; ++i) {
+      const void* item = bucket.tags[i] == 0 ? nullptr : SlotMemory(bucket.slots[i]);
+      if (item != nullptr) Prefetch(item);
+    }
+  }
+
   // Moves every slot of `from` to the page that `choose(hash)` names. The keys are fetched ahead in small groups, since
   // each is a cache miss of its own.
   template <class Choose>
   void Distribute(const Page& from, int buckets, Choose&& choose) {
     for (int b = 0; b < buckets; ++b) {
-      if (b + 2 < buckets)
-        for (int i = 0; i < kSlots; ++i)
-          if (from.buckets[b + 2].tags[i] != 0) Prefetch(SlotMemory(from.buckets[b + 2].slots[i]));
+      if (b + 2 < buckets) PrefetchItems(from.buckets[b + 2]);
       for (int i = 0; i < kSlots; ++i) {
         if (from.buckets[b].tags[i] == 0) continue;
         const Slot& slot = from.buckets[b].slots[i];
@@ -458,6 +468,23 @@ uint64_t HashIndex<Slot>::Scan(uint64_t cursor, Visit&& visit) const {
   uint64_t next = begin + width;
   if (next >> kPrefixBits != 0) return 0;
   return Encode({next, depth, 0});
+}
+
+template <class Slot>
+template <class Visit>
+bool HashIndex<Slot>::ForEachWhile(Visit&& visit) const {
+  constexpr int kAhead = 2;  // buckets
+  const Page* last = nullptr;
+  for (const Page* page : directory_) {
+    if (page == last || page == nullptr) continue;
+    last = page;
+    for (int b = 0; b < buckets_; ++b) {
+      if (b + kAhead < buckets_) PrefetchItems(page->buckets[b + kAhead]);
+      for (int i = 0; i < kSlots; ++i)
+        if (page->buckets[b].tags[i] != 0 && !visit(page->buckets[b].slots[i])) return false;
+    }
+  }
+  return true;
 }
 
 template <class Slot>

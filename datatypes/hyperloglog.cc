@@ -83,21 +83,25 @@ uint64_t Estimate(const Histogram& histogram) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Dense registers: three octets hold four.
+// Dense registers: six octets hold eight. They are read as the upper six of the eight octets that end with them; what
+// lies before the first is the header.
+
+constexpr size_t kGroup = 8;
+constexpr size_t kGroupOctets = 6;
 
 template <class Visit>  // visit(size_t index, uint8_t rank)
-void ForEachDense(Bytes registers, Visit visit) {
-  for (size_t index = 0; index < HllRegisters::kCount; index += 4) {
-    const char* group = registers.data() + index / 4 * 3;
-    const uint64_t bits = LoadLittle(group, 3);
-    for (size_t i = 0; i < 4; ++i) visit(index + i, static_cast<uint8_t>(bits >> (6 * i) & 63));
+void ForEachDense(Bytes text, Visit visit) {
+  const char* group = text.data() + Hll::kHeaderSize - 2;
+  for (size_t index = 0; index < HllRegisters::kCount; index += kGroup, group += kGroupOctets) {
+    const uint64_t bits = LoadLittle(group) >> 16;
+    for (size_t i = 0; i < kGroup; ++i) visit(index + i, static_cast<uint8_t>(bits >> (6 * i) & 63));
   }
 }
 
-Histogram DenseHistogram(Bytes registers) {
+Histogram DenseHistogram(Bytes text) {
   // Neighbours are often equal; with a table for each of four they need not wait for each other.
   std::array<Histogram, 4> parts{};
-  ForEachDense(registers, [&](size_t index, uint8_t rank) { ++parts[index % 4][rank]; });
+  ForEachDense(text, [&](size_t index, uint8_t rank) { ++parts[index % 4][rank]; });
   Histogram sums{};
   for (const Histogram& part : parts)
     for (size_t rank = 0; rank < sums.size(); ++rank) sums[rank] += part[rank];
@@ -174,34 +178,39 @@ struct Place {
   uint32_t first = 0;  // its first register
 };
 
-// What eight runs of one octet each, or as many as come before the first XZERO, amount to.
+// Eight octets of runs, looked at together: the runs of one octet up to the first XZERO, and that one.
 struct Stretch {
-  size_t octets = 0;
+  size_t octets = 0;  // before the XZERO
+  uint32_t xzeros = 0;
   uint32_t registers = 0;
 };
 
-Stretch StretchOf(uint64_t octets) {
+// Without branches, which the mixture of runs would make the processor guess wrong. `from` has ten octets.
+Stretch StretchAt(const char* from) {
   constexpr uint64_t kEach = 0x0101010101010101u;
+  const uint64_t octets = LoadLittle(from);
   const uint64_t xzeros = ~octets >> 1 & octets & kEach * 0x40;
-  const auto count = static_cast<size_t>(std::countr_zero(xzeros)) / 8;  // 8 without any
+  const uint64_t before = ((xzeros & -xzeros) >> 6) - 1;  // all octets, without any XZERO
+  const auto count = static_cast<size_t>(std::countr_zero(xzeros)) / 8;
   const uint64_t values = octets >> 7 & kEach;
-  uint64_t lengths = (octets & kEach * 0x3f & ~(values * 0x3c)) + kEach;
-  if (count < 8) lengths &= (uint64_t{1} << (8 * count)) - 1;
+  const uint64_t lengths = ((octets & kEach * 0x3f & ~(values * 0x3c)) + kEach) & before;
   const uint64_t pairs = (lengths & 0x00ff00ff00ff00ffu) + (lengths >> 8 & 0x00ff00ff00ff00ffu);
-  return {count, static_cast<uint32_t>(pairs * 0x0001000100010001u >> 48)};
+  const auto registers = static_cast<uint32_t>(pairs * 0x0001000100010001u >> 48);
+  const uint32_t has_xzero = xzeros != 0 ? 1 : 0;
+  const uint32_t high = static_cast<uint8_t>(from[count]) & 63u;
+  const uint32_t length = (high << 8 | static_cast<uint8_t>(from[count + 1])) + 1;
+  return {count, has_xzero, registers + has_xzero * length};
 }
 
 // nullopt: the runs end before.
 std::optional<Place> Locate(Bytes runs, uint32_t index) {
+  constexpr size_t kStretch = 10;
   Place place;
-  while (place.at + 8 <= runs.size()) {
-    const Stretch stretch = StretchOf(LoadLittle(runs.data() + place.at));
-    if (stretch.octets == 0 || index < place.first + stretch.registers) break;
-    place = {place.at + stretch.octets, place.at + stretch.octets - 1, place.first + stretch.registers};
-    if (stretch.octets == 8) continue;
-    const Run run = RunAt(runs, place.at);  // the XZERO behind it
-    if (index < place.first + run.length) return place;
-    place = {place.at + 2, place.at, place.first + run.length};
+  while (place.at + kStretch <= runs.size()) {
+    const Stretch stretch = StretchAt(runs.data() + place.at);
+    if (index < place.first + stretch.registers) break;
+    const size_t last = place.at + stretch.octets - 1 + stretch.xzeros;  // where its last run begins
+    place = {last + 1 + stretch.xzeros, last, place.first + stretch.registers};
   }
   while (place.at < runs.size()) {
     const Run run = RunAt(runs, place.at);
@@ -298,7 +307,7 @@ HllMark HllMarkOf(Bytes element) {
 bool HllRegisters::Merge(const Hll& hll) {
   const auto raise = [this](size_t index, uint8_t rank) { ranks_[index] = std::max(ranks_[index], rank); };
   if (hll.Encoding() == HllEncoding::kSparse) return ForEachSparse(hll.Registers(), raise);
-  ForEachDense(hll.Registers(), raise);
+  ForEachDense(hll.text_, raise);
   return true;
 }
 
@@ -326,7 +335,7 @@ std::optional<uint64_t> Hll::CachedCount() const {
 }
 
 std::optional<uint64_t> Hll::Count() const {
-  if (Encoding() == HllEncoding::kDense) return Estimate(DenseHistogram(Registers()));
+  if (Encoding() == HllEncoding::kDense) return Estimate(DenseHistogram(text_));
   const auto histogram = SparseHistogram(Registers());
   return histogram ? std::optional(Estimate(*histogram)) : std::nullopt;
 }
@@ -412,6 +421,15 @@ void HllSetRegister(std::span<char> text, HllMark mark) {
   const uint32_t shift = mark.index % 4 * 6;
   const uint64_t bits = (LoadLittle(group, 3) & ~(uint64_t{63} << shift)) | static_cast<uint64_t>(mark.rank) << shift;
   for (size_t i = 0; i < 3; ++i) group[i] = static_cast<char>(bits >> (8 * i));
+}
+
+void HllStoreRegisters(std::span<char> text, const HllRegisters& registers) {
+  char* group = text.data() + Hll::kHeaderSize;
+  for (size_t index = 0; index < HllRegisters::kCount; index += kGroup, group += kGroupOctets) {
+    uint64_t bits = 0;
+    for (size_t i = kGroup; i-- > 0;) bits = bits << 6 | registers[index + i];
+    for (size_t i = 0; i < kGroupOctets; ++i) group[i] = static_cast<char>(bits >> (8 * i));
+  }
 }
 
 void HllStoreCount(std::span<char> text, uint64_t count) {

@@ -118,7 +118,8 @@ class Hll {
 };
 
 // Changes to a text that Hll::Of accepts.
-void HllSetRegister(std::span<char> text, HllMark mark);  // requires: dense
+void HllSetRegister(std::span<char> text, HllMark mark);                      // requires: dense
+void HllStoreRegisters(std::span<char> text, const HllRegisters& registers);  // requires: dense
 void HllStoreCount(std::span<char> text, uint64_t count);
 void HllMarkCountStale(std::span<char> text);
 // Takes a mark in, whatever it takes. Requires: the value is complete.

@@ -164,14 +164,12 @@ Bytes ListCursor::PackedElementText() {
   return digits_;
 }
 
-void ListCursor::Next() {
-  if (chunked_) return chunked_->Next();
+void ListCursor::NextPacked() {
   at_ = packed_.Next(at_);
   if (at_ == packed_.End()) at_ = Listpack::kNowhere;
 }
 
-void ListCursor::Previous() {
-  if (chunked_) return chunked_->Previous();
+void ListCursor::PreviousPacked() {
   at_ = at_ == packed_.Begin() ? Listpack::kNowhere : packed_.Previous(at_);
 }
 

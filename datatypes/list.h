@@ -80,10 +80,12 @@ class ListCursor {
   bool IsValid() const { return chunked_ ? chunked_->IsValid() : at_ != Listpack::kNowhere; }
   // The view is good until the cursor moves. Requires: IsValid().
   Bytes Element() { return chunked_ ? chunked_->Element() : PackedElementText(); }
-  void Next();
-  void Previous();
+  void Next() { chunked_ ? chunked_->Next() : NextPacked(); }
+  void Previous() { chunked_ ? chunked_->Previous() : PreviousPacked(); }
 
  private:
+  void NextPacked();
+  void PreviousPacked();
   Bytes PackedElementText();
 
   Listpack packed_{Listpack::Empty()};

@@ -328,6 +328,7 @@ void ChunkCursor::Seek(const ListChunk& chunk, uint32_t index) {
   count_ = chunk.count_;
   index_ = index;
   place_ = index <= count_ / 2 ? PlaceOf(index) : PlaceFromEnd(index);
+  if (block_->form == ChunkForm::kTexts) UnpackPrefix(*block_, scratch_.data());
 }
 
 uint32_t ChunkCursor::MarkedStep(uint32_t place, uint8_t length) const {

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "datatypes/hash.h"
+
 namespace respite {
 
 Entry* DbView::Put(Entry* entry, Bytes key, StringContent content, int64_t deadline_ms) {
@@ -23,6 +25,13 @@ Entry* DbView::Assign(Entry* entry, Bytes key, StringContent content) {
   if (entry == nullptr)
     return Data().Add(key, std::move(content), kNoDeadline, unit_->floor().access.Fresh(unit_->now_ms()));
   return Data().Assign(entry, std::move(content));
+}
+
+bool DbView::HasExpiredFields(const Entry& entry) const { return View<Hash>(&entry).HasExpired(); }
+
+bool DbView::HasLivingFields(const Entry& entry) {
+  unit_->PurgeLater(index_, entry.Key());
+  return !entry.IsExpired(unit_->now_ms()) && !View<Hash>(&entry).AllExpired();
 }
 
 void DbView::Prefetch(std::span<const Bytes> words, size_t step) const {

@@ -1,7 +1,7 @@
 // DbView: the selected database as one command sees it, at the time of its Unit.
 //
-// An expired key is absent: a read leaves it for the Unit to purge, a write purges it first. Writers tell `Touched`
-// what they did; nobody else needs to be told.
+// An expired key is absent, and so is an expired field of a hash: a read leaves them for the Unit to purge, a write
+// purges them first. Writers tell `Touched` what they did; nobody else needs to be told.
 #pragma once
 
 #include <span>
@@ -49,6 +49,7 @@ class DbView {
   }
   // For entries that are met on a walk (SCAN): false when expired, which then are purged as the Unit closes.
   bool IsAlive(const Entry& entry) {
+    if (entry.HasTimedFields() && HasExpiredFields(entry)) return HasLivingFields(entry);
     if (!entry.IsExpired(unit_->now_ms())) return true;
     unit_->PurgeLater(index_, entry.Key());
     return false;
@@ -61,7 +62,8 @@ class DbView {
       unit_->Purge(index_, entry);
       return nullptr;
     }
-    if (touches_) MarkUsed(*entry);
+    if (entry->HasTimedFields()) entry = unit_->PurgeFields(index_, entry);
+    if (entry != nullptr && touches_) MarkUsed(*entry);
     return entry;
   }
 
@@ -146,6 +148,10 @@ class DbView {
   static EntryType* CheckString(EntryType* entry) {
     return CheckType(entry, ValueType::kString);
   }
+  // For hashes with deadlines on fields.
+  bool HasExpiredFields(const Entry& entry) const;
+  // False when the key is as good as gone, too. Leaves the expired fields to the Unit.
+  bool HasLivingFields(const Entry& entry);
   CollectionPlace PlaceOf(ValueSlot slot) const { return {slot, unit_->floor().limits, unit_->now_ms()}; }
 
   Unit* unit_;

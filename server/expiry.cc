@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "datatypes/hash.h"
+
 namespace respite {
 
 namespace {
@@ -18,7 +20,9 @@ constexpr uint64_t kAcceptedPermillePerEffort = 5;
 
 // A remaining time counts as this at most (71 000 years), so that no sum of a sample overflows.
 constexpr int64_t kLongestTtlMs = INT64_MAX / 4096;
-constexpr uint64_t kPlacesPerKey = 20;  // empty places of the table that a sample passes over for each key it wants
+constexpr size_t kFieldsPerPurge = 256;  // of one hash, and
+constexpr size_t kHashesPerSample = 16;  // so many hashes with dead fields, before the clock is looked at again
+constexpr uint64_t kPlacesPerKey = 20;   // empty places of the table that a sample passes over for each key it wants
 
 }  // namespace
 
@@ -67,6 +71,16 @@ void Expiry::FinishRound() {
 }
 
 Expiry::Cleaning Expiry::CleanDatabase(int db, int64_t deadline_us) {
+  const Cleaning keys = CleanKeys(db, deadline_us);
+  return keys == Cleaning::kClean ? CleanFields(db, deadline_us) : keys;
+}
+
+// A sample of nothing, from the empty end of the table, says nothing.
+bool Expiry::IsClean(const Sampled& sampled) const {
+  return sampled.seen > 0 && !sampled.unfinished && sampled.expired * 1000 <= sampled.seen * round_.accepted_permille;
+}
+
+Expiry::Cleaning Expiry::CleanKeys(int db, int64_t deadline_us) {
   Progress& progress = progress_[static_cast<size_t>(db)];
   for (;;) {
     if (data_.keyspace[db].TimedSize() == 0) {
@@ -77,11 +91,43 @@ Expiry::Cleaning Expiry::CleanDatabase(int db, int64_t deadline_us) {
     round_.seen += sampled.seen;
     round_.expired += sampled.expired;
     NoteTtl(progress, sampled);
-    // A sample of nothing, from the empty end of the table, says nothing.
-    bool clean = sampled.seen > 0 && sampled.expired * 1000 <= sampled.seen * round_.accepted_permille;
-    if (clean) return Cleaning::kClean;
+    if (IsClean(sampled)) return Cleaning::kClean;
     if (clock_.MonotonicUs() >= deadline_us) return Cleaning::kOutOfTime;
   }
+}
+
+Expiry::Cleaning Expiry::CleanFields(int db, int64_t deadline_us) {
+  while (data_.keyspace[db].TimedFields().Size() != 0) {
+    if (IsClean(SampleFields(db, clock_.WallMs()))) return Cleaning::kClean;
+    if (clock_.MonotonicUs() >= deadline_us) return Cleaning::kOutOfTime;
+  }
+  return Cleaning::kClean;
+}
+
+Expiry::Sampled Expiry::SampleFields(int db, int64_t now_ms) {
+  Database& data = data_.keyspace[db];
+  Progress& progress = progress_[static_cast<size_t>(db)];
+  const uint64_t begin = progress.field_cursor;
+  Sampled sampled;
+  dead_.clear();
+  for (uint64_t places = round_.sample_size * kPlacesPerKey;
+       places > 0 && sampled.seen < round_.sample_size && dead_.size() < kHashesPerSample; --places) {
+    progress.field_cursor = data.ScanTimedFields(progress.field_cursor, [&](Entry* entry) {
+      ++sampled.seen;
+      if (Hash({ValueSlot(entry), data_.limits, now_ms}).HasExpired()) dead_.push_back(entry);
+    });
+    if (progress.field_cursor == 0) break;
+  }
+  sampled.expired = dead_.size();
+  Unit unit(data_, now_ms);
+  for (Entry* entry : dead_) {
+    entry = unit.PurgeFields(db, entry, kFieldsPerPurge);
+    if (entry == nullptr || !Hash({ValueSlot(entry), data_.limits, now_ms}).HasExpired()) continue;
+    sampled.unfinished = true;
+    progress.field_cursor = begin;
+  }
+  unit.Close();
+  return sampled;
 }
 
 void Expiry::NoteTtl(Progress& progress, const Sampled& sampled) {

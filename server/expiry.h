@@ -6,6 +6,9 @@
 // effort 1) was dead; since a walk meets first what it has not seen for longest, the share in the whole database is
 // then lower still. A server without dead keys spends almost nothing.
 //
+// Then it does the same with the index of hashes that have deadlines on fields. A hash knows which of its fields is the
+// next to go, so living ones cost nothing; a hash with very many dead ones is cleaned over several samples.
+//
 // Two bounds on time: a round may use a share of the timer's period (25 % at effort 1), and it works in slices of
 // kSliceUs, between which clients are served.
 #pragma once
@@ -44,12 +47,14 @@ class Expiry {
  private:
   struct Progress {
     uint64_t cursor = 0;
+    uint64_t field_cursor = 0;
     int64_t average_ttl_ms = 0;
   };
   struct Sampled {
     uint64_t seen = 0;
     uint64_t expired = 0;
     int64_t ttl_sum_ms = 0;
+    bool unfinished = false;  // a hash has more dead fields
   };
   // What a round may do, and has done.
   struct Round {
@@ -62,9 +67,13 @@ class Expiry {
   };
   enum class Cleaning : uint8_t { kClean, kOutOfTime };
 
-  // Works on one database until few of the keys it meets are dead.
+  // Works on one database until few of the keys it meets are dead, or few of the hashes have dead fields.
   Cleaning CleanDatabase(int db, int64_t deadline_us);
+  Cleaning CleanKeys(int db, int64_t deadline_us);
+  Cleaning CleanFields(int db, int64_t deadline_us);
+  bool IsClean(const Sampled& sampled) const;
   Sampled SampleDatabase(int db, int64_t now_ms);
+  Sampled SampleFields(int db, int64_t now_ms);
   void NoteTtl(Progress& progress, const Sampled& sampled);
   void NextDatabase();
   void FinishRound();
@@ -75,7 +84,7 @@ class Expiry {
   int next_db_ = 0;
   std::vector<Progress> progress_;
   Round round_;
-  std::vector<Entry*> dead_;  // of one sample; kept for its memory
+  std::vector<Entry*> dead_;  // or with dead fields, of one sample; kept for its memory
 };
 
 }  // namespace respite

@@ -21,6 +21,19 @@ inline constexpr char kDbIndex[] = "ERR DB index is out of range";
 inline constexpr char kOverflow[] = "ERR increment or decrement would overflow";
 inline constexpr char kDecrementOverflow[] = "ERR decrement would overflow";
 inline constexpr char kNanOrInfinity[] = "ERR increment would produce NaN or Infinity";
+inline constexpr char kIsNanOrInfinity[] = "ERR value is NaN or Infinity";
+inline constexpr char kHashNotInteger[] = "ERR hash value is not an integer";
+inline constexpr char kHashNotFloat[] = "ERR hash value is not a float";
+inline constexpr char kNotLong[] =
+    "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807";
+inline constexpr char kFieldsMissing[] = "ERR Mandatory argument FIELDS is missing or not at the right position";
+inline constexpr char kFieldCountZero[] = "ERR Parameter `numFields` should be greater than 0";
+inline constexpr char kFieldCountNotPositive[] = "ERR Number of fields must be a positive integer";
+inline constexpr char kFieldCountMismatch[] = "ERR The `numfields` parameter must match the number of arguments";
+inline constexpr char kExpireNegative[] = "ERR invalid expire time, must be >= 0";
+inline constexpr char kOneGetExpiry[] = "ERR Only one of EX, PX, EXAT, PXAT or PERSIST arguments can be specified";
+inline constexpr char kOneSetExpiry[] = "ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified";
+inline constexpr char kOneFieldCondition[] = "ERR Only one of FXX or FNX arguments can be specified";
 inline constexpr char kStringTooLong[] = "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
 inline constexpr char kOffsetOutOfRange[] = "ERR offset is out of range";
 inline constexpr char kSameObject[] = "ERR source and destination objects are the same";
@@ -60,6 +73,7 @@ inline constexpr char kCorruptHyperLogLog[] = "INVALIDOBJ Corrupted HLL object d
 inline constexpr char kNoSuchHyperLogLog[] = "ERR The specified key does not exist";
 inline constexpr char kHyperLogLogNotSparse[] = "ERR HLL encoding is not sparse";
 inline constexpr char kNumKeysPositive[] = "ERR numkeys should be greater than 0";
+inline constexpr char kTooManyKeys[] = "ERR Number of keys can't be greater than number of args";
 inline constexpr char kCountPositive[] = "ERR count should be greater than 0";
 inline constexpr char kCountNegative[] = "ERR COUNT can't be negative";
 inline constexpr char kMaxLenNegative[] = "ERR MAXLEN can't be negative";
@@ -92,6 +106,7 @@ inline constexpr char kGeoRadiusStoreWith[] =
     "ERR STORE option in GEORADIUS is not compatible with WITHDIST, WITHHASH and WITHCOORD options";
 inline constexpr char kGeoSearchStoreWith[] =
     "ERR GEOSEARCHSTORE is not compatible with WITHDIST, WITHHASH and WITHCOORD options";
+inline constexpr char kNotSortable[] = "ERR One or more scores can't be converted into double";
 inline constexpr char kInvalidCursor[] = "ERR invalid cursor";
 inline constexpr char kGetKeysCommand[] = "ERR Invalid command specified";
 inline constexpr char kGetKeysNoKeys[] = "ERR The command has no key arguments";

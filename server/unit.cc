@@ -1,5 +1,7 @@
 #include "server/unit.h"
 
+#include "datatypes/hash.h"
+
 namespace respite {
 
 void Unit::Purge(int db, Entry* entry) {
@@ -7,6 +9,28 @@ void Unit::Purge(int db, Entry* entry) {
   if (Recorded()) floor_.journal->Append(db, {"DEL", std::string(entry->Key())});
   EntryPtr taken = floor_.keyspace[db].Take(entry);
   if (floor_.disposal != nullptr) floor_.disposal->Expired(std::move(taken));
+}
+
+Entry* Unit::PurgeFields(int db, Entry* entry, size_t limit) {
+  Hash hash({ValueSlot(floor_.keyspace[db], entry), floor_.limits, now_ms_});
+  if (!hash.HasExpired()) return entry;
+  AlsoTouched(db, entry->Key(), "hexpired");
+  if (hash.AllExpired()) {
+    floor_.stats.expired_fields += entry->FreeEffort();
+    if (Recorded()) floor_.journal->Append(db, {"DEL", std::string(entry->Key())});
+    AlsoTouched(db, entry->Key(), "del");
+    EntryPtr taken = floor_.keyspace[db].Take(entry);
+    if (floor_.disposal != nullptr) floor_.disposal->Expired(std::move(taken));
+    return nullptr;
+  }
+  std::vector<std::string> words = hash.RemoveExpired(limit);
+  floor_.stats.expired_fields += words.size();
+  if (Recorded()) {
+    const std::string head[] = {"HDEL", std::string(hash.slot().entry()->Key())};
+    words.insert(words.begin(), std::begin(head), std::end(head));
+    floor_.journal->Append(db, words);
+  }
+  return hash.slot().entry();
 }
 
 void Unit::Record(int db, const Effect& effect, std::span<const Bytes> words) {
@@ -20,7 +44,12 @@ void Unit::Close() {
   for (const auto& [db, key] : purge_) {
     // The command may have given the key a new life since.
     Entry* entry = floor_.keyspace[db].Find(key);
-    if (entry != nullptr && entry->IsExpired(now_ms_)) Purge(db, entry);
+    if (entry == nullptr) continue;
+    if (entry->IsExpired(now_ms_)) {
+      Purge(db, entry);
+    } else if (entry->HasTimedFields()) {
+      PurgeFields(db, entry);
+    }
   }
   purge_.clear();
 }

@@ -1,7 +1,8 @@
 // Unit: one atomic execution: a command, later an EXEC or a script.
 //
 // Everything that a write entails flows from here. DbView reports what changed; when the Unit closes it purges the
-// expired keys that reads came across and hands the effects to the Journal. Time and chance enter a Unit once.
+// expired keys and fields that reads came across and hands the effects to the Journal. Time and chance enter a Unit
+// once.
 #pragma once
 
 #include <cstdint>
@@ -35,10 +36,19 @@ class Effect {
   // `effect.Replace("SET", key, value, "PXAT", deadline_ms)`: words are Bytes or integers. Costs nothing unrecorded.
   template <class... Words>
   void Replace(const Words&... words) {
+    if (recorded_) ReplaceWith({Text(words)...});
+  }
+  // The same for any number of words. Further ones follow the first.
+  void ReplaceWith(std::vector<std::string> words) {
     if (!recorded_) return;
+    replaced_ = true;
+    commands_.push_back(std::move(words));
+  }
+  // The same for a command of any length, made only when Recorded().
+  void ReplaceBy(std::vector<std::string> words) {
     if (!replaced_) commands_.clear();
     replaced_ = true;
-    commands_.push_back({Text(words)...});
+    commands_.push_back(std::move(words));
   }
   bool Recorded() const { return recorded_; }
   bool Replaced() const { return replaced_; }
@@ -58,6 +68,7 @@ struct KeyspaceStats {
   uint64_t hits = 0;
   uint64_t misses = 0;
   uint64_t expired_keys = 0;
+  uint64_t expired_fields = 0;
   double expired_stale_share = 0;  // running estimate of the share of keys that are expired but still there
   uint64_t expire_cycles_cut = 0;  // expired_time_cap_reached_count
   uint64_t expire_cycle_us = 0;
@@ -126,6 +137,9 @@ class Unit {
   // Removes an expired key now (before a write to it) or when the Unit closes (after a read that met it).
   void Purge(int db, Entry* entry);
   void PurgeLater(int db, Bytes key) { purge_.emplace_back(db, std::string(key)); }
+  // Removes the expired fields of a hash, at most `limit` of them, and the hash with the last one. Returns where it is
+  // now, null when it is gone. Requires: the entry has deadlines on fields. Cost: O(expired fields).
+  Entry* PurgeFields(int db, Entry* entry, size_t limit = SIZE_MAX);
 
   // Effects of a command that changed something: what it said, or its own words.
   void Record(int db, const Effect& effect, std::span<const Bytes> words);

@@ -3,13 +3,11 @@
 #include "server/call.h"
 #include "server/commands/delete_key.h"
 #include "server/commands/families.h"
+#include "server/commands/time_words.h"
 
 namespace respite {
 
 namespace {
-
-enum class TimeUnit : uint8_t { kSeconds, kMilliseconds };
-enum class TimeBase : uint8_t { kNow, kEpoch };
 
 struct ExpireConditions {
   bool only_without = false;  // NX

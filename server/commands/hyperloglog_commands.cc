@@ -190,9 +190,13 @@ struct PfMerge {
     std::string text(old == nullptr ? Hll::Empty() : StringText(*old).View());
     const Hll hll = *Hll::Of(text);
     if (!hll.IsComplete()) throw Refusal{refusals::kCorruptHyperLogLog};
-    if (encoding == HllEncoding::kDense) text = *hll.Dense();
-    for (uint32_t index = 0; index < HllRegisters::kCount; ++index)
-      if (registers[index] != 0) HllAdd(text, {index, registers[index]}, sparse_max_bytes);
+    if (encoding == HllEncoding::kDense) {
+      text = *hll.Dense();
+      HllStoreRegisters(text, registers);  // which the target's own are part of
+    } else {
+      for (uint32_t index = 0; index < HllRegisters::kCount; ++index)
+        if (registers[index] != 0) HllAdd(text, {index, registers[index]}, sparse_max_bytes);
+    }
     HllMarkCountStale(text);
     return text;
   }

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <variant>
 #include <vector>
 
+#include "datatypes/set.h"
 #include "server/call.h"
 #include "server/commands/families.h"
 #include "server/commands/sorted_set_words.h"
@@ -16,27 +18,51 @@ using Aggregate = ScoredResult::Aggregate;
 // ---------------------------------------------------------------------------------------------------------------------
 // Sources and options
 
-// A sorted set, or a set whose members all have the score 1, that takes part.
+// A sorted set, or a set, whose members all have the score 1, that takes part.
 class Source {
  public:
-  Source(DbView& db, Bytes key) : entry_(db.Read(key)), set_(db.View<SortedSet>(entry_)) {
-    if (entry_ != nullptr && entry_->Type() != ValueType::kSortedSet) throw Refusal{refusals::kWrongType};
+  Source(DbView& db, Bytes key) : entry_(db.Read(key)), members_(db.View<SortedSet>(nullptr)) {
+    if (entry_ == nullptr) return;
+    if (entry_->Type() == ValueType::kSet) {
+      members_ = db.View<Set>(entry_);
+    } else if (entry_->Type() == ValueType::kSortedSet) {
+      members_ = db.View<SortedSet>(entry_);
+    } else {
+      throw Refusal{refusals::kWrongType};
+    }
   }
 
   bool Is(const Source& other) const { return entry_ == other.entry_; }
-  size_t Size() const { return set_.Size(); }
-  std::optional<double> Score(Bytes member) const { return set_.Score(member); }
+  size_t Size() const {
+    return std::visit([](const auto& members) { return members.Size(); }, members_);
+  }
+  std::optional<double> Score(Bytes member) const {
+    if (const auto* set = std::get_if<Set>(&members_)) return set->Contains(member) ? std::optional(1.0) : std::nullopt;
+    return std::get<SortedSet>(members_).Score(member);
+  }
   // Calls visit(Bytes member, double score).
   template <class Visit>
   void ForEach(Visit&& visit) const {
-    set_.ForEach(visit);
+    if (const auto* set = std::get_if<Set>(&members_)) {
+      set->ForEach([&](const PackedElement& member) { visit(PackedText(member).View(), 1.0); });
+    } else {
+      std::get<SortedSet>(members_).ForEach(visit);
+    }
   }
-  // The same in pieces, between which `go_on()` is asked.
+  // The same as long as `go_on()` holds, which is asked now and then.
   template <class Visit, class GoOn>
   void ForEachWhile(Visit&& visit, GoOn&& go_on) const {
+    if (const auto* set = std::get_if<Set>(&members_)) {
+      set->ForEachWhile([&](const PackedElement& member) {
+        visit(PackedText(member).View(), 1.0);
+        return go_on();
+      });
+      return;
+    }
     constexpr size_t kPiece = 64;
-    for (size_t first = 0; first < Size() && go_on(); first += kPiece)
-      set_.ForEach({first, std::min(kPiece, Size() - first)}, Direction::kUp, visit);
+    const auto& sorted = std::get<SortedSet>(members_);
+    for (size_t first = 0; first < sorted.Size() && go_on(); first += kPiece)
+      sorted.ForEach({first, std::min(kPiece, sorted.Size() - first)}, Direction::kUp, visit);
   }
 
   void SetWeight(double weight) { weight_ = weight; }
@@ -45,7 +71,7 @@ class Source {
 
  private:
   const Entry* entry_;
-  SortedSet set_;
+  std::variant<SortedSet, Set> members_;
   double weight_ = 1;
 };
 

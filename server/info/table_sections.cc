@@ -82,9 +82,12 @@ std::string KeyspaceSection(Server& server) {
   for (int index = 0; index < server.keyspace().Count(); ++index) {
     const Database& database = server.keyspace()[index];
     if (database.Size() == 0) continue;
-    text.Add("db" + std::to_string(index), "keys=" + std::to_string(database.Size()) +
-                                               ",expires=" + std::to_string(database.TimedSize()) +
-                                               ",avg_ttl=" + std::to_string(server.expiry().AverageTtlMs(index)));
+    // What 7.4 says of hashes with deadlines on fields; without any the line is that of 7.2.
+    const size_t with_timed_fields = database.TimedFields().Size();
+    text.Add("db" + std::to_string(index),
+             "keys=" + std::to_string(database.Size()) + ",expires=" + std::to_string(database.TimedSize()) +
+                 ",avg_ttl=" + std::to_string(server.expiry().AverageTtlMs(index)) +
+                 (with_timed_fields == 0 ? "" : ",subexpiry=" + std::to_string(with_timed_fields)));
   }
   return text.Take();
 }

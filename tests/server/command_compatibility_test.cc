@@ -62,10 +62,20 @@ class Page {
            "`tests/server/command_compatibility_test.cc` from the command cards; do not edit. Where a command that we\n"
            "have behaves differently, [differences.md](differences.md) says so.\n\n"
            "Commands: " +
-           commands_.Text() + ". Subcommands: " + subcommands_.Text() + ".\n" + body_.str();
+           commands_.Text() + ". Subcommands: " + subcommands_.Text() + ".\n" + body_.str() + LaterCommands();
   }
 
  private:
+  // What we have of versions after 7.2.
+  std::string LaterCommands() const {
+    std::map<std::string, std::string> since_of;
+    table_.ForEach([&](const Command& command) {
+      if (command.Spec().since >= "7.4") since_of[Shown(command.full_name)] = command.Spec().since;
+    });
+    std::string text = "\n## From later versions\n\n| command | came with |\n| --- | --- |\n";
+    for (const auto& [name, since] : since_of) text += "| " + name + " | " + since + " |\n";
+    return text;
+  }
   void AddGroup(const std::string& group, const std::map<std::string, std::vector<std::string>>& commands) {
     body_ << "\n## " << group << "\n\n| command | Respite |\n| --- | --- |\n";
     for (const auto& [name, subcommands] : commands) {

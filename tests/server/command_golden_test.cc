@@ -12,7 +12,13 @@ namespace respite {
 namespace {
 
 // Facts that differ on purpose, each as the golden line we lack or the line we have instead. Say why.
-const std::set<std::string> kAllowed = {};
+const std::set<std::string> kAllowed = {
+    // HSCAN can leave out the values, as in 7.4.
+    "hscan argument#4 name=novalues type=pure-token display_text=novalues token=NOVALUES since=7.4.0 flags=optional",
+};
+
+// Commands of later versions, which no golden knows.
+bool IsLater(const Command& command) { return command.Spec().since >= "7.4"; }
 
 std::map<std::string, std::set<std::string>> FactsByCommand() {
   std::map<std::string, std::set<std::string>> by_command;
@@ -37,7 +43,7 @@ class CommandGolden : public testing::Test {
 TEST_F(CommandGolden, EveryCommandIsOneOfRedis) {
   const auto golden = FactsByCommand();
   table_.ForEach([&](const Command& command) {
-    EXPECT_TRUE(golden.contains(command.full_name)) << "Redis 7.2 has no command " << command.full_name;
+    EXPECT_NE(golden.contains(command.full_name), IsLater(command)) << "Redis 7.2 has no command " << command.full_name;
   });
 }
 

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "datatypes/digest.h"
+#include "datatypes/hash.h"
 #include "server/refusals.h"
 #include "server/value_names.h"
 #include "tests/support/test_client.h"
@@ -25,6 +26,20 @@ std::unique_ptr<Config> Load(const std::vector<std::string>& directives) {
   return std::move(config.value());
 }
 
+// The fields with deadlines, in order: a digest says only that there are some.
+std::string FieldDeadlinesText(const Entry& entry) {
+  if (!entry.HasTimedFields()) return "";
+  std::map<std::string, int64_t> deadlines;
+  const Hash hash = Hash::Complete(entry);
+  hash.ForEach([&](Bytes field, Bytes) {
+    const int64_t deadline_ms = hash.DeadlineOf(field).value_or(kNoDeadline);
+    if (deadline_ms != kNoDeadline) deadlines[Quoted(field)] = deadline_ms;
+  });
+  std::string text = " with deadlines";
+  for (const auto& [field, deadline_ms] : deadlines) text += " " + field + "=" + std::to_string(deadline_ms);
+  return text;
+}
+
 std::string ValueText(const Entry& entry) {
   switch (entry.Type()) {
     case ValueType::kString:
@@ -32,7 +47,7 @@ std::string ValueText(const Entry& entry) {
     default: {
       Digest digest;
       MixValue(digest, entry);
-      return std::string(TypeName(entry.Type())) + " " + digest.Hex();
+      return std::string(TypeName(entry.Type())) + " " + digest.Hex() + FieldDeadlinesText(entry);
     }
   }
 }

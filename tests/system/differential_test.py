@@ -6,12 +6,13 @@ checkpoints all the data.
 runs longer or repeats a failure; the seed is always printed. The commands come from generators.py. Deadlines lie so far ahead, or so long ago, that time plays
 no part; what depends on it (TTL, PTTL) is compared with a tolerance. See KNOWN for what differs on purpose."""
 import argparse
+import os
 import random
 import sys
 import unittest
 
 from generators import DATABASES, FAMILIES, Generator
-from two_servers import REDIS, RESPITE, Server, encode, value_of
+from two_servers import REDIS, RESPITE, Closed, Server, encode, value_of
 
 COMMANDS_PER_ROUND = 200
 TOLERANCE_MS = 3000
@@ -49,6 +50,13 @@ def groups(values, size):
     return sorted(repr(values[at:at + size]) for at in range(0, len(values), size))
 
 
+def excerpt(reply, other, size=500):
+    """The part of a long reply where it begins to differ."""
+    common = len(os.path.commonprefix([reply, other]))
+    start = max(0, common - size // 2) if len(reply) > size else 0
+    return reply[start:start + size]
+
+
 class Difference(AssertionError):
     pass
 
@@ -79,14 +87,24 @@ class Pair:
         request = b"".join(encode(words) for words in commands)
         for client in self.clients:
             client.send(request)
-        replies = [[client.read() for _ in commands] for client in self.clients]
+        replies = [self.replies_to(commands, client) for client in self.clients]
         return list(zip(*replies))
+
+    @staticmethod
+    def replies_to(commands, client):
+        replies = []
+        for words in commands:
+            try:
+                replies.append(client.read())
+            except (OSError, Closed) as error:
+                raise Difference(f"no reply to {words}: {error!r}\n  after {commands[:len(replies)][-10:]}") from error
+        return replies
 
     def compare(self, commands, where):
         for index, (words, (ours, theirs)) in enumerate(zip(commands, self.run(commands))):
             if not self.same(words, ours, theirs):
                 history = "\n".join(f"    {c}" for c in commands[max(0, index - 10):index])
-                raise Difference(f"{where}, command {index}: {words}\n  ours   {ours[:500]}\n  theirs {theirs[:500]}\n"
+                raise Difference(f"{where}, command {index}: {words}\n  ours   {excerpt(ours, theirs)}\n  theirs {excerpt(theirs, ours)}\n"
                                  f"  after\n{history}")
 
     def same(self, words, ours, theirs):
@@ -140,9 +158,9 @@ class Pair:
             commands = [[*ask, key] for key in ours for ask in
                         ([b"TYPE"], [b"GET"], [b"PTTL"], [b"PEXPIRETIME"], [b"OBJECT", b"ENCODING"], [b"STRLEN"],
                          [b"DEBUG", b"DIGEST-VALUE"] if same_digests or key[:1] not in b"zyg" else [b"ZCARD"])]
-            commands += [[b"ZRANGE", key, b"0", b"-1", b"WITHSCORES"] for key in ours if key[:1] in b"zyg"]
+            contents = [[b"ZRANGE", key, b"0", b"-1", b"WITHSCORES"] for key in ours if key[:1] in b"zyg"]
             if commands:
-                self.compare(commands, f"{where}, data of database {db}")
+                self.compare(contents + commands, f"{where}, data of database {db}")
         self.compare([[b"DEBUG", b"DIGEST"], [b"SELECT", b"0"]] if same_digests else [[b"SELECT", b"0"]], f"{where}, all data")
 
 

@@ -82,7 +82,7 @@ class Family:
     def command(self):
         makers = list(self.weights)
         words = getattr(self, self.rng.choices(makers, list(self.weights.values()))[0])()
-        return self.spoil(words) if self.rng.random() < 0.03 and words[0] not in NEVER_SPOILT else words
+        return self.spoil(words) if self.rng.random() < 0.03 and len(words) > 1 and words[0] not in NEVER_SPOILT else words
 
     def spoil(self, words):
         """Too few or too many words, or in a strange order."""
@@ -314,7 +314,8 @@ class SortedSets(Family):
     weights = {"add": 14, "read": 8, "ranges": 12, "ranked": 5, "remove": 5, "pop": 3, "algebra": 6, "chance": 2, "scan": 1}
 
     def score(self):
-        """Fractions print alike in all versions when they are few binary digits."""
+        """Fractions print alike in all versions when they are few binary digits. No -0, whose sign Redis loses now and
+        then (docs/differences.md)."""
         rng = self.rng
         scores = [lambda: rng.randrange(-8, 8), lambda: rng.randrange(-20, 20) / 4,
                   lambda: rng.choice(["inf", "-inf", "+inf", "0"]),
@@ -322,7 +323,7 @@ class SortedSets(Family):
         weights = [10, 5, 1, 0.3]
         if self.version >= (7, 2):
             scores.append(lambda: rng.choice([rng.random() * 10**rng.randrange(-20, 20), 0.1, 1e21, 123456789.125,
-                                              2**53, -2**53, 1e10, "-0"]))
+                                              2**53, -2**53, 1e10]))
             weights.append(2)
         return rng.choices(scores, weights)[0]()
 
@@ -400,7 +401,7 @@ class SortedSets(Family):
         name = rng.choice(["ZUNION", "ZINTER", "ZDIFF"])
         options = []
         if name != "ZDIFF":
-            options += self.maybe(0.4, "WEIGHTS", *[rng.choice([1, 2, 0.5, "inf", "x", -1 if self.version >= (7, 2) else 1]) for _ in keys])
+            options += self.maybe(0.4, "WEIGHTS", *[rng.choice([1, 2, 0.5, "inf", "x"]) for _ in keys])
             options += self.maybe(0.4, "AGGREGATE", rng.choice(["SUM", "MIN", "MAX", "AVG"]))
         number = rng.choice([len(keys)] * 6 + [0, 9, "x"])
         return rng.choice([[name, number, *keys, *options, *self.maybe(0.5, "WITHSCORES")],

@@ -1,0 +1,317 @@
+#include "datatypes/hash.h"
+
+#include <limits>
+
+namespace respite {
+
+namespace {
+
+// Redis: no listpack grows beyond this by one command.
+constexpr size_t kMaxPackedBytes = 1 << 30;
+
+constexpr EncodingLimits kDefaultLimits;
+
+// How a deadline is written in a listpack.
+constexpr int64_t kPackedNone = 0;
+int64_t Packed(int64_t deadline_ms) { return deadline_ms == kNoDeadline ? kPackedNone : deadline_ms; }
+
+PackedText TextOf(Bytes text) { return PackedText(PackedElement{.text = text}); }
+
+}  // namespace
+
+Hash Hash::Complete(const Entry& entry) {
+  return Hash({ValueSlot(&entry), kDefaultLimits, std::numeric_limits<int64_t>::min()});
+}
+
+const HashTable* Hash::Table() const { return Exists() && IsTable() ? &AsTable() : nullptr; }
+
+Hash::Row Hash::RowAt(size_t at) const {
+  const Listpack listpack = AsListpack();
+  Row row{.field = at, .value = listpack.Next(at), .next = 0, .deadline_ms = kNoDeadline};
+  row.next = listpack.Next(row.value);
+  if (!IsTimed()) return row;
+  const int64_t packed = listpack.At(row.next).integer;
+  if (packed != kPackedNone) row.deadline_ms = packed;
+  row.next = listpack.Next(row.next);
+  return row;
+}
+
+bool Hash::IsEmpty() const {
+  if (!Exists()) return true;
+  return IsTable() ? AsTable().Size() == 0 : AsListpack().IsEmpty();
+}
+
+size_t Hash::Size() const {
+  if (!Exists()) return 0;
+  if (IsTable()) return AsTable().Size() - AsTable().CountExpired(now_ms_);
+  return AsListpack().Count() / Stride() - CountExpiredRows();
+}
+
+size_t Hash::CountExpiredRows() const {
+  size_t count = 0;
+  if (!IsTimed()) return count;
+  const Listpack listpack = AsListpack();
+  for (size_t at = listpack.Begin(); at != listpack.End(); ++count) {
+    const Row row = RowAt(at);
+    if (!IsOver(row.deadline_ms)) break;
+    at = row.next;
+  }
+  return count;
+}
+
+std::optional<PackedText> Hash::Get(Bytes field) const {
+  if (!Exists()) return std::nullopt;
+  if (IsTable()) {
+    const HashField* found = AsTable().Find(field);
+    if (found == nullptr || (found->IsTimed() && !IsAlive(*found))) return std::nullopt;
+    return TextOf(found->Value());
+  }
+  const size_t at = Find(field);
+  if (at == Listpack::kNowhere) return std::nullopt;
+  if (!IsTimed()) return AsListpack().TextAt(AsListpack().Next(at));
+  const Row row = RowAt(at);
+  if (IsOver(row.deadline_ms)) return std::nullopt;
+  return AsListpack().TextAt(row.value);
+}
+
+std::optional<int64_t> Hash::DeadlineOf(Bytes field) const {
+  if (!Exists()) return std::nullopt;
+  int64_t deadline_ms = kNoDeadline;
+  if (IsTable()) {
+    const HashField* found = AsTable().Find(field);
+    if (found == nullptr) return std::nullopt;
+    deadline_ms = AsTable().DeadlineOf(*found);
+  } else {
+    const size_t at = Find(field);
+    if (at == Listpack::kNowhere) return std::nullopt;
+    deadline_ms = RowAt(at).deadline_ms;
+  }
+  if (IsOver(deadline_ms)) return std::nullopt;
+  return deadline_ms;
+}
+
+Hash::Pair Hash::At(const Place& place) const {
+  if (place.field != nullptr) return {TextOf(place.field->Key()), TextOf(place.field->Value())};
+  const Row row = RowAt(place.offset);
+  return {AsListpack().TextAt(row.field), AsListpack().TextAt(row.value)};
+}
+
+std::vector<Hash::Place> Hash::Places() const {
+  std::vector<Place> places;
+  if (!Exists()) return places;
+  places.reserve(Size());
+  if (const HashTable* table = Table()) {
+    table->ForEach([&](const HashField* field) {
+      if (IsAlive(*field)) places.push_back({.field = field});
+    });
+    return places;
+  }
+  for (size_t at = Listpack::kHeader; at != AsListpack().End();) {
+    const Row row = RowAt(at);
+    if (!IsOver(row.deadline_ms)) places.push_back({.offset = at});
+    at = row.next;
+  }
+  return places;
+}
+
+Hash::Place Hash::PickRandom(Random& random) const {
+  if (HasExpired()) {
+    const std::vector<Place> places = Places();
+    return places[random.Below(places.size())];
+  }
+  if (IsTable()) return {.field = AsTable().PickRandom(random)};
+  const size_t index = random.Below(AsListpack().Count() / Stride());
+  return {.offset = AsListpack().Seek(index * Stride())};
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Edits
+
+void Hash::PrepareFor(std::span<const Bytes> words) {
+  if (IsTable()) return;
+  if (words.size() / 2 > limits_->hash_max_listpack_entries) return BecomeTable();
+  size_t total = slot_.Size();
+  for (Bytes word : words) {
+    if (word.size() > limits_->hash_max_listpack_value) return BecomeTable();
+    total += word.size();
+  }
+  if (total > kMaxPackedBytes) BecomeTable();
+}
+
+Hash::Outcome Hash::Set(Bytes field, Bytes value, OldDeadline old_deadline) {
+  if (!IsTable()) {
+    const size_t longest = limits_->hash_max_listpack_value;
+    if (field.size() <= longest && value.size() <= longest) return SetPacked(field, value, old_deadline);
+    BecomeTable();
+  }
+  return SetInTable(field, value, old_deadline);
+}
+
+Hash::Outcome Hash::SetInTable(Bytes field, Bytes value, OldDeadline old_deadline) {
+  HashTable& table = AsTable();
+  const auto outcome = table.Set(field, value);
+  if (outcome == HashTable::Outcome::kAdded) return Outcome::kAdded;
+  if (old_deadline == OldDeadline::kDrop && table.TimedCount() != 0) {
+    table.SetDeadline(field, kNoDeadline);
+    NoteDeadlines();
+  }
+  return Outcome::kReplaced;
+}
+
+Hash::Outcome Hash::SetPacked(Bytes field, Bytes value, OldDeadline old_deadline) {
+  const EncodedElement new_field(field);
+  const EncodedElement new_value(value);
+  const size_t at = AsListpack().Find(new_field, Listpack::kHeader, Stride());
+  if (at != Listpack::kNowhere) {
+    const Row row = RowAt(at);
+    ReplaceElement(slot_, row.value, new_value);
+    if (old_deadline == OldDeadline::kDrop && row.deadline_ms != kNoDeadline) RetimeRow(at, kNoDeadline);
+    return Outcome::kReplaced;
+  }
+  InsertRow(new_field, new_value, kNoDeadline);
+  if (AsListpack().Count() / Stride() > limits_->hash_max_listpack_entries) BecomeTable();
+  return Outcome::kAdded;
+}
+
+void Hash::InsertRow(const EncodedElement& field, const EncodedElement& value, int64_t deadline_ms) {
+  size_t at = AsListpack().End();
+  if (!IsTimed()) {
+    const EncodedElement row[] = {field, value};
+    return InsertElements(slot_, at, row);
+  }
+  if (deadline_ms != kNoDeadline) {
+    for (at = Listpack::kHeader; at != AsListpack().End();) {
+      const Row row = RowAt(at);
+      if (row.deadline_ms == kNoDeadline || row.deadline_ms > deadline_ms) break;
+      at = row.next;
+    }
+  }
+  const EncodedElement row[] = {field, value, EncodedElement(Packed(deadline_ms))};
+  InsertElements(slot_, at, row);
+}
+
+void Hash::RetimeRow(size_t at, int64_t deadline_ms) {
+  const Row row = RowAt(at);
+  const std::string field(AsListpack().TextAt(row.field).View());
+  const std::string value(AsListpack().TextAt(row.value).View());
+  RemoveElements(slot_, at, Stride());
+  InsertRow(EncodedElement(field), EncodedElement(value), deadline_ms);
+  NoteDeadlines();
+}
+
+bool Hash::Remove(Bytes field) {
+  if (IsTable()) {
+    const bool was_timed = AsTable().TimedCount() != 0;
+    if (!AsTable().Remove(field)) return false;
+    if (was_timed) NoteDeadlines();
+    return true;
+  }
+  const size_t at = Find(field);
+  if (at == Listpack::kNowhere) return false;
+  RemoveElements(slot_, at, Stride());
+  if (IsTimed()) NoteDeadlines();
+  return true;
+}
+
+bool Hash::SetDeadline(Bytes field, int64_t deadline_ms) {
+  if (IsTable()) {
+    if (!AsTable().SetDeadline(field, deadline_ms)) return false;
+    NoteDeadlines();
+    return true;
+  }
+  size_t at = Find(field);
+  if (at == Listpack::kNowhere) return false;
+  if (RowAt(at).deadline_ms == deadline_ms) return true;
+  if (!IsTimed()) {
+    BecomeTimed();
+    at = Find(field);
+  }
+  RetimeRow(at, deadline_ms);
+  return true;
+}
+
+int64_t Hash::NextDeadline() const {
+  if (!Exists()) return kNoDeadline;
+  if (IsTable()) return AsTable().NextDeadline();
+  return IsTimed() && !AsListpack().IsEmpty() ? RowAt(Listpack::kHeader).deadline_ms : kNoDeadline;
+}
+
+bool Hash::AllExpired() const {
+  if (!HasExpired()) return false;
+  return IsTable() ? AsTable().AllExpired(now_ms_) : Size() == 0;
+}
+
+std::vector<std::string> Hash::RemoveExpired(size_t limit) {
+  std::vector<std::string> names;
+  if (!HasExpired()) return names;
+  if (IsTable()) {
+    for (const HashField* field; names.size() < limit && (field = AsTable().FirstExpired(now_ms_)) != nullptr;) {
+      names.emplace_back(field->Key());
+      AsTable().Remove(names.back());
+    }
+  } else {
+    size_t at = Listpack::kHeader;
+    while (names.size() < limit && at != AsListpack().End() && IsOver(RowAt(at).deadline_ms)) {
+      names.emplace_back(AsListpack().TextAt(at).View());
+      at = RowAt(at).next;
+    }
+    RemoveElements(slot_, Listpack::kHeader, names.size() * Stride());
+  }
+  NoteDeadlines();
+  return names;
+}
+
+void Hash::NoteDeadlines() {
+  const bool some = NextDeadline() != kNoDeadline;
+  slot_.database().NoteFieldDeadlines(slot_.entry(),
+                                      some ? Database::FieldDeadlines::kSome : Database::FieldDeadlines::kNone);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Changes of form
+
+void Hash::BecomeTable() {
+  auto table = std::make_unique<HashTable>(slot_.database().Seed());
+  const Listpack listpack = AsListpack();
+  for (size_t at = listpack.Begin(); at != listpack.End();) {
+    const Row row = RowAt(at);
+    const PackedText field = listpack.TextAt(row.field);
+    table->Set(field.View(), listpack.TextAt(row.value).View());
+    if (row.deadline_ms != kNoDeadline) table->SetDeadline(field.View(), row.deadline_ms);
+    at = row.next;
+  }
+  slot_.Become(std::move(table));
+}
+
+void Hash::BecomeTimed() {
+  StringStore timed(Listpack::Empty());
+  const Listpack listpack = AsListpack();
+  for (size_t at = listpack.Begin(); at != listpack.End();) {
+    const Row row = RowAt(at);
+    const PackedText field = listpack.TextAt(row.field);
+    const PackedText value = listpack.TextAt(row.value);
+    const EncodedElement elements[] = {EncodedElement(field.View()), EncodedElement(value.View()),
+                                       EncodedElement(kPackedNone)};
+    InsertElements(timed, Listpack(timed.View()).End(), elements);
+    at = row.next;
+  }
+  slot_.Become(ValueForm::kTimedListpack, timed.View());
+}
+
+bool Hash::CheckInvariants() const {
+  if (!Exists()) return true;
+  if (slot_.entry()->HasTimedFields() != (NextDeadline() != kNoDeadline)) return false;
+  if (IsTable()) return AsTable().CheckInvariants();
+  if (!Listpack::IsWellFormed(slot_.View()) || AsListpack().Count() % Stride() != 0) return false;
+  int64_t last = std::numeric_limits<int64_t>::min();
+  for (size_t at = Listpack::kHeader; at != AsListpack().End();) {
+    const Row row = RowAt(at);
+    const int64_t here = row.deadline_ms == kNoDeadline ? std::numeric_limits<int64_t>::max() : row.deadline_ms;
+    if (here < last) return false;
+    last = here;
+    at = row.next;
+  }
+  return true;
+}
+
+}  // namespace respite

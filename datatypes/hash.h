@@ -1,0 +1,140 @@
+// Hash: fields with values, and if one wants with deadlines.
+//
+//   kListpack        field, value, field, value …                  OBJECT ENCODING says listpack
+//   kTimedListpack   field, value, deadline, field, …              listpackex: the next deadline first, 0 (none) last
+//   kObject          HashTable (hash_table.h)                      hashtable
+//
+// A hash becomes timed with its first deadline and stays so, and becomes a table with more fields than
+// hash-max-listpack-entries or a text longer than hash-max-listpack-value; it never turns back.
+//
+// A field whose time has come counts as absent for everything that reads. Whoever edits removes those first
+// (RemoveExpired): edits rely on it. The database's index of hashes with deadlines on fields is kept up to date.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "datatypes/hash_table.h"
+#include "datatypes/listpack.h"
+#include "datatypes/value_slot.h"
+
+namespace respite {
+
+class Hash : public Collection {
+ public:
+  static constexpr ValueType kType = ValueType::kHash;
+  static constexpr ValueForm kFirstForm = ValueForm::kListpack;
+  static Bytes FirstPacked() { return Listpack::Empty(); }
+
+  explicit Hash(const CollectionPlace& place) : Collection(place) {}
+  // Reads an entry at a time when none of its fields was expired.
+  static Hash Complete(const Entry& entry);
+
+  // True when there are no fields, not even expired ones. Cost: O(1).
+  bool IsEmpty() const;
+  // Cost: O(1), and O(expired fields).
+  size_t Size() const;
+
+  // The text is a view of the hash.
+  std::optional<PackedText> Get(Bytes field) const;
+  bool Has(Bytes field) const { return Get(field).has_value(); }
+  // kNoDeadline without one; nullopt: no such field.
+  std::optional<int64_t> DeadlineOf(Bytes field) const;
+
+  // Calls visit(Bytes field, Bytes value) for each; the texts are good during the call. Cost: O(n).
+  template <class Visit>
+  void ForEach(Visit&& visit) const;
+
+  // Names one field of this hash as long as it is not edited.
+  struct Place {
+    size_t offset = 0;
+    const HashField* field = nullptr;  // of a table
+  };
+  struct Pair {
+    PackedText field;
+    PackedText value;
+  };
+  Pair At(const Place& place) const;
+  // Cost: O(n).
+  std::vector<Place> Places() const;
+  // By chance, each with the same chance. Requires: Size() > 0. Cost: O(1) for tables without expired fields.
+  Place PickRandom(Random& random) const;
+
+  // The large form, null for a packed one: for walks with a cursor. Its fields may be expired: see IsAlive.
+  const HashTable* Table() const;
+  bool IsAlive(const HashField& field) const { return !IsOver(Table()->DeadlineOf(field)); }
+
+  // Makes the hash a table if it is not going to stay packed with these fields and values: so a large command does not
+  // convert half-way, and it converts for words that it would only replace, as in Redis.
+  void PrepareFor(std::span<const Bytes> words);
+  enum class Outcome : uint8_t { kAdded, kReplaced };
+  enum class OldDeadline : uint8_t { kDrop, kKeep };
+  // Texts must not lie in the hash itself. Cost: O(1), O(n) when packed.
+  Outcome Set(Bytes field, Bytes value, OldDeadline old_deadline = OldDeadline::kDrop);
+  // False: no such field.
+  bool Remove(Bytes field);
+  // Sets, replaces or (kNoDeadline) removes it; false: no such field. Cost: O(log n), O(n) when packed.
+  bool SetDeadline(Bytes field, int64_t deadline_ms);
+
+  // kNoDeadline when no field has one. Cost: O(1).
+  int64_t NextDeadline() const;
+  bool HasExpired() const { return IsOver(NextDeadline()); }
+  // True when there are fields, and the time of all has come.
+  bool AllExpired() const;
+  // Takes out at most `limit` fields whose time has come, the longest expired first, and returns their names.
+  std::vector<std::string> RemoveExpired(size_t limit);
+
+  // For tests.
+  bool CheckInvariants() const;
+
+ private:
+  bool IsOver(int64_t deadline_ms) const { return deadline_ms != kNoDeadline && deadline_ms <= now_ms_; }
+  bool IsTable() const { return slot_.Form() == ValueForm::kObject; }
+  bool IsTimed() const { return slot_.Form() == ValueForm::kTimedListpack; }
+  HashTable& AsTable() const { return slot_.As<HashTable>(); }
+  Listpack AsListpack() const { return Listpack(slot_.View()); }
+  // Elements of a packed field.
+  size_t Stride() const { return IsTimed() ? 3 : 2; }
+
+  // The packed field that begins at `at`.
+  struct Row {
+    size_t field;
+    size_t value;
+    size_t next;
+    int64_t deadline_ms;
+  };
+  Row RowAt(size_t at) const;
+  // Where a packed field begins, expired or not; Listpack::kNowhere.
+  size_t Find(Bytes field) const { return AsListpack().Find(field, Listpack::kHeader, Stride()); }
+  size_t CountExpiredRows() const;
+  // Puts a row in where its deadline belongs.
+  void InsertRow(const EncodedElement& field, const EncodedElement& value, int64_t deadline_ms);
+  void RetimeRow(size_t at, int64_t deadline_ms);
+  Outcome SetPacked(Bytes field, Bytes value, OldDeadline old_deadline);
+  Outcome SetInTable(Bytes field, Bytes value, OldDeadline old_deadline);
+  void BecomeTable();
+  void BecomeTimed();
+  void NoteDeadlines();
+};
+
+template <class Visit>
+void Hash::ForEach(Visit&& visit) const {
+  if (!Exists()) return;
+  if (const HashTable* table = Table()) {
+    const bool some_expired = HasExpired();
+    return table->ForEach([&](const HashField* field) {
+      if (!some_expired || IsAlive(*field)) visit(field->Key(), field->Value());
+    });
+  }
+  const Listpack listpack = AsListpack();
+  for (size_t at = listpack.Begin(); at != listpack.End();) {
+    const Row row = RowAt(at);
+    if (!IsOver(row.deadline_ms)) visit(listpack.TextAt(row.field).View(), listpack.TextAt(row.value).View());
+    at = row.next;
+  }
+}
+
+}  // namespace respite

@@ -1,0 +1,245 @@
+#include "datatypes/hash_table.h"
+
+#include <bit>
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+namespace respite {
+
+namespace {
+
+// The size class that serves `size` bytes: multiples of 16, then four steps between powers of two.
+size_t ClassOf(size_t size) {
+  if (size <= 8) return 8;
+  if (size <= 128) return (size + 15) & ~size_t{15};
+  const size_t step = std::bit_floor(size - 1) / 4;
+  return (size + step - 1) / step * step;
+}
+
+size_t OctetsOf(size_t size) {
+  size_t octets = 1;
+  for (; size >= 128; size >>= 7) ++octets;
+  return octets;
+}
+
+uint8_t* PutSize(uint8_t* to, size_t size) {
+  for (; size >= 128; size >>= 7) *to++ = static_cast<uint8_t>(size | 128);
+  *to++ = static_cast<uint8_t>(size);
+  return to;
+}
+
+}  // namespace
+
+size_t HashField::BlockSize(size_t name_size, size_t value_size, Kind kind) {
+  const size_t place = kind == Kind::kTimed ? sizeof(uint32_t) : 0;
+  return ClassOf(OctetsOf(name_size * 2) + OctetsOf(value_size) + place + name_size + value_size);
+}
+
+size_t HashField::BlockSize() const {
+  const Layout layout(this);
+  return BlockSize(layout.name_size, layout.value_size, IsTimed() ? Kind::kTimed : Kind::kPlain);
+}
+
+HashField* HashField::Create(Bytes name, Bytes value, Kind kind) {
+  void* memory = std::malloc(BlockSize(name.size(), value.size(), kind));
+  if (memory == nullptr) throw std::bad_alloc();
+  auto* at = static_cast<uint8_t*>(memory);
+  at = PutSize(at, name.size() << 1 | (kind == Kind::kTimed ? 1 : 0));
+  at = PutSize(at, value.size());
+  if (kind == Kind::kTimed) at += sizeof(uint32_t);
+  if (!name.empty()) std::memcpy(at, name.data(), name.size());
+  if (!value.empty()) std::memcpy(at + name.size(), value.data(), value.size());
+  return static_cast<HashField*>(memory);
+}
+
+bool HashField::TryReplace(Bytes value) {
+  const Layout layout(this);
+  if (value.size() != layout.value_size) {
+    const Kind kind = IsTimed() ? Kind::kTimed : Kind::kPlain;
+    if (OctetsOf(value.size()) != OctetsOf(layout.value_size)) return false;
+    if (BlockSize(layout.name_size, value.size(), kind) != BlockSize()) return false;
+    auto* octets = reinterpret_cast<uint8_t*>(this);
+    PutSize(octets + OctetsOf(layout.name_size * 2), value.size());
+  }
+  if (!value.empty()) std::memcpy(const_cast<char*>(layout.name) + layout.name_size, value.data(), value.size());
+  return true;
+}
+
+uint32_t HashField::Place() const {
+  uint32_t place = 0;
+  std::memcpy(&place, Layout(this).name - sizeof place, sizeof place);
+  return place;
+}
+
+void HashField::SetPlace(uint32_t place) {
+  std::memcpy(const_cast<char*>(Layout(this).name) - sizeof place, &place, sizeof place);
+}
+
+HashTable::~HashTable() {
+  index_.ForEach([](HashField* field) { std::free(field); });
+}
+
+std::unique_ptr<Object> HashTable::Clone() const {
+  auto copy = std::make_unique<HashTable>(index_.Seed());
+  if (heap_) copy->heap_ = std::make_unique<std::deque<Timed>>(*heap_);
+  index_.ForEach([&](const HashField* field) {
+    const auto kind = field->IsTimed() ? HashField::Kind::kTimed : HashField::Kind::kPlain;
+    HashField* twin = HashField::Create(field->Key(), field->Value(), kind);
+    if (field->IsTimed()) copy->SetAt(field->Place(), {(*heap_)[field->Place()].deadline_ms, twin});
+    copy->index_.Insert(twin, index_.Hash(field->Key()));
+  });
+  return copy;
+}
+
+size_t HashTable::UsedBytes(size_t samples) const {
+  size_t seen = 0;
+  size_t bytes = 0;
+  const size_t wanted = samples == 0 ? Size() : samples;
+  uint64_t cursor = 0;
+  do {
+    cursor = index_.Scan(cursor, [&](const HashField* field) {
+      ++seen;
+      bytes += field->BlockSize();
+    });
+  } while (cursor != 0 && seen < wanted);
+  const size_t fields = seen == 0 ? 0 : bytes * Size() / seen;
+  return sizeof(HashTable) + index_.UsedBytes() + fields + TimedCount() * sizeof(Timed);
+}
+
+HashTable::Outcome HashTable::Set(Bytes name, Bytes value) {
+  const uint64_t hash = index_.Hash(name);
+  HashField* old = index_.Find(name, hash);
+  if (old == nullptr) {
+    index_.Insert(HashField::Create(name, value, HashField::Kind::kPlain), hash);
+    return Outcome::kAdded;
+  }
+  if (!old->TryReplace(value)) {
+    const auto kind = old->IsTimed() ? HashField::Kind::kTimed : HashField::Kind::kPlain;
+    HashField* field = HashField::Create(name, value, kind);
+    if (old->IsTimed()) SetAt(old->Place(), {(*heap_)[old->Place()].deadline_ms, field});
+    Exchange(old, field, hash);
+  }
+  return Outcome::kReplaced;
+}
+
+bool HashTable::Remove(Bytes name) {
+  HashField* field = index_.Remove(name, index_.Hash(name));
+  if (field == nullptr) return false;
+  if (field->IsTimed()) RemoveAt(field->Place());
+  std::free(field);
+  return true;
+}
+
+void HashTable::Exchange(HashField* old, HashField* field, uint64_t hash) {
+  index_.Replace(old, field, hash);
+  std::free(old);
+}
+
+HashField* HashTable::Remade(HashField* field, HashField::Kind kind, uint64_t hash) {
+  HashField* made = HashField::Create(field->Key(), field->Value(), kind);
+  Exchange(field, made, hash);
+  return made;
+}
+
+int64_t HashTable::DeadlineOf(const HashField& field) const {
+  return field.IsTimed() ? (*heap_)[field.Place()].deadline_ms : kNoDeadline;
+}
+
+bool HashTable::SetDeadline(Bytes name, int64_t deadline_ms) {
+  const uint64_t hash = index_.Hash(name);
+  HashField* field = index_.Find(name, hash);
+  if (field == nullptr) return false;
+  if (deadline_ms == kNoDeadline) {
+    if (!field->IsTimed()) return true;
+    RemoveAt(field->Place());
+    Remade(field, HashField::Kind::kPlain, hash);
+    return true;
+  }
+  if (!field->IsTimed()) {
+    field = Remade(field, HashField::Kind::kTimed, hash);
+    if (!heap_) heap_ = std::make_unique<std::deque<Timed>>();
+    heap_->push_back({deadline_ms, field});
+    SiftUp(heap_->size() - 1);
+  } else {
+    const size_t place = field->Place();
+    (*heap_)[place].deadline_ms = deadline_ms;
+    Restore(place);
+  }
+  return true;
+}
+
+void HashTable::SiftUp(size_t place) {
+  const Timed moving = (*heap_)[place];
+  for (; place > 0; place = (place - 1) / 2) {
+    const Timed& above = (*heap_)[(place - 1) / 2];
+    if (above.deadline_ms <= moving.deadline_ms) break;
+    SetAt(place, above);
+  }
+  SetAt(place, moving);
+}
+
+void HashTable::SiftDown(size_t place) {
+  const Timed moving = (*heap_)[place];
+  for (;;) {
+    size_t child = 2 * place + 1;
+    if (child >= heap_->size()) break;
+    if (child + 1 < heap_->size() && (*heap_)[child + 1].deadline_ms < (*heap_)[child].deadline_ms) ++child;
+    if ((*heap_)[child].deadline_ms >= moving.deadline_ms) break;
+    SetAt(place, (*heap_)[child]);
+    place = child;
+  }
+  SetAt(place, moving);
+}
+
+void HashTable::Restore(size_t place) {
+  const bool too_low = place > 0 && (*heap_)[(place - 1) / 2].deadline_ms > (*heap_)[place].deadline_ms;
+  too_low ? SiftUp(place) : SiftDown(place);
+}
+
+void HashTable::RemoveAt(size_t place) {
+  const Timed last = heap_->back();
+  heap_->pop_back();
+  if (heap_->empty()) return heap_.reset();
+  if (place == heap_->size()) return;
+  SetAt(place, last);
+  Restore(place);
+}
+
+template <class Visit>
+void HashTable::VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const {
+  // What lies below a deadline to come is later still.
+  if (place >= heap_->size() || (*heap_)[place].deadline_ms > now_ms) return;
+  visit((*heap_)[place]);
+  VisitExpired(2 * place + 1, now_ms, visit);
+  VisitExpired(2 * place + 2, now_ms, visit);
+}
+
+size_t HashTable::CountExpired(int64_t now_ms) const {
+  size_t count = 0;
+  if (heap_) VisitExpired(0, now_ms, [&](const Timed&) { ++count; });
+  return count;
+}
+
+bool HashTable::AllExpired(int64_t now_ms) const {
+  if (TimedCount() != Size() || Size() == 0) return false;
+  // From behind, where the later ones are.
+  for (size_t place = heap_->size(); place > 0; --place)
+    if ((*heap_)[place - 1].deadline_ms > now_ms) return false;
+  return true;
+}
+
+bool HashTable::CheckInvariants() const {
+  size_t timed = 0;
+  bool good = index_.CheckInvariants() && (!heap_ || !heap_->empty());
+  index_.ForEach([&](const HashField* field) {
+    if (!field->IsTimed()) return;
+    ++timed;
+    good = good && heap_ && field->Place() < heap_->size() && (*heap_)[field->Place()].field == field;
+  });
+  for (size_t place = 1; place < TimedCount(); ++place)
+    good = good && (*heap_)[(place - 1) / 2].deadline_ms <= (*heap_)[place].deadline_ms;
+  return good && timed == TimedCount();
+}
+
+}  // namespace respite

@@ -1,0 +1,157 @@
+// HashTable: a hash too large to stay packed: an index of fields, each ONE allocation with its name and value.
+//
+//   field   | name size × 2 + timed | value size | [place among the deadlines 4] | name … | value … |
+//   sizes   groups of 7 bits, least significant first; the high bit says that another follows
+//
+// A name of 14 bytes with a value of 12 takes 28, which the allocator serves from its class of 32. Blocks are always as
+// large as a class, so a value is replaced where it lies as long as the class stays the same.
+//
+// Deadlines stand in a heap, the next one first; a field knows its place there and the heap knows the field. So the
+// next deadline is known at once, and only fields whose time has come are touched to remove them. A field without a
+// deadline pays nothing.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "base/bytes.h"
+#include "base/random.h"
+#include "datatypes/entry.h"
+#include "datatypes/hash_index.h"
+#include "datatypes/object.h"
+
+namespace respite {
+
+// One field. Lives in a block of its own; HashTable alone makes and frees it.
+class HashField {
+ public:
+  HashField(const HashField&) = delete;
+  HashField& operator=(const HashField&) = delete;
+
+  Bytes Key() const {
+    const Layout layout(this);
+    return {layout.name, layout.name_size};
+  }
+  Bytes Value() const {
+    const Layout layout(this);
+    return {layout.name + layout.name_size, layout.value_size};
+  }
+  bool IsTimed() const { return (*Octets(this) & 1) != 0; }
+
+ private:
+  friend class HashTable;
+
+  HashField() = default;
+
+  static const uint8_t* Octets(const HashField* field) { return reinterpret_cast<const uint8_t*>(field); }
+  // Where the parts lie.
+  struct Layout {
+    explicit Layout(const HashField* field) {
+      const uint8_t* at = Octets(field);
+      const size_t first = TakeSize(at);
+      name_size = first >> 1;
+      value_size = TakeSize(at);
+      name = reinterpret_cast<const char*>(at) + ((first & 1) != 0 ? sizeof(uint32_t) : 0);
+    }
+    static size_t TakeSize(const uint8_t*& at) {
+      size_t size = *at & 127u;
+      for (int shift = 7; *at++ >= 128; shift += 7) size |= size_t{*at & 127u} << shift;
+      return size;
+    }
+    size_t name_size;
+    size_t value_size;
+    const char* name;
+  };
+  enum class Kind : uint8_t { kPlain, kTimed };
+
+  static HashField* Create(Bytes name, Bytes value, Kind kind);
+  static size_t BlockSize(size_t name_size, size_t value_size, Kind kind);
+  // False when the value needs another block.
+  bool TryReplace(Bytes value);
+  size_t BlockSize() const;
+  // Requires: IsTimed().
+  uint32_t Place() const;
+  void SetPlace(uint32_t place);
+};
+
+class HashTable final : public Object {
+ public:
+  explicit HashTable(uint64_t seed) : index_(seed) {}
+  ~HashTable() override;
+
+  std::unique_ptr<Object> Clone() const override;
+  size_t Size() const override { return index_.Size(); }
+  size_t UsedBytes(size_t samples) const override;
+
+  // Null: no such field. The pointer is good until the field is set or removed. Cost: O(1).
+  const HashField* Find(Bytes name) const { return index_.Find(name, index_.Hash(name)); }
+
+  enum class Outcome : uint8_t { kAdded, kReplaced };
+  // Gives a field a value; it keeps its deadline. Cost: O(1).
+  Outcome Set(Bytes name, Bytes value);
+  // False: no such field. Cost: O(1), O(log n) with a deadline.
+  bool Remove(Bytes name);
+
+  int64_t DeadlineOf(const HashField& field) const;
+  // Sets, replaces or (kNoDeadline) removes it; false: no such field. Cost: O(log n).
+  bool SetDeadline(Bytes name, int64_t deadline_ms);
+
+  size_t TimedCount() const { return heap_ ? heap_->size() : 0; }
+  // kNoDeadline when no field has one.
+  int64_t NextDeadline() const { return TimedCount() == 0 ? kNoDeadline : heap_->front().deadline_ms; }
+  // Fields whose time has come. Cost: O(as many).
+  size_t CountExpired(int64_t now_ms) const;
+  // Cost: O(1) as a rule, O(n) when next to all are.
+  bool AllExpired(int64_t now_ms) const;
+  // Some field whose time has come, or null.
+  const HashField* FirstExpired(int64_t now_ms) const {
+    return TimedCount() != 0 && heap_->front().deadline_ms <= now_ms ? heap_->front().field : nullptr;
+  }
+
+  // As HashIndex; `visit(const HashField*)`.
+  template <class Visit>
+  uint64_t Scan(uint64_t cursor, Visit&& visit) const {
+    return index_.Scan(cursor, [&](const HashField* field) { visit(field); });
+  }
+  template <class Visit>
+  void ForEach(Visit&& visit) const {
+    index_.ForEach([&](const HashField* field) { visit(field); });
+  }
+  const HashField* PickRandom(Random& random) const { return index_.PickRandom(random); }
+  void PrefetchBucket(uint64_t hash) const { index_.PrefetchBucket(hash); }
+  void PrefetchField(uint64_t hash) const { index_.PrefetchItem(hash); }
+  uint64_t Hash(Bytes name) const { return index_.Hash(name); }
+  const HashIndex<HashField*>& Index() const { return index_; }
+
+  // For tests.
+  bool CheckInvariants() const;
+
+ private:
+  struct Timed {
+    int64_t deadline_ms;
+    HashField* field;
+  };
+
+  // Puts another block in the place of `old`, which is freed.
+  void Exchange(HashField* old, HashField* field, uint64_t hash);
+  // The same field in a block with or without a place for a deadline.
+  HashField* Remade(HashField* field, HashField::Kind kind, uint64_t hash);
+  void SetAt(size_t place, Timed timed) {
+    timed.field->SetPlace(static_cast<uint32_t>(place));
+    (*heap_)[place] = timed;
+  }
+  void SiftUp(size_t place);
+  void SiftDown(size_t place);
+  void Restore(size_t place);
+  void RemoveAt(size_t place);
+  template <class Visit>
+  void VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const;
+
+  HashIndex<HashField*> index_;
+  std::unique_ptr<std::deque<Timed>> heap_;  // a deque: growing never copies it; null until a field has a deadline
+};
+
+}  // namespace respite

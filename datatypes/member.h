@@ -1,0 +1,86 @@
+// Member: a text in 8 bytes, as a slot of a HashIndex.
+//
+//   short, up to 7 octets   | size * 2 + 1 | text …             |    in the handle itself
+//   long                    pointer (even) to | size, 7 bits an octet, least significant first | text … |
+//
+// A million integers take the table and nothing else. The handle owns nothing: whoever holds the table gives each
+// member back with Destroy. Two handles are equal when they are the same member, or equal short texts.
+#pragma once
+
+#include <malloc.h>
+
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "base/bytes.h"
+
+namespace respite {
+
+class Member {
+ public:
+  static constexpr size_t kShortMax = 7;
+
+  // No member.
+  Member() = default;
+
+  // Allocates for a long text.
+  static Member Create(Bytes text) {
+    Member member;
+    if (text.size() > kShortMax) {
+      member.word_ = reinterpret_cast<uintptr_t>(NewBlock(text));
+      return member;
+    }
+    if (!text.empty()) std::memcpy(reinterpret_cast<char*>(&member.word_) + 1, text.data(), text.size());
+    member.word_ |= text.size() * 2 + 1;  // into the octet at the lowest address
+    return member;
+  }
+  static void Destroy(Member member) {
+    if (!member.IsShort()) std::free(member.Block());
+  }
+
+  explicit operator bool() const { return word_ != 0; }
+  bool operator==(const Member& other) const { return word_ == other.word_; }
+  bool IsShort() const { return (word_ & 1) != 0; }
+  // A view of the handle itself or of the block. Requires: there is a member.
+  Bytes Text() const {
+    if (IsShort()) return {reinterpret_cast<const char*>(&word_) + 1, static_cast<size_t>((word_ & 255) >> 1)};
+    const char* at = Block();
+    size_t size = 0;
+    for (int shift = 0;; shift += 7) {
+      const auto octet = static_cast<uint8_t>(*at++);
+      size |= size_t{octet & 127u} << shift;
+      if (octet < 128) return {at, size};
+    }
+  }
+  // What reading the text touches beyond the handle, or null.
+  const void* Memory() const { return IsShort() ? nullptr : Block(); }
+  // What the allocator spends beyond the handle.
+  size_t UsedBytes() const { return IsShort() ? 0 : malloc_usable_size(Block()); }
+  // The same for two handles that are equal.
+  uint64_t Identity() const { return word_; }
+
+ private:
+  static char* NewBlock(Bytes text) {
+    size_t size_octets = 1;
+    for (size_t rest = text.size() >> 7; rest != 0; rest >>= 7) ++size_octets;
+    auto* block = static_cast<char*>(std::malloc(size_octets + text.size()));
+    if (block == nullptr) throw std::bad_alloc();
+    size_t rest = text.size();
+    for (size_t i = 0; i < size_octets; ++i, rest >>= 7)
+      block[i] = static_cast<char>((rest & 127) | (i + 1 < size_octets ? 128 : 0));
+    std::memcpy(block + size_octets, text.data(), text.size());
+    return block;
+  }
+  char* Block() const { return reinterpret_cast<char*>(word_); }
+
+  uint64_t word_ = 0;
+};
+static_assert(sizeof(Member) == 8 && std::endian::native == std::endian::little);
+
+inline Bytes SlotKey(const Member& member) { return member.Text(); }
+inline const void* SlotMemory(const Member& member) { return member.Memory(); }
+
+}  // namespace respite

@@ -1,0 +1,78 @@
+// MemberTable: a large set of texts: a HashIndex of Members, which it owns.
+//
+// A text of up to 7 octets costs a slot and nothing else (11 to 16 bytes with the free slots of a table).
+//
+// Bulk look-ups: Hash each text, PrefetchBucket all of them, PrefetchItem all of them, then Contains: the cache misses
+// overlap.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/random.h"
+#include "datatypes/hash_index.h"
+#include "datatypes/member.h"
+#include "datatypes/object.h"
+
+namespace respite {
+
+class MemberTable final : public Object {
+ public:
+  explicit MemberTable(uint64_t seed) : index_(seed) {}
+  ~MemberTable() override;
+
+  std::unique_ptr<Object> Clone() const override;
+  size_t Size() const override { return index_.Size(); }
+  size_t UsedBytes(size_t samples) const override;
+
+  uint64_t Seed() const { return index_.Seed(); }
+  uint64_t Hash(Bytes text) const { return index_.Hash(text); }
+  void PrefetchBucket(uint64_t hash) const { index_.PrefetchBucket(hash); }
+  void PrefetchItem(uint64_t hash) const { index_.PrefetchItem(hash); }
+
+  bool Contains(Bytes text) const { return Contains(text, Hash(text)); }
+  bool Contains(Bytes text, uint64_t hash) const { return static_cast<bool>(index_.Find(text, hash)); }
+  // False when it is there already.
+  bool Add(Bytes text);
+  // As Add, of a member that was taken out of a table. Requires: its text is not there.
+  void Adopt(Member member) { index_.Insert(member, Hash(member.Text())); }
+  // False when it is not there. `text` may be a view of the member itself.
+  bool Remove(Bytes text);
+  // Takes it out; the caller owns it. Member{} when it is not there.
+  Member Take(Bytes text) { return index_.Remove(text, Hash(text)); }
+
+  // A member drawn with equal chance for each. Requires: Size() > 0. Cost: O(1) expected.
+  Member PickRandom(Random& random) const { return index_.PickRandom(random); }
+  // `count` different members, each choice with equal chance. Requires: count <= Size(). Cost: O(count), or O(n) when
+  // that is a third of all or more.
+  std::vector<Member> Sample(size_t count, Random& random) const;
+
+  // Calls visit(const Member&) for each, in no useful order; ForEachWhile until it returns false. Views of a short
+  // member are views of the table. `visit` must not change it.
+  template <class Visit>
+  void ForEach(Visit&& visit) const {
+    index_.ForEachWhile([&](const Member& member) {
+      visit(member);
+      return true;
+    });
+  }
+  template <class Visit>
+  bool ForEachWhile(Visit&& visit) const {
+    return index_.ForEachWhile(visit);
+  }
+  // See HashIndex::Scan.
+  template <class Visit>
+  uint64_t Scan(uint64_t cursor, Visit&& visit) const {
+    return index_.Scan(cursor, visit);
+  }
+
+  // For tests.
+  bool CheckInvariants() const { return index_.CheckInvariants(); }
+
+ private:
+  HashIndex<Member> index_;
+};
+
+}  // namespace respite

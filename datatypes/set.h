@@ -1,0 +1,195 @@
+// Set: different texts without order, at one key.
+//
+//   form        while                                                        order of a walk
+//   kIntset     all are integers, up to set-max-intset-entries               ascending
+//   kListpack   up to set-max-listpack-entries, none over …-listpack-value   as they came
+//   kObject     else: a MemberTable                                          none
+//
+// Sets only grow out of a form; a removal never changes it (Pop of next to all may, as in Redis). A set without a key
+// reads as empty. Views of members are good until the set is changed.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/random.h"
+#include "datatypes/intset.h"
+#include "datatypes/listpack.h"
+#include "datatypes/member_table.h"
+#include "datatypes/value_slot.h"
+
+namespace respite {
+
+class Set : public Collection {
+ public:
+  static constexpr ValueType kType = ValueType::kSet;
+  static constexpr ValueForm kFirstForm = ValueForm::kIntset;
+  static Bytes FirstPacked() { return Intset::Empty(); }
+
+  explicit Set(const CollectionPlace& place) : Collection(place) {}
+
+  bool IsEmpty() const { return Size() == 0; }
+  // Cost: O(1).
+  size_t Size() const;
+  // Cost: O(1) in a table, O(log n) in an intset, O(n) in a listpack.
+  bool Contains(Bytes member) const;
+  bool Contains(const PackedElement& member) const;
+  // Hints that these are looked up next: their cache misses overlap. For up to some 16 texts.
+  void FetchAhead(std::span<const Bytes> members) const;
+  // The table of a large set, null for a packed or absent one.
+  const MemberTable* Table() const;
+
+  // Calls visit(const PackedElement&) for each member; ForEachWhile until it returns false, and returns whether all
+  // were visited.
+  template <class Visit>
+  void ForEach(Visit&& visit) const {
+    ForEachWhile([&](const PackedElement& member) {
+      visit(member);
+      return true;
+    });
+  }
+  template <class Visit>
+  bool ForEachWhile(Visit&& visit) const;
+
+  // Calls visit(const PackedElement&) for members chosen by chance:
+  //   PickRandom          one, each with equal chance. Requires: !IsEmpty(). Cost: O(1), O(n) in a listpack.
+  //   Sample              `count` different ones, in the order of a walk when packed. Requires: count <= Size().
+  //                       Cost: O(count) in a table, O(n) when packed.
+  //   SampleWithRepeats   `count` times one of all, until it returns false. Requires: !IsEmpty(). Cost: O(count + n).
+  template <class Visit>
+  void PickRandom(Random& random, Visit&& visit) const;
+  template <class Visit>
+  void Sample(size_t count, Random& random, Visit&& visit) const;
+  template <class Visit>
+  void SampleWithRepeats(size_t count, Random& random, Visit&& visit) const;
+
+  // Edits. Require: Exists().
+
+  // Takes the form in which Redis begins a set for `count` members of which `first` is one, or, when it is not empty,
+  // leaves a form that is not meant for so many.
+  void Expect(Bytes first, size_t count);
+  // Takes this packed form. Requires: it is empty.
+  void BeginAs(ValueForm form);
+  // False when it is there already. `member` must not lie in this set.
+  bool Add(Bytes member);
+  bool Add(const PackedElement& member);
+  // False when it is not there.
+  bool Remove(Bytes member);
+  bool Remove(const PackedElement& member);
+  // Takes `count` members out, chosen by chance, and calls visit(const PackedElement&) for each before. Requires:
+  // count <= Size(). Cost: as Sample.
+  template <class Visit>
+  void Pop(size_t count, Random& random, Visit&& visit);
+  // Takes the form kIntset if that may hold as many members. Requires: all are integers.
+  void TryBecomeIntset();
+
+  // For tests.
+  bool CheckInvariants() const;
+
+ private:
+  Listpack Packed() const { return Listpack(slot_.View()); }
+  Intset Integers() const { return Intset(slot_.View()); }
+  MemberTable& MutableTable() const { return slot_.As<MemberTable>(); }
+  size_t MaxIntegers() const;
+
+  bool AddInteger(int64_t value);
+  bool AddToListpack(const EncodedElement& element, Bytes text);
+  bool RemoveFromListpack(const EncodedElement& element);
+  void BecomeTable();
+  // Makes a listpack of an intset that `text` is about to join, if it may be one.
+  bool TryBecomeListpack(Bytes text);
+
+  // Requires a packed form.
+  PackedElement PackedAt(size_t index) const;
+  std::vector<PackedElement> All() const;
+  // `indexes` ascend.
+  static std::vector<size_t> ChooseIndexes(size_t count, size_t of, Random& random);
+  template <class Visit>
+  void VisitIndexes(const std::vector<size_t>& indexes, Visit&& visit) const;
+  void KeepAllBut(const std::vector<size_t>& indexes);
+
+  // Requires a table. Takes the members out that are to stay when nearly all others go; Redis makes a new set of them.
+  std::vector<Member> TakeKept(size_t count, Random& random);
+  void ReplaceBy(const std::vector<Member>& members);
+};
+
+template <class Visit>
+bool Set::ForEachWhile(Visit&& visit) const {
+  if (!Exists()) return true;
+  if (const MemberTable* table = Table())
+    return table->ForEachWhile([&](const Member& member) { return visit(PackedElement{.text = member.Text()}); });
+  if (slot_.Form() == ValueForm::kListpack) {
+    const Listpack listpack = Packed();
+    for (size_t at = listpack.Begin(); at != listpack.End(); at = listpack.Next(at))
+      if (!visit(listpack.At(at))) return false;
+    return true;
+  }
+  const Intset intset = Integers();
+  for (size_t i = 0; i < intset.Count(); ++i)
+    if (!visit(PackedElement{.text = {}, .integer = intset.At(i), .is_integer = true})) return false;
+  return true;
+}
+
+template <class Visit>
+void Set::PickRandom(Random& random, Visit&& visit) const {
+  if (const MemberTable* table = Table()) {
+    const Member member = table->PickRandom(random);
+    return visit(PackedElement{.text = member.Text()});
+  }
+  visit(PackedAt(random.Below(Size())));
+}
+
+template <class Visit>
+void Set::Sample(size_t count, Random& random, Visit&& visit) const {
+  if (const MemberTable* table = Table()) {
+    for (const Member& member : table->Sample(count, random)) visit(PackedElement{.text = member.Text()});
+    return;
+  }
+  VisitIndexes(ChooseIndexes(count, Size(), random), visit);
+}
+
+template <class Visit>
+void Set::SampleWithRepeats(size_t count, Random& random, Visit&& visit) const {
+  const std::vector<PackedElement> packed = slot_.Form() == ValueForm::kListpack ? All() : std::vector<PackedElement>();
+  for (bool more = true; more && count > 0; --count) {
+    auto visit_one = [&](const PackedElement& member) { more = visit(member); };
+    packed.empty() ? PickRandom(random, visit_one) : visit_one(packed[random.Below(packed.size())]);
+  }
+}
+
+template <class Visit>
+void Set::VisitIndexes(const std::vector<size_t>& indexes, Visit&& visit) const {
+  if (indexes.size() == 1) return visit(PackedAt(indexes[0]));
+  size_t index = 0;
+  auto next = indexes.begin();
+  ForEachWhile([&](const PackedElement& member) {
+    if (next == indexes.end()) return false;
+    if (*next != index++) return true;
+    visit(member);
+    ++next;
+    return true;
+  });
+}
+
+template <class Visit>
+void Set::Pop(size_t count, Random& random, Visit&& visit) {
+  constexpr size_t kManyTimes = 5;  // Redis: so much more goes than stays that the rest becomes a new set
+  if (slot_.Form() != ValueForm::kObject) {
+    const std::vector<size_t> indexes = ChooseIndexes(count, Size(), random);
+    VisitIndexes(indexes, visit);
+    return KeepAllBut(indexes);
+  }
+  if ((Size() - count) * kManyTimes <= count) {
+    const std::vector<Member> kept = TakeKept(Size() - count, random);
+    ForEach(visit);
+    return ReplaceBy(kept);
+  }
+  for (const Member& member : MutableTable().Sample(count, random)) {
+    visit(PackedElement{.text = member.Text()});
+    MutableTable().Remove(member.Text());
+  }
+}
+
+}  // namespace respite

@@ -1,0 +1,101 @@
+#include "datatypes/set_algebra.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace respite {
+
+namespace {
+
+bool AreSame(const Set& one, const Set& other) { return one.slot().entry() == other.slot().entry(); }
+
+Set EmptySet(Database& room, Bytes key, const EncodingLimits& limits, uint32_t access) {
+  Entry* entry =
+      room.Add(EntryPtr(Entry::CreatePacked(key, Set::kType, Set::kFirstForm, Set::FirstPacked(), /*room=*/0, access)));
+  return Set({.slot = ValueSlot(room, entry), .limits = limits, .now_ms = 0});
+}
+
+// True when asking all others for each member of the first costs no more than walking them all. Redis: halves the price
+// of asking, which ends early for members that are found.
+bool AskingIsCheaper(std::span<const Set> sets) {
+  size_t asking = 0;
+  size_t walking = 0;
+  for (const Set& set : sets) {
+    if (!set.Exists()) continue;
+    asking += sets[0].Size();
+    walking += set.Size();
+  }
+  return asking / 2 <= walking;
+}
+
+void SubtractByAsking(std::span<const Set> sets, Set& result) {
+  std::vector<const Set*> others;
+  for (const Set& set : sets.subspan(1))
+    if (set.Exists()) others.push_back(&set);
+  std::stable_sort(others.begin(), others.end(), [](const Set* a, const Set* b) { return a->Size() > b->Size(); });
+  MemberFilter(others, MemberFilter::Keep::kIfInNone).Apply(sets[0], [&](const PackedElement& member) {
+    result.Add(member);
+    return true;
+  });
+}
+
+void SubtractByWalking(std::span<const Set> sets, Set& result) {
+  Unite(sets.first(1), result);
+  for (const Set& set : sets.subspan(1)) {
+    if (result.IsEmpty()) return;
+    set.ForEach([&](const PackedElement& member) { result.Remove(member); });
+  }
+}
+
+}  // namespace
+
+SetResult::SetResult(Bytes key, uint64_t seed, const EncodingLimits& limits, uint32_t access)
+    : room_(seed), set_(EmptySet(room_, key, limits, access)) {}
+
+void MemberFilter::Sieve() {
+  for (const Set* set : sets_) {
+    const MemberTable* table = set->Table();
+    if (table != nullptr) FetchAhead(*table);
+    std::erase_if(group_, [&](const Candidate& candidate) {
+      const bool found =
+          table != nullptr ? table->Contains(candidate.text.View(), candidate.hash) : set->Contains(candidate.member);
+      return found != (keep_ == Keep::kIfInAll);
+    });
+  }
+}
+
+void MemberFilter::FetchAhead(const MemberTable& table) {
+  for (Candidate& candidate : group_) {
+    candidate.hash = table.Hash(candidate.text.View());
+    table.PrefetchBucket(candidate.hash);
+  }
+  for (const Candidate& candidate : group_) table.PrefetchItem(candidate.hash);
+}
+
+void Unite(std::span<const Set> sets, Set& result) {
+  for (const Set& set : sets) set.ForEach([&](const PackedElement& member) { result.Add(member); });
+}
+
+void Subtract(std::span<const Set> sets, Set& result) {
+  if (!sets[0].Exists()) return;
+  const std::span<const Set> others = sets.subspan(1);
+  if (std::any_of(others.begin(), others.end(), [&](const Set& set) { return AreSame(set, sets[0]); })) return;
+  AskingIsCheaper(sets) ? SubtractByAsking(sets, result) : SubtractByWalking(sets, result);
+}
+
+const Set* SmallestOf(std::span<const Set> sets) {
+  const Set* smallest = &sets[0];
+  for (const Set& set : sets)
+    if (set.Size() < smallest->Size()) smallest = &set;
+  return smallest->IsEmpty() ? nullptr : smallest;
+}
+
+std::vector<const Set*> OthersBySize(std::span<const Set> sets, const Set& smallest) {
+  std::vector<const Set*> others;
+  for (const Set& set : sets)
+    if (!AreSame(set, smallest)) others.push_back(&set);
+  std::stable_sort(others.begin(), others.end(), [](const Set* a, const Set* b) { return a->Size() < b->Size(); });
+  return others;
+}
+
+}  // namespace respite

@@ -1,0 +1,102 @@
+// Intersection, union and difference of sets.
+//
+// Results are visited member by member, or built in a SetResult, which goes through the same forms as Redis' would, so
+// that order and encoding are the same.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/bytes.h"
+#include "datatypes/database.h"
+#include "datatypes/set.h"
+
+namespace respite {
+
+// A set at a key of its own, not yet in any database.
+class SetResult {
+ public:
+  // `seed` is that of the database where it will be; `limits` must outlive the result.
+  SetResult(Bytes key, uint64_t seed, const EncodingLimits& limits, uint32_t access);
+  SetResult(const SetResult&) = delete;
+  SetResult& operator=(const SetResult&) = delete;
+
+  Set& set() { return set_; }
+  // The entry with all that is in the set; the result must not be used any more.
+  EntryPtr Release() { return room_.Take(set_.slot().entry()); }
+
+ private:
+  Database room_;
+  Set set_;
+};
+
+// Passes on those of the candidates that all of some sets contain, or none. Candidates go in groups, so that the cache
+// misses of a group overlap.
+class MemberFilter {
+ public:
+  static constexpr size_t kGroup = 16;
+  enum class Keep : uint8_t { kIfInAll, kIfInNone };
+
+  // `sets` must outlive the filter.
+  MemberFilter(std::span<const Set* const> sets, Keep keep) : sets_(sets), keep_(keep) { group_.reserve(kGroup); }
+
+  // Calls visit(const PackedElement&) for those of `candidates` that pass, until it returns false. Cost: O(n) look-ups
+  // in each set.
+  template <class Visit>
+  void Apply(const Set& candidates, Visit&& visit) {
+    const bool all = candidates.ForEachWhile([&](const PackedElement& member) {
+      group_.emplace_back(member);
+      return group_.size() < kGroup || Pass(visit);
+    });
+    if (all) Pass(visit);
+  }
+
+ private:
+  struct Candidate {
+    explicit Candidate(const PackedElement& m) : member(m), text(m) {}
+    PackedElement member;
+    PackedText text;
+    uint64_t hash = 0;
+  };
+
+  template <class Visit>
+  bool Pass(Visit&& visit) {
+    Sieve();
+    for (const Candidate& candidate : group_)
+      if (!visit(candidate.member)) return false;
+    group_.clear();
+    return true;
+  }
+  // Drops those of the group that do not pass.
+  void Sieve();
+  void FetchAhead(const MemberTable& table);
+
+  std::span<const Set* const> sets_;
+  Keep keep_;
+  std::vector<Candidate> group_;
+};
+
+// Adds the members of all sets.
+void Unite(std::span<const Set> sets, Set& result);
+// Adds the members of the first set that are in none of the others. It asks each of the others for each member, or
+// takes the members of all others out of a copy, whichever is less work.
+void Subtract(std::span<const Set> sets, Set& result);
+// Calls visit(const PackedElement&) for the members that all sets have, until it returns false: in the order of the
+// smallest set. Requires: at least one set.
+template <class Visit>
+void Intersect(std::span<const Set> sets, Visit&& visit);
+// The set of the fewest members, the first of equals: the one that Intersect walks. Null when a set has no members.
+const Set* SmallestOf(std::span<const Set> sets);
+// The others, without those that are the same set, in order of their size.
+std::vector<const Set*> OthersBySize(std::span<const Set> sets, const Set& smallest);
+
+template <class Visit>
+void Intersect(std::span<const Set> sets, Visit&& visit) {
+  const Set* smallest = SmallestOf(sets);
+  if (smallest == nullptr) return;
+  const std::vector<const Set*> others = OthersBySize(sets, *smallest);
+  MemberFilter(others, MemberFilter::Keep::kIfInAll).Apply(*smallest, visit);
+}
+
+}  // namespace respite

@@ -1,0 +1,215 @@
+// Intersections, unions and differences of sets, sent or stored.
+#include <vector>
+
+#include "datatypes/set_algebra.h"
+#include "server/call.h"
+#include "server/commands/delete_key.h"
+#include "server/commands/families.h"
+#include "server/commands/set_words.h"
+
+namespace respite {
+
+namespace {
+
+// Looks up all keys, so that each counts as a hit or a miss, even where one that is absent settles the matter.
+std::vector<Set> ReadSets(Call& call, std::span<const Bytes> keys) {
+  std::vector<Set> sets;
+  sets.reserve(keys.size());
+  for (Bytes key : keys) sets.push_back(call.db.Read<Set>(key));
+  return sets;
+}
+
+void ReplySet(Call& call, const Set& set) {
+  call.reply.Set(set.Size());
+  set.ForEach([&](const PackedElement& member) { ReplyMember(call.reply, member); });
+}
+
+SetResult NewResult(Call& call, Bytes key) {
+  return SetResult(key, call.db.Data().Seed(), call.db.Limits(), call.db.FreshAccess());
+}
+
+// Puts the result in the place of whatever was at its key; an empty one only makes room.
+void StoreResult(Call& call, Bytes destination, SetResult& result, const char* event) {
+  const size_t size = result.set().Size();
+  Entry* old = call.db.Find(destination);
+  if (old != nullptr) DeleteReplaced(call, call.db, old);
+  if (size > 0) call.db.Data().Add(result.Release());
+  if (size > 0) call.db.Touched(destination, event);
+  if (size == 0 && old != nullptr) call.db.Touched(destination, "del");
+  call.reply.Integer(static_cast<int64_t>(size));
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Intersections
+
+struct SInter {
+  static constexpr CommandSpec spec = {
+      .syntax = "SINTER key...",
+      .summary = "Returns the members that several sets have in common.",
+      .since = "1.0.0",
+      .complexity = "O(N*M), N being the size of the smallest set, M the number of sets",
+      .group = CommandGroup::kSet,
+      .flags = kReadOnly,
+      .keys = {KeyRange(1, -1, 1, kKeyRO | kKeyAccess)},
+      .categories = kAclSet,
+      .tips = "nondeterministic_output_order"};
+  static void Run(Call& call) {
+    const std::vector<Set> sets = ReadSets(call, call.args.Rest());
+    if (sets.size() == 1) return ReplySet(call, sets[0]);
+    std::vector<PackedElement> members;
+    Intersect(sets, [&](const PackedElement& member) {
+      members.push_back(member);
+      return true;
+    });
+    call.reply.Set(members.size());
+    for (const PackedElement& member : members) ReplyMember(call.reply, member);
+  }
+};
+
+struct SInterCard {
+  static constexpr CommandSpec spec = {
+      .syntax = "SINTERCARD numkeys:integer key... [LIMIT limit:integer]",
+      .summary = "Counts the members that several sets have in common, up to a limit.",
+      .since = "7.0.0",
+      .complexity = "O(N*M), N being the size of the smallest set, M the number of sets",
+      .group = CommandGroup::kSet,
+      .flags = kReadOnly,
+      .keys = {CountedKeys(1, kKeyRO | kKeyAccess)},
+      .categories = kAclSet};
+  static void Run(Call& call) {
+    const int64_t key_count = call.args.NextInteger(refusals::kNumKeysPositive);
+    if (key_count < 1) throw Refusal{refusals::kNumKeysPositive};
+    if (static_cast<uint64_t>(key_count) > call.args.Left()) throw Refusal{refusals::kTooManyKeys};
+    const std::span<const Bytes> keys = call.args.Rest().first(static_cast<size_t>(key_count));
+    for (size_t i = 0; i < keys.size(); ++i) call.args.Next();
+    const int64_t limit = ParseLimit(call.args);
+    const std::vector<Set> sets = ReadSets(call, keys);
+    int64_t count = 0;
+    Intersect(sets, [&](const PackedElement&) { return ++count != limit; });
+    call.reply.Integer(count);
+  }
+
+ private:
+  // 0: none.
+  static int64_t ParseLimit(Args& args) {
+    int64_t limit = 0;
+    while (!args.AtEnd()) {
+      if (!args.TakeTokenWith("LIMIT", 1)) throw Refusal{refusals::kSyntax};
+      limit = args.NextInteger(refusals::kLimitNegative);
+      if (limit < 0) throw Refusal{refusals::kLimitNegative};
+    }
+    return limit;
+  }
+};
+
+// Redis: the result takes the form of the smallest set, of a listpack for a table, and of an intset in the end if it
+// can.
+void IntersectInto(Set& result, std::span<const Set> sets) {
+  const Set* smallest = SmallestOf(sets);
+  if (smallest == nullptr) return;
+  result.BeginAs(smallest->slot().Form() == ValueForm::kIntset ? ValueForm::kIntset : ValueForm::kListpack);
+  bool only_integers = true;
+  Intersect(sets, [&](const PackedElement& member) {
+    only_integers = only_integers && (member.is_integer || ParseInteger(member.text));
+    result.Add(member);
+    return true;
+  });
+  if (only_integers) result.TryBecomeIntset();
+}
+
+struct SInterStore {
+  static constexpr CommandSpec spec = {
+      .syntax = "SINTERSTORE destination:key key...",
+      .summary = "Stores the members that several sets have in common.",
+      .since = "1.0.0",
+      .complexity = "O(N*M), N being the size of the smallest set, M the number of sets",
+      .group = CommandGroup::kSet,
+      .flags = kWrite | kDenyOom,
+      .keys = {Key(1, kKeyRW | kKeyUpdate), KeyRange(2, -1, 1, kKeyRO | kKeyAccess)},
+      .categories = kAclSet};
+  static void Run(Call& call) {
+    const Bytes destination = call.args.Next();
+    const std::vector<Set> sets = ReadSets(call, call.args.Rest());
+    SetResult result = NewResult(call, destination);
+    IntersectInto(result.set(), sets);
+    StoreResult(call, destination, result, "sinterstore");
+  }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Unions and differences
+
+using Operation = void (*)(std::span<const Set> sets, Set& result);
+
+void SendResult(Call& call, Operation operate) {
+  const std::vector<Set> sets = ReadSets(call, call.args.Rest());
+  SetResult result = NewResult(call, "");
+  operate(sets, result.set());
+  ReplySet(call, result.set());
+}
+
+void StoreOperation(Call& call, Operation operate, const char* event) {
+  const Bytes destination = call.args.Next();
+  const std::vector<Set> sets = ReadSets(call, call.args.Rest());
+  SetResult result = NewResult(call, destination);
+  operate(sets, result.set());
+  StoreResult(call, destination, result, event);
+}
+
+struct SUnion {
+  static constexpr CommandSpec spec = {.syntax = "SUNION key...",
+                                       .summary = "Returns the members that at least one of several sets has.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(N), N being the size of all sets together",
+                                       .group = CommandGroup::kSet,
+                                       .flags = kReadOnly,
+                                       .keys = {KeyRange(1, -1, 1, kKeyRO | kKeyAccess)},
+                                       .categories = kAclSet,
+                                       .tips = "nondeterministic_output_order"};
+  static void Run(Call& call) { SendResult(call, Unite); }
+};
+
+struct SUnionStore {
+  static constexpr CommandSpec spec = {.syntax = "SUNIONSTORE destination:key key...",
+                                       .summary = "Stores the members that at least one of several sets has.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(N), N being the size of all sets together",
+                                       .group = CommandGroup::kSet,
+                                       .flags = kWrite | kDenyOom,
+                                       .keys = {Key(1, kKeyOW | kKeyUpdate), KeyRange(2, -1, 1, kKeyRO | kKeyAccess)},
+                                       .categories = kAclSet};
+  static void Run(Call& call) { StoreOperation(call, Unite, "sunionstore"); }
+};
+
+struct SDiff {
+  static constexpr CommandSpec spec = {.syntax = "SDIFF key...",
+                                       .summary = "Returns the members of a set that none of some others has.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(N), N being the size of all sets together",
+                                       .group = CommandGroup::kSet,
+                                       .flags = kReadOnly,
+                                       .keys = {KeyRange(1, -1, 1, kKeyRO | kKeyAccess)},
+                                       .categories = kAclSet,
+                                       .tips = "nondeterministic_output_order"};
+  static void Run(Call& call) { SendResult(call, Subtract); }
+};
+
+struct SDiffStore {
+  static constexpr CommandSpec spec = {.syntax = "SDIFFSTORE destination:key key...",
+                                       .summary = "Stores the members of a set that none of some others has.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(N), N being the size of all sets together",
+                                       .group = CommandGroup::kSet,
+                                       .flags = kWrite | kDenyOom,
+                                       .keys = {Key(1, kKeyOW | kKeyUpdate), KeyRange(2, -1, 1, kKeyRO | kKeyAccess)},
+                                       .categories = kAclSet};
+  static void Run(Call& call) { StoreOperation(call, Subtract, "sdiffstore"); }
+};
+
+constexpr auto kSetAlgebraCommands = Family<SDiff, SDiffStore, SInter, SInterCard, SInterStore, SUnion, SUnionStore>();
+
+}  // namespace
+
+std::span<const CommandCard> SetAlgebraCommands() { return kSetAlgebraCommands; }
+
+}  // namespace respite

@@ -1,0 +1,292 @@
+// SORT: options, then the elements, then their order, then what is to be said of each.
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "datatypes/list.h"
+#include "datatypes/set.h"
+#include "datatypes/sorted_set.h"
+#include "server/call.h"
+#include "server/commands/delete_key.h"
+#include "server/commands/families.h"
+#include "server/commands/sort_order.h"
+#include "server/commands/sort_pattern.h"
+#include "server/key_finder.h"
+
+namespace respite {
+
+namespace {
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Options
+
+struct SortOptions {
+  SortDirection direction = SortDirection::kUp;
+  bool by_text = false;  // ALPHA
+  bool sorts = true;     // false: BY something without a star
+  int64_t offset = 0;
+  int64_t count = -1;  // negative: all
+  std::optional<SortPattern> by = std::nullopt;
+  std::vector<SortPattern> get = {};
+  std::optional<Bytes> destination = std::nullopt;
+};
+
+enum class MayStore : uint8_t { kNo, kYes };
+
+SortOptions ParseSortOptions(Args& args, MayStore may_store) {
+  SortOptions options;
+  while (!args.AtEnd()) {
+    if (args.TakeToken("ASC")) {
+      options.direction = SortDirection::kUp;
+    } else if (args.TakeToken("DESC")) {
+      options.direction = SortDirection::kDown;
+    } else if (args.TakeToken("ALPHA")) {
+      options.by_text = true;
+    } else if (args.TakeTokenWith("LIMIT", 2)) {
+      options.offset = args.NextInteger();
+      options.count = args.NextInteger();
+    } else if (may_store == MayStore::kYes && args.TakeTokenWith("STORE", 1)) {
+      options.destination = args.Next();
+    } else if (args.TakeTokenWith("BY", 1)) {
+      options.by.emplace(args.Next());
+      options.sorts = options.sorts && options.by->HasStar();  // Redis: one without a star is enough
+    } else if (args.TakeTokenWith("GET", 1)) {
+      options.get.emplace_back(args.Next());
+    } else {
+      throw Refusal{refusals::kSyntax};
+    }
+  }
+  return options;
+}
+
+SortRange RangeOf(const SortOptions& options, size_t size) {
+  const auto length = static_cast<int64_t>(size);
+  const int64_t first = std::clamp<int64_t>(options.offset, 0, length);
+  const int64_t most = length - first;
+  const int64_t count = options.count < 0 ? most : std::min(options.count, most);
+  return {static_cast<size_t>(first), static_cast<size_t>(count)};
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Elements
+
+// What is sorted: a list, a set, a sorted set, or nothing.
+class SortSource {
+ public:
+  SortSource(Call& call, Bytes key) : db_(call.db), entry_(call.db.Read(key)) {
+    if (entry_ == nullptr || IsA(ValueType::kList) || IsA(ValueType::kSet) || IsA(ValueType::kSortedSet)) return;
+    throw Refusal{refusals::kWrongType};
+  }
+
+  bool IsSet() const { return entry_ != nullptr && IsA(ValueType::kSet); }
+  size_t Size() const {
+    if (entry_ == nullptr) return 0;
+    if (IsA(ValueType::kList)) return db_.View<List>(entry_).Size();
+    return IsA(ValueType::kSet) ? db_.View<Set>(entry_).Size() : db_.View<SortedSet>(entry_).Size();
+  }
+
+  // The elements at these places of its own order; a set has no other direction.
+  TextPool Load(SortRange range, SortDirection direction) const {
+    TextPool pool;
+    pool.Reserve(range.count);
+    if (range.count == 0) return pool;
+    if (IsA(ValueType::kList)) {
+      LoadList(db_.View<List>(entry_), range, direction, pool);
+    } else if (IsA(ValueType::kSet)) {
+      LoadSet(db_.View<Set>(entry_), range, pool);
+    } else {
+      LoadSortedSet(db_.View<SortedSet>(entry_), range, direction, pool);
+    }
+    return pool;
+  }
+
+ private:
+  bool IsA(ValueType type) const { return entry_->Type() == type; }
+
+  static void LoadList(const List& list, SortRange range, SortDirection direction, TextPool& pool) {
+    const bool down = direction == SortDirection::kDown;
+    ListCursor cursor(list, down ? list.Size() - 1 - range.first : range.first);
+    for (size_t left = range.count; left > 0; --left) {
+      pool.Add(cursor.Element());
+      down ? cursor.Previous() : cursor.Next();
+    }
+  }
+  static void LoadSet(const Set& set, SortRange range, TextPool& pool) {
+    size_t index = 0;
+    set.ForEachWhile([&](const PackedElement& member) {
+      if (index++ >= range.first) pool.Add(PackedText(member).View());
+      return pool.Size() < range.count;
+    });
+  }
+  static void LoadSortedSet(const SortedSet& set, SortRange range, SortDirection direction, TextPool& pool) {
+    const bool down = direction == SortDirection::kDown;
+    const size_t first = down ? set.Size() - range.first - range.count : range.first;
+    set.ForEach({first, range.count}, down ? Direction::kDown : Direction::kUp,
+                [&](Bytes member, double) { pool.Add(member); });
+  }
+
+  DbView db_;
+  const Entry* entry_;
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Order
+
+// Redis: reads a number as strtod does: up to a NUL, with white space before it; nothing at all is 0.
+std::optional<double> SortNumber(Bytes text) {
+  if (text.size() <= 15)
+    if (const auto integer = ParseInteger(text)) return static_cast<double>(*integer);
+  if (const auto number = ParseDouble(text)) return number;
+  text = text.substr(0, text.find('\0'));
+  if (text.empty()) return 0;
+  size_t begin = 0;
+  while (begin < text.size() && IsSpace(text[begin])) ++begin;
+  return ParseDouble(text.substr(begin));
+}
+
+// Calls visit(Bytes weight) for each element in turn, or visit(nullopt) where there is none.
+template <class Visit>
+void ForEachWeight(Call& call, SortPattern& by, std::span<const Bytes> elements, Visit&& visit) {
+  for (size_t i = 0; i < elements.size(); ++i) {
+    if (i % DbView::kPrefetchAhead == 0) by.FetchAhead(call.db, elements.subspan(i));
+    if (!by.Look(call.db, elements[i], [&](Bytes weight) { visit(std::optional(weight)); })) visit(std::nullopt);
+  }
+}
+
+std::vector<size_t> SelectByNumber(Call& call, SortOptions& options, std::span<const Bytes> elements, SortRange range) {
+  SortOrder order(options.direction, elements);
+  bool failed = false;
+  auto add = [&](std::optional<Bytes> weight) {
+    const auto number = weight ? SortNumber(*weight) : 0;  // Redis: no weight counts as 0
+    failed = failed || !number;
+    order.AddNumber(number.value_or(0));
+  };
+  if (options.by) {
+    ForEachWeight(call, *options.by, elements, add);
+  } else {
+    for (Bytes element : elements) add(element);
+  }
+  if (failed) throw Refusal{refusals::kNotSortable};
+  return order.Select(range);
+}
+
+std::vector<size_t> SelectByText(Call& call, SortOptions& options, std::span<const Bytes> elements, SortRange range) {
+  TextPool pool;
+  std::vector<size_t> missing;
+  if (options.by) {
+    ForEachWeight(call, *options.by, elements, [&](std::optional<Bytes> weight) {
+      if (!weight) missing.push_back(pool.Size());
+      pool.Add(weight.value_or(Bytes()));
+    });
+  }
+  std::vector<Bytes> texts = options.by ? pool.Views() : std::vector<Bytes>(elements.begin(), elements.end());
+  // Redis: compares by collation, that is up to a NUL, unless the result is stored.
+  if (!options.destination)
+    for (Bytes& text : texts) text = text.substr(0, text.find('\0'));
+  for (size_t index : missing) texts[index] = Bytes();
+  SortOrder order(options.direction, elements);
+  order.SetTexts(texts);
+  return order.Select(range);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Results
+
+// Calls visit(optional<Bytes>) for all that is to be said of the elements, in order.
+template <class Visit>
+void ForEachResult(Call& call, SortOptions& options, std::span<const Bytes> elements, Visit&& visit) {
+  for (Bytes element : elements) {
+    if (options.get.empty()) visit(std::optional(element));
+    for (SortPattern& pattern : options.get)
+      if (!pattern.Look(call.db, element, [&](Bytes value) { visit(std::optional(value)); })) visit(std::nullopt);
+  }
+}
+
+void ReplyResults(Call& call, SortOptions& options, std::span<const Bytes> elements) {
+  call.reply.Array(elements.size() * std::max<size_t>(options.get.size(), 1));
+  ForEachResult(call, options, elements,
+                [&](std::optional<Bytes> value) { value ? call.reply.Bulk(*value) : call.reply.Null(); });
+}
+
+void StoreResults(Call& call, SortOptions& options, std::span<const Bytes> elements) {
+  TextPool pool;  // the key that makes way may be one that the results come from
+  ForEachResult(call, options, elements, [&](std::optional<Bytes> value) { pool.Add(value.value_or(Bytes())); });
+  const Bytes destination = *options.destination;
+  Entry* old = call.db.Find(destination);
+  if (old != nullptr) DeleteReplaced(call, call.db, old);
+  call.reply.Integer(static_cast<int64_t>(pool.Size()));
+  if (pool.Size() == 0 && old != nullptr) call.db.Touched(destination, "del");
+  if (pool.Size() == 0) return;
+  Edit<List> list = call.db.OpenOrCreate<List>(destination, 0);
+  // One by one: a list becomes large by what it really takes, not by the bare length of all that comes.
+  for (Bytes value : pool.Views()) list->Push(ListEnd::kTail, {&value, 1});
+  list.Touched("sortstore");
+  call.db.AlsoChanged(pool.Size() - 1);
+}
+
+void SortKey(Call& call, MayStore may_store) {
+  const Bytes key = call.args.Next();
+  SortOptions options = ParseSortOptions(call.args, may_store);
+  const SortSource source(call, key);
+  if (!options.sorts && source.IsSet() && options.destination) {
+    // Redis: the order of a set is that of nobody; what is stored must be the same on every server.
+    options.sorts = true;
+    options.by_text = true;
+    options.by.reset();
+  }
+  const SortRange range = RangeOf(options, source.Size());
+  const TextPool pool =
+      options.sorts ? source.Load({0, source.Size()}, SortDirection::kUp) : source.Load(range, options.direction);
+  std::vector<Bytes> elements = pool.Views();
+  // Ties are decided by the order of the elements, which for a set must not depend on its table if it is to be stored.
+  if (options.destination && source.IsSet()) std::sort(elements.begin(), elements.end());
+  if (options.sorts) {
+    const std::vector<size_t> indexes =
+        (options.by_text ? SelectByText : SelectByNumber)(call, options, elements, range);
+    std::vector<Bytes> sorted;
+    sorted.reserve(indexes.size());
+    for (size_t index : indexes) sorted.push_back(elements[index]);
+    elements = std::move(sorted);
+  }
+  options.destination ? StoreResults(call, options, elements) : ReplyResults(call, options, elements);
+}
+
+struct Sort {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "SORT key [BY by-pattern<pattern>:pattern#1] [LIMIT limit{offset:integer count:integer}] [GET... "
+          "get-pattern<pattern>:pattern#1] [order(ASC|DESC)] [sorting=ALPHA] [STORE destination:key#2]",
+      .summary = "Sorts the elements of a list, set or sorted set, by themselves or by other keys, and may store them.",
+      .since = "1.0.0",
+      .complexity = "O(N+M*log(M)), N being the number of elements, M the number of those returned",
+      .group = CommandGroup::kGeneric,
+      .flags = kWrite | kDenyOom,
+      .keys = {Key(1, kKeyRO | kKeyAccess), UnknownKeys(kKeyRO | kKeyAccess), UnknownKeys(kKeyOW | kKeyUpdate)},
+      .categories = kAclSet | kAclSortedSet | kAclList | kAclDangerous,
+      .find_keys = SortKeys};
+  static void Run(Call& call) { SortKey(call, MayStore::kYes); }
+};
+
+struct SortRo {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "SORT_RO key [BY by-pattern<pattern>:pattern#1] [LIMIT limit{offset:integer count:integer}] "
+          "[GET... get-pattern<pattern>:pattern#1] [order(ASC|DESC)] [sorting=ALPHA]",
+      .summary = "Sorts the elements of a list, set or sorted set, by themselves or by other keys.",
+      .since = "7.0.0",
+      .complexity = "O(N+M*log(M)), N being the number of elements, M the number of those returned",
+      .group = CommandGroup::kGeneric,
+      .flags = kReadOnly,
+      .keys = {Key(1, kKeyRO | kKeyAccess), UnknownKeys(kKeyRO | kKeyAccess)},
+      .categories = kAclSet | kAclSortedSet | kAclList | kAclDangerous,
+      .find_keys = SortRoKeys};
+  static void Run(Call& call) { SortKey(call, MayStore::kNo); }
+};
+
+constexpr auto kSortCommands = Family<Sort, SortRo>();
+
+}  // namespace
+
+std::span<const CommandCard> SortCommands() { return kSortCommands; }
+
+}  // namespace respite

@@ -1,0 +1,63 @@
+#include "server/commands/sort_order.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace respite {
+
+std::vector<Bytes> TextPool::Views() const {
+  std::vector<Bytes> views;
+  views.reserve(ends_.size());
+  size_t begin = 0;
+  for (size_t end : ends_) {
+    views.push_back(Bytes(octets_).substr(begin, end - begin));
+    begin = end;
+  }
+  return views;
+}
+
+// The bits of positive numbers order like the numbers, those of negative ones the other way round and below.
+uint64_t SortOrder::NumberRank(double number) {
+  constexpr uint64_t kSign = uint64_t{1} << 63;
+  const auto bits = std::bit_cast<uint64_t>(number + 0.0);  // -0 becomes 0
+  return (bits & kSign) != 0 ? ~bits : bits | kSign;
+}
+
+uint64_t SortOrder::TextRank(Bytes text) {
+  uint64_t rank = 0;
+  std::memcpy(&rank, text.data(), std::min(text.size(), sizeof rank));
+  return __builtin_bswap64(rank);
+}
+
+void SortOrder::SetTexts(std::span<const Bytes> texts) {
+  texts_ = texts;
+  keys_.reserve(texts.size());
+  for (Bytes text : texts) Add(text.empty() ? 0 : TextRank(text));
+}
+
+bool SortOrder::Precedes(const Key& one, const Key& other) const {
+  if (one.rank != other.rank) return one.rank < other.rank;
+  const std::span<const Bytes> texts = texts_.empty() ? elements_ : texts_;
+  const Bytes text = texts[one.index];
+  const Bytes other_text = texts[other.index];
+  int order = static_cast<int>(text.data() != nullptr) - static_cast<int>(other_text.data() != nullptr);
+  if (order == 0) order = text.compare(other_text);
+  if (order == 0) return one.index < other.index;
+  return (order < 0) == (direction_ == SortDirection::kUp);
+}
+
+std::vector<size_t> SortOrder::Select(SortRange range) {
+  auto precedes = [this](const Key& one, const Key& other) { return Precedes(one, other); };
+  const auto first = keys_.begin() + static_cast<std::ptrdiff_t>(range.first);
+  const auto last = first + static_cast<std::ptrdiff_t>(range.count);
+  if (range.first > 0 && range.count > 0) std::nth_element(keys_.begin(), first, keys_.end(), precedes);
+  if (last != keys_.end() && range.count > 0) std::nth_element(first, last, keys_.end(), precedes);
+  std::sort(first, last, precedes);
+  std::vector<size_t> indexes;
+  indexes.reserve(range.count);
+  for (auto key = first; key != last; ++key) indexes.push_back(key->index);
+  return indexes;
+}
+
+}  // namespace respite

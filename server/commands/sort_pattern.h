@@ -1,0 +1,56 @@
+// SortPattern: where SORT finds a value for an element (BY, GET).
+//
+//   #               the element itself (GET)
+//   before*after    the string at the key that has the element in the place of the first star
+//   key*->field     the field of the hash at that key; an arrow with nothing behind it belongs to the key
+//   anything else   nothing
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "datatypes/hash.h"
+#include "server/db_view.h"
+
+namespace respite {
+
+class SortPattern {
+ public:
+  explicit SortPattern(Bytes text);
+
+  bool HasStar() const { return kind_ == Kind::kKey; }
+  // Calls visit(Bytes value) if there is a value, and returns whether there is. The view dies with the call.
+  template <class Visit>
+  bool Look(DbView& db, Bytes element, Visit&& visit);
+  // Hints that the values for these elements are looked for next: their cache misses overlap. Cost: as Look.
+  void FetchAhead(const DbView& db, std::span<const Bytes> elements);
+
+ private:
+  enum class Kind : uint8_t { kNothing, kElement, kKey };
+
+  void MakeKey(std::string& key, Bytes element) const { key.assign(before_).append(element).append(after_); }
+
+  Kind kind_ = Kind::kNothing;
+  Bytes before_;
+  Bytes after_;
+  Bytes field_;  // empty: a string is looked for
+  std::string key_;
+};
+
+template <class Visit>
+bool SortPattern::Look(DbView& db, Bytes element, Visit&& visit) {
+  if (kind_ == Kind::kElement) visit(element);
+  if (kind_ != Kind::kKey) return kind_ == Kind::kElement;
+  MakeKey(key_, element);
+  const Entry* entry = db.Read(key_);
+  if (entry == nullptr || entry->Type() != (field_.empty() ? ValueType::kString : ValueType::kHash)) return false;
+  if (field_.empty()) {
+    visit(StringText(*entry).View());
+    return true;
+  }
+  const auto value = db.View<Hash>(entry).Get(field_);
+  if (value) visit(value->View());
+  return value.has_value();
+}
+
+}  // namespace respite

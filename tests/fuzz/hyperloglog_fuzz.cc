@@ -1,0 +1,31 @@
+// Any octets behind the header of a HyperLogLog. Nothing may read or write beyond them; a value that is complete stays
+// so, and takes in every mark.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "datatypes/hyperloglog.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace respite;
+  constexpr size_t kMarkOctets = 3;
+  if (size < kMarkOctets) return 0;
+  const HllMark mark{static_cast<uint32_t>((data[0] << 8 | data[1]) % HllRegisters::kCount),
+                     static_cast<uint8_t>(data[2] % 51 + 1)};
+  std::string text(Hll::Empty().substr(0, Hll::kHeaderSize));
+  text.append(reinterpret_cast<const char*>(data) + kMarkOctets, size - kMarkOctets);
+
+  const Hll hll = *Hll::Of(text);
+  hll.DescribeRuns();
+  hll.Count();
+  const bool merged = HllRegisters().Merge(hll);
+  if (merged != hll.Dense().has_value()) std::abort();
+  if (!hll.IsComplete()) {
+    hll.Add(mark, 3000);
+    return 0;
+  }
+  HllAdd(text, mark, 3000);
+  const Hll after = *Hll::Of(text);
+  if (!after.IsComplete() || after.Add(mark, 3000).kind != HllChange::Kind::kNone) std::abort();
+  return 0;
+}
