@@ -183,19 +183,25 @@ bool HasEqualElements(std::span<const PackedElement> elements, size_t stride) {
   return false;
 }
 
-std::string MakeListpack(std::span<const PackedElement> elements) {
+void ListpackMaker::Append(const EncodedElement& element) {
+  const size_t at = bytes_.size();
+  bytes_.resize(at + element.Size());
+  element.Write(bytes_.data() + at);
+  ++count_;
+}
+
+std::string ListpackMaker::Take() {
   constexpr size_t kCountUnknown = 65535;
-  std::string listpack(Listpack::kHeader, '\0');
-  for (const PackedElement& element : elements) {
-    const EncodedElement encoded = element.is_integer ? EncodedElement(element.integer) : EncodedElement(element.text);
-    const size_t at = listpack.size();
-    listpack.resize(at + encoded.Size());
-    encoded.Write(listpack.data() + at);
-  }
-  listpack += '\xff';
-  StoreLittle(listpack, 0, listpack.size(), 4);
-  StoreLittle(listpack, 4, std::min(elements.size(), kCountUnknown), 2);
-  return listpack;
+  bytes_ += '\xff';
+  StoreLittle(bytes_, 0, bytes_.size(), 4);
+  StoreLittle(bytes_, 4, std::min(count_, kCountUnknown), 2);
+  return std::move(bytes_);
+}
+
+std::string MakeListpack(std::span<const PackedElement> elements) {
+  ListpackMaker maker;
+  for (const PackedElement& element : elements) maker.Append(element);
+  return maker.Take();
 }
 
 std::string MakeIntset(std::span<const int64_t> integers) {

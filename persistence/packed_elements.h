@@ -35,6 +35,22 @@ std::optional<PackedElements> IntsetElements(Bytes bytes);
 // True when two of the elements 0, stride, 2*stride … have the same text. Cost: O(n).
 bool HasEqualElements(std::span<const PackedElement> elements, size_t stride);
 
+// Makes a listpack from its beginning to its end.
+class ListpackMaker {
+ public:
+  void Append(const EncodedElement& element);
+  // An element in its smallest encoding, however it was stored.
+  void Append(const PackedElement& element) {
+    Append(element.is_integer ? EncodedElement(element.integer) : EncodedElement(element.text));
+  }
+  // The listpack; the maker is used up.
+  std::string Take();
+
+ private:
+  std::string bytes_ = std::string(Listpack::kHeader, '\0');
+  size_t count_ = 0;
+};
+
 // A listpack of these elements as our own code would have made it, each in its smallest encoding.
 std::string MakeListpack(std::span<const PackedElement> elements);
 

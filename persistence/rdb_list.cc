@@ -14,10 +14,9 @@ constexpr size_t kPlainFrom = size_t{1} << 30;  // octets of an element that Red
 ChunkLimit LimitOf(const RdbTarget& target) { return ChunkLimit(target.limits.list_max_listpack_size); }
 
 std::string ListpackOf(const ListChunk& chunk) {
-  StringStore listpack(Listpack::Empty());
-  for (ChunkCursor cursor(chunk, 0); cursor.IsValid(); cursor.Next())
-    AppendElement(listpack, EncodedElement(cursor.Element()));
-  return std::string(listpack.View());
+  ListpackMaker maker;
+  for (ChunkCursor cursor(chunk, 0); cursor.IsValid(); cursor.Next()) maker.Append(EncodedElement(cursor.Element()));
+  return maker.Take();
 }
 
 // In the form that a list of these nodes has: small ones are packed.

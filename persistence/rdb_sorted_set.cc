@@ -76,13 +76,12 @@ void SortByScore(std::vector<Scored>& members) {
 
 Result<EntryPtr> MakeListpackSet(std::vector<Scored> members, const RdbTarget& target) {
   SortByScore(members);
-  StringStore listpack(Listpack::Empty());
+  ListpackMaker maker;
   for (const Scored& one : members) {
-    AppendElement(listpack,
-                  one.member.is_integer ? EncodedElement(one.member.integer) : EncodedElement(one.member.text));
-    AppendElement(listpack, PackedScore(one.score).Element());
+    maker.Append(one.member);
+    maker.Append(PackedScore(one.score).Element());
   }
-  return PackedEntry(target, ValueType::kSortedSet, ValueForm::kListpack, listpack.View());
+  return PackedEntry(target, ValueType::kSortedSet, ValueForm::kListpack, maker.Take());
 }
 
 Result<EntryPtr> MakeSortedSet(std::vector<Scored> members, const RdbTarget& target) {
