@@ -63,20 +63,20 @@ bool WouldBlock() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == E
 
 }  // namespace
 
-std::unique_ptr<MigrateLink> MigrateLink::Connect(const std::string& host, const std::string& port,
-                                                  int64_t timeout_ms) {
+Result<std::unique_ptr<MigrateLink>, ConnectTrouble> MigrateLink::Connect(const std::string& host,
+                                                                          const std::string& port, int64_t timeout_ms) {
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
-  if (getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0) return nullptr;
+  if (getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0) return Failure(ConnectTrouble::kNoAddress);
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, &freeaddrinfo);
   const auto until = After(timeout_ms);
   for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {
     const int descriptor = ConnectTo(*address, until);
     if (descriptor >= 0) return std::unique_ptr<MigrateLink>(new MigrateLink(descriptor));
   }
-  return nullptr;
+  return Failure(ConnectTrouble::kNoAnswer);
 }
 
 MigrateLink::~MigrateLink() { close(descriptor_); }
@@ -133,13 +133,13 @@ std::optional<std::string> MigrateLink::ReadLine(int64_t timeout_ms) {
   }
 }
 
-MigrateLink* MigrateLinks::Get(Bytes host, Bytes port, int64_t timeout_ms, int64_t now_ms) {
+Result<MigrateLink*, ConnectTrouble> MigrateLinks::Get(Bytes host, Bytes port, int64_t timeout_ms, int64_t now_ms) {
   auto kept = links_.find(NameOf(host, port));
   if (kept == links_.end()) {
     auto link = MigrateLink::Connect(std::string(host), std::string(port), timeout_ms);
-    if (link == nullptr) return nullptr;
+    if (!link) return Failure(link.error());
     if (links_.size() >= kMax) MakeRoom();
-    kept = links_.emplace(NameOf(host, port), std::move(link)).first;
+    kept = links_.emplace(NameOf(host, port), std::move(link).value()).first;
   }
   kept->second->used_at_ms = now_ms;
   return kept->second.get();

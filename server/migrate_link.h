@@ -11,14 +11,18 @@
 #include <string>
 
 #include "base/bytes.h"
+#include "base/result.h"
 
 namespace respite {
+
+// Why there is no connection: the host has no address, or nobody answers there (within the time).
+enum class ConnectTrouble : uint8_t { kNoAddress, kNoAnswer };
 
 // One TCP connection. Any failure but a timeout may be that the other side has closed a connection that was kept.
 class MigrateLink {
  public:
-  // Null when there is no connection within the time.
-  static std::unique_ptr<MigrateLink> Connect(const std::string& host, const std::string& port, int64_t timeout_ms);
+  static Result<std::unique_ptr<MigrateLink>, ConnectTrouble> Connect(const std::string& host, const std::string& port,
+                                                                      int64_t timeout_ms);
   MigrateLink(const MigrateLink&) = delete;
   MigrateLink& operator=(const MigrateLink&) = delete;
   ~MigrateLink();
@@ -49,9 +53,8 @@ class MigrateLinks {
   static constexpr size_t kMax = 64;
   static constexpr int64_t kIdleMs = 10'000;
 
-  // The connection that is kept, or a new one; null when there is none within the time. Good until the next call of
-  // one of these.
-  MigrateLink* Get(Bytes host, Bytes port, int64_t timeout_ms, int64_t now_ms);
+  // The connection that is kept, or a new one. Good until the next call of one of these.
+  Result<MigrateLink*, ConnectTrouble> Get(Bytes host, Bytes port, int64_t timeout_ms, int64_t now_ms);
   void Drop(Bytes host, Bytes port) { links_.erase(NameOf(host, port)); }
   // Closes those that nobody used for a while.
   void CloseIdle(int64_t now_ms);

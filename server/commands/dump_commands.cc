@@ -314,6 +314,11 @@ LinkTrouble TryTransfer(Call& call, Transfer& transfer, const MigrateOptions& op
   return trouble;
 }
 
+// Redis: a server that does not answer is noticed as its first request is written.
+LinkTrouble TroubleOf(ConnectTrouble trouble) {
+  return trouble == ConnectTrouble::kNoAddress ? LinkTrouble::kConnecting : LinkTrouble::kWriting;
+}
+
 // A second connection is tried when the first one, which may have been kept for too long, breaks before any key was
 // answered for.
 LinkTrouble RunTransfer(Call& call, Transfer& transfer, const MigrateOptions& options) {
@@ -321,11 +326,11 @@ LinkTrouble RunTransfer(Call& call, Transfer& transfer, const MigrateOptions& op
   const std::vector<Bytes> keys = transfer.keys;
   for (int attempt = 0;; ++attempt) {
     transfer = {.keys = keys};
-    MigrateLink* link = links.Get(options.host, options.port, options.timeout_ms, call.server.clock().MonotonicMs());
-    if (link == nullptr) return LinkTrouble::kConnecting;
-    const LinkTrouble trouble = TryTransfer(call, transfer, options, *link);
+    auto link = links.Get(options.host, options.port, options.timeout_ms, call.server.clock().MonotonicMs());
+    if (!link) return TroubleOf(link.error());
+    const LinkTrouble trouble = TryTransfer(call, transfer, options, *link.value());
     if (trouble == LinkTrouble::kNone) return trouble;
-    const bool timed_out = link->TimedOut();
+    const bool timed_out = link.value()->TimedOut();
     links.Drop(options.host, options.port);
     if (attempt > 0 || timed_out || transfer.acknowledged > 0) return trouble;
   }

@@ -194,7 +194,7 @@ TEST_P(DumpCommands, MigrateChecksItsWordsFirst) {
 
 TEST_P(DumpCommands, MigrateToNobodyLeavesTheKey) {
   Run("SET k v");
-  EXPECT_THAT(Run("MIGRATE 127.0.0.1 1 k 0 1000"), Error("IOERR error or timeout connecting to the client"));
+  EXPECT_THAT(Run("MIGRATE 127.0.0.1 1 k 0 1000"), Error("IOERR error or timeout writing to target instance"));
   EXPECT_THAT(Run("MIGRATE no.such.host.invalid 1 k 0 1000"), Error("IOERR error or timeout connecting to the client"));
   EXPECT_THAT(Run("GET k"), Bulk("v"));
   EXPECT_EQ(Journaled().size(), 1u);

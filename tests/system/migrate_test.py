@@ -135,7 +135,7 @@ class MigrateTest(unittest.TestCase):
         self.ours.ask("SET", "k", "v")
         self.assertEqual(b"+OK", self.ours.migrate_to(target, "k", 0, 5000, "COPY"))
         target.stop()
-        self.assertEqual(b"-IOERR error or timeout connecting to the client",
+        self.assertEqual(b"-IOERR error or timeout writing to target instance",
                          self.ours.migrate_to(target, "k", 0, 500))
         sleeper = Node(RESPITE)
         self.addCleanup(sleeper.stop)
