@@ -21,6 +21,12 @@ target_link_libraries(respite_asio INTERFACE Threads::Threads)
 # Lua 5.4: required now so that machines are ready, linked once scripting/ exists.
 pkg_check_modules(LUA REQUIRED IMPORTED_TARGET lua5.4)
 
+# LZF for RDB files, from the sources that the distribution's package brings for this purpose: nothing to load at start.
+find_package(liblzf REQUIRED)
+add_library(respite_lzf STATIC)
+target_link_libraries(respite_lzf PRIVATE liblzf::embed)
+target_compile_options(respite_lzf PRIVATE -w $<$<BOOL:${RESPITE_SANITIZE}>:-fno-sanitize=undefined>)
+
 # jemalloc, position independent so that it fits into a PIE.
 add_library(respite_allocator INTERFACE)
 if(RESPITE_USE_JEMALLOC)

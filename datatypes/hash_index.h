@@ -106,13 +106,6 @@ class HashIndex {
     }
   }
 
-  // Both hints by key, for Object::FetchAhead.
-  template <class Round>
-  void FetchAhead(Bytes key, Round round) const {
-    const uint64_t hash = Hash(key);
-    round == Round::kPlaces ? PrefetchBucket(hash) : PrefetchItem(hash);
-  }
-
   // Puts in a slot whose key is not there yet. Cost: O(1); now and then one page (kBuckets * kSlots items) is split.
   void Insert(Slot slot, uint64_t hash) {
     while (!TryInsert(slot, hash)) MakeRoom(hash);

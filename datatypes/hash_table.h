@@ -85,7 +85,6 @@ class HashTable final : public Object {
   std::unique_ptr<Object> Clone() const override;
   size_t Size() const override { return index_.Size(); }
   size_t UsedBytes(size_t samples) const override;
-  void FetchAhead(Bytes element, FetchRound round) const override { index_.FetchAhead(element, round); }
 
   // Null: no such field. The pointer is good until the field is set or removed. Cost: O(1).
   const HashField* Find(Bytes name) const { return index_.Find(name, index_.Hash(name)); }

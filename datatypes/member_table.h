@@ -26,7 +26,6 @@ class MemberTable final : public Object {
   std::unique_ptr<Object> Clone() const override;
   size_t Size() const override { return index_.Size(); }
   size_t UsedBytes(size_t samples) const override;
-  void FetchAhead(Bytes element, FetchRound round) const override { index_.FetchAhead(element, round); }
 
   uint64_t Seed() const { return index_.Seed(); }
   uint64_t Hash(Bytes text) const { return index_.Hash(text); }

@@ -5,10 +5,7 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
-
-#include "base/bytes.h"
 
 namespace respite {
 
@@ -25,11 +22,6 @@ class Object {
   virtual size_t Size() const = 0;
   // Memory the allocator spends on it, in bytes, judged by `samples` of its elements; 0: by all. Cost: O(samples).
   virtual size_t UsedBytes(size_t samples) const = 0;
-
-  // Hints that an element (field, member) is looked up soon. Done in two rounds, the cache misses of many look-ups
-  // overlap: first where each element would be, then what is there.
-  enum class FetchRound : uint8_t { kPlaces, kElements };
-  virtual void FetchAhead(Bytes /*element*/, FetchRound /*round*/) const {}
 };
 
 }  // namespace respite

@@ -32,12 +32,13 @@ class ScoreTable final : public Object {
   std::unique_ptr<Object> Clone() const override;
   size_t Size() const override { return tree_.Size(); }
   size_t UsedBytes(size_t samples) const override;
-  void FetchAhead(Bytes element, FetchRound round) const override { members_.FetchAhead(element, round); }
 
   const MemberIndex& members() const { return members_; }
   const ScoreTree& tree() const { return tree_; }
 
   uint64_t Hash(Bytes member) const { return members_.Hash(member); }
+  void PrefetchBucket(uint64_t hash) const { members_.PrefetchBucket(hash); }
+  void PrefetchItem(uint64_t hash) const { members_.PrefetchItem(hash); }
   // Cost: O(1).
   ScoredMember* Find(Bytes member, uint64_t hash) const { return members_.Find(member, hash); }
   ScoredMember* Find(Bytes member) const { return Find(member, Hash(member)); }

@@ -27,6 +27,12 @@ class Access {
   // Bits of a key that is used now and had `old`.
   uint32_t Used(uint32_t old, int64_t now_ms) const { return IsLfu() ? UsedLfu(old, now_ms) : Seconds(now_ms); }
 
+  // Bits of a key that was last used so long ago, or is used so often. Requires: !IsLfu(), IsLfu().
+  static uint32_t OfIdle(int64_t idle_seconds, int64_t now_ms) {
+    return (Seconds(now_ms) - static_cast<uint32_t>(idle_seconds)) & kMask;
+  }
+  static uint32_t OfFrequency(uint32_t counter, int64_t now_ms) { return Pack(now_ms, counter); }
+
   // Seconds since the key was last used. Requires: !IsLfu().
   static int64_t IdleSeconds(uint32_t bits, int64_t now_ms) { return (Seconds(now_ms) - bits) & kMask; }
   // The counter, after the decay that is due. Requires: IsLfu().

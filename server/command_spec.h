@@ -190,10 +190,7 @@ struct CommandSpec {
   std::string_view history = {};  // "6.2.0: text|7.0.0: text"
   int arity = 0;                  // 0: derived from the syntax; else Redis' number where the two differ
   bool syscmd = false;            // COMMAND DOCS doc flag `syscmd`
-  // The word that names the field or member which Run looks up first, behind a key at word 1; -1: the last word; 0:
-  // none. A pipeline of such commands has them fetched ahead.
-  int8_t element = 0;
-  KeyHook find_keys = nullptr;  // where the key specs do not tell all: variable, unknown or incomplete keys
+  KeyHook find_keys = nullptr;    // where the key specs do not tell all: variable, unknown or incomplete keys
 };
 
 using CommandHandler = void (*)(Call&);

@@ -1,7 +1,6 @@
 #include "server/pump.h"
 
 #include <algorithm>
-#include <array>
 
 #include "server/client_text.h"
 #include "server/refusals.h"
@@ -12,6 +11,16 @@ namespace {
 
 // An entry keeps the sizes of key and value in 32 bits, whatever proto-max-bulk-len allows.
 constexpr int64_t kLongestArgument = UINT32_MAX;
+
+// Where a command on hashes or sets names a field or member, if it names any; 0: it is of another kind. Members stand
+// behind the key, but those that are added to a sorted set (ZADD, ZINCRBY) behind their scores: the last one is
+// fetched.
+size_t MemberWord(const Command& command, size_t key, size_t words) {
+  const CommandGroup group = command.Spec().group;
+  if (group == CommandGroup::kHash || group == CommandGroup::kSet) return key + 1;
+  if (group != CommandGroup::kSortedSet) return 0;
+  return command.Is(kDenyOom) ? words - 1 : key + 1;
+}
 
 }  // namespace
 
@@ -95,12 +104,13 @@ Pump::Outcome Pump::RunGroup(Session& session) {
 
 void Pump::Prefetch(const Session& session) {
   commands_.clear();
-  keys_.clear();
+  hashes_.clear();
+  lookups_.clear();
   const Database& data = server_.keyspace()[session.db];
   Bytes last_name;  // a pipeline mostly repeats one command: spare it the look-up
   const Command* command = nullptr;
-  for (size_t i = 0; i < batch_.requests.size(); ++i) {
-    auto words = batch_.Words(batch_.requests[i]);
+  for (const RequestBatch::Request& request : batch_.requests) {
+    auto words = batch_.Words(request);
     bool repeated = command != nullptr && !command->IsContainer() && command->parent == nullptr;
     if (!repeated || words[0] != last_name) {
       command = server_.executor().Resolve(words);
@@ -109,33 +119,22 @@ void Pump::Prefetch(const Session& session) {
     commands_.push_back(command);
     size_t key = command == nullptr ? 0 : command->prefetch_key_index;
     if (key == 0 || key >= words.size() || batch_.requests.size() == 1) continue;
-    keys_.push_back({i, data.Hash(words[key])});
-    data.PrefetchBucket(keys_.back().hash);
+    hashes_.push_back(data.Hash(words[key]));
+    data.PrefetchBucket(hashes_.back());
+    const size_t member = MemberWord(*command, key, words.size());
+    if (member > key && member < words.size()) lookups_.push_back({words[key], words[member], hashes_.back()});
   }
-  for (const KeyAhead& key : keys_) data.PrefetchEntry(key.hash);
-  PrefetchElements(data);
+  for (uint64_t hash : hashes_) data.PrefetchEntry(hash);
+  if (!lookups_.empty()) PrefetchMembers(data);
 }
 
-// For commands that look one element of a collection up: where that is, too.
-void Pump::PrefetchElements(const Database& data) {
-  struct ElementAhead {
-    const Object* object;
-    Bytes element;
-  };
-  std::array<ElementAhead, kGroup> elements;
-  size_t count = 0;
-  for (const KeyAhead& key : keys_) {
-    const Command& command = *commands_[key.request];
-    const int index = command.Spec().element;
-    const auto words = batch_.Words(batch_.requests[key.request]);
-    if (index == 0 || !command.FitsArity(words.size())) continue;
-    const Entry* entry = data.Find(words[command.prefetch_key_index], key.hash);
-    if (entry == nullptr || entry->Form() != ValueForm::kObject) continue;
-    elements[count] = {entry->HeldObject(), index < 0 ? words.back() : words[static_cast<size_t>(index)]};
-    elements[count].object->FetchAhead(elements[count].element, Object::FetchRound::kPlaces);
-    ++count;
+void Pump::PrefetchMembers(const Database& data) {
+  hints_.clear();
+  for (const MemberLookup& lookup : lookups_) {
+    const Entry* entry = data.Find(lookup.key, lookup.key_hash);
+    if (entry != nullptr) hints_.emplace_back(*entry, lookup.member);
   }
-  for (size_t i = 0; i < count; ++i) elements[i].object->FetchAhead(elements[i].element, Object::FetchRound::kElements);
+  for (const MemberHint& hint : hints_) hint.FetchMember();
 }
 
 void Pump::FailProtocol(Session& session) {

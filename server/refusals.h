@@ -153,6 +153,18 @@ inline constexpr char kModuleUnload[] = "ERR Error unloading module: no such mod
 inline constexpr char kShutdownFailed[] = "ERR Errors trying to SHUTDOWN. Check logs.";
 inline constexpr char kNoShutdown[] = "ERR No shutdown in progress.";
 
+inline constexpr char kBusyKey[] = "BUSYKEY Target key name already exists.";
+inline constexpr char kPayloadChecksum[] = "ERR DUMP payload version or checksum are wrong";
+inline constexpr char kPayloadFormat[] = "ERR Bad data format";
+inline constexpr char kRestoreTtl[] = "ERR Invalid TTL value, must be >= 0";
+inline constexpr char kRestoreIdleTime[] = "ERR Invalid IDLETIME value, must be >= 0";
+inline constexpr char kRestoreFrequency[] = "ERR Invalid FREQ value, must be >= 0 and <= 255";
+inline constexpr char kMigrateKeyWithKeys[] =
+    "ERR When using MIGRATE KEYS option, the key argument must be set to the empty string";
+inline constexpr char kMigrateConnect[] = "IOERR error or timeout connecting to the client";
+inline constexpr char kMigrateWrite[] = "IOERR error or timeout writing to target instance";
+inline constexpr char kMigrateRead[] = "IOERR error or timeout reading to target instance";
+
 inline constexpr char kSlowlogCount[] = "ERR count should be greater than or equal to -1";
 inline constexpr char kPackedThreshold[] = "ERR argument must be a memory value bigger than 1 and smaller than 4gb";
 inline constexpr char kNotListpack[] = "ERR Not a listpack encoded object.";
@@ -213,6 +225,7 @@ inline Refusal UnknownPfDebug(Bytes subcommand) {
 }
 inline Refusal FailedSelfTest(const std::string& problem) { return {"ERR TESTFAILED " + problem}; }
 inline Refusal UnknownArgument(Bytes argument) { return {"ERR Unknown argument " + std::string(argument)}; }
+inline Refusal MigrateTarget(Bytes error) { return {"ERR Target instance replied with error: " + std::string(error)}; }
 inline Refusal WrongArity(Bytes command) {
   return {"ERR wrong number of arguments for '" + std::string(command) + "' command"};
 }

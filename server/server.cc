@@ -61,6 +61,7 @@ void Server::Cron() {
   SampleStats();
   CheckClients();
   ResumeWaiting();
+  migrate_links_.CloseIdle(clock().MonotonicMs());
   stats_.timer_us += static_cast<uint64_t>(clock().MonotonicUs() - started_us);
 }
 

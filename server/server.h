@@ -21,6 +21,7 @@
 #include "server/executor.h"
 #include "server/expiry.h"
 #include "server/latency.h"
+#include "server/migrate_link.h"
 #include "server/pause.h"
 #include "server/reclaimer.h"
 #include "server/slowlog.h"
@@ -85,6 +86,7 @@ class Server : private Disposal {
   SlowLog& slowlog() { return slowlog_; }
   LatencyMonitor& latency() { return latency_; }
   Reclaimer& reclaimer() { return reclaimer_; }
+  MigrateLinks& migrate_links() { return migrate_links_; }
   DebugSwitches& debug() { return debug_; }
 
   // From now on `journal` (null: nobody) hears of every effect. It must outlive the server or be detached first.
@@ -146,6 +148,7 @@ class Server : private Disposal {
   SlowLog slowlog_;
   LatencyMonitor latency_;
   Reclaimer reclaimer_;
+  MigrateLinks migrate_links_;
   DebugSwitches debug_;
   Expiry expiry_;
   Executor executor_;

@@ -23,6 +23,7 @@ LIGHT_ASIO = {"asio/io_context.hpp", "asio/error_code.hpp", "asio/ts/netfwd.hpp"
 
 ROOM_HEADERS = {  # third-party headers that belong to one room
     re.compile(r"^(lua|lauxlib|lualib)\.(h|hpp)$|^lua5\.4/"): "scripting",
+    re.compile(r"^liblzf/"): "persistence",
     re.compile(r"^openssl/ssl\.h$"): "server",
 }
 

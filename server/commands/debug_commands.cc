@@ -79,7 +79,13 @@ void PauseCron(Call& call) {
   call.reply.Ok();
 }
 
-// There are no lists whose nodes it could change yet; the bounds are checked.
+void SkipChecksum(Call& call) {
+  call.server.debug().skip_payload_checksum = LeadingInteger(call.args.Next()) != 0;
+  call.reply.Ok();
+}
+
+// Redis gives elements of at least so many bytes nodes of their own. Here no list depends on it; the bounds are
+// checked.
 void PackedThreshold(Call& call) {
   constexpr uint64_t kMost = (uint64_t{1} << 32) - (uint64_t{1} << 20);
   auto bytes = ParseMemory(call.args.Next());
@@ -331,6 +337,8 @@ void Help(Call& call) {
                    "    Crashes with a bad memory access.",
                    "SET-ACTIVE-EXPIRE <0|1>",
                    "    0 leaves expired keys alone until somebody asks for them.",
+                   "SET-SKIP-CHECKSUM-VALIDATION <0|1>",
+                   "    1 lets RESTORE take payloads with a wrong checksum.",
                    "SLEEP <seconds>",
                    "    Holds up the server; fractions are allowed.",
                    "STRINGMATCH-TEST",
@@ -368,6 +376,7 @@ constexpr std::array kRows = {
     Row{"restart", 2, kAnyNumber, Restart},
     Row{"segfault", 2, kAnyNumber, Segfault},
     Row{"set-active-expire", 3, 3, SetActiveExpire},
+    Row{"set-skip-checksum-validation", 3, 3, SkipChecksum},
     Row{"sleep", 3, 3, Sleep},
     Row{"stringmatch-test", 2, 2, StringMatchTest},
 };

@@ -18,6 +18,7 @@ std::span<const std::span<const CommandCard>> CommandFamilies() {
       SortedSetAlgebraCommands(),
       KeyCommands(),
       ExpiryCommands(),
+      DumpCommands(),
       SortCommands(),
       HashCommands(),
       HashExpiryCommands(),

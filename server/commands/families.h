@@ -22,6 +22,7 @@ std::span<const CommandCard> SortedSetRangeCommands();
 std::span<const CommandCard> SortedSetAlgebraCommands();
 std::span<const CommandCard> KeyCommands();
 std::span<const CommandCard> ExpiryCommands();
+std::span<const CommandCard> DumpCommands();
 std::span<const CommandCard> SortCommands();
 std::span<const CommandCard> HashCommands();
 std::span<const CommandCard> HashExpiryCommands();

@@ -43,8 +43,7 @@ struct HSet {
                                        .group = CommandGroup::kHash,
                                        .flags = kWrite | kDenyOom | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyUpdate)},
-                                       .categories = kAclHash,
-                                       .element = 2};
+                                       .categories = kAclHash};
   static void Run(Call& call) { call.reply.Integer(SetAllPairs(call)); }
 };
 
@@ -73,8 +72,7 @@ struct HSetNx {
                                        .group = CommandGroup::kHash,
                                        .flags = kWrite | kDenyOom | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyInsert)},
-                                       .categories = kAclHash,
-                                       .element = 2};
+                                       .categories = kAclHash};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     const std::span<const Bytes> words = call.args.Rest();
@@ -94,8 +92,7 @@ struct HIncrBy {
                                        .group = CommandGroup::kHash,
                                        .flags = kWrite | kDenyOom | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
-                                       .categories = kAclHash,
-                                       .element = 2};
+                                       .categories = kAclHash};
   static void Run(Call& call) {
     auto [key, field, delta] = call.args.Take<Bytes, Bytes, int64_t>();
     Edit<Hash> hash = call.db.OpenOrCreate<Hash>(key, RoomForNumber(field));
@@ -152,8 +149,7 @@ struct HDel {
                                        .group = CommandGroup::kHash,
                                        .flags = kWrite | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyDelete)},
-                                       .categories = kAclHash,
-                                       .element = 2};
+                                       .categories = kAclHash};
   static void Run(Call& call) {
     Edit<Hash> hash = call.db.Open<Hash>(call.args.Next());
     if (!hash) return call.reply.Integer(0);
@@ -177,8 +173,7 @@ struct HGet {
                                        .group = CommandGroup::kHash,
                                        .flags = kReadOnly | kFast,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclHash,
-                                       .element = 2};
+                                       .categories = kAclHash};
   static void Run(Call& call) {
     auto [key, field] = call.args.Take<Bytes, Bytes>();
     ReplyField(call, call.db.Read<Hash>(key), field);
@@ -193,8 +188,7 @@ struct HMGet {
                                        .group = CommandGroup::kHash,
                                        .flags = kReadOnly | kFast,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclHash,
-                                       .element = 2};
+                                       .categories = kAclHash};
   static void Run(Call& call) {
     const Hash hash = call.db.Read<Hash>(call.args.Next());
     call.reply.Array(call.args.Left());
@@ -210,8 +204,7 @@ struct HExists {
                                        .group = CommandGroup::kHash,
                                        .flags = kReadOnly | kFast,
                                        .keys = {Key(1, kKeyRO)},
-                                       .categories = kAclHash,
-                                       .element = 2};
+                                       .categories = kAclHash};
   static void Run(Call& call) {
     auto [key, field] = call.args.Take<Bytes, Bytes>();
     call.reply.Integer(call.db.Read<Hash>(key).Has(field) ? 1 : 0);
@@ -238,8 +231,7 @@ struct HStrLen {
                                        .group = CommandGroup::kHash,
                                        .flags = kReadOnly | kFast,
                                        .keys = {Key(1, kKeyRO)},
-                                       .categories = kAclHash,
-                                       .element = 2};
+                                       .categories = kAclHash};
   static void Run(Call& call) {
     auto [key, field] = call.args.Take<Bytes, Bytes>();
     const auto value = call.db.Read<Hash>(key).Get(field);
@@ -311,10 +303,13 @@ void ReplyCount(Call& call, size_t count, With with) {
   call.reply.Array(with == With::kValues && !call.reply.IsResp3() ? count * 2 : count);
 }
 
-void ReplyPair(Call& call, const Hash::Pair& pair, With with) {
+void ReplyPair(Call& call, Bytes field, Bytes value, With with) {
   if (with == With::kValues && call.reply.IsResp3()) call.reply.Array(2);
-  call.reply.Bulk(pair.field.View());
-  if (with == With::kValues) call.reply.Bulk(pair.value.View());
+  call.reply.Bulk(field);
+  if (with == With::kValues) call.reply.Bulk(value);
+}
+void ReplyPair(Call& call, const Hash::Pair& pair, With with) {
+  ReplyPair(call, pair.field.View(), pair.value.View(), with);
 }
 
 // The same field may come again.
@@ -343,6 +338,7 @@ void ReplyDistinct(Call& call, const Hash& hash, uint64_t count, size_t size, Wi
     }
     return;
   }
+  if (count == size) return hash.ForEach([&](Bytes field, Bytes value) { ReplyPair(call, field, value, with); });
   size_t left = size;
   for (const Hash::Place& place : hash.Places()) {
     if (random.Below(left--) >= count) continue;

@@ -33,8 +33,7 @@ struct SAdd {
                                        .group = CommandGroup::kSet,
                                        .flags = kWrite | kDenyOom | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyInsert)},
-                                       .categories = kAclSet,
-                                       .element = 2};
+                                       .categories = kAclSet};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     const std::span<const Bytes> members = call.args.Rest();
@@ -61,8 +60,7 @@ struct SRem {
                                        .group = CommandGroup::kSet,
                                        .flags = kWrite | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyDelete)},
-                                       .categories = kAclSet,
-                                       .element = 2};
+                                       .categories = kAclSet};
   static void Run(Call& call) {
     Edit<Set> set = call.db.Open<Set>(call.args.Next());
     if (!set) return call.reply.Integer(0);
@@ -115,8 +113,7 @@ struct SIsMember {
                                        .group = CommandGroup::kSet,
                                        .flags = kReadOnly | kFast,
                                        .keys = {Key(1, kKeyRO)},
-                                       .categories = kAclSet,
-                                       .element = 2};
+                                       .categories = kAclSet};
   static void Run(Call& call) {
     auto [key, member] = call.args.Take<Bytes, Bytes>();
     call.reply.Integer(call.db.Read<Set>(key).Contains(member) ? 1 : 0);
@@ -131,8 +128,7 @@ struct SMIsMember {
                                        .group = CommandGroup::kSet,
                                        .flags = kReadOnly | kFast,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclSet,
-                                       .element = 2};
+                                       .categories = kAclSet};
   static void Run(Call& call) {
     const Set set = call.db.Read<Set>(call.args.Next());
     call.reply.Array(call.args.Left());

@@ -115,8 +115,7 @@ struct ZAdd {
       .group = CommandGroup::kSortedSet,
       .flags = kWrite | kDenyOom | kFast,
       .keys = {Key(1, kKeyRW | kKeyUpdate)},
-      .categories = kAclSortedSet,
-      .element = -1};
+      .categories = kAclSortedSet};
   static void Run(Call& call) { Add(call, AddRule::Arithmetic::kReplace); }
 };
 
@@ -128,8 +127,7 @@ struct ZIncrBy {
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kWrite | kDenyOom | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
-                                       .categories = kAclSortedSet,
-                                       .element = -1};
+                                       .categories = kAclSortedSet};
   static void Run(Call& call) { Add(call, AddRule::Arithmetic::kAdd); }
 };
 
@@ -163,8 +161,7 @@ struct ZScore {
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kReadOnly | kFast,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclSortedSet,
-                                       .element = 2};
+                                       .categories = kAclSortedSet};
   static void Run(Call& call) {
     auto [key, member] = call.args.Take<Bytes, Bytes>();
     ReplyScore(call.reply, call.db.Read<SortedSet>(key).Score(member));
@@ -179,8 +176,7 @@ struct ZMScore {
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kReadOnly | kFast,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclSortedSet,
-                                       .element = 2};
+                                       .categories = kAclSortedSet};
   static void Run(Call& call) {
     const SortedSet set = call.db.Read<SortedSet>(call.args.Next());
     call.reply.Array(call.args.Left());
@@ -210,8 +206,7 @@ struct ZRank {
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kReadOnly | kFast,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclSortedSet,
-                                       .element = 2};
+                                       .categories = kAclSortedSet};
   static void Run(Call& call) { ReplyRank(call, Direction::kUp); }
 };
 
@@ -223,8 +218,7 @@ struct ZRevRank {
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kReadOnly | kFast,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclSortedSet,
-                                       .element = 2};
+                                       .categories = kAclSortedSet};
   static void Run(Call& call) { ReplyRank(call, Direction::kDown); }
 };
 
@@ -239,8 +233,7 @@ struct ZRem {
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kWrite | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyDelete)},
-                                       .categories = kAclSortedSet,
-                                       .element = 2};
+                                       .categories = kAclSortedSet};
   static void Run(Call& call) {
     Edit<SortedSet> set = call.db.Open<SortedSet>(call.args.Next());
     int64_t removed = 0;

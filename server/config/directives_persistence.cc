@@ -57,8 +57,8 @@ constexpr Directive kPersistenceDirectives[] = {
     {"rdb-key-save-delay", kStored, Number<&Settings::rdb_key_save_delay>(kMinInt, kMaxInt), kHidden},
     {"rdb-save-incremental-fsync", kStored, YesNo<&Settings::rdb_save_incremental_fsync>()},
     {"rdbchecksum", kStored, YesNo<&Settings::rdbchecksum>(), kImmutable},
-    {"rdbcompression", kStored, YesNo<&Settings::rdbcompression>()},
-    {"sanitize-dump-payload", kStored, Choice<&Settings::sanitize_dump_payload>(kSanitizeDumpPayloadNames), kDebug},
+    {"rdbcompression", kEffective, YesNo<&Settings::rdbcompression>()},
+    {"sanitize-dump-payload", kEffective, Choice<&Settings::sanitize_dump_payload>(kSanitizeDumpPayloadNames), kDebug},
     {"save", kStored, kSave, kMultiArgument | kVolatile},
     {"stop-writes-on-bgsave-error", kStored, YesNo<&Settings::stop_writes_on_bgsave_error>()},
 };

@@ -1,5 +1,5 @@
 // CommandTest: the fixture of command tests. Each test runs under RESP2 and RESP3; when it ends, the journal of its
-// writes is replayed on another server, which must end up with the same data.
+// writes is replayed on another server, which must end up with the same data, and each value must survive DUMP.
 //
 //   class StringCommands : public CommandTest {};
 //   INSTANTIATE_TEST_SUITE_P(Resp, StringCommands, BothVersions(), VersionName);
@@ -29,6 +29,7 @@ class CommandTest : public testing::TestWithParam<RespVersion> {
       : server_(TestServer::Options{.directives = std::move(directives)}), client_(server_, GetParam()) {}
 
   void TearDown() override {
+    ExpectDumpsMatch(server_);
     if (replay_check_) ExpectReplayMatches(server_);
   }
 

@@ -6,6 +6,8 @@
 
 #include "datatypes/digest.h"
 #include "datatypes/hash.h"
+#include "persistence/dump_payload.h"
+#include "persistence/rdb_value_reader.h"
 #include "server/refusals.h"
 #include "server/value_names.h"
 #include "tests/support/test_client.h"
@@ -137,6 +139,21 @@ std::string SnapshotDifference(const Snapshot& expected, const Snapshot& actual)
     if (!expected.contains(key)) show(key + ": made up " + value);
   if (differences > kShown) out += "  and " + std::to_string(differences - kShown) + " more\n";
   return out;
+}
+
+void ExpectDumpsMatch(TestServer& server) {
+  for (int db = 0; db < server->keyspace().Count(); ++db) {
+    const Database& data = server->keyspace()[db];
+    data.ForEach([&](const Entry* entry) {
+      if (entry->Type() == ValueType::kStream) return;  // cannot be dumped yet
+      const std::string payload = DumpPayload(*entry, RdbCompression::kOn);
+      RdbInput input(*CheckedPayload(payload, PayloadCheck::kChecksum));
+      const uint8_t type = input.Octet();
+      auto copy = ReadRdbValue(input, type, {entry->Key(), 0, server->data().limits, data.Seed()});
+      ASSERT_TRUE(copy) << Quoted(entry->Key()) << " as RDB: " << copy.error();
+      EXPECT_EQ(ValueText(*copy.value()), ValueText(*entry)) << Quoted(entry->Key()) << " through RDB";
+    });
+  }
 }
 
 void ExpectReplayMatches(TestServer& server) {

@@ -95,6 +95,9 @@ Snapshot SnapshotOf(Server& server);
 // What differs, a few lines; empty when nothing does.
 std::string SnapshotDifference(const Snapshot& expected, const Snapshot& actual);
 
+// Writes each value as DUMP does and reads it again; the same must come out.
+void ExpectDumpsMatch(TestServer& server);
+
 // Repeats the journal on a server with another seed and another time; the data must come out the same.
 void ExpectReplayMatches(TestServer& server);
 

@@ -1,0 +1,35 @@
+#include "persistence/dump_payload.h"
+
+#include "base/crc64.h"
+#include "persistence/rdb_input.h"
+#include "persistence/rdb_value_writer.h"
+
+namespace respite {
+
+namespace {
+
+constexpr size_t kVersionSize = 2;
+constexpr size_t kChecksumSize = 8;
+
+}  // namespace
+
+std::string DumpPayload(const Entry& entry, RdbCompression compression) {
+  RdbOutput out(compression);
+  WriteRdbValue(out, entry);
+  out.Little16(RdbVersionFor(entry));
+  out.Little64(Crc64(0, out.Buffered()));
+  return out.TakeBuffer();
+}
+
+std::optional<Bytes> CheckedPayload(Bytes payload, PayloadCheck check) {
+  if (payload.size() < kVersionSize + kChecksumSize) return std::nullopt;
+  const Bytes value = payload.substr(0, payload.size() - kVersionSize - kChecksumSize);
+  RdbInput footer(payload.substr(value.size()));
+  if (footer.Little16() > rdb::kNewestVersion) return std::nullopt;
+  if (check == PayloadCheck::kSkipChecksum) return value;
+  const uint64_t checksum = Crc64(0, payload.substr(0, payload.size() - kChecksumSize));
+  if (footer.Little64() != checksum) return std::nullopt;
+  return value;
+}
+
+}  // namespace respite

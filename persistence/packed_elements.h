@@ -1,0 +1,60 @@
+// The packed encodings that RDB texts hold, today's (listpack, intset) and those of older versions (ziplist, zipmap),
+// as plain rows of elements.
+//
+// The bytes come from outside: each function checks everything, and gives nothing when something is wrong. Elements are
+// views of the bytes.
+//
+//   ziplist = size {4} | offset of the last entry {4} | count {2} (65535: not known) | entry … | 255
+//     entry = octets of the entry before (one octet below 254, or 254 {4}) | content
+//             content by its first octet: 00 text of up to 63, 01 of 14 bits (big end first), 10 of {4} (big end
+//             first); 0xc0 0xd0 0xe0 0xf0 0xfe integers of 2, 4, 8, 3, 1 octets; 0xf1 … 0xfd the integers 0 … 12
+//   zipmap  = count of pairs (254: not known) | pair … | 255
+//     pair  = length | field | length | free octets {1} | value | free …      length: one octet below 254, or 254 {4}
+//   intset  = width {4}: 2, 4 or 8 | count {4} | integers of that width, ascending
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "datatypes/listpack.h"
+
+namespace respite {
+
+using PackedElements = std::vector<PackedElement>;
+
+// Cost: O(n) each.
+std::optional<PackedElements> ListpackElements(Bytes bytes);
+std::optional<PackedElements> ZiplistElements(Bytes bytes);
+// Fields and values in turn.
+std::optional<PackedElements> ZipmapElements(Bytes bytes);
+std::optional<PackedElements> IntsetElements(Bytes bytes);
+
+// True when two of the elements 0, stride, 2*stride … have the same text. Cost: O(n).
+bool HasEqualElements(std::span<const PackedElement> elements, size_t stride);
+
+// Makes a listpack from its beginning to its end.
+class ListpackMaker {
+ public:
+  void Append(const EncodedElement& element);
+  // An element in its smallest encoding, however it was stored.
+  void Append(const PackedElement& element) {
+    Append(element.is_integer ? EncodedElement(element.integer) : EncodedElement(element.text));
+  }
+  // The listpack; the maker is used up.
+  std::string Take();
+
+ private:
+  std::string bytes_ = std::string(Listpack::kHeader, '\0');
+  size_t count_ = 0;
+};
+
+// A listpack of these elements as our own code would have made it, each in its smallest encoding.
+std::string MakeListpack(std::span<const PackedElement> elements);
+
+// An intset of the least width. Requires: ascending, no two equal.
+std::string MakeIntset(std::span<const int64_t> integers);
+
+}  // namespace respite

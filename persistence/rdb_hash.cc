@@ -1,0 +1,246 @@
+// Hashes in RDB texts.
+#include <algorithm>
+#include <memory>
+
+#include "datatypes/hash_table.h"
+#include "persistence/rdb_types.h"
+
+namespace respite {
+
+namespace {
+
+constexpr char kRepeated[] = "a hash has a field twice";
+constexpr char kEmpty[] = "a hash is empty";
+
+Result<EntryPtr> MakeTable(const PackedElements& pairs, const RdbTarget& target) {
+  auto table = std::make_unique<HashTable>(target.hash_seed);
+  for (size_t i = 0; i < pairs.size(); i += 2) {
+    const PackedText field(pairs[i]);
+    const PackedText value(pairs[i + 1]);
+    if (table->Set(field.View(), value.View()) != HashTable::Outcome::kAdded) return BadValue(kRepeated);
+  }
+  return ObjectEntry(target, ValueType::kHash, std::move(table));
+}
+
+Result<EntryPtr> MakeHash(const PackedElements& pairs, const RdbTarget& target) {
+  if (pairs.empty()) return BadValue(kEmpty);
+  if (pairs.size() % 2 != 0) return BadValue("a hash has a field without a value");
+  if (pairs.size() / 2 > target.limits.hash_max_listpack_entries) return MakeTable(pairs, target);
+  if (HasEqualElements(pairs, 2)) return BadValue(kRepeated);
+  return PackedEntry(target, ValueType::kHash, ValueForm::kListpack, MakeListpack(pairs));
+}
+
+Result<EntryPtr> MakeHashBySize(const PackedElements& pairs, const RdbTarget& target) {
+  if (HasLongElement(pairs, target.limits.hash_max_listpack_value)) return MakeTable(pairs, target);
+  return MakeHash(pairs, target);
+}
+
+Result<EntryPtr> ReadLarge(RdbInput& input, uint64_t count, const RdbTarget& target) {
+  auto table = std::make_unique<HashTable>(target.hash_seed);
+  for (; count > 0 && !input.Failed(); --count) {
+    const RdbText field = input.Text();
+    const RdbText value = input.Text();
+    if (table->Set(field.View(), value.View()) != HashTable::Outcome::kAdded) return BadValue(kRepeated);
+  }
+  return ObjectEntry(target, ValueType::kHash, std::move(table));
+}
+
+Result<EntryPtr> ReadPlain(RdbInput& input, const RdbTarget& target) {
+  const uint64_t count = input.Count(2);
+  if (count == 0) return BadValue(kEmpty);
+  if (count > target.limits.hash_max_listpack_entries) return ReadLarge(input, count, target);
+  const std::vector<RdbText> texts = ReadTexts(input, count * 2);
+  if (input.Failed()) return BadValue(kEmpty);
+  return MakeHashBySize(ElementsOf(texts), target);
+}
+
+Result<EntryPtr> ReadListpack(RdbInput& input, const RdbTarget& target) {
+  const RdbText text = input.Text();
+  const auto pairs = ListpackElements(text.View());
+  return pairs ? MakeHash(*pairs, target) : BadValue("a listpack is malformed");
+}
+
+Result<EntryPtr> ReadZiplist(RdbInput& input, const RdbTarget& target) {
+  const RdbText text = input.Text();
+  const auto pairs = ZiplistElements(text.View());
+  return pairs ? MakeHash(*pairs, target) : BadValue("a ziplist is malformed");
+}
+
+Result<EntryPtr> ReadZipmap(RdbInput& input, const RdbTarget& target) {
+  const RdbText text = input.Text();
+  const auto pairs = ZipmapElements(text.View());
+  if (!pairs || pairs->empty()) return BadValue("a zipmap is malformed or empty");
+  return MakeHashBySize(*pairs, target);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Fields with deadlines
+
+// A field on its way in. The texts are views.
+struct TimedPair {
+  PackedElement field;
+  PackedElement value;
+  int64_t deadline_ms;  // 0: none, as it is stored
+};
+
+constexpr int64_t kLastDeadlineMs = (int64_t{1} << 48) - 2;  // Redis: EB_EXPIRE_TIME_MAX
+
+bool IsPossibleDeadline(int64_t deadline_ms) { return deadline_ms >= 0 && deadline_ms <= kLastDeadlineMs; }
+
+Result<EntryPtr> MakeTimedTable(const std::vector<TimedPair>& pairs, const RdbTarget& target) {
+  auto table = std::make_unique<HashTable>(target.hash_seed);
+  for (const TimedPair& pair : pairs) {
+    const PackedText field(pair.field);
+    const PackedText value(pair.value);
+    if (table->Set(field.View(), value.View()) != HashTable::Outcome::kAdded) return BadValue(kRepeated);
+    if (pair.deadline_ms != 0) table->SetDeadline(field.View(), pair.deadline_ms);
+  }
+  return ObjectEntry(target, ValueType::kHash, std::move(table));
+}
+
+// The next deadline first, and behind them the fields without one.
+Result<EntryPtr> MakeTimedListpack(std::vector<TimedPair> pairs, const RdbTarget& target) {
+  auto rank = [](const TimedPair& pair) { return static_cast<uint64_t>(pair.deadline_ms) - 1; };
+  std::stable_sort(pairs.begin(), pairs.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  PackedElements rows;
+  for (const TimedPair& pair : pairs) {
+    rows.push_back(pair.field);
+    rows.push_back(pair.value);
+    rows.push_back({.text = {}, .integer = pair.deadline_ms, .is_integer = true});
+  }
+  if (HasEqualElements(rows, 3)) return BadValue(kRepeated);
+  return PackedEntry(target, ValueType::kHash, ValueForm::kTimedListpack, MakeListpack(rows));
+}
+
+PackedElements WithoutDeadlines(const std::vector<TimedPair>& pairs) {
+  PackedElements elements;
+  for (const TimedPair& pair : pairs) {
+    elements.push_back(pair.field);
+    elements.push_back(pair.value);
+  }
+  return elements;
+}
+
+enum class Judge : uint8_t { kByCount, kByCountAndSize };
+
+Result<EntryPtr> MakeTimedHash(std::vector<TimedPair> pairs, const RdbTarget& target, Judge judge) {
+  const PackedElements untimed = WithoutDeadlines(pairs);
+  const bool is_timed = std::any_of(pairs.begin(), pairs.end(), [](const auto& pair) { return pair.deadline_ms != 0; });
+  const bool has_long =
+      judge == Judge::kByCountAndSize && HasLongElement(untimed, target.limits.hash_max_listpack_value);
+  if (!is_timed) return has_long ? MakeTable(untimed, target) : MakeHash(untimed, target);
+  const bool is_large = has_long || pairs.size() > target.limits.hash_max_listpack_entries;
+  auto entry = is_large ? MakeTimedTable(pairs, target) : MakeTimedListpack(std::move(pairs), target);
+  if (entry) entry.value()->MarkTimedFields();
+  return entry;
+}
+
+Result<EntryPtr> ReadTimed(RdbInput& input, const RdbTarget& target) {
+  const int64_t first_ms = input.Millis();
+  const uint64_t count = input.Count(3);
+  std::vector<RdbText> texts;
+  std::vector<int64_t> deadlines;
+  for (uint64_t i = 0; i < count && !input.Failed(); ++i) {
+    const uint64_t ttl = input.Length();
+    const int64_t deadline_ms = ttl == 0 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(first_ms) + ttl - 1);
+    if (!IsPossibleDeadline(deadline_ms)) return BadValue("a field has an impossible deadline");
+    deadlines.push_back(deadline_ms);
+    texts.push_back(input.Text());
+    texts.push_back(input.Text());
+  }
+  if (count == 0 || input.Failed()) return BadValue(kEmpty);
+  const PackedElements elements = ElementsOf(texts);
+  std::vector<TimedPair> pairs;
+  for (size_t i = 0; i < count; ++i) pairs.push_back({elements[2 * i], elements[2 * i + 1], deadlines[i]});
+  return MakeTimedHash(std::move(pairs), target, Judge::kByCountAndSize);
+}
+
+Result<EntryPtr> ReadTimedListpack(RdbInput& input, const RdbTarget& target) {
+  input.Millis();  // the first deadline, which stands in the listpack, too
+  const RdbText text = input.Text();
+  const auto rows = ListpackElements(text.View());
+  if (!rows || rows->size() % 3 != 0) return BadValue("a listpack is malformed");
+  if (rows->empty()) return BadValue(kEmpty);
+  std::vector<TimedPair> pairs;
+  for (size_t i = 0; i < rows->size(); i += 3) {
+    const PackedElement& deadline = (*rows)[i + 2];
+    if (!deadline.is_integer || !IsPossibleDeadline(deadline.integer))
+      return BadValue("a field has an impossible deadline");
+    pairs.push_back({(*rows)[i], (*rows)[i + 1], deadline.integer});
+  }
+  return MakeTimedHash(std::move(pairs), target, Judge::kByCount);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+void WritePlainTable(RdbOutput& out, const HashTable& table) {
+  out.Type(rdb::Type::kHash);
+  out.Length(table.Size());
+  table.ForEach([&](const HashField* field) {
+    out.Text(field->Key());
+    out.Text(field->Value());
+  });
+}
+
+void WriteTimedTable(RdbOutput& out, const HashTable& table) {
+  const int64_t first_ms = table.NextDeadline();
+  out.Type(rdb::Type::kTimedHash);
+  out.Millis(first_ms);
+  out.Length(table.Size());
+  table.ForEach([&](const HashField* field) {
+    const int64_t deadline_ms = table.DeadlineOf(*field);
+    out.Length(deadline_ms == kNoDeadline ? 0 : static_cast<uint64_t>(deadline_ms - first_ms + 1));
+    out.Text(field->Key());
+    out.Text(field->Value());
+  });
+}
+
+void WriteTimedListpack(RdbOutput& out, Bytes packed) {
+  const Listpack listpack(packed);
+  const PackedElement first = listpack.At(listpack.Seek(2));
+  out.Type(rdb::Type::kTimedHashListpack);
+  out.Millis(first.integer);
+  out.Text(packed);
+}
+
+// A hash that has lost its last deadline is written as one that never had any: more servers can read that.
+void WriteUntimedListpack(RdbOutput& out, Bytes packed) {
+  const auto rows = ListpackElements(packed);
+  PackedElements pairs;
+  for (size_t i = 0; i < rows->size(); ++i)
+    if (i % 3 != 2) pairs.push_back((*rows)[i]);
+  out.Type(rdb::Type::kHashListpack);
+  out.Text(MakeListpack(pairs));
+}
+
+}  // namespace
+
+Result<EntryPtr> ReadRdbHash(RdbInput& input, rdb::Type type, const RdbTarget& target) {
+  switch (type) {
+    case rdb::Type::kHashZipmap:
+      return ReadZipmap(input, target);
+    case rdb::Type::kHashZiplist:
+      return ReadZiplist(input, target);
+    case rdb::Type::kHashListpack:
+      return ReadListpack(input, target);
+    case rdb::Type::kTimedHash:
+      return ReadTimed(input, target);
+    case rdb::Type::kTimedHashListpack:
+      return ReadTimedListpack(input, target);
+    default:
+      return ReadPlain(input, target);
+  }
+}
+
+void WriteRdbHash(RdbOutput& out, const Entry& entry) {
+  if (entry.Form() == ValueForm::kObject) {
+    const auto& table = static_cast<const HashTable&>(*entry.HeldObject());
+    return entry.HasTimedFields() ? WriteTimedTable(out, table) : WritePlainTable(out, table);
+  }
+  if (entry.HasTimedFields()) return WriteTimedListpack(out, entry.Packed());
+  if (entry.Form() == ValueForm::kTimedListpack) return WriteUntimedListpack(out, entry.Packed());
+  out.Type(rdb::Type::kHashListpack);
+  out.Text(entry.Packed());
+}
+
+}  // namespace respite

@@ -1,0 +1,104 @@
+// Lists in RDB texts: rows of nodes, which are the chunks of ours.
+#include <memory>
+
+#include "datatypes/chunked_list.h"
+#include "persistence/rdb_types.h"
+
+namespace respite {
+
+namespace {
+
+constexpr char kEmpty[] = "a list is empty";
+constexpr size_t kPlainFrom = size_t{1} << 30;  // octets of an element that Redis puts into a node without a listpack
+
+ChunkLimit LimitOf(const RdbTarget& target) { return ChunkLimit(target.limits.list_max_listpack_size); }
+
+std::string ListpackOf(const ListChunk& chunk) {
+  ListpackMaker maker;
+  for (ChunkCursor cursor(chunk, 0); cursor.IsValid(); cursor.Next()) maker.Append(EncodedElement(cursor.Element()));
+  return maker.Take();
+}
+
+// In the form that a list of these nodes has: small ones are packed.
+Result<EntryPtr> MakeList(std::unique_ptr<ChunkedList> list, const RdbTarget& target) {
+  if (list->Size() == 0) return BadValue(kEmpty);
+  const ListChunk& first = list->Chunk(0);
+  if (list->ChunkCount() == 1 && LimitOf(target).Admits(first.ListpackBytes(), first.Count()))
+    return PackedEntry(target, ValueType::kList, ValueForm::kListpack, ListpackOf(first));
+  return ObjectEntry(target, ValueType::kList, std::move(list));
+}
+
+Result<EntryPtr> ReadPlain(RdbInput& input, const RdbTarget& target) {
+  auto list = std::make_unique<ChunkedList>(LimitOf(target));
+  for (uint64_t count = input.Count(1); count > 0 && !input.Failed(); --count)
+    list->Push(ListEnd::kTail, input.Text().View());
+  return MakeList(std::move(list), target);
+}
+
+// Redis: stays a list of nodes, however small.
+Result<EntryPtr> ReadZiplist(RdbInput& input, const RdbTarget& target) {
+  const RdbText text = input.Text();
+  const auto elements = ZiplistElements(text.View());
+  if (!elements) return BadValue("a ziplist is malformed");
+  if (elements->empty()) return BadValue(kEmpty);
+  auto list = std::make_unique<ChunkedList>(LimitOf(target));
+  for (const PackedElement& element : *elements) list->Push(ListEnd::kTail, PackedText(element).View());
+  return ObjectEntry(target, ValueType::kList, std::move(list));
+}
+
+// The elements of the next node, or nothing when it is malformed. They view `text`.
+std::optional<PackedElements> NodeElements(uint64_t kind, rdb::Type type, Bytes text) {
+  if (type == rdb::Type::kListQuicklist) return ZiplistElements(text);
+  if (kind == rdb::kNodePacked) return ListpackElements(text);
+  if (kind != rdb::kNodePlain || text.empty()) return std::nullopt;
+  return PackedElements{{.text = text}};
+}
+
+// Redis: empty nodes are left out.
+Result<EntryPtr> ReadNodes(RdbInput& input, rdb::Type type, const RdbTarget& target) {
+  auto list = std::make_unique<ChunkedList>(LimitOf(target));
+  for (uint64_t count = input.Count(1); count > 0 && !input.Failed(); --count) {
+    const uint64_t kind = type == rdb::Type::kListQuicklist2 ? input.Length() : 0;
+    const RdbText text = input.Text();
+    const auto elements = NodeElements(kind, type, text.View());
+    if (!elements) return BadValue("a node of a list is malformed");
+    ListChunk chunk;
+    for (const PackedElement& element : *elements) chunk.PushBack(PackedText(element).View());
+    if (chunk.IsEmpty()) continue;
+    if (count > 1) chunk.Seal();
+    list->AppendChunk(std::move(chunk));
+  }
+  return MakeList(std::move(list), target);
+}
+
+void WriteNode(RdbOutput& out, const ListChunk& chunk) {
+  ChunkCursor cursor(chunk, 0);
+  if (chunk.Count() == 1 && cursor.Element().size() >= kPlainFrom) {
+    out.Length(rdb::kNodePlain);
+    return out.Text(cursor.Element());
+  }
+  out.Length(rdb::kNodePacked);
+  out.Text(ListpackOf(chunk));
+}
+
+}  // namespace
+
+Result<EntryPtr> ReadRdbList(RdbInput& input, rdb::Type type, const RdbTarget& target) {
+  if (type == rdb::Type::kList) return ReadPlain(input, target);
+  if (type == rdb::Type::kListZiplist) return ReadZiplist(input, target);
+  return ReadNodes(input, type, target);
+}
+
+void WriteRdbList(RdbOutput& out, const Entry& entry) {
+  out.Type(rdb::Type::kListQuicklist2);
+  if (entry.Form() == ValueForm::kListpack) {
+    out.Length(1);
+    out.Length(rdb::kNodePacked);
+    return out.Text(entry.Packed());
+  }
+  const auto& list = static_cast<const ChunkedList&>(*entry.HeldObject());
+  out.Length(list.ChunkCount());
+  for (size_t i = 0; i < list.ChunkCount(); ++i) WriteNode(out, list.Chunk(i));
+}
+
+}  // namespace respite

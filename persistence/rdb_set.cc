@@ -1,0 +1,98 @@
+// Sets in RDB texts.
+#include <algorithm>
+#include <memory>
+
+#include "datatypes/member_table.h"
+#include "persistence/rdb_types.h"
+
+namespace respite {
+
+namespace {
+
+constexpr char kRepeated[] = "a set has a member twice";
+
+// Nothing when one of the members is no integer.
+std::optional<std::vector<int64_t>> IntegersOf(const PackedElements& members) {
+  std::vector<int64_t> integers;
+  for (const PackedElement& member : members) {
+    const auto integer = ParseInteger(member.text);
+    if (!integer) return std::nullopt;
+    integers.push_back(*integer);
+  }
+  return integers;
+}
+
+Result<EntryPtr> MakeTable(const PackedElements& members, const RdbTarget& target) {
+  auto table = std::make_unique<MemberTable>(target.hash_seed);
+  for (const PackedElement& member : members)
+    if (!table->Add(PackedText(member).View())) return BadValue(kRepeated);
+  return ObjectEntry(target, ValueType::kSet, std::move(table));
+}
+
+Result<EntryPtr> ReadLarge(RdbInput& input, uint64_t count, const RdbTarget& target) {
+  auto table = std::make_unique<MemberTable>(target.hash_seed);
+  for (; count > 0 && !input.Failed(); --count)
+    if (!table->Add(input.Text().View())) return BadValue(kRepeated);
+  return ObjectEntry(target, ValueType::kSet, std::move(table));
+}
+
+Result<EntryPtr> MakeListpackSet(const PackedElements& members, const RdbTarget& target) {
+  if (members.empty()) return BadValue("a set is empty");
+  if (members.size() > target.limits.set_max_listpack_entries) return MakeTable(members, target);
+  if (HasEqualElements(members, 1)) return BadValue(kRepeated);
+  return PackedEntry(target, ValueType::kSet, ValueForm::kListpack, MakeListpack(members));
+}
+
+Result<EntryPtr> MakeIntegerSet(std::vector<int64_t> integers, const RdbTarget& target) {
+  std::sort(integers.begin(), integers.end());
+  if (std::adjacent_find(integers.begin(), integers.end()) != integers.end()) return BadValue(kRepeated);
+  return PackedEntry(target, ValueType::kSet, ValueForm::kIntset, MakeIntset(integers));
+}
+
+// Redis: so many members or more are a table, whatever they are.
+Result<EntryPtr> ReadPlain(RdbInput& input, const RdbTarget& target) {
+  const uint64_t count = input.Count(1);
+  if (count == 0) return BadValue("a set is empty");
+  if (count > target.limits.set_max_intset_entries) return ReadLarge(input, count, target);
+  const std::vector<RdbText> texts = ReadTexts(input, count);
+  const PackedElements members = ElementsOf(texts);
+  if (auto integers = IntegersOf(members)) return MakeIntegerSet(std::move(*integers), target);
+  if (HasLongElement(members, target.limits.set_max_listpack_value)) return MakeTable(members, target);
+  return MakeListpackSet(members, target);
+}
+
+Result<EntryPtr> ReadIntset(RdbInput& input, const RdbTarget& target) {
+  const RdbText text = input.Text();
+  const auto members = IntsetElements(text.View());
+  if (!members || members->empty()) return BadValue("an intset is malformed");
+  if (members->size() > target.limits.set_max_intset_entries) return MakeTable(*members, target);
+  return PackedEntry(target, ValueType::kSet, ValueForm::kIntset, text.View());
+}
+
+Result<EntryPtr> ReadListpack(RdbInput& input, const RdbTarget& target) {
+  const RdbText text = input.Text();
+  const auto members = ListpackElements(text.View());
+  if (!members) return BadValue("a listpack is malformed");
+  return MakeListpackSet(*members, target);
+}
+
+}  // namespace
+
+Result<EntryPtr> ReadRdbSet(RdbInput& input, rdb::Type type, const RdbTarget& target) {
+  if (type == rdb::Type::kSetIntset) return ReadIntset(input, target);
+  if (type == rdb::Type::kSetListpack) return ReadListpack(input, target);
+  return ReadPlain(input, target);
+}
+
+void WriteRdbSet(RdbOutput& out, const Entry& entry) {
+  if (entry.Form() != ValueForm::kObject) {
+    out.Type(entry.Form() == ValueForm::kIntset ? rdb::Type::kSetIntset : rdb::Type::kSetListpack);
+    return out.Text(entry.Packed());
+  }
+  const auto& table = static_cast<const MemberTable&>(*entry.HeldObject());
+  out.Type(rdb::Type::kSet);
+  out.Length(table.Size());
+  table.ForEach([&](const Member& member) { out.Text(member.Text()); });
+}
+
+}  // namespace respite

@@ -1,0 +1,170 @@
+// Sorted sets in RDB texts.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "datatypes/sorted_set.h"
+#include "persistence/rdb_types.h"
+
+namespace respite {
+
+namespace {
+
+constexpr char kRepeated[] = "a sorted set has a member twice";
+constexpr char kEmpty[] = "a sorted set is empty";
+constexpr char kNotANumber[] = "a score is not a number";
+
+// A member on its way into a packed set. The text is a view.
+struct Scored {
+  PackedElement member;
+  double score;
+};
+
+// The records of a large set until it owns them, in any order, and their index.
+class Records {
+ public:
+  explicit Records(uint64_t seed) : index_(seed) {}
+  Records(const Records&) = delete;
+  Records& operator=(const Records&) = delete;
+  ~Records() {
+    for (const ScoreTree::Item& item : items_) ScoredMember::Destroy(item.member);
+  }
+
+  // False when the member is there already.
+  bool Add(Bytes member, double score) {
+    const uint64_t hash = index_.Hash(member);
+    if (index_.Find(member, hash) != nullptr) return false;
+    ScoredMember* record = ScoredMember::Create(score, member);
+    index_.Insert(record, hash);
+    items_.push_back({score, record});
+    return true;
+  }
+  std::unique_ptr<ScoreTable> TakeTable() {
+    Sort();
+    auto table = std::make_unique<ScoreTable>(std::move(index_), items_);
+    items_.clear();
+    return table;
+  }
+
+ private:
+  // Redis and we write the best score first, so that most often there is nothing to sort.
+  void Sort() {
+    std::reverse(items_.begin(), items_.end());
+    auto is_before = [](const ScoreTree::Item& a, const ScoreTree::Item& b) {
+      return a.score < b.score || (a.score == b.score && a.member->Member() < b.member->Member());
+    };
+    if (!std::is_sorted(items_.begin(), items_.end(), is_before)) std::sort(items_.begin(), items_.end(), is_before);
+  }
+
+  MemberIndex index_;
+  std::vector<ScoreTree::Item> items_;
+};
+
+Result<EntryPtr> MakeTable(const std::vector<Scored>& members, const RdbTarget& target) {
+  Records records(target.hash_seed);
+  for (const Scored& one : members)
+    if (!records.Add(PackedText(one.member).View(), one.score)) return BadValue(kRepeated);
+  return ObjectEntry(target, ValueType::kSortedSet, records.TakeTable());
+}
+
+void SortByScore(std::vector<Scored>& members) {
+  auto is_before = [](const Scored& a, const Scored& b) {
+    return a.score < b.score || (a.score == b.score && PackedText(a.member).View() < PackedText(b.member).View());
+  };
+  if (!std::is_sorted(members.begin(), members.end(), is_before)) std::sort(members.begin(), members.end(), is_before);
+}
+
+Result<EntryPtr> MakeListpackSet(std::vector<Scored> members, const RdbTarget& target) {
+  SortByScore(members);
+  ListpackMaker maker;
+  for (const Scored& one : members) {
+    maker.Append(one.member);
+    maker.Append(PackedScore(one.score).Element());
+  }
+  return PackedEntry(target, ValueType::kSortedSet, ValueForm::kListpack, maker.Take());
+}
+
+Result<EntryPtr> MakeSortedSet(std::vector<Scored> members, const RdbTarget& target) {
+  if (members.size() > target.limits.zset_max_listpack_entries) return MakeTable(members, target);
+  PackedElements elements;
+  for (const Scored& one : members) elements.push_back(one.member);
+  if (HasEqualElements(elements, 1)) return BadValue(kRepeated);
+  return MakeListpackSet(std::move(members), target);
+}
+
+double ReadScore(RdbInput& input, rdb::Type type) {
+  return type == rdb::Type::kSortedSetAscii ? input.ScoreText() : input.Double();
+}
+
+Result<EntryPtr> ReadLarge(RdbInput& input, rdb::Type type, uint64_t count, const RdbTarget& target) {
+  Records records(target.hash_seed);
+  for (; count > 0 && !input.Failed(); --count) {
+    const RdbText member = input.Text();
+    const double score = ReadScore(input, type);
+    if (std::isnan(score)) return BadValue(kNotANumber);
+    if (!records.Add(member.View(), score)) return BadValue(kRepeated);
+  }
+  return ObjectEntry(target, ValueType::kSortedSet, records.TakeTable());
+}
+
+Result<EntryPtr> ReadPlain(RdbInput& input, rdb::Type type, const RdbTarget& target) {
+  const uint64_t count = input.Count(2);
+  if (count == 0) return BadValue(kEmpty);
+  if (count > target.limits.zset_max_listpack_entries) return ReadLarge(input, type, count, target);
+  std::vector<RdbText> texts;
+  std::vector<double> scores;
+  for (uint64_t i = 0; i < count && !input.Failed(); ++i) {
+    texts.push_back(input.Text());
+    scores.push_back(ReadScore(input, type));
+    if (std::isnan(scores.back())) return BadValue(kNotANumber);
+  }
+  const PackedElements elements = ElementsOf(texts);
+  std::vector<Scored> members;
+  for (size_t i = 0; i < elements.size(); ++i) members.push_back({elements[i], scores[i]});
+  if (HasLongElement(elements, target.limits.zset_max_listpack_value)) return MakeTable(members, target);
+  return MakeSortedSet(std::move(members), target);
+}
+
+std::optional<double> ScoreOf(const PackedElement& element) {
+  if (element.is_integer) return static_cast<double>(element.integer);
+  return ParseDouble(element.text);
+}
+
+Result<EntryPtr> ReadPacked(RdbInput& input, rdb::Type type, const RdbTarget& target) {
+  const RdbText text = input.Text();
+  const auto elements =
+      type == rdb::Type::kSortedSetZiplist ? ZiplistElements(text.View()) : ListpackElements(text.View());
+  if (!elements || elements->size() % 2 != 0) return BadValue("a packed sorted set is malformed");
+  if (elements->empty()) return BadValue(kEmpty);
+  std::vector<Scored> members;
+  for (size_t i = 0; i < elements->size(); i += 2) {
+    const auto score = ScoreOf((*elements)[i + 1]);
+    if (!score) return BadValue(kNotANumber);
+    members.push_back({(*elements)[i], *score});
+  }
+  return MakeSortedSet(std::move(members), target);
+}
+
+}  // namespace
+
+Result<EntryPtr> ReadRdbSortedSet(RdbInput& input, rdb::Type type, const RdbTarget& target) {
+  if (type == rdb::Type::kSortedSetZiplist || type == rdb::Type::kSortedSetListpack)
+    return ReadPacked(input, type, target);
+  return ReadPlain(input, type, target);
+}
+
+void WriteRdbSortedSet(RdbOutput& out, const Entry& entry) {
+  if (entry.Form() != ValueForm::kObject) {
+    out.Type(rdb::Type::kSortedSetListpack);
+    return out.Text(entry.Packed());
+  }
+  const auto& tree = static_cast<const ScoreTable&>(*entry.HeldObject()).tree();
+  out.Type(rdb::Type::kSortedSet);
+  out.Length(tree.Size());
+  for (auto at = tree.Last(); !at.AtEnd(); at.Previous()) {
+    out.Text((*at).member->Member());
+    out.Double((*at).score);
+  }
+}
+
+}  // namespace respite

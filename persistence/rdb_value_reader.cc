@@ -1,0 +1,96 @@
+#include "persistence/rdb_value_reader.h"
+
+#include "persistence/rdb_types.h"
+
+namespace respite {
+
+namespace {
+
+EntryPtr MakeString(const RdbText& text, const RdbTarget& target) {
+  const auto integer = text.AsInteger();
+  StringContent content = integer ? StringContent::Integer(*integer) : StringContent::Value(text.View());
+  return EntryPtr(Entry::Create(target.key, std::move(content), kNoDeadline, target.access));
+}
+
+Result<EntryPtr> ReadAny(RdbInput& input, rdb::Type type, const RdbTarget& target) {
+  using rdb::Type;
+  switch (type) {
+    case Type::kString:
+      return MakeString(input.Text(), target);
+    case Type::kList:
+    case Type::kListZiplist:
+    case Type::kListQuicklist:
+    case Type::kListQuicklist2:
+      return ReadRdbList(input, type, target);
+    case Type::kSet:
+    case Type::kSetIntset:
+    case Type::kSetListpack:
+      return ReadRdbSet(input, type, target);
+    case Type::kSortedSetAscii:
+    case Type::kSortedSet:
+    case Type::kSortedSetZiplist:
+    case Type::kSortedSetListpack:
+      return ReadRdbSortedSet(input, type, target);
+    case Type::kHash:
+    case Type::kHashZipmap:
+    case Type::kHashZiplist:
+    case Type::kHashListpack:
+    case Type::kTimedHash:
+    case Type::kTimedHashListpack:
+      return ReadRdbHash(input, type, target);
+    case Type::kModule:
+    case Type::kModule2:
+      return BadValue("values of modules cannot be read");
+    case Type::kTimedHashDraft:
+    case Type::kTimedHashListpackDraft:
+      return BadValue("hashes with field deadlines of unreleased versions of Redis cannot be read");
+    case Type::kStreamListpacks:
+    case Type::kStreamListpacks2:
+    case Type::kStreamListpacks3:
+      return BadValue("streams cannot be read yet");
+  }
+  return BadValue("unknown type of value");
+}
+
+}  // namespace
+
+Result<EntryPtr> ReadRdbValue(RdbInput& input, uint8_t type, const RdbTarget& target) {
+  auto entry = ReadAny(input, static_cast<rdb::Type>(type), target);
+  if (input.Failed()) return BadValue("the value is cut off, or a length in it is wrong");
+  return entry;
+}
+
+bool IsPackedRdbType(uint8_t type) {
+  switch (static_cast<rdb::Type>(type)) {
+    case rdb::Type::kSetIntset:
+    case rdb::Type::kHashListpack:
+    case rdb::Type::kSortedSetListpack:
+    case rdb::Type::kListQuicklist2:
+    case rdb::Type::kSetListpack:
+    case rdb::Type::kTimedHashListpack:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::vector<RdbText> ReadTexts(RdbInput& input, uint64_t count) {
+  std::vector<RdbText> texts;
+  for (; count > 0 && !input.Failed(); --count) texts.push_back(input.Text());
+  return texts;
+}
+
+PackedElements ElementsOf(const std::vector<RdbText>& texts) {
+  PackedElements elements;
+  elements.reserve(texts.size());
+  for (const RdbText& text : texts) elements.push_back({.text = text.View()});
+  return elements;
+}
+
+bool HasLongElement(const PackedElements& elements, uint64_t max) {
+  for (const PackedElement& element : elements)
+    if (PackedText(element).View().size() > max) return true;
+  return false;
+}
+
+}  // namespace respite

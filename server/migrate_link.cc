@@ -1,0 +1,158 @@
+#include "server/migrate_link.h"
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+
+namespace respite {
+
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+// Waits for one of these events; false when the time is over.
+bool WaitFor(int descriptor, short events, SteadyClock::time_point until) {
+  while (true) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - SteadyClock::now()).count();
+    pollfd waited{.fd = descriptor, .events = events, .revents = 0};
+    const int ready = poll(&waited, 1, static_cast<int>(std::clamp<int64_t>(left, 0, 60'000)));
+    if (ready > 0) return true;
+    if (ready < 0 && errno != EINTR) return false;
+    if (left <= 0) return false;
+  }
+}
+
+SteadyClock::time_point After(int64_t timeout_ms) {
+  constexpr int64_t kLongestMs = int64_t{1000} * 60 * 60 * 24 * 365;  // keeps the sum in range
+  return SteadyClock::now() + std::chrono::milliseconds(std::min(timeout_ms, kLongestMs));
+}
+
+bool FinishConnecting(int descriptor, SteadyClock::time_point until) {
+  if (!WaitFor(descriptor, POLLOUT, until)) return false;
+  int error = 0;
+  socklen_t size = sizeof error;
+  return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
+}
+
+// A connected socket, or -1.
+int ConnectTo(const addrinfo& address, SteadyClock::time_point until) {
+  const int descriptor =
+      socket(address.ai_family, address.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, address.ai_protocol);
+  if (descriptor < 0) return -1;
+  const bool connected = connect(descriptor, address.ai_addr, address.ai_addrlen) == 0 ||
+                         (errno == EINPROGRESS && FinishConnecting(descriptor, until));
+  if (!connected) {
+    close(descriptor);
+    return -1;
+  }
+  const int on = 1;
+  setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  return descriptor;
+}
+
+bool WouldBlock() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
+
+}  // namespace
+
+Result<std::unique_ptr<MigrateLink>, ConnectTrouble> MigrateLink::Connect(const std::string& host,
+                                                                          const std::string& port, int64_t timeout_ms) {
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0) return Failure(ConnectTrouble::kNoAddress);
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, &freeaddrinfo);
+  const auto until = After(timeout_ms);
+  for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {
+    const int descriptor = ConnectTo(*address, until);
+    if (descriptor >= 0) return std::unique_ptr<MigrateLink>(new MigrateLink(descriptor));
+  }
+  return Failure(ConnectTrouble::kNoAnswer);
+}
+
+MigrateLink::~MigrateLink() { close(descriptor_); }
+
+bool MigrateLink::SendPiece(Bytes piece, int64_t timeout_ms) {
+  const auto until = After(timeout_ms);
+  while (!piece.empty()) {
+    const ssize_t sent = send(descriptor_, piece.data(), piece.size(), MSG_NOSIGNAL);
+    if (sent >= 0) {
+      piece.remove_prefix(static_cast<size_t>(sent));
+      continue;
+    }
+    if (!WouldBlock()) return false;
+    if (!WaitFor(descriptor_, POLLOUT, until)) {
+      timed_out_ = true;
+      return false;
+    }
+  }
+  return true;
+}
+
+bool MigrateLink::Send(Bytes request, int64_t timeout_ms) {
+  constexpr size_t kPiece = 64 * 1024;
+  timed_out_ = false;
+  for (; !request.empty(); request.remove_prefix(std::min(kPiece, request.size())))
+    if (!SendPiece(request.substr(0, kPiece), timeout_ms)) return false;
+  return true;
+}
+
+std::optional<std::string> MigrateLink::ReadLine(int64_t timeout_ms) {
+  constexpr size_t kLongestLine = 64 * 1024;  // what answers with more is no server of ours
+  const auto until = After(timeout_ms);
+  timed_out_ = false;
+  while (true) {
+    const size_t end = received_.find('\n');
+    if (end == std::string::npos && received_.size() > kLongestLine) return std::nullopt;
+    if (end != std::string::npos) {
+      std::string line = received_.substr(0, end);
+      received_.erase(0, end + 1);
+      if (!line.empty() && line.back() == '\r') line.pop_back();
+      return line;
+    }
+    std::array<char, 4096> piece;
+    const ssize_t size = recv(descriptor_, piece.data(), piece.size(), 0);
+    if (size > 0) {
+      received_.append(piece.data(), static_cast<size_t>(size));
+      continue;
+    }
+    if (size == 0 || !WouldBlock()) return std::nullopt;
+    if (!WaitFor(descriptor_, POLLIN, until)) {
+      timed_out_ = true;
+      return std::nullopt;
+    }
+  }
+}
+
+Result<MigrateLink*, ConnectTrouble> MigrateLinks::Get(Bytes host, Bytes port, int64_t timeout_ms, int64_t now_ms) {
+  auto kept = links_.find(NameOf(host, port));
+  if (kept == links_.end()) {
+    auto link = MigrateLink::Connect(std::string(host), std::string(port), timeout_ms);
+    if (!link) return Failure(link.error());
+    if (links_.size() >= kMax) MakeRoom();
+    kept = links_.emplace(NameOf(host, port), std::move(link).value()).first;
+  }
+  kept->second->used_at_ms = now_ms;
+  return kept->second.get();
+}
+
+void MigrateLinks::MakeRoom() {
+  links_.erase(std::min_element(links_.begin(), links_.end(), [](const auto& one, const auto& other) {
+    return one.second->used_at_ms < other.second->used_at_ms;
+  }));
+}
+
+void MigrateLinks::CloseIdle(int64_t now_ms) {
+  std::erase_if(links_, [&](const auto& link) { return now_ms - link.second->used_at_ms > kIdleMs; });
+}
+
+}  // namespace respite

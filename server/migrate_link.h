@@ -1,0 +1,70 @@
+// Connections to the servers that MIGRATE sends keys to.
+//
+// MIGRATE is one atomic command, so its caller waits on the socket, as in Redis; each wait ends after the time that the
+// command gave. A connection is kept for the next MIGRATE to the same server, and closed when none comes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/bytes.h"
+#include "base/result.h"
+
+namespace respite {
+
+// Why there is no connection: the host has no address, or nobody answers there (within the time).
+enum class ConnectTrouble : uint8_t { kNoAddress, kNoAnswer };
+
+// One TCP connection. Any failure but a timeout may be that the other side has closed a connection that was kept.
+class MigrateLink {
+ public:
+  static Result<std::unique_ptr<MigrateLink>, ConnectTrouble> Connect(const std::string& host, const std::string& port,
+                                                                      int64_t timeout_ms);
+  MigrateLink(const MigrateLink&) = delete;
+  MigrateLink& operator=(const MigrateLink&) = delete;
+  ~MigrateLink();
+
+  // False: not all was written; each 64 KB may take the time.
+  bool Send(Bytes request, int64_t timeout_ms);
+  // A line without its end, or nothing.
+  std::optional<std::string> ReadLine(int64_t timeout_ms);
+  // What made the last Send or ReadLine fail.
+  bool TimedOut() const { return timed_out_; }
+
+  // The database that the other side has selected for us; -1 when that is not known.
+  int64_t selected_db = 0;
+  int64_t used_at_ms = 0;
+
+ private:
+  explicit MigrateLink(int descriptor) : descriptor_(descriptor) {}
+  bool SendPiece(Bytes piece, int64_t timeout_ms);
+
+  int descriptor_;
+  bool timed_out_ = false;
+  std::string received_;
+};
+
+// The connections that are kept.
+class MigrateLinks {
+ public:
+  static constexpr size_t kMax = 64;
+  static constexpr int64_t kIdleMs = 10'000;
+
+  // The connection that is kept, or a new one. Good until the next call of one of these.
+  Result<MigrateLink*, ConnectTrouble> Get(Bytes host, Bytes port, int64_t timeout_ms, int64_t now_ms);
+  void Drop(Bytes host, Bytes port) { links_.erase(NameOf(host, port)); }
+  // Closes those that nobody used for a while.
+  void CloseIdle(int64_t now_ms);
+  size_t Count() const { return links_.size(); }
+
+ private:
+  static std::string NameOf(Bytes host, Bytes port) { return std::string(host) + ':' + std::string(port); }
+  void MakeRoom();
+
+  std::map<std::string, std::unique_ptr<MigrateLink>> links_;
+};
+
+}  // namespace respite
