@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "datatypes/hash.h"
 #include "server/access.h"
 
 namespace respite {
@@ -29,6 +30,17 @@ class ExpiryTest : public testing::Test {
 
   void AddKey(int db, const std::string& key, int64_t deadline_ms) {
     keyspace_[db].Add(key, StringContent::Value("v"), deadline_ms, 0);
+  }
+  // A hash with so many fields that have this deadline, and one without.
+  void AddHash(const std::string& key, int fields, int64_t deadline_ms) {
+    Entry* entry =
+        keyspace_[0].Add(EntryPtr(Entry::CreatePacked(key, Hash::kType, Hash::kFirstForm, Hash::FirstPacked(), 0, 0)));
+    Hash hash({ValueSlot(keyspace_[0], entry), settings_, 0});
+    hash.Set("stays", "v");
+    for (int i = 0; i < fields; ++i) {
+      hash.Set("f" + std::to_string(i), "v");
+      hash.SetDeadline("f" + std::to_string(i), deadline_ms);
+    }
   }
   static void RunRound(Expiry& expiry, const Settings& settings) {
     expiry.StartRound(settings, kHz);
@@ -113,6 +125,27 @@ TEST_F(ExpiryTest, WorksInSlicesAndStopsWhenTheBudgetIsSpent) {
   EXPECT_LE(total_us, 25'000 + Expiry::kSliceUs);
   EXPECT_EQ(stats_.expire_cycles_cut, 1u);
   EXPECT_GT(keyspace_[0].Size(), 0u);
+}
+
+TEST_F(ExpiryTest, CleansALargeHashInSlices) {
+  SlowClock clock(100);
+  Expiry expiry(data_, clock);
+  constexpr int kFields = 50'000;
+  AddHash("h", kFields, clock.WallMs() - 1);
+  for (int i = 0; i < 100; ++i) AddHash("living" + std::to_string(i), 1, clock.WallMs() + 5000);
+  expiry.StartRound(settings_, kHz);
+  Expiry::Slice slice{};
+  do {
+    const uint64_t before = stats_.expired_fields;
+    slice = expiry.RunSlice();
+    EXPECT_LE(slice.elapsed_us, Expiry::kSliceUs + 300);
+    EXPECT_LE(stats_.expired_fields - before, 5000u) << "too many for one slice";
+  } while (slice.outcome == Expiry::Outcome::kMore);
+  EXPECT_GT(stats_.expired_fields, 5000u);
+  for (int round = 0; round < 20; ++round) RunRound(expiry, settings_);
+  EXPECT_EQ(stats_.expired_fields, static_cast<uint64_t>(kFields));
+  EXPECT_EQ(keyspace_[0].TimedFields().Size(), 100u);
+  EXPECT_EQ(keyspace_[0].Find("h")->FreeEffort(), 1u) << "the field without a deadline";
 }
 
 TEST_F(ExpiryTest, DoesNothingWhenSwitchedOff) {
