@@ -12,6 +12,12 @@ namespace {
 // An entry keeps the sizes of key and value in 32 bits, whatever proto-max-bulk-len allows.
 constexpr int64_t kLongestArgument = UINT32_MAX;
 
+// Commands on hashes and sets name a field or member behind the key, if they name any.
+bool NamesMember(const Command& command) {
+  const CommandGroup group = command.Spec().group;
+  return group == CommandGroup::kHash || group == CommandGroup::kSet;
+}
+
 }  // namespace
 
 Pump::Outcome Pump::Run(Session& session) {
@@ -95,6 +101,7 @@ Pump::Outcome Pump::RunGroup(Session& session) {
 void Pump::Prefetch(const Session& session) {
   commands_.clear();
   hashes_.clear();
+  lookups_.clear();
   const Database& data = server_.keyspace()[session.db];
   Bytes last_name;  // a pipeline mostly repeats one command: spare it the look-up
   const Command* command = nullptr;
@@ -110,8 +117,21 @@ void Pump::Prefetch(const Session& session) {
     if (key == 0 || key >= words.size() || batch_.requests.size() == 1) continue;
     hashes_.push_back(data.Hash(words[key]));
     data.PrefetchBucket(hashes_.back());
+    if (key + 1 < words.size() && NamesMember(*command)) {
+      lookups_.push_back({words[key], words[key + 1], hashes_.back()});
+    }
   }
   for (uint64_t hash : hashes_) data.PrefetchEntry(hash);
+  if (!lookups_.empty()) PrefetchMembers(data);
+}
+
+void Pump::PrefetchMembers(const Database& data) {
+  hints_.clear();
+  for (const MemberLookup& lookup : lookups_) {
+    const Entry* entry = data.Find(lookup.key, lookup.key_hash);
+    if (entry != nullptr) hints_.emplace_back(*entry, lookup.member);
+  }
+  for (const MemberHint& hint : hints_) hint.FetchMember();
 }
 
 void Pump::FailProtocol(Session& session) {

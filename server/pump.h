@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "datatypes/member_hint.h"
 #include "protocol/request_parser.h"
 #include "server/server.h"
 
@@ -34,12 +35,21 @@ class Pump {
   bool RunPostponed(Session& session);
   RequestParser::Status ParseGroup(Session& session);
   void Prefetch(const Session& session);
+  void PrefetchMembers(const Database& data);
   void FailProtocol(Session& session);
 
   Server& server_;
   RequestBatch batch_;
   std::vector<const Command*> commands_;  // of the requests in batch_
   std::vector<uint64_t> hashes_;
+  // Requests that look for a member of a collection, as far as one can tell before they run.
+  struct MemberLookup {
+    Bytes key;
+    Bytes member;
+    uint64_t key_hash;
+  };
+  std::vector<MemberLookup> lookups_;
+  std::vector<MemberHint> hints_;
 };
 
 }  // namespace respite

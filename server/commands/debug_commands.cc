@@ -84,7 +84,8 @@ void SkipChecksum(Call& call) {
   call.reply.Ok();
 }
 
-// There are no lists whose nodes it could change yet; the bounds are checked.
+// Redis gives elements of at least so many bytes nodes of their own. Here no list depends on it; the bounds are
+// checked.
 void PackedThreshold(Call& call) {
   constexpr uint64_t kMost = (uint64_t{1} << 32) - (uint64_t{1} << 20);
   auto bytes = ParseMemory(call.args.Next());

@@ -303,10 +303,13 @@ void ReplyCount(Call& call, size_t count, With with) {
   call.reply.Array(with == With::kValues && !call.reply.IsResp3() ? count * 2 : count);
 }
 
-void ReplyPair(Call& call, const Hash::Pair& pair, With with) {
+void ReplyPair(Call& call, Bytes field, Bytes value, With with) {
   if (with == With::kValues && call.reply.IsResp3()) call.reply.Array(2);
-  call.reply.Bulk(pair.field.View());
-  if (with == With::kValues) call.reply.Bulk(pair.value.View());
+  call.reply.Bulk(field);
+  if (with == With::kValues) call.reply.Bulk(value);
+}
+void ReplyPair(Call& call, const Hash::Pair& pair, With with) {
+  ReplyPair(call, pair.field.View(), pair.value.View(), with);
 }
 
 // The same field may come again.
@@ -335,6 +338,7 @@ void ReplyDistinct(Call& call, const Hash& hash, uint64_t count, size_t size, Wi
     }
     return;
   }
+  if (count == size) return hash.ForEach([&](Bytes field, Bytes value) { ReplyPair(call, field, value, with); });
   size_t left = size;
   for (const Hash::Place& place : hash.Places()) {
     if (random.Below(left--) >= count) continue;

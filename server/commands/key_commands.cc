@@ -238,7 +238,7 @@ struct Keys {
     std::vector<Bytes> keys;
     call.db.Data().ForEach([&](const Entry* entry) {
       if (!MatchesPattern(pattern, entry->Key())) return;
-      if (!entry->IsExpired(call.now_ms)) keys.push_back(entry->Key());
+      if (call.db.IsAlive(*entry)) keys.push_back(entry->Key());
     });
     call.reply.BulkArray(keys);
   }

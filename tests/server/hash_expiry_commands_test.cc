@@ -205,6 +205,8 @@ TEST_P(HashExpiryCommands, AHashOfExpiredFieldsIsAbsent) {
     expire_all();
     EXPECT_THAT(Run("SCAN 0"), ArrayOf(Bulk("0"), EmptyArray()));
     expire_all();
+    EXPECT_THAT(Run("KEYS *"), EmptyArray());
+    expire_all();
     NewlyJournaled();
     EXPECT_THAT(Run("HSET h c 3"), Int(1));
     EXPECT_THAT(NewlyJournaled(), ElementsAre("0: DEL h", "0: HSET h c 3"));

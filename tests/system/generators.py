@@ -526,7 +526,18 @@ class Places(Family):
 
 
 class Sorting(Family):
-    weights = {"sort": 6, "weights_of": 2}
+    """On keys of its own: Redis converts a small sorted set that it sorts (docs/differences.md)."""
+
+    weights = {"sort": 6, "fill": 4, "weights_of": 2}
+
+    def source(self):
+        return f"{self.rng.choice('oqv')}{self.rng.randrange(2)}"
+
+    def fill(self):
+        return self.rng.choice([["RPUSH", f"o{self.rng.randrange(2)}", *self.elements()],
+                                ["SADD", f"q{self.rng.randrange(2)}", *self.elements()],
+                                ["ZADD", f"v{self.rng.randrange(2)}", self.rng.randrange(-9, 9), self.element()],
+                                ["DEL", self.source()]])
 
     def weights_of(self):
         """What BY and GET look up."""
@@ -535,7 +546,7 @@ class Sorting(Family):
 
     def sort(self):
         rng = self.rng
-        words = [rng.choice(["SORT", "SORT", "SORT_RO"]), self.key(rng.choice("lsz"))]
+        words = [rng.choice(["SORT", "SORT", "SORT_RO"]), self.source()]
         words += self.maybe(0.3, "BY", rng.choice(["w_*", "wh_*->f", "*"]))
         words += self.maybe(0.3, "LIMIT", rng.choice([0, 1, 2, -1]), rng.choice([0, 1, 5, -1]))
         for _ in range(rng.choice([0, 0, 0, 1, 2])):
