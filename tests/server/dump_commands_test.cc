@@ -23,6 +23,7 @@ std::string Payload(std::string value, char version = 11) {
 
 class DumpCommands : public CommandTest {
  protected:
+  DumpCommands() : CommandTest({"enable-debug-command yes"}) {}
   std::string Dumped(Bytes key) { return Run({"DUMP", key}).Text(); }
 };
 INSTANTIATE_TEST_SUITE_P(Resp, DumpCommands, BothVersions(), VersionName);
@@ -121,7 +122,7 @@ TEST_P(DumpCommands, RestoreRefusesBadPayloads) {
   std::string payload = Dumped("k");
   const char wrong[] = "ERR DUMP payload version or checksum are wrong";
   EXPECT_THAT(Run({"RESTORE", "n", "0", ""}), Error(wrong));
-  EXPECT_THAT(Run({"RESTORE", "n", "0", payload.substr(1)}), Error(wrong));
+  EXPECT_THAT(Run({"RESTORE", "n", "0", "x" + payload}), Error(wrong));
   EXPECT_THAT(Run({"RESTORE", "n", "0", Payload("\0\x01v"s, 13)}), Error(wrong));
   payload.back() = static_cast<char>(payload.back() ^ 1);
   EXPECT_THAT(Run({"RESTORE", "n", "0", payload}), Error(wrong));

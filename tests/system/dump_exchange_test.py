@@ -4,26 +4,13 @@ import random
 import struct
 import unittest
 
+from dump_payload import OLD_VALUES, payload
 from two_servers import REDIS, RESPITE, Server, value_of
 
 SEED = 20260210
 VERSION_OF_7_0 = 10
 SET_LISTPACK = 20  # a type that 7.2 brought
 TABLES = (b"hashtable",)  # their order is not certain, so their octets are not
-
-
-def crc64(data):
-    crc = 0
-    for octet in data:
-        crc ^= octet
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x95ac9329ac4bc9b5 if crc & 1 else 0)
-    return crc
-
-
-def payload(value, version):
-    value += struct.pack("<H", version)
-    return value + struct.pack("<Q", crc64(value))
 
 
 def word(chance, size):
@@ -135,18 +122,8 @@ class DumpExchangeTest(unittest.TestCase):
         self.check_all([("RPUSH", [f"element {i}" for i in range(count)]) for count in (1, 3, 4, 10)])
 
     def test_old_encodings(self):
-        """What only older servers wrote; the packed texts are those of a hash, list or sorted set of "a" 1."""
-        ziplist = bytes.fromhex("100000000d000000020000016103f2ff")
-        values = {
-            "zipmap": b"\x09\x07\x01\x01a\x01\x001\xff",
-            "list": b"\x0a" + bytes([len(ziplist)]) + ziplist,
-            "zset": b"\x0c" + bytes([len(ziplist)]) + ziplist,
-            "hash": b"\x0d" + bytes([len(ziplist)]) + ziplist,
-            "nodes": b"\x0e\x01" + bytes([len(ziplist)]) + ziplist,
-            "scores": b"\x03\x02\x01a\x031.5\x01b\xfe",
-            "plain": b"\x01\x02\x01a\xc0\x01",
-        }
-        for name, value in values.items():
+        """What only older servers wrote."""
+        for name, value in OLD_VALUES.items():
             with self.subTest(name=name):
                 dumped = payload(value, 9)
                 ours, theirs = self.both("RESTORE", name, 0, dumped, "REPLACE")

@@ -4,6 +4,8 @@ Most commands are valid; some have a bad option, a wrong type, too few words. Ke
 meet; thresholds of encodings are drawn anew for each round, so that collections cross them all the time. What chance decides
 in the server (SPOP, HRANDFIELD) is asked for in ways whose outcome is certain, or compared by size only."""
 
+from dump_payload import OLD_VALUES, payload
+
 FAR_S = 33177117420  # 3021
 DATABASES = 3
 
@@ -31,7 +33,7 @@ class Family:
     def key(self, pool=None):
         """Mostly a key of this family, now and then one that may hold something else."""
         if self.rng.random() < 0.04:
-            pool = self.rng.choice("khlszbpg")
+            pool = self.rng.choice("khlszbpgd")
         return f"{pool or self.pool}{self.rng.randrange(6)}"
 
     def keys(self, least=1, most=4):
@@ -162,7 +164,7 @@ class Keys(Family):
                "unknown": 1}
 
     def key(self, pool=None):
-        return super().key(pool or self.rng.choice("khlszbpg"))
+        return super().key(pool or self.rng.choice("khlszbpgd"))
 
     def delete(self):
         return [self.rng.choice(["DEL", "UNLINK"]), *self.keys()]
@@ -557,8 +559,32 @@ class Sorting(Family):
         return words + (self.maybe(0.2, "STORE", self.key("l")))
 
 
+class Dumps(Family):
+    """RESTORE of payloads that every version reads."""
+
+    pool = "d"
+    weights = {"restore": 6, "payload": 1}
+    payloads = [payload(value, 9) for value in OLD_VALUES.values()]
+
+    def restore(self):
+        rng = self.rng
+        ttl = rng.choices([0, 10**6, FAR_S * 1000, 10**9, -1, "x"], [10, 3, 3, 2, 1, 1])[0]
+        words = ["RESTORE", self.key(rng.choice("dkhlz")), ttl, rng.choice(self.payloads)]
+        words += self.maybe(0.6, "REPLACE")
+        words += ["ABSTTL"] if ttl in (10**9, FAR_S * 1000) else []  # long ago, and far ahead
+        words += rng.choices([[], ["IDLETIME", 1000], ["FREQ", 5], ["IDLETIME", -1], ["FREQ", 256], ["WHAT"]],
+                             [12, 2, 2, 1, 1, 1])[0]
+        return words
+
+    def payload(self):
+        """One that is not whole."""
+        value = self.rng.choice(self.payloads)
+        return ["RESTORE", self.key(), 0, value[:self.rng.randrange(len(value))]]
+
+
 # Family -> how often it has its turn.
-FAMILIES = {Strings: 4, Keys: 5, Hashes: 5, Lists: 5, Sets: 5, SortedSets: 7, Bitmaps: 3, HyperLogLogs: 2, Places: 3, Sorting: 2}
+FAMILIES = {Strings: 4, Keys: 5, Hashes: 5, Lists: 5, Sets: 5, SortedSets: 7, Bitmaps: 3, HyperLogLogs: 2, Places: 3, Sorting: 2,
+            Dumps: 2}
 
 
 class Generator:

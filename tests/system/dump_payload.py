@@ -1,0 +1,45 @@
+"""DUMP payloads made by hand: a type octet and value, the version, the checksum."""
+import struct
+
+
+def crc64(data):
+    crc = 0
+    for octet in data:
+        crc ^= octet
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x95ac9329ac4bc9b5 if crc & 1 else 0)
+    return crc
+
+
+def payload(value, version):
+    value += struct.pack("<H", version)
+    return value + struct.pack("<Q", crc64(value))
+
+
+def text(content):
+    return bytes([len(content)]) + content
+
+
+def ziplist(*entries):
+    """Of entries without the size of the one before, which is put in front."""
+    body, last, size = b"", 10, 0
+    for entry in entries:
+        last = 10 + len(body)
+        body += bytes([size]) + entry
+        size = 1 + len(entry)
+    return struct.pack("<IIH", 10 + len(body) + 1, last, len(entries)) + body + b"\xff"
+
+
+PAIR = text(ziplist(b"\x01a", b"\xf2"))
+# Values as servers before 7.2 wrote them, of "a", 1 and the like.
+OLD_VALUES = {
+    "string": b"\x00\xc0\x0a",
+    "zipmap": b"\x09" + text(b"\x01\x01a\x01\x001\xff"),
+    "list": b"\x0a" + PAIR,
+    "zset": b"\x0c" + PAIR,
+    "hash": b"\x0d" + PAIR,
+    "nodes": b"\x0e\x02" + PAIR + text(ziplist(b"\x03abc", b"\xc0\x2c\x01")),
+    "scores": b"\x03\x02\x01a\x031.5\x01b\xfe",
+    "plain list": b"\x01\x02\x01a\xc0\x01",
+    "integers": b"\x0b" + text(b"\x02\0\0\0\x02\0\0\0\x01\0\x05\0"),
+}
