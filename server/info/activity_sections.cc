@@ -125,10 +125,9 @@ std::string StatsSection(Server& server) {
   AddKeys(text, server.keyspace_stats());
   text.AddZeros({"pubsub_channels", "pubsub_patterns", "pubsubshard_channels", "latest_fork_usec", "total_forks"})
       .Add("migrate_cached_sockets", server.migrate_links().Count())
-      .AddZeros({"slave_expires_tracked_keys", "active_defrag_hits", "active_defrag_misses",
-                 "active_defrag_key_hits", "active_defrag_key_misses", "total_active_defrag_time",
-                 "current_active_defrag_time", "tracking_total_keys", "tracking_total_items", "tracking_total_prefixes",
-                 "unexpected_error_replies"})
+      .AddZeros({"slave_expires_tracked_keys", "active_defrag_hits", "active_defrag_misses", "active_defrag_key_hits",
+                 "active_defrag_key_misses", "total_active_defrag_time", "current_active_defrag_time",
+                 "tracking_total_keys", "tracking_total_items", "tracking_total_prefixes", "unexpected_error_replies"})
       .Add("total_error_replies", stats.error_replies)
       .Add("dump_payload_sanitizations", stats.payload_sanitizations);
   AddLoop(text, stats);
