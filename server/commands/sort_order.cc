@@ -1,8 +1,11 @@
 #include "server/commands/sort_order.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
+#include <limits>
+#include <numeric>
 
 namespace respite {
 
@@ -47,13 +50,46 @@ bool SortOrder::Precedes(const Key& one, const Key& other) const {
   return (order < 0) == (direction_ == SortDirection::kUp);
 }
 
+// Octet by octet of the rank, the lowest first: each pass is stable, so in the end the highest octet decides. Octets
+// that all ranks share, most of those of small whole numbers, need no pass. Cost: O(n) for each octet that differs.
+void SortOrder::SortByRank(KeyIterator first, KeyIterator last) {
+  constexpr size_t kOctets = sizeof(uint64_t);
+  std::array<std::array<uint32_t, 256>, kOctets> counts{};
+  for (auto key = first; key != last; ++key)
+    for (size_t octet = 0; octet < kOctets; ++octet) ++counts[octet][(key->rank >> (8 * octet)) & 255];
+  const auto size = static_cast<uint32_t>(last - first);
+  std::vector<Key> from(first, last);
+  std::vector<Key> to(from.size());
+  for (size_t octet = 0; octet < kOctets; ++octet) {
+    std::array<uint32_t, 256>& places = counts[octet];
+    if (std::ranges::find(places, size) != places.end()) continue;
+    std::exclusive_scan(places.begin(), places.end(), places.begin(), uint32_t{0});
+    for (const Key& key : from) to[places[(key.rank >> (8 * octet)) & 255]++] = key;
+    from.swap(to);
+  }
+  std::ranges::copy(from, first);
+}
+
+void SortOrder::Sort(KeyIterator first, KeyIterator last) {
+  constexpr std::ptrdiff_t kManyKeys = 256;  // fewer are sorted before the counts are made
+  auto precedes = [this](const Key& one, const Key& other) { return Precedes(one, other); };
+  if (last - first < kManyKeys || last - first > std::numeric_limits<uint32_t>::max())
+    return std::sort(first, last, precedes);
+  SortByRank(first, last);
+  for (auto run = first; run != last;) {
+    auto end = std::find_if(run, last, [&](const Key& key) { return key.rank != run->rank; });
+    if (end - run > 1) std::sort(run, end, precedes);
+    run = end;
+  }
+}
+
 std::vector<size_t> SortOrder::Select(SortRange range) {
   auto precedes = [this](const Key& one, const Key& other) { return Precedes(one, other); };
   const auto first = keys_.begin() + static_cast<std::ptrdiff_t>(range.first);
   const auto last = first + static_cast<std::ptrdiff_t>(range.count);
   if (range.first > 0 && range.count > 0) std::nth_element(keys_.begin(), first, keys_.end(), precedes);
   if (last != keys_.end() && range.count > 0) std::nth_element(first, last, keys_.end(), precedes);
-  std::sort(first, last, precedes);
+  Sort(first, last);
   std::vector<size_t> indexes;
   indexes.reserve(range.count);
   for (auto key = first; key != last; ++key) indexes.push_back(key->index);

@@ -48,7 +48,7 @@ class SortOrder {
   void SetTexts(std::span<const Bytes> texts);
 
   // Indexes of the elements at these places of the order. Equal elements keep their order. Requires: the range is
-  // within the elements. Cost: O(n + count * log(count)).
+  // within the elements. Cost: O(n), and O(k * log(k)) for k elements of the same rank.
   std::vector<size_t> Select(SortRange range);
 
  private:
@@ -62,6 +62,9 @@ class SortOrder {
   // A rank downwards is the complement of the one upwards.
   void Add(uint64_t rank) { keys_.push_back({direction_ == SortDirection::kUp ? rank : ~rank, keys_.size()}); }
   bool Precedes(const Key& one, const Key& other) const;
+  using KeyIterator = std::vector<Key>::iterator;
+  void Sort(KeyIterator first, KeyIterator last);
+  static void SortByRank(KeyIterator first, KeyIterator last);
 
   SortDirection direction_;
   std::span<const Bytes> elements_;

@@ -20,7 +20,7 @@ TEST(SortOrderTest, AnyPartOfAnyOrderEqualsThatOfAFullSort) {
   for (int round = 0; round < 300; ++round) {
     const auto direction = random.Below(2) == 0 ? SortDirection::kUp : SortDirection::kDown;
     const bool by_text = random.Below(2) == 0;
-    std::vector<std::string> texts(random.Below(60));
+    std::vector<std::string> texts(random.Below(round % 8 == 0 ? 1500 : 60));
     std::vector<double> numbers;
     for (std::string& text : texts) {
       text = std::string(random.Below(12), static_cast<char>('a' + random.Below(2)));
