@@ -169,8 +169,6 @@ void ListCursor::NextPacked() {
   if (at_ == packed_.End()) at_ = Listpack::kNowhere;
 }
 
-void ListCursor::PreviousPacked() {
-  at_ = at_ == packed_.Begin() ? Listpack::kNowhere : packed_.Previous(at_);
-}
+void ListCursor::PreviousPacked() { at_ = at_ == packed_.Begin() ? Listpack::kNowhere : packed_.Previous(at_); }
 
 }  // namespace respite
