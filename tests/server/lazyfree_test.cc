@@ -13,6 +13,16 @@ class LazyFree : public CommandTest {
  protected:
   // Objects that went through the background thread since the start.
   uint64_t HandedOver() { return server().server().reclaimer().Pending() + server().server().reclaimer().Freed(); }
+  // A collection of each type at its own key, too large to be packed.
+  void FillLargeCollections() {
+    for (int i = 0; i < 1000; ++i) {
+      const std::string text = "element " + std::to_string(i);
+      Run({"HSET", "hash", text, text});
+      Run({"RPUSH", "list", text});
+      Run({"SADD", "set", text});
+      Run({"ZADD", "zset", "1", text});
+    }
+  }
   const std::string large_ = std::string(100'000, 'v');
 };
 INSTANTIATE_TEST_SUITE_P(Resp, LazyFree, BothVersions(), VersionName);
@@ -37,10 +47,36 @@ TEST_P(LazyFree, ExpiredValues) {
   EXPECT_THAT(Run("DBSIZE"), Int(0));
 }
 
+TEST_P(LazyFree, LargeCollections) {
+  FillLargeCollections();
+  EXPECT_THAT(Run("UNLINK hash list set zset"), Int(4));
+  EXPECT_EQ(HandedOver(), 4u);
+  FillLargeCollections();
+  EXPECT_THAT(Run("DEL hash list"), Int(2));
+  Run("SET set text");
+  Run("SET other text");
+  Run("RENAME other zset");
+  EXPECT_EQ(HandedOver(), 4u);
+  Run("CONFIG SET lazyfree-lazy-server-del yes lazyfree-lazy-user-del yes lazyfree-lazy-user-flush yes");
+  Run("DEL set zset");
+  FillLargeCollections();
+  EXPECT_THAT(Run("DEL hash"), Int(1));
+  Run("SET list text");
+  Run("RENAME list set");
+  Run("SADD few a");
+  EXPECT_THAT(Run("SUNIONSTORE zset few"), Int(1));
+  EXPECT_EQ(HandedOver(), 8u);
+  FillLargeCollections();
+  Run("FLUSHALL");
+  EXPECT_GT(HandedOver(), 8u);
+}
+
 TEST_P(LazyFree, SmallValuesAreNotWorthTheWay) {
   Run("CONFIG SET lazyfree-lazy-server-del yes lazyfree-lazy-expire yes");
   Run("SET k small");
   Run("SET k smaller");
+  Run("RPUSH list a b c");
+  Run("UNLINK list");
   Run("UNLINK k");
   EXPECT_EQ(HandedOver(), 0u);
 }

@@ -185,7 +185,7 @@ class Differential(unittest.TestCase):
     def test_random_commands(self):
         seed = random.SystemRandom().randrange(10**9)
         print(f"differential_test.py --seed {seed}", file=sys.stderr)
-        run(seed, rounds=25, commands=COMMANDS_PER_ROUND)
+        run(seed, rounds=80, commands=COMMANDS_PER_ROUND)
 
 
 def main():
