@@ -316,12 +316,13 @@ class SortedSets(Family):
     weights = {"add": 14, "read": 8, "ranges": 12, "ranked": 5, "remove": 5, "pop": 3, "algebra": 6, "chance": 2, "scan": 1}
 
     def score(self):
-        """Fractions print alike in all versions when they are few binary digits. No -0, whose sign Redis loses now and
+        """Fractions print alike in all versions when they are few binary digits. No number out of range, after which SORT
+        of Redis mistakes a 0 for another (it looks at an old errno). No -0, whose sign Redis loses now and
         then (docs/differences.md)."""
         rng = self.rng
         scores = [lambda: rng.randrange(-8, 8), lambda: rng.randrange(-20, 20) / 4,
                   lambda: rng.choice(["inf", "-inf", "+inf", "0"]),
-                  lambda: rng.choice(["nan", "x", "", "1e400"])]
+                  lambda: rng.choice(["nan", "x", ""])]
         weights = [10, 5, 1, 0.3]
         if self.version >= (7, 2):
             scores.append(lambda: rng.choice([rng.random() * 10**rng.randrange(-20, 20), 0.1, 1e21, 123456789.125,
