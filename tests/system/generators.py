@@ -317,8 +317,7 @@ class SortedSets(Family):
 
     def score(self):
         """Fractions print alike in all versions when they are few binary digits. No number out of range, after which SORT
-        of Redis mistakes a 0 for another (it looks at an old errno). No -0, whose sign Redis loses now and
-        then (docs/differences.md)."""
+        of Redis takes a 0 for one that is not (it looks at an old errno)."""
         rng = self.rng
         scores = [lambda: rng.randrange(-8, 8), lambda: rng.randrange(-20, 20) / 4,
                   lambda: rng.choice(["inf", "-inf", "+inf", "0"]),
@@ -326,7 +325,7 @@ class SortedSets(Family):
         weights = [10, 5, 1, 0.3]
         if self.version >= (7, 2):
             scores.append(lambda: rng.choice([rng.random() * 10**rng.randrange(-20, 20), 0.1, 1e21, 123456789.125,
-                                              2**53, -2**53, 1e10]))
+                                              2**53, -2**53, 1e10, "-0"]))
             weights.append(2)
         return rng.choices(scores, weights)[0]()
 
@@ -404,7 +403,7 @@ class SortedSets(Family):
         name = rng.choice(["ZUNION", "ZINTER", "ZDIFF"])
         options = []
         if name != "ZDIFF":
-            options += self.maybe(0.4, "WEIGHTS", *[rng.choice([1, 2, 0.5, "inf", "x"]) for _ in keys])
+            options += self.maybe(0.4, "WEIGHTS", *[rng.choice([1, 2, 0.5, "inf", "x", -1 if self.version >= (7, 2) else 1]) for _ in keys])
             options += self.maybe(0.4, "AGGREGATE", rng.choice(["SUM", "MIN", "MAX", "AVG"]))
         number = rng.choice([len(keys)] * 6 + [0, 9, "x"])
         return rng.choice([[name, number, *keys, *options, *self.maybe(0.5, "WITHSCORES")],
