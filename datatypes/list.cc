@@ -115,10 +115,12 @@ bool List::Replace(size_t index, Bytes element) {
 }
 
 void List::EraseRange(size_t index, size_t count) {
-  if (count == 0) return;
-  if (IsPacked()) return RemoveElements(slot_, Packed().Seek(index), count);
-  Chunks().EraseRange(index, count);
-  PackIfSmall();
+  if (!IsPacked()) {
+    if (count > 0) Chunks().EraseRange(index, count);
+    PackIfSmall();  // Redis: LTRIM makes a small list a listpack even where there is nothing to trim
+  } else if (count > 0) {
+    RemoveElements(slot_, Packed().Seek(index), count);
+  }
 }
 
 size_t List::ErasePackedEqual(const EncodedElement& element, size_t most, ListEnd from) {

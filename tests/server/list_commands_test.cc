@@ -263,6 +263,19 @@ TEST_P(ListDigest, IsThatOfRedis) {
   EXPECT_THAT(Run("DEBUG DIGEST-VALUE l"), ArrayOf(Simple("38d5d4092a14420b3ac2da7b1409304679888b5e")));
 }
 
+// A list that came as a ziplist is large whatever its size, until it is trimmed.
+TEST_P(ListCommands, TrimOfNothingPacksASmallList) {
+  const std::string ziplist(
+      "\x0a\x10\x10\0\0\0\x0d\0\0\0\x02\0\0\x01"
+      "a\x03\xf2\xff\x09\0y\xda\x05R\x0b=\xac\x85",
+      28);
+  ASSERT_THAT(Run({"RESTORE", "l", "0", ziplist}), Ok());
+  EXPECT_THAT(Run("OBJECT ENCODING l"), Bulk("quicklist"));
+  EXPECT_THAT(Run("LTRIM l 0 -1"), Ok());
+  EXPECT_THAT(Run("OBJECT ENCODING l"), Bulk("listpack"));
+  EXPECT_THAT(Run("LRANGE l 0 -1"), Bulks({"a", "1"}));
+}
+
 }  // namespace
 
 }  // namespace respite
