@@ -27,17 +27,22 @@ class Sink final : public Transport, public Host {
       server_.commands().Rename(name, "");
     server_.debug().skip_payload_checksum = true;
     server_.SetHost(this);
+    Reset();
   }
 
-  // An empty server for a new client. What else is left of the clients before (the clock, the slow log) is kept: a
-  // server of its own for each input would take ten times as long.
-  void Begin() {
+  // An empty server and a new client. What else is left of the clients before (the clock, the slow log) stays: a server
+  // of its own for each input would take ten times as long.
+  void Reset() {
     if (session_ != nullptr) server_.clients().Close(*session_);
     RunPosted();
+    server_.EndPause();
     parser_ = ReplyTreeParser();
-    session_ = &server_.clients().Create(clock_.WallMs());
+    session_ = &server_.clients().Create(clock_.MonotonicMs());
     session_->transport = this;
-    Feed("CLIENT UNPAUSE\r\nFLUSHALL\r\n");
+    Feed("FLUSHALL\r\n");
+    for (int i = 0; i < server_.keyspace().Count(); ++i) {
+      if (server_.keyspace()[i].Size() != 0) std::abort();
+    }
   }
 
   void Feed(Bytes piece) {
@@ -122,8 +127,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static Sink usual(Limits::kUsual);
   static Sink tight(Limits::kTight);
   Sink& sink = size == 0 || data[0] % 2 == 0 ? usual : tight;
-  sink.Begin();
   for (Bytes piece : input.pieces) sink.Feed(piece);
   sink.Check();
+  sink.Reset();
   return 0;
 }
