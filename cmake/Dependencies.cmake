@@ -25,7 +25,10 @@ pkg_check_modules(LUA REQUIRED IMPORTED_TARGET lua5.4)
 find_package(liblzf REQUIRED)
 add_library(respite_lzf STATIC)
 target_link_libraries(respite_lzf PRIVATE liblzf::embed)
-target_compile_options(respite_lzf PRIVATE -w $<$<BOOL:${RESPITE_SANITIZE}>:-fno-sanitize=undefined>)
+target_compile_options(respite_lzf PRIVATE -w)
+if(RESPITE_SANITIZE)
+  target_compile_options(respite_lzf PRIVATE -fno-sanitize=undefined)
+endif()
 
 # jemalloc, position independent so that it fits into a PIE.
 add_library(respite_allocator INTERFACE)

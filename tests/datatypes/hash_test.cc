@@ -284,13 +284,14 @@ TEST_F(HashTest, AValueIsReplacedWhereItLiesWhenTheClassStaysTheSame) {
 }
 
 TEST_F(HashTest, LongNamesAndValuesKeepTheirSizes) {
+  constexpr size_t sizes[] = {0, 1, 62, 63, 64, 65, 126, 127, 128, 129, 8190, 8191, 8192, 16383, 16384, 100'000};
   limits_.hash_max_listpack_entries = 0;
   Hash hash = Make();
-  for (size_t size : {0, 1, 62, 63, 64, 65, 126, 127, 128, 129, 8190, 8191, 8192, 16383, 16384, 100'000}) {
+  for (size_t size : sizes) {
     hash.Set(std::string(size, 'n'), std::string(size, 'v'));
     hash.SetDeadline(std::string(size, 'n'), kStartMs + static_cast<int64_t>(size) + 1);
   }
-  for (size_t size : {0, 1, 62, 63, 64, 65, 126, 127, 128, 129, 8190, 8191, 8192, 16383, 16384, 100'000}) {
+  for (size_t size : sizes) {
     EXPECT_EQ(hash.Get(std::string(size, 'n'))->View(), std::string(size, 'v'));
     EXPECT_EQ(hash.DeadlineOf(std::string(size, 'n')), kStartMs + static_cast<int64_t>(size) + 1);
   }

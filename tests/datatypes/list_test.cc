@@ -159,17 +159,17 @@ class ListModel : public testing::TestWithParam<int> {
 
 TEST_P(ListModel, AgreesWithDeque) {
   SCOPED_TRACE("seed " + std::to_string(seed_));
+  const int least_changes = GetParam() == 1 ? 0 : 3;
   int changes = 0;
   bool was_packed = true;
-  for (int step = 0; step < 1500; ++step) {
+  // A list limited in bytes changes seldom: go on until it has, both ways.
+  for (int step = 0; step < 1500 || (changes < least_changes && step < 50'000); ++step) {
     ASSERT_NO_FATAL_FAILURE(Step());
     ASSERT_NO_FATAL_FAILURE(Check()) << "step " << step;
     changes += place_.IsPacked() != was_packed ? 1 : 0;
     was_packed = place_.IsPacked();
   }
-  if (GetParam() != 1) {
-    EXPECT_GT(changes, 2) << "the encoding should change both ways";
-  }
+  EXPECT_GE(changes, least_changes) << "the encoding should change both ways";
 }
 
 INSTANTIATE_TEST_SUITE_P(Limits, ListModel, testing::Values(-1, 1, 4, 40));

@@ -68,8 +68,10 @@ TEST(ListpackTest, EachIntegerTakesTheSmallestEncoding) {
   EXPECT_EQ(size(INT32_MIN), 6u);
   EXPECT_EQ(size(int64_t{INT32_MAX} + 1), 10u);
   for (int bits = 0; bits < 64; ++bits) {
-    for (int64_t near : {-1, 0, 1}) {
-      for (int64_t value : {(int64_t{1} << bits) + near, -(int64_t{1} << bits) + near}) {
+    const uint64_t power = uint64_t{1} << bits;
+    for (uint64_t near : {~uint64_t{0}, uint64_t{0}, uint64_t{1}}) {
+      for (uint64_t wrapping : {power + near, near - power}) {
+        const auto value = static_cast<int64_t>(wrapping);
         StringStore store(Listpack::Empty());
         AppendElement(store, EncodedElement(IntegerText(value).View()));
         EXPECT_TRUE(Listpack::IsWellFormed(store.View()));

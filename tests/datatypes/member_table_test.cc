@@ -16,7 +16,7 @@ std::string RandomText(Random& random) {
 }
 
 TEST(MemberTest, HoldsTextsOfEverySize) {
-  for (size_t size : {0, 1, 6, 7, 8, 127, 128, 129, 16'383, 16'384, 3'000'000}) {
+  for (size_t size : std::initializer_list<size_t>{0, 1, 6, 7, 8, 127, 128, 129, 16'383, 16'384, 3'000'000}) {
     const std::string text(size, '\xff');
     const Member member = Member::Create(text);
     EXPECT_TRUE(static_cast<bool>(member));

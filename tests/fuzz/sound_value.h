@@ -1,0 +1,39 @@
+// Whether a value is in order: a fuzzer asks after whatever it did to it.
+#pragma once
+
+#include "datatypes/chunked_list.h"
+#include "datatypes/hash.h"
+#include "datatypes/set.h"
+#include "datatypes/sorted_set.h"
+
+namespace respite {
+
+// Limits so small that a few elements already change the encoding.
+inline constexpr EncodingLimits kTightLimits{.hash_max_listpack_entries = 2,
+                                             .hash_max_listpack_value = 4,
+                                             .set_max_intset_entries = 3,
+                                             .set_max_listpack_entries = 2,
+                                             .set_max_listpack_value = 4,
+                                             .zset_max_listpack_entries = 2,
+                                             .zset_max_listpack_value = 4,
+                                             .list_max_listpack_size = 2};
+
+// Cost: O(n).
+inline bool IsSound(const Entry& entry, const EncodingLimits& limits) {
+  const CollectionPlace place{ValueSlot(&entry), limits, 0};
+  switch (entry.Type()) {
+    case ValueType::kSet:
+      return Set(place).CheckInvariants();
+    case ValueType::kSortedSet:
+      return SortedSet(place).CheckInvariants();
+    case ValueType::kHash:
+      return Hash::Complete(entry).CheckInvariants();
+    case ValueType::kList:
+      return entry.Form() != ValueForm::kObject ||
+             static_cast<const ChunkedList*>(entry.HeldObject())->CheckInvariants();
+    default:
+      return true;
+  }
+}
+
+}  // namespace respite
