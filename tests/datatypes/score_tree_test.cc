@@ -268,7 +268,7 @@ TEST(ScoreTreeTest, BuildsFromSortedItems) {
     }
     ScoreTree built = ScoreTree::FromSorted(items);
     ScoreTree tree(std::move(built));
-    EXPECT_TRUE(built.CheckInvariants());
+    EXPECT_TRUE(built.CheckInvariants());  // NOLINT(bugprone-use-after-move): a moved tree is an empty one
     ASSERT_TRUE(tree.CheckInvariants()) << size;
     ASSERT_EQ(tree.Size(), size);
     for (size_t i = 0; i < size; i += 97) ASSERT_EQ(tree.RankOf(items[i].member), i);

@@ -35,6 +35,7 @@ class SetTest : public testing::Test {
   }
   static std::vector<std::string> Numbers(int count) {
     std::vector<std::string> numbers;
+    numbers.reserve(static_cast<size_t>(count));
     for (int i = 0; i < count; ++i) numbers.push_back(std::to_string(i));
     return numbers;
   }
@@ -139,6 +140,7 @@ TEST_F(SetTest, PoppingNextToAllPacksWhatStays) {
   Random random(5);
   for (size_t stays : {100u, 128u, 129u}) {
     std::vector<std::string> members;
+    members.reserve(1000);
     for (int i = 0; i < 1000; ++i) members.push_back("member:" + std::to_string(i));
     Set set = MakeOf(members);
     std::set<std::string> popped;

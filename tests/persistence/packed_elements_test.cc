@@ -103,6 +103,7 @@ TEST(HasEqualElements, ComparesTexts) {
   const PackedElement both[] = {{.text = "12"}, {.text = {}, .integer = 12, .is_integer = true}};
   EXPECT_TRUE(HasEqualElements(both, 1));
   std::vector<std::string> many;
+  many.reserve(201);
   for (int i = 0; i < 200; ++i) many.push_back("m" + std::to_string(i));
   EXPECT_FALSE(equal(many, 1));
   many.emplace_back("m77");
