@@ -267,6 +267,7 @@ void RequestParser::Park() {
   bool stays = !in_scratch_ && begin_ < left;  // moving more than was parsed would make a long pile O(n²)
   if (left == 0) {
     if (!own_.empty()) std::vector<char>().swap(own_);
+    if (saved_.capacity() > 0) std::vector<Argument>().swap(saved_);  // nothing is begun, so it is empty
     data_ = nullptr;
     size_ = begin_ = pos_ = 0;
   } else if (in_scratch_) {

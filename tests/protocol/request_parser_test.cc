@@ -176,6 +176,7 @@ TEST(RequestParserTest, ManyArgumentsInManyReads) {
   Feeder feeder;
   for (size_t i = 0; i < input.size(); i += 1000) feeder.Feed(Bytes(input).substr(i, 1000));
   EXPECT_EQ(feeder.Result().requests, std::vector<Words>{request});
+  EXPECT_EQ(feeder.parser().HeldBytes(), 0u) << "what the half request took is given back";
 }
 
 TEST(RequestParserTest, IdleClientHoldsNothing) {
