@@ -15,6 +15,10 @@ void BlockPool::Return(std::unique_ptr<char[]> block) {
   if (free_.size() < kKept) free_.push_back(std::move(block));
 }
 
+void BlockPool::Trim() {
+  if (free_.size() > kKeptIdle) free_.resize(free_.size() - (free_.size() - kKeptIdle + 1) / 2);
+}
+
 Bytes ReplyBuffer::View(size_t index) const {
   const Segment& segment = segments_[index];
   if (!segment.block) return segment.blob.View();

@@ -17,14 +17,19 @@
 
 namespace respite {
 
-// Keeps a few blocks of kBlockBytes for reuse. Not thread-safe; outlives every ReplyBuffer that uses it.
+// Keeps blocks of kBlockBytes for reuse, since the allocator gives and takes pages of that size one by one. Not
+// thread-safe; outlives every ReplyBuffer that uses it.
 class BlockPool {
  public:
   static constexpr size_t kBlockBytes = 16 * 1024;
-  static constexpr size_t kKept = 64;
+  static constexpr size_t kKept = 1024;    // after the replies of a busy Turn
+  static constexpr size_t kKeptIdle = 64;  // in the long run
 
   std::unique_ptr<char[]> Take();
   void Return(std::unique_ptr<char[]> block);
+  // Frees half of what is kept beyond kKeptIdle. To be called now and then.
+  void Trim();
+  size_t Kept() const { return free_.size(); }
 
  private:
   std::vector<std::unique_ptr<char[]>> free_;

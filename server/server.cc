@@ -62,6 +62,7 @@ void Server::Cron() {
   CheckClients();
   ResumeWaiting();
   migrate_links_.CloseIdle(clock().MonotonicMs());
+  blocks_.Trim();
   stats_.timer_us += static_cast<uint64_t>(clock().MonotonicUs() - started_us);
 }
 

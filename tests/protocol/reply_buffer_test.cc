@@ -138,5 +138,18 @@ TEST(ReplyBufferTest, RollBackDropsSharedBlobs) {
   EXPECT_EQ(out.Text(), "ac");
 }
 
+TEST(BlockPoolTest, GivesBackWhatABusyTurnLeft) {
+  BlockPool pool;
+  for (size_t i = 0; i < BlockPool::kKept + 10; ++i)
+    pool.Return(std::unique_ptr<char[]>(new char[BlockPool::kBlockBytes]));
+  EXPECT_EQ(pool.Kept(), BlockPool::kKept);
+  pool.Trim();
+  EXPECT_EQ(pool.Kept(), (BlockPool::kKept + BlockPool::kKeptIdle) / 2);
+  for (int i = 0; i < 20; ++i) pool.Trim();
+  EXPECT_EQ(pool.Kept(), BlockPool::kKeptIdle);
+  pool.Take();
+  EXPECT_EQ(pool.Kept(), BlockPool::kKeptIdle - 1);
+}
+
 }  // namespace
 }  // namespace respite
