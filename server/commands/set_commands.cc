@@ -5,6 +5,7 @@
 
 #include "server/call.h"
 #include "server/commands/delete_key.h"
+#include "server/commands/draw.h"
 #include "server/commands/families.h"
 #include "server/commands/scan.h"
 #include "server/commands/set_words.h"
@@ -290,12 +291,11 @@ void ReplySample(Call& call, const Set& set, size_t count) {
 }
 
 void ReplySampleWithRepeats(Call& call, const Set& set, size_t count) {
-  constexpr size_t kBetweenChecks = 1024;  // members, after which the size of the reply is looked at
+  DrawLimit limit(call);
   call.reply.Array(count);
-  size_t replied = 0;
   set.SampleWithRepeats(count, call.server.random(), [&](const PackedElement& member) {
     ReplyMember(call.reply, member);
-    return ++replied % kBetweenChecks != 0 || !call.server.limits().CheckOutput(call.session, call.now_ms);
+    return limit.AllowsMore();
   });
 }
 

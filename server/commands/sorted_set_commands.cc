@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "server/call.h"
+#include "server/commands/draw.h"
 #include "server/commands/families.h"
 #include "server/commands/scan.h"
 #include "server/commands/sorted_set_words.h"
@@ -360,8 +361,10 @@ struct ZMPop {
 
 // Calls write(member, score) for `count` members drawn one by one, each time from all.
 template <class Write>
-void DrawAnew(Random& random, const SortedSet& set, uint64_t count, Write&& write) {
-  for (; count > 0; --count) {
+void DrawAnew(Call& call, const SortedSet& set, uint64_t count, Write&& write) {
+  Random& random = call.server.random();
+  DrawLimit limit(call);
+  for (bool more = true; more && count > 0; --count, more = limit.AllowsMore()) {
     if (const ScoreTable* table = set.Table()) {
       const ScoredMember* member = table->members().PickRandom(random);
       write(member->Member(), member->Score());
@@ -395,16 +398,15 @@ void DrawDifferent(Random& random, const SortedSet& set, size_t count, Write&& w
 
 void ReplyRandomMembers(Call& call, const SortedSet& set, int64_t count, Scores scores) {
   MemberWriter write(call.reply, scores);
-  Random& random = call.server.random();
   const uint64_t magnitude = count < 0 ? 0 - static_cast<uint64_t>(count) : static_cast<uint64_t>(count);
   if (!set.Exists() || count == 0) return call.reply.Array(0);
   if (count < 0) {
     write.Begin(magnitude);
-    return DrawAnew(random, set, magnitude, write);
+    return DrawAnew(call, set, magnitude, write);
   }
   const size_t drawn = std::min(magnitude, set.Size());
   write.Begin(drawn);
-  DrawDifferent(random, set, drawn, write);
+  DrawDifferent(call.server.random(), set, drawn, write);
 }
 
 struct ZRandMember {
@@ -423,7 +425,7 @@ struct ZRandMember {
     if (call.args.AtEnd()) {
       const SortedSet set = call.db.Read<SortedSet>(key);
       if (!set.Exists()) return call.reply.Null();
-      return DrawAnew(call.server.random(), set, 1, MemberWriter(call.reply, Scores::kNo));
+      return DrawAnew(call, set, 1, MemberWriter(call.reply, Scores::kNo));
     }
     const int64_t count = call.args.NextInteger();
     if (count == INT64_MIN) throw Refusal{refusals::kRankOutOfRange};
