@@ -28,14 +28,9 @@ SetResult NewResult(Call& call, Bytes key) {
   return SetResult(key, call.db.Data().Seed(), call.db.Limits(), call.db.FreshAccess());
 }
 
-// Puts the result in the place of whatever was at its key; an empty one only makes room.
 void StoreResult(Call& call, Bytes destination, SetResult& result, KeyEvent event) {
   const size_t size = result.set().Size();
-  Entry* old = call.db.Find(destination);
-  if (old != nullptr) DeleteReplaced(call, call.db, old);
-  if (size > 0) call.db.Add(result.Release());
-  if (size > 0) call.db.Touched(destination, event);
-  if (size == 0 && old != nullptr) call.db.Touched(destination, "del");
+  StoreOrDelete(call, destination, size > 0 ? result.Release() : nullptr, event);
   call.reply.Integer(static_cast<int64_t>(size));
 }
 

@@ -52,16 +52,9 @@ RankSpan RankRange::Among(size_t size) const {
 }
 
 void StoreSortedSet(Call& call, Bytes key, ScoredResult& result, KeyEvent event) {
-  Entry* replaced = call.db.Find(key);
-  if (replaced != nullptr) DeleteReplaced(call, call.db, replaced);
   EntryPtr entry = result.MakeEntry(key, call.db.Limits(), call.db.FreshAccess());
   const auto size = static_cast<int64_t>(call.db.View<SortedSet>(entry.get()).Size());
-  if (size > 0) {
-    call.db.Add(std::move(entry));
-    call.db.Touched(key, event);
-  } else if (replaced != nullptr) {
-    call.db.Touched(key, "del");
-  }
+  StoreOrDelete(call, key, size > 0 ? std::move(entry) : nullptr, event);
   call.reply.Integer(size);
 }
 
