@@ -72,26 +72,22 @@ struct SInterCard {
       .keys = {CountedKeys(1, kKeyRO | kKeyAccess)},
       .categories = kAclSet};
   static void Run(Call& call) {
-    const int64_t key_count = call.args.NextInteger(refusals::kNumKeysPositive);
-    if (key_count < 1) throw Refusal{refusals::kNumKeysPositive};
-    if (static_cast<uint64_t>(key_count) > call.args.Left()) throw Refusal{refusals::kTooManyKeys};
-    const std::span<const Bytes> keys = call.args.Rest().first(static_cast<size_t>(key_count));
-    for (size_t i = 0; i < keys.size(); ++i) call.args.Next();
-    const int64_t limit = ParseLimit(call.args);
+    const size_t key_count = call.args.NextCount(1, refusals::kNumKeysPositive);
+    const std::span<const Bytes> keys = call.args.NextMany(key_count, refusals::kTooManyKeys);
+    const size_t limit = ParseLimit(call.args);
     const std::vector<Set> sets = ReadSets(call, keys);
-    int64_t count = 0;
+    size_t count = 0;
     Intersect(sets, [&](const PackedElement&) { return ++count != limit; });
-    call.reply.Integer(count);
+    call.reply.Integer(static_cast<int64_t>(count));
   }
 
  private:
   // 0: none.
-  static int64_t ParseLimit(Args& args) {
-    int64_t limit = 0;
+  static size_t ParseLimit(Args& args) {
+    size_t limit = 0;
     while (!args.AtEnd()) {
       if (!args.TakeTokenWith("LIMIT", 1)) throw Refusal{refusals::kSyntax};
-      limit = args.NextInteger(refusals::kLimitNegative);
-      if (limit < 0) throw Refusal{refusals::kLimitNegative};
+      limit = args.NextCount(0, refusals::kLimitNegative);
     }
     return limit;
   }

@@ -278,9 +278,7 @@ struct SPop {
     const Bytes key = call.args.Next();
     if (call.args.AtEnd()) return PopOne(call, key);
     if (call.args.Left() > 1) throw Refusal{refusals::kSyntax};
-    const int64_t count = call.args.NextInteger(refusals::kMustBePositive);
-    if (count < 0) throw Refusal{refusals::kMustBePositive};
-    PopMany(call, key, static_cast<size_t>(count));
+    PopMany(call, key, call.args.NextCount(0, refusals::kMustBePositive));
   }
 };
 

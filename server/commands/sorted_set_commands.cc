@@ -24,6 +24,11 @@ struct ZAddOptions {
 
   bool Increments() const { return rule.arithmetic == AddRule::Arithmetic::kAdd; }
   size_t Count() const { return pairs.size() / 2; }
+  size_t Room(const EncodingLimits& limits) const {
+    size_t octets = 0;
+    for (const Bytes word : pairs) octets += word.size();
+    return PackedRoom(Count(), octets, limits);
+  }
 };
 
 // Redis: looks whether there are pairs at all before it looks whether the options go together.
@@ -63,45 +68,16 @@ class PairScores {
   std::vector<double> all_;
 };
 
-// Bytes that the pairs will take in a new set, if it is going to be packed.
-size_t PackedRoom(const ZAddOptions& options, const EncodingLimits& limits) {
-  constexpr size_t kPerPair = 4;
-  if (options.Count() > limits.zset_max_listpack_entries) return 0;
-  size_t room = kPerPair * options.Count();
-  for (const Bytes word : options.pairs) room += word.size();
-  return room;
-}
-
-struct AddCounts {
-  int64_t added = 0;
-  int64_t changed = 0;
-  AddResult last = {AddResult::Outcome::kRuledOut};
-};
-
-AddCounts AddPairs(Edit<SortedSet>& set, const ZAddOptions& options, const PairScores& scores) {
-  using Outcome = AddResult::Outcome;
-  AddCounts counts;
-  set->Expect(options.Count());
-  for (size_t i = 0; i < options.Count(); ++i) {
-    counts.last = set->Add(options.pairs[2 * i + 1], scores[i], options.rule);
-    if (counts.last.outcome == Outcome::kNotANumber) throw Refusal{refusals::kScoreNotANumber};  // the only pair
-    if (counts.last.outcome == Outcome::kAdded) ++counts.added;
-    if (counts.last.outcome == Outcome::kChanged) ++counts.changed;
-  }
-  const auto changes = static_cast<uint64_t>(counts.added + counts.changed);
-  if (changes > 0) set.Touched(options.Increments() ? KeyEvent("zincr") : KeyEvent("zadd"), changes);
-  return counts;
-}
-
 void Add(Call& call, AddRule::Arithmetic arithmetic) {
   const Bytes key = call.args.Next();
   const ZAddOptions options = ParseZAddOptions(call.args, arithmetic);
   const PairScores scores(options.pairs);
   const bool creates = options.rule.condition != AddRule::Condition::kIfPresent;
-  Edit<SortedSet> set = creates ? call.db.OpenOrCreate<SortedSet>(key, PackedRoom(options, call.db.Limits()))
-                                : call.db.Open<SortedSet>(key);
-  const AddCounts counts = set ? AddPairs(set, options, scores) : AddCounts{};
-  if (!options.Increments()) return call.reply.Integer(counts.added + (options.counts_changes ? counts.changed : 0));
+  Edit<SortedSet> set =
+      creates ? call.db.OpenOrCreate<SortedSet>(key, options.Room(call.db.Limits())) : call.db.Open<SortedSet>(key);
+  const auto pair_at = [&](size_t i) { return std::pair(options.pairs[2 * i + 1], scores[i]); };
+  const AddCounts counts = set ? AddPairs(set, options.rule, options.Count(), pair_at) : AddCounts{};
+  if (!options.Increments()) return call.reply.Integer(options.counts_changes ? counts.All() : counts.added);
   if (counts.last.outcome == AddResult::Outcome::kRuledOut) return call.reply.Null();
   call.reply.Double(counts.last.score);
 }
@@ -261,7 +237,7 @@ void PopOne(Call& call, End end) {
   const Bytes key = call.args.Next();
   if (call.args.Left() > 1) throw Refusal{refusals::kSyntax};
   const bool counted = !call.args.AtEnd();
-  const size_t wanted = counted ? PositiveCount(call.args.Next(), refusals::kMustBePositive) : 1;
+  const size_t wanted = counted ? call.args.NextCount(0, refusals::kMustBePositive) : 1;
   Edit<SortedSet> set = call.db.Open<SortedSet>(key);
   if (!set || wanted == 0) return call.reply.Array(0);
   const size_t count = std::min(wanted, set->Size());
@@ -304,24 +280,15 @@ struct ZMPopOptions {
   size_t count = 1;
 };
 
-size_t CountFromOne(Bytes word, const char* refusal) {
-  const size_t count = PositiveCount(word, refusal);
-  if (count == 0) throw Refusal{refusal};
-  return count;
-}
-
 ZMPopOptions ParseZMPopOptions(Args& args) {
   ZMPopOptions options;
-  const size_t keys = CountFromOne(args.Next(), refusals::kNumKeysPositive);
-  if (keys >= args.Left()) throw Refusal{refusals::kSyntax};
-  options.keys = args.Rest().first(keys);
-  for (size_t i = 0; i < keys; ++i) args.Next();
+  options.keys = args.NextMany(args.NextCount(1, refusals::kNumKeysPositive));
   if (args.TakeToken("MAX")) {
     options.end = End::kMax;
   } else if (!args.TakeToken("MIN")) {
     throw Refusal{refusals::kSyntax};
   }
-  if (args.TakeTokenWith("COUNT", 1)) options.count = CountFromOne(args.Next(), refusals::kCountPositive);
+  if (args.TakeTokenWith("COUNT", 1)) options.count = args.NextCount(1, refusals::kCountPositive);
   args.ExpectEnd();
   return options;
 }
