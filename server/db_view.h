@@ -129,11 +129,8 @@ class DbView {
   const EncodingLimits& Limits() const { return unit_->floor().limits; }
   uint32_t FreshAccess() const { return unit_->floor().access.Fresh(unit_->now_ms()); }
 
-  // Empties the database; the caller decides where the content is freed.
-  Database Flush() {
-    unit_->Flushed(index_, Data().Size());
-    return unit_->floor().keyspace.Detach(index_);
-  }
+  // Empties databases; the caller decides where the content is freed.
+  std::vector<Database> Flush(std::span<const int> dbs) const;
   void SwapDatabases(int one, int other) {
     unit_->floor().keyspace.Swap(one, other);
     unit_->Swapped(one, other);
