@@ -35,7 +35,7 @@ ClientFigures SurveyClients(const Clients& clients) {
   clients.ForEach([&](const Session& session) {
     figures.largest_input_bytes = std::max(figures.largest_input_bytes, session.in.HeldBytes());
     figures.largest_output_bytes = std::max(figures.largest_output_bytes, session.out.HeldBytes());
-    if (!session.postponed.empty()) ++figures.blocked;  // Redis: those held back by CLIENT PAUSE count as blocked
+    if (session.IsBlocked()) ++figures.blocked;  // Redis: those held back by CLIENT PAUSE count as blocked
   });
   return figures;
 }
