@@ -193,6 +193,7 @@ class Edit {
 
   // False: there is no such key (only after Open).
   explicit operator bool() const { return value_.Exists(); }
+  Bytes Key() const { return key_; }
   Type* operator->() { return &value_; }
   const Type* operator->() const { return &value_; }
   Type& operator*() { return value_; }

@@ -37,6 +37,7 @@ inline constexpr char kOneFieldCondition[] = "ERR Only one of FXX or FNX argumen
 inline constexpr char kStringTooLong[] = "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
 inline constexpr char kOffsetOutOfRange[] = "ERR offset is out of range";
 inline constexpr char kSameObject[] = "ERR source and destination objects are the same";
+inline constexpr char kTimeoutNotFloat[] = "ERR timeout is not a float or out of range";
 inline constexpr char kTimeoutNotInteger[] = "ERR timeout is not an integer or out of range";
 inline constexpr char kTimeoutOutOfRange[] = "ERR timeout is out of range";
 inline constexpr char kTimeoutNegative[] = "ERR timeout is negative";

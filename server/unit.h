@@ -71,6 +71,11 @@ class Effect {
     replaced_ = true;
     commands_.push_back(std::move(words));
   }
+  // Only what others recorded counts (EXEC, whose queued commands speak for themselves).
+  void ReplaceByNothing() {
+    replaced_ = true;
+    commands_.clear();
+  }
   bool Recorded() const { return recorded_; }
   bool Replaced() const { return replaced_; }
   const std::vector<std::vector<std::string>>& Commands() const { return commands_; }
