@@ -41,6 +41,7 @@ void Clients::Close(Session& session) {
   if (session.closing) return;
   session.closing = true;
   RemoveMonitor(session);
+  session.subscriptions.reset();
   if (std::exchange(session.postponed_listed, false)) std::erase(postponed_, &session);
   if (session.transport != nullptr) session.transport->Close();
 }

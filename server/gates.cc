@@ -36,6 +36,16 @@ void Memory(const GateContext& context) {
   if (context.server.UsedMemory() > settings.maxmemory) throw Refusal{refusals::kOutOfMemory};
 }
 
+// Under RESP2 replies and messages look alike: a client that waits for messages gets no other replies.
+void SubscribedMode(const GateContext& context) {
+  if (!InSubscribedMode(context.session)) return;
+  const Command& command = context.command;
+  const std::string& name = command.full_name;
+  if (command.Is(kPubSub) && command.Is(kNoScript)) return;  // SUBSCRIBE and its kin
+  if (name == "ping" || name == "quit" || name == "reset") return;
+  throw refusals::InSubscribedMode(name);
+}
+
 // Redis: a monitor counts as a replica here, and is told so.
 void MonitorWithoutKeys(const GateContext& context) {
   if (!context.session.monitor || (context.command.flags & (kWrite | kReadOnly | kMayReplicate)) == 0) return;
@@ -51,7 +61,7 @@ void PassAll(const GateContext& context) {
 }  // namespace
 
 void PassGates(const GateContext& context) {
-  PassAll<Arity, ProtectedCommand, Authentication, Memory, MonitorWithoutKeys>(context);
+  PassAll<Arity, ProtectedCommand, Authentication, Memory, SubscribedMode, MonitorWithoutKeys>(context);
 }
 
 }  // namespace respite

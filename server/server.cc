@@ -29,6 +29,7 @@ Server::Server(Parts parts)
       access_(parts.config.settings(), random_),
       data_{keyspace_, keyspace_stats_, access_, parts.config.settings()},
       commands_(CommandFamilies()),
+      pubsub_(*this, random_.Next()),
       clients_(blocks_),
       limits_(*this),
       expiry_(data_, parts.clock),

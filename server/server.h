@@ -23,6 +23,7 @@
 #include "server/latency.h"
 #include "server/migrate_link.h"
 #include "server/pause.h"
+#include "server/pubsub.h"
 #include "server/reclaimer.h"
 #include "server/slowlog.h"
 #include "server/stats.h"
@@ -74,6 +75,7 @@ class Server : private Disposal {
   ServerStats& stats() { return stats_; }
   CommandTable& commands() { return commands_; }
   Clients& clients() { return clients_; }
+  PubSub& pubsub() { return pubsub_; }
   ClientLimits& limits() { return limits_; }
   Executor& executor() { return executor_; }
   const Executor& executor() const { return executor_; }
@@ -141,6 +143,7 @@ class Server : private Disposal {
   ServerStats stats_;
   CommandTable commands_;
   BlockPool blocks_;
+  PubSub pubsub_;  // before the sessions, which leave their channels when they go
   Clients clients_;
   ClientLimits limits_;
   Auth auth_;

@@ -24,6 +24,7 @@ std::span<const std::span<const CommandCard>> CommandFamilies() {
       HashExpiryCommands(),
       GeoCommands(),
       WaitCommands(),
+      PubSubCommands(),
       DatabaseCommands(),
       ConnectionCommands(),
       ClientCommands(),
