@@ -129,10 +129,14 @@ void ReplyBuffer::Consume(size_t n) {
   }
 }
 
-std::string ReplyBuffer::Text() const {
+std::string ReplyBuffer::Text(size_t skipped) const {
   std::string text;
-  text.reserve(size_);
-  VisitFront(segments_.size(), [&](Bytes piece) { text.append(piece); });
+  text.reserve(size_ - skipped);
+  VisitFront(segments_.size(), [&](Bytes piece) {
+    const size_t passed = std::min(skipped, piece.size());
+    skipped -= passed;
+    text.append(piece.substr(passed));
+  });
   return text;
 }
 

@@ -95,8 +95,8 @@ class ReplyBuffer {
   }
   // `n` bytes from the front were sent.
   void Consume(size_t n);
-  // Everything as one string. Cost: O(n).
-  std::string Text() const;
+  // Everything, or what is behind the first bytes, as one string. Cost: O(n).
+  std::string Text(size_t skipped = 0) const;
 
  private:
   struct Segment {

@@ -25,6 +25,7 @@ std::span<const std::span<const CommandCard>> CommandFamilies() {
       GeoCommands(),
       WaitCommands(),
       PubSubCommands(),
+      TransactionCommands(),
       DatabaseCommands(),
       ConnectionCommands(),
       ClientCommands(),

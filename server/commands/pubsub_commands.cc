@@ -43,11 +43,13 @@ void Confirm(Call& call, Bytes word, TopicKind kind, const Bytes* name) {
 void KeepUnderSilence(Call& call, size_t reply_start) {
   Session& session = call.session;
   if (session.reply_mode == ReplyMode::kOn) return;
-  std::string messages = session.out.Text().substr(reply_start);
-  session.deferred_pushes.append(messages);
+  session.deferred_pushes.append(session.out.Text(reply_start));
 }
 
 void SubscribeTo(Call& call, TopicKind kind) {
+  // Redis: in a transaction only these are refused.
+  if (kind == TopicKind::kShardChannel && !call.server.executor().MayWait())
+    throw refusals::NotForDenyBlocking("SSUBSCRIBE");
   const size_t reply_start = call.session.out.Size();
   for (Bytes name : call.args.Rest()) {
     call.server.pubsub().Subscribe(call.session, kind, name);
