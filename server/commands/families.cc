@@ -26,6 +26,7 @@ std::span<const std::span<const CommandCard>> CommandFamilies() {
       HashExpiryCommands(),
       GeoCommands(),
       WaitCommands(),
+      PubSubCommands(),
       TransactionCommands(),
       DatabaseCommands(),
       ConnectionCommands(),

@@ -30,6 +30,7 @@ std::span<const CommandCard> HashCommands();
 std::span<const CommandCard> HashExpiryCommands();
 std::span<const CommandCard> GeoCommands();
 std::span<const CommandCard> WaitCommands();
+std::span<const CommandCard> PubSubCommands();
 std::span<const CommandCard> TransactionCommands();
 std::span<const CommandCard> DatabaseCommands();
 std::span<const CommandCard> ConnectionCommands();
