@@ -188,7 +188,7 @@ class Edit {
   }
   // Does now what the end of the scope would do; the edit must not be used any more. True when the key is gone.
   bool Close() {
-    if (!value_.Exists() || closed_ || !value_.IsEmpty()) return false;
+    if (Type::kStaysWhenEmpty || !value_.Exists() || closed_ || !value_.IsEmpty()) return false;
     closed_ = true;
     const EntryPtr empty = db_.Take(value_.slot().entry());
     if (touched_) db_.AlsoTouched(key_, "del");
