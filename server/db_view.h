@@ -131,11 +131,10 @@ class DbView {
   static constexpr size_t kPrefetchAhead = 16;
   void Prefetch(std::span<const Bytes> words, size_t step) const;
 
-  void Touched(Bytes key, const char* event) { unit_->Touched(index_, key, event); }
+  void Touched(Bytes key, const char* event, uint64_t changes = 1) { unit_->Touched(index_, key, event, changes); }
   // A further event of the change that Touched reported.
   void AlsoTouched(Bytes key, const char* event) { unit_->AlsoTouched(index_, key, event); }
   void TouchedSilently(Bytes key) { unit_->TouchedSilently(index_, key); }
-  void AlsoChanged(uint64_t more) { unit_->AlsoChanged(more); }
 
  private:
   void MarkUsed(Entry& entry) { entry.SetAccess(unit_->floor().access.Used(entry.Access(), unit_->now_ms())); }
@@ -182,9 +181,14 @@ class Edit {
   const Type* operator->() const { return &value_; }
   Type& operator*() { return value_; }
 
-  void Touched(const char* event) {
+  void Touched(const char* event, uint64_t changes = 1) {
     touched_ = true;
-    db_.Touched(key_, event);
+    db_.Touched(key_, event, changes);
+  }
+  // A further event of a change that Touched reported, of this or of another key.
+  void AlsoTouched(const char* event) {
+    touched_ = true;
+    db_.AlsoTouched(key_, event);
   }
   // Does now what the end of the scope would do; the edit must not be used any more. True when the key is gone.
   bool Close() {

@@ -107,10 +107,12 @@ class Unit {
   DataFloor& floor() { return floor_; }
   bool Recorded() const { return floor_.journal != nullptr; }
 
-  // A key was changed by the running command. `event` is the name of its keyspace event.
-  void Touched([[maybe_unused]] int db, [[maybe_unused]] Bytes key, [[maybe_unused]] const char* event) {
-    ++changes_;
-    ++floor_.stats.dirty;
+  // A key was changed by the running command. `event` is the name of its keyspace event. Redis: some commands count each
+  // of their changes to one key in rdb_changes_since_last_save; without any there is only the event.
+  void Touched([[maybe_unused]] int db, [[maybe_unused]] Bytes key, [[maybe_unused]] const char* event,
+               uint64_t changes = 1) {
+    changes_ += changes;
+    floor_.stats.dirty += changes;
   }
   // A further event of a change that Touched reported already.
   void AlsoTouched([[maybe_unused]] int db, [[maybe_unused]] Bytes key, [[maybe_unused]] const char* event) {}
@@ -119,8 +121,6 @@ class Unit {
     ++changes_;
     ++floor_.stats.dirty;
   }
-  // Redis: some commands count each of their changes to one key in rdb_changes_since_last_save.
-  void AlsoChanged(uint64_t more) { floor_.stats.dirty += more; }
   // A database lost all its `keys` keys. Redis: counts as many changes, and is recorded even when there were none.
   void Flushed([[maybe_unused]] int db, size_t keys) {
     ++changes_;

@@ -372,8 +372,7 @@ void WriteFields(Call& call, Bytes key, const std::vector<FieldOperation>& opera
     if (outcome == FieldOutcome::kChanged || (grew && outcome == FieldOutcome::kSame)) ++changes;
   }
   if (changes == 0 && !grew) return;
-  call.db.Touched(key, "setbit");
-  if (changes > 1) call.db.AlsoChanged(changes - 1);
+  call.db.Touched(key, "setbit", std::max<uint64_t>(changes, 1));
 }
 
 struct BitFieldCommand {

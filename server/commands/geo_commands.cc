@@ -94,7 +94,7 @@ struct GeoAdd {
         added += outcome == AddResult::Outcome::kAdded ? 1 : 0;
         changed += outcome == AddResult::Outcome::kChanged ? 1 : 0;
       }
-      if (added + changed > 0) set.Touched("zadd");
+      if (added + changed > 0) set.Touched("zadd", static_cast<uint64_t>(added + changed));
     }
     call.reply.Integer(options.counts_changes ? added + changed : added);
   }

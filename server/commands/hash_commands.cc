@@ -22,7 +22,7 @@ int64_t SetPairs(Edit<Hash>& hash, std::span<const Bytes> words) {
   int64_t added = 0;
   for (size_t i = 0; i < words.size(); i += 2)
     added += hash->Set(words[i], words[i + 1]) == Hash::Outcome::kAdded ? 1 : 0;
-  hash.Touched("hset");
+  hash.Touched("hset", words.size() / 2);
   return added;
 }
 
@@ -31,7 +31,6 @@ int64_t SetAllPairs(Call& call) {
   const std::span<const Bytes> words = call.args.Rest();
   if (words.size() % 2 != 0) throw refusals::WrongArity(call.command.full_name);
   Edit<Hash> hash = OpenForFields(call, key, words);
-  call.db.AlsoChanged(words.size() / 2 - 1);
   return SetPairs(hash, words);
 }
 
@@ -157,8 +156,7 @@ struct HDel {
     for (Bytes field : call.args.Rest()) removed += hash->Remove(field) ? 1 : 0;
     call.reply.Integer(removed);
     if (removed == 0) return;
-    hash.Touched("hdel");
-    call.db.AlsoChanged(static_cast<uint64_t>(removed) - 1);
+    hash.Touched("hdel", static_cast<uint64_t>(removed));
   }
 };
 

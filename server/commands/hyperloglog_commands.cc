@@ -106,8 +106,7 @@ struct PfAdd {
  private:
   static void Finish(Call& call, Entry* entry, Bytes key, uint64_t changes) {
     HllMarkCountStale(TextOf(*entry));
-    call.db.Touched(key, "pfadd");
-    if (changes > 1) call.db.AlsoChanged(changes - 1);
+    call.db.Touched(key, "pfadd", changes);
   }
 };
 

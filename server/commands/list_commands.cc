@@ -55,23 +55,25 @@ Stretch StretchOf(int64_t start, int64_t stop, size_t size) {
 // ---------------------------------------------------------------------------------------------------------------------
 // Pushing
 
+void PushAll(Call& call, Edit<List>& list, ListEnd end) {
+  list->Push(end, call.args.Rest());
+  list.Touched(PushEvent(end), call.args.Left());
+  call.reply.Integer(static_cast<int64_t>(list->Size()));
+}
+
 void Push(Call& call, ListEnd end) {
   const Bytes key = call.args.Next();
   size_t room = 0;
   for (const Bytes element : call.args.Rest()) room += element.size() + 2;
   constexpr size_t kMostRoom = 4096;
   Edit<List> list = call.db.OpenOrCreate<List>(key, std::min(room, kMostRoom));
-  list->Push(end, call.args.Rest());
-  list.Touched(PushEvent(end));
-  call.reply.Integer(static_cast<int64_t>(list->Size()));
+  PushAll(call, list, end);
 }
 
 void PushIfExists(Call& call, ListEnd end) {
   Edit<List> list = call.db.Open<List>(call.args.Next());
   if (!list) return call.reply.Integer(0);
-  list->Push(end, call.args.Rest());
-  list.Touched(PushEvent(end));
-  call.reply.Integer(static_cast<int64_t>(list->Size()));
+  PushAll(call, list, end);
 }
 
 struct LPush {
@@ -134,7 +136,7 @@ void PopMany(Call& call, Edit<List>& list, ListEnd end, size_t count) {
     end == ListEnd::kHead ? cursor.Next() : cursor.Previous();
   }
   list->EraseRange(end == ListEnd::kHead ? 0 : list->Size() - count, count);
-  list.Touched(PopEvent(end));
+  list.Touched(PopEvent(end), count);
 }
 
 void PopOne(Call& call, Edit<List>& list, ListEnd end) {
@@ -233,7 +235,7 @@ void TurnList(Call& call, Edit<List>& list, ListEnd from, ListEnd to) {
   call.reply.Bulk(ListCursor(*list, IndexAt(from, *list)).Element());
   list->Rotate(from, to);
   list.Touched(PushEvent(to));
-  list.Touched(PopEvent(from));
+  list.AlsoTouched(PopEvent(from));
 }
 
 void Move(Call& call, ListEnd from, ListEnd to) {
@@ -250,7 +252,7 @@ void Move(Call& call, ListEnd from, ListEnd to) {
   target.Touched(PushEvent(to));
   call.reply.Bulk(element);
   source->Pop(from);
-  source.Touched(PopEvent(from));
+  source.AlsoTouched(PopEvent(from));
 }
 
 struct LMove {
@@ -470,7 +472,7 @@ struct LRem {
     const auto magnitude = count < 0 ? 0 - static_cast<uint64_t>(count) : static_cast<uint64_t>(count);
     const size_t most = count == 0 ? list->Size() : magnitude;
     const size_t removed = list->EraseEqual(element, most, count < 0 ? ListEnd::kTail : ListEnd::kHead);
-    if (removed > 0) list.Touched("lrem");
+    if (removed > 0) list.Touched("lrem", removed);
     call.reply.Integer(static_cast<int64_t>(removed));
   }
 };
@@ -488,10 +490,11 @@ struct LTrim {
     auto [key, start, stop] = call.args.Take<Bytes, int64_t, int64_t>();
     Edit<List> list = call.db.Open<List>(key);
     if (!list) return call.reply.Ok();
-    const Stretch kept = StretchOf(start, stop, list->Size());
-    list->EraseRange(0, kept.count == 0 ? list->Size() : kept.first);
+    const size_t size = list->Size();
+    const Stretch kept = StretchOf(start, stop, size);
+    list->EraseRange(0, kept.count == 0 ? size : kept.first);
     list->EraseRange(kept.count, list->Size() - kept.count);
-    list.Touched("ltrim");
+    list.Touched("ltrim", size - kept.count);
     call.reply.Ok();
   }
 };

@@ -44,10 +44,7 @@ struct SAdd {
       added += set->Add(member) ? 1 : 0;
       return true;
     });
-    if (added > 0) {
-      set.Touched("sadd");
-      call.db.AlsoChanged(static_cast<uint64_t>(added - 1));
-    }
+    if (added > 0) set.Touched("sadd", static_cast<uint64_t>(added));
     call.reply.Integer(added);
   }
 };
@@ -69,10 +66,7 @@ struct SRem {
       removed += set->Remove(member) ? 1 : 0;
       return !set->IsEmpty();
     });
-    if (removed > 0) {
-      set.Touched("srem");
-      call.db.AlsoChanged(static_cast<uint64_t>(removed - 1));
-    }
+    if (removed > 0) set.Touched("srem", static_cast<uint64_t>(removed));
     call.reply.Integer(removed);
   }
 };
@@ -227,9 +221,8 @@ void PopAll(Call& call, Bytes key, Entry* entry) {
   const size_t size = set.Size();
   ReplyAll(call, set);
   DeleteReplaced(call, call.db, entry);
-  call.db.Touched(key, "spop");
+  call.db.Touched(key, "spop", size);
   call.db.AlsoTouched(key, "del");
-  call.db.AlsoChanged(size - 1);
   call.effect.Replace(lazily ? Bytes("UNLINK") : Bytes("DEL"), key);
 }
 
@@ -267,8 +260,7 @@ void PopMany(Call& call, Bytes key, size_t count) {
     words.Add(member);
   });
   words.Flush();
-  set.Touched("spop");
-  call.db.AlsoChanged(count - 1);
+  set.Touched("spop", count);
 }
 
 struct SPop {

@@ -220,8 +220,7 @@ void StoreResults(Call& call, SortOptions& options, std::span<const Bytes> eleme
   Edit<List> list = call.db.OpenOrCreate<List>(destination, 0);
   // One by one: a list becomes large by what it really takes, not by the bare length of all that comes.
   for (Bytes value : pool.Views()) list->Push(ListEnd::kTail, {&value, 1});
-  list.Touched("sortstore");
-  call.db.AlsoChanged(pool.Size() - 1);
+  list.Touched("sortstore", pool.Size());
 }
 
 void SortKey(Call& call, MayStore may_store) {

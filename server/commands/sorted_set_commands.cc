@@ -87,7 +87,8 @@ AddCounts AddPairs(Edit<SortedSet>& set, const ZAddOptions& options, const PairS
     if (counts.last.outcome == Outcome::kAdded) ++counts.added;
     if (counts.last.outcome == Outcome::kChanged) ++counts.changed;
   }
-  if (counts.added + counts.changed > 0) set.Touched(options.Increments() ? "zincr" : "zadd");
+  const auto changes = static_cast<uint64_t>(counts.added + counts.changed);
+  if (changes > 0) set.Touched(options.Increments() ? "zincr" : "zadd", changes);
   return counts;
 }
 
@@ -238,7 +239,7 @@ struct ZRem {
     Edit<SortedSet> set = call.db.Open<SortedSet>(call.args.Next());
     int64_t removed = 0;
     while (set && !call.args.AtEnd()) removed += set->Remove(call.args.Next()) ? 1 : 0;
-    if (removed > 0) set.Touched("zrem");
+    if (removed > 0) set.Touched("zrem", static_cast<uint64_t>(removed));
     call.reply.Integer(removed);
   }
 };
@@ -251,7 +252,7 @@ void Pop(Edit<SortedSet>& set, End end, size_t count, Write&& write) {
   const RankSpan span{end == End::kMin ? 0 : set->Size() - count, count};
   set->ForEach(span, end == End::kMin ? Direction::kUp : Direction::kDown, write);
   set->Remove(span);
-  set.Touched(end == End::kMin ? "zpopmin" : "zpopmax");
+  set.Touched(end == End::kMin ? "zpopmin" : "zpopmax", count);
 }
 
 // ZPOPMIN and ZPOPMAX. Redis: under RESP3 each member and its score are a pair only if a count was asked for.

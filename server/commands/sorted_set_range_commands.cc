@@ -292,7 +292,7 @@ void RemoveRange(Call& call, Bytes key, const char* event, SpanOf&& span_of) {
   const RankSpan span = set ? span_of(*set) : RankSpan{};
   if (span.count > 0) {
     set->Remove(span);
-    set.Touched(event);
+    set.Touched(event, span.count);
   }
   call.reply.Integer(static_cast<int64_t>(span.count));
 }
