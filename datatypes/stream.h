@@ -150,9 +150,8 @@ class StreamLog final : public Object {
   // How many entries wait to be read by the group; nullopt when deletions made that unknowable.
   std::optional<int64_t> LagOf(const StreamGroup& group) const;
 
-  // Reading files: blocks are made as they were. Entries are in order, deleted ones among them; FinishLoading then
-  // looks for the first and last.
-  //   True: taken over. False: an ID is not above the one before.
+  // Reading files: blocks are made as they were, with deleted entries among the live ones; FinishLoading then looks for
+  // the first and the last. False: a live ID is not above the one before, and the stream is of no use.
   bool LoadBlock(const StreamId& id, std::span<const Bytes> names);
   bool LoadEntry(const StreamId& id, std::span<const Bytes> words, StreamBlock::EntryState state);
   void FinishLoading();
@@ -168,6 +167,7 @@ class StreamLog final : public Object {
   };
   Place Find(const StreamId& id) const;
   StreamBlock*& LastBlock() { return blocks_.At(blocks_.Last()); }
+  bool IsTailBelow(const StreamId& id);
   void BeginBlock(const StreamId& id, StreamBlock* block);
   void DropBlock(const StreamId& id, StreamBlock* block);
   bool MayDropWhole(const StreamTrim& trim, const StreamBlock& block) const;

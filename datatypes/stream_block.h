@@ -94,8 +94,9 @@ class StreamBlock {
   static void Destroy(StreamBlock* block);
 
   // Appends an entry with these fields and values; returns the block, possibly elsewhere in memory. Requires: `id` is
-  // above LastId(), or the ID of the block for the first entry. Cost: O(octets of the entry), amortised.
-  static StreamBlock* Append(StreamBlock* block, const StreamId& id, std::span<const Bytes> words, EntryState state);
+  // above LastId(), or not below `block_id` for the first entry. Cost: O(octets of the entry), amortised.
+  static StreamBlock* Append(StreamBlock* block, const StreamId& block_id, const StreamId& id,
+                             std::span<const Bytes> words, EntryState state);
   // Cuts it to its size.
   static StreamBlock* Seal(StreamBlock* block);
   // Requires: the entry is one of this block, and live.
@@ -121,7 +122,11 @@ class StreamBlock {
 
  private:
   StreamBlock() = default;
+  enum IdForm : uint8_t { kNextSequence, kLaterFirst, kLaterSequence, kLater };
   class Writer;
+  struct EntryHead;
+  EntryHead HeadFor(const StreamId& id, std::span<const Bytes> words, EntryState state) const;
+  void WriteBody(Writer& writer, const EntryHead& head, const StreamId& id, std::span<const Bytes> words) const;
 
   const char* Data() const { return reinterpret_cast<const char*>(this + 1); }
   char* Data() { return reinterpret_cast<char*>(this + 1); }

@@ -90,7 +90,7 @@ class DbView {
     return Edit<Type>(*this, key, PlaceOf(ValueSlot(Data(), CheckType(Find(key), Type::kType))));
   }
   template <class Type>
-  Edit<Type> OpenOrCreate(Bytes key, size_t room);
+  Edit<Type> OpenOrCreate(Bytes key, size_t room = 0);
   // As Read and Open, of an entry that was found already and has this type.
   template <class Type>
   const Type View(const Entry* entry) const {
@@ -146,6 +146,15 @@ class DbView {
   template <class EntryType>
   static EntryType* CheckString(EntryType* entry) {
     return CheckType(entry, ValueType::kString);
+  }
+  // An empty collection; only a type without a packed form begins as an object (Stream).
+  template <class Type>
+  static Entry* NewEntry(Bytes key, size_t room, uint32_t access) {
+    if constexpr (requires { Type::FirstObject(); }) {
+      return Entry::CreateObject(key, Type::kType, Type::FirstObject(), access);
+    } else {
+      return Entry::CreatePacked(key, Type::kType, Type::kFirstForm, Type::FirstPacked(), room, access);
+    }
   }
   // For hashes with deadlines on fields.
   bool HasExpiredFields(const Entry& entry) const;
@@ -211,8 +220,7 @@ template <class Type>
 Edit<Type> DbView::OpenOrCreate(Bytes key, size_t room) {
   Entry* entry = CheckType(Find(key), Type::kType);
   if (entry == nullptr) {
-    entry = Data().Add(EntryPtr(Entry::CreatePacked(key, Type::kType, Type::kFirstForm, Type::FirstPacked(), room,
-                                                    unit_->floor().access.Fresh(unit_->now_ms()))));
+    entry = Data().Add(EntryPtr(NewEntry<Type>(key, room, FreshAccess())));
   }
   return Edit<Type>(*this, key, PlaceOf(ValueSlot(Data(), entry)));
 }
