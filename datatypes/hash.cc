@@ -43,9 +43,11 @@ bool Hash::IsEmpty() const {
 
 size_t Hash::Size() const {
   if (!Exists()) return 0;
-  if (IsTable()) return AsTable().Size() - AsTable().CountExpired(now_ms_);
-  return AsListpack().Count() / Stride() - CountExpiredRows();
+  const size_t all = IsTable() ? AsTable().Size() : AsListpack().Count() / Stride();
+  return all - CountExpired();
 }
+
+size_t Hash::CountExpired() const { return IsTable() ? AsTable().CountExpired(now_ms_) : CountExpiredRows(); }
 
 size_t Hash::CountExpiredRows() const {
   size_t count = 0;

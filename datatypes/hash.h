@@ -82,6 +82,8 @@ class Hash : public Collection {
   // kNoDeadline when no field has one. Cost: O(1).
   int64_t NextDeadline() const;
   bool HasExpired() const { return IsOver(NextDeadline()); }
+  // Fields whose time has come. Requires: there is a hash. Cost: O(of them), O(n) when packed.
+  size_t CountExpired() const;
   // True when there are fields, and the time of all has come.
   bool AllExpired() const;
   // Takes out at most `limit` fields whose time has come, the longest expired first, and returns their names.

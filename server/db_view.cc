@@ -6,9 +6,13 @@
 
 namespace respite {
 
+Entry* DbView::Add(Bytes key, StringContent content, int64_t deadline_ms) {
+  unit_->Created(index_, key);
+  return Data().Add(key, std::move(content), deadline_ms, FreshAccess());
+}
+
 Entry* DbView::Put(Entry* entry, Bytes key, StringContent content, int64_t deadline_ms) {
-  if (entry == nullptr)
-    return Data().Add(key, std::move(content), deadline_ms, unit_->floor().access.Fresh(unit_->now_ms()));
+  if (entry == nullptr) return Add(key, std::move(content), deadline_ms);
   BlobRef blob;
   std::unique_ptr<Object> object;
   if (entry->Form() == ValueForm::kBlob) blob = entry->Blob();
@@ -22,8 +26,7 @@ Entry* DbView::Put(Entry* entry, Bytes key, StringContent content, int64_t deadl
 }
 
 Entry* DbView::Assign(Entry* entry, Bytes key, StringContent content) {
-  if (entry == nullptr)
-    return Data().Add(key, std::move(content), kNoDeadline, unit_->floor().access.Fresh(unit_->now_ms()));
+  if (entry == nullptr) return Add(key, std::move(content), kNoDeadline);
   return Data().Assign(entry, std::move(content));
 }
 

@@ -33,7 +33,7 @@ class DbView {
   // Reads about a key (TTL, TYPE, EXISTS): counts, but does not mark it as used.
   const Entry* Inspect(Bytes key) {
     const Entry* entry = Peek(key);
-    ++(entry != nullptr ? unit_->floor().stats.hits : unit_->floor().stats.misses);
+    CountLookup(key, entry);
     return entry;
   }
   // As Read, and marks the key as used even for a client with CLIENT NO-TOUCH (TOUCH).
@@ -70,7 +70,7 @@ class DbView {
   // As Find, but counts a hit or a miss: for commands that answer with the value and then change it.
   Entry* FindToRead(Bytes key) {
     Entry* entry = Find(key);
-    ++(entry != nullptr ? unit_->floor().stats.hits : unit_->floor().stats.misses);
+    CountLookup(key, entry);
     return entry;
   }
 
@@ -91,6 +91,11 @@ class DbView {
   }
   template <class Type>
   Edit<Type> OpenOrCreate(Bytes key, size_t room = 0);
+  // As Open, but counts a hit or a miss.
+  template <class Type>
+  Edit<Type> OpenToRead(Bytes key) {
+    return Edit<Type>(*this, key, PlaceOf(ValueSlot(Data(), CheckType(FindToRead(key), Type::kType))));
+  }
   // As Read and Open, of an entry that was found already and has this type.
   template <class Type>
   const Type View(const Entry* entry) const {
@@ -105,6 +110,12 @@ class DbView {
   Entry* Put(Entry* entry, Bytes key, StringContent content, int64_t deadline_ms = kNoDeadline);
   // Gives it a value and keeps the deadline it has.
   Entry* Assign(Entry* entry, Bytes key, StringContent content);
+  // Gives a key that does not exist its value, made elsewhere.
+  Entry* Add(EntryPtr entry) {
+    Entry* added = Data().Add(std::move(entry));
+    unit_->Created(index_, added->Key());
+    return added;
+  }
   // Makes the text longer and its own to change; see Database::Grow.
   Entry* Grow(Entry* entry, size_t size) { return Data().Grow(entry, size); }
   Entry* SetDeadline(Entry* entry, int64_t deadline_ms) { return Data().SetDeadline(entry, deadline_ms); }
@@ -117,9 +128,8 @@ class DbView {
 
   // Empties the database; the caller decides where the content is freed.
   Database Flush() {
-    Database content = unit_->floor().keyspace.Detach(index_);
-    unit_->Flushed(index_, content.Size());
-    return content;
+    unit_->Flushed(index_, Data().Size());
+    return unit_->floor().keyspace.Detach(index_);
   }
   void SwapDatabases(int one, int other) {
     unit_->floor().keyspace.Swap(one, other);
@@ -131,12 +141,19 @@ class DbView {
   static constexpr size_t kPrefetchAhead = 16;
   void Prefetch(std::span<const Bytes> words, size_t step) const;
 
-  void Touched(Bytes key, const char* event, uint64_t changes = 1) { unit_->Touched(index_, key, event, changes); }
-  // A further event of the change that Touched reported.
-  void AlsoTouched(Bytes key, const char* event) { unit_->AlsoTouched(index_, key, event); }
+  // See Unit.
+  void Touched(Bytes key, KeyEvent event, uint64_t changes = 1) { unit_->Touched(index_, key, event, changes); }
+  void AlsoTouched(Bytes key, KeyEvent event) { unit_->AlsoTouched(index_, key, event); }
   void TouchedSilently(Bytes key) { unit_->TouchedSilently(index_, key); }
+  void Announce(Bytes key, KeyEvent event) { unit_->Announce(index_, key, event); }
+  void Count(uint64_t changes) { unit_->Count(changes); }
 
  private:
+  Entry* Add(Bytes key, StringContent content, int64_t deadline_ms);
+  void CountLookup(Bytes key, const Entry* entry) {
+    if (entry == nullptr) return unit_->Missed(index_, key);
+    ++unit_->floor().stats.hits;
+  }
   void MarkUsed(Entry& entry) { entry.SetAccess(unit_->floor().access.Used(entry.Access(), unit_->now_ms())); }
   template <class EntryType>
   static EntryType* CheckType(EntryType* entry, ValueType type) {
@@ -190,12 +207,12 @@ class Edit {
   const Type* operator->() const { return &value_; }
   Type& operator*() { return value_; }
 
-  void Touched(const char* event, uint64_t changes = 1) {
+  void Touched(KeyEvent event, uint64_t changes = 1) {
     touched_ = true;
     db_.Touched(key_, event, changes);
   }
   // A further event of a change that Touched reported, of this or of another key.
-  void AlsoTouched(const char* event) {
+  void AlsoTouched(KeyEvent event) {
     touched_ = true;
     db_.AlsoTouched(key_, event);
   }
@@ -220,7 +237,7 @@ template <class Type>
 Edit<Type> DbView::OpenOrCreate(Bytes key, size_t room) {
   Entry* entry = CheckType(Find(key), Type::kType);
   if (entry == nullptr) {
-    entry = Data().Add(EntryPtr(NewEntry<Type>(key, room, FreshAccess())));
+    entry = Add(EntryPtr(NewEntry<Type>(key, room, FreshAccess())));
   }
   return Edit<Type>(*this, key, PlaceOf(ValueSlot(Data(), entry)));
 }

@@ -59,6 +59,7 @@ Executor::Outcome Executor::Execute(Session& session, const Command* command, st
   current_ = nullptr;
   if (session.waiting_since_ms >= 0) return Outcome::kPostponed;
   if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
+  if (!session.deferred_pushes.empty()) session.out.Append(std::exchange(session.deferred_pushes, {}));
   last_us_ = server_.clock().MonotonicUs();
   if (session.redacted_words.empty()) {
     KeepBooks(run, started_us, succeeded);

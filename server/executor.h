@@ -40,6 +40,13 @@ class Executor {
   // Its client and words; null and stale when there is none.
   const Session* CurrentSession() const { return current_ == nullptr ? nullptr : current_session_; }
   std::span<const Bytes> CurrentWords() const { return current_words_; }
+  // Whether a message for this session (a publication, an invalidation) must wait in its deferred_pushes until the
+  // command is done: so it does not stand inside the reply. Redis: SUBSCRIBE and its kin answer with messages, among
+  // which others may come.
+  bool DefersPushes(const Session& session) const {
+    constexpr uint32_t kAnswersWithPushes = kPubSub | kNoScript;
+    return CurrentSession() == &session && (current_->flags & kAnswersWithPushes) != kAnswersWithPushes;
+  }
   // Monotonic, as of the last command.
   int64_t NowMs() const { return last_us_ / 1000; }
   int64_t WallMs() const { return (wall_base_us_ + last_us_) / 1000; }

@@ -80,6 +80,8 @@ struct Session {
   std::vector<std::string> postponed;
   int64_t waiting_since_ms = -1;  // monotonic; the request in `postponed` waits by itself (WAIT); -1: it does not
   WaitEnd wait_end = WaitEnd::kNone;
+  // Messages that the running command caused for its own client: they go behind its reply.
+  std::string deferred_pushes;
   // Words of the running command that SLOWLOG and MONITOR must not show; see Call::Redact.
   std::vector<size_t> redacted_words;
   bool postponed_listed = false;  // stands in Clients' list of postponed sessions

@@ -6,8 +6,13 @@ namespace respite {
 
 void Unit::Purge(int db, Entry* entry) {
   ++floor_.stats.expired_keys;
-  if (Recorded()) floor_.journal->Append(db, {"DEL", std::string(entry->Key())});
+  Drop(db, entry, "expired");
+}
+
+void Unit::Drop(int db, Entry* entry, KeyEvent event) {
+  if (Recorded()) effects_.push_back({db, {"DEL", std::string(entry->Key())}});
   EntryPtr taken = floor_.keyspace[db].Take(entry);
+  AlsoTouched(db, taken->Key(), event);
   if (floor_.disposal != nullptr) floor_.disposal->Expired(std::move(taken));
 }
 
@@ -16,11 +21,8 @@ Entry* Unit::PurgeFields(int db, Entry* entry, size_t limit) {
   if (!hash.HasExpired()) return entry;
   AlsoTouched(db, entry->Key(), "hexpired");
   if (hash.AllExpired()) {
-    floor_.stats.expired_fields += entry->FreeEffort();
-    if (Recorded()) floor_.journal->Append(db, {"DEL", std::string(entry->Key())});
-    AlsoTouched(db, entry->Key(), "del");
-    EntryPtr taken = floor_.keyspace[db].Take(entry);
-    if (floor_.disposal != nullptr) floor_.disposal->Expired(std::move(taken));
+    floor_.stats.expired_fields += hash.CountExpired();
+    Drop(db, entry, "del");
     return nullptr;
   }
   std::vector<std::string> words = hash.RemoveExpired(limit);
@@ -28,15 +30,15 @@ Entry* Unit::PurgeFields(int db, Entry* entry, size_t limit) {
   if (Recorded()) {
     const std::string head[] = {"HDEL", std::string(hash.slot().entry()->Key())};
     words.insert(words.begin(), std::begin(head), std::end(head));
-    floor_.journal->Append(db, words);
+    effects_.push_back({db, std::move(words)});
   }
   return hash.slot().entry();
 }
 
 void Unit::Record(int db, const Effect& effect, std::span<const Bytes> words) {
   if (!Recorded()) return;
-  if (!effect.Replaced()) return floor_.journal->Append(db, {words.begin(), words.end()});
-  for (const auto& command : effect.Commands()) floor_.journal->Append(db, command);
+  if (!effect.Replaced()) return effects_.push_back({db, {words.begin(), words.end()}});
+  for (const auto& command : effect.Commands()) effects_.push_back({db, command});
 }
 
 void Unit::Close() {
@@ -52,6 +54,8 @@ void Unit::Close() {
     }
   }
   purge_.clear();
+  if (!effects_.empty()) floor_.journal->Append(effects_);
+  effects_.clear();
 }
 
 }  // namespace respite

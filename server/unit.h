@@ -1,8 +1,8 @@
-// Unit: one atomic execution: a command, later an EXEC or a script.
+// Unit: one atomic execution: a command, or an EXEC with all that was queued.
 //
-// Everything that a write entails flows from here. DbView reports what changed; when the Unit closes it purges the
-// expired keys and fields that reads came across and hands the effects to the Journal. Time and chance enter a Unit
-// once.
+// Everything that a write entails flows from here. DbView reports what changed, and the ChangeListener hears of it at
+// once; when the Unit closes it purges the expired keys and fields that reads came across and hands the effects to the
+// Journal, all together. Time and chance enter a Unit once.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,36 @@
 #include "datatypes/encoding_limits.h"
 #include "datatypes/keyspace.h"
 #include "server/access.h"
+#include "server/key_event.h"
 
 namespace respite {
+
+// One command that gives the same result on any server, at any time: absolute deadlines, final values.
+struct JournalEntry {
+  int db;
+  std::vector<std::string> words;
+};
 
 // Takes the effects of closed Units, in order: what an append-only file and replicas need to repeat them.
 class Journal {
  public:
   virtual ~Journal() = default;
-  // `words` is one command that gives the same result on any server, at any time: absolute deadlines, final values.
-  virtual void Append(int db, const std::vector<std::string>& words) = 0;
+  // The effects of one Unit, at least one; several are to be repeated all or not at all.
+  virtual void Append(std::span<const JournalEntry> effects) = 0;
+};
+
+// Hears of changes while they happen: transactions that watch keys, clients that wait for them or cache them, and those
+// who subscribed to keyspace events.
+class ChangeListener {
+ public:
+  virtual ~ChangeListener() = default;
+  // A key came, went, or has another value.
+  virtual void OnChange(int db, Bytes key) = 0;
+  virtual void OnEvent(int db, Bytes key, KeyEvent event) = 0;
+  // A database is about to lose all its keys.
+  virtual void OnFlush(int db) = 0;
+  // Two databases changed places.
+  virtual void OnSwap(int one, int other) = 0;
 };
 
 // What a command says of itself to the Journal. By default a command that changed something is repeated word by word; a
@@ -50,6 +71,8 @@ class Effect {
     replaced_ = true;
     commands_.push_back(std::move(words));
   }
+  // Something changed, and nothing of it is to be repeated but what Replace says further on.
+  void ReplaceByNothing() { replaced_ = true; }
   bool Recorded() const { return recorded_; }
   bool Replaced() const { return replaced_; }
   const std::vector<std::vector<std::string>>& Commands() const { return commands_; }
@@ -92,9 +115,10 @@ struct DataFloor {
   KeyspaceStats& stats;
   const Access& access;
   const EncodingLimits& limits;
-  Journal* journal = nullptr;    // null: nobody listens
-  Disposal* disposal = nullptr;  // null: everything is freed at once
-  bool purges_held = false;      // CLIENT PAUSE: expired keys are absent, but stay where they are
+  Journal* journal = nullptr;          // null: nobody keeps a record
+  ChangeListener* listener = nullptr;  // null: nobody wants to know
+  Disposal* disposal = nullptr;        // null: everything is freed at once
+  bool purges_held = false;            // CLIENT PAUSE: expired keys are absent, but stay where they are
 };
 
 class Unit {
@@ -107,29 +131,52 @@ class Unit {
   DataFloor& floor() { return floor_; }
   bool Recorded() const { return floor_.journal != nullptr; }
 
-  // A key was changed by the running command. `event` is the name of its keyspace event. Redis: some commands count each
-  // of their changes to one key in rdb_changes_since_last_save; without any there is only the event.
-  void Touched([[maybe_unused]] int db, [[maybe_unused]] Bytes key, [[maybe_unused]] const char* event,
-               uint64_t changes = 1) {
+  // A key was changed by the running command. Redis: some commands count each of their changes to one key in
+  // rdb_changes_since_last_save.
+  void Touched(int db, Bytes key, KeyEvent event, uint64_t changes = 1) {
+    Count(changes);
+    AlsoTouched(db, key, event);
+  }
+  // A further event of a change that was counted already, of this or another key.
+  void AlsoTouched(int db, Bytes key, KeyEvent event) {
+    if (floor_.listener == nullptr) return;
+    floor_.listener->OnChange(db, key);
+    floor_.listener->OnEvent(db, key, event);
+  }
+  // A key was changed, and there is no event for it (PFCOUNT, which stores what it counted).
+  void TouchedSilently(int db, Bytes key) {
+    Count(1);
+    if (floor_.listener != nullptr) floor_.listener->OnChange(db, key);
+  }
+  // Something changed that does not count as the value of a key (who reads a stream, and how far).
+  void Count(uint64_t changes) {
     changes_ += changes;
     floor_.stats.dirty += changes;
   }
-  // A further event of a change that Touched reported already.
-  void AlsoTouched([[maybe_unused]] int db, [[maybe_unused]] Bytes key, [[maybe_unused]] const char* event) {}
-  // A key was changed, and there is no event for it (PFCOUNT, which stores what it counted).
-  void TouchedSilently([[maybe_unused]] int db, [[maybe_unused]] Bytes key) {
-    ++changes_;
-    ++floor_.stats.dirty;
+  // The event that goes with what Count reported.
+  void Announce(int db, Bytes key, KeyEvent event) {
+    if (floor_.listener != nullptr) floor_.listener->OnEvent(db, key, event);
   }
-  // A database lost all its `keys` keys. Redis: counts as many changes, and is recorded even when there were none.
-  void Flushed([[maybe_unused]] int db, size_t keys) {
+  // A key came into being; its value is reported by Touched.
+  void Created(int db, Bytes key) {
+    if (floor_.listener != nullptr) floor_.listener->OnEvent(db, key, "new");
+  }
+  // A key that was to be read does not exist.
+  void Missed(int db, Bytes key) {
+    ++floor_.stats.misses;
+    if (floor_.listener != nullptr) floor_.listener->OnEvent(db, key, "keymiss");
+  }
+  // A database is about to lose all its `keys` keys. Redis: counts as many changes, and is recorded even when there are
+  // none.
+  void Flushed(int db, size_t keys) {
+    if (floor_.listener != nullptr) floor_.listener->OnFlush(db);
     ++changes_;
     floor_.stats.dirty += keys;
   }
   // Two databases changed places.
-  void Swapped([[maybe_unused]] int one, [[maybe_unused]] int other) {
-    ++changes_;
-    ++floor_.stats.dirty;
+  void Swapped(int one, int other) {
+    if (floor_.listener != nullptr) floor_.listener->OnSwap(one, other);
+    Count(1);
   }
   // Changes so far; a command that leaves it as it was had no effect.
   uint64_t Changes() const { return changes_; }
@@ -143,13 +190,18 @@ class Unit {
 
   // Effects of a command that changed something: what it said, or its own words.
   void Record(int db, const Effect& effect, std::span<const Bytes> words);
+  // Purges what has expired and hands the effects over. The Unit may be used again; it is another one then.
   void Close();
 
  private:
+  // Takes out a key whose time has come.
+  void Drop(int db, Entry* entry, KeyEvent event);
+
   DataFloor& floor_;
   int64_t now_ms_;
   uint64_t changes_ = 0;
   std::vector<std::pair<int, std::string>> purge_;
+  std::vector<JournalEntry> effects_;
 };
 
 }  // namespace respite

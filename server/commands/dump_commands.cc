@@ -143,7 +143,7 @@ void RunRestore(Call& call) {
     return call.reply.Ok();
   }
   if (replaced != nullptr) DeleteReplaced(call, call.db, replaced);
-  call.db.SetDeadline(call.db.Data().Add(std::move(entry)), deadline_ms);
+  call.db.SetDeadline(call.db.Add(std::move(entry)), deadline_ms);
   call.db.Touched(key, "restore");
   RecordRestore(call, key, deadline_ms, payload, options);
   call.reply.Ok();

@@ -240,7 +240,7 @@ void ReplyPlaces(Call& call, const GeoQuery& query, const FoundPlaces& found) {
   }
 }
 
-void StorePlaces(Call& call, Bytes key, const GeoQuery& query, const FoundPlaces& found, const char* event) {
+void StorePlaces(Call& call, Bytes key, const GeoQuery& query, const FoundPlaces& found, KeyEvent event) {
   ScoredResult result(call.db.Data().Seed());
   for (const FoundPlace& place : found)
     result.Append(found.NameOf(place),
@@ -256,7 +256,8 @@ void Search(Call& call, GeoForm form) {
   if (query.store_key) target = query.store_key;
   const FoundPlaces found(places, query);
   if (!target) return ReplyPlaces(call, query, found);
-  StorePlaces(call, *target, query, found, form == GeoForm::kSearchStore ? "geosearchstore" : "georadiusstore");
+  StorePlaces(call, *target, query, found,
+              form == GeoForm::kSearchStore ? KeyEvent("geosearchstore") : KeyEvent("georadiusstore"));
 }
 
 struct GeoRadius {

@@ -52,7 +52,7 @@ class FieldChanges {
   void Set(Bytes field) { set_.push_back(field); }
   void Delete(Bytes field) { deleted_.push_back(field); }
   // Tells what was done: `event` for the fields that were set, and the command that sets them again, up to FIELDS.
-  void Tell(Edit<Hash>& hash, const char* event, std::vector<std::string> command) {
+  void Tell(Edit<Hash>& hash, KeyEvent event, std::vector<std::string> command) {
     if (!set_.empty()) {
       hash.Touched(event);
       command.insert(command.end(), {"FIELDS", std::to_string(set_.size())});

@@ -120,7 +120,7 @@ bool RenameKey(Call& call, IfTaken if_taken) {
   if (replaced != nullptr && if_taken == IfTaken::kKeepBoth) return false;
 
   if (replaced != nullptr) DeleteReplaced(call, call.db, replaced);
-  call.db.Data().Add(EntryPtr(Entry::Rename(call.db.Take(entry).release(), new_key)));
+  call.db.Add(EntryPtr(Entry::Rename(call.db.Take(entry).release(), new_key)));
   call.db.Touched(key, "rename_from");
   call.db.AlsoTouched(new_key, "rename_to");
   return true;
@@ -169,7 +169,7 @@ struct Move {
     DbView target = call.db.Other(index);
     Entry* entry = call.db.Find(key);
     if (entry == nullptr || target.Find(key) != nullptr) return call.reply.Integer(0);
-    target.Data().Add(call.db.Take(entry));
+    target.Add(call.db.Take(entry));
     call.db.Touched(key, "move_from");
     target.AlsoTouched(key, "move_to");
     call.reply.Integer(1);
@@ -215,7 +215,7 @@ struct Copy {
     Entry* replaced = target.Find(new_key);
     if (replaced != nullptr && !options.replaces) return call.reply.Integer(0);
     if (replaced != nullptr) DeleteReplaced(call, target, replaced);
-    target.Data().Add(EntryPtr(Entry::Clone(*entry, new_key, entry->Deadline(), entry->Access())));
+    target.Add(EntryPtr(Entry::Clone(*entry, new_key, entry->Deadline(), entry->Access())));
     target.Touched(new_key, "copy_to");
     call.reply.Integer(1);
   }

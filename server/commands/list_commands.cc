@@ -13,8 +13,8 @@ namespace respite {
 
 namespace {
 
-const char* PushEvent(ListEnd end) { return end == ListEnd::kHead ? "lpush" : "rpush"; }
-const char* PopEvent(ListEnd end) { return end == ListEnd::kHead ? "lpop" : "rpop"; }
+KeyEvent PushEvent(ListEnd end) { return end == ListEnd::kHead ? KeyEvent("lpush") : KeyEvent("rpush"); }
+KeyEvent PopEvent(ListEnd end) { return end == ListEnd::kHead ? KeyEvent("lpop") : KeyEvent("rpop"); }
 size_t IndexAt(ListEnd end, const List& list) { return end == ListEnd::kHead ? 0 : list.Size() - 1; }
 
 ListEnd EndNamed(Bytes word) {
@@ -147,7 +147,7 @@ void PopOne(Call& call, Edit<List>& list, ListEnd end) {
 
 void Pop(Call& call, ListEnd end) {
   const Bytes key = call.args.Next();
-  if (call.args.Left() > 1) throw refusals::WrongArity(PopEvent(end));
+  if (call.args.Left() > 1) throw refusals::WrongArity(PopEvent(end).Name());
   std::optional<size_t> count;
   if (!call.args.AtEnd()) {
     count = static_cast<size_t>(IntegerFrom(0, call.args.Next(), refusals::kMustBePositive));

@@ -29,11 +29,11 @@ SetResult NewResult(Call& call, Bytes key) {
 }
 
 // Puts the result in the place of whatever was at its key; an empty one only makes room.
-void StoreResult(Call& call, Bytes destination, SetResult& result, const char* event) {
+void StoreResult(Call& call, Bytes destination, SetResult& result, KeyEvent event) {
   const size_t size = result.set().Size();
   Entry* old = call.db.Find(destination);
   if (old != nullptr) DeleteReplaced(call, call.db, old);
-  if (size > 0) call.db.Data().Add(result.Release());
+  if (size > 0) call.db.Add(result.Release());
   if (size > 0) call.db.Touched(destination, event);
   if (size == 0 && old != nullptr) call.db.Touched(destination, "del");
   call.reply.Integer(static_cast<int64_t>(size));
@@ -148,7 +148,7 @@ void SendResult(Call& call, Operation operate) {
   ReplySet(call, result.set());
 }
 
-void StoreOperation(Call& call, Operation operate, const char* event) {
+void StoreOperation(Call& call, Operation operate, KeyEvent event) {
   const Bytes destination = call.args.Next();
   const std::vector<Set> sets = ReadSets(call, call.args.Rest());
   SetResult result = NewResult(call, destination);

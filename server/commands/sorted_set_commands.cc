@@ -88,7 +88,7 @@ AddCounts AddPairs(Edit<SortedSet>& set, const ZAddOptions& options, const PairS
     if (counts.last.outcome == Outcome::kChanged) ++counts.changed;
   }
   const auto changes = static_cast<uint64_t>(counts.added + counts.changed);
-  if (changes > 0) set.Touched(options.Increments() ? "zincr" : "zadd", changes);
+  if (changes > 0) set.Touched(options.Increments() ? KeyEvent("zincr") : KeyEvent("zadd"), changes);
   return counts;
 }
 
@@ -252,7 +252,7 @@ void Pop(Edit<SortedSet>& set, End end, size_t count, Write&& write) {
   const RankSpan span{end == End::kMin ? 0 : set->Size() - count, count};
   set->ForEach(span, end == End::kMin ? Direction::kUp : Direction::kDown, write);
   set->Remove(span);
-  set.Touched(end == End::kMin ? "zpopmin" : "zpopmax", count);
+  set.Touched(end == End::kMin ? KeyEvent("zpopmin") : KeyEvent("zpopmax"), count);
 }
 
 // ZPOPMIN and ZPOPMAX. Redis: under RESP3 each member and its score are a pair only if a count was asked for.

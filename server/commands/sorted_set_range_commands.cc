@@ -287,7 +287,7 @@ struct ZLexCount {
 
 // `span_of` says which members of the set go.
 template <class SpanOf>
-void RemoveRange(Call& call, Bytes key, const char* event, SpanOf&& span_of) {
+void RemoveRange(Call& call, Bytes key, KeyEvent event, SpanOf&& span_of) {
   Edit<SortedSet> set = call.db.Open<SortedSet>(key);
   const RankSpan span = set ? span_of(*set) : RankSpan{};
   if (span.count > 0) {

@@ -51,13 +51,13 @@ RankSpan RankRange::Among(size_t size) const {
   return {static_cast<size_t>(first), static_cast<size_t>(last - first + 1)};
 }
 
-void StoreSortedSet(Call& call, Bytes key, ScoredResult& result, const char* event) {
+void StoreSortedSet(Call& call, Bytes key, ScoredResult& result, KeyEvent event) {
   Entry* replaced = call.db.Find(key);
   if (replaced != nullptr) DeleteReplaced(call, call.db, replaced);
   EntryPtr entry = result.MakeEntry(key, call.db.Limits(), call.db.FreshAccess());
   const auto size = static_cast<int64_t>(call.db.View<SortedSet>(entry.get()).Size());
   if (size > 0) {
-    call.db.Data().Add(std::move(entry));
+    call.db.Add(std::move(entry));
     call.db.Touched(key, event);
   } else if (replaced != nullptr) {
     call.db.Touched(key, "del");

@@ -59,6 +59,6 @@ inline size_t PositiveCount(Bytes word, const char* refusal) {
 
 // Puts the result in the place of whatever `key` holds, or deletes the key when there is nothing in it, and replies
 // with the number of members.
-void StoreSortedSet(Call& call, Bytes key, ScoredResult& result, const char* event);
+void StoreSortedSet(Call& call, Bytes key, ScoredResult& result, KeyEvent event);
 
 }  // namespace respite

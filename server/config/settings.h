@@ -16,6 +16,7 @@
 
 #include "base/log.h"
 #include "datatypes/encoding_limits.h"
+#include "server/key_event.h"
 
 namespace respite {
 
@@ -46,25 +47,6 @@ inline constexpr uint32_t kShutdownSave = 1;
 inline constexpr uint32_t kShutdownNoSave = 2;
 inline constexpr uint32_t kShutdownNow = 4;
 inline constexpr uint32_t kShutdownForce = 8;
-
-// Bits of notify-keyspace-events, each with its letter.
-inline constexpr uint32_t kNotifyKeyspace = 1U << 0;  // K
-inline constexpr uint32_t kNotifyKeyevent = 1U << 1;  // E
-inline constexpr uint32_t kNotifyGeneric = 1U << 2;   // g
-inline constexpr uint32_t kNotifyString = 1U << 3;    // $
-inline constexpr uint32_t kNotifyList = 1U << 4;      // l
-inline constexpr uint32_t kNotifySet = 1U << 5;       // s
-inline constexpr uint32_t kNotifyHash = 1U << 6;      // h
-inline constexpr uint32_t kNotifyZset = 1U << 7;      // z
-inline constexpr uint32_t kNotifyExpired = 1U << 8;   // x
-inline constexpr uint32_t kNotifyEvicted = 1U << 9;   // e
-inline constexpr uint32_t kNotifyStream = 1U << 10;   // t
-inline constexpr uint32_t kNotifyKeyMiss = 1U << 11;  // m, not part of A
-inline constexpr uint32_t kNotifyModule = 1U << 13;   // d
-inline constexpr uint32_t kNotifyNewKey = 1U << 14;   // n, not part of A
-inline constexpr uint32_t kNotifyAll = kNotifyGeneric | kNotifyString | kNotifyList | kNotifySet | kNotifyHash |
-                                       kNotifyZset | kNotifyExpired | kNotifyEvicted | kNotifyStream |
-                                       kNotifyModule;  // A
 
 struct SavePoint {
   int64_t seconds;

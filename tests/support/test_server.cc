@@ -58,7 +58,7 @@ std::string ValueText(const Entry& entry) {
 
 std::vector<std::string> RecordingJournal::Lines() const {
   std::vector<std::string> lines;
-  for (const Record& record : records_) {
+  for (const JournalEntry& record : records_) {
     std::string line = std::to_string(record.db) + ":";
     for (const std::string& word : record.words) line += " " + word;
     lines.push_back(line);
@@ -164,7 +164,7 @@ void ExpectReplayMatches(TestServer& server) {
   TestServer repeated(options);
   TestClient client(repeated);
   client.session().authenticated = true;
-  for (const RecordingJournal::Record& record : server.journal().Records()) {
+  for (const JournalEntry& record : server.journal().Records()) {
     client.session().db = record.db;
     TestReply reply = client.Run(record.words);
     if (reply.HasValue() && reply.tree->IsError()) {

@@ -28,18 +28,15 @@ namespace respite {
 // Remembers every effect in order.
 class RecordingJournal final : public Journal {
  public:
-  struct Record {
-    int db;
-    std::vector<std::string> words;
-  };
-
-  void Append(int db, const std::vector<std::string>& words) override { records_.push_back({db, words}); }
-  const std::vector<Record>& Records() const { return records_; }
+  void Append(std::span<const JournalEntry> effects) override {
+    records_.insert(records_.end(), effects.begin(), effects.end());
+  }
+  const std::vector<JournalEntry>& Records() const { return records_; }
   // One line for each effect: `0: SET k v PXAT 1000`.
   std::vector<std::string> Lines() const;
 
  private:
-  std::vector<Record> records_;
+  std::vector<JournalEntry> records_;
 };
 
 class TestServer final : public Host {

@@ -1,0 +1,76 @@
+// KeyEvent: what a keyspace notification says of a key, and the class that notify-keyspace-events knows it by.
+#pragma once
+
+#include <cstdint>
+
+#include "base/bytes.h"
+
+namespace respite {
+
+// Bits of notify-keyspace-events, each with its letter. K and E choose the form of a message, the others are classes.
+inline constexpr uint32_t kNotifyKeyspace = 1U << 0;  // K
+inline constexpr uint32_t kNotifyKeyevent = 1U << 1;  // E
+inline constexpr uint32_t kNotifyGeneric = 1U << 2;   // g
+inline constexpr uint32_t kNotifyString = 1U << 3;    // $
+inline constexpr uint32_t kNotifyList = 1U << 4;      // l
+inline constexpr uint32_t kNotifySet = 1U << 5;       // s
+inline constexpr uint32_t kNotifyHash = 1U << 6;      // h
+inline constexpr uint32_t kNotifyZset = 1U << 7;      // z
+inline constexpr uint32_t kNotifyExpired = 1U << 8;   // x
+inline constexpr uint32_t kNotifyEvicted = 1U << 9;   // e
+inline constexpr uint32_t kNotifyStream = 1U << 10;   // t
+inline constexpr uint32_t kNotifyKeyMiss = 1U << 11;  // m, not part of A
+inline constexpr uint32_t kNotifyModule = 1U << 13;   // d
+inline constexpr uint32_t kNotifyNewKey = 1U << 14;   // n, not part of A
+inline constexpr uint32_t kNotifyAll = kNotifyGeneric | kNotifyString | kNotifyList | kNotifySet | kNotifyHash |
+                                       kNotifyZset | kNotifyExpired | kNotifyEvicted | kNotifyStream |
+                                       kNotifyModule;  // A
+
+// An event is written as its name, and only names that Redis has compile: `Touched(key, "lpush")`. Where one of several
+// is chosen: `left ? KeyEvent("lpush") : KeyEvent("rpush")`.
+class KeyEvent {
+ public:
+  consteval KeyEvent(const char* name) : name_(name), kind_(KindOf(name)) {}  // NOLINT: meant to convert
+
+  constexpr Bytes Name() const { return name_; }
+  // One of the class bits.
+  constexpr uint32_t Kind() const { return kind_; }
+
+ private:
+  static consteval bool IsOneOf(Bytes name, Bytes names) {
+    for (size_t end = 0; end != Bytes::npos && !names.empty(); names.remove_prefix(end == Bytes::npos ? 0 : end + 1)) {
+      end = names.find(' ');
+      if (names.substr(0, end) == name) return true;
+    }
+    return false;
+  }
+  static consteval uint32_t KindOf(Bytes name) {
+    if (IsOneOf(name, "del expire persist rename_from rename_to move_from move_to copy_to restore")) {
+      return kNotifyGeneric;
+    }
+    if (IsOneOf(name, "set setrange append incrby incrbyfloat setbit pfadd")) return kNotifyString;
+    if (IsOneOf(name, "lpush rpush lpop rpop linsert lset lrem ltrim sortstore")) return kNotifyList;
+    if (IsOneOf(name, "sadd srem spop sinterstore sunionstore sdiffstore")) return kNotifySet;
+    if (IsOneOf(name, "hset hdel hincrby hincrbyfloat hexpire hpersist hexpired")) return kNotifyHash;
+    if (IsOneOf(name,
+                "zadd zincr zrem zpopmin zpopmax zremrangebyrank zremrangebyscore zremrangebylex zrangestore "
+                "zunionstore zinterstore zdiffstore georadiusstore geosearchstore")) {
+      return kNotifyZset;
+    }
+    if (IsOneOf(name,
+                "xadd xdel xtrim xsetid xgroup-create xgroup-createconsumer xgroup-delconsumer xgroup-destroy "
+                "xgroup-setid")) {
+      return kNotifyStream;
+    }
+    if (IsOneOf(name, "expired")) return kNotifyExpired;
+    if (IsOneOf(name, "evicted")) return kNotifyEvicted;
+    if (IsOneOf(name, "keymiss")) return kNotifyKeyMiss;
+    if (IsOneOf(name, "new")) return kNotifyNewKey;
+    throw "no such keyspace event";  // ends the compilation
+  }
+
+  Bytes name_;
+  uint32_t kind_;
+};
+
+}  // namespace respite
