@@ -128,6 +128,25 @@ StreamLog::Place StreamLog::Find(const StreamId& id) const {
 
 bool StreamLog::Contains(const StreamId& id) const { return !Find(id).block.AtEnd(); }
 
+uint64_t StreamLog::CountRange(const StreamId& from, const StreamId& to, uint64_t most) const {
+  if (from > to || length_ == 0) return 0;
+  if (from <= first_id_ && to >= last_live_id_) return std::min(length_, most);
+  auto at = blocks_.AtOrBefore(from);
+  if (at.AtEnd()) at = blocks_.First();
+  uint64_t count = 0;
+  for (; !at.AtEnd() && at.Id() <= to && count < most; at.Next()) {
+    if (at.Id() >= from && at.Get()->LastId() <= to) {
+      count += at.Get()->LiveCount();
+      continue;
+    }
+    for (StreamBlock::Cursor entry(*at.Get(), at.Id()); entry.IsValid() && count < most; entry.Next()) {
+      const StreamId& id = entry.Get().id;
+      if (entry.Get().state == StreamBlock::EntryState::kLive && id >= from && id <= to) ++count;
+    }
+  }
+  return std::min(count, most);
+}
+
 void StreamLog::DropBlock(const StreamId& id, StreamBlock* block) {
   StreamBlock::Destroy(block);
   blocks_.Erase(id);

@@ -129,6 +129,8 @@ class StreamLog final : public Object {
   // Removes an entry; false when there is none. Cost: O(log n + block).
   bool Delete(const StreamId& id);
   bool Contains(const StreamId& id) const;
+  // How many live entries have from <= ID <= to, at most `most`. Cost: O(blocks + two blocks).
+  uint64_t CountRange(const StreamId& from, const StreamId& to, uint64_t most) const;
   // Answers how many were removed. Cost: O(removed).
   uint64_t Trim(const StreamTrim& trim);
 
