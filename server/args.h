@@ -35,6 +35,18 @@ class Args {
     return words_[next_++];
   }
   int64_t NextInteger(const char* refusal = refusals::kNotInteger) { return Integer(Next(), refusal); }
+  // Redis: a word that is no integer at all gets the same answer as one below `least`, which must not be negative.
+  size_t NextCount(int64_t least, const char* refusal) {
+    const int64_t count = NextInteger(refusal);
+    if (count < least) throw Refusal{refusal};
+    return static_cast<size_t>(count);
+  }
+  // So many words in a row.
+  std::span<const Bytes> NextMany(size_t count, const char* refusal = refusals::kSyntax) {
+    if (count > Left()) throw Refusal{refusal};
+    next_ += count;
+    return words_.subspan(next_ - count, count);
+  }
   double NextDouble() { return Double(Next()); }
 
   // Steps over the next word if it is this token, whatever its case.

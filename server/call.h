@@ -18,6 +18,7 @@ struct Call {
   Server& server;
   Session& session;
   const Command& command;
+  Unit& unit;
   Args args;
   DbView db;
   Reply reply;
@@ -32,6 +33,10 @@ struct Call {
       if (blob.View().data() == word.data()) return StringContent::Shared(blob);
     return StringContent::Text(word);
   }
+  // Nothing to answer with yet: the request runs again when one of the keys changes, and is answered when its time is
+  // up. The handler must have changed and replied nothing, and returns. Where nobody may wait (inside a transaction)
+  // the answer for the end of time is given at once.
+  void Wait(const Awaited& awaited);
   // Keeps args[word] (a password, say) out of SLOWLOG and MONITOR.
   void Redact(size_t word) { session.redacted_words.push_back(word); }
   // Writes a string value as a bulk string; a long one is sent from where it lies.

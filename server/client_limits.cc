@@ -52,7 +52,7 @@ void ClientLimits::FitReplyRoom(Session& session, int64_t now_ms) {
 
 bool ClientLimits::CheckIdle(Session& session, int64_t now_ms) {
   int64_t timeout_s = server_.settings().timeout;
-  if (timeout_s == 0 || session.kind != SessionKind::kNormal || session.monitor || !session.postponed.empty()) {
+  if (timeout_s == 0 || session.kind != SessionKind::kNormal || session.monitor || session.IsBlocked()) {
     return false;
   }
   if (now_ms - session.last_active_ms <= timeout_s * 1000) return false;

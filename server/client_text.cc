@@ -30,10 +30,12 @@ class Fields {
 };
 
 std::string FlagsOf(const Session& session) {
-  const std::array<std::pair<bool, char>, 8> flags = {{
+  const std::array<std::pair<bool, char>, 10> flags = {{
       {session.monitor, 'O'},
       {session.kind == SessionKind::kPubSub, 'P'},
-      {!session.postponed.empty(), 'b'},
+      {session.InTransaction(), 'x'},
+      {session.IsBlocked(), 'b'},
+      {session.transaction != nullptr && session.transaction->Stale(), 'd'},
       {session.close_after_reply, 'c'},
       {session.closing, 'A'},
       {session.unix_socket, 'U'},
@@ -65,7 +67,8 @@ size_t FreeInputBytes(const Session& session, int64_t now_ms) {
 
 size_t ArgumentBytes(const Session& session, std::span<const Bytes> running) {
   size_t bytes = session.in.PendingArgumentBytes();
-  for (const std::string& word : session.postponed) bytes += word.size();
+  const auto& kept = session.waiter != nullptr ? session.waiter->words : session.postponed;
+  for (const std::string& word : kept) bytes += word.size();
   for (Bytes word : running) bytes += word.size();
   return bytes;
 }
@@ -110,11 +113,11 @@ std::string ClientText(Server& server, const Session& session, std::span<const B
       .Number("sub", 0)
       .Number("psub", 0)
       .Number("ssub", 0)
-      .Number("multi", -1)
+      .Number("multi", session.InTransaction() ? static_cast<int64_t>(session.transaction->Size()) : -1)
       .Size("qbuf", session.in.BufferedBytes())
       .Size("qbuf-free", FreeInputBytes(session, now_ms))
       .Size("argv-mem", ArgumentBytes(session, running))
-      .Size("multi-mem", 0)
+      .Size("multi-mem", session.InTransaction() ? session.transaction->HeldBytes() : 0)
       .Size("rbs", session.reply_room_bytes)
       .Size("rbp", session.output_peak_bytes)
       .Size("obl", FirstPieceBytes(session))

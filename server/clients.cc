@@ -16,6 +16,7 @@ Session& Clients::Create(int64_t now_ms) {
 void Clients::Remove(Session& session) {
   RemoveMonitor(session);
   if (session.postponed_listed) std::erase(postponed_, &session);
+  if (session.continue_listed) std::erase(continued_, &session);
   if (session.flush_queued) std::erase(to_flush_, &session);  // else a thousand that hang up at once cost O(n²)
   std::replace(flushing_.begin(), flushing_.end(), &session, static_cast<Session*>(nullptr));
   sessions_.erase(session.id);
@@ -41,12 +42,13 @@ void Clients::Close(Session& session) {
   if (session.closing) return;
   session.closing = true;
   RemoveMonitor(session);
+  farewell_(session);
   if (std::exchange(session.postponed_listed, false)) std::erase(postponed_, &session);
   if (session.transport != nullptr) session.transport->Close();
 }
 
 void Clients::AddPostponed(Session& session) {
-  if (session.postponed_listed || session.waiting_since_ms >= 0) return;  // WAIT has a list of its own
+  if (session.postponed_listed) return;
   session.postponed_listed = true;
   postponed_.push_back(&session);
 }
@@ -54,6 +56,17 @@ void Clients::AddPostponed(Session& session) {
 std::vector<Session*> Clients::TakePostponed() {
   for (Session* session : postponed_) session->postponed_listed = false;
   return std::exchange(postponed_, {});
+}
+
+void Clients::Continue(Session& session) {
+  QueueFlush(session);
+  if (std::exchange(session.continue_listed, true)) return;
+  continued_.push_back(&session);
+}
+
+std::vector<Session*> Clients::TakeContinued() {
+  for (Session* session : continued_) session->continue_listed = false;
+  return std::exchange(continued_, {});
 }
 
 void Clients::AddMonitor(Session& session) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -50,12 +51,19 @@ class Clients {
   void FlushQueued();
   // No more input, no more output; the transport goes at once.
   void Close(Session& session);
+  // Called with each session that closes, so that nobody keeps it in a list.
+  void OnClose(std::function<void(Session&)> farewell) { farewell_ = std::move(farewell); }
 
   // CLIENT PAUSE: sessions whose request waits, in the order in which they came.
   void AddPostponed(Session& session);
   size_t PostponedCount() const { return postponed_.size(); }
   // Empties the list.
   std::vector<Session*> TakePostponed();
+
+  // Sessions whose wait is over: what else they have sent runs at the end of the Turn.
+  void Continue(Session& session);
+  // Empties the list.
+  std::vector<Session*> TakeContinued();
 
   // MONITOR: sessions that are told of every command.
   const std::vector<Session*>& Monitors() const { return monitors_; }
@@ -71,6 +79,8 @@ class Clients {
   std::vector<Session*> flushing_;
   std::vector<Session*> monitors_;
   std::vector<Session*> postponed_;
+  std::vector<Session*> continued_;
+  std::function<void(Session&)> farewell_ = [](Session&) {};
 };
 
 }  // namespace respite

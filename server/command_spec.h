@@ -190,6 +190,8 @@ struct CommandSpec {
   std::string_view history = {};  // "6.2.0: text|7.0.0: text"
   int arity = 0;                  // 0: derived from the syntax; else Redis' number where the two differ
   bool syscmd = false;            // COMMAND DOCS doc flag `syscmd`
+  bool skips_queue = false;       // runs at once inside a transaction
+  bool ends_transaction = false;  // even when it is refused
   KeyHook find_keys = nullptr;    // where the key specs do not tell all: variable, unknown or incomplete keys
 };
 

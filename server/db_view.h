@@ -116,6 +116,14 @@ class DbView {
     unit_->Created(index_, added->Key());
     return added;
   }
+  // Gives it to a key that may exist: `old` is what Find returned for it. Returns the old entry; the caller decides
+  // where that is freed.
+  EntryPtr Replace(Entry* old, EntryPtr entry) {
+    if (old == nullptr) return Add(std::move(entry)), nullptr;
+    EntryPtr replaced = Take(old);
+    Data().Add(std::move(entry));
+    return replaced;
+  }
   // Makes the text longer and its own to change; see Database::Grow.
   Entry* Grow(Entry* entry, size_t size) { return Data().Grow(entry, size); }
   Entry* SetDeadline(Entry* entry, int64_t deadline_ms) { return Data().SetDeadline(entry, deadline_ms); }

@@ -23,6 +23,7 @@ constexpr int kHandlersPerTurn = 128;
 struct EventLoop::Asio {
   asio::io_context context{1};
   asio::steady_timer cron{context};
+  asio::steady_timer wake{context};
 };
 
 EventLoop::EventLoop(Server& server)
@@ -66,6 +67,13 @@ void EventLoop::Stop(int exit_code) {
 
 // Asio would run it in this Turn, since a Turn polls: whoever posts again and again would hold back all replies.
 void EventLoop::Post(std::function<void()> task) { posted_.push_back(std::move(task)); }
+
+void EventLoop::WakeAt(int64_t monotonic_ms) {
+  asio_->wake.expires_after(std::chrono::milliseconds(monotonic_ms - server_.clock().MonotonicMs()));
+  asio_->wake.async_wait([this](const asio::error_code& error) {
+    if (!error) server_.Wake();
+  });
+}
 
 void EventLoop::EndTurn() {
   server_.EndTurn();

@@ -29,6 +29,7 @@ class EventLoop final : public Host {
   int Run();
   void Stop(int exit_code) override;
   void Post(std::function<void()> task) override;
+  void WakeAt(int64_t monotonic_ms) override;
 
   // Calls `handler` once, in a Turn, when this descriptor (not ours to close) has something to read.
   void OnReadable(int descriptor, std::function<void()> handler);

@@ -42,22 +42,31 @@ Executor::Outcome Executor::Execute(Session& session, const Command* command, st
       return Outcome::kDone;
     }
     if (command == nullptr) throw UnknownCommand(words);
-    PassGates({server_, session, *command, words});
+    const uint32_t flags = EffectiveFlags(session, *command);
+    PassGates({server_, session, *command, flags, words});
+    if (!session.monitor && server_.pause().Holds(flags)) return Outcome::kPostponed;
   } catch (const Refusal& refusal) {
     Reject(session, command, refusal);
     return Outcome::kDone;
   }
-  if (!session.monitor && server_.pause().Holds(*command)) return Outcome::kPostponed;
 
   const Run run{session, *command, words, blobs, pass};
   int64_t started_us = last_us_;
   size_t reply_start = session.out.Size();
+  if (session.InTransaction() && !command->Spec().skips_queue) {
+    Queue(session, *command, words);
+    if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
+    return Outcome::kDone;
+  }
   current_session_ = &session;
   current_words_ = words;
   current_ = command;
   bool succeeded = RunHandler(run);
   current_ = nullptr;
-  if (session.waiting_since_ms >= 0) return Outcome::kPostponed;
+  if (session.waiter != nullptr) {
+    if (pass == Pass::kFirst && !server_.clients().Monitors().empty()) FeedMonitors(run);
+    return Outcome::kWaiting;
+  }
   if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
   if (!session.deferred_pushes.empty()) session.out.Append(std::exchange(session.deferred_pushes, {}));
   last_us_ = server_.clock().MonotonicUs();
@@ -67,42 +76,89 @@ Executor::Outcome Executor::Execute(Session& session, const Command* command, st
     std::vector<Bytes> shown = WithoutSecrets(words, std::exchange(session.redacted_words, {}));
     KeepBooks({session, *command, shown, blobs, pass}, started_us, succeeded);
   }
+  server_.waiting().ServeReady();
   return Outcome::kDone;
 }
 
+void Executor::Queue(Session& session, const Command& command, std::span<const Bytes> words) {
+  session.transaction->Queue(command, words);
+  Reply(session.out, session.resp).Simple("QUEUED");
+}
+
+void Executor::ExecuteQueued(Call& exec, const Command& command, std::span<const Bytes> words) {
+  const Run run{exec.session, command, words, {}, Pass::kFirst};
+  const Command* const exec_command = std::exchange(current_, &command);
+  const auto exec_words = std::exchange(current_words_, words);
+  const int64_t started_us = last_us_;
+  in_exec_ = true;
+  const bool succeeded = RunHandlerIn(exec.unit, run);
+  in_exec_ = false;
+  current_ = exec_command;
+  current_words_ = exec_words;
+  last_us_ = server_.clock().MonotonicUs();
+  const std::vector<Bytes> shown = WithoutSecrets(words, std::exchange(exec.session.redacted_words, {}));
+  KeepBooks({exec.session, command, shown, {}, Pass::kFirst}, started_us, succeeded);
+}
+
+void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {
+  Session& session = *waiter.session;
+  const size_t reply_start = session.out.Size();
+  Reply reply(session.out, session.resp);
+  if (end == WaitEnd::kTimeout) {
+    waiter.answer(reply);
+  } else {
+    reply.Error(refusals::kUnblocked);
+    server_.stats().CountError(refusals::kUnblocked);
+  }
+  if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
+  const std::vector<Bytes> words(waiter.words.begin(), waiter.words.end());
+  KeepBooks({session, *waiter.command, words, {}, Pass::kAgain}, last_us_, end == WaitEnd::kTimeout);
+}
+
 bool Executor::RunHandler(const Run& run) {
-  int64_t now_ms = WallMs();
-  Unit unit(server_.data(), now_ms);
+  Unit unit(server_.data(), WallMs());
+  const bool succeeded = RunHandlerIn(unit, run);
+  unit.Close();
+  return succeeded;
+}
+
+bool Executor::RunHandlerIn(Unit& unit, const Run& run) {
+  const uint64_t changes_before = unit.Changes();
   size_t reply_start = run.session.out.Size();
   size_t first_argument = run.command.parent == nullptr ? 1 : 2;
   Call call{.server = server_,
             .session = run.session,
             .command = run.command,
+            .unit = unit,
             .args = Args(run.words, first_argument),
             .db = DbView(unit, run.session.db, !run.session.no_touch),
             .reply = Reply(run.session.out, run.session.resp),
             .effect = Effect(unit.Recorded()),
-            .now_ms = now_ms,
+            .now_ms = unit.now_ms(),
             .blobs = run.blobs};
   bool succeeded = true;
   try {
     run.command.card->run(call);
-    if (unit.Changes() != 0) unit.Record(call.db.Index(), call.effect, run.words);
+    if (unit.Changes() != changes_before) unit.Record(call.db.Index(), call.effect, run.words);
   } catch (const Refusal& refusal) {
     succeeded = false;
     run.session.out.RollBack(reply_start);
     call.reply.Error(refusal.text);
     server_.stats().CountError(refusal.text);
   }
-  unit.Close();
   return succeeded;
 }
 
 void Executor::Reject(Session& session, const Command* command, const Refusal& refusal) {
   if (command != nullptr) ++server_.commands().StatsOf(*command).rejected_calls;
-  server_.stats().CountError(refusal.text);
+  // Redis: an EXEC that is refused ends its transaction, and says why.
+  const bool ends = command != nullptr && command->Spec().ends_transaction;
+  const Refusal told = ends ? refusals::ExecAborted(refusal.text) : refusal;
+  if (ends) server_.DropTransaction(session);
+  if (session.transaction != nullptr) session.transaction->Break();
+  server_.stats().CountError(told.text);
   size_t reply_start = session.out.Size();
-  Reply(session.out, session.resp).Error(refusal.text);
+  Reply(session.out, session.resp).Error(told.text);
   if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
 }
 

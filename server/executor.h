@@ -1,5 +1,6 @@
 // Executor: takes a request from "words" to "reply written": finds the command, asks the gates, opens a Unit, runs the
-// handler, turns a refusal into an error reply, and keeps the books (INFO commandstats, SLOWLOG, LATENCY, MONITOR).
+// handler, turns a refusal into an error reply, and keeps the books (INFO commandstats, SLOWLOG, LATENCY, MONITOR). A
+// command inside a transaction is queued instead, and comes back through ExecuteQueued.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include "base/refusal.h"
 #include "server/call.h"
 #include "server/session.h"
+#include "server/waiting.h"
 
 namespace respite {
 
@@ -20,7 +22,8 @@ class Executor {
  public:
   enum class Outcome : uint8_t {
     kDone,
-    kPostponed,  // the session must bring the request again later (CLIENT PAUSE, WAIT)
+    kPostponed,  // the session must bring the request again later (CLIENT PAUSE)
+    kWaiting,    // Waiting keeps the request until something happens (BLPOP, WAIT)
   };
 
   explicit Executor(Server& server) : server_(server) {}
@@ -34,6 +37,14 @@ class Executor {
   // `command` is Resolve(words). The reply is in session.out.
   Outcome Execute(Session& session, const Command* command, std::span<const Bytes> words,
                   std::span<const BlobRef> blobs = {}, Pass pass = Pass::kFirst);
+
+  // One command of a transaction, in the Unit of its EXEC. Its reply stands behind what is there; a refusal is part of
+  // it.
+  void ExecuteQueued(Call& exec, const Command& command, std::span<const Bytes> words);
+  // Answers a request whose wait ended without it running again.
+  void AnswerWaiter(const Waiter& waiter, WaitEnd end);
+  // False where a command has to answer at once though it has nothing: inside a transaction.
+  bool MayWait() const { return !in_exec_; }
 
   // The command that is running, for whoever must tell about it (crash report, CLIENT LIST).
   const Command* Current() const { return current_; }
@@ -65,6 +76,8 @@ class Executor {
   Refusal UnknownCommand(std::span<const Bytes> words) const;
   // False when the handler refused.
   bool RunHandler(const Run& run);
+  bool RunHandlerIn(Unit& unit, const Run& run);
+  void Queue(Session& session, const Command& command, std::span<const Bytes> words);
   void KeepBooks(const Run& run, int64_t started_us, bool succeeded);
   // Tells SLOWLOG and MONITOR.
   void Publish(const Run& run, int64_t duration_us);
@@ -78,8 +91,9 @@ class Executor {
   const Command* current_ = nullptr;
   const Session* current_session_ = nullptr;
   std::span<const Bytes> current_words_;
-  int64_t last_us_ = 0;            // monotonic: end of the last command, start of the next
-  int64_t wall_base_us_ = 0;       // wall minus monotonic
+  int64_t last_us_ = 0;       // monotonic: end of the last command, start of the next
+  int64_t wall_base_us_ = 0;  // wall minus monotonic
+  bool in_exec_ = false;
   int64_t attack_logged_ms_ = -1;  // monotonic; -1: never
 };
 

@@ -28,9 +28,14 @@ void Authentication(const GateContext& context) {
   if (context.server.auth().Required()) throw Refusal{refusals::kNoAuth};  // else it was taken away meanwhile
 }
 
-// Nothing is evicted yet: a policy that would make room lets the write pass.
+void Transactions(const GateContext& context) {
+  if (context.command.Is(kNoMulti) && context.session.InTransaction()) throw Refusal{refusals::kNotInTransaction};
+}
+
+// Nothing is evicted yet: a policy that would make room lets the write pass. Queueing takes memory, too.
 void Memory(const GateContext& context) {
-  if (!context.command.Is(kDenyOom)) return;
+  const bool queued = context.session.InTransaction() && !context.command.Spec().skips_queue;
+  if ((context.flags & kDenyOom) == 0 && !queued) return;
   const Settings& settings = context.server.settings();
   if (settings.maxmemory == 0 || settings.maxmemory_policy != EvictionPolicy::kNoEviction) return;
   if (context.server.UsedMemory() > settings.maxmemory) throw Refusal{refusals::kOutOfMemory};
@@ -38,7 +43,7 @@ void Memory(const GateContext& context) {
 
 // Redis: a monitor counts as a replica here, and is told so.
 void MonitorWithoutKeys(const GateContext& context) {
-  if (!context.session.monitor || (context.command.flags & (kWrite | kReadOnly | kMayReplicate)) == 0) return;
+  if (!context.session.monitor || (context.flags & (kWrite | kReadOnly | kMayReplicate)) == 0) return;
   throw Refusal{refusals::kReplicaWithoutKeys};
 }
 
@@ -50,8 +55,13 @@ void PassAll(const GateContext& context) {
 
 }  // namespace
 
+uint32_t EffectiveFlags(const Session& session, const Command& command) {
+  if (!command.Spec().ends_transaction || !session.InTransaction()) return command.flags;
+  return command.flags | session.transaction->Flags();
+}
+
 void PassGates(const GateContext& context) {
-  PassAll<Arity, ProtectedCommand, Authentication, Memory, MonitorWithoutKeys>(context);
+  PassAll<Arity, ProtectedCommand, Authentication, Transactions, Memory, MonitorWithoutKeys>(context);
 }
 
 }  // namespace respite

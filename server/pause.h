@@ -22,11 +22,11 @@ class Pause {
   // Ends by itself at its time.
   bool IsOver(int64_t now_ms) const { return scope_ != Scope::kNone && now_ms >= until_ms_; }
 
-  // Whether this command has to wait.
-  bool Holds(const Command& command) const {
+  // Whether a command with these flags has to wait.
+  bool Holds(uint32_t command_flags) const {
     if (scope_ == Scope::kNone) return false;
     if (scope_ == Scope::kAll) return true;
-    return (command.flags & (kWrite | kMayReplicate)) != 0;
+    return (command_flags & (kWrite | kMayReplicate)) != 0;
   }
 
   Scope scope() const { return scope_; }

@@ -28,7 +28,7 @@ Pump::Outcome Pump::Run(Session& session) {
   server_.executor().StartRun();
   Outcome outcome = Outcome::kClosing;
   if (!session.closing && !session.close_after_reply) {
-    if (!RunPostponed(session)) {
+    if (session.waiter != nullptr || !RunPostponed(session)) {
       outcome = Outcome::kPostponed;
     } else if (!session.closing && !session.close_after_reply) {
       outcome = RunGroups(session);
@@ -46,14 +46,12 @@ bool Pump::RunPostponed(Session& session) {
   session.postponed.clear();
   std::vector<Bytes> words(own.begin(), own.end());
   const Command* command = server_.executor().Resolve(words);
-  // A command that waited by itself has not been shown to monitors yet.
-  auto pass = session.waiting_since_ms >= 0 ? Executor::Pass::kFirst : Executor::Pass::kAgain;
-  if (server_.executor().Execute(session, command, words, {}, pass) == Executor::Outcome::kDone) {
-    return true;
+  const auto outcome = server_.executor().Execute(session, command, words, {}, Executor::Pass::kAgain);
+  if (outcome == Executor::Outcome::kPostponed) {
+    session.postponed = std::move(own);
+    server_.clients().AddPostponed(session);
   }
-  session.postponed = std::move(own);
-  server_.clients().AddPostponed(session);
-  return false;
+  return outcome == Executor::Outcome::kDone;
 }
 
 Pump::Outcome Pump::RunGroups(Session& session) {
@@ -88,9 +86,12 @@ Pump::Outcome Pump::RunGroup(Session& session) {
   Prefetch(session);
   for (size_t i = 0; i < batch_.requests.size(); ++i) {
     auto words = batch_.Words(batch_.requests[i]);
-    if (server_.executor().Execute(session, commands_[i], words, batch_.blobs) == Executor::Outcome::kPostponed) {
-      session.postponed.assign(words.begin(), words.end());
-      server_.clients().AddPostponed(session);
+    const auto outcome = server_.executor().Execute(session, commands_[i], words, batch_.blobs);
+    if (outcome != Executor::Outcome::kDone) {
+      if (outcome == Executor::Outcome::kPostponed) {
+        session.postponed.assign(words.begin(), words.end());
+        server_.clients().AddPostponed(session);
+      }
       if (i + 1 < batch_.requests.size()) session.in.Unread(batch_, i + 1);
       return Outcome::kPostponed;
     }

@@ -17,7 +17,7 @@ class Pump {
   enum class Outcome : uint8_t {
     kIdle,       // everything that was there is done
     kMore,       // the session had its share of this Turn; call again in the next
-    kPostponed,  // held back by CLIENT PAUSE
+    kPostponed,  // held back by CLIENT PAUSE, or waits for a key
     kClosing,    // the session is finished, or will be when its output is sent
   };
 

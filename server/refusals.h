@@ -179,6 +179,12 @@ inline constexpr char kClientId[] = "ERR Invalid client ID";
 inline constexpr char kClientIdPositive[] = "ERR client-id should be greater than 0";
 inline constexpr char kNoSuchClient[] = "ERR No such client";
 inline constexpr char kPauseMode[] = "ERR CLIENT PAUSE mode must be WRITE or ALL";
+inline constexpr char kNotInTransaction[] = "ERR Command not allowed inside a transaction";
+inline constexpr char kNestedMulti[] = "ERR MULTI calls can not be nested";
+inline constexpr char kExecWithoutMulti[] = "ERR EXEC without MULTI";
+inline constexpr char kDiscardWithoutMulti[] = "ERR DISCARD without MULTI";
+inline constexpr char kWatchInMulti[] = "ERR WATCH inside MULTI is not allowed";
+inline constexpr char kExecBroken[] = "EXECABORT Transaction discarded because of previous errors.";
 inline constexpr char kUnblocked[] = "UNBLOCKED client unblocked via CLIENT UNBLOCK";
 inline constexpr char kUnblockReason[] = "ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR";
 
@@ -273,6 +279,11 @@ inline Refusal UnknownPfDebug(Bytes subcommand) {
 inline Refusal FailedSelfTest(const std::string& problem) { return {"ERR TESTFAILED " + problem}; }
 inline Refusal UnknownArgument(Bytes argument) { return {"ERR Unknown argument " + std::string(argument)}; }
 inline Refusal MigrateTarget(Bytes error) { return {"ERR Target instance replied with error: " + std::string(error)}; }
+// EXEC itself was refused, for this reason.
+inline Refusal ExecAborted(Bytes reason) {
+  if (reason.starts_with("ERR ")) reason.remove_prefix(4);
+  return {"EXECABORT Transaction discarded because of: " + std::string(reason)};
+}
 inline Refusal WrongArity(Bytes command) {
   return {"ERR wrong number of arguments for '" + std::string(command) + "' command"};
 }

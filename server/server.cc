@@ -27,6 +27,9 @@ Server::Server(Parts parts)
       random_(parts.seed),
       keyspace_(parts.config.settings().databases, random_.Next()),
       access_(parts.config.settings(), random_),
+      watched_keys_(keyspace_, random_.Next()),
+      waiting_(*this, random_.Next()),
+      listeners_(*this),
       data_{keyspace_, keyspace_stats_, access_, parts.config.settings()},
       commands_(CommandFamilies()),
       clients_(blocks_),
@@ -40,6 +43,8 @@ Server::Server(Parts parts)
       hz_(settings().hz) {
   auth_.SetPassword(settings().requirepass);
   data_.disposal = this;
+  data_.listener = &listeners_;
+  clients_.OnClose([this](Session& session) { ForgetSession(session); });
   RegisterConfigHooks(*this);
   executor_.StartRun();
   MarkStartupMemory();
@@ -49,7 +54,17 @@ Server::~Server() = default;
 
 void Server::EndTurn() {
   if (clients_.PostponedCount() != 0 && pause_.scope() == Pause::Scope::kNone) ResumePostponed();
+  ResumeContinued();
   clients_.FlushQueued();
+  if (waiting_.NextDeadline() < wake_at_ms_ && host_ != nullptr) {
+    wake_at_ms_ = waiting_.NextDeadline();
+    host_->WakeAt(wake_at_ms_);
+  }
+}
+
+void Server::Wake() {
+  wake_at_ms_ = Waiter::kNoDeadline;
+  waiting_.EndOverdue();
 }
 
 void Server::Cron() {
@@ -60,7 +75,6 @@ void Server::Cron() {
   if (!data_.purges_held) ExpireKeys();
   SampleStats();
   CheckClients();
-  ResumeWaiting();
   migrate_links_.CloseIdle(clock().MonotonicMs());
   blocks_.Trim();
   stats_.timer_us += static_cast<uint64_t>(clock().MonotonicUs() - started_us);
@@ -142,32 +156,23 @@ void Server::ResumePostponed() {
   }
 }
 
-bool Server::IsTimeUp(Session& session, int64_t timeout_ms) {
-  const int64_t now_ms = clock().MonotonicMs();
-  if (session.waiting_since_ms < 0) session.waiting_since_ms = now_ms;
-  const WaitEnd end = std::exchange(session.wait_end, WaitEnd::kNone);
-  if (end == WaitEnd::kNone && (timeout_ms == 0 || now_ms - session.waiting_since_ms < timeout_ms)) {
-    waiting_.insert(session.id);
-    return false;
+void Server::ResumeContinued() {
+  // Those who go on may end the wait of others.
+  for (auto sessions = clients_.TakeContinued(); !sessions.empty(); sessions = clients_.TakeContinued()) {
+    for (Session* session : sessions) {
+      if (!session->closing && session->transport != nullptr) session->transport->Resume();
+    }
   }
-  session.waiting_since_ms = -1;
-  if (end == WaitEnd::kError) throw Refusal{refusals::kUnblocked};
-  return true;
 }
 
-void Server::EndWait(Session& session, WaitEnd end) {
-  session.wait_end = end;
-  if (host_ != nullptr) host_->Post([this, id = session.id] { ResumeById(id); });
+void Server::DropTransaction(Session& session) {
+  watched_keys_.Forget(session);
+  if (session.transaction != nullptr) session.transaction->End();
 }
 
-void Server::ResumeById(uint64_t id) {
-  const Session* session = clients_.Find(id);
-  if (session != nullptr && session->transport != nullptr) session->transport->Resume();
-}
-
-void Server::ResumeWaiting() {
-  // Who has to wait on, or again, enters the list anew.
-  for (uint64_t id : std::exchange(waiting_, {})) ResumeById(id);
+void Server::ForgetSession(Session& session) {
+  waiting_.Forget(session);
+  watched_keys_.Forget(session);
 }
 
 void Server::FreeEntry(EntryPtr entry, FreeMode mode) {

@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <memory>
-#include <set>
 #include <string>
 
 #include "base/clock.h"
@@ -21,12 +20,15 @@
 #include "server/executor.h"
 #include "server/expiry.h"
 #include "server/latency.h"
+#include "server/listeners.h"
 #include "server/migrate_link.h"
 #include "server/pause.h"
 #include "server/reclaimer.h"
 #include "server/slowlog.h"
 #include "server/stats.h"
 #include "server/unit.h"
+#include "server/waiting.h"
+#include "server/watched_keys.h"
 
 namespace respite {
 
@@ -38,6 +40,8 @@ class Host {
   virtual void Stop(int exit_code) = 0;
   // Runs `task` as soon as the loop is free again, in another Turn.
   virtual void Post(std::function<void()> task) = 0;
+  // Calls Server::Wake once the monotonic clock has reached this time; an earlier call is replaced.
+  virtual void WakeAt(int64_t monotonic_ms) = 0;
 };
 
 class Server : private Disposal {
@@ -86,6 +90,8 @@ class Server : private Disposal {
   SlowLog& slowlog() { return slowlog_; }
   LatencyMonitor& latency() { return latency_; }
   Reclaimer& reclaimer() { return reclaimer_; }
+  Waiting& waiting() { return waiting_; }
+  WatchedKeys& watched_keys() { return watched_keys_; }
   MigrateLinks& migrate_links() { return migrate_links_; }
   DebugSwitches& debug() { return debug_; }
 
@@ -108,12 +114,10 @@ class Server : private Disposal {
   int64_t started_wall_ms() const { return started_wall_ms_; }
   const Access& access() const { return access_; }
 
-  // For a command that has to wait: true when `timeout_ms` (0: for ever) have passed since it ran first. Otherwise the
-  // session is parked and the timer runs the same request again; the command must return without a reply. Throws when
-  // CLIENT UNBLOCK … ERROR ended the wait.
-  bool IsTimeUp(Session& session, int64_t timeout_ms);
-  // CLIENT UNBLOCK: lets the request of a parked session run for the last time, in the next Turn.
-  void EndWait(Session& session, WaitEnd end);
+  // Leaves the transaction and unwatches all keys. Harmless without one.
+  void DropTransaction(Session& session);
+  // What a Host was asked for by WakeAt.
+  void Wake();
 
   // Frees a value here or on the background thread, as the directive (`lazyfree-lazy-…`) or command says.
   enum class FreeMode { kNow, kLater };
@@ -128,15 +132,18 @@ class Server : private Disposal {
   void GoOnExpiring();
   void SampleStats();
   void CheckClients();
-  void ResumeById(uint64_t id);
-  void ResumeWaiting();
   void ResumePostponed();
+  void ResumeContinued();
+  void ForgetSession(Session& session);
 
   Parts parts_;
   Random random_;
   Keyspace keyspace_;
   KeyspaceStats keyspace_stats_;
   Access access_;
+  WatchedKeys watched_keys_;
+  Waiting waiting_;
+  Listeners listeners_;
   DataFloor data_;
   ServerStats stats_;
   CommandTable commands_;
@@ -153,13 +160,13 @@ class Server : private Disposal {
   Expiry expiry_;
   Executor executor_;
   Host* host_ = nullptr;
-  std::set<uint64_t> waiting_;  // ids of sessions that IsTimeUp parked
   std::string run_id_;
   std::string replication_id_;
   int64_t started_ms_;
   int64_t started_wall_ms_;
   int hz_;
-  bool slice_posted_ = false;  // the next slice of expiry waits for its Turn
+  int64_t wake_at_ms_ = Waiter::kNoDeadline;  // what the Host was asked for
+  bool slice_posted_ = false;                 // the next slice of expiry waits for its Turn
   int64_t last_sample_us_ = 0;
 };
 

@@ -12,6 +12,8 @@
 #include "protocol/reply.h"
 #include "protocol/reply_buffer.h"
 #include "protocol/request_parser.h"
+#include "server/transaction.h"
+#include "server/waiter.h"
 
 namespace respite {
 
@@ -33,9 +35,6 @@ class Transport {
 };
 
 enum class SessionKind : uint8_t { kNormal, kReplica, kPubSub };
-
-// How CLIENT UNBLOCK ended the wait of a session.
-enum class WaitEnd : uint8_t { kNone, kTimeout, kError };
 
 // Whether and which replies are sent (CLIENT REPLY).
 enum class ReplyMode : uint8_t {
@@ -76,15 +75,18 @@ struct Session {
   ReplyMode reply_mode = ReplyMode::kOn;
   SessionKind kind = SessionKind::kNormal;
 
-  // A request that was parsed but must wait (CLIENT PAUSE, WAIT); it runs first when the session resumes.
+  // A request that was parsed but held back by CLIENT PAUSE; it runs first when the session resumes.
   std::vector<std::string> postponed;
-  int64_t waiting_since_ms = -1;  // monotonic; the request in `postponed` waits by itself (WAIT); -1: it does not
-  WaitEnd wait_end = WaitEnd::kNone;
+  // A request that waits for a key; see Waiting. Null when none does. Nothing else runs meanwhile.
+  std::unique_ptr<Waiter> waiter;
+  // Null before the first MULTI or WATCH.
+  std::unique_ptr<Transaction> transaction;
   // Messages that the running command caused for its own client: they go behind its reply.
   std::string deferred_pushes;
   // Words of the running command that SLOWLOG and MONITOR must not show; see Call::Redact.
   std::vector<size_t> redacted_words;
   bool postponed_listed = false;  // stands in Clients' list of postponed sessions
+  bool continue_listed = false;   // stands in Clients' list of those that go on
 
   // Accounting, in milliseconds of the monotonic clock.
   int64_t created_ms = 0;
@@ -100,6 +102,13 @@ struct Session {
   size_t reply_room_bytes = BlockPool::kBlockBytes;
   size_t output_peak_bytes = 0;  // most of it that was used since output_peak_since_ms
   int64_t output_peak_since_ms = 0;
+
+  bool IsBlocked() const { return waiter != nullptr || !postponed.empty(); }
+  bool InTransaction() const { return transaction != nullptr && transaction->Open(); }
+  Transaction& EnsureTransaction() {
+    if (transaction == nullptr) transaction = std::make_unique<Transaction>();
+    return *transaction;
+  }
 
   // Memory held for this client: itself, its input and its output.
   size_t HeldBytes() const { return sizeof(Session) + in.HeldBytes() + out.HeldBytes(); }

@@ -415,15 +415,15 @@ struct ClientUnblock {
   static void Run(Call& call) {
     ExpectAtMost(call, 2);
     Bytes word = call.args.Next();
-    WaitEnd end = WaitEnd::kTimeout;
+    auto end = WaitEnd::kTimeout;
     if (call.args.TakeToken("ERROR")) {
-      end = WaitEnd::kError;
+      end = WaitEnd::kUnblocked;
     } else if (!call.args.TakeToken("TIMEOUT") && !call.args.AtEnd()) {
       throw Refusal{refusals::kUnblockReason};
     }
     Session* session = call.server.clients().Find(static_cast<uint64_t>(Args::Integer(word)));
-    bool waits = session != nullptr && session->waiting_since_ms >= 0 && session->wait_end == WaitEnd::kNone;
-    if (waits) call.server.EndWait(*session, end);
+    const bool waits = session != nullptr && session->waiter != nullptr;
+    if (waits) call.server.waiting().End(*session, end);
     call.reply.Integer(waits ? 1 : 0);
   }
 };

@@ -160,7 +160,8 @@ struct Quit {
                                        .categories = kAclConnection,
                                        .deprecated_since = "7.2.0",
                                        .replaced_by = "just closing the connection",
-                                       .arity = -1};
+                                       .arity = -1,
+                                       .skips_queue = true};
   static void Run(Call& call) {
     call.reply.Ok();
     call.session.close_after_reply = true;
@@ -174,11 +175,13 @@ struct Reset {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
                                        .flags = kNoScript | kLoading | kStale | kFast | kNoAuth | kAllowBusy,
-                                       .categories = kAclConnection};
+                                       .categories = kAclConnection,
+                                       .skips_queue = true};
   static void Run(Call& call) {
     Session& session = call.session;
     if (session.kind == SessionKind::kReplica) throw Refusal{refusals::kResetOfReplica};
     call.server.clients().RemoveMonitor(session);
+    call.server.DropTransaction(session);
     session.db = 0;
     session.resp = RespVersion::kResp2;
     session.user = "default";

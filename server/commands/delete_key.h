@@ -1,4 +1,4 @@
-// Deletions that several commands have in common.
+// Deletions and replacements that several commands have in common.
 #pragma once
 
 #include "server/call.h"
@@ -21,6 +21,18 @@ inline void DeleteAsExpired(Call& call, Entry* entry, Bytes key) {
 // Makes way for another value (RENAME, COPY).
 inline void DeleteReplaced(Call& call, DbView& db, Entry* entry) {
   call.server.FreeEntry(db.Take(entry), FreeLaterIf(call.server.settings().lazyfree_lazy_server_del));
+}
+
+// Puts a value in the place of whatever `key` holds; null deletes the key (SUNIONSTORE, SORT with STORE). Redis: such a
+// key is not deleted in between, so there is no event "new" if it was there.
+inline void StoreOrDelete(Call& call, Bytes key, EntryPtr built, KeyEvent event, uint64_t changes = 1) {
+  Entry* old = call.db.Find(key);
+  if (built == nullptr && old == nullptr) return;
+  const bool stores = built != nullptr;
+  EntryPtr replaced = stores ? call.db.Replace(old, std::move(built)) : call.db.Take(old);
+  if (replaced != nullptr)
+    call.server.FreeEntry(std::move(replaced), FreeLaterIf(call.server.settings().lazyfree_lazy_server_del));
+  stores ? call.db.Touched(key, event, changes) : call.db.Touched(key, "del");
 }
 
 }  // namespace respite

@@ -29,6 +29,7 @@ std::span<const std::span<const CommandCard>> CommandFamilies() {
       StreamClaimCommands(),
       StreamInfoCommands(),
       WaitCommands(),
+      TransactionCommands(),
       DatabaseCommands(),
       ConnectionCommands(),
       ClientCommands(),

@@ -84,19 +84,19 @@ struct GeoAdd {
     const GeoAddOptions options = ParseGeoAddOptions(call.args);
     const std::vector<NewPlace> places = TakePlaces(call.args);
     const bool creates = options.rule.condition != AddRule::Condition::kIfPresent;
-    Edit<SortedSet> set = creates ? call.db.OpenOrCreate<SortedSet>(key, 0) : call.db.Open<SortedSet>(key);
-    int64_t added = 0;
-    int64_t changed = 0;
-    if (set) {
-      set->Expect(places.size());
-      for (const NewPlace& place : places) {
-        const auto outcome = set->Add(place.member, static_cast<double>(place.score), options.rule).outcome;
-        added += outcome == AddResult::Outcome::kAdded ? 1 : 0;
-        changed += outcome == AddResult::Outcome::kChanged ? 1 : 0;
-      }
-      if (added + changed > 0) set.Touched("zadd", static_cast<uint64_t>(added + changed));
-    }
-    call.reply.Integer(options.counts_changes ? added + changed : added);
+    Edit<SortedSet> set = creates ? call.db.OpenOrCreate<SortedSet>(key, RoomFor(places, call.db.Limits()))
+                                  : call.db.Open<SortedSet>(key);
+    const auto pair_at = [&](size_t i) { return std::pair(places[i].member, static_cast<double>(places[i].score)); };
+    const AddCounts counts = set ? AddPairs(set, options.rule, places.size(), pair_at) : AddCounts{};
+    call.reply.Integer(options.counts_changes ? counts.All() : counts.added);
+  }
+
+ private:
+  static size_t RoomFor(const std::vector<NewPlace>& places, const EncodingLimits& limits) {
+    constexpr size_t kScoreOctets = 9;
+    size_t octets = 0;
+    for (const NewPlace& place : places) octets += kScoreOctets + place.member.size();
+    return PackedRoom(places.size(), octets, limits);
   }
 };
 

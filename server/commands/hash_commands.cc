@@ -4,6 +4,7 @@
 
 #include "datatypes/hash.h"
 #include "server/call.h"
+#include "server/commands/draw.h"
 #include "server/commands/families.h"
 #include "server/commands/hash_fields.h"
 #include "server/commands/scan.h"
@@ -317,7 +318,8 @@ void ReplyRepeating(Call& call, const Hash& hash, uint64_t count, With with) {
   ReplyCount(call, count, with);
   const bool listed = hash.Table() == nullptr ? count >= kWorthListing : hash.HasExpired();
   const std::vector<Hash::Place> places = listed ? hash.Places() : std::vector<Hash::Place>();
-  for (; count > 0; --count) {
+  DrawLimit limit(call);
+  for (bool more = true; more && count > 0; --count, more = limit.AllowsMore()) {
     ReplyPair(call, hash.At(listed ? places[random.Below(places.size())] : hash.PickRandom(random)), with);
   }
 }

@@ -7,6 +7,7 @@
 #include "datatypes/list.h"
 #include "server/call.h"
 #include "server/commands/families.h"
+#include "server/commands/index_range.h"
 #include "server/key_finder.h"
 
 namespace respite {
@@ -23,33 +24,10 @@ ListEnd EndNamed(Bytes word) {
   throw Refusal{refusals::kSyntax};
 }
 
-// Redis: a word that is no integer at all gets the same answer as one below `least`.
-int64_t IntegerFrom(int64_t least, Bytes word, const char* refusal) {
-  const int64_t value = Args::Integer(word, refusal);
-  if (value < least) throw Refusal{refusal};
-  return value;
-}
-
 // An index counted from the end when negative; beyond the list when there is none.
 size_t IndexOf(int64_t index, size_t size) {
   if (index < 0) index += static_cast<int64_t>(size);
   return index < 0 ? size : static_cast<size_t>(index);
-}
-
-// Elements in a row.
-struct Stretch {
-  size_t first = 0;
-  size_t count = 0;
-};
-
-// What start and stop, either counted from the end when negative, mean in a list of `size` elements.
-Stretch StretchOf(int64_t start, int64_t stop, size_t size) {
-  const auto length = static_cast<int64_t>(size);
-  if (start < 0) start = std::max<int64_t>(start + length, 0);
-  if (stop < 0) stop += length;
-  if (start > stop || start >= length) return {};
-  stop = std::min(stop, length - 1);
-  return {static_cast<size_t>(start), static_cast<size_t>(stop - start + 1)};
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -149,9 +127,7 @@ void Pop(Call& call, ListEnd end) {
   const Bytes key = call.args.Next();
   if (call.args.Left() > 1) throw refusals::WrongArity(PopEvent(end).Name());
   std::optional<size_t> count;
-  if (!call.args.AtEnd()) {
-    count = static_cast<size_t>(IntegerFrom(0, call.args.Next(), refusals::kMustBePositive));
-  }
+  if (!call.args.AtEnd()) count = call.args.NextCount(0, refusals::kMustBePositive);
   Edit<List> list = call.db.Open<List>(key);
   if (!list) return count ? call.reply.NullArray() : call.reply.Null();
   if (!count) return PopOne(call, list, end);
@@ -191,14 +167,9 @@ struct LMPopOptions {
 
 LMPopOptions ParseLMPopOptions(Args& args) {
   LMPopOptions options;
-  const auto numkeys = static_cast<size_t>(IntegerFrom(1, args.Next(), refusals::kNumKeysPositive));
-  if (numkeys >= args.Left()) throw Refusal{refusals::kSyntax};
-  options.keys = args.Rest().first(numkeys);
-  for (size_t i = 0; i < numkeys; ++i) args.Next();
+  options.keys = args.NextMany(args.NextCount(1, refusals::kNumKeysPositive));
   options.end = EndNamed(args.Next());
-  if (args.TakeTokenWith("COUNT", 1)) {
-    options.count = static_cast<size_t>(IntegerFrom(1, args.Next(), refusals::kCountPositive));
-  }
+  if (args.TakeTokenWith("COUNT", 1)) options.count = args.NextCount(1, refusals::kCountPositive);
   args.ExpectEnd();
   return options;
 }
@@ -332,10 +303,10 @@ struct LRange {
   static void Run(Call& call) {
     auto [key, start, stop] = call.args.Take<Bytes, int64_t, int64_t>();
     const List list = call.db.Read<List>(key);
-    const Stretch stretch = StretchOf(start, stop, list.Size());
-    call.reply.Array(stretch.count);
-    ListCursor cursor(list, stretch.first);
-    for (size_t i = 0; i < stretch.count; ++i, cursor.Next()) call.reply.Bulk(cursor.Element());
+    const IndexRange::Part part = IndexRange{start, stop}.Among(list.Size());
+    call.reply.Array(part.count);
+    ListCursor cursor(list, part.first);
+    for (size_t i = 0; i < part.count; ++i, cursor.Next()) call.reply.Bulk(cursor.Element());
   }
 };
 
@@ -358,9 +329,9 @@ LPosOptions ParseLPosOptions(Args& args) {
     if (args.TakeTokenWith("RANK", 1)) {
       options.rank = RankOf(args.Next());
     } else if (args.TakeTokenWith("COUNT", 1)) {
-      options.count = static_cast<size_t>(IntegerFrom(0, args.Next(), refusals::kCountNegative));
+      options.count = args.NextCount(0, refusals::kCountNegative);
     } else if (args.TakeTokenWith("MAXLEN", 1)) {
-      options.max_looks = static_cast<size_t>(IntegerFrom(0, args.Next(), refusals::kMaxLenNegative));
+      options.max_looks = args.NextCount(0, refusals::kMaxLenNegative);
     } else {
       throw Refusal{refusals::kSyntax};
     }
@@ -491,7 +462,7 @@ struct LTrim {
     Edit<List> list = call.db.Open<List>(key);
     if (!list) return call.reply.Ok();
     const size_t size = list->Size();
-    const Stretch kept = StretchOf(start, stop, size);
+    const IndexRange::Part kept = IndexRange{start, stop}.Among(size);
     list->EraseRange(0, kept.count == 0 ? size : kept.first);
     list->EraseRange(kept.count, list->Size() - kept.count);
     list.Touched("ltrim", size - kept.count);

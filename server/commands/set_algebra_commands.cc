@@ -28,14 +28,9 @@ SetResult NewResult(Call& call, Bytes key) {
   return SetResult(key, call.db.Data().Seed(), call.db.Limits(), call.db.FreshAccess());
 }
 
-// Puts the result in the place of whatever was at its key; an empty one only makes room.
 void StoreResult(Call& call, Bytes destination, SetResult& result, KeyEvent event) {
   const size_t size = result.set().Size();
-  Entry* old = call.db.Find(destination);
-  if (old != nullptr) DeleteReplaced(call, call.db, old);
-  if (size > 0) call.db.Add(result.Release());
-  if (size > 0) call.db.Touched(destination, event);
-  if (size == 0 && old != nullptr) call.db.Touched(destination, "del");
+  StoreOrDelete(call, destination, size > 0 ? result.Release() : nullptr, event);
   call.reply.Integer(static_cast<int64_t>(size));
 }
 
@@ -77,26 +72,22 @@ struct SInterCard {
       .keys = {CountedKeys(1, kKeyRO | kKeyAccess)},
       .categories = kAclSet};
   static void Run(Call& call) {
-    const int64_t key_count = call.args.NextInteger(refusals::kNumKeysPositive);
-    if (key_count < 1) throw Refusal{refusals::kNumKeysPositive};
-    if (static_cast<uint64_t>(key_count) > call.args.Left()) throw Refusal{refusals::kTooManyKeys};
-    const std::span<const Bytes> keys = call.args.Rest().first(static_cast<size_t>(key_count));
-    for (size_t i = 0; i < keys.size(); ++i) call.args.Next();
-    const int64_t limit = ParseLimit(call.args);
+    const size_t key_count = call.args.NextCount(1, refusals::kNumKeysPositive);
+    const std::span<const Bytes> keys = call.args.NextMany(key_count, refusals::kTooManyKeys);
+    const size_t limit = ParseLimit(call.args);
     const std::vector<Set> sets = ReadSets(call, keys);
-    int64_t count = 0;
+    size_t count = 0;
     Intersect(sets, [&](const PackedElement&) { return ++count != limit; });
-    call.reply.Integer(count);
+    call.reply.Integer(static_cast<int64_t>(count));
   }
 
  private:
   // 0: none.
-  static int64_t ParseLimit(Args& args) {
-    int64_t limit = 0;
+  static size_t ParseLimit(Args& args) {
+    size_t limit = 0;
     while (!args.AtEnd()) {
       if (!args.TakeTokenWith("LIMIT", 1)) throw Refusal{refusals::kSyntax};
-      limit = args.NextInteger(refusals::kLimitNegative);
-      if (limit < 0) throw Refusal{refusals::kLimitNegative};
+      limit = args.NextCount(0, refusals::kLimitNegative);
     }
     return limit;
   }

@@ -5,6 +5,7 @@
 
 #include "server/call.h"
 #include "server/commands/delete_key.h"
+#include "server/commands/draw.h"
 #include "server/commands/families.h"
 #include "server/commands/scan.h"
 #include "server/commands/set_words.h"
@@ -277,9 +278,7 @@ struct SPop {
     const Bytes key = call.args.Next();
     if (call.args.AtEnd()) return PopOne(call, key);
     if (call.args.Left() > 1) throw Refusal{refusals::kSyntax};
-    const int64_t count = call.args.NextInteger(refusals::kMustBePositive);
-    if (count < 0) throw Refusal{refusals::kMustBePositive};
-    PopMany(call, key, static_cast<size_t>(count));
+    PopMany(call, key, call.args.NextCount(0, refusals::kMustBePositive));
   }
 };
 
@@ -290,12 +289,11 @@ void ReplySample(Call& call, const Set& set, size_t count) {
 }
 
 void ReplySampleWithRepeats(Call& call, const Set& set, size_t count) {
-  constexpr size_t kBetweenChecks = 1024;  // members, after which the size of the reply is looked at
+  DrawLimit limit(call);
   call.reply.Array(count);
-  size_t replied = 0;
   set.SampleWithRepeats(count, call.server.random(), [&](const PackedElement& member) {
     ReplyMember(call.reply, member);
-    return ++replied % kBetweenChecks != 0 || !call.server.limits().CheckOutput(call.session, call.now_ms);
+    return limit.AllowsMore();
   });
 }
 

@@ -208,19 +208,22 @@ void ReplyResults(Call& call, SortOptions& options, std::span<const Bytes> eleme
                 [&](std::optional<Bytes> value) { value ? call.reply.Bulk(*value) : call.reply.Null(); });
 }
 
+EntryPtr BuildList(Call& call, Bytes key, const std::vector<Bytes>& elements) {
+  Database room(call.db.Data().Seed());
+  Entry* entry = room.Add(
+      EntryPtr(Entry::CreatePacked(key, List::kType, List::kFirstForm, List::FirstPacked(), 0, call.db.FreshAccess())));
+  List list({.slot = ValueSlot(room, entry), .limits = call.db.Limits(), .now_ms = call.now_ms});
+  // One by one: a list becomes large by what it really takes, not by the bare length of all that comes.
+  for (const Bytes element : elements) list.Push(ListEnd::kTail, {&element, 1});
+  return room.Take(list.slot().entry());
+}
+
 void StoreResults(Call& call, SortOptions& options, std::span<const Bytes> elements) {
   TextPool pool;  // the key that makes way may be one that the results come from
   ForEachResult(call, options, elements, [&](std::optional<Bytes> value) { pool.Add(value.value_or(Bytes())); });
-  const Bytes destination = *options.destination;
-  Entry* old = call.db.Find(destination);
-  if (old != nullptr) DeleteReplaced(call, call.db, old);
+  EntryPtr list = pool.Size() == 0 ? nullptr : BuildList(call, *options.destination, pool.Views());
+  StoreOrDelete(call, *options.destination, std::move(list), "sortstore", pool.Size());
   call.reply.Integer(static_cast<int64_t>(pool.Size()));
-  if (pool.Size() == 0 && old != nullptr) call.db.Touched(destination, "del");
-  if (pool.Size() == 0) return;
-  Edit<List> list = call.db.OpenOrCreate<List>(destination, 0);
-  // One by one: a list becomes large by what it really takes, not by the bare length of all that comes.
-  for (Bytes value : pool.Views()) list->Push(ListEnd::kTail, {&value, 1});
-  list.Touched("sortstore", pool.Size());
 }
 
 void SortKey(Call& call, MayStore may_store) {

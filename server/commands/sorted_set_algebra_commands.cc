@@ -125,7 +125,7 @@ AlgebraOptions ParseAlgebra(Call& call, Operation operation, Purpose purpose) {
     } else if (purpose == Purpose::kReply && args.TakeToken("WITHSCORES")) {
       options.scores = Scores::kYes;
     } else if (purpose == Purpose::kCount && args.TakeTokenWith("LIMIT", 1)) {
-      options.limit = PositiveCount(args.Next(), refusals::kLimitNegative);
+      options.limit = args.NextCount(0, refusals::kLimitNegative);
     } else {
       throw Refusal{refusals::kSyntax};
     }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "server/call.h"
+#include "server/commands/draw.h"
 #include "server/commands/families.h"
 #include "server/commands/scan.h"
 #include "server/commands/sorted_set_words.h"
@@ -23,6 +24,11 @@ struct ZAddOptions {
 
   bool Increments() const { return rule.arithmetic == AddRule::Arithmetic::kAdd; }
   size_t Count() const { return pairs.size() / 2; }
+  size_t Room(const EncodingLimits& limits) const {
+    size_t octets = 0;
+    for (const Bytes word : pairs) octets += word.size();
+    return PackedRoom(Count(), octets, limits);
+  }
 };
 
 // Redis: looks whether there are pairs at all before it looks whether the options go together.
@@ -62,45 +68,16 @@ class PairScores {
   std::vector<double> all_;
 };
 
-// Bytes that the pairs will take in a new set, if it is going to be packed.
-size_t PackedRoom(const ZAddOptions& options, const EncodingLimits& limits) {
-  constexpr size_t kPerPair = 4;
-  if (options.Count() > limits.zset_max_listpack_entries) return 0;
-  size_t room = kPerPair * options.Count();
-  for (const Bytes word : options.pairs) room += word.size();
-  return room;
-}
-
-struct AddCounts {
-  int64_t added = 0;
-  int64_t changed = 0;
-  AddResult last = {AddResult::Outcome::kRuledOut};
-};
-
-AddCounts AddPairs(Edit<SortedSet>& set, const ZAddOptions& options, const PairScores& scores) {
-  using Outcome = AddResult::Outcome;
-  AddCounts counts;
-  set->Expect(options.Count());
-  for (size_t i = 0; i < options.Count(); ++i) {
-    counts.last = set->Add(options.pairs[2 * i + 1], scores[i], options.rule);
-    if (counts.last.outcome == Outcome::kNotANumber) throw Refusal{refusals::kScoreNotANumber};  // the only pair
-    if (counts.last.outcome == Outcome::kAdded) ++counts.added;
-    if (counts.last.outcome == Outcome::kChanged) ++counts.changed;
-  }
-  const auto changes = static_cast<uint64_t>(counts.added + counts.changed);
-  if (changes > 0) set.Touched(options.Increments() ? KeyEvent("zincr") : KeyEvent("zadd"), changes);
-  return counts;
-}
-
 void Add(Call& call, AddRule::Arithmetic arithmetic) {
   const Bytes key = call.args.Next();
   const ZAddOptions options = ParseZAddOptions(call.args, arithmetic);
   const PairScores scores(options.pairs);
   const bool creates = options.rule.condition != AddRule::Condition::kIfPresent;
-  Edit<SortedSet> set = creates ? call.db.OpenOrCreate<SortedSet>(key, PackedRoom(options, call.db.Limits()))
-                                : call.db.Open<SortedSet>(key);
-  const AddCounts counts = set ? AddPairs(set, options, scores) : AddCounts{};
-  if (!options.Increments()) return call.reply.Integer(counts.added + (options.counts_changes ? counts.changed : 0));
+  Edit<SortedSet> set =
+      creates ? call.db.OpenOrCreate<SortedSet>(key, options.Room(call.db.Limits())) : call.db.Open<SortedSet>(key);
+  const auto pair_at = [&](size_t i) { return std::pair(options.pairs[2 * i + 1], scores[i]); };
+  const AddCounts counts = set ? AddPairs(set, options.rule, options.Count(), pair_at) : AddCounts{};
+  if (!options.Increments()) return call.reply.Integer(options.counts_changes ? counts.All() : counts.added);
   if (counts.last.outcome == AddResult::Outcome::kRuledOut) return call.reply.Null();
   call.reply.Double(counts.last.score);
 }
@@ -260,7 +237,7 @@ void PopOne(Call& call, End end) {
   const Bytes key = call.args.Next();
   if (call.args.Left() > 1) throw Refusal{refusals::kSyntax};
   const bool counted = !call.args.AtEnd();
-  const size_t wanted = counted ? PositiveCount(call.args.Next(), refusals::kMustBePositive) : 1;
+  const size_t wanted = counted ? call.args.NextCount(0, refusals::kMustBePositive) : 1;
   Edit<SortedSet> set = call.db.Open<SortedSet>(key);
   if (!set || wanted == 0) return call.reply.Array(0);
   const size_t count = std::min(wanted, set->Size());
@@ -303,24 +280,15 @@ struct ZMPopOptions {
   size_t count = 1;
 };
 
-size_t CountFromOne(Bytes word, const char* refusal) {
-  const size_t count = PositiveCount(word, refusal);
-  if (count == 0) throw Refusal{refusal};
-  return count;
-}
-
 ZMPopOptions ParseZMPopOptions(Args& args) {
   ZMPopOptions options;
-  const size_t keys = CountFromOne(args.Next(), refusals::kNumKeysPositive);
-  if (keys >= args.Left()) throw Refusal{refusals::kSyntax};
-  options.keys = args.Rest().first(keys);
-  for (size_t i = 0; i < keys; ++i) args.Next();
+  options.keys = args.NextMany(args.NextCount(1, refusals::kNumKeysPositive));
   if (args.TakeToken("MAX")) {
     options.end = End::kMax;
   } else if (!args.TakeToken("MIN")) {
     throw Refusal{refusals::kSyntax};
   }
-  if (args.TakeTokenWith("COUNT", 1)) options.count = CountFromOne(args.Next(), refusals::kCountPositive);
+  if (args.TakeTokenWith("COUNT", 1)) options.count = args.NextCount(1, refusals::kCountPositive);
   args.ExpectEnd();
   return options;
 }
@@ -360,8 +328,10 @@ struct ZMPop {
 
 // Calls write(member, score) for `count` members drawn one by one, each time from all.
 template <class Write>
-void DrawAnew(Random& random, const SortedSet& set, uint64_t count, Write&& write) {
-  for (; count > 0; --count) {
+void DrawAnew(Call& call, const SortedSet& set, uint64_t count, Write&& write) {
+  Random& random = call.server.random();
+  DrawLimit limit(call);
+  for (bool more = true; more && count > 0; --count, more = limit.AllowsMore()) {
     if (const ScoreTable* table = set.Table()) {
       const ScoredMember* member = table->members().PickRandom(random);
       write(member->Member(), member->Score());
@@ -395,16 +365,15 @@ void DrawDifferent(Random& random, const SortedSet& set, size_t count, Write&& w
 
 void ReplyRandomMembers(Call& call, const SortedSet& set, int64_t count, Scores scores) {
   MemberWriter write(call.reply, scores);
-  Random& random = call.server.random();
   const uint64_t magnitude = count < 0 ? 0 - static_cast<uint64_t>(count) : static_cast<uint64_t>(count);
   if (!set.Exists() || count == 0) return call.reply.Array(0);
   if (count < 0) {
     write.Begin(magnitude);
-    return DrawAnew(random, set, magnitude, write);
+    return DrawAnew(call, set, magnitude, write);
   }
   const size_t drawn = std::min(magnitude, set.Size());
   write.Begin(drawn);
-  DrawDifferent(random, set, drawn, write);
+  DrawDifferent(call.server.random(), set, drawn, write);
 }
 
 struct ZRandMember {
@@ -423,7 +392,7 @@ struct ZRandMember {
     if (call.args.AtEnd()) {
       const SortedSet set = call.db.Read<SortedSet>(key);
       if (!set.Exists()) return call.reply.Null();
-      return DrawAnew(call.server.random(), set, 1, MemberWriter(call.reply, Scores::kNo));
+      return DrawAnew(call, set, 1, MemberWriter(call.reply, Scores::kNo));
     }
     const int64_t count = call.args.NextInteger();
     if (count == INT64_MIN) throw Refusal{refusals::kRankOutOfRange};

@@ -27,7 +27,7 @@ struct RangeOptions {
   Scores scores = Scores::kNo;
   int64_t offset = 0;
   int64_t limit = -1;
-  RankRange ranks = {0, 0};
+  IndexRange ranks = {};
   ScoreRange score = {};
   LexRange lex = {};
 };
@@ -95,7 +95,7 @@ RankSpan Selected(const SortedSet& set, const RangeOptions& options) {
     case RangeBy::kRank:
       break;
   }
-  const RankSpan span = options.ranks.Among(set.Size());
+  const RankSpan span = RanksAmong(options.ranks, set.Size());
   return options.direction == Direction::kUp ? span : Mirrored(span, set.Size());
 }
 
@@ -309,8 +309,8 @@ struct ZRemRangeByRank {
       .categories = kAclSortedSet};
   static void Run(Call& call) {
     auto [key, start, stop] = call.args.Take<Bytes, int64_t, int64_t>();
-    const RankRange range{start, stop};
-    RemoveRange(call, key, "zremrangebyrank", [&](const SortedSet& set) { return range.Among(set.Size()); });
+    const IndexRange range{start, stop};
+    RemoveRange(call, key, "zremrangebyrank", [&](const SortedSet& set) { return RanksAmong(range, set.Size()); });
   }
 };
 

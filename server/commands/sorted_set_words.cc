@@ -1,6 +1,5 @@
 #include "server/commands/sorted_set_words.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <string>
@@ -43,25 +42,10 @@ ScoreRange ParseScoreRange(Bytes min, Bytes max) {
 
 LexRange ParseLexRange(Bytes min, Bytes max) { return {ParseLexEnd(min), ParseLexEnd(max)}; }
 
-RankSpan RankRange::Among(size_t size) const {
-  const auto count = static_cast<int64_t>(size);
-  const int64_t first = std::max<int64_t>(start < 0 ? start + count : start, 0);
-  const int64_t last = std::min(stop < 0 ? stop + count : stop, count - 1);
-  if (first > last) return {0, 0};
-  return {static_cast<size_t>(first), static_cast<size_t>(last - first + 1)};
-}
-
 void StoreSortedSet(Call& call, Bytes key, ScoredResult& result, KeyEvent event) {
-  Entry* replaced = call.db.Find(key);
-  if (replaced != nullptr) DeleteReplaced(call, call.db, replaced);
   EntryPtr entry = result.MakeEntry(key, call.db.Limits(), call.db.FreshAccess());
   const auto size = static_cast<int64_t>(call.db.View<SortedSet>(entry.get()).Size());
-  if (size > 0) {
-    call.db.Add(std::move(entry));
-    call.db.Touched(key, event);
-  } else if (replaced != nullptr) {
-    call.db.Touched(key, "del");
-  }
+  StoreOrDelete(call, key, size > 0 ? std::move(entry) : nullptr, event);
   call.reply.Integer(size);
 }
 

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "datatypes/score_range.h"
 #include "datatypes/scored_result.h"
 #include "datatypes/sorted_set.h"
 #include "server/call.h"
+#include "server/commands/index_range.h"
 
 namespace respite {
 
@@ -15,13 +17,11 @@ ScoreRange ParseScoreRange(Bytes min, Bytes max);
 // `[member`, `(member` (without it), `-` and `+` (from the first, to the last).
 LexRange ParseLexRange(Bytes min, Bytes max);
 
-// Ranks of which negative ones count from behind, both ends included.
-struct RankRange {
-  int64_t start;
-  int64_t stop;
-  // What there is of it among `size` members.
-  RankSpan Among(size_t size) const;
-};
+// What there is of a range of ranks among `size` members.
+inline RankSpan RanksAmong(const IndexRange& range, size_t size) {
+  const auto [first, count] = range.Among(size);
+  return {first, count};
+}
 
 // The span counted from the other end: ranks of ZREVRANGE.
 inline RankSpan Mirrored(RankSpan span, size_t size) { return {size - span.first - span.count, span.count}; }
@@ -50,11 +50,38 @@ class MemberWriter {
 // WITHSCORES, if it is the next word.
 inline Scores TakeWithScores(Args& args) { return args.TakeToken("WITHSCORES") ? Scores::kYes : Scores::kNo; }
 
-// A count as ZPOPMIN takes it. Redis: says the same of a word that is no number.
-inline size_t PositiveCount(Bytes word, const char* refusal) {
-  const int64_t count = Args::Integer(word, refusal);
-  if (count < 0) throw Refusal{refusal};
-  return static_cast<size_t>(count);
+// What a new set of so many members is given to grow in, if it is going to be packed.
+inline size_t PackedRoom(size_t count, size_t octets, const EncodingLimits& limits) {
+  constexpr size_t kPerMember = 4;
+  return count > limits.zset_max_listpack_entries ? 0 : kPerMember * count + octets;
+}
+
+struct AddCounts {
+  int64_t added = 0;
+  int64_t changed = 0;
+  AddResult last = {AddResult::Outcome::kRuledOut};
+
+  int64_t All() const { return added + changed; }
+};
+
+// Adds `count` members by a rule (ZADD, ZINCRBY, GEOADD). pair_at(index) gives a std::pair<Bytes, double>. Refuses a
+// sum that is no number, so more than one member must not be added with arithmetic.
+template <class PairAt>
+AddCounts AddPairs(Edit<SortedSet>& set, const AddRule& rule, size_t count, PairAt&& pair_at) {
+  using Outcome = AddResult::Outcome;
+  AddCounts counts;
+  set->Expect(count);
+  for (size_t i = 0; i < count; ++i) {
+    const std::pair<Bytes, double> pair = pair_at(i);
+    counts.last = set->Add(pair.first, pair.second, rule);
+    if (counts.last.outcome == Outcome::kNotANumber) throw Refusal{refusals::kScoreNotANumber};
+    if (counts.last.outcome == Outcome::kAdded) ++counts.added;
+    if (counts.last.outcome == Outcome::kChanged) ++counts.changed;
+  }
+  const bool increments = rule.arithmetic == AddRule::Arithmetic::kAdd;
+  const auto changes = static_cast<uint64_t>(counts.All());
+  if (changes > 0) set.Touched(increments ? KeyEvent("zincr") : KeyEvent("zadd"), changes);
+  return counts;
 }
 
 // Puts the result in the place of whatever `key` holds, or deletes the key when there is nothing in it, and replies

@@ -9,7 +9,14 @@ namespace respite {
 
 namespace {
 
-struct Wait {
+void ReplyNobody(Reply& reply) { reply.Integer(0); }
+void ReplyNeither(Reply& reply) {
+  reply.Array(2);
+  reply.Integer(0);
+  reply.Integer(0);
+}
+
+struct WaitForReplicas {
   static constexpr CommandSpec spec = {.syntax = "WAIT numreplicas:integer timeout:integer",
                                        .summary = "Waits until replicas have received the writes of this client.",
                                        .since = "3.0.0",
@@ -20,8 +27,8 @@ struct Wait {
   static void Run(Call& call) {
     const int64_t replicas = call.args.NextInteger();
     const int64_t timeout_ms = TimeoutMs(call, call.args.Next());
-    if (replicas > 0 && !call.server.IsTimeUp(call.session, timeout_ms)) return;
-    call.reply.Integer(0);
+    if (replicas <= 0) return ReplyNobody(call.reply);
+    call.Wait({.timeout_ms = timeout_ms, .answer = ReplyNobody});
   }
 };
 
@@ -42,14 +49,12 @@ struct WaitAof {
     if (replicas < 0) throw Refusal{refusals::kMustBePositive};
     const int64_t timeout_ms = TimeoutMs(call, call.args.Next());
     if (local != 0) throw Refusal{refusals::kWaitAofDisabled};
-    if (replicas > 0 && !call.server.IsTimeUp(call.session, timeout_ms)) return;
-    call.reply.Array(2);
-    call.reply.Integer(0);
-    call.reply.Integer(0);
+    if (replicas <= 0) return ReplyNeither(call.reply);
+    call.Wait({.timeout_ms = timeout_ms, .answer = ReplyNeither});
   }
 };
 
-constexpr auto kWaitCommands = Family<Wait, WaitAof>();
+constexpr auto kWaitCommands = Family<WaitForReplicas, WaitAof>();
 
 }  // namespace
 

@@ -35,7 +35,7 @@ ClientFigures SurveyClients(const Clients& clients) {
   clients.ForEach([&](const Session& session) {
     figures.largest_input_bytes = std::max(figures.largest_input_bytes, session.in.HeldBytes());
     figures.largest_output_bytes = std::max(figures.largest_output_bytes, session.out.HeldBytes());
-    if (!session.postponed.empty()) ++figures.blocked;  // Redis: those held back by CLIENT PAUSE count as blocked
+    if (session.IsBlocked()) ++figures.blocked;  // Redis: those held back by CLIENT PAUSE count as blocked
   });
   return figures;
 }
@@ -58,6 +58,7 @@ void AddTraffic(InfoText& text, const ServerStats& stats) {
 
 void AddKeys(InfoText& text, const KeyspaceStats& stats) {
   text.Add("expired_keys", stats.expired_keys)
+      .Add("expired_subkeys", stats.expired_fields)
       .AddRatio("expired_stale_perc", 100 * stats.expired_stale_share)
       .Add("expired_time_cap_reached_count", stats.expire_cycles_cut)
       .Add("expire_cycle_cpu_milliseconds", stats.expire_cycle_us / 1000)

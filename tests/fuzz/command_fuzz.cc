@@ -89,6 +89,7 @@ class Sink final : public Transport, public Host {
   int FileDescriptor() const override { return -1; }
   void Stop(int) override {}
   void Post(std::function<void()> task) override { posted_.push_back(std::move(task)); }
+  void WakeAt(int64_t /*monotonic_ms*/) override {}  // time stands still here
 
  private:
   static std::unique_ptr<Config> SmallConfig(Limits limits) {

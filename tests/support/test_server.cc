@@ -84,6 +84,18 @@ TestServer::TestServer(Options options)
 
 TestServer::~TestServer() { server_->AttachJournal(nullptr); }
 
+void TestServer::AdvanceMs(int64_t elapsed_ms) {
+  const int64_t end_ms = clock_.MonotonicMs() + elapsed_ms;
+  while (wake_at_ms_ && *wake_at_ms_ <= end_ms) {
+    clock_.AdvanceMs(std::max<int64_t>(*wake_at_ms_ - clock_.MonotonicMs(), 0));
+    wake_at_ms_.reset();
+    server_->Wake();
+    EndTurn();
+  }
+  clock_.AdvanceMs(end_ms - clock_.MonotonicMs());
+  EndTurn();
+}
+
 void TestServer::Cron() {
   server_->Cron();
   EndTurn();
@@ -92,7 +104,7 @@ void TestServer::Cron() {
 void TestServer::RunCronFor(int64_t elapsed_ms) {
   for (int64_t passed_ms = 0; passed_ms < elapsed_ms;) {
     int64_t step_ms = std::min<int64_t>(1000 / server_->CurrentHz(), elapsed_ms - passed_ms);
-    clock_.AdvanceMs(step_ms);
+    AdvanceMs(step_ms);
     passed_ms += step_ms;
     Cron();
   }

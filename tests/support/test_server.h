@@ -63,6 +63,8 @@ class TestServer final : public Host {
   void Cron();
   // `rounds` beats, each as late as CurrentHz() asks for.
   void RunCronFor(int64_t elapsed_ms);
+  // Lets time pass without a beat of the timer; the server is woken when it asked for it, and the Turn ends.
+  void AdvanceMs(int64_t elapsed_ms);
   // Ends a Turn: runs what was posted, sends the replies, until nothing is left.
   void EndTurn();
 
@@ -72,6 +74,7 @@ class TestServer final : public Host {
   // Host.
   void Stop(int exit_code) override { exit_code_ = exit_code; }
   void Post(std::function<void()> task) override { tasks_.push_back(std::move(task)); }
+  void WakeAt(int64_t monotonic_ms) override { wake_at_ms_ = monotonic_ms; }
 
  private:
   Options options_;
@@ -83,6 +86,7 @@ class TestServer final : public Host {
   std::unique_ptr<Server> server_;
   Pump pump_;
   std::optional<int> exit_code_;
+  std::optional<int64_t> wake_at_ms_;
 };
 
 // "0 key" -> type, value and deadline, whatever the encoding; keys that are past their deadline count as long as they

@@ -1,0 +1,28 @@
+// Elements that are drawn by chance and may come again (SRANDMEMBER, HRANDFIELD, ZRANDMEMBER with a negative count).
+#pragma once
+
+#include <cstdint>
+
+#include "server/call.h"
+#include "server/server.h"
+
+namespace respite {
+
+// Ends a reply that nobody will get: a client may ask for as many elements as it likes, and is closed once there is
+// more of them than it may have waiting.
+class DrawLimit {
+ public:
+  explicit DrawLimit(Call& call) : call_(call) {}
+
+  // To be asked after each element. False: enough, the client is closed.
+  bool AllowsMore() {
+    constexpr uint64_t kBetweenChecks = 1024;
+    return ++drawn_ % kBetweenChecks != 0 || !call_.server.limits().CheckOutput(call_.session, call_.now_ms);
+  }
+
+ private:
+  Call& call_;
+  uint64_t drawn_ = 0;
+};
+
+}  // namespace respite

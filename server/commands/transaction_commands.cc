@@ -1,0 +1,120 @@
+// Transactions: MULTI, EXEC, DISCARD, WATCH, UNWATCH.
+//
+// Between MULTI and EXEC the Executor queues commands instead of running them. EXEC runs them all in its own Unit:
+// nobody else's commands come between them, and their effects are repeated together or not at all.
+#include "server/call.h"
+#include "server/commands/families.h"
+#include "server/server.h"
+
+namespace respite {
+
+namespace {
+
+struct Multi {
+  static constexpr CommandSpec spec = {.syntax = "MULTI",
+                                       .summary = "Begins a transaction: commands are queued until EXEC.",
+                                       .since = "1.2.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kTransactions,
+                                       .flags = kNoScript | kLoading | kStale | kFast | kAllowBusy,
+                                       .categories = kAclTransaction,
+                                       .skips_queue = true};
+  static void Run(Call& call) {
+    if (call.session.InTransaction()) throw Refusal{refusals::kNestedMulti};
+    call.session.EnsureTransaction().Begin();
+    call.reply.Ok();
+  }
+};
+
+struct Exec {
+  static constexpr CommandSpec spec = {.syntax = "EXEC",
+                                       .summary = "Runs what was queued since MULTI, all at once.",
+                                       .since = "1.2.0",
+                                       .complexity = "Depends on the queued commands",
+                                       .group = CommandGroup::kTransactions,
+                                       .flags = kNoScript | kLoading | kStale | kSkipSlowlog,
+                                       .categories = kAclTransaction,
+                                       .skips_queue = true,
+                                       .ends_transaction = true};
+  static void Run(Call& call) {
+    if (!call.session.InTransaction()) throw Refusal{refusals::kExecWithoutMulti};
+    const Transaction& transaction = *call.session.transaction;
+    const bool broken = transaction.Broken();
+    const bool stale = transaction.Stale() || call.server.watched_keys().SawExpiry(call.session, call.now_ms);
+    call.server.watched_keys().Forget(call.session);  // nobody cares any more, so the commands need not tell
+    if (!broken && !stale) {
+      RunAll(call, transaction);
+    } else if (!broken) {
+      call.reply.NullArray();
+    }
+    call.server.DropTransaction(call.session);
+    if (broken) throw Refusal{refusals::kExecBroken};
+  }
+
+ private:
+  static void RunAll(Call& call, const Transaction& transaction) {
+    call.reply.Array(transaction.Size());
+    transaction.ForEach([&](const Command& command, std::span<const Bytes> words) {
+      call.server.executor().ExecuteQueued(call, command, words);
+    });
+  }
+};
+
+struct Discard {
+  static constexpr CommandSpec spec = {.syntax = "DISCARD",
+                                       .summary = "Gives up a transaction and unwatches all keys.",
+                                       .since = "2.0.0",
+                                       .complexity = "O(N), N being the number of queued commands",
+                                       .group = CommandGroup::kTransactions,
+                                       .flags = kNoScript | kLoading | kStale | kFast | kAllowBusy,
+                                       .categories = kAclTransaction,
+                                       .skips_queue = true};
+  static void Run(Call& call) {
+    if (!call.session.InTransaction()) throw Refusal{refusals::kDiscardWithoutMulti};
+    call.server.DropTransaction(call.session);
+    call.reply.Ok();
+  }
+};
+
+struct Watch {
+  static constexpr CommandSpec spec = {.syntax = "WATCH key...",
+                                       .summary = "Makes the next EXEC depend on these keys staying as they are.",
+                                       .since = "2.2.0",
+                                       .complexity = "O(1) for each key",
+                                       .group = CommandGroup::kTransactions,
+                                       .flags = kNoScript | kLoading | kStale | kFast | kAllowBusy,
+                                       .keys = {KeyRange(1, -1, 1, kKeyRO)},
+                                       .categories = kAclTransaction,
+                                       .skips_queue = true};
+  static void Run(Call& call) {
+    if (call.session.InTransaction()) throw Refusal{refusals::kWatchInMulti};
+    const bool lost_already = call.session.transaction != nullptr && call.session.transaction->Stale();
+    for (Bytes key : call.args.Rest()) {
+      if (!lost_already) call.server.watched_keys().Watch(call.session, key, call.now_ms);
+    }
+    call.reply.Ok();
+  }
+};
+
+struct Unwatch {
+  static constexpr CommandSpec spec = {.syntax = "UNWATCH",
+                                       .summary = "Forgets all watched keys.",
+                                       .since = "2.2.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kTransactions,
+                                       .flags = kNoScript | kLoading | kStale | kFast | kAllowBusy,
+                                       .categories = kAclTransaction};
+  static void Run(Call& call) {
+    call.server.watched_keys().Forget(call.session);
+    if (call.session.transaction != nullptr) call.session.transaction->MakeFresh();
+    call.reply.Ok();
+  }
+};
+
+constexpr auto kTransactionCommands = Family<Multi, Exec, Discard, Watch, Unwatch>();
+
+}  // namespace
+
+std::span<const CommandCard> TransactionCommands() { return kTransactionCommands; }
+
+}  // namespace respite

@@ -1,0 +1,94 @@
+// KeyLines: who is interested in which key: for each key of a database a line of members, first come, first served.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+
+namespace respite {
+
+// A key of one of the databases.
+struct KeyName {
+  int db;
+  std::string key;
+  bool operator==(const KeyName&) const = default;
+};
+
+template <class Member>
+class KeyLines {
+ public:
+  struct Line {
+    std::list<Member> members;  // never empty
+    bool marked = false;        // for whoever owns the lines
+  };
+  // Where a member stands; good until it is removed.
+  class Place {
+   public:
+    const KeyName& Name() const { return row_->first; }
+    Member& operator*() const { return *at_; }
+
+   private:
+    friend KeyLines;
+    std::pair<const KeyName, Line>* row_ = nullptr;
+    typename std::list<Member>::iterator at_;
+  };
+
+  // `seed` keeps clients from preparing keys that collide.
+  explicit KeyLines(uint64_t seed) : rows_(0, Hasher{seed}, Same{}) {}
+
+  bool Empty() const { return rows_.empty(); }
+  // Keys that somebody is interested in.
+  size_t Keys() const { return rows_.size(); }
+
+  // To the end of the line. Cost: O(1).
+  Place Add(int db, Bytes key, Member member) {
+    auto row = rows_.find(View{db, key});
+    if (row == rows_.end()) row = rows_.try_emplace(KeyName{db, std::string(key)}).first;
+    Place place;
+    place.row_ = &*row;
+    place.at_ = row->second.members.insert(row->second.members.end(), std::move(member));
+    return place;
+  }
+  // Cost: O(1).
+  void Remove(const Place& place) {
+    std::list<Member>& members = place.row_->second.members;
+    members.erase(place.at_);
+    if (members.empty()) rows_.erase(rows_.find(place.row_->first));
+  }
+  // The line at a key, null when nobody stands there. Stays where it is until its last member goes.
+  Line* Find(int db, Bytes key) {
+    auto row = rows_.find(View{db, key});
+    return row == rows_.end() ? nullptr : &row->second;
+  }
+  // Visits (name, line) of each key of a database; the lines must not come or go meanwhile. Cost: O(all keys here).
+  template <class Visit>
+  void ForEachOf(int db, Visit&& visit) {
+    for (auto& [name, line] : rows_)
+      if (name.db == db) visit(name, line);
+  }
+
+ private:
+  struct View {
+    int db;
+    Bytes key;
+  };
+  struct Hasher {
+    using is_transparent = void;
+    uint64_t seed;
+    size_t operator()(const View& view) const { return HashBytes(view.key, seed + static_cast<uint64_t>(view.db)); }
+    size_t operator()(const KeyName& name) const { return (*this)(View{name.db, name.key}); }
+  };
+  struct Same {
+    using is_transparent = void;
+    bool operator()(const auto& a, const auto& b) const { return a.db == b.db && Bytes(a.key) == Bytes(b.key); }
+  };
+
+  std::unordered_map<KeyName, Line, Hasher, Same> rows_;
+};
+
+}  // namespace respite

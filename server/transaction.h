@@ -1,0 +1,77 @@
+// Transaction: what a session has queued since MULTI, and the keys it watches.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "server/key_lines.h"
+
+namespace respite {
+
+struct Command;
+struct Session;
+
+// One WATCH of one session.
+struct Watcher {
+  Session* session;
+  bool was_expired;  // the key was past its deadline already, so that its removal is no change
+};
+
+// Made with the first MULTI or WATCH of a session; kept for the next one.
+class Transaction {
+ public:
+  bool Open() const { return open_; }
+  void Begin() { open_ = true; }
+  // A command was refused instead of queued: EXEC will be, too.
+  bool Broken() const { return broken_; }
+  void Break() { broken_ = open_; }
+  // A watched key changed: EXEC will do nothing.
+  bool Stale() const { return stale_; }
+  void MakeStale() { stale_ = true; }
+  void MakeFresh() { stale_ = false; }
+
+  // Copies the words. Cost: O(their length). A transaction that cannot run any more only counts as queueing.
+  void Queue(const Command& command, std::span<const Bytes> words);
+  size_t Size() const { return commands_.size(); }
+  // Visits (command, words) in order.
+  template <class Visit>
+  void ForEach(Visit&& visit) const {
+    std::vector<Bytes> words;
+    size_t word = 0;
+    size_t start = 0;
+    for (const Queued& queued : commands_) {
+      words.clear();
+      for (; words.size() < queued.words; start = ends_[word++]) {
+        words.push_back(Bytes(text_).substr(start, ends_[word] - start));
+      }
+      visit(*queued.command, std::span<const Bytes>(words));
+    }
+  }
+  // All CommandFlag bits of the queued commands together.
+  uint32_t Flags() const { return flags_; }
+
+  // Forgets what was queued and leaves the transaction. The watched keys stay: see WatchedKeys::Forget.
+  void End();
+  size_t HeldBytes() const;
+
+  std::vector<KeyLines<Watcher>::Place> watched;  // WatchedKeys fills and empties it
+
+ private:
+  struct Queued {
+    const Command* command;
+    size_t words;
+  };
+
+  bool open_ = false;
+  bool broken_ = false;
+  bool stale_ = false;
+  uint32_t flags_ = 0;
+  std::vector<Queued> commands_;
+  std::vector<size_t> ends_;  // of each word in text_
+  std::string text_;
+};
+
+}  // namespace respite

@@ -1,0 +1,112 @@
+#include "server/waiting.h"
+
+#include <set>
+
+#include "server/server.h"
+
+namespace respite {
+
+void Waiting::Park(Call& call, const Awaited& awaited) {
+  Session& session = call.session;
+  auto waiter = std::make_unique<Waiter>(Waiter{.session = &session,
+                                                .command = &call.command,
+                                                .words = awaited.words,
+                                                .type = awaited.type,
+                                                .loss = awaited.loss,
+                                                .answer = awaited.answer,
+                                                .places = {},
+                                                .loss_places = {}});
+  if (waiter->words.empty()) waiter->words.assign(call.args.Words().begin(), call.args.Words().end());
+  if (kept_deadline_ms_) {
+    waiter->deadline_ms = *kept_deadline_ms_;
+  } else if (awaited.timeout_ms != 0) {
+    waiter->deadline_ms = server_.executor().NowMs() + awaited.timeout_ms;
+  }
+  const std::set<Bytes> keys(awaited.keys.begin(), awaited.keys.end());  // each once
+  for (Bytes key : keys) {
+    waiter->places.push_back(lines_.Add(session.db, key, waiter.get()));
+    if (waiter->loss == Awaited::Loss::kTold) {
+      waiter->loss_places.push_back(losses_.Add(session.db, key, waiter.get()));
+    }
+  }
+  if (waiter->deadline_ms != Waiter::kNoDeadline) deadlines_.emplace(waiter->deadline_ms, &session);
+  ++count_;
+  session.waiter = std::move(waiter);
+}
+
+std::unique_ptr<Waiter> Waiting::Take(Session& session) {
+  std::unique_ptr<Waiter> waiter = std::move(session.waiter);
+  if (waiter == nullptr) return waiter;
+  for (const auto& place : waiter->places) lines_.Remove(place);
+  for (const auto& place : waiter->loss_places) losses_.Remove(place);
+  deadlines_.erase({waiter->deadline_ms, &session});
+  --count_;
+  return waiter;
+}
+
+void Waiting::End(Session& session, WaitEnd end) {
+  const std::unique_ptr<Waiter> waiter = Take(session);
+  server_.executor().AnswerWaiter(*waiter, end);
+  server_.clients().Continue(session);
+}
+
+void Waiting::EndOverdue() {
+  if (deadlines_.empty()) return;
+  server_.executor().StartRun();
+  const int64_t now_ms = server_.executor().NowMs();
+  while (!deadlines_.empty() && deadlines_.begin()->first <= now_ms)
+    End(*deadlines_.begin()->second, WaitEnd::kTimeout);
+}
+
+void Waiting::MarkReady(int db, Bytes key, Line& line) {
+  if (line.marked) return;
+  line.marked = true;
+  ready_.push_back({db, std::string(key)});
+}
+
+void Waiting::MarkAll(int db) {
+  const Database& data = server_.keyspace()[db];
+  lines_.ForEachOf(db, [&](const KeyName& name, Line& line) {
+    if (data.Find(name.key) != nullptr || losses_.Find(db, name.key) != nullptr) MarkReady(db, name.key, line);
+  });
+}
+
+void Waiting::ServeAll() {
+  if (serving_) return;  // a request that runs again may make further keys ready: they have their turn
+  serving_ = true;
+  while (!ready_.empty()) {
+    for (const KeyName& name : std::exchange(ready_, {})) Serve(name);
+  }
+  serving_ = false;
+}
+
+void Waiting::Serve(const KeyName& name) {
+  Line* line = lines_.Find(name.db, name.key);
+  if (line == nullptr) return;
+  line->marked = false;
+  auto next = line->members.begin();
+  // Whoever waits again stands behind those who were there.
+  for (size_t left = line->members.size(); left > 0; --left) {
+    const Waiter& waiter = **next++;
+    const Entry* entry = server_.keyspace()[name.db].Find(name.key);
+    const bool comes = entry != nullptr && !entry->IsExpired(server_.executor().WallMs());
+    if (!comes && losses_.Find(name.db, name.key) == nullptr) return;
+    if ((comes && entry->Type() == waiter.type) || waiter.loss == Awaited::Loss::kTold) Rerun(*waiter.session);
+  }
+}
+
+void Waiting::Rerun(Session& session) {
+  const std::unique_ptr<Waiter> waiter = Take(session);
+  const std::vector<Bytes> words(waiter->words.begin(), waiter->words.end());
+  kept_deadline_ms_ = waiter->deadline_ms;
+  const auto outcome = server_.executor().Execute(session, waiter->command, words, {}, Executor::Pass::kAgain);
+  kept_deadline_ms_.reset();
+  if (outcome == Executor::Outcome::kPostponed) {
+    session.postponed = std::move(waiter->words);
+    server_.clients().AddPostponed(session);
+  } else if (outcome == Executor::Outcome::kDone) {
+    server_.clients().Continue(session);
+  }
+}
+
+}  // namespace respite

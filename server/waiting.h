@@ -1,0 +1,84 @@
+// Waiting: sessions whose command waits: for a key (BLPOP, XREAD BLOCK …) or for nothing but time (WAIT).
+//
+// A command that finds nothing calls Call::Wait; its request is kept here. When a key it waits for changes, the request
+// runs again, right after the command that changed it: those who wait for one key run in the order in which they came,
+// keys in the order in which they changed. Whoever finds nothing again waits on, with the old deadline, at the end of
+// the line. Nobody costs anything while nothing happens.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "server/session.h"
+#include "server/waiter.h"
+
+namespace respite {
+
+class Server;
+struct Call;
+
+// Why a wait is over though nothing came.
+enum class WaitEnd : uint8_t { kTimeout, kUnblocked };
+
+class Waiting {
+ public:
+  Waiting(Server& server, uint64_t seed) : server_(server), lines_(seed), losses_(seed) {}
+
+  // Keeps the request of this call until something happens. Cost: O(keys + log n).
+  void Park(Call& call, const Awaited& awaited);
+  // The session goes, and its wait with it.
+  void Forget(Session& session) { Take(session); }
+  // Answers a session that waits: null for a timeout, an error for CLIENT UNBLOCK … ERROR.
+  void End(Session& session, WaitEnd end);
+
+  // Runs the requests that wait for keys which have changed, until no more do. Called after each command.
+  void ServeReady() {
+    if (!ready_.empty()) ServeAll();
+  }
+  // Answers those whose time is up. Cost: O(of them).
+  void EndOverdue();
+  // Monotonic; when EndOverdue has something to do next.
+  int64_t NextDeadline() const { return deadlines_.empty() ? Waiter::kNoDeadline : deadlines_.begin()->first; }
+
+  // INFO: sessions, the keys that they wait for, and those whose loss somebody wants to know of.
+  size_t Count() const { return count_; }
+  size_t Keys() const { return lines_.Keys(); }
+  size_t KeysWithLoss() const { return losses_.Keys(); }
+
+  // See ChangeListener.
+  bool Empty() const { return lines_.Empty(); }
+  void OnChange(int db, Bytes key) {
+    if (Line* line = lines_.Find(db, key)) MarkReady(db, key, *line);
+  }
+  void OnFlush(int db) { MarkAll(db); }
+  void OnSwap(int one, int other) {
+    MarkAll(one);
+    MarkAll(other);
+  }
+
+ private:
+  using Line = KeyLines<Waiter*>::Line;
+
+  void MarkReady(int db, Bytes key, Line& line);
+  void MarkAll(int db);
+  void ServeAll();
+  void Serve(const KeyName& name);
+  void Rerun(Session& session);
+  // Null when it does not wait.
+  std::unique_ptr<Waiter> Take(Session& session);
+
+  Server& server_;
+  KeyLines<Waiter*> lines_;
+  KeyLines<Waiter*> losses_;  // those of them who want to know when a key is gone
+  std::set<std::pair<int64_t, Session*>> deadlines_;
+  size_t count_ = 0;
+  std::vector<KeyName> ready_;               // changed since ServeReady; their lines are marked
+  std::optional<int64_t> kept_deadline_ms_;  // of the request that runs again
+  bool serving_ = false;
+};
+
+}  // namespace respite
