@@ -3,6 +3,7 @@
 // Both go twice over the streams: first they find out which have something (and XREADGROUP delivers it), then they
 // write. A stream without anything is not mentioned.
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -65,12 +66,15 @@ StreamReadOptions TakeReadOptions(Call& call, Reader reader) {
   return options;
 }
 
-void ReplyNothing(Reply& reply) { reply.NullArray(); }
-
-// Nothing to deliver: the one place where a reader waits, if it may. `words` is the request to run again.
-void WaitOrReplyNothing(Call& call, const StreamReadOptions& options) {
-  (void)options;
-  ReplyNothing(call.reply);
+// Nothing to deliver: waits for the streams if it was asked to. `words` is the request to run again, if not this one.
+void WaitOrReplyNothing(Call& call, const StreamReadOptions& options, Awaited::Loss loss,
+                        std::vector<std::string> words = {}) {
+  if (!options.block_ms) return call.reply.NullArray();
+  call.Wait({.keys = options.keys,
+             .type = ValueType::kStream,
+             .timeout_ms = *options.block_ms,
+             .loss = loss,
+             .words = std::move(words)});
 }
 
 // Redis: a map under RESP3, an array of pairs under RESP2.
@@ -90,6 +94,17 @@ StreamId IdToReadBehind(Bytes word, const Stream& stream) {
   if (word != "+") return TakeStreamId(word);
   // The last entry, as in Redis 7.4.
   return stream.IsEmpty() ? StreamId() : *stream.Log().LastLiveId().Previous();
+}
+
+// The request with the IDs that `$` and `+` stood for when it came.
+std::vector<std::string> WithIds(const Call& call, const StreamReadOptions& options, const std::vector<StreamId>& ids) {
+  const std::span<const Bytes> words = call.args.Words();
+  std::vector<std::string> request(words.begin(), words.end());
+  for (size_t i = 0; i < ids.size(); ++i) {
+    std::string& word = request[options.first_id_word + i];
+    if (word == "$" || word == "+") word = StreamIdText(ids[i]).Text();
+  }
+  return request;
 }
 
 struct XRead {
@@ -119,7 +134,8 @@ struct XRead {
       if (stream.IsEmpty() || stream.Log().LastLiveId() <= behind[i]) continue;
       found.push_back({options.keys[i], stream, behind[i]});
     }
-    if (found.empty()) return WaitOrReplyNothing(call, options);
+    if (found.empty())
+      return WaitOrReplyNothing(call, options, Awaited::Loss::kIgnored, WithIds(call, options, behind));
     BeginStreams(call.reply, found.size());
     for (const Found& one : found) {
       BeginStream(call.reply, one.key);
@@ -237,7 +253,7 @@ struct XReadGroup {
         deliveries.push_back(std::move(*delivery));
       }
     }
-    if (deliveries.empty()) return WaitOrReplyNothing(call, options);
+    if (deliveries.empty()) return WaitOrReplyNothing(call, options, Awaited::Loss::kTold);
     BeginStreams(call.reply, deliveries.size());
     for (const Delivery& delivery : deliveries) WriteDelivery(call, delivery);
   }
