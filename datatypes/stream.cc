@@ -243,7 +243,6 @@ bool StreamLog::HasDeletionsFrom(const StreamId& id) const {
   return length_ > 0 && !max_deleted_id_.IsZero() && first_id_ <= max_deleted_id_ && id <= max_deleted_id_;
 }
 
-// How many entries of the stream's whole life stand up to `id`, or kUnknownCount: known at either end only.
 int64_t StreamLog::EstimateRead(const StreamId& id) const {
   const int64_t added = static_cast<int64_t>(entries_added_);
   if (added == 0) return 0;

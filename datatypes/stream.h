@@ -149,6 +149,8 @@ class StreamLog final : public Object {
   bool DestroyGroup(Bytes name);
   // The group has read up to this entry, which is above its last ID: moves its last ID there and counts on.
   void NoteRead(StreamGroup& group, const StreamId& id) const;
+  // How many entries of the stream's whole life stand up to `id`, or kUnknownCount: it is known at either end only.
+  int64_t EstimateRead(const StreamId& id) const;
   // How many entries wait to be read by the group; nullopt when deletions made that unknowable.
   std::optional<int64_t> LagOf(const StreamGroup& group) const;
 
@@ -177,7 +179,6 @@ class StreamLog final : public Object {
   void FindFirst();
   void FindLast();
   bool HasDeletionsFrom(const StreamId& id) const;
-  int64_t EstimateRead(const StreamId& id) const;
 
   Blocks blocks_;
   uint64_t length_ = 0;

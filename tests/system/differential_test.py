@@ -20,6 +20,7 @@ TOLERANCE_MS = 3000
 # Differences we know: (command name, what the replies may be, why). Between a server of version 7.0 and one of 7.2:
 PACKED = {b"$6\r\nintset\r\n", b"$8\r\nlistpack\r\n", b"$9\r\nquicklist\r\n", b"$9\r\nhashtable\r\n", b"$8\r\nskiplist\r\n"}
 KNOWN_OF_7_0 = [
+    (b"XREAD", lambda words, ours, theirs: b"Unbalanced" in ours and b"Unbalanced" in theirs, "another way to name the command"),
     (b"XINFO", lambda words, ours, theirs: b"active" in ours and b"active" not in theirs, "when a consumer was active came with 7.2"),
     (b"OBJECT", lambda words, ours, theirs: {ours, theirs} <= PACKED,
      "7.2 packs small lists and small sets that are not all integers, but not what GEOSEARCHSTORE stores"),
