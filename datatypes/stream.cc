@@ -289,6 +289,7 @@ bool StreamLog::LoadEntry(const StreamId& id, std::span<const Bytes> words, Stre
   if (is_first ? id < last.Id() : id <= block->LastId()) {
     if (!is_live) return true;  // nobody would miss it
     if (is_first || id <= last.Id() || (length_ > 0 && id <= last_live_id_)) return false;
+    IsTailBelow(id);
     BeginBlock(id, StreamBlock::Create(id, words));
     return LoadEntry(id, words, state);
   }
