@@ -71,7 +71,8 @@ class Effect {
     replaced_ = true;
     commands_.push_back(std::move(words));
   }
-  // Only what others recorded counts (EXEC, whose queued commands speak for themselves).
+  // Something changed, and nothing of it is to be repeated but what Replace says further on (and, for EXEC, what its
+  // queued commands have said).
   void ReplaceByNothing() {
     replaced_ = true;
     commands_.clear();
@@ -155,6 +156,10 @@ class Unit {
   void Count(uint64_t changes) {
     changes_ += changes;
     floor_.stats.dirty += changes;
+  }
+  // The event that goes with what Count reported.
+  void Announce(int db, Bytes key, KeyEvent event) {
+    if (floor_.listener != nullptr) floor_.listener->OnEvent(db, key, event);
   }
   // A key came into being; its value is reported by Touched.
   void Created(int db, Bytes key) {
