@@ -134,11 +134,8 @@ class DbView {
   const EncodingLimits& Limits() const { return unit_->floor().limits; }
   uint32_t FreshAccess() const { return unit_->floor().access.Fresh(unit_->now_ms()); }
 
-  // Empties the database; the caller decides where the content is freed.
-  Database Flush() {
-    unit_->Flushed(index_, Data().Size());
-    return unit_->floor().keyspace.Detach(index_);
-  }
+  // Empties databases; the caller decides where the content is freed.
+  std::vector<Database> Flush(std::span<const int> dbs) const;
   void SwapDatabases(int one, int other) {
     unit_->floor().keyspace.Swap(one, other);
     unit_->Swapped(one, other);
@@ -211,6 +208,7 @@ class Edit {
 
   // False: there is no such key (only after Open).
   explicit operator bool() const { return value_.Exists(); }
+  Bytes Key() const { return key_; }
   Type* operator->() { return &value_; }
   const Type* operator->() const { return &value_; }
   Type& operator*() { return value_; }

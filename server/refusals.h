@@ -37,6 +37,7 @@ inline constexpr char kOneFieldCondition[] = "ERR Only one of FXX or FNX argumen
 inline constexpr char kStringTooLong[] = "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
 inline constexpr char kOffsetOutOfRange[] = "ERR offset is out of range";
 inline constexpr char kSameObject[] = "ERR source and destination objects are the same";
+inline constexpr char kTimeoutNotFloat[] = "ERR timeout is not a float or out of range";
 inline constexpr char kTimeoutNotInteger[] = "ERR timeout is not an integer or out of range";
 inline constexpr char kTimeoutOutOfRange[] = "ERR timeout is out of range";
 inline constexpr char kTimeoutNegative[] = "ERR timeout is negative";
@@ -179,6 +180,21 @@ inline constexpr char kClientId[] = "ERR Invalid client ID";
 inline constexpr char kClientIdPositive[] = "ERR client-id should be greater than 0";
 inline constexpr char kNoSuchClient[] = "ERR No such client";
 inline constexpr char kPauseMode[] = "ERR CLIENT PAUSE mode must be WRITE or ALL";
+inline constexpr char kOneRedirect[] = "ERR A client can only redirect to a single other client";
+inline constexpr char kRedirectUnknown[] = "ERR The client ID you want redirect to does not exist";
+inline constexpr char kPrefixWithoutBcast[] = "ERR PREFIX option requires BCAST mode to be enabled";
+inline constexpr char kBcastSwitch[] =
+    "ERR You can't switch BCAST mode on/off before disabling tracking for this client, and then re-enabling it with a "
+    "different mode.";
+inline constexpr char kOptWithBcast[] = "ERR OPTIN and OPTOUT are not compatible with BCAST";
+inline constexpr char kOptInAndOut[] = "ERR You can't specify both OPTIN mode and OPTOUT mode";
+inline constexpr char kOptSwitch[] =
+    "ERR You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, and then re-enabling it with a "
+    "different mode.";
+inline constexpr char kCachingWithoutOpt[] =
+    "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled";
+inline constexpr char kCachingYes[] = "ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.";
+inline constexpr char kCachingNo[] = "ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.";
 inline constexpr char kNotInTransaction[] = "ERR Command not allowed inside a transaction";
 inline constexpr char kNestedMulti[] = "ERR MULTI calls can not be nested";
 inline constexpr char kExecWithoutMulti[] = "ERR EXEC without MULTI";
@@ -279,6 +295,12 @@ inline Refusal UnknownPfDebug(Bytes subcommand) {
 inline Refusal FailedSelfTest(const std::string& problem) { return {"ERR TESTFAILED " + problem}; }
 inline Refusal UnknownArgument(Bytes argument) { return {"ERR Unknown argument " + std::string(argument)}; }
 inline Refusal MigrateTarget(Bytes error) { return {"ERR Target instance replied with error: " + std::string(error)}; }
+// CLIENT TRACKING: two prefixes of one client with keys in common; `which` is the other one: "an existing" or "another
+// provided".
+inline Refusal PrefixOverlap(Bytes prefix, Bytes which, Bytes other) {
+  return {"ERR Prefix '" + std::string(prefix) + "' overlaps with " + std::string(which) + " prefix '" +
+          std::string(other) + "'. Prefixes for a single client must not overlap."};
+}
 // EXEC itself was refused, for this reason.
 inline Refusal ExecAborted(Bytes reason) {
   if (reason.starts_with("ERR ")) reason.remove_prefix(4);

@@ -42,8 +42,8 @@ class ChangeListener {
   // A key came, went, or has another value.
   virtual void OnChange(int db, Bytes key) = 0;
   virtual void OnEvent(int db, Bytes key, KeyEvent event) = 0;
-  // A database is about to lose all its keys.
-  virtual void OnFlush(int db) = 0;
+  // These databases are about to lose all their keys.
+  virtual void OnFlush(std::span<const int> dbs) = 0;
   // Two databases changed places.
   virtual void OnSwap(int one, int other) = 0;
 };
@@ -71,8 +71,12 @@ class Effect {
     replaced_ = true;
     commands_.push_back(std::move(words));
   }
-  // Something changed, and nothing of it is to be repeated but what Replace says further on.
-  void ReplaceByNothing() { replaced_ = true; }
+  // Only what others recorded counts (EXEC, whose queued commands speak for themselves), and what Replace says further
+  // on.
+  void ReplaceByNothing() {
+    replaced_ = true;
+    commands_.clear();
+  }
   bool Recorded() const { return recorded_; }
   bool Replaced() const { return replaced_; }
   const std::vector<std::vector<std::string>>& Commands() const { return commands_; }
@@ -166,10 +170,10 @@ class Unit {
     ++floor_.stats.misses;
     if (floor_.listener != nullptr) floor_.listener->OnEvent(db, key, "keymiss");
   }
-  // A database is about to lose all its `keys` keys. Redis: counts as many changes, and is recorded even when there are
-  // none.
-  void Flushed(int db, size_t keys) {
-    if (floor_.listener != nullptr) floor_.listener->OnFlush(db);
+  // These databases are about to lose all their keys, `keys` of them. Redis: counts as many changes, and is recorded
+  // even when there are none.
+  void Flushed(std::span<const int> dbs, size_t keys) {
+    if (floor_.listener != nullptr) floor_.listener->OnFlush(dbs);
     ++changes_;
     floor_.stats.dirty += keys;
   }

@@ -182,6 +182,7 @@ struct Reset {
     if (session.kind == SessionKind::kReplica) throw Refusal{refusals::kResetOfReplica};
     call.server.clients().RemoveMonitor(session);
     call.server.DropTransaction(session);
+    call.server.tracking().Disable(session);
     session.db = 0;
     session.resp = RespVersion::kResp2;
     session.user = "default";

@@ -200,7 +200,6 @@ Delivery DeliverAgain(Call& call, const GroupEdit& edit, const StreamConsumer& c
     delivery.history.push_back(at.Id());
     if (delivery.history.size() == options.count) break;
   }
-  call.effect.ReplaceByNothing();
   for (const StreamId& id : delivery.history) {
     if (!edit.Log().Contains(id)) continue;
     edit.group.DeliverAgain(id, call.now_ms);
@@ -247,6 +246,7 @@ struct XReadGroup {
       }
       positions.push_back(PositionOf(options.ids[i]));
     }
+    call.effect.ReplaceByNothing();  // but by what is delivered, entry by entry
     std::vector<Delivery> deliveries;
     for (size_t i = 0; i < options.keys.size(); ++i) {
       if (auto delivery = Deliver(call, options, options.keys[i], positions[i])) {
