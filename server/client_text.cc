@@ -76,6 +76,10 @@ size_t ArgumentBytes(const Session& session, std::span<const Bytes> running) {
   return bytes;
 }
 
+size_t SubscriptionsOf(const Session& session, TopicKind kind) {
+  return session.subscriptions ? session.subscriptions->Count(kind) : 0;
+}
+
 size_t FirstPieceBytes(const Session& session) {
   size_t bytes = 0;
   session.out.VisitFront(1, [&](Bytes piece) { bytes = piece.size(); });
@@ -113,9 +117,9 @@ std::string ClientText(Server& server, const Session& session, std::span<const B
       .Number("idle", (now_ms - session.last_active_ms) / 1000)
       .Text("flags", FlagsOf(session))
       .Number("db", session.db)
-      .Number("sub", 0)
-      .Number("psub", 0)
-      .Number("ssub", 0)
+      .Size("sub", SubscriptionsOf(session, TopicKind::kChannel))
+      .Size("psub", SubscriptionsOf(session, TopicKind::kPattern))
+      .Size("ssub", SubscriptionsOf(session, TopicKind::kShardChannel))
       .Number("multi", session.InTransaction() ? static_cast<int64_t>(session.transaction->Size()) : -1)
       .Size("qbuf", session.in.BufferedBytes())
       .Size("qbuf-free", FreeInputBytes(session, now_ms))

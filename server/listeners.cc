@@ -10,8 +10,8 @@ void Listeners::OnChange(int db, Bytes key) {
   if (!server_.tracking().Empty()) server_.tracking().OnChange(key);
 }
 
-void Listeners::OnEvent(int /*db*/, Bytes /*key*/, KeyEvent event) {
-  if ((server_.settings().notify_keyspace_events & event.Kind()) == 0) return;
+void Listeners::OnEvent(int db, Bytes key, KeyEvent event) {
+  if (server_.settings().notify_keyspace_events != 0) server_.key_notifications().OnEvent(db, key, event);
 }
 
 void Listeners::OnFlush(std::span<const int> dbs) {

@@ -321,6 +321,13 @@ inline Refusal UnknownSubcommand(Bytes container, Bytes subcommand) {
   return {"ERR unknown subcommand '" + std::string(ShownPart(subcommand)) + "'. Try " + ToUpper(container) + " HELP."};
 }
 
+inline Refusal NotForDenyBlocking(const char* command) {
+  return {"ERR " + std::string(command) + " isn't allowed for a DENY BLOCKING client"};
+}
+inline Refusal InSubscribedMode(Bytes command) {
+  return {"ERR Can't execute '" + std::string(command) +
+          "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"};
+}
 inline Refusal UnknownCommand(Bytes name, Bytes shown_arguments) {
   return {"ERR unknown command '" + std::string(ShownPart(name)) +
           "', with args beginning with: " + std::string(shown_arguments)};

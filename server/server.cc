@@ -33,6 +33,8 @@ Server::Server(Parts parts)
       listeners_(*this),
       data_{keyspace_, keyspace_stats_, access_, parts.config.settings()},
       commands_(CommandFamilies()),
+      pubsub_(*this, random_.Next()),
+      key_notifications_(pubsub_, parts.config.settings()),
       clients_(blocks_),
       limits_(*this),
       expiry_(data_, parts.clock),

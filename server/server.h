@@ -19,10 +19,12 @@
 #include "server/debug_switches.h"
 #include "server/executor.h"
 #include "server/expiry.h"
+#include "server/key_notifications.h"
 #include "server/latency.h"
 #include "server/listeners.h"
 #include "server/migrate_link.h"
 #include "server/pause.h"
+#include "server/pubsub.h"
 #include "server/reclaimer.h"
 #include "server/slowlog.h"
 #include "server/stats.h"
@@ -79,6 +81,8 @@ class Server : private Disposal {
   ServerStats& stats() { return stats_; }
   CommandTable& commands() { return commands_; }
   Clients& clients() { return clients_; }
+  PubSub& pubsub() { return pubsub_; }
+  KeyNotifications& key_notifications() { return key_notifications_; }
   ClientLimits& limits() { return limits_; }
   Executor& executor() { return executor_; }
   const Executor& executor() const { return executor_; }
@@ -155,6 +159,8 @@ class Server : private Disposal {
   ServerStats stats_;
   CommandTable commands_;
   BlockPool blocks_;
+  PubSub pubsub_;  // before the sessions, which leave their channels when they go
+  KeyNotifications key_notifications_;
   Clients clients_;
   ClientLimits limits_;
   Auth auth_;

@@ -71,8 +71,8 @@ class Effect {
     replaced_ = true;
     commands_.push_back(std::move(words));
   }
-  // Only what others recorded counts (EXEC, whose queued commands speak for themselves), and what Replace says further
-  // on.
+  // Something changed, and nothing of it is to be repeated but what Replace says further on (and, for EXEC, what its
+  // queued commands have said).
   void ReplaceByNothing() {
     replaced_ = true;
     commands_.clear();

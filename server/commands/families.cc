@@ -31,6 +31,7 @@ std::span<const std::span<const CommandCard>> CommandFamilies() {
       StreamClaimCommands(),
       StreamInfoCommands(),
       WaitCommands(),
+      PubSubCommands(),
       TransactionCommands(),
       DatabaseCommands(),
       ConnectionCommands(),

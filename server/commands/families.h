@@ -35,6 +35,7 @@ std::span<const CommandCard> StreamGroupCommands();
 std::span<const CommandCard> StreamClaimCommands();
 std::span<const CommandCard> StreamInfoCommands();
 std::span<const CommandCard> WaitCommands();
+std::span<const CommandCard> PubSubCommands();
 std::span<const CommandCard> TransactionCommands();
 std::span<const CommandCard> DatabaseCommands();
 std::span<const CommandCard> ConnectionCommands();

@@ -45,7 +45,7 @@ constexpr Directive kKeyspaceDirectives[] = {
     {"maxmemory-eviction-tenacity", kStored, Number<&Settings::maxmemory_eviction_tenacity>(0, 100)},
     {"maxmemory-policy", kEffective, Choice<&Settings::maxmemory_policy>(kEvictionPolicyNames)},
     {"maxmemory-samples", kStored, Number<&Settings::maxmemory_samples>(1, kMaxInt)},
-    {"notify-keyspace-events", kStored, kNotifyKeyspaceEvents, kVolatile},
+    {"notify-keyspace-events", kEffective, kNotifyKeyspaceEvents, kVolatile},
     {"set-max-intset-entries", kEffective, Number<&Settings::set_max_intset_entries>(0, kMaxLong)},
     {"set-max-listpack-entries", kEffective, Number<&Settings::set_max_listpack_entries>(0, kMaxLong)},
     {"set-max-listpack-value", kEffective, Number<&Settings::set_max_listpack_value>(0, kMaxLong)},

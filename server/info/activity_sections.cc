@@ -126,7 +126,10 @@ std::string StatsSection(Server& server) {
   InfoText text("Stats");
   AddTraffic(text, stats);
   AddKeys(text, server.keyspace_stats());
-  text.AddZeros({"pubsub_channels", "pubsub_patterns", "pubsubshard_channels", "latest_fork_usec", "total_forks"})
+  text.Add("pubsub_channels", server.pubsub().TopicCount(TopicKind::kChannel))
+      .Add("pubsub_patterns", server.pubsub().TopicCount(TopicKind::kPattern))
+      .Add("pubsubshard_channels", server.pubsub().TopicCount(TopicKind::kShardChannel))
+      .AddZeros({"latest_fork_usec", "total_forks"})
       .Add("migrate_cached_sockets", server.migrate_links().Count())
       .AddZeros({"slave_expires_tracked_keys", "active_defrag_hits", "active_defrag_misses", "active_defrag_key_hits",
                  "active_defrag_key_misses", "total_active_defrag_time", "current_active_defrag_time"})
