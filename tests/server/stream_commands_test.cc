@@ -68,7 +68,7 @@ TEST_P(StreamCommands, TakeIdsThatAreAboveTheLast) {
 TEST_P(StreamCommands, ReturnRanges) {
   Fill(25);
   EXPECT_THAT(Run("XRANGE s 3 5"), Filled({3, 4, 5}));
-  EXPECT_THAT(Run("XRANGE s (3 (5"), Filled({4}));
+  EXPECT_THAT(Run("XRANGE s (3 (5-0"), Filled({4}));
   EXPECT_THAT(Run("XRANGE s - + COUNT 2"), Filled({1, 2}));
   EXPECT_THAT(Run("XREVRANGE s + - COUNT 2"), Filled({25, 24}));
   EXPECT_THAT(Run("XREVRANGE s 12 9"), Filled({12, 11, 10, 9}));

@@ -102,7 +102,7 @@ TEST_P(StreamGroupCommands, RememberWhenAndHowOftenTheyDelivered) {
               ArrayOf(Pending(1, "a", 50, 2), Pending(2, "a", 150, 1), Pending(3, "a", 150, 1)));
   EXPECT_THAT(Run("XPENDING s g IDLE 100 - + 1"), ArrayOf(Pending(2, "a", 150, 1)));
   EXPECT_THAT(Run("XPENDING s g - + 10 b"), EmptyArray());
-  EXPECT_THAT(Run("XPENDING s g (1 (3 10 a"), ArrayOf(Pending(2, "a", 150, 1)));
+  EXPECT_THAT(Run("XPENDING s g (1 (3-0 10 a"), ArrayOf(Pending(2, "a", 150, 1)));
 }
 
 TEST_P(StreamGroupCommands, PassEntriesOn) {
