@@ -72,7 +72,7 @@ Executor::Outcome Executor::Execute(Session& session, const Command* command, st
 
 void Executor::Queue(Session& session, const Command& command, std::span<const Bytes> words) {
   session.transaction->Queue(command, words);
-  Reply(session.out, session.resp).Simple("QUEUED");
+  session.out.Append("+QUEUED\r\n");
 }
 
 void Executor::ExecuteQueued(Call& exec, const Command& command, std::span<const Bytes> words) {
