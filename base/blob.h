@@ -47,6 +47,9 @@ class BlobRef {
   bool Unique() const { return block_->references.load(std::memory_order_acquire) == 1; }
   Bytes View() const { return {block_->Data(), block_->size}; }
   char* Data() { return block_->Data(); }
+  const char* ConstData() const { return block_->Data(); }
+  // Whether both are the same block.
+  bool Is(const BlobRef& other) const { return block_ == other.block_; }
   size_t Size() const { return block_->size; }
   size_t Capacity() const { return block_->capacity; }
   // Requires: size <= Capacity().

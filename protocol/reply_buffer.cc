@@ -21,7 +21,7 @@ void BlockPool::Trim() {
 
 Bytes ReplyBuffer::View(size_t index) const {
   const Segment& segment = segments_[index];
-  if (!segment.block) return segment.blob.View();
+  if (!segment.block) return {segment.blob.ConstData() + segment.offset, segment.size};
   const char* begin = segment.block.get();
   return {begin, IsOpen(index) ? static_cast<size_t>(end_ - begin) : segment.size};
 }
@@ -36,7 +36,7 @@ void ReplyBuffer::CloseBlock() {
 
 void ReplyBuffer::AddBlock() {
   CloseBlock();
-  segments_.push_back({.block = pool_->Take(), .blob = {}, .size = 0});
+  segments_.push_back({.block = pool_->Take(), .blob = {}});
   held_bytes_ += BlockPool::kBlockBytes;
   end_ = segments_.back().block.get();
   room_ = BlockPool::kBlockBytes;
@@ -53,14 +53,27 @@ void ReplyBuffer::AppendSlowly(Bytes bytes) {
 }
 
 void ReplyBuffer::AppendShared(BlobRef blob) {
+  const size_t size = blob.Size();
+  Refer(std::move(blob), 0, size);
+}
+
+void ReplyBuffer::Refer(BlobRef blob, size_t offset, size_t size) {
   CloseBlock();
-  size_ += blob.Size();
-  held_bytes_ += blob.UsedBytes();
-  segments_.push_back({.block = nullptr, .blob = std::move(blob), .size = 0});
+  size_ += size;
+  held_bytes_ += size;
+  segments_.push_back({.block = nullptr, .blob = std::move(blob), .offset = offset, .size = size});
+}
+
+void ReplyBuffer::AppendPartSlowly(const BlobPart& part) {
+  // A log that has just begun is worth a reference: what follows will continue it.
+  const bool shares = part.size >= SharedLog::kLongestInLog ||
+                      (part.size > room_ && (part.offset == 0 || Segments() < kScatteredParts));
+  if (shares) return Refer(part.blob, part.offset, part.size);
+  Append(part.View());
 }
 
 void ReplyBuffer::Release(Segment& segment) {
-  held_bytes_ -= segment.block ? BlockPool::kBlockBytes : segment.blob.UsedBytes();
+  held_bytes_ -= segment.block ? BlockPool::kBlockBytes : segment.size;
   if (segment.block) pool_->Return(std::move(segment.block));
   segment.blob = {};
 }
@@ -71,6 +84,12 @@ void ReplyBuffer::RollBack(size_t size) {
     size_t sent = segments_.size() - 1 == head_ ? front_sent_ : 0;
     size_t unsent = last.size() - sent;
     size_t surplus = size_ - size;
+    if (surplus < unsent && !segments_.back().block) {  // the mark lies inside this part
+      segments_.back().size -= surplus;
+      held_bytes_ -= surplus;
+      size_ = size;
+      return;
+    }
     if (surplus < unsent) {  // the mark lies inside this block
       end_ = const_cast<char*>(last.data()) + (last.size() - surplus);
       room_ = BlockPool::kBlockBytes - (last.size() - surplus);
@@ -110,10 +129,14 @@ void ReplyBuffer::Consume(size_t n) {
   }
 }
 
-std::string ReplyBuffer::Text() const {
+std::string ReplyBuffer::Text(size_t skipped) const {
   std::string text;
-  text.reserve(size_);
-  VisitFront(segments_.size(), [&](Bytes piece) { text.append(piece); });
+  text.reserve(size_ - skipped);
+  VisitFront(segments_.size(), [&](Bytes piece) {
+    const size_t passed = std::min(skipped, piece.size());
+    skipped -= passed;
+    text.append(piece.substr(passed));
+  });
   return text;
 }
 

@@ -1,8 +1,8 @@
 // ReplyBuffer: the bytes that wait to be sent to one client.
 //
-// A queue of segments: blocks of text that grow at the end, and references to Blobs, which are sent from where the
-// value lies. Blocks come from a BlockPool shared by all clients, so an idle client holds none. RollBack serves
-// refusals: a command that fails after it wrote part of its reply leaves no trace.
+// A queue of segments: blocks of text that grow at the end, and references to Blobs or parts of them, which are sent
+// from where they lie. Blocks come from a BlockPool shared by all clients, so an idle client holds none. RollBack
+// serves refusals: a command that fails after it wrote part of its reply leaves no trace.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,7 @@
 
 #include "base/blob.h"
 #include "base/bytes.h"
+#include "protocol/shared_log.h"
 
 namespace respite {
 
@@ -68,6 +69,17 @@ class ReplyBuffer {
   }
   // Sends the Blob from where it lies.
   void AppendShared(BlobRef blob);
+  // A message that others get, too: referred to where that is cheaper than a copy. Takes no block as long as there are
+  // but a few such messages, or they follow each other in their log.
+  void AppendPart(const BlobPart& part) {
+    if (end_ == nullptr && !segments_.empty() && segments_.back().IsContinuedBy(part)) {
+      segments_.back().size += part.size;
+      held_bytes_ += part.size;
+      size_ += part.size;
+    } else {
+      AppendPartSlowly(part);
+    }
+  }
 
   // Forgets what was appended since Size() was `size`; nothing of it was sent yet.
   void RollBack(size_t size);
@@ -83,21 +95,28 @@ class ReplyBuffer {
   }
   // `n` bytes from the front were sent.
   void Consume(size_t n);
-  // Everything as one string. Cost: O(n).
-  std::string Text() const;
+  // Everything, or what is behind the first bytes, as one string. Cost: O(n).
+  std::string Text(size_t skipped = 0) const;
 
  private:
   struct Segment {
     std::unique_ptr<char[]> block;  // null: the bytes are in blob
     BlobRef blob;
-    size_t size = 0;  // of a closed block; the open block, which is the last segment, ends at end_
+    size_t offset = 0;  // in blob
+    size_t size = 0;    // of the part of blob, or of a closed block; the open block, which is the last, ends at end_
+
+    bool IsContinuedBy(const BlobPart& part) const { return blob.Is(part.blob) && offset + size == part.offset; }
   };
+  // Parts that are referred to before a block is taken for more.
+  static constexpr size_t kScatteredParts = 4;
 
   bool IsOpen(size_t index) const { return end_ != nullptr && index + 1 == segments_.size(); }
   Bytes View(size_t index) const;
   void AddBlock();
   void CloseBlock();
   void AppendSlowly(Bytes bytes);
+  void AppendPartSlowly(const BlobPart& part);
+  void Refer(BlobRef blob, size_t offset, size_t size);
   void Release(Segment& segment);
 
   BlockPool* pool_;

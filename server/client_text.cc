@@ -30,7 +30,7 @@ class Fields {
 };
 
 std::string FlagsOf(const Session& session) {
-  const std::array<std::pair<bool, char>, 10> flags = {{
+  const std::array<std::pair<bool, char>, 13> flags = {{
       {session.monitor, 'O'},
       {session.kind == SessionKind::kPubSub, 'P'},
       {session.InTransaction(), 'x'},
@@ -38,6 +38,9 @@ std::string FlagsOf(const Session& session) {
       {session.transaction != nullptr && session.transaction->Stale(), 'd'},
       {session.close_after_reply, 'c'},
       {session.closing, 'A'},
+      {session.tracking != nullptr, 't'},
+      {session.tracking != nullptr && session.tracking->redirect_lost, 'R'},
+      {session.tracking != nullptr && session.tracking->mode == TrackingOptions::Mode::kBroadcast, 'B'},
       {session.unix_socket, 'U'},
       {session.no_evict, 'e'},
       {session.no_touch, 'T'},
@@ -71,6 +74,10 @@ size_t ArgumentBytes(const Session& session, std::span<const Bytes> running) {
   for (const std::string& word : kept) bytes += word.size();
   for (Bytes word : running) bytes += word.size();
   return bytes;
+}
+
+size_t SubscriptionsOf(const Session& session, TopicKind kind) {
+  return session.subscriptions ? session.subscriptions->Count(kind) : 0;
 }
 
 size_t FirstPieceBytes(const Session& session) {
@@ -110,9 +117,9 @@ std::string ClientText(Server& server, const Session& session, std::span<const B
       .Number("idle", (now_ms - session.last_active_ms) / 1000)
       .Text("flags", FlagsOf(session))
       .Number("db", session.db)
-      .Number("sub", 0)
-      .Number("psub", 0)
-      .Number("ssub", 0)
+      .Size("sub", SubscriptionsOf(session, TopicKind::kChannel))
+      .Size("psub", SubscriptionsOf(session, TopicKind::kPattern))
+      .Size("ssub", SubscriptionsOf(session, TopicKind::kShardChannel))
       .Number("multi", session.InTransaction() ? static_cast<int64_t>(session.transaction->Size()) : -1)
       .Size("qbuf", session.in.BufferedBytes())
       .Size("qbuf-free", FreeInputBytes(session, now_ms))
@@ -127,7 +134,7 @@ std::string ClientText(Server& server, const Session& session, std::span<const B
       .Text("events", EventsOf(session))
       .Text("cmd", session.last_command == nullptr ? Bytes("NULL") : Bytes(session.last_command->full_name))
       .Text("user", session.user)
-      .Number("redir", -1)
+      .Number("redir", session.tracking != nullptr ? static_cast<int64_t>(session.tracking->redirect) : -1)
       .Number("resp", static_cast<int64_t>(session.resp))
       .Text("lib-name", session.lib_name)
       .Text("lib-ver", session.lib_version)

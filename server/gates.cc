@@ -41,6 +41,16 @@ void Memory(const GateContext& context) {
   if (context.server.UsedMemory() > settings.maxmemory) throw Refusal{refusals::kOutOfMemory};
 }
 
+// Under RESP2 replies and messages look alike: a client that waits for messages gets no other replies.
+void SubscribedMode(const GateContext& context) {
+  if (!InSubscribedMode(context.session)) return;
+  const Command& command = context.command;
+  const std::string& name = command.full_name;
+  if (command.Is(kPubSub) && command.Is(kNoScript)) return;  // SUBSCRIBE and its kin
+  if (name == "ping" || name == "quit" || name == "reset") return;
+  throw refusals::InSubscribedMode(name);
+}
+
 // Redis: a monitor counts as a replica here, and is told so.
 void MonitorWithoutKeys(const GateContext& context) {
   if (!context.session.monitor || (context.flags & (kWrite | kReadOnly | kMayReplicate)) == 0) return;
@@ -61,7 +71,7 @@ uint32_t EffectiveFlags(const Session& session, const Command& command) {
 }
 
 void PassGates(const GateContext& context) {
-  PassAll<Arity, ProtectedCommand, Authentication, Transactions, Memory, MonitorWithoutKeys>(context);
+  PassAll<Arity, ProtectedCommand, Authentication, Transactions, Memory, SubscribedMode, MonitorWithoutKeys>(context);
 }
 
 }  // namespace respite

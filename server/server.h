@@ -19,13 +19,16 @@
 #include "server/debug_switches.h"
 #include "server/executor.h"
 #include "server/expiry.h"
+#include "server/key_notifications.h"
 #include "server/latency.h"
 #include "server/listeners.h"
 #include "server/migrate_link.h"
 #include "server/pause.h"
+#include "server/pubsub.h"
 #include "server/reclaimer.h"
 #include "server/slowlog.h"
 #include "server/stats.h"
+#include "server/tracking.h"
 #include "server/unit.h"
 #include "server/waiting.h"
 #include "server/watched_keys.h"
@@ -78,6 +81,8 @@ class Server : private Disposal {
   ServerStats& stats() { return stats_; }
   CommandTable& commands() { return commands_; }
   Clients& clients() { return clients_; }
+  PubSub& pubsub() { return pubsub_; }
+  KeyNotifications& key_notifications() { return key_notifications_; }
   ClientLimits& limits() { return limits_; }
   Executor& executor() { return executor_; }
   const Executor& executor() const { return executor_; }
@@ -92,6 +97,7 @@ class Server : private Disposal {
   Reclaimer& reclaimer() { return reclaimer_; }
   Waiting& waiting() { return waiting_; }
   WatchedKeys& watched_keys() { return watched_keys_; }
+  Tracking& tracking() { return tracking_; }
   MigrateLinks& migrate_links() { return migrate_links_; }
   DebugSwitches& debug() { return debug_; }
 
@@ -113,6 +119,10 @@ class Server : private Disposal {
   int64_t started_ms() const { return started_ms_; }  // monotonic
   int64_t started_wall_ms() const { return started_wall_ms_; }
   const Access& access() const { return access_; }
+
+  // Sends a message that answers no request (a publication, an invalidation), behind the reply to the command that the
+  // session is running.
+  void Push(Session& session, Bytes message);
 
   // Leaves the transaction and unwatches all keys. Harmless without one.
   void DropTransaction(Session& session);
@@ -143,11 +153,14 @@ class Server : private Disposal {
   Access access_;
   WatchedKeys watched_keys_;
   Waiting waiting_;
+  Tracking tracking_;
   Listeners listeners_;
   DataFloor data_;
   ServerStats stats_;
   CommandTable commands_;
   BlockPool blocks_;
+  PubSub pubsub_;  // before the sessions, which leave their channels when they go
+  KeyNotifications key_notifications_;
   Clients clients_;
   ClientLimits limits_;
   Auth auth_;

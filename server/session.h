@@ -12,6 +12,8 @@
 #include "protocol/reply.h"
 #include "protocol/reply_buffer.h"
 #include "protocol/request_parser.h"
+#include "server/subscriptions.h"
+#include "server/tracking_options.h"
 #include "server/transaction.h"
 #include "server/waiter.h"
 
@@ -75,12 +77,17 @@ struct Session {
   ReplyMode reply_mode = ReplyMode::kOn;
   SessionKind kind = SessionKind::kNormal;
 
+  // Channels and patterns; null while there are none.
+  std::unique_ptr<Subscriptions> subscriptions;
+
   // A request that was parsed but held back by CLIENT PAUSE; it runs first when the session resumes.
   std::vector<std::string> postponed;
   // A request that waits for a key; see Waiting. Null when none does. Nothing else runs meanwhile.
   std::unique_ptr<Waiter> waiter;
   // Null before the first MULTI or WATCH.
   std::unique_ptr<Transaction> transaction;
+  // CLIENT TRACKING; null while it is off.
+  std::unique_ptr<TrackingOptions> tracking;
   // Messages that the running command caused for its own client: they go behind its reply.
   std::string deferred_pushes;
   // Words of the running command that SLOWLOG and MONITOR must not show; see Call::Redact.
@@ -110,8 +117,22 @@ struct Session {
     return *transaction;
   }
 
-  // Memory held for this client: itself, its input and its output.
-  size_t HeldBytes() const { return sizeof(Session) + in.HeldBytes() + out.HeldBytes(); }
+  // Memory held for this client: itself, its input, its output and its subscriptions.
+  size_t HeldBytes() const {
+    const size_t subscribed_bytes = subscriptions ? subscriptions->UsedBytes() : 0;
+    return sizeof(Session) + in.HeldBytes() + out.HeldBytes() + subscribed_bytes;
+  }
 };
+
+// A session that subscribed to something and speaks RESP2: it may do little else.
+inline bool InSubscribedMode(const Session& session) {
+  return session.subscriptions != nullptr && session.resp == RespVersion::kResp2;
+}
+
+// Ends all subscriptions, without a word to the client.
+inline void LeaveAllTopics(Session& session) {
+  session.subscriptions.reset();
+  if (session.kind == SessionKind::kPubSub) session.kind = SessionKind::kNormal;
+}
 
 }  // namespace respite

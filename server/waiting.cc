@@ -30,7 +30,6 @@ void Waiting::Park(Call& call, const Awaited& awaited) {
     }
   }
   if (waiter->deadline_ms != Waiter::kNoDeadline) deadlines_.emplace(waiter->deadline_ms, &session);
-  ++count_;
   session.waiter = std::move(waiter);
 }
 
@@ -40,7 +39,6 @@ std::unique_ptr<Waiter> Waiting::Take(Session& session) {
   for (const auto& place : waiter->places) lines_.Remove(place);
   for (const auto& place : waiter->loss_places) losses_.Remove(place);
   deadlines_.erase({waiter->deadline_ms, &session});
-  --count_;
   return waiter;
 }
 

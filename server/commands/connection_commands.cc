@@ -145,8 +145,17 @@ struct Ping {
                                        .tips = "request_policy:all_shards response_policy:all_succeeded"};
   static void Run(Call& call) {
     if (call.args.Left() > 1) throw refusals::WrongArity("ping");
+    if (InSubscribedMode(call.session)) return AnswerAsMessage(call);
     if (call.args.AtEnd()) return call.reply.Simple("PONG");
     call.reply.Bulk(call.args.Next());
+  }
+
+ private:
+  // A client that waits for messages takes the answer for one.
+  static void AnswerAsMessage(Call& call) {
+    call.reply.Array(2);
+    call.reply.Bulk("pong");
+    call.reply.Bulk(call.args.AtEnd() ? Bytes() : call.args.Next());
   }
 };
 
@@ -181,7 +190,9 @@ struct Reset {
     Session& session = call.session;
     if (session.kind == SessionKind::kReplica) throw Refusal{refusals::kResetOfReplica};
     call.server.clients().RemoveMonitor(session);
+    LeaveAllTopics(session);
     call.server.DropTransaction(session);
+    call.server.tracking().Disable(session);
     session.db = 0;
     session.resp = RespVersion::kResp2;
     session.user = "default";

@@ -14,6 +14,9 @@ A transcript is a text file:
     !closed                          the server closes this connection
     other> PING                      a request over another connection, named `other`
     +PONG
+    other<                           what that connection gets unasked: a message of a channel, say
+    *3
+    …
     > TIME
     ?                                any one reply
     > CLIENT NO-TOUCH on
@@ -31,7 +34,7 @@ import unittest
 from two_servers import REDIS, RESPITE, Closed, Server, encode
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "transcripts")
-REQUEST = re.compile(r"^(\w*)(>>?) (.*)$")
+REQUEST = re.compile(r"^(\w*)(>>?|<(?=$))(?: (.*))?$")
 TEXT_HEAD = re.compile(r"[$!=]\d+")
 ESCAPES = {"n": b"\n", "r": b"\r", "t": b"\t", "a": b"\a", "b": b"\b", "\\": b"\\", '"': b'"', " ": b" "}
 NEWER = "7.2:"
@@ -83,8 +86,9 @@ def lines_of(raw):
 
 
 class Step:
-    def __init__(self, number, name, raw, text):
-        self.number, self.name, self.raw, self.text = number, name, raw, text
+    def __init__(self, number, name, mark, text):
+        self.number, self.name, self.raw, self.text = number, name, mark == ">>", text
+        self.silent = mark == "<"  # sends nothing
         self.expected = []  # lines, without the mark of newer replies
         self.newer = False
 
@@ -110,7 +114,7 @@ def parse(path):
             elif line.startswith("== "):
                 scenarios.append(Scenario(line[3:]))
             elif request and not line.startswith("# "):
-                steps.append(Step(number, request[1], request[2] == ">>", request[3]))
+                steps.append(Step(number, request[1], request[2], request[3] or ""))
     return scenarios
 
 
@@ -142,7 +146,8 @@ class Player:
     def lines(self, step):
         """Sends the request and reads as many replies as are expected (one at least, unless nothing is)."""
         client = self.client(step.name)
-        client.send(step.request())
+        if not step.silent:
+            client.send(step.request())
         lines = []
         try:
             while len(lines) < len(step.expected) and lines == step.expected[:len(lines)]:
@@ -155,16 +160,19 @@ class Player:
 
     def fill(self, step):
         client = self.client(step.name)
-        client.send(step.request())
+        if not step.silent:
+            client.send(step.request())
         try:
             if step.expected in (["?"], ["!closed"]):
                 return step.expected if step.expected == ["!closed"] else [client.read() and "?"]
             lines = lines_of(client.read())
-            while client.buffer:
+            while client.buffer and not step.silent:
                 lines += lines_of(client.read())
             return lines + (["!closed"] if step.raw and lines[-1].startswith("-ERR Protocol") else [])
         except Closed as closed:
             return lines_of(closed.rest) + ["!closed"]
+        except TimeoutError:
+            raise SystemExit(f"line {step.number}: nothing came") from None
 
 
 class Transcripts(unittest.TestCase):

@@ -1,0 +1,40 @@
+// SharedLog: text that many clients get, written once.
+//
+// Each message goes behind the one before it, in a Blob that the buffers of all receivers refer to; a receiver that
+// gets one message after the other refers to them as one piece. What was handed out never changes: the log begins anew
+// at the front only when nobody refers to it any more.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "base/blob.h"
+#include "base/bytes.h"
+
+namespace respite {
+
+// Some bytes of a Blob.
+struct BlobPart {
+  BlobRef blob;
+  size_t offset = 0;
+  size_t size = 0;
+
+  Bytes View() const { return {blob.ConstData() + offset, size}; }
+};
+
+class SharedLog {
+ public:
+  // Together with the header of a Blob, one size class of the allocator.
+  static constexpr size_t kLogBytes = 16 * 1024 - 64;
+  // A longer message gets a Blob of its own.
+  static constexpr size_t kLongestInLog = 4 * 1024;
+
+  // All pieces, one behind the other. Cost: one copy; an allocation every kLogBytes, at most.
+  BlobPart Append(Bytes first, std::span<const Bytes> others);
+
+ private:
+  BlobRef log_;
+  size_t used_bytes_ = 0;
+};
+
+}  // namespace respite

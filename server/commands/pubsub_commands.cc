@@ -1,0 +1,287 @@
+// SUBSCRIBE, PUBLISH and their kin: messages to whoever listens now.
+#include "server/call.h"
+#include "server/commands/families.h"
+#include "server/help.h"
+#include "server/server.h"
+
+namespace respite {
+
+namespace {
+
+// What one of the three kinds of subscriptions says of itself.
+struct Words {
+  Bytes subscribed;
+  Bytes unsubscribed;
+};
+constexpr Words WordsOf(TopicKind kind) {
+  if (kind == TopicKind::kPattern) return {"psubscribe", "punsubscribe"};
+  if (kind == TopicKind::kShardChannel) return {"ssubscribe", "sunsubscribe"};
+  return {"subscribe", "unsubscribe"};
+}
+
+// Redis: channels and patterns are counted together, shard channels apart.
+int64_t CountedWith(const Session& session, TopicKind kind) {
+  if (!session.subscriptions) return 0;
+  const Subscriptions& own = *session.subscriptions;
+  if (kind == TopicKind::kShardChannel) return static_cast<int64_t>(own.Count(kind));
+  return static_cast<int64_t>(own.Count(TopicKind::kChannel) + own.Count(TopicKind::kPattern));
+}
+
+// The answer of these commands: a message for each name (null: there was none).
+void Confirm(Call& call, Bytes word, TopicKind kind, const Bytes* name) {
+  call.reply.Push(3);
+  call.reply.Bulk(word);
+  if (name == nullptr) {
+    call.reply.Null();
+  } else {
+    call.reply.Bulk(*name);
+  }
+  call.reply.Integer(CountedWith(call.session, kind));
+}
+
+// Redis: CLIENT REPLY does not silence messages, and these answers are some.
+void KeepUnderSilence(Call& call, size_t reply_start) {
+  Session& session = call.session;
+  if (session.reply_mode == ReplyMode::kOn) return;
+  session.deferred_pushes.append(session.out.Text(reply_start));
+}
+
+void SubscribeTo(Call& call, TopicKind kind) {
+  // Redis: in a transaction only these are refused.
+  if (kind == TopicKind::kShardChannel && !call.server.executor().MayWait())
+    throw refusals::NotForDenyBlocking("SSUBSCRIBE");
+  const size_t reply_start = call.session.out.Size();
+  for (Bytes name : call.args.Rest()) {
+    call.server.pubsub().Subscribe(call.session, kind, name);
+    Confirm(call, WordsOf(kind).subscribed, kind, &name);
+  }
+  KeepUnderSilence(call, reply_start);
+}
+
+void UnsubscribeFromAll(Call& call, TopicKind kind) {
+  const Bytes word = WordsOf(kind).unsubscribed;
+  if (!call.session.subscriptions || call.session.subscriptions->Count(kind) == 0) {
+    return Confirm(call, word, kind, nullptr);
+  }
+  for (const Topic* topic : call.session.subscriptions->OfKind(kind)) {
+    const std::string name = topic->name;  // the topic may go with its last subscriber
+    const Bytes shown = name;
+    call.server.pubsub().Unsubscribe(call.session, kind, name);
+    Confirm(call, word, kind, &shown);
+  }
+}
+
+void UnsubscribeFrom(Call& call, TopicKind kind) {
+  const size_t reply_start = call.session.out.Size();
+  if (call.args.AtEnd()) UnsubscribeFromAll(call, kind);
+  for (Bytes name : call.args.Rest()) {
+    call.server.pubsub().Unsubscribe(call.session, kind, name);
+    Confirm(call, WordsOf(kind).unsubscribed, kind, &name);
+  }
+  KeepUnderSilence(call, reply_start);
+}
+
+void WriteNames(Call& call, TopicKind kind) {
+  const Bytes pattern = call.args.AtEnd() ? Bytes() : call.args.Rest()[0];
+  call.reply.BulkArray(call.server.pubsub().Names(kind, call.args.AtEnd() ? nullptr : &pattern));
+}
+
+void WriteSubscriberCounts(Call& call, TopicKind kind) {
+  call.reply.Array(2 * call.args.Left());
+  for (Bytes name : call.args.Rest()) {
+    call.reply.Bulk(name);
+    call.reply.Integer(static_cast<int64_t>(call.server.pubsub().SubscriberCount(kind, name)));
+  }
+}
+
+constexpr uint32_t kSubscribing = kPubSub | kNoScript | kLoading | kStale;
+constexpr uint32_t kPublishing = kPubSub | kLoading | kStale | kFast | kMayReplicate;
+constexpr uint32_t kLooking = kPubSub | kLoading | kStale;
+
+struct PSubscribe {
+  static constexpr CommandSpec spec = {.syntax = "PSUBSCRIBE pattern:pattern...",
+                                       .summary = "Listens to the channels that match patterns.",
+                                       .since = "2.0.0",
+                                       .complexity = "O(N) for N patterns",
+                                       .group = CommandGroup::kPubSub,
+                                       .flags = kSubscribing};
+  static void Run(Call& call) { SubscribeTo(call, TopicKind::kPattern); }
+};
+
+struct Publish {
+  static constexpr CommandSpec spec = {.syntax = "PUBLISH channel message",
+                                       .summary = "Sends a message to everybody who listens to a channel.",
+                                       .since = "2.0.0",
+                                       .complexity = "O(N+M) for N subscribers of the channel and M patterns",
+                                       .group = CommandGroup::kPubSub,
+                                       .flags = kPublishing};
+  static void Run(Call& call) {
+    auto [channel, message] = call.args.Take<Bytes, Bytes>();
+    call.reply.Integer(static_cast<int64_t>(call.server.pubsub().Publish(channel, message)));
+  }
+};
+
+struct PubSubChannels {
+  static constexpr CommandSpec spec = {.syntax = "PUBSUB|CHANNELS [pattern:pattern]",
+                                       .summary = "Lists the channels that somebody listens to.",
+                                       .since = "2.8.0",
+                                       .complexity = "O(N) for N channels",
+                                       .group = CommandGroup::kPubSub,
+                                       .flags = kLooking};
+  static void Run(Call& call) {
+    ExpectAtMostOne(call);
+    WriteNames(call, TopicKind::kChannel);
+  }
+
+  // Redis: more arguments than a subcommand knows are a matter of the container.
+  static void ExpectAtMostOne(Call& call) {
+    if (call.args.Left() > 1) throw refusals::SubcommandSyntax("pubsub", call.args[1]);
+  }
+};
+
+struct PubSubHelp {
+  static constexpr CommandSpec spec = {.syntax = "PUBSUB|HELP",
+                                       .summary = "Lists the subcommands of PUBSUB.",
+                                       .since = "6.2.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kPubSub,
+                                       .flags = kLoading | kStale};
+  static void Run(Call& call) {
+    WriteHelp(call,
+              {"CHANNELS [<pattern>]", "    The channels that somebody listens to, all or those that match.", "NUMPAT",
+               "    How many patterns somebody listens to.", "NUMSUB [<channel> ...]",
+               "    How many listen to each of these channels, without those who do by a pattern.",
+               "SHARDCHANNELS [<pattern>]", "    The shard channels that somebody listens to, all or those that match.",
+               "SHARDNUMSUB [<shardchannel> ...]", "    How many listen to each of these shard channels."});
+  }
+};
+
+struct PubSubNumPat {
+  static constexpr CommandSpec spec = {.syntax = "PUBSUB|NUMPAT",
+                                       .summary = "Counts the patterns that somebody listens to.",
+                                       .since = "2.8.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kPubSub,
+                                       .flags = kLooking};
+  static void Run(Call& call) {
+    call.reply.Integer(static_cast<int64_t>(call.server.pubsub().TopicCount(TopicKind::kPattern)));
+  }
+};
+
+struct PubSubNumSub {
+  static constexpr CommandSpec spec = {.syntax = "PUBSUB|NUMSUB [channel...]",
+                                       .summary = "Counts those who listen to each channel.",
+                                       .since = "2.8.0",
+                                       .complexity = "O(N) for N channels asked for",
+                                       .group = CommandGroup::kPubSub,
+                                       .flags = kLooking};
+  static void Run(Call& call) { WriteSubscriberCounts(call, TopicKind::kChannel); }
+};
+
+struct PubSubShardChannels {
+  static constexpr CommandSpec spec = {.syntax = "PUBSUB|SHARDCHANNELS [pattern:pattern]",
+                                       .summary = "Lists the shard channels that somebody listens to.",
+                                       .since = "7.0.0",
+                                       .complexity = "O(N) for N shard channels",
+                                       .group = CommandGroup::kPubSub,
+                                       .flags = kLooking};
+  static void Run(Call& call) {
+    PubSubChannels::ExpectAtMostOne(call);
+    WriteNames(call, TopicKind::kShardChannel);
+  }
+};
+
+struct PubSubShardNumSub {
+  static constexpr CommandSpec spec = {.syntax = "PUBSUB|SHARDNUMSUB [shardchannel...]",
+                                       .summary = "Counts those who listen to each shard channel.",
+                                       .since = "7.0.0",
+                                       .complexity = "O(N) for N shard channels asked for",
+                                       .group = CommandGroup::kPubSub,
+                                       .flags = kLooking};
+  static void Run(Call& call) { WriteSubscriberCounts(call, TopicKind::kShardChannel); }
+};
+
+struct PUnsubscribe {
+  static constexpr CommandSpec spec = {.syntax = "PUNSUBSCRIBE [pattern:pattern...]",
+                                       .summary = "Stops listening to patterns, or to all of them.",
+                                       .since = "2.0.0",
+                                       .complexity = "O(N) for N patterns",
+                                       .group = CommandGroup::kPubSub,
+                                       .flags = kSubscribing};
+  static void Run(Call& call) { UnsubscribeFrom(call, TopicKind::kPattern); }
+};
+
+struct SPublish {
+  static constexpr CommandSpec spec = {.syntax = "SPUBLISH shardchannel message",
+                                       .summary = "Sends a message to everybody who listens to a shard channel.",
+                                       .since = "7.0.0",
+                                       .complexity = "O(N) for N subscribers",
+                                       .group = CommandGroup::kPubSub,
+                                       .flags = kPublishing,
+                                       .keys = {Key(1, kKeyNotKey)}};
+  static void Run(Call& call) {
+    auto [channel, message] = call.args.Take<Bytes, Bytes>();
+    call.reply.Integer(static_cast<int64_t>(call.server.pubsub().PublishToShard(channel, message)));
+  }
+};
+
+struct SSubscribe {
+  static constexpr CommandSpec spec = {.syntax = "SSUBSCRIBE shardchannel...",
+                                       .summary = "Listens to shard channels.",
+                                       .since = "7.0.0",
+                                       .complexity = "O(N) for N channels",
+                                       .group = CommandGroup::kPubSub,
+                                       .flags = kSubscribing,
+                                       .keys = {KeyRange(1, -1, 1, kKeyNotKey)}};
+  static void Run(Call& call) { SubscribeTo(call, TopicKind::kShardChannel); }
+};
+
+struct Subscribe {
+  static constexpr CommandSpec spec = {.syntax = "SUBSCRIBE channel...",
+                                       .summary = "Listens to channels.",
+                                       .since = "2.0.0",
+                                       .complexity = "O(N) for N channels",
+                                       .group = CommandGroup::kPubSub,
+                                       .flags = kSubscribing};
+  static void Run(Call& call) { SubscribeTo(call, TopicKind::kChannel); }
+};
+
+struct SUnsubscribe {
+  static constexpr CommandSpec spec = {.syntax = "SUNSUBSCRIBE [shardchannel...]",
+                                       .summary = "Stops listening to shard channels, or to all of them.",
+                                       .since = "7.0.0",
+                                       .complexity = "O(N) for N channels",
+                                       .group = CommandGroup::kPubSub,
+                                       .flags = kSubscribing,
+                                       .keys = {KeyRange(1, -1, 1, kKeyNotKey)}};
+  static void Run(Call& call) { UnsubscribeFrom(call, TopicKind::kShardChannel); }
+};
+
+struct Unsubscribe {
+  static constexpr CommandSpec spec = {.syntax = "UNSUBSCRIBE [channel...]",
+                                       .summary = "Stops listening to channels, or to all of them.",
+                                       .since = "2.0.0",
+                                       .complexity = "O(N) for N channels",
+                                       .group = CommandGroup::kPubSub,
+                                       .flags = kSubscribing};
+  static void Run(Call& call) { UnsubscribeFrom(call, TopicKind::kChannel); }
+};
+
+struct PubSubCommand {
+  static constexpr CommandSpec spec = {.syntax = "PUBSUB",
+                                       .summary = "The container of the commands that look at channels.",
+                                       .since = "2.8.0",
+                                       .group = CommandGroup::kPubSub,
+                                       .arity = -2};
+  static constexpr auto kSubcommands =
+      Family<PubSubChannels, PubSubHelp, PubSubNumPat, PubSubNumSub, PubSubShardChannels, PubSubShardNumSub>();
+};
+
+constexpr auto kPubSubCommands = Family<PSubscribe, Publish, PUnsubscribe, SPublish, SSubscribe, Subscribe,
+                                        SUnsubscribe, Unsubscribe, PubSubCommand>();
+
+}  // namespace
+
+std::span<const CommandCard> PubSubCommands() { return kPubSubCommands; }
+
+}  // namespace respite
