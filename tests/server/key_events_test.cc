@@ -1,6 +1,7 @@
 // Which events a command tells, seen where they come from; `new` is told of keys that were not there before.
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ class EventRecorder final : public ChangeListener {
   void OnEvent(int, Bytes key, KeyEvent event) override {
     if (event.Kind() != kNotifyKeyMiss) events_.push_back(std::string(event.Name()) + " " + std::string(key));
   }
-  void OnFlush(int) override {}
+  void OnFlush(std::span<const int>) override {}
   void OnSwap(int, int) override {}
   std::vector<std::string> Take() { return std::exchange(events_, {}); }
 
