@@ -75,6 +75,10 @@ def places():
         yield b"GEOADD", b"geo", b"%f" % longitude, b"%f" % latitude, b"p%d" % i
 
 
+def one_stream(count=10_000):
+    return ((b"XADD", b"log", b"*", b"sensor", b"%d" % (i % 100), b"value", b"%d" % (i * 7919 % 10_000)) for i in range(count))
+
+
 # ---- CPU ------------------------------------------------------------------------------------------------------------
 
 @dataclasses.dataclass
@@ -111,6 +115,8 @@ WORKLOADS = [
     Workload("PFADD", .8, ["pfadd", "p", f"e:{RAND}"], 500_000, keys=MANY),
     Workload("GEOSEARCH", .8, ["geosearch", "geo", "fromlonlat", "13.361389", "38.115556", "byradius", "200", "km"], 1000,
              places, pipeline=1, connections=1),
+    Workload("XADD", .7, ["xadd", "log", "maxlen", "~", "10000", "*", "sensor", "17", "value", RAND], 500_000, keys=10_000),
+    Workload("XRANGE 100", .8, ["xrange", "log", "-", "+", "count", "100"], 50_000, one_stream),
 ]
 
 
@@ -148,6 +154,7 @@ COLLECTIONS = [  # name, our memory over redis-server's, elements, data
     ("hash", .75, MANY, lambda: ((b"HSET", b"h", b"field:%08d" % i, b"value:%06d" % i) for i in shuffled(MANY))),
     ("small hashes", .85, MANY, lambda: small_hashes(MANY)),
     ("list", .8, MANY, lambda: one_list(MANY)),
+    ("stream", .9, MANY, lambda: one_stream(MANY)),
     ("set of integers", .6, MANY, lambda: ((b"SADD", b"s", b"%d" % i) for i in shuffled(MANY))),
 ]
 
