@@ -1,6 +1,7 @@
 // Which events a command tells, seen where they come from; `new` is told of keys that were not there before.
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
