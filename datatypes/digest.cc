@@ -6,6 +6,7 @@
 #include "datatypes/list.h"
 #include "datatypes/set.h"
 #include "datatypes/sorted_set.h"
+#include "datatypes/stream.h"
 
 namespace respite {
 
@@ -54,6 +55,16 @@ void MixSortedSet(Digest& digest, const SortedSet& set) {
   });
 }
 
+void MixStream(Digest& digest, const StreamLog& log) {
+  for (StreamLog::Walk walk(log, StreamId::Min(), StreamId::Max()); walk.IsValid(); walk.Next()) {
+    digest.Mix(StreamIdText(walk.Id(), '.'));
+    walk.ForEachPair([&](Bytes field, Bytes value) {
+      digest.Mix(field);
+      digest.Mix(value);
+    });
+  }
+}
+
 void MixContent(Digest& digest, const Entry& entry) {
   const EncodingLimits unused;  // nothing is changed
   const CollectionPlace place{ValueSlot(&entry), unused, 0};
@@ -68,8 +79,8 @@ void MixContent(Digest& digest, const Entry& entry) {
       return MixHash(digest, entry);
     case ValueType::kSortedSet:
       return MixSortedSet(digest, SortedSet(place));
-    default:
-      return;
+    case ValueType::kStream:
+      return MixStream(digest, Stream(place).Log());
   }
 }
 

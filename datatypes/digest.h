@@ -10,6 +10,7 @@
 //                hash         Add(pair) for each field, where pair is Mix(field), Mix(value) from zero, and
 //                             Add("!!hexpire!!") when the field has a deadline
 //                sorted set   for each member Add what Mix(member), Mix(score by ShortDoubleText) give from zero
+//                stream       Mix(ID as ms.seq), Mix(field), Mix(value) … for each entry; groups do not count
 //              and Add("!!expire!!") when the key has a deadline (whatever it is)
 //   key      = Mix(key name), then its value, from zero
 //   dataset  = from zero, for each database with keys: Mix(number as 4 octets, big endian), Add(key) for each,

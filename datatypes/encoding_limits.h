@@ -1,5 +1,5 @@
-// EncodingLimits: up to which size a collection stays packed. The directives of the same names set them; OBJECT
-// ENCODING shows on which side of them a value is.
+// EncodingLimits: up to which size a collection stays packed, and a block of a stream is filled. The directives of the
+// same names set them; OBJECT ENCODING shows on which side of them a value is.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,8 @@ struct EncodingLimits {
   uint64_t zset_max_listpack_entries = 128;
   uint64_t zset_max_listpack_value = 64;
   int list_max_listpack_size = -2;
+  uint64_t stream_node_max_bytes = 4096;  // 0: no limit
+  int64_t stream_node_max_entries = 100;  // 0: no limit
 };
 
 }  // namespace respite

@@ -54,6 +54,9 @@ struct CollectionPlace {
 // What the types have in common.
 class Collection {
  public:
+  // True: the key stays when nothing is left in the collection.
+  static constexpr bool kStaysWhenEmpty = false;
+
   // False: no such key; it reads as an empty collection.
   bool Exists() const { return slot_.Exists(); }
   const ValueSlot& slot() const { return slot_; }

@@ -39,8 +39,15 @@
 //   25 the same, small                         millis(first), text of a listpack: field, value, deadline (0: none) …
 //                                              from the earliest, those without a deadline last
 //
-// 22 and 23 were written for such hashes by unfinished versions of 7.4; 6 and 7 are values of modules; 15, 19 and 21
-// are streams.
+//   21 stream           n (text of 16 octets: ID, text of a listpack)*n   (rdb_stream.cc has the listpack)
+//                       n(entries) id(last) id(first) id(greatest deleted) n(ever added)
+//                       n (text(name) id(last) n(ever read) n (ID millis n(deliveries))*n n consumer*n)*n
+//                       id is two lengths, ID its 16 octets, big endian
+//                       consumer is text(name) millis(seen) millis(active) n ID*n
+//   19 stream           as 21, without millis(active)
+//   15 stream           as 19, without what is between id(last) and the groups, and without n(ever read)
+//
+// 22 and 23 were written for such hashes by unfinished versions of 7.4; 6 and 7 are values of modules.
 //
 // A DUMP payload is `type value {2} {8}`: behind the value the version of the format and the CRC-64 of all before.
 //

@@ -16,11 +16,13 @@ Result<EntryPtr> ReadRdbList(RdbInput& input, rdb::Type type, const RdbTarget& t
 Result<EntryPtr> ReadRdbSet(RdbInput& input, rdb::Type type, const RdbTarget& target);
 Result<EntryPtr> ReadRdbSortedSet(RdbInput& input, rdb::Type type, const RdbTarget& target);
 Result<EntryPtr> ReadRdbHash(RdbInput& input, rdb::Type type, const RdbTarget& target);
+Result<EntryPtr> ReadRdbStream(RdbInput& input, rdb::Type type, const RdbTarget& target);
 
 void WriteRdbList(RdbOutput& out, const Entry& entry);
 void WriteRdbSet(RdbOutput& out, const Entry& entry);
 void WriteRdbSortedSet(RdbOutput& out, const Entry& entry);
 void WriteRdbHash(RdbOutput& out, const Entry& entry);
+void WriteRdbStream(RdbOutput& out, const Entry& entry);
 
 inline Failure<std::string> BadValue(const char* why) { return Failure<std::string>(why); }
 

@@ -47,7 +47,7 @@ Result<EntryPtr> ReadAny(RdbInput& input, rdb::Type type, const RdbTarget& targe
     case Type::kStreamListpacks:
     case Type::kStreamListpacks2:
     case Type::kStreamListpacks3:
-      return BadValue("streams cannot be read yet");
+      return ReadRdbStream(input, type, target);
   }
   return BadValue("unknown type of value");
 }

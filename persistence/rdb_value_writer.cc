@@ -27,7 +27,7 @@ void WriteRdbValue(RdbOutput& out, const Entry& entry) {
     case ValueType::kHash:
       return WriteRdbHash(out, entry);
     case ValueType::kStream:
-      return;  // there are none yet
+      return WriteRdbStream(out, entry);
   }
 }
 

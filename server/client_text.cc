@@ -30,7 +30,7 @@ class Fields {
 };
 
 std::string FlagsOf(const Session& session) {
-  const std::array<std::pair<bool, char>, 10> flags = {{
+  const std::array<std::pair<bool, char>, 13> flags = {{
       {session.monitor, 'O'},
       {session.kind == SessionKind::kPubSub, 'P'},
       {session.InTransaction(), 'x'},
@@ -38,6 +38,9 @@ std::string FlagsOf(const Session& session) {
       {session.transaction != nullptr && session.transaction->Stale(), 'd'},
       {session.close_after_reply, 'c'},
       {session.closing, 'A'},
+      {session.tracking != nullptr, 't'},
+      {session.tracking != nullptr && session.tracking->redirect_lost, 'R'},
+      {session.tracking != nullptr && session.tracking->mode == TrackingOptions::Mode::kBroadcast, 'B'},
       {session.unix_socket, 'U'},
       {session.no_evict, 'e'},
       {session.no_touch, 'T'},
@@ -131,7 +134,7 @@ std::string ClientText(Server& server, const Session& session, std::span<const B
       .Text("events", EventsOf(session))
       .Text("cmd", session.last_command == nullptr ? Bytes("NULL") : Bytes(session.last_command->full_name))
       .Text("user", session.user)
-      .Number("redir", -1)
+      .Number("redir", session.tracking != nullptr ? static_cast<int64_t>(session.tracking->redirect) : -1)
       .Number("resp", static_cast<int64_t>(session.resp))
       .Text("lib-name", session.lib_name)
       .Text("lib-ver", session.lib_version)

@@ -30,6 +30,16 @@ Entry* DbView::Assign(Entry* entry, Bytes key, StringContent content) {
   return Data().Assign(entry, std::move(content));
 }
 
+std::vector<Database> DbView::Flush(std::span<const int> dbs) const {
+  Keyspace& keyspace = unit_->floor().keyspace;
+  size_t keys = 0;
+  for (int db : dbs) keys += keyspace[db].Size();
+  unit_->Flushed(dbs, keys);
+  std::vector<Database> contents;
+  for (int db : dbs) contents.push_back(keyspace.Detach(db));
+  return contents;
+}
+
 bool DbView::HasExpiredFields(const Entry& entry) const { return View<Hash>(&entry).HasExpired(); }
 
 bool DbView::HasLivingFields(const Entry& entry) {

@@ -90,7 +90,12 @@ class DbView {
     return Edit<Type>(*this, key, PlaceOf(ValueSlot(Data(), CheckType(Find(key), Type::kType))));
   }
   template <class Type>
-  Edit<Type> OpenOrCreate(Bytes key, size_t room);
+  Edit<Type> OpenOrCreate(Bytes key, size_t room = 0);
+  // As Open, but counts a hit or a miss.
+  template <class Type>
+  Edit<Type> OpenToRead(Bytes key) {
+    return Edit<Type>(*this, key, PlaceOf(ValueSlot(Data(), CheckType(FindToRead(key), Type::kType))));
+  }
   // As Read and Open, of an entry that was found already and has this type.
   template <class Type>
   const Type View(const Entry* entry) const {
@@ -129,11 +134,8 @@ class DbView {
   const EncodingLimits& Limits() const { return unit_->floor().limits; }
   uint32_t FreshAccess() const { return unit_->floor().access.Fresh(unit_->now_ms()); }
 
-  // Empties the database; the caller decides where the content is freed.
-  Database Flush() {
-    unit_->Flushed(index_, Data().Size());
-    return unit_->floor().keyspace.Detach(index_);
-  }
+  // Empties databases; the caller decides where the content is freed.
+  std::vector<Database> Flush(std::span<const int> dbs) const;
   void SwapDatabases(int one, int other) {
     unit_->floor().keyspace.Swap(one, other);
     unit_->Swapped(one, other);
@@ -148,6 +150,7 @@ class DbView {
   void Touched(Bytes key, KeyEvent event, uint64_t changes = 1) { unit_->Touched(index_, key, event, changes); }
   void AlsoTouched(Bytes key, KeyEvent event) { unit_->AlsoTouched(index_, key, event); }
   void TouchedSilently(Bytes key) { unit_->TouchedSilently(index_, key); }
+  void Announce(Bytes key, KeyEvent event) { unit_->Announce(index_, key, event); }
   void Count(uint64_t changes) { unit_->Count(changes); }
 
  private:
@@ -165,6 +168,15 @@ class DbView {
   template <class EntryType>
   static EntryType* CheckString(EntryType* entry) {
     return CheckType(entry, ValueType::kString);
+  }
+  // An empty collection; only a type without a packed form begins as an object (Stream).
+  template <class Type>
+  static Entry* NewEntry(Bytes key, size_t room, uint32_t access) {
+    if constexpr (requires { Type::FirstObject(); }) {
+      return Entry::CreateObject(key, Type::kType, Type::FirstObject(), access);
+    } else {
+      return Entry::CreatePacked(key, Type::kType, Type::kFirstForm, Type::FirstPacked(), room, access);
+    }
   }
   // For hashes with deadlines on fields.
   bool HasExpiredFields(const Entry& entry) const;
@@ -196,6 +208,7 @@ class Edit {
 
   // False: there is no such key (only after Open).
   explicit operator bool() const { return value_.Exists(); }
+  Bytes Key() const { return key_; }
   Type* operator->() { return &value_; }
   const Type* operator->() const { return &value_; }
   Type& operator*() { return value_; }
@@ -211,7 +224,7 @@ class Edit {
   }
   // Does now what the end of the scope would do; the edit must not be used any more. True when the key is gone.
   bool Close() {
-    if (!value_.Exists() || closed_ || !value_.IsEmpty()) return false;
+    if (Type::kStaysWhenEmpty || !value_.Exists() || closed_ || !value_.IsEmpty()) return false;
     closed_ = true;
     const EntryPtr empty = db_.Take(value_.slot().entry());
     if (touched_) db_.AlsoTouched(key_, "del");
@@ -230,8 +243,7 @@ template <class Type>
 Edit<Type> DbView::OpenOrCreate(Bytes key, size_t room) {
   Entry* entry = CheckType(Find(key), Type::kType);
   if (entry == nullptr) {
-    entry = Add(EntryPtr(Entry::CreatePacked(key, Type::kType, Type::kFirstForm, Type::FirstPacked(), room,
-                                             unit_->floor().access.Fresh(unit_->now_ms()))));
+    entry = Add(EntryPtr(NewEntry<Type>(key, room, FreshAccess())));
   }
   return Edit<Type>(*this, key, PlaceOf(ValueSlot(Data(), entry)));
 }

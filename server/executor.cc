@@ -42,6 +42,7 @@ Executor::Outcome Executor::Execute(Session& session, const Command* command, st
       return Outcome::kDone;
     }
     if (command == nullptr) throw UnknownCommand(words);
+    server_.tracking().KeepWithinLimit();
     const uint32_t flags = EffectiveFlags(session, *command);
     PassGates({server_, session, *command, flags, words});
     if (!session.monitor && server_.pause().Holds(flags)) return Outcome::kPostponed;
@@ -140,6 +141,7 @@ bool Executor::RunHandlerIn(Unit& unit, const Run& run) {
   try {
     run.command.card->run(call);
     if (unit.Changes() != changes_before) unit.Record(call.db.Index(), call.effect, run.words);
+    if (run.session.tracking != nullptr) NoteReads(run);
   } catch (const Refusal& refusal) {
     succeeded = false;
     run.session.out.RollBack(reply_start);
@@ -147,6 +149,13 @@ bool Executor::RunHandlerIn(Unit& unit, const Run& run) {
     server_.stats().CountError(refusal.text);
   }
   return succeeded;
+}
+
+void Executor::NoteReads(const Run& run) {
+  if (run.command.Is(kReadOnly)) server_.tracking().Remember(run.session, run.command, run.words);
+  // CLIENT CACHING is for one command, or one transaction. Redis: any CLIENT command leaves it in force.
+  const bool keeps = run.session.InTransaction() || run.command.full_name.starts_with("client");
+  if (!keeps) run.session.tracking->caching_given = false;
 }
 
 void Executor::Reject(Session& session, const Command* command, const Refusal& refusal) {

@@ -77,6 +77,8 @@ class Executor {
   // False when the handler refused.
   bool RunHandler(const Run& run);
   bool RunHandlerIn(Unit& unit, const Run& run);
+  // For client-side caching: what the session has read.
+  void NoteReads(const Run& run);
   void Queue(Session& session, const Command& command, std::span<const Bytes> words);
   void KeepBooks(const Run& run, int64_t started_us, bool succeeded);
   // Tells SLOWLOG and MONITOR.

@@ -37,6 +37,7 @@ inline constexpr char kOneFieldCondition[] = "ERR Only one of FXX or FNX argumen
 inline constexpr char kStringTooLong[] = "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
 inline constexpr char kOffsetOutOfRange[] = "ERR offset is out of range";
 inline constexpr char kSameObject[] = "ERR source and destination objects are the same";
+inline constexpr char kTimeoutNotFloat[] = "ERR timeout is not a float or out of range";
 inline constexpr char kTimeoutNotInteger[] = "ERR timeout is not an integer or out of range";
 inline constexpr char kTimeoutOutOfRange[] = "ERR timeout is out of range";
 inline constexpr char kTimeoutNegative[] = "ERR timeout is negative";
@@ -106,6 +107,53 @@ inline constexpr char kGeoRadiusStoreWith[] =
     "ERR STORE option in GEORADIUS is not compatible with WITHDIST, WITHHASH and WITHCOORD options";
 inline constexpr char kGeoSearchStoreWith[] =
     "ERR GEOSEARCHSTORE is not compatible with WITHDIST, WITHHASH and WITHCOORD options";
+inline constexpr char kStreamId[] = "ERR Invalid stream ID specified as stream command argument";
+inline constexpr char kStreamRangeStart[] = "ERR invalid start ID for the interval";
+inline constexpr char kStreamRangeEnd[] = "ERR invalid end ID for the interval";
+inline constexpr char kStreamTwoTrims[] =
+    "ERR syntax error, MAXLEN and MINID options at the same time are not compatible";
+inline constexpr char kStreamMaxLength[] = "ERR The MAXLEN argument must be >= 0.";
+inline constexpr char kStreamTrimLimit[] = "ERR The LIMIT argument must be >= 0.";
+inline constexpr char kStreamLimitWithoutTrim[] =
+    "ERR syntax error, LIMIT cannot be used without specifying a trimming strategy";
+inline constexpr char kStreamLimitOfExact[] = "ERR syntax error, LIMIT cannot be used without the special ~ option";
+inline constexpr char kStreamNoTrim[] = "ERR syntax error, XTRIM must be called with a trimming strategy";
+inline constexpr char kStreamIdZero[] = "ERR The ID specified in XADD must be greater than 0-0";
+inline constexpr char kStreamIdNotAbove[] =
+    "ERR The ID specified in XADD is equal or smaller than the target stream top item";
+inline constexpr char kStreamExhausted[] =
+    "ERR The stream has exhausted the last possible ID, unable to add more items";
+inline constexpr char kStreamEntryTooLarge[] = "ERR Elements are too large to be stored";
+inline constexpr char kStreamEntriesAdded[] = "ERR entries_added must be positive";
+inline constexpr char kStreamSetIdBelowGiven[] =
+    "ERR The ID specified in XSETID is smaller than the provided max_deleted_entry_id";
+inline constexpr char kStreamSetIdBelowDeleted[] =
+    "ERR The ID specified in XSETID is smaller than current max_deleted_entry_id";
+inline constexpr char kStreamSetIdBelowTop[] =
+    "ERR The ID specified in XSETID is smaller than the target stream top item";
+inline constexpr char kStreamEntriesAddedBelowLength[] =
+    "ERR The entries_added specified in XSETID is smaller than the target stream length";
+inline constexpr char kStreamGroupOfXRead[] =
+    "ERR The GROUP option is only supported by XREADGROUP. You called XREAD instead.";
+inline constexpr char kStreamNoAckOfXRead[] =
+    "ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead.";
+inline constexpr char kStreamGroupMissing[] = "ERR Missing GROUP option for XREADGROUP";
+inline constexpr char kStreamLastIdInGroup[] =
+    "ERR The $ ID is meaningless in the context of XREADGROUP: you want to read the history of this consumer by "
+    "specifying a proper ID, or use the > ID to get new messages. The $ ID would just return an empty result set.";
+inline constexpr char kStreamNewIdWithoutGroup[] =
+    "ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> option.";
+inline constexpr char kStreamGroupNeedsKey[] =
+    "ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use the MKSTREAM "
+    "option to create an empty stream automatically.";
+inline constexpr char kStreamEntriesRead[] = "ERR value for ENTRIESREAD must be positive or -1";
+inline constexpr char kStreamGroupExists[] = "BUSYGROUP Consumer Group name already exists";
+inline constexpr char kStreamClaimMinIdle[] = "ERR Invalid min-idle-time argument for XCLAIM";
+inline constexpr char kStreamClaimIdle[] = "ERR Invalid IDLE option argument for XCLAIM";
+inline constexpr char kStreamClaimTime[] = "ERR Invalid TIME option argument for XCLAIM";
+inline constexpr char kStreamClaimRetryCount[] = "ERR Invalid RETRYCOUNT option argument for XCLAIM";
+inline constexpr char kStreamAutoClaimMinIdle[] = "ERR Invalid min-idle-time argument for XAUTOCLAIM";
+inline constexpr char kStreamAutoClaimCount[] = "ERR COUNT must be > 0";
 inline constexpr char kNotSortable[] = "ERR One or more scores can't be converted into double";
 inline constexpr char kInvalidCursor[] = "ERR invalid cursor";
 inline constexpr char kGetKeysCommand[] = "ERR Invalid command specified";
@@ -132,6 +180,21 @@ inline constexpr char kClientId[] = "ERR Invalid client ID";
 inline constexpr char kClientIdPositive[] = "ERR client-id should be greater than 0";
 inline constexpr char kNoSuchClient[] = "ERR No such client";
 inline constexpr char kPauseMode[] = "ERR CLIENT PAUSE mode must be WRITE or ALL";
+inline constexpr char kOneRedirect[] = "ERR A client can only redirect to a single other client";
+inline constexpr char kRedirectUnknown[] = "ERR The client ID you want redirect to does not exist";
+inline constexpr char kPrefixWithoutBcast[] = "ERR PREFIX option requires BCAST mode to be enabled";
+inline constexpr char kBcastSwitch[] =
+    "ERR You can't switch BCAST mode on/off before disabling tracking for this client, and then re-enabling it with a "
+    "different mode.";
+inline constexpr char kOptWithBcast[] = "ERR OPTIN and OPTOUT are not compatible with BCAST";
+inline constexpr char kOptInAndOut[] = "ERR You can't specify both OPTIN mode and OPTOUT mode";
+inline constexpr char kOptSwitch[] =
+    "ERR You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, and then re-enabling it with a "
+    "different mode.";
+inline constexpr char kCachingWithoutOpt[] =
+    "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled";
+inline constexpr char kCachingYes[] = "ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.";
+inline constexpr char kCachingNo[] = "ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.";
 inline constexpr char kNotInTransaction[] = "ERR Command not allowed inside a transaction";
 inline constexpr char kNestedMulti[] = "ERR MULTI calls can not be nested";
 inline constexpr char kExecWithoutMulti[] = "ERR EXEC without MULTI";
@@ -232,6 +295,12 @@ inline Refusal UnknownPfDebug(Bytes subcommand) {
 inline Refusal FailedSelfTest(const std::string& problem) { return {"ERR TESTFAILED " + problem}; }
 inline Refusal UnknownArgument(Bytes argument) { return {"ERR Unknown argument " + std::string(argument)}; }
 inline Refusal MigrateTarget(Bytes error) { return {"ERR Target instance replied with error: " + std::string(error)}; }
+// CLIENT TRACKING: two prefixes of one client with keys in common; `which` is the other one: "an existing" or "another
+// provided".
+inline Refusal PrefixOverlap(Bytes prefix, Bytes which, Bytes other) {
+  return {"ERR Prefix '" + std::string(prefix) + "' overlaps with " + std::string(which) + " prefix '" +
+          std::string(other) + "'. Prefixes for a single client must not overlap."};
+}
 // EXEC itself was refused, for this reason.
 inline Refusal ExecAborted(Bytes reason) {
   if (reason.starts_with("ERR ")) reason.remove_prefix(4);
@@ -276,6 +345,25 @@ inline Refusal GeoCoordinates(double longitude, double latitude) {
 // `choice` is "FROMMEMBER or FROMLONLAT", say; `command` as the client wrote it.
 inline Refusal GeoExactlyOne(Bytes choice, Bytes command) {
   return {"ERR exactly one of " + std::string(choice) + " can be specified for " + std::string(command)};
+}
+// `given` is ">" or "$": what stands for an ID of the command.
+inline Refusal StreamsUnbalanced(Bytes command, Bytes given) {
+  return {"ERR Unbalanced '" + std::string(command) + "' list of streams: for each stream key an ID or '" +
+          std::string(given) + "' must be specified."};
+}
+// Redis: names end with a NUL in all of these.
+inline std::string ShownName(Bytes name) { return std::string(name.substr(0, name.find('\0'))); }
+inline Refusal NoSuchKeyOrGroup(Bytes key, Bytes group) {
+  return {"NOGROUP No such key '" + ShownName(key) + "' or consumer group '" + ShownName(group) + "'"};
+}
+inline Refusal NoSuchGroupToRead(Bytes key, Bytes group) {
+  return {NoSuchKeyOrGroup(key, group).text + " in XREADGROUP with GROUP option"};
+}
+inline Refusal NoSuchGroup(Bytes group, Bytes key) {
+  return {"NOGROUP No such consumer group '" + ShownName(group) + "' for key name '" + ShownName(key) + "'"};
+}
+inline Refusal UnrecognizedXClaimOption(Bytes option) {
+  return {"ERR Unrecognized XCLAIM option '" + ShownName(option) + "'"};
 }
 // What RequestParser::Error says.
 inline Refusal Protocol(Bytes error) { return {"ERR " + std::string(error)}; }

@@ -29,6 +29,7 @@ Server::Server(Parts parts)
       access_(parts.config.settings(), random_),
       watched_keys_(keyspace_, random_.Next()),
       waiting_(*this, random_.Next()),
+      tracking_(*this, random_.Next()),
       listeners_(*this),
       data_{keyspace_, keyspace_stats_, access_, parts.config.settings()},
       commands_(CommandFamilies()),
@@ -57,6 +58,7 @@ Server::~Server() = default;
 void Server::EndTurn() {
   if (clients_.PostponedCount() != 0 && pause_.scope() == Pause::Scope::kNone) ResumePostponed();
   ResumeContinued();
+  tracking_.Broadcast();
   clients_.FlushQueued();
   if (waiting_.NextDeadline() < wake_at_ms_ && host_ != nullptr) {
     wake_at_ms_ = waiting_.NextDeadline();
@@ -77,6 +79,7 @@ void Server::Cron() {
   if (!data_.purges_held) ExpireKeys();
   SampleStats();
   CheckClients();
+  tracking_.KeepWithinLimit();
   migrate_links_.CloseIdle(clock().MonotonicMs());
   blocks_.Trim();
   stats_.timer_us += static_cast<uint64_t>(clock().MonotonicUs() - started_us);
@@ -167,6 +170,16 @@ void Server::ResumeContinued() {
   }
 }
 
+void Server::Push(Session& session, Bytes message) {
+  if (executor_.DefersPushes(session)) {
+    session.deferred_pushes.append(message);
+    return;
+  }
+  session.out.Append(message);
+  clients_.QueueFlush(session);
+  limits_.CheckOutput(session, executor_.NowMs(), ClientLimits::Moment::kReply);
+}
+
 void Server::DropTransaction(Session& session) {
   watched_keys_.Forget(session);
   if (session.transaction != nullptr) session.transaction->End();
@@ -174,6 +187,7 @@ void Server::DropTransaction(Session& session) {
 
 void Server::ForgetSession(Session& session) {
   waiting_.Forget(session);
+  tracking_.Disable(session);
   watched_keys_.Forget(session);
 }
 

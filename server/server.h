@@ -28,6 +28,7 @@
 #include "server/reclaimer.h"
 #include "server/slowlog.h"
 #include "server/stats.h"
+#include "server/tracking.h"
 #include "server/unit.h"
 #include "server/waiting.h"
 #include "server/watched_keys.h"
@@ -96,6 +97,7 @@ class Server : private Disposal {
   Reclaimer& reclaimer() { return reclaimer_; }
   Waiting& waiting() { return waiting_; }
   WatchedKeys& watched_keys() { return watched_keys_; }
+  Tracking& tracking() { return tracking_; }
   MigrateLinks& migrate_links() { return migrate_links_; }
   DebugSwitches& debug() { return debug_; }
 
@@ -117,6 +119,10 @@ class Server : private Disposal {
   int64_t started_ms() const { return started_ms_; }  // monotonic
   int64_t started_wall_ms() const { return started_wall_ms_; }
   const Access& access() const { return access_; }
+
+  // Sends a message that answers no request (a publication, an invalidation), behind the reply to the command that the
+  // session is running.
+  void Push(Session& session, Bytes message);
 
   // Leaves the transaction and unwatches all keys. Harmless without one.
   void DropTransaction(Session& session);
@@ -147,6 +153,7 @@ class Server : private Disposal {
   Access access_;
   WatchedKeys watched_keys_;
   Waiting waiting_;
+  Tracking tracking_;
   Listeners listeners_;
   DataFloor data_;
   ServerStats stats_;

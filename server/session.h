@@ -13,6 +13,7 @@
 #include "protocol/reply_buffer.h"
 #include "protocol/request_parser.h"
 #include "server/subscriptions.h"
+#include "server/tracking_options.h"
 #include "server/transaction.h"
 #include "server/waiter.h"
 
@@ -85,6 +86,8 @@ struct Session {
   std::unique_ptr<Waiter> waiter;
   // Null before the first MULTI or WATCH.
   std::unique_ptr<Transaction> transaction;
+  // CLIENT TRACKING; null while it is off.
+  std::unique_ptr<TrackingOptions> tracking;
   // Messages that the running command caused for its own client: they go behind its reply.
   std::string deferred_pushes;
   // Words of the running command that SLOWLOG and MONITOR must not show; see Call::Redact.

@@ -42,8 +42,8 @@ class ChangeListener {
   // A key came, went, or has another value.
   virtual void OnChange(int db, Bytes key) = 0;
   virtual void OnEvent(int db, Bytes key, KeyEvent event) = 0;
-  // A database is about to lose all its keys.
-  virtual void OnFlush(int db) = 0;
+  // These databases are about to lose all their keys.
+  virtual void OnFlush(std::span<const int> dbs) = 0;
   // Two databases changed places.
   virtual void OnSwap(int one, int other) = 0;
 };
@@ -70,6 +70,12 @@ class Effect {
     if (!replaced_) commands_.clear();
     replaced_ = true;
     commands_.push_back(std::move(words));
+  }
+  // Something changed, and nothing of it is to be repeated but what Replace says further on (and, for EXEC, what its
+  // queued commands have said).
+  void ReplaceByNothing() {
+    replaced_ = true;
+    commands_.clear();
   }
   bool Recorded() const { return recorded_; }
   bool Replaced() const { return replaced_; }
@@ -151,6 +157,10 @@ class Unit {
     changes_ += changes;
     floor_.stats.dirty += changes;
   }
+  // The event that goes with what Count reported.
+  void Announce(int db, Bytes key, KeyEvent event) {
+    if (floor_.listener != nullptr) floor_.listener->OnEvent(db, key, event);
+  }
   // A key came into being; its value is reported by Touched.
   void Created(int db, Bytes key) {
     if (floor_.listener != nullptr) floor_.listener->OnEvent(db, key, "new");
@@ -160,10 +170,10 @@ class Unit {
     ++floor_.stats.misses;
     if (floor_.listener != nullptr) floor_.listener->OnEvent(db, key, "keymiss");
   }
-  // A database is about to lose all its `keys` keys. Redis: counts as many changes, and is recorded even when there are
-  // none.
-  void Flushed(int db, size_t keys) {
-    if (floor_.listener != nullptr) floor_.listener->OnFlush(db);
+  // These databases are about to lose all their keys, `keys` of them. Redis: counts as many changes, and is recorded
+  // even when there are none.
+  void Flushed(std::span<const int> dbs, size_t keys) {
+    if (floor_.listener != nullptr) floor_.listener->OnFlush(dbs);
     ++changes_;
     floor_.stats.dirty += keys;
   }

@@ -30,7 +30,6 @@ void Waiting::Park(Call& call, const Awaited& awaited) {
     }
   }
   if (waiter->deadline_ms != Waiter::kNoDeadline) deadlines_.emplace(waiter->deadline_ms, &session);
-  ++count_;
   session.waiter = std::move(waiter);
 }
 
@@ -40,7 +39,6 @@ std::unique_ptr<Waiter> Waiting::Take(Session& session) {
   for (const auto& place : waiter->places) lines_.Remove(place);
   for (const auto& place : waiter->loss_places) losses_.Remove(place);
   deadlines_.erase({waiter->deadline_ms, &session});
-  --count_;
   return waiter;
 }
 
@@ -84,14 +82,18 @@ void Waiting::Serve(const KeyName& name) {
   Line* line = lines_.Find(name.db, name.key);
   if (line == nullptr) return;
   line->marked = false;
-  auto next = line->members.begin();
-  // Whoever waits again stands behind those who were there.
-  for (size_t left = line->members.size(); left > 0; --left) {
-    const Waiter& waiter = **next++;
+  // Whoever waits on goes to the end of the line. A request that runs may close any session, so the line is looked up
+  // anew each time.
+  for (size_t left = line->members.size(); left > 0 && line != nullptr; --left, line = lines_.Find(name.db, name.key)) {
+    const Waiter& waiter = *line->members.front();
     const Entry* entry = server_.keyspace()[name.db].Find(name.key);
     const bool comes = entry != nullptr && !entry->IsExpired(server_.executor().WallMs());
     if (!comes && losses_.Find(name.db, name.key) == nullptr) return;
-    if ((comes && entry->Type() == waiter.type) || waiter.loss == Awaited::Loss::kTold) Rerun(*waiter.session);
+    if ((comes && entry->Type() == waiter.type) || waiter.loss == Awaited::Loss::kTold) {
+      Rerun(*waiter.session);
+    } else {
+      line->members.splice(line->members.end(), line->members, line->members.begin());
+    }
   }
 }
 

@@ -44,8 +44,8 @@ class Waiting {
   // Monotonic; when EndOverdue has something to do next.
   int64_t NextDeadline() const { return deadlines_.empty() ? Waiter::kNoDeadline : deadlines_.begin()->first; }
 
-  // INFO: sessions, the keys that they wait for, and those whose loss somebody wants to know of.
-  size_t Count() const { return count_; }
+  // INFO: sessions whose time is limited, the keys that are waited for, and those whose loss somebody wants to know of.
+  size_t CountWithDeadline() const { return deadlines_.size(); }
   size_t Keys() const { return lines_.Keys(); }
   size_t KeysWithLoss() const { return losses_.Keys(); }
 
@@ -75,7 +75,6 @@ class Waiting {
   KeyLines<Waiter*> lines_;
   KeyLines<Waiter*> losses_;  // those of them who want to know when a key is gone
   std::set<std::pair<int64_t, Session*>> deadlines_;
-  size_t count_ = 0;
   std::vector<KeyName> ready_;               // changed since ServeReady; their lines are marked
   std::optional<int64_t> kept_deadline_ms_;  // of the request that runs again
   bool serving_ = false;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "server/call.h"
+#include "server/commands/client_tracking.h"
 #include "server/client_attributes.h"
 #include "server/client_text.h"
 #include "server/commands/families.h"
@@ -63,17 +64,6 @@ struct ClientGetName {
   }
 };
 
-struct ClientGetRedir {
-  static constexpr CommandSpec spec = {.syntax = "CLIENT|GETREDIR",
-                                       .summary = "Tells which client gets the tracking messages of this one.",
-                                       .since = "6.0.0",
-                                       .complexity = "O(1)",
-                                       .group = CommandGroup::kConnection,
-                                       .flags = kNoScript | kLoading | kStale,
-                                       .categories = kAclConnection};
-  static void Run(Call& call) { call.reply.Integer(-1); }  // nobody tracks
-};
-
 struct ClientHelp {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|HELP",
                                        .summary = "Lists the subcommands of CLIENT.",
@@ -84,7 +74,9 @@ struct ClientHelp {
                                        .categories = kAclConnection};
   static void Run(Call& call) {
     WriteHelp(call,
-              {"GETNAME",
+              {"CACHING (YES|NO)",
+               "    Whether the keys of the next command are tracked, with OPTIN or OPTOUT.",
+               "GETNAME",
                "    The name of this connection.",
                "GETREDIR",
                "    The client that gets the tracking messages of this one.",
@@ -110,6 +102,8 @@ struct ClientHelp {
                "    Say which library speaks.",
                "SETNAME <name>",
                "    Name this connection.",
+               "TRACKING (ON|OFF) [REDIRECT <id>] [BCAST] [PREFIX <prefix> [...]] [OPTIN] [OPTOUT] [NOLOOP]",
+               "    Ask for messages when keys change that this connection caches.",
                "TRACKINGINFO",
                "    The tracking state of this connection.",
                "UNBLOCK <client-id> [TIMEOUT|ERROR]",
@@ -384,26 +378,6 @@ struct ClientSetName {
   }
 };
 
-struct ClientTrackingInfo {
-  static constexpr CommandSpec spec = {.syntax = "CLIENT|TRACKINGINFO",
-                                       .summary = "Tells the tracking state of the connection.",
-                                       .since = "6.2.0",
-                                       .complexity = "O(1)",
-                                       .group = CommandGroup::kConnection,
-                                       .flags = kNoScript | kLoading | kStale,
-                                       .categories = kAclConnection};
-  static void Run(Call& call) {
-    call.reply.Map(3);
-    call.reply.Bulk("flags");
-    call.reply.Set(1);
-    call.reply.Bulk("off");
-    call.reply.Bulk("redirect");
-    call.reply.Integer(-1);
-    call.reply.Bulk("prefixes");
-    call.reply.Array(0);
-  }
-};
-
 struct ClientUnblock {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|UNBLOCK client-id:integer [unblock-type(TIMEOUT|ERROR)]",
                                        .summary = "Ends the wait of a blocked client.",
@@ -449,8 +423,8 @@ struct Client {
                                        .group = CommandGroup::kConnection,
                                        .arity = -2};
   static constexpr auto kSubcommands =
-      Family<ClientGetName, ClientGetRedir, ClientHelp, ClientId, ClientInfo, ClientKill, ClientList, ClientNoEvict,
-             ClientNoTouch, ClientPause, ClientReply, ClientSetInfo, ClientSetName, ClientTrackingInfo, ClientUnblock,
+      Family<ClientCaching, ClientGetName, ClientGetRedir, ClientHelp, ClientId, ClientInfo, ClientKill, ClientList, ClientNoEvict,
+             ClientNoTouch, ClientPause, ClientReply, ClientSetInfo, ClientSetName, ClientTracking, ClientTrackingInfo, ClientUnblock,
              ClientUnpause>();
 };
 

@@ -192,6 +192,7 @@ struct Reset {
     call.server.clients().RemoveMonitor(session);
     LeaveAllTopics(session);
     call.server.DropTransaction(session);
+    call.server.tracking().Disable(session);
     session.db = 0;
     session.resp = RespVersion::kResp2;
     session.user = "default";

@@ -1,3 +1,6 @@
+#include <array>
+#include <numeric>
+
 #include "server/call.h"
 #include "server/commands/db_index.h"
 #include "server/commands/delete_key.h"
@@ -29,8 +32,9 @@ Server::FreeMode ParseFlushMode(Call& call) {
   return FreeLaterIf(lazily);
 }
 
-// Somebody who waited for the memory to be freed gets it back from the allocator too.
-void PurgeIfFreedNow(Server::FreeMode mode) {
+void Flush(Call& call, std::span<const int> dbs, Server::FreeMode mode) {
+  for (Database& content : call.db.Flush(dbs)) call.server.FreeDatabase(std::move(content), mode);
+  // Somebody who waited for the memory to be freed gets it back from the allocator too.
   if (mode == Server::FreeMode::kNow) PurgeAllocator();
 }
 
@@ -45,8 +49,7 @@ struct FlushDb {
                                        .tips = "request_policy:all_shards response_policy:all_succeeded"};
   static void Run(Call& call) {
     const Server::FreeMode mode = ParseFlushMode(call);
-    call.server.FreeDatabase(call.db.Flush(), mode);
-    PurgeIfFreedNow(mode);
+    Flush(call, std::array{call.db.Index()}, mode);
     call.reply.Ok();
   }
 };
@@ -62,8 +65,9 @@ struct FlushAll {
                                        .tips = "request_policy:all_shards response_policy:all_succeeded"};
   static void Run(Call& call) {
     const Server::FreeMode mode = ParseFlushMode(call);
-    for (int i = 0; i < call.server.keyspace().Count(); ++i) call.server.FreeDatabase(call.db.Other(i).Flush(), mode);
-    PurgeIfFreedNow(mode);
+    std::vector<int> all(static_cast<size_t>(call.server.keyspace().Count()));
+    std::iota(all.begin(), all.end(), 0);
+    Flush(call, all, mode);
     call.reply.Ok();
   }
 };

@@ -4,25 +4,15 @@
 #include <optional>
 #include <vector>
 
-#include "datatypes/list.h"
 #include "server/call.h"
 #include "server/commands/families.h"
 #include "server/commands/index_range.h"
+#include "server/commands/list_words.h"
 #include "server/key_finder.h"
 
 namespace respite {
 
 namespace {
-
-KeyEvent PushEvent(ListEnd end) { return end == ListEnd::kHead ? KeyEvent("lpush") : KeyEvent("rpush"); }
-KeyEvent PopEvent(ListEnd end) { return end == ListEnd::kHead ? KeyEvent("lpop") : KeyEvent("rpop"); }
-size_t IndexAt(ListEnd end, const List& list) { return end == ListEnd::kHead ? 0 : list.Size() - 1; }
-
-ListEnd EndNamed(Bytes word) {
-  if (EqualsIgnoreCase(word, "left")) return ListEnd::kHead;
-  if (EqualsIgnoreCase(word, "right")) return ListEnd::kTail;
-  throw Refusal{refusals::kSyntax};
-}
 
 // An index counted from the end when negative; beyond the list when there is none.
 size_t IndexOf(int64_t index, size_t size) {
@@ -105,24 +95,6 @@ struct RPushX {
 // ---------------------------------------------------------------------------------------------------------------------
 // Popping
 
-// Writes the `count` elements at an end, outermost first, and takes them out. Requires: count <= Size().
-void PopMany(Call& call, Edit<List>& list, ListEnd end, size_t count) {
-  call.reply.Array(count);
-  ListCursor cursor(*list, IndexAt(end, *list));
-  for (size_t i = 0; i < count; ++i) {
-    call.reply.Bulk(cursor.Element());
-    end == ListEnd::kHead ? cursor.Next() : cursor.Previous();
-  }
-  list->EraseRange(end == ListEnd::kHead ? 0 : list->Size() - count, count);
-  list.Touched(PopEvent(end), count);
-}
-
-void PopOne(Call& call, Edit<List>& list, ListEnd end) {
-  call.reply.Bulk(ListCursor(*list, IndexAt(end, *list)).Element());
-  list->Pop(end);
-  list.Touched(PopEvent(end));
-}
-
 void Pop(Call& call, ListEnd end) {
   const Bytes key = call.args.Next();
   if (call.args.Left() > 1) throw refusals::WrongArity(PopEvent(end).Name());
@@ -159,21 +131,6 @@ struct RPop {
   static void Run(Call& call) { Pop(call, ListEnd::kTail); }
 };
 
-struct LMPopOptions {
-  std::span<const Bytes> keys;
-  ListEnd end = ListEnd::kHead;
-  size_t count = 1;
-};
-
-LMPopOptions ParseLMPopOptions(Args& args) {
-  LMPopOptions options;
-  options.keys = args.NextMany(args.NextCount(1, refusals::kNumKeysPositive));
-  options.end = EndNamed(args.Next());
-  if (args.TakeTokenWith("COUNT", 1)) options.count = args.NextCount(1, refusals::kCountPositive);
-  args.ExpectEnd();
-  return options;
-}
-
 struct LMPop {
   static constexpr CommandSpec spec = {
       .syntax = "LMPOP numkeys:integer key... where(LEFT|RIGHT) [COUNT count:integer]",
@@ -186,44 +143,17 @@ struct LMPop {
       .categories = kAclList};
   static void Run(Call& call) {
     const LMPopOptions options = ParseLMPopOptions(call.args);
-    for (const Bytes key : options.keys) {
-      Edit<List> list = call.db.Open<List>(key);
-      if (!list) continue;
-      const size_t count = std::min(options.count, list->Size());
-      call.reply.Array(2);
-      call.reply.Bulk(key);
-      PopMany(call, list, options.end, count);
-      return call.effect.Replace(options.end == ListEnd::kHead ? "LPOP" : "RPOP", key, static_cast<int64_t>(count));
-    }
-    call.reply.NullArray();
+    if (!PopFromFirst(call, options)) call.reply.NullArray();
   }
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
 // From one list to another
 
-void TurnList(Call& call, Edit<List>& list, ListEnd from, ListEnd to) {
-  call.reply.Bulk(ListCursor(*list, IndexAt(from, *list)).Element());
-  list->Rotate(from, to);
-  list.Touched(PushEvent(to));
-  list.AlsoTouched(PopEvent(from));
-}
-
-void Move(Call& call, ListEnd from, ListEnd to) {
-  const Bytes source_key = call.args[1];
-  const Bytes target_key = call.args[2];
+void Move(Call& call, Bytes source_key, ListEnd from, Bytes target_key, ListEnd to) {
   Edit<List> source = call.db.Open<List>(source_key);
   if (!source) return call.reply.Null();
-  if (source_key == target_key) return TurnList(call, source, from, to);
-
-  ListCursor cursor(*source, IndexAt(from, *source));
-  const Bytes element = cursor.Element();
-  Edit<List> target = call.db.OpenOrCreate<List>(target_key, std::min(element.size(), size_t{4096}) + 2);
-  target->Push(to, {&element, 1});
-  target.Touched(PushEvent(to));
-  call.reply.Bulk(element);
-  source->Pop(from);
-  source.AlsoTouched(PopEvent(from));
+  MoveElement(call, source, from, target_key, to);
 }
 
 struct LMove {
@@ -237,9 +167,10 @@ struct LMove {
       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete), Key(2, kKeyRW | kKeyInsert)},
       .categories = kAclList};
   static void Run(Call& call) {
-    const ListEnd from = EndNamed(call.args[3]);
-    const ListEnd to = EndNamed(call.args[4]);
-    Move(call, from, to);
+    auto [source, target] = call.args.Take<Bytes, Bytes>();
+    const ListEnd from = TakeEnd(call.args);
+    const ListEnd to = TakeEnd(call.args);
+    Move(call, source, from, target, to);
   }
 };
 
@@ -255,7 +186,10 @@ struct RPopLPush {
       .categories = kAclList,
       .deprecated_since = "6.2.0",
       .replaced_by = "`LMOVE` with the `RIGHT` and `LEFT` arguments"};
-  static void Run(Call& call) { Move(call, ListEnd::kTail, ListEnd::kHead); }
+  static void Run(Call& call) {
+    auto [source, target] = call.args.Take<Bytes, Bytes>();
+    Move(call, source, ListEnd::kTail, target, ListEnd::kHead);
+  }
 };
 
 // ---------------------------------------------------------------------------------------------------------------------

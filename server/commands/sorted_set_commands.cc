@@ -7,6 +7,7 @@
 #include "server/commands/draw.h"
 #include "server/commands/families.h"
 #include "server/commands/scan.h"
+#include "server/commands/sorted_set_pop.h"
 #include "server/commands/sorted_set_words.h"
 #include "server/server.h"
 
@@ -221,19 +222,8 @@ struct ZRem {
   }
 };
 
-enum class End : uint8_t { kMin, kMax };
-
-// Takes `count` members off one end and writes them. Requires: there are as many.
-template <class Write>
-void Pop(Edit<SortedSet>& set, End end, size_t count, Write&& write) {
-  const RankSpan span{end == End::kMin ? 0 : set->Size() - count, count};
-  set->ForEach(span, end == End::kMin ? Direction::kUp : Direction::kDown, write);
-  set->Remove(span);
-  set.Touched(end == End::kMin ? KeyEvent("zpopmin") : KeyEvent("zpopmax"), count);
-}
-
 // ZPOPMIN and ZPOPMAX. Redis: under RESP3 each member and its score are a pair only if a count was asked for.
-void PopOne(Call& call, End end) {
+void PopOne(Call& call, ScoreEnd end) {
   const Bytes key = call.args.Next();
   if (call.args.Left() > 1) throw Refusal{refusals::kSyntax};
   const bool counted = !call.args.AtEnd();
@@ -243,7 +233,7 @@ void PopOne(Call& call, End end) {
   const size_t count = std::min(wanted, set->Size());
   const bool pairs = counted && call.reply.IsResp3();
   call.reply.Array(pairs ? count : 2 * count);
-  Pop(set, end, count, [&](Bytes member, double score) {
+  PopMembers(set, end, count, [&](Bytes member, double score) {
     if (pairs) call.reply.Array(2);
     call.reply.Bulk(member);
     call.reply.Double(score);
@@ -259,7 +249,7 @@ struct ZPopMin {
                                        .flags = kWrite | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)},
                                        .categories = kAclSortedSet};
-  static void Run(Call& call) { PopOne(call, End::kMin); }
+  static void Run(Call& call) { PopOne(call, ScoreEnd::kMin); }
 };
 
 struct ZPopMax {
@@ -271,27 +261,8 @@ struct ZPopMax {
                                        .flags = kWrite | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)},
                                        .categories = kAclSortedSet};
-  static void Run(Call& call) { PopOne(call, End::kMax); }
+  static void Run(Call& call) { PopOne(call, ScoreEnd::kMax); }
 };
-
-struct ZMPopOptions {
-  std::span<const Bytes> keys;
-  End end = End::kMin;
-  size_t count = 1;
-};
-
-ZMPopOptions ParseZMPopOptions(Args& args) {
-  ZMPopOptions options;
-  options.keys = args.NextMany(args.NextCount(1, refusals::kNumKeysPositive));
-  if (args.TakeToken("MAX")) {
-    options.end = End::kMax;
-  } else if (!args.TakeToken("MIN")) {
-    throw Refusal{refusals::kSyntax};
-  }
-  if (args.TakeTokenWith("COUNT", 1)) options.count = args.NextCount(1, refusals::kCountPositive);
-  args.ExpectEnd();
-  return options;
-}
 
 struct ZMPop {
   static constexpr CommandSpec spec = {
@@ -305,21 +276,7 @@ struct ZMPop {
       .categories = kAclSortedSet};
   static void Run(Call& call) {
     const ZMPopOptions options = ParseZMPopOptions(call.args);
-    for (const Bytes key : options.keys) {
-      Edit<SortedSet> set = call.db.Open<SortedSet>(key);
-      if (!set) continue;
-      const size_t count = std::min(options.count, set->Size());
-      call.reply.Array(2);
-      call.reply.Bulk(key);
-      call.reply.Array(count);
-      Pop(set, options.end, count, [&](Bytes member, double score) {
-        call.reply.Array(2);
-        call.reply.Bulk(member);
-        call.reply.Double(score);
-      });
-      return call.effect.Replace(options.end == End::kMin ? "ZPOPMIN" : "ZPOPMAX", key, static_cast<int64_t>(count));
-    }
-    call.reply.NullArray();
+    if (!PopFromFirst(call, options)) call.reply.NullArray();
   }
 };
 

@@ -1,6 +1,7 @@
-// A time to wait, in milliseconds, among the arguments.
+// A time to wait, among the arguments: in milliseconds (WAIT, CLIENT PAUSE) or in seconds (BLPOP and its kin).
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -9,11 +10,27 @@
 namespace respite {
 
 // Redis: measured from the wall clock, so what would overflow it is out of range.
-inline int64_t TimeoutMs(const Call& call, Bytes word) {
-  const int64_t timeout_ms = Args::Integer(word, refusals::kTimeoutNotInteger);
+inline int64_t CheckedTimeoutMs(const Call& call, int64_t timeout_ms) {
   if (timeout_ms < 0) throw Refusal{refusals::kTimeoutNegative};
   if (timeout_ms > std::numeric_limits<int64_t>::max() - call.now_ms) throw Refusal{refusals::kTimeoutOutOfRange};
   return timeout_ms;
+}
+
+inline int64_t TimeoutMs(const Call& call, Bytes word) {
+  return CheckedTimeoutMs(call, Args::Integer(word, refusals::kTimeoutNotInteger));
+}
+
+// Seconds with a fraction; what is left of the last millisecond counts as a whole one. 0: for ever. Redis: less than a
+// millisecond before now is not negative, but for ever as well.
+inline int64_t TimeoutSeconds(const Call& call, Bytes word) {
+  const auto seconds = ParseLongDouble(word);
+  if (!seconds) throw Refusal{refusals::kTimeoutNotFloat};
+  const long double timeout_ms = std::ceil(*seconds * 1000);
+  if (timeout_ms > static_cast<long double>(std::numeric_limits<int64_t>::max())) {
+    throw Refusal{refusals::kTimeoutOutOfRange};
+  }
+  if (timeout_ms < 0) throw Refusal{refusals::kTimeoutNegative};
+  return CheckedTimeoutMs(call, static_cast<int64_t>(timeout_ms));
 }
 
 }  // namespace respite

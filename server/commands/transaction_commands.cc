@@ -54,6 +54,7 @@ struct Exec {
  private:
   static void RunAll(Call& call, const Transaction& transaction) {
     call.reply.Array(transaction.Size());
+    call.effect.ReplaceByNothing();
     transaction.ForEach([&](const Command& command, std::span<const Bytes> words) {
       call.server.executor().ExecuteQueued(call, command, words);
     });

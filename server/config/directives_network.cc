@@ -26,7 +26,7 @@ constexpr Directive kNetworkDirectives[] = {
     {"tcp-backlog", kEffective, Number<&Settings::tcp_backlog>(0, kMaxInt), kImmutable},
     {"tcp-keepalive", kEffective, Number<&Settings::tcp_keepalive>(0, kMaxInt)},
     {"timeout", kEffective, Number<&Settings::timeout>(0, kMaxInt)},
-    {"tracking-table-max-keys", kStored, Number<&Settings::tracking_table_max_keys>(0, kMaxLong)},
+    {"tracking-table-max-keys", kEffective, Number<&Settings::tracking_table_max_keys>(0, kMaxLong)},
     {"unixsocket", kEffective, OptionalText<&Settings::unixsocket>(), kImmutable},
     {"unixsocketperm", kEffective, Octal<&Settings::unixsocketperm>(0, 0777), kImmutable},
 };

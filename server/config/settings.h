@@ -167,8 +167,6 @@ struct Settings : EncodingLimits {
   EvictionPolicy maxmemory_policy = EvictionPolicy::kNoEviction;
   int maxmemory_samples = 5;
   uint32_t notify_keyspace_events = 0;  // kNotify… bits
-  uint64_t stream_node_max_bytes = 4096;
-  int64_t stream_node_max_entries = 100;
 
   // Persistence.
   bool aof_disable_auto_gc = false;

@@ -92,8 +92,10 @@ std::string ClientsSection(Server& server) {
       .Add("client_recent_max_input_buffer", figures.largest_input_bytes)
       .Add("client_recent_max_output_buffer", figures.largest_output_bytes)
       .Add("blocked_clients", figures.blocked)
-      .AddZeros(
-          {"tracking_clients", "clients_in_timeout_table", "total_blocking_keys", "total_blocking_keys_on_nokey"});
+      .Add("tracking_clients", server.tracking().Clients())
+      .Add("clients_in_timeout_table", server.waiting().CountWithDeadline())
+      .Add("total_blocking_keys", server.waiting().Keys())
+      .Add("total_blocking_keys_on_nokey", server.waiting().KeysWithLoss());
   return text.Take();
 }
 
@@ -130,8 +132,11 @@ std::string StatsSection(Server& server) {
       .AddZeros({"latest_fork_usec", "total_forks"})
       .Add("migrate_cached_sockets", server.migrate_links().Count())
       .AddZeros({"slave_expires_tracked_keys", "active_defrag_hits", "active_defrag_misses", "active_defrag_key_hits",
-                 "active_defrag_key_misses", "total_active_defrag_time", "current_active_defrag_time",
-                 "tracking_total_keys", "tracking_total_items", "tracking_total_prefixes", "unexpected_error_replies"})
+                 "active_defrag_key_misses", "total_active_defrag_time", "current_active_defrag_time"})
+      .Add("tracking_total_keys", server.tracking().Keys())
+      .Add("tracking_total_items", server.tracking().Items())
+      .Add("tracking_total_prefixes", server.tracking().Prefixes())
+      .Add("unexpected_error_replies", 0)
       .Add("total_error_replies", stats.error_replies)
       .Add("dump_payload_sanitizations", stats.payload_sanitizations);
   AddLoop(text, stats);

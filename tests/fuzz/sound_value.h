@@ -5,6 +5,7 @@
 #include "datatypes/hash.h"
 #include "datatypes/set.h"
 #include "datatypes/sorted_set.h"
+#include "datatypes/stream.h"
 
 namespace respite {
 
@@ -31,6 +32,8 @@ inline bool IsSound(const Entry& entry, const EncodingLimits& limits) {
     case ValueType::kList:
       return entry.Form() != ValueForm::kObject ||
              static_cast<const ChunkedList*>(entry.HeldObject())->CheckInvariants();
+    case ValueType::kStream:
+      return Stream(place).Log().CheckInvariants();
     default:
       return true;
   }

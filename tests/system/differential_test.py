@@ -20,6 +20,8 @@ TOLERANCE_MS = 3000
 # Differences we know: (command name, what the replies may be, why). Between a server of version 7.0 and one of 7.2:
 PACKED = {b"$6\r\nintset\r\n", b"$8\r\nlistpack\r\n", b"$9\r\nquicklist\r\n", b"$9\r\nhashtable\r\n", b"$8\r\nskiplist\r\n"}
 KNOWN_OF_7_0 = [
+    (b"XREAD", lambda words, ours, theirs: b"Unbalanced" in ours and b"Unbalanced" in theirs, "another way to name the command"),
+    (b"XINFO", lambda words, ours, theirs: b"active" in ours and b"active" not in theirs, "when a consumer was active came with 7.2"),
     (b"OBJECT", lambda words, ours, theirs: {ours, theirs} <= PACKED,
      "7.2 packs small lists and small sets that are not all integers, but not what GEOSEARCHSTORE stores"),
     (b"ZRANK", lambda words, ours, theirs: b"wrong number" in theirs, "WITHSCORE came with 7.2"),
@@ -28,6 +30,8 @@ KNOWN_OF_7_0 = [
 # Between us and any Redis; docs/differences.md lists them.
 REFCOUNTS = {b":1\r\n", b":2147483647\r\n"}
 KNOWN = [
+    (b"XREAD", lambda words, ours, theirs: b"+" in words and b"Invalid stream ID" in theirs,
+     "`+` for the last entry came with 7.4"),
     (b"OBJECT", lambda words, ours, theirs: {ours, theirs} == REFCOUNTS,
      "Redis shares small integers, but not with COPY; we say of each small integer that it is shared"),
     (b"OBJECT", lambda words, ours, theirs: words[-1][:1] in b"uv" and {ours, theirs} <= PACKED,
@@ -42,6 +46,9 @@ UNORDERED_PAIRS = {b"HGETALL"}
 SCANS = {b"SCAN": 1, b"SSCAN": 1, b"HSCAN": 2, b"ZSCAN": 2}
 # Chance decides what they say, but not how much.
 BY_CHANCE = {b"SRANDMEMBER", b"HRANDFIELD", b"ZRANDMEMBER"}
+# Replies with moments among other things: how long ago, or when.
+WITH_MOMENTS = {b"XPENDING", b"XINFO"}
+NAMED_MOMENTS = {b"idle", b"inactive", b"seen-time", b"active-time"}
 # Replies in seconds or milliseconds from now, or moments that were given relative to now.
 TIMED_S = {b"TTL", b"EXPIRETIME"}
 TIMED_MS = {b"PTTL", b"PEXPIRETIME"}
@@ -112,8 +119,8 @@ class Pair:
         if ours == theirs:
             return True
         name = words[0].upper()
-        if ours[:1] == theirs[:1] and ours[:1] in b"*~%":
-            return self.same_elements(name, ours, theirs)
+        if ours[:1] == theirs[:1] and ours[:1] in b"*~%" and self.same_elements(name, ours, theirs):
+            return True
         if name in BY_CHANCE and ours[:1] == b"$" == theirs[:1]:
             return (ours == b"$-1\r\n") == (theirs == b"$-1\r\n")
         if name in TIMED_S | TIMED_MS and ours[:1] == b":" == theirs[:1]:
@@ -127,9 +134,29 @@ class Pair:
             return groups(mine, 1) == groups(yours, 1)
         if name in UNORDERED_PAIRS:
             return groups(mine, 2) == groups(yours, 2)
+        if name in WITH_MOMENTS and self.same_but_moments(mine, yours):
+            return True
         if name in SCANS:
             return mine[0] == yours[0] and groups(mine[1], SCANS[name]) == groups(yours[1], SCANS[name])
         return name in BY_CHANCE and len(mine) == len(yours)
+
+    def same_but_moments(self, mine, yours):
+        """Moments are named by the word before them, or stand third in a row of four, or are as large as only moments are."""
+        if isinstance(mine, int) and isinstance(yours, int):
+            return mine == yours or min(mine, yours) > 10**9 and abs(mine - yours) <= TOLERANCE_MS
+        if not isinstance(mine, list) or not isinstance(yours, list):
+            return mine == yours
+        if len(mine) != len(yours):
+            return False
+        for index, (one, other) in enumerate(zip(mine, yours)):
+            before = mine[index - 1] if index > 0 else None
+            is_moment = isinstance(before, bytes) and before in NAMED_MOMENTS or len(mine) == 4 and index == 2
+            if is_moment and isinstance(one, int) and isinstance(other, int) and min(one, other) >= 0:
+                if abs(one - other) > TOLERANCE_MS:
+                    return False
+            elif not self.same_but_moments(one, other):
+                return False
+        return True
 
     @staticmethod
     def close_enough(name, ours, theirs):
@@ -159,6 +186,7 @@ class Pair:
             types = [reply for reply, _ in self.run([[b"TYPE", key] for key in ours])] if ours else []
             scored = {key for key, kind in zip(ours, types) if kind == b"+zset\r\n"}
             commands = [[b"ZRANGE", key, b"0", b"-1", b"WITHSCORES"] for key in sorted(scored)]
+            commands += [[b"XINFO", b"STREAM", key, b"FULL", b"COUNT", b"0"] for key, kind in zip(ours, types) if kind == b"+stream\r\n"]
             commands += [[*ask, key] for key in ours for ask in
                          ([b"TYPE"], [b"GET"], [b"PTTL"], [b"PEXPIRETIME"], [b"OBJECT", b"ENCODING"], [b"STRLEN"],
                           [b"DEBUG", b"DIGEST-VALUE"] if same_digests or key not in scored else [b"ZCARD"])]

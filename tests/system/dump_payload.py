@@ -30,6 +30,12 @@ def ziplist(*entries):
     return struct.pack("<IIH", 10 + len(body) + 1, last, len(entries)) + body + b"\xff"
 
 
+def listpack(*elements):
+    """Of small numbers and short texts."""
+    body = b"".join(bytes([e, 1]) if isinstance(e, int) else bytes([0x80 | len(e)]) + e + bytes([len(e) + 1]) for e in elements)
+    return struct.pack("<IH", 6 + len(body) + 1, len(elements)) + body + b"\xff"
+
+
 PAIR = text(ziplist(b"\x01a", b"\xf2"))
 # Values as servers before 7.2 wrote them, of "a", 1 and the like.
 OLD_VALUES = {
@@ -41,5 +47,9 @@ OLD_VALUES = {
     "nodes": b"\x0e\x02" + PAIR + text(ziplist(b"\x03abc", b"\xc0\x2c\x01")),
     "scores": b"\x03\x02\x01a\x031.5\x01b\xfe",
     "plain list": b"\x01\x02\x01a\xc0\x01",
+    "stream": b"\x0f\x01" + text(struct.pack(">QQ", 5, 0)) + text(listpack(2, 1, 1, b"f", 0, 2, 0, 0, b"v", 4, 3, 1, 0, b"x", 4,
+                                                                           0, 2, 1, 1, b"g", 7, 6))
+              + b"\x02\x07\x01" + b"\x01\x01g\x05\x00\x01" + struct.pack(">QQ", 5, 0) + struct.pack("<Q", 1000) + b"\x03"
+              + b"\x01\x01c" + struct.pack("<Q", 2000) + b"\x01" + struct.pack(">QQ", 5, 0),
     "integers": b"\x0b" + text(b"\x02\0\0\0\x02\0\0\0\x01\0\x05\0"),
 }

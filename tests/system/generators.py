@@ -14,7 +14,8 @@ THRESHOLDS = {
     "hash-max-listpack-entries": [0, 2, 8, 512], "hash-max-listpack-value": [4, 64],
     "list-max-listpack-size": [-2, -1, 1, 4, 128], "set-max-intset-entries": [0, 4, 512],
     "zset-max-listpack-entries": [0, 3, 128], "zset-max-listpack-value": [4, 64],
-    "hll-sparse-max-bytes": [0, 100, 3000],
+    "hll-sparse-max-bytes": [0, 100, 3000], "stream-node-max-bytes": [4096, 100, 300, 0],
+    "stream-node-max-entries": [100, 1, 3, 10, 0],
 }
 THRESHOLDS_OF_7_2 = {"set-max-listpack-entries": [0, 4, 128], "set-max-listpack-value": [4, 64]}
 # Shorter or in another order they would leave something to chance.
@@ -165,14 +166,14 @@ class Keys(Family):
                "unknown": 1}
 
     def key(self, pool=None):
-        return super().key(pool or self.rng.choice("khlszbpgd"))
+        return super().key(pool or self.rng.choice("khlszbpgdx"))
 
     def delete(self):
         return [self.rng.choice(["DEL", "UNLINK"]), *self.keys()]
 
     def movable(self):
         """No HyperLogLog, which might come back damaged from another name."""
-        return self.key(self.rng.choice("khlszbgd"))
+        return self.key(self.rng.choice("khlszbgdx"))
 
     def rename(self):
         return [self.rng.choice(["RENAME", "RENAMENX"]), self.movable(), self.movable()]
@@ -532,6 +533,137 @@ class Places(Family):
                             self.unit(), *options]])
 
 
+class Streams(Family):
+    """IDs are explicit and mostly grow. Delivery times are long ago, or now: what is idle for a hundred days was given an old
+    time."""
+
+    pool = "x"
+    weights = {"add": 16, "range": 8, "delete": 5, "trim": 4, "setid": 2, "read": 4, "group": 4, "readgroup": 12, "ack": 6,
+               "pending": 6, "claim": 6, "autoclaim": 5, "info": 5}
+    LONG_MS = 10**10
+
+    def __init__(self, rng, version):
+        super().__init__(rng, version)
+        self.last = 1
+        if version < (7, 2):  # which makes consumers and checks IDs at other moments
+            newer = {"readgroup", "claim", "autoclaim", "setid"}
+            self.weights = {name: weight for name, weight in self.weights.items() if name not in newer}
+
+    def key(self, pool=None):
+        if self.rng.random() < 0.03:
+            return super().key(pool)
+        return f"{self.pool}{self.rng.randrange(3)}"
+
+    def new_id(self):
+        rng = self.rng
+        self.last += rng.choice([0, 1, 1, 1, 2, 300])
+        return rng.choices([f"{self.last}-*", self.last, f"{self.last}-{rng.randrange(5)}", self.id(), "0-0", "0-*", "1-a",
+                            "18446744073709551615-*"], [10, 10, 5, 2, 0.2, 0.2, 0.2, 0.05])[0]
+
+    def id(self):
+        rng = self.rng
+        ms = max(0, self.last - rng.choice([0, 1, 2, 3, 5, 10, 30, 100, 1000]))
+        return rng.choices([ms, f"{ms}-0", f"{ms}-{rng.randrange(4)}", "0", rng.choice(["x", "-", "+", "", "1-", "-1", "$", ">", "5-*"])],
+                           [6, 10, 10, 2, 0.5])[0]
+
+    def bound(self):
+        rng = self.rng
+        return rng.choices([lambda: "-", lambda: "+", self.id, lambda: f"({self.id()}"], [4, 4, 6, 2])[0]()
+
+    def limit(self):
+        return self.rng.choice([0, 1, 2, 3, 7, 50, 100, -1, "x"] if self.rng.random() < 0.1 else [1, 2, 3, 7, 50, 0])
+
+    def trimming(self):
+        rng = self.rng
+        strategy = rng.choice([["MAXLEN"], ["MINID"]])
+        words = strategy + rng.choice([[], ["~"], ["="], ["~"]])
+        words += [rng.choice([0, 1, 5, 20, 50, 100, 100]) if strategy == ["MAXLEN"] else self.id()]
+        return words + self.maybe(0.2, "LIMIT", self.limit())
+
+    def fields(self):
+        rng = self.rng
+        if rng.random() < 0.7:
+            return ["item", self.element(), "n", rng.randrange(10000)]
+        return [self.element() for _ in range(2 * rng.randint(1, 3))]
+
+    def add(self):
+        rng = self.rng
+        words = ["XADD", self.key(), *self.maybe(0.05, "NOMKSTREAM"), *(self.trimming() if rng.random() < 0.25 else [])]
+        return [*words, self.new_id(), *self.fields(), *self.maybe(0.02, "odd")]
+
+    def range(self):
+        first, second = self.bound(), self.bound()
+        return [*self.rng.choice([["XRANGE", self.key()], ["XREVRANGE", self.key()]]), first, second,
+                *self.maybe(0.5, "COUNT", self.limit())]
+
+    def delete(self):
+        return ["XDEL", self.key(), *[self.id() for _ in range(self.rng.randint(1, 4))]]
+
+    def trim(self):
+        return ["XTRIM", self.key(), *self.trimming()]
+
+    def setid(self):
+        rng = self.rng
+        return ["XSETID", self.key(), self.id(), *self.maybe(0.3, "ENTRIESADDED", rng.choice([0, 5, 100, -1])),
+                *self.maybe(0.3, "MAXDELETEDID", self.id())]
+
+    def read(self):
+        rng = self.rng
+        keys = [self.key() for _ in range(rng.randint(1, 2))]
+        ids = [rng.choice([self.id(), "$", "0", self.id()]) for _ in keys]
+        return ["XREAD", *self.maybe(0.6, "COUNT", self.limit()), "STREAMS", *keys, *ids]
+
+    def group_name(self):
+        return f"g{self.rng.randrange(3)}"
+
+    def consumer(self):
+        return f"c{self.rng.randrange(4)}"
+
+    def group(self):
+        rng = self.rng
+        entries_read = self.maybe(0.2, "ENTRIESREAD", rng.choice([0, 3, -1, -2, "x"]))
+        place = rng.choice(["$", "0", "0", self.id()])
+        return rng.choices([["XGROUP", "CREATE", self.key(), self.group_name(), place, *self.maybe(0.6, "MKSTREAM"), *entries_read],
+                            ["XGROUP", "SETID", self.key(), self.group_name(), place, *entries_read],
+                            ["XGROUP", "CREATECONSUMER", self.key(), self.group_name(), self.consumer()],
+                            ["XGROUP", "DELCONSUMER", self.key(), self.group_name(), self.consumer()],
+                            ["XGROUP", "DESTROY", self.key(), self.group_name()]], [8, 3, 1, 1, 0.3])[0]
+
+    def readgroup(self):
+        rng = self.rng
+        keys = [self.key() for _ in range(rng.choice([1, 1, 1, 2]))]
+        return ["XREADGROUP", "GROUP", self.group_name(), self.consumer(), *self.maybe(0.7, "COUNT", self.limit()),
+                *self.maybe(0.1, "NOACK"), "STREAMS", *keys, *[rng.choice([">", ">", ">", "0", self.id()]) for _ in keys]]
+
+    def ack(self):
+        return ["XACK", self.key(), self.group_name(), *[self.id() for _ in range(self.rng.randint(1, 5))]]
+
+    def pending(self):
+        rng = self.rng
+        if rng.random() < 0.3:
+            return ["XPENDING", self.key(), self.group_name()]
+        return ["XPENDING", self.key(), self.group_name(), *self.maybe(0.3, "IDLE", rng.choice([0, self.LONG_MS])), self.bound(),
+                self.bound(), rng.choice([10, 100, 1, 0, -1]), *self.maybe(0.3, self.consumer())]
+
+    def claim(self):
+        rng = self.rng
+        options = [*self.maybe(0.4, "TIME", rng.choice([1000, 10**12, -5])), *self.maybe(0.2, "IDLE", 10**11),
+                   *self.maybe(0.3, "RETRYCOUNT", rng.choice([0, 3, 7])), *self.maybe(0.3, "FORCE"), *self.maybe(0.3, "JUSTID"),
+                   *self.maybe(0.1, "LASTID", self.id()), *self.maybe(0.02, "WHAT")]
+        return ["XCLAIM", self.key(), self.group_name(), self.consumer(), rng.choice([0, 0, self.LONG_MS, -1]),
+                *[self.id() for _ in range(rng.randint(1, 4))], *options]
+
+    def autoclaim(self):
+        rng = self.rng
+        return ["XAUTOCLAIM", self.key(), self.group_name(), self.consumer(), rng.choice([0, 0, self.LONG_MS]), self.bound(),
+                *self.maybe(0.7, "COUNT", rng.choice([1, 2, 3, 10, 0])), *self.maybe(0.3, "JUSTID")]
+
+    def info(self):
+        return self.rng.choice([["XINFO", "STREAM", self.key()], ["XINFO", "GROUPS", self.key()],
+                                ["XINFO", "CONSUMERS", self.key(), self.group_name()], ["XLEN", self.key()],
+                                ["XINFO", "STREAM", self.key(), "FULL", *self.maybe(0.6, "COUNT", self.limit())]])
+
+
 class Sorting(Family):
     """On keys of its own: Redis converts a small sorted set that it sorts (docs/differences.md)."""
 
@@ -588,8 +720,8 @@ class Dumps(Family):
 
 
 # Family -> how often it has its turn.
-FAMILIES = {Strings: 4, Keys: 5, Hashes: 5, Lists: 5, Sets: 5, SortedSets: 7, Bitmaps: 3, HyperLogLogs: 2, Places: 3, Sorting: 2,
-            Dumps: 2}
+FAMILIES = {Strings: 4, Keys: 5, Hashes: 5, Lists: 5, Sets: 5, SortedSets: 7, Bitmaps: 3, HyperLogLogs: 2, Places: 3, Streams: 7,
+            Sorting: 2, Dumps: 2}
 
 
 class Generator:

@@ -1,0 +1,210 @@
+// Stream: a log of entries, each a row of fields and values under an ID that only grows, and the groups that read it.
+//
+//   call.db.Read<Stream>(key)        const Stream    ┐                          ┌ StreamIdMap of StreamBlock  entries
+//   call.db.Open<Stream>(key)        Edit<Stream>    ├─► Stream::Log(): StreamLog┤
+//   call.db.OpenOrCreate<Stream>     Edit<Stream>    ┘                          └ StreamGroup … by name       groups
+//
+//   Edit<Stream> stream = call.db.OpenOrCreate<Stream>(key);
+//   StreamLog& log = stream->Log();
+//   if (auto id = log.AutoId(now_ms)) log.Add(*id, words, stream->Limits());
+//   stream.Touched("xadd");
+//
+// A stream is always an Object, whatever its size (OBJECT ENCODING says "stream"), and unlike other collections it
+// stays when it is empty: it has IDs and groups to remember.
+//
+// Blocks hold entries as stream_block.h describes, end where Redis' nodes end, and are found by their first ID. Entries
+// are visited in place:
+//
+//   for (StreamLog::Walk walk(log, from, to, StreamLog::Order::kForward); walk.IsValid(); walk.Next()) {
+//     reply(walk.Id(), walk.FieldCount());
+//     walk.ForEachPair([&](Bytes field, Bytes value) { … });
+//   }
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "datatypes/object.h"
+#include "datatypes/stream_block.h"
+#include "datatypes/stream_group.h"
+#include "datatypes/stream_id.h"
+#include "datatypes/stream_id_map.h"
+#include "datatypes/value_slot.h"
+
+namespace respite {
+
+// What XTRIM and XADD take away from the old end.
+struct StreamTrim {
+  enum class Strategy : uint8_t { kNone, kMaxLength, kMinId };
+  enum class Precision : uint8_t { kExact, kWholeBlocks };
+
+  Strategy strategy = Strategy::kNone;
+  Precision precision = Precision::kExact;
+  uint64_t max_length = 0;  // kMaxLength: this many stay
+  StreamId min_id;          // kMinId: what is below goes
+  uint64_t limit = 0;       // no block is touched that would make it more than this; 0: no limit
+};
+
+class StreamLog final : public Object {
+ public:
+  using Blocks = StreamIdMap<StreamBlock*>;
+  using Groups = std::map<std::string, StreamGroup, std::less<>>;  // sorted by octets, as Redis lists them
+  enum class Order : uint8_t { kForward, kBackward };
+
+  // Walks over the live entries with from <= ID <= to, from one end or the other. Dies with the next change of the
+  // entries; groups may change. Cost: O(log n) and up to a block to begin; backward it notes places a block at a time.
+  class Walk {
+   public:
+    Walk(const StreamLog& log, const StreamId& from, const StreamId& to, Order order = Order::kForward);
+    bool IsValid() const { return valid_; }
+    // Requires for these: IsValid().
+    const StreamId& Id() const { return entry_.id; }
+    uint64_t FieldCount() const { return entry_.field_count; }
+    // Calls visit(Bytes field, Bytes value) for each; the texts are good during the call.
+    template <class Visit>
+    void ForEachPair(Visit&& visit) const {
+      block_.Get()->ForEachPair(entry_, visit);
+    }
+    void Next() { order_ == Order::kForward ? StepForward() : StepBackward(); }
+
+   private:
+    friend class StreamLog;
+    void StepForward();
+    void StepBackward();
+    void NoteBlock();
+    bool IsWanted(const StreamBlock::EntryView& entry) const {
+      return entry.state == StreamBlock::EntryState::kLive && entry.id >= from_ && entry.id <= to_;
+    }
+
+    Blocks::Cursor block_;
+    std::optional<StreamBlock::Cursor> at_;      // forward
+    std::vector<StreamBlock::EntryView> noted_;  // backward: what is left of this block
+    StreamBlock::EntryView entry_{};
+    StreamId from_;
+    StreamId to_;
+    Order order_;
+    bool valid_ = false;
+  };
+
+  StreamLog() = default;
+  ~StreamLog() override;
+
+  // Object. Size counts blocks, groups and pending entries.
+  std::unique_ptr<Object> Clone() const override;
+  size_t Size() const override;
+  size_t UsedBytes(size_t samples) const override;
+
+  // Live entries. Cost: O(1).
+  uint64_t Length() const { return length_; }
+  // The last ID given out, whether its entry is still there or not.
+  const StreamId& LastId() const { return last_id_; }
+  // The first live entry; 0-0 without one. Cost: O(1).
+  const StreamId& FirstId() const { return first_id_; }
+  // The last live entry; 0-0 without one. Cost: O(1).
+  const StreamId& LastLiveId() const { return last_live_id_; }
+  // The first entry that takes up room, deleted or not; Max() without one. Redis: MINID is rewritten to this.
+  StreamId FirstStoredId() const;
+  // The greatest ID that XDEL removed, which trimming is not.
+  const StreamId& MaxDeletedId() const { return max_deleted_id_; }
+  // How many were added in the stream's whole life.
+  uint64_t EntriesAdded() const { return entries_added_; }
+  const Blocks& blocks() const { return blocks_; }
+  // Redis: how many nodes its radix tree would have, which XINFO STREAM shows. Cost: O(blocks).
+  uint64_t RadixTreeNodes() const;
+
+  // The ID that `*` stands for; nullopt when there is none left. Redis: it never goes back with the clock.
+  std::optional<StreamId> AutoId(uint64_t now_ms) const;
+  // The ID that `ms-*` stands for; nullopt when all of this ms are used up. It may be below LastId().
+  std::optional<StreamId> AutoSequence(uint64_t ms) const;
+  // Adds an entry of fields and values. Requires: id > LastId(); `words` are not texts of this stream. Cost: amortised
+  // O(octets of the entry).
+  void Add(const StreamId& id, std::span<const Bytes> words, const StreamBlock::Limits& limits);
+  // Removes an entry; false when there is none. Cost: O(log n + block).
+  bool Delete(const StreamId& id);
+  bool Contains(const StreamId& id) const;
+  // How many live entries have from <= ID <= to, at most `most`. Cost: O(blocks + two blocks).
+  uint64_t CountRange(const StreamId& from, const StreamId& to, uint64_t most) const;
+  // Answers how many were removed. Cost: O(removed).
+  uint64_t Trim(const StreamTrim& trim);
+
+  // XSETID, and reading files.
+  void SetLastId(const StreamId& id) { last_id_ = id; }
+  void SetEntriesAdded(uint64_t count) { entries_added_ = count; }
+  void SetMaxDeletedId(const StreamId& id) { max_deleted_id_ = id; }
+
+  const Groups& groups() const { return groups_; }
+  // Null when there is none.
+  StreamGroup* FindGroup(Bytes name);
+  const StreamGroup* FindGroup(Bytes name) const { return const_cast<StreamLog*>(this)->FindGroup(name); }
+  // Null when there is one of this name already.
+  StreamGroup* CreateGroup(Bytes name, const StreamId& last_id, int64_t entries_read);
+  // With all it has pending; false when there is none. Cost: O(pending / 62).
+  bool DestroyGroup(Bytes name);
+  // The group has read up to this entry, which is above its last ID: moves its last ID there and counts on.
+  void NoteRead(StreamGroup& group, const StreamId& id) const;
+  // How many entries of the stream's whole life stand up to `id`, or kUnknownCount: it is known at either end only.
+  int64_t EstimateRead(const StreamId& id) const;
+  // How many entries wait to be read by the group; nullopt when deletions made that unknowable.
+  std::optional<int64_t> LagOf(const StreamGroup& group) const;
+
+  // Reading files: blocks are made as they were, with deleted entries among the live ones; FinishLoading then looks for
+  // the first and the last. False: a live ID is not above the one before, and the stream is of no use.
+  bool LoadBlock(const StreamId& id, std::span<const Bytes> names);
+  bool LoadEntry(const StreamId& id, std::span<const Bytes> words, StreamBlock::EntryState state);
+  void FinishLoading();
+
+  // For tests. Cost: O(n).
+  bool CheckInvariants() const;
+
+ private:
+  // Where a live entry is, or block.AtEnd().
+  struct Place {
+    Blocks::Cursor block;
+    StreamBlock::EntryView entry;
+  };
+  Place Find(const StreamId& id) const;
+  StreamBlock*& LastBlock() { return blocks_.At(blocks_.Last()); }
+  bool IsTailBelow(const StreamId& id);
+  void BeginBlock(const StreamId& id, StreamBlock* block);
+  void DropBlock(const StreamId& id, StreamBlock* block);
+  bool MayDropWhole(const StreamTrim& trim, const StreamBlock& block) const;
+  uint64_t TrimInside(const StreamTrim& trim, const StreamId& block_id, StreamBlock& block);
+  void FindFirst();
+  void FindLast();
+  bool HasDeletionsFrom(const StreamId& id) const;
+
+  Blocks blocks_;
+  uint64_t length_ = 0;
+  uint64_t entries_added_ = 0;
+  StreamId first_id_;
+  StreamId last_id_;
+  StreamId last_live_id_;
+  StreamId max_deleted_id_;
+  Groups groups_;
+};
+
+class Stream : public Collection {
+ public:
+  static constexpr ValueType kType = ValueType::kStream;
+  static constexpr bool kStaysWhenEmpty = true;
+  static std::unique_ptr<Object> FirstObject() { return std::make_unique<StreamLog>(); }
+
+  explicit Stream(const CollectionPlace& place) : Collection(place) {}
+
+  bool IsEmpty() const { return !Exists() || Log().Length() == 0; }
+  // Requires: Exists().
+  StreamLog& Log() { return slot_.As<StreamLog>(); }
+  const StreamLog& Log() const { return slot_.As<StreamLog>(); }
+  StreamBlock::Limits Limits() const {
+    return {limits_->stream_node_max_bytes, static_cast<uint64_t>(limits_->stream_node_max_entries)};
+  }
+};
+
+}  // namespace respite

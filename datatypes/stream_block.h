@@ -1,0 +1,198 @@
+// StreamBlock: some hundred neighbouring entries of a stream in one run of octets.
+//
+//   block    = header | master | entry …
+//   master   = count | element …                      the field names of the entry that began the block
+//   entry    = size of what follows | flags | id | fields
+//   flags    = 1 octet: bit 0 deleted, bit 1 has names of its own, bits 2 and 3 the form of the id
+//   id       = (0) nothing: the sequence number behind the one before
+//              (1) ms delta: later milliseconds, sequence number 0
+//              (2) seq delta: the same milliseconds
+//              (3) ms delta | seq: later milliseconds
+//   fields   = element … (values only, the names are the master's), or count | element … (field, value, field, …)
+//   element  = 00…7f text of 0 to 127 octets | 80…87 integer of 1 to 8 octets, little endian | 88 size | text
+//              | 90…ff integer 0 to 111
+//   counts, sizes and deltas are varints: 7 bits an octet, low first; the high bit says that more follow
+//
+// The ID before the first entry is the ID under which the stream keeps the block: the ID of the first entry.
+// Example: 5-0 with "f" = "x", then 5-1 with "f" = "40":  01 01 66 | 04 08 00 01 78 | 02 00 b8
+//
+// A deleted entry stays where it is, marked, as in Redis; and a block knows how many octets the listpack would have
+// in which Redis keeps the same entries: by this a block is full where Redis' node is, which trimming makes visible.
+//
+// A block grows by doubling while it is the last of the stream and is cut to its size when the next one begins.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/number_text.h"
+#include "datatypes/stream_id.h"
+
+namespace respite {
+
+// A field name or value as it lies there; an integer is printed into the object itself.
+class StreamText {
+ public:
+  explicit StreamText(Bytes text) : view_(text) {}
+  explicit StreamText(int64_t integer) : digits_(integer), is_integer_(true) {}
+  Bytes View() const { return is_integer_ ? Bytes(digits_) : view_; }
+
+ private:
+  IntegerText digits_{0};
+  Bytes view_;
+  bool is_integer_ = false;
+};
+
+class StreamBlock {
+ public:
+  // How much a block takes, from stream-node-max-bytes and stream-node-max-entries; 0: no limit.
+  struct Limits {
+    uint64_t max_bytes;
+    uint64_t max_entries;
+  };
+  enum class EntryState : uint8_t { kLive, kDeleted };
+
+  // An entry as it lies in a block.
+  struct EntryView {
+    StreamId id;
+    EntryState state;
+    bool has_own_names;
+    uint64_t field_count;
+    const char* flags;
+    const char* elements;
+  };
+
+  // Walks over all entries, deleted ones too. Dies with the next change of the block.
+  class Cursor {
+   public:
+    Cursor(const StreamBlock& block, const StreamId& block_id);
+    bool IsValid() const { return at_ != end_; }
+    // Requires: IsValid().
+    const EntryView& Get() const { return entry_; }
+    void Next() {
+      at_ = next_;
+      if (IsValid()) Read();
+    }
+
+   private:
+    void Read();
+
+    const char* at_;
+    const char* end_;
+    const char* next_;
+    uint64_t master_count_;
+    EntryView entry_;
+  };
+
+  // A block without entries, which begins at `id`. `words` are fields and values of the first entry, which is yet to be
+  // appended; its field names become the master's. The caller owns it and gives it back with Destroy.
+  static StreamBlock* Create(const StreamId& id, std::span<const Bytes> words);
+  // The same with the bare names.
+  static StreamBlock* CreateWithNames(const StreamId& id, std::span<const Bytes> names);
+  static StreamBlock* Clone(const StreamBlock& block);
+  static void Destroy(StreamBlock* block);
+
+  // Appends an entry with these fields and values; returns the block, possibly elsewhere in memory. Requires: `id` is
+  // above LastId(), or not below `block_id` for the first entry. Cost: O(octets of the entry), amortised.
+  static StreamBlock* Append(StreamBlock* block, const StreamId& block_id, const StreamId& id,
+                             std::span<const Bytes> words, EntryState state);
+  // Cuts it to its size.
+  static StreamBlock* Seal(StreamBlock* block);
+  // Requires: the entry is one of this block, and live.
+  void MarkDeleted(const EntryView& entry);
+
+  uint32_t LiveCount() const { return live_; }
+  uint32_t DeletedCount() const { return deleted_; }
+  // The ID of the last entry, deleted or not.
+  const StreamId& LastId() const { return last_id_; }
+  // Octets of the listpack with the same content. Cost: O(1).
+  uint64_t ListpackBytes() const;
+  // False: an entry with these fields and values begins another block.
+  bool HasRoomFor(std::span<const Bytes> words, const Limits& limits) const;
+  size_t UsedBytes() const;
+
+  // Calls visit(Bytes name) for each field name of the master, visit(Bytes field, Bytes value) for each pair of an
+  // entry. The texts are good during the call.
+  template <class Visit>
+  void ForEachName(Visit&& visit) const;
+  template <class Visit>
+  void ForEachPair(const EntryView& entry, Visit&& visit) const;
+  uint64_t NameCount() const;
+
+ private:
+  StreamBlock() = default;
+  enum IdForm : uint8_t { kNextSequence, kLaterFirst, kLaterSequence, kLater };
+  class Writer;
+  struct EntryHead;
+  EntryHead HeadFor(const StreamId& id, std::span<const Bytes> words, EntryState state) const;
+  void WriteBody(Writer& writer, const EntryHead& head, const StreamId& id, std::span<const Bytes> words) const;
+
+  const char* Data() const { return reinterpret_cast<const char*>(this + 1); }
+  char* Data() { return reinterpret_cast<char*>(this + 1); }
+  const char* End() const { return Data() + size_; }
+  static StreamBlock* Reserve(StreamBlock* block, size_t more);
+  static StreamBlock* CreateWithMaster(const StreamId& id, std::span<const Bytes> words, size_t stride);
+  bool HasMasterNames(std::span<const Bytes> words) const;
+
+  struct Varint {
+    uint64_t value;
+    const char* next;
+  };
+  static Varint ReadVarint(const char* at) {
+    uint64_t value = static_cast<uint8_t>(*at++);
+    if (value < 128) return {value, at};
+    value &= 127;
+    for (int shift = 7;; shift += 7) {
+      const uint64_t octet = static_cast<uint8_t>(*at++);
+      value |= (octet & 127) << shift;
+      if (octet < 128) return {value, at};
+    }
+  }
+  struct Element {
+    StreamText text;
+    const char* next;
+  };
+  static Element ReadElement(const char* at);
+  static Element ReadLongElement(const char* at);
+
+  uint32_t room_ = 0;  // octets behind the header
+  uint32_t size_ = 0;  // of these in use
+  uint32_t master_size_ = 0;
+  uint32_t live_ = 0;
+  uint32_t deleted_ = 0;
+  uint32_t listpack_rest_ = 0;  // octets of the listpack without the two elements that count entries
+  StreamId last_id_;
+};
+
+inline StreamBlock::Element StreamBlock::ReadElement(const char* at) {
+  const uint8_t head = static_cast<uint8_t>(*at);
+  if (head < 0x80) return {StreamText(Bytes(at + 1, head)), at + 1 + head};
+  if (head >= 0x90) return {StreamText(int64_t{head} - 0x90), at + 1};
+  return ReadLongElement(at);
+}
+
+template <class Visit>
+void StreamBlock::ForEachName(Visit&& visit) const {
+  auto [count, at] = ReadVarint(Data());
+  for (; count > 0; --count) {
+    const Element name = ReadElement(at);
+    visit(name.text.View());
+    at = name.next;
+  }
+}
+
+template <class Visit>
+void StreamBlock::ForEachPair(const EntryView& entry, Visit&& visit) const {
+  const char* at = entry.elements;
+  const char* name_at = ReadVarint(Data()).next;
+  for (uint64_t i = 0; i < entry.field_count; ++i) {
+    const Element name = ReadElement(entry.has_own_names ? at : name_at);
+    (entry.has_own_names ? at : name_at) = name.next;
+    const Element value = ReadElement(at);
+    at = value.next;
+    visit(name.text.View(), value.text.View());
+  }
+}
+
+}  // namespace respite

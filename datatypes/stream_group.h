@@ -1,0 +1,80 @@
+// StreamGroup: a consumer group of a stream: how far it has read, and what was delivered to whom and is not yet
+// acknowledged (pending).
+//
+//   group.pending     ID -> PendingEntry{consumer, when, how often}     in order of IDs
+//   consumer.pending  ID                                                the same IDs, each with one consumer
+//
+// A pending entry need not exist in the stream any more. Consumers stay where they are in memory as long as they exist.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "base/bytes.h"
+#include "datatypes/stream_id_map.h"
+
+namespace respite {
+
+struct StreamConsumer {
+  static constexpr int64_t kNeverActive = -1;
+
+  explicit StreamConsumer(int64_t now_ms) : seen_ms(now_ms) {}
+
+  int64_t seen_ms;                    // when it last tried to read or claim
+  int64_t active_ms = kNeverActive;   // when it last got something
+  StreamIdMap<NoValue> pending;       // changed by StreamGroup only
+  const std::string* name = nullptr;  // its key in the map of the group
+};
+
+struct PendingEntry {
+  StreamConsumer* consumer;
+  int64_t delivered_ms;
+  uint64_t deliveries;
+};
+
+class StreamGroup {
+ public:
+  static constexpr int64_t kUnknownCount = -1;
+  using Pending = StreamIdMap<PendingEntry>;
+  using Consumers = std::map<std::string, StreamConsumer, std::less<>>;  // sorted by octets, as Redis lists them
+
+  StreamGroup(const StreamId& last, int64_t read_count) : last_id(last), entries_read(read_count) {}
+  StreamGroup(const StreamGroup&) = delete;
+  StreamGroup& operator=(const StreamGroup&) = delete;
+
+  StreamId last_id;      // of the entries delivered
+  int64_t entries_read;  // how many entries of the stream's whole life stand up to last_id, or kUnknownCount
+
+  const Consumers& consumers() const { return consumers_; }
+  // Null when there is none.
+  StreamConsumer* FindConsumer(Bytes name);
+  const StreamConsumer* FindConsumer(Bytes name) const { return const_cast<StreamGroup*>(this)->FindConsumer(name); }
+  // Requires: there is none of this name.
+  StreamConsumer& CreateConsumer(Bytes name, int64_t now_ms);
+  // With all that is pending for it. Cost: O(pending * log n).
+  void DeleteConsumer(StreamConsumer& consumer);
+
+  const Pending& pending() const { return pending_; }
+  const PendingEntry* FindPending(const StreamId& id) const { return pending_.Find(id); }
+  // Makes the entry pending for this consumer, whoever had it before. Cost: O(log n), O(1) behind the last.
+  void Assign(const StreamId& id, const PendingEntry& entry);
+  // Counts another delivery of a pending entry to the consumer that has it. Requires: it is pending.
+  void DeliverAgain(const StreamId& id, int64_t now_ms);
+  // Acknowledges: it is no longer pending. False when it was not. Cost: O(log n).
+  bool Release(const StreamId& id);
+
+  size_t UsedBytes() const;
+  bool CheckInvariants() const;
+
+ private:
+  friend class StreamLog;
+  // Makes the content equal to that of `other`.
+  void CopyFrom(const StreamGroup& other);
+
+  Pending pending_;
+  Consumers consumers_;
+};
+
+}  // namespace respite

@@ -1,0 +1,83 @@
+#include "datatypes/stream_id.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+
+#include "base/number_text.h"
+
+namespace respite {
+
+namespace {
+
+constexpr size_t kLongestText = 127;
+
+void StoreBig(char* to, uint64_t value) {
+  for (int i = 0; i < 8; ++i) to[i] = static_cast<char>(value >> (56 - 8 * i));
+}
+
+uint64_t LoadBig(const char* from) {
+  uint64_t value = 0;
+  for (int i = 0; i < 8; ++i) value = value << 8 | static_cast<uint8_t>(from[i]);
+  return value;
+}
+
+// Redis: what is not written as an integer prints is read once more, as C reads numbers; so -5 is refused and -05
+// wraps.
+std::optional<uint64_t> ParsePart(Bytes text) {
+  if (const auto plain = ParseUnsigned(text)) return plain;
+  if (text.empty() || ParseInteger(text)) return std::nullopt;
+  const std::string copy(text);
+  char* end = nullptr;
+  errno = 0;
+  const unsigned long long value = std::strtoull(copy.c_str(), &end, 10);
+  if (errno != 0 || end == copy.c_str() || end != copy.c_str() + copy.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::optional<StreamId> StreamId::Next() const {
+  if (seq != UINT64_MAX) return StreamId{ms, seq + 1};
+  if (ms != UINT64_MAX) return StreamId{ms + 1, 0};
+  return std::nullopt;
+}
+
+std::optional<StreamId> StreamId::Previous() const {
+  if (seq != 0) return StreamId{ms, seq - 1};
+  if (ms != 0) return StreamId{ms - 1, UINT64_MAX};
+  return std::nullopt;
+}
+
+std::array<char, 16> StreamId::Octets() const {
+  std::array<char, 16> octets;
+  StoreBig(octets.data(), ms);
+  StoreBig(octets.data() + 8, seq);
+  return octets;
+}
+
+StreamId StreamId::FromOctets(Bytes octets) { return {LoadBig(octets.data()), LoadBig(octets.data() + 8)}; }
+
+StreamIdText::StreamIdText(const StreamId& id, char separator) {
+  const IntegerText ms = IntegerText::FromUnsigned(id.ms);
+  const IntegerText seq = IntegerText::FromUnsigned(id.seq);
+  char* end = std::copy_n(ms.View().data(), ms.View().size(), text_.data());
+  *end++ = separator;
+  end = std::copy_n(seq.View().data(), seq.View().size(), end);
+  size_ = static_cast<uint8_t>(end - text_.data());
+}
+
+std::optional<ParsedStreamId> ParseStreamId(Bytes text) {
+  if (text.size() > kLongestText) return std::nullopt;
+  const size_t dash = text.find('-');
+  const auto ms = ParsePart(text.substr(0, dash));
+  if (!ms) return std::nullopt;
+  if (dash == Bytes::npos) return ParsedStreamId{{*ms, 0}, ParsedStreamId::Sequence::kMissing};
+  const Bytes rest = text.substr(dash + 1);
+  if (rest == "*") return ParsedStreamId{{*ms, 0}, ParsedStreamId::Sequence::kAutomatic};
+  const auto seq = ParsePart(rest);
+  if (!seq) return std::nullopt;
+  return ParsedStreamId{{*ms, *seq}, ParsedStreamId::Sequence::kGiven};
+}
+
+}  // namespace respite

@@ -1,0 +1,65 @@
+// StreamId: the name of a stream entry: milliseconds and a sequence number within them. Entries of a stream are in the
+// order of their IDs.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/bytes.h"
+
+namespace respite {
+
+struct StreamId {
+  uint64_t ms = 0;
+  uint64_t seq = 0;
+
+  static constexpr StreamId Min() { return {0, 0}; }
+  static constexpr StreamId Max() { return {UINT64_MAX, UINT64_MAX}; }
+
+  friend constexpr auto operator<=>(const StreamId&, const StreamId&) = default;
+  constexpr bool IsZero() const { return ms == 0 && seq == 0; }
+
+  // The neighbours; nullopt behind Max() and before Min().
+  std::optional<StreamId> Next() const;
+  std::optional<StreamId> Previous() const;
+
+  // 16 octets, big endian, ms first: they sort as the IDs do.
+  std::array<char, 16> Octets() const;
+  // Requires: 16 octets.
+  static StreamId FromOctets(Bytes octets);
+};
+
+// The text of an ID, "ms-seq", held in the object itself. The Bytes die with it.
+class StreamIdText {
+ public:
+  // `separator` is a dot in fingerprints of data.
+  explicit StreamIdText(const StreamId& id, char separator = '-');
+  operator Bytes() const { return View(); }  // NOLINT(google-explicit-constructor): it is a text
+  Bytes View() const { return {text_.data(), size_}; }
+  std::string Text() const { return std::string(View()); }
+
+ private:
+  std::array<char, 41> text_;  // 20 digits, separator, 20 digits
+  uint8_t size_;
+};
+
+// An ID as clients write it.
+//   ms-seq   kGiven
+//   ms       kMissing: what the sequence number is then depends on where the ID stands
+//   ms-*     kAutomatic
+struct ParsedStreamId {
+  enum class Sequence : uint8_t { kGiven, kMissing, kAutomatic };
+  StreamId id;  // seq is 0 unless given
+  Sequence sequence = Sequence::kGiven;
+
+  StreamId WithMissing(uint64_t seq) const { return sequence == Sequence::kMissing ? StreamId{id.ms, seq} : id; }
+};
+
+// "-", "+", "$" and ">" are for the commands to understand, and so is whether kAutomatic is welcome.
+// Redis: numbers may have leading zeros, blanks before them and a plus sign.
+std::optional<ParsedStreamId> ParseStreamId(Bytes text);
+
+}  // namespace respite

@@ -1,0 +1,192 @@
+// StreamIdMap: an ordered map from StreamId to a small value: a B+-tree. Three things in a stream are one: its blocks
+// by their first ID, the pending entries of a group, and those of a consumer.
+//
+//   Leaf    up to 62 items (id, value) in a row, linked to both neighbours; begins with room for 4 and doubles
+//   Inner   up to 63 children with a lower bound of what is below each
+//
+// IDs mostly come in order and mostly leave in order: a full leaf at the right edge stays full, and one that is empty
+// goes. A leaf that has become sparse is joined with the next one below the same node.
+//
+// Invariants
+//   1. Every leaf is at the same depth; leaves are linked in order; none is empty but the only one.
+//   2. bounds[i] of an inner node is not above any ID below child i, and above every ID below child i - 1; bounds[0] is
+//      not looked at.
+//
+// Values are moved by copying octets. Pointers to them are good until the next change of the map.
+#pragma once
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "datatypes/stream_id.h"
+
+namespace respite {
+
+// The value of a map that is a set.
+struct NoValue {};
+
+template <class Value>
+class StreamIdMap {
+  static_assert(std::is_trivially_copyable_v<Value> && std::is_trivially_destructible_v<Value>);
+
+ private:
+  struct Leaf;
+  struct Inner;
+
+ public:
+  struct Item {
+    StreamId id;
+    [[no_unique_address]] Value value;
+  };
+
+  // Stands on an item, or on none (AtEnd) behind either end. Dies with the next change of the map.
+  class Cursor {
+   public:
+    Cursor() = default;
+    bool AtEnd() const { return leaf_ == nullptr; }
+    // Requires: !AtEnd().
+    const StreamId& Id() const { return leaf_->items()[index_].id; }
+    const Value& Get() const { return leaf_->items()[index_].value; }
+    void Next() {
+      if (++index_ == leaf_->count) *this = {leaf_->next, 0};
+    }
+    void Previous() {
+      if (index_-- == 0) *this = {leaf_->previous, leaf_->previous == nullptr ? 0 : leaf_->previous->count - 1};
+    }
+
+   private:
+    friend class StreamIdMap;
+    Cursor(const Leaf* leaf, uint32_t index) : leaf_(leaf), index_(index) {}
+
+    const Leaf* leaf_ = nullptr;
+    uint32_t index_ = 0;
+  };
+
+  StreamIdMap() = default;
+  StreamIdMap(const StreamIdMap&) = delete;
+  StreamIdMap& operator=(const StreamIdMap&) = delete;
+  StreamIdMap(StreamIdMap&& other) noexcept { Swap(other); }
+  StreamIdMap& operator=(StreamIdMap&& other) noexcept {
+    Swap(other);
+    return *this;
+  }
+  ~StreamIdMap() { Clear(); }
+
+  size_t Size() const { return size_; }
+  bool IsEmpty() const { return size_ == 0; }
+  // Cost: O(leaves).
+  size_t UsedBytes() const;
+
+  // Cost: O(log n) for all of these; O(1) at either end.
+  Value* Find(const StreamId& id) { return const_cast<Value*>(const_cast<const StreamIdMap*>(this)->Find(id)); }
+  const Value* Find(const StreamId& id) const {
+    const Cursor at = AtOrAfter(id);
+    return !at.AtEnd() && at.Id() == id ? &at.Get() : nullptr;
+  }
+  // False when the ID is there already; nothing is changed then.
+  bool Insert(const StreamId& id, const Value& value);
+  // False: no such ID.
+  bool Erase(const StreamId& id);
+  void Clear();
+
+  Cursor First() const { return IsEmpty() ? Cursor() : Cursor(first_, 0); }
+  Cursor Last() const { return IsEmpty() ? Cursor() : Cursor(last_, last_->count - 1); }
+  // The first item not below `id`, and the last one not above it.
+  Cursor AtOrAfter(const StreamId& id) const;
+  Cursor AtOrBefore(const StreamId& id) const;
+  // The value a cursor of this map stands on, to be changed.
+  Value& At(const Cursor& cursor) { return const_cast<Value&>(cursor.Get()); }
+
+  // For tests. Cost: O(n).
+  bool CheckInvariants() const;
+
+ private:
+  static constexpr uint32_t kFirstRoom = 4;
+  static constexpr uint32_t kLeafMax = 62;  // with items of 16, 24 and 40 octets just below a size class
+  static constexpr uint32_t kInnerMax = 63;
+  static constexpr uint32_t kSparse = kLeafMax / 4;
+  static constexpr int kMaxHeight = 16;
+
+  struct Leaf {
+    Leaf* previous;
+    Leaf* next;
+    uint32_t count;
+    uint32_t room;
+
+    Item* items() { return reinterpret_cast<Item*>(this + 1); }
+    const Item* items() const { return reinterpret_cast<const Item*>(this + 1); }
+    uint32_t LowerBound(const StreamId& id) const {
+      const Item* at = std::lower_bound(items(), items() + count, id,
+                                        [](const Item& item, const StreamId& wanted) { return item.id < wanted; });
+      return static_cast<uint32_t>(at - items());
+    }
+  };
+  struct Inner {
+    uint32_t count;
+    StreamId bounds[kInnerMax];
+    void* children[kInnerMax];  // Leaf or Inner
+
+    uint32_t ChildFor(const StreamId& id) const {
+      return static_cast<uint32_t>(std::upper_bound(bounds + 1, bounds + count, id) - bounds) - 1;
+    }
+    void Put(uint32_t at, const StreamId& bound, void* child) {
+      std::copy_backward(bounds + at, bounds + count, bounds + count + 1);
+      std::copy_backward(children + at, children + count, children + count + 1);
+      bounds[at] = bound;
+      children[at] = child;
+      ++count;
+    }
+    void Drop(uint32_t at) {
+      std::copy(bounds + at + 1, bounds + count, bounds + at);
+      std::copy(children + at + 1, children + count, children + at);
+      --count;
+    }
+  };
+  // The way from the root to a leaf: at each inner node the child taken.
+  struct Path {
+    Inner* nodes[kMaxHeight];
+    uint32_t taken[kMaxHeight];
+    Leaf* leaf;
+  };
+
+  static Leaf* NewLeaf(uint32_t room) {
+    Leaf* leaf = static_cast<Leaf*>(std::malloc(sizeof(Leaf) + room * sizeof(Item)));
+    *leaf = Leaf{nullptr, nullptr, 0, room};
+    return leaf;
+  }
+  static void FreeNode(void* node, int height);
+  static bool CheckNode(const void* node, int height);
+  Path PathTo(const StreamId& id) const;
+  void SetNeighbours(Leaf* leaf);
+  void Replace(Path& path, Leaf* leaf);
+  void GrowLeaf(Path& path);
+  void SplitLeaf(Path& path, const StreamId& id);
+  void PutChild(Path& path, int level, const StreamId& bound, void* child);
+  void DropChild(Path& path, int level);
+  void DropLeaf(Path& path);
+  void JoinWithNext(Path& path);
+  void Swap(StreamIdMap& other) {
+    std::swap(root_, other.root_);
+    std::swap(first_, other.first_);
+    std::swap(last_, other.last_);
+    std::swap(size_, other.size_);
+    std::swap(height_, other.height_);
+  }
+
+  void* root_ = nullptr;  // a Leaf when height_ is 0
+  Leaf* first_ = nullptr;
+  Leaf* last_ = nullptr;
+  size_t size_ = 0;
+  int height_ = 0;  // levels of inner nodes
+};
+
+}  // namespace respite
+
+#include "datatypes/stream_id_map_inl.h"

@@ -1,0 +1,259 @@
+// What StreamIdMap (stream_id_map.h) does inside.
+#pragma once
+
+#include "datatypes/stream_id_map.h"
+
+namespace respite {
+
+template <class Value>
+typename StreamIdMap<Value>::Path StreamIdMap<Value>::PathTo(const StreamId& id) const {
+  Path path;
+  void* node = root_;
+  for (int level = 0; level < height_; ++level) {
+    Inner* inner = static_cast<Inner*>(node);
+    path.nodes[level] = inner;
+    path.taken[level] = inner->ChildFor(id);
+    node = inner->children[path.taken[level]];
+  }
+  path.leaf = static_cast<Leaf*>(node);
+  return path;
+}
+
+template <class Value>
+typename StreamIdMap<Value>::Cursor StreamIdMap<Value>::AtOrAfter(const StreamId& id) const {
+  if (IsEmpty() || last_->items()[last_->count - 1].id < id) return {};
+  const void* node = root_;
+  for (int level = 0; level < height_; ++level) {
+    const Inner* inner = static_cast<const Inner*>(node);
+    node = inner->children[inner->ChildFor(id)];
+  }
+  const Leaf* leaf = static_cast<const Leaf*>(node);
+  const uint32_t index = leaf->LowerBound(id);
+  return index < leaf->count ? Cursor(leaf, index) : Cursor(leaf->next, 0);
+}
+
+template <class Value>
+typename StreamIdMap<Value>::Cursor StreamIdMap<Value>::AtOrBefore(const StreamId& id) const {
+  Cursor at = AtOrAfter(id);
+  if (at.AtEnd()) return Last();
+  if (at.Id() != id) at.Previous();
+  return at;
+}
+
+template <class Value>
+bool StreamIdMap<Value>::Insert(const StreamId& id, const Value& value) {
+  if (root_ == nullptr) root_ = first_ = last_ = NewLeaf(kFirstRoom);
+  Leaf* leaf = last_;
+  uint32_t index = leaf->count;
+  if (index == leaf->room || (index > 0 && !(leaf->items()[index - 1].id < id))) {
+    Path path = PathTo(id);
+    index = path.leaf->LowerBound(id);
+    if (index < path.leaf->count && path.leaf->items()[index].id == id) return false;
+    if (path.leaf->count == path.leaf->room) path.leaf->room < kLeafMax ? GrowLeaf(path) : SplitLeaf(path, id);
+    leaf = path.leaf;
+    index = leaf->LowerBound(id);
+  }
+  Item* at = leaf->items() + index;
+  std::memmove(static_cast<void*>(at + 1), at, (leaf->count - index) * sizeof(Item));
+  *at = Item{id, value};
+  ++leaf->count;
+  ++size_;
+  return true;
+}
+
+template <class Value>
+bool StreamIdMap<Value>::Erase(const StreamId& id) {
+  if (IsEmpty()) return false;
+  Path path = PathTo(id);
+  Leaf* leaf = path.leaf;
+  const uint32_t index = leaf->LowerBound(id);
+  if (index == leaf->count || leaf->items()[index].id != id) return false;
+  Item* at = leaf->items() + index;
+  std::memmove(static_cast<void*>(at), at + 1, (leaf->count - index - 1) * sizeof(Item));
+  --leaf->count;
+  --size_;
+  if (height_ == 0) return true;  // the only leaf stays, empty or not
+  if (leaf->count == 0) {
+    DropLeaf(path);
+  } else if (leaf->count < kSparse) {
+    JoinWithNext(path);
+  }
+  return true;
+}
+
+// Puts another leaf in the place of the one the path leads to, which is gone already.
+template <class Value>
+void StreamIdMap<Value>::Replace(Path& path, Leaf* leaf) {
+  path.leaf = leaf;
+  if (height_ == 0) {
+    root_ = leaf;
+  } else {
+    path.nodes[height_ - 1]->children[path.taken[height_ - 1]] = leaf;
+  }
+  SetNeighbours(leaf);
+}
+
+// Makes the neighbours of a leaf, or the ends of the row, point to it.
+template <class Value>
+void StreamIdMap<Value>::SetNeighbours(Leaf* leaf) {
+  (leaf->previous == nullptr ? first_ : leaf->previous->next) = leaf;
+  (leaf->next == nullptr ? last_ : leaf->next->previous) = leaf;
+}
+
+template <class Value>
+void StreamIdMap<Value>::GrowLeaf(Path& path) {
+  const uint32_t room = std::min(path.leaf->room * 2, kLeafMax);
+  Leaf* grown = static_cast<Leaf*>(std::realloc(static_cast<void*>(path.leaf), sizeof(Leaf) + room * sizeof(Item)));
+  grown->room = room;
+  Replace(path, grown);
+}
+
+// Makes room for `id`, and leads the path to the leaf that has it.
+template <class Value>
+void StreamIdMap<Value>::SplitLeaf(Path& path, const StreamId& id) {
+  Leaf* left = path.leaf;
+  const bool at_right_edge = left->next == nullptr && left->items()[left->count - 1].id < id;
+  const uint32_t keep = at_right_edge ? left->count : left->count / 2;
+  Leaf* right = NewLeaf(kLeafMax);
+  right->count = left->count - keep;
+  std::memcpy(static_cast<void*>(right->items()), left->items() + keep, right->count * sizeof(Item));
+  left->count = keep;
+  right->previous = left;
+  right->next = left->next;
+  left->next = right;
+  SetNeighbours(right);
+  const StreamId bound = at_right_edge ? id : right->items()[0].id;
+  PutChild(path, height_ - 1, bound, right);
+  if (!(id < bound)) path.leaf = right;
+}
+
+// Puts a new child behind the one that the path took at this level; a full node is cut in two. The path is no longer
+// good for inner nodes.
+template <class Value>
+void StreamIdMap<Value>::PutChild(Path& path, int level, const StreamId& bound, void* child) {
+  if (level < 0) {
+    Inner* root = static_cast<Inner*>(std::malloc(sizeof(Inner)));
+    root->count = 0;
+    root->Put(0, StreamId::Min(), root_);
+    root->Put(1, bound, child);
+    root_ = root;
+    ++height_;
+    return;
+  }
+  Inner* node = path.nodes[level];
+  const uint32_t at = path.taken[level] + 1;
+  if (node->count < kInnerMax) return node->Put(at, bound, child);
+  const uint32_t keep = at == kInnerMax ? kInnerMax - 1 : kInnerMax / 2;
+  Inner* right = static_cast<Inner*>(std::malloc(sizeof(Inner)));
+  right->count = kInnerMax - keep;
+  std::copy_n(node->bounds + keep, right->count, right->bounds);
+  std::copy_n(node->children + keep, right->count, right->children);
+  node->count = keep;
+  at <= keep ? node->Put(at, bound, child) : right->Put(at - keep, bound, child);
+  PutChild(path, level - 1, right->bounds[0], right);
+}
+
+// Takes out the child that the path took at this level; a node without children goes, too.
+template <class Value>
+void StreamIdMap<Value>::DropChild(Path& path, int level) {
+  Inner* node = path.nodes[level];
+  node->Drop(path.taken[level]);
+  if (node->count == 0) {  // never the root, which has two children at least
+    std::free(node);
+    DropChild(path, level - 1);
+    return;
+  }
+  while (height_ > 0 && static_cast<Inner*>(root_)->count == 1) {
+    Inner* root = static_cast<Inner*>(root_);
+    root_ = root->children[0];
+    std::free(root);
+    --height_;
+  }
+}
+
+template <class Value>
+void StreamIdMap<Value>::DropLeaf(Path& path) {
+  Leaf* leaf = path.leaf;
+  (leaf->previous == nullptr ? first_ : leaf->previous->next) = leaf->next;
+  (leaf->next == nullptr ? last_ : leaf->next->previous) = leaf->previous;
+  std::free(leaf);
+  DropChild(path, height_ - 1);
+}
+
+template <class Value>
+void StreamIdMap<Value>::JoinWithNext(Path& path) {
+  Inner* parent = path.nodes[height_ - 1];
+  const uint32_t at = path.taken[height_ - 1];
+  if (at + 1 == parent->count) return;
+  Leaf* left = path.leaf;
+  Leaf* right = static_cast<Leaf*>(parent->children[at + 1]);
+  if (left->count + right->count > left->room || left->count + right->count > kLeafMax * 3 / 4) return;
+  std::memcpy(static_cast<void*>(left->items() + left->count), right->items(), right->count * sizeof(Item));
+  left->count += right->count;
+  path.leaf = right;
+  path.taken[height_ - 1] = at + 1;
+  DropLeaf(path);
+}
+
+template <class Value>
+void StreamIdMap<Value>::FreeNode(void* node, int height) {
+  if (height > 0) {
+    Inner* inner = static_cast<Inner*>(node);
+    for (uint32_t i = 0; i < inner->count; ++i) FreeNode(inner->children[i], height - 1);
+  }
+  std::free(node);
+}
+
+template <class Value>
+void StreamIdMap<Value>::Clear() {
+  if (root_ != nullptr) FreeNode(root_, height_);
+  root_ = nullptr;
+  first_ = last_ = nullptr;
+  size_ = 0;
+  height_ = 0;
+}
+
+template <class Value>
+size_t StreamIdMap<Value>::UsedBytes() const {
+  size_t used = 0;
+  size_t leaves = 0;
+  for (Leaf* leaf = first_; leaf != nullptr; leaf = leaf->next, ++leaves) used += malloc_usable_size(leaf);
+  for (int level = 0; level < height_; ++level) {
+    leaves = (leaves + kInnerMax - 1) / kInnerMax;
+    used += leaves * sizeof(Inner);
+  }
+  return used;
+}
+
+template <class Value>
+bool StreamIdMap<Value>::CheckNode(const void* node, int height) {
+  if (height == 0) return static_cast<const Leaf*>(node)->count > 0;
+  const Inner* inner = static_cast<const Inner*>(node);
+  for (uint32_t i = 0; i < inner->count; ++i) {
+    if (i > 1 && !(inner->bounds[i - 1] < inner->bounds[i])) return false;
+    if (!CheckNode(inner->children[i], height - 1)) return false;
+  }
+  return inner->count > 0;
+}
+
+template <class Value>
+bool StreamIdMap<Value>::CheckInvariants() const {
+  if (height_ > 0 && (!CheckNode(root_, height_) || static_cast<Inner*>(root_)->count < 2)) return false;
+  size_t seen = 0;
+  const Leaf* before = nullptr;
+  for (const Leaf* leaf = first_; leaf != nullptr; before = leaf, leaf = leaf->next) {
+    if (leaf->previous != before || leaf->count > leaf->room) return false;
+    seen += leaf->count;
+  }
+  if (before != last_ || seen != size_) return false;
+  StreamId last;
+  size_t found = 0;
+  for (Cursor at = First(); !at.AtEnd(); at.Next(), ++found) {
+    if (found > 0 && !(last < at.Id())) return false;
+    last = at.Id();
+    if (Find(last) != &at.Get()) return false;
+  }
+  return found == size_;
+}
+
+}  // namespace respite

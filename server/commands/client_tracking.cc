@@ -1,0 +1,145 @@
+#include "server/commands/client_tracking.h"
+
+#include <algorithm>
+
+#include "server/server.h"
+
+namespace respite {
+
+namespace {
+
+using Mode = TrackingOptions::Mode;
+
+// What the words ask for, before it is known whether they go together.
+struct TrackingRequest {
+  uint64_t redirect = 0;
+  bool broadcast = false;
+  bool opt_in = false;
+  bool opt_out = false;
+  bool no_loop = false;
+  std::vector<Bytes> prefixes = {};
+
+  Mode mode() const {
+    if (broadcast) return Mode::kBroadcast;
+    if (opt_in) return Mode::kOptIn;
+    return opt_out ? Mode::kOptOut : Mode::kAll;
+  }
+};
+
+uint64_t ParseRedirect(Call& call, const TrackingRequest& request) {
+  if (request.redirect != 0) throw Refusal{refusals::kOneRedirect};
+  const auto id = static_cast<uint64_t>(call.args.NextInteger());
+  if (call.server.clients().Find(id) == nullptr) throw Refusal{refusals::kRedirectUnknown};
+  return id;
+}
+
+TrackingRequest ParseRequest(Call& call) {
+  TrackingRequest request;
+  while (!call.args.AtEnd()) {
+    if (call.args.TakeTokenWith("REDIRECT", 1)) {
+      request.redirect = ParseRedirect(call, request);
+    } else if (call.args.TakeToken("BCAST")) {
+      request.broadcast = true;
+    } else if (call.args.TakeToken("OPTIN")) {
+      request.opt_in = true;
+    } else if (call.args.TakeToken("OPTOUT")) {
+      request.opt_out = true;
+    } else if (call.args.TakeToken("NOLOOP")) {
+      request.no_loop = true;
+    } else if (call.args.TakeTokenWith("PREFIX", 1)) {
+      request.prefixes.push_back(call.args.Next());
+    } else {
+      throw Refusal{refusals::kSyntax};
+    }
+  }
+  return request;
+}
+
+bool Overlap(Bytes one, Bytes other) { return one.starts_with(other) || other.starts_with(one); }
+
+void CheckPrefixes(const TrackingRequest& request, const TrackingOptions* old) {
+  for (size_t i = 0; i < request.prefixes.size(); ++i) {
+    const Bytes prefix = request.prefixes[i];
+    if (old != nullptr) {
+      for (const std::string& existing : old->prefixes) {
+        if (Overlap(prefix, existing)) throw refusals::PrefixOverlap(prefix, "an existing", existing);
+      }
+    }
+    for (size_t j = i + 1; j < request.prefixes.size(); ++j) {
+      if (Overlap(prefix, request.prefixes[j])) throw refusals::PrefixOverlap(prefix, "another provided", request.prefixes[j]);
+    }
+  }
+}
+
+void CheckRequest(const TrackingRequest& request, const TrackingOptions* old) {
+  if (!request.broadcast && !request.prefixes.empty()) throw Refusal{refusals::kPrefixWithoutBcast};
+  if (old != nullptr && (old->mode == Mode::kBroadcast) != request.broadcast) throw Refusal{refusals::kBcastSwitch};
+  if (request.broadcast && (request.opt_in || request.opt_out)) throw Refusal{refusals::kOptWithBcast};
+  if (request.opt_in && request.opt_out) throw Refusal{refusals::kOptInAndOut};
+  if (old != nullptr &&
+      ((request.opt_in && old->mode == Mode::kOptOut) || (request.opt_out && old->mode == Mode::kOptIn))) {
+    throw Refusal{refusals::kOptSwitch};
+  }
+  if (request.broadcast) CheckPrefixes(request, old);
+}
+
+}  // namespace
+
+void ClientTracking::Run(Call& call) {
+  const bool on = call.args.TakeToken("ON");
+  const Bytes status = on ? Bytes("ON") : call.args.Next();
+  const TrackingRequest request = ParseRequest(call);
+  if (!on && !EqualsIgnoreCase(status, "OFF")) throw Refusal{refusals::kSyntax};
+  Tracking& tracking = call.server.tracking();
+  if (!on) {
+    tracking.Disable(call.session);
+    return call.reply.Ok();
+  }
+  CheckRequest(request, call.session.tracking.get());
+  TrackingOptions options{.mode = request.mode(), .no_loop = request.no_loop, .redirect = request.redirect};
+  options.prefixes.insert(request.prefixes.begin(), request.prefixes.end());
+  if (request.broadcast && request.prefixes.empty()) options.prefixes.emplace();
+  tracking.Enable(call.session, std::move(options));
+  call.reply.Ok();
+}
+
+void ClientCaching::Run(Call& call) {
+  TrackingOptions* options = call.session.tracking.get();
+  if (options == nullptr) throw Refusal{refusals::kCachingWithoutOpt};
+  const bool yes = call.args.TakeToken("YES");
+  if (!yes && !call.args.TakeToken("NO")) throw Refusal{refusals::kSyntax};
+  if (yes && options->mode != Mode::kOptIn) throw Refusal{refusals::kCachingYes};
+  if (!yes && options->mode != Mode::kOptOut) throw Refusal{refusals::kCachingNo};
+  options->caching_given = true;
+  call.reply.Ok();
+}
+
+void ClientGetRedir::Run(Call& call) {
+  const TrackingOptions* options = call.session.tracking.get();
+  call.reply.Integer(options == nullptr ? -1 : static_cast<int64_t>(options->redirect));
+}
+
+void ClientTrackingInfo::Run(Call& call) {
+  const TrackingOptions* options = call.session.tracking.get();
+  std::vector<Bytes> flags = {options == nullptr ? "off" : "on"};
+  if (options != nullptr) {
+    if (options->mode == Mode::kBroadcast) flags.push_back("bcast");
+    if (options->mode == Mode::kOptIn) flags.push_back("optin");
+    if (options->mode == Mode::kOptIn && options->caching_given) flags.push_back("caching-yes");
+    if (options->mode == Mode::kOptOut) flags.push_back("optout");
+    if (options->mode == Mode::kOptOut && options->caching_given) flags.push_back("caching-no");
+    if (options->no_loop) flags.push_back("noloop");
+    if (options->redirect_lost) flags.push_back("broken_redirect");
+  }
+  call.reply.Map(3);
+  call.reply.Bulk("flags");
+  call.reply.Set(flags.size());
+  for (Bytes flag : flags) call.reply.Bulk(flag);
+  call.reply.Bulk("redirect");
+  call.reply.Integer(options == nullptr ? -1 : static_cast<int64_t>(options->redirect));
+  call.reply.Bulk("prefixes");
+  const std::set<std::string, std::less<>> none;
+  call.reply.BulkArray(options == nullptr ? none : options->prefixes);
+}
+
+}  // namespace respite

@@ -1,0 +1,55 @@
+// The subcommands of CLIENT about client-side caching; client_commands.cc has the container.
+#pragma once
+
+#include "server/call.h"
+
+namespace respite {
+
+struct ClientCaching {
+  static constexpr CommandSpec spec = {.syntax = "CLIENT|CACHING mode(YES|NO)",
+                                       .summary = "Says whether the keys of the next command are tracked.",
+                                       .since = "6.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kConnection,
+                                       .flags = kNoScript | kLoading | kStale,
+                                       .categories = kAclConnection};
+  static void Run(Call& call);
+};
+
+struct ClientGetRedir {
+  static constexpr CommandSpec spec = {.syntax = "CLIENT|GETREDIR",
+                                       .summary = "Tells which client gets the tracking messages of this one.",
+                                       .since = "6.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kConnection,
+                                       .flags = kNoScript | kLoading | kStale,
+                                       .categories = kAclConnection};
+  static void Run(Call& call);
+};
+
+struct ClientTracking {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "CLIENT|TRACKING status(ON|OFF) [REDIRECT client-id:integer] [PREFIX... prefix] [BCAST] [OPTIN] "
+          "[OPTOUT] [NOLOOP]",
+      .summary = "Asks for messages when keys change that this client caches.",
+      .since = "6.0.0",
+      .complexity = "O(1) for each prefix",
+      .group = CommandGroup::kConnection,
+      .flags = kNoScript | kLoading | kStale,
+      .categories = kAclConnection};
+  static void Run(Call& call);
+};
+
+struct ClientTrackingInfo {
+  static constexpr CommandSpec spec = {.syntax = "CLIENT|TRACKINGINFO",
+                                       .summary = "Tells the tracking state of the connection.",
+                                       .since = "6.2.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kConnection,
+                                       .flags = kNoScript | kLoading | kStale,
+                                       .categories = kAclConnection};
+  static void Run(Call& call);
+};
+
+}  // namespace respite

@@ -1,0 +1,80 @@
+// Commands that pop from sorted sets, and wait for one to come while there is none.
+#include "server/call.h"
+#include "server/commands/families.h"
+#include "server/commands/sorted_set_pop.h"
+#include "server/commands/timeout.h"
+
+namespace respite {
+
+namespace {
+
+// The last word is the timeout, those before it are keys.
+void PopOrWait(Call& call, ScoreEnd end) {
+  const std::span<const Bytes> keys = call.args.NextMany(call.args.Left() - 1);
+  const int64_t timeout_ms = TimeoutSeconds(call, call.args.Next());
+  for (const Bytes key : keys) {
+    Edit<SortedSet> set = call.db.Open<SortedSet>(key);
+    if (!set) continue;
+    call.reply.Array(3);
+    call.reply.Bulk(key);
+    PopMembers(set, end, 1, [&](Bytes member, double score) {
+      call.reply.Bulk(member);
+      call.reply.Double(score);
+    });
+    return call.effect.Replace(PopCommand(end), key);
+  }
+  call.Wait({.keys = keys, .type = ValueType::kSortedSet, .timeout_ms = timeout_ms});
+}
+
+struct BZPopMin {
+  static constexpr CommandSpec spec = {
+      .syntax = "BZPOPMIN key... timeout:double",
+      .summary = "Removes the member with the lowest score from the first sorted set that exists; waits for one.",
+      .since = "5.0.0",
+      .complexity = "O(K) + O(log(N)), K keys being looked at, N being the number of members",
+      .group = CommandGroup::kSortedSet,
+      .flags = kWrite | kBlocking | kFast,
+      .keys = {KeyRange(1, -2, 1, kKeyRW | kKeyAccess | kKeyDelete)},
+      .categories = kAclSortedSet};
+  static void Run(Call& call) { PopOrWait(call, ScoreEnd::kMin); }
+};
+
+struct BZPopMax {
+  static constexpr CommandSpec spec = {
+      .syntax = "BZPOPMAX key... timeout:double",
+      .summary = "Removes the member with the highest score from the first sorted set that exists; waits for one.",
+      .since = "5.0.0",
+      .complexity = "O(K) + O(log(N)), K keys being looked at, N being the number of members",
+      .group = CommandGroup::kSortedSet,
+      .flags = kWrite | kBlocking | kFast,
+      .keys = {KeyRange(1, -2, 1, kKeyRW | kKeyAccess | kKeyDelete)},
+      .categories = kAclSortedSet};
+  static void Run(Call& call) { PopOrWait(call, ScoreEnd::kMax); }
+};
+
+struct BZMPop {
+  static constexpr CommandSpec spec = {
+      .syntax = "BZMPOP timeout:double numkeys:integer key... where(MIN|MAX) [COUNT count:integer]",
+      .summary = "Removes members at one end of the first sorted set that exists; waits for one.",
+      .since = "7.0.0",
+      .complexity = "O(K) + O(M*log(N)), K keys being looked at and M members taken of N",
+      .group = CommandGroup::kSortedSet,
+      .flags = kWrite | kBlocking,
+      .keys = {CountedKeys(2, kKeyRW | kKeyAccess | kKeyDelete)},
+      .categories = kAclSortedSet};
+  static void Run(Call& call) {
+    const Bytes timeout = call.args.Next();
+    const ZMPopOptions options = ParseZMPopOptions(call.args);
+    const int64_t timeout_ms = TimeoutSeconds(call, timeout);  // Redis: looked at after the other words
+    if (PopFromFirst(call, options)) return;
+    call.Wait({.keys = options.keys, .type = ValueType::kSortedSet, .timeout_ms = timeout_ms});
+  }
+};
+
+constexpr auto kSortedSetBlockingCommands = Family<BZMPop, BZPopMax, BZPopMin>();
+
+}  // namespace
+
+std::span<const CommandCard> SortedSetBlockingCommands() { return kSortedSetBlockingCommands; }
+
+}  // namespace respite

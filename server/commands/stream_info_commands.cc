@@ -1,0 +1,244 @@
+#include <algorithm>
+#include <optional>
+
+#include "datatypes/stream.h"
+#include "server/call.h"
+#include "server/commands/families.h"
+#include "server/commands/stream_words.h"
+#include "server/help.h"
+
+namespace respite {
+
+namespace {
+
+Stream StreamOf(Call& call, Bytes key) {
+  const Stream stream = call.db.Read<Stream>(key);
+  if (!stream.Exists()) throw Refusal{refusals::kNoSuchKey};
+  return stream;
+}
+
+void WriteCount(Reply& reply, Bytes name, uint64_t count) {
+  reply.Bulk(name);
+  reply.Integer(static_cast<int64_t>(count));
+}
+void WriteTime(Reply& reply, Bytes name, int64_t time_ms) {
+  reply.Bulk(name);
+  reply.Integer(time_ms);
+}
+void WriteId(Reply& reply, Bytes name, const StreamId& id) {
+  reply.Bulk(name);
+  reply.Bulk(StreamIdText(id));
+}
+// What is not known is null.
+void WriteKnown(Reply& reply, Bytes name, std::optional<int64_t> count) {
+  reply.Bulk(name);
+  count ? reply.Integer(*count) : reply.Null();
+}
+std::optional<int64_t> ReadCount(const StreamGroup& group) {
+  if (group.entries_read == StreamGroup::kUnknownCount) return std::nullopt;
+  return group.entries_read;
+}
+
+struct XInfoConsumers {
+  static constexpr CommandSpec spec = {.syntax = "XINFO|CONSUMERS key group",
+                                       .summary = "Lists the consumers of a group.",
+                                       .since = "5.0.0",
+                                       .complexity = "O(N) with N consumers",
+                                       .group = CommandGroup::kStream,
+                                       .flags = kReadOnly,
+                                       .keys = {Key(2, kKeyRO | kKeyAccess)},
+                                       .categories = kAclStream,
+                                       .tips = "nondeterministic_output"};
+
+  static void Run(Call& call) {
+    auto [key, name] = call.args.Take<Bytes, Bytes>();
+    const Stream stream = StreamOf(call, key);
+    const StreamGroup* group = stream.Log().FindGroup(name);
+    if (group == nullptr) throw refusals::NoSuchGroup(name, key);
+    call.reply.Array(group->consumers().size());
+    for (const auto& [consumer_name, consumer] : group->consumers()) {
+      const bool was_active = consumer.active_ms != StreamConsumer::kNeverActive;
+      call.reply.Map(4);
+      call.reply.Bulk("name");
+      call.reply.Bulk(consumer_name);
+      WriteCount(call.reply, "pending", consumer.pending.Size());
+      WriteTime(call.reply, "idle", std::max<int64_t>(call.now_ms - consumer.seen_ms, 0));
+      WriteTime(call.reply, "inactive", was_active ? call.now_ms - consumer.active_ms : StreamConsumer::kNeverActive);
+    }
+  }
+};
+
+struct XInfoGroups {
+  static constexpr CommandSpec spec = {.syntax = "XINFO|GROUPS key",
+                                       .summary = "Lists the consumer groups of a stream.",
+                                       .since = "5.0.0",
+                                       .complexity = "O(N) with N groups",
+                                       .group = CommandGroup::kStream,
+                                       .flags = kReadOnly,
+                                       .keys = {Key(2, kKeyRO | kKeyAccess)},
+                                       .categories = kAclStream};
+
+  static void Run(Call& call) {
+    const Stream stream = StreamOf(call, call.args.Next());
+    const StreamLog& log = stream.Log();
+    call.reply.Array(log.groups().size());
+    for (const auto& [name, group] : log.groups()) {
+      call.reply.Map(6);
+      call.reply.Bulk("name");
+      call.reply.Bulk(name);
+      WriteCount(call.reply, "consumers", group.consumers().size());
+      WriteCount(call.reply, "pending", group.pending().Size());
+      WriteId(call.reply, "last-delivered-id", group.last_id);
+      WriteKnown(call.reply, "entries-read", ReadCount(group));
+      WriteKnown(call.reply, "lag", log.LagOf(group));
+    }
+  }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// XINFO STREAM
+
+// At most `count` items, all of them for 0.
+template <class Item>
+uint64_t Shown(const StreamIdMap<Item>& map, uint64_t count) {
+  return count == 0 ? map.Size() : std::min<uint64_t>(map.Size(), count);
+}
+
+void WriteGroupPending(Reply& reply, const StreamGroup& group, uint64_t count) {
+  uint64_t left = Shown(group.pending(), count);
+  reply.Bulk("pending");
+  reply.Array(left);
+  for (auto at = group.pending().First(); left > 0; at.Next(), --left) {
+    reply.Array(4);
+    reply.Bulk(StreamIdText(at.Id()));
+    reply.Bulk(*at.Get().consumer->name);
+    reply.Integer(at.Get().delivered_ms);
+    reply.Integer(static_cast<int64_t>(at.Get().deliveries));
+  }
+}
+
+void WriteConsumer(Reply& reply, const StreamGroup& group, const StreamConsumer& consumer, uint64_t count) {
+  reply.Map(5);
+  reply.Bulk("name");
+  reply.Bulk(*consumer.name);
+  WriteTime(reply, "seen-time", consumer.seen_ms);
+  WriteTime(reply, "active-time", consumer.active_ms);
+  WriteCount(reply, "pel-count", consumer.pending.Size());
+  uint64_t left = Shown(consumer.pending, count);
+  reply.Bulk("pending");
+  reply.Array(left);
+  for (auto at = consumer.pending.First(); left > 0; at.Next(), --left) {
+    const PendingEntry& entry = *group.FindPending(at.Id());
+    reply.Array(3);
+    reply.Bulk(StreamIdText(at.Id()));
+    reply.Integer(entry.delivered_ms);
+    reply.Integer(static_cast<int64_t>(entry.deliveries));
+  }
+}
+
+void WriteGroup(Reply& reply, const StreamLog& log, Bytes name, const StreamGroup& group, uint64_t count) {
+  reply.Map(7);
+  reply.Bulk("name");
+  reply.Bulk(name);
+  WriteId(reply, "last-delivered-id", group.last_id);
+  WriteKnown(reply, "entries-read", ReadCount(group));
+  WriteKnown(reply, "lag", log.LagOf(group));
+  WriteCount(reply, "pel-count", group.pending().Size());
+  WriteGroupPending(reply, group, count);
+  reply.Bulk("consumers");
+  reply.Array(group.consumers().size());
+  for (const auto& [consumer_name, consumer] : group.consumers()) WriteConsumer(reply, group, consumer, count);
+}
+
+void WriteNumbers(Reply& reply, const StreamLog& log) {
+  WriteCount(reply, "length", log.Length());
+  WriteCount(reply, "radix-tree-keys", log.blocks().Size());
+  WriteCount(reply, "radix-tree-nodes", log.RadixTreeNodes());
+  WriteId(reply, "last-generated-id", log.LastId());
+  WriteId(reply, "max-deleted-entry-id", log.MaxDeletedId());
+  WriteCount(reply, "entries-added", log.EntriesAdded());
+  WriteId(reply, "recorded-first-entry-id", log.FirstId());
+}
+
+void WriteEdgeEntry(Reply& reply, Bytes name, const StreamLog& log, const StreamId& id) {
+  reply.Bulk(name);
+  if (log.Length() == 0 || !WriteEntryOf(reply, log, id)) reply.Null();
+}
+
+void WriteStreamSummary(Reply& reply, const StreamLog& log) {
+  reply.Map(10);
+  WriteNumbers(reply, log);
+  WriteCount(reply, "groups", log.groups().size());
+  WriteEdgeEntry(reply, "first-entry", log, log.FirstId());
+  WriteEdgeEntry(reply, "last-entry", log, log.LastLiveId());
+}
+
+void WriteStreamInFull(Reply& reply, const StreamLog& log, uint64_t count) {
+  reply.Map(9);
+  WriteNumbers(reply, log);
+  reply.Bulk("entries");
+  WriteEntries(reply, log, StreamId::Min(), StreamId::Max(), count, StreamLog::Order::kForward);
+  reply.Bulk("groups");
+  reply.Array(log.groups().size());
+  for (const auto& [name, group] : log.groups()) WriteGroup(reply, log, name, group, count);
+}
+
+struct XInfoStream {
+  static constexpr CommandSpec spec = {
+      .syntax = "XINFO|STREAM key [full-block{FULL [COUNT count:integer]}]",
+      .summary = "Tells about a stream; with FULL also its entries, groups, consumers and what is pending.",
+      .since = "5.0.0",
+      .complexity = "O(N) with N blocks of entries",
+      .group = CommandGroup::kStream,
+      .flags = kReadOnly,
+      .keys = {Key(2, kKeyRO | kKeyAccess)},
+      .categories = kAclStream};
+
+  static void Run(Call& call) {
+    const Stream stream = StreamOf(call, call.args.Next());
+    if (call.args.AtEnd()) return WriteStreamSummary(call.reply, stream.Log());
+    constexpr int64_t kDefaultCount = 10;
+    int64_t count = kDefaultCount;
+    const size_t options = call.args.Left();
+    const Refusal malformed = refusals::SubcommandSyntax("XINFO", call.args[1]);
+    if ((options != 1 && options != 3) || !call.args.TakeToken("FULL")) throw malformed;
+    if (options == 3) {
+      if (!call.args.TakeToken("COUNT")) throw malformed;
+      count = call.args.NextInteger();
+    }
+    if (count < 0) count = kDefaultCount;
+    WriteStreamInFull(call.reply, stream.Log(), static_cast<uint64_t>(count));
+  }
+};
+
+struct XInfoHelp {
+  static constexpr CommandSpec spec = {.syntax = "XINFO|HELP",
+                                       .summary = "Lists the subcommands.",
+                                       .since = "5.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kStream,
+                                       .flags = kLoading | kStale,
+                                       .categories = kAclStream};
+  static void Run(Call& call) {
+    WriteHelp(call, {"CONSUMERS <key> <group>", "    List the consumers of a group.", "GROUPS <key>",
+                     "    List the groups of a stream.", "STREAM <key> [FULL [COUNT <count>]]",
+                     "    Tell about a stream, with FULL down to what is pending."});
+  }
+};
+
+struct XInfo {
+  static constexpr CommandSpec spec = {.syntax = "XINFO",
+                                       .summary = "Tells about streams, their groups and consumers.",
+                                       .since = "5.0.0",
+                                       .group = CommandGroup::kStream,
+                                       .arity = -2};
+  static constexpr auto kSubcommands = Family<XInfoConsumers, XInfoGroups, XInfoHelp, XInfoStream>();
+};
+
+constexpr auto kStreamInfoCommands = Family<XInfo>();
+
+}  // namespace
+
+std::span<const CommandCard> StreamInfoCommands() { return kStreamInfoCommands; }
+
+}  // namespace respite

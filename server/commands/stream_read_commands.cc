@@ -1,0 +1,280 @@
+// XREAD and XREADGROUP: entries behind a given ID from several streams, for the reader or for a group.
+//
+// Both go twice over the streams: first they find out which have something (and XREADGROUP delivers it), then they
+// write. A stream without anything is not mentioned.
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datatypes/stream.h"
+#include "server/call.h"
+#include "server/commands/families.h"
+#include "server/commands/stream_words.h"
+#include "server/commands/timeout.h"
+
+namespace respite {
+
+namespace {
+
+struct StreamReadOptions {
+  uint64_t count = 0;  // 0: all
+  std::optional<int64_t> block_ms;
+  bool keeps_no_pending = false;  // NOACK
+  Bytes group;
+  Bytes consumer;
+  bool has_group = false;
+  std::span<const Bytes> keys;
+  std::span<const Bytes> ids;
+  size_t first_id_word = 0;  // where the IDs begin in the request
+};
+
+enum class Reader : uint8_t { kPlain, kGroup };
+
+StreamReadOptions TakeReadOptions(Call& call, Reader reader) {
+  Args& args = call.args;
+  StreamReadOptions options;
+  while (!args.AtEnd()) {
+    if (args.TakeTokenWith("BLOCK", 1)) {
+      options.block_ms = TimeoutMs(call, args.Next());
+    } else if (args.TakeTokenWith("COUNT", 1)) {
+      options.count = static_cast<uint64_t>(std::max<int64_t>(args.NextInteger(), 0));
+    } else if (args.TakeTokenWith("STREAMS", 1)) {
+      const std::span<const Bytes> rest = args.Rest();
+      if (rest.size() % 2 != 0) {
+        throw refusals::StreamsUnbalanced(call.command.full_name, reader == Reader::kGroup ? ">" : "$");
+      }
+      options.keys = rest.first(rest.size() / 2);
+      options.ids = rest.subspan(rest.size() / 2);
+      options.first_id_word = args.Count() - options.ids.size();
+      break;
+    } else if (args.TakeTokenWith("GROUP", 2)) {
+      if (reader == Reader::kPlain) throw Refusal{refusals::kStreamGroupOfXRead};
+      options.group = args.Next();
+      options.consumer = args.Next();
+      options.has_group = true;
+    } else if (args.TakeToken("NOACK")) {
+      if (reader == Reader::kPlain) throw Refusal{refusals::kStreamNoAckOfXRead};
+      options.keeps_no_pending = true;
+    } else {
+      throw Refusal{refusals::kSyntax};
+    }
+  }
+  if (options.keys.empty()) throw Refusal{refusals::kSyntax};
+  if (reader == Reader::kGroup && !options.has_group) throw Refusal{refusals::kStreamGroupMissing};
+  return options;
+}
+
+// Nothing to deliver: waits for the streams if it was asked to. `words` is the request to run again, if not this one.
+void WaitOrReplyNothing(Call& call, const StreamReadOptions& options, Awaited::Loss loss,
+                        std::vector<std::string> words = {}) {
+  if (!options.block_ms) return call.reply.NullArray();
+  call.Wait({.keys = options.keys,
+             .type = ValueType::kStream,
+             .timeout_ms = *options.block_ms,
+             .loss = loss,
+             .words = std::move(words)});
+}
+
+// Redis: a map under RESP3, an array of pairs under RESP2.
+void BeginStreams(Reply& reply, size_t count) { reply.IsResp3() ? reply.Map(count) : reply.Array(count); }
+void BeginStream(Reply& reply, Bytes key) {
+  if (!reply.IsResp3()) reply.Array(2);
+  reply.Bulk(key);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// XREAD
+
+// The ID behind which to read.
+StreamId IdToReadBehind(Bytes word, const Stream& stream) {
+  if (word == "$") return stream.Exists() ? stream.Log().LastId() : StreamId();
+  if (word == ">") throw Refusal{refusals::kStreamNewIdWithoutGroup};
+  if (word != "+") return TakeStreamId(word);
+  // The last entry, as in Redis 7.4.
+  return stream.IsEmpty() ? StreamId() : *stream.Log().LastLiveId().Previous();
+}
+
+// The request with the IDs that `$` and `+` stood for when it came.
+std::vector<std::string> WithIds(const Call& call, const StreamReadOptions& options, const std::vector<StreamId>& ids) {
+  const std::span<const Bytes> words = call.args.Words();
+  std::vector<std::string> request(words.begin(), words.end());
+  for (size_t i = 0; i < ids.size(); ++i) {
+    std::string& word = request[options.first_id_word + i];
+    if (word == "$" || word == "+") word = StreamIdText(ids[i]).Text();
+  }
+  return request;
+}
+
+struct XRead {
+  static constexpr CommandSpec spec = {
+      .syntax = "XREAD [COUNT count:integer] [BLOCK milliseconds:integer] STREAMS streams{key... id...}",
+      .summary = "Returns what several streams have behind given IDs; waits for it if asked to.",
+      .since = "5.0.0",
+      .group = CommandGroup::kStream,
+      .flags = kReadOnly | kBlocking,
+      .keys = {KeysAfter("STREAMS", 1, {.last = -1, .limit = 2}, kKeyRO | kKeyAccess)},
+      .categories = kAclStream};
+
+  static void Run(Call& call) {
+    const StreamReadOptions options = TakeReadOptions(call, Reader::kPlain);
+    std::vector<StreamId> behind;
+    for (size_t i = 0; i < options.keys.size(); ++i) {
+      behind.push_back(IdToReadBehind(options.ids[i], call.db.Read<Stream>(options.keys[i])));
+    }
+    struct Found {
+      Bytes key;
+      Stream stream;
+      StreamId behind;
+    };
+    std::vector<Found> found;
+    for (size_t i = 0; i < options.keys.size(); ++i) {
+      const Stream stream = call.db.Read<Stream>(options.keys[i]);
+      if (stream.IsEmpty() || stream.Log().LastLiveId() <= behind[i]) continue;
+      found.push_back({options.keys[i], stream, behind[i]});
+    }
+    if (found.empty())
+      return WaitOrReplyNothing(call, options, Awaited::Loss::kIgnored, WithIds(call, options, behind));
+    BeginStreams(call.reply, found.size());
+    for (const Found& one : found) {
+      BeginStream(call.reply, one.key);
+      WriteEntries(call.reply, one.stream.Log(), *one.behind.Next(), StreamId::Max(), options.count,
+                   StreamLog::Order::kForward);
+    }
+  }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// XREADGROUP
+
+// What the group's next reader asks for: new entries, or those that it has pending behind an ID.
+struct GroupPosition {
+  bool is_new = false;
+  StreamId behind;
+};
+
+GroupPosition PositionOf(Bytes word) {
+  if (word == "$") throw Refusal{refusals::kStreamLastIdInGroup};
+  if (word == ">") return {.is_new = true, .behind = {}};
+  const StreamId id = TakeStreamId(word);
+  // Redis: the greatest ID is how it remembers `>`.
+  return id == StreamId::Max() ? GroupPosition{.is_new = true, .behind = {}} : GroupPosition{false, id};
+}
+
+// What one stream gives: new entries from `first` to `last`, or a row of old ones.
+struct Delivery {
+  Bytes key;
+  bool is_new;
+  StreamId first;
+  StreamId last;
+  std::vector<StreamId> history;
+};
+
+// Delivers what is new to the consumer. Requires: there is something.
+Delivery DeliverNew(Call& call, const GroupEdit& edit, StreamConsumer& consumer, const StreamReadOptions& options) {
+  const StreamLog& log = edit.Log();
+  Delivery delivery{edit.key, true, *edit.group.last_id.Next(), {}, {}};
+  uint64_t delivered = 0;
+  for (StreamLog::Walk walk(log, delivery.first, StreamId::Max()); walk.IsValid(); walk.Next()) {
+    const StreamId& id = walk.Id();
+    log.NoteRead(edit.group, id);
+    delivery.last = id;
+    if (!options.keeps_no_pending) {
+      const PendingEntry entry{&consumer, call.now_ms, 1};
+      edit.group.Assign(id, entry);
+      consumer.active_ms = call.now_ms;
+      RecordPending(call, edit, id, entry);
+    }
+    if (++delivered == options.count) break;
+  }
+  RecordGroupPosition(call, edit);
+  return delivery;
+}
+
+// Counts another delivery of what the consumer has pending.
+Delivery DeliverAgain(Call& call, const GroupEdit& edit, const StreamConsumer& consumer, const StreamId& behind,
+                      const StreamReadOptions& options) {
+  Delivery delivery{edit.key, false, {}, {}, {}};
+  for (auto at = consumer.pending.AtOrAfter(*behind.Next()); !at.AtEnd(); at.Next()) {
+    delivery.history.push_back(at.Id());
+    if (delivery.history.size() == options.count) break;
+  }
+  call.effect.ReplaceByNothing();
+  for (const StreamId& id : delivery.history) {
+    if (!edit.Log().Contains(id)) continue;
+    edit.group.DeliverAgain(id, call.now_ms);
+    RecordPending(call, edit, id, *edit.group.FindPending(id));
+  }
+  return delivery;
+}
+
+void WriteDelivery(Call& call, const Delivery& delivery) {
+  const Stream stream = call.db.View<Stream>(call.db.Peek(delivery.key));
+  BeginStream(call.reply, delivery.key);
+  if (delivery.is_new) {
+    return WriteEntries(call.reply, stream.Log(), delivery.first, delivery.last, 0, StreamLog::Order::kForward);
+  }
+  call.reply.Array(delivery.history.size());
+  for (const StreamId& id : delivery.history) {
+    if (WriteEntryOf(call.reply, stream.Log(), id)) continue;
+    call.reply.Array(2);  // it was deleted since
+    call.reply.Bulk(StreamIdText(id));
+    call.reply.NullArray();
+  }
+}
+
+struct XReadGroup {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "XREADGROUP GROUP group-block{group consumer} [COUNT count:integer] [BLOCK milliseconds:integer] "
+          "[NOACK] STREAMS streams{key... id...}",
+      .summary = "Delivers new entries to a consumer of a group, or those it has pending; waits for them if asked to.",
+      .since = "5.0.0",
+      .complexity = "O(M) for each stream, with M entries returned; O(log N) with N pending ones",
+      .group = CommandGroup::kStream,
+      .flags = kWrite | kBlocking,
+      .keys = {KeysAfter("STREAMS", 4, {.last = -1, .limit = 2}, kKeyRO | kKeyAccess)},
+      .categories = kAclStream};
+
+  static void Run(Call& call) {
+    const StreamReadOptions options = TakeReadOptions(call, Reader::kGroup);
+    std::vector<GroupPosition> positions;
+    for (size_t i = 0; i < options.keys.size(); ++i) {
+      const Stream stream = call.db.Read<Stream>(options.keys[i]);
+      if (!stream.Exists() || stream.Log().FindGroup(options.group) == nullptr) {
+        throw refusals::NoSuchGroupToRead(options.keys[i], options.group);
+      }
+      positions.push_back(PositionOf(options.ids[i]));
+    }
+    std::vector<Delivery> deliveries;
+    for (size_t i = 0; i < options.keys.size(); ++i) {
+      if (auto delivery = Deliver(call, options, options.keys[i], positions[i])) {
+        deliveries.push_back(std::move(*delivery));
+      }
+    }
+    if (deliveries.empty()) return WaitOrReplyNothing(call, options, Awaited::Loss::kTold);
+    BeginStreams(call.reply, deliveries.size());
+    for (const Delivery& delivery : deliveries) WriteDelivery(call, delivery);
+  }
+
+ private:
+  static std::optional<Delivery> Deliver(Call& call, const StreamReadOptions& options, Bytes key,
+                                         const GroupPosition& position) {
+    Edit<Stream> stream = call.db.OpenToRead<Stream>(key);
+    const GroupEdit edit{key, options.group, stream, *stream->Log().FindGroup(options.group)};
+    StreamConsumer& consumer = SeeConsumer(call, edit, options.consumer);
+    if (position.is_new && edit.Log().LastLiveId() <= edit.group.last_id) return std::nullopt;
+    call.db.Count(1);
+    if (position.is_new) return DeliverNew(call, edit, consumer, options);
+    return DeliverAgain(call, edit, consumer, position.behind, options);
+  }
+};
+
+constexpr auto kStreamReadCommands = Family<XRead, XReadGroup>();
+
+}  // namespace
+
+std::span<const CommandCard> StreamReadCommands() { return kStreamReadCommands; }
+
+}  // namespace respite

@@ -1,0 +1,140 @@
+// Streams written and read again, as older versions write them, and damaged.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "datatypes/stream.h"
+#include "persistence/packed_elements.h"
+#include "persistence/rdb_output.h"
+#include "persistence/rdb_value_reader.h"
+#include "persistence/rdb_value_writer.h"
+
+namespace respite {
+namespace {
+
+using namespace std::string_literals;
+using testing::HasSubstr;
+
+const StreamLog& LogOf(const Entry& entry) { return static_cast<const StreamLog&>(*entry.HeldObject()); }
+
+std::string Written(std::unique_ptr<StreamLog> log) {
+  const EntryPtr entry(Entry::CreateObject("k", ValueType::kStream, std::move(log), 0));
+  RdbOutput out(RdbCompression::kOff);
+  WriteRdbValue(out, *entry);
+  return out.TakeBuffer();
+}
+
+std::string WrittenAgain(const Entry& entry) {
+  RdbOutput out(RdbCompression::kOff);
+  WriteRdbValue(out, entry);
+  return out.TakeBuffer();
+}
+
+Result<EntryPtr> Read(Bytes value) {
+  const EncodingLimits limits;
+  RdbInput input(value);
+  const uint8_t type = input.Octet();
+  return ReadRdbValue(input, type, {"k", 0, limits, 1});
+}
+
+// Entries with names of their own and without, deleted ones, two groups.
+std::unique_ptr<StreamLog> SomeStream(uint64_t seed, uint64_t entries) {
+  Random random(seed);
+  auto log = std::make_unique<StreamLog>();
+  for (uint64_t i = 1; i <= entries; ++i) {
+    const std::string value = random.Below(2) == 0 ? std::to_string(random.Next()) : std::string(random.Below(90), 'v');
+    std::vector<Bytes> words{"item", value};
+    if (random.Below(4) == 0) words.insert(words.end(), {"more", "12"});
+    log->Add({1000 + i / 3, i}, words, {4096, 30});
+  }
+  for (uint64_t i = 1; i <= entries; i += 5) log->Delete({1000 + i / 3, i});
+  log->CreateGroup("empty", {5, 5}, StreamGroup::kUnknownCount);
+  StreamGroup& group = *log->CreateGroup("group", {1100, 1}, 7);
+  StreamConsumer* consumers[] = {&group.CreateConsumer("one", 111), &group.CreateConsumer("two", 222)};
+  consumers[1]->active_ms = 333;
+  for (uint64_t i = 1; i < entries; i += 2) group.Assign({1000 + i, i}, {consumers[i % 4 / 2], 5000, i});
+  return log;
+}
+
+TEST(RdbStream, GoesBothWays) {
+  for (uint64_t entries : {0u, 1u, 30u, 31u, 500u}) {
+    const std::string value = Written(SomeStream(entries, entries));
+    const auto entry = Read(value);
+    ASSERT_TRUE(entry) << entry.error();
+    EXPECT_TRUE(LogOf(*entry.value()).CheckInvariants());
+    EXPECT_TRUE(WrittenAgain(*entry.value()) == value) << entries;
+  }
+}
+
+TEST(RdbStream, IsRefusedWhenCutOffAndNeverHalfRead) {
+  const std::string value = Written(SomeStream(7, 60));
+  for (size_t cut = 1; cut < value.size(); ++cut) EXPECT_FALSE(Read(Bytes(value).substr(0, cut))) << cut;
+  for (size_t bit = 8; bit < value.size() * 8; ++bit) {
+    std::string bad = value;
+    bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
+    const auto entry = Read(bad);
+    if (!entry) continue;
+    ASSERT_TRUE(LogOf(*entry.value()).CheckInvariants()) << bit;
+    const std::string again = WrittenAgain(*entry.value());
+    ASSERT_TRUE(WrittenAgain(*Read(again).value()) == again) << bit;
+  }
+}
+
+std::string Packed(const std::vector<std::string>& elements) {
+  ListpackMaker maker;
+  for (const std::string& element : elements) maker.Append(EncodedElement(Bytes(element)));
+  return maker.Take();
+}
+
+// A stream of the oldest form with one block at 5-0.
+std::string OldStream(const std::vector<std::string>& elements, uint64_t length = 2) {
+  RdbOutput out(RdbCompression::kOff);
+  out.Type(rdb::Type::kStreamListpacks);
+  out.Length(1);
+  out.Text("\0\0\0\0\0\0\0\5\0\0\0\0\0\0\0\0"s);
+  out.Text(Packed(elements));
+  for (const uint64_t number : {length, uint64_t{6}, uint64_t{0}, uint64_t{1}}) out.Length(number);
+  out.Text("g");
+  for (const uint64_t number : {5, 0, 0, 0}) out.Length(number);
+  return out.TakeBuffer();
+}
+
+const std::vector<std::string> kTwoEntries = {"2", "0", "1", "f", "0",                     // the head
+                                              "2", "0", "0", "v", "4",                     // 5-0
+                                              "0", "1", "0", "1", "field", "value", "6"};  // 6-0
+
+TEST(RdbStream, IsReadInItsOldForm) {
+  const auto entry = Read(OldStream(kTwoEntries));
+  ASSERT_TRUE(entry) << entry.error();
+  const StreamLog& log = LogOf(*entry.value());
+  EXPECT_EQ(log.Length(), 2u);
+  EXPECT_EQ(log.FirstId(), (StreamId{5, 0}));
+  EXPECT_EQ(log.LastId(), (StreamId{6, 0}));
+  EXPECT_EQ(log.EntriesAdded(), 2u);
+  EXPECT_EQ(log.FindGroup("g")->entries_read, 1);
+}
+
+TEST(RdbStream, RefusesMalformedBlocks) {
+  const auto refusal = [](size_t at, std::string element) {
+    std::vector<std::string> elements = kTwoEntries;
+    elements[at] = std::move(element);
+    const auto entry = Read(OldStream(elements));
+    return entry ? "read"s : entry.error();
+  };
+  EXPECT_THAT(refusal(0, "3"), HasSubstr("malformed"));      // more entries than there are
+  EXPECT_THAT(refusal(2, "-1"), HasSubstr("malformed"));     // less than no names
+  EXPECT_THAT(refusal(2, "900"), HasSubstr("malformed"));    // more names than elements
+  EXPECT_THAT(refusal(4, "1"), HasSubstr("malformed"));      // the head does not end
+  EXPECT_THAT(refusal(5, "x"), HasSubstr("malformed"));      // flags are a text
+  EXPECT_THAT(refusal(9, "5"), HasSubstr("malformed"));      // not so many elements
+  EXPECT_THAT(refusal(11, "0"), HasSubstr("ascend"));        // the ID of the entry before
+  EXPECT_THAT(refusal(11, "2"), HasSubstr("what it says"));  // above the last ID
+  const auto short_of_one = Read(OldStream(kTwoEntries, 3));
+  EXPECT_THAT(short_of_one.error(), HasSubstr("what it says"));
+}
+
+}  // namespace
+}  // namespace respite
