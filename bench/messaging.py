@@ -3,9 +3,10 @@ import contextlib
 import multiprocessing
 import selectors
 
-from side_by_side import VALUE, Server, medians, read_exactly, redis_benchmark, request, verdict
+from side_by_side import CONNECTIONS, VALUE, Server, medians, read_exactly, redis_benchmark, request, verdict
 
 CHANNEL = b"news"
+PIPELINES = (1, 16)
 
 
 # ---- pub/sub --------------------------------------------------------------------------------------------------------
@@ -13,7 +14,7 @@ CHANNEL = b"news"
 PUBLISHING = [  # subscribers, messages, our CPU over redis-server's
     (1, 200_000, .8),
     (100, 40_000, .7),
-    (1000, 5_000, .7),
+    (1000, 8_000, .7),
 ]
 
 
@@ -40,6 +41,12 @@ def listen(server, count, ready, bytes_wanted, finished):
     finished.put(left)
 
 
+def whole_rounds(messages):
+    """redis-benchmark sends whole pipelines on all connections."""
+    least = CONNECTIONS * max(PIPELINES)
+    return max(1, round(messages / least)) * least
+
+
 def publish(server, subscribers, messages, pipeline):
     """One round: the Sample of the publishers."""
     context = multiprocessing.get_context("fork")
@@ -57,16 +64,16 @@ def publish(server, subscribers, messages, pipeline):
 
 
 def pubsub(options, binaries):
-    print(f"\nPUBLISH of {len(VALUE)} bytes by 50 connections, medians of {options.rounds} rounds: CPU for each message")
+    print(f"\nPUBLISH of {len(VALUE)} bytes by {CONNECTIONS} connections, medians of {options.rounds} rounds: CPU for each message")
     with contextlib.ExitStack() as stack:
         servers = [stack.enter_context(Server(name, binary)) for name, binary in binaries]
         for subscribers, messages, target in PUBLISHING:
-            for pipeline in (1, 16):
+            for pipeline in PIPELINES:
                 samples = {server.name: [] for server in servers}
                 for _ in range(options.rounds):
                     for server in servers:
-                        samples[server.name].append(
-                            publish(server, subscribers, max(1, int(messages * options.scale)), pipeline))
+                        samples[server.name].append(publish(server, subscribers, whole_rounds(messages * options.scale),
+                                                            pipeline))
                 ours, theirs = (medians(samples[server.name]).cpu_us for server in servers)
                 print(f"  to {subscribers:5} subscribers, P{pipeline:<3} {ours:9.2f} µs, redis {theirs:9.2f} µs   "
                       f"CPU {ours / theirs:.2f}   {verdict(ours / theirs, target)}", flush=True)

@@ -238,7 +238,8 @@ struct Keys {
     std::vector<Bytes> keys;
     call.db.Data().ForEach([&](const Entry* entry) {
       if (!MatchesPattern(pattern, entry->Key())) return;
-      if (call.db.IsAlive(*entry)) keys.push_back(entry->Key());
+      // Redis: KEYS leaves expired keys where they are.
+      if (!entry->IsExpired(call.now_ms) && call.db.IsAlive(*entry)) keys.push_back(entry->Key());
     });
     call.reply.BulkArray(keys);
   }

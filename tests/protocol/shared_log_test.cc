@@ -113,8 +113,12 @@ class RandomReceivers {
         Publish(text);
     }
     ASSERT_EQ(one.buffer.Size(), one.expected.size());
-    if (Number(20) == 0) ASSERT_EQ(one.buffer.Text(), one.expected);
-    if (one.expected.empty()) ASSERT_EQ(one.buffer.HeldBytes(), 0u);
+    if (Number(20) == 0) {
+      ASSERT_EQ(one.buffer.Text(), one.expected);
+    }
+    if (one.expected.empty()) {
+      ASSERT_EQ(one.buffer.HeldBytes(), 0u);
+    }
   }
 
  private:

@@ -62,7 +62,9 @@ TEST_P(PubSubCommands, ManyMessagesInOneTurnKeepTheirOrder) {
   for (int i = 0; i < 3000; ++i) {
     const std::string text = std::to_string(i) + std::string(i % 50, 'x');
     ASSERT_THAT(first.Read(), Message(i % 3 == 0 ? "a" : "b", text));
-    if (i % 3 != 0) ASSERT_THAT(second.Read(), Message("b", text));
+    if (i % 3 != 0) {
+      ASSERT_THAT(second.Read(), Message("b", text));
+    }
   }
   EXPECT_THAT(first.Read(), NoReply());
   EXPECT_THAT(second.Read(), NoReply());
