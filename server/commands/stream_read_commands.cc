@@ -66,10 +66,8 @@ StreamReadOptions TakeReadOptions(Call& call, Reader reader) {
   return options;
 }
 
-// Nothing to deliver: waits for the streams if it was asked to. `words` is the request to run again, if not this one.
-void WaitOrReplyNothing(Call& call, const StreamReadOptions& options, Awaited::Loss loss,
-                        std::vector<std::string> words = {}) {
-  if (!options.block_ms) return call.reply.NullArray();
+// Waits for the streams. `words` is the request to run again, if not this one. Requires: BLOCK was given.
+void Wait(Call& call, const StreamReadOptions& options, Awaited::Loss loss, std::vector<std::string> words = {}) {
   call.Wait({.keys = options.keys,
              .type = ValueType::kStream,
              .timeout_ms = *options.block_ms,
@@ -134,8 +132,8 @@ struct XRead {
       if (stream.IsEmpty() || stream.Log().LastLiveId() <= behind[i]) continue;
       found.push_back({options.keys[i], stream, behind[i]});
     }
-    if (found.empty())
-      return WaitOrReplyNothing(call, options, Awaited::Loss::kIgnored, WithIds(call, options, behind));
+    if (found.empty() && !options.block_ms) return call.reply.NullArray();
+    if (found.empty()) return Wait(call, options, Awaited::Loss::kIgnored, WithIds(call, options, behind));
     BeginStreams(call.reply, found.size());
     for (const Found& one : found) {
       BeginStream(call.reply, one.key);
@@ -255,7 +253,8 @@ struct XReadGroup {
         deliveries.push_back(std::move(*delivery));
       }
     }
-    if (deliveries.empty()) return WaitOrReplyNothing(call, options, Awaited::Loss::kTold);
+    if (deliveries.empty() && !options.block_ms) return call.reply.NullArray();
+    if (deliveries.empty()) return Wait(call, options, Awaited::Loss::kTold);
     BeginStreams(call.reply, deliveries.size());
     for (Delivery& delivery : deliveries) WriteDelivery(call, delivery);
   }
