@@ -60,6 +60,16 @@ def numbers_to_sort():
     return ((b"RPUSH", b"numbers", b"%d" % (i * 7919 % 10_007)) for i in range(10_000))
 
 
+def entries(count):
+    return ((b"XADD", b"s", b"*", b"f1", b"v1", b"f2", b"v2") for _ in range(count))
+
+
+def orders():
+    """Four rounds of XREADGROUP and a few more find something new."""
+    yield from ((b"XADD", b"s", b"%d-1" % i, b"item", b"order:%07d" % i, b"amount", b"%d" % (i % 900)) for i in range(1, 400_000))
+    yield b"XGROUP", b"CREATE", b"s", b"g", b"0"
+
+
 def bitmaps():
     noise = random.Random(3).randbytes(BITMAP_BYTES)
     return ((b"SET", key, noise[::step]) for key, step in ((b"b1", 1), (b"b2", -1)))
@@ -103,6 +113,9 @@ WORKLOADS = [
     Workload("ZADD", .5, ["zadd", "z", RAND, f"m:{RAND}"], 1_000_000, keys=MANY),
     Workload("ZRANGE 10", .5, ["zrange", "z", RAND, "+inf", "byscore", "limit", "0", "10"], 200_000, big_sorted_set, keys=MANY),
     Workload("ZRANK", .5, ["zrank", "z", f"m:{RAND}"], 300_000, big_sorted_set, keys=MANY),
+    Workload("XADD MAXLEN ~", .7, ["xadd", "s", "maxlen", "~", "10000", "*", "item", "order:0012345", "amount", "42"], 500_000),
+    Workload("XRANGE 100", .8, ["xrange", "s", "20050", "+", "count", "100"], 50_000, orders),
+    Workload("XREADGROUP", .8, ["xreadgroup", "group", "g", "c", "count", "1", "streams", "s", ">"], 50_000, orders),
     Workload("SINTER", .6, ["sinter", "s1", "s2"], 30, two_sets, pipeline=1, connections=1),
     Workload("ZUNIONSTORE", .6, ["zunionstore", "z3", "2", "z1", "z2"], 15, two_sorted_sets, pipeline=1, connections=1),
     Workload("SORT 10k", .6, ["sort", "numbers"], 200, numbers_to_sort, pipeline=1, connections=1),
@@ -148,6 +161,7 @@ COLLECTIONS = [  # name, our memory over redis-server's, elements, data
     ("hash", .75, MANY, lambda: ((b"HSET", b"h", b"field:%08d" % i, b"value:%06d" % i) for i in shuffled(MANY))),
     ("small hashes", .85, MANY, lambda: small_hashes(MANY)),
     ("list", .8, MANY, lambda: one_list(MANY)),
+    ("stream", .9, MANY, lambda: entries(MANY)),
     ("set of integers", .6, MANY, lambda: ((b"SADD", b"s", b"%d" % i) for i in shuffled(MANY))),
 ]
 

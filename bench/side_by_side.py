@@ -117,7 +117,7 @@ def load(server, key_format, value, count, batch=500):
 
 
 def load_commands(server, commands, batch=500):
-    """Sends commands (tuples of bytes) whose replies are single lines."""
+    """Sends commands (tuples of bytes) whose replies are single lines, or texts of one line."""
     with server.connect() as connection:
         replies = connection.makefile("rb")
         commands = iter(commands)
@@ -127,6 +127,8 @@ def load_commands(server, commands, batch=500):
                 line = replies.readline()
                 if line.startswith(b"-"):
                     raise SystemExit(f"{server.name}: {line.decode().strip()}")
+                if line.startswith(b"$"):
+                    replies.readline()
 
 
 @dataclasses.dataclass

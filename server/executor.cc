@@ -14,12 +14,6 @@ namespace {
 
 bool IsHttp(Bytes word) { return EqualsIgnoreCase(word, "post") || EqualsIgnoreCase(word, "host:"); }
 
-std::vector<Bytes> WithoutSecrets(std::span<const Bytes> words, const std::vector<size_t>& secrets) {
-  std::vector<Bytes> shown(words.begin(), words.end());
-  for (size_t index : secrets) shown[index] = "(redacted)";
-  return shown;
-}
-
 }  // namespace
 
 void Executor::StartRun() {
@@ -42,7 +36,7 @@ Executor::Outcome Executor::Execute(Session& session, const Command* command, st
       return Outcome::kDone;
     }
     if (command == nullptr) throw UnknownCommand(words);
-    server_.tracking().KeepWithinLimit();
+    if (!server_.tracking().Empty()) server_.tracking().KeepWithinLimit();
     const uint32_t flags = EffectiveFlags(session, *command);
     PassGates({server_, session, *command, flags, words});
     if (!session.monitor && server_.pause().Holds(flags)) return Outcome::kPostponed;
@@ -71,19 +65,14 @@ Executor::Outcome Executor::Execute(Session& session, const Command* command, st
   if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
   if (!session.deferred_pushes.empty()) session.out.Append(std::exchange(session.deferred_pushes, {}));
   last_us_ = server_.clock().MonotonicUs();
-  if (session.redacted_words.empty()) {
-    KeepBooks(run, started_us, succeeded);
-  } else {
-    std::vector<Bytes> shown = WithoutSecrets(words, std::exchange(session.redacted_words, {}));
-    KeepBooks({session, *command, shown, blobs, pass}, started_us, succeeded);
-  }
+  KeepBooks(run, started_us, succeeded);
   server_.waiting().ServeReady();
   return Outcome::kDone;
 }
 
 void Executor::Queue(Session& session, const Command& command, std::span<const Bytes> words) {
   session.transaction->Queue(command, words);
-  Reply(session.out, session.resp).Simple("QUEUED");
+  session.out.Append("+QUEUED\r\n");
 }
 
 void Executor::ExecuteQueued(Call& exec, const Command& command, std::span<const Bytes> words) {
@@ -97,8 +86,7 @@ void Executor::ExecuteQueued(Call& exec, const Command& command, std::span<const
   current_ = exec_command;
   current_words_ = exec_words;
   last_us_ = server_.clock().MonotonicUs();
-  const std::vector<Bytes> shown = WithoutSecrets(words, std::exchange(exec.session.redacted_words, {}));
-  KeepBooks({exec.session, command, shown, {}, Pass::kFirst}, started_us, succeeded);
+  KeepBooks(run, started_us, succeeded);
 }
 
 void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {
@@ -203,6 +191,13 @@ void Executor::KeepBooks(const Run& run, int64_t started_us, bool succeeded) {
   }
   bool slow = settings.slowlog_log_slower_than >= 0 && duration_us >= settings.slowlog_log_slower_than;
   if (slow || !server_.clients().Monitors().empty()) Publish(run, duration_us);
+  run.session.redacted_words.clear();
+}
+
+std::vector<Bytes> Executor::ShownWords(const Run& run) {
+  std::vector<Bytes> shown(run.words.begin(), run.words.end());
+  for (size_t index : run.session.redacted_words) shown[index] = "(redacted)";
+  return shown;
 }
 
 void Executor::Publish(const Run& run, int64_t duration_us) {
@@ -212,7 +207,7 @@ void Executor::Publish(const Run& run, int64_t duration_us) {
     server_.slowlog().Add({.id = 0,
                            .unix_time_s = WallMs() / 1000,
                            .duration_us = duration_us,
-                           .words = SlowLog::Shorten(run.words),
+                           .words = SlowLog::Shorten(ShownWords(run)),
                            .peer = run.session.address,
                            .client_name = run.session.name},
                           static_cast<size_t>(std::max<int64_t>(settings.slowlog_max_len, 0)));
@@ -228,7 +223,7 @@ void Executor::FeedMonitors(const Run& run) {
   std::string line = std::to_string(wall_us / 1000000) + "." + std::string(6 - micros.size(), '0') + micros + " [" +
                      std::to_string(run.session.db) + " " +
                      (run.session.unix_socket ? "unix:" + server_.settings().unixsocket : run.session.address) + "]";
-  for (Bytes word : run.words) {
+  for (Bytes word : ShownWords(run)) {
     line += ' ';
     AppendQuoted(line, word);
   }

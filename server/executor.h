@@ -84,6 +84,8 @@ class Executor {
   // Tells SLOWLOG and MONITOR.
   void Publish(const Run& run, int64_t duration_us);
   void FeedMonitors(const Run& run);
+  // What may be shown of the words.
+  static std::vector<Bytes> ShownWords(const Run& run);
   // CLIENT REPLY: takes back a reply that is not wanted. Requires: the mode is not kOn.
   void ApplyReplyMode(Session& session, size_t reply_start);
   // A POST or Host: line comes from a browser that was tricked into talking to us.

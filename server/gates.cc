@@ -51,6 +51,13 @@ void SubscribedMode(const GateContext& context) {
   throw refusals::InSubscribedMode(name);
 }
 
+// There are no replicas yet: whoever asks for some gets no write through.
+void Replicas(const GateContext& context) {
+  const Settings& settings = context.server.settings();
+  if (settings.min_replicas_to_write == 0 || settings.min_replicas_max_lag == 0) return;
+  if ((context.flags & kWrite) != 0) throw Refusal{refusals::kNoReplicas};
+}
+
 // Redis: a monitor counts as a replica here, and is told so.
 void MonitorWithoutKeys(const GateContext& context) {
   if (!context.session.monitor || (context.flags & (kWrite | kReadOnly | kMayReplicate)) == 0) return;
@@ -71,7 +78,8 @@ uint32_t EffectiveFlags(const Session& session, const Command& command) {
 }
 
 void PassGates(const GateContext& context) {
-  PassAll<Arity, ProtectedCommand, Authentication, Transactions, Memory, SubscribedMode, MonitorWithoutKeys>(context);
+  PassAll<Arity, ProtectedCommand, Authentication, Transactions, Memory, Replicas, SubscribedMode, MonitorWithoutKeys>(
+      context);
 }
 
 }  // namespace respite

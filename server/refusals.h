@@ -195,6 +195,7 @@ inline constexpr char kCachingWithoutOpt[] =
     "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled";
 inline constexpr char kCachingYes[] = "ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.";
 inline constexpr char kCachingNo[] = "ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.";
+inline constexpr char kNoReplicas[] = "NOREPLICAS Not enough good replicas to write.";
 inline constexpr char kNotInTransaction[] = "ERR Command not allowed inside a transaction";
 inline constexpr char kNestedMulti[] = "ERR MULTI calls can not be nested";
 inline constexpr char kExecWithoutMulti[] = "ERR EXEC without MULTI";

@@ -107,7 +107,7 @@ class Server : private Disposal {
   void SetHost(Host* host) { host_ = host; }
   Host* host() { return host_; }
 
-  // Bytes that the program holds, exactly. Cost: a few ns, no call into the system.
+  // Bytes that the program has in use, exactly. Cost: a few ns, no call into the system.
   size_t UsedMemory() const;
   // What is in use now is the price of an empty server (INFO used_memory_startup). For a host, once it has its buffers.
   void MarkStartupMemory();

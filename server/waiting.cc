@@ -82,19 +82,19 @@ void Waiting::Serve(const KeyName& name) {
   Line* line = lines_.Find(name.db, name.key);
   if (line == nullptr) return;
   line->marked = false;
-  // Whoever waits on goes to the end of the line. A request that runs may close any session, so the line is looked up
-  // anew each time.
-  for (size_t left = line->members.size(); left > 0 && line != nullptr; --left, line = lines_.Find(name.db, name.key)) {
-    const Waiter& waiter = *line->members.front();
+  size_t left = line->members.size();  // whoever waits again stands behind those who were there
+  // A request that runs may close any session that stands here: the walker does not.
+  const auto walker = lines_.Add(name.db, name.key, nullptr);
+  lines_.MoveToHead(walker);
+  for (Waiter** next = lines_.StepOverNext(walker); next != nullptr && left > 0;
+       next = lines_.StepOverNext(walker), --left) {
     const Entry* entry = server_.keyspace()[name.db].Find(name.key);
     const bool comes = entry != nullptr && !entry->IsExpired(server_.executor().WallMs());
-    if (!comes && losses_.Find(name.db, name.key) == nullptr) return;
-    if ((comes && entry->Type() == waiter.type) || waiter.loss == Awaited::Loss::kTold) {
-      Rerun(*waiter.session);
-    } else {
-      line->members.splice(line->members.end(), line->members, line->members.begin());
-    }
+    if (!comes && losses_.Find(name.db, name.key) == nullptr) break;
+    const Waiter& waiter = **next;
+    if ((comes && entry->Type() == waiter.type) || waiter.loss == Awaited::Loss::kTold) Rerun(*waiter.session);
   }
+  lines_.Remove(walker);
 }
 
 void Waiting::Rerun(Session& session) {

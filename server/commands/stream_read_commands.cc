@@ -162,31 +162,29 @@ GroupPosition PositionOf(Bytes word) {
   return id == StreamId::Max() ? GroupPosition{.is_new = true, .behind = {}} : GroupPosition{false, id};
 }
 
-// What one stream gives: new entries from `first` to `last`, or a row of old ones.
+// What one stream gives: some new entries in a row, or old ones, which may be gone. Entries do not move in between.
 struct Delivery {
   Bytes key;
-  bool is_new;
-  StreamId first;
-  StreamId last;
+  std::optional<StreamLog::Walk> first_new;
+  uint64_t count = 0;
   std::vector<StreamId> history;
 };
 
 // Delivers what is new to the consumer. Requires: there is something.
 Delivery DeliverNew(Call& call, const GroupEdit& edit, StreamConsumer& consumer, const StreamReadOptions& options) {
   const StreamLog& log = edit.Log();
-  Delivery delivery{edit.key, true, *edit.group.last_id.Next(), {}, {}};
-  uint64_t delivered = 0;
-  for (StreamLog::Walk walk(log, delivery.first, StreamId::Max()); walk.IsValid(); walk.Next()) {
+  StreamLog::Walk walk(log, *edit.group.last_id.Next(), StreamId::Max());
+  Delivery delivery{edit.key, walk, 0, {}};
+  for (; walk.IsValid(); walk.Next()) {
     const StreamId& id = walk.Id();
     log.NoteRead(edit.group, id);
-    delivery.last = id;
     if (!options.keeps_no_pending) {
       const PendingEntry entry{&consumer, call.now_ms, 1};
       edit.group.Assign(id, entry);
       consumer.active_ms = call.now_ms;
       RecordPending(call, edit, id, entry);
     }
-    if (++delivered == options.count) break;
+    if (++delivery.count == options.count) break;
   }
   RecordGroupPosition(call, edit);
   return delivery;
@@ -195,12 +193,11 @@ Delivery DeliverNew(Call& call, const GroupEdit& edit, StreamConsumer& consumer,
 // Counts another delivery of what the consumer has pending.
 Delivery DeliverAgain(Call& call, const GroupEdit& edit, const StreamConsumer& consumer, const StreamId& behind,
                       const StreamReadOptions& options) {
-  Delivery delivery{edit.key, false, {}, {}, {}};
+  Delivery delivery{edit.key, std::nullopt, 0, {}};
   for (auto at = consumer.pending.AtOrAfter(*behind.Next()); !at.AtEnd(); at.Next()) {
     delivery.history.push_back(at.Id());
     if (delivery.history.size() == options.count) break;
   }
-  call.effect.ReplaceByNothing();
   for (const StreamId& id : delivery.history) {
     if (!edit.Log().Contains(id)) continue;
     edit.group.DeliverAgain(id, call.now_ms);
@@ -209,12 +206,8 @@ Delivery DeliverAgain(Call& call, const GroupEdit& edit, const StreamConsumer& c
   return delivery;
 }
 
-void WriteDelivery(Call& call, const Delivery& delivery) {
+void WriteHistory(Call& call, const Delivery& delivery) {
   const Stream stream = call.db.View<Stream>(call.db.Peek(delivery.key));
-  BeginStream(call.reply, delivery.key);
-  if (delivery.is_new) {
-    return WriteEntries(call.reply, stream.Log(), delivery.first, delivery.last, 0, StreamLog::Order::kForward);
-  }
   call.reply.Array(delivery.history.size());
   for (const StreamId& id : delivery.history) {
     if (WriteEntryOf(call.reply, stream.Log(), id)) continue;
@@ -222,6 +215,14 @@ void WriteDelivery(Call& call, const Delivery& delivery) {
     call.reply.Bulk(StreamIdText(id));
     call.reply.NullArray();
   }
+}
+
+void WriteDelivery(Call& call, Delivery& delivery) {
+  BeginStream(call.reply, delivery.key);
+  if (!delivery.first_new) return WriteHistory(call, delivery);
+  call.reply.Array(delivery.count);
+  StreamLog::Walk& walk = *delivery.first_new;
+  for (uint64_t left = delivery.count; left > 0; --left, walk.Next()) WriteEntry(call.reply, walk);
 }
 
 struct XReadGroup {
@@ -247,6 +248,7 @@ struct XReadGroup {
       }
       positions.push_back(PositionOf(options.ids[i]));
     }
+    call.effect.ReplaceByNothing();  // but by what is delivered, entry by entry
     std::vector<Delivery> deliveries;
     for (size_t i = 0; i < options.keys.size(); ++i) {
       if (auto delivery = Deliver(call, options, options.keys[i], positions[i])) {
@@ -255,7 +257,7 @@ struct XReadGroup {
     }
     if (deliveries.empty()) return WaitOrReplyNothing(call, options, Awaited::Loss::kTold);
     BeginStreams(call.reply, deliveries.size());
-    for (const Delivery& delivery : deliveries) WriteDelivery(call, delivery);
+    for (Delivery& delivery : deliveries) WriteDelivery(call, delivery);
   }
 
  private:

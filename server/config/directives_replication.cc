@@ -16,9 +16,9 @@ constexpr ChoiceName kDisklessLoadNames[] = {
 constexpr Directive kReplicationDirectives[] = {
     {"masterauth", kStored, OptionalText<&Settings::masterauth>(), kSensitive},
     {"masteruser", kStored, OptionalText<&Settings::masteruser>(), kSensitive},
-    {"min-replicas-max-lag", kStored, Number<&Settings::min_replicas_max_lag>(0, kMaxInt), kNoFlags,
+    {"min-replicas-max-lag", kEffective, Number<&Settings::min_replicas_max_lag>(0, kMaxInt), kNoFlags,
      "min-slaves-max-lag"},
-    {"min-replicas-to-write", kStored, Number<&Settings::min_replicas_to_write>(0, kMaxInt), kNoFlags,
+    {"min-replicas-to-write", kEffective, Number<&Settings::min_replicas_to_write>(0, kMaxInt), kNoFlags,
      "min-slaves-to-write"},
     {"repl-backlog-size", kStored, Memory<&Settings::repl_backlog_size>(1, kMaxLong)},
     {"repl-backlog-ttl", kStored, Number<&Settings::repl_backlog_ttl>(0, kMaxLong)},

@@ -307,8 +307,12 @@ TEST_P(BlockingCommands, LetEachTypePassTheOthersInTheLine) {
   Run("ZADD k 1 low 2 high");
   EXPECT_THAT(zset->Read(), ArrayOf(Bulk("k"), Bulk("low"), Double(1)));
   EXPECT_THAT(stranger->Read(), ArrayOf(Bulk("k"), Bulk("high"), Double(2)));
+  const auto low = Waiter("BZMPOP 0 1 k MIN"), other = Waiter("BZMPOP 0 1 k MIN");
   Run("RPUSH k c");
   EXPECT_THAT(third->Read(), Bulks({"k", "c"}));
+  Run("ZADD k 1 a 2 b");
+  EXPECT_THAT(low->Read()[1][0][0], Bulk("a"));
+  EXPECT_THAT(other->Read()[1][0][0], Bulk("b"));
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -99,6 +99,21 @@ const std::vector<Row>& Rows() {
       {{}, "BITFIELD a SET u8 0 1 SET u8 8 2", 2},
       {{}, "SETBIT a 0 0", 1},
       {{"SET a 1"}, "APPEND a ''", 1},
+      {{}, "XADD s 1 f v", 1},
+      {{"XADD s 1 f v", "XADD s 2 f v"}, "XADD s MAXLEN 1 3 f v", 1},
+      {{"XADD s 1 f v", "XADD s 2 f v"}, "XTRIM s MAXLEN 0", 2},
+      {{"XADD s 1 f v", "XADD s 2 f v"}, "XDEL s 1 2 3", 2},
+      {{"XADD s 1 f v"}, "XSETID s 5", 1},
+      {{}, "XGROUP CREATE s g $ MKSTREAM", 1},
+      {{"XGROUP CREATE s g $ MKSTREAM"}, "XGROUP CREATECONSUMER s g c", 1},
+      {{"XGROUP CREATE s g $ MKSTREAM"}, "XGROUP DELCONSUMER s g c", 0},
+      {{"XGROUP CREATE s g $ MKSTREAM"}, "XGROUP DESTROY s g", 1},
+      {{"XGROUP CREATE s g $ MKSTREAM", "XADD s 1 f v", "XADD s 2 f v"}, "XREADGROUP GROUP g c STREAMS s >", 2},
+      {{"XGROUP CREATE s g $ MKSTREAM"}, "XREADGROUP GROUP g c STREAMS s >", 1},
+      {{"XGROUP CREATE s g $ MKSTREAM", "XREADGROUP GROUP g c STREAMS s >"}, "XREADGROUP GROUP g c STREAMS s 0", 1},
+      {{"XGROUP CREATE s g $ MKSTREAM", "XADD s 1 f v", "XREADGROUP GROUP g c STREAMS s >"}, "XACK s g 1 2", 1},
+      {{"XGROUP CREATE s g $ MKSTREAM", "XADD s 1 f v", "XREADGROUP GROUP g c STREAMS s >"}, "XCLAIM s g d 0 1", 2},
+      {{"XGROUP CREATE s g $ MKSTREAM", "XADD s 1 f v", "XREADGROUP GROUP g c STREAMS s >"}, "XAUTOCLAIM s g c 0 0", 1},
   };
   return rows;
 }

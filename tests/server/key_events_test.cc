@@ -1,6 +1,7 @@
 // Which events a command tells, seen where they come from; `new` is told of keys that were not there before.
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,47 @@ TEST(KeyEvents, WhatDeletesAKeyFirstMakesANewOne) {
   EXPECT_EQ(EventsOf("RENAME s d", Destination::kTaken),
             (std::vector<std::string>{"new d", "rename_from s", "rename_to d"}));
   EXPECT_EQ(EventsOf("COPY s d REPLACE", Destination::kTaken), (std::vector<std::string>{"new d", "copy_to d"}));
+}
+
+// One after the other; the answers are those of Redis 7.2.6.
+TEST(KeyEvents, StreamsTellOfEntriesAndGroups) {
+  const std::vector<Row> rows = {
+      {"XADD s 1 f v", {"new s", "xadd s"}},
+      {"XADD s 2 f v", {"xadd s"}},
+      {"XADD s MAXLEN 1 3 f v", {"xadd s", "xtrim s"}},
+      {"XADD s MAXLEN 10 4 f v", {"xadd s"}},
+      {"XTRIM s MAXLEN 1", {"xtrim s"}},
+      {"XTRIM s MAXLEN 1", {}},
+      {"XADD s 5 f v", {"xadd s"}},
+      {"XDEL s 5 4 9", {"xdel s"}},
+      {"XDEL s 9", {}},
+      {"XSETID s 9", {"xsetid s"}},
+      {"XGROUP CREATE s g 0", {"xgroup-create s"}},
+      {"XGROUP CREATE t g 0 MKSTREAM", {"new t", "xgroup-create t"}},
+      {"XGROUP SETID s g 0", {"xgroup-setid s"}},
+      {"XGROUP CREATECONSUMER s g c", {"xgroup-createconsumer s"}},
+      {"XGROUP CREATECONSUMER s g c", {}},
+      {"XADD s 11 f v", {"xadd s"}},
+      {"XREADGROUP GROUP g d STREAMS s >", {"xgroup-createconsumer s"}},
+      {"XREADGROUP GROUP g d STREAMS s >", {}},
+      {"XREADGROUP GROUP g d STREAMS s 0", {}},
+      {"XCLAIM s g e 0 11", {"xgroup-createconsumer s"}},
+      {"XAUTOCLAIM s g h 0 0", {"xgroup-createconsumer s"}},
+      {"XACK s g 11", {}},
+      {"XGROUP DELCONSUMER s g c", {"xgroup-delconsumer s"}},
+      {"XGROUP DELCONSUMER s g c", {}},
+      {"XGROUP DESTROY s g", {"xgroup-destroy s"}},
+      {"XTRIM s MAXLEN 0", {"xtrim s"}},
+  };
+  TestServer server;
+  TestClient client(server);
+  EventRecorder recorder;
+  server->data().listener = &recorder;
+  for (const Row& row : rows) {
+    client.Run(row.line);
+    EXPECT_EQ(recorder.Take(), row.events) << row.line;
+  }
+  server->data().listener = nullptr;
 }
 
 }  // namespace

@@ -30,13 +30,17 @@ class RecordingJournal final : public Journal {
  public:
   void Append(std::span<const JournalEntry> effects) override {
     records_.insert(records_.end(), effects.begin(), effects.end());
+    ++units_;
   }
   const std::vector<JournalEntry>& Records() const { return records_; }
+  // How many Units had effects.
+  size_t Units() const { return units_; }
   // One line for each effect: `0: SET k v PXAT 1000`.
   std::vector<std::string> Lines() const;
 
  private:
   std::vector<JournalEntry> records_;
+  size_t units_ = 0;
 };
 
 class TestServer final : public Host {

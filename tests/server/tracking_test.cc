@@ -1,0 +1,214 @@
+// Client-side caching: who is told of which change, by whom, and when.
+#include "tests/support/command_test.h"
+
+namespace respite {
+namespace {
+
+constexpr char kInvalidateHead[] = ">2\r\n$10\r\ninvalidate\r\n";
+
+std::string Invalidate(const std::vector<std::string>& keys) {
+  std::string text = kInvalidateHead;
+  text += "*" + std::to_string(keys.size()) + "\r\n";
+  for (const std::string& key : keys) text += "$" + std::to_string(key.size()) + "\r\n" + key + "\r\n";
+  return text;
+}
+
+class TrackingTest : public testing::Test {
+ protected:
+  // What the reader gets unasked when the other client does this.
+  std::string After(Bytes line) {
+    writer_.Run(line);
+    return reader_.Raw("");
+  }
+  std::string Ask(Bytes line) { return reader_.Raw(EncodeRequest(SplitQuoted(line).value())); }
+
+  TestServer server_;
+  TestClient reader_{server_, RespVersion::kResp3};
+  TestClient writer_{server_};
+};
+
+TEST_F(TrackingTest, AReadKeyIsInvalidatedOnce) {
+  reader_.Run("CLIENT TRACKING ON");
+  reader_.Run("GET k");
+  EXPECT_EQ(After("SET k 1"), Invalidate({"k"}));
+  EXPECT_EQ(After("SET k 2"), "");
+  reader_.Run("MGET k j");
+  EXPECT_EQ(After("MSET j 1 k 2"), Invalidate({"j"}) + Invalidate({"k"}));
+}
+
+TEST_F(TrackingTest, EveryWayAKeyGoesIsTold) {
+  reader_.Run("CLIENT TRACKING ON");
+  for (const char* change : {"DEL k", "UNLINK k", "RENAME k j", "MOVE k 1", "EXPIRE k 100", "GETDEL k"}) {
+    writer_.Run("FLUSHALL");
+    reader_.Raw("");
+    writer_.Run("SET k 1");
+    reader_.Run("GET k");
+    EXPECT_EQ(After(change), Invalidate({"k"})) << change;
+  }
+}
+
+TEST_F(TrackingTest, ExpiryIsTold) {
+  reader_.Run("CLIENT TRACKING ON");
+  writer_.Run("SET k 1 PX 50");
+  reader_.Run("GET k");
+  server_.RunCronFor(200);
+  EXPECT_EQ(reader_.Raw(""), Invalidate({"k"}));
+}
+
+TEST_F(TrackingTest, OwnChangesComeBehindTheReply) {
+  reader_.Run("CLIENT TRACKING ON");
+  reader_.Run("GET k");
+  EXPECT_EQ(Ask("SET k 1"), "+OK\r\n" + Invalidate({"k"}));
+  reader_.Run("MULTI");
+  reader_.Run("GET k");
+  reader_.Run("INCR k");
+  EXPECT_EQ(Ask("EXEC"), "*2\r\n$1\r\n1\r\n:2\r\n" + Invalidate({"k"}));
+}
+
+TEST_F(TrackingTest, NoLoopHidesOwnChanges) {
+  reader_.Run("CLIENT TRACKING ON NOLOOP");
+  reader_.Run("GET k");
+  EXPECT_EQ(Ask("SET k 1"), "+OK\r\n");
+  reader_.Run("GET k");
+  EXPECT_EQ(After("SET k 2"), Invalidate({"k"}));
+}
+
+TEST_F(TrackingTest, OptInCountsTheNextCommandOnly) {
+  reader_.Run("CLIENT TRACKING ON OPTIN");
+  reader_.Run("GET a");
+  reader_.Run("CLIENT CACHING YES");
+  reader_.Run("GET b");
+  reader_.Run("GET c");
+  EXPECT_EQ(After("MSET a 1 b 1 c 1"), Invalidate({"b"}));
+}
+
+TEST_F(TrackingTest, OptInCountsAWholeTransaction) {
+  reader_.Run("CLIENT TRACKING ON OPTIN");
+  reader_.Run("CLIENT CACHING YES");
+  for (const char* line : {"MULTI", "GET a", "GET b", "EXEC", "GET c"}) reader_.Run(line);
+  EXPECT_EQ(After("MSET a 1 b 1 c 1"), Invalidate({"a"}) + Invalidate({"b"}));
+}
+
+TEST_F(TrackingTest, OptOutLeavesOutTheNextCommand) {
+  reader_.Run("CLIENT TRACKING ON OPTOUT");
+  reader_.Run("CLIENT CACHING NO");
+  reader_.Run("GET a");
+  reader_.Run("GET b");
+  EXPECT_EQ(After("MSET a 1 b 1"), Invalidate({"b"}));
+}
+
+TEST_F(TrackingTest, BroadcastTellsWhatBeginsWithAPrefixOnceATurn) {
+  reader_.Run("CLIENT TRACKING ON BCAST PREFIX a: PREFIX b:");
+  EXPECT_EQ(After("MSET a:2 1 c:1 1 a:1 1 b:1 1"), Invalidate({"a:1", "a:2"}) + Invalidate({"b:1"}));
+  EXPECT_EQ(After("SET c:1 2"), "");
+}
+
+TEST_F(TrackingTest, BroadcastWithNoLoopTellsTheChangesOfOthers) {
+  reader_.Run("CLIENT TRACKING ON BCAST NOLOOP");
+  EXPECT_EQ(Ask("SET own 1"), "+OK\r\n");
+  EXPECT_EQ(After("SET other 1"), Invalidate({"other"}));
+}
+
+TEST_F(TrackingTest, AFlushIsOneMessageWithoutKeys) {
+  reader_.Run("CLIENT TRACKING ON");
+  reader_.Run("MGET a b c");
+  EXPECT_EQ(After("FLUSHALL"), std::string(kInvalidateHead) + "_\r\n");
+  EXPECT_EQ(After("SET a 1"), "");
+  EXPECT_EQ(Ask("FLUSHDB"), "+OK\r\n" + std::string(kInvalidateHead) + "_\r\n");
+}
+
+TEST_F(TrackingTest, RedirectedMessagesArePublicationsUnderResp2) {
+  TestClient listener(server_);
+  TestClient cacher(server_);
+  listener.Run("SUBSCRIBE __redis__:invalidate");
+  cacher.Run("CLIENT TRACKING ON REDIRECT " + std::to_string(listener.session().id));
+  cacher.Run("GET k");
+  writer_.Run("SET k 1");
+  EXPECT_EQ(listener.Raw(""), "*3\r\n$7\r\nmessage\r\n$20\r\n__redis__:invalidate\r\n*1\r\n$1\r\nk\r\n");
+  writer_.Run("FLUSHALL");
+  EXPECT_EQ(listener.Raw(""), "*3\r\n$7\r\nmessage\r\n$20\r\n__redis__:invalidate\r\n$-1\r\n");
+}
+
+TEST_F(TrackingTest, ALostRedirectIsToldUnderResp3) {
+  auto listener = std::make_unique<TestClient>(server_, RespVersion::kResp3);
+  const std::string id = std::to_string(listener->session().id);
+  reader_.Run("CLIENT TRACKING ON REDIRECT " + id);
+  reader_.Run("GET k");
+  listener.reset();
+  EXPECT_EQ(After("SET k 1"), ">2\r\n$21\r\ntracking-redir-broken\r\n:" + id + "\r\n");
+  EXPECT_THAT(reader_.Run("CLIENT TRACKINGINFO")[1].Texts(), testing::ElementsAre("on", "broken_redirect"));
+}
+
+TEST_F(TrackingTest, TheTableForgetsWhatIsTooMuch) {
+  writer_.Run("CONFIG SET tracking-table-max-keys 10");
+  reader_.Run("CLIENT TRACKING ON");
+  for (int i = 0; i < 500; ++i) reader_.Raw(EncodeRequest({"GET", "k" + std::to_string(i)}));
+  server_.RunCronFor(1000);
+  EXPECT_LE(server_->tracking().Keys(), 10u);
+  EXPECT_EQ(server_->tracking().Items(), server_->tracking().Keys());
+}
+
+TEST_F(TrackingTest, ClientsThatLeaveAreForgotten) {
+  {
+    TestClient leaver(server_, RespVersion::kResp3);
+    leaver.Run("CLIENT TRACKING ON BCAST PREFIX a");
+    EXPECT_EQ(server_->tracking().Prefixes(), 1u);
+  }
+  {
+    TestClient leaver(server_, RespVersion::kResp3);
+    leaver.Run("CLIENT TRACKING ON");
+    leaver.Run("GET k");
+  }
+  EXPECT_EQ(server_->tracking().Clients(), 0u);
+  EXPECT_EQ(server_->tracking().Prefixes(), 0u);
+  writer_.Run("SET k 1");
+  EXPECT_EQ(server_->tracking().Keys(), 0u);
+}
+
+// A slow reader is closed in the middle of a broadcast, and the others get it.
+TEST_F(TrackingTest, ABroadcastSurvivesAClientThatOverrunsItsLimit) {
+  writer_.Run("CONFIG SET client-output-buffer-limit \"normal 100000 0 0\"");
+  TestClient slow(server_, RespVersion::kResp3);
+  slow.Run("CLIENT TRACKING ON BCAST");
+  TestClient last(server_, RespVersion::kResp3);
+  last.Run("CLIENT TRACKING ON BCAST");
+  slow.SetReading(TestClient::Reading::kNo);
+  const std::string key(60'000, 'k');
+  for (int i = 0; i < 4; ++i) writer_.Run({"SET", key, "1"});
+  EXPECT_TRUE(slow.Closed());
+  EXPECT_FALSE(last.Closed());
+  EXPECT_EQ(server_->tracking().Clients(), 1u);
+}
+
+struct Refused {
+  const char* before;
+  const char* line;
+  const char* text;
+};
+
+TEST_F(TrackingTest, RefusesWhatDoesNotGoTogether) {
+  const Refused cases[] = {
+      {"CLIENT TRACKING OFF", "CLIENT TRACKING ON PREFIX a", refusals::kPrefixWithoutBcast},
+      {"CLIENT TRACKING OFF", "CLIENT TRACKING ON BCAST OPTIN", refusals::kOptWithBcast},
+      {"CLIENT TRACKING OFF", "CLIENT TRACKING ON OPTIN OPTOUT", refusals::kOptInAndOut},
+      {"CLIENT TRACKING OFF", "CLIENT TRACKING ON REDIRECT 999", refusals::kRedirectUnknown},
+      {"CLIENT TRACKING OFF", "CLIENT TRACKING SIDEWAYS", refusals::kSyntax},
+      {"CLIENT TRACKING OFF", "CLIENT CACHING YES", refusals::kCachingWithoutOpt},
+      {"CLIENT TRACKING ON", "CLIENT CACHING YES", refusals::kCachingYes},
+      {"CLIENT TRACKING ON", "CLIENT TRACKING ON BCAST", refusals::kBcastSwitch},
+      {"CLIENT TRACKING ON OPTIN", "CLIENT TRACKING ON OPTOUT", refusals::kOptSwitch},
+      {"CLIENT TRACKING ON OPTOUT", "CLIENT CACHING YES", refusals::kCachingYes},
+      {"CLIENT TRACKING ON BCAST PREFIX ab", "CLIENT TRACKING ON BCAST PREFIX abc",
+       "ERR Prefix 'abc' overlaps with an existing prefix 'ab'. Prefixes for a single client must not overlap."},
+      {"CLIENT TRACKING ON BCAST PREFIX ab", "CLIENT TRACKING ON BCAST PREFIX x PREFIX x",
+       "ERR Prefix 'x' overlaps with another provided prefix 'x'. Prefixes for a single client must not overlap."},
+  };
+  for (const Refused& c : cases) {
+    reader_.Run("CLIENT TRACKING OFF");
+    reader_.Run(c.before);
+    EXPECT_THAT(reader_.Run(c.line), Error(c.text)) << c.line;
+  }
+}
+
+}  // namespace
+}  // namespace respite

@@ -1,0 +1,255 @@
+// MULTI, EXEC, DISCARD, WATCH, UNWATCH: what is queued, what is refused, what makes an EXEC do nothing.
+#include "tests/support/command_test.h"
+
+namespace respite {
+namespace {
+
+using testing::ElementsAre;
+
+class TransactionCommands : public CommandTest {
+ protected:
+  // Whether EXEC of a lone PING is carried out, for a client that has watched something.
+  bool Goes() {
+    EXPECT_THAT(Run("MULTI"), Ok());
+    EXPECT_THAT(Run("PING"), Simple("QUEUED"));
+    return Run("EXEC").Size() == 1;
+  }
+  TestReply Other(Bytes line) { return other_.Run(line); }
+
+ private:
+  TestClient other_{server()};
+};
+INSTANTIATE_TEST_SUITE_P(Resp, TransactionCommands, BothVersions(), VersionName);
+
+TEST_P(TransactionCommands, QueuedCommandsRunAtExec) {
+  EXPECT_THAT(Run("MULTI"), Ok());
+  EXPECT_THAT(Run("SET k 1"), Simple("QUEUED"));
+  EXPECT_THAT(Run("INCR k"), Simple("QUEUED"));
+  EXPECT_THAT(Other("EXISTS k"), Int(0));
+  EXPECT_THAT(Run("EXEC"), Array(Ok(), Int(2)));
+  EXPECT_THAT(Run("GET k"), Bulk("2"));
+}
+
+TEST_P(TransactionCommands, ExecIsOneUnitOfTheJournal) {
+  Run("MULTI");
+  Run("SET a 1");
+  Run("GET a");
+  Run("SELECT 3");
+  Run("SET b 2");
+  Run("EXEC");
+  EXPECT_THAT(Journaled(), ElementsAre("0: SET a 1", "3: SET b 2"));
+  EXPECT_EQ(server().journal().Units(), 1u);
+}
+
+TEST_P(TransactionCommands, AnEmptyTransactionRepliesAnEmptyArray) {
+  Run("MULTI");
+  EXPECT_EQ(Run("EXEC").Size(), 0u);
+  EXPECT_TRUE(Journaled().empty());
+}
+
+TEST_P(TransactionCommands, ARuntimeErrorDoesNotStopTheRest) {
+  Run("MULTI");
+  Run("SET k text");
+  Run("INCR k");
+  Run("LPUSH k x");
+  Run("APPEND k s");
+  EXPECT_THAT(Run("EXEC"), Array(Ok(), Error(refusals::kNotInteger), Error(refusals::kWrongType), Int(5)));
+}
+
+TEST_P(TransactionCommands, ARefusedCommandBreaksTheTransaction) {
+  for (const char* refused : {"NOSUCH k", "GET", "SET k"}) {
+    Run("MULTI");
+    Run("SET k 1");
+    EXPECT_THAT(Run(refused), IsError());
+    EXPECT_THAT(Run("SET k 2"), Simple("QUEUED"));
+    EXPECT_THAT(Run("EXEC"), Error(refusals::kExecBroken)) << refused;
+  }
+  EXPECT_THAT(Run("EXISTS k"), Int(0));
+  EXPECT_THAT(Run("EXEC"), Error(refusals::kExecWithoutMulti));
+}
+
+TEST_P(TransactionCommands, ARefusedExecSaysWhyAndEndsTheTransaction) {
+  Run("MULTI");
+  Run("SET k 1");
+  EXPECT_THAT(Run("EXEC now"), Error("EXECABORT Transaction discarded because of: wrong number of arguments for 'exec' "
+                                     "command"));
+  EXPECT_THAT(Run("SET k 2"), Ok());
+}
+
+TEST_P(TransactionCommands, NestingIsRefusedAndBreaksNothing) {
+  Run("MULTI");
+  EXPECT_THAT(Run("MULTI"), Error(refusals::kNestedMulti));
+  EXPECT_THAT(Run("WATCH k"), Error(refusals::kWatchInMulti));
+  Run("SET k 1");
+  EXPECT_THAT(Run("EXEC"), Array(Ok()));
+  EXPECT_THAT(Run("DISCARD"), Error(refusals::kDiscardWithoutMulti));
+}
+
+TEST_P(TransactionCommands, DiscardForgetsCommandsAndWatches) {
+  Run("WATCH k");
+  Run("MULTI");
+  Run("SET k 1");
+  EXPECT_THAT(Run("DISCARD"), Ok());
+  Other("SET k other");
+  EXPECT_TRUE(Goes());
+  EXPECT_THAT(Run("GET k"), Bulk("other"));
+}
+
+TEST_P(TransactionCommands, ResetAndTheEndOfTheClientLeaveTheTransaction) {
+  Run("WATCH k");
+  Run("MULTI");
+  Run("SET k 1");
+  client().Run("RESET");
+  EXPECT_THAT(client().Run("EXEC"), Error(refusals::kExecWithoutMulti));
+  {
+    TestClient leaver(server());
+    leaver.Run("WATCH k");
+    leaver.Run("MULTI");
+    leaver.Run("SET k 2");
+  }
+  Other("SET k 3");
+  EXPECT_THAT(Other("GET k"), Bulk("3"));
+}
+
+TEST_P(TransactionCommands, ABreakOfTheLimitsEndsTheClientAndNotTheTransaction) {
+  Run("MULTI");
+  Run("SET a 1");
+  Run("CLIENT KILL ID " + std::to_string(client().session().id) + " SKIPME NO");
+  Run("SET b 2");
+  Run("EXEC");
+  EXPECT_TRUE(client().Closed());
+  EXPECT_THAT(Other("MGET a b"), Array(Bulk("1"), Bulk("2")));
+}
+
+TEST_P(TransactionCommands, WatchSeesEveryKindOfChange) {
+  const std::vector<std::string> changes = {
+      "SET k 2",    "DEL k",      "APPEND k x", "EXPIRE k 100",     "FLUSHDB",         "FLUSHALL",
+      "RENAME k j", "RENAME o k", "SWAPDB 0 1", "COPY o k REPLACE", "MOVE k 2",        "SETRANGE k 0 x",
+      "GETDEL k",   "UNLINK k",   "INCR k",     "SUNIONSTORE k s",  "SORT o2 STORE k", "RESTORE k 0 nonsense",
+  };
+  for (const std::string& change : changes) {
+    for (const char* prepare : {"FLUSHALL", "SET k 1", "SET o 2", "SADD s 1", "RPUSH o2 1"}) Run(prepare);
+    Run("WATCH k unrelated");
+    const bool refused = Other(change).tree->kind == ReplyKind::kError;
+    EXPECT_EQ(Goes(), refused) << change;
+  }
+}
+
+TEST_P(TransactionCommands, WatchSeesNoChangeWhereThereIsNone) {
+  for (const char* idle : {"GET k", "DEL absent", "SETNX k 9", "FLUSHDB", "LPUSHX k2 1", "SET other 1", "TOUCH k"}) {
+    Run("FLUSHALL");
+    if (std::string(idle) != "FLUSHDB") Run("SET k 1");
+    Run("WATCH k");
+    Other(idle);
+    EXPECT_TRUE(Goes()) << idle;
+  }
+}
+
+TEST_P(TransactionCommands, WatchIsPerDatabase) {
+  Run("SET k 1");
+  Run("WATCH k");
+  Other("SELECT 1");
+  Other("SET k 2");
+  EXPECT_TRUE(Goes());
+}
+
+TEST_P(TransactionCommands, OwnChangesCountToo) {
+  Run("WATCH k");
+  Run("SET k 1");
+  EXPECT_FALSE(Goes());
+  EXPECT_TRUE(Goes());  // EXEC has unwatched
+}
+
+TEST_P(TransactionCommands, UnwatchForgets) {
+  Run("WATCH k");
+  Other("SET k 1");
+  EXPECT_THAT(Run("UNWATCH"), Ok());
+  EXPECT_TRUE(Goes());
+}
+
+TEST_P(TransactionCommands, WatchSeesExpiry) {
+  Run("SET k 1 PX 100");
+  Run("WATCH k");
+  server().AdvanceMs(101);
+  EXPECT_FALSE(Goes());
+}
+
+TEST_P(TransactionCommands, WhatHadExpiredBeforeMayGoButNotComeBack) {
+  Run("DEBUG SET-ACTIVE-EXPIRE 0");
+  Run("SET k 1 PX 100");
+  server().AdvanceMs(101);
+  Run("WATCH k");
+  Other("GET k");  // removes it
+  EXPECT_TRUE(Goes());
+
+  Run("SET k 1 PX 100");
+  server().AdvanceMs(101);
+  Run("WATCH k");
+  Other("SET k 2");
+  EXPECT_FALSE(Goes());
+}
+
+TEST_P(TransactionCommands, SwappedDatabasesCompareByWhatTheyHold) {
+  Run("WATCH k");  // absent here and there
+  Other("SWAPDB 0 1");
+  EXPECT_TRUE(Goes());
+  Other("SET k 1");
+  Run("WATCH k");
+  Other("SWAPDB 0 1");
+  EXPECT_FALSE(Goes());
+}
+
+TEST_P(TransactionCommands, NothingWaitsInside) {
+  Run("MULTI");
+  Run("WAIT 1 0");
+  Run("BLPOP nothing 0");
+  Run("XREAD BLOCK 0 STREAMS nothing $");
+  EXPECT_THAT(Run("EXEC"), Array(Int(0), Null(), Null()));
+}
+
+TEST_P(TransactionCommands, ManyWatchersOfOneKeyAndManyKeysOfOneWatcher) {
+  std::vector<std::unique_ptr<TestClient>> watchers;
+  for (int i = 0; i < 100; ++i) {
+    watchers.push_back(std::make_unique<TestClient>(server()));
+    for (int key = 0; key < 50; ++key) watchers.back()->Run("WATCH k" + std::to_string(key));
+  }
+  Run("SET k7 1");
+  for (auto& watcher : watchers) {
+    watcher->Run("MULTI");
+    EXPECT_THAT(watcher->Run("EXEC"), Null());
+  }
+}
+
+TEST_P(TransactionCommands, QueueingNeedsMemory) {
+  Run("SET k 1");
+  Run("CONFIG SET maxmemory 1");
+  Run("MULTI");
+  EXPECT_THAT(Run("GET k"), Error(refusals::kOutOfMemory));
+  EXPECT_THAT(Run("EXEC"), Error(refusals::kExecBroken));
+  Run("CONFIG SET maxmemory 0");
+}
+
+TEST_P(TransactionCommands, WritesThatBecameImpossibleAreRefusedAtExec) {
+  Run("MULTI");
+  Run("SET k 1");
+  Other("CONFIG SET min-replicas-to-write 1");
+  EXPECT_THAT(Run("EXEC"),
+              Error("EXECABORT Transaction discarded because of: NOREPLICAS Not enough good replicas to write."));
+  Other("CONFIG SET min-replicas-to-write 0");
+  EXPECT_THAT(Run("EXISTS k"), Int(0));
+}
+
+TEST_P(TransactionCommands, CommandsOfATransactionStandInTheStatistics) {
+  Run("CONFIG RESETSTAT");
+  Run("MULTI");
+  Run("SET k 1");
+  Run("GET k");
+  Run("EXEC");
+  const std::string stats = Run("INFO commandstats").Text();
+  for (const char* name :
+       {"cmdstat_multi:calls=1", "cmdstat_set:calls=1", "cmdstat_get:calls=1", "cmdstat_exec:calls=1"})
+    EXPECT_THAT(stats, testing::HasSubstr(name));
+}
+
+}  // namespace
+}  // namespace respite
