@@ -42,6 +42,7 @@ KNOWN = [
 # Events that differ, docs/differences.md lists them: (command name, of which requests, why).
 KNOWN_EVENTS = [
     (b"BITFIELD", lambda words: b"FAIL" in map(bytes.upper, words), "a string that only became longer is a change here"),
+    (b"RESTORE", lambda words: b"REPLACE" in map(bytes.upper, words), "Redis replaces an expired key without a word"),
 ]
 # The elements of a set, whose weights are looked up, have no order.
 MISSES_IN_NO_ORDER = {b"SORT", b"SORT_RO"}
