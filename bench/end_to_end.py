@@ -8,8 +8,8 @@ mostly show how fast the generator is. Ratios are ours divided by redis-server's
 and times, above 1 for requests per second.
 
 Sections: throughput, memory, lifetime (start and stop), idle (10 000 connections), types (CPU of the other data types),
-collections (their memory), groups (XREADGROUP and XACK), waiting (LPUSH and BLPOP), transactions, stall (only with
---stall).
+collections (their memory), pubsub, groups (XREADGROUP and XACK), waiting (LPUSH and BLPOP), transactions, stall (only
+with --stall).
 """
 import argparse
 import contextlib
@@ -29,6 +29,7 @@ import time
 
 from coordination import groups, transactions, waiting
 from data_types import collections, types
+from messaging import pubsub
 from side_by_side import (CONNECTIONS, LOOPBACK, VALUE, Server, comma_list, command_line, free_port, load, medians, number,
                           redis_benchmark, verdict)
 
@@ -233,7 +234,8 @@ def stall(options, binaries):
 
 
 SECTIONS = {"throughput": throughput, "memory": memory, "lifetime": lifetime, "idle": idle, "types": types,
-            "collections": collections, "groups": groups, "waiting": waiting, "transactions": transactions, "stall": stall}
+            "collections": collections, "pubsub": pubsub, "groups": groups, "waiting": waiting,
+            "transactions": transactions, "stall": stall}
 
 
 def parse_options():
@@ -242,7 +244,7 @@ def parse_options():
     parser.add_argument("--redis", default=shutil.which("redis-server"), help="the binary to compare with")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--scale", type=float, default=1.0, help="multiplies the number of requests")
-    parser.add_argument("--sections", type=comma_list(str), default=["throughput", "memory", "lifetime", "idle", "types", "collections", "groups", "waiting", "transactions"])
+    parser.add_argument("--sections", type=comma_list(str), default=[name for name in SECTIONS if name != "stall"])
     parser.add_argument("--commands", type=comma_list(str), default=["set", "get", "incr", "mset"])
     parser.add_argument("--workloads", type=comma_list(str), default=[], help="of the section types; default: all")
     parser.add_argument("--pipelines", type=comma_list(int), default=[1, 16, 64], help="some of 1,16,64")

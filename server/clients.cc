@@ -17,7 +17,10 @@ void Clients::Remove(Session& session) {
   RemoveMonitor(session);
   if (session.postponed_listed) std::erase(postponed_, &session);
   if (session.continue_listed) std::erase(continued_, &session);
-  if (session.flush_queued) std::erase(to_flush_, &session);  // else a thousand that hang up at once cost O(n²)
+  if (session.flush_queued) {  // else a thousand that hang up at once cost O(n²)
+    std::erase(to_flush_, &session);
+    std::erase(with_messages_, &session);
+  }
   std::replace(flushing_.begin(), flushing_.end(), &session, static_cast<Session*>(nullptr));
   sessions_.erase(session.id);
 }
@@ -29,6 +32,8 @@ Session* Clients::Find(uint64_t id) const {
 
 void Clients::FlushQueued() {
   flushing_.swap(to_flush_);
+  flushing_.insert(flushing_.end(), with_messages_.begin(), with_messages_.end());
+  with_messages_.clear();
   for (size_t i = 0; i < flushing_.size(); ++i) {  // by index: a flush may close, and so remove, any session
     Session* session = flushing_[i];
     if (session == nullptr) continue;

@@ -47,6 +47,13 @@ class Clients {
     session.flush_queued = true;
     to_flush_.push_back(&session);
   }
+  // The same for a session that others sent a message to. Replies go out first: who waits for one may send the next
+  // request while the messages go out, so that the next Turn has more to do at once.
+  void QueueMessages(Session& session) {
+    if (session.flush_queued || session.transport == nullptr) return;
+    session.flush_queued = true;
+    with_messages_.push_back(&session);
+  }
   // Sends what is queued. Called once, at the end of a Turn.
   void FlushQueued();
   // No more input, no more output; the transport goes at once.
@@ -76,6 +83,7 @@ class Clients {
   uint64_t rotated_to_ = 0;
   std::map<uint64_t, std::unique_ptr<Session>> sessions_;
   std::vector<Session*> to_flush_;
+  std::vector<Session*> with_messages_;  // to flush behind those
   std::vector<Session*> flushing_;
   std::vector<Session*> monitors_;
   std::vector<Session*> postponed_;

@@ -36,6 +36,12 @@ class DbView {
     CountLookup(key, entry);
     return entry;
   }
+  // As Inspect, but nobody hears of a miss (OBJECT, and look-ups on a walk).
+  const Entry* Examine(Bytes key) {
+    const Entry* entry = Peek(key);
+    ++(entry != nullptr ? unit_->floor().stats.hits : unit_->floor().stats.misses);
+    return entry;
+  }
   // As Read, and marks the key as used even for a client with CLIENT NO-TOUCH (TOUCH).
   const Entry* Use(Bytes key) {
     const Entry* entry = Inspect(key);

@@ -162,7 +162,7 @@ size_t PubSub::Deliver(const Topic& topic, Message message) {
 
 void PubSub::DeliverTo(Session& session, const BlobPart& part) {
   // Who has output already stands in the list of those to flush, or waits for its socket.
-  if (session.out.Empty()) server_.clients().QueueFlush(session);
+  if (session.out.Empty()) server_.clients().QueueMessages(session);
   session.out.AppendPart(part);
   if (session.out.HeldBytes() > ClientLimits::kFreeOutputBytes) overfull_.push_back(&session);
 }

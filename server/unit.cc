@@ -41,18 +41,26 @@ void Unit::Record(int db, const Effect& effect, std::span<const Bytes> words) {
   for (const auto& command : effect.Commands()) effects_.push_back({db, command});
 }
 
+void Unit::PurgeLast() {
+  const auto [db, key] = std::move(purge_.back());
+  purge_.pop_back();
+  if (!floor_.purges_held) PurgeListed(db, key);
+}
+
+void Unit::PurgeListed(int db, Bytes key) {
+  // The command may have given the key a new life since.
+  Entry* entry = floor_.keyspace[db].Find(key);
+  if (entry == nullptr) return;
+  if (entry->IsExpired(now_ms_)) {
+    Purge(db, entry);
+  } else if (entry->HasTimedFields()) {
+    PurgeFields(db, entry);
+  }
+}
+
 void Unit::Close() {
   if (floor_.purges_held) purge_.clear();
-  for (const auto& [db, key] : purge_) {
-    // The command may have given the key a new life since.
-    Entry* entry = floor_.keyspace[db].Find(key);
-    if (entry == nullptr) continue;
-    if (entry->IsExpired(now_ms_)) {
-      Purge(db, entry);
-    } else if (entry->HasTimedFields()) {
-      PurgeFields(db, entry);
-    }
-  }
+  for (const auto& [db, key] : purge_) PurgeListed(db, key);
   purge_.clear();
   if (!effects_.empty()) floor_.journal->Append(effects_);
   effects_.clear();

@@ -165,10 +165,13 @@ class Unit {
   void Created(int db, Bytes key) {
     if (floor_.listener != nullptr) floor_.listener->OnEvent(db, key, "new");
   }
-  // A key that was to be read does not exist.
+  // A key that was to be read does not exist. Not to be called on a walk: one that has expired goes now, since its
+  // "expired" comes before this "keymiss".
   void Missed(int db, Bytes key) {
     ++floor_.stats.misses;
-    if (floor_.listener != nullptr) floor_.listener->OnEvent(db, key, "keymiss");
+    if (floor_.listener == nullptr) return;
+    if (!purge_.empty() && purge_.back().first == db && purge_.back().second == key) PurgeLast();
+    floor_.listener->OnEvent(db, key, "keymiss");
   }
   // These databases are about to lose all their keys, `keys` of them. Redis: counts as many changes, and is recorded
   // even when there are none.
@@ -198,6 +201,9 @@ class Unit {
   void Close();
 
  private:
+  // Purges what was put on the list last.
+  void PurgeLast();
+  void PurgeListed(int db, Bytes key);
   // Takes out a key whose time has come.
   void Drop(int db, Entry* entry, KeyEvent event);
 

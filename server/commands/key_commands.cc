@@ -238,7 +238,8 @@ struct Keys {
     std::vector<Bytes> keys;
     call.db.Data().ForEach([&](const Entry* entry) {
       if (!MatchesPattern(pattern, entry->Key())) return;
-      if (call.db.IsAlive(*entry)) keys.push_back(entry->Key());
+      // Redis: KEYS leaves expired keys where they are.
+      if (!entry->IsExpired(call.now_ms) && call.db.IsAlive(*entry)) keys.push_back(entry->Key());
     });
     call.reply.BulkArray(keys);
   }
@@ -287,7 +288,7 @@ bool Passes(Call& call, const ScanOptions& options, const Entry& entry) {
   if (!options.Matches(entry.Key())) return false;
   if (!options.by_type) return call.db.IsAlive(entry);
   // Redis: looking at the type counts as a look-up.
-  return call.db.Inspect(entry.Key()) != nullptr && entry.Type() == options.type;
+  return call.db.Examine(entry.Key()) != nullptr && entry.Type() == options.type;
 }
 
 struct Scan {
@@ -318,8 +319,8 @@ struct Scan {
 // OBJECT
 
 // Null, after the reply was written, for a key that is not there.
-const Entry* InspectOrNull(Call& call) {
-  const Entry* entry = call.db.Inspect(call.args.Next());
+const Entry* ExamineOrNull(Call& call) {
+  const Entry* entry = call.db.Examine(call.args.Next());
   if (entry == nullptr) call.reply.Null();
   return entry;
 }
@@ -335,7 +336,7 @@ struct ObjectEncoding {
                                        .categories = kAclKeyspace,
                                        .tips = "nondeterministic_output"};
   static void Run(Call& call) {
-    const Entry* entry = InspectOrNull(call);
+    const Entry* entry = ExamineOrNull(call);
     if (entry != nullptr) call.reply.Bulk(EncodingName(*entry));
   }
 };
@@ -351,7 +352,7 @@ struct ObjectFreq {
                                        .categories = kAclKeyspace,
                                        .tips = "nondeterministic_output"};
   static void Run(Call& call) {
-    const Entry* entry = InspectOrNull(call);
+    const Entry* entry = ExamineOrNull(call);
     if (entry == nullptr) return;
     if (!call.server.access().IsLfu()) throw Refusal{refusals::kFrequencyWithoutLfu};
     call.reply.Integer(call.server.access().Frequency(entry->Access(), call.now_ms));
@@ -369,7 +370,7 @@ struct ObjectIdleTime {
                                        .categories = kAclKeyspace,
                                        .tips = "nondeterministic_output"};
   static void Run(Call& call) {
-    const Entry* entry = InspectOrNull(call);
+    const Entry* entry = ExamineOrNull(call);
     if (entry == nullptr) return;
     if (call.server.access().IsLfu()) throw Refusal{refusals::kIdleTimeUnderLfu};
     call.reply.Integer(Access::IdleSeconds(entry->Access(), call.now_ms));
@@ -387,7 +388,7 @@ struct ObjectRefCount {
                                        .categories = kAclKeyspace,
                                        .tips = "nondeterministic_output"};
   static void Run(Call& call) {
-    const Entry* entry = InspectOrNull(call);
+    const Entry* entry = ExamineOrNull(call);
     if (entry == nullptr) return;
     call.reply.Integer(ReferenceCount(*entry, call.server.settings()));
   }

@@ -1,0 +1,310 @@
+// SUBSCRIBE, PUBLISH and their kin, and keyspace events. tests/transcripts/pubsub.resp has the exact answers.
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "tests/support/command_test.h"
+
+namespace respite {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class PubSubCommands : public CommandTest {
+ protected:
+  explicit PubSubCommands(std::vector<std::string> directives = {}) : CommandTest(std::move(directives)) {}
+
+  ReplyMatcher Message(std::string channel, std::string text) {
+    return PushOf({Bulk("message"), Bulk(std::move(channel)), Bulk(std::move(text))});
+  }
+  ReplyMatcher PatternMessage(std::string pattern, std::string channel, std::string text) {
+    return PushOf({Bulk("pmessage"), Bulk(std::move(pattern)), Bulk(std::move(channel)), Bulk(std::move(text))});
+  }
+  ReplyMatcher Confirmation(std::string word, std::string name, int64_t count) {
+    return PushOf({Bulk(std::move(word)), Bulk(std::move(name)), Int(count)});
+  }
+  size_t Topics(TopicKind kind) { return server()->pubsub().TopicCount(kind); }
+};
+INSTANTIATE_TEST_SUITE_P(Resp, PubSubCommands, BothVersions(), VersionName);
+
+TEST_P(PubSubCommands, AMessageReachesEachSubscriberInItsOwnProtocol) {
+  TestClient two(server(), RespVersion::kResp2);
+  TestClient three(server(), RespVersion::kResp3);
+  two.Run("SUBSCRIBE c");
+  three.Run("SUBSCRIBE c");
+  EXPECT_THAT(Run("PUBLISH c hello"), Int(2));
+  EXPECT_EQ(two.Raw(""), "*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$5\r\nhello\r\n");
+  EXPECT_EQ(three.Raw(""), ">3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$5\r\nhello\r\n");
+}
+
+TEST_P(PubSubCommands, MessagesOfAnyLengthArrive) {
+  TestClient other(server(), GetParam());
+  other.Run("SUBSCRIBE c");
+  for (size_t length : {0, 1, 4000, 4096, 5000, 16384, 40000}) {
+    const std::string text(length, static_cast<char>('a' + length % 26));
+    EXPECT_THAT(Run({"PUBLISH", "c", text}), Int(1));
+    EXPECT_THAT(other.Read(), Message("c", text)) << length;
+  }
+}
+
+TEST_P(PubSubCommands, ManyMessagesInOneTurnKeepTheirOrder) {
+  TestClient first(server(), GetParam());
+  TestClient second(server(), GetParam());
+  first.Run("SUBSCRIBE a b");
+  second.Run("SUBSCRIBE b");
+  std::string requests;
+  for (int i = 0; i < 3000; ++i) {
+    requests += EncodeRequest({"PUBLISH", i % 3 == 0 ? "a" : "b", std::to_string(i) + std::string(i % 50, 'x')});
+  }
+  client().Raw(requests);
+  EXPECT_THAT(first.Read(), Confirmation("subscribe", "b", 2));  // the one of `a` was the reply
+  for (int i = 0; i < 3000; ++i) {
+    const std::string text = std::to_string(i) + std::string(i % 50, 'x');
+    ASSERT_THAT(first.Read(), Message(i % 3 == 0 ? "a" : "b", text));
+    if (i % 3 != 0) {
+      ASSERT_THAT(second.Read(), Message("b", text));
+    }
+  }
+  EXPECT_THAT(first.Read(), NoReply());
+  EXPECT_THAT(second.Read(), NoReply());
+}
+
+TEST_P(PubSubCommands, AnOverlappingSubscriptionGetsAMessageTwice) {
+  TestClient other(server(), GetParam());
+  other.Run("PSUBSCRIBE n*");
+  other.Run("SUBSCRIBE news");
+  other.Run("PSUBSCRIBE *s");
+  EXPECT_THAT(Run("PUBLISH news x"), Int(3));
+  EXPECT_THAT(other.Read(), Message("news", "x"));
+  EXPECT_THAT(other.Read(), PatternMessage("n*", "news", "x"));
+  EXPECT_THAT(other.Read(), PatternMessage("*s", "news", "x"));
+}
+
+TEST_P(PubSubCommands, AClientThatGoesLeavesItsTopics) {
+  {
+    TestClient other(server(), GetParam());
+    other.Run("SUBSCRIBE a b");
+    other.Run("PSUBSCRIBE p*");
+    other.Run("SSUBSCRIBE s");
+    EXPECT_EQ(Topics(TopicKind::kChannel), 2u);
+    EXPECT_EQ(Topics(TopicKind::kPattern), 1u);
+    EXPECT_EQ(Topics(TopicKind::kShardChannel), 1u);
+  }
+  for (TopicKind kind : {TopicKind::kChannel, TopicKind::kPattern, TopicKind::kShardChannel})
+    EXPECT_EQ(Topics(kind), 0u);
+  EXPECT_THAT(Run("PUBLISH a x"), Int(0));
+}
+
+TEST_P(PubSubCommands, OneClientMayHaveManyChannels) {
+  constexpr int kChannels = 10'000;
+  TestClient other(server(), GetParam());
+  std::vector<std::string> words = {"SUBSCRIBE"};
+  for (int i = 0; i < kChannels; ++i) words.push_back("channel:" + std::to_string(i));
+  EXPECT_THAT(other.Run(words), Confirmation("subscribe", "channel:0", 1));
+  EXPECT_EQ(Topics(TopicKind::kChannel), static_cast<size_t>(kChannels));
+  const size_t held_bytes = other.session().HeldBytes();
+  EXPECT_GT(held_bytes, kChannels * sizeof(void*));
+  EXPECT_THAT(Run("PUBLISH channel:9999 x"), Int(1));
+  for (int i = 1; i < kChannels; ++i) {
+    ASSERT_THAT(other.Read(), Confirmation("subscribe", "channel:" + std::to_string(i), i + 1));
+  }
+  EXPECT_THAT(other.Read(), Message("channel:9999", "x"));
+  EXPECT_THAT(other.Run("UNSUBSCRIBE"), Confirmation("unsubscribe", "channel:0", kChannels - 1));
+  EXPECT_EQ(Topics(TopicKind::kChannel), 0u);
+  EXPECT_LT(other.session().HeldBytes(), held_bytes);
+}
+
+TEST_P(PubSubCommands, SubscribersKeepTheirOrderWhenOthersLeave) {
+  constexpr int kClients = 300;
+  std::deque<std::unique_ptr<TestClient>> clients;
+  for (int i = 0; i < kClients; ++i) {
+    clients.push_back(std::make_unique<TestClient>(server(), GetParam()));
+    clients.back()->Run("SUBSCRIBE c");
+  }
+  for (int left = kClients; left > 0; --left) {  // now from the front, now from the back
+    EXPECT_THAT(Run("PUBLISH c " + std::to_string(left)), Int(left));
+    for (auto& each : clients) ASSERT_THAT(each->Read(), Message("c", std::to_string(left)));
+    if (left % 3 == 0) {
+      clients.pop_back();
+    } else {
+      clients.pop_front();
+    }
+  }
+  EXPECT_EQ(Topics(TopicKind::kChannel), 0u);
+}
+
+TEST_P(PubSubCommands, ClientListTellsOfSubscriptions) {
+  TestClient other(server(), GetParam());
+  other.Run("SUBSCRIBE a b c");
+  other.Run("PSUBSCRIBE p");
+  other.Run("SSUBSCRIBE s t");
+  const std::string id = std::to_string(other.session().id);
+  EXPECT_THAT(Run("CLIENT LIST TYPE pubsub").Text(),
+              AllOf(HasSubstr("id=" + id), HasSubstr("flags=P"), HasSubstr(" sub=3 psub=1 ssub=2 ")));
+  EXPECT_THAT(Run("CLIENT LIST TYPE normal").Text(), testing::Not(HasSubstr("id=" + id + " ")));
+  EXPECT_THAT(Run("INFO stats").Text(),
+              HasSubstr("pubsub_channels:3\r\npubsub_patterns:1\r\npubsubshard_channels:2\r\n"));
+  other.Run("UNSUBSCRIBE");
+  other.Run("PUNSUBSCRIBE");
+  other.Run("SUNSUBSCRIBE");
+  EXPECT_THAT(Run("CLIENT LIST ID " + id).Text(), AllOf(HasSubstr("flags=N"), HasSubstr(" sub=0 psub=0 ssub=0 ")));
+  EXPECT_EQ(other.session().subscriptions, nullptr);
+}
+
+TEST_P(PubSubCommands, ResetLeavesTheSubscribedMode) {
+  TestClient other(server(), RespVersion::kResp2);
+  other.Run("SUBSCRIBE a");
+  EXPECT_THAT(other.Run("GET k"), ErrorStartsWith("ERR Can't execute 'get': only (P|S)SUBSCRIBE"));
+  EXPECT_THAT(other.Run("PING"), Bulks({"pong", ""}));
+  EXPECT_THAT(other.Run("RESET"), Simple("RESET"));
+  EXPECT_THAT(other.Run("GET k"), Nil());
+  EXPECT_THAT(other.Run("PING"), Simple("PONG"));
+  EXPECT_EQ(Topics(TopicKind::kChannel), 0u);
+}
+
+TEST_P(PubSubCommands, AnOrdinarySessionHasNoSubscriptions) {
+  Run("SET k v");
+  Run("PUBLISH c x");
+  EXPECT_EQ(client().session().subscriptions, nullptr);
+}
+
+TEST_P(PubSubCommands, PublishingIsNoEffect) {
+  Run("PUBLISH c x");
+  Run("SPUBLISH c x");
+  EXPECT_TRUE(Journaled().empty());
+}
+
+// ---- slow subscribers ----
+
+class SlowSubscribers : public PubSubCommands {
+ protected:
+  SlowSubscribers() : PubSubCommands({"client-output-buffer-limit pubsub 100kb 50kb 10"}) {}
+};
+INSTANTIATE_TEST_SUITE_P(Resp, SlowSubscribers, BothVersions(), VersionName);
+
+TEST_P(SlowSubscribers, AreClosedWhileTheOthersGetEverything) {
+  TestClient before(server(), GetParam());
+  TestClient slow(server(), GetParam());
+  TestClient after(server(), GetParam());
+  for (TestClient* each : {&before, &slow, &after}) each->Run("SUBSCRIBE c");
+  slow.SetReading(TestClient::Reading::kNo);
+  const std::string text(1000, 'x');
+  int64_t receivers = 3;
+  int published = 0;
+  while (receivers == 3) {
+    receivers = Run({"PUBLISH", "c", text}).Integer();
+    ASSERT_LT(++published, 1000);
+    EXPECT_THAT(before.Read(), Message("c", text));
+    EXPECT_THAT(after.Read(), Message("c", text));
+  }
+  EXPECT_GT(published, 100);
+  EXPECT_LT(published, 140);
+  EXPECT_TRUE(slow.Closed());
+  EXPECT_EQ(receivers, 2);
+  EXPECT_THAT(Run("PUBSUB NUMSUB c"), ArrayOf(Bulk("c"), Int(2)));
+}
+
+TEST_P(SlowSubscribers, AreClosedInTheMiddleOfATurn) {
+  TestClient slow(server(), GetParam());
+  TestClient other(server(), GetParam());
+  slow.Run("PSUBSCRIBE *");
+  slow.Run("SUBSCRIBE c");
+  other.Run("SUBSCRIBE c");
+  std::string requests;
+  for (int i = 0; i < 200; ++i) requests += EncodeRequest({"PUBLISH", "c", std::string(1000, 'x')});
+  client().Raw(requests);  // nobody can read before the Turn ends
+  EXPECT_TRUE(slow.Closed());
+  EXPECT_TRUE(other.Closed());
+  EXPECT_THAT(Run("PUBLISH c x"), Int(0));
+}
+
+TEST_P(SlowSubscribers, ShareTheTextOfMessages) {
+  constexpr int kClients = 1000;
+  std::deque<TestClient> clients;
+  for (int i = 0; i < kClients; ++i) {
+    clients.emplace_back(server(), GetParam());
+    clients.back().Run("SUBSCRIBE c");
+    clients.back().SetReading(TestClient::Reading::kNo);
+  }
+  const size_t used_before_bytes = server()->UsedMemory();
+  for (int i = 0; i < 10; ++i) EXPECT_THAT(Run({"PUBLISH", "c", std::string(1000, 'x')}), Int(kClients));
+  for (TestClient& each : clients) {
+    EXPECT_GT(each.session().out.Size(), 10'000u);
+    EXPECT_EQ(each.session().out.Segments(), 1u);
+  }
+  EXPECT_LT(server()->UsedMemory(), used_before_bytes + kClients * 200);
+}
+
+// ---- keyspace events ----
+
+class KeyspaceEvents : public PubSubCommands {
+ protected:
+  KeyspaceEvents() : PubSubCommands({"notify-keyspace-events KEA"}), listener_(server(), RespVersion::kResp3) {
+    listener_.Run("PSUBSCRIBE __key*");
+  }
+  // "set k" for each message on a keyevent channel, "k: set" for those on a keyspace channel.
+  std::vector<std::string> Heard() {
+    std::vector<std::string> heard;
+    for (TestReply reply = listener_.Read(); reply.HasValue(); reply = listener_.Read()) {
+      const std::string channel = reply[2].Text();
+      const std::string name = channel.substr(channel.find(':') + 1);
+      const std::string text = reply[3].Text();
+      heard.push_back(channel.starts_with("__keyspace@") ? name + ": " + text : text + " " + name);
+    }
+    return heard;
+  }
+  TestClient listener_;
+};
+INSTANTIATE_TEST_SUITE_P(Resp, KeyspaceEvents, BothVersions(), VersionName);
+
+using Texts = std::vector<std::string>;
+
+TEST_P(KeyspaceEvents, TellTheKeyFirstThenTheEvent) {
+  Run("SET k v");
+  EXPECT_EQ(Heard(), (Texts{"k: set", "k set"}));
+  Run("SELECT 3");
+  Run("DEL k");
+  Run("LPUSH k a");
+  EXPECT_EQ(Heard(), (Texts{"k: lpush", "k lpush"}));
+}
+
+TEST_P(KeyspaceEvents, FollowTheDirective) {
+  Run("CONFIG SET notify-keyspace-events Kl");
+  Run("SET k v");
+  Run("LPUSH l v");
+  EXPECT_EQ(Heard(), Texts{"l: lpush"});
+  Run("CONFIG SET notify-keyspace-events E$mn");
+  Run("SET m v");
+  Run("GET nosuch");
+  EXPECT_EQ(Heard(), (Texts{"m new", "m set", "nosuch keymiss"}));
+  Run("CONFIG SET notify-keyspace-events ''");
+  Run("SET k v");
+  EXPECT_EQ(Heard(), Texts{});
+}
+
+TEST_P(KeyspaceEvents, TellOfExpiry) {
+  Run("CONFIG SET notify-keyspace-events Ex");
+  Run("SET k v PX 100");
+  Run("SET other v PX 100");
+  clock().AdvanceMs(101);
+  Run("GET k");
+  EXPECT_EQ(Heard(), Texts{"k expired"});
+  server().RunCronFor(1000);
+  EXPECT_EQ(Heard(), Texts{"other expired"});
+}
+
+TEST_P(KeyspaceEvents, AreNoEffects) {
+  Run("SET k v");
+  EXPECT_EQ(Journaled(), Texts{"0: SET k v"});
+}
+
+TEST_P(KeyspaceEvents, WhoChangesAKeyHearsOfItBehindTheReply) {
+  if (!IsResp3()) return;
+  Run("SUBSCRIBE __keyspace@0__:k");
+  EXPECT_EQ(client().Raw(EncodeRequest({"SET", "k", "v"})),
+            "+OK\r\n>3\r\n$7\r\nmessage\r\n$16\r\n__keyspace@0__:k\r\n$3\r\nset\r\n");
+}
+
+}  // namespace
+}  // namespace respite
