@@ -19,6 +19,7 @@ struct StreamId {
   static constexpr StreamId Min() { return {0, 0}; }
   static constexpr StreamId Max() { return {UINT64_MAX, UINT64_MAX}; }
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): the check stumbles over what the compiler makes of it
   friend constexpr auto operator<=>(const StreamId&, const StreamId&) = default;
   constexpr bool IsZero() const { return ms == 0 && seq == 0; }
 

@@ -12,7 +12,7 @@ namespace respite {
 namespace {
 
 Stream StreamOf(Call& call, Bytes key) {
-  const Stream stream = call.db.Read<Stream>(key);
+  Stream stream = call.db.Read<Stream>(key);
   if (!stream.Exists()) throw Refusal{refusals::kNoSuchKey};
   return stream;
 }

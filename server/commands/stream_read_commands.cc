@@ -96,6 +96,7 @@ StreamId IdToReadBehind(Bytes word, const Stream& stream) {
 
 // The request with the IDs that `$` and `+` stood for when it came.
 std::vector<std::string> WithIds(const Call& call, const StreamReadOptions& options, const std::vector<StreamId>& ids) {
+  if (!options.block_ms) return {};  // it is not going to run again
   const std::span<const Bytes> words = call.args.Words();
   std::vector<std::string> request(words.begin(), words.end());
   for (size_t i = 0; i < ids.size(); ++i) {
