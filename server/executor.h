@@ -59,6 +59,7 @@ class Executor {
     return CurrentSession() == &session && (current_->flags & kAnswersWithPushes) != kAnswersWithPushes;
   }
   // Monotonic, as of the last command.
+  int64_t NowUs() const { return last_us_; }
   int64_t NowMs() const { return last_us_ / 1000; }
   int64_t WallMs() const { return (wall_base_us_ + last_us_) / 1000; }
 

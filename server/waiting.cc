@@ -20,7 +20,8 @@ void Waiting::Park(Call& call, const Awaited& awaited) {
   if (kept_deadline_ms_) {
     waiter->deadline_ms = *kept_deadline_ms_;
   } else if (awaited.timeout_ms != 0) {
-    waiter->deadline_ms = server_.executor().NowMs() + awaited.timeout_ms;
+    // Rounded up: nobody waits shorter than asked.
+    waiter->deadline_ms = (server_.executor().NowUs() + 999) / 1000 + awaited.timeout_ms;
   }
   const std::set<Bytes> keys(awaited.keys.begin(), awaited.keys.end());  // each once
   for (Bytes key : keys) {
