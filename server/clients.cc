@@ -22,6 +22,7 @@ void Clients::Remove(Session& session) {
     std::erase(with_messages_, &session);
   }
   std::replace(flushing_.begin(), flushing_.end(), &session, static_cast<Session*>(nullptr));
+  farewell_(session);  // the command during which it closed may have begun something since
   sessions_.erase(session.id);
 }
 

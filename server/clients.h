@@ -58,7 +58,7 @@ class Clients {
   void FlushQueued();
   // No more input, no more output; the transport goes at once.
   void Close(Session& session);
-  // Called with each session that closes, so that nobody keeps it in a list.
+  // Called with each session when it closes and when it is removed, so that nobody keeps it in a list.
   void OnClose(std::function<void(Session&)> farewell) { farewell_ = std::move(farewell); }
 
   // CLIENT PAUSE: sessions whose request waits, in the order in which they came.

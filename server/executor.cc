@@ -37,6 +37,7 @@ Executor::Outcome Executor::Execute(Session& session, const Command* command, st
     }
     if (command == nullptr) throw UnknownCommand(words);
     if (!server_.tracking().Empty()) server_.tracking().KeepWithinLimit();
+    if (session.closing) return Outcome::kDone;  // those messages were too much for it
     const uint32_t flags = EffectiveFlags(session, *command);
     PassGates({server_, session, *command, flags, words});
     if (!session.monitor && server_.pause().Holds(flags)) return Outcome::kPostponed;
@@ -59,15 +60,22 @@ Executor::Outcome Executor::Execute(Session& session, const Command* command, st
   bool succeeded = RunHandler(run);
   current_ = nullptr;
   if (session.waiter != nullptr) {
+    SendDeferredPushes(session);
     if (pass == Pass::kFirst && !server_.clients().Monitors().empty()) FeedMonitors(run);
     return Outcome::kWaiting;
   }
   if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
-  if (!session.deferred_pushes.empty()) session.out.Append(std::exchange(session.deferred_pushes, {}));
+  SendDeferredPushes(session);
   last_us_ = server_.clock().MonotonicUs();
   KeepBooks(run, started_us, succeeded);
   server_.waiting().ServeReady();
   return Outcome::kDone;
+}
+
+void Executor::SendDeferredPushes(Session& session) {
+  if (session.deferred_pushes.empty()) return;
+  session.out.Append(std::exchange(session.deferred_pushes, {}));
+  server_.clients().QueueFlush(session);
 }
 
 void Executor::Queue(Session& session, const Command& command, std::span<const Bytes> words) {

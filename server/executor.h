@@ -81,6 +81,7 @@ class Executor {
   // For client-side caching: what the session has read.
   void NoteReads(const Run& run);
   void Queue(Session& session, const Command& command, std::span<const Bytes> words);
+  void SendDeferredPushes(Session& session);
   void KeepBooks(const Run& run, int64_t started_us, bool succeeded);
   // Tells SLOWLOG and MONITOR.
   void Publish(const Run& run, int64_t duration_us);

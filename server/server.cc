@@ -56,6 +56,10 @@ Server::Server(Parts parts)
 Server::~Server() = default;
 
 void Server::EndTurn() {
+  if (waiting_.HasReady()) {  // keys that went without a command: they expired
+    executor_.StartRun();
+    waiting_.ServeReady();
+  }
   if (clients_.PostponedCount() != 0 && pause_.scope() == Pause::Scope::kNone) ResumePostponed();
   ResumeContinued();
   tracking_.Broadcast();

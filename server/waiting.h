@@ -35,10 +35,12 @@ class Waiting {
   // Answers a session that waits: null for a timeout, an error for CLIENT UNBLOCK … ERROR.
   void End(Session& session, WaitEnd end);
 
-  // Runs the requests that wait for keys which have changed, until no more do. Called after each command.
+  // Runs the requests that wait for keys which have changed, until no more do. Called after each command and at the end
+  // of the Turn.
   void ServeReady() {
     if (!ready_.empty()) ServeAll();
   }
+  bool HasReady() const { return !ready_.empty(); }
   // Answers those whose time is up. Cost: O(of them).
   void EndOverdue();
   // Monotonic; when EndOverdue has something to do next.

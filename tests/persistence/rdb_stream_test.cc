@@ -98,7 +98,7 @@ std::string OldStream(const std::vector<std::string>& elements, uint64_t length 
   out.Text(Packed(elements));
   for (const uint64_t number : {length, uint64_t{6}, uint64_t{0}, uint64_t{1}}) out.Length(number);
   out.Text("g");
-  for (const uint64_t number : {5, 0, 0, 0}) out.Length(number);
+  for (const uint64_t number : {5u, 0u, 0u, 0u}) out.Length(number);
   return out.TakeBuffer();
 }
 

@@ -41,7 +41,7 @@ TEST_P(PubSubCommands, AMessageReachesEachSubscriberInItsOwnProtocol) {
 TEST_P(PubSubCommands, MessagesOfAnyLengthArrive) {
   TestClient other(server(), GetParam());
   other.Run("SUBSCRIBE c");
-  for (size_t length : {0, 1, 4000, 4096, 5000, 16384, 40000}) {
+  for (size_t length : {0u, 1u, 4000u, 4096u, 5000u, 16384u, 40000u}) {
     const std::string text(length, static_cast<char>('a' + length % 26));
     EXPECT_THAT(Run({"PUBLISH", "c", text}), Int(1));
     EXPECT_THAT(other.Read(), Message("c", text)) << length;
@@ -54,12 +54,12 @@ TEST_P(PubSubCommands, ManyMessagesInOneTurnKeepTheirOrder) {
   first.Run("SUBSCRIBE a b");
   second.Run("SUBSCRIBE b");
   std::string requests;
-  for (int i = 0; i < 3000; ++i) {
+  for (size_t i = 0; i < 3000; ++i) {
     requests += EncodeRequest({"PUBLISH", i % 3 == 0 ? "a" : "b", std::to_string(i) + std::string(i % 50, 'x')});
   }
   client().Raw(requests);
   EXPECT_THAT(first.Read(), Confirmation("subscribe", "b", 2));  // the one of `a` was the reply
-  for (int i = 0; i < 3000; ++i) {
+  for (size_t i = 0; i < 3000; ++i) {
     const std::string text = std::to_string(i) + std::string(i % 50, 'x');
     ASSERT_THAT(first.Read(), Message(i % 3 == 0 ? "a" : "b", text));
     if (i % 3 != 0) {

@@ -192,6 +192,15 @@ TEST_P(StreamGroupCommands, WaitForEntriesAndHearOfLosses) {
   EXPECT_THAT(one.Read(), Error("WRONGTYPE Operation against a key holding the wrong kind of value"));
 }
 
+TEST_P(StreamGroupCommands, HearOfAKeyThatExpiredThoughNobodyDoesAnything) {
+  TestClient waiter(server(), GetParam());
+  Run("XGROUP CREATE s g $ MKSTREAM");
+  Run("PEXPIRE s 100");
+  EXPECT_THAT(waiter.Run("XREADGROUP GROUP g c BLOCK 0 STREAMS s >"), NoReply());
+  server().RunCronFor(500);
+  EXPECT_THAT(waiter.Read(), ErrorStartsWith("NOGROUP"));
+}
+
 TEST_P(StreamGroupCommands, JournalWhatBecamePending) {
   Fill(2);
   Run("XREADGROUP GROUP g a STREAMS s >");

@@ -180,6 +180,40 @@ TEST_F(TrackingTest, ABroadcastSurvivesAClientThatOverrunsItsLimit) {
   EXPECT_EQ(server_->tracking().Clients(), 1u);
 }
 
+TEST_F(TrackingTest, AClientThatForgottenKeysCloseRunsNothingMore) {
+  writer_.Run("CONFIG SET client-output-buffer-limit \"normal 100000 0 0\"");
+  reader_.Run("CLIENT TRACKING ON");
+  for (char c : {'a', 'b', 'c'}) reader_.Run({"GET", std::string(60'000, c)});
+  reader_.SetReading(TestClient::Reading::kNo);
+  writer_.Run("CONFIG SET tracking-table-max-keys 1");
+  reader_.Send("BLPOP l 0");
+  EXPECT_TRUE(reader_.Closed());
+  EXPECT_EQ(server_->waiting().Keys(), 0u);
+  writer_.Run("RPUSH l x");
+  EXPECT_THAT(writer_.Run("LLEN l"), Int(1));
+}
+
+TEST_F(TrackingTest, AClientThatIsClosedInItsTransactionLeavesNothingBehind) {
+  writer_.Run("CONFIG SET client-output-buffer-limit \"normal 100000 0 0\"");
+  reader_.Run("MONITOR");
+  reader_.SetReading(TestClient::Reading::kNo);
+  reader_.Send("MULTI");
+  reader_.Send("ECHO " + std::string(60'000, 'x'));
+  reader_.Send("CLIENT TRACKING ON BCAST PREFIX a");
+  reader_.Send("EXEC");
+  EXPECT_TRUE(reader_.Closed());
+  EXPECT_EQ(server_->tracking().Clients(), 0u);
+  EXPECT_EQ(server_->tracking().Prefixes(), 0u);
+}
+
+TEST_F(TrackingTest, MessagesDoNotWaitWithACommandThatWaits) {
+  reader_.Run("CLIENT TRACKING ON");
+  writer_.Run("SET k v PX 50");
+  reader_.Run("GET k");
+  server_.AdvanceMs(51);
+  EXPECT_EQ(Ask("BLPOP k l 0"), Invalidate({"k"}));
+}
+
 struct Refused {
   const char* before;
   const char* line;

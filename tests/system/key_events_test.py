@@ -345,6 +345,9 @@ FLUSHALL <- SET k x
 SWAPDB 0 1 <- SET k x
 DEBUG SLEEP 0
 RESTORE k 0 \\x00\\x01x\\x0b\\x00\\x99\\x99\\x99
+RESTORE k 0 "\\x00\\x01x\\x09\\x00\\xf2r\\xd7\\x93\\xe9n+a" REPLACE <- SET k x PX 1 ; DEBUG SLEEP 0.01
+RESTORE k 0 "\\x00\\x01x\\x09\\x00\\xf2r\\xd7\\x93\\xe9n+a" <- SET k x PX 1 ; DEBUG SLEEP 0.01
+RESTORE k 1 "\\x00\\x01x\\x09\\x00\\xf2r\\xd7\\x93\\xe9n+a" REPLACE ABSTTL <- SET k x PX 1 ; DEBUG SLEEP 0.01
 XADD s 1-1 f v
 XADD s 2-1 f v <- XADD s 1-1 f v
 XADD s MAXLEN 1 2-1 f v <- XADD s 1-1 f v
