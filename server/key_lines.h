@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <string>
 #include <unordered_map>
@@ -31,6 +32,8 @@ class KeyLines {
    public:
     const KeyName& Name() const { return row_->first; }
     Member& operator*() const { return *at_; }
+    // By key, in no order that means anything: a member that stands at each key once can be kept in a set.
+    bool operator<(const Place& other) const { return std::less<>()(row_, other.row_); }
 
    private:
     friend KeyLines;

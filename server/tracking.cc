@@ -97,6 +97,8 @@ void Tracking::KeepWithinLimit() {
     rounds_over_limit_ = 0;
     return;
   }
+  constexpr float kSparse = 0.1F;
+  if (readers_.load_factor() < kSparse) readers_.rehash(0);  // else it takes long to meet a key by chance
   for (size_t left = kKeysPerRound * ++rounds_over_limit_; left > 0 && readers_.size() > limit; --left) {
     size_t bucket = random_.Below(readers_.bucket_count());
     while (readers_.bucket_size(bucket) == 0) bucket = (bucket + 1) % readers_.bucket_count();
@@ -164,7 +166,7 @@ void Tracking::Broadcast() {
 }
 
 void Tracking::OnFlush() {
-  readers_.clear();
+  Readers(0, readers_.hash_function()).swap(readers_);  // its memory goes with the keys
   items_ = 0;
   if (clients_ == 0) return;
   std::vector<uint64_t> ids;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -57,7 +58,7 @@ class Transaction {
   void End();
   size_t HeldBytes() const;
 
-  std::vector<KeyLines<Watcher>::Place> watched;  // WatchedKeys fills and empties it
+  std::set<KeyLines<Watcher>::Place> watched;  // each key once; WatchedKeys fills and empties it
 
  private:
   struct Queued {

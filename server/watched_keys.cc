@@ -6,12 +6,9 @@ namespace respite {
 
 void WatchedKeys::Watch(Session& session, Bytes key, int64_t now_ms) {
   Transaction& transaction = session.EnsureTransaction();
-  const bool watches = std::any_of(transaction.watched.begin(), transaction.watched.end(), [&](const auto& place) {
-    return place.Name().db == session.db && place.Name().key == key;
-  });
-  if (watches) return;
-  transaction.watched.push_back(
-      lines_.Add(session.db, key, {.session = &session, .was_expired = IsExpired(session.db, key, now_ms)}));
+  const Watcher watcher{.session = &session, .was_expired = IsExpired(session.db, key, now_ms)};
+  const auto place = lines_.Add(session.db, key, watcher);
+  if (!transaction.watched.insert(place).second) lines_.Remove(place);
 }
 
 void WatchedKeys::Forget(Session& session) {

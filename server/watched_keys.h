@@ -11,7 +11,7 @@ class WatchedKeys {
   WatchedKeys(Keyspace& keyspace, uint64_t seed) : keyspace_(keyspace), lines_(seed) {}
 
   bool Empty() const { return lines_.Empty(); }
-  // Nothing new when the session watches it already. Cost: O(keys that the session watches).
+  // Nothing new when the session watches it already. Cost: O(log n) for n keys that the session watches.
   void Watch(Session& session, Bytes key, int64_t now_ms);
   // UNWATCH, the end of a transaction or of a session. Cost: O(keys that the session watches).
   void Forget(Session& session);
