@@ -12,6 +12,8 @@ A transcript is a text file:
     >> *1\\r\\n$x\\r\\n                 bytes sent as they are (same escapes)
     -ERR Protocol error: invalid bulk length
     !closed                          the server closes this connection
+    other> BLPOP k 0
+    !waits                           nothing comes as yet; `other<` reads it when it does
     other> PING                      a request over another connection, named `other`
     +PONG
     other<                           what that connection gets unasked: a message of a channel, say
@@ -25,9 +27,11 @@ A transcript is a text file:
     python3 tests/system/transcripts_test.py --fill PROGRAM FILE...
 
 writes into the files what PROGRAM answers, keeping `?` and `7.2:`."""
+import contextlib
 import glob
 import os
 import re
+import select
 import sys
 import unittest
 
@@ -143,11 +147,19 @@ class Player:
             self.clients[name] = self.server.client()
         return self.clients[name]
 
+    def waits(self, client):
+        """Whether nothing came, although the server has answered somebody else since."""
+        with contextlib.closing(self.server.client()) as onlooker:
+            onlooker.run("PING")
+        return not client.buffer and not select.select([client.socket], [], [], 0)[0]
+
     def lines(self, step):
         """Sends the request and reads as many replies as are expected (one at least, unless nothing is)."""
         client = self.client(step.name)
         if not step.silent:
             client.send(step.request())
+        if step.expected == ["!waits"] and self.waits(client):
+            return step.expected
         lines = []
         try:
             while len(lines) < len(step.expected) and lines == step.expected[:len(lines)]:
@@ -163,6 +175,8 @@ class Player:
         if not step.silent:
             client.send(step.request())
         try:
+            if step.expected == ["!waits"]:
+                return step.expected if self.waits(client) else lines_of(client.read())
             if step.expected in (["?"], ["!closed"]):
                 return step.expected if step.expected == ["!closed"] else [client.read() and "?"]
             lines = lines_of(client.read())
