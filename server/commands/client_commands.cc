@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "server/call.h"
-#include "server/commands/client_tracking.h"
 #include "server/client_attributes.h"
 #include "server/client_text.h"
+#include "server/commands/client_tracking.h"
 #include "server/commands/families.h"
 #include "server/commands/timeout.h"
 #include "server/help.h"
@@ -423,9 +423,9 @@ struct Client {
                                        .group = CommandGroup::kConnection,
                                        .arity = -2};
   static constexpr auto kSubcommands =
-      Family<ClientCaching, ClientGetName, ClientGetRedir, ClientHelp, ClientId, ClientInfo, ClientKill, ClientList, ClientNoEvict,
-             ClientNoTouch, ClientPause, ClientReply, ClientSetInfo, ClientSetName, ClientTracking, ClientTrackingInfo, ClientUnblock,
-             ClientUnpause>();
+      Family<ClientCaching, ClientGetName, ClientGetRedir, ClientHelp, ClientId, ClientInfo, ClientKill, ClientList,
+             ClientNoEvict, ClientNoTouch, ClientPause, ClientReply, ClientSetInfo, ClientSetName, ClientTracking,
+             ClientTrackingInfo, ClientUnblock, ClientUnpause>();
 };
 
 constexpr auto kClientCommands = Family<Client>();

@@ -66,7 +66,8 @@ void CheckPrefixes(const TrackingRequest& request, const TrackingOptions* old) {
       }
     }
     for (size_t j = i + 1; j < request.prefixes.size(); ++j) {
-      if (Overlap(prefix, request.prefixes[j])) throw refusals::PrefixOverlap(prefix, "another provided", request.prefixes[j]);
+      if (Overlap(prefix, request.prefixes[j]))
+        throw refusals::PrefixOverlap(prefix, "another provided", request.prefixes[j]);
     }
   }
 }
