@@ -49,6 +49,7 @@ TEST(SharedLog, AFullLogIsReplaced) {
   SharedLog log;
   const std::string text(4000, 'x');
   std::vector<BlobPart> parts;
+  parts.reserve(5);
   for (int i = 0; i < 5; ++i) parts.push_back(Written(log, text));
   EXPECT_TRUE(parts[3].blob.Is(parts[0].blob));
   EXPECT_FALSE(parts[4].blob.Is(parts[0].blob));

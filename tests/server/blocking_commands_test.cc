@@ -439,6 +439,7 @@ TEST_P(BlockingCommands, CountTheirChangesAndCalls) {
 TEST_P(BlockingCommands, WaitOnManyKeysByMany) {
   constexpr int kClients = 10'000;
   std::vector<std::unique_ptr<TestClient>> waiters;
+  waiters.reserve(kClients);
   for (int i = 0; i < kClients; ++i) waiters.push_back(Client());
   for (int i = 0; i < kClients; ++i) {
     waiters[static_cast<size_t>(i)]->Send("BLPOP " + std::to_string(i) + " common 1000");
