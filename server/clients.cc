@@ -48,7 +48,6 @@ void Clients::Close(Session& session) {
   if (session.closing) return;
   session.closing = true;
   RemoveMonitor(session);
-  session.subscriptions.reset();
   farewell_(session);
   if (std::exchange(session.postponed_listed, false)) std::erase(postponed_, &session);
   if (session.transport != nullptr) session.transport->Close();

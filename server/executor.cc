@@ -43,6 +43,9 @@ Executor::Outcome Executor::Execute(Session& session, const Command* command, st
     if (!session.monitor && server_.pause().Holds(flags)) return Outcome::kPostponed;
   } catch (const Refusal& refusal) {
     Reject(session, command, refusal);
+    // Redis: so that monitors see where the transaction ends.
+    const bool ends = command != nullptr && command->Spec().ends_transaction;
+    if (ends && !server_.clients().Monitors().empty()) FeedMonitors({session, *command, words, blobs, pass});
     return Outcome::kDone;
   }
 

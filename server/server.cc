@@ -182,7 +182,7 @@ void Server::Push(Session& session, Bytes message) {
     return;
   }
   session.out.Append(message);
-  clients_.QueueFlush(session);
+  clients_.QueueMessages(session);
   limits_.CheckOutput(session, executor_.NowMs(), ClientLimits::Moment::kReply);
 }
 
@@ -192,6 +192,7 @@ void Server::DropTransaction(Session& session) {
 }
 
 void Server::ForgetSession(Session& session) {
+  session.subscriptions.reset();
   waiting_.Forget(session);
   tracking_.Disable(session);
   watched_keys_.Forget(session);

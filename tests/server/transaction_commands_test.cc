@@ -76,6 +76,25 @@ TEST_P(TransactionCommands, ARefusedExecSaysWhyAndEndsTheTransaction) {
   EXPECT_THAT(Run("SET k 2"), Ok());
 }
 
+TEST_P(TransactionCommands, MonitorsSeeARefusedExec) {
+  TestClient monitor(server());
+  monitor.Run("MONITOR");
+  Run("MULTI");
+  Run("EXEC now");
+  EXPECT_THAT(monitor.Read().Text(), testing::HasSubstr("\"MULTI\""));
+  EXPECT_THAT(monitor.Read().Text(), testing::HasSubstr("\"EXEC\" \"now\""));
+}
+
+TEST_P(TransactionCommands, ClientListShowsStatesInRedisOrder) {
+  TestClient busy(server(), RespVersion::kResp3);
+  for (const char* line :
+       {"CLIENT TRACKING ON BCAST", "CLIENT NO-TOUCH ON", "CLIENT NO-EVICT ON", "WATCH k", "SUBSCRIBE c"})
+    busy.Run(line);
+  Run("SET k 1");
+  busy.Run("MULTI");
+  EXPECT_THAT(Run("CLIENT LIST ID " + std::to_string(busy.session().id)).Text(), testing::HasSubstr(" flags=PxtBdeT "));
+}
+
 TEST_P(TransactionCommands, NestingIsRefusedAndBreaksNothing) {
   Run("MULTI");
   EXPECT_THAT(Run("MULTI"), Error(refusals::kNestedMulti));
@@ -111,7 +130,7 @@ TEST_P(TransactionCommands, ResetAndTheEndOfTheClientLeaveTheTransaction) {
   EXPECT_THAT(Other("GET k"), Bulk("3"));
 }
 
-TEST_P(TransactionCommands, ABreakOfTheLimitsEndsTheClientAndNotTheTransaction) {
+TEST_P(TransactionCommands, WhoKillsItselfInsideStillRunsTheRest) {
   Run("MULTI");
   Run("SET a 1");
   Run("CLIENT KILL ID " + std::to_string(client().session().id) + " SKIPME NO");
