@@ -157,6 +157,7 @@ class DbView {
   void AlsoTouched(Bytes key, KeyEvent event) { unit_->AlsoTouched(index_, key, event); }
   void TouchedSilently(Bytes key) { unit_->TouchedSilently(index_, key); }
   void Announce(Bytes key, KeyEvent event) { unit_->Announce(index_, key, event); }
+  void Wake(Bytes key) { unit_->Wake(index_, key); }
   void Count(uint64_t changes) { unit_->Count(changes); }
 
  private:

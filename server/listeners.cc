@@ -14,6 +14,10 @@ void Listeners::OnEvent(int db, Bytes key, KeyEvent event) {
   if (server_.settings().notify_keyspace_events != 0) server_.key_notifications().OnEvent(db, key, event);
 }
 
+void Listeners::OnWake(int db, Bytes key) {
+  if (!server_.waiting().Empty()) server_.waiting().OnChange(db, key);
+}
+
 void Listeners::OnFlush(std::span<const int> dbs) {
   for (int db : dbs) {
     server_.watched_keys().OnFlush(db);

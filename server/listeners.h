@@ -13,6 +13,7 @@ class Listeners final : public ChangeListener {
 
   void OnChange(int db, Bytes key) override;
   void OnEvent(int db, Bytes key, KeyEvent event) override;
+  void OnWake(int db, Bytes key) override;
   void OnFlush(std::span<const int> dbs) override;
   void OnSwap(int one, int other) override;
 

@@ -42,6 +42,8 @@ class ChangeListener {
   // A key came, went, or has another value.
   virtual void OnChange(int db, Bytes key) = 0;
   virtual void OnEvent(int db, Bytes key, KeyEvent event) = 0;
+  // Who waits for a key is to look again, though it has the value it had.
+  virtual void OnWake(int db, Bytes key) = 0;
   // These databases are about to lose all their keys.
   virtual void OnFlush(std::span<const int> dbs) = 0;
   // Two databases changed places.
@@ -160,6 +162,10 @@ class Unit {
   // The event that goes with what Count reported.
   void Announce(int db, Bytes key, KeyEvent event) {
     if (floor_.listener != nullptr) floor_.listener->OnEvent(db, key, event);
+  }
+  // Something is different for those who wait for a key (their group is gone).
+  void Wake(int db, Bytes key) {
+    if (floor_.listener != nullptr) floor_.listener->OnWake(db, key);
   }
   // A key came into being; its value is reported by Touched.
   void Created(int db, Bytes key) {

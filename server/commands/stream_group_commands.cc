@@ -137,7 +137,8 @@ struct XGroupDestroy {
     auto [key, name] = call.args.Take<Bytes, Bytes>();
     Edit<Stream> stream = OpenStream(call, key);
     const bool destroyed = stream->Log().DestroyGroup(name);
-    if (destroyed) stream.Touched("xgroup-destroy");  // those who wait for the group must hear of it
+    if (destroyed) GroupChanged(call, key, "xgroup-destroy");
+    if (destroyed) call.db.Wake(key);  // those who wait for the group must hear of it
     call.reply.Integer(destroyed ? 1 : 0);
   }
 };

@@ -16,6 +16,7 @@ class EventRecorder final : public ChangeListener {
   void OnEvent(int, Bytes key, KeyEvent event) override {
     if (event.Kind() != kNotifyKeyMiss) events_.push_back(std::string(event.Name()) + " " + std::string(key));
   }
+  void OnWake(int, Bytes) override {}
   void OnFlush(std::span<const int>) override {}
   void OnSwap(int, int) override {}
   std::vector<std::string> Take() { return std::exchange(events_, {}); }

@@ -164,6 +164,20 @@ TEST_P(TransactionCommands, WatchSeesNoChangeWhereThereIsNone) {
   }
 }
 
+// Redis: who reads a stream, and how far, is no part of its value.
+TEST_P(TransactionCommands, WatchDoesNotSeeGroups) {
+  for (const char* change : {"XGROUP CREATE s h 0", "XGROUP SETID s g 0", "XREADGROUP GROUP g c STREAMS s >",
+                             "XACK s g 1-1", "XGROUP DELCONSUMER s g c", "XGROUP DESTROY s g"}) {
+    Run("DEL s");
+    Run("XADD s 1-1 f v");
+    Run("XGROUP CREATE s g 0");
+    Run("XREADGROUP GROUP g c COUNT 1 STREAMS s >");
+    Run("WATCH s");
+    Other(change);
+    EXPECT_TRUE(Goes()) << change;
+  }
+}
+
 TEST_P(TransactionCommands, WatchIsPerDatabase) {
   Run("SET k 1");
   Run("WATCH k");
