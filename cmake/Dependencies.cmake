@@ -18,8 +18,17 @@ target_compile_definitions(respite_asio INTERFACE ASIO_STANDALONE ASIO_NO_DEPREC
 target_include_directories(respite_asio SYSTEM INTERFACE ${RESPITE_ASIO_INCLUDE_DIR})
 target_link_libraries(respite_asio INTERFACE Threads::Threads)
 
-# Lua 5.4: required now so that machines are ready, linked once scripting/ exists.
-pkg_check_modules(LUA REQUIRED IMPORTED_TARGET lua5.4)
+# Lua 5.4, in the variant compiled as C++: its errors are exceptions, so that destructors run. Static, since scripting/
+# stands before some functions inside it (scripting/lua51_numbers.cc). With it, the libraries for JSON and bit operations
+# that Redis brings, too.
+find_path(RESPITE_LUA_INCLUDE_DIR lua.h PATH_SUFFIXES lua5.4 REQUIRED)
+find_library(RESPITE_LUA_LIBRARY NAMES liblua5.4-c++.a REQUIRED)
+find_library(RESPITE_LUA_CJSON_LIBRARY NAMES liblua5.4-cjson.a REQUIRED)
+find_library(RESPITE_LUA_BITOP_LIBRARY NAMES liblua5.4-bitop.a REQUIRED)
+add_library(respite_lua INTERFACE)
+target_include_directories(respite_lua SYSTEM INTERFACE ${RESPITE_LUA_INCLUDE_DIR})
+target_link_libraries(respite_lua INTERFACE ${RESPITE_LUA_CJSON_LIBRARY} ${RESPITE_LUA_BITOP_LIBRARY}
+                                            ${RESPITE_LUA_LIBRARY} m)
 
 # LZF for RDB files, from the sources that the distribution's package brings for this purpose: nothing to load at start.
 find_package(liblzf REQUIRED)

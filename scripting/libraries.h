@@ -1,0 +1,18 @@
+// The libraries that scripts find as globals, beside Lua's own. Each function opens one: it leaves the library's table
+// on the stack and returns 1, as lua_CFunction demands. All are safe to give to untrusted scripts.
+#pragma once
+
+#include "scripting/lua_api.h"
+
+namespace respite {
+
+// JSON: the library that Redis brings (lua-cjson 2.1), with a guard against documents that it cannot hold.
+int OpenCjson(lua_State* lua);
+// MessagePack: pack, unpack, unpack_one, unpack_limit.
+int OpenCmsgpack(lua_State* lua);
+// Bit operations on 32-bit numbers (LuaBitOp).
+int OpenBit(lua_State* lua);
+// C structures: pack, unpack, size.
+int OpenStruct(lua_State* lua);
+
+}  // namespace respite

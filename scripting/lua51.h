@@ -1,0 +1,23 @@
+// Lua 5.1 on Lua 5.4: scripts are written for 5.1, whose numbers are all doubles and whose libraries had other names.
+//
+// Numbers: the linker puts functions of ours before a few inside Lua (lua51_numbers.cc), so that numerals, numbers read
+// from text and the results of libraries are doubles, and every number looks as 5.1 writes it. Integers remain where
+// nobody sees them: lengths and the keys of tables.
+#pragma once
+
+#include <string>
+
+#include "base/bytes.h"
+#include "scripting/lua_api.h"
+
+namespace respite {
+
+// Opens base, table, string, math and coroutine as in 5.1, into the table of globals. What gives access to the world
+// outside (files, print, bytecode) is not there.
+void OpenLua51(lua_State* lua);
+
+// The source text as 5.4 has to see it to read it as 5.1 does: escape sequences that 5.1 does not know stand for the
+// character behind the backslash. Lines keep their numbers. Cost: O(n).
+std::string AdaptSource(Bytes source);
+
+}  // namespace respite
