@@ -1,5 +1,5 @@
-// The C interface of Lua 5.4, in the variant of the library that is compiled as C++: lua_error throws, so destructors on
-// its way run. Exceptions of ours must not get into Lua's frames: it would take them for errors of its own.
+// The C interface of Lua 5.4, in the variant of the library that is compiled as C++: lua_error throws, so destructors
+// on its way run. Exceptions of ours must not get into Lua's frames: it would take them for errors of its own.
 #pragma once
 
 extern "C" {
