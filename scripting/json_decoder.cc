@@ -1,0 +1,359 @@
+// JSON as values of Lua. See json.h.
+//
+// A text of Lua has an octet 0 behind its end, so one look at the next octet needs no question whether there is one.
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/bytes.h"
+#include "scripting/json.h"
+#include "scripting/lib_support.h"
+
+namespace respite {
+namespace {
+
+enum class Token : uint8_t {
+  kObjectBegin,
+  kObjectEnd,
+  kArrayBegin,
+  kArrayEnd,
+  kText,
+  kNumber,
+  kBoolean,
+  kNull,
+  kColon,
+  kComma,
+  kEnd,
+  kBlank,
+  kWord,  // one of several, to be looked at
+  kError
+};
+
+// As they are called in errors.
+constexpr std::array<const char*, 11> kTokenNames = {"T_OBJ_BEGIN", "T_OBJ_END", "T_ARR_BEGIN", "T_ARR_END",
+                                                     "T_STRING",    "T_NUMBER",  "T_BOOLEAN",   "T_NULL",
+                                                     "T_COLON",     "T_COMMA",   "T_END"};
+
+constexpr std::array<Token, 256> kTokens = [] {
+  std::array<Token, 256> tokens{};
+  tokens.fill(Token::kError);
+  for (char c : Bytes("fiInNt+-0123456789")) tokens[static_cast<uint8_t>(c)] = Token::kWord;
+  for (char c : Bytes(" \t\n\r")) tokens[static_cast<uint8_t>(c)] = Token::kBlank;
+  tokens['"'] = Token::kText;
+  tokens['{'] = Token::kObjectBegin;
+  tokens['}'] = Token::kObjectEnd;
+  tokens['['] = Token::kArrayBegin;
+  tokens[']'] = Token::kArrayEnd;
+  tokens[':'] = Token::kColon;
+  tokens[','] = Token::kComma;
+  tokens['\0'] = Token::kEnd;
+  return tokens;
+}();
+
+// What the letter behind a backslash means; 0 for those that mean nothing. 'u' is one of its own.
+constexpr std::array<char, 256> kEscaped = [] {
+  std::array<char, 256> escaped{};
+  escaped['"'] = '"';
+  escaped['\\'] = '\\';
+  escaped['/'] = '/';
+  escaped['b'] = '\b';
+  escaped['t'] = '\t';
+  escaped['n'] = '\n';
+  escaped['f'] = '\f';
+  escaped['r'] = '\r';
+  return escaped;
+}();
+
+// The value of four hexadecimal digits; -1 if they are not. Stops at the first that is none.
+int HexNumber(const char* digits) {
+  int number = 0;
+  for (int i = 0; i < 4; ++i) {
+    const char c = LowerChar(digits[i]);
+    if (IsDigit(c)) {
+      number = number * 16 + (c - '0');
+    } else if (c >= 'a' && c <= 'f') {
+      number = number * 16 + (c - 'a' + 10);
+    } else {
+      return -1;
+    }
+  }
+  return number;
+}
+
+class Decoder {
+ public:
+  Decoder(lua_State* lua, const JsonConfig& config, const char* text)
+      : lua_(lua), config_(config), begin_(text), next_(text), unescaped_(lua) {}
+
+  void PushDocument() {
+    PushValue(NextToken());
+    const Token behind = NextToken();
+    if (behind != Token::kEnd) Refuse("the end", behind);
+  }
+
+ private:
+  // --- tokens ---
+
+  // Reads the next token. Of a text or number, text_ or number_ tells the value.
+  Token NextToken() {
+    Token token = kTokens[static_cast<uint8_t>(*next_)];
+    while (token == Token::kBlank) token = kTokens[static_cast<uint8_t>(*++next_)];
+    token_begin_ = next_;
+    switch (token) {
+      case Token::kText:
+        return ReadText();
+      case Token::kWord:
+        return ReadWord();
+      case Token::kError:
+        return Fail("invalid token");
+      case Token::kEnd:
+        return token;
+      default:
+        ++next_;
+        return token;
+    }
+  }
+
+  Token Fail(const char* error) {
+    error_ = error;
+    token_begin_ = next_;
+    return Token::kError;
+  }
+
+  Token ReadWord() {
+    const char first = *next_;
+    if (first == '-' || IsDigit(first)) {
+      if (!config_.decode_invalid_numbers && IsInvalidNumber()) return Fail("invalid number");
+      return ReadNumber();
+    }
+    if (Skip("true")) return ReadBoolean(1);
+    if (Skip("false")) return ReadBoolean(0);
+    if (Skip("null")) return Token::kNull;
+    if (config_.decode_invalid_numbers && IsInvalidNumber()) return ReadOddNumber();
+    return Fail("invalid token");
+  }
+
+  bool Skip(Bytes word) {
+    if (std::strncmp(next_, word.data(), word.size()) != 0) return false;
+    next_ += word.size();
+    return true;
+  }
+
+  Token ReadBoolean(int value) {
+    boolean_ = value;
+    return Token::kBoolean;
+  }
+
+  // Numbers that strtod() takes and JSON does not: a plus, hexadecimal, leading zeros, infinity, NaN.
+  bool IsInvalidNumber() const {
+    if (*next_ == '+') return true;
+    const char* digits = *next_ == '-' ? next_ + 1 : next_;
+    if (*digits == '0') return LowerChar(digits[1]) == 'x' || IsDigit(digits[1]);
+    const Bytes start(digits, strnlen(digits, 3));
+    return EqualsIgnoreCase(start, "inf") || EqualsIgnoreCase(start, "nan");
+  }
+
+  Token ReadNumber() {
+    const char* digits = *next_ == '-' ? next_ + 1 : next_;
+    if (!IsDigit(*digits) || (*digits == '0' && LowerChar(digits[1]) == 'x')) return ReadOddNumber();
+    // Integers that a double holds exactly need no more than this.
+    constexpr int kExactDigits = 15;
+    const char* end = digits;
+    int64_t integer = 0;
+    while (IsDigit(*end) && end - digits < kExactDigits) integer = integer * 10 + (*end++ - '0');
+    if (!IsDigit(*end) && *end != '.' && LowerChar(*end) != 'e') {
+      number_ = static_cast<double>(integer);
+      if (*next_ == '-') number_ = -number_;
+      next_ = end;
+      return Token::kNumber;
+    }
+    while (IsDigit(*end) || *end == '.' || *end == '+' || *end == '-' || LowerChar(*end) == 'e') ++end;
+    const std::from_chars_result result = std::from_chars(next_, end, number_);
+    if (result.ec != std::errc()) return ReadOddNumber();
+    next_ = result.ptr;
+    return Token::kNumber;
+  }
+
+  // All forms, and all that overflow.
+  Token ReadOddNumber() {
+    char* end = nullptr;
+    number_ = std::strtod(next_, &end);
+    if (end == next_) return Fail("invalid number");
+    next_ = end;
+    return Token::kNumber;
+  }
+
+  // --- texts ---
+
+  static bool IsPlain(char c) { return c != '"' && c != '\\' && c != '\0'; }
+
+  Token ReadText() {
+    const char* plain = ++next_;
+    while (IsPlain(*next_)) ++next_;
+    if (*next_ == '"') {
+      text_ = Bytes(plain, static_cast<size_t>(next_ - plain));
+      ++next_;
+      return Token::kText;
+    }
+    unescaped_.Clear();
+    while (*next_ != '"') {
+      unescaped_.Append(Bytes(plain, static_cast<size_t>(next_ - plain)));
+      if (*next_ == '\0') return Fail("unexpected end of string");
+      if (const char* error = ReadEscape()) return Fail(error);
+      plain = next_;
+      while (IsPlain(*next_)) ++next_;
+    }
+    unescaped_.Append(Bytes(plain, static_cast<size_t>(next_ - plain)));
+    ++next_;
+    text_ = unescaped_.View();
+    return Token::kText;
+  }
+
+  // Reads what a backslash begins. Returns what is wrong with it, and stays, or null.
+  const char* ReadEscape() {
+    const char letter = next_[1];
+    if (letter == 'u') return ReadUnicodeEscape();
+    const char meaning = kEscaped[static_cast<uint8_t>(letter)];
+    if (meaning == 0) return "invalid escape code";
+    unescaped_.Append(meaning);
+    next_ += 2;
+    return nullptr;
+  }
+
+  const char* ReadUnicodeEscape() {
+    constexpr const char* kError = "invalid unicode escape code";
+    constexpr ptrdiff_t kSize = 6;  // \uxxxx
+    const int first = HexNumber(next_ + 2);
+    if (first < 0) return kError;
+    if (first < 0xd800 || first > 0xdfff) {
+      AppendUtf8(static_cast<uint32_t>(first));
+      next_ += kSize;
+      return nullptr;
+    }
+    // A surrogate, which must be the first of a pair.
+    if (first >= 0xdc00 || next_[kSize] != '\\' || next_[kSize + 1] != 'u') return kError;
+    const int second = HexNumber(next_ + kSize + 2);
+    if (second < 0xdc00 || second > 0xdfff) return kError;
+    AppendUtf8(0x10000 + (static_cast<uint32_t>(first - 0xd800) << 10 | static_cast<uint32_t>(second - 0xdc00)));
+    next_ += 2 * kSize;
+    return nullptr;
+  }
+
+  void AppendUtf8(uint32_t codepoint) {
+    const auto last = [&](int shift) { return static_cast<char>(0x80 | (codepoint >> shift & 0x3f)); };
+    if (codepoint < 0x80) return unescaped_.Append(static_cast<char>(codepoint));
+    if (codepoint < 0x800) {
+      unescaped_.Append(static_cast<char>(0xc0 | codepoint >> 6));
+    } else {
+      if (codepoint < 0x10000) {
+        unescaped_.Append(static_cast<char>(0xe0 | codepoint >> 12));
+      } else {
+        unescaped_.Append(static_cast<char>(0xf0 | codepoint >> 18));
+        unescaped_.Append(last(12));
+      }
+      unescaped_.Append(last(6));
+    }
+    unescaped_.Append(last(0));
+  }
+
+  // --- values ---
+
+  void PushValue(Token token) {
+    switch (token) {
+      case Token::kText:
+        return static_cast<void>(PushText());
+      case Token::kNumber:
+        return lua_pushnumber(lua_, number_);
+      case Token::kBoolean:
+        return lua_pushboolean(lua_, boolean_);
+      case Token::kNull:
+        return lua_pushlightuserdata(lua_, nullptr);
+      case Token::kObjectBegin:
+        return PushObject();
+      case Token::kArrayBegin:
+        return PushArray();
+      default:
+        Refuse("value", token);
+    }
+  }
+
+  void PushText() { PushBytes(lua_, text_); }
+
+  void PushObject() {
+    Descend(3);
+    lua_createtable(lua_, 0, 0);
+    Token token = NextToken();
+    if (token != Token::kObjectEnd) {
+      PushMember(token);
+      while ((token = NextToken()) == Token::kComma) PushMember(NextToken());
+      if (token != Token::kObjectEnd) Refuse("comma or object end", token);
+    }
+    --depth_;
+  }
+
+  // Sets one field of the table on top of the stack.
+  void PushMember(Token key) {
+    if (key != Token::kText) Refuse("object key string", key);
+    PushText();
+    const Token colon = NextToken();
+    if (colon != Token::kColon) Refuse("colon", colon);
+    PushValue(NextToken());
+    lua_rawset(lua_, -3);
+  }
+
+  void PushArray() {
+    Descend(2);
+    lua_createtable(lua_, 0, 0);
+    Token token = NextToken();
+    if (token != Token::kArrayEnd) {
+      PushValue(token);
+      lua_rawseti(lua_, -2, 1);
+      for (lua_Integer i = 2; (token = NextToken()) == Token::kComma; ++i) {
+        PushValue(NextToken());
+        lua_rawseti(lua_, -2, i);
+      }
+      if (token != Token::kArrayEnd) Refuse("comma or array end", token);
+    }
+    --depth_;
+  }
+
+  void Descend(size_t slots) {
+    ++depth_;
+    if (depth_ <= config_.decode_max_depth && ReserveSlots(lua_, slots)) return;
+    luaL_error(lua_, "Found too many nested data structures (%d) at character %d", depth_,
+               static_cast<int>(next_ - begin_));
+  }
+
+  void Refuse(const char* expected, Token found) {
+    const char* name = found == Token::kError ? error_ : kTokenNames[static_cast<size_t>(found)];
+    luaL_error(lua_, "Expected %s but found %s at character %d", expected, name,
+               static_cast<int>(token_begin_ - begin_) + 1);
+  }
+
+  lua_State* lua_;
+  const JsonConfig& config_;
+  const char* const begin_;
+  const char* next_;
+  const char* token_begin_ = nullptr;
+  const char* error_ = nullptr;
+  int depth_ = 0;
+  int boolean_ = 0;
+  double number_ = 0;
+  Bytes text_;
+  LuaBuffer unescaped_;
+};
+
+}  // namespace
+
+void DecodeJson(lua_State* lua, const JsonConfig& config, int index) {
+  size_t size = 0;
+  const char* text = luaL_checklstring(lua, index, &size);
+  if (size >= 2 && (text[0] == '\0' || text[1] == '\0')) {
+    luaL_error(lua, "JSON parser does not support UTF-16 or UTF-32");
+  }
+  Decoder(lua, config, text).PushDocument();
+}
+
+}  // namespace respite

@@ -1,0 +1,211 @@
+// Values of Lua as JSON. See json.h.
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "base/bytes.h"
+#include "scripting/json.h"
+#include "scripting/lib_support.h"
+
+namespace respite {
+namespace {
+
+// The letter behind the backslash for each octet; 0 where the octet stands for itself, 'u' for \u00xx.
+constexpr std::array<char, 256> kEscapes = [] {
+  std::array<char, 256> escapes{};
+  for (size_t octet = 0; octet < 0x20; ++octet) escapes[octet] = 'u';
+  escapes[0x7f] = 'u';
+  escapes['\b'] = 'b';
+  escapes['\t'] = 't';
+  escapes['\n'] = 'n';
+  escapes['\f'] = 'f';
+  escapes['\r'] = 'r';
+  escapes['"'] = '"';
+  escapes['\\'] = '\\';
+  escapes['/'] = '/';
+  return escapes;
+}();
+
+class Encoder {
+ public:
+  Encoder(lua_State* lua, const JsonConfig& config) : lua_(lua), config_(config), out_(lua) {}
+
+  Bytes View() const { return out_.View(); }
+
+  // Appends the value on top of the stack and leaves it there.
+  void AppendTop(int depth) {
+    switch (lua_type(lua_, -1)) {
+      case LUA_TSTRING:
+        return AppendText(-1);
+      case LUA_TNUMBER:
+        return AppendNumber(-1);
+      case LUA_TBOOLEAN:
+        return out_.Append(lua_toboolean(lua_, -1) != 0 ? Bytes("true") : Bytes("false"));
+      case LUA_TTABLE:
+        return AppendTable(depth + 1);
+      case LUA_TNIL:
+        return out_.Append(Bytes("null"));
+      case LUA_TLIGHTUSERDATA:
+        if (lua_touserdata(lua_, -1) == nullptr) return out_.Append(Bytes("null"));
+        [[fallthrough]];
+      default:
+        Refuse(-1, "type not supported");
+    }
+  }
+
+ private:
+  void Refuse(int index, const char* reason) {
+    luaL_error(lua_, "Cannot serialise %s: %s", lua_typename(lua_, lua_type(lua_, index)), reason);
+  }
+
+  void AppendText(int index) {
+    size_t size = 0;
+    const char* text = lua_tolstring(lua_, index, &size);
+    out_.Append('"');
+    const char* const end = text + size;
+    for (const char* plain = text;; ++text) {
+      while (text != end && kEscapes[static_cast<uint8_t>(*text)] == 0) ++text;
+      out_.Append(Bytes(plain, static_cast<size_t>(text - plain)));
+      if (text == end) break;
+      AppendEscaped(*text);
+      plain = text + 1;
+    }
+    out_.Append('"');
+  }
+
+  void AppendEscaped(char octet) {
+    constexpr Bytes kHexDigits = "0123456789abcdef";
+    const char letter = kEscapes[static_cast<uint8_t>(octet)];
+    out_.Append('\\');
+    out_.Append(letter);
+    if (letter != 'u') return;
+    out_.Append(Bytes("00"));
+    out_.Append(kHexDigits[static_cast<uint8_t>(octet) >> 4]);
+    out_.Append(kHexDigits[octet & 0xf]);
+  }
+
+  void AppendNumber(int index) {
+    const double number = lua_tonumber(lua_, index);
+    if (!std::isfinite(number) && config_.encode_invalid_numbers != InvalidNumbers::kWrite) {
+      if (config_.encode_invalid_numbers == InvalidNumbers::kRefuse) Refuse(index, "must not be NaN or Inf");
+      return out_.Append(Bytes("null"));
+    }
+    // NaN has no sign here.
+    if (std::isnan(number)) return out_.Append(Bytes("nan"));
+    AppendPrinted(number);
+  }
+
+  // As printf's %.<precision>g.
+  void AppendPrinted(double number) {
+    constexpr size_t kLongest = 32;
+    char* const to = out_.Reserve(kLongest);
+    // Integers with no more digits than that print the same, and are what most numbers are.
+    const bool plain = std::fabs(number) < PowerOfTen(config_.encode_precision) && std::trunc(number) == number &&
+                       !(number == 0 && std::signbit(number));
+    const std::to_chars_result result =
+        plain ? std::to_chars(to, to + kLongest, static_cast<int64_t>(number))
+              : std::to_chars(to, to + kLongest, number, std::chars_format::general, config_.encode_precision);
+    out_.Commit(static_cast<size_t>(result.ptr - to));
+  }
+
+  static double PowerOfTen(int exponent) {
+    constexpr std::array<double, JsonConfig::kMaxPrecision + 1> kPowers = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6, 1e7,
+                                                                           1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14};
+    return kPowers[static_cast<size_t>(exponent)];
+  }
+
+  void AppendTable(int depth) {
+    if (depth > config_.encode_max_depth || !ReserveSlots(lua_, 3)) {
+      luaL_error(lua_, "Cannot serialise, excessive nesting (%d)", depth);
+    }
+    const int64_t size = ArraySize();
+    if (size > 0) {
+      AppendArray(size, depth);
+    } else {
+      AppendObject(depth);
+    }
+  }
+
+  // The greatest index of a table that is an array, 0 for others.
+  //
+  // Redis: it finds the greatest index with an int, in which a larger index is the smallest int; whatever comes then is
+  // greater.
+  int64_t ArraySize() {
+    int64_t greatest = 0;
+    int64_t entries = 0;
+    for (lua_pushnil(lua_); lua_next(lua_, -2) != 0; lua_pop(lua_, 1)) {
+      const double key = lua_type(lua_, -2) == LUA_TNUMBER ? lua_tonumber(lua_, -2) : 0;
+      if (key < 1 || std::floor(key) != key) {
+        lua_pop(lua_, 2);
+        return 0;
+      }
+      if (key > static_cast<double>(greatest)) greatest = AsInt(key);
+      ++entries;
+    }
+    const bool sparse =
+        config_.sparse_ratio > 0 && greatest > entries * config_.sparse_ratio && greatest > config_.sparse_safe;
+    if (!sparse) return greatest;
+    if (config_.sparse_arrays == SparseArrays::kRefuse) Refuse(-1, "excessively sparse array");
+    return 0;
+  }
+
+  static int64_t AsInt(double key) {
+    using Limits = std::numeric_limits<int>;
+    return key <= Limits::max() ? static_cast<int64_t>(key) : Limits::min();
+  }
+
+  void AppendArray(int64_t size, int depth) {
+    out_.Append('[');
+    for (int64_t i = 1; i <= size; ++i) {
+      if (i > 1) out_.Append(',');
+      lua_rawgeti(lua_, -1, i);
+      AppendTop(depth);
+      lua_pop(lua_, 1);
+    }
+    out_.Append(']');
+  }
+
+  void AppendObject(int depth) {
+    out_.Append('{');
+    bool first = true;
+    for (lua_pushnil(lua_); lua_next(lua_, -2) != 0; lua_pop(lua_, 1)) {
+      if (!first) out_.Append(',');
+      first = false;
+      AppendKey();
+      out_.Append(':');
+      AppendTop(depth);
+    }
+    out_.Append('}');
+  }
+
+  // The key below the top of the stack.
+  void AppendKey() {
+    switch (lua_type(lua_, -2)) {
+      case LUA_TSTRING:
+        return AppendText(-2);
+      case LUA_TNUMBER:
+        out_.Append('"');
+        AppendNumber(-2);
+        return out_.Append('"');
+      default:
+        Refuse(-2, "table key must be a number or string");
+    }
+  }
+
+  lua_State* lua_;
+  const JsonConfig& config_;
+  LuaBuffer out_;
+};
+
+}  // namespace
+
+void EncodeJson(lua_State* lua, const JsonConfig& config) {
+  Encoder encoder(lua, config);
+  encoder.AppendTop(0);
+  PushBytes(lua, encoder.View());
+}
+
+}  // namespace respite

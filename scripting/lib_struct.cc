@@ -1,0 +1,412 @@
+// C structures between texts and values: pack, unpack, size.
+//
+//   format = { item }
+//   item   = ' ' | '<' | '>' | '!' [n]             blank, little endian, big endian, greatest alignment (default 1; '!'
+//                                                  alone is 8)
+//          | 'x'                                   one octet of padding
+//          | 'b' 'h' 'l' 'i'[n] | 'B' 'H' 'L' 'I'[n] 'T'   signed and unsigned integers of 1, 2, 8, n (4) octets; T has
+//          8 | 'f' | 'd'                             float, double | 'c' [n] | 's'                         n octets
+//          (1); text up to an octet 0
+//
+// 'c0' packs a whole text, and unpacks as many octets as the number before it says, which it replaces. Numbers are
+// native (little) endian unless the format says otherwise, and unaligned.
+//
+// What a format asks for is checked against the data before it is touched; sums of positions may wrap around, but the
+// position is compared with the size of the data after each. Integers wider than 8 octets keep their low 8.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "base/bytes.h"
+#include "scripting/lib_support.h"
+#include "scripting/libraries.h"
+
+namespace respite {
+namespace {
+
+constexpr size_t kMaxIntegerSize = 32;
+constexpr int kDefaultAlignment = 8;
+
+enum class Kind { kSigned, kUnsigned, kFloat, kDouble, kChars, kText, kPadding, kNone };
+
+// One item of a format, and how many octets lie before it for its alignment.
+struct Item {
+  char option;
+  Kind kind;
+  size_t size;
+  size_t alignment;
+};
+
+Kind KindOf(char option) {
+  switch (option) {
+    case 'b':
+    case 'h':
+    case 'l':
+    case 'i':
+      return Kind::kSigned;
+    case 'B':
+    case 'H':
+    case 'L':
+    case 'I':
+    case 'T':
+      return Kind::kUnsigned;
+    case 'f':
+      return Kind::kFloat;
+    case 'd':
+      return Kind::kDouble;
+    case 'c':
+      return Kind::kChars;
+    case 's':
+      return Kind::kText;
+    case 'x':
+      return Kind::kPadding;
+    default:
+      return Kind::kNone;
+  }
+}
+
+// Walks over a format. The format is the first argument of the function and stays on its stack, so the view does, too.
+class Format {
+ public:
+  explicit Format(lua_State* lua) : lua_(lua), rest_(luaL_checkstring(lua, 1)) {}
+
+  bool AtEnd() const { return rest_.empty(); }
+  std::endian Order() const { return order_; }
+
+  // The next item, for a position in the structure.
+  Item Next(size_t position) {
+    const char option = rest_.front();
+    rest_.remove_prefix(1);
+    const Kind kind = KindOf(option);
+    const size_t size = SizeOf(option);
+    return {option, kind, size, kind == Kind::kChars ? 0 : Alignment(position, size)};
+  }
+
+  // Obeys an item that stands for no value.
+  void Control(char option) {
+    switch (option) {
+      case ' ':
+        return;
+      case '<':
+        order_ = std::endian::little;
+        return;
+      case '>':
+        order_ = std::endian::big;
+        return;
+      case '!':
+        max_alignment_ = GreatestAlignment();
+        return;
+      default:
+        luaL_argerror(lua_, 1, lua_pushfstring(lua_, "invalid format option '%c'", option));
+    }
+  }
+
+ private:
+  int Number(int otherwise) {
+    if (AtEnd() || !IsDigit(rest_.front())) return otherwise;
+    int64_t number = 0;
+    while (!AtEnd() && IsDigit(rest_.front())) {
+      number = number * 10 + (rest_.front() - '0');
+      if (number > std::numeric_limits<int>::max()) luaL_error(lua_, "integral size overflow");
+      rest_.remove_prefix(1);
+    }
+    return static_cast<int>(number);
+  }
+
+  size_t SizeOf(char option) {
+    switch (option) {
+      case 'b':
+      case 'B':
+      case 'x':
+        return 1;
+      case 'h':
+      case 'H':
+        return 2;
+      case 'f':
+        return 4;
+      case 'l':
+      case 'L':
+      case 'T':
+      case 'd':
+        return 8;
+      case 'c':
+        return static_cast<size_t>(Number(1));
+      case 'i':
+      case 'I':
+        return IntegerSize();
+      default:
+        return 0;
+    }
+  }
+
+  size_t IntegerSize() {
+    const int size = Number(sizeof(int));
+    constexpr int kMost = kMaxIntegerSize;
+    if (size > kMost) luaL_error(lua_, "integral size %d is larger than limit of %d", size, kMost);
+    return static_cast<size_t>(size);
+  }
+
+  size_t GreatestAlignment() {
+    const int alignment = Number(kDefaultAlignment);
+    if (alignment <= 0 || !std::has_single_bit(static_cast<unsigned>(alignment))) {
+      luaL_error(lua_, "alignment %d is not a power of 2", alignment);
+    }
+    return static_cast<size_t>(alignment);
+  }
+
+  // Redis: the mask is right for powers of 2 only; other sizes (i3) get what it gives.
+  size_t Alignment(size_t position, size_t size) const {
+    if (size == 0) return 0;
+    const size_t unit = std::min(size, max_alignment_);
+    return (unit - (position & (unit - 1))) & (unit - 1);
+  }
+
+  lua_State* lua_;
+  Bytes rest_;
+  std::endian order_ = std::endian::native;
+  size_t max_alignment_ = 1;
+};
+
+template <typename Number>
+std::array<char, sizeof(Number)> InOrder(Number number, std::endian order) {
+  auto octets = std::bit_cast<std::array<char, sizeof(Number)>>(number);
+  if (order != std::endian::native) std::reverse(octets.begin(), octets.end());
+  return octets;
+}
+
+class Packer {
+ public:
+  explicit Packer(lua_State* lua) : lua_(lua), format_(lua), out_(lua) {
+    // Redis: an argument that is missing reads as nil, not as "no value".
+    lua_pushnil(lua);
+  }
+
+  int Run() {
+    while (!format_.AtEnd()) {
+      const Item item = format_.Next(position_);
+      out_.AppendZeros(item.alignment);
+      position_ += item.alignment + Append(item);
+    }
+    PushBytes(lua_, out_.View());
+    return 1;
+  }
+
+ private:
+  // Returns how far it gets the position.
+  size_t Append(const Item& item) {
+    switch (item.kind) {
+      case Kind::kSigned:
+      case Kind::kUnsigned:
+        AppendInteger(item.size);
+        return item.size;
+      case Kind::kFloat:
+        AppendFloating(static_cast<float>(luaL_checknumber(lua_, argument_++)));
+        return item.size;
+      case Kind::kDouble:
+        AppendFloating(luaL_checknumber(lua_, argument_++));
+        return item.size;
+      case Kind::kChars:
+      case Kind::kText:
+        return AppendText(item);
+      case Kind::kPadding:
+        out_.AppendZeros(1);
+        return 1;
+      case Kind::kNone:
+        format_.Control(item.option);
+        return 0;
+    }
+    return 0;
+  }
+
+  // Octets beyond the eighth are 0, of negative numbers too.
+  void AppendInteger(size_t size) {
+    uint64_t value = TruncatedUnsigned(luaL_checknumber(lua_, argument_++));
+    std::array<char, kMaxIntegerSize> octets;
+    for (size_t i = 0; i < size; ++i, value >>= 8) octets[i] = static_cast<char>(value & 0xff);
+    if (format_.Order() == std::endian::big) std::reverse(octets.begin(), octets.begin() + size);
+    out_.Append(Bytes(octets.data(), size));
+  }
+
+  template <typename Number>
+  void AppendFloating(Number number) {
+    const auto octets = InOrder(number, format_.Order());
+    out_.Append(Bytes(octets.data(), octets.size()));
+  }
+
+  size_t AppendText(const Item& item) {
+    size_t length = 0;
+    const char* text = luaL_checklstring(lua_, argument_++, &length);
+    const size_t size = item.size == 0 ? length : item.size;
+    // Redis: the error names the argument behind the text.
+    luaL_argcheck(lua_, length >= size, argument_, "string too short");
+    out_.Append(Bytes(text, size));
+    if (item.kind == Kind::kChars) return size;
+    out_.AppendZeros(1);
+    return size + 1;
+  }
+
+  lua_State* lua_;
+  Format format_;
+  LuaBuffer out_;
+  int argument_ = 2;
+  size_t position_ = 0;
+};
+
+class Unpacker {
+ public:
+  explicit Unpacker(lua_State* lua) : lua_(lua), format_(lua) {
+    size_t size = 0;
+    const char* data = luaL_checklstring(lua, 2, &size);
+    data_ = Bytes(data, size);
+    // Redis: a negative offset is a huge one.
+    position_ = static_cast<size_t>(OptionalIntegerArgument(lua, 3, 1));
+    luaL_argcheck(lua, position_ > 0, 3, "offset must be 1 or greater");
+    --position_;
+  }
+
+  int Run() {
+    while (!format_.AtEnd()) {
+      const Item item = format_.Next(position_);
+      position_ += item.alignment;
+      RequireData(item.size);
+      RequireSlots(lua_, 2, "too many results");
+      position_ += Read(item);
+    }
+    lua_pushnumber(lua_, static_cast<double>(static_cast<int64_t>(position_ + 1)));
+    return results_ + 1;
+  }
+
+ private:
+  void RequireData(size_t size) {
+    luaL_argcheck(lua_, size <= data_.size() && position_ <= data_.size() - size, 2, "data string too short");
+  }
+
+  // Returns how far it gets the position.
+  size_t Read(const Item& item) {
+    switch (item.kind) {
+      case Kind::kSigned:
+        PushNumber(SignedInteger(item.size));
+        return item.size;
+      case Kind::kUnsigned:
+        PushNumber(static_cast<double>(Integer(item.size)));
+        return item.size;
+      case Kind::kFloat:
+        PushNumber(Floating<float>());
+        return item.size;
+      case Kind::kDouble:
+        PushNumber(Floating<double>());
+        return item.size;
+      case Kind::kChars:
+        return ReadChars(item.size);
+      case Kind::kText:
+        return ReadText();
+      case Kind::kPadding:
+        return item.size;
+      case Kind::kNone:
+        format_.Control(item.option);
+        return 0;
+    }
+    return 0;
+  }
+
+  void PushNumber(double number) {
+    lua_pushnumber(lua_, number);
+    ++results_;
+  }
+
+  uint64_t Integer(size_t size) const {
+    uint64_t value = 0;
+    for (size_t i = 0; i < size; ++i) {
+      const size_t next = format_.Order() == std::endian::big ? i : size - 1 - i;
+      value = value << 8 | static_cast<uint8_t>(data_[position_ + next]);
+    }
+    return value;
+  }
+
+  // Redis: the sign bit's place is taken modulo 64, so i9 looks for its sign in bit 7 and above.
+  double SignedInteger(size_t size) const {
+    const uint64_t value = Integer(size);
+    const uint64_t sign_and_above = std::numeric_limits<uint64_t>::max() << ((size * 8 - 1) % 64);
+    const uint64_t extended = (value & sign_and_above) != 0 ? value | sign_and_above : value;
+    return static_cast<double>(static_cast<int64_t>(extended));
+  }
+
+  template <typename Number>
+  double Floating() const {
+    std::array<char, sizeof(Number)> octets;
+    std::memcpy(octets.data(), data_.data() + position_, octets.size());
+    if (format_.Order() != std::endian::native) std::reverse(octets.begin(), octets.end());
+    return static_cast<double>(std::bit_cast<Number>(octets));
+  }
+
+  size_t ReadChars(size_t size) {
+    if (size == 0) {
+      if (results_ == 0 || lua_isnumber(lua_, -1) == 0) luaL_error(lua_, "format 'c0' needs a previous size");
+      size = static_cast<size_t>(TruncatedUnsigned(lua_tonumber(lua_, -1)));
+      lua_pop(lua_, 1);
+      --results_;
+      RequireData(size);
+    }
+    PushText(data_.substr(position_, size));
+    return size;
+  }
+
+  size_t ReadText() {
+    const size_t end = data_.find('\0', position_);
+    if (end == Bytes::npos) luaL_error(lua_, "unfinished string in data");
+    const size_t length = end - position_;
+    PushText(data_.substr(position_, length));
+    return length + 1;
+  }
+
+  void PushText(Bytes text) {
+    PushBytes(lua_, text);
+    ++results_;
+  }
+
+  lua_State* lua_;
+  Format format_;
+  Bytes data_;
+  size_t position_ = 0;
+  int results_ = 0;
+};
+
+int Pack(lua_State* lua) { return Packer(lua).Run(); }
+
+int Unpack(lua_State* lua) { return Unpacker(lua).Run(); }
+
+bool IsLetterOrDigit(char c) {
+  const char lower = LowerChar(c);
+  return IsDigit(c) || (lower >= 'a' && lower <= 'z');
+}
+
+int Size(lua_State* lua) {
+  Format format(lua);
+  size_t position = 0;
+  while (!format.AtEnd()) {
+    const Item item = format.Next(position);
+    if (item.kind == Kind::kText) luaL_argerror(lua, 1, "option 's' has no fixed size");
+    if (item.kind == Kind::kChars && item.size == 0) luaL_argerror(lua, 1, "option 'c0' has no fixed size");
+    // Redis: letters and digits that mean nothing count as nothing here.
+    if (!IsLetterOrDigit(item.option)) format.Control(item.option);
+    position += item.alignment + item.size;
+  }
+  lua_pushnumber(lua, static_cast<double>(position));
+  return 1;
+}
+
+}  // namespace
+
+int OpenStruct(lua_State* lua) {
+  constexpr std::array<luaL_Reg, 4> kFunctions = {
+      {{"pack", Pack}, {"unpack", Unpack}, {"size", Size}, {nullptr, nullptr}}};
+  lua_createtable(lua, 0, 3);
+  luaL_setfuncs(lua, kFunctions.data(), 0);
+  return 1;
+}
+
+}  // namespace respite

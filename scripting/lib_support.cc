@@ -1,0 +1,82 @@
+#include "scripting/lib_support.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace respite {
+namespace {
+
+constexpr double kTwoTo63 = 9223372036854775808.0;
+constexpr size_t kMaxSlots = 8000;
+
+}  // namespace
+
+int64_t TruncatedInteger(double value) {
+  const bool fits = value >= -kTwoTo63 && value < kTwoTo63;
+  return fits ? static_cast<int64_t>(value) : std::numeric_limits<int64_t>::min();
+}
+
+uint64_t TruncatedUnsigned(double value) {
+  constexpr uint64_t kHighBit = uint64_t{1} << 63;
+  if (value >= kTwoTo63) return static_cast<uint64_t>(TruncatedInteger(value - kTwoTo63)) ^ kHighBit;
+  return static_cast<uint64_t>(TruncatedInteger(value));
+}
+
+int64_t IntegerArgument(lua_State* lua, int index) { return TruncatedInteger(luaL_checknumber(lua, index)); }
+
+int64_t OptionalIntegerArgument(lua_State* lua, int index, int64_t otherwise) {
+  return lua_isnoneornil(lua, index) ? otherwise : IntegerArgument(lua, index);
+}
+
+bool ReserveSlots(lua_State* lua, size_t count) {
+  const auto used = static_cast<size_t>(lua_gettop(lua));
+  return used + count <= kMaxSlots && lua_checkstack(lua, static_cast<int>(count)) != 0;
+}
+
+void RequireSlots(lua_State* lua, size_t count, const char* why) {
+  if (!ReserveSlots(lua, count)) luaL_error(lua, "stack overflow (%s)", why);
+}
+
+LuaBuffer::~LuaBuffer() {
+  if (data_ == inline_) return;
+  void* context = nullptr;
+  lua_getallocf(lua_, &context)(context, data_, capacity_, 0);
+}
+
+void LuaBuffer::Append(Bytes text) {
+  if (text.empty()) return;
+  std::memcpy(Reserve(text.size()), text.data(), text.size());
+  size_ += text.size();
+}
+
+void LuaBuffer::AppendZeros(size_t count) {
+  if (count == 0) return;
+  std::memset(Reserve(count), 0, count);
+  size_ += count;
+}
+
+void LuaBuffer::Grow(size_t count) {
+  const bool countable = count <= std::numeric_limits<size_t>::max() / 4 - size_;
+  const size_t wanted = countable ? std::max(2 * capacity_, size_ + count) : 0;
+  void* context = nullptr;
+  const lua_Alloc allocate = lua_getallocf(lua_, &context);
+  void* old = data_ == inline_ ? nullptr : data_;
+  // For a new block Lua's allocators take the kind of object in place of the old size; 0 is none of them.
+  const auto resized = [&] { return allocate(context, old, old == nullptr ? 0 : capacity_, wanted); };
+  void* grown = wanted == 0 ? nullptr : resized();
+  if (grown == nullptr && wanted != 0) {
+    lua_gc(lua_, LUA_GCCOLLECT);
+    grown = resized();
+  }
+  if (grown == nullptr) {
+    lua_pushliteral(lua_, "not enough memory");
+    lua_error(lua_);
+    return;
+  }
+  if (old == nullptr) std::memcpy(grown, inline_, size_);
+  data_ = static_cast<char*>(grown);
+  capacity_ = wanted;
+}
+
+}  // namespace respite

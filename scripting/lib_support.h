@@ -1,0 +1,72 @@
+// What the libraries for scripts have in common: numbers as Lua 5.1 converts them, its limit of stack slots, and a
+// buffer for what they write.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/bytes.h"
+#include "scripting/lua_api.h"
+
+namespace respite {
+
+// A double as x86-64 converts it: towards zero, and what does not fit into 64 bits is the smallest integer.
+// Redis: it leaves these conversions to the compiler, so scripts see what this processor does.
+int64_t TruncatedInteger(double value);
+// The same for unsigned integers: negative values keep their two's complement, 2^64 and more is 0.
+uint64_t TruncatedUnsigned(double value);
+
+// An argument that is a number or a text that reads as one, without its fraction. Raises Lua's error for others.
+int64_t IntegerArgument(lua_State* lua, int index);
+int64_t OptionalIntegerArgument(lua_State* lua, int index, int64_t otherwise);
+
+// Makes room for `count` more values on the stack; false beyond the 8000 slots that Lua 5.1 gives a function written in
+// C. This bounds how deep the libraries nest, hence how much of the machine's stack they use.
+bool ReserveSlots(lua_State* lua, size_t count);
+// The same with an error: "stack overflow (<why>)".
+void RequireSlots(lua_State* lua, size_t count, const char* why);
+
+// A text that grows. Its memory comes from the allocator of the Lua state, so the limit on the memory of scripts holds
+// for it too; where that ends, Lua's error "not enough memory" is raised.
+//
+// Cost: amortised O(1) per octet; no allocation up to kInlineSize octets.
+class LuaBuffer {
+ public:
+  explicit LuaBuffer(lua_State* lua) : lua_(lua) {}
+  ~LuaBuffer();
+  LuaBuffer(const LuaBuffer&) = delete;
+  LuaBuffer& operator=(const LuaBuffer&) = delete;
+
+  void Append(char octet) {
+    if (size_ == capacity_) Grow(1);
+    data_[size_++] = octet;
+  }
+  void Append(Bytes text);
+  void AppendZeros(size_t count);
+
+  // Room for `count` octets behind the text; Commit() makes those that were written part of it.
+  char* Reserve(size_t count) {
+    if (capacity_ - size_ < count) Grow(count);
+    return data_ + size_;
+  }
+  void Commit(size_t count) { size_ += count; }
+
+  void Clear() { size_ = 0; }
+  Bytes View() const { return {data_, size_}; }
+
+ private:
+  static constexpr size_t kInlineSize = 1024;
+
+  void Grow(size_t count);
+
+  lua_State* lua_;
+  size_t size_ = 0;
+  size_t capacity_ = kInlineSize;
+  char* data_ = inline_;
+  char inline_[kInlineSize];
+};
+
+// Pushes a text.
+inline void PushBytes(lua_State* lua, Bytes text) { lua_pushlstring(lua, text.data(), text.size()); }
+
+}  // namespace respite
