@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "scripting/lua51_support.h"
+#include "scripting/sandbox.h"
 
 namespace respite::lua51 {
 namespace {
@@ -9,6 +10,13 @@ namespace {
 int CheckSize(lua_State* lua, int index) {
   luaL_checktype(lua, index, LUA_TTABLE);
   return RawSize(lua, index);
+}
+
+// For functions that change the table.
+int CheckWritable(lua_State* lua, int index) {
+  const int size = CheckSize(lua, index);
+  if (IsReadOnly(lua, index)) luaL_error(lua, "Attempt to modify a readonly table");
+  return size;
 }
 
 void AddElement(lua_State* lua, luaL_Buffer& text, int index) {
@@ -50,6 +58,7 @@ bool Visit(lua_State* lua) {
 int ForEach(lua_State* lua) {
   luaL_checktype(lua, 1, LUA_TTABLE);
   luaL_checktype(lua, 2, LUA_TFUNCTION);
+  if (PushReal(lua, 1)) lua_replace(lua, 1);
   lua_pushnil(lua);
   while (lua_next(lua, 1)) {
     if (Visit(lua)) return 1;
@@ -98,7 +107,7 @@ void Move(lua_State* lua, int64_t from, int64_t to) {
 }
 
 int Insert(lua_State* lua) {
-  const int end = CheckSize(lua, 1) + 1;
+  const int end = CheckWritable(lua, 1) + 1;
   const int arguments = lua_gettop(lua);
   if (arguments != 2 && arguments != 3) return luaL_error(lua, "wrong number of arguments to 'insert'");
   const int position = arguments == 2 ? end : CheckInt(lua, 2);
@@ -109,7 +118,7 @@ int Insert(lua_State* lua) {
 }
 
 int Remove(lua_State* lua) {
-  const int end = CheckSize(lua, 1);
+  const int end = CheckWritable(lua, 1);
   const int position = OptionalInt(lua, 2, end);
   if (position < 1 || position > end) return 0;
   lua_rawgeti(lua, 1, position);
@@ -228,7 +237,7 @@ class Sorter {
 };
 
 int Sort(lua_State* lua) {
-  const int size = CheckSize(lua, 1);
+  const int size = CheckWritable(lua, 1);
   luaL_checkstack(lua, 40, "");
   if (!lua_isnoneornil(lua, 2)) luaL_checktype(lua, 2, LUA_TFUNCTION);
   lua_settop(lua, 2);
