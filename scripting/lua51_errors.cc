@@ -91,7 +91,7 @@ const char* PushSyntaxError(lua_State* lua, va_list arguments) {
   const char* message = va_arg(arguments, const char*);
   std::string text = message;
   std::string token = QuotedToken(va_arg(arguments, const char*));
-  if (text.find(kTooManyOfFunction) != std::string::npos) return message;
+  if (text.find(kTooManyOfFunction) != std::string::npos) return Push(lua, text);
   text.resize(std::min(text.size(), text.find(" (starting at line ")));
   if (ReplaceEnd(text, "decimal escape too large", "escape sequence too large")) {
     token.replace(token.rfind('\\'), std::string::npos, "'");

@@ -29,16 +29,16 @@ struct Value {
 };
 static_assert(sizeof(Value) == 16);
 
-constexpr uint8_t kIntegerTag = LUA_TNUMBER;
-constexpr uint8_t kFloatTag = LUA_TNUMBER | 1 << 4;
+inline constexpr uint8_t kIntegerTag = LUA_TNUMBER;
+inline constexpr uint8_t kFloatTag = LUA_TNUMBER | 1 << 4;
 // Of strings of up to 40 octets.
-constexpr uint8_t kShortStringTag = LUA_TSTRING | 1 << 6;
+inline constexpr uint8_t kShortStringTag = LUA_TSTRING | 1 << 6;
 
 // Metamethods, in the order of Lua's list. From the first of arithmetic on, subtracting it gives the operator for
 // lua_arith.
-constexpr int kFinalizerEvent = 2;
-constexpr int kLengthEvent = 4;
-constexpr int kFirstArithmeticEvent = 6;
+inline constexpr int kFinalizerEvent = 2;
+inline constexpr int kLengthEvent = 4;
+inline constexpr int kFirstArithmeticEvent = 6;
 
 extern "C" {
 // A new or interned string.

@@ -12,13 +12,6 @@ int CheckSize(lua_State* lua, int index) {
   return RawSize(lua, index);
 }
 
-// For functions that change the table.
-int CheckWritable(lua_State* lua, int index) {
-  const int size = CheckSize(lua, index);
-  if (IsReadOnly(lua, index)) luaL_error(lua, "Attempt to modify a readonly table");
-  return size;
-}
-
 void AddElement(lua_State* lua, luaL_Buffer& text, int index) {
   lua_rawgeti(lua, 1, index);
   if (!lua_isstring(lua, -1)) {
@@ -107,9 +100,11 @@ void Move(lua_State* lua, int64_t from, int64_t to) {
 }
 
 int Insert(lua_State* lua) {
-  const int end = CheckWritable(lua, 1) + 1;
+  const int end = CheckSize(lua, 1) + 1;
   const int arguments = lua_gettop(lua);
   if (arguments != 2 && arguments != 3) return luaL_error(lua, "wrong number of arguments to 'insert'");
+  // Read-only tables are empty ones in front of others: nothing but this could change them.
+  if (IsReadOnly(lua, 1)) return luaL_error(lua, "Attempt to modify a readonly table");
   const int position = arguments == 2 ? end : CheckInt(lua, 2);
   for (int64_t i = std::max(end, position); i > position; i--) Move(lua, i - 1, i);
   lua_settop(lua, arguments);
@@ -118,7 +113,7 @@ int Insert(lua_State* lua) {
 }
 
 int Remove(lua_State* lua) {
-  const int end = CheckWritable(lua, 1);
+  const int end = CheckSize(lua, 1);
   const int position = OptionalInt(lua, 2, end);
   if (position < 1 || position > end) return 0;
   lua_rawgeti(lua, 1, position);
@@ -237,7 +232,7 @@ class Sorter {
 };
 
 int Sort(lua_State* lua) {
-  const int size = CheckWritable(lua, 1);
+  const int size = CheckSize(lua, 1);
   luaL_checkstack(lua, 40, "");
   if (!lua_isnoneornil(lua, 2)) luaL_checktype(lua, 2, LUA_TFUNCTION);
   lua_settop(lua, 2);
