@@ -34,14 +34,14 @@ constexpr uint8_t kFloatTag = LUA_TNUMBER | 1 << 4;
 constexpr uint8_t kShortStringTag = LUA_TSTRING | 1 << 6;
 constexpr uint8_t kLongStringTag = LUA_TSTRING | 1 << 4 | 1 << 6;
 // Interned strings are at most this long; numbers are always shorter.
-constexpr size_t kMaxShortString = 40;
+inline constexpr size_t kMaxShortString = 40;
 
 constexpr bool IsString(const Value& value) { return value.tag == kShortStringTag || value.tag == kLongStringTag; }
 constexpr bool IsNumber(const Value& value) { return value.tag == kIntegerTag || value.tag == kFloatTag; }
 
 // Metamethods of arithmetic, in the order of Lua's list; subtracting gives the operator for lua_arith.
 constexpr int kFirstArithmeticEvent = 6;
-constexpr int kUnaryMinusEvent = kFirstArithmeticEvent + LUA_OPUNM;
+inline constexpr int kUnaryMinusEvent = kFirstArithmeticEvent + LUA_OPUNM;
 
 extern "C" {
 // A new or interned string.
