@@ -13,8 +13,6 @@ namespace {
 // Redis: a reply may nest as deep as the C stack of its Lua has room; one more is this error.
 constexpr int kDeepest = 7995;
 constexpr char kTooDeep[] = "ERR reached lua stack limit";
-// A table whose `err` says nothing.
-constexpr char kUnknownError[] = "ERR unknown error";
 
 void PushText(lua_State* lua, Bytes text) { lua_pushlstring(lua, text.data(), text.size()); }
 

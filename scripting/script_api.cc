@@ -55,7 +55,7 @@ bool TakeWords(lua_State* lua) {
 bool RunCommand(lua_State* lua, const char* function) {
   ScriptHost& host = HostFor(lua, function);
   EngineOf(lua).RelieveMemory();
-  return TakeWords(lua) && !PushReply(lua, host.Call(EngineOf(lua).words().All()));
+  return TakeWords(lua) && !PushReply(lua, host.RunCommand(EngineOf(lua).words().All()));
 }
 
 int Call(lua_State* lua) { return RunCommand(lua, "redis.call") ? 1 : lua_error(lua); }
@@ -125,7 +125,7 @@ int SetRepl(lua_State* lua) {
   ScriptHost& host = HostFor(lua, "redis.set_repl");
   if (lua_gettop(lua) != 1) return RaiseError(lua, "redis.set_repl() requires one argument.");
   const lua_Number flags = std::trunc(lua_tonumber(lua, 1));
-  if (!(flags >= kReplicateNone && flags <= kReplicateAll)) {
+  if (!(flags >= 0 && flags <= int{kReplicateAll})) {
     return RaiseError(lua, "Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.");
   }
   host.SetReplication(static_cast<uint8_t>(flags));

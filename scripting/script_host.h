@@ -20,7 +20,7 @@ class ScriptHost {
   virtual ~ScriptHost() = default;
   // Runs one command. The reply is for a BinaryReplyReader and stays where it is until the next call. Errors in it have
   // been counted.
-  virtual Bytes Call(std::span<const Bytes> words) = 0;
+  virtual Bytes RunCommand(std::span<const Bytes> words) = 0;
   // In which protocol the following commands reply.
   virtual void SetResp(RespVersion version) = 0;
   virtual RespVersion Resp() const = 0;

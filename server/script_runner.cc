@@ -13,7 +13,7 @@ ScriptRunner::ScriptRunner(Server& server) : server_(server), session_(server.cl
 
 ScriptRunner::~ScriptRunner() = default;
 
-void ScriptRunner::Run(respite::Call& call, const Request& request) {
+void ScriptRunner::Run(Call& call, const Request& request) {
   CheckBefore(call, request);
   session_->db = call.session.db;
   session_->resp = RespVersion::kResp2;
@@ -32,12 +32,12 @@ void ScriptRunner::Run(respite::Call& call, const Request& request) {
   if (failure) throw Refusal{std::move(failure->text), failure->is_counted};
 }
 
-void ScriptRunner::CheckBefore(const respite::Call& call, const Request& request) const {
+void ScriptRunner::CheckBefore(const Call& call, const Request& request) const {
   if ((request.flags & kScriptUndeclared) == 0) CheckDeclared(call, request);
 }
 
 // A script that says what it does is refused before it does anything.
-void ScriptRunner::CheckDeclared(const respite::Call&, const Request& request) const {
+void ScriptRunner::CheckDeclared(const Call&, const Request& request) const {
   const bool writes = (request.flags & kScriptNoWrites) == 0;
   if (writes && request.access == Access::kReadOnly) throw Refusal{refusals::kWritingScriptReadOnly};
   const Settings& settings = server_.settings();
@@ -53,7 +53,7 @@ bool ScriptRunner::IsOverMemory() const {
          server_.UsedMemory() > settings.maxmemory;
 }
 
-Bytes ScriptRunner::Call(std::span<const Bytes> words) {
+Bytes ScriptRunner::RunCommand(std::span<const Bytes> words) {
   session_->out.RollBack(0);
   const Command* command = server_.executor().Resolve(words);
   try {

@@ -56,7 +56,7 @@ class ScriptRunner final : public ScriptHost {
   void Kill(Kind kind);
 
   // For the engine.
-  Bytes Call(std::span<const Bytes> words) override;
+  Bytes RunCommand(std::span<const Bytes> words) override;
   void SetResp(RespVersion version) override { session_->resp = version; }
   RespVersion Resp() const override { return session_->resp; }
   void SetReplication(uint8_t targets) override;
@@ -67,7 +67,7 @@ class ScriptRunner final : public ScriptHost {
 
  private:
   struct Current {
-    respite::Call* call;
+    Call* call;
     const Request* request;
     int64_t started_ms;  // monotonic
     bool is_over_memory;
@@ -77,8 +77,8 @@ class ScriptRunner final : public ScriptHost {
     uint8_t replication = kReplicateAll;
   };
 
-  void CheckBefore(const respite::Call& call, const Request& request) const;
-  void CheckDeclared(const respite::Call& call, const Request& request) const;
+  void CheckBefore(const Call& call, const Request& request) const;
+  void CheckDeclared(const Call& call, const Request& request) const;
   void CheckCommand(const Command* command, std::span<const Bytes> words) const;
   void CheckWrite(const Command& command) const;
   bool IsOverMemory() const;
