@@ -7,7 +7,8 @@
 namespace respite {
 
 struct Refusal {
-  std::string text;  // the whole error line without the leading '-', such as "ERR syntax error"
+  std::string text;         // the whole error line without the leading '-', such as "ERR syntax error"
+  bool is_counted = false;  // in the statistics of errors already: that of a command within this one
 };
 
 }  // namespace respite

@@ -1,7 +1,9 @@
 #include "protocol/reply.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
+#include <cstring>
 
 namespace respite {
 
@@ -20,26 +22,42 @@ char* WriteHeader(char* to, char kind, int64_t value) {
 }  // namespace
 
 void Reply::Header(char kind, int64_t value) {
+  if (IsBinary()) return Binary(kind, value);
   char* begin = out_->Reserve(kHeaderMax);
   out_->Commit(static_cast<size_t>(WriteHeader(begin, kind, value) - begin));
 }
 
+void Reply::Binary(char kind, int64_t value) {
+  char* begin = out_->Reserve(1 + sizeof value);
+  *begin = kind;
+  std::memcpy(begin + 1, &value, sizeof value);
+  out_->Commit(1 + sizeof value);
+}
+
+void Reply::BinaryText(char kind, Bytes text) {
+  Binary(kind, static_cast<int64_t>(text.size()));
+  out_->Append(text);
+}
+
 void Reply::Simple(Bytes text) {
+  if (IsBinary()) return BinaryText('+', text);
   out_->Append("+");
   out_->Append(text);
   out_->Append("\r\n");
 }
 
 void Reply::Error(Bytes text) {
-  std::string line = "-";
-  line.append(text);
+  std::string line(text);
   std::replace_if(
       line.begin(), line.end(), [](char c) { return c == '\r' || c == '\n'; }, ' ');
+  if (IsBinary()) return BinaryText('-', line);
+  out_->Append("-");
   line.append("\r\n");
   out_->Append(line);
 }
 
 void Reply::Bulk(Bytes text) {
+  if (IsBinary()) return BinaryText('$', text);
   constexpr size_t kOneGo = 1024;
   if (text.size() > kOneGo) {
     Header('$', static_cast<int64_t>(text.size()));
@@ -59,16 +77,24 @@ void Reply::Bulk(const BlobRef& blob) {
   if (blob.Size() < ReplyBuffer::kShareFrom) return Bulk(blob.View());
   Header('$', static_cast<int64_t>(blob.Size()));
   out_->AppendShared(blob);
-  out_->Append("\r\n");
+  if (!IsBinary()) out_->Append("\r\n");
 }
 
 void Reply::Bool(bool value) {
   if (!IsResp3()) return Integer(value ? 1 : 0);
+  if (IsBinary()) return Binary('#', value ? 1 : 0);
   out_->Append(value ? Bytes("#t\r\n") : Bytes("#f\r\n"));
 }
 
-void Reply::Double(double value) { DoubleOf(DoubleText(value)); }
-void Reply::LongDouble(long double value) { DoubleOf(LongDoubleText(value)); }
+void Reply::Double(double value) {
+  if (IsBinary() && IsResp3()) return Binary(',', std::bit_cast<int64_t>(value));
+  DoubleOf(DoubleText(value));
+}
+
+void Reply::LongDouble(long double value) {
+  if (IsBinary() && IsResp3()) return Binary(',', std::bit_cast<int64_t>(static_cast<double>(value)));
+  DoubleOf(LongDoubleText(value));
+}
 
 void Reply::DoubleOf(Bytes text) {
   if (!IsResp3()) return Bulk(text);
@@ -83,11 +109,12 @@ void Reply::Verbatim(Bytes text, Bytes format) {
   out_->Append(format);
   out_->Append(":");
   out_->Append(text);
-  out_->Append("\r\n");
+  if (!IsBinary()) out_->Append("\r\n");
 }
 
 void Reply::BigNumber(Bytes digits) {
   if (!IsResp3()) return Bulk(digits);
+  if (IsBinary()) return BinaryText('(', digits);
   out_->Append("(");
   out_->Append(digits);
   out_->Append("\r\n");

@@ -15,18 +15,23 @@ namespace respite {
 
 enum class RespVersion : uint8_t { kResp2 = 2, kResp3 = 3 };
 
+// How a reply is written: for a peer, or for a reader in this process (BinaryReplyReader), who gets numbers as they
+// are.
+enum class ReplyForm : uint8_t { kWire, kBinary };
+
 class Reply {
  public:
-  Reply(ReplyBuffer& out, RespVersion version) : out_(&out), version_(version) {}
+  Reply(ReplyBuffer& out, RespVersion version, ReplyForm form = ReplyForm::kWire)
+      : out_(&out), version_(version), form_(form) {}
 
   bool IsResp3() const { return version_ == RespVersion::kResp3; }
 
-  void Ok() { out_->Append("+OK\r\n"); }
+  void Ok() { IsBinary() ? BinaryText('+', "OK") : out_->Append("+OK\r\n"); }
   void Simple(Bytes text);
   // The whole line behind the '-': "ERR syntax error". Line ends inside become blanks, as in Redis.
   void Error(Bytes text);
   void Integer(int64_t value) {
-    if (value >= 0 && value <= 9) {
+    if (value >= 0 && value <= 9 && !IsBinary()) {
       char digit[4] = {':', static_cast<char>('0' + value), '\r', '\n'};
       out_->Append({digit, 4});
     } else {
@@ -38,8 +43,8 @@ class Reply {
   void Bulk(const BlobRef& blob);
   void BulkInteger(int64_t value) { Bulk(IntegerText(value)); }
   // Null for a missing value; NullArray where Redis says `*-1` under RESP2.
-  void Null() { out_->Append(IsResp3() ? Bytes("_\r\n") : Bytes("$-1\r\n")); }
-  void NullArray() { out_->Append(IsResp3() ? Bytes("_\r\n") : Bytes("*-1\r\n")); }
+  void Null() { NullAs("$-1\r\n"); }
+  void NullArray() { NullAs("*-1\r\n"); }
   // RESP3 `#t`, RESP2 1/0.
   void Bool(bool value);
   void Double(double value);
@@ -55,9 +60,6 @@ class Reply {
   void Push(size_t count) { Header(IsResp3() ? '>' : '*', static_cast<int64_t>(count)); }
   // Attributes exist under RESP3 only; the caller writes none otherwise.
   void Attribute(size_t pairs) { Header('|', static_cast<int64_t>(pairs)); }
-  // Bytes that are RESP already.
-  void Raw(Bytes bytes) { out_->Append(bytes); }
-
   void BulkArray(const auto& texts) {
     Array(texts.size());
     for (const auto& text : texts) Bulk(text);
@@ -66,9 +68,17 @@ class Reply {
  private:
   void Header(char kind, int64_t value);
   void DoubleOf(Bytes text);
+  void NullAs(Bytes resp2) {
+    if (IsBinary()) return Header('_', IsResp3() ? 3 : 2);
+    out_->Append(IsResp3() ? Bytes("_\r\n") : resp2);
+  }
+  bool IsBinary() const { return form_ == ReplyForm::kBinary; }
+  void Binary(char kind, int64_t value);
+  void BinaryText(char kind, Bytes text);
 
   ReplyBuffer* out_;
   RespVersion version_;
+  ReplyForm form_;
 };
 
 }  // namespace respite

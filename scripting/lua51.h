@@ -5,6 +5,7 @@
 // nobody sees them: lengths and the keys of tables.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/bytes.h"
@@ -15,6 +16,9 @@ namespace respite {
 // Opens base, table, string, math and coroutine as in 5.1, into the table of globals. What gives access to the world
 // outside (files, print, bytecode) is not there.
 void OpenLua51(lua_State* lua);
+
+// Starts the sequence that math.random gives. Redis: every script starts with seed 0.
+void SeedRandom(lua_State* lua, int32_t seed);
 
 // The source text as 5.4 has to see it to read it as 5.1 does: escape sequences that 5.1 does not know stand for the
 // character behind the backslash. Lines keep their numbers. Cost: O(n).

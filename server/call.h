@@ -25,6 +25,7 @@ struct Call {
   Effect effect;
   int64_t now_ms;                       // wall clock of the Unit
   std::span<const BlobRef> blobs = {};  // own the big arguments
+  bool failed = false;                  // the reply has an error in it, though the command was not refused
 
   // The value to store for an argument; a big one is taken over without copying.
   StringContent Value(Bytes word) const {

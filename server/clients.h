@@ -18,6 +18,8 @@ class Clients {
 
   // A new session with the next id. Clients owns it until Remove.
   Session& Create(int64_t now_ms);
+  // A session that is no client's: nobody finds it, and it has no id.
+  std::unique_ptr<Session> CreateDetached() { return std::make_unique<Session>(0, pool_); }
   void Remove(Session& session);
 
   // Null when there is none, or it is closing.

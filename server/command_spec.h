@@ -16,6 +16,8 @@ namespace respite {
 
 struct Call;
 class KeyList;
+class Server;
+struct Session;
 
 // Command flags, in the order in which COMMAND INFO lists them.
 enum CommandFlag : uint32_t {
@@ -174,6 +176,9 @@ constexpr KeySpec UnknownKeys(int flags) {
 // Finds the keys of one command where the key specs cannot; server/key_finder.h has those that Redis needs.
 using KeyHook = KeyList (*)(std::span<const Bytes> argv);
 
+// The flags of one request of a command. `flags` are those of the command itself.
+using FlagsHook = uint32_t (*)(Server& server, const Session& session, std::span<const Bytes> words, uint32_t flags);
+
 struct CommandSpec {
   // Name, arguments and arity in one text; the grammar is described in server/command_syntax.h.
   std::string_view syntax;
@@ -192,6 +197,7 @@ struct CommandSpec {
   bool syscmd = false;            // COMMAND DOCS doc flag `syscmd`
   bool skips_queue = false;       // runs at once inside a transaction
   bool ends_transaction = false;  // even when it is refused
+  FlagsHook flags_of = nullptr;   // what this request may do, where it depends on others: EXEC, scripts
   KeyHook find_keys = nullptr;    // where the key specs do not tell all: variable, unknown or incomplete keys
 };
 

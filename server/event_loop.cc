@@ -28,7 +28,7 @@ struct EventLoop::Asio {
 
 EventLoop::EventLoop(Server& server)
     : server_(server),
-      pump_(server),
+      pump_(std::make_unique<Pump>(server)),
       asio_(std::make_unique<Asio>()),
       poller_(asio_->context),
       scratch_(kScratchBytes) {
@@ -73,6 +73,19 @@ void EventLoop::WakeAt(int64_t monotonic_ms) {
   asio_->wake.async_wait([this](const asio::error_code& error) {
     if (!error) server_.Wake();
   });
+}
+
+// The Turn that is under way keeps its Pump and what it has read: this one gets others.
+bool EventLoop::ServeBesides() {
+  auto pump = std::exchange(pump_, std::make_unique<Pump>(server_));
+  auto scratch = std::exchange(scratch_, std::vector<char>(kScratchBytes));
+  poller_.ServeBesides();
+  for (int i = 0; i < kHandlersPerTurn && !stopped_ && asio_->context.poll_one() != 0; ++i) {
+  }
+  server_.EndTurnBesides();
+  pump_ = std::move(pump);
+  scratch_ = std::move(scratch);
+  return !stopped_;
 }
 
 void EventLoop::EndTurn() {

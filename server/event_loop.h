@@ -30,13 +30,14 @@ class EventLoop final : public Host {
   void Stop(int exit_code) override;
   void Post(std::function<void()> task) override;
   void WakeAt(int64_t monotonic_ms) override;
+  bool ServeBesides() override;
 
   // Calls `handler` once, in a Turn, when this descriptor (not ours to close) has something to read.
   void OnReadable(int descriptor, std::function<void()> handler);
 
   asio::io_context& Context();
   Server& server() { return server_; }
-  Pump& pump() { return pump_; }
+  Pump& pump() { return *pump_; }
   SocketPoller& poller() { return poller_; }
   // Where a connection reads when nothing of its input is pending. One for all: it is empty between two handlers.
   std::span<char> Scratch() { return scratch_; }
@@ -48,7 +49,7 @@ class EventLoop final : public Host {
   void EndTurn();
 
   Server& server_;
-  Pump pump_;
+  std::unique_ptr<Pump> pump_;
   std::unique_ptr<Asio> asio_;
   SocketPoller poller_;
   std::vector<std::function<void()>> posted_;  // for the next Turn; may own connections, so it goes before asio_

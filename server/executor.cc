@@ -30,6 +30,7 @@ const Command* Executor::Resolve(std::span<const Bytes> words) const {
 Executor::Outcome Executor::Execute(Session& session, const Command* command, std::span<const Bytes> words,
                                     std::span<const BlobRef> blobs, Pass pass) {
   session.last_command = command;
+  uint32_t flags = 0;
   try {
     if (command == nullptr && IsHttp(words[0])) {
       AbortAttack(session);
@@ -38,7 +39,7 @@ Executor::Outcome Executor::Execute(Session& session, const Command* command, st
     if (command == nullptr) throw UnknownCommand(words);
     if (!server_.tracking().Empty()) server_.tracking().KeepWithinLimit();
     if (session.closing) return Outcome::kDone;  // those messages were too much for it
-    const uint32_t flags = EffectiveFlags(session, *command);
+    flags = EffectiveFlags(server_, session, *command, words);
     PassGates({server_, session, *command, flags, words});
     if (!session.monitor && server_.pause().Holds(flags)) return Outcome::kPostponed;
   } catch (const Refusal& refusal) {
@@ -53,7 +54,7 @@ Executor::Outcome Executor::Execute(Session& session, const Command* command, st
   int64_t started_us = last_us_;
   size_t reply_start = session.out.Size();
   if (session.InTransaction() && !command->Spec().skips_queue) {
-    Queue(session, *command, words);
+    Queue(session, *command, words, flags);
     if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
     return Outcome::kDone;
   }
@@ -81,23 +82,40 @@ void Executor::SendDeferredPushes(Session& session) {
   server_.clients().QueueFlush(session);
 }
 
-void Executor::Queue(Session& session, const Command& command, std::span<const Bytes> words) {
-  session.transaction->Queue(command, words);
+void Executor::Queue(Session& session, const Command& command, std::span<const Bytes> words, uint32_t flags) {
+  session.transaction->Queue(command, words, flags);
   session.out.Append("+QUEUED\r\n");
 }
 
-void Executor::ExecuteQueued(Call& exec, const Command& command, std::span<const Bytes> words) {
-  const Run run{exec.session, command, words, {}, Pass::kFirst};
-  const Command* const exec_command = std::exchange(current_, &command);
-  const auto exec_words = std::exchange(current_words_, words);
+void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words) {
+  const Run run{session, command, words, {}, Pass::kFirst};
+  const Command* const outer_command = std::exchange(current_, &command);
+  const auto outer_words = std::exchange(current_words_, words);
   const int64_t started_us = last_us_;
-  in_exec_ = true;
-  const bool succeeded = RunHandlerIn(exec.unit, run);
-  in_exec_ = false;
-  current_ = exec_command;
-  current_words_ = exec_words;
+  ++depth_;
+  const bool succeeded = RunHandlerIn(unit, run);
+  --depth_;
+  current_ = outer_command;
+  current_words_ = outer_words;
   last_us_ = server_.clock().MonotonicUs();
   KeepBooks(run, started_us, succeeded);
+}
+
+void Executor::CountRejected(const Command* command, Bytes error) {
+  if (command != nullptr) ++server_.commands().StatsOf(*command).rejected_calls;
+  server_.stats().CountError(error);
+}
+
+Executor::Aside Executor::StandAside() {
+  return {std::exchange(current_, nullptr), std::exchange(current_session_, nullptr), current_words_,
+          std::exchange(depth_, 0)};
+}
+
+void Executor::GoOn(const Aside& aside) {
+  current_ = aside.command;
+  current_session_ = aside.session;
+  current_words_ = aside.words;
+  depth_ = aside.depth;
 }
 
 void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {
@@ -132,39 +150,41 @@ bool Executor::RunHandlerIn(Unit& unit, const Run& run) {
             .unit = unit,
             .args = Args(run.words, first_argument),
             .db = DbView(unit, run.session.db, !run.session.no_touch),
-            .reply = Reply(run.session.out, run.session.resp),
+            .reply = Reply(run.session.out, run.session.resp, run.session.reply_form),
             .effect = Effect(unit.Recorded()),
             .now_ms = unit.now_ms(),
             .blobs = run.blobs};
   bool succeeded = true;
   try {
     run.command.card->run(call);
+    succeeded = !call.failed;
     if (unit.Changes() != changes_before) unit.Record(call.db.Index(), call.effect, run.words);
     if (run.session.tracking != nullptr) NoteReads(run);
   } catch (const Refusal& refusal) {
     succeeded = false;
     run.session.out.RollBack(reply_start);
     call.reply.Error(refusal.text);
-    server_.stats().CountError(refusal.text);
+    if (!refusal.is_counted) server_.stats().CountError(refusal.text);
   }
   return succeeded;
 }
 
 void Executor::NoteReads(const Run& run) {
-  if (run.command.Is(kReadOnly)) server_.tracking().Remember(run.session, run.command, run.words);
+  // A script has noted what its commands read.
+  const bool is_script = run.command.Is(kNoMandatoryKeys);
+  if (run.command.Is(kReadOnly) && !is_script) server_.tracking().Remember(run.session, run.command, run.words);
   // CLIENT CACHING is for one command, or one transaction. Redis: any CLIENT command leaves it in force.
   const bool keeps = run.session.InTransaction() || run.command.full_name.starts_with("client");
   if (!keeps) run.session.tracking->caching_given = false;
 }
 
 void Executor::Reject(Session& session, const Command* command, const Refusal& refusal) {
-  if (command != nullptr) ++server_.commands().StatsOf(*command).rejected_calls;
   // Redis: an EXEC that is refused ends its transaction, and says why.
   const bool ends = command != nullptr && command->Spec().ends_transaction;
   const Refusal told = ends ? refusals::ExecAborted(refusal.text) : refusal;
   if (ends) server_.DropTransaction(session);
   if (session.transaction != nullptr) session.transaction->Break();
-  server_.stats().CountError(told.text);
+  CountRejected(command, told.text);
   size_t reply_start = session.out.Size();
   Reply(session.out, session.resp).Error(told.text);
   if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
@@ -227,13 +247,19 @@ void Executor::Publish(const Run& run, int64_t duration_us) {
   if (!server_.clients().Monitors().empty() && run.pass == Pass::kFirst) FeedMonitors(run);
 }
 
+void Executor::ShowToMonitors(Session& session) {
+  if (!server_.clients().Monitors().empty()) ShowRun({session, *current_, current_words_, {}, Pass::kFirst});
+}
+
 void Executor::FeedMonitors(const Run& run) {
-  if ((run.command.flags & (kSkipMonitor | kAdmin)) != 0) return;
+  if ((run.command.flags & (kSkipMonitor | kAdmin)) == 0) ShowRun(run);
+}
+
+void Executor::ShowRun(const Run& run) {
   int64_t wall_us = wall_base_us_ + last_us_;
   std::string micros = std::to_string(wall_us % 1000000);
   std::string line = std::to_string(wall_us / 1000000) + "." + std::string(6 - micros.size(), '0') + micros + " [" +
-                     std::to_string(run.session.db) + " " +
-                     (run.session.unix_socket ? "unix:" + server_.settings().unixsocket : run.session.address) + "]";
+                     std::to_string(run.session.db) + " " + MonitoredPeer(run.session) + "]";
   for (Bytes word : ShownWords(run)) {
     line += ' ';
     AppendQuoted(line, word);
@@ -245,6 +271,11 @@ void Executor::FeedMonitors(const Run& run) {
     server_.clients().QueueFlush(*monitor);
     server_.limits().CheckOutput(*monitor, last_us_ / 1000, ClientLimits::Moment::kReply);
   }
+}
+
+std::string Executor::MonitoredPeer(const Session& session) const {
+  if (session.IsScript()) return "lua";
+  return session.unix_socket ? "unix:" + server_.settings().unixsocket : session.address;
 }
 
 void Executor::ApplyReplyMode(Session& session, size_t reply_start) {

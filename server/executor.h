@@ -1,6 +1,6 @@
 // Executor: takes a request from "words" to "reply written": finds the command, asks the gates, opens a Unit, runs the
 // handler, turns a refusal into an error reply, and keeps the books (INFO commandstats, SLOWLOG, LATENCY, MONITOR). A
-// command inside a transaction is queued instead, and comes back through ExecuteQueued.
+// command inside a transaction is queued instead, and comes back through ExecuteWithin, as do the commands of a script.
 #pragma once
 
 #include <cstdint>
@@ -38,13 +38,28 @@ class Executor {
   Outcome Execute(Session& session, const Command* command, std::span<const Bytes> words,
                   std::span<const BlobRef> blobs = {}, Pass pass = Pass::kFirst);
 
-  // One command of a transaction, in the Unit of its EXEC. Its reply stands behind what is there; a refusal is part of
-  // it.
-  void ExecuteQueued(Call& exec, const Command& command, std::span<const Bytes> words);
+  // One command of a transaction or a script, in the Unit of the command that runs it. Its reply stands behind what is
+  // there; a refusal is part of it.
+  void ExecuteWithin(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words);
+  // A command that was not let in: counts it and its error, as for a client.
+  void CountRejected(const Command* command, Bytes error);
+  // Tells monitors of the running command before it does anything. Requires: its card has kSkipMonitor.
+  void ShowToMonitors(Session& session);
   // Answers a request whose wait ended without it running again.
   void AnswerWaiter(const Waiter& waiter, WaitEnd end);
-  // False where a command has to answer at once though it has nothing: inside a transaction.
-  bool MayWait() const { return !in_exec_; }
+  // False where a command has to answer at once though it has nothing: inside a transaction or a script.
+  bool MayWait() const { return depth_ == 0; }
+
+  // While a script lets others run, they have an Executor as if nothing ran: what is running stands aside until
+  // GoOn(it).
+  struct Aside {
+    const Command* command;
+    const Session* session;
+    std::span<const Bytes> words;
+    int depth;
+  };
+  Aside StandAside();
+  void GoOn(const Aside& aside);
 
   // The command that is running, for whoever must tell about it (crash report, CLIENT LIST).
   const Command* Current() const { return current_; }
@@ -80,12 +95,14 @@ class Executor {
   bool RunHandlerIn(Unit& unit, const Run& run);
   // For client-side caching: what the session has read.
   void NoteReads(const Run& run);
-  void Queue(Session& session, const Command& command, std::span<const Bytes> words);
+  void Queue(Session& session, const Command& command, std::span<const Bytes> words, uint32_t flags);
   void SendDeferredPushes(Session& session);
   void KeepBooks(const Run& run, int64_t started_us, bool succeeded);
   // Tells SLOWLOG and MONITOR.
   void Publish(const Run& run, int64_t duration_us);
   void FeedMonitors(const Run& run);
+  void ShowRun(const Run& run);
+  std::string MonitoredPeer(const Session& session) const;
   // What may be shown of the words.
   static std::vector<Bytes> ShownWords(const Run& run);
   // CLIENT REPLY: takes back a reply that is not wanted. Requires: the mode is not kOn.
@@ -97,9 +114,9 @@ class Executor {
   const Command* current_ = nullptr;
   const Session* current_session_ = nullptr;
   std::span<const Bytes> current_words_;
-  int64_t last_us_ = 0;       // monotonic: end of the last command, start of the next
-  int64_t wall_base_us_ = 0;  // wall minus monotonic
-  bool in_exec_ = false;
+  int64_t last_us_ = 0;            // monotonic: end of the last command, start of the next
+  int64_t wall_base_us_ = 0;       // wall minus monotonic
+  int depth_ = 0;                  // of commands within commands
   int64_t attack_logged_ms_ = -1;  // monotonic; -1: never
 };
 

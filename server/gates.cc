@@ -58,6 +58,12 @@ void Replicas(const GateContext& context) {
   if ((context.flags & kWrite) != 0) throw Refusal{refusals::kNoReplicas};
 }
 
+// A script has been running for long: others may do little but end it.
+void BusyScript(const GateContext& context) {
+  if (!context.server.scripts().Busy() || context.command.Is(kAllowBusy)) return;
+  throw context.server.scripts().BusyRefusal();
+}
+
 // Redis: a monitor counts as a replica here, and is told so.
 void MonitorWithoutKeys(const GateContext& context) {
   if (!context.session.monitor || (context.flags & (kWrite | kReadOnly | kMayReplicate)) == 0) return;
@@ -72,14 +78,9 @@ void PassAll(const GateContext& context) {
 
 }  // namespace
 
-uint32_t EffectiveFlags(const Session& session, const Command& command) {
-  if (!command.Spec().ends_transaction || !session.InTransaction()) return command.flags;
-  return command.flags | session.transaction->Flags();
-}
-
 void PassGates(const GateContext& context) {
-  PassAll<Arity, ProtectedCommand, Authentication, Transactions, Memory, Replicas, SubscribedMode, MonitorWithoutKeys>(
-      context);
+  PassAll<Arity, ProtectedCommand, Authentication, Transactions, Memory, Replicas, SubscribedMode, BusyScript,
+          MonitorWithoutKeys>(context);
 }
 
 }  // namespace respite

@@ -18,8 +18,12 @@ struct GateContext {
   std::span<const Bytes> words;
 };
 
-// What the command may do: its CommandFlag bits, for EXEC those of all that is queued as well.
-uint32_t EffectiveFlags(const Session& session, const Command& command);
+// What the request may do: CommandFlag bits of its command, or what the card says where that depends on the request.
+inline uint32_t EffectiveFlags(Server& server, const Session& session, const Command& command,
+                               std::span<const Bytes> words) {
+  const FlagsHook hook = command.Spec().flags_of;
+  return hook == nullptr ? command.flags : hook(server, session, words, command.flags);
+}
 
 // Throws the refusal of the first gate that is shut. Cost: a few compares when all are open.
 void PassGates(const GateContext& context);

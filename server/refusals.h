@@ -195,6 +195,27 @@ inline constexpr char kCachingWithoutOpt[] =
     "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled";
 inline constexpr char kCachingYes[] = "ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.";
 inline constexpr char kCachingNo[] = "ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.";
+inline constexpr char kNoScript[] = "NOSCRIPT No matching script. Please use EVAL.";
+inline constexpr char kKeysAboveArgs[] = "ERR Number of keys can't be greater than number of args";
+inline constexpr char kNegativeKeys[] = "ERR Number of keys can't be negative";
+inline constexpr char kUnknownInScript[] = "ERR Unknown Redis command called from script";
+inline constexpr char kWrongArityInScript[] = "ERR Wrong number of args calling Redis command from script";
+inline constexpr char kNotInScript[] = "ERR This Redis command is not allowed from script";
+inline constexpr char kWriteInReadOnlyScript[] = "ERR Write commands are not allowed from read-only scripts.";
+inline constexpr char kWritingScriptReadOnly[] = "ERR Can not execute a script with write flag using *_ro command.";
+inline constexpr char kScriptOutOfMemory[] =
+    "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'";
+inline constexpr char kBusyScript[] =
+    "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
+inline constexpr char kBusyFunction[] =
+    "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.";
+inline constexpr char kNoScriptRuns[] = "NOTBUSY No scripts in execution right now.";
+inline constexpr char kScriptHasWritten[] =
+    "UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script "
+    "termination or kill the server in a hard way using the SHUTDOWN NOSAVE command.";
+inline constexpr char kScriptFlushMode[] = "ERR SCRIPT FLUSH only support SYNC|ASYNC option";
+inline constexpr char kScriptDebugMode[] = "ERR Use SCRIPT DEBUG YES/SYNC/NO";
+inline constexpr char kNoScriptDebugger[] = "ERR Scripts cannot be debugged: there is no debugger";
 inline constexpr char kNoReplicas[] = "NOREPLICAS Not enough good replicas to write.";
 inline constexpr char kNotInTransaction[] = "ERR Command not allowed inside a transaction";
 inline constexpr char kNestedMulti[] = "ERR MULTI calls can not be nested";

@@ -14,6 +14,7 @@ namespace respite {
 namespace {
 
 constexpr int64_t kSampleEveryUs = 100'000;
+constexpr int64_t kWakeAgainMs = 10;      // while a script holds everything up
 constexpr size_t kClientsPerRound = 200;  // Redis: MAX_CLIENTS_PER_CLOCK_TICK, what dynamic-hz aims at
 constexpr size_t kClientsCheckedAtLeast = 5;
 // What is smaller is freed faster than it is handed over.
@@ -39,6 +40,8 @@ Server::Server(Parts parts)
       limits_(*this),
       expiry_(data_, parts.clock),
       executor_(*this),
+      script_runner_(*this),
+      script_cache_(script_runner_),
       run_id_(RandomHex(40)),
       replication_id_(RandomHex(40)),
       started_ms_(parts.clock.MonotonicMs()),
@@ -64,6 +67,7 @@ void Server::EndTurn() {
   ResumeContinued();
   tracking_.Broadcast();
   clients_.FlushQueued();
+  script_cache_.CollectGarbage();
   if (waiting_.NextDeadline() < wake_at_ms_ && host_ != nullptr) {
     wake_at_ms_ = waiting_.NextDeadline();
     host_->WakeAt(wake_at_ms_);
@@ -71,11 +75,13 @@ void Server::EndTurn() {
 }
 
 void Server::Wake() {
+  if (script_runner_.Busy()) return host_->WakeAt(clock().MonotonicMs() + kWakeAgainMs);
   wake_at_ms_ = Waiter::kNoDeadline;
   waiting_.EndOverdue();
 }
 
 void Server::Cron() {
+  if (script_runner_.Busy()) return;  // nothing may change under a script
   int64_t started_us = clock().MonotonicUs();
   AdjustHz();
   if (debug_.pause_cron) return;

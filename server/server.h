@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "datatypes/keyspace.h"
 #include "protocol/reply_buffer.h"
+#include "scripting/script_cache.h"
 #include "server/access.h"
 #include "server/auth.h"
 #include "server/client_limits.h"
@@ -26,6 +27,7 @@
 #include "server/pause.h"
 #include "server/pubsub.h"
 #include "server/reclaimer.h"
+#include "server/script_runner.h"
 #include "server/slowlog.h"
 #include "server/stats.h"
 #include "server/tracking.h"
@@ -43,6 +45,8 @@ class Host {
   virtual void Stop(int exit_code) = 0;
   // Runs `task` as soon as the loop is free again, in another Turn.
   virtual void Post(std::function<void()> task) = 0;
+  // Serves clients in the middle of the Turn, since a script takes so long. False: the server shall stop.
+  virtual bool ServeBesides() = 0;
   // Calls Server::Wake once the monotonic clock has reached this time; an earlier call is replaced.
   virtual void WakeAt(int64_t monotonic_ms) = 0;
 };
@@ -68,6 +72,8 @@ class Server : private Disposal {
   void AdjustHz();
   // Called at the end of each Turn: journal first, then replies.
   void EndTurn();
+  // The same for clients that were served in the middle of a Turn: replies only, since they may change nothing.
+  void EndTurnBesides() { clients_.FlushQueued(); }
 
   const Settings& settings() const { return parts_.config.settings(); }
   Config& config() { return parts_.config; }
@@ -98,6 +104,8 @@ class Server : private Disposal {
   Waiting& waiting() { return waiting_; }
   WatchedKeys& watched_keys() { return watched_keys_; }
   Tracking& tracking() { return tracking_; }
+  ScriptRunner& scripts() { return script_runner_; }
+  ScriptCache& script_cache() { return script_cache_; }
   MigrateLinks& migrate_links() { return migrate_links_; }
   DebugSwitches& debug() { return debug_; }
 
@@ -172,6 +180,8 @@ class Server : private Disposal {
   DebugSwitches debug_;
   Expiry expiry_;
   Executor executor_;
+  ScriptRunner script_runner_;
+  ScriptCache script_cache_;
   Host* host_ = nullptr;
   std::string run_id_;
   std::string replication_id_;

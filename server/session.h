@@ -53,6 +53,7 @@ struct Session {
   RequestParser in;
   ReplyBuffer out;
   RespVersion resp = RespVersion::kResp2;
+  ReplyForm reply_form = ReplyForm::kWire;
   int db = 0;
   Transport* transport = nullptr;  // null in process
 
@@ -110,6 +111,8 @@ struct Session {
   size_t output_peak_bytes = 0;  // most of it that was used since output_peak_since_ms
   int64_t output_peak_since_ms = 0;
 
+  // Stands for a script instead of a client.
+  bool IsScript() const { return reply_form == ReplyForm::kBinary; }
   bool IsBlocked() const { return waiter != nullptr || !postponed.empty(); }
   bool InTransaction() const { return transaction != nullptr && transaction->Open(); }
   Transaction& EnsureTransaction() {

@@ -3,6 +3,7 @@
 #include <sys/epoll.h>
 
 #include <algorithm>
+#include <array>
 #include <asio/io_context.hpp>
 #include <asio/posix/stream_descriptor.hpp>
 #include <utility>
@@ -12,7 +13,13 @@ namespace respite {
 struct SocketPoller::Set {
   explicit Set(asio::io_context& context) : descriptor(context, epoll_create1(EPOLL_CLOEXEC)) {}
   asio::posix::stream_descriptor descriptor;
-  std::array<epoll_event, kEventsPerRound> events{};
+};
+
+struct SocketPoller::Round {
+  std::array<epoll_event, kEventsPerRound> events;
+  std::array<Watcher*, kEventsPerRound> watchers;  // null: stopped watching
+  size_t size = 0;
+  Round* outer;  // in whose middle this one is served
 };
 
 SocketPoller::SocketPoller(asio::io_context& context) : set_(std::make_unique<Set>(context)) { Await(); }
@@ -26,7 +33,10 @@ bool SocketPoller::Change(int descriptor, Watcher& watcher, Interest from, Inter
   event.data.ptr = &watcher;
   int operation = !to.Any() ? EPOLL_CTL_DEL : from.Any() ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
   if (epoll_ctl(set_->descriptor.native_handle(), operation, descriptor, &event) != 0) return false;
-  if (!to.Any()) std::replace(round_.begin(), round_.begin() + round_size_, &watcher, static_cast<Watcher*>(nullptr));
+  for (Round* round = to.Any() ? nullptr : round_; round != nullptr; round = round->outer) {
+    std::replace(round->watchers.begin(), round->watchers.begin() + round->size, &watcher,
+                 static_cast<Watcher*>(nullptr));
+  }
   return true;
 }
 
@@ -44,19 +54,19 @@ void SocketPoller::Await() {
 }
 
 int SocketPoller::ServeRound() {
-  int ready = epoll_wait(set_->descriptor.native_handle(), set_->events.data(), kEventsPerRound, 0);
-  round_size_ = std::max(ready, 0);
-  for (size_t i = 0; i < static_cast<size_t>(round_size_); ++i) {
-    round_[i] = static_cast<Watcher*>(set_->events[i].data.ptr);
-  }
-  for (size_t i = 0; i < static_cast<size_t>(round_size_); ++i) {
-    uint32_t events = set_->events[i].events;
-    bool broken = (events & (EPOLLERR | EPOLLHUP)) != 0;
-    if (round_[i] != nullptr && (broken || (events & EPOLLIN) != 0)) round_[i]->OnReadable();
+  Round round;
+  const int ready = epoll_wait(set_->descriptor.native_handle(), round.events.data(), kEventsPerRound, 0);
+  round.size = static_cast<size_t>(std::max(ready, 0));
+  round.outer = std::exchange(round_, &round);
+  for (size_t i = 0; i < round.size; ++i) round.watchers[i] = static_cast<Watcher*>(round.events[i].data.ptr);
+  for (size_t i = 0; i < round.size; ++i) {
+    const uint32_t events = round.events[i].events;
+    const bool broken = (events & (EPOLLERR | EPOLLHUP)) != 0;
+    if (round.watchers[i] != nullptr && (broken || (events & EPOLLIN) != 0)) round.watchers[i]->OnReadable();
     // What was read may have ended the watch.
-    if (round_[i] != nullptr && (broken || (events & EPOLLOUT) != 0)) round_[i]->OnWritable();
+    if (round.watchers[i] != nullptr && (broken || (events & EPOLLOUT) != 0)) round.watchers[i]->OnWritable();
   }
-  round_size_ = 0;
+  round_ = round.outer;
   return ready;
 }
 

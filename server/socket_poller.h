@@ -5,7 +5,6 @@
 // is several percent of the CPU of a request.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 
@@ -39,12 +38,16 @@ class SocketPoller {
   // (fs.epoll.max_user_watches). Cost: one system call when there is a change.
   bool Change(int descriptor, Watcher& watcher, Interest from, Interest to);
 
+  // Serves who is ready right now, in the middle of the round that is being served.
+  void ServeBesides() { ServeRound(); }
+
   // Whether a round was served since the last call; then the Turn should end, since the next round could follow at
   // once.
   bool TakeServed();
 
  private:
   struct Set;
+  struct Round;
   static constexpr int kEventsPerRound = 128;
   static constexpr int kEventsPerTurn = 128;
 
@@ -53,8 +56,7 @@ class SocketPoller {
   int ServeRound();
 
   std::unique_ptr<Set> set_;
-  std::array<Watcher*, kEventsPerRound> round_{};  // those still to be told in this round; null: stopped watching
-  int round_size_ = 0;
+  Round* round_ = nullptr;  // that is being served
   bool served_ = false;
 };
 

@@ -4,14 +4,14 @@
 
 namespace respite {
 
-void Transaction::Queue(const Command& command, std::span<const Bytes> words) {
+void Transaction::Queue(const Command& command, std::span<const Bytes> words, uint32_t flags) {
   if (broken_ || stale_) return;
   commands_.push_back({&command, words.size()});
   for (Bytes word : words) {
     text_.append(word);
     ends_.push_back(text_.size());
   }
-  flags_ |= command.flags;
+  flags_ |= flags;
 }
 
 void Transaction::End() {

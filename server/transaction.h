@@ -35,7 +35,8 @@ class Transaction {
   void MakeFresh() { stale_ = false; }
 
   // Copies the words. Cost: O(their length). A transaction that cannot run any more only counts as queueing.
-  void Queue(const Command& command, std::span<const Bytes> words);
+  // `flags` are the request's, see EffectiveFlags.
+  void Queue(const Command& command, std::span<const Bytes> words, uint32_t flags);
   size_t Size() const { return commands_.size(); }
   // Visits (command, words) in order.
   template <class Visit>

@@ -36,9 +36,9 @@ Entry* Unit::PurgeFields(int db, Entry* entry, size_t limit) {
 }
 
 void Unit::Record(int db, const Effect& effect, std::span<const Bytes> words) {
-  if (!Recorded()) return;
-  if (!effect.Replaced()) return effects_.push_back({db, {words.begin(), words.end()}});
-  for (const auto& command : effect.Commands()) effects_.push_back({db, command});
+  if (!Recorded() || targets_ == JournalEntry::kNobody) return;
+  if (!effect.Replaced()) return effects_.push_back({db, {words.begin(), words.end()}, targets_});
+  for (const auto& command : effect.Commands()) effects_.push_back({db, command, targets_});
 }
 
 void Unit::PurgeLast() {

@@ -22,8 +22,11 @@ namespace respite {
 
 // One command that gives the same result on any server, at any time: absolute deadlines, final values.
 struct JournalEntry {
+  enum Target : uint8_t { kNobody = 0, kFile = 1, kReplicas = 2, kEverybody = 3 };  // bits
+
   int db;
   std::vector<std::string> words;
+  uint8_t targets = kEverybody;
 };
 
 // Takes the effects of closed Units, in order: what an append-only file and replicas need to repeat them.
@@ -203,6 +206,10 @@ class Unit {
 
   // Effects of a command that changed something: what it said, or its own words.
   void Record(int db, const Effect& effect, std::span<const Bytes> words);
+  // For whom the effects of the following commands are: JournalEntry::Target bits (redis.set_repl in scripts).
+  void RecordFor(uint8_t targets) { targets_ = targets; }
+  // Drops what was recorded: the server stops in the middle of it.
+  void Forget() { effects_.clear(); }
   // Purges what has expired and hands the effects over. The Unit may be used again; it is another one then.
   void Close();
 
@@ -216,6 +223,7 @@ class Unit {
   DataFloor& floor_;
   int64_t now_ms_;
   uint64_t changes_ = 0;
+  uint8_t targets_ = JournalEntry::kEverybody;
   std::vector<std::pair<int, std::string>> purge_;
   std::vector<JournalEntry> effects_;
 };

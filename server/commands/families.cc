@@ -33,6 +33,7 @@ std::span<const std::span<const CommandCard>> CommandFamilies() {
       WaitCommands(),
       PubSubCommands(),
       TransactionCommands(),
+      ScriptingCommands(),
       DatabaseCommands(),
       ConnectionCommands(),
       ClientCommands(),

@@ -27,6 +27,10 @@ struct Multi {
 };
 
 struct Exec {
+  // Those of all that is queued, as well.
+  static uint32_t FlagsOf(Server&, const Session& session, std::span<const Bytes>, uint32_t flags) {
+    return session.InTransaction() ? flags | session.transaction->Flags() : flags;
+  }
   static constexpr CommandSpec spec = {.syntax = "EXEC",
                                        .summary = "Runs what was queued since MULTI, all at once.",
                                        .since = "1.2.0",
@@ -35,7 +39,8 @@ struct Exec {
                                        .flags = kNoScript | kLoading | kStale | kSkipSlowlog,
                                        .categories = kAclTransaction,
                                        .skips_queue = true,
-                                       .ends_transaction = true};
+                                       .ends_transaction = true,
+                                       .flags_of = FlagsOf};
   static void Run(Call& call) {
     if (!call.session.InTransaction()) throw Refusal{refusals::kExecWithoutMulti};
     const Transaction& transaction = *call.session.transaction;
@@ -56,7 +61,7 @@ struct Exec {
     call.reply.Array(transaction.Size());
     call.effect.ReplaceByNothing();
     transaction.ForEach([&](const Command& command, std::span<const Bytes> words) {
-      call.server.executor().ExecuteQueued(call, command, words);
+      call.server.executor().ExecuteWithin(call.unit, call.session, command, words);
     });
   }
 };

@@ -4,9 +4,10 @@
 #include <string>
 #include <string_view>
 
+#include "protocol/redis_version.h"
+
 namespace respite {
 
-constexpr std::string_view kRedisVersion = "7.2.4";  // whose behaviour this server has; what harnesses parse
 constexpr std::string_view kRespiteVersion = "0.1.0";
 
 // The line of --version, without a newline. Harnesses take its third word, its first number, or the text behind "v=".

@@ -69,7 +69,6 @@ INSTANTIATE_TEST_SUITE_P(
                              r.BulkArray(std::vector<std::string>{"a", ""});
                            },
                            "*2\r\n$1\r\na\r\n$0\r\n\r\n", "*2\r\n$1\r\na\r\n$0\r\n\r\n"},
-                    Sample{"Raw", [](Reply& r) { r.Raw("*1\r\n:1\r\n"); }, "*1\r\n:1\r\n", "*1\r\n:1\r\n"}),
     [](const auto& sample) { return std::string(sample.param.name); });
 
 TEST_P(ReplyGolden, Resp2) { EXPECT_EQ(Written(RespVersion::kResp2, GetParam().write), GetParam().resp2); }
@@ -90,7 +89,6 @@ TEST(ReplyTest, BulksOfEverySize) {
 
 TEST(ReplyTest, TakesAViewOfNothing) {
   EXPECT_EQ(Written(RespVersion::kResp2, [](Reply& r) { r.Bulk(Bytes{}); }), "$0\r\n\r\n");
-  EXPECT_EQ(Written(RespVersion::kResp2, [](Reply& r) { r.Raw(Bytes{}); }), "");
 }
 
 TEST(ReplyTest, LongBlobIsSentFromWhereItLies) {

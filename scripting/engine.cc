@@ -1,0 +1,223 @@
+#include "scripting/engine.h"
+
+#include <cstdlib>
+#include <new>
+
+#include "scripting/libraries.h"
+#include "scripting/lua51.h"
+#include "scripting/lua_reply.h"
+#include "scripting/sandbox.h"
+#include "scripting/script_api.h"
+
+namespace respite {
+
+namespace {
+
+// Instructions between two looks at the clock.
+constexpr int kInstructionsPerLook = 10'000;
+constexpr char kKilled[] = "Script killed by user with SCRIPT KILL...";
+constexpr char kUnknownError[] = "ERR unknown error";
+
+// Copies a field of the table at `from` into the one on top.
+void CopyField(lua_State* lua, int from, const char* name) {
+  lua_pushstring(lua, name);
+  lua_rawget(lua, from);
+  lua_setfield(lua, -2, name);
+}
+
+// Redis: errors tell where the script was, not the function of the library that noticed.
+void SetPlace(lua_State* lua) {
+  lua_Debug where;
+  if (lua_getstack(lua, 1, &where) == 0) return;
+  lua_getinfo(lua, "Sl", &where);
+  if (where.what[0] == 'C') {
+    if (lua_getstack(lua, 2, &where) == 0) return;
+    lua_getinfo(lua, "Sl", &where);
+  }
+  lua_pushstring(lua, where.source);
+  lua_setfield(lua, -2, "source");
+  lua_pushnumber(lua, where.currentline);
+  lua_setfield(lua, -2, "line");
+}
+
+// What lua_pcall calls with an error: makes {err=, source=, line=} of it.
+int DescribeError(lua_State* lua) {
+  lua_settop(lua, 1);
+  if (lua_istable(lua, 1)) {
+    lua_createtable(lua, 0, 4);
+    CopyField(lua, 1, "err");
+    CopyField(lua, 1, "ignore_error_stats_update");
+  } else {
+    PushErrorTable(lua, "ERR " + std::string(luaL_tolstring(lua, 1, nullptr)));
+  }
+  SetPlace(lua);
+  return 1;
+}
+
+void OpenLibrary(lua_State* lua, const char* name, lua_CFunction open) {
+  lua_pushcfunction(lua, open);
+  lua_call(lua, 0, 1);
+  lua_setglobal(lua, name);
+}
+
+// The text of a field of the table on top; nullopt when it is none.
+std::optional<std::string> FieldText(lua_State* lua, const char* name) {
+  std::optional<std::string> text;
+  lua_pushstring(lua, name);
+  if (lua_rawget(lua, -2) == LUA_TSTRING) text = TextAt(lua, -1);
+  lua_pop(lua, 1);
+  return text;
+}
+
+bool IsFieldTrue(lua_State* lua, const char* name) {
+  lua_pushstring(lua, name);
+  const bool is_true = lua_rawget(lua, -2) == LUA_TBOOLEAN && lua_toboolean(lua, -1) != 0;
+  lua_pop(lua, 1);
+  return is_true;
+}
+
+// The failure that a table with `err` stands for.
+std::optional<ScriptFailure> FailureIn(lua_State* lua) {
+  if (!lua_istable(lua, -1)) return std::nullopt;
+  std::optional<std::string> text = FieldText(lua, "err");
+  if (!text) return std::nullopt;
+  return ScriptFailure{std::move(*text), IsFieldTrue(lua, "ignore_error_stats_update")};
+}
+
+}  // namespace
+
+ScriptEngine::ScriptEngine(ScriptHost& host, Extend extend) : host_(host), lua_(lua_newstate(Allocate, this)) {
+  if (lua_ == nullptr) throw std::bad_alloc();
+  *static_cast<ScriptEngine**>(lua_getextraspace(lua_)) = this;
+  lua_gc(lua_, LUA_GCSTOP);
+  OpenLua51(lua_);
+  OpenLibrary(lua_, "cjson", OpenCjson);
+  OpenLibrary(lua_, "cmsgpack", OpenCmsgpack);
+  OpenLibrary(lua_, "bit", OpenBit);
+  OpenLibrary(lua_, "struct", OpenStruct);
+  OpenScriptApi(lua_);
+  if (extend != nullptr) extend(lua_);
+  ProtectGlobals(lua_);
+  lua_sethook(lua_, OnCount, LUA_MASKCOUNT, kInstructionsPerLook);
+  lua_gc(lua_, LUA_GCCOLLECT);
+  collect_from_ = 2 * used_bytes_ + kCollectLeast;
+}
+
+ScriptEngine::~ScriptEngine() { lua_close(lua_); }
+
+void* ScriptEngine::Allocate(void* engine, void* block, size_t old_bytes, size_t new_bytes) {
+  auto* self = static_cast<ScriptEngine*>(engine);
+  if (block == nullptr) old_bytes = 0;  // Lua tells a type instead
+  if (new_bytes == 0) {
+    std::free(block);
+    self->used_bytes_ -= old_bytes;
+    return nullptr;
+  }
+  const size_t used_bytes = self->used_bytes_ - old_bytes + new_bytes;
+  if (self->limited_ && new_bytes > old_bytes && used_bytes > kMemoryLimit) return nullptr;
+  void* moved = std::realloc(block, new_bytes);
+  if (moved != nullptr) self->used_bytes_ = used_bytes;
+  return moved;
+}
+
+void ScriptEngine::OnCount(lua_State* lua, lua_Debug*) {
+  ScriptEngine& self = Of(lua);
+  if (!self.running_) return;
+  self.RelieveMemory();
+  if (!self.host_.ShallStop()) return;
+  // From now on at every line, so that a script that catches the error gets it again at once.
+  for (lua_State* state : {lua, self.lua_}) lua_sethook(state, OnCount, LUA_MASKLINE | LUA_MASKCOUNT, 1);
+  RaiseError(lua, kKilled);
+}
+
+Result<ScriptEngine::Function> ScriptEngine::Compile(Bytes source, const char* chunk) {
+  const std::string text = AdaptSource(source);
+  if (luaL_loadbufferx(lua_, text.data(), text.size(), chunk, "t") == LUA_OK) return Keep();
+  std::string error(TextAt(lua_, -1));
+  lua_pop(lua_, 1);
+  return Failure(std::move(error));
+}
+
+ScriptEngine::Function ScriptEngine::Keep() { return luaL_ref(lua_, LUA_REGISTRYINDEX); }
+
+void ScriptEngine::Release(Function function) { luaL_unref(lua_, LUA_REGISTRYINDEX, function); }
+
+void ScriptEngine::PushTexts(std::span<const Bytes> texts) {
+  lua_createtable(lua_, static_cast<int>(texts.size()), 0);
+  lua_Integer index = 0;
+  for (Bytes text : texts) {
+    lua_pushlstring(lua_, text.data(), text.size());
+    lua_rawseti(lua_, -2, ++index);
+  }
+}
+
+std::optional<ScriptFailure> ScriptEngine::RunScript(const Invocation& invocation, Reply& reply) {
+  PushTexts(invocation.keys);
+  SetGlobal(lua_, "KEYS");
+  PushTexts(invocation.args);
+  SetGlobal(lua_, "ARGV");
+  lua_pushcfunction(lua_, DescribeError);
+  lua_rawgeti(lua_, LUA_REGISTRYINDEX, invocation.function);
+  return Finish(ProtectedRun(0, 1), invocation.name, reply);
+}
+
+std::optional<ScriptFailure> ScriptEngine::RunFunction(const Invocation& invocation, Reply& reply) {
+  lua_pushcfunction(lua_, DescribeError);
+  lua_rawgeti(lua_, LUA_REGISTRYINDEX, invocation.function);
+  PushTexts(invocation.keys);
+  PushTexts(invocation.args);
+  return Finish(ProtectedRun(2, 1), invocation.name, reply);
+}
+
+std::optional<ScriptFailure> ScriptEngine::RunLibrary(Function function) {
+  lua_pushcfunction(lua_, DescribeError);
+  lua_rawgeti(lua_, LUA_REGISTRYINDEX, function);
+  const int status = ProtectedRun(0, 0);
+  std::optional<ScriptFailure> failure;
+  if (status != LUA_OK) failure = TakeFailure(status, Bytes());
+  lua_settop(lua_, 0);
+  return failure;
+}
+
+// The handler and the function stand below the arguments.
+int ScriptEngine::ProtectedRun(int arguments, int results) {
+  SeedRandom(lua_, 0);
+  running_ = limited_ = true;
+  const int status = lua_pcall(lua_, arguments, results, -2 - arguments);
+  running_ = limited_ = false;
+  if (lua_gethookmask(lua_) != LUA_MASKCOUNT) lua_sethook(lua_, OnCount, LUA_MASKCOUNT, kInstructionsPerLook);
+  lua_gc(lua_, LUA_GCSTOP);
+  return status;
+}
+
+std::optional<ScriptFailure> ScriptEngine::Finish(int status, Bytes name, Reply& reply) {
+  std::optional<ScriptFailure> failure = status == LUA_OK ? FailureIn(lua_) : TakeFailure(status, name);
+  if (!failure) WriteReply(lua_, reply, host_);
+  lua_settop(lua_, 0);
+  return failure;
+}
+
+ScriptFailure ScriptEngine::TakeFailure(int status, Bytes name) {
+  if (status == LUA_ERRMEM) lua_gc(lua_, LUA_GCCOLLECT);
+  if (!lua_istable(lua_, -1)) {  // the error left no room to describe it
+    const Bytes text = lua_isstring(lua_, -1) != 0 ? TextAt(lua_, -1) : "execution failure";
+    return {"ERR Error running script " + std::string(name) + ", " + std::string(text.substr(0, 100))};
+  }
+  ScriptFailure failure = FailureIn(lua_).value_or(ScriptFailure{kUnknownError});
+  const std::optional<std::string> source = FieldText(lua_, "source");
+  if (!source || name.empty()) return failure;
+  lua_getfield(lua_, -1, "line");
+  failure.text += " script: " + std::string(name) + ", on " + *source + ":" + std::string(TextAt(lua_, -1)) + ".";
+  lua_pop(lua_, 1);
+  return failure;
+}
+
+void ScriptEngine::CollectSome() {
+  if (lua_gc(lua_, LUA_GCSTEP, 0) != 0) collect_from_ = 2 * used_bytes_ + kCollectLeast;
+}
+
+void ScriptEngine::StartCollector() {
+  if (lua_gc(lua_, LUA_GCISRUNNING) == 0) lua_gc(lua_, LUA_GCRESTART);
+}
+
+}  // namespace respite

@@ -1,0 +1,104 @@
+// ScriptEngine: one Lua state that runs scripts of clients: nothing of it is shared between scripts but what is
+// compiled, none can change what another sees, and none can take all memory.
+//
+// Garbage: the collector is stopped while scripts run, since most leave a few hundred bytes; CollectGarbage goes on
+// between Turns, in small steps. A script that needs a lot starts it again (RelieveMemory).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "protocol/reply.h"
+#include "scripting/command_words.h"
+#include "scripting/lua_api.h"
+#include "scripting/script_host.h"
+
+namespace respite {
+
+// Why a script ended without a reply.
+struct ScriptFailure {
+  std::string text;         // as for Reply::Error
+  bool is_counted = false;  // it is the error of a command, which has been counted
+};
+
+class ScriptEngine {
+ public:
+  // A script that wants more than this ends with an error.
+  static constexpr size_t kMemoryLimit = size_t{1} << 30;
+
+  // A function that Lua keeps for us.
+  using Function = int;
+  // Adds to the globals before they become read-only.
+  using Extend = void (*)(lua_State* lua);
+
+  // `host` must outlive the engine. Cost: about 100 microseconds.
+  explicit ScriptEngine(ScriptHost& host, Extend extend = nullptr);
+  ~ScriptEngine();
+  ScriptEngine(const ScriptEngine&) = delete;
+  ScriptEngine& operator=(const ScriptEngine&) = delete;
+
+  // Makes a function of a text; `chunk` names it in errors ("@user_script"). The error is Lua's text.
+  Result<Function> Compile(Bytes source, const char* chunk);
+  // Takes the function on top of Lua's stack.
+  Function Keep();
+  void Release(Function function);
+
+  // What a function is called with.
+  struct Invocation {
+    Function function;
+    Bytes name;  // for errors: the script's SHA-1 or the function's name
+    std::span<const Bytes> keys;
+    std::span<const Bytes> args;
+  };
+  // EVAL: keys and arguments are the globals KEYS and ARGV. Writes the reply, unless it fails.
+  std::optional<ScriptFailure> RunScript(const Invocation& invocation, Reply& reply);
+  // FCALL: keys and arguments are the function's arguments.
+  std::optional<ScriptFailure> RunFunction(const Invocation& invocation, Reply& reply);
+  // FUNCTION LOAD: runs the text of a library, without a reply.
+  std::optional<ScriptFailure> RunLibrary(Function function);
+  bool Running() const { return running_; }
+
+  // A step of the collector, if there is enough to collect. Cost: some microseconds at most.
+  void CollectGarbage() {
+    if (used_bytes_ > collect_from_) CollectSome();
+  }
+  // Lets the collector run during the script that is running, once it has taken a lot.
+  void RelieveMemory() {
+    if (used_bytes_ > kRelieveFrom) StartCollector();
+  }
+  size_t UsedBytes() const { return used_bytes_; }
+
+  // For functions that Lua calls.
+  static ScriptEngine& Of(lua_State* lua) { return **static_cast<ScriptEngine**>(lua_getextraspace(lua)); }
+  ScriptHost& host() { return host_; }
+  CommandWords& words() { return words_; }
+  lua_State* lua() { return lua_; }
+
+ private:
+  static constexpr size_t kRelieveFrom = size_t{64} << 20;
+  static constexpr size_t kCollectLeast = size_t{256} << 10;
+
+  static void* Allocate(void* engine, void* block, size_t old_bytes, size_t new_bytes);
+  static void OnCount(lua_State* lua, lua_Debug*);
+  int ProtectedRun(int arguments, int results);
+  std::optional<ScriptFailure> Finish(int status, Bytes name, Reply& reply);
+  ScriptFailure TakeFailure(int status, Bytes name);
+  void PushTexts(std::span<const Bytes> texts);
+  void CollectSome();
+  void StartCollector();
+
+  ScriptHost& host_;
+  CommandWords words_;
+  size_t used_bytes_ = 0;
+  size_t collect_from_ = kCollectLeast;
+  bool limited_ = false;  // memory; only while a script runs, since only then Lua catches the error
+  bool running_ = false;
+  lua_State* lua_;
+};
+
+}  // namespace respite

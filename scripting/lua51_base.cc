@@ -1,0 +1,263 @@
+// The functions that 5.1 has as globals. Those whose meaning has not changed since are taken from 5.4.
+#include <cstdlib>
+
+#include "scripting/lua51.h"
+#include "scripting/lua51_numbers.h"
+#include "scripting/lua51_support.h"
+
+namespace respite::lua51 {
+namespace {
+
+// The message has to be a string, and the position is put before it.
+int Assert(lua_State* lua) {
+  luaL_checkany(lua, 1);
+  if (lua_toboolean(lua, 1)) return lua_gettop(lua);
+  return luaL_error(lua, "%s", luaL_optstring(lua, 2, "assertion failed!"));
+}
+
+int Error(lua_State* lua) {
+  const int level = OptionalInt(lua, 2, 1);
+  lua_settop(lua, 1);
+  if (lua_isstring(lua, 1) && level > 0) {
+    luaL_where(lua, level);
+    lua_pushvalue(lua, 1);
+    lua_concat(lua, 2);
+  }
+  return lua_error(lua);
+}
+
+int IpairsNext(lua_State* lua) {
+  const int index = CheckInt(lua, 2) + 1;
+  luaL_checktype(lua, 1, LUA_TTABLE);
+  lua_pushinteger(lua, index);
+  return lua_rawgeti(lua, 1, index) == LUA_TNIL ? 0 : 2;
+}
+
+int Ipairs(lua_State* lua) {
+  luaL_checktype(lua, 1, LUA_TTABLE);
+  lua_pushvalue(lua, lua_upvalueindex(1));
+  lua_pushvalue(lua, 1);
+  lua_pushinteger(lua, 0);
+  return 3;
+}
+
+int NumberInBase(lua_State* lua, int base) {
+  const char* text = luaL_checkstring(lua, 1);
+  luaL_argcheck(lua, base >= 2 && base <= 36, 2, "base out of range");
+  char* end = nullptr;
+  const unsigned long number = std::strtoul(text, &end, base);
+  const bool has_digits = end != text;
+  while (IsSpace(*end)) end++;
+  if (!has_digits || *end != '\0') return lua_pushnil(lua), 1;
+  lua_pushnumber(lua, static_cast<lua_Number>(number));
+  return 1;
+}
+
+int Tonumber(lua_State* lua) {
+  const int base = OptionalInt(lua, 2, 10);
+  if (base != 10) return NumberInBase(lua, base);
+  luaL_checkany(lua, 1);
+  int is_number = 0;
+  const lua_Number number = lua_tonumberx(lua, 1, &is_number);
+  if (is_number) {
+    lua_pushnumber(lua, number);
+  } else {
+    lua_pushnil(lua);
+  }
+  return 1;
+}
+
+int Tostring(lua_State* lua) {
+  luaL_checkany(lua, 1);
+  if (luaL_callmeta(lua, 1, "__tostring")) return 1;
+  switch (lua_type(lua, 1)) {
+    case LUA_TNUMBER:
+    case LUA_TSTRING:
+      lua_settop(lua, 1);
+      lua_tolstring(lua, 1, nullptr);
+      return 1;
+    case LUA_TBOOLEAN:
+      return PushBytes(lua, lua_toboolean(lua, 1) ? "true" : "false"), 1;
+    case LUA_TNIL:
+      return PushBytes(lua, "nil"), 1;
+    default:
+      lua_pushfstring(lua, "%s: %p", luaL_typename(lua, 1), lua_topointer(lua, 1));
+      return 1;
+  }
+}
+
+int Unpack(lua_State* lua) {
+  luaL_checktype(lua, 1, LUA_TTABLE);
+  const int first = OptionalInt(lua, 2, 1);
+  const int last = lua_isnoneornil(lua, 3) ? RawSize(lua, 1) : CheckInt(lua, 3);
+  if (first > last) return 0;
+  const int64_t count = int64_t{last} - first + 1;
+  if (count >= INT_MAX || !lua_checkstack(lua, static_cast<int>(count))) {
+    return luaL_error(lua, "too many results to unpack");
+  }
+  for (int64_t i = first; i <= last; i++) lua_rawgeti(lua, 1, i);
+  return static_cast<int>(count);
+}
+
+int Xpcall(lua_State* lua) {
+  luaL_checkany(lua, 2);
+  lua_settop(lua, 2);
+  lua_insert(lua, 1);
+  const int status = lua_pcall(lua, 0, LUA_MULTRET, 1);
+  lua_pushboolean(lua, status == LUA_OK);
+  lua_replace(lua, 1);
+  return lua_gettop(lua);
+}
+
+// Text only: no bytecode gets in. Gives the function, or nil and the message.
+int LoadText(lua_State* lua, Bytes text, const char* chunk_name) {
+  const std::string adapted = AdaptSource(text);
+  if (luaL_loadbufferx(lua, adapted.data(), adapted.size(), chunk_name, "t") == LUA_OK) return 1;
+  lua_pushnil(lua);
+  lua_insert(lua, -2);
+  return 2;
+}
+
+int Loadstring(lua_State* lua) {
+  const Bytes text = CheckBytes(lua, 1);
+  return LoadText(lua, text, luaL_optstring(lua, 2, text.data()));
+}
+
+// All that the reader at index 1 gives, one string.
+int ReadAll(lua_State* lua) {
+  lua_newtable(lua);
+  for (int count = 1;; count++) {
+    lua_pushvalue(lua, 1);
+    lua_call(lua, 0, 1);
+    const bool is_end = lua_isnil(lua, -1) || (lua_type(lua, -1) == LUA_TSTRING && lua_rawlen(lua, -1) == 0);
+    if (is_end) break;
+    if (!lua_isstring(lua, -1)) return luaL_error(lua, "reader function must return a string");
+    lua_rawseti(lua, 2, count);
+  }
+  lua_settop(lua, 2);
+  luaL_Buffer text;
+  luaL_buffinit(lua, &text);
+  const int count = RawSize(lua, 2);
+  for (int i = 1; i <= count; i++) {
+    lua_rawgeti(lua, 2, i);
+    luaL_addvalue(&text);
+  }
+  luaL_pushresult(&text);
+  return 1;
+}
+
+int Load(lua_State* lua) {
+  const char* chunk_name = luaL_optstring(lua, 2, "=(load)");
+  luaL_checktype(lua, 1, LUA_TFUNCTION);
+  lua_settop(lua, 2);
+  lua_pushcfunction(lua, ReadAll);
+  lua_pushvalue(lua, 1);
+  if (lua_pcall(lua, 1, 1, 0) != LUA_OK) {
+    lua_pushnil(lua);
+    lua_insert(lua, -2);
+    return 2;
+  }
+  return LoadText(lua, CheckBytes(lua, 3), chunk_name);
+}
+
+// What tunes the collector would stay in force for other scripts, so it is read but has no effect.
+int CollectGarbage(lua_State* lua) {
+  static const char* const kOptions[] = {"collect", "stop",     "restart",    "count",
+                                         "step",    "setpause", "setstepmul", nullptr};
+  enum Option { kCollect, kStop, kRestart, kCount, kStep, kSetPause, kSetStepMul };
+  constexpr int kUsualPercent = 200;
+  const int option = luaL_checkoption(lua, 1, "collect", kOptions);
+  const int argument = OptionalInt(lua, 2, 0);
+  switch (option) {
+    case kCount:
+      lua_pushnumber(lua, lua_gc(lua, LUA_GCCOUNT) + lua_gc(lua, LUA_GCCOUNTB) / 1024.0);
+      return 1;
+    case kStep:
+      lua_pushboolean(lua, lua_gc(lua, LUA_GCSTEP, argument));
+      return 1;
+    case kCollect:
+      lua_gc(lua, LUA_GCCOLLECT);
+      break;
+    default:
+      break;
+  }
+  lua_pushinteger(lua, option == kSetPause || option == kSetStepMul ? kUsualPercent : 0);
+  return 1;
+}
+
+int GcInfo(lua_State* lua) {
+  lua_pushinteger(lua, lua_gc(lua, LUA_GCCOUNT));
+  return 1;
+}
+
+// Upvalue 1: the set of metatables that proxies have.
+int NewProxy(lua_State* lua) {
+  lua_settop(lua, 1);
+  lua_newuserdatauv(lua, 0, 0);
+  if (!lua_toboolean(lua, 1)) return 1;
+  if (lua_isboolean(lua, 1)) {
+    lua_newtable(lua);
+    lua_pushvalue(lua, -1);
+    lua_pushboolean(lua, 1);
+    lua_rawset(lua, lua_upvalueindex(1));
+  } else {
+    bool is_proxy = false;
+    if (lua_getmetatable(lua, 1)) {
+      lua_rawget(lua, lua_upvalueindex(1));
+      is_proxy = lua_toboolean(lua, -1);
+      lua_pop(lua, 1);
+    }
+    luaL_argcheck(lua, is_proxy, 1, "boolean or proxy expected");
+    lua_getmetatable(lua, 1);
+  }
+  lua_setmetatable(lua, 2);
+  return 1;
+}
+
+// With weak keys, so that the proxies' metatables can be collected.
+void PushProxySet(lua_State* lua) {
+  lua_newtable(lua);
+  lua_createtable(lua, 0, 1);
+  lua_pushliteral(lua, "k");
+  lua_setfield(lua, -2, "__mode");
+  lua_setmetatable(lua, -2);
+}
+
+// What 5.4 has and scripts must not see.
+constexpr const char* kHiddenNames[] = {"dofile", "loadfile", "print", "warn"};
+
+constexpr luaL_Reg kBaseFunctions[] = {{"assert", Assert},
+                                       {"collectgarbage", CollectGarbage},
+                                       {"error", Error},
+                                       {"gcinfo", GcInfo},
+                                       {"getfenv", GetEnvironment},
+                                       {"load", Load},
+                                       {"loadstring", Loadstring},
+                                       {"setfenv", SetEnvironment},
+                                       {"tonumber", Tonumber},
+                                       {"tostring", Tostring},
+                                       {"unpack", Unpack},
+                                       {"xpcall", Xpcall},
+                                       {nullptr, nullptr}};
+
+}  // namespace
+
+void OpenBase(lua_State* lua) {
+  luaopen_base(lua);
+  for (const char* name : kHiddenNames) {
+    lua_pushnil(lua);
+    lua_setfield(lua, -2, name);
+  }
+  luaL_setfuncs(lua, kBaseFunctions, 0);
+  lua_pushcfunction(lua, IpairsNext);
+  lua_pushcclosure(lua, Ipairs, 1);
+  lua_setfield(lua, -2, "ipairs");
+  PushProxySet(lua);
+  lua_pushcclosure(lua, NewProxy, 1);
+  lua_setfield(lua, -2, "newproxy");
+  lua_pushliteral(lua, "Lua 5.1");
+  lua_setfield(lua, -2, "_VERSION");
+  lua_pop(lua, 1);
+}
+
+}  // namespace respite::lua51

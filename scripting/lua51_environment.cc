@@ -1,0 +1,67 @@
+// getfenv and setfenv. What was the environment of a function in 5.1 is its upvalue `_ENV` in 5.4, shared with the
+// function around it; setfenv gives the function an `_ENV` of its own. A function that uses no globals has none, and
+// then nothing can tell the difference.
+#include <cstring>
+
+#include "scripting/lua51_support.h"
+
+namespace respite::lua51 {
+namespace {
+
+constexpr const char* kEnvironmentName = "_ENV";
+
+// 0 when the function at the top has no such upvalue.
+int EnvironmentUpvalue(lua_State* lua) {
+  for (int upvalue = 1;; upvalue++) {
+    const char* name = lua_getupvalue(lua, -1, upvalue);
+    if (name == nullptr) return 0;
+    lua_pop(lua, 1);
+    if (std::strcmp(name, kEnvironmentName) == 0) return upvalue;
+  }
+}
+
+// The function that the first argument is or, as a level of the stack, means.
+void PushFunction(lua_State* lua, int level) {
+  if (lua_isfunction(lua, 1)) return lua_pushvalue(lua, 1);
+  luaL_argcheck(lua, level >= 0, 1, "level must be non-negative");
+  lua_Debug caller{};
+  if (lua_getstack(lua, level, &caller) == 0) luaL_argerror(lua, 1, "invalid level");
+  lua_getinfo(lua, "f", &caller);
+  if (lua_isnil(lua, -1)) luaL_error(lua, "no function environment for tail call at level %d", level);
+}
+
+// Lets the function at the top have the table at index 2 for its environment, and no other function with it.
+void SetUpvalue(lua_State* lua, int upvalue) {
+  luaL_loadbufferx(lua, "", 0, "=setfenv", "t");
+  lua_pushvalue(lua, 2);
+  lua_setupvalue(lua, -2, 1);
+  lua_upvaluejoin(lua, -2, upvalue, -1, 1);
+  lua_pop(lua, 1);
+}
+
+}  // namespace
+
+int GetEnvironment(lua_State* lua) {
+  const int level = lua_isfunction(lua, 1) ? 1 : OptionalInt(lua, 1, 1);
+  if (level == 0) return lua_pushglobaltable(lua), 1;
+  PushFunction(lua, level);
+  const int upvalue = lua_iscfunction(lua, -1) ? 0 : EnvironmentUpvalue(lua);
+  if (upvalue == 0) return lua_pushglobaltable(lua), 1;
+  lua_getupvalue(lua, -1, upvalue);
+  return 1;
+}
+
+int SetEnvironment(lua_State* lua) {
+  luaL_checktype(lua, 2, LUA_TTABLE);
+  const int level = lua_isfunction(lua, 1) ? 1 : CheckInt(lua, 1);
+  if (level != 0) PushFunction(lua, level);
+  // Redis: level 0 is the environment of the whole state, which is protected.
+  if (level == 0 || lua_iscfunction(lua, -1)) {
+    return luaL_error(lua, "'setfenv' cannot change environment of given object");
+  }
+  const int upvalue = EnvironmentUpvalue(lua);
+  if (upvalue != 0) SetUpvalue(lua, upvalue);
+  return 1;
+}
+
+}  // namespace respite::lua51

@@ -1,0 +1,148 @@
+// Lua's own error messages in the words of 5.1. Every message of the interpreter and of the compiler is made by one of
+// two functions inside Lua from a format and arguments; they are given to us by the linker (see lua51_internals.h), and
+// a format that 5.1 words differently is replaced.
+#include <cstdarg>
+#include <optional>
+#include <string>
+
+#include "base/bytes.h"
+#include "scripting/lua51_internals.h"
+
+namespace respite::lua51 {
+
+#if defined(__aarch64__)
+#define RESPITE_PUSH_FORMATTED "_Z17luaO_pushvfstringP9lua_StatePKcSt9__va_list"
+#else
+#define RESPITE_PUSH_FORMATTED "_Z17luaO_pushvfstringP9lua_StatePKcP13__va_list_tag"
+#endif
+
+extern "C" {
+const char* RealPushFormatted(lua_State* lua, const char* format,
+                              va_list arguments) asm("__real_" RESPITE_PUSH_FORMATTED);
+[[gnu::used]] const char* PushFormatted(lua_State* lua, const char* format,
+                                        va_list arguments) asm("__wrap_" RESPITE_PUSH_FORMATTED);
+[[gnu::used]] const char* PushFormat(lua_State* lua, const char* format,
+                                     ...) asm("__wrap__Z16luaO_pushfstringP9lua_StatePKcz");
+}
+
+namespace {
+
+const char* Push(lua_State* lua, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const char* text = RealPushFormatted(lua, format, arguments);
+  va_end(arguments);
+  return text;
+}
+
+const char* Push(lua_State* lua, const std::string& text) { return lua_pushlstring(lua, text.data(), text.size()); }
+
+struct Variable {
+  std::string kind;
+  std::string name;
+};
+
+// 5.4 names a variable as ` (local 'x')`, also some that 5.1 has no word for: those stay unnamed.
+std::optional<Variable> ParseVariable(Bytes info) {
+  const size_t quote = info.find(" '");
+  if (!info.starts_with(" (") || quote == Bytes::npos || !info.ends_with("')")) return std::nullopt;
+  const Bytes kind = info.substr(2, quote - 2);
+  for (const Bytes known : {"local", "global", "upvalue", "field", "method"}) {
+    if (kind != known) continue;
+    return Variable{std::string(kind), std::string(info.substr(quote + 2, info.size() - quote - 4))};
+  }
+  return std::nullopt;
+}
+
+// "attempt to index local 'x' (a nil value)"
+const char* PushTypeError(lua_State* lua, va_list arguments) {
+  const char* action = va_arg(arguments, const char*);
+  const char* type = va_arg(arguments, const char*);
+  const auto variable = ParseVariable(va_arg(arguments, const char*));
+  if (!variable) return Push(lua, "attempt to %s a %s value", action, type);
+  return Push(lua, "attempt to %s %s '%s' (a %s value)", action, variable->kind.c_str(), variable->name.c_str(), type);
+}
+
+const char* PushForError(lua_State* lua, va_list arguments) {
+  const Bytes what = va_arg(arguments, const char*);
+  return Push(lua, what.starts_with("initial") ? "'for' initial value must be a number" : "'for' %s must be a number",
+              what.data());
+}
+
+// The compiler's name of a token, always in quotes.
+std::string QuotedToken(Bytes token) {
+  if (token.starts_with("'<\\") && token.ends_with(">'")) {
+    return "'char(" + std::string(token.substr(3, token.size() - 5)) + ")'";
+  }
+  return token.starts_with('\'') ? std::string(token) : "'" + std::string(token) + "'";
+}
+
+constexpr Bytes kTooManyOfFunction = " has more than ";
+
+// "<message> near <token>"
+const char* PushSyntaxError(lua_State* lua, va_list arguments) {
+  const char* message = va_arg(arguments, const char*);
+  std::string text = message;
+  if (text.find(kTooManyOfFunction) != std::string::npos) return message;
+  const size_t start = text.find(" (starting at line ");
+  if (start != std::string::npos) text.resize(start);
+  return Push(lua, text + " near " + QuotedToken(va_arg(arguments, const char*)));
+}
+
+const char* PushExpected(lua_State* lua, va_list arguments) {
+  return Push(lua, QuotedToken(va_arg(arguments, const char*)) + " expected");
+}
+
+const char* PushExpectedToClose(lua_State* lua, va_list arguments) {
+  const std::string token = QuotedToken(va_arg(arguments, const char*));
+  const std::string opening = QuotedToken(va_arg(arguments, const char*));
+  const int line = va_arg(arguments, int);
+  return Push(lua, "%s expected (to close %s at line %d)", token.c_str(), opening.c_str(), line);
+}
+
+const char* PushTooMany(lua_State* lua, va_list arguments) {
+  const char* what = va_arg(arguments, const char*);
+  const int limit = va_arg(arguments, int);
+  return Push(lua, "%s has more than %d %s", va_arg(arguments, const char*), limit, what);
+}
+
+struct Rewording {
+  Bytes format;
+  const char* (*push)(lua_State* lua, va_list arguments);
+};
+
+constexpr Rewording kRewordings[] = {
+    {"attempt to %s a %s value%s", PushTypeError},
+    {"bad 'for' %s (number expected, got %s)", PushForError},
+    {"%s near %s", PushSyntaxError},
+    {"%s expected", PushExpected},
+    {"%s expected (to close %s at line %d)", PushExpectedToClose},
+    {"too many %s (limit is %d) in %s", PushTooMany},
+    {"break outside loop at line %d", [](lua_State* lua, va_list) { return Push(lua, "no loop to close"); }},
+    {"'__index' chain too long; possible loop", [](lua_State* lua, va_list) { return Push(lua, "loop in gettable"); }},
+    {"'__newindex' chain too long; possible loop",
+     [](lua_State* lua, va_list) { return Push(lua, "loop in settable"); }},
+    {"attempt to yield across a C-call boundary",
+     [](lua_State* lua, va_list) { return Push(lua, "attempt to yield across metamethod/C-call boundary"); }},
+    {"attempt to yield from outside a coroutine",
+     [](lua_State* lua, va_list) { return Push(lua, "attempt to yield across metamethod/C-call boundary"); }},
+};
+
+}  // namespace
+
+const char* PushFormatted(lua_State* lua, const char* format, va_list arguments) {
+  for (const Rewording& rewording : kRewordings) {
+    if (rewording.format == format) return rewording.push(lua, arguments);
+  }
+  return RealPushFormatted(lua, format, arguments);
+}
+
+const char* PushFormat(lua_State* lua, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const char* text = PushFormatted(lua, format, arguments);
+  va_end(arguments);
+  return text;
+}
+
+}  // namespace respite::lua51

@@ -1,0 +1,170 @@
+// Numbers of Lua 5.1 inside Lua 5.4: every number that a script can make or see is a double. Numerals, numbers read
+// from text, results of libraries and keys that `next` gives are floats; how they are written is always "%.14g". Only
+// the operator # still gives an integer, which behaves as the double it equals.
+#include "scripting/lua51_numbers.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/bytes.h"
+#include "scripting/lua51_internals.h"
+
+namespace respite {
+namespace lua51 {
+namespace {
+
+// Below this, "%.14g" writes an integral number in full.
+constexpr lua_Number kPlainLimit = 1e14;
+constexpr lua_Number kTwoTo63 = 9223372036854775808.0;
+constexpr int kMaxSimpleDigits = 15;
+
+struct ReadNumber {
+  lua_Number number;
+  const char* end;
+};
+
+// Up to 15 digits fit a double exactly; anything else is left to strtod.
+ReadNumber ReadSimple(const char* text) {
+  lua_Integer number = 0;
+  const char* end = text;
+  while (IsDigit(*end) && end - text <= kMaxSimpleDigits) number = number * 10 + (*end++ - '0');
+  return {static_cast<lua_Number>(number), end};
+}
+
+bool IsDone(const char* text, const char* end) { return end != text && end - text <= kMaxSimpleDigits && *end == '\0'; }
+
+// Redis: what C's strtod takes is a number, so "inf", "nan" and hexadecimal fractions are, too.
+ReadNumber ReadAny(const char* text) {
+  char* end = nullptr;
+  const lua_Number number = std::strtod(text, &end);
+  const char* rest = end;
+  while (rest != text && IsSpace(*rest)) rest++;
+  return {number, rest};
+}
+
+void SetNumber(Value* value, lua_Number number) {
+  value->number = number;
+  value->tag = kFloatTag;
+}
+
+struct MaybeNumber {
+  bool is_number;
+  lua_Number number;
+};
+
+MaybeNumber NumberOf(const Value& value) {
+  if (value.tag == kFloatTag) return {true, value.number};
+  MaybeNumber result{};
+  result.is_number = ToNumber(&value, &result.number) != 0;
+  return result;
+}
+
+}  // namespace
+
+extern "C" {
+
+int RealArithmetic(lua_State* lua, int op, const Value* a, const Value* b,
+                   Value* result) asm("_Z13luaO_rawarithP9lua_StateiPK6TValueS3_PS1_");
+void RealTryBinary(lua_State* lua, const Value* a, const Value* b, Value* result,
+                   int event) asm("__real__Z13luaT_trybinTMP9lua_StatePK6TValueS3_P10StackValue3TMS");
+[[noreturn]] void RealOperandError(lua_State* lua, const Value* a, const Value* b,
+                                   const char* message) asm("__real__Z15luaG_opinterrorP9lua_StatePK6TValueS3_PKc");
+int RealTableNext(lua_State* lua, void* table, Value* key) asm("__real__Z9luaH_nextP9lua_StateP5TableP10StackValue");
+
+// Gives the size of the text with its final zero, or 0 when it is no number.
+[[gnu::used]] size_t TextToNumber(const char* text, Value* value) asm("__wrap__Z12luaO_str2numPKcP6TValue");
+[[gnu::used]] void NumberToText(lua_State* lua, Value* value) asm("__wrap__Z13luaO_tostringP9lua_StateP6TValue");
+[[gnu::used]] void PushInteger(lua_State* lua, lua_Integer integer) asm("__wrap_lua_pushinteger");
+[[gnu::used]] lua_Integer ToInteger(lua_State* lua, int index, int* is_number) asm("__wrap_lua_tointegerx");
+[[gnu::used]] double Remainder(double a, double b) asm("__wrap_fmod");
+[[gnu::used]] int TableNext(lua_State* lua, void* table,
+                            Value* key) asm("__wrap__Z9luaH_nextP9lua_StateP5TableP10StackValue");
+[[gnu::used]] void TryBinary(lua_State* lua, const Value* a, const Value* b, Value* result,
+                             int event) asm("__wrap__Z13luaT_trybinTMP9lua_StatePK6TValueS3_P10StackValue3TMS");
+[[gnu::used]] void TryBinaryFlipped(
+    lua_State* lua, const Value* a, const Value* b, int is_flipped, Value* result,
+    int event) asm("__wrap__Z18luaT_trybinassocTMP9lua_StatePK6TValueS3_iP10StackValue3TMS");
+[[gnu::used]] void OperandError(lua_State* lua, const Value* a, const Value* b,
+                                const char* message) asm("__wrap__Z15luaG_opinterrorP9lua_StatePK6TValueS3_PKc");
+
+size_t TextToNumber(const char* text, Value* value) {
+  ReadNumber read = ReadSimple(text);
+  if (!IsDone(text, read.end)) read = ReadAny(text);
+  if (read.end == text || *read.end != '\0') return 0;
+  SetNumber(value, read.number);
+  return static_cast<size_t>(read.end - text) + 1;
+}
+
+void NumberToText(lua_State* lua, Value* value) {
+  const lua_Number number = value->tag == kFloatTag ? value->number : static_cast<lua_Number>(value->integer);
+  NumberText text(number);
+  value->object = NewString(lua, text.data(), text.size());
+  value->tag = kShortStringTag;
+}
+
+void PushInteger(lua_State* lua, lua_Integer integer) { lua_pushnumber(lua, static_cast<lua_Number>(integer)); }
+
+lua_Integer ToInteger(lua_State* lua, int index, int* is_number) {
+  return ToIntegerAs51(lua_tonumberx(lua, index, is_number));
+}
+
+// The operator %: 5.1 computes with the rounded quotient, so that 1 % 0.1 is 0 there.
+double Remainder(double a, double b) { return a - std::floor(a / b) * b; }
+
+// A table keeps integral keys as integers, and finds a key to go on from only in that form.
+int TableNext(lua_State* lua, void* table, Value* key) {
+  if (key->tag == kFloatTag && std::fabs(key->number) < kTwoTo63 && std::trunc(key->number) == key->number) {
+    key->integer = static_cast<lua_Integer>(key->number);
+    key->tag = kIntegerTag;
+  }
+  const int found = RealTableNext(lua, table, key);
+  if (found != 0 && key->tag == kIntegerTag) SetNumber(key, static_cast<lua_Number>(key->integer));
+  return found;
+}
+
+// Arithmetic reads numbers from text first, and only then asks for metamethods.
+void TryBinary(lua_State* lua, const Value* a, const Value* b, Value* result, int event) {
+  const MaybeNumber left = NumberOf(*a);
+  const MaybeNumber right = NumberOf(*b);
+  const int op = event - kFirstArithmeticEvent;
+  const bool is_arithmetic = (op >= LUA_OPADD && op <= LUA_OPDIV) || op == LUA_OPUNM;
+  if (!is_arithmetic || !left.is_number || !right.is_number) return RealTryBinary(lua, a, b, result, event);
+  Value left_value;
+  Value right_value;
+  SetNumber(&left_value, left.number);
+  SetNumber(&right_value, right.number);
+  RealArithmetic(lua, op, &left_value, &right_value, result);
+}
+
+void TryBinaryFlipped(lua_State* lua, const Value* a, const Value* b, int is_flipped, Value* result, int event) {
+  return is_flipped ? TryBinary(lua, b, a, result, event) : TryBinary(lua, a, b, result, event);
+}
+
+// The first operand that cannot be taken for a number is to blame; text may be one.
+void OperandError(lua_State* lua, const Value* a, const Value* b, const char* message) {
+  RealOperandError(lua, NumberOf(*a).is_number ? b : a, b, message);
+}
+
+}  // extern "C"
+}  // namespace lua51
+
+lua_Integer ToIntegerAs51(lua_Number number) {
+  constexpr lua_Number kLimit = lua51::kTwoTo63;
+  return number >= -kLimit && number < kLimit ? static_cast<lua_Integer>(number) : LUA_MININTEGER;
+}
+
+NumberText::NumberText(lua_Number number) {
+  const bool is_plain =
+      std::fabs(number) < lua51::kPlainLimit && std::trunc(number) == number && (number != 0 || !std::signbit(number));
+  if (is_plain) {
+    size_ =
+        static_cast<size_t>(std::to_chars(text_, text_ + sizeof(text_), static_cast<lua_Integer>(number)).ptr - text_);
+  } else {
+    size_ = static_cast<size_t>(std::snprintf(text_, sizeof(text_), "%.14g", number));
+  }
+}
+
+}  // namespace respite

@@ -1,0 +1,41 @@
+// Small helps for functions that Lua calls, with the argument rules of 5.1. Errors leave as Lua's exceptions.
+#pragma once
+
+#include "base/bytes.h"
+#include "scripting/lua_api.h"
+
+namespace respite::lua51 {
+
+// A C int from the argument; what does not fit loses its upper bits, as in 5.1.
+inline int CheckInt(lua_State* lua, int argument) { return static_cast<int>(luaL_checkinteger(lua, argument)); }
+
+inline int OptionalInt(lua_State* lua, int argument, int otherwise) {
+  return lua_isnoneornil(lua, argument) ? otherwise : CheckInt(lua, argument);
+}
+
+inline Bytes CheckBytes(lua_State* lua, int argument) {
+  size_t size = 0;
+  const char* text = luaL_checklstring(lua, argument, &size);
+  return {text, size};
+}
+
+inline void PushBytes(lua_State* lua, Bytes text) { lua_pushlstring(lua, text.data(), text.size()); }
+
+// How many elements a sequence has, without metamethods.
+inline int RawSize(lua_State* lua, int index) { return static_cast<int>(lua_rawlen(lua, index)); }
+
+// getfenv and setfenv.
+int GetEnvironment(lua_State* lua);
+int SetEnvironment(lua_State* lua);
+
+// string.format.
+int Format(lua_State* lua);
+
+// Each adds the functions of one library: base into the table of globals, others as a global table.
+void OpenBase(lua_State* lua);
+void OpenCoroutine(lua_State* lua);
+void OpenString(lua_State* lua);
+void OpenTable(lua_State* lua);
+void OpenMath(lua_State* lua);
+
+}  // namespace respite::lua51

@@ -1,0 +1,250 @@
+// table as in 5.1: without metamethods, and with positions beyond the end.
+#include <utility>
+
+#include "scripting/lua51_support.h"
+
+namespace respite::lua51 {
+namespace {
+
+int CheckSize(lua_State* lua, int index) {
+  luaL_checktype(lua, index, LUA_TTABLE);
+  return RawSize(lua, index);
+}
+
+void AddElement(lua_State* lua, luaL_Buffer& text, int index) {
+  lua_rawgeti(lua, 1, index);
+  if (!lua_isstring(lua, -1)) {
+    luaL_error(lua, "invalid value (%s) at index %d in table for 'concat'", luaL_typename(lua, -1), index);
+  }
+  luaL_addvalue(&text);
+}
+
+int Concat(lua_State* lua) {
+  size_t separator_size = 0;
+  const char* separator = luaL_optlstring(lua, 2, "", &separator_size);
+  luaL_checktype(lua, 1, LUA_TTABLE);
+  const int first = OptionalInt(lua, 3, 1);
+  const int last = OptionalInt(lua, 4, RawSize(lua, 1));
+  luaL_Buffer text;
+  luaL_buffinit(lua, &text);
+  for (int64_t i = first; i <= last; i++) {
+    AddElement(lua, text, static_cast<int>(i));
+    if (i < last) luaL_addlstring(&text, separator, separator_size);
+  }
+  luaL_pushresult(&text);
+  return 1;
+}
+
+// Calls the function at index 2 with the key and the value at the top; true when it gave something, which is then at
+// the top instead of the value.
+bool Visit(lua_State* lua) {
+  lua_pushvalue(lua, 2);
+  lua_pushvalue(lua, -3);
+  lua_pushvalue(lua, -3);
+  lua_call(lua, 2, 1);
+  if (!lua_isnil(lua, -1)) return true;
+  lua_pop(lua, 2);
+  return false;
+}
+
+int ForEach(lua_State* lua) {
+  luaL_checktype(lua, 1, LUA_TTABLE);
+  luaL_checktype(lua, 2, LUA_TFUNCTION);
+  lua_pushnil(lua);
+  while (lua_next(lua, 1)) {
+    if (Visit(lua)) return 1;
+  }
+  return 0;
+}
+
+int ForEachIndex(lua_State* lua) {
+  const int size = CheckSize(lua, 1);
+  luaL_checktype(lua, 2, LUA_TFUNCTION);
+  for (int i = 1; i <= size; i++) {
+    lua_pushinteger(lua, i);
+    lua_rawgeti(lua, 1, i);
+    if (Visit(lua)) return 1;
+    lua_pop(lua, 1);
+  }
+  return 0;
+}
+
+int GetSize(lua_State* lua) {
+  lua_pushinteger(lua, CheckSize(lua, 1));
+  return 1;
+}
+
+int MaxKey(lua_State* lua) {
+  luaL_checktype(lua, 1, LUA_TTABLE);
+  lua_Number greatest = 0;
+  lua_pushnil(lua);
+  while (lua_next(lua, 1)) {
+    lua_pop(lua, 1);
+    if (lua_type(lua, -1) == LUA_TNUMBER && lua_tonumber(lua, -1) > greatest) greatest = lua_tonumber(lua, -1);
+  }
+  lua_pushnumber(lua, greatest);
+  return 1;
+}
+
+int SetSize(lua_State* lua) {
+  luaL_checktype(lua, 1, LUA_TTABLE);
+  return luaL_error(lua, "'setn' is obsolete");
+}
+
+// t[to] = t[from]
+void Move(lua_State* lua, int64_t from, int64_t to) {
+  lua_rawgeti(lua, 1, from);
+  lua_rawseti(lua, 1, to);
+}
+
+int Insert(lua_State* lua) {
+  const int end = CheckSize(lua, 1) + 1;
+  const int arguments = lua_gettop(lua);
+  if (arguments != 2 && arguments != 3) return luaL_error(lua, "wrong number of arguments to 'insert'");
+  const int position = arguments == 2 ? end : CheckInt(lua, 2);
+  for (int64_t i = std::max(end, position); i > position; i--) Move(lua, i - 1, i);
+  lua_settop(lua, arguments);
+  lua_rawseti(lua, 1, position);
+  return 0;
+}
+
+int Remove(lua_State* lua) {
+  const int end = CheckSize(lua, 1);
+  const int position = OptionalInt(lua, 2, end);
+  if (position < 1 || position > end) return 0;
+  lua_rawgeti(lua, 1, position);
+  for (int i = position; i < end; i++) Move(lua, i + 1, i);
+  lua_pushnil(lua);
+  lua_rawseti(lua, 1, end);
+  return 1;
+}
+
+// Quicksort with the median of first, middle and last for the pivot. Redis: which of two equal elements comes first
+// shows, so the order of comparisons and exchanges is that of 5.1. Index 1 is the table, index 2 the order, or nil.
+class Sorter {
+ public:
+  explicit Sorter(lua_State* lua) : lua_(lua), has_order_(!lua_isnil(lua, 2)) {}
+
+  void Sort(int low, int high) {
+    while (low < high) {
+      OrderEnds(low, high);
+      if (high - low == 1) return;
+      const int middle = low + (high - low) / 2;
+      OrderMiddle(low, middle, high);
+      if (high - low == 2) return;
+      const int split = Partition(low, middle, high);
+      if (split - low < high - split) {
+        Sort(low, split - 1);
+        low = split + 1;
+      } else {
+        Sort(split + 1, high);
+        high = split - 1;
+      }
+    }
+  }
+
+ private:
+  void Get(int index) { lua_rawgeti(lua_, 1, index); }
+
+  // The values at the top go to `lower` (the topmost) and `upper`.
+  void SetBoth(int lower, int upper) {
+    lua_rawseti(lua_, 1, lower);
+    lua_rawseti(lua_, 1, upper);
+  }
+
+  bool IsLess(int left, int right) {
+    if (!has_order_) return lua_compare(lua_, left, right, LUA_OPLT);
+    lua_pushvalue(lua_, 2);
+    lua_pushvalue(lua_, left - 1);
+    lua_pushvalue(lua_, right - 2);
+    lua_call(lua_, 2, 1);
+    const bool is_less = lua_toboolean(lua_, -1);
+    lua_pop(lua_, 1);
+    return is_less;
+  }
+
+  void OrderEnds(int low, int high) {
+    Get(low);
+    Get(high);
+    if (IsLess(-1, -2)) return SetBoth(low, high);
+    lua_pop(lua_, 2);
+  }
+
+  void OrderMiddle(int low, int middle, int high) {
+    Get(middle);
+    Get(low);
+    if (IsLess(-2, -1)) return SetBoth(middle, low);
+    lua_pop(lua_, 1);
+    Get(high);
+    if (IsLess(-1, -2)) return SetBoth(middle, high);
+    lua_pop(lua_, 2);
+  }
+
+  void Swap(int a, int b) {
+    Get(a);
+    Get(b);
+    SetBoth(a, b);
+  }
+
+  // The next index upward whose element is not less than the pivot below it on the stack; leaves the element there.
+  int FindUp(int index, int high) {
+    for (Get(++index); IsLess(-1, -2); Get(++index)) {
+      if (index > high) luaL_error(lua_, "invalid order function for sorting");
+      lua_pop(lua_, 1);
+    }
+    return index;
+  }
+
+  // The next index downward whose element is not greater than the pivot, two below it on the stack.
+  int FindDown(int index, int low) {
+    for (Get(--index); IsLess(-3, -1); Get(--index)) {
+      if (index < low) luaL_error(lua_, "invalid order function for sorting");
+      lua_pop(lua_, 1);
+    }
+    return index;
+  }
+
+  // Elements before the result are not greater than it, elements behind it not less.
+  int Partition(int low, int middle, int high) {
+    Get(middle);
+    lua_pushvalue(lua_, -1);
+    Get(high - 1);
+    SetBoth(middle, high - 1);
+    int up = low;
+    int down = high - 1;
+    while (true) {
+      up = FindUp(up, high);
+      down = FindDown(down, low);
+      if (down < up) break;
+      SetBoth(up, down);
+    }
+    lua_pop(lua_, 3);
+    Swap(high - 1, up);
+    return up;
+  }
+
+  lua_State* lua_;
+  bool has_order_;
+};
+
+int Sort(lua_State* lua) {
+  const int size = CheckSize(lua, 1);
+  luaL_checkstack(lua, 40, "");
+  if (!lua_isnoneornil(lua, 2)) luaL_checktype(lua, 2, LUA_TFUNCTION);
+  lua_settop(lua, 2);
+  Sorter(lua).Sort(1, size);
+  return 0;
+}
+
+constexpr luaL_Reg kFunctions[] = {
+    {"concat", Concat}, {"foreach", ForEach}, {"foreachi", ForEachIndex}, {"getn", GetSize}, {"insert", Insert},
+    {"maxn", MaxKey},   {"remove", Remove},   {"setn", SetSize},          {"sort", Sort},    {nullptr, nullptr}};
+
+}  // namespace
+
+void OpenTable(lua_State* lua) {
+  luaL_newlib(lua, kFunctions);
+  lua_setglobal(lua, "table");
+}
+
+}  // namespace respite::lua51

@@ -1,0 +1,306 @@
+#include "scripting/lua_reply.h"
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "protocol/binary_reply.h"
+
+namespace respite {
+
+namespace {
+
+// Redis: a reply may nest as deep as the C stack of its Lua has room; one more is this error.
+constexpr int kDeepest = 7995;
+constexpr char kTooDeep[] = "ERR reached lua stack limit";
+
+void PushText(lua_State* lua, Bytes text) { lua_pushlstring(lua, text.data(), text.size()); }
+
+void SetText(lua_State* lua, const char* field, Bytes text) {
+  PushText(lua, text);
+  lua_setfield(lua, -2, field);
+}
+
+// {name=value}, the value being on top.
+void WrapTop(lua_State* lua, const char* name) {
+  lua_createtable(lua, 0, 1);
+  lua_insert(lua, -2);
+  lua_setfield(lua, -2, name);
+}
+
+class ReplyPusher {
+ public:
+  ReplyPusher(lua_State* lua, Bytes reply) : lua_(lua), reader_(reply) {}
+
+  void PushOne() {
+    luaL_checkstack(lua_, 6, "reply");
+    const ReplyPart part = reader_.Next();
+    switch (part.kind) {
+      case ':':
+        return lua_pushnumber(lua_, static_cast<lua_Number>(part.value));
+      case '$':
+        return PushText(lua_, part.text);
+      case '+':
+        return PushStatus(part.text);
+      case '-':
+        return PushErrorTable(lua_, part.text);
+      case '*':
+      case '>':
+        return PushArray(part.value);
+      case '_':
+        return part.value == 3 ? lua_pushnil(lua_) : lua_pushboolean(lua_, 0);
+      case '#':
+        return lua_pushboolean(lua_, static_cast<int>(part.value));
+      case ',':
+        lua_pushnumber(lua_, part.Number());
+        return WrapTop(lua_, "double");
+      case '(':
+        PushText(lua_, part.text);
+        return WrapTop(lua_, "big_number");
+      case '=':
+        return PushVerbatim(part.text);
+      case '%':
+        return PushMap(part.value);
+      case '~':
+        return PushSet(part.value);
+      default:
+        lua_pushnil(lua_);
+    }
+  }
+
+ private:
+  void PushStatus(Bytes text) {
+    lua_createtable(lua_, 0, 1);
+    SetText(lua_, "ok", text);
+  }
+
+  void PushVerbatim(Bytes text) {
+    lua_createtable(lua_, 0, 2);
+    SetText(lua_, "format", text.substr(0, 3));
+    SetText(lua_, "string", text.substr(4));
+    WrapTop(lua_, "verbatim_string");
+  }
+
+  void PushArray(int64_t count) {
+    lua_createtable(lua_, static_cast<int>(count), 0);
+    for (int64_t i = 1; i <= count; ++i) {
+      PushOne();
+      lua_rawseti(lua_, -2, i);
+    }
+  }
+
+  void PushMap(int64_t pairs) {
+    lua_createtable(lua_, 0, static_cast<int>(pairs));
+    for (int64_t i = 0; i < pairs; ++i) {
+      PushOne();
+      PushOne();
+      SetPair();
+    }
+    WrapTop(lua_, "map");
+  }
+
+  void PushSet(int64_t count) {
+    lua_createtable(lua_, 0, static_cast<int>(count));
+    for (int64_t i = 0; i < count; ++i) {
+      PushOne();
+      lua_pushboolean(lua_, 1);
+      SetPair();
+    }
+    WrapTop(lua_, "set");
+  }
+
+  // A table has no place for the key nil.
+  void SetPair() {
+    if (lua_isnil(lua_, -2)) return lua_pop(lua_, 2);
+    lua_rawset(lua_, -3);
+  }
+
+  lua_State* lua_;
+  BinaryReplyReader reader_;
+};
+
+// An integer of a number: cut; what no integer can hold is the smallest, as the processor of most says.
+int64_t Cut(lua_Number number) {
+  constexpr lua_Number kLimit = 9223372036854775808.0;
+  return number >= -kLimit && number < kLimit ? static_cast<int64_t>(number) : INT64_MIN;
+}
+
+std::string OneLine(Bytes text) {
+  std::string line(text);
+  for (char& c : line) {
+    if (c == '\r' || c == '\n') c = ' ';
+  }
+  return line;
+}
+
+class ReplyWriter {
+ public:
+  ReplyWriter(lua_State* lua, Reply& reply, ScriptHost& host) : lua_(lua), reply_(reply), host_(host) {}
+
+  // Writes the top of the stack and pops it.
+  void WriteTop() {
+    // Two slots a level for what is walked, and some for what is looked up.
+    if (depth_ > kDeepest || lua_checkstack(lua_, 6) == 0) {
+      WriteError(kTooDeep);
+    } else {
+      WriteValue();
+    }
+    lua_pop(lua_, 1);
+  }
+
+ private:
+  void WriteValue() {
+    switch (lua_type(lua_, -1)) {
+      case LUA_TSTRING:
+        return reply_.Bulk(TextAt(lua_, -1));
+      case LUA_TNUMBER:
+        return reply_.Integer(Cut(lua_tonumber(lua_, -1)));
+      case LUA_TBOOLEAN:
+        return WriteBool(lua_toboolean(lua_, -1) != 0);
+      case LUA_TTABLE:
+        return WriteTable();
+      default:
+        return reply_.Null();
+    }
+  }
+
+  // Redis: true and false are booleans only to scripts that chose RESP3.
+  void WriteBool(bool value) {
+    if (host_.Resp() == RespVersion::kResp3) return reply_.Bool(value);
+    value ? reply_.Integer(1) : reply_.Null();
+  }
+
+  void WriteError(Bytes text) {
+    host_.CountError(text);
+    reply_.Error(text);
+  }
+
+  // Pushes table[name], the table being on top. False, and nothing pushed, unless it has this type.
+  bool Has(const char* name, int type) {
+    lua_pushstring(lua_, name);
+    if (lua_rawget(lua_, -2) == type) return true;
+    lua_pop(lua_, 1);
+    return false;
+  }
+
+  void WriteTable() {
+    if (Has("err", LUA_TSTRING)) {
+      WriteError(TextAt(lua_, -1));
+    } else if (Has("ok", LUA_TSTRING)) {
+      reply_.Simple(OneLine(TextAt(lua_, -1)));
+    } else if (Has("double", LUA_TNUMBER)) {
+      reply_.Double(lua_tonumber(lua_, -1));
+    } else if (Has("big_number", LUA_TSTRING)) {
+      reply_.BigNumber(OneLine(TextAt(lua_, -1)));
+    } else if (Has("verbatim_string", LUA_TTABLE)) {
+      if (!WriteVerbatim()) return WriteContents();  // which has popped it
+    } else {
+      return WriteContents();
+    }
+    lua_pop(lua_, 1);
+  }
+
+  // False, and the table with the texts popped, when it has none.
+  bool WriteVerbatim() {
+    if (Has("format", LUA_TSTRING)) {
+      lua_insert(lua_, -2);  // below the table
+      if (Has("string", LUA_TSTRING)) {
+        WriteVerbatimText(TextAt(lua_, -1), TextAt(lua_, -3));
+        lua_pop(lua_, 2);
+        return true;
+      }
+      lua_remove(lua_, -2);
+    }
+    lua_pop(lua_, 1);
+    return false;
+  }
+
+  // Redis: a format has three letters, whatever the script says.
+  void WriteVerbatimText(Bytes text, Bytes format) {
+    std::string three(format.substr(0, 3));
+    three.resize(3, ' ');
+    reply_.Verbatim(text, three);
+  }
+
+  void WriteContents() {
+    if (Has("map", LUA_TTABLE)) {
+      WriteMap();
+      lua_pop(lua_, 1);
+    } else if (Has("set", LUA_TTABLE)) {
+      WriteSet();
+      lua_pop(lua_, 1);
+    } else {
+      WriteArray();
+    }
+  }
+
+  size_t CountPairs() {
+    size_t pairs = 0;
+    for (lua_pushnil(lua_); lua_next(lua_, -2) != 0; lua_pop(lua_, 1)) ++pairs;
+    return pairs;
+  }
+
+  void WriteMap() {
+    reply_.Map(CountPairs());
+    ++depth_;
+    for (lua_pushnil(lua_); lua_next(lua_, -2) != 0;) {
+      lua_pushvalue(lua_, -2);
+      WriteTop();
+      WriteTop();
+    }
+    --depth_;
+  }
+
+  void WriteSet() {
+    reply_.Set(CountPairs());
+    ++depth_;
+    for (lua_pushnil(lua_); lua_next(lua_, -2) != 0;) {
+      lua_pop(lua_, 1);
+      lua_pushvalue(lua_, -1);
+      WriteTop();
+    }
+    --depth_;
+  }
+
+  void WriteArray() {
+    lua_Integer count = 0;
+    while (lua_rawgeti(lua_, -1, count + 1) != LUA_TNIL) {
+      lua_pop(lua_, 1);
+      ++count;
+    }
+    lua_pop(lua_, 1);
+    reply_.Array(static_cast<size_t>(count));
+    ++depth_;
+    for (lua_Integer i = 1; i <= count; ++i) {
+      lua_rawgeti(lua_, -1, i);
+      WriteTop();
+    }
+    --depth_;
+  }
+
+  lua_State* lua_;
+  Reply& reply_;
+  ScriptHost& host_;
+  int depth_ = 1;
+};
+
+}  // namespace
+
+void PushErrorTable(lua_State* lua, Bytes text) {
+  lua_createtable(lua, 0, 2);
+  SetText(lua, "err", text);
+}
+
+bool PushReply(lua_State* lua, Bytes reply) {
+  const bool is_error = reply[0] == '-';
+  ReplyPusher(lua, reply).PushOne();
+  if (is_error) {
+    lua_pushboolean(lua, 1);
+    lua_setfield(lua, -2, "ignore_error_stats_update");
+  }
+  return is_error;
+}
+
+void WriteReply(lua_State* lua, Reply& reply, ScriptHost& host) { ReplyWriter(lua, reply, host).WriteTop(); }
+
+}  // namespace respite

@@ -1,0 +1,39 @@
+// Replies from commands to Lua, and values of Lua to replies.
+//
+//   reply                    Lua                                      reply again
+//   integer                  number                                   integer, cut towards zero
+//   bulk string              string                                   bulk string
+//   status, error            {ok=text}, {err=text}                    status, error
+//   array                    table 1..n                               array, up to the first nil
+//   null of RESP2            false                                    null
+//   map, set                 {map={k=v}}, {set={k=true}}              map, set
+//   double, big number       {double=n}, {big_number=text}            double, big number
+//   verbatim                 {verbatim_string={format=, string=}}     verbatim
+//   bool, null of RESP3      boolean, nil                             1 or null under RESP2, bool under RESP3; null
+#pragma once
+
+#include "base/bytes.h"
+#include "protocol/reply.h"
+#include "scripting/lua_api.h"
+#include "scripting/script_host.h"
+
+namespace respite {
+
+// Pushes a reply (see BinaryReplyReader) as one value. True when it is an error: a table of `err`, marked as counted.
+bool PushReply(lua_State* lua, Bytes reply);
+
+// Pushes {err=text}. The text has its code already.
+void PushErrorTable(lua_State* lua, Bytes text);
+
+// Writes the value on top of the stack as a reply and pops it. Values in values beyond what Redis' stack holds end in
+// an error in their place. `host` is told of errors within the reply. Does not raise errors.
+void WriteReply(lua_State* lua, Reply& reply, ScriptHost& host);
+
+// The text of a string on the stack, as it lies there.
+inline Bytes TextAt(lua_State* lua, int index) {
+  size_t size = 0;
+  const char* text = lua_tolstring(lua, index, &size);
+  return {text, size};
+}
+
+}  // namespace respite

@@ -1,0 +1,219 @@
+#include "scripting/sandbox.h"
+
+#include <string>
+#include <vector>
+
+namespace respite {
+
+namespace {
+
+// Its address marks the metatables of read-only tables, and is where the registry keeps the real table of globals.
+const char kRealKey = 0;
+
+void* RealKey() { return const_cast<char*>(&kRealKey); }
+
+int RefuseChange(lua_State* lua) { return luaL_error(lua, "Attempt to modify a readonly table"); }
+
+int RefuseUnknown(lua_State* lua) {
+  return luaL_error(lua, "Script attempted to access nonexistent global variable '%s'",
+                    luaL_tolstring(lua, 2, nullptr));
+}
+
+// Redis: whoever gets round an assignment is told without a line number.
+int RefuseRawChange(lua_State* lua) {
+  lua_pushliteral(lua, "Attempt to modify a readonly table");
+  return lua_error(lua);
+}
+
+// Pushes the table behind a read-only one. False, and nothing pushed, for any other value.
+bool PushReal(lua_State* lua, int index) {
+  if (lua_getmetatable(lua, index) == 0) return false;
+  if (lua_rawgetp(lua, -1, RealKey()) != LUA_TTABLE) {
+    lua_pop(lua, 2);
+    return false;
+  }
+  lua_remove(lua, -2);
+  return true;
+}
+
+bool IsReadOnly(lua_State* lua, int index) {
+  if (!PushReal(lua, index)) return false;
+  lua_pop(lua, 1);
+  return true;
+}
+
+int RawSet(lua_State* lua) {
+  luaL_checktype(lua, 1, LUA_TTABLE);
+  luaL_checkany(lua, 2);
+  luaL_checkany(lua, 3);
+  if (IsReadOnly(lua, 1)) return RefuseRawChange(lua);
+  lua_settop(lua, 3);
+  lua_rawset(lua, 1);
+  return 1;
+}
+
+int RawGet(lua_State* lua) {
+  luaL_checktype(lua, 1, LUA_TTABLE);
+  luaL_checkany(lua, 2);
+  lua_settop(lua, 2);
+  if (PushReal(lua, 1)) lua_replace(lua, 1);
+  lua_rawget(lua, 1);
+  return 1;
+}
+
+int Next(lua_State* lua) {
+  luaL_checktype(lua, 1, LUA_TTABLE);
+  lua_settop(lua, 2);
+  if (PushReal(lua, 1)) lua_replace(lua, 1);
+  if (lua_next(lua, 1) != 0) return 2;
+  lua_pushnil(lua);
+  return 1;
+}
+
+// Its upvalue is Next.
+int Pairs(lua_State* lua) {
+  luaL_checktype(lua, 1, LUA_TTABLE);
+  lua_pushvalue(lua, lua_upvalueindex(1));
+  lua_pushvalue(lua, 1);
+  lua_pushnil(lua);
+  return 3;
+}
+
+int GetMetatable(lua_State* lua) {
+  luaL_checkany(lua, 1);
+  if (lua_getmetatable(lua, 1) == 0) return luaL_pushfail(lua), 1;
+  if (luaL_getmetafield(lua, 1, "__metatable") == LUA_TNIL && IsReadOnly(lua, 1)) lua_pushnil(lua);
+  return 1;
+}
+
+// Pops a value into a field.
+void RawSetField(lua_State* lua, int table, const char* name) {
+  lua_pushstring(lua, name);
+  lua_insert(lua, -2);
+  lua_rawset(lua, table);
+}
+
+// Without __gc: what the collector runs would run outside of any script. The field comes back at once; Lua looks for
+// it only while the metatable is set. Arguments: table, metatable.
+void SetWithoutFinalizer(lua_State* lua) {
+  lua_pushliteral(lua, "__gc");
+  lua_rawget(lua, 2);
+  const bool has_finalizer = !lua_isnil(lua, 3);
+  if (has_finalizer) {
+    lua_pushnil(lua);
+    RawSetField(lua, 2, "__gc");
+  }
+  lua_pushvalue(lua, 2);
+  lua_setmetatable(lua, 1);
+  if (has_finalizer) RawSetField(lua, 2, "__gc");
+}
+
+int SetMetatable(lua_State* lua) {
+  const int type = lua_type(lua, 2);
+  luaL_checktype(lua, 1, LUA_TTABLE);
+  luaL_argcheck(lua, type == LUA_TNIL || type == LUA_TTABLE, 2, "nil or table expected");
+  if (IsReadOnly(lua, 1)) return RefuseRawChange(lua);
+  if (luaL_getmetafield(lua, 1, "__metatable") != LUA_TNIL)
+    return luaL_error(lua, "cannot change a protected metatable");
+  lua_settop(lua, 2);
+  if (type == LUA_TNIL) {
+    lua_setmetatable(lua, 1);
+  } else {
+    SetWithoutFinalizer(lua);
+  }
+  lua_settop(lua, 1);
+  return 1;
+}
+
+void ReplaceFunctions(lua_State* lua) {
+  constexpr luaL_Reg kFunctions[] = {{"rawset", RawSet},
+                                     {"rawget", RawGet},
+                                     {"next", Next},
+                                     {"getmetatable", GetMetatable},
+                                     {"setmetatable", SetMetatable},
+                                     {nullptr, nullptr}};
+  luaL_setfuncs(lua, kFunctions, 0);
+  lua_getfield(lua, -1, "next");
+  lua_pushcclosure(lua, Pairs, 1);
+  lua_setfield(lua, -2, "pairs");
+}
+
+// The metatable that all strings share: what getmetatable("") shows must not be the one that is in force.
+void ProtectStrings(lua_State* lua) {
+  lua_pushliteral(lua, "");
+  if (lua_getmetatable(lua, -1) != 0) {
+    lua_newtable(lua);
+    lua_getfield(lua, -2, "__index");
+    MakeReadOnly(lua);
+    lua_setfield(lua, -2, "__index");
+    MakeReadOnly(lua);
+    lua_setfield(lua, -2, "__metatable");
+    lua_pop(lua, 1);
+  }
+  lua_pop(lua, 1);
+}
+
+// Redis: the globals have a metatable that can be looked at. Requires: a read-only table on top.
+void ShowMetatable(lua_State* lua) {
+  lua_getmetatable(lua, -1);
+  lua_createtable(lua, 0, 1);
+  lua_pushcfunction(lua, RefuseUnknown);
+  lua_setfield(lua, -2, "__index");
+  MakeReadOnly(lua);
+  lua_setfield(lua, -2, "__metatable");
+  lua_pop(lua, 1);
+}
+
+}  // namespace
+
+void MakeReadOnly(lua_State* lua) {
+  lua_newtable(lua);
+  lua_createtable(lua, 0, 3);
+  lua_pushvalue(lua, -3);
+  lua_setfield(lua, -2, "__index");
+  lua_pushcfunction(lua, RefuseChange);
+  lua_setfield(lua, -2, "__newindex");
+  lua_pushvalue(lua, -3);
+  lua_rawsetp(lua, -2, RealKey());
+  lua_setmetatable(lua, -2);
+  lua_remove(lua, -2);
+}
+
+void ProtectGlobals(lua_State* lua) {
+  lua_pushglobaltable(lua);
+  ReplaceFunctions(lua);
+  std::vector<std::string> libraries;
+  for (lua_pushnil(lua); lua_next(lua, -2) != 0; lua_pop(lua, 1)) {
+    if (lua_istable(lua, -1) && lua_rawequal(lua, -1, -3) == 0) libraries.emplace_back(lua_tostring(lua, -2));
+  }
+  ProtectStrings(lua);
+  for (const std::string& library : libraries) {
+    lua_getfield(lua, -1, library.c_str());
+    MakeReadOnly(lua);
+    lua_setfield(lua, -2, library.c_str());
+  }
+  lua_createtable(lua, 0, 1);
+  lua_pushcfunction(lua, RefuseUnknown);
+  lua_setfield(lua, -2, "__index");
+  lua_setmetatable(lua, -2);
+  lua_pushvalue(lua, -1);
+  lua_rawsetp(lua, LUA_REGISTRYINDEX, RealKey());
+  lua_pushvalue(lua, -1);
+  MakeReadOnly(lua);
+  ShowMetatable(lua);
+  lua_pushvalue(lua, -1);
+  lua_rawseti(lua, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
+  lua_setfield(lua, -2, "_G");
+  lua_pop(lua, 1);
+}
+
+void SetGlobal(lua_State* lua, const char* name) {
+  lua_rawgetp(lua, LUA_REGISTRYINDEX, RealKey());
+  lua_insert(lua, -2);
+  lua_pushstring(lua, name);
+  lua_insert(lua, -2);
+  lua_rawset(lua, -3);
+  lua_pop(lua, 1);
+}
+
+}  // namespace respite

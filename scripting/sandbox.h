@@ -1,0 +1,23 @@
+// Sandbox: tables that scripts can read but not change, so that no script sees what another did.
+//
+// Lua has no read-only tables. What a script gets is an empty table in front of the real one: reading falls through,
+// and as no key ever exists in it, every assignment comes to __newindex, which refuses. The functions that would look
+// past the metatable (rawset, rawget, next, pairs, getmetatable, setmetatable) are replaced by ones that know of it.
+#pragma once
+
+#include "scripting/lua_api.h"
+
+namespace respite {
+
+// Replaces the table on top of the stack by a read-only one in front of it.
+void MakeReadOnly(lua_State* lua);
+
+// Finishes the globals: every library among them becomes read-only, a name that does not exist is an error, and the
+// table that scripts have for their globals from now on is a read-only one in front. Call it once, with all libraries
+// open. KEYS and ARGV are set later with SetGlobal.
+void ProtectGlobals(lua_State* lua);
+
+// Pops a value and makes it what scripts see under this name. Requires: ProtectGlobals.
+void SetGlobal(lua_State* lua, const char* name);
+
+}  // namespace respite

@@ -1,0 +1,227 @@
+#include "scripting/script_api.h"
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "base/digest.h"
+#include "protocol/redis_version.h"
+#include "scripting/engine.h"
+#include "scripting/lua_reply.h"
+
+namespace respite {
+
+namespace {
+
+ScriptEngine& EngineOf(lua_State* lua) { return ScriptEngine::Of(lua); }
+
+// {err="ERR " .. text}
+int PushError(lua_State* lua, Bytes text) {
+  PushErrorTable(lua, "ERR " + std::string(text));
+  return 1;
+}
+
+// Redis: the functions that need a server answer only while a script runs.
+ScriptHost& HostFor(lua_State* lua, const char* function) {
+  ScriptEngine& engine = EngineOf(lua);
+  if (!engine.Running()) {
+    RaiseError(lua, std::string(function) + " can only be called inside a script invocation");
+  }
+  return engine.host();
+}
+
+// Puts the arguments into the engine's words. False, and an error table pushed, for what is no word.
+bool TakeWords(lua_State* lua) {
+  const int count = lua_gettop(lua);
+  if (count == 0) return PushError(lua, "Please specify at least one argument for this redis lib call") == 0;
+  CommandWords& words = EngineOf(lua).words();
+  words.Start(static_cast<size_t>(count));
+  for (int i = 1; i <= count; ++i) {
+    switch (lua_type(lua, i)) {
+      case LUA_TSTRING:
+        words.Add(TextAt(lua, i));
+        break;
+      case LUA_TNUMBER:
+        words.Add(lua_tonumber(lua, i));
+        break;
+      default:
+        return PushError(lua, "Lua redis lib command arguments must be strings or integers") == 0;
+    }
+  }
+  return true;
+}
+
+// Runs a command and pushes its reply. False: it is an error.
+bool RunCommand(lua_State* lua, const char* function) {
+  ScriptHost& host = HostFor(lua, function);
+  EngineOf(lua).RelieveMemory();
+  return TakeWords(lua) && !PushReply(lua, host.RunCommand(EngineOf(lua).words().All()));
+}
+
+int Call(lua_State* lua) { return RunCommand(lua, "redis.call") ? 1 : lua_error(lua); }
+
+int ProtectedCall(lua_State* lua) {
+  RunCommand(lua, "redis.pcall");
+  return 1;
+}
+
+int ErrorReply(lua_State* lua) {
+  if (lua_gettop(lua) != 1 || lua_type(lua, 1) != LUA_TSTRING)
+    return PushError(lua, "wrong number or type of arguments");
+  Bytes text = TextAt(lua, 1);
+  if (text.starts_with('-')) text.remove_prefix(1);
+  // Redis: a single word is a text without a code.
+  const size_t blank = text.find(' ');
+  std::string code(blank == Bytes::npos ? "ERR" : text.substr(0, blank));
+  std::string rest(blank == Bytes::npos ? text : text.substr(blank + 1));
+  while (!rest.empty() && (rest.back() == '\r' || rest.back() == '\n')) rest.pop_back();
+  rest.erase(0, rest.find_first_not_of("\r\n"));
+  PushErrorTable(lua, code + " " + rest);
+  return 1;
+}
+
+int StatusReply(lua_State* lua) {
+  if (lua_gettop(lua) != 1 || lua_type(lua, 1) != LUA_TSTRING)
+    return PushError(lua, "wrong number or type of arguments");
+  lua_createtable(lua, 0, 1);
+  lua_insert(lua, 1);
+  lua_setfield(lua, 1, "ok");
+  return 1;
+}
+
+int Sha1Hex(lua_State* lua) {
+  if (lua_gettop(lua) != 1) return RaiseError(lua, "wrong number of arguments");
+  const std::string hex = HexText(Sha1(lua_isstring(lua, 1) != 0 ? TextAt(lua, 1) : Bytes()));
+  lua_pushlstring(lua, hex.data(), hex.size());
+  return 1;
+}
+
+int Log(lua_State* lua) {
+  const int count = lua_gettop(lua);
+  if (count < 2) return RaiseError(lua, "redis.log() requires two arguments or more.");
+  if (lua_isnumber(lua, 1) == 0) return RaiseError(lua, "First argument must be a number (log level).");
+  const lua_Number level = std::trunc(lua_tonumber(lua, 1));
+  if (!(level >= 0 && level <= 3)) return RaiseError(lua, "Invalid debug level.");
+  std::string line;
+  for (int i = 2; i <= count; ++i) {
+    if (lua_isstring(lua, i) == 0) continue;
+    if (i > 2) line += ' ';
+    line += TextAt(lua, i);
+  }
+  EngineOf(lua).host().Log(static_cast<LogLevel>(static_cast<int>(level)), line);
+  return 0;
+}
+
+int SetResp(lua_State* lua) {
+  ScriptHost& host = HostFor(lua, "redis.setresp");
+  if (lua_gettop(lua) != 1) return RaiseError(lua, "redis.setresp() requires one argument.");
+  const lua_Number version = std::trunc(lua_tonumber(lua, 1));
+  if (version != 2 && version != 3) return RaiseError(lua, "RESP version must be 2 or 3.");
+  host.SetResp(version == 3 ? RespVersion::kResp3 : RespVersion::kResp2);
+  return 0;
+}
+
+int SetRepl(lua_State* lua) {
+  ScriptHost& host = HostFor(lua, "redis.set_repl");
+  if (lua_gettop(lua) != 1) return RaiseError(lua, "redis.set_repl() requires one argument.");
+  const lua_Number flags = std::trunc(lua_tonumber(lua, 1));
+  if (!(flags >= 0 && flags <= int{kReplicateAll})) {
+    return RaiseError(lua, "Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.");
+  }
+  host.SetReplication(static_cast<uint8_t>(flags));
+  return 0;
+}
+
+// Effects have been replicated instead of scripts for long: there is nothing to choose.
+int ReplicateCommands(lua_State* lua) {
+  lua_pushboolean(lua, 1);
+  return 1;
+}
+
+// There is no debugger, so nothing stops here.
+int Breakpoint(lua_State* lua) {
+  lua_pushboolean(lua, 0);
+  return 1;
+}
+
+int Debug(lua_State*) { return 0; }
+
+int AclCheckCmd(lua_State* lua) {
+  ScriptHost& host = HostFor(lua, "redis.acl_check_cmd");
+  if (!TakeWords(lua)) return lua_error(lua);
+  const std::optional<bool> may = host.MayRun(EngineOf(lua).words().All());
+  if (!may) return RaiseError(lua, "Invalid command passed to redis.acl_check_cmd()");
+  lua_pushboolean(lua, *may ? 1 : 0);
+  return 1;
+}
+
+// Redis: the error of a command reaches a script that catches it as its text.
+int CatchErrors(lua_State* lua) {
+  luaL_checkany(lua, 1);
+  lua_pushboolean(lua, 1);
+  lua_insert(lua, 1);
+  if (lua_pcall(lua, lua_gettop(lua) - 2, LUA_MULTRET, 0) == LUA_OK) return lua_gettop(lua);
+  lua_pushboolean(lua, 0);
+  lua_replace(lua, 1);
+  if (lua_istable(lua, -1) && lua_getfield(lua, -1, "err") != LUA_TNONE) {
+    if (lua_isstring(lua, -1) != 0) {
+      lua_replace(lua, -2);
+    } else {
+      lua_pop(lua, 1);
+    }
+  }
+  return 2;
+}
+
+constexpr luaL_Reg kFunctions[] = {{"call", Call},
+                                   {"pcall", ProtectedCall},
+                                   {"error_reply", ErrorReply},
+                                   {"status_reply", StatusReply},
+                                   {"sha1hex", Sha1Hex},
+                                   {"log", Log},
+                                   {"setresp", SetResp},
+                                   {"set_repl", SetRepl},
+                                   {"replicate_commands", ReplicateCommands},
+                                   {"breakpoint", Breakpoint},
+                                   {"debug", Debug},
+                                   {"acl_check_cmd", AclCheckCmd},
+                                   {nullptr, nullptr}};
+
+constexpr struct {
+  const char* name;
+  int value;
+} kNumbers[] = {{"LOG_DEBUG", 0},
+                {"LOG_VERBOSE", 1},
+                {"LOG_NOTICE", 2},
+                {"LOG_WARNING", 3},
+                {"REPL_NONE", kReplicateNone},
+                {"REPL_AOF", kReplicateAof},
+                {"REPL_SLAVE", kReplicateReplicas},
+                {"REPL_REPLICA", kReplicateReplicas},
+                {"REPL_ALL", kReplicateAll},
+                {"REDIS_VERSION_NUM", kRedisVersionNumber}};
+
+}  // namespace
+
+int RaiseError(lua_State* lua, Bytes text) {
+  PushError(lua, text);
+  return lua_error(lua);
+}
+
+void OpenScriptApi(lua_State* lua) {
+  lua_newtable(lua);
+  luaL_setfuncs(lua, kFunctions, 0);
+  for (const auto& number : kNumbers) {
+    lua_pushnumber(lua, number.value);
+    lua_setfield(lua, -2, number.name);
+  }
+  lua_pushlstring(lua, kRedisVersion.data(), kRedisVersion.size());
+  lua_setfield(lua, -2, "REDIS_VERSION");
+  lua_pushvalue(lua, -1);
+  lua_setglobal(lua, "redis");
+  lua_setglobal(lua, "server");
+  lua_pushcfunction(lua, CatchErrors);
+  lua_setglobal(lua, "pcall");
+}
+
+}  // namespace respite

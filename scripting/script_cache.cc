@@ -1,0 +1,50 @@
+#include "scripting/script_cache.h"
+
+#include <utility>
+
+#include "base/digest.h"
+
+namespace respite {
+
+namespace {
+
+constexpr size_t kShaDigits = 40;
+constexpr char kChunk[] = "@user_script";
+
+}  // namespace
+
+const Script* ScriptCache::FindText(Bytes body) const {
+  auto found = contents_.by_text.find(body);
+  return found == contents_.by_text.end() ? nullptr : found->second;
+}
+
+const Script* ScriptCache::FindSha(Bytes sha) const {
+  if (sha.size() != kShaDigits) return nullptr;
+  auto found = contents_.by_sha.find(sha);
+  if (found == contents_.by_sha.end()) found = contents_.by_sha.find(ToLower(sha));
+  return found == contents_.by_sha.end() ? nullptr : found->second.get();
+}
+
+Result<const Script*> ScriptCache::Add(Bytes body) {
+  if (const Script* known = FindText(body)) return known;
+  const Result<ScriptHeader> header = ReadScriptHeader(body);
+  if (!header) return Failure(std::string(header.error()));
+  const auto function = engine().Compile(body.substr(header.value().size), kChunk);
+  if (!function) return Failure("Error compiling script (new function): " + function.error());
+  auto script = std::make_unique<Script>(Script{.body = std::string(body),
+                                                .sha = HexText(Sha1(body)),
+                                                .flags = header.value().flags,
+                                                .function = function.value()});
+  contents_.used_bytes += sizeof(Script) + script->body.capacity() + script->sha.capacity();
+  const Script* added = script.get();
+  contents_.by_text.emplace(added->body, added);
+  contents_.by_sha.emplace(added->sha, std::move(script));
+  return added;
+}
+
+ScriptEngine& ScriptCache::engine() {
+  if (contents_.engine == nullptr) contents_.engine = std::make_unique<ScriptEngine>(host_);
+  return *contents_.engine;
+}
+
+}  // namespace respite

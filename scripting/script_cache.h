@@ -1,0 +1,63 @@
+// ScriptCache: the scripts of EVAL, compiled once, found by their text or by its SHA-1.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "base/result.h"
+#include "scripting/engine.h"
+#include "scripting/script_header.h"
+
+namespace respite {
+
+struct Script {
+  std::string body;
+  std::string sha;     // 40 lower-case digits
+  uint32_t flags = 0;  // ScriptFlag bits
+  ScriptEngine::Function function = 0;
+};
+
+class ScriptCache {
+ public:
+  struct Hash {
+    size_t operator()(std::string_view text) const { return HashBytes(text, 0); }
+  };
+  struct Contents {
+    std::unique_ptr<ScriptEngine> engine;
+    std::unordered_map<std::string_view, std::unique_ptr<Script>, Hash> by_sha;
+    std::unordered_map<std::string_view, const Script*, Hash> by_text;
+    size_t used_bytes = 0;
+  };
+
+  // The engine is made with the first script. `host` must outlive the cache.
+  explicit ScriptCache(ScriptHost& host) : host_(host) {}
+
+  // Null when there is none. Cost: a hash of the text, which is much less than its SHA-1; O(1) by SHA.
+  const Script* FindText(Bytes body) const;
+  const Script* FindSha(Bytes sha) const;  // in any case of letters
+  // Compiles a script that is not there, or gives the one that is. The error is the text for the client, without "ERR".
+  Result<const Script*> Add(Bytes body);
+  // Takes out all scripts, and the state that ran them; another thread may free them.
+  Contents Take() { return std::exchange(contents_, {}); }
+
+  ScriptEngine& engine();
+  void CollectGarbage() {
+    if (contents_.engine != nullptr) contents_.engine->CollectGarbage();
+  }
+  size_t Size() const { return contents_.by_sha.size(); }
+  // Memory of the Lua state, and of the texts and what finds them.
+  size_t EngineBytes() const { return contents_.engine == nullptr ? 0 : contents_.engine->UsedBytes(); }
+  size_t UsedBytes() const { return contents_.used_bytes; }
+
+ private:
+  ScriptHost& host_;
+  Contents contents_;
+};
+
+}  // namespace respite

@@ -1,0 +1,38 @@
+// What EVAL and FCALL have in common: their arguments and how they run.
+#pragma once
+
+#include <span>
+
+#include "server/call.h"
+#include "server/refusals.h"
+#include "server/server.h"
+
+namespace respite {
+
+// The words behind the script's or function's name: a count of keys, the keys, and the other arguments.
+struct ScriptArguments {
+  std::span<const Bytes> keys;
+  std::span<const Bytes> args;
+
+  static ScriptArguments Take(Args& args) {
+    const int64_t count = args.NextInteger();
+    if (count > static_cast<int64_t>(args.Left())) throw Refusal{refusals::kKeysAboveArgs};
+    if (count < 0) throw Refusal{refusals::kNegativeKeys};
+    const auto keys = args.NextMany(static_cast<size_t>(count));
+    return {keys, args.Rest()};
+  }
+};
+
+// CommandFlag bits of a request that runs a script with these ScriptFlag bits. Redis: what a script says of itself
+// stands in place of what the command says.
+inline uint32_t FlagsForScript(uint32_t command_flags, uint32_t script_flags) {
+  if ((script_flags & kScriptUndeclared) != 0) return command_flags;
+  uint32_t flags = command_flags & ~(kStale | kDenyOom | kWrite | kMayReplicate);
+  const bool writes = (script_flags & kScriptNoWrites) == 0;
+  if (writes) flags |= kWrite;
+  if (writes && (script_flags & kScriptAllowOom) == 0) flags |= kDenyOom;
+  if ((script_flags & kScriptAllowStale) != 0) flags |= kStale;
+  return flags;
+}
+
+}  // namespace respite

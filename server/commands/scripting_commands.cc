@@ -1,0 +1,224 @@
+// Scripts: EVAL and its kin, SCRIPT.
+#include "server/call.h"
+#include "server/commands/families.h"
+#include "server/commands/script_arguments.h"
+#include "server/help.h"
+#include "server/server.h"
+
+namespace respite {
+
+namespace {
+
+using Access = ScriptRunner::Access;
+
+// What the script says of itself: where it is not there yet, its first line.
+uint32_t FlagsOfText(Server& server, const Session&, std::span<const Bytes> words, uint32_t flags) {
+  if (words.size() < 2) return flags;
+  if (const Script* known = server.script_cache().FindText(words[1])) return FlagsForScript(flags, known->flags);
+  const Result<ScriptHeader> header = ReadScriptHeader(words[1]);
+  return header ? FlagsForScript(flags, header.value().flags) : flags;
+}
+
+uint32_t FlagsOfSha(Server& server, const Session&, std::span<const Bytes> words, uint32_t flags) {
+  const Script* known = words.size() < 2 ? nullptr : server.script_cache().FindSha(words[1]);
+  return known == nullptr ? flags : FlagsForScript(flags, known->flags);
+}
+
+const Script& Compiled(Server& server, Bytes body) {
+  const Result<const Script*> script = server.script_cache().Add(body);
+  if (!script) throw Refusal{"ERR " + script.error()};
+  return *script.value();
+}
+
+const Script& Known(Server& server, Bytes sha) {
+  const Script* script = server.script_cache().FindSha(sha);
+  if (script == nullptr) throw Refusal{refusals::kNoScript};
+  return *script;
+}
+
+using FindScript = const Script& (*)(Server& server, Bytes name);
+
+void RunScript(Call& call, FindScript find, Access access) {
+  Server& server = call.server;
+  server.executor().ShowToMonitors(call.session);  // before what the script does
+  const Bytes name = call.args.Next();
+  const ScriptArguments arguments = ScriptArguments::Take(call.args);
+  const Script& script = find(server, name);
+  server.scripts().Run(
+      call, {.engine = server.script_cache().engine(),
+             .kind = ScriptRunner::Kind::kScript,
+             .flags = script.flags,
+             .access = access,
+             .invocation = {
+                 .function = script.function, .name = script.sha, .keys = arguments.keys, .args = arguments.args}});
+}
+
+constexpr char kComplexity[] = "Depends on the script";
+
+struct Eval {
+  static constexpr CommandSpec spec = {.syntax = "EVAL script numkeys:integer [key...] [arg...]",
+                                       .summary = "Runs a Lua script on the server, all at once.",
+                                       .since = "2.6.0",
+                                       .complexity = kComplexity,
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kNoScript | kStale | kSkipMonitor | kMayReplicate | kNoMandatoryKeys,
+                                       .keys = {CountedKeys(2, kKeyRW | kKeyAccess | kKeyUpdate)},
+                                       .categories = kAclScripting,
+                                       .flags_of = FlagsOfText};
+  static void Run(Call& call) { RunScript(call, Compiled, Access::kReadWrite); }
+};
+
+struct EvalRo {
+  static constexpr CommandSpec spec = {.syntax = "EVAL_RO script numkeys:integer [key...] [arg...]",
+                                       .summary = "Runs a Lua script that only reads.",
+                                       .since = "7.0.0",
+                                       .complexity = kComplexity,
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kReadOnly | kNoScript | kStale | kSkipMonitor | kNoMandatoryKeys,
+                                       .keys = {CountedKeys(2, kKeyRO | kKeyAccess)},
+                                       .categories = kAclScripting,
+                                       .flags_of = FlagsOfText};
+  static void Run(Call& call) { RunScript(call, Compiled, Access::kReadOnly); }
+};
+
+struct EvalSha {
+  static constexpr CommandSpec spec = {.syntax = "EVALSHA sha1 numkeys:integer [key...] [arg...]",
+                                       .summary = "Runs a Lua script that the server knows, by the SHA-1 of its text.",
+                                       .since = "2.6.0",
+                                       .complexity = kComplexity,
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kNoScript | kStale | kSkipMonitor | kMayReplicate | kNoMandatoryKeys,
+                                       .keys = {CountedKeys(2, kKeyRW | kKeyAccess | kKeyUpdate)},
+                                       .categories = kAclScripting,
+                                       .flags_of = FlagsOfSha};
+  static void Run(Call& call) { RunScript(call, Known, Access::kReadWrite); }
+};
+
+struct EvalShaRo {
+  static constexpr CommandSpec spec = {.syntax = "EVALSHA_RO sha1 numkeys:integer [key...] [arg...]",
+                                       .summary = "Runs a Lua script that only reads, by the SHA-1 of its text.",
+                                       .since = "7.0.0",
+                                       .complexity = kComplexity,
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kReadOnly | kNoScript | kStale | kSkipMonitor | kNoMandatoryKeys,
+                                       .keys = {CountedKeys(2, kKeyRO | kKeyAccess)},
+                                       .categories = kAclScripting,
+                                       .flags_of = FlagsOfSha};
+  static void Run(Call& call) { RunScript(call, Known, Access::kReadOnly); }
+};
+
+struct ScriptDebug {
+  static constexpr CommandSpec spec = {.syntax = "SCRIPT|DEBUG mode(YES|SYNC|NO)",
+                                       .summary = "Turns the debugger of scripts off; there is none to turn on.",
+                                       .since = "3.2.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kNoScript,
+                                       .categories = kAclScripting};
+  static void Run(Call& call) {
+    if (call.args.TakeToken("YES") || call.args.TakeToken("SYNC")) throw Refusal{refusals::kNoScriptDebugger};
+    if (!call.args.TakeToken("NO")) throw Refusal{refusals::kScriptDebugMode};
+    call.reply.Ok();
+  }
+};
+
+struct ScriptExists {
+  static constexpr CommandSpec spec = {.syntax = "SCRIPT|EXISTS sha1...",
+                                       .summary = "Tells which of these scripts the server knows.",
+                                       .since = "2.6.0",
+                                       .complexity = "O(N) for N scripts asked for",
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kNoScript,
+                                       .categories = kAclScripting,
+                                       .tips = "request_policy:all_shards response_policy:agg_logical_and"};
+  static void Run(Call& call) {
+    call.reply.Array(call.args.Left());
+    for (Bytes sha : call.args.Rest()) {
+      call.reply.Integer(call.server.script_cache().FindSha(sha) == nullptr ? 0 : 1);
+    }
+  }
+};
+
+struct ScriptFlush {
+  static constexpr CommandSpec spec = {.syntax = "SCRIPT|FLUSH [flush-type(ASYNC|SYNC)@6.2.0]",
+                                       .summary = "Forgets all scripts.",
+                                       .since = "2.6.0",
+                                       .complexity = "O(N) for N scripts",
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kNoScript,
+                                       .categories = kAclScripting,
+                                       .tips = "request_policy:all_nodes response_policy:all_succeeded"};
+  static void Run(Call& call) {
+    const bool is_default = call.args.AtEnd();
+    const bool is_async = is_default ? call.server.settings().lazyfree_lazy_user_flush : call.args.TakeToken("ASYNC");
+    if (!is_default && !is_async && !call.args.TakeToken("SYNC")) throw Refusal{refusals::kScriptFlushMode};
+    if (!call.args.AtEnd()) throw Refusal{refusals::kScriptFlushMode};
+    ScriptCache::Contents contents = call.server.script_cache().Take();
+    const size_t scripts = contents.by_sha.size();
+    if (is_async && scripts > 0) call.server.reclaimer().Free(std::move(contents), scripts);
+    call.reply.Ok();
+  }
+};
+
+struct ScriptHelp {
+  static constexpr CommandSpec spec = {.syntax = "SCRIPT|HELP",
+                                       .summary = "Lists the subcommands of SCRIPT.",
+                                       .since = "5.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kLoading | kStale,
+                                       .categories = kAclScripting};
+  static void Run(Call& call) {
+    WriteHelp(call, {"DEBUG (YES|SYNC|NO)", "    There is no debugger: NO is accepted, the others are refused.",
+                     "EXISTS <sha1> [<sha1> ...]", "    Which of these scripts are known.", "FLUSH [ASYNC|SYNC]",
+                     "    Forget all scripts, now or in the background. Without a mode the directive",
+                     "    lazyfree-lazy-user-flush decides.", "KILL",
+                     "    End the script that is running, unless it has written.", "LOAD <script>",
+                     "    Take in a script without running it."});
+  }
+};
+
+struct ScriptKill {
+  static constexpr CommandSpec spec = {.syntax = "SCRIPT|KILL",
+                                       .summary = "Ends the script that is running, unless it has written.",
+                                       .since = "2.6.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kNoScript | kAllowBusy,
+                                       .categories = kAclScripting,
+                                       .tips = "request_policy:all_shards response_policy:one_succeeded"};
+  static void Run(Call& call) {
+    call.server.scripts().Kill(ScriptRunner::Kind::kScript);
+    call.reply.Ok();
+  }
+};
+
+struct ScriptLoad {
+  static constexpr CommandSpec spec = {.syntax = "SCRIPT|LOAD script",
+                                       .summary = "Takes in a Lua script without running it.",
+                                       .since = "2.6.0",
+                                       .complexity = "O(N) for a script of N octets",
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kNoScript | kStale,
+                                       .categories = kAclScripting,
+                                       .tips = "request_policy:all_nodes response_policy:all_succeeded"};
+  static void Run(Call& call) { call.reply.Bulk(Compiled(call.server, call.args.Next()).sha); }
+};
+
+struct ScriptContainer {
+  static constexpr CommandSpec spec = {.syntax = "SCRIPT",
+                                       .summary = "Container of the commands about scripts.",
+                                       .since = "2.6.0",
+                                       .group = CommandGroup::kScripting,
+                                       .arity = -2};
+  static constexpr auto kSubcommands =
+      Family<ScriptDebug, ScriptExists, ScriptFlush, ScriptHelp, ScriptKill, ScriptLoad>();
+};
+
+constexpr auto kScriptingCommands = Family<Eval, EvalRo, EvalSha, EvalShaRo, ScriptContainer>();
+
+}  // namespace
+
+std::span<const CommandCard> ScriptingCommands() { return kScriptingCommands; }
+
+}  // namespace respite

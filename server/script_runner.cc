@@ -1,0 +1,169 @@
+#include "server/script_runner.h"
+
+#include <utility>
+
+#include "server/refusals.h"
+#include "server/server.h"
+
+namespace respite {
+
+ScriptRunner::ScriptRunner(Server& server) : server_(server), session_(server.clients().CreateDetached()) {
+  session_->reply_form = ReplyForm::kBinary;
+}
+
+ScriptRunner::~ScriptRunner() = default;
+
+void ScriptRunner::Run(Call& call, const Request& request) {
+  CheckBefore(call, request);
+  session_->db = call.session.db;
+  session_->resp = RespVersion::kResp2;
+  session_->no_touch = call.session.no_touch;
+  session_->user = call.session.user;
+  call.effect.ReplaceByNothing();  // what the script does is recorded command by command
+  current_.emplace(Current{&call, &request, server_.clock().MonotonicMs(), IsOverMemory()});
+  std::optional<ScriptFailure> failure = request.kind == Kind::kScript
+                                             ? request.engine.RunScript(request.invocation, call.reply)
+                                             : request.engine.RunFunction(request.invocation, call.reply);
+  call.unit.RecordFor(JournalEntry::kEverybody);
+  const bool was_late = current_->is_late;
+  current_.reset();
+  session_->out.Clear();
+  if (was_late) server_.clients().Continue(call.session);
+  if (failure) throw Refusal{std::move(failure->text), failure->is_counted};
+}
+
+void ScriptRunner::CheckBefore(const Call& call, const Request& request) const {
+  if ((request.flags & kScriptUndeclared) == 0) CheckDeclared(call, request);
+}
+
+// A script that says what it does is refused before it does anything.
+void ScriptRunner::CheckDeclared(const Call&, const Request& request) const {
+  const bool writes = (request.flags & kScriptNoWrites) == 0;
+  if (writes && request.access == Access::kReadOnly) throw Refusal{refusals::kWritingScriptReadOnly};
+  const Settings& settings = server_.settings();
+  if (writes && settings.min_replicas_to_write != 0 && settings.min_replicas_max_lag != 0) {
+    throw Refusal{refusals::kNoReplicas};
+  }
+  if (writes && (request.flags & kScriptAllowOom) == 0 && IsOverMemory()) throw Refusal{refusals::kScriptOutOfMemory};
+}
+
+bool ScriptRunner::IsOverMemory() const {
+  const Settings& settings = server_.settings();
+  return settings.maxmemory != 0 && settings.maxmemory_policy == EvictionPolicy::kNoEviction &&
+         server_.UsedMemory() > settings.maxmemory;
+}
+
+Bytes ScriptRunner::RunCommand(std::span<const Bytes> words) {
+  session_->out.RollBack(0);
+  const Command* command = server_.executor().Resolve(words);
+  try {
+    CheckCommand(command, words);
+  } catch (const Refusal& refusal) {
+    server_.executor().CountRejected(command, refusal.text);
+    Reply(session_->out, session_->resp, ReplyForm::kBinary).Error(refusal.text);
+    return ReplyBytes();
+  }
+  if (command->Is(kWrite)) current_->has_written = true;
+  session_->last_command = command;
+  server_.executor().ExecuteWithin(current_->call->unit, *session_, *command, words);
+  if (current_->call->session.tracking != nullptr) NoteReads(*command, words);
+  return ReplyBytes();
+}
+
+Bytes ScriptRunner::ReplyBytes() {
+  if (session_->out.Segments() == 1) {
+    Bytes whole;
+    session_->out.VisitFront(1, [&](Bytes piece) { whole = piece; });
+    return whole;
+  }
+  whole_reply_ = session_->out.Text();
+  return whole_reply_;
+}
+
+void ScriptRunner::CheckCommand(const Command* command, std::span<const Bytes> words) const {
+  if (command == nullptr || (command->IsContainer() && words.size() < 2)) throw Refusal{refusals::kUnknownInScript};
+  if (!command->FitsArity(words.size())) throw Refusal{refusals::kWrongArityInScript};
+  if (command->Is(kNoScript)) throw Refusal{refusals::kNotInScript};
+  if (command->Is(kWrite) || command->Is(kMayReplicate)) CheckWrite(*command);
+  const bool may_use_memory = (current_->request->flags & kScriptAllowOom) != 0 || current_->has_written;
+  if (command->Is(kDenyOom) && current_->is_over_memory && !may_use_memory) throw Refusal{refusals::kOutOfMemory};
+}
+
+void ScriptRunner::CheckWrite(const Command& command) const {
+  const Request& request = *current_->request;
+  const bool declared = (request.flags & kScriptUndeclared) == 0;
+  if (request.access == Access::kReadOnly || (declared && (request.flags & kScriptNoWrites) != 0)) {
+    throw Refusal{refusals::kWriteInReadOnlyScript};
+  }
+  // What has begun is carried through, however things are.
+  if (current_->has_written || !command.Is(kWrite)) return;
+  const Settings& settings = server_.settings();
+  if (settings.min_replicas_to_write != 0 && settings.min_replicas_max_lag != 0) throw Refusal{refusals::kNoReplicas};
+}
+
+void ScriptRunner::NoteReads(const Command& command, std::span<const Bytes> words) {
+  if (command.Is(kReadOnly)) server_.tracking().Remember(current_->call->session, command, words);
+}
+
+void ScriptRunner::SetReplication(uint8_t targets) {
+  current_->replication = targets;
+  current_->call->unit.RecordFor(targets);
+}
+
+std::optional<bool> ScriptRunner::MayRun(std::span<const Bytes> words) {
+  if (server_.executor().Resolve(words) == nullptr) return std::nullopt;
+  return true;
+}
+
+void ScriptRunner::Log(LogLevel level, Bytes text) {
+  if (server_.log().Shows(level)) server_.log().Log(level, text);
+}
+
+void ScriptRunner::CountError(Bytes text) {
+  server_.stats().CountError(text);
+  current_->call->failed = true;
+}
+
+std::span<const Bytes> ScriptRunner::RunningWords() const { return current_->call->args.Words(); }
+
+int64_t ScriptRunner::RunningMs() const { return server_.clock().MonotonicMs() - current_->started_ms; }
+
+bool ScriptRunner::ShallStop() {
+  const int64_t threshold_ms = server_.settings().busy_reply_threshold;
+  if (threshold_ms <= 0) return false;
+  if (!current_->is_late) {
+    const int64_t elapsed_ms = RunningMs();
+    if (elapsed_ms < threshold_ms) return false;
+    current_->is_late = true;
+    server_.log().Warning("Slow script detected: still in execution after " + std::to_string(elapsed_ms) +
+                          " milliseconds. You can try killing the script using the " +
+                          (RunningKind() == Kind::kScript ? "SCRIPT KILL" : "FUNCTION KILL") +
+                          " command. Script name is: " + RunningName() + ".");
+  }
+  ServeOthers();
+  return current_->is_killed;
+}
+
+void ScriptRunner::ServeOthers() {
+  if (server_.host() == nullptr) return;
+  const Executor::Aside aside = server_.executor().StandAside();
+  if (!server_.host()->ServeBesides()) {
+    current_->is_killed = true;
+    current_->call->unit.Forget();
+  }
+  server_.executor().GoOn(aside);
+}
+
+Refusal ScriptRunner::BusyRefusal() const {
+  return Refusal{RunningKind() == Kind::kScript ? refusals::kBusyScript : refusals::kBusyFunction};
+}
+
+void ScriptRunner::Kill(Kind kind) {
+  if (!Running()) throw Refusal{refusals::kNoScriptRuns};
+  if (current_->has_written) throw Refusal{refusals::kScriptHasWritten};
+  if (kind != RunningKind()) throw BusyRefusal();
+  if (!current_->is_killed) server_.log().Notice("Lua script killed by user with SCRIPT KILL.");
+  current_->is_killed = true;
+}
+
+}  // namespace respite

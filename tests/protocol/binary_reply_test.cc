@@ -1,0 +1,82 @@
+#include "protocol/binary_reply.h"
+
+#include <gtest/gtest.h>
+
+#include "protocol/reply.h"
+
+namespace respite {
+namespace {
+
+// The parts of a reply, one word each.
+std::string Parts(RespVersion version, void (*write)(Reply&)) {
+  BlockPool pool;
+  ReplyBuffer out(pool);
+  Reply reply(out, version, ReplyForm::kBinary);
+  write(reply);
+  const std::string bytes = out.Text();
+  std::string parts;
+  for (BinaryReplyReader reader(bytes); !reader.AtEnd();) {
+    const ReplyPart part = reader.Next();
+    parts += parts.empty() ? "" : " ";
+    parts += part.kind;
+    parts += part.kind == ',' ? std::string(DoubleText(part.Number()).View()) : std::to_string(part.value);
+    if (!part.text.empty()) parts += "=" + std::string(part.text);
+  }
+  return parts;
+}
+
+struct Row {
+  void (*write)(Reply&);
+  const char* resp2;
+  const char* resp3;
+};
+
+TEST(BinaryReply, GivesEveryKindBack) {
+  const Row rows[] = {
+      {[](Reply& r) { r.Ok(); }, "+2=OK", "+2=OK"},
+      {[](Reply& r) { r.Simple("PONG"); }, "+4=PONG", "+4=PONG"},
+      {[](Reply& r) { r.Error("ERR a\r\nb"); }, "-8=ERR a  b", "-8=ERR a  b"},
+      {[](Reply& r) { r.Integer(7); }, ":7", ":7"},
+      {[](Reply& r) { r.Integer(INT64_MIN); }, ":-9223372036854775808", ":-9223372036854775808"},
+      {[](Reply& r) { r.Bulk(Bytes("hi")); }, "$2=hi", "$2=hi"},
+      {[](Reply& r) { r.Bulk(Bytes()); }, "$0", "$0"},
+      {[](Reply& r) { r.BulkInteger(12); }, "$2=12", "$2=12"},
+      {[](Reply& r) { r.Null(); }, "_2", "_3"},
+      {[](Reply& r) { r.NullArray(); }, "_2", "_3"},
+      {[](Reply& r) { r.Bool(true); }, ":1", "#1"},
+      {[](Reply& r) { r.Double(1.5); }, "$3=1.5", ",1.5"},
+      {[](Reply& r) { r.LongDouble(2.5L); }, "$3=2.5", ",2.5"},
+      {[](Reply& r) { r.Verbatim("x y", "txt"); }, "$3=x y", "=7=txt:x y"},
+      {[](Reply& r) { r.BigNumber("123"); }, "$3=123", "(3=123"},
+      {[](Reply& r) { r.Array(2); }, "*2", "*2"},
+      {[](Reply& r) { r.Map(2); }, "*4", "%2"},
+      {[](Reply& r) { r.Set(2); }, "*2", "~2"},
+      {[](Reply& r) { r.Push(2); }, "*2", ">2"},
+  };
+  for (const Row& row : rows) {
+    EXPECT_EQ(Parts(RespVersion::kResp2, row.write), row.resp2);
+    EXPECT_EQ(Parts(RespVersion::kResp3, row.write), row.resp3);
+  }
+}
+
+TEST(BinaryReply, ReadsPartsInARow) {
+  EXPECT_EQ(Parts(RespVersion::kResp2,
+                  [](Reply& r) {
+                    r.Array(2);
+                    r.Integer(7);
+                    r.Bulk(Bytes("hi"));
+                  }),
+            "*2 :7 $2=hi");
+}
+
+TEST(BinaryReply, TakesSharedTextFromWhereItLies) {
+  EXPECT_EQ(Parts(RespVersion::kResp2,
+                  [](Reply& r) {
+                    r.Bulk(BlobRef::Copy(std::string(ReplyBuffer::kShareFrom, 'x')));
+                    r.Integer(1);
+                  }),
+            "$16384=" + std::string(ReplyBuffer::kShareFrom, 'x') + " :1");
+}
+
+}  // namespace
+}  // namespace respite
