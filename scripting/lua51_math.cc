@@ -11,7 +11,6 @@ namespace {
 extern "C" double RealFmod(double a, double b) asm("__real_fmod");
 
 constexpr double kPi = 3.141592653589793238462643383279502884;
-constexpr double kDegreesPerRadian = 180.0 / kPi;
 
 using Function = double (*)(double);
 
