@@ -16,7 +16,11 @@ constexpr size_t kChecksumSize = 8;
 std::string DumpPayload(const Entry& entry, RdbCompression compression) {
   RdbOutput out(compression);
   WriteRdbValue(out, entry);
-  out.Little16(RdbVersionFor(entry));
+  return FinishedPayload(std::move(out), RdbVersionFor(entry));
+}
+
+std::string FinishedPayload(RdbOutput out, uint16_t version) {
+  out.Little16(version);
   out.Little64(Crc64(0, out.Buffered()));
   return out.TakeBuffer();
 }

@@ -1,4 +1,5 @@
-// What DUMP answers and RESTORE takes: a value with its type, then `version {2} | CRC-64 of all before {8}`.
+// What DUMP answers and RESTORE takes: a value with its type, then `version {2} | CRC-64 of all before {8}`. Libraries
+// of functions travel in the same way (function_payload.h).
 #pragma once
 
 #include <optional>
@@ -12,6 +13,9 @@ namespace respite {
 
 // Cost: O(size of the value).
 std::string DumpPayload(const Entry& entry, RdbCompression compression);
+
+// What was written, with version and checksum behind it.
+std::string FinishedPayload(RdbOutput out, uint16_t version);
 
 enum class PayloadCheck : uint8_t { kSkipChecksum, kChecksum };
 

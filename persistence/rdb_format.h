@@ -49,6 +49,8 @@
 //
 // 22 and 23 were written for such hashes by unfinished versions of 7.4; 6 and 7 are values of modules.
 //
+// A library of functions is `245 text`, the text being its code.
+//
 // A DUMP payload is `type value {2} {8}`: behind the value the version of the format and the CRC-64 of all before.
 //
 // Example, the list [ "a", "300" ]: 12 01 02  0d 0d 00 00 00 02 00 81 61 02 c1 2c 02 ff  0b 00  and the CRC-64
@@ -89,6 +91,11 @@ enum class Type : uint8_t {
   kTimedHash = 24,
   kTimedHashListpack = 25,
 };
+
+// Opcodes, which stand where a type may: a library of functions (text of its code), and what unfinished versions of
+// Redis 7.0 wrote for one.
+inline constexpr uint8_t kFunctionLibrary = 245;
+inline constexpr uint8_t kFunctionDraft = 246;
 
 // Versions of the format: what Redis 7.2 writes, what 7.4 writes and we need for hashes with field deadlines, and the
 // newest that we read.

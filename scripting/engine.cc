@@ -16,6 +16,7 @@ namespace {
 // Instructions between two looks at the clock.
 constexpr int kInstructionsPerLook = 10'000;
 constexpr char kKilled[] = "Script killed by user with SCRIPT KILL...";
+constexpr char kLoadTimeout[] = "FUNCTION LOAD timeout";
 constexpr char kUnknownError[] = "ERR unknown error";
 
 // Copies a field of the table at `from` into the one on top.
@@ -122,12 +123,18 @@ void* ScriptEngine::Allocate(void* engine, void* block, size_t old_bytes, size_t
 
 void ScriptEngine::OnCount(lua_State* lua, lua_Debug*) {
   ScriptEngine& self = Of(lua);
-  if (!self.running_) return;
+  if (self.phase_ == Phase::kIdle) return;
   self.RelieveMemory();
-  if (!self.host_.ShallStop()) return;
+  const char* reason = self.StopReason();
+  if (reason == nullptr) return;
   // From now on at every line, so that a script that catches the error gets it again at once.
   for (lua_State* state : {lua, self.lua_}) lua_sethook(state, OnCount, LUA_MASKLINE | LUA_MASKCOUNT, 1);
-  RaiseError(lua, kKilled);
+  RaiseError(lua, reason);
+}
+
+const char* ScriptEngine::StopReason() {
+  if (phase_ == Phase::kRun) return host_.ShallStop() ? kKilled : nullptr;
+  return host_.MonotonicMs() > load_until_ms_ ? kLoadTimeout : nullptr;
 }
 
 Result<ScriptEngine::Function> ScriptEngine::Compile(Bytes source, const char* chunk) {
@@ -158,7 +165,7 @@ std::optional<ScriptFailure> ScriptEngine::RunScript(const Invocation& invocatio
   SetGlobal(lua_, "ARGV");
   lua_pushcfunction(lua_, DescribeError);
   lua_rawgeti(lua_, LUA_REGISTRYINDEX, invocation.function);
-  return Finish(ProtectedRun(0, 1), invocation.name, reply);
+  return Finish(ProtectedRun(Phase::kRun, 0, 1), invocation.name, reply);
 }
 
 std::optional<ScriptFailure> ScriptEngine::RunFunction(const Invocation& invocation, Reply& reply) {
@@ -166,13 +173,14 @@ std::optional<ScriptFailure> ScriptEngine::RunFunction(const Invocation& invocat
   lua_rawgeti(lua_, LUA_REGISTRYINDEX, invocation.function);
   PushTexts(invocation.keys);
   PushTexts(invocation.args);
-  return Finish(ProtectedRun(2, 1), invocation.name, reply);
+  return Finish(ProtectedRun(Phase::kRun, 2, 1), invocation.name, reply);
 }
 
-std::optional<ScriptFailure> ScriptEngine::RunLibrary(Function function) {
+std::optional<ScriptFailure> ScriptEngine::RunLibrary(Function function, int64_t timeout_ms) {
+  load_until_ms_ = timeout_ms == 0 ? INT64_MAX : host_.MonotonicMs() + timeout_ms;
   lua_pushcfunction(lua_, DescribeError);
   lua_rawgeti(lua_, LUA_REGISTRYINDEX, function);
-  const int status = ProtectedRun(0, 0);
+  const int status = ProtectedRun(Phase::kLoad, 0, 0);
   std::optional<ScriptFailure> failure;
   if (status != LUA_OK) failure = TakeFailure(status, Bytes());
   lua_settop(lua_, 0);
@@ -180,11 +188,13 @@ std::optional<ScriptFailure> ScriptEngine::RunLibrary(Function function) {
 }
 
 // The handler and the function stand below the arguments.
-int ScriptEngine::ProtectedRun(int arguments, int results) {
+int ScriptEngine::ProtectedRun(Phase phase, int arguments, int results) {
   SeedRandom(lua_, 0);
-  running_ = limited_ = true;
+  phase_ = phase;
+  limited_ = true;
   const int status = lua_pcall(lua_, arguments, results, -2 - arguments);
-  running_ = limited_ = false;
+  phase_ = Phase::kIdle;
+  limited_ = false;
   if (lua_gethookmask(lua_) != LUA_MASKCOUNT) lua_sethook(lua_, OnCount, LUA_MASKCOUNT, kInstructionsPerLook);
   lua_gc(lua_, LUA_GCSTOP);
   return status;

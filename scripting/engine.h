@@ -59,9 +59,10 @@ class ScriptEngine {
   std::optional<ScriptFailure> RunScript(const Invocation& invocation, Reply& reply);
   // FCALL: keys and arguments are the function's arguments.
   std::optional<ScriptFailure> RunFunction(const Invocation& invocation, Reply& reply);
-  // FUNCTION LOAD: runs the text of a library, without a reply.
-  std::optional<ScriptFailure> RunLibrary(Function function);
-  bool Running() const { return running_; }
+  // FUNCTION LOAD: runs the text of a library, without a reply, for so long at most (0: as long as it takes).
+  std::optional<ScriptFailure> RunLibrary(Function function, int64_t timeout_ms);
+  // A script or function runs, not a library that is loaded.
+  bool Running() const { return phase_ == Phase::kRun; }
 
   // A step of the collector, if there is enough to collect. Cost: some microseconds at most.
   void CollectGarbage() {
@@ -80,12 +81,16 @@ class ScriptEngine {
   lua_State* lua() { return lua_; }
 
  private:
+  enum class Phase : uint8_t { kIdle, kRun, kLoad };
+
   static constexpr size_t kRelieveFrom = size_t{64} << 20;
   static constexpr size_t kCollectLeast = size_t{256} << 10;
 
   static void* Allocate(void* engine, void* block, size_t old_bytes, size_t new_bytes);
   static void OnCount(lua_State* lua, lua_Debug*);
-  int ProtectedRun(int arguments, int results);
+  // The error that ends what runs; null: it may go on.
+  const char* StopReason();
+  int ProtectedRun(Phase phase, int arguments, int results);
   std::optional<ScriptFailure> Finish(int status, Bytes name, Reply& reply);
   ScriptFailure TakeFailure(int status, Bytes name);
   void PushTexts(std::span<const Bytes> texts);
@@ -97,7 +102,8 @@ class ScriptEngine {
   size_t used_bytes_ = 0;
   size_t collect_from_ = kCollectLeast;
   bool limited_ = false;  // memory; only while a script runs, since only then Lua catches the error
-  bool running_ = false;
+  Phase phase_ = Phase::kIdle;
+  int64_t load_until_ms_ = 0;  // monotonic; of a library that is loaded
   lua_State* lua_;
 };
 

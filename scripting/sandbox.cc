@@ -191,10 +191,7 @@ void ProtectGlobals(lua_State* lua) {
     MakeReadOnly(lua);
     lua_setfield(lua, -2, library.c_str());
   }
-  lua_createtable(lua, 0, 1);
-  lua_pushcfunction(lua, RefuseUnknown);
-  lua_setfield(lua, -2, "__index");
-  lua_setmetatable(lua, -2);
+  RefuseUnknownNames(lua);
   lua_pushvalue(lua, -1);
   lua_rawsetp(lua, LUA_REGISTRYINDEX, RealKey());
   lua_pushvalue(lua, -1);
@@ -204,6 +201,26 @@ void ProtectGlobals(lua_State* lua) {
   lua_rawseti(lua, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
   lua_setfield(lua, -2, "_G");
   lua_pop(lua, 1);
+}
+
+void RefuseUnknownNames(lua_State* lua) {
+  lua_createtable(lua, 0, 1);
+  lua_pushcfunction(lua, RefuseUnknown);
+  lua_setfield(lua, -2, "__index");
+  lua_setmetatable(lua, -2);
+}
+
+void ShowInsteadOfGlobals(lua_State* lua) {
+  lua_rawgeti(lua, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
+  lua_getmetatable(lua, -1);
+  lua_pushvalue(lua, -3);
+  lua_setfield(lua, -2, "__index");
+  lua_pop(lua, 3);
+}
+
+void ShowGlobals(lua_State* lua) {
+  lua_rawgetp(lua, LUA_REGISTRYINDEX, RealKey());
+  ShowInsteadOfGlobals(lua);
 }
 
 void SetGlobal(lua_State* lua, const char* name) {

@@ -23,6 +23,14 @@ bool PushReal(lua_State* lua, int index);
 // open. KEYS and ARGV are set later with SetGlobal.
 void ProtectGlobals(lua_State* lua);
 
+// Makes names that are not in the table on top an error, as they are among the globals.
+void RefuseUnknownNames(lua_State* lua);
+
+// Until ShowGlobals, names of globals mean what is in the table on top of the stack, which is popped. Functions that
+// are made meanwhile see the globals again afterwards. Requires: ProtectGlobals.
+void ShowInsteadOfGlobals(lua_State* lua);
+void ShowGlobals(lua_State* lua);
+
 // Pops a value and makes it what scripts see under this name. Requires: ProtectGlobals.
 void SetGlobal(lua_State* lua, const char* name);
 

@@ -30,6 +30,8 @@ class ScriptHost {
   virtual void Log(LogLevel level, Bytes text) = 0;
   // Asked now and then while a script computes. True ends it, whatever it has done.
   virtual bool ShallStop() = 0;
+  // For limits of time. May be asked when no script runs.
+  virtual int64_t MonotonicMs() const = 0;
   // An error that is an element of a script's reply.
   virtual void CountError(Bytes text) = 0;
 };

@@ -22,7 +22,11 @@ struct MemoryReport {
   size_t used_bytes = 0;
   size_t startup_bytes = 0;
   size_t clients_bytes = 0;
-  size_t overhead_bytes = 0;  // startup, clients and tables
+  size_t script_engine_bytes = 0;    // of EVAL: its Lua state
+  size_t script_bytes = 0;           // texts, and what finds them
+  size_t function_engine_bytes = 0;  // of FCALL
+  size_t function_bytes = 0;
+  size_t overhead_bytes = 0;  // startup, clients, scripts and tables
   size_t keys = 0;
   size_t clients = 0;
   size_t resident_bytes = 0;
@@ -30,6 +34,8 @@ struct MemoryReport {
   std::vector<Database> databases;  // those with keys
 
   size_t DatasetBytes() const { return used_bytes > overhead_bytes ? used_bytes - overhead_bytes : 0; }
+  size_t EngineBytes() const { return script_engine_bytes + function_engine_bytes; }
+  size_t AllScriptBytes() const { return script_bytes + function_bytes; }
   // What was added since the start; at least 1.
   size_t NetBytes() const { return used_bytes > startup_bytes ? used_bytes - startup_bytes : 1; }
   double DatasetPercent() const { return 100 * Ratio(DatasetBytes(), NetBytes()); }

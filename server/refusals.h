@@ -237,6 +237,14 @@ inline constexpr char kModuleNotAllowed[] =
 
 inline constexpr char kNoConfigFile[] = "ERR The server is running without a config file";
 
+inline constexpr char kNoFunction[] = "ERR Function not found";
+inline constexpr char kBadKeyCount[] = "ERR Bad number of keys provided";
+inline constexpr char kNoLibrary[] = "ERR Library not found";
+inline constexpr char kRestorePolicy[] =
+    "ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE.";
+inline constexpr char kFunctionDraft[] = "ERR Pre-GA function format not supported";
+inline constexpr char kNotAFunction[] = "ERR given type is not a function";
+inline constexpr char kLibraryPayload[] = "ERR Failed loading library payload";
 inline constexpr char kFunctionFlushMode[] = "ERR FUNCTION FLUSH only supports SYNC|ASYNC option";
 inline constexpr char kLibraryNameMissing[] = "ERR library name argument was not given";
 inline constexpr char kModuleLoad[] = "ERR Error loading the extension. Please check the server logs.";
@@ -315,6 +323,7 @@ inline Refusal UnknownPfDebug(Bytes subcommand) {
   return {"ERR Unknown PFDEBUG subcommand '" + std::string(subcommand.substr(0, subcommand.find('\0'))) + "'"};
 }
 inline Refusal FailedSelfTest(const std::string& problem) { return {"ERR TESTFAILED " + problem}; }
+inline Refusal UnknownLoadOption(Bytes option) { return {"ERR Unknown option given: " + std::string(option)}; }
 inline Refusal UnknownArgument(Bytes argument) { return {"ERR Unknown argument " + std::string(argument)}; }
 inline Refusal MigrateTarget(Bytes error) { return {"ERR Target instance replied with error: " + std::string(error)}; }
 // CLIENT TRACKING: two prefixes of one client with keys in common; `which` is the other one: "an existing" or "another

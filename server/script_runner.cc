@@ -126,7 +126,9 @@ void ScriptRunner::CountError(Bytes text) {
 
 std::span<const Bytes> ScriptRunner::RunningWords() const { return current_->call->args.Words(); }
 
-int64_t ScriptRunner::RunningMs() const { return server_.clock().MonotonicMs() - current_->started_ms; }
+int64_t ScriptRunner::MonotonicMs() const { return server_.clock().MonotonicMs(); }
+
+int64_t ScriptRunner::RunningMs() const { return MonotonicMs() - current_->started_ms; }
 
 bool ScriptRunner::ShallStop() {
   const int64_t threshold_ms = server_.settings().busy_reply_threshold;

@@ -63,6 +63,7 @@ class ScriptRunner final : public ScriptHost {
   std::optional<bool> MayRun(std::span<const Bytes> words) override;
   void Log(LogLevel level, Bytes text) override;
   bool ShallStop() override;
+  int64_t MonotonicMs() const override;
   void CountError(Bytes text) override;
 
  private:

@@ -42,6 +42,7 @@ Server::Server(Parts parts)
       executor_(*this),
       script_runner_(*this),
       script_cache_(script_runner_),
+      function_libraries_(script_runner_),
       run_id_(RandomHex(40)),
       replication_id_(RandomHex(40)),
       started_ms_(parts.clock.MonotonicMs()),
@@ -68,6 +69,7 @@ void Server::EndTurn() {
   tracking_.Broadcast();
   clients_.FlushQueued();
   script_cache_.CollectGarbage();
+  function_libraries_.CollectGarbage();
   if (waiting_.NextDeadline() < wake_at_ms_ && host_ != nullptr) {
     wake_at_ms_ = waiting_.NextDeadline();
     host_->WakeAt(wake_at_ms_);

@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "datatypes/keyspace.h"
 #include "protocol/reply_buffer.h"
+#include "scripting/function_library.h"
 #include "scripting/script_cache.h"
 #include "server/access.h"
 #include "server/auth.h"
@@ -106,6 +107,7 @@ class Server : private Disposal {
   Tracking& tracking() { return tracking_; }
   ScriptRunner& scripts() { return script_runner_; }
   ScriptCache& script_cache() { return script_cache_; }
+  FunctionLibraries& function_libraries() { return function_libraries_; }
   MigrateLinks& migrate_links() { return migrate_links_; }
   DebugSwitches& debug() { return debug_; }
 
@@ -182,6 +184,7 @@ class Server : private Disposal {
   Executor executor_;
   ScriptRunner script_runner_;
   ScriptCache script_cache_;
+  FunctionLibraries function_libraries_;
   Host* host_ = nullptr;
   std::string run_id_;
   std::string replication_id_;

@@ -3,11 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "persistence/dump_payload.h"
 #include "persistence/rdb_value_reader.h"
 #include "server/call.h"
 #include "server/commands/delete_key.h"
 #include "server/commands/families.h"
+#include "server/commands/payload_words.h"
 #include "server/key_finder.h"
 #include "server/migrate_link.h"
 #include "server/server.h"
@@ -15,10 +15,6 @@
 namespace respite {
 
 namespace {
-
-RdbCompression CompressionOf(const Settings& settings) {
-  return settings.rdbcompression ? RdbCompression::kOn : RdbCompression::kOff;
-}
 
 struct Dump {
   static constexpr CommandSpec spec = {.syntax = "DUMP key",
@@ -89,9 +85,7 @@ uint32_t AccessOf(Call& call, const RestoreOptions& options) {
 }
 
 EntryPtr ReadPayload(Call& call, Bytes key, Bytes payload, uint32_t access) {
-  const PayloadCheck check =
-      call.server.debug().skip_payload_checksum ? PayloadCheck::kSkipChecksum : PayloadCheck::kChecksum;
-  const auto value = CheckedPayload(payload, check);
+  const auto value = CheckedPayload(payload, ChecksOf(call.server));
   if (!value) throw Refusal{refusals::kPayloadChecksum};
   RdbInput input(*value);
   const uint8_t type = input.Octet();

@@ -34,6 +34,7 @@ std::span<const std::span<const CommandCard>> CommandFamilies() {
       PubSubCommands(),
       TransactionCommands(),
       ScriptingCommands(),
+      FunctionCommands(),
       DatabaseCommands(),
       ConnectionCommands(),
       ClientCommands(),

@@ -38,6 +38,7 @@ std::span<const CommandCard> WaitCommands();
 std::span<const CommandCard> PubSubCommands();
 std::span<const CommandCard> TransactionCommands();
 std::span<const CommandCard> ScriptingCommands();
+std::span<const CommandCard> FunctionCommands();
 std::span<const CommandCard> DatabaseCommands();
 std::span<const CommandCard> ConnectionCommands();
 std::span<const CommandCard> ClientCommands();

@@ -113,14 +113,14 @@ struct MemoryStats {
     writer.Count("peak.allocated", report.peak_bytes);
     writer.Count("total.allocated", report.used_bytes);
     writer.Count("startup.allocated", report.startup_bytes);
-    // No replication, cluster, append-only file or scripts yet: nothing is held for them.
+    // No replication, cluster or append-only file yet: nothing is held for them.
     writer.Count("replication.backlog", 0);
     writer.Count("clients.slaves", 0);
     writer.Count("clients.normal", report.clients_bytes);
     writer.Count("cluster.links", 0);
     writer.Count("aof.buffer", 0);
-    writer.Count("lua.caches", 0);
-    writer.Count("functions.caches", 0);
+    writer.Count("lua.caches", report.script_bytes);
+    writer.Count("functions.caches", report.function_bytes);
   }
   static void WriteDatabase(Reply& reply, const MemoryReport::Database& database) {
     reply.Bulk("db." + std::to_string(database.index));

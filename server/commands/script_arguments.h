@@ -14,8 +14,9 @@ struct ScriptArguments {
   std::span<const Bytes> keys;
   std::span<const Bytes> args;
 
-  static ScriptArguments Take(Args& args) {
-    const int64_t count = args.NextInteger();
+  // `not_a_count` is the refusal of a count that is no integer.
+  static ScriptArguments Take(Args& args, const char* not_a_count = refusals::kNotInteger) {
+    const int64_t count = args.NextInteger(not_a_count);
     if (count > static_cast<int64_t>(args.Left())) throw Refusal{refusals::kKeysAboveArgs};
     if (count < 0) throw Refusal{refusals::kNegativeKeys};
     const auto keys = args.NextMany(static_cast<size_t>(count));

@@ -30,21 +30,20 @@ void AddTotals(InfoText& text, const MemoryReport& memory, size_t peak_bytes, si
       .AddPercent("used_memory_dataset_perc", memory.DatasetPercent());
 }
 
-// There are no scripts and functions yet: nothing cached, no interpreter.
-void AddScripts(InfoText& text) {
-  text.Add("used_memory_lua", 0)
-      .Add("used_memory_vm_eval", 0)
-      .AddHuman("used_memory_lua_human", 0)
-      .Add("used_memory_scripts_eval", 0)
-      .Add("number_of_cached_scripts", 0)
-      .Add("number_of_functions", 0)
-      .Add("number_of_libraries", 0)
-      .Add("used_memory_vm_functions", 0)
-      .Add("used_memory_vm_total", 0)
-      .AddHuman("used_memory_vm_total_human", 0)
-      .Add("used_memory_functions", 0)
-      .Add("used_memory_scripts", 0)
-      .AddHuman("used_memory_scripts_human", 0);
+void AddScripts(InfoText& text, const MemoryReport& memory, Server& server) {
+  text.Add("used_memory_lua", memory.script_engine_bytes)
+      .Add("used_memory_vm_eval", memory.script_engine_bytes)
+      .AddHuman("used_memory_lua_human", memory.script_engine_bytes)
+      .Add("used_memory_scripts_eval", memory.script_bytes)
+      .Add("number_of_cached_scripts", server.script_cache().Size())
+      .Add("number_of_functions", server.function_libraries().FunctionCount())
+      .Add("number_of_libraries", server.function_libraries().All().size())
+      .Add("used_memory_vm_functions", memory.function_engine_bytes)
+      .Add("used_memory_vm_total", memory.EngineBytes())
+      .AddHuman("used_memory_vm_total_human", memory.EngineBytes())
+      .Add("used_memory_functions", memory.function_bytes)
+      .Add("used_memory_scripts", memory.AllScriptBytes())
+      .AddHuman("used_memory_scripts_human", memory.AllScriptBytes());
 }
 
 void AddFragmentation(InfoText& text, const AllocatorStats& allocator, size_t used_bytes, size_t resident_bytes) {
@@ -82,7 +81,7 @@ std::string MemorySection(Server& server) {
       .Add("allocator_resident", allocator.resident)
       .Add("total_system_memory", SystemMemory())
       .AddHuman("total_system_memory_human", SystemMemory());
-  AddScripts(text);
+  AddScripts(text, memory, server);
   text.Add("maxmemory", settings.maxmemory)
       .AddHuman("maxmemory_human", settings.maxmemory)
       .Add("maxmemory_policy", ValueText(*FindDirective("maxmemory-policy"), settings));

@@ -1,0 +1,34 @@
+#include "persistence/function_payload.h"
+
+#include "persistence/dump_payload.h"
+#include "persistence/rdb_format.h"
+#include "persistence/rdb_input.h"
+
+namespace respite {
+
+void WriteFunctionLibrary(RdbOutput& out, Bytes code) {
+  out.Octet(rdb::kFunctionLibrary);
+  out.Text(code);
+}
+
+std::string FunctionPayload(std::span<const Bytes> codes, RdbCompression compression) {
+  RdbOutput out(compression);
+  for (Bytes code : codes) WriteFunctionLibrary(out, code);
+  return FinishedPayload(std::move(out), rdb::kVersion);
+}
+
+Result<std::vector<std::string>, FunctionPayloadError> ReadFunctionPayload(Bytes libraries) {
+  RdbInput input(libraries);
+  std::vector<std::string> codes;
+  while (input.Left() > 0) {
+    const uint8_t opcode = input.Octet();
+    if (opcode == rdb::kFunctionDraft) return Failure(FunctionPayloadError::kPreRelease);
+    if (opcode != rdb::kFunctionLibrary) return Failure(FunctionPayloadError::kNoFunction);
+    const RdbText code = input.Text();
+    if (input.Failed()) return Failure(FunctionPayloadError::kTruncated);
+    codes.emplace_back(code.View());
+  }
+  return codes;
+}
+
+}  // namespace respite

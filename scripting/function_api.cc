@@ -1,0 +1,184 @@
+#include "scripting/function_api.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "scripting/function_header.h"
+#include "scripting/lua_reply.h"
+#include "scripting/sandbox.h"
+#include "scripting/script_api.h"
+
+namespace respite {
+
+namespace {
+
+// Their addresses are keys of the registry: the globals of code that is loaded, and the library it belongs to.
+const char kLoadGlobals = 0;
+const char kLoadedLibrary = 0;
+
+FunctionLibrary* LoadedLibrary(lua_State* lua) {
+  lua_rawgetp(lua, LUA_REGISTRYINDEX, &kLoadedLibrary);
+  auto* library = static_cast<FunctionLibrary*>(lua_touserdata(lua, -1));
+  lua_pop(lua, 1);
+  return library;
+}
+
+void SetLoadedLibrary(lua_State* lua, FunctionLibrary* library) {
+  lua_pushlightuserdata(lua, library);
+  lua_rawsetp(lua, LUA_REGISTRYINDEX, &kLoadedLibrary);
+}
+
+// What register_function was told. The callback stands on the stack.
+struct Registration {
+  std::optional<std::string> name;
+  std::optional<std::string> description;
+  uint32_t flags = 0;
+};
+
+// Redis: a number will do for a text.
+std::string TextArgument(lua_State* lua, int index, Bytes refusal) {
+  if (lua_isstring(lua, index) == 0) RaiseError(lua, refusal);
+  return std::string(TextAt(lua, index));
+}
+
+// Of the table on top.
+uint32_t ReadFlags(lua_State* lua) {
+  uint32_t flags = 0;
+  for (lua_Integer i = 1; lua_rawgeti(lua, -1, i) != LUA_TNIL; ++i) {
+    const auto flag = lua_isstring(lua, -1) != 0 ? ScriptFlagOf(ToLower(TextAt(lua, -1))) : std::nullopt;
+    if (!flag) RaiseError(lua, "unknown flag given");
+    flags |= *flag;
+    lua_pop(lua, 1);
+  }
+  lua_pop(lua, 1);
+  return flags;
+}
+
+constexpr int kTable = 1;
+constexpr int kCallback = 2;
+
+// One named argument: its value is on top. A callback goes to its place.
+void ReadArgument(lua_State* lua, Bytes name, Registration& registration) {
+  if (EqualsIgnoreCase(name, "function_name")) {
+    registration.name =
+        TextArgument(lua, -1, "function_name argument given to redis.register_function must be a string");
+  } else if (EqualsIgnoreCase(name, "description")) {
+    registration.description =
+        TextArgument(lua, -1, "description argument given to redis.register_function must be a string");
+  } else if (EqualsIgnoreCase(name, "callback")) {
+    if (!lua_isfunction(lua, -1))
+      RaiseError(lua, "callback argument given to redis.register_function must be a function");
+    lua_pushvalue(lua, -1);
+    lua_replace(lua, kCallback);
+  } else if (EqualsIgnoreCase(name, "flags")) {
+    if (!lua_istable(lua, -1)) {
+      RaiseError(lua, "flags argument to redis.register_function must be a table representing function flags");
+    }
+    registration.flags = ReadFlags(lua);
+  } else {
+    RaiseError(lua, "unknown argument given to redis.register_function");
+  }
+}
+
+Registration ReadNamed(lua_State* lua) {
+  if (!lua_istable(lua, kTable)) {
+    RaiseError(lua,
+               "calling redis.register_function with a single argument is only applicable to Lua table (representing "
+               "named arguments).");
+  }
+  Registration registration;
+  lua_settop(lua, kCallback);
+  for (lua_pushnil(lua); lua_next(lua, kTable) != 0; lua_pop(lua, 1)) {
+    if (lua_isstring(lua, -2) == 0) {
+      RaiseError(lua, "named argument key given to redis.register_function is not a string");
+    }
+    // A number is no name, and lua_next needs it as it is.
+    ReadArgument(lua, lua_type(lua, -2) == LUA_TSTRING ? TextAt(lua, -2) : Bytes(), registration);
+  }
+  if (!registration.name) RaiseError(lua, "redis.register_function must get a function name argument");
+  if (lua_isnil(lua, kCallback)) RaiseError(lua, "redis.register_function must get a callback argument");
+  return registration;
+}
+
+Registration ReadPositional(lua_State* lua) {
+  Registration registration;
+  registration.name = TextArgument(lua, 1, "first argument to redis.register_function must be a string");
+  if (!lua_isfunction(lua, kCallback)) {
+    RaiseError(lua, "second argument to redis.register_function must be a function");
+  }
+  return registration;
+}
+
+bool HasFunction(const FunctionLibrary& library, Bytes name) {
+  return std::any_of(library.functions.begin(), library.functions.end(),
+                     [&](const auto& function) { return EqualsIgnoreCase(function->name, name); });
+}
+
+int RegisterFunction(lua_State* lua) {
+  FunctionLibrary* library = LoadedLibrary(lua);
+  if (library == nullptr) {
+    return RaiseError(lua, "redis.register_function can only be called on FUNCTION LOAD command");
+  }
+  const int count = lua_gettop(lua);
+  if (count < 1 || count > 2) return RaiseError(lua, "wrong number of arguments to redis.register_function");
+  Registration registration = count == 1 ? ReadNamed(lua) : ReadPositional(lua);
+  if (!IsFunctionName(*registration.name)) return RaiseError(lua, kBadFunctionName);
+  if (HasFunction(*library, *registration.name)) return RaiseError(lua, "Function already exists in the library");
+  lua_pushvalue(lua, kCallback);
+  library->functions.push_back(
+      std::make_unique<ScriptFunction>(ScriptFunction{.name = std::move(*registration.name),
+                                                      .description = std::move(registration.description),
+                                                      .flags = registration.flags,
+                                                      .function = ScriptEngine::Of(lua).Keep(),
+                                                      .library = library}));
+  return 0;
+}
+
+// Copies a field of the table at `from` into the one on top.
+void CopyField(lua_State* lua, int from, const char* name) {
+  lua_getfield(lua, from, name);
+  lua_setfield(lua, -2, name);
+}
+
+}  // namespace
+
+void OpenFunctionApi(lua_State* lua) {
+  lua_getglobal(lua, "redis");
+  const int api = lua_gettop(lua);
+  lua_newtable(lua);  // the globals while code is loaded
+  lua_newtable(lua);  // their `redis`
+  for (const char* name :
+       {"log", "LOG_DEBUG", "LOG_VERBOSE", "LOG_NOTICE", "LOG_WARNING", "REDIS_VERSION", "REDIS_VERSION_NUM"}) {
+    CopyField(lua, api, name);
+  }
+  lua_pushcfunction(lua, RegisterFunction);
+  lua_setfield(lua, -2, "register_function");
+  RefuseUnknownNames(lua);
+  MakeReadOnly(lua);
+  lua_pushvalue(lua, -1);
+  lua_setfield(lua, -3, "server");
+  lua_setfield(lua, -2, "redis");
+  RefuseUnknownNames(lua);
+  lua_rawsetp(lua, LUA_REGISTRYINDEX, &kLoadGlobals);
+  // Redis: what is left of older ways of scripts has no place in functions.
+  for (const char* name : {"replicate_commands", "breakpoint", "debug"}) {
+    lua_pushnil(lua);
+    lua_setfield(lua, api, name);
+  }
+  lua_pop(lua, 1);
+}
+
+std::optional<ScriptFailure> RegisterFunctions(ScriptEngine& engine, ScriptEngine::Function code,
+                                               FunctionLibrary& library, int64_t timeout_ms) {
+  lua_State* lua = engine.lua();
+  lua_rawgetp(lua, LUA_REGISTRYINDEX, &kLoadGlobals);
+  ShowInsteadOfGlobals(lua);
+  SetLoadedLibrary(lua, &library);
+  std::optional<ScriptFailure> failure = engine.RunLibrary(code, timeout_ms);
+  SetLoadedLibrary(lua, nullptr);
+  ShowGlobals(lua);
+  return failure;
+}
+
+}  // namespace respite

@@ -1,0 +1,20 @@
+// What a library of functions sees while it is loaded: a table `redis` with register_function, log and a few constants,
+// and nothing else. The functions it makes see the globals of scripts when they run, without register_function.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "scripting/engine.h"
+#include "scripting/function_library.h"
+
+namespace respite {
+
+// For ScriptEngine.
+void OpenFunctionApi(lua_State* lua);
+
+// Runs the code of a library, which adds its functions to `library`. Requires: an engine with OpenFunctionApi.
+std::optional<ScriptFailure> RegisterFunctions(ScriptEngine& engine, ScriptEngine::Function code,
+                                               FunctionLibrary& library, int64_t timeout_ms);
+
+}  // namespace respite

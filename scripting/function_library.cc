@@ -1,0 +1,154 @@
+#include "scripting/function_library.h"
+
+#include "scripting/function_api.h"
+#include "scripting/function_header.h"
+
+namespace respite {
+
+namespace {
+
+constexpr char kChunk[] = "@user_function";
+
+size_t TextBytes(const std::string& text) {
+  return text.capacity() > std::string().capacity() ? text.capacity() + 1 : 0;
+}
+
+std::string FunctionExists(Bytes name) { return "Function " + std::string(name) + " already exists"; }
+
+}  // namespace
+
+// FNV-1a. Names come from those who may run code here; nobody profits from collisions.
+size_t NameHash::operator()(std::string_view name) const {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (char c : name) hash = (hash ^ static_cast<unsigned char>(LowerChar(c))) * 0x100000001b3u;
+  return static_cast<size_t>(hash);
+}
+
+size_t FunctionLibrary::UsedBytes() const {
+  size_t used_bytes = sizeof *this + TextBytes(name) + TextBytes(code) + functions.capacity() * sizeof functions[0];
+  for (const auto& function : functions) {
+    used_bytes += sizeof *function + TextBytes(function->name);
+    if (function->description) used_bytes += TextBytes(*function->description);
+  }
+  return used_bytes;
+}
+
+const FunctionLibrary* FunctionLibraries::Collection::Find(Bytes name) const {
+  const auto found = libraries.find(name);
+  return found == libraries.end() ? nullptr : found->second.get();
+}
+
+const ScriptFunction* FunctionLibraries::Collection::FindFunction(Bytes name) const {
+  const auto found = functions.find(name);
+  return found == functions.end() ? nullptr : found->second;
+}
+
+const FunctionLibrary& FunctionLibraries::Collection::Link(std::unique_ptr<FunctionLibrary> library) {
+  const FunctionLibrary& linked = *library;
+  used_bytes += linked.UsedBytes();
+  for (const auto& function : linked.functions) functions.emplace(function->name, function.get());
+  libraries.emplace(linked.name, std::move(library));
+  return linked;
+}
+
+std::unique_ptr<FunctionLibrary> FunctionLibraries::Collection::Unlink(const FunctionLibrary& library) {
+  used_bytes -= library.UsedBytes();
+  for (const auto& function : library.functions) functions.erase(function->name);
+  return std::move(libraries.extract(library.name).mapped());
+}
+
+ScriptEngine& FunctionLibraries::engine() {
+  if (contents_.engine == nullptr) contents_.engine = std::make_unique<ScriptEngine>(host_, OpenFunctionApi);
+  return *contents_.engine;
+}
+
+Result<const FunctionLibrary*> FunctionLibraries::Load(Bytes code, OnExisting on_existing, int64_t timeout_ms) {
+  return LoadInto(contents_.loaded, code, on_existing, timeout_ms);
+}
+
+Result<const FunctionLibrary*> FunctionLibraries::LoadInto(Collection& into, Bytes code, OnExisting on_existing,
+                                                           int64_t timeout_ms) {
+  Result<FunctionHeader> header = ReadFunctionHeader(code);
+  if (!header) return Failure(std::move(header).error());
+  const FunctionLibrary* old = into.Find(header.value().name);
+  if (old != nullptr && on_existing == OnExisting::kRefuse) {
+    return Failure("Library '" + header.value().name + "' already exists");
+  }
+  auto library = std::make_unique<FunctionLibrary>(
+      FunctionLibrary{.name = std::move(header.value().name), .code = std::string(code), .functions = {}});
+  std::optional<std::string> error = Run(*library, code.substr(header.value().size), timeout_ms);
+  for (size_t i = 0; !error && i < library->functions.size(); ++i) {
+    const ScriptFunction* other = into.FindFunction(library->functions[i]->name);
+    if (other != nullptr && other->library != old) error = FunctionExists(library->functions[i]->name);
+  }
+  if (error) {
+    Release(*library);
+    return Failure(std::move(*error));
+  }
+  if (old != nullptr) Release(*into.Unlink(*old));
+  return &into.Link(std::move(library));
+}
+
+std::optional<std::string> FunctionLibraries::Run(FunctionLibrary& library, Bytes program, int64_t timeout_ms) {
+  const auto compiled = engine().Compile(program, kChunk);
+  if (!compiled) return "Error compiling function: " + compiled.error();
+  const std::optional<ScriptFailure> failure = RegisterFunctions(engine(), compiled.value(), library, timeout_ms);
+  engine().Release(compiled.value());
+  if (failure) return "Error registering functions: " + failure->text;
+  if (library.functions.empty()) return "No functions registered";
+  return std::nullopt;
+}
+
+Result<Done> FunctionLibraries::Restore(std::span<const std::string> codes, RestorePolicy policy) {
+  Collection added;
+  for (const std::string& code : codes) {
+    auto loaded = LoadInto(added, code, OnExisting::kRefuse, kNoTimeout);
+    if (loaded) continue;
+    Release(added);
+    return Failure(std::move(loaded).error());
+  }
+  return Join(std::move(added), policy);
+}
+
+Result<Done> FunctionLibraries::Join(Collection added, RestorePolicy policy) {
+  Collection& loaded = contents_.loaded;
+  std::optional<std::string> error;
+  if (policy == RestorePolicy::kFlush) {
+    Release(std::exchange(loaded, {}));
+  } else if (policy == RestorePolicy::kAppend) {
+    for (const auto& [name, library] : added.libraries) {
+      if (!error && loaded.Find(name) != nullptr) error = "Library " + name + " already exists";
+    }
+  }
+  for (const auto& [name, function] : added.functions) {
+    const ScriptFunction* other = loaded.FindFunction(name);
+    // The library of the other one may be about to be replaced.
+    if (!error && other != nullptr && added.Find(other->library->name) == nullptr) error = FunctionExists(name);
+  }
+  if (error) {
+    Release(added);
+    return Failure(std::move(*error));
+  }
+  for (auto& [name, library] : added.libraries) {
+    if (const FunctionLibrary* old = loaded.Find(name)) Release(*loaded.Unlink(*old));
+  }
+  for (auto& [name, library] : added.libraries) loaded.Link(std::move(library));
+  return Done{};
+}
+
+bool FunctionLibraries::Delete(Bytes name) {
+  const FunctionLibrary* library = contents_.loaded.Find(name);
+  if (library == nullptr) return false;
+  Release(*contents_.loaded.Unlink(*library));
+  return true;
+}
+
+void FunctionLibraries::Release(const FunctionLibrary& library) {
+  for (const auto& function : library.functions) engine().Release(function->function);
+}
+
+void FunctionLibraries::Release(const Collection& collection) {
+  for (const auto& [name, library] : collection.libraries) Release(*library);
+}
+
+}  // namespace respite

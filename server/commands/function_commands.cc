@@ -1,0 +1,364 @@
+// Functions: FCALL and its kin, FUNCTION.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/glob.h"
+#include "persistence/function_payload.h"
+#include "server/call.h"
+#include "server/commands/families.h"
+#include "server/commands/payload_words.h"
+#include "server/commands/script_arguments.h"
+#include "server/help.h"
+#include "server/server.h"
+
+namespace respite {
+
+namespace {
+
+using Access = ScriptRunner::Access;
+using OnExisting = FunctionLibraries::OnExisting;
+using RestorePolicy = FunctionLibraries::RestorePolicy;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// FCALL
+
+uint32_t FlagsOfFunction(Server& server, const Session&, std::span<const Bytes> words, uint32_t flags) {
+  const ScriptFunction* function = words.size() < 2 ? nullptr : server.function_libraries().FindFunction(words[1]);
+  return function == nullptr ? flags : FlagsForScript(flags, function->flags);
+}
+
+void RunFunction(Call& call, Access access) {
+  Server& server = call.server;
+  server.executor().ShowToMonitors(call.session);  // before what the function does
+  const ScriptFunction* function = server.function_libraries().FindFunction(call.args.Next());
+  if (function == nullptr) throw Refusal{refusals::kNoFunction};
+  const ScriptArguments arguments = ScriptArguments::Take(call.args, refusals::kBadKeyCount);
+  server.scripts().Run(
+      call,
+      {.engine = server.function_libraries().engine(),
+       .kind = ScriptRunner::Kind::kFunction,
+       .flags = function->flags,
+       .access = access,
+       .invocation = {
+           .function = function->function, .name = function->name, .keys = arguments.keys, .args = arguments.args}});
+}
+
+constexpr char kComplexity[] = "Depends on the function";
+
+struct FCall {
+  static constexpr CommandSpec spec = {.syntax = "FCALL function numkeys:integer [key...] [arg...]",
+                                       .summary = "Runs a function of a library, all at once.",
+                                       .since = "7.0.0",
+                                       .complexity = kComplexity,
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kNoScript | kStale | kSkipMonitor | kMayReplicate | kNoMandatoryKeys,
+                                       .keys = {CountedKeys(2, kKeyRW | kKeyAccess | kKeyUpdate)},
+                                       .categories = kAclScripting,
+                                       .flags_of = FlagsOfFunction};
+  static void Run(Call& call) { RunFunction(call, Access::kReadWrite); }
+};
+
+struct FCallRo {
+  static constexpr CommandSpec spec = {.syntax = "FCALL_RO function numkeys:integer [key...] [arg...]",
+                                       .summary = "Runs a function that only reads.",
+                                       .since = "7.0.0",
+                                       .complexity = kComplexity,
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kReadOnly | kNoScript | kStale | kSkipMonitor | kNoMandatoryKeys,
+                                       .keys = {CountedKeys(2, kKeyRO | kKeyAccess)},
+                                       .categories = kAclScripting,
+                                       .flags_of = FlagsOfFunction};
+  static void Run(Call& call) { RunFunction(call, Access::kReadOnly); }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// FUNCTION
+
+struct FunctionDelete {
+  static constexpr CommandSpec spec = {.syntax = "FUNCTION|DELETE library-name",
+                                       .summary = "Removes a library and its functions.",
+                                       .since = "7.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kWrite | kNoScript,
+                                       .categories = kAclScripting,
+                                       .tips = "request_policy:all_shards response_policy:all_succeeded"};
+  static void Run(Call& call) {
+    if (!call.server.function_libraries().Delete(call.args.Next())) throw Refusal{refusals::kNoLibrary};
+    call.unit.Count(1);
+    call.reply.Ok();
+  }
+};
+
+struct FunctionDump {
+  static constexpr CommandSpec spec = {.syntax = "FUNCTION|DUMP",
+                                       .summary = "Returns all libraries in a form that FUNCTION RESTORE takes.",
+                                       .since = "7.0.0",
+                                       .complexity = "O(N) for N functions",
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kNoScript,
+                                       .categories = kAclScripting};
+  static void Run(Call& call) {
+    std::vector<Bytes> codes;
+    for (const auto& [name, library] : call.server.function_libraries().All()) codes.emplace_back(library->code);
+    call.reply.Bulk(FunctionPayload(codes, CompressionOf(call.server.settings())));
+  }
+};
+
+struct FunctionFlush {
+  static constexpr CommandSpec spec = {.syntax = "FUNCTION|FLUSH [flush-type(ASYNC|SYNC)]",
+                                       .summary = "Removes all libraries.",
+                                       .since = "7.0.0",
+                                       .complexity = "O(N) for N functions",
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kWrite | kNoScript,
+                                       .categories = kAclScripting,
+                                       .tips = "request_policy:all_shards response_policy:all_succeeded"};
+  static void Run(Call& call) {
+    if (call.args.Left() > 1) throw refusals::SubcommandSyntax("function", call.args[1]);
+    const bool is_default = call.args.AtEnd();
+    const bool is_async = is_default ? call.server.settings().lazyfree_lazy_user_flush : call.args.TakeToken("ASYNC");
+    if (!is_default && !is_async && !call.args.TakeToken("SYNC")) throw Refusal{refusals::kFunctionFlushMode};
+    FunctionLibraries::Contents contents = call.server.function_libraries().Take();
+    const size_t functions = contents.loaded.functions.size();
+    if (is_async && functions > 0) call.server.reclaimer().Free(std::move(contents), functions);
+    call.unit.Count(1);
+    call.reply.Ok();
+  }
+};
+
+struct FunctionHelp {
+  static constexpr CommandSpec spec = {.syntax = "FUNCTION|HELP",
+                                       .summary = "Lists the subcommands of FUNCTION.",
+                                       .since = "7.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kLoading | kStale,
+                                       .categories = kAclScripting};
+  static void Run(Call& call) {
+    WriteHelp(
+        call,
+        {"DELETE <library>", "    Remove a library and its functions.", "DUMP",
+         "    All libraries in a form that RESTORE takes.", "FLUSH [ASYNC|SYNC]",
+         "    Remove all libraries, now or in the background. Without a mode the directive",
+         "    lazyfree-lazy-user-flush decides.", "KILL",
+         "    End the function that is running, unless it has written.", "LIST [LIBRARYNAME <pattern>] [WITHCODE]",
+         "    The libraries with their functions, all of them or those whose names match.", "LOAD [REPLACE] <code>",
+         "    Take in a library. With REPLACE it may take the place of another one of its name.",
+         "RESTORE <payload> [APPEND|REPLACE|FLUSH]",
+         "    Take in the libraries of a DUMP, all or none. APPEND refuses names that are taken,",
+         "    REPLACE puts the new libraries in their place, FLUSH removes all others first.", "STATS",
+         "    The function that is running, and how many libraries and functions there are."});
+  }
+};
+
+struct FunctionKill {
+  static constexpr CommandSpec spec = {.syntax = "FUNCTION|KILL",
+                                       .summary = "Ends the function that is running, unless it has written.",
+                                       .since = "7.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kNoScript | kAllowBusy,
+                                       .categories = kAclScripting,
+                                       .tips = "request_policy:all_shards response_policy:one_succeeded"};
+  static void Run(Call& call) {
+    call.server.scripts().Kill(ScriptRunner::Kind::kFunction);
+    call.reply.Ok();
+  }
+};
+
+struct FunctionListOptions {
+  bool with_code = false;
+  std::optional<Bytes> pattern;
+
+  bool Shows(Bytes name) const { return !pattern || GlobMatch(*pattern, name, CaseMode::kIgnore); }
+};
+
+FunctionListOptions ParseListOptions(Args& args) {
+  FunctionListOptions options;
+  while (!args.AtEnd()) {
+    if (!options.with_code && args.TakeToken("WITHCODE")) {
+      options.with_code = true;
+    } else if (!options.pattern && args.TakeToken("LIBRARYNAME")) {
+      if (args.AtEnd()) throw Refusal{refusals::kLibraryNameMissing};
+      options.pattern = args.Next();
+    } else {
+      throw refusals::UnknownArgument(args.Next());
+    }
+  }
+  return options;
+}
+
+void WriteFunction(Reply& reply, const ScriptFunction& function) {
+  reply.Map(3);
+  reply.Bulk("name");
+  reply.Bulk(function.name);
+  reply.Bulk("description");
+  if (function.description) {
+    reply.Bulk(*function.description);
+  } else {
+    reply.Null();
+  }
+  reply.Bulk("flags");
+  const std::vector<std::string_view> flags = ScriptFlagNames(function.flags);
+  reply.Set(flags.size());
+  for (std::string_view flag : flags) reply.Simple(flag);
+}
+
+void WriteLibrary(Reply& reply, const FunctionLibrary& library, const FunctionListOptions& options) {
+  reply.Map(options.with_code ? 4 : 3);
+  reply.Bulk("library_name");
+  reply.Bulk(library.name);
+  reply.Bulk("engine");
+  reply.Bulk("LUA");
+  reply.Bulk("functions");
+  reply.Array(library.functions.size());
+  for (const auto& function : library.functions) WriteFunction(reply, *function);
+  if (!options.with_code) return;
+  reply.Bulk("library_code");
+  reply.Bulk(library.code);
+}
+
+struct FunctionList {
+  static constexpr CommandSpec spec = {.syntax = "FUNCTION|LIST [LIBRARYNAME library-name-pattern] [WITHCODE]",
+                                       .summary = "Lists the libraries and their functions.",
+                                       .since = "7.0.0",
+                                       .complexity = "O(N) for N functions",
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kNoScript,
+                                       .categories = kAclScripting,
+                                       .tips = "nondeterministic_output_order"};
+  static void Run(Call& call) {
+    const FunctionListOptions options = ParseListOptions(call.args);
+    std::vector<const FunctionLibrary*> shown;
+    for (const auto& [name, library] : call.server.function_libraries().All()) {
+      if (options.Shows(name)) shown.push_back(library.get());
+    }
+    call.reply.Array(shown.size());
+    for (const FunctionLibrary* library : shown) WriteLibrary(call.reply, *library, options);
+  }
+};
+
+struct FunctionLoad {
+  static constexpr CommandSpec spec = {.syntax = "FUNCTION|LOAD [REPLACE] function-code",
+                                       .summary = "Takes in a library of functions.",
+                                       .since = "7.0.0",
+                                       .complexity = "O(1), and what the code does when it is loaded",
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kWrite | kDenyOom | kNoScript,
+                                       .categories = kAclScripting,
+                                       .tips = "request_policy:all_shards response_policy:all_succeeded"};
+  static void Run(Call& call) {
+    OnExisting on_existing = OnExisting::kRefuse;
+    while (call.args.Left() > 1) {
+      if (!call.args.TakeToken("REPLACE")) throw refusals::UnknownLoadOption(call.args.Next());
+      on_existing = OnExisting::kReplace;
+    }
+    const auto library =
+        call.server.function_libraries().Load(call.args.Next(), on_existing, FunctionLibraries::kLoadTimeoutMs);
+    if (!library) throw Refusal{"ERR " + library.error()};
+    call.unit.Count(1);
+    call.reply.Bulk(library.value()->name);
+  }
+};
+
+RestorePolicy TakePolicy(Args& args) {
+  if (args.AtEnd() || args.TakeToken("APPEND")) return RestorePolicy::kAppend;
+  if (args.TakeToken("REPLACE")) return RestorePolicy::kReplace;
+  if (args.TakeToken("FLUSH")) return RestorePolicy::kFlush;
+  throw Refusal{refusals::kRestorePolicy};
+}
+
+const char* TextOf(FunctionPayloadError error) {
+  switch (error) {
+    case FunctionPayloadError::kPreRelease:
+      return refusals::kFunctionDraft;
+    case FunctionPayloadError::kNoFunction:
+      return refusals::kNotAFunction;
+    case FunctionPayloadError::kTruncated:
+      break;
+  }
+  return refusals::kLibraryPayload;
+}
+
+struct FunctionRestore {
+  static constexpr CommandSpec spec = {.syntax = "FUNCTION|RESTORE serialized-value [policy(FLUSH|APPEND|REPLACE)]",
+                                       .summary = "Takes in the libraries that FUNCTION DUMP returned.",
+                                       .since = "7.0.0",
+                                       .complexity = "O(N) for N functions in the payload",
+                                       .group = CommandGroup::kScripting,
+                                       .flags = kWrite | kDenyOom | kNoScript,
+                                       .categories = kAclScripting,
+                                       .tips = "request_policy:all_shards response_policy:all_succeeded"};
+  static void Run(Call& call) {
+    if (call.args.Left() > 2) throw refusals::SubcommandSyntax("function", call.args[1]);
+    const Bytes payload = call.args.Next();
+    const RestorePolicy policy = TakePolicy(call.args);
+    const std::optional<Bytes> libraries = CheckedPayload(payload, ChecksOf(call.server));
+    if (!libraries) throw Refusal{refusals::kPayloadChecksum};
+    const auto codes = ReadFunctionPayload(*libraries);
+    if (!codes) throw Refusal{TextOf(codes.error())};
+    const Result<Done> restored = call.server.function_libraries().Restore(codes.value(), policy);
+    if (!restored) throw Refusal{"ERR " + restored.error()};
+    call.unit.Count(1);
+    call.reply.Ok();
+  }
+};
+
+void WriteRunning(Reply& reply, const ScriptRunner& scripts) {
+  if (!scripts.Running()) return reply.Null();
+  reply.Map(3);
+  reply.Bulk("name");
+  reply.Bulk(scripts.RunningName());
+  reply.Bulk("command");
+  reply.BulkArray(scripts.RunningWords());
+  reply.Bulk("duration_ms");
+  reply.Integer(scripts.RunningMs());
+}
+
+struct FunctionStats {
+  static constexpr CommandSpec spec = {
+      .syntax = "FUNCTION|STATS",
+      .summary = "Tells which function is running, and how many there are.",
+      .since = "7.0.0",
+      .complexity = "O(1)",
+      .group = CommandGroup::kScripting,
+      .flags = kNoScript | kAllowBusy,
+      .categories = kAclScripting,
+      .tips = "nondeterministic_output request_policy:all_shards response_policy:special"};
+  static void Run(Call& call) {
+    const ScriptRunner& scripts = call.server.scripts();
+    if (scripts.Running() && scripts.RunningKind() != ScriptRunner::Kind::kFunction) throw scripts.BusyRefusal();
+    const FunctionLibraries& libraries = call.server.function_libraries();
+    call.reply.Map(2);
+    call.reply.Bulk("running_script");
+    WriteRunning(call.reply, scripts);
+    call.reply.Bulk("engines");
+    call.reply.Map(1);
+    call.reply.Bulk("LUA");
+    call.reply.Map(2);
+    call.reply.Bulk("libraries_count");
+    call.reply.Integer(static_cast<int64_t>(libraries.All().size()));
+    call.reply.Bulk("functions_count");
+    call.reply.Integer(static_cast<int64_t>(libraries.FunctionCount()));
+  }
+};
+
+struct Function {
+  static constexpr CommandSpec spec = {.syntax = "FUNCTION",
+                                       .summary = "Container of the commands about functions.",
+                                       .since = "7.0.0",
+                                       .group = CommandGroup::kScripting,
+                                       .arity = -2};
+  static constexpr auto kSubcommands = Family<FunctionDelete, FunctionDump, FunctionFlush, FunctionHelp, FunctionKill,
+                                              FunctionList, FunctionLoad, FunctionRestore, FunctionStats>();
+};
+
+constexpr auto kFunctionCommands = Family<FCall, FCallRo, Function>();
+
+}  // namespace
+
+std::span<const CommandCard> FunctionCommands() { return kFunctionCommands; }
+
+}  // namespace respite
