@@ -1,0 +1,320 @@
+// Libraries of functions without a server: what a text may do while it is loaded, every refusal, and that a failure
+// leaves everything as it was.
+
+#include "scripting/function_library.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace respite {
+namespace {
+
+// Time passes with each look at the clock.
+class Host final : public ScriptHost {
+ public:
+  Bytes RunCommand(std::span<const Bytes>) override { return {}; }
+  void SetResp(RespVersion) override {}
+  RespVersion Resp() const override { return RespVersion::kResp2; }
+  void SetReplication(uint8_t) override {}
+  std::optional<bool> MayRun(std::span<const Bytes>) override { return true; }
+  void Log(LogLevel, Bytes text) override { logged.emplace_back(text); }
+  bool ShallStop() override { return false; }
+  void CountError(Bytes) override {}
+  int64_t MonotonicMs() const override { return now_ms += step_ms; }
+
+  std::vector<std::string> logged;
+  int64_t step_ms = 0;
+  mutable int64_t now_ms = 0;
+};
+
+using OnExisting = FunctionLibraries::OnExisting;
+using Policy = FunctionLibraries::RestorePolicy;
+
+std::string Code(const std::string& name, const std::string& body) { return "#!lua name=" + name + "\n" + body; }
+std::string Registers(const std::string& function) {
+  return "redis.register_function('" + function + "', function(keys, args) return 1 end)\n";
+}
+
+class FunctionLibraryTest : public testing::Test {
+ protected:
+  // The library's name, or the error.
+  std::string Load(const std::string& code, OnExisting on_existing = OnExisting::kRefuse) {
+    const auto loaded = libraries_.Load(code, on_existing, FunctionLibraries::kLoadTimeoutMs);
+    return loaded ? loaded.value()->name : loaded.error();
+  }
+  // What is said of code in a library that is not there yet.
+  std::string Try(const std::string& body) { return Load(Code("tried", body), OnExisting::kReplace); }
+  std::string Restore(const std::vector<std::string>& codes, Policy policy) {
+    const auto restored = libraries_.Restore(codes, policy);
+    return restored ? "" : restored.error();
+  }
+  // Names of all libraries and functions: "a(f g) b(h)".
+  std::string All() {
+    std::string all;
+    size_t functions = 0;
+    for (const auto& [name, library] : libraries_.All()) {
+      all += all.empty() ? "" : " ";
+      all += name + "(";
+      for (const auto& function : library->functions) {
+        EXPECT_EQ(libraries_.FindFunction(function->name), function.get());
+        all += (all.back() == '(' ? "" : " ") + function->name;
+        ++functions;
+      }
+      all += ")";
+    }
+    EXPECT_EQ(libraries_.FunctionCount(), functions);
+    return all;
+  }
+
+  Host host_;
+  FunctionLibraries libraries_{host_};
+};
+
+constexpr char kBadName[] =
+    "Library names can only contain letters, numbers, or underscores(_) and must be at least one character long";
+
+TEST_F(FunctionLibraryTest, KeepsWhatWasRegistered) {
+  const std::string code = Code("lib",
+                                "redis.register_function('f', function() end)\n"
+                                "redis.register_function{function_name='G', callback=function() end,\n"
+                                "  description='what it does', flags={'allow-stale', 'NO-writes'}}");
+  ASSERT_EQ(Load(code), "lib");
+  EXPECT_EQ(All(), "lib(f G)");
+  EXPECT_EQ(libraries_.All().at("lib")->code, code);
+  const ScriptFunction* f = libraries_.FindFunction("F");
+  ASSERT_NE(f, nullptr);
+  EXPECT_EQ(f->name, "f");
+  EXPECT_EQ(f->description, std::nullopt);
+  EXPECT_EQ(f->flags, 0u);
+  const ScriptFunction* g = libraries_.FindFunction("g");
+  ASSERT_NE(g, nullptr);
+  EXPECT_EQ(g->description, "what it does");
+  EXPECT_EQ(g->flags, uint32_t{kScriptNoWrites} | uint32_t{kScriptAllowStale});
+  EXPECT_EQ(libraries_.FindFunction("h"), nullptr);
+}
+
+TEST_F(FunctionLibraryTest, RefusesBadFirstLines) {
+  EXPECT_EQ(Load(""), "Missing library metadata");
+  EXPECT_EQ(Load(" #!lua name=x\n"), "Missing library metadata");
+  EXPECT_EQ(Load("#!"), "Invalid library metadata");
+  EXPECT_EQ(Load("#!lua name=x"), "Invalid library metadata");
+  EXPECT_EQ(Load("#!lua name=\"x\ny"), "Invalid library metadata");
+  EXPECT_EQ(Load("#!lua\n"), "Library name was not given");
+  EXPECT_EQ(Load("#!\n"), "Library name was not given");
+  EXPECT_EQ(Load("#!lua name=x name=y\n"), "Invalid metadata value, name argument was given multiple times");
+  EXPECT_EQ(Load("#!lua name=x foo\n"), "Invalid metadata value given: foo");
+  EXPECT_EQ(Load("#!lua flags=no-writes name=x\n"), "Invalid metadata value given: flags=no-writes");
+  EXPECT_EQ(Load("#!Lua2 name=x\n"), "Engine 'Lua2' not found");
+  EXPECT_EQ(Load("#! name=x\n"), "Engine '' not found");
+  EXPECT_EQ(Load("#!lua name=\n"), kBadName);
+  EXPECT_EQ(Load("#!lua name=x-y\n"), kBadName);
+  EXPECT_EQ(Load("#!foo name=x-y\n"), kBadName);
+  EXPECT_EQ(All(), "");
+}
+
+TEST_F(FunctionLibraryTest, ReadsFirstLinesInAnyCase) {
+  EXPECT_EQ(Load("#!LUA  NAME=x7 \n" + Registers("a")), "x7");
+  EXPECT_EQ(Load("#!lua \"name=X7\"\n" + Registers("b")), "X7");
+  EXPECT_EQ(All(), "X7(b) x7(a)");
+}
+
+TEST_F(FunctionLibraryTest, SaysWhatIsWrongWithTheCode) {
+  EXPECT_EQ(Try("local a = {}"), "No functions registered");
+  EXPECT_EQ(Try("bad syntax"), "Error compiling function: user_function:2: '=' expected near 'syntax'");
+  EXPECT_EQ(Try("\nlocal t = nil\nt.x = 1"),
+            "Error registering functions: ERR user_function:4: attempt to index local 't' (a nil value)");
+  EXPECT_EQ(Try(Registers("f") + "nosuch()"),
+            "Error registering functions: ERR user_function:3: Script attempted to access nonexistent global variable "
+            "'nosuch'");
+  EXPECT_EQ(All(), "");
+}
+
+struct Refused {
+  const char* call;
+  const char* error;
+};
+
+TEST_F(FunctionLibraryTest, RefusesBadRegistrations) {
+  constexpr Refused kRefused[] = {
+      {"()", "wrong number of arguments to redis.register_function"},
+      {"('x', function() end, nil)", "wrong number of arguments to redis.register_function"},
+      {"('x')",
+       "calling redis.register_function with a single argument is only applicable to Lua table (representing named "
+       "arguments)."},
+      {"(nil, function() end)", "first argument to redis.register_function must be a string"},
+      {"({}, function() end)", "first argument to redis.register_function must be a string"},
+      {"('x', 1)", "second argument to redis.register_function must be a function"},
+      {"('x', nil)", "second argument to redis.register_function must be a function"},
+      {"{}", "redis.register_function must get a function name argument"},
+      {"{callback=function() end}", "redis.register_function must get a function name argument"},
+      {"{function_name='x'}", "redis.register_function must get a callback argument"},
+      {"{function_name={}}", "function_name argument given to redis.register_function must be a string"},
+      {"{description={}}", "description argument given to redis.register_function must be a string"},
+      {"{callback=1}", "callback argument given to redis.register_function must be a function"},
+      {"{flags=5}", "flags argument to redis.register_function must be a table representing function flags"},
+      {"{flags={'bla'}}", "unknown flag given"},
+      {"{flags={5}}", "unknown flag given"},
+      {"{flags={{}}}", "unknown flag given"},
+      {"{bla=1}", "unknown argument given to redis.register_function"},
+      {"{1}", "unknown argument given to redis.register_function"},
+      {"{[true]=1}", "named argument key given to redis.register_function is not a string"},
+      {"{[{}]=1}", "named argument key given to redis.register_function is not a string"},
+      {"('x-y', function() end)", kBadName},
+      {"('', function() end)", kBadName},
+  };
+  for (const Refused& refused : kRefused) {
+    EXPECT_EQ(Try(std::string("redis.register_function") + refused.call),
+              std::string("Error registering functions: ERR ") + refused.error)
+        << refused.call;
+  }
+  EXPECT_EQ(All(), "");
+}
+
+TEST_F(FunctionLibraryTest, TakesNumbersForNames) {
+  EXPECT_EQ(Try("redis.register_function(1, function() end)\n"
+                "redis.register_function{function_name=25, callback=redis.log, description=3}"),
+            "tried");
+  EXPECT_EQ(All(), "tried(1 25)");
+  EXPECT_EQ(libraries_.FindFunction("25")->description, "3");
+}
+
+TEST_F(FunctionLibraryTest, RefusesDuplicatesWithinALibrary) {
+  constexpr char kDuplicate[] = "Error registering functions: ERR Function already exists in the library";
+  EXPECT_EQ(Try(Registers("f") + Registers("f")), kDuplicate);
+  EXPECT_EQ(Try(Registers("f") + Registers("F")), kDuplicate);
+}
+
+TEST_F(FunctionLibraryTest, ShowsLittleToCodeThatIsLoaded) {
+  for (const char* name : {"call", "pcall", "setresp", "set_repl", "replicate_commands", "breakpoint", "debug",
+                           "sha1hex", "error_reply", "status_reply", "acl_check_cmd", "REPL_ALL"}) {
+    EXPECT_EQ(Try(std::string("local x = redis.") + name),
+              std::string("Error registering functions: ERR user_function:2: Script attempted to access nonexistent "
+                          "global variable '") +
+                  name + "'");
+  }
+  for (const char* name : {"string", "math", "table", "cjson", "tonumber", "pcall", "error", "_G", "setmetatable",
+                           "KEYS", "loadstring", "coroutine", "bit", "getmetatable", "rawset"}) {
+    EXPECT_EQ(Try(std::string("local x = ") + name),
+              std::string("Error registering functions: ERR user_function:2: Script attempted to access nonexistent "
+                          "global variable '") +
+                  name + "'");
+  }
+}
+
+TEST_F(FunctionLibraryTest, LetsNothingBeChanged) {
+  constexpr char kReadOnly[] = "Error registering functions: ERR user_function:2: Attempt to modify a readonly table";
+  EXPECT_EQ(Try("x = 1"), kReadOnly);
+  EXPECT_EQ(Try("redis = 1"), kReadOnly);
+  EXPECT_EQ(Try("redis.x = 1"), kReadOnly);
+  EXPECT_EQ(Try("redis.register_function = 1"), kReadOnly);
+}
+
+TEST_F(FunctionLibraryTest, LogsWhileLoading) {
+  EXPECT_EQ(Try("redis.log(redis.LOG_WARNING, 'loading', redis.REDIS_VERSION_NUM >= 0x00070000)\n" + Registers("f")),
+            "tried");
+  EXPECT_THAT(host_.logged, testing::ElementsAre("loading"));
+  EXPECT_EQ(Try("redis.log(1)"), "Error registering functions: ERR redis.log() requires two arguments or more.");
+  EXPECT_EQ(Try("redis.log('x', 'y')"),
+            "Error registering functions: ERR First argument must be a number (log level).");
+  EXPECT_EQ(Try("redis.log(9, 'y')"), "Error registering functions: ERR Invalid debug level.");
+}
+
+TEST_F(FunctionLibraryTest, EndsCodeThatTakesTooLong) {
+  host_.step_ms = 1;
+  EXPECT_EQ(Try("while true do end"), "Error registering functions: ERR FUNCTION LOAD timeout");
+  EXPECT_GT(host_.now_ms, FunctionLibraries::kLoadTimeoutMs);
+  EXPECT_EQ(Try(Registers("f")), "tried");  // nothing of it is left
+}
+
+TEST_F(FunctionLibraryTest, LoadsWithoutATimeout) {
+  host_.step_ms = 1'000'000;
+  const std::string slow = Code("slow", "for i = 1, 1000000 do end\n" + Registers("f"));
+  EXPECT_EQ(Load(slow), "Error registering functions: ERR FUNCTION LOAD timeout");
+  EXPECT_TRUE(libraries_.Load(slow, OnExisting::kRefuse, FunctionLibraries::kNoTimeout));
+}
+
+TEST_F(FunctionLibraryTest, KeepsNamesApart) {
+  EXPECT_EQ(Load(Code("a", Registers("f"))), "a");
+  EXPECT_EQ(Load(Code("a", Registers("g"))), "Library 'a' already exists");
+  EXPECT_EQ(Load(Code("A", Registers("f"))), "Function f already exists");
+  EXPECT_EQ(Load(Code("A", Registers("g") + Registers("F"))), "Function F already exists");
+  EXPECT_EQ(Load(Code("A", Registers("g"))), "A");
+  EXPECT_EQ(All(), "A(g) a(f)");
+}
+
+TEST_F(FunctionLibraryTest, ReplacesOrKeepsTheOldOne) {
+  Load(Code("lib", Registers("f") + Registers("g")));
+  Load(Code("other", Registers("h")));
+  const std::string before = All();
+  EXPECT_EQ(Load(Code("lib", "bad syntax"), OnExisting::kReplace).substr(0, 5), "Error");
+  EXPECT_EQ(Load(Code("lib", "local x"), OnExisting::kReplace), "No functions registered");
+  EXPECT_EQ(Load(Code("lib", Registers("n") + "x()"), OnExisting::kReplace).substr(0, 5), "Error");
+  EXPECT_EQ(Load(Code("lib", Registers("n") + Registers("H")), OnExisting::kReplace), "Function H already exists");
+  EXPECT_EQ(All(), before);
+  EXPECT_EQ(Load(Code("lib", Registers("g") + Registers("n")), OnExisting::kReplace), "lib");
+  EXPECT_EQ(All(), "lib(g n) other(h)");
+}
+
+TEST_F(FunctionLibraryTest, DeletesByExactName) {
+  Load(Code("lib", Registers("f")));
+  EXPECT_FALSE(libraries_.Delete("LIB"));
+  EXPECT_TRUE(libraries_.Delete("lib"));
+  EXPECT_FALSE(libraries_.Delete("lib"));
+  EXPECT_EQ(All(), "");
+  EXPECT_EQ(libraries_.UsedBytes(), 0u);
+}
+
+TEST_F(FunctionLibraryTest, RestoresAllOrNone) {
+  const std::string a = Code("a", Registers("f"));
+  const std::string b = Code("b", Registers("g"));
+  Load(a);
+  EXPECT_EQ(Restore({b, a}, Policy::kAppend), "Library a already exists");
+  EXPECT_EQ(Restore({b, Code("c", Registers("F"))}, Policy::kReplace).substr(0, 9), "Function ");
+  EXPECT_EQ(Restore({b, "#!lua"}, Policy::kFlush), "Invalid library metadata");
+  EXPECT_EQ(Restore({b, b}, Policy::kFlush), "Library 'b' already exists");
+  EXPECT_EQ(Restore({b, Code("c", Registers("g"))}, Policy::kFlush), "Function g already exists");
+  EXPECT_EQ(All(), "a(f)");
+  EXPECT_EQ(Restore({b}, Policy::kAppend), "");
+  EXPECT_EQ(All(), "a(f) b(g)");
+}
+
+TEST_F(FunctionLibraryTest, RestoresInPlaceOfOthers) {
+  Load(Code("a", Registers("f")));
+  Load(Code("b", Registers("g")));
+  // Two libraries that exchange their functions collide with nothing that stays.
+  EXPECT_EQ(Restore({Code("a", Registers("g")), Code("b", Registers("f"))}, Policy::kReplace), "");
+  EXPECT_EQ(All(), "a(g) b(f)");
+  EXPECT_EQ(Restore({Code("c", Registers("f"))}, Policy::kFlush), "");
+  EXPECT_EQ(All(), "c(f)");
+  EXPECT_EQ(Restore({}, Policy::kFlush), "");
+  EXPECT_EQ(All(), "");
+}
+
+TEST_F(FunctionLibraryTest, TakesOutEverything) {
+  Load(Code("a", Registers("f")));
+  EXPECT_GT(libraries_.UsedBytes(), 0u);
+  EXPECT_GT(libraries_.EngineBytes(), 0u);
+  const FunctionLibraries::Contents contents = libraries_.Take();
+  EXPECT_EQ(contents.loaded.libraries.size(), 1u);
+  EXPECT_EQ(All(), "");
+  EXPECT_EQ(libraries_.UsedBytes(), 0u);
+  EXPECT_EQ(libraries_.EngineBytes(), 0u);
+  EXPECT_EQ(Load(Code("a", Registers("f"))), "a");
+}
+
+// Replacing a library over and over leaves nothing behind in the Lua state.
+TEST_F(FunctionLibraryTest, GivesMemoryBack) {
+  const std::string body = "local t = {'" + std::string(100'000, 'x') + "'}\n";
+  for (int i = 0; i < 200; ++i) {
+    const std::string padding(static_cast<size_t>(i % 7), ' ');
+    ASSERT_EQ(Load(Code("lib", padding + body + Registers("f")), OnExisting::kReplace), "lib");
+    for (int step = 0; step < 100; ++step) libraries_.CollectGarbage();
+  }
+  EXPECT_LT(libraries_.EngineBytes(), 4u << 20);
+}
+
+}  // namespace
+}  // namespace respite
