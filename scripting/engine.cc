@@ -92,6 +92,7 @@ ScriptEngine::ScriptEngine(ScriptHost& host, Extend extend) : host_(host), lua_(
   *static_cast<ScriptEngine**>(lua_getextraspace(lua_)) = this;
   lua_gc(lua_, LUA_GCSTOP);
   OpenLua51(lua_);
+  SeedRandom(lua_, 0);
   OpenLibrary(lua_, "cjson", OpenCjson);
   OpenLibrary(lua_, "cmsgpack", OpenCmsgpack);
   OpenLibrary(lua_, "bit", OpenBit);
@@ -189,7 +190,6 @@ std::optional<ScriptFailure> ScriptEngine::RunLibrary(Function function, int64_t
 
 // The handler and the function stand below the arguments.
 int ScriptEngine::ProtectedRun(Phase phase, int arguments, int results) {
-  SeedRandom(lua_, 0);
   phase_ = phase;
   limited_ = true;
   const int status = lua_pcall(lua_, arguments, results, -2 - arguments);

@@ -377,6 +377,10 @@ inline Refusal GeoCoordinates(double longitude, double latitude) {
 inline Refusal GeoExactlyOne(Bytes choice, Bytes command) {
   return {"ERR exactly one of " + std::string(choice) + " can be specified for " + std::string(command)};
 }
+// `name` as the script wrote it.
+inline Refusal BlockInScript(Bytes name) {
+  return {"ERR " + std::string(name) + " command is not allowed with BLOCK option from scripts"};
+}
 // `given` is ">" or "$": what stands for an ID of the command.
 inline Refusal StreamsUnbalanced(Bytes command, Bytes given) {
   return {"ERR Unbalanced '" + std::string(command) + "' list of streams: for each stream key an ID or '" +

@@ -196,6 +196,7 @@ struct Shutdown {
     const ShutdownOptions options = ShutdownOptions::Take(call.args);
     if (options.abort) throw Refusal{refusals::kNoShutdown};
     Server& server = call.server;
+    if (server.scripts().Busy() && !options.no_save) throw server.scripts().BusyRefusal();
     server.log().Warning("User requested shutdown...");
     if (options.save) RefuseSave(server, options);
     server.host()->Stop(0);

@@ -37,6 +37,7 @@ StreamReadOptions TakeReadOptions(Call& call, Reader reader) {
   StreamReadOptions options;
   while (!args.AtEnd()) {
     if (args.TakeTokenWith("BLOCK", 1)) {
+      if (call.session.IsScript()) throw refusals::BlockInScript(args[0]);
       options.block_ms = TimeoutMs(call, args.Next());
     } else if (args.TakeTokenWith("COUNT", 1)) {
       options.count = static_cast<uint64_t>(std::max<int64_t>(args.NextInteger(), 0));

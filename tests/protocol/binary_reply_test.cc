@@ -19,7 +19,7 @@ std::string Parts(RespVersion version, void (*write)(Reply&)) {
     const ReplyPart part = reader.Next();
     parts += parts.empty() ? "" : " ";
     parts += part.kind;
-    parts += part.kind == ',' ? std::string(DoubleText(part.Number()).View()) : std::to_string(part.value);
+    parts += part.kind == ',' ? DoubleText(part.Number()) : std::to_string(part.value);
     if (!part.text.empty()) parts += "=" + std::string(part.text);
   }
   return parts;

@@ -77,12 +77,20 @@ TestServer::TestServer(Options options)
         log_.SetLevel(LogLevel::kNothing);
         return std::make_unique<Server>(Server::Parts{*config_, clock_, log_, options_.seed});
       }()),
-      pump_(*server_) {
+      pump_(std::make_unique<Pump>(*server_)) {
   server_->SetHost(this);
   server_->AttachJournal(&journal_);
 }
 
 TestServer::~TestServer() { server_->AttachJournal(nullptr); }
+
+bool TestServer::ServeBesides() {
+  auto pump = std::exchange(pump_, std::make_unique<Pump>(*server_));
+  if (besides_) besides_();
+  server_->EndTurnBesides();
+  pump_ = std::move(pump);
+  return !exit_code_;
+}
 
 void TestServer::AdvanceMs(int64_t elapsed_ms) {
   const int64_t end_ms = clock_.MonotonicMs() + elapsed_ms;

@@ -59,7 +59,7 @@ class TestServer final : public Host {
   Server* operator->() { return server_.get(); }
   Server& server() { return *server_; }
   ManualClock& clock() { return clock_; }
-  Pump& pump() { return pump_; }
+  Pump& pump() { return *pump_; }
   RecordingJournal& journal() { return journal_; }
   const Options& options() const { return options_; }
 
@@ -72,6 +72,9 @@ class TestServer final : public Host {
   // Ends a Turn: runs what was posted, sends the replies, until nothing is left.
   void EndTurn();
 
+  // What others do when a script takes so long that they are served besides.
+  void Besides(std::function<void()> others) { besides_ = std::move(others); }
+
   // The exit code somebody stopped the server with.
   std::optional<int> StoppedWith() const { return exit_code_; }
 
@@ -79,6 +82,7 @@ class TestServer final : public Host {
   void Stop(int exit_code) override { exit_code_ = exit_code; }
   void Post(std::function<void()> task) override { tasks_.push_back(std::move(task)); }
   void WakeAt(int64_t monotonic_ms) override { wake_at_ms_ = monotonic_ms; }
+  bool ServeBesides() override;
 
  private:
   Options options_;
@@ -88,7 +92,8 @@ class TestServer final : public Host {
   RecordingJournal journal_;
   std::deque<std::function<void()>> tasks_;
   std::unique_ptr<Server> server_;
-  Pump pump_;
+  std::unique_ptr<Pump> pump_;
+  std::function<void()> besides_;
   std::optional<int> exit_code_;
   std::optional<int64_t> wake_at_ms_;
 };

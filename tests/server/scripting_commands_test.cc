@@ -1,0 +1,269 @@
+// EVAL and its kin, SCRIPT: what scripts may do to the server, and what others see of them. What they see themselves is
+// tested in tests/scripting/.
+#include "tests/support/command_test.h"
+
+namespace respite {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class ScriptingCommands : public CommandTest {
+ protected:
+  explicit ScriptingCommands(std::vector<std::string> directives = {}) : CommandTest(std::move(directives)) {}
+
+  TestReply Eval(Bytes script) { return Run({"EVAL", script, "0"}); }
+  TestReply Eval(Bytes script, std::initializer_list<Bytes> keys, std::initializer_list<Bytes> args = {}) {
+    std::vector<std::string> words{"EVAL", std::string(script), std::to_string(keys.size())};
+    words.insert(words.end(), keys.begin(), keys.end());
+    words.insert(words.end(), args.begin(), args.end());
+    return Run(words);
+  }
+  TestReply Other(Bytes line) { return other_.Run(line); }
+  TestClient& other() { return other_; }
+
+ private:
+  TestClient other_{server(), GetParam()};
+};
+INSTANTIATE_TEST_SUITE_P(Resp, ScriptingCommands, BothVersions(), VersionName);
+
+constexpr char kShaOfReturn1[] = "e0e1f9fabfc9d4800c877a703b823ac0578ff8db";
+
+TEST_P(ScriptingCommands, KeysAndArgumentsReachTheScript) {
+  EXPECT_THAT(Eval("return {KEYS[1], KEYS[2], ARGV[1], #KEYS, #ARGV}", {"a", "b"}, {"c"}),
+              ArrayOf(Bulk("a"), Bulk("b"), Bulk("c"), Int(2), Int(1)));
+  EXPECT_THAT(Eval("return {#KEYS, #ARGV}"), ArrayOf(Int(0), Int(0)));
+}
+
+TEST_P(ScriptingCommands, TheCountOfKeysIsChecked) {
+  EXPECT_THAT(Run({"EVAL", "return 1", "1"}), Error(refusals::kKeysAboveArgs));
+  EXPECT_THAT(Run({"EVAL", "return 1", "-1"}), Error(refusals::kNegativeKeys));
+  EXPECT_THAT(Run({"EVAL", "return 1", "x"}), Error(refusals::kNotInteger));
+}
+
+TEST_P(ScriptingCommands, ScriptsAreFoundByTheirSha) {
+  EXPECT_THAT(Run({"EVALSHA", kShaOfReturn1, "0"}), Error(refusals::kNoScript));
+  EXPECT_THAT(Run({"SCRIPT", "LOAD", "return 1"}), Bulk(kShaOfReturn1));
+  EXPECT_THAT(Run({"EVALSHA", kShaOfReturn1, "0"}), Int(1));
+  EXPECT_THAT(Run({"EVALSHA", ToUpper(kShaOfReturn1), "0"}), Int(1));
+  EXPECT_THAT(Run({"EVALSHA_RO", kShaOfReturn1, "0"}), Int(1));
+  EXPECT_THAT(Run({"SCRIPT", "EXISTS", kShaOfReturn1, "x"}), ArrayOf(Int(1), Int(0)));
+  EXPECT_THAT(Run("SCRIPT FLUSH"), Ok());
+  EXPECT_THAT(Run({"SCRIPT", "EXISTS", kShaOfReturn1}), ArrayOf(Int(0)));
+  EXPECT_THAT(Run({"EVALSHA", kShaOfReturn1, "0"}), Error(refusals::kNoScript));
+}
+
+TEST_P(ScriptingCommands, EvalKeepsTheScriptAndFlushallDoesNotForgetIt) {
+  Eval("return 1");
+  Run("FLUSHALL");
+  EXPECT_THAT(Run({"EVALSHA", kShaOfReturn1, "0"}), Int(1));
+}
+
+TEST_P(ScriptingCommands, FlushTakesAMode) {
+  for (const char* line : {"SCRIPT FLUSH SYNC", "SCRIPT FLUSH async", "SCRIPT FLUSH"}) {
+    Eval("return 1");
+    EXPECT_THAT(Run(line), Ok()) << line;
+    EXPECT_THAT(Run({"SCRIPT", "EXISTS", kShaOfReturn1}), ArrayOf(Int(0))) << line;
+  }
+  EXPECT_THAT(Run("SCRIPT FLUSH NOW"), Error(refusals::kScriptFlushMode));
+  EXPECT_THAT(Run("SCRIPT FLUSH SYNC NOW"), Error(refusals::kScriptFlushMode));
+}
+
+TEST_P(ScriptingCommands, TheDebuggerIsRefused) {
+  EXPECT_THAT(Run("SCRIPT DEBUG NO"), Ok());
+  EXPECT_THAT(Run("SCRIPT DEBUG YES"), Error(refusals::kNoScriptDebugger));
+  EXPECT_THAT(Run("SCRIPT DEBUG SYNC"), Error(refusals::kNoScriptDebugger));
+  EXPECT_THAT(Run("SCRIPT DEBUG MAYBE"), Error(refusals::kScriptDebugMode));
+}
+
+TEST_P(ScriptingCommands, ErrorsOfCommandsEndTheScriptAndTellWhere) {
+  Run("SET k text");
+  const Bytes script = "local x = 1\nreturn redis.call('INCR', KEYS[1])";
+  const std::string sha = Run({"SCRIPT", "LOAD", script}).Text();
+  EXPECT_THAT(Eval(script, {"k"}),
+              Error(std::string(refusals::kNotInteger) + " script: " + sha + ", on @user_script:2."));
+}
+
+TEST_P(ScriptingCommands, EffectsAreOneUnitOfTheJournal) {
+  Eval("redis.call('SET', 'a', 1) redis.call('SELECT', 3) redis.call('SET', 'b', 2) return redis.call('GET', 'a')");
+  EXPECT_THAT(Journaled(), ElementsAre("0: SET a 1", "3: SET b 2"));
+  EXPECT_EQ(server().journal().Units(), 1u);
+  EXPECT_THAT(Run("GET a"), Bulk("1")) << "SELECT is the script's own";
+}
+
+TEST_P(ScriptingCommands, AScriptThatFailsKeepsWhatItDid) {
+  EXPECT_THAT(Eval("redis.call('SET', 'a', 1) error('no')"), ErrorStartsWith("ERR user_script:1: no script: "));
+  EXPECT_THAT(Run("GET a"), Bulk("1"));
+  EXPECT_THAT(Journaled(), ElementsAre("0: SET a 1"));
+}
+
+TEST_P(ScriptingCommands, TimeStandsStillWithinAScript) {
+  Eval("redis.call('SET', 'a', 1, 'PX', 100)");
+  EXPECT_THAT(Journaled(), ElementsAre("0: SET a 1 PXAT " + std::to_string(now_ms() + 100)));
+  EXPECT_THAT(Eval("return redis.call('PTTL', 'a')"), Int(100));
+}
+
+TEST_P(ScriptingCommands, AScriptMayKeepItsEffectsFromTheJournal) {
+  SkipReplayCheck("that is what it asks for");
+  Eval("redis.set_repl(redis.REPL_NONE) redis.call('SET', 'a', 1) redis.set_repl(redis.REPL_AOF) "
+       "redis.call('SET', 'b', 1)");
+  Run("SET c 1");
+  EXPECT_THAT(Journaled(), ElementsAre("0: SET b 1", "0: SET c 1"));
+  EXPECT_EQ(server().journal().Records()[0].targets, JournalEntry::kFile);
+  EXPECT_EQ(server().journal().Records()[1].targets, JournalEntry::kEverybody);
+}
+
+TEST_P(ScriptingCommands, NotEveryCommandIsAllowed) {
+  for (const char* command : {"EVAL", "MULTI", "SUBSCRIBE", "SCRIPT", "CLIENT", "WATCH"}) {
+    const TestReply reply = Eval(std::string("return redis.call('") + command + "', 'x', '0')");
+    EXPECT_THAT(reply, ErrorStartsWith("ERR ")) << command;
+  }
+  EXPECT_THAT(Eval("return redis.pcall('SUBSCRIBE', 'x')"), Error(refusals::kNotInScript));
+  EXPECT_THAT(Eval("return redis.pcall('NOSUCH')"), Error(refusals::kUnknownInScript));
+  EXPECT_THAT(Eval("return redis.pcall('GET')"), Error(refusals::kWrongArityInScript));
+}
+
+TEST_P(ScriptingCommands, NothingWaits) {
+  EXPECT_THAT(Eval("return redis.call('BLPOP', 'l', 0)"), Null());
+  EXPECT_THAT(Eval("return redis.pcall('xread', 'BLOCK', 0, 'STREAMS', 's', '0')"),
+              Error("ERR xread command is not allowed with BLOCK option from scripts"));
+}
+
+TEST_P(ScriptingCommands, ReadOnlyScriptsDoNotWrite) {
+  constexpr char kWrites[] = "return redis.pcall('SET', 'a', 1)";
+  EXPECT_THAT(Run({"EVAL_RO", kWrites, "0"}), Error(refusals::kWriteInReadOnlyScript));
+  EXPECT_THAT(Eval(std::string("#!lua flags=no-writes\n") + kWrites), Error(refusals::kWriteInReadOnlyScript));
+  EXPECT_THAT(Run({"EVAL_RO", "#!lua\nreturn 1", "0"}), Error(refusals::kWritingScriptReadOnly));
+  EXPECT_THAT(Run({"EVAL_RO", "#!lua flags=no-writes\nreturn redis.call('EXISTS', 'a')", "0"}), Int(0));
+  EXPECT_THAT(Journaled(), IsEmpty());
+}
+
+TEST_P(ScriptingCommands, FirstLinesAreChecked) {
+  EXPECT_THAT(Eval("#!lua flags=no-writes"), Error("ERR Invalid script shebang"));
+  EXPECT_THAT(Eval("#!py\nreturn 1"), Error("ERR Unexpected engine in script shebang: #!py"));
+  EXPECT_THAT(Eval("#!lua name=x\nreturn 1"), Error("ERR Unknown lua shebang option: name=x"));
+  EXPECT_THAT(Eval("#!lua flags=no-writes,nope\nreturn 1"), Error("ERR Unexpected flag in script shebang: nope"));
+  EXPECT_THAT(Eval("#!lua flags=\nreturn 1"), Int(1));
+  EXPECT_THAT(Eval("#!lua\nerror('x')"), ErrorStartsWith("ERR user_script:2: x script: "));
+}
+
+TEST_P(ScriptingCommands, WatchersSeeWhatAScriptChanges) {
+  Run("WATCH k");
+  other().Run({"EVAL", "redis.call('SET', 'k', 1)", "0"});
+  Run("MULTI");
+  Run("GET k");
+  EXPECT_THAT(Run("EXEC"), Null());
+}
+
+TEST_P(ScriptingCommands, ScriptsRunInTransactions) {
+  Run("MULTI");
+  Run({"EVAL", "return redis.call('INCR', 'k')", "0"});
+  Run("INCR k");
+  EXPECT_THAT(Run("EXEC"), ArrayOf(Int(1), Int(2)));
+  EXPECT_EQ(server().journal().Units(), 1u);
+}
+
+TEST_P(ScriptingCommands, MonitorsSeeTheScriptBeforeItsCommands) {
+  TestClient monitor(server());
+  monitor.Run("MONITOR");
+  Eval("redis.call('SET', 'k', 1)");
+  const std::string seen = monitor.TakeOutput();
+  EXPECT_THAT(seen, HasSubstr("\"EVAL\" \"redis.call('SET', 'k', 1)\" \"0\""));
+  EXPECT_THAT(seen, HasSubstr(" [0 lua] \"SET\" \"k\" \"1\""));
+  EXPECT_LT(seen.find("EVAL"), seen.find("lua]"));
+}
+
+TEST_P(ScriptingCommands, ErrorsCountOnce) {
+  Run("SET k text");
+  Run("CONFIG RESETSTAT");
+  Eval("return redis.call('LPUSH', 'k', 1)");
+  Eval("return redis.pcall('NOSUCH')");
+  Eval("return {err='MY error'}");
+  Eval("return {1, {err='MY error'}}");
+  const std::string info = Run("INFO errorstats").Text();
+  EXPECT_THAT(info, HasSubstr("errorstat_WRONGTYPE:count=1\r\n"));
+  EXPECT_THAT(info, HasSubstr("errorstat_ERR:count=1\r\n"));
+  EXPECT_THAT(info, HasSubstr("errorstat_MY:count=2\r\n"));
+  const std::string commands = Run("INFO commandstats").Text();
+  EXPECT_THAT(commands, testing::ContainsRegex("cmdstat_eval:calls=4,.*rejected_calls=0,failed_calls=4"));
+  EXPECT_THAT(commands, testing::ContainsRegex("cmdstat_lpush:calls=1,.*rejected_calls=0,failed_calls=1"));
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Scripts that take long. Each look at the clock finds it 1 ms later.
+
+class SlowScripts : public ScriptingCommands {
+ protected:
+  SlowScripts() : ScriptingCommands({"busy-reply-threshold 100"}) { clock().PassWithEachLook(1000); }
+
+  // Runs a script, and these commands of another client as soon as it is heard besides.
+  TestReply EvalWhile(Bytes script, const std::vector<std::string>& others) {
+    server().Besides([this, others, done = false]() mutable {
+      if (std::exchange(done, true)) return;
+      for (const std::string& line : others) replies_.push_back(Other(line));
+    });
+    return Eval(script);
+  }
+  const std::vector<TestReply>& replies() const { return replies_; }
+
+ private:
+  std::vector<TestReply> replies_;
+};
+INSTANTIATE_TEST_SUITE_P(Resp, SlowScripts, BothVersions(), VersionName);
+
+constexpr char kForever[] = "while true do end";
+constexpr char kKilled[] = "ERR Script killed by user with SCRIPT KILL... script: ";
+
+TEST_P(SlowScripts, AreKilledWhileOthersMayDoLittleElse) {
+  EXPECT_THAT(EvalWhile(kForever, {"PING", "GET k", "FUNCTION KILL", "SCRIPT KILL"}), ErrorStartsWith(kKilled));
+  EXPECT_THAT(replies(), ElementsAre(Error(refusals::kBusyScript), Error(refusals::kBusyScript), testing::_, Ok()));
+  EXPECT_THAT(Other("PING"), Simple("PONG"));
+  EXPECT_THAT(Other("SCRIPT KILL"), Error(refusals::kNoScriptRuns));
+}
+
+TEST_P(SlowScripts, CannotCatchTheirDeath) {
+  EXPECT_THAT(EvalWhile("while true do pcall(function() while true do end end) end", {"SCRIPT KILL"}),
+              ErrorStartsWith(kKilled));
+  EXPECT_THAT(EvalWhile("local run = coroutine.wrap(function() while true do end end) while true do pcall(run) end",
+                        {"SCRIPT KILL"}),
+              ErrorStartsWith(kKilled));
+}
+
+TEST_P(SlowScripts, ThatHaveWrittenAreNotKilled) {
+  EXPECT_THAT(EvalWhile("redis.call('SET', 'k', 1) for i = 1, 10000000 do end return 5", {"SCRIPT KILL"}), Int(5));
+  EXPECT_THAT(replies(), ElementsAre(Error(refusals::kScriptHasWritten)));
+}
+
+TEST_P(SlowScripts, GoOnWithTheirClientsNextRequest) {
+  server().Besides([this] { Other("SCRIPT KILL"); });
+  const std::string replies = client().Raw("EVAL \"while true do end\" 0\r\nPING\r\n");
+  EXPECT_THAT(replies, HasSubstr("killed by user"));
+  EXPECT_THAT(replies, HasSubstr("+PONG\r\n"));
+}
+
+TEST_P(SlowScripts, LeaveTransactionsOfOthersWhole) {
+  EvalWhile(kForever, {"MULTI", "SET k 1", "EXEC", "SCRIPT KILL"});
+  EXPECT_THAT(replies()[0], Ok());
+  EXPECT_THAT(replies()[1], Error(refusals::kBusyScript));
+  EXPECT_THAT(replies()[2], ErrorStartsWith("EXECABORT Transaction discarded because of: BUSY "));
+}
+
+TEST_P(SlowScripts, EndWithTheServerAndLeaveNoHalfOfTheirEffects) {
+  SkipReplayCheck("the server stops in the middle of a Unit");
+  EXPECT_THAT(EvalWhile("redis.call('SET', 'k', 1) while true do end", {"SHUTDOWN", "SHUTDOWN NOSAVE"}),
+              ErrorStartsWith(kKilled));
+  EXPECT_THAT(replies()[0], Error(refusals::kBusyScript));
+  EXPECT_EQ(server().StoppedWith(), 0);
+  EXPECT_THAT(Journaled(), IsEmpty());
+}
+
+TEST_P(SlowScripts, MayTakeForeverWhereNothingBoundsThem) {
+  Run("CONFIG SET busy-reply-threshold 0");
+  EXPECT_THAT(EvalWhile("for i = 1, 3000000 do end return 5", {"SCRIPT KILL"}), Int(5));
+  EXPECT_THAT(replies(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace respite
