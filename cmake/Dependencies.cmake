@@ -23,12 +23,10 @@ target_link_libraries(respite_asio INTERFACE Threads::Threads)
 # that Redis brings, too.
 find_path(RESPITE_LUA_INCLUDE_DIR lua.h PATH_SUFFIXES lua5.4 REQUIRED)
 find_library(RESPITE_LUA_LIBRARY NAMES liblua5.4-c++.a REQUIRED)
-find_library(RESPITE_LUA_CJSON_LIBRARY NAMES liblua5.4-cjson.a REQUIRED)
 find_library(RESPITE_LUA_BITOP_LIBRARY NAMES liblua5.4-bitop.a REQUIRED)
 add_library(respite_lua INTERFACE)
 target_include_directories(respite_lua SYSTEM INTERFACE ${RESPITE_LUA_INCLUDE_DIR})
-target_link_libraries(respite_lua INTERFACE ${RESPITE_LUA_CJSON_LIBRARY} ${RESPITE_LUA_BITOP_LIBRARY}
-                                            ${RESPITE_LUA_LIBRARY} m)
+target_link_libraries(respite_lua INTERFACE ${RESPITE_LUA_BITOP_LIBRARY} ${RESPITE_LUA_LIBRARY} m)
 
 # Functions of Lua that scripting/lua51_*.cc stands before: calls from one of Lua's object files to another go to ours.
 # The first is asked for by name, so that the linker takes our object files before it sees who needs them.

@@ -1,6 +1,7 @@
 // JSON as values of Lua. See json.h.
 //
 // A text of Lua has an octet 0 behind its end, so one look at the next octet needs no question whether there is one.
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
@@ -281,14 +282,22 @@ class Decoder {
 
   void PushText() { PushBytes(lua_, text_); }
 
+  // Siblings are often alike, so a table gets the size of the last one: growing costs more than filling. The most is
+  // small, so that a text cannot ask for much more memory than it would get anyway.
+  static constexpr int kMostExpected = 16;
+
   void PushObject() {
     Descend(3);
-    lua_createtable(lua_, 0, 0);
     Token token = NextToken();
-    if (token != Token::kObjectEnd) {
+    if (token == Token::kObjectEnd) {
+      lua_createtable(lua_, 0, 0);
+    } else {
+      lua_createtable(lua_, 0, expected_fields_);
+      int fields = 1;
       PushMember(token);
-      while ((token = NextToken()) == Token::kComma) PushMember(NextToken());
+      for (; (token = NextToken()) == Token::kComma; ++fields) PushMember(NextToken());
       if (token != Token::kObjectEnd) Refuse("comma or object end", token);
+      expected_fields_ = std::min(fields, kMostExpected);
     }
     --depth_;
   }
@@ -303,18 +312,23 @@ class Decoder {
     lua_rawset(lua_, -3);
   }
 
+  void PushElement(Token token, lua_Integer index) {
+    PushValue(token);
+    lua_rawseti(lua_, -2, index);
+  }
+
   void PushArray() {
     Descend(2);
-    lua_createtable(lua_, 0, 0);
     Token token = NextToken();
-    if (token != Token::kArrayEnd) {
-      PushValue(token);
-      lua_rawseti(lua_, -2, 1);
-      for (lua_Integer i = 2; (token = NextToken()) == Token::kComma; ++i) {
-        PushValue(NextToken());
-        lua_rawseti(lua_, -2, i);
-      }
+    if (token == Token::kArrayEnd) {
+      lua_createtable(lua_, 0, 0);
+    } else {
+      lua_createtable(lua_, expected_elements_, 0);
+      lua_Integer size = 1;
+      PushElement(token, size);
+      while ((token = NextToken()) == Token::kComma) PushElement(NextToken(), ++size);
       if (token != Token::kArrayEnd) Refuse("comma or array end", token);
+      expected_elements_ = static_cast<int>(std::min<lua_Integer>(size, kMostExpected));
     }
     --depth_;
   }
@@ -339,6 +353,8 @@ class Decoder {
   const char* token_begin_ = nullptr;
   const char* error_ = nullptr;
   int depth_ = 0;
+  int expected_fields_ = 1;
+  int expected_elements_ = 1;
   int boolean_ = 0;
   double number_ = 0;
   Bytes text_;

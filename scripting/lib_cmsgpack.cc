@@ -406,14 +406,14 @@ int UnpackFrom(lua_State* lua, int64_t limit, int64_t offset) {
 
 int UnpackOne(lua_State* lua) {
   const int64_t offset = OptionalIntegerArgument(lua, 2, 0);
-  lua_settop(lua, 1);
+  lua_settop(lua, std::min(lua_gettop(lua), 1));
   return UnpackFrom(lua, 1, offset);
 }
 
 int UnpackLimit(lua_State* lua) {
   const int64_t limit = IntegerArgument(lua, 2);
   const int64_t offset = OptionalIntegerArgument(lua, 3, 0);
-  lua_settop(lua, 1);
+  lua_settop(lua, std::min(lua_gettop(lua), 1));
   return UnpackFrom(lua, limit, offset);
 }
 

@@ -6,7 +6,7 @@
 
 namespace respite {
 
-// JSON: the library that Redis brings (lua-cjson 2.1), with a guard against documents that it cannot hold.
+// JSON, as lua-cjson 2.1 has it, which Redis brings.
 int OpenCjson(lua_State* lua);
 // MessagePack: pack, unpack, unpack_one, unpack_limit.
 int OpenCmsgpack(lua_State* lua);
