@@ -181,7 +181,6 @@ std::optional<ScriptFailure> ScriptEngine::RunLibrary(Function function) {
 
 // The handler and the function stand below the arguments.
 int ScriptEngine::ProtectedRun(int arguments, int results) {
-  SeedRandom(lua_, 0);
   running_ = limited_ = true;
   const int status = lua_pcall(lua_, arguments, results, -2 - arguments);
   running_ = limited_ = false;
