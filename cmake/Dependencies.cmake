@@ -37,7 +37,8 @@ else()
 endif()
 set(RESPITE_LUA_WRAPPED
     lua_pushinteger lua_tointegerx fmod _Z12luaO_str2numPKcP6TValue _Z13luaO_tostringP9lua_StateP6TValue
-    _Z10luaT_gettmP5Table3TMSP7TString _Z12luaO_chunkidPcPKcm _Z12luaG_addinfoP9lua_StatePKcP7TStringi
+    _Z10luaT_gettmP5Table3TMSP7TString _Z19luaC_checkfinalizerP9lua_StateP8GCObjectP5Table
+    _Z12luaO_chunkidPcPKcm _Z12luaG_addinfoP9lua_StatePKcP7TStringi
     _Z9luaH_nextP9lua_StateP5TableP10StackValue
     _Z13luaT_trybinTMP9lua_StatePK6TValueS3_P10StackValue3TMS
     _Z18luaT_trybinassocTMP9lua_StatePK6TValueS3_iP10StackValue3TMS

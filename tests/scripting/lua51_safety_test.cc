@@ -21,7 +21,8 @@ TEST(Lua51Numbers, AreAllDoublesForCFunctions) {
   lua_pushnumber(state.lua(), 1e300);
   EXPECT_EQ(lua_tointeger(state.lua(), -1), LUA_MININTEGER);
   lua_pushnumber(state.lua(), 5);
-  EXPECT_STREQ(lua_tostring(state.lua(), -1), "5");
+  EXPECT_STREQ(luaL_tolstring(state.lua(), -1, nullptr), "5");
+  EXPECT_STREQ(lua_tostring(state.lua(), -2), "5");
 }
 
 TEST(Lua51Numbers, AreDoublesAsKeysThatNextGives) {
