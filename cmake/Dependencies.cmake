@@ -19,14 +19,12 @@ target_include_directories(respite_asio SYSTEM INTERFACE ${RESPITE_ASIO_INCLUDE_
 target_link_libraries(respite_asio INTERFACE Threads::Threads)
 
 # Lua 5.4, in the variant compiled as C++: its errors are exceptions, so that destructors run. Static, since scripting/
-# stands before some functions inside it (scripting/lua51_numbers.cc). With it, the libraries for JSON and bit operations
-# that Redis brings, too.
+# stands before some functions inside it (scripting/lua51_numbers.cc).
 find_path(RESPITE_LUA_INCLUDE_DIR lua.h PATH_SUFFIXES lua5.4 REQUIRED)
 find_library(RESPITE_LUA_LIBRARY NAMES liblua5.4-c++.a REQUIRED)
-find_library(RESPITE_LUA_BITOP_LIBRARY NAMES liblua5.4-bitop.a REQUIRED)
 add_library(respite_lua INTERFACE)
 target_include_directories(respite_lua SYSTEM INTERFACE ${RESPITE_LUA_INCLUDE_DIR})
-target_link_libraries(respite_lua INTERFACE ${RESPITE_LUA_BITOP_LIBRARY} ${RESPITE_LUA_LIBRARY} m)
+target_link_libraries(respite_lua INTERFACE ${RESPITE_LUA_LIBRARY} m)
 
 # Functions of Lua that scripting/lua51_*.cc stands before: calls from one of Lua's object files to another go to ours.
 # The first is asked for by name, so that the linker takes our object files before it sees who needs them.
