@@ -35,6 +35,7 @@ else()
 endif()
 set(RESPITE_LUA_WRAPPED
     lua_pushinteger lua_tointegerx fmod _Z12luaO_str2numPKcP6TValue _Z13luaO_tostringP9lua_StateP6TValue
+    _Z10luaT_gettmP5Table3TMSP7TString
     _Z9luaH_nextP9lua_StateP5TableP10StackValue
     _Z13luaT_trybinTMP9lua_StatePK6TValueS3_P10StackValue3TMS
     _Z18luaT_trybinassocTMP9lua_StatePK6TValueS3_iP10StackValue3TMS

@@ -17,7 +17,8 @@ namespace respite {
 // outside (files, print, bytecode) is not there.
 void OpenLua51(lua_State* lua);
 
-// Starts the sequence that math.random gives. Redis: every script starts with seed 0.
+// Starts the sequence that math.random gives, as math.randomseed does. Redis 7.2 does not do so between scripts: one
+// sequence goes through all of them.
 void SeedRandom(lua_State* lua, int32_t seed);
 
 // The source text as 5.4 has to see it to read it as 5.1 does: escape sequences that 5.1 does not know stand for the

@@ -224,7 +224,7 @@ void PushProxySet(lua_State* lua) {
 }
 
 // What 5.4 has and scripts must not see.
-constexpr const char* kHiddenNames[] = {"dofile", "loadfile", "print", "warn"};
+constexpr const char* kHiddenNames[] = {"dofile", "loadfile", "print", "rawlen", "warn"};
 
 constexpr luaL_Reg kBaseFunctions[] = {{"assert", Assert},
                                        {"collectgarbage", CollectGarbage},

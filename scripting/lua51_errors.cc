@@ -1,6 +1,7 @@
 // Lua's own error messages in the words of 5.1. Every message of the interpreter and of the compiler is made by one of
 // two functions inside Lua from a format and arguments; they are given to us by the linker (see lua51_internals.h), and
 // a format that 5.1 words differently is replaced.
+#include <algorithm>
 #include <cstdarg>
 #include <optional>
 #include <string>
@@ -79,14 +80,25 @@ std::string QuotedToken(Bytes token) {
 
 constexpr Bytes kTooManyOfFunction = " has more than ";
 
+bool ReplaceEnd(std::string& text, Bytes end, Bytes replacement) {
+  if (!text.ends_with(end)) return false;
+  text.replace(text.size() - end.size(), end.size(), replacement);
+  return true;
+}
+
 // "<message> near <token>"
 const char* PushSyntaxError(lua_State* lua, va_list arguments) {
   const char* message = va_arg(arguments, const char*);
   std::string text = message;
-  if (text.find(kTooManyOfFunction) != std::string::npos) return message;
-  const size_t start = text.find(" (starting at line ");
-  if (start != std::string::npos) text.resize(start);
-  return Push(lua, text + " near " + QuotedToken(va_arg(arguments, const char*)));
+  std::string token = QuotedToken(va_arg(arguments, const char*));
+  if (text.find(kTooManyOfFunction) != std::string::npos) return Push(lua, text);
+  text.resize(std::min(text.size(), text.find(" (starting at line ")));
+  if (ReplaceEnd(text, "decimal escape too large", "escape sequence too large")) {
+    token.replace(token.rfind('\\'), std::string::npos, "'");
+  }
+  // A statement that is no call can only be an assignment; 5.1 misses the sign.
+  if (token != "'='" && token != "','") ReplaceEnd(text, "syntax error", "'=' expected");
+  return Push(lua, text + " near " + token);
 }
 
 const char* PushExpected(lua_State* lua, va_list arguments) {
@@ -118,7 +130,7 @@ constexpr Rewording kRewordings[] = {
     {"%s expected", PushExpected},
     {"%s expected (to close %s at line %d)", PushExpectedToClose},
     {"too many %s (limit is %d) in %s", PushTooMany},
-    {"break outside loop at line %d", [](lua_State* lua, va_list) { return Push(lua, "no loop to close"); }},
+    {"break outside loop at line %d", [](lua_State* lua, va_list) { return Push(lua, "no loop to break"); }},
     {"'__index' chain too long; possible loop", [](lua_State* lua, va_list) { return Push(lua, "loop in gettable"); }},
     {"'__newindex' chain too long; possible loop",
      [](lua_State* lua, va_list) { return Push(lua, "loop in settable"); }},

@@ -29,24 +29,21 @@ struct Value {
 };
 static_assert(sizeof(Value) == 16);
 
-constexpr uint8_t kIntegerTag = LUA_TNUMBER;
-constexpr uint8_t kFloatTag = LUA_TNUMBER | 1 << 4;
-constexpr uint8_t kShortStringTag = LUA_TSTRING | 1 << 6;
-constexpr uint8_t kLongStringTag = LUA_TSTRING | 1 << 4 | 1 << 6;
-// Interned strings are at most this long; numbers are always shorter.
-inline constexpr size_t kMaxShortString = 40;
+inline constexpr uint8_t kIntegerTag = LUA_TNUMBER;
+inline constexpr uint8_t kFloatTag = LUA_TNUMBER | 1 << 4;
+// Of strings of up to 40 octets.
+inline constexpr uint8_t kShortStringTag = LUA_TSTRING | 1 << 6;
 
-constexpr bool IsString(const Value& value) { return value.tag == kShortStringTag || value.tag == kLongStringTag; }
-constexpr bool IsNumber(const Value& value) { return value.tag == kIntegerTag || value.tag == kFloatTag; }
-
-// Metamethods of arithmetic, in the order of Lua's list; subtracting gives the operator for lua_arith.
-constexpr int kFirstArithmeticEvent = 6;
-inline constexpr int kUnaryMinusEvent = kFirstArithmeticEvent + LUA_OPUNM;
+// Metamethods, in the order of Lua's list. From the first of arithmetic on, subtracting it gives the operator for
+// lua_arith.
+inline constexpr int kFinalizerEvent = 2;
+inline constexpr int kLengthEvent = 4;
+inline constexpr int kFirstArithmeticEvent = 6;
 
 extern "C" {
 // A new or interned string.
 void* NewString(lua_State* lua, const char* text, size_t size) asm("_Z12luaS_newlstrP9lua_StatePKcm");
-// Octets of a string object up to its end. True when it has become a number.
+// Not 0 when the value is a number or text that can be read as one.
 int ToNumber(const Value* value, lua_Number* number) asm("_Z14luaV_tonumber_PK6TValuePd");
 }
 

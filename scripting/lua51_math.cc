@@ -65,7 +65,8 @@ int Modf(lua_State* lua) {
   return 2;
 }
 
-// The 48-bit generator of drand48, whose upper 31 bits Redis uses.
+// The 48-bit generator of drand48, whose upper 31 bits Redis uses. Redis: it starts as C's does, and goes on from
+// script to script.
 class Generator {
  public:
   void Seed(int32_t seed) { state_ = (uint64_t{static_cast<uint32_t>(seed)} << 16 | 0x330E) & kMask; }
@@ -79,7 +80,7 @@ class Generator {
 
  private:
   static constexpr uint64_t kMask = (uint64_t{1} << 48) - 1;
-  uint64_t state_ = 0x330E;
+  uint64_t state_ = 0x1234ABCD330E;
 };
 
 constexpr const char* kGeneratorName = "respite.random";

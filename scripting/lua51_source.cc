@@ -1,7 +1,167 @@
+// Source text of 5.1 for the compiler of 5.4. Two things mean something else: an escape sequence in a string that 5.1
+// does not know is just the character (so `\.`, but also `\x`), and a function with `...` that does not use it finds
+// its arguments in the table `arg`.
+#include <cstring>
+#include <string>
+#include <vector>
+
 #include "scripting/lua51.h"
 
 namespace respite {
+namespace {
 
-std::string AdaptSource(Bytes source) { return std::string(source); }
+constexpr char kBinaryMark = '\x1b';
+
+constexpr bool IsNameChar(char c) { return IsDigit(c) || c == '_' || (LowerChar(c) >= 'a' && LowerChar(c) <= 'z'); }
+
+// Goes through a chunk token by token. The text is not checked: whatever is wrong with it, the compiler will say.
+class Adapter {
+ public:
+  explicit Adapter(Bytes source) : source_(source) {
+    // 5.4 takes this for bytecode only where it starts the text.
+    if (source.starts_with(kBinaryMark)) text_.push_back(' ');
+  }
+
+  std::string Adapt() && {
+    while (place_ < source_.size()) CopyToken();
+    for (auto insertion = insertions_.rbegin(); insertion != insertions_.rend(); ++insertion) {
+      text_.insert(*insertion, kArgTable);
+    }
+    return std::move(text_);
+  }
+
+ private:
+  static constexpr Bytes kArgTable = " local arg={n=select('#',...),...};";
+
+  // What an `end` will close.
+  struct Block {
+    bool has_arg_table = false;  // a function with `...` that is not used so far
+    bool uses_arg = false;
+    size_t body = 0;  // where it starts in text_
+  };
+
+  char At(size_t ahead) const { return place_ + ahead < source_.size() ? source_[place_ + ahead] : '\0'; }
+
+  void Copy(size_t count) {
+    text_.append(source_.substr(place_, count));
+    place_ = std::min(place_ + count, source_.size());
+  }
+
+  void CopyToken() {
+    const char c = At(0);
+    if (c == '"' || c == '\'') return CopyString(c);
+    if (c == '-' && At(1) == '-') return CopyComment();
+    if (c == '[' && LongBracket() > 0) return CopyLong();
+    if (IsNameChar(c)) return CopyWord();
+    if (source_.substr(place_).starts_with("...")) return CopyDots();
+    Copy(1);
+  }
+
+  void CopyDots() {
+    for (size_t i = blocks_.size(); i-- > 0;) {
+      if (blocks_[i].body == 0) continue;
+      blocks_[i].has_arg_table = false;
+      break;
+    }
+    Copy(3);
+  }
+
+  // The size of an opening long bracket here, or 0.
+  size_t LongBracket() const {
+    size_t size = 1;
+    while (At(size) == '=') size++;
+    return At(size) == '[' ? size + 1 : 0;
+  }
+
+  void CopyLong() {
+    const size_t size = LongBracket();
+    const std::string closing = "]" + std::string(size - 2, '=') + "]";
+    const size_t end = source_.find(closing, place_ + size);
+    Copy(end == Bytes::npos ? source_.size() : end + size - place_);
+  }
+
+  void CopyComment() {
+    Copy(2);
+    if (At(0) == '[' && LongBracket() > 0) return CopyLong();
+    const size_t end = source_.find_first_of("\r\n", place_);
+    Copy((end == Bytes::npos ? source_.size() : end) - place_);
+  }
+
+  void CopyString(char quote) {
+    Copy(1);
+    while (place_ < source_.size() && At(0) != quote && At(0) != '\n' && At(0) != '\r') {
+      if (At(0) == '\\') {
+        CopyEscape();
+      } else {
+        Copy(1);
+      }
+    }
+    Copy(1);
+  }
+
+  void CopyEscape() {
+    constexpr Bytes kKnown = "abfnrtv\\\"'\n\r0123456789";
+    if (kKnown.find(At(1)) == Bytes::npos) {
+      place_++;
+      return Copy(1);
+    }
+    const bool is_line_end = (At(1) == '\r' && At(2) == '\n') || (At(1) == '\n' && At(2) == '\r');
+    Copy(is_line_end ? 3 : 2);
+  }
+
+  void CopyWord() {
+    size_t size = 1;
+    while (IsNameChar(At(size))) size++;
+    const Bytes word = source_.substr(place_, size);
+    Copy(size);
+    if (word == "function") return CopyParameters();
+    if (word == "if" || word == "do") blocks_.emplace_back();
+    if (word == "end") CloseBlock();
+    if (word == "arg") {
+      for (Block& block : blocks_) block.uses_arg = true;
+    }
+  }
+
+  // Behind `function`: its name and parameters.
+  void CopyParameters() {
+    const size_t end = source_.find(')', place_);
+    Block block;
+    if (end != Bytes::npos) {
+      Bytes parameters = source_.substr(place_, end - place_);
+      while (!parameters.empty() && IsSpace(parameters.back())) parameters.remove_suffix(1);
+      block.has_arg_table = parameters.ends_with("...");
+      Copy(end + 1 - place_);
+    }
+    block.body = text_.size();
+    blocks_.push_back(block);
+  }
+
+  void CloseBlock() {
+    if (blocks_.empty()) return;
+    const Block& block = blocks_.back();
+    if (block.has_arg_table && block.uses_arg) AddInsertion(block.body);
+    blocks_.pop_back();
+  }
+
+  // Kept in the order of places, as inner functions end first.
+  void AddInsertion(size_t place) {
+    insertions_.insert(std::upper_bound(insertions_.begin(), insertions_.end(), place), place);
+  }
+
+  Bytes source_;
+  size_t place_ = 0;
+  std::string text_;
+  std::vector<Block> blocks_;
+  std::vector<size_t> insertions_;
+};
+
+bool NeedsAdapter(Bytes source) {
+  return source.starts_with(kBinaryMark) || source.find('\\') != Bytes::npos ||
+         (source.find("arg") != Bytes::npos && source.find("...") != Bytes::npos);
+}
+
+}  // namespace
+
+std::string AdaptSource(Bytes source) { return NeedsAdapter(source) ? Adapter(source).Adapt() : std::string(source); }
 
 }  // namespace respite

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "scripting/lua51_support.h"
+#include "scripting/sandbox.h"
 
 namespace respite::lua51 {
 namespace {
@@ -50,6 +51,7 @@ bool Visit(lua_State* lua) {
 int ForEach(lua_State* lua) {
   luaL_checktype(lua, 1, LUA_TTABLE);
   luaL_checktype(lua, 2, LUA_TFUNCTION);
+  if (PushReal(lua, 1)) lua_replace(lua, 1);
   lua_pushnil(lua);
   while (lua_next(lua, 1)) {
     if (Visit(lua)) return 1;
@@ -101,6 +103,8 @@ int Insert(lua_State* lua) {
   const int end = CheckSize(lua, 1) + 1;
   const int arguments = lua_gettop(lua);
   if (arguments != 2 && arguments != 3) return luaL_error(lua, "wrong number of arguments to 'insert'");
+  // Read-only tables are empty ones in front of others: nothing but this could change them.
+  if (IsReadOnly(lua, 1)) return luaL_error(lua, "Attempt to modify a readonly table");
   const int position = arguments == 2 ? end : CheckInt(lua, 2);
   for (int64_t i = std::max(end, position); i > position; i--) Move(lua, i - 1, i);
   lua_settop(lua, arguments);

@@ -25,23 +25,6 @@ int RefuseRawChange(lua_State* lua) {
   return lua_error(lua);
 }
 
-// Pushes the table behind a read-only one. False, and nothing pushed, for any other value.
-bool PushReal(lua_State* lua, int index) {
-  if (lua_getmetatable(lua, index) == 0) return false;
-  if (lua_rawgetp(lua, -1, RealKey()) != LUA_TTABLE) {
-    lua_pop(lua, 2);
-    return false;
-  }
-  lua_remove(lua, -2);
-  return true;
-}
-
-bool IsReadOnly(lua_State* lua, int index) {
-  if (!PushReal(lua, index)) return false;
-  lua_pop(lua, 1);
-  return true;
-}
-
 int RawSet(lua_State* lua) {
   luaL_checktype(lua, 1, LUA_TTABLE);
   luaL_checkany(lua, 2);
@@ -165,6 +148,22 @@ void ShowMetatable(lua_State* lua) {
 }
 
 }  // namespace
+
+bool PushReal(lua_State* lua, int index) {
+  if (lua_getmetatable(lua, index) == 0) return false;
+  if (lua_rawgetp(lua, -1, RealKey()) != LUA_TTABLE) {
+    lua_pop(lua, 2);
+    return false;
+  }
+  lua_remove(lua, -2);
+  return true;
+}
+
+bool IsReadOnly(lua_State* lua, int index) {
+  if (!PushReal(lua, index)) return false;
+  lua_pop(lua, 1);
+  return true;
+}
 
 void MakeReadOnly(lua_State* lua) {
   lua_newtable(lua);

@@ -12,6 +12,12 @@ namespace respite {
 // Replaces the table on top of the stack by a read-only one in front of it.
 void MakeReadOnly(lua_State* lua);
 
+// For functions that change tables without metamethods.
+bool IsReadOnly(lua_State* lua, int index);
+
+// Pushes the table behind a read-only one. False, and nothing pushed, for any other value.
+bool PushReal(lua_State* lua, int index);
+
 // Finishes the globals: every library among them becomes read-only, a name that does not exist is an error, and the
 // table that scripts have for their globals from now on is a read-only one in front. Call it once, with all libraries
 // open. KEYS and ARGV are set later with SetGlobal.

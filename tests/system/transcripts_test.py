@@ -21,6 +21,8 @@ A transcript is a text file:
     …
     > TIME
     ?                                any one reply
+    monitor<
+    +<time> [0 <client>] "GET" "k"   what is never twice the same in a line of MONITOR is replaced
     > CLIENT NO-TOUCH on
     7.2: +OK                         Redis 7.0 answers otherwise: only servers of version 7.2 are held to this
 
@@ -42,6 +44,7 @@ REQUEST = re.compile(r"^(\w*)(>>?|<(?=$))(?: (.*))?$")
 TEXT_HEAD = re.compile(r"[$!=]\d+")
 ESCAPES = {"n": b"\n", "r": b"\r", "t": b"\t", "a": b"\a", "b": b"\b", "\\": b"\\", '"': b'"', " ": b" "}
 NEWER = "7.2:"
+MONITORED = re.compile(r"^\+\d+\.\d{6} \[(\d+) (lua|[^\]]*)\] ")
 
 
 def unescape(text):
@@ -80,13 +83,17 @@ def lines_of(raw):
     while at < len(raw):
         end = raw.index(b"\r\n", at)
         head = raw[at:end]
-        lines.append(escape(head))
+        lines.append(MONITORED.sub(timeless, escape(head)))
         at = end + 2
         if head[:1] in (b"$", b"!", b"=") and int(head[1:]) >= 0:
             size = int(head[1:])
             lines.append(escape(raw[at:at + size]))
             at += size + 2
     return lines
+
+
+def timeless(monitored):
+    return f"+<time> [{monitored[1]} {'lua' if monitored[2] == 'lua' else '<client>'}] "
 
 
 class Step:
