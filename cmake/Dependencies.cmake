@@ -19,14 +19,12 @@ target_include_directories(respite_asio SYSTEM INTERFACE ${RESPITE_ASIO_INCLUDE_
 target_link_libraries(respite_asio INTERFACE Threads::Threads)
 
 # Lua 5.4, in the variant compiled as C++: its errors are exceptions, so that destructors run. Static, since scripting/
-# stands before some functions inside it (scripting/lua51_numbers.cc). With it, the libraries for JSON and bit operations
-# that Redis brings, too.
+# stands before some functions inside it (scripting/lua51_numbers.cc).
 find_path(RESPITE_LUA_INCLUDE_DIR lua.h PATH_SUFFIXES lua5.4 REQUIRED)
 find_library(RESPITE_LUA_LIBRARY NAMES liblua5.4-c++.a REQUIRED)
-find_library(RESPITE_LUA_BITOP_LIBRARY NAMES liblua5.4-bitop.a REQUIRED)
 add_library(respite_lua INTERFACE)
 target_include_directories(respite_lua SYSTEM INTERFACE ${RESPITE_LUA_INCLUDE_DIR})
-target_link_libraries(respite_lua INTERFACE ${RESPITE_LUA_BITOP_LIBRARY} ${RESPITE_LUA_LIBRARY} m)
+target_link_libraries(respite_lua INTERFACE ${RESPITE_LUA_LIBRARY} m)
 
 # Functions of Lua that scripting/lua51_*.cc stands before: calls from one of Lua's object files to another go to ours.
 # The first is asked for by name, so that the linker takes our object files before it sees who needs them.
@@ -37,7 +35,8 @@ else()
 endif()
 set(RESPITE_LUA_WRAPPED
     lua_pushinteger lua_tointegerx fmod _Z12luaO_str2numPKcP6TValue _Z13luaO_tostringP9lua_StateP6TValue
-    _Z10luaT_gettmP5Table3TMSP7TString
+    _Z10luaT_gettmP5Table3TMSP7TString _Z19luaC_checkfinalizerP9lua_StateP8GCObjectP5Table
+    _Z12luaO_chunkidPcPKcm _Z12luaG_addinfoP9lua_StatePKcP7TStringi
     _Z9luaH_nextP9lua_StateP5TableP10StackValue
     _Z13luaT_trybinTMP9lua_StatePK6TValueS3_P10StackValue3TMS
     _Z18luaT_trybinassocTMP9lua_StatePK6TValueS3_iP10StackValue3TMS

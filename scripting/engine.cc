@@ -92,7 +92,6 @@ ScriptEngine::ScriptEngine(ScriptHost& host, Extend extend) : host_(host), lua_(
   *static_cast<ScriptEngine**>(lua_getextraspace(lua_)) = this;
   lua_gc(lua_, LUA_GCSTOP);
   OpenLua51(lua_);
-  SeedRandom(lua_, 0);
   OpenLibrary(lua_, "cjson", OpenCjson);
   OpenLibrary(lua_, "cmsgpack", OpenCmsgpack);
   OpenLibrary(lua_, "bit", OpenBit);

@@ -1,9 +1,7 @@
 // Values of Lua as JSON. See json.h.
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 
 #include "base/bytes.h"
@@ -95,26 +93,7 @@ class Encoder {
     }
     // NaN has no sign here.
     if (std::isnan(number)) return out_.Append(Bytes("nan"));
-    AppendPrinted(number);
-  }
-
-  // As printf's %.<precision>g.
-  void AppendPrinted(double number) {
-    constexpr size_t kLongest = 32;
-    char* const to = out_.Reserve(kLongest);
-    // Integers with no more digits than that print the same, and are what most numbers are.
-    const bool plain = std::fabs(number) < PowerOfTen(config_.encode_precision) && std::trunc(number) == number &&
-                       !(number == 0 && std::signbit(number));
-    const std::to_chars_result result =
-        plain ? std::to_chars(to, to + kLongest, static_cast<int64_t>(number))
-              : std::to_chars(to, to + kLongest, number, std::chars_format::general, config_.encode_precision);
-    out_.Commit(static_cast<size_t>(result.ptr - to));
-  }
-
-  static double PowerOfTen(int exponent) {
-    constexpr std::array<double, JsonConfig::kMaxPrecision + 1> kPowers = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6, 1e7,
-                                                                           1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14};
-    return kPowers[static_cast<size_t>(exponent)];
+    out_.Append(PrintedNumber(number, config_.encode_precision));
   }
 
   void AppendTable(int depth) {

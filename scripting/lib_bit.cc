@@ -1,11 +1,100 @@
-// The distribution's LuaBitOp, the library that Redis brings too. Compiled as C, it lets Lua's errors pass: they are
-// exceptions, and C code on x86-64 and ARM comes with the tables to unwind it; it holds nothing that would leak.
+// bit: operations on the 32 bits of numbers, as LuaBitOp 1.0 has them, which Redis brings.
+//
+// Own code, not the distribution's LuaBitOp 1.0.2, whose tohex writes beyond its buffer when asked for 2^31 digits
+// (CVE-2024-31449).
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <functional>
+
+#include "base/bytes.h"
+#include "scripting/lib_support.h"
 #include "scripting/libraries.h"
 
-extern "C" int luaopen_bit(lua_State* lua);
-
 namespace respite {
+namespace {
 
-int OpenBit(lua_State* lua) { return luaopen_bit(lua); }
+// The low 32 bits of an argument, rounded to an integer (halves to the even one).
+//
+// Redis: it adds 2^52 + 2^51, so that the integer stands in the low bits of the double's fraction. Beyond 2^51 the sum
+// is rounded and its low bits mean nothing, but they are always the same.
+uint32_t BitsArgument(lua_State* lua, int index) {
+  constexpr double kIntegersInLowBits = 6755399441055744.0;
+  return static_cast<uint32_t>(std::bit_cast<uint64_t>(luaL_checknumber(lua, index) + kIntegersInLowBits));
+}
+
+int PushBits(lua_State* lua, uint32_t bits) {
+  lua_pushnumber(lua, static_cast<int32_t>(bits));
+  return 1;
+}
+
+int ToBit(lua_State* lua) { return PushBits(lua, BitsArgument(lua, 1)); }
+
+int Not(lua_State* lua) { return PushBits(lua, ~BitsArgument(lua, 1)); }
+
+template <typename Operation>
+int Combine(lua_State* lua) {
+  uint32_t bits = BitsArgument(lua, 1);
+  // From the last, which decides what argument is named in an error.
+  for (int i = lua_gettop(lua); i > 1; --i) bits = Operation()(bits, BitsArgument(lua, i));
+  return PushBits(lua, bits);
+}
+
+using Shifting = uint32_t (*)(uint32_t bits, int places);
+
+template <Shifting kShift>
+int Shift(lua_State* lua) {
+  const uint32_t bits = BitsArgument(lua, 1);
+  return PushBits(lua, kShift(bits, static_cast<int>(BitsArgument(lua, 2) % 32)));
+}
+
+uint32_t Left(uint32_t bits, int places) { return bits << places; }
+uint32_t Right(uint32_t bits, int places) { return bits >> places; }
+uint32_t RightSigned(uint32_t bits, int places) { return static_cast<uint32_t>(static_cast<int32_t>(bits) >> places); }
+uint32_t RotatedLeft(uint32_t bits, int places) { return std::rotl(bits, places); }
+uint32_t RotatedRight(uint32_t bits, int places) { return std::rotr(bits, places); }
+
+int SwapOctets(lua_State* lua) {
+  const uint32_t bits = BitsArgument(lua, 1);
+  return PushBits(lua, bits << 24 | (bits & 0xff00) << 8 | (bits >> 8 & 0xff00) | bits >> 24);
+}
+
+// A negative number of digits asks for capitals.
+int ToHex(lua_State* lua) {
+  constexpr int64_t kMostDigits = 8;
+  uint32_t bits = BitsArgument(lua, 1);
+  const int64_t wanted = lua_isnone(lua, 2) ? kMostDigits : static_cast<int32_t>(BitsArgument(lua, 2));
+  const Bytes digits = wanted < 0 ? "0123456789ABCDEF" : "0123456789abcdef";
+  const auto size = static_cast<size_t>(std::min(wanted < 0 ? -wanted : wanted, kMostDigits));
+  std::array<char, kMostDigits> text;
+  for (size_t i = size; i-- > 0; bits >>= 4) text[i] = digits[bits & 0xf];
+  PushBytes(lua, Bytes(text.data(), size));
+  return 1;
+}
+
+constexpr std::array<luaL_Reg, 13> kFunctions = {{
+    {"tobit", ToBit},
+    {"bnot", Not},
+    {"band", Combine<std::bit_and<>>},
+    {"bor", Combine<std::bit_or<>>},
+    {"bxor", Combine<std::bit_xor<>>},
+    {"lshift", Shift<Left>},
+    {"rshift", Shift<Right>},
+    {"arshift", Shift<RightSigned>},
+    {"rol", Shift<RotatedLeft>},
+    {"ror", Shift<RotatedRight>},
+    {"bswap", SwapOctets},
+    {"tohex", ToHex},
+    {nullptr, nullptr},
+}};
+
+}  // namespace
+
+int OpenBit(lua_State* lua) {
+  lua_createtable(lua, 0, static_cast<int>(kFunctions.size() - 1));
+  luaL_setfuncs(lua, kFunctions.data(), 0);
+  return 1;
+}
 
 }  // namespace respite

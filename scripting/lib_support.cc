@@ -1,8 +1,13 @@
 #include "scripting/lib_support.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <cstring>
 #include <limits>
+
+#include "base/grisu.h"
 
 namespace respite {
 namespace {
@@ -36,6 +41,47 @@ bool ReserveSlots(lua_State* lua, size_t count) {
 
 void RequireSlots(lua_State* lua, size_t count, const char* why) {
   if (!ReserveSlots(lua, count)) luaL_error(lua, "stack overflow (%s)", why);
+}
+
+PrintedNumber::PrintedNumber(double number, int precision) {
+  if (PrintInteger(number, precision) || PrintShort(number, precision)) return;
+  const auto printed = std::to_chars(text_, text_ + kLongest, number, std::chars_format::general, precision);
+  size_ = static_cast<size_t>(printed.ptr - text_);
+}
+
+bool PrintedNumber::PrintInteger(double number, int precision) {
+  constexpr std::array<double, 15> kPowersOfTen = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6, 1e7,
+                                                   1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14};
+  const bool fits = std::fabs(number) < kPowersOfTen[static_cast<size_t>(precision)] && std::trunc(number) == number;
+  if (!fits || (number == 0 && std::signbit(number))) return false;
+  size_ = static_cast<size_t>(std::to_chars(text_, text_ + kLongest, static_cast<int64_t>(number)).ptr - text_);
+  return true;
+}
+
+// Numbers between 0.0001 and 10^14 whose shortest decimal has no more digits than asked for: those are the digits,
+// then, since the next number with so few digits is farther away than the next double.
+bool PrintedNumber::PrintShort(double number, int precision) {
+  const double magnitude = std::fabs(number);
+  if (!(magnitude >= 1e-4 && magnitude < 1e14)) return false;
+  const Decimal decimal = ShortDecimal(number);
+  const int size = static_cast<int>(decimal.size);
+  const int before_point = size + decimal.scale;
+  if (size > precision || decimal.scale >= 0 || before_point > precision) return false;
+  char* to = text_;
+  if (number < 0) *to++ = '-';
+  const char* digits = decimal.digits.data();
+  if (before_point > 0) {
+    to = std::copy_n(digits, before_point, to);
+    *to++ = '.';
+    to = std::copy_n(digits + before_point, -decimal.scale, to);
+  } else {
+    *to++ = '0';
+    *to++ = '.';
+    to = std::fill_n(to, -before_point, '0');
+    to = std::copy_n(digits, size, to);
+  }
+  size_ = static_cast<size_t>(to - text_);
+  return true;
 }
 
 LuaBuffer::~LuaBuffer() {

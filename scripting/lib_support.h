@@ -26,6 +26,25 @@ bool ReserveSlots(lua_State* lua, size_t count);
 // The same with an error: "stack overflow (<why>)".
 void RequireSlots(lua_State* lua, size_t count, const char* why);
 
+// A number as printf's "%.<precision>g" writes it. Requires: 1 <= precision <= 14.
+//
+// Cost: about 10 ns for integers, 60 ns for what has few digits, 200 ns for others.
+class PrintedNumber {
+ public:
+  PrintedNumber(double number, int precision);
+
+  operator Bytes() const { return {text_, size_}; }  // NOLINT(google-explicit-constructor): it is a text
+
+ private:
+  static constexpr size_t kLongest = 32;
+
+  bool PrintInteger(double number, int precision);
+  bool PrintShort(double number, int precision);
+
+  char text_[kLongest];
+  size_t size_ = 0;
+};
+
 // A text that grows. Its memory comes from the allocator of the Lua state, so the limit on the memory of scripts holds
 // for it too; where that ends, Lua's error "not enough memory" is raised.
 //

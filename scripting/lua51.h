@@ -22,7 +22,8 @@ void OpenLua51(lua_State* lua);
 void SeedRandom(lua_State* lua, int32_t seed);
 
 // The source text as 5.4 has to see it to read it as 5.1 does: escape sequences that 5.1 does not know stand for the
-// character behind the backslash. Lines keep their numbers. Cost: O(n).
+// character behind the backslash, a function with `...` that uses the table `arg` gets one, and what looks like
+// bytecode becomes text. Lines keep their numbers. Cost: O(n).
 std::string AdaptSource(Bytes source);
 
 }  // namespace respite

@@ -190,6 +190,21 @@ int GcInfo(lua_State* lua) {
   return 1;
 }
 
+// As lua_setmetatable for the value below the metatable on top, but no __gc will run: Lua looks for it only now.
+void SetWithoutFinalizer(lua_State* lua) {
+  const int metatable = lua_gettop(lua);
+  lua_pushliteral(lua, "__gc");
+  lua_pushliteral(lua, "__gc");
+  lua_rawget(lua, metatable);
+  lua_pushliteral(lua, "__gc");
+  lua_pushnil(lua);
+  lua_rawset(lua, metatable);
+  lua_pushvalue(lua, metatable);
+  lua_setmetatable(lua, metatable - 1);
+  lua_rawset(lua, metatable);
+  lua_pop(lua, 1);
+}
+
 // Upvalue 1: the set of metatables that proxies have.
 int NewProxy(lua_State* lua) {
   lua_settop(lua, 1);
@@ -210,7 +225,7 @@ int NewProxy(lua_State* lua) {
     luaL_argcheck(lua, is_proxy, 1, "boolean or proxy expected");
     lua_getmetatable(lua, 1);
   }
-  lua_setmetatable(lua, 2);
+  SetWithoutFinalizer(lua);
   return 1;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "scripting/lua51_internals.h"
+#include "scripting/lua51_numbers.h"
 
 namespace respite::lua51 {
 
@@ -123,7 +124,14 @@ struct Rewording {
   const char* (*push)(lua_State* lua, va_list arguments);
 };
 
+// How luaL_tolstring makes text of a number.
+const char* PushNumberText(lua_State* lua, va_list arguments) {
+  const NumberText text(va_arg(arguments, lua_Number));
+  return lua_pushlstring(lua, text.data(), text.size());
+}
+
 constexpr Rewording kRewordings[] = {
+    {"%f", PushNumberText},
     {"attempt to %s a %s value%s", PushTypeError},
     {"bad 'for' %s (number expected, got %s)", PushForError},
     {"%s near %s", PushSyntaxError},

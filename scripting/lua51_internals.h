@@ -34,9 +34,15 @@ inline constexpr uint8_t kFloatTag = LUA_TNUMBER | 1 << 4;
 // Of strings of up to 40 octets.
 inline constexpr uint8_t kShortStringTag = LUA_TSTRING | 1 << 6;
 
+// How every object that is collected starts.
+struct ObjectHeader {
+  void* next;
+  uint8_t tag;
+};
+inline constexpr uint8_t kTableTag = LUA_TTABLE;
+
 // Metamethods, in the order of Lua's list. From the first of arithmetic on, subtracting it gives the operator for
 // lua_arith.
-inline constexpr int kFinalizerEvent = 2;
 inline constexpr int kLengthEvent = 4;
 inline constexpr int kFirstArithmeticEvent = 6;
 

@@ -62,6 +62,14 @@ MaybeNumber NumberOf(const Value& value) {
   return result;
 }
 
+// As std::floor, without a call for what fits an integer. Zeros keep their sign, which a remainder of 0 shows.
+double RoundedDown(double number) {
+  constexpr double kFits = 4503599627370496.0;
+  if (!(std::fabs(number) < kFits) || number == 0) return std::floor(number);
+  const auto cut = static_cast<double>(static_cast<int64_t>(number));
+  return cut > number ? cut - 1 : cut;
+}
+
 }  // namespace
 
 extern "C" {
@@ -112,7 +120,7 @@ lua_Integer ToInteger(lua_State* lua, int index, int* is_number) {
 }
 
 // The operator %: 5.1 computes with the rounded quotient, so that 1 % 0.1 is 0 there.
-double Remainder(double a, double b) { return a - std::floor(a / b) * b; }
+double Remainder(double a, double b) { return a - RoundedDown(a / b) * b; }
 
 // A table keeps integral keys as integers, and finds a key to go on from only in that form.
 int TableNext(lua_State* lua, void* table, Value* key) {

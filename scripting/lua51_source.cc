@@ -101,7 +101,7 @@ class Adapter {
 
   void CopyEscape() {
     constexpr Bytes kKnown = "abfnrtv\\\"'\n\r0123456789";
-    if (kKnown.find(At(1)) == Bytes::npos) {
+    if (place_ + 1 < source_.size() && kKnown.find(At(1)) == Bytes::npos) {
       place_++;
       return Copy(1);
     }

@@ -134,6 +134,7 @@ void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {
 }
 
 bool Executor::RunHandler(const Run& run) {
+  unit_wall_us_ = wall_base_us_ + last_us_;
   Unit unit(server_.data(), WallMs());
   const bool succeeded = RunHandlerIn(unit, run);
   unit.Close();

@@ -77,6 +77,8 @@ class Executor {
   int64_t NowUs() const { return last_us_; }
   int64_t NowMs() const { return last_us_ / 1000; }
   int64_t WallMs() const { return (wall_base_us_ + last_us_) / 1000; }
+  // When the Unit that is running began.
+  int64_t UnitWallUs() const { return unit_wall_us_; }
 
  private:
   struct Run {
@@ -116,6 +118,7 @@ class Executor {
   std::span<const Bytes> current_words_;
   int64_t last_us_ = 0;            // monotonic: end of the last command, start of the next
   int64_t wall_base_us_ = 0;       // wall minus monotonic
+  int64_t unit_wall_us_ = 0;
   int depth_ = 0;                  // of commands within commands
   int64_t attack_logged_ms_ = -1;  // monotonic; -1: never
 };

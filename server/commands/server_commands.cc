@@ -97,7 +97,7 @@ struct Time {
                                        .flags = kLoading | kStale | kFast,
                                        .tips = "nondeterministic_output"};
   static void Run(Call& call) {
-    const int64_t now_us = call.server.clock().WallUs();
+    const int64_t now_us = call.server.executor().UnitWallUs();
     call.reply.Array(2);
     call.reply.BulkInteger(now_us / 1'000'000);
     call.reply.BulkInteger(now_us % 1'000'000);

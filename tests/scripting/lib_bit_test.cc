@@ -21,6 +21,12 @@ constexpr LibraryCase kBits[] = {
     {R"(bit.band())", R"(error: user_script:1: bad argument #1 to 'band' (number expected, got no value))"},
     {R"(bit.bor(1, "x"))", R"(error: user_script:1: bad argument #2 to 'bor' (number expected, got string))"},
     {R"(bit.tobit({}))", R"(error: user_script:1: bad argument #1 to 'tobit' (number expected, got table))"},
+    {R"(bit.tohex(66, 2^31), bit.tohex(66, -2^31), bit.tohex(171, 2^31 - 1), bit.tohex(171, 0), bit.tohex(171, -3))",
+     R"("00000042", "00000042", "000000ab", "", "0AB")"},
+    {R"(bit.tohex(1, nil))", R"(error: user_script:1: bad argument #2 to 'tohex' (number expected, got nil))"},
+    {R"(bit.band({}, 1, true))", R"(error: user_script:1: bad argument #1 to 'band' (number expected, got table))"},
+    {R"(bit.tobit(2^51), bit.tobit(2^53 + 2), bit.tobit(1e300), bit.tobit(-1e20), bit.tobit(1/0), bit.tobit(0/0))",
+     R"(0, 1, -2013235812, 2025163840, 0, 0)"},
 };
 
 // clang-format on

@@ -300,7 +300,7 @@ TEST(Cjson, EndsWithinItsMemory) {
     end)())"),
               "error: not enough memory");
     EXPECT_EQ(state.Show(R"((function()
-      local text = '"\\n' .. string.rep("x", 4000000) .. '"'
+      local text = '"\\n' .. string.rep("x", 6000000) .. '"'
       for i = 1, 9 do pcall(cjson.decode, text) end
       return pcall(cjson.decode, text)
     end)())"),

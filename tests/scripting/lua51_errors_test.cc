@@ -1,0 +1,91 @@
+// The texts of errors that Lua itself raises.
+#include <gtest/gtest.h>
+
+#include "lua51_programs.h"
+
+namespace respite {
+namespace {
+
+using namespace std::string_view_literals;
+
+TEST(Lua51Errors, BehaveAsInRedis) {
+  ExpectResults({
+      {R"lua(return show(pcall(function() return "abc"+1 end)))lua"sv,
+       "false|user_script:1: attempt to perform arithmetic on a string value"sv},
+      {R"lua(return show(pcall(function() local x="abc" return x+1 end)))lua"sv,
+       "false|user_script:1: attempt to perform arithmetic on local 'x' (a string value)"sv},
+      {R"lua(return show(pcall(function() local x return x.y end)))lua"sv,
+       "false|user_script:1: attempt to index local 'x' (a nil value)"sv},
+      {R"lua(return show(pcall(function() local x={} return x.y.z end)))lua"sv,
+       "false|user_script:1: attempt to index field 'y' (a nil value)"sv},
+      {R"lua(return show(pcall(function() local x={} x.y.z=1 end)))lua"sv,
+       "false|user_script:1: attempt to index field 'y' (a nil value)"sv},
+      {R"lua(return show(pcall(function() local x={} x() end)))lua"sv,
+       "false|user_script:1: attempt to call local 'x' (a table value)"sv},
+      {R"lua(return show(pcall(function() local x={} x.y() end)))lua"sv,
+       "false|user_script:1: attempt to call field 'y' (a nil value)"sv},
+      {R"lua(return show(pcall(function() local x={} x:y() end)))lua"sv,
+       "false|user_script:1: attempt to call method 'y' (a nil value)"sv},
+      {R"lua(return show(pcall(function() local x={} x[1]() end)))lua"sv,
+       "false|user_script:1: attempt to call field '?' (a nil value)"sv},
+      {R"lua(return show(pcall(function() local x={} x[1][2]=3 end)))lua"sv,
+       "false|user_script:1: attempt to index field '?' (a nil value)"sv},
+      {R"lua(return show(pcall(function() local x={} local i=3 return x[i].y end)))lua"sv,
+       "false|user_script:1: attempt to index field '?' (a nil value)"sv},
+      {R"lua(return show(pcall(function() string.foo() end)))lua"sv,
+       "false|user_script:1: attempt to call field 'foo' (a nil value)"sv},
+      {R"lua(return show(pcall(function() return ("x"):foo() end)))lua"sv,
+       "false|user_script:1: attempt to call method 'foo' (a nil value)"sv},
+      {R"lua(local up; return show(pcall(function() return up.x end)))lua"sv,
+       "false|user_script:1: attempt to index upvalue 'up' (a nil value)"sv},
+      {R"lua(local up; return show(pcall(function() up() end)))lua"sv,
+       "false|user_script:1: attempt to call upvalue 'up' (a nil value)"sv},
+      {R"lua(return show(pcall(function() return 1 < "2" end)))lua"sv,
+       "false|user_script:1: attempt to compare number with string"sv},
+      {R"lua(return show(pcall(function() return {} < {} end)))lua"sv,
+       "false|user_script:1: attempt to compare two table values"sv},
+      {R"lua(return show(pcall(function() return nil > 1 end)))lua"sv,
+       "false|user_script:1: attempt to compare number with nil"sv},
+      {R"lua(return show(pcall(function() return {} <= 1 end)))lua"sv,
+       "false|user_script:1: attempt to compare table with number"sv},
+      {R"lua(return show(pcall(function() return "a" .. nil end)))lua"sv,
+       "false|user_script:1: attempt to concatenate a nil value"sv},
+      {R"lua(return show(pcall(function() return {} .. "a" end)))lua"sv,
+       "false|user_script:1: attempt to concatenate a table value"sv},
+      {R"lua(return show(pcall(function() local a,b="x" return a..b end)))lua"sv,
+       "false|user_script:1: attempt to concatenate local 'b' (a nil value)"sv},
+      {R"lua(return show(pcall(function() return #5 end)))lua"sv,
+       "false|user_script:1: attempt to get length of a number value"sv},
+      {R"lua(return show(pcall(function() local n return #n end)))lua"sv,
+       "false|user_script:1: attempt to get length of local 'n' (a nil value)"sv},
+      {R"lua(return show(pcall(function() return -{} end)))lua"sv,
+       "false|user_script:1: attempt to perform arithmetic on a table value"sv},
+      {R"lua(return show(pcall(function() local t={} t[nil]=1 end)))lua"sv,
+       "false|user_script:1: table index is nil"sv},
+      {R"lua(return show(pcall(function() local t={} t[0/0]=1 end)))lua"sv,
+       "false|user_script:1: table index is NaN"sv},
+      {R"lua(return show(pcall(function() for i="a",2 do end end)))lua"sv,
+       "false|user_script:1: 'for' initial value must be a number"sv},
+      {R"lua(return show(pcall(function() for i=1,{} do end end)))lua"sv,
+       "false|user_script:1: 'for' limit must be a number"sv},
+      {R"lua(return show(pcall(function() for i=1,2,{} do end end)))lua"sv,
+       "false|user_script:1: 'for' step must be a number"sv},
+      {R"lua(return show(string.len(123), (5):type()))lua"sv, "ERR user_script:1: attempt to index a number value"sv},
+      {R"lua(return show(pcall(table.sort, {1,"a",2})))lua"sv, "false|attempt to compare string with number"sv},
+      {R"lua(local x = nil; return x.y)lua"sv, "ERR user_script:1: attempt to index local 'x' (a nil value)"sv},
+      {R"lua(local a={} local b={} setmetatable(a,{__index=b}) setmetatable(b,{__index=a}) return show(pcall(function() return a.x end)))lua"sv,
+       "false|user_script:1: loop in gettable"sv},
+      {R"lua(local t = nil t.x = 1)lua"sv, "ERR user_script:1: attempt to index local 't' (a nil value)"sv},
+      {R"lua(local a = {} return a.b.c)lua"sv, "ERR user_script:1: attempt to index field 'b' (a nil value)"sv},
+      {R"lua(return 1 + nil)lua"sv, "ERR user_script:1: attempt to perform arithmetic on a nil value"sv},
+      {R"lua(return "x" + 1)lua"sv, "ERR user_script:1: attempt to perform arithmetic on a string value"sv},
+      {R"lua(return {} .. "x")lua"sv, "ERR user_script:1: attempt to concatenate a table value"sv},
+      {R"lua(return #nil)lua"sv, "ERR user_script:1: attempt to get length of a nil value"sv},
+      {R"lua(return 1 < "x")lua"sv, "ERR user_script:1: attempt to compare number with string"sv},
+      {R"lua(return show(xpcall(function() local x = nil + 1 end, function(e) return "handled: " .. e end)))lua"sv,
+       "false|handled: user_script:1: attempt to perform arithmetic on a nil value"sv},
+  });
+}
+
+}  // namespace
+}  // namespace respite

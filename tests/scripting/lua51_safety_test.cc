@@ -1,0 +1,136 @@
+// What a script may try to break out, to leave something behind or to break the server; and chance.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "lua51_programs.h"
+#include "scripting/lua51.h"
+
+namespace respite {
+namespace {
+
+TEST(Lua51Numbers, AreAllDoublesForCFunctions) {
+  Lua51State state;
+  lua_pushinteger(state.lua(), 7);
+  EXPECT_FALSE(lua_isinteger(state.lua(), -1));
+  EXPECT_EQ(lua_tointeger(state.lua(), -1), 7);
+  lua_pushnumber(state.lua(), -3.9);
+  EXPECT_EQ(lua_tointeger(state.lua(), -1), -3);
+  lua_pushliteral(state.lua(), "0x10");
+  EXPECT_EQ(lua_tointeger(state.lua(), -1), 16);
+  lua_pushnumber(state.lua(), 1e300);
+  EXPECT_EQ(lua_tointeger(state.lua(), -1), LUA_MININTEGER);
+  lua_pushnumber(state.lua(), 5);
+  EXPECT_STREQ(luaL_tolstring(state.lua(), -1, nullptr), "5");
+  EXPECT_STREQ(lua_tostring(state.lua(), -2), "5");
+}
+
+TEST(Lua51Numbers, AreDoublesAsKeysThatNextGives) {
+  EXPECT_EQ(Lua51State().Run("local s='' for k in pairs({1,2}) do s=s..2^62*k*k..' ' end return s"),
+            "4.6116860184274e+18 1.844674407371e+19 ");
+}
+
+TEST(Lua51Chance, GoesOnFromScriptToScriptAndStartsAgainWithASeed) {
+  Lua51State state;
+  EXPECT_EQ(state.Run("return math.random()"), "0.39646477363839");
+  EXPECT_EQ(state.Run("return math.random()"), "0.84048536971234");
+  SeedRandom(state.lua(), 0);
+  EXPECT_EQ(state.Run("return math.random(100)"), "18");
+  EXPECT_EQ(state.Run("math.randomseed(42) return show(math.random(1000), math.random(1000), math.random(5,6))"),
+            "745|343|5");
+}
+
+TEST(Lua51Safety, NoBytecodeGetsInOrOut) {
+  EXPECT_EQ(Lua51State().Run("return show(pcall(string.dump, function() end))"), "false|unable to dump given function");
+  EXPECT_EQ(Lua51State().Run("return show(loadstring('\\27Lua'))"),
+            "nil|[string \"\x1bLua\"]:1: unexpected symbol near 'char(27)'");
+  EXPECT_EQ(AdaptSource("\x1bLua").front(), ' ');
+}
+
+TEST(Lua51Safety, FinalizersNeverRun) {
+  Lua51State state;
+  EXPECT_EQ(state.Run("local log={} setmetatable({},{__gc=function() log[1]=1 end}) "
+                      "local p=newproxy(true) getmetatable(p).__gc=function() log[1]=1 end p=newproxy(p) p=nil "
+                      "collectgarbage() collectgarbage() return #log"),
+            "0");
+}
+
+TEST(Lua51Safety, TheCollectorKeepsItsSettings) {
+  Lua51State state;
+  EXPECT_EQ(state.Run("return show(collectgarbage('stop'), collectgarbage('setpause', 1000), "
+                      "collectgarbage('setpause', 0), collectgarbage('setstepmul', 1))"),
+            "0|200|200|200");
+  EXPECT_TRUE(lua_gc(state.lua(), LUA_GCISRUNNING));
+}
+
+TEST(Lua51Safety, NestingEndsWithAnError) {
+  const std::string deep_source = "return " + std::string(100000, '(');
+  EXPECT_EQ(Lua51State().Run(deep_source).substr(0, 4), "ERR ");
+  EXPECT_EQ(Lua51State().Run("local s=('(a'):rep(40) return show(pcall(string.find, ('a'):rep(50), s))"),
+            "false|too many captures");
+  EXPECT_EQ(Lua51State().Run("return show(pcall(string.find, ('a'):rep(5000), ('a?'):rep(5000)))"),
+            "false|pattern too complex");
+  EXPECT_EQ(Lua51State().Run("local function f() return 1+f() end return show(pcall(f))").substr(0, 40),
+            "false|user_script:1: stack overflow");
+  EXPECT_EQ(Lua51State().Run("local function f() return (string.gsub('a','a',f)) end "
+                             "return show(pcall(f)):find('C stack overflow') and 'ended'"),
+            "ended");
+}
+
+// A state that may take this much.
+constexpr size_t kLimit = 4 << 20;
+
+void* LimitedAllocate(void* used, void* block, size_t old_size, size_t size) {
+  size_t& used_bytes = *static_cast<size_t*>(used);
+  if (block == nullptr) old_size = 0;
+  if (size > old_size && used_bytes + size - old_size > kLimit) return nullptr;
+  used_bytes += size - old_size;
+  if (size != 0) return std::realloc(block, size);
+  std::free(block);
+  return nullptr;
+}
+
+std::string RunLimited(const char* source) {
+  size_t used_bytes = 0;
+  lua_State* lua = lua_newstate(LimitedAllocate, &used_bytes);
+  OpenLua51(lua);
+  const int status = luaL_loadstring(lua, source) == LUA_OK ? lua_pcall(lua, 0, 1, 0) : LUA_ERRSYNTAX;
+  std::string result = status == LUA_OK ? "ok" : lua_tostring(lua, -1);
+  lua_close(lua);
+  EXPECT_EQ(used_bytes, 0u);
+  return result;
+}
+
+TEST(Lua51Safety, BombsEndAtTheLimitOfMemory) {
+  EXPECT_EQ(RunLimited("return 1"), "ok");
+  EXPECT_EQ(RunLimited("return string.rep('x', 2^31-1)"), "not enough memory");
+  EXPECT_EQ(RunLimited("local s='x' while true do s=s..s end"), "not enough memory");
+  EXPECT_EQ(RunLimited("return table.concat({('x'):rep(1e6), ('y'):rep(1e6), ('z'):rep(1e6)})"), "not enough memory");
+  EXPECT_EQ(RunLimited("return (('x'):rep(1e6):gsub('x', 'yyyyyyyyyy'))"), "not enough memory");
+  EXPECT_EQ(RunLimited("return load(function() return ('x'):rep(1e5) end)"), "ok");
+}
+
+TEST(Lua51Source, KeepsLinesAndEverythingElse) {
+  const Bytes unchanged[] = {"return 1",
+                             "return 'a\\n\\065\\\\'",
+                             "-- don't \\x\nreturn 1",
+                             "return [[\\x]], [=[ ']] \\y]=]",
+                             "--[[ ' \\q ]] return '\\\n'",
+                             "local s = 'unfinished \\",
+                             "return \"\\r\\\r\nx\""};
+  for (const Bytes source : unchanged) EXPECT_EQ(AdaptSource(source), source);
+  EXPECT_EQ(AdaptSource("x = '\\.\\x41' -- \\.\ny = \"\\'\\d\""), "x = '.x41' -- \\.\ny = \"\\'d\"");
+}
+
+TEST(Lua51Source, GivesTheTableArgOnlyToFunctionsThatUseIt) {
+  const Bytes with_arg = "local function f( ... ) if x then return arg[1] end end";
+  EXPECT_EQ(AdaptSource(with_arg),
+            "local function f( ... ) local arg={n=select('#',...),...}; if x then return arg[1] end end");
+  const Bytes unchanged[] = {"function f(...) return ... , arg end", "return arg, ...",
+                             "function f(...) end return arg", "function f(a) return arg end return ...",
+                             "function f(...) -- arg\n end"};
+  for (const Bytes source : unchanged) EXPECT_EQ(AdaptSource(source), source);
+}
+
+}  // namespace
+}  // namespace respite

@@ -1,0 +1,97 @@
+// Compiling: error texts, escapes, functions that load text, environments.
+#include <gtest/gtest.h>
+
+#include "lua51_programs.h"
+
+namespace respite {
+namespace {
+
+using namespace std::string_view_literals;
+
+TEST(Lua51Sources, BehaveAsInRedis) {
+  ExpectResults({
+      {R"lua(return show(loadstring("return 1+1")(), loadstring("return (")))lua"sv,
+       "2|nil|[string \"return (\"]:1: unexpected symbol near '<eof>'"sv},
+      {R"lua(return show(loadstring("return (", "@foo")))lua"sv, "nil|foo:1: unexpected symbol near '<eof>'"sv},
+      {R"lua(return show(loadstring("return (", "=foo")))lua"sv, "nil|foo:1: unexpected symbol near '<eof>'"sv},
+      {R"lua(return show(pcall(loadstring("error('x')"))))lua"sv, "false|[string \"error('x')\"]:1: x"sv},
+      {R"lua(return show(pcall(loadstring("error('x')", "chunk"))))lua"sv, "false|[string \"chunk\"]:1: x"sv},
+      {R"lua(return show(loadstring("\27Lua")))lua"sv,
+       "nil|[string \"\033Lua\"]:1: unexpected symbol near 'char(27)'"sv},
+      {R"lua(local n=0 return show(load(function() n=n+1 if n==1 then return "return " elseif n==2 then return "5" end end)()))lua"sv,
+       "5"sv},
+      {R"lua(local n=0 return show(load(function() n=n+1 if n==1 then return "return (" end end)))lua"sv,
+       "nil|(load):1: unexpected symbol near '<eof>'"sv},
+      {R"lua(return show(pcall(load, "return 1")))lua"sv,
+       "false|bad argument #1 to '?' (function expected, got string)"sv},
+      {R"lua(return show(pcall(load,nil)))lua"sv, "false|bad argument #1 to '?' (function expected, got nil)"sv},
+      {R"lua(local function f() return x end setfenv(f, {x=5}) return show(f(), getfenv(f).x))lua"sv, "5|5"sv},
+      {R"lua(local g = getfenv(1) return show(g == _G, g == getfenv(), getfenv(0) == _G))lua"sv, "true|true|true"sv},
+      {R"lua(return show(pcall(getfenv, -1)))lua"sv, "false|bad argument #1 to '?' (level must be non-negative)"sv},
+      {R"lua(return show(pcall(getfenv, 100)))lua"sv, "false|bad argument #1 to '?' (invalid level)"sv},
+      {R"lua(return show(pcall(setfenv, tostring, {})))lua"sv,
+       "false|'setfenv' cannot change environment of given object"sv},
+      {R"lua(return show(pcall(setfenv, 1)))lua"sv, "false|bad argument #2 to '?' (table expected, got no value)"sv},
+      {R"lua(local function mk() local env=setmetatable({},{__index=_G}) local f=loadstring("z=1 return z+1") setfenv(f,env) return f(), env.z end return show(mk()))lua"sv,
+       "2|1"sv},
+      {R"lua(local function f(...) return arg.n, arg[1] end return show(f(1,2,3)))lua"sv, "3|1"sv},
+      {R"lua(local s = "a\
+b\065\x41\z\d\"" return s)lua"sv,
+       "a\nbAx41zd\""sv},
+      {R"lua(return "a\.b\-c\u\%")lua"sv, "a.b-cu%"sv},
+      {R"lua(return "\300")lua"sv, "ERR user_script:1: escape sequence too large near '\"'"sv},
+      {R"lua(return [[a\.b]])lua"sv, "a\\.b"sv},
+      {R"lua(x = = 1)lua"sv, "ERR user_script:1: unexpected symbol near '='"sv},
+      {R"lua(for)lua"sv, "ERR user_script:1: '<name>' expected near '<eof>'"sv},
+      {R"lua(return "abc)lua"sv, "ERR user_script:1: unfinished string near '<eof>'"sv},
+      {R"lua(local s = [[abc)lua"sv, "ERR user_script:1: unfinished long string near '<eof>'"sv},
+      {R"lua(if x then)lua"sv, "ERR user_script:1: 'end' expected near '<eof>'"sv},
+      {R"lua(x=3x)lua"sv, "ERR user_script:1: malformed number near '3x'"sv},
+      {R"lua(local t = {1,2)lua"sv, "ERR user_script:1: '}' expected near '<eof>'"sv},
+      {R"lua(f()lua"sv, "ERR user_script:1: unexpected symbol near '<eof>'"sv},
+      {R"lua(local function f() return 1 end end)lua"sv, "ERR user_script:1: '<eof>' expected near 'end'"sv},
+      {R"lua(return 1 return 2)lua"sv, "ERR user_script:1: '<eof>' expected near 'return'"sv},
+      {R"lua(local x = 5 x )lua"sv, "ERR user_script:1: '=' expected near '<eof>'"sv},
+      {R"lua(local 5 = 3)lua"sv, "ERR user_script:1: '<name>' expected near '5'"sv},
+      {R"lua(x = })lua"sv, "ERR user_script:1: unexpected symbol near '}'"sv},
+      {R"lua(x = 'abc)lua"sv, "ERR user_script:1: unfinished string near '<eof>'"sv},
+      {R"lua(local function f() return ... end)lua"sv,
+       "ERR user_script:1: cannot use '...' outside a vararg function near '...'"sv},
+      {R"lua(--[[ unfinished)lua"sv, "ERR user_script:1: unfinished long comment near '<eof>'"sv},
+      {R"lua(return 0x)lua"sv, "ERR user_script:1: malformed number near '0x'"sv},
+      {R"lua(return 1e)lua"sv, "ERR user_script:1: malformed number near '1e'"sv},
+      {R"lua(return 1..2)lua"sv, "ERR user_script:1: malformed number near '1..2'"sv},
+      {R"lua(return @)lua"sv, "ERR user_script:1: unexpected symbol near '@'"sv},
+      {R"lua(x = "\)lua"sv, "ERR user_script:1: unfinished string near '<eof>'"sv},
+      {R"lua(if true then return 1 else)lua"sv, "ERR user_script:1: 'end' expected near '<eof>'"sv},
+      {R"lua(while true do)lua"sv, "ERR user_script:1: 'end' expected near '<eof>'"sv},
+      {R"lua(repeat)lua"sv, "ERR user_script:1: 'until' expected near '<eof>'"sv},
+      {R"lua(function f( end)lua"sv, "ERR user_script:1: <name> or '...' expected near 'end'"sv},
+      {R"lua(local function f(a,) end)lua"sv, "ERR user_script:1: <name> or '...' expected near ')'"sv},
+      {R"lua(return function() )lua"sv, "ERR user_script:1: 'end' expected near '<eof>'"sv},
+      {R"lua(a.b:c = 1)lua"sv, "ERR user_script:1: function arguments expected near '='"sv},
+      {R"lua(a:b)lua"sv, "ERR user_script:1: function arguments expected near '<eof>'"sv},
+      {R"lua(local function f(...) local function g() return arg[2] end return g() end return f("a", "b"))lua"sv,
+       "b"sv},
+      {R"lua(local t = {1, 2, 3, ;})lua"sv, "ERR user_script:1: unexpected symbol near ';'"sv},
+      {R"lua(return show(loadstring("return ...")(1, 2), loadstring("syntax error here")))lua"sv,
+       "1|nil|[string \"syntax error here\"]:1: '=' expected near 'error'"sv},
+      {R"lua(return show(loadstring("x ="), loadstring("for i = 1 do end"), loadstring("if x then else elseif end")))lua"sv,
+       "nil|nil|nil|[string \"if x then else elseif end\"]:1: 'end' expected near 'elseif'"sv},
+      {R"lua(return show(loadstring("local function f() return 1"), loadstring("return 'abc"), loadstring("return \"abc\ndef\"")))lua"sv,
+       "nil|nil|nil|[string \"return \"abc...\"]:1: unfinished string near '\"abc'"sv},
+      {R"lua(return show(loadstring("a.b = "), loadstring("= 5"), loadstring("f(1,"), loadstring("{1}"), loadstring("local t = {1 2}")))lua"sv,
+       "nil|nil|nil|nil|nil|[string \"local t = {1 2}\"]:1: '}' expected near '2'"sv},
+      {R"lua(return show(loadstring("return 1e+"), loadstring("return 0xg"), loadstring("return 1..2"), loadstring("return 12abc"), loadstring("return $")))lua"sv,
+       "nil|nil|nil|nil|nil|[string \"return $\"]:1: unexpected symbol near '$'"sv},
+      {R"lua(return show(loadstring("f() = 1"), loadstring("a, f() = 1"), loadstring("local function end"), loadstring("function 5() end"), loadstring("for 1 = 2 do end")))lua"sv,
+       "nil|nil|nil|nil|nil|[string \"for 1 = 2 do end\"]:1: '<name>' expected near '1'"sv},
+      {R"lua(return show(loadstring("if x then\n\n\nreturn 1"), loadstring("while true do\n x = 1"), loadstring("repeat\n\nlocal x"), loadstring("f(\n1\n")))lua"sv,
+       "nil|nil|nil|nil|[string \"f(...\"]:3: ')' expected (to close '(' at line 1) near '<eof>'"sv},
+      {R"lua(return (function() local t = {} for i = 1, 300 do t[i] = "local a" .. i .. " = " .. i end return select(2, loadstring(table.concat(t, "\n"))) end)())lua"sv,
+       "[string \"local a1 = 1...\"]:201: main function has more than 200 local variables"sv},
+  });
+}
+
+}  // namespace
+}  // namespace respite
