@@ -17,6 +17,7 @@
 #include "scripting/command_words.h"
 #include "scripting/lua_api.h"
 #include "scripting/script_host.h"
+#include "scripting/script_watch.h"
 
 namespace respite {
 
@@ -62,6 +63,8 @@ class ScriptEngine {
   // FUNCTION LOAD: runs the text of a library, without a reply.
   std::optional<ScriptFailure> RunLibrary(Function function);
   bool Running() const { return running_; }
+  // To be called a few times a second.
+  void RestIfIdle() { watch_.RestIfIdle(); }
 
   // A step of the collector, if there is enough to collect. Cost: some microseconds at most.
   void CollectGarbage() {
@@ -98,6 +101,9 @@ class ScriptEngine {
   size_t collect_from_ = kCollectLeast;
   bool limited_ = false;  // memory; only while a script runs, since only then Lua catches the error
   bool running_ = false;
+  bool collector_runs_ = false;  // the script has taken a lot
+  ScriptWatch watch_;
+  Function globals_ = 0;  // the real table of globals
   lua_State* lua_;
 };
 

@@ -20,10 +20,7 @@ bool PushReal(lua_State* lua, int index);
 
 // Finishes the globals: every library among them becomes read-only, a name that does not exist is an error, and the
 // table that scripts have for their globals from now on is a read-only one in front. Call it once, with all libraries
-// open. KEYS and ARGV are set later with SetGlobal.
-void ProtectGlobals(lua_State* lua);
-
-// Pops a value and makes it what scripts see under this name. Requires: ProtectGlobals.
-void SetGlobal(lua_State* lua, const char* name);
+// open. Returns the real table's place in the registry: what is set there (KEYS, ARGV) scripts see.
+int ProtectGlobals(lua_State* lua);
 
 }  // namespace respite
