@@ -84,6 +84,13 @@ class ReplyBuffer {
   // Forgets what was appended since Size() was `size`; nothing of it was sent yet.
   void RollBack(size_t size);
   void Clear();
+  // As Clear, but keeps the block to write on at once. For who reads a reply after the other in this process.
+  void Rewind() {
+    if (end_ == nullptr || segments_.size() != 1 || front_sent_ != 0) return Clear();
+    end_ -= size_;
+    room_ += size_;
+    size_ = 0;
+  }
 
   // Calls `visit(Bytes)` for up to `max` pieces from the front.
   template <class Visit>

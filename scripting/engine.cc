@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 #include "scripting/libraries.h"
 #include "scripting/lua51.h"
@@ -87,7 +88,8 @@ std::optional<ScriptFailure> FailureIn(lua_State* lua) {
 
 }  // namespace
 
-ScriptEngine::ScriptEngine(ScriptHost& host, Extend extend) : host_(host), lua_(lua_newstate(Allocate, this)) {
+ScriptEngine::ScriptEngine(ScriptHost& host, Extend extend)
+    : host_(host), watch_(OnCount, kInstructionsPerLook), lua_(lua_newstate(Allocate, this)) {
   if (lua_ == nullptr) throw std::bad_alloc();
   *static_cast<ScriptEngine**>(lua_getextraspace(lua_)) = this;
   lua_gc(lua_, LUA_GCSTOP);
@@ -98,8 +100,8 @@ ScriptEngine::ScriptEngine(ScriptHost& host, Extend extend) : host_(host), lua_(
   OpenLibrary(lua_, "struct", OpenStruct);
   OpenScriptApi(lua_);
   if (extend != nullptr) extend(lua_);
-  ProtectGlobals(lua_);
-  lua_sethook(lua_, OnCount, LUA_MASKCOUNT, kInstructionsPerLook);
+  globals_ = ProtectGlobals(lua_);
+  HookThreads(lua_, OnCount, kInstructionsPerLook);
   lua_gc(lua_, LUA_GCCOLLECT);
   collect_from_ = 2 * used_bytes_ + kCollectLeast;
 }
@@ -159,10 +161,11 @@ void ScriptEngine::PushTexts(std::span<const Bytes> texts) {
 }
 
 std::optional<ScriptFailure> ScriptEngine::RunScript(const Invocation& invocation, Reply& reply) {
+  lua_rawgeti(lua_, LUA_REGISTRYINDEX, globals_);
   PushTexts(invocation.keys);
-  SetGlobal(lua_, "KEYS");
+  lua_setfield(lua_, -2, "KEYS");
   PushTexts(invocation.args);
-  SetGlobal(lua_, "ARGV");
+  lua_setfield(lua_, -2, "ARGV");
   lua_pushcfunction(lua_, DescribeError);
   lua_rawgeti(lua_, LUA_REGISTRYINDEX, invocation.function);
   return Finish(ProtectedRun(Phase::kRun, 0, 1), invocation.name, reply);
@@ -191,11 +194,12 @@ std::optional<ScriptFailure> ScriptEngine::RunLibrary(Function function, int64_t
 int ScriptEngine::ProtectedRun(Phase phase, int arguments, int results) {
   phase_ = phase;
   limited_ = true;
+  watch_.Begin(lua_);
   const int status = lua_pcall(lua_, arguments, results, -2 - arguments);
+  watch_.End();
   phase_ = Phase::kIdle;
   limited_ = false;
-  if (lua_gethookmask(lua_) != LUA_MASKCOUNT) lua_sethook(lua_, OnCount, LUA_MASKCOUNT, kInstructionsPerLook);
-  lua_gc(lua_, LUA_GCSTOP);
+  if (std::exchange(collector_runs_, false)) lua_gc(lua_, LUA_GCSTOP);
   return status;
 }
 
@@ -222,11 +226,13 @@ ScriptFailure ScriptEngine::TakeFailure(int status, Bytes name) {
 }
 
 void ScriptEngine::CollectSome() {
-  if (lua_gc(lua_, LUA_GCSTEP, 0) != 0) collect_from_ = 2 * used_bytes_ + kCollectLeast;
+  // With an amount a step makes up for what was allocated since the last one, too.
+  constexpr int kKilobytes = 1;
+  if (lua_gc(lua_, LUA_GCSTEP, kKilobytes) != 0) collect_from_ = 2 * used_bytes_ + kCollectLeast;
 }
 
 void ScriptEngine::StartCollector() {
-  if (lua_gc(lua_, LUA_GCISRUNNING) == 0) lua_gc(lua_, LUA_GCRESTART);
+  if (!std::exchange(collector_runs_, true)) lua_gc(lua_, LUA_GCRESTART);
 }
 
 }  // namespace respite

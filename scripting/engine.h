@@ -17,6 +17,7 @@
 #include "scripting/command_words.h"
 #include "scripting/lua_api.h"
 #include "scripting/script_host.h"
+#include "scripting/script_watch.h"
 
 namespace respite {
 
@@ -63,6 +64,8 @@ class ScriptEngine {
   std::optional<ScriptFailure> RunLibrary(Function function, int64_t timeout_ms);
   // A script or function runs, not a library that is loaded.
   bool Running() const { return phase_ == Phase::kRun; }
+  // To be called a few times a second.
+  void RestIfIdle() { watch_.RestIfIdle(); }
 
   // A step of the collector, if there is enough to collect. Cost: some microseconds at most.
   void CollectGarbage() {
@@ -103,7 +106,10 @@ class ScriptEngine {
   size_t collect_from_ = kCollectLeast;
   bool limited_ = false;  // memory; only while a script runs, since only then Lua catches the error
   Phase phase_ = Phase::kIdle;
-  int64_t load_until_ms_ = 0;  // monotonic; of a library that is loaded
+  int64_t load_until_ms_ = 0;    // monotonic; of a library that is loaded
+  bool collector_runs_ = false;  // the script has taken a lot
+  ScriptWatch watch_;
+  Function globals_ = 0;  // the real table of globals
   lua_State* lua_;
 };
 

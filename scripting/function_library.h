@@ -101,6 +101,9 @@ class FunctionLibraries {
   void CollectGarbage() {
     if (contents_.engine != nullptr) contents_.engine->CollectGarbage();
   }
+  void RestIfIdle() {
+    if (contents_.engine != nullptr) contents_.engine->RestIfIdle();
+  }
   // Memory of the Lua state, and of the texts and what finds them.
   size_t EngineBytes() const { return contents_.engine == nullptr ? 0 : contents_.engine->UsedBytes(); }
   size_t UsedBytes() const { return contents_.loaded.used_bytes; }

@@ -21,6 +21,9 @@ void OpenLua51(lua_State* lua);
 // sequence goes through all of them.
 void SeedRandom(lua_State* lua, int32_t seed);
 
+// Gives every coroutine made from now on this hook, every so many instructions.
+void HookThreads(lua_State* lua, lua_Hook hook, int instructions);
+
 // The source text as 5.4 has to see it to read it as 5.1 does: escape sequences that 5.1 does not know stand for the
 // character behind the backslash, a function with `...` that uses the table `arg` gets one, and what looks like
 // bytecode becomes text. Lines keep their numbers. Cost: O(n).

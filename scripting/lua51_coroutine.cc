@@ -19,9 +19,25 @@ lua_State* CheckThread(lua_State* lua) {
   return thread;
 }
 
+// What HookThreads has left in the registry: a hook, and how many instructions it is called after.
+struct ThreadHook {
+  lua_Hook hook;
+  int instructions;
+};
+constexpr char kThreadHookName[] = "respite.thread_hook";
+
+void SetHook(lua_State* lua, lua_State* thread) {
+  lua_getfield(lua, LUA_REGISTRYINDEX, kThreadHookName);
+  if (const auto* wanted = static_cast<const ThreadHook*>(lua_touserdata(lua, -1))) {
+    lua_sethook(thread, wanted->hook, LUA_MASKCOUNT, wanted->instructions);
+  }
+  lua_pop(lua, 1);
+}
+
 int Create(lua_State* lua) {
   luaL_argcheck(lua, lua_isfunction(lua, 1), 1, "Lua function expected");
   lua_State* thread = lua_newthread(lua);
+  SetHook(lua, thread);
   lua_pushvalue(lua, 1);
   lua_xmove(lua, thread, 1);
   return 1;
@@ -101,3 +117,13 @@ void OpenCoroutine(lua_State* lua) {
 }
 
 }  // namespace respite::lua51
+
+namespace respite {
+
+void HookThreads(lua_State* lua, lua_Hook hook, int instructions) {
+  auto* wanted = static_cast<lua51::ThreadHook*>(lua_newuserdatauv(lua, sizeof(lua51::ThreadHook), 0));
+  *wanted = {hook, instructions};
+  lua_setfield(lua, LUA_REGISTRYINDEX, lua51::kThreadHookName);
+}
+
+}  // namespace respite

@@ -7,7 +7,7 @@ namespace respite {
 
 namespace {
 
-// Its address marks the metatables of read-only tables, and is where the registry keeps the real table of globals.
+// Its address marks the metatables of read-only tables.
 const char kRealKey = 0;
 
 void* RealKey() { return const_cast<char*>(&kRealKey); }
@@ -69,28 +69,6 @@ int GetMetatable(lua_State* lua) {
   return 1;
 }
 
-// Pops a value into a field.
-void RawSetField(lua_State* lua, int table, const char* name) {
-  lua_pushstring(lua, name);
-  lua_insert(lua, -2);
-  lua_rawset(lua, table);
-}
-
-// Without __gc: what the collector runs would run outside of any script. The field comes back at once; Lua looks for
-// it only while the metatable is set. Arguments: table, metatable.
-void SetWithoutFinalizer(lua_State* lua) {
-  lua_pushliteral(lua, "__gc");
-  lua_rawget(lua, 2);
-  const bool has_finalizer = !lua_isnil(lua, 3);
-  if (has_finalizer) {
-    lua_pushnil(lua);
-    RawSetField(lua, 2, "__gc");
-  }
-  lua_pushvalue(lua, 2);
-  lua_setmetatable(lua, 1);
-  if (has_finalizer) RawSetField(lua, 2, "__gc");
-}
-
 int SetMetatable(lua_State* lua) {
   const int type = lua_type(lua, 2);
   luaL_checktype(lua, 1, LUA_TTABLE);
@@ -99,12 +77,7 @@ int SetMetatable(lua_State* lua) {
   if (luaL_getmetafield(lua, 1, "__metatable") != LUA_TNIL)
     return luaL_error(lua, "cannot change a protected metatable");
   lua_settop(lua, 2);
-  if (type == LUA_TNIL) {
-    lua_setmetatable(lua, 1);
-  } else {
-    SetWithoutFinalizer(lua);
-  }
-  lua_settop(lua, 1);
+  lua_setmetatable(lua, 1);
   return 1;
 }
 
@@ -126,8 +99,7 @@ void ProtectStrings(lua_State* lua) {
   lua_pushliteral(lua, "");
   if (lua_getmetatable(lua, -1) != 0) {
     lua_newtable(lua);
-    lua_getfield(lua, -2, "__index");
-    MakeReadOnly(lua);
+    lua_getglobal(lua, "string");
     lua_setfield(lua, -2, "__index");
     MakeReadOnly(lua);
     lua_setfield(lua, -2, "__metatable");
@@ -178,29 +150,27 @@ void MakeReadOnly(lua_State* lua) {
   lua_remove(lua, -2);
 }
 
-void ProtectGlobals(lua_State* lua) {
+int ProtectGlobals(lua_State* lua) {
   lua_pushglobaltable(lua);
   ReplaceFunctions(lua);
   std::vector<std::string> libraries;
   for (lua_pushnil(lua); lua_next(lua, -2) != 0; lua_pop(lua, 1)) {
     if (lua_istable(lua, -1) && lua_rawequal(lua, -1, -3) == 0) libraries.emplace_back(lua_tostring(lua, -2));
   }
-  ProtectStrings(lua);
   for (const std::string& library : libraries) {
     lua_getfield(lua, -1, library.c_str());
     MakeReadOnly(lua);
     lua_setfield(lua, -2, library.c_str());
   }
+  ProtectStrings(lua);
   RefuseUnknownNames(lua);
-  lua_pushvalue(lua, -1);
-  lua_rawsetp(lua, LUA_REGISTRYINDEX, RealKey());
   lua_pushvalue(lua, -1);
   MakeReadOnly(lua);
   ShowMetatable(lua);
   lua_pushvalue(lua, -1);
   lua_rawseti(lua, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
   lua_setfield(lua, -2, "_G");
-  lua_pop(lua, 1);
+  return luaL_ref(lua, LUA_REGISTRYINDEX);
 }
 
 void RefuseUnknownNames(lua_State* lua) {
@@ -219,16 +189,9 @@ void ShowInsteadOfGlobals(lua_State* lua) {
 }
 
 void ShowGlobals(lua_State* lua) {
-  lua_rawgetp(lua, LUA_REGISTRYINDEX, RealKey());
+  lua_rawgeti(lua, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
+  PushReal(lua, -1);
   ShowInsteadOfGlobals(lua);
-}
-
-void SetGlobal(lua_State* lua, const char* name) {
-  lua_rawgetp(lua, LUA_REGISTRYINDEX, RealKey());
-  lua_insert(lua, -2);
-  lua_pushstring(lua, name);
-  lua_insert(lua, -2);
-  lua_rawset(lua, -3);
   lua_pop(lua, 1);
 }
 

@@ -20,8 +20,8 @@ bool PushReal(lua_State* lua, int index);
 
 // Finishes the globals: every library among them becomes read-only, a name that does not exist is an error, and the
 // table that scripts have for their globals from now on is a read-only one in front. Call it once, with all libraries
-// open. KEYS and ARGV are set later with SetGlobal.
-void ProtectGlobals(lua_State* lua);
+// open. Returns the real table's place in the registry: what is set there (KEYS, ARGV) scripts see.
+int ProtectGlobals(lua_State* lua);
 
 // Makes names that are not in the table on top an error, as they are among the globals.
 void RefuseUnknownNames(lua_State* lua);
@@ -30,8 +30,5 @@ void RefuseUnknownNames(lua_State* lua);
 // are made meanwhile see the globals again afterwards. Requires: ProtectGlobals.
 void ShowInsteadOfGlobals(lua_State* lua);
 void ShowGlobals(lua_State* lua);
-
-// Pops a value and makes it what scripts see under this name. Requires: ProtectGlobals.
-void SetGlobal(lua_State* lua, const char* name);
 
 }  // namespace respite

@@ -163,13 +163,10 @@ int CatchErrors(lua_State* lua) {
   if (lua_pcall(lua, lua_gettop(lua) - 2, LUA_MULTRET, 0) == LUA_OK) return lua_gettop(lua);
   lua_pushboolean(lua, 0);
   lua_replace(lua, 1);
-  if (lua_istable(lua, -1) && lua_getfield(lua, -1, "err") != LUA_TNONE) {
-    if (lua_isstring(lua, -1) != 0) {
-      lua_replace(lua, -2);
-    } else {
-      lua_pop(lua, 1);
-    }
-  }
+  if (!lua_istable(lua, -1)) return 2;
+  lua_getfield(lua, -1, "err");
+  if (lua_isstring(lua, -1) == 0) return 3;  // Redis: what it looked for comes along
+  lua_replace(lua, -2);
   return 2;
 }
 

@@ -13,16 +13,20 @@ constexpr char kChunk[] = "@user_script";
 
 }  // namespace
 
-const Script* ScriptCache::FindText(Bytes body) const {
+const Script* ScriptCache::FindText(Bytes body) {
+  if (contents_.last != nullptr && contents_.last->body == body) return contents_.last;
   auto found = contents_.by_text.find(body);
-  return found == contents_.by_text.end() ? nullptr : found->second;
+  if (found == contents_.by_text.end()) return nullptr;
+  return contents_.last = found->second;
 }
 
-const Script* ScriptCache::FindSha(Bytes sha) const {
+const Script* ScriptCache::FindSha(Bytes sha) {
+  if (contents_.last != nullptr && contents_.last->sha == sha) return contents_.last;
   if (sha.size() != kShaDigits) return nullptr;
   auto found = contents_.by_sha.find(sha);
   if (found == contents_.by_sha.end()) found = contents_.by_sha.find(ToLower(sha));
-  return found == contents_.by_sha.end() ? nullptr : found->second.get();
+  if (found == contents_.by_sha.end()) return nullptr;
+  return contents_.last = found->second.get();
 }
 
 Result<const Script*> ScriptCache::Add(Bytes body) {

@@ -32,6 +32,7 @@ class ScriptCache {
     std::unique_ptr<ScriptEngine> engine;
     std::unordered_map<std::string_view, std::unique_ptr<Script>, Hash> by_sha;
     std::unordered_map<std::string_view, const Script*, Hash> by_text;
+    const Script* last = nullptr;  // that was found: most requests are for the one before
     size_t used_bytes = 0;
   };
 
@@ -39,8 +40,8 @@ class ScriptCache {
   explicit ScriptCache(ScriptHost& host) : host_(host) {}
 
   // Null when there is none. Cost: a hash of the text, which is much less than its SHA-1; O(1) by SHA.
-  const Script* FindText(Bytes body) const;
-  const Script* FindSha(Bytes sha) const;  // in any case of letters
+  const Script* FindText(Bytes body);
+  const Script* FindSha(Bytes sha);  // in any case of letters
   // Compiles a script that is not there, or gives the one that is. The error is the text for the client, without "ERR".
   Result<const Script*> Add(Bytes body);
   // Takes out all scripts, and the state that ran them; another thread may free them.
@@ -49,6 +50,10 @@ class ScriptCache {
   ScriptEngine& engine();
   void CollectGarbage() {
     if (contents_.engine != nullptr) contents_.engine->CollectGarbage();
+  }
+  // To be called a few times a second.
+  void RestIfIdle() {
+    if (contents_.engine != nullptr) contents_.engine->RestIfIdle();
   }
   size_t Size() const { return contents_.by_sha.size(); }
   // Memory of the Lua state, and of the texts and what finds them.

@@ -116,8 +116,8 @@ class Executor {
   const Command* current_ = nullptr;
   const Session* current_session_ = nullptr;
   std::span<const Bytes> current_words_;
-  int64_t last_us_ = 0;            // monotonic: end of the last command, start of the next
-  int64_t wall_base_us_ = 0;       // wall minus monotonic
+  int64_t last_us_ = 0;       // monotonic: end of the last command, start of the next
+  int64_t wall_base_us_ = 0;  // wall minus monotonic
   int64_t unit_wall_us_ = 0;
   int depth_ = 0;                  // of commands within commands
   int64_t attack_logged_ms_ = -1;  // monotonic; -1: never

@@ -27,7 +27,7 @@ void ScriptRunner::Run(Call& call, const Request& request) {
   call.unit.RecordFor(JournalEntry::kEverybody);
   const bool was_late = current_->is_late;
   current_.reset();
-  session_->out.Clear();
+  session_->out.Rewind();
   if (was_late) server_.clients().Continue(call.session);
   if (failure) throw Refusal{std::move(failure->text), failure->is_counted};
 }
@@ -54,7 +54,7 @@ bool ScriptRunner::IsOverMemory() const {
 }
 
 Bytes ScriptRunner::RunCommand(std::span<const Bytes> words) {
-  session_->out.RollBack(0);
+  session_->out.Rewind();
   const Command* command = server_.executor().Resolve(words);
   try {
     CheckCommand(command, words);

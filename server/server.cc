@@ -94,6 +94,8 @@ void Server::Cron() {
   tracking_.KeepWithinLimit();
   migrate_links_.CloseIdle(clock().MonotonicMs());
   blocks_.Trim();
+  script_cache_.RestIfIdle();
+  function_libraries_.RestIfIdle();
   stats_.timer_us += static_cast<uint64_t>(clock().MonotonicUs() - started_us);
 }
 

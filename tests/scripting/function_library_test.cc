@@ -229,11 +229,12 @@ TEST_F(FunctionLibraryTest, EndsCodeThatTakesTooLong) {
   EXPECT_EQ(Try(Registers("f")), "tried");  // nothing of it is left
 }
 
+// The loop is long enough to be looked at, however fast the machine: each look finds it much too late.
 TEST_F(FunctionLibraryTest, LoadsWithoutATimeout) {
   host_.step_ms = 1'000'000;
-  const std::string slow = Code("slow", "for i = 1, 1000000 do end\n" + Registers("f"));
-  EXPECT_EQ(Load(slow), "Error registering functions: ERR FUNCTION LOAD timeout");
+  const std::string slow = Code("slow", "for i = 1, 30000000 do end\n" + Registers("f"));
   EXPECT_TRUE(libraries_.Load(slow, OnExisting::kRefuse, FunctionLibraries::kNoTimeout));
+  EXPECT_GT(host_.now_ms, 0);
 }
 
 TEST_F(FunctionLibraryTest, KeepsNamesApart) {

@@ -430,7 +430,7 @@ TEST_P(SlowFunctions, AreSeenAndKilled) {
 }
 
 TEST_P(SlowFunctions, ThatWroteAreNotKilled) {
-  Define("redis.call('SET', 'k', 1) for i = 1, 2000000 do end return 'done'");
+  Define("redis.call('SET', 'k', 1) for i = 1, 30000000 do end return 'done'");
   EXPECT_THAT(While({"FCALL", "f", "0"}, {"FUNCTION KILL"}), Bulk("done"));
   EXPECT_THAT(replies().at(0), ErrorStartsWith("UNKILLABLE "));
 }
@@ -442,6 +442,17 @@ TEST_P(SlowFunctions, ScriptsAreNotFunctions) {
   EXPECT_THAT(replies().at(0), Error(kBusy));
   EXPECT_THAT(replies().at(1), Error(kBusy));
   EXPECT_THAT(replies().at(2), Ok());
+}
+
+// Both have a Lua state and a watch of their own.
+TEST_P(SlowFunctions, DoNotHideSlowScripts) {
+  const std::vector<std::string> script{"EVAL", "while true do end", "0"};
+  Run("EVAL 'return 1' 0");
+  Define("if #keys == 1 then while true do end end");
+  Run("FCALL f 0");
+  EXPECT_THAT(While(script, {"SCRIPT KILL"}), ErrorStartsWith("ERR Script killed by user"));
+  EXPECT_THAT(While({"FCALL", "f", "1", "k"}, {"FUNCTION KILL"}), Error(kKilled));
+  EXPECT_THAT(While(script, {"SCRIPT KILL"}), ErrorStartsWith("ERR Script killed by user"));
 }
 
 TEST_P(SlowFunctions, LoadingHasItsOwnLimit) {

@@ -107,8 +107,9 @@ TEST_P(ScriptingCommands, TimeStandsStillWithinAScript) {
 
 TEST_P(ScriptingCommands, AScriptMayKeepItsEffectsFromTheJournal) {
   SkipReplayCheck("that is what it asks for");
-  Eval("redis.set_repl(redis.REPL_NONE) redis.call('SET', 'a', 1) redis.set_repl(redis.REPL_AOF) "
-       "redis.call('SET', 'b', 1)");
+  Eval(
+      "redis.set_repl(redis.REPL_NONE) redis.call('SET', 'a', 1) redis.set_repl(redis.REPL_AOF) "
+      "redis.call('SET', 'b', 1)");
   Run("SET c 1");
   EXPECT_THAT(Journaled(), ElementsAre("0: SET b 1", "0: SET c 1"));
   EXPECT_EQ(server().journal().Records()[0].targets, JournalEntry::kFile);
@@ -126,7 +127,7 @@ TEST_P(ScriptingCommands, NotEveryCommandIsAllowed) {
 }
 
 TEST_P(ScriptingCommands, NothingWaits) {
-  EXPECT_THAT(Eval("return redis.call('BLPOP', 'l', 0)"), Null());
+  EXPECT_THAT(Eval("return redis.call('BLPOP', 'l', 0)"), Nil());
   EXPECT_THAT(Eval("return redis.pcall('xread', 'BLOCK', 0, 'STREAMS', 's', '0')"),
               Error("ERR xread command is not allowed with BLOCK option from scripts"));
 }
@@ -154,7 +155,7 @@ TEST_P(ScriptingCommands, WatchersSeeWhatAScriptChanges) {
   other().Run({"EVAL", "redis.call('SET', 'k', 1)", "0"});
   Run("MULTI");
   Run("GET k");
-  EXPECT_THAT(Run("EXEC"), Null());
+  EXPECT_THAT(Run("EXEC"), NilArray());
 }
 
 TEST_P(ScriptingCommands, ScriptsRunInTransactions) {
@@ -169,7 +170,7 @@ TEST_P(ScriptingCommands, MonitorsSeeTheScriptBeforeItsCommands) {
   TestClient monitor(server());
   monitor.Run("MONITOR");
   Eval("redis.call('SET', 'k', 1)");
-  const std::string seen = monitor.TakeOutput();
+  const std::string seen = monitor.Raw("");
   EXPECT_THAT(seen, HasSubstr("\"EVAL\" \"redis.call('SET', 'k', 1)\" \"0\""));
   EXPECT_THAT(seen, HasSubstr(" [0 lua] \"SET\" \"k\" \"1\""));
   EXPECT_LT(seen.find("EVAL"), seen.find("lua]"));

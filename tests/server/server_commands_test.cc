@@ -22,18 +22,6 @@ TEST_P(ServerCommands, TimeIsThatOfTheClock) {
 
 TEST_P(ServerCommands, RoleIsMaster) { EXPECT_THAT(Run("ROLE"), ArrayOf(Bulk("master"), Int(0), EmptyArray())); }
 
-TEST_P(ServerCommands, FunctionLibrariesAreNone) {
-  EXPECT_THAT(Run("FUNCTION FLUSH"), Ok());
-  EXPECT_THAT(Run("FUNCTION FLUSH async"), Ok());
-  EXPECT_THAT(Run("FUNCTION FLUSH now"), Error("ERR FUNCTION FLUSH only supports SYNC|ASYNC option"));
-  EXPECT_THAT(Run("FUNCTION FLUSH SYNC SYNC"),
-              Error("ERR unknown subcommand or wrong number of arguments for 'FLUSH'. Try FUNCTION HELP."));
-  EXPECT_THAT(Run("FUNCTION LIST LIBRARYNAME x* WITHCODE"), EmptyArray());
-  EXPECT_THAT(Run("FUNCTION LIST LIBRARYNAME"), Error("ERR library name argument was not given"));
-  EXPECT_THAT(Run("FUNCTION LIST withcode withcode"), Error("ERR Unknown argument withcode"));
-  EXPECT_THAT(Run("FUNCTION LOAD x"), Error("ERR unknown subcommand 'LOAD'. Try FUNCTION HELP."));
-}
-
 TEST_P(ServerCommands, ModulesAreRefused) {
   EXPECT_THAT(Run("MODULE LIST"), EmptyArray());
   EXPECT_THAT(Run("MODULE LOAD /m.so"), Error("ERR Error loading the extension. Please check the server logs."));

@@ -1,0 +1,66 @@
+#include "scripting/script_watch.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+namespace respite {
+
+namespace {
+
+constexpr long kTickNs = 10'000'000;
+
+int TickSignal() { return SIGRTMIN; }
+
+}  // namespace
+
+std::atomic<ScriptWatch*> ScriptWatch::in_force_{nullptr};
+
+ScriptWatch::~ScriptWatch() {
+  Stop();
+  if (has_timer_) timer_delete(timer_);
+}
+
+void ScriptWatch::OnSignal(int) {
+  if (ScriptWatch* watch = in_force_.load(std::memory_order_relaxed)) watch->OnTick();
+}
+
+void ScriptWatch::OnTick() {
+  lua_State* lua = running_.load(std::memory_order_relaxed);
+  const uint64_t runs = runs_.load(std::memory_order_relaxed);
+  const bool is_long = lua != nullptr && runs == seen_runs_;
+  seen_runs_ = runs;
+  if (is_long && lua_gethook(lua) == nullptr) lua_sethook(lua, hook_, LUA_MASKCOUNT, instructions_);
+}
+
+void ScriptWatch::Start() {
+  if (!has_timer_) {
+    struct sigaction action {};
+    action.sa_handler = OnSignal;
+    action.sa_flags = SA_RESTART;
+    sigaction(TickSignal(), &action, nullptr);
+    sigevent event{};
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = TickSignal();
+    event._sigev_un._tid = gettid();
+    has_timer_ = timer_create(CLOCK_MONOTONIC, &event, &timer_) == 0;
+  }
+  const itimerspec every{.it_interval = {0, kTickNs}, .it_value = {0, kTickNs}};
+  ticking_ = has_timer_ && timer_settime(timer_, 0, &every, nullptr) == 0;
+  // Without a timer every script is watched from the start.
+  if (!ticking_) lua_sethook(running_, hook_, LUA_MASKCOUNT, instructions_);
+}
+
+void ScriptWatch::Stop() {
+  if (!ticking_) return;
+  const itimerspec never{};
+  timer_settime(timer_, 0, &never, nullptr);
+  ticking_ = false;
+}
+
+void ScriptWatch::RestIfIdle() {
+  const uint64_t runs = runs_.load(std::memory_order_relaxed);
+  if (runs == rested_at_runs_) Stop();
+  rested_at_runs_ = runs;
+}
+
+}  // namespace respite

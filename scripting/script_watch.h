@@ -1,0 +1,61 @@
+// ScriptWatch: makes a script that takes long look up now and then, while short ones run without any hook, which would
+// cost Lua a call for each instruction.
+//
+// A timer of the system ticks while scripts are in use. A script that was running at one tick and still is at the next
+// gets the hook, from the signal's handler: Lua allows just that, as long as the handler runs on the same thread.
+#pragma once
+
+#include <time.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "scripting/lua_api.h"
+
+namespace respite {
+
+class ScriptWatch {
+ public:
+  // `hook` is called every `instructions` of a script once it takes long.
+  ScriptWatch(lua_Hook hook, int instructions) : hook_(hook), instructions_(instructions) {}
+  ~ScriptWatch();
+  ScriptWatch(const ScriptWatch&) = delete;
+  ScriptWatch& operator=(const ScriptWatch&) = delete;
+
+  // A script begins and ends. Cost: a few stores; the first one after a rest pays two system calls.
+  void Begin(lua_State* lua) {
+    ++runs_;
+    in_force_.store(this, std::memory_order_relaxed);
+    running_.store(lua, std::memory_order_relaxed);
+    if (!ticking_) Start();
+  }
+  void End() {
+    in_force_.store(nullptr, std::memory_order_relaxed);
+    lua_State* lua = running_.exchange(nullptr, std::memory_order_relaxed);
+    if (lua_gethook(lua) != nullptr) lua_sethook(lua, nullptr, 0, 0);
+  }
+  // To be called now and then, a few times a second at most: stops the timer when no script ran since the last call.
+  void RestIfIdle();
+
+ private:
+  // The one whose script runs: several may have a timer, and what rests may be freed by another thread. A signal's
+  // handler has no other way to find what it is for. One script runs at a time in a process.
+  static std::atomic<ScriptWatch*> in_force_;
+
+  static void OnSignal(int);
+  void OnTick();
+  void Start();
+  void Stop();
+
+  lua_Hook hook_;
+  int instructions_;
+  std::atomic<lua_State*> running_{nullptr};
+  std::atomic<uint64_t> runs_{0};
+  uint64_t seen_runs_ = 0;       // at the last tick
+  uint64_t rested_at_runs_ = 0;  // at the last RestIfIdle
+  timer_t timer_{};
+  bool has_timer_ = false;
+  bool ticking_ = false;
+};
+
+}  // namespace respite
