@@ -83,6 +83,7 @@ std::optional<ScriptFailure> FailureIn(lua_State* lua) {
   if (!lua_istable(lua, -1)) return std::nullopt;
   std::optional<std::string> text = FieldText(lua, "err");
   if (!text) return std::nullopt;
+  text->resize(std::min(text->size(), text->find('\0')));  // Redis: errors are texts of C
   return ScriptFailure{std::move(*text), IsFieldTrue(lua, "ignore_error_stats_update")};
 }
 
