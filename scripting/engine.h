@@ -87,7 +87,7 @@ class ScriptEngine {
   enum class Phase : uint8_t { kIdle, kRun, kLoad };
 
   static constexpr size_t kRelieveFrom = size_t{64} << 20;
-  static constexpr size_t kCollectLeast = size_t{256} << 10;
+  static constexpr size_t kCollectLeast = size_t{32} << 10;
 
   static void* Allocate(void* engine, void* block, size_t old_bytes, size_t new_bytes);
   static void OnCount(lua_State* lua, lua_Debug*);

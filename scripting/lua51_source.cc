@@ -55,6 +55,8 @@ class Adapter {
     if (IsNameChar(c)) return CopyWord();
     if (source_.substr(place_).starts_with("...")) return CopyDots();
     Copy(1);
+    // Operators that 5.1 does not have: it reads the two characters one by one.
+    if (c == At(0) && Bytes("/<>:").find(c) != Bytes::npos) text_.push_back(' ');
   }
 
   void CopyDots() {
@@ -114,6 +116,7 @@ class Adapter {
     while (IsNameChar(At(size))) size++;
     const Bytes word = source_.substr(place_, size);
     Copy(size);
+    if (word == "_ENV") text_.push_back('_');  // a name as any other to 5.1
     if (word == "function") return CopyParameters();
     if (word == "if" || word == "do") blocks_.emplace_back();
     if (word == "end") CloseBlock();

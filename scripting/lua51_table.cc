@@ -104,7 +104,7 @@ int Insert(lua_State* lua) {
   const int arguments = lua_gettop(lua);
   if (arguments != 2 && arguments != 3) return luaL_error(lua, "wrong number of arguments to 'insert'");
   // Read-only tables are empty ones in front of others: nothing but this could change them.
-  if (IsReadOnly(lua, 1)) return luaL_error(lua, "Attempt to modify a readonly table");
+  if (IsReadOnly(lua, 1)) return RefuseRawChange(lua);
   const int position = arguments == 2 ? end : CheckInt(lua, 2);
   for (int64_t i = std::max(end, position); i > position; i--) Move(lua, i - 1, i);
   lua_settop(lua, arguments);

@@ -19,12 +19,6 @@ int RefuseUnknown(lua_State* lua) {
                     luaL_tolstring(lua, 2, nullptr));
 }
 
-// Redis: whoever gets round an assignment is told without a line number.
-int RefuseRawChange(lua_State* lua) {
-  lua_pushliteral(lua, "Attempt to modify a readonly table");
-  return lua_error(lua);
-}
-
 int RawSet(lua_State* lua) {
   luaL_checktype(lua, 1, LUA_TTABLE);
   luaL_checkany(lua, 2);
@@ -120,6 +114,11 @@ void ShowMetatable(lua_State* lua) {
 }
 
 }  // namespace
+
+int RefuseRawChange(lua_State* lua) {
+  lua_pushliteral(lua, "Attempt to modify a readonly table");
+  return lua_error(lua);
+}
 
 bool PushReal(lua_State* lua, int index) {
   if (lua_getmetatable(lua, index) == 0) return false;

@@ -9,6 +9,9 @@
 
 namespace respite {
 
+// Raises the error of a change that gets round an assignment. Redis: it tells no line.
+int RefuseRawChange(lua_State* lua);
+
 // Replaces the table on top of the stack by a read-only one in front of it.
 void MakeReadOnly(lua_State* lua);
 

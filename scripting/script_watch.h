@@ -24,14 +24,15 @@ class ScriptWatch {
 
   // A script begins and ends. Cost: a few stores; the first one after a rest pays two system calls.
   void Begin(lua_State* lua) {
-    ++runs_;
+    runs_.store(runs_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     in_force_.store(this, std::memory_order_relaxed);
     running_.store(lua, std::memory_order_relaxed);
     if (!ticking_) Start();
   }
   void End() {
     in_force_.store(nullptr, std::memory_order_relaxed);
-    lua_State* lua = running_.exchange(nullptr, std::memory_order_relaxed);
+    lua_State* lua = running_.load(std::memory_order_relaxed);
+    running_.store(nullptr, std::memory_order_relaxed);
     if (lua_gethook(lua) != nullptr) lua_sethook(lua, nullptr, 0, 0);
   }
   // To be called now and then, a few times a second at most: stops the timer when no script ran since the last call.

@@ -83,7 +83,7 @@ Bytes ScriptRunner::ReplyBytes() {
 void ScriptRunner::CheckCommand(const Command* command, std::span<const Bytes> words) const {
   if (command == nullptr || (command->IsContainer() && words.size() < 2)) throw Refusal{refusals::kUnknownInScript};
   if (!command->FitsArity(words.size())) throw Refusal{refusals::kWrongArityInScript};
-  if (command->Is(kNoScript)) throw Refusal{refusals::kNotInScript};
+  if (command->Is(kNoScript) && !server_.debug().any_command_in_scripts) throw Refusal{refusals::kNotInScript};
   if (command->Is(kWrite) || command->Is(kMayReplicate)) CheckWrite(*command);
   const bool may_use_memory = (current_->request->flags & kScriptAllowOom) != 0 || current_->has_written;
   if (command->Is(kDenyOom) && current_->is_over_memory && !may_use_memory) throw Refusal{refusals::kOutOfMemory};

@@ -74,6 +74,11 @@ void SetActiveExpire(Call& call) {
   call.reply.Ok();
 }
 
+void AllowAnyInScripts(Call& call) {
+  call.server.debug().any_command_in_scripts = LeadingInteger(call.args.Next()) != 0;
+  call.reply.Ok();
+}
+
 void PauseCron(Call& call) {
   call.server.debug().pause_cron = LeadingInteger(call.args.Next()) != 0;
   call.reply.Ok();
@@ -337,6 +342,8 @@ void Help(Call& call) {
                    "    Crashes with a bad memory access.",
                    "SET-ACTIVE-EXPIRE <0|1>",
                    "    0 leaves expired keys alone until somebody asks for them.",
+                   "SET-DISABLE-DENY-SCRIPTS <0|1>",
+                   "    1 lets scripts call every command, those that are none of their business included.",
                    "SET-SKIP-CHECKSUM-VALIDATION <0|1>",
                    "    1 lets RESTORE take payloads with a wrong checksum.",
                    "SLEEP <seconds>",
@@ -376,6 +383,7 @@ constexpr std::array kRows = {
     Row{"restart", 2, kAnyNumber, Restart},
     Row{"segfault", 2, kAnyNumber, Segfault},
     Row{"set-active-expire", 3, 3, SetActiveExpire},
+    Row{"set-disable-deny-scripts", 3, 3, AllowAnyInScripts},
     Row{"set-skip-checksum-validation", 3, 3, SkipChecksum},
     Row{"sleep", 3, 3, Sleep},
     Row{"stringmatch-test", 2, 2, StringMatchTest},

@@ -230,8 +230,8 @@ void SortKey(Call& call, MayStore may_store) {
   const Bytes key = call.args.Next();
   SortOptions options = ParseSortOptions(call.args, may_store);
   const SortSource source(call, key);
-  if (!options.sorts && source.IsSet() && options.destination) {
-    // Redis: the order of a set is that of nobody; what is stored must be the same on every server.
+  if (!options.sorts && source.IsSet() && (options.destination || call.session.IsScript())) {
+    // Redis: the order of a set is that of nobody; what is stored, or a script sees, must be the same on every server.
     options.sorts = true;
     options.by_text = true;
     options.by.reset();

@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
                            [](Reply& r) {
                              r.BulkArray(std::vector<std::string>{"a", ""});
                            },
-                           "*2\r\n$1\r\na\r\n$0\r\n\r\n", "*2\r\n$1\r\na\r\n$0\r\n\r\n"},
+                           "*2\r\n$1\r\na\r\n$0\r\n\r\n", "*2\r\n$1\r\na\r\n$0\r\n\r\n"}),
     [](const auto& sample) { return std::string(sample.param.name); });
 
 TEST_P(ReplyGolden, Resp2) { EXPECT_EQ(Written(RespVersion::kResp2, GetParam().write), GetParam().resp2); }
