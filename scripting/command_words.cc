@@ -7,10 +7,10 @@
 namespace respite {
 
 void CommandWords::Start(size_t count) {
-  words_.clear();
-  words_.reserve(count);
-  used_numbers_ = 0;
-  if (numbers_.size() < count) numbers_.resize(count);
+  count_ = used_numbers_ = 0;
+  if (words_.size() >= count) return;
+  words_.resize(count);
+  numbers_.resize(count);
 }
 
 void CommandWords::Add(double number) {
@@ -23,7 +23,7 @@ void CommandWords::Add(double number) {
   } else {
     text = ShortDoubleText(number);
   }
-  words_.push_back(text);
+  Add(Bytes(text));
 }
 
 }  // namespace respite

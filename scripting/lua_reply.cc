@@ -28,12 +28,12 @@ void WrapTop(lua_State* lua, const char* name) {
   lua_setfield(lua, -2, name);
 }
 
+// A function that Lua calls has room for a few values; what holds others asks for more.
 class ReplyPusher {
  public:
   ReplyPusher(lua_State* lua, Bytes reply) : lua_(lua), reader_(reply) {}
 
   void PushOne() {
-    luaL_checkstack(lua_, 6, "reply");
     const ReplyPart part = reader_.Next();
     switch (part.kind) {
       case ':':
@@ -69,6 +69,8 @@ class ReplyPusher {
   }
 
  private:
+  static constexpr int kSlotsPerLevel = 8;
+
   void PushStatus(Bytes text) {
     lua_createtable(lua_, 0, 1);
     SetText(lua_, "ok", text);
@@ -82,6 +84,7 @@ class ReplyPusher {
   }
 
   void PushArray(int64_t count) {
+    luaL_checkstack(lua_, kSlotsPerLevel, "reply");
     lua_createtable(lua_, static_cast<int>(count), 0);
     for (int64_t i = 1; i <= count; ++i) {
       PushOne();
@@ -90,6 +93,7 @@ class ReplyPusher {
   }
 
   void PushMap(int64_t pairs) {
+    luaL_checkstack(lua_, kSlotsPerLevel, "reply");
     lua_createtable(lua_, 0, static_cast<int>(pairs));
     for (int64_t i = 0; i < pairs; ++i) {
       PushOne();
@@ -100,6 +104,7 @@ class ReplyPusher {
   }
 
   void PushSet(int64_t count) {
+    luaL_checkstack(lua_, kSlotsPerLevel, "reply");
     lua_createtable(lua_, 0, static_cast<int>(count));
     for (int64_t i = 0; i < count; ++i) {
       PushOne();
