@@ -1,6 +1,7 @@
 // Source text of 5.1 for the compiler of 5.4. Two things mean something else: an escape sequence in a string that 5.1
 // does not know is just the character (so `\.`, but also `\x`), and a function with `...` that does not use it finds
 // its arguments in the table `arg`.
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -24,10 +25,7 @@ class Adapter {
 
   std::string Adapt() && {
     while (place_ < source_.size()) CopyToken();
-    for (auto insertion = insertions_.rbegin(); insertion != insertions_.rend(); ++insertion) {
-      text_.insert(*insertion, kArgTable);
-    }
-    return std::move(text_);
+    return insertions_.empty() ? std::move(text_) : WithArgTables();
   }
 
  private:
@@ -60,11 +58,7 @@ class Adapter {
   }
 
   void CopyDots() {
-    for (size_t i = blocks_.size(); i-- > 0;) {
-      if (blocks_[i].body == 0) continue;
-      blocks_[i].has_arg_table = false;
-      break;
-    }
+    if (!functions_.empty()) blocks_[functions_.back()].has_arg_table = false;
     Copy(3);
   }
 
@@ -120,47 +114,64 @@ class Adapter {
     if (word == "function") return CopyParameters();
     if (word == "if" || word == "do") blocks_.emplace_back();
     if (word == "end") CloseBlock();
-    if (word == "arg") {
-      for (Block& block : blocks_) block.uses_arg = true;
-    }
+    if (word == "arg") NoteArg();
+  }
+
+  // All functions around it use it. Those around one that does are marked already.
+  void NoteArg() {
+    for (auto block = blocks_.rbegin(); block != blocks_.rend() && !block->uses_arg; ++block) block->uses_arg = true;
   }
 
   // Behind `function`: its name and parameters.
   void CopyParameters() {
-    const size_t end = source_.find(')', place_);
+    const size_t end = has_parentheses_ ? source_.find(')', place_) : Bytes::npos;
     Block block;
-    if (end != Bytes::npos) {
+    has_parentheses_ = end != Bytes::npos;
+    if (has_parentheses_) {
       Bytes parameters = source_.substr(place_, end - place_);
       while (!parameters.empty() && IsSpace(parameters.back())) parameters.remove_suffix(1);
       block.has_arg_table = parameters.ends_with("...");
       Copy(end + 1 - place_);
     }
     block.body = text_.size();
+    functions_.push_back(blocks_.size());
     blocks_.push_back(block);
   }
 
   void CloseBlock() {
     if (blocks_.empty()) return;
     const Block& block = blocks_.back();
-    if (block.has_arg_table && block.uses_arg) AddInsertion(block.body);
+    if (block.has_arg_table && block.uses_arg) insertions_.push_back(block.body);
+    if (block.body != 0) functions_.pop_back();
     blocks_.pop_back();
   }
 
-  // Kept in the order of places, as inner functions end first.
-  void AddInsertion(size_t place) {
-    insertions_.insert(std::upper_bound(insertions_.begin(), insertions_.end(), place), place);
+  std::string WithArgTables() {
+    std::sort(insertions_.begin(), insertions_.end());  // inner functions end first
+    std::string text;
+    text.reserve(text_.size() + insertions_.size() * kArgTable.size());
+    size_t copied = 0;
+    for (size_t place : insertions_) {
+      text.append(text_, copied, place - copied).append(kArgTable);
+      copied = place;
+    }
+    return text.append(text_, copied);
   }
 
   Bytes source_;
   size_t place_ = 0;
   std::string text_;
   std::vector<Block> blocks_;
-  std::vector<size_t> insertions_;
+  std::vector<size_t> functions_;   // which of the blocks are functions
+  std::vector<size_t> insertions_;  // places in text_ where a function needs its `arg`
+  bool has_parentheses_ = true;     // as far as one knows
 };
 
 bool NeedsAdapter(Bytes source) {
-  return source.starts_with(kBinaryMark) || source.find('\\') != Bytes::npos ||
-         (source.find("arg") != Bytes::npos && source.find("...") != Bytes::npos);
+  for (Bytes newer : {"\\", "//", "<<", ">>", "::", "_ENV"}) {
+    if (source.find(newer) != Bytes::npos) return true;
+  }
+  return source.starts_with(kBinaryMark) || (source.find("arg") != Bytes::npos && source.find("...") != Bytes::npos);
 }
 
 }  // namespace

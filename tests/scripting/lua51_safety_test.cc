@@ -122,10 +122,19 @@ TEST(Lua51Source, KeepsLinesAndEverythingElse) {
   EXPECT_EQ(AdaptSource("x = '\\.\\x41' -- \\.\ny = \"\\'\\d\""), "x = '.x41' -- \\.\ny = \"\\'d\"");
 }
 
+TEST(Lua51Source, TakesNewOperatorsApart) {
+  EXPECT_EQ(AdaptSource("return 7//2, 1<<2, 8>>1, '//' -- <<"), "return 7/ /2, 1< <2, 8> >1, '//' -- <<");
+  EXPECT_EQ(AdaptSource("::a:: local _ENV = a == b, a <= b, a >= b, a:b()"),
+            ": :a: : local _ENV_ = a == b, a <= b, a >= b, a:b()");
+}
+
 TEST(Lua51Source, GivesTheTableArgOnlyToFunctionsThatUseIt) {
   const Bytes with_arg = "local function f( ... ) if x then return arg[1] end end";
   EXPECT_EQ(AdaptSource(with_arg),
             "local function f( ... ) local arg={n=select('#',...),...}; if x then return arg[1] end end");
+  EXPECT_EQ(AdaptSource("function f(...) function g(...) return arg end end"),
+            "function f(...) local arg={n=select('#',...),...}; function g(...) local arg={n=select('#',...),...}; "
+            "return arg end end");
   const Bytes unchanged[] = {"function f(...) return ... , arg end", "return arg, ...",
                              "function f(...) end return arg", "function f(a) return arg end return ...",
                              "function f(...) -- arg\n end"};

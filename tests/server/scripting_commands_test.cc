@@ -192,6 +192,30 @@ TEST_P(ScriptingCommands, ErrorsCountOnce) {
   EXPECT_THAT(commands, testing::ContainsRegex("cmdstat_lpush:calls=1,.*rejected_calls=0,failed_calls=1"));
 }
 
+TEST_P(ScriptingCommands, ReadsAreTheClientsOwn) {
+  if (!IsResp3()) GTEST_SKIP() << "RESP2 gets invalidations over another connection";
+  Run("CLIENT TRACKING ON");
+  Run({"EVAL_RO", "return redis.call('GET', 'read')", "1", "named"});
+  Other("SET named 1");
+  EXPECT_EQ(client().Raw(""), "") << "naming a key is not reading it";
+  Other("SET read 1");
+  EXPECT_EQ(client().Raw(""), ">2\r\n$10\r\ninvalidate\r\n*1\r\n$4\r\nread\r\n");
+}
+
+TEST_P(ScriptingCommands, WhatTakesTooMuchMemoryEndsAndLeavesTheServerAsItWas) {
+  EXPECT_THAT(Eval("return #string.rep('x', 2^31)"), ErrorStartsWith("ERR "));
+  EXPECT_THAT(Eval("local t = {} t[1] = t return t"), AnyReply());
+  EXPECT_THAT(Eval("local function f() return f() + 1 end return f()"), ErrorStartsWith("ERR "));
+  EXPECT_THAT(Eval("return redis.call('INCR', 'k')"), Int(1));
+  EXPECT_LT(server()->script_cache().EngineBytes(), size_t{64} << 20);
+}
+
+TEST_P(ScriptingCommands, ErrorsThatSayNothingAreErrors) {
+  for (const char* error : {"{}", "{err={}}", "{1}", "setmetatable({}, {__tostring = error})", "redis", "_G"}) {
+    EXPECT_THAT(Eval("error(" + std::string(error) + ")"), ErrorStartsWith("ERR unknown error script: ")) << error;
+  }
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Scripts that take long. Each look at the clock finds it 1 ms later.
 
