@@ -124,7 +124,8 @@ double Remainder(double a, double b) { return a - RoundedDown(a / b) * b; }
 
 // A table keeps integral keys as integers, and finds a key to go on from only in that form.
 int TableNext(lua_State* lua, void* table, Value* key) {
-  if (key->tag == kFloatTag && std::fabs(key->number) < kTwoTo63 && std::trunc(key->number) == key->number) {
+  const bool fits = key->tag == kFloatTag && key->number >= -kTwoTo63 && key->number < kTwoTo63;
+  if (fits && std::trunc(key->number) == key->number) {
     key->integer = static_cast<lua_Integer>(key->number);
     key->tag = kIntegerTag;
   }
