@@ -72,7 +72,7 @@ Executor::Outcome Executor::Execute(Session& session, const Command* command, st
   SendDeferredPushes(session);
   last_us_ = server_.clock().MonotonicUs();
   KeepBooks(run, started_us, succeeded);
-  server_.waiting().ServeReady();
+  if (!server_.scripts().Busy()) server_.waiting().ServeReady();  // else when the script has ended
   return Outcome::kDone;
 }
 

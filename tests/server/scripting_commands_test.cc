@@ -275,6 +275,18 @@ TEST_P(SlowScripts, LeaveTransactionsOfOthersWhole) {
   EXPECT_THAT(replies()[2], ErrorStartsWith("EXECABORT Transaction discarded because of: BUSY "));
 }
 
+TEST_P(SlowScripts, ServeNobodyWhoWaitsForWhatTheyTakeBack) {
+  TestClient waiter(server());
+  waiter.Send("BLPOP l 0");
+  EXPECT_THAT(EvalWhile("redis.call('LPUSH', 'l', 'x') for i = 1, 3000000 do end return redis.call('LPOP', 'l')",
+                        {"MULTI", "DISCARD"}),
+              Bulk("x"));
+  EXPECT_THAT(replies(), ElementsAre(Ok(), Ok()));
+  EXPECT_EQ(waiter.Raw(""), "");
+  Run("LPUSH l y");
+  EXPECT_EQ(waiter.Raw(""), "*2\r\n$1\r\nl\r\n$1\r\ny\r\n");
+}
+
 TEST_P(SlowScripts, EndWithTheServerAndLeaveNoHalfOfTheirEffects) {
   SkipReplayCheck("the server stops in the middle of a Unit");
   EXPECT_THAT(EvalWhile("redis.call('SET', 'k', 1) while true do end", {"SHUTDOWN", "SHUTDOWN NOSAVE"}),
