@@ -204,7 +204,6 @@ TEST_P(ScriptingCommands, ReadsAreTheClientsOwn) {
 
 TEST_P(ScriptingCommands, WhatTakesTooMuchMemoryEndsAndLeavesTheServerAsItWas) {
   EXPECT_THAT(Eval("return #string.rep('x', 2^31)"), ErrorStartsWith("ERR "));
-  EXPECT_THAT(Eval("local t = {} t[1] = t return t"), AnyReply());
   EXPECT_THAT(Eval("local function f() return f() + 1 end return f()"), ErrorStartsWith("ERR "));
   EXPECT_THAT(Eval("return redis.call('INCR', 'k')"), Int(1));
   EXPECT_LT(server()->script_cache().EngineBytes(), size_t{64} << 20);
@@ -257,7 +256,7 @@ TEST_P(SlowScripts, CannotCatchTheirDeath) {
 }
 
 TEST_P(SlowScripts, ThatHaveWrittenAreNotKilled) {
-  EXPECT_THAT(EvalWhile("redis.call('SET', 'k', 1) for i = 1, 10000000 do end return 5", {"SCRIPT KILL"}), Int(5));
+  EXPECT_THAT(EvalWhile("redis.call('SET', 'k', 1) for i = 1, 30000000 do end return 5", {"SCRIPT KILL"}), Int(5));
   EXPECT_THAT(replies(), ElementsAre(Error(refusals::kScriptHasWritten)));
 }
 
@@ -278,13 +277,13 @@ TEST_P(SlowScripts, LeaveTransactionsOfOthersWhole) {
 TEST_P(SlowScripts, ServeNobodyWhoWaitsForWhatTheyTakeBack) {
   TestClient waiter(server());
   waiter.Send("BLPOP l 0");
-  EXPECT_THAT(EvalWhile("redis.call('LPUSH', 'l', 'x') for i = 1, 3000000 do end return redis.call('LPOP', 'l')",
+  EXPECT_THAT(EvalWhile("redis.call('LPUSH', 'l', 'x') for i = 1, 30000000 do end return redis.call('LPOP', 'l')",
                         {"MULTI", "DISCARD"}),
               Bulk("x"));
   EXPECT_THAT(replies(), ElementsAre(Ok(), Ok()));
-  EXPECT_EQ(waiter.Raw(""), "");
+  EXPECT_THAT(waiter.Read(), NoReply());
   Run("LPUSH l y");
-  EXPECT_EQ(waiter.Raw(""), "*2\r\n$1\r\nl\r\n$1\r\ny\r\n");
+  EXPECT_THAT(waiter.Read(), ArrayOf(Bulk("l"), Bulk("y")));
 }
 
 TEST_P(SlowScripts, EndWithTheServerAndLeaveNoHalfOfTheirEffects) {
@@ -298,7 +297,7 @@ TEST_P(SlowScripts, EndWithTheServerAndLeaveNoHalfOfTheirEffects) {
 
 TEST_P(SlowScripts, MayTakeForeverWhereNothingBoundsThem) {
   Run("CONFIG SET busy-reply-threshold 0");
-  EXPECT_THAT(EvalWhile("for i = 1, 3000000 do end return 5", {"SCRIPT KILL"}), Int(5));
+  EXPECT_THAT(EvalWhile("for i = 1, 30000000 do end return 5", {"SCRIPT KILL"}), Int(5));
   EXPECT_THAT(replies(), IsEmpty());
 }
 
