@@ -99,9 +99,28 @@ int Unpack(lua_State* lua) {
   return static_cast<int>(count);
 }
 
+// Whether the function that asks was called on behalf of an error of a hook.
+bool IsHookCalling(lua_State* lua) {
+  lua_Debug self;
+  if (lua_getstack(lua, 0, &self) == 0 || lua_getinfo(lua, "n", &self) == 0) return false;
+  return Bytes(self.namewhat) == "hook";
+}
+
+// Upvalue 1 is the handler of the script. An error that a hook raises, which ends the script, does not reach it: hooks
+// are off until that error is caught, so nothing could stop a handler that takes long.
+int HandleError(lua_State* lua) {
+  lua_settop(lua, 1);
+  if (IsHookCalling(lua)) return 1;
+  lua_pushvalue(lua, lua_upvalueindex(1));
+  lua_insert(lua, 1);
+  lua_call(lua, 1, 1);
+  return 1;
+}
+
 int Xpcall(lua_State* lua) {
   luaL_checkany(lua, 2);
   lua_settop(lua, 2);
+  lua_pushcclosure(lua, HandleError, 1);
   lua_insert(lua, 1);
   const int status = lua_pcall(lua, 0, LUA_MULTRET, 1);
   lua_pushboolean(lua, status == LUA_OK);

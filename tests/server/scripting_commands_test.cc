@@ -253,6 +253,7 @@ TEST_P(SlowScripts, CannotCatchTheirDeath) {
   EXPECT_THAT(EvalWhile("local run = coroutine.wrap(function() while true do end end) while true do pcall(run) end",
                         {"SCRIPT KILL"}),
               ErrorStartsWith(kKilled));
+  EXPECT_THAT(EvalWhile("xpcall(error, function() while true do end end)", {"SCRIPT KILL"}), ErrorStartsWith(kKilled));
 }
 
 TEST_P(SlowScripts, ThatHaveWrittenAreNotKilled) {
