@@ -119,6 +119,7 @@ void TestServer::RunCronFor(int64_t elapsed_ms) {
 }
 
 void TestServer::EndTurn() {
+  if (server_->scripts().Busy()) return server_->EndTurnBesides();  // somebody is served in the middle of a Turn
   server_->EndTurn();
   while (!tasks_.empty()) {
     auto task = std::move(tasks_.front());
