@@ -1,6 +1,7 @@
 // Source text of 5.1 for the compiler of 5.4. Two things mean something else: an escape sequence in a string that 5.1
 // does not know is just the character (so `\.`, but also `\x`), and a function with `...` that does not use it finds
 // its arguments in the table `arg`.
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -14,20 +15,18 @@ constexpr char kBinaryMark = '\x1b';
 
 constexpr bool IsNameChar(char c) { return IsDigit(c) || c == '_' || (LowerChar(c) >= 'a' && LowerChar(c) <= 'z'); }
 
-// Goes through a chunk token by token. The text is not checked: whatever is wrong with it, the compiler will say.
+// Goes through a chunk token by token; linear, since nothing can stop it. The text is not checked: whatever is wrong
+// with it, the compiler will say.
 class Adapter {
  public:
-  explicit Adapter(Bytes source) : source_(source) {
+  explicit Adapter(Bytes source) : source_(source), last_parenthesis_(source.rfind(')') + 1) {
     // 5.4 takes this for bytecode only where it starts the text.
     if (source.starts_with(kBinaryMark)) text_.push_back(' ');
   }
 
   std::string Adapt() && {
     while (place_ < source_.size()) CopyToken();
-    for (auto insertion = insertions_.rbegin(); insertion != insertions_.rend(); ++insertion) {
-      text_.insert(*insertion, kArgTable);
-    }
-    return std::move(text_);
+    return insertions_.empty() ? std::move(text_) : WithArgTables();
   }
 
  private:
@@ -36,8 +35,8 @@ class Adapter {
   // What an `end` will close.
   struct Block {
     bool has_arg_table = false;  // a function with `...` that is not used so far
-    bool uses_arg = false;
-    size_t body = 0;  // where it starts in text_
+    size_t arg_words = 0;        // that stand before it
+    size_t body = 0;             // where a function's starts in text_; 0: it is no function
   };
 
   char At(size_t ahead) const { return place_ + ahead < source_.size() ? source_[place_ + ahead] : '\0'; }
@@ -60,11 +59,7 @@ class Adapter {
   }
 
   void CopyDots() {
-    for (size_t i = blocks_.size(); i-- > 0;) {
-      if (blocks_[i].body == 0) continue;
-      blocks_[i].has_arg_table = false;
-      break;
-    }
+    if (!functions_.empty()) blocks_[functions_.back()].has_arg_table = false;
     Copy(3);
   }
 
@@ -120,15 +115,13 @@ class Adapter {
     if (word == "function") return CopyParameters();
     if (word == "if" || word == "do") blocks_.emplace_back();
     if (word == "end") CloseBlock();
-    if (word == "arg") {
-      for (Block& block : blocks_) block.uses_arg = true;
-    }
+    if (word == "arg") ++arg_words_;
   }
 
   // Behind `function`: its name and parameters.
   void CopyParameters() {
-    const size_t end = source_.find(')', place_);
-    Block block;
+    const size_t end = place_ < last_parenthesis_ ? source_.find(')', place_) : Bytes::npos;
+    Block block{.arg_words = arg_words_};
     if (end != Bytes::npos) {
       Bytes parameters = source_.substr(place_, end - place_);
       while (!parameters.empty() && IsSpace(parameters.back())) parameters.remove_suffix(1);
@@ -136,26 +129,38 @@ class Adapter {
       Copy(end + 1 - place_);
     }
     block.body = text_.size();
+    functions_.push_back(blocks_.size());
     blocks_.push_back(block);
   }
 
   void CloseBlock() {
     if (blocks_.empty()) return;
     const Block& block = blocks_.back();
-    if (block.has_arg_table && block.uses_arg) AddInsertion(block.body);
+    if (block.has_arg_table && arg_words_ > block.arg_words) insertions_.push_back(block.body);
+    if (block.body != 0) functions_.pop_back();
     blocks_.pop_back();
   }
 
-  // Kept in the order of places, as inner functions end first.
-  void AddInsertion(size_t place) {
-    insertions_.insert(std::upper_bound(insertions_.begin(), insertions_.end(), place), place);
+  std::string WithArgTables() {
+    std::sort(insertions_.begin(), insertions_.end());  // inner functions end first
+    std::string whole;
+    whole.reserve(text_.size() + insertions_.size() * kArgTable.size());
+    size_t copied = 0;
+    for (const size_t place : insertions_) {
+      whole.append(text_, copied, place - copied).append(kArgTable);
+      copied = place;
+    }
+    return whole.append(text_, copied);
   }
 
   Bytes source_;
   size_t place_ = 0;
   std::string text_;
   std::vector<Block> blocks_;
+  std::vector<size_t> functions_;  // those of the blocks that are functions
+  size_t arg_words_ = 0;           // so far
   std::vector<size_t> insertions_;
+  size_t last_parenthesis_;  // behind it, or 0
 };
 
 bool NeedsAdapter(Bytes source) {
