@@ -141,5 +141,22 @@ TEST(Lua51Source, GivesTheTableArgOnlyToFunctionsThatUseIt) {
   for (const Bytes source : unchanged) EXPECT_EQ(AdaptSource(source), source);
 }
 
+// Nothing could stop it: the time has to grow with the text, not with its square (which would be minutes here).
+TEST(Lua51Source, IsReadInLinearTime) {
+  const auto repeated = [](Bytes text) {
+    std::string all;
+    for (int i = 0; i < 300'000; ++i) all += text;
+    return all;
+  };
+  const std::string nested = repeated("do ") + repeated("arg ") + repeated("... ");
+  EXPECT_EQ(AdaptSource(nested), nested);
+  const std::string unfinished = repeated("function ") + "arg ...";
+  EXPECT_EQ(AdaptSource(unfinished), unfinished);
+  EXPECT_EQ(AdaptSource(repeated("function f(...) return arg end ")),
+            repeated("function f(...) local arg={n=select('#',...),...}; return arg end "));
+  const std::string inside = repeated("function(...) ") + repeated("end ") + "arg";
+  EXPECT_EQ(AdaptSource(inside), inside);
+}
+
 }  // namespace
 }  // namespace respite
