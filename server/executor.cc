@@ -41,7 +41,9 @@ Executor::Outcome Executor::Execute(Session& session, const Command* command, st
     if (session.closing) return Outcome::kDone;  // those messages were too much for it
     flags = EffectiveFlags(server_, session, *command, words);
     PassGates({server_, session, *command, flags, words});
-    if (!session.monitor && server_.pause().Holds(flags)) return Outcome::kPostponed;
+    // While a script is late no pause ends: what may end the script must not wait for it.
+    const bool is_paused = server_.pause().Holds(flags) && !server_.scripts().Busy();
+    if (!session.monitor && is_paused) return Outcome::kPostponed;
   } catch (const Refusal& refusal) {
     Reject(session, command, refusal);
     // Redis: so that monitors see where the transaction ends.
