@@ -63,6 +63,8 @@ class ReplyPusher {
         return PushMap(part.value);
       case '~':
         return PushSet(part.value);
+      case '|':
+        return PushBehindAttributes(part.value);
       default:
         lua_pushnil(lua_);
     }
@@ -112,6 +114,15 @@ class ReplyPusher {
       SetPair();
     }
     WrapTop(lua_, "set");
+  }
+
+  // Redis: scripts see nothing of attributes.
+  void PushBehindAttributes(int64_t pairs) {
+    for (int64_t i = 0; i < 2 * pairs; ++i) {
+      PushOne();
+      lua_pop(lua_, 1);
+    }
+    PushOne();
   }
 
   // A table has no place for the key nil.

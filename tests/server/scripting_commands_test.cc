@@ -12,7 +12,8 @@ using testing::Not;
 
 class ScriptingCommands : public CommandTest {
  protected:
-  explicit ScriptingCommands(std::vector<std::string> directives = {}) : CommandTest(std::move(directives)) {}
+  explicit ScriptingCommands(std::vector<std::string> directives = {"enable-debug-command yes"})
+      : CommandTest(std::move(directives)) {}
 
   TestReply Eval(Bytes script) { return Run({"EVAL", script, "0"}); }
   TestReply Eval(Bytes script, std::initializer_list<Bytes> keys, std::initializer_list<Bytes> args = {}) {
@@ -124,6 +125,15 @@ TEST_P(ScriptingCommands, NotEveryCommandIsAllowed) {
   EXPECT_THAT(Eval("return redis.pcall('SUBSCRIBE', 'x')"), Error(refusals::kNotInScript));
   EXPECT_THAT(Eval("return redis.pcall('NOSUCH')"), Error(refusals::kUnknownInScript));
   EXPECT_THAT(Eval("return redis.pcall('GET')"), Error(refusals::kWrongArityInScript));
+}
+
+TEST_P(ScriptingCommands, DebugMayAllowAnyCommand) {
+  constexpr char kScript[] = "redis.setresp(3) return redis.call('DEBUG', 'PROTOCOL', 'attrib')";
+  EXPECT_THAT(Eval(kScript), ErrorStartsWith(refusals::kNotInScript));
+  Run("DEBUG SET-DISABLE-DENY-SCRIPTS 1");
+  EXPECT_THAT(Eval(kScript), Bulk("Some real reply following the attribute")) << "attributes are stepped over";
+  Run("DEBUG SET-DISABLE-DENY-SCRIPTS 0");
+  EXPECT_THAT(Eval(kScript), ErrorStartsWith(refusals::kNotInScript));
 }
 
 TEST_P(ScriptingCommands, NothingWaits) {
