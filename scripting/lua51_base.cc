@@ -1,8 +1,8 @@
 // The functions that 5.1 has as globals. Those whose meaning has not changed since are taken from 5.4.
 #include <cstdlib>
 
+#include "scripting/lib_support.h"
 #include "scripting/lua51.h"
-#include "scripting/lua51_numbers.h"
 #include "scripting/lua51_support.h"
 
 namespace respite::lua51 {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/bytes.h"
+#include "scripting/lib_support.h"
 #include "scripting/lua51_internals.h"
-#include "scripting/lua51_numbers.h"
 
 namespace respite::lua51 {
 
@@ -126,7 +126,8 @@ struct Rewording {
 
 // How luaL_tolstring makes text of a number.
 const char* PushNumberText(lua_State* lua, va_list arguments) {
-  const NumberText text(va_arg(arguments, lua_Number));
+  const PrintedNumber printed(va_arg(arguments, lua_Number));
+  const Bytes text = printed;
   return lua_pushlstring(lua, text.data(), text.size());
 }
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include "scripting/lua51_numbers.h"
+#include "scripting/lib_support.h"
 #include "scripting/lua51_support.h"
 
 namespace respite::lua51 {
@@ -20,14 +20,6 @@ struct Conversion {
   char letter;
   bool has_precision;
 };
-
-// 64 bits of the number as unsigned conversions take it.
-uint64_t ToUnsigned(lua_Number number) {
-  constexpr lua_Number kTwoTo63 = 9223372036854775808.0;
-  if (!(number >= kTwoTo63)) return static_cast<uint64_t>(ToIntegerAs51(number));
-  const lua_Number rest = number - kTwoTo63;
-  return static_cast<uint64_t>(ToIntegerAs51(rest)) ^ uint64_t { 1 } << 63;
-}
 
 template <typename Value>
 void AddPrinted(luaL_Buffer& result, const std::string& format, Value value) {
@@ -63,16 +55,17 @@ void AddArgument(lua_State* lua, luaL_Buffer& result, const Conversion& conversi
   switch (conversion.letter) {
     case 'c':
       return AddPrinted(result, conversion.flags + 'c',
-                        static_cast<int>(ToIntegerAs51(luaL_checknumber(lua, argument))));
+                        static_cast<int>(TruncatedInteger(luaL_checknumber(lua, argument))));
     case 'd':
     case 'i':
-      return AddPrinted(result, integer_flags, static_cast<long long>(ToIntegerAs51(luaL_checknumber(lua, argument))));
+      return AddPrinted(result, integer_flags,
+                        static_cast<long long>(TruncatedInteger(luaL_checknumber(lua, argument))));
     case 'o':
     case 'u':
     case 'x':
     case 'X':
       return AddPrinted(result, integer_flags,
-                        static_cast<unsigned long long>(ToUnsigned(luaL_checknumber(lua, argument))));
+                        static_cast<unsigned long long>(TruncatedUnsigned(luaL_checknumber(lua, argument))));
     case 'e':
     case 'E':
     case 'f':

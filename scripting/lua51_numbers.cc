@@ -1,23 +1,19 @@
 // Numbers of Lua 5.1 inside Lua 5.4: every number that a script can make or see is a double. Numerals, numbers read
 // from text, results of libraries and keys that `next` gives are floats; how they are written is always "%.14g". Only
 // the operator # still gives an integer, which behaves as the double it equals.
-#include "scripting/lua51_numbers.h"
 
-#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #include "base/bytes.h"
+#include "scripting/lib_support.h"
 #include "scripting/lua51_internals.h"
 
 namespace respite {
 namespace lua51 {
 namespace {
 
-// Below this, "%.14g" writes an integral number in full.
-constexpr lua_Number kPlainLimit = 1e14;
 constexpr lua_Number kTwoTo63 = 9223372036854775808.0;
 constexpr int kMaxSimpleDigits = 15;
 
@@ -108,7 +104,8 @@ size_t TextToNumber(const char* text, Value* value) {
 
 void NumberToText(lua_State* lua, Value* value) {
   const lua_Number number = value->tag == kFloatTag ? value->number : static_cast<lua_Number>(value->integer);
-  NumberText text(number);
+  const PrintedNumber printed(number);
+  const Bytes text = printed;
   value->object = NewString(lua, text.data(), text.size());
   value->tag = kShortStringTag;
 }
@@ -116,7 +113,7 @@ void NumberToText(lua_State* lua, Value* value) {
 void PushInteger(lua_State* lua, lua_Integer integer) { lua_pushnumber(lua, static_cast<lua_Number>(integer)); }
 
 lua_Integer ToInteger(lua_State* lua, int index, int* is_number) {
-  return ToIntegerAs51(lua_tonumberx(lua, index, is_number));
+  return TruncatedInteger(lua_tonumberx(lua, index, is_number));
 }
 
 // The operator %: 5.1 computes with the rounded quotient, so that 1 % 0.1 is 0 there.
@@ -159,21 +156,5 @@ void OperandError(lua_State* lua, const Value* a, const Value* b, const char* me
 
 }  // extern "C"
 }  // namespace lua51
-
-lua_Integer ToIntegerAs51(lua_Number number) {
-  constexpr lua_Number kLimit = lua51::kTwoTo63;
-  return number >= -kLimit && number < kLimit ? static_cast<lua_Integer>(number) : LUA_MININTEGER;
-}
-
-NumberText::NumberText(lua_Number number) {
-  const bool is_plain =
-      std::fabs(number) < lua51::kPlainLimit && std::trunc(number) == number && (number != 0 || !std::signbit(number));
-  if (is_plain) {
-    size_ =
-        static_cast<size_t>(std::to_chars(text_, text_ + sizeof(text_), static_cast<lua_Integer>(number)).ptr - text_);
-  } else {
-    size_ = static_cast<size_t>(std::snprintf(text_, sizeof(text_), "%.14g", number));
-  }
-}
 
 }  // namespace respite

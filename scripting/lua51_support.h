@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/bytes.h"
+#include "scripting/lib_support.h"
 #include "scripting/lua_api.h"
 
 namespace respite::lua51 {
@@ -18,8 +19,6 @@ inline Bytes CheckBytes(lua_State* lua, int argument) {
   const char* text = luaL_checklstring(lua, argument, &size);
   return {text, size};
 }
-
-inline void PushBytes(lua_State* lua, Bytes text) { lua_pushlstring(lua, text.data(), text.size()); }
 
 // How many elements a sequence has, without metamethods.
 inline int RawSize(lua_State* lua, int index) { return static_cast<int>(lua_rawlen(lua, index)); }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "protocol/binary_reply.h"
+#include "scripting/lib_support.h"
 
 namespace respite {
 
@@ -14,10 +15,8 @@ namespace {
 constexpr int kDeepest = 7995;
 constexpr char kTooDeep[] = "ERR reached lua stack limit";
 
-void PushText(lua_State* lua, Bytes text) { lua_pushlstring(lua, text.data(), text.size()); }
-
 void SetText(lua_State* lua, const char* field, Bytes text) {
-  PushText(lua, text);
+  PushBytes(lua, text);
   lua_setfield(lua, -2, field);
 }
 
@@ -39,7 +38,7 @@ class ReplyPusher {
       case ':':
         return lua_pushnumber(lua_, static_cast<lua_Number>(part.value));
       case '$':
-        return PushText(lua_, part.text);
+        return PushBytes(lua_, part.text);
       case '+':
         return PushStatus(part.text);
       case '-':
@@ -55,7 +54,7 @@ class ReplyPusher {
         lua_pushnumber(lua_, part.Number());
         return WrapTop(lua_, "double");
       case '(':
-        PushText(lua_, part.text);
+        PushBytes(lua_, part.text);
         return WrapTop(lua_, "big_number");
       case '=':
         return PushVerbatim(part.text);
@@ -135,12 +134,6 @@ class ReplyPusher {
   BinaryReplyReader reader_;
 };
 
-// An integer of a number: cut; what no integer can hold is the smallest, as the processor of most says.
-int64_t Cut(lua_Number number) {
-  constexpr lua_Number kLimit = 9223372036854775808.0;
-  return number >= -kLimit && number < kLimit ? static_cast<int64_t>(number) : INT64_MIN;
-}
-
 std::string OneLine(Bytes text) {
   std::string line(text);
   for (char& c : line) {
@@ -170,7 +163,7 @@ class ReplyWriter {
       case LUA_TSTRING:
         return reply_.Bulk(TextAt(lua_, -1));
       case LUA_TNUMBER:
-        return reply_.Integer(Cut(lua_tonumber(lua_, -1)));
+        return reply_.Integer(TruncatedInteger(lua_tonumber(lua_, -1)));
       case LUA_TBOOLEAN:
         return WriteBool(lua_toboolean(lua_, -1) != 0);
       case LUA_TTABLE:

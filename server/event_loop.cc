@@ -77,14 +77,16 @@ void EventLoop::WakeAt(int64_t monotonic_ms) {
 
 // The Turn that is under way keeps its Pump and what it has read: this one gets others.
 bool EventLoop::ServeBesides() {
-  auto pump = std::exchange(pump_, std::make_unique<Pump>(server_));
-  auto scratch = std::exchange(scratch_, std::vector<char>(kScratchBytes));
+  if (other_pump_ == nullptr) other_pump_ = std::make_unique<Pump>(server_);
+  other_scratch_.resize(kScratchBytes);
+  pump_.swap(other_pump_);
+  scratch_.swap(other_scratch_);
   poller_.ServeBesides();
   for (int i = 0; i < kHandlersPerTurn && !stopped_ && asio_->context.poll_one() != 0; ++i) {
   }
   server_.EndTurnBesides();
-  pump_ = std::move(pump);
-  scratch_ = std::move(scratch);
+  pump_.swap(other_pump_);
+  scratch_.swap(other_scratch_);
   return !stopped_;
 }
 

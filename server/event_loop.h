@@ -54,6 +54,9 @@ class EventLoop final : public Host {
   SocketPoller poller_;
   std::vector<std::function<void()>> posted_;  // for the next Turn; may own connections, so it goes before asio_
   std::vector<char> scratch_;
+  // What ServeBesides has in place of these two; made with its first use.
+  std::unique_ptr<Pump> other_pump_;
+  std::vector<char> other_scratch_;
   bool stopped_ = false;
   int exit_code_ = 0;
 };

@@ -36,9 +36,7 @@ void Transactions(const GateContext& context) {
 void Memory(const GateContext& context) {
   const bool queued = context.session.InTransaction() && !context.command.Spec().skips_queue;
   if ((context.flags & kDenyOom) == 0 && !queued) return;
-  const Settings& settings = context.server.settings();
-  if (settings.maxmemory == 0 || settings.maxmemory_policy != EvictionPolicy::kNoEviction) return;
-  if (context.server.UsedMemory() > settings.maxmemory) throw Refusal{refusals::kOutOfMemory};
+  if (IsOutOfMemory(context.server)) throw Refusal{refusals::kOutOfMemory};
 }
 
 // Under RESP2 replies and messages look alike: a client that waits for messages gets no other replies.
@@ -51,11 +49,8 @@ void SubscribedMode(const GateContext& context) {
   throw refusals::InSubscribedMode(name);
 }
 
-// There are no replicas yet: whoever asks for some gets no write through.
 void Replicas(const GateContext& context) {
-  const Settings& settings = context.server.settings();
-  if (settings.min_replicas_to_write == 0 || settings.min_replicas_max_lag == 0) return;
-  if ((context.flags & kWrite) != 0) throw Refusal{refusals::kNoReplicas};
+  if ((context.flags & kWrite) != 0 && LacksReplicas(context.server)) throw Refusal{refusals::kNoReplicas};
 }
 
 // A script has been running for long: others may do little but end it.
@@ -77,6 +72,17 @@ void PassAll(const GateContext& context) {
 }
 
 }  // namespace
+
+bool IsOutOfMemory(const Server& server) {
+  const Settings& settings = server.settings();
+  return settings.maxmemory != 0 && settings.maxmemory_policy == EvictionPolicy::kNoEviction &&
+         server.UsedMemory() > settings.maxmemory;
+}
+
+bool LacksReplicas(const Server& server) {
+  const Settings& settings = server.settings();
+  return settings.min_replicas_to_write != 0 && settings.min_replicas_max_lag != 0;
+}
 
 void PassGates(const GateContext& context) {
   PassAll<Arity, ProtectedCommand, Authentication, Transactions, Memory, Replicas, SubscribedMode, BusyScript,

@@ -25,6 +25,11 @@ inline uint32_t EffectiveFlags(Server& server, const Session& session, const Com
   return hook == nullptr ? command.flags : hook(server, session, words, command.flags);
 }
 
+// Writes find no room: `maxmemory` is exceeded and nothing is evicted.
+bool IsOutOfMemory(const Server& server);
+// Writes find too few replicas (min-replicas-to-write). There are none yet.
+bool LacksReplicas(const Server& server);
+
 // Throws the refusal of the first gate that is shut. Cost: a few compares when all are open.
 void PassGates(const GateContext& context);
 

@@ -2,10 +2,15 @@
 
 #include <utility>
 
+#include "server/gates.h"
 #include "server/refusals.h"
 #include "server/server.h"
 
 namespace respite {
+
+// What redis.set_repl takes is what the journal understands.
+static_assert(int{kReplicateAof} == int{JournalEntry::kFile} &&
+              int{kReplicateReplicas} == int{JournalEntry::kReplicas});
 
 ScriptRunner::ScriptRunner(Server& server) : server_(server), session_(server.clients().CreateDetached()) {
   session_->reply_form = ReplyForm::kBinary;
@@ -14,13 +19,13 @@ ScriptRunner::ScriptRunner(Server& server) : server_(server), session_(server.cl
 ScriptRunner::~ScriptRunner() = default;
 
 void ScriptRunner::Run(Call& call, const Request& request) {
-  CheckBefore(call, request);
+  if ((request.flags & kScriptUndeclared) == 0) CheckDeclared(request);
   session_->db = call.session.db;
   session_->resp = RespVersion::kResp2;
   session_->no_touch = call.session.no_touch;
   session_->user = call.session.user;
   call.effect.ReplaceByNothing();  // what the script does is recorded command by command
-  current_.emplace(Current{&call, &request, server_.clock().MonotonicMs(), IsOverMemory()});
+  current_.emplace(Current{&call, &request, server_.clock().MonotonicMs(), IsOutOfMemory(server_)});
   std::optional<ScriptFailure> failure = request.kind == Kind::kScript
                                              ? request.engine.RunScript(request.invocation, call.reply)
                                              : request.engine.RunFunction(request.invocation, call.reply);
@@ -32,25 +37,13 @@ void ScriptRunner::Run(Call& call, const Request& request) {
   if (failure) throw Refusal{std::move(failure->text), failure->is_counted};
 }
 
-void ScriptRunner::CheckBefore(const Call& call, const Request& request) const {
-  if ((request.flags & kScriptUndeclared) == 0) CheckDeclared(call, request);
-}
-
 // A script that says what it does is refused before it does anything.
-void ScriptRunner::CheckDeclared(const Call&, const Request& request) const {
+void ScriptRunner::CheckDeclared(const Request& request) const {
   const bool writes = (request.flags & kScriptNoWrites) == 0;
   if (writes && request.access == Access::kReadOnly) throw Refusal{refusals::kWritingScriptReadOnly};
-  const Settings& settings = server_.settings();
-  if (writes && settings.min_replicas_to_write != 0 && settings.min_replicas_max_lag != 0) {
-    throw Refusal{refusals::kNoReplicas};
-  }
-  if (writes && (request.flags & kScriptAllowOom) == 0 && IsOverMemory()) throw Refusal{refusals::kScriptOutOfMemory};
-}
-
-bool ScriptRunner::IsOverMemory() const {
-  const Settings& settings = server_.settings();
-  return settings.maxmemory != 0 && settings.maxmemory_policy == EvictionPolicy::kNoEviction &&
-         server_.UsedMemory() > settings.maxmemory;
+  if (writes && LacksReplicas(server_)) throw Refusal{refusals::kNoReplicas};
+  const bool needs_memory = writes && (request.flags & kScriptAllowOom) == 0;
+  if (needs_memory && IsOutOfMemory(server_)) throw Refusal{refusals::kScriptOutOfMemory};
 }
 
 Bytes ScriptRunner::RunCommand(std::span<const Bytes> words) {
@@ -97,8 +90,7 @@ void ScriptRunner::CheckWrite(const Command& command) const {
   }
   // What has begun is carried through, however things are.
   if (current_->has_written || !command.Is(kWrite)) return;
-  const Settings& settings = server_.settings();
-  if (settings.min_replicas_to_write != 0 && settings.min_replicas_max_lag != 0) throw Refusal{refusals::kNoReplicas};
+  if (LacksReplicas(server_)) throw Refusal{refusals::kNoReplicas};
 }
 
 void ScriptRunner::NoteReads(const Command& command, std::span<const Bytes> words) {

@@ -78,11 +78,9 @@ class ScriptRunner final : public ScriptHost {
     uint8_t replication = kReplicateAll;
   };
 
-  void CheckBefore(const Call& call, const Request& request) const;
-  void CheckDeclared(const Call& call, const Request& request) const;
+  void CheckDeclared(const Request& request) const;
   void CheckCommand(const Command* command, std::span<const Bytes> words) const;
   void CheckWrite(const Command& command) const;
-  bool IsOverMemory() const;
   void NoteReads(const Command& command, std::span<const Bytes> words);
   void ServeOthers();
   Bytes ReplyBytes();

@@ -3,8 +3,8 @@
 
 #include "server/call.h"
 #include "server/commands/db_index.h"
-#include "server/commands/delete_key.h"
 #include "server/commands/families.h"
+#include "server/commands/flush_mode.h"
 #include "server/memory.h"
 #include "server/server.h"
 
@@ -24,14 +24,6 @@ struct DbSize {
   static void Run(Call& call) { call.reply.Integer(static_cast<int64_t>(call.db.Data().Size())); }
 };
 
-Server::FreeMode ParseFlushMode(Call& call) {
-  if (call.args.AtEnd()) return FreeLaterIf(call.server.settings().lazyfree_lazy_user_flush);
-  const bool lazily = call.args.TakeToken("ASYNC");
-  if (!lazily && !call.args.TakeToken("SYNC")) throw Refusal{refusals::kSyntax};
-  call.args.ExpectEnd();
-  return FreeLaterIf(lazily);
-}
-
 void Flush(Call& call, std::span<const int> dbs, Server::FreeMode mode) {
   for (Database& content : call.db.Flush(dbs)) call.server.FreeDatabase(std::move(content), mode);
   // Somebody who waited for the memory to be freed gets it back from the allocator too.
@@ -48,7 +40,7 @@ struct FlushDb {
                                        .categories = kAclKeyspace | kAclDangerous,
                                        .tips = "request_policy:all_shards response_policy:all_succeeded"};
   static void Run(Call& call) {
-    const Server::FreeMode mode = ParseFlushMode(call);
+    const Server::FreeMode mode = TakeFlushMode(call, refusals::kSyntax);
     Flush(call, std::array{call.db.Index()}, mode);
     call.reply.Ok();
   }
@@ -64,7 +56,7 @@ struct FlushAll {
                                        .categories = kAclKeyspace | kAclDangerous,
                                        .tips = "request_policy:all_shards response_policy:all_succeeded"};
   static void Run(Call& call) {
-    const Server::FreeMode mode = ParseFlushMode(call);
+    const Server::FreeMode mode = TakeFlushMode(call, refusals::kSyntax);
     std::vector<int> all(static_cast<size_t>(call.server.keyspace().Count()));
     std::iota(all.begin(), all.end(), 0);
     Flush(call, all, mode);

@@ -7,6 +7,7 @@
 #include "persistence/function_payload.h"
 #include "server/call.h"
 #include "server/commands/families.h"
+#include "server/commands/flush_mode.h"
 #include "server/commands/payload_words.h"
 #include "server/commands/script_arguments.h"
 #include "server/help.h"
@@ -117,12 +118,10 @@ struct FunctionFlush {
                                        .tips = "request_policy:all_shards response_policy:all_succeeded"};
   static void Run(Call& call) {
     if (call.args.Left() > 1) throw refusals::SubcommandSyntax("function", call.args[1]);
-    const bool is_default = call.args.AtEnd();
-    const bool is_async = is_default ? call.server.settings().lazyfree_lazy_user_flush : call.args.TakeToken("ASYNC");
-    if (!is_default && !is_async && !call.args.TakeToken("SYNC")) throw Refusal{refusals::kFunctionFlushMode};
+    const Server::FreeMode mode = TakeFlushMode(call, refusals::kFunctionFlushMode);
     FunctionLibraries::Contents contents = call.server.function_libraries().Take();
     const size_t functions = contents.loaded.functions.size();
-    if (is_async && functions > 0) call.server.reclaimer().Free(std::move(contents), functions);
+    if (mode == Server::FreeMode::kLater && functions > 0) call.server.reclaimer().Free(std::move(contents), functions);
     call.unit.Count(1);
     call.reply.Ok();
   }

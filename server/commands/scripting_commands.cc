@@ -1,6 +1,7 @@
 // Scripts: EVAL and its kin, SCRIPT.
 #include "server/call.h"
 #include "server/commands/families.h"
+#include "server/commands/flush_mode.h"
 #include "server/commands/script_arguments.h"
 #include "server/help.h"
 #include "server/server.h"
@@ -149,13 +150,10 @@ struct ScriptFlush {
                                        .categories = kAclScripting,
                                        .tips = "request_policy:all_nodes response_policy:all_succeeded"};
   static void Run(Call& call) {
-    const bool is_default = call.args.AtEnd();
-    const bool is_async = is_default ? call.server.settings().lazyfree_lazy_user_flush : call.args.TakeToken("ASYNC");
-    if (!is_default && !is_async && !call.args.TakeToken("SYNC")) throw Refusal{refusals::kScriptFlushMode};
-    if (!call.args.AtEnd()) throw Refusal{refusals::kScriptFlushMode};
+    const Server::FreeMode mode = TakeFlushMode(call, refusals::kScriptFlushMode);
     ScriptCache::Contents contents = call.server.script_cache().Take();
     const size_t scripts = contents.by_sha.size();
-    if (is_async && scripts > 0) call.server.reclaimer().Free(std::move(contents), scripts);
+    if (mode == Server::FreeMode::kLater && scripts > 0) call.server.reclaimer().Free(std::move(contents), scripts);
     call.reply.Ok();
   }
 };

@@ -90,7 +90,7 @@ TEST(Lua51Strings, BehaveAsInRedis) {
        "HELLO|hello|cba|3|3"sv},
       {R"lua(return show(pcall(string.sub)))lua"sv, "false|bad argument #1 to '?' (string expected, got no value)"sv},
       {R"lua(return show(pcall(string.upper)))lua"sv, "false|bad argument #1 to '?' (string expected, got no value)"sv},
-      {R"lua(return show(pcall(string.rep, "x", -5), ("x"):rep(3):upper()))lua"sv, "true|XXX"sv},
+      {R"lua(return show(pcall(string.rep, "ab", -5), ("ab"):rep(3):upper()))lua"sv, "true|ABABAB"sv},
       {R"lua(return ("%d"):format(3))lua"sv, "3"sv},
       {R"lua(return (string.gsub("hello world from lua", "(%w+)", "<%1>")))lua"sv, "<hello> <world> <from> <lua>"sv},
       {R"lua(return string.format("%s %d %.2f %5s|%-5s| %03d %+d %e %g %x", "a", 1, 2.345, "b", "c", 7, 8, 12345.678, 1e20, 255))lua"sv,

@@ -1,0 +1,18 @@
+// The optional last word of FLUSHALL, FLUSHDB, SCRIPT FLUSH and FUNCTION FLUSH: ASYNC or SYNC.
+#pragma once
+
+#include "server/call.h"
+#include "server/commands/delete_key.h"
+#include "server/server.h"
+
+namespace respite {
+
+// Without the word lazyfree-lazy-user-flush decides. `refusal` is for any other word, and for more than one.
+inline Server::FreeMode TakeFlushMode(Call& call, const char* refusal) {
+  if (call.args.AtEnd()) return FreeLaterIf(call.server.settings().lazyfree_lazy_user_flush);
+  const bool lazily = call.args.TakeToken("ASYNC");
+  if ((!lazily && !call.args.TakeToken("SYNC")) || !call.args.AtEnd()) throw Refusal{refusal};
+  return FreeLaterIf(lazily);
+}
+
+}  // namespace respite
