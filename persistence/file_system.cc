@@ -1,0 +1,168 @@
+#include "persistence/file_system.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace respite {
+
+namespace {
+
+constexpr mode_t kFileMode = 0644;
+constexpr mode_t kDirectoryMode = 0755;
+
+class SystemFile final : public File {
+ public:
+  explicit SystemFile(int descriptor) : descriptor_(descriptor) {}
+  ~SystemFile() override { close(descriptor_); }
+  SystemFile(const SystemFile&) = delete;
+  SystemFile& operator=(const SystemFile&) = delete;
+
+  IoProgress Write(Bytes data) override {
+    const size_t wanted = data.size();
+    while (!data.empty()) {
+      const ssize_t written = write(descriptor_, data.data(), data.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return {wanted - data.size(), errno};
+      data.remove_prefix(static_cast<size_t>(written));
+    }
+    return {wanted, kNoError};
+  }
+
+  IoProgress ReadAt(uint64_t offset, std::span<char> into) override {
+    size_t done = 0;
+    while (done < into.size()) {
+      const ssize_t got = pread(descriptor_, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return {done, errno};
+      if (got == 0) break;
+      done += static_cast<size_t>(got);
+    }
+    return {done, kNoError};
+  }
+
+  IoError Sync() override { return fdatasync(descriptor_) == 0 ? kNoError : errno; }
+
+  void StartWriteback() override { sync_file_range(descriptor_, 0, 0, SYNC_FILE_RANGE_WRITE); }
+
+  IoError Truncate(uint64_t octets) override {
+    return ftruncate(descriptor_, static_cast<off_t>(octets)) == 0 ? kNoError : errno;
+  }
+
+  Result<uint64_t, IoError> Size() const override {
+    struct stat status;
+    if (fstat(descriptor_, &status) != 0) return Failure(IoError{errno});
+    return static_cast<uint64_t>(status.st_size);
+  }
+
+ private:
+  const int descriptor_;
+};
+
+int FlagsOf(FileSystem::Mode mode) {
+  switch (mode) {
+    case FileSystem::Mode::kRead:
+      return O_RDONLY;
+    case FileSystem::Mode::kAppend:
+      return O_RDWR | O_APPEND | O_CREAT;
+    case FileSystem::Mode::kCreate:
+      return O_RDWR | O_APPEND | O_CREAT | O_TRUNC;
+  }
+  return O_RDONLY;
+}
+
+}  // namespace
+
+std::string IoErrorText(IoError error) { return std::generic_category().message(error); }
+
+Result<std::unique_ptr<File>, IoError> SystemFiles::Open(const std::string& path, Mode mode) {
+  const int descriptor = open(path.c_str(), FlagsOf(mode) | O_CLOEXEC, kFileMode);
+  if (descriptor < 0) return Failure(IoError{errno});
+  return std::make_unique<SystemFile>(descriptor);
+}
+
+IoError SystemFiles::Rename(const std::string& from, const std::string& to) {
+  return rename(from.c_str(), to.c_str()) == 0 ? kNoError : errno;
+}
+
+IoError SystemFiles::Remove(const std::string& path) { return unlink(path.c_str()) == 0 ? kNoError : errno; }
+
+IoError SystemFiles::MakeDirectory(const std::string& path) {
+  return mkdir(path.c_str(), kDirectoryMode) == 0 || errno == EEXIST ? kNoError : errno;
+}
+
+IoError SystemFiles::SyncDirectory(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return errno;
+  // Some file systems know no fsync of directories.
+  const IoError error = fsync(descriptor) == 0 || errno == EINVAL ? kNoError : errno;
+  close(descriptor);
+  return error;
+}
+
+Result<std::vector<std::string>, IoError> SystemFiles::List(const std::string& path) {
+  DIR* directory = opendir(path.c_str());
+  if (directory == nullptr) return Failure(IoError{errno});
+  std::vector<std::string> names;
+  while (const dirent* item = readdir(directory)) {
+    const Bytes name = item->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  closedir(directory);
+  return names;
+}
+
+FileSystem::Kind SystemFiles::KindOf(const std::string& path) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0) return Kind::kAbsent;
+  return S_ISDIR(status.st_mode) ? Kind::kDirectory : Kind::kFile;
+}
+
+Result<std::unique_ptr<File>, IoError> SystemFiles::Lock(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return Failure(IoError{errno});
+  auto file = std::make_unique<SystemFile>(descriptor);
+  if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) return Failure(IoError{errno});
+  return file;
+}
+
+std::string DirectoryOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+IoError ReplaceFile(FileSystem& files, const std::string& path, const std::string& temporary, Bytes content) {
+  IoError error = kNoError;
+  {
+    auto file = files.Open(temporary, FileSystem::Mode::kCreate);
+    if (!file) return file.error();
+    error = file.value()->Write(content).error;
+    if (error == kNoError) error = file.value()->Sync();
+  }
+  if (error == kNoError) error = files.Rename(temporary, path);
+  if (error != kNoError) {
+    files.Remove(temporary);
+    return error;
+  }
+  return files.SyncDirectory(DirectoryOf(path));
+}
+
+Result<std::string, IoError> ReadFile(FileSystem& files, const std::string& path, uint64_t octets_max) {
+  auto file = files.Open(path, FileSystem::Mode::kRead);
+  if (!file) return Failure(file.error());
+  const auto size = file.value()->Size();
+  if (!size) return Failure(size.error());
+  std::string content(std::min(size.value(), octets_max), '\0');
+  const IoProgress read = file.value()->ReadAt(0, content);
+  if (read.error != kNoError) return Failure(read.error);
+  content.resize(read.octets);
+  return content;
+}
+
+}  // namespace respite
