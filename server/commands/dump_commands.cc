@@ -132,7 +132,7 @@ void RunRestore(Call& call) {
 
   const int64_t deadline_ms = DeadlineOf(ttl_ms, options.deadline, call.now_ms);
   Entry* replaced = call.db.Data().Find(key);  // Redis: what has expired is replaced like anything else
-  if (ttl_ms != 0 && deadline_ms <= call.now_ms) {
+  if (ttl_ms != 0 && deadline_ms <= call.unit.judged_ms()) {
     RestoreExpired(call, key, replaced);
     return call.reply.Ok();
   }
