@@ -15,7 +15,7 @@
 namespace respite {
 
 // Writes one request behind what `out` holds; it is whole when the writer goes. Short words are gathered, so that `out`
-// grows in few steps. Cost: O(octets), about 4 ns for a short word.
+// grows in few steps. Cost: O(octets), about 15 ns for a short word.
 class RequestWriter {
  public:
   // Requires: exactly `words` words will follow.
