@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "persistence/rdb_value_reader.h"
+#include "protocol/request_text.h"
 #include "server/call.h"
 #include "server/commands/delete_key.h"
 #include "server/commands/families.h"
@@ -233,15 +234,6 @@ MigrateOptions ParseMigrateOptions(Call& call) {
   options.db = Args::Integer(db);
   if (options.timeout_ms <= 0) options.timeout_ms = kDefaultTimeoutMs;
   return options;
-}
-
-void AppendRequest(std::string& out, std::initializer_list<Bytes> words) {
-  out += '*' + std::to_string(words.size()) + "\r\n";
-  for (Bytes word : words) {
-    out += '$' + std::to_string(word.size()) + "\r\n";
-    out += word;
-    out += "\r\n";
-  }
 }
 
 // What is asked of the other server, in order, and how it answered.
