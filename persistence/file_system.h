@@ -59,6 +59,8 @@ class FileTask {
 
   // What Run has written may be read once this is false.
   bool Pending() const { return pending_.load(std::memory_order_acquire); }
+  // Returns when it is done.
+  void Await() const { pending_.wait(true, std::memory_order_acquire); }
 
  protected:
   virtual void Run() = 0;
@@ -108,6 +110,7 @@ class FileSystem {
   static void Finish(FileTask& task) {
     task.Run();
     task.pending_.store(false, std::memory_order_release);
+    task.pending_.notify_all();
   }
 };
 
