@@ -38,6 +38,7 @@ Server::Server(Parts parts)
       key_notifications_(pubsub_, parts.config.settings()),
       clients_(blocks_),
       limits_(*this),
+      nursery_(*this, parts.forker),
       expiry_(data_, parts.clock),
       executor_(*this),
       script_runner_(*this),
@@ -91,6 +92,7 @@ void Server::Cron() {
   if (!data_.purges_held) ExpireKeys();
   SampleStats();
   CheckClients();
+  nursery_.Poll();
   tracking_.KeepWithinLimit();
   migrate_links_.CloseIdle(clock().MonotonicMs());
   blocks_.Trim();

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "datatypes/keyspace.h"
+#include "persistence/file_system.h"
 #include "protocol/reply_buffer.h"
 #include "scripting/function_library.h"
 #include "scripting/script_cache.h"
@@ -31,6 +32,8 @@
 #include "server/script_runner.h"
 #include "server/slowlog.h"
 #include "server/stats.h"
+#include "server/storage/children.h"
+#include "server/storage/nursery.h"
 #include "server/tracking.h"
 #include "server/unit.h"
 #include "server/waiting.h"
@@ -60,6 +63,8 @@ class Server : private Disposal {
     const Clock& clock;
     Logger& log;
     uint64_t seed;  // of hashes and of random choices
+    FileSystem& files;
+    Forker& forker;
   };
   explicit Server(Parts parts);
   ~Server() override;
@@ -80,6 +85,7 @@ class Server : private Disposal {
   Config& config() { return parts_.config; }
   const Clock& clock() const { return parts_.clock; }
   Logger& log() { return parts_.log; }
+  FileSystem& files() { return parts_.files; }
 
   Random& random() { return random_; }
   Keyspace& keyspace() { return keyspace_; }
@@ -110,6 +116,7 @@ class Server : private Disposal {
   FunctionLibraries& function_libraries() { return function_libraries_; }
   MigrateLinks& migrate_links() { return migrate_links_; }
   DebugSwitches& debug() { return debug_; }
+  Nursery& nursery() { return nursery_; }
 
   // From now on `journal` (null: nobody) hears of every effect. It must outlive the server or be detached first.
   void AttachJournal(Journal* journal) { data_.journal = journal; }
@@ -180,6 +187,7 @@ class Server : private Disposal {
   Reclaimer reclaimer_;
   MigrateLinks migrate_links_;
   DebugSwitches debug_;
+  Nursery nursery_;
   Expiry expiry_;
   Executor executor_;
   ScriptRunner script_runner_;

@@ -42,6 +42,11 @@ void ServerStats::CountTurn(int64_t duration_us) {
   commands_before_turn = commands;
 }
 
+void ServerStats::CountFork(int64_t duration_us) {
+  ++forks;
+  last_fork_us = static_cast<uint64_t>(std::max<int64_t>(duration_us, 0));
+}
+
 void ServerStats::Reset() {
   ServerStats fresh;
   fresh.startup_memory_bytes = startup_memory_bytes;

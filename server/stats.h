@@ -54,6 +54,8 @@ struct ServerStats {
   uint64_t command_us = 0;
   uint64_t timer_us = 0;
   uint64_t most_commands_in_turn = 0;
+  uint64_t forks = 0;
+  uint64_t last_fork_us = 0;
   uint64_t commands_before_turn = 0;  // `commands` when the last Turn ended
   InstantRate ops;
   InstantRate input;
@@ -67,6 +69,7 @@ struct ServerStats {
 
   void CountError(Bytes text);
   void CountTurn(int64_t duration_us);
+  void CountFork(int64_t duration_us);
   // CONFIG RESETSTAT. What was measured of the memory stays, as in Redis.
   void Reset();
 };

@@ -129,7 +129,8 @@ std::string StatsSection(Server& server) {
   text.Add("pubsub_channels", server.pubsub().TopicCount(TopicKind::kChannel))
       .Add("pubsub_patterns", server.pubsub().TopicCount(TopicKind::kPattern))
       .Add("pubsubshard_channels", server.pubsub().TopicCount(TopicKind::kShardChannel))
-      .AddZeros({"latest_fork_usec", "total_forks"})
+      .Add("latest_fork_usec", stats.last_fork_us)
+      .Add("total_forks", stats.forks)
       .Add("migrate_cached_sockets", server.migrate_links().Count())
       .AddZeros({"slave_expires_tracked_keys", "active_defrag_hits", "active_defrag_misses", "active_defrag_key_hits",
                  "active_defrag_key_misses", "total_active_defrag_time", "current_active_defrag_time"})

@@ -64,7 +64,7 @@ OpenFilesGrant RaiseOpenFiles(uint32_t maxclients) {
   return Reduced(maxclients, wanted, granted, error);
 }
 
-OomScore::Outcome OomScore::Apply(const Settings& settings) {
+OomScore::Outcome OomScore::Apply(const Settings& settings, Process process) {
   int score = 0;
   if (settings.oom_score_adj != OomScoreAdjust::kOff) {
     if (!found_) {
@@ -72,7 +72,7 @@ OomScore::Outcome OomScore::Apply(const Settings& settings) {
       if (!line) return Fail("Unable to read oom_score_adj: ");
       found_ = std::atoi(line->c_str());
     }
-    score = settings.oom_score_adj_values[0];
+    score = settings.oom_score_adj_values[static_cast<size_t>(process)];
     if (settings.oom_score_adj == OomScoreAdjust::kRelative) score += *found_;
     score = std::clamp(score, -kHighestScore, kHighestScore);
   } else if (found_) {

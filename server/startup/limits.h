@@ -20,14 +20,16 @@ struct OpenFilesGrant {
 // Raises RLIMIT_NOFILE to what `maxclients` clients need, as far as the system lets us. Never lowers it.
 OpenFilesGrant RaiseOpenFiles(uint32_t maxclients);
 
-// `oom-score-adj` and `oom-score-adj-values`, for a primary.
+// `oom-score-adj` and `oom-score-adj-values`.
 class OomScore {
  public:
   explicit OomScore(Logger& log) : log_(log) {}
 
   enum class Outcome : uint8_t { kDone, kFailed };
+  // Which of the values: of a primary, of a child that saves.
+  enum class Process : uint8_t { kServer = 0, kChild = 2 };
   // Writes the score that the settings want; once they want none, the one found at first. A failure is logged.
-  Outcome Apply(const Settings& settings);
+  Outcome Apply(const Settings& settings, Process process = Process::kServer);
 
  private:
   Outcome Fail(const char* what);

@@ -6,6 +6,7 @@
 
 #include "server/config/value_text.h"
 #include "server/startup/banner.h"
+#include "server/startup/cpu_list.h"
 #include "server/startup/crash_report.h"
 #include "server/startup/signal_log.h"
 #include "server/startup/system_checks.h"
@@ -20,7 +21,12 @@ constexpr uint64_t kSuspiciousMaxMemory = uint64_t{1} << 20;
 }  // namespace
 
 ServerProcess::ServerProcess(Config& config, const CommandLine& line, ProcessTitle& title)
-    : config_(config), line_(line), title_(title), log_(clock_), oom_score_(log_) {}
+    : config_(config),
+      line_(line),
+      title_(title),
+      log_(clock_),
+      oom_score_(log_),
+      children_(clock_, log_, [this](ChildWork work) { PrepareChild(work); }) {}
 
 ServerProcess::~ServerProcess() { RemoveCrashReport(); }
 
@@ -83,7 +89,7 @@ ServerProcess::Step ServerProcess::RaiseLimits() {
 }
 
 void ServerProcess::Build() {
-  server_ = std::make_unique<Server>(Server::Parts{config_, clock_, log_, SystemSeed()});
+  server_ = std::make_unique<Server>(Server::Parts{config_, clock_, log_, SystemSeed(), files_, children_});
   for (const ConfigLine& line : config_.lines().rename_command) {
     server_->commands().Rename(line.words[1], line.words[2]);  // was tried before
   }
@@ -95,6 +101,17 @@ void ServerProcess::Build() {
     log_.Notice("User requested shutdown...");  // SHUTDOWN says so itself
     loop_->Stop(0);
   });
+}
+
+// Runs in the child.
+void ServerProcess::PrepareChild(ChildWork work) {
+  const Settings& settings = config_.settings();
+  const bool snapshot = work == ChildWork::kSnapshot;
+  oom_score_.Apply(settings, OomScore::Process::kChild);
+  if (settings.set_proc_title) {
+    title_.Set(ProcessTitleText(config_, snapshot ? "redis-rdb-bgsave" : "redis-aof-rewrite"));
+  }
+  BindToProcessors(snapshot ? settings.bgsave_cpulist : settings.aof_rewrite_cpulist);
 }
 
 ServerProcess::Step ServerProcess::RefuseModules() {

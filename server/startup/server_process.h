@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "persistence/file_system.h"
 #include "server/config/config.h"
 #include "server/event_loop.h"
 #include "server/listener.h"
@@ -20,6 +21,7 @@
 #include "server/startup/signals.h"
 #include "server/startup/small_files.h"
 #include "server/startup/supervisor.h"
+#include "server/storage/forked_children.h"
 
 namespace respite {
 
@@ -41,6 +43,7 @@ class ServerProcess {
   void GoToBackground();
   Step RaiseLimits();
   void Build();
+  void PrepareChild(ChildWork work);
   Step RefuseModules();
   Step Listen();
   Step Announce();
@@ -64,6 +67,8 @@ class ServerProcess {
   AnnouncementFile pidfile_;
   AnnouncementFile port_file_;
   std::optional<ShutdownSignals> signals_;
+  SystemFiles files_;
+  ForkedChildren children_;
   std::unique_ptr<Server> server_;
   std::unique_ptr<EventLoop> loop_;
   std::unique_ptr<Listener> listener_;

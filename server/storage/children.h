@@ -26,6 +26,7 @@ struct ChildProgress {
   uint64_t keys_done = 0;
   uint64_t cow_bytes = 0;  // pages that are no longer shared, so far
   uint64_t cow_peak_bytes = 0;
+  int64_t cow_at_us = 0;  // monotonic time of the last look at them; 0: none yet
 };
 
 // How a child tells. The work calls Tell now and then; most calls do nothing.
@@ -43,7 +44,7 @@ struct ChildEnd {
   int signal = 0;  // that ended it, if one did
   pid_t pid = 0;   // names its temporary files
   int64_t elapsed_ms = 0;
-  ChildProgress last;
+  ChildProgress last = {};
 };
 
 // How to get a child: a real fork, or in tests a call in the same process whose end is reported later.

@@ -101,7 +101,7 @@ TestServer::TestServer(Options options)
       server_([this] {
         clock_.SetWallMs(options_.wall_ms);
         log_.SetLevel(LogLevel::kNothing);
-        return std::make_unique<Server>(Server::Parts{*config_, clock_, log_, options_.seed});
+        return std::make_unique<Server>(Server::Parts{*config_, clock_, log_, options_.seed, files(), forker_});
       }()),
       pump_(std::make_unique<Pump>(*server_)) {
   server_->SetHost(this);

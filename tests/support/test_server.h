@@ -22,6 +22,8 @@
 #include "server/config/config.h"
 #include "server/pump.h"
 #include "server/server.h"
+#include "tests/support/faulty_files.h"
+#include "tests/support/in_process_forker.h"
 
 namespace respite {
 
@@ -55,6 +57,7 @@ class TestServer final : public Host {
     std::vector<std::string> directives = {};  // lines of redis.conf
     uint64_t seed = 20090210;
     int64_t wall_ms = 1'700'000'000'000;
+    FaultyFiles* files = nullptr;  // null: its own. Several servers, one after the other, may share them
   };
 
   TestServer();
@@ -67,6 +70,8 @@ class TestServer final : public Host {
   ManualClock& clock() { return clock_; }
   Pump& pump() { return *pump_; }
   RecordingJournal& journal() { return journal_; }
+  FaultyFiles& files() { return options_.files != nullptr ? *options_.files : own_files_; }
+  InProcessForker& forker() { return forker_; }
   const Options& options() const { return options_; }
 
   // One beat of the timer, and the end of its Turn.
@@ -96,6 +101,8 @@ class TestServer final : public Host {
   Logger log_;
   std::unique_ptr<Config> config_;
   RecordingJournal journal_;
+  FaultyFiles own_files_;
+  InProcessForker forker_;
   std::deque<std::function<void()>> tasks_;
   std::unique_ptr<Server> server_;
   std::unique_ptr<Pump> pump_;

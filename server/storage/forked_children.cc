@@ -1,0 +1,242 @@
+#include "server/storage/forked_children.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include "server/startup/signal_log.h"
+
+namespace respite {
+
+namespace {
+
+constexpr int kDoneCode = 0;
+constexpr int kFailedCode = 1;
+constexpr int kKilledCode = 255;  // Redis: SERVER_CHILD_NOERROR_RETVAL
+constexpr int kReportDescriptor = 3;
+constexpr int64_t kReportEveryUs = 1'000'000;
+// Looking at the memory may take at most this part of the time, since it holds up page faults of the process.
+constexpr int64_t kMemoryLookShare = 100;
+
+const char* NameOf(ChildWork work) { return work == ChildWork::kSnapshot ? "RDB" : "AOF rewrite"; }
+
+void OnKill(int) {
+  {
+    const SignalLog log;
+    log.Prefix();
+    log.Write("Received SIGUSR1 in child, exiting now.\n");
+  }
+  _exit(kKilledCode);
+}
+
+void Handle(int signal, void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);
+  sigaction(signal, &action, nullptr);
+}
+
+// Holds signals back around a fork: what reaches the child before it has handlers of its own would run the server's.
+class SignalsHeld {
+ public:
+  SignalsHeld() {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsHeld() { Release(); }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+  void Release() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+// The end of a child's life that writes to the pipe.
+class PipeReporter final : public ChildReporter {
+ public:
+  PipeReporter(const Clock& clock, Logger& log, ChildWork work, int pipe)
+      : clock_(clock), log_(log), work_(work), pipe_(pipe) {}
+
+  void Tell(uint64_t keys_done) override {
+    const int64_t now_us = clock_.MonotonicUs();
+    if (now_us - last_us_ < kReportEveryUs) return;
+    last_us_ = now_us;
+    report_.keys_done = keys_done;
+    if (now_us - looked_us_ > look_cost_us_ * kMemoryLookShare) LookAtMemory(LogLevel::kVerbose);
+    Send();
+  }
+
+  void TellEnd() {
+    LookAtMemory(LogLevel::kNotice);
+    Send();
+  }
+
+ private:
+  void LookAtMemory(LogLevel level) {
+    const int64_t before_us = clock_.MonotonicUs();
+    report_.cow_bytes = PrivateDirtyBytes();
+    report_.cow_at_us = looked_us_ = clock_.MonotonicUs();
+    look_cost_us_ = looked_us_ - before_us;
+    report_.cow_peak_bytes = std::max(report_.cow_peak_bytes, report_.cow_bytes);
+    sum_bytes_ += report_.cow_bytes;
+    ++looks_;
+    if (report_.cow_bytes == 0 && level != LogLevel::kNotice) return;
+    log_.Log(level, std::string("Fork CoW for ") + NameOf(work_) + ": current " + Megabytes(report_.cow_bytes) +
+                        " MB, peak " + Megabytes(report_.cow_peak_bytes) + " MB, average " +
+                        Megabytes(sum_bytes_ / looks_) + " MB");
+  }
+
+  static std::string Megabytes(uint64_t bytes) { return std::to_string(bytes >> 20); }
+
+  void Send() {
+    if (write(pipe_, &report_, sizeof report_) == static_cast<ssize_t>(sizeof report_)) return;
+    log_.Warning(std::string("Child failed reporting info to parent, exiting. ") + std::strerror(errno));
+    _exit(kFailedCode);
+  }
+
+  const Clock& clock_;
+  Logger& log_;
+  ChildWork work_;
+  int pipe_;
+  ChildProgress report_;
+  int64_t last_us_ = -kReportEveryUs;
+  int64_t looked_us_ = -kReportEveryUs;
+  int64_t look_cost_us_ = 0;
+  uint64_t sum_bytes_ = 0;
+  uint64_t looks_ = 0;
+};
+
+// Leaves the child with standard input, output, error, and the pipe.
+void CloseInherited(int pipe) {
+  closelog();  // else it would go on writing to a descriptor that is another file by then
+  if (pipe != kReportDescriptor) dup2(pipe, kReportDescriptor);
+  close_range(kReportDescriptor + 1, ~0U, 0);
+}
+
+std::optional<uint64_t> SumOfField(const char* path, const std::string& field) {
+  std::ifstream file(path);
+  if (!file) return std::nullopt;
+  uint64_t kilobytes = 0;
+  std::string line;
+  while (std::getline(file, line)) {
+    if (line.starts_with(field)) kilobytes += std::strtoull(line.c_str() + field.size(), nullptr, 10);
+  }
+  return kilobytes * 1024;
+}
+
+ChildEnd EndOf(int status) {
+  ChildEnd end{ChildWork::kSnapshot, ChildOutcome::kFailed};
+  if (WIFSIGNALED(status)) {
+    end.signal = WTERMSIG(status);
+  } else if (WEXITSTATUS(status) == kKilledCode) {
+    end.signal = SIGUSR1;
+  }
+  if (end.signal == SIGUSR1) end.outcome = ChildOutcome::kKilled;
+  if (end.signal == 0 && WEXITSTATUS(status) == kDoneCode) end.outcome = ChildOutcome::kSucceeded;
+  return end;
+}
+
+}  // namespace
+
+uint64_t PrivateDirtyBytes() {
+  const auto sum = SumOfField("/proc/self/smaps_rollup", "Private_Dirty:");
+  return sum ? *sum : SumOfField("/proc/self/smaps", "Private_Dirty:").value_or(0);
+}
+
+ForkedChildren::ForkedChildren(const Clock& clock, Logger& log, Preparation prepare)
+    : clock_(clock), log_(log), prepare_(std::move(prepare)) {}
+
+ForkedChildren::~ForkedChildren() { Kill(); }
+
+Result<pid_t, int> ForkedChildren::Start(ChildWork work, Job job) {
+  if (child_) return Failure(int{EEXIST});
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return Failure(int{errno});
+  Descriptor from_child(ends[0]);
+  Descriptor to_parent(ends[1]);
+  fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  const pid_t parent = getpid();
+  const int64_t started_us = clock_.MonotonicUs();
+  const SignalsHeld held;
+  const pid_t pid = fork();
+  if (pid < 0) return Failure(int{errno});
+  if (pid == 0) {
+    Handle(SIGUSR1, OnKill);
+    Handle(SIGINT, SIG_IGN);
+    Handle(SIGTERM, SIG_IGN);
+    held.Release();
+    Live(work, job, std::move(to_parent), parent);
+  }
+  end_.reset();
+  child_.emplace(Child{work, pid, started_us, std::move(from_child)});
+  return pid;
+}
+
+void ForkedChildren::Live(ChildWork work, const Job& job, Descriptor reports, pid_t parent) noexcept {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(kFailedCode);
+  CloseInherited(reports.Get());
+  prepare_(work);
+  PipeReporter reporter(clock_, log_, work, kReportDescriptor);
+  const bool done = job(reporter);
+  if (done) reporter.TellEnd();
+  _exit(done ? kDoneCode : kFailedCode);
+}
+
+void ForkedChildren::ReadReports() {
+  // Less than PIPE_BUF, so each comes whole or not at all.
+  ChildProgress report;
+  while (read(child_->reports.Get(), &report, sizeof report) == static_cast<ssize_t>(sizeof report)) {
+    child_->progress = report;
+  }
+}
+
+ChildProgress ForkedChildren::Progress() {
+  if (!child_) return {};
+  ReadReports();
+  return child_->progress;
+}
+
+std::optional<ChildEnd> ForkedChildren::Reap(int options) {
+  int status = 0;
+  pid_t pid = -1;
+  do {
+    pid = waitpid(child_->pid, &status, options);
+  } while (pid < 0 && errno == EINTR);
+  if (pid == 0) return std::nullopt;
+  ReadReports();
+  ChildEnd end = pid > 0 ? EndOf(status) : ChildEnd{child_->work, ChildOutcome::kFailed};
+  if (pid < 0) log_.Warning(std::string("waitpid() returned an error: ") + std::strerror(errno));
+  end.work = child_->work;
+  end.pid = child_->pid;
+  end.elapsed_ms = (clock_.MonotonicUs() - child_->started_us) / 1000;
+  end.last = child_->progress;
+  child_.reset();
+  return end;
+}
+
+std::optional<ChildEnd> ForkedChildren::Poll() {
+  if (end_) return std::exchange(end_, std::nullopt);
+  return child_ ? Reap(WNOHANG) : std::nullopt;
+}
+
+void ForkedChildren::Kill() {
+  if (!child_) return;
+  kill(child_->pid, SIGUSR1);
+  end_ = Reap(0);
+}
+
+}  // namespace respite

@@ -1,0 +1,60 @@
+#include "server/storage/nursery.h"
+
+#include <utility>
+
+#include "server/server.h"
+
+namespace respite {
+
+namespace {
+
+uint64_t KeysOf(const Keyspace& keyspace) {
+  uint64_t keys = 0;
+  for (int db = 0; db < keyspace.Count(); ++db) keys += keyspace[db].Size();
+  return keys;
+}
+
+}  // namespace
+
+Result<pid_t, int> Nursery::Start(ChildWork work, Forker::Job job, EndHandler ended) {
+  const uint64_t keys = KeysOf(server_.keyspace());
+  const int64_t started_us = server_.clock().MonotonicUs();
+  auto pid = forker_.Start(work, std::move(job));
+  if (!pid) return pid;
+  const int64_t fork_us = server_.clock().MonotonicUs() - started_us;
+  server_.stats().CountFork(fork_us);
+  const int64_t threshold_ms = server_.settings().latency_monitor_threshold;
+  if (threshold_ms != 0 && fork_us >= threshold_ms * 1000) {
+    server_.latency().Add("fork", fork_us / 1000, server_.clock().WallMs() / 1000);
+  }
+  work_ = work;
+  ended_ = std::move(ended);
+  keys_total_ = keys;
+  return pid;
+}
+
+void Nursery::Poll() {
+  if (!work_) return;
+  const auto end = forker_.Poll();
+  if (!end) return;
+  work_.reset();
+  const auto ended = std::exchange(ended_, nullptr);  // it may start the next one
+  ended(*end);
+}
+
+void Nursery::Kill() {
+  if (!work_) return;
+  forker_.Kill();
+  Poll();
+}
+
+Nursery::Figures Nursery::Survey() const {
+  if (!work_) return {};
+  Figures figures{forker_.Progress(), keys_total_};
+  if (figures.progress.cow_at_us != 0) {
+    figures.cow_age_s = (server_.clock().MonotonicUs() - figures.progress.cow_at_us) / 1'000'000;
+  }
+  return figures;
+}
+
+}  // namespace respite

@@ -1,0 +1,45 @@
+// Nursery: the one child that the server may have, and what INFO tells of it. Whoever starts a child hears of its end.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "server/storage/children.h"
+
+namespace respite {
+
+class Server;
+
+class Nursery {
+ public:
+  using EndHandler = std::function<void(const ChildEnd&)>;
+
+  Nursery(Server& server, Forker& forker) : server_(server), forker_(forker) {}
+
+  // The error is an errno. Requires: not Busy(). `ended` runs in Poll or Kill.
+  Result<pid_t, int> Start(ChildWork work, Forker::Job job, EndHandler ended);
+  bool Busy() const { return work_.has_value(); }
+  bool Does(ChildWork work) const { return work_ == work; }
+
+  // Tells whoever started the child that it has ended, if it has. For the timer.
+  void Poll();
+  // Ends the child, if there is one; when this returns it has been told. Cost: until the child is gone.
+  void Kill();
+
+  // Of the child that runs; zeros without one.
+  struct Figures {
+    ChildProgress progress;
+    uint64_t keys_total = 0;
+    int64_t cow_age_s = 0;
+  };
+  Figures Survey() const;
+
+ private:
+  Server& server_;
+  Forker& forker_;
+  std::optional<ChildWork> work_;
+  EndHandler ended_;
+  uint64_t keys_total_ = 0;
+};
+
+}  // namespace respite

@@ -1,0 +1,79 @@
+// InProcessForker: children without processes. A job runs when it is started, since that is the data set it must see;
+// its end is told by the next Poll. A held job runs when it is let go, and what it would have seen at the fork is gone.
+#pragma once
+
+#include <csignal>
+#include <utility>
+
+#include "server/storage/children.h"
+
+namespace respite {
+
+class InProcessForker final : public Forker {
+ public:
+  // From now on jobs do not run before Release.
+  void Hold() { holds_ = true; }
+  void Release() {
+    holds_ = false;
+    if (running_ && !end_) RunJob();
+  }
+  // The next Start fails.
+  void FailNext(int error) { next_error_ = error; }
+  // The child that runs dies of this signal; what it has done stays.
+  void Crash(int signal) {
+    if (running_) end_ = ChildEnd{work_, ChildOutcome::kFailed, signal, kPid, 0, progress_};
+  }
+  bool Runs() const { return running_; }
+  // How many children there were.
+  int Started() const { return started_; }
+
+  Result<pid_t, int> Start(ChildWork work, Job job) override {
+    if (next_error_ != 0) return Failure(std::exchange(next_error_, 0));
+    ++started_;
+    running_ = true;
+    work_ = work;
+    job_ = std::move(job);
+    progress_ = {};
+    end_.reset();
+    if (!holds_) RunJob();
+    return pid_t{kPid};
+  }
+  ChildProgress Progress() override { return running_ ? progress_ : ChildProgress{}; }
+  std::optional<ChildEnd> Poll() override {
+    if (!end_) return std::nullopt;
+    running_ = false;
+    return std::exchange(end_, std::nullopt);
+  }
+  void Kill() override {
+    if (running_) end_ = ChildEnd{work_, ChildOutcome::kKilled, SIGUSR1, kPid, 0, progress_};
+  }
+
+ private:
+  static constexpr pid_t kPid = 4242;
+
+  class Reporter final : public ChildReporter {
+   public:
+    explicit Reporter(ChildProgress& progress) : progress_(progress) {}
+    void Tell(uint64_t keys_done) override { progress_.keys_done = keys_done; }
+
+   private:
+    ChildProgress& progress_;
+  };
+
+  void RunJob() {
+    Reporter reporter(progress_);
+    const bool done = std::exchange(job_, nullptr)(reporter);
+    end_ = ChildEnd{work_, done ? ChildOutcome::kSucceeded : ChildOutcome::kFailed, 0, kPid, 0, progress_};
+  }
+
+  bool holds_ = false;
+  bool running_ = false;
+  int started_ = 0;
+  int next_error_ = 0;
+  ChildWork work_ = ChildWork::kSnapshot;
+  Job job_;
+  ChildProgress progress_;
+  std::optional<ChildEnd> end_;
+};
+
+}  // namespace respite
