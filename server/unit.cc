@@ -44,7 +44,6 @@ void Unit::Record(int db, const Effect& effect, std::span<const Bytes> words) {
   for (const auto& command : effect.Commands()) {
     floor_.effects.Add(db, std::vector<Bytes>(command.begin(), command.end()), targets_);
   }
-});
 }
 
 void Unit::PurgeLast() {
