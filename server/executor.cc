@@ -103,6 +103,17 @@ void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& comman
   KeepBooks(run, started_us, succeeded);
 }
 
+void Executor::Replay(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words) {
+  const Aside aside = StandAside();
+  current_ = &command;
+  current_session_ = &session;
+  current_words_ = words;
+  depth_ = 1;
+  RunHandlerIn(unit, {session, command, words, {}, Pass::kAgain});
+  session.out.Rewind();
+  GoOn(aside);
+}
+
 void Executor::CountRejected(const Command* command, Bytes error) {
   if (command != nullptr) ++server_.commands().StatsOf(*command).rejected_calls;
   server_.stats().CountError(error);

@@ -39,6 +39,7 @@ Server::Server(Parts parts)
       clients_(blocks_),
       limits_(*this),
       nursery_(*this, parts.forker),
+      aof_(*this),
       expiry_(data_, parts.clock),
       executor_(*this),
       script_runner_(*this),
@@ -68,6 +69,7 @@ void Server::EndTurn() {
   if (clients_.PostponedCount() != 0 && pause_.scope() == Pause::Scope::kNone) ResumePostponed();
   ResumeContinued();
   tracking_.Broadcast();
+  if (!Journaled()) return;
   clients_.FlushQueued();
   script_cache_.CollectGarbage();
   function_libraries_.CollectGarbage();
@@ -75,6 +77,13 @@ void Server::EndTurn() {
     wake_at_ms_ = waiting_.NextDeadline();
     host_->WakeAt(wake_at_ms_);
   }
+}
+
+bool Server::Journaled() {
+  aof_.Flush();
+  if (!aof_.MustStop()) return true;
+  if (host_ != nullptr) host_->Stop(1);
+  return false;
 }
 
 void Server::Wake() {
@@ -93,6 +102,7 @@ void Server::Cron() {
   SampleStats();
   CheckClients();
   nursery_.Poll();
+  aof_.Cron();
   tracking_.KeepWithinLimit();
   migrate_links_.CloseIdle(clock().MonotonicMs());
   blocks_.Trim();

@@ -32,6 +32,7 @@
 #include "server/script_runner.h"
 #include "server/slowlog.h"
 #include "server/stats.h"
+#include "server/storage/append_only_file.h"
 #include "server/storage/children.h"
 #include "server/storage/nursery.h"
 #include "server/tracking.h"
@@ -79,7 +80,9 @@ class Server : private Disposal {
   // Called at the end of each Turn: journal first, then replies.
   void EndTurn();
   // The same for clients that were served in the middle of a Turn: replies only, since they may change nothing.
-  void EndTurnBesides() { clients_.FlushQueued(); }
+  void EndTurnBesides() {
+    if (Journaled()) clients_.FlushQueued();
+  }
 
   const Settings& settings() const { return parts_.config.settings(); }
   Config& config() { return parts_.config; }
@@ -117,6 +120,8 @@ class Server : private Disposal {
   MigrateLinks& migrate_links() { return migrate_links_; }
   DebugSwitches& debug() { return debug_; }
   Nursery& nursery() { return nursery_; }
+  AppendOnlyFile& aof() { return aof_; }
+  const AppendOnlyFile& aof() const { return aof_; }
 
   // From now on `journal` (null: nobody) hears of every effect. It must outlive the server or be detached first.
   void AttachJournal(Journal* journal) { data_.journal = journal; }
@@ -159,6 +164,8 @@ class Server : private Disposal {
   void GoOnExpiring();
   void SampleStats();
   void CheckClients();
+  // Writes what happened in this Turn. False: it could not be, so nobody may be told, and the server ends.
+  bool Journaled();
   void ResumePostponed();
   void ResumeContinued();
   void ForgetSession(Session& session);
@@ -188,6 +195,7 @@ class Server : private Disposal {
   MigrateLinks migrate_links_;
   DebugSwitches debug_;
   Nursery nursery_;
+  AppendOnlyFile aof_;
   Expiry expiry_;
   Executor executor_;
   ScriptRunner script_runner_;

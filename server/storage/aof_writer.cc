@@ -15,9 +15,27 @@ constexpr size_t kKeptBytes = 1024 * 1024;
 
 }  // namespace
 
+struct AofWriter::Closing final : FileTask {
+  explicit Closing(std::shared_ptr<File> old) : file(std::move(old)) {}
+  void Run() override {
+    error = file->Sync();
+    file.reset();
+  }
+
+  std::shared_ptr<File> file;
+  IoError error = kNoError;
+};
+
+AofWriter::AofWriter(const Parts& parts) : parts_(parts) {}
+
 AofWriter::~AofWriter() { AwaitSync(); }
 
 void AofWriter::Open(std::unique_ptr<File> file, uint64_t octets) {
+  if (IsOpen()) {
+    // There is one thread for files: when a later sync is done, so is this one.
+    closings_.push_back(std::make_unique<Closing>(std::move(file_)));
+    parts_.files.Later(*closings_.back());
+  }
   file_ = std::move(file);
   octets_ = octets;
   selected_db_ = -1;
@@ -189,6 +207,14 @@ uint64_t AofWriter::Synced() {
 }
 
 void AofWriter::Collect() {
+  std::erase_if(closings_, [&](const auto& closing) {
+    if (closing->Pending()) return false;
+    if (closing->error != kNoError) {
+      parts_.log.Warning("Fail to fsync the AOF file: " + IoErrorText(closing->error));
+      sync_.error = closing->error;  // until the next one succeeds
+    }
+    return true;
+  });
   if (sync_collected_ || sync_.Pending()) return;
   sync_collected_ = true;
   sync_.file.reset();
@@ -201,6 +227,7 @@ void AofWriter::Collect() {
 
 void AofWriter::AwaitSync() {
   sync_.Await();
+  for (const auto& closing : closings_) closing->Await();
   Collect();
 }
 

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -39,13 +40,18 @@ class AofWriter {
   enum class Urgency : uint8_t { kRelaxed, kNow };  // kNow: nothing is put off
   enum class Child : uint8_t { kNone, kRuns };      // for no-appendfsync-on-rewrite and the names of latency events
 
-  explicit AofWriter(const Parts& parts) : parts_(parts) {}
+  explicit AofWriter(const Parts& parts);
   // Waits for the sync that is under way.
   ~AofWriter();
 
-  // Goes on at the end of `file`, which has `octets`. What the buffer has goes there.
-  // Requires: not open, or Flush(kNow) has left nothing behind.
+  // Goes on at the end of `file`, which has `octets`. The file before it, if there is one, is synced and closed in the
+  // background; what is still in the buffer goes into the new one.
   void Open(std::unique_ptr<File> file, uint64_t octets);
+  // Forgets what is in the buffer: something else holds it.
+  void Discard() {
+    written_ += buffer_.size();
+    buffer_.clear();
+  }
   // Writes, syncs, and closes. What cannot be written is lost, with a line in the log.
   void Close();
   bool IsOpen() const { return file_ != nullptr; }
@@ -83,6 +89,9 @@ class AofWriter {
     std::atomic<IoError> error = kNoError;
   };
 
+  // The last sync of a file that is done with.
+  struct Closing;
+
   void AppendTimestamp();
   void AppendEntry(const JournalEntry& entry);
   bool PutOff(int64_t now_ms);
@@ -106,6 +115,7 @@ class AofWriter {
   uint64_t synced_ = 0;
   SyncTask sync_;
   bool sync_collected_ = true;
+  std::vector<std::unique_ptr<Closing>> closings_;
   int64_t synced_at_ms_ = 0;  // monotonic: when the last sync began
   int64_t put_off_since_ms_ = -1;
   uint64_t delayed_writes_ = 0;

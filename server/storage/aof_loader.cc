@@ -1,0 +1,185 @@
+#include "server/storage/aof_loader.h"
+
+#include <array>
+#include <cstdio>
+
+#include "server/server.h"
+#include "server/storage/loading.h"
+#include "server/storage/rdb_loader.h"
+
+namespace respite {
+
+namespace {
+
+constexpr Bytes kRdbSignature = "REDIS";
+
+std::string Seconds(int64_t elapsed_us) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f seconds", static_cast<double>(elapsed_us) / 1e6);
+  return text;
+}
+
+bool BeginsAsRdb(File& file) {
+  std::array<char, kRdbSignature.size()> head;
+  const IoProgress read = file.ReadAt(0, head);
+  return Bytes(head.data(), read.octets) == kRdbSignature;
+}
+
+}  // namespace
+
+AofLoader::AofLoader(Server& server)
+    : server_(server), prefetcher_(server), session_(server.clients().CreateDetached()) {}
+
+AofLoader::~AofLoader() = default;
+
+AofLoader::Outcome AofLoader::Fail(const std::string& text) {
+  server_.log().Warning(text);
+  return Outcome::kFailed;
+}
+
+std::optional<uint64_t> AofLoader::Load() {
+  const AofDirectory& directory = server_.aof().directory();
+  const AofManifest& manifest = directory.manifest();
+  const auto total = directory.TotalOctets();
+  if (!total) return std::nullopt;
+  if (total.value() == 0) return 0;
+  const uint64_t dirty = server_.keyspace_stats().dirty;
+  LoadingScope scope(server_, total.value());
+  Outcome outcome = Outcome::kLoaded;
+  uint64_t base_octets = 0;
+  if (manifest.base()) {
+    outcome = LoadPart(manifest.base()->name, "base", manifest.incrementals().empty() ? Place::kLast : Place::kMiddle);
+    base_octets = octets_before_;
+  }
+  for (const AofManifest::Part& part : manifest.incrementals()) {
+    if (outcome == Outcome::kFailed) break;
+    outcome = LoadPart(part.name, "incr", &part == &manifest.incrementals().back() ? Place::kLast : Place::kMiddle);
+  }
+  server_.keyspace_stats().dirty = dirty;
+  if (outcome == Outcome::kFailed) return std::nullopt;
+  return base_octets;
+}
+
+AofLoader::Outcome AofLoader::LoadPart(const std::string& name, const char* kind, Place place) {
+  auto file = server_.files().Open(server_.aof().directory().PathOf(name), FileSystem::Mode::kRead);
+  const auto octets = file ? file.value()->Size() : Result<uint64_t, IoError>(Failure(file.error()));
+  if (!octets) {
+    return Fail("Fatal error: can't open the append log file " + name + " for reading: " + IoErrorText(octets.error()));
+  }
+  const int64_t started_us = server_.clock().MonotonicUs();
+  const Outcome outcome = LoadFile({name, *file.value(), octets.value()}, kind == Bytes("base"));
+  octets_before_ += octets.value();
+  if (outcome == Outcome::kFailed) return outcome;
+  if (outcome == Outcome::kCut && place != Place::kLast) {
+    return Fail("Fatal error: the truncated file is not the last file");
+  }
+  const int64_t elapsed_us = server_.clock().MonotonicUs() - started_us;
+  server_.log().Notice("DB loaded from " + std::string(kind) + " file " + name + ": " + Seconds(elapsed_us));
+  return outcome;
+}
+
+AofLoader::Outcome AofLoader::LoadFile(const Part& part, bool is_base) {
+  uint64_t offset = 0;
+  if (BeginsAsRdb(part.file)) {
+    const auto end = LoadPreamble(part, is_base);
+    if (!end) return Outcome::kFailed;
+    offset = *end;
+    if (offset < part.octets) server_.log().Notice("Reading the remaining AOF tail...");
+  }
+  return LoadRecords(part, offset);
+}
+
+std::optional<uint64_t> AofLoader::LoadPreamble(const Part& part, bool is_base) {
+  server_.log().Notice(is_base ? "Reading RDB base file on AOF loading..." : "Reading RDB preamble from AOF file...");
+  const auto end = LoadRdb(server_, part.file, part.name, RdbLoadPurpose::kAofBase, octets_before_);
+  if (end) return end;
+  Fail("Error reading the RDB " + std::string(is_base ? "base file " : "preamble of the AOF file ") + part.name +
+       ", AOF loading aborted");
+  return std::nullopt;
+}
+
+AofLoader::Outcome AofLoader::LoadRecords(const Part& part, uint64_t offset) {
+  AofReader reader(part.file, offset);
+  RequestBatch batch;
+  group_.reset();
+  session_->db = 0;
+  for (;;) {
+    batch.Clear();
+    const AofReader::Status status = reader.Next(batch);
+    if (status != AofReader::Status::kRecords) return Finish(part, reader, status);
+    if (!Run(part, batch, reader)) return Outcome::kFailed;
+    if (server_.loading().Advance(octets_before_ + reader.Offset()) == Loading::Answer::kStop) return Outcome::kFailed;
+  }
+}
+
+bool AofLoader::Run(const Part& part, const RequestBatch& batch, const AofReader&) {
+  const auto& commands = prefetcher_.Resolve(batch, session_->db);
+  for (size_t i = 0; i < batch.requests.size(); ++i) {
+    const auto words = batch.Words(batch.requests[i]);
+    if (commands[i] == nullptr) {
+      Fail("Unknown command '" + std::string(words[0]) + "' reading the append only file " + part.name);
+      return false;
+    }
+    RunOne(*commands[i], words, batch.requests[i].offset);
+  }
+  return true;
+}
+
+void AofLoader::RunOne(const Command& command, std::span<const Bytes> words, uint64_t offset) {
+  if (command.full_name == "multi") {
+    group_.emplace();
+    group_->offset = offset;
+    group_->commands.Begin();
+  } else if (command.full_name == "exec") {
+    RunGroup();
+  } else if (group_) {
+    group_->commands.Queue(command, words, 0);
+  } else {
+    Unit unit(server_.data(), server_.clock().WallMs());
+    server_.executor().Replay(unit, *session_, command, words);
+  }
+}
+
+void AofLoader::RunGroup() {
+  if (!group_) return;
+  Unit unit(server_.data(), server_.clock().WallMs());
+  group_->commands.ForEach([&](const Command& command, std::span<const Bytes> words) {
+    server_.executor().Replay(unit, *session_, command, words);
+  });
+  group_.reset();
+}
+
+AofLoader::Outcome AofLoader::Finish(const Part& part, const AofReader& reader, AofReader::Status status) {
+  const std::string at = " (at octet " + std::to_string(reader.Offset()) + ")";
+  switch (status) {
+    case AofReader::Status::kReadError:
+      return Fail("Unrecoverable error reading the append only file " + part.name + ": " + IoErrorText(reader.Error()));
+    case AofReader::Status::kFormatError:
+      return Fail("Bad file format reading the append only file " + part.name +
+                  ": make a backup of your AOF file, then use ./redis-check-aof --fix <filename.manifest>" + at);
+    case AofReader::Status::kEnd:
+      if (!group_) return Outcome::kLoaded;
+      server_.log().Warning("Revert incomplete MULTI/EXEC transaction in AOF file " + part.name);
+      return Cut(part, group_->offset);
+    default:
+      return Cut(part, group_ ? group_->offset : reader.Offset());
+  }
+}
+
+AofLoader::Outcome AofLoader::Cut(const Part& part, uint64_t offset) {
+  const std::string number = std::to_string(offset);
+  if (!server_.settings().aof_load_truncated) {
+    return Fail("Unexpected end of file reading the append only file " + part.name + " (behind octet " + number +
+                "). You can: 1) Make a backup of your AOF file, then use ./redis-check-aof --fix <filename.manifest>. "
+                "2) Alternatively you can set the 'aof-load-truncated' configuration option to yes and restart the "
+                "server.");
+  }
+  server_.log().Warning("!!! Warning: short read while loading the AOF file " + part.name + "!!!");
+  server_.log().Warning("!!! Truncating the AOF " + part.name + " at offset " + number + " !!!");
+  const IoError error = server_.aof().CutLast(part.name, offset);
+  if (error != kNoError) return Fail("Error truncating the AOF file " + part.name + ": " + IoErrorText(error));
+  server_.log().Warning("AOF " + part.name + " loaded anyway because aof-load-truncated is enabled");
+  return Outcome::kCut;
+}
+
+}  // namespace respite
