@@ -44,7 +44,7 @@ std::optional<uint64_t> AofLoader::Load() {
   if (!total) return std::nullopt;
   if (total.value() == 0) return 0;
   const uint64_t dirty = server_.keyspace_stats().dirty;
-  LoadingScope scope(server_, total.value());
+  server_.loading().Begin(total.value());
   Outcome outcome = Outcome::kLoaded;
   uint64_t base_octets = 0;
   if (manifest.base()) {
@@ -55,6 +55,7 @@ std::optional<uint64_t> AofLoader::Load() {
     if (outcome == Outcome::kFailed) break;
     outcome = LoadPart(part.name, "incr", &part == &manifest.incrementals().back() ? Place::kLast : Place::kMiddle);
   }
+  server_.loading().End();
   server_.keyspace_stats().dirty = dirty;
   if (outcome == Outcome::kFailed) return std::nullopt;
   return base_octets;
@@ -91,8 +92,11 @@ AofLoader::Outcome AofLoader::LoadFile(const Part& part, bool is_base) {
 
 std::optional<uint64_t> AofLoader::LoadPreamble(const Part& part, bool is_base) {
   server_.log().Notice(is_base ? "Reading RDB base file on AOF loading..." : "Reading RDB preamble from AOF file...");
-  const auto end = LoadRdb(server_, part.file, part.name, RdbLoadPurpose::kAofBase, octets_before_);
-  if (end) return end;
+  // Keys past their deadline stay: what follows was written while they were there.
+  const RdbLoadEnd end = LoadRdb(server_, part.file, part.name, 0,
+                                 {.expired = RdbLoadOptions::Expired::kKeep, .loaded_before = octets_before_});
+  if (end.outcome == LoadOutcome::kLoaded) return end.offset;
+  if (end.outcome == LoadOutcome::kStopped) return std::nullopt;
   Fail("Error reading the RDB " + std::string(is_base ? "base file " : "preamble of the AOF file ") + part.name +
        ", AOF loading aborted");
   return std::nullopt;
@@ -107,12 +111,18 @@ AofLoader::Outcome AofLoader::LoadRecords(const Part& part, uint64_t offset) {
     batch.Clear();
     const AofReader::Status status = reader.Next(batch);
     if (status != AofReader::Status::kRecords) return Finish(part, reader, status);
-    if (!Run(part, batch, reader)) return Outcome::kFailed;
-    if (server_.loading().Advance(octets_before_ + reader.Offset()) == Loading::Answer::kStop) return Outcome::kFailed;
+    if (!Run(part, batch)) return Outcome::kFailed;
+    if (Report(octets_before_ + reader.Offset()) == Loading::Order::kStop) return Outcome::kFailed;
   }
 }
 
-bool AofLoader::Run(const Part& part, const RequestBatch& batch, const AofReader&) {
+Loading::Order AofLoader::Report(uint64_t octets) {
+  if (octets < next_report_) return Loading::Order::kGoOn;
+  next_report_ = octets + static_cast<uint64_t>(server_.settings().loading_process_events_interval_bytes);
+  return server_.loading().Advance(octets);
+}
+
+bool AofLoader::Run(const Part& part, const RequestBatch& batch) {
   const auto& commands = prefetcher_.Resolve(batch, session_->db);
   for (size_t i = 0; i < batch.requests.size(); ++i) {
     const auto words = batch.Words(batch.requests[i]);

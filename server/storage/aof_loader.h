@@ -13,6 +13,7 @@
 #include "persistence/aof_reader.h"
 #include "server/prefetcher.h"
 #include "server/storage/append_only_file.h"
+#include "server/storage/loading.h"
 #include "server/transaction.h"
 #include "server/unit.h"
 
@@ -51,7 +52,9 @@ class AofLoader {
   Outcome Finish(const Part& part, const AofReader& reader, AofReader::Status status);
   Outcome Cut(const Part& part, uint64_t offset);
   // False: a record that no server has written.
-  bool Run(const Part& part, const RequestBatch& batch, const AofReader& reader);
+  bool Run(const Part& part, const RequestBatch& batch);
+  // Tells Loading now and then.
+  Loading::Order Report(uint64_t octets);
   void RunOne(const Command& command, std::span<const Bytes> words, uint64_t offset);
   void RunGroup();
   Outcome Fail(const std::string& text);
@@ -61,6 +64,7 @@ class AofLoader {
   std::unique_ptr<Session> session_;  // what the commands run as
   std::optional<Group> group_;
   uint64_t octets_before_ = 0;  // of the parts that were loaded
+  uint64_t next_report_ = 0;
 };
 
 }  // namespace respite
