@@ -141,7 +141,7 @@ FileWorker::~FileWorker() {
 }
 
 void FileWorker::Add(FileTask& task) {
-  task.pending_.store(true, std::memory_order_relaxed);
+  FileSystem::MarkPending(task);
   task.next_ = nullptr;
   {
     std::lock_guard lock(mutex_);
@@ -160,7 +160,7 @@ void FileWorker::Work() {
     FileTask* task = first_;
     first_ = task->next_;
     lock.unlock();
-    FileSystem::Finish(*task);  // its owner may free it from here on
+    FileSystem::RunPending(*task);
     lock.lock();
   }
 }

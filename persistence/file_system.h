@@ -100,14 +100,16 @@ class FileSystem {
 
   // Has a task done by another thread, one after the other; here it is done at once. Requires: not pending.
   virtual void Later(FileTask& task) {
-    task.pending_.store(true, std::memory_order_relaxed);
-    Finish(task);
+    MarkPending(task);
+    RunPending(task);
   }
 
- private:
+ protected:
   friend class FileWorker;
 
-  static void Finish(FileTask& task) {
+  static void MarkPending(FileTask& task) { task.pending_.store(true, std::memory_order_relaxed); }
+  // Its owner may free it from here on.
+  static void RunPending(FileTask& task) {
     task.Run();
     task.pending_.store(false, std::memory_order_release);
     task.pending_.notify_all();

@@ -136,7 +136,7 @@ void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {
   const size_t reply_start = session.out.Size();
   Reply reply(session.out, session.resp);
   if (end == WaitEnd::kTimeout) {
-    waiter.answer(reply);
+    waiter.answer(reply, server_, session);
   } else {
     reply.Error(refusals::kUnblocked);
     server_.stats().CountError(refusals::kUnblocked);
@@ -151,6 +151,7 @@ bool Executor::RunHandler(const Run& run) {
   Unit unit(server_.data(), WallMs());
   const bool succeeded = RunHandlerIn(unit, run);
   unit.Close();
+  if (unit.Changes() != 0 && unit.Recorded()) run.session.journaled_octets = server_.aof().writer().Appended();
   return succeeded;
 }
 

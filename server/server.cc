@@ -81,6 +81,10 @@ void Server::EndTurn() {
 
 bool Server::Journaled() {
   aof_.Flush();
+  if (waiting_.AwaitsDisk() && (synced_seen_ != aof_.writer().Synced() || !aof_.IsOn())) {
+    synced_seen_ = aof_.writer().Synced();
+    waiting_.ServeDisk();
+  }
   if (!aof_.MustStop()) return true;
   if (host_ != nullptr) host_->Stop(1);
   return false;

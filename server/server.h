@@ -208,6 +208,7 @@ class Server : private Disposal {
   int64_t started_wall_ms_;
   int hz_;
   int64_t wake_at_ms_ = Waiter::kNoDeadline;  // what the Host was asked for
+  uint64_t synced_seen_ = 0;                  // AofWriter::Synced, by those who wait for it
   bool slice_posted_ = false;                 // the next slice of expiry waits for its Turn
   int64_t last_sample_us_ = 0;
 };
