@@ -10,54 +10,25 @@ namespace {
 
 constexpr size_t kLeastGain = 4;
 constexpr size_t kMostOctets = std::numeric_limits<unsigned int>::max();  // what the library can count
-
-// The size of the text that these octets stand for; nothing when they are cut off. They are a row of
-//   000nnnnn         n + 1 octets of text follow
-//   nnnooooo {1}     n + 2 octets (n from 1 to 6) that came o, {1} before
-//   111ooooo {1} {1} the same with n = 7 + the first octet
-std::optional<uint64_t> TextSize(Bytes packed) {
-  constexpr uint8_t kFirstReference = 32;
-  constexpr size_t kLongReference = 7;
-  uint64_t size = 0;
-  while (!packed.empty()) {
-    const auto control = static_cast<uint8_t>(packed[0]);
-    size_t taken = 2;
-    if (control < kFirstReference) {
-      taken = control + size_t{2};
-      size += control + size_t{1};
-    } else {
-      const size_t length = control >> 5;
-      size += length + 2;
-      if (length == kLongReference) {
-        taken = 3;
-        if (packed.size() > 1) size += static_cast<uint8_t>(packed[1]);
-      }
-    }
-    if (packed.size() < taken) return std::nullopt;
-    packed.remove_prefix(taken);
-  }
-  return size;
-}
+// Three octets stand for 264 at most.
+constexpr uint64_t kMostPerOctet = 88;
 
 }  // namespace
 
-std::optional<std::string> CompressLzf(Bytes text) {
-  if (text.size() <= kLeastGain || text.size() > kMostOctets) return std::nullopt;
-  std::string packed(text.size() - kLeastGain, '\0');
-  const unsigned int size = lzf_compress(text.data(), static_cast<unsigned int>(text.size()), packed.data(),
-                                         static_cast<unsigned int>(packed.size()));
-  if (size == 0) return std::nullopt;
-  packed.resize(size);
-  return packed;
+size_t CompressLzf(Bytes text, char* into) {
+  if (text.size() <= kLeastGain || text.size() > kMostOctets) return 0;
+  const auto size = static_cast<unsigned int>(text.size());
+  return lzf_compress(text.data(), size, into, size - static_cast<unsigned int>(kLeastGain));
 }
 
-std::optional<std::string> DecompressLzf(Bytes packed, uint64_t size) {
-  if (size == 0 || size > kMostOctets || TextSize(packed) != size) return std::nullopt;
-  std::string text(size, '\0');
-  const unsigned int made = lzf_decompress(packed.data(), static_cast<unsigned int>(packed.size()), text.data(),
-                                           static_cast<unsigned int>(text.size()));
-  if (made != size) return std::nullopt;
-  return text;
+bool IsPossibleLzfSize(uint64_t packed_size, uint64_t size) {
+  return size > 0 && size <= kMostOctets && packed_size <= kMostOctets && size <= packed_size * kMostPerOctet;
+}
+
+bool DecompressLzf(Bytes packed, std::span<char> text) {
+  if (packed.empty() || !IsPossibleLzfSize(packed.size(), text.size())) return false;
+  return lzf_decompress(packed.data(), static_cast<unsigned int>(packed.size()), text.data(),
+                        static_cast<unsigned int>(text.size())) == text.size();
 }
 
 }  // namespace respite

@@ -1,5 +1,5 @@
-// The format of RDB files and of DUMP payloads, as far as values go: numbers and names. RdbOutput and RdbInput know its
-// primitives, rdb_value_writer.h and rdb_value_reader.h its values.
+// The format of RDB files and of DUMP payloads: numbers and names. RdbOutput and RdbInput know its
+// primitives, rdb_value_writer.h and rdb_value_reader.h its values, rdb_file_writer.h and rdb_file_reader.h files.
 //
 // Primitives (`{n}` is n octets; all numbers little endian unless it says otherwise):
 //
@@ -49,7 +49,29 @@
 //
 // 22 and 23 were written for such hashes by unfinished versions of 7.4; 6 and 7 are values of modules.
 //
-// A library of functions is `245 text`, the text being its code.
+// A file is
+//
+//   "REDIS" version item * 255 [{8}]
+//
+// with a version of four digits. Behind the 255, from version 5 on, is the CRC-64 of all before it, or 0 if nobody was
+// to reckon it. An AOF may go on there. An item is
+//
+//   250 text text             aux: the name of something about the file, and its value
+//   245 text                  the code of a library of functions
+//   254 n                     the keys that follow are of database n
+//   251 n n                   it has so many keys, and so many with deadlines
+//   244 n n n                 (Redis 7.4 in a cluster) slot n has so many keys, and so many with deadlines
+//   247 n(module) 2 n(when) part * 0
+//                             what a module keeps besides keys; a part is 1 n, 2 n, 3 {4}, 4 {8} or 5 text: two
+//                             integers, a float, a double, a text
+//   type text(key) value      a key, before which stand in any order, if need be
+//     252 millis | 253 {4}    its deadline, {4} being seconds
+//     248 n                   seconds since it was used last
+//     249 {1}                 how often it is used, as the counter of LFU
+//
+// Redis 7.2 and we write, in this order, aux fields, libraries, and for each database that has keys 254, 251 and keys.
+//
+// The number of a module is its name, nine characters of 6 bits from the highest on, and 10 bits for its version.
 //
 // A DUMP payload is `type value {2} {8}`: behind the value the version of the format and the CRC-64 of all before.
 //
@@ -60,7 +82,9 @@
 //   0b 00         version 11
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace respite::rdb {
 
@@ -92,16 +116,37 @@ enum class Type : uint8_t {
   kTimedHashListpack = 25,
 };
 
-// Opcodes, which stand where a type may: a library of functions (text of its code), and what unfinished versions of
-// Redis 7.0 wrote for one.
+// Opcodes, which stand where a type may.
+inline constexpr uint8_t kSlotInfo = 244;
 inline constexpr uint8_t kFunctionLibrary = 245;
-inline constexpr uint8_t kFunctionDraft = 246;
+inline constexpr uint8_t kFunctionDraft = 246;  // what unfinished versions of Redis 7.0 wrote for one
+inline constexpr uint8_t kModuleAux = 247;
+inline constexpr uint8_t kIdleSeconds = 248;
+inline constexpr uint8_t kFrequency = 249;
+inline constexpr uint8_t kAux = 250;
+inline constexpr uint8_t kResizeDatabase = 251;
+inline constexpr uint8_t kDeadlineMs = 252;
+inline constexpr uint8_t kDeadlineSeconds = 253;
+inline constexpr uint8_t kSelectDatabase = 254;
+inline constexpr uint8_t kEnd = 255;
+
+// The parts of a module's data.
+inline constexpr uint64_t kPartEnd = 0;
+inline constexpr uint64_t kPartSigned = 1;
+inline constexpr uint64_t kPartUnsigned = 2;
+inline constexpr uint64_t kPartFloat = 3;
+inline constexpr uint64_t kPartDouble = 4;
+inline constexpr uint64_t kPartText = 5;
+
+inline constexpr std::string_view kSignature = "REDIS";
+inline constexpr size_t kVersionDigits = 4;
 
 // Versions of the format: what Redis 7.2 writes, what 7.4 writes and we need for hashes with field deadlines, and the
 // newest that we read.
 inline constexpr uint16_t kVersion = 11;
 inline constexpr uint16_t kVersionOfTimedHashes = 12;
 inline constexpr uint16_t kNewestVersion = 12;
+inline constexpr uint16_t kFirstWithChecksum = 5;
 
 // The first octet of a length.
 inline constexpr uint8_t kLength14 = 0x40;

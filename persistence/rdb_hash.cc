@@ -10,9 +10,8 @@ namespace respite {
 namespace {
 
 constexpr char kRepeated[] = "a hash has a field twice";
-constexpr char kEmpty[] = "a hash is empty";
 
-Result<EntryPtr> MakeTable(const PackedElements& pairs, const RdbTarget& target) {
+RdbValueResult MakeTable(const PackedElements& pairs, const RdbTarget& target) {
   auto table = std::make_unique<HashTable>(target.hash_seed);
   for (size_t i = 0; i < pairs.size(); i += 2) {
     const PackedText field(pairs[i]);
@@ -22,54 +21,56 @@ Result<EntryPtr> MakeTable(const PackedElements& pairs, const RdbTarget& target)
   return ObjectEntry(target, ValueType::kHash, std::move(table));
 }
 
-Result<EntryPtr> MakeHash(const PackedElements& pairs, const RdbTarget& target) {
-  if (pairs.empty()) return BadValue(kEmpty);
+RdbValueResult MakeHash(const PackedElements& pairs, const RdbTarget& target) {
+  if (pairs.empty()) return EmptyValue();
   if (pairs.size() % 2 != 0) return BadValue("a hash has a field without a value");
   if (pairs.size() / 2 > target.limits.hash_max_listpack_entries) return MakeTable(pairs, target);
   if (HasEqualElements(pairs, 2)) return BadValue(kRepeated);
   return PackedEntry(target, ValueType::kHash, ValueForm::kListpack, MakeListpack(pairs));
 }
 
-Result<EntryPtr> MakeHashBySize(const PackedElements& pairs, const RdbTarget& target) {
+RdbValueResult MakeHashBySize(const PackedElements& pairs, const RdbTarget& target) {
   if (HasLongElement(pairs, target.limits.hash_max_listpack_value)) return MakeTable(pairs, target);
   return MakeHash(pairs, target);
 }
 
-Result<EntryPtr> ReadLarge(RdbInput& input, uint64_t count, const RdbTarget& target) {
+RdbValueResult ReadLarge(RdbInput& input, uint64_t count, const RdbTarget& target) {
   auto table = std::make_unique<HashTable>(target.hash_seed);
   for (; count > 0 && !input.Failed(); --count) {
     const RdbText field = input.Text();
     const RdbText value = input.Text();
     if (table->Set(field.View(), value.View()) != HashTable::Outcome::kAdded) return BadValue(kRepeated);
+    input.Forget();
   }
   return ObjectEntry(target, ValueType::kHash, std::move(table));
 }
 
-Result<EntryPtr> ReadPlain(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadPlain(RdbInput& input, const RdbTarget& target) {
   const uint64_t count = input.Count(2);
-  if (count == 0) return BadValue(kEmpty);
+  if (count == 0) return EmptyValue();
   if (count > target.limits.hash_max_listpack_entries) return ReadLarge(input, count, target);
   const std::vector<RdbText> texts = ReadTexts(input, count * 2);
-  if (input.Failed()) return BadValue(kEmpty);
+  if (input.Failed()) return BadValue("a hash is cut off");
   return MakeHashBySize(ElementsOf(texts), target);
 }
 
-Result<EntryPtr> ReadListpack(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadListpack(RdbInput& input, const RdbTarget& target) {
   const RdbText text = input.Text();
   const auto pairs = ListpackElements(text.View());
   return pairs ? MakeHash(*pairs, target) : BadValue("a listpack is malformed");
 }
 
-Result<EntryPtr> ReadZiplist(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadZiplist(RdbInput& input, const RdbTarget& target) {
   const RdbText text = input.Text();
   const auto pairs = ZiplistElements(text.View());
   return pairs ? MakeHash(*pairs, target) : BadValue("a ziplist is malformed");
 }
 
-Result<EntryPtr> ReadZipmap(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadZipmap(RdbInput& input, const RdbTarget& target) {
   const RdbText text = input.Text();
   const auto pairs = ZipmapElements(text.View());
-  if (!pairs || pairs->empty()) return BadValue("a zipmap is malformed or empty");
+  if (!pairs) return BadValue("a zipmap is malformed");
+  if (pairs->empty()) return EmptyValue();
   return MakeHashBySize(*pairs, target);
 }
 
@@ -87,7 +88,7 @@ constexpr int64_t kLastDeadlineMs = (int64_t{1} << 48) - 2;  // Redis: EB_EXPIRE
 
 bool IsPossibleDeadline(int64_t deadline_ms) { return deadline_ms >= 0 && deadline_ms <= kLastDeadlineMs; }
 
-Result<EntryPtr> MakeTimedTable(const std::vector<TimedPair>& pairs, const RdbTarget& target) {
+RdbValueResult MakeTimedTable(const std::vector<TimedPair>& pairs, const RdbTarget& target) {
   auto table = std::make_unique<HashTable>(target.hash_seed);
   for (const TimedPair& pair : pairs) {
     const PackedText field(pair.field);
@@ -99,7 +100,7 @@ Result<EntryPtr> MakeTimedTable(const std::vector<TimedPair>& pairs, const RdbTa
 }
 
 // The next deadline first, and behind them the fields without one.
-Result<EntryPtr> MakeTimedListpack(std::vector<TimedPair> pairs, const RdbTarget& target) {
+RdbValueResult MakeTimedListpack(std::vector<TimedPair> pairs, const RdbTarget& target) {
   auto rank = [](const TimedPair& pair) { return static_cast<uint64_t>(pair.deadline_ms) - 1; };
   std::stable_sort(pairs.begin(), pairs.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
   PackedElements rows;
@@ -123,7 +124,7 @@ PackedElements WithoutDeadlines(const std::vector<TimedPair>& pairs) {
 
 enum class Judge : uint8_t { kByCount, kByCountAndSize };
 
-Result<EntryPtr> MakeTimedHash(std::vector<TimedPair> pairs, const RdbTarget& target, Judge judge) {
+RdbValueResult MakeTimedHash(std::vector<TimedPair> pairs, const RdbTarget& target, Judge judge) {
   const PackedElements untimed = WithoutDeadlines(pairs);
   const bool is_timed = std::any_of(pairs.begin(), pairs.end(), [](const auto& pair) { return pair.deadline_ms != 0; });
   const bool has_long =
@@ -135,7 +136,7 @@ Result<EntryPtr> MakeTimedHash(std::vector<TimedPair> pairs, const RdbTarget& ta
   return entry;
 }
 
-Result<EntryPtr> ReadTimed(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadTimed(RdbInput& input, const RdbTarget& target) {
   const int64_t first_ms = input.Millis();
   const uint64_t count = input.Count(3);
   std::vector<RdbText> texts;
@@ -148,19 +149,20 @@ Result<EntryPtr> ReadTimed(RdbInput& input, const RdbTarget& target) {
     texts.push_back(input.Text());
     texts.push_back(input.Text());
   }
-  if (count == 0 || input.Failed()) return BadValue(kEmpty);
+  if (input.Failed()) return BadValue("a hash is cut off");
+  if (count == 0) return EmptyValue();
   const PackedElements elements = ElementsOf(texts);
   std::vector<TimedPair> pairs;
   for (size_t i = 0; i < count; ++i) pairs.push_back({elements[2 * i], elements[2 * i + 1], deadlines[i]});
   return MakeTimedHash(std::move(pairs), target, Judge::kByCountAndSize);
 }
 
-Result<EntryPtr> ReadTimedListpack(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadTimedListpack(RdbInput& input, const RdbTarget& target) {
   input.Millis();  // the first deadline, which stands in the listpack, too
   const RdbText text = input.Text();
   const auto rows = ListpackElements(text.View());
   if (!rows || rows->size() % 3 != 0) return BadValue("a listpack is malformed");
-  if (rows->empty()) return BadValue(kEmpty);
+  if (rows->empty()) return EmptyValue();
   std::vector<TimedPair> pairs;
   for (size_t i = 0; i < rows->size(); i += 3) {
     const PackedElement& deadline = (*rows)[i + 2];
@@ -174,7 +176,6 @@ Result<EntryPtr> ReadTimedListpack(RdbInput& input, const RdbTarget& target) {
 // ---------------------------------------------------------------------------------------------------------------------
 
 void WritePlainTable(RdbOutput& out, const HashTable& table) {
-  out.Type(rdb::Type::kHash);
   out.Length(table.Size());
   table.ForEach([&](const HashField* field) {
     out.Text(field->Key());
@@ -184,7 +185,6 @@ void WritePlainTable(RdbOutput& out, const HashTable& table) {
 
 void WriteTimedTable(RdbOutput& out, const HashTable& table) {
   const int64_t first_ms = table.NextDeadline();
-  out.Type(rdb::Type::kTimedHash);
   out.Millis(first_ms);
   out.Length(table.Size());
   table.ForEach([&](const HashField* field) {
@@ -198,7 +198,6 @@ void WriteTimedTable(RdbOutput& out, const HashTable& table) {
 void WriteTimedListpack(RdbOutput& out, Bytes packed) {
   const Listpack listpack(packed);
   const PackedElement first = listpack.At(listpack.Seek(2));
-  out.Type(rdb::Type::kTimedHashListpack);
   out.Millis(first.integer);
   out.Text(packed);
 }
@@ -209,13 +208,12 @@ void WriteUntimedListpack(RdbOutput& out, Bytes packed) {
   PackedElements pairs;
   for (size_t i = 0; i < rows->size(); ++i)
     if (i % 3 != 2) pairs.push_back((*rows)[i]);
-  out.Type(rdb::Type::kHashListpack);
   out.Text(MakeListpack(pairs));
 }
 
 }  // namespace
 
-Result<EntryPtr> ReadRdbHash(RdbInput& input, rdb::Type type, const RdbTarget& target) {
+RdbValueResult ReadRdbHash(RdbInput& input, rdb::Type type, const RdbTarget& target) {
   switch (type) {
     case rdb::Type::kHashZipmap:
       return ReadZipmap(input, target);
@@ -239,7 +237,6 @@ void WriteRdbHash(RdbOutput& out, const Entry& entry) {
   }
   if (entry.HasTimedFields()) return WriteTimedListpack(out, entry.Packed());
   if (entry.Form() == ValueForm::kTimedListpack) return WriteUntimedListpack(out, entry.Packed());
-  out.Type(rdb::Type::kHashListpack);
   out.Text(entry.Packed());
 }
 

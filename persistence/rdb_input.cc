@@ -1,96 +1,124 @@
 #include "persistence/rdb_input.h"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 
+#include "base/number_text.h"
 #include "persistence/lzf.h"
 
 namespace respite {
 
-namespace {
+static_assert(std::endian::native == std::endian::little);
 
-uint64_t LittleNumber(Bytes octets) {
-  uint64_t number = 0;
-  for (size_t i = octets.size(); i > 0; --i) number = number << 8 | static_cast<uint8_t>(octets[i - 1]);
-  return number;
+RdbText RdbText::Integer(int32_t integer) {
+  RdbText text;
+  const IntegerText digits(integer);
+  text.integer_ = integer;
+  text.digit_count_ = static_cast<uint8_t>(digits.View().size());
+  std::memcpy(text.digits_.data(), digits.View().data(), digits.View().size());
+  return text;
 }
 
-}  // namespace
-
-uint8_t RdbInput::Octet() {
-  if (rest_.empty()) {
-    Fail();
-    return 0;
+char* RdbScratch::Take(size_t octets) {
+  constexpr size_t kLeastBlock = 16 * 1024;
+  if (blocks_.empty() || blocks_.back().size - used_ < octets) {
+    const size_t size = std::max(kLeastBlock, octets);
+    blocks_.push_back({std::make_unique_for_overwrite<char[]>(size), size});
+    used_ = 0;
   }
-  const char octet = rest_.front();
-  rest_.remove_prefix(1);
-  return static_cast<uint8_t>(octet);
+  used_ += octets;
+  return blocks_.back().memory.get() + used_ - octets;
 }
 
-Bytes RdbInput::Octets(uint64_t count) {
-  if (count > rest_.size()) {
-    Fail();
-    return {};
+// One block is kept, unless it is a large one.
+void RdbScratch::Clear() {
+  constexpr size_t kMostKept = 256 * 1024;
+  if (blocks_.empty()) return;
+  blocks_.resize(blocks_.front().size > kMostKept ? 0 : 1);
+  used_ = 0;
+}
+
+void RdbInput::Fail() {
+  if (failed_) return;
+  failed_ = true;
+  end_offset_ = Offset();
+  rest_ = {};
+}
+
+bool RdbInput::GetMore(uint64_t octets) {
+  if (octets > Left()) {
+    ran_out_ = ran_out_ || !failed_;
+  } else if (octets > rest_.size()) {
+    const uint64_t offset = Offset();
+    const Bytes piece = supply_->Next(rest_, octets);
+    made_nothing_ = false;
+    if (piece.size() >= octets) {
+      rest_ = piece;
+      end_offset_ = offset + piece.size();
+      return true;
+    }
   }
-  const Bytes octets = rest_.substr(0, count);
-  rest_.remove_prefix(count);
-  return octets;
+  Fail();
+  return false;
 }
 
-uint64_t RdbInput::BigEnd(size_t octets) {
-  uint64_t number = 0;
-  for (char octet : Octets(octets)) number = number << 8 | static_cast<uint8_t>(octet);
-  return number;
+void RdbInput::ForgetPieces() {
+  scratch_.Clear();
+  if (supply_ != nullptr) supply_->Forget();
+  made_nothing_ = true;
 }
 
 uint64_t RdbInput::LengthBehind(uint8_t head) {
   if (head < rdb::kLength14) return head;
   if (head < rdb::kLength32) return uint64_t{head & 63u} << 8 | Octet();
-  if (head == rdb::kLength32) return BigEnd(4);
-  if (head == rdb::kLength64) return BigEnd(8);
+  if (head == rdb::kLength32) return __builtin_bswap32(Little32());
+  if (head == rdb::kLength64) return __builtin_bswap64(Little64());
   Fail();
   return 0;
 }
-
-uint64_t RdbInput::Length() { return LengthBehind(Octet()); }
 
 uint64_t RdbInput::Count(uint64_t least_octets) {
   const uint64_t count = Length();
   if (count <= Left() / least_octets) return count;
+  ran_out_ = ran_out_ || !failed_;
   Fail();
   return 0;
 }
 
-RdbText RdbInput::Text() {
-  const uint8_t head = Octet();
+RdbText RdbInput::LongText(uint8_t head) {
   switch (head) {
     case rdb::kInteger8:
       return RdbText::Integer(static_cast<int8_t>(Octet()));
     case rdb::kInteger16:
-      return RdbText::Integer(static_cast<int16_t>(LittleNumber(Octets(2))));
+      return RdbText::Integer(static_cast<int16_t>(Little16()));
     case rdb::kInteger32:
-      return RdbText::Integer(static_cast<int32_t>(LittleNumber(Octets(4))));
+      return RdbText::Integer(static_cast<int32_t>(Little32()));
     case rdb::kCompressed:
       return Compressed();
     default:
-      return RdbText::Plain(Octets(LengthBehind(head)));
+      return RdbText(Octets(LengthBehind(head)));
   }
 }
 
 RdbText RdbInput::Compressed() {
   const uint64_t packed_size = Length();
   const uint64_t size = Length();
-  auto text = DecompressLzf(Octets(packed_size), size);
-  if (!text) {
+  const Bytes packed = Octets(packed_size);
+  if (failed_ || !IsPossibleLzfSize(packed_size, size)) {
     Fail();
     return {};
   }
-  return RdbText::Owned(std::move(*text));
+  char* text = scratch_.Take(size);
+  made_nothing_ = false;
+  if (!DecompressLzf(packed, {text, size})) {
+    Fail();
+    return {};
+  }
+  return RdbText(Bytes(text, size));
 }
 
-uint16_t RdbInput::Little16() { return static_cast<uint16_t>(LittleNumber(Octets(2))); }
-
-uint64_t RdbInput::Little64() { return LittleNumber(Octets(8)); }
+float RdbInput::Float() { return std::bit_cast<float>(Little32()); }
 
 double RdbInput::Double() { return std::bit_cast<double>(Little64()); }
 

@@ -8,7 +8,6 @@ namespace respite {
 
 namespace {
 
-constexpr char kEmpty[] = "a list is empty";
 constexpr size_t kPlainFrom = size_t{1} << 30;  // octets of an element that Redis puts into a node without a listpack
 
 ChunkLimit LimitOf(const RdbTarget& target) { return ChunkLimit(target.limits.list_max_listpack_size); }
@@ -20,27 +19,29 @@ std::string ListpackOf(const ListChunk& chunk) {
 }
 
 // In the form that a list of these nodes has: small ones are packed.
-Result<EntryPtr> MakeList(std::unique_ptr<ChunkedList> list, const RdbTarget& target) {
-  if (list->Size() == 0) return BadValue(kEmpty);
+RdbValueResult MakeList(std::unique_ptr<ChunkedList> list, const RdbTarget& target) {
+  if (list->Size() == 0) return EmptyValue();
   const ListChunk& first = list->Chunk(0);
   if (list->ChunkCount() == 1 && LimitOf(target).Admits(first.ListpackBytes(), first.Count()))
     return PackedEntry(target, ValueType::kList, ValueForm::kListpack, ListpackOf(first));
   return ObjectEntry(target, ValueType::kList, std::move(list));
 }
 
-Result<EntryPtr> ReadPlain(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadPlain(RdbInput& input, const RdbTarget& target) {
   auto list = std::make_unique<ChunkedList>(LimitOf(target));
-  for (uint64_t count = input.Count(1); count > 0 && !input.Failed(); --count)
+  for (uint64_t count = input.Count(1); count > 0 && !input.Failed(); --count) {
     list->Push(ListEnd::kTail, input.Text().View());
+    input.Forget();
+  }
   return MakeList(std::move(list), target);
 }
 
 // Redis: stays a list of nodes, however small.
-Result<EntryPtr> ReadZiplist(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadZiplist(RdbInput& input, const RdbTarget& target) {
   const RdbText text = input.Text();
   const auto elements = ZiplistElements(text.View());
   if (!elements) return BadValue("a ziplist is malformed");
-  if (elements->empty()) return BadValue(kEmpty);
+  if (elements->empty()) return EmptyValue();
   auto list = std::make_unique<ChunkedList>(LimitOf(target));
   for (const PackedElement& element : *elements) list->Push(ListEnd::kTail, PackedText(element).View());
   return ObjectEntry(target, ValueType::kList, std::move(list));
@@ -55,7 +56,7 @@ std::optional<PackedElements> NodeElements(uint64_t kind, rdb::Type type, Bytes 
 }
 
 // Redis: empty nodes are left out.
-Result<EntryPtr> ReadNodes(RdbInput& input, rdb::Type type, const RdbTarget& target) {
+RdbValueResult ReadNodes(RdbInput& input, rdb::Type type, const RdbTarget& target) {
   auto list = std::make_unique<ChunkedList>(LimitOf(target));
   for (uint64_t count = input.Count(1); count > 0 && !input.Failed(); --count) {
     const uint64_t kind = type == rdb::Type::kListQuicklist2 ? input.Length() : 0;
@@ -64,6 +65,7 @@ Result<EntryPtr> ReadNodes(RdbInput& input, rdb::Type type, const RdbTarget& tar
     if (!elements) return BadValue("a node of a list is malformed");
     ListChunk chunk;
     for (const PackedElement& element : *elements) chunk.PushBack(PackedText(element).View());
+    input.Forget();
     if (chunk.IsEmpty()) continue;
     if (count > 1) chunk.Seal();
     list->AppendChunk(std::move(chunk));
@@ -83,14 +85,13 @@ void WriteNode(RdbOutput& out, const ListChunk& chunk) {
 
 }  // namespace
 
-Result<EntryPtr> ReadRdbList(RdbInput& input, rdb::Type type, const RdbTarget& target) {
+RdbValueResult ReadRdbList(RdbInput& input, rdb::Type type, const RdbTarget& target) {
   if (type == rdb::Type::kList) return ReadPlain(input, target);
   if (type == rdb::Type::kListZiplist) return ReadZiplist(input, target);
   return ReadNodes(input, type, target);
 }
 
 void WriteRdbList(RdbOutput& out, const Entry& entry) {
-  out.Type(rdb::Type::kListQuicklist2);
   if (entry.Form() == ValueForm::kListpack) {
     out.Length(1);
     out.Length(rdb::kNodePacked);

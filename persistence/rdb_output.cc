@@ -1,7 +1,9 @@
 #include "persistence/rdb_output.h"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
+#include <utility>
 
 #include "base/number_text.h"
 #include "persistence/lzf.h"
@@ -10,59 +12,91 @@ namespace respite {
 
 namespace {
 
+static_assert(std::endian::native == std::endian::little);
+
 constexpr size_t kLongestInteger = 11;  // "-2147483648"
 constexpr size_t kShortestPacked = 21;  // Redis: shorter texts are not worth compressing
 constexpr uint64_t kLengths6 = 1u << 6;
 constexpr uint64_t kLengths14 = 1u << 14;
+constexpr size_t kLongestLength = 9;
+constexpr size_t kFirstRoom = 64;
+
+// Writes a length; returns the octets it took.
+size_t PutLength(char* at, uint64_t length) {
+  if (length < kLengths6) {
+    at[0] = static_cast<char>(length);
+    return 1;
+  }
+  if (length < kLengths14) {
+    at[0] = static_cast<char>(rdb::kLength14 | (length >> 8));
+    at[1] = static_cast<char>(length);
+    return 2;
+  }
+  if (length <= std::numeric_limits<uint32_t>::max()) {
+    const uint32_t big_end = __builtin_bswap32(static_cast<uint32_t>(length));
+    at[0] = static_cast<char>(rdb::kLength32);
+    std::memcpy(at + 1, &big_end, sizeof big_end);
+    return 5;
+  }
+  const uint64_t big_end = __builtin_bswap64(length);
+  at[0] = static_cast<char>(rdb::kLength64);
+  std::memcpy(at + 1, &big_end, sizeof big_end);
+  return kLongestLength;
+}
 
 }  // namespace
 
-void RdbOutput::Little(uint64_t number, int octets) {
-  for (int i = 0; i < octets; ++i) Octet(static_cast<uint8_t>(number >> (8 * i)));
+void RdbOutput::Flush() {
+  drain_->Drain(Buffered());
+  size_ = 0;
 }
 
-void RdbOutput::BigEnd(uint64_t number, int octets) {
-  for (int i = octets - 1; i >= 0; --i) Octet(static_cast<uint8_t>(number >> (8 * i)));
+void RdbOutput::MakeRoom(size_t octets) {
+  if (drain_ != nullptr) Flush();
+  if (buffer_.size() - size_ < octets) buffer_.resize(std::max({kFirstRoom, 2 * size_, size_ + octets}));
 }
 
-void RdbOutput::Little16(uint16_t number) { Little(number, 2); }
-void RdbOutput::Little64(uint64_t number) { Little(number, 8); }
+void RdbOutput::LongOctets(Bytes octets) {
+  if (drain_ == nullptr) {
+    std::memcpy(Room(octets.size()), octets.data(), octets.size());
+    size_ += octets.size();
+    return;
+  }
+  Flush();
+  drain_->Drain(octets);
+}
+
 void RdbOutput::Double(double number) { Little64(std::bit_cast<uint64_t>(number)); }
 
-void RdbOutput::Length(uint64_t length) {
-  if (length < kLengths6) {
-    Octet(static_cast<uint8_t>(length));
-  } else if (length < kLengths14) {
-    Octet(static_cast<uint8_t>(rdb::kLength14 | (length >> 8)));
-    Octet(static_cast<uint8_t>(length));
-  } else if (length <= std::numeric_limits<uint32_t>::max()) {
-    Octet(rdb::kLength32);
-    BigEnd(length, 4);
-  } else {
-    Octet(rdb::kLength64);
-    BigEnd(length, 8);
-  }
-}
+void RdbOutput::Length(uint64_t length) { size_ += PutLength(Room(kLongestLength), length); }
 
 bool RdbOutput::TryShortInteger(int64_t integer) {
-  const int octets = integer == static_cast<int8_t>(integer)    ? 1
-                     : integer == static_cast<int16_t>(integer) ? 2
-                     : integer == static_cast<int32_t>(integer) ? 4
-                                                                : 0;
+  const size_t octets = integer == static_cast<int8_t>(integer)    ? 1
+                        : integer == static_cast<int16_t>(integer) ? 2
+                        : integer == static_cast<int32_t>(integer) ? 4
+                                                                   : 0;
   if (octets == 0) return false;
-  Octet(octets == 1 ? rdb::kInteger8 : octets == 2 ? rdb::kInteger16 : rdb::kInteger32);
-  Little(static_cast<uint64_t>(integer), octets);
+  char* at = Room(1 + sizeof integer);
+  at[0] = static_cast<char>(octets == 1 ? rdb::kInteger8 : octets == 2 ? rdb::kInteger16 : rdb::kInteger32);
+  std::memcpy(at + 1, &integer, sizeof integer);
+  size_ += 1 + octets;
   return true;
 }
 
+// The header has the packed size: the octets are made behind room for the longest header and moved up to the real one.
 bool RdbOutput::TryCompressed(Bytes text) {
+  constexpr size_t kLongestHeader = 1 + 2 * kLongestLength;
   if (compression_ == RdbCompression::kOff || text.size() < kShortestPacked) return false;
-  const auto packed = CompressLzf(text);
-  if (!packed) return false;
-  Octet(rdb::kCompressed);
-  Length(packed->size());
-  Length(text.size());
-  buffer_ += *packed;
+  char* header = Room(kLongestHeader + text.size());
+  char* packed = header + kLongestHeader;
+  const size_t packed_size = CompressLzf(text, packed);
+  if (packed_size == 0) return false;
+  size_t header_size = 1;
+  header[0] = static_cast<char>(rdb::kCompressed);
+  header_size += PutLength(header + header_size, packed_size);
+  header_size += PutLength(header + header_size, text.size());
+  std::memmove(header + header_size, packed, packed_size);
+  size_ += header_size + packed_size;
   return true;
 }
 
@@ -73,14 +107,14 @@ void RdbOutput::Text(Bytes text) {
   }
   if (TryCompressed(text)) return;
   Length(text.size());
-  buffer_ += text;
+  Octets(text);
 }
 
 void RdbOutput::Integer(int64_t integer) {
   if (TryShortInteger(integer)) return;
   const IntegerText digits(integer);
   Length(digits.View().size());
-  buffer_ += digits.View();
+  Octets(digits.View());
 }
 
 }  // namespace respite

@@ -1,10 +1,11 @@
 // RdbOutput: writes the primitives of rdb_format.h into a buffer.
 //
-// Whoever writes a file empties the buffer now and then (Buffered, Clear); a value is never larger than memory, but a
-// data set may be.
+// Without a drain the buffer grows and holds everything (a DUMP payload). With one it is emptied into the drain when it
+// is full, so that a data set larger than memory can be written; a text that is long against the buffer passes it by.
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 
 #include "base/bytes.h"
@@ -14,15 +15,39 @@ namespace respite {
 
 enum class RdbCompression : uint8_t { kOff, kOn };
 
+// Where octets go that have no room in the buffer, in order.
+class RdbDrain {
+ public:
+  virtual ~RdbDrain() = default;
+  virtual void Drain(Bytes octets) = 0;
+};
+
 class RdbOutput {
  public:
   explicit RdbOutput(RdbCompression compression) : compression_(compression) {}
+  // Borrows the drain. Whoever is done calls Flush.
+  RdbOutput(RdbCompression compression, RdbDrain& drain, size_t capacity)
+      : compression_(compression), drain_(&drain), buffer_(capacity, '\0') {}
 
-  Bytes Buffered() const { return buffer_; }
-  void Clear() { buffer_.clear(); }
-  std::string TakeBuffer() { return std::move(buffer_); }
+  Bytes Buffered() const { return {buffer_.data(), size_}; }
+  // What was written; the output is used up. Only without a drain.
+  std::string TakeBuffer() {
+    buffer_.resize(size_);
+    return std::move(buffer_);
+  }
+  // Empties the buffer into the drain.
+  void Flush();
 
-  void Octet(uint8_t octet) { buffer_ += static_cast<char>(octet); }
+  void Octet(uint8_t octet) {
+    *Room(1) = static_cast<char>(octet);
+    ++size_;
+  }
+  // As they are.
+  void Octets(Bytes octets) {
+    if (octets.size() >= kLong) return LongOctets(octets);
+    std::memcpy(Room(octets.size()), octets.data(), octets.size());
+    size_ += octets.size();
+  }
   void Type(rdb::Type type) { Octet(static_cast<uint8_t>(type)); }
   void Length(uint64_t length);
   // In the shortest form: as an integer, compressed (if that is on), or as it is.
@@ -30,19 +55,33 @@ class RdbOutput {
   // The text of an integer.
   void Integer(int64_t integer);
   // Numbers of 2 or 8 octets, little end first.
-  void Little16(uint16_t number);
-  void Little64(uint64_t number);
+  void Little16(uint16_t number) { Whole(number); }
+  void Little64(uint64_t number) { Whole(number); }
   void Millis(int64_t at_ms) { Little64(static_cast<uint64_t>(at_ms)); }
   void Double(double number);
 
  private:
+  static constexpr size_t kLong = 32 * 1024;
+
+  // Memory for `octets` more, behind what there is.
+  char* Room(size_t octets) {
+    if (buffer_.size() - size_ < octets) MakeRoom(octets);
+    return buffer_.data() + size_;
+  }
+  template <class Number>
+  void Whole(Number number) {
+    std::memcpy(Room(sizeof number), &number, sizeof number);
+    size_ += sizeof number;
+  }
+  void MakeRoom(size_t octets);
+  void LongOctets(Bytes octets);
   bool TryShortInteger(int64_t integer);
   bool TryCompressed(Bytes text);
-  void Little(uint64_t number, int octets);
-  void BigEnd(uint64_t number, int octets);
 
   RdbCompression compression_;
-  std::string buffer_;
+  RdbDrain* drain_ = nullptr;
+  std::string buffer_;  // the first size_ octets are in use
+  size_t size_ = 0;
 };
 
 }  // namespace respite

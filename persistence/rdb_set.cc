@@ -22,37 +22,39 @@ std::optional<std::vector<int64_t>> IntegersOf(const PackedElements& members) {
   return integers;
 }
 
-Result<EntryPtr> MakeTable(const PackedElements& members, const RdbTarget& target) {
+RdbValueResult MakeTable(const PackedElements& members, const RdbTarget& target) {
   auto table = std::make_unique<MemberTable>(target.hash_seed);
   for (const PackedElement& member : members)
     if (!table->Add(PackedText(member).View())) return BadValue(kRepeated);
   return ObjectEntry(target, ValueType::kSet, std::move(table));
 }
 
-Result<EntryPtr> ReadLarge(RdbInput& input, uint64_t count, const RdbTarget& target) {
+RdbValueResult ReadLarge(RdbInput& input, uint64_t count, const RdbTarget& target) {
   auto table = std::make_unique<MemberTable>(target.hash_seed);
-  for (; count > 0 && !input.Failed(); --count)
+  for (; count > 0 && !input.Failed(); --count) {
     if (!table->Add(input.Text().View())) return BadValue(kRepeated);
+    input.Forget();
+  }
   return ObjectEntry(target, ValueType::kSet, std::move(table));
 }
 
-Result<EntryPtr> MakeListpackSet(const PackedElements& members, const RdbTarget& target) {
-  if (members.empty()) return BadValue("a set is empty");
+RdbValueResult MakeListpackSet(const PackedElements& members, const RdbTarget& target) {
+  if (members.empty()) return EmptyValue();
   if (members.size() > target.limits.set_max_listpack_entries) return MakeTable(members, target);
   if (HasEqualElements(members, 1)) return BadValue(kRepeated);
   return PackedEntry(target, ValueType::kSet, ValueForm::kListpack, MakeListpack(members));
 }
 
-Result<EntryPtr> MakeIntegerSet(std::vector<int64_t> integers, const RdbTarget& target) {
+RdbValueResult MakeIntegerSet(std::vector<int64_t> integers, const RdbTarget& target) {
   std::sort(integers.begin(), integers.end());
   if (std::adjacent_find(integers.begin(), integers.end()) != integers.end()) return BadValue(kRepeated);
   return PackedEntry(target, ValueType::kSet, ValueForm::kIntset, MakeIntset(integers));
 }
 
 // Redis: so many members or more are a table, whatever they are.
-Result<EntryPtr> ReadPlain(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadPlain(RdbInput& input, const RdbTarget& target) {
   const uint64_t count = input.Count(1);
-  if (count == 0) return BadValue("a set is empty");
+  if (count == 0) return EmptyValue();
   if (count > target.limits.set_max_intset_entries) return ReadLarge(input, count, target);
   const std::vector<RdbText> texts = ReadTexts(input, count);
   const PackedElements members = ElementsOf(texts);
@@ -61,7 +63,7 @@ Result<EntryPtr> ReadPlain(RdbInput& input, const RdbTarget& target) {
   return MakeListpackSet(members, target);
 }
 
-Result<EntryPtr> ReadIntset(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadIntset(RdbInput& input, const RdbTarget& target) {
   const RdbText text = input.Text();
   const auto members = IntsetElements(text.View());
   if (!members || members->empty()) return BadValue("an intset is malformed");
@@ -69,7 +71,7 @@ Result<EntryPtr> ReadIntset(RdbInput& input, const RdbTarget& target) {
   return PackedEntry(target, ValueType::kSet, ValueForm::kIntset, text.View());
 }
 
-Result<EntryPtr> ReadListpack(RdbInput& input, const RdbTarget& target) {
+RdbValueResult ReadListpack(RdbInput& input, const RdbTarget& target) {
   const RdbText text = input.Text();
   const auto members = ListpackElements(text.View());
   if (!members) return BadValue("a listpack is malformed");
@@ -78,19 +80,15 @@ Result<EntryPtr> ReadListpack(RdbInput& input, const RdbTarget& target) {
 
 }  // namespace
 
-Result<EntryPtr> ReadRdbSet(RdbInput& input, rdb::Type type, const RdbTarget& target) {
+RdbValueResult ReadRdbSet(RdbInput& input, rdb::Type type, const RdbTarget& target) {
   if (type == rdb::Type::kSetIntset) return ReadIntset(input, target);
   if (type == rdb::Type::kSetListpack) return ReadListpack(input, target);
   return ReadPlain(input, target);
 }
 
 void WriteRdbSet(RdbOutput& out, const Entry& entry) {
-  if (entry.Form() != ValueForm::kObject) {
-    out.Type(entry.Form() == ValueForm::kIntset ? rdb::Type::kSetIntset : rdb::Type::kSetListpack);
-    return out.Text(entry.Packed());
-  }
+  if (entry.Form() != ValueForm::kObject) return out.Text(entry.Packed());
   const auto& table = static_cast<const MemberTable&>(*entry.HeldObject());
-  out.Type(rdb::Type::kSet);
   out.Length(table.Size());
   table.ForEach([&](const Member& member) { out.Text(member.Text()); });
 }

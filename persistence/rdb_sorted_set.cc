@@ -11,7 +11,6 @@ namespace respite {
 namespace {
 
 constexpr char kRepeated[] = "a sorted set has a member twice";
-constexpr char kEmpty[] = "a sorted set is empty";
 constexpr char kNotANumber[] = "a score is not a number";
 
 // A member on its way into a packed set. The text is a view.
@@ -60,7 +59,7 @@ class Records {
   std::vector<ScoreTree::Item> items_;
 };
 
-Result<EntryPtr> MakeTable(const std::vector<Scored>& members, const RdbTarget& target) {
+RdbValueResult MakeTable(const std::vector<Scored>& members, const RdbTarget& target) {
   Records records(target.hash_seed);
   for (const Scored& one : members)
     if (!records.Add(PackedText(one.member).View(), one.score)) return BadValue(kRepeated);
@@ -74,7 +73,7 @@ void SortByScore(std::vector<Scored>& members) {
   if (!std::is_sorted(members.begin(), members.end(), is_before)) std::sort(members.begin(), members.end(), is_before);
 }
 
-Result<EntryPtr> MakeListpackSet(std::vector<Scored> members, const RdbTarget& target) {
+RdbValueResult MakeListpackSet(std::vector<Scored> members, const RdbTarget& target) {
   SortByScore(members);
   ListpackMaker maker;
   for (const Scored& one : members) {
@@ -84,7 +83,7 @@ Result<EntryPtr> MakeListpackSet(std::vector<Scored> members, const RdbTarget& t
   return PackedEntry(target, ValueType::kSortedSet, ValueForm::kListpack, maker.Take());
 }
 
-Result<EntryPtr> MakeSortedSet(std::vector<Scored> members, const RdbTarget& target) {
+RdbValueResult MakeSortedSet(std::vector<Scored> members, const RdbTarget& target) {
   if (members.size() > target.limits.zset_max_listpack_entries) return MakeTable(members, target);
   PackedElements elements;
   for (const Scored& one : members) elements.push_back(one.member);
@@ -96,20 +95,21 @@ double ReadScore(RdbInput& input, rdb::Type type) {
   return type == rdb::Type::kSortedSetAscii ? input.ScoreText() : input.Double();
 }
 
-Result<EntryPtr> ReadLarge(RdbInput& input, rdb::Type type, uint64_t count, const RdbTarget& target) {
+RdbValueResult ReadLarge(RdbInput& input, rdb::Type type, uint64_t count, const RdbTarget& target) {
   Records records(target.hash_seed);
   for (; count > 0 && !input.Failed(); --count) {
     const RdbText member = input.Text();
     const double score = ReadScore(input, type);
     if (std::isnan(score)) return BadValue(kNotANumber);
     if (!records.Add(member.View(), score)) return BadValue(kRepeated);
+    input.Forget();
   }
   return ObjectEntry(target, ValueType::kSortedSet, records.TakeTable());
 }
 
-Result<EntryPtr> ReadPlain(RdbInput& input, rdb::Type type, const RdbTarget& target) {
+RdbValueResult ReadPlain(RdbInput& input, rdb::Type type, const RdbTarget& target) {
   const uint64_t count = input.Count(2);
-  if (count == 0) return BadValue(kEmpty);
+  if (count == 0) return EmptyValue();
   if (count > target.limits.zset_max_listpack_entries) return ReadLarge(input, type, count, target);
   std::vector<RdbText> texts;
   std::vector<double> scores;
@@ -130,12 +130,12 @@ std::optional<double> ScoreOf(const PackedElement& element) {
   return ParseDouble(element.text);
 }
 
-Result<EntryPtr> ReadPacked(RdbInput& input, rdb::Type type, const RdbTarget& target) {
+RdbValueResult ReadPacked(RdbInput& input, rdb::Type type, const RdbTarget& target) {
   const RdbText text = input.Text();
   const auto elements =
       type == rdb::Type::kSortedSetZiplist ? ZiplistElements(text.View()) : ListpackElements(text.View());
   if (!elements || elements->size() % 2 != 0) return BadValue("a packed sorted set is malformed");
-  if (elements->empty()) return BadValue(kEmpty);
+  if (elements->empty()) return EmptyValue();
   std::vector<Scored> members;
   for (size_t i = 0; i < elements->size(); i += 2) {
     const auto score = ScoreOf((*elements)[i + 1]);
@@ -147,19 +147,15 @@ Result<EntryPtr> ReadPacked(RdbInput& input, rdb::Type type, const RdbTarget& ta
 
 }  // namespace
 
-Result<EntryPtr> ReadRdbSortedSet(RdbInput& input, rdb::Type type, const RdbTarget& target) {
+RdbValueResult ReadRdbSortedSet(RdbInput& input, rdb::Type type, const RdbTarget& target) {
   if (type == rdb::Type::kSortedSetZiplist || type == rdb::Type::kSortedSetListpack)
     return ReadPacked(input, type, target);
   return ReadPlain(input, type, target);
 }
 
 void WriteRdbSortedSet(RdbOutput& out, const Entry& entry) {
-  if (entry.Form() != ValueForm::kObject) {
-    out.Type(rdb::Type::kSortedSetListpack);
-    return out.Text(entry.Packed());
-  }
+  if (entry.Form() != ValueForm::kObject) return out.Text(entry.Packed());
   const auto& tree = static_cast<const ScoreTable&>(*entry.HeldObject()).tree();
-  out.Type(rdb::Type::kSortedSet);
   out.Length(tree.Size());
   for (auto at = tree.Last(); !at.AtEnd(); at.Previous()) {
     out.Text((*at).member->Member());

@@ -194,6 +194,7 @@ const char* ReadEntries(RdbInput& input, StreamLog& log) {
     const RdbText listpack = input.Text();
     if (input.Failed() || id.View().size() != kIdOctets) return kBadBlock;
     if (const char* why = ReadBlock(log, StreamId::FromOctets(id.View()), listpack.View())) return why;
+    input.Forget();
   }
   log.FinishLoading();
   return nullptr;
@@ -229,6 +230,7 @@ bool ReadConsumer(RdbInput& input, rdb::Type type, StreamGroup& group, Deliverie
     if (delivery == nullptr) return false;  // nobody's, or another consumer's
     group.Assign(id, {&consumer, delivery->delivered_ms, delivery->deliveries});
     deliveries.Erase(id);
+    input.Forget();
   }
   return !input.Failed();
 }
@@ -245,6 +247,7 @@ bool ReadGroup(RdbInput& input, rdb::Type type, StreamLog& log) {
     const StreamId id = ReadIdOctets(input);
     const int64_t delivered_ms = input.Millis();
     if (!deliveries.Insert(id, {delivered_ms, input.Length()})) return false;
+    input.Forget();
   }
   for (uint64_t left = input.Count(1 + 8 + 1); left > 0 && !input.Failed(); --left) {
     if (!ReadConsumer(input, type, *group, deliveries)) return false;
@@ -256,7 +259,6 @@ bool ReadGroup(RdbInput& input, rdb::Type type, StreamLog& log) {
 
 void WriteRdbStream(RdbOutput& out, const Entry& entry) {
   const StreamLog& log = static_cast<const StreamLog&>(*entry.HeldObject());
-  out.Type(rdb::Type::kStreamListpacks3);
   out.Length(log.blocks().Size());
   for (auto at = log.blocks().First(); !at.AtEnd(); at.Next()) {
     const auto id = at.Id().Octets();
@@ -272,7 +274,7 @@ void WriteRdbStream(RdbOutput& out, const Entry& entry) {
   for (const auto& [name, group] : log.groups()) WriteGroup(out, name, group);
 }
 
-Result<EntryPtr> ReadRdbStream(RdbInput& input, rdb::Type type, const RdbTarget& target) {
+RdbValueResult ReadRdbStream(RdbInput& input, rdb::Type type, const RdbTarget& target) {
   auto log = std::make_unique<StreamLog>();
   if (const char* why = ReadEntries(input, *log)) return BadValue(why);
   if (const char* why = ReadNumbers(input, type, *log)) return BadValue(why);

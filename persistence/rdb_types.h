@@ -12,19 +12,25 @@ namespace respite {
 
 // Read what stands behind a type octet of theirs. Whether the input has failed is for the caller to see: what they give
 // then is of no use.
-Result<EntryPtr> ReadRdbList(RdbInput& input, rdb::Type type, const RdbTarget& target);
-Result<EntryPtr> ReadRdbSet(RdbInput& input, rdb::Type type, const RdbTarget& target);
-Result<EntryPtr> ReadRdbSortedSet(RdbInput& input, rdb::Type type, const RdbTarget& target);
-Result<EntryPtr> ReadRdbHash(RdbInput& input, rdb::Type type, const RdbTarget& target);
-Result<EntryPtr> ReadRdbStream(RdbInput& input, rdb::Type type, const RdbTarget& target);
+RdbValueResult ReadRdbList(RdbInput& input, rdb::Type type, const RdbTarget& target);
+RdbValueResult ReadRdbSet(RdbInput& input, rdb::Type type, const RdbTarget& target);
+RdbValueResult ReadRdbSortedSet(RdbInput& input, rdb::Type type, const RdbTarget& target);
+RdbValueResult ReadRdbHash(RdbInput& input, rdb::Type type, const RdbTarget& target);
+RdbValueResult ReadRdbStream(RdbInput& input, rdb::Type type, const RdbTarget& target);
 
+// Write what stands behind the type octet, which rdb_value_writer.cc knows.
 void WriteRdbList(RdbOutput& out, const Entry& entry);
 void WriteRdbSet(RdbOutput& out, const Entry& entry);
 void WriteRdbSortedSet(RdbOutput& out, const Entry& entry);
 void WriteRdbHash(RdbOutput& out, const Entry& entry);
 void WriteRdbStream(RdbOutput& out, const Entry& entry);
 
-inline Failure<std::string> BadValue(const char* why) { return Failure<std::string>(why); }
+inline Failure<RdbValueFault> BadValue(const char* why) {
+  return Failure(RdbValueFault{RdbValueFault::Kind::kBad, why});
+}
+inline Failure<RdbValueFault> EmptyValue() {
+  return Failure(RdbValueFault{RdbValueFault::Kind::kEmpty, "the collection is empty"});
+}
 
 inline EntryPtr PackedEntry(const RdbTarget& target, ValueType type, ValueForm form, Bytes packed) {
   return EntryPtr(Entry::CreatePacked(target.key, type, form, packed, 0, target.access));

@@ -9,10 +9,10 @@ namespace {
 EntryPtr MakeString(const RdbText& text, const RdbTarget& target) {
   const auto integer = text.AsInteger();
   StringContent content = integer ? StringContent::Integer(*integer) : StringContent::Value(text.View());
-  return EntryPtr(Entry::Create(target.key, std::move(content), kNoDeadline, target.access));
+  return EntryPtr(Entry::Create(target.key, std::move(content), target.deadline_ms, target.access));
 }
 
-Result<EntryPtr> ReadAny(RdbInput& input, rdb::Type type, const RdbTarget& target) {
+RdbValueResult ReadAny(RdbInput& input, rdb::Type type, const RdbTarget& target) {
   using rdb::Type;
   switch (type) {
     case Type::kString:
@@ -52,11 +52,19 @@ Result<EntryPtr> ReadAny(RdbInput& input, rdb::Type type, const RdbTarget& targe
   return BadValue("unknown type of value");
 }
 
+EntryPtr WithDeadline(EntryPtr entry, int64_t deadline_ms) {
+  EntryPtr timed(Entry::AddDeadlineSlot(entry.release()));
+  timed->SetDeadline(deadline_ms);
+  return timed;
+}
+
 }  // namespace
 
-Result<EntryPtr> ReadRdbValue(RdbInput& input, uint8_t type, const RdbTarget& target) {
+RdbValueResult ReadRdbValue(RdbInput& input, uint8_t type, const RdbTarget& target) {
   auto entry = ReadAny(input, static_cast<rdb::Type>(type), target);
   if (input.Failed()) return BadValue("the value is cut off, or a length in it is wrong");
+  if (entry && target.deadline_ms != kNoDeadline && !entry.value()->HasDeadlineSlot())
+    return WithDeadline(std::move(entry).value(), target.deadline_ms);
   return entry;
 }
 

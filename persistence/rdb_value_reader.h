@@ -22,11 +22,23 @@ struct RdbTarget {
   uint32_t access;
   const EncodingLimits& limits;
   uint64_t hash_seed;  // of the tables of large collections
+  int64_t deadline_ms = kNoDeadline;
 };
 
-// The entry, without a deadline, or why there is none. `type` is the octet before the value. Cost: O(size of the
-// value), also in memory.
-Result<EntryPtr> ReadRdbValue(RdbInput& input, uint8_t type, const RdbTarget& target);
+// Why there is no value.
+struct RdbValueFault {
+  enum class Kind : uint8_t {
+    kBad,
+    kEmpty,  // in order, but for a collection without elements, which can be no key's value
+  };
+  Kind kind;
+  const char* why;
+};
+using RdbValueResult = Result<EntryPtr, RdbValueFault>;
+
+// The entry, or why there is none. `type` is the octet before the value. After kEmpty the input is behind the value.
+// Cost: O(size of the value), also in memory.
+RdbValueResult ReadRdbValue(RdbInput& input, uint8_t type, const RdbTarget& target);
 
 // True for the values that are one packed text, and lists of such texts, in the encodings of today.
 bool IsPackedRdbType(uint8_t type);

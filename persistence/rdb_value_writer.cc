@@ -7,14 +7,39 @@ namespace respite {
 namespace {
 
 void WriteString(RdbOutput& out, const Entry& entry) {
-  out.Type(rdb::Type::kString);
   if (entry.Form() == ValueForm::kInt) return out.Integer(entry.IntegerValue());
   out.Text(StringText(entry).View());
 }
 
-}  // namespace
+rdb::Type HashType(const Entry& entry) {
+  if (entry.Form() == ValueForm::kObject) return entry.HasTimedFields() ? rdb::Type::kTimedHash : rdb::Type::kHash;
+  return entry.HasTimedFields() ? rdb::Type::kTimedHashListpack : rdb::Type::kHashListpack;
+}
 
-void WriteRdbValue(RdbOutput& out, const Entry& entry) {
+rdb::Type SetType(const Entry& entry) {
+  if (entry.Form() == ValueForm::kObject) return rdb::Type::kSet;
+  return entry.Form() == ValueForm::kIntset ? rdb::Type::kSetIntset : rdb::Type::kSetListpack;
+}
+
+rdb::Type TypeOf(const Entry& entry) {
+  switch (entry.Type()) {
+    case ValueType::kString:
+      return rdb::Type::kString;
+    case ValueType::kList:
+      return rdb::Type::kListQuicklist2;
+    case ValueType::kSet:
+      return SetType(entry);
+    case ValueType::kSortedSet:
+      return entry.Form() == ValueForm::kObject ? rdb::Type::kSortedSet : rdb::Type::kSortedSetListpack;
+    case ValueType::kHash:
+      return HashType(entry);
+    case ValueType::kStream:
+      return rdb::Type::kStreamListpacks3;
+  }
+  return rdb::Type::kString;
+}
+
+void WriteContent(RdbOutput& out, const Entry& entry) {
   switch (entry.Type()) {
     case ValueType::kString:
       return WriteString(out, entry);
@@ -29,6 +54,19 @@ void WriteRdbValue(RdbOutput& out, const Entry& entry) {
     case ValueType::kStream:
       return WriteRdbStream(out, entry);
   }
+}
+
+}  // namespace
+
+void WriteRdbValue(RdbOutput& out, const Entry& entry) {
+  out.Type(TypeOf(entry));
+  WriteContent(out, entry);
+}
+
+void WriteRdbKeyAndValue(RdbOutput& out, const Entry& entry) {
+  out.Type(TypeOf(entry));
+  out.Text(entry.Key());
+  WriteContent(out, entry);
 }
 
 uint16_t RdbVersionFor(const Entry& entry) {

@@ -13,6 +13,8 @@ namespace respite {
 
 // Cost: O(size of the value); compression takes most of it.
 void WriteRdbValue(RdbOutput& out, const Entry& entry);
+// With the key between type and value, as in a file.
+void WriteRdbKeyAndValue(RdbOutput& out, const Entry& entry);
 
 // The version of the format that a reader of this value must know.
 uint16_t RdbVersionFor(const Entry& entry);

@@ -7,6 +7,18 @@
 namespace respite {
 namespace {
 
+std::optional<std::string> CompressLzf(Bytes text) {
+  std::string packed(text.size(), '\0');
+  packed.resize(respite::CompressLzf(text, packed.data()));
+  return packed.empty() ? std::nullopt : std::optional(packed);
+}
+
+std::optional<std::string> DecompressLzf(Bytes packed, uint64_t size) {
+  if (!IsPossibleLzfSize(packed.size(), size)) return std::nullopt;
+  std::string text(size, '\0');
+  return respite::DecompressLzf(packed, text) ? std::optional(text) : std::nullopt;
+}
+
 TEST(Lzf, ShortensWhatRepeatsAndGivesItBack) {
   std::string text;
   for (int i = 0; i < 500; ++i) text += "the same again and again, number " + std::to_string(i % 7) + "; ";

@@ -33,7 +33,7 @@ std::string WrittenAgain(const Entry& entry) {
   return out.TakeBuffer();
 }
 
-Result<EntryPtr> Read(Bytes value) {
+RdbValueResult Read(Bytes value) {
   const EncodingLimits limits;
   RdbInput input(value);
   const uint8_t type = input.Octet();
@@ -63,7 +63,7 @@ TEST(RdbStream, GoesBothWays) {
   for (uint64_t entries : {0u, 1u, 30u, 31u, 500u}) {
     const std::string value = Written(SomeStream(entries, entries));
     const auto entry = Read(value);
-    ASSERT_TRUE(entry) << entry.error();
+    ASSERT_TRUE(entry) << entry.error().why;
     EXPECT_TRUE(LogOf(*entry.value()).CheckInvariants());
     EXPECT_TRUE(WrittenAgain(*entry.value()) == value) << entries;
   }
@@ -108,7 +108,7 @@ const std::vector<std::string> kTwoEntries = {"2", "0", "1", "f", "0",          
 
 TEST(RdbStream, IsReadInItsOldForm) {
   const auto entry = Read(OldStream(kTwoEntries));
-  ASSERT_TRUE(entry) << entry.error();
+  ASSERT_TRUE(entry) << entry.error().why;
   const StreamLog& log = LogOf(*entry.value());
   EXPECT_EQ(log.Length(), 2u);
   EXPECT_EQ(log.FirstId(), (StreamId{5, 0}));
@@ -122,7 +122,7 @@ TEST(RdbStream, RefusesMalformedBlocks) {
     std::vector<std::string> elements = kTwoEntries;
     elements[at] = std::move(element);
     const auto entry = Read(OldStream(elements));
-    return entry ? "read"s : entry.error();
+    return entry ? "read"s : entry.error().why;
   };
   EXPECT_THAT(refusal(0, "3"), HasSubstr("malformed"));      // more entries than there are
   EXPECT_THAT(refusal(2, "-1"), HasSubstr("malformed"));     // less than no names
@@ -133,7 +133,7 @@ TEST(RdbStream, RefusesMalformedBlocks) {
   EXPECT_THAT(refusal(11, "0"), HasSubstr("ascend"));        // the ID of the entry before
   EXPECT_THAT(refusal(11, "2"), HasSubstr("what it says"));  // above the last ID
   const auto short_of_one = Read(OldStream(kTwoEntries, 3));
-  EXPECT_THAT(short_of_one.error(), HasSubstr("what it says"));
+  EXPECT_THAT(short_of_one.error().why, HasSubstr("what it says"));
 }
 
 }  // namespace

@@ -60,22 +60,24 @@ std::string WrittenValue(const Entry& entry, RdbCompression compression = RdbCom
   return out.TakeBuffer();
 }
 
-Result<EntryPtr> Read(Bytes value, const EncodingLimits& limits = {}) {
+RdbValueResult Read(Bytes value, const EncodingLimits& limits = {}) {
   RdbInput input(value);
   const uint8_t type = input.Octet();
   auto entry = ReadRdbValue(input, type, {"k", 0, limits, kSeed});
-  if (entry && input.Left() != 0) return Failure<std::string>("octets are left over");
+  if (entry && input.Left() != 0) {
+    return Failure(RdbValueFault{RdbValueFault::Kind::kBad, "octets are left over"});
+  }
   return entry;
 }
 
 std::string ReadDigest(Bytes value, const EncodingLimits& limits = {}) {
   auto entry = Read(value, limits);
-  return entry ? DigestText(*entry.value()) : "refused: " + entry.error();
+  return entry ? DigestText(*entry.value()) : std::string("refused: ") + entry.error().why;
 }
 
 ValueForm ReadForm(Bytes value, const EncodingLimits& limits = {}) {
   auto entry = Read(value, limits);
-  EXPECT_TRUE(entry) << entry.error();
+  EXPECT_TRUE(entry) << entry.error().why;
   return entry.value()->Form();
 }
 
@@ -262,13 +264,13 @@ TEST(RdbSet, TakesTheFormOfItsMembers) {
 
 TEST(RdbSet, IsRefusedWhenEmptyOrRepeating) {
   EXPECT_FALSE(Read(PlainSet({})));
-  EXPECT_THAT(Read(PlainSet({"1", "1"})).error(), HasSubstr("twice"));
-  EXPECT_THAT(Read(PlainSet({"a", "1", "a"})).error(), HasSubstr("twice"));
-  EXPECT_THAT(Read(PlainSet({"a", "1", "a"}), {.set_max_intset_entries = 1}).error(), HasSubstr("twice"));
+  EXPECT_THAT(Read(PlainSet({"1", "1"})).error().why, HasSubstr("twice"));
+  EXPECT_THAT(Read(PlainSet({"a", "1", "a"})).error().why, HasSubstr("twice"));
+  EXPECT_THAT(Read(PlainSet({"a", "1", "a"}), {.set_max_intset_entries = 1}).error().why, HasSubstr("twice"));
   EXPECT_FALSE(Read(TextValue(rdb::Type::kSetIntset, MakeIntset({}))));
   EXPECT_FALSE(Read(TextValue(rdb::Type::kSetListpack, Listpack::Empty())));
   const std::string twice = Ziplist({"a", "b", "a"});
-  EXPECT_THAT(Read(TextValue(rdb::Type::kSetListpack, MakeListpack(*ZiplistElements(twice)))).error(),
+  EXPECT_THAT(Read(TextValue(rdb::Type::kSetListpack, MakeListpack(*ZiplistElements(twice)))).error().why,
               HasSubstr("twice"));
 }
 
@@ -312,7 +314,7 @@ TEST(RdbSortedSet, IsOrderedHoweverItComes) {
         "1.5"s,
         TextValue(rdb::Type::kSortedSetZiplist, Ziplist({"2", "-3", "b", "1.5", "a", "1.5"}))}) {
     auto entry = Read(value);
-    ASSERT_TRUE(entry) << entry.error();
+    ASSERT_TRUE(entry) << entry.error().why;
     EXPECT_EQ(WrittenValue(*entry.value()), expected);
   }
   const EncodingLimits small{.zset_max_listpack_entries = 2};
@@ -326,11 +328,11 @@ TEST(RdbSortedSet, IsOrderedHoweverItComes) {
 TEST(RdbSortedSet, IsRefusedWhenEmptyRepeatingOrWithoutANumber) {
   const double nan = std::bit_cast<double>(uint64_t{0x7ff8000000000000});
   EXPECT_FALSE(Read(PlainSortedSet({})));
-  EXPECT_THAT(Read(PlainSortedSet({{"a", 1}, {"a", 2}})).error(), HasSubstr("twice"));
-  EXPECT_THAT(Read(PlainSortedSet({{"a", 1}, {"b", nan}})).error(), HasSubstr("number"));
+  EXPECT_THAT(Read(PlainSortedSet({{"a", 1}, {"a", 2}})).error().why, HasSubstr("twice"));
+  EXPECT_THAT(Read(PlainSortedSet({{"a", 1}, {"b", nan}})).error().why, HasSubstr("number"));
   const EncodingLimits small{.zset_max_listpack_entries = 1};
-  EXPECT_THAT(Read(PlainSortedSet({{"a", 1}, {"a", 2}}), small).error(), HasSubstr("twice"));
-  EXPECT_THAT(Read(PlainSortedSet({{"a", 1}, {"b", nan}}), small).error(), HasSubstr("number"));
+  EXPECT_THAT(Read(PlainSortedSet({{"a", 1}, {"a", 2}}), small).error().why, HasSubstr("twice"));
+  EXPECT_THAT(Read(PlainSortedSet({{"a", 1}, {"b", nan}}), small).error().why, HasSubstr("number"));
   EXPECT_FALSE(Read(TextValue(rdb::Type::kSortedSetZiplist, Ziplist({"a", "one"}))));
   EXPECT_FALSE(Read(TextValue(rdb::Type::kSortedSetZiplist, Ziplist({"a", "nan"}))));
   EXPECT_FALSE(Read(TextValue(rdb::Type::kSortedSetZiplist, Ziplist({"a", "1", "b"}))));
@@ -379,7 +381,7 @@ TEST(RdbHash, WithoutItsLastDeadlineIsAnOrdinaryOne) {
   plain->Set("g", "1");
   EXPECT_EQ(RdbVersionFor(hash.entry()), 11);
   auto copy = Read(WrittenValue(hash.entry()));
-  ASSERT_TRUE(copy) << copy.error();
+  ASSERT_TRUE(copy) << copy.error().why;
   EXPECT_EQ(DigestText(*copy.value()), DigestText(plain.entry()));
 }
 
@@ -440,11 +442,11 @@ TEST(RdbHash, RefusesImpossibleDeadlines) {
 // ---------------------------------------------------------------------------------------------------------------------
 
 TEST(RdbValue, RefusesWhatItDoesNotKnowAndSaysWhy) {
-  EXPECT_THAT(Read("\x06\x01"s).error(), HasSubstr("module"));
-  EXPECT_THAT(Read("\x07\x01"s).error(), HasSubstr("module"));
-  EXPECT_THAT(Read("\x16\x01"s).error(), HasSubstr("unreleased"));
-  EXPECT_THAT(Read("\x17\x01"s).error(), HasSubstr("unreleased"));
-  EXPECT_THAT(Read("\x1a\x01"s).error(), HasSubstr("unknown"));
+  EXPECT_THAT(Read("\x06\x01"s).error().why, HasSubstr("module"));
+  EXPECT_THAT(Read("\x07\x01"s).error().why, HasSubstr("module"));
+  EXPECT_THAT(Read("\x16\x01"s).error().why, HasSubstr("unreleased"));
+  EXPECT_THAT(Read("\x17\x01"s).error().why, HasSubstr("unreleased"));
+  EXPECT_THAT(Read("\x1a\x01"s).error().why, HasSubstr("unknown"));
   EXPECT_FALSE(Read("\x08\x01"s));
   EXPECT_FALSE(Read("\xff\x01"s));
 }

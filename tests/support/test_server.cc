@@ -197,7 +197,7 @@ void ExpectDumpsMatch(TestServer& server) {
       RdbInput input(*CheckedPayload(payload, PayloadCheck::kChecksum));
       const uint8_t type = input.Octet();
       auto copy = ReadRdbValue(input, type, {entry->Key(), 0, server->data().limits, data.Seed()});
-      ASSERT_TRUE(copy) << Quoted(entry->Key()) << " as RDB: " << copy.error();
+      ASSERT_TRUE(copy) << Quoted(entry->Key()) << " as RDB: " << copy.error().why;
       EXPECT_EQ(ValueText(*copy.value()), ValueText(*entry)) << Quoted(entry->Key()) << " through RDB";
     });
   }

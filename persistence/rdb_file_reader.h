@@ -1,0 +1,84 @@
+// Reads an RDB file, or the RDB part at the beginning of an AOF, of versions 1 to 12 (rdb_format.h has the grammar).
+//
+//   auto end = ReadRdb(file, 0, {.limits = limits, .hash_seed = seed}, sink);
+//   if (!end) Log(end.error().text);
+//
+// Nothing that the file says is believed, memory is taken only for what is there, and a key gets to the sink when all
+// of it was read. A sink has then seen a part of the data set when the rest turns out to be bad; it is for the caller
+// to throw that away.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "datatypes/database.h"
+#include "datatypes/encoding_limits.h"
+#include "persistence/file_system.h"
+
+namespace respite {
+
+// A key on its way in. Its entry has the deadline, which may have passed.
+struct RdbEntry {
+  EntryPtr entry;
+  std::optional<uint64_t> idle_s;
+  std::optional<uint8_t> frequency;
+};
+
+// What a file has, in its order. Bytes are good during the call. A Failure ends the reading; its text is kept.
+class RdbSink {
+ public:
+  virtual ~RdbSink() = default;
+
+  virtual void OnAux(Bytes name, Bytes value) = 0;
+  // How many keys a database is said to have: a hint, from outside.
+  virtual void OnResize(int db, uint64_t keys, uint64_t timed) = 0;
+  // Up to `RdbReadOptions::batch` keys of one database, to be taken: an insertion into a large keyspace waits for
+  // memory mostly, so that it is well to prefetch the buckets of all before the first is inserted. Nobody has looked
+  // whether a key comes twice.
+  virtual Result<Done> OnEntries(int db, std::span<RdbEntry> entries) = 0;
+  // A collection without elements, which some old servers wrote. Redis: such keys are left out.
+  virtual void OnEmptyKey(int db, Bytes key) = 0;
+  virtual Result<Done> OnLibrary(Bytes code) = 0;
+  // Data that a module kept besides keys. Done: it is skipped. Redis: is refused, as here unless overridden.
+  virtual Result<Done> OnModuleAux(Bytes module);
+  // Each time when another `progress_interval` octets are read, possibly in the middle of a long value.
+  virtual Result<Done> OnProgress(uint64_t offset) = 0;
+};
+
+struct RdbReadOptions {
+  enum class Checksum : uint8_t { kIgnore, kVerify };
+
+  const EncodingLimits& limits;
+  uint64_t hash_seed = 0;  // of large collections
+  uint32_t access = 0;     // of the new entries
+  int databases = 16;      // a key of a database beyond them is an error
+  Checksum checksum = Checksum::kVerify;
+  uint64_t progress_interval = 2 * 1024 * 1024;
+  size_t batch = 16;  // entries that the sink gets at once
+};
+
+struct RdbFailure {
+  enum class Kind : uint8_t {
+    kTruncated,  // the file ends too early, or a length in it says too much
+    kSignature,
+    kVersion,
+    kChecksum,
+    kDatabases,
+    kModule,
+    kCorrupt,
+    kSink,
+    kIo,
+  };
+  Kind kind;
+  std::string text;  // what Redis logs, where it has words for it
+  uint64_t offset;   // in the file, where it showed
+};
+
+// The offset behind the RDB, where the file may go on. Cost: O(octets); memory for 512 KB and the longest value.
+Result<uint64_t, RdbFailure> ReadRdb(File& file, uint64_t offset, const RdbReadOptions& options, RdbSink& sink);
+
+}  // namespace respite

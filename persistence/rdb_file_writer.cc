@@ -1,0 +1,146 @@
+#include "persistence/rdb_file_writer.h"
+
+#include "base/crc64.h"
+#include "persistence/function_payload.h"
+#include "persistence/rdb_format.h"
+#include "persistence/rdb_value_writer.h"
+
+namespace respite {
+
+namespace {
+
+constexpr size_t kBuffer = 256 * 1024;
+constexpr uint64_t kWriteback = 4 * 1024 * 1024;
+constexpr uint64_t kSync = 32 * 1024 * 1024;
+
+// The file, and the checksum of what went there. After an error it takes nothing any more.
+class FileDrain final : public RdbDrain {
+ public:
+  FileDrain(File& file, const RdbSaveOptions& options) : file_(file), options_(options) {}
+
+  void Drain(Bytes octets) override {
+    if (error_ != kNoError) return;
+    if (options_.checksum == RdbSaveOptions::Checksum::kCrc64) checksum_ = Crc64(checksum_, octets);
+    error_ = file_.Write(octets).error;
+    octets_ += octets.size();
+    if (error_ == kNoError && options_.sync == RdbSaveOptions::Sync::kIncremental) SyncNowAndThen();
+  }
+
+  IoError error() const { return error_; }
+  uint64_t octets() const { return octets_; }
+  uint64_t checksum() const { return checksum_; }
+
+ private:
+  // Writeback alone would run ahead of a slow disk.
+  void SyncNowAndThen() {
+    if (octets_ - synced_ >= kSync) {
+      error_ = file_.Sync();
+      synced_ = begun_ = octets_;
+    } else if (octets_ - begun_ >= kWriteback) {
+      file_.StartWriteback();
+      begun_ = octets_;
+    }
+  }
+
+  File& file_;
+  const RdbSaveOptions& options_;
+  IoError error_ = kNoError;
+  uint64_t octets_ = 0;
+  uint64_t begun_ = 0;   // octets for which writeback was asked
+  uint64_t synced_ = 0;  // octets that were synced
+  uint64_t checksum_ = 0;
+};
+
+class Writer {
+ public:
+  Writer(File& file, const RdbSource& source, const RdbSaveOptions& options,
+         const std::function<void(uint64_t keys)>& told)
+      : source_(source),
+        options_(options),
+        told_(told),
+        drain_(file, options),
+        out_(options.compression, drain_, kBuffer) {}
+
+  Result<RdbSaved, IoError> Write() {
+    WriteHead();
+    for (Bytes library : source_.libraries) WriteFunctionLibrary(out_, library);
+    for (int db = 0; db < source_.keyspace.Count() && drain_.error() == kNoError; ++db)
+      if (source_.keyspace[db].Size() > 0) WriteDatabase(db);
+    out_.Octet(rdb::kEnd);
+    out_.Flush();
+    out_.Little64(drain_.checksum());
+    out_.Flush();
+    if (drain_.error() != kNoError) return Failure(drain_.error());
+    return RdbSaved{drain_.octets(), keys_};
+  }
+
+ private:
+  uint16_t Version() const {
+    for (int db = 0; db < source_.keyspace.Count(); ++db)
+      if (source_.keyspace[db].TimedFields().Size() > 0) return rdb::kVersionOfTimedHashes;
+    return rdb::kVersion;
+  }
+
+  void WriteHead() {
+    const uint16_t version = Version();
+    out_.Octets(rdb::kSignature);
+    out_.Octets("00");
+    out_.Octet(static_cast<uint8_t>('0' + version / 10));
+    out_.Octet(static_cast<uint8_t>('0' + version % 10));
+    for (const auto& [name, value] : source_.aux) {
+      out_.Octet(rdb::kAux);
+      out_.Text(name);
+      out_.Text(value);
+    }
+  }
+
+  void WriteDatabase(int db) {
+    const Database& database = source_.keyspace[db];
+    out_.Octet(rdb::kSelectDatabase);
+    out_.Length(static_cast<uint64_t>(db));
+    out_.Octet(rdb::kResizeDatabase);
+    out_.Length(database.Size());
+    out_.Length(database.TimedSize());
+    database.Entries().ForEachWhile([&](const Entry* entry) {
+      WriteKey(*entry);
+      return drain_.error() == kNoError;
+    });
+  }
+
+  // A value begins with its type, behind which the key stands.
+  void WriteKey(const Entry& entry) {
+    if (entry.Deadline() != kNoDeadline) {
+      out_.Octet(rdb::kDeadlineMs);
+      out_.Millis(entry.Deadline());
+    }
+    if (options_.usage != RdbUsage::kNone) WriteUsage(options_.usage_of(entry.Access()));
+    WriteRdbKeyAndValue(out_, entry);
+    if (++keys_ % options_.keys_per_report == 0 && told_) told_(keys_);
+  }
+
+  void WriteUsage(uint64_t usage) {
+    if (options_.usage == RdbUsage::kIdleSeconds) {
+      out_.Octet(rdb::kIdleSeconds);
+      out_.Length(usage);
+    } else {
+      out_.Octet(rdb::kFrequency);
+      out_.Octet(static_cast<uint8_t>(usage));
+    }
+  }
+
+  const RdbSource& source_;
+  const RdbSaveOptions& options_;
+  const std::function<void(uint64_t keys)>& told_;
+  FileDrain drain_;
+  RdbOutput out_;
+  uint64_t keys_ = 0;
+};
+
+}  // namespace
+
+Result<RdbSaved, IoError> WriteRdb(File& file, const RdbSource& source, const RdbSaveOptions& options,
+                                   const std::function<void(uint64_t keys)>& told) {
+  return Writer(file, source, options, told).Write();
+}
+
+}  // namespace respite

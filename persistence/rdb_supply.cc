@@ -1,0 +1,62 @@
+#include "persistence/rdb_supply.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/crc64.h"
+
+namespace respite {
+
+namespace {
+
+constexpr size_t kPiece = 256 * 1024;
+
+}  // namespace
+
+IoError RdbFileSupply::Open() {
+  const auto size = file_.Size();
+  if (!size) return size.error();
+  end_ = std::max(size.value(), next_);
+  return kNoError;
+}
+
+uint64_t RdbFileSupply::Checksum(Bytes rest) {
+  if (checksums_ && unchecked_ != nullptr && rest.data() != nullptr) {
+    checksum_ = Crc64(checksum_, {unchecked_, static_cast<size_t>(rest.data() - unchecked_)});
+    unchecked_ = rest.data();
+  }
+  return checksum_;
+}
+
+RdbFileSupply::Piece RdbFileSupply::TakePiece(size_t room) {
+  if (spare_.room >= room) return std::exchange(spare_, Piece());
+  return {std::make_unique_for_overwrite<char[]>(room), room};
+}
+
+Bytes RdbFileSupply::Next(Bytes rest, uint64_t wanted) {
+  if (!told_(next_ - rest.size())) return {};
+  Checksum(rest);
+  // Nearly used up: as much again. A long value asks for all of it, so that nothing is copied more than once.
+  const size_t room = std::max<uint64_t>(wanted, std::max(kPiece, rest.size() + kPiece / 2));
+  Piece piece = TakePiece(room);
+  if (!rest.empty()) std::memcpy(piece.memory.get(), rest.data(), rest.size());
+  const size_t more = std::min<uint64_t>(room - rest.size(), Left());
+  const IoProgress read = file_.ReadAt(next_, {piece.memory.get() + rest.size(), more});
+  error_ = read.error;
+  if (read.error != kNoError) return {};
+  if (read.octets < more) end_ = next_ + read.octets;  // somebody cut the file off meanwhile
+  next_ += read.octets;
+  if (piece_.memory != nullptr) used_.push_back(std::move(piece_));
+  piece_ = std::move(piece);
+  unchecked_ = piece_.memory.get();
+  return {piece_.memory.get(), rest.size() + read.octets};
+}
+
+void RdbFileSupply::Forget() {
+  for (Piece& piece : used_)
+    if (piece.room == kPiece) spare_ = std::move(piece);
+  used_.clear();
+}
+
+}  // namespace respite

@@ -1,0 +1,191 @@
+// What tests of RDB files share: data sets, files in memory, and a sink that fills a keyspace.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "datatypes/digest.h"
+#include "datatypes/hash.h"
+#include "datatypes/keyspace.h"
+#include "datatypes/list.h"
+#include "datatypes/set.h"
+#include "datatypes/sorted_set.h"
+#include "datatypes/stream.h"
+#include "persistence/rdb_file_reader.h"
+#include "persistence/rdb_file_writer.h"
+#include "tests/support/faulty_files.h"
+
+namespace respite {
+
+inline constexpr uint64_t kTestSeed = 42;
+inline constexpr int kTestDatabases = 16;
+
+inline Keyspace EmptyKeyspace() { return Keyspace(kTestDatabases, kTestSeed); }
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Data
+
+// Adds a collection, which `fill` puts elements into.
+template <class Type>
+void AddCollection(Database& database, Bytes key, const std::function<void(Type&)>& fill) {
+  static const EncodingLimits limits;
+  Entry* entry =
+      database.Add(EntryPtr(Entry::CreatePacked(key, Type::kType, Type::kFirstForm, Type::FirstPacked(), 0, 0)));
+  Type value(CollectionPlace{ValueSlot(database, entry), limits, 0});
+  fill(value);
+}
+
+inline void AddString(Database& database, Bytes key, StringContent content, int64_t deadline_ms = kNoDeadline) {
+  database.Add(key, std::move(content), deadline_ms, 0);
+}
+
+inline void AddStrings(Database& database) {
+  AddString(database, "integer", StringContent::Integer(-70000));
+  AddString(database, "large integer", StringContent::Integer(INT64_MAX));
+  AddString(database, "", StringContent::Text(""));
+  AddString(database, "12", StringContent::Text("short"));
+  AddString(database, "raw", StringContent::Raw("raw"), 1'700'000'000'000);
+  AddString(database, "compressed", StringContent::Text(std::string(3000, 'c')), 1);
+}
+
+inline void AddList(Database& database, Bytes key, int count) {
+  AddCollection<List>(database, key, [&](List& list) {
+    for (int i = 0; i < count; ++i) {
+      const std::string text = i % 3 == 0 ? std::to_string(i) : "element " + std::to_string(i % 10);
+      const Bytes view = text;
+      list.Push(ListEnd::kTail, {&view, 1});
+    }
+  });
+}
+inline void AddSet(Database& database, Bytes key, const std::string& prefix, int count) {
+  AddCollection<Set>(database, key, [&](Set& set) {
+    for (int i = 0; i < count; ++i) set.Add(prefix + std::to_string(i));
+  });
+}
+inline void AddSortedSet(Database& database, Bytes key, int count) {
+  AddCollection<SortedSet>(database, key, [&](SortedSet& set) {
+    for (int i = 0; i < count; ++i) set.Add("member" + std::to_string(i), i * 0.5 - 3);
+  });
+}
+enum class Deadlines : uint8_t { kNone, kSome };
+inline void AddHash(Database& database, Bytes key, int count, Deadlines deadlines) {
+  AddCollection<Hash>(database, key, [&](Hash& hash) {
+    for (int i = 0; i < count; ++i) hash.Set("field" + std::to_string(i), std::to_string(i * i));
+    for (int i = 0; deadlines == Deadlines::kSome && i < count; i += 2)
+      hash.SetDeadline("field" + std::to_string(i), 1'800'000'000'000 + i);
+  });
+}
+inline void AddStream(Database& database, Bytes key, uint64_t entries) {
+  auto log = std::make_unique<StreamLog>();
+  const std::vector<Bytes> words{"name", "value"};
+  for (uint64_t i = 1; i <= entries; ++i) log->Add({100, i}, words, {4096, 100});
+  if (entries > 2) log->Delete({100, 2});
+  StreamGroup& group = *log->CreateGroup("group", {100, 1}, 1);
+  StreamConsumer& consumer = group.CreateConsumer("consumer", 111);
+  if (entries > 0) group.Assign({100, 1}, {&consumer, 5000, 3});
+  database.Add(EntryPtr(Entry::CreateObject(key, ValueType::kStream, std::move(log), 0)));
+}
+
+// Every type in its packed form, in a few hundred octets.
+inline void AddSmallValues(Database& database) {
+  AddStrings(database);
+  AddList(database, "list", 3);
+  AddSet(database, "intset", "", 3);
+  AddSet(database, "set", "m", 3);
+  AddSortedSet(database, "sorted set", 3);
+  AddHash(database, "hash", 2, Deadlines::kNone);
+  AddStream(database, "stream", 3);
+}
+// Every type as an object.
+inline void AddLargeValues(Database& database) {
+  AddString(database, "blob", StringContent::Text(std::string(70'000, 'b') + "end"));
+  AddList(database, "quicklist", 3000);
+  AddSet(database, "table of a set", "member ", 600);
+  AddSortedSet(database, "skiplist", 500);
+  AddHash(database, "table of a hash", 700, Deadlines::kNone);
+  AddStream(database, "long stream", 500);
+}
+
+inline std::string DigestText(const Keyspace& keyspace) { return DigestOf(keyspace).Hex(); }
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Files
+
+inline RdbSource SourceOf(const Keyspace& keyspace) {
+  return {keyspace, {"#!lua name=one\nreturn 1", "#!lua name=two"}, {{"redis-ver", "7.2.6"}, {"redis-bits", "64"}}};
+}
+
+inline std::string WrittenRdb(const Keyspace& keyspace, const RdbSaveOptions& options = {}) {
+  FaultyFiles files;
+  auto file = files.Open("dump.rdb", FileSystem::Mode::kCreate);
+  const auto saved = WriteRdb(*file.value(), SourceOf(keyspace), options, nullptr);
+  EXPECT_TRUE(saved.ok());
+  EXPECT_EQ(saved.value().octets, files.Content("dump.rdb").size());
+  return files.Content("dump.rdb");
+}
+
+// Puts everything into a keyspace and notes the rest.
+class KeyspaceSink final : public RdbSink {
+ public:
+  void OnAux(Bytes name, Bytes value) override { aux[std::string(name)] = value; }
+  void OnResize(int db, uint64_t keys, uint64_t timed) override { sizes[db] = {keys, timed}; }
+  Result<Done> OnEntries(int db, std::span<RdbEntry> entries) override {
+    ++batches;
+    for (RdbEntry& one : entries) {
+      Database& database = keyspace[db];
+      if (database.Find(one.entry->Key()) != nullptr) return Failure("a key comes twice");
+      if (one.idle_s) idle_s[std::string(one.entry->Key())] = *one.idle_s;
+      if (one.frequency) frequency[std::string(one.entry->Key())] = *one.frequency;
+      database.Add(std::move(one.entry));
+    }
+    return Done{};
+  }
+  void OnEmptyKey(int, Bytes key) override { empty_keys.emplace_back(key); }
+  Result<Done> OnLibrary(Bytes code) override {
+    libraries.emplace_back(code);
+    return Done{};
+  }
+  Result<Done> OnModuleAux(Bytes module) override {
+    modules.emplace_back(module);
+    return skips_modules ? Result<Done>(Done{}) : RdbSink::OnModuleAux(module);
+  }
+  Result<Done> OnProgress(uint64_t offset) override {
+    progress.push_back(offset);
+    if (progress.size() == progress_that_fails) return Failure("enough");
+    return Done{};
+  }
+
+  Keyspace keyspace = EmptyKeyspace();
+  std::map<std::string, std::string> aux;
+  std::map<int, std::pair<uint64_t, uint64_t>> sizes;
+  std::map<std::string, uint64_t> idle_s;
+  std::map<std::string, uint8_t> frequency;
+  std::vector<std::string> empty_keys;
+  std::vector<std::string> libraries;
+  std::vector<std::string> modules;
+  std::vector<uint64_t> progress;
+  size_t batches = 0;
+  size_t progress_that_fails = 0;
+  bool skips_modules = false;
+};
+
+// Reads a file with this content.
+inline Result<uint64_t, RdbFailure> ReadRdb(Bytes content, RdbSink& sink, uint64_t offset = 0,
+                                            RdbReadOptions::Checksum checksum = RdbReadOptions::Checksum::kVerify) {
+  static const EncodingLimits limits;
+  FaultyFiles files;
+  files.Put("dump.rdb", content);
+  auto file = files.Open("dump.rdb", FileSystem::Mode::kRead);
+  return ReadRdb(*file.value(), offset,
+                 {.limits = limits, .hash_seed = kTestSeed, .databases = kTestDatabases, .checksum = checksum}, sink);
+}
+
+inline std::string Outcome(const Result<uint64_t, RdbFailure>& result) {
+  return result ? "good" : result.error().text + " at " + std::to_string(result.error().offset);
+}
+
+}  // namespace respite
