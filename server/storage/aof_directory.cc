@@ -27,6 +27,9 @@ class AofDirectory::Removal final : public FileTask {
   const std::string path_;
 };
 
+AofDirectory::AofDirectory(FileSystem& files, const Settings& settings, Logger& log)
+    : files_(files), settings_(settings), log_(log) {}
+
 AofDirectory::~AofDirectory() {
   for (const auto& removal : removals_) removal->Await();
 }

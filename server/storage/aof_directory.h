@@ -19,8 +19,7 @@ enum class Step : uint8_t { kDone, kFailed };
 class AofDirectory {
  public:
   // All must outlive the directory.
-  AofDirectory(FileSystem& files, const Settings& settings, Logger& log)
-      : files_(files), settings_(settings), log_(log) {}
+  AofDirectory(FileSystem& files, const Settings& settings, Logger& log);
   // Waits for files that are being removed.
   ~AofDirectory();
 

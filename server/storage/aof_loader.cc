@@ -27,6 +27,8 @@ bool BeginsAsRdb(File& file) {
 
 }  // namespace
 
+bool AofLoader::IsOver(Outcome outcome) { return outcome == Outcome::kFailed || outcome == Outcome::kStopped; }
+
 AofLoader::AofLoader(Server& server)
     : server_(server), prefetcher_(server), session_(server.clients().CreateDetached()) {}
 
@@ -37,28 +39,27 @@ AofLoader::Outcome AofLoader::Fail(const std::string& text) {
   return Outcome::kFailed;
 }
 
-std::optional<uint64_t> AofLoader::Load() {
-  const AofDirectory& directory = server_.aof().directory();
-  const AofManifest& manifest = directory.manifest();
-  const auto total = directory.TotalOctets();
-  if (!total) return std::nullopt;
-  if (total.value() == 0) return 0;
+LoadOutcome AofLoader::Load() {
+  const AofManifest& manifest = server_.aof().directory().manifest();
+  const auto total = server_.aof().directory().TotalOctets();
+  if (!total) return LoadOutcome::kFailed;
   const uint64_t dirty = server_.keyspace_stats().dirty;
   server_.loading().Begin(total.value());
+  server_.data().nothing_expires = true;
   Outcome outcome = Outcome::kLoaded;
-  uint64_t base_octets = 0;
   if (manifest.base()) {
     outcome = LoadPart(manifest.base()->name, "base", manifest.incrementals().empty() ? Place::kLast : Place::kMiddle);
-    base_octets = octets_before_;
+    base_octets_ = octets_before_;
   }
   for (const AofManifest::Part& part : manifest.incrementals()) {
-    if (outcome == Outcome::kFailed) break;
+    if (IsOver(outcome)) break;
     outcome = LoadPart(part.name, "incr", &part == &manifest.incrementals().back() ? Place::kLast : Place::kMiddle);
   }
+  server_.data().nothing_expires = false;
   server_.loading().End();
   server_.keyspace_stats().dirty = dirty;
-  if (outcome == Outcome::kFailed) return std::nullopt;
-  return base_octets;
+  if (outcome == Outcome::kStopped) return LoadOutcome::kStopped;
+  return outcome == Outcome::kFailed ? LoadOutcome::kFailed : LoadOutcome::kLoaded;
 }
 
 AofLoader::Outcome AofLoader::LoadPart(const std::string& name, const char* kind, Place place) {
@@ -70,7 +71,7 @@ AofLoader::Outcome AofLoader::LoadPart(const std::string& name, const char* kind
   const int64_t started_us = server_.clock().MonotonicUs();
   const Outcome outcome = LoadFile({name, *file.value(), octets.value()}, kind == Bytes("base"));
   octets_before_ += octets.value();
-  if (outcome == Outcome::kFailed) return outcome;
+  if (IsOver(outcome)) return outcome;
   if (outcome == Outcome::kCut && place != Place::kLast) {
     return Fail("Fatal error: the truncated file is not the last file");
   }
@@ -82,24 +83,25 @@ AofLoader::Outcome AofLoader::LoadPart(const std::string& name, const char* kind
 AofLoader::Outcome AofLoader::LoadFile(const Part& part, bool is_base) {
   uint64_t offset = 0;
   if (BeginsAsRdb(part.file)) {
-    const auto end = LoadPreamble(part, is_base);
-    if (!end) return Outcome::kFailed;
-    offset = *end;
+    const RdbLoadEnd end = LoadPreamble(part, is_base);
+    if (end.outcome == LoadOutcome::kStopped) return Outcome::kStopped;
+    if (end.outcome != LoadOutcome::kLoaded) return Outcome::kFailed;
+    offset = end.offset;
     if (offset < part.octets) server_.log().Notice("Reading the remaining AOF tail...");
   }
   return LoadRecords(part, offset);
 }
 
-std::optional<uint64_t> AofLoader::LoadPreamble(const Part& part, bool is_base) {
+RdbLoadEnd AofLoader::LoadPreamble(const Part& part, bool is_base) {
   server_.log().Notice(is_base ? "Reading RDB base file on AOF loading..." : "Reading RDB preamble from AOF file...");
   // Keys past their deadline stay: what follows was written while they were there.
   const RdbLoadEnd end = LoadRdb(server_, part.file, part.name, 0,
                                  {.expired = RdbLoadOptions::Expired::kKeep, .loaded_before = octets_before_});
-  if (end.outcome == LoadOutcome::kLoaded) return end.offset;
-  if (end.outcome == LoadOutcome::kStopped) return std::nullopt;
-  Fail("Error reading the RDB " + std::string(is_base ? "base file " : "preamble of the AOF file ") + part.name +
-       ", AOF loading aborted");
-  return std::nullopt;
+  if (end.outcome == LoadOutcome::kFailed) {
+    Fail("Error reading the RDB " + std::string(is_base ? "base file " : "preamble of the AOF file ") + part.name +
+         ", AOF loading aborted");
+  }
+  return end;
 }
 
 AofLoader::Outcome AofLoader::LoadRecords(const Part& part, uint64_t offset) {
@@ -112,7 +114,7 @@ AofLoader::Outcome AofLoader::LoadRecords(const Part& part, uint64_t offset) {
     const AofReader::Status status = reader.Next(batch);
     if (status != AofReader::Status::kRecords) return Finish(part, reader, status);
     if (!Run(part, batch)) return Outcome::kFailed;
-    if (Report(octets_before_ + reader.Offset()) == Loading::Order::kStop) return Outcome::kFailed;
+    if (Report(octets_before_ + reader.Offset()) == Loading::Order::kStop) return Outcome::kStopped;
   }
 }
 

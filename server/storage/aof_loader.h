@@ -14,6 +14,7 @@
 #include "server/prefetcher.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/loading.h"
+#include "server/storage/rdb_loader.h"
 #include "server/transaction.h"
 #include "server/unit.h"
 
@@ -26,12 +27,13 @@ class AofLoader {
   explicit AofLoader(Server& server);
   ~AofLoader();
 
-  // Octets of the base that was loaded. Nothing: the data set is not to be used. Requires: an empty data set, and
+  // kLoaded, kFailed or kStopped; after the latter two the data set is not to be used. Requires: an empty data set, and
   // AppendOnlyFile::Prepare.
-  std::optional<uint64_t> Load();
+  LoadOutcome Load();
+  uint64_t BaseOctets() const { return base_octets_; }
 
  private:
-  enum class Outcome : uint8_t { kLoaded, kCut, kFailed };
+  enum class Outcome : uint8_t { kLoaded, kCut, kFailed, kStopped };
   enum class Place : uint8_t { kMiddle, kLast };
   struct Part {
     const std::string& name;
@@ -44,10 +46,10 @@ class AofLoader {
     Transaction commands;
   };
 
+  static bool IsOver(Outcome outcome);
   Outcome LoadPart(const std::string& name, const char* kind, Place place);
   Outcome LoadFile(const Part& part, bool is_base);
-  // Offset of what stands behind it; nothing when it failed.
-  std::optional<uint64_t> LoadPreamble(const Part& part, bool is_base);
+  RdbLoadEnd LoadPreamble(const Part& part, bool is_base);
   Outcome LoadRecords(const Part& part, uint64_t offset);
   Outcome Finish(const Part& part, const AofReader& reader, AofReader::Status status);
   Outcome Cut(const Part& part, uint64_t offset);
@@ -65,6 +67,7 @@ class AofLoader {
   std::optional<Group> group_;
   uint64_t octets_before_ = 0;  // of the parts that were loaded
   uint64_t next_report_ = 0;
+  uint64_t base_octets_ = 0;
 };
 
 }  // namespace respite
