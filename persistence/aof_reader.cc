@@ -21,8 +21,7 @@ struct NumberLine {
   const char* end;
 };
 
-// Requires: from < end.
-NumberLine TakeNumber(const char* from, const char* end, char mark) {
+NumberLine TakeLongNumber(const char* from, const char* end, char mark) {
   constexpr uint64_t kLargest = UINT64_C(100'000'000'000);  // larger ones are wrong anyway
   if (*from != mark) return {NumberState::kBad, 0, from};
   const char* at = from + 1;
@@ -38,6 +37,16 @@ NumberLine TakeNumber(const char* from, const char* end, char mark) {
 }
 
 bool IsLineEnd(const char* at) { return at[0] == '\r' && at[1] == '\n'; }
+
+// Most numbers have one digit or two. Requires: from < end.
+NumberLine TakeNumber(const char* from, const char* end, char mark) {
+  constexpr ptrdiff_t kShortLine = 5;
+  if (end - from < kShortLine || *from != mark || !IsDigit(from[1])) return TakeLongNumber(from, end, mark);
+  const auto first = static_cast<uint64_t>(from[1] - '0');
+  if (IsLineEnd(from + 2)) return {NumberState::kWhole, first, from + 4};
+  if (first == 0 || !IsDigit(from[2]) || !IsLineEnd(from + 3)) return TakeLongNumber(from, end, mark);
+  return {NumberState::kWhole, first * 10 + static_cast<uint64_t>(from[2] - '0'), from + kShortLine};
+}
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -29,7 +30,6 @@ class RequestWriter {
 
  private:
   static constexpr size_t kGathered = 512;
-  static constexpr size_t kLongestHead = 24;  // a mark, 20 digits, a line end
 
   // "<mark><number>\r\n". Requires: there is room.
   void Head(char mark, size_t number);
@@ -49,5 +49,40 @@ void AppendRequest(std::string& out, const Words& words) {
 inline void AppendRequest(std::string& out, std::initializer_list<Bytes> words) {
   AppendRequest(out, std::span<const Bytes>(words.begin(), words.size()));
 }
+
+// Writes many requests, of any size, through a buffer of its own to whoever takes the pieces; what is long goes there
+// without a copy.
+//
+//   out.Begin(3);
+//   out.Word("INCRBY");
+//   out.Word(key);
+//   out.Integer(by);
+class RequestOutput {
+ public:
+  RequestOutput() : buffer_(new char[kBuffer]) {}
+  RequestOutput(const RequestOutput&) = delete;
+  RequestOutput& operator=(const RequestOutput&) = delete;
+  virtual ~RequestOutput() = default;
+
+  // Requires: so many words will follow, and those of the request before did.
+  void Begin(size_t words);
+  void Word(Bytes word);
+  void Integer(int64_t number);
+  // What belongs to no request.
+  void Text(Bytes text);
+  // Passes on what is in the buffer.
+  void Flush();
+
+ protected:
+  virtual void Take(Bytes piece) = 0;
+
+ private:
+  static constexpr size_t kBuffer = size_t{64} * 1024;
+
+  void Head(char mark, size_t number);
+
+  std::unique_ptr<char[]> buffer_;
+  size_t used_ = 0;
+};
 
 }  // namespace respite

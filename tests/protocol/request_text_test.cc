@@ -45,6 +45,40 @@ TEST(RequestText, WritesAWordOfAnySize) {
   }
 }
 
+class Pieces final : public RequestOutput {
+ public:
+  std::string text;
+  size_t taken = 0;
+
+ protected:
+  void Take(Bytes piece) override {
+    text += piece;
+    ++taken;
+  }
+};
+
+TEST(RequestText, AnOutputWritesTheSameInPieces) {
+  std::string expected = "#TS:1\r\n";
+  Pieces pieces;
+  pieces.Text(expected);
+  for (size_t size : {0, 3, 65535, 65536, 65537, 1'000'000, 5}) {
+    for (int i = 0; i < 3; ++i) {
+      const std::vector<std::string> words{"SET", std::string(size, 'a'), std::to_string(i)};
+      AppendRequest(expected, words);
+      pieces.Begin(3);
+      pieces.Word(words[0]);
+      pieces.Word(words[1]);
+      pieces.Integer(i);
+    }
+  }
+  pieces.Flush();
+  EXPECT_TRUE(pieces.text == expected);
+  EXPECT_LT(pieces.taken, 40u);
+  const size_t taken = pieces.taken;
+  pieces.Flush();
+  EXPECT_EQ(pieces.taken, taken);
+}
+
 TEST(RequestText, IsReadBackByTheParser) {
   const auto seed = std::random_device()();
   SCOPED_TRACE(seed);
