@@ -1,7 +1,10 @@
 #include "persistence/packed_elements.h"
 
 #include <algorithm>
+#include <cstring>
 #include <unordered_set>
+
+#include "base/hash.h"
 
 namespace respite {
 
@@ -165,21 +168,120 @@ std::optional<PackedElements> IntsetElements(Bytes bytes) {
 }
 
 bool HasEqualElements(std::span<const PackedElement> elements, size_t stride) {
-  constexpr size_t kFewElements = 16;  // compared each with each
-  std::vector<std::string> printed;    // the digits of integers, in place
-  printed.reserve(elements.size() / stride + 1);
-  std::vector<Bytes> texts;
-  for (size_t i = 0; i < elements.size(); i += stride) {
-    if (!elements[i].is_integer) {
-      texts.push_back(elements[i].text);
-      continue;
-    }
-    printed.push_back(IntegerText(elements[i].integer).Text());
-    texts.push_back(printed.back());
+  constexpr size_t kFew = 32;  // compared each with each
+  const size_t count = (elements.size() + stride - 1) / stride;
+  if (count > kFew) {
+    std::vector<PackedText> texts;
+    for (size_t i = 0; i < elements.size(); i += stride) texts.emplace_back(elements[i]);
+    std::unordered_set<Bytes> seen;
+    seen.reserve(count);
+    return !std::all_of(texts.begin(), texts.end(), [&](const auto& text) { return seen.insert(text.View()).second; });
   }
-  if (texts.size() > kFewElements) return std::unordered_set<Bytes>(texts.begin(), texts.end()).size() != texts.size();
-  for (auto one = texts.begin(); one != texts.end(); ++one)
-    if (std::find(one + 1, texts.end(), *one) != texts.end()) return true;
+  std::array<uint64_t, kFew> hashes;
+  for (size_t i = 0; i < count; ++i) {
+    const PackedText text(elements[i * stride]);
+    hashes[i] = HashBytes(text.View(), 0);
+    for (size_t j = 0; j < i; ++j)
+      if (hashes[i] == hashes[j] && text.View() == PackedText(elements[j * stride]).View()) return true;
+  }
+  return false;
+}
+
+namespace {
+
+uint64_t Little(const char* at, size_t octets) {
+  uint64_t number = 0;
+  std::memcpy(&number, at, octets);
+  return number;
+}
+
+// Whether an integer of so many bits would have fit into fewer: `number` is those bits.
+bool FitsFewer(uint64_t number, int bits, int fewer) {
+  const int64_t integer = static_cast<int64_t>(number << (64 - bits)) >> (64 - bits);
+  return integer >= -(int64_t{1} << (fewer - 1)) && integer < int64_t{1} << (fewer - 1);
+}
+
+bool ReadsAsInteger(const char* text, size_t size) {
+  constexpr size_t kLongestInteger = 20;
+  return size > 0 && size <= kLongestInteger && *text <= '9' && ParseInteger({text, size}).has_value();
+}
+
+// Octets of the element at `at`, without the size behind it; 0 when it is cut off or not in its smallest encoding.
+size_t CanonicalSize(const char* at, size_t left) {
+  const auto head = static_cast<uint8_t>(at[0]);
+  const auto size_if = [left](bool good, size_t size) { return good && size <= left ? size : 0; };
+  if (head < 0x80) return 1;
+  if (head < 0xc0) {
+    const size_t size = head & 63u;
+    return size < left && !ReadsAsInteger(at + 1, size) ? 1 + size : 0;
+  }
+  if (head > 0xf4 || left < 2) return 0;
+  const auto second = static_cast<uint8_t>(at[1]);
+  if (head < 0xe0) return (head & 31u) == 0 && second < 128 ? 0 : 2;
+  if (head < 0xf0) {
+    const size_t size = size_t{head & 15u} << 8 | second;
+    return size_if(size > 63, 2 + size);
+  }
+  if (head == 0xf0) {
+    const uint64_t size = left < 5 ? 0 : Little(at + 1, 4);
+    return size_if(size > 4095, 5 + size);
+  }
+  const size_t octets = head == 0xf4 ? 8 : head - 0xefu;
+  if (left <= octets) return 0;
+  const int bits = static_cast<int>(octets) * 8;
+  const int fewer = octets == 2 ? 13 : octets == 8 ? 32 : bits - 8;
+  return FitsFewer(Little(at + 1, octets), bits, fewer) ? 0 : 1 + octets;
+}
+
+// Octets of the size behind an element, if it is right; else 0.
+size_t CanonicalTail(const char* at, size_t left, size_t content) {
+  if (content <= 127) return left > 0 && static_cast<uint8_t>(*at) == content ? 1 : 0;
+  size_t octets = 2;
+  for (size_t most = 16383; octets < 5 && content >= most; most = most * 128 + 127) ++octets;
+  if (left < octets) return 0;
+  for (size_t i = 0; i < octets; ++i) {
+    const size_t group = (content >> (7 * (octets - 1 - i))) & 127;
+    if (static_cast<uint8_t>(at[i]) != (i == 0 ? group : group | 128)) return 0;
+  }
+  return octets;
+}
+
+}  // namespace
+
+CanonicalListpack::CanonicalListpack(Bytes bytes) : bytes_(bytes) {
+  constexpr size_t kCountUnknown = 65535;
+  constexpr size_t kCountAt = 4;
+  if (bytes.size() <= Listpack::kHeader || Little(bytes.data(), kCountAt) != bytes.size()) return;
+  if (static_cast<uint8_t>(bytes.back()) != kEnd) return;
+  const char* at = bytes.data() + Listpack::kHeader;
+  const char* const end = bytes.data() + bytes.size() - 1;
+  while (at != end) {
+    const auto left = static_cast<size_t>(end - at);
+    const size_t content = CanonicalSize(at, left);
+    const size_t tail = content == 0 ? 0 : CanonicalTail(at + content, left - content, content);
+    if (tail == 0) return;
+    Append({at, content});
+    at += content + tail;
+  }
+  is_canonical_ = Little(bytes.data() + kCountAt, 2) == std::min(count_, kCountUnknown);
+}
+
+bool CanonicalListpack::HasEqualElements(size_t stride) const {
+  constexpr size_t kFew = 32;  // compared each with each
+  const size_t elements = (count_ + stride - 1) / stride;
+  if (elements > kFew) {
+    std::unordered_set<Bytes> seen;
+    seen.reserve(elements);
+    for (size_t i = 0; i < count_; i += stride)
+      if (!seen.insert(Octets(i)).second) return true;
+    return false;
+  }
+  std::array<uint64_t, kFew> hashes;
+  for (size_t i = 0; i < elements; ++i) {
+    hashes[i] = HashBytes(Octets(i * stride), 0);
+    for (size_t j = 0; j < i; ++j)
+      if (hashes[i] == hashes[j] && Octets(i * stride) == Octets(j * stride)) return true;
+  }
   return false;
 }
 

@@ -13,6 +13,7 @@
 //   intset  = width {4}: 2, 4 or 8 | count {4} | integers of that width, ascending
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,6 +35,41 @@ std::optional<PackedElements> IntsetElements(Bytes bytes);
 
 // True when two of the elements 0, stride, 2*stride … have the same text. Cost: O(n).
 bool HasEqualElements(std::span<const PackedElement> elements, size_t stride);
+
+// The elements of a listpack that is as our own code makes them: well formed, each element in its smallest encoding,
+// their number known. Such a one can be kept as it is, and elements of the same text have the same octets.
+// Cost: O(n); memory for long ones only.
+class CanonicalListpack {
+ public:
+  explicit CanonicalListpack(Bytes bytes);
+
+  // When not there is nothing else to ask.
+  bool IsCanonical() const { return is_canonical_; }
+  size_t Count() const { return count_; }
+  PackedElement At(size_t i) const {
+    return Listpack(bytes_).At(static_cast<size_t>(Octets(i).data() - bytes_.data()));
+  }
+  // As the function of this name.
+  bool HasEqualElements(size_t stride) const;
+
+ private:
+  // An element without the size behind it.
+  Bytes Octets(size_t i) const { return i < few_.size() ? few_[i] : more_[i - few_.size()]; }
+  void Append(Bytes octets) {
+    if (count_ < few_.size()) {
+      few_[count_] = octets;
+    } else {
+      more_.push_back(octets);
+    }
+    ++count_;
+  }
+
+  Bytes bytes_;
+  std::array<Bytes, 64> few_;
+  std::vector<Bytes> more_;
+  size_t count_ = 0;
+  bool is_canonical_ = false;
+};
 
 // Makes a listpack from its beginning to its end.
 class ListpackMaker {

@@ -56,6 +56,8 @@ RdbValueResult ReadPlain(RdbInput& input, const RdbTarget& target) {
 
 RdbValueResult ReadListpack(RdbInput& input, const RdbTarget& target) {
   const RdbText text = input.Text();
+  if (CanBeKept(CanonicalListpack(text.View()), 2, target.limits.hash_max_listpack_entries))
+    return PackedEntry(target, ValueType::kHash, ValueForm::kListpack, text.View());
   const auto pairs = ListpackElements(text.View());
   return pairs ? MakeHash(*pairs, target) : BadValue("a listpack is malformed");
 }

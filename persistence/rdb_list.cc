@@ -55,12 +55,21 @@ std::optional<PackedElements> NodeElements(uint64_t kind, rdb::Type type, Bytes 
   return PackedElements{{.text = text}};
 }
 
+// A list of one small node is kept as it is.
+bool CanBeKept(Bytes node, const RdbTarget& target) {
+  const CanonicalListpack listpack(node);
+  return listpack.IsCanonical() && listpack.Count() > 0 && LimitOf(target).Admits(node.size(), listpack.Count());
+}
+
 // Redis: empty nodes are left out.
 RdbValueResult ReadNodes(RdbInput& input, rdb::Type type, const RdbTarget& target) {
   auto list = std::make_unique<ChunkedList>(LimitOf(target));
-  for (uint64_t count = input.Count(1); count > 0 && !input.Failed(); --count) {
+  const uint64_t nodes = input.Count(1);
+  for (uint64_t count = nodes; count > 0 && !input.Failed(); --count) {
     const uint64_t kind = type == rdb::Type::kListQuicklist2 ? input.Length() : 0;
     const RdbText text = input.Text();
+    if (nodes == 1 && kind == rdb::kNodePacked && CanBeKept(text.View(), target))
+      return PackedEntry(target, ValueType::kList, ValueForm::kListpack, text.View());
     const auto elements = NodeElements(kind, type, text.View());
     if (!elements) return BadValue("a node of a list is malformed");
     ListChunk chunk;

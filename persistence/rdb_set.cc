@@ -73,6 +73,8 @@ RdbValueResult ReadIntset(RdbInput& input, const RdbTarget& target) {
 
 RdbValueResult ReadListpack(RdbInput& input, const RdbTarget& target) {
   const RdbText text = input.Text();
+  if (CanBeKept(CanonicalListpack(text.View()), 1, target.limits.set_max_listpack_entries))
+    return PackedEntry(target, ValueType::kSet, ValueForm::kListpack, text.View());
   const auto members = ListpackElements(text.View());
   if (!members) return BadValue("a listpack is malformed");
   return MakeListpackSet(*members, target);
