@@ -27,7 +27,8 @@ size_t MemberWord(const Command& command, size_t key, size_t words) {
 Pump::Outcome Pump::Run(Session& session) {
   server_.executor().StartRun();
   Outcome outcome = Outcome::kClosing;
-  if (!session.closing && !session.close_after_reply) {
+  const bool is_over = server_.shutdown().Done();
+  if (!session.closing && !session.close_after_reply && !is_over) {
     if (session.waiter != nullptr || !RunPostponed(session)) {
       outcome = Outcome::kPostponed;
     } else if (!session.closing && !session.close_after_reply) {
