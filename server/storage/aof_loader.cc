@@ -39,13 +39,16 @@ AofLoader::Outcome AofLoader::Fail(const std::string& text) {
   return Outcome::kFailed;
 }
 
-LoadOutcome AofLoader::Load() {
+LoadOutcome AofLoader::Load(const Session* holder) {
   const AofManifest& manifest = server_.aof().directory().manifest();
   const auto total = server_.aof().directory().TotalOctets();
   if (!total) return LoadOutcome::kFailed;
   const uint64_t dirty = server_.keyspace_stats().dirty;
-  server_.loading().Begin(total.value());
-  server_.data().nothing_expires = true;
+  server_.loading().Begin(total.value(), holder);
+  DataFloor& data = server_.data();
+  Journal* const journal = std::exchange(data.journal, nullptr);
+  ChangeListener* const listener = std::exchange(data.listener, nullptr);
+  data.nothing_expires = true;
   Outcome outcome = Outcome::kLoaded;
   if (manifest.base()) {
     outcome = LoadPart(manifest.base()->name, "base", manifest.incrementals().empty() ? Place::kLast : Place::kMiddle);
@@ -55,7 +58,9 @@ LoadOutcome AofLoader::Load() {
     if (IsOver(outcome)) break;
     outcome = LoadPart(part.name, "incr", &part == &manifest.incrementals().back() ? Place::kLast : Place::kMiddle);
   }
-  server_.data().nothing_expires = false;
+  data.nothing_expires = false;
+  data.listener = listener;
+  data.journal = journal;
   server_.loading().End();
   server_.keyspace_stats().dirty = dirty;
   if (outcome == Outcome::kStopped) return LoadOutcome::kStopped;

@@ -28,8 +28,8 @@ class AofLoader {
   ~AofLoader();
 
   // kLoaded, kFailed or kStopped; after the latter two the data set is not to be used. Requires: an empty data set, and
-  // AppendOnlyFile::Prepare.
-  LoadOutcome Load();
+  // AppendOnlyFile::Prepare. `holder` as for Loading::Begin.
+  LoadOutcome Load(const Session* holder = nullptr);
   uint64_t BaseOctets() const { return base_octets_; }
 
  private:

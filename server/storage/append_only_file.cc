@@ -218,11 +218,15 @@ bool AppendOnlyFile::WriteBase(const std::string& path, ChildReporter* reporter)
   IoError error = file ? kNoError : file.error();
   if (error == kNoError && settings.aof_use_rdb_preamble) {
     RdbSaveOptions options = RdbOptionsOf(server_);
-    if (!settings.aof_rewrite_incremental_fsync) options.sync = RdbSaveOptions::Sync::kAtEnd;
+    if (!settings.aof_rewrite_incremental_fsync) options.sync = GradualSync::kAtEnd;
     const auto saved = WriteRdb(*file.value(), RdbSourceOf(server_, RdbPurpose::kAofBase), options, told);
     if (!saved) error = saved.error();
   } else if (error == kNoError) {
-    const auto saved = WriteAofBase(*file.value(), server_.keyspace(), RdbSourceOf(server_, RdbPurpose::kAofBase).libraries, {}, told);
+    AofBaseOptions options;
+    if (!settings.aof_rewrite_incremental_fsync) options.sync = GradualSync::kAtEnd;
+    if (settings.aof_timestamp_enabled) options.timestamp_s = server_.clock().WallMs() / 1000;
+    const RdbSource source = RdbSourceOf(server_, RdbPurpose::kAofBase);
+    const auto saved = WriteAofBase(*file.value(), source.keyspace, source.libraries, options, told);
     if (!saved) error = saved.error();
   }
   if (error == kNoError) error = file.value()->Sync();
@@ -280,7 +284,8 @@ Step AppendOnlyFile::TakeNewBase() {
   if (directory_.Commit(std::move(next)) == Step::kFailed) return Step::kFailed;
   if (state_ != State::kOff) {
     state_ = State::kOn;
-    closed_octets_ = directory_.OctetsOf(base).value_or(0);
+    const auto octets = directory_.OctetsOf(base);
+    closed_octets_ = octets ? octets.value() : 0;
     base_octets_ = TotalOctets();
   }
   directory_.RemoveHistory();
