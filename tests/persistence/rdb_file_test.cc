@@ -113,6 +113,22 @@ TEST(RdbFile, MayHaveAnySize) {
   EXPECT_EQ(DigestText(sink.keyspace), DigestText(keyspace));
 }
 
+TEST(RdbFile, MayBeCutIntoPiecesOfAnySize) {
+  Keyspace keyspace = EmptyKeyspace();
+  AddSmallValues(keyspace[0]);
+  AddLargeValues(keyspace[0]);
+  const EncodingLimits limits;
+  FaultyFiles files;
+  files.Put("a", WrittenRdb(keyspace));
+  const auto file = std::move(files.Open("a", FileSystem::Mode::kRead)).value();
+  for (size_t piece : {1, 2, 3, 7, 64, 1000, 4096, 65536}) {
+    KeyspaceSink sink;
+    ASSERT_EQ(Outcome(ReadRdb(*file, 0, {.limits = limits, .hash_seed = kTestSeed, .piece_octets = piece}, sink)),
+              "good");
+    EXPECT_EQ(DigestText(sink.keyspace), DigestText(keyspace)) << piece;
+  }
+}
+
 TEST(RdbFile, MayStandInAnother) {
   const std::string content = WrittenRdb(FullKeyspace());
   KeyspaceSink sink;
