@@ -87,7 +87,7 @@ RdbValueResult MakeSortedSet(std::vector<Scored> members, const RdbTarget& targe
   if (members.size() > target.limits.zset_max_listpack_entries) return MakeTable(members, target);
   PackedElements elements;
   for (const Scored& one : members) elements.push_back(one.member);
-  if (HasEqualElements(elements, 1)) return BadValue(kRepeated);
+  if (HasEqualElements(elements, 1, target.hash_seed)) return BadValue(kRepeated);
   return MakeListpackSet(std::move(members), target);
 }
 
@@ -149,7 +149,8 @@ bool IsInOrder(const CanonicalListpack& listpack) {
 // Keeps the digits of its scores, other than in any other form.
 std::optional<RdbValueResult> KeepListpack(Bytes bytes, const RdbTarget& target) {
   const CanonicalListpack listpack(bytes);
-  if (!CanBeKept(listpack, 2, target.limits.zset_max_listpack_entries) || !IsInOrder(listpack)) return std::nullopt;
+  if (!CanBeKept(listpack, 2, target.limits.zset_max_listpack_entries, target) || !IsInOrder(listpack))
+    return std::nullopt;
   return PackedEntry(target, ValueType::kSortedSet, ValueForm::kListpack, bytes);
 }
 

@@ -97,10 +97,10 @@ PackedElements ElementsOf(const std::vector<RdbText>& texts) {
   return elements;
 }
 
-bool CanBeKept(const CanonicalListpack& listpack, size_t stride, uint64_t most) {
+bool CanBeKept(const CanonicalListpack& listpack, size_t stride, uint64_t most, const RdbTarget& target) {
   const size_t count = listpack.Count();
   return listpack.IsCanonical() && count > 0 && count % stride == 0 && count / stride <= most &&
-         !listpack.HasEqualElements(stride);
+         !listpack.HasEqualElements(stride, target.hash_seed);
 }
 
 bool HasLongElement(const PackedElements& elements, uint64_t max) {
