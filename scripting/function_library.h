@@ -90,6 +90,8 @@ class FunctionLibraries {
   bool Delete(Bytes name);
   // Takes out all libraries, and the state that ran them; another thread may free them.
   Contents Take() { return std::exchange(contents_, {}); }
+  // Brings back what Take gave; what was loaded since goes.
+  void PutBack(Contents contents) { contents_ = std::move(contents); }
 
   // Null when there is none. Cost: O(1).
   const ScriptFunction* FindFunction(Bytes name) const { return contents_.loaded.FindFunction(name); }

@@ -44,7 +44,7 @@ void Connection::Want(SocketPoller::Interest interest) {
 
 void Connection::OnReadable() {
   if (session_.closing || !interest_.read) return;
-  if (loop_.server().scripts().Holds(session_)) return Want({.read = false, .write = interest_.write});
+  if (loop_.server().Holds(session_)) return Want({.read = false, .write = interest_.write});
   std::span<char> target = session_.in.ReadTarget(loop_.Scratch());
   ssize_t received = recv(socket_.Get(), target.data(), target.size(), 0);
   if (received <= 0) {

@@ -39,6 +39,13 @@ void Memory(const GateContext& context) {
   if (IsOutOfMemory(context.server)) throw Refusal{refusals::kOutOfMemory};
 }
 
+// A snapshot failed, and its owner would rather hear of it than go on. Redis: PING tells, too.
+void DiskError(const GateContext& context) {
+  const auto trouble = DiskTrouble(context.server, DiskUser::kCommand);
+  if (!trouble) return;
+  if ((context.flags & kWrite) != 0 || context.command.full_name == "ping") throw Refusal{*trouble};
+}
+
 // Under RESP2 replies and messages look alike: a client that waits for messages gets no other replies.
 void SubscribedMode(const GateContext& context) {
   if (!InSubscribedMode(context.session)) return;
@@ -51,6 +58,19 @@ void SubscribedMode(const GateContext& context) {
 
 void Replicas(const GateContext& context) {
   if ((context.flags & kWrite) != 0 && LacksReplicas(context.server)) throw Refusal{refusals::kNoReplicas};
+}
+
+bool RunsWhileLoading(const GateContext& context) {
+  if (!context.command.Is(kLoading)) return false;
+  bool runs = true;
+  if (context.command.Spec().ends_transaction && context.session.InTransaction()) {
+    context.session.transaction->ForEach([&](const Command& queued, auto) { runs = runs && queued.Is(kLoading); });
+  }
+  return runs;
+}
+
+void StillLoading(const GateContext& context) {
+  if (context.server.loading().Active() && !RunsWhileLoading(context)) throw Refusal{refusals::kIsLoading};
 }
 
 // A script has been running for long: others may do little but end it.
@@ -79,14 +99,19 @@ bool IsOutOfMemory(const Server& server) {
          server.UsedMemory() > settings.maxmemory;
 }
 
+std::optional<Refusal> DiskTrouble(const Server& server, DiskUser user) {
+  if (!server.snapshots().StopsWrites()) return std::nullopt;
+  return Refusal{user == DiskUser::kScript ? refusals::kSnapshotFailedForScripts : refusals::kSnapshotFailed};
+}
+
 bool LacksReplicas(const Server& server) {
   const Settings& settings = server.settings();
   return settings.min_replicas_to_write != 0 && settings.min_replicas_max_lag != 0;
 }
 
 void PassGates(const GateContext& context) {
-  PassAll<Arity, ProtectedCommand, Authentication, Transactions, Memory, Replicas, SubscribedMode, BusyScript,
-          MonitorWithoutKeys>(context);
+  PassAll<Arity, ProtectedCommand, Authentication, Transactions, Memory, DiskError, Replicas, SubscribedMode,
+          StillLoading, BusyScript, MonitorWithoutKeys>(context);
 }
 
 }  // namespace respite

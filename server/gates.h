@@ -1,8 +1,10 @@
 // Gates: every reason to refuse a command before it runs, in Redis' order.
 #pragma once
 
+#include <optional>
 #include <span>
 
+#include "base/refusal.h"
 #include "server/command_table.h"
 #include "server/session.h"
 
@@ -27,6 +29,10 @@ inline uint32_t EffectiveFlags(Server& server, const Session& session, const Com
 
 // Writes find no room: `maxmemory` is exceeded and nothing is evicted.
 bool IsOutOfMemory(const Server& server);
+// Why a command that writes, or a script that says it may, is refused: what it does could not be persisted. Nothing
+// when it could. Cost: a compare or two.
+enum class DiskUser : uint8_t { kCommand, kScript };
+std::optional<Refusal> DiskTrouble(const Server& server, DiskUser user);
 // Writes find too few replicas (min-replicas-to-write). There are none yet.
 bool LacksReplicas(const Server& server);
 

@@ -17,7 +17,8 @@ constexpr int64_t kLongestArgument = UINT32_MAX;
 Pump::Outcome Pump::Run(Session& session) {
   server_.executor().StartRun();
   Outcome outcome = Outcome::kClosing;
-  if (!session.closing && !session.close_after_reply) {
+  const bool is_over = server_.shutdown().Done();
+  if (!session.closing && !session.close_after_reply && !is_over) {
     if (session.waiter != nullptr || !RunPostponed(session)) {
       outcome = Outcome::kPostponed;
     } else if (!session.closing && !session.close_after_reply) {

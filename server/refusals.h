@@ -249,6 +249,23 @@ inline constexpr char kFunctionFlushMode[] = "ERR FUNCTION FLUSH only supports S
 inline constexpr char kLibraryNameMissing[] = "ERR library name argument was not given";
 inline constexpr char kModuleLoad[] = "ERR Error loading the extension. Please check the server logs.";
 inline constexpr char kModuleUnload[] = "ERR Error unloading module: no such module with that name";
+inline constexpr char kIsLoading[] = "LOADING Redis is loading the dataset in memory";
+inline constexpr char kSnapshotFailed[] =
+    "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. Commands that "
+    "may "
+    "modify the data set are disabled, because this instance is configured to report errors during writes if RDB "
+    "snapshotting fails (stop-writes-on-bgsave-error option). Please check the Redis logs for details about the RDB "
+    "error.";
+inline constexpr char kSnapshotFailedForScripts[] =
+    "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. Writable scripts "
+    "are blocked. Use 'no-writes' flag for read only scripts.";
+inline constexpr char kUnspecified[] = "ERR";
+inline constexpr char kSaveRuns[] = "ERR Background save already in progress";
+inline constexpr char kOtherChildRuns[] =
+    "ERR Another child process is active (AOF?): can't BGSAVE right now. Use BGSAVE SCHEDULE in order to schedule a "
+    "BGSAVE whenever possible.";
+inline constexpr char kReloadOptions[] = "ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options.";
+inline constexpr char kReloadFailed[] = "ERR Error trying to load the RDB dump, check server logs.";
 inline constexpr char kShutdownFailed[] = "ERR Errors trying to SHUTDOWN. Check logs.";
 inline constexpr char kNoShutdown[] = "ERR No shutdown in progress.";
 

@@ -40,6 +40,8 @@ void ScriptRunner::Run(Call& call, const Request& request) {
 // A script that says what it does is refused before it does anything.
 void ScriptRunner::CheckDeclared(const Request& request) const {
   const bool writes = (request.flags & kScriptNoWrites) == 0;
+  auto trouble = writes ? DiskTrouble(server_, DiskUser::kScript) : std::nullopt;
+  if (trouble) throw Refusal{std::move(*trouble)};
   if (writes && request.access == Access::kReadOnly) throw Refusal{refusals::kWritingScriptReadOnly};
   if (writes && LacksReplicas(server_)) throw Refusal{refusals::kNoReplicas};
   const bool needs_memory = writes && (request.flags & kScriptAllowOom) == 0;
@@ -90,6 +92,7 @@ void ScriptRunner::CheckWrite(const Command& command) const {
   }
   // What has begun is carried through, however things are.
   if (current_->has_written || !command.Is(kWrite)) return;
+  if (auto trouble = DiskTrouble(server_, DiskUser::kCommand)) throw Refusal{std::move(*trouble)};
   if (LacksReplicas(server_)) throw Refusal{refusals::kNoReplicas};
 }
 

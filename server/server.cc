@@ -14,7 +14,7 @@ namespace respite {
 namespace {
 
 constexpr int64_t kSampleEveryUs = 100'000;
-constexpr int64_t kWakeAgainMs = 10;      // while a script holds everything up
+constexpr int64_t kWakeAgainMs = 10;      // while a script or loading holds everything up
 constexpr size_t kClientsPerRound = 200;  // Redis: MAX_CLIENTS_PER_CLOCK_TICK, what dynamic-hz aims at
 constexpr size_t kClientsCheckedAtLeast = 5;
 // What is smaller is freed faster than it is handed over.
@@ -40,6 +40,9 @@ Server::Server(Parts parts)
       limits_(*this),
       nursery_(*this, parts.forker),
       aof_(*this),
+      snapshots_(*this),
+      loading_(*this),
+      shutdown_(*this),
       expiry_(data_, parts.clock),
       executor_(*this),
       script_runner_(*this),
@@ -62,7 +65,9 @@ Server::Server(Parts parts)
 Server::~Server() = default;
 
 void Server::EndTurn() {
-  if (waiting_.HasReady()) {  // keys that went without a command: they expired
+  snapshots_.EndTurn();
+  if (shutdown_.Done()) return clients_.FlushQueued();  // what would run now would be lost
+  if (waiting_.HasReady()) {                            // keys that went without a command: they expired
     executor_.StartRun();
     waiting_.ServeReady();
   }
@@ -91,13 +96,13 @@ bool Server::Journaled() {
 }
 
 void Server::Wake() {
-  if (script_runner_.Busy()) return host_->WakeAt(clock().MonotonicMs() + kWakeAgainMs);
+  if (IsMidTurn()) return host_->WakeAt(clock().MonotonicMs() + kWakeAgainMs);
   wake_at_ms_ = Waiter::kNoDeadline;
   waiting_.EndOverdue();
 }
 
 void Server::Cron() {
-  if (script_runner_.Busy()) return;  // nothing may change under a script
+  if (IsMidTurn() || shutdown_.Done()) return;
   int64_t started_us = clock().MonotonicUs();
   AdjustHz();
   if (debug_.pause_cron) return;
@@ -107,6 +112,7 @@ void Server::Cron() {
   CheckClients();
   nursery_.Poll();
   aof_.Cron();
+  snapshots_.Cron();
   tracking_.KeepWithinLimit();
   migrate_links_.CloseIdle(clock().MonotonicMs());
   blocks_.Trim();
@@ -128,7 +134,8 @@ void Server::ExpireKeys() {
 }
 
 void Server::GoOnExpiring() {
-  if (data_.purges_held) return;  // clients were paused since
+  if (data_.purges_held || shutdown_.Done()) return;  // clients were paused since
+  if (IsMidTurn()) return ExpireInNextTurn();
   // Clients are served between slices. Without a host nobody waits.
   Expiry::Slice slice = expiry_.RunSlice();
   int64_t threshold_ms = settings().latency_monitor_threshold;
@@ -137,6 +144,10 @@ void Server::GoOnExpiring() {
   }
   if (slice.outcome == Expiry::Outcome::kFinished) return;
   if (host_ == nullptr) return GoOnExpiring();
+  ExpireInNextTurn();
+}
+
+void Server::ExpireInNextTurn() {
   if (std::exchange(slice_posted_, true)) return;
   host_->Post([this] {
     slice_posted_ = false;

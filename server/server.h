@@ -34,7 +34,10 @@
 #include "server/stats.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/children.h"
+#include "server/storage/loading.h"
 #include "server/storage/nursery.h"
+#include "server/storage/shutdown.h"
+#include "server/storage/snapshots.h"
 #include "server/tracking.h"
 #include "server/unit.h"
 #include "server/waiting.h"
@@ -50,7 +53,7 @@ class Host {
   virtual void Stop(int exit_code) = 0;
   // Runs `task` as soon as the loop is free again, in another Turn.
   virtual void Post(std::function<void()> task) = 0;
-  // Serves clients in the middle of the Turn, since a script takes so long. False: the server shall stop.
+  // Serves clients in the middle of the Turn, since a script or loading takes so long. False: the server shall stop.
   virtual bool ServeBesides() = 0;
   // Calls Server::Wake once the monotonic clock has reached this time; an earlier call is replaced.
   virtual void WakeAt(int64_t monotonic_ms) = 0;
@@ -122,6 +125,15 @@ class Server : private Disposal {
   Nursery& nursery() { return nursery_; }
   AppendOnlyFile& aof() { return aof_; }
   const AppendOnlyFile& aof() const { return aof_; }
+  Snapshots& snapshots() { return snapshots_; }
+  const Snapshots& snapshots() const { return snapshots_; }
+  Loading& loading() { return loading_; }
+  const Loading& loading() const { return loading_; }
+  Shutdown& shutdown() { return shutdown_; }
+  // Others are served in the middle of a Turn: nothing may change but by who is in its midst.
+  bool IsMidTurn() const { return script_runner_.Busy() || loading_.Active(); }
+  // This is the client of what is in its midst: nothing of it is read meanwhile.
+  bool Holds(const Session& session) const { return script_runner_.Holds(session) || loading_.Holds(session); }
 
   // From now on `journal` (null: nobody) hears of every effect. It must outlive the server or be detached first.
   void AttachJournal(Journal* journal) { data_.journal = journal; }
@@ -162,6 +174,7 @@ class Server : private Disposal {
   void Overwritten(std::unique_ptr<Object> value) override;
   void ExpireKeys();
   void GoOnExpiring();
+  void ExpireInNextTurn();
   void SampleStats();
   void CheckClients();
   // Writes what happened in this Turn. False: it could not be, so nobody may be told, and the server ends.
@@ -196,6 +209,9 @@ class Server : private Disposal {
   DebugSwitches debug_;
   Nursery nursery_;
   AppendOnlyFile aof_;
+  Snapshots snapshots_;
+  Loading loading_;
+  Shutdown shutdown_;
   Expiry expiry_;
   Executor executor_;
   ScriptRunner script_runner_;

@@ -80,6 +80,7 @@ void Waiting::MarkAll(int db) {
 }
 
 void Waiting::ServeAll() {
+  if (server_.loading().Active()) return;  // they have their turn when it is over
   if (serving_) return;  // a request that runs again may make further keys ready: they have their turn
   serving_ = true;
   while (!ready_.empty()) {

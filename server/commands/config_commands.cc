@@ -55,6 +55,7 @@ struct ConfigResetStat {
   static void Run(Call& call) {
     Server& server = call.server;
     server.stats().Reset();
+    server.snapshots().ResetStats();
     server.commands().ResetStats();
     server.reclaimer().ResetFreed();
     // What is not saved yet stays so.
@@ -97,7 +98,7 @@ struct ConfigSet {
     const Session& session = call.session;
     const bool local = session.loopback || session.unix_socket;
     try {
-      call.server.config().Set(pairs, {.connection_is_local = local, .is_loading = false});
+      call.server.config().Set(pairs, {.connection_is_local = local, .is_loading = call.server.loading().Active()});
     } catch (const Refusal&) {
       LogNotes(call.server);
       throw;

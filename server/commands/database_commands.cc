@@ -60,6 +60,7 @@ struct FlushAll {
     std::vector<int> all(static_cast<size_t>(call.server.keyspace().Count()));
     std::iota(all.begin(), all.end(), 0);
     Flush(call, all, mode);
+    call.server.snapshots().Flushed();
     call.reply.Ok();
   }
 };

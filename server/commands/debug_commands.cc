@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <numeric>
+#include <optional>
+#include <vector>
 
 #include "base/glob.h"
 #include "base/memory_text.h"
@@ -16,6 +19,7 @@
 #include "server/help.h"
 #include "server/memory.h"
 #include "server/server.h"
+#include "server/storage/rdb_loader.h"
 
 namespace respite {
 
@@ -125,6 +129,10 @@ void ChangeReplId(Call& call) {
 
 // --- Data
 
+void RefuseWhileLoading(Call& call) {
+  if (call.server.loading().Active()) throw Refusal{refusals::kIsLoading};
+}
+
 // Redis: DEBUG meets keys that are expired but still there.
 const Entry& FindEvenExpired(Call& call, Bytes key) {
   const Entry* entry = call.db.Data().Find(key);
@@ -184,6 +192,7 @@ PopulateOptions TakePopulateOptions(Args& args) {
 
 // Redis: the keys are not told to replicas nor counted as changes, so Touched is not called.
 void Populate(Call& call) {
+  RefuseWhileLoading(call);
   constexpr size_t kKeyBytesMax = 127;  // Redis: longer names are cut
   PopulateOptions options = TakePopulateOptions(call.args);
   for (int64_t i = 0; i < options.count; ++i) {
@@ -193,6 +202,70 @@ void Populate(Call& call) {
     if (options.value_bytes != 0) value.resize(static_cast<size_t>(options.value_bytes), '\0');
     call.db.Put(nullptr, key, StringContent::Text(value));
   }
+  call.reply.Ok();
+}
+
+// What DEBUG RELOAD puts aside, to be brought back if the dump turns out to be bad.
+class DataAside {
+ public:
+  explicit DataAside(Server& server) : server_(server) {
+    std::vector<int> all(static_cast<size_t>(server.keyspace().Count()));
+    std::iota(all.begin(), all.end(), 0);
+    if (server.data().listener != nullptr) server.data().listener->OnFlush(all);
+    for (int db : all) databases_.push_back(server.keyspace().Detach(db));
+    libraries_ = server.function_libraries().Take();
+  }
+  void BringBack() {
+    for (size_t db = 0; db < databases_.size(); ++db) {
+      std::swap(server_.keyspace()[static_cast<int>(db)], databases_[db]);
+    }
+    server_.function_libraries().PutBack(std::move(libraries_));
+  }
+
+ private:
+  Server& server_;
+  std::vector<Database> databases_;
+  FunctionLibraries::Contents libraries_;
+};
+
+struct ReloadOptions {
+  bool saves = true;
+  bool flushes = true;
+  RdbLoadOptions load;
+
+  static ReloadOptions Take(Args& args) {
+    ReloadOptions options;
+    while (!args.AtEnd()) {
+      if (args.TakeToken("MERGE")) {
+        options.load.duplicates = RdbLoadOptions::Duplicates::kReplace;
+      } else if (args.TakeToken("NOFLUSH")) {
+        options.flushes = false;
+      } else if (args.TakeToken("NOSAVE")) {
+        options.saves = false;
+      } else {
+        throw Refusal{refusals::kReloadOptions};
+      }
+    }
+    return options;
+  }
+};
+
+// Redis: a dump that cannot be loaded ends the server. Here everything is as before, unless it was to be merged.
+void Reload(Call& call) {
+  const ReloadOptions options = ReloadOptions::Take(call.args);
+  Server& server = call.server;
+  RefuseWhileLoading(call);
+  if (options.saves && server.snapshots().Running()) server.nursery().Kill();
+  if (options.saves && server.snapshots().Save() == Snapshots::Outcome::kFailed) throw Refusal{refusals::kUnspecified};
+  std::optional<DataAside> aside;
+  if (options.flushes) aside.emplace(server);
+  const LoadOutcome outcome = LoadDump(server, options.load, &call.session);
+  server.clients().Continue(call.session);
+  if (outcome != LoadOutcome::kLoaded) {
+    if (aside) aside->BringBack();
+    throw Refusal{refusals::kReloadFailed};
+  }
+  server.log().Notice("DB reloaded by DEBUG RELOAD");
   call.reply.Ok();
 }
 
@@ -333,6 +406,9 @@ void Help(Call& call) {
                    "    The quicklist inside a value.",
                    "QUICKLIST-PACKED-THRESHOLD <size>",
                    "    From which size a list element has a node of its own.",
+                   "RELOAD [NOSAVE] [NOFLUSH] [MERGE]",
+                   "    Saves the data set, empties the server and loads it again; without one of these steps,",
+                   "    or so that keys of the dump replace those that are there.",
                    "REPLYBUFFER PEAK-RESET-TIME <NEVER|RESET|time>",
                    "REPLYBUFFER RESIZING <0|1>",
                    "    Accepted; reply buffers here need neither.",
@@ -379,6 +455,7 @@ constexpr std::array kRows = {
     Row{"protocol", 3, 3, Protocol},
     Row{"quicklist", 3, 4, Quicklist},
     Row{"quicklist-packed-threshold", 3, 3, PackedThreshold},
+    Row{"reload", 2, kAnyNumber, Reload},
     Row{"replybuffer", 4, 4, ReplyBufferSwitch},
     Row{"restart", 2, kAnyNumber, Restart},
     Row{"segfault", 2, kAnyNumber, Segfault},

@@ -45,6 +45,7 @@ std::span<const std::span<const CommandCard>> CommandFamilies() {
       MemoryCommands(),
       DebugCommands(),
       ServerCommands(),
+      PersistenceCommands(),
   };
   return kFamilies;
 }

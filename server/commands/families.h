@@ -49,5 +49,6 @@ std::span<const CommandCard> ObserveCommands();
 std::span<const CommandCard> MemoryCommands();
 std::span<const CommandCard> DebugCommands();
 std::span<const CommandCard> ServerCommands();
+std::span<const CommandCard> PersistenceCommands();
 
 }  // namespace respite

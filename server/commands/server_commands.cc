@@ -150,30 +150,28 @@ struct Role {
 
 // The words of SHUTDOWN.
 struct ShutdownOptions {
-  bool no_save = false;
-  bool save = false;
-  bool now = false;
-  bool force = false;
+  uint32_t flags = kShutdownDefault;
   bool abort = false;
 
   static ShutdownOptions Take(Args& args) {
     ShutdownOptions options;
     while (!args.AtEnd()) options.TakeOne(args);
-    const bool others = options.no_save || options.save || options.now || options.force;
-    if ((options.abort && others) || (options.no_save && options.save)) throw Refusal{refusals::kSyntax};
+    constexpr uint32_t kContradiction = kShutdownNoSave | kShutdownSave;
+    const bool contradicts = (options.flags & kContradiction) == kContradiction;
+    if (contradicts || (options.abort && options.flags != kShutdownDefault)) throw Refusal{refusals::kSyntax};
     return options;
   }
 
  private:
   void TakeOne(Args& args) {
     if (args.TakeToken("NOSAVE")) {
-      no_save = true;
+      flags |= kShutdownNoSave;
     } else if (args.TakeToken("SAVE")) {
-      save = true;
+      flags |= kShutdownSave;
     } else if (args.TakeToken("NOW")) {
-      now = true;
+      flags |= kShutdownNow;
     } else if (args.TakeToken("FORCE")) {
-      force = true;
+      flags |= kShutdownForce;
     } else if (args.TakeToken("ABORT")) {
       abort = true;
     } else {
@@ -182,40 +180,28 @@ struct ShutdownOptions {
   }
 };
 
-struct Shutdown {
+struct ShutdownCommand {
   static constexpr CommandSpec spec = {
       .syntax = "SHUTDOWN [save-selector(NOSAVE|SAVE)] [NOW@7.0.0] [FORCE@7.0.0] [ABORT@7.0.0]",
-      .summary = "Ends the server.",
+      .summary = "Saves what is to be saved and ends the server.",
       .since = "1.0.0",
-      .complexity = "O(1)",
+      .complexity = "O(N), N being the number of keys when they are saved, else O(1)",
       .group = CommandGroup::kServer,
       .flags = kAdmin | kNoScript | kLoading | kStale | kNoMulti | kAllowBusy};
-  // Nobody waits for replicas and no background child runs, so a shutdown is over as soon as it begins: NOW has nothing
-  // to skip and ABORT nothing to stop.
+  // Nobody waits for replicas, so a shutdown is over as soon as it begins: NOW has nothing to skip and ABORT nothing to
+  // stop.
   static void Run(Call& call) {
     const ShutdownOptions options = ShutdownOptions::Take(call.args);
     if (options.abort) throw Refusal{refusals::kNoShutdown};
     Server& server = call.server;
-    if (server.scripts().Busy() && !options.no_save) throw server.scripts().BusyRefusal();
-    server.log().Warning("User requested shutdown...");
-    if (options.save) RefuseSave(server, options);
-    server.host()->Stop(0);
+    const bool saves = (options.flags & kShutdownNoSave) == 0;
+    if (server.scripts().Busy() && saves) throw server.scripts().BusyRefusal();
+    if (server.shutdown().Begin(options.flags) == Shutdown::Outcome::kFailed) throw Refusal{refusals::kShutdownFailed};
     call.session.close_after_reply = true;  // requests behind it are not answered
-  }
-
- private:
-  // There is nothing yet that could write a dump, so a dump that is asked for fails as a write error does in Redis.
-  static void RefuseSave(Server& server, const ShutdownOptions& options) {
-    if (options.force) {
-      server.log().Warning("Error trying to save the DB, but exiting anyway due to the FORCE flag.");
-      return;
-    }
-    server.log().Warning("Error trying to save the DB, can't exit.");
-    throw Refusal{refusals::kShutdownFailed};
   }
 };
 
-constexpr auto kServerCommands = Family<Module, Time, Lolwut, Role, Shutdown>();
+constexpr auto kServerCommands = Family<Module, Time, Lolwut, Role, ShutdownCommand>();
 
 }  // namespace
 

@@ -68,6 +68,41 @@ void AddKeys(InfoText& text, const KeyspaceStats& stats) {
       .Add("keyspace_misses", stats.misses);
 }
 
+void AddChild(InfoText& text, Server& server) {
+  const Nursery::Figures child = server.nursery().Survey();
+  const auto done = static_cast<double>(child.progress.keys_done);
+  text.Add("current_cow_peak", child.progress.cow_peak_bytes)
+      .Add("current_cow_size", child.progress.cow_bytes)
+      .Add("current_cow_size_age", child.cow_age_s)
+      .AddRatio("current_fork_perc", child.keys_total == 0 ? 0 : 100 * done / static_cast<double>(child.keys_total))
+      .Add("current_save_keys_processed", child.progress.keys_done)
+      .Add("current_save_keys_total", child.keys_total);
+}
+
+void AddSnapshots(InfoText& text, Server& server) {
+  const Snapshots::Figures figures = server.snapshots().Survey();
+  text.Add("rdb_changes_since_last_save", server.keyspace_stats().dirty)
+      .Add("rdb_bgsave_in_progress", server.snapshots().Running() ? 1 : 0)
+      .Add("rdb_last_save_time", figures.last_save_s)
+      .Add("rdb_last_bgsave_status", figures.last_outcome == Snapshots::Outcome::kDone ? "ok" : "err")
+      .Add("rdb_last_bgsave_time_sec", figures.last_duration_s)
+      .Add("rdb_current_bgsave_time_sec", figures.current_duration_s)
+      .Add("rdb_saves", figures.saves)
+      .Add("rdb_last_cow_size", figures.last_cow_bytes)
+      .Add("rdb_last_load_keys_expired", server.loading().KeysExpired())
+      .Add("rdb_last_load_keys_loaded", server.loading().KeysLoaded());
+}
+
+void AddLoading(InfoText& text, Server& server) {
+  const Loading::Figures figures = server.loading().Survey();
+  text.Add("loading_start_time", figures.start_s)
+      .Add("loading_total_bytes", figures.total_bytes)
+      .Add("loading_rdb_used_mem", figures.memory_then_bytes)
+      .Add("loading_loaded_bytes", figures.loaded_bytes)
+      .AddRatio("loading_loaded_perc", figures.loaded_percent)
+      .Add("loading_eta_seconds", figures.eta_s);
+}
+
 void AddLoop(InfoText& text, const ServerStats& stats) {
   text.Add("total_reads_processed", stats.total_reads)
       .Add("total_writes_processed", stats.total_writes)
@@ -101,23 +136,17 @@ std::string ClientsSection(Server& server) {
 
 std::string PersistenceSection(Server& server) {
   InfoText text("Persistence");
-  text.AddZeros({"loading", "async_loading", "current_cow_peak", "current_cow_size", "current_cow_size_age"})
-      .AddRatio("current_fork_perc", 0)
-      .AddZeros({"current_save_keys_processed", "current_save_keys_total"})
-      .Add("rdb_changes_since_last_save", server.keyspace_stats().dirty)
-      .Add("rdb_bgsave_in_progress", 0)
-      .Add("rdb_last_save_time", server.started_wall_ms() / 1000)  // Redis: the start counts as a save
-      .Add("rdb_last_bgsave_status", "ok")
-      .Add("rdb_last_bgsave_time_sec", -1)
-      .Add("rdb_current_bgsave_time_sec", -1)
-      .AddZeros({"rdb_saves", "rdb_last_cow_size", "rdb_last_load_keys_expired", "rdb_last_load_keys_loaded"})
-      .AddZeros({"aof_enabled", "aof_rewrite_in_progress", "aof_rewrite_scheduled"})
+  text.Add("loading", server.loading().Active() ? 1 : 0).Add("async_loading", 0);
+  AddChild(text, server);
+  AddSnapshots(text, server);
+  text.AddZeros({"aof_enabled", "aof_rewrite_in_progress", "aof_rewrite_scheduled"})
       .Add("aof_last_rewrite_time_sec", -1)
       .Add("aof_current_rewrite_time_sec", -1)
       .Add("aof_last_bgrewrite_status", "ok")
       .AddZeros({"aof_rewrites", "aof_rewrites_consecutive_failures"})
       .Add("aof_last_write_status", "ok")
       .AddZeros({"aof_last_cow_size", "module_fork_in_progress", "module_fork_last_cow_size"});
+  if (server.loading().Active()) AddLoading(text, server);
   return text.Take();
 }
 

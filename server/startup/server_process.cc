@@ -4,12 +4,14 @@
 
 #include <utility>
 
+#include "base/number_text.h"
 #include "server/config/value_text.h"
 #include "server/startup/banner.h"
 #include "server/startup/cpu_list.h"
 #include "server/startup/crash_report.h"
 #include "server/startup/signal_log.h"
 #include "server/startup/system_checks.h"
+#include "server/storage/rdb_loader.h"
 
 namespace respite {
 
@@ -48,9 +50,14 @@ int ServerProcess::Run() {
   if (RefuseModules() == Step::kFailed) return 1;
   if (!chooses_port && Listen() == Step::kFailed) return 1;
   if (Announce() == Step::kFailed) return 1;
-  LogReady();
-  daemon_.Release();
-  int exit_code = loop_->Run();
+  const Step loaded = LoadData();
+  if (loaded == Step::kFailed) return Abandon();
+  int exit_code = 0;
+  if (loaded == Step::kDone) {
+    LogReady();
+    daemon_.Release();
+    exit_code = loop_->Run();
+  }
   Stop();
 #ifdef NDEBUG
   _exit(exit_code);
@@ -97,10 +104,23 @@ void ServerProcess::Build() {
   listener_ = std::make_unique<Listener>(*loop_);
   if (config_.settings().crash_log_enabled) InstallCrashReport(*server_);
   signals_.emplace();
-  loop_->OnReadable(signals_->DescriptorToWatch(), [this] {
-    log_.Notice("User requested shutdown...");  // SHUTDOWN says so itself
-    loop_->Stop(0);
-  });
+  WatchSignals();
+}
+
+void ServerProcess::WatchSignals() {
+  loop_->OnReadable(signals_->DescriptorToWatch(), [this] { OnSignal(signals_->Take()); });
+}
+
+void ServerProcess::OnSignal(int signal) {
+  switch (server_->shutdown().OnSignal(signal)) {
+    case Shutdown::SignalOutcome::kStopping:
+      return;
+    case Shutdown::SignalOutcome::kLater:
+      return loop_->Post([this, signal] { OnSignal(signal); });
+    case Shutdown::SignalOutcome::kFailed:
+      signals_->Forget();
+      return WatchSignals();
+  }
 }
 
 // Runs in the child.
@@ -145,6 +165,33 @@ ServerProcess::Step ServerProcess::Announce() {
   UpdateTitle();
   WatchSettings();
   return Step::kDone;
+}
+
+ServerProcess::Step ServerProcess::LoadData() {
+  if (auto reason = server_->snapshots().Claim()) return Fail(*reason);
+  const int64_t started_us = clock_.MonotonicUs();
+  // Here the append-only file takes the place of the dump, when there is one.
+  switch (LoadDump(*server_, {})) {
+    case LoadOutcome::kAbsent:
+      return Step::kDone;
+    case LoadOutcome::kStopped:
+      return Step::kStopped;
+    case LoadOutcome::kFailed:
+      return Fail("Fatal error loading the DB, check server logs. Exiting.");
+    case LoadOutcome::kLoaded:
+      break;
+  }
+  const double elapsed_s = static_cast<double>(clock_.MonotonicUs() - started_us) / 1e6;
+  log_.Notice("DB loaded from disk: " + FixedText(elapsed_s, 3) + " seconds");
+  return Step::kDone;
+}
+
+// Takes back what was announced.
+int ServerProcess::Abandon() {
+  pidfile_.Remove();
+  port_file_.Remove();
+  listener_->Close();
+  return 1;
 }
 
 void ServerProcess::LogReady() {

@@ -1,7 +1,8 @@
 // ServerProcess: one run of the server in this process, from its loaded configuration to its exit code.
 //
 // Order of a start: checks of the machine, background, the log's first lines, limits, Server, listeners, pidfile and
-// port file, readiness. A stop takes the files away before it says good-bye; what it leaves to the system is memory.
+// port file, the data set, readiness. A stop takes the files away before it says good-bye; what it leaves to the system
+// is memory.
 #pragma once
 
 #include <memory>
@@ -37,7 +38,7 @@ class ServerProcess {
 
  private:
   // Why the process cannot start, already logged.
-  enum class Step : uint8_t { kDone, kFailed };
+  enum class Step : uint8_t { kDone, kFailed, kStopped };
 
   void OpenLog();
   void GoToBackground();
@@ -47,11 +48,16 @@ class ServerProcess {
   Step RefuseModules();
   Step Listen();
   Step Announce();
+  // Reads the data set; clients are served already, as far as they need none.
+  Step LoadData();
+  void WatchSignals();
+  void OnSignal(int signal);
   void LogReady();
   void WatchSettings();
   void UpdateTitle();
   std::optional<std::string> Reopen(const char* objection);
   void Stop();
+  int Abandon();
   Step Fail(const std::string& reason);
 
   Config& config_;

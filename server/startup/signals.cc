@@ -73,6 +73,12 @@ ShutdownSignals::~ShutdownSignals() {
   event_descriptor = -1;
 }
 
-int ShutdownSignals::Received() const { return static_cast<int>(received_signal); }
+int ShutdownSignals::Take() {
+  uint64_t count = 0;
+  [[maybe_unused]] ssize_t taken = read(event_.Get(), &count, sizeof count);
+  return static_cast<int>(received_signal);
+}
+
+void ShutdownSignals::Forget() { received_signal = 0; }
 
 }  // namespace respite

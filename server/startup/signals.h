@@ -20,8 +20,10 @@ class ShutdownSignals {
 
   // Becomes readable when a signal arrives.
   int DescriptorToWatch() const { return event_.Get(); }
-  // The last signal, or 0.
-  int Received() const;
+  // The last signal; the descriptor is no longer readable.
+  int Take();
+  // The shutdown was given up: the next SIGINT is a first one again.
+  void Forget();
 
  private:
   Descriptor event_;

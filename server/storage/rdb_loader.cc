@@ -1,0 +1,200 @@
+#include "server/storage/rdb_loader.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+
+#include "base/number_text.h"
+#include "persistence/rdb_file_reader.h"
+#include "server/server.h"
+
+namespace respite {
+
+namespace {
+
+constexpr uint64_t kEmptyKeysLogged = 10;
+
+int64_t Number(Bytes text) { return std::strtoll(std::string(text).c_str(), nullptr, 10); }
+
+class KeyspaceSink final : public RdbSink {
+ public:
+  KeyspaceSink(Server& server, const RdbLoadOptions& options)
+      : server_(server), options_(options), now_ms_(server.clock().WallMs()) {}
+
+  bool Stopped() const { return stopped_; }
+  uint64_t EmptyKeys() const { return empty_keys_; }
+
+  void OnAux(Bytes name, Bytes value) override;
+  void OnResize(int, uint64_t, uint64_t) override {}  // tables here grow page by page, whatever is to come
+  Result<Done> OnEntries(int db, std::span<RdbEntry> entries) override;
+  Result<Done> OnLibrary(Bytes code) override;
+
+  void OnEmptyKey(int, Bytes key) override {
+    if (empty_keys_++ < kEmptyKeysLogged) server_.log().Notice("rdbLoadObject skipping empty key: " + std::string(key));
+  }
+
+  Result<Done> OnProgress(uint64_t offset) override {
+    if (server_.loading().Advance(options_.loaded_before + offset) == Loading::Order::kGoOn) return Done{};
+    stopped_ = true;
+    return Failure("the server is stopped");
+  }
+
+ private:
+  bool IsExpired(const Entry& entry) const {
+    return options_.expired == RdbLoadOptions::Expired::kDrop && entry.Deadline() != kNoDeadline &&
+           entry.Deadline() < now_ms_;
+  }
+  void SetUsage(RdbEntry& loaded) const;
+  bool Insert(Database& data, EntryPtr entry) const;
+
+  Server& server_;
+  const RdbLoadOptions& options_;
+  const int64_t now_ms_;
+  bool stopped_ = false;
+  uint64_t empty_keys_ = 0;
+};
+
+void KeyspaceSink::OnAux(Bytes name, Bytes value) {
+  Logger& log = server_.log();
+  if (name.starts_with('%')) {
+    log.Notice("RDB '" + std::string(name) + "': " + std::string(value));
+  } else if (EqualsIgnoreCase(name, "redis-ver")) {
+    log.Notice("Loading RDB produced by version " + std::string(value));
+  } else if (EqualsIgnoreCase(name, "ctime")) {
+    log.Notice("RDB age " + std::to_string(std::max<int64_t>(now_ms_ / 1000 - Number(value), 0)) + " seconds");
+  } else if (EqualsIgnoreCase(name, "used-mem")) {
+    const auto bytes = static_cast<uint64_t>(std::max<int64_t>(Number(value), 0));
+    log.Notice("RDB memory usage when created " + FixedText(static_cast<double>(bytes) / (1 << 20), 2) + " Mb");
+    server_.loading().SetMemoryThen(bytes);
+  } else if (EqualsIgnoreCase(name, "aof-preamble")) {
+    if (Number(value) != 0) log.Notice("RDB has an AOF tail");
+  } else if (EqualsIgnoreCase(name, "aof-base")) {
+    if (Number(value) != 0) log.Notice("RDB is base AOF");
+  } else if (log.Shows(LogLevel::kDebug)) {
+    constexpr std::array<Bytes, 5> kSilent = {"repl-stream-db", "repl-id", "repl-offset", "lua", "redis-bits"};
+    const bool known =
+        std::any_of(kSilent.begin(), kSilent.end(), [&](Bytes one) { return EqualsIgnoreCase(one, name); });
+    if (!known) log.Debug("Unrecognized RDB AUX field: '" + std::string(name) + "'");
+  }
+}
+
+// Two rounds: what the first asks memory for is there when the second needs it.
+Result<Done> KeyspaceSink::OnEntries(int db, std::span<RdbEntry> entries) {
+  Database& data = server_.keyspace()[db];
+  for (const RdbEntry& loaded : entries) data.PrefetchBucket(data.Hash(loaded.entry->Key()));
+  for (RdbEntry& loaded : entries) {
+    if (IsExpired(*loaded.entry)) {
+      server_.loading().CountKeys(0, 1);
+      loaded.entry.reset();
+    } else {
+      SetUsage(loaded);
+      const std::string_view key = loaded.entry->Key();
+      if (options_.duplicates == RdbLoadOptions::Duplicates::kRefuse && data.Find(key) != nullptr) {
+        server_.log().Warning("RDB has duplicated key '" + std::string(key) + "' in DB " + std::to_string(db));
+        return Failure("Duplicated key found in RDB file");
+      }
+      Insert(data, std::move(loaded.entry));
+      server_.loading().CountKeys(1, 0);
+    }
+    server_.loading().SlowDown();
+  }
+  return Done{};
+}
+
+bool KeyspaceSink::Insert(Database& data, EntryPtr entry) const {
+  if (options_.duplicates == RdbLoadOptions::Duplicates::kReplace) {
+    if (Entry* old = data.Find(entry->Key())) data.Take(old);
+  }
+  data.Add(std::move(entry));
+  return true;
+}
+
+void KeyspaceSink::SetUsage(RdbEntry& loaded) const {
+  if (server_.access().IsLfu()) {
+    if (loaded.frequency) loaded.entry->SetAccess(Access::OfFrequency(*loaded.frequency, now_ms_));
+  } else if (loaded.idle_s) {
+    loaded.entry->SetAccess(Access::OfIdle(static_cast<int64_t>(*loaded.idle_s), now_ms_));
+  }
+}
+
+Result<Done> KeyspaceSink::OnLibrary(Bytes code) {
+  const auto existing = options_.duplicates == RdbLoadOptions::Duplicates::kReplace
+                            ? FunctionLibraries::OnExisting::kReplace
+                            : FunctionLibraries::OnExisting::kRefuse;
+  auto loaded = server_.function_libraries().Load(code, existing, FunctionLibraries::kNoTimeout);
+  if (loaded) return Done{};
+  server_.log().Warning("Failed loading library, " + loaded.error());
+  return Failure(std::move(loaded.error()));
+}
+
+RdbReadOptions ReadOptions(Server& server) {
+  const Settings& settings = server.settings();
+  RdbReadOptions options{.limits = server.data().limits};
+  options.hash_seed = server.keyspace()[0].Seed();
+  options.access = server.access().Fresh(server.clock().WallMs());
+  options.databases = server.keyspace().Count();
+  const bool verify = settings.rdbchecksum && !server.debug().skip_payload_checksum;
+  options.checksum = verify ? RdbReadOptions::Checksum::kVerify : RdbReadOptions::Checksum::kIgnore;
+  options.progress_interval = static_cast<uint64_t>(settings.loading_process_events_interval_bytes);
+  return options;
+}
+
+void LogFailure(Server& server, const RdbFailure& failure, const std::string& name) {
+  Logger& log = server.log();
+  switch (failure.kind) {
+    case RdbFailure::Kind::kSignature:
+    case RdbFailure::Kind::kVersion:
+    case RdbFailure::Kind::kDatabases:
+    case RdbFailure::Kind::kModule:
+      return log.Warning(failure.text);
+    case RdbFailure::Kind::kTruncated:
+      log.Warning("Short read or OOM loading DB. Unrecoverable error, aborting now.");
+      break;
+    default:
+      break;
+  }
+  log.Warning("Internal error in RDB reading offset " + std::to_string(failure.offset) + " of the file " + name +
+              " -> " + failure.text);
+}
+
+void LogLoaded(Server& server, uint64_t empty_keys) {
+  const Loading& loading = server.loading();
+  std::string line = "Done loading RDB, keys loaded: " + std::to_string(loading.KeysLoaded()) +
+                     ", keys expired: " + std::to_string(loading.KeysExpired());
+  if (empty_keys != 0) line += ", empty keys skipped: " + std::to_string(empty_keys);
+  server.log().Notice(line + ".");
+}
+
+}  // namespace
+
+RdbLoadEnd LoadRdb(Server& server, File& file, const std::string& name, uint64_t offset,
+                   const RdbLoadOptions& options) {
+  KeyspaceSink sink(server, options);
+  const auto end = ReadRdb(file, offset, ReadOptions(server), sink);
+  if (sink.Stopped()) return {LoadOutcome::kStopped, offset};
+  if (!end) {
+    LogFailure(server, end.error(), name);
+    return {LoadOutcome::kFailed, offset};
+  }
+  LogLoaded(server, sink.EmptyKeys());
+  return {LoadOutcome::kLoaded, end.value()};
+}
+
+LoadOutcome LoadDump(Server& server, const RdbLoadOptions& options, const Session* holder) {
+  const std::string name = server.settings().dbfilename;
+  auto file = server.files().Open(name, FileSystem::Mode::kRead);
+  if (!file) {
+    if (file.error() == ENOENT) return LoadOutcome::kAbsent;
+    server.log().Warning("Fatal error: can't open the RDB file " + name + " for reading: " + IoErrorText(file.error()));
+    return LoadOutcome::kFailed;
+  }
+  const auto size = file.value()->Size();
+  server.loading().Begin(size ? size.value() : 0, holder);
+  const RdbLoadEnd end = LoadRdb(server, *file.value(), name, 0, options);
+  server.loading().End();
+  return end.outcome;
+}
+
+}  // namespace respite

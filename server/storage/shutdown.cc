@@ -1,0 +1,55 @@
+#include "server/storage/shutdown.h"
+
+#include <csignal>
+#include <string>
+
+#include "server/server.h"
+
+namespace respite {
+
+Shutdown::Outcome Shutdown::Begin(uint32_t flags) {
+  // Half of a data set must not replace the whole one.
+  if (server_.loading().Active()) flags = (flags & ~kShutdownSave) | kShutdownNoSave;
+  server_.log().Notice("User requested shutdown...");
+  const Outcome outcome = Finish(flags);
+  if (outcome == Outcome::kFailed) {
+    server_.log().Warning("Errors trying to shut down the server. Check the logs for more information.");
+    return outcome;
+  }
+  done_ = true;
+  server_.host()->Stop(0);
+  return outcome;
+}
+
+Shutdown::SignalOutcome Shutdown::OnSignal(int signal) {
+  const Settings& settings = server_.settings();
+  const uint32_t flags = signal == SIGINT ? settings.shutdown_on_sigint : settings.shutdown_on_sigterm;
+  if (server_.scripts().Busy() && Saves(flags)) return SignalOutcome::kLater;
+  return Begin(flags) == Outcome::kStopping ? SignalOutcome::kStopping : SignalOutcome::kFailed;
+}
+
+bool Shutdown::Saves(uint32_t flags) const {
+  if ((flags & kShutdownSave) != 0) return true;
+  return !server_.settings().save.empty() && (flags & kShutdownNoSave) == 0;
+}
+
+Shutdown::Outcome Shutdown::Finish(uint32_t flags) {
+  Nursery& nursery = server_.nursery();
+  if (nursery.Does(ChildWork::kSnapshot)) {
+    server_.log().Warning("There is a child saving an .rdb. Killing it!");
+    nursery.Kill();
+  }
+  // Here the append-only file is finished: before the snapshot, and whether or not there is one.
+  if (!Saves(flags)) return Outcome::kStopping;
+  server_.log().Notice("Saving the final RDB snapshot before exiting.");
+  if (server_.snapshots().Save() == Snapshots::Outcome::kDone) return Outcome::kStopping;
+  return Refuse(flags, "Error trying to save the DB");
+}
+
+Shutdown::Outcome Shutdown::Refuse(uint32_t flags, const char* what) {
+  const bool forced = (flags & kShutdownForce) != 0;
+  server_.log().Warning(what + std::string(forced ? ". Exit anyway." : ", can't exit."));
+  return forced ? Outcome::kStopping : Outcome::kFailed;
+}
+
+}  // namespace respite
