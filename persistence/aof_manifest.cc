@@ -104,7 +104,7 @@ class AofManifestParser {
     switch (type) {
       case 'b':
         if (manifest_.base_) return "Found duplicate base file information";
-        manifest_.base_seq_ = part.seq;
+        manifest_.base_seq_ = std::max<int64_t>(part.seq, 0);  // no number is 0
         manifest_.base_ = std::move(part);
         return nullptr;
       case 'h':

@@ -169,6 +169,12 @@ TEST(AofManifest, NumbersGoOnWhereTheFileEnded) {
   EXPECT_EQ(manifest.AddIncremental("new"), "new.13.incr.aof");
 }
 
+TEST(AofManifest, NoNumberIsBelowOne) {
+  AofManifest manifest = Parsed("file x seq -1 type b\n");
+  EXPECT_EQ(manifest.AddBase("f", AofBaseFormat::kRdb), "f.1.base.rdb");
+  EXPECT_EQ(Parsed(manifest.Text()).Text(), manifest.Text());
+}
+
 TEST(AofManifest, AnOldFileBecomesTheBase) {
   AofManifest manifest;
   manifest.TakeOldFile("appendonly.aof");
