@@ -69,7 +69,8 @@ RdbSaveOptions RdbOptionsOf(const Server& server) {
   RdbSaveOptions options;
   options.compression = settings.rdbcompression ? RdbCompression::kOn : RdbCompression::kOff;
   options.checksum = settings.rdbchecksum ? RdbSaveOptions::Checksum::kCrc64 : RdbSaveOptions::Checksum::kZero;
-  options.sync = settings.rdb_save_incremental_fsync ? RdbSaveOptions::Sync::kIncremental : RdbSaveOptions::Sync::kAtEnd;
+  options.sync =
+      settings.rdb_save_incremental_fsync ? RdbSaveOptions::Sync::kIncremental : RdbSaveOptions::Sync::kAtEnd;
   options.usage = UsageFor(server);
   options.usage_of = [&access = server.access(), usage = options.usage,
                       now_ms = server.clock().WallMs()](uint32_t bits) -> uint64_t {
@@ -88,9 +89,7 @@ std::function<void(uint64_t)> RdbProgress(const Server& server, ChildReporter* r
 }
 
 Snapshots::Snapshots(Server& server)
-    : server_(server),
-      last_save_wall_s_(server.clock().WallMs() / 1000),
-      last_save_ms_(server.clock().MonotonicMs()) {}
+    : server_(server), last_save_wall_s_(server.clock().WallMs() / 1000), last_save_ms_(server.clock().MonotonicMs()) {}
 
 bool Snapshots::Running() const { return server_.nursery().Does(ChildWork::kSnapshot); }
 

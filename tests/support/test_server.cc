@@ -54,6 +54,12 @@ std::string ValueText(const Entry& entry) {
   }
 }
 
+std::vector<std::string> LibrariesOf(Server& server) {
+  std::vector<std::string> codes;
+  for (const auto& [name, library] : server.function_libraries().All()) codes.push_back(library->code);
+  return codes;
+}
+
 }  // namespace
 
 std::vector<std::string> RecordingJournal::Lines() const {
@@ -119,7 +125,7 @@ void TestServer::RunCronFor(int64_t elapsed_ms) {
 }
 
 void TestServer::EndTurn() {
-  if (server_->scripts().Busy()) return server_->EndTurnBesides();  // somebody is served in the middle of a Turn
+  if (server_->IsMidTurn()) return server_->EndTurnBesides();  // somebody is served in the middle of a Turn
   server_->EndTurn();
   while (!tasks_.empty()) {
     auto task = std::move(tasks_.front());
@@ -175,6 +181,20 @@ void ExpectDumpsMatch(TestServer& server) {
       EXPECT_EQ(ValueText(*copy.value()), ValueText(*entry)) << Quoted(entry->Key()) << " through RDB";
     });
   }
+}
+
+void ExpectSnapshotMatches(TestServer& server) {
+  server.files().Recover();
+  if (server->snapshots().Running()) server->nursery().Kill();
+  ASSERT_EQ(server->snapshots().Save(), Snapshots::Outcome::kDone);
+  TestServer::Options options = server.options();
+  options.seed ^= 0x9e3779b97f4a7c15ull;
+  options.wall_ms -= kDayMs + 12'345;  // so that nothing has expired
+  options.files = &server.files();
+  TestServer loaded(options);
+  ASSERT_EQ(loaded.Load(), LoadOutcome::kLoaded);
+  EXPECT_EQ(SnapshotDifference(SnapshotOf(*server), SnapshotOf(*loaded)), "") << "after SAVE and loading";
+  EXPECT_EQ(LibrariesOf(*server), LibrariesOf(*loaded));
 }
 
 void ExpectReplayMatches(TestServer& server) {
