@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kDayMs = 86'400'000;
 
-std::unique_ptr<Config> Load(const std::vector<std::string>& directives) {
+std::unique_ptr<Config> ConfigOf(const std::vector<std::string>& directives) {
   CommandLine line;
   line.has_arguments = true;
   for (const std::string& directive : directives) line.options += directive + "\n";
@@ -77,7 +77,7 @@ TestServer::TestServer() : TestServer(Options()) {}
 TestServer::TestServer(Options options)
     : options_(std::move(options)),
       log_(clock_),
-      config_(Load(options_.directives)),
+      config_(ConfigOf(options_.directives)),
       server_([this] {
         clock_.SetWallMs(options_.wall_ms);
         log_.SetLevel(LogLevel::kNothing);
