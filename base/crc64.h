@@ -9,7 +9,10 @@
 namespace respite {
 
 // Continues `crc` over `data`: Crc64(Crc64(0, a), b) == Crc64(0, a + b).
-// Cost: under 1 ns per octet (eight at a time), 16 KB of tables.
+// Cost: 0.1 ns per octet where the processor multiplies without carry, else as Crc64ByTable.
 uint64_t Crc64(uint64_t crc, Bytes data);
+
+// The same, on any processor. Cost: under 1 ns per octet (eight at a time), 16 KB of tables.
+uint64_t Crc64ByTable(uint64_t crc, Bytes data);
 
 }  // namespace respite

@@ -8,8 +8,8 @@ mostly show how fast the generator is. Ratios are ours divided by redis-server's
 and times, above 1 for requests per second.
 
 Sections: throughput, memory, lifetime (start and stop), idle (10 000 connections), types (CPU of the other data types),
-collections (their memory), pubsub, groups (XREADGROUP and XACK), waiting (LPUSH and BLPOP), transactions, scripts, stall
-(only with --stall).
+collections (their memory), pubsub, groups (XREADGROUP and XACK), waiting (LPUSH and BLPOP), transactions, scripts, persistence
+(journals, files, rewrites), stall (only with --stall).
 """
 import argparse
 import contextlib
@@ -30,6 +30,7 @@ import time
 from coordination import groups, transactions, waiting
 from data_types import collections, types
 from messaging import pubsub
+from persistence import persistence
 from scripts import scripts
 from side_by_side import (CONNECTIONS, LOOPBACK, VALUE, Server, comma_list, command_line, free_port, load, medians, number,
                           redis_benchmark, verdict)
@@ -236,7 +237,7 @@ def stall(options, binaries):
 
 SECTIONS = {"throughput": throughput, "memory": memory, "lifetime": lifetime, "idle": idle, "types": types,
             "collections": collections, "pubsub": pubsub, "groups": groups, "waiting": waiting,
-            "transactions": transactions, "scripts": scripts, "stall": stall}
+            "transactions": transactions, "scripts": scripts, "persistence": persistence, "stall": stall}
 
 
 def parse_options():

@@ -31,15 +31,17 @@ def command_line(binary, port, directory, *extra):
 
 
 class Server:
-    """One running server in a directory of its own; a context manager."""
+    """One running server in a directory of its own; a context manager. `prepare` may put files there before."""
 
-    def __init__(self, name, binary):
-        self.name, self.binary = name, binary
+    def __init__(self, name, binary, *extra, prepare=lambda directory: None):
+        self.name, self.binary, self.extra, self.prepare = name, binary, extra, prepare
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="respite-bench-"))
         self.port = free_port()
 
     def __enter__(self):
-        self.process = subprocess.Popen(command_line(self.binary, self.port, self.directory),
+        self.prepare(self.directory)
+        self.started = time.monotonic()
+        self.process = subprocess.Popen(command_line(self.binary, self.port, self.directory, *self.extra),
                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         deadline = time.monotonic() + 10
         while True:

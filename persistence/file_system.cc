@@ -131,6 +131,40 @@ Result<std::unique_ptr<File>, IoError> SystemFiles::Lock(const std::string& path
   return file;
 }
 
+FileWorker::~FileWorker() {
+  {
+    std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void FileWorker::Add(FileTask& task) {
+  FileSystem::MarkPending(task);
+  task.next_ = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    (first_ == nullptr ? first_ : last_->next_) = &task;
+    last_ = &task;
+  }
+  if (!thread_.joinable()) thread_ = std::thread([this] { Work(); });
+  wake_.notify_one();
+}
+
+void FileWorker::Work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    wake_.wait(lock, [this] { return stop_ || first_ != nullptr; });
+    if (first_ == nullptr) return;
+    FileTask* task = first_;
+    first_ = task->next_;
+    lock.unlock();
+    FileSystem::RunPending(*task);
+    lock.lock();
+  }
+}
+
 std::string DirectoryOf(const std::string& path) {
   const size_t slash = path.rfind('/');
   if (slash == std::string::npos) return ".";

@@ -3,10 +3,14 @@
 // Nothing here throws. What went wrong is an IoError, the `errno` of the system; IoErrorText says it in words.
 #pragma once
 
+#include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/bytes.h"
@@ -44,6 +48,31 @@ class File {
   virtual Result<uint64_t, IoError> Size() const = 0;
 };
 
+// Work on files that may take long, to be done by another thread. It belongs to whoever asks for it, who keeps it as long
+// as it is Pending and may ask again afterwards.
+class FileTask {
+ public:
+  FileTask() = default;
+  FileTask(const FileTask&) = delete;
+  FileTask& operator=(const FileTask&) = delete;
+  virtual ~FileTask() = default;
+
+  // What Run has written may be read once this is false.
+  bool Pending() const { return pending_.load(std::memory_order_acquire); }
+  // Returns when it is done.
+  void Await() const { pending_.wait(true, std::memory_order_acquire); }
+
+ protected:
+  virtual void Run() = 0;
+
+ private:
+  friend class FileSystem;
+  friend class FileWorker;
+
+  std::atomic<bool> pending_{false};
+  FileTask* next_ = nullptr;  // of the queue it stands in
+};
+
 class FileSystem {
  public:
   enum class Mode : uint8_t {
@@ -68,6 +97,44 @@ class FileSystem {
   // Keeps other servers of ours out of a file or directory as long as the result lives, whatever becomes of this
   // process. EWOULDBLOCK: somebody else has it.
   virtual Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) = 0;
+
+  // Has a task done by another thread, one after the other; here it is done at once. Requires: not pending.
+  virtual void Later(FileTask& task) {
+    MarkPending(task);
+    RunPending(task);
+  }
+
+ protected:
+  friend class FileWorker;
+
+  static void MarkPending(FileTask& task) { task.pending_.store(true, std::memory_order_relaxed); }
+  // Its owner may free it from here on.
+  static void RunPending(FileTask& task) {
+    task.Run();
+    task.pending_.store(false, std::memory_order_release);
+    task.pending_.notify_all();
+  }
+};
+
+// The thread of SystemFiles; it starts with the first task. What is queued when it goes is done before.
+class FileWorker {
+ public:
+  FileWorker() = default;
+  FileWorker(const FileWorker&) = delete;
+  FileWorker& operator=(const FileWorker&) = delete;
+  ~FileWorker();
+
+  void Add(FileTask& task);
+
+ private:
+  void Work();
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  FileTask* first_ = nullptr;
+  FileTask* last_ = nullptr;
+  bool stop_ = false;
+  std::thread thread_;
 };
 
 // The real one.
@@ -81,6 +148,10 @@ class SystemFiles final : public FileSystem {
   Result<std::vector<std::string>, IoError> List(const std::string& path) override;
   Kind KindOf(const std::string& path) override;
   Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override;
+  void Later(FileTask& task) override { worker_.Add(task); }
+
+ private:
+  FileWorker worker_;
 };
 
 // The directory part of a path: "." when there is none.

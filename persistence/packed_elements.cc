@@ -1,14 +1,18 @@
 #include "persistence/packed_elements.h"
 
 #include <algorithm>
-#include <unordered_set>
+#include <bit>
+#include <cstring>
+
+#include "base/hash.h"
 
 namespace respite {
 
 namespace {
 
 constexpr uint8_t kEnd = 255;
-constexpr uint8_t kLongForm = 254;  // a length or size of 4 octets follows
+constexpr size_t kCountUnknown = 65535;  // in the header of a listpack
+constexpr uint8_t kLongForm = 254;       // a length or size of 4 octets follows
 
 // Takes octets off the front of a run; reading past its end leaves it failed and empty.
 class Cutter {
@@ -96,18 +100,8 @@ void StoreLittle(std::string& bytes, size_t at, uint64_t number, size_t octets) 
 
 }  // namespace
 
-std::optional<PackedElements> ListpackElements(Bytes bytes) {
-  if (!Listpack::IsWellFormed(bytes)) return std::nullopt;
-  const Listpack listpack(bytes);
-  PackedElements elements;
-  elements.reserve(listpack.Count());
-  for (size_t at = listpack.Begin(); at != listpack.End(); at = listpack.Next(at)) elements.push_back(listpack.At(at));
-  return elements;
-}
-
 std::optional<PackedElements> ZiplistElements(Bytes bytes) {
   constexpr size_t kHeader = 10;
-  constexpr uint64_t kCountUnknown = 65535;
   if (bytes.size() < kHeader + 1 || static_cast<uint8_t>(bytes.back()) != kEnd) return std::nullopt;
   Cutter cutter(bytes.substr(0, bytes.size() - 1));
   const uint64_t size = cutter.Little(4);
@@ -164,38 +158,229 @@ std::optional<PackedElements> IntsetElements(Bytes bytes) {
   return elements;
 }
 
-bool HasEqualElements(std::span<const PackedElement> elements, size_t stride) {
-  constexpr size_t kFewElements = 16;  // compared each with each
-  std::vector<std::string> printed;    // the digits of integers, in place
-  printed.reserve(elements.size() / stride + 1);
-  std::vector<Bytes> texts;
-  for (size_t i = 0; i < elements.size(); i += stride) {
-    if (!elements[i].is_integer) {
-      texts.push_back(elements[i].text);
-      continue;
-    }
-    printed.push_back(IntegerText(elements[i].integer).Text());
-    texts.push_back(printed.back());
+namespace {
+
+uint64_t Little(const char* at, size_t octets) {
+  uint64_t number = 0;
+  std::memcpy(&number, at, octets);
+  return number;
+}
+
+// Whether an integer of so many bits would have fit into fewer: `number` is those bits.
+bool FitsFewer(uint64_t number, int bits, int fewer) {
+  const int64_t integer = static_cast<int64_t>(number << (64 - bits)) >> (64 - bits);
+  return integer >= -(int64_t{1} << (fewer - 1)) && integer < int64_t{1} << (fewer - 1);
+}
+
+bool ReadsAsInteger(const char* text, size_t size) {
+  constexpr size_t kLongestInteger = 20;
+  return size > 0 && size <= kLongestInteger && *text <= '9' && ParseInteger({text, size}).has_value();
+}
+
+// Octets of the element at `at`, without the size behind it; 0 when it is cut off or not in its smallest encoding.
+size_t CanonicalSize(const char* at, size_t left) {
+  const auto head = static_cast<uint8_t>(at[0]);
+  const auto size_if = [left](bool good, size_t size) { return good && size <= left ? size : 0; };
+  if (head < 0x80) return 1;
+  if (head < 0xc0) {
+    const size_t size = head & 63u;
+    return size < left && !ReadsAsInteger(at + 1, size) ? 1 + size : 0;
   }
-  if (texts.size() > kFewElements) return std::unordered_set<Bytes>(texts.begin(), texts.end()).size() != texts.size();
-  for (auto one = texts.begin(); one != texts.end(); ++one)
-    if (std::find(one + 1, texts.end(), *one) != texts.end()) return true;
+  if (head > 0xf4 || left < 2) return 0;
+  const auto second = static_cast<uint8_t>(at[1]);
+  if (head < 0xe0) return (head & 31u) == 0 && second < 128 ? 0 : 2;
+  if (head < 0xf0) {
+    const size_t size = size_t{head & 15u} << 8 | second;
+    return size_if(size > 63, 2 + size);
+  }
+  if (head == 0xf0) {
+    const uint64_t size = left < 5 ? 0 : Little(at + 1, 4);
+    return size_if(size > 4095, 5 + size);
+  }
+  const size_t octets = head == 0xf4 ? 8 : head - 0xefu;
+  if (left <= octets) return 0;
+  const int bits = static_cast<int>(octets) * 8;
+  const int fewer = octets == 2 ? 13 : octets == 8 ? 32 : bits - 8;
+  return FitsFewer(Little(at + 1, octets), bits, fewer) ? 0 : 1 + octets;
+}
+
+// Octets that tell the size of an element, which is 127 or more.
+size_t LongTailSize(size_t content) {
+  size_t octets = 2;
+  for (size_t most = 16383; octets < 5 && content >= most; most = most * 128 + 127) ++octets;
+  return octets;
+}
+
+// Octets of the size behind an element, if it is right; else 0.
+size_t CanonicalTail(const char* at, size_t left, size_t content) {
+  if (content <= 127) return left > 0 && static_cast<uint8_t>(*at) == content ? 1 : 0;
+  const size_t octets = LongTailSize(content);
+  if (left < octets) return 0;
+  for (size_t i = 0; i < octets; ++i) {
+    const size_t group = (content >> (7 * (octets - 1 - i))) & 127;
+    if (static_cast<uint8_t>(at[i]) != (i == 0 ? group : group | 128)) return 0;
+  }
+  return octets;
+}
+
+// An element and the octets it takes without the size behind it; 0 octets: it is cut off or none.
+struct Decoded {
+  PackedElement element;
+  size_t content;
+};
+
+int64_t Signed(uint64_t number, int bits) { return static_cast<int64_t>(number << (64 - bits)) >> (64 - bits); }
+
+Decoded DecodeElement(const char* at, size_t left) {
+  const auto head = static_cast<uint8_t>(at[0]);
+  const auto text = [&](size_t head_size, size_t size) -> Decoded {
+    if (size > left - head_size) return {{}, 0};
+    return {TextElement({at + head_size, size}), head_size + size};
+  };
+  if (head < 0x80) return {IntegerElement(head), 1};
+  if (head < 0xc0) return text(1, head & 63u);
+  if (head > 0xf4 || left < 2) return {{}, 0};
+  const auto second = static_cast<uint8_t>(at[1]);
+  if (head < 0xe0) return {IntegerElement(Signed(uint64_t{head & 31u} << 8 | second, 13)), 2};
+  if (head < 0xf0) return text(2, size_t{head & 15u} << 8 | second);
+  if (head == 0xf0) return left < 5 ? Decoded{{}, 0} : text(5, Little(at + 1, 4));
+  const size_t octets = head == 0xf4 ? 8 : head - 0xefu;
+  if (left <= octets) return {{}, 0};
+  return {IntegerElement(Signed(Little(at + 1, octets), static_cast<int>(octets) * 8)), 1 + octets};
+}
+
+// Whether two of `count` texts are equal.
+template <class TextAt>
+bool HasEqualTexts(size_t count, uint64_t seed, TextAt&& text_at) {
+  constexpr size_t kFew = 16;  // compared each with each
+  if (count <= kFew) {
+    std::array<uint64_t, kFew> hashes;
+    for (size_t i = 0; i < count; ++i) {
+      hashes[i] = HashBytes(text_at(i), seed);
+      for (size_t j = 0; j < i; ++j)
+        if (hashes[i] == hashes[j] && Bytes(text_at(i)) == Bytes(text_at(j))) return true;
+    }
+    return false;
+  }
+  struct Slot {
+    uint32_t number;  // of a text, from 1 on
+    uint32_t hash;
+  };
+  const size_t mask = std::bit_ceil(2 * count) - 1;
+  std::vector<Slot> table(mask + 1);
+  for (size_t i = 0; i < count; ++i) {
+    const uint64_t hash = HashBytes(text_at(i), seed);
+    size_t at = hash & mask;
+    for (; table[at].number != 0; at = (at + 1) & mask)
+      if (table[at].hash == hash >> 32 && Bytes(text_at(i)) == Bytes(text_at(table[at].number - 1))) return true;
+    table[at] = {static_cast<uint32_t>(i + 1), static_cast<uint32_t>(hash >> 32)};
+  }
   return false;
 }
 
+}  // namespace
+
+ListpackReader::ListpackReader(Bytes bytes) {
+  constexpr size_t kCountAt = 4;
+  if (bytes.size() <= Listpack::kHeader || Little(bytes.data(), kCountAt) != bytes.size()) return;
+  if (static_cast<uint8_t>(bytes.back()) != kEnd) return;
+  at_ = bytes.data() + Listpack::kHeader;
+  end_ = bytes.data() + bytes.size() - 1;
+  stored_count_ = Little(bytes.data() + kCountAt, 2);
+  failed_ = false;
+}
+
+PackedElement ListpackReader::Next() {
+  if (!failed_ && at_ != end_) {
+    const auto [element, content] = DecodeElement(at_, Left());
+    const size_t tail = content == 0 ? 0 : CanonicalTail(at_ + content, Left() - content, content);
+    at_ += content + tail;
+    ++count_;
+    if (tail != 0) return element;
+  }
+  failed_ = true;
+  at_ = end_;
+  return {};
+}
+
+bool ListpackReader::IsComplete() const {
+  return !failed_ && AtEnd() && (stored_count_ == kCountUnknown || stored_count_ == count_);
+}
+
+std::optional<PackedElements> ListpackElements(Bytes bytes) {
+  ListpackReader reader(bytes);
+  PackedElements elements;
+  elements.reserve(reader.Left() / 4);
+  while (!reader.Failed() && !reader.AtEnd()) elements.push_back(reader.Next());
+  if (!reader.IsComplete()) return std::nullopt;
+  return elements;
+}
+
+bool HasEqualElements(std::span<const PackedElement> elements, size_t stride, uint64_t seed) {
+  std::vector<PackedText> texts;
+  texts.reserve(elements.size() / stride + 1);
+  for (size_t i = 0; i < elements.size(); i += stride) texts.emplace_back(elements[i]);
+  return HasEqualTexts(texts.size(), seed, [&](size_t i) { return texts[i].View(); });
+}
+
+CanonicalListpack::CanonicalListpack(Bytes bytes) : bytes_(bytes) {
+  constexpr size_t kCountAt = 4;
+  if (bytes.size() <= Listpack::kHeader || Little(bytes.data(), kCountAt) != bytes.size()) return;
+  if (static_cast<uint8_t>(bytes.back()) != kEnd) return;
+  const char* at = bytes.data() + Listpack::kHeader;
+  const char* const end = bytes.data() + bytes.size() - 1;
+  while (at != end) {
+    const auto left = static_cast<size_t>(end - at);
+    const size_t content = CanonicalSize(at, left);
+    const size_t tail = content == 0 ? 0 : CanonicalTail(at + content, left - content, content);
+    if (tail == 0) return;
+    Append({at, content});
+    at += content + tail;
+  }
+  is_canonical_ = Little(bytes.data() + kCountAt, 2) == std::min(count_, kCountUnknown);
+}
+
+bool CanonicalListpack::HasEqualElements(size_t stride, uint64_t seed) const {
+  return HasEqualTexts((count_ + stride - 1) / stride, seed, [&](size_t i) { return Octets(i * stride); });
+}
+
+char* ListpackMaker::Room(size_t octets) {
+  if (bytes_.size() - size_ <= octets) bytes_.resize(std::max(2 * bytes_.size(), size_ + octets + 1));
+  return bytes_.data() + size_;
+}
+
 void ListpackMaker::Append(const EncodedElement& element) {
-  const size_t at = bytes_.size();
-  bytes_.resize(at + element.Size());
-  element.Write(bytes_.data() + at);
+  element.Write(Room(element.Size()));
+  size_ += element.Size();
   ++count_;
 }
 
-std::string ListpackMaker::Take() {
-  constexpr size_t kCountUnknown = 65535;
-  bytes_ += '\xff';
-  StoreLittle(bytes_, 0, bytes_.size(), 4);
+void ListpackMaker::AppendText(Bytes text) {
+  constexpr size_t kShort = 63;
+  constexpr size_t kMostAround = 2;
+  if (text.size() > kShort || ReadsAsInteger(text.data(), text.size())) return Append(EncodedElement(text));
+  char* at = Room(text.size() + kMostAround);
+  *at++ = static_cast<char>(0x80 | text.size());
+  if (!text.empty()) std::memcpy(at, text.data(), text.size());
+  at[text.size()] = static_cast<char>(1 + text.size());
+  size_ += text.size() + kMostAround;
+  ++count_;
+}
+
+void ListpackMaker::AppendInteger(int64_t integer) {
+  if (integer < 0 || integer > 127) return Append(EncodedElement(integer));
+  char* at = Room(2);
+  at[0] = static_cast<char>(integer);
+  at[1] = 1;
+  size_ += 2;
+  ++count_;
+}
+
+Bytes ListpackMaker::Finish() {
+  *Room(0) = static_cast<char>(kEnd);
+  StoreLittle(bytes_, 0, size_ + 1, 4);
   StoreLittle(bytes_, 4, std::min(count_, kCountUnknown), 2);
-  return std::move(bytes_);
+  return {bytes_.data(), size_ + 1};
 }
 
 std::string MakeListpack(std::span<const PackedElement> elements) {

@@ -13,6 +13,7 @@
 //   intset  = width {4}: 2, 4 or 8 | count {4} | integers of that width, ascending
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,22 +33,99 @@ std::optional<PackedElements> ZiplistElements(Bytes bytes);
 std::optional<PackedElements> ZipmapElements(Bytes bytes);
 std::optional<PackedElements> IntsetElements(Bytes bytes);
 
-// True when two of the elements 0, stride, 2*stride … have the same text. Cost: O(n).
-bool HasEqualElements(std::span<const PackedElement> elements, size_t stride);
-
-// Makes a listpack from its beginning to its end.
-class ListpackMaker {
+// Reads a listpack from its beginning on, element by element, and looks at each no sooner. What is wrong makes it fail.
+class ListpackReader {
  public:
-  void Append(const EncodedElement& element);
-  // An element in its smallest encoding, however it was stored.
-  void Append(const PackedElement& element) {
-    Append(element.is_integer ? EncodedElement(element.integer) : EncodedElement(element.text));
-  }
-  // The listpack; the maker is used up.
-  std::string Take();
+  explicit ListpackReader(Bytes bytes);
+
+  bool Failed() const { return failed_; }
+  void Fail() { failed_ = true; }
+  bool AtEnd() const { return at_ == end_; }
+  // Octets that were not read yet; each element takes two at least.
+  size_t Left() const { return static_cast<size_t>(end_ - at_); }
+  // The next element; nothing when there is none, which makes it fail.
+  PackedElement Next();
+  // True when all was read and there were as many elements as it says.
+  bool IsComplete() const;
 
  private:
-  std::string bytes_ = std::string(Listpack::kHeader, '\0');
+  const char* at_ = nullptr;
+  const char* end_ = nullptr;
+  size_t count_ = 0;  // elements read
+  size_t stored_count_ = 0;
+  bool failed_ = true;
+};
+
+// True when two of the elements 0, stride, 2*stride … have the same text. `seed` is for the hash of a table. Cost:
+// O(n).
+bool HasEqualElements(std::span<const PackedElement> elements, size_t stride, uint64_t seed);
+
+// The elements of a listpack that is as our own code makes them: well formed, each element in its smallest encoding,
+// their number known. Such a one can be kept as it is, and elements of the same text have the same octets.
+// Cost: O(n); memory for long ones only.
+class CanonicalListpack {
+ public:
+  explicit CanonicalListpack(Bytes bytes);
+
+  // When not there is nothing else to ask.
+  bool IsCanonical() const { return is_canonical_; }
+  size_t Count() const { return count_; }
+  PackedElement At(size_t i) const {
+    return Listpack(bytes_).At(static_cast<size_t>(Octets(i).data() - bytes_.data()));
+  }
+  // As the function of this name.
+  bool HasEqualElements(size_t stride, uint64_t seed) const;
+
+ private:
+  // An element without the size behind it.
+  Bytes Octets(size_t i) const { return i < few_.size() ? few_[i] : more_[i - few_.size()]; }
+  void Append(Bytes octets) {
+    if (count_ < few_.size()) {
+      few_[count_] = octets;
+    } else {
+      more_.push_back(octets);
+    }
+    ++count_;
+  }
+
+  Bytes bytes_;
+  std::array<Bytes, 64> few_;
+  std::vector<Bytes> more_;
+  size_t count_ = 0;
+  bool is_canonical_ = false;
+};
+
+// Makes a listpack from its beginning to its end, each element in its smallest encoding.
+class ListpackMaker {
+ public:
+  ListpackMaker() : bytes_(kFirstRoom, '\0') {}
+
+  void Append(const EncodedElement& element);
+  void AppendText(Bytes text);
+  void AppendInteger(int64_t integer);
+  void Append(const PackedElement& element) {
+    return element.is_integer ? AppendInteger(element.integer) : AppendText(element.text);
+  }
+  // The listpack; Clear begins another one in the same memory, Take uses the maker up.
+  Bytes Finish();
+  void Clear() {
+    size_ = Listpack::kHeader;
+    count_ = 0;
+  }
+  std::string Take() {
+    Finish();
+    bytes_.resize(size_ + 1);
+    return std::move(bytes_);
+  }
+
+ private:
+  static constexpr size_t kFirstRoom = 256;
+
+  // Memory for so many octets more, and one for the end.
+  char* Room(size_t octets);
+
+  std::string bytes_;  // the first size_ octets are in use
+  size_t size_ = Listpack::kHeader;
   size_t count_ = 0;
 };
 

@@ -38,7 +38,7 @@ class Reader {
       : begin_(offset),
         options_(options),
         sink_(sink),
-        supply_(file, offset,
+        supply_(file, offset, options.piece_octets,
                 options.checksum == RdbReadOptions::Checksum::kVerify ? SupplyChecksum::kCrc64 : SupplyChecksum::kNone,
                 [this](uint64_t at) { return TellProgress(at); }),
         input_(supply_),

@@ -58,7 +58,8 @@ struct RdbReadOptions {
   int databases = 16;      // a key of a database beyond them is an error
   Checksum checksum = Checksum::kVerify;
   uint64_t progress_interval = 2 * 1024 * 1024;
-  size_t batch = 16;  // entries that the sink gets at once
+  size_t batch = 16;                // entries that the sink gets at once
+  size_t piece_octets = 256 << 10;  // read at once; at least 1
 };
 
 struct RdbFailure {

@@ -10,44 +10,25 @@ namespace respite {
 namespace {
 
 constexpr size_t kBuffer = 256 * 1024;
-constexpr uint64_t kWriteback = 4 * 1024 * 1024;
-constexpr uint64_t kSync = 32 * 1024 * 1024;
 
 // The file, and the checksum of what went there. After an error it takes nothing any more.
 class FileDrain final : public RdbDrain {
  public:
-  FileDrain(File& file, const RdbSaveOptions& options) : file_(file), options_(options) {}
+  FileDrain(File& file, const RdbSaveOptions& options) : file_(file, options.sync), options_(options) {}
 
   void Drain(Bytes octets) override {
-    if (error_ != kNoError) return;
+    if (file_.error() != kNoError) return;
     if (options_.checksum == RdbSaveOptions::Checksum::kCrc64) checksum_ = Crc64(checksum_, octets);
-    error_ = file_.Write(octets).error;
-    octets_ += octets.size();
-    if (error_ == kNoError && options_.sync == RdbSaveOptions::Sync::kIncremental) SyncNowAndThen();
+    file_.Write(octets);
   }
 
-  IoError error() const { return error_; }
-  uint64_t octets() const { return octets_; }
+  IoError error() const { return file_.error(); }
+  uint64_t octets() const { return file_.octets(); }
   uint64_t checksum() const { return checksum_; }
 
  private:
-  // Writeback alone would run ahead of a slow disk.
-  void SyncNowAndThen() {
-    if (octets_ - synced_ >= kSync) {
-      error_ = file_.Sync();
-      synced_ = begun_ = octets_;
-    } else if (octets_ - begun_ >= kWriteback) {
-      file_.StartWriteback();
-      begun_ = octets_;
-    }
-  }
-
-  File& file_;
+  GradualWriter file_;
   const RdbSaveOptions& options_;
-  IoError error_ = kNoError;
-  uint64_t octets_ = 0;
-  uint64_t begun_ = 0;   // octets for which writeback was asked
-  uint64_t synced_ = 0;  // octets that were synced
   uint64_t checksum_ = 0;
 };
 

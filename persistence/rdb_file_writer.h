@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "datatypes/keyspace.h"
 #include "persistence/file_system.h"
+#include "persistence/gradual_writer.h"
 #include "persistence/rdb_output.h"
 
 namespace respite {
@@ -32,9 +33,7 @@ enum class RdbUsage : uint8_t { kNone, kIdleSeconds, kFrequency };
 
 struct RdbSaveOptions {
   enum class Checksum : uint8_t { kZero, kCrc64 };
-  // How the file gets to the disk while it is written: all at the end, as the caller syncs it, or bit by bit, so that
-  // the last sync is short and nobody else's has to wait for gigabytes.
-  enum class Sync : uint8_t { kAtEnd, kIncremental };
+  using Sync = GradualSync;
 
   RdbCompression compression = RdbCompression::kOn;
   Checksum checksum = Checksum::kCrc64;

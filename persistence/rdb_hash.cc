@@ -25,7 +25,7 @@ RdbValueResult MakeHash(const PackedElements& pairs, const RdbTarget& target) {
   if (pairs.empty()) return EmptyValue();
   if (pairs.size() % 2 != 0) return BadValue("a hash has a field without a value");
   if (pairs.size() / 2 > target.limits.hash_max_listpack_entries) return MakeTable(pairs, target);
-  if (HasEqualElements(pairs, 2)) return BadValue(kRepeated);
+  if (HasEqualElements(pairs, 2, target.hash_seed)) return BadValue(kRepeated);
   return PackedEntry(target, ValueType::kHash, ValueForm::kListpack, MakeListpack(pairs));
 }
 
@@ -56,6 +56,8 @@ RdbValueResult ReadPlain(RdbInput& input, const RdbTarget& target) {
 
 RdbValueResult ReadListpack(RdbInput& input, const RdbTarget& target) {
   const RdbText text = input.Text();
+  if (CanBeKept(CanonicalListpack(text.View()), 2, target.limits.hash_max_listpack_entries, target))
+    return PackedEntry(target, ValueType::kHash, ValueForm::kListpack, text.View());
   const auto pairs = ListpackElements(text.View());
   return pairs ? MakeHash(*pairs, target) : BadValue("a listpack is malformed");
 }
@@ -109,7 +111,7 @@ RdbValueResult MakeTimedListpack(std::vector<TimedPair> pairs, const RdbTarget& 
     rows.push_back(pair.value);
     rows.push_back({.text = {}, .integer = pair.deadline_ms, .is_integer = true});
   }
-  if (HasEqualElements(rows, 3)) return BadValue(kRepeated);
+  if (HasEqualElements(rows, 3, target.hash_seed)) return BadValue(kRepeated);
   return PackedEntry(target, ValueType::kHash, ValueForm::kTimedListpack, MakeListpack(rows));
 }
 

@@ -12,9 +12,13 @@ constexpr size_t kPlainFrom = size_t{1} << 30;  // octets of an element that Red
 
 ChunkLimit LimitOf(const RdbTarget& target) { return ChunkLimit(target.limits.list_max_listpack_size); }
 
+void AppendElements(ListpackMaker& maker, const ListChunk& chunk) {
+  for (ChunkCursor cursor(chunk, 0); cursor.IsValid(); cursor.Next()) maker.AppendText(cursor.Element());
+}
+
 std::string ListpackOf(const ListChunk& chunk) {
   ListpackMaker maker;
-  for (ChunkCursor cursor(chunk, 0); cursor.IsValid(); cursor.Next()) maker.Append(EncodedElement(cursor.Element()));
+  AppendElements(maker, chunk);
   return maker.Take();
 }
 
@@ -55,12 +59,21 @@ std::optional<PackedElements> NodeElements(uint64_t kind, rdb::Type type, Bytes 
   return PackedElements{{.text = text}};
 }
 
+// A list of one small node is kept as it is.
+bool CanBeKept(Bytes node, const RdbTarget& target) {
+  const CanonicalListpack listpack(node);
+  return listpack.IsCanonical() && listpack.Count() > 0 && LimitOf(target).Admits(node.size(), listpack.Count());
+}
+
 // Redis: empty nodes are left out.
 RdbValueResult ReadNodes(RdbInput& input, rdb::Type type, const RdbTarget& target) {
   auto list = std::make_unique<ChunkedList>(LimitOf(target));
-  for (uint64_t count = input.Count(1); count > 0 && !input.Failed(); --count) {
+  const uint64_t nodes = input.Count(1);
+  for (uint64_t count = nodes; count > 0 && !input.Failed(); --count) {
     const uint64_t kind = type == rdb::Type::kListQuicklist2 ? input.Length() : 0;
     const RdbText text = input.Text();
+    if (nodes == 1 && kind == rdb::kNodePacked && CanBeKept(text.View(), target))
+      return PackedEntry(target, ValueType::kList, ValueForm::kListpack, text.View());
     const auto elements = NodeElements(kind, type, text.View());
     if (!elements) return BadValue("a node of a list is malformed");
     ListChunk chunk;
@@ -73,14 +86,16 @@ RdbValueResult ReadNodes(RdbInput& input, rdb::Type type, const RdbTarget& targe
   return MakeList(std::move(list), target);
 }
 
-void WriteNode(RdbOutput& out, const ListChunk& chunk) {
+void WriteNode(RdbOutput& out, const ListChunk& chunk, ListpackMaker& maker) {
   ChunkCursor cursor(chunk, 0);
   if (chunk.Count() == 1 && cursor.Element().size() >= kPlainFrom) {
     out.Length(rdb::kNodePlain);
     return out.Text(cursor.Element());
   }
   out.Length(rdb::kNodePacked);
-  out.Text(ListpackOf(chunk));
+  maker.Clear();
+  AppendElements(maker, chunk);
+  out.Text(maker.Finish());
 }
 
 }  // namespace
@@ -99,7 +114,8 @@ void WriteRdbList(RdbOutput& out, const Entry& entry) {
   }
   const auto& list = static_cast<const ChunkedList&>(*entry.HeldObject());
   out.Length(list.ChunkCount());
-  for (size_t i = 0; i < list.ChunkCount(); ++i) WriteNode(out, list.Chunk(i));
+  ListpackMaker maker;
+  for (size_t i = 0; i < list.ChunkCount(); ++i) WriteNode(out, list.Chunk(i), maker);
 }
 
 }  // namespace respite

@@ -41,7 +41,7 @@ RdbValueResult ReadLarge(RdbInput& input, uint64_t count, const RdbTarget& targe
 RdbValueResult MakeListpackSet(const PackedElements& members, const RdbTarget& target) {
   if (members.empty()) return EmptyValue();
   if (members.size() > target.limits.set_max_listpack_entries) return MakeTable(members, target);
-  if (HasEqualElements(members, 1)) return BadValue(kRepeated);
+  if (HasEqualElements(members, 1, target.hash_seed)) return BadValue(kRepeated);
   return PackedEntry(target, ValueType::kSet, ValueForm::kListpack, MakeListpack(members));
 }
 
@@ -73,6 +73,8 @@ RdbValueResult ReadIntset(RdbInput& input, const RdbTarget& target) {
 
 RdbValueResult ReadListpack(RdbInput& input, const RdbTarget& target) {
   const RdbText text = input.Text();
+  if (CanBeKept(CanonicalListpack(text.View()), 1, target.limits.set_max_listpack_entries, target))
+    return PackedEntry(target, ValueType::kSet, ValueForm::kListpack, text.View());
   const auto members = ListpackElements(text.View());
   if (!members) return BadValue("a listpack is malformed");
   return MakeListpackSet(*members, target);

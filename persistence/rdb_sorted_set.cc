@@ -87,7 +87,7 @@ RdbValueResult MakeSortedSet(std::vector<Scored> members, const RdbTarget& targe
   if (members.size() > target.limits.zset_max_listpack_entries) return MakeTable(members, target);
   PackedElements elements;
   for (const Scored& one : members) elements.push_back(one.member);
-  if (HasEqualElements(elements, 1)) return BadValue(kRepeated);
+  if (HasEqualElements(elements, 1, target.hash_seed)) return BadValue(kRepeated);
   return MakeListpackSet(std::move(members), target);
 }
 
@@ -130,8 +130,34 @@ std::optional<double> ScoreOf(const PackedElement& element) {
   return ParseDouble(element.text);
 }
 
+// Whether scores are numbers and members stand in their order.
+bool IsInOrder(const CanonicalListpack& listpack) {
+  std::optional<PackedText> member_before;
+  double score_before = 0;
+  for (size_t i = 0; i < listpack.Count(); i += 2) {
+    const auto score = ScoreOf(listpack.At(i + 1));
+    const PackedText member(listpack.At(i));
+    if (!score) return false;
+    if (member_before && (*score < score_before || (*score == score_before && member.View() < member_before->View())))
+      return false;
+    member_before = member;
+    score_before = *score;
+  }
+  return true;
+}
+
+// Keeps the digits of its scores, other than in any other form.
+std::optional<RdbValueResult> KeepListpack(Bytes bytes, const RdbTarget& target) {
+  const CanonicalListpack listpack(bytes);
+  if (!CanBeKept(listpack, 2, target.limits.zset_max_listpack_entries, target) || !IsInOrder(listpack))
+    return std::nullopt;
+  return PackedEntry(target, ValueType::kSortedSet, ValueForm::kListpack, bytes);
+}
+
 RdbValueResult ReadPacked(RdbInput& input, rdb::Type type, const RdbTarget& target) {
   const RdbText text = input.Text();
+  if (type == rdb::Type::kSortedSetListpack)
+    if (auto kept = KeepListpack(text.View(), target)) return std::move(*kept);
   const auto elements =
       type == rdb::Type::kSortedSetZiplist ? ZiplistElements(text.View()) : ListpackElements(text.View());
   if (!elements || elements->size() % 2 != 0) return BadValue("a packed sorted set is malformed");

@@ -6,6 +6,7 @@
 //            | flags | ms | seq | n | (name value)*n | elements before this one
 //
 // Flags: 1 deleted, 2 the names are those of the head. IDs count from that of the node.
+#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -41,33 +42,29 @@ void WriteIdOctets(RdbOutput& out, const StreamId& id) {
 }
 
 // Integers as Redis has them in the listpack: signed, whatever they mean.
-void AppendInteger(ListpackMaker& maker, uint64_t integer) {
-  maker.Append(EncodedElement(static_cast<int64_t>(integer)));
-}
+void AppendInteger(ListpackMaker& maker, uint64_t integer) { maker.AppendInteger(static_cast<int64_t>(integer)); }
 
 void AppendEntry(ListpackMaker& maker, const StreamBlock& block, const StreamId& block_id,
                  const StreamBlock::EntryView& entry) {
   const int64_t deleted = entry.state == EntryState::kDeleted ? kDeletedFlag : 0;
-  maker.Append(EncodedElement(deleted | (entry.has_own_names ? 0 : kSameNamesFlag)));
+  maker.AppendInteger(deleted | (entry.has_own_names ? 0 : kSameNamesFlag));
   AppendInteger(maker, entry.id.ms - block_id.ms);
   AppendInteger(maker, entry.id.seq - block_id.seq);
   if (entry.has_own_names) AppendInteger(maker, entry.field_count);
   block.ForEachPair(entry, [&](Bytes field, Bytes value) {
-    if (entry.has_own_names) maker.Append(EncodedElement(field));
-    maker.Append(EncodedElement(value));
+    if (entry.has_own_names) maker.AppendText(field);
+    maker.AppendText(value);
   });
   AppendInteger(maker, entry.has_own_names ? 4 + 2 * entry.field_count : 3 + entry.field_count);
 }
 
-std::string ListpackOf(const StreamBlock& block, const StreamId& id) {
-  ListpackMaker maker;
+void AppendBlock(ListpackMaker& maker, const StreamBlock& block, const StreamId& id) {
   AppendInteger(maker, block.LiveCount());
   AppendInteger(maker, block.DeletedCount());
   AppendInteger(maker, block.NameCount());
-  block.ForEachName([&](Bytes name) { maker.Append(EncodedElement(name)); });
+  block.ForEachName([&](Bytes name) { maker.AppendText(name); });
   AppendInteger(maker, 0);
   for (StreamBlock::Cursor at(block, id); at.IsValid(); at.Next()) AppendEntry(maker, block, id, at.Get());
-  return maker.Take();
 }
 
 void WriteConsumer(RdbOutput& out, Bytes name, const StreamConsumer& consumer) {
@@ -95,88 +92,75 @@ void WriteGroup(RdbOutput& out, Bytes name, const StreamGroup& group) {
 // ---------------------------------------------------------------------------------------------------------------------
 // Reading
 
-// Goes over the elements of a listpack. What is not there, or is no integer where one must be, makes it fail.
-class ElementReader {
+// Reads the entries of one block into a log.
+class BlockReader {
  public:
-  explicit ElementReader(const PackedElements& elements) {
-    texts_.reserve(elements.size());
-    for (const PackedElement& element : elements) texts_.emplace_back(element);
-    elements_ = &elements;
-  }
+  BlockReader(StreamLog& log, const StreamId& id, Bytes listpack) : log_(log), id_(id), elements_(listpack) {}
 
-  bool Failed() const { return failed_; }
-  bool AtEnd() const { return next_ == texts_.size(); }
-
-  int64_t Integer() {
-    if (failed_ || AtEnd() || !(*elements_)[next_].is_integer) {
-      failed_ = true;
-      return 0;
-    }
-    return (*elements_)[next_++].integer;
-  }
-  // Good as long as the reader is.
-  Bytes Text() {
-    if (failed_ || AtEnd()) {
-      failed_ = true;
-      return {};
-    }
-    return texts_[next_++].View();
-  }
-  // How many there are of something that takes `elements` each; fails when there cannot be as many.
-  size_t Count(size_t elements) {
-    const int64_t count = Integer();
-    if (count < 0 || static_cast<uint64_t>(count) > (texts_.size() - next_) / elements) failed_ = true;
-    return failed_ ? 0 : static_cast<size_t>(count);
+  // Why the block is bad, or null.
+  const char* Read() {
+    const int64_t live = Integer();
+    const int64_t deleted = Integer();
+    for (size_t left = Count(1); left > 0 && !elements_.Failed(); --left) names_.push_back(Text());
+    if (Integer() != 0 || elements_.Failed() || names_.empty()) return kBadBlock;
+    if (!log_.LoadBlock(id_, names_)) return kBadOrder;
+    while (!elements_.AtEnd())
+      if (const char* why = ReadEntry()) return why;
+    return elements_.IsComplete() && live_ == live && deleted_ == deleted && live + deleted > 0 ? nullptr : kBadBlock;
   }
 
  private:
-  const PackedElements* elements_;
-  std::vector<PackedText> texts_;
-  size_t next_ = 0;
-  bool failed_ = false;
-};
-
-// The fields and values of one entry, which begins behind its ID.
-std::vector<Bytes> ReadWords(ElementReader& reader, const std::vector<Bytes>& names, int64_t flags) {
-  const bool same_names = (flags & kSameNamesFlag) != 0;
-  const size_t count = same_names ? names.size() : reader.Count(2);
-  std::vector<Bytes> words;
-  words.reserve(2 * count);
-  for (size_t i = 0; i < count && !reader.Failed(); ++i) {
-    words.push_back(same_names ? names[i] : reader.Text());
-    words.push_back(reader.Text());
+  int64_t Integer() {
+    const PackedElement element = elements_.Next();
+    if (!element.is_integer) elements_.Fail();
+    return element.integer;
   }
-  const size_t elements = same_names ? 3 + count : 4 + 2 * count;
-  if (reader.Integer() != static_cast<int64_t>(elements)) return {};
-  return words;
-}
+  // Good as long as the reader is.
+  Bytes Text() {
+    const PackedElement element = elements_.Next();
+    return element.is_integer ? digits_.emplace_back(element.integer).View() : element.text;
+  }
+  // How many there are of something that takes `elements` each; fails when there cannot be as many.
+  size_t Count(size_t elements) {
+    constexpr size_t kLeastOctets = 2;
+    const int64_t count = Integer();
+    if (count < 0 || static_cast<uint64_t>(count) > elements_.Left() / kLeastOctets / elements) elements_.Fail();
+    return elements_.Failed() ? 0 : static_cast<size_t>(count);
+  }
 
-// Why the block is bad, or null.
-const char* ReadBlock(StreamLog& log, const StreamId& id, Bytes listpack) {
-  const auto elements = ListpackElements(listpack);
-  if (!elements) return kBadBlock;
-  ElementReader reader(*elements);
-  const int64_t live = reader.Integer();
-  const int64_t deleted = reader.Integer();
-  std::vector<Bytes> names(reader.Count(1));
-  for (Bytes& name : names) name = reader.Text();
-  if (reader.Integer() != 0 || reader.Failed() || names.empty()) return kBadBlock;
-  if (!log.LoadBlock(id, names)) return kBadOrder;
-  int64_t found[2] = {0, 0};
-  while (!reader.AtEnd()) {
-    const int64_t flags = reader.Integer();
-    const uint64_t ms = static_cast<uint64_t>(reader.Integer());
-    const uint64_t seq = static_cast<uint64_t>(reader.Integer());
-    const std::vector<Bytes> words = ReadWords(reader, names, flags);
-    if (reader.Failed() || words.empty()) return kBadBlock;
+  const char* ReadEntry() {
+    const int64_t flags = Integer();
+    const uint64_t ms = static_cast<uint64_t>(Integer());
+    const uint64_t seq = static_cast<uint64_t>(Integer());
+    ReadWords((flags & kSameNamesFlag) != 0);
+    if (elements_.Failed() || words_.empty()) return kBadBlock;
     const bool is_deleted = (flags & kDeletedFlag) != 0;
-    ++found[is_deleted ? 1 : 0];
-    if (!log.LoadEntry({id.ms + ms, id.seq + seq}, words, is_deleted ? EntryState::kDeleted : EntryState::kLive)) {
-      return kBadOrder;
-    }
+    ++(is_deleted ? deleted_ : live_);
+    const EntryState state = is_deleted ? EntryState::kDeleted : EntryState::kLive;
+    return log_.LoadEntry({id_.ms + ms, id_.seq + seq}, words_, state) ? nullptr : kBadOrder;
   }
-  return found[0] == live && found[1] == deleted && live + deleted > 0 ? nullptr : kBadBlock;
-}
+
+  // The fields and values of one entry.
+  void ReadWords(bool has_same_names) {
+    words_.clear();
+    const size_t count = has_same_names ? names_.size() : Count(2);
+    for (size_t i = 0; i < count && !elements_.Failed(); ++i) {
+      words_.push_back(has_same_names ? names_[i] : Text());
+      words_.push_back(Text());
+    }
+    const size_t elements = has_same_names ? 3 + count : 4 + 2 * count;
+    if (Integer() != static_cast<int64_t>(elements)) elements_.Fail();
+  }
+
+  StreamLog& log_;
+  const StreamId id_;
+  ListpackReader elements_;
+  std::deque<IntegerText> digits_;  // of integers that are texts
+  std::vector<Bytes> names_;
+  std::vector<Bytes> words_;
+  int64_t live_ = 0;
+  int64_t deleted_ = 0;
+};
 
 StreamId ReadId(RdbInput& input) {
   const uint64_t ms = input.Length();
@@ -193,7 +177,7 @@ const char* ReadEntries(RdbInput& input, StreamLog& log) {
     const RdbText id = input.Text();
     const RdbText listpack = input.Text();
     if (input.Failed() || id.View().size() != kIdOctets) return kBadBlock;
-    if (const char* why = ReadBlock(log, StreamId::FromOctets(id.View()), listpack.View())) return why;
+    if (const char* why = BlockReader(log, StreamId::FromOctets(id.View()), listpack.View()).Read()) return why;
     input.Forget();
   }
   log.FinishLoading();
@@ -260,10 +244,13 @@ bool ReadGroup(RdbInput& input, rdb::Type type, StreamLog& log) {
 void WriteRdbStream(RdbOutput& out, const Entry& entry) {
   const StreamLog& log = static_cast<const StreamLog&>(*entry.HeldObject());
   out.Length(log.blocks().Size());
+  ListpackMaker maker;
   for (auto at = log.blocks().First(); !at.AtEnd(); at.Next()) {
     const auto id = at.Id().Octets();
     out.Text({id.data(), id.size()});
-    out.Text(ListpackOf(*at.Get(), at.Id()));
+    maker.Clear();
+    AppendBlock(maker, *at.Get(), at.Id());
+    out.Text(maker.Finish());
   }
   out.Length(log.Length());
   WriteId(out, log.LastId());

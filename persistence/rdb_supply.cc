@@ -8,12 +8,6 @@
 
 namespace respite {
 
-namespace {
-
-constexpr size_t kPiece = 256 * 1024;
-
-}  // namespace
-
 IoError RdbFileSupply::Open() {
   const auto size = file_.Size();
   if (!size) return size.error();
@@ -38,7 +32,7 @@ Bytes RdbFileSupply::Next(Bytes rest, uint64_t wanted) {
   if (!told_(next_ - rest.size())) return {};
   Checksum(rest);
   // Nearly used up: as much again. A long value asks for all of it, so that nothing is copied more than once.
-  const size_t room = std::max<uint64_t>(wanted, std::max(kPiece, rest.size() + kPiece / 2));
+  const size_t room = std::max<uint64_t>(wanted, std::max(piece_octets_, rest.size() + piece_octets_ / 2));
   Piece piece = TakePiece(room);
   if (!rest.empty()) std::memcpy(piece.memory.get(), rest.data(), rest.size());
   const size_t more = std::min<uint64_t>(room - rest.size(), Left());
@@ -55,7 +49,7 @@ Bytes RdbFileSupply::Next(Bytes rest, uint64_t wanted) {
 
 void RdbFileSupply::Forget() {
   for (Piece& piece : used_)
-    if (piece.room == kPiece) spare_ = std::move(piece);
+    if (piece.room == piece_octets_) spare_ = std::move(piece);
   used_.clear();
 }
 

@@ -17,9 +17,12 @@ enum class SupplyChecksum : uint8_t { kNone, kCrc64 };
 
 class RdbFileSupply final : public RdbSupply {
  public:
-  // `told` hears of the offset whenever a piece is used up; when it says false there are no more.
-  RdbFileSupply(File& file, uint64_t offset, SupplyChecksum checksum, std::function<bool(uint64_t offset)> told)
+  // Reads `piece_octets` at once, and more for what is longer. `told` hears of the offset whenever a piece is used up;
+  // when it says false there are no more.
+  RdbFileSupply(File& file, uint64_t offset, size_t piece_octets, SupplyChecksum checksum,
+                std::function<bool(uint64_t offset)> told)
       : file_(file),
+        piece_octets_(piece_octets),
         next_(offset),
         end_(offset),
         checksums_(checksum == SupplyChecksum::kCrc64),
@@ -45,6 +48,7 @@ class RdbFileSupply final : public RdbSupply {
   Piece TakePiece(size_t room);
 
   File& file_;
+  const size_t piece_octets_;
   uint64_t next_;  // offset of what was not read yet
   uint64_t end_;
   const bool checksums_;

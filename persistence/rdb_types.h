@@ -43,6 +43,9 @@ inline EntryPtr ObjectEntry(const RdbTarget& target, ValueType type, std::unique
 std::vector<RdbText> ReadTexts(RdbInput& input, uint64_t count);
 // The same as elements, which view the texts.
 PackedElements ElementsOf(const std::vector<RdbText>& texts);
+// Whether a packed collection can be kept as it is: canonical, of items of `stride` elements, `most` at most, the first
+// of each in no other, too.
+bool CanBeKept(const CanonicalListpack& listpack, size_t stride, uint64_t most, const RdbTarget& target);
 // True when an element from `begin` on, each stride-th, has more than `max` octets.
 bool HasLongElement(const PackedElements& elements, uint64_t max);
 

@@ -1,5 +1,7 @@
 #include "persistence/rdb_value_reader.h"
 
+#include <algorithm>
+
 #include "persistence/rdb_types.h"
 
 namespace respite {
@@ -95,10 +97,16 @@ PackedElements ElementsOf(const std::vector<RdbText>& texts) {
   return elements;
 }
 
+bool CanBeKept(const CanonicalListpack& listpack, size_t stride, uint64_t most, const RdbTarget& target) {
+  const size_t count = listpack.Count();
+  return listpack.IsCanonical() && count > 0 && count % stride == 0 && count / stride <= most &&
+         !listpack.HasEqualElements(stride, target.hash_seed);
+}
+
 bool HasLongElement(const PackedElements& elements, uint64_t max) {
-  for (const PackedElement& element : elements)
-    if (PackedText(element).View().size() > max) return true;
-  return false;
+  return std::any_of(elements.begin(), elements.end(), [max](const PackedElement& element) {
+    return element.is_integer ? IntegerText(element.integer).View().size() > max : element.text.size() > max;
+  });
 }
 
 }  // namespace respite

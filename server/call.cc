@@ -5,7 +5,7 @@
 namespace respite {
 
 void Call::Wait(const Awaited& awaited) {
-  if (!server.executor().MayWait()) return awaited.answer(reply);
+  if (!server.executor().MayWait()) return awaited.answer(reply, server, session);
   server.waiting().Park(*this, awaited);
 }
 

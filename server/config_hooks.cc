@@ -30,6 +30,15 @@ std::optional<std::string> WarnOfLowMaxMemory(Server& server) {
   return std::nullopt;
 }
 
+std::optional<std::string> SwitchAppendOnly(Server& server) {
+  if (!server.settings().appendonly) {
+    server.aof().TurnOff();
+  } else if (server.aof().TurnOn() == Step::kFailed) {
+    return "Unable to turn on AOF. Check server logs.";
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void RegisterConfigHooks(Server& server) {
@@ -51,6 +60,7 @@ void RegisterConfigHooks(Server& server) {
     return std::nullopt;
   });
   config.OnChange({"maxclients"}, [&server] { return RaiseMaxClients(server); });
+  config.OnChange({"appendonly"}, [&server] { return SwitchAppendOnly(server); });
   config.OnChange({"maxmemory"}, [&server] { return WarnOfLowMaxMemory(server); });
 }
 

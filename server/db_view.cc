@@ -44,7 +44,7 @@ bool DbView::HasExpiredFields(const Entry& entry) const { return View<Hash>(&ent
 
 bool DbView::HasLivingFields(const Entry& entry) {
   unit_->PurgeLater(index_, entry.Key());
-  return !entry.IsExpired(unit_->now_ms()) && !View<Hash>(&entry).AllExpired();
+  return !entry.IsExpired(unit_->judged_ms()) && !View<Hash>(&entry).AllExpired();
 }
 
 void DbView::Prefetch(std::span<const Bytes> words, size_t step) const {

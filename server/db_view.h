@@ -56,7 +56,7 @@ class DbView {
   // For entries that are met on a walk (SCAN): false when expired, which then are purged as the Unit closes.
   bool IsAlive(const Entry& entry) {
     if (entry.HasTimedFields() && HasExpiredFields(entry)) return HasLivingFields(entry);
-    if (!entry.IsExpired(unit_->now_ms())) return true;
+    if (!entry.IsExpired(unit_->judged_ms())) return true;
     unit_->PurgeLater(index_, entry.Key());
     return false;
   }
@@ -64,7 +64,7 @@ class DbView {
   Entry* Find(Bytes key) {
     Entry* entry = Data().Find(key);
     if (entry == nullptr) return nullptr;
-    if (entry->IsExpired(unit_->now_ms())) {
+    if (entry->IsExpired(unit_->judged_ms())) {
       unit_->Purge(index_, entry);
       return nullptr;
     }
@@ -189,7 +189,7 @@ class DbView {
   bool HasExpiredFields(const Entry& entry) const;
   // False when the key is as good as gone, too. Leaves the expired fields to the Unit.
   bool HasLivingFields(const Entry& entry);
-  CollectionPlace PlaceOf(ValueSlot slot) const { return {slot, unit_->floor().limits, unit_->now_ms()}; }
+  CollectionPlace PlaceOf(ValueSlot slot) const { return {slot, unit_->floor().limits, unit_->judged_ms()}; }
 
   Unit* unit_;
   int index_;

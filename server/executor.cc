@@ -103,6 +103,17 @@ void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& comman
   KeepBooks(run, started_us, succeeded);
 }
 
+void Executor::Replay(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words) {
+  const Aside aside = StandAside();
+  current_ = &command;
+  current_session_ = &session;
+  current_words_ = words;
+  depth_ = 1;
+  RunHandlerIn(unit, {session, command, words, {}, Pass::kAgain});
+  session.out.Rewind();
+  GoOn(aside);
+}
+
 void Executor::CountRejected(const Command* command, Bytes error) {
   if (command != nullptr) ++server_.commands().StatsOf(*command).rejected_calls;
   server_.stats().CountError(error);
@@ -125,7 +136,7 @@ void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {
   const size_t reply_start = session.out.Size();
   Reply reply(session.out, session.resp);
   if (end == WaitEnd::kTimeout) {
-    waiter.answer(reply);
+    waiter.answer(reply, server_, session);
   } else {
     reply.Error(refusals::kUnblocked);
     server_.stats().CountError(refusals::kUnblocked);
@@ -140,6 +151,7 @@ bool Executor::RunHandler(const Run& run) {
   Unit unit(server_.data(), WallMs());
   const bool succeeded = RunHandlerIn(unit, run);
   unit.Close();
+  if (unit.Changes() != 0 && unit.Recorded()) run.session.journaled_octets = server_.aof().writer().Appended();
   return succeeded;
 }
 

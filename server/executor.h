@@ -41,6 +41,9 @@ class Executor {
   // One command of a transaction or a script, in the Unit of the command that runs it. Its reply stands behind what is
   // there; a refusal is part of it.
   void ExecuteWithin(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words);
+  // A command of a file that is loaded: no gate keeps it out, nobody counts it, and its reply is dropped. Nothing in it
+  // can wait.
+  void Replay(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words);
   // A command that was not let in: counts it and its error, as for a client.
   void CountRejected(const Command* command, Bytes error);
   // Tells monitors of the running command before it does anything. Requires: its card has kSkipMonitor.

@@ -100,8 +100,13 @@ bool IsOutOfMemory(const Server& server) {
 }
 
 std::optional<Refusal> DiskTrouble(const Server& server, DiskUser user) {
-  if (!server.snapshots().StopsWrites()) return std::nullopt;
-  return Refusal{user == DiskUser::kScript ? refusals::kSnapshotFailedForScripts : refusals::kSnapshotFailed};
+  const bool is_script = user == DiskUser::kScript;
+  if (server.snapshots().StopsWrites()) {
+    return Refusal{is_script ? refusals::kSnapshotFailedForScripts : refusals::kSnapshotFailed};
+  }
+  const auto trouble = server.aof().writer().Trouble();
+  if (!trouble) return std::nullopt;
+  return is_script ? refusals::AofFailedForScripts(IoErrorText(*trouble)) : refusals::AofFailed(IoErrorText(*trouble));
 }
 
 bool LacksReplicas(const Server& server) {

@@ -12,16 +12,6 @@ namespace {
 // An entry keeps the sizes of key and value in 32 bits, whatever proto-max-bulk-len allows.
 constexpr int64_t kLongestArgument = UINT32_MAX;
 
-// Where a command on hashes or sets names a field or member, if it names any; 0: it is of another kind. Members stand
-// behind the key, but those that are added to a sorted set (ZADD, ZINCRBY) behind their scores: the last one is
-// fetched.
-size_t MemberWord(const Command& command, size_t key, size_t words) {
-  const CommandGroup group = command.Spec().group;
-  if (group == CommandGroup::kHash || group == CommandGroup::kSet) return key + 1;
-  if (group != CommandGroup::kSortedSet) return 0;
-  return command.Is(kDenyOom) ? words - 1 : key + 1;
-}
-
 }  // namespace
 
 Pump::Outcome Pump::Run(Session& session) {
@@ -75,7 +65,7 @@ RequestParser::Status Pump::ParseGroup(Session& session) {
                              .authenticated = session.authenticated || !server_.auth().Required()};
   // What a stranger may send is looked at anew after each request: it may have been AUTH. A big argument ends a group,
   // since it cannot be unread.
-  size_t group = limits.authenticated ? kGroup : 1;
+  size_t group = limits.authenticated ? Prefetcher::kGroup : 1;
   RequestParser::Status status = RequestParser::Status::kRequest;
   while (status == RequestParser::Status::kRequest && batch_.requests.size() < group && batch_.blobs.empty()) {
     status = session.in.ParseInto(batch_, limits);
@@ -84,10 +74,10 @@ RequestParser::Status Pump::ParseGroup(Session& session) {
 }
 
 Pump::Outcome Pump::RunGroup(Session& session) {
-  Prefetch(session);
+  const auto& commands = prefetcher_.Resolve(batch_, session.db);
   for (size_t i = 0; i < batch_.requests.size(); ++i) {
     auto words = batch_.Words(batch_.requests[i]);
-    const auto outcome = server_.executor().Execute(session, commands_[i], words, batch_.blobs);
+    const auto outcome = server_.executor().Execute(session, commands[i], words, batch_.blobs);
     if (outcome != Executor::Outcome::kDone) {
       if (outcome == Executor::Outcome::kPostponed) {
         session.postponed.assign(words.begin(), words.end());
@@ -102,41 +92,6 @@ Pump::Outcome Pump::RunGroup(Session& session) {
     if (session.closing || session.close_after_reply) return Outcome::kClosing;
   }
   return Outcome::kIdle;
-}
-
-void Pump::Prefetch(const Session& session) {
-  commands_.clear();
-  hashes_.clear();
-  lookups_.clear();
-  const Database& data = server_.keyspace()[session.db];
-  Bytes last_name;  // a pipeline mostly repeats one command: spare it the look-up
-  const Command* command = nullptr;
-  for (const RequestBatch::Request& request : batch_.requests) {
-    auto words = batch_.Words(request);
-    bool repeated = command != nullptr && !command->IsContainer() && command->parent == nullptr;
-    if (!repeated || words[0] != last_name) {
-      command = server_.executor().Resolve(words);
-      last_name = words[0];
-    }
-    commands_.push_back(command);
-    size_t key = command == nullptr ? 0 : command->prefetch_key_index;
-    if (key == 0 || key >= words.size() || batch_.requests.size() == 1) continue;
-    hashes_.push_back(data.Hash(words[key]));
-    data.PrefetchBucket(hashes_.back());
-    const size_t member = MemberWord(*command, key, words.size());
-    if (member > key && member < words.size()) lookups_.push_back({words[key], words[member], hashes_.back()});
-  }
-  for (uint64_t hash : hashes_) data.PrefetchEntry(hash);
-  if (!lookups_.empty()) PrefetchMembers(data);
-}
-
-void Pump::PrefetchMembers(const Database& data) {
-  hints_.clear();
-  for (const MemberLookup& lookup : lookups_) {
-    const Entry* entry = data.Find(lookup.key, lookup.key_hash);
-    if (entry != nullptr) hints_.emplace_back(*entry, lookup.member);
-  }
-  for (const MemberHint& hint : hints_) hint.FetchMember();
 }
 
 void Pump::FailProtocol(Session& session) {

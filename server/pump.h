@@ -1,13 +1,12 @@
 // Pump: runs what a session has sent.
 //
-// It parses the waiting requests in groups, asks memory for the buckets and entries they will need, and then executes
-// them: the cache misses of a pipeline overlap instead of following each other.
+// It parses the waiting requests in groups and has their data fetched into the cache before it executes them.
 #pragma once
 
 #include <cstdint>
 
-#include "datatypes/member_hint.h"
 #include "protocol/request_parser.h"
+#include "server/prefetcher.h"
 #include "server/server.h"
 
 namespace respite {
@@ -21,35 +20,23 @@ class Pump {
     kClosing,    // the session is finished, or will be when its output is sent
   };
 
-  explicit Pump(Server& server) : server_(server) {}
+  explicit Pump(Server& server) : server_(server), prefetcher_(server) {}
 
   // Executes the requests that are in session.in. Leaves the parser parked.
   Outcome Run(Session& session);
 
  private:
-  static constexpr size_t kGroup = 16;          // requests that are prefetched together
   static constexpr size_t kShareOfTurn = 1024;  // requests of one session per Turn
 
   Outcome RunGroups(Session& session);
   Outcome RunGroup(Session& session);
   bool RunPostponed(Session& session);
   RequestParser::Status ParseGroup(Session& session);
-  void Prefetch(const Session& session);
-  void PrefetchMembers(const Database& data);
   void FailProtocol(Session& session);
 
   Server& server_;
   RequestBatch batch_;
-  std::vector<const Command*> commands_;  // of the requests in batch_
-  std::vector<uint64_t> hashes_;
-  // Requests that look for a member of a collection, as far as one can tell before they run.
-  struct MemberLookup {
-    Bytes key;
-    Bytes member;
-    uint64_t key_hash;
-  };
-  std::vector<MemberLookup> lookups_;
-  std::vector<MemberHint> hints_;
+  Prefetcher prefetcher_;
 };
 
 }  // namespace respite

@@ -259,7 +259,19 @@ inline constexpr char kSnapshotFailed[] =
 inline constexpr char kSnapshotFailedForScripts[] =
     "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. Writable scripts "
     "are blocked. Use 'no-writes' flag for read only scripts.";
+inline Refusal AofFailed(Bytes why) {
+  return {"MISCONF Errors writing to the AOF file: " + std::string(why)};
+}
+inline Refusal AofFailedForScripts(Bytes why) {
+  return {"MISCONF Redis is configured to persist data to AOF, but it's currently unable to persist to disk. Writable "
+          "scripts are blocked. Use 'no-writes' flag for read only scripts. AOF error: " +
+          std::string(why)};
+}
 inline constexpr char kUnspecified[] = "ERR";
+inline constexpr char kRewriteRuns[] = "ERR Background append only file rewriting already in progress";
+inline constexpr char kRewriteFailed[] =
+    "ERR Can't execute an AOF background rewriting. Please check the server logs for more information.";
+inline constexpr char kLoadAofFailed[] = "ERR Error trying to load the AOF files, check server logs.";
 inline constexpr char kSaveRuns[] = "ERR Background save already in progress";
 inline constexpr char kOtherChildRuns[] =
     "ERR Another child process is active (AOF?): can't BGSAVE right now. Use BGSAVE SCHEDULE in order to schedule a "

@@ -39,6 +39,7 @@ Server::Server(Parts parts)
       clients_(blocks_),
       limits_(*this),
       nursery_(*this, parts.forker),
+      aof_(*this),
       snapshots_(*this),
       loading_(*this),
       shutdown_(*this),
@@ -73,6 +74,7 @@ void Server::EndTurn() {
   if (clients_.PostponedCount() != 0 && pause_.scope() == Pause::Scope::kNone) ResumePostponed();
   ResumeContinued();
   tracking_.Broadcast();
+  if (!Journaled()) return;
   clients_.FlushQueued();
   script_cache_.CollectGarbage();
   function_libraries_.CollectGarbage();
@@ -80,6 +82,17 @@ void Server::EndTurn() {
     wake_at_ms_ = waiting_.NextDeadline();
     host_->WakeAt(wake_at_ms_);
   }
+}
+
+bool Server::Journaled() {
+  aof_.Flush();
+  if (waiting_.AwaitsDisk() && (synced_seen_ != aof_.writer().Synced() || !aof_.IsOn())) {
+    synced_seen_ = aof_.writer().Synced();
+    waiting_.ServeDisk();
+  }
+  if (!aof_.MustStop()) return true;
+  if (host_ != nullptr) host_->Stop(1);
+  return false;
 }
 
 void Server::Wake() {
@@ -100,6 +113,7 @@ void Server::Cron() {
   SampleStats();
   CheckClients();
   nursery_.Poll();
+  aof_.Cron();
   snapshots_.Cron();
   tracking_.KeepWithinLimit();
   migrate_links_.CloseIdle(clock().MonotonicMs());

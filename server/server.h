@@ -32,6 +32,7 @@
 #include "server/script_runner.h"
 #include "server/slowlog.h"
 #include "server/stats.h"
+#include "server/storage/append_only_file.h"
 #include "server/storage/children.h"
 #include "server/storage/loading.h"
 #include "server/storage/nursery.h"
@@ -82,7 +83,9 @@ class Server : private Disposal {
   // Called at the end of each Turn: journal first, then replies.
   void EndTurn();
   // The same for clients that were served in the middle of a Turn: replies only, since they may change nothing.
-  void EndTurnBesides() { clients_.FlushQueued(); }
+  void EndTurnBesides() {
+    if (Journaled()) clients_.FlushQueued();
+  }
 
   const Settings& settings() const { return parts_.config.settings(); }
   Config& config() { return parts_.config; }
@@ -120,6 +123,8 @@ class Server : private Disposal {
   MigrateLinks& migrate_links() { return migrate_links_; }
   DebugSwitches& debug() { return debug_; }
   Nursery& nursery() { return nursery_; }
+  AppendOnlyFile& aof() { return aof_; }
+  const AppendOnlyFile& aof() const { return aof_; }
   Snapshots& snapshots() { return snapshots_; }
   const Snapshots& snapshots() const { return snapshots_; }
   Loading& loading() { return loading_; }
@@ -172,6 +177,8 @@ class Server : private Disposal {
   void ExpireInNextTurn();
   void SampleStats();
   void CheckClients();
+  // Writes what happened in this Turn. False: it could not be, so nobody may be told, and the server ends.
+  bool Journaled();
   void ResumePostponed();
   void ResumeContinued();
   void ForgetSession(Session& session);
@@ -201,6 +208,7 @@ class Server : private Disposal {
   MigrateLinks migrate_links_;
   DebugSwitches debug_;
   Nursery nursery_;
+  AppendOnlyFile aof_;
   Snapshots snapshots_;
   Loading loading_;
   Shutdown shutdown_;
@@ -216,6 +224,7 @@ class Server : private Disposal {
   int64_t started_wall_ms_;
   int hz_;
   int64_t wake_at_ms_ = Waiter::kNoDeadline;  // what the Host was asked for
+  uint64_t synced_seen_ = 0;                  // AofWriter::Synced, by those who wait for it
   bool slice_posted_ = false;                 // the next slice of expiry waits for its Turn
   int64_t last_sample_us_ = 0;
 };

@@ -102,6 +102,7 @@ struct Session {
   int64_t soft_limit_since_ms = -1;  // output over the soft limit since; -1: it is not
   const Command* last_command = nullptr;
   uint64_t commands = 0;
+  uint64_t journaled_octets = 0;  // AofWriter::Appended behind its last write
   uint64_t bytes_in = 0;
   uint64_t bytes_out = 0;
   size_t input_peak_bytes = 0;  // most input that was buffered since the timer last looked

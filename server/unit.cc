@@ -10,14 +10,17 @@ void Unit::Purge(int db, Entry* entry) {
 }
 
 void Unit::Drop(int db, Entry* entry, KeyEvent event) {
-  if (Recorded()) effects_.push_back({db, {"DEL", std::string(entry->Key())}});
+  if (Recorded()) {
+    const Bytes words[] = {"DEL", entry->Key()};
+    floor_.effects.Add(db, words);
+  }
   EntryPtr taken = floor_.keyspace[db].Take(entry);
   AlsoTouched(db, taken->Key(), event);
   if (floor_.disposal != nullptr) floor_.disposal->Expired(std::move(taken));
 }
 
 Entry* Unit::PurgeFields(int db, Entry* entry, size_t limit) {
-  Hash hash({ValueSlot(floor_.keyspace[db], entry), floor_.limits, now_ms_});
+  Hash hash({ValueSlot(floor_.keyspace[db], entry), floor_.limits, judged_ms_});
   if (!hash.HasExpired()) return entry;
   AlsoTouched(db, entry->Key(), "hexpired");
   if (hash.AllExpired()) {
@@ -25,20 +28,22 @@ Entry* Unit::PurgeFields(int db, Entry* entry, size_t limit) {
     Drop(db, entry, "del");
     return nullptr;
   }
-  std::vector<std::string> words = hash.RemoveExpired(limit);
-  floor_.stats.expired_fields += words.size();
+  const std::vector<std::string> fields = hash.RemoveExpired(limit);
+  floor_.stats.expired_fields += fields.size();
   if (Recorded()) {
-    const std::string head[] = {"HDEL", std::string(hash.slot().entry()->Key())};
-    words.insert(words.begin(), std::begin(head), std::end(head));
-    effects_.push_back({db, std::move(words)});
+    std::vector<Bytes> words = {"HDEL", hash.slot().entry()->Key()};
+    words.insert(words.end(), fields.begin(), fields.end());
+    floor_.effects.Add(db, words);
   }
   return hash.slot().entry();
 }
 
 void Unit::Record(int db, const Effect& effect, std::span<const Bytes> words) {
   if (!Recorded() || targets_ == JournalEntry::kNobody) return;
-  if (!effect.Replaced()) return effects_.push_back({db, {words.begin(), words.end()}, targets_});
-  for (const auto& command : effect.Commands()) effects_.push_back({db, command, targets_});
+  if (!effect.Replaced()) return floor_.effects.Add(db, words, targets_);
+  for (const auto& command : effect.Commands()) {
+    floor_.effects.Add(db, std::vector<Bytes>(command.begin(), command.end()), targets_);
+  }
 }
 
 void Unit::PurgeLast() {
@@ -51,7 +56,7 @@ void Unit::PurgeListed(int db, Bytes key) {
   // The command may have given the key a new life since.
   Entry* entry = floor_.keyspace[db].Find(key);
   if (entry == nullptr) return;
-  if (entry->IsExpired(now_ms_)) {
+  if (entry->IsExpired(judged_ms_)) {
     Purge(db, entry);
   } else if (entry->HasTimedFields()) {
     PurgeFields(db, entry);
@@ -62,8 +67,9 @@ void Unit::Close() {
   if (floor_.purges_held) purge_.clear();
   for (const auto& [db, key] : purge_) PurgeListed(db, key);
   purge_.clear();
-  if (!effects_.empty()) floor_.journal->Append(effects_);
-  effects_.clear();
+  if (floor_.effects.Count() == first_effect_) return;
+  floor_.journal->Append(UnitEffects(floor_.effects, first_effect_));
+  floor_.effects.Truncate(first_effect_);
 }
 
 }  // namespace respite

@@ -12,30 +12,13 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "base/number_text.h"
 #include "datatypes/encoding_limits.h"
 #include "datatypes/keyspace.h"
 #include "server/access.h"
+#include "server/journal.h"
 #include "server/key_event.h"
 
 namespace respite {
-
-// One command that gives the same result on any server, at any time: absolute deadlines, final values.
-struct JournalEntry {
-  enum Target : uint8_t { kNobody = 0, kFile = 1, kReplicas = 2, kEverybody = 3 };  // bits
-
-  int db;
-  std::vector<std::string> words;
-  uint8_t targets = kEverybody;
-};
-
-// Takes the effects of closed Units, in order: what an append-only file and replicas need to repeat them.
-class Journal {
- public:
-  virtual ~Journal() = default;
-  // The effects of one Unit, at least one; several are to be repeated all or not at all.
-  virtual void Append(std::span<const JournalEntry> effects) = 0;
-};
 
 // Hears of changes while they happen: transactions that watch keys, clients that wait for them or cache them, and those
 // who subscribed to keyspace events.
@@ -51,48 +34,6 @@ class ChangeListener {
   virtual void OnFlush(std::span<const int> dbs) = 0;
   // Two databases changed places.
   virtual void OnSwap(int one, int other) = 0;
-};
-
-// What a command says of itself to the Journal. By default a command that changed something is repeated word by word; a
-// handler whose words would mean something else later replaces them.
-class Effect {
- public:
-  explicit Effect(bool recorded) : recorded_(recorded) {}
-
-  // `effect.Replace("SET", key, value, "PXAT", deadline_ms)`: words are Bytes or integers. Costs nothing unrecorded.
-  template <class... Words>
-  void Replace(const Words&... words) {
-    if (recorded_) ReplaceWith({Text(words)...});
-  }
-  // The same for any number of words. Further ones follow the first.
-  void ReplaceWith(std::vector<std::string> words) {
-    if (!recorded_) return;
-    replaced_ = true;
-    commands_.push_back(std::move(words));
-  }
-  // The same for a command of any length, made only when Recorded().
-  void ReplaceBy(std::vector<std::string> words) {
-    if (!replaced_) commands_.clear();
-    replaced_ = true;
-    commands_.push_back(std::move(words));
-  }
-  // Something changed, and nothing of it is to be repeated but what Replace says further on (and, for EXEC, what its
-  // queued commands have said).
-  void ReplaceByNothing() {
-    replaced_ = true;
-    commands_.clear();
-  }
-  bool Recorded() const { return recorded_; }
-  bool Replaced() const { return replaced_; }
-  const std::vector<std::vector<std::string>>& Commands() const { return commands_; }
-
- private:
-  static std::string Text(Bytes word) { return std::string(word); }
-  static std::string Text(int64_t word) { return IntegerText(word).Text(); }
-
-  bool recorded_;
-  bool replaced_ = false;
-  std::vector<std::vector<std::string>> commands_;
 };
 
 // Counters that writes and look-ups feed. Server owns one; INFO shows it.
@@ -128,15 +69,23 @@ struct DataFloor {
   ChangeListener* listener = nullptr;  // null: nobody wants to know
   Disposal* disposal = nullptr;        // null: everything is freed at once
   bool purges_held = false;            // CLIENT PAUSE: expired keys are absent, but stay where they are
+  bool nothing_expires = false;        // while a file is loaded: it says itself when a key went
+  Effects effects = {};                // of the Units that are under way
 };
 
 class Unit {
  public:
-  Unit(DataFloor& floor, int64_t now_ms) : floor_(floor), now_ms_(now_ms) {}
+  Unit(DataFloor& floor, int64_t now_ms)
+      : floor_(floor),
+        now_ms_(now_ms),
+        judged_ms_(floor.nothing_expires ? INT64_MIN : now_ms),
+        first_effect_(floor.effects.Count()) {}
   Unit(const Unit&) = delete;
   Unit& operator=(const Unit&) = delete;
 
   int64_t now_ms() const { return now_ms_; }
+  // The time against which deadlines are judged: no deadline is before it while nothing expires.
+  int64_t judged_ms() const { return judged_ms_; }
   DataFloor& floor() { return floor_; }
   bool Recorded() const { return floor_.journal != nullptr; }
 
@@ -209,7 +158,7 @@ class Unit {
   // For whom the effects of the following commands are: JournalEntry::Target bits (redis.set_repl in scripts).
   void RecordFor(uint8_t targets) { targets_ = targets; }
   // Drops what was recorded: the server stops in the middle of it.
-  void Forget() { effects_.clear(); }
+  void Forget() { floor_.effects.Truncate(first_effect_); }
   // Purges what has expired and hands the effects over. The Unit may be used again; it is another one then.
   void Close();
 
@@ -222,10 +171,11 @@ class Unit {
 
   DataFloor& floor_;
   int64_t now_ms_;
+  int64_t judged_ms_;
+  size_t first_effect_;  // in the floor's Effects
   uint64_t changes_ = 0;
   uint8_t targets_ = JournalEntry::kEverybody;
   std::vector<std::pair<int, std::string>> purge_;
-  std::vector<JournalEntry> effects_;
 };
 
 }  // namespace respite

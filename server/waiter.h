@@ -12,13 +12,14 @@
 
 namespace respite {
 
+class Server;
 struct Command;
 struct Session;
 
 // What a command waits for when it has nothing to answer with; see Call::Wait.
 struct Awaited {
   // What a client is told when its time is up, or at once where it may not wait.
-  using Answer = void (*)(Reply& reply);
+  using Answer = void (*)(Reply& reply, Server& server, const Session& session);
   // Whether the client also wants to know that a key is gone, or is of another type now.
   enum class Loss : uint8_t { kIgnored, kTold };
 
@@ -26,7 +27,8 @@ struct Awaited {
   ValueType type = ValueType::kList;  // a key that comes up with another type is not what is waited for
   int64_t timeout_ms = 0;             // 0: for ever
   Loss loss = Loss::kIgnored;
-  Answer answer = [](Reply& reply) { reply.NullArray(); };
+  Answer answer = [](Reply& reply, Server&, const Session&) { reply.NullArray(); };
+  bool for_disk = false;                // the request runs again when more of the journal is on the disk
   std::vector<std::string> words = {};  // to run again, where it is not the request as it came
 };
 
@@ -39,6 +41,7 @@ struct Waiter {
   ValueType type;
   Awaited::Loss loss;
   Awaited::Answer answer;
+  bool for_disk;
   int64_t deadline_ms = kNoDeadline;  // monotonic
   std::vector<KeyLines<Waiter*>::Place> places;
   std::vector<KeyLines<Waiter*>::Place> loss_places;

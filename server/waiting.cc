@@ -14,6 +14,7 @@ void Waiting::Park(Call& call, const Awaited& awaited) {
                                                 .type = awaited.type,
                                                 .loss = awaited.loss,
                                                 .answer = awaited.answer,
+                                                .for_disk = awaited.for_disk,
                                                 .places = {},
                                                 .loss_places = {}});
   if (waiter->words.empty()) waiter->words.assign(call.args.Words().begin(), call.args.Words().end());
@@ -30,6 +31,7 @@ void Waiting::Park(Call& call, const Awaited& awaited) {
       waiter->loss_places.push_back(losses_.Add(session.db, key, waiter.get()));
     }
   }
+  if (waiter->for_disk) for_disk_.insert(&session);
   if (waiter->deadline_ms != Waiter::kNoDeadline) deadlines_.emplace(waiter->deadline_ms, &session);
   session.waiter = std::move(waiter);
 }
@@ -40,6 +42,7 @@ std::unique_ptr<Waiter> Waiting::Take(Session& session) {
   for (const auto& place : waiter->places) lines_.Remove(place);
   for (const auto& place : waiter->loss_places) losses_.Remove(place);
   deadlines_.erase({waiter->deadline_ms, &session});
+  if (waiter->for_disk) for_disk_.erase(&session);
   return waiter;
 }
 
@@ -47,6 +50,12 @@ void Waiting::End(Session& session, WaitEnd end) {
   const std::unique_ptr<Waiter> waiter = Take(session);
   server_.executor().AnswerWaiter(*waiter, end);
   server_.clients().Continue(session);
+}
+
+void Waiting::ServeDisk() {
+  if (for_disk_.empty()) return;
+  server_.executor().StartRun();
+  for (Session* session : std::exchange(for_disk_, {})) Rerun(*session);
 }
 
 void Waiting::EndOverdue() {

@@ -40,6 +40,9 @@ class Waiting {
   void ServeReady() {
     if (!ready_.empty()) ServeAll();
   }
+  // Runs the requests that wait for the disk: more is on it now, or the append-only file was turned off.
+  void ServeDisk();
+  bool AwaitsDisk() const { return !for_disk_.empty(); }
   bool HasReady() const { return !ready_.empty(); }
   // Answers those whose time is up. Cost: O(of them).
   void EndOverdue();
@@ -77,6 +80,7 @@ class Waiting {
   KeyLines<Waiter*> lines_;
   KeyLines<Waiter*> losses_;  // those of them who want to know when a key is gone
   std::set<std::pair<int64_t, Session*>> deadlines_;
+  std::set<Session*> for_disk_;
   std::vector<KeyName> ready_;               // changed since ServeReady; their lines are marked
   std::optional<int64_t> kept_deadline_ms_;  // of the request that runs again
   bool serving_ = false;

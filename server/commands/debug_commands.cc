@@ -19,6 +19,7 @@
 #include "server/help.h"
 #include "server/memory.h"
 #include "server/server.h"
+#include "server/storage/aof_loader.h"
 #include "server/storage/rdb_loader.h"
 
 namespace respite {
@@ -205,7 +206,7 @@ void Populate(Call& call) {
   call.reply.Ok();
 }
 
-// What DEBUG RELOAD puts aside, to be brought back if the dump turns out to be bad.
+// What DEBUG RELOAD and LOADAOF put aside, to be brought back if the file turns out to be bad.
 class DataAside {
  public:
   explicit DataAside(Server& server) : server_(server) {
@@ -266,6 +267,22 @@ void Reload(Call& call) {
     throw Refusal{refusals::kReloadFailed};
   }
   server.log().Notice("DB reloaded by DEBUG RELOAD");
+  call.reply.Ok();
+}
+
+void LoadAof(Call& call) {
+  Server& server = call.server;
+  RefuseWhileLoading(call);
+  if (server.aof().FlushAndSync() != kNoError) throw Refusal{refusals::kLoadAofFailed};
+  DataAside aside(server);
+  const LoadOutcome outcome = AofLoader(server).Load(&call.session);
+  server.clients().Continue(call.session);
+  if (outcome != LoadOutcome::kLoaded) {
+    aside.BringBack();
+    throw Refusal{refusals::kLoadAofFailed};
+  }
+  server.keyspace_stats().dirty = 0;
+  server.log().Notice("Append Only File loaded by DEBUG LOADAOF");
   call.reply.Ok();
 }
 
@@ -387,6 +404,8 @@ void Help(Call& call) {
                    "    Figures of the table inside a value.",
                    "LISTPACK <key>",
                    "    The listpack inside a value.",
+                   "LOADAOF",
+                   "    Empties the server and loads the append-only file again.",
                    "LOG <message>",
                    "    Writes a line to the log.",
                    "OBJECT <key>",
@@ -446,6 +465,7 @@ constexpr std::array kRows = {
     Row{"htstats", 3, kAnyNumber, HtStats},
     Row{"htstats-key", 3, kAnyNumber, HtStatsKey},
     Row{"listpack", 3, 3, Listpack},
+    Row{"loadaof", 2, 2, LoadAof},
     Row{"log", 3, 3, Log},
     Row{"object", 3, 3, Object},
     Row{"oom", 2, kAnyNumber, OutOfMemory},

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "persistence/rdb_value_reader.h"
+#include "protocol/request_text.h"
 #include "server/call.h"
 #include "server/commands/delete_key.h"
 #include "server/commands/families.h"
@@ -132,7 +133,7 @@ void RunRestore(Call& call) {
 
   const int64_t deadline_ms = DeadlineOf(ttl_ms, options.deadline, call.now_ms);
   Entry* replaced = call.db.Data().Find(key);  // Redis: what has expired is replaced like anything else
-  if (ttl_ms != 0 && deadline_ms <= call.now_ms) {
+  if (ttl_ms != 0 && deadline_ms <= call.unit.judged_ms()) {
     RestoreExpired(call, key, replaced);
     return call.reply.Ok();
   }
@@ -233,15 +234,6 @@ MigrateOptions ParseMigrateOptions(Call& call) {
   options.db = Args::Integer(db);
   if (options.timeout_ms <= 0) options.timeout_ms = kDefaultTimeoutMs;
   return options;
-}
-
-void AppendRequest(std::string& out, std::initializer_list<Bytes> words) {
-  out += '*' + std::to_string(words.size()) + "\r\n";
-  for (Bytes word : words) {
-    out += '$' + std::to_string(word.size()) + "\r\n";
-    out += word;
-    out += "\r\n";
-  }
 }
 
 // What is asked of the other server, in order, and how it answered.

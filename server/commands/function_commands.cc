@@ -254,8 +254,10 @@ struct FunctionLoad {
       if (!call.args.TakeToken("REPLACE")) throw refusals::UnknownLoadOption(call.args.Next());
       on_existing = OnExisting::kReplace;
     }
-    const auto library =
-        call.server.function_libraries().Load(call.args.Next(), on_existing, FunctionLibraries::kLoadTimeoutMs);
+    // What stands in a file was accepted once.
+    const int64_t timeout_ms =
+        call.server.loading().Active() ? FunctionLibraries::kNoTimeout : FunctionLibraries::kLoadTimeoutMs;
+    const auto library = call.server.function_libraries().Load(call.args.Next(), on_existing, timeout_ms);
     if (!library) throw Refusal{"ERR " + library.error()};
     call.unit.Count(1);
     call.reply.Bulk(library.value()->name);

@@ -79,7 +79,7 @@ class FieldChanges {
 
 // Sets a deadline, or deletes the field if it lies behind. Requires: the hash has the field.
 int64_t ApplyDeadline(const Call& call, Hash& hash, Bytes field, int64_t deadline_ms, FieldChanges& changes) {
-  if (deadline_ms <= call.now_ms) {
+  if (deadline_ms <= call.unit.judged_ms()) {
     hash.Remove(field);
     changes.Delete(field);
     return kDeleted;
@@ -447,7 +447,7 @@ struct HSetEx {
     const FieldOptions options = FieldOptionParser(call, refusals::kOneSetExpiry).ParseHSetEx();
     const auto pairs = TakeFields(call.args, 2, refusals::kFieldCountNotPositive);
     if (!Meets(call, key, pairs, options.condition)) return call.reply.Integer(0);
-    const bool too_late = options.expiry == FieldExpiry::kAt && options.deadline_ms <= call.now_ms;
+    const bool too_late = options.expiry == FieldExpiry::kAt && options.deadline_ms <= call.unit.judged_ms();
     too_late ? Delete(call, key, pairs) : Set(call, key, pairs, options);
     call.reply.Integer(1);
   }

@@ -239,7 +239,7 @@ struct Keys {
     call.db.Data().ForEach([&](const Entry* entry) {
       if (!MatchesPattern(pattern, entry->Key())) return;
       // Redis: KEYS leaves expired keys where they are.
-      if (!entry->IsExpired(call.now_ms) && call.db.IsAlive(*entry)) keys.push_back(entry->Key());
+      if (!entry->IsExpired(call.unit.judged_ms()) && call.db.IsAlive(*entry)) keys.push_back(entry->Key());
     });
     call.reply.BulkArray(keys);
   }

@@ -1,4 +1,4 @@
-// Snapshots on request: SAVE, BGSAVE, LASTSAVE.
+// Files on request: SAVE, BGSAVE, LASTSAVE, BGREWRITEAOF.
 #include "server/call.h"
 #include "server/commands/families.h"
 #include "server/server.h"
@@ -58,7 +58,28 @@ struct LastSave {
   static void Run(Call& call) { call.reply.Integer(call.server.snapshots().Survey().last_save_s); }
 };
 
-constexpr auto kPersistenceCommands = Family<Save, BgSave, LastSave>();
+struct BgRewriteAof {
+  static constexpr CommandSpec spec = {.syntax = "BGREWRITEAOF",
+                                       .summary = "Has a child process write the append-only file anew.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAdmin | kNoScript | kNoAsyncLoading};
+  static void Run(Call& call) {
+    switch (call.server.aof().Rewrite()) {
+      case AppendOnlyFile::RewriteStart::kStarted:
+        return call.reply.Simple("Background append only file rewriting started");
+      case AppendOnlyFile::RewriteStart::kScheduled:
+        return call.reply.Simple("Background append only file rewriting scheduled");
+      case AppendOnlyFile::RewriteStart::kAlreadyRuns:
+        throw Refusal{refusals::kRewriteRuns};
+      case AppendOnlyFile::RewriteStart::kFailed:
+        throw Refusal{refusals::kRewriteFailed};
+    }
+  }
+};
+
+constexpr auto kPersistenceCommands = Family<Save, BgSave, LastSave, BgRewriteAof>();
 
 }  // namespace
 

@@ -1,5 +1,4 @@
-// WAIT and WAITAOF of a server that has neither replicas nor an append-only file: whoever asks for either gets the
-// count, none, when the timeout is over.
+// WAIT and WAITAOF. There are no replicas: whoever waits for some gets their count, none, when the timeout is over.
 #include "server/call.h"
 #include "server/commands/families.h"
 #include "server/commands/timeout.h"
@@ -9,10 +8,14 @@ namespace respite {
 
 namespace {
 
-void ReplyNobody(Reply& reply) { reply.Integer(0); }
-void ReplyNeither(Reply& reply) {
+void ReplyNobody(Reply& reply, Server&, const Session&) { reply.Integer(0); }
+
+bool IsOnDisk(Server& server, const Session& session) {
+  return server.aof().IsOn() && server.aof().writer().Synced() >= session.journaled_octets;
+}
+void ReplyOnDisk(Reply& reply, Server& server, const Session& session) {
   reply.Array(2);
-  reply.Integer(0);
+  reply.Integer(IsOnDisk(server, session) ? 1 : 0);
   reply.Integer(0);
 }
 
@@ -27,7 +30,7 @@ struct WaitForReplicas {
   static void Run(Call& call) {
     const int64_t replicas = call.args.NextInteger();
     const int64_t timeout_ms = TimeoutMs(call, call.args.Next());
-    if (replicas <= 0) return ReplyNobody(call.reply);
+    if (replicas <= 0) return ReplyNobody(call.reply, call.server, call.session);
     call.Wait({.timeout_ms = timeout_ms, .answer = ReplyNobody});
   }
 };
@@ -48,9 +51,10 @@ struct WaitAof {
     const int64_t replicas = call.args.NextInteger(refusals::kMustBePositive);
     if (replicas < 0) throw Refusal{refusals::kMustBePositive};
     const int64_t timeout_ms = TimeoutMs(call, call.args.Next());
-    if (local != 0) throw Refusal{refusals::kWaitAofDisabled};
-    if (replicas <= 0) return ReplyNeither(call.reply);
-    call.Wait({.timeout_ms = timeout_ms, .answer = ReplyNeither});
+    if (local != 0 && !call.server.aof().IsOn()) throw Refusal{refusals::kWaitAofDisabled};
+    const bool is_enough = replicas <= 0 && (local == 0 || IsOnDisk(call.server, call.session));
+    if (is_enough) return ReplyOnDisk(call.reply, call.server, call.session);
+    call.Wait({.timeout_ms = timeout_ms, .answer = ReplyOnDisk, .for_disk = true});
   }
 };
 

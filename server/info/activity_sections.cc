@@ -134,18 +134,36 @@ std::string ClientsSection(Server& server) {
   return text.Take();
 }
 
+void AddAof(InfoText& text, const AppendOnlyFile& aof) {
+  text.Add("aof_enabled", aof.IsOn() ? 1 : 0)
+      .Add("aof_rewrite_in_progress", aof.Rewrites() ? 1 : 0)
+      .Add("aof_rewrite_scheduled", aof.IsScheduled() ? 1 : 0)
+      .Add("aof_last_rewrite_time_sec", aof.LastRewriteSeconds())
+      .Add("aof_current_rewrite_time_sec", aof.CurrentRewriteSeconds())
+      .Add("aof_last_bgrewrite_status", aof.LastRewriteSucceeded() ? "ok" : "err")
+      .Add("aof_rewrites", aof.RewriteCount())
+      .Add("aof_rewrites_consecutive_failures", aof.ConsecutiveFailures())
+      .Add("aof_last_write_status", aof.writer().Trouble() ? "err" : "ok")
+      .Add("aof_last_cow_size", aof.LastCowBytes());
+}
+
+void AddAofSizes(InfoText& text, const AppendOnlyFile& aof) {
+  text.Add("aof_current_size", aof.TotalOctets())
+      .Add("aof_base_size", aof.BaseOctets())
+      .Add("aof_pending_rewrite", aof.IsScheduled() ? 1 : 0)
+      .Add("aof_buffer_length", aof.writer().BufferOctets())
+      .Add("aof_pending_bio_fsync", aof.writer().PendingSyncs())
+      .Add("aof_delayed_fsync", aof.writer().DelayedWrites());
+}
+
 std::string PersistenceSection(Server& server) {
   InfoText text("Persistence");
   text.Add("loading", server.loading().Active() ? 1 : 0).Add("async_loading", 0);
   AddChild(text, server);
   AddSnapshots(text, server);
-  text.AddZeros({"aof_enabled", "aof_rewrite_in_progress", "aof_rewrite_scheduled"})
-      .Add("aof_last_rewrite_time_sec", -1)
-      .Add("aof_current_rewrite_time_sec", -1)
-      .Add("aof_last_bgrewrite_status", "ok")
-      .AddZeros({"aof_rewrites", "aof_rewrites_consecutive_failures"})
-      .Add("aof_last_write_status", "ok")
-      .AddZeros({"aof_last_cow_size", "module_fork_in_progress", "module_fork_last_cow_size"});
+  AddAof(text, server.aof());
+  text.AddZeros({"module_fork_in_progress", "module_fork_last_cow_size"});
+  if (server.aof().IsOn()) AddAofSizes(text, server.aof());
   if (server.loading().Active()) AddLoading(text, server);
   return text.Take();
 }

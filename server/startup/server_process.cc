@@ -11,7 +11,7 @@
 #include "server/startup/crash_report.h"
 #include "server/startup/signal_log.h"
 #include "server/startup/system_checks.h"
-#include "server/storage/rdb_loader.h"
+#include "server/storage/data_set.h"
 
 namespace respite {
 
@@ -162,21 +162,16 @@ ServerProcess::Step ServerProcess::Announce() {
 
 ServerProcess::Step ServerProcess::LoadData() {
   if (auto reason = server_->snapshots().Claim()) return Fail(*reason);
-  const int64_t started_us = clock_.MonotonicUs();
-  // Here the append-only file takes the place of the dump, when there is one.
-  switch (LoadDump(*server_, {})) {
+  switch (OpenDataSet(*server_)) {
     case LoadOutcome::kAbsent:
+    case LoadOutcome::kLoaded:
       return Step::kDone;
     case LoadOutcome::kStopped:
       return Step::kStopped;
     case LoadOutcome::kFailed:
       return Fail("Fatal error loading the DB, check server logs. Exiting.");
-    case LoadOutcome::kLoaded:
-      break;
   }
-  const double elapsed_s = static_cast<double>(clock_.MonotonicUs() - started_us) / 1e6;
-  log_.Notice("DB loaded from disk: " + FixedText(elapsed_s, 3) + " seconds");
-  return Step::kDone;
+  return Step::kFailed;
 }
 
 // Takes back what was announced.

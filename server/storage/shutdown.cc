@@ -57,11 +57,27 @@ Shutdown::Outcome Shutdown::Finish(uint32_t flags) {
     server_.log().Warning("There is a child saving an .rdb. Killing it!");
     nursery.Kill();
   }
-  // Here the append-only file is finished: before the snapshot, and whether or not there is one.
+  if (FinishJournal(flags) == Outcome::kFailed) return Outcome::kFailed;
   if (!Saves(flags)) return Outcome::kStopping;
   server_.log().Notice("Saving the final RDB snapshot before exiting.");
   if (server_.snapshots().Save() == Snapshots::Outcome::kDone) return Outcome::kStopping;
   return Refuse(flags, "Error trying to save the DB");
+}
+
+Shutdown::Outcome Shutdown::FinishJournal(uint32_t flags) {
+  AppendOnlyFile& aof = server_.aof();
+  if (aof.state() == AppendOnlyFile::State::kAwaitsBase && aof.Rewrites()) {
+    if (Refuse(flags, "Writing initial AOF") == Outcome::kFailed) return Outcome::kFailed;
+  }
+  if (aof.Rewrites()) {
+    server_.log().Warning("There is a child rewriting the AOF. Killing it!");
+    server_.nursery().Kill();
+  }
+  if (!aof.IsOn()) return Outcome::kStopping;
+  server_.log().Notice("Calling fsync() on the AOF file.");
+  const IoError error = aof.FlushAndSync();
+  if (error != kNoError) server_.log().Warning("Fail to fsync the AOF file: " + IoErrorText(error));
+  return Outcome::kStopping;
 }
 
 Shutdown::Outcome Shutdown::Refuse(uint32_t flags, const char* what) {

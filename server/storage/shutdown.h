@@ -36,6 +36,8 @@ class Shutdown {
  private:
   bool Saves(uint32_t flags) const;
   Outcome Finish(uint32_t flags);
+  // Nothing that was acknowledged may be left behind.
+  Outcome FinishJournal(uint32_t flags);
   Outcome Refuse(uint32_t flags, const char* what);
 
   void GiveUp();

@@ -36,5 +36,19 @@ TEST(Crc64, AgreesWithTheDefinitionAtEverySizeAndSplit) {
   }
 }
 
+TEST(Crc64, IsTheSameByTable) {
+  const uint64_t seed = SystemSeed();
+  SCOPED_TRACE(seed);
+  Random random(seed);
+  std::string data(5000, '\0');
+  for (char& c : data) c = static_cast<char>(random.Below(256));
+  for (int round = 0; round < 3000; ++round) {
+    const size_t begin = random.Below(data.size());
+    const Bytes part = Bytes(data).substr(begin, random.Below(round % 2 == 0 ? 300 : data.size()));
+    const uint64_t crc = random.Next();
+    ASSERT_EQ(Crc64(crc, part), Crc64ByTable(crc, part)) << begin << " " << part.size();
+  }
+}
+
 }  // namespace
 }  // namespace respite

@@ -94,14 +94,14 @@ TEST(MakeListpack, IsCanonicalWhateverCameIn) {
 TEST(HasEqualElements, ComparesTexts) {
   auto equal = [](const std::vector<std::string>& texts, size_t stride) {
     const std::string bytes = Ziplist(texts);
-    return HasEqualElements(*ZiplistElements(bytes), stride);
+    return HasEqualElements(*ZiplistElements(bytes), stride, 3);
   };
   EXPECT_FALSE(equal({"a", "b", "c"}, 1));
   EXPECT_TRUE(equal({"a", "b", "a"}, 1));
   EXPECT_FALSE(equal({"a", "x", "b", "x"}, 2));
   EXPECT_TRUE(equal({"a", "x", "a", "y"}, 2));
   const PackedElement both[] = {{.text = "12"}, {.text = {}, .integer = 12, .is_integer = true}};
-  EXPECT_TRUE(HasEqualElements(both, 1));
+  EXPECT_TRUE(HasEqualElements(both, 1, 3));
   std::vector<std::string> many;
   many.reserve(201);
   for (int i = 0; i < 200; ++i) many.push_back("m" + std::to_string(i));

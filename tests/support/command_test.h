@@ -1,6 +1,6 @@
 // CommandTest: the fixture of command tests. Each test runs under RESP2 and RESP3; when it ends, the journal of its
-// writes is replayed on another server, which must end up with the same data; its data set is saved and loaded in a
-// third, and each value must survive DUMP.
+// writes is replayed on another server, which must end up with the same data, and so must one that runs the commands of
+// a rewrite, and one that loads a snapshot; and each value must survive DUMP.
 //
 //   class StringCommands : public CommandTest {};
 //   INSTANTIATE_TEST_SUITE_P(Resp, StringCommands, BothVersions(), VersionName);
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "tests/support/reply_matchers.h"
+#include "tests/support/rewrite_check.h"
 #include "tests/support/test_client.h"
 #include "tests/support/test_server.h"
 
@@ -33,6 +34,7 @@ class CommandTest : public testing::TestWithParam<RespVersion> {
     ExpectDumpsMatch(server_);
     ExpectSnapshotMatches(server_);
     if (replay_check_) ExpectReplayMatches(server_);
+    ExpectRewriteMatches(server_);
   }
 
   TestReply Run(Bytes line) { return client_.Run(line); }

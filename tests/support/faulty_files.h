@@ -29,7 +29,7 @@
 
 namespace respite {
 
-class FaultyFiles final : public FileSystem {
+class FaultyFiles : public FileSystem {
  public:
   enum class Operation : uint8_t {
     kOpen,

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <ostream>
 
+#include "protocol/request_text.h"
+
 namespace respite {
 
 std::vector<std::string> TestReply::Texts() const {
@@ -35,8 +37,8 @@ std::ostream& operator<<(std::ostream& out, const TestReply& reply) {
 }
 
 std::string EncodeRequest(const std::vector<std::string>& words) {
-  std::string out = "*" + std::to_string(words.size()) + "\r\n";
-  for (const std::string& word : words) out += "$" + std::to_string(word.size()) + "\r\n" + word + "\r\n";
+  std::string out;
+  AppendRequest(out, words);
   return out;
 }
 

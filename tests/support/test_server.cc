@@ -62,14 +62,40 @@ std::vector<std::string> LibrariesOf(Server& server) {
 
 }  // namespace
 
+void RecordingJournal::Append(const UnitEffects& effects) {
+  ++units_;
+  for (size_t i = 0; i < effects.Count(); ++i) {
+    const JournalEntry effect = effects[i];
+    records_.push_back({effect.db, effect.targets, DecodeRequest(effect.request)});
+  }
+}
+
 std::vector<std::string> RecordingJournal::Lines() const {
   std::vector<std::string> lines;
-  for (const JournalEntry& record : records_) {
+  for (const RecordingJournal::Record& record : records_) {
     std::string line = std::to_string(record.db) + ":";
     for (const std::string& word : record.words) line += " " + word;
     lines.push_back(line);
   }
   return lines;
+}
+
+std::vector<std::string> DecodeRequest(Bytes request) {
+  RequestParser parser;
+  std::vector<char> scratch(request.size() + 1);
+  RequestBatch batch;
+  while (!request.empty()) {
+    const auto room = parser.ReadTarget(scratch);
+    const size_t taken = std::min(room.size(), request.size());
+    request.copy(room.data(), taken);
+    request.remove_prefix(taken);
+    parser.Received(taken);
+    if (parser.ParseInto(batch, {}) == RequestParser::Status::kRequest) break;
+    parser.Park();
+  }
+  if (batch.requests.size() != 1 || !request.empty()) throw std::runtime_error("not one request");
+  const auto words = batch.Words(batch.requests[0]);
+  return {words.begin(), words.end()};
 }
 
 TestServer::TestServer() : TestServer(Options()) {}
@@ -205,7 +231,7 @@ void ExpectReplayMatches(TestServer& server) {
   TestServer repeated(options);
   TestClient client(repeated);
   client.session().authenticated = true;
-  for (const JournalEntry& record : server.journal().Records()) {
+  for (const RecordingJournal::Record& record : server.journal().Records()) {
     client.session().db = record.db;
     TestReply reply = client.Run(record.words);
     if (reply.HasValue() && reply.tree->IsError()) {

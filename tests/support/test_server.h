@@ -31,20 +31,26 @@ namespace respite {
 // Remembers every effect in order.
 class RecordingJournal final : public Journal {
  public:
-  void Append(std::span<const JournalEntry> effects) override {
-    records_.insert(records_.end(), effects.begin(), effects.end());
-    ++units_;
-  }
-  const std::vector<JournalEntry>& Records() const { return records_; }
+  struct Record {
+    int db;
+    uint8_t targets;
+    std::vector<std::string> words;
+  };
+
+  void Append(const UnitEffects& effects) override;
+  const std::vector<Record>& Records() const { return records_; }
   // How many Units had effects.
   size_t Units() const { return units_; }
   // One line for each effect: `0: SET k v PXAT 1000`.
   std::vector<std::string> Lines() const;
 
  private:
-  std::vector<JournalEntry> records_;
+  std::vector<Record> records_;
   size_t units_ = 0;
 };
+
+// The words of one RESP request.
+std::vector<std::string> DecodeRequest(Bytes request);
 
 class TestServer final : public Host {
  public:

@@ -1,0 +1,181 @@
+#include "persistence/aof_reader.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+
+namespace respite {
+
+namespace {
+
+constexpr uint64_t kLongestArgument = UINT32_MAX;
+constexpr size_t kLongestAnnotation = 1024;
+constexpr size_t kLineEnd = 2;
+
+enum class NumberState : uint8_t { kWhole, kIncomplete, kBad };
+
+// "<mark><number>CRLF": the number, and where the line ends if it is there.
+struct NumberLine {
+  NumberState state;
+  uint64_t value;
+  const char* end;
+};
+
+NumberLine TakeLongNumber(const char* from, const char* end, char mark) {
+  constexpr uint64_t kLargest = UINT64_C(100'000'000'000);  // larger ones are wrong anyway
+  if (*from != mark) return {NumberState::kBad, 0, from};
+  const char* at = from + 1;
+  uint64_t value = 0;
+  for (; at < end && IsDigit(*at) && value < kLargest; ++at) value = value * 10 + static_cast<uint64_t>(*at - '0');
+  const bool has_digits = at > from + 1;
+  const bool leads_with_zero = at > from + 2 && from[1] == '0';
+  if (leads_with_zero || value >= kLargest) return {NumberState::kBad, 0, at};
+  if (at == end) return {NumberState::kIncomplete, value, at};
+  if (!has_digits || *at != '\r') return {NumberState::kBad, 0, at};
+  if (at + 1 == end) return {NumberState::kIncomplete, value, at};
+  return {at[1] == '\n' ? NumberState::kWhole : NumberState::kBad, value, at + kLineEnd};
+}
+
+bool IsLineEnd(const char* at) { return at[0] == '\r' && at[1] == '\n'; }
+
+// Most numbers have one digit or two. Requires: from < end.
+NumberLine TakeNumber(const char* from, const char* end, char mark) {
+  constexpr ptrdiff_t kShortLine = 5;
+  if (end - from < kShortLine || *from != mark || !IsDigit(from[1])) return TakeLongNumber(from, end, mark);
+  const auto first = static_cast<uint64_t>(from[1] - '0');
+  if (IsLineEnd(from + 2)) return {NumberState::kWhole, first, from + 4};
+  if (first == 0 || !IsDigit(from[2]) || !IsLineEnd(from + 3)) return TakeLongNumber(from, end, mark);
+  return {NumberState::kWhole, first * 10 + static_cast<uint64_t>(from[2] - '0'), from + kShortLine};
+}
+
+}  // namespace
+
+AofReader::AofReader(File& file, uint64_t offset, size_t chunk)
+    : file_(file), chunk_(chunk), file_offset_(offset), offset_(offset) {}
+
+AofReader::Status AofReader::Next(RequestBatch& batch) {
+  batch.Clear();
+  while (true) {
+    const Outcome outcome = ParseRecord(batch);
+    if (outcome == Outcome::kWhole && batch.requests.size() < kMostRecords) continue;
+    if (!batch.requests.empty()) return Status::kRecords;
+    if (outcome == Outcome::kFormatError) return Status::kFormatError;
+    const Status status = outcome == Outcome::kLargeArgument ? FetchLargeArgument() : ReadOn(outcome);
+    if (status != Status::kRecords) return status;
+  }
+}
+
+AofReader::Outcome AofReader::SkipAnnotations() {
+  parsed_ = begin_;
+  while (parsed_ < filled_ && buffer_[parsed_] == '#') {
+    const size_t most = std::min(filled_ - parsed_, kLongestAnnotation);
+    const void* newline = std::memchr(&buffer_[parsed_], '\n', most);
+    if (newline == nullptr) return most == kLongestAnnotation ? Outcome::kFormatError : Outcome::kIncomplete;
+    parsed_ = static_cast<size_t>(static_cast<const char*>(newline) - buffer_.get()) + 1;
+  }
+  return parsed_ < filled_ ? Outcome::kWhole : Outcome::kNothing;
+}
+
+AofReader::Outcome AofReader::ParseRecord(RequestBatch& batch) {
+  if (const Outcome outcome = SkipAnnotations(); outcome != Outcome::kWhole) return outcome;
+  const NumberLine count = TakeNumber(&buffer_[parsed_], &buffer_[filled_], '*');
+  if (count.state == NumberState::kBad || count.value > INT_MAX) return Outcome::kFormatError;
+  if (count.value == 0 && count.end > &buffer_[parsed_] + 1) return Outcome::kFormatError;
+  if (count.state == NumberState::kIncomplete) return Outcome::kIncomplete;
+  const size_t first_word = batch.words.size();
+  const Outcome outcome = ParseWords(batch, static_cast<size_t>(count.end - buffer_.get()), count.value);
+  if (outcome == Outcome::kWhole) {
+    TakeRecord(batch, first_word, parsed_);
+  } else {
+    batch.words.resize(first_word);
+  }
+  return outcome;
+}
+
+AofReader::Outcome AofReader::ParseWords(RequestBatch& batch, size_t pos, uint64_t count) {
+  const char* at = buffer_.get() + pos;
+  const char* const end = buffer_.get() + filled_;
+  size_t next_fetched = 0;
+  for (; count > 0; --count) {
+    if (at == end) return Outcome::kIncomplete;
+    const NumberLine size = TakeNumber(at, end, '$');
+    if (size.state == NumberState::kBad || size.value > kLongestArgument) return Outcome::kFormatError;
+    if (size.state == NumberState::kIncomplete) return Outcome::kIncomplete;
+    at = size.end;
+    parsed_ = static_cast<size_t>(at - buffer_.get());
+    if (next_fetched < fetched_.size() && fetched_[next_fetched].at == parsed_ - begin_) {
+      batch.words.push_back(fetched_[next_fetched++].blob.View());
+      continue;
+    }
+    if (static_cast<size_t>(end - at) < size.value + kLineEnd) {
+      large_size_ = size.value;
+      return size.value >= RequestParser::kBigArgument ? Outcome::kLargeArgument : Outcome::kIncomplete;
+    }
+    batch.words.emplace_back(at, size.value);
+    at += size.value;
+    if (!IsLineEnd(at)) return Outcome::kFormatError;
+    at += kLineEnd;
+  }
+  parsed_ = static_cast<size_t>(at - buffer_.get());
+  return Outcome::kWhole;
+}
+
+void AofReader::TakeRecord(RequestBatch& batch, size_t first_word, size_t end) {
+  batch.requests.push_back({first_word, batch.words.size() - first_word, offset_});
+  offset_ += end - begin_ + fetched_octets_;
+  begin_ = end;
+  if (fetched_.empty()) return;
+  for (Fetched& fetched : fetched_) batch.blobs.push_back(std::move(fetched.blob));
+  fetched_.clear();
+  fetched_octets_ = 0;
+}
+
+// A record that does not fit is parsed from its beginning again, in a buffer twice as large: that costs no more than
+// reading it.
+AofReader::Status AofReader::ReadOn(Outcome outcome) {
+  if (at_end_) return outcome == Outcome::kNothing ? Status::kEnd : Status::kTruncated;
+  const size_t left = filled_ - begin_;
+  const size_t capacity = std::max(chunk_, left * 2);
+  if (capacity != capacity_) {
+    std::unique_ptr<char[]> larger(new char[capacity]);
+    if (left > 0) std::memcpy(larger.get(), &buffer_[begin_], left);
+    buffer_ = std::move(larger);
+    capacity_ = capacity;
+  } else {
+    std::memmove(buffer_.get(), &buffer_[begin_], left);
+  }
+  begin_ = 0;
+  const IoProgress progress = file_.ReadAt(file_offset_, {buffer_.get() + left, capacity_ - left});
+  filled_ = left + progress.octets;
+  file_offset_ += progress.octets;
+  error_ = progress.error;
+  if (error_ != kNoError) return Status::kReadError;
+  at_end_ = filled_ < capacity_;
+  return Status::kRecords;
+}
+
+AofReader::Status AofReader::FetchLargeArgument() {
+  const Result<uint64_t, IoError> file_size = file_.Size();
+  if (!file_size) {
+    error_ = file_size.error();
+    return Status::kReadError;
+  }
+  const size_t here = filled_ - parsed_;
+  const uint64_t octets = large_size_ + kLineEnd;
+  // Memory is taken for what is there, never for what is said to come.
+  if (file_size.value() < file_offset_ || file_size.value() - file_offset_ < octets - here) return Status::kTruncated;
+  BlobRef blob = BlobRef::OfSize(large_size_, octets);
+  std::memcpy(blob.Data(), buffer_.get() + parsed_, here);
+  const IoProgress progress = file_.ReadAt(file_offset_, {blob.Data() + here, octets - here});
+  error_ = progress.error;
+  if (error_ != kNoError) return Status::kReadError;
+  if (progress.octets < octets - here) return Status::kTruncated;
+  if (!IsLineEnd(blob.Data() + large_size_)) return Status::kFormatError;
+  file_offset_ += progress.octets;
+  filled_ = parsed_;
+  fetched_.push_back({parsed_ - begin_, std::move(blob)});
+  fetched_octets_ += octets;
+  return Status::kRecords;
+}
+
+}  // namespace respite

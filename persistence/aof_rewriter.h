@@ -1,0 +1,37 @@
+// Writes a data set as commands: the base of an append-only file with `aof-use-rdb-preamble no`.
+//
+//   base = ["#TS:" seconds CRLF] { FUNCTION LOAD code } { SELECT n, the commands of its keys (value_commands.h) }
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "datatypes/keyspace.h"
+#include "persistence/file_system.h"
+#include "persistence/gradual_writer.h"
+
+namespace respite {
+
+struct AofBaseOptions {
+  GradualSync sync = GradualSync::kIncremental;
+  std::optional<int64_t> timestamp_s = std::nullopt;  // the file begins by saying when it was written
+  uint64_t keys_per_report = 1024;
+};
+
+struct AofBaseSaved {
+  uint64_t octets;
+  uint64_t keys;
+};
+
+// Appends to the file; what failed may have left a part. `libraries` are the codes of libraries of functions. `told`
+// (may be null) hears of each `keys_per_report` keys, how many there were so far; it may sleep. Cost: O(data set), in
+// 64 KB of memory.
+Result<AofBaseSaved, IoError> WriteAofBase(File& file, const Keyspace& keyspace, std::span<const Bytes> libraries,
+                                           const AofBaseOptions& options,
+                                           const std::function<void(uint64_t keys)>& told);
+
+}  // namespace respite

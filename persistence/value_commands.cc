@@ -1,0 +1,303 @@
+#include "persistence/value_commands.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/number_text.h"
+#include "datatypes/hash.h"
+#include "datatypes/list.h"
+#include "datatypes/set.h"
+#include "datatypes/sorted_set.h"
+#include "datatypes/stream.h"
+
+namespace respite {
+
+namespace {
+
+constexpr size_t kMostItems = 64;
+
+// For reading only, at a time when nothing was expired.
+CollectionPlace PlaceOf(const Entry& entry) {
+  static constexpr EncodingLimits kUnused;
+  return {ValueSlot(&entry), kUnused, std::numeric_limits<int64_t>::min()};
+}
+
+// Begins a command whenever the one before has all the items it may have.
+class ItemCommands {
+ public:
+  ItemCommands(RequestOutput& out, Bytes name, Bytes key, size_t words_per_item, size_t items)
+      : out_(out), name_(name), key_(key), words_per_item_(words_per_item), left_(items) {}
+
+  // Requires: the words of an item follow.
+  void NextItem() {
+    if (room_ == 0) {
+      room_ = std::min(left_, kMostItems);
+      left_ -= room_;
+      out_.Begin(2 + room_ * words_per_item_);
+      out_.Word(name_);
+      out_.Word(key_);
+    }
+    --room_;
+  }
+
+ private:
+  RequestOutput& out_;
+  const Bytes name_;
+  const Bytes key_;
+  const size_t words_per_item_;
+  size_t left_;
+  size_t room_ = 0;
+};
+
+void WriteString(RequestOutput& out, const Entry& entry) {
+  out.Begin(3);
+  out.Word("SET");
+  out.Word(entry.Key());
+  out.Word(StringText(entry).View());
+}
+
+void WriteList(RequestOutput& out, const Entry& entry) {
+  const List list(PlaceOf(entry));
+  ItemCommands commands(out, "RPUSH", entry.Key(), 1, list.Size());
+  for (ListCursor cursor(list, 0); cursor.IsValid(); cursor.Next()) {
+    commands.NextItem();
+    out.Word(cursor.Element());
+  }
+}
+
+void WriteSet(RequestOutput& out, const Entry& entry) {
+  const Set set(PlaceOf(entry));
+  ItemCommands commands(out, "SADD", entry.Key(), 1, set.Size());
+  set.ForEach([&](const PackedElement& member) {
+    commands.NextItem();
+    out.Word(PackedText(member).View());
+  });
+}
+
+void WriteSortedSet(RequestOutput& out, const Entry& entry) {
+  const SortedSet set(PlaceOf(entry));
+  ItemCommands commands(out, "ZADD", entry.Key(), 2, set.Size());
+  set.ForEach([&](Bytes member, double score) {
+    commands.NextItem();
+    out.Word(ShortDoubleText(score));
+    out.Word(member);
+  });
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+// Gathers fields of one deadline after the other.
+class FieldDeadlines {
+ public:
+  FieldDeadlines(RequestOutput& out, Bytes key) : out_(out), key_(key) {}
+  ~FieldDeadlines() { Write(); }
+  FieldDeadlines(const FieldDeadlines&) = delete;
+  FieldDeadlines& operator=(const FieldDeadlines&) = delete;
+
+  void Add(Bytes field, int64_t deadline_ms) {
+    if (deadline_ms != deadline_ms_ || fields_.size() == kMostItems) Write();
+    deadline_ms_ = deadline_ms;
+    fields_.emplace_back(field);
+  }
+
+ private:
+  void Write() {
+    if (fields_.empty()) return;
+    out_.Begin(5 + fields_.size());
+    out_.Word("HPEXPIREAT");
+    out_.Word(key_);
+    out_.Integer(deadline_ms_);
+    out_.Word("FIELDS");
+    out_.Integer(static_cast<int64_t>(fields_.size()));
+    for (const std::string& field : fields_) out_.Word(field);
+    fields_.clear();
+  }
+
+  RequestOutput& out_;
+  const Bytes key_;
+  int64_t deadline_ms_ = kNoDeadline;
+  std::vector<std::string> fields_;
+};
+
+void WriteHash(RequestOutput& out, const Entry& entry) {
+  const Hash hash = Hash::Complete(entry);
+  ItemCommands commands(out, "HMSET", entry.Key(), 2, hash.Size());
+  hash.ForEach([&](Bytes field, Bytes value) {
+    commands.NextItem();
+    out.Word(field);
+    out.Word(value);
+  });
+  if (!entry.HasTimedFields()) return;
+  FieldDeadlines deadlines(out, entry.Key());
+  hash.ForEach([&](Bytes field, Bytes) {
+    const int64_t deadline_ms = hash.DeadlineOf(field).value_or(kNoDeadline);
+    if (deadline_ms != kNoDeadline) deadlines.Add(field, deadline_ms);
+  });
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+class StreamCommands {
+ public:
+  StreamCommands(RequestOutput& out, const Entry& entry)
+      : out_(out), key_(entry.Key()), log_(static_cast<const StreamLog&>(*entry.HeldObject())) {}
+
+  void Write() {
+    FindGone();
+    WriteEntries();
+    if (gone_.empty()) WriteSetId();
+    for (const auto& [name, group] : log_.groups()) WriteGroup(name, group);
+    if (gone_.empty()) return;
+    TakeOutGone();
+    WriteSetId();
+  }
+
+ private:
+  void Id(const StreamId& id) { out_.Word(StreamIdText(id)); }
+
+  void BeginXAdd(const StreamId& id, size_t fields) {
+    out_.Begin(3 + 2 * fields);
+    out_.Word("XADD");
+    out_.Word(key_);
+    Id(id);
+  }
+
+  // What is pending although its entry is gone, as far as we shall be able to take it out again.
+  void FindGone() {
+    for (const auto& [name, group] : log_.groups()) {
+      for (auto at = group.pending().First(); !at.AtEnd(); at.Next())
+        if (!log_.Contains(at.Id()) && IsRemovable(at.Id())) gone_.insert(at.Id());
+    }
+  }
+
+  // Without XDEL ever, entries go from the old end only: XTRIM does that without leaving a greatest deleted ID, which
+  // no command resets.
+  bool IsRemovable(const StreamId& id) const {
+    if (id.IsZero() || id > log_.LastId()) return false;
+    return !log_.MaxDeletedId().IsZero() || log_.Length() == 0 || id < log_.FirstId();
+  }
+
+  void WriteEntries() {
+    auto gone = gone_.begin();
+    for (StreamLog::Walk walk(log_, StreamId::Min(), StreamId::Max()); walk.IsValid(); walk.Next()) {
+      for (; gone != gone_.end() && *gone < walk.Id(); ++gone) WriteStandIn(*gone);
+      BeginXAdd(walk.Id(), walk.FieldCount());
+      walk.ForEachPair([&](Bytes field, Bytes value) {
+        out_.Word(field);
+        out_.Word(value);
+      });
+    }
+    for (; gone != gone_.end(); ++gone) WriteStandIn(*gone);
+    if (log_.Length() == 0 && gone_.empty()) WriteEmpty();
+  }
+
+  void WriteStandIn(const StreamId& id) {
+    BeginXAdd(id, 1);
+    out_.Word("x");
+    out_.Word("y");
+  }
+
+  void WriteEmpty() {
+    out_.Begin(7);
+    for (Bytes word : {Bytes("XADD"), key_, Bytes("MAXLEN"), Bytes("0"), Bytes("0-1"), Bytes("x"), Bytes("y")})
+      out_.Word(word);
+  }
+
+  void WriteSetId() {
+    out_.Begin(7);
+    out_.Word("XSETID");
+    out_.Word(key_);
+    Id(log_.LastId());
+    out_.Word("ENTRIESADDED");
+    out_.Integer(static_cast<int64_t>(log_.EntriesAdded()));
+    out_.Word("MAXDELETEDID");
+    Id(log_.MaxDeletedId());
+  }
+
+  void WriteGroup(Bytes name, const StreamGroup& group) {
+    out_.Begin(7);
+    out_.Word("XGROUP");
+    out_.Word("CREATE");
+    out_.Word(key_);
+    out_.Word(name);
+    Id(group.last_id);
+    out_.Word("ENTRIESREAD");
+    out_.Integer(group.entries_read);
+    for (const auto& [consumer_name, consumer] : group.consumers()) WriteConsumer(name, group, consumer_name, consumer);
+  }
+
+  void WriteConsumer(Bytes group_name, const StreamGroup& group, Bytes name, const StreamConsumer& consumer) {
+    if (consumer.pending.Size() == 0) {
+      out_.Begin(5);
+      for (Bytes word : {Bytes("XGROUP"), Bytes("CREATECONSUMER"), key_, group_name, name}) out_.Word(word);
+      return;
+    }
+    for (auto at = consumer.pending.First(); !at.AtEnd(); at.Next()) {
+      out_.Begin(12);
+      for (Bytes word : {Bytes("XCLAIM"), key_, group_name, name, Bytes("0")}) out_.Word(word);
+      Id(at.Id());
+      const PendingEntry& pending = *group.FindPending(at.Id());
+      out_.Word("TIME");
+      out_.Integer(pending.delivered_ms);
+      out_.Word("RETRYCOUNT");
+      out_.Integer(static_cast<int64_t>(pending.deliveries));
+      out_.Word("JUSTID");
+      out_.Word("FORCE");
+    }
+  }
+
+  void TakeOutGone() {
+    if (!log_.MaxDeletedId().IsZero()) {
+      ItemCommands commands(out_, "XDEL", key_, 1, gone_.size());
+      for (const StreamId& id : gone_) {
+        commands.NextItem();
+        Id(id);
+      }
+      return;
+    }
+    const bool all = log_.Length() == 0;
+    out_.Begin(4);
+    out_.Word("XTRIM");
+    out_.Word(key_);
+    out_.Word(all ? "MAXLEN" : "MINID");
+    all ? out_.Word("0") : Id(log_.FirstId());
+  }
+
+  RequestOutput& out_;
+  const Bytes key_;
+  const StreamLog& log_;
+  std::set<StreamId> gone_;
+};
+
+void WriteValue(RequestOutput& out, const Entry& entry) {
+  switch (entry.Type()) {
+    case ValueType::kString:
+      return WriteString(out, entry);
+    case ValueType::kList:
+      return WriteList(out, entry);
+    case ValueType::kSet:
+      return WriteSet(out, entry);
+    case ValueType::kSortedSet:
+      return WriteSortedSet(out, entry);
+    case ValueType::kHash:
+      return WriteHash(out, entry);
+    case ValueType::kStream:
+      return StreamCommands(out, entry).Write();
+  }
+}
+
+}  // namespace
+
+void WriteValueCommands(RequestOutput& out, const Entry& entry) {
+  WriteValue(out, entry);
+  if (entry.Deadline() == kNoDeadline) return;
+  out.Begin(3);
+  out.Word("PEXPIREAT");
+  out.Word(entry.Key());
+  out.Integer(entry.Deadline());
+}
+
+}  // namespace respite

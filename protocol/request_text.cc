@@ -1,0 +1,87 @@
+#include "protocol/request_text.h"
+
+#include <charconv>
+#include <cstring>
+
+#include "base/number_text.h"
+
+namespace respite {
+
+namespace {
+
+constexpr size_t kLongestHead = 24;  // a mark, 20 digits, a line end
+constexpr size_t kLineEnd = 2;
+
+char* WriteLineEnd(char* at) {
+  at[0] = '\r';
+  at[1] = '\n';
+  return at + kLineEnd;
+}
+
+// "<mark><number>" and a line end; answers where it ends. Requires: there is room for kLongestHead.
+char* WriteHead(char* at, char mark, size_t number) {
+  *at++ = mark;
+  if (number < 10) {
+    *at++ = static_cast<char>('0' + number);
+  } else {
+    at = std::to_chars(at, at + kLongestHead, number).ptr;
+  }
+  return WriteLineEnd(at);
+}
+
+}  // namespace
+
+RequestWriter& RequestWriter::Word(Bytes word) {
+  constexpr size_t kShort = 128;  // longer ones are not worth copying twice
+  if (kGathered - used_ < kLongestHead + kShort + kLineEnd) Flush();
+  Head('$', word.size());
+  if (word.size() <= kShort) {
+    std::memcpy(gathered_.data() + used_, word.data(), word.size());
+    used_ += word.size();
+  } else {
+    Flush();
+    out_.append(word);
+  }
+  used_ = static_cast<size_t>(WriteLineEnd(gathered_.data() + used_) - gathered_.data());
+  return *this;
+}
+
+RequestWriter& RequestWriter::Integer(int64_t number) { return Word(IntegerText(number)); }
+
+void RequestWriter::Head(char mark, size_t number) {
+  used_ = static_cast<size_t>(WriteHead(gathered_.data() + used_, mark, number) - gathered_.data());
+}
+
+void RequestWriter::Flush() {
+  out_.append(gathered_.data(), used_);
+  used_ = 0;
+}
+
+void RequestOutput::Begin(size_t words) { Head('*', words); }
+
+void RequestOutput::Word(Bytes word) {
+  Head('$', word.size());
+  Text(word);
+  Text("\r\n");
+}
+
+void RequestOutput::Integer(int64_t number) { Word(IntegerText(number)); }
+
+void RequestOutput::Text(Bytes text) {
+  if (kBuffer - used_ < text.size()) Flush();
+  if (text.size() > kBuffer) return Take(text);
+  if (!text.empty()) std::memcpy(&buffer_[used_], text.data(), text.size());
+  used_ += text.size();
+}
+
+void RequestOutput::Head(char mark, size_t number) {
+  if (kBuffer - used_ < kLongestHead) Flush();
+  used_ = static_cast<size_t>(WriteHead(&buffer_[used_], mark, number) - buffer_.get());
+}
+
+void RequestOutput::Flush() {
+  if (used_ > 0) Take({buffer_.get(), used_});
+  used_ = 0;
+}
+
+}  // namespace respite

@@ -1,0 +1,88 @@
+// Requests as text: RESP arrays of bulk strings, as clients send them and append-only files hold them.
+//
+//   AppendRequest(out, {"SELECT", IntegerText(db)});
+//   RequestWriter(out, 3).Word("INCRBY").Word(key).Integer(by);
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/bytes.h"
+
+namespace respite {
+
+// Writes one request behind what `out` holds; it is whole when the writer goes. Short words are gathered, so that `out`
+// grows in few steps. Cost: O(octets), about 15 ns for a short word.
+class RequestWriter {
+ public:
+  // Requires: exactly `words` words will follow.
+  RequestWriter(std::string& out, size_t words) : out_(out) { Head('*', words); }
+  RequestWriter(const RequestWriter&) = delete;
+  RequestWriter& operator=(const RequestWriter&) = delete;
+  ~RequestWriter() { Flush(); }
+
+  RequestWriter& Word(Bytes word);
+  RequestWriter& Integer(int64_t number);
+
+ private:
+  static constexpr size_t kGathered = 512;
+
+  // "<mark><number>\r\n". Requires: there is room.
+  void Head(char mark, size_t number);
+  void Flush();
+
+  std::string& out_;
+  size_t used_ = 0;  // of gathered_
+  std::array<char, kGathered> gathered_;
+};
+
+// All words of a request; Words is a range of what converts to Bytes.
+template <typename Words>
+void AppendRequest(std::string& out, const Words& words) {
+  RequestWriter writer(out, std::size(words));
+  for (const auto& word : words) writer.Word(word);
+}
+inline void AppendRequest(std::string& out, std::initializer_list<Bytes> words) {
+  AppendRequest(out, std::span<const Bytes>(words.begin(), words.size()));
+}
+
+// Writes many requests, of any size, through a buffer of its own to whoever takes the pieces; what is long goes there
+// without a copy.
+//
+//   out.Begin(3);
+//   out.Word("INCRBY");
+//   out.Word(key);
+//   out.Integer(by);
+class RequestOutput {
+ public:
+  RequestOutput() : buffer_(new char[kBuffer]) {}
+  RequestOutput(const RequestOutput&) = delete;
+  RequestOutput& operator=(const RequestOutput&) = delete;
+  virtual ~RequestOutput() = default;
+
+  // Requires: so many words will follow, and those of the request before did.
+  void Begin(size_t words);
+  void Word(Bytes word);
+  void Integer(int64_t number);
+  // What belongs to no request.
+  void Text(Bytes text);
+  // Passes on what is in the buffer.
+  void Flush();
+
+ protected:
+  virtual void Take(Bytes piece) = 0;
+
+ private:
+  static constexpr size_t kBuffer = size_t{64} * 1024;
+
+  void Head(char mark, size_t number);
+
+  std::unique_ptr<char[]> buffer_;
+  size_t used_ = 0;
+};
+
+}  // namespace respite

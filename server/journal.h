@@ -1,0 +1,108 @@
+// What is left of a command when it is over: its effect, as commands that give the same result on any server at any
+// time (absolute deadlines, final values). Append-only files and replicas are made of effects.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/number_text.h"
+
+namespace respite {
+
+// One command of an effect.
+struct JournalEntry {
+  enum Target : uint8_t { kNobody = 0, kFile = 1, kReplicas = 2, kEverybody = 3 };  // bits
+
+  int db;
+  uint8_t targets;
+  Bytes request;  // a RESP array, see protocol/request_text.h
+};
+
+// The effects of Units that are under way, each command as the text that a file or replica will get: made once, in
+// memory that is kept. Units stack: one that ends takes its own away.
+class Effects {
+ public:
+  void Add(int db, std::span<const Bytes> words, uint8_t targets = JournalEntry::kEverybody);
+  size_t Count() const { return items_.size(); }
+  JournalEntry operator[](size_t index) const;
+  // Drops all from `count` on. Gives memory back that only a huge command needed.
+  void Truncate(size_t count);
+
+ private:
+  struct Item {
+    int db;
+    uint8_t targets;
+    size_t begin;
+  };
+
+  std::string text_;
+  std::vector<Item> items_;
+};
+
+// The commands of one Unit, at least one. Dies with the call that gets it.
+class UnitEffects {
+ public:
+  UnitEffects(const Effects& effects, size_t first) : effects_(effects), first_(first) {}
+  size_t Count() const { return effects_.Count() - first_; }
+  JournalEntry operator[](size_t index) const { return effects_[first_ + index]; }
+
+ private:
+  const Effects& effects_;
+  size_t first_;
+};
+
+// Takes the effects of closed Units, in order: what an append-only file and replicas need to repeat them.
+class Journal {
+ public:
+  virtual ~Journal() = default;
+  // Several commands are to be repeated all or not at all.
+  virtual void Append(const UnitEffects& effects) = 0;
+};
+
+// What a command says of itself to the Journal. By default a command that changed something is repeated word by word; a
+// handler whose words would mean something else later replaces them.
+class Effect {
+ public:
+  explicit Effect(bool recorded) : recorded_(recorded) {}
+
+  // `effect.Replace("SET", key, value, "PXAT", deadline_ms)`: words are Bytes or integers. Costs nothing unrecorded.
+  template <class... Words>
+  void Replace(const Words&... words) {
+    if (recorded_) ReplaceWith({Text(words)...});
+  }
+  // The same for any number of words. Further ones follow the first.
+  void ReplaceWith(std::vector<std::string> words) {
+    if (!recorded_) return;
+    replaced_ = true;
+    commands_.push_back(std::move(words));
+  }
+  // The same for a command of any length, made only when Recorded().
+  void ReplaceBy(std::vector<std::string> words) {
+    if (!replaced_) commands_.clear();
+    replaced_ = true;
+    commands_.push_back(std::move(words));
+  }
+  // Something changed, and nothing of it is to be repeated but what Replace says further on (and, for EXEC, what its
+  // queued commands have said).
+  void ReplaceByNothing() {
+    replaced_ = true;
+    commands_.clear();
+  }
+  bool Recorded() const { return recorded_; }
+  bool Replaced() const { return replaced_; }
+  const std::vector<std::vector<std::string>>& Commands() const { return commands_; }
+
+ private:
+  static std::string Text(Bytes word) { return std::string(word); }
+  static std::string Text(int64_t word) { return IntegerText(word).Text(); }
+
+  bool recorded_;
+  bool replaced_ = false;
+  std::vector<std::vector<std::string>> commands_;
+};
+
+}  // namespace respite

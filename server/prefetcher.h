@@ -1,0 +1,44 @@
+// Prefetcher: finds the commands of a group of requests and asks memory for the buckets, entries and members they will
+// need, so that their cache misses overlap instead of following each other.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "datatypes/database.h"
+#include "datatypes/member_hint.h"
+#include "protocol/request_parser.h"
+
+namespace respite {
+
+struct Command;
+class Server;
+
+class Prefetcher {
+ public:
+  static constexpr size_t kGroup = 16;  // requests that are worth it together
+
+  explicit Prefetcher(Server& server) : server_(server) {}
+
+  // The command of each request in the batch, null where there is none. The requests are taken to be for this database.
+  // Dies with the next call.
+  const std::vector<const Command*>& Resolve(const RequestBatch& batch, int db);
+
+ private:
+  // Requests that look for a member of a collection, as far as one can tell before they run.
+  struct MemberLookup {
+    Bytes key;
+    Bytes member;
+    uint64_t key_hash;
+  };
+
+  void FetchMembers(const Database& data);
+
+  Server& server_;
+  std::vector<const Command*> commands_;
+  std::vector<uint64_t> hashes_;
+  std::vector<MemberLookup> lookups_;
+  std::vector<MemberHint> hints_;
+};
+
+}  // namespace respite

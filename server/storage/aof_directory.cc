@@ -1,0 +1,180 @@
+#include "server/storage/aof_directory.h"
+
+#include <cerrno>
+#include <utility>
+
+namespace respite {
+
+namespace {
+
+// More is no manifest of ours or of Redis.
+constexpr uint64_t kManifestOctetsMax = 64 << 20;
+
+bool IsTemporary(Bytes name) { return name.starts_with("temp-"); }
+
+}  // namespace
+
+// The space of a large file is given back when its last descriptor closes, which takes long.
+class AofDirectory::Removal final : public FileTask {
+ public:
+  Removal(FileSystem& files, std::string path) : files_(files), path_(std::move(path)) {}
+
+ protected:
+  void Run() override { files_.Remove(path_); }
+
+ private:
+  FileSystem& files_;
+  const std::string path_;
+};
+
+AofDirectory::AofDirectory(FileSystem& files, const Settings& settings, Logger& log)
+    : files_(files), settings_(settings), log_(log) {}
+
+AofDirectory::~AofDirectory() {
+  for (const auto& removal : removals_) removal->Await();
+}
+
+Step AofDirectory::Read(OldFile old_file) {
+  manifest_ = {};
+  const std::string path = PathOf(AofManifest::Name(settings_.appendfilename));
+  if (files_.KindOf(settings_.appenddirname) != FileSystem::Kind::kDirectory) {
+    log_.Debug("The AOF directory " + settings_.appenddirname + " doesn't exist");
+  } else if (files_.KindOf(path) == FileSystem::Kind::kAbsent) {
+    log_.Debug("The AOF manifest file " + path + " doesn't exist");
+  } else if (ReadManifest(path) == Step::kFailed) {
+    return Step::kFailed;
+  }
+  if (old_file == OldFile::kTake && OldFileIsToBeTaken()) return TakeOldFile();
+  return Step::kDone;
+}
+
+Step AofDirectory::ReadManifest(const std::string& path) {
+  const auto text = ReadFile(files_, path, kManifestOctetsMax);
+  if (!text) {
+    return Refuse("Fatal error: can't open the AOF manifest file " + path + " for reading: " +
+                  IoErrorText(text.error()));
+  }
+  auto manifest = AofManifest::Parse(text.value());
+  if (manifest) {
+    manifest_ = std::move(manifest.value());
+    return Step::kDone;
+  }
+  log_.Warning("\n*** FATAL AOF MANIFEST FILE ERROR ***\n");
+  if (const auto& line = manifest.error().line) {
+    log_.Warning("Reading the manifest file, at line " + std::to_string(line->number) + "\n");
+    log_.Warning(">>> '" + line->text + "'\n");
+  }
+  return Refuse(manifest.error().why + "\n");
+}
+
+// Redis: also when the last upgrade got no further than the manifest.
+bool AofDirectory::OldFileIsToBeTaken() const {
+  const std::string& name = settings_.appendfilename;
+  if (files_.KindOf(name) != FileSystem::Kind::kFile) return false;
+  if (manifest_.Empty()) return true;
+  return manifest_.base() && manifest_.incrementals().empty() && manifest_.base()->name == name &&
+         files_.KindOf(PathOf(name)) == FileSystem::Kind::kAbsent;
+}
+
+Step AofDirectory::TakeOldFile() {
+  const std::string& name = settings_.appendfilename;
+  if (Make() == Step::kFailed) return Step::kFailed;
+  if (!manifest_.base()) {
+    AofManifest next = manifest_;
+    next.TakeOldFile(name);
+    if (Commit(std::move(next)) == Step::kFailed) return Step::kFailed;
+  }
+  IoError error = files_.Rename(name, PathOf(name));
+  if (error == kNoError) error = files_.SyncDirectory(settings_.appenddirname);
+  if (error == kNoError) error = files_.SyncDirectory(".");
+  if (error != kNoError) {
+    return Refuse("Error trying to move the old AOF file " + name + " into dir " + settings_.appenddirname + ": " +
+                  IoErrorText(error));
+  }
+  log_.Notice("Successfully migrated an old-style AOF file (" + name + ") into the AOF directory (" +
+              settings_.appenddirname + ").");
+  return Step::kDone;
+}
+
+Step AofDirectory::Make() {
+  if (files_.KindOf(settings_.appenddirname) == FileSystem::Kind::kDirectory) return Step::kDone;
+  IoError error = files_.MakeDirectory(settings_.appenddirname);
+  if (error == kNoError) error = files_.SyncDirectory(DirectoryOf(settings_.appenddirname));
+  if (error == kNoError) return Step::kDone;
+  return Refuse("Can't open or create append-only dir " + settings_.appenddirname + ": " + IoErrorText(error));
+}
+
+Step AofDirectory::Lock() {
+  if (lock_ != nullptr) return Step::kDone;
+  auto lock = files_.Lock(settings_.appenddirname);
+  if (lock) {
+    lock_ = std::move(lock.value());
+    return Step::kDone;
+  }
+  if (lock.error() == EWOULDBLOCK) {
+    return Refuse("The append-only dir " + settings_.appenddirname + " belongs to another server that is running");
+  }
+  return Refuse("Can't lock the append-only dir " + settings_.appenddirname + ": " + IoErrorText(lock.error()));
+}
+
+Step AofDirectory::Commit(AofManifest next) {
+  const std::string path = PathOf(AofManifest::Name(settings_.appendfilename));
+  const std::string temporary = PathOf(AofManifest::TemporaryName(settings_.appendfilename));
+  const IoError error = ReplaceFile(files_, path, temporary, next.Text());
+  if (error != kNoError) {
+    return Refuse("Error trying to write the AOF manifest file " + path + ": " + IoErrorText(error));
+  }
+  manifest_ = std::move(next);
+  return Step::kDone;
+}
+
+void AofDirectory::RemoveHistory() {
+  if (settings_.aof_disable_auto_gc || manifest_.history().empty()) return;
+  AofManifest next = manifest_;
+  next.DropHistory();
+  const std::vector<AofManifest::Part> history = manifest_.history();
+  if (Commit(std::move(next)) == Step::kFailed) return;
+  for (const AofManifest::Part& part : history) {
+    log_.Notice("Removing the history file " + part.name + " in the background");
+    RemoveLater(part.name);
+  }
+}
+
+void AofDirectory::RemoveLater(const std::string& name) {
+  Tidy();
+  removals_.push_back(std::make_unique<Removal>(files_, PathOf(name)));
+  files_.Later(*removals_.back());
+}
+
+void AofDirectory::RemoveTemporaries() {
+  const auto names = files_.List(settings_.appenddirname);
+  if (!names) return;
+  for (const std::string& name : names.value()) {
+    if (IsTemporary(name)) files_.Remove(PathOf(name));
+  }
+}
+
+void AofDirectory::Tidy() {
+  std::erase_if(removals_, [](const auto& removal) { return !removal->Pending(); });
+}
+
+Result<uint64_t, IoError> AofDirectory::OctetsOf(const std::string& name) const {
+  auto file = files_.Open(PathOf(name), FileSystem::Mode::kRead);
+  if (file) return file.value()->Size();
+  log_.Warning("Unable to obtain the AOF file " + name + " length. stat: " + IoErrorText(file.error()));
+  return Failure(file.error());
+}
+
+Result<uint64_t, IoError> AofDirectory::TotalOctets() const {
+  uint64_t total = 0;
+  std::vector<AofManifest::Part> parts = manifest_.incrementals();
+  if (manifest_.base()) parts.push_back(*manifest_.base());
+  for (const AofManifest::Part& part : parts) {
+    const auto octets = OctetsOf(part.name);
+    if (!octets) return octets;
+    total += octets.value();
+  }
+  return total;
+}
+
+}  // namespace respite

@@ -1,0 +1,71 @@
+// AofDirectory: `appenddirname` with its manifest: which files the append-only file consists of, here and on the disk.
+//
+// A change of the manifest is on the disk before it is true here. What goes wrong is in the log, in Redis' words.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "persistence/aof_manifest.h"
+#include "persistence/file_system.h"
+#include "server/config/settings.h"
+
+namespace respite {
+
+enum class Step : uint8_t { kDone, kFailed };
+
+class AofDirectory {
+ public:
+  // All must outlive the directory.
+  AofDirectory(FileSystem& files, const Settings& settings, Logger& log);
+  // Waits for files that are being removed.
+  ~AofDirectory();
+
+  // Takes the manifest over from the disk; without one there are no files. Moves the single file in that Redis had
+  // before version 7, if `old_file` says so and there is nothing else.
+  enum class OldFile : uint8_t { kLeave, kTake };
+  Step Read(OldFile old_file);
+  // Makes the directory.
+  Step Make();
+  // Keeps other servers of ours out of it. Requires: it is there.
+  Step Lock();
+
+  const AofManifest& manifest() const { return manifest_; }
+  // Puts the manifest on the disk.
+  Step Commit(AofManifest next);
+  // Removes files that a rewrite has made superfluous, in the background; before that the manifest forgets them.
+  void RemoveHistory();
+  // Removes a file of the directory in the background, if it is there.
+  void RemoveLater(const std::string& name);
+  // Removes what a crash has left: unfinished files under temporary names.
+  void RemoveTemporaries();
+  // Frees what belongs to removals that are over.
+  void Tidy();
+
+  std::string PathOf(Bytes name) const { return settings_.appenddirname + "/" + std::string(name); }
+  // Octets of base and incrementals. Fails, with the name in the log, when one of them cannot be looked at.
+  Result<uint64_t, IoError> TotalOctets() const;
+  Result<uint64_t, IoError> OctetsOf(const std::string& name) const;
+
+ private:
+  class Removal;
+
+  Step ReadManifest(const std::string& path);
+  bool OldFileIsToBeTaken() const;
+  Step TakeOldFile();
+  Step Refuse(const std::string& text) const {
+    log_.Warning(text);
+    return Step::kFailed;
+  }
+
+  FileSystem& files_;
+  const Settings& settings_;
+  Logger& log_;
+  AofManifest manifest_;
+  std::unique_ptr<File> lock_;
+  std::vector<std::unique_ptr<Removal>> removals_;
+};
+
+}  // namespace respite

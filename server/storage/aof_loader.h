@@ -1,0 +1,73 @@
+// AofLoader: gives a server the data set that its append-only file has: the base, then the incrementals in order.
+//
+// Commands run as they did, each group between MULTI and EXEC whole or not at all, with nothing expiring by itself. A
+// last file whose last record is torn is cut there (`aof-load-truncated yes`); any other fault is fatal. What is wrong
+// is in the log, with the name of the file and the octet.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "persistence/aof_reader.h"
+#include "server/prefetcher.h"
+#include "server/storage/append_only_file.h"
+#include "server/storage/loading.h"
+#include "server/storage/rdb_loader.h"
+#include "server/transaction.h"
+#include "server/unit.h"
+
+namespace respite {
+
+class Server;
+
+class AofLoader {
+ public:
+  explicit AofLoader(Server& server);
+  ~AofLoader();
+
+  // kLoaded, kFailed or kStopped; after the latter two the data set is not to be used. Requires: an empty data set, and
+  // AppendOnlyFile::Prepare. `holder` as for Loading::Begin.
+  LoadOutcome Load(const Session* holder = nullptr);
+  uint64_t BaseOctets() const { return base_octets_; }
+
+ private:
+  enum class Outcome : uint8_t { kLoaded, kCut, kFailed, kStopped };
+  enum class Place : uint8_t { kMiddle, kLast };
+  struct Part {
+    const std::string& name;
+    File& file;
+    uint64_t octets;
+  };
+  // Commands since a MULTI whose EXEC has not come yet.
+  struct Group {
+    uint64_t offset;  // of the MULTI
+    Transaction commands;
+  };
+
+  static bool IsOver(Outcome outcome);
+  Outcome LoadPart(const std::string& name, const char* kind, Place place);
+  Outcome LoadFile(const Part& part, bool is_base);
+  RdbLoadEnd LoadPreamble(const Part& part, bool is_base);
+  Outcome LoadRecords(const Part& part, uint64_t offset);
+  Outcome Finish(const Part& part, const AofReader& reader, AofReader::Status status);
+  Outcome Cut(const Part& part, uint64_t offset);
+  // False: a record that no server has written.
+  bool Run(const Part& part, const RequestBatch& batch);
+  // Tells Loading now and then.
+  Loading::Order Report(uint64_t octets);
+  void RunOne(const Command& command, std::span<const Bytes> words, uint64_t offset);
+  void RunGroup();
+  Outcome Fail(const std::string& text);
+
+  Server& server_;
+  Prefetcher prefetcher_;
+  std::unique_ptr<Session> session_;  // what the commands run as
+  std::optional<Group> group_;
+  uint64_t octets_before_ = 0;  // of the parts that were loaded
+  uint64_t next_report_ = 0;
+  uint64_t base_octets_ = 0;
+};
+
+}  // namespace respite

@@ -1,0 +1,241 @@
+#include "server/storage/aof_writer.h"
+
+#include <string>
+
+#include "protocol/request_text.h"
+
+namespace respite {
+
+namespace {
+
+constexpr int64_t kSyncEveryMs = 1000;
+constexpr int64_t kPutOffMostMs = 2000;
+constexpr int64_t kLogErrorEveryMs = 30'000;
+constexpr size_t kKeptBytes = 1024 * 1024;
+
+}  // namespace
+
+struct AofWriter::Closing final : FileTask {
+  explicit Closing(std::shared_ptr<File> old) : file(std::move(old)) {}
+  void Run() override {
+    error = file->Sync();
+    file.reset();
+  }
+
+  std::shared_ptr<File> file;
+  IoError error = kNoError;
+};
+
+AofWriter::AofWriter(const Parts& parts) : parts_(parts) {}
+
+AofWriter::~AofWriter() { AwaitSync(); }
+
+void AofWriter::Open(std::unique_ptr<File> file, uint64_t octets) {
+  if (IsOpen()) {
+    // There is one thread for files: when a later sync is done, so is this one.
+    closings_.push_back(std::make_unique<Closing>(std::move(file_)));
+    parts_.files.Later(*closings_.back());
+  }
+  file_ = std::move(file);
+  octets_ = octets;
+  selected_db_ = -1;
+  timestamp_s_ = 0;
+  synced_at_ms_ = parts_.clock.MonotonicMs();
+}
+
+void AofWriter::Close() {
+  if (!IsOpen()) return;
+  Flush(Urgency::kNow, Child::kNone);
+  if (const IoError error = SyncNow(); error != kNoError) {
+    parts_.log.Warning("Fail to fsync the AOF file: " + IoErrorText(error));
+  }
+  AwaitSync();
+  file_.reset();
+  buffer_ = {};
+  write_error_ = kNoError;
+}
+
+void AofWriter::Append(const UnitEffects& effects) {
+  size_t wanted = 0;
+  for (size_t i = 0; i < effects.Count(); ++i) wanted += (effects[i].targets & JournalEntry::kFile) != 0 ? 1 : 0;
+  if (wanted == 0) return;
+  const size_t size_before = buffer_.size();
+  if (parts_.settings.aof_timestamp_enabled) AppendTimestamp();
+  if (wanted > 1) AppendRequest(buffer_, {"MULTI"});
+  for (size_t i = 0; i < effects.Count(); ++i) AppendEntry(effects[i]);
+  if (wanted > 1) AppendRequest(buffer_, {"EXEC"});
+  appended_ += buffer_.size() - size_before;
+}
+
+void AofWriter::AppendTimestamp() {
+  const int64_t now_s = parts_.clock.WallMs() / 1000;
+  if (now_s <= timestamp_s_) return;
+  timestamp_s_ = now_s;
+  buffer_ += "#TS:" + std::to_string(now_s) + "\r\n";
+}
+
+void AofWriter::AppendEntry(const JournalEntry& entry) {
+  if ((entry.targets & JournalEntry::kFile) == 0) return;
+  if (entry.db != selected_db_) {
+    selected_db_ = entry.db;
+    RequestWriter(buffer_, 2).Word("SELECT").Integer(entry.db);
+  }
+  buffer_ += entry.request;
+}
+
+void AofWriter::Flush(Urgency urgency, Child child) {
+  if (!IsOpen() || must_stop_) return;
+  if (buffer_.empty() && written_ == synced_) return;
+  Collect();
+  const int64_t now_ms = parts_.clock.MonotonicMs();
+  if (!buffer_.empty()) {
+    if (urgency == Urgency::kRelaxed && PutOff(now_ms)) return;
+    Write(child);
+  }
+  if (!must_stop_ && write_error_ == kNoError) Sync(child, now_ms);
+}
+
+bool AofWriter::PutOff(int64_t now_ms) {
+  const bool would_wait = parts_.settings.appendfsync == AppendFsync::kEverySecond && sync_.Pending();
+  if (!would_wait) {
+    put_off_since_ms_ = -1;
+    return false;
+  }
+  if (put_off_since_ms_ < 0) put_off_since_ms_ = now_ms;
+  if (now_ms - put_off_since_ms_ < kPutOffMostMs) return true;
+  put_off_since_ms_ = -1;
+  ++delayed_writes_;
+  parts_.log.Notice(
+      "Asynchronous AOF fsync is taking too long (disk is busy?). Writing the AOF buffer without waiting for fsync to "
+      "complete, this may slow down Redis.");
+  return false;
+}
+
+void AofWriter::Write(Child child) {
+  const bool was_syncing = sync_.Pending();
+  const int64_t started_us = parts_.clock.MonotonicUs();
+  const IoProgress progress = file_->Write(buffer_);
+  const char* event = was_syncing              ? "aof-write-pending-fsync"
+                      : child == Child::kRuns ? "aof-write-active-child"
+                                              : "aof-write-alone";
+  NoteLatency(event, started_us);
+  NoteLatency("aof-write", started_us);
+  if (progress.error != kNoError) return HandleFailure(progress);
+  if (write_error_ != kNoError) {
+    write_error_ = kNoError;
+    parts_.log.Warning("AOF write error looks solved. The server can write again.");
+  }
+  octets_ += buffer_.size();
+  written_ += buffer_.size();
+  buffer_.clear();
+  if (buffer_.capacity() > kKeptBytes) buffer_.shrink_to_fit();
+}
+
+void AofWriter::HandleFailure(const IoProgress& progress) {
+  const int64_t now_ms = parts_.clock.MonotonicMs();
+  const bool is_logged = now_ms - error_logged_ms_ >= kLogErrorEveryMs;
+  if (is_logged) {
+    error_logged_ms_ = now_ms;
+    parts_.log.Warning("Error writing to the AOF file: " + IoErrorText(progress.error) + " (nwritten=" +
+                       std::to_string(progress.octets) + ", expected=" + std::to_string(buffer_.size()) + ")");
+  }
+  write_error_ = progress.error;
+  if (progress.octets != 0) {
+    const IoError error = file_->Truncate(octets_);
+    if (error != kNoError) {
+      if (is_logged) {
+        parts_.log.Warning(
+            "Could not remove short write from the append-only file.  Redis may refuse to load the AOF the next time "
+            "it starts.  ftruncate: " +
+            IoErrorText(error));
+      }
+      // What landed stays: only the rest is to be written.
+      octets_ += progress.octets;
+      written_ += progress.octets;
+      buffer_.erase(0, progress.octets);
+    }
+  }
+  if (parts_.settings.appendfsync != AppendFsync::kAlways) return;
+  StopServing("Can't recover from AOF write error when the AOF fsync policy is 'always'. Exiting...");
+}
+
+void AofWriter::Sync(Child child, int64_t now_ms) {
+  if (written_ == synced_) return;
+  if (child == Child::kRuns && parts_.settings.no_appendfsync_on_rewrite) return;
+  switch (parts_.settings.appendfsync) {
+    case AppendFsync::kAlways: {
+      const int64_t started_us = parts_.clock.MonotonicUs();
+      const IoError error = SyncNow();
+      NoteLatency("aof-fsync-always", started_us);
+      if (error == kNoError) return;
+      return StopServing("Can't persist AOF for fsync error when the AOF fsync policy is 'always': " +
+                         IoErrorText(error) + ". Exiting...");
+    }
+    case AppendFsync::kEverySecond:
+      if (sync_.Pending() || now_ms - synced_at_ms_ < kSyncEveryMs) return;
+      synced_at_ms_ = now_ms;
+      sync_.file = file_;
+      sync_.covers = written_;
+      sync_collected_ = false;
+      return parts_.files.Later(sync_);
+    case AppendFsync::kNever:
+      return;
+  }
+}
+
+IoError AofWriter::SyncNow() {
+  synced_at_ms_ = parts_.clock.MonotonicMs();
+  const IoError error = file_->Sync();
+  if (error == kNoError) synced_ = written_;
+  return error;
+}
+
+void AofWriter::StopServing(const std::string& reason) {
+  must_stop_ = true;
+  parts_.log.Warning(reason);
+}
+
+std::optional<IoError> AofWriter::Trouble() const {
+  if (write_error_ != kNoError) return write_error_;
+  if (sync_.error != kNoError) return sync_.error;
+  return std::nullopt;
+}
+
+uint64_t AofWriter::Synced() {
+  Collect();
+  return synced_;
+}
+
+void AofWriter::Collect() {
+  std::erase_if(closings_, [&](const auto& closing) {
+    if (closing->Pending()) return false;
+    if (closing->error != kNoError) {
+      parts_.log.Warning("Fail to fsync the AOF file: " + IoErrorText(closing->error));
+      sync_.error = closing->error;  // until the next one succeeds
+    }
+    return true;
+  });
+  if (sync_collected_ || sync_.Pending()) return;
+  sync_collected_ = true;
+  sync_.file.reset();
+  if (sync_.error == kNoError) {
+    synced_ = std::max(synced_, sync_.covers);
+  } else {
+    parts_.log.Warning("Fail to fsync the AOF file: " + IoErrorText(sync_.error));
+  }
+}
+
+void AofWriter::AwaitSync() {
+  sync_.Await();
+  for (const auto& closing : closings_) closing->Await();
+  Collect();
+}
+
+void AofWriter::NoteLatency(const char* event, int64_t started_us) {
+  const int64_t threshold_ms = parts_.settings.latency_monitor_threshold;
+  if (threshold_ms == 0) return;
+  const int64_t elapsed_ms = (parts_.clock.MonotonicUs() - started_us) / 1000;
+  if (elapsed_ms >= threshold_ms) parts_.latency.Add(event, elapsed_ms, parts_.clock.WallMs() / 1000);
+}
+
+}  // namespace respite

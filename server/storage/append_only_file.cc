@@ -1,0 +1,350 @@
+#include "server/storage/append_only_file.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "persistence/aof_rewriter.h"
+#include "persistence/rdb_file_writer.h"
+#include "server/server.h"
+#include "server/storage/nursery.h"
+#include "server/storage/snapshots.h"
+
+namespace respite {
+
+namespace {
+
+constexpr uint64_t kFailuresBeforePatience = 3;
+constexpr int64_t kMostPatientMinutes = 60;
+
+}  // namespace
+
+AppendOnlyFile::AppendOnlyFile(Server& server)
+    : server_(server),
+      directory_(server.files(), server.settings(), server.log()),
+      writer_({server.files(), server.settings(), server.clock(), server.log(), server.latency()}) {}
+
+// --- The start of the server
+
+Step AppendOnlyFile::Prepare() {
+  const bool wanted = server_.settings().appendonly;
+  const auto old_file = wanted ? AofDirectory::OldFile::kTake : AofDirectory::OldFile::kLeave;
+  if (directory_.Read(old_file) == Step::kFailed) return Step::kFailed;
+  if (!wanted) return Step::kDone;
+  if (directory_.Make() == Step::kFailed || directory_.Lock() == Step::kFailed) return Step::kFailed;
+  directory_.RemoveTemporaries();
+  return Step::kDone;
+}
+
+Step AppendOnlyFile::Begin(uint64_t base_octets) {
+  if (directory_.manifest().Empty() && CreateFirstBase() == Step::kFailed) return Step::kFailed;
+  const bool is_new = directory_.manifest().incrementals().empty();
+  if (is_new) {
+    AofManifest next = directory_.manifest();
+    const std::string name = next.AddIncremental(server_.settings().appendfilename);
+    server_.log().Notice("Creating AOF incr file " + name + " on server start");
+    if (OpenIncremental(name, FileSystem::Mode::kAppend) == Step::kFailed) return Step::kFailed;
+    if (directory_.Commit(std::move(next)) == Step::kFailed) return Step::kFailed;
+  } else {
+    const std::string name = directory_.manifest().incrementals().back().name;
+    if (OpenIncremental(name, FileSystem::Mode::kAppend) == Step::kFailed) return Step::kFailed;
+    server_.log().Notice("Opening AOF incr file " + name + " on server start");
+  }
+  const auto total = directory_.TotalOctets();
+  if (!total) return Step::kFailed;
+  closed_octets_ = total.value() - writer_.FileOctets();
+  base_octets_ = base_octets;
+  state_ = State::kOn;
+  server_.AttachJournal(this);
+  directory_.RemoveHistory();
+  return Step::kDone;
+}
+
+Step AppendOnlyFile::CreateFirstBase() {
+  AofManifest next = directory_.manifest();
+  const bool as_rdb = server_.settings().aof_use_rdb_preamble;
+  const std::string name = next.AddBase(server_.settings().appendfilename,
+                                        as_rdb ? AofBaseFormat::kRdb : AofBaseFormat::kCommands);
+  if (!WriteBase(directory_.PathOf(name), nullptr)) return Step::kFailed;
+  server_.log().Notice("Creating AOF base file " + name + " on server start");
+  return directory_.Commit(std::move(next));
+}
+
+IoError AppendOnlyFile::CutLast(const std::string& name, uint64_t octets) {
+  auto file = server_.files().Open(directory_.PathOf(name), FileSystem::Mode::kAppend);
+  if (!file) return file.error();
+  const IoError error = file.value()->Truncate(octets);
+  return error != kNoError ? error : file.value()->Sync();
+}
+
+Step AppendOnlyFile::OpenIncremental(const std::string& name, FileSystem::Mode mode) {
+  auto file = server_.files().Open(directory_.PathOf(name), mode);
+  const auto octets = file ? file.value()->Size() : Result<uint64_t, IoError>(Failure(file.error()));
+  if (!octets) {
+    server_.log().Warning("Can't open the append-only file " + name + ": " + IoErrorText(octets.error()));
+    return Step::kFailed;
+  }
+  closed_octets_ += writer_.FileOctets();
+  writer_.Open(std::move(file.value()), octets.value());
+  return Step::kDone;
+}
+
+// --- Effects
+
+void AppendOnlyFile::Flush() {
+  if (!writer_.IsOpen()) return;
+  const auto child = server_.nursery().Busy() ? AofWriter::Child::kRuns : AofWriter::Child::kNone;
+  writer_.Flush(AofWriter::Urgency::kRelaxed, child);
+}
+
+IoError AppendOnlyFile::FlushAndSync() {
+  if (!writer_.IsOpen()) return kNoError;
+  writer_.Flush(AofWriter::Urgency::kNow, AofWriter::Child::kNone);
+  if (const auto trouble = writer_.Trouble()) return *trouble;
+  return writer_.SyncNow();
+}
+
+// --- Changes while the server runs
+
+Step AppendOnlyFile::TurnOn() {
+  if (IsOn()) return Step::kDone;
+  if (directory_.Make() == Step::kFailed || directory_.Lock() == Step::kFailed) return Step::kFailed;
+  state_ = State::kAwaitsBase;
+  if (Rewrites()) {
+    server_.log().Warning(
+        "AOF was enabled but there is already an AOF rewriting in background. Stopping background AOF and starting a "
+        "rewrite now.");
+    server_.nursery().Kill();
+  }
+  scheduled_ = false;
+  const bool in_transaction = !server_.executor().MayWait();
+  if (server_.nursery().Busy() || in_transaction) {
+    scheduled_ = true;
+    server_.log().Notice(std::string("AOF was enabled ") +
+                         (in_transaction ? "during a transaction." : "but there is already another background operation.") +
+                         " An AOF background was scheduled to start when possible.");
+    return Step::kDone;
+  }
+  if (StartRewrite() == RewriteStart::kStarted) return Step::kDone;
+  TurnOff();
+  server_.log().Warning(
+      "Redis needs to enable the AOF but can't trigger a background AOF rewrite operation. Check the above logs for "
+      "more info about the error.");
+  return Step::kFailed;
+}
+
+void AppendOnlyFile::TurnOff() {
+  if (!IsOn()) return;
+  const State before = std::exchange(state_, State::kOff);
+  server_.AttachJournal(nullptr);
+  writer_.Close();
+  scheduled_ = false;
+  if (Rewrites()) server_.nursery().Kill();
+  if (before == State::kAwaitsBase) {
+    directory_.RemoveLater(AofManifest::TemporaryIncrementalName(server_.settings().appendfilename));
+  }
+}
+
+bool AppendOnlyFile::Rewrites() const { return server_.nursery().Does(ChildWork::kRewrite); }
+
+AppendOnlyFile::RewriteStart AppendOnlyFile::Rewrite() {
+  if (Rewrites()) return RewriteStart::kAlreadyRuns;
+  if (!server_.nursery().Busy() && server_.executor().MayWait()) return StartRewrite();
+  scheduled_ = true;
+  // Redis: whoever asks is not made to wait for what failed without being asked for.
+  consecutive_failures_ = 0;
+  return RewriteStart::kScheduled;
+}
+
+AppendOnlyFile::RewriteStart AppendOnlyFile::StartRewrite() {
+  scheduled_ = false;
+  if (directory_.Make() == Step::kFailed || StartIncremental() == Step::kFailed) {
+    NoteFailure();
+    return RewriteStart::kFailed;
+  }
+  new_base_ = "temp-rewriteaof-bg-" + std::to_string(getpid()) + ".aof";
+  const std::string path = directory_.PathOf(new_base_);
+  auto pid = server_.nursery().Start(
+      ChildWork::kRewrite, [this, path](ChildReporter& reporter) { return WriteBase(path, &reporter); },
+      [this](const ChildEnd& end) { RewriteEnded(end); });
+  if (!pid) {
+    server_.log().Warning("Can't rewrite append only file in background: fork: " + IoErrorText(pid.error()));
+    NoteFailure();
+    return RewriteStart::kFailed;
+  }
+  server_.log().Notice("Background append only file rewriting started by pid " + std::to_string(pid.value()));
+  rewrite_started_ms_ = server_.clock().MonotonicMs();
+  return RewriteStart::kStarted;
+}
+
+Step AppendOnlyFile::StartIncremental() {
+  const std::string& file_name = server_.settings().appendfilename;
+  switch (state_) {
+    case State::kOff:
+      return Step::kDone;
+    case State::kAwaitsBase: {
+      // What was written for an earlier attempt is part of the new base.
+      const std::string name = AofManifest::TemporaryIncrementalName(file_name);
+      writer_.Discard();
+      if (OpenIncremental(name, FileSystem::Mode::kCreate) == Step::kFailed) return Step::kFailed;
+      server_.AttachJournal(this);
+      return Step::kDone;
+    }
+    case State::kOn:
+      break;
+  }
+  writer_.Flush(AofWriter::Urgency::kNow, AofWriter::Child::kNone);
+  if (writer_.HasUnwritten()) return Step::kFailed;  // it belongs to the old file, whose disk is in trouble
+  AofManifest next = directory_.manifest();
+  const std::string name = next.AddIncremental(file_name);
+  server_.log().Notice("Creating AOF incr file " + name + " on background rewrite");
+  // The manifest first: effects must not stand in a file that it does not name.
+  {
+    auto file = server_.files().Open(directory_.PathOf(name), FileSystem::Mode::kCreate);
+    if (!file) {
+      server_.log().Warning("Can't open the append-only file " + name + ": " + IoErrorText(file.error()));
+      return Step::kFailed;
+    }
+  }
+  if (directory_.Commit(std::move(next)) == Step::kFailed) return Step::kFailed;
+  return OpenIncremental(name, FileSystem::Mode::kAppend);
+}
+
+bool AppendOnlyFile::WriteBase(const std::string& path, ChildReporter* reporter) {
+  const Settings& settings = server_.settings();
+  FileSystem& files = server_.files();
+  const auto told = RdbProgress(server_, reporter);
+  auto file = files.Open(path, FileSystem::Mode::kCreate);
+  IoError error = file ? kNoError : file.error();
+  if (error == kNoError && settings.aof_use_rdb_preamble) {
+    RdbSaveOptions options = RdbOptionsOf(server_);
+    if (!settings.aof_rewrite_incremental_fsync) options.sync = GradualSync::kAtEnd;
+    const auto saved = WriteRdb(*file.value(), RdbSourceOf(server_, RdbPurpose::kAofBase), options, told);
+    if (!saved) error = saved.error();
+  } else if (error == kNoError) {
+    AofBaseOptions options;
+    if (!settings.aof_rewrite_incremental_fsync) options.sync = GradualSync::kAtEnd;
+    if (settings.aof_timestamp_enabled) options.timestamp_s = server_.clock().WallMs() / 1000;
+    const RdbSource source = RdbSourceOf(server_, RdbPurpose::kAofBase);
+    const auto saved = WriteAofBase(*file.value(), source.keyspace, source.libraries, options, told);
+    if (!saved) error = saved.error();
+  }
+  if (error == kNoError) error = file.value()->Sync();
+  if (error == kNoError) return true;
+  server_.log().Warning("Write error writing append only file on disk: " + IoErrorText(error));
+  files.Remove(path);
+  return false;
+}
+
+void AppendOnlyFile::RewriteEnded(const ChildEnd& end) {
+  last_rewrite_s_ = end.elapsed_ms / 1000;
+  last_cow_bytes_ = end.last.cow_bytes;
+  Logger& log = server_.log();
+  if (end.outcome == ChildOutcome::kSucceeded) {
+    log.Notice("Background AOF rewrite terminated with success");
+    if (TakeNewBase() == Step::kDone) {
+      log.Notice("Background AOF rewrite finished successfully");
+      last_rewrite_succeeded_ = true;
+      consecutive_failures_ = 0;
+      ++rewrites_;
+      return;
+    }
+    NoteFailure();
+  } else if (end.outcome == ChildOutcome::kFailed) {
+    if (end.signal != 0) {
+      log.Warning("Background AOF rewrite terminated by signal " + std::to_string(end.signal));
+    } else {
+      log.Warning("Background AOF rewrite terminated with error");
+    }
+    NoteFailure();
+  }
+  directory_.RemoveLater(new_base_);
+  if (state_ == State::kAwaitsBase) scheduled_ = true;
+}
+
+void AppendOnlyFile::NoteFailure() {
+  last_rewrite_succeeded_ = false;
+  ++consecutive_failures_;
+}
+
+Step AppendOnlyFile::TakeNewBase() {
+  const std::string& file_name = server_.settings().appendfilename;
+  AofManifest next = directory_.manifest();
+  const bool as_rdb = server_.settings().aof_use_rdb_preamble;
+  const std::string base = next.AddBase(file_name, as_rdb ? AofBaseFormat::kRdb : AofBaseFormat::kCommands);
+  if (RenameInto(new_base_, base, "base") == Step::kFailed) return Step::kFailed;
+  if (state_ == State::kAwaitsBase) {
+    next.RetireIncrementals(0);  // of an earlier life of the file
+    const std::string incremental = next.AddIncremental(file_name);
+    const std::string temporary = AofManifest::TemporaryIncrementalName(file_name);
+    if (RenameInto(temporary, incremental, "incr") == Step::kFailed) return Step::kFailed;
+  } else {
+    next.RetireIncrementals(state_ == State::kOn ? 1 : 0);
+  }
+  if (directory_.Commit(std::move(next)) == Step::kFailed) return Step::kFailed;
+  if (state_ != State::kOff) {
+    state_ = State::kOn;
+    const auto octets = directory_.OctetsOf(base);
+    closed_octets_ = octets ? octets.value() : 0;
+    base_octets_ = TotalOctets();
+  }
+  directory_.RemoveHistory();
+  return Step::kDone;
+}
+
+Step AppendOnlyFile::RenameInto(const std::string& from, const std::string& to, const char* what) {
+  const IoError error = server_.files().Rename(directory_.PathOf(from), directory_.PathOf(to));
+  const std::string names = "the temporary AOF " + std::string(what) + " file " + from + " into " + to;
+  if (error != kNoError) {
+    server_.log().Warning("Error trying to rename " + names + ": " + IoErrorText(error));
+    return Step::kFailed;
+  }
+  server_.log().Notice("Successfully renamed " + names);
+  return Step::kDone;
+}
+
+void AppendOnlyFile::Cron() {
+  directory_.Tidy();
+  if (server_.nursery().Busy()) return;
+  if (scheduled_) {
+    if (!IsPatient()) StartRewrite();
+    return;
+  }
+  if (state_ != State::kOn || !HasGrown() || IsPatient()) return;
+  const uint64_t growth = base_octets_ == 0 ? 0 : TotalOctets() * 100 / base_octets_ - 100;
+  server_.log().Notice("Starting automatic rewriting of AOF on " + std::to_string(growth) + "% growth");
+  StartRewrite();
+}
+
+bool AppendOnlyFile::HasGrown() const {
+  const Settings& settings = server_.settings();
+  const uint64_t total = TotalOctets();
+  if (settings.auto_aof_rewrite_percentage == 0) return false;
+  if (total <= static_cast<uint64_t>(settings.auto_aof_rewrite_min_size)) return false;
+  const uint64_t base = base_octets_ == 0 ? 1 : base_octets_;
+  return total * 100 / base >= 100 + static_cast<uint64_t>(settings.auto_aof_rewrite_percentage);
+}
+
+bool AppendOnlyFile::IsPatient() {
+  if (consecutive_failures_ < kFailuresBeforePatience) {
+    patience_ = {};
+    return false;
+  }
+  const int64_t now_ms = server_.clock().MonotonicMs();
+  if (patience_.until_ms != 0) {
+    if (now_ms < patience_.until_ms) return true;
+    patience_.until_ms = 0;
+    return false;
+  }
+  patience_.minutes = std::min(std::max<int64_t>(patience_.minutes * 2, 1), kMostPatientMinutes);
+  patience_.until_ms = now_ms + patience_.minutes * 60'000;
+  server_.log().Warning("Background AOF rewrite has repeatedly failed and triggered the limit, will retry in " +
+                        std::to_string(patience_.minutes) + " minutes");
+  return true;
+}
+
+int64_t AppendOnlyFile::CurrentRewriteSeconds() const {
+  return Rewrites() ? (server_.clock().MonotonicMs() - rewrite_started_ms_) / 1000 : -1;
+}
+
+}  // namespace respite

@@ -1,0 +1,101 @@
+// An RDB file that may be anything, checksums aside. Whatever keys come out of it must be sound, and the data set can
+// be written and read again as the same. The first octet chooses the limits, the second the size of the pieces in which
+// the file is read; both make no difference to what is accepted.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "datatypes/digest.h"
+#include "persistence/rdb_file_reader.h"
+#include "persistence/rdb_file_writer.h"
+#include "tests/fuzz/sound_value.h"
+
+namespace respite {
+namespace {
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+class MemoryFile final : public File {
+ public:
+  MemoryFile() = default;
+  explicit MemoryFile(Bytes content) : content_(content) {}
+
+  IoProgress Write(Bytes data) override {
+    content_ += data;
+    return {data.size(), kNoError};
+  }
+  IoProgress ReadAt(uint64_t offset, std::span<char> into) override {
+    if (offset >= content_.size()) return {0, kNoError};
+    const size_t size = std::min(into.size(), content_.size() - static_cast<size_t>(offset));
+    std::memcpy(into.data(), content_.data() + offset, size);
+    return {size, kNoError};
+  }
+  IoError Sync() override { return kNoError; }
+  void StartWriteback() override {}
+  IoError Truncate(uint64_t) override { return kNoError; }
+  Result<uint64_t, IoError> Size() const override { return uint64_t{content_.size()}; }
+
+ private:
+  std::string content_;
+};
+
+class Sink final : public RdbSink {
+ public:
+  explicit Sink(const EncodingLimits& limits) : limits_(limits) {}
+
+  void OnAux(Bytes, Bytes) override {}
+  void OnResize(int, uint64_t, uint64_t) override {}
+  Result<Done> OnEntries(int db, std::span<RdbEntry> entries) override {
+    for (RdbEntry& one : entries) {
+      Require(IsSound(*one.entry, limits_));
+      if (keyspace[db].Find(one.entry->Key()) != nullptr) return Failure("a key comes twice");
+      keyspace[db].Add(std::move(one.entry));
+    }
+    return Done{};
+  }
+  void OnEmptyKey(int, Bytes) override {}
+  Result<Done> OnLibrary(Bytes) override { return Done{}; }
+  Result<Done> OnModuleAux(Bytes) override { return Done{}; }
+  Result<Done> OnProgress(uint64_t) override { return Done{}; }
+
+  Keyspace keyspace{4, 7};
+
+ private:
+  const EncodingLimits& limits_;
+};
+
+bool Read(File& file, const EncodingLimits& limits, size_t piece_octets, RdbReadOptions::Checksum checksum,
+          Sink& sink) {
+  return ReadRdb(file, 0,
+                 {.limits = limits, .hash_seed = 7, .databases = 4, .checksum = checksum, .piece_octets = piece_octets},
+                 sink)
+      .ok();
+}
+
+void Try(Bytes content, const EncodingLimits& limits, size_t piece_octets) {
+  MemoryFile file(content);
+  Sink sink(limits);
+  const bool is_good = Read(file, limits, piece_octets, RdbReadOptions::Checksum::kIgnore, sink);
+  Sink whole(limits);
+  Require(Read(file, limits, 1 << 16, RdbReadOptions::Checksum::kIgnore, whole) == is_good);
+  MemoryFile copy;
+  Require(WriteRdb(copy, {sink.keyspace, {}, {}}, {}, nullptr).ok());
+  Sink again(limits);
+  Require(Read(copy, limits, 1 << 16, RdbReadOptions::Checksum::kVerify, again));
+  Require(DigestOf(again.keyspace).Hex() == DigestOf(sink.keyspace).Hex());
+}
+
+}  // namespace
+}  // namespace respite
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace respite;
+  if (size < 2) return 0;
+  const EncodingLimits usual;
+  Try({reinterpret_cast<const char*>(data) + 2, size - 2}, data[0] % 2 == 0 ? usual : kTightLimits, 1 + data[1]);
+  return 0;
+}

@@ -1,0 +1,400 @@
+// The append-only file of whole servers, on files that can fail and crash: what was acknowledged is there after a
+// restart.
+#include "server/storage/append_only_file.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/storage/data_set.h"
+#include "tests/support/faulty_files.h"
+#include "tests/support/reply_matchers.h"
+#include "tests/support/test_client.h"
+#include "tests/support/test_server.h"
+
+namespace respite {
+namespace {
+
+using Operation = FaultyFiles::Operation;
+
+constexpr char kManifest[] = "appendonlydir/appendonly.aof.manifest";
+constexpr char kBase[] = "appendonlydir/appendonly.aof.1.base.rdb";
+constexpr char kIncremental[] = "appendonlydir/appendonly.aof.1.incr.aof";
+
+class AppendOnlyFileTest : public testing::Test {
+ protected:
+  // One life of a server on the files.
+  class Life {
+   public:
+    Life(FaultyFiles& files, std::vector<std::string> directives)
+        : server_(TestServer::Options{.directives = std::move(directives), .files = &files}), client_(server_) {
+      outcome_ = OpenDataSet(*server_);
+    }
+    LoadOutcome outcome() const { return outcome_; }
+    TestServer& server() { return server_; }
+    TestReply Run(Bytes line) { return client_.Run(line); }
+    TestClient& client() { return client_; }
+    Snapshot Data() { return SnapshotOf(*server_); }
+
+   private:
+    TestServer server_;
+    TestClient client_;
+    LoadOutcome outcome_;
+  };
+
+  std::unique_ptr<Life> Start(std::vector<std::string> more = {}) {
+    std::vector<std::string> directives = {"appendonly yes", "appendfsync always"};
+    directives.insert(directives.end(), more.begin(), more.end());
+    return std::make_unique<Life>(files_, directives);
+  }
+  // The data set after the next start.
+  Snapshot DataAfterRestart() {
+    auto life = Start();
+    EXPECT_NE(life->outcome(), LoadOutcome::kFailed);
+    return life->Data();
+  }
+
+  FaultyFiles files_;
+};
+
+TEST_F(AppendOnlyFileTest, BeginsWithABaseAndAnIncremental) {
+  auto life = Start();
+  EXPECT_EQ(life->outcome(), LoadOutcome::kAbsent);
+  EXPECT_EQ(files_.Content(kManifest),
+            "file appendonly.aof.1.base.rdb seq 1 type b\nfile appendonly.aof.1.incr.aof seq 1 type i\n");
+  EXPECT_TRUE(files_.Has(kBase));
+  EXPECT_EQ(files_.Content(kIncremental), "");
+}
+
+TEST_F(AppendOnlyFileTest, WhatWasAcknowledgedIsThereAfterACrash) {
+  auto life = Start();
+  life->Run("SET k v");
+  life->Run("HSET h f 1 g 2");
+  life->Run("MULTI");
+  life->Run("RPUSH l a b");
+  life->Run("SELECT 2");
+  life->Run("INCRBYFLOAT n 1.5");
+  life->Run("EXEC");
+  life->Run("EVAL \"redis.call('SADD', 's', 'x'); redis.call('ZADD', 'z', 1, 'y')\" 0");
+  const Snapshot before = life->Data();
+  EXPECT_EQ(before.size(), 6u);
+  files_.Crash();
+  life.reset();
+  EXPECT_EQ(SnapshotDifference(before, DataAfterRestart()), "");
+}
+
+TEST_F(AppendOnlyFileTest, SeveralLivesGoOnInOneFile) {
+  for (int i = 0; i < 3; ++i) {
+    auto life = Start();
+    life->Run("INCR lives");
+    files_.Crash();
+  }
+  auto life = Start();
+  EXPECT_THAT(life->Run("GET lives"), Bulk("3"));
+}
+
+TEST_F(AppendOnlyFileTest, ARewriteReplacesWhatCameBefore) {
+  auto life = Start();
+  for (int i = 0; i < 100; ++i) life->Run("INCR counter");
+  EXPECT_THAT(life->Run("BGREWRITEAOF"), Simple("Background append only file rewriting started"));
+  life->Run("SET later 1");
+  life->server().Cron();
+  EXPECT_EQ(files_.Content(kManifest),
+            "file appendonly.aof.2.base.rdb seq 2 type b\nfile appendonly.aof.2.incr.aof seq 2 type i\n");
+  EXPECT_FALSE(files_.Has(kBase));
+  EXPECT_FALSE(files_.Has(kIncremental));
+  const Snapshot before = life->Data();
+  files_.Crash();
+  life.reset();
+  EXPECT_EQ(SnapshotDifference(before, DataAfterRestart()), "");
+}
+
+TEST_F(AppendOnlyFileTest, ARewriteAsCommands) {
+  auto life = Start({"aof-use-rdb-preamble no"});
+  life->Run("RPUSH l a b c");
+  life->Run("SET t v PX 100000");
+  life->Run("BGREWRITEAOF");
+  life->server().Cron();
+  EXPECT_TRUE(files_.Has("appendonlydir/appendonly.aof.2.base.aof"));
+  const Snapshot before = life->Data();
+  life.reset();
+  EXPECT_EQ(SnapshotDifference(before, DataAfterRestart()), "");
+}
+
+TEST_F(AppendOnlyFileTest, ARewriteThatFailsLosesNothing) {
+  auto life = Start();
+  life->Run("SET a 1");
+  life->server().forker().FailNext(ENOMEM);
+  EXPECT_THAT(life->Run("BGREWRITEAOF"), ErrorStartsWith("ERR Can't execute an AOF background rewriting"));
+  life->server().forker().Hold();
+  life->Run("BGREWRITEAOF");
+  life->Run("SET b 2");
+  life->server().forker().Crash(9);
+  life->server().Cron();
+  EXPECT_THAT(life->Run("SET c 3"), Ok());
+  const Snapshot before = life->Data();
+  files_.Crash();
+  life.reset();
+  auto next = Start();
+  EXPECT_EQ(SnapshotDifference(before, next->Data()), "");
+  next->Run("BGREWRITEAOF");
+  next->server().Cron();
+  EXPECT_EQ(next->server()->aof().directory().manifest().incrementals().size(), 1u);
+  next.reset();
+  EXPECT_EQ(SnapshotDifference(before, DataAfterRestart()), "");
+}
+
+// Some operations on files, each of which may fail; what was acknowledged must be there afterwards, and nothing that
+// was not sent.
+TEST_F(AppendOnlyFileTest, NothingAcknowledgedIsLostWhateverFails) {
+  const std::vector<Operation> kinds = {Operation::kOpen,       Operation::kWrite,         Operation::kSync,
+                                        Operation::kRename,     Operation::kSyncDirectory, Operation::kTruncate,
+                                        Operation::kMakeDirectory};
+  for (Operation kind : kinds) {
+    for (uint64_t nth = 1; nth <= 14; ++nth) {
+      FaultyFiles files;
+      std::map<std::string, bool> sent;  // and whether it was acknowledged
+      {
+        files.FailAt(kind, nth, EIO);
+        Life life(files, {"appendonly yes", "appendfsync always"});
+        for (int i = 0; i < 6 && life.outcome() != LoadOutcome::kFailed; ++i) {
+          const std::string key = "key" + std::to_string(i);
+          sent[key] = life.Run("SET " + key + " v").HasValue();
+          if (life.server().StoppedWith()) break;
+          if (i % 2 == 1) {
+            life.Run("BGREWRITEAOF");
+            life.server().Cron();
+          }
+        }
+        files.Crash();
+      }
+      files.Recover();
+      Life life(files, {"appendonly yes", "appendfsync always"});
+      ASSERT_NE(life.outcome(), LoadOutcome::kFailed) << static_cast<int>(kind) << " " << nth;
+      for (const auto& [key, acknowledged] : sent) {
+        if (!acknowledged) continue;
+        EXPECT_THAT(life.Run("GET " + key), Bulk("v")) << "operation " << static_cast<int>(kind) << " failed at " << nth;
+      }
+      EXPECT_LE(life.Data().size(), sent.size());
+    }
+  }
+}
+
+TEST_F(AppendOnlyFileTest, ATornTailIsCutAtEveryOctet) {
+  {
+    auto life = Start();
+    life->Run("SET first 1");
+    life->Run("SET last 2");
+  }
+  const std::string whole = files_.Content(kIncremental);
+  const size_t first = whole.find("last") - Bytes("*3\r\n$3\r\nSET\r\n$4\r\n").size();
+  for (size_t size = first; size <= whole.size(); ++size) {
+    files_.Put(kIncremental, Bytes(whole).substr(0, size));
+    auto life = Start();
+    ASSERT_EQ(life->outcome(), LoadOutcome::kLoaded) << size;
+    EXPECT_EQ(life->Data().size(), size == whole.size() ? 2u : 1u) << size;
+    EXPECT_EQ(files_.Content(kIncremental).size(), size == whole.size() ? size : first);
+    EXPECT_THAT(life->Run("SET third 3"), Ok());
+    life.reset();
+    EXPECT_EQ(DataAfterRestart().size(), size == whole.size() ? 3u : 2u) << "what follows a cut can be read";
+  }
+}
+
+TEST_F(AppendOnlyFileTest, HalfATransactionIsNone) {
+  {
+    auto life = Start();
+    life->Run("SET first 1");
+    life->Run("MULTI");
+    life->Run("SET a 1");
+    life->Run("SET b 2");
+    life->Run("EXEC");
+  }
+  const std::string whole = files_.Content(kIncremental);
+  const size_t multi = whole.find("*1\r\n$5\r\nMULTI");
+  for (size_t size = multi; size < whole.size(); ++size) {
+    files_.Put(kIncremental, Bytes(whole).substr(0, size));
+    auto life = Start();
+    EXPECT_EQ(life->Data().size(), 1u) << size;
+    EXPECT_EQ(files_.Content(kIncremental).size(), multi);
+  }
+}
+
+TEST_F(AppendOnlyFileTest, ATornTailIsFatalIfToldSo) {
+  Start()->Run("SET k v");
+  std::string torn = files_.Content(kIncremental);
+  torn.pop_back();
+  files_.Put(kIncremental, torn);
+  EXPECT_EQ(Start({"aof-load-truncated no"})->outcome(), LoadOutcome::kFailed);
+  EXPECT_EQ(files_.Content(kIncremental), torn) << "it is left as it is";
+}
+
+TEST_F(AppendOnlyFileTest, ATornFileInTheMiddleIsFatal) {
+  auto life = Start();
+  life->Run("SET k v");
+  life->server().forker().Hold();
+  life->Run("BGREWRITEAOF");
+  life->server().forker().Crash(9);
+  life->server().Cron();
+  life->Run("SET l w");
+  life.reset();
+  std::string torn = files_.Content(kIncremental);
+  torn.pop_back();
+  files_.Put(kIncremental, torn);
+  EXPECT_EQ(Start()->outcome(), LoadOutcome::kFailed);
+}
+
+TEST_F(AppendOnlyFileTest, BadFilesAreFatal) {
+  Start()->Run("SET k v");
+  const std::string good = files_.Content(kIncremental);
+  const char* const bad[] = {"*x\r\n", "hello\r\n", "*1\r\n$9\r\nNOCOMMAND\r\n", "*3\r\n$3\r\nSET\r\n$-1\r\n"};
+  for (const char* tail : bad) {
+    files_.Put(kIncremental, good + tail);
+    EXPECT_EQ(Start()->outcome(), LoadOutcome::kFailed) << tail;
+  }
+  files_.Put(kIncremental, good);
+  files_.Put(kManifest, "file x seq 1 type q\n");
+  EXPECT_EQ(Start()->outcome(), LoadOutcome::kFailed);
+}
+
+TEST_F(AppendOnlyFileTest, AMissingPartIsFatal) {
+  Start()->Run("SET k v");
+  files_.Remove(kBase);
+  EXPECT_EQ(Start()->outcome(), LoadOutcome::kFailed);
+}
+
+TEST_F(AppendOnlyFileTest, TheSingleFileOfOldServersIsTakenOver) {
+  files_.Put("appendonly.aof", "*2\r\n$6\r\nSELECT\r\n$1\r\n1\r\n*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nv\r\n");
+  auto life = Start();
+  EXPECT_EQ(life->Data(), (Snapshot{{"1 \"k\"", "string \"v\""}}));
+  EXPECT_FALSE(files_.Has("appendonly.aof"));
+  EXPECT_EQ(files_.Content(kManifest),
+            "file appendonly.aof seq 1 type b\nfile appendonly.aof.1.incr.aof seq 1 type i\n");
+  life->Run("SET more 1");
+  life.reset();
+  EXPECT_EQ(DataAfterRestart().size(), 2u);
+}
+
+TEST_F(AppendOnlyFileTest, TurningItOnKeepsWhatIsThere) {
+  Life life(files_, {"appendonly no", "appendfsync always"});
+  life.Run("SET before 1");
+  EXPECT_THAT(life.Run("CONFIG SET appendonly yes"), Ok());
+  life.Run("SET while 2");
+  life.server().Cron();
+  life.Run("SET after 3");
+  const Snapshot before = life.Data();
+  files_.Crash();
+  EXPECT_EQ(SnapshotDifference(before, DataAfterRestart()), "");
+}
+
+TEST_F(AppendOnlyFileTest, TurningItOnWhileAChildFailsIsTriedAgain) {
+  Life life(files_, {"appendonly no", "appendfsync always"});
+  life.Run("SET before 1");
+  life.server().forker().Hold();
+  life.Run("CONFIG SET appendonly yes");
+  life.Run("SET while 2");
+  life.server().forker().Crash(9);
+  life.server().Cron();
+  life.server().forker().Release();
+  life.server().Cron();
+  life.server().Cron();
+  EXPECT_EQ(life.server()->aof().state(), AppendOnlyFile::State::kOn);
+  const Snapshot before = life.Data();
+  files_.Crash();
+  EXPECT_EQ(SnapshotDifference(before, DataAfterRestart()), "");
+}
+
+TEST_F(AppendOnlyFileTest, TurningItOffAndOn) {
+  auto life = Start();
+  life->Run("SET a 1");
+  EXPECT_THAT(life->Run("CONFIG SET appendonly no"), Ok());
+  life->Run("SET b 2");
+  EXPECT_THAT(life->Run("CONFIG SET appendonly yes"), Ok());
+  life->server().Cron();
+  life->Run("SET c 3");
+  const Snapshot before = life->Data();
+  files_.Crash();
+  life.reset();
+  EXPECT_EQ(SnapshotDifference(before, DataAfterRestart()), "");
+}
+
+TEST_F(AppendOnlyFileTest, AFileThatCannotBeMadeLeavesItOff) {
+  Life life(files_, {"appendonly no"});
+  files_.FailAt(Operation::kMakeDirectory, 1, EACCES);
+  EXPECT_THAT(life.Run("CONFIG SET appendonly yes"),
+              ErrorStartsWith("ERR CONFIG SET failed (possibly related to argument 'appendonly')"));
+  EXPECT_THAT(life.Run("CONFIG GET appendonly"), MapOf({{Bulk("appendonly"), Bulk("no")}}));
+  EXPECT_FALSE(life.server()->aof().IsOn());
+}
+
+TEST_F(AppendOnlyFileTest, AFullDiskUnderEverySecondRefusesWritesUntilThereIsRoom) {
+  auto life = Start({"appendfsync everysec"});
+  life->Run("SET a 1");
+  files_.SetRoom(10);
+  life->Run("SET b 2");
+  EXPECT_THAT(life->Run("SET c 3"), Error("MISCONF Errors writing to the AOF file: No space left on device"));
+  EXPECT_THAT(life->Run("GET b"), Bulk("2"));
+  files_.SetRoom(FaultyFiles::kUnlimited);
+  life->server().EndTurn();
+  EXPECT_THAT(life->Run("SET d 4"), Ok());
+  const Snapshot before = life->Data();
+  life.reset();
+  EXPECT_EQ(SnapshotDifference(before, DataAfterRestart()), "");
+}
+
+TEST_F(AppendOnlyFileTest, AFullDiskUnderAlwaysEndsTheServerBeforeItSaysOk) {
+  auto life = Start();
+  files_.SetRoom(10);
+  EXPECT_FALSE(life->Run("SET a 1").HasValue());
+  EXPECT_EQ(life->server().StoppedWith(), 1);
+}
+
+TEST_F(AppendOnlyFileTest, NothingExpiresWhileItIsLoaded) {
+  {
+    auto life = Start();
+    life->Run("SET k v PX 1000");
+    life->Run("APPEND k w");
+    life->Run("HSET h f v");
+  }
+  // The server was down when the key went; what was done to it before must not make a new one.
+  std::string tail = "*2\r\n$3\r\nDEL\r\n$1\r\nh\r\n";
+  files_.Put(kIncremental, files_.Content(kIncremental) + tail);
+  TestServer late(TestServer::Options{
+      .directives = {"appendonly yes"}, .wall_ms = TestServer::Options{}.wall_ms + 5000, .files = &files_});
+  TestClient client(late);
+  ASSERT_EQ(OpenDataSet(*late), LoadOutcome::kLoaded);
+  EXPECT_THAT(client.Run("EXISTS k h"), Int(0));
+}
+
+TEST_F(AppendOnlyFileTest, GrowthStartsARewrite) {
+  auto life = Start({"auto-aof-rewrite-min-size 1kb", "auto-aof-rewrite-percentage 100"});
+  for (int i = 0; i < 100; ++i) life->Run("SET k v");
+  life->server().Cron();
+  life->server().Cron();
+  EXPECT_EQ(life->server()->aof().RewriteCount(), 1u);
+  EXPECT_EQ(life->server()->aof().directory().manifest().base()->seq, 2);
+}
+
+TEST_F(AppendOnlyFileTest, WaitAofWaitsForTheSync) {
+  auto life = Start({"appendfsync everysec"});
+  life->Run("SET k v");
+  EXPECT_THAT(life->Run("WAITAOF 1 0 0"), NoReply());
+  life->server().AdvanceMs(1000);
+  life->server().Cron();
+  EXPECT_THAT(life->client().Read(), ArrayOf(Int(1), Int(0)));
+  EXPECT_THAT(life->Run("WAITAOF 1 0 0"), ArrayOf(Int(1), Int(0)));
+  EXPECT_THAT(life->Run("WAITAOF 1 1 10"), NoReply());
+  life->server().AdvanceMs(10);
+  EXPECT_THAT(life->client().Read(), ArrayOf(Int(1), Int(0)));
+  life->Run("SET k w");
+  life->Run("WAITAOF 1 0 0");
+  TestClient other(life->server());
+  other.Run("CONFIG SET appendonly no");
+  EXPECT_THAT(life->client().Read(),
+              Error("ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled."));
+}
+
+}  // namespace
+}  // namespace respite

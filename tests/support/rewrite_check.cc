@@ -1,0 +1,104 @@
+#include "tests/support/rewrite_check.h"
+
+#include <gtest/gtest.h>
+
+#include "datatypes/stream.h"
+#include "persistence/aof_reader.h"
+#include "persistence/aof_rewriter.h"
+#include "tests/support/faulty_files.h"
+#include "tests/support/test_client.h"
+
+namespace respite {
+
+namespace {
+
+std::string GroupText(Bytes name, const StreamGroup& group) {
+  std::string text = " group " + Quoted(name) + " at " + StreamIdText(group.last_id).Text() + " read " +
+                     std::to_string(group.entries_read) + " pending";
+  for (auto at = group.pending().First(); !at.AtEnd(); at.Next()) {
+    const PendingEntry& pending = at.Get();
+    text += " " + StreamIdText(at.Id()).Text() + "=" + Quoted(*pending.consumer->name) + "@" +
+            std::to_string(pending.delivered_ms) + "*" + std::to_string(pending.deliveries);
+  }
+  text += " consumers";
+  for (const auto& [consumer_name, consumer] : group.consumers()) text += " " + Quoted(consumer_name);
+  return text;
+}
+
+// What a digest does not know of.
+std::string StreamText(const StreamLog& log) {
+  std::string text = " last " + StreamIdText(log.LastId()).Text() + " deleted " +
+                     StreamIdText(log.MaxDeletedId()).Text() + " added " + std::to_string(log.EntriesAdded());
+  for (const auto& [name, group] : log.groups()) text += GroupText(name, group);
+  return text;
+}
+
+Snapshot SnapshotWithStreams(Server& server) {
+  Snapshot snapshot = SnapshotOf(server);
+  for (int db = 0; db < server.keyspace().Count(); ++db) {
+    server.keyspace()[db].ForEach([&](const Entry* entry) {
+      if (entry->Type() != ValueType::kStream) return;
+      snapshot[std::to_string(db) + " " + Quoted(entry->Key())] +=
+          StreamText(static_cast<const StreamLog&>(*entry->HeldObject()));
+    });
+  }
+  return snapshot;
+}
+
+std::vector<Bytes> LibraryCodes(Server& server) {
+  std::vector<Bytes> codes;
+  for (const auto& [name, library] : server.function_libraries().All()) codes.push_back(library->code);
+  return codes;
+}
+
+std::vector<CommandWords> Records(File& file) {
+  std::vector<CommandWords> records;
+  AofReader reader(file);
+  RequestBatch batch;
+  AofReader::Status status;
+  while ((status = reader.Next(batch)) == AofReader::Status::kRecords) {
+    for (const RequestBatch::Request& request : batch.requests) {
+      const auto words = batch.Words(request);
+      records.emplace_back(words.begin(), words.end());
+    }
+  }
+  EXPECT_EQ(status, AofReader::Status::kEnd);
+  return records;
+}
+
+}  // namespace
+
+std::vector<CommandWords> RewriteCommands(Server& server) {
+  FaultyFiles files;
+  auto file = files.Open("base", FileSystem::Mode::kCreate);
+  const auto saved = WriteAofBase(*file.value(), server.keyspace(), LibraryCodes(server), {}, nullptr);
+  EXPECT_TRUE(saved);
+  return Records(*file.value());
+}
+
+void ExpectRewriteMatches(TestServer& server) {
+  const std::vector<CommandWords> commands = RewriteCommands(*server);
+  if (commands.empty()) return;
+  TestServer::Options options = server.options();
+  options.files = nullptr;
+  options.seed ^= 0x9e3779b97f4a7c15ull;
+  options.wall_ms = server.clock().WallMs();
+  TestServer repeated(options);
+  repeated->data().nothing_expires = true;
+  TestClient client(repeated);
+  client.session().authenticated = true;
+  for (const CommandWords& words : commands) {
+    const TestReply reply = client.Run(words);
+    if (reply.HasValue() && reply.tree->IsError()) {
+      ADD_FAILURE() << "A rewrite says what a server refuses: " << ::testing::PrintToString(words) << " gives "
+                    << reply;
+    }
+  }
+  const std::string difference = SnapshotDifference(SnapshotWithStreams(*server), SnapshotWithStreams(*repeated));
+  EXPECT_EQ(difference, "") << "after a rewrite to " << ::testing::PrintToString(commands);
+  const auto codes = LibraryCodes(*server);
+  const auto repeated_codes = LibraryCodes(*repeated);
+  EXPECT_TRUE(std::equal(codes.begin(), codes.end(), repeated_codes.begin(), repeated_codes.end()));
+}
+
+}  // namespace respite
