@@ -45,6 +45,7 @@ EventLoop::~EventLoop() {
 asio::io_context& EventLoop::Context() { return asio_->context; }
 
 int EventLoop::Run() {
+  running_ = true;
   ScheduleCron();
   EndTurn();  // what was posted before the loop ran
   auto work = asio::make_work_guard(asio_->context);
@@ -75,7 +76,8 @@ void EventLoop::WakeAt(int64_t monotonic_ms) {
   });
 }
 
-// The Turn that is under way keeps its Pump and what it has read: this one gets others.
+// The Turn that is under way keeps its Pump and what it has read: this one gets others. What was posted waits, since it
+// may free a client that the Turn is with; before the first Turn (the data set is being loaded) there is none.
 bool EventLoop::ServeBesides() {
   if (other_pump_ == nullptr) other_pump_ = std::make_unique<Pump>(server_);
   other_scratch_.resize(kScratchBytes);
@@ -85,6 +87,7 @@ bool EventLoop::ServeBesides() {
   for (int i = 0; i < kHandlersPerTurn && !stopped_ && asio_->context.poll_one() != 0; ++i) {
   }
   server_.EndTurnBesides();
+  if (!running_) StartTasks();
   pump_.swap(other_pump_);
   scratch_.swap(other_scratch_);
   return !stopped_;
@@ -92,6 +95,10 @@ bool EventLoop::ServeBesides() {
 
 void EventLoop::EndTurn() {
   server_.EndTurn();
+  StartTasks();
+}
+
+void EventLoop::StartTasks() {
   for (auto& task : std::exchange(posted_, {})) asio::post(asio_->context, std::move(task));
 }
 

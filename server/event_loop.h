@@ -47,6 +47,7 @@ class EventLoop final : public Host {
 
   void ScheduleCron();
   void EndTurn();
+  void StartTasks();
 
   Server& server_;
   std::unique_ptr<Pump> pump_;
@@ -57,6 +58,7 @@ class EventLoop final : public Host {
   // What ServeBesides has in place of these two; made with its first use.
   std::unique_ptr<Pump> other_pump_;
   std::vector<char> other_scratch_;
+  bool running_ = false;
   bool stopped_ = false;
   int exit_code_ = 0;
 };

@@ -106,6 +106,8 @@ void Server::Cron() {
   int64_t started_us = clock().MonotonicUs();
   AdjustHz();
   if (debug_.pause_cron) return;
+  shutdown_.GoOn();
+  if (shutdown_.Done()) return;
   if (pause_.IsOver(clock().MonotonicMs())) EndPause();
   if (!data_.purges_held) ExpireKeys();
   SampleStats();

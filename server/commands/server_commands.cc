@@ -188,16 +188,22 @@ struct ShutdownCommand {
       .complexity = "O(N), N being the number of keys when they are saved, else O(1)",
       .group = CommandGroup::kServer,
       .flags = kAdmin | kNoScript | kLoading | kStale | kNoMulti | kAllowBusy};
-  // Nobody waits for replicas, so a shutdown is over as soon as it begins: NOW has nothing to skip and ABORT nothing to
-  // stop.
+  // Nobody waits for replicas, so NOW has nothing to skip, and ABORT stops only what a signal asked for and could not
+  // begin yet.
   static void Run(Call& call) {
     const ShutdownOptions options = ShutdownOptions::Take(call.args);
-    if (options.abort) throw Refusal{refusals::kNoShutdown};
     Server& server = call.server;
+    if (options.abort) return Abort(call);
     const bool saves = (options.flags & kShutdownNoSave) == 0;
     if (server.scripts().Busy() && saves) throw server.scripts().BusyRefusal();
     if (server.shutdown().Begin(options.flags) == Shutdown::Outcome::kFailed) throw Refusal{refusals::kShutdownFailed};
     call.session.close_after_reply = true;  // requests behind it are not answered
+  }
+
+ private:
+  static void Abort(Call& call) {
+    if (!call.server.shutdown().Abort()) throw Refusal{refusals::kNoShutdown};
+    call.reply.Ok();
   }
 };
 

@@ -50,6 +50,7 @@ int ServerProcess::Run() {
   if (RefuseModules() == Step::kFailed) return 1;
   if (!chooses_port && Listen() == Step::kFailed) return 1;
   if (Announce() == Step::kFailed) return 1;
+  log_.Notice("Server initialized");
   const Step loaded = LoadData();
   if (loaded == Step::kFailed) return Abandon();
   int exit_code = 0;
@@ -104,23 +105,15 @@ void ServerProcess::Build() {
   listener_ = std::make_unique<Listener>(*loop_);
   if (config_.settings().crash_log_enabled) InstallCrashReport(*server_);
   signals_.emplace();
+  server_->shutdown().OnGivenUp([this] { signals_->Forget(); });
   WatchSignals();
 }
 
 void ServerProcess::WatchSignals() {
-  loop_->OnReadable(signals_->DescriptorToWatch(), [this] { OnSignal(signals_->Take()); });
-}
-
-void ServerProcess::OnSignal(int signal) {
-  switch (server_->shutdown().OnSignal(signal)) {
-    case Shutdown::SignalOutcome::kStopping:
-      return;
-    case Shutdown::SignalOutcome::kLater:
-      return loop_->Post([this, signal] { OnSignal(signal); });
-    case Shutdown::SignalOutcome::kFailed:
-      signals_->Forget();
-      return WatchSignals();
-  }
+  loop_->OnReadable(signals_->DescriptorToWatch(), [this] {
+    WatchSignals();
+    server_->shutdown().Signalled(signals_->Take());
+  });
 }
 
 // Runs in the child.
@@ -192,7 +185,6 @@ int ServerProcess::Abandon() {
 void ServerProcess::LogReady() {
   const Settings& settings = config_.settings();
   for (const std::string& wish : UnservedWishes(config_)) log_.Warning(wish);
-  log_.Notice("Server initialized");
   if (listener_->HasTcp()) log_.Notice("Ready to accept connections tcp");
   if (listener_->HasUnix()) log_.Notice("Ready to accept connections unix");
   if (listener_->HasTcp()) {  // what Redis said before 5.0, and some launchers still wait for

@@ -51,7 +51,6 @@ class ServerProcess {
   // Reads the data set; clients are served already, as far as they need none.
   Step LoadData();
   void WatchSignals();
-  void OnSignal(int signal);
   void LogReady();
   void WatchSettings();
   void UpdateTitle();

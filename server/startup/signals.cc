@@ -3,9 +3,12 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <string>
+#include <string_view>
 
 #include "base/log.h"
 #include "server/startup/signal_log.h"
@@ -24,10 +27,22 @@ void Announce(const char* text) {
   log.Write(text);
 }
 
+// The name as Snapshots gives it: the process may be saving its data before it ends.
+void RemoveUnfinishedDump() {
+  constexpr std::string_view kBefore = "temp-";
+  constexpr std::string_view kAfter = ".rdb";
+  char name[40] = {};
+  char* end = std::copy(kBefore.begin(), kBefore.end(), name);
+  end = std::to_chars(end, end + 20, getpid()).ptr;
+  std::copy(kAfter.begin(), kAfter.end(), end);
+  unlink(name);
+}
+
 void OnShutdownSignal(int signal) {
   const int saved_errno = errno;
   if (received_signal != 0 && signal == SIGINT) {
     Announce("You insist... exiting now.\n");
+    RemoveUnfinishedDump();
     _exit(1);
   }
   Announce(signal == SIGINT ? "Received SIGINT scheduling shutdown...\n" : "Received SIGTERM scheduling shutdown...\n");

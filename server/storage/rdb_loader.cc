@@ -149,6 +149,9 @@ void LogFailure(Server& server, const RdbFailure& failure, const std::string& na
     case RdbFailure::Kind::kDatabases:
     case RdbFailure::Kind::kModule:
       return log.Warning(failure.text);
+    case RdbFailure::Kind::kChecksum:
+      log.Warning(failure.text);
+      break;
     case RdbFailure::Kind::kTruncated:
       log.Warning("Short read or OOM loading DB. Unrecoverable error, aborting now.");
       break;
@@ -156,7 +159,7 @@ void LogFailure(Server& server, const RdbFailure& failure, const std::string& na
       break;
   }
   log.Warning("Internal error in RDB reading offset " + std::to_string(failure.offset) + " of the file " + name +
-              " -> " + failure.text);
+              " -> " + (failure.kind == RdbFailure::Kind::kChecksum ? "RDB CRC error" : failure.text));
 }
 
 void LogLoaded(Server& server, uint64_t empty_keys) {

@@ -21,11 +21,29 @@ Shutdown::Outcome Shutdown::Begin(uint32_t flags) {
   return outcome;
 }
 
-Shutdown::SignalOutcome Shutdown::OnSignal(int signal) {
+void Shutdown::Signalled(int signal) {
+  signal_ = signal;
+  GoOn();
+}
+
+void Shutdown::GoOn() {
+  if (signal_ == 0 || done_) return;
   const Settings& settings = server_.settings();
-  const uint32_t flags = signal == SIGINT ? settings.shutdown_on_sigint : settings.shutdown_on_sigterm;
-  if (server_.scripts().Busy() && Saves(flags)) return SignalOutcome::kLater;
-  return Begin(flags) == Outcome::kStopping ? SignalOutcome::kStopping : SignalOutcome::kFailed;
+  const uint32_t flags = signal_ == SIGINT ? settings.shutdown_on_sigint : settings.shutdown_on_sigterm;
+  const bool waits = server_.debug().pause_cron || (server_.scripts().Busy() && Saves(flags));
+  if (!waits && Begin(flags) == Outcome::kFailed) GiveUp();
+}
+
+bool Shutdown::Abort() {
+  if (signal_ == 0) return false;
+  GiveUp();
+  server_.log().Notice("Shutdown manually aborted.");
+  return true;
+}
+
+void Shutdown::GiveUp() {
+  signal_ = 0;
+  if (given_up_) given_up_();
 }
 
 bool Shutdown::Saves(uint32_t flags) const {

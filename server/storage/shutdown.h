@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <utility>
 
 #include "server/config/settings.h"
 
@@ -18,10 +20,15 @@ class Shutdown {
 
   // `flags` are kShutdown… bits. What failed is in the log.
   Outcome Begin(uint32_t flags);
-  // SIGTERM or SIGINT, as the directives shutdown-on-… say. In the middle of a script it waits for its end if something
-  // is to be saved: half a script is not to be saved.
-  enum class SignalOutcome : uint8_t { kStopping, kFailed, kLater };
-  SignalOutcome OnSignal(int signal);
+  // SIGTERM or SIGINT: begins as the directives shutdown-on-… say. It waits while the timer is stopped, and for the end
+  // of a script if something is to be saved: half a script is not to be saved.
+  void Signalled(int signal);
+  // For the timer: begins what had to wait.
+  void GoOn();
+  // Takes back what waits; false when nothing does.
+  bool Abort();
+  // Has `handler` run when a shutdown that a signal asked for is not to be.
+  void OnGivenUp(std::function<void()> handler) { given_up_ = std::move(handler); }
 
   // The server has saved what it saves: from now on no command may run.
   bool Done() const { return done_; }
@@ -33,8 +40,12 @@ class Shutdown {
   Outcome FinishJournal(uint32_t flags);
   Outcome Refuse(uint32_t flags, const char* what);
 
+  void GiveUp();
+
   Server& server_;
   bool done_ = false;
+  int signal_ = 0;  // that waits
+  std::function<void()> given_up_;
 };
 
 }  // namespace respite

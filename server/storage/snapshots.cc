@@ -13,6 +13,7 @@
 #include "persistence/rdb_file_writer.h"
 #include "server/config/usage.h"
 #include "server/server.h"
+#include "server/startup/small_files.h"
 #include "server/storage/debug_delay.h"
 
 namespace respite {
@@ -35,6 +36,15 @@ pid_t OwnerOf(Bytes name) {
   pid_t pid = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
   return error == std::errc() && end == name.data() + name.size() && pid > 0 ? pid : 0;
+}
+
+// A zombie does not: whoever should take note of its end may never do so.
+bool Lives(pid_t pid) {
+  if (pid == getpid()) return false;  // it was another's: this process has written nothing yet
+  if (kill(pid, 0) != 0) return errno != ESRCH;
+  const std::string line = FirstLineOf(("/proc/" + std::to_string(pid) + "/stat").c_str()).value_or("");
+  const size_t state = line.rfind(") ");  // behind the name, which may have anything in it
+  return state == std::string::npos || line.substr(state + 2, 1) != "Z";
 }
 
 std::string WorkingDirectory() {
@@ -69,7 +79,8 @@ RdbSaveOptions RdbOptionsOf(const Server& server) {
   RdbSaveOptions options;
   options.compression = settings.rdbcompression ? RdbCompression::kOn : RdbCompression::kOff;
   options.checksum = settings.rdbchecksum ? RdbSaveOptions::Checksum::kCrc64 : RdbSaveOptions::Checksum::kZero;
-  options.sync = settings.rdb_save_incremental_fsync ? RdbSaveOptions::Sync::kIncremental : RdbSaveOptions::Sync::kAtEnd;
+  options.sync =
+      settings.rdb_save_incremental_fsync ? RdbSaveOptions::Sync::kIncremental : RdbSaveOptions::Sync::kAtEnd;
   options.usage = UsageFor(server);
   options.usage_of = [&access = server.access(), usage = options.usage,
                       now_ms = server.clock().WallMs()](uint32_t bits) -> uint64_t {
@@ -88,9 +99,7 @@ std::function<void(uint64_t)> RdbProgress(const Server& server, ChildReporter* r
 }
 
 Snapshots::Snapshots(Server& server)
-    : server_(server),
-      last_save_wall_s_(server.clock().WallMs() / 1000),
-      last_save_ms_(server.clock().MonotonicMs()) {}
+    : server_(server), last_save_wall_s_(server.clock().WallMs() / 1000), last_save_ms_(server.clock().MonotonicMs()) {}
 
 bool Snapshots::Running() const { return server_.nursery().Does(ChildWork::kSnapshot); }
 
@@ -258,8 +267,7 @@ void Snapshots::RemoveLeftovers() {
   for (const std::string& name : names.value()) {
     const pid_t owner = OwnerOf(name);
     if (owner == 0) continue;
-    const bool lives = owner != getpid() && (kill(owner, 0) == 0 || errno != ESRCH);
-    if (lives || files.Remove(name) != kNoError) continue;
+    if (Lives(owner) || files.Remove(name) != kNoError) continue;
     server_.log().Notice("Removed " + name + ", an RDB file that was not finished");
   }
 }

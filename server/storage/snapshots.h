@@ -22,8 +22,8 @@ class Snapshots {
 
   explicit Snapshots(Server& server);
 
-  // Writes the snapshot now; others wait. What went wrong is in the log. Requires: no snapshot is under way. Cost: O(data
-  // set).
+  // Writes the snapshot now; others wait. What went wrong is in the log. Requires: no snapshot is under way. Cost:
+  // O(data set).
   Outcome Save();
   // Has a child write it. Requires: no child runs. Cost: that of a fork.
   Outcome StartBackground();
@@ -76,9 +76,9 @@ class Snapshots {
   bool scheduled_ = false;
   bool save_due_ = false;
   Outcome last_outcome_ = Outcome::kDone;
-  uint64_t changes_before_ = 0;   // those that the snapshot under way has
+  uint64_t changes_before_ = 0;  // those that the snapshot under way has
   int64_t last_save_wall_s_;
-  int64_t last_save_ms_;          // monotonic
+  int64_t last_save_ms_;  // monotonic
   std::optional<int64_t> last_try_ms_;
   int64_t started_ms_ = 0;
   int64_t last_duration_s_ = -1;

@@ -1,6 +1,6 @@
 // CommandTest: the fixture of command tests. Each test runs under RESP2 and RESP3; when it ends, the journal of its
 // writes is replayed on another server, which must end up with the same data, and so must one that runs the commands of
-// a rewrite; and each value must survive DUMP.
+// a rewrite, and one that loads a snapshot; and each value must survive DUMP.
 //
 //   class StringCommands : public CommandTest {};
 //   INSTANTIATE_TEST_SUITE_P(Resp, StringCommands, BothVersions(), VersionName);
@@ -32,6 +32,7 @@ class CommandTest : public testing::TestWithParam<RespVersion> {
 
   void TearDown() override {
     ExpectDumpsMatch(server_);
+    ExpectSnapshotMatches(server_);
     if (replay_check_) ExpectReplayMatches(server_);
     ExpectRewriteMatches(server_);
   }

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kDayMs = 86'400'000;
 
-std::unique_ptr<Config> Load(const std::vector<std::string>& directives) {
+std::unique_ptr<Config> ConfigOf(const std::vector<std::string>& directives) {
   CommandLine line;
   line.has_arguments = true;
   for (const std::string& directive : directives) line.options += directive + "\n";
@@ -52,6 +52,12 @@ std::string ValueText(const Entry& entry) {
       return std::string(TypeName(entry.Type())) + " " + digest.Hex() + FieldDeadlinesText(entry);
     }
   }
+}
+
+std::vector<std::string> LibrariesOf(Server& server) {
+  std::vector<std::string> codes;
+  for (const auto& [name, library] : server.function_libraries().All()) codes.push_back(library->code);
+  return codes;
 }
 
 }  // namespace
@@ -97,7 +103,7 @@ TestServer::TestServer() : TestServer(Options()) {}
 TestServer::TestServer(Options options)
     : options_(std::move(options)),
       log_(clock_),
-      config_(Load(options_.directives)),
+      config_(ConfigOf(options_.directives)),
       server_([this] {
         clock_.SetWallMs(options_.wall_ms);
         log_.SetLevel(LogLevel::kNothing);
@@ -145,7 +151,7 @@ void TestServer::RunCronFor(int64_t elapsed_ms) {
 }
 
 void TestServer::EndTurn() {
-  if (server_->scripts().Busy()) return server_->EndTurnBesides();  // somebody is served in the middle of a Turn
+  if (server_->IsMidTurn()) return server_->EndTurnBesides();  // somebody is served in the middle of a Turn
   server_->EndTurn();
   while (!tasks_.empty()) {
     auto task = std::move(tasks_.front());
@@ -201,6 +207,20 @@ void ExpectDumpsMatch(TestServer& server) {
       EXPECT_EQ(ValueText(*copy.value()), ValueText(*entry)) << Quoted(entry->Key()) << " through RDB";
     });
   }
+}
+
+void ExpectSnapshotMatches(TestServer& server) {
+  server.files().Recover();
+  if (server->snapshots().Running()) server->nursery().Kill();
+  ASSERT_EQ(server->snapshots().Save(), Snapshots::Outcome::kDone);
+  TestServer::Options options = server.options();
+  options.seed ^= 0x9e3779b97f4a7c15ull;
+  options.wall_ms -= kDayMs + 12'345;  // so that nothing has expired
+  options.files = &server.files();
+  TestServer loaded(options);
+  ASSERT_EQ(loaded.Load(), LoadOutcome::kLoaded);
+  EXPECT_EQ(SnapshotDifference(SnapshotOf(*server), SnapshotOf(*loaded)), "") << "after SAVE and loading";
+  EXPECT_EQ(LibrariesOf(*server), LibrariesOf(*loaded));
 }
 
 void ExpectReplayMatches(TestServer& server) {

@@ -22,6 +22,7 @@
 #include "server/config/config.h"
 #include "server/pump.h"
 #include "server/server.h"
+#include "server/storage/rdb_loader.h"
 #include "tests/support/faulty_files.h"
 #include "tests/support/in_process_forker.h"
 
@@ -74,6 +75,9 @@ class TestServer final : public Host {
   InProcessForker& forker() { return forker_; }
   const Options& options() const { return options_; }
 
+  // Reads the dump file, as a server does when it starts.
+  LoadOutcome Load() { return LoadDump(*server_, {}); }
+
   // One beat of the timer, and the end of its Turn.
   void Cron();
   // `rounds` beats, each as late as CurrentHz() asks for.
@@ -120,6 +124,9 @@ std::string SnapshotDifference(const Snapshot& expected, const Snapshot& actual)
 
 // Writes each value as DUMP does and reads it again; the same must come out.
 void ExpectDumpsMatch(TestServer& server);
+
+// Saves the data and loads it in a second server: the same must come out.
+void ExpectSnapshotMatches(TestServer& server);
 
 // Repeats the journal on a server with another seed and another time; the data must come out the same.
 void ExpectReplayMatches(TestServer& server);

@@ -1,0 +1,272 @@
+// Loading: what clients get while the data set is read, and what becomes of files that are no good.
+#include "server/storage/loading.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/reply_matchers.h"
+#include "tests/support/test_client.h"
+#include "tests/support/test_server.h"
+
+namespace respite {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr char kLoading[] = "LOADING Redis is loading the dataset in memory";
+
+class LoadingTest : public testing::Test {
+ protected:
+  TestServer Start(std::vector<std::string> directives = {}) {
+    directives.emplace_back("enable-debug-command yes");
+    return TestServer(TestServer::Options{.directives = std::move(directives), .files = &files_});
+  }
+  // A dump that takes several rounds of events to load.
+  Snapshot SaveSome() {
+    TestServer server = Start({"rdbcompression no"});
+    TestClient client(server);
+    for (int i = 0; i < 20; ++i) client.Run({"SET", "key" + std::to_string(i), std::string(1000, 'x')});
+    EXPECT_THAT(client.Run("SAVE"), Ok());
+    return SnapshotOf(*server);
+  }
+  // A server that serves a client with `others` in the middle of its loading.
+  LoadOutcome LoadWhile(TestServer& server, std::function<void()> others) {
+    int rounds = 0;
+    server.Besides([&] {
+      if (rounds++ == 0) others();
+    });
+    const LoadOutcome outcome = server.Load();
+    EXPECT_GT(rounds, 0);
+    return outcome;
+  }
+
+  FaultyFiles files_;
+};
+
+const std::vector<std::string> kOften = {"loading-process-events-interval-bytes 1024"};
+
+TEST_F(LoadingTest, ClientsAreToldToWait) {
+  const Snapshot saved = SaveSome();
+  TestServer server = Start(kOften);
+  TestClient client(server);
+  const auto others = [&] {
+    EXPECT_THAT(client.Run("GET key1"), Error(kLoading));
+    EXPECT_THAT(client.Run("SET key1 x"), Error(kLoading));
+    EXPECT_THAT(client.Run("PING"), Error(kLoading));
+    EXPECT_THAT(client.Run("SAVE"), Error(kLoading));
+    EXPECT_THAT(client.Run("DEBUG RELOAD"), Error(kLoading));
+    EXPECT_THAT(client.Run("DEBUG POPULATE 10"), Error(kLoading));
+    EXPECT_THAT(client.Run("SELECT 1"), Ok());
+    EXPECT_THAT(client.Run("CONFIG SET appendonly yes"), ErrorStartsWith("ERR "));
+    const std::string info = client.Run("INFO persistence").Text();
+    EXPECT_THAT(info, HasSubstr("\r\nloading:1\r\n"));
+    EXPECT_THAT(info,
+                HasSubstr("\r\nloading_total_bytes:" + std::to_string(files_.Content("dump.rdb").size()) + "\r\n"));
+    EXPECT_THAT(info, HasSubstr("\r\nloading_start_time:1700000000\r\n"));
+    EXPECT_THAT(info, Not(HasSubstr("\r\nloading_rdb_used_mem:0\r\n")));
+    EXPECT_THAT(info, Not(HasSubstr("\r\nloading_loaded_perc:0.00\r\n")));
+    EXPECT_THAT(info, HasSubstr("\r\nloading_eta_seconds:1\r\n"));
+  };
+  EXPECT_EQ(LoadWhile(server, others), LoadOutcome::kLoaded);
+  EXPECT_EQ(SnapshotDifference(saved, SnapshotOf(*server)), "");
+  const std::string info = client.Run("INFO persistence").Text();
+  EXPECT_THAT(info, HasSubstr("\r\nloading:0\r\n"));
+  EXPECT_THAT(info, Not(HasSubstr("loading_start_time")));
+  client.Run("SELECT 0");
+  EXPECT_THAT(client.Run("STRLEN key1"), Int(1000));
+}
+
+TEST_F(LoadingTest, ATransactionQueuedBeforeRunsWhenItCan) {
+  SaveSome();
+  TestServer server = Start(kOften);
+  TestClient client(server);
+  TestClient harmless(server);
+  client.Run("MULTI");
+  client.Run("SET key1 x");
+  harmless.Run("MULTI");
+  harmless.Run("LASTSAVE");
+  LoadWhile(server, [&] {
+    EXPECT_THAT(client.Run("EXEC"), Error("EXECABORT Transaction discarded because of: " + std::string(kLoading)));
+    EXPECT_THAT(harmless.Run("EXEC"), ArrayOf(IntThat(testing::Gt(0))));
+  });
+}
+
+TEST_F(LoadingTest, TimersStandStill) {
+  SaveSome();
+  TestServer server = Start(kOften);
+  TestClient client(server);
+  LoadWhile(server, [&] {
+    const uint64_t before = server->stats().timer_us;
+    server.clock().PassWithEachLook(10);
+    server->Cron();
+    server.clock().PassWithEachLook(0);
+    EXPECT_EQ(server->stats().timer_us, before);
+  });
+}
+
+TEST_F(LoadingTest, ShutdownEndsItAndSavesNothing) {
+  SaveSome();
+  const std::string dump = files_.Content("dump.rdb");
+  auto directives = kOften;
+  directives.emplace_back("save 3600 1");
+  TestServer server = Start(directives);
+  TestClient client(server);
+  EXPECT_EQ(LoadWhile(server, [&] { EXPECT_THAT(client.Run("SHUTDOWN SAVE"), NoReply()); }), LoadOutcome::kStopped);
+  EXPECT_EQ(server.StoppedWith(), 0);
+  EXPECT_EQ(files_.Content("dump.rdb"), dump);
+}
+
+TEST_F(LoadingTest, SoDoesASignal) {
+  SaveSome();
+  auto directives = kOften;
+  directives.emplace_back("save 3600 1");
+  TestServer server = Start(directives);
+  EXPECT_EQ(LoadWhile(server, [&] { server->shutdown().Signalled(SIGTERM); }), LoadOutcome::kStopped);
+  EXPECT_EQ(server.StoppedWith(), 0);
+}
+
+TEST_F(LoadingTest, NoDumpIsAnEmptyDataSet) {
+  TestServer server = Start();
+  EXPECT_EQ(server.Load(), LoadOutcome::kAbsent);
+  EXPECT_FALSE(server->loading().Active());
+}
+
+TEST_F(LoadingTest, WhatHasExpiredMeanwhileIsLeftOut) {
+  {
+    TestServer server = Start();
+    TestClient client(server);
+    client.Run("SET gone v PX 1000");
+    client.Run("SET stays v PX 100000");
+    client.Run("SET plain v");
+    client.Run("SAVE");
+  }
+  TestServer::Options options{.files = &files_};
+  options.wall_ms += 2000;
+  TestServer server(options);
+  TestClient client(server);
+  ASSERT_EQ(server.Load(), LoadOutcome::kLoaded);
+  EXPECT_THAT(client.Run("DBSIZE"), Int(2));
+  const std::string info = client.Run("INFO persistence").Text();
+  EXPECT_THAT(info, HasSubstr("rdb_last_load_keys_expired:1\r\n"));
+  EXPECT_THAT(info, HasSubstr("rdb_last_load_keys_loaded:2\r\n"));
+}
+
+TEST_F(LoadingTest, ADumpCutAnywhereIsRefused) {
+  SaveSome();
+  const std::string dump = files_.Content("dump.rdb");
+  for (size_t size = 0; size < dump.size(); size += size < 200 ? 1 : 997) {
+    files_.Put("dump.rdb", Bytes(dump).substr(0, size));
+    TestServer server = Start();
+    EXPECT_EQ(server.Load(), LoadOutcome::kFailed) << size;
+  }
+}
+
+TEST_F(LoadingTest, AWrongChecksumIsRefusedUnlessItIsNotAsked) {
+  SaveSome();
+  std::string dump = files_.Content("dump.rdb");
+  dump.back() = static_cast<char>(dump.back() ^ 1);
+  files_.Put("dump.rdb", dump);
+  EXPECT_EQ(Start().Load(), LoadOutcome::kFailed);
+  EXPECT_EQ(Start({"rdbchecksum no"}).Load(), LoadOutcome::kLoaded);
+}
+
+TEST_F(LoadingTest, ReloadKeepsTheDataSet) {
+  TestServer server = Start();
+  TestClient client(server);
+  client.Run("SET a 1 EX 100");
+  client.Run("SELECT 5");
+  client.Run("ZADD z 1 a 2 b");
+  client.Run({"FUNCTION", "LOAD", "#!lua name=lib\nredis.register_function('f', function() return 7 end)"});
+  const Snapshot before = SnapshotOf(*server);
+  EXPECT_THAT(client.Run("DEBUG RELOAD"), Ok());
+  EXPECT_EQ(SnapshotDifference(before, SnapshotOf(*server)), "");
+  EXPECT_THAT(client.Run("FCALL f 0"), Int(7));
+  EXPECT_THAT(client.Run("INFO persistence").Text(), HasSubstr("rdb_changes_since_last_save:0\r\n"));
+  EXPECT_TRUE(server.journal().Lines().size() == 3u);  // nothing of it is a change
+}
+
+TEST_F(LoadingTest, ReloadFindsTheWordsItKnows) {
+  TestServer server = Start();
+  TestClient client(server);
+  client.Run("SET a 1");
+  EXPECT_THAT(client.Run("DEBUG RELOAD NOW"),
+              Error("ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options."));
+  EXPECT_THAT(client.Run("DEBUG RELOAD NOSAVE"), Error("ERR Error trying to load the RDB dump, check server logs."));
+  EXPECT_THAT(client.Run("GET a"), Bulk("1"));
+  client.Run("SAVE");
+  client.Run("SET a 2");
+  client.Run("SET b 2");
+  EXPECT_THAT(client.Run("DEBUG RELOAD NOSAVE NOFLUSH"),
+              Error("ERR Error trying to load the RDB dump, check server logs."));  // `a` comes twice
+  EXPECT_THAT(client.Run("DEBUG RELOAD NOSAVE NOFLUSH MERGE"), Ok());
+  EXPECT_THAT(client.Run("MGET a b"), Bulks({"1", "2"}));
+  EXPECT_THAT(client.Run("DEBUG RELOAD NOSAVE"), Ok());
+  EXPECT_THAT(client.Run("EXISTS a b"), Int(1));
+}
+
+TEST_F(LoadingTest, ReloadOfABadDumpChangesNothing) {
+  TestServer server = Start();
+  TestClient client(server);
+  client.Run("SET a 1");
+  client.Run({"FUNCTION", "LOAD", "#!lua name=lib\nredis.register_function('f', function() return 7 end)"});
+  client.Run("SAVE");
+  std::string dump = files_.Content("dump.rdb");
+  dump.back() = static_cast<char>(dump.back() ^ 1);
+  files_.Put("dump.rdb", dump);
+  client.Run("SET b 1");
+  const Snapshot before = SnapshotOf(*server);
+  EXPECT_THAT(client.Run("DEBUG RELOAD NOSAVE"), Error("ERR Error trying to load the RDB dump, check server logs."));
+  EXPECT_EQ(SnapshotDifference(before, SnapshotOf(*server)), "");
+  EXPECT_THAT(client.Run("FCALL f 0"), Int(7));
+  files_.SetRoom(0);
+  EXPECT_THAT(client.Run("DEBUG RELOAD"), Error("ERR"));
+  EXPECT_EQ(SnapshotDifference(before, SnapshotOf(*server)), "");
+}
+
+TEST_F(LoadingTest, ReloadServesOthers) {
+  TestServer server = Start({"loading-process-events-interval-bytes 1024", "rdbcompression no"});
+  TestClient client(server);
+  TestClient other(server);
+  TestClient waiter(server);
+  for (int i = 0; i < 20; ++i) client.Run({"SET", "key" + std::to_string(i), std::string(1000, 'x')});
+  EXPECT_THAT(waiter.Run("BLPOP list 0"), NoReply());
+  int rounds = 0;
+  server.Besides([&] {
+    if (rounds++ != 0) return;
+    EXPECT_THAT(other.Run("GET key1"), Error(kLoading));
+    EXPECT_THAT(other.Run("CLIENT ID"), IntThat(testing::Gt(0)));
+    EXPECT_TRUE(server->Holds(client.session()));
+    EXPECT_FALSE(server->Holds(other.session()));
+  });
+  EXPECT_THAT(client.Run("DEBUG RELOAD"), Ok());
+  EXPECT_GT(rounds, 0);
+  EXPECT_FALSE(server->Holds(client.session()));
+  EXPECT_THAT(other.Run("STRLEN key1"), Int(1000));
+  other.Run("RPUSH list x");
+  EXPECT_THAT(waiter.Read(), Bulks({"list", "x"}));
+}
+
+TEST_F(LoadingTest, ReloadTouchesWatchedKeys) {
+  TestServer server = Start();
+  TestClient client(server);
+  TestClient watcher(server);
+  client.Run("SET a 1");
+  watcher.Run("WATCH a");
+  client.Run("DEBUG RELOAD");
+  watcher.Run("MULTI");
+  watcher.Run("GET a");
+  EXPECT_THAT(watcher.Run("EXEC"), NilArray());
+}
+
+TEST_F(LoadingTest, KeysKeepWhatEvictionKnowsOfThem) {
+  TestServer server = Start({"maxmemory-policy allkeys-lru"});
+  TestClient client(server);
+  client.Run("SET a 1");
+  server.AdvanceMs(5000);
+  client.Run("DEBUG RELOAD");
+  EXPECT_THAT(client.Run("OBJECT IDLETIME a"), Int(5));
+}
+
+}  // namespace
+}  // namespace respite

@@ -1,0 +1,146 @@
+// Shutdown: what is saved on the way out, and what keeps the server from leaving.
+#include "server/storage/shutdown.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "tests/support/reply_matchers.h"
+#include "tests/support/test_client.h"
+#include "tests/support/test_server.h"
+
+namespace respite {
+namespace {
+
+constexpr char kFailed[] = "ERR Errors trying to SHUTDOWN. Check logs.";
+
+class ShutdownTest : public testing::Test {
+ protected:
+  TestServer Start(std::vector<std::string> directives) {
+    directives.emplace_back("enable-debug-command yes");
+    return TestServer(TestServer::Options{.directives = std::move(directives), .files = &files_});
+  }
+  bool Saved() const { return files_.Has("dump.rdb"); }
+
+  FaultyFiles files_;
+};
+
+TEST_F(ShutdownTest, SavesIfThereAreSavePointsOrItIsTold) {
+  struct Case {
+    const char* directive;
+    const char* command;
+    bool saves;
+  };
+  for (const Case& one : {Case{"save ''", "SHUTDOWN", false}, Case{"save ''", "SHUTDOWN SAVE", true},
+                          Case{"save 3600 1", "SHUTDOWN", true}, Case{"save 3600 1", "SHUTDOWN NOW", true},
+                          Case{"save 3600 1", "SHUTDOWN NOSAVE", false}}) {
+    TestServer server = Start({one.directive});
+    TestClient client(server);
+    client.Run("SET k v");
+    EXPECT_THAT(client.Run(one.command), NoReply());
+    EXPECT_EQ(server.StoppedWith(), 0);
+    EXPECT_EQ(Saved(), one.saves) << one.directive << " " << one.command;
+    files_.Remove("dump.rdb");
+  }
+}
+
+TEST_F(ShutdownTest, GoesOnWhenItCannotSave) {
+  TestServer server = Start({"save 3600 1"});
+  TestClient client(server);
+  client.Run("SET k v");
+  files_.SetRoom(0);
+  EXPECT_THAT(client.Run("SHUTDOWN"), Error(kFailed));
+  EXPECT_EQ(server.StoppedWith(), std::nullopt);
+  EXPECT_THAT(client.Run("GET k"), Bulk("v"));
+  EXPECT_THAT(client.Run("SHUTDOWN FORCE"), NoReply());
+  EXPECT_EQ(server.StoppedWith(), 0);
+}
+
+TEST_F(ShutdownTest, EndsTheChildFirst) {
+  TestServer server = Start({"save 3600 1"});
+  TestClient client(server);
+  server.forker().Hold();
+  client.Run("BGSAVE");
+  files_.Put("temp-4242.rdb", "REDIS");
+  EXPECT_THAT(client.Run("SHUTDOWN NOSAVE"), NoReply());
+  EXPECT_FALSE(server.forker().Runs());
+  EXPECT_FALSE(files_.Has("temp-4242.rdb"));
+}
+
+// What they would do is not in the dump.
+TEST_F(ShutdownTest, NobodyRunsAnythingAfterIt) {
+  TestServer server = Start({"save 3600 1"});
+  TestClient client(server);
+  TestClient other(server);
+  EXPECT_THAT(client.Run("SHUTDOWN"), NoReply());
+  EXPECT_THAT(other.Run("SET k v"), NoReply());
+  EXPECT_EQ(SnapshotOf(*server).size(), 0u);
+}
+
+TEST_F(ShutdownTest, SignalsDoWhatTheDirectivesSay) {
+  struct Case {
+    std::vector<std::string> directives;
+    int signal;
+    bool saves;
+  };
+  for (const Case& one : {Case{{"save ''", "shutdown-on-sigterm save"}, SIGTERM, true},
+                          Case{{"save 3600 1", "shutdown-on-sigint nosave"}, SIGINT, false},
+                          Case{{"save 3600 1", "shutdown-on-sigint nosave"}, SIGTERM, true}}) {
+    TestServer server = Start(one.directives);
+    server->shutdown().Signalled(one.signal);
+    EXPECT_EQ(server.StoppedWith(), 0);
+    EXPECT_EQ(Saved(), one.saves) << one.directives[0];
+    files_.Remove("dump.rdb");
+  }
+}
+
+TEST_F(ShutdownTest, ASignalThatCannotBeObeyedMayComeAgain) {
+  TestServer server = Start({"save 3600 1"});
+  int given_up = 0;
+  server->shutdown().OnGivenUp([&] { ++given_up; });
+  files_.SetRoom(0);
+  server->shutdown().Signalled(SIGTERM);
+  EXPECT_EQ(server.StoppedWith(), std::nullopt);
+  EXPECT_EQ(given_up, 1);
+  server.Cron();
+  EXPECT_EQ(given_up, 1);  // one try for each signal
+  files_.Recover();
+  server->shutdown().Signalled(SIGTERM);
+  EXPECT_EQ(server.StoppedWith(), 0);
+}
+
+TEST_F(ShutdownTest, AStoppedTimerKeepsASignalWaiting) {
+  TestServer server = Start({"save 3600 1"});
+  TestClient client(server);
+  client.Run("DEBUG PAUSE-CRON 1");
+  server->shutdown().Signalled(SIGTERM);
+  server.Cron();
+  EXPECT_EQ(server.StoppedWith(), std::nullopt);
+  EXPECT_THAT(client.Run("SHUTDOWN ABORT"), Ok());
+  EXPECT_THAT(client.Run("SHUTDOWN ABORT"), Error("ERR No shutdown in progress."));
+  client.Run("DEBUG PAUSE-CRON 0");
+  server.Cron();
+  EXPECT_EQ(server.StoppedWith(), std::nullopt);
+}
+
+// Half a script is not to be saved.
+TEST_F(ShutdownTest, ASignalWaitsForAScriptIfSomethingIsSaved) {
+  TestServer server = Start({"save 3600 1", "busy-reply-threshold 1"});
+  TestClient client(server);
+  int rounds = 0;
+  server.Besides([&] {
+    if (rounds++ == 0) server->shutdown().Signalled(SIGTERM);
+  });
+  server.clock().PassWithEachLook(1000);
+  client.Run({"EVAL", "redis.call('SET', 'a', 1) for i = 1, 30000000 do end redis.call('SET', 'b', 1)", "0"});
+  ASSERT_GT(rounds, 0);
+  server.Cron();
+  EXPECT_EQ(server.StoppedWith(), 0);
+  TestServer next = Start({});
+  ASSERT_EQ(next.Load(), LoadOutcome::kLoaded);
+  EXPECT_EQ(SnapshotOf(*next).size(), 2u);
+}
+
+}  // namespace
+}  // namespace respite

@@ -1,0 +1,283 @@
+"""Dump files travel between our server and a real Redis, both ways; and what becomes of dumps when processes die."""
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from launcher import LaunchTest, ask, call, connect, exists, wait_until
+from two_servers import REDIS, RESPITE, Server, value_of
+
+SEED = 20261121
+FAR_MS = 33177117420000  # 3021
+LIBRARY = "#!lua name=lib\nredis.register_function('f', function(keys, args) return args[1] end)"
+
+
+def word(chance, size):
+    return bytes(chance.choice(b"abcdefgh0123 ") for _ in range(size))
+
+
+def commands(chance):
+    """A data set with every type in each of its encodings."""
+    yield "FUNCTION", "LOAD", "REPLACE", LIBRARY
+    for number, text in enumerate(["0", "-7", "40000", "-70000", "1234567890123", "12345678901234567890", "", "x" * 44,
+                                   "x" * 45, "abc" * 5000, bytes(range(256)) * 2, word(chance, 30000)]):
+        yield "SET", f"string:{number}", text
+    for count in (1, 60, 3000):
+        yield "RPUSH", f"list:{count}", *[chance.choice([i * 977, word(chance, i % 70)]) for i in range(count)]
+        yield "PEXPIREAT", f"list:{count}", FAR_MS
+    yield "RPUSH", "list:long", *[word(chance, 9000) for _ in range(4)]
+    for count in (1, 512, 513):
+        yield "SADD", f"intset:{count}", *range(-5, count - 5)
+        yield "HSET", f"hash:{count}", *[part for i in range(count) for part in (f"f{i}", word(chance, i % 20))]
+    for count in (1, 128, 129, 2000):
+        yield "SADD", f"set:{count}", *[f"m{i}" for i in range(count)]
+        yield "ZADD", f"zset:{count}", *[part for i in range(count) for part in (i / 7 - 5, f"m{i}")]
+    yield "ZADD", "zset:odd", "inf", "a", "-inf", "b", "1e300", "c", "-0.5", "d"
+    yield "PFADD", "hll", *[f"e{i}" for i in range(3000)]
+    for i in range(350):
+        yield "XADD", "stream", f"{1000 + i // 3}-{i}", *(["a", i, "b", "x" * (i % 9)] if i % 5 else ["other", i])
+    for i in range(0, 350, 7):
+        yield "XDEL", "stream", f"{1000 + i // 3}-{i}"
+    yield "XGROUP", "CREATE", "stream", "readers", "0"
+    for consumer in "abc":
+        yield "XREADGROUP", "GROUP", "readers", consumer, "COUNT", 30, "STREAMS", "stream", ">"
+    yield "XGROUP", "CREATE", "stream", "idle", "$"
+    yield "XGROUP", "CREATE", "empty", "readers", "$", "MKSTREAM"
+    yield "SELECT", 9
+    for i in range(2000):
+        yield "SET", f"key:{i}", i, "PXAT", FAR_MS + i
+    yield "SELECT", 0
+
+
+def check_sound(path):
+    """What redis-check-rdb says of a dump."""
+    found = subprocess.run(["redis-check-rdb", path], executable=shutil.which(REDIS), capture_output=True, text=True,
+                           timeout=60)
+    return found.returncode, found.stdout
+
+
+class RdbExchangeTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="rdb-exchange-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def serve(self, program, *options):
+        server = Server(program, "--dir", self.folder, *options)
+        self.addCleanup(server.stop)
+        client = server.client()
+        self.addCleanup(client.close)
+        return server, client
+
+    def ask(self, client, *words):
+        return value_of(client.run(*words))
+
+    def loaded(self, client):
+        def over():
+            info = self.ask(client, "INFO", "persistence")
+            return b"\r\nloading:0\r\n" in info
+        wait_until(over, "the end of loading")
+        return client
+
+    def travel(self, source, target, *options):
+        writer, client = self.serve(source, *options)
+        self.ask(client, "FLUSHALL")
+        for words in commands(random.Random(SEED)):
+            reply = client.run(*words)
+            self.assertFalse(reply.startswith(b"-"), (words[:3], reply))
+        self.assertEqual(b"+OK", self.ask(client, "SAVE"))
+        wanted = self.ask(client, "DEBUG", "DIGEST")
+        functions = self.ask(client, "FUNCTION", "DUMP")
+        reader, other = self.serve(target, *options)
+        self.loaded(other)
+        self.assertEqual(wanted, self.ask(other, "DEBUG", "DIGEST"))
+        self.assertEqual(b"hello", self.ask(other, "FCALL", "f", 0, "hello"))
+        if min(writer.version, reader.version) >= (7, 2):
+            self.assertEqual(functions, self.ask(other, "FUNCTION", "DUMP"))
+        return client, other
+
+    def test_redis_to_us(self):
+        for options in ([], ["--rdbcompression", "no"], ["--rdbchecksum", "no"]):
+            with self.subTest(options=options, seed=SEED):
+                self.travel(REDIS, RESPITE, *options)
+
+    def test_us_to_redis(self):
+        for options in ([], ["--rdbcompression", "no"], ["--rdbchecksum", "no"]):
+            with self.subTest(options=options, seed=SEED):
+                _, client = self.serve(REDIS)
+                if b"redis_version:7.0" in self.ask(client, "INFO", "server"):
+                    self.skipTest("it cannot read what 7.2 writes")
+                self.travel(RESPITE, REDIS, *options)
+                self.assertEqual(0, check_sound(os.path.join(self.folder, "dump.rdb"))[0])
+
+    def test_there_and_back(self):
+        """What both write of the same data has the same octets, but for what stands in tables, and for the first lines."""
+        server, client = self.serve(RESPITE)
+        for words in commands(random.Random(SEED)):
+            client.run(*words)
+        self.assertEqual(b"+OK", self.ask(client, "DEBUG", "RELOAD"))
+        digest = self.ask(client, "DEBUG", "DIGEST")
+        self.assertEqual(b"+Background saving started", self.ask(client, "BGSAVE"))
+        wait_until(lambda: b"rdb_bgsave_in_progress:0" in self.ask(client, "INFO", "persistence"), "BGSAVE")
+        self.assertEqual(b"+OK", self.ask(client, "DEBUG", "RELOAD", "NOSAVE"))
+        self.assertEqual(digest, self.ask(client, "DEBUG", "DIGEST"))
+
+
+class DumpTest(LaunchTest):
+    """One folder, several lives of the server."""
+
+    SLOW = ("--rdb-key-save-delay", "2000")
+
+    def serve(self, *options):
+        return self.start("--port", "0", "--unixsocket", self.path("socket"), "--enable-debug-command", "yes", *options)
+
+    def ask(self, *words):
+        return call(self.path("socket"), *words)
+
+    def info(self, field):
+        return re.search(rf"^{field}:(.*?)\r?$", self.ask("INFO", "persistence"), re.M)[1]
+
+    def child_of(self, server):
+        def found():
+            with open(f"/proc/{server.pid}/task/{server.pid}/children", encoding="ascii") as file:
+                numbers = file.read().split()
+            return int(numbers[0]) if numbers else None
+        return wait_until(found, "a child")
+
+    def temporaries(self):
+        return [name for name in os.listdir(self.folder) if name.startswith("temp-")]
+
+    def test_a_signal_saves_what_is_there(self):
+        server = self.serve("--save", "3600 1")
+        self.ask("SET", "k", "v")
+        self.assertEqual(0, server.stop())
+        server = self.serve("--save", "3600 1")
+        self.assertEqual("v", self.ask("GET", "k"))
+        self.assertIn("DB loaded from disk: ", server.text)
+        self.assertIn("Done loading RDB, keys loaded: 1, keys expired: 0.", server.text)
+
+    def test_kill_in_the_middle_of_a_snapshot(self):
+        server = self.serve("--save", "3600 1", *self.SLOW)
+        self.ask("SET", "k", "old")
+        self.assertEqual("+OK", self.ask("SAVE"))
+        self.ask("DEBUG", "POPULATE", 3000)
+        self.ask("SET", "k", "new")
+        self.assertEqual("+Background saving started", self.ask("BGSAVE"))
+        child = self.child_of(server)
+        wait_until(self.temporaries, "a temporary file")
+        server.kill()
+        wait_until(lambda: not exists(child), "the end of the child")
+        self.assertEqual([f"temp-{child}.rdb"], self.temporaries())
+        server = self.serve("--save", "3600 1")
+        self.assertEqual("old", self.ask("GET", "k"))
+        self.assertEqual([], self.temporaries())
+        self.assertEqual("+OK", self.ask("SAVE"))
+
+    def test_a_child_that_is_killed(self):
+        server = self.serve("--save", "3600 1", *self.SLOW)
+        self.ask("DEBUG", "POPULATE", 3000)
+        for number, status in ((signal.SIGUSR1, "ok"), (signal.SIGKILL, "err")):
+            self.assertEqual("+Background saving started", self.ask("BGSAVE"))
+            child = self.child_of(server)
+            wait_until(self.temporaries, "a temporary file")
+            os.kill(child, number)
+            wait_until(lambda: self.info("rdb_bgsave_in_progress") == "0", "its end")
+            self.assertEqual(status, self.info("rdb_last_bgsave_status"))
+            self.assertEqual([], self.temporaries())
+        self.assertTrue(self.ask("SET", "k", "v").startswith("-MISCONF "))
+        self.assertIn("Background saving terminated by signal 9", server.text)
+
+    def test_a_child_keeps_nothing_open(self):
+        server = self.serve(*self.SLOW)
+        self.ask("DEBUG", "POPULATE", 3000)
+        with connect(self.path("socket")) as client:
+            ask(client, "BGSAVE")
+            child = self.child_of(server)
+            wait_until(self.temporaries, "a temporary file")
+            links = [os.readlink(f"/proc/{child}/fd/{fd}") for fd in os.listdir(f"/proc/{child}/fd") if int(fd) > 2]
+            self.assertEqual(["file", "pipe"], sorted("pipe" if "pipe:" in link else "file" for link in links), links)
+            with open(f"/proc/{child}/cmdline", "rb") as file:
+                self.assertTrue(file.read().startswith(b"redis-rdb-bgsave"))
+            wait_until(lambda: float(self.info("current_fork_perc")) > 0, "news of the child")
+            self.assertGreater(int(self.info("current_cow_size")), 0)
+            self.assertEqual("3000", self.info("current_save_keys_total"))
+            self.assertEqual("+OK", ask(client, "FLUSHALL"))  # without save points nothing is saved, and it goes at once
+        wait_until(lambda: not exists(child), "the end of the child")
+        self.assertEqual([], self.temporaries())
+
+    def test_loading_answers(self):
+        self.serve("--save", "")
+        self.ask("DEBUG", "POPULATE", 20000, "key", 1000)
+        self.assertEqual("+OK", self.ask("SAVE"))
+        self.ask("SHUTDOWN", "NOSAVE")
+        slow = ("--key-load-delay", "100", "--loading-process-events-interval-bytes", "1024")
+        server = self.launch("--port", "0", "--unixsocket", self.path("socket"), "--save", "3600 1", *slow)
+        server.wait_for("Server initialized")
+        with connect(self.path("socket")) as client:
+            self.assertEqual("-LOADING Redis is loading the dataset in memory", ask(client, "GET", "key:1"))
+            self.assertEqual("1", self.info("loading"))
+            self.assertGreater(float(self.info("loading_loaded_perc")), 0)
+        clients = [connect(self.path("socket")) for _ in range(5)]
+        for client in clients:
+            self.assertEqual("-LOADING Redis is loading the dataset in memory", ask(client, "PING"))
+            client.close()
+        wait_until(lambda: "connected_clients:1\r" in self.ask("INFO", "clients"), "the end of the clients")
+        self.assertNotIn("Ready to accept connections", server.text)
+        self.assertEqual("+OK", self.ask("CONFIG", "SET", "key-load-delay", "0"))
+        wait_until(lambda: self.info("loading") == "0", "the end of loading")
+        server.ready()
+        self.assertEqual(":20000", self.ask("DBSIZE"))
+        self.assertEqual("20000", self.info("rdb_last_load_keys_loaded"))
+
+    def test_a_signal_ends_loading(self):
+        self.serve("--save", "")
+        self.ask("DEBUG", "POPULATE", 20000, "key", 100)
+        self.assertEqual("+OK", self.ask("SAVE"))
+        self.ask("SHUTDOWN", "NOSAVE")
+        before = os.stat(self.path("dump.rdb"))
+        server = self.launch("--port", "0", "--unixsocket", self.path("socket"), "--save", "3600 1",
+                             "--key-load-delay", "1000", "--loading-process-events-interval-bytes", "1024")
+        server.wait_for("Server initialized")
+        began = time.monotonic()
+        self.assertEqual(0, server.stop())
+        self.assertLess(time.monotonic() - began, 5)
+        self.assertEqual(before.st_ino, os.stat(self.path("dump.rdb")).st_ino)
+
+    def test_a_bad_dump_is_fatal(self):
+        with open(self.path("dump.rdb"), "wb") as file:
+            file.write(b"REDIS0011\xfa\x09redis-ver\x057.2.4\x00\x01k")
+        text = self.fails("--port", "0", "--unixsocket", self.path("socket"))
+        self.assertIn("Short read or OOM loading DB. Unrecoverable error, aborting now.", text)
+        self.assertRegex(text, r"reading offset \d+ of the file dump.rdb")
+        self.assertIn("Fatal error loading the DB, check server logs. Exiting.", text)
+
+    def test_two_servers_one_dump(self):
+        self.serve("--save", "3600 1")
+        self.ask("SET", "k", "v")
+        self.assertEqual("+OK", self.ask("SAVE"))
+        text = self.fails("--port", "0", "--unixsocket", self.path("other"), "--save", "3600 1")
+        self.assertIn("Another server already saves to dump.rdb", text)
+        self.start("--port", "0", "--unixsocket", self.path("third"), "--save", "")
+        self.assertEqual("-ERR", call(self.path("third"), "SAVE"))
+        self.assertEqual("v", call(self.path("third"), "GET", "k"))
+        self.assertEqual("+OK", self.ask("SAVE"))
+        self.assertEqual("+Background saving started", self.ask("BGSAVE"))
+        wait_until(lambda: self.info("rdb_bgsave_in_progress") == "0", "BGSAVE")
+        self.assertEqual("-ERR", call(self.path("third"), "SAVE"))
+
+    def test_a_second_interrupt_leaves_nothing_behind(self):
+        server = self.serve("--save", "3600 1", "--rdb-key-save-delay", "20000")
+        self.ask("DEBUG", "POPULATE", 3000)
+        self.ask("SET", "k", "v")
+        server.process.send_signal(signal.SIGINT)
+        wait_until(self.temporaries, "a temporary file")
+        self.assertEqual(1, server.stop(signal.SIGINT))
+        self.assertEqual([], self.temporaries())
+
+
+if __name__ == "__main__":
+    unittest.main()
