@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/random.h"
 #include "tests/persistence/legacy_builders.h"
 
 namespace respite {
@@ -132,6 +133,64 @@ TEST(PackedElements, SurviveDamage) {
   Torment(MakeIntset(std::vector<int64_t>{-70000, 1, 2, 3}), IntsetElements);
   const std::string ziplist = Ziplist(texts);
   Torment(MakeListpack(*ZiplistElements(ziplist)), ListpackElements);
+}
+
+// Some integers and texts of every encoding, with neighbours that just need another one.
+std::string RandomListpack(Random& random) {
+  constexpr int64_t kEdges[] = {0, 127, 128, 4095, 4096, 32767, 32768, 8388607, 8388608, INT32_MAX, int64_t{1} << 40};
+  ListpackMaker maker;
+  for (uint64_t left = random.Below(12); left > 0; --left) {
+    if (random.Below(2) == 0) {
+      const int64_t edge = kEdges[random.Below(std::size(kEdges))];
+      maker.AppendInteger(random.Below(2) == 0 ? edge : -edge);
+    } else if (random.Below(8) == 0) {
+      maker.AppendText(std::string(4090 + random.Below(10), 'l'));
+    } else {
+      maker.AppendText(std::string(random.Below(130), static_cast<char>('0' + random.Below(20))));
+    }
+  }
+  return maker.Take();
+}
+
+// With one octet changed, though not to anything: most octets of an encoding mean something near it, too.
+std::string Damaged(std::string bytes, Random& random) {
+  char& octet = bytes[6 + random.Below(std::min<size_t>(bytes.size() - 6, 12))];
+  octet = static_cast<char>(random.Below(2) == 0 ? octet ^ 1 << random.Below(8) : random.Below(256));
+  return bytes;
+}
+
+TEST(CanonicalListpack, IsWhatWouldBeMadeOfItsElements) {
+  const uint64_t seed = SystemSeed();
+  SCOPED_TRACE(seed);
+  Random random(seed);
+  int damaged_and_canonical = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    const std::string good = RandomListpack(random);
+    ASSERT_TRUE(CanonicalListpack(good).IsCanonical());
+    const std::string bad = Damaged(good, random);
+    const auto elements = ListpackElements(bad);
+    const CanonicalListpack canonical(bad);
+    ASSERT_EQ(canonical.IsCanonical(), elements && MakeListpack(*elements) == bad) << round;
+    ASSERT_EQ(elements.has_value(), Listpack::IsWellFormed(bad)) << round;
+    if (!canonical.IsCanonical()) continue;
+    ++damaged_and_canonical;
+    ASSERT_EQ(canonical.Count(), elements->size());
+    for (size_t i = 0; i < elements->size(); ++i)
+      ASSERT_EQ(PackedText(canonical.At(i)).View(), PackedText((*elements)[i]).View());
+    ASSERT_EQ(canonical.HasEqualElements(1, seed), HasEqualElements(*elements, 1, seed));
+  }
+  EXPECT_GT(damaged_and_canonical, 100);
+}
+
+TEST(CanonicalListpack, KnowsEqualElementsAmongMany) {
+  std::vector<std::string> texts;
+  for (int i = 0; i < 200; ++i) texts.push_back("m" + std::to_string(i));
+  const std::string different = MakeListpack(*ZiplistElements(Ziplist(texts)));
+  EXPECT_FALSE(CanonicalListpack(different).HasEqualElements(1, 3));
+  texts.insert(texts.begin() + 30, "m120");
+  const std::string equal = MakeListpack(*ZiplistElements(Ziplist(texts)));
+  EXPECT_TRUE(CanonicalListpack(equal).HasEqualElements(1, 3));
+  EXPECT_FALSE(CanonicalListpack(equal).HasEqualElements(2, 3));
 }
 
 }  // namespace

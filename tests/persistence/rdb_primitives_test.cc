@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "persistence/rdb_input.h"
 #include "persistence/rdb_output.h"
@@ -60,6 +61,32 @@ TEST(RdbOutput, CompressesLongTextsIfItMay) {
   EXPECT_EQ(TextOctets(std::string(20, 'a')), "\x14" + std::string(20, 'a'));
 }
 
+class StringDrain final : public RdbDrain {
+ public:
+  void Drain(Bytes octets) override { all += octets; }
+  std::string all;
+};
+
+TEST(RdbOutput, GivesADrainTheSameOctets) {
+  const std::string texts[] = {
+      "", "12", std::string(30, 'a'), std::string(500, 'b'), "text", std::string(100'000, 'c')};
+  for (RdbCompression compression : {RdbCompression::kOff, RdbCompression::kOn}) {
+    const auto write = [&](RdbOutput& out) {
+      for (const std::string& text : texts) {
+        out.Text(text);
+        out.Length(text.size() * 1000);
+        out.Millis(-1);
+        out.Octets(text);
+      }
+    };
+    StringDrain drain;
+    RdbOutput out(compression, drain, 64);
+    write(out);
+    out.Flush();
+    EXPECT_EQ(drain.all, Written(write, compression));
+  }
+}
+
 TEST(RdbInput, ReadsWhatWasWritten) {
   const uint64_t lengths[] = {0, 63, 64, 16383, 16384, 0xffffffff, 0x100000000, ~uint64_t{0}};
   const std::string texts[] = {"", "a", "-1", "1000", "123456", "12345678901", std::string(3000, 'z'), "\0\xff"s};
@@ -114,6 +141,70 @@ TEST(RdbInput, BelievesNoNumber) {
       "abc");
   too_many.Count(2);
   EXPECT_TRUE(too_many.Failed());
+}
+
+// Gives as little as it may, and remembers what could have been freed.
+class StingySupply final : public RdbSupply {
+ public:
+  explicit StingySupply(Bytes bytes) : bytes_(bytes) {}
+  uint64_t Left() const override { return bytes_.size() - next_; }
+  Bytes Next(Bytes rest, uint64_t wanted) override {
+    const size_t more = wanted - rest.size();
+    pieces.push_back(std::make_unique<std::string>(std::string(rest) + std::string(bytes_.substr(next_, more))));
+    next_ += more;
+    return *pieces.back();
+  }
+  void Forget() override { pieces.erase(pieces.begin(), pieces.end() - 1); }
+
+  std::vector<std::unique_ptr<std::string>> pieces;
+
+ private:
+  Bytes bytes_;
+  size_t next_ = 0;
+};
+
+TEST(RdbInput, ReadsFromASupply) {
+  const std::string texts[] = {"short", std::string(300, 'x'), "-70000", std::string(20, 'y')};
+  const std::string bytes = Written([&](RdbOutput& out) {
+    for (const std::string& text : texts) out.Text(text);
+    out.Length(70'000);
+    out.Double(0.25);
+  });
+  StingySupply supply(bytes);
+  RdbInput in(supply);
+  EXPECT_EQ(in.Left(), bytes.size());
+  std::vector<RdbText> read;
+  for (size_t i = 0; i < std::size(texts); ++i) read.push_back(in.Text());
+  for (size_t i = 0; i < std::size(texts); ++i) EXPECT_EQ(read[i].View(), texts[i]);
+  EXPECT_GT(supply.pieces.size(), 3u);
+  in.Forget();
+  EXPECT_EQ(supply.pieces.size(), 1u);
+  EXPECT_EQ(in.Length(), 70'000u);
+  EXPECT_EQ(in.Double(), 0.25);
+  EXPECT_FALSE(in.Failed());
+  EXPECT_EQ(in.Offset(), bytes.size());
+  EXPECT_EQ(in.Octet(), 0);
+  EXPECT_TRUE(in.RanOut());
+  EXPECT_EQ(in.Offset(), bytes.size());
+}
+
+TEST(RdbInput, KnowsWhetherItRanOut) {
+  RdbInput wrong("\xc4");
+  wrong.Text();
+  EXPECT_TRUE(wrong.Failed());
+  EXPECT_FALSE(wrong.RanOut());
+  wrong.Octet();
+  EXPECT_FALSE(wrong.RanOut());
+  RdbInput cut(
+      "\x05"
+      "abc");
+  cut.Text();
+  EXPECT_TRUE(cut.RanOut());
+  RdbInput too_many(
+      "\x05"
+      "abc");
+  too_many.Count(1);
+  EXPECT_TRUE(too_many.RanOut());
 }
 
 TEST(RdbInput, RefusesLengthsThatAreNone) {

@@ -20,7 +20,7 @@ class ValueCommands : public CommandTest {
   // The commands of a rewrite, a line each, without SELECT.
   std::vector<std::string> Rewritten() {
     std::vector<std::string> lines;
-    for (const CommandWords& words : RewriteCommands(server().server())) {
+    for (const WordList& words : RewriteCommands(server().server())) {
       std::string line;
       for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
       if (words[0] != "SELECT") lines.push_back(line);
@@ -30,7 +30,7 @@ class ValueCommands : public CommandTest {
   // How many words each command has.
   std::vector<size_t> Sizes() {
     std::vector<size_t> sizes;
-    for (const CommandWords& words : RewriteCommands(server().server())) sizes.push_back(words.size());
+    for (const WordList& words : RewriteCommands(server().server())) sizes.push_back(words.size());
     return sizes;
   }
 };
@@ -52,8 +52,8 @@ TEST_P(ValueCommands, DatabasesAreSelectedInOrder) {
   Run("SELECT 1");
   Run("SET a 1");
   EXPECT_THAT(RewriteCommands(server().server()),
-              ElementsAre(CommandWords{"SELECT", "1"}, CommandWords{"SET", "a", "1"}, CommandWords{"SELECT", "3"},
-                          CommandWords{"SET", "b", "1"}));
+              ElementsAre(WordList{"SELECT", "1"}, WordList{"SET", "a", "1"}, WordList{"SELECT", "3"},
+                          WordList{"SET", "b", "1"}));
 }
 
 TEST_P(ValueCommands, SmallCollections) {
@@ -70,7 +70,7 @@ TEST_P(ValueCommands, SixtyFourItemsForEachCommand) {
   for (const std::string name : {"RPUSH", "SADD"}) {
     for (int items : {64, 65, 128, 1000}) {
       Run("FLUSHALL");
-      CommandWords words{name, "key"};
+      WordList words{name, "key"};
       for (int i = 0; i < items; ++i) words.push_back("item" + std::to_string(i));
       Run(words);
       std::vector<size_t> expected{2};
@@ -81,11 +81,11 @@ TEST_P(ValueCommands, SixtyFourItemsForEachCommand) {
 }
 
 TEST_P(ValueCommands, SixtyFourPairsForEachCommand) {
-  CommandWords hash{"HSET", "key"};
+  WordList hash{"HSET", "key"};
   for (int i = 0; i < 130; ++i) hash.insert(hash.end(), {"field" + std::to_string(i), "value"});
   Run(hash);
   EXPECT_THAT(Sizes(), ElementsAre(2, 130, 130, 6));
-  CommandWords zset{"ZADD", "key"};
+  WordList zset{"ZADD", "key"};
   for (int i = 0; i < 130; ++i) zset.insert(zset.end(), {std::to_string(i) + ".25", "member" + std::to_string(i)});
   Run("DEL key");
   Run(zset);
@@ -93,9 +93,9 @@ TEST_P(ValueCommands, SixtyFourPairsForEachCommand) {
 }
 
 TEST_P(ValueCommands, LargeCollections) {
-  CommandWords hash{"HSET", "hash"};
-  CommandWords set{"SADD", "integers"};
-  CommandWords list{"RPUSH", "list"};
+  WordList hash{"HSET", "hash"};
+  WordList set{"SADD", "integers"};
+  WordList list{"RPUSH", "list"};
   for (int i = 0; i < 2000; ++i) {
     hash.insert(hash.end(), {std::to_string(i), std::string(static_cast<size_t>(i % 100), 'v')});
     set.push_back(std::to_string(i * 7));

@@ -51,8 +51,8 @@ std::vector<Bytes> LibraryCodes(Server& server) {
   return codes;
 }
 
-std::vector<CommandWords> Records(File& file) {
-  std::vector<CommandWords> records;
+std::vector<WordList> Records(File& file) {
+  std::vector<WordList> records;
   AofReader reader(file);
   RequestBatch batch;
   AofReader::Status status;
@@ -68,7 +68,7 @@ std::vector<CommandWords> Records(File& file) {
 
 }  // namespace
 
-std::vector<CommandWords> RewriteCommands(Server& server) {
+std::vector<WordList> RewriteCommands(Server& server) {
   FaultyFiles files;
   auto file = files.Open("base", FileSystem::Mode::kCreate);
   const auto saved = WriteAofBase(*file.value(), server.keyspace(), LibraryCodes(server), {}, nullptr);
@@ -77,7 +77,7 @@ std::vector<CommandWords> RewriteCommands(Server& server) {
 }
 
 void ExpectRewriteMatches(TestServer& server) {
-  const std::vector<CommandWords> commands = RewriteCommands(*server);
+  const std::vector<WordList> commands = RewriteCommands(*server);
   if (commands.empty()) return;
   TestServer::Options options = server.options();
   options.files = nullptr;
@@ -87,7 +87,7 @@ void ExpectRewriteMatches(TestServer& server) {
   repeated->data().nothing_expires = true;
   TestClient client(repeated);
   client.session().authenticated = true;
-  for (const CommandWords& words : commands) {
+  for (const WordList& words : commands) {
     const TestReply reply = client.Run(words);
     if (reply.HasValue() && reply.tree->IsError()) {
       ADD_FAILURE() << "A rewrite says what a server refuses: " << ::testing::PrintToString(words) << " gives "

@@ -8,10 +8,10 @@
 
 namespace respite {
 
-using CommandWords = std::vector<std::string>;
+using WordList = std::vector<std::string>;
 
 // The records of the file that a rewrite of this server's data makes.
-std::vector<CommandWords> RewriteCommands(Server& server);
+std::vector<WordList> RewriteCommands(Server& server);
 
 // Runs them on a server with another seed, on which nothing expires; the data must come out the same, including what
 // streams remember besides their entries.
