@@ -9,7 +9,7 @@ namespace respite {
 
 namespace {
 
-constexpr char kRepeated[] = "a hash has a field twice";
+constexpr char kRepeated[] = "Hash with dup elements: a field stands in it twice";
 
 RdbValueResult MakeTable(const PackedElements& pairs, const RdbTarget& target) {
   auto table = std::make_unique<HashTable>(target.hash_seed);
@@ -23,7 +23,7 @@ RdbValueResult MakeTable(const PackedElements& pairs, const RdbTarget& target) {
 
 RdbValueResult MakeHash(const PackedElements& pairs, const RdbTarget& target) {
   if (pairs.empty()) return EmptyValue();
-  if (pairs.size() % 2 != 0) return BadValue("a hash has a field without a value");
+  if (pairs.size() % 2 != 0) return BadValue("Hash listpack integrity check failed: a field has no value");
   if (pairs.size() / 2 > target.limits.hash_max_listpack_entries) return MakeTable(pairs, target);
   if (HasEqualElements(pairs, 2, target.hash_seed)) return BadValue(kRepeated);
   return PackedEntry(target, ValueType::kHash, ValueForm::kListpack, MakeListpack(pairs));
@@ -59,19 +59,19 @@ RdbValueResult ReadListpack(RdbInput& input, const RdbTarget& target) {
   if (CanBeKept(CanonicalListpack(text.View()), 2, target.limits.hash_max_listpack_entries, target))
     return PackedEntry(target, ValueType::kHash, ValueForm::kListpack, text.View());
   const auto pairs = ListpackElements(text.View());
-  return pairs ? MakeHash(*pairs, target) : BadValue("a listpack is malformed");
+  return pairs ? MakeHash(*pairs, target) : BadValue("Hash listpack integrity check failed.");
 }
 
 RdbValueResult ReadZiplist(RdbInput& input, const RdbTarget& target) {
   const RdbText text = input.Text();
   const auto pairs = ZiplistElements(text.View());
-  return pairs ? MakeHash(*pairs, target) : BadValue("a ziplist is malformed");
+  return pairs ? MakeHash(*pairs, target) : BadValue("Hash ziplist integrity check failed.");
 }
 
 RdbValueResult ReadZipmap(RdbInput& input, const RdbTarget& target) {
   const RdbText text = input.Text();
   const auto pairs = ZipmapElements(text.View());
-  if (!pairs) return BadValue("a zipmap is malformed");
+  if (!pairs) return BadValue("Zipmap integrity check failed.");
   if (pairs->empty()) return EmptyValue();
   return MakeHashBySize(*pairs, target);
 }
@@ -163,7 +163,7 @@ RdbValueResult ReadTimedListpack(RdbInput& input, const RdbTarget& target) {
   input.Millis();  // the first deadline, which stands in the listpack, too
   const RdbText text = input.Text();
   const auto rows = ListpackElements(text.View());
-  if (!rows || rows->size() % 3 != 0) return BadValue("a listpack is malformed");
+  if (!rows || rows->size() % 3 != 0) return BadValue("Hash listpack integrity check failed.");
   if (rows->empty()) return EmptyValue();
   std::vector<TimedPair> pairs;
   for (size_t i = 0; i < rows->size(); i += 3) {

@@ -44,7 +44,7 @@ RdbValueResult ReadPlain(RdbInput& input, const RdbTarget& target) {
 RdbValueResult ReadZiplist(RdbInput& input, const RdbTarget& target) {
   const RdbText text = input.Text();
   const auto elements = ZiplistElements(text.View());
-  if (!elements) return BadValue("a ziplist is malformed");
+  if (!elements) return BadValue("List ziplist integrity check failed.");
   if (elements->empty()) return EmptyValue();
   auto list = std::make_unique<ChunkedList>(LimitOf(target));
   for (const PackedElement& element : *elements) list->Push(ListEnd::kTail, PackedText(element).View());
@@ -75,7 +75,7 @@ RdbValueResult ReadNodes(RdbInput& input, rdb::Type type, const RdbTarget& targe
     if (nodes == 1 && kind == rdb::kNodePacked && CanBeKept(text.View(), target))
       return PackedEntry(target, ValueType::kList, ValueForm::kListpack, text.View());
     const auto elements = NodeElements(kind, type, text.View());
-    if (!elements) return BadValue("a node of a list is malformed");
+    if (!elements) return BadValue("Quicklist integrity check failed.");
     ListChunk chunk;
     for (const PackedElement& element : *elements) chunk.PushBack(PackedText(element).View());
     input.Forget();

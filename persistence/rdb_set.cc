@@ -9,7 +9,7 @@ namespace respite {
 
 namespace {
 
-constexpr char kRepeated[] = "a set has a member twice";
+constexpr char kRepeated[] = "Duplicate set members detected";
 
 // Nothing when one of the members is no integer.
 std::optional<std::vector<int64_t>> IntegersOf(const PackedElements& members) {
@@ -66,7 +66,7 @@ RdbValueResult ReadPlain(RdbInput& input, const RdbTarget& target) {
 RdbValueResult ReadIntset(RdbInput& input, const RdbTarget& target) {
   const RdbText text = input.Text();
   const auto members = IntsetElements(text.View());
-  if (!members || members->empty()) return BadValue("an intset is malformed");
+  if (!members || members->empty()) return BadValue("Intset integrity check failed.");
   if (members->size() > target.limits.set_max_intset_entries) return MakeTable(*members, target);
   return PackedEntry(target, ValueType::kSet, ValueForm::kIntset, text.View());
 }
@@ -76,7 +76,7 @@ RdbValueResult ReadListpack(RdbInput& input, const RdbTarget& target) {
   if (CanBeKept(CanonicalListpack(text.View()), 1, target.limits.set_max_listpack_entries, target))
     return PackedEntry(target, ValueType::kSet, ValueForm::kListpack, text.View());
   const auto members = ListpackElements(text.View());
-  if (!members) return BadValue("a listpack is malformed");
+  if (!members) return BadValue("Set listpack integrity check failed.");
   return MakeListpackSet(*members, target);
 }
 

@@ -10,8 +10,8 @@ namespace respite {
 
 namespace {
 
-constexpr char kRepeated[] = "a sorted set has a member twice";
-constexpr char kNotANumber[] = "a score is not a number";
+constexpr char kRepeated[] = "Duplicate zset fields detected";
+constexpr char kNotANumber[] = "Zset with NAN score detected";
 
 // A member on its way into a packed set. The text is a view.
 struct Scored {
@@ -160,7 +160,10 @@ RdbValueResult ReadPacked(RdbInput& input, rdb::Type type, const RdbTarget& targ
     if (auto kept = KeepListpack(text.View(), target)) return std::move(*kept);
   const auto elements =
       type == rdb::Type::kSortedSetZiplist ? ZiplistElements(text.View()) : ListpackElements(text.View());
-  if (!elements || elements->size() % 2 != 0) return BadValue("a packed sorted set is malformed");
+  if (!elements || elements->size() % 2 != 0) {
+    return BadValue(type == rdb::Type::kSortedSetZiplist ? "Zset ziplist integrity check failed."
+                                                         : "Zset listpack integrity check failed.");
+  }
   if (elements->empty()) return EmptyValue();
   std::vector<Scored> members;
   for (size_t i = 0; i < elements->size(); i += 2) {

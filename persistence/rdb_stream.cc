@@ -24,7 +24,7 @@ constexpr int64_t kDeletedFlag = 1;
 constexpr int64_t kSameNamesFlag = 2;
 constexpr size_t kIdOctets = 16;
 
-constexpr char kBadBlock[] = "a block of a stream is malformed";
+constexpr char kBadBlock[] = "Stream listpack integrity check failed.";
 constexpr char kBadOrder[] = "the IDs of a stream do not ascend";
 constexpr char kBadNumbers[] = "a stream does not have what it says";
 constexpr char kBadGroup[] = "a consumer group of a stream is malformed";

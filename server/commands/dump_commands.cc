@@ -93,7 +93,11 @@ EntryPtr ReadPayload(Call& call, Bytes key, Bytes payload, uint32_t access) {
   if (call.server.settings().sanitize_dump_payload != SanitizeDumpPayload::kNever && IsPackedRdbType(type))
     ++call.server.stats().payload_sanitizations;
   auto entry = ReadRdbValue(input, type, {key, access, call.server.data().limits, call.db.Data().Seed()});
-  if (!entry) throw Refusal{refusals::kPayloadFormat};
+  if (!entry) {
+    call.server.log().Verbose("Internal error in RDB reading offset 0 of a payload of " + call.command.full_name +
+                              " -> " + entry.error());
+    throw Refusal{refusals::kPayloadFormat};
+  }
   return std::move(entry).value();
 }
 

@@ -310,7 +310,7 @@ TEST(RdbFile, SaysWhatIsWrong) {
             "Pre-release function format not supported. at 10");
   EXPECT_EQ(OutcomeOf(11, [](RdbOutput& out) { out.Octets("\x1e\x01k\x01v"); }), "unknown type of value at 12");
   EXPECT_EQ(OutcomeOf(11, [](RdbOutput& out) { PutKey(out, rdb::Type::kHashListpack, "k", "???"); }),
-            "a listpack is malformed at 16");
+            "Hash listpack integrity check failed. at 16");
   EXPECT_EQ(OutcomeOf(11, [](RdbOutput& out) { out.Octets("\x00\x01k\x81\x10\0\0\0\0\0\0\0abc"s); }),
             "Unexpected EOF reading RDB file at 21");
 }
