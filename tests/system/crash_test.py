@@ -542,13 +542,13 @@ def run(program, rounds, seed, torn_rate):
 
 class CrashTest(unittest.TestCase):
     def test_what_was_promised_survives(self):
-        run(launcher.SERVER, 40, random.randrange(1 << 31), TORN_RATE)
+        run(launcher.SERVER, 100, random.randrange(1 << 31), TORN_RATE)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--server", default=launcher.SERVER)
-    parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 31))
     parser.add_argument("--no-torn", action="store_true")
     args = parser.parse_args()
