@@ -9,7 +9,7 @@ namespace respite {
 
 namespace {
 
-constexpr char kRepeated[] = "Hash with dup elements: a field stands in it twice";
+constexpr char kRepeated[] = "Hash ziplist or listpack with dup elements: integrity check failed.";
 
 RdbValueResult MakeTable(const PackedElements& pairs, const RdbTarget& target) {
   auto table = std::make_unique<HashTable>(target.hash_seed);

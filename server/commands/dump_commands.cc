@@ -95,7 +95,7 @@ EntryPtr ReadPayload(Call& call, Bytes key, Bytes payload, uint32_t access) {
   auto entry = ReadRdbValue(input, type, {key, access, call.server.data().limits, call.db.Data().Seed()});
   if (!entry) {
     call.server.log().Verbose("Internal error in RDB reading offset 0 of a payload of " + call.command.full_name +
-                              " -> " + entry.error());
+                              " -> " + entry.error().why);
     throw Refusal{refusals::kPayloadFormat};
   }
   return std::move(entry).value();

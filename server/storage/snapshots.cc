@@ -212,6 +212,7 @@ void Snapshots::Ended(const ChildEnd& end) {
 }
 
 void Snapshots::Flushed() {
+  if (server_.loading().Active()) return;  // it stands in the append-only file, and is no news
   if (Running()) server_.nursery().Kill();
   save_due_ = !server_.settings().save.empty();
 }
