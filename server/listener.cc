@@ -116,7 +116,6 @@ void Listener::Close() {
 void Listener::RemoveUnixFile() {
   Logger& log = loop_.server().log();
   if (InodeOf(unix_path_) != unix_inode_) return;  // another server's by now
-  log.Notice("Removing the unix socket file.");
   if (unlink(unix_path_.c_str()) == 0) return;
   log.Warning(std::string("Error removing the unix socket file: ") + std::strerror(errno));
 }

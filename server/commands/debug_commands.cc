@@ -89,6 +89,11 @@ void PauseCron(Call& call) {
   call.reply.Ok();
 }
 
+void DelayAofWrites(Call& call) {
+  call.server.debug().aof_write_delay_us = LeadingInteger(call.args.Next());
+  call.reply.Ok();
+}
+
 void SkipChecksum(Call& call) {
   call.server.debug().skip_payload_checksum = LeadingInteger(call.args.Next()) != 0;
   call.reply.Ok();
@@ -386,7 +391,9 @@ void StringMatchTest(Call& call) {
 }
 
 void Help(Call& call) {
-  WriteHelp(call, {"ASSERT",
+  WriteHelp(call, {"AOF-FLUSH-SLEEP <microseconds>",
+                   "    Waits before each write of the append-only file.",
+                   "ASSERT",
                    "    Crashes with a failed assertion.",
                    "CHANGE-REPL-ID",
                    "    Draws a new replication ID.",
@@ -455,6 +462,7 @@ struct Row {
 };
 constexpr size_t kAnyNumber = SIZE_MAX;
 constexpr std::array kRows = {
+    Row{"aof-flush-sleep", 3, 3, DelayAofWrites},
     Row{"assert", 2, kAnyNumber, Assert},
     Row{"change-repl-id", 2, 2, ChangeReplId},
     Row{"crash-and-recover", 2, kAnyNumber, Restart},

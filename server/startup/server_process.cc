@@ -169,7 +169,7 @@ ServerProcess::Step ServerProcess::LoadData() {
     case LoadOutcome::kStopped:
       return Step::kStopped;
     case LoadOutcome::kFailed:
-      return Fail("Fatal error loading the DB, check server logs. Exiting.");
+      return Step::kFailed;
   }
   return Step::kFailed;
 }
@@ -235,6 +235,7 @@ void ServerProcess::Stop() {
   if (pidfile_.Exists()) log_.Notice("Removing the pid file.");
   pidfile_.Remove();
   port_file_.Remove();
+  if (listener_->HasUnix()) log_.Notice("Removing the unix socket file.");
   listener_->Close();
   log_.Warning("Redis is now ready to exit, bye bye...");
 }

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "persistence/aof_rewriter.h"
@@ -93,6 +95,8 @@ Step AppendOnlyFile::OpenIncremental(const std::string& name, FileSystem::Mode m
 
 void AppendOnlyFile::Flush() {
   if (!writer_.IsOpen()) return;
+  const int64_t delay_us = server_.debug().aof_write_delay_us;
+  if (delay_us > 0 && writer_.HasUnwritten()) std::this_thread::sleep_for(std::chrono::microseconds(delay_us));
   const auto child = server_.nursery().Busy() ? AofWriter::Child::kRuns : AofWriter::Child::kNone;
   writer_.Flush(AofWriter::Urgency::kRelaxed, child);
 }

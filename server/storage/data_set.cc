@@ -38,6 +38,9 @@ LoadOutcome OpenDataSet(Server& server) {
   const int64_t started_us = server.clock().MonotonicUs();
   const LoadOutcome outcome = LoadDump(server, {});
   if (outcome == LoadOutcome::kLoaded) LogLoaded(server, "disk", started_us);
+  if (outcome == LoadOutcome::kFailed) {
+    server.log().Warning("Fatal error loading the DB, check server logs. Exiting.");
+  }
   if (outcome == LoadOutcome::kFailed) server.log().Warning("Terminating server after rdb file reading failure.");
   return outcome;
 }
