@@ -46,7 +46,7 @@ class MemoryFile final : public File {
 class Loader final : public RdbSink {
  public:
   void OnAux(Bytes, Bytes) override {}
-  void OnResize(int, uint64_t, uint64_t) override {}
+  void OnResize(int db, uint64_t keys, uint64_t timed) override { keyspace_[db].Reserve(keys, timed); }
   Result<Done> OnEntries(int db, std::span<RdbEntry> entries) override {
     Database& database = keyspace_[db];
     for (const RdbEntry& one : entries) database.PrefetchBucket(database.Hash(one.entry->Key()));

@@ -15,6 +15,7 @@ namespace {
 
 using Kind = RdbFailure::Kind;
 
+constexpr uint64_t kUsualOctets = 16;  // that a key takes at least, unless it is a very short one
 constexpr char kNoModule[] = "no matching module";
 
 std::string HexText(uint64_t number) {
@@ -150,7 +151,8 @@ class Reader {
     const uint64_t keys = input_.Length();
     const uint64_t timed = input_.Length();
     if (!InputIsGood()) return false;
-    sink_.OnResize(db_, keys, timed);
+    const uint64_t most = input_.Left() / kUsualOctets;
+    sink_.OnResize(db_, std::min(keys, most), std::min(timed, most));
     return true;
   }
 

@@ -16,13 +16,14 @@ constexpr size_t kKeptBytes = 1024 * 1024;
 }  // namespace
 
 struct AofWriter::Closing final : FileTask {
-  explicit Closing(std::shared_ptr<File> old) : file(std::move(old)) {}
+  Closing(std::shared_ptr<File> old, bool has_unsynced) : file(std::move(old)), is_to_be_synced(has_unsynced) {}
   void Run() override {
-    error = file->Sync();
+    if (is_to_be_synced) error = file->Sync();
     file.reset();
   }
 
   std::shared_ptr<File> file;
+  const bool is_to_be_synced;
   IoError error = kNoError;
 };
 
@@ -33,7 +34,7 @@ AofWriter::~AofWriter() { AwaitSync(); }
 void AofWriter::Open(std::unique_ptr<File> file, uint64_t octets) {
   if (IsOpen()) {
     // There is one thread for files: when a later sync is done, so is this one.
-    closings_.push_back(std::make_unique<Closing>(std::move(file_)));
+    closings_.push_back(std::make_unique<Closing>(std::move(file_), written_ != synced_));
     parts_.files.Later(*closings_.back());
   }
   file_ = std::move(file);
@@ -85,7 +86,7 @@ void AofWriter::AppendEntry(const JournalEntry& entry) {
 
 void AofWriter::Flush(Urgency urgency, Child child) {
   if (!IsOpen() || must_stop_) return;
-  if (buffer_.empty() && written_ == synced_) return;
+  if (buffer_.empty() && !WantsSync()) return;
   Collect();
   const int64_t now_ms = parts_.clock.MonotonicMs();
   if (!buffer_.empty()) {
@@ -160,7 +161,7 @@ void AofWriter::HandleFailure(const IoProgress& progress) {
 }
 
 void AofWriter::Sync(Child child, int64_t now_ms) {
-  if (written_ == synced_) return;
+  if (!WantsSync()) return;
   if (child == Child::kRuns && parts_.settings.no_appendfsync_on_rewrite) return;
   switch (parts_.settings.appendfsync) {
     case AppendFsync::kAlways: {
@@ -186,7 +187,10 @@ void AofWriter::Sync(Child child, int64_t now_ms) {
 IoError AofWriter::SyncNow() {
   synced_at_ms_ = parts_.clock.MonotonicMs();
   const IoError error = file_->Sync();
-  if (error == kNoError) synced_ = written_;
+  if (error == kNoError) {
+    synced_ = written_;
+    sync_.error = kNoError;
+  }
   return error;
 }
 

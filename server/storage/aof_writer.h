@@ -92,6 +92,8 @@ class AofWriter {
   // The last sync of a file that is done with.
   struct Closing;
 
+  // Something is not on the disk, or was not when it was to be.
+  bool WantsSync() const { return written_ != synced_ || sync_.error != kNoError; }
   void AppendTimestamp();
   void AppendEntry(const JournalEntry& entry);
   bool PutOff(int64_t now_ms);

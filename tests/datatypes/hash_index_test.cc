@@ -117,6 +117,26 @@ TEST(HashIndexTest, GrowsAndShrinks) {
   EXPECT_LT(model.index.UsedBytes(), full_bytes / 20);
 }
 
+TEST(HashIndexTest, ReservedRoomIsFilledWithoutSplitting) {
+  constexpr uint64_t kItems = 20'000;
+  Model model(5);
+  model.index.Reserve(kItems);
+  EXPECT_TRUE(model.index.CheckInvariants());
+  EXPECT_EQ(model.index.Find("k", model.index.Hash("k")), nullptr);
+  EXPECT_EQ(model.index.PickRandom(model.random), nullptr);
+  const size_t pages = model.index.Pages();
+  EXPECT_GE(pages, kItems / 441);
+  EXPECT_LE(pages, kItems / 200 + 1);
+  for (uint64_t i = 0; i < kItems; ++i) model.Insert(KeyOf(i));
+  EXPECT_LE(model.index.Pages(), pages + pages / 10);
+  model.Check();
+  model.index.Reserve(10 * kItems);  // not now
+  model.Check();
+  for (uint64_t i = 0; i < kItems; ++i) model.Remove(KeyOf(i));
+  model.Check();
+  EXPECT_LT(model.index.Pages(), pages / 4);
+}
+
 TEST(HashIndexTest, NoStepDependsOnTheSize) {
   constexpr uint64_t kKeys = 200'000;
   constexpr uint64_t kLooksAtMost = 600;  // a page has 441 places

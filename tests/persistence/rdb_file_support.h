@@ -132,7 +132,10 @@ inline std::string WrittenRdb(const Keyspace& keyspace, const RdbSaveOptions& op
 class KeyspaceSink final : public RdbSink {
  public:
   void OnAux(Bytes name, Bytes value) override { aux[std::string(name)] = value; }
-  void OnResize(int db, uint64_t keys, uint64_t timed) override { sizes[db] = {keys, timed}; }
+  void OnResize(int db, uint64_t keys, uint64_t timed) override {
+    sizes[db] = {keys, timed};
+    keyspace[db].Reserve(keys, timed);
+  }
   Result<Done> OnEntries(int db, std::span<RdbEntry> entries) override {
     ++batches;
     for (RdbEntry& one : entries) {

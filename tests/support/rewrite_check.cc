@@ -26,7 +26,7 @@ std::string GroupText(Bytes name, const StreamGroup& group) {
 }
 
 // What a digest does not know of.
-std::string StreamText(const StreamLog& log) {
+std::string RememberedText(const StreamLog& log) {
   std::string text = " last " + StreamIdText(log.LastId()).Text() + " deleted " +
                      StreamIdText(log.MaxDeletedId()).Text() + " added " + std::to_string(log.EntriesAdded());
   for (const auto& [name, group] : log.groups()) text += GroupText(name, group);
@@ -39,7 +39,7 @@ Snapshot SnapshotWithStreams(Server& server) {
     server.keyspace()[db].ForEach([&](const Entry* entry) {
       if (entry->Type() != ValueType::kStream) return;
       snapshot[std::to_string(db) + " " + Quoted(entry->Key())] +=
-          StreamText(static_cast<const StreamLog&>(*entry->HeldObject()));
+          RememberedText(static_cast<const StreamLog&>(*entry->HeldObject()));
     });
   }
   return snapshot;
