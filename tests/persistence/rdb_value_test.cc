@@ -264,14 +264,14 @@ TEST(RdbSet, TakesTheFormOfItsMembers) {
 
 TEST(RdbSet, IsRefusedWhenEmptyOrRepeating) {
   EXPECT_FALSE(Read(PlainSet({})));
-  EXPECT_THAT(Read(PlainSet({"1", "1"})).error().why, HasSubstr("twice"));
-  EXPECT_THAT(Read(PlainSet({"a", "1", "a"})).error().why, HasSubstr("twice"));
-  EXPECT_THAT(Read(PlainSet({"a", "1", "a"}), {.set_max_intset_entries = 1}).error().why, HasSubstr("twice"));
+  EXPECT_THAT(Read(PlainSet({"1", "1"})).error().why, HasSubstr("Duplicate"));
+  EXPECT_THAT(Read(PlainSet({"a", "1", "a"})).error().why, HasSubstr("Duplicate"));
+  EXPECT_THAT(Read(PlainSet({"a", "1", "a"}), {.set_max_intset_entries = 1}).error().why, HasSubstr("Duplicate"));
   EXPECT_FALSE(Read(TextValue(rdb::Type::kSetIntset, MakeIntset({}))));
   EXPECT_FALSE(Read(TextValue(rdb::Type::kSetListpack, Listpack::Empty())));
   const std::string twice = Ziplist({"a", "b", "a"});
   EXPECT_THAT(Read(TextValue(rdb::Type::kSetListpack, MakeListpack(*ZiplistElements(twice)))).error().why,
-              HasSubstr("twice"));
+              HasSubstr("Duplicate"));
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -328,11 +328,11 @@ TEST(RdbSortedSet, IsOrderedHoweverItComes) {
 TEST(RdbSortedSet, IsRefusedWhenEmptyRepeatingOrWithoutANumber) {
   const double nan = std::bit_cast<double>(uint64_t{0x7ff8000000000000});
   EXPECT_FALSE(Read(PlainSortedSet({})));
-  EXPECT_THAT(Read(PlainSortedSet({{"a", 1}, {"a", 2}})).error().why, HasSubstr("twice"));
-  EXPECT_THAT(Read(PlainSortedSet({{"a", 1}, {"b", nan}})).error().why, HasSubstr("number"));
+  EXPECT_THAT(Read(PlainSortedSet({{"a", 1}, {"a", 2}})).error().why, HasSubstr("Duplicate"));
+  EXPECT_THAT(Read(PlainSortedSet({{"a", 1}, {"b", nan}})).error().why, HasSubstr("NAN"));
   const EncodingLimits small{.zset_max_listpack_entries = 1};
-  EXPECT_THAT(Read(PlainSortedSet({{"a", 1}, {"a", 2}}), small).error().why, HasSubstr("twice"));
-  EXPECT_THAT(Read(PlainSortedSet({{"a", 1}, {"b", nan}}), small).error().why, HasSubstr("number"));
+  EXPECT_THAT(Read(PlainSortedSet({{"a", 1}, {"a", 2}}), small).error().why, HasSubstr("Duplicate"));
+  EXPECT_THAT(Read(PlainSortedSet({{"a", 1}, {"b", nan}}), small).error().why, HasSubstr("NAN"));
   EXPECT_FALSE(Read(TextValue(rdb::Type::kSortedSetZiplist, Ziplist({"a", "one"}))));
   EXPECT_FALSE(Read(TextValue(rdb::Type::kSortedSetZiplist, Ziplist({"a", "nan"}))));
   EXPECT_FALSE(Read(TextValue(rdb::Type::kSortedSetZiplist, Ziplist({"a", "1", "b"}))));
