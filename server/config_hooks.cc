@@ -61,6 +61,10 @@ void RegisterConfigHooks(Server& server) {
   });
   config.OnChange({"maxclients"}, [&server] { return RaiseMaxClients(server); });
   config.OnChange({"appendonly"}, [&server] { return SwitchAppendOnly(server); });
+  config.OnChange({"aof-disable-auto-gc"}, [&server]() -> std::optional<std::string> {
+    server.aof().directory().RemoveHistory();
+    return std::nullopt;
+  });
   config.OnChange({"maxmemory"}, [&server] { return WarnOfLowMaxMemory(server); });
 }
 

@@ -279,6 +279,9 @@ void LoadAof(Call& call) {
   Server& server = call.server;
   RefuseWhileLoading(call);
   if (server.aof().FlushAndSync() != kNoError) throw Refusal{refusals::kLoadAofFailed};
+  AofDirectory& directory = server.aof().directory();
+  if (directory.Read(AofDirectory::OldFile::kLeave) == Step::kFailed) throw Refusal{refusals::kLoadAofFailed};
+  directory.RemoveHistory();
   DataAside aside(server);
   const LoadOutcome outcome = AofLoader(server).Load(&call.session);
   server.clients().Continue(call.session);

@@ -10,21 +10,18 @@ namespace {
 // More is no manifest of ours or of Redis.
 constexpr uint64_t kManifestOctetsMax = 64 << 20;
 
-bool IsTemporary(Bytes name) { return name.starts_with("temp-"); }
-
 }  // namespace
 
-// The space of a large file is given back when its last descriptor closes, which takes long.
+// A file whose name is gone. Its space is given back when it is closed, which takes long for a large one.
 class AofDirectory::Removal final : public FileTask {
  public:
-  Removal(FileSystem& files, std::string path) : files_(files), path_(std::move(path)) {}
+  explicit Removal(std::unique_ptr<File> file) : file_(std::move(file)) {}
 
  protected:
-  void Run() override { files_.Remove(path_); }
+  void Run() override { file_.reset(); }
 
  private:
-  FileSystem& files_;
-  const std::string path_;
+  std::unique_ptr<File> file_;
 };
 
 AofDirectory::AofDirectory(FileSystem& files, const Settings& settings, Logger& log)
@@ -35,36 +32,38 @@ AofDirectory::~AofDirectory() {
 }
 
 Step AofDirectory::Read(OldFile old_file) {
-  manifest_ = {};
-  const std::string path = PathOf(AofManifest::Name(settings_.appendfilename));
-  if (files_.KindOf(settings_.appenddirname) != FileSystem::Kind::kDirectory) {
-    log_.Debug("The AOF directory " + settings_.appenddirname + " doesn't exist");
-  } else if (files_.KindOf(path) == FileSystem::Kind::kAbsent) {
-    log_.Debug("The AOF manifest file " + path + " doesn't exist");
-  } else if (ReadManifest(path) == Step::kFailed) {
-    return Step::kFailed;
-  }
+  auto manifest = ReadManifest();
+  if (!manifest) return Step::kFailed;
+  manifest_ = std::move(*manifest);
   if (old_file == OldFile::kTake && OldFileIsToBeTaken()) return TakeOldFile();
   return Step::kDone;
 }
 
-Step AofDirectory::ReadManifest(const std::string& path) {
+std::optional<AofManifest> AofDirectory::ReadManifest() const {
+  const std::string path = PathOf(AofManifest::Name(settings_.appendfilename));
+  if (files_.KindOf(settings_.appenddirname) != FileSystem::Kind::kDirectory) {
+    log_.Debug("The AOF directory " + settings_.appenddirname + " doesn't exist");
+    return AofManifest();
+  }
+  if (files_.KindOf(path) == FileSystem::Kind::kAbsent) {
+    log_.Debug("The AOF manifest file " + path + " doesn't exist");
+    return AofManifest();
+  }
   const auto text = ReadFile(files_, path, kManifestOctetsMax);
   if (!text) {
-    return Refuse("Fatal error: can't open the AOF manifest file " + path + " for reading: " +
-                  IoErrorText(text.error()));
+    log_.Warning("Fatal error: can't open the AOF manifest file " + path + " for reading: " +
+                 IoErrorText(text.error()));
+    return std::nullopt;
   }
   auto manifest = AofManifest::Parse(text.value());
-  if (manifest) {
-    manifest_ = std::move(manifest.value());
-    return Step::kDone;
-  }
+  if (manifest) return std::move(manifest.value());
   log_.Warning("\n*** FATAL AOF MANIFEST FILE ERROR ***\n");
   if (const auto& line = manifest.error().line) {
     log_.Warning("Reading the manifest file, at line " + std::to_string(line->number) + "\n");
     log_.Warning(">>> '" + line->text + "'\n");
   }
-  return Refuse(manifest.error().why + "\n");
+  log_.Warning(manifest.error().why + "\n");
+  return std::nullopt;
 }
 
 // Redis: also when the last upgrade got no further than the manifest.
@@ -104,17 +103,18 @@ Step AofDirectory::Make() {
   return Refuse("Can't open or create append-only dir " + settings_.appenddirname + ": " + IoErrorText(error));
 }
 
-Step AofDirectory::Lock() {
-  if (lock_ != nullptr) return Step::kDone;
-  auto lock = files_.Lock(settings_.appenddirname);
+Step AofDirectory::Lock(const std::string& name) {
+  if (lock_ != nullptr && locked_name_ == name) return Step::kDone;
+  auto lock = files_.Lock(PathOf(name));
   if (lock) {
     lock_ = std::move(lock.value());
+    locked_name_ = name;
     return Step::kDone;
   }
   if (lock.error() == EWOULDBLOCK) {
-    return Refuse("The append-only dir " + settings_.appenddirname + " belongs to another server that is running");
+    return Refuse("The append-only file " + PathOf(name) + " belongs to another server that is running");
   }
-  return Refuse("Can't lock the append-only dir " + settings_.appenddirname + ": " + IoErrorText(lock.error()));
+  return Refuse("Can't lock the append-only file " + PathOf(name) + ": " + IoErrorText(lock.error()));
 }
 
 Step AofDirectory::Commit(AofManifest next) {
@@ -142,15 +142,18 @@ void AofDirectory::RemoveHistory() {
 
 void AofDirectory::RemoveLater(const std::string& name) {
   Tidy();
-  removals_.push_back(std::make_unique<Removal>(files_, PathOf(name)));
+  auto file = files_.Open(PathOf(name), FileSystem::Mode::kRead);
+  if (!file) return;
+  files_.Remove(PathOf(name));
+  removals_.push_back(std::make_unique<Removal>(std::move(file.value())));
   files_.Later(*removals_.back());
 }
 
 void AofDirectory::RemoveTemporaries() {
-  const auto names = files_.List(settings_.appenddirname);
-  if (!names) return;
-  for (const std::string& name : names.value()) {
-    if (IsTemporary(name)) files_.Remove(PathOf(name));
+  const std::string& name = settings_.appendfilename;
+  for (const std::string& temporary :
+       {TemporaryBaseName(), AofManifest::TemporaryName(name), AofManifest::TemporaryIncrementalName(name)}) {
+    if (files_.KindOf(PathOf(temporary)) == FileSystem::Kind::kFile) files_.Remove(PathOf(temporary));
   }
 }
 

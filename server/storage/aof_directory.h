@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,24 +24,29 @@ class AofDirectory {
   // Waits for files that are being removed.
   ~AofDirectory();
 
-  // Takes the manifest over from the disk; without one there are no files. Moves the single file in that Redis had
+  // Takes the manifest over from the disk, unless it is bad; without one there are no files. Moves the single file in that Redis had
   // before version 7, if `old_file` says so and there is nothing else.
   enum class OldFile : uint8_t { kLeave, kTake };
   Step Read(OldFile old_file);
   // Makes the directory.
   Step Make();
-  // Keeps other servers of ours out of it. Requires: it is there.
-  Step Lock();
+  // Keeps other servers of ours out of the files that this manifest names, by a lock on the incremental that is
+  // written to; the lock before it goes. Servers with another appendfilename may share the directory. Requires: the
+  // file is there.
+  Step Lock(const std::string& name);
+  void Unlock() { lock_.reset(); }
 
   const AofManifest& manifest() const { return manifest_; }
   // Puts the manifest on the disk.
   Step Commit(AofManifest next);
   // Removes files that a rewrite has made superfluous, in the background; before that the manifest forgets them.
   void RemoveHistory();
-  // Removes a file of the directory in the background, if it is there.
+  // Removes a file of the directory, if it is there: its name now, what it holds in the background.
   void RemoveLater(const std::string& name);
-  // Removes what a crash has left: unfinished files under temporary names.
+  // Removes what a crash has left: unfinished files under temporary names. Requires: the lock.
   void RemoveTemporaries();
+  // Under which a new base is written.
+  std::string TemporaryBaseName() const { return "temp-" + settings_.appendfilename + ".base"; }
   // Frees what belongs to removals that are over.
   void Tidy();
 
@@ -52,7 +58,8 @@ class AofDirectory {
  private:
   class Removal;
 
-  Step ReadManifest(const std::string& path);
+  // Nothing when it is to be refused.
+  std::optional<AofManifest> ReadManifest() const;
   bool OldFileIsToBeTaken() const;
   Step TakeOldFile();
   Step Refuse(const std::string& text) const {
@@ -65,6 +72,7 @@ class AofDirectory {
   Logger& log_;
   AofManifest manifest_;
   std::unique_ptr<File> lock_;
+  std::string locked_name_;
   std::vector<std::unique_ptr<Removal>> removals_;
 };
 

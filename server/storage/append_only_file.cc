@@ -1,7 +1,5 @@
 #include "server/storage/append_only_file.h"
 
-#include <unistd.h>
-
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -33,9 +31,18 @@ Step AppendOnlyFile::Prepare() {
   const auto old_file = wanted ? AofDirectory::OldFile::kTake : AofDirectory::OldFile::kLeave;
   if (directory_.Read(old_file) == Step::kFailed) return Step::kFailed;
   if (!wanted) return Step::kDone;
-  if (directory_.Make() == Step::kFailed || directory_.Lock() == Step::kFailed) return Step::kFailed;
+  if (directory_.Make() == Step::kFailed || LockFiles() == Step::kFailed) return Step::kFailed;
   directory_.RemoveTemporaries();
   return Step::kDone;
+}
+
+// Whoever has the last incremental has all of them. One that is missing is found to be so when it is loaded.
+Step AppendOnlyFile::LockFiles() {
+  const auto& incrementals = directory_.manifest().incrementals();
+  if (incrementals.empty()) return Step::kDone;
+  const std::string& name = incrementals.back().name;
+  if (server_.files().KindOf(directory_.PathOf(name)) == FileSystem::Kind::kAbsent) return Step::kDone;
+  return directory_.Lock(name);
 }
 
 Step AppendOnlyFile::Begin(uint64_t base_octets) {
@@ -86,6 +93,7 @@ Step AppendOnlyFile::OpenIncremental(const std::string& name, FileSystem::Mode m
     server_.log().Warning("Can't open the append-only file " + name + ": " + IoErrorText(octets.error()));
     return Step::kFailed;
   }
+  if (directory_.Lock(name) == Step::kFailed) return Step::kFailed;
   closed_octets_ += writer_.FileOctets();
   writer_.Open(std::move(file.value()), octets.value());
   return Step::kDone;
@@ -112,7 +120,7 @@ IoError AppendOnlyFile::FlushAndSync() {
 
 Step AppendOnlyFile::TurnOn() {
   if (IsOn()) return Step::kDone;
-  if (directory_.Make() == Step::kFailed || directory_.Lock() == Step::kFailed) return Step::kFailed;
+  if (directory_.Make() == Step::kFailed || LockFiles() == Step::kFailed) return Step::kFailed;
   state_ = State::kAwaitsBase;
   if (Rewrites()) {
     server_.log().Warning(
@@ -140,13 +148,27 @@ Step AppendOnlyFile::TurnOn() {
 void AppendOnlyFile::TurnOff() {
   if (!IsOn()) return;
   const State before = std::exchange(state_, State::kOff);
-  server_.AttachJournal(nullptr);
-  writer_.Close();
+  if (before == State::kAwaitsBase) {
+    DropTemporaryIncremental();
+  } else {
+    server_.AttachJournal(nullptr);
+    writer_.Close();
+  }
+  directory_.Unlock();
   scheduled_ = false;
   if (Rewrites()) server_.nursery().Kill();
-  if (before == State::kAwaitsBase) {
-    directory_.RemoveLater(AofManifest::TemporaryIncrementalName(server_.settings().appendfilename));
-  }
+}
+
+// Effects since the fork are of no use without the base that they belong to.
+void AppendOnlyFile::DropTemporaryIncremental() {
+  server_.AttachJournal(nullptr);
+  if (!writer_.IsOpen()) return;
+  writer_.Discard();
+  writer_.Close();
+  directory_.Unlock();
+  const std::string name = AofManifest::TemporaryIncrementalName(server_.settings().appendfilename);
+  server_.log().Notice("Removing the temp incr aof file " + name + " in the background");
+  directory_.RemoveLater(name);
 }
 
 bool AppendOnlyFile::Rewrites() const { return server_.nursery().Does(ChildWork::kRewrite); }
@@ -166,8 +188,7 @@ AppendOnlyFile::RewriteStart AppendOnlyFile::StartRewrite() {
     NoteFailure();
     return RewriteStart::kFailed;
   }
-  new_base_ = "temp-rewriteaof-bg-" + std::to_string(getpid()) + ".aof";
-  const std::string path = directory_.PathOf(new_base_);
+  const std::string path = directory_.PathOf(directory_.TemporaryBaseName());
   auto pid = server_.nursery().Start(
       ChildWork::kRewrite, [this, path](ChildReporter& reporter) { return WriteBase(path, &reporter); },
       [this](const ChildEnd& end) { RewriteEnded(end); });
@@ -187,9 +208,7 @@ Step AppendOnlyFile::StartIncremental() {
     case State::kOff:
       return Step::kDone;
     case State::kAwaitsBase: {
-      // What was written for an earlier attempt is part of the new base.
       const std::string name = AofManifest::TemporaryIncrementalName(file_name);
-      writer_.Discard();
       if (OpenIncremental(name, FileSystem::Mode::kCreate) == Step::kFailed) return Step::kFailed;
       server_.AttachJournal(this);
       return Step::kDone;
@@ -262,8 +281,11 @@ void AppendOnlyFile::RewriteEnded(const ChildEnd& end) {
     }
     NoteFailure();
   }
-  directory_.RemoveLater(new_base_);
-  if (state_ == State::kAwaitsBase) scheduled_ = true;
+  directory_.RemoveLater(directory_.TemporaryBaseName());
+  if (state_ == State::kAwaitsBase) {
+    DropTemporaryIncremental();
+    scheduled_ = true;
+  }
 }
 
 void AppendOnlyFile::NoteFailure() {
@@ -276,7 +298,7 @@ Step AppendOnlyFile::TakeNewBase() {
   AofManifest next = directory_.manifest();
   const bool as_rdb = server_.settings().aof_use_rdb_preamble;
   const std::string base = next.AddBase(file_name, as_rdb ? AofBaseFormat::kRdb : AofBaseFormat::kCommands);
-  if (RenameInto(new_base_, base, "base") == Step::kFailed) return Step::kFailed;
+  if (RenameInto(directory_.TemporaryBaseName(), base, "base") == Step::kFailed) return Step::kFailed;
   if (state_ == State::kAwaitsBase) {
     next.RetireIncrementals(0);  // of an earlier life of the file
     const std::string incremental = next.AddIncremental(file_name);

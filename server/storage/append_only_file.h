@@ -38,6 +38,7 @@ class AppendOnlyFile final : public Journal {
   Step Prepare();
   // Opens the file to go on in it, once it is loaded; makes what is missing. Requires: Prepare, and it is to be on.
   Step Begin(uint64_t base_octets);
+  AofDirectory& directory() { return directory_; }
   const AofDirectory& directory() const { return directory_; }
   // The last incremental was cut: a record at its end was torn.
   IoError CutLast(const std::string& name, uint64_t octets);
@@ -86,6 +87,7 @@ class AppendOnlyFile final : public Journal {
     int64_t until_ms = 0;  // monotonic; 0: not waiting
   };
 
+  Step LockFiles();
   Step CreateFirstBase();
   // Goes on in this file of the directory.
   Step OpenIncremental(const std::string& name, FileSystem::Mode mode);
@@ -95,6 +97,7 @@ class AppendOnlyFile final : public Journal {
   // `reporter` may be null.
   bool WriteBase(const std::string& path, ChildReporter* reporter);
   void RewriteEnded(const ChildEnd& end);
+  void DropTemporaryIncremental();
   Step TakeNewBase();
   Step RenameInto(const std::string& from, const std::string& to, const char* what);
   void NoteFailure();
@@ -106,7 +109,6 @@ class AppendOnlyFile final : public Journal {
   AofWriter writer_;
   State state_ = State::kOff;
   bool scheduled_ = false;
-  std::string new_base_;         // temporary name of what the child writes
   uint64_t closed_octets_ = 0;   // of base and incrementals but the one that is written to
   uint64_t base_octets_ = 0;     // of all when the last rewrite had ended, or of the base that was loaded
   int64_t rewrite_started_ms_ = 0;

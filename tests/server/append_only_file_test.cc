@@ -369,6 +369,31 @@ TEST_F(AppendOnlyFileTest, NothingExpiresWhileItIsLoaded) {
   EXPECT_THAT(client.Run("EXISTS k h"), Int(0));
 }
 
+TEST_F(AppendOnlyFileTest, ASecondServerIsKeptOut) {
+  auto first = Start();
+  first->Run("SET k v");
+  EXPECT_EQ(Start()->outcome(), LoadOutcome::kFailed);
+  EXPECT_NE(Start({"appendfilename other.aof"})->outcome(), LoadOutcome::kFailed) << "it may share the directory";
+  first->Run("BGREWRITEAOF");
+  first->server().Cron();
+  EXPECT_EQ(Start()->outcome(), LoadOutcome::kFailed) << "after a rewrite, too";
+  first.reset();
+  EXPECT_EQ(Start()->outcome(), LoadOutcome::kLoaded);
+}
+
+TEST_F(AppendOnlyFileTest, HistoryStaysAsLongAsItIsToStay) {
+  auto life = Start({"aof-disable-auto-gc yes"});
+  life->Run("BGREWRITEAOF");
+  life->server().Cron();
+  EXPECT_EQ(files_.Content(kManifest),
+            "file appendonly.aof.2.base.rdb seq 2 type b\nfile appendonly.aof.1.incr.aof seq 1 type h\n"
+            "file appendonly.aof.1.base.rdb seq 1 type h\nfile appendonly.aof.2.incr.aof seq 2 type i\n");
+  EXPECT_TRUE(files_.Has(kBase));
+  life->Run("CONFIG SET aof-disable-auto-gc no");
+  EXPECT_FALSE(files_.Has(kBase));
+  EXPECT_TRUE(life->server()->aof().directory().manifest().history().empty());
+}
+
 TEST_F(AppendOnlyFileTest, GrowthStartsARewrite) {
   auto life = Start({"auto-aof-rewrite-min-size 1kb", "auto-aof-rewrite-percentage 100"});
   for (int i = 0; i < 100; ++i) life->Run("SET k v");
