@@ -1,0 +1,95 @@
+"""What each write command leaves in the append-only file, here and in a real Redis: effects, not requests.
+
+Runs the lines of key_events_test.py; what both files got must be the same commands, apart from the case of names and
+from times of day."""
+import glob
+import os
+import re
+import unittest
+
+from key_events_test import LINES, OTHERWISE_IN_7_0, commands_of
+from two_servers import REDIS, RESPITE, Server
+
+# Lines whose effects are told otherwise and come to the same: which members were drawn; what Redis leaves to conditions
+# and to the clock of whoever loads; consumers, which Redis forgets unless something was delivered to them.
+EQUIVALENT = ("BITFIELD k OVERFLOW FAIL INCRBY u2 0 5", "BITOP AND d a b <- SET d x", "SPOP k ", "GEOADD g",
+              "EXPIRE k 100 NX", "PEXPIRE k 100000 GT", "RESTORE k 0", "XADD s MAXLEN", "XADD s MINID", "XTRIM s MAXLEN",
+              "XREADGROUP GROUP g c STREAMS s", "XCLAIM s g d", "XAUTOCLAIM s g d")
+
+
+class Journaling:
+    """A server with an append-only file, and what it got since one looked last."""
+
+    def __init__(self, program):
+        self.server = Server(program, "--appendonly", "yes", "--appendfsync", "no")
+        self.client = self.server.client()
+        self.offset = 0
+
+    def stop(self):
+        self.client.close()
+        self.server.stop()
+
+    def run(self, commands):
+        for words in commands:
+            self.client.run(*words)
+
+    def journaled(self):
+        path, = glob.glob(os.path.join(self.server.folder, "appendonlydir", "*.incr.aof"))
+        with open(path, "rb") as file:
+            file.seek(self.offset)
+            text = file.read()
+        self.offset += len(text)
+        return records_of(text)
+
+
+def records_of(text):
+    """Commands as lists of words."""
+    records = []
+    while text:
+        head, text = text.split(b"\r\n", 1)
+        words = []
+        for _ in range(int(head[1:])):
+            size, text = text.split(b"\r\n", 1)
+            words.append(text[:int(size[1:])])
+            text = text[int(size[1:]) + 2:]
+        records.append(words)
+    return records
+
+
+def normal(records):
+    """Without what differs by the clock and by the spelling of names; databases are named alike."""
+    lines = []
+    for words in records:
+        name, *rest = words
+        rest = [re.sub(rb"^(\d{13})(-\d+)?$", rb"<ms>\2", word) for word in rest]
+        if name.upper() == b"SELECT":
+            continue
+        lines.append(b" ".join([name.upper()] + [word.upper() if word.upper() in KEYWORDS else word for word in rest]))
+    return lines
+
+
+KEYWORDS = {b"PXAT", b"PX", b"EX", b"EXAT", b"NX", b"XX", b"GET", b"KEEPTTL", b"MKSTREAM", b"LEFT", b"RIGHT", b"ASYNC", b"SYNC"}
+
+
+class AofEffects(unittest.TestCase):
+    def test_each_command_leaves_the_same(self):
+        servers = [Journaling(program) for program in (RESPITE, REDIS)]
+        for server in servers:
+            self.addCleanup(server.stop)
+        version = min(server.server.version for server in servers)
+        for line in LINES.strip().split("\n"):
+            if line.startswith(EQUIVALENT) or (version < (7, 2) and line.startswith(OTHERWISE_IN_7_0)):
+                continue
+            what, _, before = line.partition(" <- ")
+            for server in servers:
+                server.run([[b"SELECT", b"0"], [b"FLUSHALL"], [b"DEBUG", b"SET-ACTIVE-EXPIRE", b"0"]])
+                server.run(commands_of(before) if before else [])
+                server.journaled()
+                server.run(commands_of(what))
+            with self.subTest(line):
+                ours, theirs = (normal(server.journaled()) for server in servers)
+                self.assertEqual(ours, theirs)
+
+
+if __name__ == "__main__":
+    unittest.main()
