@@ -48,8 +48,8 @@ class File {
   virtual Result<uint64_t, IoError> Size() const = 0;
 };
 
-// Work on files that may take long, to be done by another thread. It belongs to whoever asks for it, who keeps it as long
-// as it is Pending and may ask again afterwards.
+// Work on files that may take long, to be done by another thread. It belongs to whoever asks for it, who keeps it as
+// long as it is Pending and may ask again afterwards.
 class FileTask {
  public:
   FileTask() = default;

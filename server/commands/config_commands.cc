@@ -56,6 +56,7 @@ struct ConfigResetStat {
     Server& server = call.server;
     server.stats().Reset();
     server.snapshots().ResetStats();
+    server.aof().ResetStats();
     server.commands().ResetStats();
     server.reclaimer().ResetFreed();
     // What is not saved yet stays so.

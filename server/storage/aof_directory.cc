@@ -51,8 +51,8 @@ std::optional<AofManifest> AofDirectory::ReadManifest() const {
   }
   const auto text = ReadFile(files_, path, kManifestOctetsMax);
   if (!text) {
-    log_.Warning("Fatal error: can't open the AOF manifest file " + path + " for reading: " +
-                 IoErrorText(text.error()));
+    log_.Warning("Fatal error: can't open the AOF manifest file " + path +
+                 " for reading: " + IoErrorText(text.error()));
     return std::nullopt;
   }
   auto manifest = AofManifest::Parse(text.value());

@@ -24,8 +24,8 @@ class AofDirectory {
   // Waits for files that are being removed.
   ~AofDirectory();
 
-  // Takes the manifest over from the disk, unless it is bad; without one there are no files. Moves the single file in that Redis had
-  // before version 7, if `old_file` says so and there is nothing else.
+  // Takes the manifest over from the disk, unless it is bad; without one there are no files. Moves the single file in
+  // that Redis had before version 7, if `old_file` says so and there is nothing else.
   enum class OldFile : uint8_t { kLeave, kTake };
   Step Read(OldFile old_file);
   // Makes the directory.

@@ -116,7 +116,7 @@ void AofWriter::Write(Child child) {
   const bool was_syncing = sync_.Pending();
   const int64_t started_us = parts_.clock.MonotonicUs();
   const IoProgress progress = file_->Write(buffer_);
-  const char* event = was_syncing              ? "aof-write-pending-fsync"
+  const char* event = was_syncing             ? "aof-write-pending-fsync"
                       : child == Child::kRuns ? "aof-write-active-child"
                                               : "aof-write-alone";
   NoteLatency(event, started_us);

@@ -109,11 +109,11 @@ class AofWriter {
   Parts parts_;
   std::shared_ptr<File> file_;
   std::string buffer_;
-  uint64_t octets_ = 0;       // of the file
-  int selected_db_ = -1;      // by what was appended to this file; -1: none yet
-  int64_t timestamp_s_ = 0;   // of the last annotation
+  uint64_t octets_ = 0;      // of the file
+  int selected_db_ = -1;     // by what was appended to this file; -1: none yet
+  int64_t timestamp_s_ = 0;  // of the last annotation
   uint64_t appended_ = 0;
-  uint64_t written_ = 0;      // of appended_
+  uint64_t written_ = 0;  // of appended_
   uint64_t synced_ = 0;
   SyncTask sync_;
   bool sync_collected_ = true;

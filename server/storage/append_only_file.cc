@@ -72,8 +72,8 @@ Step AppendOnlyFile::Begin(uint64_t base_octets) {
 Step AppendOnlyFile::CreateFirstBase() {
   AofManifest next = directory_.manifest();
   const bool as_rdb = server_.settings().aof_use_rdb_preamble;
-  const std::string name = next.AddBase(server_.settings().appendfilename,
-                                        as_rdb ? AofBaseFormat::kRdb : AofBaseFormat::kCommands);
+  const std::string name =
+      next.AddBase(server_.settings().appendfilename, as_rdb ? AofBaseFormat::kRdb : AofBaseFormat::kCommands);
   if (!WriteBase(directory_.PathOf(name), nullptr)) return Step::kFailed;
   server_.log().Notice("Creating AOF base file " + name + " on server start");
   return directory_.Commit(std::move(next));
@@ -132,9 +132,10 @@ Step AppendOnlyFile::TurnOn() {
   const bool in_transaction = !server_.executor().MayWait();
   if (server_.nursery().Busy() || in_transaction) {
     scheduled_ = true;
-    server_.log().Notice(std::string("AOF was enabled ") +
-                         (in_transaction ? "during a transaction." : "but there is already another background operation.") +
-                         " An AOF background was scheduled to start when possible.");
+    server_.log().Notice(
+        std::string("AOF was enabled ") +
+        (in_transaction ? "during a transaction." : "but there is already another background operation.") +
+        " An AOF background was scheduled to start when possible.");
     return Step::kDone;
   }
   if (StartRewrite() == RewriteStart::kStarted) return Step::kDone;
@@ -206,7 +207,7 @@ Step AppendOnlyFile::StartIncremental() {
   const std::string& file_name = server_.settings().appendfilename;
   switch (state_) {
     case State::kOff:
-      return Step::kDone;
+      return LockFiles();
     case State::kAwaitsBase: {
       const std::string name = AofManifest::TemporaryIncrementalName(file_name);
       if (OpenIncremental(name, FileSystem::Mode::kCreate) == Step::kFailed) return Step::kFailed;
@@ -246,6 +247,7 @@ bool AppendOnlyFile::WriteBase(const std::string& path, ChildReporter* reporter)
     if (!saved) error = saved.error();
   } else if (error == kNoError) {
     AofBaseOptions options;
+    if (settings.rdb_key_save_delay != 0) options.keys_per_report = 1;
     if (!settings.aof_rewrite_incremental_fsync) options.sync = GradualSync::kAtEnd;
     if (settings.aof_timestamp_enabled) options.timestamp_s = server_.clock().WallMs() / 1000;
     const RdbSource source = RdbSourceOf(server_, RdbPurpose::kAofBase);
@@ -260,6 +262,11 @@ bool AppendOnlyFile::WriteBase(const std::string& path, ChildReporter* reporter)
 }
 
 void AppendOnlyFile::RewriteEnded(const ChildEnd& end) {
+  TakeOver(end);
+  if (state_ == State::kOff) directory_.Unlock();
+}
+
+void AppendOnlyFile::TakeOver(const ChildEnd& end) {
   last_rewrite_s_ = end.elapsed_ms / 1000;
   last_cow_bytes_ = end.last.cow_bytes;
   Logger& log = server_.log();

@@ -79,6 +79,11 @@ class AppendOnlyFile final : public Journal {
   uint64_t RewriteCount() const { return rewrites_; }
   uint64_t ConsecutiveFailures() const { return consecutive_failures_; }
   uint64_t LastCowBytes() const { return last_cow_bytes_; }
+  // CONFIG RESETSTAT.
+  void ResetStats() {
+    rewrites_ = consecutive_failures_ = 0;
+    writer_.ResetDelayedWrites();
+  }
 
  private:
   // After several failures rewrites that nobody asked for wait longer and longer.
@@ -97,6 +102,7 @@ class AppendOnlyFile final : public Journal {
   // `reporter` may be null.
   bool WriteBase(const std::string& path, ChildReporter* reporter);
   void RewriteEnded(const ChildEnd& end);
+  void TakeOver(const ChildEnd& end);
   void DropTemporaryIncremental();
   Step TakeNewBase();
   Step RenameInto(const std::string& from, const std::string& to, const char* what);
@@ -109,8 +115,8 @@ class AppendOnlyFile final : public Journal {
   AofWriter writer_;
   State state_ = State::kOff;
   bool scheduled_ = false;
-  uint64_t closed_octets_ = 0;   // of base and incrementals but the one that is written to
-  uint64_t base_octets_ = 0;     // of all when the last rewrite had ended, or of the base that was loaded
+  uint64_t closed_octets_ = 0;  // of base and incrementals but the one that is written to
+  uint64_t base_octets_ = 0;    // of all when the last rewrite had ended, or of the base that was loaded
   int64_t rewrite_started_ms_ = 0;
   int64_t last_rewrite_s_ = -1;
   bool last_rewrite_succeeded_ = true;
