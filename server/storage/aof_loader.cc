@@ -74,12 +74,9 @@ AofLoader::Outcome AofLoader::LoadPart(const std::string& name, const char* kind
     return Fail("Fatal error: can't open the append log file " + name + " for reading: " + IoErrorText(octets.error()));
   }
   const int64_t started_us = server_.clock().MonotonicUs();
-  const Outcome outcome = LoadFile({name, *file.value(), octets.value()}, kind == Bytes("base"));
+  const Outcome outcome = LoadFile({name, *file.value(), octets.value(), place}, kind == Bytes("base"));
   octets_before_ += octets.value();
   if (IsOver(outcome)) return outcome;
-  if (outcome == Outcome::kCut && place != Place::kLast) {
-    return Fail("Fatal error: the truncated file is not the last file");
-  }
   const int64_t elapsed_us = server_.clock().MonotonicUs() - started_us;
   server_.log().Notice("DB loaded from " + std::string(kind) + " file " + name + ": " + Seconds(elapsed_us));
   return outcome;
@@ -192,6 +189,8 @@ AofLoader::Outcome AofLoader::Cut(const Part& part, uint64_t offset) {
                 "server.");
   }
   server_.log().Warning("!!! Warning: short read while loading the AOF file " + part.name + "!!!");
+  // Redis: cuts it all the same, and then refuses to start.
+  if (part.place != Place::kLast) return Fail("Fatal error: the truncated file is not the last file");
   server_.log().Warning("!!! Truncating the AOF " + part.name + " at offset " + number + " !!!");
   const IoError error = server_.aof().CutLast(part.name, offset);
   if (error != kNoError) return Fail("Error truncating the AOF file " + part.name + ": " + IoErrorText(error));

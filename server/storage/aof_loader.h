@@ -34,11 +34,12 @@ class AofLoader {
 
  private:
   enum class Outcome : uint8_t { kLoaded, kCut, kFailed, kStopped };
-  enum class Place : uint8_t { kMiddle, kLast };
+  enum class Place : uint8_t { kMiddle, kLast };  // only the last file may end in the middle of something
   struct Part {
     const std::string& name;
     File& file;
     uint64_t octets;
+    Place place;
   };
   // Commands since a MULTI whose EXEC has not come yet.
   struct Group {

@@ -245,6 +245,7 @@ TEST_F(AppendOnlyFileTest, ATornFileInTheMiddleIsFatal) {
   torn.pop_back();
   files_.Put(kIncremental, torn);
   EXPECT_EQ(Start()->outcome(), LoadOutcome::kFailed);
+  EXPECT_EQ(files_.Content(kIncremental), torn) << "whoever looks after it finds it as it was";
 }
 
 TEST_F(AppendOnlyFileTest, BadFilesAreFatal) {
