@@ -34,8 +34,8 @@ class RdbSink {
   virtual ~RdbSink() = default;
 
   virtual void OnAux(Bytes name, Bytes value) = 0;
-  // How many keys a database is said to have, for Database::Reserve. Only a hint, though never more than the rest of the
-  // file could have, if each key took 16 octets.
+  // How many keys a database is said to have, for Database::Reserve. Only a hint, though never more than the rest of
+  // the file could have, if each key took 16 octets.
   virtual void OnResize(int db, uint64_t keys, uint64_t timed) = 0;
   // Up to `RdbReadOptions::batch` keys of one database, to be taken: an insertion into a large keyspace waits for
   // memory mostly, so that it is well to prefetch the buckets of all before the first is inserted. Nobody has looked

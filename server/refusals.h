@@ -259,13 +259,12 @@ inline constexpr char kSnapshotFailed[] =
 inline constexpr char kSnapshotFailedForScripts[] =
     "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. Writable scripts "
     "are blocked. Use 'no-writes' flag for read only scripts.";
-inline Refusal AofFailed(Bytes why) {
-  return {"MISCONF Errors writing to the AOF file: " + std::string(why)};
-}
+inline Refusal AofFailed(Bytes why) { return {"MISCONF Errors writing to the AOF file: " + std::string(why)}; }
 inline Refusal AofFailedForScripts(Bytes why) {
-  return {"MISCONF Redis is configured to persist data to AOF, but it's currently unable to persist to disk. Writable "
-          "scripts are blocked. Use 'no-writes' flag for read only scripts. AOF error: " +
-          std::string(why)};
+  return {
+      "MISCONF Redis is configured to persist data to AOF, but it's currently unable to persist to disk. Writable "
+      "scripts are blocked. Use 'no-writes' flag for read only scripts. AOF error: " +
+      std::string(why)};
 }
 inline constexpr char kUnspecified[] = "ERR";
 inline constexpr char kRewriteRuns[] = "ERR Background append only file rewriting already in progress";

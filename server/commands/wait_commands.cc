@@ -12,7 +12,8 @@ void ReplyNobody(Reply& reply, Server&, const Session&) { reply.Integer(0); }
 
 // What is kept beside a first base that is still being made is not safe yet.
 bool IsOnDisk(Server& server, const Session& session) {
-  return server.aof().state() == AppendOnlyFile::State::kOn && server.aof().writer().Synced() >= session.journaled_octets;
+  return server.aof().state() == AppendOnlyFile::State::kOn &&
+         server.aof().writer().Synced() >= session.journaled_octets;
 }
 void ReplyOnDisk(Reply& reply, Server& server, const Session& session) {
   reply.Array(2);

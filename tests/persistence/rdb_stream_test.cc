@@ -124,14 +124,14 @@ TEST(RdbStream, RefusesMalformedBlocks) {
     const auto entry = Read(OldStream(elements));
     return entry ? "read"s : entry.error().why;
   };
-  EXPECT_THAT(refusal(0, "3"), HasSubstr("integrity check failed"));      // more entries than there are
-  EXPECT_THAT(refusal(2, "-1"), HasSubstr("integrity check failed"));     // less than no names
-  EXPECT_THAT(refusal(2, "900"), HasSubstr("integrity check failed"));    // more names than elements
-  EXPECT_THAT(refusal(4, "1"), HasSubstr("integrity check failed"));      // the head does not end
-  EXPECT_THAT(refusal(5, "x"), HasSubstr("integrity check failed"));      // flags are a text
-  EXPECT_THAT(refusal(9, "5"), HasSubstr("integrity check failed"));      // not so many elements
-  EXPECT_THAT(refusal(11, "0"), HasSubstr("ascend"));        // the ID of the entry before
-  EXPECT_THAT(refusal(11, "2"), HasSubstr("what it says"));  // above the last ID
+  EXPECT_THAT(refusal(0, "3"), HasSubstr("integrity check failed"));    // more entries than there are
+  EXPECT_THAT(refusal(2, "-1"), HasSubstr("integrity check failed"));   // less than no names
+  EXPECT_THAT(refusal(2, "900"), HasSubstr("integrity check failed"));  // more names than elements
+  EXPECT_THAT(refusal(4, "1"), HasSubstr("integrity check failed"));    // the head does not end
+  EXPECT_THAT(refusal(5, "x"), HasSubstr("integrity check failed"));    // flags are a text
+  EXPECT_THAT(refusal(9, "5"), HasSubstr("integrity check failed"));    // not so many elements
+  EXPECT_THAT(refusal(11, "0"), HasSubstr("ascend"));                   // the ID of the entry before
+  EXPECT_THAT(refusal(11, "2"), HasSubstr("what it says"));             // above the last ID
   const auto short_of_one = Read(OldStream(kTwoEntries, 3));
   EXPECT_THAT(short_of_one.error().why, HasSubstr("what it says"));
 }

@@ -150,8 +150,8 @@ TEST_F(AppendOnlyFileTest, ARewriteThatFailsLosesNothing) {
 // Some operations on files, each of which may fail; what was acknowledged must be there afterwards, and nothing that
 // was not sent.
 TEST_F(AppendOnlyFileTest, NothingAcknowledgedIsLostWhateverFails) {
-  const std::vector<Operation> kinds = {Operation::kOpen,       Operation::kWrite,         Operation::kSync,
-                                        Operation::kRename,     Operation::kSyncDirectory, Operation::kTruncate,
+  const std::vector<Operation> kinds = {Operation::kOpen,         Operation::kWrite,         Operation::kSync,
+                                        Operation::kRename,       Operation::kSyncDirectory, Operation::kTruncate,
                                         Operation::kMakeDirectory};
   for (Operation kind : kinds) {
     for (uint64_t nth = 1; nth <= 14; ++nth) {
@@ -177,7 +177,8 @@ TEST_F(AppendOnlyFileTest, NothingAcknowledgedIsLostWhateverFails) {
       ASSERT_NE(life.outcome(), LoadOutcome::kFailed) << static_cast<int>(kind) << " " << nth;
       for (const auto& [key, acknowledged] : sent) {
         if (!acknowledged) continue;
-        EXPECT_THAT(life.Run("GET " + key), Bulk("v")) << "operation " << static_cast<int>(kind) << " failed at " << nth;
+        EXPECT_THAT(life.Run("GET " + key), Bulk("v"))
+            << "operation " << static_cast<int>(kind) << " failed at " << nth;
       }
       EXPECT_LE(life.Data().size(), sent.size());
     }

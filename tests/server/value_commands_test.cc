@@ -51,9 +51,8 @@ TEST_P(ValueCommands, DatabasesAreSelectedInOrder) {
   Run("SET b 1");
   Run("SELECT 1");
   Run("SET a 1");
-  EXPECT_THAT(RewriteCommands(server().server()),
-              ElementsAre(WordList{"SELECT", "1"}, WordList{"SET", "a", "1"}, WordList{"SELECT", "3"},
-                          WordList{"SET", "b", "1"}));
+  EXPECT_THAT(RewriteCommands(server().server()), ElementsAre(WordList{"SELECT", "1"}, WordList{"SET", "a", "1"},
+                                                              WordList{"SELECT", "3"}, WordList{"SET", "b", "1"}));
 }
 
 TEST_P(ValueCommands, SmallCollections) {
