@@ -12,6 +12,8 @@
 #include "server/server.h"
 #include "tests/fuzz/pieces.h"
 #include "tests/fuzz/sound_value.h"
+#include "tests/support/faulty_files.h"
+#include "tests/support/in_process_forker.h"
 
 namespace respite {
 namespace {
@@ -97,7 +99,7 @@ class Sink final : public Transport, public Host {
  private:
   static std::unique_ptr<Config> SmallConfig(Limits limits) {
     CommandLine line;
-    line.options = "proto-max-bulk-len 1048576\nbusy-reply-threshold 10\n";
+    line.options = "proto-max-bulk-len 1048576\nbusy-reply-threshold 10\nsave \"\"\n";
     if (limits == Limits::kTight) {
       line.options +=
           "hash-max-listpack-entries 2\nhash-max-listpack-value 4\nset-max-intset-entries 3\n"
@@ -114,7 +116,9 @@ class Sink final : public Transport, public Host {
   ManualClock clock_;
   Logger log_{clock_};
   std::unique_ptr<Config> config_;
-  Server server_{{*config_, clock_, log_, 1}};
+  FaultyFiles files_;
+  InProcessForker forker_;
+  Server server_{{*config_, clock_, log_, 1, files_, forker_}};
   Pump pump_{server_};
   std::vector<char> scratch_ = std::vector<char>(64 * 1024);
   ReplyTreeParser parser_;

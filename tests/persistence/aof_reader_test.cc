@@ -217,7 +217,7 @@ TEST(AofReader, LargeArgumentsAreReadIntoTheirPlace) {
   EXPECT_EQ(whole.status, Status::kEnd);
   EXPECT_EQ(whole.records, records);
   EXPECT_EQ(whole.end, file.content.size());
-  for (size_t chunk : {1, 50, 1000, 100'000, 10'000'000}) EXPECT_EQ(ReadAll(file, chunk), whole) << chunk;
+  for (const size_t chunk : {1u, 50u, 1000u, 100'000u, 10'000'000u}) EXPECT_EQ(ReadAll(file, chunk), whole) << chunk;
 
   AofReader reader(file, 0, 1000);
   RequestBatch batch;

@@ -155,7 +155,7 @@ std::string RandomListpack(Random& random) {
 // With one octet changed, though not to anything: most octets of an encoding mean something near it, too.
 std::string Damaged(std::string bytes, Random& random) {
   char& octet = bytes[6 + random.Below(std::min<size_t>(bytes.size() - 6, 12))];
-  octet = static_cast<char>(random.Below(2) == 0 ? octet ^ 1 << random.Below(8) : random.Below(256));
+  octet = static_cast<char>(random.Below(2) == 0 ? octet ^ 1 << random.Below(8) : static_cast<int>(random.Below(256)));
   return bytes;
 }
 

@@ -1,0 +1,195 @@
+// The thread that works on files. Most of what is here can only fail under a sanitizer: results are plain members, and
+// tasks go as early as their owner may free them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/random.h"
+#include "persistence/file_system.h"
+
+namespace respite {
+namespace {
+
+constexpr int kRounds = 4000;
+
+class Doubling final : public FileTask {
+ public:
+  explicit Doubling(int value) : given(std::make_unique<int>(value)) {}
+
+  std::unique_ptr<int> given;
+  std::unique_ptr<int> result;
+
+ protected:
+  void Run() override { result = std::make_unique<int>(2 * *given); }
+};
+
+// Adds its number to a row that all tasks share: they run one after the other.
+class Numbered final : public FileTask {
+ public:
+  Numbered(std::vector<int>& row, int number) : row_(row), number_(number) {}
+
+ protected:
+  void Run() override { row_.push_back(number_); }
+
+ private:
+  std::vector<int>& row_;
+  const int number_;
+};
+
+class Syncing final : public FileTask {
+ public:
+  explicit Syncing(File& file) : file_(file) {}
+
+  IoError error = kNoError;
+
+ protected:
+  void Run() override { error = file_.Sync(); }
+
+ private:
+  File& file_;
+};
+
+void AwaitByLooking(const FileTask& task) {
+  while (task.Pending()) std::this_thread::yield();
+}
+
+TEST(FileWorkerTest, TasksRunInTheirOrder) {
+  std::vector<int> row;
+  std::vector<std::unique_ptr<Numbered>> tasks;
+  SystemFiles files;
+  for (int number = 0; number < kRounds; ++number) {
+    tasks.push_back(std::make_unique<Numbered>(row, number));
+    files.Later(*tasks.back());
+  }
+  tasks.back()->Await();
+  ASSERT_EQ(row.size(), static_cast<size_t>(kRounds));
+  for (int number = 0; number < kRounds; ++number) {
+    ASSERT_EQ(row[static_cast<size_t>(number)], number);
+    ASSERT_FALSE(tasks[static_cast<size_t>(number)]->Pending());
+  }
+}
+
+TEST(FileWorkerTest, ATaskNobodyAskedForIsNotPending) {
+  Doubling task(1);
+  EXPECT_FALSE(task.Pending());
+  task.Await();
+  EXPECT_EQ(task.result, nullptr);
+}
+
+TEST(FileWorkerTest, ATaskMayBeAskedForAgain) {
+  SystemFiles files;
+  Doubling task(0);
+  for (int round = 0; round < kRounds; ++round) {
+    *task.given = round;
+    files.Later(task);
+    if (round % 2 == 0) {
+      task.Await();
+    } else {
+      AwaitByLooking(task);
+    }
+    ASSERT_EQ(*task.result, 2 * round);
+  }
+}
+
+TEST(FileWorkerTest, ATaskMayGoAsSoonAsItIsDone) {
+  SystemFiles files;
+  for (int round = 0; round < kRounds; ++round) {
+    auto task = std::make_unique<Doubling>(round);
+    files.Later(*task);
+    if (round % 2 == 0) {
+      task->Await();
+    } else {
+      AwaitByLooking(*task);
+    }
+    ASSERT_EQ(*task->result, 2 * round);
+  }
+}
+
+// The place of a task is used for the next one at once: what the thread still did to the old one would be seen.
+TEST(FileWorkerTest, ATaskMayTakeThePlaceOfOneThatIsDone) {
+  SystemFiles files;
+  std::optional<Doubling> task;
+  for (int round = 0; round < kRounds; ++round) {
+    files.Later(task.emplace(round));
+    task->Await();
+    ASSERT_EQ(*task->result, 2 * round);
+  }
+}
+
+TEST(FileWorkerTest, TasksComeAndGoInAnyOrder) {
+  const uint64_t seed = SystemSeed();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  Random random(seed);
+  SystemFiles files;
+  std::vector<std::unique_ptr<Doubling>> tasks(16);
+  for (int round = 0; round < 4 * kRounds; ++round) {
+    auto& task = tasks[random.Below(tasks.size())];
+    switch (random.Below(4)) {
+      case 0:
+        if (task != nullptr) task->Await();
+        break;
+      case 1:
+        if (task == nullptr || task->Pending()) break;
+        ASSERT_EQ(*task->result, 2 * *task->given);
+        task.reset();
+        break;
+      case 2:
+        if (task == nullptr || task->Pending()) break;
+        *task->given = round;
+        files.Later(*task);
+        break;
+      default:
+        if (task != nullptr) break;
+        task = std::make_unique<Doubling>(round);
+        files.Later(*task);
+    }
+  }
+  for (const auto& task : tasks) {
+    if (task != nullptr) task->Await();
+  }
+}
+
+TEST(FileWorkerTest, WhatIsQueuedIsDoneBeforeTheFilesGo) {
+  for (int round = 0; round < 200; ++round) {
+    std::vector<int> row;
+    std::vector<std::unique_ptr<Numbered>> tasks;
+    {
+      SystemFiles files;
+      for (int number = 0; number < round % 10; ++number) {
+        tasks.push_back(std::make_unique<Numbered>(row, number));
+        files.Later(*tasks.back());
+      }
+    }
+    ASSERT_EQ(row.size(), tasks.size());
+    for (const auto& task : tasks) ASSERT_FALSE(task->Pending());
+  }
+}
+
+TEST(FileWorkerTest, FilesAreWrittenWhileTheyAreSynced) {
+  const std::string path = testing::TempDir() + "/file_worker_test." + std::to_string(getpid());
+  SystemFiles files;
+  auto file = files.Open(path, FileSystem::Mode::kCreate);
+  ASSERT_TRUE(file.ok());
+  ASSERT_EQ(files.Remove(path), kNoError);
+  Syncing task(*file.value());
+  uint64_t octets = 0;
+  for (int syncs = 0; syncs < 20; ++syncs) {
+    files.Later(task);
+    do {
+      octets += file.value()->Write("a few octets ").octets;
+    } while (task.Pending() && octets < (1 << 20));
+    task.Await();
+    ASSERT_EQ(task.error, kNoError);
+  }
+  EXPECT_EQ(file.value()->Size().value(), octets);
+}
+
+}  // namespace
+}  // namespace respite
