@@ -124,16 +124,39 @@ TEST(RdbStream, RefusesMalformedBlocks) {
     const auto entry = Read(OldStream(elements));
     return entry ? "read"s : entry.error().why;
   };
-  EXPECT_THAT(refusal(0, "3"), HasSubstr("integrity check failed"));      // more entries than there are
-  EXPECT_THAT(refusal(2, "-1"), HasSubstr("integrity check failed"));     // less than no names
-  EXPECT_THAT(refusal(2, "900"), HasSubstr("integrity check failed"));    // more names than elements
-  EXPECT_THAT(refusal(4, "1"), HasSubstr("integrity check failed"));      // the head does not end
-  EXPECT_THAT(refusal(5, "x"), HasSubstr("integrity check failed"));      // flags are a text
-  EXPECT_THAT(refusal(9, "5"), HasSubstr("integrity check failed"));      // not so many elements
-  EXPECT_THAT(refusal(11, "0"), HasSubstr("ascend"));        // the ID of the entry before
-  EXPECT_THAT(refusal(11, "2"), HasSubstr("what it says"));  // above the last ID
+  EXPECT_THAT(refusal(0, "3"), HasSubstr("integrity check failed"));    // more entries than there are
+  EXPECT_THAT(refusal(2, "-1"), HasSubstr("integrity check failed"));   // less than no names
+  EXPECT_THAT(refusal(2, "900"), HasSubstr("integrity check failed"));  // more names than elements
+  EXPECT_THAT(refusal(4, "1"), HasSubstr("integrity check failed"));    // the head does not end
+  EXPECT_THAT(refusal(5, "x"), HasSubstr("integrity check failed"));    // flags are a text
+  EXPECT_THAT(refusal(9, "5"), HasSubstr("integrity check failed"));    // not so many elements
+  EXPECT_THAT(refusal(11, "0"), HasSubstr("ascend"));                   // the ID of the entry before
+  EXPECT_THAT(refusal(11, "2"), HasSubstr("what it says"));             // above the last ID
   const auto short_of_one = Read(OldStream(kTwoEntries, 3));
   EXPECT_THAT(short_of_one.error().why, HasSubstr("what it says"));
+}
+
+// An empty stream of the oldest form with these groups, each with two consumers of these names.
+std::string StreamOfGroups(const std::vector<Bytes>& groups, const std::vector<Bytes>& consumers) {
+  RdbOutput out(RdbCompression::kOff);
+  out.Type(rdb::Type::kStreamListpacks);
+  for (const uint64_t number : {uint64_t{0}, uint64_t{0}, uint64_t{6}, uint64_t{0}, groups.size()}) out.Length(number);
+  for (Bytes group : groups) {
+    out.Text(group);
+    for (const uint64_t number : {uint64_t{5}, uint64_t{0}, uint64_t{0}, consumers.size()}) out.Length(number);
+    for (Bytes consumer : consumers) {
+      out.Text(consumer);
+      out.Millis(1);
+      out.Length(0);
+    }
+  }
+  return out.TakeBuffer();
+}
+
+TEST(RdbStream, RefusesNamesThatComeTwice) {
+  EXPECT_TRUE(Read(StreamOfGroups({"g", "h"}, {"a", "b"})));
+  EXPECT_STREQ(Read(StreamOfGroups({"g", "h"}, {"a", "a"})).error().why, "Duplicate stream consumer detected.");
+  EXPECT_STREQ(Read(StreamOfGroups({"g", "g"}, {"a", "b"})).error().why, "Duplicated consumer group name");
 }
 
 }  // namespace
