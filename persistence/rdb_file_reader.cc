@@ -228,7 +228,11 @@ class Reader {
 
   bool FailOrSkip(const RdbValueFault& fault) {
     if (!InputIsGood(fault.why)) return false;
-    if (fault.kind == RdbValueFault::Kind::kBad) return Fail(Kind::kCorrupt, fault.why);
+    if (fault.kind == RdbValueFault::Kind::kBad) {
+      Fail(Kind::kCorrupt, fault.why);
+      failure_->key = key_;
+      return false;
+    }
     sink_.OnEmptyKey(db_, key_);
     return true;
   }
@@ -246,7 +250,11 @@ class Reader {
     const uint64_t actual = supply_.Checksum(input_.Rest());
     const uint64_t expected = input_.Little64();
     if (!InputIsGood()) return false;
-    if (options_.checksum == RdbReadOptions::Checksum::kIgnore || expected == 0 || expected == actual) return true;
+    if (options_.checksum == RdbReadOptions::Checksum::kIgnore || expected == actual) return true;
+    if (expected == 0) {
+      sink_.OnUnverified();
+      return true;
+    }
     return Fail(Kind::kChecksum, "Wrong RDB checksum expected: (" + HexText(actual) + ") but got (" +
                                      HexText(expected) + "). Aborting now.");
   }

@@ -46,6 +46,8 @@ class RdbSink {
   virtual Result<Done> OnLibrary(Bytes code) = 0;
   // Data that a module kept besides keys. Done: it is skipped. Redis: is refused, as here unless overridden.
   virtual Result<Done> OnModuleAux(Bytes module);
+  // The file is good as far as it can be told, but has no checksum. Called only if one was to be verified.
+  virtual void OnUnverified() {}
   // Each time when another `progress_interval` octets are read, possibly in the middle of a long value.
   virtual Result<Done> OnProgress(uint64_t offset) = 0;
 };
@@ -76,8 +78,9 @@ struct RdbFailure {
     kIo,
   };
   Kind kind;
-  std::string text;  // what Redis logs, where it has words for it
-  uint64_t offset;   // in the file, where it showed
+  std::string text;                               // what Redis logs, where it has words for it
+  uint64_t offset;                                // in the file, where it showed
+  std::optional<std::string> key = std::nullopt;  // whose value is bad, if it is one
 };
 
 // The offset behind the RDB, where the file may go on. Cost: O(octets); memory for 512 KB and the longest value.

@@ -71,8 +71,8 @@ RdbValueResult ReadZiplist(RdbInput& input, const RdbTarget& target) {
 RdbValueResult ReadZipmap(RdbInput& input, const RdbTarget& target) {
   const RdbText text = input.Text();
   const auto pairs = ZipmapElements(text.View());
-  if (!pairs) return BadValue("Zipmap integrity check failed.");
-  if (pairs->empty()) return EmptyValue();
+  // Redis: an empty one is corrupt, whereas other empty hashes are skipped.
+  if (!pairs || pairs->empty()) return BadValue("Zipmap integrity check failed.");
   return MakeHashBySize(*pairs, target);
 }
 

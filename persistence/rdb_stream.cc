@@ -28,6 +28,8 @@ constexpr char kBadBlock[] = "Stream listpack integrity check failed.";
 constexpr char kBadOrder[] = "the IDs of a stream do not ascend";
 constexpr char kBadNumbers[] = "a stream does not have what it says";
 constexpr char kBadGroup[] = "a consumer group of a stream is malformed";
+constexpr char kRepeatedGroup[] = "Duplicated consumer group name";
+constexpr char kRepeatedConsumer[] = "Duplicate stream consumer detected.";
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Writing
@@ -203,40 +205,43 @@ struct Delivery {
 };
 using Deliveries = StreamIdMap<Delivery>;
 
-bool ReadConsumer(RdbInput& input, rdb::Type type, StreamGroup& group, Deliveries& deliveries) {
+// Null, or what is wrong.
+const char* ReadConsumer(RdbInput& input, rdb::Type type, StreamGroup& group, Deliveries& deliveries) {
   const RdbText name = input.Text();
-  if (input.Failed() || group.FindConsumer(name.View()) != nullptr) return false;
+  if (input.Failed()) return kBadGroup;
+  if (group.FindConsumer(name.View()) != nullptr) return kRepeatedConsumer;
   StreamConsumer& consumer = group.CreateConsumer(name.View(), input.Millis());
   consumer.active_ms = type == rdb::Type::kStreamListpacks3 ? input.Millis() : consumer.seen_ms;
   for (uint64_t left = input.Count(kIdOctets); left > 0 && !input.Failed(); --left) {
     const StreamId id = ReadIdOctets(input);
     const Delivery* delivery = deliveries.Find(id);
-    if (delivery == nullptr) return false;  // nobody's, or another consumer's
+    if (delivery == nullptr) return kBadGroup;  // nobody's, or another consumer's
     group.Assign(id, {&consumer, delivery->delivered_ms, delivery->deliveries});
     deliveries.Erase(id);
     input.Forget();
   }
-  return !input.Failed();
+  return input.Failed() ? kBadGroup : nullptr;
 }
 
-bool ReadGroup(RdbInput& input, rdb::Type type, StreamLog& log) {
+const char* ReadGroup(RdbInput& input, rdb::Type type, StreamLog& log) {
   const RdbText name = input.Text();
   const StreamId last_id = ReadId(input);
   const int64_t read =
       type == rdb::Type::kStreamListpacks ? log.EstimateRead(last_id) : static_cast<int64_t>(input.Length());
-  StreamGroup* group = input.Failed() ? nullptr : log.CreateGroup(name.View(), last_id, read);
-  if (group == nullptr) return false;
+  if (input.Failed()) return kBadGroup;
+  StreamGroup* group = log.CreateGroup(name.View(), last_id, read);
+  if (group == nullptr) return kRepeatedGroup;
   Deliveries deliveries;
   for (uint64_t left = input.Count(kIdOctets + 9); left > 0 && !input.Failed(); --left) {
     const StreamId id = ReadIdOctets(input);
     const int64_t delivered_ms = input.Millis();
-    if (!deliveries.Insert(id, {delivered_ms, input.Length()})) return false;
+    if (!deliveries.Insert(id, {delivered_ms, input.Length()})) return kBadGroup;
     input.Forget();
   }
   for (uint64_t left = input.Count(1 + 8 + 1); left > 0 && !input.Failed(); --left) {
-    if (!ReadConsumer(input, type, *group, deliveries)) return false;
+    if (const char* why = ReadConsumer(input, type, *group, deliveries)) return why;
   }
-  return !input.Failed() && deliveries.IsEmpty();
+  return !input.Failed() && deliveries.IsEmpty() ? nullptr : kBadGroup;
 }
 
 }  // namespace
@@ -266,7 +271,7 @@ RdbValueResult ReadRdbStream(RdbInput& input, rdb::Type type, const RdbTarget& t
   if (const char* why = ReadEntries(input, *log)) return BadValue(why);
   if (const char* why = ReadNumbers(input, type, *log)) return BadValue(why);
   for (uint64_t left = input.Count(1 + 2 + 1 + 1); left > 0 && !input.Failed(); --left) {
-    if (!ReadGroup(input, type, *log)) return BadValue(kBadGroup);
+    if (const char* why = ReadGroup(input, type, *log)) return BadValue(why);
   }
   return ObjectEntry(target, ValueType::kStream, std::move(log));
 }

@@ -65,7 +65,8 @@ void Connection::OnReadable() {
 void Connection::OnWritable() {
   if (session_.closing || !interest_.write) return;
   Want({.read = interest_.read, .write = false});
-  Flush();
+  // At the end of the Turn: its other replies may be of writes that are not on the disk yet.
+  loop_.server().clients().QueueFlush(session_);
 }
 
 void Connection::EndOfInput(int error) {

@@ -106,6 +106,7 @@ void ServerProcess::Build() {
   if (config_.settings().crash_log_enabled) InstallCrashReport(*server_);
   signals_.emplace();
   server_->shutdown().OnGivenUp([this] { signals_->Forget(); });
+  server_->shutdown().OnStatus([this](const std::string& status) { supervisor_->Stopping(status); });
   WatchSignals();
 }
 
@@ -231,7 +232,6 @@ void ServerProcess::WatchSettings() {
 }
 
 void ServerProcess::Stop() {
-  supervisor_->Stopping();
   if (pidfile_.Exists()) log_.Notice("Removing the pid file.");
   pidfile_.Remove();
   port_file_.Remove();

@@ -59,8 +59,8 @@ void Supervisor::Ready() const {
   Notify("READY=1\n");
 }
 
-void Supervisor::Stopping() const {
-  if (active_ == Supervision::kSystemd) Notify("STOPPING=1\n");
+void Supervisor::Stopping(const std::string& status) const {
+  if (active_ == Supervision::kSystemd) Notify(status.empty() ? "STOPPING=1\n" : "STATUS=" + status + "\n");
 }
 
 bool Supervisor::Notify(std::string_view state) const {

@@ -18,7 +18,8 @@ class Supervisor {
   bool Active() const { return active_ != Supervision::kNone; }
 
   void Ready() const;
-  void Stopping() const;
+  // The server is about to end; `status` says more about it, unless it is empty.
+  void Stopping(const std::string& status) const;
 
  private:
   bool Notify(std::string_view state) const;

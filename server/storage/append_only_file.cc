@@ -210,6 +210,7 @@ Step AppendOnlyFile::StartIncremental() {
       return LockFiles();
     case State::kAwaitsBase: {
       const std::string name = AofManifest::TemporaryIncrementalName(file_name);
+      server_.log().Notice("Creating AOF incr file " + name + " on background rewrite");
       if (OpenIncremental(name, FileSystem::Mode::kCreate) == Step::kFailed) return Step::kFailed;
       server_.AttachJournal(this);
       return Step::kDone;

@@ -28,6 +28,7 @@ Result<pid_t, int> Nursery::Start(ChildWork work, Forker::Job job, EndHandler en
     server_.latency().Add("fork", fork_us / 1000, server_.clock().WallMs() / 1000);
   }
   work_ = work;
+  pid_ = pid.value();
   ended_ = std::move(ended);
   keys_total_ = keys;
   return pid;
@@ -44,6 +45,9 @@ void Nursery::Poll() {
 
 void Nursery::Kill() {
   if (!work_) return;
+  if (Does(ChildWork::kRewrite)) {
+    server_.log().Notice("Killing running AOF rewrite child: " + std::to_string(pid_));
+  }
   forker_.Kill();
   Poll();
 }

@@ -38,6 +38,7 @@ class Nursery {
   Server& server_;
   Forker& forker_;
   std::optional<ChildWork> work_;
+  pid_t pid_ = 0;
   EndHandler ended_;
   uint64_t keys_total_ = 0;
 };

@@ -35,6 +35,10 @@ class KeyspaceSink final : public RdbSink {
     if (empty_keys_++ < kEmptyKeysLogged) server_.log().Notice("rdbLoadObject skipping empty key: " + std::string(key));
   }
 
+  void OnUnverified() override {
+    server_.log().Notice("RDB file was saved with checksum disabled: no check performed.");
+  }
+
   Result<Done> OnProgress(uint64_t offset) override {
     if (server_.loading().Advance(options_.loaded_before + offset) == Loading::Order::kGoOn) return Done{};
     stopped_ = true;
@@ -160,6 +164,7 @@ void LogFailure(Server& server, const RdbFailure& failure, const std::string& na
   }
   log.Warning("Internal error in RDB reading offset " + std::to_string(failure.offset) + " of the file " + name +
               " -> " + (failure.kind == RdbFailure::Kind::kChecksum ? "RDB CRC error" : failure.text));
+  if (failure.key) log.Warning("The value of key " + Quoted(*failure.key) + " cannot be read: " + failure.text);
 }
 
 void LogLoaded(Server& server, uint64_t empty_keys) {

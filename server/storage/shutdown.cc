@@ -11,6 +11,7 @@ Shutdown::Outcome Shutdown::Begin(uint32_t flags) {
   // Half of a data set must not replace the whole one.
   if (server_.loading().Active()) flags = (flags & ~kShutdownSave) | kShutdownNoSave;
   server_.log().Notice("User requested shutdown...");
+  TellStatus("");
   const Outcome outcome = Finish(flags);
   if (outcome == Outcome::kFailed) {
     server_.log().Warning("Errors trying to shut down the server. Check the logs for more information.");
@@ -60,6 +61,7 @@ Shutdown::Outcome Shutdown::Finish(uint32_t flags) {
   if (FinishJournal(flags) == Outcome::kFailed) return Outcome::kFailed;
   if (!Saves(flags)) return Outcome::kStopping;
   server_.log().Notice("Saving the final RDB snapshot before exiting.");
+  TellStatus("Saving the final RDB snapshot");
   if (server_.snapshots().Save() == Snapshots::Outcome::kDone) return Outcome::kStopping;
   return Refuse(flags, "Error trying to save the DB");
 }
@@ -76,13 +78,15 @@ Shutdown::Outcome Shutdown::FinishJournal(uint32_t flags) {
   if (!aof.IsOn()) return Outcome::kStopping;
   server_.log().Notice("Calling fsync() on the AOF file.");
   const IoError error = aof.FlushAndSync();
-  if (error != kNoError) server_.log().Warning("Fail to fsync the AOF file: " + IoErrorText(error));
+  if (error != kNoError) server_.log().Warning("Fail to fsync the AOF file: " + IoErrorText(error) + ".");
   return Outcome::kStopping;
 }
 
 Shutdown::Outcome Shutdown::Refuse(uint32_t flags, const char* what) {
   const bool forced = (flags & kShutdownForce) != 0;
-  server_.log().Warning(what + std::string(forced ? ". Exit anyway." : ", can't exit."));
+  const std::string status = what + std::string(forced ? ". Exit anyway." : ", can't exit.");
+  server_.log().Warning(status);
+  if (!forced) TellStatus(status);
   return forced ? Outcome::kStopping : Outcome::kFailed;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <utility>
 
 #include "server/config/settings.h"
@@ -30,6 +31,9 @@ class Shutdown {
   // Has `handler` run when a shutdown that a signal asked for is not to be.
   void OnGivenUp(std::function<void()> handler) { given_up_ = std::move(handler); }
 
+  // Has `handler` run when a shutdown begins, with no text, and when there is a text to show about how it goes on.
+  void OnStatus(std::function<void(const std::string&)> handler) { tell_status_ = std::move(handler); }
+
   // The server has saved what it saves: from now on no command may run.
   bool Done() const { return done_; }
 
@@ -41,11 +45,15 @@ class Shutdown {
   Outcome Refuse(uint32_t flags, const char* what);
 
   void GiveUp();
+  void TellStatus(const std::string& status) const {
+    if (tell_status_) tell_status_(status);
+  }
 
   Server& server_;
   bool done_ = false;
   int signal_ = 0;  // that waits
   std::function<void()> given_up_;
+  std::function<void(const std::string&)> tell_status_;
 };
 
 }  // namespace respite

@@ -156,6 +156,7 @@ class KeyspaceSink final : public RdbSink {
     modules.emplace_back(module);
     return skips_modules ? Result<Done>(Done{}) : RdbSink::OnModuleAux(module);
   }
+  void OnUnverified() override { ++unverified; }
   Result<Done> OnProgress(uint64_t offset) override {
     progress.push_back(offset);
     if (progress.size() == progress_that_fails) return Failure("enough");
@@ -172,6 +173,7 @@ class KeyspaceSink final : public RdbSink {
   std::vector<std::string> modules;
   std::vector<uint64_t> progress;
   size_t batches = 0;
+  size_t unverified = 0;
   size_t progress_that_fails = 0;
   bool skips_modules = false;
 };

@@ -329,6 +329,29 @@ TEST(RdbFile, IsCheckedByItsChecksum) {
   KeyspaceSink unchecked;
   const std::string without = WrittenRdb(FullKeyspace(), {.checksum = RdbSaveOptions::Checksum::kZero});
   EXPECT_EQ(Outcome(ReadRdb(without, unchecked)), "good");
+  EXPECT_EQ(unchecked.unverified, 1u);
+  KeyspaceSink checked;
+  EXPECT_EQ(Outcome(ReadRdb(WrittenRdb(FullKeyspace()), checked)), "good");
+  EXPECT_EQ(checked.unverified, 0u);
+  KeyspaceSink ignorant;
+  EXPECT_EQ(Outcome(ReadRdb(without, ignorant, 0, RdbReadOptions::Checksum::kIgnore)), "good");
+  EXPECT_EQ(ignorant.unverified, 0u);
+}
+
+TEST(RdbFile, NamesTheKeyWhoseValueIsBad) {
+  KeyspaceSink sink;
+  const auto bad = ReadRdb(HandMade(11,
+                                    [](RdbOutput& out) {
+                                      PutKey(out, rdb::Type::kHashZipmap, "good", Zipmap({"f", "v"}));
+                                      PutKey(out, rdb::Type::kHashZipmap, "bad", Zipmap({}));
+                                    }),
+                           sink);
+  ASSERT_FALSE(bad.ok());
+  EXPECT_EQ(bad.error().text, "Zipmap integrity check failed.");
+  EXPECT_EQ(bad.error().key, "bad");
+  const auto cut = ReadRdb("REDIS0011", sink);
+  ASSERT_FALSE(cut.ok());
+  EXPECT_EQ(cut.error().key, std::nullopt);
 }
 
 }  // namespace

@@ -136,5 +136,28 @@ TEST(RdbStream, RefusesMalformedBlocks) {
   EXPECT_THAT(short_of_one.error().why, HasSubstr("what it says"));
 }
 
+// An empty stream of the oldest form with these groups, each with two consumers of these names.
+std::string StreamOfGroups(const std::vector<Bytes>& groups, const std::vector<Bytes>& consumers) {
+  RdbOutput out(RdbCompression::kOff);
+  out.Type(rdb::Type::kStreamListpacks);
+  for (const uint64_t number : {uint64_t{0}, uint64_t{0}, uint64_t{6}, uint64_t{0}, groups.size()}) out.Length(number);
+  for (Bytes group : groups) {
+    out.Text(group);
+    for (const uint64_t number : {uint64_t{5}, uint64_t{0}, uint64_t{0}, consumers.size()}) out.Length(number);
+    for (Bytes consumer : consumers) {
+      out.Text(consumer);
+      out.Millis(1);
+      out.Length(0);
+    }
+  }
+  return out.TakeBuffer();
+}
+
+TEST(RdbStream, RefusesNamesThatComeTwice) {
+  EXPECT_TRUE(Read(StreamOfGroups({"g", "h"}, {"a", "b"})));
+  EXPECT_STREQ(Read(StreamOfGroups({"g", "h"}, {"a", "a"})).error().why, "Duplicate stream consumer detected.");
+  EXPECT_STREQ(Read(StreamOfGroups({"g", "g"}, {"a", "b"})).error().why, "Duplicated consumer group name");
+}
+
 }  // namespace
 }  // namespace respite

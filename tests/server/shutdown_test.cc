@@ -13,6 +13,8 @@
 namespace respite {
 namespace {
 
+using testing::ElementsAre;
+
 constexpr char kFailed[] = "ERR Errors trying to SHUTDOWN. Check logs.";
 
 class ShutdownTest : public testing::Test {
@@ -54,6 +56,37 @@ TEST_F(ShutdownTest, GoesOnWhenItCannotSave) {
   EXPECT_EQ(server.StoppedWith(), std::nullopt);
   EXPECT_THAT(client.Run("GET k"), Bulk("v"));
   EXPECT_THAT(client.Run("SHUTDOWN FORCE"), NoReply());
+  EXPECT_EQ(server.StoppedWith(), 0);
+}
+
+TEST_F(ShutdownTest, TellsHowItGoesOn) {
+  std::vector<std::string> told;
+  TestServer server = Start({"save 3600 1"});
+  server->shutdown().OnStatus([&](const std::string& status) { told.push_back(status); });
+  TestClient client(server);
+  client.Run("SET k v");
+  files_.SetRoom(0);
+  client.Run("SHUTDOWN");
+  EXPECT_THAT(told, ElementsAre("", "Saving the final RDB snapshot", "Error trying to save the DB, can't exit."));
+  told.clear();
+  client.Run("SHUTDOWN FORCE");
+  EXPECT_THAT(told, ElementsAre("", "Saving the final RDB snapshot"));
+}
+
+// An append-only file without a base would lose the data set.
+TEST_F(ShutdownTest, WaitsForTheFirstBaseUnlessForced) {
+  std::vector<std::string> told;
+  TestServer server = Start({"save ''"});
+  server->shutdown().OnStatus([&](const std::string& status) { told.push_back(status); });
+  TestClient client(server);
+  client.Run("SET k v");
+  server.forker().Hold();
+  EXPECT_THAT(client.Run("CONFIG SET appendonly yes"), Ok());
+  EXPECT_THAT(client.Run("SHUTDOWN NOW NOSAVE"), Error(kFailed));
+  EXPECT_THAT(told, ElementsAre("", "Writing initial AOF, can't exit."));
+  EXPECT_TRUE(server.forker().Runs());
+  EXPECT_THAT(client.Run("SHUTDOWN FORCE"), NoReply());
+  EXPECT_FALSE(server.forker().Runs());
   EXPECT_EQ(server.StoppedWith(), 0);
 }
 

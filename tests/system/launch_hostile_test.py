@@ -21,6 +21,14 @@ class Supervised(LaunchTest):
                                   b"READY=1\n"], states)
                 self.assertEqual(0, server.stop())
                 self.assertEqual(b"STOPPING=1\n", notify.recv(1000))
+                server = self.start("--port", "auto", "--supervised", "auto", "--save", "3600 1",
+                                    "--dbfilename", f"dump{len(name)}.rdb",
+                                    env={"NOTIFY_SOCKET": name.replace("\0", "@")})
+                for _ in states:
+                    notify.recv(1000)
+                self.assertEqual(0, server.stop())
+                self.assertEqual([b"STOPPING=1\n", b"STATUS=Saving the final RDB snapshot\n"],
+                                 [notify.recv(1000) for _ in range(2)])
 
     def test_upstart(self):
         server = self.launch("--port", "auto", "--supervised", "upstart", env={"UPSTART_JOB": "x"})

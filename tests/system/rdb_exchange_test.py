@@ -259,6 +259,23 @@ class DumpTest(LaunchTest):
         self.assertRegex(text, r"reading offset \d+ of the file dump.rdb")
         self.assertIn("Fatal error loading the DB, check server logs. Exiting.", text)
 
+    def test_a_bad_value_is_named(self):
+        with open(self.path("dump.rdb"), "wb") as file:
+            file.write(b"REDIS0011\x10\x03bad\x03???\xff" + bytes(8))
+        text = self.fails("--port", "0", "--unixsocket", self.path("socket"))
+        self.assertRegex(text, r"reading offset \d+ of the file dump.rdb -> Hash listpack integrity check failed")
+        self.assertIn('The value of key "bad" cannot be read: Hash listpack integrity check failed', text)
+
+    def test_a_dump_without_checksum(self):
+        unchecked = "RDB file was saved with checksum disabled: no check performed."
+        self.serve("--save", "", "--rdbchecksum", "no")
+        self.assertEqual("+OK", self.ask("SAVE"))
+        self.ask("SHUTDOWN", "NOSAVE")
+        self.assertIn(unchecked, self.serve("--save", "").text)
+        self.assertEqual("+OK", self.ask("SAVE"))
+        self.ask("SHUTDOWN", "NOSAVE")
+        self.assertNotIn(unchecked, self.serve("--save", "").text)
+
     def test_two_servers_one_dump(self):
         self.serve("--save", "3600 1")
         self.ask("SET", "k", "v")
