@@ -288,8 +288,6 @@ void AppendOnlyFile::TakeOver(const ChildEnd& end) {
       log.Warning("Background AOF rewrite terminated with error");
     }
     NoteFailure();
-  } else {
-    log.Notice("Killing running AOF rewrite child: " + std::to_string(end.pid));
   }
   directory_.RemoveLater(directory_.TemporaryBaseName());
   if (state_ == State::kAwaitsBase) {
