@@ -121,7 +121,7 @@ TEST(RdbFile, MayBeCutIntoPiecesOfAnySize) {
   FaultyFiles files;
   files.Put("a", WrittenRdb(keyspace));
   const auto file = std::move(files.Open("a", FileSystem::Mode::kRead)).value();
-  for (size_t piece : {1, 2, 3, 7, 64, 1000, 4096, 65536}) {
+  for (size_t piece : {1u, 2u, 3u, 7u, 64u, 1000u, 4096u, 65536u}) {
     KeyspaceSink sink;
     ASSERT_EQ(Outcome(ReadRdb(*file, 0, {.limits = limits, .hash_seed = kTestSeed, .piece_octets = piece}, sink)),
               "good");
@@ -267,7 +267,7 @@ uint64_t ModuleId(Bytes name, uint64_t version) {
 void PutModuleAux(RdbOutput& out) {
   out.Octet(rdb::kModuleAux);
   out.Length(ModuleId("ReJSON-RL", 3));
-  for (uint64_t number : {2, 1, 1, 5, 2, 300}) out.Length(number);
+  for (uint64_t number : {2u, 1u, 1u, 5u, 2u, 300u}) out.Length(number);
   out.Length(3);
   out.Octets("ffff");
   out.Length(4);

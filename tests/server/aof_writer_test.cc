@@ -193,7 +193,7 @@ TEST_F(AofWriterTest, WhatCannotBeCutOffIsGoneOnFrom) {
 
 TEST_F(AofWriterTest, NothingIsLostWhicheverWriteFails) {
   for (uint64_t nth = 1; nth <= 6; ++nth) {
-    for (uint64_t landed : {0, 1, 20}) {
+    for (uint64_t landed : {0u, 1u, 20u}) {
       FaultyFiles files;
       settings_.appendfsync = AppendFsync::kEverySecond;
       AofWriter writer({files, settings_, clock_, log_, latency_});
