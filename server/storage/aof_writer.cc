@@ -185,6 +185,7 @@ void AofWriter::Sync(Child child, int64_t now_ms) {
 }
 
 IoError AofWriter::SyncNow() {
+  if (!closings_.empty()) AwaitSync();  // what comes later must not be safe before what came earlier
   synced_at_ms_ = parts_.clock.MonotonicMs();
   const IoError error = file_->Sync();
   if (error == kNoError) {
