@@ -116,20 +116,19 @@ void RestoreExpired(Call& call, Bytes key, Entry* replaced) {
   call.effect.Replace(call.server.settings().lazyfree_lazy_server_del ? Bytes("UNLINK") : Bytes("DEL"), key);
 }
 
+// What was said, but for a time that passes.
 void RecordRestore(Call& call, Bytes key, int64_t deadline_ms, Bytes payload, const RestoreOptions& options) {
-  const int64_t recorded_ms = deadline_ms == kNoDeadline ? 0 : deadline_ms;
-  if (options.idle_seconds) {
-    call.effect.Replace("RESTORE", key, recorded_ms, payload, "REPLACE", "ABSTTL", "IDLETIME", *options.idle_seconds);
-  } else if (options.frequency) {
-    call.effect.Replace("RESTORE", key, recorded_ms, payload, "REPLACE", "ABSTTL", "FREQ", *options.frequency);
-  } else {
-    call.effect.Replace("RESTORE", key, recorded_ms, payload, "REPLACE", "ABSTTL");
-  }
+  std::vector<std::string> words = {"RESTORE", std::string(key), std::to_string(deadline_ms), std::string(payload)};
+  if (options.replaces) words.emplace_back("REPLACE");
+  if (options.idle_seconds) words.insert(words.end(), {"IDLETIME", std::to_string(*options.idle_seconds)});
+  if (options.frequency) words.insert(words.end(), {"FREQ", std::to_string(*options.frequency)});
+  words.emplace_back("ABSTTL");
+  call.effect.ReplaceWith(std::move(words));
 }
 
 void RunRestore(Call& call) {
   auto [key, ttl_word, payload] = call.args.Take<Bytes, Bytes, Bytes>();
-  const RestoreOptions options = ParseRestoreOptions(call.args);
+  RestoreOptions options = ParseRestoreOptions(call.args);
   if (!options.replaces && call.db.Find(key) != nullptr) throw Refusal{refusals::kBusyKey};
   const int64_t ttl_ms = Args::Integer(ttl_word);
   if (ttl_ms < 0) throw Refusal{refusals::kRestoreTtl};
@@ -144,7 +143,11 @@ void RunRestore(Call& call) {
   if (replaced != nullptr) DeleteReplaced(call, call.db, replaced);
   call.db.SetDeadline(call.db.Add(std::move(entry)), deadline_ms);
   call.db.Touched(key, "restore");
-  RecordRestore(call, key, deadline_ms, payload, options);
+  // When this is repeated, what has expired here may still be there.
+  const bool says_all = options.replaces || replaced == nullptr;
+  options.replaces = options.replaces || replaced != nullptr;
+  const bool moves = options.deadline == Deadline::kRelative && deadline_ms != kNoDeadline;
+  if (moves || !says_all) RecordRestore(call, key, deadline_ms == kNoDeadline ? 0 : deadline_ms, payload, options);
   call.reply.Ok();
 }
 
