@@ -13,6 +13,7 @@
 #include "server/config/config.h"
 #include "server/pump.h"
 #include "server/server.h"
+#include "server/storage/forked_children.h"
 
 namespace respite {
 namespace {
@@ -21,7 +22,7 @@ constexpr size_t kKeys = 1'000'000;
 
 class Rig {
  public:
-  Rig() : log_(clock_), server_({config_, clock_, log_, 1}), pump_(server_) {
+  Rig() : log_(clock_), server_({config_, clock_, log_, 1, files_, children_}), pump_(server_) {
     log_.SetLevel(LogLevel::kNothing);
     session_ = &server_.clients().Create(0);
   }
@@ -38,6 +39,8 @@ class Rig {
   SystemClock clock_;
   Logger log_;
   Config config_;
+  SystemFiles files_;
+  ForkedChildren children_{clock_, log_, [](ChildWork) {}};
   Server server_;
   Pump pump_;
   std::vector<char> scratch_ = std::vector<char>(1 << 20);
