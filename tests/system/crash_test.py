@@ -552,7 +552,7 @@ def main():
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 31))
     parser.add_argument("--no-torn", action="store_true")
     args = parser.parse_args()
-    run(args.server, args.rounds, args.seed, 0 if args.no_torn else TORN_RATE)
+    run(os.path.abspath(args.server), args.rounds, args.seed, 0 if args.no_torn else TORN_RATE)
     return 0
 
 
