@@ -69,8 +69,8 @@ class AofManifestParser {
     rest_.remove_prefix(end == Bytes::npos ? rest_.size() : end + 1);
     ++number_;
     if (line.starts_with('#')) return;
-    // Redis: a last line without its end is too long, too.
-    if (end == Bytes::npos || end >= kLongestLine || line.find('\0') != Bytes::npos) {
+    // Redis: a last line without its end is too long, too; its `end` is npos.
+    if (end >= kLongestLine || line.find('\0') != Bytes::npos) {
       why_ = "The AOF manifest file contains too long line";
       return;
     }

@@ -130,7 +130,7 @@ Result<Done> KeyspaceSink::OnLibrary(Bytes code) {
   auto loaded = server_.function_libraries().Load(code, existing, FunctionLibraries::kNoTimeout);
   if (loaded) return Done{};
   server_.log().Warning("Failed loading library, " + loaded.error());
-  return Failure(std::move(loaded.error()));
+  return Failure(loaded.error());
 }
 
 RdbReadOptions ReadOptions(Server& server) {
