@@ -135,7 +135,14 @@ class DumpTest(LaunchTest):
     SLOW = ("--rdb-key-save-delay", "2000")
 
     def serve(self, *options):
-        return self.start("--port", "0", "--unixsocket", self.path("socket"), "--enable-debug-command", "yes", *options)
+        self.server = self.start("--port", "0", "--unixsocket", self.path("socket"), "--enable-debug-command", "yes",
+                                 *options)
+        return self.server
+
+    def end(self):
+        """Waits for the end, too: the next server has the same socket."""
+        self.ask("SHUTDOWN", "NOSAVE")
+        self.server.exit_code()
 
     def ask(self, *words):
         return call(self.path("socket"), *words)
@@ -216,7 +223,7 @@ class DumpTest(LaunchTest):
         self.serve("--save", "", "--rdbcompression", "no")
         self.ask("DEBUG", "POPULATE", 20000, "key", 1000)
         self.assertEqual("+OK", self.ask("SAVE"))
-        self.ask("SHUTDOWN", "NOSAVE")
+        self.end()
         slow = ("--key-load-delay", "100", "--loading-process-events-interval-bytes", "1024")
         server = self.launch("--port", "0", "--unixsocket", self.path("socket"), "--save", "3600 1", *slow)
         server.wait_for("Server initialized")
@@ -241,7 +248,7 @@ class DumpTest(LaunchTest):
         self.serve("--save", "")
         self.ask("DEBUG", "POPULATE", 20000, "key", 100)
         self.assertEqual("+OK", self.ask("SAVE"))
-        self.ask("SHUTDOWN", "NOSAVE")
+        self.end()
         before = os.stat(self.path("dump.rdb"))
         server = self.launch("--port", "0", "--unixsocket", self.path("socket"), "--save", "3600 1",
                              "--key-load-delay", "1000", "--loading-process-events-interval-bytes", "1024")
@@ -270,10 +277,10 @@ class DumpTest(LaunchTest):
         unchecked = "RDB file was saved with checksum disabled: no check performed."
         self.serve("--save", "", "--rdbchecksum", "no")
         self.assertEqual("+OK", self.ask("SAVE"))
-        self.ask("SHUTDOWN", "NOSAVE")
+        self.end()
         self.assertIn(unchecked, self.serve("--save", "").text)
         self.assertEqual("+OK", self.ask("SAVE"))
-        self.ask("SHUTDOWN", "NOSAVE")
+        self.end()
         self.assertNotIn(unchecked, self.serve("--save", "").text)
 
     def test_two_servers_one_dump(self):
