@@ -1,8 +1,8 @@
 #include "server/storage/aof_loader.h"
 
 #include <array>
-#include <cstdio>
 
+#include "base/number_text.h"
 #include "server/server.h"
 #include "server/storage/loading.h"
 #include "server/storage/rdb_loader.h"
@@ -12,12 +12,6 @@ namespace respite {
 namespace {
 
 constexpr Bytes kRdbSignature = "REDIS";
-
-std::string Seconds(int64_t elapsed_us) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3f seconds", static_cast<double>(elapsed_us) / 1e6);
-  return text;
-}
 
 bool BeginsAsRdb(File& file) {
   std::array<char, kRdbSignature.size()> head;
@@ -77,8 +71,9 @@ AofLoader::Outcome AofLoader::LoadPart(const std::string& name, const char* kind
   const Outcome outcome = LoadFile({name, *file.value(), octets.value(), place}, kind == Bytes("base"));
   octets_before_ += octets.value();
   if (IsOver(outcome)) return outcome;
-  const int64_t elapsed_us = server_.clock().MonotonicUs() - started_us;
-  server_.log().Notice("DB loaded from " + std::string(kind) + " file " + name + ": " + Seconds(elapsed_us));
+  const double elapsed_s = static_cast<double>(server_.clock().MonotonicUs() - started_us) / 1e6;
+  server_.log().Notice("DB loaded from " + std::string(kind) + " file " + name + ": " + FixedText(elapsed_s, 3) +
+                       " seconds");
   return outcome;
 }
 

@@ -1,7 +1,6 @@
 #include "server/storage/data_set.h"
 
-#include <cstdio>
-
+#include "base/number_text.h"
 #include "server/server.h"
 #include "server/storage/aof_loader.h"
 
@@ -10,9 +9,8 @@ namespace respite {
 namespace {
 
 void LogLoaded(Server& server, const char* source, int64_t started_us) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3f", static_cast<double>(server.clock().MonotonicUs() - started_us) / 1e6);
-  server.log().Notice("DB loaded from " + std::string(source) + ": " + text + " seconds");
+  const double elapsed_s = static_cast<double>(server.clock().MonotonicUs() - started_us) / 1e6;
+  server.log().Notice("DB loaded from " + std::string(source) + ": " + FixedText(elapsed_s, 3) + " seconds");
 }
 
 LoadOutcome OpenAppendOnlyFile(Server& server) {
@@ -40,8 +38,8 @@ LoadOutcome OpenDataSet(Server& server) {
   if (outcome == LoadOutcome::kLoaded) LogLoaded(server, "disk", started_us);
   if (outcome == LoadOutcome::kFailed) {
     server.log().Warning("Fatal error loading the DB, check server logs. Exiting.");
+    server.log().Warning("Terminating server after rdb file reading failure.");
   }
-  if (outcome == LoadOutcome::kFailed) server.log().Warning("Terminating server after rdb file reading failure.");
   return outcome;
 }
 

@@ -15,6 +15,7 @@ namespace respite {
 namespace {
 
 constexpr uint64_t kEmptyKeysLogged = 10;
+constexpr uint64_t kOctetsPerKey = 8;  // hardly a key takes less in a file
 
 int64_t Number(Bytes text) { return std::strtoll(std::string(text).c_str(), nullptr, 10); }
 
@@ -27,7 +28,11 @@ class KeyspaceSink final : public RdbSink {
   uint64_t EmptyKeys() const { return empty_keys_; }
 
   void OnAux(Bytes name, Bytes value) override;
-  void OnResize(int, uint64_t, uint64_t) override {}  // tables here grow page by page, whatever is to come
+  // What the file claims is believed as far as its length allows.
+  void OnResize(int db, uint64_t keys, uint64_t timed) override {
+    const uint64_t most = server_.loading().Survey().total_bytes / kOctetsPerKey;
+    server_.keyspace()[db].Reserve(std::min(keys, most), std::min(timed, most));
+  }
   Result<Done> OnEntries(int db, std::span<RdbEntry> entries) override;
   Result<Done> OnLibrary(Bytes code) override;
 
@@ -51,7 +56,7 @@ class KeyspaceSink final : public RdbSink {
            entry.Deadline() < now_ms_;
   }
   void SetUsage(RdbEntry& loaded) const;
-  bool Insert(Database& data, EntryPtr entry) const;
+  void Insert(Database& data, EntryPtr entry) const;
 
   Server& server_;
   const RdbLoadOptions& options_;
@@ -107,12 +112,11 @@ Result<Done> KeyspaceSink::OnEntries(int db, std::span<RdbEntry> entries) {
   return Done{};
 }
 
-bool KeyspaceSink::Insert(Database& data, EntryPtr entry) const {
+void KeyspaceSink::Insert(Database& data, EntryPtr entry) const {
   if (options_.duplicates == RdbLoadOptions::Duplicates::kReplace) {
     if (Entry* old = data.Find(entry->Key())) data.Take(old);
   }
   data.Add(std::move(entry));
-  return true;
 }
 
 void KeyspaceSink::SetUsage(RdbEntry& loaded) const {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "server/storage/data_set.h"
 #include "tests/support/reply_matchers.h"
 #include "tests/support/test_client.h"
 #include "tests/support/test_server.h"
@@ -266,6 +267,16 @@ TEST_F(LoadingTest, KeysKeepWhatEvictionKnowsOfThem) {
   server.AdvanceMs(5000);
   client.Run("DEBUG RELOAD");
   EXPECT_THAT(client.Run("OBJECT IDLETIME a"), Int(5));
+}
+
+TEST(RdbHints, AreBelievedAsFarAsTheFileIsLong) {
+  FaultyFiles files;
+  const std::string most(8, '\x7f');
+  files.Put("dump.rdb", "REDIS0011\xfe" + std::string(1, '\0') + "\xfb\x81" + most + "\x81" + most +
+                            std::string("\0\x01k\x01v\xff", 6) + std::string(8, '\0'));
+  TestServer server(TestServer::Options{.files = &files});
+  EXPECT_EQ(OpenDataSet(*server), LoadOutcome::kLoaded);
+  EXPECT_EQ(server->keyspace()[0].Size(), 1u);
 }
 
 }  // namespace
