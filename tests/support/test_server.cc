@@ -198,13 +198,14 @@ void ExpectDumpsMatch(TestServer& server) {
   for (int db = 0; db < server->keyspace().Count(); ++db) {
     const Database& data = server->keyspace()[db];
     data.ForEach([&](const Entry* entry) {
-      if (entry->Type() == ValueType::kStream) return;  // cannot be dumped yet
       const std::string payload = DumpPayload(*entry, RdbCompression::kOn);
       RdbInput input(*CheckedPayload(payload, PayloadCheck::kChecksum));
       const uint8_t type = input.Octet();
       auto copy = ReadRdbValue(input, type, {entry->Key(), 0, server->data().limits, data.Seed()});
       ASSERT_TRUE(copy) << Quoted(entry->Key()) << " as RDB: " << copy.error().why;
-      EXPECT_EQ(ValueText(*copy.value()), ValueText(*entry)) << Quoted(entry->Key()) << " through RDB";
+      // A payload has no deadline, which a digest would notice.
+      const EntryPtr plain(Entry::Clone(*entry, entry->Key(), kNoDeadline, entry->Access()));
+      EXPECT_EQ(ValueText(*copy.value()), ValueText(*plain)) << Quoted(entry->Key()) << " through RDB";
     });
   }
 }
