@@ -108,7 +108,7 @@ Keyspace MadeKeyspace(int64_t kind) {
     if (kind == kMixed) {
       AddMixed(keyspace[0], i);
     } else {
-      const std::string value = std::to_string(i * 0x9e3779b97f4a7c15ull) + "abcdefghij";
+      const std::string value = std::to_string(static_cast<uint64_t>(i) * 0x9e3779b97f4a7c15ull) + "abcdefghij";
       keyspace[0].Add("key:" + std::to_string(i), StringContent::Value(value), kNoDeadline, 0);
     }
   }
