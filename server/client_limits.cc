@@ -68,7 +68,7 @@ bool ClientLimits::IsOverOutputLimit(Session& session, int64_t now_ms) const {
     session.soft_limit_since_ms = -1;
     return false;
   }
-  if (!session.authenticated && server_.auth().Required() && used > kStrangerOutputBytes) return true;
+  if (!session.authenticated && server_.users().LoginRequired() && used > kStrangerOutputBytes) return true;
   if (limit.hard_bytes != 0 && used >= limit.hard_bytes) return true;
   bool over_soft = limit.soft_bytes != 0 && used >= limit.soft_bytes;
   if (!over_soft) session.soft_limit_since_ms = -1;

@@ -133,7 +133,7 @@ std::string ClientText(Server& server, const Session& session, std::span<const B
       .Size("tot-mem", session.HeldBytes())
       .Text("events", EventsOf(session))
       .Text("cmd", session.last_command == nullptr ? Bytes("NULL") : Bytes(session.last_command->full_name))
-      .Text("user", session.user)
+      .Text("user", session.user->name())
       .Number("redir", session.tracking != nullptr ? static_cast<int64_t>(session.tracking->redirect) : -1)
       .Number("resp", static_cast<int64_t>(session.resp))
       .Text("lib-name", session.lib_name)

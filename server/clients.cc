@@ -8,7 +8,7 @@ namespace respite {
 Session& Clients::Create(int64_t now_ms) {
   uint64_t id = next_id_++;
   auto& slot = sessions_[id];
-  slot = std::make_unique<Session>(id, pool_);
+  slot = std::make_unique<Session>(id, pool_, stranger_);
   slot->created_ms = slot->last_active_ms = now_ms;
   return *slot;
 }

@@ -14,12 +14,13 @@ namespace respite {
 
 class Clients {
  public:
-  explicit Clients(BlockPool& pool) : pool_(pool) {}
+  // Sessions begin as `stranger`.
+  Clients(BlockPool& pool, const User& stranger) : pool_(pool), stranger_(stranger) {}
 
   // A new session with the next id. Clients owns it until Remove.
   Session& Create(int64_t now_ms);
   // A session that is no client's: nobody finds it, and it has no id.
-  std::unique_ptr<Session> CreateDetached() { return std::make_unique<Session>(0, pool_); }
+  std::unique_ptr<Session> CreateDetached() { return std::make_unique<Session>(0, pool_, stranger_); }
   void Remove(Session& session);
 
   // Null when there is none, or it is closing.
@@ -81,6 +82,7 @@ class Clients {
 
  private:
   BlockPool& pool_;
+  const User& stranger_;
   uint64_t next_id_ = 1;
   uint64_t rotated_to_ = 0;
   std::map<uint64_t, std::unique_ptr<Session>> sessions_;

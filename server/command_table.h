@@ -96,6 +96,8 @@ class CommandTable {
     }
   }
 
+  // Commands and subcommands: every id is below it.
+  size_t Size() const { return stats_.size(); }
   CommandStats& StatsOf(const Command& command) { return stats_[command.id]; }
   const CommandStats& StatsOf(const Command& command) const { return stats_[command.id]; }
   void ResetStats();

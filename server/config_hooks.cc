@@ -48,7 +48,11 @@ void RegisterConfigHooks(Server& server) {
     return std::nullopt;
   });
   config.OnChange({"requirepass"}, [&server]() -> std::optional<std::string> {
-    server.auth().SetPassword(server.settings().requirepass);
+    server.users().SetDefaultPassword(server.settings().requirepass);
+    return std::nullopt;
+  });
+  config.OnChange({"acllog-max-len"}, [&server]() -> std::optional<std::string> {
+    server.acl_log().Trim(static_cast<size_t>(std::max<int64_t>(server.settings().acllog_max_len, 0)));
     return std::nullopt;
   });
   config.OnChange({"slowlog-max-len"}, [&server]() -> std::optional<std::string> {

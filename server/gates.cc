@@ -1,5 +1,6 @@
 #include "server/gates.h"
 
+#include "server/acl/permissions.h"
 #include "server/refusals.h"
 #include "server/server.h"
 
@@ -25,11 +26,20 @@ void ProtectedCommand(const GateContext& context) {
 
 void Authentication(const GateContext& context) {
   if (context.session.authenticated || context.command.Is(kNoAuth)) return;
-  if (context.server.auth().Required()) throw Refusal{refusals::kNoAuth};  // else it was taken away meanwhile
+  if (context.server.users().LoginRequired()) throw Refusal{refusals::kNoAuth};  // else it was taken away meanwhile
 }
 
 void Transactions(const GateContext& context) {
   if (context.command.Is(kNoMulti) && context.session.InTransaction()) throw Refusal{refusals::kNotInTransaction};
+}
+
+void Permissions(const GateContext& context) {
+  if (context.session.user->IsUnlimited()) return;
+  AclRequest request(context.command, context.words);
+  const auto place = context.session.InTransaction() ? AclLogEntry::Context::kMulti : AclLogEntry::Context::kTopLevel;
+  const AclVerdict verdict = CheckPermission(context.server, context.session, request, place);
+  if (verdict.IsAllowed()) return;
+  throw Refusal{"NOPERM " + DenialText(*context.session.user, request, verdict, DenialDetail::kBrief)};
 }
 
 // Nothing is evicted yet: a policy that would make room lets the write pass. Queueing takes memory, too.
@@ -115,7 +125,7 @@ bool LacksReplicas(const Server& server) {
 }
 
 void PassGates(const GateContext& context) {
-  PassAll<Arity, ProtectedCommand, Authentication, Transactions, Memory, DiskError, Replicas, SubscribedMode,
+  PassAll<Arity, ProtectedCommand, Authentication, Transactions, Permissions, Memory, DiskError, Replicas, SubscribedMode,
           StillLoading, BusyScript, MonitorWithoutKeys>(context);
 }
 

@@ -165,7 +165,7 @@ void Listener::Welcome(int descriptor) {
     ++server.stats().rejected_connections;
     return SendAndClose(descriptor, refusals::kMaxClients);
   }
-  if (settings.protected_mode && !server.auth().Required() && !names.loopback) {
+  if (settings.protected_mode && !server.users().LoginRequired() && !names.loopback) {
     ++server.stats().rejected_connections;
     return SendAndClose(descriptor, refusals::kProtectedMode);
   }
@@ -176,7 +176,7 @@ void Listener::Welcome(int descriptor) {
   session.local_address = std::move(names.local_address);
   session.unix_socket = names.unix_socket;
   session.loopback = names.loopback;
-  session.authenticated = !server.auth().Required();
+  session.authenticated = !server.users().LoginRequired();
   std::make_shared<Connection>(loop_, session, descriptor)->Start();
 }
 

@@ -62,7 +62,7 @@ Pump::Outcome Pump::RunGroups(Session& session) {
 RequestParser::Status Pump::ParseGroup(Session& session) {
   batch_.Clear();
   const RequestLimits limits{.max_bulk_bytes = std::min(server_.settings().proto_max_bulk_len, kLongestArgument),
-                             .authenticated = session.authenticated || !server_.auth().Required()};
+                             .authenticated = session.authenticated || !server_.users().LoginRequired()};
   // What a stranger may send is looked at anew after each request: it may have been AUTH. A big argument ends a group,
   // since it cannot be unread.
   size_t group = limits.authenticated ? Prefetcher::kGroup : 1;

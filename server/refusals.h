@@ -43,6 +43,18 @@ inline constexpr char kTimeoutOutOfRange[] = "ERR timeout is out of range";
 inline constexpr char kTimeoutNegative[] = "ERR timeout is negative";
 inline constexpr char kNotInt[] = "ERR value is out of range, value must between -2147483648 and 2147483647";
 inline constexpr char kNotZeroOrOne[] = "ERR value is out of range, value must between 0 and 1";
+inline constexpr char kSortByDenied[] = "ERR BY option of SORT denied due to insufficient ACL permissions.";
+inline constexpr char kSortGetDenied[] = "ERR GET option of SORT denied due to insufficient ACL permissions.";
+inline constexpr char kBadUserName[] = "ERR Usernames can't contain spaces or null characters";
+inline constexpr char kDefaultUserStays[] = "ERR The 'default' user cannot be removed";
+inline constexpr char kGenPassBits[] =
+    "ERR ACL GENPASS argument must be the number of bits for the output password, a positive number up to 4096";
+inline constexpr char kNoAclFile[] =
+    "ERR This Redis instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER "
+    "command and then issue a CONFIG REWRITE (assuming you have a Redis configuration file set) in order to store users "
+    "in the Redis configuration.";
+inline constexpr char kAclNotSaved[] =
+    "ERR There was an error trying to save the ACLs. Please check the server logs for more information";
 inline constexpr char kClusterDisabled[] = "ERR This instance has cluster support disabled";
 inline constexpr char kInvalidMasterPort[] = "ERR Invalid master port";
 inline constexpr char kNoReplication[] = "ERR This server has no replication: it is a master and stays one";
@@ -352,6 +364,15 @@ inline Refusal ClientAttribute(Bytes attribute) {
 }
 inline Refusal UnrecognizedOption(Bytes option) { return {"ERR Unrecognized option '" + std::string(option) + "'"}; }
 inline Refusal UnknownClientType(Bytes type) { return {"ERR Unknown client type '" + std::string(type) + "'"}; }
+inline Refusal UnknownCategory(Bytes name) { return {"ERR Unknown category '" + std::string(name) + "'"}; }
+inline Refusal UserNotFound(Bytes user) { return {"ERR User '" + std::string(user) + "' not found"}; }
+inline Refusal CommandNotFound(Bytes name) { return {"ERR Command '" + std::string(name) + "' not found"}; }
+inline Refusal BadAclRule(Bytes rule, Bytes reason) {
+  return {"ERR Error in ACL SETUSER modifier '" + std::string(rule) + "': " + std::string(reason)};
+}
+inline Refusal UnmatchedSelector(Bytes begin) {
+  return {"ERR Unmatched parenthesis in acl selector starting at '" + std::string(begin) + "'."};
+}
 inline Refusal NoSuchUser(Bytes user) { return {"ERR No such user '" + std::string(user) + "'"}; }
 inline Refusal UnknownPfDebug(Bytes subcommand) {
   return {"ERR Unknown PFDEBUG subcommand '" + std::string(subcommand.substr(0, subcommand.find('\0'))) + "'"};

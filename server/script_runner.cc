@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "server/acl/permissions.h"
 #include "server/gates.h"
 #include "server/refusals.h"
 #include "server/server.h"
@@ -79,9 +80,19 @@ void ScriptRunner::CheckCommand(const Command* command, std::span<const Bytes> w
   if (command == nullptr || (command->IsContainer() && words.size() < 2)) throw Refusal{refusals::kUnknownInScript};
   if (!command->FitsArity(words.size())) throw Refusal{refusals::kWrongArityInScript};
   if (command->Is(kNoScript) && !server_.debug().any_command_in_scripts) throw Refusal{refusals::kNotInScript};
+  CheckAcl(*command, words);
   if (command->Is(kWrite) || command->Is(kMayReplicate)) CheckWrite(*command);
   const bool may_use_memory = (current_->request->flags & kScriptAllowOom) != 0 || current_->has_written;
   if (command->Is(kDenyOom) && current_->is_over_memory && !may_use_memory) throw Refusal{refusals::kOutOfMemory};
+}
+
+void ScriptRunner::CheckAcl(const Command& command, std::span<const Bytes> words) const {
+  AclRequest request(command, words);
+  const Session& caller = current_->call->session;
+  const AclVerdict verdict = CheckPermission(server_, *session_, request, AclLogEntry::Context::kLua, caller);
+  if (verdict.IsAllowed()) return;
+  throw Refusal{"ERR ACL failure in script: " +
+                DenialText(*session_->user, request, verdict, DenialDetail::kBrief)};
 }
 
 void ScriptRunner::CheckWrite(const Command& command) const {
@@ -106,8 +117,10 @@ void ScriptRunner::SetReplication(uint8_t targets) {
 }
 
 std::optional<bool> ScriptRunner::MayRun(std::span<const Bytes> words) {
-  if (server_.executor().Resolve(words) == nullptr) return std::nullopt;
-  return true;
+  const Command* command = server_.executor().Resolve(words);
+  if (command == nullptr) return std::nullopt;
+  AclRequest request(*command, words);
+  return session_->user->IsUnlimited() || session_->user->Check(request).IsAllowed();
 }
 
 void ScriptRunner::Log(LogLevel level, Bytes text) {

@@ -80,6 +80,7 @@ class ScriptRunner final : public ScriptHost {
 
   void CheckDeclared(const Request& request) const;
   void CheckCommand(const Command* command, std::span<const Bytes> words) const;
+  void CheckAcl(const Command& command, std::span<const Bytes> words) const;
   void CheckWrite(const Command& command) const;
   void NoteReads(const Command& command, std::span<const Bytes> words);
   void ServeOthers();

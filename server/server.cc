@@ -34,9 +34,10 @@ Server::Server(Parts parts)
       listeners_(*this),
       data_{keyspace_, keyspace_stats_, access_, parts.config.settings()},
       commands_(CommandFamilies()),
+      users_(commands_, settings()),
       pubsub_(*this, random_.Next()),
       key_notifications_(pubsub_, parts.config.settings()),
-      clients_(blocks_),
+      clients_(blocks_, users_.Default()),
       limits_(*this),
       nursery_(*this, parts.forker),
       aof_(*this),
@@ -53,7 +54,6 @@ Server::Server(Parts parts)
       started_ms_(parts.clock.MonotonicMs()),
       started_wall_ms_(parts.clock.WallMs()),
       hz_(settings().hz) {
-  auth_.SetPassword(settings().requirepass);
   data_.disposal = this;
   data_.listener = &listeners_;
   clients_.OnClose([this](Session& session) { ForgetSession(session); });

@@ -14,7 +14,8 @@
 #include "scripting/function_library.h"
 #include "scripting/script_cache.h"
 #include "server/access.h"
-#include "server/auth.h"
+#include "server/acl/acl_log.h"
+#include "server/acl/users.h"
 #include "server/client_limits.h"
 #include "server/clients.h"
 #include "server/command_table.h"
@@ -106,7 +107,9 @@ class Server : private Disposal {
   Executor& executor() { return executor_; }
   const Executor& executor() const { return executor_; }
   Expiry& expiry() { return expiry_; }
-  Auth& auth() { return auth_; }
+  Users& users() { return users_; }
+  const Users& users() const { return users_; }
+  AclLog& acl_log() { return acl_log_; }
   const Pause& pause() const { return pause_; }
   // CLIENT PAUSE and UNPAUSE. Sessions that had to wait go on at the end of the Turn.
   void StartPause(Pause::Scope scope, int64_t until_ms);
@@ -195,12 +198,13 @@ class Server : private Disposal {
   DataFloor data_;
   ServerStats stats_;
   CommandTable commands_;
+  Users users_;
+  AclLog acl_log_;
   BlockPool blocks_;
   PubSub pubsub_;  // before the sessions, which leave their channels when they go
   KeyNotifications key_notifications_;
   Clients clients_;
   ClientLimits limits_;
-  Auth auth_;
   Pause pause_;
   SlowLog slowlog_;
   LatencyMonitor latency_;

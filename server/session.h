@@ -20,6 +20,7 @@
 namespace respite {
 
 struct Command;
+class User;
 
 // What carries a session's bytes.
 class Transport {
@@ -47,7 +48,7 @@ enum class ReplyMode : uint8_t {
 };
 
 struct Session {
-  Session(uint64_t session_id, BlockPool& pool) : id(session_id), out(pool) {}
+  Session(uint64_t session_id, BlockPool& pool, const User& stranger) : id(session_id), out(pool), user(&stranger) {}
 
   uint64_t id;
   RequestParser in;
@@ -59,7 +60,7 @@ struct Session {
 
   // Identity.
   bool authenticated = true;
-  std::string user = "default";
+  const User* user;  // never null
   std::string name;
   std::string lib_name;
   std::string lib_version;

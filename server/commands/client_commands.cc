@@ -140,13 +140,13 @@ struct ClientInfo {
 struct KillFilter {
   std::optional<uint64_t> id;
   std::optional<ClientType> type;
-  std::optional<Bytes> user;
+  const User* user = nullptr;
   std::optional<Bytes> address;
   std::optional<Bytes> local_address;
   bool skip_me = true;
 
   bool Matches(const Session& session) const {
-    return (!id || session.id == *id) && (!type || type->Matches(session)) && (!user || session.user == *user) &&
+    return (!id || session.id == *id) && (!type || type->Matches(session)) && (user == nullptr || session.user == user) &&
            (!address || session.address == *address) && (!local_address || session.local_address == *local_address);
   }
 };
@@ -157,9 +157,10 @@ uint64_t TakeClientId(Args& args) {
   return static_cast<uint64_t>(id);
 }
 
-Bytes TakeUser(Args& args) {
-  Bytes user = args.Next();
-  if (user != "default") throw refusals::NoSuchUser(user);  // there is no other
+const User* TakeUser(const Users& users, Args& args) {
+  const Bytes name = args.Next();
+  const User* user = users.Find(name);
+  if (user == nullptr) throw refusals::NoSuchUser(name);
   return user;
 }
 
@@ -169,7 +170,7 @@ bool TakeSkipMe(Args& args) {
   throw Refusal{refusals::kSyntax};
 }
 
-KillFilter TakeKillFilter(Args& args) {
+KillFilter TakeKillFilter(const Users& users, Args& args) {
   KillFilter filter;
   while (!args.AtEnd()) {
     if (args.TakeTokenWith("ID", 1)) {
@@ -181,7 +182,7 @@ KillFilter TakeKillFilter(Args& args) {
     } else if (args.TakeTokenWith("LADDR", 1)) {
       filter.local_address = args.Next();
     } else if (args.TakeTokenWith("USER", 1)) {
-      filter.user = TakeUser(args);
+      filter.user = TakeUser(users, args);
     } else if (args.TakeTokenWith("SKIPME", 1)) {
       filter.skip_me = TakeSkipMe(args);
     } else {
@@ -222,7 +223,7 @@ struct ClientKill {
       .categories = kAclConnection,
       .arity = -3};
   static void Run(Call& call) {
-    if (call.args.Left() > 1) return call.reply.Integer(Kill(call, TakeKillFilter(call.args)));
+    if (call.args.Left() > 1) return call.reply.Integer(Kill(call, TakeKillFilter(call.server.users(), call.args)));
     KillFilter by_address;  // the old form, which may close the caller
     by_address.address = call.args.Next();
     by_address.skip_me = false;

@@ -2,6 +2,7 @@
 #include <limits>
 #include <optional>
 
+#include "server/acl/permissions.h"
 #include "server/call.h"
 #include "server/client_attributes.h"
 #include "server/commands/families.h"
@@ -13,9 +14,10 @@ namespace respite {
 namespace {
 
 // Lets the session in, or refuses.
-void Authenticate(Call& call, Bytes user, Bytes password) {
-  if (!call.server.auth().Accepts(user, password)) {
-    ++call.server.stats().denied_logins;
+void Authenticate(Call& call, Bytes name, Bytes password) {
+  const User* user = call.server.users().LogIn(name, password);
+  if (user == nullptr) {
+    NoteFailedLogin(call.server, call.session, call.args.Words()[0], name);
     throw Refusal{refusals::kWrongPass};
   }
   call.session.authenticated = true;
@@ -33,7 +35,7 @@ struct AuthCommand {
   static void Run(Call& call) {
     if (call.args.Count() > 3) throw Refusal{refusals::kSyntax};
     for (size_t word = 1; word < call.args.Count(); ++word) call.Redact(word);
-    if (call.args.Count() == 2 && !call.server.auth().Required()) throw Refusal{refusals::kAuthWithoutPassword};
+    if (call.args.Count() == 2 && call.server.users().Default().NeedsNoPassword()) throw Refusal{refusals::kAuthWithoutPassword};
     Bytes user = call.args.Count() == 3 ? call.args.Next() : "default";
     Authenticate(call, user, call.args.Next());
     call.reply.Ok();
@@ -195,8 +197,8 @@ struct Reset {
     call.server.tracking().Disable(session);
     session.db = 0;
     session.resp = RespVersion::kResp2;
-    session.user = "default";
-    session.authenticated = !call.server.auth().Required();
+    session.user = &call.server.users().Default();
+    session.authenticated = !call.server.users().LoginRequired();
     session.name.clear();
     session.no_evict = session.no_touch = false;
     // Redis: a RESET behind CLIENT REPLY SKIP stays silent. The library's name stays: it is still the same library.

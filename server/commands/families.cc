@@ -48,6 +48,7 @@ std::span<const std::span<const CommandCard>> CommandFamilies() {
       PersistenceCommands(),
       ReplicationCommands(),
       ClusterCommands(),
+      AclCommands(),
   };
   return kFamilies;
 }

@@ -52,5 +52,6 @@ std::span<const CommandCard> ServerCommands();
 std::span<const CommandCard> PersistenceCommands();
 std::span<const CommandCard> ReplicationCommands();
 std::span<const CommandCard> ClusterCommands();
+std::span<const CommandCard> AclCommands();
 
 }  // namespace respite

@@ -6,6 +6,7 @@
 #include "datatypes/list.h"
 #include "datatypes/set.h"
 #include "datatypes/sorted_set.h"
+#include "server/acl/user.h"
 #include "server/call.h"
 #include "server/commands/delete_key.h"
 #include "server/commands/families.h"
@@ -65,6 +66,14 @@ SortRange RangeOf(const SortOptions& options, size_t size) {
   const int64_t most = length - first;
   const int64_t count = options.count < 0 ? most : std::min(options.count, most);
   return {static_cast<size_t>(first), static_cast<size_t>(count)};
+}
+
+// BY and GET look at keys that no rule could name: only who may read all of them may say so.
+void CheckPatterns(const Call& call, const SortOptions& options) {
+  const bool by_keys = options.by && options.by->HasStar();
+  if ((!by_keys && options.get.empty()) || call.session.user->IsUnlimited()) return;
+  if (call.session.user->AllowsReadingAll(call.command, call.args.Words())) return;
+  throw Refusal{by_keys ? refusals::kSortByDenied : refusals::kSortGetDenied};
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -229,6 +238,7 @@ void StoreResults(Call& call, SortOptions& options, std::span<const Bytes> eleme
 void SortKey(Call& call, MayStore may_store) {
   const Bytes key = call.args.Next();
   SortOptions options = ParseSortOptions(call.args, may_store);
+  CheckPatterns(call, options);
   const SortSource source(call, key);
   if (!options.sorts && source.IsSet() && (options.destination || call.session.IsScript())) {
     // Redis: the order of a set is that of nobody; what is stored, or a script sees, must be the same on every server.

@@ -2,6 +2,7 @@
 //
 // Between MULTI and EXEC the Executor queues commands instead of running them. EXEC runs them all in its own Unit:
 // nobody else's commands come between them, and their effects are repeated together or not at all.
+#include "server/acl/permissions.h"
 #include "server/call.h"
 #include "server/commands/families.h"
 #include "server/server.h"
@@ -57,10 +58,19 @@ struct Exec {
   }
 
  private:
+  // The rules have changed since it was queued.
+  static void Deny(Call& call, const Command& command, AclDenial denial) {
+    const std::string text = LateDenialText(denial);
+    call.server.executor().CountRejected(&command, text);
+    call.reply.Error(text);
+  }
   static void RunAll(Call& call, const Transaction& transaction) {
     call.reply.Array(transaction.Size());
     call.effect.ReplaceByNothing();
     transaction.ForEach([&](const Command& command, std::span<const Bytes> words) {
+      AclRequest request(command, words);
+      const auto verdict = CheckPermission(call.server, call.session, request, AclLogEntry::Context::kMulti);
+      if (!verdict.IsAllowed()) return Deny(call, command, verdict.denial);
       call.server.executor().ExecuteWithin(call.unit, call.session, command, words);
     });
   }

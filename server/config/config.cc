@@ -68,13 +68,9 @@ std::optional<std::string> CheckCollation(const std::string& name) {
 }
 
 Result<std::string, int> TextOfOldFile(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file && errno == ENOENT) return std::string();
-  if (!file) return Failure(errno);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
+  auto text = TextOfFile(path);
+  if (!text && text.error() == ENOENT) return std::string();
+  return text;
 }
 
 }  // namespace

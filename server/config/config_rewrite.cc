@@ -9,8 +9,10 @@
 #include <climits>
 #include <cstdlib>
 #include <deque>
+#include <fstream>
 #include <map>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "server/config/value_text.h"
@@ -141,6 +143,15 @@ std::string RewrittenConfig(Bytes old_text, const Settings& settings, const Rewr
   if (extras.user_lines) document.Write("user", AllOf(*extras.user_lines));
   if (extras.loadmodule_lines) document.Write("loadmodule", AllOf(*extras.loadmodule_lines));
   return document.Text();
+}
+
+Result<std::string, int> TextOfFile(const std::string& path) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Failure(errno);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
 }
 
 int ReplaceFile(const std::string& path, Bytes text) {

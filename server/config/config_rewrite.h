@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/result.h"
 #include "server/config/directive.h"
 #include "server/config/settings.h"
 
@@ -24,6 +25,9 @@ struct RewriteExtras {
 
 // The new text for a file that has this text now (empty: no file yet).
 std::string RewrittenConfig(Bytes old_text, const Settings& settings, const RewriteExtras& extras);
+
+// All of a file, or errno.
+Result<std::string, int> TextOfFile(const std::string& path);
 
 // Replaces a file so that at any moment either the old or the new text is there in full, also after a crash. Returns 0
 // or errno.

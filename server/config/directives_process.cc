@@ -89,9 +89,9 @@ Objection CheckProcTitleTemplate(Bytes text) {
 }
 
 constexpr Directive kProcessDirectives[] = {
-    {"acl-pubsub-default", kStored, Choice<&Settings::acl_pubsub_default>(kAclPubsubDefaultNames)},
-    {"aclfile", kStored, Text<&Settings::aclfile>(), kImmutable},
-    {"acllog-max-len", kStored, Number<&Settings::acllog_max_len>(0, kMaxLong)},
+    {"acl-pubsub-default", kEffective, Choice<&Settings::acl_pubsub_default>(kAclPubsubDefaultNames)},
+    {"aclfile", kEffective, Text<&Settings::aclfile>(), kImmutable},
+    {"acllog-max-len", kEffective, Number<&Settings::acllog_max_len>(0, kMaxLong)},
     {"always-show-logo", kEffective, YesNo<&Settings::always_show_logo>(), kImmutable},
     {"bio_cpulist", kStored, OptionalText<&Settings::bio_cpulist>(), kImmutable},
     {"busy-reply-threshold", kEffective, Number<&Settings::busy_reply_threshold>(0, kMaxLong), kNoFlags,

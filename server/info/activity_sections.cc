@@ -188,8 +188,11 @@ std::string StatsSection(Server& server) {
       .Add("total_error_replies", stats.error_replies)
       .Add("dump_payload_sanitizations", stats.payload_sanitizations);
   AddLoop(text, stats);
-  text.Add("acl_access_denied_auth", stats.denied_logins)
-      .AddZeros({"acl_access_denied_cmd", "acl_access_denied_key", "acl_access_denied_channel"});
+  const auto denials = [&stats](AclLogEntry::Reason reason) { return stats.acl_denials[static_cast<size_t>(reason)]; };
+  text.Add("acl_access_denied_auth", denials(AclLogEntry::Reason::kAuth))
+      .Add("acl_access_denied_cmd", denials(AclLogEntry::Reason::kCommand))
+      .Add("acl_access_denied_key", denials(AclLogEntry::Reason::kKey))
+      .Add("acl_access_denied_channel", denials(AclLogEntry::Reason::kChannel));
   return text.Take();
 }
 

@@ -62,8 +62,6 @@ std::vector<std::string> UnservedWishes(const Config& config) {
   if (settings.tls_port != 0) add("TLS connections (tls-port)");
   if (settings.cluster_enabled) add("cluster mode (cluster-enabled)");
   if (settings.replicaof) add("replication (replicaof)");
-  if (!settings.aclfile.empty() || !config.lines().user.empty())
-    add("access control lists (aclfile, user): there is only the default user");
   if (!config.lines().module_settings.empty()) add("settings of modules");
   return wishes;
 }

@@ -1,3 +1,4 @@
+#include "server/acl/permissions.h"
 #include "server/startup/server_process.h"
 
 #include <unistd.h>
@@ -162,6 +163,7 @@ ServerProcess::Step ServerProcess::Announce() {
 }
 
 ServerProcess::Step ServerProcess::LoadData() {
+  if (auto reason = LoadConfiguredUsers(*server_)) return Fail(*reason);
   if (auto reason = server_->snapshots().Claim()) return Fail(*reason);
   switch (OpenDataSet(*server_)) {
     case LoadOutcome::kAbsent:

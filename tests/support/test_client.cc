@@ -48,7 +48,7 @@ TestClient::TestClient(TestServer& server, RespVersion resp)
   session_->resp = resp;
   session_->address = "127.0.0.1:" + std::to_string(50000 + session_->id);
   session_->local_address = "127.0.0.1:6379";
-  session_->authenticated = !server->auth().Required();
+  session_->authenticated = !server->users().LoginRequired();
   ++server->stats().connections;
 }
 

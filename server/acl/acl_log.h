@@ -1,0 +1,48 @@
+// AclLog: the latest requests and logins that were refused (ACL LOG). The same refusal within a minute is one entry.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+
+#include "base/bytes.h"
+
+namespace respite {
+
+struct AclLogEntry {
+  enum class Reason : uint8_t { kCommand, kKey, kChannel, kAuth };
+  enum class Context : uint8_t { kTopLevel, kMulti, kLua };
+
+  Reason reason = Reason::kCommand;
+  Context context = Context::kTopLevel;
+  std::string object = {};  // the command, key or channel
+  std::string username = {};
+  std::string client = {};  // as CLIENT LIST shows it
+  uint64_t id = 0;          // the rest is filled in by the log
+  uint64_t count = 1;
+  int64_t created_ms = 0;  // UNIX time
+  int64_t updated_ms = 0;
+
+  bool Resembles(const AclLogEntry& other) const {
+    return reason == other.reason && context == other.context && object == other.object && username == other.username;
+  }
+};
+
+class AclLog {
+ public:
+  // Cost: O(entries looked at), ten at most.
+  void Add(AclLogEntry entry, int64_t now_ms, size_t max_entries);
+  void Clear() { entries_.clear(); }
+  void Trim(size_t max_entries);
+  // The newest first.
+  const std::deque<AclLogEntry>& Entries() const { return entries_; }
+
+ private:
+  std::deque<AclLogEntry> entries_;
+  uint64_t next_id_ = 0;
+};
+
+const char* NameOf(AclLogEntry::Reason reason);
+const char* NameOf(AclLogEntry::Context context);
+
+}  // namespace respite

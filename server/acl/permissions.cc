@@ -1,0 +1,155 @@
+#include "server/acl/permissions.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "server/client_text.h"
+#include "server/config/config_rewrite.h"
+#include "server/pubsub.h"
+#include "server/server.h"
+
+namespace respite {
+
+namespace {
+
+AclLogEntry::Reason ReasonOf(AclDenial denial) {
+  switch (denial) {
+    case AclDenial::kKey:
+      return AclLogEntry::Reason::kKey;
+    case AclDenial::kChannel:
+      return AclLogEntry::Reason::kChannel;
+    default:
+      return AclLogEntry::Reason::kCommand;
+  }
+}
+
+void Note(Server& server, AclLogEntry entry, const Session& client) {
+  ++server.stats().acl_denials[static_cast<size_t>(entry.reason)];
+  entry.client = ClientText(server, client, {});
+  const auto most = static_cast<size_t>(std::max<int64_t>(server.settings().acllog_max_len, 0));
+  server.acl_log().Add(std::move(entry), server.clock().WallMs(), most);
+}
+
+// A session that may be closed now; the running one goes when it has its reply.
+void Dismiss(Server& server, Session& session, const Session* running) {
+  if (&session == running) {
+    session.close_after_reply = true;
+  } else if (!session.closing) {
+    server.clients().Close(session);
+  }
+}
+
+bool ListensBeyond(const Session& session, const User& user) {
+  if (session.subscriptions == nullptr) return false;
+  for (const TopicKind kind : {TopicKind::kChannel, TopicKind::kPattern, TopicKind::kShardChannel}) {
+    for (const Topic* topic : session.subscriptions->OfKind(kind)) {
+      if (!user.AllowsChannel(topic->name, kind == TopicKind::kPattern)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict, DenialDetail detail) {
+  if (verdict.denial == AclDenial::kCommand) {
+    return "User " + user.name() + " has no permissions to run the '" + request.command().full_name + "' command";
+  }
+  const std::string kind = verdict.denial == AclDenial::kKey ? "key" : "channel";
+  if (detail == DenialDetail::kBrief) return "No permissions to access a " + kind;
+  return "User " + user.name() + " has no permissions to access the '" + std::string(request.words()[verdict.word]) +
+         "' " + kind;
+}
+
+std::string LateDenialText(AclDenial denial) {
+  const char* reason = denial == AclDenial::kCommand ? "no permission to execute the command or subcommand"
+                       : denial == AclDenial::kKey
+                           ? "no permission to touch the specified keys"
+                           : "no permission to access one of the channels used as arguments to the command";
+  return "NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. This command "
+         "is no longer allowed for the following reason: " +
+         std::string(reason);
+}
+
+AclVerdict CheckPermission(Server& server, const Session& session, AclRequest& request, AclLogEntry::Context context,
+                           const Session& client) {
+  if (session.user->IsUnlimited()) return {};
+  const AclVerdict verdict = session.user->Check(request);
+  if (verdict.IsAllowed()) return verdict;
+  const bool is_command = verdict.denial == AclDenial::kCommand;
+  const Bytes object = is_command ? Bytes(request.command().full_name) : request.words()[verdict.word];
+  Note(server,
+       {.reason = ReasonOf(verdict.denial),
+        .context = context,
+        .object = std::string(object),
+        .username = session.user->name()},
+       client);
+  return verdict;
+}
+
+AclVerdict CheckPermission(Server& server, const Session& session, AclRequest& request, AclLogEntry::Context context) {
+  return CheckPermission(server, session, request, context, session);
+}
+
+void NoteFailedLogin(Server& server, const Session& session, Bytes command, Bytes user) {
+  const auto context = session.InTransaction() ? AclLogEntry::Context::kMulti : AclLogEntry::Context::kTopLevel;
+  Note(server,
+       {.reason = AclLogEntry::Reason::kAuth,
+        .context = context,
+        .object = std::string(command),
+        .username = std::string(user)},
+       session);
+}
+
+void CloseSessionsOf(Server& server, const User& user, const Session* running) {
+  server.clients().ForEach([&](Session& session) {
+    if (session.user != &user) return;
+    session.user = &server.users().Default();
+    session.authenticated = false;
+    Dismiss(server, session, running);
+  });
+}
+
+void CloseListenersBeyond(Server& server, const User& before, const User& after, const Session* running) {
+  server.clients().ForEach([&](Session& session) {
+    if (session.user == &before && ListensBeyond(session, after)) Dismiss(server, session, running);
+  });
+}
+
+std::optional<std::string> LoadAclFile(Server& server, const Session* running) {
+  const std::string& path = server.settings().aclfile;
+  const auto text = TextOfFile(path);
+  if (!text) return "Error loading ACLs, opening file '" + path + "': " + std::strerror(text.error());
+  const auto loaded = server.users().Load(
+      text.value(), path,
+      [&](const User& before, const User& after) { CloseListenersBeyond(server, before, after, running); },
+      [&](const User& user) { CloseSessionsOf(server, user, running); });
+  if (loaded) return std::nullopt;
+  return loaded.error() + "WARNING: ACL errors detected, no change to the previously active ACL rules was performed";
+}
+
+std::optional<std::string> LoadConfiguredUsers(Server& server) {
+  for (const ConfigLine& line : server.config().lines().user) {
+    const std::string& name = line.words[1];
+    std::vector<Bytes> words(line.words.begin() + 2, line.words.end());
+    if (name == "default") words.insert(words.begin(), "reset");  // or it could only gain permissions
+    const MergedRules merged = MergeSelectors(words);
+    if (merged.unmatched) return "Error loading ACL rule '" + *merged.unmatched + "' for the user named '" + name + "'";
+    const auto set = server.users().Set(name, merged.rules, [](const User&, const User&) {});
+    if (!set) {
+      return "Error loading ACL rule '" + set.error().rule + "' for the user named '" + name +
+             "': " + set.error().reason;
+    }
+  }
+  if (server.settings().aclfile.empty()) return std::nullopt;
+  if (!server.config().lines().user.empty()) {
+    return "Configuring Redis with users defined in redis.conf and at the same setting an ACL file path is invalid. "
+           "This setup is very likely to lead to configuration errors and security holes, please define either an ACL "
+           "file or declare users directly in your redis.conf, but not both.";
+  }
+  auto trouble = LoadAclFile(server, nullptr);
+  if (trouble) trouble->insert(0, "Aborting Redis startup because of ACL errors: ");
+  return trouble;
+}
+
+}  // namespace respite

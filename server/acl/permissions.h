@@ -1,0 +1,42 @@
+// Permissions: what happens when a user may not do something, wherever it is asked: a command of a client, one of a
+// transaction that runs, one of a script, a login.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "server/acl/acl_log.h"
+#include "server/acl/user.h"
+#include "server/session.h"
+
+namespace respite {
+
+class Server;
+
+// "User joe has no permissions to run the 'get' command". Keys and channels are named only to who asks with ACL DRYRUN.
+enum class DenialDetail : uint8_t { kBrief, kNamed };
+std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict, DenialDetail detail);
+// What EXEC says of a command that was allowed when it was queued.
+std::string LateDenialText(AclDenial denial);
+
+// Whether the session's user may run this. A refusal is counted and logged as that of `client`, which is another
+// session when a script runs. Cost: one load for users who may do everything.
+AclVerdict CheckPermission(Server& server, const Session& session, AclRequest& request, AclLogEntry::Context context,
+                           const Session& client);
+AclVerdict CheckPermission(Server& server, const Session& session, AclRequest& request, AclLogEntry::Context context);
+
+// A login that failed, as said by this command ("AUTH", "HELLO").
+void NoteFailedLogin(Server& server, const Session& session, Bytes command, Bytes user);
+
+// Closes the sessions of a user, the running one behind its reply. From then on they are the default user's.
+void CloseSessionsOf(Server& server, const User& user, const Session* running);
+// Closes those that listen to something that the user may not listen to any more.
+void CloseListenersBeyond(Server& server, const User& before, const User& after, const Session* running);
+
+// Reads the users of the configuration (user, aclfile) at start. Returns what is wrong: then the server must not start.
+std::optional<std::string> LoadConfiguredUsers(Server& server);
+// Reads the ACL file again. Returns what is wrong with it; then nothing has changed.
+std::optional<std::string> LoadAclFile(Server& server, const Session* running);
+
+}  // namespace respite

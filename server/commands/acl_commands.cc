@@ -1,0 +1,326 @@
+// ACL: users, what they may do, and who was refused what.
+#include "base/random.h"
+#include "server/acl/permissions.h"
+#include "server/call.h"
+#include "server/commands/families.h"
+#include "server/config/config_rewrite.h"
+#include "server/help.h"
+#include "server/server.h"
+
+namespace respite {
+
+namespace {
+
+constexpr uint32_t kManagesUsers = kAdmin | kNoScript | kLoading | kStale;
+constexpr uint32_t kAsksOnly = kNoScript | kLoading | kStale;
+constexpr char kEveryNode[] = "request_policy:all_nodes response_policy:all_succeeded";
+
+struct AclCat {
+  static constexpr CommandSpec spec = {.syntax = "ACL|CAT [category]",
+                                       .summary = "Lists the categories of commands, or the commands of one.",
+                                       .since = "6.0.0",
+                                       .complexity = "O(1), the number of categories and commands being fixed",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAsksOnly};
+  static void Run(Call& call) {
+    if (call.args.AtEnd()) return call.reply.BulkArray(AclCategoryNames());
+    if (call.args.Left() > 1) throw refusals::SubcommandSyntax("ACL", call.args.Words()[1]);
+    const Bytes name = call.args.Next();
+    const uint32_t category = AclCategoryByName(name);
+    if (category == 0) throw refusals::UnknownCategory(name);
+    std::vector<Bytes> names;
+    call.server.commands().ForEach([&](const Command& command) {
+      if ((command.categories & category) != 0) names.emplace_back(command.full_name);
+    });
+    call.reply.BulkArray(names);
+  }
+};
+
+struct AclDelUser {
+  static constexpr CommandSpec spec = {.syntax = "ACL|DELUSER username...",
+                                       .summary = "Deletes users and ends their connections.",
+                                       .since = "6.0.0",
+                                       .complexity = "O(1) for each user, and O(N) for N connections",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kManagesUsers,
+                                       .tips = kEveryNode};
+  static void Run(Call& call) {
+    int64_t deleted = 0;
+    while (!call.args.AtEnd()) {
+      const Bytes name = call.args.Next();
+      if (name == "default") throw Refusal{refusals::kDefaultUserStays};
+      const User* user = call.server.users().Find(name);
+      if (user == nullptr) continue;
+      CloseSessionsOf(call.server, *user, &call.session);
+      call.server.users().Remove(*user);
+      ++deleted;
+    }
+    call.reply.Integer(deleted);
+  }
+};
+
+struct AclDryRun {
+  static constexpr CommandSpec spec = {.syntax = "ACL|DRYRUN username command [arg...]",
+                                       .summary = "Tells whether a user could run a command, without running it.",
+                                       .since = "7.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kManagesUsers};
+  static void Run(Call& call) {
+    const Bytes name = call.args.Next();
+    const User* user = call.server.users().Find(name);
+    if (user == nullptr) throw refusals::UserNotFound(name);
+    const auto words = call.args.Words().subspan(3);
+    const Command* command = call.server.executor().Resolve(words);
+    if (command == nullptr) throw refusals::CommandNotFound(words[0]);
+    if (!command->FitsArity(words.size())) throw refusals::WrongArity(command->full_name);
+    AclRequest request(*command, words);
+    const AclVerdict verdict = user->Check(request);
+    if (verdict.IsAllowed()) return call.reply.Ok();
+    call.reply.Bulk(DenialText(*user, request, verdict, DenialDetail::kNamed));
+  }
+};
+
+struct AclGenPass {
+  static constexpr int64_t kMostBits = 4096;
+  static constexpr CommandSpec spec = {.syntax = "ACL|GENPASS [bits:integer]",
+                                       .summary = "Makes a random password of this strength.",
+                                       .since = "6.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAsksOnly};
+  static void Run(Call& call) {
+    if (call.args.Left() > 1) throw refusals::SubcommandSyntax("ACL", call.args.Words()[1]);
+    const int64_t bits = call.args.AtEnd() ? 256 : call.args.NextInteger();
+    if (bits <= 0 || bits > kMostBits) throw Refusal{refusals::kGenPassBits};
+    call.reply.Bulk(RandomHex(static_cast<size_t>((bits + 3) / 4)));
+  }
+};
+
+struct AclGetUser {
+  static constexpr CommandSpec spec = {.syntax = "ACL|GETUSER username",
+                                       .summary = "Tells what a user may do.",
+                                       .since = "6.0.0",
+                                       .complexity = "O(N) for N rules of the user",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kManagesUsers};
+  static void Run(Call& call) {
+    const User* user = call.server.users().Find(call.args.Next());
+    if (user == nullptr) return call.reply.Null();
+    const std::vector<std::string> flags = user->Flags();
+    call.reply.Map(6);
+    call.reply.Bulk("flags");
+    call.reply.Set(flags.size());
+    for (const std::string& flag : flags) call.reply.Bulk(flag);
+    call.reply.Bulk("passwords");
+    call.reply.BulkArray(user->PasswordHashes());
+    WriteSelector(call.reply, user->Selectors().front());
+    call.reply.Bulk("selectors");
+    call.reply.Array(user->Selectors().size() - 1);
+    for (const Selector& selector : user->Selectors().subspan(1)) {
+      call.reply.Map(3);
+      WriteSelector(call.reply, selector);
+    }
+  }
+
+ private:
+  static void WriteSelector(Reply& reply, const Selector& selector) {
+    reply.Bulk("commands");
+    reply.Bulk(selector.Commands());
+    reply.Bulk("keys");
+    reply.Bulk(selector.Keys());
+    reply.Bulk("channels");
+    reply.Bulk(selector.Channels());
+  }
+};
+
+struct AclHelp {
+  static constexpr CommandSpec spec = {.syntax = "ACL|HELP",
+                                       .summary = "Lists the subcommands of ACL.",
+                                       .since = "6.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kLoading | kStale};
+  static void Run(Call& call) {
+    WriteHelp(call, {"CAT [<category>]",
+                     "    The categories of commands, or the commands of one.",
+                     "DELUSER <username> [<username> ...]",
+                     "    Delete users and end their connections.",
+                     "DRYRUN <username> <command> [<arg> ...]",
+                     "    Whether the user could run this command.",
+                     "GENPASS [<bits>]",
+                     "    A random password, of 256 bits if nothing else is said.",
+                     "GETUSER <username>",
+                     "    What the user may do.",
+                     "LIST",
+                     "    All users with their rules.",
+                     "LOAD",
+                     "    Read the ACL file again.",
+                     "LOG [<count> | RESET]",
+                     "    Who was refused what, the latest first.",
+                     "SAVE",
+                     "    Write the users into the ACL file.",
+                     "SETUSER <username> [<rule> ...]",
+                     "    Make a user, or change what it may do.",
+                     "USERS",
+                     "    The names of all users.",
+                     "WHOAMI",
+                     "    The user of this connection."});
+  }
+};
+
+struct AclList {
+  static constexpr CommandSpec spec = {.syntax = "ACL|LIST",
+                                       .summary = "Lists all users with their rules, as an ACL file has them.",
+                                       .since = "6.0.0",
+                                       .complexity = "O(N) for N users",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kManagesUsers};
+  static void Run(Call& call) { call.reply.BulkArray(call.server.users().Lines()); }
+};
+
+struct AclLoad {
+  static constexpr CommandSpec spec = {.syntax = "ACL|LOAD",
+                                       .summary = "Reads the users from the ACL file again.",
+                                       .since = "6.0.0",
+                                       .complexity = "O(N) for N users",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kManagesUsers};
+  static void Run(Call& call) {
+    if (call.server.settings().aclfile.empty()) throw Refusal{refusals::kNoAclFile};
+    if (auto trouble = LoadAclFile(call.server, &call.session)) throw Refusal{"ERR " + *trouble};
+    call.reply.Ok();
+  }
+};
+
+struct AclLogCommand {
+  static constexpr size_t kUsualCount = 10;
+  static constexpr CommandSpec spec = {.syntax = "ACL|LOG [operation(count:integer|RESET)]",
+                                       .summary = "Lists the latest refusals, or forgets them.",
+                                       .since = "6.0.0",
+                                       .complexity = "O(N) for N entries",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kManagesUsers};
+  static void Run(Call& call) {
+    if (call.args.Left() > 1) throw refusals::SubcommandSyntax("ACL", call.args.Words()[1]);
+    if (call.args.TakeToken("RESET")) {
+      call.server.acl_log().Clear();
+      return call.reply.Ok();
+    }
+    const int64_t wanted = call.args.AtEnd() ? int64_t{kUsualCount} : call.args.NextInteger();
+    const auto& entries = call.server.acl_log().Entries();
+    const size_t count = std::min(entries.size(), static_cast<size_t>(std::max<int64_t>(wanted, 0)));
+    const int64_t now_ms = call.server.clock().WallMs();
+    call.reply.Array(count);
+    for (size_t i = 0; i < count; ++i) WriteEntry(call.reply, entries[i], now_ms);
+  }
+
+ private:
+  static void WriteEntry(Reply& reply, const AclLogEntry& entry, int64_t now_ms) {
+    const auto text = [&reply](Bytes name, Bytes value) {
+      reply.Bulk(name);
+      reply.Bulk(value);
+    };
+    const auto number = [&reply](Bytes name, int64_t value) {
+      reply.Bulk(name);
+      reply.Integer(value);
+    };
+    reply.Map(10);
+    number("count", static_cast<int64_t>(entry.count));
+    text("reason", NameOf(entry.reason));
+    text("context", NameOf(entry.context));
+    text("object", entry.object);
+    text("username", entry.username);
+    reply.Bulk("age-seconds");
+    reply.Double(static_cast<double>(now_ms - entry.updated_ms) / 1000);
+    text("client-info", entry.client);
+    number("entry-id", static_cast<int64_t>(entry.id));
+    number("timestamp-created", entry.created_ms);
+    number("timestamp-last-updated", entry.updated_ms);
+  }
+};
+
+struct AclSave {
+  static constexpr CommandSpec spec = {.syntax = "ACL|SAVE",
+                                       .summary = "Writes the users into the ACL file.",
+                                       .since = "6.0.0",
+                                       .complexity = "O(N) for N users",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kManagesUsers,
+                                       .tips = kEveryNode};
+  static void Run(Call& call) {
+    const std::string& path = call.server.settings().aclfile;
+    if (path.empty()) throw Refusal{refusals::kNoAclFile};
+    std::string text;
+    for (const std::string& line : call.server.users().Lines()) text += line + "\n";
+    if (const int error = ReplaceFile(path, text)) {
+      call.server.log().Warning("Writing the ACL file " + path + ": " + std::strerror(error));
+      throw Refusal{refusals::kAclNotSaved};
+    }
+    call.reply.Ok();
+  }
+};
+
+struct AclSetUser {
+  static constexpr CommandSpec spec = {.syntax = "ACL|SETUSER username [rule...]",
+                                       .summary = "Makes a user, or changes what it may do.",
+                                       .since = "6.0.0",
+                                       .complexity = "O(N) for N rules",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kManagesUsers,
+                                       .tips = kEveryNode};
+  static void Run(Call& call) {
+    for (size_t word = 2; word < call.args.Count(); ++word) call.Redact(word);
+    const Bytes name = call.args.Next();
+    if (!IsUserName(name)) throw Refusal{refusals::kBadUserName};
+    const MergedRules merged = MergeSelectors(call.args.Words().subspan(3));
+    if (merged.unmatched) throw refusals::UnmatchedSelector(*merged.unmatched);
+    const auto set = call.server.users().Set(name, merged.rules, [&](const User& before, const User& after) {
+      CloseListenersBeyond(call.server, before, after, &call.session);
+    });
+    if (!set) throw refusals::BadAclRule(set.error().rule, set.error().reason);
+    call.reply.Ok();
+  }
+};
+
+struct AclUsers {
+  static constexpr CommandSpec spec = {.syntax = "ACL|USERS",
+                                       .summary = "Lists the names of all users.",
+                                       .since = "6.0.0",
+                                       .complexity = "O(N) for N users",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kManagesUsers};
+  static void Run(Call& call) {
+    std::vector<Bytes> names;
+    call.server.users().ForEach([&](const User& user) { names.emplace_back(user.name()); });
+    call.reply.BulkArray(names);
+  }
+};
+
+struct AclWhoAmI {
+  static constexpr CommandSpec spec = {.syntax = "ACL|WHOAMI",
+                                       .summary = "Tells the user of this connection.",
+                                       .since = "6.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAsksOnly};
+  static void Run(Call& call) { call.reply.Bulk(call.session.user->name()); }
+};
+
+struct AclContainer {
+  static constexpr CommandSpec spec = {.syntax = "ACL",
+                                       .summary = "The container of the commands about users.",
+                                       .since = "6.0.0",
+                                       .group = CommandGroup::kServer,
+                                       .arity = -2};
+  static constexpr auto kSubcommands = Family<AclCat, AclDelUser, AclDryRun, AclGenPass, AclGetUser, AclHelp, AclList,
+                                              AclLoad, AclLogCommand, AclSave, AclSetUser, AclUsers, AclWhoAmI>();
+};
+
+constexpr auto kAclCommands = Family<AclContainer>();
+
+}  // namespace
+
+std::span<const CommandCard> AclCommands() { return kAclCommands; }
+
+}  // namespace respite
