@@ -131,6 +131,7 @@ std::optional<std::string> LoadAclFile(Server& server, const Session* running) {
 std::optional<std::string> LoadConfiguredUsers(Server& server) {
   for (const ConfigLine& line : server.config().lines().user) {
     const std::string& name = line.words[1];
+    if (!IsUserName(name)) return "Error loading the user '" + name + "': a name has no blanks";
     std::vector<Bytes> words(line.words.begin() + 2, line.words.end());
     if (name == "default") words.insert(words.begin(), "reset");  // or it could only gain permissions
     const MergedRules merged = MergeSelectors(words);

@@ -73,7 +73,7 @@ const char* Selector::Apply(Bytes rule) {
     return ApplyKeyAccess(rule);
   } else if (rule.starts_with('&')) {
     return ApplyChannelPattern(rule.substr(1));
-  } else if (rule.size() > 1 && (rule[0] == '+' || rule[0] == '-')) {
+  } else if (rule.starts_with('+') || rule.starts_with('-')) {
     return ApplyCommand(rule);
   } else {
     return kAclSyntaxError;

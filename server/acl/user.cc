@@ -58,6 +58,7 @@ const char* User::Apply(Bytes rule, AclPubsubDefault pubsub) {
 
 const char* User::ApplyToUser(Bytes rule, AclPubsubDefault pubsub, bool& is_known) {
   const auto is = [rule](Bytes word) { return EqualsIgnoreCase(rule, word); };
+  if (rule.empty()) return nullptr;
   if (is("on") || is("off")) {
     is_on_ = is("on");
   } else if (is("nopass") || is("resetpass")) {
@@ -71,7 +72,7 @@ const char* User::ApplyToUser(Bytes rule, AclPubsubDefault pubsub, bool& is_know
     Reset(pubsub);
   } else if (rule.starts_with('(')) {
     return rule.ends_with(')') ? AddSelector(rule.substr(1, rule.size() - 2)) : kAclSyntaxError;
-  } else if (!rule.empty() && Bytes("><#!").find(rule[0]) != Bytes::npos) {
+  } else if (Bytes("><#!").find(rule[0]) != Bytes::npos) {
     return ApplyPassword(rule);
   } else {
     is_known = false;

@@ -7,6 +7,7 @@
 
 #include <csignal>
 
+#include "server/acl/user.h"
 #include "server/config/usage.h"
 #include "server/server.h"
 #include "server/startup/signal_log.h"
@@ -60,7 +61,7 @@ void WriteClient(const SignalLog& log, const Executor& executor) {
   WriteField(log, " addr=", session->address);
   WriteField(log, " laddr=", session->local_address);
   WriteField(log, " name=", session->name);
-  WriteField(log, " user=", session->user);
+  WriteField(log, " user=", session->user->name());
   log.Write(" db=");
   log.Decimal(session->db);
   log.Write("\nargc: ");

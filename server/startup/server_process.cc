@@ -49,6 +49,10 @@ int ServerProcess::Run() {
   LogMode(settings, log_);
   WarnAboutBacklog(settings, log_);
   if (RefuseModules() == Step::kFailed) return 1;
+  if (auto reason = LoadConfiguredUsers(*server_)) {
+    Fail(*reason);
+    return 1;
+  }
   if (!chooses_port && Listen() == Step::kFailed) return 1;
   if (Announce() == Step::kFailed) return 1;
   log_.Notice("Server initialized");
@@ -163,7 +167,6 @@ ServerProcess::Step ServerProcess::Announce() {
 }
 
 ServerProcess::Step ServerProcess::LoadData() {
-  if (auto reason = LoadConfiguredUsers(*server_)) return Fail(*reason);
   if (auto reason = server_->snapshots().Claim()) return Fail(*reason);
   switch (OpenDataSet(*server_)) {
     case LoadOutcome::kAbsent:

@@ -1,0 +1,244 @@
+// ACL: what tests/transcripts/acl.resp cannot tell. That has the rules, the checks and their exact answers.
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "tests/support/command_test.h"
+
+namespace respite {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string TextOf(const fs::path& path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+fs::path AclFile() {
+  return fs::path(testing::TempDir()) / ("users" + std::to_string(::getpid()) + ".acl");
+}
+
+class Acl : public CommandTest {
+ protected:
+  explicit Acl(std::vector<std::string> directives = {}) : CommandTest(std::move(directives)) {}
+
+  void LogIn(TestClient& client, const std::string& name) { EXPECT_THAT(client.Run("AUTH " + name + " x"), Ok()); }
+  std::string Info(const std::string& field) {
+    const std::string text = Run("INFO stats").text;
+    const size_t at = text.find("\n" + field + ":") + field.size() + 2;
+    return text.substr(at, text.find('\r', at) - at);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Resp, Acl, BothVersions(), VersionName);
+
+TEST_P(Acl, TheLogTellsWhoWasRefusedWhat) {
+  Run("ACL SETUSER ann on >x ~k* +get +set +eval +multi &c +publish");
+  TestClient ann(server(), GetParam());
+  ann.Run("AUTH ann wrong");
+  LogIn(ann, "ann");
+  ann.Run("DEL k");
+  ann.Run("GET other");
+  clock().AdvanceMs(1500);
+  ann.Run("PUBLISH channel m");
+  ann.Run({"EVAL", "return redis.pcall('get','hidden')", "0"});
+  ann.Run("MULTI");
+  ann.Run("INCR k");
+  const TestReply log = Run("ACL LOG");
+  ASSERT_EQ(log.elements.size(), 6u);
+  const auto field = [&](size_t entry, size_t at) { return log.elements[entry].elements[2 * at + 1]; };
+  const auto expect = [&](size_t entry, Bytes reason, Bytes context, Bytes object) {
+    EXPECT_THAT(field(entry, 1), Bulk(reason));
+    EXPECT_THAT(field(entry, 2), Bulk(context));
+    EXPECT_THAT(field(entry, 3), Bulk(object));
+    EXPECT_THAT(field(entry, 4), Bulk("ann"));
+  };
+  expect(0, "command", "multi", "incr");
+  expect(1, "key", "lua", "hidden");
+  expect(2, "channel", "toplevel", "channel");
+  expect(3, "key", "toplevel", "other");
+  expect(4, "command", "toplevel", "del");
+  expect(5, "auth", "toplevel", "AUTH");
+  EXPECT_THAT(field(3, 5).text, HasSubstr("1.5"));
+  EXPECT_THAT(field(4, 6).text, HasSubstr(" cmd=del user=ann "));
+  EXPECT_THAT(field(4, 8), Int(now_ms() - 1500));
+  EXPECT_EQ(Info("acl_access_denied_auth") + Info("acl_access_denied_cmd") + Info("acl_access_denied_key") +
+                Info("acl_access_denied_channel"),
+            "1221");
+  EXPECT_THAT(Run("ACL LOG 2").elements, testing::SizeIs(2));
+  EXPECT_THAT(Run("ACL LOG RESET"), Ok());
+  EXPECT_THAT(Run("ACL LOG").elements, testing::IsEmpty());
+}
+
+TEST_P(Acl, TheSameRefusalWithinAMinuteIsOneEntry) {
+  Run("ACL SETUSER ann on >x");
+  TestClient ann(server(), GetParam());
+  LogIn(ann, "ann");
+  ann.Run("GET k");
+  ann.Run("GET k");
+  clock().AdvanceMs(59'000);
+  ann.Run("GET k");
+  ASSERT_EQ(Run("ACL LOG").elements.size(), 1u);
+  EXPECT_THAT(Run("ACL LOG").elements[0].elements[1], Int(3));
+  clock().AdvanceMs(61'000);
+  ann.Run("GET k");
+  EXPECT_EQ(Run("ACL LOG").elements.size(), 2u);
+  EXPECT_THAT(Run("CONFIG SET acllog-max-len 1"), Ok());
+  EXPECT_EQ(Run("ACL LOG").elements.size(), 1u);
+}
+
+TEST_P(Acl, WhoListensToMoreThanIsAllowedIsClosed) {
+  Run("ACL SETUSER ann on >x +@all allchannels");
+  TestClient channel(server(), GetParam()), pattern(server(), GetParam()), idle(server(), GetParam());
+  for (TestClient* client : {&channel, &pattern, &idle}) LogIn(*client, "ann");
+  channel.Run("SUBSCRIBE news");
+  pattern.Run("PSUBSCRIBE n*");
+  EXPECT_THAT(Run("ACL SETUSER ann resetchannels &news &n*"), Ok());
+  EXPECT_FALSE(channel.Closed() || pattern.Closed());
+  EXPECT_THAT(Run("ACL SETUSER ann resetchannels &n*"), Ok());
+  EXPECT_FALSE(channel.Closed() || pattern.Closed());  // the pattern covers the channel, too
+  EXPECT_THAT(Run("ACL SETUSER ann resetchannels &news"), Ok());
+  EXPECT_FALSE(channel.Closed());
+  EXPECT_TRUE(pattern.Closed());
+  EXPECT_FALSE(idle.Closed());
+}
+
+TEST_P(Acl, WhoeverDeletesItselfGetsTheReply) {
+  Run("ACL SETUSER ann on >x +@all ~*");
+  TestClient ann(server(), GetParam());
+  LogIn(ann, "ann");
+  EXPECT_THAT(ann.Run("ACL DELUSER ann"), Int(1));
+  EXPECT_TRUE(ann.Closed());
+}
+
+TEST_P(Acl, ClientsAreFoundByTheirUser) {
+  Run("ACL SETUSER ann on >x +@all ~*");
+  TestClient ann(server(), GetParam());
+  LogIn(ann, "ann");
+  EXPECT_THAT(Run("CLIENT LIST").text, HasSubstr(" user=ann "));
+  EXPECT_THAT(Run("CLIENT KILL USER nobody"), Error("ERR No such user 'nobody'"));
+  EXPECT_THAT(Run("CLIENT KILL USER ann"), Int(1));
+  EXPECT_TRUE(ann.Closed());
+}
+
+TEST_P(Acl, RulesStayOutOfTheSlowLog) {
+  Run("CONFIG SET slowlog-log-slower-than 0");
+  Run("ACL SETUSER ann on >secret ~key");
+  const TestReply entry = Run("SLOWLOG GET 1");
+  EXPECT_THAT(entry.elements[0].elements[3],
+              ArrayOf({Bulk("ACL"), Bulk("SETUSER"), Bulk("(redacted)"), Bulk("(redacted)"), Bulk("(redacted)"),
+                       Bulk("(redacted)")}));
+}
+
+TEST_P(Acl, ARuleIsAppliedWithAllOthersOrNotAtAll) {
+  Run("ACL SETUSER ann on >x +get");
+  Run("ACL SETUSER ann +set ~k* foo");
+  EXPECT_THAT(Run("ACL GETUSER ann").elements[5], Bulk("-@all +get"));
+}
+
+TEST_P(Acl, ResetForgetsTheUser) {
+  Run("ACL SETUSER ann on >x +@all");
+  TestClient ann(server(), GetParam());
+  LogIn(ann, "ann");
+  EXPECT_THAT(ann.Run("ACL WHOAMI"), Bulk("ann"));
+  ann.Run("RESET");
+  EXPECT_THAT(ann.Run("ACL WHOAMI"), Bulk("default"));
+}
+
+TEST_P(Acl, KeysOfEveryKindOfAccess) {
+  Run("ACL SETUSER ann on >x +@all %R~r* %W~w*");
+  TestClient ann(server(), GetParam());
+  LogIn(ann, "ann");
+  const auto denied = Error("NOPERM No permissions to access a key");
+  EXPECT_THAT(ann.Run("GET r"), Nil());
+  EXPECT_THAT(ann.Run("SET r v"), denied);
+  EXPECT_THAT(ann.Run("SET w v"), Ok());
+  EXPECT_THAT(ann.Run("SET w v GET"), denied);  // reads, too
+  EXPECT_THAT(ann.Run("STRLEN w"), Int(1));     // Redis: tells about the value without giving any of it
+  EXPECT_THAT(ann.Run("GETDEL w"), denied);
+  EXPECT_THAT(ann.Run("COPY r w"), Int(0));
+  EXPECT_THAT(ann.Run("LMOVE r w LEFT LEFT"), denied);
+  EXPECT_THAT(ann.Run("SORT r STORE w"), Int(0));
+  EXPECT_THAT(ann.Run("SORT w STORE r"), denied);
+  EXPECT_THAT(ann.Run("DEL w"), Int(0));
+}
+
+class AclFromFile : public Acl {
+ protected:
+  AclFromFile() : Acl({"aclfile " + AclFile().string()}) {}
+  ~AclFromFile() override { fs::remove(AclFile()); }
+
+  static void Write(const std::string& text) { std::ofstream(AclFile()) << text; }
+};
+INSTANTIATE_TEST_SUITE_P(Resp, AclFromFile, BothVersions(), VersionName);
+
+TEST_P(AclFromFile, IsLoadedAndSaved) {
+  Write("user ann on >x ~k* +get (~o* +set)\n\n  user bob off\n");
+  EXPECT_THAT(Run("ACL LOAD"), Ok());
+  TestClient ann(server(), GetParam());
+  LogIn(ann, "ann");
+  EXPECT_THAT(ann.Run("GET k"), Nil());
+  EXPECT_THAT(Run("ACL USERS"), ArrayOf({Bulk("ann"), Bulk("bob"), Bulk("default")}));
+  Write("");
+  EXPECT_THAT(Run("ACL SAVE"), Ok());
+  const std::string saved = TextOf(AclFile());
+  EXPECT_THAT(saved, HasSubstr("user bob off sanitize-payload resetchannels -@all\n"));
+  EXPECT_THAT(saved, HasSubstr("user default on nopass sanitize-payload ~* &* +@all\n"));
+  EXPECT_THAT(saved, Not(HasSubstr(">x")));
+  EXPECT_THAT(Run("ACL LOAD"), Ok());
+  EXPECT_EQ(Run("ACL LIST").elements.size(), 3u);
+  EXPECT_FALSE(ann.Closed());
+}
+
+TEST_P(AclFromFile, WhoIsNotInTheFileAnyMoreIsClosed) {
+  Write("user ann on >x +@all ~*\nuser bob on >x +@all &*\n");
+  Run("ACL LOAD");
+  TestClient ann(server(), GetParam()), bob(server(), GetParam());
+  LogIn(ann, "ann");
+  LogIn(bob, "bob");
+  bob.Run("SUBSCRIBE c");
+  Write("user bob on >x +@all &other\n");
+  EXPECT_THAT(Run("ACL LOAD"), Ok());
+  EXPECT_TRUE(ann.Closed());
+  EXPECT_TRUE(bob.Closed());
+}
+
+TEST_P(AclFromFile, AWrongFileChangesNothing) {
+  Write("user ann on >x\n");
+  Run("ACL LOAD");
+  Write("user ann +foo\nusr b\nuser c on\nuser c on\nuser d (+get\nuser e foo\n");
+  const std::string at = AclFile().string() + ":";
+  EXPECT_THAT(Run("ACL LOAD"),
+              Error("ERR " + at + "1: Error in applying operation '+foo': Unknown command or category name in ACL. " +
+                    at + "2 should start with user keyword followed by the username. " +
+                    "WARNING: Duplicate user 'c' found on line 4. " + at +
+                    "5: Unmatched parenthesis in selector definition. " + at +
+                    "6: Syntax error. WARNING: ACL errors detected, no change to the previously active ACL rules was "
+                    "performed"));
+  EXPECT_THAT(Run("ACL USERS"), ArrayOf({Bulk("ann"), Bulk("default")}));
+  fs::remove(AclFile());
+  EXPECT_THAT(Run("ACL LOAD"), Error("ERR Error loading ACLs, opening file '" + AclFile().string() +
+                                     "': No such file or directory"));
+}
+
+class AclOpenChannels : public Acl {
+ protected:
+  AclOpenChannels() : Acl({"acl-pubsub-default allchannels"}) {}
+};
+INSTANTIATE_TEST_SUITE_P(Resp, AclOpenChannels, BothVersions(), VersionName);
+
+TEST_P(AclOpenChannels, NewUsersMayUseEveryChannel) {
+  Run("ACL SETUSER ann");
+  EXPECT_THAT(Run("ACL LIST").elements[0], Bulk("user ann off sanitize-payload &* -@all"));
+  Run("ACL SETUSER ann resetchannels &c reset");
+  EXPECT_THAT(Run("ACL LIST").elements[0], Bulk("user ann off sanitize-payload &* -@all"));
+}
+
+}  // namespace
+}  // namespace respite

@@ -1,0 +1,62 @@
+"""Users that the configuration brings: lines of the configuration file, or an ACL file; what is wrong with them is fatal."""
+import unittest
+
+from launcher import LaunchTest, ask, call, connect
+
+HASH_OF_X = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
+
+
+class AclStartTest(LaunchTest):
+    def serve(self, *arguments):
+        return self.start(*arguments, "--port", "0", "--unixsocket", self.path("socket"), "--save", "")
+
+    def ask(self, *words):
+        return call(self.path("socket"), *words)
+
+    def test_users_of_the_configuration_file(self):
+        self.serve(self.write("redis.conf", "user ann on >x ~k* +get (~o* +set)\nuser bob off\n"))
+        self.assertEqual(["ann", "bob", "default"], self.ask("ACL", "USERS"))
+        with connect(self.path("socket")) as client:
+            self.assertEqual("+OK", ask(client, "AUTH", "ann", "x"))
+            self.assertEqual("+OK", ask(client, "SET", "other", "v"))
+            self.assertEqual("-NOPERM No permissions to access a key", ask(client, "GET", "other"))
+
+    def test_the_default_user_can_be_limited(self):
+        self.serve(self.write("redis.conf", "user default on nopass +ping\n"))
+        self.assertEqual("+PONG", self.ask("PING"))
+        self.assertEqual("-NOPERM User default has no permissions to run the 'get' command", self.ask("GET", "k"))
+
+    def test_a_rewritten_configuration_has_the_users(self):
+        path = self.write("redis.conf", "# mine\n")
+        server = self.serve(path)
+        self.assertEqual("+OK", self.ask("ACL", "SETUSER", "ann", "on", ">x", "+get"))
+        self.assertEqual("+OK", self.ask("CONFIG", "REWRITE"))
+        self.assertEqual(0, server.stop())
+        self.assertIn(f"user ann on sanitize-payload #{HASH_OF_X} resetchannels -@all +get\n", self.read("redis.conf"))
+        self.serve(path)
+        self.assertEqual(["ann", "default"], self.ask("ACL", "USERS"))
+
+    def test_an_acl_file(self):
+        path = self.write("users.acl", f"user ann on #{HASH_OF_X} +@all ~*\nuser default off\n")
+        self.serve("--aclfile", path)
+        self.assertEqual("-NOAUTH Authentication required.", self.ask("PING"))
+        with connect(self.path("socket")) as client:
+            self.assertEqual("+OK", ask(client, "AUTH", "ann", "x"))
+            self.assertEqual("+OK", ask(client, "ACL", "SETUSER", "bob"))
+            self.assertEqual("+OK", ask(client, "ACL", "SAVE"))
+        self.assertIn("user bob off sanitize-payload resetchannels -@all\n", self.read("users.acl"))
+
+    def test_what_is_wrong_is_fatal(self):
+        path = self.write("users.acl", "user ann +foo\n")
+        for arguments, reason in (
+                (("--user", "ann", "+foo"), "Error loading ACL rule '+foo' for the user named 'ann': Unknown command or category"),
+                (("--user", "a b"), "Error loading the user 'a b'"),
+                (("--aclfile", path), f"because of ACL errors: {path}:1: Error in applying operation '\\+foo'"),
+                (("--aclfile", self.path("none")), "because of ACL errors: Error loading ACLs, opening file"),
+                (("--aclfile", path, "--user", "ann", "on"), "either an ACL file or declare users directly")):
+            with self.subTest(arguments):
+                self.assertRegex(self.fails("--port", "0", "--unixsocket", self.path("socket"), *arguments), reason)
+
+
+if __name__ == "__main__":
+    unittest.main()
