@@ -9,7 +9,7 @@
 
 #include "test.h"
 
-static struct event_base *base;
+static struct event_base* base;
 
 /* What the callbacks of one test have seen. */
 static struct {
@@ -17,19 +17,19 @@ static struct {
   char text[2000]; /* replies, flattened, one after the other */
 } seen;
 
-static void on_connect(const redisAsyncContext *ac, int status) {
+static void on_connect(const redisAsyncContext* ac, int status) {
   (void)ac;
   seen.connected = status == REDIS_OK;
 }
 
-static void on_disconnect(const redisAsyncContext *ac, int status) {
+static void on_disconnect(const redisAsyncContext* ac, int status) {
   (void)ac;
   seen.disconnected = 1;
   seen.disconnect_status = status;
 }
 
-static redisAsyncContext *connect_to(int port) {
-  redisAsyncContext *ac = redisAsyncConnect("127.0.0.1", port);
+static redisAsyncContext* connect_to(int port) {
+  redisAsyncContext* ac = redisAsyncConnect("127.0.0.1", port);
   redisLibeventAttach(ac, base);
   redisAsyncSetConnectCallback(ac, on_connect);
   redisAsyncSetDisconnectCallback(ac, on_disconnect);
@@ -37,10 +37,10 @@ static redisAsyncContext *connect_to(int port) {
 }
 
 /* Lets events happen until the condition holds, ten seconds at most. */
-#define UNTIL(condition)                                              \
-  do {                                                                \
+#define UNTIL(condition)                                                \
+  do {                                                                  \
     for (int turns = 0; turns < 10000 && !(condition); turns++) turn(); \
-    CHECK(condition);                                                 \
+    CHECK(condition);                                                   \
   } while (0)
 
 static void turn(void) {
@@ -48,8 +48,8 @@ static void turn(void) {
   pause_ms(1);
 }
 
-static void append(const redisReply *reply) {
-  char *end = seen.text + strlen(seen.text);
+static void append(const redisReply* reply) {
+  char* end = seen.text + strlen(seen.text);
   size_t room = sizeof seen.text - strlen(seen.text);
   if (reply->type == REDIS_REPLY_ARRAY) {
     for (size_t i = 0; i < reply->elements; i++) append(reply->element[i]);
@@ -60,7 +60,7 @@ static void append(const redisReply *reply) {
   }
 }
 
-static void collect(redisAsyncContext *ac, void *reply, void *privdata) {
+static void collect(redisAsyncContext* ac, void* reply, void* privdata) {
   (void)ac;
   (void)privdata;
   seen.replies++;
@@ -71,15 +71,15 @@ static void collect(redisAsyncContext *ac, void *reply, void *privdata) {
   }
 }
 
-static void count_in_order(redisAsyncContext *ac, void *reply, void *privdata) {
+static void count_in_order(redisAsyncContext* ac, void* reply, void* privdata) {
   (void)ac;
-  seen.in_order += reply != NULL && ((redisReply *)reply)->integer == *(int *)privdata;
+  seen.in_order += reply != NULL && ((redisReply*)reply)->integer == *(int*)privdata;
   seen.replies++;
 }
 
 static void replies_in_order(void) {
   static int expected[5000];
-  redisAsyncContext *ac = connect_to(server_port());
+  redisAsyncContext* ac = connect_to(server_port());
   redisAsyncCommand(ac, NULL, NULL, "DEL n");
   for (int i = 0; i < 5000; i++) {
     expected[i] = i + 1;
@@ -94,7 +94,7 @@ static void replies_in_order(void) {
 }
 
 static void disconnect_waits_for_replies(void) {
-  redisAsyncContext *ac = connect_to(server_port());
+  redisAsyncContext* ac = connect_to(server_port());
   redisAsyncCommand(ac, collect, NULL, "ECHO one");
   redisAsyncCommand(ac, collect, NULL, "ECHO two");
   UNTIL(seen.connected);
@@ -105,8 +105,8 @@ static void disconnect_waits_for_replies(void) {
 }
 
 static void subscribe_and_back(void) {
-  redisAsyncContext *ac = connect_to(server_port());
-  redisAsyncContext *publisher = connect_to(server_port());
+  redisAsyncContext* ac = connect_to(server_port());
+  redisAsyncContext* publisher = connect_to(server_port());
   redisAsyncCommand(ac, collect, NULL, "SUBSCRIBE news");
   redisAsyncCommand(ac, collect, NULL, "PSUBSCRIBE order.*");
   UNTIL(seen.replies == 2);
@@ -130,8 +130,8 @@ static void subscribe_and_back(void) {
 }
 
 static void blocked_pop_is_woken(void) {
-  redisAsyncContext *waiter = connect_to(server_port());
-  redisAsyncContext *pusher = connect_to(server_port());
+  redisAsyncContext* waiter = connect_to(server_port());
+  redisAsyncContext* pusher = connect_to(server_port());
   redisAsyncCommand(pusher, NULL, NULL, "DEL queue");
   redisAsyncCommand(waiter, collect, NULL, "BRPOP queue 0");
   redisAsyncCommand(waiter, collect, NULL, "ECHO after");
@@ -145,7 +145,7 @@ static void blocked_pop_is_woken(void) {
 }
 
 static void transaction(void) {
-  redisAsyncContext *ac = connect_to(server_port());
+  redisAsyncContext* ac = connect_to(server_port());
   redisAsyncCommand(ac, collect, NULL, "MULTI");
   redisAsyncCommand(ac, collect, NULL, "SET balance 10");
   redisAsyncCommand(ac, collect, NULL, "DECRBY balance 3");
@@ -156,8 +156,8 @@ static void transaction(void) {
 }
 
 static void monitor(void) {
-  redisAsyncContext *ac = connect_to(server_port());
-  redisAsyncContext *other = connect_to(server_port());
+  redisAsyncContext* ac = connect_to(server_port());
+  redisAsyncContext* other = connect_to(server_port());
   redisAsyncCommand(ac, collect, NULL, "MONITOR");
   UNTIL(seen.replies == 1);
   redisAsyncCommand(other, NULL, NULL, "SET qingshan 2673");
@@ -168,7 +168,7 @@ static void monitor(void) {
 
 static void a_crash_ends_pending_callbacks(void) {
   struct server server = server_new();
-  redisAsyncContext *ac = connect_to(server.port);
+  redisAsyncContext* ac = connect_to(server.port);
   redisAsyncCommand(ac, collect, NULL, "BLPOP empty 0");
   redisAsyncCommand(ac, collect, NULL, "PING");
   for (int i = 0; i < 50; i++) turn();
@@ -181,8 +181,8 @@ static void a_crash_ends_pending_callbacks(void) {
 }
 
 static void client_kill(void) {
-  redisAsyncContext *victim = connect_to(server_port());
-  redisAsyncContext *killer = connect_to(server_port());
+  redisAsyncContext* victim = connect_to(server_port());
+  redisAsyncContext* killer = connect_to(server_port());
   redisAsyncCommand(victim, collect, NULL, "CLIENT ID");
   UNTIL(seen.replies == 1);
   redisAsyncCommand(killer, collect, NULL, "CLIENT KILL ID %lld", strtoll(seen.text, NULL, 10));
@@ -190,7 +190,7 @@ static void client_kill(void) {
   redisAsyncFree(killer);
 }
 
-static void fresh(const char *name, void (*test)(void)) {
+static void fresh(const char* name, void (*test)(void)) {
   memset(&seen, 0, sizeof seen);
   run(name, test);
 }

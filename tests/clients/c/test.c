@@ -14,25 +14,25 @@
 
 static int tests, failed_tests, failures_of_this_test;
 
-void check(int passed, const char *condition, const char *file, int line) {
+void check(int passed, const char* condition, const char* file, int line) {
   if (passed) return;
   failures_of_this_test++;
   printf("# %s:%d: not so: %s\n", file, line, condition);
 }
 
-void check_text(const char *got, const char *want, const char *file, int line) {
+void check_text(const char* got, const char* want, const char* file, int line) {
   if (got != NULL && strcmp(got, want) == 0) return;
   failures_of_this_test++;
   printf("# %s:%d: got  %s\n# want %s\n", file, line, got ? got : "(null)", want);
 }
 
-void check_number(long long got, long long want, const char *file, int line) {
+void check_number(long long got, long long want, const char* file, int line) {
   if (got == want) return;
   failures_of_this_test++;
   printf("# %s:%d: got %lld, want %lld\n", file, line, got, want);
 }
 
-void run(const char *name, void (*test)(void)) {
+void run(const char* name, void (*test)(void)) {
   failures_of_this_test = 0;
   alarm(60);
   test();
@@ -47,8 +47,8 @@ int finish(void) {
   return failed_tests > 0 ? 1 : 0;
 }
 
-static const char *environment(const char *name) {
-  const char *value = getenv(name);
+static const char* environment(const char* name) {
+  const char* value = getenv(name);
   if (value == NULL) {
     printf("Bail out! %s is not set\n", name);
     exit(1);
@@ -56,7 +56,7 @@ static const char *environment(const char *name) {
   return value;
 }
 
-const char *server_host(void) { return environment("REDIS_HOST"); }
+const char* server_host(void) { return environment("REDIS_HOST"); }
 
 int server_port(void) { return atoi(environment("REDIS_PORT")); }
 
@@ -75,7 +75,7 @@ static int free_port(void) {
   int fd = socket(AF_INET, SOCK_STREAM, 0);
   struct sockaddr_in address = loopback(0);
   socklen_t size = sizeof address;
-  if (bind(fd, (struct sockaddr *)&address, size) != 0 || getsockname(fd, (struct sockaddr *)&address, &size) != 0) {
+  if (bind(fd, (struct sockaddr*)&address, size) != 0 || getsockname(fd, (struct sockaddr*)&address, &size) != 0) {
     perror("Bail out! no free port");
     exit(1);
   }
@@ -83,12 +83,15 @@ static int free_port(void) {
   return ntohs(address.sin_port);
 }
 
-static int listens(int port) {
+/* Does it answer PING? While it loads its data, it says LOADING instead. */
+static int answers(int port) {
+  char answer = 0;
   int fd = socket(AF_INET, SOCK_STREAM, 0);
   struct sockaddr_in address = loopback(port);
-  int connected = connect(fd, (struct sockaddr *)&address, sizeof address) == 0;
+  int connected = connect(fd, (struct sockaddr*)&address, sizeof address) == 0;
+  if (connected && write(fd, "PING\r\n", 6) == 6 && read(fd, &answer, 1) != 1) answer = 0;
   close(fd);
-  return connected;
+  return answer == '+';
 }
 
 struct server server_new(void) {
@@ -102,30 +105,30 @@ struct server server_new(void) {
   return server;
 }
 
-void server_start(struct server *server) {
+void server_start(struct server* server) {
   char port[8];
   snprintf(port, sizeof port, "%d", server->port);
-  const char *program = environment("REDIS_SERVER");
+  const char* program = environment("REDIS_SERVER");
   fflush(stdout);
   server->pid = fork();
   if (server->pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* no server outlives its test */
     if (freopen("/dev/null", "w", stdout) == NULL) _exit(126);
-    execl(program, program, "--port", port, "--bind", "127.0.0.1", "--unixsocket", server->socket, "--save", "", "--dir",
-          server->folder, "--appendonly", "yes", "--appendfsync", "always", (char *)NULL);
+    execl(program, program, "--port", port, "--bind", "127.0.0.1", "--unixsocket", server->socket, "--save", "",
+          "--dir", server->folder, "--appendonly", "yes", "--appendfsync", "always", (char*)NULL);
     _exit(127);
   }
-  for (int i = 0; i < 1000 && !listens(server->port); i++) pause_ms(10);
+  for (int i = 0; i < 1000 && !answers(server->port); i++) pause_ms(10);
 }
 
-void server_kill(struct server *server) {
+void server_kill(struct server* server) {
   if (server->pid <= 0) return;
   kill(server->pid, SIGKILL);
   waitpid(server->pid, NULL, 0);
   server->pid = 0;
 }
 
-void server_end(struct server *server) {
+void server_end(struct server* server) {
   server_kill(server);
   char command[128];
   snprintf(command, sizeof command, "rm -rf '%s'", server->folder);

@@ -1,5 +1,6 @@
 //! Where the server under test is, and how to start further servers for the tests that want their own.
 
+use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -39,7 +40,7 @@ impl Server {
         format!("redis://127.0.0.1:{}/?protocol={protocol}", self.port)
     }
 
-    /// Starts the server (again) with the arguments that redis-rs' own tests use and waits until it listens.
+    /// Starts the server (again) with the arguments that redis-rs' own tests use and waits until it answers.
     pub fn start(&mut self) {
         let command = Command::new(env::var("REDIS_SERVER").unwrap())
             .args(["--save", "", "--logfile"])
@@ -51,7 +52,16 @@ impl Server {
             .stderr(Stdio::null())
             .spawn();
         self.process = Some(command.unwrap());
-        eventually("the server listens", || TcpStream::connect(("127.0.0.1", self.port)).is_ok());
+        eventually("the server answers", || self.answers().unwrap_or(false));
+    }
+
+    /// Does it answer PING? While it loads its data, it says LOADING instead.
+    fn answers(&self) -> io::Result<bool> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
+        stream.write_all(b"PING\r\n")?;
+        let mut answer = [0];
+        stream.read_exact(&mut answer)?;
+        Ok(answer == *b"+")
     }
 
     /// Ends the server at once, as a crash would.
