@@ -55,6 +55,9 @@ module Clients
       @pid = spawn(ENV.fetch("REDIS_SERVER"), "--port", port.to_s, "--bind", "127.0.0.1", "--save", "", "--dir", folder,
                    "--unixsocket", socket, *@args, out: File::NULL)
       Clients.eventually("the server answers") { answers? }
+    rescue Minitest::Assertion
+      finish
+      raise
     end
 
     def kill
