@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	. "clients/redistest"
 
@@ -177,4 +178,16 @@ func TestFunctions(t *testing.T) {
 		Equal(t, Must(rdb.FCall(ctx, "take", []string{"n"}, 3).Int()), 4)
 		Equal(t, len(Must(rdb.FunctionStats(ctx).Result()).Engines), 1)
 	})
+}
+
+// What measures the time of a script must not cut short what the server does afterwards.
+func TestASleepRightAfterAScriptTakesItsTime(t *testing.T) {
+	server := NewServer(t, "--enable-debug-command", "local", "--latency-monitor-threshold", "100")
+	rdb := connect(t, &redis.Options{Addr: server.Addr, PoolSize: 1})
+	NoError(t, rdb.Eval(ctx, "return 1", nil).Err())
+	NoError(t, rdb.Do(ctx, "DEBUG", "SLEEP", 0.15).Err())
+	events := Must(rdb.Latency(ctx).Result())
+	if len(events) != 1 || events[0].Name != "command" || events[0].Max < 150*time.Millisecond {
+		t.Errorf("slow events: %+v", events)
+	}
 }
