@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { test as unlimited } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
 export const host = process.env.REDIS_HOST ?? '127.0.0.1';
@@ -14,6 +15,10 @@ export const serverProgram = process.env.REDIS_SERVER ?? 'redis-server';
 
 /** True when everything is asked for, not the part that every change runs. */
 export const everything = process.env.CLIENTS_SCOPE === 'all';
+
+/** A test that may not hang. */
+export const test = (name, body) => unlimited(name, { timeout: 40_000 }, body);
+test.skip = (name, body) => unlimited(name, { skip: true }, body);
 
 export async function freePort() {
   const listener = createServer().listen(0, '127.0.0.1');
