@@ -1,8 +1,6 @@
 // ioredis: what applications do with it, from pipelines to the way it waits for a server that loads.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { beforeEach, describe } from 'node:test';
 import { OwnServer, callsIn, eventually, host, port, test, versionOf } from '../support.js';
 
@@ -235,22 +233,21 @@ test('without an offline queue a command is refused while there is no connection
 });
 
 test('is ready only when the server has loaded its data', async (t) => {
-  const own = await OwnServer.start(t, '--appendonly', 'yes', '--key-load-delay', '0');
+  const own = await OwnServer.start(t, '--loading-process-events-interval-bytes', 1024, '--key-load-delay', 0);
   const writer = connect(t, { port: own.port });
-  const writes = writer.pipeline();
-  for (let i = 0; i < 3000; i++) writes.set(`key ${i}`, i);
-  await writes.exec();
+  await writer.mset(Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`key ${i}`, `value ${i}`])));
+  await writer.save();
   writer.disconnect();
   await own.kill();
-  // Each key takes a tenth of a millisecond and more, so that the server is met while it loads.
-  own.words = [...own.words.slice(0, -1), '300'];
+  own.words.splice(-1, 1, 300); // microseconds for each key, so that the server is met while it loads
   const running = own.run();
   const [hasty, patient] = [false, true].map((enableReadyCheck) =>
     connect(t, { port: own.port, enableReadyCheck, retryStrategy: () => 5, maxRetriesPerRequest: null }));
   const asked = patient.get('key 2999');
-  await eventually(() => hasty.get('key 2999').catch((error) => error.message === 'LOADING Redis is loading the dataset in memory'));
+  const refusal = await hasty.get('key 2999').catch((error) => error.message);
+  assert.equal(refusal, 'LOADING Redis is loading the dataset in memory');
   assert.notEqual(patient.status, 'ready');
-  assert.equal(await asked, '2999');
+  assert.equal(await asked, 'value 2999');
   await running;
 });
 
