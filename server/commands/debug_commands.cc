@@ -20,6 +20,7 @@
 #include "server/memory.h"
 #include "server/server.h"
 #include "server/storage/aof_loader.h"
+#include "server/storage/debug_delay.h"
 #include "server/storage/rdb_loader.h"
 
 namespace respite {
@@ -367,9 +368,7 @@ void Log(Call& call) {
 void Sleep(Call& call) {
   double seconds = std::strtod(std::string(call.args.Next()).c_str(), nullptr);
   constexpr double kLongest = 1e9;
-  int64_t micros = seconds > 0 ? static_cast<int64_t>(std::min(seconds, kLongest) * 1e6) : 0;
-  timespec duration{.tv_sec = micros / 1'000'000, .tv_nsec = (micros % 1'000'000) * 1000};
-  nanosleep(&duration, nullptr);
+  SleepUs(seconds > 0 ? static_cast<int64_t>(std::min(seconds, kLongest) * 1e6) : 0);
   call.reply.Ok();
 }
 

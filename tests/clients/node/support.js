@@ -1,0 +1,99 @@
+// What every suite here needs: where the server is, servers of a test's own, and waiting for something to become true.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test as unlimited } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+
+export const host = process.env.REDIS_HOST ?? '127.0.0.1';
+export const port = Number(process.env.REDIS_PORT ?? 6379);
+export const url = `redis://${host}:${port}`;
+export const serverProgram = process.env.REDIS_SERVER ?? 'redis-server';
+
+/** True when everything is asked for, not the part that every change runs. */
+export const everything = process.env.CLIENTS_SCOPE === 'all';
+
+/** A test that may not hang. */
+export const test = (name, body) => unlimited(name, { timeout: 40_000 }, body);
+test.skip = (name, body) => unlimited(name, { skip: true }, body);
+
+export async function freePort() {
+  const listener = createServer().listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const { port: free } = listener.address();
+  listener.close();
+  await once(listener, 'close');
+  return free;
+}
+
+/** Asks until the answer is truthy, and returns it; an exception counts as "not yet". */
+export async function eventually(question, limitMs = 10_000) {
+  const deadline = Date.now() + limitMs;
+  for (;;) {
+    let answer, trouble;
+    try {
+      answer = await question();
+    } catch (error) {
+      trouble = error;
+    }
+    if (answer) return answer;
+    if (Date.now() > deadline) throw trouble ?? new Error(`not within ${limitMs} ms: ${question}`);
+    await pause(10);
+  }
+}
+
+/** The version in the reply of INFO, as a number: 7.2.4 is 70204. */
+export function versionOf(info) {
+  const [major, minor, patch] = /redis_version:(\d+)\.(\d+)\.(\d+)/.exec(info).slice(1).map(Number);
+  return major * 10_000 + minor * 100 + patch;
+}
+
+/** `INFO commandstats` as numbers: calls('evalsha') after CONFIG RESETSTAT says how often it was sent. */
+export function callsIn(commandstats, command) {
+  return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(commandstats)?.[1] ?? 0);
+}
+
+/** A server of a test's own, in a folder of its own; ended and removed when the test ends. */
+export class OwnServer {
+  static async start(t, ...words) {
+    const server = new OwnServer();
+    server.folder = await mkdtemp(join(tmpdir(), 'clients-node-'));
+    server.port = await freePort();
+    server.words = words;
+    t.after(() => server.remove());
+    await server.run();
+    return server;
+  }
+
+  async run() {
+    const words = ['--port', this.port, '--bind', '127.0.0.1', '--save', '', '--dir', this.folder, ...this.words];
+    this.process = spawn(serverProgram, words.map(String), { cwd: this.folder, stdio: ['ignore', 'pipe', 'inherit'] });
+    this.ended = once(this.process, 'exit');
+    let said = '';
+    await new Promise((resolve, reject) => {
+      this.process.stdout.on('data', (bytes) => {
+        said += bytes;
+        if (/eady to accept connections/.test(said)) resolve();
+      });
+      this.process.once('error', reject);
+      this.process.once('exit', () => reject(new Error(`the server ended:\n${said}`)));
+    });
+  }
+
+  /** Ends it as a crash would, so that nothing can be said to the clients. */
+  async kill(signal = 'SIGKILL') {
+    if (this.process.exitCode === null && this.process.signalCode === null) this.process.kill(signal);
+    await this.ended;
+  }
+
+  async remove() {
+    await this.kill();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Replies come as objects without a prototype, or with symbols of the client: only what they say. */
+export const plain = (reply) => JSON.parse(JSON.stringify(reply));
