@@ -49,7 +49,7 @@ class AclStartTest(LaunchTest):
     def test_what_is_wrong_is_fatal(self):
         path = self.write("users.acl", "user ann +foo\n")
         for arguments, reason in (
-                (("--user", "ann", "+foo"), "Error loading ACL rule '+foo' for the user named 'ann': Unknown command or category"),
+                (("--user", "ann", "+foo"), "Error loading ACL rule '\\+foo' for the user named 'ann': Unknown command or category"),
                 (("--user", "a b"), "Error loading the user 'a b'"),
                 (("--aclfile", path), f"because of ACL errors: {path}:1: Error in applying operation '\\+foo'"),
                 (("--aclfile", self.path("none")), "because of ACL errors: Error loading ACLs, opening file"),
