@@ -31,7 +31,7 @@ def client(protocol):
 @pytest.fixture
 def plain():
     """A client whose replies nobody touches: bytes, RESP2, and no conversion by the name of the command."""
-    with redis.Redis(servers.HOST, servers.PORT, protocol=2) as client:
+    with redis.Redis(servers.HOST, servers.PORT, protocol=2, socket_timeout=30) as client:
         client.response_callbacks.clear()
         yield client
 

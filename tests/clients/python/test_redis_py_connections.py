@@ -4,10 +4,12 @@ import threading
 
 import pytest
 import redis
-from redis.backoff import ConstantBackoff
+from redis.backoff import ConstantBackoff, NoBackoff
 from redis.retry import Retry
 
 import servers
+
+AT_ONCE = {"retry": Retry(NoBackoff(), 0)}  # redis-py tries again even when the password is wrong
 
 
 def test_pool_has_a_limit(protocol):
@@ -81,10 +83,10 @@ def calls(client, command):
 def test_password(start_server):
     server = start_server("--requirepass", "wyt131551")
     with pytest.raises(redis.AuthenticationError, match="^Authentication required.$"):
-        server.client(protocol=2).get("k")
+        server.client(protocol=2, **AT_ONCE).get("k")
     for protocol in (2, 3):
         with pytest.raises(redis.AuthenticationError) as caught:
-            server.client(password="wrong", protocol=protocol).get("k")
+            server.client(password="wrong", protocol=protocol, **AT_ONCE).get("k")
         assert str(caught.value) == "invalid username-password pair or user is disabled."
         for credentials in ({"password": "wyt131551"}, {"username": "default", "password": "wyt131551"}):
             with server.client(protocol=protocol, **credentials) as client:
@@ -92,12 +94,13 @@ def test_password(start_server):
     with pytest.raises(redis.AuthenticationError, match="^HELLO must be called with the client already authenticated, otherwise "
                        "the HELLO (<proto> )?AUTH <user> <pass> option can be used to authenticate the client and select the RESP "
                        "protocol version at the same time$"):
-        server.client(protocol=3).get("k")
+        server.client(protocol=3, **AT_ONCE).get("k")
 
 
-def test_authenticating_without_a_password_to_give(client):
-    with pytest.raises(redis.AuthenticationError) as caught:
-        client.execute_command("AUTH", "x")
+def test_authenticating_without_a_password_to_give(protocol):
+    with redis.Redis(servers.HOST, servers.PORT, protocol=protocol, **AT_ONCE) as client:
+        with pytest.raises(redis.AuthenticationError) as caught:
+            client.execute_command("AUTH", "x")
     assert str(caught.value) == ("AUTH <password> called without any password configured for the default user. "
                                  "Are you sure your configuration is correct?")
 
