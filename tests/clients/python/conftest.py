@@ -1,10 +1,10 @@
-import contextlib
 import random
 
 import pytest
 import redis
 
 import servers
+from servers import start_server  # noqa: F401  (a fixture)
 
 
 @pytest.fixture(autouse=True)
@@ -57,17 +57,6 @@ def configure(other):
     yield change
     for name, value in before.items():
         other.config_set(name, value)
-
-
-@pytest.fixture
-def start_server():
-    """Starts servers of the test's own; they and their files are gone when it is over."""
-    with contextlib.ExitStack() as started:
-        def start(*options):
-            server = servers.Server(*options)
-            started.callback(server.remove)
-            return server
-        yield start
 
 
 @pytest.fixture

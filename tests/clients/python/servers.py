@@ -1,10 +1,12 @@
 """Servers that a test starts, kills and starts again, beside the one that the suite was given."""
+import contextlib
 import os
 import pathlib
 import shutil
 import sys
 import tempfile
 
+import pytest
 import redis
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "system"))
@@ -46,3 +48,14 @@ class Server:
 
     def client(self, **options):
         return redis.Redis(HOST, self.port, **{"decode_responses": True, **options})
+
+
+@pytest.fixture
+def start_server():
+    """Starts servers of the test's own; they and their files are gone when it is over."""
+    with contextlib.ExitStack() as started:
+        def start(*options):
+            server = Server(*options)
+            started.callback(server.remove)
+            return server
+        yield start

@@ -39,7 +39,7 @@ def run_project(tmp_path, *options):
 def test_project_passes_and_the_server_is_gone(tmp_path):
     pid, folder = run_project(tmp_path)
     assert not servers.launcher.exists(pid)
-    assert not [name for name in os.listdir(folder) if name.endswith((".rdb", ".pid", ".sock"))]
+    assert not [name for name in os.listdir(folder) if name.endswith((".pid", ".sock"))]
 
 
 def test_options_of_the_plugin(tmp_path):
