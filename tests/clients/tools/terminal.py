@@ -1,15 +1,21 @@
 """A program in a terminal: what it shows, and keys typed into it."""
+import fcntl
 import os
 import pty
 import re
 import select
+import struct
 import subprocess
+import termios
 import time
+
+ROWS, COLUMNS = 50, 250  # wide, so that no line is broken
 
 
 class Terminal:
     def __init__(self, *words, **environment):
         ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
         self.process = subprocess.Popen([str(word) for word in words], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
                                         env={**os.environ, "TERM": "xterm", **environment})
         os.close(theirs)

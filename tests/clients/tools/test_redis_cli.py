@@ -49,8 +49,8 @@ def test_keys_by_memory(types):
 
 def test_hot_keys_need_the_frequency_of_use(types, configure):
     printed = cli("--hotkeys", status=1)
-    assert printed.startswith("Error: ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when "
-                              "switching between policies at runtime LRU and LFU data will take some time to adjust.\n")
+    assert ("Error: ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when "
+            "switching between policies at runtime LRU and LFU data will take some time to adjust.\n") in printed
     configure(maxmemory_policy="allkeys-lfu")
     types.delete("s")
     types.set("hot", "x")
@@ -136,8 +136,8 @@ def test_ways_to_print(types):
     assert cli("-d", ",", "lrange", "l", 0, -1) == "a,b,c\n"
     assert cli("--no-raw", "xread", "streams", "x", "0") == \
         '1) 1) "x"\n   2) 1) 1) "1-1"\n         2) 1) "a"\n            2) "b"\n'
-    assert cli("--no-raw", "incr", "s") == "(error) ERR value is not an integer or out of range\n\n"
-    assert cli("-e", "incr", "s", status=1) == "ERR value is not an integer or out of range\n\n"
+    assert cli("--no-raw", "incr", "s") == "(error) ERR value is not an integer or out of range\n"
+    assert cli("-e", "incr", "s", status=1) == "ERR value is not an integer or out of range\n"
 
 
 def test_ways_to_give(client):
@@ -198,7 +198,7 @@ def test_prompt(prompt):
     say(prompt, "incr counter", r"\(integer\) 1")
     say(prompt, "select 2", "OK", "[2]")
     say(prompt, "dbsize", r"\(integer\) 0", "[2]")
-    say(prompt, "nosuch", r"\(error\) ERR unknown command 'nosuch', with args beginning with: \n", "[2]")
+    say(prompt, "nosuch", r"\(error\) ERR unknown command 'nosuch', with args beginning with: ", "[2]")
 
 
 def test_prompt_tells_how_long_a_command_took(prompt):
@@ -238,9 +238,8 @@ def test_hints_while_typing(prompt):
     prompt.expect(r"key value \[NX\|XX\] \[GET\] \[EX seconds\|PX milliseconds\|")
     prompt.type("k v\r")
     prompt.expect("OK\n")
-    prompt.type("xgroup create ")
-    prompt.expect(r"key ")
-    prompt.type("\x03")
+    prompt.type("zadd k ")
+    prompt.expect(r"\[NX\|XX\] \[GT\|LT\] \[CH\] \[INCR\] score member")
 
 
 def test_subscribing_in_a_terminal(prompt, client):
