@@ -37,7 +37,7 @@ class Terminal:
                 data = os.read(self.file, 65536)
             except OSError:
                 return False  # the program has ended
-            self.shown += data.decode(errors="replace").replace("\r\n", "\n")
+            self.shown = re.sub("\r+\n", "\n", self.shown + data.decode(errors="replace"))
             return bool(data)
         return False
 

@@ -220,6 +220,7 @@ def test_help_of_a_command(prompt):
     prompt.expect(r"summary:")
     prompt.expect(r"since:\S* \S*1\.0\.0")
     prompt.expect(r"group:\S* \S*string")
+    prompt.expect(prompt.prompt.format(""))  # what is typed before it is lost
     prompt.type("help config get\r")
     prompt.expect(r"CONFIG GET\S* \S*parameter \[parameter \.\.\.\]")
     prompt.expect(r"group:\S* \S*server")
@@ -229,6 +230,7 @@ def test_help_of_a_group(prompt):
     prompt.type("help @string\r")
     for name in ("APPEND", "DECR", "GETRANGE", "MSETNX", "SET", "STRLEN"):
         prompt.expect(rf"\n\s+\x1b\[1m{name}\x1b\[0m ")
+    prompt.expect(prompt.prompt.format(""))
     prompt.type("help @stream\r")
     prompt.expect(r"XADD.*XREADGROUP.*XTRIM")
 
@@ -237,7 +239,7 @@ def test_hints_while_typing(prompt):
     prompt.type("set ")
     prompt.expect(r"key value \[NX\|XX\] \[GET\] \[EX seconds\|PX milliseconds\|")
     prompt.type("k v\r")
-    prompt.expect("OK\n")
+    prompt.expect("OK\n.*" + prompt.prompt.format(""))
     prompt.type("zadd k ")
     prompt.expect(r"\[NX\|XX\] \[GT\|LT\] \[CH\] \[INCR\] score member")
 
