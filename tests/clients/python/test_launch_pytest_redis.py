@@ -1,7 +1,11 @@
 """pytest-redis starts our server for a project's tests, hands them an empty data set each, and ends it."""
 import os
+import pathlib
 import subprocess
 import sys
+import tempfile
+
+import pytest
 
 import servers
 
@@ -25,24 +29,32 @@ def test_process_is_the_given_program(redis_proc):
 '''
 
 
-def run_project(tmp_path, *options):
-    (tmp_path / "test_project.py").write_text(PROJECT)
-    started = tmp_path / "started"
+@pytest.fixture
+def folder():
+    """With a short name, as the path of a socket may have a hundred letters only."""
+    with tempfile.TemporaryDirectory() as name:
+        yield pathlib.Path(name)
+
+
+def run_project(folder, *options):
+    (folder / "test_project.py").write_text(PROJECT)
+    started = folder / "started"
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--redis-exec", servers.PROGRAM,
-                           "--basetemp", tmp_path / "base", *options, "test_project.py"], cwd=tmp_path, capture_output=True,
+                           "--basetemp", folder / "base", *options, "test_project.py"], cwd=folder, capture_output=True,
                           text=True, timeout=60, check=False, env={**os.environ, "STARTED": str(started)})
     assert "3 passed" in done.stdout and done.returncode == 0, done.stdout + done.stderr
-    pid, folder = started.read_text().split()
-    return int(pid), folder
+    pid, data = started.read_text().split()
+    return int(pid), data
 
 
-def test_project_passes_and_the_server_is_gone(tmp_path):
-    pid, folder = run_project(tmp_path)
+def test_project_passes_and_the_server_is_gone(folder):
+    pid, data = run_project(folder)
     assert not servers.launcher.exists(pid)
-    assert not [name for name in os.listdir(folder) if name.endswith((".pid", ".sock"))]
+    assert not [name for name in os.listdir(data) if name.endswith((".pid", ".sock"))]
 
 
-def test_options_of_the_plugin(tmp_path):
-    pid, _ = run_project(tmp_path, "--redis-compression", "--redis-rdbchecksum", "--redis-loglevel", "debug",
+@pytest.mark.full
+def test_options_of_the_plugin(folder):
+    pid, _ = run_project(folder, "--redis-compression", "--redis-rdbchecksum", "--redis-loglevel", "debug",
                          "--redis-db-count", "8", "--redis-port", str(servers.free_port()), "--redis-save", "3600 1")
     assert not servers.launcher.exists(pid)

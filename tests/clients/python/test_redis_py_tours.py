@@ -133,6 +133,7 @@ def test_lists(plain):
          ("BLPOP task:queue x", Refused("timeout is not a float or out of range")))
 
 
+@pytest.mark.full
 def test_empty_queue_waits_five_seconds(plain):
     begin = time.monotonic()
     assert plain.execute_command("BLPOP", "task:queue", 5) is None
@@ -312,6 +313,7 @@ def test_reader_that_does_not_read_stalls_nobody(plain):
     servers.wait_until(lambda: backlog() == 0, "the end of the client")
 
 
+@pytest.mark.full
 def test_one_by_one_and_in_a_pipeline(plain):
     """Five thousand of each: the same data, all replies in order, and the pipeline is much faster."""
     begin = time.monotonic()
