@@ -2,6 +2,7 @@ import pathlib
 import sys
 
 import pytest
+import redis
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"))
 import servers  # noqa: E402  (found by the line above)
@@ -11,7 +12,6 @@ from servers import start_server  # noqa: E402, F401  (a fixture)
 @pytest.fixture
 def client():
     """A client of the suite's server, which is empty now."""
-    import redis
     with redis.Redis(servers.HOST, servers.PORT, decode_responses=True, protocol=2) as client:
         client.flushall()
         yield client

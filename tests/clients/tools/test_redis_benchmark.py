@@ -23,14 +23,14 @@ def benchmark(*words):
 
 
 def test_every_default_test(client):
-    assert list(benchmark("-n", 1000)) == DEFAULT
+    assert set(DEFAULT) <= set(benchmark("-n", 1000)) <= {*DEFAULT, "XADD"}  # the last one came with 7.2
     assert client.llen("mylist") >= 600
     assert client.strlen("key:__rand_int__") == 3
 
 
 @pytest.mark.full
 def test_every_default_test_in_a_pipeline(client):
-    assert list(benchmark("-n", 10_000, "-P", 16)) == DEFAULT
+    assert set(DEFAULT) <= set(benchmark("-n", 10_000, "-P", 16)) <= {*DEFAULT, "XADD"}
 
 
 def test_chosen_tests_with_keys_sizes_and_clients(client):
