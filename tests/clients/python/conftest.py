@@ -1,0 +1,67 @@
+import random
+
+import pytest
+import redis
+
+import servers
+from servers import start_server  # noqa: F401  (a fixture)
+
+
+@pytest.fixture(autouse=True)
+def empty_server():
+    """Every test begins with an empty data set, no functions and no scripts."""
+    with redis.Redis(servers.HOST, servers.PORT) as client:
+        client.flushall()
+        client.script_flush()
+        client.function_flush()
+
+
+@pytest.fixture(params=[2, 3], ids=["resp2", "resp3"])
+def protocol(request):
+    return request.param
+
+
+@pytest.fixture
+def client(protocol):
+    """The client that most programs have: texts, and the default pool."""
+    with redis.Redis(servers.HOST, servers.PORT, protocol=protocol, decode_responses=True) as client:
+        yield client
+
+
+@pytest.fixture
+def plain():
+    """A client whose replies nobody touches: bytes, RESP2, and no conversion by the name of the command."""
+    with redis.Redis(servers.HOST, servers.PORT, protocol=2, socket_timeout=30) as client:
+        client.response_callbacks.clear()
+        yield client
+
+
+@pytest.fixture
+def other():
+    """A second client, as another process has it."""
+    with redis.Redis(servers.HOST, servers.PORT, decode_responses=True) as client:
+        yield client
+
+
+@pytest.fixture
+def configure(other):
+    """Changes directives for one test."""
+    before = {}
+
+    def change(**directives):
+        for name, value in directives.items():
+            name = name.replace("_", "-")
+            before.setdefault(name, other.config_get(name)[name])
+            other.config_set(name, value)
+
+    yield change
+    for name, value in before.items():
+        other.config_set(name, value)
+
+
+@pytest.fixture
+def chance():
+    """Random data, whose seed a failing test shows."""
+    seed = random.randrange(1 << 32)
+    print(f"seed {seed}")
+    return random.Random(seed)

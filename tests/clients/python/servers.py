@@ -1,0 +1,61 @@
+"""Servers that a test starts, kills and starts again, beside the one that the suite was given."""
+import contextlib
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+
+import pytest
+import redis
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "system"))
+import launcher  # noqa: E402  (found by the line above)
+
+HOST = os.environ["REDIS_HOST"]
+PORT = int(os.environ["REDIS_PORT"])
+PROGRAM = os.environ["REDIS_SERVER"]
+
+free_port = launcher.free_port
+wait_until = launcher.wait_until
+
+
+class Server:
+    """A server on a port and in a folder of its own."""
+
+    def __init__(self, *options):
+        self.folder = tempfile.mkdtemp(prefix="server-")
+        self.port = free_port()
+        self.options = options
+        self.running = None
+        self.start()
+
+    def start(self):
+        """Also: starts it again, in the same folder and on the same port."""
+        self.running = launcher.Launched("--port", self.port, "--bind", HOST, "--save", "", "--dir", self.folder, *self.options,
+                                         program=PROGRAM, cwd=self.folder).ready()
+
+    def kill(self):
+        self.running.kill()
+
+    def restart(self):
+        self.running.stop()
+        self.start()
+
+    def remove(self):
+        self.kill()
+        shutil.rmtree(self.folder)
+
+    def client(self, **options):
+        return redis.Redis(HOST, self.port, **{"decode_responses": True, **options})
+
+
+@pytest.fixture
+def start_server():
+    """Starts servers of the test's own; they and their files are gone when it is over."""
+    with contextlib.ExitStack() as started:
+        def start(*options):
+            server = Server(*options)
+            started.callback(server.remove)
+            return server
+        yield start

@@ -1,0 +1,33 @@
+import pathlib
+import sys
+
+import pytest
+import redis
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"))
+import servers  # noqa: E402  (found by the line above)
+from servers import start_server  # noqa: E402, F401  (a fixture)
+
+
+@pytest.fixture
+def client():
+    """A client of the suite's server, which is empty now."""
+    with redis.Redis(servers.HOST, servers.PORT, decode_responses=True, protocol=2) as client:
+        client.flushall()
+        yield client
+
+
+@pytest.fixture
+def configure(client):
+    """Changes directives for one test."""
+    before = {}
+
+    def change(**directives):
+        for name, value in directives.items():
+            name = name.replace("_", "-")
+            before.setdefault(name, client.config_get(name)[name])
+            client.config_set(name, value)
+
+    yield change
+    for name, value in before.items():
+        client.config_set(name, value)
