@@ -38,7 +38,7 @@ class MultiLockTest {
   @Test
   void multiLockTakesAllOfThreeServersOrNone() throws Exception {
     start(3);
-    RLock lock = new RedissonMultiLock(locks());
+    RedissonMultiLock lock = new RedissonMultiLock(locks());
     assertTrue(lock.tryLock(5, 60, TimeUnit.SECONDS));
     assertEquals(3, held());
     assertTrue(lock.tryLock(5, 60, TimeUnit.SECONDS), "it is reentrant");
@@ -57,7 +57,7 @@ class MultiLockTest {
   void multiLockLetsGoWhatItTookWhenSomebodyHoldsTheRest() throws Exception {
     start(3);
     thread.submit(() -> locks()[2].lock(60, TimeUnit.SECONDS)).get();
-    RLock lock = new RedissonMultiLock(locks());
+    RedissonMultiLock lock = new RedissonMultiLock(locks());
     assertFalse(lock.tryLock(300, 60_000, TimeUnit.MILLISECONDS));
     assertEquals(1, held());
   }
@@ -65,7 +65,7 @@ class MultiLockTest {
   @Test
   void multiLockSetsItsLeaseOnEveryServer() throws Exception {
     start(3);
-    RLock lock = new RedissonMultiLock(locks());
+    RedissonMultiLock lock = new RedissonMultiLock(locks());
     assertTrue(lock.tryLock(5, 20, TimeUnit.SECONDS));
     for (OwnServer server : servers) {
       try (Plain plain = new Plain(server.host(), server.port())) {
@@ -79,7 +79,7 @@ class MultiLockTest {
   @Test
   void redLockOverThreeServersSurvivesOneDeath() throws Exception {
     start(3);
-    RLock lock = new RedissonRedLock(locks());
+    RedissonMultiLock lock = new RedissonRedLock(locks());
     kill(1);
     assertTrue(lock.tryLock(10, 60, TimeUnit.SECONDS));
     assertEquals(2, held());
@@ -95,7 +95,7 @@ class MultiLockTest {
   @Test
   void redLockOverFiveServersSurvivesTwoDeaths() throws Exception {
     start(5);
-    RLock lock = new RedissonRedLock(locks());
+    RedissonMultiLock lock = new RedissonRedLock(locks());
     assertTrue(lock.tryLock(10, 60, TimeUnit.SECONDS));
     assertEquals(5, held());
     lock.unlock();
@@ -119,7 +119,7 @@ class MultiLockTest {
   }
 
   /** With servers dead the unlock frees the others, and then may report the dead. */
-  private static void unlock(RLock lock) {
+  private static void unlock(RedissonMultiLock lock) {
     try {
       lock.unlock();
     } catch (RuntimeException exception) {
@@ -127,7 +127,7 @@ class MultiLockTest {
     }
   }
 
-  private boolean otherThreadTakes(RLock lock) throws Exception {
+  private boolean otherThreadTakes(RedissonMultiLock lock) throws Exception {
     return thread.submit(() -> lock.tryLock()).get();
   }
 

@@ -67,22 +67,6 @@ class ReadWriteLockTest extends RedissonTest {
   }
 
   @Test
-  void waitingReadersFollowTheWriterTogether() throws Exception {
-    RReadWriteLock lock = redisson.getReadWriteLock("book");
-    lock.writeLock().lock();
-    List<Future<Boolean>> readers = new ArrayList<>();
-    for (int i = 0; i < 4; i++) {
-      readers.add(inThread(() -> lock.readLock().tryLock(30, 60, TimeUnit.SECONDS)));
-    }
-    Await.await("the readers subscribe", () -> subscribers("redisson_rwlock:{book}") == 1);
-    lock.writeLock().unlock();
-    for (Future<Boolean> reader : readers) {
-      assertTrue(reader.get(10, TimeUnit.SECONDS));
-    }
-    assertEquals("5", plain.call("HLEN", "book"));
-  }
-
-  @Test
   void aWriterBecomesAReader() throws Exception {
     RReadWriteLock lock = redisson.getReadWriteLock("book");
     lock.writeLock().lock();
