@@ -79,7 +79,7 @@ abstract class RedissonTest {
 
   /** Without the two seconds that shutdown() waits for late tasks. */
   static void shutDown(RedissonClient client) {
-    client.shutdown(0, 5, TimeUnit.SECONDS);
+    client.shutdown(0, 1, TimeUnit.SECONDS);
   }
 
   /** The number of clients subscribed to `channel`. */

@@ -14,6 +14,7 @@ import org.redisson.api.RScript;
 import org.redisson.api.RScript.Mode;
 import org.redisson.api.RScript.ReturnType;
 import org.redisson.client.RedisException;
+import org.redisson.config.Config;
 
 class ScriptTest extends RedissonTest {
   private static final ReturnType NUMBER = type("LONG", "INTEGER");
@@ -24,9 +25,14 @@ class ScriptTest extends RedissonTest {
       + "if left < tonumber(ARGV[1]) then return -1 end "
       + "return redis.call('decrby', KEYS[1], ARGV[1])";
 
+  @Override
+  void adjust(Config config) {
+    config.setCodec(TEXT);
+  }
+
   @Test
   void scriptRepliesAreConverted() {
-    RScript script = redisson.getScript(TEXT);
+    RScript script = redisson.getScript();
     assertEquals(3L, script.<Long>eval(Mode.READ_ONLY, "return 3.9", NUMBER));
     assertEquals("OK", script.<String>eval(Mode.READ_WRITE, "return redis.call('set', KEYS[1], ARGV[1])",
         LINE, List.of("k"), "v"));
@@ -40,7 +46,7 @@ class ScriptTest extends RedissonTest {
 
   @Test
   void scriptErrorsReachTheCaller() {
-    RScript script = redisson.getScript(TEXT);
+    RScript script = redisson.getScript();
     plain.call("SET", "text", "x");
     String wrongType = assertThrows(RedisException.class, () -> script.eval(Mode.READ_WRITE,
         "return redis.call('lpush', 'text', '1')", NUMBER)).getMessage();
@@ -55,7 +61,7 @@ class ScriptTest extends RedissonTest {
 
   @Test
   void loadedScriptRunsByItsDigest() {
-    RScript script = redisson.getScript(TEXT);
+    RScript script = redisson.getScript();
     script.scriptFlush();
     String sha = script.scriptLoad(DEDUCT);
     assertEquals(List.of(true, false), script.scriptExists(sha, "ffffffffffffffffffffffffffffffffffffffff"));
@@ -76,7 +82,7 @@ class ScriptTest extends RedissonTest {
       buyers.add(inThread(() -> {
         int bought = 0;
         for (int n = 0; n < 25; n++) {
-          Long left = redisson.getScript(TEXT).eval(Mode.READ_WRITE, DEDUCT, NUMBER, List.of("stock"), "1");
+          Long left = redisson.getScript().eval(Mode.READ_WRITE, DEDUCT, NUMBER, List.of("stock"), "1");
           bought += left >= 0 ? 1 : 0;
         }
         return bought;

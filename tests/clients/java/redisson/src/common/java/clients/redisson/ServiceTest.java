@@ -1,7 +1,6 @@
 package clients.redisson;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -14,7 +13,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
 import org.redisson.api.RRemoteService;
 import org.redisson.api.RScheduledExecutorService;
 import org.redisson.api.RScheduledFuture;
@@ -24,19 +25,26 @@ import org.redisson.api.RemoteInvocationOptions;
 
 /** Tasks and calls that another client carries out, with the server between them. */
 class ServiceTest extends RedissonTest {
-  private RScheduledExecutorService worker;
+  private RedissonClient worker;
+  /** One for each test, since a worker serves its executor until its client ends. */
+  private String jobs;
+
+  @BeforeEach
+  void nameTheExecutor(TestInfo test) {
+    jobs = test.getDisplayName();
+  }
 
   @AfterEach
   void endTheWorker() {
     if (worker != null) {
-      worker.delete();
+      shutDown(worker);
     }
   }
 
   @Test
   void anotherClientRunsTheTasks() throws Exception {
     startWorker(2);
-    RScheduledExecutorService executor = redisson.getExecutorService("jobs");
+    RScheduledExecutorService executor = redisson.getExecutorService(jobs);
     List<Future<Integer>> results = new ArrayList<>();
     for (int i = 0; i < 10; i++) {
       results.add(executor.submit(new Square(i)));
@@ -51,7 +59,7 @@ class ServiceTest extends RedissonTest {
   @Test
   void aFailingTaskFailsItsFuture() throws Exception {
     startWorker(1);
-    Future<Integer> result = redisson.getExecutorService("jobs").submit(new Failure());
+    Future<Integer> result = redisson.getExecutorService(jobs).submit(new Failure());
     Throwable cause = assertThrows(ExecutionException.class, () -> result.get(20, TimeUnit.SECONDS)).getCause();
     assertTrue(cause.toString().contains("no such order"), cause.toString());
   }
@@ -59,18 +67,25 @@ class ServiceTest extends RedissonTest {
   @Test
   void scheduledTasksRunLaterAndAgain() throws Exception {
     startWorker(1);
-    RScheduledExecutorService executor = redisson.getExecutorService("jobs");
+    RScheduledExecutorService executor = redisson.getExecutorService(jobs);
     long start = System.nanoTime();
     RScheduledFuture<Integer> once = executor.schedule(new Square(7), 300, TimeUnit.MILLISECONDS);
     assertEquals(49, once.get(20, TimeUnit.SECONDS));
     assertTrue(System.nanoTime() - start >= 300_000_000L, "too soon");
 
-    RScheduledFuture<?> often = executor.scheduleAtFixedRate(new Tick(), 50, 100, TimeUnit.MILLISECONDS);
+    executor.scheduleAtFixedRate(new Tick(), 50, 100, TimeUnit.MILLISECONDS);
     Await.await("three ticks", () -> {
       String ticks = plain.call("GET", "ticks");
       return ticks != null && Integer.parseInt(ticks) >= 3;
     });
-    assertTrue(often.cancel(false));
+  }
+
+  @Test
+  void aScheduledTaskIsCancelled() throws Exception {
+    startWorker(1);
+    RScheduledFuture<Integer> later = redisson.getExecutorService(jobs).schedule(new Square(7), 60, TimeUnit.SECONDS);
+    assertTrue(later.cancel(false));
+    assertTrue(later.isCancelled());
   }
 
   @Test
@@ -93,9 +108,8 @@ class ServiceTest extends RedissonTest {
   }
 
   private void startWorker(int threads) {
-    worker = another().getExecutorService("jobs");
-    worker.registerWorkers(threads);
-    assertFalse(worker.isShutdown());
+    worker = another();
+    worker.getExecutorService(jobs).registerWorkers(threads);
   }
 
   public interface Pricing {
