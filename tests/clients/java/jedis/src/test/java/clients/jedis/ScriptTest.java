@@ -287,7 +287,8 @@ class ScriptTest extends OnSuiteServer {
     jedis.eval("for i = 1, 3 do redis.call('rpush', KEYS[1], i) end", 1, "list");
     assertEquals(List.of("1", "2", "3"), jedis.eval("return redis.call('lrange', KEYS[1], 0, -1)", 1, "list"));
     assertEquals(List.of(List.of(1L, "a"), "b"), jedis.eval("return {{1, 'a'}, 'b'}"));
-    assertEquals(6L, jedis.eval("local s = 0 for _, v in ipairs(redis.call('lrange', KEYS[1], 0, -1)) do s = s + v end "
-        + "return s", 1, "list"));
+    String sum =
+        "local s = 0; for _, v in ipairs(redis.call('lrange', KEYS[1], 0, -1)) do s = s + v end; return s";
+    assertEquals(6L, jedis.eval(sum, 1, "list"));
   }
 }

@@ -78,7 +78,7 @@ class StreamTest extends OnSuiteServer {
   void readOfSeveralStreamsNamesThoseThatHaveSomething() {
     add(jedis, "one", "1519073278252-0", "value_1");
     add(jedis, "one", "1519073279157-0", "value_2");
-    var read = jedis.xread(XReadParams.xReadParams().count(2), new java.util.TreeMap<>(Map.of("one", START, "two", START)));
+    var read = jedis.xread(XReadParams.xReadParams().count(2), Map.of("one", START, "two", START));
     assertEquals(1, read.size());
     assertEquals("one", read.get(0).getKey());
     assertEquals(List.of("1519073278252-0", "1519073279157-0"), ids(read.get(0).getValue()));
