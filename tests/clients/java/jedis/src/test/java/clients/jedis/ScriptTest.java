@@ -265,7 +265,8 @@ class ScriptTest extends OnSuiteServer {
         .startsWith("ERR This Redis command is not allowed from script script: "));
     assertEquals(
         "ERR Number of keys can't be greater than number of args", errorOf(() -> jedis.eval("return 1", 1)));
-    assertEquals("ERR Number of keys can't be negative", errorOf(() -> jedis.sendCommand(Command.EVAL, "return 1", "-1")));
+    assertEquals(
+        "ERR Number of keys can't be negative", errorOf(() -> jedis.sendCommand(Command.EVAL, "return 1", "-1")));
   }
 
   @Test
