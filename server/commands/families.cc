@@ -46,6 +46,8 @@ std::span<const std::span<const CommandCard>> CommandFamilies() {
       DebugCommands(),
       ServerCommands(),
       PersistenceCommands(),
+      ReplicationCommands(),
+      ClusterCommands(),
   };
   return kFamilies;
 }

@@ -50,5 +50,7 @@ std::span<const CommandCard> MemoryCommands();
 std::span<const CommandCard> DebugCommands();
 std::span<const CommandCard> ServerCommands();
 std::span<const CommandCard> PersistenceCommands();
+std::span<const CommandCard> ReplicationCommands();
+std::span<const CommandCard> ClusterCommands();
 
 }  // namespace respite

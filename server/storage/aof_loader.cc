@@ -135,6 +135,7 @@ bool AofLoader::Run(const Part& part, const RequestBatch& batch) {
 }
 
 void AofLoader::RunOne(const Command& command, std::span<const Bytes> words, uint64_t offset) {
+  server_.loading().SlowDown();
   if (command.full_name == "multi") {
     group_.emplace();
     group_->offset = offset;

@@ -23,7 +23,7 @@ class Loading {
   // So many octets of all are read. To be called every loading-process-events-interval-bytes: clients are served, and
   // one of them or a signal may have ended the server.
   Order Advance(uint64_t loaded_bytes);
-  // A key was loaded: waits as key-load-delay says.
+  // A key was loaded, or a command of the append-only file: waits as key-load-delay says.
   void SlowDown();
 
   // What the file says of the memory that it took (INFO loading_rdb_used_mem).

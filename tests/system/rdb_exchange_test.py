@@ -244,6 +244,19 @@ class DumpTest(LaunchTest):
         self.assertEqual(":20000", self.ask("DBSIZE"))
         self.assertEqual("20000", self.info("rdb_last_load_keys_loaded"))
 
+    def test_loading_an_append_only_file_can_be_slowed_down(self):
+        self.serve("--save", "", "--appendonly", "yes", "--aof-use-rdb-preamble", "no")
+        for number in range(200):
+            self.assertEqual("+OK", self.ask("SET", f"key:{number}", "v" * 100))
+        self.end()
+        server = self.launch("--port", "0", "--unixsocket", self.path("socket"), "--appendonly", "yes",
+                             "--key-load-delay", "100000", "--loading-process-events-interval-bytes", "1024")
+        server.wait_for("Server initialized")
+        self.assertEqual("-LOADING Redis is loading the dataset in memory", self.ask("GET", "key:1"))
+        self.assertEqual("+OK", self.ask("CONFIG", "SET", "key-load-delay", "0"))
+        server.ready()
+        self.assertEqual(":200", self.ask("DBSIZE"))
+
     def test_a_signal_ends_loading(self):
         self.serve("--save", "")
         self.ask("DEBUG", "POPULATE", 20000, "key", 100)

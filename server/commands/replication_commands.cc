@@ -1,0 +1,74 @@
+// REPLICAOF, SLAVEOF and FAILOVER of a server that has no replication: it is a master and stays one.
+#include "base/number_text.h"
+#include "server/call.h"
+#include "server/commands/families.h"
+
+namespace respite {
+
+namespace {
+
+void BecomeReplicaOf(Call& call) {
+  const Bytes host = call.args.Next();
+  const Bytes port = call.args.Next();
+  if (EqualsIgnoreCase(host, "no") && EqualsIgnoreCase(port, "one")) return call.reply.Ok();
+  const auto number = ParseInteger(port);
+  if (!number || *number < 0 || *number > 65535) throw Refusal{refusals::kInvalidMasterPort};
+  throw Refusal{refusals::kNoReplication};
+}
+
+struct ReplicaOf {
+  static constexpr CommandSpec spec = {.syntax = "REPLICAOF args(host-port{host port:integer}|no-one{NO ONE})",
+                                       .summary = "Makes this server a replica of another, or a master.",
+                                       .since = "5.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAdmin | kNoScript | kStale | kNoAsyncLoading};
+  static void Run(Call& call) { BecomeReplicaOf(call); }
+};
+
+struct SlaveOf {
+  static constexpr CommandSpec spec = {.syntax = "SLAVEOF args(host-port{host port:integer}|no-one{NO ONE})",
+                                       .summary = "Makes this server a replica of another, or a master.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAdmin | kNoScript | kStale | kNoAsyncLoading,
+                                       .deprecated_since = "5.0.0",
+                                       .replaced_by = "`REPLICAOF`"};
+  static void Run(Call& call) { BecomeReplicaOf(call); }
+};
+
+struct Failover {
+  static constexpr CommandSpec spec = {
+      .syntax = "FAILOVER [TO target{host port:integer [FORCE]}] [ABORT] [TIMEOUT milliseconds:integer]",
+      .summary = "Hands the part of the master over to a replica.",
+      .since = "6.2.0",
+      .complexity = "O(1)",
+      .group = CommandGroup::kServer,
+      .flags = kAdmin | kNoScript | kStale};
+  static void Run(Call& call) {
+    if (call.args.Count() == 2 && call.args.TakeToken("ABORT")) throw Refusal{refusals::kNoFailover};
+    while (!call.args.AtEnd()) TakeOption(call.args);
+    throw Refusal{refusals::kFailoverWithoutReplicas};
+  }
+
+ private:
+  static void TakeOption(Args& args) {
+    if (args.TakeTokenWith("TIMEOUT", 1)) {
+      if (args.NextInteger() <= 0) throw Refusal{refusals::kFailoverTimeout};
+    } else if (args.TakeTokenWith("TO", 2)) {
+      args.Next();
+      args.NextInteger();
+    } else if (!args.TakeToken("FORCE")) {
+      throw Refusal{refusals::kSyntax};
+    }
+  }
+};
+
+constexpr auto kReplicationCommands = Family<Failover, ReplicaOf, SlaveOf>();
+
+}  // namespace
+
+std::span<const CommandCard> ReplicationCommands() { return kReplicationCommands; }
+
+}  // namespace respite

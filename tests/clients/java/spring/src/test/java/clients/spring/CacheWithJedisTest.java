@@ -1,0 +1,7 @@
+package clients.spring;
+
+class CacheWithJedisTest extends CacheTests {
+  CacheWithJedisTest() {
+    super(Driver.JEDIS);
+  }
+}

@@ -1,0 +1,7 @@
+package clients.spring;
+
+class MessageWithLettuceTest extends MessageTests {
+  MessageWithLettuceTest() {
+    super(Driver.LETTUCE);
+  }
+}

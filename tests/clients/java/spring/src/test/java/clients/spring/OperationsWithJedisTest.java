@@ -1,0 +1,7 @@
+package clients.spring;
+
+class OperationsWithJedisTest extends OperationsTests {
+  OperationsWithJedisTest() {
+    super(Driver.JEDIS);
+  }
+}

@@ -1,0 +1,7 @@
+package clients.spring;
+
+class OperationsWithLettuceTest extends OperationsTests {
+  OperationsWithLettuceTest() {
+    super(Driver.LETTUCE);
+  }
+}

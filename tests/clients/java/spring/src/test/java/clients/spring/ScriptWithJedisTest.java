@@ -1,0 +1,7 @@
+package clients.spring;
+
+class ScriptWithJedisTest extends ScriptTests {
+  ScriptWithJedisTest() {
+    super(Driver.JEDIS);
+  }
+}

@@ -1,0 +1,7 @@
+package clients.spring;
+
+class SerializerWithLettuceTest extends SerializerTests {
+  SerializerWithLettuceTest() {
+    super(Driver.LETTUCE);
+  }
+}

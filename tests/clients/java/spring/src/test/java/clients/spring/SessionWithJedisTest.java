@@ -1,0 +1,7 @@
+package clients.spring;
+
+class SessionWithJedisTest extends SessionTests {
+  SessionWithJedisTest() {
+    super(Driver.JEDIS);
+  }
+}

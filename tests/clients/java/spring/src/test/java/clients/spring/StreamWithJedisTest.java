@@ -1,0 +1,7 @@
+package clients.spring;
+
+class StreamWithJedisTest extends StreamTests {
+  StreamWithJedisTest() {
+    super(Driver.JEDIS);
+  }
+}

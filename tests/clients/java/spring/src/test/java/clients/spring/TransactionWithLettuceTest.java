@@ -1,0 +1,7 @@
+package clients.spring;
+
+class TransactionWithLettuceTest extends TransactionTests {
+  TransactionWithLettuceTest() {
+    super(Driver.LETTUCE);
+  }
+}

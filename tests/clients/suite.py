@@ -1,0 +1,138 @@
+"""A suite is one folder here: its `run` and its clients.toml. Running it means giving it a server and reading what it left."""
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+
+import results
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent / "system"))
+import launcher  # noqa: E402  (found by the line above)
+
+LIMIT_S = {"part": 900, "all": 3000}
+
+
+def all_names():
+    return sorted(path.parent.name for path in HERE.glob("*/clients.toml"))
+
+
+class Program:
+    """The server under test: how to start it, and what to call it in reports."""
+
+    def __init__(self, path):
+        found = shutil.which(str(path))
+        if not found:
+            raise SystemExit(f"clients: there is no server {path}")
+        self.path = os.path.realpath(found)
+        said = subprocess.run([self.path, "--version"], capture_output=True, text=True, check=True).stdout
+        self.is_ours = "respite" in said.lower()
+        self.version = said.split(" v=")[1].split()[0] if " v=" in said else said.strip()
+        self.label = "respite" if self.is_ours else "redis-server"
+
+    def start(self, folder):
+        """A server with an empty data set in this folder; returns it and its port."""
+        if self.is_ours:
+            chosen = ["--port", "auto", "--port-file", os.path.join(folder, "port")]
+        else:
+            chosen = ["--port", launcher.free_port()]
+        server = launcher.Launched(*chosen, "--bind", "127.0.0.1", "--save", "", "--dir", folder, program=self.path, cwd=folder)
+        server.ready()
+        if not self.is_ours:
+            return server, chosen[1]
+        return server, int(pathlib.Path(folder, "port").read_text(encoding="ascii"))
+
+
+class Suite:
+    def __init__(self, name):
+        self.name = name
+        self.folder = HERE / name
+        self.facts = tomllib.loads((self.folder / "clients.toml").read_text(encoding="utf-8"))
+        self.work = ROOT / "build" / "clients" / name
+
+    @property
+    def clients(self):
+        return self.facts.get("client", [])
+
+    def missing_packages(self, scope, installed):
+        """Debian packages that this scope needs: those of commands not found, and libraries not installed."""
+        needs = self.facts.get("needs", {})
+        parts = [needs] + ([needs["all"]] if scope == "all" and "all" in needs else [])
+        for part in parts:
+            yield from (package for command, package in part.get("commands", {}).items() if not shutil.which(command))
+            yield from (package for package in part.get("packages", []) if package not in installed)
+
+    def run(self, program, scope):
+        """Runs the suite against a server of its own. Returns its outcomes; the log is kept beside the results."""
+        results_folder = self.work / "results" / program.label
+        shutil.rmtree(results_folder, ignore_errors=True)
+        results_folder.mkdir(parents=True)
+        with tempfile.TemporaryDirectory(prefix=f"clients-{self.name}-") as folder:
+            server, port = program.start(folder)
+            try:
+                return self._run_against(server, port, program, scope, results_folder)
+            finally:
+                server.kill()
+
+    def _run_against(self, server, port, program, scope, results_folder):
+        environment = dict(os.environ, REDIS_HOST="127.0.0.1", REDIS_PORT=str(port), REDIS_SERVER=program.path,
+                           CLIENTS_SCOPE=scope, CLIENTS_WORK=str(self.work), CLIENTS_RESULTS=str(results_folder))
+        with open(self.log(program), "wb") as log:
+            process = subprocess.Popen([self.folder / "run"], cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
+                                       stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
+            trouble = wait_for(process, LIMIT_S[scope])
+        outcomes = results.read_all(results_folder)
+        trouble += end_leftovers(f"CLIENTS_RESULTS={results_folder}")
+        if server.process.poll() is not None:
+            trouble.append(f"the server ended with {server.process.returncode}:\n{server.text[-4000:]}")
+        if not outcomes:
+            trouble.append("no test was reported")
+        if process.returncode and not trouble and not results.count(outcomes, results.FAILED):
+            trouble.append(f"run ended with {process.returncode}")
+        return outcomes + [results.Outcome(f"{self.name}.(the run itself)", results.FAILED, text) for text in trouble]
+
+    def log(self, program):
+        return self.work / f"{program.label}.log"
+
+
+def wait_for(process, limit_s):
+    """Waits for the end of a suite; one that takes too long is ended with all it started in its session."""
+    try:
+        process.wait(limit_s)
+        return []
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        return [f"not done after {limit_s} s"]
+
+
+def with_variable(assignment):
+    """The processes whose environment holds this, those that left the suite's session included."""
+    wanted = assignment.encode()
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and wanted in (entry / "environ").read_bytes().split(b"\0"):
+                yield int(entry.name), (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue  # it has ended, or it is not ours
+
+
+def end_leftovers(assignment, grace_s=3.0):
+    """A suite ends what it starts: whatever is still there after a moment is ended here, and reported."""
+    deadline = time.monotonic() + grace_s
+    left = list(with_variable(assignment))
+    while left and time.monotonic() < deadline:
+        time.sleep(0.05)
+        left = list(with_variable(assignment))
+    for pid, _ in left:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    return [f"left behind: {pid} {words.strip()}" for pid, words in left]
