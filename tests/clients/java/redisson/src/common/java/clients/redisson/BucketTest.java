@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RBinaryStream;
 import org.redisson.api.RBucket;
@@ -24,6 +25,7 @@ import org.redisson.client.codec.LongCodec;
 import org.redisson.codec.JsonJacksonCodec;
 import org.redisson.codec.SerializationCodec;
 
+@Tag("all")
 class BucketTest extends RedissonTest {
   @Test
   void bucketHoldsAValue() {

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RLexSortedSet;
 import org.redisson.api.RList;
@@ -23,6 +24,7 @@ import org.redisson.api.RSortedSet;
 import org.redisson.api.SortOrder;
 
 /** Lists and sets. */
+@Tag("all")
 class CollectionTest extends RedissonTest {
   @Test
   void listBehavesAsAList() {

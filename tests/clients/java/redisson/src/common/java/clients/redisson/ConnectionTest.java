@@ -1,7 +1,6 @@
 package clients.redisson;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import clients.support.Await;
@@ -10,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.Redisson;
 import org.redisson.api.RBucket;
@@ -19,6 +19,7 @@ import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 
 /** What the server sees of a client's connections; each test has a server of its own. */
+@Tag("all")
 class ConnectionTest {
   private OwnServer server;
   private Plain plain;
@@ -58,19 +59,6 @@ class ConnectionTest {
     assertEquals("v", plain.call("GET", "k"));
     assertTrue(others().stream().allMatch(line -> line.contains(" db=5 ")), others().toString());
     RedissonTest.shutDown(client);
-  }
-
-  @Test
-  void aWrongPasswordIsRefused() {
-    plain.call("CONFIG", "SET", "requirepass", "secret");
-    Config config = RedissonTest.config(server.address());
-    config.useSingleServer().setPassword("wrong").setRetryAttempts(0);
-    Throwable refusal = assertThrows(Exception.class, () -> Redisson.create(config));
-    while (refusal.getCause() != null && !refusal.getMessage().contains("WRONGPASS")) {
-      refusal = refusal.getCause();
-    }
-    assertTrue(refusal.getMessage().contains("WRONGPASS invalid username-password pair or user is disabled."),
-        refusal.toString());
   }
 
   @Test

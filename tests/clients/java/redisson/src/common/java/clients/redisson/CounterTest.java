@@ -7,12 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RAtomicDouble;
 import org.redisson.api.RAtomicLong;
 import org.redisson.api.RDoubleAdder;
 import org.redisson.api.RLongAdder;
 
+@Tag("all")
 class CounterTest extends RedissonTest {
   @Test
   void atomicLongCounts() {

@@ -9,10 +9,12 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RKeys;
 import org.redisson.api.RType;
 
+@Tag("all")
 class KeysTest extends RedissonTest {
   @Test
   void keysAreFoundByPattern() {

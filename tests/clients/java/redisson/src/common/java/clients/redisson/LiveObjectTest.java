@@ -5,12 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RLiveObjectService;
 import org.redisson.api.annotation.REntity;
 import org.redisson.api.annotation.RId;
 
 /** Objects whose fields live in a hash on the server. */
+@Tag("all")
 class LiveObjectTest extends RedissonTest {
   @Test
   void aPersistedObjectIsSharedBetweenClients() {

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.LocalCachedMapOptions;
 import org.redisson.api.RListMultimap;
@@ -24,6 +25,7 @@ import org.redisson.api.RSetMultimap;
 import org.redisson.api.RedissonClient;
 
 /** Maps, local cached maps and multimaps; map caches have a class of their own. */
+@Tag("all")
 class MapTest extends RedissonTest {
   @Test
   void mapBehavesAsAMap() {

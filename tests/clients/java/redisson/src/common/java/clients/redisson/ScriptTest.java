@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RScript;
 import org.redisson.api.RScript.Mode;
@@ -16,6 +17,7 @@ import org.redisson.api.RScript.ReturnType;
 import org.redisson.client.RedisException;
 import org.redisson.config.Config;
 
+@Tag("all")
 class ScriptTest extends RedissonTest {
   private static final ReturnType NUMBER = type("LONG", "INTEGER");
   private static final ReturnType LINE = type("STRING", "STATUS");

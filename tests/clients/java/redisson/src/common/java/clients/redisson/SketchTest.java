@@ -7,12 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RBitSet;
 import org.redisson.api.RBloomFilter;
 import org.redisson.api.RHyperLogLog;
 
 /** Bloom filter, HyperLogLog, bit set. */
+@Tag("all")
 class SketchTest extends RedissonTest {
   @Test
   void bloomFilterHasNoFalseNegatives() {

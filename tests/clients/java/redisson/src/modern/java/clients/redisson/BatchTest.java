@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import clients.support.Await;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.BatchOptions;
 import org.redisson.api.BatchOptions.ExecutionMode;
@@ -21,6 +22,7 @@ import org.redisson.client.RedisException;
 import org.redisson.transaction.TransactionException;
 
 /** Many commands sent together, and transactions. */
+@Tag("all")
 class BatchTest extends RedissonTest {
   @Test
   void repliesComeInTheOrderOfTheCommands() throws Exception {

@@ -6,12 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.FunctionMode;
 import org.redisson.api.FunctionResult;
 import org.redisson.api.RFunction;
 import org.redisson.client.RedisException;
 
+@Tag("all")
 class FunctionTest extends RedissonTest {
   private static final String CODE =
       "redis.register_function('shop_add', function(keys, args) return redis.call('incrby', keys[1], args[1]) end)\n"

@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.DeletedObjectListener;
 import org.redisson.api.ExpiredObjectListener;
@@ -20,6 +21,7 @@ import org.redisson.api.listener.ListAddListener;
 import org.redisson.api.listener.SetObjectListener;
 
 /** Listeners that hear of changes by keyspace events. */
+@Tag("all")
 class KeyEventTest extends RedissonTest {
   private final Queue<String> heard = new ConcurrentLinkedQueue<>();
 

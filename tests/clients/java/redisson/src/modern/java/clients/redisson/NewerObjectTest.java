@@ -3,6 +3,7 @@ package clients.redisson;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import clients.support.Await;
@@ -13,12 +14,14 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 // The classes for places have moved from the first package to the second.
 import org.redisson.api.*;
 import org.redisson.api.geo.*;
 
 /** Objects that Redisson 3.6 did not have, or had with less. */
+@Tag("all")
 class NewerObjectTest extends RedissonTest {
   @Test
   void idsAreDistinctAcrossThreadsAndClients() throws Exception {
@@ -151,13 +154,6 @@ class NewerObjectTest extends RedissonTest {
   }
 
   @Test
-  void bloomFilterIsInitialisedOnce() {
-    assertTrue(redisson.getBloomFilter("shops").tryInit(1000, 0.03));
-    assertFalse(another().getBloomFilter("shops").tryInit(5000, 0.01));
-    assertEquals(1000, redisson.getBloomFilter("shops").getExpectedInsertions());
-  }
-
-  @Test
   void bitSetHoldsNumbers() {
     RBitSet bits = redisson.getBitSet("bits");
     assertEquals(0, bits.setUnsigned(5, 3, 21));
@@ -169,17 +165,27 @@ class NewerObjectTest extends RedissonTest {
   }
 
   @Test
-  void objectsAreCopiedDumpedAndMeasured() {
+  void objectsAreDumpedAndMeasured() {
     RBucket<String> bucket = redisson.getBucket("from", TEXT);
     bucket.set("v".repeat(100));
-    assertTrue(bucket.copy("to"));
-    assertFalse(bucket.copy("to"));
     byte[] dump = bucket.dump();
     RBucket<String> restored = redisson.getBucket("restored", TEXT);
     restored.restore(dump, 60, TimeUnit.SECONDS);
     assertEquals(bucket.get(), restored.get());
     assertTrue(restored.remainTimeToLive() > 50_000);
     assertTrue(bucket.sizeInMemory() > 100);
-    assertEquals(ObjectEncoding.RAW, bucket.getInternalEncoding());
+  }
+
+  @Test
+  void remoteCallsAreAcknowledgedAndAnswered() {
+    RRemoteService server = another().getRemoteService("shop");
+    server.register(ServiceTest.Pricing.class, new ServiceTest.FixedPricing(), 2);
+    ServiceTest.Pricing pricing = redisson.getRemoteService("shop")
+        .get(ServiceTest.Pricing.class, 20, TimeUnit.SECONDS, 20, TimeUnit.SECONDS);
+    assertEquals(300, pricing.price("book", 3));
+    assertEquals(500, pricing.price("book", 5));
+    IllegalStateException refused = assertThrows(IllegalStateException.class, () -> pricing.price("none", 1));
+    assertEquals("no such thing: none", refused.getMessage());
+    server.deregister(ServiceTest.Pricing.class);
   }
 }

@@ -10,11 +10,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 // The classes for streams have moved from the first package to the second.
 import org.redisson.api.*;
 import org.redisson.api.stream.*;
 
+@Tag("all")
 class StreamTest extends RedissonTest {
   @Test
   void entriesAreAddedAndRead() {
@@ -71,7 +73,7 @@ class StreamTest extends RedissonTest {
     PendingEntry left = stream.listPending("g1", StreamMessageId.MIN, StreamMessageId.MAX, 10).get(0);
     assertEquals(ids.get(3), left.getId());
     assertEquals("c2", left.getConsumerName());
-    assertEquals(1, left.getDeliveryCount());
+    assertEquals(1, deliveries(left.getId()));
   }
 
   @Test
@@ -95,8 +97,8 @@ class StreamTest extends RedissonTest {
         stream.autoClaim("g1", "other", 0, TimeUnit.SECONDS, ids.get(2), 10);
     assertEquals(Map.of("n", "3"), rest.getMessages().get(ids.get(2)));
     assertEquals(Map.of("alive", 2L, "other", 1L), stream.getPendingInfo("g1").getConsumerNames());
-    assertEquals(2, stream.listPending("g1", "alive", StreamMessageId.MIN, StreamMessageId.MAX, 10).get(0)
-        .getDeliveryCount());
+    assertEquals(2, deliveries(ids.get(0)));
+    assertEquals(1, stream.listPending("g1", "other", StreamMessageId.MIN, StreamMessageId.MAX, 10).size());
   }
 
   @Test
@@ -114,6 +116,12 @@ class StreamTest extends RedissonTest {
     assertEquals(2, read(stream, "c2", 10).size());
     stream.removeGroup("g1");
     assertEquals(List.of(), stream.listGroups());
+  }
+
+  /** The last word of XPENDING's line for `id`; its getter has been renamed. */
+  private int deliveries(StreamMessageId id) {
+    String line = plain.list("XPENDING", "stream.orders", "g1", id.toString(), id.toString(), "1").toString();
+    return Integer.parseInt(line.replaceAll(".*, (\\d+)]]", "$1"));
   }
 
   private RStream<String, String> stream() {

@@ -8,12 +8,14 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RPatternTopic;
 import org.redisson.api.RReliableTopic;
 import org.redisson.api.RShardedTopic;
 import org.redisson.api.RTopic;
 
+@Tag("all")
 class TopicTest extends RedissonTest {
   private final Queue<String> heard = new ConcurrentLinkedQueue<>();
 
