@@ -25,6 +25,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
@@ -172,6 +173,7 @@ class FlashSaleTest {
   }
 
   @Test
+  @Tag("all")
   void exactlyAHundredOrdersWhenTheServerIsKilledDuringTheSale() throws Exception {
     vouchers.putOnSale(FIRST, STOCK);
     try (OrderConsumer one = consumer("c1"); OrderConsumer two = consumer("c2")) {
@@ -195,6 +197,7 @@ class FlashSaleTest {
   }
 
   @Test
+  @Tag("all")
   void aUserGetsOneVoucherOnly() {
     vouchers.putOnSale(FIRST, 2);
     assertEquals(Answer.SOLD, vouchers.buy(FIRST, 1));
@@ -205,6 +208,7 @@ class FlashSaleTest {
   }
 
   @Test
+  @Tag("all")
   void ordersThatCouldNotBeWrittenAreReadAgain() throws Exception {
     vouchers.putOnSale(FIRST, STOCK);
     book.failNext(10);
@@ -256,6 +260,7 @@ class FlashSaleTest {
   }
 
   @Test
+  @Tag("all")
   void ordersOfAKilledConsumerAreTakenOverInOneGo() throws Exception {
     vouchers.putOnSale(FIRST, STOCK);
     assertEquals(STOCK, sold(sell(FIRST)));
@@ -280,6 +285,7 @@ class FlashSaleTest {
   }
 
   @Test
+  @Tag("all")
   void consumersShareTheOrdersAndWriteEachOnce() throws Exception {
     vouchers.putOnSale(FIRST, STOCK);
     try (OrderConsumer one = consumer("c1"); OrderConsumer two = consumer("c2"); OrderConsumer three = consumer("c3")) {
@@ -315,6 +321,7 @@ class FlashSaleTest {
   }
 
   @Test
+  @Tag("all")
   void idsAreDistinctAndGrow() throws Exception {
     OrderIds ids = application.getBean(OrderIds.class);
     Set<Long> seen = ConcurrentHashMap.newKeySet();

@@ -1,5 +1,8 @@
 package clients.spring;
 
+import org.junit.jupiter.api.Tag;
+
+@Tag("all")
 class CacheWithJedisTest extends CacheTests {
   CacheWithJedisTest() {
     super(Driver.JEDIS);

@@ -1,5 +1,8 @@
 package clients.spring;
 
+import org.junit.jupiter.api.Tag;
+
+@Tag("all")
 class OperationsWithLettuceTest extends OperationsTests {
   OperationsWithLettuceTest() {
     super(Driver.LETTUCE);

@@ -1,5 +1,8 @@
 package clients.spring;
 
+import org.junit.jupiter.api.Tag;
+
+@Tag("all")
 class StreamWithJedisTest extends StreamTests {
   StreamWithJedisTest() {
     super(Driver.JEDIS);
