@@ -188,4 +188,18 @@ class NewerObjectTest extends RedissonTest {
     assertEquals("no such thing: none", refused.getMessage());
     server.deregister(ServiceTest.Pricing.class);
   }
+
+  @Test
+  void twoWorkersShareManyTasks() throws Exception {
+    RedissonClient worker = another();
+    worker.getExecutorService("jobs").registerWorkers(2);
+    List<Future<Integer>> results = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      results.add(redisson.getExecutorService("jobs").submit(new ServiceTest.Square(i)));
+    }
+    for (int i = 0; i < 20; i++) {
+      assertEquals(i * i, results.get(i).get(20, TimeUnit.SECONDS));
+    }
+    shutDown(worker);
+  }
 }

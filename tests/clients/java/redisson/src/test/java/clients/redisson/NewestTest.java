@@ -2,6 +2,7 @@ package clients.redisson;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import clients.support.Servers;
@@ -45,7 +46,7 @@ class NewestTest extends RedissonTest {
   void nonReentrantLockRefusesItsOwnHolder() {
     RLock lock = redisson.getNonReentrantLock("once");
     assertTrue(lock.tryLock());
-    assertFalse(lock.tryLock());
+    assertThrows(IllegalMonitorStateException.class, lock::tryLock);
     lock.unlock();
     assertFalse(lock.isLocked());
   }
