@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.JedisPubSub;
 import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 
 /** Channels and patterns; what is not listened to is gone. */
 class PubSubTest extends OnSuiteServer {
@@ -150,7 +151,7 @@ class PubSubTest extends OnSuiteServer {
       subscriber.sendCommand(Command.SUBSCRIBE, "channel");
       assertEquals(1L, jedis.sendCommand(Command.CLIENT, "KILL", "TYPE", "pubsub"));
       assertThrows(
-          redis.clients.jedis.exceptions.JedisConnectionException.class, () -> subscriber.sendCommand(Command.PING));
+          JedisConnectionException.class, () -> subscriber.sendCommand(Command.PING));
       await("nobody is left", () -> jedis.publish("channel", "x") == 0);
     }
   }
