@@ -14,7 +14,9 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.JedisCluster;
 import redis.clients.jedis.args.GeoUnit;
+import redis.clients.jedis.exceptions.JedisClusterOperationException;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.params.ScanParams;
 import redis.clients.jedis.params.SetParams;
@@ -252,6 +254,13 @@ class PlainTest extends OnSuiteServer {
             "id=\\d+ addr=127\\.0\\.0\\.1:\\d+ .*fd=\\d+ name=tour age=\\d+ idle=\\d+ flags=N db=0 sub=0 psub=0 .*"
                 + "multi=-1 .*qbuf=\\d+ qbuf-free=\\d+ .*obl=0 oll=0 omem=0 .*events=r cmd=client\\|list .*"),
         line);
+  }
+
+  @Test
+  void clusterClientIsToldThatThereIsNoCluster() {
+    assertEquals("ERR This instance has cluster support disabled", errorOf(jedis::clusterSlots));
+    assertThrows(JedisClusterOperationException.class, () -> new JedisCluster(ADDRESS));
+    assertTrue(jedis.info("cluster").contains("cluster_enabled:0"));
   }
 
   @Test
