@@ -10,6 +10,7 @@ import clients.support.OwnServer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -85,7 +86,7 @@ class ShardedTest {
     }
     sharded.sadd("{user}:a", "x", "y");
     sharded.sadd("{user}:b", "y", "z");
-    assertEquals(java.util.Set.of("y"), sharded.getShard("{user}").sinter("{user}:a", "{user}:b"));
+    assertEquals(Set.of("y"), sharded.getShard("{user}").sinter("{user}:a", "{user}:b"));
   }
 
   @Test

@@ -17,6 +17,7 @@ import redis.clients.jedis.Jedis;
 import redis.clients.jedis.JedisMonitor;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.Transaction;
+import redis.clients.jedis.exceptions.JedisException;
 
 /** Every command as a line, in the form that the analyser redis-faina takes apart. */
 class MonitorTest extends OnSuiteServer {
@@ -40,7 +41,7 @@ class MonitorTest extends OnSuiteServer {
             lines.add(line);
           }
         });
-      } catch (redis.clients.jedis.exceptions.JedisException ended) {
+      } catch (JedisException ended) {
         // close() below ends it.
       }
     });

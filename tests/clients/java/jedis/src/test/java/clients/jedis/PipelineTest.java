@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
-import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Pipeline;
+import redis.clients.jedis.Protocol;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.exceptions.JedisDataException;
 
@@ -95,9 +95,9 @@ class PipelineTest extends OnSuiteServer {
   @Test
   void transactionInsideAPipeline() {
     try (Pipeline pipeline = jedis.pipelined()) {
-      pipeline.sendCommand(redis.clients.jedis.Protocol.Command.MULTI, new String[0]);
+      pipeline.sendCommand(Protocol.Command.MULTI, new String[0]);
       pipeline.incr("count");
-      Response<Object> exec = pipeline.sendCommand(redis.clients.jedis.Protocol.Command.EXEC, new String[0]);
+      Response<Object> exec = pipeline.sendCommand(Protocol.Command.EXEC, new String[0]);
       pipeline.sync();
       assertEquals(List.of(1L), exec.get());
     }

@@ -7,11 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import clients.support.OwnServer;
+import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.JedisCluster;
+import redis.clients.jedis.args.GeoUnit;
+import redis.clients.jedis.exceptions.JedisClusterOperationException;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.params.ScanParams;
 import redis.clients.jedis.params.SetParams;
@@ -68,7 +73,7 @@ class PlainTest extends OnSuiteServer {
     jedis.set("empty", "");
     assertEquals("", jedis.get("empty"));
     assertEquals("OK", jedis.mset("k1", "v1", "k2", "v2"));
-    assertEquals(java.util.Arrays.asList("v1", null, "v2"), jedis.mget("k1", "missing", "k2"));
+    assertEquals(Arrays.asList("v1", null, "v2"), jedis.mget("k1", "missing", "k2"));
     assertEquals(1, jedis.incr("count"));
     assertEquals(11, jedis.incrBy("count", 10));
     assertEquals(10, jedis.decr("count"));
@@ -120,7 +125,7 @@ class PlainTest extends OnSuiteServer {
     for (int i = 0; i < 1000; i++) {
       jedis.set("scan:" + i, "");
     }
-    Set<String> seen = new java.util.HashSet<>();
+    Set<String> seen = new HashSet<>();
     String cursor = ScanParams.SCAN_POINTER_START;
     do {
       ScanResult<String> page = jedis.scan(cursor, new ScanParams().match("scan:*").count(50));
@@ -231,7 +236,7 @@ class PlainTest extends OnSuiteServer {
   void geoAndHyperLogLogAndBits() {
     jedis.geoadd("shops", 116.397128, 39.916527, "palace");
     jedis.geoadd("shops", 116.410886, 39.881949, "temple");
-    assertEquals(4.021, jedis.geodist("shops", "palace", "temple", redis.clients.jedis.args.GeoUnit.KM), 0.02);
+    assertEquals(4.021, jedis.geodist("shops", "palace", "temple", GeoUnit.KM), 0.02);
     assertEquals(1, jedis.pfadd("uv", "a", "b", "c"));
     assertEquals(3, jedis.pfcount("uv"));
     assertEquals(false, jedis.setbit("sign", 6, true));
@@ -249,6 +254,13 @@ class PlainTest extends OnSuiteServer {
             "id=\\d+ addr=127\\.0\\.0\\.1:\\d+ .*fd=\\d+ name=tour age=\\d+ idle=\\d+ flags=N db=0 sub=0 psub=0 .*"
                 + "multi=-1 .*qbuf=\\d+ qbuf-free=\\d+ .*obl=0 oll=0 omem=0 .*events=r cmd=client\\|list .*"),
         line);
+  }
+
+  @Test
+  void clusterClientIsToldThatThereIsNoCluster() {
+    assertEquals("ERR This instance has cluster support disabled", errorOf(jedis::clusterSlots));
+    assertThrows(JedisClusterOperationException.class, () -> new JedisCluster(ADDRESS));
+    assertTrue(jedis.info("cluster").contains("cluster_enabled:0"));
   }
 
   @Test

@@ -13,10 +13,12 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.JedisPubSub;
 import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 
 /** Channels and patterns; what is not listened to is gone. */
 class PubSubTest extends OnSuiteServer {
@@ -150,8 +152,27 @@ class PubSubTest extends OnSuiteServer {
       subscriber.sendCommand(Command.SUBSCRIBE, "channel");
       assertEquals(1L, jedis.sendCommand(Command.CLIENT, "KILL", "TYPE", "pubsub"));
       assertThrows(
-          redis.clients.jedis.exceptions.JedisConnectionException.class, () -> subscriber.sendCommand(Command.PING));
+          JedisConnectionException.class, () -> subscriber.sendCommand(Command.PING));
       await("nobody is left", () -> jedis.publish("channel", "x") == 0);
     }
+  }
+
+  @Test
+  @Tag("all")
+  void subscriberThatDoesNotReadIsDisconnectedAndTheOthersAreNot() throws Exception {
+    Listener reading = new Listener((connection, self) -> connection.subscribe(self, "feed"));
+    byte[] message = new byte[1 << 20];
+    try (Jedis lazy = another()) {
+      lazy.sendCommand(Command.SUBSCRIBE, "feed");
+      int published = 0;
+      // 32 MB may wait for a subscriber; a few more fit into the buffers of the network.
+      while (jedis.publish("feed".getBytes(), message) == 2) {
+        assertTrue(++published < 100, "still connected after " + published + " MB");
+        reading.next();
+      }
+      assertTrue(published >= 30, "disconnected after " + published + " MB");
+    }
+    assertEquals(1, jedis.publish("feed", "still here"));
+    await("the other subscriber gets on", () -> "Received: still here".equals(reading.next()));
   }
 }

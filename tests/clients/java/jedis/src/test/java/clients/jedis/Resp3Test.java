@@ -13,13 +13,17 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import redis.clients.jedis.BuilderFactory;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.StreamEntryID;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.csc.Cache;
 import redis.clients.jedis.csc.DefaultCache;
+import redis.clients.jedis.params.XAddParams;
+import redis.clients.jedis.params.XReadParams;
 import redis.clients.jedis.resps.Tuple;
 import redis.clients.jedis.util.KeyValue;
 
@@ -66,16 +70,16 @@ class Resp3Test extends OnSuiteServer {
   }
 
   private static Object decoded(Object reply) {
-    return redis.clients.jedis.BuilderFactory.ENCODED_OBJECT.build(reply);
+    return BuilderFactory.ENCODED_OBJECT.build(reply);
   }
 
   @Test
   void streamsAreReadAsMaps() {
-    resp3.xadd("stream", new redis.clients.jedis.params.XAddParams().id("1-1"), Map.of("field", "value"));
+    resp3.xadd("stream", new XAddParams().id("1-1"), Map.of("field", "value"));
     var read =
         resp3.xread(
-            new redis.clients.jedis.params.XReadParams().count(5),
-            Map.of("stream", new redis.clients.jedis.StreamEntryID()));
+            new XReadParams().count(5),
+            Map.of("stream", new StreamEntryID()));
     assertEquals("stream", read.get(0).getKey());
     assertEquals(Map.of("field", "value"), read.get(0).getValue().get(0).getFields());
   }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.lettuce.core.TrackingArgs;
+import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.push.PushMessage;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.support.caching.CacheAccessor;
@@ -25,7 +26,7 @@ import org.junit.jupiter.api.Test;
 /** CLIENT TRACKING: the server pushes the names of keys that were read and then changed. */
 class ClientSideCachingTest extends OnSuiteServer {
   private final BlockingQueue<List<Object>> invalidations = new LinkedBlockingQueue<>();
-  private io.lettuce.core.api.StatefulRedisConnection<String, String> writer;
+  private StatefulRedisConnection<String, String> writer;
 
   @BeforeEach
   void listen() {

@@ -10,6 +10,7 @@ import clients.support.OwnServer;
 import clients.support.Servers;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -61,7 +62,7 @@ class HandshakeTest extends OnSuiteServer {
         cause = cause.getCause();
       }
       return cause.getMessage();
-    } catch (io.lettuce.core.RedisCommandExecutionException exception) {
+    } catch (RedisCommandExecutionException exception) {
       return exception.getMessage();
     }
   }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
@@ -95,7 +96,7 @@ class PubSubTest extends OnSuiteServer {
     try (var listening = listen(protocol)) {
       listening.sync().subscribe("channel");
       await("subscribed", () -> redis.pubsubChannels().equals(List.of("channel")));
-      assertThrows(io.lettuce.core.RedisException.class, () -> listening.sync().set("key", "value"));
+      assertThrows(RedisException.class, () -> listening.sync().set("key", "value"));
     }
   }
 }

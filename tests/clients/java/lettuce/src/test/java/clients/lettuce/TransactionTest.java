@@ -11,6 +11,7 @@ import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** MULTI, EXEC, DISCARD, WATCH. */
@@ -25,7 +26,7 @@ class TransactionTest extends OnSuiteServer {
     redis.zscore("zset", "member");
     TransactionResult result = redis.exec();
     assertEquals("OK", result.get(0));
-    assertEquals(java.util.Map.of("field", "value"), result.get(2));
+    assertEquals(Map.of("field", "value"), result.get(2));
     assertEquals(1.5, result.<Double>get(4));
   }
 

@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.cache.Cache;
 import org.springframework.cache.CacheManager;
 import org.springframework.cache.annotation.CacheEvict;
@@ -79,7 +80,7 @@ abstract class CacheTests extends OnSuiteServer {
   }
 
   private AtomicInteger loads() {
-    return ((Shops) org.springframework.aop.framework.AopProxyUtils.getSingletonTarget(shops)).loads;
+    return ((Shops) AopProxyUtils.getSingletonTarget(shops)).loads;
   }
 
   @Test

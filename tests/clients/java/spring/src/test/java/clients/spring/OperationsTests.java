@@ -29,6 +29,7 @@ import org.springframework.data.redis.connection.DataType;
 import org.springframework.data.redis.connection.Limit;
 import org.springframework.data.redis.connection.RedisListCommands.Direction;
 import org.springframework.data.redis.connection.RedisStringCommands.BitOperation;
+import org.springframework.data.redis.connection.SortParameters;
 import org.springframework.data.redis.core.Cursor;
 import org.springframework.data.redis.core.DefaultTypedTuple;
 import org.springframework.data.redis.core.RedisCallback;
@@ -335,7 +336,7 @@ abstract class OperationsTests extends OnSuiteServer {
     assertEquals(
         List.of("9", "2"),
         redis.sort(SortQueryBuilder.sort("numbers").alphabetical(true)
-            .order(org.springframework.data.redis.connection.SortParameters.Order.DESC).limit(0, 2).build()));
+            .order(SortParameters.Order.DESC).limit(0, 2).build()));
     assertEquals(3, redis.sort(SortQueryBuilder.sort("numbers").build(), "sorted"));
   }
 

@@ -2,8 +2,10 @@ package clients.spring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import clients.support.Await;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.core.ReactiveStringRedisTemplate;
 import org.springframework.data.redis.core.script.RedisScript;
@@ -42,8 +44,8 @@ class ReactiveWithLettuceTest extends OnSuiteServer {
   void messages() {
     var messages = reactive.listenToChannelLater("news").block(LIMIT).map(message -> message.getMessage()).take(2);
     var collected = messages.collectList().toFuture();
-    clients.support.Await.await("subscribed", () -> redis.convertAndSend("news", "one") == 1);
+    Await.await("subscribed", () -> redis.convertAndSend("news", "one") == 1);
     redis.convertAndSend("news", "two");
-    assertEquals(List.of("one", "two"), collected.orTimeout(10, java.util.concurrent.TimeUnit.SECONDS).join());
+    assertEquals(List.of("one", "two"), collected.orTimeout(10, TimeUnit.SECONDS).join());
   }
 }

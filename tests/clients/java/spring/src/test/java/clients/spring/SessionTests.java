@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -112,7 +113,7 @@ abstract class SessionTests extends OnSuiteServer {
     Session found = sessions.findById(session.getId());
     found.setAttribute("cart", List.of());
     found.setAttribute(USER, "rose");
-    found.setLastAccessedTime(java.time.Instant.now());
+    found.setLastAccessedTime(Instant.now());
     sessions.save(found);
     assertEquals(List.of(), sessions.findById(session.getId()).getAttribute("cart"));
     assertTrue(sessionsOf("jack").isEmpty());

@@ -24,8 +24,8 @@ import org.springframework.data.redis.connection.stream.StreamOffset;
 import org.springframework.data.redis.connection.stream.StreamReadOptions;
 import org.springframework.data.redis.connection.stream.StreamRecords;
 import org.springframework.data.redis.core.StreamOperations;
-import org.springframework.data.redis.stream.StreamMessageListenerContainer;
 import org.springframework.data.redis.stream.StreamMessageListenerContainer.StreamMessageListenerContainerOptions;
+import org.springframework.data.redis.stream.StreamMessageListenerContainer;
 
 /** Streams by hand, as the tutorials' order handler reads them, and through listener containers. */
 abstract class StreamTests extends OnSuiteServer {
@@ -105,7 +105,7 @@ abstract class StreamTests extends OnSuiteServer {
     }
     assertEquals(10, ops().size(ORDERS));
     assertEquals(3, ops().range(ORDERS, Range.closed("2", "4")).size());
-    MapRecord<String, String, String> last = ops().reverseRange(ORDERS, Range.unbounded(), Limit.limit().count(1)).get(0);
+    var last = ops().reverseRange(ORDERS, Range.unbounded(), Limit.limit().count(1)).get(0);
     assertEquals("10-0", last.getId().getValue());
     assertEquals(1, ops().delete(ORDERS, RecordId.of("1-0")));
     assertEquals(4, ops().trim(ORDERS, 5));

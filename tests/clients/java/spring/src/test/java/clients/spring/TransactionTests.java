@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.core.RedisOperations;
@@ -68,7 +69,7 @@ abstract class TransactionTests extends OnSuiteServer {
   @Test
   void sessionExecutesTogether() {
     redis.opsForValue().set("stock", "10");
-    assertEquals(List.of(9L, true, java.util.Map.of("field", "value")), inSession(() -> {}));
+    assertEquals(List.of(9L, true, Map.of("field", "value")), inSession(() -> {}));
   }
 
   @Test

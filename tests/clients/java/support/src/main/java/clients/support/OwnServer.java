@@ -33,8 +33,8 @@ public final class OwnServer implements AutoCloseable {
 
   /** Starts a server that saves nothing unless `arguments` say so, such as "--appendonly", "yes". */
   public static OwnServer start(String... arguments) {
+    OwnServer server = new OwnServer(List.of(arguments), temporaryFolder());
     try {
-      OwnServer server = new OwnServer(List.of(arguments), Files.createTempDirectory("clients-"));
       // Somebody else may take a free port before the server binds it: then it exits at once, and another is tried.
       for (int attempt = 1; !server.launch(Servers.freePort()); attempt++) {
         if (attempt == TRIES) {
@@ -42,6 +42,18 @@ public final class OwnServer implements AutoCloseable {
         }
       }
       return server;
+    } catch (IOException exception) {
+      server.close();
+      throw new UncheckedIOException(exception);
+    } catch (AssertionError failure) {
+      server.close();
+      throw failure;
+    }
+  }
+
+  private static Path temporaryFolder() {
+    try {
+      return Files.createTempDirectory("clients-");
     } catch (IOException exception) {
       throw new UncheckedIOException(exception);
     }
@@ -65,6 +77,9 @@ public final class OwnServer implements AutoCloseable {
 
   /** kill -9: what was not on the disk is lost. */
   public void kill() {
+    if (process == null) {
+      return;
+    }
     try {
       process.destroyForcibly().waitFor();
     } catch (InterruptedException exception) {
