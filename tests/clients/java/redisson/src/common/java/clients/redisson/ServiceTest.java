@@ -91,7 +91,8 @@ class ServiceTest extends RedissonTest {
     Queue<String> told = new ConcurrentLinkedQueue<>();
     RRemoteService server = another().getRemoteService("desk");
     server.register(Desk.class, told::add);
-    Desk desk = redisson.getRemoteService("desk").get(Desk.class, RemoteInvocationOptions.defaults().noAck().noResult());
+    Desk desk = redisson.getRemoteService("desk")
+        .get(Desk.class, RemoteInvocationOptions.defaults().noAck().noResult());
     desk.tell("open");
     Await.await("the call", () -> told.size() == 1);
     assertEquals("open", told.poll());

@@ -126,8 +126,8 @@ class NewerObjectTest extends RedissonTest {
   @Test
   void geoSearchesByRadiusAndBox() {
     RGeo<String> shops = redisson.getGeo("shops", TEXT);
-    assertEquals(3, shops.add(new GeoEntry(13.361389, 38.115556, "Palermo"), new GeoEntry(15.087269, 37.502669, "Catania"),
-        new GeoEntry(2.349014, 48.864716, "Paris")));
+    assertEquals(3, shops.add(new GeoEntry(13.361389, 38.115556, "Palermo"),
+        new GeoEntry(15.087269, 37.502669, "Catania"), new GeoEntry(2.349014, 48.864716, "Paris")));
     assertEquals(166.2742, shops.dist("Palermo", "Catania", GeoUnit.KILOMETERS));
     assertEquals(Map.of("Palermo", "sqc8b49rny0", "Catania", "sqdtr74hyu0"), shops.hash("Palermo", "Catania"));
     assertEquals(38.115556, shops.pos("Palermo").get("Palermo").getLatitude(), 1e-5);

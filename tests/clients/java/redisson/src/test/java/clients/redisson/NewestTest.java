@@ -17,6 +17,7 @@ import org.redisson.api.ObjectEncoding;
 import org.redisson.api.RBucket;
 import org.redisson.api.RBlockingQueue;
 import org.redisson.api.RLock;
+import org.redisson.api.RScoredSortedSet;
 import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
@@ -79,8 +80,9 @@ class NewestTest extends RedissonTest {
       lock.unlock();
       client.getMap("map", TEXT).putAll(Map.of("a", "1", "b", "2"));
       assertEquals(Map.of("a", "1", "b", "2"), client.getMap("map", TEXT).readAllMap());
-      client.getScoredSortedSet("board", TEXT).add(1.5, "p");
-      assertEquals(1.5, client.<String>getScoredSortedSet("board", TEXT).entryRange(0, -1).iterator().next().getScore());
+      RScoredSortedSet<String> board = client.getScoredSortedSet("board", TEXT);
+      board.add(1.5, "p");
+      assertEquals(1.5, board.entryRange(0, -1).iterator().next().getScore());
       assertTrue(plain.call("INFO", "commandstats").contains("cmdstat_hello:"));
     } finally {
       shutDown(client);
