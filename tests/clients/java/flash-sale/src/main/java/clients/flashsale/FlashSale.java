@@ -1,0 +1,26 @@
+package clients.flashsale;
+
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.autoconfigure.data.redis.RedisProperties;
+import org.springframework.context.annotation.Bean;
+
+/**
+ * A shop that sells a few vouchers to many people at one moment. A script in the server decides who gets one and puts
+ * the order on a stream; consumers write the orders down afterwards.
+ */
+@SpringBootApplication
+public class FlashSale {
+  /** Spring's template goes through Lettuce; the locks go through Redisson, with connections of its own. */
+  @Bean(destroyMethod = "shutdown")
+  RedissonClient redisson(RedisProperties redis) {
+    Config config = new Config();
+    config.useSingleServer()
+        .setAddress("redis://" + redis.getHost() + ":" + redis.getPort())
+        .setConnectionMinimumIdleSize(2)
+        .setConnectionPoolSize(16);
+    return Redisson.create(config);
+  }
+}

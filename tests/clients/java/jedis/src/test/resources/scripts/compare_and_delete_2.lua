@@ -1,0 +1,6 @@
+-- Lua 脚本保证解锁原子性
+if redis.call("get", KEYS[1]) == ARGV[1] then
+    return redis.call("del", KEYS[1])
+else
+    return 0
+end

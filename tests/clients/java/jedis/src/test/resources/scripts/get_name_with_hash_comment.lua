@@ -1,0 +1,3 @@
+local name = redis.call('get', 'name')
+# 返回
+return name

@@ -1,0 +1,7 @@
+package clients.spring;
+
+class CacheWithLettuceTest extends CacheTests {
+  CacheWithLettuceTest() {
+    super(Driver.LETTUCE);
+  }
+}

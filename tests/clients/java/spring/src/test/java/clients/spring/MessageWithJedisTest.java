@@ -1,0 +1,7 @@
+package clients.spring;
+
+class MessageWithJedisTest extends MessageTests {
+  MessageWithJedisTest() {
+    super(Driver.JEDIS);
+  }
+}

@@ -1,0 +1,7 @@
+package clients.spring;
+
+class ScriptWithLettuceTest extends ScriptTests {
+  ScriptWithLettuceTest() {
+    super(Driver.LETTUCE);
+  }
+}

@@ -1,0 +1,7 @@
+package clients.spring;
+
+class SerializerWithJedisTest extends SerializerTests {
+  SerializerWithJedisTest() {
+    super(Driver.JEDIS);
+  }
+}

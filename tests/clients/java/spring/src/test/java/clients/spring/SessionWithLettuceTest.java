@@ -1,0 +1,7 @@
+package clients.spring;
+
+class SessionWithLettuceTest extends SessionTests {
+  SessionWithLettuceTest() {
+    super(Driver.LETTUCE);
+  }
+}

@@ -1,0 +1,7 @@
+package clients.spring;
+
+class StreamWithLettuceTest extends StreamTests {
+  StreamWithLettuceTest() {
+    super(Driver.LETTUCE);
+  }
+}

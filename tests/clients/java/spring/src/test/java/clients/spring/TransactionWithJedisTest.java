@@ -1,0 +1,7 @@
+package clients.spring;
+
+class TransactionWithJedisTest extends TransactionTests {
+  TransactionWithJedisTest() {
+    super(Driver.JEDIS);
+  }
+}

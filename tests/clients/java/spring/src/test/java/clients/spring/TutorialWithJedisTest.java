@@ -1,0 +1,10 @@
+package clients.spring;
+
+import org.junit.jupiter.api.Tag;
+
+@Tag("all")
+class TutorialWithJedisTest extends TutorialTests {
+  TutorialWithJedisTest() {
+    super(Driver.JEDIS);
+  }
+}

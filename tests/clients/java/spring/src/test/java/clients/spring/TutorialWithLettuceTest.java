@@ -1,0 +1,7 @@
+package clients.spring;
+
+class TutorialWithLettuceTest extends TutorialTests {
+  TutorialWithLettuceTest() {
+    super(Driver.LETTUCE);
+  }
+}

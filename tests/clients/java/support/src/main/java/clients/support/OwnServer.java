@@ -1,0 +1,148 @@
+package clients.support;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/**
+ * A server of the test's own: started from REDIS_SERVER on a free loopback port, with a temporary folder as its data
+ * folder. It can be killed and started again on the same port and folder; close() ends it and removes the folder.
+ */
+public final class OwnServer implements AutoCloseable {
+  private static final Duration START_LIMIT = Duration.ofSeconds(20);
+  private static final int TRIES = 3;
+
+  private final List<String> arguments;
+  private final Path folder;
+  private final Thread killer = new Thread(this::kill);
+  private int port;
+  private Process process;
+
+  private OwnServer(List<String> arguments, Path folder) {
+    this.arguments = arguments;
+    this.folder = folder;
+    Runtime.getRuntime().addShutdownHook(killer);
+  }
+
+  /** Starts a server that saves nothing unless `arguments` say so, such as "--appendonly", "yes". */
+  public static OwnServer start(String... arguments) {
+    OwnServer server = new OwnServer(List.of(arguments), temporaryFolder());
+    try {
+      // Somebody else may take a free port before the server binds it: then it exits at once, and another is tried.
+      for (int attempt = 1; !server.launch(Servers.freePort()); attempt++) {
+        if (attempt == TRIES) {
+          throw new AssertionError("the server does not start:\n" + server.log());
+        }
+      }
+      return server;
+    } catch (IOException exception) {
+      server.close();
+      throw new UncheckedIOException(exception);
+    } catch (AssertionError failure) {
+      server.close();
+      throw failure;
+    }
+  }
+
+  private static Path temporaryFolder() {
+    try {
+      return Files.createTempDirectory("clients-");
+    } catch (IOException exception) {
+      throw new UncheckedIOException(exception);
+    }
+  }
+
+  public String host() {
+    return "127.0.0.1";
+  }
+
+  public int port() {
+    return port;
+  }
+
+  public String address() {
+    return "redis://" + host() + ":" + port;
+  }
+
+  public Path folder() {
+    return folder;
+  }
+
+  /** kill -9: what was not on the disk is lost. */
+  public void kill() {
+    if (process == null) {
+      return;
+    }
+    try {
+      process.destroyForcibly().waitFor();
+    } catch (InterruptedException exception) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** SIGTERM, as a service manager stops it. */
+  public void stop() {
+    try {
+      process.destroy();
+      if (!process.waitFor(20, TimeUnit.SECONDS)) {
+        throw new AssertionError("the server does not stop:\n" + log());
+      }
+    } catch (InterruptedException exception) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Starts it again on the same port and folder, after kill() or stop(). */
+  public void restart() {
+    try {
+      if (!launch(port)) {
+        throw new AssertionError("the server does not start again:\n" + log());
+      }
+    } catch (IOException exception) {
+      throw new UncheckedIOException(exception);
+    }
+  }
+
+  /** What the server has printed so far. */
+  public String log() {
+    try {
+      return Files.readString(folder.resolve("log"));
+    } catch (IOException exception) {
+      return exception.toString();
+    }
+  }
+
+  @Override
+  public void close() {
+    kill();
+    Runtime.getRuntime().removeShutdownHook(killer);
+    try (Stream<Path> files = Files.walk(folder)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(file);
+      }
+    } catch (IOException exception) {
+      throw new UncheckedIOException(exception);
+    }
+  }
+
+  /** False when the server ended instead of answering. */
+  private boolean launch(int newPort) throws IOException {
+    port = newPort;
+    List<String> command = new ArrayList<>(List.of(Servers.BINARY, "--bind", "127.0.0.1", "--port", "" + port));
+    command.addAll(List.of("--dir", folder.toString(), "--save", ""));
+    command.addAll(arguments);
+    process = new ProcessBuilder(command)
+        .redirectErrorStream(true)
+        .redirectOutput(ProcessBuilder.Redirect.appendTo(folder.resolve("log").toFile()))
+        .start();
+    Await.await("the server answers", START_LIMIT, () -> !process.isAlive() || Wire.answers(host(), port));
+    return process.isAlive();
+  }
+}

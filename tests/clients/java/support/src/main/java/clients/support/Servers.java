@@ -1,0 +1,31 @@
+package clients.support;
+
+import java.io.IOException;
+import java.net.ServerSocket;
+
+/** The server the suite was given, and the program to start more of them (see OwnServer). */
+public final class Servers {
+  public static final String HOST = setting("REDIS_HOST", "127.0.0.1");
+  public static final int PORT = Integer.parseInt(setting("REDIS_PORT", "6379"));
+  /** "redis://host:port", as most clients take it. */
+  public static final String ADDRESS = "redis://" + HOST + ":" + PORT;
+  public static final String BINARY = setting("REDIS_SERVER", "redis-server");
+
+  private Servers() {}
+
+  /** The version the suite's server reports, as one number: 7.0.15 is 70015. For tests of what came later than 7.0. */
+  public static int version() {
+    return Wire.version(HOST, PORT);
+  }
+
+  static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0)) {
+      return socket.getLocalPort();
+    }
+  }
+
+  private static String setting(String name, String standard) {
+    String value = System.getenv(name);
+    return value == null || value.isEmpty() ? standard : value;
+  }
+}
