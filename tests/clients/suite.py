@@ -30,7 +30,7 @@ class Program:
         found = shutil.which(str(path))
         if not found:
             raise SystemExit(f"clients: there is no server {path}")
-        self.path = os.path.realpath(found)
+        self.path = os.path.abspath(found)  # not realpath: Debian's redis-server is a link, and goes by its name
         said = subprocess.run([self.path, "--version"], capture_output=True, text=True, check=True).stdout
         self.is_ours = "respite" in said.lower()
         self.version = said.split(" v=")[1].split()[0] if " v=" in said else said.strip()

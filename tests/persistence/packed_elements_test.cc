@@ -184,6 +184,7 @@ TEST(CanonicalListpack, IsWhatWouldBeMadeOfItsElements) {
 
 TEST(CanonicalListpack, KnowsEqualElementsAmongMany) {
   std::vector<std::string> texts;
+  texts.reserve(201);
   for (int i = 0; i < 200; ++i) texts.push_back("m" + std::to_string(i));
   const std::string different = MakeListpack(*ZiplistElements(Ziplist(texts)));
   EXPECT_FALSE(CanonicalListpack(different).HasEqualElements(1, 3));

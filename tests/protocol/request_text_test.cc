@@ -39,7 +39,7 @@ TEST(RequestText, WritesIntegers) {
 }
 
 TEST(RequestText, WritesAWordOfAnySize) {
-  for (size_t size : {9, 10, 99, 100, 127, 128, 129, 511, 512, 513, 9999, 10000, 100000}) {
+  for (size_t size : {9u, 10u, 99u, 100u, 127u, 128u, 129u, 511u, 512u, 513u, 9999u, 10000u, 100000u}) {
     const std::string word(size, 'w');
     EXPECT_EQ(Text({"E", word}), "*2\r\n$1\r\nE\r\n$" + std::to_string(size) + "\r\n" + word + "\r\n");
   }
@@ -61,7 +61,7 @@ TEST(RequestText, AnOutputWritesTheSameInPieces) {
   std::string expected = "#TS:1\r\n";
   Pieces pieces;
   pieces.Text(expected);
-  for (size_t size : {0, 3, 65535, 65536, 65537, 1'000'000, 5}) {
+  for (size_t size : {0u, 3u, 65535u, 65536u, 65537u, 1'000'000u, 5u}) {
     for (int i = 0; i < 3; ++i) {
       const std::vector<std::string> words{"SET", std::string(size, 'a'), std::to_string(i)};
       AppendRequest(expected, words);

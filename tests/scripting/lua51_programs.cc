@@ -28,7 +28,7 @@ std::string Lua51State::Run(Bytes source) {
   const std::string text = AdaptSource(std::string(kShow) + std::string(source));
   const bool is_ok =
       luaL_loadbuffer(lua_, text.data(), text.size(), "@user_script") == LUA_OK && lua_pcall(lua_, 0, 1, 0) == LUA_OK;
-  const std::string result = (is_ok ? "" : "ERR ") + TextOf(lua_);
+  std::string result = (is_ok ? "" : "ERR ") + TextOf(lua_);
   lua_settop(lua_, 0);
   return result;
 }
