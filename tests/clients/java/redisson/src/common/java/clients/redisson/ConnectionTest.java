@@ -43,6 +43,8 @@ class ConnectionTest {
     RedissonClient client = Redisson.create(config);
     Await.await("24 connections and one for subscriptions", () -> named("shop").size() == 25);
     client.getLock("lock").lock();
+    long ttl = Long.parseLong(plain.call("PTTL", "lock"));
+    assertTrue(ttl > 25_000 && ttl <= 30_000, "the watchdog's standard lease, but TTL " + ttl);
     client.getLock("lock").unlock();
     RedissonTest.shutDown(client);
     Await.await("no connection is left", () -> others().isEmpty());

@@ -17,7 +17,7 @@ import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 
-/** One client for all tests of a class, because each opens dozens of connections; every test starts on an empty server. */
+/** One client for all tests of a class, because each opens many connections; every test starts on an empty server. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class RedissonTest {
   private final List<RedissonClient> clients = new ArrayList<>();

@@ -46,19 +46,6 @@ class NewerConnectionTest {
   }
 
   @Test
-  void aUserOfTheServersListMayDoWhatItsRulesAllow() {
-    plain.call("ACL", "SETUSER", "shop", "on", ">secret", "~*lock*", "&*", "+@all");
-    Config config = RedissonTest.config(server.address());
-    config.useSingleServer().setUsername("shop").setPassword("secret");
-    RedissonClient client = Redisson.create(config);
-    assertTrue(client.getLock("lock").tryLock());
-    client.getLock("lock").unlock();
-    String refused = assertThrows(Exception.class, () -> client.getAtomicLong("stock").get()).getMessage();
-    assertTrue(refused.startsWith("NOPERM"), refused);
-    RedissonTest.shutDown(client);
-  }
-
-  @Test
   void cachedScriptsAreSentByTheirDigest() {
     Config config = RedissonTest.config(server.address());
     config.setUseScriptCache(true);

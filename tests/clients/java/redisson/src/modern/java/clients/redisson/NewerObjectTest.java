@@ -126,8 +126,8 @@ class NewerObjectTest extends RedissonTest {
   @Test
   void geoSearchesByRadiusAndBox() {
     RGeo<String> shops = redisson.getGeo("shops", TEXT);
-    assertEquals(3, shops.add(new GeoEntry(13.361389, 38.115556, "Palermo"), new GeoEntry(15.087269, 37.502669, "Catania"),
-        new GeoEntry(2.349014, 48.864716, "Paris")));
+    assertEquals(3, shops.add(new GeoEntry(13.361389, 38.115556, "Palermo"),
+        new GeoEntry(15.087269, 37.502669, "Catania"), new GeoEntry(2.349014, 48.864716, "Paris")));
     assertEquals(166.2742, shops.dist("Palermo", "Catania", GeoUnit.KILOMETERS));
     assertEquals(Map.of("Palermo", "sqc8b49rny0", "Catania", "sqdtr74hyu0"), shops.hash("Palermo", "Catania"));
     assertEquals(38.115556, shops.pos("Palermo").get("Palermo").getLatitude(), 1e-5);
@@ -187,5 +187,19 @@ class NewerObjectTest extends RedissonTest {
     IllegalStateException refused = assertThrows(IllegalStateException.class, () -> pricing.price("none", 1));
     assertEquals("no such thing: none", refused.getMessage());
     server.deregister(ServiceTest.Pricing.class);
+  }
+
+  @Test
+  void twoWorkersShareManyTasks() throws Exception {
+    RedissonClient worker = another();
+    worker.getExecutorService("jobs").registerWorkers(2);
+    List<Future<Integer>> results = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      results.add(redisson.getExecutorService("jobs").submit(new ServiceTest.Square(i)));
+    }
+    for (int i = 0; i < 20; i++) {
+      assertEquals(i * i, results.get(i).get(20, TimeUnit.SECONDS));
+    }
+    shutDown(worker);
   }
 }
