@@ -46,17 +46,8 @@ def other():
 @pytest.fixture
 def configure(other):
     """Changes directives for one test."""
-    before = {}
-
-    def change(**directives):
-        for name, value in directives.items():
-            name = name.replace("_", "-")
-            before.setdefault(name, other.config_get(name)[name])
-            other.config_set(name, value)
-
-    yield change
-    for name, value in before.items():
-        other.config_set(name, value)
+    with servers.changed_directives(other) as change:
+        yield change
 
 
 @pytest.fixture

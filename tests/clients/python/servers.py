@@ -50,6 +50,24 @@ class Server:
         return redis.Redis(HOST, self.port, **{"decode_responses": True, **options})
 
 
+@contextlib.contextmanager
+def changed_directives(client):
+    """Gives a function that changes directives; behind the block they are as before."""
+    before = {}
+
+    def change(**directives):
+        for name, value in directives.items():
+            name = name.replace("_", "-")
+            before.setdefault(name, client.config_get(name)[name])
+            client.config_set(name, value)
+
+    try:
+        yield change
+    finally:
+        for name, value in before.items():
+            client.config_set(name, value)
+
+
 @pytest.fixture
 def start_server():
     """Starts servers of the test's own; they and their files are gone when it is over."""

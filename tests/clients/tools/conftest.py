@@ -20,14 +20,5 @@ def client():
 @pytest.fixture
 def configure(client):
     """Changes directives for one test."""
-    before = {}
-
-    def change(**directives):
-        for name, value in directives.items():
-            name = name.replace("_", "-")
-            before.setdefault(name, client.config_get(name)[name])
-            client.config_set(name, value)
-
-    yield change
-    for name, value in before.items():
-        client.config_set(name, value)
+    with servers.changed_directives(client) as change:
+        yield change

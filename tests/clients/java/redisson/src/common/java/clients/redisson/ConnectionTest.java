@@ -4,11 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import clients.support.Await;
-import clients.support.OwnServer;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.Redisson;
@@ -20,22 +17,7 @@ import org.redisson.config.Config;
 
 /** What the server sees of a client's connections; each test has a server of its own. */
 @Tag("all")
-class ConnectionTest {
-  private OwnServer server;
-  private Plain plain;
-
-  @BeforeEach
-  void start() {
-    server = OwnServer.start();
-    plain = new Plain(server.host(), server.port());
-  }
-
-  @AfterEach
-  void stop() {
-    plain.close();
-    server.close();
-  }
-
+class ConnectionTest extends OwnServerTest {
   @Test
   void aClientOpensItsPoolAtOnceAndShutdownClosesAll() {
     Config config = new Config();

@@ -4,9 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import clients.support.OwnServer;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.redisson.Redisson;
@@ -16,22 +13,7 @@ import org.redisson.config.Config;
 
 /** Settings of a client that Redisson 3.6 did not have, or took otherwise. */
 @Tag("all")
-class NewerConnectionTest {
-  private OwnServer server;
-  private Plain plain;
-
-  @BeforeEach
-  void start() {
-    server = OwnServer.start();
-    plain = new Plain(server.host(), server.port());
-  }
-
-  @AfterEach
-  void stop() {
-    plain.close();
-    server.close();
-  }
-
+class NewerConnectionTest extends OwnServerTest {
   @Test
   void aWrongPasswordIsRefused() {
     plain.call("CONFIG", "SET", "requirepass", "secret");
