@@ -10,8 +10,6 @@ namespace respite {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::AllOf;
-using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -31,7 +29,7 @@ class Acl : public CommandTest {
 
   void LogIn(TestClient& client, const std::string& name) { EXPECT_THAT(client.Run("AUTH " + name + " x"), Ok()); }
   std::string Info(const std::string& field) {
-    const std::string text = Run("INFO stats").text;
+    const std::string text = Run("INFO stats").Text();
     const size_t at = text.find("\n" + field + ":") + field.size() + 2;
     return text.substr(at, text.find('\r', at) - at);
   }
@@ -51,9 +49,9 @@ TEST_P(Acl, TheLogTellsWhoWasRefusedWhat) {
   ann.Run("MULTI");
   ann.Run("INCR k");
   const TestReply log = Run("ACL LOG");
-  ASSERT_EQ(log.elements.size(), 6u);
-  const auto field = [&](size_t entry, size_t at) { return log.elements[entry].elements[2 * at + 1]; };
-  const auto expect = [&](size_t entry, Bytes reason, Bytes context, Bytes object) {
+  ASSERT_EQ(log.Size(), 6u);
+  const auto field = [&](size_t entry, size_t at) { return log[entry][2 * at + 1]; };
+  const auto expect = [&](size_t entry, const char* reason, const char* context, const char* object) {
     EXPECT_THAT(field(entry, 1), Bulk(reason));
     EXPECT_THAT(field(entry, 2), Bulk(context));
     EXPECT_THAT(field(entry, 3), Bulk(object));
@@ -65,15 +63,15 @@ TEST_P(Acl, TheLogTellsWhoWasRefusedWhat) {
   expect(3, "key", "toplevel", "other");
   expect(4, "command", "toplevel", "del");
   expect(5, "auth", "toplevel", "AUTH");
-  EXPECT_THAT(field(3, 5).text, HasSubstr("1.5"));
-  EXPECT_THAT(field(4, 6).text, HasSubstr(" cmd=del user=ann "));
+  EXPECT_THAT(field(3, 5), Double(1.5));
+  EXPECT_THAT(field(4, 6).Text(), HasSubstr(" cmd=del user=ann "));
   EXPECT_THAT(field(4, 8), Int(now_ms() - 1500));
   EXPECT_EQ(Info("acl_access_denied_auth") + Info("acl_access_denied_cmd") + Info("acl_access_denied_key") +
                 Info("acl_access_denied_channel"),
             "1221");
-  EXPECT_THAT(Run("ACL LOG 2").elements, testing::SizeIs(2));
+  EXPECT_EQ(Run("ACL LOG 2").Size(), 2u);
   EXPECT_THAT(Run("ACL LOG RESET"), Ok());
-  EXPECT_THAT(Run("ACL LOG").elements, testing::IsEmpty());
+  EXPECT_EQ(Run("ACL LOG").Size(), 0u);
 }
 
 TEST_P(Acl, TheSameRefusalWithinAMinuteIsOneEntry) {
@@ -84,13 +82,13 @@ TEST_P(Acl, TheSameRefusalWithinAMinuteIsOneEntry) {
   ann.Run("GET k");
   clock().AdvanceMs(59'000);
   ann.Run("GET k");
-  ASSERT_EQ(Run("ACL LOG").elements.size(), 1u);
-  EXPECT_THAT(Run("ACL LOG").elements[0].elements[1], Int(3));
+  ASSERT_EQ(Run("ACL LOG").Size(), 1u);
+  EXPECT_THAT(Run("ACL LOG")[0][1], Int(3));
   clock().AdvanceMs(61'000);
   ann.Run("GET k");
-  EXPECT_EQ(Run("ACL LOG").elements.size(), 2u);
+  EXPECT_EQ(Run("ACL LOG").Size(), 2u);
   EXPECT_THAT(Run("CONFIG SET acllog-max-len 1"), Ok());
-  EXPECT_EQ(Run("ACL LOG").elements.size(), 1u);
+  EXPECT_EQ(Run("ACL LOG").Size(), 1u);
 }
 
 TEST_P(Acl, WhoListensToMoreThanIsAllowedIsClosed) {
@@ -121,7 +119,7 @@ TEST_P(Acl, ClientsAreFoundByTheirUser) {
   Run("ACL SETUSER ann on >x +@all ~*");
   TestClient ann(server(), GetParam());
   LogIn(ann, "ann");
-  EXPECT_THAT(Run("CLIENT LIST").text, HasSubstr(" user=ann "));
+  EXPECT_THAT(Run("CLIENT LIST").Text(), HasSubstr(" user=ann "));
   EXPECT_THAT(Run("CLIENT KILL USER nobody"), Error("ERR No such user 'nobody'"));
   EXPECT_THAT(Run("CLIENT KILL USER ann"), Int(1));
   EXPECT_TRUE(ann.Closed());
@@ -131,7 +129,7 @@ TEST_P(Acl, RulesStayOutOfTheSlowLog) {
   Run("CONFIG SET slowlog-log-slower-than 0");
   Run("ACL SETUSER ann on >secret ~key");
   const TestReply entry = Run("SLOWLOG GET 1");
-  EXPECT_THAT(entry.elements[0].elements[3],
+  EXPECT_THAT(entry[0][3],
               ArrayOf({Bulk("ACL"), Bulk("SETUSER"), Bulk("(redacted)"), Bulk("(redacted)"), Bulk("(redacted)"),
                        Bulk("(redacted)")}));
 }
@@ -139,7 +137,7 @@ TEST_P(Acl, RulesStayOutOfTheSlowLog) {
 TEST_P(Acl, ARuleIsAppliedWithAllOthersOrNotAtAll) {
   Run("ACL SETUSER ann on >x +get");
   Run("ACL SETUSER ann +set ~k* foo");
-  EXPECT_THAT(Run("ACL GETUSER ann").elements[5], Bulk("-@all +get"));
+  EXPECT_THAT(Run("ACL GETUSER ann")[5], Bulk("-@all +get"));
 }
 
 TEST_P(Acl, ResetForgetsTheUser) {
@@ -192,7 +190,7 @@ TEST_P(AclFromFile, IsLoadedAndSaved) {
   EXPECT_THAT(saved, HasSubstr("user default on nopass sanitize-payload ~* &* +@all\n"));
   EXPECT_THAT(saved, Not(HasSubstr(">x")));
   EXPECT_THAT(Run("ACL LOAD"), Ok());
-  EXPECT_EQ(Run("ACL LIST").elements.size(), 3u);
+  EXPECT_EQ(Run("ACL LIST").Size(), 3u);
   EXPECT_FALSE(ann.Closed());
 }
 
@@ -235,9 +233,9 @@ INSTANTIATE_TEST_SUITE_P(Resp, AclOpenChannels, BothVersions(), VersionName);
 
 TEST_P(AclOpenChannels, NewUsersMayUseEveryChannel) {
   Run("ACL SETUSER ann");
-  EXPECT_THAT(Run("ACL LIST").elements[0], Bulk("user ann off sanitize-payload &* -@all"));
+  EXPECT_THAT(Run("ACL LIST")[0], Bulk("user ann off sanitize-payload &* -@all"));
   Run("ACL SETUSER ann resetchannels &c reset");
-  EXPECT_THAT(Run("ACL LIST").elements[0], Bulk("user ann off sanitize-payload &* -@all"));
+  EXPECT_THAT(Run("ACL LIST")[0], Bulk("user ann off sanitize-payload &* -@all"));
 }
 
 }  // namespace
