@@ -55,13 +55,8 @@ func TestScriptRepliesBecomeGoValues(t *testing.T) {
 }
 
 func TestReentrantLockScripts(t *testing.T) {
-	acquire := redis.NewScript(`if ((redis.call('exists', KEYS[1]) == 0) or (redis.call('hexists', KEYS[1], ARGV[2]) == 1)) then
-		redis.call('hincrby', KEYS[1], ARGV[2], 1); redis.call('pexpire', KEYS[1], ARGV[1]); return nil; end;
-		return redis.call('pttl', KEYS[1]);`)
-	release := redis.NewScript(`if (redis.call('hexists', KEYS[1], ARGV[3]) == 0) then return nil;end;
-		local counter = redis.call('hincrby', KEYS[1], ARGV[3], -1);
-		if (counter > 0) then redis.call('pexpire', KEYS[1], ARGV[2]); return 0;
-		else redis.call('del', KEYS[1]); redis.call('publish', KEYS[2], ARGV[1]); return 1; end; return nil;`)
+	acquire := redis.NewScript(Lua("acquire_or.lua"))
+	release := redis.NewScript(Lua("release_assembled.lua"))
 	eachProtocol(t, func(t *testing.T, rdb *redis.Client) {
 		sub := rdb.Subscribe(ctx, "redisson_lock__channel:{lock}")
 		defer sub.Close()
@@ -81,23 +76,11 @@ func TestReentrantLockScripts(t *testing.T) {
 	})
 }
 
-// The flash sale: stock and buyers are checked, taken and written to the stream in one script, with keys that the script
-// makes itself, as the tutorial's does.
-const flashSale = `
-local voucherId, userId, orderId = ARGV[1], ARGV[2], ARGV[3]
-local stockKey = 'seckill:stock:' .. voucherId
-local orderKey = 'seckill:order:' .. voucherId
-if tonumber(redis.call('get', stockKey)) <= 0 then return 1 end
-if redis.call('sismember', orderKey, userId) == 1 then return 2 end
-redis.call('incrby', stockKey, -1)
-redis.call('sadd', orderKey, userId)
-redis.call('xadd', 'stream.orders', '*', 'userId', userId, 'voucherId', voucherId, 'id', orderId)
-return 0`
-
+// Stock and buyers are checked, taken and written to the stream in one script, with keys that the script makes itself.
 func TestFlashSaleOf1000UsersSells100VouchersExactly(t *testing.T) {
 	rdb := connect(t, &redis.Options{PoolSize: 50, PoolTimeout: seconds(60)})
 	rdb.Set(ctx, "seckill:stock:7", 100, 0)
-	script := redis.NewScript(flashSale)
+	script := redis.NewScript(Lua("seckill.lua"))
 	var outcomes [3]atomic.Int64
 	var wg sync.WaitGroup
 	for user := range 1000 {
@@ -128,7 +111,7 @@ func TestFlashSaleOf1000UsersSells100VouchersExactly(t *testing.T) {
 
 func TestFlashSaleWithoutStockKeyComparesNil(t *testing.T) {
 	rdb := connect(t, &redis.Options{})
-	err := rdb.Eval(ctx, flashSale, nil, 7, 1, 1).Err()
+	err := rdb.Eval(ctx, Lua("seckill.lua"), nil, 7, 1, 1).Err()
 	if err == nil || !strings.Contains(err.Error(), "attempt to compare nil with number") {
 		t.Errorf("got %v", err)
 	}

@@ -165,8 +165,7 @@ func TestReadTimeoutsLeaveTheServerAlone(t *testing.T) {
 func TestScripts(t *testing.T) {
 	conn := connect(t)
 	Must(conn.Do("SCRIPT", "FLUSH"))
-	renew := redis.NewScript(1, `if redis.call("get", KEYS[1]) == ARGV[1] then
-		return redis.call("pexpire", KEYS[1], ARGV[2]) else return 0 end`)
+	renew := redis.NewScript(1, Lua("compare_and_expire.lua"))
 	Must(conn.Do("SET", "lock", "me", "NX", "PX", 10000))
 	err := renew.SendHash(conn, "lock", "me", 30000)
 	NoError(t, err)

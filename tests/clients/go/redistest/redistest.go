@@ -24,6 +24,11 @@ func Addr() string {
 	return net.JoinHostPort(os.Getenv("REDIS_HOST"), os.Getenv("REDIS_PORT"))
 }
 
+// Lua is one of the scripts in tests/clients/scripts; a test runs in the folder of its package.
+func Lua(name string) string {
+	return string(Must(os.ReadFile(filepath.Join("..", "..", "scripts", name))))
+}
+
 // Server is a server of a test's own. Its folder stays the same over Kill and Start, so that data files survive.
 type Server struct {
 	Addr   string

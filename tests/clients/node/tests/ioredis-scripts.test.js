@@ -1,10 +1,14 @@
 // The Lua scripts that applications and lock libraries send, through ioredis: what each owner and each stranger is told.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { after, before, beforeEach } from 'node:test';
 import { Redis } from 'ioredis';
 import { eventually, host, port, test } from '../support.js';
 
+const lua = (name) => readFileSync(new URL(`../scripts/${name}.lua`, import.meta.url), 'utf8');
+/** The comments of another language, with which a script does not compile, are taken out. */
+const withoutLinesOf = (comment, script) => script.split('\n').filter((line) => !line.trimStart().startsWith(comment)).join('\n');
 const sha1 = (text) => createHash('sha1').update(text).digest('hex');
 const me = 'b60a9c8c-92f8-4bfe-b0e7-308967346336:1';
 const other = 'b60a9c8c-92f8-4bfe-b0e7-308967346336:2';
@@ -30,24 +34,9 @@ async function run(script, keys = [], ...words) {
 const refusal = (...words) => run(...words).then((reply) => `no refusal but ${reply}`, (error) => error.message);
 const atLine = (line, script) => `script: ${sha1(script)}, on @user_script:${line}.`;
 
-const acquire = {
-  'hset, then hincrby': "if (redis.call('exists', KEYS[1]) == 0) then redis.call('hset', KEYS[1], ARGV[2], 1); redis.call('pexpire', KEYS[1], ARGV[1]); return nil; end; if (redis.call('hexists', KEYS[1], ARGV[2]) == 1) then redis.call('hincrby', KEYS[1], ARGV[2], 1); redis.call('pexpire', KEYS[1], ARGV[1]); return nil; end; return redis.call('pttl', KEYS[1]);",
-  'hincrby in both branches': `if redis.call('exists', KEYS[1]) == 0 then
-    redis.call('hincrby', KEYS[1], ARGV[2], 1);
-    redis.call('pexpire', KEYS[1], ARGV[1]);
-    return nil;
-end;
-if redis.call('hexists', KEYS[1], ARGV[2]) == 1 then
-    redis.call('hincrby', KEYS[1], ARGV[2], 1);
-    redis.call('pexpire', KEYS[1], ARGV[1]);
-    return nil;
-end;
-return redis.call('pttl', KEYS[1]);`,
-  'one condition': "if ((redis.call('exists', KEYS[1]) == 0) or (redis.call('hexists', KEYS[1], ARGV[2]) == 1)) then redis.call('hincrby', KEYS[1], ARGV[2], 1); redis.call('pexpire', KEYS[1], ARGV[1]); return nil; end; return redis.call('pttl', KEYS[1]);",
-};
-
-for (const [how, script] of Object.entries(acquire)) {
-  test(`a re-entrant lock is acquired (${how})`, async () => {
+for (const name of ['acquire_hset', 'acquire_hincrby', 'acquire_or']) {
+  const script = lua(name);
+  test(`a re-entrant lock is acquired (${name})`, async () => {
     assert.equal(await run(script, ['updateAccount'], 30000, me), null);
     assert.deepEqual(await redis.hgetall('updateAccount'), { [me]: '1' });
     assert.equal(await run(script, ['updateAccount'], 30000, me), null);
@@ -60,30 +49,14 @@ for (const [how, script] of Object.entries(acquire)) {
 }
 
 test('a re-entrant lock that explains itself in comments takes its words in another order', async () => {
-  const script = `
-local key = KEYS[1];                  -- 锁的键名
-local threadId = ARGV[1];             -- 线程唯一标识
-local releaseTime = ARGV[2];          -- 锁的自动释放时间
--- 场景1：锁不存在，首次获取锁
-if (redis.call('exists', key) == 0) then
-    redis.call('hset', key, threadId, 1);
-    redis.call('expire', key, releaseTime);
-    return 1;
-end;
--- 场景2：锁已存在且属于当前线程，重入获取
-if (redis.call('hexists', key, threadId) == 1) then
-    redis.call('hincrby', key, threadId, 1);
-    redis.call('expire', key, releaseTime);
-    return 1;
-end;
-return 0;  -- 场景3：锁被其他线程持有`;
+  const script = lua('acquire_explained');
   assert.deepEqual([await run(script, ['lock'], me, 30000), await run(script, ['lock'], me, 30000)], [1, 1]);
   assert.equal(await run(script, ['lock'], other, 30000), 0);
   assert.equal(await redis.ttl('lock'), 30000);
 });
 
 test('a watchdog renews the lock of its owner only', async () => {
-  const script = "if (redis.call('hexists', KEYS[1], ARGV[2]) == 1) then redis.call('pexpire', KEYS[1], ARGV[1]); return 1; end; return 0;";
+  const script = lua('renew');
   await redis.hset('lock', me, 1);
   await redis.pexpire('lock', 10_000);
   assert.deepEqual([await run(script, ['lock'], 30000, me), await run(script, ['lock'], 30000, other)], [1, 0]);
@@ -103,23 +76,7 @@ async function listen(t) {
 }
 
 test('an unlock that also tells the waiters of a lock long gone', async (t) => {
-  const script = `if (redis.call('exists', KEYS[1]) == 0) then
-    redis.call('publish', KEYS[2], ARGV[1]);
-    return 1;
-end;
-if (redis.call('hexists', KEYS[1], ARGV[3]) == 0) then
-    return nil;
-end;
-local counter = redis.call('hincrby', KEYS[1], ARGV[3], -1);
-if (counter > 0) then
-    redis.call('pexpire', KEYS[1], ARGV[2]);
-    return 0;
-else
-    redis.call('del', KEYS[1]);
-    redis.call('publish', KEYS[2], ARGV[1]);
-    return 1;
-end;
-return nil;`;
+  const script = withoutLinesOf('//', lua('release_with_slash_comments'));
   const heard = await listen(t);
   const unlock = (owner) => run(script, ['updateAccount', channel], 0, 10000, owner);
   assert.equal(await unlock(me), 1);
@@ -130,7 +87,7 @@ return nil;`;
 });
 
 test('an unlock counts down, releases at zero and tells the waiters', async (t) => {
-  const script = "if (redis.call('hexists', KEYS[1], ARGV[3]) == 0) then return nil;end; local counter = redis.call('hincrby', KEYS[1], ARGV[3], -1); if (counter > 0) then redis.call('pexpire', KEYS[1], ARGV[2]); return 0; else redis.call('del', KEYS[1]); redis.call('publish', KEYS[2], ARGV[1]); return 1; end; return nil;";
+  const script = lua('release_assembled');
   const heard = await listen(t);
   const unlock = (owner) => run(script, ['updateAccount', channel], 0, 30000, owner);
   await redis.hset('updateAccount', me, 2);
@@ -139,7 +96,7 @@ test('an unlock counts down, releases at zero and tells the waiters', async (t) 
 });
 
 test('an unlock with a latch answers the same request twice alike', async (t) => {
-  const script = "local val = redis.call('get', KEYS[3]); if val ~= false then return tonumber(val);end; if (redis.call('hexists', KEYS[1], ARGV[3]) == 0) then return nil;end; local counter = redis.call('hincrby', KEYS[1], ARGV[3], -1); if (counter > 0) then redis.call('pexpire', KEYS[1], ARGV[2]); redis.call('set', KEYS[3], 0, 'px', ARGV[5]); return 0; else redis.call('del', KEYS[1]); redis.call(ARGV[4], KEYS[2], ARGV[1]); redis.call('set', KEYS[3], 1, 'px', ARGV[5]); return 1; end; ";
+  const script = lua('release_with_latch');
   const heard = await listen(t);
   const latch = (request) => `redisson_unlock_latch:{updateAccount}:${request}`;
   const unlock = (owner, request) => run(script, ['updateAccount', channel, latch(request)], 0, 30000, owner, 'PUBLISH', 13500);
@@ -151,24 +108,8 @@ test('an unlock with a latch answers the same request twice alike', async (t) =>
   await eventually(() => heard.length === 1);
 });
 
-const compareAndDelete = [
-  "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end",
-  `-- Lua 脚本保证解锁原子性
-if redis.call("get", KEYS[1]) == ARGV[1] then
-    return redis.call("del", KEYS[1])
-else
-    return 0
-end`,
-  `-- 获取锁中的标示，判断是否与当前线程标示一致
-if (redis.call('GET', KEYS[1]) == ARGV[1]) then
-  -- 一致，则删除锁
-  return redis.call('DEL', KEYS[1])
-end
--- 不一致，则直接返回
-return 0`,
-];
 test('compare and delete leaves the lock of another alone', async () => {
-  for (const script of compareAndDelete) {
+  for (const script of ['compare_and_delete', 'compare_and_delete_commented', 'compare_and_delete_upper_case'].map(lua)) {
     assert.equal(await redis.set('lock:order', me, 'EX', 30, 'NX'), 'OK');
     assert.equal(await redis.set('lock:order', other, 'EX', 30, 'NX'), null);
     assert.deepEqual([await run(script, ['lock:order'], other), await run(script, ['lock:order'], me)], [0, 1]);
@@ -177,22 +118,14 @@ test('compare and delete leaves the lock of another alone', async () => {
 });
 
 test('compare and expire renews for the owner only', async () => {
-  const scripts = [
-    'if redis.call("get", KEYS[1]) == ARGV[1] then\n    return redis.call("pexpire", KEYS[1], ARGV[2])\nelse\n    return 0\nend\n',
-    '-- 分布式锁续期脚本\nif redis.call("GET", KEYS[1]) == ARGV[1] then\n    return redis.call("PEXPIRE", KEYS[1], ARGV[2])\nelse\n    return 0\nend',
-  ];
-  for (const script of scripts) {
+  for (const script of ['compare_and_expire', 'compare_and_expire_upper_case'].map(lua)) {
     await redis.set('lock', me, 'PX', 1000);
     assert.deepEqual([await run(script, ['lock'], other, 30000), await run(script, ['lock'], me, 30000)], [0, 1]);
     assert.equal(await redis.ttl('lock'), 30);
   }
 });
 
-const reserve = `if tonumber(redis.call('GET', stock_key)) <= 0 then return 0 end
-if redis.call('SISMEMBER', order_key, user_id) == 1 then return 0 end
-redis.call('DECR', stock_key)
-redis.call('SADD', order_key, user_id)
-return 1`;
+const reserve = lua('seckill_fragment');
 test('a reservation goes through once for each user, while stock lasts', async () => {
   const script = `local stock_key = KEYS[1] local order_key = KEYS[2] local user_id = ARGV[1]\n${reserve}`;
   await redis.set('stock:product_001', 2);
@@ -201,26 +134,17 @@ test('a reservation goes through once for each user, while stock lasts', async (
   assert.equal(await redis.get('stock:product_001'), '0');
 });
 
-const sale = (take, fields) => `local voucherId = ARGV[1] local userId = ARGV[2] local orderId = ARGV[3]
-local stockKey = 'seckill:stock:' .. voucherId
-local orderKey = 'seckill:order:' .. voucherId
-if tonumber(redis.call('GET', stockKey)) <= 0 then return 1 end
-if redis.call('SISMEMBER', orderKey, userId) == 1 then return 2 end
-redis.call(${take})
-redis.call('SADD', orderKey, userId)
-redis.call('XADD', 'stream.orders', '*', 'userId', userId, 'voucherId', voucherId${fields})
-return 0`;
-const plainSale = sale("'DECR', stockKey", '');
-const fullSale = sale("'incrby', stockKey, -1", ", 'id', orderId");
+const saleWithoutVariables = lua('seckill_with_stream');
+const sale = `local voucherId = ARGV[1] local userId = ARGV[2] local orderId = ARGV[3]\n${saleWithoutVariables}`;
 
 test('a flash sale without keys writes its orders to a stream', async () => {
-  const missing = await refusal(plainSale, [], '7', '1001', '1');
-  assert.match(missing, /^ERR user_script:4: attempt to compare nil with number script: [0-9a-f]{40}, on @user_script:4\.$/);
+  const missing = await refusal(sale, [], '7', '1001', '1');
+  assert.match(missing, /^ERR user_script:7: attempt to compare nil with number script: [0-9a-f]{40}, on @user_script:7\.$/);
   await redis.set('seckill:stock:7', 1);
-  assert.equal(await run(plainSale, [], '7', '1001', '1'), 0);
-  assert.equal(await run(plainSale, [], '7', '1001', '1'), 1); // stock is looked at first
+  assert.equal(await run(sale, [], '7', '1001', '1'), 0);
+  assert.equal(await run(sale, [], '7', '1001', '1'), 1); // stock is looked at first
   await redis.set('seckill:stock:7', 1);
-  assert.equal(await run(plainSale, [], '7', '1001', '1'), 2);
+  assert.equal(await run(sale, [], '7', '1001', '1'), 2);
   const [[, fields]] = await redis.xrange('stream.orders', '-', '+');
   assert.deepEqual(fields, ['userId', '1001', 'voucherId', '7']);
 });
@@ -228,7 +152,7 @@ test('a flash sale without keys writes its orders to a stream', async () => {
 test('1 000 users, two requests each, 100 vouchers: exactly 100 orders, each handled once', async (t) => {
   await redis.set('seckill:stock:1', 100);
   await redis.xgroup('CREATE', 'stream.orders', 'g1', '0', 'MKSTREAM');
-  const connections = Array.from({ length: 10 }, () => new Redis({ host, port, scripts: { seckill: { lua: fullSale, numberOfKeys: 0 } } }));
+  const connections = Array.from({ length: 10 }, () => new Redis({ host, port, scripts: { seckill: { lua: lua('seckill'), numberOfKeys: 0 } } }));
   t.after(() => connections.forEach((connection) => connection.disconnect()));
   const answers = await Promise.all(Array.from({ length: 2000 }, (_, i) => connections[i % 10].seckill('1', `user ${i % 1000}`, `order ${i}`)));
   const count = (answer) => answers.filter((given) => given === answer).length;
@@ -252,15 +176,14 @@ test('1 000 users, two requests each, 100 vouchers: exactly 100 orders, each han
 });
 
 test('first scripts: words passed in, replies passed out', async () => {
-  const store = "local key = KEYS[1]\nlocal value = ARGV[1]\nredis.call('SET', key, value)";
-  assert.equal(await run(store, ['k'], 'v'), null);
-  assert.equal(await run("return redis.call('get', KEYS[1])", ['k']), 'v');
-  assert.equal(await run("return redis.call('get', KEYS[1])", ['absent']), null);
-  assert.equal(await run("redis.call('set', 'name', 'jack')"), null);
-  assert.equal(await run("local name = redis.call('get', 'name')\nreturn name"), 'jack');
+  assert.equal(await run(lua('set_parameters'), ['k'], 'v'), null);
+  assert.equal(await run(lua('get'), ['k']), 'v');
+  assert.equal(await run(lua('get'), ['absent']), null);
+  assert.equal(await run(lua('set_name')), null);
+  assert.equal(await run(withoutLinesOf('#', lua('get_name_with_hash_comment'))), 'jack');
   assert.equal(await run("return redis.call('set', 'name', 'jack')"), 'OK');
   assert.equal(await run("return redis.call('set', KEYS[1], ARGV[1])", ['name'], 'jack'), 'OK');
-  const json = await run('local data = {name="Alice", age=30}\nreturn cjson.encode(data) -- 返回 JSON 字符串');
+  const json = await run(lua('json'));
   assert.deepEqual(JSON.parse(json), { name: 'Alice', age: 30 });
   assert.match(json, /"age":30[,}]/);
 });
@@ -276,20 +199,20 @@ test('a script is known by its digest until SCRIPT FLUSH, FLUSHALL or not', asyn
 
 test('what is not a comment in Lua does not compile', async () => {
   // Lua 5.1 and later versions take another number of slashes for one word.
-  const slashes = "// 锁名称不存在\nif (redis.call('exists', KEYS[1]) == 0) then return nil; end;";
-  assert.match(await refusal(slashes, ['k']), /^ERR Error compiling script \(new function\): user_script:1: unexpected symbol near '\/\/?'/);
-  const hash = "local name = redis.call('get', 'name')\n# 返回\nreturn name";
-  assert.match(await refusal(hash), /^ERR Error compiling script \(new function\): user_script:2: unexpected symbol near '#'/);
+  for (const name of ['acquire_with_slash_comments', 'release_with_slash_comments']) {
+    assert.match(await refusal(lua(name), ['k']), /^ERR Error compiling script \(new function\): user_script:1: unexpected symbol near '\/\/?'/);
+  }
+  assert.match(await refusal(lua('get_name_with_hash_comment')), /^ERR Error compiling script \(new function\): user_script:2: unexpected symbol near '#'/);
 });
 
 test('a variable nobody made is refused by name, and the line told', async () => {
-  for (const [script, line, name] of [[reserve, 1, 'stock_key'], ["local stockKey = 'seckill:stock:'..voucherId\nreturn stockKey", 1, 'voucherId']]) {
-    assert.equal(await refusal(script), `ERR user_script:${line}: Script attempted to access nonexistent global variable '${name}' ${atLine(line, script)}`);
+  for (const [script, name] of [[reserve, 'stock_key'], [saleWithoutVariables, 'voucherId']]) {
+    assert.equal(await refusal(script), `ERR user_script:2: Script attempted to access nonexistent global variable '${name}' ${atLine(2, script)}`);
   }
 });
 
 test('a command that is none is refused inside a script', async () => {
-  for (const script of ["redis.call('命令名称', 'key')", "redis.call('', 'x')"]) {
+  for (const script of [lua('template'), "redis.call('', 'x')"]) {
     assert.equal(await refusal(script), `ERR Unknown Redis command called from script ${atLine(1, script)}`);
   }
   const blocking = "return redis.call('subscribe', 'x')";

@@ -271,21 +271,12 @@ fn scan_iterators_see_every_element() {
     });
 }
 
-const FLASH_SALE: &str = "
-    local stock, buyers = 'seckill:stock:' .. ARGV[1], 'seckill:order:' .. ARGV[1]
-    if tonumber(redis.call('get', stock)) <= 0 then return 1 end
-    if redis.call('sismember', buyers, ARGV[2]) == 1 then return 2 end
-    redis.call('incrby', stock, -1)
-    redis.call('sadd', buyers, ARGV[2])
-    redis.call('xadd', 'stream.orders', '*', 'userId', ARGV[2], 'voucherId', ARGV[1], 'id', ARGV[3])
-    return 0";
-
 #[test]
 fn flash_sale_through_an_r2d2_pool_sells_100_of_100() {
     let mut con = connect("resp2");
     let _: () = con.set("seckill:stock:7", 100).unwrap();
     let pool = r2d2::Pool::builder().max_size(8).build(Client::open(url("resp2")).unwrap()).unwrap();
-    let script = Arc::new(redis::Script::new(FLASH_SALE));
+    let script = Arc::new(redis::Script::new(include_str!("../../scripts/seckill.lua")));
     let buyers: Vec<_> = (0..8)
         .map(|part| {
             let (pool, script) = (pool.clone(), script.clone());

@@ -20,7 +20,7 @@ import redis.clients.jedis.params.SetParams;
 
 /** The distributed lock with one key: SET NX PX takes it, a script that compares and deletes gives it back. */
 class LockTest extends OnSuiteServer {
-  private static final String RELEASE = Lua.read("compare_and_delete_1.lua");
+  private static final String RELEASE = Lua.read("compare_and_delete.lua");
   private static final String LOCK = "lock:order";
 
   private static boolean tryLock(Jedis client, String owner, long leaseMs) {
@@ -71,7 +71,7 @@ class LockTest extends OnSuiteServer {
 
   @Test
   void renewalIsForTheOwner() {
-    String renew = Lua.read("compare_and_expire_1.lua");
+    String renew = Lua.read("compare_and_expire.lua");
     tryLock(jedis, "me", 10_000);
     assertEquals(0L, jedis.eval(renew, 1, LOCK, "you", "30000"));
     assertEquals(1L, jedis.eval(renew, 1, LOCK, "me", "30000"));

@@ -8,7 +8,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** The scripts under src/test/resources/scripts, as the tutorials print them. */
+/** The scripts in tests/clients/scripts, as the tutorials print them. */
 final class Lua {
   private Lua() {}
 

@@ -124,9 +124,11 @@ class ScriptTest extends OnSuiteServer {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {1, 2, 3, 4, 5})
-  void compareAndDelete(int number) {
-    String script = Lua.read("compare_and_delete_" + number + ".lua");
+  @ValueSource(strings = {
+      "compare_and_delete.lua", "compare_and_delete_commented.lua", "compare_and_delete_double_quoted.lua",
+      "compare_and_delete_in_lines.lua", "compare_and_delete_upper_case.lua"})
+  void compareAndDelete(String name) {
+    String script = Lua.read(name);
     jedis.set("lock", "me");
     assertEquals(0L, jedis.eval(script, Collections.singletonList("lock"), Collections.singletonList("you")));
     assertEquals("me", jedis.get("lock"));
@@ -135,9 +137,9 @@ class ScriptTest extends OnSuiteServer {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {1, 2})
-  void compareAndExpire(int number) {
-    String script = Lua.read("compare_and_expire_" + number + ".lua");
+  @ValueSource(strings = {"compare_and_expire.lua", "compare_and_expire_upper_case.lua"})
+  void compareAndExpire(String name) {
+    String script = Lua.read(name);
     jedis.set("lock", "me");
     assertEquals(0L, jedis.eval(script, 1, "lock", "you", "30000"));
     assertEquals(-1, jedis.pttl("lock"));

@@ -26,7 +26,7 @@ abstract class ScriptTests extends OnSuiteServer {
   private static final DefaultRedisScript<Long> UNLOCK = new DefaultRedisScript<>();
 
   static {
-    UNLOCK.setLocation(new ClassPathResource("unlock.lua"));
+    UNLOCK.setLocation(new ClassPathResource("compare_and_delete_upper_case.lua"));
     UNLOCK.setResultType(Long.class);
   }
 
