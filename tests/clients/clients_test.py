@@ -56,6 +56,10 @@ class ResultsTest(unittest.TestCase):
         self.assertEqual([("crate.locks.frees", "passed"), ("crate.locks.waits", "failed"), ("crate.streams.reads", "skipped")],
                          [(outcome.name, outcome.status) for outcome in self.read(crate_libtest=LIBTEST)])
 
+    def test_junit_with_the_colours_of_a_terminal(self):
+        coloured = JUNIT.replace("wanted 1", "wanted \x1b[32m1\x1b[39m")
+        self.assertEqual("wanted 1\nat line 3", self.read(x_xml=coloured)[1].message)
+
     def test_a_torn_report_is_a_failure(self):
         self.assertEqual(["failed"], [outcome.status for outcome in self.read(x_xml="<testsuite>")])
 

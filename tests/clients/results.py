@@ -16,8 +16,12 @@ class Outcome:
     message: str = ""
 
 
+# What may not stand in XML, but does where a reporter writes messages as they come (colours of a terminal, mostly).
+NO_XML = re.compile(r"\x1b\[[0-9;]*m|[\x00-\x08\x0b\x0c\x0e-\x1f]")
+
+
 def from_junit(file):
-    root = xml.etree.ElementTree.parse(file).getroot()
+    root = xml.etree.ElementTree.fromstring(NO_XML.sub("", file.read_text(encoding="utf-8", errors="replace")))
     for case in root.iter("testcase"):
         name = ".".join(filter(None, (case.get("classname"), case.get("name"))))
         trouble = [child for child in case if child.tag in ("failure", "error")]
