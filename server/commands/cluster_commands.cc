@@ -270,7 +270,7 @@ struct ClusterShards : Disabled {
 
 struct ClusterSlaves : Disabled {
   static constexpr CommandSpec spec = {.syntax = "CLUSTER|SLAVES node-id",
-                                       .summary = "Lists the replicas of a master.",
+                                       .summary = "The old name of CLUSTER REPLICAS.",
                                        .since = "3.0.0",
                                        .complexity = "O(N) for N replicas",
                                        .group = CommandGroup::kCluster,

@@ -28,7 +28,7 @@ struct ReplicaOf {
 
 struct SlaveOf {
   static constexpr CommandSpec spec = {.syntax = "SLAVEOF args(host-port{host port:integer}|no-one{NO ONE})",
-                                       .summary = "Makes this server a replica of another, or a master.",
+                                       .summary = "The old name of REPLICAOF.",
                                        .since = "1.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kServer,

@@ -71,6 +71,7 @@ TEST_F(Cards, ContainersHaveHelp) {
     // Redis: these have subcommands, but no HELP.
     if (!command->IsContainer() || server_->commands().FindSub(*command, "help") == nullptr) continue;
     SCOPED_TRACE(command->full_name);
+    if (command->name == "cluster") continue;  // Redis: without a cluster it refuses even this
     std::string name = ToUpper(command->name);
     TestReply help = client_.Run({command->name, "HELP"});
     ASSERT_GT(help.Size(), 2u);
