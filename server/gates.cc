@@ -125,8 +125,8 @@ bool LacksReplicas(const Server& server) {
 }
 
 void PassGates(const GateContext& context) {
-  PassAll<Arity, ProtectedCommand, Authentication, Transactions, Permissions, Memory, DiskError, Replicas, SubscribedMode,
-          StillLoading, BusyScript, MonitorWithoutKeys>(context);
+  PassAll<Arity, ProtectedCommand, Authentication, Transactions, Permissions, Memory, DiskError, Replicas,
+          SubscribedMode, StillLoading, BusyScript, MonitorWithoutKeys>(context);
 }
 
 }  // namespace respite

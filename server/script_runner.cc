@@ -91,8 +91,7 @@ void ScriptRunner::CheckAcl(const Command& command, std::span<const Bytes> words
   const Session& caller = current_->call->session;
   const AclVerdict verdict = CheckPermission(server_, *session_, request, AclLogEntry::Context::kLua, caller);
   if (verdict.IsAllowed()) return;
-  throw Refusal{"ERR ACL failure in script: " +
-                DenialText(*session_->user, request, verdict, DenialDetail::kBrief)};
+  throw Refusal{"ERR ACL failure in script: " + DenialText(*session_->user, request, verdict, DenialDetail::kBrief)};
 }
 
 void ScriptRunner::CheckWrite(const Command& command) const {

@@ -146,8 +146,9 @@ struct KillFilter {
   bool skip_me = true;
 
   bool Matches(const Session& session) const {
-    return (!id || session.id == *id) && (!type || type->Matches(session)) && (user == nullptr || session.user == user) &&
-           (!address || session.address == *address) && (!local_address || session.local_address == *local_address);
+    return (!id || session.id == *id) && (!type || type->Matches(session)) &&
+           (user == nullptr || session.user == user) && (!address || session.address == *address) &&
+           (!local_address || session.local_address == *local_address);
   }
 };
 

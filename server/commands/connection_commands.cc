@@ -35,7 +35,8 @@ struct AuthCommand {
   static void Run(Call& call) {
     if (call.args.Count() > 3) throw Refusal{refusals::kSyntax};
     for (size_t word = 1; word < call.args.Count(); ++word) call.Redact(word);
-    if (call.args.Count() == 2 && call.server.users().Default().NeedsNoPassword()) throw Refusal{refusals::kAuthWithoutPassword};
+    if (call.args.Count() == 2 && call.server.users().Default().NeedsNoPassword())
+      throw Refusal{refusals::kAuthWithoutPassword};
     Bytes user = call.args.Count() == 3 ? call.args.Next() : "default";
     Authenticate(call, user, call.args.Next());
     call.reply.Ok();

@@ -1,4 +1,3 @@
-#include "server/acl/permissions.h"
 #include "server/startup/server_process.h"
 
 #include <unistd.h>
@@ -6,6 +5,7 @@
 #include <utility>
 
 #include "base/number_text.h"
+#include "server/acl/permissions.h"
 #include "server/config/value_text.h"
 #include "server/startup/banner.h"
 #include "server/startup/cpu_list.h"

@@ -19,9 +19,7 @@ std::string TextOf(const fs::path& path) {
   return text.str();
 }
 
-fs::path AclFile() {
-  return fs::path(testing::TempDir()) / ("users" + std::to_string(::getpid()) + ".acl");
-}
+fs::path AclFile() { return fs::path(testing::TempDir()) / ("users" + std::to_string(::getpid()) + ".acl"); }
 
 class Acl : public CommandTest {
  protected:
@@ -129,9 +127,8 @@ TEST_P(Acl, RulesStayOutOfTheSlowLog) {
   Run("CONFIG SET slowlog-log-slower-than 0");
   Run("ACL SETUSER ann on >secret ~key");
   const TestReply entry = Run("SLOWLOG GET 1");
-  EXPECT_THAT(entry[0][3],
-              ArrayOf({Bulk("ACL"), Bulk("SETUSER"), Bulk("(redacted)"), Bulk("(redacted)"), Bulk("(redacted)"),
-                       Bulk("(redacted)")}));
+  EXPECT_THAT(entry[0][3], ArrayOf({Bulk("ACL"), Bulk("SETUSER"), Bulk("(redacted)"), Bulk("(redacted)"),
+                                    Bulk("(redacted)"), Bulk("(redacted)")}));
 }
 
 TEST_P(Acl, ARuleIsAppliedWithAllOthersOrNotAtAll) {
@@ -221,8 +218,8 @@ TEST_P(AclFromFile, AWrongFileChangesNothing) {
                     "performed"));
   EXPECT_THAT(Run("ACL USERS"), ArrayOf({Bulk("ann"), Bulk("default")}));
   fs::remove(AclFile());
-  EXPECT_THAT(Run("ACL LOAD"), Error("ERR Error loading ACLs, opening file '" + AclFile().string() +
-                                     "': No such file or directory"));
+  EXPECT_THAT(Run("ACL LOAD"),
+              Error("ERR Error loading ACLs, opening file '" + AclFile().string() + "': No such file or directory"));
 }
 
 class AclOpenChannels : public Acl {

@@ -50,7 +50,7 @@ before(async () => {
       '--disable-component-update', '--disable-sync'],
   });
   page = browser.pages()[0] ?? (await browser.newPage());
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(30_000);
   page.on('dialog', (dialog) => dialog.accept());
   await page.goto(address);
 });
