@@ -120,10 +120,8 @@ std::optional<std::string> LoadAclFile(Server& server, const Session* running) {
   const std::string& path = server.settings().aclfile;
   const auto text = TextOfFile(path);
   if (!text) return "Error loading ACLs, opening file '" + path + "': " + std::strerror(text.error());
-  const auto loaded = server.users().Load(
-      text.value(), path,
-      [&](const User& before, const User& after) { CloseListenersBeyond(server, before, after, running); },
-      [&](const User& user) { CloseSessionsOf(server, user, running); });
+  const auto loaded =
+      server.users().Load(text.value(), path, [&](const User& user) { CloseSessionsOf(server, user, running); });
   if (loaded) return std::nullopt;
   return loaded.error() + "WARNING: ACL errors detected, no change to the previously active ACL rules was performed";
 }

@@ -85,7 +85,7 @@ std::string Users::ReadLine(std::span<const Bytes> words, const LinePlace& place
   return {};
 }
 
-Result<Done, std::string> Users::Load(Bytes text, const std::string& path, const Change& change,
+Result<Done, std::string> Users::Load(Bytes text, const std::string& path,
                                       const std::function<void(const User&)>& removed) {
   Map next;
   std::string trouble;
@@ -97,20 +97,15 @@ Result<Done, std::string> Users::Load(Bytes text, const std::string& path, const
     if (!words.empty()) trouble += ReadLine(words, {path, number + 1}, next);
   }
   if (!trouble.empty()) return Failure(trouble);
-  if (!next.contains("default")) next.emplace("default", std::make_unique<User>(Users(table_, settings_).Default()));
-  for (auto& [name, user] : users_) {
-    if (!next.contains(name)) removed(*user);
+  for (const auto& [name, user] : users_) {
+    if (name != "default") removed(*user);
   }
-  std::erase_if(users_, [&](const auto& entry) { return !next.contains(entry.first); });
-  for (auto& [name, user] : next) {
-    const auto found = users_.find(name);
-    if (found == users_.end()) {
-      users_.emplace(name, std::move(user));
-    } else {
-      change(*found->second, *user);
-      *found->second = std::move(*user);
-    }
-  }
+  auto stays = users_.extract("default");
+  const auto found = next.find("default");
+  *stays.mapped() = found != next.end() ? std::move(*found->second) : Users(table_, settings_).Default();
+  if (found != next.end()) next.erase(found);
+  users_ = std::move(next);
+  users_.insert(std::move(stays));
   return Done{};
 }
 

@@ -137,6 +137,12 @@ ConfigReader::Outcome ConfigReader::ReadOther(ConfigLine& line) {
   if (name == "rename-command" && count == 3) {
     lines_.rename_command.push_back(std::move(line));
   } else if (name == "user" && count >= 2) {
+    const auto is_same = [&line](const ConfigLine& other) { return other.words[1] == line.words[1]; };
+    if (std::ranges::any_of(lines_.user, is_same)) {
+      return Failure(FatalConfigError(&line, "Error in user declaration '" + line.words[1] +
+                                                 "': Duplicate user found. A user can only be defined once in config "
+                                                 "files"));
+    }
     lines_.user.push_back(std::move(line));
   } else if (name == "loadmodule" && count >= 2) {
     lines_.loadmodule.push_back(std::move(line));

@@ -50,6 +50,7 @@ class AclStartTest(LaunchTest):
         path = self.write("users.acl", "user ann +foo\n")
         for arguments, reason in (
                 (("--user", "ann", "+foo"), "Error loading ACL rule '\\+foo' for the user named 'ann': Unknown command or category"),
+                (("--user", "ann", "on", "--user", "ann"), "Error in user declaration 'ann': Duplicate user found"),
                 (("--user", "a b"), "Error loading the user 'a b'"),
                 (("--aclfile", path), f"because of ACL errors: {path}:1: Error in applying operation '\\+foo'"),
                 (("--aclfile", self.path("none")), "because of ACL errors: Error loading ACLs, opening file"),
