@@ -102,8 +102,12 @@ Result<Done, std::string> Users::Load(Bytes text, const std::string& path,
   }
   auto stays = users_.extract("default");
   const auto found = next.find("default");
-  *stays.mapped() = found != next.end() ? std::move(*found->second) : Users(table_, settings_).Default();
-  if (found != next.end()) next.erase(found);
+  if (found != next.end()) {
+    *stays.mapped() = std::move(*found->second);
+    next.erase(found);
+  } else {
+    *stays.mapped() = Users(table_, settings_).Default();
+  }
   users_ = std::move(next);
   users_.insert(std::move(stays));
   return Done{};
