@@ -51,8 +51,8 @@ class Users {
   // "user NAME RULES" of each: an ACL file without its line ends, and the lines of CONFIG REWRITE.
   std::vector<std::string> Lines() const;
   // Replaces all users by those of an ACL file, or none when a line is wrong: the failure names the lines. `removed` is
-  // called for each user but the default one before it goes, also when the file has one of that name. A file without the
-  // default user makes it anew.
+  // called for each user but the default one before it goes, also when the file has one of that name. A file without
+  // the default user makes it anew.
   Result<Done, std::string> Load(Bytes text, const std::string& path, const std::function<void(const User&)>& removed);
 
  private:
