@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import clients.support.Servers;
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Collections;
@@ -34,9 +33,7 @@ class OzimovEmbeddedRedisTest {
 
   @BeforeEach
   void choosePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0)) {
-      port = socket.getLocalPort();
-    }
+    port = Servers.freePort();
   }
 
   private RedisServer server() {

@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import clients.support.Servers;
 import java.io.File;
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -30,9 +29,7 @@ class EmbeddedRedisTest {
 
   @BeforeEach
   void choosePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0)) {
-      port = socket.getLocalPort();
-    }
+    port = Servers.freePort();
   }
 
   private RedisServerBuilder builder() {

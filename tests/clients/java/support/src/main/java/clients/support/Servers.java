@@ -18,7 +18,7 @@ public final class Servers {
     return Wire.version(HOST, PORT);
   }
 
-  static int freePort() throws IOException {
+  public static int freePort() throws IOException {
     try (ServerSocket socket = new ServerSocket(0)) {
       return socket.getLocalPort();
     }
