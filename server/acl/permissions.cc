@@ -43,7 +43,8 @@ bool ListensBeyond(const Session& session, const User& user) {
   if (session.subscriptions == nullptr) return false;
   for (const TopicKind kind : {TopicKind::kChannel, TopicKind::kPattern, TopicKind::kShardChannel}) {
     for (const Topic* topic : session.subscriptions->OfKind(kind)) {
-      if (!user.AllowsChannel(topic->name, kind == TopicKind::kPattern)) return true;
+      const ChannelUse use = kind == TopicKind::kPattern ? ChannelUse::kPattern : ChannelUse::kName;
+      if (!user.AllowsChannel(topic->name, use)) return true;
     }
   }
   return false;

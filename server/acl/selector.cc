@@ -30,9 +30,8 @@ std::string Joined(const std::vector<std::string>& parts) {
 }  // namespace
 
 const KeyList& AclRequest::Keys() {
-  if (!has_keys_) keys_ = KeyPositions(command_.Spec(), words_);
-  has_keys_ = true;
-  return keys_;
+  if (!keys_) keys_ = KeyPositions(command_.Spec(), words_);
+  return *keys_;
 }
 
 ChannelWords ChannelWordsOf(const Command& command, size_t words) {
@@ -40,7 +39,7 @@ ChannelWords ChannelWordsOf(const Command& command, size_t words) {
   const std::string& name = command.full_name;
   if (name == "publish" || name == "spublish") return {.first = 1, .last = 1};
   if (name == "subscribe" || name == "ssubscribe") return {.first = 1, .last = words - 1};
-  if (name == "psubscribe") return {.first = 1, .last = words - 1, .are_patterns = true};
+  if (name == "psubscribe") return {.first = 1, .last = words - 1, .use = ChannelUse::kPattern};
   return {};
 }
 
@@ -52,9 +51,9 @@ Selector::Selector(const CommandTable& table) : table_(&table), allowed_(table.S
 const char* Selector::Apply(Bytes rule) {
   const auto is = [rule](Bytes word) { return EqualsIgnoreCase(rule, word); };
   if (is("allcommands") || is("+@all")) {
-    AllowEveryCommand(true);
+    GrantEveryCommand(Grant::kGive);
   } else if (is("nocommands") || is("-@all")) {
-    AllowEveryCommand(false);
+    GrantEveryCommand(Grant::kTake);
   } else if (is("allkeys") || is("~*")) {
     all_keys_ = true;
     key_patterns_.clear();
@@ -81,26 +80,26 @@ const char* Selector::Apply(Bytes rule) {
   return nullptr;
 }
 
-void Selector::AllowEveryCommand(bool allowed) {
-  all_commands_ = begins_with_all_ = allowed;
-  allowed_.assign(allowed_.size(), allowed);
+void Selector::GrantEveryCommand(Grant grant) {
+  all_commands_ = begins_with_all_ = grant == Grant::kGive;
+  allowed_.assign(allowed_.size(), all_commands_);
   first_arguments_.clear();
   command_rules_.clear();
 }
 
 const char* Selector::ApplyCommand(Bytes rule) {
-  const bool allowed = rule[0] == '+';
+  const Grant grant = rule[0] == '+' ? Grant::kGive : Grant::kTake;
   const Bytes name = rule.substr(1);
   if (name.starts_with('@')) {
     const uint32_t category = AclCategoryByName(name.substr(1));
     if (category == 0) return kUnknown;
     table_->ForEach([&](const Command& command) {
-      if ((command.categories & category) != 0) Allow(command, allowed);
+      if ((command.categories & category) != 0) GrantCommand(command, grant);
     });
   } else if (const Command* command = table_->FindFull(name)) {
-    Allow(*command, allowed);
+    GrantCommand(*command, grant);
   } else {
-    return allowed ? ApplyFirstArgument(name) : kUnknown;
+    return grant == Grant::kGive ? ApplyFirstArgument(name) : kUnknown;
   }
   Remember(rule[0], name);
   return nullptr;
@@ -123,7 +122,8 @@ const char* Selector::ApplyFirstArgument(Bytes name) {
   return nullptr;
 }
 
-void Selector::Allow(const Command& command, bool allowed) {
+void Selector::GrantCommand(const Command& command, Grant grant) {
+  const bool allowed = grant == Grant::kGive;
   if (!allowed) all_commands_ = false;
   allowed_[command.id] = allowed;
   first_arguments_.erase(command.id);
@@ -184,7 +184,7 @@ AclVerdict Selector::Check(AclRequest& request) const {
   if (!all_channels_) {
     const ChannelWords channels = ChannelWordsOf(request.command(), request.words().size());
     for (size_t at = channels.first; at != 0 && at <= channels.last; ++at) {
-      if (!AllowsChannel(request.words()[at], channels.are_patterns)) return {AclDenial::kChannel, at};
+      if (!AllowsChannel(request.words()[at], channels.use)) return {AclDenial::kChannel, at};
     }
   }
   return {};
@@ -216,9 +216,9 @@ bool Selector::AllowsReadingAll(const Command& command, std::span<const Bytes> w
          });
 }
 
-bool Selector::AllowsChannel(Bytes name, bool is_pattern) const {
+bool Selector::AllowsChannel(Bytes name, ChannelUse use) const {
   return all_channels_ || std::ranges::any_of(channel_patterns_, [&](Bytes pattern) {
-           return is_pattern ? pattern == name : GlobMatch(pattern, name);
+           return use == ChannelUse::kPattern ? pattern == name : GlobMatch(pattern, name);
          });
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,6 +31,9 @@ struct AclVerdict {
   }
 };
 
+// A message to a channel or a subscription to it; or a subscription to a pattern, which a rule must name to the letter.
+enum class ChannelUse : uint8_t { kName, kPattern };
+
 // A request with its keys, which are looked for once, and only when a selector asks.
 class AclRequest {
  public:
@@ -42,8 +46,7 @@ class AclRequest {
  private:
   const Command& command_;
   std::span<const Bytes> words_;
-  KeyList keys_;
-  bool has_keys_ = false;
+  std::optional<KeyList> keys_;
 };
 
 // What rules that are none of any kind are told; ACL files say less of those.
@@ -64,8 +67,7 @@ class Selector {
   bool IsUnlimited() const { return all_commands_ && all_keys_ && all_channels_; }
   // Allows this command, and reading every key: what SORT needs to look at keys by pattern.
   bool AllowsReadingAll(const Command& command, std::span<const Bytes> words) const;
-  // A subscription to this channel, or to this pattern.
-  bool AllowsChannel(Bytes name, bool is_pattern) const;
+  bool AllowsChannel(Bytes name, ChannelUse use) const;
 
   // "+@all -get", "~a* %R~b*", "&ch*": what ACL GETUSER shows.
   std::string Commands() const;
@@ -87,8 +89,9 @@ class Selector {
   const char* ApplyKeyPattern(uint8_t access, Bytes glob);
   const char* ApplyKeyAccess(Bytes rule);
   const char* ApplyChannelPattern(Bytes glob);
-  void AllowEveryCommand(bool allowed);
-  void Allow(const Command& command, bool allowed);
+  enum class Grant : uint8_t { kTake, kGive };
+  void GrantEveryCommand(Grant grant);
+  void GrantCommand(const Command& command, Grant grant);
   void Remember(char sign, Bytes name);
 
   bool AllowsCommand(const Command& command, std::span<const Bytes> words) const;
@@ -111,7 +114,7 @@ class Selector {
 struct ChannelWords {
   size_t first = 0;  // 0: none
   size_t last = 0;
-  bool are_patterns = false;
+  ChannelUse use = ChannelUse::kName;
 };
 ChannelWords ChannelWordsOf(const Command& command, size_t words);
 

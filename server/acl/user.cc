@@ -49,14 +49,13 @@ void User::Reset(AclPubsubDefault pubsub) {
 }
 
 const char* User::Apply(Bytes rule, AclPubsubDefault pubsub) {
-  bool is_known = true;
-  const char* trouble = ApplyToUser(rule, pubsub, is_known);
-  if (!is_known) trouble = selectors_.front().Apply(rule);
+  const auto outcome = ApplyToUser(rule, pubsub);
+  const char* trouble = outcome ? *outcome : selectors_.front().Apply(rule);
   NoteLimits();
   return trouble;
 }
 
-const char* User::ApplyToUser(Bytes rule, AclPubsubDefault pubsub, bool& is_known) {
+std::optional<const char*> User::ApplyToUser(Bytes rule, AclPubsubDefault pubsub) {
   const auto is = [rule](Bytes word) { return EqualsIgnoreCase(rule, word); };
   if (rule.empty()) return nullptr;
   if (is("on") || is("off")) {
@@ -75,7 +74,7 @@ const char* User::ApplyToUser(Bytes rule, AclPubsubDefault pubsub, bool& is_know
   } else if (Bytes("><#!").find(rule[0]) != Bytes::npos) {
     return ApplyPassword(rule);
   } else {
-    is_known = false;
+    return std::nullopt;
   }
   return nullptr;
 }
@@ -133,9 +132,8 @@ bool User::AllowsReadingAll(const Command& command, std::span<const Bytes> words
                              [&](const Selector& selector) { return selector.AllowsReadingAll(command, words); });
 }
 
-bool User::AllowsChannel(Bytes name, bool is_pattern) const {
-  return std::ranges::any_of(selectors_,
-                             [&](const Selector& selector) { return selector.AllowsChannel(name, is_pattern); });
+bool User::AllowsChannel(Bytes name, ChannelUse use) const {
+  return std::ranges::any_of(selectors_, [&](const Selector& selector) { return selector.AllowsChannel(name, use); });
 }
 
 std::vector<std::string> User::Flags() const {

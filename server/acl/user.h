@@ -35,7 +35,7 @@ class User {
   bool LetsIn(Bytes password) const;
   AclVerdict Check(AclRequest& request) const;
   bool AllowsReadingAll(const Command& command, std::span<const Bytes> words) const;
-  bool AllowsChannel(Bytes name, bool is_pattern) const;
+  bool AllowsChannel(Bytes name, ChannelUse use) const;
 
   // "on", "nopass" …: the flags of ACL GETUSER.
   std::vector<std::string> Flags() const;
@@ -48,7 +48,8 @@ class User {
  private:
   using Digest = std::array<uint8_t, 32>;  // SHA-256
 
-  const char* ApplyToUser(Bytes rule, AclPubsubDefault pubsub, bool& is_known);
+  // As Apply; nothing when the rule is not about the user as such.
+  std::optional<const char*> ApplyToUser(Bytes rule, AclPubsubDefault pubsub);
   const char* ApplyPassword(Bytes rule);
   const char* AddSelector(Bytes rules);
   void AddPassword(const Digest& digest);

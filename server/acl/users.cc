@@ -23,10 +23,14 @@ std::vector<Bytes> Split(Bytes text, Bytes separators) {
 bool IsUserName(Bytes name) { return name.find('\0') == Bytes::npos && name.find_first_of(kBlanks) == Bytes::npos; }
 
 Users::Users(const CommandTable& table, const Settings& settings) : table_(table), settings_(settings) {
-  auto user = std::make_unique<User>("default", table, AclPubsubDefault::kAllChannels);
-  for (Bytes rule : {"on", "nopass", "~*", "&*", "+@all"}) user->Apply(rule, AclPubsubDefault::kAllChannels);
-  user->SetPassword(settings.requirepass);
-  users_.emplace("default", std::move(user));
+  users_.emplace("default", std::make_unique<User>(FreshDefault()));
+  SetDefaultPassword(settings.requirepass);
+}
+
+User Users::FreshDefault() const {
+  User user("default", table_, AclPubsubDefault::kAllChannels);
+  for (Bytes rule : {"on", "nopass", "~*", "&*", "+@all"}) user.Apply(rule, AclPubsubDefault::kAllChannels);
+  return user;
 }
 
 User Users::Fresh(Bytes name) const { return User(name, table_, settings_.acl_pubsub_default); }
@@ -106,7 +110,7 @@ Result<Done, std::string> Users::Load(Bytes text, const std::string& path,
     *stays.mapped() = std::move(*found->second);
     next.erase(found);
   } else {
-    *stays.mapped() = Users(table_, settings_).Default();
+    *stays.mapped() = FreshDefault();
   }
   users_ = std::move(next);
   users_.insert(std::move(stays));

@@ -52,7 +52,7 @@ class Users {
   std::vector<std::string> Lines() const;
   // Replaces all users by those of an ACL file, or none when a line is wrong: the failure names the lines. `removed` is
   // called for each user but the default one before it goes, also when the file has one of that name. A file without
-  // the default user makes it anew.
+  // the default user makes it anew, without a password: requirepass does not count with an ACL file.
   Result<Done, std::string> Load(Bytes text, const std::string& path, const std::function<void(const User&)>& removed);
 
  private:
@@ -64,6 +64,7 @@ class Users {
   };
 
   User Fresh(Bytes name) const;
+  User FreshDefault() const;
   std::string ReadLine(std::span<const Bytes> words, const LinePlace& place, Map& into) const;
 
   const CommandTable& table_;

@@ -46,6 +46,10 @@ class AclStartTest(LaunchTest):
             self.assertEqual("+OK", ask(client, "ACL", "SAVE"))
         self.assertIn("user bob off sanitize-payload resetchannels -@all\n", self.read("users.acl"))
 
+    def test_with_an_acl_file_requirepass_does_not_count(self):
+        self.serve("--aclfile", self.write("users.acl", "user ann on\n"), "--requirepass", "x")
+        self.assertEqual("+PONG", self.ask("PING"))
+
     def test_what_is_wrong_is_fatal(self):
         path = self.write("users.acl", "user ann +foo\n")
         for arguments, reason in (
