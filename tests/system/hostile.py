@@ -292,6 +292,7 @@ class HostileTest(LaunchTest):
         self.server = self.start("--port", self.port, "--bind", "127.0.0.1", "--save", "", "--maxclients", 10_000,
                                  *self.OPTIONS, *options, preexec_fn=before_start)
         self.admin = self.client()
+        self.admin.run("EVAL", "return 1", 0)  # the engine of scripts is made with the first of them, and stays
         return self.server
 
     def setUp(self):
