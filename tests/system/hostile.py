@@ -287,7 +287,9 @@ class HostileTest(LaunchTest):
 
     def start_server(self, *options, before_start=limit_memory):
         self.port = free_port()
+        # Without latency-tracking: its histograms grow with every kind of command, and stay.
         self.server = self.start("--port", self.port, "--bind", "127.0.0.1", "--save", "", "--maxclients", 10_000,
+                                 "--latency-tracking", "no",
                                  *self.OPTIONS, *options, preexec_fn=before_start)
         self.admin = self.client()
         self.admin.run("EVAL", "return 1", 0)  # the engine of scripts is made with the first of them, and stays
