@@ -80,15 +80,24 @@ Session* ClientMemory::Largest() {
   return row.empty() ? nullptr : row.front();
 }
 
-void ClientMemory::EvictClients() {
+void ClientMemory::EvictClients(const Session* running) {
   while (IsOver()) {
     Session* session = Largest();
     if (session == nullptr) return WarnOfNoneToClose();
-    server_.log().Notice("Evicting client: " + ClientText(server_, *session));
-    ++server_.stats().evicted_clients;
-    server_.clients().Close(*session);  // which makes this one forget it
-    has_warned_ = false;
+    Evict(*session, running);
   }
+}
+
+void ClientMemory::Evict(Session& session, const Session* running) {
+  server_.log().Notice("Evicting client: " + ClientText(server_, session));
+  ++server_.stats().evicted_clients;
+  server_.clients().Close(session);  // which makes this one forget it
+  has_warned_ = false;
+  // It is removed in a later Turn; until then its memory must not cost keys.
+  if (server_.Holds(session)) return;  // but it is in the midst of a command
+  session.out.Clear();
+  if (session.transaction != nullptr) session.transaction->End();
+  if (&session != running) session.in = RequestParser();
 }
 
 void ClientMemory::WarnOfNoneToClose() {

@@ -37,8 +37,9 @@ class ClientMemory {
   void Update(Session& session);
   // The session is closed.
   void Forget(Session& session);
-  // Closes the largest clients until the others are within the limit. Requires: IsOver().
-  void EvictClients();
+  // Closes the largest clients until the others are within the limit, and frees their buffers at once. `running` (null:
+  // nobody) is the client whose request is about to run: it goes as others do, but its words stay. Requires: IsOver().
+  void EvictClients(const Session* running);
 
  private:
   static constexpr size_t kNoLimit = SIZE_MAX;
@@ -51,6 +52,7 @@ class ClientMemory {
   void Leave(Session& session);
   // Null when no client may be closed.
   Session* Largest();
+  void Evict(Session& session, const Session* running);
   // Redis says so before each command.
   void WarnOfNoneToClose();
 

@@ -8,7 +8,9 @@ namespace {
 
 constexpr uint64_t kDead = UINT64_MAX;
 // A table that lost most of its keys has many empty buckets; then few keys have to do.
-constexpr int kBucketsPerSample = 4;
+constexpr size_t kBucketsPerSample = 4;
+// Whoever draws so many times as many keys as there are has most likely seen all.
+constexpr size_t kRoundsAtMost = 16;
 
 }  // namespace
 
@@ -61,9 +63,9 @@ std::optional<EvictionPool::Choice> EvictionPool::ChooseRandom(size_t keys) {
 }
 
 void EvictionPool::Refill(size_t keys, int64_t now_ms) {
-  const int wanted = settings_.maxmemory_samples;
-  int seen = 0;
-  for (int64_t tries = int64_t{wanted} * kBucketsPerSample; seen < wanted && tries > 0; --tries) {
+  const size_t wanted = std::min(static_cast<size_t>(settings_.maxmemory_samples), keys * kRoundsAtMost);
+  size_t seen = 0;
+  for (size_t tries = wanted * kBucketsPerSample; seen < wanted && tries > 0; --tries) {
     const int db = DrawDatabase(keys);
     IndexOf(db).VisitRandomBucket(random_, [&](const Entry* entry) {
       ++seen;

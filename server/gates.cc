@@ -44,7 +44,7 @@ void Permissions(const GateContext& context) {
 
 // Queueing takes memory, too.
 void Memory(const GateContext& context) {
-  if (!context.server.eviction().LacksMemory()) return;
+  if (context.server.settings().maxmemory == 0 || !context.server.eviction().LacksMemory()) return;
   const bool queued = context.session.InTransaction() && !context.command.Spec().skips_queue;
   if ((context.flags & kDenyOom) != 0 || queued) throw Refusal{refusals::kOutOfMemory};
 }

@@ -79,7 +79,7 @@ void Server::EndTurn() {
   tracking_.Broadcast();
   if (!Journaled()) return;
   clients_.FlushQueued();
-  if (client_memory_.IsOver()) client_memory_.EvictClients();
+  if (client_memory_.IsOver()) client_memory_.EvictClients(nullptr);
   script_cache_.CollectGarbage();
   function_libraries_.CollectGarbage();
   if (waiting_.NextDeadline() < wake_at_ms_ && host_ != nullptr) {

@@ -8,7 +8,7 @@ namespace {
 
 constexpr char kOutOfMemoryText[] = "OOM command not allowed when used memory > 'maxmemory'.";
 
-class Eviction : public CommandTest {
+class KeyEviction : public CommandTest {
  protected:
   // Room for so much more than is used now.
   void LimitMemory(size_t more_bytes, Bytes policy) {
@@ -34,9 +34,9 @@ class Eviction : public CommandTest {
     return report.substr(value, report.find('\r', value) - value);
   }
 };
-INSTANTIATE_TEST_SUITE_P(Resp, Eviction, BothVersions(), VersionName);
+INSTANTIATE_TEST_SUITE_P(Resp, KeyEviction, BothVersions(), VersionName);
 
-TEST_P(Eviction, KeysMakeRoomForOthers) {
+TEST_P(KeyEviction, KeysMakeRoomForOthers) {
   for (const char* policy : {"allkeys-lru", "allkeys-lfu", "allkeys-random"}) {
     NoLimit();
     Run("FLUSHALL");
@@ -51,7 +51,7 @@ TEST_P(Eviction, KeysMakeRoomForOthers) {
   NoLimit();
 }
 
-TEST_P(Eviction, VolatilePoliciesSpareKeysWithoutDeadlineAndThenRefuse) {
+TEST_P(KeyEviction, VolatilePoliciesSpareKeysWithoutDeadlineAndThenRefuse) {
   for (const char* policy : {"volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl"}) {
     NoLimit();
     Run("FLUSHALL");
@@ -68,7 +68,7 @@ TEST_P(Eviction, VolatilePoliciesSpareKeysWithoutDeadlineAndThenRefuse) {
   NoLimit();
 }
 
-TEST_P(Eviction, EachKeyStandsForItselfInTheJournal) {
+TEST_P(KeyEviction, EachKeyStandsForItselfInTheJournal) {
   Fill(5);
   Run("CONFIG SET maxmemory-policy allkeys-random maxmemory 1");
   const auto lines = Journaled();
@@ -78,7 +78,7 @@ TEST_P(Eviction, EachKeyStandsForItselfInTheJournal) {
   NoLimit();
 }
 
-TEST_P(Eviction, LazilyTheyAreUnlinked) {
+TEST_P(KeyEviction, LazilyTheyAreUnlinked) {
   Run("CONFIG SET lazyfree-lazy-eviction yes");
   Run({"SET", "large", std::string(1 << 20, 'v')});
   Run("CONFIG SET maxmemory-policy allkeys-random maxmemory 1");
@@ -87,7 +87,7 @@ TEST_P(Eviction, LazilyTheyAreUnlinked) {
   NoLimit();
 }
 
-TEST_P(Eviction, WhatWaitsForTheBackgroundThreadCountsAsFree) {
+TEST_P(KeyEviction, WhatWaitsForTheBackgroundThreadCountsAsFree) {
   Run("CONFIG SET lazyfree-lazy-eviction yes");
   for (int i = 0; i < 10; ++i) Run({"SET", "large:" + std::to_string(i), std::string(1 << 20, 'v')});
   Run({"CONFIG", "SET", "maxmemory-policy", "allkeys-random", "maxmemory",
@@ -96,7 +96,7 @@ TEST_P(Eviction, WhatWaitsForTheBackgroundThreadCountsAsFree) {
   NoLimit();
 }
 
-TEST_P(Eviction, TheLimitHoldsWithoutAnybodyAsking) {
+TEST_P(KeyEviction, TheLimitHoldsWithoutAnybodyAsking) {
   Fill(20);
   server()->config().Set({{"maxmemory-policy", "allkeys-lru"}, {"maxmemory", "1"}});
   server().EndTurn();
@@ -104,7 +104,7 @@ TEST_P(Eviction, TheLimitHoldsWithoutAnybodyAsking) {
   NoLimit();
 }
 
-TEST_P(Eviction, EventsAndInvalidations) {
+TEST_P(KeyEviction, EventsAndInvalidations) {
   TestClient listener(server());
   listener.Run("PSUBSCRIBE __keyevent@*__:*");
   TestClient reader(server(), RespVersion::kResp3);
@@ -123,7 +123,7 @@ TEST_P(Eviction, EventsAndInvalidations) {
   NoLimit();
 }
 
-TEST_P(Eviction, AWatchedKeyThatGoesMakesTheTransactionStale) {
+TEST_P(KeyEviction, AWatchedKeyThatGoesMakesTheTransactionStale) {
   Run("SET k v");
   Run("WATCH k");
   Run("MULTI");
@@ -133,7 +133,7 @@ TEST_P(Eviction, AWatchedKeyThatGoesMakesTheTransactionStale) {
   EXPECT_THAT(Run("EXEC"), NilArray());
 }
 
-TEST_P(Eviction, KeysThatHaveExpiredExpire) {
+TEST_P(KeyEviction, KeysThatHaveExpiredExpire) {
   Run("SET dead v PX 10");
   Run("SET alive v");
   clock().AdvanceMs(20);
@@ -143,7 +143,7 @@ TEST_P(Eviction, KeysThatHaveExpiredExpire) {
   NoLimit();
 }
 
-TEST_P(Eviction, NothingGoesWhileWritesArePaused) {
+TEST_P(KeyEviction, NothingGoesWhileWritesArePaused) {
   Fill(5);
   Run("CONFIG SET maxmemory-policy allkeys-lru");
   Run("CLIENT PAUSE 1000 WRITE");
@@ -155,7 +155,7 @@ TEST_P(Eviction, NothingGoesWhileWritesArePaused) {
   NoLimit();
 }
 
-TEST_P(Eviction, AScriptIsNotInterrupted) {
+TEST_P(KeyEviction, AScriptIsNotInterrupted) {
   LimitMemory(100'000, "allkeys-lru");
   EXPECT_THAT(
       Run({"EVAL", "for i = 1, 300 do redis.call('SET', i, string.rep('v', 1000)) end return redis.call('DBSIZE')",
@@ -165,7 +165,7 @@ TEST_P(Eviction, AScriptIsNotInterrupted) {
   NoLimit();
 }
 
-TEST_P(Eviction, ATransactionIsNotInterrupted) {
+TEST_P(KeyEviction, ATransactionIsNotInterrupted) {
   LimitMemory(100'000, "allkeys-lru");
   Run("MULTI");
   for (int i = 0; i < 30; ++i) Run({"SET", "k" + std::to_string(i), std::string(10'000, 'v')});
@@ -176,7 +176,7 @@ TEST_P(Eviction, ATransactionIsNotInterrupted) {
   NoLimit();
 }
 
-TEST_P(Eviction, NoEvictionRefusesWhatTakesMemory) {
+TEST_P(KeyEviction, NoEvictionRefusesWhatTakesMemory) {
   Run("RPUSH list a");
   Run("CONFIG SET maxmemory 1");
   EXPECT_THAT(Run("SET k v"), Error(kOutOfMemoryText));
@@ -192,14 +192,14 @@ TEST_P(Eviction, NoEvictionRefusesWhatTakesMemory) {
   NoLimit();
 }
 
-TEST_P(Eviction, WhatAScriptHasBegunItFinishes) {
+TEST_P(KeyEviction, WhatAScriptHasBegunItFinishes) {
   Run("SET k v");
   Run("CONFIG SET maxmemory 1");
   EXPECT_THAT(Run("EVAL \"redis.call('DEL', 'k') return redis.call('SET', 'k', 'w')\" 0"), Ok());
   NoLimit();
 }
 
-TEST_P(Eviction, ATransactionThatTakesMemoryIsRefusedAtExec) {
+TEST_P(KeyEviction, ATransactionThatTakesMemoryIsRefusedAtExec) {
   Run("MULTI");
   Run("SET k v");
   TestClient other(server());
@@ -213,7 +213,7 @@ TEST_P(Eviction, ATransactionThatTakesMemoryIsRefusedAtExec) {
   NoLimit();
 }
 
-TEST_P(Eviction, TimeAboveTheLimitIsCounted) {
+TEST_P(KeyEviction, TimeAboveTheLimitIsCounted) {
   Run("CONFIG SET maxmemory 1");
   Run("PING");
   clock().AdvanceMs(250);
@@ -243,7 +243,7 @@ class SlowJournal final : public Journal {
   ManualClock& clock_;
 };
 
-TEST_P(Eviction, ARoundEndsInTimeAndOthersFollow) {
+TEST_P(KeyEviction, ARoundEndsInTimeAndOthersFollow) {
   Fill(200);
   SlowJournal slow(server().journal(), clock());
   server()->AttachJournal(&slow);
@@ -261,7 +261,7 @@ TEST_P(Eviction, ARoundEndsInTimeAndOthersFollow) {
   NoLimit();
 }
 
-TEST_P(Eviction, AWriteThatWaitsForLaterRoundsIsNotRefused) {
+TEST_P(KeyEviction, AWriteThatWaitsForLaterRoundsIsNotRefused) {
   Fill(200);
   SlowJournal slow(server().journal(), clock());
   server()->AttachJournal(&slow);
@@ -273,12 +273,12 @@ TEST_P(Eviction, AWriteThatWaitsForLaterRoundsIsNotRefused) {
   NoLimit();
 }
 
-TEST_P(Eviction, TheBufferOfTheJournalDoesNotCount) {
+TEST_P(KeyEviction, TheBufferOfTheJournalDoesNotCount) {
   EXPECT_EQ(Field("mem_not_counted_for_evict"), "0");
   EXPECT_EQ(Field("maxmemory_policy"), "noeviction");
 }
 
-TEST_P(Eviction, MessagesAboutEvictedKeysDoNotEvictMore) {
+TEST_P(KeyEviction, MessagesAboutEvictedKeysDoNotEvictMore) {
   std::vector<std::unique_ptr<TestClient>> readers;
   for (int i = 0; i < 20; ++i) {
     readers.push_back(std::make_unique<TestClient>(server(), RespVersion::kResp3));
@@ -295,7 +295,7 @@ TEST_P(Eviction, MessagesAboutEvictedKeysDoNotEvictMore) {
   NoLimit();
 }
 
-TEST_P(Eviction, FrequencyAndIdleTimeFollowThePolicy) {
+TEST_P(KeyEviction, FrequencyAndIdleTimeFollowThePolicy) {
   Run("SET k v");
   clock().AdvanceMs(30'000);
   EXPECT_THAT(Run("OBJECT IDLETIME k"), Int(30));
