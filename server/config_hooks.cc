@@ -23,8 +23,9 @@ std::optional<std::string> RaiseMaxClients(Server& server) {
 std::optional<std::string> AdoptMaxMemory(Server& server) {
   const uint64_t limit = server.settings().maxmemory;
   server.client_memory().AdoptLimit();
-  if (limit != 0) server.eviction().StartInNextTurn();
-  const size_t used = server.UsedMemory() - server.eviction().UncountedBytes();
+  server.eviction().StartInNextTurn();
+  size_t used = server.UsedMemory();
+  used -= std::min(used, server.eviction().UncountedBytes());
   if (limit != 0 && limit < used) {
     server.log().Warning("WARNING: the new maxmemory value set via CONFIG SET (" + std::to_string(limit) +
                          ") is smaller than the current memory usage (" + std::to_string(used) +

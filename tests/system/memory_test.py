@@ -95,8 +95,8 @@ class MemoryTest(unittest.TestCase):
 
     def test_memory_comes_back_when_clients_go(self):
         self.start()
-        before = int(self.info()["used_memory"])
-        for _ in range(3):
+        befores = []
+        for _ in range(4):
             clients = [self.connect() for _ in range(100)]
             for client in clients:
                 client.sendall(b"PING\r\n" * 1000 + b"*2\r\n$100000\r\n" + b"x" * 50_000)
@@ -104,8 +104,10 @@ class MemoryTest(unittest.TestCase):
                 client.recv(1)
                 client.close()
             self.wait_for(lambda: self.info()["connected_clients"] == "1", "the clients to go")
-        self.wait_for(lambda: int(self.info()["used_memory"]) < before * 1.05,
-                      "used_memory to come back within 5 %")
+            # The first round leaves what is made once: histograms of the commands, room in tables.
+            limit = befores[0] * 1.02 if befores else float("inf")
+            self.wait_for(lambda: int(self.info()["used_memory"]) < limit, "used_memory to come back")
+            befores.append(int(self.info()["used_memory"]))
 
     def test_maxmemory_holds_under_load(self):
         self.start("--maxmemory", str(20 * MB), "--maxmemory-policy", "allkeys-lru")
@@ -119,9 +121,9 @@ class MemoryTest(unittest.TestCase):
     def test_each_evicted_key_is_in_the_journal(self):
         self.start("--maxmemory", str(8 * MB), "--maxmemory-policy", "allkeys-random", "--appendonly", "yes")
         self.send_all(("SET", f"key:{i}", b"v" * 500) for i in range(20_000))
+        self.assertEqual("+OK", self.ask("CONFIG", "SET", "maxmemory", "0"))
         keys = self.ask("DBSIZE")
         self.assertLess(int(keys[1:]), 20_000)
-        self.assertEqual("+OK", self.ask("CONFIG", "SET", "maxmemory", "0"))
         journal = b"".join(path.read_bytes() for path in pathlib.Path(self.journal_folder()).glob("*.incr.aof"))
         self.assertEqual(20_000 - int(keys[1:]), journal.count(b"\r\nDEL\r\n"))
 
