@@ -170,6 +170,7 @@ void RequestParser::StartBigArgument(size_t size) {
   blobs_.push_back(BlobRef::OfSize(size, size + 2));
   big_open_ = true;
   big_filled_ = std::min(size + 2, size_ - pos_);
+  big_in_window_ = big_filled_;
   std::memcpy(blobs_.back().Data(), data_ + pos_, big_filled_);
   pos_ += big_filled_;
 }
@@ -201,7 +202,7 @@ RequestParser::Status RequestParser::FinishBigArgument(RequestBatch& batch) {
   if (big_filled_ < blob.Capacity()) return Status::kIncomplete;
   batch.words.push_back(blob.View());
   big_open_ = false;
-  big_filled_ = 0;
+  big_filled_ = big_in_window_ = 0;
   bulk_size_ = -1;
   --arguments_left_;
   return Status::kRequest;
@@ -257,12 +258,15 @@ void RequestParser::Unread(const RequestBatch& batch, size_t index) {
   saved_blobs_ = 0;
   blobs_.clear();
   big_open_ = false;
-  big_filled_ = 0;
+  big_filled_ = big_in_window_ = 0;
   arguments_left_ = bulk_size_ = -1;
   begin_ = pos_ = batch.requests[index].offset;
 }
 
 void RequestParser::Park() {
+  size_ -= big_in_window_;  // no request can be given back any more, so the Blob is enough
+  pos_ = std::min(pos_, size_);
+  big_in_window_ = 0;
   size_t left = size_ - begin_;
   bool stays = !in_scratch_ && begin_ < left;  // moving more than was parsed would make a long pile O(n²)
   if (left == 0) {
@@ -281,7 +285,7 @@ void RequestParser::Park() {
     size_ = left;
     begin_ = 0;
   }
-  parked_ = begin_;
+  parked_ = pos_;
   in_scratch_ = false;
 }
 

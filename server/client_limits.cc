@@ -87,7 +87,7 @@ bool ClientLimits::CheckOutput(Session& session, int64_t now_ms, Moment moment) 
 }
 
 bool ClientLimits::CheckInput(Session& session) {
-  if (session.in.BufferedBytes() <= server_.settings().client_query_buffer_limit) return false;
+  if (session.in.PendingBytes() <= server_.settings().client_query_buffer_limit) return false;
   constexpr size_t kShownBytes = 64;
   ++server_.stats().query_limit_disconnections;
   server_.log().Warning("Closing client that reached max query buffer length: " + ClientText(server_, session) +

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "server/client_memory.h"
+
 namespace respite {
 
 Session& Clients::Create(int64_t now_ms) {
@@ -40,6 +42,7 @@ void Clients::FlushQueued() {
     if (session == nullptr) continue;
     session->flush_queued = false;
     if (!session->closing) session->transport->Flush();
+    if (memory_ != nullptr && flushing_[i] != nullptr) memory_->Update(*session);
   }
   flushing_.clear();
 }
