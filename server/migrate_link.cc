@@ -78,10 +78,12 @@ Result<std::unique_ptr<MigrateLink>, ConnectTrouble> MigrateLink::Connect(const 
   for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {
     const int descriptor = ConnectTo(*address, until);
     if (descriptor < 0) continue;
+    Descriptor connected(descriptor);
     std::unique_ptr<TlsStream> encryption = tls != nullptr ? tls->Connect(descriptor) : nullptr;
-    if (tls != nullptr && encryption == nullptr) break;
-    std::unique_ptr<MigrateLink> link(new MigrateLink(ByteStream(Descriptor(descriptor), std::move(encryption))));
+    if (tls != nullptr && encryption == nullptr) return Failure(ConnectTrouble::kNoTls);
+    std::unique_ptr<MigrateLink> link(new MigrateLink(ByteStream(std::move(connected), std::move(encryption))));
     if (link->FinishHandshake(timeout_ms)) return link;
+    return Failure(ConnectTrouble::kNoTls);
   }
   return Failure(ConnectTrouble::kNoAnswer);
 }

@@ -17,8 +17,9 @@
 
 namespace respite {
 
-// Why there is no connection: the host has no address, or nobody answers there (within the time).
-enum class ConnectTrouble : uint8_t { kNoAddress, kNoAnswer };
+// Why there is no connection: the host has no address, nobody answers there (within the time), or who does is not to be
+// trusted.
+enum class ConnectTrouble : uint8_t { kNoAddress, kNoAnswer, kNoTls };
 
 class Tls;
 

@@ -309,7 +309,7 @@ LinkTrouble TryTransfer(Call& call, Transfer& transfer, const MigrateOptions& op
 
 // Redis: a server that does not answer is noticed as its first request is written.
 LinkTrouble TroubleOf(ConnectTrouble trouble) {
-  return trouble == ConnectTrouble::kNoAddress ? LinkTrouble::kConnecting : LinkTrouble::kWriting;
+  return trouble == ConnectTrouble::kNoAnswer ? LinkTrouble::kWriting : LinkTrouble::kConnecting;
 }
 
 // A second connection is tried when the first one, which may have been kept for too long, breaks before any key was
