@@ -2,7 +2,8 @@ package clients.jedis;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import clients.support.OwnServer;
 import clients.support.Servers;
@@ -31,8 +32,8 @@ class TlsTest extends OnSuiteServer {
 
   @Test
   void aClientWithACertificateGetsInAndOthersWhenNobodyAsks() throws Exception {
-    assumeFalse(jedis.configGet("tls-port").isEmpty(), "a server without TLS");
-    makeCertificates();
+    assumeTrue(run("speaks_tls.sh", Servers.BINARY), "a server without TLS");
+    assertTrue(run("make_certificates.sh", keys.toString()));
     int port = Servers.freePort();
     try (OwnServer server = OwnServer.start("--tls-port", "" + port, "--tls-cert-file", file("server.crt"),
             "--tls-key-file", file("server.key"), "--tls-ca-cert-file", file("ca.crt"));
@@ -64,12 +65,13 @@ class TlsTest extends OnSuiteServer {
     return keys.resolve(name).toString();
   }
 
-  private void makeCertificates() throws Exception {
-    try (InputStream script = TlsTest.class.getResourceAsStream("/scripts/make_certificates.sh")) {
-      Path copy = Files.write(keys.resolve("make"), script.readAllBytes());
-      Process process = new ProcessBuilder("bash", copy.toString(), keys.toString())
+  /** Whether one of the scripts in tests/clients/scripts ends well. */
+  private boolean run(String name, String argument) throws Exception {
+    try (InputStream script = TlsTest.class.getResourceAsStream("/scripts/" + name)) {
+      Path copy = Files.write(keys.resolve(name), script.readAllBytes());
+      Process process = new ProcessBuilder("bash", copy.toString(), argument).directory(keys.toFile())
           .redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
-      assertEquals(0, process.waitFor());
+      return process.waitFor() == 0;
     }
   }
 
