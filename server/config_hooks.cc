@@ -35,6 +35,19 @@ std::optional<std::string> AdoptMaxMemory(Server& server) {
   return std::nullopt;
 }
 
+// One hook for all directives of TLS: what a CONFIG SET changes takes effect together. Keys that nobody asks for are
+// forgotten, so that they are read anew once somebody does.
+std::optional<std::string> ChangeTls(Server& server) {
+  server.migrate_links().DropAll();
+  if (!Tls::IsWanted(server.settings())) {
+    server.tls().Drop();
+  } else if (auto reason = server.tls().Configure(server.settings())) {
+    server.log().Warning(*reason);
+    return "Unable to update TLS configuration. Check server logs.";
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> SwitchAppendOnly(Server& server) {
   if (!server.settings().appendonly) {
     server.aof().TurnOff();
@@ -79,6 +92,12 @@ void RegisterConfigHooks(Server& server) {
     return std::nullopt;
   });
   config.OnChange({"maxmemory"}, [&server] { return AdoptMaxMemory(server); });
+  config.OnChange(
+      {"tls-ca-cert-dir", "tls-ca-cert-file", "tls-cert-file", "tls-ciphers", "tls-ciphersuites",
+       "tls-client-cert-file", "tls-client-key-file", "tls-client-key-file-pass", "tls-cluster", "tls-dh-params-file",
+       "tls-key-file", "tls-key-file-pass", "tls-prefer-server-ciphers", "tls-protocols", "tls-replication",
+       "tls-session-cache-size", "tls-session-cache-timeout", "tls-session-caching"},
+      [&server] { return ChangeTls(server); });
 }
 
 }  // namespace respite

@@ -41,6 +41,7 @@
 #include "server/storage/nursery.h"
 #include "server/storage/shutdown.h"
 #include "server/storage/snapshots.h"
+#include "server/tls/tls.h"
 #include "server/tracking.h"
 #include "server/unit.h"
 #include "server/waiting.h"
@@ -129,6 +130,7 @@ class Server : private Disposal {
   ScriptCache& script_cache() { return script_cache_; }
   FunctionLibraries& function_libraries() { return function_libraries_; }
   MigrateLinks& migrate_links() { return migrate_links_; }
+  Tls& tls() { return tls_; }
   DebugSwitches& debug() { return debug_; }
   Nursery& nursery() { return nursery_; }
   AppendOnlyFile& aof() { return aof_; }
@@ -218,6 +220,7 @@ class Server : private Disposal {
   SlowLog slowlog_;
   LatencyMonitor latency_;
   Reclaimer reclaimer_;
+  Tls tls_;
   MigrateLinks migrate_links_;
   DebugSwitches debug_;
   Nursery nursery_;

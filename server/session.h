@@ -35,6 +35,8 @@ class Transport {
   virtual int FileDescriptor() const = 0;
   // Output waits for the peer to take it.
   virtual bool AwaitsRoom() const { return false; }
+  // Nothing was received yet, since both sides are still agreeing on how (TLS).
+  virtual bool InHandshake() const { return false; }
 };
 
 enum class SessionKind : uint8_t { kNormal, kReplica, kPubSub };
