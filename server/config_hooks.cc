@@ -72,4 +72,11 @@ void RegisterConfigHooks(Server& server) {
   config.OnChange({"maxmemory"}, [&server] { return WarnOfLowMaxMemory(server); });
 }
 
+RewriteExtras RewriteExtrasOf(const Server& server) {
+  RewriteExtras extras;
+  extras.user_lines.emplace();
+  if (server.settings().aclfile.empty()) extras.user_lines = server.users().Lines();
+  return extras;
+}
+
 }  // namespace respite

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -27,6 +28,8 @@ class Reclaimer {
   void Free(Content content, size_t objects = 1) {
     Push(std::make_unique<Holder<Content>>(std::move(content), objects));
   }
+  // Has the thread begin with `prologue`. To be called before the first Free.
+  void OnThreadStart(std::function<void()> prologue) { prologue_ = std::move(prologue); }
   // Objects handed in and not yet freed; freed so far.
   uint64_t Pending() const { return pending_.load(std::memory_order_relaxed); }
   uint64_t Freed() const { return freed_.load(std::memory_order_relaxed); }
@@ -57,6 +60,7 @@ class Reclaimer {
   std::atomic<uint64_t> freed_{0};
   ThreadMemory memory_;  // of the thread; written once, before counted_ is set
   std::atomic<bool> counted_{false};
+  std::function<void()> prologue_;
   std::thread thread_;
 };
 

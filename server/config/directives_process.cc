@@ -93,7 +93,7 @@ constexpr Directive kProcessDirectives[] = {
     {"aclfile", kEffective, Text<&Settings::aclfile>(), kImmutable},
     {"acllog-max-len", kEffective, Number<&Settings::acllog_max_len>(0, kMaxLong)},
     {"always-show-logo", kEffective, YesNo<&Settings::always_show_logo>(), kImmutable},
-    {"bio_cpulist", kStored, OptionalText<&Settings::bio_cpulist>(), kImmutable},
+    {"bio_cpulist", kEffective, OptionalText<&Settings::bio_cpulist>(), kImmutable},
     {"busy-reply-threshold", kEffective, Number<&Settings::busy_reply_threshold>(0, kMaxLong), kNoFlags,
      "lua-time-limit"},
     {"crash-log-enabled", kEffective, YesNo<&Settings::crash_log_enabled>()},
@@ -120,7 +120,7 @@ constexpr Directive kProcessDirectives[] = {
     {"propagation-error-behavior", kStored,
      Choice<&Settings::propagation_error_behavior>(kPropagationErrorBehaviorNames)},
     {"requirepass", kEffective, OptionalText<&Settings::requirepass>(), kSensitive},
-    {"server_cpulist", kStored, OptionalText<&Settings::server_cpulist>(), kImmutable},
+    {"server_cpulist", kEffective, OptionalText<&Settings::server_cpulist>(), kImmutable},
     {"set-proc-title", kEffective, YesNo<&Settings::set_proc_title>(), kImmutable},
     {"shutdown-on-sigint", kEffective, Choice<&Settings::shutdown_on_sigint>(kShutdownFlagNames, CheckShutdownFlags),
      kMultiArgument},
@@ -133,8 +133,8 @@ constexpr Directive kProcessDirectives[] = {
     {"syslog-enabled", kEffective, YesNo<&Settings::syslog_enabled>(), kImmutable},
     {"syslog-facility", kEffective, Choice<&Settings::syslog_facility>(kSyslogFacilityNames), kImmutable},
     {"syslog-ident", kEffective, Text<&Settings::syslog_ident>(), kImmutable},
-    {"use-exit-on-panic", kMeaningless, YesNo<&Settings::use_exit_on_panic>(), kHidden},
-    {"watchdog-period", kMeaningless, Number<&Settings::watchdog_period>(0, kMaxInt), kHidden},
+    {"use-exit-on-panic", kEffective, YesNo<&Settings::use_exit_on_panic>(), kHidden},
+    {"watchdog-period", kEffective, Number<&Settings::watchdog_period>(0, kMaxInt), kHidden},
 };
 
 }  // namespace

@@ -22,6 +22,7 @@
 #include "server/startup/signals.h"
 #include "server/startup/small_files.h"
 #include "server/startup/supervisor.h"
+#include "server/startup/watchdog.h"
 #include "server/storage/forked_children.h"
 
 namespace respite {
@@ -53,6 +54,7 @@ class ServerProcess {
   void WatchSignals();
   void LogReady();
   void WatchSettings();
+  void StartWatchdog();
   void UpdateTitle();
   std::optional<std::string> Reopen(const char* objection);
   void Stop();
@@ -72,6 +74,7 @@ class ServerProcess {
   AnnouncementFile pidfile_;
   AnnouncementFile port_file_;
   std::optional<ShutdownSignals> signals_;
+  Watchdog watchdog_;
   SystemFiles files_;
   ForkedChildren children_;
   std::unique_ptr<Server> server_;
