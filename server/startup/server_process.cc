@@ -116,6 +116,10 @@ void ServerProcess::Build() {
   server_->reclaimer().OnThreadStart([this] { BindToProcessors(config_.settings().bio_cpulist); });
   signals_.emplace();
   StartWatchdog();
+  loop_->OnTick([this] {
+    watchdog_.Feed();
+    state_log_.Tick(*server_);
+  });
   server_->shutdown().OnGivenUp([this] { signals_->Forget(); });
   server_->shutdown().OnStatus([this](const std::string& status) { supervisor_->Stopping(status); });
   WatchSignals();
@@ -126,7 +130,6 @@ void ServerProcess::StartWatchdog() {
   int& period_ms = config_.Adjust().watchdog_period;
   if (period_ms > 0) period_ms = std::max(period_ms, 2 * (1000 / server_->CurrentHz()));
   watchdog_.SetPeriod(std::chrono::milliseconds(period_ms));
-  loop_->OnTick([this] { watchdog_.Feed(); });
 }
 
 void ServerProcess::WatchSignals() {

@@ -21,6 +21,7 @@
 #include "server/startup/process_title.h"
 #include "server/startup/signals.h"
 #include "server/startup/small_files.h"
+#include "server/startup/state_log.h"
 #include "server/startup/supervisor.h"
 #include "server/startup/watchdog.h"
 #include "server/storage/forked_children.h"
@@ -75,6 +76,7 @@ class ServerProcess {
   AnnouncementFile port_file_;
   std::optional<ShutdownSignals> signals_;
   Watchdog watchdog_;
+  StateLog state_log_;
   SystemFiles files_;
   ForkedChildren children_;
   std::unique_ptr<Server> server_;

@@ -151,6 +151,16 @@ TEST_P(LatencyCommands, NothingIsRecordedBelowTheThreshold) {
   EXPECT_THAT(Run("LATENCY RESET"), Int(0));
 }
 
+TEST_P(LatencyCommands, RemovingAnExpiredKeyIsAnEvent) {
+  Run("CONFIG SET latency-monitor-threshold 2");
+  Run("SET k v PX 10");
+  clock().AdvanceMs(20);
+  clock().PassWithEachLook(2000);
+  EXPECT_THAT(Run("GET k"), Null());
+  clock().PassWithEachLook(0);
+  EXPECT_THAT(Run("LATENCY HISTORY expire-del"), ArrayOf(ArrayOf(Int(now_ms() / 1000), Int(2))));
+}
+
 TEST_P(LatencyCommands, LatestHasTheLastAndTheHighest) {
   const int64_t start_s = now_ms() / 1000;
   Spike("command", 300);
