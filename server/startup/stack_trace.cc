@@ -28,8 +28,9 @@ struct Frames {
 
 _Unwind_Reason_Code AddFrame(_Unwind_Context* context, void* into) {
   auto& frames = *static_cast<Frames*>(into);
-  if (frames.count == kDeepestFrame) return _URC_END_OF_STACK;
-  frames.addresses[static_cast<size_t>(frames.count++)] = _Unwind_GetIP(context);
+  const uint64_t address = _Unwind_GetIP(context);
+  if (address == 0 || frames.count == kDeepestFrame) return _URC_END_OF_STACK;
+  frames.addresses[static_cast<size_t>(frames.count++)] = address;
   return _URC_NO_REASON;
 }
 

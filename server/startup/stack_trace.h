@@ -1,5 +1,6 @@
 // Where a thread is: its stack, its registers, what lies on the stack. All but PrepareStackTraces is for signal
-// handlers: no memory is taken, nothing is waited for. Memory is read that may not be there: see Crash reports.
+// handlers: no memory is taken, nothing is waited for. Memory is read that may not be there: whoever
+// calls them can stand a fault.
 #pragma once
 
 #include <ucontext.h>

@@ -216,6 +216,20 @@ TEST_P(LatencyCommands, DoctorNamesTheEvents) {
   EXPECT_NE(report.find("SLOWLOG GET"), std::string::npos) << report;
 }
 
+TEST_P(LatencyCommands, DoctorHasAdviceForEachKindOfEvent) {
+  for (const char* event : {"command", "fast-command", "fork", "aof-write-pending-fsync", "aof-write-active-child",
+                            "aof-write-alone", "aof-fsync-always", "aof-fstat", "aof-rename", "rdb-unlink-temp-file",
+                            "expire-cycle", "expire-del", "eviction-del", "eviction-cycle"}) {
+    server()->latency().Clear();
+    Spike(event, 300);
+    const std::string report = Run("LATENCY DOCTOR").Text();
+    EXPECT_NE(report.find("\nWhat may help:\n\n- "), std::string::npos) << event << ": " << report;
+  }
+  server()->latency().Clear();
+  Spike("aof-write", 300);  // always comes with one of the others
+  EXPECT_EQ(Run("LATENCY DOCTOR").Text().find("appendfsync"), std::string::npos);
+}
+
 TEST_P(LatencyCommands, SubcommandsCountTheirWords) {
   EXPECT_THAT(Run("LATENCY HISTORY"), Error("ERR wrong number of arguments for 'latency|history' command"));
   EXPECT_THAT(Run("LATENCY GRAPH"), Error("ERR wrong number of arguments for 'latency|graph' command"));

@@ -17,7 +17,7 @@ class CrashReports(LaunchTest):
     def crash(self, *arguments, words=("DEBUG", "SEGFAULT")):
         server = self.start("--port", "auto", "--enable-debug-command", "yes", *arguments)
         with connect(server.port) as client:
-            ask(client, "CLIENT", "SETNAME", "the culprit")
+            ask(client, "CLIENT", "SETNAME", "the-culprit")
             with contextlib.suppress(OSError, ValueError, IndexError):
                 ask(client, *words)
         return server, server.exit_code()
@@ -27,9 +27,9 @@ class CrashReports(LaunchTest):
         self.assertEqual(-signal.SIGSEGV, code)
         parts = ["=== REDIS BUG REPORT START", "crashed by signal: 11, si_code: ", "Accessing address: 0x",
                  "Crashed running the instruction at: 0x", "------ STACK TRACE ------\n", "------ REGISTERS ------\n",
-                 "------ TOP OF THE STACK ------\n", "------ CURRENT CLIENT INFO ------\n", 'name="the culprit"',
+                 "------ TOP OF THE STACK ------\n", "------ CURRENT CLIENT INFO ------\n", 'name="the-culprit"',
                  'argv[1]: "SEGFAULT"\n', "------ INFO OUTPUT ------\n# Server\n", f"\nprocess_id:{server.pid}\n", "# Keyspace\n",
-                 "------ CLIENT LIST OUTPUT ------\n", "name=the culprit", "------ CODE AROUND THE INSTRUCTION ------\n",
+                 "------ CLIENT LIST OUTPUT ------\n", "name=the-culprit", "------ CODE AROUND THE INSTRUCTION ------\n",
                  "=== REDIS BUG REPORT END. ==="]
         places = [server.text.find(part) for part in parts]
         self.assertNotIn(-1, places, dict(zip(parts, places)))
@@ -109,6 +109,21 @@ class Watchdog(LaunchTest):
         server.wait_for("WATCHDOG TIMER EXPIRED")
 
 
+class StateInTheLog(LaunchTest):
+    def test_every_five_seconds(self):
+        server = self.start("--port", "auto", "--loglevel", "debug")
+        server.wait_for(r" \. \d+ clients connected \(0 replicas\), \d+ bytes in use\n")
+        self.assertEqual("+OK", call(server.port, "SET", "k", "v", "EX", "1000"))
+        server.wait_for(r" - DB 0: 1 keys \(1 volatile\) in \d+ slots HT\.\n")
+
+    def test_not_unless_asked_for(self):
+        server = self.start("--port", "auto")
+        call(server.port, "SET", "k", "v")
+        call(server.port, "CONFIG", "SET", "loglevel", "debug")
+        server.wait_for("clients connected")
+        self.assertEqual(1, server.text.count("clients connected"))
+
+
 class Processors(LaunchTest):
     @staticmethod
     def allowed(path):
@@ -159,7 +174,7 @@ class UnitFile(LaunchTest):
         if not shutil.which("systemd-analyze"):
             self.skipTest("there is no systemd-analyze")
         with open(os.path.join(PACKAGING, "respite-server.service.in"), encoding="utf-8") as file:
-            text = file.read().replace("@CMAKE_INSTALL_FULL_BINDIR@", os.path.dirname(os.path.abspath(SERVER)))
+            text = file.read().replace("@CMAKE_INSTALL_FULL_BINDIR@/respite-server", os.path.abspath(SERVER))
         self.unit = self.path("respite-server.service")
         with open(self.unit, "w", encoding="utf-8") as file:
             file.write(text)
