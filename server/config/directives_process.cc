@@ -97,7 +97,7 @@ constexpr Directive kProcessDirectives[] = {
     {"busy-reply-threshold", kEffective, Number<&Settings::busy_reply_threshold>(0, kMaxLong), kNoFlags,
      "lua-time-limit"},
     {"crash-log-enabled", kEffective, YesNo<&Settings::crash_log_enabled>()},
-    {"crash-memcheck-enabled", kMeaningless, YesNo<&Settings::crash_memcheck_enabled>()},
+    {"crash-memcheck-enabled", kEffective, YesNo<&Settings::crash_memcheck_enabled>()},
     {"daemonize", kEffective, YesNo<&Settings::daemonize>(), kImmutable},
     {"dir", kEffective, kDir, kProtected | kDenyLoading},
     {"disable-thp", kEffective, YesNo<&Settings::disable_thp>(), kImmutable},

@@ -16,6 +16,7 @@
 #include "server/config/usage.h"
 #include "server/info/info.h"
 #include "server/server.h"
+#include "server/startup/crash_memory_test.h"
 #include "server/startup/signal_log.h"
 #include "server/startup/stack_trace.h"
 
@@ -210,6 +211,7 @@ void WriteReport(int signal, const siginfo_t& info, const ucontext_t& context) {
   Guarded(log, [&] { WriteClient(log, crashing_server->executor()); });
   Guarded(log, [&] { WriteState(log, *crashing_server); });
   Guarded(log, [&] { WriteCode(log, context); });
+  if (crashing_server->settings().crash_memcheck_enabled) Guarded(log, [&] { TestMemoryOfCrash(log); });
   log.Write("\nrespite_version:");
   log.Write(kRespiteVersion);
   log.Write("\n\n=== REDIS BUG REPORT END. ===\n\n");

@@ -30,6 +30,7 @@ class CrashReports(LaunchTest):
                  "------ TOP OF THE STACK ------\n", "------ CURRENT CLIENT INFO ------\n", 'name="the-culprit"',
                  'argv[1]: "SEGFAULT"\n', "------ INFO OUTPUT ------\n# Server\n", f"\nprocess_id:{server.pid}\n", "# Keyspace\n",
                  "------ CLIENT LIST OUTPUT ------\n", "name=the-culprit", "------ CODE AROUND THE INSTRUCTION ------\n",
+                 "------ FAST MEMORY TEST ------\n", " KB tested, 0 bad words. Fast memory test PASSED",
                  "=== REDIS BUG REPORT END. ==="]
         places = [server.text.find(part) for part in parts]
         self.assertNotIn(-1, places, dict(zip(parts, places)))
@@ -47,6 +48,11 @@ class CrashReports(LaunchTest):
         if shutil.which("addr2line"):
             said = subprocess.run(["addr2line", "-f", "-e", SERVER, hex(offset)], capture_output=True, text=True, check=True)
             self.assertIn("respite", said.stdout)
+
+    def test_memory_is_not_tested_if_not_wanted(self):
+        server, _ = self.crash("--crash-memcheck-enabled", "no")
+        self.assertIn("=== REDIS BUG REPORT END. ===", server.text)
+        self.assertNotIn("MEMORY TEST", server.text)
 
     def test_a_panic_aborts(self):
         for word in ("PANIC", "ASSERT", "OOM"):
