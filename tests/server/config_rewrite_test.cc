@@ -49,7 +49,9 @@ TEST(ConfigRewriteTest, DefaultsStayWhereMentionedAndRepetitionsGo) {
 }
 
 TEST(ConfigRewriteTest, DefaultsAreWrittenToo) {
-  const std::string text = Rewritten("", {}, {.detail = RewriteExtras::Detail::kAll});
+  RewriteExtras extras;
+  extras.detail = RewriteExtras::Detail::kAll;
+  const std::string text = Rewritten("", {}, extras);
   for (const char* line : {"\ntimeout 0\n", "\nhz 10\n", "\nlogfile \"\"\n", "\nappendonly no\n", "\nsave \"\"\n"}) {
     EXPECT_NE(text.find(line), std::string::npos) << line;
   }
