@@ -110,7 +110,7 @@ constexpr Directive kProcessDirectives[] = {
     {"latency-monitor-threshold", kEffective, Number<&Settings::latency_monitor_threshold>(0, kMaxLong)},
     {"latency-tracking", kEffective, YesNo<&Settings::latency_tracking>()},
     {"latency-tracking-info-percentiles", kEffective, kLatencyTrackingInfoPercentiles, kMultiArgument | kVolatile},
-    {"locale-collate", kStored, Text<&Settings::locale_collate>()},
+    {"locale-collate", kEffective, Text<&Settings::locale_collate>()},
     {"logfile", kEffective, Text<&Settings::logfile>(), kImmutable},
     {"loglevel", kEffective, Choice<&Settings::loglevel>(kLogLevelNames)},
     {"oom-score-adj", kEffective, Choice<&Settings::oom_score_adj>(kOomScoreAdjustNames)},

@@ -8,6 +8,7 @@
 
 #include "base/number_text.h"
 #include "server/acl/permissions.h"
+#include "server/commands/collation.h"
 #include "server/config/value_text.h"
 #include "server/startup/banner.h"
 #include "server/startup/cpu_list.h"
@@ -50,7 +51,7 @@ int ServerProcess::Run() {
   if (chooses_port && Listen() == Step::kFailed) return 1;
   LogMode(settings, log_);
   WarnAboutBacklog(settings, log_);
-  if (RefuseModules() == Step::kFailed) return 1;
+  if (RefuseModules() == Step::kFailed || CheckLocale() == Step::kFailed) return 1;
   if (auto reason = LoadConfiguredUsers(*server_)) {
     Fail(*reason);
     return 1;
@@ -155,6 +156,12 @@ ServerProcess::Step ServerProcess::RefuseModules() {
   const std::string& path = config_.lines().loadmodule[0].words[1];
   log_.Warning("Module " + path + " failed to load: this server has no modules");
   return Fail("Can't load module from " + path + ": server aborting");
+}
+
+ServerProcess::Step ServerProcess::CheckLocale() {
+  const std::string& name = config_.settings().locale_collate;
+  if (name.empty() || Collation(name).Exists()) return Step::kDone;
+  return Fail("Failed to configure LOCALE for invalid locale name.");
 }
 
 ServerProcess::Step ServerProcess::Listen() {

@@ -48,6 +48,7 @@ class ServerProcess {
   void Build();
   void PrepareChild(ChildWork work);
   Step RefuseModules();
+  Step CheckLocale();
   Step Listen();
   Step Announce();
   // Reads the data set; clients are served already, as far as they need none.

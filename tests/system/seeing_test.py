@@ -150,6 +150,42 @@ class Processors(LaunchTest):
                    "its processor")
 
 
+class Collation(LaunchTest):
+    """`locale-collate` is of no use to the in-process tests: locales are a matter of the machine."""
+
+    def setUp(self):
+        super().setUp()
+        made = shutil.which("localedef") and subprocess.run(
+            ["localedef", "-i", "sv_SE", "-f", "UTF-8", self.path("sv_SE.UTF-8")], capture_output=True, check=False)
+        if not made or not os.path.exists(self.path("sv_SE.UTF-8/LC_COLLATE")):
+            self.skipTest("this machine cannot make locales")
+
+    def sorted(self, server, *options):
+        with connect(server.port) as client:
+            ask(client, "DEL", "l")
+            ask(client, "RPUSH", "l", "z", "ö", "B", "a", "å", "A", "")
+            return ask(client, "SORT", "l", *options)
+
+    def test_sort(self):
+        octets, swedish = ["", "A", "B", "a", "z", "å", "ö"], ["", "a", "A", "B", "z", "å", "ö"]
+        environment = dict(os.environ, LOCPATH=self.folder, LC_ALL="C")
+        server = self.start("--port", "auto", "--locale-collate", "sv_SE.UTF-8", env=environment)
+        self.assertEqual(swedish, self.sorted(server, "ALPHA"))
+        self.assertEqual(swedish[::-1], self.sorted(server, "ALPHA", "DESC"))
+        self.assertEqual(swedish[1:3], self.sorted(server, "ALPHA", "LIMIT", "1", "2"))
+        self.assertEqual("+OK", call(server.port, "CONFIG", "SET", "locale-collate", "C"))
+        self.assertEqual(octets, self.sorted(server, "ALPHA"))
+        by_environment = self.start("--port", "auto", env=dict(environment, LC_ALL="sv_SE.UTF-8"))
+        self.assertEqual(swedish, self.sorted(by_environment, "ALPHA"))
+        self.sorted(by_environment, "ALPHA", "STORE", "d")
+        with connect(by_environment.port) as client:
+            self.assertEqual(octets, ask(client, "LRANGE", "d", "0", "-1"))
+
+    def test_no_such_locale(self):
+        self.assertIn("Failed to configure LOCALE for invalid locale name.", self.fails("--locale-collate", "xx_NO", "--port", "0",
+                                                                                       "--unixsocket", "s"))
+
+
 class Syslog(LaunchTest):
     def test_lines_go_there_too(self):
         if os.path.exists("/dev/log") or os.geteuid() != 0:
