@@ -11,7 +11,7 @@ Session& Clients::Create(int64_t now_ms) {
   uint64_t id = next_id_++;
   auto& slot = sessions_[id];
   slot = std::make_unique<Session>(id, pool_, stranger_);
-  slot->created_ms = slot->last_active_ms = now_ms;
+  slot->created_ms = slot->last_active_ms = slot->output_peak_since_ms = now_ms;
   return *slot;
 }
 

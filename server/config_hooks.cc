@@ -100,4 +100,11 @@ void RegisterConfigHooks(Server& server) {
       [&server] { return ChangeTls(server); });
 }
 
+RewriteExtras RewriteExtrasOf(const Server& server) {
+  RewriteExtras extras;
+  extras.user_lines.emplace();
+  if (server.settings().aclfile.empty()) extras.user_lines = server.users().Lines();
+  return extras;
+}
+
 }  // namespace respite

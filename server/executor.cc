@@ -95,7 +95,8 @@ void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& comman
   const Run run{session, command, words, {}, Pass::kFirst};
   const Command* const outer_command = std::exchange(current_, &command);
   const auto outer_words = std::exchange(current_words_, words);
-  const int64_t started_us = last_us_;
+  // Between two commands of a script its own code ran, which is none of theirs.
+  const int64_t started_us = session.IsScript() ? server_.clock().MonotonicUs() : last_us_;
   ++depth_;
   const bool succeeded = RunHandlerIn(unit, run);
   --depth_;

@@ -23,6 +23,7 @@ void Reclaimer::Push(std::unique_ptr<Garbage> garbage) {
 }
 
 void Reclaimer::Work() {
+  if (prologue_) prologue_();
   memory_ = ThreadMemory::OfThisThread();
   counted_.store(true, std::memory_order_release);
   std::unique_lock lock(mutex_);

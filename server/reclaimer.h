@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -27,6 +28,8 @@ class Reclaimer {
   void Free(Content content, size_t objects = 1, size_t bytes = 0) {
     Push(std::make_unique<Holder<Content>>(std::move(content), objects, bytes));
   }
+  // Has the thread begin with `prologue`. To be called before the first Free.
+  void OnThreadStart(std::function<void()> prologue) { prologue_ = std::move(prologue); }
   // Objects handed in and not yet freed, and what callers said of their bytes; objects freed so far.
   uint64_t Pending() const { return pending_.load(std::memory_order_relaxed); }
   size_t PendingBytes() const { return pending_bytes_.load(std::memory_order_relaxed); }
@@ -60,6 +63,7 @@ class Reclaimer {
   std::atomic<size_t> pending_bytes_{0};
   ThreadMemory memory_;  // of the thread; written once, before counted_ is set
   std::atomic<bool> counted_{false};
+  std::function<void()> prologue_;
   std::thread thread_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "server/commands/families.h"
 #include "server/config_hooks.h"
+#include "server/latency_watch.h"
 #include "server/memory.h"
 #include "server/refusals.h"
 
@@ -89,7 +90,9 @@ void Server::EndTurn() {
 }
 
 bool Server::Journaled() {
+  const int64_t started_us = aof_.IsOn() ? clock().MonotonicUs() : 0;
   aof_.Flush();
+  if (started_us != 0) stats_.journal_us += static_cast<uint64_t>(clock().MonotonicUs() - started_us);
   if (waiting_.AwaitsDisk() && (synced_seen_ != aof_.writer().Synced() || !aof_.IsOn())) {
     synced_seen_ = aof_.writer().Synced();
     waiting_.ServeDisk();
@@ -251,7 +254,9 @@ void Server::FreeEntry(EntryPtr entry, FreeMode mode) {
 }
 
 void Server::Expired(EntryPtr entry) {
+  LatencyWatch watch(*this, "expire-del");
   FreeEntry(std::move(entry), settings().lazyfree_lazy_expire ? FreeMode::kLater : FreeMode::kNow);
+  entry.reset();  // while it is watched
 }
 
 void Server::Overwritten(BlobRef value) {

@@ -112,7 +112,7 @@ struct Session {
   // Redis: a client has a reply buffer of its own, which follows its replies. Ours take blocks from the pool while they
   // have output; these two say how large that buffer would be.
   size_t reply_room_bytes = BlockPool::kBlockBytes;
-  size_t output_peak_bytes = 0;  // most of it that was used since output_peak_since_ms
+  size_t output_peak_bytes = BlockPool::kBlockBytes;  // most of it that was used since output_peak_since_ms
   int64_t output_peak_since_ms = 0;
   // ClientMemory's: what it counts for this session, and where it keeps it (-1: nowhere).
   size_t counted_bytes = 0;

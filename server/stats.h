@@ -30,6 +30,21 @@ class InstantRate {
   int64_t last_base_ = 0;
 };
 
+// The largest of what was noted in the last seconds.
+class RecentPeak {
+ public:
+  void Note(size_t bytes, int64_t now_s);
+  size_t Most(int64_t now_s) const;
+
+ private:
+  static constexpr size_t kSeconds = 8;
+  struct Slot {
+    int64_t second = -1;
+    size_t bytes = 0;
+  };
+  std::array<Slot, kSeconds> slots_{};
+};
+
 struct ServerStats {
   // Kinds of errors counted apart. Redis 7.2 has no bound; a script that makes up error codes would fill its memory.
   static constexpr size_t kErrorKindsMax = 128;
@@ -56,6 +71,7 @@ struct ServerStats {
   uint64_t longest_turn_us = 0;
   uint64_t command_us = 0;
   uint64_t timer_us = 0;
+  uint64_t journal_us = 0;  // writing and syncing the append-only file at the end of Turns
   uint64_t most_commands_in_turn = 0;
   uint64_t forks = 0;
   uint64_t last_fork_us = 0;
@@ -66,6 +82,9 @@ struct ServerStats {
   InstantRate turn_rate;
   InstantRate turn_length;
   std::map<std::string, uint64_t, std::less<>> errors;  // by the first word of the error
+
+  RecentPeak client_input;  // of single clients
+  RecentPeak client_output;
 
   size_t startup_memory_bytes = 0;
   size_t peak_memory_bytes = 0;

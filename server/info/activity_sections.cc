@@ -24,20 +24,11 @@ rusage UsageOf(__rusage_who_t who) {
 
 int64_t Whole(double value) { return static_cast<int64_t>(value); }
 
-struct ClientFigures {
-  size_t largest_input_bytes = 0;
-  size_t largest_output_bytes = 0;
+// Redis: those held back by CLIENT PAUSE count as blocked.
+int64_t CountBlocked(const Clients& clients) {
   int64_t blocked = 0;
-};
-
-ClientFigures SurveyClients(const Clients& clients) {
-  ClientFigures figures;
-  clients.ForEach([&](const Session& session) {
-    figures.largest_input_bytes = std::max(figures.largest_input_bytes, session.in.HeldBytes());
-    figures.largest_output_bytes = std::max(figures.largest_output_bytes, session.out.HeldBytes());
-    if (session.IsBlocked()) ++figures.blocked;  // Redis: those held back by CLIENT PAUSE count as blocked
-  });
-  return figures;
+  clients.ForEach([&](const Session& session) { blocked += session.IsBlocked() ? 1 : 0; });
+  return blocked;
 }
 
 void AddTraffic(InfoText& text, const ServerStats& stats) {
@@ -124,14 +115,14 @@ void AddLoop(InfoText& text, const ServerStats& stats) {
 }  // namespace
 
 std::string ClientsSection(Server& server) {
-  const ClientFigures figures = SurveyClients(server.clients());
+  const int64_t now_s = server.clock().MonotonicMs() / 1000;
   InfoText text("Clients");
   text.Add("connected_clients", server.clients().Count())
       .Add("cluster_connections", 0)
       .Add("maxclients", server.settings().maxclients)
-      .Add("client_recent_max_input_buffer", figures.largest_input_bytes)
-      .Add("client_recent_max_output_buffer", figures.largest_output_bytes)
-      .Add("blocked_clients", figures.blocked)
+      .Add("client_recent_max_input_buffer", server.stats().client_input.Most(now_s))
+      .Add("client_recent_max_output_buffer", server.stats().client_output.Most(now_s))
+      .Add("blocked_clients", CountBlocked(server.clients()))
       .Add("tracking_clients", server.tracking().Clients())
       .Add("clients_in_timeout_table", server.waiting().CountWithDeadline())
       .Add("total_blocking_keys", server.waiting().Keys())
@@ -235,7 +226,7 @@ std::string ClusterSection(Server&) { return InfoText("Cluster").Add("cluster_en
 std::string DebugSection(Server& server) {
   const ServerStats& stats = server.stats();
   InfoText text("Debug");
-  text.Add("eventloop_duration_aof_sum", 0)
+  text.Add("eventloop_duration_aof_sum", stats.journal_us)
       .Add("eventloop_duration_cron_sum", stats.timer_us)
       .Add("eventloop_duration_max", stats.longest_turn_us)
       .Add("eventloop_cmd_per_cycle_max", stats.most_commands_in_turn);
