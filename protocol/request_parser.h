@@ -3,8 +3,8 @@
 // Life of a read:
 //   1. The caller asks `ReadTarget(scratch)` where the next bytes should go and reads there. That is the caller's
 //      scratch buffer for a client with nothing pending, the parser's own buffer when a request is half there or waits,
-//      and the final Blob while an argument of kBigArgument bytes or more is arriving: such an argument is never
-//      copied.
+//      and the final Blob while an argument of kBigArgument bytes or more is arriving: up to kAnnouncedRoom it is never
+//      copied; beyond that its room grows with what has arrived, whatever size was announced.
 //   2. `Received(n)`.
 //   3. `ParseInto(batch)` until it no longer returns kRequest; the batch's views are valid until step 4.
 //   4. `Park()` saves what is left of the scratch buffer. An idle client keeps no memory.
@@ -61,6 +61,7 @@ class RequestParser {
   enum class Status { kRequest, kIncomplete, kError };
 
   static constexpr size_t kBigArgument = 32 * 1024;
+  static constexpr size_t kAnnouncedRoom = 1024 * 1024;
   static constexpr size_t kInlineMax = 64 * 1024;
 
   // At least one byte of room. `scratch` is used only while nothing is pending.
@@ -111,7 +112,12 @@ class RequestParser {
   Status ParseCount(const RequestLimits& limits);
   Status ParseArgument(RequestBatch& batch, const RequestLimits& limits);
   Status ParseBulkSize(const RequestLimits& limits);
-  void StartBigArgument(size_t size);
+  void StartBigArgument();
+  // With its line end.
+  size_t BigArgumentBytes() const { return static_cast<size_t>(bulk_size_) + 2; }
+  // A Blob with room for the argument that arrives, as far as `arrived` bytes of it are worth.
+  BlobRef RoomForBigArgument(size_t arrived) const;
+  void GrowBigArgument();
   Status FinishBigArgument(RequestBatch& batch);
   void RestoreBigArgument();
   // Between two reads the words of an unfinished request are kept as offsets: the window moves.

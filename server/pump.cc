@@ -16,6 +16,7 @@ constexpr int64_t kLongestArgument = UINT32_MAX;
 
 Pump::Outcome Pump::Run(Session& session) {
   server_.executor().StartRun();
+  NoteTurn();
   Outcome outcome = Outcome::kClosing;
   const bool is_over = server_.shutdown().Done();
   if (!session.closing && !session.close_after_reply && !is_over) {
@@ -30,6 +31,12 @@ Pump::Outcome Pump::Run(Session& session) {
   if (server_.client_memory().IsOn()) server_.client_memory().Update(session);
   if (!session.out.Empty() || session.close_after_reply) server_.clients().QueueFlush(session);
   return outcome;
+}
+
+void Pump::NoteTurn() {
+  if (server_.stats().turns == turn_) return;
+  turn_ = server_.stats().turns;
+  turn_began_ms_ = server_.executor().NowMs();
 }
 
 bool Pump::RunPostponed(Session& session) {
@@ -56,6 +63,7 @@ Pump::Outcome Pump::RunGroups(Session& session) {
       return Outcome::kClosing;
     }
     if (status == RequestParser::Status::kIncomplete) return Outcome::kIdle;
+    if (IsTurnLong()) return Outcome::kMore;
   }
   return Outcome::kMore;
 }
@@ -92,6 +100,10 @@ Pump::Outcome Pump::RunGroup(Session& session) {
       if (server_.client_memory().IsOn()) server_.client_memory().Update(session);
     }
     if (session.closing || session.close_after_reply) return Outcome::kClosing;
+    if (i + 1 < batch_.requests.size() && IsTurnLong()) {
+      session.in.Unread(batch_, i + 1);
+      return Outcome::kMore;
+    }
   }
   return Outcome::kIdle;
 }
