@@ -30,7 +30,11 @@ constexpr int64_t kHandshakeMs = 30'000;
 }  // namespace
 
 void ClientLimits::Check(Session& session, int64_t now_ms) {
-  if (session.closing || CheckHandshake(session, now_ms) || CheckIdle(session, now_ms) || CheckOutput(session, now_ms, Moment::kTimer)) return;
+  if (session.closing || CheckHandshake(session, now_ms) || CheckIdle(session, now_ms)) return;
+  if (CheckOutput(session, now_ms, Moment::kTimer)) return;
+  ServerStats& stats = server_.stats();
+  stats.client_input.Note(std::max(session.input_peak_bytes, session.in.HeldBytes()), now_ms / 1000);
+  stats.client_output.Note(session.out.HeldBytes(), now_ms / 1000);
   session.input_peak_bytes = session.in.BufferedBytes();
   FitReplyRoom(session, now_ms);
   if (now_ms - session.last_active_ms > kIdleInputMs) session.in.Shrink();
@@ -97,7 +101,7 @@ bool ClientLimits::CheckOutput(Session& session, int64_t now_ms, Moment moment) 
 }
 
 bool ClientLimits::CheckInput(Session& session) {
-  if (session.in.BufferedBytes() <= server_.settings().client_query_buffer_limit) return false;
+  if (session.in.PendingBytes() <= server_.settings().client_query_buffer_limit) return false;
   constexpr size_t kShownBytes = 64;
   ++server_.stats().query_limit_disconnections;
   server_.log().Warning("Closing client that reached max query buffer length: " + ClientText(server_, session) +

@@ -115,6 +115,7 @@ void EventLoop::ScheduleCron() {
   asio_->cron.expires_after(std::chrono::microseconds(1'000'000 / server_.CurrentHz()));
   asio_->cron.async_wait([this](const asio::error_code& error) {
     if (error) return;
+    if (tick_) tick_();
     server_.Cron();
     ScheduleCron();
   });

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "server/pump.h"
@@ -36,6 +37,9 @@ class EventLoop final : public Host {
   // Calls `handler` once, in a Turn, when this descriptor (not ours to close) has something to read.
   void OnReadable(int descriptor, std::function<void()> handler);
 
+  // Calls `handler` whenever the timer rings, also in the middle of a Turn (ServeBesides).
+  void OnTick(std::function<void()> handler) { tick_ = std::move(handler); }
+
   asio::io_context& Context();
   Server& server() { return server_; }
   Pump& pump() { return *pump_; }
@@ -59,6 +63,7 @@ class EventLoop final : public Host {
   HandshakeLine handshakes_;
   std::vector<std::function<void()>> posted_;  // for the next Turn; may own connections, so it goes before asio_
   std::vector<char> scratch_;
+  std::function<void()> tick_;
   // What ServeBesides has in place of these two; made with its first use.
   std::unique_ptr<Pump> other_pump_;
   std::vector<char> other_scratch_;

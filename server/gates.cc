@@ -42,11 +42,11 @@ void Permissions(const GateContext& context) {
   throw Refusal{"NOPERM " + DenialText(*context.session.user, request, verdict, DenialDetail::kBrief)};
 }
 
-// Nothing is evicted yet: a policy that would make room lets the write pass. Queueing takes memory, too.
+// Queueing takes memory, too.
 void Memory(const GateContext& context) {
+  if (context.server.settings().maxmemory == 0 || !context.server.eviction().LacksMemory()) return;
   const bool queued = context.session.InTransaction() && !context.command.Spec().skips_queue;
-  if ((context.flags & kDenyOom) == 0 && !queued) return;
-  if (IsOutOfMemory(context.server)) throw Refusal{refusals::kOutOfMemory};
+  if ((context.flags & kDenyOom) != 0 || queued) throw Refusal{refusals::kOutOfMemory};
 }
 
 // A snapshot failed, and its owner would rather hear of it than go on. Redis: PING tells, too.
@@ -102,12 +102,6 @@ void PassAll(const GateContext& context) {
 }
 
 }  // namespace
-
-bool IsOutOfMemory(const Server& server) {
-  const Settings& settings = server.settings();
-  return settings.maxmemory != 0 && settings.maxmemory_policy == EvictionPolicy::kNoEviction &&
-         server.UsedMemory() > settings.maxmemory;
-}
 
 std::optional<Refusal> DiskTrouble(const Server& server, DiskUser user) {
   const bool is_script = user == DiskUser::kScript;

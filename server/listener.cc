@@ -22,7 +22,8 @@ namespace respite {
 
 namespace {
 
-constexpr int kAcceptsPerEvent = 1000;
+// A storm of connections must not keep those that are there waiting.
+constexpr int kAcceptsPerEvent = 100;
 
 constexpr auto kPauseWithoutDescriptors = std::chrono::milliseconds(100);
 

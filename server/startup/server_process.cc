@@ -2,10 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "base/number_text.h"
 #include "server/acl/permissions.h"
+#include "server/commands/collation.h"
 #include "server/config/value_text.h"
 #include "server/startup/banner.h"
 #include "server/startup/cpu_list.h"
@@ -48,7 +51,7 @@ int ServerProcess::Run() {
   if (chooses_port && Listen() == Step::kFailed) return 1;
   LogMode(settings, log_);
   WarnAboutBacklog(settings, log_);
-  if (RefuseModules() == Step::kFailed) return 1;
+  if (RefuseModules() == Step::kFailed || CheckLocale() == Step::kFailed) return 1;
   if (auto reason = LoadConfiguredUsers(*server_)) {
     Fail(*reason);
     return 1;
@@ -102,6 +105,7 @@ ServerProcess::Step ServerProcess::RaiseLimits() {
 }
 
 void ServerProcess::Build() {
+  BindToProcessors(config_.settings().server_cpulist);  // threads to come inherit it
   server_ = std::make_unique<Server>(Server::Parts{config_, clock_, log_, SystemSeed(), files_, children_});
   for (const ConfigLine& line : config_.lines().rename_command) {
     server_->commands().Rename(line.words[1], line.words[2]);  // was tried before
@@ -109,10 +113,24 @@ void ServerProcess::Build() {
   loop_ = std::make_unique<EventLoop>(*server_);
   listener_ = std::make_unique<Listener>(*loop_);
   if (config_.settings().crash_log_enabled) InstallCrashReport(*server_);
+  files_.OnThreadStart([this] { BindToProcessors(config_.settings().bio_cpulist); });
+  server_->reclaimer().OnThreadStart([this] { BindToProcessors(config_.settings().bio_cpulist); });
   signals_.emplace();
+  StartWatchdog();
+  loop_->OnTick([this] {
+    watchdog_.Feed();
+    state_log_.Tick(*server_);
+  });
   server_->shutdown().OnGivenUp([this] { signals_->Forget(); });
   server_->shutdown().OnStatus([this](const std::string& status) { supervisor_->Stopping(status); });
   WatchSignals();
+}
+
+// Redis: a period shorter than two rounds of the timer is lengthened.
+void ServerProcess::StartWatchdog() {
+  int& period_ms = config_.Adjust().watchdog_period;
+  if (period_ms > 0) period_ms = std::max(period_ms, 2 * (1000 / server_->CurrentHz()));
+  watchdog_.SetPeriod(std::chrono::milliseconds(period_ms));
 }
 
 void ServerProcess::WatchSignals() {
@@ -138,6 +156,12 @@ ServerProcess::Step ServerProcess::RefuseModules() {
   const std::string& path = config_.lines().loadmodule[0].words[1];
   log_.Warning("Module " + path + " failed to load: this server has no modules");
   return Fail("Can't load module from " + path + ": server aborting");
+}
+
+ServerProcess::Step ServerProcess::CheckLocale() {
+  const std::string& name = config_.settings().locale_collate;
+  if (name.empty() || Collation(name).Exists()) return Step::kDone;
+  return Fail("Failed to configure LOCALE for invalid locale name.");
 }
 
 ServerProcess::Step ServerProcess::Listen() {
@@ -248,6 +272,10 @@ void ServerProcess::WatchSettings() {
   config_.OnChange({"oom-score-adj", "oom-score-adj-values"}, [this]() -> std::optional<std::string> {
     if (oom_score_.Apply(config_.settings()) == OomScore::Outcome::kDone) return std::nullopt;
     return "Failed to set current oom_score_adj. Check server logs.";
+  });
+  config_.OnChange({"watchdog-period"}, [this]() -> std::optional<std::string> {
+    StartWatchdog();
+    return std::nullopt;
   });
   config_.OnChange({"crash-log-enabled"}, [this]() -> std::optional<std::string> {
     if (config_.settings().crash_log_enabled) {
