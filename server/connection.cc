@@ -29,7 +29,8 @@ void Connection::Start() {
 
 void Connection::Want(SocketPoller::Interest wanted) {
   wanted_ = wanted;
-  Register(stream_.Needs(wanted));
+  const SocketPoller::Interest needed = stream_.Needs(wanted);
+  if (needed != registered_) Register(needed);
   if (wanted.read && stream_.HasReceived()) ReceiveInNextTurn();
 }
 

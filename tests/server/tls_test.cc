@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <openssl/bio.h>
+#include <openssl/ssl.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -238,6 +241,49 @@ TEST_F(TlsStreamTest, WhatIsNoTlsFailsWithAReason) {
   ASSERT_EQ(send(client_->FileDescriptor(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
   EXPECT_EQ(server_->Handshake().state, State::kFailed);
   EXPECT_EQ(server_->ErrorText(), "error:0A00009C:SSL routines::http request");
+}
+
+// Each key update costs arithmetic, but brings nothing that would end the call.
+TEST_F(TlsStreamTest, NobodyKeepsUsBusyWithKeyUpdates) {
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+  const int room = 1 << 20;
+  setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+  ByteStream server(Descriptor(ends[0]), tls_.Accept(ends[0], TlsAuthClients::kYes));
+  const Descriptor peer(ends[1]);
+  const auto context = MakeTlsClientContext(Good());
+  const SslHandle client(SSL_new(context.value().get()));
+  BIO* received = BIO_new(BIO_s_mem());
+  BIO* sent = BIO_new(BIO_s_mem());
+  SSL_set_bio(client.get(), received, sent);
+  SSL_set_connect_state(client.get());
+  const auto exchange = [&] {
+    std::vector<char> octets(1 << 20);
+    const int size = BIO_read(sent, octets.data(), static_cast<int>(octets.size()));
+    if (size > 0) send(peer.Get(), octets.data(), static_cast<size_t>(size), MSG_NOSIGNAL);
+    if (server.InHandshake()) server.Handshake();
+    const ssize_t back = recv(peer.Get(), octets.data(), octets.size(), MSG_DONTWAIT);
+    if (back > 0) BIO_write(received, octets.data(), static_cast<int>(back));
+  };
+  for (int steps = 0; steps < 5 && server.InHandshake(); ++steps) {
+    SSL_do_handshake(client.get());
+    exchange();
+  }
+  ASSERT_FALSE(server.InHandshake());
+  for (int i = 0; i < 20'000; ++i) {
+    SSL_key_update(client.get(), SSL_KEY_UPDATE_NOT_REQUESTED);
+    SSL_do_handshake(client.get());
+  }
+  exchange();
+  int before = 0;
+  ioctl(ends[0], FIONREAD, &before);
+  ASSERT_GT(before, 200'000);
+  std::array<char, 100> target{};
+  EXPECT_EQ(server.Receive(target).state, State::kLater);
+  int after = 0;
+  ioctl(ends[0], FIONREAD, &after);
+  EXPECT_EQ(before - after, 128 * 1024);
+  EXPECT_EQ(server.Needs({.read = true}), (SocketPoller::Interest{.read = true}));
 }
 
 // A connection of the server whose peer is in this test.

@@ -15,8 +15,11 @@ class Issued:
         self.cert = os.path.join(folder, name + ".crt")
         self.key = os.path.join(folder, name + ".key")
 
-    def make_key(self):
-        openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", self.key)
+    def make_key(self, rsa_bits=None):
+        if rsa_bits:
+            openssl("genrsa", "-out", self.key, rsa_bits)
+        else:
+            openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", self.key)
 
     def with_password(self, password):
         """The same key in a file that needs a password."""
@@ -32,10 +35,10 @@ class Authority(Issued):
         self.make_key()
         openssl("req", "-x509", "-new", "-key", self.key, "-subj", "/CN=" + name, "-days", 3, "-out", self.cert)
 
-    def issue(self, name, days=2):
-        """`days` -1: has expired."""
+    def issue(self, name, days=2, rsa_bits=None):
+        """`days` -1: has expired. Without `rsa_bits` the key is one of an elliptic curve, which costs least."""
         issued = Issued(self.folder, name)
-        issued.make_key()
+        issued.make_key(rsa_bits)
         request, alternatives = issued.key + ".csr", issued.key + ".ext"
         openssl("req", "-new", "-key", issued.key, "-subj", "/CN=" + name, "-out", request)
         with open(alternatives, "w", encoding="ascii") as file:

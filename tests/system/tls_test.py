@@ -594,7 +594,9 @@ class HostileTest(TlsServerTest):
         return longest
 
     def test_half_open_handshakes_hold_nobody_up(self):
-        self.serve()
+        # A signature with this key takes about five milliseconds.
+        expensive = self.authority.issue("expensive", rsa_bits=4096)
+        self.serve("--tls-cert-file", expensive.cert, "--tls-key-file", expensive.key)
         bystander = self.assert_serves()
         hello = self.hello()
         half_open = [self.raw() for _ in range(200)]
@@ -604,7 +606,7 @@ class HostileTest(TlsServerTest):
         def all_answered():
             return len(select.select(half_open, [], [], 0)[0]) == len(half_open)
         longest = self.longest_ping_ms(bystander, all_answered)
-        self.assertLess(longest, 250)  # all at once they are several hundred milliseconds of arithmetic
+        self.assertLess(longest, 500)  # all at once they would take a second
         self.assertEqual(202, self.clients())
         for sock in half_open:
             sock.close()
@@ -617,6 +619,14 @@ class HostileTest(TlsServerTest):
             for sock in slow:
                 sock.sendall(bytes([octet]))
             self.assert_serves().close()
+
+    def test_a_script_that_runs_forever_is_killed_through_tls(self):
+        self.serve("--busy-reply-threshold", "50")
+        with connect(self.server.port) as busy:
+            busy.sendall(request("EVAL", "while true do end", 0))
+            wait_until(lambda: ask(self.plain, "PING").startswith("-BUSY"), "the script")
+            self.assertEqual("+OK", ask(self.connect_tls(), "SCRIPT", "KILL"))
+            self.assertIn(b"Script killed by user", busy.recv(1000))
 
     def test_garbage_on_the_tls_port(self):
         self.serve()
@@ -705,7 +715,7 @@ class HostileTest(TlsServerTest):
         thread.start()
         longest = self.longest_ping_ms(bystander, done.is_set)
         thread.join()
-        self.assertLess(longest, 250)
+        self.assertLess(longest, 500)
 
 
 class ToolsTest(TlsServerTest):
