@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
+#include <utility>
 
 #include "base/number_text.h"
 
@@ -277,9 +278,15 @@ void RequestParser::Unread(const RequestBatch& batch, size_t index) {
 }
 
 void RequestParser::Park() {
-  size_ -= big_in_window_;  // no request can be given back any more, so the Blob is enough
-  pos_ = std::min(pos_, size_);
-  big_in_window_ = 0;
+  if (big_in_window_ != 0) {  // no request can be given back any more, so the Blob is enough
+    size_ -= std::exchange(big_in_window_, 0);
+    pos_ = size_;
+    if (!in_scratch_ && own_.size() > 2 * kReadAtLeast) {
+      own_.resize(size_);
+      own_.shrink_to_fit();
+      data_ = own_.data();
+    }
+  }
   size_t left = size_ - begin_;
   bool stays = !in_scratch_ && begin_ < left;  // moving more than was parsed would make a long pile O(n²)
   if (left == 0) {
