@@ -125,6 +125,8 @@ class GlobReader {
   GlobReader(Bytes pattern, CaseMode mode, Glob& glob) : pattern_(pattern), mode_(mode), glob_(glob) {}
 
   void Read() {
+    glob_.elements_.reserve(pattern_.size());
+    glob_.plain_.reserve(pattern_.size());
     while (at_ < pattern_.size()) {
       switch (pattern_[at_]) {
         case '*':

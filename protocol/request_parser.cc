@@ -168,8 +168,10 @@ RequestParser::Number RequestParser::TakeNumberSlowly(const NumberKind& kind) {
 }
 
 BlobRef RequestParser::RoomForBigArgument(size_t arrived) const {
+  constexpr size_t kLeast = 64 * 1024;
   constexpr size_t kGrowth = 4;
-  const size_t room = std::min(BigArgumentBytes(), std::max(kAnnouncedRoom, arrived * kGrowth));
+  const size_t all = BigArgumentBytes();
+  const size_t room = all - 2 <= kAnnouncedRoom ? all : std::min(all, std::max(kLeast, arrived * kGrowth));
   return BlobRef::OfSize(std::min(room, static_cast<size_t>(bulk_size_)), room);
 }
 

@@ -25,7 +25,9 @@ void Clients::Remove(Session& session) {
   }
   std::replace(flushing_.begin(), flushing_.end(), &session, static_cast<Session*>(nullptr));
   farewell_(session);  // the command during which it closed may have begun something since
+  const bool leaves_blocks = session.out.HeldBytes() > BlockPool::kBlockBytes;
   sessions_.erase(session.id);
+  if (leaves_blocks) pool_.Clear();  // the others would hardly need so many
 }
 
 Session* Clients::Find(uint64_t id) const {

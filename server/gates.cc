@@ -42,10 +42,12 @@ void Permissions(const GateContext& context) {
   throw Refusal{"NOPERM " + DenialText(*context.session.user, request, verdict, DenialDetail::kBrief)};
 }
 
-// Queueing takes memory, too.
+// What a transaction queues takes memory, too. Redis: of what is not queued only EXEC, DISCARD, QUIT and RESET pass.
 void Memory(const GateContext& context) {
   if (context.server.settings().maxmemory == 0 || !context.server.eviction().LacksMemory()) return;
-  const bool queued = context.session.InTransaction() && !context.command.Spec().skips_queue;
+  const std::string& name = context.command.full_name;
+  const bool leaves = context.command.Spec().skips_queue && name != "multi" && name != "watch";
+  const bool queued = context.session.InTransaction() && !leaves;
   if ((context.flags & kDenyOom) != 0 || queued) throw Refusal{refusals::kOutOfMemory};
 }
 

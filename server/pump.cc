@@ -63,7 +63,7 @@ Pump::Outcome Pump::RunGroups(Session& session) {
       return Outcome::kClosing;
     }
     if (status == RequestParser::Status::kIncomplete) return Outcome::kIdle;
-    if (IsTurnLong()) return Outcome::kMore;
+    if (IsTurnLong() && !session.in.Unparsed().empty()) return Outcome::kMore;
   }
   return Outcome::kMore;
 }

@@ -25,7 +25,7 @@ class DrawLimit {
   }
 
  private:
-  static constexpr size_t kMostBytes = 256 * 1024 * 1024;
+  static constexpr size_t kMostBytes = 64 * 1024 * 1024;
 
   Call& call_;
   uint64_t drawn_ = 0;

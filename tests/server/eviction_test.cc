@@ -108,8 +108,7 @@ TEST_P(KeyEviction, WhatWaitsForTheBackgroundThreadCountsAsFree) {
 
 TEST_P(KeyEviction, TheLimitHoldsWithoutAnybodyAsking) {
   Fill(20);
-  server()->config().Set({{"maxmemory-policy", "allkeys-lru"}, {"maxmemory", "1"}});
-  server().EndTurn();
+  Run("CONFIG SET maxmemory-policy allkeys-lru maxmemory 1");
   EXPECT_EQ(server()->keyspace()[0].Size(), 0u);
   NoLimit();
 }
@@ -157,8 +156,7 @@ TEST_P(KeyEviction, NothingGoesWhileWritesArePaused) {
   Fill(5);
   Run("CONFIG SET maxmemory-policy allkeys-lru");
   Run("CLIENT PAUSE 1000 WRITE");
-  server()->config().Set({{"maxmemory", "1"}});
-  server().EndTurn();
+  Run("CONFIG SET maxmemory 1");
   EXPECT_THAT(Run("DBSIZE"), Int(5));
   server().RunCronFor(1100);
   EXPECT_THAT(Run("DBSIZE"), Int(0));
@@ -257,9 +255,8 @@ TEST_P(KeyEviction, ARoundEndsInTimeAndOthersFollow) {
   SlowJournal slow(server().journal(), clock());
   server()->AttachJournal(&slow);
   Run("CONFIG SET latency-monitor-threshold 1 maxmemory-eviction-tenacity 0 maxmemory-policy allkeys-lru");
-  server()->config().Set({{"maxmemory", "1"}});
   TestClient other(server());
-  other.Deliver(EncodeRequest({"DBSIZE"}));
+  other.Deliver(EncodeRequest({"CONFIG", "SET", "maxmemory", "1"}) + EncodeRequest({"DBSIZE"}));
   server().pump().Run(other.session());  // no end of a Turn: only the round before the command
   EXPECT_EQ(server()->keyspace()[0].Size(), 200u - 16u) << "it looks at the clock after every 16 keys";
   server().EndTurn();
@@ -296,9 +293,8 @@ TEST_P(KeyEviction, MessagesAboutEvictedKeysDoNotEvictMore) {
   }
   const std::string long_name(1000, 'k');
   for (int i = 0; i < 300; ++i) Run({"SET", std::to_string(i) + long_name, "v"});
-  server()->config().Set(
-      {{"maxmemory-policy", "allkeys-lru"}, {"maxmemory", std::to_string(server()->UsedMemory() - 30'000)}});
-  server().EndTurn();
+  Run({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru", "maxmemory",
+       std::to_string(server()->UsedMemory() - 30'000)});
   EXPECT_GE(Evicted(), 10u);
   EXPECT_LE(Evicted(), 60u);
   NoLimit();

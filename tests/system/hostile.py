@@ -184,9 +184,9 @@ def run_queue_delay_ns(pid):
 
 
 class Watch:
-    """The bystander's loop, in a process of its own: a request every 2 ms by the clock, whatever the last one took, so that
-    one long stall counts as the many requests that it delayed. What others on the machine took from server and bystander
-    is subtracted: it is no delay of the server's making."""
+    """The bystander's loop, in a process of its own: a request every 2 ms. One that took longer counts as all those that
+    would have been sent meanwhile, too, so that a long stall is no single sample. What others on the machine took from
+    server and bystander is subtracted: it is no delay of the server's making."""
 
     PERIOD_S = 0.002
 
@@ -201,27 +201,21 @@ class Watch:
     def run(self, pipe):
         latencies, due, n, peak = [], time.monotonic(), 0, 0
         pipe.send("started")
-        stolen = self.delays()
-        debt = 0.0  # of processor time since the schedule was last met
         while not pipe.poll() or len(latencies) < 500:
-            wait = due - time.monotonic()
-            if wait > 0:
-                time.sleep(wait)
-                due = max(due, time.monotonic() - 0.0005)  # the bystander's own lateness is nobody's fault
-                stolen, debt = self.delays(), 0.0
+            stolen, sent = self.delays(), time.monotonic()
             self.client.send(self.requests[n % 3])
             self.client.read()
-            now = time.monotonic()
-            latency = now - due
-            if latency > 0.005:
-                delays = self.delays()
-                debt += (delays - stolen) / 1e9
-                stolen = delays
-            latencies.append(max(latency - debt, 0.0) * 1000)
-            due += self.PERIOD_S
+            took = time.monotonic() - sent
+            if took > self.PERIOD_S:
+                took = max(took - (self.delays() - stolen) / 1e9, 0.0)
+            while took > 0:
+                latencies.append(took * 1000)
+                took -= self.PERIOD_S
             n += 1
-            if n % 16 == 0 and time.monotonic() < due:
+            if n % 16 == 0:
                 peak = max(peak, self.used_memory())
+            due = max(due + self.PERIOD_S, time.monotonic())
+            time.sleep(max(due - time.monotonic(), 0))
         pipe.recv()
         pipe.send((latencies, peak))
 
@@ -240,6 +234,7 @@ def _bystander(port, pid, pipe, other_end):
     end_with_parent()
     gc.disable()
     watch = Watch(port, pid)
+    watch.client.run("PING")  # now the server has accepted it
     pipe.send("connected")
     while pipe.recv() == "watch":
         watch.run(pipe)
@@ -376,7 +371,10 @@ class HostileTest(LaunchTest):
     def _assert_nothing_left(self, connected, before):
         gc.collect()
         self.assertIsNone(self.server.process.poll(), f"the server ended: {self.server.text[-3000:]}")
-        wait_until(lambda: self.clients() == connected, "the attackers' sessions to go")
+        try:
+            wait_until(lambda: self.clients() == connected, "the attackers' sessions to go")
+        except AssertionError as trouble:
+            raise AssertionError(f"{trouble}: {self.admin.value('CLIENT', 'LIST').decode()}") from trouble
         if SANITIZED:
             return
         allowed = before + max(before * LEFT_SHARE, LEFT_BYTES)
