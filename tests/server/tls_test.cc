@@ -249,7 +249,7 @@ TEST_F(TlsStreamTest, NobodyKeepsUsBusyWithKeyUpdates) {
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
   const int room = 1 << 20;
   setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
-  ByteStream server(Descriptor(ends[0]), tls_.Accept(ends[0], TlsAuthClients::kYes));
+  ByteStream server{Descriptor(ends[0]), tls_.Accept(ends[0], TlsAuthClients::kYes)};
   const Descriptor peer(ends[1]);
   const auto context = MakeTlsClientContext(Good());
   const SslHandle client(SSL_new(context.value().get()));
