@@ -156,7 +156,7 @@ TEST_P(LatencyCommands, RemovingAnExpiredKeyIsAnEvent) {
   Run("SET k v PX 10");
   clock().AdvanceMs(20);
   clock().PassWithEachLook(2000);
-  EXPECT_THAT(Run("GET k"), Null());
+  EXPECT_THAT(Run("GET k"), Nil());
   clock().PassWithEachLook(0);
   EXPECT_THAT(Run("LATENCY HISTORY expire-del"), ArrayOf(ArrayOf(Int(now_ms() / 1000), Int(2))));
 }
