@@ -153,6 +153,7 @@ void FileWorker::Add(FileTask& task) {
 }
 
 void FileWorker::Work() {
+  if (prologue_) prologue_();
   std::unique_lock lock(mutex_);
   for (;;) {
     wake_.wait(lock, [this] { return stop_ || first_ != nullptr; });

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -124,6 +125,8 @@ class FileWorker {
   FileWorker& operator=(const FileWorker&) = delete;
   ~FileWorker();
 
+  // Has the thread begin with `prologue`. To be called before the first Add.
+  void OnThreadStart(std::function<void()> prologue) { prologue_ = std::move(prologue); }
   void Add(FileTask& task);
 
  private:
@@ -134,6 +137,7 @@ class FileWorker {
   FileTask* first_ = nullptr;
   FileTask* last_ = nullptr;
   bool stop_ = false;
+  std::function<void()> prologue_;
   std::thread thread_;
 };
 
@@ -149,6 +153,8 @@ class SystemFiles final : public FileSystem {
   Kind KindOf(const std::string& path) override;
   Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override;
   void Later(FileTask& task) override { worker_.Add(task); }
+  // Has the thread for Later begin with `prologue`. To be called before the first of them.
+  void OnThreadStart(std::function<void()> prologue) { worker_.OnThreadStart(std::move(prologue)); }
 
  private:
   FileWorker worker_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
+#include <utility>
 
 #include "base/number_text.h"
 
@@ -179,6 +180,7 @@ void RequestParser::StartBigArgument() {
   big_filled_ = std::min(BigArgumentBytes(), size_ - pos_);
   blobs_.push_back(RoomForBigArgument(big_filled_));
   big_open_ = true;
+  big_in_window_ = big_filled_;
   std::memcpy(blobs_.back().Data(), data_ + pos_, big_filled_);
   pos_ += big_filled_;
 }
@@ -214,7 +216,7 @@ RequestParser::Status RequestParser::FinishBigArgument(RequestBatch& batch) {
   if (big_filled_ < BigArgumentBytes()) return Status::kIncomplete;
   batch.words.push_back(blobs_.back().View());
   big_open_ = false;
-  big_filled_ = 0;
+  big_filled_ = big_in_window_ = 0;
   bulk_size_ = -1;
   --arguments_left_;
   return Status::kRequest;
@@ -270,12 +272,21 @@ void RequestParser::Unread(const RequestBatch& batch, size_t index) {
   saved_blobs_ = 0;
   blobs_.clear();
   big_open_ = false;
-  big_filled_ = 0;
+  big_filled_ = big_in_window_ = 0;
   arguments_left_ = bulk_size_ = -1;
   begin_ = pos_ = batch.requests[index].offset;
 }
 
 void RequestParser::Park() {
+  if (big_in_window_ != 0) {  // no request can be given back any more, so the Blob is enough
+    size_ -= std::exchange(big_in_window_, 0);
+    pos_ = size_;
+    if (!in_scratch_ && own_.size() > 2 * kReadAtLeast) {
+      own_.resize(size_);
+      own_.shrink_to_fit();
+      data_ = own_.data();
+    }
+  }
   size_t left = size_ - begin_;
   bool stays = !in_scratch_ && begin_ < left;  // moving more than was parsed would make a long pile O(n²)
   if (left == 0) {
@@ -294,7 +305,7 @@ void RequestParser::Park() {
     size_ = left;
     begin_ = 0;
   }
-  parked_ = begin_;
+  parked_ = pos_;
   in_scratch_ = false;
 }
 

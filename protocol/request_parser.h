@@ -82,9 +82,10 @@ class RequestParser {
 
   const std::string& Error() const { return error_; }
   // Bytes received and not yet turned into requests, and the memory held for them.
-  size_t PendingBytes() const { return size_ - begin_ + big_filled_; }
-  // As PendingBytes, and while a batch is in use also the bytes of its requests: what Redis calls the query buffer.
-  size_t BufferedBytes() const { return size_ - parked_ + big_filled_; }
+  size_t PendingBytes() const { return size_ - begin_ + big_filled_ - big_in_window_; }
+  // What Redis calls the query buffer: as PendingBytes without what is parsed of a request that is half there, and
+  // while a batch is in use with the bytes of its requests.
+  size_t BufferedBytes() const { return size_ - parked_ + big_filled_ - big_in_window_; }
   // Bytes of arguments that are whole, of the request that is half there.
   size_t PendingArgumentBytes() const;
   // The request that is half there, as far as it is not a big argument. Dies like Unparsed.
@@ -131,7 +132,7 @@ class RequestParser {
   size_t size_ = 0;
   size_t begin_ = 0;   // of the request being parsed
   size_t pos_ = 0;     // parsed up to here
-  size_t parked_ = 0;  // bytes at the front that were done with when the window was parked
+  size_t parked_ = 0;  // bytes at the front that were parsed when the window was parked
   bool in_scratch_ = false;
   bool reading_big_ = false;  // the last ReadTarget was the Blob
 
@@ -144,6 +145,7 @@ class RequestParser {
   bool big_shrunk_ = false;       // Shrink took the memory of the last Blob
   bool big_open_ = false;         // the last of blobs_ is still arriving
   size_t big_filled_ = 0;         // so much of it is there
+  size_t big_in_window_ = 0;      // of which so much is at the end of the window, too, until it is parked
 
   std::vector<char> own_;
   std::string error_;

@@ -8,11 +8,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "server/pump.h"
 #include "server/server.h"
 #include "server/socket_poller.h"
+#include "server/tls/handshake_line.h"
 
 namespace asio {
 class io_context;
@@ -35,16 +37,21 @@ class EventLoop final : public Host {
   // Calls `handler` once, in a Turn, when this descriptor (not ours to close) has something to read.
   void OnReadable(int descriptor, std::function<void()> handler);
 
+  // Calls `handler` whenever the timer rings, also in the middle of a Turn (ServeBesides).
+  void OnTick(std::function<void()> handler) { tick_ = std::move(handler); }
+
   asio::io_context& Context();
   Server& server() { return server_; }
   Pump& pump() { return *pump_; }
   SocketPoller& poller() { return poller_; }
+  HandshakeLine& handshakes() { return handshakes_; }
   // Where a connection reads when nothing of its input is pending. One for all: it is empty between two handlers.
   std::span<char> Scratch() { return scratch_; }
 
  private:
   struct Asio;
 
+  void ServeHandshakes();
   void ScheduleCron();
   void EndTurn();
   void StartTasks();
@@ -53,8 +60,10 @@ class EventLoop final : public Host {
   std::unique_ptr<Pump> pump_;
   std::unique_ptr<Asio> asio_;
   SocketPoller poller_;
+  HandshakeLine handshakes_;
   std::vector<std::function<void()>> posted_;  // for the next Turn; may own connections, so it goes before asio_
   std::vector<char> scratch_;
+  std::function<void()> tick_;
   // What ServeBesides has in place of these two; made with its first use.
   std::unique_ptr<Pump> other_pump_;
   std::vector<char> other_scratch_;

@@ -38,7 +38,9 @@ Executor::Outcome Executor::Execute(Session& session, const Command* command, st
     }
     if (command == nullptr) throw UnknownCommand(words);
     if (!server_.tracking().Empty()) server_.tracking().KeepWithinLimit();
-    if (session.closing) return Outcome::kDone;  // those messages were too much for it
+    if (server_.client_memory().IsOver()) server_.client_memory().EvictClients(&session);
+    if (server_.settings().maxmemory != 0) server_.eviction().BeforeCommand();
+    if (session.closing) return Outcome::kDone;  // evicted, or those messages were too much for it
     flags = EffectiveFlags(server_, session, *command, words);
     PassGates({server_, session, *command, flags, words});
     // While a script is late no pause ends: what may end the script must not wait for it.
@@ -93,7 +95,8 @@ void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& comman
   const Run run{session, command, words, {}, Pass::kFirst};
   const Command* const outer_command = std::exchange(current_, &command);
   const auto outer_words = std::exchange(current_words_, words);
-  const int64_t started_us = last_us_;
+  // Between two commands of a script its own code ran, which is none of theirs.
+  const int64_t started_us = session.IsScript() ? server_.clock().MonotonicUs() : last_us_;
   ++depth_;
   const bool succeeded = RunHandlerIn(unit, run);
   --depth_;

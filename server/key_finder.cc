@@ -54,19 +54,31 @@ std::optional<KeyRun> RunBehind(const KeySpec& spec, int64_t begin, std::span<co
   return run;
 }
 
-// nullopt when one of the specs does not fit or says that it is incomplete.
-std::optional<KeyList> KeysBySpecs(std::span<const KeySpec> specs, std::span<const Bytes> argv) {
+struct KeysOfSpecs {
   KeyList keys;
+  bool complete = true;  // every spec fits the arguments, and none says that it is incomplete
+};
+
+KeysOfSpecs KeysBySpecs(std::span<const KeySpec> specs, std::span<const Bytes> argv) {
+  KeysOfSpecs found;
   for (const KeySpec& spec : specs) {
     if (spec.flags & kKeyNotKey) continue;
-    if (spec.begin == KeySpec::Begin::kUnknown) return std::nullopt;
+    if (spec.begin == KeySpec::Begin::kUnknown) {
+      found.complete = false;
+      continue;
+    }
     const int64_t begin = spec.begin == KeySpec::Begin::kIndex ? spec.index : FindKeyword(spec, argv);
     if (begin == 0) continue;
     const std::optional<KeyRun> run = RunBehind(spec, begin, argv);
-    if (!run || (spec.flags & kKeyIncomplete)) return std::nullopt;
-    for (int64_t at = run->first; at <= run->last; at += run->step) keys.Add(static_cast<size_t>(at), spec.flags);
+    if (!run || (spec.flags & kKeyIncomplete)) found.complete = false;
+    if (!run) continue;
+    for (int64_t at = run->first; at <= run->last; at += run->step) found.keys.Add(static_cast<size_t>(at), spec.flags);
   }
-  return keys;
+  return found;
+}
+
+bool HasVariableFlags(const CommandSpec& spec) {
+  return std::ranges::any_of(spec.keys.View(), [](const KeySpec& s) { return s.flags & kKeyVariableFlags; });
 }
 
 bool IsPlainRange(const KeySpec& spec) {
@@ -76,12 +88,14 @@ bool IsPlainRange(const KeySpec& spec) {
 }  // namespace
 
 KeyList KeyPositions(const CommandSpec& spec, std::span<const Bytes> argv) {
-  const std::span<const KeySpec> specs = spec.keys.View();
-  const bool variable = std::ranges::any_of(specs, [](const KeySpec& s) { return s.flags & kKeyVariableFlags; });
-  if (!variable) {
-    if (std::optional<KeyList> keys = KeysBySpecs(specs, argv)) return *std::move(keys);
+  if (!HasVariableFlags(spec)) {
+    if (KeysOfSpecs found = KeysBySpecs(spec.keys.View(), argv); found.complete) return std::move(found.keys);
   }
   return spec.find_keys ? spec.find_keys(argv) : KeyList{};
+}
+
+KeyList NamedKeys(const CommandSpec& spec, std::span<const Bytes> argv) {
+  return spec.find_keys ? KeyPositions(spec, argv) : KeysBySpecs(spec.keys.View(), argv).keys;
 }
 
 bool MayHaveKeys(const CommandSpec& spec) {

@@ -54,6 +54,10 @@ class KeyList {
 // Cost: O(keys) for keys at fixed places, O(argc) for keys behind a keyword.
 KeyList KeyPositions(const CommandSpec& spec, std::span<const Bytes> argv);
 
+// The same for permissions, which must not miss a key that the command will use: where a part of the arguments does not
+// fit, the keys of the other parts. (`PFMERGE destination` has no sources, and writes.)
+KeyList NamedKeys(const CommandSpec& spec, std::span<const Bytes> argv);
+
 // False for commands that never have keys: COMMAND GETKEYS refuses them.
 bool MayHaveKeys(const CommandSpec& spec);
 

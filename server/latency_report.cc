@@ -74,7 +74,36 @@ enum Advice : uint32_t {
   kRaiseHz = 1u << 4,
   kSmallerValues = 1u << 5,
   kSmootherEviction = 1u << 6,
-  kNoHugePages = 1u << 7,
+  kFasterForks = 1u << 7,
+  kLocalDisk = 1u << 8,
+  kQuietDisk = 1u << 9,
+  kFasterDisk = 1u << 10,
+  kSpareDisk = 1u << 11,
+  kOrderedData = 1u << 12,
+  kLessSyncing = 1u << 13,
+  kFewerWrites = 1u << 14,
+  kNoHugePages = 1u << 15,
+};
+
+// Events of which the advice depends on nothing else.
+struct KnownEvent {
+  Bytes name;
+  uint32_t advice;
+};
+constexpr std::array kKnownEvents = {
+    KnownEvent{"fast-command", kFreeCpu},
+    KnownEvent{"fork", kFasterForks},
+    KnownEvent{"aof-write-pending-fsync", kLocalDisk | kQuietDisk | kFasterDisk | kOrderedData},
+    KnownEvent{"aof-write-active-child", kSpareDisk | kFasterDisk | kOrderedData},
+    KnownEvent{"aof-write-alone", kLocalDisk | kFasterDisk | kOrderedData},
+    KnownEvent{"aof-fsync-always", kLessSyncing},
+    KnownEvent{"aof-fstat", kLocalDisk | kQuietDisk},
+    KnownEvent{"rdb-unlink-temp-file", kLocalDisk | kQuietDisk},
+    KnownEvent{"aof-rename", kLocalDisk | kFasterDisk | kOrderedData | kFewerWrites},
+    KnownEvent{"expire-cycle", kRaiseHz | kSmallerValues},
+    KnownEvent{"expire-del", kSmallerValues},
+    KnownEvent{"eviction-del", kSmallerValues},
+    KnownEvent{"eviction-cycle", kSmootherEviction},
 };
 
 uint32_t AdviceFor(Bytes event, const Settings& settings) {
@@ -84,11 +113,8 @@ uint32_t AdviceFor(Bytes event, const Settings& settings) {
     bool misses = settings.slowlog_log_slower_than / 1000 > settings.latency_monitor_threshold;
     return misses ? advice | kTuneSlowlog : advice;
   }
-  if (event == "fast-command") return kFreeCpu;
-  if (event == "expire-cycle") return kRaiseHz | kSmallerValues;
-  if (event == "eviction-del") return kSmallerValues;
-  if (event == "eviction-cycle") return kSmootherEviction;
-  return 0;
+  const auto known = std::ranges::find(kKnownEvents, event, &KnownEvent::name);
+  return known == kKnownEvents.end() ? 0 : known->advice;
 }
 
 // Whether any memory of this process is in transparent huge pages.
@@ -107,6 +133,39 @@ std::string EventLine(size_t number, const std::string& name, const LatencyMonit
   return std::to_string(number) + ". " + name + ": " + std::to_string(summary.samples) + " latency spikes (average " +
          std::to_string(summary.average_ms) + "ms, mean deviation " + std::to_string(summary.deviation_ms) +
          "ms, period " + FixedText(period, 2) + " sec). Worst all time event " + std::to_string(event.max_ms) + "ms.\n";
+}
+
+std::string DiskAdviceText(uint32_t advice) {
+  std::string text;
+  if (advice & kFasterForks) {
+    text +=
+        "- Starting a child copies the page tables, which takes this machine long. It grows with the memory in use, "
+        "and "
+        "some virtual machines are slow at it: save less often, or elsewhere.\n";
+  }
+  if (advice & kSpareDisk) {
+    text +=
+        "- A child that saves keeps the disk busy: 'CONFIG SET no-appendfsync-on-rewrite yes' syncs nothing meanwhile, "
+        "and "
+        "risks what is written until it is done.\n";
+  }
+  if (advice & kLessSyncing) {
+    text +=
+        "- Each write waits for the disk, as 'appendfsync always' asks for. 'CONFIG SET appendfsync everysec' risks a "
+        "second's writes in a crash.\n";
+  }
+  if (advice & kFewerWrites)
+    text += "- See how much is written: INFO persistence, and 'auto-aof-rewrite-percentage'.\n";
+  if (advice & kLocalDisk)
+    text += "- Files on a remote file system wait for the network: use a disk of this machine.\n";
+  if (advice & kQuietDisk) text += "- See with 'iotop' or 'iostat' what else uses this disk, and move it away.\n";
+  if (advice & kOrderedData) {
+    text +=
+        "- ext4 in its default mode writes the data of other files before a sync ends. 'data=writeback' does not, "
+        "and is less careful with them in a crash.\n";
+  }
+  if (advice & kFasterDisk) text += "- If the load has to be as it is, a faster disk helps.\n";
+  return text;
 }
 
 std::string AdviceText(uint32_t advice, const Settings& settings) {
@@ -132,6 +191,7 @@ std::string AdviceText(uint32_t advice, const Settings& settings) {
     text += "- Freeing a very large value takes time. Split such values, or use UNLINK and the lazyfree directives.\n";
   if (advice & kSmootherEviction)
     text += "- Many keys had to go at once: lower maxmemory in steps and avoid commands that write huge values.\n";
+  text += DiskAdviceText(advice);
   if (advice & kNoHugePages) {
     text +=
         "- This process holds transparent huge pages, which make copy-on-write expensive. Turn them off with "

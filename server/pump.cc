@@ -28,6 +28,7 @@ Pump::Outcome Pump::Run(Session& session) {
   }
   batch_.Clear();
   session.in.Park();
+  if (server_.client_memory().IsOn()) server_.client_memory().Update(session);
   if (!session.out.Empty() || session.close_after_reply) server_.clients().QueueFlush(session);
   return outcome;
 }
@@ -96,6 +97,7 @@ Pump::Outcome Pump::RunGroup(Session& session) {
     }
     if (session.out.HeldBytes() > ClientLimits::kFreeOutputBytes) {
       server_.limits().CheckOutput(session, server_.executor().NowMs(), ClientLimits::Moment::kReply);
+      if (server_.client_memory().IsOn()) server_.client_memory().Update(session);
     }
     if (session.closing || session.close_after_reply) return Outcome::kClosing;
     if (i + 1 < batch_.requests.size() && IsTurnLong()) {

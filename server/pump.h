@@ -40,7 +40,7 @@ class Pump {
   void FailProtocol(Session& session);
 
   Server& server_;
-  uint64_t turn_ = 0;
+  uint64_t turn_ = UINT64_MAX;  // none yet
   int64_t turn_began_ms_ = 0;  // or rather, its first request
   RequestBatch batch_;
   Prefetcher prefetcher_;

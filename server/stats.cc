@@ -20,6 +20,20 @@ double InstantRate::Ratio() const {
   return sum / kSamples;
 }
 
+void RecentPeak::Note(size_t bytes, int64_t now_s) {
+  Slot& slot = slots_[static_cast<uint64_t>(now_s) % kSeconds];
+  if (slot.second != now_s) slot = {.second = now_s, .bytes = 0};
+  slot.bytes = std::max(slot.bytes, bytes);
+}
+
+size_t RecentPeak::Most(int64_t now_s) const {
+  size_t most = 0;
+  for (const Slot& slot : slots_) {
+    if (now_s - slot.second < static_cast<int64_t>(kSeconds)) most = std::max(most, slot.bytes);
+  }
+  return most;
+}
+
 void ServerStats::CountError(Bytes text) {
   constexpr size_t kCodeBytesMax = 30;  // Redis: the code of an error ends within its first 32 octets, '-' included
   ++error_replies;
@@ -51,6 +65,8 @@ void ServerStats::Reset() {
   ServerStats fresh;
   fresh.startup_memory_bytes = startup_memory_bytes;
   fresh.peak_memory_bytes = peak_memory_bytes;
+  fresh.client_input = client_input;
+  fresh.client_output = client_output;
   *this = std::move(fresh);
 }
 

@@ -30,6 +30,21 @@ class InstantRate {
   int64_t last_base_ = 0;
 };
 
+// The largest of what was noted in the last seconds.
+class RecentPeak {
+ public:
+  void Note(size_t bytes, int64_t now_s);
+  size_t Most(int64_t now_s) const;
+
+ private:
+  static constexpr size_t kSeconds = 8;
+  struct Slot {
+    int64_t second = -1;
+    size_t bytes = 0;
+  };
+  std::array<Slot, kSeconds> slots_{};
+};
+
 struct ServerStats {
   // Kinds of errors counted apart. Redis 7.2 has no bound; a script that makes up error codes would fill its memory.
   static constexpr size_t kErrorKindsMax = 128;
@@ -44,6 +59,9 @@ struct ServerStats {
   uint64_t error_replies = 0;
   uint64_t output_limit_disconnections = 0;
   uint64_t query_limit_disconnections = 0;
+  uint64_t evicted_clients = 0;
+  uint64_t eviction_exceeded_us = 0;      // time spent above maxmemory, up to the last return
+  int64_t eviction_exceeded_since_us = 0;  // monotonic; 0: memory is within maxmemory
   std::array<uint64_t, 4> acl_denials{};  // by AclLogEntry::Reason
   uint64_t payload_sanitizations = 0;     // packed values of RESTORE that were checked
   uint64_t reply_room_shrinks = 0;        // see Session::reply_room_bytes
@@ -53,6 +71,7 @@ struct ServerStats {
   uint64_t longest_turn_us = 0;
   uint64_t command_us = 0;
   uint64_t timer_us = 0;
+  uint64_t journal_us = 0;  // writing and syncing the append-only file at the end of Turns
   uint64_t most_commands_in_turn = 0;
   uint64_t forks = 0;
   uint64_t last_fork_us = 0;
@@ -63,6 +82,9 @@ struct ServerStats {
   InstantRate turn_rate;
   InstantRate turn_length;
   std::map<std::string, uint64_t, std::less<>> errors;  // by the first word of the error
+
+  RecentPeak client_input;  // of single clients
+  RecentPeak client_output;
 
   size_t startup_memory_bytes = 0;
   size_t peak_memory_bytes = 0;

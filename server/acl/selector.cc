@@ -30,7 +30,7 @@ std::string Joined(const std::vector<std::string>& parts) {
 }  // namespace
 
 const KeyList& AclRequest::Keys() {
-  if (!keys_) keys_ = KeyPositions(command_.Spec(), words_);
+  if (!keys_) keys_ = NamedKeys(command_.Spec(), words_);
   return *keys_;
 }
 

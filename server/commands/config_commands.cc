@@ -1,5 +1,6 @@
 #include "server/call.h"
 #include "server/commands/families.h"
+#include "server/config_hooks.h"
 #include "server/help.h"
 #include "server/server.h"
 
@@ -74,11 +75,8 @@ struct ConfigRewrite {
                                        .flags = kAdmin | kNoScript | kLoading | kStale,
                                        .tips = "request_policy:all_nodes response_policy:all_succeeded"};
   static void Run(Call& call) {
-    RewriteExtras extras;
-    extras.user_lines.emplace();
-    if (call.server.settings().aclfile.empty()) extras.user_lines = call.server.users().Lines();
     try {
-      call.server.config().Rewrite(extras);
+      call.server.config().Rewrite(RewriteExtrasOf(call.server));
     } catch (const Refusal& refusal) {
       // Redis: a server without a file has not failed to write it.
       if (!call.server.config().file().empty()) call.server.log().Warning("CONFIG REWRITE failed: " + refusal.text);

@@ -15,6 +15,7 @@
 #include "datatypes/digest.h"
 #include "server/call.h"
 #include "server/commands/families.h"
+#include "server/config_hooks.h"
 #include "server/debug_text.h"
 #include "server/help.h"
 #include "server/memory.h"
@@ -39,8 +40,10 @@ int64_t NextPositive(Args& args) {
 
 // --- Ends of the process
 
+// The report of the crash, if there is one, ends in the exit code by itself.
 [[noreturn]] void Die(Call& call) {
-  if (call.server.settings().use_exit_on_panic) std::_Exit(1);
+  const Settings& settings = call.server.settings();
+  if (settings.use_exit_on_panic && !settings.crash_log_enabled) std::_Exit(1);
   std::abort();
 }
 
@@ -380,6 +383,13 @@ std::string RandomPattern(Random& random) {
   return text;
 }
 
+void RewriteAll(Call& call) {
+  RewriteExtras extras = RewriteExtrasOf(call.server);
+  extras.detail = RewriteExtras::Detail::kAll;
+  call.server.config().Rewrite(extras);
+  call.reply.Ok();
+}
+
 void StringMatchTest(Call& call) {
   constexpr int kRounds = 100'000;
   Random& random = call.server.random();
@@ -399,6 +409,8 @@ void Help(Call& call) {
                    "    Crashes with a failed assertion.",
                    "CHANGE-REPL-ID",
                    "    Draws a new replication ID.",
+                   "CONFIG-REWRITE-FORCE-ALL",
+                   "    Like CONFIG REWRITE, and writes also what has its default.",
                    "CRASH-AND-RECOVER [<milliseconds>]",
                    "    Refused: this server cannot restart itself.",
                    "DIGEST",
@@ -439,7 +451,8 @@ void Help(Call& call) {
                    "    or so that keys of the dump replace those that are there.",
                    "REPLYBUFFER PEAK-RESET-TIME <NEVER|RESET|time>",
                    "REPLYBUFFER RESIZING <0|1>",
-                   "    Accepted; reply buffers here need neither.",
+                   "    How often the peak of a client's replies starts anew, and whether the size of its buffer (rbs",
+                   "    in CLIENT LIST) follows it.",
                    "RESTART [<milliseconds>]",
                    "    Refused: this server cannot restart itself.",
                    "SEGFAULT",
@@ -467,6 +480,7 @@ constexpr std::array kRows = {
     Row{"aof-flush-sleep", 3, 3, DelayAofWrites},
     Row{"assert", 2, kAnyNumber, Assert},
     Row{"change-repl-id", 2, 2, ChangeReplId},
+    Row{"config-rewrite-force-all", 2, 2, RewriteAll},
     Row{"crash-and-recover", 2, kAnyNumber, Restart},
     Row{"digest", 2, 2, DatasetDigest},
     Row{"digest-value", 2, kAnyNumber, DigestValue},

@@ -8,11 +8,13 @@
 #include "datatypes/sorted_set.h"
 #include "server/acl/user.h"
 #include "server/call.h"
+#include "server/commands/collation.h"
 #include "server/commands/delete_key.h"
 #include "server/commands/families.h"
 #include "server/commands/sort_order.h"
 #include "server/commands/sort_pattern.h"
 #include "server/key_finder.h"
+#include "server/server.h"
 
 namespace respite {
 
@@ -179,6 +181,18 @@ std::vector<size_t> SelectByNumber(Call& call, SortOptions& options, std::span<c
   return order.Select(range);
 }
 
+// Redis: compares by collation, that is up to a NUL, unless the result is stored. Views of the result, if there are
+// keys, are in `texts`.
+std::vector<std::string> Collate(Call& call, std::vector<Bytes>& texts) {
+  for (Bytes& text : texts) text = text.substr(0, text.find('\0'));
+  const Collation collation(call.server.settings().locale_collate);
+  std::vector<std::string> keys;
+  if (collation.ByOctets()) return keys;
+  keys.reserve(texts.size());
+  for (Bytes& text : texts) text = keys.emplace_back(collation.KeyOf(text));
+  return keys;
+}
+
 std::vector<size_t> SelectByText(Call& call, SortOptions& options, std::span<const Bytes> elements, SortRange range) {
   TextPool pool;
   std::vector<size_t> missing;
@@ -189,9 +203,8 @@ std::vector<size_t> SelectByText(Call& call, SortOptions& options, std::span<con
     });
   }
   std::vector<Bytes> texts = options.by ? pool.Views() : std::vector<Bytes>(elements.begin(), elements.end());
-  // Redis: compares by collation, that is up to a NUL, unless the result is stored.
-  if (!options.destination)
-    for (Bytes& text : texts) text = text.substr(0, text.find('\0'));
+  std::vector<std::string> keys;
+  if (!options.destination) keys = Collate(call, texts);
   for (size_t index : missing) texts[index] = Bytes();
   SortOrder order(options.direction, elements);
   order.SetTexts(texts);

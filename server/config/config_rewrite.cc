@@ -39,7 +39,7 @@ std::optional<std::string> SubjectOf(Bytes line) {
 
 class Document {
  public:
-  explicit Document(Bytes text) {
+  Document(Bytes text, RewriteExtras::Detail detail) : detail_(detail) {
     if (text.empty()) return;
     for (Bytes line : SplitOn(text, '\n')) AddOld(TrimLine(line));
   }
@@ -51,7 +51,7 @@ class Document {
       if (!places.empty()) {
         lines_[places.front()] = line.text;
         places.pop_front();
-      } else if (line.presence == LinePresence::kAlways) {
+      } else if (line.presence == LinePresence::kAlways || detail_ == RewriteExtras::Detail::kAll) {
         Append(line.text);
       }
     }
@@ -88,6 +88,7 @@ class Document {
     lines_.push_back(line);
   }
 
+  const RewriteExtras::Detail detail_;
   std::vector<std::string> lines_;
   std::map<std::string, std::deque<size_t>> places_;  // of lines not yet used, by subject
   bool has_marker_ = false;
@@ -136,7 +137,7 @@ int SyncFolderOf(const std::string& path) {
 }  // namespace
 
 std::string RewrittenConfig(Bytes old_text, const Settings& settings, const RewriteExtras& extras) {
-  Document document(old_text);
+  Document document(old_text, extras.detail);
   for (std::span<const Directive> subject : DirectivesBySubject()) {
     for (const Directive& directive : subject) document.Write(directive.name, FormInFile(directive, settings));
   }

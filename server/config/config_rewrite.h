@@ -21,6 +21,8 @@ namespace respite {
 struct RewriteExtras {
   std::optional<std::vector<std::string>> user_lines;        // "user NAME RULES"; empty when there is an ACL file
   std::optional<std::vector<std::string>> loadmodule_lines;  // "loadmodule PATH ARGUMENTS"
+  enum class Detail : uint8_t { kChanges, kAll };            // kAll: also what has its default
+  Detail detail = Detail::kChanges;
 };
 
 // The new text for a file that has this text now (empty: no file yet).

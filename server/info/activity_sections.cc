@@ -24,20 +24,11 @@ rusage UsageOf(__rusage_who_t who) {
 
 int64_t Whole(double value) { return static_cast<int64_t>(value); }
 
-struct ClientFigures {
-  size_t largest_input_bytes = 0;
-  size_t largest_output_bytes = 0;
+// Redis: those held back by CLIENT PAUSE count as blocked.
+int64_t CountBlocked(const Clients& clients) {
   int64_t blocked = 0;
-};
-
-ClientFigures SurveyClients(const Clients& clients) {
-  ClientFigures figures;
-  clients.ForEach([&](const Session& session) {
-    figures.largest_input_bytes = std::max(figures.largest_input_bytes, session.in.HeldBytes());
-    figures.largest_output_bytes = std::max(figures.largest_output_bytes, session.out.HeldBytes());
-    if (session.IsBlocked()) ++figures.blocked;  // Redis: those held back by CLIENT PAUSE count as blocked
-  });
-  return figures;
+  clients.ForEach([&](const Session& session) { blocked += session.IsBlocked() ? 1 : 0; });
+  return blocked;
 }
 
 void AddTraffic(InfoText& text, const ServerStats& stats) {
@@ -56,14 +47,19 @@ void AddTraffic(InfoText& text, const ServerStats& stats) {
       .AddZeros({"sync_full", "sync_partial_ok", "sync_partial_err"});
 }
 
-void AddKeys(InfoText& text, const KeyspaceStats& stats) {
+void AddKeys(InfoText& text, Server& server) {
+  const KeyspaceStats& stats = server.keyspace_stats();
+  const int64_t since_us = server.stats().eviction_exceeded_since_us;
+  const auto exceeded_us = since_us == 0 ? 0 : static_cast<uint64_t>(server.clock().MonotonicUs() - since_us);
   text.Add("expired_keys", stats.expired_keys)
       .Add("expired_subkeys", stats.expired_fields)
       .AddRatio("expired_stale_perc", 100 * stats.expired_stale_share)
       .Add("expired_time_cap_reached_count", stats.expire_cycles_cut)
       .Add("expire_cycle_cpu_milliseconds", stats.expire_cycle_us / 1000)
       .Add("evicted_keys", stats.evicted_keys)
-      .AddZeros({"evicted_clients", "total_eviction_exceeded_time", "current_eviction_exceeded_time"})
+      .Add("evicted_clients", server.stats().evicted_clients)
+      .Add("total_eviction_exceeded_time", (server.stats().eviction_exceeded_us + exceeded_us) / 1000)
+      .Add("current_eviction_exceeded_time", exceeded_us / 1000)
       .Add("keyspace_hits", stats.hits)
       .Add("keyspace_misses", stats.misses);
 }
@@ -119,14 +115,14 @@ void AddLoop(InfoText& text, const ServerStats& stats) {
 }  // namespace
 
 std::string ClientsSection(Server& server) {
-  const ClientFigures figures = SurveyClients(server.clients());
+  const int64_t now_s = server.clock().MonotonicMs() / 1000;
   InfoText text("Clients");
   text.Add("connected_clients", server.clients().Count())
       .Add("cluster_connections", 0)
       .Add("maxclients", server.settings().maxclients)
-      .Add("client_recent_max_input_buffer", figures.largest_input_bytes)
-      .Add("client_recent_max_output_buffer", figures.largest_output_bytes)
-      .Add("blocked_clients", figures.blocked)
+      .Add("client_recent_max_input_buffer", server.stats().client_input.Most(now_s))
+      .Add("client_recent_max_output_buffer", server.stats().client_output.Most(now_s))
+      .Add("blocked_clients", CountBlocked(server.clients()))
       .Add("tracking_clients", server.tracking().Clients())
       .Add("clients_in_timeout_table", server.waiting().CountWithDeadline())
       .Add("total_blocking_keys", server.waiting().Keys())
@@ -172,7 +168,7 @@ std::string StatsSection(Server& server) {
   const ServerStats& stats = server.stats();
   InfoText text("Stats");
   AddTraffic(text, stats);
-  AddKeys(text, server.keyspace_stats());
+  AddKeys(text, server);
   text.Add("pubsub_channels", server.pubsub().TopicCount(TopicKind::kChannel))
       .Add("pubsub_patterns", server.pubsub().TopicCount(TopicKind::kPattern))
       .Add("pubsubshard_channels", server.pubsub().TopicCount(TopicKind::kShardChannel))
@@ -230,7 +226,7 @@ std::string ClusterSection(Server&) { return InfoText("Cluster").Add("cluster_en
 std::string DebugSection(Server& server) {
   const ServerStats& stats = server.stats();
   InfoText text("Debug");
-  text.Add("eventloop_duration_aof_sum", 0)
+  text.Add("eventloop_duration_aof_sum", stats.journal_us)
       .Add("eventloop_duration_cron_sum", stats.timer_us)
       .Add("eventloop_duration_max", stats.longest_turn_us)
       .Add("eventloop_cmd_per_cycle_max", stats.most_commands_in_turn);

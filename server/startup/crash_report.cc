@@ -1,53 +1,114 @@
 #include "server/startup/crash_report.h"
 
-#include <execinfo.h>
-#include <sys/resource.h>
+#include <setjmp.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
-#include <unwind.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <csignal>
+#include <exception>
 
 #include "server/acl/user.h"
+#include "server/client_text.h"
 #include "server/config/usage.h"
+#include "server/info/info.h"
 #include "server/server.h"
+#include "server/startup/crash_memory_test.h"
 #include "server/startup/signal_log.h"
+#include "server/startup/stack_trace.h"
 
 namespace respite {
 
 namespace {
 
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-constexpr int kDeepestFrame = 100;
 constexpr size_t kWordsShown = 32;
 constexpr size_t kOctetsShown = 256;  // of each word
-constexpr size_t kStackBytes = size_t{64} << 10;
+constexpr size_t kStackBytes = size_t{256} << 10;
+constexpr unsigned kPatienceSeconds = 15;  // for the whole report
+constexpr int kChildPatienceMs = 5000;
+constexpr int kChildLookEveryMs = 5;
 
-const Server* crashing_server = nullptr;
+Server* crashing_server = nullptr;
 alignas(16) char crash_stack[kStackBytes];  // the usual one may be what overflowed
+std::atomic<pid_t> reporting_thread = 0;
+volatile std::sig_atomic_t reported_signal = 0;
+volatile std::sig_atomic_t exits_instead = 0;  // use-exit-on-panic
+volatile std::sig_atomic_t has_way_out = 0;
+sigjmp_buf way_out;
 
-struct Frames {
-  void* addresses[kDeepestFrame];
-  int count = 0;
-};
-
-_Unwind_Reason_Code AddFrame(_Unwind_Context* context, void* into) {
-  auto& frames = *static_cast<Frames*>(into);
-  if (frames.count == kDeepestFrame) return _URC_END_OF_STACK;
-  frames.addresses[frames.count++] = reinterpret_cast<void*>(_Unwind_GetIP(context));  // NOLINT: the unwinder's type
-  return _URC_NO_REASON;
+[[noreturn]] void Die() {
+  if (exits_instead != 0) _exit(1);
+  const int signal = static_cast<int>(reported_signal);
+  std::signal(signal, SIG_DFL);
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, signal);
+  pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+  kill(getpid(), signal);
+  for (;;) pause();  // of a thread that is not the one it was sent to
 }
 
-// glibc's backtrace() would load a library here; the unwinder that exceptions use is in the program already.
-void WriteStack(const SignalLog& log) {
-  log.Write("\n------ STACK TRACE ------\n");
-  Frames frames;
-  _Unwind_Backtrace(AddFrame, &frames);
-  backtrace_symbols_fd(frames.addresses, frames.count, log.Descriptor());
+void OnLate(int, siginfo_t* info, void*) {
+  if (info->si_code != SI_TIMER) Die();  // else it is the watchdog's
 }
 
-void WriteField(const SignalLog& log, const char* name, const std::string& value) {
+void LimitTime() {
+  struct sigaction action {};
+  action.sa_sigaction = OnLate;
+  action.sa_flags = SA_SIGINFO;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGALRM, &action, nullptr);
+  alarm(kPatienceSeconds);
+}
+
+// A part of the report, which may fault. Nothing in it needs a destructor.
+template <class Part>
+void Guarded(const SignalLog& log, Part part) {
+  if (sigsetjmp(way_out, 1) == 0) {
+    has_way_out = 1;
+    part();
+  } else {
+    log.Write("\n(what follows here could not be read)\n");
+  }
+  has_way_out = 0;
+}
+
+void WriteField(const SignalLog& log, const char* name, Bytes value) {
   log.Write(name);
   log.Quoted(value, kOctetsShown);
+}
+
+// How many words of the command can have no secret in them.
+size_t HarmlessWords(Bytes command, size_t count) {
+  struct Row {
+    Bytes command;
+    size_t words;
+  };
+  constexpr std::array kWithSecrets = {Row{"auth", 1}, Row{"hello", 2}, Row{"acl|setuser", 3}, Row{"config|set", 3},
+                                       Row{"migrate", 6}};
+  for (const Row& row : kWithSecrets) {
+    if (row.command == command) return std::min(row.words, count);
+  }
+  return count;
+}
+
+void WriteWords(const SignalLog& log, const Executor& executor) {
+  const auto words = executor.CurrentWords();
+  const size_t harmless = HarmlessWords(executor.Current()->full_name, words.size());
+  log.Write("\nargc: ");
+  log.Decimal(static_cast<int64_t>(words.size()));
+  log.Write("\n");
+  for (size_t i = 0; i < std::min(words.size(), kWordsShown); ++i) {
+    log.Write("argv[");
+    log.Decimal(static_cast<int64_t>(i));
+    log.Write("]: ");
+    log.Quoted(i < harmless ? words[i] : Bytes("(redacted)"), kOctetsShown);
+    log.Write("\n");
+  }
 }
 
 void WriteClient(const SignalLog& log, const Executor& executor) {
@@ -64,20 +125,13 @@ void WriteClient(const SignalLog& log, const Executor& executor) {
   WriteField(log, " user=", session->user->name());
   log.Write(" db=");
   log.Decimal(session->db);
-  log.Write("\nargc: ");
-  log.Decimal(static_cast<int64_t>(executor.CurrentWords().size()));
-  log.Write("\n");
-  size_t index = 0;
-  for (Bytes word : executor.CurrentWords().first(std::min(executor.CurrentWords().size(), kWordsShown))) {
-    log.Write("argv[");
-    log.Decimal(static_cast<int64_t>(index++));
-    log.Write("]: ");
-    log.Quoted(word, kOctetsShown);
-    log.Write("\n");
-  }
+  log.Write(" resp=");
+  log.Decimal(static_cast<int64_t>(session->resp));
+  WriteField(log, " cmd=", executor.Current()->full_name);
+  WriteWords(log, executor);
 }
 
-void WriteCause(const SignalLog& log, int signal, const siginfo_t& info) {
+void WriteCause(const SignalLog& log, int signal, const siginfo_t& info, const ucontext_t& context) {
   log.Prefix();
   log.Write("Redis ");
   log.Write(kRedisVersion);
@@ -86,55 +140,142 @@ void WriteCause(const SignalLog& log, int signal, const siginfo_t& info) {
   log.Write(", si_code: ");
   log.Decimal(info.si_code);
   log.Write("\n");
+  log.Prefix();
   if (info.si_code == SI_USER) {
-    log.Prefix();
     log.Write("Killed by PID: ");
     log.Decimal(info.si_pid);
     log.Write(", UID: ");
     log.Decimal(info.si_uid);
-    log.Write("\n");
   } else if (signal == SIGSEGV || signal == SIGBUS) {
-    log.Prefix();
     log.Write("Accessing address: ");
     log.Hexadecimal(reinterpret_cast<uint64_t>(info.si_addr));
     log.Write("\n");
+    log.Prefix();
+    log.Write("Crashed running the instruction at: ");
+    log.Hexadecimal(InstructionOf(context));
+  } else {
+    log.Write("Raised by the process itself");
   }
+  log.Write("\n");
 }
 
-// The handler was taken off when it was called (SA_RESETHAND): another fault in here, or the signal sent again at the
-// end, ends the process. What is most useful is therefore written first.
-void OnCrash(int signal, siginfo_t* info, void*) {
-  {
-    SignalLog log;
-    log.Write("\n\n=== REDIS BUG REPORT START: Cut & paste starting from here ===\n");
-    WriteCause(log, signal, *info);
-    WriteStack(log);
-    if (crashing_server != nullptr) WriteClient(log, crashing_server->executor());
-    log.Write("\nrespite_version:");
-    log.Write(kRespiteVersion);
-    log.Write("\n\n=== REDIS BUG REPORT END. ===\n\n");
+// The child is the process as it was: its number is not.
+std::string WithProcessId(std::string info, pid_t process) {
+  constexpr Bytes kField = "process_id:";
+  const size_t at = info.find(kField);
+  if (at == std::string::npos) return info;
+  const size_t value = at + kField.size();
+  return info.replace(value, info.find('\r', value) - value, std::to_string(process));
+}
+
+[[noreturn]] void WriteInChild(const SignalLog& log, Server& server, pid_t process) {
+  for (int signal : kSignals) std::signal(signal, SIG_DFL);
+  static constexpr std::array<Bytes, 1> kEverything = {"everything"};
+  log.Write("\n------ INFO OUTPUT ------\n");
+  std::string info = WithProcessId(InfoReport(server, kEverything), process);
+  std::erase(info, '\r');
+  log.Write(info);
+  log.Write("\n------ CLIENT LIST OUTPUT ------\n");
+  server.clients().ForEach([&](const Session& session) { log.Write(ClientText(server, session) + "\n"); });
+  _exit(0);
+}
+
+// True when the child ended by itself, and well.
+bool AwaitChild(pid_t child) {
+  for (int waited_ms = 0; waited_ms < kChildPatienceMs; waited_ms += kChildLookEveryMs) {
+    int status = 0;
+    if (waitpid(child, &status, WNOHANG) == child) return status == 0;
+    const timespec a_little{0, kChildLookEveryMs * 1'000'000};
+    nanosleep(&a_little, nullptr);
   }
-  kill(getpid(), signal);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  return false;
+}
+
+// fork() itself would take the locks of the allocator, which may be held by what crashed.
+void WriteState(const SignalLog& log, Server& server) {
+  const pid_t process = getpid();
+  const pid_t child = _Fork();
+  if (child == 0) WriteInChild(log, server, process);
+  if (child < 0 || !AwaitChild(child)) log.Write("\n(INFO could not be written: the heap is broken, or locked)\n");
+}
+
+void WriteReport(int signal, const siginfo_t& info, const ucontext_t& context) {
+  SignalLog log;
+  log.Write("\n\n=== REDIS BUG REPORT START: Cut & paste starting from here ===\n");
+  WriteCause(log, signal, info, context);
+  Guarded(log, [&] { WriteStackTrace(log, context); });
+  Guarded(log, [&] { WriteRegisters(log, context); });
+  Guarded(log, [&] { WriteStackTop(log, context); });
+  Guarded(log, [&] { WriteClient(log, crashing_server->executor()); });
+  Guarded(log, [&] { WriteState(log, *crashing_server); });
+  Guarded(log, [&] { WriteCode(log, context); });
+  if (crashing_server->settings().crash_memcheck_enabled) Guarded(log, [&] { TestMemoryOfCrash(log); });
+  log.Write("\nrespite_version:");
+  log.Write(kRespiteVersion);
+  log.Write("\n\n=== REDIS BUG REPORT END. ===\n\n");
+}
+
+// A fault within the report leads to its next part; one of another thread waits for the end.
+void OnFaultInReport(pid_t thread) {
+  if (thread != reporting_thread) {
+    for (;;) pause();
+  }
+  if (has_way_out != 0) siglongjmp(way_out, 1);
+  Die();
+}
+
+void OnCrash(int signal, siginfo_t* info, void* context) {
+  const pid_t thread = gettid();
+  pid_t nobody = 0;
+  if (!reporting_thread.compare_exchange_strong(nobody, thread)) OnFaultInReport(thread);
+  reported_signal = signal;
+  LimitTime();
+  const bool is_own = signal == SIGABRT && info->si_code == SI_TKILL && info->si_pid == getpid();
+  exits_instead = is_own && crashing_server->settings().use_exit_on_panic ? 1 : 0;
+  WriteReport(signal, *info, *static_cast<ucontext_t*>(context));
+  Die();
+}
+
+// What a thread was about to end the process with.
+[[noreturn]] void OnTerminate() {
+  if (const std::exception_ptr thrown = std::current_exception()) {
+    SignalLog log;
+    log.Prefix();
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const std::exception& error) {
+      log.Write("Uncaught exception: ");
+      log.Write(error.what());
+    } catch (...) {
+      log.Write("Uncaught exception of an unknown type");
+    }
+    log.Write("\n");
+  }
+  std::abort();
 }
 
 }  // namespace
 
-void InstallCrashReport(const Server& server) {
+void InstallCrashReport(Server& server) {
   crashing_server = &server;
+  PrepareStackTraces();
   stack_t stack{};
   stack.ss_sp = crash_stack;
   stack.ss_size = sizeof crash_stack;
   sigaltstack(&stack, nullptr);
   struct sigaction action {};
   action.sa_sigaction = OnCrash;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | static_cast<int>(SA_RESETHAND) | SA_NODEFER;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   sigemptyset(&action.sa_mask);
   for (int signal : kSignals) sigaction(signal, &action, nullptr);
+  std::set_terminate(OnTerminate);
 }
 
 void RemoveCrashReport() {
-  crashing_server = nullptr;
   for (int signal : kSignals) std::signal(signal, SIG_DFL);
+  crashing_server = nullptr;
 }
 
 }  // namespace respite

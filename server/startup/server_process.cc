@@ -2,10 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "base/number_text.h"
 #include "server/acl/permissions.h"
+#include "server/commands/collation.h"
 #include "server/config/value_text.h"
 #include "server/startup/banner.h"
 #include "server/startup/cpu_list.h"
@@ -48,7 +51,7 @@ int ServerProcess::Run() {
   if (chooses_port && Listen() == Step::kFailed) return 1;
   LogMode(settings, log_);
   WarnAboutBacklog(settings, log_);
-  if (RefuseModules() == Step::kFailed) return 1;
+  if (RefuseModules() == Step::kFailed || CheckLocale() == Step::kFailed) return 1;
   if (auto reason = LoadConfiguredUsers(*server_)) {
     Fail(*reason);
     return 1;
@@ -102,6 +105,7 @@ ServerProcess::Step ServerProcess::RaiseLimits() {
 }
 
 void ServerProcess::Build() {
+  BindToProcessors(config_.settings().server_cpulist);  // threads to come inherit it
   server_ = std::make_unique<Server>(Server::Parts{config_, clock_, log_, SystemSeed(), files_, children_});
   for (const ConfigLine& line : config_.lines().rename_command) {
     server_->commands().Rename(line.words[1], line.words[2]);  // was tried before
@@ -109,10 +113,24 @@ void ServerProcess::Build() {
   loop_ = std::make_unique<EventLoop>(*server_);
   listener_ = std::make_unique<Listener>(*loop_);
   if (config_.settings().crash_log_enabled) InstallCrashReport(*server_);
+  files_.OnThreadStart([this] { BindToProcessors(config_.settings().bio_cpulist); });
+  server_->reclaimer().OnThreadStart([this] { BindToProcessors(config_.settings().bio_cpulist); });
   signals_.emplace();
+  StartWatchdog();
+  loop_->OnTick([this] {
+    watchdog_.Feed();
+    state_log_.Tick(*server_);
+  });
   server_->shutdown().OnGivenUp([this] { signals_->Forget(); });
   server_->shutdown().OnStatus([this](const std::string& status) { supervisor_->Stopping(status); });
   WatchSignals();
+}
+
+// Redis: a period shorter than two rounds of the timer is lengthened.
+void ServerProcess::StartWatchdog() {
+  int& period_ms = config_.Adjust().watchdog_period;
+  if (period_ms > 0) period_ms = std::max(period_ms, 2 * (1000 / server_->CurrentHz()));
+  watchdog_.SetPeriod(std::chrono::milliseconds(period_ms));
 }
 
 void ServerProcess::WatchSignals() {
@@ -140,9 +158,22 @@ ServerProcess::Step ServerProcess::RefuseModules() {
   return Fail("Can't load module from " + path + ": server aborting");
 }
 
+ServerProcess::Step ServerProcess::CheckLocale() {
+  const std::string& name = config_.settings().locale_collate;
+  if (name.empty() || Collation(name).Exists()) return Step::kDone;
+  return Fail("Failed to configure LOCALE for invalid locale name.");
+}
+
 ServerProcess::Step ServerProcess::Listen() {
+  if (Tls::IsWanted(config_.settings())) {
+    if (auto reason = server_->tls().Configure(config_.settings())) {
+      log_.Warning(*reason);
+      return Fail("Failed to configure TLS. Check logs for more info.");
+    }
+  }
   if (auto reason = listener_->Open()) return Fail(*reason);
-  if (!listener_->HasTcp() && !listener_->HasUnix()) return Fail("Configured to not listen anywhere, exiting.");
+  if (!listener_->HasTcp() && !listener_->HasTls() && !listener_->HasUnix())
+    return Fail("Configured to not listen anywhere, exiting.");
   return Step::kDone;
 }
 
@@ -155,7 +186,7 @@ ServerProcess::Step ServerProcess::Announce() {
     if (objection) notes_after_ready_.push_back({LogLevel::kWarning, "Failed to write PID file: " + *objection});
   }
   if (!settings.port_file.empty()) {
-    std::string port = std::to_string(settings.bound_port) + "\n";
+    std::string port = std::to_string(settings.MainPort()) + "\n";
     if (auto objection = port_file_.WriteAtOnce(settings.port_file, port)) {
       pidfile_.Remove();
       return Fail("Failed to write the port file " + settings.port_file + ": " + *objection);
@@ -193,8 +224,9 @@ void ServerProcess::LogReady() {
   for (const std::string& wish : UnservedWishes(config_)) log_.Warning(wish);
   if (listener_->HasTcp()) log_.Notice("Ready to accept connections tcp");
   if (listener_->HasUnix()) log_.Notice("Ready to accept connections unix");
-  if (listener_->HasTcp()) {  // what Redis said before 5.0, and some launchers still wait for
-    log_.Notice("The server is now ready to accept connections on port " + std::to_string(settings.bound_port));
+  if (listener_->HasTls()) log_.Notice("Ready to accept connections tls");
+  if (listener_->HasTcp() || listener_->HasTls()) {  // what Redis said before 5.0, and some launchers still wait for
+    log_.Notice("The server is now ready to accept connections on port " + std::to_string(settings.MainPort()));
   }
   supervisor_->Ready();
   for (const ConfigNote& note : std::exchange(notes_after_ready_, {})) log_.Log(note.level, note.text);
@@ -209,15 +241,30 @@ void ServerProcess::UpdateTitle() {
   if (config_.settings().set_proc_title) title_.Set(ProcessTitleText(config_, line_.program));
 }
 
-std::optional<std::string> ServerProcess::Reopen(const char* objection) {
-  if (listener_->ReopenTcp()) return objection;
+std::optional<std::string> ServerProcess::Reopen(Listener::Protocol protocol) {
+  if (listener_->Reopen(protocol)) return "Unable to listen on this port. Check server logs.";
   UpdateTitle();
   return std::nullopt;
 }
 
+std::optional<std::string> ServerProcess::ReopenTls() {
+  if (!Tls::IsWanted(config_.settings())) server_->tls().Drop();
+  if (Tls::IsWanted(config_.settings()) && !server_->tls().Configured()) {
+    if (auto reason = server_->tls().Configure(config_.settings())) {
+      log_.Warning(*reason);
+      return "Unable to update TLS configuration. Check server logs.";
+    }
+  }
+  return Reopen(Listener::Protocol::kTls);
+}
+
 void ServerProcess::WatchSettings() {
-  config_.OnChange({"port"}, [this] { return Reopen("Unable to listen on this port. Check server logs."); });
-  config_.OnChange({"bind"}, [this] { return Reopen("Failed to bind to specified addresses."); });
+  config_.OnChange({"port"}, [this] { return Reopen(Listener::Protocol::kTcp); });
+  config_.OnChange({"tls-port"}, [this] { return ReopenTls(); });
+  config_.OnChange({"bind"}, [this]() -> std::optional<std::string> {
+    if (!Reopen(Listener::Protocol::kTcp) && !Reopen(Listener::Protocol::kTls)) return std::nullopt;
+    return "Failed to bind to specified addresses.";
+  });
   config_.OnChange({"proc-title-template"}, [this]() -> std::optional<std::string> {
     UpdateTitle();
     return std::nullopt;
@@ -225,6 +272,10 @@ void ServerProcess::WatchSettings() {
   config_.OnChange({"oom-score-adj", "oom-score-adj-values"}, [this]() -> std::optional<std::string> {
     if (oom_score_.Apply(config_.settings()) == OomScore::Outcome::kDone) return std::nullopt;
     return "Failed to set current oom_score_adj. Check server logs.";
+  });
+  config_.OnChange({"watchdog-period"}, [this]() -> std::optional<std::string> {
+    StartWatchdog();
+    return std::nullopt;
   });
   config_.OnChange({"crash-log-enabled"}, [this]() -> std::optional<std::string> {
     if (config_.settings().crash_log_enabled) {

@@ -21,7 +21,9 @@
 #include "server/startup/process_title.h"
 #include "server/startup/signals.h"
 #include "server/startup/small_files.h"
+#include "server/startup/state_log.h"
 #include "server/startup/supervisor.h"
+#include "server/startup/watchdog.h"
 #include "server/storage/forked_children.h"
 
 namespace respite {
@@ -46,6 +48,7 @@ class ServerProcess {
   void Build();
   void PrepareChild(ChildWork work);
   Step RefuseModules();
+  Step CheckLocale();
   Step Listen();
   Step Announce();
   // Reads the data set; clients are served already, as far as they need none.
@@ -53,8 +56,10 @@ class ServerProcess {
   void WatchSignals();
   void LogReady();
   void WatchSettings();
+  void StartWatchdog();
   void UpdateTitle();
-  std::optional<std::string> Reopen(const char* objection);
+  std::optional<std::string> Reopen(Listener::Protocol protocol);
+  std::optional<std::string> ReopenTls();
   void Stop();
   int Abandon();
   Step Fail(const std::string& reason);
@@ -72,6 +77,8 @@ class ServerProcess {
   AnnouncementFile pidfile_;
   AnnouncementFile port_file_;
   std::optional<ShutdownSignals> signals_;
+  Watchdog watchdog_;
+  StateLog state_log_;
   SystemFiles files_;
   ForkedChildren children_;
   std::unique_ptr<Server> server_;

@@ -64,6 +64,18 @@ void SignalLog::Hexadecimal(uint64_t number) const {
   Write(Digits(buffer, number, 16));
 }
 
+void SignalLog::Word(uint64_t number) const {
+  char buffer[16];
+  const std::string_view digits = Digits(buffer, number, 16);
+  std::fill(buffer, buffer + (sizeof buffer - digits.size()), '0');
+  Write({buffer, sizeof buffer});
+}
+
+void SignalLog::Octet(unsigned char octet) const {
+  const char digits[] = {"0123456789abcdef"[octet >> 4], "0123456789abcdef"[octet & 15]};
+  Write({digits, sizeof digits});
+}
+
 void SignalLog::Quoted(std::string_view text, size_t longest) const {
   Write("\"");
   for (char c : text.substr(0, longest)) {

@@ -24,6 +24,8 @@ class SignalLog {
   void Write(std::string_view text) const;
   void Decimal(int64_t number) const;
   void Hexadecimal(uint64_t number) const;
+  void Word(uint64_t number) const;       // 16 hexadecimal digits
+  void Octet(unsigned char octet) const;  // two of them
   // In double quotes, with what does not print as \xNN, cut after `longest` octets.
   void Quoted(std::string_view text, size_t longest) const;
   // "4242:signal-handler (1795232753) "

@@ -71,6 +71,7 @@ void Unblock() {
 }  // namespace
 
 void IgnoreNoise() {
+  Handle(SIGALRM, SIG_IGN);  // until there is a watchdog
   Handle(SIGHUP, SIG_IGN);
   Handle(SIGPIPE, SIG_IGN);
 }

@@ -1,5 +1,5 @@
-// Signals: SIGTERM and SIGINT ask for a shutdown, a second SIGINT ends the process at once, SIGHUP and SIGPIPE are
-// nothing to us.
+// Signals: SIGTERM and SIGINT ask for a shutdown, a second SIGINT ends the process at once, SIGHUP, SIGPIPE and
+// SIGALRM are nothing to us.
 #pragma once
 
 #include "server/socket_address.h"

@@ -6,6 +6,7 @@
 
 #include "persistence/aof_rewriter.h"
 #include "persistence/rdb_file_writer.h"
+#include "server/latency_watch.h"
 #include "server/server.h"
 #include "server/storage/nursery.h"
 #include "server/storage/snapshots.h"
@@ -318,6 +319,7 @@ Step AppendOnlyFile::TakeNewBase() {
   if (directory_.Commit(std::move(next)) == Step::kFailed) return Step::kFailed;
   if (state_ != State::kOff) {
     state_ = State::kOn;
+    LatencyWatch watch(server_, "aof-fstat");
     const auto octets = directory_.OctetsOf(base);
     closed_octets_ = octets ? octets.value() : 0;
     base_octets_ = TotalOctets();
@@ -327,6 +329,7 @@ Step AppendOnlyFile::TakeNewBase() {
 }
 
 Step AppendOnlyFile::RenameInto(const std::string& from, const std::string& to, const char* what) {
+  LatencyWatch watch(server_, "aof-rename");
   const IoError error = server_.files().Rename(directory_.PathOf(from), directory_.PathOf(to));
   const std::string names = "the temporary AOF " + std::string(what) + " file " + from + " into " + to;
   if (error != kNoError) {

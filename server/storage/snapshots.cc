@@ -12,6 +12,7 @@
 
 #include "persistence/rdb_file_writer.h"
 #include "server/config/usage.h"
+#include "server/latency_watch.h"
 #include "server/server.h"
 #include "server/startup/small_files.h"
 #include "server/storage/debug_delay.h"
@@ -206,6 +207,7 @@ void Snapshots::Ended(const ChildEnd& end) {
     log.Warning("Background saving error");
   } else {
     log.Warning("Background saving terminated by signal " + std::to_string(end.signal));
+    LatencyWatch watch(server_, "rdb-unlink-temp-file");
     server_.files().Remove(TemporaryName(end.pid));
   }
   if (end.outcome == ChildOutcome::kFailed) last_outcome_ = Outcome::kFailed;

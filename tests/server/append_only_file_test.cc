@@ -96,6 +96,19 @@ TEST_F(AppendOnlyFileTest, SeveralLivesGoOnInOneFile) {
   EXPECT_THAT(life->Run("GET lives"), Bulk("3"));
 }
 
+TEST_F(AppendOnlyFileTest, WhatADiskMayHoldUpIsWatched) {
+  auto life = Start({"latency-monitor-threshold 1"});
+  life->Run("SET k v");
+  life->server().clock().PassWithEachLook(1000);
+  life->Run("BGREWRITEAOF");
+  life->server().Cron();
+  life->Run("SET k w");
+  life->server().clock().PassWithEachLook(0);
+  for (const char* event : {"aof-rename", "aof-fstat", "aof-write", "aof-write-alone", "aof-fsync-always", "fork"}) {
+    EXPECT_EQ(life->Run("LATENCY HISTORY " + std::string(event)).Size(), 1u) << event;
+  }
+}
+
 TEST_F(AppendOnlyFileTest, ARewriteReplacesWhatCameBefore) {
   auto life = Start();
   for (int i = 0; i < 100; ++i) life->Run("INCR counter");

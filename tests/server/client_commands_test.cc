@@ -297,7 +297,7 @@ TEST(ClientLimits, TheReplyRoomOfAQuietClientShrinksUnlessResizingIsOff) {
   TestClient client(server);
   EXPECT_NE(client.Raw("CLIENT INFO\r\n").find(" rbs=16384 "), std::string::npos);
   EXPECT_EQ(client.Raw("DEBUG REPLYBUFFER RESIZING 0\r\n"), "+OK\r\n");
-  server.Cron();
+  server.RunCronFor(DebugSwitches::kReplyPeakResetMs + 1000);
   EXPECT_NE(client.Raw("CLIENT INFO\r\n").find(" rbs=16384 "), std::string::npos);
   EXPECT_EQ(client.Raw("DEBUG REPLYBUFFER RESIZING 1\r\n"), "+OK\r\n");
   server.Cron();

@@ -48,6 +48,16 @@ TEST(ConfigRewriteTest, DefaultsStayWhereMentionedAndRepetitionsGo) {
             std::string("hz 10\ntimeout 0\n\n") + kPercentiles + "\n");
 }
 
+TEST(ConfigRewriteTest, DefaultsAreWrittenToo) {
+  RewriteExtras extras;
+  extras.detail = RewriteExtras::Detail::kAll;
+  const std::string text = Rewritten("", {}, extras);
+  for (const char* line : {"\ntimeout 0\n", "\nhz 10\n", "\nlogfile \"\"\n", "\nappendonly no\n", "\nsave \"\"\n"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line;
+  }
+  EXPECT_EQ(text.find("pidfile"), std::string::npos);  // unset, which no line says
+}
+
 TEST(ConfigRewriteTest, UnsetTextsLoseTheirLine) {
   EXPECT_EQ(Rewritten(std::string("pidfile x\nlogfile x\nbind 1.2.3.4\nslaveof h 1\n") + kPercentiles),
             std::string("\nlogfile \"\"\n\n") + kPercentiles + "\n");

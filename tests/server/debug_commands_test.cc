@@ -207,6 +207,7 @@ TEST_P(DebugCommands, SwitchesCheckTheirValues) {
   EXPECT_THAT(Run("DEBUG REPLYBUFFER PEAK-RESET-TIME 100"), Ok());
   EXPECT_THAT(Run("DEBUG REPLYBUFFER PEAK-RESET-TIME x"), Error("ERR value is not an integer or out of range"));
   EXPECT_THAT(Run("DEBUG replybuffer x 0"), Error(WrongWords("replybuffer")));
+  EXPECT_THAT(Run("DEBUG CONFIG-REWRITE-FORCE-ALL"), Error("ERR The server is running without a config file"));
 }
 
 TEST_P(DebugCommands, ActiveExpiryCanBeStopped) {

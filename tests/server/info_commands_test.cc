@@ -45,6 +45,20 @@ TEST_P(InfoCommands, NamesAskForSections) {
   EXPECT_EQ(Titles(Info("debug module_list")), "Modules Debug ");
 }
 
+TEST_P(InfoCommands, LargestBuffersAreOfTheLastSeconds) {
+  EXPECT_EQ(Field("client_recent_max_input_buffer"), "0");
+  TestClient other(server());
+  other.Raw("*2\r\n$4\r\nECHO\r\n$20000\r\n" + std::string(5000, 'x'));
+  clock().AdvanceMs(1000);
+  server().Cron();
+  other.Raw(std::string(15000, 'x') + "\r\n");
+  EXPECT_GE(std::stoi(Field("client_recent_max_input_buffer")), 5000);
+  clock().AdvanceMs(7000);
+  EXPECT_GE(std::stoi(Field("client_recent_max_input_buffer")), 5000);
+  clock().AdvanceMs(2000);
+  EXPECT_EQ(Field("client_recent_max_input_buffer"), "0");
+}
+
 TEST_P(InfoCommands, SectionsAreSeparatedByAnEmptyLine) {
   EXPECT_THAT(Run("INFO modules cluster"), Verbatim("# Modules\r\n\r\n# Cluster\r\ncluster_enabled:0\r\n"));
 }

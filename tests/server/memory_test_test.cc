@@ -4,7 +4,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <numeric>
 #include <vector>
+
+#include "server/startup/crash_memory_test.h"
 
 namespace respite {
 namespace {
@@ -30,6 +33,14 @@ TEST(MemoryTest, FindsAliasedAddresses) {
   // At least the lower half in both runs with addresses and the four with noise.
   EXPECT_GE(CountBadWords({static_cast<volatile uint64_t*>(area), count}), 6 * count / 2);
   munmap(area, 2 * page);
+}
+
+TEST(MemoryTest, InPlaceTheContentStays) {
+  std::vector<uint64_t> words(kPageWords);
+  std::iota(words.begin(), words.end(), uint64_t{1} << 60);
+  const std::vector<uint64_t> before = words;
+  EXPECT_EQ(CountBadWordsInPlace(words), 0U);
+  EXPECT_EQ(words, before);
 }
 
 }  // namespace

@@ -151,6 +151,16 @@ TEST_P(LatencyCommands, NothingIsRecordedBelowTheThreshold) {
   EXPECT_THAT(Run("LATENCY RESET"), Int(0));
 }
 
+TEST_P(LatencyCommands, RemovingAnExpiredKeyIsAnEvent) {
+  Run("CONFIG SET latency-monitor-threshold 2");
+  Run("SET k v PX 10");
+  clock().AdvanceMs(20);
+  clock().PassWithEachLook(2000);
+  EXPECT_THAT(Run("GET k"), Nil());
+  clock().PassWithEachLook(0);
+  EXPECT_THAT(Run("LATENCY HISTORY expire-del"), ArrayOf(ArrayOf(Int(now_ms() / 1000), Int(2))));
+}
+
 TEST_P(LatencyCommands, LatestHasTheLastAndTheHighest) {
   const int64_t start_s = now_ms() / 1000;
   Spike("command", 300);
@@ -204,6 +214,20 @@ TEST_P(LatencyCommands, DoctorNamesTheEvents) {
   const std::string report = Run("LATENCY DOCTOR").Text();
   EXPECT_NE(report.find("1. command: 1 latency spikes (average 300ms"), std::string::npos) << report;
   EXPECT_NE(report.find("SLOWLOG GET"), std::string::npos) << report;
+}
+
+TEST_P(LatencyCommands, DoctorHasAdviceForEachKindOfEvent) {
+  for (const char* event : {"command", "fast-command", "fork", "aof-write-pending-fsync", "aof-write-active-child",
+                            "aof-write-alone", "aof-fsync-always", "aof-fstat", "aof-rename", "rdb-unlink-temp-file",
+                            "expire-cycle", "expire-del", "eviction-del", "eviction-cycle"}) {
+    server()->latency().Clear();
+    Spike(event, 300);
+    const std::string report = Run("LATENCY DOCTOR").Text();
+    EXPECT_NE(report.find("\nWhat may help:\n\n- "), std::string::npos) << event << ": " << report;
+  }
+  server()->latency().Clear();
+  Spike("aof-write", 300);  // always comes with one of the others
+  EXPECT_EQ(Run("LATENCY DOCTOR").Text().find("appendfsync"), std::string::npos);
 }
 
 TEST_P(LatencyCommands, SubcommandsCountTheirWords) {

@@ -185,6 +185,18 @@ TEST_F(SnapshotTest, ATransactionOnlySchedules) {
   EXPECT_EQ(OnDisk().size(), 2u);
 }
 
+TEST_F(SnapshotTest, RemovingWhatAKilledChildLeftIsWatched) {
+  TestServer server = Start({"latency-monitor-threshold 1"});
+  TestClient client(server);
+  server.forker().Hold();
+  client.Run("BGSAVE");
+  server.forker().Crash(SIGKILL);
+  server.clock().PassWithEachLook(1000);
+  server.Cron();
+  server.clock().PassWithEachLook(0);
+  EXPECT_EQ(client.Run("LATENCY HISTORY rdb-unlink-temp-file").Size(), 1u);
+}
+
 TEST_F(SnapshotTest, ARewriteOfTheAppendOnlyFileHasTheChildForItself) {
   TestServer server = Start();
   TestClient client(server);

@@ -334,9 +334,9 @@ class Signals(LaunchTest):  # H
                                           rf"\.\.\.\n{server.pid}:M {STAMP} \* User requested shutdown\.\.\.\n"
                                           rf"{server.pid}:M {STAMP} # Redis is now ready to exit, bye bye\.\.\.\n$")
 
-    def test_hangup_and_broken_pipes_are_ignored(self):
+    def test_hangup_broken_pipes_and_alarms_are_ignored(self):
         server = self.start("--port", "auto")
-        for number in (signal.SIGHUP, signal.SIGPIPE):
+        for number in (signal.SIGHUP, signal.SIGPIPE, signal.SIGALRM):
             server.process.send_signal(number)
         self.assertEqual("+PONG", call(server.port, "PING"))
 

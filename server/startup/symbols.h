@@ -1,0 +1,46 @@
+// Symbols: which function of this program an address is in, as its own file says. For stack traces: the names that the
+// dynamic linker knows leave out all functions but the exported ones.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace respite {
+
+class Symbols {
+ public:
+  // Maps the program's file; pages are read when a name is looked for. A file without symbols, or none that can be
+  // read, has no names.
+  Symbols();
+  ~Symbols();
+  Symbols(const Symbols&) = delete;
+  Symbols& operator=(const Symbols&) = delete;
+
+  struct Place {
+    std::string_view function;     // as the compiler writes it; empty: unknown
+    uint64_t function_offset = 0;  // from its beginning
+    uint64_t program_offset = 0;   // what addr2line takes
+  };
+  // False for addresses of libraries.
+  bool IsInProgram(uint64_t address) const { return address >= base_ && address < end_; }
+  // Requires: IsInProgram. Async-signal-safe. Cost: O(symbols of the program), some 100 µs.
+  Place Find(uint64_t address) const;
+
+ private:
+  void FindProgram();
+  void MapFile();
+  void FindTable();
+  template <class T>
+  std::span<const T> Rows(uint64_t offset, uint64_t octets) const;
+
+  uint64_t base_ = 0;
+  uint64_t end_ = 0;
+  std::string_view file_;
+  std::string_view names_;
+  uint64_t table_offset_ = 0;
+  uint64_t table_octets_ = 0;
+};
+
+}  // namespace respite
