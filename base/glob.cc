@@ -1,6 +1,8 @@
 #include "base/glob.h"
 
 #include <algorithm>
+#include <cstring>
+#include <unordered_map>
 #include <utility>
 
 namespace respite {
@@ -36,6 +38,11 @@ class ElementMatcher {
         return {Same(pattern_[at], c), at + 1};
     }
   }
+  // Redis: the ends are put in order before their case is folded, so [Z-a] matches nothing when case is ignored.
+  bool InRange(char first, char last, char c) const {
+    if (AsSigned(first) > AsSigned(last)) std::swap(first, last);
+    return Rank(c) >= Rank(first) && Rank(c) <= Rank(last);
+  }
 
  private:
   char Fold(char c) const { return mode_ == CaseMode::kIgnore ? LowerChar(c) : c; }
@@ -62,12 +69,6 @@ class ElementMatcher {
     // Redis: in [a-] the bracket is the end of the range, not of the class.
     if (left >= 3 && pattern_[at + 1] == '-') return {InRange(pattern_[at], pattern_[at + 2], c), at + 3};
     return {Same(pattern_[at], c), at + 1};
-  }
-
-  // Redis: the ends are put in order before their case is folded, so [Z-a] matches nothing when case is ignored.
-  bool InRange(char first, char last, char c) const {
-    if (AsSigned(first) > AsSigned(last)) std::swap(first, last);
-    return Rank(c) >= Rank(first) && Rank(c) <= Rank(last);
   }
 
   Bytes pattern_;
@@ -116,6 +117,187 @@ bool GlobMatch(Bytes pattern, Bytes text, CaseMode mode) {
     }
   }
   return SkipStars(pattern, p) == pattern.size();
+}
+
+// Reads a pattern once; sets become bits.
+class GlobReader {
+ public:
+  GlobReader(Bytes pattern, CaseMode mode, Glob& glob) : pattern_(pattern), mode_(mode), glob_(glob) {}
+
+  void Read() {
+    glob_.elements_.reserve(pattern_.size());
+    glob_.plain_.reserve(pattern_.size());
+    while (at_ < pattern_.size()) {
+      switch (pattern_[at_]) {
+        case '*':
+          ReadStars();
+          break;
+        case '?':
+          ++at_;
+          glob_.Add(Glob::kAny);
+          break;
+        case '[':
+          ReadSet();
+          break;
+        default:
+          ReadPlain();
+      }
+    }
+  }
+
+ private:
+  void ReadStars() {
+    if (at_ == 0) glob_.begins_with_star_ = true;
+    at_ = SkipStars(pattern_, at_);
+    if (at_ == pattern_.size()) {
+      glob_.ends_with_star_ = true;
+    } else {
+      glob_.parts_.push_back({.first = glob_.elements_.size()});
+    }
+  }
+
+  void ReadPlain() {
+    if (pattern_[at_] == '\\' && at_ + 1 < pattern_.size()) ++at_;
+    const char c = pattern_[at_++];
+    glob_.Add(static_cast<unsigned char>(mode_ == CaseMode::kIgnore ? LowerChar(c) : c));
+  }
+
+  void ReadSet() {
+    ++at_;
+    const bool negated = at_ < pattern_.size() && pattern_[at_] == '^';
+    if (negated) ++at_;
+    Glob::Set set;
+    while (at_ < pattern_.size() && pattern_[at_] != ']') ReadMember(set);
+    at_ = std::min(at_ + 1, pattern_.size());
+    glob_.Add(Glob::kFirstSet + static_cast<Glob::Element>(glob_.sets_.size()));
+    glob_.sets_.push_back(negated ? ~set : set);
+  }
+
+  // As ElementMatcher::MatchMember.
+  void ReadMember(Glob::Set& set) {
+    const size_t left = pattern_.size() - at_;
+    const char c = pattern_[at_];
+    if (c == '\\' && left >= 2) {
+      set.set(static_cast<unsigned char>(pattern_[at_ + 1]));
+      at_ += 2;
+    } else if (left >= 3 && pattern_[at_ + 1] == '-') {
+      set |= Range(c, pattern_[at_ + 2]);
+      at_ += 3;
+    } else {
+      Include(c, set);
+      ++at_;
+    }
+  }
+
+  void Include(char c, Glob::Set& set) {
+    set.set(static_cast<unsigned char>(c));
+    if (mode_ == CaseMode::kSensitive) return;
+    const char lower = LowerChar(c);
+    set.set(static_cast<unsigned char>(lower));
+    if (lower >= 'a' && lower <= 'z') set.set(static_cast<unsigned char>(lower - 'a' + 'A'));
+  }
+
+  // Each range is worked out once, however often the pattern has it.
+  const Glob::Set& Range(char first, char last) {
+    const auto name = static_cast<uint16_t>(static_cast<unsigned char>(first) << 8 | static_cast<unsigned char>(last));
+    const auto [row, is_new] = ranges_.try_emplace(name);
+    const ElementMatcher matcher({}, mode_);
+    for (size_t c = 0; is_new && c < row->second.size(); ++c) {
+      row->second[c] = matcher.InRange(first, last, static_cast<char>(c));
+    }
+    return row->second;
+  }
+
+  Bytes pattern_;
+  CaseMode mode_;
+  Glob& glob_;
+  size_t at_ = 0;
+  std::unordered_map<uint16_t, Glob::Set> ranges_;
+};
+
+// One text, looked through from both ends.
+class Glob::Search {
+ public:
+  Search(const Glob& glob, Bytes text) : glob_(glob), text_(text) {}
+
+  bool Run() {
+    size_t first = 0;
+    size_t last = glob_.parts_.size();
+    if (!glob_.begins_with_star_ && !TakeFront(glob_.parts_[first++])) return false;
+    if (first == last && !glob_.ends_with_star_) return text_.empty();
+    if (!glob_.ends_with_star_ && !TakeBack(glob_.parts_[--last])) return false;
+    for (; first < last; ++first) {
+      if (!TakeFirst(glob_.parts_[first])) return false;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr size_t kMostSteps = 16'000'000;
+
+  bool TakeFront(const Part& part) {
+    if (!Fits(part, 0)) return false;
+    text_.remove_prefix(part.size);
+    return true;
+  }
+  bool TakeBack(const Part& part) {
+    if (text_.size() < part.size || !Fits(part, text_.size() - part.size)) return false;
+    text_.remove_suffix(part.size);
+    return true;
+  }
+  // Where the part is met first: nothing is gained by leaving it out.
+  bool TakeFirst(const Part& part) {
+    size_t place = 0;
+    if (part.is_plain && glob_.mode_ == CaseMode::kSensitive) {
+      const void* found = memmem(text_.data(), text_.size(), glob_.plain_.data() + part.first, part.size);
+      if (found == nullptr) return false;
+      place = static_cast<size_t>(static_cast<const char*>(found) - text_.data());
+    } else {
+      while (place + part.size <= text_.size() && steps_ <= kMostSteps && !Fits(part, place)) ++place;
+      if (place + part.size > text_.size() || steps_ > kMostSteps) return false;
+    }
+    text_.remove_prefix(place + part.size);
+    return true;
+  }
+
+  bool Fits(const Part& part, size_t place) {
+    if (text_.size() - place < part.size) return false;
+    size_t same = 0;
+    while (same < part.size && glob_.Accepts(glob_.elements_[part.first + same], text_[place + same])) ++same;
+    steps_ += same + 1;
+    return same == part.size;
+  }
+
+  const Glob& glob_;
+  Bytes text_;
+  size_t steps_ = 0;
+};
+
+Glob::Glob(Bytes pattern, CaseMode mode) : mode_(mode) { GlobReader(pattern, mode, *this).Read(); }
+
+Glob::Part& Glob::OpenPart() { return parts_.empty() ? parts_.emplace_back(Part{.first = 0}) : parts_.back(); }
+
+void Glob::Add(Element element) {
+  Part& part = OpenPart();
+  ++part.size;
+  part.is_plain = part.is_plain && element < kAny;
+  elements_.push_back(element);
+  plain_.push_back(static_cast<char>(element));
+}
+
+bool Glob::Accepts(Element element, char c) const {
+  if (element == kAny) return true;
+  if (element >= kFirstSet) return sets_[element - kFirstSet][static_cast<unsigned char>(c)];
+  return element == static_cast<unsigned char>(mode_ == CaseMode::kIgnore ? LowerChar(c) : c);
+}
+
+bool Glob::Matches(Bytes text) const {
+  if (text.empty()) return parts_.empty() && !ends_with_star_;
+  if (elements_.empty()) return ends_with_star_;
+  if (elements_.size() > text.size()) return false;
+  // Stars with something behind them.
+  if (parts_.size() - (begins_with_star_ ? 0 : 1) > static_cast<size_t>(kMaxStars)) return false;
+  return Search(*this, text).Run();
 }
 
 }  // namespace respite

@@ -9,7 +9,7 @@ and times, above 1 for requests per second.
 
 Sections: throughput, memory, lifetime (start and stop), idle (10 000 connections), types (CPU of the other data types),
 collections (their memory), pubsub, groups (XREADGROUP and XACK), waiting (LPUSH and BLPOP), transactions, scripts, persistence
-(journals, files, rewrites), stall (only with --stall).
+(journals, files, rewrites), tls, stall (only with --stall).
 """
 import argparse
 import contextlib
@@ -29,6 +29,7 @@ import time
 
 from coordination import groups, transactions, waiting
 from data_types import collections, types
+from encryption import encryption
 from messaging import pubsub
 from persistence import persistence
 from scripts import scripts
@@ -237,7 +238,7 @@ def stall(options, binaries):
 
 SECTIONS = {"throughput": throughput, "memory": memory, "lifetime": lifetime, "idle": idle, "types": types,
             "collections": collections, "pubsub": pubsub, "groups": groups, "waiting": waiting,
-            "transactions": transactions, "scripts": scripts, "persistence": persistence, "stall": stall}
+            "transactions": transactions, "scripts": scripts, "persistence": persistence, "tls": encryption, "stall": stall}
 
 
 def parse_options():

@@ -62,7 +62,11 @@ class Server:
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def connect(self):
-        connection = socket.create_connection((LOOPBACK, self.port), timeout=120)
+        return self.connect_to(self.port)
+
+    @staticmethod
+    def connect_to(port):
+        connection = socket.create_connection((LOOPBACK, port), timeout=120)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return connection
 
@@ -141,12 +145,13 @@ class Sample:
     p99_ms: float
 
 
-def redis_benchmark(server, workload, pipeline, keys, requests, connections=CONNECTIONS):
+def redis_benchmark(server, workload, pipeline, keys, requests, connections=CONNECTIONS, tls_port=None):
     """`workload` is the name of one of redis-benchmark's own tests, or a list of words: a command of ours."""
+    port = [str(server.port)] if tls_port is None else [str(tls_port), "--tls", "--insecure"]
     command = ["-t", workload] if isinstance(workload, str) else workload
     before = server.cpu_ns()
     done = subprocess.run(
-        ["redis-benchmark", "-h", LOOPBACK, "-p", str(server.port), "-c", str(connections), "-P", str(pipeline),
+        ["redis-benchmark", "-h", LOOPBACK, "-p", *port, "-c", str(connections), "-P", str(pipeline),
          "-r", str(keys), "-n", str(requests), "-d", str(len(VALUE)), "--csv", *command],
         capture_output=True, text=True, check=True)
     cpu_us = (server.cpu_ns() - before) / 1000 / requests

@@ -170,6 +170,18 @@ class HashIndex {
   // A slot drawn with equal chance for each, or Slot{} when empty. Cost: O(1) expected.
   Slot PickRandom(Random& random) const;
 
+  // Calls `visit(slot)` for each slot of a bucket drawn at random, their memory fetched ahead; for none when that
+  // bucket is empty. Each slot has the same chance to be seen. Cost: one cache line of the table, one of each item.
+  template <class Visit>
+  void VisitRandomBucket(Random& random, Visit&& visit) const;
+
+  // A slot whose key has this hash, or Slot{}. Two keys of one hash are as good as one: for who knows a key by its hash
+  // and does not mind to be wrong once in 2^64 times. Cost: as Find.
+  Slot FindByHash(uint64_t hash) const {
+    const Slot* slot = Search(hash, [&](const Slot& found) { return Hash(SlotKey(found)) == hash; });
+    return slot == nullptr ? Slot{} : *slot;
+  }
+
   // Forgets every item (the caller frees them). Cost: O(pages).
   void Clear() {
     FreePages();
@@ -400,6 +412,17 @@ class HashIndex {
     --depth_;
   }
 
+  // Each bucket with the same chance. Requires: there is a page.
+  const Bucket& RandomBucket(Random& random) const {
+    for (;;) {
+      const size_t at = random.Below(directory_.size());
+      const Page* page = directory_[at];
+      // A shallow page stands in the directory several times: accept only its first place, so that pages are equal.
+      const size_t span = size_t{1} << (depth_ - page->depth);
+      if ((at & (span - 1)) == 0) return page->buckets[random.Below(static_cast<uint64_t>(buckets_))];
+    }
+  }
+
   template <class Visit>
   void ForEachPage(Visit&& visit) const {
     const Page* last = nullptr;
@@ -504,15 +527,20 @@ template <class Slot>
 Slot HashIndex<Slot>::PickRandom(Random& random) const {
   if (size_ == 0) return Slot{};
   for (;;) {
-    size_t at = random.Below(directory_.size());
-    const Page* page = directory_[at];
-    // A shallow page stands in the directory several times: accept only its first place, so that pages are equal.
-    size_t span = size_t{1} << (depth_ - page->depth);
-    if ((at & (span - 1)) != 0) continue;
-    const Bucket& bucket = page->buckets[random.Below(static_cast<uint64_t>(buckets_))];
+    const Bucket& bucket = RandomBucket(random);
     int place = static_cast<int>(random.Below(kSlots));
     if (bucket.tags[place] != 0) return bucket.slots[place];
   }
+}
+
+template <class Slot>
+template <class Visit>
+void HashIndex<Slot>::VisitRandomBucket(Random& random, Visit&& visit) const {
+  if (size_ == 0) return;
+  const Bucket& bucket = RandomBucket(random);
+  PrefetchItems(bucket);
+  for (int i = 0; i < kSlots; ++i)
+    if (bucket.tags[i] != 0) visit(bucket.slots[i]);
 }
 
 template <class Slot>

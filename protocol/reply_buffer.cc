@@ -8,6 +8,7 @@ std::unique_ptr<char[]> BlockPool::Take() {
   if (free_.empty()) return std::unique_ptr<char[]>(new char[kBlockBytes]);
   auto block = std::move(free_.back());
   free_.pop_back();
+  least_kept_ = std::min(least_kept_, free_.size());
   return block;
 }
 
@@ -16,7 +17,14 @@ void BlockPool::Return(std::unique_ptr<char[]> block) {
 }
 
 void BlockPool::Trim() {
-  if (free_.size() > kKeptIdle) free_.resize(free_.size() - (free_.size() - kKeptIdle + 1) / 2);
+  free_.resize(free_.size() - (least_kept_ + 1) / 2);
+  least_kept_ = free_.size();
+}
+
+void BlockPool::Clear() {
+  free_.clear();
+  free_.shrink_to_fit();
+  least_kept_ = 0;
 }
 
 Bytes ReplyBuffer::View(size_t index) const {

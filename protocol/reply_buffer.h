@@ -18,22 +18,24 @@
 
 namespace respite {
 
-// Keeps blocks of kBlockBytes for reuse, since the allocator gives and takes pages of that size one by one. Not
-// thread-safe; outlives every ReplyBuffer that uses it.
+// Keeps blocks of kBlockBytes for reuse, since the allocator gives and takes pages of that size one by one; those that
+// nobody needed lately are given back. Not thread-safe; outlives every ReplyBuffer that uses it.
 class BlockPool {
  public:
   static constexpr size_t kBlockBytes = 16 * 1024;
-  static constexpr size_t kKept = 1024;    // after the replies of a busy Turn
-  static constexpr size_t kKeptIdle = 64;  // in the long run
+  static constexpr size_t kKept = 1024;  // after the replies of a busy Turn
 
   std::unique_ptr<char[]> Take();
   void Return(std::unique_ptr<char[]> block);
-  // Frees half of what is kept beyond kKeptIdle. To be called now and then.
+  // Frees half of what nobody took since the last Trim. To be called now and then.
   void Trim();
+  // Frees all that is kept: memory is short.
+  void Clear();
   size_t Kept() const { return free_.size(); }
 
  private:
   std::vector<std::unique_ptr<char[]>> free_;
+  size_t least_kept_ = 0;  // fewest there were since the last Trim
 };
 
 class ReplyBuffer {
@@ -52,6 +54,8 @@ class ReplyBuffer {
   // Blocks and Blobs in the queue, and the memory they hold.
   size_t Segments() const { return segments_.size() - head_; }
   size_t HeldBytes() const { return held_bytes_; }
+  // What the queue itself takes.
+  size_t QueueBytes() const { return segments_.capacity() * sizeof(Segment); }
 
   // `n` bytes at the end to write into, n <= BlockPool::kBlockBytes; Commit says how many were written.
   char* Reserve(size_t n) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
+#include <utility>
 
 #include "base/number_text.h"
 
@@ -30,8 +31,9 @@ static constexpr RequestParser::NumberKind kBulkSize = {'$', "Protocol error: to
 std::span<char> RequestParser::ReadTarget(std::span<char> scratch) {
   if (big_open_ && big_shrunk_) RestoreBigArgument();
   // A client whose requests wait goes on sending: what follows a full Blob is for the window.
-  reading_big_ = big_open_ && big_filled_ < blobs_.back().Capacity();
+  reading_big_ = big_open_ && big_filled_ < BigArgumentBytes();
   if (reading_big_) {
+    if (big_filled_ == blobs_.back().Capacity()) GrowBigArgument();
     BlobRef& blob = blobs_.back();
     return {blob.Data() + big_filled_, blob.Capacity() - big_filled_};
   }
@@ -112,7 +114,7 @@ RequestParser::Status RequestParser::ParseArgument(RequestBatch& batch, const Re
   }
   size_t size = static_cast<size_t>(bulk_size_);
   if (size >= kBigArgument) {
-    StartBigArgument(size);
+    StartBigArgument();
     return FinishBigArgument(batch);
   }
   if (size_ - pos_ < size + 2) return Status::kIncomplete;
@@ -166,17 +168,31 @@ RequestParser::Number RequestParser::TakeNumberSlowly(const NumberKind& kind) {
   return {Status::kRequest, *value};
 }
 
-void RequestParser::StartBigArgument(size_t size) {
-  blobs_.push_back(BlobRef::OfSize(size, size + 2));
+BlobRef RequestParser::RoomForBigArgument(size_t arrived) const {
+  constexpr size_t kLeast = 64 * 1024;
+  constexpr size_t kGrowth = 4;
+  const size_t all = BigArgumentBytes();
+  const size_t room = all - 2 <= kAnnouncedRoom ? all : std::min(all, std::max(kLeast, arrived * kGrowth));
+  return BlobRef::OfSize(std::min(room, static_cast<size_t>(bulk_size_)), room);
+}
+
+void RequestParser::StartBigArgument() {
+  big_filled_ = std::min(BigArgumentBytes(), size_ - pos_);
+  blobs_.push_back(RoomForBigArgument(big_filled_));
   big_open_ = true;
-  big_filled_ = std::min(size + 2, size_ - pos_);
+  big_in_window_ = big_filled_;
   std::memcpy(blobs_.back().Data(), data_ + pos_, big_filled_);
   pos_ += big_filled_;
 }
 
+void RequestParser::GrowBigArgument() {
+  BlobRef larger = RoomForBigArgument(big_filled_);
+  std::memcpy(larger.Data(), blobs_.back().ConstData(), big_filled_);
+  blobs_.back() = std::move(larger);
+}
+
 void RequestParser::RestoreBigArgument() {
-  size_t size = static_cast<size_t>(bulk_size_);
-  blobs_.back() = BlobRef::OfSize(size, size + 2);
+  blobs_.back() = RoomForBigArgument(big_parked_.size());
   std::copy(big_parked_.begin(), big_parked_.end(), blobs_.back().Data());
   std::vector<char>().swap(big_parked_);
   big_shrunk_ = false;
@@ -197,11 +213,10 @@ void RequestParser::Shrink() {
 
 RequestParser::Status RequestParser::FinishBigArgument(RequestBatch& batch) {
   if (big_shrunk_) return Status::kIncomplete;  // nothing has arrived since
-  BlobRef& blob = blobs_.back();
-  if (big_filled_ < blob.Capacity()) return Status::kIncomplete;
-  batch.words.push_back(blob.View());
+  if (big_filled_ < BigArgumentBytes()) return Status::kIncomplete;
+  batch.words.push_back(blobs_.back().View());
   big_open_ = false;
-  big_filled_ = 0;
+  big_filled_ = big_in_window_ = 0;
   bulk_size_ = -1;
   --arguments_left_;
   return Status::kRequest;
@@ -257,12 +272,21 @@ void RequestParser::Unread(const RequestBatch& batch, size_t index) {
   saved_blobs_ = 0;
   blobs_.clear();
   big_open_ = false;
-  big_filled_ = 0;
+  big_filled_ = big_in_window_ = 0;
   arguments_left_ = bulk_size_ = -1;
   begin_ = pos_ = batch.requests[index].offset;
 }
 
 void RequestParser::Park() {
+  if (big_in_window_ != 0) {  // no request can be given back any more, so the Blob is enough
+    size_ -= std::exchange(big_in_window_, 0);
+    pos_ = size_;
+    if (!in_scratch_ && own_.size() > 2 * kReadAtLeast) {
+      own_.resize(size_);
+      own_.shrink_to_fit();
+      data_ = own_.data();
+    }
+  }
   size_t left = size_ - begin_;
   bool stays = !in_scratch_ && begin_ < left;  // moving more than was parsed would make a long pile O(n²)
   if (left == 0) {
@@ -281,7 +305,7 @@ void RequestParser::Park() {
     size_ = left;
     begin_ = 0;
   }
-  parked_ = begin_;
+  parked_ = pos_;
   in_scratch_ = false;
 }
 

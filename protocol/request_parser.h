@@ -3,8 +3,8 @@
 // Life of a read:
 //   1. The caller asks `ReadTarget(scratch)` where the next bytes should go and reads there. That is the caller's
 //      scratch buffer for a client with nothing pending, the parser's own buffer when a request is half there or waits,
-//      and the final Blob while an argument of kBigArgument bytes or more is arriving: such an argument is never
-//      copied.
+//      and the final Blob while an argument of kBigArgument bytes or more is arriving: up to kAnnouncedRoom it is never
+//      copied; beyond that its room grows with what has arrived, whatever size was announced.
 //   2. `Received(n)`.
 //   3. `ParseInto(batch)` until it no longer returns kRequest; the batch's views are valid until step 4.
 //   4. `Park()` saves what is left of the scratch buffer. An idle client keeps no memory.
@@ -61,6 +61,7 @@ class RequestParser {
   enum class Status { kRequest, kIncomplete, kError };
 
   static constexpr size_t kBigArgument = 32 * 1024;
+  static constexpr size_t kAnnouncedRoom = 1024 * 1024;
   static constexpr size_t kInlineMax = 64 * 1024;
 
   // At least one byte of room. `scratch` is used only while nothing is pending.
@@ -81,9 +82,10 @@ class RequestParser {
 
   const std::string& Error() const { return error_; }
   // Bytes received and not yet turned into requests, and the memory held for them.
-  size_t PendingBytes() const { return size_ - begin_ + big_filled_; }
-  // As PendingBytes, and while a batch is in use also the bytes of its requests: what Redis calls the query buffer.
-  size_t BufferedBytes() const { return size_ - parked_ + big_filled_; }
+  size_t PendingBytes() const { return size_ - begin_ + big_filled_ - big_in_window_; }
+  // What Redis calls the query buffer: as PendingBytes without what is parsed of a request that is half there, and
+  // while a batch is in use with the bytes of its requests.
+  size_t BufferedBytes() const { return size_ - parked_ + big_filled_ - big_in_window_; }
   // Bytes of arguments that are whole, of the request that is half there.
   size_t PendingArgumentBytes() const;
   // The request that is half there, as far as it is not a big argument. Dies like Unparsed.
@@ -110,7 +112,12 @@ class RequestParser {
   Status ParseCount(const RequestLimits& limits);
   Status ParseArgument(RequestBatch& batch, const RequestLimits& limits);
   Status ParseBulkSize(const RequestLimits& limits);
-  void StartBigArgument(size_t size);
+  void StartBigArgument();
+  // With its line end.
+  size_t BigArgumentBytes() const { return static_cast<size_t>(bulk_size_) + 2; }
+  // A Blob with room for the argument that arrives, as far as `arrived` bytes of it are worth.
+  BlobRef RoomForBigArgument(size_t arrived) const;
+  void GrowBigArgument();
   Status FinishBigArgument(RequestBatch& batch);
   void RestoreBigArgument();
   // Between two reads the words of an unfinished request are kept as offsets: the window moves.
@@ -125,7 +132,7 @@ class RequestParser {
   size_t size_ = 0;
   size_t begin_ = 0;   // of the request being parsed
   size_t pos_ = 0;     // parsed up to here
-  size_t parked_ = 0;  // bytes at the front that were done with when the window was parked
+  size_t parked_ = 0;  // bytes at the front that were parsed when the window was parked
   bool in_scratch_ = false;
   bool reading_big_ = false;  // the last ReadTarget was the Blob
 
@@ -138,6 +145,7 @@ class RequestParser {
   bool big_shrunk_ = false;       // Shrink took the memory of the last Blob
   bool big_open_ = false;         // the last of blobs_ is still arriving
   size_t big_filled_ = 0;         // so much of it is there
+  size_t big_in_window_ = 0;      // of which so much is at the end of the window, too, until it is parked
 
   std::vector<char> own_;
   std::string error_;

@@ -57,9 +57,16 @@ const char* PatternMatcher::MatchAt(const char* start) {
 
 const char* PatternMatcher::Match(const char* at, const char* item) {
   if (++depth_ > kMaxDepth) luaL_error(lua_, "pattern too complex");
+  Spend(kWorkOfStep);
   const char* end = MatchItems(at, item);
   depth_--;
   return end;
+}
+
+void PatternMatcher::LookUp() {
+  work_ = 0;
+  lua_Debug nothing{};
+  if (lua_Hook hook = lua_gethook(lua_)) hook(lua_, &nothing);
 }
 
 const char* PatternMatcher::MatchItems(const char* at, const char* item) {
@@ -207,7 +214,7 @@ const char* PatternMatcher::SetEnd(const char* set) {
   return place + 1;
 }
 
-bool PatternMatcher::MatchesOne(const char* at, const char* item, const char* item_end) const {
+bool PatternMatcher::MatchesOne(const char* at, const char* item, const char* item_end) {
   if (at >= subject_.data() + subject_.size()) return false;
   const auto c = static_cast<unsigned char>(*at);
   switch (*item) {
@@ -216,6 +223,7 @@ bool PatternMatcher::MatchesOne(const char* at, const char* item, const char* it
     case kEscape:
       return MatchesEscaped(c, item[1]);
     case '[':
+      Spend(static_cast<size_t>(item_end - item));
       return IsInSet(c, item, item_end);
     default:
       return c == static_cast<unsigned char>(*item);

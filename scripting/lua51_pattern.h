@@ -11,7 +11,8 @@
 namespace respite::lua51 {
 
 // Matches one pattern at places of one subject; both must outlive it. A malformed pattern leaves as an error of Lua.
-// Cost of a match: with n quantifiers, up to O(size^n).
+// Cost of a match: with n quantifiers, up to O(size^n); a match that takes long looks up now and then, as instructions
+// of a script that takes long do, so that it can be ended.
 class PatternMatcher {
  public:
   PatternMatcher(lua_State* lua, Bytes subject, Bytes pattern);
@@ -29,6 +30,8 @@ class PatternMatcher {
  private:
   static constexpr int kMaxCaptures = 32;
   static constexpr int kMaxDepth = 1000;
+  static constexpr size_t kWorkPerLook = 4'000'000;  // octets compared, more or less: a few ms
+  static constexpr size_t kWorkOfStep = 16;
   static constexpr ptrdiff_t kUnfinished = -1;
   static constexpr ptrdiff_t kPosition = -2;
 
@@ -52,7 +55,12 @@ class PatternMatcher {
   char At(const char* place) const { return place < pattern_end_ ? *place : '\0'; }
   const char* ItemEnd(const char* item);
   const char* SetEnd(const char* set);
-  bool MatchesOne(const char* at, const char* item, const char* item_end) const;
+  bool MatchesOne(const char* at, const char* item, const char* item_end);
+  void Spend(size_t work) {
+    work_ += work;
+    if (work_ >= kWorkPerLook) LookUp();
+  }
+  void LookUp();
   bool IsInSet(unsigned char c, const char* set, const char* set_end) const;
   Capture& FinishedCapture(int index);
 
@@ -62,6 +70,7 @@ class PatternMatcher {
   const char* pattern_end_;
   int depth_ = 0;
   int captures_ = 0;
+  size_t work_ = 0;  // since the last look
   std::array<Capture, kMaxCaptures> capture_;
 };
 

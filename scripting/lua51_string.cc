@@ -82,8 +82,13 @@ int Rep(lua_State* lua) {
   if (text.size() > kMaxSize / static_cast<size_t>(count)) return luaL_error(lua, "resulting string too large");
   const size_t size = text.size() * static_cast<size_t>(count);
   luaL_Buffer result;
-  char* to = luaL_buffinitsize(lua, &result, size);
-  for (int i = 0; i < count; i++) to = std::copy(text.begin(), text.end(), to);
+  char* const to = luaL_buffinitsize(lua, &result, size);
+  std::copy(text.begin(), text.end(), to);
+  for (size_t done = text.size(); done < size;) {  // copies what is there, twice as much each time
+    const size_t more = std::min(done, size - done);
+    std::memcpy(to + done, to, more);
+    done += more;
+  }
   luaL_pushresultsize(&result, size);
   return 1;
 }

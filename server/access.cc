@@ -7,8 +7,7 @@ namespace respite {
 uint32_t Access::Frequency(uint32_t bits, int64_t now_ms) const {
   uint32_t counter = bits & 0xff;
   if (settings_.lfu_decay_time == 0) return counter;
-  uint32_t idle_minutes = (Minutes(now_ms) - (bits >> 8)) & 0xffff;
-  return counter - std::min(counter, idle_minutes / static_cast<uint32_t>(settings_.lfu_decay_time));
+  return counter - std::min(counter, IdleMinutes(bits, now_ms) / static_cast<uint32_t>(settings_.lfu_decay_time));
 }
 
 uint32_t Access::UsedLfu(uint32_t old, int64_t now_ms) const {

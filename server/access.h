@@ -35,6 +35,8 @@ class Access {
 
   // Seconds since the key was last used. Requires: !IsLfu().
   static int64_t IdleSeconds(uint32_t bits, int64_t now_ms) { return (Seconds(now_ms) - bits) & kMask; }
+  // Minutes since then, modulo 2^16. Requires: IsLfu().
+  static uint32_t IdleMinutes(uint32_t bits, int64_t now_ms) { return (Minutes(now_ms) - (bits >> 8)) & 0xffff; }
   // The counter, after the decay that is due. Requires: IsLfu().
   uint32_t Frequency(uint32_t bits, int64_t now_ms) const;
 

@@ -24,11 +24,14 @@ const OutputBufferLimit& LimitOf(const Settings& settings, SessionKind kind) {
 constexpr int64_t kIdleInputMs = 2000;
 // A client that has not given the password gets small replies only, and has to read them.
 constexpr size_t kStrangerOutputBytes = 64 * 1024;
+// Who has not agreed on how to encrypt by then will hardly do so.
+constexpr int64_t kHandshakeMs = 30'000;
 
 }  // namespace
 
 void ClientLimits::Check(Session& session, int64_t now_ms) {
-  if (session.closing || CheckIdle(session, now_ms) || CheckOutput(session, now_ms, Moment::kTimer)) return;
+  if (session.closing || CheckHandshake(session, now_ms) || CheckIdle(session, now_ms)) return;
+  if (CheckOutput(session, now_ms, Moment::kTimer)) return;
   ServerStats& stats = server_.stats();
   stats.client_input.Note(std::max(session.input_peak_bytes, session.in.HeldBytes()), now_ms / 1000);
   stats.client_output.Note(session.out.HeldBytes(), now_ms / 1000);
@@ -51,6 +54,14 @@ void ClientLimits::FitReplyRoom(Session& session, int64_t now_ms) {
   if (debug.reply_peak_reset_ms < 0 || now_ms - session.output_peak_since_ms <= debug.reply_peak_reset_ms) return;
   session.output_peak_bytes = std::min(session.out.Size(), room);
   session.output_peak_since_ms = now_ms;
+}
+
+bool ClientLimits::CheckHandshake(Session& session, int64_t now_ms) {
+  if (now_ms - session.created_ms <= kHandshakeMs) return false;
+  if (session.transport == nullptr || !session.transport->InHandshake()) return false;
+  server_.log().Verbose("Closing client that does not finish its TLS handshake");
+  server_.clients().Close(session);
+  return true;
 }
 
 bool ClientLimits::CheckIdle(Session& session, int64_t now_ms) {
@@ -90,7 +101,7 @@ bool ClientLimits::CheckOutput(Session& session, int64_t now_ms, Moment moment) 
 }
 
 bool ClientLimits::CheckInput(Session& session) {
-  if (session.in.BufferedBytes() <= server_.settings().client_query_buffer_limit) return false;
+  if (session.in.PendingBytes() <= server_.settings().client_query_buffer_limit) return false;
   constexpr size_t kShownBytes = 64;
   ++server_.stats().query_limit_disconnections;
   server_.log().Warning("Closing client that reached max query buffer length: " + ClientText(server_, session) +

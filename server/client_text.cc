@@ -68,6 +68,13 @@ size_t FreeInputBytes(const Session& session, int64_t now_ms) {
   return held > buffered ? held - buffered : 0;
 }
 
+// Words of the running command lie in what others share: they are the client's only as long as it runs.
+size_t RunningBytes(std::span<const Bytes> running) {
+  size_t bytes = running.size() * sizeof(Bytes);
+  for (Bytes word : running) bytes += word.size();
+  return bytes;
+}
+
 size_t ArgumentBytes(const Session& session, std::span<const Bytes> running) {
   size_t bytes = session.in.PendingArgumentBytes();
   const auto& kept = session.waiter != nullptr ? session.waiter->words : session.postponed;
@@ -124,13 +131,13 @@ std::string ClientText(Server& server, const Session& session, std::span<const B
       .Size("qbuf", session.in.BufferedBytes())
       .Size("qbuf-free", FreeInputBytes(session, now_ms))
       .Size("argv-mem", ArgumentBytes(session, running))
-      .Size("multi-mem", session.InTransaction() ? session.transaction->HeldBytes() : 0)
+      .Size("multi-mem", session.InTransaction() ? session.transaction->QueuedTextBytes() : 0)
       .Size("rbs", session.reply_room_bytes)
       .Size("rbp", session.output_peak_bytes)
       .Size("obl", FirstPieceBytes(session))
       .Size("oll", segments > 1 ? segments - 1 : 0)
       .Size("omem", ClientLimits::OutputBytes(session))
-      .Size("tot-mem", session.HeldBytes())
+      .Size("tot-mem", session.HeldBytes() + RunningBytes(running))
       .Text("events", EventsOf(session))
       .Text("cmd", session.last_command == nullptr ? Bytes("NULL") : Bytes(session.last_command->full_name))
       .Text("user", session.user->name())

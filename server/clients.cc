@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "server/client_memory.h"
+
 namespace respite {
 
 Session& Clients::Create(int64_t now_ms) {
@@ -23,7 +25,9 @@ void Clients::Remove(Session& session) {
   }
   std::replace(flushing_.begin(), flushing_.end(), &session, static_cast<Session*>(nullptr));
   farewell_(session);  // the command during which it closed may have begun something since
+  const bool leaves_blocks = session.out.HeldBytes() > BlockPool::kBlockBytes;
   sessions_.erase(session.id);
+  if (leaves_blocks) pool_.Clear();  // the others would hardly need so many
 }
 
 Session* Clients::Find(uint64_t id) const {
@@ -40,6 +44,7 @@ void Clients::FlushQueued() {
     if (session == nullptr) continue;
     session->flush_queued = false;
     if (!session->closing) session->transport->Flush();
+    if (memory_ != nullptr && flushing_[i] != nullptr) memory_->Update(*session);
   }
   flushing_.clear();
 }

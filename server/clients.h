@@ -12,6 +12,8 @@
 
 namespace respite {
 
+class ClientMemory;
+
 class Clients {
  public:
   // Sessions begin as `stranger`.
@@ -59,6 +61,8 @@ class Clients {
   }
   // Sends what is queued. Called once, at the end of a Turn.
   void FlushQueued();
+  // Who measures sessions after they were flushed; null: nobody.
+  void MeasureFlushed(ClientMemory* memory) { memory_ = memory; }
   // No more input, no more output; the transport goes at once.
   void Close(Session& session);
   // Called with each session when it closes and when it is removed, so that nobody keeps it in a list.
@@ -92,6 +96,7 @@ class Clients {
   std::vector<Session*> monitors_;
   std::vector<Session*> postponed_;
   std::vector<Session*> continued_;
+  ClientMemory* memory_ = nullptr;
   std::function<void(Session&)> farewell_ = [](Session&) {};
 };
 

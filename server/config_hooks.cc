@@ -20,12 +20,30 @@ std::optional<std::string> RaiseMaxClients(Server& server) {
          std::to_string(grant.maxclients);
 }
 
-std::optional<std::string> WarnOfLowMaxMemory(Server& server) {
+std::optional<std::string> AdoptMaxMemory(Server& server) {
   const uint64_t limit = server.settings().maxmemory;
-  const size_t used = server.UsedMemory();
+  server.client_memory().AdoptLimit();
+  server.eviction().StartInNextTurn();
+  size_t used = server.UsedMemory();
+  used -= std::min(used, server.eviction().UncountedBytes());
   if (limit != 0 && limit < used) {
     server.log().Warning("WARNING: the new maxmemory value set via CONFIG SET (" + std::to_string(limit) +
-                         ") is smaller than the current memory usage (" + std::to_string(used) + ").");
+                         ") is smaller than the current memory usage (" + std::to_string(used) +
+                         "). This will result in key eviction and/or the inability to accept new write commands "
+                         "depending on the maxmemory-policy.");
+  }
+  return std::nullopt;
+}
+
+// One hook for all directives of TLS: what a CONFIG SET changes takes effect together. Keys that nobody asks for are
+// forgotten, so that they are read anew once somebody does.
+std::optional<std::string> ChangeTls(Server& server) {
+  server.migrate_links().DropAll();
+  if (!Tls::IsWanted(server.settings())) {
+    server.tls().Drop();
+  } else if (auto reason = server.tls().Configure(server.settings())) {
+    server.log().Warning(*reason);
+    return "Unable to update TLS configuration. Check server logs.";
   }
   return std::nullopt;
 }
@@ -69,7 +87,17 @@ void RegisterConfigHooks(Server& server) {
     server.aof().directory().RemoveHistory();
     return std::nullopt;
   });
-  config.OnChange({"maxmemory"}, [&server] { return WarnOfLowMaxMemory(server); });
+  config.OnChange({"maxmemory-clients"}, [&server]() -> std::optional<std::string> {
+    server.client_memory().AdoptLimit();
+    return std::nullopt;
+  });
+  config.OnChange({"maxmemory"}, [&server] { return AdoptMaxMemory(server); });
+  config.OnChange(
+      {"tls-ca-cert-dir", "tls-ca-cert-file", "tls-cert-file", "tls-ciphers", "tls-ciphersuites",
+       "tls-client-cert-file", "tls-client-key-file", "tls-client-key-file-pass", "tls-cluster", "tls-dh-params-file",
+       "tls-key-file", "tls-key-file-pass", "tls-prefer-server-ciphers", "tls-protocols", "tls-replication",
+       "tls-session-cache-size", "tls-session-cache-timeout", "tls-session-caching"},
+      [&server] { return ChangeTls(server); });
 }
 
 RewriteExtras RewriteExtrasOf(const Server& server) {

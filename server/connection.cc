@@ -1,57 +1,100 @@
 #include "server/connection.h"
 
-#include <sys/socket.h>
-#include <sys/uio.h>
-
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "server/client_text.h"
+#include "server/refusals.h"
 
 namespace respite {
 
 namespace {
 
-constexpr size_t kPiecesPerWrite = 64;
 // A client that takes a long reply as fast as we send it must not keep the others waiting.
 constexpr size_t kBytesPerFlush = 1024 * 1024;
 
 }  // namespace
 
-Connection::Connection(EventLoop& loop, Session& session, int descriptor)
-    : loop_(loop), session_(session), socket_(descriptor) {}
+Connection::Connection(EventLoop& loop, Session& session, ByteStream stream)
+    : loop_(loop), session_(session), stream_(std::move(stream)) {}
 
 Connection::~Connection() = default;
 
 void Connection::Start() {
   session_.transport = this;
   self_ = shared_from_this();
-  Want({.read = true});
+  if (stream_.InHandshake()) return Want({.read = true});
+  Admit();
 }
 
-int Connection::FileDescriptor() const { return socket_.Get(); }
+void Connection::Want(SocketPoller::Interest wanted) {
+  wanted_ = wanted;
+  const SocketPoller::Interest needed = stream_.Needs(wanted);
+  if (needed != registered_) Register(needed);
+  if (wanted.read && stream_.HasReceived()) ReceiveInNextTurn();
+}
 
-void Connection::Want(SocketPoller::Interest interest) {
-  if (loop_.poller().Change(socket_.Get(), *this, interest_, interest)) {
-    interest_ = interest;
+void Connection::Register(SocketPoller::Interest interest) {
+  if (loop_.poller().Change(stream_.FileDescriptor(), *this, registered_, interest)) {
+    registered_ = interest;
   } else {
     loop_.server().clients().Close(session_);
   }
 }
 
-void Connection::OnReadable() {
-  if (session_.closing || !interest_.read) return;
-  if (loop_.server().Holds(session_)) return Want({.read = false, .write = interest_.write});
-  std::span<char> target = session_.in.ReadTarget(loop_.Scratch());
-  ssize_t received = recv(socket_.Get(), target.data(), target.size(), 0);
-  if (received <= 0) {
-    if (received < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    return EndOfInput(received == 0 ? 0 : errno);
+void Connection::OnReady(SocketPoller::Interest ready) {
+  if (session_.closing) return;
+  if (stream_.InHandshake()) return JoinHandshakes();
+  const SocketPoller::Interest allowed = stream_.Allows(ready);
+  if (allowed.read && wanted_.read) Receive();
+  if (!allowed.write || !wanted_.write || session_.closing) return;
+  Want({.read = wanted_.read, .write = false});
+  // At the end of the Turn: its other replies may be of writes that are not on the disk yet.
+  loop_.server().clients().QueueFlush(session_);
+}
+
+// Nothing is heard of the socket until it is our turn.
+void Connection::JoinHandshakes() {
+  Register({});
+  loop_.handshakes().Enter([self = shared_from_this()] { self->ContinueHandshake(); });
+}
+
+void Connection::ContinueHandshake() {
+  if (self_ == nullptr) return;
+  switch (stream_.Handshake().state) {
+    case StreamResult::State::kMoved:
+      return Admit();
+    case StreamResult::State::kLater:
+      return Want({.read = true});
+    case StreamResult::State::kEnded:
+    case StreamResult::State::kFailed:
+      break;
   }
-  size_t bytes = static_cast<size_t>(received);
+  loop_.server().log().Warning("Error accepting a client connection: " + stream_.ErrorText() +
+                               " (addr=" + session_.address + " laddr=" + session_.local_address + ")");
+  loop_.server().clients().Close(session_);
+}
+
+void Connection::Admit() {
+  Server& server = loop_.server();
+  if (server.settings().protected_mode && !server.users().LoginRequired() && !session_.loopback) {
+    ++server.stats().rejected_connections;
+    session_.out.Append("-" + std::string(refusals::kProtectedMode) + "\r\n");
+    session_.close_after_reply = true;
+    return server.clients().QueueFlush(session_);
+  }
+  ++server.stats().connections;
+  Want({.read = true});
+}
+
+void Connection::Receive() {
+  if (loop_.server().Holds(session_)) return Want({.read = false, .write = wanted_.write});
+  const StreamResult received = stream_.Receive(session_.in.ReadTarget(loop_.Scratch()));
+  if (received.state != StreamResult::State::kMoved) {
+    if (received.state != StreamResult::State::kLater) return EndOfInput(received.state);
+    return Want(wanted_);  // perhaps for room
+  }
+  const size_t bytes = received.bytes;
   session_.in.Received(bytes);
   session_.bytes_in += bytes;
   session_.last_active_ms = loop_.server().clock().MonotonicMs();
@@ -62,21 +105,23 @@ void Connection::OnReadable() {
   RunPump();
 }
 
-void Connection::OnWritable() {
-  if (session_.closing || !interest_.write) return;
-  Want({.read = interest_.read, .write = false});
-  // At the end of the Turn: its other replies may be of writes that are not on the disk yet.
-  loop_.server().clients().QueueFlush(session_);
+void Connection::ReceiveInNextTurn() {
+  if (std::exchange(receive_posted_, true)) return;
+  loop_.Post([self = shared_from_this()] {
+    self->receive_posted_ = false;
+    if (self->self_ != nullptr && self->wanted_.read) self->Receive();
+  });
 }
 
-void Connection::EndOfInput(int error) {
+void Connection::EndOfInput(StreamResult::State state) {
   Server& server = loop_.server();
+  const bool ended = state == StreamResult::State::kEnded;
   if (server.log().Shows(LogLevel::kVerbose)) {
-    server.log().Verbose(error == 0 ? "Client closed connection " + ClientText(server, session_)
-                                    : std::string("Reading from client: ") + std::strerror(error));
+    server.log().Verbose(ended ? "Client closed connection " + ClientText(server, session_)
+                               : "Reading from client: " + stream_.ErrorText());
   }
-  if (error != 0 || session_.out.Empty()) return server.clients().Close(session_);
-  Want({.read = false, .write = interest_.write});
+  if (!ended || session_.out.Empty()) return server.clients().Close(session_);
+  Want({.read = false, .write = wanted_.write});
   session_.close_after_reply = true;  // half closed: the peer still waits for the replies of this Turn
   server.clients().QueueFlush(session_);
 }
@@ -87,14 +132,14 @@ void Connection::RunPump() {
   switch (outcome) {
     case Pump::Outcome::kIdle:
     case Pump::Outcome::kPostponed:  // whoever ends the pause calls Resume; meanwhile the peer may hang up
-      if (!loop_.server().limits().CheckInput(session_)) Want({.read = true, .write = interest_.write});
+      if (!loop_.server().limits().CheckInput(session_)) Want({.read = true, .write = wanted_.write});
       break;
     case Pump::Outcome::kMore:  // nothing new is read before what is there has been served
-      Want({.read = false, .write = interest_.write});
+      Want({.read = false, .write = wanted_.write});
       loop_.Post([self = shared_from_this()] { self->Resume(); });
       break;
     case Pump::Outcome::kClosing:  // Flush closes
-      Want({.read = false, .write = interest_.write});
+      Want({.read = false, .write = wanted_.write});
       break;
   }
 }
@@ -104,6 +149,7 @@ void Connection::Resume() {
 }
 
 void Connection::Flush() {
+  if (stream_.InHandshake()) return;
   size_t before = session_.out.Size();
   session_.output_peak_bytes = std::max(session_.output_peak_bytes, std::min(before, session_.reply_room_bytes));
   while (!session_.out.Empty() && before - session_.out.Size() < kBytesPerFlush) {
@@ -114,7 +160,7 @@ void Connection::Flush() {
     int64_t now_ms = loop_.server().clock().MonotonicMs();
     if (session_.out.Size() != before) session_.last_active_ms = now_ms;
     if (!loop_.server().limits().CheckOutput(session_, now_ms, ClientLimits::Moment::kReply)) {
-      Want({.read = interest_.read, .write = true});
+      Want({.read = wanted_.read, .write = true});
     }
   } else if (session_.close_after_reply) {
     loop_.server().clients().Close(session_);
@@ -122,35 +168,24 @@ void Connection::Flush() {
 }
 
 bool Connection::WriteSome() {
-  ssize_t sent = 0;
-  if (session_.out.Segments() == 1) {  // a single piece takes the cheaper system call
-    session_.out.VisitFront(1,
-                            [&](Bytes piece) { sent = send(socket_.Get(), piece.data(), piece.size(), MSG_NOSIGNAL); });
-  } else {
-    std::array<iovec, kPiecesPerWrite> pieces;
-    msghdr message{};
-    message.msg_iov = pieces.data();
-    session_.out.VisitFront(kPiecesPerWrite, [&](Bytes piece) {
-      pieces[message.msg_iovlen++] = {const_cast<char*>(piece.data()), piece.size()};
-    });
-    sent = sendmsg(socket_.Get(), &message, MSG_NOSIGNAL);
-  }
-  if (sent < 0) {
-    if (errno == EAGAIN || errno == EINTR) return false;
+  const StreamResult sent = stream_.Send(session_.out);
+  if (sent.state != StreamResult::State::kMoved) {
+    if (sent.state == StreamResult::State::kLater) return false;
+    loop_.server().log().Verbose("Error writing to client: " + stream_.ErrorText());
     loop_.server().clients().Close(session_);
     return false;
   }
-  session_.out.Consume(static_cast<size_t>(sent));
-  session_.bytes_out += static_cast<uint64_t>(sent);
+  session_.out.Consume(sent.bytes);
+  session_.bytes_out += sent.bytes;
   ServerStats& stats = loop_.server().stats();
-  stats.net_output_bytes += static_cast<uint64_t>(sent);
+  stats.net_output_bytes += sent.bytes;
   ++stats.total_writes;
   return true;
 }
 
 void Connection::Close() {
-  Want({});
-  socket_ = Descriptor();
+  Register({});
+  stream_.Close();
   // The session may be in use right now: it goes in a later Turn, and this connection with it.
   loop_.Post([self = std::move(self_)] { self->loop_.server().clients().Remove(self->session_); });
 }

@@ -4,9 +4,9 @@
 
 #include <memory>
 
+#include "server/byte_stream.h"
 #include "server/event_loop.h"
 #include "server/session.h"
-#include "server/socket_address.h"
 #include "server/socket_poller.h"
 
 namespace respite {
@@ -15,8 +15,7 @@ class Connection final : public Transport,
                          public SocketPoller::Watcher,
                          public std::enable_shared_from_this<Connection> {
  public:
-  // Takes over a connected, non-blocking socket.
-  Connection(EventLoop& loop, Session& session, int descriptor);
+  Connection(EventLoop& loop, Session& session, ByteStream stream);
   ~Connection() override;
 
   void Start();
@@ -24,24 +23,36 @@ class Connection final : public Transport,
   void Flush() override;
   void Resume() override;
   void Close() override;
-  int FileDescriptor() const override;
-  bool AwaitsRoom() const override { return interest_.write; }
+  int FileDescriptor() const override { return stream_.FileDescriptor(); }
+  bool AwaitsRoom() const override { return wanted_.write; }
+  bool InHandshake() const override { return stream_.InHandshake(); }
 
-  void OnReadable() override;
-  void OnWritable() override;
+  void OnReadable() override { OnReady({.read = true}); }
+  void OnWritable() override { OnReady({.write = true}); }
 
  private:
-  void Want(SocketPoller::Interest interest);
-  // `error` is an errno; 0: the peer sends no more.
-  void EndOfInput(int error);
+  void OnReady(SocketPoller::Interest ready);
+  // Whether to receive, and whether to send what did not fit.
+  void Want(SocketPoller::Interest wanted);
+  void Register(SocketPoller::Interest interest);
+  void JoinHandshakes();
+  void ContinueHandshake();
+  // The peer may speak from now on, unless it must not be here at all.
+  void Admit();
+  void Receive();
+  void ReceiveInNextTurn();
+  // kEnded or kFailed.
+  void EndOfInput(StreamResult::State state);
   void RunPump();
   // One write; false when the socket takes no more for now.
   bool WriteSome();
 
   EventLoop& loop_;
-  Session& session_;
-  Descriptor socket_;
-  SocketPoller::Interest interest_;
+  Session& session_;  // gone once self_ is
+  ByteStream stream_;
+  SocketPoller::Interest wanted_;
+  SocketPoller::Interest registered_;
+  bool receive_posted_ = false;
   std::shared_ptr<Connection> self_;  // from Start to Close: whoever flushes may be the only one who knows us
 };
 

@@ -31,6 +31,7 @@ EventLoop::EventLoop(Server& server)
       pump_(std::make_unique<Pump>(server)),
       asio_(std::make_unique<Asio>()),
       poller_(asio_->context),
+      handshakes_(server.clock()),
       scratch_(kScratchBytes) {
   server_.SetHost(this);
   server_.MarkStartupMemory();
@@ -55,6 +56,7 @@ int EventLoop::Run() {
     int64_t started_us = server_.clock().MonotonicUs();
     for (int i = 1; i < kHandlersPerTurn && !stopped_ && !poller_.TakeServed() && asio_->context.poll_one() != 0; ++i) {
     }
+    ServeHandshakes();
     EndTurn();
     stats.CountTurn(server_.clock().MonotonicUs() - started_us);
   }
@@ -86,11 +88,18 @@ bool EventLoop::ServeBesides() {
   poller_.ServeBesides();
   for (int i = 0; i < kHandlersPerTurn && !stopped_ && asio_->context.poll_one() != 0; ++i) {
   }
+  ServeHandshakes();
   server_.EndTurnBesides();
   if (!running_) StartTasks();
   pump_.swap(other_pump_);
   scratch_.swap(other_scratch_);
   return !stopped_;
+}
+
+void EventLoop::ServeHandshakes() {
+  if (handshakes_.Empty()) return;
+  handshakes_.ServeShare();
+  if (!handshakes_.Empty()) Post([] {});  // the next Turn comes at once
 }
 
 void EventLoop::EndTurn() {

@@ -14,6 +14,7 @@
 #include "server/pump.h"
 #include "server/server.h"
 #include "server/socket_poller.h"
+#include "server/tls/handshake_line.h"
 
 namespace asio {
 class io_context;
@@ -43,12 +44,14 @@ class EventLoop final : public Host {
   Server& server() { return server_; }
   Pump& pump() { return *pump_; }
   SocketPoller& poller() { return poller_; }
+  HandshakeLine& handshakes() { return handshakes_; }
   // Where a connection reads when nothing of its input is pending. One for all: it is empty between two handlers.
   std::span<char> Scratch() { return scratch_; }
 
  private:
   struct Asio;
 
+  void ServeHandshakes();
   void ScheduleCron();
   void EndTurn();
   void StartTasks();
@@ -57,6 +60,7 @@ class EventLoop final : public Host {
   std::unique_ptr<Pump> pump_;
   std::unique_ptr<Asio> asio_;
   SocketPoller poller_;
+  HandshakeLine handshakes_;
   std::vector<std::function<void()>> posted_;  // for the next Turn; may own connections, so it goes before asio_
   std::vector<char> scratch_;
   std::function<void()> tick_;

@@ -38,7 +38,9 @@ Executor::Outcome Executor::Execute(Session& session, const Command* command, st
     }
     if (command == nullptr) throw UnknownCommand(words);
     if (!server_.tracking().Empty()) server_.tracking().KeepWithinLimit();
-    if (session.closing) return Outcome::kDone;  // those messages were too much for it
+    if (server_.client_memory().IsOver()) server_.client_memory().EvictClients(&session);
+    if (server_.settings().maxmemory != 0) server_.eviction().BeforeCommand();
+    if (session.closing) return Outcome::kDone;  // evicted, or those messages were too much for it
     flags = EffectiveFlags(server_, session, *command, words);
     PassGates({server_, session, *command, flags, words});
     // While a script is late no pause ends: what may end the script must not wait for it.

@@ -42,11 +42,13 @@ void Permissions(const GateContext& context) {
   throw Refusal{"NOPERM " + DenialText(*context.session.user, request, verdict, DenialDetail::kBrief)};
 }
 
-// Nothing is evicted yet: a policy that would make room lets the write pass. Queueing takes memory, too.
+// What a transaction queues takes memory, too. Redis: of what is not queued only EXEC, DISCARD, QUIT and RESET pass.
 void Memory(const GateContext& context) {
-  const bool queued = context.session.InTransaction() && !context.command.Spec().skips_queue;
-  if ((context.flags & kDenyOom) == 0 && !queued) return;
-  if (IsOutOfMemory(context.server)) throw Refusal{refusals::kOutOfMemory};
+  if (context.server.settings().maxmemory == 0 || !context.server.eviction().LacksMemory()) return;
+  const std::string& name = context.command.full_name;
+  const bool leaves = context.command.Spec().skips_queue && name != "multi" && name != "watch";
+  const bool queued = context.session.InTransaction() && !leaves;
+  if ((context.flags & kDenyOom) != 0 || queued) throw Refusal{refusals::kOutOfMemory};
 }
 
 // A snapshot failed, and its owner would rather hear of it than go on. Redis: PING tells, too.
@@ -102,12 +104,6 @@ void PassAll(const GateContext& context) {
 }
 
 }  // namespace
-
-bool IsOutOfMemory(const Server& server) {
-  const Settings& settings = server.settings();
-  return settings.maxmemory != 0 && settings.maxmemory_policy == EvictionPolicy::kNoEviction &&
-         server.UsedMemory() > settings.maxmemory;
-}
 
 std::optional<Refusal> DiskTrouble(const Server& server, DiskUser user) {
   const bool is_script = user == DiskUser::kScript;

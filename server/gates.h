@@ -27,8 +27,6 @@ inline uint32_t EffectiveFlags(Server& server, const Session& session, const Com
   return hook == nullptr ? command.flags : hook(server, session, words, command.flags);
 }
 
-// Writes find no room: `maxmemory` is exceeded and nothing is evicted.
-bool IsOutOfMemory(const Server& server);
 // Why a command that writes, or a script that says it may, is refused: what it does could not be persisted. Nothing
 // when it could. Cost: a compare or two.
 enum class DiskUser : uint8_t { kCommand, kScript };

@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "base/sparse_map.h"
 
 namespace respite {
 
@@ -71,11 +72,13 @@ class KeyLines {
     std::list<Member>& members = place.row_->second.members;
     members.splice(members.begin(), members, place.at_);
   }
-  // Cost: O(1).
+  // Cost: O(1) amortised.
   void Remove(const Place& place) {
     std::list<Member>& members = place.row_->second.members;
     members.erase(place.at_);
-    if (members.empty()) rows_.erase(rows_.find(place.row_->first));
+    if (!members.empty()) return;
+    rows_.erase(rows_.find(place.row_->first));
+    ShrinkSparse(rows_);
   }
   // The line at a key, null when nobody stands there. Stays where it is until its last member goes.
   Line* Find(int db, Bytes key) {

@@ -16,13 +16,14 @@
 #include "server/config/value_text.h"
 #include "server/connection.h"
 #include "server/refusals.h"
-#include "server/socket_address.h"
+#include "server/tls/tls_stream.h"
 
 namespace respite {
 
 namespace {
 
-constexpr int kAcceptsPerEvent = 1000;
+// A storm of connections must not keep those that are there waiting.
+constexpr int kAcceptsPerEvent = 100;
 
 constexpr auto kPauseWithoutDescriptors = std::chrono::milliseconds(100);
 
@@ -37,61 +38,72 @@ uint64_t InodeOf(const std::string& path) {
   return stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
 }
 
-void SendAndClose(int descriptor, Bytes error) {
+void SendError(const Descriptor& socket, Bytes error) {
   std::string line = "-" + std::string(error) + "\r\n";
-  [[maybe_unused]] ssize_t sent = send(descriptor, line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-  close(descriptor);
+  [[maybe_unused]] ssize_t sent = send(socket.Get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 }  // namespace
 
 struct Listener::Socket {
-  Socket(asio::io_context& context, Descriptor opened) : descriptor(context, opened.Release()), retry(context) {}
+  Socket(asio::io_context& context, Descriptor opened, Protocol spoken)
+      : descriptor(context, opened.Release()), retry(context), protocol(spoken) {}
   asio::posix::stream_descriptor descriptor;
   asio::steady_timer retry;
+  Protocol protocol;
 };
 
 Listener::Listener(EventLoop& loop) : loop_(loop) {}
 Listener::~Listener() = default;
 
 std::optional<std::string> Listener::Open() {
-  if (auto error = ReopenTcp()) return error;
+  if (auto error = Reopen(Protocol::kTcp)) return error;
+  if (auto error = Reopen(Protocol::kTls)) return error;
   return OpenUnix();
 }
 
-std::optional<std::string> Listener::ReopenTcp() {
-  tcp_.clear();
-  std::vector<std::shared_ptr<Socket>> opened;
-  if (auto error = OpenTcp(opened)) return error;
-  tcp_ = std::move(opened);
-  for (auto& socket : tcp_) Accept(socket);
+std::optional<std::string> Listener::Reopen(Protocol protocol) {
+  Settings& settings = loop_.server().config().Adjust();
+  Sockets& sockets = protocol == Protocol::kTcp ? tcp_ : tls_;
+  sockets.clear();
+  if (protocol == Protocol::kTls) {
+    if (settings.tls_port == 0) return std::nullopt;
+    auto opened = OpenTcp(protocol, settings.tls_port);
+    if (!opened) return std::move(opened).error();
+    sockets = std::move(opened).value();
+  } else {
+    const int last_port = std::exchange(settings.bound_port, 0);
+    if (settings.port == 0) return std::nullopt;
+    auto opened = OpenTcp(protocol, settings.port == kAutoPort ? last_port : settings.port);
+    if (!opened) return std::move(opened).error();
+    sockets = std::move(opened).value();
+    if (!sockets.empty()) settings.bound_port = PortOf(sockets[0]->descriptor.native_handle());
+  }
+  for (auto& socket : sockets) Accept(socket);
   return std::nullopt;
 }
 
-std::optional<std::string> Listener::OpenTcp(std::vector<std::shared_ptr<Socket>>& opened) {
-  Settings& settings = loop_.server().config().Adjust();
-  TcpOptions options{.port = settings.port == kAutoPort ? settings.bound_port : settings.port,
-                     .backlog = settings.tcp_backlog,
-                     .mark = settings.socket_mark_id};
-  settings.bound_port = 0;
-  if (settings.port == 0) return std::nullopt;
+Result<Listener::Sockets, std::string> Listener::OpenTcp(Protocol protocol, int port) {
+  const Settings& settings = loop_.server().settings();
+  TcpOptions options{.port = port, .backlog = settings.tcp_backlog, .mark = settings.socket_mark_id};
+  Sockets opened;
   for (const std::string& bound : settings.bind) {
     bool optional = bound.starts_with('-');
     std::string host = optional ? bound.substr(1) : bound;
     auto socket = ListenTcp(host, options);
     if (!socket.ok()) {
-      std::string port = std::to_string(options.port);
+      std::string number = std::to_string(options.port);
       int code = socket.error().code;
-      loop_.server().log().Warning("Warning: Could not create server TCP listening socket " + host + ":" + port + ": " +
-                                   socket.error().text);
+      loop_.server().log().Warning("Warning: Could not create server TCP listening socket " + host + ":" + number +
+                                   ": " + socket.error().text);
       if (IsUnknownFamily(code) || (optional && code == EADDRNOTAVAIL)) continue;
-      return "Failed listening on port " + port + " (tcp), aborting.";
+      return Failure("Failed listening on port " + number + (protocol == Protocol::kTls ? " (tls)" : " (tcp)") +
+                     ", aborting.");
     }
     options.port = PortOf(socket.value().Get());  // `auto`: the other addresses get the same
-    opened.push_back(std::make_shared<Socket>(loop_.Context(), std::move(socket.value())));
+    opened.push_back(std::make_shared<Socket>(loop_.Context(), std::move(socket.value()), protocol));
   }
-  settings.bound_port = opened.empty() ? 0 : options.port;
-  return std::nullopt;
+  return opened;
 }
 
 std::optional<std::string> Listener::OpenUnix() {
@@ -101,13 +113,14 @@ std::optional<std::string> Listener::OpenUnix() {
   if (!socket.ok()) return "Failed opening Unix socket: " + socket.error().text;
   unix_path_ = AbsolutePath(settings.unixsocket);
   unix_inode_ = InodeOf(unix_path_);
-  unix_ = std::make_shared<Socket>(loop_.Context(), std::move(socket.value()));
+  unix_ = std::make_shared<Socket>(loop_.Context(), std::move(socket.value()), Protocol::kTcp);
   Accept(unix_);
   return std::nullopt;
 }
 
 void Listener::Close() {
   tcp_.clear();
+  tls_.clear();
   if (!unix_) return;
   unix_.reset();
   RemoveUnixFile();
@@ -132,7 +145,7 @@ void Listener::AcceptAll(const std::shared_ptr<Socket>& socket) {
   for (int i = 0; i < kAcceptsPerEvent; ++i) {
     int accepted = accept4(socket->descriptor.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (accepted >= 0) {
-      Welcome(accepted);
+      Welcome(Descriptor(accepted), socket->protocol);
       continue;
     }
     if (errno == EAGAIN || errno == EWOULDBLOCK) break;
@@ -153,31 +166,32 @@ void Listener::AcceptLater(const std::shared_ptr<Socket>& socket) {
   });
 }
 
-void Listener::Welcome(int descriptor) {
+void Listener::Welcome(Descriptor accepted, Protocol protocol) {
   Server& server = loop_.server();
   const Settings& settings = server.settings();
-  PeerNames names = NamesOf(descriptor);
+  PeerNames names = NamesOf(accepted.Get());
   if (server.log().Shows(LogLevel::kVerbose)) {
     server.log().Verbose(names.unix_socket ? "Accepted connection to " + settings.unixsocket
                                            : "Accepted " + WithoutBrackets(names.address));
   }
   if (server.clients().Count() >= settings.maxclients) {
     ++server.stats().rejected_connections;
-    return SendAndClose(descriptor, refusals::kMaxClients);
+    if (protocol == Protocol::kTcp) SendError(accepted, refusals::kMaxClients);  // with TLS nobody could read it yet
+    return;
   }
-  if (settings.protected_mode && !server.users().LoginRequired() && !names.loopback) {
-    ++server.stats().rejected_connections;
-    return SendAndClose(descriptor, refusals::kProtectedMode);
+  if (!names.unix_socket) TuneTcp(accepted.Get(), settings.tcp_keepalive);
+  std::unique_ptr<TlsStream> tls;
+  if (protocol == Protocol::kTls) {
+    tls = server.tls().Accept(accepted.Get(), settings.tls_auth_clients);
+    if (tls == nullptr) return server.log().Warning("Error accepting a client connection: " + TakeOpenSslError());
   }
-  if (!names.unix_socket) TuneTcp(descriptor, settings.tcp_keepalive);
-  ++server.stats().connections;
   Session& session = server.clients().Create(server.clock().MonotonicMs());
   session.address = names.unix_socket ? settings.unixsocket + ":0" : std::move(names.address);
   session.local_address = std::move(names.local_address);
   session.unix_socket = names.unix_socket;
   session.loopback = names.loopback;
   session.authenticated = !server.users().LoginRequired();
-  std::make_shared<Connection>(loop_, session, descriptor)->Start();
+  std::make_shared<Connection>(loop_, session, ByteStream(std::move(accepted), std::move(tls)))->Start();
 }
 
 }  // namespace respite

@@ -70,7 +70,9 @@ std::string AllocatorName() {
 
 AllocatorStats ReadAllocator() {
   Refresh();
-  return {.allocated = ReadSize("stats.allocated"),
+  // What threads keep at hand for their next calls is not handed out.
+  const std::string cached = "stats.arenas." + std::to_string(MALLCTL_ARENAS_ALL) + ".tcache_bytes";
+  return {.allocated = ReadSize("stats.allocated") - ReadSize(cached.c_str()),
           .active = ReadSize("stats.active"),
           .resident = ReadSize("stats.resident"),
           .retained = ReadSize("stats.retained"),

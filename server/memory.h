@@ -32,7 +32,7 @@ class ThreadMemory {
 };
 
 struct AllocatorStats {
-  size_t allocated = 0;
+  size_t allocated = 0;  // handed out
   size_t active = 0;
   size_t resident = 0;
   size_t retained = 0;

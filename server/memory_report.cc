@@ -28,13 +28,17 @@ MemoryReport ReportMemory(Server& server) {
   report.peak_bytes = std::max(server.stats().peak_memory_bytes, report.used_bytes);
   report.startup_bytes = server.stats().startup_memory_bytes;
   report.clients = server.clients().Count();
-  server.clients().ForEach([&](const Session& session) { report.clients_bytes += session.HeldBytes(); });
+  server.clients().ForEach([&](const Session& session) {
+    (session.kind == SessionKind::kReplica ? report.replicas_bytes : report.clients_bytes) += session.HeldBytes();
+  });
+  report.aof_buffer_bytes = server.aof().writer().BufferOctets();
   report.script_engine_bytes = server.script_cache().EngineBytes();
   report.script_bytes = server.script_cache().UsedBytes();
   report.function_engine_bytes = server.function_libraries().EngineBytes();
   report.function_bytes = server.function_libraries().UsedBytes();
   // Redis leaves the Lua states out, whose memory it does not count; here all of it is counted.
-  report.overhead_bytes = report.startup_bytes + report.clients_bytes + report.EngineBytes() + report.AllScriptBytes();
+  report.overhead_bytes = report.startup_bytes + report.clients_bytes + report.replicas_bytes +
+                          report.aof_buffer_bytes + report.EngineBytes() + report.AllScriptBytes();
   for (int i = 0; i < server.keyspace().Count(); ++i) {
     const Database& data = server.keyspace()[i];
     if (data.Size() == 0) continue;

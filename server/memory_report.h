@@ -21,12 +21,14 @@ struct MemoryReport {
   size_t peak_bytes = 0;
   size_t used_bytes = 0;
   size_t startup_bytes = 0;
-  size_t clients_bytes = 0;
+  size_t clients_bytes = 0;   // of those that are no replicas
+  size_t replicas_bytes = 0;
+  size_t aof_buffer_bytes = 0;
   size_t script_engine_bytes = 0;    // of EVAL: its Lua state
   size_t script_bytes = 0;           // texts, and what finds them
   size_t function_engine_bytes = 0;  // of FCALL
   size_t function_bytes = 0;
-  size_t overhead_bytes = 0;  // startup, clients, scripts and tables
+  size_t overhead_bytes = 0;  // startup, clients, buffers, scripts and tables
   size_t keys = 0;
   size_t clients = 0;
   size_t resident_bytes = 0;

@@ -13,14 +13,18 @@
 #include <cerrno>
 #include <chrono>
 
+#include "server/tls/tls.h"
+#include "server/tls/tls_stream.h"
+
 namespace respite {
 
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// Waits for one of these events; false when the time is over.
-bool WaitFor(int descriptor, short events, SteadyClock::time_point until) {
+// Waits for one of these; false when the time is over.
+bool WaitFor(int descriptor, SocketPoller::Interest wanted, SteadyClock::time_point until) {
+  const auto events = static_cast<short>((wanted.read ? POLLIN : 0) | (wanted.write ? POLLOUT : 0));
   while (true) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - SteadyClock::now()).count();
     pollfd waited{.fd = descriptor, .events = events, .revents = 0};
@@ -37,7 +41,7 @@ SteadyClock::time_point After(int64_t timeout_ms) {
 }
 
 bool FinishConnecting(int descriptor, SteadyClock::time_point until) {
-  if (!WaitFor(descriptor, POLLOUT, until)) return false;
+  if (!WaitFor(descriptor, {.write = true}, until)) return false;
   int error = 0;
   socklen_t size = sizeof error;
   return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
@@ -59,12 +63,11 @@ int ConnectTo(const addrinfo& address, SteadyClock::time_point until) {
   return descriptor;
 }
 
-bool WouldBlock() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
-
 }  // namespace
 
 Result<std::unique_ptr<MigrateLink>, ConnectTrouble> MigrateLink::Connect(const std::string& host,
-                                                                          const std::string& port, int64_t timeout_ms) {
+                                                                          const std::string& port, const Tls* tls,
+                                                                          int64_t timeout_ms) {
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
@@ -74,23 +77,40 @@ Result<std::unique_ptr<MigrateLink>, ConnectTrouble> MigrateLink::Connect(const 
   const auto until = After(timeout_ms);
   for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {
     const int descriptor = ConnectTo(*address, until);
-    if (descriptor >= 0) return std::unique_ptr<MigrateLink>(new MigrateLink(descriptor));
+    if (descriptor < 0) continue;
+    Descriptor connected(descriptor);
+    std::unique_ptr<TlsStream> encryption = tls != nullptr ? tls->Connect(descriptor) : nullptr;
+    if (tls != nullptr && encryption == nullptr) return Failure(ConnectTrouble::kNoTls);
+    std::unique_ptr<MigrateLink> link(new MigrateLink(ByteStream(std::move(connected), std::move(encryption))));
+    if (link->FinishHandshake(timeout_ms)) return link;
+    return Failure(ConnectTrouble::kNoTls);
   }
   return Failure(ConnectTrouble::kNoAnswer);
 }
 
-MigrateLink::~MigrateLink() { close(descriptor_); }
+MigrateLink::~MigrateLink() { stream_.Close(); }
+
+bool MigrateLink::FinishHandshake(int64_t timeout_ms) {
+  const auto until = After(timeout_ms);
+  while (stream_.InHandshake()) {
+    const StreamResult::State state = stream_.Handshake().state;
+    if (state == StreamResult::State::kMoved) break;
+    if (state != StreamResult::State::kLater) return false;
+    if (!WaitFor(stream_.FileDescriptor(), stream_.Needs({.read = true}), until)) return false;
+  }
+  return true;
+}
 
 bool MigrateLink::SendPiece(Bytes piece, int64_t timeout_ms) {
   const auto until = After(timeout_ms);
   while (!piece.empty()) {
-    const ssize_t sent = send(descriptor_, piece.data(), piece.size(), MSG_NOSIGNAL);
-    if (sent >= 0) {
-      piece.remove_prefix(static_cast<size_t>(sent));
+    const StreamResult sent = stream_.Send(piece);
+    if (sent.state == StreamResult::State::kMoved) {
+      piece.remove_prefix(sent.bytes);
       continue;
     }
-    if (!WouldBlock()) return false;
-    if (!WaitFor(descriptor_, POLLOUT, until)) {
+    if (sent.state != StreamResult::State::kLater) return false;
+    if (!WaitFor(stream_.FileDescriptor(), stream_.Needs({.write = true}), until)) {
       timed_out_ = true;
       return false;
     }
@@ -120,23 +140,24 @@ std::optional<std::string> MigrateLink::ReadLine(int64_t timeout_ms) {
       return line;
     }
     std::array<char, 4096> piece;
-    const ssize_t size = recv(descriptor_, piece.data(), piece.size(), 0);
-    if (size > 0) {
-      received_.append(piece.data(), static_cast<size_t>(size));
+    const StreamResult got = stream_.Receive(piece);
+    if (got.state == StreamResult::State::kMoved) {
+      received_.append(piece.data(), got.bytes);
       continue;
     }
-    if (size == 0 || !WouldBlock()) return std::nullopt;
-    if (!WaitFor(descriptor_, POLLIN, until)) {
+    if (got.state != StreamResult::State::kLater) return std::nullopt;
+    if (!WaitFor(stream_.FileDescriptor(), stream_.Needs({.read = true}), until)) {
       timed_out_ = true;
       return std::nullopt;
     }
   }
 }
 
-Result<MigrateLink*, ConnectTrouble> MigrateLinks::Get(Bytes host, Bytes port, int64_t timeout_ms, int64_t now_ms) {
+Result<MigrateLink*, ConnectTrouble> MigrateLinks::Get(Bytes host, Bytes port, const Tls* tls, int64_t timeout_ms,
+                                                       int64_t now_ms) {
   auto kept = links_.find(NameOf(host, port));
   if (kept == links_.end()) {
-    auto link = MigrateLink::Connect(std::string(host), std::string(port), timeout_ms);
+    auto link = MigrateLink::Connect(std::string(host), std::string(port), tls, timeout_ms);
     if (!link) return Failure(link.error());
     if (links_.size() >= kMax) MakeRoom();
     kept = links_.emplace(NameOf(host, port), std::move(link).value()).first;

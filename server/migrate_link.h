@@ -9,20 +9,27 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "server/byte_stream.h"
 
 namespace respite {
 
-// Why there is no connection: the host has no address, or nobody answers there (within the time).
-enum class ConnectTrouble : uint8_t { kNoAddress, kNoAnswer };
+// Why there is no connection: the host has no address, nobody answers there (within the time), or who does is not to be
+// trusted.
+enum class ConnectTrouble : uint8_t { kNoAddress, kNoAnswer, kNoTls };
 
-// One TCP connection. Any failure but a timeout may be that the other side has closed a connection that was kept.
+class Tls;
+
+// One TCP connection, with or without TLS. Any failure but a timeout may be that the other side has closed a connection
+// that was kept.
 class MigrateLink {
  public:
+  // `tls` null: without.
   static Result<std::unique_ptr<MigrateLink>, ConnectTrouble> Connect(const std::string& host, const std::string& port,
-                                                                      int64_t timeout_ms);
+                                                                      const Tls* tls, int64_t timeout_ms);
   MigrateLink(const MigrateLink&) = delete;
   MigrateLink& operator=(const MigrateLink&) = delete;
   ~MigrateLink();
@@ -39,10 +46,11 @@ class MigrateLink {
   int64_t used_at_ms = 0;
 
  private:
-  explicit MigrateLink(int descriptor) : descriptor_(descriptor) {}
+  explicit MigrateLink(ByteStream stream) : stream_(std::move(stream)) {}
+  bool FinishHandshake(int64_t timeout_ms);
   bool SendPiece(Bytes piece, int64_t timeout_ms);
 
-  int descriptor_;
+  ByteStream stream_;
   bool timed_out_ = false;
   std::string received_;
 };
@@ -53,9 +61,10 @@ class MigrateLinks {
   static constexpr size_t kMax = 64;
   static constexpr int64_t kIdleMs = 10'000;
 
-  // The connection that is kept, or a new one. Good until the next call of one of these.
-  Result<MigrateLink*, ConnectTrouble> Get(Bytes host, Bytes port, int64_t timeout_ms, int64_t now_ms);
+  // The connection that is kept, or a new one, with TLS unless `tls` is null. Good until the next call of one of these.
+  Result<MigrateLink*, ConnectTrouble> Get(Bytes host, Bytes port, const Tls* tls, int64_t timeout_ms, int64_t now_ms);
   void Drop(Bytes host, Bytes port) { links_.erase(NameOf(host, port)); }
+  void DropAll() { links_.clear(); }
   // Closes those that nobody used for a while.
   void CloseIdle(int64_t now_ms);
   size_t Count() const { return links_.size(); }

@@ -5,6 +5,7 @@
 
 #include "base/glob.h"
 #include "base/number_text.h"
+#include "base/sparse_map.h"
 #include "server/server.h"
 
 namespace respite {
@@ -51,7 +52,10 @@ Topic& PubSub::FindOrAdd(TopicKind kind, Bytes name) {
   if (Topic* found = Find(kind, name)) return *found;
   auto topic = std::make_unique<Topic>(Topic{.name = std::string(name), .kind = kind});
   Topic& added = *topic;
-  if (kind == TopicKind::kPattern) added.place = patterns_.Add(added);
+  if (kind == TopicKind::kPattern) {
+    added.place = patterns_.Add(added);
+    if (name.size() > Topic::kLongPattern) added.glob.emplace(name);
+  }
   topics_[static_cast<size_t>(kind)].emplace(added.name, std::move(topic));
   return added;
 }
@@ -91,6 +95,7 @@ void PubSub::Leave(Topic& topic, uint32_t place) {
   }
   auto& topics = topics_[static_cast<size_t>(topic.kind)];
   topics.erase(topics.find(topic.name));
+  ShrinkSparse(topics);
 }
 
 size_t PubSub::SubscriberCount(TopicKind kind, Bytes name) const {
@@ -100,15 +105,16 @@ size_t PubSub::SubscriberCount(TopicKind kind, Bytes name) const {
 
 std::vector<Bytes> PubSub::Names(TopicKind kind, const Bytes* pattern) const {
   std::vector<Bytes> names;
+  const Glob glob(pattern == nullptr ? Bytes() : *pattern);
   for (const auto& [name, topic] : TopicsOf(kind))
-    if (pattern == nullptr || GlobMatch(*pattern, name)) names.push_back(name);
+    if (pattern == nullptr || glob.Matches(name)) names.push_back(name);
   return names;
 }
 
 size_t PubSub::Publish(Bytes channel, Bytes message) {
   size_t receivers = PublishToTopic(Find(TopicKind::kChannel, channel), "3\r\n$7\r\nmessage\r\n$", message);
   patterns_.ForEach([&](const Topic& pattern) {
-    if (GlobMatch(pattern.name, channel)) receivers += PublishToPattern(pattern, channel, message);
+    if (pattern.IsFor(channel)) receivers += PublishToPattern(pattern, channel, message);
   });
   if (!overfull_.empty()) CloseOverfull();
   return receivers;
@@ -175,7 +181,10 @@ const BlobPart& PubSub::PartOf(Message& message, RespVersion version) {
 
 void PubSub::CloseOverfull() {
   const int64_t now_ms = server_.executor().NowMs();
-  for (Session* session : std::exchange(overfull_, {})) server_.limits().CheckOutput(*session, now_ms);
+  for (Session* session : std::exchange(overfull_, {})) {
+    server_.limits().CheckOutput(*session, now_ms);
+    if (server_.client_memory().IsOn()) server_.client_memory().Update(*session);  // nobody flushes it before it has room
+  }
 }
 
 }  // namespace respite

@@ -9,11 +9,13 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "base/glob.h"
 #include "base/hash.h"
 #include "protocol/shared_log.h"
 #include "server/roster.h"
@@ -29,6 +31,10 @@ struct Topic {
   TopicKind kind;
   uint32_t place = 0;  // of a pattern, among the patterns
   Roster<Session> subscribers{};
+  std::optional<Glob> glob{};  // of a long pattern, which might be slow without
+
+  static constexpr size_t kLongPattern = 64;
+  bool IsFor(Bytes channel) const { return glob ? glob->Matches(channel) : GlobMatch(name, channel); }
 };
 
 class PubSub {

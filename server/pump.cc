@@ -16,6 +16,7 @@ constexpr int64_t kLongestArgument = UINT32_MAX;
 
 Pump::Outcome Pump::Run(Session& session) {
   server_.executor().StartRun();
+  NoteTurn();
   Outcome outcome = Outcome::kClosing;
   const bool is_over = server_.shutdown().Done();
   if (!session.closing && !session.close_after_reply && !is_over) {
@@ -27,8 +28,15 @@ Pump::Outcome Pump::Run(Session& session) {
   }
   batch_.Clear();
   session.in.Park();
+  if (server_.client_memory().IsOn()) server_.client_memory().Update(session);
   if (!session.out.Empty() || session.close_after_reply) server_.clients().QueueFlush(session);
   return outcome;
+}
+
+void Pump::NoteTurn() {
+  if (server_.stats().turns == turn_) return;
+  turn_ = server_.stats().turns;
+  turn_began_ms_ = server_.executor().NowMs();
 }
 
 bool Pump::RunPostponed(Session& session) {
@@ -55,6 +63,7 @@ Pump::Outcome Pump::RunGroups(Session& session) {
       return Outcome::kClosing;
     }
     if (status == RequestParser::Status::kIncomplete) return Outcome::kIdle;
+    if (IsTurnLong() && !session.in.Unparsed().empty()) return Outcome::kMore;
   }
   return Outcome::kMore;
 }
@@ -88,8 +97,13 @@ Pump::Outcome Pump::RunGroup(Session& session) {
     }
     if (session.out.HeldBytes() > ClientLimits::kFreeOutputBytes) {
       server_.limits().CheckOutput(session, server_.executor().NowMs(), ClientLimits::Moment::kReply);
+      if (server_.client_memory().IsOn()) server_.client_memory().Update(session);
     }
     if (session.closing || session.close_after_reply) return Outcome::kClosing;
+    if (i + 1 < batch_.requests.size() && IsTurnLong()) {
+      session.in.Unread(batch_, i + 1);
+      return Outcome::kMore;
+    }
   }
   return Outcome::kIdle;
 }

@@ -27,14 +27,21 @@ class Pump {
 
  private:
   static constexpr size_t kShareOfTurn = 1024;  // requests of one session per Turn
+  // Once requests took so long in a Turn, each session gets one more, and the rest waits for the next Turn: many
+  // clients with long pipelines of slow commands hold up the others no longer than this.
+  static constexpr int64_t kTurnMs = 4;
 
   Outcome RunGroups(Session& session);
   Outcome RunGroup(Session& session);
   bool RunPostponed(Session& session);
   RequestParser::Status ParseGroup(Session& session);
+  void NoteTurn();
+  bool IsTurnLong() const { return server_.executor().NowMs() - turn_began_ms_ >= kTurnMs; }
   void FailProtocol(Session& session);
 
   Server& server_;
+  uint64_t turn_ = UINT64_MAX;  // none yet
+  int64_t turn_began_ms_ = 0;  // or rather, its first request
   RequestBatch batch_;
   Prefetcher prefetcher_;
 };

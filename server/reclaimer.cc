@@ -13,6 +13,7 @@ Reclaimer::~Reclaimer() {
 
 void Reclaimer::Push(std::unique_ptr<Garbage> garbage) {
   pending_.fetch_add(garbage->objects, std::memory_order_relaxed);
+  pending_bytes_.fetch_add(garbage->bytes, std::memory_order_relaxed);
   {
     std::lock_guard lock(mutex_);
     queue_.push_back(std::move(garbage));
@@ -32,8 +33,10 @@ void Reclaimer::Work() {
     auto garbage = std::move(queue_.front());
     queue_.pop_front();
     lock.unlock();
-    size_t objects = garbage->objects;
+    const size_t objects = garbage->objects;
+    const size_t bytes = garbage->bytes;
     garbage.reset();
+    pending_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
     pending_.fetch_sub(objects, std::memory_order_relaxed);
     freed_.fetch_add(objects, std::memory_order_relaxed);
     lock.lock();

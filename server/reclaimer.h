@@ -23,15 +23,16 @@ class Reclaimer {
   ~Reclaimer();
 
   // Frees `content` later, on the other thread. The thread starts with the first call, so an idle server has none.
-  // `objects` is what INFO's lazyfree counters go up by.
+  // `objects` is what INFO's lazyfree counters go up by, `bytes` what will be free then, as far as the caller knows.
   template <class Content>
-  void Free(Content content, size_t objects = 1) {
-    Push(std::make_unique<Holder<Content>>(std::move(content), objects));
+  void Free(Content content, size_t objects = 1, size_t bytes = 0) {
+    Push(std::make_unique<Holder<Content>>(std::move(content), objects, bytes));
   }
   // Has the thread begin with `prologue`. To be called before the first Free.
   void OnThreadStart(std::function<void()> prologue) { prologue_ = std::move(prologue); }
-  // Objects handed in and not yet freed; freed so far.
+  // Objects handed in and not yet freed, and what callers said of their bytes; objects freed so far.
   uint64_t Pending() const { return pending_.load(std::memory_order_relaxed); }
+  size_t PendingBytes() const { return pending_bytes_.load(std::memory_order_relaxed); }
   uint64_t Freed() const { return freed_.load(std::memory_order_relaxed); }
   void ResetFreed() { freed_.store(0, std::memory_order_relaxed); }
   // What its thread holds, for Server::UsedMemory: negative, since it frees what others allocated.
@@ -39,13 +40,14 @@ class Reclaimer {
 
  private:
   struct Garbage {
-    explicit Garbage(size_t count) : objects(count) {}
+    Garbage(size_t count, size_t size) : objects(count), bytes(size) {}
     virtual ~Garbage() = default;
     size_t objects;
+    size_t bytes;
   };
   template <class Content>
   struct Holder final : Garbage {
-    Holder(Content&& held, size_t count) : Garbage(count), content(std::move(held)) {}
+    Holder(Content&& held, size_t count, size_t size) : Garbage(count, size), content(std::move(held)) {}
     Content content;
   };
 
@@ -58,6 +60,7 @@ class Reclaimer {
   bool stop_ = false;
   std::atomic<uint64_t> pending_{0};
   std::atomic<uint64_t> freed_{0};
+  std::atomic<size_t> pending_bytes_{0};
   ThreadMemory memory_;  // of the thread; written once, before counted_ is set
   std::atomic<bool> counted_{false};
   std::function<void()> prologue_;

@@ -26,7 +26,7 @@ void ScriptRunner::Run(Call& call, const Request& request) {
   session_->no_touch = call.session.no_touch;
   session_->user = call.session.user;
   call.effect.ReplaceByNothing();  // what the script does is recorded command by command
-  current_.emplace(Current{&call, &request, server_.clock().MonotonicMs(), IsOutOfMemory(server_)});
+  current_.emplace(Current{&call, &request, server_.clock().MonotonicMs(), server_.eviction().LacksMemory()});
   std::optional<ScriptFailure> failure = request.kind == Kind::kScript
                                              ? request.engine.RunScript(request.invocation, call.reply)
                                              : request.engine.RunFunction(request.invocation, call.reply);
@@ -46,7 +46,7 @@ void ScriptRunner::CheckDeclared(const Request& request) const {
   if (writes && request.access == Access::kReadOnly) throw Refusal{refusals::kWritingScriptReadOnly};
   if (writes && LacksReplicas(server_)) throw Refusal{refusals::kNoReplicas};
   const bool needs_memory = writes && (request.flags & kScriptAllowOom) == 0;
-  if (needs_memory && IsOutOfMemory(server_)) throw Refusal{refusals::kScriptOutOfMemory};
+  if (needs_memory && server_.eviction().LacksMemory()) throw Refusal{refusals::kScriptOutOfMemory};
 }
 
 Bytes ScriptRunner::RunCommand(std::span<const Bytes> words) {

@@ -40,12 +40,14 @@ Server::Server(Parts parts)
       key_notifications_(pubsub_, parts.config.settings()),
       clients_(blocks_, users_.Default()),
       limits_(*this),
+      client_memory_(*this),
       nursery_(*this, parts.forker),
       aof_(*this),
       snapshots_(*this),
       loading_(*this),
       shutdown_(*this),
       expiry_(data_, parts.clock),
+      eviction_(*this),
       executor_(*this),
       script_runner_(*this),
       script_cache_(script_runner_),
@@ -59,6 +61,7 @@ Server::Server(Parts parts)
   data_.listener = &listeners_;
   clients_.OnClose([this](Session& session) { ForgetSession(session); });
   RegisterConfigHooks(*this);
+  client_memory_.AdoptLimit();
   executor_.StartRun();
   MarkStartupMemory();
 }
@@ -77,6 +80,7 @@ void Server::EndTurn() {
   tracking_.Broadcast();
   if (!Journaled()) return;
   clients_.FlushQueued();
+  if (client_memory_.IsOver()) client_memory_.EvictClients(nullptr);
   script_cache_.CollectGarbage();
   function_libraries_.CollectGarbage();
   if (waiting_.NextDeadline() < wake_at_ms_ && host_ != nullptr) {
@@ -178,9 +182,7 @@ void Server::MarkStartupMemory() {
 }
 
 size_t Server::UsedMemory() const {
-  // Blocks of sent replies that wait for the next are as free as what the allocator keeps.
-  const auto spare = static_cast<int64_t>(blocks_.Kept() * BlockPool::kBlockBytes);
-  const int64_t held = ThreadMemory::OfThisThread().HeldBytes() + reclaimer_.HeldBytes() - spare;
+  const int64_t held = ThreadMemory::OfThisThread().HeldBytes() + reclaimer_.HeldBytes();
   return static_cast<size_t>(std::max<int64_t>(held, 0));
 }
 
@@ -188,7 +190,10 @@ void Server::CheckClients() {
   // A part of the clients each round, so that ten thousand of them do not hold up one Turn; all of them once a second.
   size_t wanted = std::max<size_t>(clients_.Count() / static_cast<size_t>(hz_), kClientsCheckedAtLeast);
   int64_t now_ms = clock().MonotonicMs();
-  clients_.Rotate(wanted, [&](Session& session) { limits_.Check(session, now_ms); });
+  clients_.Rotate(wanted, [&](Session& session) {
+    limits_.Check(session, now_ms);
+    if (client_memory_.IsOn()) client_memory_.Update(session);
+  });
 }
 
 void Server::StartPause(Pause::Scope scope, int64_t until_ms) {
@@ -238,12 +243,14 @@ void Server::ForgetSession(Session& session) {
   waiting_.Forget(session);
   tracking_.Disable(session);
   watched_keys_.Forget(session);
+  client_memory_.Forget(session);
 }
 
 void Server::FreeEntry(EntryPtr entry, FreeMode mode) {
   if (mode == FreeMode::kNow || entry == nullptr) return;
-  if (entry->FreeEffort() >= kFreeLaterFromElements || entry->UsedBytes() >= kFreeLaterFrom)
-    reclaimer_.Free(std::move(entry));
+  const size_t bytes = entry->UsedBytes();
+  if (entry->FreeEffort() < kFreeLaterFromElements && bytes < kFreeLaterFrom) return;
+  reclaimer_.Free(std::move(entry), 1, bytes);
 }
 
 void Server::Expired(EntryPtr entry) {
@@ -253,7 +260,8 @@ void Server::Expired(EntryPtr entry) {
 }
 
 void Server::Overwritten(BlobRef value) {
-  if (settings().lazyfree_lazy_server_del && value.UsedBytes() >= kFreeLaterFrom) reclaimer_.Free(std::move(value));
+  const size_t bytes = value.UsedBytes();
+  if (settings().lazyfree_lazy_server_del && bytes >= kFreeLaterFrom) reclaimer_.Free(std::move(value), 1, bytes);
 }
 
 void Server::Overwritten(std::unique_ptr<Object> value) {

@@ -17,10 +17,12 @@
 #include "server/acl/acl_log.h"
 #include "server/acl/users.h"
 #include "server/client_limits.h"
+#include "server/client_memory.h"
 #include "server/clients.h"
 #include "server/command_table.h"
 #include "server/config/config.h"
 #include "server/debug_switches.h"
+#include "server/eviction.h"
 #include "server/executor.h"
 #include "server/expiry.h"
 #include "server/key_notifications.h"
@@ -39,6 +41,7 @@
 #include "server/storage/nursery.h"
 #include "server/storage/shutdown.h"
 #include "server/storage/snapshots.h"
+#include "server/tls/tls.h"
 #include "server/tracking.h"
 #include "server/unit.h"
 #include "server/waiting.h"
@@ -104,6 +107,9 @@ class Server : private Disposal {
   PubSub& pubsub() { return pubsub_; }
   KeyNotifications& key_notifications() { return key_notifications_; }
   ClientLimits& limits() { return limits_; }
+  ClientMemory& client_memory() { return client_memory_; }
+  Eviction& eviction() { return eviction_; }
+  const Eviction& eviction() const { return eviction_; }
   Executor& executor() { return executor_; }
   const Executor& executor() const { return executor_; }
   Expiry& expiry() { return expiry_; }
@@ -124,6 +130,7 @@ class Server : private Disposal {
   ScriptCache& script_cache() { return script_cache_; }
   FunctionLibraries& function_libraries() { return function_libraries_; }
   MigrateLinks& migrate_links() { return migrate_links_; }
+  Tls& tls() { return tls_; }
   DebugSwitches& debug() { return debug_; }
   Nursery& nursery() { return nursery_; }
   AppendOnlyFile& aof() { return aof_; }
@@ -148,6 +155,8 @@ class Server : private Disposal {
   size_t UsedMemory() const;
   // What is in use now is the price of an empty server (INFO used_memory_startup). For a host, once it has its buffers.
   void MarkStartupMemory();
+  // Gives up what is kept for later use only.
+  void DropSpareMemory() { blocks_.Clear(); }
 
   const std::string& run_id() const { return run_id_; }
   // Names the history of the data, for replicas (INFO's master_replid).
@@ -173,6 +182,7 @@ class Server : private Disposal {
 
  private:
   void Expired(EntryPtr entry) override;
+  void Evicted(EntryPtr entry) override { eviction_.Free(std::move(entry)); }
   void Overwritten(BlobRef value) override;
   void Overwritten(std::unique_ptr<Object> value) override;
   void ExpireKeys();
@@ -205,10 +215,12 @@ class Server : private Disposal {
   KeyNotifications key_notifications_;
   Clients clients_;
   ClientLimits limits_;
+  ClientMemory client_memory_;
   Pause pause_;
   SlowLog slowlog_;
   LatencyMonitor latency_;
   Reclaimer reclaimer_;
+  Tls tls_;
   MigrateLinks migrate_links_;
   DebugSwitches debug_;
   Nursery nursery_;
@@ -217,6 +229,7 @@ class Server : private Disposal {
   Loading loading_;
   Shutdown shutdown_;
   Expiry expiry_;
+  Eviction eviction_;
   Executor executor_;
   ScriptRunner script_runner_;
   ScriptCache script_cache_;

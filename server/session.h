@@ -35,6 +35,8 @@ class Transport {
   virtual int FileDescriptor() const = 0;
   // Output waits for the peer to take it.
   virtual bool AwaitsRoom() const { return false; }
+  // Nothing was received yet, since both sides are still agreeing on how (TLS).
+  virtual bool InHandshake() const { return false; }
 };
 
 enum class SessionKind : uint8_t { kNormal, kReplica, kPubSub };
@@ -112,6 +114,10 @@ struct Session {
   size_t reply_room_bytes = BlockPool::kBlockBytes;
   size_t output_peak_bytes = BlockPool::kBlockBytes;  // most of it that was used since output_peak_since_ms
   int64_t output_peak_since_ms = 0;
+  // ClientMemory's: what it counts for this session, and where it keeps it (-1: nowhere).
+  size_t counted_bytes = 0;
+  uint32_t place_in_class = 0;
+  int16_t size_class = -1;
 
   // Stands for a script instead of a client.
   bool IsScript() const { return reply_form == ReplyForm::kBinary; }
@@ -122,12 +128,32 @@ struct Session {
     return *transaction;
   }
 
-  // Memory held for this client: itself, its input, its output and its subscriptions.
-  size_t HeldBytes() const {
-    const size_t subscribed_bytes = subscriptions ? subscriptions->UsedBytes() : 0;
-    return sizeof(Session) + in.HeldBytes() + out.HeldBytes() + subscribed_bytes;
-  }
+  // Memory held for this client: itself, its input and output, its request that waits, what it queued, watches,
+  // subscribed to and tracks. Cost: O(1), and O(words) while a request waits.
+  size_t HeldBytes() const;
 };
+
+inline size_t HeldBytesOf(const std::string& text) {
+  static const size_t kInPlace = std::string().capacity();
+  return text.capacity() > kInPlace ? text.capacity() + 1 : 0;
+}
+inline size_t HeldBytesOf(const std::vector<std::string>& words) {
+  size_t bytes = words.capacity() * sizeof(std::string);
+  for (const std::string& word : words) bytes += HeldBytesOf(word);
+  return bytes;
+}
+
+inline size_t Session::HeldBytes() const {
+  size_t bytes = sizeof(Session) + in.HeldBytes() + out.HeldBytes() + out.QueueBytes() + HeldBytesOf(deferred_pushes) +
+                 HeldBytesOf(name) + HeldBytesOf(lib_name) + HeldBytesOf(lib_version) + HeldBytesOf(address) +
+                 HeldBytesOf(local_address);
+  if (!postponed.empty()) bytes += HeldBytesOf(postponed);
+  if (subscriptions != nullptr) bytes += subscriptions->UsedBytes();
+  if (transaction != nullptr) bytes += transaction->HeldBytes();
+  if (tracking != nullptr) bytes += tracking->HeldBytes();
+  if (waiter != nullptr) bytes += sizeof(Waiter) + HeldBytesOf(waiter->words) + waiter->HeldPlaceBytes();
+  return bytes;
+}
 
 // A session that subscribed to something and speaks RESP2: it may do little else.
 inline bool InSubscribedMode(const Session& session) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/sparse_map.h"
 #include "server/key_finder.h"
 #include "server/server.h"
 
@@ -117,6 +118,7 @@ void Tracking::Invalidate(Readers::iterator row) {
   const std::vector<uint64_t> ids = std::move(row->second);
   items_ -= ids.size();
   readers_.erase(row);
+  ShrinkSparse(readers_);
   for (uint64_t id : ids) {
     Session* session = server_.clients().Find(id);
     if (session == nullptr || session->tracking == nullptr) continue;

@@ -21,6 +21,12 @@ struct TrackingOptions {
   bool redirect_lost = false;                        // that client is gone
   bool caching_given = false;                        // CLIENT CACHING, for the next command
   std::set<std::string, std::less<>> prefixes = {};  // of kBroadcast; "" stands for all keys
+
+  // Long prefixes are not looked at.
+  size_t HeldBytes() const {
+    constexpr size_t kNodeBytes = sizeof(std::string) + 4 * sizeof(void*);
+    return sizeof *this + prefixes.size() * kNodeBytes;
+  }
 };
 
 }  // namespace respite

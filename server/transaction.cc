@@ -18,7 +18,7 @@ void Transaction::End() {
   constexpr size_t kKeptBytes = 4096;  // a client that uses transactions will begin another one
   open_ = broken_ = stale_ = false;
   flags_ = 0;
-  if (HeldBytes() > kKeptBytes) {
+  if (QueueBytes() > kKeptBytes) {
     commands_ = {};
     ends_ = {};
     text_ = {};
@@ -29,6 +29,12 @@ void Transaction::End() {
 }
 
 size_t Transaction::HeldBytes() const {
+  // A node of the set here, and one of the key's line with its name.
+  constexpr size_t kWatchBytes = sizeof(KeyLines<Watcher>::Place) + sizeof(Watcher) + 8 * sizeof(void*);
+  return sizeof *this + QueueBytes() + watched.size() * kWatchBytes;
+}
+
+size_t Transaction::QueueBytes() const {
   return commands_.capacity() * sizeof(Queued) + ends_.capacity() * sizeof(size_t) + text_.capacity();
 }
 

@@ -57,7 +57,10 @@ class Transaction {
 
   // Forgets what was queued and leaves the transaction. The watched keys stay: see WatchedKeys::Forget.
   void End();
+  // For what is queued and watched. Cost: O(1).
   size_t HeldBytes() const;
+  // Length of all queued words together.
+  size_t QueuedTextBytes() const { return text_.size(); }
 
   std::set<KeyLines<Watcher>::Place> watched;  // each key once; WatchedKeys fills and empties it
 
@@ -66,6 +69,8 @@ class Transaction {
     const Command* command;
     size_t words;
   };
+
+  size_t QueueBytes() const;
 
   bool open_ = false;
   bool broken_ = false;

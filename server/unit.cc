@@ -6,17 +6,28 @@ namespace respite {
 
 void Unit::Purge(int db, Entry* entry) {
   ++floor_.stats.expired_keys;
-  Drop(db, entry, "expired");
+  DropExpired(db, entry, "expired");
 }
 
-void Unit::Drop(int db, Entry* entry, KeyEvent event) {
+void Unit::Evict(int db, Entry* entry, Bytes verb) {
+  ++floor_.stats.evicted_keys;
+  EntryPtr taken = Drop(db, entry, "evicted", verb);
+  if (floor_.disposal != nullptr) floor_.disposal->Evicted(std::move(taken));
+}
+
+void Unit::DropExpired(int db, Entry* entry, KeyEvent event) {
+  EntryPtr taken = Drop(db, entry, event, "DEL");
+  if (floor_.disposal != nullptr) floor_.disposal->Expired(std::move(taken));
+}
+
+EntryPtr Unit::Drop(int db, Entry* entry, KeyEvent event, Bytes verb) {
   if (Recorded()) {
-    const Bytes words[] = {"DEL", entry->Key()};
+    const Bytes words[] = {verb, entry->Key()};
     floor_.effects.Add(db, words);
   }
   EntryPtr taken = floor_.keyspace[db].Take(entry);
   AlsoTouched(db, taken->Key(), event);
-  if (floor_.disposal != nullptr) floor_.disposal->Expired(std::move(taken));
+  return taken;
 }
 
 Entry* Unit::PurgeFields(int db, Entry* entry, size_t limit) {
@@ -25,7 +36,7 @@ Entry* Unit::PurgeFields(int db, Entry* entry, size_t limit) {
   AlsoTouched(db, entry->Key(), "hexpired");
   if (hash.AllExpired()) {
     floor_.stats.expired_fields += hash.CountExpired();
-    Drop(db, entry, "del");
+    DropExpired(db, entry, "del");
     return nullptr;
   }
   const std::vector<std::string> fields = hash.RemoveExpired(limit);

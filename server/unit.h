@@ -55,6 +55,7 @@ class Disposal {
  public:
   virtual ~Disposal() = default;
   virtual void Expired(EntryPtr entry) = 0;
+  virtual void Evicted(EntryPtr entry) = 0;
   virtual void Overwritten(BlobRef value) = 0;
   virtual void Overwritten(std::unique_ptr<Object> value) = 0;
 };
@@ -152,6 +153,8 @@ class Unit {
   // Removes the expired fields of a hash, at most `limit` of them, and the hash with the last one. Returns where it is
   // now, null when it is gone. Requires: the entry has deadlines on fields. Cost: O(expired fields).
   Entry* PurgeFields(int db, Entry* entry, size_t limit = SIZE_MAX);
+  // Removes a key since memory is short. `verb` says how that is repeated: DEL or UNLINK.
+  void Evict(int db, Entry* entry, Bytes verb);
 
   // Effects of a command that changed something: what it said, or its own words.
   void Record(int db, const Effect& effect, std::span<const Bytes> words);
@@ -166,8 +169,10 @@ class Unit {
   // Purges what was put on the list last.
   void PurgeLast();
   void PurgeListed(int db, Bytes key);
-  // Takes out a key whose time has come.
-  void Drop(int db, Entry* entry, KeyEvent event);
+  // Takes out a key that nobody deleted, and tells of it.
+  EntryPtr Drop(int db, Entry* entry, KeyEvent event, Bytes verb);
+  // The same for one whose time has come.
+  void DropExpired(int db, Entry* entry, KeyEvent event);
 
   DataFloor& floor_;
   int64_t now_ms_;

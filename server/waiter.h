@@ -45,6 +45,12 @@ struct Waiter {
   int64_t deadline_ms = kNoDeadline;  // monotonic
   std::vector<KeyLines<Waiter*>::Place> places;
   std::vector<KeyLines<Waiter*>::Place> loss_places;
+
+  // For the places in lines, which the waiter shares with others.
+  size_t HeldPlaceBytes() const {
+    constexpr size_t kNodeBytes = 4 * sizeof(void*);
+    return (places.capacity() + loss_places.capacity()) * (sizeof(KeyLines<Waiter*>::Place) + kNodeBytes);
+  }
 };
 
 }  // namespace respite

@@ -113,7 +113,7 @@ const char* Selector::ApplyFirstArgument(Bytes name) {
   if (command == nullptr) return kUnknown;
   if (command->parent != nullptr) return kFirstOfSubcommand;
   const Bytes argument = name.substr(bar + 1);
-  if (argument.empty()) return kAclSyntaxError;
+  if (argument.empty() || HasBlanks(argument)) return kAclSyntaxError;
   if (command->IsContainer()) return kUnknown;
   std::vector<std::string>& arguments = first_arguments_[command->id];
   const bool is_known = std::ranges::any_of(arguments, [&](Bytes known) { return EqualsIgnoreCase(known, argument); });
@@ -156,8 +156,12 @@ const char* Selector::ApplyKeyPattern(uint8_t access, Bytes glob) {
   if (all_keys_) return kBehindAllKeys;
   if (HasBlanks(glob)) return kAclSyntaxError;
   const auto known = std::ranges::find(key_patterns_, glob, &KeyPattern::glob);
-  if (known != key_patterns_.end()) {
-    known->access = static_cast<uint8_t>(known->access | access);
+  if (known != key_patterns_.end()) access = static_cast<uint8_t>(known->access | access);
+  if (glob == "*" && access == (kMayRead | kMayWrite)) {  // shown as ~*, behind which nothing may come
+    all_keys_ = true;
+    key_patterns_.clear();
+  } else if (known != key_patterns_.end()) {
+    known->access = access;
   } else {
     key_patterns_.push_back({access, std::string(glob)});
   }

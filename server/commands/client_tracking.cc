@@ -1,6 +1,7 @@
 #include "server/commands/client_tracking.h"
 
 #include <algorithm>
+#include <span>
 
 #include "server/server.h"
 
@@ -57,7 +58,8 @@ TrackingRequest ParseRequest(Call& call) {
 
 bool Overlap(Bytes one, Bytes other) { return one.starts_with(other) || other.starts_with(one); }
 
-void CheckPrefixes(const TrackingRequest& request, const TrackingOptions* old) {
+// The first two that overlap, as Redis finds them. Cost: O(n²).
+void NameOverlap(const TrackingRequest& request, const TrackingOptions* old) {
   for (size_t i = 0; i < request.prefixes.size(); ++i) {
     const Bytes prefix = request.prefixes[i];
     if (old != nullptr) {
@@ -70,6 +72,23 @@ void CheckPrefixes(const TrackingRequest& request, const TrackingOptions* old) {
         throw refusals::PrefixOverlap(prefix, "another provided", request.prefixes[j]);
     }
   }
+}
+
+// In order, a prefix that overlaps with any stands beside one with which it does.
+void RefuseNeighbours(std::span<const Bytes> sorted) {
+  const auto found = std::adjacent_find(sorted.begin(), sorted.end(), Overlap);
+  if (found != sorted.end()) throw refusals::PrefixOverlap(found[0], "another provided", found[1]);
+}
+
+// Cost: O(n log n) for many prefixes; then another pair may be named than Redis names.
+void CheckPrefixes(const TrackingRequest& request, const TrackingOptions* old) {
+  constexpr size_t kFew = 1000;
+  const size_t existing = old == nullptr ? 0 : old->prefixes.size();
+  if (request.prefixes.size() + existing <= kFew) return NameOverlap(request, old);
+  std::vector<Bytes> all = request.prefixes;
+  if (old != nullptr) all.insert(all.end(), old->prefixes.begin(), old->prefixes.end());
+  std::sort(all.begin(), all.end());
+  RefuseNeighbours(all);
 }
 
 void CheckRequest(const TrackingRequest& request, const TrackingOptions* old) {

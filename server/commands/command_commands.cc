@@ -92,7 +92,7 @@ struct CommandList {
   enum class By : uint8_t { kNone, kModule, kCategory, kPattern };
   struct Filter {
     By by = By::kNone;
-    Bytes text = {};
+    Glob pattern{{}, CaseMode::kIgnore};
     uint32_t category = 0;
 
     bool Lets(const Command& command) const {
@@ -104,7 +104,7 @@ struct CommandList {
         case By::kCategory:
           return (command.categories & category) != 0;
         case By::kPattern:
-          return GlobMatch(text, command.full_name, CaseMode::kIgnore);
+          return pattern.Matches(command.full_name);
       }
       return false;
     }
@@ -133,8 +133,9 @@ struct CommandList {
     } else {
       throw Refusal{refusals::kSyntax};
     }
-    filter.text = args.Next();
-    filter.category = AclCategoryByName(filter.text);
+    const Bytes text = args.Next();
+    if (filter.by == By::kPattern) filter.pattern = Glob(text, CaseMode::kIgnore);
+    if (filter.by == By::kCategory) filter.category = AclCategoryByName(text);
     return filter;
   }
 };

@@ -309,17 +309,18 @@ LinkTrouble TryTransfer(Call& call, Transfer& transfer, const MigrateOptions& op
 
 // Redis: a server that does not answer is noticed as its first request is written.
 LinkTrouble TroubleOf(ConnectTrouble trouble) {
-  return trouble == ConnectTrouble::kNoAddress ? LinkTrouble::kConnecting : LinkTrouble::kWriting;
+  return trouble == ConnectTrouble::kNoAnswer ? LinkTrouble::kWriting : LinkTrouble::kConnecting;
 }
 
 // A second connection is tried when the first one, which may have been kept for too long, breaks before any key was
 // answered for.
 LinkTrouble RunTransfer(Call& call, Transfer& transfer, const MigrateOptions& options) {
   MigrateLinks& links = call.server.migrate_links();
+  const Tls* tls = call.server.settings().tls_cluster ? &call.server.tls() : nullptr;
   const std::vector<Bytes> keys = transfer.keys;
   for (int attempt = 0;; ++attempt) {
     transfer = {.keys = keys};
-    auto link = links.Get(options.host, options.port, options.timeout_ms, call.server.clock().MonotonicMs());
+    auto link = links.Get(options.host, options.port, tls, options.timeout_ms, call.server.clock().MonotonicMs());
     if (!link) return TroubleOf(link.error());
     const LinkTrouble trouble = TryTransfer(call, transfer, options, *link.value());
     if (trouble == LinkTrouble::kNone) return trouble;

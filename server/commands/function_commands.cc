@@ -169,9 +169,9 @@ struct FunctionKill {
 
 struct FunctionListOptions {
   bool with_code = false;
-  std::optional<Bytes> pattern;
+  std::optional<Glob> pattern;
 
-  bool Shows(Bytes name) const { return !pattern || GlobMatch(*pattern, name, CaseMode::kIgnore); }
+  bool Shows(Bytes name) const { return !pattern || pattern->Matches(name); }
 };
 
 FunctionListOptions ParseListOptions(Args& args) {
@@ -181,7 +181,7 @@ FunctionListOptions ParseListOptions(Args& args) {
       options.with_code = true;
     } else if (!options.pattern && args.TakeToken("LIBRARYNAME")) {
       if (args.AtEnd()) throw Refusal{refusals::kLibraryNameMissing};
-      options.pattern = args.Next();
+      options.pattern.emplace(args.Next(), CaseMode::kIgnore);
     } else {
       throw refusals::UnknownArgument(args.Next());
     }

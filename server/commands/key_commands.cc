@@ -234,10 +234,10 @@ struct Keys {
                                        .categories = kAclKeyspace | kAclDangerous,
                                        .tips = "request_policy:all_shards nondeterministic_output_order"};
   static void Run(Call& call) {
-    const Bytes pattern = call.args.Next();
+    const TextFilter filter(call.args.Next());
     std::vector<Bytes> keys;
     call.db.Data().ForEach([&](const Entry* entry) {
-      if (!MatchesPattern(pattern, entry->Key())) return;
+      if (!filter.Matches(entry->Key())) return;
       // Redis: KEYS leaves expired keys where they are.
       if (!entry->IsExpired(call.unit.judged_ms()) && call.db.IsAlive(*entry)) keys.push_back(entry->Key());
     });

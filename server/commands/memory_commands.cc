@@ -113,12 +113,12 @@ struct MemoryStats {
     writer.Count("peak.allocated", report.peak_bytes);
     writer.Count("total.allocated", report.used_bytes);
     writer.Count("startup.allocated", report.startup_bytes);
-    // No replication, cluster or append-only file yet: nothing is held for them.
+    // No replication or cluster yet: nothing is held for them.
     writer.Count("replication.backlog", 0);
-    writer.Count("clients.slaves", 0);
+    writer.Count("clients.slaves", report.replicas_bytes);
     writer.Count("clients.normal", report.clients_bytes);
     writer.Count("cluster.links", 0);
-    writer.Count("aof.buffer", 0);
+    writer.Count("aof.buffer", report.aof_buffer_bytes);
     writer.Count("lua.caches", report.script_bytes);
     writer.Count("functions.caches", report.function_bytes);
   }

@@ -24,7 +24,7 @@ ScanOptions ParseScanOptions(Args& args, ScanOf scan_of) {
       options.count = args.NextInteger();
       if (options.count < 1) throw Refusal{refusals::kSyntax};
     } else if (args.TakeTokenWith("MATCH", 1)) {
-      options.pattern = args.Next();
+      options.filter = TextFilter(args.Next());
     } else if (scan_of == ScanOf::kKeys && args.TakeTokenWith("TYPE", 1)) {
       options.by_type = true;
       options.type = TypeNamed(args.Next());

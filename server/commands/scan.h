@@ -13,20 +13,28 @@
 
 namespace respite {
 
-// A lone star matches everything, also the empty text, which GlobMatch would not let it do.
-inline bool MatchesPattern(Bytes pattern, Bytes text) { return pattern == "*" || GlobMatch(pattern, text); }
+// What KEYS and SCAN look for. A lone star matches everything, also the empty text, which Glob would not let it do.
+class TextFilter {
+ public:
+  explicit TextFilter(Bytes pattern) : matches_all_(pattern == "*"), glob_(pattern) {}
+  bool Matches(Bytes text) const { return matches_all_ || glob_.Matches(text); }
+
+ private:
+  bool matches_all_;
+  Glob glob_;
+};
 
 // Redis: reads a cursor as strtoul does: a sign and leading zeros are welcome, the empty word means 0.
 uint64_t ParseCursor(Bytes word);
 
 struct ScanOptions {
   int64_t count = 10;
-  Bytes pattern = "*";
+  TextFilter filter{"*"};
   bool by_type = false;
   std::optional<ValueType> type;  // by_type without one: a type that no value has
   bool without_values = false;
 
-  bool Matches(Bytes text) const { return MatchesPattern(pattern, text); }
+  bool Matches(Bytes text) const { return filter.Matches(text); }
 };
 
 enum class ScanOf : uint8_t { kKeys, kFields, kMembers };  // each has an option of its own

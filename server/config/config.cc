@@ -42,11 +42,12 @@ class Found {
   }
 
   void AddMatches(Bytes pattern, const Settings& settings) {
+    const Glob glob(pattern, CaseMode::kIgnore);
     for (std::span<const Directive> subject : DirectivesBySubject()) {
       for (const Directive& directive : subject) {
         if (directive.Has(directive_flags::kHidden)) continue;
-        if (GlobMatch(pattern, directive.name, CaseMode::kIgnore)) Add(directive.name, directive, settings);
-        if (!directive.alias.empty() && GlobMatch(pattern, directive.alias, CaseMode::kIgnore)) {
+        if (glob.Matches(directive.name)) Add(directive.name, directive, settings);
+        if (!directive.alias.empty() && glob.Matches(directive.alias)) {
           Add(directive.alias, directive, settings);
         }
       }

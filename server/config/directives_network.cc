@@ -16,7 +16,7 @@ constexpr Directive kNetworkDirectives[] = {
     {"io-threads", kMeaningless, Number<&Settings::io_threads>(1, 128), kDebug | kImmutable},
     {"io-threads-do-reads", kMeaningless, YesNo<&Settings::io_threads_do_reads>(), kDebug | kImmutable},
     {"maxclients", kEffective, Number<&Settings::maxclients>(1, kMaxUint)},
-    {"maxmemory-clients", kStored, MemoryOrPercent<&Settings::maxmemory_clients>(-100, kMaxLong)},
+    {"maxmemory-clients", kEffective, MemoryOrPercent<&Settings::maxmemory_clients>(-100, kMaxLong)},
     {"port", kEffective, kPort},
     // Hidden: who sets everything that CONFIG GET * shows knows Redis' immutable directives, and not ours.
     {"port-file", kEffective, OptionalText<&Settings::port_file>(), kImmutable | kHidden},

@@ -263,6 +263,9 @@ struct Settings : EncodingLimits {
   int tls_session_cache_size = 20 * 1024;
   int tls_session_cache_timeout = 300;  // seconds
   bool tls_session_caching = true;
+
+  // The port to name where one is named: that of TLS when there is no other.
+  int MainPort() const { return bound_port != 0 ? bound_port : tls_port; }
 };
 
 }  // namespace respite

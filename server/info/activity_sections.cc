@@ -47,14 +47,19 @@ void AddTraffic(InfoText& text, const ServerStats& stats) {
       .AddZeros({"sync_full", "sync_partial_ok", "sync_partial_err"});
 }
 
-void AddKeys(InfoText& text, const KeyspaceStats& stats) {
+void AddKeys(InfoText& text, Server& server) {
+  const KeyspaceStats& stats = server.keyspace_stats();
+  const int64_t since_us = server.stats().eviction_exceeded_since_us;
+  const auto exceeded_us = since_us == 0 ? 0 : static_cast<uint64_t>(server.clock().MonotonicUs() - since_us);
   text.Add("expired_keys", stats.expired_keys)
       .Add("expired_subkeys", stats.expired_fields)
       .AddRatio("expired_stale_perc", 100 * stats.expired_stale_share)
       .Add("expired_time_cap_reached_count", stats.expire_cycles_cut)
       .Add("expire_cycle_cpu_milliseconds", stats.expire_cycle_us / 1000)
       .Add("evicted_keys", stats.evicted_keys)
-      .AddZeros({"evicted_clients", "total_eviction_exceeded_time", "current_eviction_exceeded_time"})
+      .Add("evicted_clients", server.stats().evicted_clients)
+      .Add("total_eviction_exceeded_time", (server.stats().eviction_exceeded_us + exceeded_us) / 1000)
+      .Add("current_eviction_exceeded_time", exceeded_us / 1000)
       .Add("keyspace_hits", stats.hits)
       .Add("keyspace_misses", stats.misses);
 }
@@ -163,7 +168,7 @@ std::string StatsSection(Server& server) {
   const ServerStats& stats = server.stats();
   InfoText text("Stats");
   AddTraffic(text, stats);
-  AddKeys(text, server.keyspace_stats());
+  AddKeys(text, server);
   text.Add("pubsub_channels", server.pubsub().TopicCount(TopicKind::kChannel))
       .Add("pubsub_patterns", server.pubsub().TopicCount(TopicKind::kPattern))
       .Add("pubsubshard_channels", server.pubsub().TopicCount(TopicKind::kShardChannel))

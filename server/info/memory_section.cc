@@ -86,10 +86,12 @@ std::string MemorySection(Server& server) {
       .AddHuman("maxmemory_human", settings.maxmemory)
       .Add("maxmemory_policy", ValueText(*FindDirective("maxmemory-policy"), settings));
   AddFragmentation(text, allocator, memory.used_bytes, resident_bytes);
-  text.AddZeros({"mem_not_counted_for_evict", "mem_replication_backlog", "mem_total_replication_buffers",
-                 "mem_clients_slaves"})
+  text.Add("mem_not_counted_for_evict", server.eviction().UncountedBytes())
+      .AddZeros({"mem_replication_backlog", "mem_total_replication_buffers"})
+      .Add("mem_clients_slaves", memory.replicas_bytes)
       .Add("mem_clients_normal", memory.clients_bytes)
-      .AddZeros({"mem_cluster_links", "mem_aof_buffer"})
+      .AddZeros({"mem_cluster_links"})
+      .Add("mem_aof_buffer", memory.aof_buffer_bytes)
       .Add("mem_allocator", AllocatorName())
       .Add("active_defrag_running", 0)
       .Add("lazyfree_pending_objects", server.reclaimer().Pending())

@@ -46,13 +46,17 @@ std::string CompilerVersion() {
   return std::to_string(__GNUC__) + "." + std::to_string(__GNUC_MINOR__) + "." + std::to_string(__GNUC_PATCHLEVEL__);
 }
 
+void AddTcpListener(InfoText& text, const Settings& settings, Bytes field, Bytes protocol, int port) {
+  if (port == 0) return;
+  std::string value = "name=" + std::string(protocol);
+  for (const std::string& address : settings.bind) value += ",bind=" + address;
+  text.Add(field, value + ",port=" + std::to_string(port));
+}
+
 void AddListeners(InfoText& text, const Settings& settings) {
-  if (settings.bound_port != 0) {
-    std::string value = "name=tcp";
-    for (const std::string& address : settings.bind) value += ",bind=" + address;
-    text.Add("listener0", value + ",port=" + std::to_string(settings.bound_port));
-  }
+  AddTcpListener(text, settings, "listener0", "tcp", settings.bound_port);
   if (!settings.unixsocket.empty()) text.Add("listener1", "name=unix,bind=" + settings.unixsocket);
+  AddTcpListener(text, settings, "listener2", "tls", settings.tls_port);
 }
 
 }  // namespace
@@ -77,7 +81,7 @@ std::string ServerSection(Server& server) {
       .Add("process_id", getpid())
       .Add("process_supervised", SupervisionName(settings.supervised))
       .Add("run_id", server.run_id())
-      .Add("tcp_port", settings.bound_port)
+      .Add("tcp_port", settings.MainPort())
       .Add("server_time_usec", wall_us)
       .Add("uptime_in_seconds", uptime_s)
       .Add("uptime_in_days", uptime_s / (24 * 3600))

@@ -8,10 +8,8 @@ namespace respite {
 
 namespace {
 
-int ShownPort(const Settings& settings) {
-  if (settings.port == kAutoPort) return settings.bound_port;
-  return settings.port != 0 ? settings.port : settings.tls_port;
-}
+// Without `auto` it is shown before it is open.
+int ShownPort(const Settings& settings) { return settings.port > 0 ? settings.port : settings.MainPort(); }
 
 bool ShowsLogo(const Settings& settings) {
   if (settings.always_show_logo) return true;
@@ -59,7 +57,6 @@ std::vector<std::string> UnservedWishes(const Config& config) {
   const auto add = [&wishes](const std::string& wish) {
     wishes.push_back("WARNING: This version does not serve " + wish + ".");
   };
-  if (settings.tls_port != 0) add("TLS connections (tls-port)");
   if (settings.cluster_enabled) add("cluster mode (cluster-enabled)");
   if (settings.replicaof) add("replication (replicaof)");
   if (!config.lines().module_settings.empty()) add("settings of modules");

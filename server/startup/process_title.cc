@@ -11,7 +11,7 @@ namespace respite {
 namespace {
 
 std::string ListenAddress(const Settings& settings) {
-  int port = settings.bound_port != 0 ? settings.bound_port : settings.tls_port;
+  int port = settings.MainPort();
   if (port == 0) return "unixsocket:" + settings.unixsocket;
   return (settings.bind.empty() ? "*" : settings.bind[0]) + ":" + std::to_string(port);
 }

@@ -165,8 +165,15 @@ ServerProcess::Step ServerProcess::CheckLocale() {
 }
 
 ServerProcess::Step ServerProcess::Listen() {
+  if (Tls::IsWanted(config_.settings())) {
+    if (auto reason = server_->tls().Configure(config_.settings())) {
+      log_.Warning(*reason);
+      return Fail("Failed to configure TLS. Check logs for more info.");
+    }
+  }
   if (auto reason = listener_->Open()) return Fail(*reason);
-  if (!listener_->HasTcp() && !listener_->HasUnix()) return Fail("Configured to not listen anywhere, exiting.");
+  if (!listener_->HasTcp() && !listener_->HasTls() && !listener_->HasUnix())
+    return Fail("Configured to not listen anywhere, exiting.");
   return Step::kDone;
 }
 
@@ -179,7 +186,7 @@ ServerProcess::Step ServerProcess::Announce() {
     if (objection) notes_after_ready_.push_back({LogLevel::kWarning, "Failed to write PID file: " + *objection});
   }
   if (!settings.port_file.empty()) {
-    std::string port = std::to_string(settings.bound_port) + "\n";
+    std::string port = std::to_string(settings.MainPort()) + "\n";
     if (auto objection = port_file_.WriteAtOnce(settings.port_file, port)) {
       pidfile_.Remove();
       return Fail("Failed to write the port file " + settings.port_file + ": " + *objection);
@@ -217,8 +224,9 @@ void ServerProcess::LogReady() {
   for (const std::string& wish : UnservedWishes(config_)) log_.Warning(wish);
   if (listener_->HasTcp()) log_.Notice("Ready to accept connections tcp");
   if (listener_->HasUnix()) log_.Notice("Ready to accept connections unix");
-  if (listener_->HasTcp()) {  // what Redis said before 5.0, and some launchers still wait for
-    log_.Notice("The server is now ready to accept connections on port " + std::to_string(settings.bound_port));
+  if (listener_->HasTls()) log_.Notice("Ready to accept connections tls");
+  if (listener_->HasTcp() || listener_->HasTls()) {  // what Redis said before 5.0, and some launchers still wait for
+    log_.Notice("The server is now ready to accept connections on port " + std::to_string(settings.MainPort()));
   }
   supervisor_->Ready();
   for (const ConfigNote& note : std::exchange(notes_after_ready_, {})) log_.Log(note.level, note.text);
@@ -233,15 +241,30 @@ void ServerProcess::UpdateTitle() {
   if (config_.settings().set_proc_title) title_.Set(ProcessTitleText(config_, line_.program));
 }
 
-std::optional<std::string> ServerProcess::Reopen(const char* objection) {
-  if (listener_->ReopenTcp()) return objection;
+std::optional<std::string> ServerProcess::Reopen(Listener::Protocol protocol) {
+  if (listener_->Reopen(protocol)) return "Unable to listen on this port. Check server logs.";
   UpdateTitle();
   return std::nullopt;
 }
 
+std::optional<std::string> ServerProcess::ReopenTls() {
+  if (!Tls::IsWanted(config_.settings())) server_->tls().Drop();
+  if (Tls::IsWanted(config_.settings()) && !server_->tls().Configured()) {
+    if (auto reason = server_->tls().Configure(config_.settings())) {
+      log_.Warning(*reason);
+      return "Unable to update TLS configuration. Check server logs.";
+    }
+  }
+  return Reopen(Listener::Protocol::kTls);
+}
+
 void ServerProcess::WatchSettings() {
-  config_.OnChange({"port"}, [this] { return Reopen("Unable to listen on this port. Check server logs."); });
-  config_.OnChange({"bind"}, [this] { return Reopen("Failed to bind to specified addresses."); });
+  config_.OnChange({"port"}, [this] { return Reopen(Listener::Protocol::kTcp); });
+  config_.OnChange({"tls-port"}, [this] { return ReopenTls(); });
+  config_.OnChange({"bind"}, [this]() -> std::optional<std::string> {
+    if (!Reopen(Listener::Protocol::kTcp) && !Reopen(Listener::Protocol::kTls)) return std::nullopt;
+    return "Failed to bind to specified addresses.";
+  });
   config_.OnChange({"proc-title-template"}, [this]() -> std::optional<std::string> {
     UpdateTitle();
     return std::nullopt;

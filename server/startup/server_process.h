@@ -58,7 +58,8 @@ class ServerProcess {
   void WatchSettings();
   void StartWatchdog();
   void UpdateTitle();
-  std::optional<std::string> Reopen(const char* objection);
+  std::optional<std::string> Reopen(Listener::Protocol protocol);
+  std::optional<std::string> ReopenTls();
   void Stop();
   int Abandon();
   Step Fail(const std::string& reason);

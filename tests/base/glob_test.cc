@@ -2,10 +2,20 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
 #include <string>
+
+#include "base/random.h"
 
 namespace respite {
 namespace {
+
+// Both ways to match must agree.
+bool Matches(Bytes pattern, Bytes text, CaseMode mode = CaseMode::kSensitive) {
+  const bool matches = GlobMatch(pattern, text, mode);
+  EXPECT_EQ(Glob(pattern, mode).Matches(text), matches) << pattern << " on " << text;
+  return matches;
+}
 
 struct Case {
   Bytes pattern;
@@ -53,59 +63,94 @@ TEST(GlobMatch, MatchesLikeRedis) {
                                                {"[]", "a", false},
                                                {"[^]", "a", true},
                                                {"*[^a]*", "aab", true}}) {
-    EXPECT_EQ(GlobMatch(pattern, text), matches) << pattern << " on " << text;
+    EXPECT_EQ(Matches(pattern, text), matches) << pattern << " on " << text;
   }
 }
 
 TEST(GlobMatch, KeepsRedisOddities) {
-  EXPECT_TRUE(GlobMatch("", ""));
-  EXPECT_FALSE(GlobMatch("*", ""));     // not even a star
-  EXPECT_TRUE(GlobMatch("[a", "a"));    // the class ends with the pattern
-  EXPECT_TRUE(GlobMatch("[a-", "-"));   // no range without its end
-  EXPECT_FALSE(GlobMatch("[", "["));    // an empty class matches nothing
-  EXPECT_TRUE(GlobMatch("[^", "x"));    // and its opposite everything
-  EXPECT_TRUE(GlobMatch("[a-]", "^"));  // the range from ']' to 'a'
-  EXPECT_FALSE(GlobMatch("[a-]", "-"));
-  EXPECT_TRUE(GlobMatch("[\\", "\\"));  // nothing left to escape
+  EXPECT_TRUE(Matches("", ""));
+  EXPECT_FALSE(Matches("*", ""));     // not even a star
+  EXPECT_TRUE(Matches("[a", "a"));    // the class ends with the pattern
+  EXPECT_TRUE(Matches("[a-", "-"));   // no range without its end
+  EXPECT_FALSE(Matches("[", "["));    // an empty class matches nothing
+  EXPECT_TRUE(Matches("[^", "x"));    // and its opposite everything
+  EXPECT_TRUE(Matches("[a-]", "^"));  // the range from ']' to 'a'
+  EXPECT_FALSE(Matches("[a-]", "-"));
+  EXPECT_TRUE(Matches("[\\", "\\"));  // nothing left to escape
 }
 
 TEST(GlobMatch, IsBinarySafe) {
-  EXPECT_TRUE(GlobMatch(Bytes("a\0*", 3), Bytes("a\0b", 3)));
-  EXPECT_FALSE(GlobMatch(Bytes("a\0c", 3), Bytes("a\0b", 3)));
-  EXPECT_TRUE(GlobMatch("[\x80-\x90]", "\x85"));
-  EXPECT_FALSE(GlobMatch("[\x80-\x90]", "a"));
-  EXPECT_TRUE(GlobMatch("[\x80-a]", "Z"));  // signed: \x80 is the lowest octet
+  EXPECT_TRUE(Matches(Bytes("a\0*", 3), Bytes("a\0b", 3)));
+  EXPECT_FALSE(Matches(Bytes("a\0c", 3), Bytes("a\0b", 3)));
+  EXPECT_TRUE(Matches("[\x80-\x90]", "\x85"));
+  EXPECT_FALSE(Matches("[\x80-\x90]", "a"));
+  EXPECT_TRUE(Matches("[\x80-a]", "Z"));  // signed: \x80 is the lowest octet
 }
 
 TEST(GlobMatch, IgnoresCaseWhenAsked) {
-  EXPECT_FALSE(GlobMatch("ABC", "abc"));
-  EXPECT_TRUE(GlobMatch("ABC", "abc", CaseMode::kIgnore));
-  EXPECT_TRUE(GlobMatch("*[b-d]?", "xCd", CaseMode::kIgnore));
-  EXPECT_TRUE(GlobMatch("[A-C]", "b", CaseMode::kIgnore));
-  EXPECT_TRUE(GlobMatch("\\A", "a", CaseMode::kIgnore));
-  EXPECT_FALSE(GlobMatch("[\\A]", "a", CaseMode::kIgnore));  // escaped members keep their case
-  EXPECT_FALSE(GlobMatch("[Z-a]", "z", CaseMode::kIgnore));  // ordered before folding
-  EXPECT_TRUE(GlobMatch("[a-\xff]", "Z"));
-  EXPECT_FALSE(GlobMatch("[a-\xff]", "Z", CaseMode::kIgnore));
-  EXPECT_TRUE(GlobMatch("[a-\xff]", "5", CaseMode::kIgnore));
-  EXPECT_FALSE(GlobMatch("[A-\x80]", "b", CaseMode::kIgnore));  // folded ends compare unsigned, but were ordered signed
+  EXPECT_FALSE(Matches("ABC", "abc"));
+  EXPECT_TRUE(Matches("ABC", "abc", CaseMode::kIgnore));
+  EXPECT_TRUE(Matches("*[b-d]?", "xCd", CaseMode::kIgnore));
+  EXPECT_TRUE(Matches("[A-C]", "b", CaseMode::kIgnore));
+  EXPECT_TRUE(Matches("\\A", "a", CaseMode::kIgnore));
+  EXPECT_FALSE(Matches("[\\A]", "a", CaseMode::kIgnore));  // escaped members keep their case
+  EXPECT_FALSE(Matches("[Z-a]", "z", CaseMode::kIgnore));  // ordered before folding
+  EXPECT_TRUE(Matches("[a-\xff]", "Z"));
+  EXPECT_FALSE(Matches("[a-\xff]", "Z", CaseMode::kIgnore));
+  EXPECT_TRUE(Matches("[a-\xff]", "5", CaseMode::kIgnore));
+  EXPECT_FALSE(Matches("[A-\x80]", "b", CaseMode::kIgnore));  // folded ends compare unsigned, but were ordered signed
 }
 
 // Takes for ever where every star is tried at every place.
 TEST(GlobMatch, StaysFastOnManyStars) {
   std::string pattern;
   for (int i = 0; i < 500; i++) pattern += "a*";
-  EXPECT_FALSE(GlobMatch(pattern + "b", std::string(20'000, 'a')));
-  EXPECT_TRUE(GlobMatch(pattern, std::string(20'000, 'a')));
+  EXPECT_FALSE(Matches(pattern + "b", std::string(20'000, 'a')));
+  EXPECT_TRUE(Matches(pattern, std::string(20'000, 'a')));
 }
 
 TEST(GlobMatch, TakesMoreThanAThousandStarsForAbuse) {
   std::string pattern;
   for (int i = 0; i < 1000; i++) pattern += "*a";
   const std::string text(1200, 'a');
-  EXPECT_TRUE(GlobMatch(pattern, text));
-  EXPECT_TRUE(GlobMatch(pattern + "*", text));
-  EXPECT_FALSE(GlobMatch(pattern + "*a", text));
+  EXPECT_TRUE(Matches(pattern, text));
+  EXPECT_TRUE(Matches(pattern + "*", text));
+  EXPECT_FALSE(Matches(pattern + "*a", text));
+}
+
+TEST(Glob, AgreesWithGlobMatchOnRandomPatterns) {
+  const auto seed = std::random_device()();
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  Random random(seed);
+  const auto text = [&](Bytes letters, size_t most) {
+    std::string made(random.Below(most + 1), ' ');
+    for (char& c : made) c = letters[random.Below(letters.size())];
+    return made;
+  };
+  size_t matches = 0;
+  for (int i = 0; i < 300'000; ++i) {
+    const std::string pattern = text("aabB*?[]^-\\\x90", 9);
+    const CaseMode mode = i % 2 == 0 ? CaseMode::kSensitive : CaseMode::kIgnore;
+    if (Matches(pattern, text("aAbB-]\\\x90", 7), mode)) ++matches;
+  }
+  EXPECT_GT(matches, 1000u);
+}
+
+TEST(Glob, LongPatternsTakeNoLongerThanTheyAreLong) {
+  const std::string text(1'000'000, 'a');
+  const std::string half(500'000, 'a');
+  EXPECT_FALSE(Glob("*" + half + "b").Matches(text));
+  EXPECT_FALSE(Glob("*" + half + "b*").Matches(text));
+  EXPECT_FALSE(Glob("*b" + half).Matches(text));
+  EXPECT_TRUE(Glob("*" + half + "*").Matches(text));
+  const Glob set("*[" + std::string(1'000'000, 'x') + "]");
+  for (int i = 0; i < 1000; ++i) EXPECT_FALSE(set.Matches("some text"));
+}
+
+TEST(Glob, TakesQuestionMarksAtMillionsOfPlacesForAbuse) {
+  const std::string text(1'000'000, 'a');
+  EXPECT_FALSE(Glob("*" + std::string(1000, '?') + "b*").Matches(text + "b"));
+  EXPECT_TRUE(Glob("*" + std::string(1000, '?') + "b").Matches(text + "b"));
 }
 
 }  // namespace

@@ -137,6 +137,29 @@ TEST(HashIndexTest, ReservedRoomIsFilledWithoutSplitting) {
   EXPECT_LT(model.index.Pages(), pages / 4);
 }
 
+TEST(HashIndexTest, BucketsDrawnAtRandomShowEverySlotAlike) {
+  const uint64_t seed = SystemSeed();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  for (uint64_t keys : {5u, 100u, 3000u}) {
+    Model model(seed + keys);
+    for (uint64_t i = 0; i < keys; ++i) model.Insert(KeyOf(i));
+    std::unordered_map<const Item*, double> counts;
+    const double draws = 300.0 * static_cast<double>(model.index.Capacity()) / 7;
+    for (double i = 0; i < draws; ++i)
+      model.index.VisitRandomBucket(model.random, [&](const Item* item) { ++counts[item]; });
+    ASSERT_EQ(counts.size(), keys);
+    for (const auto& [item, count] : counts) EXPECT_NEAR(count, 300, 130) << "7 σ " << item->key;
+  }
+}
+
+TEST(HashIndexTest, FindsByHashAlone) {
+  Model model(11);
+  EXPECT_EQ(model.index.FindByHash(model.index.Hash("none")), nullptr);
+  for (uint64_t i = 0; i < 2000; ++i) model.Insert(KeyOf(i));
+  for (const auto& [key, item] : model.items) EXPECT_EQ(model.index.FindByHash(model.index.Hash(key)), item.get());
+  EXPECT_EQ(model.index.FindByHash(model.index.Hash("none")), nullptr);
+}
+
 TEST(HashIndexTest, NoStepDependsOnTheSize) {
   constexpr uint64_t kKeys = 200'000;
   constexpr uint64_t kLooksAtMost = 600;  // a page has 441 places

@@ -144,11 +144,24 @@ TEST(BlockPoolTest, GivesBackWhatABusyTurnLeft) {
     pool.Return(std::unique_ptr<char[]>(new char[BlockPool::kBlockBytes]));
   EXPECT_EQ(pool.Kept(), BlockPool::kKept);
   pool.Trim();
-  EXPECT_EQ(pool.Kept(), (BlockPool::kKept + BlockPool::kKeptIdle) / 2);
+  EXPECT_EQ(pool.Kept(), BlockPool::kKept) << "all of them were taken and returned since";
+  pool.Trim();
+  EXPECT_EQ(pool.Kept(), BlockPool::kKept / 2);
   for (int i = 0; i < 20; ++i) pool.Trim();
-  EXPECT_EQ(pool.Kept(), BlockPool::kKeptIdle);
-  pool.Take();
-  EXPECT_EQ(pool.Kept(), BlockPool::kKeptIdle - 1);
+  EXPECT_EQ(pool.Kept(), 0u);
+}
+
+TEST(BlockPoolTest, KeepsWhatIsTakenAgainAndAgain) {
+  BlockPool pool;
+  std::vector<std::unique_ptr<char[]>> blocks(10);
+  for (int turn = 0; turn < 20; ++turn) {
+    for (auto& block : blocks) block = pool.Take();
+    for (auto& block : blocks) pool.Return(std::move(block));
+    pool.Trim();
+    EXPECT_EQ(pool.Kept(), blocks.size());
+  }
+  pool.Clear();
+  EXPECT_EQ(pool.Kept(), 0u);
 }
 
 }  // namespace

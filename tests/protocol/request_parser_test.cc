@@ -189,6 +189,28 @@ TEST(RequestParserTest, IdleClientHoldsNothing) {
   EXPECT_LT(feeder.parser().HeldBytes(), 4096u);
 }
 
+TEST(RequestParserTest, RoomGrowsWithWhatArrivesNotWithWhatIsAnnounced) {
+  const std::string request = Encode({"SET", "k", Pattern(6'000'000)});
+  constexpr size_t kLeast = 140'000;  // with the window
+  Feeder feeder;
+  for (size_t at = 0; at < request.size(); at += 100'000) {
+    feeder.Feed(Bytes(request).substr(at, 100'000));
+    EXPECT_LE(feeder.parser().HeldBytes(), kLeast + 4 * (at + 100'000));
+  }
+  EXPECT_EQ(feeder.Result().requests, (std::vector<Words>{{"SET", "k", Pattern(6'000'000)}}));
+}
+
+TEST(RequestParserTest, ShrinksInTheMiddleOfALargeArgument) {
+  const std::string request = Encode({"SET", "k", Pattern(3'000'000)});
+  Feeder feeder;
+  for (size_t at = 0; at < request.size(); at += 400'000) {
+    feeder.Feed(Bytes(request).substr(at, 400'000));
+    feeder.parser().Shrink();
+    EXPECT_LE(feeder.parser().HeldBytes(), 2 * (at + 400'000) + 70'000);
+  }
+  EXPECT_EQ(feeder.Result().requests, (std::vector<Words>{{"SET", "k", Pattern(3'000'000)}}));
+}
+
 struct Malformed {
   const char* name;
   std::string input;

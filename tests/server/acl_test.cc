@@ -34,6 +34,20 @@ class Acl : public CommandTest {
 };
 INSTANTIATE_TEST_SUITE_P(Resp, Acl, BothVersions(), VersionName);
 
+// What ACL LIST says is what ACL SAVE writes: it must make the same user again.
+TEST_P(Acl, RulesThatCouldNotBeReadBackAreRefusedOrSaidOtherwise) {
+  EXPECT_THAT(Run("ACL SETUSER ann ~a %RW~*"), Ok());
+  EXPECT_THAT(Run("ACL LIST")[0].Text(), HasSubstr(" ~* resetchannels"));
+  EXPECT_THAT(Run("ACL SETUSER ann ~b"),
+              ErrorStartsWith("ERR Error in ACL SETUSER modifier '~b': Adding a pattern after"));
+  EXPECT_THAT(Run("ACL SETUSER bob %R~* ~a %W~*"), Ok());
+  EXPECT_THAT(Run("ACL LIST")[1].Text(), HasSubstr(" ~* resetchannels"));
+  EXPECT_THAT(Run({"ACL", "SETUSER", "cid", "+select|0 1"}),
+              Error("ERR Error in ACL SETUSER modifier '+select|0 1': Syntax error"));
+  EXPECT_THAT(Run({"ACL", "SETUSER", "cid", "(+get ~a) )"}),
+              Error("ERR Error in ACL SETUSER modifier '(+get ~a) )': Syntax error"));
+}
+
 TEST_P(Acl, TheLogTellsWhoWasRefusedWhat) {
   Run("ACL SETUSER ann on >x ~k* +get +set +eval +multi &c +publish");
   TestClient ann(server(), GetParam());

@@ -54,7 +54,7 @@ TEST(ConnectionTest, NothingLeavesBeforeTheEndOfTheTurn) {
   const int room = 100'000;
   setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
   Session& session = server->clients().Create(0);
-  const auto connection = std::make_shared<Connection>(loop, session, ends[1]);
+  const auto connection = std::make_shared<Connection>(loop, session, ByteStream(Descriptor(ends[1])));
   connection->Start();
   Send(peer, "SETRANGE k 399999 x\r\nGET k\r\n");
   connection->OnReadable();

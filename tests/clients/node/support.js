@@ -1,6 +1,7 @@
 // What every suite here needs: where the server is, servers of a test's own, and waiting for something to become true.
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -97,3 +98,18 @@ export class OwnServer {
 
 /** Replies come as objects without a prototype, or with symbols of the client: only what they say. */
 export const plain = (reply) => JSON.parse(JSON.stringify(reply));
+
+/** A server of a test's own with a TLS port, if it can have one; it has the texts of the certificates for its clients. */
+export async function startWithTls(t) {
+  const keys = await mkdtemp(join(tmpdir(), 'clients-node-tls-'));
+  t.after(() => rm(keys, { recursive: true, force: true }));
+  const script = (name) => new URL(`./scripts/${name}`, import.meta.url).pathname;
+  if (spawnSync(script('speaks_tls.sh'), [serverProgram], { cwd: keys }).status !== 0) return null;
+  execFileSync(script('make_certificates.sh'), [keys], { stdio: 'ignore' });
+  const file = (name) => join(keys, name);
+  const tlsPort = await freePort();
+  const server = await OwnServer.start(t, '--tls-port', tlsPort, '--tls-cert-file', file('server.crt'),
+    '--tls-key-file', file('server.key'), '--tls-ca-cert-file', file('ca.crt'));
+  const [ca, cert, key] = ['ca.crt', 'client.crt', 'client.key'].map((name) => readFileSync(file(name)));
+  return Object.assign(server, { tlsPort, ca, cert, key });
+}

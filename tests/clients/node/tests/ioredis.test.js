@@ -1,8 +1,9 @@
 // ioredis: what applications do with it, from pipelines to the way it waits for a server that loads.
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { beforeEach, describe } from 'node:test';
-import { OwnServer, callsIn, eventually, host, port, test, versionOf } from '../support.js';
+import { OwnServer, callsIn, eventually, host, port, startWithTls, test, versionOf } from '../support.js';
 
 const { Redis, Command } = await import(process.env.CLIENT_PACKAGE ?? 'ioredis');
 // Version 6 speaks RESP3 unless told otherwise; version 5 knows RESP2 only.
@@ -294,4 +295,22 @@ test('QUIT answers what came before it', async (t) => {
   assert.equal(await client.quit(), 'OK');
   assert.equal((await counted).at(-1), 50);
   await ended;
+});
+
+test('TLS: with a certificate one gets in, without one only when nobody asks', async (t) => {
+  const server = await startWithTls(t);
+  if (!server) return t.skip('a server without TLS');
+  const { ca, cert, key } = server;
+  const client = connect(t, { port: server.tlsPort, tls: { ca, cert, key } });
+  const value = randomBytes(1_000_000).toString('hex');
+  assert.equal(await client.set('long', value), 'OK');
+  assert.equal(await client.get('long'), value);
+  const pipeline = client.pipeline();
+  for (let i = 0; i < 1000; i++) pipeline.incr('n');
+  assert.deepEqual((await pipeline.exec()).at(-1), [null, 1000]);
+
+  const stranger = { port: server.tlsPort, tls: { ca }, retryStrategy: null, maxRetriesPerRequest: 0 };
+  await assert.rejects(connect(t, stranger).ping());
+  assert.equal(await client.config('SET', 'tls-auth-clients', 'no'), 'OK');
+  assert.equal(await connect(t, stranger).ping(), 'PONG');
 });

@@ -1,0 +1,20 @@
+// What one attempt to move bytes over a stream came to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace respite {
+
+struct StreamResult {
+  enum class State : uint8_t {
+    kMoved,   // some bytes
+    kLater,   // none before the socket is ready again
+    kEnded,   // the peer sends no more
+    kFailed,  // the connection is broken; the stream knows why
+  };
+  State state;
+  size_t bytes = 0;
+};
+
+}  // namespace respite
