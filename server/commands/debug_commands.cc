@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <numeric>
 #include <optional>
@@ -40,10 +41,11 @@ int64_t NextPositive(Args& args) {
 
 // --- Ends of the process
 
-// The report of the crash, if there is one, ends in the exit code by itself.
+// The report of the crash, if somebody makes one, ends in the exit code by itself.
 [[noreturn]] void Die(Call& call) {
-  const Settings& settings = call.server.settings();
-  if (settings.use_exit_on_panic && !settings.crash_log_enabled) std::_Exit(1);
+  struct sigaction reporter {};
+  sigaction(SIGABRT, nullptr, &reporter);
+  if (call.server.settings().use_exit_on_panic && reporter.sa_handler == SIG_DFL) std::_Exit(1);
   std::abort();
 }
 
