@@ -21,7 +21,7 @@ struct MemoryReport {
   size_t peak_bytes = 0;
   size_t used_bytes = 0;
   size_t startup_bytes = 0;
-  size_t clients_bytes = 0;   // of those that are no replicas
+  size_t clients_bytes = 0;  // of those that are no replicas
   size_t replicas_bytes = 0;
   size_t aof_buffer_bytes = 0;
   size_t script_engine_bytes = 0;    // of EVAL: its Lua state

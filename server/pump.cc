@@ -15,8 +15,7 @@ constexpr int64_t kLongestArgument = UINT32_MAX;
 }  // namespace
 
 Pump::Outcome Pump::Run(Session& session) {
-  server_.executor().StartRun();
-  NoteTurn();
+  StartRun();
   Outcome outcome = Outcome::kClosing;
   const bool is_over = server_.shutdown().Done();
   if (!session.closing && !session.close_after_reply && !is_over) {
@@ -26,6 +25,7 @@ Pump::Outcome Pump::Run(Session& session) {
       outcome = RunGroups(session);
     }
   }
+  EndRun();
   batch_.Clear();
   session.in.Park();
   if (server_.client_memory().IsOn()) server_.client_memory().Update(session);
@@ -33,10 +33,12 @@ Pump::Outcome Pump::Run(Session& session) {
   return outcome;
 }
 
-void Pump::NoteTurn() {
+void Pump::StartRun() {
+  server_.executor().StartRun();
+  pipeline_began_us_ = kNoRequestYet;
   if (server_.stats().turns == turn_) return;
   turn_ = server_.stats().turns;
-  turn_began_ms_ = server_.executor().NowMs();
+  pipelines_us_ = 0;
 }
 
 bool Pump::RunPostponed(Session& session) {
@@ -63,7 +65,7 @@ Pump::Outcome Pump::RunGroups(Session& session) {
       return Outcome::kClosing;
     }
     if (status == RequestParser::Status::kIncomplete) return Outcome::kIdle;
-    if (IsTurnLong() && !session.in.Unparsed().empty()) return Outcome::kMore;
+    if (IsTurnUsedUp() && !session.in.Unparsed().empty()) return Outcome::kMore;
   }
   return Outcome::kMore;
 }
@@ -87,6 +89,7 @@ Pump::Outcome Pump::RunGroup(Session& session) {
   for (size_t i = 0; i < batch_.requests.size(); ++i) {
     auto words = batch_.Words(batch_.requests[i]);
     const auto outcome = server_.executor().Execute(session, commands[i], words, batch_.blobs);
+    if (pipeline_began_us_ == kNoRequestYet) pipeline_began_us_ = server_.executor().NowUs();
     if (outcome != Executor::Outcome::kDone) {
       if (outcome == Executor::Outcome::kPostponed) {
         session.postponed.assign(words.begin(), words.end());
@@ -100,7 +103,7 @@ Pump::Outcome Pump::RunGroup(Session& session) {
       if (server_.client_memory().IsOn()) server_.client_memory().Update(session);
     }
     if (session.closing || session.close_after_reply) return Outcome::kClosing;
-    if (i + 1 < batch_.requests.size() && IsTurnLong()) {
+    if (i + 1 < batch_.requests.size() && IsTurnUsedUp()) {
       session.in.Unread(batch_, i + 1);
       return Outcome::kMore;
     }

@@ -27,21 +27,28 @@ class Pump {
 
  private:
   static constexpr size_t kShareOfTurn = 1024;  // requests of one session per Turn
-  // Once requests took so long in a Turn, each session gets one more, and the rest waits for the next Turn: many
-  // clients with long pipelines of slow commands hold up the others no longer than this.
-  static constexpr int64_t kTurnMs = 4;
+  // Pipelines of all sessions together may take so long in a Turn; then each session gets one more request, and the
+  // rest waits for the next Turn: many clients with pipelines of slow commands hold up the others no longer than this.
+  // The first request of each does not count, since it runs anyway.
+  static constexpr int64_t kPipelinesUs = 4000;
 
   Outcome RunGroups(Session& session);
   Outcome RunGroup(Session& session);
   bool RunPostponed(Session& session);
   RequestParser::Status ParseGroup(Session& session);
-  void NoteTurn();
-  bool IsTurnLong() const { return server_.executor().NowMs() - turn_began_ms_ >= kTurnMs; }
+  void StartRun();
+  void EndRun() { pipelines_us_ += ThisPipelineUs(); }
+  int64_t ThisPipelineUs() const {
+    return pipeline_began_us_ == kNoRequestYet ? 0 : server_.executor().NowUs() - pipeline_began_us_;
+  }
+  bool IsTurnUsedUp() const { return pipelines_us_ + ThisPipelineUs() >= kPipelinesUs; }
   void FailProtocol(Session& session);
 
   Server& server_;
-  uint64_t turn_ = UINT64_MAX;  // none yet
-  int64_t turn_began_ms_ = 0;  // or rather, its first request
+  static constexpr int64_t kNoRequestYet = -1;
+  uint64_t turn_ = UINT64_MAX;                 // none yet
+  int64_t pipelines_us_ = 0;                   // what they took in this Turn, the one that runs left out
+  int64_t pipeline_began_us_ = kNoRequestYet;  // its first request was done then
   RequestBatch batch_;
   Prefetcher prefetcher_;
 };
