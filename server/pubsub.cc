@@ -183,7 +183,8 @@ void PubSub::CloseOverfull() {
   const int64_t now_ms = server_.executor().NowMs();
   for (Session* session : std::exchange(overfull_, {})) {
     server_.limits().CheckOutput(*session, now_ms);
-    if (server_.client_memory().IsOn()) server_.client_memory().Update(*session);  // nobody flushes it before it has room
+    if (server_.client_memory().IsOn())
+      server_.client_memory().Update(*session);  // nobody flushes it before it has room
   }
 }
 

@@ -82,7 +82,8 @@ TEST(Lua51Safety, LongMatchesCallTheHook) {
   const std::string match = "return string.find(('a'):rep(5000), ('%s'):rep(20) .. 'b')";
   for (const char* item : {"a*", "[a-z]*", "a-"}) {
     Lua51State state;
-    lua_sethook(state.lua(), [](lua_State* lua, lua_Debug*) { luaL_error(lua, "ended"); }, LUA_MASKCOUNT, 1'000'000);
+    lua_sethook(
+        state.lua(), [](lua_State* lua, lua_Debug*) { luaL_error(lua, "ended"); }, LUA_MASKCOUNT, 1'000'000);
     std::string text = match;
     text.replace(text.find("%s"), 2, item);
     EXPECT_EQ(state.Run(text), "ERR user_script:1: ended") << item;
