@@ -39,10 +39,10 @@ void ClientMemory::AdoptLimit() {
   });
 }
 
-void ClientMemory::Update(Session& session) {
+void ClientMemory::Update(Session& session, size_t running_bytes) {
   if (session.closing) return;
   const bool is_replica = session.kind == SessionKind::kReplica;
-  const size_t bytes = is_replica ? 0 : session.HeldBytes();
+  const size_t bytes = is_replica ? 0 : session.HeldBytes() + running_bytes;
   total_bytes_ += bytes - session.counted_bytes;
   session.counted_bytes = bytes;
   const int size_class = session.no_evict || is_replica ? -1 : ClassOf(bytes);

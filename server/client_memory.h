@@ -33,8 +33,9 @@ class ClientMemory {
   // All measured sessions together; 0 without a limit.
   size_t TotalBytes() const { return total_bytes_; }
 
-  // Measures a session anew. Requires: IsOn(). Cost: some ns.
-  void Update(Session& session);
+  // Measures a session anew; `running_bytes` are of a request that is about to run, and no longer the session's own.
+  // Requires: IsOn(). Cost: some ns.
+  void Update(Session& session, size_t running_bytes = 0);
   // The session is closed.
   void Forget(Session& session);
   // Closes the largest clients until the others are within the limit, and frees their buffers at once. `running` (null:

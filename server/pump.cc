@@ -84,7 +84,15 @@ RequestParser::Status Pump::ParseGroup(Session& session) {
   return status;
 }
 
+// Big arguments may arrive at one stroke: then they were never measured, and the client that sent them counts now.
+void Pump::MeasureBigArguments(Session& session) {
+  size_t bytes = 0;
+  for (const BlobRef& blob : batch_.blobs) bytes += blob.Capacity();
+  server_.client_memory().Update(session, bytes);
+}
+
 Pump::Outcome Pump::RunGroup(Session& session) {
+  if (!batch_.blobs.empty() && server_.client_memory().IsOn()) MeasureBigArguments(session);
   const auto& commands = prefetcher_.Resolve(batch_, session.db);
   for (size_t i = 0; i < batch_.requests.size(); ++i) {
     auto words = batch_.Words(batch_.requests[i]);

@@ -34,6 +34,7 @@ class Pump {
 
   Outcome RunGroups(Session& session);
   Outcome RunGroup(Session& session);
+  void MeasureBigArguments(Session& session);
   bool RunPostponed(Session& session);
   RequestParser::Status ParseGroup(Session& session);
   void StartRun();

@@ -56,6 +56,15 @@ TEST_F(ClientEviction, TheSumIsThatOfAllClients) {
   EXPECT_EQ(server_->client_memory().TotalBytes(), 0u);
 }
 
+TEST_F(ClientEviction, AnArgumentThatArrivesAtOneStrokeCounts) {
+  Limit("3mb");
+  TestClient client(server_);
+  const std::string value(4'000'000, 'v');
+  client.Raw("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$" + std::to_string(value.size()) + "\r\n" + value + "\r\n");
+  EXPECT_TRUE(client.Closed());
+  EXPECT_THAT(control_.Run("EXISTS k"), Int(0));
+}
+
 TEST_F(ClientEviction, WhoSaidNoEvictStays) {
   auto large = std::make_unique<TestClient>(server_);
   large->Run("CLIENT NO-EVICT ON");
