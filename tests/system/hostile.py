@@ -15,7 +15,7 @@ import struct
 import time
 
 from launcher import LaunchTest, free_port, wait_until
-from two_servers import Closed, encode, value_of
+from two_servers import RawClient, encode, value_of
 
 FULL = os.environ.get("RESPITE_HOSTILE") == "full"
 # Under a sanitizer everything is slow, memory comes back late, and the address space is taken for other things.
@@ -37,11 +37,11 @@ def raise_descriptor_limit():
     return hard
 
 
-class Raw:
-    """A connection that sends any bytes and reads whole replies; `value` and `run` for the usual case."""
+class Raw(RawClient):
+    """A TCP connection, from any of the addresses that loopback has."""
 
     def __init__(self, port, source=None, limit_s=30, window=None):
-        self.socket = socket.socket()
+        super().__init__(socket.socket())
         self.socket.settimeout(limit_s)
         if window:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
@@ -49,56 +49,12 @@ class Raw:
             self.socket.bind((source, 0))
         self.socket.connect(("127.0.0.1", port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.buffer = b""
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         self.close()
-
-    def close(self):
-        self.socket.close()
-
-    def send(self, data):
-        self.socket.sendall(data)
-
-    def _fill(self):
-        data = self.socket.recv(1 << 18)
-        if not data:
-            raise Closed(self.buffer)
-        self.buffer += data
-
-    def _line_end(self, start):
-        while True:
-            end = self.buffer.find(b"\r\n", start)
-            if end >= 0:
-                return end + 2
-            self._fill()
-
-    def _reply_end(self, start):
-        pending = 1
-        while pending:
-            end = self._line_end(start)
-            kind, count = self.buffer[start:start + 1], self.buffer[start + 1:end]
-            pending -= 1
-            if kind in b"$!=" and int(count) >= 0:
-                end += int(count) + 2
-                while len(self.buffer) < end:
-                    self._fill()
-            elif kind in b"*%~>|":
-                pending += max(int(count), 0) * (2 if kind in b"%|" else 1) + (kind == b"|")
-            start = end
-        return start
-
-    def read(self):
-        end = self._reply_end(0)
-        reply, self.buffer = self.buffer[:end], self.buffer[end:]
-        return reply
-
-    def run(self, *words):
-        self.send(encode(words))
-        return self.read()
 
     def value(self, *words):
         return value_of(self.run(*words))

@@ -29,16 +29,12 @@ class Closed(Exception):
         self.rest = rest
 
 
-class Client:
-    def __init__(self, path):
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(WAIT_S)
+class RawClient:
+    """Sends bytes over a connected socket and reads whole replies, as the bytes that they are."""
+
+    def __init__(self, connected):
+        self.socket = connected
         self.buffer = b""
-        try:
-            self.socket.connect(path)
-        except OSError:
-            self.socket.close()
-            raise
 
     def close(self):
         self.socket.close()
@@ -47,7 +43,7 @@ class Client:
         self.socket.sendall(data)
 
     def _fill(self):
-        data = self.socket.recv(1 << 16)
+        data = self.socket.recv(1 << 18)
         if not data:
             raise Closed(self.buffer)
         self.buffer += data
@@ -60,18 +56,19 @@ class Client:
             self._fill()
 
     def _reply_end(self, start):
-        end = self._line_end(start)
-        kind = self.buffer[start:start + 1]
-        if kind in b"$!=*%~>|":
-            count = int(self.buffer[start + 1:end])
-            if kind in b"$!=":
-                end += max(count + 2, 0) if count >= 0 else 0
+        pending = 1
+        while pending:
+            end = self._line_end(start)
+            kind, count = self.buffer[start:start + 1], self.buffer[start + 1:end]
+            pending -= 1
+            if kind in b"$!=" and int(count) >= 0:
+                end += int(count) + 2
                 while len(self.buffer) < end:
                     self._fill()
-            else:
-                for _ in range(max(count, 0) * (2 if kind in b"%|" else 1) + (kind == b"|")):
-                    end = self._reply_end(end)
-        return end
+            elif kind in b"*%~>|":
+                pending += max(int(count), 0) * (2 if kind in b"%|" else 1) + (kind == b"|")
+            start = end
+        return start
 
     def read(self):
         """The raw bytes of one reply."""
@@ -82,6 +79,17 @@ class Client:
     def run(self, *words):
         self.send(encode(words))
         return self.read()
+
+
+class Client(RawClient):
+    def __init__(self, path):
+        super().__init__(socket.socket(socket.AF_UNIX))
+        self.socket.settimeout(WAIT_S)
+        try:
+            self.socket.connect(path)
+        except OSError:
+            self.socket.close()
+            raise
 
 
 def value_of(raw):
