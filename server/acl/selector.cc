@@ -180,6 +180,8 @@ const char* Selector::ApplyChannelPattern(Bytes glob) {
 
 AclVerdict Selector::Check(AclRequest& request) const {
   if (!AllowsCommand(request.command(), request.words())) return {AclDenial::kCommand};
+  // Nothing that could run, so it has neither keys nor channels: redis.acl_check_cmd may ask about such.
+  if (!request.command().FitsArity(request.words().size())) return {};
   if (!all_keys_) {
     for (const KeyRef& key : request.Keys()) {
       if (!AllowsKey(request.words()[key.index], key.flags)) return {AclDenial::kKey, key.index};

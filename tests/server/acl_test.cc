@@ -160,6 +160,15 @@ TEST_P(Acl, ResetForgetsTheUser) {
   EXPECT_THAT(ann.Run("ACL WHOAMI"), Bulk("default"));
 }
 
+TEST_P(Acl, ScriptsMayAskAboutRequestsThatAreTooShort) {
+  Run("ACL SETUSER ann on >x ~k* +@all resetchannels");
+  TestClient ann(server(), GetParam());
+  LogIn(ann, "ann");
+  for (const std::string request : {"'publish'", "'subscribe'", "'sort'", "'set'", "'get'", "'migrate', 'h'"})
+    EXPECT_THAT(ann.Run({"EVAL", "return redis.acl_check_cmd(" + request + ")", "0"}), Int(1)) << request;
+  EXPECT_THAT(ann.Run({"EVAL", "return redis.acl_check_cmd('publish', 'c', 'm')", "0"}), Nil());
+}
+
 TEST_P(Acl, KeysOfEveryKindOfAccess) {
   Run("ACL SETUSER ann on >x +@all %R~r* %W~w*");
   TestClient ann(server(), GetParam());
