@@ -29,8 +29,7 @@ std::optional<std::string> AdoptMaxMemory(Server& server) {
   if (limit != 0 && limit < used) {
     server.log().Warning("WARNING: the new maxmemory value set via CONFIG SET (" + std::to_string(limit) +
                          ") is smaller than the current memory usage (" + std::to_string(used) +
-                         "). This will result in key eviction and/or the inability to accept new write commands "
-                         "depending on the maxmemory-policy.");
+                         "): keys are evicted or writes refused, as maxmemory-policy says.");
   }
   return std::nullopt;
 }

@@ -140,14 +140,12 @@ std::string DiskAdviceText(uint32_t advice) {
   if (advice & kFasterForks) {
     text +=
         "- Starting a child copies the page tables, which takes this machine long. It grows with the memory in use, "
-        "and "
-        "some virtual machines are slow at it: save less often, or elsewhere.\n";
+        "and some virtual machines are slow at it: save less often, or elsewhere.\n";
   }
   if (advice & kSpareDisk) {
     text +=
         "- A child that saves keeps the disk busy: 'CONFIG SET no-appendfsync-on-rewrite yes' syncs nothing meanwhile, "
-        "and "
-        "risks what is written until it is done.\n";
+        "and risks what is written until it is done.\n";
   }
   if (advice & kLessSyncing) {
     text +=

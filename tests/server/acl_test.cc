@@ -145,6 +145,14 @@ TEST_P(Acl, RulesStayOutOfTheSlowLog) {
                                     Bulk("(redacted)"), Bulk("(redacted)")}));
 }
 
+TEST_P(Acl, PasswordsOfTheConfigurationStayOutOfTheSlowLog) {
+  Run("CONFIG SET slowlog-log-slower-than 0");
+  for (const std::string name : {"masterauth", "tls-key-file-pass", "tls-client-key-file-pass"}) {
+    EXPECT_THAT(Run({"CONFIG", "SET", name, "secret"}), Ok());
+    EXPECT_THAT(Run("SLOWLOG GET 1")[0][3], ArrayOf({Bulk("CONFIG"), Bulk("SET"), Bulk(name), Bulk("(redacted)")}));
+  }
+}
+
 TEST_P(Acl, ARuleIsAppliedWithAllOthersOrNotAtAll) {
   Run("ACL SETUSER ann on >x +get");
   Run("ACL SETUSER ann +set ~k* foo");
