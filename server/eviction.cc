@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "server/latency_watch.h"
 #include "server/server.h"
 
 namespace respite {
@@ -65,6 +66,7 @@ Eviction::Outcome Eviction::MakeRoom() {
 Eviction::Outcome Eviction::EvictKeys(size_t excess_bytes) {
   const Settings& settings = server_.settings();
   if (settings.maxmemory_policy == EvictionPolicy::kNoEviction) return Outcome::kFailed;
+  LatencyWatch watch(server_, "eviction-cycle");
   const int64_t started_us = server_.clock().MonotonicUs();
   const int64_t allowed_us = RoundUs(settings.maxmemory_eviction_tenacity);
   Unit unit(server_.data(), server_.clock().WallMs());
@@ -83,12 +85,11 @@ Eviction::Outcome Eviction::EvictKeys(size_t excess_bytes) {
     StartInNextTurn();
     break;
   }
-  NoteLatency("eviction-cycle", started_us);
   return outcome;
 }
 
 void Eviction::EvictOne(Unit& unit, const EvictionPool::Choice& choice) {
-  const int64_t started_us = server_.settings().latency_monitor_threshold != 0 ? server_.clock().MonotonicUs() : 0;
+  LatencyWatch watch(server_, "eviction-del");
   if (choice.entry->IsExpired(unit.now_ms())) {
     const int64_t before = HeldBytes();
     unit.Purge(choice.db, choice.entry);
@@ -97,7 +98,6 @@ void Eviction::EvictOne(Unit& unit, const EvictionPool::Choice& choice) {
     unit.Evict(choice.db, choice.entry, server_.settings().lazyfree_lazy_eviction ? Bytes("UNLINK") : Bytes("DEL"));
   }
   unit.Close();  // each key stands for itself in the journal
-  NoteLatency("eviction-del", started_us);
 }
 
 void Eviction::Free(EntryPtr entry) {
@@ -134,14 +134,6 @@ void Eviction::NoteOutcome(Outcome outcome) {
     stats.eviction_exceeded_us += static_cast<uint64_t>(server_.clock().MonotonicUs() - since_us);
     since_us = 0;
   }
-}
-
-void Eviction::NoteLatency(const char* event, int64_t started_us) {
-  const int64_t threshold_ms = server_.settings().latency_monitor_threshold;
-  if (threshold_ms == 0) return;
-  const int64_t elapsed_us = server_.clock().MonotonicUs() - started_us;
-  if (elapsed_us < threshold_ms * 1000) return;
-  server_.latency().Add(event, elapsed_us / 1000, server_.clock().WallMs() / 1000);
 }
 
 }  // namespace respite

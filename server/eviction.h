@@ -53,7 +53,6 @@ class Eviction {
   int64_t HeldBytes() const;
   void NoteFreed(int64_t held_before_bytes);
   void NoteOutcome(Outcome outcome);
-  void NoteLatency(const char* event, int64_t started_us);
 
   Server& server_;
   EvictionPool pool_;
