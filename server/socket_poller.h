@@ -39,7 +39,7 @@ class SocketPoller {
   bool Change(int descriptor, Watcher& watcher, Interest from, Interest to);
 
   // Serves who is ready right now, in the middle of the round that is being served.
-  void ServeBesides() { ServeRound(); }
+  void ServeBesides() { ServeTurn(); }
 
   // Whether a round was served since the last call; then the Turn should end, since the next round could follow at
   // once.
@@ -49,11 +49,23 @@ class SocketPoller {
   struct Set;
   struct Round;
   static constexpr int kEventsPerRound = 128;
-  static constexpr int kEventsPerTurn = 128;
+  static constexpr int kServedPerTurn = 128;
+  // To close a connection costs several times what a request does. When thousands hang up at once, those who still
+  // speak do not wait for them: the rest of the hung up is reported again.
+  static constexpr int kHangUpsPerTurn = 32;
+  static constexpr int kRoundsPerTurn = 8;
+
+  // What a Turn has given so far.
+  struct Share {
+    int served = 0;
+    int hang_ups = 0;  // of them
+  };
 
   void Await();
-  // Tells everybody who is ready; returns how many were.
-  int ServeRound();
+  void ServeTurn();
+  // Tells those who are ready. False when there is no need to look again in this Turn.
+  bool ServeRound(Share& share);
+  static void Tell(const Round& round, size_t place);
 
   std::unique_ptr<Set> set_;
   Round* round_ = nullptr;  // that is being served

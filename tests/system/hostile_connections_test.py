@@ -120,6 +120,7 @@ class Slow(HostileTest):
             self.admin.value("SET", "big", "v" * 1_000_000)
             clients = [self.client() for _ in range(10)]
             for client in clients:
+                client.run("PING")  # it is there, and can be missed
                 client.push_without_reading(b"GET big\r\n" * 1_000, limit_s=0.05)
             wait_until(lambda: self.clients() == 2, "them to be closed")
             self.admin.value("DEL", "big")
@@ -133,6 +134,7 @@ class Slow(HostileTest):
             self.admin.batch([["RPUSH", "list", *range(1_000)]])
             clients = [self.client() for _ in range(5)]
             for client in clients:
+                client.run("PING")  # it is there, and can be missed
                 client.push_without_reading(b"LRANGE list 0 -1\r\n" * 10_000, limit_s=0.05)
             wait_until(lambda: self.clients() == 2, "them to be closed")
             self.admin.value("DEL", "list")
@@ -299,6 +301,7 @@ class Listeners(HostileTest):
         def case():
             clients = [self.client() for _ in range(size(20, 200))]
             for n, client in enumerate(clients):
+                client.run("PING")
                 client.send(b"SUBSCRIBE news\r\n" if n % 2 else b"PSUBSCRIBE n* *s\r\n")
             publisher = self.client()
             message = "m" * 20_000
