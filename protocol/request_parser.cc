@@ -12,6 +12,9 @@ namespace respite {
 namespace {
 
 constexpr size_t kReadAtLeast = 16 * 1024;
+// Up to so much that is pending goes to the scratch buffer, in front of what is read: thousands of clients with half a
+// request each hold no more than its bytes. More is not copied with each read: it would arrive in crumbs forever.
+constexpr size_t kMovedAtMost = 4 * 1024;
 constexpr int64_t kStrangerArguments = 10;
 constexpr int64_t kStrangerBulk = 16384;
 
@@ -37,13 +40,13 @@ std::span<char> RequestParser::ReadTarget(std::span<char> scratch) {
     BlobRef& blob = blobs_.back();
     return {blob.Data() + big_filled_, blob.Capacity() - big_filled_};
   }
-  if (size_ == begin_ && arguments_left_ < 0) {
-    data_ = scratch.data();
-    size_ = begin_ = pos_ = parked_ = 0;
-    in_scratch_ = true;
-    return scratch;
+  const size_t pending = size_ - begin_;
+  if (pending <= kMovedAtMost && pending < scratch.size()) {
+    scratch_ = scratch.data();
+    return scratch.subspan(pending);
   }
-  if (own_.size() - size_ < kReadAtLeast) own_.resize(std::max(size_ + kReadAtLeast, own_.size() * 2));
+  scratch_ = nullptr;
+  if (own_.size() - size_ < kReadAtLeast / 4) own_.resize(std::max(size_ + kReadAtLeast, own_.size() * 2));
   data_ = own_.data();
   return {own_.data() + size_, own_.size() - size_};
 }
@@ -51,9 +54,20 @@ std::span<char> RequestParser::ReadTarget(std::span<char> scratch) {
 void RequestParser::Received(size_t n) {
   if (reading_big_) {
     big_filled_ += n;
-  } else {
-    size_ += n;
+    return;
   }
+  if (scratch_ != nullptr) MoveToScratch();
+  size_ += n;
+}
+
+void RequestParser::MoveToScratch() {
+  if (size_ > begin_) std::memcpy(scratch_, data_ + begin_, size_ - begin_);
+  data_ = std::exchange(scratch_, nullptr);
+  size_ -= begin_;
+  pos_ -= begin_;
+  parked_ = std::max(parked_, begin_) - begin_;
+  begin_ = 0;
+  in_scratch_ = true;
 }
 
 RequestParser::Status RequestParser::ParseInto(RequestBatch& batch, const RequestLimits& limits) {
@@ -296,6 +310,7 @@ void RequestParser::Park() {
     size_ = begin_ = pos_ = 0;
   } else if (in_scratch_) {
     own_.assign(data_ + begin_, data_ + size_);
+    if (own_.capacity() > 2 * left) own_.shrink_to_fit();
   } else if (!stays) {
     std::memmove(own_.data(), own_.data() + begin_, left);
   }

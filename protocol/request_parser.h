@@ -2,9 +2,10 @@
 //
 // Life of a read:
 //   1. The caller asks `ReadTarget(scratch)` where the next bytes should go and reads there. That is the caller's
-//      scratch buffer for a client with nothing pending, the parser's own buffer when a request is half there or waits,
-//      and the final Blob while an argument of kBigArgument bytes or more is arriving: up to kAnnouncedRoom it is never
-//      copied; beyond that its room grows with what has arrived, whatever size was announced.
+//      scratch buffer for a client with little pending, the parser's own buffer when much of a request is there or
+//      requests wait, and the final Blob while an argument of kBigArgument bytes or more is arriving: up to
+//      kAnnouncedRoom it is never copied; beyond that its room grows with what has arrived, whatever size was
+//      announced.
 //   2. `Received(n)`.
 //   3. `ParseInto(batch)` until it no longer returns kRequest; the batch's views are valid until step 4.
 //   4. `Park()` saves what is left of the scratch buffer. An idle client keeps no memory.
@@ -64,7 +65,7 @@ class RequestParser {
   static constexpr size_t kAnnouncedRoom = 1024 * 1024;
   static constexpr size_t kInlineMax = 64 * 1024;
 
-  // At least one byte of room. `scratch` is used only while nothing is pending.
+  // At least one byte of room. `scratch` belongs to the parser from Received to Park.
   std::span<char> ReadTarget(std::span<char> scratch);
   // The first `n` bytes of the last ReadTarget were filled.
   void Received(size_t n);
@@ -112,6 +113,7 @@ class RequestParser {
   Status ParseCount(const RequestLimits& limits);
   Status ParseArgument(RequestBatch& batch, const RequestLimits& limits);
   Status ParseBulkSize(const RequestLimits& limits);
+  void MoveToScratch();
   void StartBigArgument();
   // With its line end.
   size_t BigArgumentBytes() const { return static_cast<size_t>(bulk_size_) + 2; }
@@ -134,6 +136,7 @@ class RequestParser {
   size_t pos_ = 0;     // parsed up to here
   size_t parked_ = 0;  // bytes at the front that were parsed when the window was parked
   bool in_scratch_ = false;
+  char* scratch_ = nullptr;   // the last ReadTarget was there
   bool reading_big_ = false;  // the last ReadTarget was the Blob
 
   int64_t arguments_left_ = -1;  // -1: the count has not been read

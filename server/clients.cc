@@ -1,6 +1,7 @@
 #include "server/clients.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "server/client_memory.h"
@@ -35,18 +36,30 @@ Session* Clients::Find(uint64_t id) const {
   return found == sessions_.end() || found->second->closing ? nullptr : found->second.get();
 }
 
-void Clients::FlushQueued() {
+void Clients::FlushQueued(const Clock& clock) {
   flushing_.swap(to_flush_);
+  const size_t replies = flushing_.size();
   flushing_.insert(flushing_.end(), with_messages_.begin(), with_messages_.end());
   with_messages_.clear();
-  for (size_t i = 0; i < flushing_.size(); ++i) {  // by index: a flush may close, and so remove, any session
-    Session* session = flushing_[i];
-    if (session == nullptr) continue;
-    session->flush_queued = false;
-    if (!session->closing) session->transport->Flush();
-    if (memory_ != nullptr && flushing_[i] != nullptr) memory_->Update(*session);
+  size_t at = 0;  // by index: a flush may close, and so remove, any session
+  while (at < replies) Flush(at++);
+  const int64_t until_us = at < flushing_.size() ? clock.MonotonicUs() + kMessagesUs : 0;
+  while (at < flushing_.size()) {
+    Flush(at++);
+    if (clock.MonotonicUs() >= until_us) break;
   }
+  is_behind_ = at < flushing_.size();
+  std::copy_if(flushing_.begin() + static_cast<ptrdiff_t>(at), flushing_.end(), std::back_inserter(with_messages_),
+               [](const Session* session) { return session != nullptr; });
   flushing_.clear();
+}
+
+void Clients::Flush(size_t place) {
+  Session* session = flushing_[place];
+  if (session == nullptr) return;
+  session->flush_queued = false;
+  if (!session->closing) session->transport->Flush();
+  if (memory_ != nullptr && flushing_[place] != nullptr) memory_->Update(*session);
 }
 
 void Clients::Close(Session& session) {
@@ -70,7 +83,7 @@ std::vector<Session*> Clients::TakePostponed() {
 }
 
 void Clients::Continue(Session& session) {
-  QueueFlush(session);
+  QueueMessages(session);
   if (std::exchange(session.continue_listed, true)) return;
   continued_.push_back(&session);
 }

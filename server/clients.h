@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/clock.h"
 #include "server/session.h"
 
 namespace respite {
@@ -55,12 +56,21 @@ class Clients {
   // The same for a session that others sent a message to. Replies go out first: who waits for one may send the next
   // request while the messages go out, so that the next Turn has more to do at once.
   void QueueMessages(Session& session) {
+    CountMessage();
     if (session.flush_queued || session.transport == nullptr) return;
     session.flush_queued = true;
     with_messages_.push_back(&session);
   }
-  // Sends what is queued. Called once, at the end of a Turn.
-  void FlushQueued();
+  // Sends what is queued, at the end of a Turn: all replies, but messages no longer than for a share of the Turn, so
+  // that one change which thousands wait for does not hold up all others.
+  void FlushQueued(const Clock& clock);
+  // The last FlushQueued left messages over.
+  bool IsBehind() const { return is_behind_; }
+  // One of them, or a reply that stands in their line.
+  bool IsBehindWith(const Session& session) const { return is_behind_ && session.flush_queued; }
+  // How many messages there were so far.
+  uint64_t Messages() const { return messages_; }
+  void CountMessage() { ++messages_; }
   // Who measures sessions after they were flushed; null: nobody.
   void MeasureFlushed(ClientMemory* memory) { memory_ = memory; }
   // No more input, no more output; the transport goes at once.
@@ -74,7 +84,8 @@ class Clients {
   // Empties the list.
   std::vector<Session*> TakePostponed();
 
-  // Sessions whose wait is over: what else they have sent runs at the end of the Turn.
+  // Sessions whose wait is over: their reply goes out like a message, and what else they have sent runs at the end of
+  // the Turn.
   void Continue(Session& session);
   // Empties the list.
   std::vector<Session*> TakeContinued();
@@ -85,6 +96,10 @@ class Clients {
   void RemoveMonitor(Session& session);
 
  private:
+  static constexpr int64_t kMessagesUs = 1000;  // of a Turn; the first is sent, however long that takes
+
+  void Flush(size_t place);
+
   BlockPool& pool_;
   const User& stranger_;
   uint64_t next_id_ = 1;
@@ -92,6 +107,8 @@ class Clients {
   std::map<uint64_t, std::unique_ptr<Session>> sessions_;
   std::vector<Session*> to_flush_;
   std::vector<Session*> with_messages_;  // to flush behind those
+  uint64_t messages_ = 0;
+  bool is_behind_ = false;
   std::vector<Session*> flushing_;
   std::vector<Session*> monitors_;
   std::vector<Session*> postponed_;

@@ -12,6 +12,8 @@ namespace {
 
 // A client that takes a long reply as fast as we send it must not keep the others waiting.
 constexpr size_t kBytesPerFlush = 1024 * 1024;
+// Who sent so much with one read has probably more.
+constexpr size_t kMuchInput = 32 * 1024;
 
 }  // namespace
 
@@ -88,6 +90,7 @@ void Connection::Admit() {
 }
 
 void Connection::Receive() {
+  if (loop_.server().clients().IsBehindWith(session_)) return stream_.HasReceived() ? ReceiveInNextTurn() : void();
   if (loop_.server().Holds(session_)) return Want({.read = false, .write = wanted_.write});
   const StreamResult received = stream_.Receive(session_.in.ReadTarget(loop_.Scratch()));
   if (received.state != StreamResult::State::kMoved) {
@@ -95,6 +98,7 @@ void Connection::Receive() {
     return Want(wanted_);  // perhaps for room
   }
   const size_t bytes = received.bytes;
+  sends_much_ = bytes >= kMuchInput;
   session_.in.Received(bytes);
   session_.bytes_in += bytes;
   session_.last_active_ms = loop_.server().clock().MonotonicMs();
@@ -120,10 +124,21 @@ void Connection::EndOfInput(StreamResult::State state) {
     server.log().Verbose(ended ? "Client closed connection " + ClientText(server, session_)
                                : "Reading from client: " + stream_.ErrorText());
   }
-  if (!ended || session_.out.Empty()) return server.clients().Close(session_);
+  if (!ended || session_.out.Empty()) return Depart();
   Want({.read = false, .write = wanted_.write});
   session_.close_after_reply = true;  // half closed: the peer still waits for the replies of this Turn
   server.clients().QueueFlush(session_);
+}
+
+// A hundred thousand subscriptions are not undone in one Turn. Nobody can tell this from a client that left later.
+void Connection::Depart() {
+  Server& server = loop_.server();
+  if (session_.IsBlocked() || server.Dismantle(session_)) return server.clients().Close(session_);
+  is_departing_ = true;
+  Want({});
+  loop_.Post([self = shared_from_this()] {
+    if (self->self_ != nullptr) self->Depart();
+  });
 }
 
 void Connection::RunPump() {
@@ -136,12 +151,20 @@ void Connection::RunPump() {
       break;
     case Pump::Outcome::kMore:  // nothing new is read before what is there has been served
       Want({.read = false, .write = wanted_.write});
-      loop_.Post([self = shared_from_this()] { self->Resume(); });
+      ResumeInNextTurn();
       break;
     case Pump::Outcome::kClosing:  // Flush closes
       Want({.read = false, .write = wanted_.write});
       break;
   }
+}
+
+void Connection::ResumeInNextTurn() {
+  loop_.Post([self = shared_from_this()] {
+    if (self->self_ == nullptr) return;
+    if (self->loop_.server().clients().IsBehindWith(self->session_)) return self->ResumeInNextTurn();
+    self->Resume();
+  });
 }
 
 void Connection::Resume() {
@@ -150,6 +173,7 @@ void Connection::Resume() {
 
 void Connection::Flush() {
   if (stream_.InHandshake()) return;
+  if (is_departing_) return session_.out.Consume(session_.out.Size());
   size_t before = session_.out.Size();
   session_.output_peak_bytes = std::max(session_.output_peak_bytes, std::min(before, session_.reply_room_bytes));
   while (!session_.out.Empty() && before - session_.out.Size() < kBytesPerFlush) {
@@ -185,7 +209,7 @@ bool Connection::WriteSome() {
 
 void Connection::Close() {
   Register({});
-  stream_.Close();
+  loop_.closings().Enter([self = self_] { self->stream_.Close(); });
   // The session may be in use right now: it goes in a later Turn, and this connection with it.
   loop_.Post([self = std::move(self_)] { self->loop_.server().clients().Remove(self->session_); });
 }

@@ -29,6 +29,7 @@ class Connection final : public Transport,
 
   void OnReadable() override { OnReady({.read = true}); }
   void OnWritable() override { OnReady({.write = true}); }
+  bool TakesLong() const override { return sends_much_; }
 
  private:
   void OnReady(SocketPoller::Interest ready);
@@ -41,8 +42,11 @@ class Connection final : public Transport,
   void Admit();
   void Receive();
   void ReceiveInNextTurn();
+  void ResumeInNextTurn();
   // kEnded or kFailed.
   void EndOfInput(StreamResult::State state);
+  // The peer is gone.
+  void Depart();
   void RunPump();
   // One write; false when the socket takes no more for now.
   bool WriteSome();
@@ -53,6 +57,8 @@ class Connection final : public Transport,
   SocketPoller::Interest wanted_;
   SocketPoller::Interest registered_;
   bool receive_posted_ = false;
+  bool is_departing_ = false;
+  bool sends_much_ = true;            // did so last, or is new and may
   std::shared_ptr<Connection> self_;  // from Start to Close: whoever flushes may be the only one who knows us
 };
 

@@ -17,6 +17,10 @@ namespace {
 constexpr size_t kScratchBytes = 64 * 1024;
 // Handlers in one Turn. A Turn must end even when new events keep coming; this many are what one wait can report.
 constexpr int kHandlersPerTurn = 128;
+constexpr int64_t kHandshakesUs = 1000;
+constexpr int64_t kClosingsUs = 250;
+// Of those that wait to be closed, one in so many at least: a busy server gets behind by no more than that.
+constexpr size_t kClosingsShare = 32;
 
 }  // namespace
 
@@ -30,8 +34,9 @@ EventLoop::EventLoop(Server& server)
     : server_(server),
       pump_(std::make_unique<Pump>(server)),
       asio_(std::make_unique<Asio>()),
-      poller_(asio_->context),
-      handshakes_(server.clock()),
+      poller_(asio_->context, server.clock()),
+      handshakes_(server.clock(), kHandshakesUs),
+      closings_(server.clock(), kClosingsUs),
       scratch_(kScratchBytes) {
   server_.SetHost(this);
   server_.MarkStartupMemory();
@@ -40,6 +45,7 @@ EventLoop::EventLoop(Server& server)
 EventLoop::~EventLoop() {
   // Connections own themselves until they are closed.
   server_.clients().ForEach([this](Session& session) { server_.clients().Close(session); });
+  closings_.ServeAll();
   server_.SetHost(nullptr);
 }
 
@@ -56,7 +62,7 @@ int EventLoop::Run() {
     int64_t started_us = server_.clock().MonotonicUs();
     for (int i = 1; i < kHandlersPerTurn && !stopped_ && !poller_.TakeServed() && asio_->context.poll_one() != 0; ++i) {
     }
-    ServeHandshakes();
+    ServeLines();
     EndTurn();
     stats.CountTurn(server_.clock().MonotonicUs() - started_us);
   }
@@ -88,7 +94,7 @@ bool EventLoop::ServeBesides() {
   poller_.ServeBesides();
   for (int i = 0; i < kHandlersPerTurn && !stopped_ && asio_->context.poll_one() != 0; ++i) {
   }
-  ServeHandshakes();
+  ServeLines();
   server_.EndTurnBesides();
   if (!running_) StartTasks();
   pump_.swap(other_pump_);
@@ -96,10 +102,10 @@ bool EventLoop::ServeBesides() {
   return !stopped_;
 }
 
-void EventLoop::ServeHandshakes() {
-  if (handshakes_.Empty()) return;
-  handshakes_.ServeShare();
-  if (!handshakes_.Empty()) Post([] {});  // the next Turn comes at once
+void EventLoop::ServeLines() {
+  if (!handshakes_.Empty()) handshakes_.ServeShare();
+  if (!closings_.Empty()) closings_.ServeShare(1 + closings_.Size() / kClosingsShare);
+  if (!handshakes_.Empty() || !closings_.Empty()) Post([] {});  // the next Turn comes at once
 }
 
 void EventLoop::EndTurn() {

@@ -14,7 +14,7 @@
 #include "server/pump.h"
 #include "server/server.h"
 #include "server/socket_poller.h"
-#include "server/tls/handshake_line.h"
+#include "server/work_line.h"
 
 namespace asio {
 class io_context;
@@ -44,14 +44,17 @@ class EventLoop final : public Host {
   Server& server() { return server_; }
   Pump& pump() { return *pump_; }
   SocketPoller& poller() { return poller_; }
-  HandshakeLine& handshakes() { return handshakes_; }
+  // Steps of TLS handshakes.
+  WorkLine& handshakes() { return handshakes_; }
+  // Sockets to be closed. Their sessions are gone already.
+  WorkLine& closings() { return closings_; }
   // Where a connection reads when nothing of its input is pending. One for all: it is empty between two handlers.
   std::span<char> Scratch() { return scratch_; }
 
  private:
   struct Asio;
 
-  void ServeHandshakes();
+  void ServeLines();
   void ScheduleCron();
   void EndTurn();
   void StartTasks();
@@ -60,7 +63,8 @@ class EventLoop final : public Host {
   std::unique_ptr<Pump> pump_;
   std::unique_ptr<Asio> asio_;
   SocketPoller poller_;
-  HandshakeLine handshakes_;
+  WorkLine handshakes_;
+  WorkLine closings_;
   std::vector<std::function<void()>> posted_;  // for the next Turn; may own connections, so it goes before asio_
   std::vector<char> scratch_;
   std::function<void()> tick_;

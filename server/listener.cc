@@ -142,6 +142,9 @@ void Listener::Accept(const std::shared_ptr<Socket>& socket) {
 }
 
 void Listener::AcceptAll(const std::shared_ptr<Socket>& socket) {
+  // Who is being closed still has a descriptor, and those are counted on.
+  const size_t open = loop_.server().clients().Count() + loop_.closings().Size();
+  if (open + kAcceptsPerEvent > loop_.server().settings().maxclients) loop_.closings().ServeAll();
   for (int i = 0; i < kAcceptsPerEvent; ++i) {
     int accepted = accept4(socket->descriptor.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (accepted >= 0) {

@@ -22,6 +22,15 @@ Subscriptions::~Subscriptions() {
   for (const auto& [topic, place] : places_) pubsub_.Leave(*topic, place.in_roster);
 }
 
+void Subscriptions::LeaveSome(size_t count) {
+  for (; count > 0 && !places_.empty(); --count) {
+    const auto [topic, place] = *places_.begin();
+    places_.erase(places_.begin());
+    --counts_[static_cast<size_t>(topic->kind)];
+    pubsub_.Leave(*topic, place.in_roster);
+  }
+}
+
 std::vector<Topic*> Subscriptions::OfKind(TopicKind kind) const {
   std::vector<std::pair<uint64_t, Topic*>> found;
   for (const auto& [topic, place] : places_)
@@ -156,6 +165,7 @@ size_t PubSub::PublishToPattern(const Topic& pattern, Bytes channel, Bytes messa
 
 size_t PubSub::Deliver(const Topic& topic, Message message) {
   const Session* running = server_.executor().CurrentSession();
+  server_.clients().CountMessage();
   topic.subscribers.ForEach([&](Session& session) {
     if (&session == running && server_.executor().DefersPushes(session)) {
       session.deferred_pushes.append(PartOf(message, session.resp).View());

@@ -16,6 +16,7 @@ constexpr int64_t kLongestArgument = UINT32_MAX;
 
 Pump::Outcome Pump::Run(Session& session) {
   StartRun();
+  const uint64_t messages = server_.clients().Messages();
   Outcome outcome = Outcome::kClosing;
   const bool is_over = server_.shutdown().Done();
   if (!session.closing && !session.close_after_reply && !is_over) {
@@ -29,7 +30,8 @@ Pump::Outcome Pump::Run(Session& session) {
   batch_.Clear();
   session.in.Park();
   if (server_.client_memory().IsOn()) server_.client_memory().Update(session);
-  if (!session.out.Empty() || session.close_after_reply) server_.clients().QueueFlush(session);
+  if (!session.out.Empty() || session.close_after_reply)
+    QueueReplies(session, server_.clients().Messages() != messages);
   return outcome;
 }
 
@@ -39,6 +41,17 @@ void Pump::StartRun() {
   if (server_.stats().turns == turn_) return;
   turn_ = server_.stats().turns;
   pipelines_us_ = 0;
+}
+
+// Whoever publishes faster than we can send gets its reply behind the messages, and is not read until then: else the
+// messages would pile up.
+void Pump::QueueReplies(Session& session, bool caused_messages) {
+  Clients& clients = server_.clients();
+  if (caused_messages && clients.IsBehind()) {
+    clients.QueueMessages(session);
+  } else {
+    clients.QueueFlush(session);
+  }
 }
 
 bool Pump::RunPostponed(Session& session) {

@@ -35,6 +35,7 @@ class Pump {
   Outcome RunGroups(Session& session);
   Outcome RunGroup(Session& session);
   void MeasureBigArguments(Session& session);
+  void QueueReplies(Session& session, bool caused_messages);
   bool RunPostponed(Session& session);
   RequestParser::Status ParseGroup(Session& session);
   void StartRun();

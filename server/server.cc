@@ -70,8 +70,8 @@ Server::~Server() = default;
 
 void Server::EndTurn() {
   snapshots_.EndTurn();
-  if (shutdown_.Done()) return clients_.FlushQueued();  // what would run now would be lost
-  if (waiting_.HasReady()) {                            // keys that went without a command: they expired
+  if (shutdown_.Done()) return Send();  // what would run now would be lost
+  if (waiting_.HasReady()) {            // keys that went without a command: they expired
     executor_.StartRun();
     waiting_.ServeReady();
   }
@@ -79,7 +79,7 @@ void Server::EndTurn() {
   ResumeContinued();
   tracking_.Broadcast();
   if (!Journaled()) return;
-  clients_.FlushQueued();
+  Send();
   if (client_memory_.IsOver()) client_memory_.EvictClients(nullptr);
   script_cache_.CollectGarbage();
   function_libraries_.CollectGarbage();
@@ -100,6 +100,13 @@ bool Server::Journaled() {
   if (!aof_.MustStop()) return true;
   if (host_ != nullptr) host_->Stop(1);
   return false;
+}
+
+void Server::Send() {
+  do {
+    clients_.FlushQueued(clock());
+  } while (clients_.IsBehind() && (host_ == nullptr || shutdown_.Done()));
+  if (clients_.IsBehind()) host_->Post([] {});  // the next Turn comes at once
 }
 
 void Server::Wake() {
@@ -244,6 +251,14 @@ void Server::ForgetSession(Session& session) {
   tracking_.Disable(session);
   watched_keys_.Forget(session);
   client_memory_.Forget(session);
+}
+
+bool Server::Dismantle(Session& session) {
+  constexpr size_t kPerTurn = 1000;
+  watched_keys_.ForgetSome(session, kPerTurn);
+  if (session.subscriptions != nullptr) session.subscriptions->LeaveSome(kPerTurn);
+  return (session.transaction == nullptr || session.transaction->watched.empty()) &&
+         (session.subscriptions == nullptr || session.subscriptions->Total() == 0);
 }
 
 void Server::FreeEntry(EntryPtr entry, FreeMode mode) {

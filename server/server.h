@@ -88,7 +88,7 @@ class Server : private Disposal {
   void EndTurn();
   // The same for clients that were served in the middle of a Turn: replies only, since they may change nothing.
   void EndTurnBesides() {
-    if (Journaled()) clients_.FlushQueued();
+    if (Journaled()) Send();
   }
 
   const Settings& settings() const { return parts_.config.settings(); }
@@ -117,6 +117,9 @@ class Server : private Disposal {
   const Users& users() const { return users_; }
   AclLog& acl_log() { return acl_log_; }
   const Pause& pause() const { return pause_; }
+  // Undoes a part of what a session whose client is gone watches and is subscribed to, as much as a Turn should have.
+  // True when nothing is left. It must not be blocked.
+  bool Dismantle(Session& session);
   // CLIENT PAUSE and UNPAUSE. Sessions that had to wait go on at the end of the Turn.
   void StartPause(Pause::Scope scope, int64_t until_ms);
   void EndPause();
@@ -192,6 +195,8 @@ class Server : private Disposal {
   void CheckClients();
   // Writes what happened in this Turn. False: it could not be, so nobody may be told, and the server ends.
   bool Journaled();
+  // All replies, and what a Turn gives to messages.
+  void Send();
   void ResumePostponed();
   void ResumeContinued();
   void ForgetSession(Session& session);

@@ -28,7 +28,10 @@ struct SocketPoller::Round {
   Round* outer;  // in whose middle this one is served
 };
 
-SocketPoller::SocketPoller(asio::io_context& context) : set_(std::make_unique<Set>(context)) { Await(); }
+SocketPoller::SocketPoller(asio::io_context& context, const Clock& clock)
+    : clock_(clock), set_(std::make_unique<Set>(context)) {
+  Await();
+}
 
 SocketPoller::~SocketPoller() = default;
 
@@ -73,8 +76,12 @@ bool SocketPoller::ServeRound(Share& share) {
   for (size_t i = 0; i < round.size; ++i) round.watchers[i] = static_cast<Watcher*>(round.events[i].data.ptr);
   const int served_before = share.served;
   for (size_t i = 0; i < round.size; ++i) {
-    if ((round.events[i].events & kHungUp) != 0 && share.hang_ups++ >= kHangUpsPerTurn) continue;
+    if (round.watchers[i] == nullptr) continue;
+    const bool takes_long = (round.events[i].events & kHungUp) != 0 || round.watchers[i]->TakesLong();
+    if (takes_long && share.long_ones_us >= kLongOnesUs) continue;
+    const int64_t started_us = takes_long ? clock_.MonotonicUs() : 0;
     Tell(round, i);
+    if (takes_long) share.long_ones_us += clock_.MonotonicUs() - started_us;
     ++share.served;
   }
   round_ = round.outer;

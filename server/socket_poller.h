@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/clock.h"
+
 namespace asio {
 class io_context;
 }
@@ -22,6 +24,8 @@ class SocketPoller {
     virtual ~Watcher() = default;
     virtual void OnReadable() = 0;
     virtual void OnWritable() = 0;
+    // What it does when it is told will probably take long, so that others should be told before.
+    virtual bool TakesLong() const = 0;
   };
   struct Interest {
     bool read = false;
@@ -30,7 +34,7 @@ class SocketPoller {
     bool Any() const { return read || write; }
   };
 
-  explicit SocketPoller(asio::io_context& context);
+  SocketPoller(asio::io_context& context, const Clock& clock);
   ~SocketPoller();
 
   // Changes what `watcher` wants to hear of its socket. Nothing wanted: not even a hang-up is reported. Errors and
@@ -49,16 +53,16 @@ class SocketPoller {
   struct Set;
   struct Round;
   static constexpr int kEventsPerRound = 128;
-  static constexpr int kServedPerTurn = 128;
-  // To close a connection costs several times what a request does. When thousands hang up at once, those who still
-  // speak do not wait for them: the rest of the hung up is reported again.
-  static constexpr int kHangUpsPerTurn = 32;
   static constexpr int kRoundsPerTurn = 8;
+  static constexpr int kServedPerTurn = 128;
+  // Those who hang up, or send much, together. When thousands do at once, the others do not wait for them: the system
+  // reports in the order of arrival, and who is passed over is reported again.
+  static constexpr int64_t kLongOnesUs = 250;
 
   // What a Turn has given so far.
   struct Share {
     int served = 0;
-    int hang_ups = 0;  // of them
+    int64_t long_ones_us = 0;  // for them
   };
 
   void Await();
@@ -67,6 +71,7 @@ class SocketPoller {
   bool ServeRound(Share& share);
   static void Tell(const Round& round, size_t place);
 
+  const Clock& clock_;
   std::unique_ptr<Set> set_;
   Round* round_ = nullptr;  // that is being served
   bool served_ = false;

@@ -27,6 +27,8 @@ class Subscriptions {
 
   size_t Count(TopicKind kind) const { return counts_[static_cast<size_t>(kind)]; }
   size_t Total() const { return places_.size(); }
+  // Leaves up to so many topics.
+  void LeaveSome(size_t count);
   // Those of one kind, in the order in which they were made.
   std::vector<Topic*> OfKind(TopicKind kind) const;
   size_t UsedBytes() const;

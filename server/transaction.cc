@@ -6,26 +6,36 @@ namespace respite {
 
 void Transaction::Queue(const Command& command, std::span<const Bytes> words, uint32_t flags) {
   if (broken_ || stale_) return;
-  commands_.push_back({&command, words.size()});
+  Block& block = Room();
+  block.commands.push_back({&command, words.size()});
   for (Bytes word : words) {
-    text_.append(word);
-    ends_.push_back(text_.size());
+    block.text.append(word);
+    block.ends.push_back(block.text.size());
+    text_bytes_ += word.size();
   }
+  ++size_;
   flags_ |= flags;
+}
+
+Transaction::Block& Transaction::Room() {
+  if (blocks_.empty() || blocks_.back().Full()) {
+    full_bytes_ = QueueBytes();
+    blocks_.emplace_back();
+  }
+  return blocks_.back();
 }
 
 void Transaction::End() {
   constexpr size_t kKeptBytes = 4096;  // a client that uses transactions will begin another one
   open_ = broken_ = stale_ = false;
   flags_ = 0;
-  if (QueueBytes() > kKeptBytes) {
-    commands_ = {};
-    ends_ = {};
-    text_ = {};
+  if (QueueBytes() > kKeptBytes) blocks_ = {};
+  for (Block& block : blocks_) {  // no more than one
+    block.commands.clear();
+    block.ends.clear();
+    block.text.clear();
   }
-  commands_.clear();
-  ends_.clear();
-  text_.clear();
+  size_ = text_bytes_ = full_bytes_ = 0;
 }
 
 size_t Transaction::HeldBytes() const {
@@ -34,8 +44,8 @@ size_t Transaction::HeldBytes() const {
   return sizeof *this + QueueBytes() + watched.size() * kWatchBytes;
 }
 
-size_t Transaction::QueueBytes() const {
-  return commands_.capacity() * sizeof(Queued) + ends_.capacity() * sizeof(size_t) + text_.capacity();
+size_t Transaction::Block::HeldBytes() const {
+  return sizeof *this + commands.capacity() * sizeof(Queued) + ends.capacity() * sizeof(size_t) + text.capacity();
 }
 
 }  // namespace respite

@@ -37,19 +37,21 @@ class Transaction {
   // Copies the words. Cost: O(their length). A transaction that cannot run any more only counts as queueing.
   // `flags` are the request's, see EffectiveFlags.
   void Queue(const Command& command, std::span<const Bytes> words, uint32_t flags);
-  size_t Size() const { return commands_.size(); }
+  size_t Size() const { return size_; }
   // Visits (command, words) in order.
   template <class Visit>
   void ForEach(Visit&& visit) const {
     std::vector<Bytes> words;
-    size_t word = 0;
-    size_t start = 0;
-    for (const Queued& queued : commands_) {
-      words.clear();
-      for (; words.size() < queued.words; start = ends_[word++]) {
-        words.push_back(Bytes(text_).substr(start, ends_[word] - start));
+    for (const Block& block : blocks_) {
+      size_t word = 0;
+      size_t start = 0;
+      for (const Queued& queued : block.commands) {
+        words.clear();
+        for (; words.size() < queued.words; start = block.ends[word++]) {
+          words.push_back(Bytes(block.text).substr(start, block.ends[word] - start));
+        }
+        visit(*queued.command, std::span<const Bytes>(words));
       }
-      visit(*queued.command, std::span<const Bytes>(words));
     }
   }
   // All CommandFlag bits of the queued commands together.
@@ -60,7 +62,7 @@ class Transaction {
   // For what is queued and watched. Cost: O(1).
   size_t HeldBytes() const;
   // Length of all queued words together.
-  size_t QueuedTextBytes() const { return text_.size(); }
+  size_t QueuedTextBytes() const { return text_bytes_; }
 
   std::set<KeyLines<Watcher>::Place> watched;  // each key once; WatchedKeys fills and empties it
 
@@ -70,15 +72,29 @@ class Transaction {
     size_t words;
   };
 
-  size_t QueueBytes() const;
+  // In blocks, since millions of commands may be queued, and one vector of all would stop the server when it grows.
+  struct Block {
+    static constexpr size_t kFullTextBytes = 64 * 1024;
+    static constexpr size_t kFullWords = 8 * 1024;
+    bool Full() const { return text.size() >= kFullTextBytes || ends.size() >= kFullWords; }
+    size_t HeldBytes() const;
+
+    std::vector<Queued> commands;
+    std::vector<size_t> ends;  // of each word in text
+    std::string text;
+  };
+
+  Block& Room();
+  size_t QueueBytes() const { return full_bytes_ + (blocks_.empty() ? 0 : blocks_.back().HeldBytes()); }
 
   bool open_ = false;
   bool broken_ = false;
   bool stale_ = false;
   uint32_t flags_ = 0;
-  std::vector<Queued> commands_;
-  std::vector<size_t> ends_;  // of each word in text_
-  std::string text_;
+  std::vector<Block> blocks_;
+  size_t size_ = 0;        // commands in them
+  size_t text_bytes_ = 0;  // of their text
+  size_t full_bytes_ = 0;  // for all but the last
 };
 
 }  // namespace respite

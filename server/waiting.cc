@@ -62,7 +62,7 @@ void Waiting::EndOverdue() {
   if (deadlines_.empty()) return;
   server_.executor().StartRun();
   const int64_t now_ms = server_.executor().NowMs();
-  while (!deadlines_.empty() && deadlines_.begin()->first <= now_ms)
+  for (int left = kEndedPerTurn; left > 0 && !deadlines_.empty() && deadlines_.begin()->first <= now_ms; --left)
     End(*deadlines_.begin()->second, WaitEnd::kTimeout);
 }
 

@@ -44,7 +44,7 @@ class Waiting {
   void ServeDisk();
   bool AwaitsDisk() const { return !for_disk_.empty(); }
   bool HasReady() const { return !ready_.empty(); }
-  // Answers those whose time is up. Cost: O(of them).
+  // Answers those whose time is up, but no more than a Turn should have. Cost: O(of them).
   void EndOverdue();
   // Monotonic; when EndOverdue has something to do next.
   int64_t NextDeadline() const { return deadlines_.empty() ? Waiter::kNoDeadline : deadlines_.begin()->first; }
@@ -67,6 +67,7 @@ class Waiting {
 
  private:
   using Line = KeyLines<Waiter*>::Line;
+  static constexpr int kEndedPerTurn = 100;
 
   void MarkReady(int db, Bytes key, Line& line);
   void MarkAll(int db);

@@ -17,6 +17,12 @@ void WatchedKeys::Forget(Session& session) {
   session.transaction->watched.clear();
 }
 
+void WatchedKeys::ForgetSome(Session& session, size_t count) {
+  if (session.transaction == nullptr) return;
+  auto& watched = session.transaction->watched;
+  for (; count > 0 && !watched.empty(); --count) lines_.Remove(watched.extract(watched.begin()).value());
+}
+
 bool WatchedKeys::SawExpiry(const Session& session, int64_t now_ms) const {
   const auto& watched = session.transaction->watched;
   return std::any_of(watched.begin(), watched.end(), [&](const auto& place) {

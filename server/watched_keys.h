@@ -15,6 +15,8 @@ class WatchedKeys {
   void Watch(Session& session, Bytes key, int64_t now_ms);
   // UNWATCH, the end of a transaction or of a session. Cost: O(keys that the session watches).
   void Forget(Session& session);
+  // Up to so many keys.
+  void ForgetSome(Session& session, size_t count);
   // Whether the time of a watched key has come though nobody has removed it yet.
   bool SawExpiry(const Session& session, int64_t now_ms) const;
 

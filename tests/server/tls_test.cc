@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "server/connection.h"
-#include "server/tls/handshake_line.h"
 #include "server/tls/tls_context.h"
 #include "server/tls/tls_stream.h"
 #include "tests/support/test_server.h"
@@ -351,29 +350,6 @@ TEST_F(TlsConnectionTest, AClosedClientTakesNoStep) {
   loop_->handshakes().ServeShare();
   EXPECT_TRUE(loop_->handshakes().Empty());
   EXPECT_EQ((*server_under_test_)->clients().Count(), 0u);
-}
-
-TEST(HandshakeLineTest, ATurnTakesAShare) {
-  ManualClock clock;
-  HandshakeLine line(clock);
-  int done = 0;
-  for (int i = 0; i < 10; ++i) line.Enter([&] { ++done, clock.AdvanceUs(HandshakeLine::kShareUs / 2); });
-  line.ServeShare();
-  EXPECT_EQ(done, 2);
-  line.ServeShare();
-  EXPECT_EQ(done, 4);
-  line.Enter([&] { ++done, clock.AdvanceUs(HandshakeLine::kShareUs * 100); });
-  while (!line.Empty()) line.ServeShare();
-  EXPECT_EQ(done, 11);
-}
-
-TEST(HandshakeLineTest, TheFirstStepIsTakenHoweverLong) {
-  ManualClock clock;
-  HandshakeLine line(clock);
-  int done = 0;
-  for (int i = 0; i < 2; ++i) line.Enter([&] { ++done, clock.AdvanceMs(100); });
-  line.ServeShare();
-  EXPECT_EQ(done, 1);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ class CrashReports(LaunchTest):
         frames = re.search(r"STACK TRACE ------\n(.*?)\n\n", server.text, re.S)[1].splitlines()
         offset = int(re.search(r"\[(0x[0-9a-f]+)\]$", frames[0])[1], 16)
         self.assertEqual(0, (address - offset) % 4096, frames[0])
-        self.assertRegex(frames[0], r"^respite-server\(_ZN7respite\w*\+0x[0-9a-f]+\)")
+        self.assertRegex(frames[0], r"^respite-server\(_ZN7respite[\w.]*\+0x[0-9a-f]+\)")
         self.assertTrue(any("8Executor" in frame for frame in frames), frames)
         if shutil.which("addr2line"):
             said = subprocess.run(["addr2line", "-f", "-e", SERVER, hex(offset)], capture_output=True, text=True, check=True)
