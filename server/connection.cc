@@ -179,7 +179,7 @@ void Connection::Flush() {
   while (!session_.out.Empty() && before - session_.out.Size() < kBytesPerFlush) {
     if (!WriteSome()) break;
   }
-  if (session_.closing) return;
+  if (session_.closing || is_departing_) return;
   if (!session_.out.Empty()) {
     int64_t now_ms = loop_.server().clock().MonotonicMs();
     if (session_.out.Size() != before) session_.last_active_ms = now_ms;
@@ -196,7 +196,7 @@ bool Connection::WriteSome() {
   if (sent.state != StreamResult::State::kMoved) {
     if (sent.state == StreamResult::State::kLater) return false;
     loop_.server().log().Verbose("Error writing to client: " + stream_.ErrorText());
-    loop_.server().clients().Close(session_);
+    Depart();
     return false;
   }
   session_.out.Consume(sent.bytes);

@@ -35,7 +35,8 @@ class Feeder {
       parser_.Received(n);
       Parse();
       parser_.Park();
-      std::fill_n(scratch_.begin(), std::min(n, scratch_.size()), 'Z');
+      constexpr size_t kMoved = 4096;  // what was pending may have been put in front
+      std::fill_n(scratch_.begin(), std::min(n + kMoved, scratch_.size()), 'Z');
     }
   }
   const Outcome& Result() const { return outcome_; }
@@ -187,6 +188,30 @@ TEST(RequestParserTest, IdleClientHoldsNothing) {
   feeder.Feed(Encode({"SET", "k", Pattern(50'000)}).substr(30'000));
   EXPECT_EQ(feeder.parser().PendingBytes(), 0u);
   EXPECT_LT(feeder.parser().HeldBytes(), 4096u);
+}
+
+TEST(RequestParserTest, HalfARequestHoldsItsBytes) {
+  const std::string request = Encode({"SET", "k", Pattern(3'000)});
+  Feeder feeder;
+  for (size_t at = 0; at + 1 < request.size(); ++at) {
+    feeder.Feed(Bytes(request).substr(at, 1));
+    ASSERT_LE(feeder.parser().HeldBytes(), 2 * (at + 1) + 100);
+  }
+  feeder.Feed("\n");
+  EXPECT_EQ(feeder.Result().requests, (std::vector<Words>{{"SET", "k", Pattern(3'000)}}));
+}
+
+// The scratch buffer is everybody's until something was received.
+TEST(RequestParserTest, AReadThatBroughtNothingChangesNothing) {
+  const std::string request = Encode({"SET", "k", "value"});
+  Feeder feeder;
+  feeder.Feed(Bytes(request).substr(0, 20));
+  std::vector<char> scratch(100, 'Z');
+  feeder.parser().ReadTarget(scratch);
+  std::fill(scratch.begin(), scratch.end(), 'Y');
+  EXPECT_EQ(feeder.parser().Pending(), Bytes(request).substr(0, 20));
+  feeder.Feed(Bytes(request).substr(20));
+  EXPECT_EQ(feeder.Result().requests, (std::vector<Words>{{"SET", "k", "value"}}));
 }
 
 TEST(RequestParserTest, RoomGrowsWithWhatArrivesNotWithWhatIsAnnounced) {

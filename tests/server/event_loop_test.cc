@@ -77,5 +77,101 @@ TEST(ConnectionTest, NothingLeavesBeforeTheEndOfTheTurn) {
   EXPECT_EQ(octets, 400'000 + std::string(":400000\r\n$400000\r\n\r\n:1\r\n").size());
 }
 
+// A client whose end a test holds.
+struct Peer {
+  explicit Peer(EventLoop& loop) : session(loop.server().clients().Create(0)) {
+    int ends[2];
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+    socket = Descriptor(ends[0]);
+    std::make_shared<Connection>(loop, session, ByteStream(Descriptor(ends[1])))->Start();
+  }
+  Session& session;  // gone soon after the socket
+  Descriptor socket;
+};
+
+// Runs the loop until `condition` is met at the end of a Turn. Once for each loop.
+void RunUntil(EventLoop& loop, const std::function<bool()>& condition) {
+  std::function<void()> look = [&] {
+    if (condition()) return loop.Stop(0);
+    loop.Post(look);
+  };
+  loop.Post(look);
+  loop.Run();
+}
+
+TEST(EventLoopTest, ThousandsOfSubscriptionsLeaveInManyTurns) {
+  TestServer server;
+  EventLoop loop(*server);
+  constexpr int kPatterns = 10'000;
+  auto subscriber = std::make_unique<Peer>(loop);
+  for (int i = 0; i < kPatterns; ++i) {
+    server->pubsub().Subscribe(subscriber->session, TopicKind::kPattern, "a*" + std::to_string(i));
+    server->watched_keys().Watch(subscriber->session, std::to_string(i), 0);
+  }
+  subscriber.reset();
+  uint64_t began = 0;
+  RunUntil(loop, [&] {
+    const size_t left = server->pubsub().Names(TopicKind::kPattern, nullptr).size();
+    if (left < kPatterns && began == 0) began = server->stats().turns;
+    // Who is told on the way does not bring it down.
+    server->pubsub().Publish("a9999", "message");
+    return server->clients().Count() == 0;
+  });
+  EXPECT_TRUE(server->pubsub().Names(TopicKind::kPattern, nullptr).empty());
+  EXPECT_TRUE(server->watched_keys().Empty());
+  EXPECT_GE(server->stats().turns - began, 8u);
+}
+
+TEST(EventLoopTest, WhoPublishesFasterThanWeSendIsHeldBack) {
+  TestServer server;
+  EventLoop loop(*server);
+  constexpr int kMessages = 50;
+  constexpr Bytes kMessage = "*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$1\r\nx\r\n";
+  std::vector<std::unique_ptr<Peer>> subscribers;
+  for (int i = 0; i < 8; ++i) {
+    subscribers.push_back(std::make_unique<Peer>(loop));
+    server->pubsub().Subscribe(subscribers.back()->session, TopicKind::kChannel, "c");
+  }
+  Peer publisher(loop);
+  server.clock().PassWithEachLook(600);  // a Turn sends no more than two or three messages
+  int sent = 0;
+  size_t longest = 0;
+  size_t received = 0;
+  RunUntil(loop, [&] {
+    if (sent == 0 || (sent < kMessages && !Received(publisher.socket).empty())) {
+      Send(publisher.socket, "PUBLISH c x\r\n");
+      ++sent;
+    }
+    for (const auto& one : subscribers) longest = std::max(longest, one->session.out.Size());
+    received += Received(subscribers.back()->socket).size();
+    return received == kMessages * kMessage.size();
+  });
+  EXPECT_LE(longest, 2 * kMessage.size()) << "more than two messages wait for one subscriber";
+}
+
+TEST(EventLoopTest, WhoSpeaksGoesBeforeThousandsWhoHangUp) {
+  TestServer server;
+  EventLoop loop(*server);
+  std::vector<std::unique_ptr<Peer>> crowd;
+  for (int i = 0; i < 500; ++i) crowd.push_back(std::make_unique<Peer>(loop));
+  Peer speaker(loop);
+  Send(speaker.socket, "PING\r\n");
+  bool crowd_is_gone = false;
+  size_t left = 0;
+  RunUntil(loop, [&] {
+    const bool answered = Received(speaker.socket) == "+PONG\r\n";
+    if (answered && !crowd_is_gone) {  // it is not new any more
+      crowd_is_gone = true;
+      crowd.clear();
+      Send(speaker.socket, "PING\r\n");
+      server.clock().PassWithEachLook(50);
+    } else if (answered) {
+      left = server->clients().Count();
+    }
+    return server->clients().Count() == 1;
+  });
+  EXPECT_GT(left, 400u) << "it waited for those who hung up";
+}
+
 }  // namespace
 }  // namespace respite

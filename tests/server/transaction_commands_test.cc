@@ -30,6 +30,22 @@ TEST_P(TransactionCommands, QueuedCommandsRunAtExec) {
   EXPECT_THAT(Run("GET k"), Bulk("2"));
 }
 
+TEST_P(TransactionCommands, ManyAndLongCommandsRunInOrder) {
+  constexpr int kCommands = 20'000;
+  Run("MULTI");
+  Run({"APPEND", "long", std::string(100'000, 'x')});
+  for (int i = 0; i < kCommands; ++i) ASSERT_THAT(Run({"RPUSH", "list", std::to_string(i)}), Simple("QUEUED"));
+  Run({"APPEND", "long", std::string(200'000, 'y')});
+  TestReply replies = Run("EXEC");
+  ASSERT_EQ(replies.Size(), size_t{kCommands} + 2);
+  EXPECT_EQ(replies[kCommands].Integer(), kCommands);
+  EXPECT_EQ(replies[kCommands + 1].Integer(), 300'000);
+  EXPECT_THAT(Run("LINDEX list 12345"), Bulk("12345"));
+  Run("MULTI");  // nothing of the last one is left
+  Run("ECHO again");
+  EXPECT_THAT(Run("EXEC"), ArrayOf(Bulk("again")));
+}
+
 TEST_P(TransactionCommands, ExecIsOneUnitOfTheJournal) {
   Run("MULTI");
   Run("SET a 1");
@@ -118,8 +134,8 @@ TEST_P(TransactionCommands, ResetAndTheEndOfTheClientLeaveTheTransaction) {
   Run("WATCH k");
   Run("MULTI");
   Run("SET k 1");
-  client().Run("RESET");
-  EXPECT_THAT(client().Run("EXEC"), Error(refusals::kExecWithoutMulti));
+  Run("RESET");
+  EXPECT_THAT(Run("EXEC"), Error(refusals::kExecWithoutMulti));
   {
     TestClient leaver(server());
     leaver.Run("WATCH k");
