@@ -52,8 +52,7 @@ inline constexpr char kGenPassBits[] =
 inline constexpr char kNoAclFile[] =
     "ERR This Redis instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER "
     "command and then issue a CONFIG REWRITE (assuming you have a Redis configuration file set) in order to store "
-    "users "
-    "in the Redis configuration.";
+    "users in the Redis configuration.";
 inline constexpr char kAclNotSaved[] =
     "ERR There was an error trying to save the ACLs. Please check the server logs for more information";
 inline constexpr char kClusterDisabled[] = "ERR This instance has cluster support disabled";
