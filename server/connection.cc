@@ -168,7 +168,7 @@ void Connection::ResumeInNextTurn() {
 }
 
 void Connection::Resume() {
-  if (!session_.closing) RunPump();
+  if (!session_.closing && !is_departing_) RunPump();
 }
 
 void Connection::Flush() {
