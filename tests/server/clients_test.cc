@@ -67,7 +67,7 @@ TEST_F(ClientsTest, AllRepliesAreSentInTheirTurn) {
 }
 
 TEST_F(ClientsTest, MessagesGetAShareOfEachTurnBehindTheReplies) {
-  for (int i = 0; i < 6; ++i) clients_.QueueMessages(*sessions_[i]);
+  for (size_t i = 0; i < 6; ++i) clients_.QueueMessages(*sessions_[i]);
   clients_.QueueFlush(*sessions_[7]);
   EXPECT_THAT(Flush(), ElementsAre(8, 1, 2, 3));
   EXPECT_TRUE(clients_.IsBehind());
@@ -81,7 +81,7 @@ TEST_F(ClientsTest, MessagesGetAShareOfEachTurnBehindTheReplies) {
 }
 
 TEST_F(ClientsTest, WhoIsRemovedMeanwhileIsNotSentTo) {
-  for (int i = 0; i < 6; ++i) clients_.QueueMessages(*sessions_[i]);
+  for (size_t i = 0; i < 6; ++i) clients_.QueueMessages(*sessions_[i]);
   Flush();
   clients_.Remove(*sessions_[4]);
   sessions_.erase(sessions_.begin() + 4);
