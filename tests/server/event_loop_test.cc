@@ -153,7 +153,8 @@ TEST(EventLoopTest, WhoSpeaksGoesBeforeThousandsWhoHangUp) {
   TestServer server;
   EventLoop loop(*server);
   std::vector<std::unique_ptr<Peer>> crowd;
-  for (int i = 0; i < 500; ++i) crowd.push_back(std::make_unique<Peer>(loop));
+  crowd.reserve(500);
+  while (crowd.size() < 500) crowd.push_back(std::make_unique<Peer>(loop));
   Peer speaker(loop);
   Send(speaker.socket, "PING\r\n");
   bool crowd_is_gone = false;
