@@ -71,7 +71,8 @@ class RequestParser {
   void Received(size_t n);
   // Appends the next whole request to the batch. kError: Error() says what Redis says; the client must be closed.
   Status ParseInto(RequestBatch& batch, const RequestLimits& limits);
-  // Cost: O(1) per byte received, however small the parts are in which a long input is parsed.
+  // Cost: O(1) per byte received, however small the parts are in which a long input is parsed, and for each read a copy
+  // of up to 4 KB that are pending.
   void Park();
   // Gives back the requests of the batch from `index` on: they will be parsed again by the next ParseInto.
   // Requires: not parked since; none of them was begun in an earlier read, so that the window still has all of it.

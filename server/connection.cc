@@ -90,7 +90,10 @@ void Connection::Admit() {
 }
 
 void Connection::Receive() {
-  if (loop_.server().clients().IsBehindWith(session_)) return stream_.HasReceived() ? ReceiveInNextTurn() : void();
+  if (loop_.server().clients().IsBehindWith(session_)) {
+    if (stream_.HasReceived()) ReceiveInNextTurn();  // else the socket is reported again
+    return;
+  }
   if (loop_.server().Holds(session_)) return Want({.read = false, .write = wanted_.write});
   const StreamResult received = stream_.Receive(session_.in.ReadTarget(loop_.Scratch()));
   if (received.state != StreamResult::State::kMoved) {

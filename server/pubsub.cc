@@ -18,9 +18,7 @@ int64_t LengthOf(Bytes text) { return static_cast<int64_t>(text.size()); }
 
 }  // namespace
 
-Subscriptions::~Subscriptions() {
-  for (const auto& [topic, place] : places_) pubsub_.Leave(*topic, place.in_roster);
-}
+Subscriptions::~Subscriptions() { LeaveSome(Total()); }
 
 void Subscriptions::LeaveSome(size_t count) {
   for (; count > 0 && !places_.empty(); --count) {

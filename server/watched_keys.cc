@@ -1,6 +1,7 @@
 #include "server/watched_keys.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace respite {
 
@@ -11,11 +12,7 @@ void WatchedKeys::Watch(Session& session, Bytes key, int64_t now_ms) {
   if (!transaction.watched.insert(place).second) lines_.Remove(place);
 }
 
-void WatchedKeys::Forget(Session& session) {
-  if (session.transaction == nullptr) return;
-  for (const auto& place : session.transaction->watched) lines_.Remove(place);
-  session.transaction->watched.clear();
-}
+void WatchedKeys::Forget(Session& session) { ForgetSome(session, SIZE_MAX); }
 
 void WatchedKeys::ForgetSome(Session& session, size_t count) {
   if (session.transaction == nullptr) return;

@@ -4,11 +4,11 @@
 // request costs. When thousands want the same at once, the requests of everybody else go on meanwhile.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <utility>
 
 #include "base/clock.h"
 
