@@ -1,9 +1,13 @@
-// Seeded hash of a byte string for the tables of the keyspace and the command table.
+// Keyed hash of a byte string, for every table that clients can fill: SipHash-1-3.
 //
-// It multiplies 64-bit words into 128 bits and folds the halves together. The seed is secret and drawn at start-up, so
-// a client cannot prepare keys that collide. Cost: about 3 ns for a 16-byte key; O(n) beyond.
+// SipHash is a pseudo-random function: without the key nobody can tell its values from chance, even after having seen
+// the hashes (SCAN shows their order) of any texts of their choice. So nobody can prepare texts that collide, whatever
+// they know of this source. Source: J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast short-input PRF" (2012); one
+// round for each word and three at the end are what its authors later recommend for hash tables. Tests compare it with
+// OpenSSL's. Cost: about 9 ns for 16 bytes, 1 ns for each further 8.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -11,14 +15,19 @@
 
 namespace respite {
 
+// The secret: 128 bits that no client can learn. Nothing else may be drawn from them, since what clients see of a
+// generator gives away its seed.
+struct HashKey {
+  uint64_t low = 0;
+  uint64_t high = 0;
+
+  static HashKey FromKernel();
+  bool operator==(const HashKey&) const = default;
+};
+
 namespace hash_internal {
 
-__extension__ using Wide = unsigned __int128;
-
-inline uint64_t Fold(uint64_t a, uint64_t b) {
-  Wide product = static_cast<Wide>(a) * b;
-  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
-}
+static_assert(std::endian::native == std::endian::little, "words are loaded as they lie");
 
 template <class Word>
 inline uint64_t Load(const char* p) {
@@ -27,35 +36,74 @@ inline uint64_t Load(const char* p) {
   return word;
 }
 
-// Odd constants with about as many ones as zeros, from the fractional digits of square roots of primes.
-inline constexpr uint64_t kMixA = 0x6a09e667f3bcc909ull;
-inline constexpr uint64_t kMixB = 0xbb67ae8584caa73bull;
-inline constexpr uint64_t kMixC = 0x3c6ef372fe94f82bull;
+// The last 0 to 7 bytes, in the low end of a word, without reading beyond them.
+inline uint64_t LoadTail(const char* p, size_t n) {
+  if (n >= 4) return Load<uint32_t>(p) | Load<uint32_t>(p + n - 4) << (n - 4) * 8;
+  if (n == 0) return 0;
+  const auto byte = [p](size_t i) { return uint64_t{static_cast<uint8_t>(p[i])} << i * 8; };
+  return byte(0) | byte(n / 2) | byte(n - 1);
+}
+
+struct SipState {
+  explicit SipState(const HashKey& key)
+      : v0(key.low ^ 0x736f6d6570736575u),
+        v1(key.high ^ 0x646f72616e646f6du),
+        v2(key.low ^ 0x6c7967656e657261u),
+        v3(key.high ^ 0x7465646279746573u) {}
+
+  void Round() {
+    v0 += v1;
+    v2 += v3;
+    v1 = std::rotl(v1, 13) ^ v0;
+    v3 = std::rotl(v3, 16) ^ v2;
+    v0 = std::rotl(v0, 32) + v3;
+    v2 += v1;
+    v3 = std::rotl(v3, 21) ^ v0;
+    v1 = std::rotl(v1, 17) ^ v2;
+    v2 = std::rotl(v2, 32);
+  }
+  void Absorb(uint64_t word) {
+    v3 ^= word;
+    Round();
+    v0 ^= word;
+  }
+  uint64_t Finish() {
+    v2 ^= 0xff;
+    Round();
+    Round();
+    Round();
+    return v0 ^ v1 ^ v2 ^ v3;
+  }
+
+  uint64_t v0, v1, v2, v3;
+};
 
 }  // namespace hash_internal
 
-inline uint64_t HashBytes(Bytes bytes, uint64_t seed) {
+inline uint64_t HashBytes(Bytes bytes, const HashKey& key) {
   using namespace hash_internal;
+  SipState state(key);
   const char* p = bytes.data();
-  size_t n = bytes.size();
-  uint64_t state = seed ^ kMixA;
-  uint64_t a = 0;
-  uint64_t b = 0;
-  if (n > 16) {
-    size_t left = n;
-    for (; left > 16; left -= 16, p += 16) state = Fold(Load<uint64_t>(p) ^ kMixB, Load<uint64_t>(p + 8) ^ state);
-    a = Load<uint64_t>(p + left - 16);  // the last 16 bytes, overlapping what was read before
-    b = Load<uint64_t>(p + left - 8);
-  } else if (n >= 8) {
-    a = Load<uint64_t>(p);
-    b = Load<uint64_t>(p + n - 8);
-  } else if (n >= 4) {
-    a = Load<uint32_t>(p);
-    b = Load<uint32_t>(p + n - 4);
-  } else if (n > 0) {
-    a = (Load<uint8_t>(p) << 16) | (Load<uint8_t>(p + n / 2) << 8) | Load<uint8_t>(p + n - 1);
-  }
-  return Fold(Fold(a ^ kMixB, b ^ state) ^ kMixC, state ^ n);
+  const char* const words_end = p + (bytes.size() & ~size_t{7});
+  for (; p != words_end; p += 8) state.Absorb(Load<uint64_t>(p));
+  state.Absorb(LoadTail(p, bytes.size() & 7) | uint64_t{bytes.size()} << 56);
+  return state.Finish();
 }
+
+// A text and its hash, which whoever looks it up again need not compute anew. It is the very same text in memory, not
+// an equal one; dies with it.
+class HashedText {
+ public:
+  HashedText() = default;
+  HashedText(Bytes text, uint64_t hash) : data_(text.data()), size_(text.size()), hash_(hash) {}
+
+  bool Is(Bytes text) const { return text.data() == data_ && text.size() == size_; }
+  uint64_t Hash() const { return hash_; }
+
+ private:
+  const char* data_ = nullptr;
+  size_t size_ = SIZE_MAX;  // none
+  uint64_t hash_ = 0;
+};
 
 }  // namespace respite

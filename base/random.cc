@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "base/hash.h"
+
 namespace respite {
 
 namespace {
@@ -64,6 +66,12 @@ uint64_t Random::Below(uint64_t bound) {
 }
 
 double Random::Unit() { return static_cast<double>(Next() >> 11) * 0x1.0p-53; }
+
+HashKey HashKey::FromKernel() {
+  HashKey key;
+  FillFromKernel(&key, sizeof key);
+  return key;
+}
 
 uint64_t SystemSeed() {
   uint64_t seed = 0;

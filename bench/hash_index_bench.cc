@@ -22,7 +22,7 @@ struct Item {
 
 class Table {
  public:
-  explicit Table(size_t keys) : items_(keys), index_(12345) {
+  explicit Table(size_t keys) : items_(keys), index_(HashKey{12345}) {
     for (size_t i = 0; i < keys; ++i) {
       std::string key = "key:" + std::to_string(i * 7919);
       std::copy(key.begin(), key.end(), items_[i].text);

@@ -58,7 +58,7 @@ class Loader final : public RdbSink {
   Result<Done> OnProgress(uint64_t) override { return Done{}; }
 
  private:
-  Keyspace keyspace_{16, 1};
+  Keyspace keyspace_{16, {1}};
 };
 
 template <class Type, class Fill>
@@ -138,7 +138,7 @@ void Load(benchmark::State& state) {
   Write(file, MadeKeyspace(state.range(0)));
   for (auto _ : state) {
     auto loader = std::make_unique<Loader>();
-    const auto end = ReadRdb(file, 0, {.limits = kLimits, .hash_seed = 1}, *loader);
+    const auto end = ReadRdb(file, 0, {.limits = kLimits, .hash_key = {1}}, *loader);
     if (!end) state.SkipWithError(end.error().text.c_str());
     state.PauseTiming();
     loader.reset();

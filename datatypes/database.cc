@@ -27,13 +27,17 @@ BlobRef GrownBlob(Bytes text, size_t size) {
 
 }  // namespace
 
-Entry* Database::Add(Bytes key, StringContent content, int64_t deadline_ms, uint32_t access) {
-  return Add(EntryPtr(Entry::Create(key, std::move(content), deadline_ms, access)));
+Entry* Database::Add(Bytes key, uint64_t hash, StringContent content, int64_t deadline_ms, uint32_t access) {
+  return Add(EntryPtr(Entry::Create(key, std::move(content), deadline_ms, access)), hash);
 }
 
 Entry* Database::Add(EntryPtr entry) {
+  const uint64_t hash = Hash(entry->Key());
+  return Add(std::move(entry), hash);
+}
+
+Entry* Database::Add(EntryPtr entry, uint64_t hash) {
   Entry* raw = entry.release();
-  uint64_t hash = Hash(raw->Key());
   entries_.Insert(raw, hash);
   if (raw->Deadline() != kNoDeadline) timed_.Insert(raw, hash);
   if (raw->HasTimedFields()) timed_fields_.Insert(raw, hash);

@@ -22,15 +22,14 @@ using EntryPtr = std::unique_ptr<Entry, EntryDeleter>;
 
 class Database {
  public:
-  // `seed` keys the hash of both indexes.
-  explicit Database(uint64_t seed) : entries_(seed), timed_(seed), timed_fields_(seed) {}
+  explicit Database(const HashKey& hash_key) : entries_(hash_key), timed_(hash_key), timed_fields_(hash_key) {}
   Database(Database&&) noexcept = default;
   Database& operator=(Database&&) noexcept = default;
   ~Database() { Clear(); }
 
   size_t Size() const { return entries_.Size(); }
   size_t TimedSize() const { return timed_.Size(); }
-  uint64_t Seed() const { return entries_.Seed(); }
+  const HashKey& hash_key() const { return entries_.hash_key(); }
   uint64_t Hash(Bytes key) const { return entries_.Hash(key); }
 
   Entry* Find(Bytes key) const { return entries_.Find(key, entries_.Hash(key)); }
@@ -39,7 +38,10 @@ class Database {
   void PrefetchEntry(uint64_t hash) const { entries_.PrefetchItem(hash); }
 
   // Adds a key that is not there. Cost: O(1), one allocation.
-  Entry* Add(Bytes key, StringContent content, int64_t deadline_ms, uint32_t access);
+  Entry* Add(Bytes key, StringContent content, int64_t deadline_ms, uint32_t access) {
+    return Add(key, Hash(key), std::move(content), deadline_ms, access);
+  }
+  Entry* Add(Bytes key, uint64_t hash, StringContent content, int64_t deadline_ms, uint32_t access);
   // Adds an entry that was taken out of a database; its key must not be here.
   Entry* Add(EntryPtr entry);
   // Prepares for so many keys, so many of them with a deadline. Only a hint, for a database that is empty.
@@ -93,6 +95,7 @@ class Database {
   const HashIndex<Entry*>& TimedFields() const { return timed_fields_; }
 
  private:
+  Entry* Add(EntryPtr entry, uint64_t hash);
   // Notes that an entry lives elsewhere now; its old memory may be gone already.
   Entry* Moved(const Entry* from, Entry* to);
 

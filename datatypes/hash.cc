@@ -273,7 +273,7 @@ void Hash::NoteDeadlines() {
 // Changes of form
 
 void Hash::BecomeTable() {
-  auto table = std::make_unique<HashTable>(slot_.database().Seed());
+  auto table = std::make_unique<HashTable>(slot_.database().hash_key());
   const Listpack listpack = AsListpack();
   for (size_t at = listpack.Begin(); at != listpack.End();) {
     const Row row = RowAt(at);

@@ -16,20 +16,22 @@
 // whole. When two sibling pages are nearly empty they become one again. A table of one page begins with one bucket (128
 // bytes with the header) and grows over 3, 7 and 21 buckets to 63.
 //
-// A Slot is trivially copyable, Slot{} means none, and two functions know it: `Bytes SlotKey(const Slot&)` and
-// `const void* SlotMemory(const Slot&)`, what a look-up will read (null: nothing but the slot). Both are here for
-// pointers to items with `Bytes Key() const`. All keys are hashed with the seed given at construction.
+// Collisions: with a good hash whose key is secret, pages fill alike, and the directory has at most a few entries for
+// each page. Where hashes agree in so many bits that splitting would not part them, the items stand in a CollisionList
+// beside the pages: whatever the hashes are, an item costs at most 64 bytes of table and a look-up O(log n).
+//
+// What a Slot is: datatypes/slot.h. `Hasher` gives the hash of a key; the default is the keyed one, others are for
+// tests.
 //
 // Scanning: a cursor names a place in hash order (prefix, home bucket). Splits, merges and growth keep items at or
 // after their place, so a scan from 0 to 0 returns every item that was there all the time at least once.
 #pragma once
 
-#include <array>
 #include <bit>
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <utility>
 #include <vector>
@@ -38,54 +40,61 @@
 #include "base/hash.h"
 #include "base/prefetch.h"
 #include "base/random.h"
+#include "datatypes/collision_list.h"
+#include "datatypes/slot.h"
 
 namespace respite {
 
-template <class Item>
-Bytes SlotKey(Item* const& item) {
-  return item->Key();
-}
-template <class Item>
-const void* SlotMemory(Item* const& item) {
-  return item;
-}
+struct KeyedHasher {
+  HashKey key;
+  uint64_t operator()(Bytes text) const { return HashBytes(text, key); }
+};
 
-template <class Slot>
+template <class Slot, class Hasher = KeyedHasher>
 class HashIndex {
  public:
-  explicit HashIndex(uint64_t seed) : seed_(seed), directory_(1, nullptr) {}
+  explicit HashIndex(const Hasher& hasher) : hasher_(hasher), directory_(1, nullptr) {}
+  explicit HashIndex(const HashKey& key) requires std::is_same_v<Hasher, KeyedHasher> : HashIndex(KeyedHasher{key}) {}
   HashIndex(HashIndex&& other) noexcept
-      : seed_(other.seed_),
+      : hasher_(other.hasher_),
         size_(std::exchange(other.size_, 0)),
         pages_(std::exchange(other.pages_, 0)),
+        deepest_pages_(std::exchange(other.deepest_pages_, 0)),
         depth_(std::exchange(other.depth_, 0)),
         buckets_(std::exchange(other.buckets_, 1)),
-        directory_(std::exchange(other.directory_, std::vector<Page*>(1, nullptr))) {}
+        directory_(std::exchange(other.directory_, std::vector<Page*>(1, nullptr))),
+        collisions_(std::move(other.collisions_)) {}
   HashIndex& operator=(HashIndex&& other) noexcept {
-    std::swap(seed_, other.seed_);
+    std::swap(hasher_, other.hasher_);
     std::swap(size_, other.size_);
     std::swap(pages_, other.pages_);
+    std::swap(deepest_pages_, other.deepest_pages_);
     std::swap(depth_, other.depth_);
     std::swap(buckets_, other.buckets_);
     std::swap(directory_, other.directory_);
+    std::swap(collisions_, other.collisions_);
     return *this;
   }
   HashIndex(const HashIndex&) = delete;
   HashIndex& operator=(const HashIndex&) = delete;
   ~HashIndex() { FreePages(); }
 
-  uint64_t Seed() const { return seed_; }
-  uint64_t Hash(Bytes key) const { return HashBytes(key, seed_); }
+  const HashKey& hash_key() const { return hasher_.key; }
+  uint64_t Hash(Bytes key) const { return hasher_(key); }
   size_t Size() const { return size_; }
-  // Memory of pages and directory, without the items.
-  size_t UsedBytes() const { return pages_ * PageBytes(buckets_) + directory_.capacity() * sizeof(Page*); }
+  // Memory of pages, directory and collisions, without the items.
+  size_t UsedBytes() const {
+    const size_t collisions = collisions_ == nullptr ? 0 : sizeof *collisions_ + collisions_->UsedBytes();
+    return pages_ * PageBytes(buckets_) + directory_.capacity() * sizeof(Page*) + collisions;
+  }
   // Slots there are, used or not.
   size_t Capacity() const { return pages_ * static_cast<size_t>(buckets_) * kSlots; }
   size_t Pages() const { return pages_; }
 
   // The slot with this key, or Slot{}. Cost: O(1), typically one cache line of the table and one of the item.
   Slot Find(Bytes key, uint64_t hash) const {
-    const Slot* slot = FindSlot(key, hash);
+    const Slot* slot = FindInPage(key, hash);
+    if (slot == nullptr && MayCollide(hash)) slot = collisions_->Find(key, hash);
     return slot == nullptr ? Slot{} : *slot;
   }
 
@@ -108,7 +117,8 @@ class HashIndex {
 
   // Puts in a slot whose key is not there yet. Cost: O(1); now and then one page (kBuckets * kSlots items) is split.
   void Insert(Slot slot, uint64_t hash) {
-    while (!TryInsert(slot, hash)) MakeRoom(hash);
+    const bool has_room = TryInsert(slot, hash) || (MakeRoom(hash) && TryInsert(slot, hash));
+    if (!has_room) AddCollision(slot, hash);
     ++size_;
   }
 
@@ -119,28 +129,38 @@ class HashIndex {
     FreePages();
     while (depth_ < kMaxDepth && count >> depth_ > kReservedPerPage) ++depth_;
     buckets_ = kBuckets;
-    pages_ = size_t{1} << depth_;
+    pages_ = deepest_pages_ = size_t{1} << depth_;
     directory_.assign(pages_, nullptr);
     for (Page*& page : directory_) page = NewPage(kBuckets, depth_);
   }
 
-  // Replaces the slot of the same key, after the item moved in memory. Requires: `old` is in the table under `hash`.
-  void Replace(Slot old, Slot slot, uint64_t hash) {
-    Slot* place = PlaceOf(old, hash);
-    assert(place != nullptr);
+  // Replaces the slot of the same key, after the item moved in memory. False, and nothing happens, when `old` is not in
+  // the table under `hash`.
+  bool Replace(Slot old, Slot slot, uint64_t hash) {
+    Slot* place = SearchPage(hash, [&](const Slot& found) { return found == old; });
+    if (place == nullptr && MayCollide(hash)) place = collisions_->FindSame(old, SlotKey(slot), hash);
+    if (place == nullptr) return false;
     *place = slot;
+    return true;
+  }
+
+  // Whether this very slot is in the table under `hash`. It is only compared: what it points to may be gone. Cost:
+  // O(1).
+  bool Has(Slot slot, uint64_t hash) const {
+    if (SearchPage(hash, [&](const Slot& found) { return found == slot; }) != nullptr) return true;
+    return MayCollide(hash) && collisions_->Has(slot, hash);
   }
 
   // Takes the slot with this key out and returns it, or Slot{}. Cost: O(1); now and then two pages merge.
   Slot Remove(Bytes key, uint64_t hash) {
-    Slot* place = FindSlot(key, hash);
-    if (place == nullptr) return Slot{};
+    Slot* place = FindInPage(key, hash);
+    if (place == nullptr) return RemoveCollision(key, hash);
     Slot slot = *place;
     Page* page = directory_[Prefix(hash)];
     ClearSlot(*page, place, HomeOf(hash));
     --size_;
     if (depth_ == 0) {
-      if (buckets_ > 1 && size_ * 8 < Capacity()) Resize(SmallerBuckets(buckets_));
+      if (buckets_ > 1 && page->used * 8 < Capacity()) Resize(SmallerBuckets(buckets_));
     } else if (page->used <= kMergeBelow && page->used % 16 == 0) {
       MaybeMerge(Prefix(hash));
     }
@@ -160,6 +180,11 @@ class HashIndex {
         for (int i = 0; i < kSlots; ++i)
           if (page.buckets[b].tags[i] != 0) visit(page.buckets[b].slots[i]);
     });
+    if (collisions_ == nullptr) return;
+    collisions_->ForEachWhile([&](const Slot& slot) {
+      visit(slot);
+      return true;
+    });
   }
 
   // As ForEach, until `visit(slot)` returns false. Memory that the slots stand for is fetched ahead. True when all
@@ -175,23 +200,20 @@ class HashIndex {
   template <class Visit>
   void VisitRandomBucket(Random& random, Visit&& visit) const;
 
-  // A slot whose key has this hash, or Slot{}. Two keys of one hash are as good as one: for who knows a key by its hash
-  // and does not mind to be wrong once in 2^64 times. Cost: as Find.
-  Slot FindByHash(uint64_t hash) const {
-    const Slot* slot = Search(hash, [&](const Slot& found) { return Hash(SlotKey(found)) == hash; });
-    return slot == nullptr ? Slot{} : *slot;
-  }
-
   // Forgets every item (the caller frees them). Cost: O(pages).
   void Clear() {
     FreePages();
     directory_.assign(1, nullptr);
     directory_.shrink_to_fit();
+    collisions_.reset();
     size_ = 0;
     pages_ = 0;
+    deepest_pages_ = 0;
     depth_ = 0;
     buckets_ = 1;
   }
+  // Slots that stand beside the pages; 0 with any hash that deserves the name.
+  size_t Collisions() const { return collisions_ == nullptr ? 0 : collisions_->Size(); }
 
   // For tests: every item is where a search finds it, counters agree. Returns false at the first contradiction.
   bool CheckInvariants() const;
@@ -204,6 +226,9 @@ class HashIndex {
   static constexpr int kMergedAtMost = 192;  // and joins it when both together hold no more
   static constexpr int kMaxDepth = 28;
   static constexpr size_t kReservedPerPage = 400;
+  static constexpr uint32_t kSplitFrom = 220;         // a page with fewer items takes more of them at any distance
+  static constexpr size_t kDirectoryPerPage = 16;     // entries; pages that fill alike need one or two
+  static constexpr uint8_t kManySpilled = UINT8_MAX;  // so many, or a collision: stays until the page is made anew
 
   struct alignas(64) Bucket {
     uint8_t tags[kSlots];  // 0: free
@@ -259,15 +284,11 @@ class HashIndex {
   int Next(int bucket) const { return bucket + 1 == buckets_ ? 0 : bucket + 1; }
   size_t Prefix(uint64_t hash) const { return depth_ == 0 ? 0 : static_cast<size_t>(hash >> (64 - depth_)); }
 
-  Slot* FindSlot(Bytes key, uint64_t hash) const {
-    return Search(hash, [&](const Slot& slot) { return SlotKey(slot) == key; });
-  }
-  // As FindSlot, by identity: the item's own memory may already be gone.
-  Slot* PlaceOf(const Slot& wanted, uint64_t hash) const {
-    return Search(hash, [&](const Slot& slot) { return slot == wanted; });
+  Slot* FindInPage(Bytes key, uint64_t hash) const {
+    return SearchPage(hash, [&](const Slot& slot) { return SlotKey(slot) == key; });
   }
   template <class IsWanted>
-  Slot* Search(uint64_t hash, IsWanted&& is_wanted) const {
+  Slot* SearchPage(uint64_t hash, IsWanted&& is_wanted) const {
     Page* page = directory_[Prefix(hash)];
     if (page == nullptr) return nullptr;
     uint8_t tag = TagOf(hash);
@@ -283,13 +304,52 @@ class HashIndex {
     return nullptr;
   }
 
+  // Whether an item of this hash may stand among the collisions. Reads nothing but the home bucket, which a search in
+  // vain has read anyway.
+  bool MayCollide(uint64_t hash) const {
+    const Page* page = directory_[Prefix(hash)];
+    return page != nullptr && page->buckets[HomeOf(hash)].spill == kManySpilled && collisions_ != nullptr;
+  }
+  void AddCollision(const Slot& slot, uint64_t hash) {
+    if (collisions_ == nullptr) collisions_ = std::make_unique<CollisionList<Slot>>();
+    collisions_->Insert(slot, hash);
+    directory_[Prefix(hash)]->buckets[HomeOf(hash)].spill = kManySpilled;
+  }
+  Slot RemoveCollision(Bytes key, uint64_t hash) {
+    if (!MayCollide(hash)) return Slot{};
+    const Slot* place = collisions_->Find(key, hash);
+    if (place == nullptr) return Slot{};
+    const Slot slot = *place;
+    collisions_->Remove(key, hash);
+    if (collisions_->Size() == 0) collisions_.reset();
+    --size_;
+    return slot;
+  }
+  // After a page was made anew: says in its buckets again whose items stand among the collisions.
+  void MarkCollisions(Page& page, size_t prefix) const {
+    if (collisions_ == nullptr) return;
+    const auto [first, last] = HashesOf(page, prefix);
+    collisions_->ForEachBetween(first, last,
+                                [&](const auto& item) { page.buckets[HomeOf(item.hash)].spill = kManySpilled; });
+  }
+  // The hashes of a page that stands at `prefix` of the directory: from the first to the last.
+  std::pair<uint64_t, uint64_t> HashesOf(const Page& page, size_t prefix) const {
+    if (page.depth == 0) return {0, UINT64_MAX};
+    const uint64_t rest = UINT64_MAX >> page.depth;
+    const uint64_t first = (static_cast<uint64_t>(prefix) << (64 - depth_)) & ~rest;
+    return {first, first | rest};
+  }
+
   bool TryInsert(const Slot& slot, uint64_t hash) {
     Page*& page = directory_[Prefix(hash)];
     if (page == nullptr) {  // only the first page of an empty table is made here
       page = NewPage(buckets_, 0);
       ++pages_;
+      ++deepest_pages_;
     }
-    return PutInPage(*page, slot, hash, kMaxProbe);
+    if (PutInPage(*page, slot, hash, kMaxProbe)) return true;
+    // Hashes that agree in what chooses the bucket must not cost a page for every few items.
+    return buckets_ == kBuckets && page->used < kSplitFrom && PutInPage(*page, slot, hash, kBuckets - 1);
   }
 
   // False when neither the home nor the `reach` buckets behind it have room.
@@ -303,11 +363,14 @@ class HashIndex {
       int place = std::countr_zero(free);
       bucket.tags[place] = TagOf(hash);
       bucket.slots[place] = slot;
-      for (int passed = home; passed != at; passed = Next(passed)) ++page.buckets[passed].spill;
+      for (int passed = home; passed != at; passed = Next(passed)) CountSpill(page.buckets[passed], 1);
       ++page.used;
       return true;
     }
     return false;
+  }
+  static void CountSpill(Bucket& bucket, int by) {
+    if (bucket.spill != kManySpilled) bucket.spill = static_cast<uint8_t>(bucket.spill + by);
   }
 
   void ClearSlot(Page& page, Slot* place, int home) const {
@@ -315,13 +378,24 @@ class HashIndex {
     int at = static_cast<int>(offset / sizeof(Bucket));
     Bucket& bucket = page.buckets[at];
     bucket.tags[place - bucket.slots] = 0;
-    for (int passed = home; passed != at; passed = Next(passed)) --page.buckets[passed].spill;
+    for (int passed = home; passed != at; passed = Next(passed)) CountSpill(page.buckets[passed], -1);
     --page.used;
   }
 
-  void MakeRoom(uint64_t hash) {
-    if (buckets_ < kBuckets) return Resize(LargerBuckets(buckets_));
+  // False when splitting pages would cost memory and part nothing.
+  bool MakeRoom(uint64_t hash) {
+    if (buckets_ < kBuckets) {
+      Resize(LargerBuckets(buckets_));
+      return true;
+    }
+    const Page& page = *directory_[Prefix(hash)];
+    if (page.depth == kMaxDepth) return false;
+    if (page.depth == depth_) {
+      if (directory_.size() >= pages_ * kDirectoryPerPage) return false;
+      DoubleDirectory();
+    }
     Split(Prefix(hash));
+    return true;
   }
 
   // Gives the only page another number of buckets, which must hold what it has.
@@ -330,24 +404,24 @@ class HashIndex {
     int old_buckets = std::exchange(buckets_, buckets);
     directory_[0] = NewPage(buckets, 0);
     Distribute(*old, old_buckets, [&](uint64_t) { return directory_[0]; });
+    MarkCollisions(*directory_[0], 0);
     DeletePage(old);
   }
 
+  // Requires: the page needs fewer bits than the directory has.
   void Split(size_t prefix) {
     Page* old = directory_[prefix];
-    if (old->depth == depth_) {
-      DoubleDirectory();
-      prefix *= 2;
-    }
-    assert(old->depth < kMaxDepth);
     int depth = old->depth + 1;
     Page* low = NewPage(kBuckets, depth);
     Page* high = NewPage(kBuckets, depth);
     ++pages_;
+    if (depth == depth_) deepest_pages_ += 2;
     Distribute(*old, kBuckets, [&](uint64_t hash) { return (hash >> (64 - depth)) & 1 ? high : low; });
-    size_t span = size_t{1} << (depth_ - old->depth);
+    size_t span = Span(*old);
     size_t first = prefix & ~(span - 1);
     for (size_t i = 0; i < span; ++i) directory_[first + i] = i < span / 2 ? low : high;
+    MarkCollisions(*low, first);
+    MarkCollisions(*high, first + span / 2);
     DeletePage(old);
   }
 
@@ -368,9 +442,9 @@ class HashIndex {
         if (from.buckets[b].tags[i] == 0) continue;
         const Slot& slot = from.buckets[b].slots[i];
         uint64_t hash = Hash(SlotKey(slot));
-        // In another order a slot may come to lie farther than kMaxProbe from home; a page that has room takes it.
-        [[maybe_unused]] bool placed = PutInPage(*choose(hash), slot, hash, kBuckets - 1);
-        assert(placed);
+        // In another order a slot may come to lie farther than kMaxProbe from home; the page has room for what it gets:
+        // one page becomes one or two of at least its size, or two become one that holds both.
+        PutInPage(*choose(hash), slot, hash, kBuckets - 1);
       }
     }
   }
@@ -380,12 +454,13 @@ class HashIndex {
     for (size_t i = 0; i < directory_.size(); ++i) wider[2 * i] = wider[2 * i + 1] = directory_[i];
     directory_ = std::move(wider);
     ++depth_;
+    deepest_pages_ = 0;
   }
 
   void MaybeMerge(size_t prefix) {
     Page* page = directory_[prefix];
     if (page->depth == 0) return;
-    size_t span = size_t{1} << (depth_ - page->depth);
+    size_t span = Span(*page);
     size_t first = prefix & ~(span - 1);
     size_t sibling_first = first ^ span;
     Page* sibling = directory_[sibling_first];
@@ -395,33 +470,46 @@ class HashIndex {
     Distribute(*sibling, kBuckets, [&](uint64_t) { return merged; });
     size_t low = first < sibling_first ? first : sibling_first;
     for (size_t i = 0; i < 2 * span; ++i) directory_[low + i] = merged;
+    MarkCollisions(*merged, low);
+    if (page->depth == depth_) deepest_pages_ -= 2;
     DeletePage(page);
     DeletePage(sibling);
     --pages_;
-    MaybeHalveDirectory();
+    // Not as soon as it can: the next page to split would double it again.
+    while (depth_ > 0 && deepest_pages_ == 0 && pages_ * 4 <= directory_.size()) HalveDirectory();
   }
 
-  // Looks for a page that still needs the last bit only when the table is small against its directory.
-  void MaybeHalveDirectory() {
-    if (depth_ == 0 || pages_ * 4 > directory_.size()) return;
-    for (size_t i = 0; i < directory_.size(); i += 2)
-      if (directory_[i] != directory_[i + 1]) return;
+  // Requires: no page needs the last bit.
+  void HalveDirectory() {
     std::vector<Page*> narrower(directory_.size() / 2);
     for (size_t i = 0; i < narrower.size(); ++i) narrower[i] = directory_[2 * i];
     directory_ = std::move(narrower);
     --depth_;
+    deepest_pages_ = 0;
+    ForEachPage([&](const Page& page) { deepest_pages_ += page.depth == depth_ ? 1 : 0; });
   }
 
-  // Each bucket with the same chance. Requires: there is a page.
+  // Each bucket with the same chance. Requires: there is a page. Cost: a few draws; O(√directory) after a client has
+  // emptied a large table but for a few keys whose hashes are neighbours.
   const Bucket& RandomBucket(Random& random) const {
+    return RandomPage(random).buckets[random.Below(static_cast<uint64_t>(buckets_))];
+  }
+  const Page& RandomPage(Random& random) const {
+    if (directory_.size() / pages_ > pages_) return *directory_[PlaceOfPage(random.Below(pages_))];
     for (;;) {
       const size_t at = random.Below(directory_.size());
-      const Page* page = directory_[at];
       // A shallow page stands in the directory several times: accept only its first place, so that pages are equal.
-      const size_t span = size_t{1} << (depth_ - page->depth);
-      if ((at & (span - 1)) == 0) return page->buckets[random.Below(static_cast<uint64_t>(buckets_))];
+      if ((at & (Span(*directory_[at]) - 1)) == 0) return *directory_[at];
     }
   }
+  // Where the page with this number, in the order of hashes, begins in the directory. Cost: O(number).
+  size_t PlaceOfPage(uint64_t number) const {
+    size_t at = 0;
+    for (; number != 0; --number) at += Span(*directory_[at]);
+    return at;
+  }
+  // Entries of the directory that name this page.
+  size_t Span(const Page& page) const { return size_t{1} << (depth_ - page.depth); }
 
   template <class Visit>
   void ForEachPage(Visit&& visit) const {
@@ -454,6 +542,19 @@ class HashIndex {
       if (bucket.spill == 0) return;
     }
   }
+  // The same for those of the page at `prefix` that stand among the collisions.
+  template <class Visit>
+  void VisitCollisions(const Page& page, size_t prefix, int home, Visit&& visit) const {
+    if (collisions_ == nullptr || page.buckets[home].spill != kManySpilled) return;
+    const auto [first, last] = HashesOf(page, prefix);
+    collisions_->ForEachBetween(first, last, [&](const auto& item) {
+      if (HomeOf(item.hash) == home) visit(item.slot);
+    });
+  }
+  // Whether what is drawn next at random, from the collisions and `others` besides, is one of the collisions.
+  bool DrawsCollision(Random& random, size_t others) const {
+    return collisions_ != nullptr && random.Below(collisions_->Size() + others) < collisions_->Size();
+  }
 
   // A cursor is prefix (kPrefixBits) | page depth (5 bits) | bucket (6 bits): under 2^53, which JavaScript can hold.
   // The bucket of a small page is named as the one of a full page that begins at the same hash.
@@ -474,19 +575,22 @@ class HashIndex {
     return (place.prefix << 11) | (static_cast<uint64_t>(place.depth) << 6) | static_cast<uint64_t>(place.bucket);
   }
 
-  uint64_t seed_;
+  [[no_unique_address]] Hasher hasher_;
   size_t size_ = 0;
   size_t pages_ = 0;
+  size_t deepest_pages_ = 0;  // that need all bits of the directory
   int depth_ = 0;
   int buckets_ = 1;  // of each page; kBuckets as soon as there are two
   std::vector<Page*> directory_;
+  std::unique_ptr<CollisionList<Slot>> collisions_;  // never empty
 };
 
-template <class Slot>
+template <class Slot, class Hasher>
 template <class Visit>
-uint64_t HashIndex<Slot>::Scan(uint64_t cursor, Visit&& visit) const {
+uint64_t HashIndex<Slot, Hasher>::Scan(uint64_t cursor, Visit&& visit) const {
   Place place = Decode(cursor);
-  const Page* page = directory_[depth_ == 0 ? 0 : static_cast<size_t>(place.prefix >> (kPrefixBits - depth_))];
+  const size_t at = depth_ == 0 ? 0 : static_cast<size_t>(place.prefix >> (kPrefixBits - depth_));
+  const Page* page = directory_[at];
   if (page == nullptr) return 0;
   int depth = page->depth;
   uint64_t width = 1ull << (kPrefixBits - depth);
@@ -497,6 +601,7 @@ uint64_t HashIndex<Slot>::Scan(uint64_t cursor, Visit&& visit) const {
   if (depth < place.depth && old_end != begin + width) place.bucket = 0;
   int bucket = place.bucket * buckets_ / kBuckets;
   VisitHome(*page, bucket, visit);
+  VisitCollisions(*page, at, bucket, visit);
   if (bucket + 1 < buckets_) {
     // A page that split since keeps its own, smaller end; one that merged starts from its own beginning.
     return Encode({depth < place.depth ? begin : place.prefix, depth, (bucket + 1) * (kBuckets / buckets_)});
@@ -506,9 +611,9 @@ uint64_t HashIndex<Slot>::Scan(uint64_t cursor, Visit&& visit) const {
   return Encode({next, depth, 0});
 }
 
-template <class Slot>
+template <class Slot, class Hasher>
 template <class Visit>
-bool HashIndex<Slot>::ForEachWhile(Visit&& visit) const {
+bool HashIndex<Slot, Hasher>::ForEachWhile(Visit&& visit) const {
   constexpr int kAhead = 2;  // buckets
   const Page* last = nullptr;
   for (const Page* page : directory_) {
@@ -520,12 +625,13 @@ bool HashIndex<Slot>::ForEachWhile(Visit&& visit) const {
         if (page->buckets[b].tags[i] != 0 && !visit(page->buckets[b].slots[i])) return false;
     }
   }
-  return true;
+  return collisions_ == nullptr || collisions_->ForEachWhile(visit);
 }
 
-template <class Slot>
-Slot HashIndex<Slot>::PickRandom(Random& random) const {
+template <class Slot, class Hasher>
+Slot HashIndex<Slot, Hasher>::PickRandom(Random& random) const {
   if (size_ == 0) return Slot{};
+  if (DrawsCollision(random, size_ - Collisions())) return collisions_->PickRandom(random);
   for (;;) {
     const Bucket& bucket = RandomBucket(random);
     int place = static_cast<int>(random.Below(kSlots));
@@ -533,23 +639,27 @@ Slot HashIndex<Slot>::PickRandom(Random& random) const {
   }
 }
 
-template <class Slot>
+template <class Slot, class Hasher>
 template <class Visit>
-void HashIndex<Slot>::VisitRandomBucket(Random& random, Visit&& visit) const {
+void HashIndex<Slot, Hasher>::VisitRandomBucket(Random& random, Visit&& visit) const {
   if (size_ == 0) return;
+  if (DrawsCollision(random, pages_ * static_cast<size_t>(buckets_))) return visit(collisions_->PickRandom(random));
   const Bucket& bucket = RandomBucket(random);
   PrefetchItems(bucket);
   for (int i = 0; i < kSlots; ++i)
     if (bucket.tags[i] != 0) visit(bucket.slots[i]);
 }
 
-template <class Slot>
-bool HashIndex<Slot>::CheckInvariants() const {
+template <class Slot, class Hasher>
+bool HashIndex<Slot, Hasher>::CheckInvariants() const {
   size_t slots = 0;
   size_t pages = 0;
+  size_t deepest = 0;
   bool good = directory_.size() == size_t{1} << depth_ && (buckets_ == kBuckets || depth_ == 0);
+  const auto is_found = [&](const Slot& slot, uint64_t hash) { return Find(SlotKey(slot), hash) == slot; };
   ForEachPage([&](const Page& page) {
     ++pages;
+    if (page.depth == depth_) ++deepest;
     size_t used = 0;
     for (int b = 0; b < buckets_; ++b)
       for (int i = 0; i < kSlots; ++i) {
@@ -557,12 +667,19 @@ bool HashIndex<Slot>::CheckInvariants() const {
         ++used;
         const Slot& slot = page.buckets[b].slots[i];
         uint64_t hash = Hash(SlotKey(slot));
-        if (directory_[Prefix(hash)] != &page || Find(SlotKey(slot), hash) != slot) good = false;
+        if (directory_[Prefix(hash)] != &page || !is_found(slot, hash)) good = false;
       }
     if (used != page.used) good = false;
     slots += used;
   });
-  return good && slots == size_ && pages == pages_;
+  if (collisions_ != nullptr) {
+    collisions_->ForEachBetween(0, UINT64_MAX, [&](const auto& item) {
+      ++slots;
+      if (item.hash != Hash(SlotKey(item.slot)) || !is_found(item.slot, item.hash)) good = false;
+    });
+    if (Collisions() == 0) good = false;
+  }
+  return good && slots == size_ && pages == pages_ && deepest == deepest_pages_;
 }
 
 }  // namespace respite

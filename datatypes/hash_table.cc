@@ -81,7 +81,7 @@ HashTable::~HashTable() {
 }
 
 std::unique_ptr<Object> HashTable::Clone() const {
-  auto copy = std::make_unique<HashTable>(index_.Seed());
+  auto copy = std::make_unique<HashTable>(index_.hash_key());
   if (heap_) copy->heap_ = std::make_unique<std::deque<Timed>>(*heap_);
   index_.ForEach([&](const HashField* field) {
     const auto kind = field->IsTimed() ? HashField::Kind::kTimed : HashField::Kind::kPlain;

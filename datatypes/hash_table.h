@@ -79,7 +79,7 @@ class HashField {
 
 class HashTable final : public Object {
  public:
-  explicit HashTable(uint64_t seed) : index_(seed) {}
+  explicit HashTable(const HashKey& hash_key) : index_(hash_key) {}
   ~HashTable() override;
 
   std::unique_ptr<Object> Clone() const override;

@@ -10,9 +10,9 @@ namespace respite {
 
 class Keyspace {
  public:
-  Keyspace(int databases, uint64_t seed) : seed_(seed) {
+  Keyspace(int databases, const HashKey& hash_key) : hash_key_(hash_key) {
     databases_.reserve(static_cast<size_t>(databases));
-    for (int i = 0; i < databases; ++i) databases_.emplace_back(seed);
+    for (int i = 0; i < databases; ++i) databases_.emplace_back(hash_key);
   }
 
   int Count() const { return static_cast<int>(databases_.size()); }
@@ -22,13 +22,13 @@ class Keyspace {
   void Swap(int a, int b) { std::swap((*this)[a], (*this)[b]); }
   // Empties one database and hands its content to the caller, who decides where it is freed. Cost: O(1).
   Database Detach(int index) {
-    Database content(seed_);
+    Database content(hash_key_);
     std::swap(content, (*this)[index]);
     return content;
   }
 
  private:
-  uint64_t seed_;
+  HashKey hash_key_;
   std::vector<Database> databases_;
 };
 

@@ -8,7 +8,7 @@ namespace respite {
 MemberTable::~MemberTable() { ForEach(Member::Destroy); }
 
 std::unique_ptr<Object> MemberTable::Clone() const {
-  auto copy = std::make_unique<MemberTable>(Seed());
+  auto copy = std::make_unique<MemberTable>(hash_key());
   ForEach([&](const Member& member) { copy->Adopt(Member::Create(member.Text())); });
   return copy;
 }
@@ -41,10 +41,22 @@ bool MemberTable::Remove(Bytes text) {
   return true;
 }
 
+namespace {
+
+// Short members are their own identity, so clients choose them.
+struct IdentityHash {
+  HashKey key;
+  size_t operator()(uint64_t identity) const {
+    return HashBytes({reinterpret_cast<const char*>(&identity), sizeof identity}, key);
+  }
+};
+
+}  // namespace
+
 std::vector<Member> MemberTable::Sample(size_t count, Random& random) const {
   std::vector<Member> chosen;
   if (count < Size() / 3) {  // seldom twice the same
-    std::unordered_set<uint64_t> seen;
+    std::unordered_set<uint64_t, IdentityHash> seen(0, IdentityHash{hash_key()});
     while (chosen.size() < count) {
       const Member member = PickRandom(random);
       if (seen.insert(member.Identity()).second) chosen.push_back(member);

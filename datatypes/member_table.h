@@ -20,14 +20,14 @@ namespace respite {
 
 class MemberTable final : public Object {
  public:
-  explicit MemberTable(uint64_t seed) : index_(seed) {}
+  explicit MemberTable(const HashKey& hash_key) : index_(hash_key) {}
   ~MemberTable() override;
 
   std::unique_ptr<Object> Clone() const override;
   size_t Size() const override { return index_.Size(); }
   size_t UsedBytes(size_t samples) const override;
 
-  uint64_t Seed() const { return index_.Seed(); }
+  const HashKey& hash_key() const { return index_.hash_key(); }
   uint64_t Hash(Bytes text) const { return index_.Hash(text); }
   void PrefetchBucket(uint64_t hash) const { index_.PrefetchBucket(hash); }
   void PrefetchItem(uint64_t hash) const { index_.PrefetchItem(hash); }

@@ -6,8 +6,8 @@
 
 namespace respite {
 
-ScoreTable::ScoreTable(uint64_t seed, std::span<const ScoreTree::Item> sorted)
-    : members_(seed), tree_(ScoreTree::FromSorted(sorted)) {
+ScoreTable::ScoreTable(const HashKey& hash_key, std::span<const ScoreTree::Item> sorted)
+    : members_(hash_key), tree_(ScoreTree::FromSorted(sorted)) {
   for (const ScoreTree::Item& item : sorted) members_.Insert(item.member, members_.Hash(item.member->Member()));
 }
 
@@ -28,7 +28,7 @@ std::unique_ptr<Object> ScoreTable::Clone() const {
     const ScoreTree::Item item = *at;
     copies.push_back({item.score, ScoredMember::Create(item.score, item.member->Member())});
   }
-  return std::make_unique<ScoreTable>(members_.Seed(), copies);
+  return std::make_unique<ScoreTable>(members_.hash_key(), copies);
 }
 
 size_t ScoreTable::UsedBytes(size_t samples) const {

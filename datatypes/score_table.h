@@ -20,13 +20,12 @@ using MemberIndex = HashIndex<ScoredMember*>;
 
 class ScoreTable final : public Object {
  public:
-  // `seed` keys the hash of the members.
-  explicit ScoreTable(uint64_t seed) : members_(seed) {}
+  explicit ScoreTable(const HashKey& hash_key) : members_(hash_key) {}
   // Takes over records that are in order, and an index that holds exactly them. Cost: O(n).
   ScoreTable(MemberIndex members, std::span<const ScoreTree::Item> sorted)
       : members_(std::move(members)), tree_(ScoreTree::FromSorted(sorted)) {}
   // The same without an index, which is made here.
-  ScoreTable(uint64_t seed, std::span<const ScoreTree::Item> sorted);
+  ScoreTable(const HashKey& hash_key, std::span<const ScoreTree::Item> sorted);
   ~ScoreTable() override;
 
   std::unique_ptr<Object> Clone() const override;

@@ -72,7 +72,7 @@ EntryPtr ScoredResult::MakeEntry(Bytes key, const EncodingLimits& limits, uint32
   Sorted();
   if (!FitsListpack(limits)) {
     auto table = members_.Size() == items_.size() ? std::make_unique<ScoreTable>(std::move(members_), items_)
-                                                  : std::make_unique<ScoreTable>(members_.Seed(), items_);
+                                                  : std::make_unique<ScoreTable>(members_.hash_key(), items_);
     items_.clear();
     return EntryPtr(Entry::CreateObject(key, ValueType::kSortedSet, std::move(table), access));
   }

@@ -17,8 +17,8 @@ class ScoredResult {
  public:
   enum class Aggregate : uint8_t { kSum, kMin, kMax };
 
-  // `seed` keys the hash of the members; that of the database where the set will be stored.
-  explicit ScoredResult(uint64_t seed) : members_(seed) {}
+  // `hash_key` is that of the database where the set will be stored.
+  explicit ScoredResult(const HashKey& hash_key) : members_(hash_key) {}
   ScoredResult(const ScoredResult&) = delete;
   ScoredResult& operator=(const ScoredResult&) = delete;
   ~ScoredResult();

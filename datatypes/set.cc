@@ -118,7 +118,7 @@ void Set::ReplaceBy(const std::vector<Member>& members) {
                        return member.Text().size() <= limits_->set_max_listpack_value;
                      });
   if (!packs) {
-    auto table = std::make_unique<MemberTable>(slot_.database().Seed());
+    auto table = std::make_unique<MemberTable>(slot_.database().hash_key());
     for (const Member& member : members) table->Adopt(member);
     return slot_.Become(std::move(table));
   }
@@ -153,7 +153,7 @@ void Set::BeginAs(ValueForm form) {
 }
 
 void Set::BecomeTable() {
-  auto table = std::make_unique<MemberTable>(slot_.database().Seed());
+  auto table = std::make_unique<MemberTable>(slot_.database().hash_key());
   ForEach([&](const PackedElement& member) { table->Adopt(Member::Create(PackedText(member).View())); });
   slot_.Become(std::move(table));
 }

@@ -49,8 +49,8 @@ void SubtractByWalking(std::span<const Set> sets, Set& result) {
 
 }  // namespace
 
-SetResult::SetResult(Bytes key, uint64_t seed, const EncodingLimits& limits, uint32_t access)
-    : room_(seed), set_(EmptySet(room_, key, limits, access)) {}
+SetResult::SetResult(Bytes key, const HashKey& hash_key, const EncodingLimits& limits, uint32_t access)
+    : room_(hash_key), set_(EmptySet(room_, key, limits, access)) {}
 
 void MemberFilter::Sieve() {
   for (const Set* set : sets_) {

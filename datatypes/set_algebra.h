@@ -17,8 +17,8 @@ namespace respite {
 // A set at a key of its own, not yet in any database.
 class SetResult {
  public:
-  // `seed` is that of the database where it will be; `limits` must outlive the result.
-  SetResult(Bytes key, uint64_t seed, const EncodingLimits& limits, uint32_t access);
+  // `hash_key` is that of the database where it will be; `limits` must outlive the result.
+  SetResult(Bytes key, const HashKey& hash_key, const EncodingLimits& limits, uint32_t access);
   SetResult(const SetResult&) = delete;
   SetResult& operator=(const SetResult&) = delete;
 

@@ -202,7 +202,7 @@ void SortedSet::MakeTable() {
   std::vector<ScoreTree::Item> items;
   items.reserve(Size());
   ForEach([&](Bytes member, double score) { items.push_back({score, ScoredMember::Create(score, member)}); });
-  slot_.Become(std::make_unique<ScoreTable>(slot_.database().Seed(), items));
+  slot_.Become(std::make_unique<ScoreTable>(slot_.database().hash_key(), items));
 }
 
 bool SortedSet::Remove(Bytes member) {

@@ -4,8 +4,6 @@
 #include <bit>
 #include <cstring>
 
-#include "base/hash.h"
-
 namespace respite {
 
 namespace {
@@ -251,12 +249,12 @@ Decoded DecodeElement(const char* at, size_t left) {
 
 // Whether two of `count` texts are equal.
 template <class TextAt>
-bool HasEqualTexts(size_t count, uint64_t seed, TextAt&& text_at) {
+bool HasEqualTexts(size_t count, const HashKey& hash_key, TextAt&& text_at) {
   constexpr size_t kFew = 16;  // compared each with each
   if (count <= kFew) {
     std::array<uint64_t, kFew> hashes;
     for (size_t i = 0; i < count; ++i) {
-      hashes[i] = HashBytes(text_at(i), seed);
+      hashes[i] = HashBytes(text_at(i), hash_key);
       for (size_t j = 0; j < i; ++j)
         if (hashes[i] == hashes[j] && Bytes(text_at(i)) == Bytes(text_at(j))) return true;
     }
@@ -269,7 +267,7 @@ bool HasEqualTexts(size_t count, uint64_t seed, TextAt&& text_at) {
   const size_t mask = std::bit_ceil(2 * count) - 1;
   std::vector<Slot> table(mask + 1);
   for (size_t i = 0; i < count; ++i) {
-    const uint64_t hash = HashBytes(text_at(i), seed);
+    const uint64_t hash = HashBytes(text_at(i), hash_key);
     size_t at = hash & mask;
     for (; table[at].number != 0; at = (at + 1) & mask)
       if (table[at].hash == hash >> 32 && Bytes(text_at(i)) == Bytes(text_at(table[at].number - 1))) return true;
@@ -316,11 +314,11 @@ std::optional<PackedElements> ListpackElements(Bytes bytes) {
   return elements;
 }
 
-bool HasEqualElements(std::span<const PackedElement> elements, size_t stride, uint64_t seed) {
+bool HasEqualElements(std::span<const PackedElement> elements, size_t stride, const HashKey& hash_key) {
   std::vector<PackedText> texts;
   texts.reserve(elements.size() / stride + 1);
   for (size_t i = 0; i < elements.size(); i += stride) texts.emplace_back(elements[i]);
-  return HasEqualTexts(texts.size(), seed, [&](size_t i) { return texts[i].View(); });
+  return HasEqualTexts(texts.size(), hash_key, [&](size_t i) { return texts[i].View(); });
 }
 
 CanonicalListpack::CanonicalListpack(Bytes bytes) : bytes_(bytes) {
@@ -340,8 +338,8 @@ CanonicalListpack::CanonicalListpack(Bytes bytes) : bytes_(bytes) {
   is_canonical_ = Little(bytes.data() + kCountAt, 2) == std::min(count_, kCountUnknown);
 }
 
-bool CanonicalListpack::HasEqualElements(size_t stride, uint64_t seed) const {
-  return HasEqualTexts((count_ + stride - 1) / stride, seed, [&](size_t i) { return Octets(i * stride); });
+bool CanonicalListpack::HasEqualElements(size_t stride, const HashKey& hash_key) const {
+  return HasEqualTexts((count_ + stride - 1) / stride, hash_key, [&](size_t i) { return Octets(i * stride); });
 }
 
 char* ListpackMaker::Room(size_t octets) {

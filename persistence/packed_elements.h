@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "datatypes/listpack.h"
 
 namespace respite {
@@ -56,9 +57,9 @@ class ListpackReader {
   bool failed_ = true;
 };
 
-// True when two of the elements 0, stride, 2*stride … have the same text. `seed` is for the hash of a table. Cost:
+// True when two of the elements 0, stride, 2*stride … have the same text. `hash_key` is for a table of them. Cost:
 // O(n).
-bool HasEqualElements(std::span<const PackedElement> elements, size_t stride, uint64_t seed);
+bool HasEqualElements(std::span<const PackedElement> elements, size_t stride, const HashKey& hash_key);
 
 // The elements of a listpack that is as our own code makes them: well formed, each element in its smallest encoding,
 // their number known. Such a one can be kept as it is, and elements of the same text have the same octets.
@@ -74,7 +75,7 @@ class CanonicalListpack {
     return Listpack(bytes_).At(static_cast<size_t>(Octets(i).data() - bytes_.data()));
   }
   // As the function of this name.
-  bool HasEqualElements(size_t stride, uint64_t seed) const;
+  bool HasEqualElements(size_t stride, const HashKey& hash_key) const;
 
  private:
   // An element without the size behind it.

@@ -211,7 +211,7 @@ class Reader {
     if (static_cast<rdb::Type>(type) == rdb::Type::kModule2) return FailAtModule();
     auto entry = ReadRdbValue(
         input_, type,
-        {key_, options_.access, options_.limits, options_.hash_seed, std::exchange(deadline_ms_, kNoDeadline)});
+        {key_, options_.access, options_.limits, options_.hash_key, std::exchange(deadline_ms_, kNoDeadline)});
     const auto idle_s = std::exchange(idle_s_, std::nullopt);
     const auto frequency = std::exchange(frequency_, std::nullopt);
     if (!entry) return FailOrSkip(entry.error());

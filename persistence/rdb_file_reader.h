@@ -1,6 +1,6 @@
 // Reads an RDB file, or the RDB part at the beginning of an AOF, of versions 1 to 12 (rdb_format.h has the grammar).
 //
-//   auto end = ReadRdb(file, 0, {.limits = limits, .hash_seed = seed}, sink);
+//   auto end = ReadRdb(file, 0, {.limits = limits, .hash_key = hash_key}, sink);
 //   if (!end) Log(end.error().text);
 //
 // Nothing that the file says is believed, memory is taken only for what is there, and a key gets to the sink when all
@@ -56,9 +56,9 @@ struct RdbReadOptions {
   enum class Checksum : uint8_t { kIgnore, kVerify };
 
   const EncodingLimits& limits;
-  uint64_t hash_seed = 0;  // of large collections
-  uint32_t access = 0;     // of the new entries
-  int databases = 16;      // a key of a database beyond them is an error
+  HashKey hash_key{};   // of large collections
+  uint32_t access = 0;  // of the new entries
+  int databases = 16;   // a key of a database beyond them is an error
   Checksum checksum = Checksum::kVerify;
   uint64_t progress_interval = 2 * 1024 * 1024;
   size_t batch = 16;                // entries that the sink gets at once

@@ -12,7 +12,7 @@ namespace {
 constexpr char kRepeated[] = "Hash ziplist or listpack with dup elements: integrity check failed.";
 
 RdbValueResult MakeTable(const PackedElements& pairs, const RdbTarget& target) {
-  auto table = std::make_unique<HashTable>(target.hash_seed);
+  auto table = std::make_unique<HashTable>(target.hash_key);
   for (size_t i = 0; i < pairs.size(); i += 2) {
     const PackedText field(pairs[i]);
     const PackedText value(pairs[i + 1]);
@@ -25,7 +25,7 @@ RdbValueResult MakeHash(const PackedElements& pairs, const RdbTarget& target) {
   if (pairs.empty()) return EmptyValue();
   if (pairs.size() % 2 != 0) return BadValue("Hash listpack integrity check failed: a field has no value");
   if (pairs.size() / 2 > target.limits.hash_max_listpack_entries) return MakeTable(pairs, target);
-  if (HasEqualElements(pairs, 2, target.hash_seed)) return BadValue(kRepeated);
+  if (HasEqualElements(pairs, 2, target.hash_key)) return BadValue(kRepeated);
   return PackedEntry(target, ValueType::kHash, ValueForm::kListpack, MakeListpack(pairs));
 }
 
@@ -35,7 +35,7 @@ RdbValueResult MakeHashBySize(const PackedElements& pairs, const RdbTarget& targ
 }
 
 RdbValueResult ReadLarge(RdbInput& input, uint64_t count, const RdbTarget& target) {
-  auto table = std::make_unique<HashTable>(target.hash_seed);
+  auto table = std::make_unique<HashTable>(target.hash_key);
   for (; count > 0 && !input.Failed(); --count) {
     const RdbText field = input.Text();
     const RdbText value = input.Text();
@@ -91,7 +91,7 @@ constexpr int64_t kLastDeadlineMs = (int64_t{1} << 48) - 2;  // Redis: EB_EXPIRE
 bool IsPossibleDeadline(int64_t deadline_ms) { return deadline_ms >= 0 && deadline_ms <= kLastDeadlineMs; }
 
 RdbValueResult MakeTimedTable(const std::vector<TimedPair>& pairs, const RdbTarget& target) {
-  auto table = std::make_unique<HashTable>(target.hash_seed);
+  auto table = std::make_unique<HashTable>(target.hash_key);
   for (const TimedPair& pair : pairs) {
     const PackedText field(pair.field);
     const PackedText value(pair.value);
@@ -111,7 +111,7 @@ RdbValueResult MakeTimedListpack(std::vector<TimedPair> pairs, const RdbTarget& 
     rows.push_back(pair.value);
     rows.push_back({.text = {}, .integer = pair.deadline_ms, .is_integer = true});
   }
-  if (HasEqualElements(rows, 3, target.hash_seed)) return BadValue(kRepeated);
+  if (HasEqualElements(rows, 3, target.hash_key)) return BadValue(kRepeated);
   return PackedEntry(target, ValueType::kHash, ValueForm::kTimedListpack, MakeListpack(rows));
 }
 

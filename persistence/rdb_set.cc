@@ -23,14 +23,14 @@ std::optional<std::vector<int64_t>> IntegersOf(const PackedElements& members) {
 }
 
 RdbValueResult MakeTable(const PackedElements& members, const RdbTarget& target) {
-  auto table = std::make_unique<MemberTable>(target.hash_seed);
+  auto table = std::make_unique<MemberTable>(target.hash_key);
   for (const PackedElement& member : members)
     if (!table->Add(PackedText(member).View())) return BadValue(kRepeated);
   return ObjectEntry(target, ValueType::kSet, std::move(table));
 }
 
 RdbValueResult ReadLarge(RdbInput& input, uint64_t count, const RdbTarget& target) {
-  auto table = std::make_unique<MemberTable>(target.hash_seed);
+  auto table = std::make_unique<MemberTable>(target.hash_key);
   for (; count > 0 && !input.Failed(); --count) {
     if (!table->Add(input.Text().View())) return BadValue(kRepeated);
     input.Forget();
@@ -41,7 +41,7 @@ RdbValueResult ReadLarge(RdbInput& input, uint64_t count, const RdbTarget& targe
 RdbValueResult MakeListpackSet(const PackedElements& members, const RdbTarget& target) {
   if (members.empty()) return EmptyValue();
   if (members.size() > target.limits.set_max_listpack_entries) return MakeTable(members, target);
-  if (HasEqualElements(members, 1, target.hash_seed)) return BadValue(kRepeated);
+  if (HasEqualElements(members, 1, target.hash_key)) return BadValue(kRepeated);
   return PackedEntry(target, ValueType::kSet, ValueForm::kListpack, MakeListpack(members));
 }
 

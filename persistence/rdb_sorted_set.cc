@@ -22,7 +22,7 @@ struct Scored {
 // The records of a large set until it owns them, in any order, and their index.
 class Records {
  public:
-  explicit Records(uint64_t seed) : index_(seed) {}
+  explicit Records(const HashKey& hash_key) : index_(hash_key) {}
   Records(const Records&) = delete;
   Records& operator=(const Records&) = delete;
   ~Records() {
@@ -60,7 +60,7 @@ class Records {
 };
 
 RdbValueResult MakeTable(const std::vector<Scored>& members, const RdbTarget& target) {
-  Records records(target.hash_seed);
+  Records records(target.hash_key);
   for (const Scored& one : members)
     if (!records.Add(PackedText(one.member).View(), one.score)) return BadValue(kRepeated);
   return ObjectEntry(target, ValueType::kSortedSet, records.TakeTable());
@@ -87,7 +87,7 @@ RdbValueResult MakeSortedSet(std::vector<Scored> members, const RdbTarget& targe
   if (members.size() > target.limits.zset_max_listpack_entries) return MakeTable(members, target);
   PackedElements elements;
   for (const Scored& one : members) elements.push_back(one.member);
-  if (HasEqualElements(elements, 1, target.hash_seed)) return BadValue(kRepeated);
+  if (HasEqualElements(elements, 1, target.hash_key)) return BadValue(kRepeated);
   return MakeListpackSet(std::move(members), target);
 }
 
@@ -96,7 +96,7 @@ double ReadScore(RdbInput& input, rdb::Type type) {
 }
 
 RdbValueResult ReadLarge(RdbInput& input, rdb::Type type, uint64_t count, const RdbTarget& target) {
-  Records records(target.hash_seed);
+  Records records(target.hash_key);
   for (; count > 0 && !input.Failed(); --count) {
     const RdbText member = input.Text();
     const double score = ReadScore(input, type);

@@ -100,7 +100,7 @@ PackedElements ElementsOf(const std::vector<RdbText>& texts) {
 bool CanBeKept(const CanonicalListpack& listpack, size_t stride, uint64_t most, const RdbTarget& target) {
   const size_t count = listpack.Count();
   return listpack.IsCanonical() && count > 0 && count % stride == 0 && count / stride <= most &&
-         !listpack.HasEqualElements(stride, target.hash_seed);
+         !listpack.HasEqualElements(stride, target.hash_key);
 }
 
 bool HasLongElement(const PackedElements& elements, uint64_t max) {

@@ -21,7 +21,7 @@ struct RdbTarget {
   Bytes key;
   uint32_t access;
   const EncodingLimits& limits;
-  uint64_t hash_seed;  // of the tables of large collections
+  HashKey hash_key;  // of the tables of large collections
   int64_t deadline_ms = kNoDeadline;
 };
 

@@ -1,5 +1,8 @@
 #include "scripting/function_library.h"
 
+#include <algorithm>
+#include <array>
+
 #include "scripting/function_api.h"
 #include "scripting/function_header.h"
 
@@ -19,9 +22,10 @@ std::string FunctionExists(Bytes name) { return "Function " + std::string(name) 
 
 // FNV-1a. Names come from those who may run code here; nobody profits from collisions.
 size_t NameHash::operator()(std::string_view name) const {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (char c : name) hash = (hash ^ static_cast<unsigned char>(LowerChar(c))) * 0x100000001b3u;
-  return static_cast<size_t>(hash);
+  std::array<char, 64> lower;
+  if (name.size() > lower.size()) return HashBytes(ToLower(name), key);
+  std::transform(name.begin(), name.end(), lower.begin(), LowerChar);
+  return HashBytes({lower.data(), name.size()}, key);
 }
 
 size_t FunctionLibrary::UsedBytes() const {
@@ -100,7 +104,7 @@ std::optional<std::string> FunctionLibraries::Run(FunctionLibrary& library, Byte
 }
 
 Result<Done> FunctionLibraries::Restore(std::span<const std::string> codes, RestorePolicy policy) {
-  Collection added;
+  Collection added(hash_key_);
   for (const std::string& code : codes) {
     auto loaded = LoadInto(added, code, OnExisting::kRefuse, kNoTimeout);
     if (loaded) continue;
@@ -114,7 +118,7 @@ Result<Done> FunctionLibraries::Join(Collection added, RestorePolicy policy) {
   Collection& loaded = contents_.loaded;
   std::optional<std::string> error;
   if (policy == RestorePolicy::kFlush) {
-    Release(std::exchange(loaded, {}));
+    Release(std::exchange(loaded, Collection(hash_key_)));
   } else if (policy == RestorePolicy::kAppend) {
     for (const auto& [name, library] : added.libraries) {
       if (!error && loaded.Find(name) != nullptr) error = "Library " + name + " already exists";

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "base/result.h"
 #include "scripting/engine.h"
 #include "scripting/script_header.h"
@@ -41,6 +42,7 @@ struct SameName {
   bool operator()(std::string_view a, std::string_view b) const { return EqualsIgnoreCase(a, b); }
 };
 struct NameHash {
+  HashKey key;
   size_t operator()(std::string_view name) const;
 };
 
@@ -62,6 +64,8 @@ class FunctionLibraries {
   using ByName = std::map<std::string, std::unique_ptr<FunctionLibrary>, std::less<>>;
   // Libraries, and what finds their functions.
   struct Collection {
+    explicit Collection(const HashKey& key) : functions(0, NameHash{key}) {}
+
     ByName libraries;
     std::unordered_map<std::string_view, const ScriptFunction*, NameHash, SameName> functions;
     size_t used_bytes = 0;
@@ -72,6 +76,8 @@ class FunctionLibraries {
     std::unique_ptr<FunctionLibrary> Unlink(const FunctionLibrary& library);
   };
   struct Contents {
+    explicit Contents(const HashKey& key) : loaded(key) {}
+
     std::unique_ptr<ScriptEngine> engine;
     Collection loaded;
   };
@@ -79,7 +85,8 @@ class FunctionLibraries {
   enum class RestorePolicy : uint8_t { kAppend, kReplace, kFlush };
 
   // `host` must outlive the libraries.
-  explicit FunctionLibraries(ScriptHost& host) : host_(host) {}
+  FunctionLibraries(ScriptHost& host, const HashKey& hash_key)
+      : host_(host), hash_key_(hash_key), contents_(hash_key) {}
 
   // Adds a library. When it fails everything is as before; the error is the text for the client, without "ERR".
   // Cost: O(size of the code), and what the code does.
@@ -89,7 +96,7 @@ class FunctionLibraries {
   // False: there is none of this name.
   bool Delete(Bytes name);
   // Takes out all libraries, and the state that ran them; another thread may free them.
-  Contents Take() { return std::exchange(contents_, {}); }
+  Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }
   // Brings back what Take gave; what was loaded since goes.
   void PutBack(Contents contents) { contents_ = std::move(contents); }
 
@@ -118,6 +125,7 @@ class FunctionLibraries {
   void Release(const Collection& collection);
 
   ScriptHost& host_;
+  HashKey hash_key_;
   Contents contents_;
 };
 

@@ -26,9 +26,12 @@ struct Script {
 class ScriptCache {
  public:
   struct Hash {
-    size_t operator()(std::string_view text) const { return HashBytes(text, 0); }
+    HashKey key;
+    size_t operator()(std::string_view text) const { return HashBytes(text, key); }
   };
   struct Contents {
+    explicit Contents(const HashKey& key) : by_sha(0, Hash{key}), by_text(0, Hash{key}) {}
+
     std::unique_ptr<ScriptEngine> engine;
     std::unordered_map<std::string_view, std::unique_ptr<Script>, Hash> by_sha;
     std::unordered_map<std::string_view, const Script*, Hash> by_text;
@@ -37,7 +40,7 @@ class ScriptCache {
   };
 
   // The engine is made with the first script. `host` must outlive the cache.
-  explicit ScriptCache(ScriptHost& host) : host_(host) {}
+  ScriptCache(ScriptHost& host, const HashKey& hash_key) : host_(host), hash_key_(hash_key), contents_(hash_key) {}
 
   // Null when there is none. Cost: a hash of the text, which is much less than its SHA-1; O(1) by SHA.
   const Script* FindText(Bytes body);
@@ -45,7 +48,7 @@ class ScriptCache {
   // Compiles a script that is not there, or gives the one that is. The error is the text for the client, without "ERR".
   Result<const Script*> Add(Bytes body);
   // Takes out all scripts, and the state that ran them; another thread may free them.
-  Contents Take() { return std::exchange(contents_, {}); }
+  Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }
 
   ScriptEngine& engine();
   void CollectGarbage() {
@@ -62,6 +65,7 @@ class ScriptCache {
 
  private:
   ScriptHost& host_;
+  HashKey hash_key_;
   Contents contents_;
 };
 

@@ -108,6 +108,8 @@ class CommandTable {
     Key() = default;
     explicit Key(Bytes name);
     bool operator==(const Key&) const = default;
+    // Without a secret: the names in the table are those of cards and rename-command, so no client chooses what
+    // collides.
     size_t Hash(int shift) const { return ((head ^ (tail * 31) ^ length) * 0x9E3779B97F4A7C15u) >> shift; }
 
     uint64_t head = 0;

@@ -8,7 +8,7 @@ namespace respite {
 
 Entry* DbView::Add(Bytes key, StringContent content, int64_t deadline_ms) {
   unit_->Created(index_, key);
-  return Data().Add(key, std::move(content), deadline_ms, FreshAccess());
+  return Data().Add(key, HashOf(key), std::move(content), deadline_ms, FreshAccess());
 }
 
 Entry* DbView::Put(Entry* entry, Bytes key, StringContent content, int64_t deadline_ms) {

@@ -17,12 +17,14 @@ class Edit;
 
 class DbView {
  public:
-  DbView(Unit& unit, int index, bool touches) : unit_(&unit), index_(index), touches_(touches) {}
+  // `known` is a key of the request whose hash is known; all databases have the same hash.
+  DbView(Unit& unit, int index, bool touches, const HashedText& known = {})
+      : unit_(&unit), index_(index), touches_(touches), known_(known) {}
 
   int Index() const { return index_; }
   Database& Data() const { return unit_->floor().keyspace[index_]; }
   // The same Unit's view of another database.
-  DbView Other(int index) const { return DbView(*unit_, index, touches_); }
+  DbView Other(int index) const { return DbView(*unit_, index, touches_, known_); }
 
   // Reads a value: counts a hit or a miss and marks the key as used.
   const Entry* Read(Bytes key) {
@@ -50,7 +52,7 @@ class DbView {
   }
   // Looks without leaving a trace (DEBUG).
   const Entry* Peek(Bytes key) {
-    Entry* entry = Data().Find(key);
+    Entry* entry = Data().Find(key, HashOf(key));
     return entry != nullptr && IsAlive(*entry) ? entry : nullptr;
   }
   // For entries that are met on a walk (SCAN): false when expired, which then are purged as the Unit closes.
@@ -62,7 +64,7 @@ class DbView {
   }
   // Finds a key in order to change it.
   Entry* Find(Bytes key) {
-    Entry* entry = Data().Find(key);
+    Entry* entry = Data().Find(key, HashOf(key));
     if (entry == nullptr) return nullptr;
     if (entry->IsExpired(unit_->judged_ms())) {
       unit_->Purge(index_, entry);
@@ -161,6 +163,7 @@ class DbView {
   void Count(uint64_t changes) { unit_->Count(changes); }
 
  private:
+  uint64_t HashOf(Bytes key) const { return known_.Is(key) ? known_.Hash() : Data().Hash(key); }
   Entry* Add(Bytes key, StringContent content, int64_t deadline_ms);
   void CountLookup(Bytes key, const Entry* entry) {
     if (entry == nullptr) return unit_->Missed(index_, key);
@@ -194,6 +197,7 @@ class DbView {
   Unit* unit_;
   int index_;
   bool touches_;  // CLIENT NO-TOUCH leaves access data alone
+  HashedText known_;
 };
 
 // Edit: a collection while a command changes it.

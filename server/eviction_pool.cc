@@ -67,26 +67,25 @@ void EvictionPool::Refill(size_t keys, int64_t now_ms) {
   size_t seen = 0;
   for (size_t tries = wanted * kBucketsPerSample; seen < wanted && tries > 0; --tries) {
     const int db = DrawDatabase(keys);
-    IndexOf(db).VisitRandomBucket(random_, [&](const Entry* entry) {
+    IndexOf(db).VisitRandomBucket(random_, [&](Entry* entry) {
       ++seen;
-      Consider(db, *entry, now_ms);
+      Consider(db, entry, now_ms);
     });
   }
   if (count_ != 0) return;
   const int db = DrawDatabase(keys);
-  Consider(db, *IndexOf(db).PickRandom(random_), now_ms);
+  Consider(db, IndexOf(db).PickRandom(random_), now_ms);
 }
 
-void EvictionPool::Consider(int db, const Entry& entry, int64_t now_ms) {
-  const uint64_t score = Score(entry, now_ms);
+void EvictionPool::Consider(int db, Entry* entry, int64_t now_ms) {
+  const uint64_t score = Score(*entry, now_ms);
   if (count_ == kSize && score <= candidates_[0].score) return;
-  const uint64_t hash = keyspace_[db].Hash(entry.Key());
-  if (!Has(hash, db)) Keep({score, hash, db});
+  if (!Has(entry)) Keep({score, keyspace_[db].Hash(entry->Key()), entry, db});
 }
 
-bool EvictionPool::Has(uint64_t hash, int db) const {
+bool EvictionPool::Has(const Entry* entry) const {
   return std::any_of(candidates_.begin(), candidates_.begin() + count_,
-                     [&](const Candidate& candidate) { return candidate.hash == hash && candidate.db == db; });
+                     [&](const Candidate& candidate) { return candidate.entry == entry; });
 }
 
 void EvictionPool::Keep(const Candidate& candidate) {
@@ -105,10 +104,9 @@ void EvictionPool::Keep(const Candidate& candidate) {
 std::optional<EvictionPool::Choice> EvictionPool::TakeBest(int64_t now_ms) {
   while (count_ != 0) {
     Candidate best = candidates_[--count_];
-    Entry* entry = IndexOf(best.db).FindByHash(best.hash);
-    if (entry == nullptr) continue;
-    const uint64_t score = Score(*entry, now_ms);
-    if (score >= best.score) return Choice{best.db, entry};
+    if (!IndexOf(best.db).Has(best.entry, best.hash)) continue;
+    const uint64_t score = Score(*best.entry, now_ms);
+    if (score >= best.score) return Choice{best.db, best.entry};
     best.score = score;  // used since; among what it is now it may still be the best
     Keep(best);
   }

@@ -38,9 +38,12 @@ class EvictionPool {
  private:
   static constexpr size_t kSize = 16;
 
+  // The entry may be gone by the time the candidate is judged again: then the table has no such slot under this hash.
+  // One that took its place in memory, under the same hash, is judged for what it is.
   struct Candidate {
     uint64_t score;
     uint64_t hash;
+    Entry* entry;
     int db;
   };
 
@@ -56,9 +59,9 @@ class EvictionPool {
   std::optional<Choice> ChooseRandom(size_t keys);
   // Draws keys and keeps the best.
   void Refill(size_t keys, int64_t now_ms);
-  void Consider(int db, const Entry& entry, int64_t now_ms);
+  void Consider(int db, Entry* entry, int64_t now_ms);
   void Keep(const Candidate& candidate);
-  bool Has(uint64_t hash, int db) const;
+  bool Has(const Entry* entry) const;
   // The best candidate, judged anew; nothing when those that are left are gone.
   std::optional<Choice> TakeBest(int64_t now_ms);
 

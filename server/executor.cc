@@ -27,8 +27,9 @@ const Command* Executor::Resolve(std::span<const Bytes> words) const {
   return server_.commands().FindSub(*command, words[1]);
 }
 
-Executor::Outcome Executor::Execute(Session& session, const Command* command, std::span<const Bytes> words,
-                                    std::span<const BlobRef> blobs, Pass pass) {
+Executor::Outcome Executor::Execute(Session& session, const Request& request, Pass pass) {
+  const Command* const command = request.command;
+  const std::span<const Bytes> words = request.words;
   session.last_command = command;
   uint32_t flags = 0;
   try {
@@ -50,11 +51,11 @@ Executor::Outcome Executor::Execute(Session& session, const Command* command, st
     Reject(session, command, refusal);
     // Redis: so that monitors see where the transaction ends.
     const bool ends = command != nullptr && command->Spec().ends_transaction;
-    if (ends && !server_.clients().Monitors().empty()) FeedMonitors({session, *command, words, blobs, pass});
+    if (ends && !server_.clients().Monitors().empty()) FeedMonitors({session, *command, words, {}, pass});
     return Outcome::kDone;
   }
 
-  const Run run{session, *command, words, blobs, pass};
+  const Run run{session, *command, words, request.blobs, pass, request.key};
   int64_t started_us = last_us_;
   size_t reply_start = session.out.Size();
   if (session.InTransaction() && !command->Spec().skips_queue) {
@@ -167,7 +168,7 @@ bool Executor::RunHandlerIn(Unit& unit, const Run& run) {
             .command = run.command,
             .unit = unit,
             .args = Args(run.words, first_argument),
-            .db = DbView(unit, run.session.db, !run.session.no_touch),
+            .db = DbView(unit, run.session.db, !run.session.no_touch, run.key),
             .reply = Reply(run.session.out, run.session.resp, run.session.reply_form),
             .effect = Effect(unit.Recorded()),
             .now_ms = unit.now_ms(),

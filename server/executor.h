@@ -9,6 +9,7 @@
 
 #include "base/blob.h"
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "base/refusal.h"
 #include "server/call.h"
 #include "server/session.h"
@@ -34,9 +35,14 @@ class Executor {
   const Command* Resolve(std::span<const Bytes> words) const;
   // Whether the request comes for the first time, or was postponed before.
   enum class Pass : uint8_t { kFirst, kAgain };
-  // `command` is Resolve(words). The reply is in session.out.
-  Outcome Execute(Session& session, const Command* command, std::span<const Bytes> words,
-                  std::span<const BlobRef> blobs = {}, Pass pass = Pass::kFirst);
+  struct Request {
+    const Command* command;  // Resolve(words)
+    std::span<const Bytes> words;
+    std::span<const BlobRef> blobs = {};  // own the big arguments
+    HashedText key = {};                  // the first key, if its hash is known
+  };
+  // The reply is in session.out.
+  Outcome Execute(Session& session, const Request& request, Pass pass = Pass::kFirst);
 
   // One command of a transaction or a script, in the Unit of the command that runs it. Its reply stands behind what is
   // there; a refusal is part of it.
@@ -90,6 +96,7 @@ class Executor {
     std::span<const Bytes> words;
     std::span<const BlobRef> blobs;
     Pass pass;
+    HashedText key = {};
   };
 
   void Reject(Session& session, const Command* command, const Refusal& refusal);

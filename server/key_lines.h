@@ -42,8 +42,7 @@ class KeyLines {
     typename std::list<Member>::iterator at_;
   };
 
-  // `seed` keeps clients from preparing keys that collide.
-  explicit KeyLines(uint64_t seed) : rows_(0, Hasher{seed}, Same{}) {}
+  explicit KeyLines(const HashKey& hash_key) : rows_(0, Hasher{hash_key}, Same{}) {}
 
   bool Empty() const { return rows_.empty(); }
   // Keys that somebody is interested in.
@@ -99,8 +98,8 @@ class KeyLines {
   };
   struct Hasher {
     using is_transparent = void;
-    uint64_t seed;
-    size_t operator()(const View& view) const { return HashBytes(view.key, seed + static_cast<uint64_t>(view.db)); }
+    HashKey hash_key;
+    size_t operator()(const View& view) const { return HashBytes(view.key, hash_key) + static_cast<uint64_t>(view.db); }
     size_t operator()(const KeyName& name) const { return (*this)(View{name.db, name.key}); }
   };
   struct Same {

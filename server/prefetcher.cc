@@ -18,8 +18,8 @@ size_t MemberWord(const Command& command, size_t key, size_t words) {
 
 }  // namespace
 
-const std::vector<const Command*>& Prefetcher::Resolve(const RequestBatch& batch, int db) {
-  commands_.clear();
+const std::vector<Prefetcher::Resolved>& Prefetcher::Resolve(const RequestBatch& batch, int db) {
+  resolved_.clear();
   hashes_.clear();
   lookups_.clear();
   const Database& data = server_.keyspace()[db];
@@ -32,17 +32,18 @@ const std::vector<const Command*>& Prefetcher::Resolve(const RequestBatch& batch
       command = server_.executor().Resolve(words);
       last_name = words[0];
     }
-    commands_.push_back(command);
+    resolved_.push_back({command, {}});
     size_t key = command == nullptr ? 0 : command->prefetch_key_index;
     if (key == 0 || key >= words.size() || batch.requests.size() == 1) continue;
     hashes_.push_back(data.Hash(words[key]));
     data.PrefetchBucket(hashes_.back());
+    resolved_.back().key = {words[key], hashes_.back()};
     const size_t member = MemberWord(*command, key, words.size());
     if (member > key && member < words.size()) lookups_.push_back({words[key], words[member], hashes_.back()});
   }
   for (uint64_t hash : hashes_) data.PrefetchEntry(hash);
   if (!lookups_.empty()) FetchMembers(data);
-  return commands_;
+  return resolved_;
 }
 
 void Prefetcher::FetchMembers(const Database& data) {

@@ -20,9 +20,12 @@ class Prefetcher {
 
   explicit Prefetcher(Server& server) : server_(server) {}
 
-  // The command of each request in the batch, null where there is none. The requests are taken to be for this database.
-  // Dies with the next call.
-  const std::vector<const Command*>& Resolve(const RequestBatch& batch, int db);
+  struct Resolved {
+    const Command* command;  // null: there is none
+    HashedText key;          // the first key, if it was looked for
+  };
+  // What each request in the batch is. The requests are taken to be for this database. Dies with the next call.
+  const std::vector<Resolved>& Resolve(const RequestBatch& batch, int db);
 
  private:
   // Requests that look for a member of a collection, as far as one can tell before they run.
@@ -35,7 +38,7 @@ class Prefetcher {
   void FetchMembers(const Database& data);
 
   Server& server_;
-  std::vector<const Command*> commands_;
+  std::vector<Resolved> resolved_;
   std::vector<uint64_t> hashes_;
   std::vector<MemberLookup> lookups_;
   std::vector<MemberHint> hints_;

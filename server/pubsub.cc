@@ -45,8 +45,9 @@ size_t Subscriptions::UsedBytes() const {
   return sizeof *this + places_.size() * kNodeBytes + places_.bucket_count() * sizeof(void*);
 }
 
-PubSub::PubSub(Server& server, uint64_t seed)
-    : server_(server), topics_{Topics(0, NameHash{seed}), Topics(0, NameHash{seed}), Topics(0, NameHash{seed})} {}
+PubSub::PubSub(Server& server, const HashKey& hash_key)
+    : server_(server),
+      topics_{Topics(0, NameHash{hash_key}), Topics(0, NameHash{hash_key}), Topics(0, NameHash{hash_key})} {}
 
 Topic* PubSub::Find(TopicKind kind, Bytes name) const {
   const Topics& topics = TopicsOf(kind);

@@ -39,8 +39,7 @@ struct Topic {
 
 class PubSub {
  public:
-  // `seed` is that of the names' hashes.
-  PubSub(Server& server, uint64_t seed);
+  PubSub(Server& server, const HashKey& hash_key);
   PubSub(const PubSub&) = delete;
   PubSub& operator=(const PubSub&) = delete;
 
@@ -64,8 +63,8 @@ class PubSub {
  private:
   friend class Subscriptions;
   struct NameHash {
-    uint64_t operator()(Bytes name) const { return HashBytes(name, seed); }
-    uint64_t seed;
+    uint64_t operator()(Bytes name) const { return HashBytes(name, hash_key); }
+    HashKey hash_key;
   };
   using Topics = std::unordered_map<Bytes, std::unique_ptr<Topic>, NameHash>;  // the keys are the topics' own names
   // One message, as it looks in each version of the protocol; written when the first receiver asks.

@@ -60,7 +60,7 @@ bool Pump::RunPostponed(Session& session) {
   session.postponed.clear();
   std::vector<Bytes> words(own.begin(), own.end());
   const Command* command = server_.executor().Resolve(words);
-  const auto outcome = server_.executor().Execute(session, command, words, {}, Executor::Pass::kAgain);
+  const auto outcome = server_.executor().Execute(session, {command, words}, Executor::Pass::kAgain);
   if (outcome == Executor::Outcome::kPostponed) {
     session.postponed = std::move(own);
     server_.clients().AddPostponed(session);
@@ -106,10 +106,11 @@ void Pump::MeasureBigArguments(Session& session) {
 
 Pump::Outcome Pump::RunGroup(Session& session) {
   if (!batch_.blobs.empty() && server_.client_memory().IsOn()) MeasureBigArguments(session);
-  const auto& commands = prefetcher_.Resolve(batch_, session.db);
+  const auto& resolved = prefetcher_.Resolve(batch_, session.db);
   for (size_t i = 0; i < batch_.requests.size(); ++i) {
     auto words = batch_.Words(batch_.requests[i]);
-    const auto outcome = server_.executor().Execute(session, commands[i], words, batch_.blobs);
+    const auto outcome =
+        server_.executor().Execute(session, {resolved[i].command, words, batch_.blobs, resolved[i].key});
     if (pipeline_began_us_ == kNoRequestYet) pipeline_began_us_ = server_.executor().NowUs();
     if (outcome != Executor::Outcome::kDone) {
       if (outcome == Executor::Outcome::kPostponed) {

@@ -70,7 +70,8 @@ class Server : private Disposal {
     Config& config;
     const Clock& clock;
     Logger& log;
-    uint64_t seed;  // of hashes and of random choices
+    HashKey hash_key;      // of all tables; nothing that a client sees may depend on it but the order of tables
+    uint64_t random_seed;  // of random choices, which clients see
     FileSystem& files;
     Forker& forker;
   };

@@ -27,7 +27,9 @@ class Server;
 
 class Tracking {
  public:
-  Tracking(Server& server, uint64_t seed) : server_(server), readers_(0, KeyHash{seed}), random_(seed) {}
+  // `random_seed` is for the choice of keys to forget.
+  Tracking(Server& server, const HashKey& hash_key, uint64_t random_seed)
+      : server_(server), readers_(0, KeyHash{hash_key}), random_(random_seed) {}
 
   // CLIENT TRACKING ON. Prefixes are added to those that the client has. Cost: O(prefixes).
   void Enable(Session& session, TrackingOptions options);
@@ -55,8 +57,8 @@ class Tracking {
  private:
   struct KeyHash {
     using is_transparent = void;
-    uint64_t seed;
-    size_t operator()(Bytes key) const { return HashBytes(key, seed); }
+    HashKey hash_key;
+    size_t operator()(Bytes key) const { return HashBytes(key, hash_key); }
   };
   // Ids of clients in order: they may be gone.
   using Readers = std::unordered_map<std::string, std::vector<uint64_t>, KeyHash, std::equal_to<>>;

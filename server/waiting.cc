@@ -112,7 +112,7 @@ void Waiting::Rerun(Session& session) {
   const std::unique_ptr<Waiter> waiter = Take(session);
   const std::vector<Bytes> words(waiter->words.begin(), waiter->words.end());
   kept_deadline_ms_ = waiter->deadline_ms;
-  const auto outcome = server_.executor().Execute(session, waiter->command, words, {}, Executor::Pass::kAgain);
+  const auto outcome = server_.executor().Execute(session, {waiter->command, words}, Executor::Pass::kAgain);
   kept_deadline_ms_.reset();
   if (outcome == Executor::Outcome::kPostponed) {
     session.postponed = std::move(waiter->words);

@@ -26,7 +26,7 @@ enum class WaitEnd : uint8_t { kTimeout, kUnblocked };
 
 class Waiting {
  public:
-  Waiting(Server& server, uint64_t seed) : server_(server), lines_(seed), losses_(seed) {}
+  Waiting(Server& server, const HashKey& hash_key) : server_(server), lines_(hash_key), losses_(hash_key) {}
 
   // Keeps the request of this call until something happens. Cost: O(keys + log n).
   void Park(Call& call, const Awaited& awaited);

@@ -8,7 +8,7 @@ namespace respite {
 
 class WatchedKeys {
  public:
-  WatchedKeys(Keyspace& keyspace, uint64_t seed) : keyspace_(keyspace), lines_(seed) {}
+  WatchedKeys(Keyspace& keyspace, const HashKey& hash_key) : keyspace_(keyspace), lines_(hash_key) {}
 
   bool Empty() const { return lines_.Empty(); }
   // Nothing new when the session watches it already. Cost: O(log n) for n keys that the session watches.

@@ -220,12 +220,11 @@ void Populate(Call& call) {
 // What DEBUG RELOAD and LOADAOF put aside, to be brought back if the file turns out to be bad.
 class DataAside {
  public:
-  explicit DataAside(Server& server) : server_(server) {
+  explicit DataAside(Server& server) : server_(server), libraries_(server.function_libraries().Take()) {
     std::vector<int> all(static_cast<size_t>(server.keyspace().Count()));
     std::iota(all.begin(), all.end(), 0);
     if (server.data().listener != nullptr) server.data().listener->OnFlush(all);
     for (int db : all) databases_.push_back(server.keyspace().Detach(db));
-    libraries_ = server.function_libraries().Take();
   }
   void BringBack() {
     for (size_t db = 0; db < databases_.size(); ++db) {

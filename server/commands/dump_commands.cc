@@ -92,7 +92,7 @@ EntryPtr ReadPayload(Call& call, Bytes key, Bytes payload, uint32_t access) {
   const uint8_t type = input.Octet();
   if (call.server.settings().sanitize_dump_payload != SanitizeDumpPayload::kNever && IsPackedRdbType(type))
     ++call.server.stats().payload_sanitizations;
-  auto entry = ReadRdbValue(input, type, {key, access, call.server.data().limits, call.db.Data().Seed()});
+  auto entry = ReadRdbValue(input, type, {key, access, call.server.data().limits, call.db.Data().hash_key()});
   if (!entry) {
     call.server.log().Verbose("Internal error in RDB reading offset 0 of a payload of " + call.command.full_name +
                               " -> " + entry.error().why);

@@ -241,7 +241,7 @@ void ReplyPlaces(Call& call, const GeoQuery& query, const FoundPlaces& found) {
 }
 
 void StorePlaces(Call& call, Bytes key, const GeoQuery& query, const FoundPlaces& found, KeyEvent event) {
-  ScoredResult result(call.db.Data().Seed());
+  ScoredResult result(call.db.Data().hash_key());
   for (const FoundPlace& place : found)
     result.Append(found.NameOf(place),
                   query.stores_distance ? place.distance_m / query.shape.meters_per_unit : place.score);

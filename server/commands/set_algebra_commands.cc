@@ -25,7 +25,7 @@ void ReplySet(Call& call, const Set& set) {
 }
 
 SetResult NewResult(Call& call, Bytes key) {
-  return SetResult(key, call.db.Data().Seed(), call.db.Limits(), call.db.FreshAccess());
+  return SetResult(key, call.db.Data().hash_key(), call.db.Limits(), call.db.FreshAccess());
 }
 
 void StoreResult(Call& call, Bytes destination, SetResult& result, KeyEvent event) {

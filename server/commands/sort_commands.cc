@@ -231,7 +231,7 @@ void ReplyResults(Call& call, SortOptions& options, std::span<const Bytes> eleme
 }
 
 EntryPtr BuildList(Call& call, Bytes key, const std::vector<Bytes>& elements) {
-  Database room(call.db.Data().Seed());
+  Database room(call.db.Data().hash_key());
   Entry* entry = room.Add(
       EntryPtr(Entry::CreatePacked(key, List::kType, List::kFirstForm, List::FirstPacked(), 0, call.db.FreshAccess())));
   List list({.slot = ValueSlot(room, entry), .limits = call.db.Limits(), .now_ms = call.now_ms});

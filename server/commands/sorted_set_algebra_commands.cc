@@ -216,7 +216,7 @@ void Compute(AlgebraOptions& options, Operation operation, ScoredResult& result)
 
 void ReplyAlgebra(Call& call, Operation operation) {
   AlgebraOptions options = ParseAlgebra(call, operation, Purpose::kReply);
-  ScoredResult result(call.db.Data().Seed());
+  ScoredResult result(call.db.Data().hash_key());
   Compute(options, operation, result);
   const auto sorted = result.Sorted();
   MemberWriter write(call.reply, options.scores);
@@ -227,7 +227,7 @@ void ReplyAlgebra(Call& call, Operation operation) {
 void StoreAlgebra(Call& call, Operation operation, KeyEvent event) {
   const Bytes destination = call.args.Next();
   AlgebraOptions options = ParseAlgebra(call, operation, Purpose::kStore);
-  ScoredResult result(call.db.Data().Seed());
+  ScoredResult result(call.db.Data().hash_key());
   Compute(options, operation, result);
   StoreSortedSet(call, destination, result, event);
 }

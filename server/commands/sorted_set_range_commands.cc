@@ -237,7 +237,7 @@ struct ZRangeStore {
     const Bytes destination = call.args.Next();
     const RangeOptions options = ParseRange(call.args, {.takes_scores = false});
     const SortedSet set = call.db.Read<SortedSet>(options.key);
-    ScoredResult result(call.db.Data().Seed());
+    ScoredResult result(call.db.Data().hash_key());
     const RankSpan span = Selected(set, options);
     ZeroSign sign(call.db.Limits(), options, span.count);
     set.ForEach(span, options.direction,

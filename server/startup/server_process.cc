@@ -106,7 +106,8 @@ ServerProcess::Step ServerProcess::RaiseLimits() {
 
 void ServerProcess::Build() {
   BindToProcessors(config_.settings().server_cpulist);  // threads to come inherit it
-  server_ = std::make_unique<Server>(Server::Parts{config_, clock_, log_, SystemSeed(), files_, children_});
+  server_ = std::make_unique<Server>(
+      Server::Parts{config_, clock_, log_, HashKey::FromKernel(), SystemSeed(), files_, children_});
   for (const ConfigLine& line : config_.lines().rename_command) {
     server_->commands().Rename(line.words[1], line.words[2]);  // was tried before
   }

@@ -122,14 +122,14 @@ Loading::Order AofLoader::Report(uint64_t octets) {
 }
 
 bool AofLoader::Run(const Part& part, const RequestBatch& batch) {
-  const auto& commands = prefetcher_.Resolve(batch, session_->db);
+  const auto& resolved = prefetcher_.Resolve(batch, session_->db);
   for (size_t i = 0; i < batch.requests.size(); ++i) {
     const auto words = batch.Words(batch.requests[i]);
-    if (commands[i] == nullptr) {
+    if (resolved[i].command == nullptr) {
       Fail("Unknown command '" + std::string(words[0]) + "' reading the append only file " + part.name);
       return false;
     }
-    RunOne(*commands[i], words, batch.requests[i].offset);
+    RunOne(*resolved[i].command, words, batch.requests[i].offset);
   }
   return true;
 }

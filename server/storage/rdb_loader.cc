@@ -140,7 +140,7 @@ Result<Done> KeyspaceSink::OnLibrary(Bytes code) {
 RdbReadOptions ReadOptions(Server& server) {
   const Settings& settings = server.settings();
   RdbReadOptions options{.limits = server.data().limits};
-  options.hash_seed = server.keyspace()[0].Seed();
+  options.hash_key = server.keyspace()[0].hash_key();
   options.access = server.access().Fresh(server.clock().WallMs());
   options.databases = server.keyspace().Count();
   const bool verify = settings.rdbchecksum && !server.debug().skip_payload_checksum;

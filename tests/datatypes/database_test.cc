@@ -21,7 +21,7 @@ struct Expected {
 // A Database and the map it must agree with.
 class Model {
  public:
-  explicit Model(uint64_t seed) : random_(seed), data_(seed) {}
+  explicit Model(uint64_t seed) : random_(seed), data_(HashKey{seed}) {}
 
   void Step() {
     std::string key = "k" + std::to_string(random_.Below(300));
@@ -115,7 +115,7 @@ TEST(DatabaseTest, RandomOperationsAgreeWithAMap) {
 }
 
 TEST(DatabaseTest, PicksAndScansTimedKeys) {
-  Database data(5);
+  Database data(HashKey{5});
   Random random(5);
   for (int i = 0; i < 1000; ++i)
     data.Add("k" + std::to_string(i), StringContent::Integer(i), i % 2 == 0 ? i : kNoDeadline, 0);
@@ -128,7 +128,7 @@ TEST(DatabaseTest, PicksAndScansTimedKeys) {
 }
 
 TEST(DatabaseTest, AssignKeepsDeadlineAndAccess) {
-  Database data(6);
+  Database data(HashKey{6});
   Entry* entry = data.Add("k", StringContent::Text("v"), 99, 1234);
   entry = data.Assign(entry, StringContent::Text(std::string(10'000, 'x')));
   EXPECT_EQ(entry->Deadline(), 99);
@@ -136,7 +136,7 @@ TEST(DatabaseTest, AssignKeepsDeadlineAndAccess) {
 }
 
 TEST(KeyspaceTest, SwapsAndDetaches) {
-  Keyspace keyspace(4, 1);
+  Keyspace keyspace(4, {1});
   keyspace[0].Add("a", StringContent::Text("zero"), kNoDeadline, 0);
   keyspace[1].Add("a", StringContent::Text("one"), 5, 0);
   keyspace.Swap(0, 1);

@@ -12,7 +12,7 @@ void Add(Keyspace& keyspace, int db, Bytes key, Bytes value, int64_t deadline_ms
 }
 
 TEST(Digest, OfNothingIsZero) {
-  Keyspace keyspace(16, kSeed);
+  Keyspace keyspace(16, {kSeed});
   EXPECT_EQ(DigestOf(keyspace).Hex(), std::string(40, '0'));
 }
 
@@ -28,7 +28,7 @@ TEST(Digest, AddForgetsOrderAndMixKeepsIt) {
 }
 
 TEST(Digest, DependsOnDatabaseKeyValueAndWhetherThereIsADeadline) {
-  Keyspace plain(16, kSeed), other_db(16, kSeed), timed(16, kSeed), later(16, kSeed), other_value(16, kSeed);
+  Keyspace plain(16, {kSeed}), other_db(16, {kSeed}), timed(16, {kSeed}), later(16, {kSeed}), other_value(16, {kSeed});
   Add(plain, 0, "k", "v");
   Add(other_db, 1, "k", "v");
   Add(timed, 0, "k", "v", 1000);
@@ -41,14 +41,14 @@ TEST(Digest, DependsOnDatabaseKeyValueAndWhetherThereIsADeadline) {
 }
 
 TEST(Digest, IgnoresHowAValueIsStored) {
-  Keyspace integer(16, kSeed), text(16, kSeed);
+  Keyspace integer(16, {kSeed}), text(16, {kSeed});
   integer[0].Add("k", StringContent::Integer(42), kNoDeadline, 0);
   text[0].Add("k", StringContent::Raw("42"), kNoDeadline, 0);
   EXPECT_EQ(DigestOf(integer).Hex(), DigestOf(text).Hex());
 }
 
 TEST(Digest, IgnoresTheOrderOfKeys) {
-  Keyspace up(16, kSeed), down(16, kSeed + 1);
+  Keyspace up(16, {kSeed}), down(16, {kSeed + 1});
   for (int i = 0; i < 1000; ++i) Add(up, 0, std::to_string(i), "v");
   for (int i = 999; i >= 0; --i) Add(down, 0, std::to_string(i), "v");
   EXPECT_EQ(DigestOf(up).Hex(), DigestOf(down).Hex());

@@ -23,7 +23,7 @@ struct Expected {
 // A hash in a database, and the map it must agree with.
 class Model {
  public:
-  Model(uint64_t seed, EncodingLimits limits) : random_(seed), data_(seed), limits_(limits) {}
+  Model(uint64_t seed, EncodingLimits limits) : random_(seed), data_(HashKey{seed}), limits_(limits) {}
 
   // One edit as a command makes it: with what is expired taken out first.
   void Step() {
@@ -212,7 +212,7 @@ class HashTest : public testing::Test {
   ValueForm FormOf(Bytes key = "key") { return data_.Find(key)->Form(); }
 
   EncodingLimits limits_;
-  Database data_{7};
+  Database data_{HashKey{7}};
 };
 
 TEST_F(HashTest, BecomesATableBeyondSoManyFields) {

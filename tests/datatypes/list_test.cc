@@ -15,7 +15,9 @@ namespace {
 // A list at a key of a database of its own.
 class Place {
  public:
-  explicit Place(int max_listpack_size = -2) : database_(1) { limits.list_max_listpack_size = max_listpack_size; }
+  explicit Place(int max_listpack_size = -2) : database_(HashKey{1}) {
+    limits.list_max_listpack_size = max_listpack_size;
+  }
 
   List Open() { return List({ValueSlot(database_, Current()), limits, 0}); }
   bool IsPacked() { return Current()->Form() == ValueForm::kListpack; }

@@ -181,7 +181,7 @@ TEST(ValueSlotTest, EditsTheEntryWhereverItMoves) {
   uint64_t seed = SystemSeed();
   SCOPED_TRACE("seed " + std::to_string(seed));
   Random random(seed);
-  Database database(1);
+  Database database(HashKey{1});
   for (int i = 0; i < 100; ++i) {
     std::string key = "k" + std::to_string(i);
     Entry* entry = database.Add(

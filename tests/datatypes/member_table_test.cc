@@ -38,7 +38,7 @@ TEST(MemberTableTest, RandomOperationsAgreeWithASet) {
   const uint64_t seed = SystemSeed();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   Random random(seed);
-  MemberTable table(random.Next());
+  MemberTable table(HashKey{random.Next()});
   std::set<std::string> model;
   for (int step = 0; step < 20'000; ++step) {
     const std::string text = RandomText(random);
@@ -61,7 +61,7 @@ TEST(MemberTableTest, RandomOperationsAgreeWithASet) {
 }
 
 TEST(MemberTableTest, RemovesByAViewOfTheMemberItself) {
-  MemberTable table(1);
+  MemberTable table(HashKey{1});
   for (int i = 0; i < 3000; ++i) table.Add("member:" + std::to_string(i) + std::string(i % 2 == 0 ? 0 : 9, 'x'));
   while (table.Size() > 0) {
     const MemberTable& reader = table;
@@ -76,18 +76,18 @@ TEST(MemberTableTest, RemovesByAViewOfTheMemberItself) {
 }
 
 TEST(MemberTableTest, ShortMembersTakeTheTableOnly) {
-  MemberTable table(7);
+  MemberTable table(HashKey{7});
   for (int i = 0; i < 100'000; ++i) table.Add(std::to_string(1'000'000 + i));
   EXPECT_LT(table.UsedBytes(0), 100'000u * 20);
   EXPECT_EQ(table.UsedBytes(0), table.UsedBytes(5));
-  MemberTable longer(7);
+  MemberTable longer(HashKey{7});
   for (int i = 0; i < 10'000; ++i) longer.Add("member:" + std::to_string(1'000'000 + i));
   EXPECT_NEAR(static_cast<double>(longer.UsedBytes(5)), static_cast<double>(longer.UsedBytes(0)), 1.0);
 }
 
 TEST(MemberTableTest, SamplesAreDifferentMembersWithEqualChance) {
   Random random(11);
-  MemberTable table(3);
+  MemberTable table(HashKey{3});
   for (int i = 0; i < 60; ++i) table.Add(std::to_string(i));
   for (size_t count : {0u, 1u, 7u, 19u, 20u, 59u, 60u}) {
     std::map<std::string, int> met;

@@ -41,7 +41,7 @@ class SetTest : public testing::Test {
   }
   static ValueForm FormOf(const Set& set) { return set.slot().Form(); }
 
-  Database database_{42};
+  Database database_{HashKey{42}};
   EncodingLimits limits_;
 };
 

@@ -24,7 +24,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // One sorted set of a database together with the map it must agree with.
 class Model {
  public:
-  explicit Model(uint64_t seed) : random(seed), data_(seed) {
+  explicit Model(uint64_t seed) : random(seed), data_(HashKey{seed}) {
     data_.Add(
         EntryPtr(Entry::CreatePacked("k", SortedSet::kType, SortedSet::kFirstForm, SortedSet::FirstPacked(), 0, 0)));
   }
@@ -273,7 +273,7 @@ TEST(ScoredResultTest, CombinesSortsAndChoosesTheEncoding) {
   EXPECT_EQ(ScoredResult::Aggregated(1, 2, Aggregate::kMin), 1);
   EXPECT_EQ(ScoredResult::Aggregated(1, 2, Aggregate::kMax), 2);
   for (size_t size : {0u, 10u, 128u, 129u, 5'000u}) {
-    ScoredResult result(7);
+    ScoredResult result(HashKey{7});
     for (size_t i = 0; i < 2 * size; ++i) {
       const size_t number = i * 7919 % (size + 1);
       result.Combine(std::to_string(number), static_cast<double>(number % 10), Aggregate::kMax);

@@ -62,7 +62,7 @@ class Sink final : public RdbSink {
   Result<Done> OnModuleAux(Bytes) override { return Done{}; }
   Result<Done> OnProgress(uint64_t) override { return Done{}; }
 
-  Keyspace keyspace{4, 7};
+  Keyspace keyspace{4, {7}};
 
  private:
   const EncodingLimits& limits_;
@@ -70,9 +70,10 @@ class Sink final : public RdbSink {
 
 bool Read(File& file, const EncodingLimits& limits, size_t piece_octets, RdbReadOptions::Checksum checksum,
           Sink& sink) {
-  return ReadRdb(file, 0,
-                 {.limits = limits, .hash_seed = 7, .databases = 4, .checksum = checksum, .piece_octets = piece_octets},
-                 sink)
+  return ReadRdb(
+             file, 0,
+             {.limits = limits, .hash_key = {7}, .databases = 4, .checksum = checksum, .piece_octets = piece_octets},
+             sink)
       .ok();
 }
 

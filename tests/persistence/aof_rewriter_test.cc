@@ -39,7 +39,7 @@ std::vector<Words> Records(MemoryFile& file) {
 }
 
 TEST(AofRewriter, WritesLibrariesAndDatabases) {
-  Keyspace keyspace(4, 1);
+  Keyspace keyspace(4, {1});
   Set(keyspace[0], "a", "text");
   Set(keyspace[2], "b", "-12", 1700000000000);
   MemoryFile file;
@@ -57,14 +57,14 @@ TEST(AofRewriter, WritesLibrariesAndDatabases) {
 
 TEST(AofRewriter, NothingIsAnEmptyFile) {
   MemoryFile file;
-  const auto saved = WriteAofBase(file, Keyspace(16, 1), {}, {}, nullptr);
+  const auto saved = WriteAofBase(file, Keyspace(16, {1}), {}, {}, nullptr);
   ASSERT_TRUE(saved);
   EXPECT_EQ(file.content, "");
   EXPECT_EQ(file.syncs, 0);
 }
 
 TEST(AofRewriter, TellsHowFarItIs) {
-  Keyspace keyspace(2, 1);
+  Keyspace keyspace(2, {1});
   for (int i = 0; i < 25; ++i) Set(keyspace[i % 2], std::to_string(i), "v");
   MemoryFile file;
   std::vector<uint64_t> reports;
@@ -74,7 +74,7 @@ TEST(AofRewriter, TellsHowFarItIs) {
 }
 
 TEST(AofRewriter, SyncsNowAndThenIfItIsTold) {
-  Keyspace keyspace(1, 1);
+  Keyspace keyspace(1, {1});
   const std::string megabyte(1 << 20, 'x');
   for (int i = 0; i < 70; ++i) Set(keyspace[0], std::to_string(i), megabyte);
   MemoryFile gradual;
@@ -87,7 +87,7 @@ TEST(AofRewriter, SyncsNowAndThenIfItIsTold) {
 }
 
 TEST(AofRewriter, EndsWithTheFirstError) {
-  Keyspace keyspace(1, 1);
+  Keyspace keyspace(1, {1});
   for (int i = 0; i < 10'000; ++i) Set(keyspace[0], std::to_string(i), "a value of some length");
   uint64_t told = 0;
   MemoryFile full;
@@ -99,7 +99,7 @@ TEST(AofRewriter, EndsWithTheFirstError) {
   full.content.clear();
   full.room_octets = 0;
   const std::vector<Bytes> libraries{"code"};
-  EXPECT_FALSE(WriteAofBase(full, Keyspace(1, 1), libraries, {}, nullptr));
+  EXPECT_FALSE(WriteAofBase(full, Keyspace(1, {1}), libraries, {}, nullptr));
 }
 
 }  // namespace

@@ -95,14 +95,14 @@ TEST(MakeListpack, IsCanonicalWhateverCameIn) {
 TEST(HasEqualElements, ComparesTexts) {
   auto equal = [](const std::vector<std::string>& texts, size_t stride) {
     const std::string bytes = Ziplist(texts);
-    return HasEqualElements(*ZiplistElements(bytes), stride, 3);
+    return HasEqualElements(*ZiplistElements(bytes), stride, {3});
   };
   EXPECT_FALSE(equal({"a", "b", "c"}, 1));
   EXPECT_TRUE(equal({"a", "b", "a"}, 1));
   EXPECT_FALSE(equal({"a", "x", "b", "x"}, 2));
   EXPECT_TRUE(equal({"a", "x", "a", "y"}, 2));
   const PackedElement both[] = {{.text = "12"}, {.text = {}, .integer = 12, .is_integer = true}};
-  EXPECT_TRUE(HasEqualElements(both, 1, 3));
+  EXPECT_TRUE(HasEqualElements(both, 1, {3}));
   std::vector<std::string> many;
   many.reserve(201);
   for (int i = 0; i < 200; ++i) many.push_back("m" + std::to_string(i));
@@ -177,7 +177,7 @@ TEST(CanonicalListpack, IsWhatWouldBeMadeOfItsElements) {
     ASSERT_EQ(canonical.Count(), elements->size());
     for (size_t i = 0; i < elements->size(); ++i)
       ASSERT_EQ(PackedText(canonical.At(i)).View(), PackedText((*elements)[i]).View());
-    ASSERT_EQ(canonical.HasEqualElements(1, seed), HasEqualElements(*elements, 1, seed));
+    ASSERT_EQ(canonical.HasEqualElements(1, {seed}), HasEqualElements(*elements, 1, {seed}));
   }
   EXPECT_GT(damaged_and_canonical, 100);
 }
@@ -187,11 +187,11 @@ TEST(CanonicalListpack, KnowsEqualElementsAmongMany) {
   texts.reserve(201);
   for (int i = 0; i < 200; ++i) texts.push_back("m" + std::to_string(i));
   const std::string different = MakeListpack(*ZiplistElements(Ziplist(texts)));
-  EXPECT_FALSE(CanonicalListpack(different).HasEqualElements(1, 3));
+  EXPECT_FALSE(CanonicalListpack(different).HasEqualElements(1, {3}));
   texts.insert(texts.begin() + 30, "m120");
   const std::string equal = MakeListpack(*ZiplistElements(Ziplist(texts)));
-  EXPECT_TRUE(CanonicalListpack(equal).HasEqualElements(1, 3));
-  EXPECT_FALSE(CanonicalListpack(equal).HasEqualElements(2, 3));
+  EXPECT_TRUE(CanonicalListpack(equal).HasEqualElements(1, {3}));
+  EXPECT_FALSE(CanonicalListpack(equal).HasEqualElements(2, {3}));
 }
 
 }  // namespace

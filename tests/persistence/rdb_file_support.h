@@ -21,10 +21,10 @@
 
 namespace respite {
 
-inline constexpr uint64_t kTestSeed = 42;
+inline constexpr HashKey kTestHashKey{42};
 inline constexpr int kTestDatabases = 16;
 
-inline Keyspace EmptyKeyspace() { return Keyspace(kTestDatabases, kTestSeed); }
+inline Keyspace EmptyKeyspace() { return Keyspace(kTestDatabases, kTestHashKey); }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Data
@@ -186,7 +186,7 @@ inline Result<uint64_t, RdbFailure> ReadRdb(Bytes content, RdbSink& sink, uint64
   files.Put("dump.rdb", content);
   auto file = files.Open("dump.rdb", FileSystem::Mode::kRead);
   return ReadRdb(*file.value(), offset,
-                 {.limits = limits, .hash_seed = kTestSeed, .databases = kTestDatabases, .checksum = checksum}, sink);
+                 {.limits = limits, .hash_key = kTestHashKey, .databases = kTestDatabases, .checksum = checksum}, sink);
 }
 
 inline std::string Outcome(const Result<uint64_t, RdbFailure>& result) {

@@ -123,7 +123,7 @@ TEST(RdbFile, MayBeCutIntoPiecesOfAnySize) {
   const auto file = std::move(files.Open("a", FileSystem::Mode::kRead)).value();
   for (size_t piece : {1u, 2u, 3u, 7u, 64u, 1000u, 4096u, 65536u}) {
     KeyspaceSink sink;
-    ASSERT_EQ(Outcome(ReadRdb(*file, 0, {.limits = limits, .hash_seed = kTestSeed, .piece_octets = piece}, sink)),
+    ASSERT_EQ(Outcome(ReadRdb(*file, 0, {.limits = limits, .hash_key = kTestHashKey, .piece_octets = piece}, sink)),
               "good");
     EXPECT_EQ(DigestText(sink.keyspace), DigestText(keyspace)) << piece;
   }

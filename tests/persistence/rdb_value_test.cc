@@ -23,7 +23,7 @@ namespace {
 using namespace std::string_literals;
 using testing::HasSubstr;
 
-constexpr uint64_t kSeed = 42;
+constexpr HashKey kHashKey{42};
 
 std::string DigestText(const Entry& entry) {
   Digest digest;
@@ -35,7 +35,7 @@ std::string DigestText(const Entry& entry) {
 template <class Type>
 class Made {
  public:
-  explicit Made(const EncodingLimits& limits = {}) : limits_(limits), database_(kSeed), value_(Begin()) {}
+  explicit Made(const EncodingLimits& limits = {}) : limits_(limits), database_(kHashKey), value_(Begin()) {}
 
   Type* operator->() { return &value_; }
   const Entry& entry() const { return *value_.slot().entry(); }
@@ -63,7 +63,7 @@ std::string WrittenValue(const Entry& entry, RdbCompression compression = RdbCom
 RdbValueResult Read(Bytes value, const EncodingLimits& limits = {}) {
   RdbInput input(value);
   const uint8_t type = input.Octet();
-  auto entry = ReadRdbValue(input, type, {"k", 0, limits, kSeed});
+  auto entry = ReadRdbValue(input, type, {"k", 0, limits, kHashKey});
   if (entry && input.Left() != 0) {
     return Failure(RdbValueFault{RdbValueFault::Kind::kBad, "octets are left over"});
   }
@@ -97,7 +97,7 @@ void CheckBothWays(const Entry& entry, const EncodingLimits& limits = {}) {
       bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
       RdbInput input(bad);
       const uint8_t type = input.Octet();
-      auto damaged = ReadRdbValue(input, type, {"k", 0, limits, kSeed});
+      auto damaged = ReadRdbValue(input, type, {"k", 0, limits, kHashKey});
       if (damaged) {
         EXPECT_EQ(ReadDigest(WrittenValue(*damaged.value()), limits), DigestText(*damaged.value())) << bit;
       }
@@ -474,7 +474,7 @@ TEST(RdbValue, SurvivesAnyOctets) {
     value[0] = static_cast<char>(random.Below(26));
     RdbInput input(value);
     const uint8_t type = input.Octet();
-    auto entry = ReadRdbValue(input, type, {"k", 0, EncodingLimits{}, kSeed});
+    auto entry = ReadRdbValue(input, type, {"k", 0, EncodingLimits{}, kHashKey});
     if (entry) {
       EXPECT_EQ(ReadDigest(WrittenValue(*entry.value())), DigestText(*entry.value()));
     }

@@ -70,7 +70,7 @@ class FunctionLibraryTest : public testing::Test {
   }
 
   Host host_;
-  FunctionLibraries libraries_{host_};
+  FunctionLibraries libraries_{host_, HashKey{}};
 };
 
 constexpr char kBadName[] =

@@ -53,7 +53,7 @@ class EvictionPoolTest : public testing::Test {
   Random random_;
   testing::ScopedTrace trace_;
   Access access_{settings_, random_};
-  Keyspace keyspace_{16, 7};
+  Keyspace keyspace_{16, {7}};
 };
 
 TEST_F(EvictionPoolTest, LruPrefersKeysUnusedForLong) {

@@ -56,7 +56,7 @@ class ExpiryTest : public testing::Test {
   Settings settings_;
   Random random_{7};
   Access access_{settings_, random_};
-  Keyspace keyspace_{16, 7};
+  Keyspace keyspace_{16, {7}};
   KeyspaceStats stats_;
   DataFloor data_{keyspace_, stats_, access_, settings_};
 };

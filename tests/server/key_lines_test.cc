@@ -12,7 +12,7 @@ class KeyLinesTest : public testing::Test {
     lines_.MoveToHead(walker);
     return walker;
   }
-  KeyLines<int> lines_{42};
+  KeyLines<int> lines_{HashKey{42}};
 };
 
 TEST_F(KeyLinesTest, KeepsALineForEachKeyOfEachDatabase) {

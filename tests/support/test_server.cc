@@ -108,7 +108,8 @@ TestServer::TestServer(Options options)
       server_([this] {
         clock_.SetWallMs(options_.wall_ms);
         log_.SetLevel(LogLevel::kNothing);
-        return std::make_unique<Server>(Server::Parts{*config_, clock_, log_, options_.seed, files(), forker_});
+        return std::make_unique<Server>(
+            Server::Parts{*config_, clock_, log_, HashKey{options_.seed}, options_.seed, files(), forker_});
       }()),
       pump_(std::make_unique<Pump>(*server_)) {
   server_->SetHost(this);
@@ -202,7 +203,7 @@ void ExpectDumpsMatch(TestServer& server) {
       const std::string payload = DumpPayload(*entry, RdbCompression::kOn);
       RdbInput input(*CheckedPayload(payload, PayloadCheck::kChecksum));
       const uint8_t type = input.Octet();
-      auto copy = ReadRdbValue(input, type, {entry->Key(), 0, server->data().limits, data.Seed()});
+      auto copy = ReadRdbValue(input, type, {entry->Key(), 0, server->data().limits, data.hash_key()});
       ASSERT_TRUE(copy) << Quoted(entry->Key()) << " as RDB: " << copy.error().why;
       // A payload has no deadline, which a digest would notice.
       const EntryPtr plain(Entry::Clone(*entry, entry->Key(), kNoDeadline, entry->Access()));

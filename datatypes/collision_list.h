@@ -1,0 +1,170 @@
+// CollisionList: the slots of a HashIndex that its pages cannot take, in the order of hash and key.
+//
+// Pages hold any items whose hashes differ as those of a good hash function do. Items whose hashes are equal, or agree
+// in too many bits, would split pages without end; they stand here instead, and are found by their keys. With a secret
+// key of the hash nobody can bring that about, but memory and time must not rest on that alone.
+//
+// Shape: sorted chunks of at most 511 slots in a row. Cost: O(log n) comparisons of keys, and moving one chunk; now and
+// then (with every 255th insertion) a row of n / 255 pointers. Memory: 16 to 64 bytes a slot.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/random.h"
+#include "datatypes/slot.h"
+
+namespace respite {
+
+template <class Slot>
+class CollisionList {
+ public:
+  struct Item {
+    uint64_t hash;
+    Slot slot;
+  };
+
+  size_t Size() const { return size_; }
+  size_t UsedBytes() const { return chunks_.capacity() * sizeof(chunks_[0]) + chunks_.size() * sizeof(Chunk); }
+
+  // The place of the slot with this key, or null.
+  Slot* Find(Bytes key, uint64_t hash) {
+    return FindBy(hash, [&](const Slot& slot) { return SlotKey(slot).compare(key); });
+  }
+  // The place of the slot `wanted`, or null; its own memory may already be gone. `key` is the key that it has.
+  Slot* FindSame(const Slot& wanted, Bytes key, uint64_t hash) {
+    return FindBy(hash, [&](const Slot& slot) { return slot == wanted ? 0 : SlotKey(slot).compare(key); });
+  }
+  // Whether the slot is here: only compared, never read. Cost: O(slots of this hash).
+  bool Has(const Slot& wanted, uint64_t hash) const {
+    bool found = false;
+    ForEachBetween(hash, hash, [&](const Item& item) { found = found || item.slot == wanted; });
+    return found;
+  }
+
+  // Puts in a slot whose key is not here.
+  void Insert(const Slot& slot, uint64_t hash) {
+    const Bytes key = SlotKey(slot);
+    const Place at = LowerBound(hash, [&](const Slot& other) { return SlotKey(other).compare(key); });
+    if (chunks_.empty()) chunks_.push_back(std::make_unique<Chunk>());
+    InsertAt(at.chunk == chunks_.size() ? Place{at.chunk - 1, chunks_.back()->count} : at, {hash, slot});
+    ++size_;
+  }
+
+  // Takes out what Find or FindSame returned for this hash and key.
+  void Remove(Bytes key, uint64_t hash) {
+    const Place at = LowerBound(hash, [&](const Slot& slot) { return SlotKey(slot).compare(key); });
+    Chunk& chunk = *chunks_[at.chunk];
+    std::copy(chunk.items + at.index + 1, chunk.items + chunk.count, chunk.items + at.index);
+    --chunk.count;
+    --size_;
+    if (chunk.count <= kChunk / 4) JoinWithNeighbour(at.chunk);
+  }
+
+  // Calls `visit(item)` for those with first <= hash <= last, in order.
+  template <class Visit>
+  void ForEachBetween(uint64_t first, uint64_t last, Visit&& visit) const {
+    const Place begin = LowerBound(first, [](const Slot&) { return 0; });
+    for (size_t c = begin.chunk, i = begin.index; c < chunks_.size(); ++c, i = 0)
+      for (; i < chunks_[c]->count; ++i) {
+        if (chunks_[c]->items[i].hash > last) return;
+        visit(chunks_[c]->items[i]);
+      }
+  }
+
+  // Calls `visit(slot)` for each, until it returns false; true when all were visited.
+  template <class Visit>
+  bool ForEachWhile(Visit&& visit) const {
+    for (const auto& chunk : chunks_)
+      for (size_t i = 0; i < chunk->count; ++i)
+        if (!visit(chunk->items[i].slot)) return false;
+    return true;
+  }
+
+  // Each with the same chance. Requires: there is one. Cost: a few draws.
+  const Slot& PickRandom(Random& random) const {
+    for (;;) {
+      const Chunk& chunk = *chunks_[random.Below(chunks_.size())];
+      const uint64_t at = random.Below(kChunk);
+      if (at < chunk.count) return chunk.items[at].slot;
+    }
+  }
+
+ private:
+  static constexpr size_t kChunk = 511;  // 8 KB with the count
+  struct Chunk {
+    size_t count = 0;
+    Item items[kChunk];
+  };
+  struct Place {
+    size_t chunk;
+    size_t index;
+  };
+
+  // The first place that is not before (hash, the key that `compare` knows). `compare(slot)` is negative when the
+  // slot's key comes before that key.
+  template <class Compare>
+  Place LowerBound(uint64_t hash, Compare&& compare) const {
+    const auto before = [&](const Item& item) { return item.hash != hash ? item.hash < hash : compare(item.slot) < 0; };
+    const auto chunk = std::partition_point(chunks_.begin(), chunks_.end(), [&](const auto& candidate) {
+      return before(candidate->items[candidate->count - 1]);
+    });
+    if (chunk == chunks_.end()) return {chunks_.size(), 0};
+    const Item* item = std::partition_point((*chunk)->items, (*chunk)->items + (*chunk)->count, before);
+    return {static_cast<size_t>(chunk - chunks_.begin()), static_cast<size_t>(item - (*chunk)->items)};
+  }
+
+  template <class Compare>
+  Slot* FindBy(uint64_t hash, Compare&& compare) {
+    const Place at = LowerBound(hash, compare);
+    if (at.chunk == chunks_.size()) return nullptr;
+    Item& item = chunks_[at.chunk]->items[at.index];
+    return item.hash == hash && compare(item.slot) == 0 ? &item.slot : nullptr;
+  }
+
+  void InsertAt(Place at, const Item& item) {
+    if (chunks_[at.chunk]->count == kChunk) at = SplitAt(at);
+    Chunk& chunk = *chunks_[at.chunk];
+    std::copy_backward(chunk.items + at.index, chunk.items + chunk.count, chunk.items + chunk.count + 1);
+    chunk.items[at.index] = item;
+    ++chunk.count;
+  }
+
+  // Halves a full chunk; returns where the place is now.
+  Place SplitAt(Place at) {
+    constexpr size_t kHalf = kChunk / 2;
+    auto upper = std::make_unique<Chunk>();
+    Chunk& lower = *chunks_[at.chunk];
+    std::copy(lower.items + kHalf, lower.items + kChunk, upper->items);
+    lower.count = kHalf;
+    upper->count = kChunk - kHalf;
+    chunks_.insert(chunks_.begin() + static_cast<ptrdiff_t>(at.chunk) + 1, std::move(upper));
+    return at.index <= kHalf ? at : Place{at.chunk + 1, at.index - kHalf};
+  }
+
+  // Keeps chunks from staying nearly empty. Removes one that is empty.
+  void JoinWithNeighbour(size_t at) {
+    if (at + 1 == chunks_.size() && at != 0) --at;
+    Chunk& lower = *chunks_[at];
+    size_t gone = at;
+    if (at + 1 < chunks_.size()) {
+      const Chunk& upper = *chunks_[at + 1];
+      if (lower.count + upper.count > kChunk * 3 / 4) return;
+      std::copy(upper.items, upper.items + upper.count, lower.items + lower.count);
+      lower.count += upper.count;
+      gone = at + 1;
+    }
+    if (gone == at && lower.count != 0) return;
+    chunks_.erase(chunks_.begin() + static_cast<ptrdiff_t>(gone));
+  }
+
+  size_t size_ = 0;
+  std::vector<std::unique_ptr<Chunk>> chunks_;  // none is empty
+};
+
+}  // namespace respite
