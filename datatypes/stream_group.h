@@ -7,6 +7,7 @@
 // A pending entry need not exist in the stream any more. Consumers stay where they are in memory as long as they exist.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -29,8 +30,11 @@ struct StreamConsumer {
 };
 
 struct PendingEntry {
+  // 0 when the clock was put back since. Requires: now_ms >= 0.
+  int64_t IdleMs(int64_t now_ms) const { return std::max<int64_t>(now_ms - delivered_ms, 0); }
+
   StreamConsumer* consumer;
-  int64_t delivered_ms;
+  int64_t delivered_ms;  // not negative
   uint64_t deliveries;
 };
 

@@ -131,6 +131,7 @@ struct Monitor {
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kNoScript | kLoading | kStale};
   static void Run(Call& call) {
+    if (!call.server.executor().MayWait()) throw Refusal{refusals::kMonitorDenied};  // its reply has no end
     if (call.session.monitor) return;  // Redis: no reply at all
     call.server.clients().AddMonitor(call.session);
     call.reply.Ok();
