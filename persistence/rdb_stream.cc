@@ -240,7 +240,7 @@ const char* ReadGroup(RdbInput& input, rdb::Type type, StreamLog& log) {
   for (uint64_t left = input.Count(kIdOctets + 9); left > 0 && !input.Failed(); --left) {
     const StreamId id = ReadIdOctets(input);
     const Delivery delivery{input.Millis(), input.Length()};
-    if (delivery.delivered_ms < 0) return kBadGroup;
+    if (delivery.delivered_ms < 0 || delivery.deliveries > INT64_MAX) return kBadGroup;
     if (!deliveries.Insert(id, delivery)) return kBadGroup;
     input.Forget();
   }

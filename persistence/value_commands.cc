@@ -243,7 +243,7 @@ class StreamCommands {
       out_.Word("TIME");
       out_.Integer(pending.delivered_ms);
       out_.Word("RETRYCOUNT");
-      out_.Integer(static_cast<int64_t>(std::min<uint64_t>(pending.deliveries, INT64_MAX)));
+      out_.Integer(static_cast<int64_t>(pending.deliveries));
       out_.Word("JUSTID");
       out_.Word("FORCE");
     }

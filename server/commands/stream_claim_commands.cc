@@ -145,7 +145,7 @@ struct XClaim {
     if (options.deliveries >= 0) {
       entry.deliveries = static_cast<uint64_t>(options.deliveries);
     } else if (options.reply != ClaimReply::kJustIds) {
-      ++entry.deliveries;
+      entry = entry.DeliveredAgain();
     }
     edit.group.Assign(id, entry);
     consumer.active_ms = call.now_ms;
@@ -232,7 +232,8 @@ struct XAutoClaim {
         result.released.push_back(id);
         --count;
       } else if (entry.IdleMs(call.now_ms) >= options.min_idle_ms) {
-        entry = {&consumer, call.now_ms, entry.deliveries + (options.reply == ClaimReply::kJustIds ? 0 : 1)};
+        entry = {&consumer, call.now_ms, entry.deliveries};
+        if (options.reply != ClaimReply::kJustIds) entry = entry.DeliveredAgain();
         edit.group.Assign(id, entry);
         consumer.active_ms = call.now_ms;
         RecordPending(call, edit, id, entry);
