@@ -131,7 +131,8 @@ struct Monitor {
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kNoScript | kLoading | kStale};
   static void Run(Call& call) {
-    if (!call.server.executor().MayWait()) throw Refusal{refusals::kMonitorDenied};  // its reply has no end
+    // In a transaction or a script it would show commands in the midst of the reply.
+    if (!call.server.executor().MayWait()) throw Refusal{refusals::kMonitorDenied};
     if (call.session.monitor) return;  // Redis: no reply at all
     call.server.clients().AddMonitor(call.session);
     call.reply.Ok();

@@ -1,5 +1,5 @@
-// Octets that may be anything, read as replies of commands to scripts: every text lies in the input, and nothing that is
-// announced takes more octets than there are.
+// Octets that may be anything, read as replies of commands to scripts: every text lies in the input, and nothing that
+// is announced takes more octets than there are.
 #include <cstdint>
 #include <cstdlib>
 

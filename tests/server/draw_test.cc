@@ -1,6 +1,7 @@
+#include "server/commands/draw.h"
+
 #include <gtest/gtest.h>
 
-#include "server/commands/draw.h"
 #include "tests/support/command_test.h"
 
 namespace respite {

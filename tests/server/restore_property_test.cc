@@ -180,7 +180,9 @@ TEST_P(RestoreProperty, WhatIsAcceptedComesBack) {
       stays = stays && !HasDeliveryAhead(*entry);
       const bool is_stream = entry->Type() == ValueType::kStream;
       ASSERT_TRUE(IsSound(*entry, server()->settings())) << Quoted(payload);
-      const std::string dump = Run({"DUMP", key}).Text();
+      const TestReply dumped = Run({"DUMP", key});
+      if (dumped.tree->IsNull()) continue;  // a hash whose fields have all expired
+      const std::string dump = dumped.Text();
       ASSERT_THAT(Run({"RESTORE", key, "0", dump, "REPLACE"}), Ok()) << Quoted(payload);
       if (is_stream) {
         ASSERT_EQ(Run({"DUMP", key}).Text(), dump) << Quoted(payload);
