@@ -306,6 +306,10 @@ void PushErrorTable(lua_State* lua, Bytes text) {
 }
 
 bool PushReply(lua_State* lua, Bytes reply) {
+  if (reply.empty()) {  // CLIENT REPLY, where DEBUG lets a script have it
+    lua_pushboolean(lua, 0);
+    return false;
+  }
   ReplyPusher pusher(lua, reply);
   const int top = lua_gettop(lua);
   pusher.PushOne();

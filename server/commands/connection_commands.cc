@@ -105,7 +105,7 @@ struct Hello {
 
  private:
   static void WriteGreeting(Session& session) {
-    Reply reply(session.out, session.resp);  // in the protocol that was just chosen
+    Reply reply(session.out, session.resp, session.reply_form);  // in the protocol that was just chosen
     reply.Map(7);
     reply.Bulk("server");
     reply.Bulk("redis");
