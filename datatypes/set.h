@@ -57,7 +57,7 @@ class Set : public Collection {
   //   PickRandom          one, each with equal chance. Requires: !IsEmpty(). Cost: O(1), O(n) in a listpack.
   //   Sample              `count` different ones, in the order of a walk when packed. Requires: count <= Size().
   //                       Cost: O(count) in a table, O(n) when packed.
-  //   SampleWithRepeats   `count` times one of all, until it returns false. Requires: !IsEmpty(). Cost: O(count + n).
+  //   SampleWithRepeats   `count` times one of all. Requires: !IsEmpty(). Cost: O(count + n).
   template <class Visit>
   void PickRandom(Random& random, Visit&& visit) const;
   template <class Visit>
@@ -153,9 +153,8 @@ void Set::Sample(size_t count, Random& random, Visit&& visit) const {
 template <class Visit>
 void Set::SampleWithRepeats(size_t count, Random& random, Visit&& visit) const {
   const std::vector<PackedElement> packed = slot_.Form() == ValueForm::kListpack ? All() : std::vector<PackedElement>();
-  for (bool more = true; more && count > 0; --count) {
-    auto visit_one = [&](const PackedElement& member) { more = visit(member); };
-    packed.empty() ? PickRandom(random, visit_one) : visit_one(packed[random.Below(packed.size())]);
+  for (; count > 0; --count) {
+    packed.empty() ? PickRandom(random, visit) : visit(packed[random.Below(packed.size())]);
   }
 }
 

@@ -109,7 +109,7 @@ void StreamLog::Add(const StreamId& id, std::span<const Bytes> words, const Stre
   StreamBlock*& block = blocks_.At(last);
   block = StreamBlock::Append(block, last.Id(), id, words, StreamBlock::EntryState::kLive);
   ++length_;
-  ++entries_added_;
+  if (entries_added_ < INT64_MAX) ++entries_added_;  // XSETID says how many there were
   last_id_ = last_live_id_ = id;
   if (length_ == 1) first_id_ = id;
 }
@@ -256,7 +256,7 @@ int64_t StreamLog::EstimateRead(const StreamId& id) const {
 
 void StreamLog::NoteRead(StreamGroup& group, const StreamId& id) const {
   if (group.entries_read != StreamGroup::kUnknownCount && !HasDeletionsFrom(id)) {
-    ++group.entries_read;
+    if (group.entries_read < INT64_MAX) ++group.entries_read;  // XGROUP SETID says how many
   } else if (entries_added_ > 0) {
     group.entries_read = EstimateRead(id);
   }
@@ -275,6 +275,7 @@ std::optional<int64_t> StreamLog::LagOf(const StreamGroup& group) const {
 // ---- reading files
 
 bool StreamLog::LoadBlock(const StreamId& id, std::span<const Bytes> names) {
+  DropEmptyTail();
   if (length_ > 0 && id <= last_live_id_) return false;
   IsTailBelow(id);
   BeginBlock(id, StreamBlock::CreateWithNames(id, names));
@@ -301,7 +302,15 @@ bool StreamLog::LoadEntry(const StreamId& id, std::span<const Bytes> words, Stre
   return true;
 }
 
+// LoadEntry drops deleted entries that are out of order, perhaps all of a block.
+void StreamLog::DropEmptyTail() {
+  if (blocks_.IsEmpty()) return;
+  StreamBlock* block = blocks_.Last().Get();
+  if (block->LiveCount() + block->DeletedCount() == 0) DropBlock(StreamId(blocks_.Last().Id()), block);
+}
+
 void StreamLog::FinishLoading() {
+  DropEmptyTail();
   FindFirst();
   FindLast();
 }

@@ -172,6 +172,7 @@ class StreamLog final : public Object {
   Place Find(const StreamId& id) const;
   StreamBlock*& LastBlock() { return blocks_.At(blocks_.Last()); }
   bool IsTailBelow(const StreamId& id);
+  void DropEmptyTail();
   void BeginBlock(const StreamId& id, StreamBlock* block);
   void DropBlock(const StreamId& id, StreamBlock* block);
   bool MayDropWhole(const StreamTrim& trim, const StreamBlock& block) const;

@@ -30,7 +30,7 @@ void StreamGroup::Assign(const StreamId& id, const PendingEntry& entry) {
 void StreamGroup::DeliverAgain(const StreamId& id, int64_t now_ms) {
   PendingEntry& entry = *pending_.Find(id);
   entry.delivered_ms = now_ms;
-  ++entry.deliveries;
+  entry = entry.DeliveredAgain();
 }
 
 bool StreamGroup::Release(const StreamId& id) {

@@ -7,8 +7,10 @@
 // A pending entry need not exist in the stream any more. Consumers stay where they are in memory as long as they exist.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -29,9 +31,17 @@ struct StreamConsumer {
 };
 
 struct PendingEntry {
+  // 0 when the clock was put back since. Requires: now_ms >= 0.
+  int64_t IdleMs(int64_t now_ms) const { return std::max<int64_t>(now_ms - delivered_ms, 0); }
+
+  // The same, counted once more.
+  PendingEntry DeliveredAgain() const {
+    return {consumer, delivered_ms, std::min<uint64_t>(deliveries + 1, std::numeric_limits<int64_t>::max())};
+  }
+
   StreamConsumer* consumer;
-  int64_t delivered_ms;
-  uint64_t deliveries;
+  int64_t delivered_ms;  // not negative
+  uint64_t deliveries;   // no more than an int64_t has
 };
 
 class StreamGroup {

@@ -86,7 +86,7 @@ struct TimedPair {
   int64_t deadline_ms;  // 0: none, as it is stored
 };
 
-constexpr int64_t kLastDeadlineMs = (int64_t{1} << 48) - 2;  // Redis: EB_EXPIRE_TIME_MAX
+constexpr int64_t kLastDeadlineMs = (int64_t{1} << 46) - 1;  // the last that HPEXPIREAT takes
 
 bool IsPossibleDeadline(int64_t deadline_ms) { return deadline_ms >= 0 && deadline_ms <= kLastDeadlineMs; }
 

@@ -196,7 +196,11 @@ const char* ReadNumbers(RdbInput& input, rdb::Type type, StreamLog& log) {
     log.SetMaxDeletedId(ReadId(input));
     log.SetEntriesAdded(input.Length());
   }
-  return length == log.Length() && log.LastLiveId() <= log.LastId() ? nullptr : kBadNumbers;
+  // What no command would set: a rewritten append-only file could not say it either.
+  const bool is_possible = log.EntriesAdded() <= INT64_MAX && log.EntriesAdded() >= length &&
+                           log.LastLiveId() <= log.LastId() && log.MaxDeletedId() <= log.LastId() &&
+                           (length == 0 || !log.FirstId().IsZero());
+  return length == log.Length() && is_possible ? nullptr : kBadNumbers;
 }
 
 struct Delivery {
@@ -212,6 +216,7 @@ const char* ReadConsumer(RdbInput& input, rdb::Type type, StreamGroup& group, De
   if (group.FindConsumer(name.View()) != nullptr) return kRepeatedConsumer;
   StreamConsumer& consumer = group.CreateConsumer(name.View(), input.Millis());
   consumer.active_ms = type == rdb::Type::kStreamListpacks3 ? input.Millis() : consumer.seen_ms;
+  if (consumer.seen_ms < 0 || consumer.active_ms < StreamConsumer::kNeverActive) return kBadGroup;
   for (uint64_t left = input.Count(kIdOctets); left > 0 && !input.Failed(); --left) {
     const StreamId id = ReadIdOctets(input);
     const Delivery* delivery = deliveries.Find(id);
@@ -228,14 +233,15 @@ const char* ReadGroup(RdbInput& input, rdb::Type type, StreamLog& log) {
   const StreamId last_id = ReadId(input);
   const int64_t read =
       type == rdb::Type::kStreamListpacks ? log.EstimateRead(last_id) : static_cast<int64_t>(input.Length());
-  if (input.Failed()) return kBadGroup;
+  if (input.Failed() || read < StreamGroup::kUnknownCount) return kBadGroup;
   StreamGroup* group = log.CreateGroup(name.View(), last_id, read);
   if (group == nullptr) return kRepeatedGroup;
   Deliveries deliveries;
   for (uint64_t left = input.Count(kIdOctets + 9); left > 0 && !input.Failed(); --left) {
     const StreamId id = ReadIdOctets(input);
-    const int64_t delivered_ms = input.Millis();
-    if (!deliveries.Insert(id, {delivered_ms, input.Length()})) return kBadGroup;
+    const Delivery delivery{input.Millis(), input.Length()};
+    if (delivery.delivered_ms < 0 || delivery.deliveries > INT64_MAX) return kBadGroup;
+    if (!deliveries.Insert(id, delivery)) return kBadGroup;
     input.Forget();
   }
   for (uint64_t left = input.Count(1 + 8 + 1); left > 0 && !input.Failed(); --left) {

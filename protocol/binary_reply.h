@@ -30,12 +30,18 @@ class BinaryReplyReader {
   explicit BinaryReplyReader(Bytes reply) : rest_(reply) {}
 
   bool AtEnd() const { return rest_.empty(); }
-  // Requires: !AtEnd(), and that the bytes come from a Reply.
+  // Whether a part said that more follows than does. Nulls were returned since.
+  bool Failed() const { return failed_; }
+  // As many elements or octets as a part announces can be there: who reserves room for them, or counts to them, need
+  // not look again.
   ReplyPart Next() {
+    if (rest_.size() < kLeastOctets) return Fail();
     ReplyPart part{rest_[0], 0, {}};
     std::memcpy(&part.value, rest_.data() + 1, sizeof part.value);
-    rest_.remove_prefix(1 + sizeof part.value);
-    if (HasText(part.kind)) {
+    rest_.remove_prefix(kLeastOctets);
+    const size_t unit = OctetsPerUnit(part.kind);
+    if (unit != 0 && static_cast<uint64_t>(part.value) > rest_.size() / unit) return Fail();
+    if (unit == 1) {
       part.text = rest_.substr(0, static_cast<size_t>(part.value));
       rest_.remove_prefix(part.text.size());
     }
@@ -43,9 +49,22 @@ class BinaryReplyReader {
   }
 
  private:
-  static bool HasText(char kind) { return kind == '$' || kind == '+' || kind == '-' || kind == '=' || kind == '('; }
+  static constexpr size_t kLeastOctets = 1 + sizeof(int64_t);
+
+  // What one of `value` takes at least behind the value; 0: nothing follows.
+  static size_t OctetsPerUnit(char kind) {
+    if (kind == '$' || kind == '+' || kind == '-' || kind == '=' || kind == '(') return 1;
+    if (kind == '*' || kind == '~' || kind == '>') return kLeastOctets;
+    return kind == '%' || kind == '|' ? 2 * kLeastOctets : 0;
+  }
+  ReplyPart Fail() {
+    failed_ = true;
+    rest_ = {};
+    return {'_', 2, {}};
+  }
 
   Bytes rest_;
+  bool failed_ = false;
 };
 
 }  // namespace respite

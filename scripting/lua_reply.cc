@@ -1,5 +1,6 @@
 #include "scripting/lua_reply.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -13,6 +14,7 @@ namespace {
 
 // Redis: a reply may nest as deep as the C stack of its Lua has room; one more is this error.
 constexpr int kDeepest = 7995;
+constexpr char kCutShort[] = "ERR the reply of the command has less than it says";
 constexpr char kTooDeep[] = "ERR reached lua stack limit";
 
 void SetText(lua_State* lua, const char* field, Bytes text) {
@@ -31,6 +33,9 @@ void WrapTop(lua_State* lua, const char* name) {
 class ReplyPusher {
  public:
   ReplyPusher(lua_State* lua, Bytes reply) : lua_(lua), reader_(reply) {}
+
+  // The reply had less than it said.
+  bool Failed() const { return reader_.Failed(); }
 
   void PushOne() {
     const ReplyPart part = reader_.Next();
@@ -80,7 +85,7 @@ class ReplyPusher {
   void PushVerbatim(Bytes text) {
     lua_createtable(lua_, 0, 2);
     SetText(lua_, "format", text.substr(0, 3));
-    SetText(lua_, "string", text.substr(4));
+    SetText(lua_, "string", text.substr(std::min<size_t>(text.size(), 4)));
     WrapTop(lua_, "verbatim_string");
   }
 
@@ -301,8 +306,18 @@ void PushErrorTable(lua_State* lua, Bytes text) {
 }
 
 bool PushReply(lua_State* lua, Bytes reply) {
-  const bool is_error = reply[0] == '-';
-  ReplyPusher(lua, reply).PushOne();
+  if (reply.empty()) {  // CLIENT REPLY, where DEBUG lets a script have it
+    lua_pushboolean(lua, 0);
+    return false;
+  }
+  ReplyPusher pusher(lua, reply);
+  const int top = lua_gettop(lua);
+  pusher.PushOne();
+  if (pusher.Failed()) {
+    lua_settop(lua, top);
+    PushErrorTable(lua, kCutShort);
+  }
+  const bool is_error = pusher.Failed() || reply.starts_with('-');
   if (is_error) {
     lua_pushboolean(lua, 1);
     lua_setfield(lua, -2, "ignore_error_stats_update");

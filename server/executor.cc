@@ -66,6 +66,7 @@ Executor::Outcome Executor::Execute(Session& session, const Request& request, Pa
   current_session_ = &session;
   current_words_ = words;
   current_ = command;
+  settled_size_ = 0;
   bool succeeded = RunHandler(run);
   current_ = nullptr;
   if (session.waiter != nullptr) {
@@ -73,7 +74,7 @@ Executor::Outcome Executor::Execute(Session& session, const Request& request, Pa
     if (pass == Pass::kFirst && !server_.clients().Monitors().empty()) FeedMonitors(run);
     return Outcome::kWaiting;
   }
-  if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
+  if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, std::max(reply_start, settled_size_));
   SendDeferredPushes(session);
   last_us_ = server_.clock().MonotonicUs();
   KeepBooks(run, started_us, succeeded);
@@ -98,13 +99,20 @@ void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& comman
   const auto outer_words = std::exchange(current_words_, words);
   // Between two commands of a script its own code ran, which is none of theirs.
   const int64_t started_us = session.IsScript() ? server_.clock().MonotonicUs() : last_us_;
+  const size_t reply_start = session.out.Size();
   ++depth_;
   const bool succeeded = RunHandlerIn(unit, run);
   --depth_;
+  if (!session.IsScript()) SettleReply(session, reply_start);
   current_ = outer_command;
   current_words_ = outer_words;
   last_us_ = server_.clock().MonotonicUs();
   KeepBooks(run, started_us, succeeded);
+}
+
+void Executor::SettleReply(Session& session, size_t reply_start) {
+  if (session.IsSilent()) session.out.RollBack(reply_start);
+  settled_size_ = session.out.Size();
 }
 
 void Executor::Replay(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words) {
@@ -285,7 +293,7 @@ void Executor::ShowRun(const Run& run) {
   }
   std::vector<Session*> monitors = server_.clients().Monitors();  // who overruns its limit leaves the list
   for (Session* monitor : monitors) {
-    if (monitor->reply_mode == ReplyMode::kOff) continue;
+    if (monitor->reply_mode == ReplyMode::kOff || monitor->close_after_reply) continue;
     Reply(monitor->out, monitor->resp).Simple(line);
     server_.clients().QueueFlush(*monitor);
     server_.limits().CheckOutput(*monitor, last_us_ / 1000, ClientLimits::Moment::kReply);

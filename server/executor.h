@@ -47,6 +47,9 @@ class Executor {
   // One command of a transaction or a script, in the Unit of the command that runs it. Its reply stands behind what is
   // there; a refusal is part of it.
   void ExecuteWithin(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words);
+  // For a command that runs others (EXEC): what it has written is sent, whatever they say of replies. Takes it back at
+  // once where none is wanted.
+  void SettleReply(Session& session, size_t reply_start);
   // A command of a file that is loaded: no gate keeps it out, nobody counts it, and its reply is dropped. Nothing in it
   // can wait.
   void Replay(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words);
@@ -129,6 +132,7 @@ class Executor {
   int64_t last_us_ = 0;       // monotonic: end of the last command, start of the next
   int64_t wall_base_us_ = 0;  // wall minus monotonic
   int64_t unit_wall_us_ = 0;
+  size_t settled_size_ = 0;        // of the running command's output; see SettleReply
   int depth_ = 0;                  // of commands within commands
   int64_t attack_logged_ms_ = -1;  // monotonic; -1: never
 };

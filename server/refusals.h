@@ -12,6 +12,8 @@ namespace respite::refusals {
 inline constexpr char kSyntax[] = "ERR syntax error";
 inline constexpr char kNotInteger[] = "ERR value is not an integer or out of range";
 inline constexpr char kNotFloat[] = "ERR value is not a valid float";
+inline constexpr char kReplyTooLong[] = "ERR the reply would have more than 10000000 elements or 512 MB";
+inline constexpr char kMonitorDenied[] = "ERR MONITOR isn't allowed for DENY BLOCKING client";
 inline constexpr char kOutOfRange[] = "ERR value is out of range";
 inline constexpr char kMustBePositive[] = "ERR value is out of range, must be positive";
 inline constexpr char kWrongType[] = "WRONGTYPE Operation against a key holding the wrong kind of value";
@@ -407,7 +409,7 @@ inline Refusal UnknownSubcommand(Bytes container, Bytes subcommand) {
   return {"ERR unknown subcommand '" + std::string(ShownPart(subcommand)) + "'. Try " + ToUpper(container) + " HELP."};
 }
 
-inline Refusal NotForDenyBlocking(const char* command) {
+inline Refusal NotForDenyBlocking(Bytes command) {
   return {"ERR " + std::string(command) + " isn't allowed for a DENY BLOCKING client"};
 }
 inline Refusal InSubscribedMode(Bytes command) {

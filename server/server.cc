@@ -22,6 +22,17 @@ constexpr size_t kClientsCheckedAtLeast = 5;
 constexpr size_t kFreeLaterFrom = 64 * 1024;
 constexpr size_t kFreeLaterFromElements = 64;
 
+// One of them may close those behind it (CLIENT KILL), and if it runs a script for long, others are served meanwhile
+// and those are freed, too.
+void Resume(const Clients& clients, const std::vector<Session*>& sessions) {
+  std::vector<uint64_t> ids;
+  for (const Session* session : sessions) ids.push_back(session->id);
+  for (const uint64_t id : ids) {
+    Session* session = clients.Find(id);
+    if (session != nullptr && session->transport != nullptr) session->transport->Resume();
+  }
+}
+
 }  // namespace
 
 Server::Server(Parts parts)
@@ -214,20 +225,12 @@ void Server::EndPause() {
   data_.purges_held = false;
 }
 
-void Server::ResumePostponed() {
-  for (Session* session : clients_.TakePostponed()) {
-    // One of those before it may have closed it (CLIENT KILL); it is freed in a later Turn.
-    if (!session->closing && session->transport != nullptr) session->transport->Resume();
-  }
-}
+void Server::ResumePostponed() { Resume(clients_, clients_.TakePostponed()); }
 
 void Server::ResumeContinued() {
   // Those who go on may end the wait of others.
-  for (auto sessions = clients_.TakeContinued(); !sessions.empty(); sessions = clients_.TakeContinued()) {
-    for (Session* session : sessions) {
-      if (!session->closing && session->transport != nullptr) session->transport->Resume();
-    }
-  }
+  for (auto sessions = clients_.TakeContinued(); !sessions.empty(); sessions = clients_.TakeContinued())
+    Resume(clients_, sessions);
 }
 
 void Server::Push(Session& session, Bytes message) {

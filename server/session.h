@@ -121,6 +121,8 @@ struct Session {
 
   // Stands for a script instead of a client.
   bool IsScript() const { return reply_form == ReplyForm::kBinary; }
+  // What is written now is not sent.
+  bool IsSilent() const { return reply_mode == ReplyMode::kOff || reply_mode == ReplyMode::kSkip; }
   bool IsBlocked() const { return waiter != nullptr || !postponed.empty(); }
   bool InTransaction() const { return transaction != nullptr && transaction->Open(); }
   Transaction& EnsureTransaction() {

@@ -197,7 +197,7 @@ void Tracking::Tell(Session& session, Bytes keys) {
   }
   if (target->resp == RespVersion::kResp3) {
     message = ">2\r\n$10\r\ninvalidate\r\n";
-  } else if (target != &session && target->kind == SessionKind::kPubSub) {
+  } else if (options.redirect != 0 && target->kind == SessionKind::kPubSub) {
     message = "*3\r\n$7\r\nmessage\r\n$20\r\n__redis__:invalidate\r\n";
   } else {
     return;  // RESP2 has no messages besides replies

@@ -31,7 +31,7 @@ void Waiting::Park(Call& call, const Awaited& awaited) {
       waiter->loss_places.push_back(losses_.Add(session.db, key, waiter.get()));
     }
   }
-  if (waiter->for_disk) for_disk_.insert(&session);
+  if (waiter->for_disk) for_disk_.insert(session.id);
   if (waiter->deadline_ms != Waiter::kNoDeadline) deadlines_.emplace(waiter->deadline_ms, &session);
   session.waiter = std::move(waiter);
 }
@@ -42,7 +42,7 @@ std::unique_ptr<Waiter> Waiting::Take(Session& session) {
   for (const auto& place : waiter->places) lines_.Remove(place);
   for (const auto& place : waiter->loss_places) losses_.Remove(place);
   deadlines_.erase({waiter->deadline_ms, &session});
-  if (waiter->for_disk) for_disk_.erase(&session);
+  if (waiter->for_disk) for_disk_.erase(session.id);
   return waiter;
 }
 
@@ -55,7 +55,10 @@ void Waiting::End(Session& session, WaitEnd end) {
 void Waiting::ServeDisk() {
   if (for_disk_.empty()) return;
   server_.executor().StartRun();
-  for (Session* session : std::exchange(for_disk_, {})) Rerun(*session);
+  // By id: a request that runs again may close those behind it.
+  for (const uint64_t id : std::vector<uint64_t>(for_disk_.begin(), for_disk_.end())) {
+    if (for_disk_.contains(id)) Rerun(*server_.clients().Find(id));
+  }
 }
 
 void Waiting::EndOverdue() {

@@ -73,6 +73,7 @@ class Waiting {
   void MarkAll(int db);
   void ServeAll();
   void Serve(const KeyName& name);
+  // Requires: it waits. Closes any session, this one too, when clients take too much memory.
   void Rerun(Session& session);
   // Null when it does not wait.
   std::unique_ptr<Waiter> Take(Session& session);
@@ -81,7 +82,7 @@ class Waiting {
   KeyLines<Waiter*> lines_;
   KeyLines<Waiter*> losses_;  // those of them who want to know when a key is gone
   std::set<std::pair<int64_t, Session*>> deadlines_;
-  std::set<Session*> for_disk_;
+  std::set<uint64_t> for_disk_;              // ids
   std::vector<KeyName> ready_;               // changed since ServeReady; their lines are marked
   std::optional<int64_t> kept_deadline_ms_;  // of the request that runs again
   bool serving_ = false;

@@ -332,7 +332,7 @@ struct ClientReply {
   static void Run(Call& call) {
     ReplyMode& mode = call.session.reply_mode;
     if (call.args.TakeToken("ON")) {
-      mode = ReplyMode::kOn;
+      if (mode != ReplyMode::kSkipNext) mode = ReplyMode::kOn;  // Redis: a SKIP earlier in the transaction stays
       call.reply.Ok();
     } else if (call.args.TakeToken("OFF")) {
       mode = ReplyMode::kOff;

@@ -105,7 +105,7 @@ struct Hello {
 
  private:
   static void WriteGreeting(Session& session) {
-    Reply reply(session.out, session.resp);  // in the protocol that was just chosen
+    Reply reply(session.out, session.resp, session.reply_form);  // in the protocol that was just chosen
     reply.Map(7);
     reply.Bulk("server");
     reply.Bulk("redis");
@@ -131,6 +131,8 @@ struct Monitor {
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kNoScript | kLoading | kStale};
   static void Run(Call& call) {
+    // In a transaction or a script it would show commands in the midst of the reply.
+    if (!call.server.executor().MayWait()) throw Refusal{refusals::kMonitorDenied};
     if (call.session.monitor) return;  // Redis: no reply at all
     call.server.clients().AddMonitor(call.session);
     call.reply.Ok();

@@ -8,27 +8,35 @@
 
 namespace respite {
 
-// Ends a reply that nobody will get: a client may ask for as many elements as it likes, and is closed once there is
-// more of them than it may have waiting, or than any reply has that is meant seriously.
+// A client may ask for as many such elements as it likes: a reply beyond these bounds is refused. A client that may not
+// have so much waiting is closed as soon as the reply is longer than that.
 class DrawLimit {
  public:
-  explicit DrawLimit(Call& call) : call_(call) {}
+  static constexpr uint64_t kMostElements = 10'000'000;
 
-  // To be asked after each element. False: enough, the client is closed.
-  bool AllowsMore() {
-    constexpr uint64_t kBetweenChecks = 1024;
-    if (++drawn_ % kBetweenChecks != 0) return true;
-    if (call_.server.limits().CheckOutput(call_.session, call_.now_ms)) return false;
-    if (call_.session.out.HeldBytes() < kMostBytes) return true;
-    call_.server.clients().Close(call_.session);
-    return false;
+  // Throws when so many are too many. To be asked before anything is written.
+  DrawLimit(Call& call, uint64_t count) : call_(call), start_(call.session.out.HeldBytes()), checked_(start_) {
+    if (count > kMostElements) throw Refusal{refusals::kReplyTooLong};
+  }
+
+  // To be called after each element. Throws when the reply is too long: nothing is left of it, so no writer promises
+  // more elements than it writes.
+  void Check() {
+    const size_t held = call_.session.out.HeldBytes();
+    if (held - checked_ < kBetweenChecks) return;
+    checked_ = held;
+    // The session of a script has no limit of output; it must stay open for the next script.
+    const bool is_closed = !call_.session.IsScript() && call_.server.limits().CheckOutput(call_.session, call_.now_ms);
+    if (is_closed || held - start_ > kMostBytes) throw Refusal{refusals::kReplyTooLong};
   }
 
  private:
-  static constexpr size_t kMostBytes = 64 * 1024 * 1024;
+  static constexpr size_t kMostBytes = 512 * 1024 * 1024;
+  static constexpr size_t kBetweenChecks = 64 * 1024;
 
   Call& call_;
-  uint64_t drawn_ = 0;
+  size_t start_;
+  size_t checked_;
 };
 
 }  // namespace respite

@@ -315,11 +315,11 @@ void ReplyPair(Call& call, const Hash::Pair& pair, With with) {
 void ReplyRepeating(Call& call, const Hash& hash, uint64_t count, With with) {
   constexpr uint64_t kWorthListing = 8;  // from so many on, places of a packed hash are looked up once
   Random& random = call.server.random();
+  DrawLimit limit(call, count);
   ReplyCount(call, count, with);
   const bool listed = hash.Table() == nullptr ? count >= kWorthListing : hash.HasExpired();
   const std::vector<Hash::Place> places = listed ? hash.Places() : std::vector<Hash::Place>();
-  DrawLimit limit(call);
-  for (bool more = true; more && count > 0; --count, more = limit.AllowsMore()) {
+  for (; count > 0; --count, limit.Check()) {
     ReplyPair(call, hash.At(listed ? places[random.Below(places.size())] : hash.PickRandom(random)), with);
   }
 }

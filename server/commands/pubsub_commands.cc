@@ -42,14 +42,18 @@ void Confirm(Call& call, Bytes word, TopicKind kind, const Bytes* name) {
 // Redis: CLIENT REPLY does not silence messages, and these answers are some.
 void KeepUnderSilence(Call& call, size_t reply_start) {
   Session& session = call.session;
-  if (session.reply_mode == ReplyMode::kOn) return;
+  if (!session.IsSilent()) return;
   session.deferred_pushes.append(session.out.Text(reply_start));
 }
 
+// Redis: in a transaction only shard channels are refused, in a script everything.
+bool MayListen(Call& call, TopicKind kind) {
+  if (call.server.executor().MayWait()) return true;
+  return kind != TopicKind::kShardChannel && !call.session.IsScript();
+}
+
 void SubscribeTo(Call& call, TopicKind kind) {
-  // Redis: in a transaction only these are refused.
-  if (kind == TopicKind::kShardChannel && !call.server.executor().MayWait())
-    throw refusals::NotForDenyBlocking("SSUBSCRIBE");
+  if (!MayListen(call, kind)) throw refusals::NotForDenyBlocking(ToUpper(WordsOf(kind).subscribed));
   const size_t reply_start = call.session.out.Size();
   for (Bytes name : call.args.Rest()) {
     call.server.pubsub().Subscribe(call.session, kind, name);

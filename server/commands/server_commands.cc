@@ -194,6 +194,7 @@ struct ShutdownCommand {
     const ShutdownOptions options = ShutdownOptions::Take(call.args);
     Server& server = call.server;
     if (options.abort) return Abort(call);
+    if (!server.executor().MayWait() && (options.flags & kShutdownNow) == 0) throw Refusal{kNotInScripts};
     const bool saves = (options.flags & kShutdownNoSave) == 0;
     if (server.scripts().Busy() && saves) throw server.scripts().BusyRefusal();
     if (server.shutdown().Begin(options.flags) == Shutdown::Outcome::kFailed) throw Refusal{refusals::kShutdownFailed};
@@ -201,6 +202,9 @@ struct ShutdownCommand {
   }
 
  private:
+  static constexpr char kNotInScripts[] =
+      "ERR SHUTDOWN without NOW or ABORT isn't allowed for DENY BLOCKING client";
+
   static void Abort(Call& call) {
     if (!call.server.shutdown().Abort()) throw Refusal{refusals::kNoShutdown};
     call.reply.Ok();

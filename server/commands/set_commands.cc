@@ -289,11 +289,11 @@ void ReplySample(Call& call, const Set& set, size_t count) {
 }
 
 void ReplySampleWithRepeats(Call& call, const Set& set, size_t count) {
-  DrawLimit limit(call);
+  DrawLimit limit(call, count);
   call.reply.Array(count);
   set.SampleWithRepeats(count, call.server.random(), [&](const PackedElement& member) {
     ReplyMember(call.reply, member);
-    return limit.AllowsMore();
+    limit.Check();
   });
 }
 

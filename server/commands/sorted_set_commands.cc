@@ -283,19 +283,14 @@ struct ZMPop {
 // ---------------------------------------------------------------------------------------------------------------------
 // Chance, and walks
 
-// Calls write(member, score) for `count` members drawn one by one, each time from all.
+// Calls write(member, score) for one member.
 template <class Write>
-void DrawAnew(Call& call, const SortedSet& set, uint64_t count, Write&& write) {
-  Random& random = call.server.random();
-  DrawLimit limit(call);
-  for (bool more = true; more && count > 0; --count, more = limit.AllowsMore()) {
-    if (const ScoreTable* table = set.Table()) {
-      const ScoredMember* member = table->members().PickRandom(random);
-      write(member->Member(), member->Score());
-    } else {
-      set.ForEach({random.Below(set.Size()), 1}, Direction::kUp, write);
-    }
+void DrawOne(Random& random, const SortedSet& set, Write&& write) {
+  if (const ScoreTable* table = set.Table()) {
+    const ScoredMember* member = table->members().PickRandom(random);
+    return write(member->Member(), member->Score());
   }
+  set.ForEach({random.Below(set.Size()), 1}, Direction::kUp, write);
 }
 
 // The same for `count` different members. Requires: count <= set.Size().
@@ -325,8 +320,10 @@ void ReplyRandomMembers(Call& call, const SortedSet& set, int64_t count, Scores 
   const uint64_t magnitude = count < 0 ? 0 - static_cast<uint64_t>(count) : static_cast<uint64_t>(count);
   if (!set.Exists() || count == 0) return call.reply.Array(0);
   if (count < 0) {
+    DrawLimit limit(call, magnitude);
     write.Begin(magnitude);
-    return DrawAnew(call, set, magnitude, write);
+    for (uint64_t left = magnitude; left > 0; --left, limit.Check()) DrawOne(call.server.random(), set, write);
+    return;
   }
   const size_t drawn = std::min(magnitude, set.Size());
   write.Begin(drawn);
@@ -349,7 +346,7 @@ struct ZRandMember {
     if (call.args.AtEnd()) {
       const SortedSet set = call.db.Read<SortedSet>(key);
       if (!set.Exists()) return call.reply.Null();
-      return DrawAnew(call, set, 1, MemberWriter(call.reply, Scores::kNo));
+      return DrawOne(call.server.random(), set, MemberWriter(call.reply, Scores::kNo));
     }
     const int64_t count = call.args.NextInteger();
     if (count == INT64_MIN) throw Refusal{refusals::kRankOutOfRange};

@@ -140,12 +140,12 @@ struct XClaim {
       return Outcome::kReleased;
     }
     if (known == nullptr && !options.force) return Outcome::kLeft;
-    if (known != nullptr && call.now_ms - known->delivered_ms < options.min_idle_ms) return Outcome::kLeft;
+    if (known != nullptr && known->IdleMs(call.now_ms) < options.min_idle_ms) return Outcome::kLeft;
     PendingEntry entry{&consumer, options.delivered_ms.value_or(call.now_ms), known ? known->deliveries : 1};
     if (options.deliveries >= 0) {
       entry.deliveries = static_cast<uint64_t>(options.deliveries);
     } else if (options.reply != ClaimReply::kJustIds) {
-      ++entry.deliveries;
+      entry = entry.DeliveredAgain();
     }
     edit.group.Assign(id, entry);
     consumer.active_ms = call.now_ms;
@@ -231,8 +231,9 @@ struct XAutoClaim {
         ReleaseDeleted(call, edit, id, entry);
         result.released.push_back(id);
         --count;
-      } else if (call.now_ms - entry.delivered_ms >= options.min_idle_ms) {
-        entry = {&consumer, call.now_ms, entry.deliveries + (options.reply == ClaimReply::kJustIds ? 0 : 1)};
+      } else if (entry.IdleMs(call.now_ms) >= options.min_idle_ms) {
+        entry = {&consumer, call.now_ms, entry.deliveries};
+        if (options.reply != ClaimReply::kJustIds) entry = entry.DeliveredAgain();
         edit.group.Assign(id, entry);
         consumer.active_ms = call.now_ms;
         RecordPending(call, edit, id, entry);

@@ -295,7 +295,7 @@ std::vector<StreamId> FilteredIds(const Pending& pending, const StreamGroup& gro
   std::vector<StreamId> ids;
   for (auto at = pending.AtOrAfter(filter.from); !at.AtEnd() && at.Id() <= filter.to; at.Next()) {
     if (ids.size() >= filter.count) break;
-    if (filter.min_idle_ms != 0 && now_ms - group.FindPending(at.Id())->delivered_ms < filter.min_idle_ms) continue;
+    if (group.FindPending(at.Id())->IdleMs(now_ms) < filter.min_idle_ms) continue;
     ids.push_back(at.Id());
   }
   return ids;
@@ -308,7 +308,7 @@ void WritePendingEntries(Call& call, const StreamGroup& group, const std::vector
     call.reply.Array(4);
     call.reply.Bulk(StreamIdText(id));
     call.reply.Bulk(*entry.consumer->name);
-    call.reply.Integer(std::max<int64_t>(call.now_ms - entry.delivered_ms, 0));
+    call.reply.Integer(entry.IdleMs(call.now_ms));
     call.reply.Integer(static_cast<int64_t>(entry.deliveries));
   }
 }

@@ -62,10 +62,14 @@ struct Exec {
   static void Deny(Call& call, const Command& command, AclDenial denial) {
     const std::string text = LateDenialText(denial);
     call.server.executor().CountRejected(&command, text);
+    const size_t reply_start = call.session.out.Size();
     call.reply.Error(text);
+    call.server.executor().SettleReply(call.session, reply_start);
   }
   static void RunAll(Call& call, const Transaction& transaction) {
+    const size_t reply_start = call.session.out.Size();
     call.reply.Array(transaction.Size());
+    call.server.executor().SettleReply(call.session, reply_start);
     call.effect.ReplaceByNothing();
     transaction.ForEach([&](const Command& command, std::span<const Bytes> words) {
       AclRequest request(command, words);

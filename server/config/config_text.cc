@@ -178,14 +178,8 @@ ConfigReader::Outcome ConfigReader::CheckWhole() {
   if (!settings_.logfile.empty()) {
     if (Objection objection = CheckLogFile(settings_.logfile)) return Failure(FatalConfigError(nullptr, *objection));
   }
-  if (settings_.cluster_enabled && settings_.replicaof) {
-    return Failure(FatalConfigError(nullptr, "replicaof directive not allowed in cluster mode"));
-  }
-  if (settings_.cluster_enabled && settings_.databases > 1) {
-    notes_.push_back({LogLevel::kWarning, "WARNING: Changing databases number from " +
-                                              std::to_string(settings_.databases) +
-                                              " to 1 since we are in cluster mode"});
-    settings_.databases = 1;
+  if (settings_.cluster_enabled) {  // a client that was promised a cluster would lose what it asks of one
+    return Failure(FatalConfigError(nullptr, "cluster-enabled yes: this version does not serve cluster mode yet"));
   }
   settings_.hz = std::clamp(settings_.hz, kMinHz, kMaxHz);
   return Done{};

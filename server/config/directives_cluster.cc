@@ -43,7 +43,7 @@ constexpr Directive kClusterDirectives[] = {
     {"cluster-announce-port", kStored, Number<&Settings::cluster_announce_port>(0, 65535)},
     {"cluster-announce-tls-port", kStored, Number<&Settings::cluster_announce_tls_port>(0, 65535)},
     {"cluster-config-file", kStored, Text<&Settings::cluster_config_file>(), kImmutable},
-    {"cluster-enabled", kStored, YesNo<&Settings::cluster_enabled>(), kImmutable},
+    {"cluster-enabled", kEffective, YesNo<&Settings::cluster_enabled>(), kImmutable},
     {"cluster-link-sendbuf-limit", kStored, Memory<&Settings::cluster_link_sendbuf_limit>(0, kMaxUnsignedLong)},
     {"cluster-migration-barrier", kStored, Number<&Settings::cluster_migration_barrier>(0, kMaxInt)},
     {"cluster-node-timeout", kStored, Number<&Settings::cluster_node_timeout>(0, kMaxLong)},

@@ -57,7 +57,6 @@ std::vector<std::string> UnservedWishes(const Config& config) {
   const auto add = [&wishes](const std::string& wish) {
     wishes.push_back("WARNING: This version does not serve " + wish + ".");
   };
-  if (settings.cluster_enabled) add("cluster mode (cluster-enabled)");
   if (settings.replicaof) add("replication (replicaof)");
   if (!config.lines().module_settings.empty()) add("settings of modules");
   return wishes;

@@ -69,6 +69,41 @@ TEST(BinaryReply, ReadsPartsInARow) {
             "*2 :7 $2=hi");
 }
 
+// A part of this kind that announces `value`, and `more` octets behind it.
+ReplyPart FirstOf(char kind, int64_t value, size_t more) {
+  std::string bytes(1, kind);
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof value).append(more, ':');
+  BinaryReplyReader reader(bytes);
+  const ReplyPart part = reader.Next();
+  EXPECT_EQ(reader.Failed(), part.kind != kind);
+  EXPECT_TRUE(!reader.Failed() || reader.AtEnd());
+  return {part.kind, part.value, {}};
+}
+
+TEST(BinaryReply, BelievesNoCountAndNoLength) {
+  for (const char kind : {'$', '+', '-', '=', '('}) {
+    EXPECT_EQ(FirstOf(kind, 5, 5).kind, kind);
+    for (const int64_t length : {int64_t{6}, int64_t{-1}, INT64_MAX, INT64_MIN})
+      EXPECT_EQ(FirstOf(kind, length, 5).kind, '_') << kind << length;
+  }
+  for (const char kind : {'*', '~', '>', '%', '|'}) {
+    const int64_t fits = kind == '%' || kind == '|' ? 2 : 4;
+    EXPECT_EQ(FirstOf(kind, fits, 4 * 9).kind, kind);
+    for (const int64_t count : {fits + 1, int64_t{50'000'000}, int64_t{-1}, INT64_MAX, INT64_MIN})
+      EXPECT_EQ(FirstOf(kind, count, 4 * 9).kind, '_') << kind << count;
+  }
+  EXPECT_EQ(FirstOf(':', INT64_MIN, 0).value, INT64_MIN);
+}
+
+TEST(BinaryReply, GivesNullsBehindTheEnd) {
+  for (const Bytes bytes : {Bytes(), Bytes("*"), Bytes(":1234567")}) {
+    BinaryReplyReader reader(bytes);
+    EXPECT_EQ(reader.Next().kind, '_');
+    EXPECT_EQ(reader.Next().kind, '_');
+    EXPECT_TRUE(reader.Failed());
+  }
+}
+
 TEST(BinaryReply, TakesSharedTextFromWhereItLies) {
   EXPECT_EQ(Parts(RespVersion::kResp2,
                   [](Reply& r) {

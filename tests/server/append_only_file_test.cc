@@ -437,5 +437,30 @@ TEST_F(AppendOnlyFileTest, WaitAofWaitsForTheSync) {
               Error("ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled."));
 }
 
+// The request of one client that runs again closes others which wait for the same sync.
+TEST_F(AppendOnlyFileTest, WhoWaitsForTheSyncMayBeEvictedByWhoWaitsBeforeIt) {
+  auto life = Start({"appendfsync everysec", "maxmemory-clients 2mb"});
+  std::vector<std::unique_ptr<TestClient>> clients;
+  for (int i = 0; i < 7; ++i) clients.push_back(std::make_unique<TestClient>(life->server()));
+  TestClient& large = *clients[3];
+  for (int i = 0; i < 10; ++i) large.Run({"WATCH", std::to_string(i) + std::string(150'000, 'w')});
+  for (auto& client : clients) {
+    client->Run("SET x 1");
+    EXPECT_THAT(client->Run("WAITAOF 1 0 0"), NoReply());
+  }
+  // Not a whole request: nothing that runs notices yet that this is too much.
+  const std::string half = "*2\r\n$2000000\r\n" + std::string(1'900'000, 'v');
+  large.Deliver(half);
+  life->server()->client_memory().Update(large.session());
+  EXPECT_TRUE(life->server()->client_memory().IsOver());
+  life->server().clock().AdvanceMs(1000);  // and no Turn before that of the sync
+  life->server().Cron();
+  EXPECT_TRUE(large.Closed());
+  for (auto& client : clients) {
+    if (client.get() == &large) continue;
+    EXPECT_THAT(client->Read(), ArrayOf(Int(1), Int(0)));
+  }
+}
+
 }  // namespace
 }  // namespace respite

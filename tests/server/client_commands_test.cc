@@ -122,6 +122,24 @@ TEST(ClientReply, SendsExactlyWhatRedisSends) {
            {"CLIENT REPLY OFF\r\nRESET\r\nECHO 3\r\n", "+RESET\r\n$1\r\n3\r\n"},
            {"CLIENT REPLY SKIP\r\nRESET\r\nECHO 3\r\n", "$1\r\n3\r\n"},
            {"CLIENT REPLY bad\r\n", "-ERR syntax error\r\n"},
+           // In a transaction it is in force from where it stands.
+           {"MULTI\r\nECHO 1\r\nCLIENT REPLY OFF\r\nECHO 2\r\nCLIENT REPLY ON\r\nECHO 3\r\nEXEC\r\nECHO 4\r\n",
+            "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n*5\r\n$1\r\n1\r\n+OK\r\n$1\r\n3\r\n$"
+            "1\r\n4\r\n"},
+           {"CLIENT REPLY OFF\r\nMULTI\r\nECHO 1\r\nCLIENT REPLY ON\r\nECHO 2\r\nEXEC\r\nECHO 3\r\n",
+            "+OK\r\n$1\r\n2\r\n$1\r\n3\r\n"},
+           {"MULTI\r\nECHO 1\r\nCLIENT REPLY SKIP\r\nECHO 2\r\nEXEC\r\nECHO 3\r\nECHO 4\r\n",
+            "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n*3\r\n$1\r\n1\r\n$1\r\n2\r\n$1\r\n4\r\n"},
+           {"MULTI\r\nCLIENT REPLY SKIP\r\nCLIENT REPLY ON\r\nEXEC\r\nECHO 3\r\nECHO 4\r\n",
+            "+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n+OK\r\n$1\r\n4\r\n"},
+           {"MULTI\r\nCLIENT REPLY OFF\r\nSUBSCRIBE c\r\nEXEC\r\nPING\r\n",
+            "+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n"},
+           {"MULTI\r\nCLIENT REPLY SKIP\r\nSUBSCRIBE c\r\nEXEC\r\nPING\r\nPING\r\n",
+            "+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n*2\r\n$4\r\npong\r\n$"
+            "0\r\n\r\n"},
+           {"CLIENT REPLY SKIP\r\nMULTI\r\nECHO 1\r\nEXEC\r\nECHO 2\r\n", "+QUEUED\r\n*1\r\n$1\r\n1\r\n$1\r\n2\r\n"},
+           {"MULTI\r\nECHO 1\r\nCLIENT REPLY OFF\r\nEXEC\r\nEXEC\r\nECHO 2\r\n",
+            "+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n$1\r\n1\r\n"},
        }) {
     TestServer server;
     TestClient at_once(server);

@@ -129,6 +129,20 @@ TEST_F(TrackingTest, RedirectedMessagesArePublicationsUnderResp2) {
   EXPECT_EQ(listener.Raw(""), "*3\r\n$7\r\nmessage\r\n$20\r\n__redis__:invalidate\r\n$-1\r\n");
 }
 
+TEST_F(TrackingTest, AClientMayRedirectToItselfUnderResp2) {
+  for (const char* mode : {"", " BCAST"}) {
+    TestClient self(server_);
+    self.Run("CLIENT TRACKING ON REDIRECT " + std::to_string(self.session().id) + mode);
+    self.Run("GET k");
+    self.Run("SUBSCRIBE __redis__:invalidate");
+    writer_.Run("SET k 1");
+    EXPECT_EQ(self.Raw(""), "*3\r\n$7\r\nmessage\r\n$20\r\n__redis__:invalidate\r\n*1\r\n$1\r\nk\r\n") << mode;
+    self.Run("UNSUBSCRIBE");
+    self.Run("GET k");
+    EXPECT_EQ(self.Raw(EncodeRequest({"SET", "k", "2"})), "+OK\r\n") << "nothing has a place between replies";
+  }
+}
+
 TEST_F(TrackingTest, ALostRedirectIsToldUnderResp3) {
   auto listener = std::make_unique<TestClient>(server_, RespVersion::kResp3);
   const std::string id = std::to_string(listener->session().id);

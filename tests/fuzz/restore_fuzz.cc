@@ -1,0 +1,159 @@
+// A payload for RESTORE that may be anything. What is accepted must come back by each way that a value goes: DUMP and
+// RESTORE, an RDB file, the commands of a rewritten append-only file. The first octet chooses the limits.
+#include <cstdint>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+
+#include "base/clock.h"
+#include "datatypes/digest.h"
+#include "persistence/dump_payload.h"
+#include "persistence/rdb_value_writer.h"
+#include "persistence/value_commands.h"
+#include "protocol/request_text.h"
+#include "server/server.h"
+#include "server/storage/rdb_loader.h"
+#include "tests/fuzz/sound_value.h"
+#include "tests/support/faulty_files.h"
+#include "tests/support/in_process_forker.h"
+
+namespace respite {
+namespace {
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+class Requests final : public RequestOutput {
+ public:
+  std::string text;
+
+ protected:
+  void Take(Bytes piece) override { text.append(piece); }
+};
+
+// A server without connections. Nothing expires on it.
+class Target {
+ public:
+  Target(FaultyFiles& files, bool is_tight) : files_(files), config_(ConfigFor(is_tight)) {
+    log_.SetLevel(LogLevel::kNothing);
+    server_.debug().skip_payload_checksum = true;
+    server_.data().nothing_expires = true;
+    session_ = &server_.clients().Create(0);
+  }
+  Server& operator*() { return server_; }
+
+  // Null for a refusal.
+  bool Run(std::span<const Bytes> words) {
+    session_->out.Clear();
+    server_.executor().StartRun();
+    server_.executor().Execute(*session_, server_.executor().Resolve(words), words);
+    return !session_->out.Text().starts_with('-');
+  }
+  void RunAll(const std::string& requests) {
+    RequestParser parser;
+    RequestBatch batch;
+    Bytes rest = requests;
+    std::vector<char> scratch(64 * 1024);
+    while (!rest.empty()) {
+      const std::span<char> target = parser.ReadTarget(scratch);
+      const size_t n = std::min(target.size(), rest.size());
+      std::copy_n(rest.begin(), n, target.begin());
+      rest.remove_prefix(n);
+      parser.Received(n);
+      while (parser.ParseInto(batch, {}) == RequestParser::Status::kRequest) {
+        Require(Run(batch.Words(batch.requests.back())));
+        batch.Clear();
+      }
+      parser.Park();
+    }
+  }
+  const Entry* Value() { return server_.keyspace()[0].Find("k"); }
+  void Flush() {
+    const Bytes words[] = {"FLUSHALL"};
+    Run(words);
+  }
+
+ private:
+  static std::unique_ptr<Config> ConfigFor(bool is_tight) {
+    CommandLine line;
+    line.options = "save \"\"\n";
+    if (is_tight) {
+      line.options +=
+          "hash-max-listpack-entries 2\nhash-max-listpack-value 4\nset-max-intset-entries 3\n"
+          "set-max-listpack-entries 2\nset-max-listpack-value 4\nzset-max-listpack-entries 2\n"
+          "zset-max-listpack-value 4\nlist-max-listpack-size 2\n";
+    }
+    std::istringstream nothing;
+    return std::move(Config::Load(line, nothing).value());
+  }
+
+  FaultyFiles& files_;
+  ManualClock clock_;
+  Logger log_{clock_};
+  std::unique_ptr<Config> config_;
+  InProcessForker forker_;
+  Server server_{{*config_, clock_, log_, 1, files_, forker_}};
+  Session* session_;
+};
+
+std::string DigestText(const Entry& entry) {
+  Digest digest;
+  MixValue(digest, entry);
+  return digest.Hex();
+}
+
+// The same value; `dump` is what a stream would be, since a digest knows nothing of groups.
+void RequireSame(const Entry& value, const Entry* other) {
+  Require(other != nullptr && DigestText(value) == DigestText(*other));
+  if (value.Type() != ValueType::kStream) return;
+  Require(DumpPayload(value, RdbCompression::kOff) == DumpPayload(*other, RdbCompression::kOff));
+}
+
+struct Servers {
+  explicit Servers(bool is_tight) : first(files, is_tight), second(files, is_tight) {}
+
+  void Try(Bytes value) {
+    const std::string payload = std::string(value) + "\x0c" + std::string(9, '\0');
+    const Bytes restore[] = {"RESTORE", "k", "0", payload};
+    first.Flush();
+    if (!first.Run(restore) || first.Value() == nullptr) return;
+    const Entry& entry = *first.Value();
+    Require(IsSound(entry, (*first).settings()));
+
+    second.Flush();
+    const std::string dump = DumpPayload(entry, RdbCompression::kOn);
+    const Bytes again[] = {"RESTORE", "k", "0", dump};
+    Require(second.Run(again));
+    RequireSame(entry, second.Value());
+
+    second.Flush();
+    Require((*first).snapshots().Save() == Snapshots::Outcome::kDone);
+    Require(LoadDump(*second, {}) == LoadOutcome::kLoaded);
+    RequireSame(entry, second.Value());
+
+    second.Flush();
+    Requests requests;
+    WriteValueCommands(requests, entry);
+    requests.Flush();
+    second.RunAll(requests.text);
+    Require(second.Value() != nullptr && DigestText(*second.Value()) == DigestText(entry));
+    Require(IsSound(*second.Value(), (*second).settings()));
+  }
+
+  FaultyFiles files;
+  Target first;
+  Target second;
+};
+
+}  // namespace
+}  // namespace respite
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace respite;
+  static Servers usual(false);
+  static Servers tight(true);
+  if (size < 2) return 0;
+  (data[0] % 2 == 0 ? usual : tight).Try({reinterpret_cast<const char*>(data) + 1, size - 1});
+  return 0;
+}
