@@ -1,0 +1,49 @@
+"""Where the answers and events of an oracle differ from ours, for the suites that compare random commands. Each entry names
+the versions (marks of oracles.Oracle; ALL for any), the command, a condition and the reason. docs/differences.md has what
+differs from every Redis; the marks in tests/transcripts and lua_programs.txt say the same of what stands there."""
+ALL = None
+PACKED = {b"$6\r\nintset\r\n", b"$8\r\nlistpack\r\n", b"$9\r\nquicklist\r\n", b"$9\r\nhashtable\r\n", b"$8\r\nskiplist\r\n"}
+REFCOUNTS = {b":1\r\n", b":2147483647\r\n"}
+
+# (versions, command, whether it allows this of (words, ours, theirs), why)
+REPLIES = [
+    (("7.0",), b"XREAD", lambda words, ours, theirs: b"Unbalanced" in ours and b"Unbalanced" in theirs,
+     "another way to name the command"),
+    (("7.0",), b"XINFO", lambda words, ours, theirs: b"active" in ours and b"active" not in theirs,
+     "when a consumer was active came with 7.2"),
+    (("7.0",), b"OBJECT", lambda words, ours, theirs: {ours, theirs} <= PACKED,
+     "7.2 packs small lists and small sets that are not all integers, but not what GEOSEARCHSTORE stores"),
+    (("7.0",), b"ZRANK", lambda words, ours, theirs: b"wrong number" in theirs, "WITHSCORE came with 7.2"),
+    (("7.0",), b"ZREVRANK", lambda words, ours, theirs: b"wrong number" in theirs, "WITHSCORE came with 7.2"),
+    (("7.0", "7.2", "valkey 8.1"), b"XREAD", lambda words, ours, theirs: b"+" in words and b"Invalid stream ID" in theirs,
+     "`+` for the last entry came with 7.4"),
+    (ALL, b"OBJECT", lambda words, ours, theirs: {ours, theirs} == REFCOUNTS,
+     "Redis shares small integers, but not with COPY; we say of each small integer that it is shared"),
+    (ALL, b"OBJECT", lambda words, ours, theirs: words[-1][:1] in b"uv" and {ours, theirs} <= PACKED,
+     "what SUNIONSTORE and its sisters store is encoded by the order of elements, which is not certain; SORT of a small "
+     "sorted set makes Redis convert it"),
+]
+
+# (versions, command, of which requests, why)
+EVENTS = [
+    (ALL, b"BITFIELD", lambda words: b"FAIL" in map(bytes.upper, words), "a string that only became longer is a change here"),
+    (("7.0",), b"SCAN", lambda words: True, "7.2 tells of no key that SCAN TYPE misses"),
+    (("7.0",), b"XREADGROUP", lambda words: True, "7.2 tells of a new consumer also when nothing was read"),
+]
+
+# Lines of key_events_test.py that tell otherwise there: (versions, how the line begins, why).
+EVENT_LINES = [
+    (("7.0",), "XREADGROUP GROUP g c STREAMS s > <- XGROUP", "as above"),
+]
+
+
+def replies(mark):
+    return [(command, allows) for versions, command, allows, _ in REPLIES if versions is ALL or mark in versions]
+
+
+def events(mark):
+    return [(command, allows) for versions, command, allows, _ in EVENTS if versions is ALL or mark in versions]
+
+
+def event_line(mark, line):
+    return any(mark in versions and line.startswith(start) for versions, start, _ in EVENT_LINES)
