@@ -1,11 +1,12 @@
-"""Values travel between our server and a real Redis as DUMP payloads, both ways, in every encoding that both know. Their
+"""Values travel between our server and each oracle as DUMP payloads, both ways, in every encoding that both know. Their
 digests must be equal, and packed values must even have equal octets."""
 import random
 import struct
 import unittest
 
+import oracles
 from dump_payload import OLD_VALUES, payload
-from two_servers import REDIS, RESPITE, Server, value_of
+from two_servers import RESPITE, Server, value_of
 
 SEED = 20260210
 VERSION_OF_7_0 = 10
@@ -47,12 +48,12 @@ def collections(chance):
     yield "HSET", ["f", "v" * 65]
 
 
-class DumpExchangeTest(unittest.TestCase):
+class DumpExchange(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.servers = Server(RESPITE), Server(REDIS)
+        cls.servers = Server(RESPITE), Server(cls.oracle.program)
         cls.ours, cls.theirs = (server.client() for server in cls.servers)
-        cls.is_old = cls.servers[1].version < (7, 2)
+        cls.is_old = cls.oracle.version < (7, 2)
 
     @classmethod
     def tearDownClass(cls):
@@ -82,6 +83,7 @@ class DumpExchangeTest(unittest.TestCase):
             dumped = payload(dumped[:-10], VERSION_OF_7_0)
         self.assertEqual(b"+OK", self.ask(target, "RESTORE", key + "-copy", 0, dumped, "REPLACE"))
         self.assertEqual(self.digest(source, key), self.digest(target, key + "-copy"))
+        self.oracle.count()
         if not self.is_old:
             encodings = [self.ask(source, "OBJECT", "ENCODING", key),
                          self.ask(target, "OBJECT", "ENCODING", key + "-copy")]
@@ -167,6 +169,10 @@ class DumpExchangeTest(unittest.TestCase):
                 ours, theirs = self.both("RESTORE", "refused", 0, payload(value, 9))
                 self.assertEqual(theirs, ours)
                 self.assertTrue(ours.startswith(b"-ERR Bad data format"), ours)
+                self.oracle.count()
+
+
+oracles.multiply(globals(), DumpExchange)
 
 
 if __name__ == "__main__":

@@ -31,9 +31,22 @@ EVENTS = [
     (("7.0",), b"XREADGROUP", lambda words: True, "7.2 tells of a new consumer also when nothing was read"),
 ]
 
-# Lines of key_events_test.py that tell otherwise there: (versions, how the line begins, why).
+# Lines of key_events_test.py that tell other events there: (versions, how the line begins, why).
 EVENT_LINES = [
-    (("7.0",), "XREADGROUP GROUP g c STREAMS s > <- XGROUP", "as above"),
+    (("7.0",), "XREADGROUP GROUP g c STREAMS s > <- XGROUP", "7.2 tells of a new consumer also when nothing was read"),
+]
+
+# And those that leave other commands in an append-only file.
+EFFECTS_LINES = [
+]
+
+# Numbers in arguments: (versions, command, argument, why).
+BLOCKING = ("blmove", "blmpop", "blpop", "brpop", "brpoplpush", "bzmpop", "bzpopmax", "bzpopmin")
+NUMBERS = [
+    (("7.0",), "zincrby", "increment", "texts of numbers"),
+    (("7.0",), "lpos", "rank", "the error's text"),
+    *((("7.0",), name, "timeout", "what a timeout beyond all time is called") for name in ("wait", *BLOCKING)),
+    *((("7.0",), name, "milliseconds", "what a timeout beyond all time is called") for name in ("xread", "xreadgroup")),
 ]
 
 
@@ -46,4 +59,16 @@ def events(mark):
 
 
 def event_line(mark, line):
-    return any(mark in versions and line.startswith(start) for versions, start, _ in EVENT_LINES)
+    return _has_line(EVENT_LINES, mark, line)
+
+
+def effects_line(mark, line):
+    return _has_line(EFFECTS_LINES, mark, line)
+
+
+def _has_line(known, mark, line):
+    return any(mark in versions and line.startswith(start) for versions, start, _ in known)
+
+
+def number(mark, command, argument):
+    return any(mark in versions and [command, argument] == each for versions, *each, _ in NUMBERS)
