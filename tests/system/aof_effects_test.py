@@ -23,7 +23,8 @@ class Journaling:
     """A server with an append-only file, and what it got since one looked last."""
 
     def __init__(self, program):
-        self.server = Server(program, "--appendonly", "yes", "--appendfsync", "no")
+        self.server = Server(program, "--appendonly", "yes", "--appendfsync", "no", "--lazyfree-lazy-expire", "no",
+                             "--lazyfree-lazy-server-del", "no")
         self.client = self.server.client()
         self.offset = 0
 

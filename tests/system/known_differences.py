@@ -33,11 +33,25 @@ EVENTS = [
 
 # Lines of key_events_test.py that tell other events there: (versions, how the line begins, why).
 EVENT_LINES = [
-    (("7.0",), "XREADGROUP GROUP g c STREAMS s > <- XGROUP", "7.2 tells of a new consumer also when nothing was read"),
+    (("valkey 8.1",), "SET k v PXAT 1", "what is stored with a deadline in the past is not stored at all"),
+    *((("valkey 8.1",), line, "what gets a deadline in the past is told as expired, not as deleted")
+      for line in ("GETEX k PXAT 1 <- SET k x", "EXPIRE k -1 <- SET k x", "PEXPIREAT k 1 <- SET k x")),
 ]
 
 # And those that leave other commands in an append-only file.
 EFFECTS_LINES = [
+    (("valkey 8.1",), "SET k v PXAT 1", "what is stored with a deadline in the past is not stored at all"),
+]
+
+# (versions, the names of two encodings, why)
+ENCODINGS = [
+    (("valkey 8.1",), {b"embstr", b"raw"}, "the longest embedded string depends on the key's length, too"),
+]
+
+# (versions, command, of which values, why): DUMP says the same with other octets.
+OCTETS = [
+    (("8.0", "valkey 8.1"), "RPUSH", lambda parts: max(len(str(part)) for part in parts) > 8192,
+     "an element that is longer than a node may be has a node of its own"),
 ]
 
 # Numbers in arguments: (versions, command, argument, why).
@@ -68,6 +82,14 @@ def effects_line(mark, line):
 
 def _has_line(known, mark, line):
     return any(mark in versions and line.startswith(start) for versions, start, _ in known)
+
+
+def encodings(mark, one, other):
+    return any(mark in versions and {one, other} == names for versions, names, _ in ENCODINGS)
+
+
+def octets(mark, command, parts):
+    return any(mark in versions and command == known and of(parts) for versions, known, of, _ in OCTETS)
 
 
 def number(mark, command, argument):
