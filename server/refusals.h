@@ -29,7 +29,6 @@ inline constexpr char kNotLong[] =
 inline constexpr char kFieldsMissing[] = "ERR Mandatory argument FIELDS is missing or not at the right position";
 inline constexpr char kFieldCountZero[] = "ERR Parameter `numFields` should be greater than 0";
 inline constexpr char kFieldCountNotPositive[] = "ERR Number of fields must be a positive integer";
-inline constexpr char kFieldCountInvalid[] = "ERR invalid number of fields";
 inline constexpr char kFieldCountMismatch[] = "ERR The `numfields` parameter must match the number of arguments";
 inline constexpr char kExpireNegative[] = "ERR invalid expire time, must be >= 0";
 inline constexpr char kOneGetExpiry[] = "ERR Only one of EX, PX, EXAT, PXAT or PERSIST arguments can be specified";

@@ -1,6 +1,8 @@
 // Deadlines on fields of hashes: the family of HEXPIRE (7.4) and what HSETEX and its siblings (8.0) do with them.
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <vector>
 
 #include "datatypes/hash.h"
@@ -23,6 +25,9 @@ constexpr int64_t kDeleted = 2;
 // Redis: a deadline of a field is kept in 46 bits.
 constexpr int64_t kLatestMs = (int64_t{1} << 46) - 1;
 
+// Only HSETEX says it so.
+constexpr char kPairCountInvalid[] = "ERR invalid number of fields";
+
 std::optional<int64_t> TakeFieldCount(Args& args) {
   if (!args.TakeToken("FIELDS")) throw Refusal{refusals::kFieldsMissing};
   return args.AtEnd() ? std::nullopt : ParseInteger(args.Next());
@@ -39,7 +44,7 @@ std::span<const Bytes> TakeFields(Args& args, const char* not_positive) {
 // The words of `FIELDS numfields field value…`.
 std::span<const Bytes> TakePairs(Call& call) {
   const auto count = TakeFieldCount(call.args);
-  if (!count || *count < 1 || *count > std::numeric_limits<int>::max()) throw Refusal{refusals::kFieldCountInvalid};
+  if (!count || *count < 1 || *count > std::numeric_limits<int>::max()) throw Refusal{kPairCountInvalid};
   if (call.args.Left() != 2 * static_cast<uint64_t>(*count)) throw refusals::WrongArity(call.command.full_name);
   return call.args.Rest();
 }

@@ -251,14 +251,6 @@ class GoRedis(Suite):
         return read_ginkgo(text)
 
 
-class NodeRedis(Suite):
-    name = "node-redis"
-    marks = ("packages/client/lib", "packages/test-utils", "package.json")
-
-    def read(self, text):
-        return read_mocha_json(text)
-
-
 def make_venv(run, folder, packages):
     if not (folder / "bin/python").exists():
         run([sys.executable, "-m", "venv", str(folder)])
