@@ -9,6 +9,7 @@ table of what passed and failed.
     --part NAME         these parts only; a part of the name
     --limit SECONDS     for each part, instead of the suite's own
     --table             only shows the table of all results that were kept
+    --write             puts that table into tests/compat/results.md, which is part of docs/compatibility.md
 
 Nothing is written into the checkouts. Copies, logs and results stay below build/compat."""
 import argparse
@@ -30,6 +31,14 @@ import suites
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORK = ROOT / "build" / "compat"
 START_S = 20
+HEAD = """
+## Other people's test suites
+
+What `./dev compat` counted last, with Respite and with a reference beside it ([how](compatibility_testing.md)). The parts
+are units or groups of files of a suite. *Fails here only* counts names of tests that fail with Respite and pass, or are not
+run, with the reference.
+
+"""
 
 
 class Failure(Exception):
@@ -144,19 +153,28 @@ def tool_runner(log_path):
 
 
 def run_suite(suite, programs, options):
+    """Part after part with all programs; what is done is kept at once, so that a long run may be broken off."""
     suite.work.mkdir(parents=True, exist_ok=True)
     suite.prepare(tool_runner(suite.work / "prepare.log"))
-    parts = [part for part in suite.parts() if options.part in part]
-    record = {"suite": suite.name, "checkout": suites.commit_of(suite.checkout), "date": str(datetime.date.today()),
-              "parts": len(parts), "servers": []}
-    for program in programs:
-        total = suites.Result()
-        for part in parts:
+    totals = {program: suites.Result() for program in programs}
+    done = 0
+    for part in (part for part in suite.parts() if options.part in part):
+        for program, total in totals.items():
             result = run_part(suite, part, program, options.limit or suite.limit_s)
             print(f"{suite.name}: {part}: {describe(program)}: " + "%d passed, %d failed, %d skipped" % result.counts(), flush=True)
             total.add(result)
-        record["servers"].append({"name": describe(program), "counts": total.counts(), "failures": sorted(set(total.failures))})
-    return record
+        done += 1
+        keep(record_of(suite, done, totals))
+    if not done:
+        raise Failure(f"{suite.name} has no part {options.part}")
+    return record_of(suite, done, totals)
+
+
+def record_of(suite, done, totals):
+    return {"suite": suite.name, "checkout": suites.commit_of(suite.checkout), "date": str(datetime.date.today()),
+            "parts": f"{done} of {len(suite.parts())}",
+            "servers": [{"name": describe(program), "counts": total.counts(), "failures": sorted(set(total.failures))}
+                        for program, total in totals.items()]}
 
 
 def only_here(record):
@@ -173,11 +191,12 @@ def keep(record):
 
 
 def table(records):
-    lines = ["| suite, commit | date | server | passed | failed | skipped | fails here only |", "|---|---|---|---:|---:|---:|---:|"]
+    lines = ["| suite, commit | date | parts | server | passed | failed | skipped | fails here only |",
+             "| --- | --- | --- | --- | ---: | ---: | ---: | ---: |"]
     for record in records:
         for index, server in enumerate(record["servers"]):
             here = str(len(only_here(record))) if index == 0 and len(record["servers"]) > 1 else ""
-            what = (f"{record['suite']}, {record['checkout']}", record["date"]) if index == 0 else ("", "")
+            what = (f"{record['suite']}, {record['checkout']}", record["date"], record["parts"]) if index == 0 else ("",) * 3
             lines.append("| " + " | ".join([*what, server["name"], *map(str, server["counts"]), here]) + " |")
     return "\n".join(lines)
 
@@ -220,15 +239,18 @@ def main():
     parser.add_argument("--part", default="")
     parser.add_argument("--limit", type=float)
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    if options.table:
-        show(json.loads((WORK / "results.json").read_text()))
+    if options.table or options.write:
+        records = json.loads((WORK / "results.json").read_text())
+        if options.write:
+            (ROOT / "tests/compat/results.md").write_text(HEAD + table(records) + "\n")
+        show(records)
         return 0
     try:
         programs, records = programs_of(options), []
         for suite in chosen_suites(options):
             records.append(run_suite(suite, programs, options))
-            keep(records[-1])
         show(records)
     except Failure as failure:
         print(f"compat: {failure}", file=sys.stderr)

@@ -88,12 +88,12 @@ class Checkouts(unittest.TestCase):
                 self.assertIn(suite, suites.suites_of(folder))
 
     def test_the_table(self):
-        record = {"suite": "s", "checkout": "abc (2026-01-01)", "date": "2026-01-02", "parts": 1, "servers": [
+        record = {"suite": "s", "checkout": "abc (2026-01-01)", "date": "2026-01-02", "parts": "1 of 2", "servers": [
             {"name": "Respite 1", "counts": (5, 2, 0), "failures": ["a", "b"]},
             {"name": "Redis 7.2.6", "counts": (6, 1, 0), "failures": ["b"]}]}
         lines = compat.table([json.loads(json.dumps(record))]).split("\n")
-        self.assertEqual("| s, abc (2026-01-01) | 2026-01-02 | Respite 1 | 5 | 2 | 0 | 1 |", lines[2])
-        self.assertEqual("|  |  | Redis 7.2.6 | 6 | 1 | 0 |  |", lines[3])
+        self.assertEqual("| s, abc (2026-01-01) | 2026-01-02 | 1 of 2 | Respite 1 | 5 | 2 | 0 | 1 |", lines[2])
+        self.assertEqual("|  |  |  | Redis 7.2.6 | 6 | 1 | 0 |  |", lines[3])
         self.assertEqual(["a"], compat.only_here(record))
 
 

@@ -163,7 +163,7 @@ class Hiredis(Suite):
     name = "hiredis"
     marks = ("hiredis.c", "test.c", "Makefile")
     server_options = ("--save", "", "--enable-debug-command", "yes", "--unixsocket", "{socket}")
-    LINE = re.compile(r"^#(\d+) (.*?): .*?(PASSED|FAILED|SKIPPED)$", re.M | re.S)
+    LINE = re.compile(r"^#(\d+) ((?:(?!^#\d).)*?):?\s*(PASSED|FAILED|SKIPPED)$", re.M | re.S)
 
     def prepare(self, run):
         run(["make", "-s", "hiredis-test"], cwd=self.copy())
@@ -294,7 +294,7 @@ def read_ginkgo(text):
     if not said:
         raise ValueError("no summary in: " + text[-300:])
     failures = re.findall(r"^\s*\[(?:Fail|FAIL|PANICKED)!?\] (.*?)\s*$", text, re.M)
-    return Result(int(said[1]), int(said[2]), int(said[3]), failures)
+    return Result(int(said[1]), int(said[2]), int(said[3]) + int(said[4]), failures)
 
 
 SUITES = [RedisTcl, RedisTclExternal, RespCompatibility, Hiredis, RedisPy, Ioredis, GoRedis]

@@ -75,6 +75,8 @@ REPLIES = [
     (("8.0",), b"XINFO", same_but_lag, "counts the lag behind deleted entries otherwise"),
     *((("8.0", "valkey 8.1"), name, negative_offset, "in large sets a negative offset is none")
       for name in (b"ZRANGE", b"ZRANGEBYLEX", b"ZREVRANGEBYLEX", b"ZRANGEBYSCORE", b"ZREVRANGEBYSCORE")),
+    (("valkey 8.1",), b"OBJECT", lambda words, ours, theirs: {ours, theirs} == {b"$8\r\nlistpack\r\n", b"$8\r\nskiplist\r\n"},
+     "what ZADD makes is sized by the number of its words"),
     (ALL, b"OBJECT", lambda words, ours, theirs: {ours, theirs} == REFCOUNTS,
      "Redis shares small integers, but not with COPY; we say of each small integer that it is shared"),
     (ALL, b"OBJECT", lambda words, ours, theirs: words[-1][:1] in b"uv" and {ours, theirs} <= PACKED,
