@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs one unittest script; RESPITE_TEST_FILTER, a substring of <script>.<Class>.<test>, narrows it down."""
+"""Runs one unittest script; RESPITE_TEST_FILTER, a substring of <script>.<Class>.<test>, narrows it down. A script without
+tests, or one that skips all of them, fails, unless it was narrowed down. Says what was skipped and why, for summary.py."""
 import importlib.util
 import os
 import pathlib
@@ -30,6 +31,11 @@ def main():
     found = unittest.defaultTestLoader.loadTestsFromModule(module)
     chosen = unittest.TestSuite(case for case in cases(found) if wanted in case.id())
     result = unittest.TextTestRunner(verbosity=2 if wanted else 1).run(chosen)
+    for case, reason in result.skipped:
+        print(f"Skipped: {case.id()}: {' '.join(reason.split())}", file=sys.stderr)
+    if not wanted and len(result.skipped) >= result.testsRun:
+        print("Every test was skipped." if result.skipped else "There are no tests.", file=sys.stderr)
+        return 1
     return 0 if result.wasSuccessful() else 1
 
 

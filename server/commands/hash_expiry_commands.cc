@@ -1,6 +1,8 @@
 // Deadlines on fields of hashes: the family of HEXPIRE (7.4) and what HSETEX and its siblings (8.0) do with them.
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <vector>
 
 #include "datatypes/hash.h"
@@ -23,15 +25,28 @@ constexpr int64_t kDeleted = 2;
 // Redis: a deadline of a field is kept in 46 bits.
 constexpr int64_t kLatestMs = (int64_t{1} << 46) - 1;
 
-// The words of `FIELDS numfields field…`, `step` for each field.
-std::span<const Bytes> TakeFields(Args& args, size_t step, const char* not_positive) {
+// Only HSETEX says it so.
+constexpr char kPairCountInvalid[] = "ERR invalid number of fields";
+
+std::optional<int64_t> TakeFieldCount(Args& args) {
   if (!args.TakeToken("FIELDS")) throw Refusal{refusals::kFieldsMissing};
-  const auto count = args.AtEnd() ? std::nullopt : ParseInteger(args.Next());
+  return args.AtEnd() ? std::nullopt : ParseInteger(args.Next());
+}
+
+// The words of `FIELDS numfields field…`.
+std::span<const Bytes> TakeFields(Args& args, const char* not_positive) {
+  const auto count = TakeFieldCount(args);
   if (!count || *count < 1) throw Refusal{not_positive};
-  if (args.Left() % step != 0 || args.Left() / step != static_cast<uint64_t>(*count)) {
-    throw Refusal{refusals::kFieldCountMismatch};
-  }
+  if (args.Left() != static_cast<uint64_t>(*count)) throw Refusal{refusals::kFieldCountMismatch};
   return args.Rest();
+}
+
+// The words of `FIELDS numfields field value…`.
+std::span<const Bytes> TakePairs(Call& call) {
+  const auto count = TakeFieldCount(call.args);
+  if (!count || *count < 1 || *count > std::numeric_limits<int>::max()) throw Refusal{kPairCountInvalid};
+  if (call.args.Left() != 2 * static_cast<uint64_t>(*count)) throw refusals::WrongArity(call.command.full_name);
+  return call.args.Rest();
 }
 
 int64_t DeadlineOf(const Call& call, Bytes word, TimeUnit unit, TimeBase base) {
@@ -135,7 +150,7 @@ void SetFieldExpiry(Call& call, TimeUnit unit, TimeBase base) {
   Edit<Hash> hash = call.db.Open<Hash>(key);
   const int64_t deadline_ms = DeadlineOf(call, call.args.Next(), unit, base);
   const Condition condition = TakeCondition(call.args);
-  const auto fields = TakeFields(call.args, 1, refusals::kFieldCountZero);
+  const auto fields = TakeFields(call.args, refusals::kFieldCountZero);
   if (!hash) return ReplyForEach(call, fields.size(), kNoField);
 
   FieldChanges changes(call, key);
@@ -213,7 +228,7 @@ struct HPExpireAt {
 
 void ReplyFieldExpiry(Call& call, TimeUnit unit, TimeBase base) {
   const Hash hash = call.db.Read<Hash>(call.args.Next());
-  const auto fields = TakeFields(call.args, 1, refusals::kFieldCountNotPositive);
+  const auto fields = TakeFields(call.args, refusals::kFieldCountNotPositive);
   call.reply.Array(fields.size());
   for (Bytes field : fields) {
     const auto deadline_ms = hash.DeadlineOf(field);
@@ -290,7 +305,7 @@ struct HPersist {
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     Edit<Hash> hash = call.db.Open<Hash>(key);
-    const auto fields = TakeFields(call.args, 1, refusals::kFieldCountNotPositive);
+    const auto fields = TakeFields(call.args, refusals::kFieldCountNotPositive);
     if (!hash) return ReplyForEach(call, fields.size(), kNoField);
     FieldChanges changes(call, key);
     call.reply.Array(fields.size());
@@ -381,7 +396,7 @@ struct HGetDel {
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     Edit<Hash> hash = call.db.Open<Hash>(key);
-    const auto fields = TakeFields(call.args, 1, refusals::kFieldCountNotPositive);
+    const auto fields = TakeFields(call.args, refusals::kFieldCountNotPositive);
     FieldChanges changes(call, key);
     call.reply.Array(fields.size());
     for (Bytes field : fields) {
@@ -408,7 +423,7 @@ struct HGetEx {
     const Bytes key = call.args.Next();
     Edit<Hash> hash = call.db.Open<Hash>(key);
     const FieldOptions options = FieldOptionParser(call, refusals::kOneGetExpiry).ParseHGetEx();
-    const auto fields = TakeFields(call.args, 1, refusals::kFieldCountNotPositive);
+    const auto fields = TakeFields(call.args, refusals::kFieldCountNotPositive);
     FieldChanges changes(call, key);
     call.reply.Array(fields.size());
     for (Bytes field : fields) {
@@ -445,7 +460,7 @@ struct HSetEx {
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     const FieldOptions options = FieldOptionParser(call, refusals::kOneSetExpiry).ParseHSetEx();
-    const auto pairs = TakeFields(call.args, 2, refusals::kFieldCountNotPositive);
+    const auto pairs = TakePairs(call);
     if (!Meets(call, key, pairs, options.condition)) return call.reply.Integer(0);
     const bool too_late = options.expiry == FieldExpiry::kAt && options.deadline_ms <= call.unit.judged_ms();
     too_late ? Delete(call, key, pairs) : Set(call, key, pairs, options);

@@ -15,6 +15,8 @@ namespace respite {
 namespace {
 
 constexpr char kPath[] = RESPITE_SOURCE_DIR "/docs/compatibility.md";
+// What `./dev compat` counted, the last section of the page.
+constexpr char kCounted[] = RESPITE_SOURCE_DIR "/tests/compat/results.md";
 
 struct Counted {
   size_t ours = 0;
@@ -102,7 +104,7 @@ std::string FileText(const char* path) {
 
 TEST(Compatibility, PageIsUpToDate) {
   const CommandTable table(CommandFamilies());
-  const std::string expected = Page(table).Text();
+  const std::string expected = Page(table).Text() + FileText(kCounted);
   if (std::getenv("RESPITE_REWRITE")) std::ofstream(kPath) << expected;
   EXPECT_EQ(FileText(kPath), expected) << "docs/compatibility.md is stale: run this test with RESPITE_REWRITE=1";
 }

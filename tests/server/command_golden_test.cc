@@ -47,6 +47,20 @@ TEST_F(CommandGolden, EveryCommandIsOneOfRedis) {
   });
 }
 
+// What Redis 7.2 has and we have not; docs/compatibility.md shows them, too. Whatever comes here leaves this list.
+const std::set<std::string> kStillToCome = {
+    "psync",
+    "replconf",
+    "sync",
+};
+
+TEST_F(CommandGolden, NoCommandIsMissing) {
+  std::set<std::string> missing;
+  for (const auto& [command, facts] : FactsByCommand())
+    if (!table_.FindFull(command)) missing.insert(command);
+  EXPECT_EQ(missing, kStillToCome);
+}
+
 TEST_F(CommandGolden, EveryFactIsThatOfRedis) {
   const auto golden = FactsByCommand();
   size_t compared = 0;

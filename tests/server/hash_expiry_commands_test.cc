@@ -301,7 +301,11 @@ TEST_P(HashExpiryCommands, WordsInTheWrongPlace) {
       {"HSETEX h EX 1 PX 1 FIELDS 1 a 1", "ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified"},
       {"HSETEX h FNX FXX FIELDS 1 a 1", "ERR Only one of FXX or FNX arguments can be specified"},
       {"HSETEX h FIELDS 1 a", "ERR wrong number of arguments for 'hsetex' command"},
-      {"HSETEX h FIELDS 2 a 1 b", "ERR The `numfields` parameter must match the number of arguments"},
+      {"HSETEX h FIELDS 2 a 1 b", "ERR wrong number of arguments for 'hsetex' command"},
+      {"HSETEX h FIELDS 1 a 1 b 2", "ERR wrong number of arguments for 'hsetex' command"},
+      {"HSETEX h FIELDS 0 a 1", "ERR invalid number of fields"},
+      {"HSETEX h FIELDS x a 1", "ERR invalid number of fields"},
+      {"HSETEX h FIELDS 2147483648 a 1", "ERR invalid number of fields"},
       {"HGETEX h EX 1 PERSIST FIELDS 1 a", "ERR Only one of EX, PX, EXAT, PXAT or PERSIST arguments can be specified"},
       {"HGETEX h EX -1 FIELDS 1 a", "ERR invalid expire time, must be >= 0"},
   };

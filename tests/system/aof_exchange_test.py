@@ -1,4 +1,4 @@
-"""Append-only files travel between our server and a real Redis, both ways: with either format of the base, before and
+"""Append-only files travel between our server and each oracle, both ways: with either format of the base, before and
 after a rewrite, and from one to the other and back."""
 import os
 import random
@@ -8,8 +8,9 @@ import tempfile
 import time
 import unittest
 
+import oracles
 from rdb_exchange_test import SEED, commands
-from two_servers import REDIS, RESPITE, WAIT_S, Server, value_of
+from two_servers import RESPITE, WAIT_S, Server, value_of
 
 # What comes behind the first data set: commands whose effects are not their words.
 LATER = [("SPOP", "set:2000", 20), ("INCRBYFLOAT", "string:0", "1.5"), ("EXPIRE", "hash:1", 100000),
@@ -20,13 +21,10 @@ LATER = [("SPOP", "set:2000", 20), ("INCRBYFLOAT", "string:0", "1.5"), ("EXPIRE"
          ("RENAME", "by-script", "by-name"), ("COPY", "zset:1", "zset:copy", "DB", 4), ("SWAPDB", 4, 5)]
 
 
-class AofExchangeTest(unittest.TestCase):
+class AofExchange(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="aof-exchange-")
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        probe = Server(REDIS)
-        self.version = probe.version
-        probe.stop()
 
     def serve(self, program, preamble):
         server = Server(program, "--dir", self.folder, "--appendonly", "yes", "--aof-use-rdb-preamble", preamble)
@@ -61,7 +59,7 @@ class AofExchangeTest(unittest.TestCase):
     def travel(self, source, target, preamble, rewrites):
         """The data set is the same behind each of the journeys."""
         server, client = self.serve(source, preamble)
-        self.fill(client, commands(random.Random(SEED), self.version))
+        self.fill(client, commands(random.Random(SEED), self.oracle.version))
         if rewrites:
             self.rewrite(client)
         self.fill(client, LATER)
@@ -76,25 +74,29 @@ class AofExchangeTest(unittest.TestCase):
         server.stop()
         if preamble == "no":
             manifest = os.path.join(self.folder, "appendonlydir", "appendonly.aof.manifest")
-            subprocess.run(["redis-check-aof", manifest], check=True, stdout=subprocess.DEVNULL, timeout=60)
+            subprocess.run([self.oracle.tool("check-aof"), manifest], check=True, stdout=subprocess.DEVNULL, timeout=60)
         _, client = self.serve(source, preamble)
         self.assertEqual(self.digest(client), expected)
 
     def travel_all_ways(self, source, target):
         for preamble in ("no", "yes"):
             # 7.0 cannot read RDB files of version 11, which 7.2 and we write.
-            if preamble == "yes" and self.version < (7, 2):
+            if preamble == "yes" and self.oracle.version < (7, 2):
                 continue
             for rewrites in (False, True):
                 with self.subTest(preamble=preamble, rewrites=rewrites):
                     shutil.rmtree(os.path.join(self.folder, "appendonlydir"), ignore_errors=True)
                     self.travel(source, target, preamble, rewrites)
+                    self.oracle.count()
 
-    def test_redis_to_us(self):
-        self.travel_all_ways(REDIS, RESPITE)
+    def test_theirs_to_us(self):
+        self.travel_all_ways(self.oracle.program, RESPITE)
 
-    def test_us_to_redis(self):
-        self.travel_all_ways(RESPITE, REDIS)
+    def test_ours_to_them(self):
+        self.travel_all_ways(RESPITE, self.oracle.program)
+
+
+oracles.multiply(globals(), AofExchange)
 
 
 if __name__ == "__main__":

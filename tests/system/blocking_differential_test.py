@@ -1,4 +1,4 @@
-"""Several clients push, pop, wait, move and rename, in one random stream that goes to our server and to a real Redis; who
+"""Several clients push, pop, wait, move and rename, in one random stream that goes to our server and to an oracle; who
 gets what, and when, must be the same, and so must the data.
 
     python3 tests/system/blocking_differential_test.py --seed 7 --rounds 500
@@ -7,13 +7,15 @@ runs longer or repeats a failure; the seed is always printed. Each step ends bef
 answers or is known to wait, and a round trip of another client has shown that nothing more will come. So nothing depends
 on time."""
 import argparse
+import os
 import random
 import re
 import select
 import sys
 import unittest
 
-from two_servers import REDIS, RESPITE, Closed, Server, encode
+import oracles
+from two_servers import RESPITE, Closed, Server, encode
 
 CLIENTS = 7
 STEPS_PER_ROUND = 120
@@ -254,13 +256,14 @@ class Round:
             self.compare("the number of changes", [party.changes() for party in self.parties])
 
 
-def run_rounds(seed, rounds, first=0):
-    servers = [Server(RESPITE), Server(REDIS)]
+def run_rounds(oracle, seed, rounds, first=0):
+    servers = [Server(RESPITE), Server(oracle.program)]
     try:
         for number in range(first, rounds):
             parties = [Party(server) for server in servers]
             try:
                 Round(parties, seed, number).run()
+                oracle.count(STEPS_PER_ROUND)
             except (Failure, Closed) as failure:
                 raise Failure(f"seed {seed}, round {number}: {failure}") from failure
             finally:
@@ -271,15 +274,19 @@ def run_rounds(seed, rounds, first=0):
             server.stop()
 
 
-class BlockingDifferentialTest(unittest.TestCase):
+class BlockingDifferential(unittest.TestCase):
     def test_both_servers_serve_the_same_clients(self):
         seed = random.SystemRandom().randrange(10**9)
-        print(f"blocking_differential_test.py --seed {seed}", file=sys.stderr)
-        run_rounds(seed, rounds=10)
+        print(f"blocking_differential_test.py --oracle {self.oracle.program} --seed {seed}", file=sys.stderr)
+        run_rounds(self.oracle, seed, rounds=10)
+
+
+oracles.multiply(globals(), BlockingDifferential)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
+    parser.add_argument("--oracle", type=oracles.oracle_at, default=os.environ.get("REDIS_SERVER", "redis-server"))
     parser.add_argument("--seed", type=int)
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--first", type=int, default=0)
@@ -287,5 +294,5 @@ if __name__ == "__main__":
     if options.seed is None:
         unittest.main(argv=[sys.argv[0], *rest])
     else:
-        run_rounds(options.seed, options.rounds, options.first)
+        run_rounds(options.oracle, options.seed, options.rounds, options.first)
         print("all the same")

@@ -1,55 +1,26 @@
-"""Sends one random stream of commands to our server and to a real Redis and compares every reply, byte by byte, the
-keyspace events of every command, and at checkpoints all the data.
+"""Sends one random stream of commands to our server and to an oracle and compares every reply, byte by byte, the keyspace
+events of every command, and at checkpoints all the data.
 
     python3 tests/system/differential_test.py --seed 7 --rounds 500 [--commands 200] [--families Hashes Keys]
 
 runs longer or repeats a failure; the seed is always printed. The commands come from generators.py. Deadlines lie so far ahead, or so long ago, that time plays
-no part; what depends on it (TTL, PTTL) is compared with a tolerance. See KNOWN for what differs on purpose."""
+no part; what depends on it (TTL, PTTL) is compared with a tolerance. known_differences.py says what differs."""
 import argparse
 import os
 import random
 import sys
 import unittest
 
+import known_differences
+import oracles
 from generators import DATABASES, FAMILIES, Generator
-from two_servers import REDIS, RESPITE, Closed, Server, encode, value_of
+from two_servers import RESPITE, Closed, Server, encode, value_of
 
 COMMANDS_PER_ROUND = 200
 TOLERANCE_MS = 3000
 
-# Differences we know: (command name, what the replies may be, why). Between a server of version 7.0 and one of 7.2:
-PACKED = {b"$6\r\nintset\r\n", b"$8\r\nlistpack\r\n", b"$9\r\nquicklist\r\n", b"$9\r\nhashtable\r\n", b"$8\r\nskiplist\r\n"}
-KNOWN_OF_7_0 = [
-    (b"XREAD", lambda words, ours, theirs: b"Unbalanced" in ours and b"Unbalanced" in theirs, "another way to name the command"),
-    (b"XINFO", lambda words, ours, theirs: b"active" in ours and b"active" not in theirs, "when a consumer was active came with 7.2"),
-    (b"OBJECT", lambda words, ours, theirs: {ours, theirs} <= PACKED,
-     "7.2 packs small lists and small sets that are not all integers, but not what GEOSEARCHSTORE stores"),
-    (b"ZRANK", lambda words, ours, theirs: b"wrong number" in theirs, "WITHSCORE came with 7.2"),
-    (b"ZREVRANK", lambda words, ours, theirs: b"wrong number" in theirs, "WITHSCORE came with 7.2"),
-]
-# Between us and any Redis; docs/differences.md lists them.
-REFCOUNTS = {b":1\r\n", b":2147483647\r\n"}
-KNOWN = [
-    (b"XREAD", lambda words, ours, theirs: b"+" in words and b"Invalid stream ID" in theirs,
-     "`+` for the last entry came with 7.4"),
-    (b"OBJECT", lambda words, ours, theirs: {ours, theirs} == REFCOUNTS,
-     "Redis shares small integers, but not with COPY; we say of each small integer that it is shared"),
-    (b"OBJECT", lambda words, ours, theirs: words[-1][:1] in b"uv" and {ours, theirs} <= PACKED,
-     "what SUNIONSTORE and its sisters store is encoded by the order of elements, which is not certain; SORT of a small "
-     "sorted set makes Redis convert it"),
-]
-
-# Events that differ, docs/differences.md lists them: (command name, of which requests, why).
-KNOWN_EVENTS = [
-    (b"BITFIELD", lambda words: b"FAIL" in map(bytes.upper, words), "a string that only became longer is a change here"),
-]
 # The elements of a set, whose weights are looked up, have no order.
 MISSES_IN_NO_ORDER = {b"SORT", b"SORT_RO"}
-# Events that 7.0 told otherwise.
-KNOWN_EVENTS_OF_7_0 = [
-    (b"SCAN", lambda words: True, "7.2 tells of no key that SCAN TYPE misses"),
-    (b"XREADGROUP", lambda words: True, "7.2 tells of a new consumer also when nothing was read"),
-]
 
 # Replies whose order means nothing.
 UNORDERED = {b"KEYS", b"SMEMBERS", b"SINTER", b"SUNION", b"SDIFF", b"HKEYS", b"HVALS", b"SPOP"}
@@ -115,10 +86,11 @@ class Listener:
 class Pair:
     """Both servers, each behind one connection."""
 
-    def __init__(self, programs):
+    def __init__(self, oracle, ours=RESPITE):
+        self.oracle = oracle
         self.servers = []
         try:
-            for program in programs:
+            for program in (ours, oracle.program):
                 self.servers.append(Server(program))
             self.clients = [server.client() for server in self.servers]
             self.listeners = [Listener(server) for server in self.servers]
@@ -126,8 +98,8 @@ class Pair:
             self.stop()
             raise
         self.version = min(server.version for server in self.servers)
-        self.known = KNOWN + (KNOWN_OF_7_0 if self.version < (7, 2) else [])
-        self.known_events = KNOWN_EVENTS + (KNOWN_EVENTS_OF_7_0 if self.version < (7, 2) else [])
+        self.known = known_differences.replies(oracle.mark)
+        self.known_events = known_differences.events(oracle.mark)
 
     def stop(self):
         for client in getattr(self, "clients", []) + getattr(self, "listeners", []):
@@ -141,6 +113,7 @@ class Pair:
         for client in self.clients:
             client.send(request)
         replies = [self.replies_to(commands, client) for client in self.clients]
+        self.oracle.count(len(commands))
         return list(zip(*replies))
 
     @staticmethod
@@ -187,7 +160,7 @@ class Pair:
         return self.run([each for words in commands for each in (words, [b"PUBLISH", Listener.MARK, b""])])[::2]
 
     def known_event(self, words):
-        return any(words[0].upper() == known and allows(words) for known, allows, _ in self.known_events)
+        return any(words[0].upper() == known and allows(words) for known, allows in self.known_events)
 
     def same(self, words, ours, theirs):
         if ours == theirs:
@@ -199,7 +172,7 @@ class Pair:
             return (ours == b"$-1\r\n") == (theirs == b"$-1\r\n")
         if name in TIMED_S | TIMED_MS and ours[:1] == b":" == theirs[:1]:
             return self.close_enough(name, value_of(ours), value_of(theirs))
-        return any(name == known and allows(words, ours, theirs) for known, allows, _ in self.known)
+        return any(name == known and allows(words, ours, theirs) for known, allows in self.known)
 
     def same_elements(self, name, ours, theirs):
         """Of two aggregates of one kind."""
@@ -269,9 +242,9 @@ class Pair:
         self.compare([[b"DEBUG", b"DIGEST"], [b"SELECT", b"0"]] if same_digests else [[b"SELECT", b"0"]], f"{where}, all data")
 
 
-def run(seed, rounds, commands, programs=(RESPITE, REDIS), families=()):
+def run(seed, rounds, commands, oracle, ours=RESPITE, families=()):
     """Raises Difference; the message has all that is needed to repeat it."""
-    pair = Pair(programs)
+    pair = Pair(oracle, ours)
     try:
         pair.run([[b"DEBUG", b"SET-ACTIVE-EXPIRE", b"0"]])  # else each timer tells of what has expired when it likes
         for index in range(rounds):
@@ -280,7 +253,8 @@ def run(seed, rounds, commands, programs=(RESPITE, REDIS), families=()):
             generator = Generator(rng, pair.version, families)
             pair.run([[b"FLUSHALL"], [b"SELECT", b"0"], [b"HELLO", b"3" if index % 2 else b"2"], *generator.thresholds()])
             for _ in range(4):
-                pair.compare([generator.command() for _ in range(commands // 4)], where)
+                chosen = [generator.command() for _ in range(commands // 4)]
+                pair.compare([words for words in chosen if not known_differences.avoided(oracle.mark, words)], where)
                 pair.checkpoint(rng, where)
     finally:
         pair.stop()
@@ -289,8 +263,11 @@ def run(seed, rounds, commands, programs=(RESPITE, REDIS), families=()):
 class Differential(unittest.TestCase):
     def test_random_commands(self):
         seed = random.SystemRandom().randrange(10**9)
-        print(f"differential_test.py --seed {seed}", file=sys.stderr)
-        run(seed, rounds=30, commands=COMMANDS_PER_ROUND)
+        print(f"differential_test.py --oracle {self.oracle.program} --seed {seed}", file=sys.stderr)
+        run(seed, rounds=30, commands=COMMANDS_PER_ROUND, oracle=self.oracle)
+
+
+oracles.multiply(globals(), Differential)
 
 
 def main():
@@ -300,11 +277,11 @@ def main():
     parser.add_argument("--commands", type=int, default=COMMANDS_PER_ROUND, help="in each round")
     parser.add_argument("--families", nargs="*", default=(), help="some of " + " ".join(f.__name__ for f in FAMILIES))
     parser.add_argument("--ours", default=RESPITE)
-    parser.add_argument("--redis", default=REDIS)
+    parser.add_argument("--oracle", type=oracles.oracle_at, default=os.environ.get("REDIS_SERVER", "redis-server"))
     options = parser.parse_args()
     print(f"--seed {options.seed} --rounds {options.rounds} --commands {options.commands}")
     try:
-        run(options.seed, options.rounds, options.commands, (options.ours, options.redis), options.families)
+        run(options.seed, options.rounds, options.commands, options.oracle, options.ours, options.families)
     except Difference as difference:
         print(difference)
         return 1

@@ -1,14 +1,17 @@
-"""Values travel between our server and a real Redis as DUMP payloads, both ways, in every encoding that both know. Their
+"""Values travel between our server and each oracle as DUMP payloads, both ways, in every encoding that both know. Their
 digests must be equal, and packed values must even have equal octets."""
 import random
 import struct
 import unittest
 
+import known_differences
+import oracles
 from dump_payload import OLD_VALUES, payload
-from two_servers import REDIS, RESPITE, Server, value_of
+from two_servers import RESPITE, Server, value_of
 
 SEED = 20260210
 VERSION_OF_7_0 = 10
+TRAILER = 10  # version of the format, checksum
 SET_LISTPACK = 20  # a type that 7.2 brought
 TABLES = (b"hashtable",)  # their order is not certain, so their octets are not
 
@@ -47,12 +50,12 @@ def collections(chance):
     yield "HSET", ["f", "v" * 65]
 
 
-class DumpExchangeTest(unittest.TestCase):
+class DumpExchange(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.servers = Server(RESPITE), Server(REDIS)
+        cls.servers = Server(RESPITE), Server(cls.oracle.program)
         cls.ours, cls.theirs = (server.client() for server in cls.servers)
-        cls.is_old = cls.servers[1].version < (7, 2)
+        cls.is_old = cls.oracle.version < (7, 2)
 
     @classmethod
     def tearDownClass(cls):
@@ -79,13 +82,15 @@ class DumpExchangeTest(unittest.TestCase):
         if target is self.theirs and self.is_old:
             if dumped[0] == SET_LISTPACK:
                 return
-            dumped = payload(dumped[:-10], VERSION_OF_7_0)
+            dumped = payload(dumped[:-TRAILER], VERSION_OF_7_0)
         self.assertEqual(b"+OK", self.ask(target, "RESTORE", key + "-copy", 0, dumped, "REPLACE"))
         self.assertEqual(self.digest(source, key), self.digest(target, key + "-copy"))
+        self.oracle.count()
         if not self.is_old:
             encodings = [self.ask(source, "OBJECT", "ENCODING", key),
                          self.ask(target, "OBJECT", "ENCODING", key + "-copy")]
-            self.assertEqual(encodings[0], encodings[1])
+            if not known_differences.encodings(self.oracle.mark, *encodings):
+                self.assertEqual(encodings[0], encodings[1])
 
     def check(self, command, parts):
         key = "key"
@@ -96,9 +101,11 @@ class DumpExchangeTest(unittest.TestCase):
         self.check_travels(self.theirs, self.ours, key)
         self.check_travels(self.ours, self.theirs, key)
         ours, theirs = self.both("OBJECT", "ENCODING", key)
+        if known_differences.octets(self.oracle.mark, command, parts):
+            return
         if ours == theirs and ours not in TABLES and not (self.is_old and command == "ZADD"):
             ours, theirs = self.both("DUMP", key)
-            self.assertEqual(theirs[:-10], ours[:-10])
+            self.assertEqual(theirs[:-TRAILER], ours[:-TRAILER])
 
     def check_all(self, values):
         for command, parts in values:
@@ -155,7 +162,7 @@ class DumpExchangeTest(unittest.TestCase):
                 for source, target in ((self.ours, self.theirs), (self.theirs, self.ours)):
                     dumped = self.ask(source, "DUMP", "key")
                     self.ask(target, "RESTORE", "key-copy", 0, dumped, "REPLACE")
-                    self.assertEqual(dumped, self.ask(target, "DUMP", "key-copy"))
+                    self.assertEqual(dumped[:-TRAILER], self.ask(target, "DUMP", "key-copy")[:-TRAILER])
 
     def test_refusals(self):
         """Redis finds some of these faults only when told to look for them; we always do."""
@@ -167,6 +174,10 @@ class DumpExchangeTest(unittest.TestCase):
                 ours, theirs = self.both("RESTORE", "refused", 0, payload(value, 9))
                 self.assertEqual(theirs, ours)
                 self.assertTrue(ours.startswith(b"-ERR Bad data format"), ours)
+                self.oracle.count()
+
+
+oracles.multiply(globals(), DumpExchange)
 
 
 if __name__ == "__main__":

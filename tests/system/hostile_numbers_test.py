@@ -1,13 +1,14 @@
 """Every numeric argument of every command, as the command's own documentation names them, gets numbers at and beyond all
 limits, and words that are none. The server must survive, answer at once, change nothing when it refuses, and answer as the
-redis-server beside it (REDIS_SERVER) where both have the command."""
+oracle beside it where both have the command."""
 import os
 import re
-import shutil
 import time
 import unittest
 
-from two_servers import REDIS, Closed, Server, encode, value_of
+import known_differences
+import oracles
+from two_servers import Closed, Server, encode, value_of
 
 VALUES = ["-9223372036854775809", "-9223372036854775808", "-9223372036854775807", "-4611686018427387904", "-2147483649", "-2147483648",
           "-1", "-0", "0", "1", "2147483647", "2147483648", "4294967295", "4294967296", "4611686018427387904", "9223372036854775806",
@@ -183,63 +184,65 @@ def kind(reply):
     return reply if reply in (b"waits", b"closed") else reply[:1]
 
 
-def is_known(card, argument, value, reply, version):
-    """Where the answers differ on purpose (docs/differences.md), or because the other server is older than 7.2."""
+def is_known(mark, card, argument, value, reply):
+    """Where the answers differ on purpose (docs/differences.md), or this version has others."""
     if "\0" in value and reply.startswith(b"-ERR"):
         return True  # Redis reads IDs and cursors up to a NUL
     if (card, argument) in (("lset", "index"), ("xautoclaim", "count")):
         return True  # an index is cut to 32 bits in small lists; memory is reserved for what is asked
     if argument == "min-idle-time" and value in ("1", "1.5"):
         return True  # a millisecond may have passed, or not
-    return version < (7, 2) and (card, argument) in OLDER
+    return known_differences.number(mark, card, argument)
 
 
-# Mended or changed in 7.2: texts of numbers, and what a timeout beyond all time is called.
-OLDER = {("zincrby", "increment"), ("lpos", "rank"), ("wait", "timeout"), ("xread", "milliseconds"), ("xreadgroup", "milliseconds"),
-         *((name, "timeout") for name in ("blmove", "blmpop", "blpop", "brpop", "brpoplpush", "bzmpop", "bzpopmax", "bzpopmin"))}
+def same(card, reply, other):
+    vague = card.name.partition("|")[0] in VAGUE or card.name in VAGUE
+    return kind(reply) == kind(other) if vague and reply[:1] != b"-" else reply == other
 
 
 class Numbers(unittest.TestCase):
-    def sides(self):
-        servers = [Server(os.environ["RESPITE_SERVER"])]
-        if shutil.which(REDIS):
-            servers.append(Server(REDIS))
-        for server in servers:
-            self.addCleanup(server.stop)
-        return servers, [Side(server) for server in servers]
+    def side(self, program):
+        server = Server(program)
+        self.addCleanup(server.stop)
+        return Side(server)
+
+    def setUp(self):
+        self.ours = self.side(os.environ["RESPITE_SERVER"])
+        self.theirs = [(oracle, self.side(oracle.program)) for oracle in oracles.all_oracles()[0]]
+        self.wrong, self.slow, self.fired = [], [], 0
+
+    def fire(self, card, argument, value, words):
+        started = time.monotonic()
+        reply = self.ours.run(words)
+        took_s = time.monotonic() - started
+        self.fired += 1
+        if reply != b"waits" and took_s > 0.2:
+            self.slow.append((words, took_s))
+        if not self.ours.refused_without_trace(reply):
+            self.wrong.append((words, "refused, but data changed", reply))
+        for oracle, side in self.theirs:
+            if card.name in side.names:
+                self.compare(card, argument, value, words, reply, oracle, side)
+
+    def compare(self, card, argument, value, words, reply, oracle, side):
+        other = side.run(words)
+        side.refused_without_trace(other)
+        oracle.count()
+        if not same(card, reply, other) and not is_known(oracle.mark, card.name, argument, value, reply):
+            self.wrong.append((oracle.label, words, reply[:100], other[:100]))
 
     def test_every_numeric_argument(self):
-        servers, (ours, *others) = self.sides()
-        theirs = others[0] if others else None
-        wrong, fired, slow = [], 0, []
-        for card in cards(ours.client):
-            compared = theirs is not None and card.name in theirs.names
+        for card in cards(self.ours.client):
             for path in card.targets():
                 argument = card.at(path)["name"]
                 for value in VALUES:
-                    if heavy(card.name, argument, value):
-                        continue
-                    words, started = card.words(path, value), time.monotonic()
-                    reply = ours.run(words)
-                    took_s = time.monotonic() - started
-                    fired += 1
-                    if reply != b"waits" and took_s > 0.2:
-                        slow.append((words, took_s))
-                    if not ours.refused_without_trace(reply):
-                        wrong.append((words, "refused, but data changed", reply))
-                    if not compared:
-                        continue
-                    other = theirs.run(words)
-                    theirs.refused_without_trace(other)
-                    vague = card.name.partition("|")[0] in VAGUE or card.name in VAGUE
-                    if (kind(reply) != kind(other) if vague and reply[:1] != b"-" else reply != other):
-                        if not is_known(card.name, argument, value, reply, theirs.server.version):
-                            wrong.append((words, reply[:100], other[:100]))
-        self.assertIsNone(servers[0].process.poll(), "the server ended")
-        self.assertEqual(b"+PONG\r\n", ours.client.run("PING"))
-        self.assertGreater(fired, 6_000)
-        self.assertLess(len(slow), 5, slow[:20])
-        self.assertEqual([], wrong, f"{len(wrong)} of {fired} differ:\n" + "\n".join(map(str, wrong[:400])))
+                    if not heavy(card.name, argument, value):
+                        self.fire(card, argument, value, card.words(path, value))
+        self.assertIsNone(self.ours.server.process.poll(), "the server ended")
+        self.assertEqual(b"+PONG\r\n", self.ours.client.run("PING"))
+        self.assertGreater(self.fired, 6_000)
+        self.assertLess(len(self.slow), 5, self.slow[:20])
+        self.assertEqual([], self.wrong, f"{len(self.wrong)} of {self.fired} differ:\n" + "\n".join(map(str, self.wrong[:400])))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Sends every program of lua_programs.txt with EVAL to our server and to a real Redis and compares the replies, byte by
+"""Sends every program of lua_programs.txt with EVAL to our server and to each oracle and compares the replies, byte by
 byte.
 
     python3 tests/system/lua_differential_test.py [--only WORD]
@@ -6,8 +6,10 @@ byte.
 shows all differences at once; WORD selects the programs that contain it. In the file, each program follows a line that
 starts with `###`. What stands there marks it:
 
-    ### 7.2: why           older servers answer otherwise, so it is compared only with 7.2 and later
-    ### differs: why       our answer is another one on purpose (docs/differences.md); it must differ, or the mark is stale
+    ### differs: why             our answer is another one on purpose (docs/differences.md)
+    ### differs 7.0, 8.0: why    these versions answer otherwise than 7.2, and we as 7.2
+
+What a mark says must differ, or the mark is stale.
 
 Programs that call `show` get that function: it makes one text of all its arguments."""
 import os
@@ -15,19 +17,26 @@ import re
 import sys
 import unittest
 
-from two_servers import REDIS, RESPITE, Server
+import oracles
+from two_servers import RESPITE, Server
 
 FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lua_programs.txt")
 SHOW = (b"local function show(...) local t={} for i=1,select('#',...) do t[i]=tostring((select(i,...))) end "
         b"return table.concat(t,'|') end ")
-MARKS = ("", "7.2", "differs")
+ONLY = b""
+MARK = re.compile(r"(differs)?((?: ?,? (?:valkey )?\d+\.\d+)*)")
 
 
 class Program:
     def __init__(self, header, source):
-        self.mark = header.split(":")[0].strip()
-        assert self.mark in MARKS, header
+        mark = MARK.fullmatch(header.split(":")[0].strip())
+        assert mark, header
+        self.versions = mark[2].strip().split(", ") if mark[2] else None
+        self.is_marked = bool(mark[1])
         self.source = (SHOW if b"show(" in source else b"") + source
+
+    def differs_from(self, mark):
+        return self.is_marked and (self.versions is None or mark in self.versions)
 
 
 def read_programs():
@@ -36,24 +45,20 @@ def read_programs():
     return [Program(header.decode(), source[:-1]) for header, source in zip(parts[::2], parts[1::2])]
 
 
-def compare(programs, ours, theirs, version):
+def compare(programs, ours, theirs, mark):
     """Descriptions of all programs whose replies are not as their marks say."""
     wrong = []
     for program in programs:
         replies = [client.run("EVAL", program.source, 0) for client in (ours, theirs)]
-        if program.mark == "7.2" and version < (7, 2):
-            continue
-        if (replies[0] == replies[1]) == (program.mark == "differs"):
+        if (replies[0] == replies[1]) == program.differs_from(mark):
             wrong.append("%s\n  ours   %r\n  theirs %r" % (program.source.decode(errors="replace"), *replies))
     return wrong
 
 
-class LuaDifferentialTest(unittest.TestCase):
-    only = b""
-
+class LuaDifferential(unittest.TestCase):
     def setUp(self):
         self.servers = []
-        for path in (RESPITE, REDIS):
+        for path in (RESPITE, self.oracle.program):
             self.servers.append(Server(path))
             self.addCleanup(self.servers[-1].stop)
         self.clients = [server.client() for server in self.servers]
@@ -61,14 +66,17 @@ class LuaDifferentialTest(unittest.TestCase):
             self.addCleanup(client.close)
 
     def test_programs_give_the_same(self):
-        programs = [program for program in read_programs() if self.only in program.source]
-        wrong = compare(programs, *self.clients, self.servers[1].version)
+        programs = [program for program in read_programs() if ONLY in program.source]
+        wrong = compare(programs, *self.clients, self.oracle.mark)
+        self.oracle.count(len(programs))
         self.assertEqual(wrong, [], "%d of %d programs:\n%s" % (len(wrong), len(programs), "\n".join(wrong)))
 
+
+oracles.multiply(globals(), LuaDifferential)
 
 if __name__ == "__main__":
     if "--only" in sys.argv:
         place = sys.argv.index("--only")
-        LuaDifferentialTest.only = sys.argv[place + 1].encode()
+        ONLY = sys.argv[place + 1].encode()
         del sys.argv[place:place + 2]
     unittest.main()

@@ -1,9 +1,10 @@
-"""MIGRATE from and to a real Redis, and between two servers of ours. A Redis before 7.2 refuses our payloads, which are of a
+"""MIGRATE from and to each oracle, and between two servers of ours. A Redis before 7.2 refuses our payloads, which are of a
 version it does not know: then the keys must stay where they are."""
 import unittest
 
+import oracles
 from launcher import free_port
-from two_servers import REDIS, RESPITE, Server, value_of
+from two_servers import RESPITE, Server, value_of
 
 VALUES = {
     "string": ("SET", "hello"),
@@ -32,10 +33,10 @@ class Node:
         return self.ask("MIGRATE", host, target.port, *words)
 
 
-class MigrateTest(unittest.TestCase):
+class Migrate(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.ours, cls.others, cls.theirs = Node(RESPITE), Node(RESPITE), Node(REDIS)
+        cls.ours, cls.others, cls.theirs = Node(RESPITE), Node(RESPITE), Node(cls.oracle.program)
         cls.nodes = [cls.ours, cls.others, cls.theirs]
 
     @classmethod
@@ -55,6 +56,7 @@ class MigrateTest(unittest.TestCase):
     def check_all_moved(self, source, target, digests):
         self.assertEqual(0, source.ask("DBSIZE"))
         self.assertEqual(digests, {key: target.ask("DEBUG", "DIGEST-VALUE", key) for key in VALUES})
+        self.oracle.count(len(VALUES))
 
     def test_every_type_moves_between_servers_of_ours(self):
         digests = self.fill(self.ours)
@@ -69,7 +71,7 @@ class MigrateTest(unittest.TestCase):
     def test_every_type_moves_to_a_redis_that_knows_the_version(self):
         digests = self.fill(self.ours)
         reply = self.ours.migrate_to(self.theirs, "", 0, 5000, "KEYS", *VALUES)
-        if self.theirs.server.version >= (7, 2):
+        if self.oracle.version >= (7, 2):
             self.assertEqual(b"+OK", reply)
             return self.check_all_moved(self.ours, self.theirs, digests)
         self.assertEqual(b"-ERR Target instance replied with error: ERR DUMP payload version or checksum are wrong",
@@ -110,7 +112,7 @@ class MigrateTest(unittest.TestCase):
         self.assertEqual([b"a", b"taken", b"c"], self.others.ask("MGET", "a", "b", "c"))
 
     def test_passwords(self):
-        for program in (RESPITE, REDIS):
+        for program in (RESPITE, self.oracle.program):
             with self.subTest(program=program):
                 guarded = Node(program)
                 self.addCleanup(guarded.stop)
@@ -166,6 +168,9 @@ class MigrateTest(unittest.TestCase):
         shown = repr(self.ours.ask("SLOWLOG", "GET", 10))
         self.assertIn("(redacted)", shown)
         self.assertNotIn("hidden-word", shown)
+
+
+oracles.multiply(globals(), Migrate)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Runs tests/transcripts/*.resp against our server and against a real Redis, and compares raw bytes.
+"""Runs tests/transcripts/*.resp against our server and against each oracle (oracles.py), and compares raw bytes.
 
 A transcript is a text file:
 
@@ -24,11 +24,19 @@ A transcript is a text file:
     monitor<
     +<time> [0 <client>] "GET" "k"   what is never twice the same in a line of MONITOR is replaced
     > CLIENT NO-TOUCH on
-    7.2: +OK                         Redis 7.0 answers otherwise: only servers of version 7.2 are held to this
+    +OK
+    [7.0] -ERR unknown subcommand 'no-touch'. Try CLIENT HELP.
+    > OBJECT FREQ k
+    -ERR An LFU maxmemory policy is not selected, access frequency not tracked. …
+    [8.0, valkey 8.1] -ERR …         what these versions answer instead, line by line; all others as above
 
     python3 tests/system/transcripts_test.py --fill PROGRAM FILE...
 
-writes into the files what PROGRAM answers, keeping `?` and `7.2:`."""
+writes into the files what PROGRAM answers, keeping `?`, and no marks;
+
+    python3 tests/system/transcripts_test.py --mark FILE...
+
+writes what each oracle answers otherwise, in place of all such marks but `?`."""
 import contextlib
 import glob
 import os
@@ -37,13 +45,14 @@ import select
 import sys
 import unittest
 
-from two_servers import REDIS, RESPITE, Closed, Server, encode
+import oracles
+from two_servers import RESPITE, Closed, Server, encode
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "transcripts")
 REQUEST = re.compile(r"^(\w*)(>>?|<(?=$))(?: (.*))?$")
 TEXT_HEAD = re.compile(r"[$!=]\d+")
 ESCAPES = {"n": b"\n", "r": b"\r", "t": b"\t", "a": b"\a", "b": b"\b", "\\": b"\\", '"': b'"', " ": b" "}
-NEWER = "7.2:"
+OTHERWISE = re.compile(r"\[((?:(?:valkey )?\d+\.\d+(?:, )?)+)\](?: (.*))?")
 MONITORED = re.compile(r"^\+\d+\.\d{6} \[(\d+) (lua|[^\]]*)\] ")
 
 
@@ -100,8 +109,10 @@ class Step:
     def __init__(self, number, name, mark, text):
         self.number, self.name, self.raw, self.text = number, name, mark == ">>", text
         self.silent = mark == "<"  # sends nothing
-        self.expected = []  # lines, without the mark of newer replies
-        self.newer = False
+        self.lines = []
+        self.otherwise = {}  # mark of a version -> its lines
+        self.end = number  # of the last line of all these
+        self.expected = self.lines  # of the server that is asked
 
     def request(self):
         return unescape(self.text) if self.raw else encode(words_of(self.text))
@@ -120,8 +131,7 @@ def parse(path):
             steps = scenarios[-1].steps if scenarios else []
             request = REQUEST.match(line)
             if awaits_text(steps) or line and not line.startswith(("# ", "== ")) and not request:
-                steps[-1].newer |= line.startswith(NEWER)
-                steps[-1].expected.append(line.removeprefix(NEWER + " ").removeprefix(NEWER))
+                add_answer(steps[-1], line, number, not awaits_text(steps) and OTHERWISE.fullmatch(line))
             elif line.startswith("== "):
                 scenarios.append(Scenario(line[3:]))
             elif request and not line.startswith("# "):
@@ -129,10 +139,27 @@ def parse(path):
     return scenarios
 
 
+def add_answer(step, line, number, otherwise):
+    step.end = number
+    if not otherwise:
+        step.lines.append(line)
+        return
+    for mark in otherwise[1].split(", "):
+        step.otherwise.setdefault(mark, []).append(otherwise[2] or "")
+
+
+def steps_for(path, mark):
+    """The scenarios with what is expected of the version that has this mark."""
+    scenarios = parse(path)
+    for step in (step for scenario in scenarios for step in scenario.steps):
+        step.expected = step.otherwise.get(mark, step.lines)
+    return scenarios
+
+
 def awaits_text(steps):
     """Whether the next line is the content of a bulk string, whatever it looks like."""
     awaits = False
-    for line in steps[-1].expected if steps else []:
+    for line in steps[-1].lines if steps else []:
         awaits = not awaits and TEXT_HEAD.fullmatch(line) is not None
     return awaits
 
@@ -197,14 +224,14 @@ class Player:
 
 
 class Transcripts(unittest.TestCase):
-    program = None
+    oracle = None  # else ours
 
     def setUp(self):
-        self.server = Server(self.program)
+        self.server = Server(self.oracle.program if self.oracle else RESPITE)
         self.addCleanup(self.server.stop)
 
     def play(self, path):
-        for scenario in parse(path):
+        for scenario in steps_for(path, self.oracle and self.oracle.mark):
             player = Player(self.server)
             try:
                 for step in scenario.steps:
@@ -213,23 +240,25 @@ class Transcripts(unittest.TestCase):
                 player.close()
 
     def check(self, path, scenario, step, lines):
-        if step.newer and self.server.version < (7, 2):
-            return
         where = f"{os.path.relpath(path)}:{step.number} ({scenario.title}) {step.text!r}"
         self.assertEqual(step.expected, lines, where)
+        if self.oracle:
+            self.oracle.count()
 
 
-def add_tests(name, program):
+class OnRespite(Transcripts):
+    pass
+
+
+def add_tests():
     def test_of(path):
         return lambda self: self.play(path)
-    tests = {"test_" + os.path.basename(path).removesuffix(".resp"): test_of(path)
-             for path in sorted(glob.glob(os.path.join(FOLDER, "*.resp")))}
-    globals()[name] = type(name, (Transcripts,), {"program": program, **tests})
+    for path in sorted(glob.glob(os.path.join(FOLDER, "*.resp"))):
+        setattr(Transcripts, "test_" + os.path.basename(path).removesuffix(".resp"), test_of(path))
 
 
-add_tests("OnRespite", RESPITE)
-add_tests("OnRedis", REDIS)
-del Transcripts
+add_tests()
+oracles.multiply(globals(), Transcripts)
 
 
 def fill(program, paths):
@@ -240,11 +269,78 @@ def fill(program, paths):
             for scenario in parse(path):
                 player = Player(server)
                 for step in scenario.steps:
-                    answers[step.number] = [(NEWER + " " if step.newer else "") + line for line in player.fill(step)]
+                    answers[step.number] = player.fill(step)
                 player.close()
             rewrite(path, answers)
     finally:
         server.stop()
+
+
+def all_lines(player, step):
+    """What is answered, whatever was expected: until nothing more comes, or for `name<` as much as was expected."""
+    client = player.client(step.name)
+    if not step.silent:
+        client.send(step.request())
+    if step.expected == ["!waits"] and player.waits(client):
+        return step.expected
+    lines = []
+    try:
+        while lines != step.expected:
+            as_expected = lines == step.expected[:len(lines)]
+            if step.silent and len(lines) >= len(step.expected):
+                return lines
+            if not client.buffer and not select.select([client.socket], [], [], 8.0 if as_expected else 0.05)[0]:
+                return lines or ["!waits"]
+            lines += ["?"] if as_expected and step.expected[len(lines)] == "?" and client.read() else lines_of(client.read())
+    except Closed as closed:
+        lines += lines_of(closed.rest) + ["!closed"]
+    return lines
+
+
+def answers_otherwise(oracle, path):
+    """Number of the step -> lines."""
+    found = {}
+    server = Server(oracle.program)
+    try:
+        for scenario in steps_for(path, None):
+            with contextlib.closing(Player(server)) as player:
+                for step in scenario.steps:
+                    lines = all_lines(player, step)
+                    if step.otherwise.get(oracle.mark) == ["?"]:
+                        lines = ["?"]
+                    if lines != step.expected:
+                        found[step.number] = lines
+    finally:
+        server.stop()
+    return found
+
+
+def mark(paths):
+    """Where the answer of an oracle is not what the file says without marks, it gets one."""
+    for path in paths:
+        marks = {}
+        for oracle in oracles.all_oracles()[0]:
+            for number, lines in answers_otherwise(oracle, path).items():
+                marks.setdefault(number, {})[oracle.mark] = lines
+        write_marks(path, marks)
+
+
+def write_marks(path, marks):
+    with open(path, encoding="utf-8") as file:
+        lines = file.read().split("\n")
+    steps = [step for scenario in parse(path) for step in scenario.steps]
+    for step in reversed(steps):
+        first = step.end - sum(1 for line in lines[step.number:step.end] if OTHERWISE.fullmatch(line))
+        lines[first:step.end] = marked_lines(marks.get(step.number, {}))
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines))
+
+
+def marked_lines(by_mark):
+    together = {}
+    for name, lines in by_mark.items():
+        together.setdefault(tuple(lines), []).append(name)
+    return ["[" + ", ".join(names) + "]" + (" " + line if line else "") for lines, names in together.items() for line in lines]
 
 
 def rewrite(path, answers):
@@ -268,5 +364,7 @@ def rewrite(path, answers):
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--fill"]:
         fill(sys.argv[2], sys.argv[3:])
+    elif sys.argv[1:2] == ["--mark"]:
+        mark(sys.argv[2:])
     else:
         unittest.main()

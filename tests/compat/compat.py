@@ -1,0 +1,262 @@
+#!/usr/bin/env python3
+"""`./dev compat CHECKOUT...`: runs other people's test suites against respite-server and against a reference, and shows one
+table of what passed and failed.
+
+    CHECKOUT            a folder with the suite's project; which one it is, its files tell
+    --server PROGRAM    the server under test (build/release/respite-server)
+    --reference PROGRAM what it is compared with (the first of $RESPITE_ORACLE, else redis-server); `none` for nothing
+    --suite NAME        of a checkout that has several, this one; a part of its name
+    --part NAME         these parts only; a part of the name
+    --limit SECONDS     for each part, instead of the suite's own
+    --table             only shows the table of all results that were kept
+    --write             puts that table into tests/compat/results.md, which is part of docs/compatibility.md
+
+Nothing is written into the checkouts. Copies, logs and results stay below build/compat."""
+import argparse
+import contextlib
+import datetime
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import suites
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+WORK = ROOT / "build" / "compat"
+START_S = 20
+HEAD = """
+## Other people's test suites
+
+What `./dev compat` counted last, with Respite and with a reference beside it ([how](compatibility_testing.md)). The parts
+are units or groups of files of a suite. *Fails here only* counts names of tests that fail with Respite and pass, or are not
+run, with the reference.
+
+"""
+
+
+class Failure(Exception):
+    """Shown to the user."""
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def answers(port):
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=1) as client:
+            client.sendall(b"PING\r\n")
+            return client.recv(7) == b"+PONG\r\n"
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def running(program, options, folder):
+    """A server on a port of its own; the port."""
+    port = free_port()
+    folder.mkdir(parents=True, exist_ok=True)
+    options = [option.replace("{socket}", str(folder.parent / "server.socket")) for option in options]
+    with open(folder / "log", "wb") as log:
+        server = subprocess.Popen([program, "--port", str(port), "--dir", str(folder), *options],
+                                  stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+        try:
+            end = time.monotonic() + START_S
+            while not answers(port):
+                if server.poll() is not None or time.monotonic() > end:
+                    raise Failure(f"{program} does not start: see {folder / 'log'}")
+                time.sleep(0.02)
+            yield port
+        finally:
+            stop(server)
+
+
+def stop(process):
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+    process.wait()
+
+
+def run_limited(words, folder, variables, limit_s, log_path):
+    """The output, and whether the time was enough. The suite's whole process group ends with it."""
+    with open(log_path, "wb") as log:
+        process = subprocess.Popen(["nice", *words], cwd=folder, env={**os.environ, **variables}, stdin=subprocess.DEVNULL,
+                                   stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            process.wait(limit_s)
+            in_time = True
+        except subprocess.TimeoutExpired:
+            in_time = False
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    return pathlib.Path(log_path).read_text(errors="replace"), in_time
+
+
+def run_part(suite, part, program, limit_s):
+    log = suite.work / (re.sub(r"\W+", "-", f"{pathlib.Path(program).name} {part}")[:80] + ".log")
+    with contextlib.ExitStack() as stack:
+        port = None
+        if suite.server_options is not None:
+            port = stack.enter_context(running(program, suite.server_options, suite.work / "server"))
+        words, folder, variables = suite.command(part, program, port)
+        text, in_time = run_limited(words, folder, variables, limit_s, log)
+    return read_part(suite, part, text, in_time)
+
+
+def read_part(suite, part, text, in_time):
+    try:
+        result = suite.read(text)
+    except (ValueError, AttributeError, IndexError, KeyError) as error:
+        result = suites.Result(0, 1, 0, [f"{part}: nothing to read ({error})"[:200]])
+    if not in_time:
+        result.add(suites.Result(0, 1, 0, [f"{part}: took too long"]))
+    elif result.counts() == (0, 0, 0):
+        result.add(suites.Result(0, 1, 0, [f"{part}: ran nothing"]))
+    return result
+
+
+def version_of(program):
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False, timeout=30).stdout
+    return re.sub(r"^(\w+) server v=(\S+).*", r"\1 \2", said.strip())
+
+
+def describe(program):
+    if pathlib.Path(program).name.startswith("respite"):
+        return "Respite " + suites.commit_of(ROOT)
+    return version_of(program)
+
+
+def tool_runner(log_path):
+    def run(words, **options):
+        env = {**os.environ, **options.pop("env", {})}
+        with open(log_path, "ab") as log:
+            done = subprocess.run(["nice", *words], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, env=env,
+                                  timeout=1800, check=False, **options)
+        if done.returncode:
+            raise Failure(f"{words[0]} failed: see {log_path}")
+    return run
+
+
+def run_suite(suite, programs, options):
+    """Part after part with all programs; what is done is kept at once, so that a long run may be broken off."""
+    suite.work.mkdir(parents=True, exist_ok=True)
+    suite.prepare(tool_runner(suite.work / "prepare.log"))
+    totals = {program: suites.Result() for program in programs}
+    done = 0
+    for part in (part for part in suite.parts() if options.part in part):
+        for program, total in totals.items():
+            result = run_part(suite, part, program, options.limit or suite.limit_s)
+            print(f"{suite.name}: {part}: {describe(program)}: " + "%d passed, %d failed, %d skipped" % result.counts(), flush=True)
+            total.add(result)
+        done += 1
+        keep(record_of(suite, done, totals))
+    if not done:
+        raise Failure(f"{suite.name} has no part {options.part}")
+    return record_of(suite, done, totals)
+
+
+def record_of(suite, done, totals):
+    return {"suite": suite.name, "checkout": suites.commit_of(suite.checkout), "date": str(datetime.date.today()),
+            "parts": f"{done} of {len(suite.parts())}",
+            "servers": [{"name": describe(program), "counts": total.counts(), "failures": sorted(set(total.failures))}
+                        for program, total in totals.items()]}
+
+
+def only_here(record):
+    """Names of what fails with the first server only."""
+    ours, *others = record["servers"]
+    return [name for name in ours["failures"] if others and name not in others[0]["failures"]]
+
+
+def keep(record):
+    path = WORK / "results.json"
+    records = json.loads(path.read_text()) if path.exists() else []
+    records = [each for each in records if each["suite"] != record["suite"]] + [record]
+    path.write_text(json.dumps(sorted(records, key=lambda each: each["suite"]), indent=1))
+
+
+def table(records):
+    lines = ["| suite, commit | date | parts | server | passed | failed | skipped | fails here only |",
+             "| --- | --- | --- | --- | ---: | ---: | ---: | ---: |"]
+    for record in records:
+        for index, server in enumerate(record["servers"]):
+            here = str(len(only_here(record))) if index == 0 and len(record["servers"]) > 1 else ""
+            what = (f"{record['suite']}, {record['checkout']}", record["date"], record["parts"]) if index == 0 else ("",) * 3
+            lines.append("| " + " | ".join([*what, server["name"], *map(str, server["counts"]), here]) + " |")
+    return "\n".join(lines)
+
+
+def show(records):
+    print(table(records))
+    for record in records:
+        for name in only_here(record):
+            print(f"only here: {record['suite']}: {name}")
+
+
+def default_reference():
+    added = os.environ.get("RESPITE_ORACLE", "").split(":")[0]
+    return added or os.environ.get("REDIS_SERVER", "redis-server")
+
+
+def chosen_suites(options):
+    for checkout in options.checkouts:
+        found = [suite for suite in suites.suites_of(checkout) if options.suite.lower() in suite.name.lower()]
+        if not found:
+            raise Failure(f"{checkout}: no suite that is known; known are " + ", ".join(suite.name for suite in suites.SUITES))
+        for suite in found:
+            yield suite(checkout, WORK / re.sub(r"\W+", "-", suite.name))
+
+
+def programs_of(options):
+    programs = [options.server] + ([] if options.reference == "none" else [options.reference])
+    found = [shutil.which(program) for program in programs]
+    if None in found:
+        raise Failure(f"there is no program {programs[found.index(None)]}")
+    return [os.path.abspath(program) for program in found]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("checkouts", nargs="*")
+    parser.add_argument("--server", default=str(ROOT / "build/release/respite-server"))
+    parser.add_argument("--reference", default=default_reference())
+    parser.add_argument("--suite", default="")
+    parser.add_argument("--part", default="")
+    parser.add_argument("--limit", type=float)
+    parser.add_argument("--table", action="store_true")
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    if options.table or options.write:
+        records = json.loads((WORK / "results.json").read_text())
+        if options.write:
+            (ROOT / "tests/compat/results.md").write_text(HEAD + table(records) + "\n")
+        show(records)
+        return 0
+    try:
+        programs, records = programs_of(options), []
+        for suite in chosen_suites(options):
+            records.append(run_suite(suite, programs, options))
+        show(records)
+    except Failure as failure:
+        print(f"compat: {failure}", file=sys.stderr)
+        return 1
+    return 1 if any(only_here(record) for record in records) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""What other people's suites print is read right, and a suite that says nothing is no success. None of them is run here."""
+import json
+import pathlib
+import tempfile
+import unittest
+
+import compat
+import suites
+
+TCL = """\x1b[1;37;49mTesting unit/x\x1b[0m
+[\x1b[0;32;49mok\x1b[0m]: SET works (3 ms)
+[\x1b[0;31;49merr\x1b[0m]: GET works in tests/unit/x.tcl
+Expected 'a' to be equal to 'b'
+[exception]: Executing test client: ERR no.
+[\x1b[0;33;49mskip\x1b[0m]: Too slow
+[\x1b[0;33;49mignore\x1b[0m]: large memory flag not provided
+*** [\x1b[0;31;49merr\x1b[0m]: GET works in tests/unit/x.tcl
+"""
+RESP = """test: get passed
+-------- The result of tests --------
+Summary: version: 7.2.0, total tests: 352, passed: 350, rate: 99.43%
+This is failed tests for 7.2.0:
+FailedTest(name='acl log', reason=ValueError())
+FailedTest(name='wait', reason='x')
+"""
+HIREDIS = """#01 Is able to pass commands: \x1b[0;32mPASSED\x1b[0;0m
+#02 Handles \x1b[0;33mSKIPPED\x1b[0;0m
+#03 Says what: a colon: \x1b[0;31mFAILED\x1b[0;0m
+ALL TESTS PASSED
+"""
+PYTEST = """....F.
+FAILED tests/test_commands.py::TestA::test_x - AssertionError
+ERROR tests/test_commands.py::TestA::test_y
+2 failed, 711 passed, 40 skipped, 12 deselected, 1 xfailed, 3 warnings, 1 error in 88.11s
+"""
+MOCHA = """some text
+{
+  "stats": {"passes": 5, "failures": 1, "pending": 2},
+  "failures": [{"fullTitle": "a b"}]
+}
+more"""
+GINKGO = """------------------------------
+Summarizing 1 Failure:
+  [FAIL] Commands server [It] should Time
+  /x/commands_test.go:1
+
+Ran 3 of 9 Specs in 3.1 seconds
+FAIL! -- 2 Passed | 1 Failed | 4 Pending | 6 Skipped
+"""
+
+
+class Readers(unittest.TestCase):
+    def check(self, suite, text, counts, failures):
+        result = suite("/", "/nowhere").read(text)
+        self.assertEqual((counts, failures), (result.counts(), result.failures))
+
+    def test_each(self):
+        self.check(suites.RedisTcl, TCL, (1, 2, 2), ["GET works", "Executing test client: ERR no."])
+        self.check(suites.RespCompatibility, RESP, (350, 2, 0), ["acl log", "wait"])
+        self.check(suites.Hiredis, HIREDIS, (1, 1, 1), ["Says what: a colon"])
+        self.check(suites.RedisPy, PYTEST, (712, 3, 40),
+                   ["tests/test_commands.py::TestA::test_x", "tests/test_commands.py::TestA::test_y"])
+        self.check(suites.Ioredis, MOCHA, (5, 1, 2), ["a b"])
+        self.check(suites.GoRedis, GINKGO, (2, 1, 10), ["Commands server [It] should Time"])
+
+    def test_nothing_to_read_is_a_failure(self):
+        for suite in suites.SUITES:
+            with self.subTest(suite.name):
+                result = compat.read_part(suite("/", "/nowhere"), "part", "Segmentation fault", in_time=True)
+                self.assertEqual((0, 1, 0), result.counts())
+
+    def test_too_slow_is_a_failure(self):
+        result = compat.read_part(suites.RedisTcl("/", "/nowhere"), "unit/x", TCL, in_time=False)
+        self.assertEqual((1, 3, 2), result.counts())
+        self.assertIn("unit/x: took too long", result.failures)
+
+
+class Checkouts(unittest.TestCase):
+    def test_each_is_recognised_by_its_files(self):
+        for suite in suites.SUITES:
+            with self.subTest(suite.name), tempfile.TemporaryDirectory() as folder:
+                self.assertEqual([], suites.suites_of(folder))
+                for mark in suite.marks:
+                    path = pathlib.Path(folder, mark)
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.touch()
+                self.assertIn(suite, suites.suites_of(folder))
+
+    def test_the_table(self):
+        record = {"suite": "s", "checkout": "abc (2026-01-01)", "date": "2026-01-02", "parts": "1 of 2", "servers": [
+            {"name": "Respite 1", "counts": (5, 2, 0), "failures": ["a", "b"]},
+            {"name": "Redis 7.2.6", "counts": (6, 1, 0), "failures": ["b"]}]}
+        lines = compat.table([json.loads(json.dumps(record))]).split("\n")
+        self.assertEqual("| s, abc (2026-01-01) | 2026-01-02 | 1 of 2 | Respite 1 | 5 | 2 | 0 | 1 |", lines[2])
+        self.assertEqual("|  |  |  | Redis 7.2.6 | 6 | 1 | 0 |  |", lines[3])
+        self.assertEqual(["a"], compat.only_here(record))
+
+
+if __name__ == "__main__":
+    unittest.main()

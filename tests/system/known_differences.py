@@ -1,0 +1,174 @@
+"""Where the answers and events of an oracle differ from ours, for the suites that compare random commands. Each entry names
+the versions (marks of oracles.Oracle; ALL for any), the command, a condition and the reason. docs/differences.md has what
+differs from every Redis; the marks in tests/transcripts and lua_programs.txt say the same of what stands there."""
+import math
+import re
+
+from two_servers import value_of
+
+ALL = None
+PACKED = {b"$6\r\nintset\r\n", b"$8\r\nlistpack\r\n", b"$9\r\nquicklist\r\n", b"$9\r\nhashtable\r\n", b"$8\r\nskiplist\r\n"}
+LAG = re.compile(rb"lag\r\n(:-?\d+|\$-1|_)")
+REFCOUNTS = {b":1\r\n", b":2147483647\r\n"}
+
+
+def refused(words, ours, theirs):
+    return theirs.startswith(b"-ERR") and not ours.startswith(b"-ERR")
+
+
+def same_but_lag(words, ours, theirs):
+    return LAG.sub(b"", ours) == LAG.sub(b"", theirs)
+
+
+def negative_offset(words, *_):
+    upper = [word.upper() for word in words]
+    return b"LIMIT" in upper and words[upper.index(b"LIMIT") + 1].startswith(b"-")
+
+
+def in_the_past(words):
+    """Whether it gives a key a deadline that is over."""
+    name = words[0].upper()
+    if name in (b"EXPIRE", b"PEXPIRE"):
+        return words[2].startswith(b"-") or words[2] == b"0"
+    if name in (b"EXPIREAT", b"PEXPIREAT"):
+        return _early(words[2])
+    return any(each.upper() in (b"EXAT", b"PXAT") and _early(after) for each, after in zip(words, words[1:]))
+
+
+def _early(moment):
+    return re.fullmatch(rb"-?\d{1,10}", moment) is not None
+
+
+def same_coordinates(words, ours, theirs):
+    return ours[:1] == theirs[:1] and _close(value_of(ours), value_of(theirs))
+
+
+def _close(one, other):
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_close, one, other))
+    try:
+        return one == other or math.isclose(float(one.removeprefix(b",")), float(other.removeprefix(b",")), rel_tol=1e-14)
+    except (AttributeError, ValueError):
+        return False
+
+
+# (versions, command, whether it allows this of (words, ours, theirs), why)
+REPLIES = [
+    (("7.0",), b"XREAD", lambda words, ours, theirs: b"Unbalanced" in ours and b"Unbalanced" in theirs,
+     "another way to name the command"),
+    (("7.0",), b"XINFO", lambda words, ours, theirs: b"active" in ours and b"active" not in theirs,
+     "when a consumer was active came with 7.2"),
+    (("7.0",), b"OBJECT", lambda words, ours, theirs: {ours, theirs} <= PACKED,
+     "7.2 packs small lists and small sets that are not all integers, but not what GEOSEARCHSTORE stores"),
+    (("7.0",), b"ZRANK", lambda words, ours, theirs: b"wrong number" in theirs, "WITHSCORE came with 7.2"),
+    (("7.0",), b"ZREVRANK", lambda words, ours, theirs: b"wrong number" in theirs, "WITHSCORE came with 7.2"),
+    (("7.0", "7.2", "valkey 8.1"), b"XREAD", lambda words, ours, theirs: b"+" in words and b"Invalid stream ID" in theirs,
+     "`+` for the last entry came with 7.4"),
+    *((("8.0", "valkey 8.1"), name, refused, "looks at the arguments before it looks for the key")
+      for name in (b"BITPOS", b"BITCOUNT")),
+    *((("8.0",), name, same_coordinates, "shortest digits, instead of 17")
+      for name in (b"GEOPOS", b"GEOSEARCH", b"GEORADIUS", b"GEORADIUS_RO", b"GEORADIUSBYMEMBER", b"GEORADIUSBYMEMBER_RO")),
+    (("8.0",), b"XREAD", lambda words, ours, theirs: b"Unbalanced" in ours and b"Unbalanced" in theirs, "names `+`, too"),
+    (("8.0",), b"XREADGROUP", lambda words, ours, theirs: b"Unbalanced" in ours and b"Unbalanced" in theirs, "names `+`, too"),
+    (("valkey 8.1",), b"OBJECT", lambda words, ours, theirs: {ours, theirs} == {b"$6\r\nembstr\r\n", b"$3\r\nraw\r\n"},
+     "the longest embedded string depends on the key's length, too"),
+    (("8.0",), b"XINFO", same_but_lag, "counts the lag behind deleted entries otherwise"),
+    *((("8.0", "valkey 8.1"), name, negative_offset, "in large sets a negative offset is none")
+      for name in (b"ZRANGE", b"ZRANGEBYLEX", b"ZREVRANGEBYLEX", b"ZRANGEBYSCORE", b"ZREVRANGEBYSCORE")),
+    (("valkey 8.1",), b"OBJECT", lambda words, ours, theirs: {ours, theirs} == {b"$8\r\nlistpack\r\n", b"$8\r\nskiplist\r\n"},
+     "what ZADD makes is sized by the number of its words"),
+    (ALL, b"OBJECT", lambda words, ours, theirs: {ours, theirs} == REFCOUNTS,
+     "Redis shares small integers, but not with COPY; we say of each small integer that it is shared"),
+    (ALL, b"OBJECT", lambda words, ours, theirs: words[-1][:1] in b"uv" and {ours, theirs} <= PACKED,
+     "what SUNIONSTORE and its sisters store is encoded by the order of elements, which is not certain; SORT of a small "
+     "sorted set makes Redis convert it"),
+]
+
+# Commands that are not sent, since the data would differ from then on: (versions, command, of which requests, why).
+AVOIDED = [
+    (("8.0", "valkey 8.1"), b"ZRANGESTORE", negative_offset, "in large sets a negative offset is none"),
+    (("valkey 8.1",), b"SET", in_the_past, "what is stored with a deadline in the past is not stored at all"),
+]
+
+# (versions, command, of which requests, why)
+EVENTS = [
+    (ALL, b"BITFIELD", lambda words: b"FAIL" in map(bytes.upper, words), "a string that only became longer is a change here"),
+    *((("valkey 8.1",), name, in_the_past, "the key is told as expired, not as deleted")
+      for name in (b"GETEX", b"EXPIRE", b"PEXPIRE", b"EXPIREAT", b"PEXPIREAT", b"RESTORE")),
+    (("7.0",), b"SCAN", lambda words: True, "7.2 tells of no key that SCAN TYPE misses"),
+    (("7.0",), b"XREADGROUP", lambda words: True, "7.2 tells of a new consumer also when nothing was read"),
+]
+
+# Lines of key_events_test.py that tell other events there: (versions, how the line begins, why).
+EVENT_LINES = [
+    (("valkey 8.1",), "SET k v PXAT 1", "what is stored with a deadline in the past is not stored at all"),
+    *((("valkey 8.1",), line, "what gets a deadline in the past is told as expired, not as deleted")
+      for line in ("GETEX k PXAT 1 <- SET k x", "EXPIRE k -1 <- SET k x", "PEXPIREAT k 1 <- SET k x")),
+]
+
+# And those that leave other commands in an append-only file.
+EFFECTS_LINES = [
+    (("valkey 8.1",), "SET k v PXAT 1", "what is stored with a deadline in the past is not stored at all"),
+]
+
+# (versions, the names of two encodings, why)
+ENCODINGS = [
+    (("valkey 8.1",), {b"embstr", b"raw"}, "the longest embedded string depends on the key's length, too"),
+]
+
+# (versions, command, of which values, why): DUMP says the same with other octets.
+OCTETS = [
+    (("8.0", "valkey 8.1"), "RPUSH", lambda parts: max(len(str(part)) for part in parts) > 8192,
+     "an element that is longer than a node may be has a node of its own"),
+]
+
+# Numbers in arguments: (versions, command, argument, why).
+BLOCKING = ("blmove", "blmpop", "blpop", "brpop", "brpoplpush", "bzmpop", "bzpopmax", "bzpopmin")
+NUMBERS = [
+    (("7.0",), "zincrby", "increment", "texts of numbers"),
+    (("7.0",), "lpos", "rank", "the error's text"),
+    *((("7.0",), name, "timeout", "what a timeout beyond all time is called") for name in ("wait", *BLOCKING)),
+    *((("valkey 8.1",), name, "client-id", "says otherwise what is wrong with an ID") for name in ("client|kill", "client|list")),
+    *((("8.0", "valkey 8.1"), name, "cursor", "reads cursors as signed numbers, and blanks before them")
+      for name in ("scan", "hscan", "sscan", "zscan")),
+    (("8.0", "valkey 8.1"), "lrem", "count", "the least number is out of range"),
+    *((("8.0",), name, bound, "no blanks before a score, and no hexadecimal ones")
+      for name in ("zcount", "zrangebyscore", "zrevrangebyscore", "zremrangebyscore") for bound in ("min", "max")),
+    *((("7.0",), name, "milliseconds", "what a timeout beyond all time is called") for name in ("xread", "xreadgroup")),
+]
+
+
+def replies(mark):
+    return [(command, allows) for versions, command, allows, _ in REPLIES if versions is ALL or mark in versions]
+
+
+def events(mark):
+    return [(command, allows) for versions, command, allows, _ in EVENTS if versions is ALL or mark in versions]
+
+
+def avoided(mark, words):
+    return any(mark in versions and words[0].upper() == command and of(words) for versions, command, of, _ in AVOIDED)
+
+
+def event_line(mark, line):
+    return _has_line(EVENT_LINES, mark, line)
+
+
+def effects_line(mark, line):
+    return _has_line(EFFECTS_LINES, mark, line)
+
+
+def _has_line(known, mark, line):
+    return any(mark in versions and line.startswith(start) for versions, start, _ in known)
+
+
+def encodings(mark, one, other):
+    return any(mark in versions and {one, other} == names for versions, names, _ in ENCODINGS)
+
+
+def octets(mark, command, parts):
+    return any(mark in versions and command == known and of(parts) for versions, known, of, _ in OCTETS)
+
+
+def number(mark, command, argument):
+    return any(mark in versions and [command, argument] == each for versions, *each, _ in NUMBERS)

@@ -1,0 +1,97 @@
+"""The servers that ours is compared with, and how often it was.
+
+    redis-server of this system        $REDIS_SERVER
+    Debian 13's Redis and Valkey       from `./dev oracles`
+    any other                          $RESPITE_ORACLE, paths between colons: a Redis 7.2 built by hand, say
+
+A suite that is written for one of them runs with each: `oracles.multiply(globals(), Base)` makes a class of tests for each
+from a class that reads `self.oracle`. What a suite compares it counts with `oracle.count(n)`; run_script.py prints the sums,
+which tests/summary.py adds up."""
+import atexit
+import collections
+import functools
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import prepare_oracles  # noqa: E402
+
+PREPARED = ("redis-server", "valkey-server")
+BANNER = re.compile(r"^(Redis|Valkey) server v=(\d+)\.(\d+)\.(\d+)")
+COUNTS = collections.Counter()
+
+
+class Oracle:
+    """A server program. `version` is of the Redis whose commands it promises, as INFO says it."""
+
+    def __init__(self, program, software, numbers):
+        self.program, self.software, self.numbers = program, software.lower(), numbers
+        self.version = numbers[:2] if self.software == "redis" else (7, 2)
+        self.label = f"{software} {'.'.join(map(str, numbers))}"
+        # As marks in data name it: "8.0", "valkey 8.1".
+        self.mark = "%s%d.%d" % ("" if self.software == "redis" else "valkey ", *numbers[:2])
+
+    def __repr__(self):
+        return f"{self.label} ({self.program})"
+
+    def tool(self, name):
+        """Its redis-check-rdb, say; the system's where it has none."""
+        beside = re.sub(r"(redis|valkey)-server$", r"\1-" + name, self.program)
+        return beside if os.access(beside, os.X_OK) else f"redis-{name}"
+
+    def count(self, comparisons=1):
+        COUNTS[self.label] += comparisons
+
+
+def oracle_at(path):
+    """None where there is no such program. One that is there but does not say what it is, is an error."""
+    program = shutil.which(path)
+    if not program:
+        return None
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=30, check=False)
+    banner = BANNER.match(said.stdout)
+    if not banner:
+        raise ValueError(f"{program} --version says {said.stdout!r} {said.stderr!r}")
+    return Oracle(os.path.abspath(program), banner[1], tuple(map(int, banner.groups()[1:])))
+
+
+@functools.lru_cache(maxsize=None)
+def all_oracles():
+    """(those that are there, why others are not)"""
+    added = [path for path in os.environ.get("RESPITE_ORACLE", "").split(":") if path]
+    bin_folder = prepare_oracles.folder() / "bin"
+    found, missing = [], []
+    for path in [os.environ.get("REDIS_SERVER", "redis-server"), *(str(bin_folder / name) for name in PREPARED), *added]:
+        oracle = oracle_at(path)
+        if oracle:
+            found.append(oracle)
+        elif path in added:
+            raise ValueError(f"RESPITE_ORACLE: there is no program {path}")
+        else:
+            missing.append(f"there is no {path}" + (" (see ./dev oracles)" if path.startswith(str(bin_folder)) else ""))
+    return list({oracle.label: oracle for oracle in found}.values()), missing
+
+
+def multiply(namespace, *bases):
+    """Replaces each class by one for each oracle, which has it as `oracle`; one that is not there is a skipped test."""
+    found, missing = all_oracles()
+    for base in bases:
+        del namespace[base.__name__]
+        for oracle in found:
+            name = f"{base.__name__}With{oracle.label.replace(' ', '').replace('.', '_')}"
+            namespace[name] = type(name, (base,), {"oracle": oracle, "__module__": base.__module__, "__doc__": base.__doc__})
+        for number, reason in enumerate(missing):
+            name = f"{base.__name__}WithNone{number}"
+            namespace[name] = type(name, (unittest.TestCase,), {"test_nothing": unittest.skip(reason)(lambda self: None),
+                                                                "__module__": base.__module__})
+
+
+@atexit.register
+def print_counts():
+    """The lines that tests/summary.py adds up."""
+    for label, number in sorted(COUNTS.items()):
+        print(f"Compared with {label}: {number}", file=sys.stderr)
