@@ -11,12 +11,14 @@
 #include <csignal>
 #include <exception>
 
+#include "base/out_of_memory.h"
 #include "server/acl/user.h"
 #include "server/client_text.h"
 #include "server/config/usage.h"
 #include "server/info/info.h"
 #include "server/server.h"
 #include "server/startup/crash_memory_test.h"
+#include "server/startup/out_of_memory_ending.h"
 #include "server/startup/signal_log.h"
 #include "server/startup/stack_trace.h"
 
@@ -170,6 +172,7 @@ std::string WithProcessId(std::string info, pid_t process) {
 
 [[noreturn]] void WriteInChild(const SignalLog& log, Server& server, pid_t process) {
   for (int signal : kSignals) std::signal(signal, SIG_DFL);
+  ChooseOutOfMemoryEnding(EndReportOutOfMemory);
   static constexpr std::array<Bytes, 1> kEverything = {"everything"};
   log.Write("\n------ INFO OUTPUT ------\n");
   std::string info = WithProcessId(InfoReport(server, kEverything), process);

@@ -15,6 +15,8 @@
 #include <string>
 #include <utility>
 
+#include "base/out_of_memory.h"
+#include "server/startup/out_of_memory_ending.h"
 #include "server/startup/signal_log.h"
 
 namespace respite {
@@ -174,6 +176,7 @@ Result<pid_t, int> ForkedChildren::Start(ChildWork work, Job job) {
   const pid_t pid = fork();
   if (pid < 0) return Failure(int{errno});
   if (pid == 0) {
+    ChooseOutOfMemoryEnding(EndChildOutOfMemory);
     Handle(SIGUSR1, OnKill);
     Handle(SIGINT, SIG_IGN);
     Handle(SIGTERM, SIG_IGN);
