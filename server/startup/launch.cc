@@ -73,6 +73,7 @@ int Serve(const CommandLine& line, ProcessTitle& title) {
 int Launch(int argc, char** argv) {
   ChooseOutOfMemoryEnding(EndServerOutOfMemory);
   GuardOpenSslMemory();
+  ReserveStack();
   FillStandardDescriptors();
   IgnoreNoise();
   std::vector<std::string> arguments(argv, argv + argc);

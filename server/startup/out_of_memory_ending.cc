@@ -1,7 +1,9 @@
 #include "server/startup/out_of_memory_ending.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "server/startup/signal_log.h"
@@ -31,5 +33,13 @@ void EndChildOutOfMemory(size_t bytes) {
 }
 
 void EndReportOutOfMemory(size_t) { _exit(1); }
+
+[[gnu::noinline]] void ReserveStack() {
+  constexpr rlim_t kRoom = rlim_t{1} << 20;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_STACK, &limit) != 0) return;
+  auto* lowest = static_cast<volatile char*>(__builtin_alloca(std::min(kRoom, limit.rlim_cur / 4)));
+  *lowest = 0;
+}
 
 }  // namespace respite

@@ -13,4 +13,8 @@ void EndChildOutOfMemory(size_t bytes);
 // The child that writes a part of the report of a crash. Without a word.
 void EndReportOutOfMemory(size_t bytes);
 
+// Has the system set aside the room that the main thread's stack may need, since a stack that cannot grow is no
+// allocation that fails but a fault. Cost: a page.
+void ReserveStack();
+
 }  // namespace respite

@@ -177,7 +177,7 @@ class OutOfMemory(LaunchTest):
         base = address_space(server.pid)
         server.stop()
         for _ in range(POINTS):
-            limit = self.rng.randrange(base - (4 << 20), whole + (4 << 20))
+            limit = self.rng.randrange(base - (2 << 20), whole + (4 << 20))
             server = self.start_server(preexec_fn=limited_to(limit))
             wait_until(lambda: server.process.poll() is not None or "Ready to accept" in server.text, "an end")
             if server.process.poll() is None:
