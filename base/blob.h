@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/out_of_memory.h"
 
 namespace respite {
 
@@ -31,8 +32,7 @@ class BlobRef {
 
   // A block of `capacity` bytes, `size` of which count as content (uninitialised).
   static BlobRef OfSize(size_t size, size_t capacity) {
-    void* memory = std::malloc(sizeof(Block) + capacity);
-    if (memory == nullptr) throw std::bad_alloc();
+    void* memory = AllocateOrEnd(sizeof(Block) + capacity);
     BlobRef ref;
     ref.block_ = new (memory) Block{{1}, size, capacity};
     return ref;

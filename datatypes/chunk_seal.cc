@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/number_text.h"
+#include "base/out_of_memory.h"
 
 namespace respite {
 
@@ -219,8 +220,7 @@ constexpr std::array kUnpackSymbols = {UnpackSymbols<0>, UnpackSymbols<1>, Unpac
 }  // namespace
 
 ChunkBlock* AllocateChunkBlock(size_t size) {
-  void* memory = std::malloc(size);
-  if (memory == nullptr) throw std::bad_alloc();
+  void* memory = AllocateOrEnd(size);
   auto* block = new (memory) ChunkBlock{};
   block->size = static_cast<uint32_t>(size);
   return block;

@@ -4,13 +4,14 @@
 
 #include <new>
 
+#include "base/out_of_memory.h"
+
 namespace respite {
 
 namespace {
 
-Entry* CheckedMemory(void* memory) {
-  if (memory == nullptr) throw std::bad_alloc();
-  return static_cast<Entry*>(memory);
+Entry* Resized(Entry* entry, size_t bytes) {
+  return static_cast<Entry*>(ReallocateOrEnd(static_cast<void*>(entry), bytes));
 }
 
 }  // namespace
@@ -18,7 +19,7 @@ Entry* CheckedMemory(void* memory) {
 Entry* Entry::Allocate(Bytes key, size_t inline_size, int64_t deadline_ms, uint32_t access) {
   bool timed = deadline_ms != kNoDeadline;
   size_t bytes = sizeof(Entry) + (timed ? sizeof(int64_t) : 0) + key.size() + inline_size;
-  auto* entry = new (CheckedMemory(std::malloc(bytes))) Entry;
+  auto* entry = new (AllocateOrEnd(bytes)) Entry;
   entry->key_size_ = static_cast<uint32_t>(key.size());
   entry->bits_ = (access & kAccessMask) | (timed ? kDeadlineBit : 0u);
   if (timed) Store(entry->Payload(), deadline_ms);
@@ -83,7 +84,7 @@ Entry* Entry::Rename(Entry* entry, Bytes key) {
 
 Entry* Entry::AddDeadlineSlot(Entry* entry) {
   size_t bytes = entry->FixedBytes() + entry->inline_size_;
-  entry = CheckedMemory(std::realloc(static_cast<void*>(entry), bytes + sizeof(int64_t)));
+  entry = Resized(entry, bytes + sizeof(int64_t));
   std::memmove(entry->Payload() + sizeof(int64_t), entry->Payload(), bytes - sizeof(Entry));
   entry->bits_ |= kDeadlineBit;
   entry->SetDeadline(kNoDeadline);
@@ -93,7 +94,7 @@ Entry* Entry::AddDeadlineSlot(Entry* entry) {
 Entry* Entry::Resize(Entry* entry, size_t inline_size) {
   size_t wanted = entry->FixedBytes() + inline_size;
   size_t usable = malloc_usable_size(entry);
-  if (wanted > usable || wanted < usable / 2) entry = CheckedMemory(std::realloc(static_cast<void*>(entry), wanted));
+  if (wanted > usable || wanted < usable / 2) entry = Resized(entry, wanted);
   entry->inline_size_ = static_cast<uint32_t>(inline_size);
   return entry;
 }

@@ -5,6 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "base/out_of_memory.h"
+
 namespace respite {
 
 namespace {
@@ -42,8 +44,7 @@ size_t HashField::BlockSize() const {
 }
 
 HashField* HashField::Create(Bytes name, Bytes value, Kind kind) {
-  void* memory = std::malloc(BlockSize(name.size(), value.size(), kind));
-  if (memory == nullptr) throw std::bad_alloc();
+  void* memory = AllocateOrEnd(BlockSize(name.size(), value.size(), kind));
   auto* at = static_cast<uint8_t*>(memory);
   at = PutSize(at, name.size() << 1 | (kind == Kind::kTimed ? 1 : 0));
   at = PutSize(at, value.size());

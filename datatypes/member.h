@@ -16,6 +16,7 @@
 #include <new>
 
 #include "base/bytes.h"
+#include "base/out_of_memory.h"
 
 namespace respite {
 
@@ -66,8 +67,7 @@ class Member {
   static char* NewBlock(Bytes text) {
     size_t size_octets = 1;
     for (size_t rest = text.size() >> 7; rest != 0; rest >>= 7) ++size_octets;
-    auto* block = static_cast<char*>(std::malloc(size_octets + text.size()));
-    if (block == nullptr) throw std::bad_alloc();
+    auto* block = static_cast<char*>(AllocateOrEnd(size_octets + text.size()));
     size_t rest = text.size();
     for (size_t i = 0; i < size_octets; ++i, rest >>= 7)
       block[i] = static_cast<char>((rest & 127) | (i + 1 < size_octets ? 128 : 0));

@@ -14,6 +14,7 @@
 #include <new>
 
 #include "base/bytes.h"
+#include "base/out_of_memory.h"
 
 namespace respite {
 
@@ -24,8 +25,7 @@ class ScoredMember {
 
   // Ownership goes to the caller, who gives it back with Destroy. Cost: one allocation.
   static ScoredMember* Create(double score, Bytes member) {
-    void* memory = std::malloc(sizeof(ScoredMember) + SizeOctets(member.size()) + member.size());
-    if (memory == nullptr) throw std::bad_alloc();
+    void* memory = AllocateOrEnd(sizeof(ScoredMember) + SizeOctets(member.size()) + member.size());
     auto* record = new (memory) ScoredMember(score);
     char* to = record->Payload();
     size_t left = member.size();

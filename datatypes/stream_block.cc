@@ -8,6 +8,7 @@
 #include <new>
 #include <optional>
 
+#include "base/out_of_memory.h"
 #include "datatypes/listpack.h"
 
 namespace respite {
@@ -128,7 +129,7 @@ StreamBlock* StreamBlock::Reserve(StreamBlock* block, size_t more) {
   if (needed <= sizeof(StreamBlock) + block->room_) return block;
   size_t allocated = std::max(kFirstAllocation, sizeof(StreamBlock) + block->room_);
   while (allocated < needed) allocated *= 2;
-  block = static_cast<StreamBlock*>(std::realloc(static_cast<void*>(block), allocated));
+  block = static_cast<StreamBlock*>(ReallocateOrEnd(static_cast<void*>(block), allocated));
   block->room_ = static_cast<uint32_t>(allocated - sizeof(StreamBlock));
   return block;
 }
@@ -144,7 +145,7 @@ StreamBlock* StreamBlock::CreateWithNames(const StreamId& id, std::span<const By
 StreamBlock* StreamBlock::CreateWithMaster(const StreamId& id, std::span<const Bytes> words, size_t stride) {
   size_t needed = kVarintMax;
   for (size_t i = 0; i < words.size(); i += stride) needed += words[i].size() + kElementOverhead;
-  StreamBlock* block = new (std::malloc(kFirstAllocation)) StreamBlock;
+  StreamBlock* block = new (AllocateOrEnd(kFirstAllocation)) StreamBlock;
   block->room_ = kFirstAllocation - sizeof(StreamBlock);
   block = Reserve(block, needed);
   Writer writer(block->Data());
@@ -160,7 +161,7 @@ StreamBlock* StreamBlock::CreateWithMaster(const StreamId& id, std::span<const B
 
 StreamBlock* StreamBlock::Clone(const StreamBlock& block) {
   const size_t size = sizeof(StreamBlock) + block.size_;
-  StreamBlock* copy = static_cast<StreamBlock*>(std::malloc(size));
+  StreamBlock* copy = static_cast<StreamBlock*>(AllocateOrEnd(size));
   std::memcpy(static_cast<void*>(copy), &block, size);
   copy->room_ = block.size_;
   return copy;
@@ -169,7 +170,7 @@ StreamBlock* StreamBlock::Clone(const StreamBlock& block) {
 void StreamBlock::Destroy(StreamBlock* block) { std::free(block); }
 
 StreamBlock* StreamBlock::Seal(StreamBlock* block) {
-  block = static_cast<StreamBlock*>(std::realloc(static_cast<void*>(block), sizeof(StreamBlock) + block->size_));
+  block = static_cast<StreamBlock*>(ReallocateOrEnd(static_cast<void*>(block), sizeof(StreamBlock) + block->size_));
   block->room_ = block->size_;
   return block;
 }

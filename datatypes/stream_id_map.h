@@ -25,6 +25,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/out_of_memory.h"
 #include "datatypes/stream_id.h"
 
 namespace respite {
@@ -157,7 +158,7 @@ class StreamIdMap {
   };
 
   static Leaf* NewLeaf(uint32_t room) {
-    Leaf* leaf = static_cast<Leaf*>(std::malloc(sizeof(Leaf) + room * sizeof(Item)));
+    Leaf* leaf = static_cast<Leaf*>(AllocateOrEnd(sizeof(Leaf) + room * sizeof(Item)));
     *leaf = Leaf{nullptr, nullptr, 0, room};
     return leaf;
   }

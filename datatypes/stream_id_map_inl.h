@@ -103,7 +103,7 @@ void StreamIdMap<Value>::SetNeighbours(Leaf* leaf) {
 template <class Value>
 void StreamIdMap<Value>::GrowLeaf(Path& path) {
   const uint32_t room = std::min(path.leaf->room * 2, kLeafMax);
-  Leaf* grown = static_cast<Leaf*>(std::realloc(static_cast<void*>(path.leaf), sizeof(Leaf) + room * sizeof(Item)));
+  Leaf* grown = static_cast<Leaf*>(ReallocateOrEnd(static_cast<void*>(path.leaf), sizeof(Leaf) + room * sizeof(Item)));
   grown->room = room;
   Replace(path, grown);
 }
@@ -132,7 +132,7 @@ void StreamIdMap<Value>::SplitLeaf(Path& path, const StreamId& id) {
 template <class Value>
 void StreamIdMap<Value>::PutChild(Path& path, int level, const StreamId& bound, void* child) {
   if (level < 0) {
-    Inner* root = static_cast<Inner*>(std::malloc(sizeof(Inner)));
+    Inner* root = static_cast<Inner*>(AllocateOrEnd(sizeof(Inner)));
     root->count = 0;
     root->Put(0, StreamId::Min(), root_);
     root->Put(1, bound, child);
@@ -144,7 +144,7 @@ void StreamIdMap<Value>::PutChild(Path& path, int level, const StreamId& bound, 
   const uint32_t at = path.taken[level] + 1;
   if (node->count < kInnerMax) return node->Put(at, bound, child);
   const uint32_t keep = at == kInnerMax ? kInnerMax - 1 : kInnerMax / 2;
-  Inner* right = static_cast<Inner*>(std::malloc(sizeof(Inner)));
+  Inner* right = static_cast<Inner*>(AllocateOrEnd(sizeof(Inner)));
   right->count = kInnerMax - keep;
   std::copy_n(node->bounds + keep, right->count, right->bounds);
   std::copy_n(node->children + keep, right->count, right->children);

@@ -140,15 +140,26 @@ FileWorker::~FileWorker() {
   if (thread_.joinable()) thread_.join();
 }
 
+// False: the system has no room for a thread.
+bool FileWorker::HasThread() {
+  if (thread_.joinable()) return true;
+  try {
+    thread_ = std::thread([this] { Work(); });
+  } catch (const std::system_error&) {
+    return false;
+  }
+  return true;
+}
+
 void FileWorker::Add(FileTask& task) {
   FileSystem::MarkPending(task);
+  if (!HasThread()) return FileSystem::RunPending(task);
   task.next_ = nullptr;
   {
     std::lock_guard lock(mutex_);
     (first_ == nullptr ? first_ : last_->next_) = &task;
     last_ = &task;
   }
-  if (!thread_.joinable()) thread_ = std::thread([this] { Work(); });
   wake_.notify_one();
 }
 

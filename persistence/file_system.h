@@ -117,7 +117,8 @@ class FileSystem {
   }
 };
 
-// The thread of SystemFiles; it starts with the first task. What is queued when it goes is done before.
+// The thread of SystemFiles; it starts with the first task. What is queued when it goes is done before. When the system
+// has no room for a thread, tasks are done at once.
 class FileWorker {
  public:
   FileWorker() = default;
@@ -130,6 +131,7 @@ class FileWorker {
   void Add(FileTask& task);
 
  private:
+  bool HasThread();
   void Work();
 
   std::mutex mutex_;

@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "base/out_of_memory.h"
 #include "scripting/libraries.h"
 #include "scripting/lua51.h"
 #include "scripting/lua_reply.h"
@@ -91,7 +92,7 @@ std::optional<ScriptFailure> FailureIn(lua_State* lua) {
 
 ScriptEngine::ScriptEngine(ScriptHost& host, Extend extend)
     : host_(host), watch_(OnCount, kInstructionsPerLook), lua_(lua_newstate(Allocate, this)) {
-  if (lua_ == nullptr) throw std::bad_alloc();
+  if (lua_ == nullptr) EndOutOfMemory(sizeof(lua_State*));
   *static_cast<ScriptEngine**>(lua_getextraspace(lua_)) = this;
   lua_gc(lua_, LUA_GCSTOP);
   OpenLua51(lua_);

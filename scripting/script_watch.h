@@ -2,7 +2,12 @@
 // cost Lua a call for each instruction.
 //
 // A timer of the system ticks while scripts are in use. A script that was running at one tick and still is at the next
-// gets the hook, from the signal's handler: Lua allows just that, as long as the handler runs on the same thread.
+// gets the hook, from the signal's handler. Lua allows just that, as long as the handler runs on the same thread: its
+// lua_sethook is written to be called in the middle of anything that the state does (ldebug.c: "this function can be
+// called during a signal, under reasonable assumptions"). It stores the hook, its mask and its count, sets a flag in
+// the frames of Lua functions, which the interpreter reads at its next jump, and takes no memory. A frame that is being
+// made or left just then may miss the flag; then the next tick comes 10 ms later and sees the hook in place, and the
+// frame that Lua enters next looks at it.
 #pragma once
 
 #include <time.h>

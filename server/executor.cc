@@ -74,6 +74,12 @@ Executor::Outcome Executor::Execute(Session& session, const Request& request, Pa
     if (pass == Pass::kFirst && !server_.clients().Monitors().empty()) FeedMonitors(run);
     return Outcome::kWaiting;
   }
+  if (std::exchange(session.has_more_to_do, false)) {
+    last_us_ = server_.clock().MonotonicUs();
+    server_.clients().QueueFlush(session);
+    if (pass == Pass::kFirst && !server_.clients().Monitors().empty()) FeedMonitors(run);
+    return Outcome::kPostponed;
+  }
   if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, std::max(reply_start, settled_size_));
   SendDeferredPushes(session);
   last_us_ = server_.clock().MonotonicUs();

@@ -23,7 +23,7 @@ class Executor {
  public:
   enum class Outcome : uint8_t {
     kDone,
-    kPostponed,  // the session must bring the request again later (CLIENT PAUSE)
+    kPostponed,  // the session must bring the request again later (CLIENT PAUSE, Session::has_more_to_do)
     kWaiting,    // Waiting keeps the request until something happens (BLPOP, WAIT)
   };
 

@@ -8,18 +8,13 @@
 #include <string>
 #include <thread>
 
+#include "base/sanitizer.h"
+
 #ifdef RESPITE_JEMALLOC
 #include <jemalloc/jemalloc.h>
 #endif
 
-// Sanitizers bring their own allocator, of which mallinfo knows nothing.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define RESPITE_SANITIZED
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define RESPITE_SANITIZED
-#endif
-#endif
+// Of a sanitizer's allocator mallinfo knows nothing.
 #ifdef RESPITE_SANITIZED
 #include <sanitizer/allocator_interface.h>
 #endif

@@ -1,7 +1,6 @@
 #include "server/migrate_link.h"
 
 #include <fcntl.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -48,11 +47,10 @@ bool FinishConnecting(int descriptor, SteadyClock::time_point until) {
 }
 
 // A connected socket, or -1.
-int ConnectTo(const addrinfo& address, SteadyClock::time_point until) {
-  const int descriptor =
-      socket(address.ai_family, address.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, address.ai_protocol);
+int ConnectTo(const HostAddress& address, SteadyClock::time_point until) {
+  const int descriptor = socket(address.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (descriptor < 0) return -1;
-  const bool connected = connect(descriptor, address.ai_addr, address.ai_addrlen) == 0 ||
+  const bool connected = connect(descriptor, reinterpret_cast<const sockaddr*>(&address.address), address.size) == 0 ||
                          (errno == EINPROGRESS && FinishConnecting(descriptor, until));
   if (!connected) {
     close(descriptor);
@@ -65,18 +63,17 @@ int ConnectTo(const addrinfo& address, SteadyClock::time_point until) {
 
 }  // namespace
 
-Result<std::unique_ptr<MigrateLink>, ConnectTrouble> MigrateLink::Connect(const std::string& host,
+Result<std::unique_ptr<MigrateLink>, ConnectTrouble> MigrateLink::Connect(NameResolver& names, const std::string& host,
                                                                           const std::string& port, const Tls* tls,
                                                                           int64_t timeout_ms) {
-  addrinfo hints{};
-  hints.ai_family = AF_UNSPEC;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0) return Failure(ConnectTrouble::kNoAddress);
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, &freeaddrinfo);
   const auto until = After(timeout_ms);
-  for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {
-    const int descriptor = ConnectTo(*address, until);
+  const auto addresses = names.Resolve(host, port, until);
+  if (!addresses.ok()) {
+    const bool is_late = addresses.error() == ResolveTrouble::kTimeout;
+    return Failure(is_late ? ConnectTrouble::kNoAnswer : ConnectTrouble::kNoAddress);
+  }
+  for (const HostAddress& address : addresses.value()) {
+    const int descriptor = ConnectTo(address, until);
     if (descriptor < 0) continue;
     Descriptor connected(descriptor);
     std::unique_ptr<TlsStream> encryption = tls != nullptr ? tls->Connect(descriptor) : nullptr;
@@ -157,7 +154,7 @@ Result<MigrateLink*, ConnectTrouble> MigrateLinks::Get(Bytes host, Bytes port, c
                                                        int64_t now_ms) {
   auto kept = links_.find(NameOf(host, port));
   if (kept == links_.end()) {
-    auto link = MigrateLink::Connect(std::string(host), std::string(port), tls, timeout_ms);
+    auto link = MigrateLink::Connect(names_, std::string(host), std::string(port), tls, timeout_ms);
     if (!link) return Failure(link.error());
     if (links_.size() >= kMax) MakeRoom();
     kept = links_.emplace(NameOf(host, port), std::move(link).value()).first;

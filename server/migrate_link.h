@@ -1,7 +1,8 @@
 // Connections to the servers that MIGRATE sends keys to.
 //
 // MIGRATE is one atomic command, so its caller waits on the socket, as in Redis; each wait ends after the time that the
-// command gave. A connection is kept for the next MIGRATE to the same server, and closed when none comes.
+// command gave. The look-up of a name and the attempts to connect share one such time. A connection is kept for the
+// next MIGRATE to the same server, and closed when none comes.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "server/byte_stream.h"
+#include "server/name_resolver.h"
 
 namespace respite {
 
@@ -28,8 +30,9 @@ class Tls;
 class MigrateLink {
  public:
   // `tls` null: without.
-  static Result<std::unique_ptr<MigrateLink>, ConnectTrouble> Connect(const std::string& host, const std::string& port,
-                                                                      const Tls* tls, int64_t timeout_ms);
+  static Result<std::unique_ptr<MigrateLink>, ConnectTrouble> Connect(NameResolver& names, const std::string& host,
+                                                                      const std::string& port, const Tls* tls,
+                                                                      int64_t timeout_ms);
   MigrateLink(const MigrateLink&) = delete;
   MigrateLink& operator=(const MigrateLink&) = delete;
   ~MigrateLink();
@@ -73,6 +76,7 @@ class MigrateLinks {
   static std::string NameOf(Bytes host, Bytes port) { return std::string(host) + ':' + std::string(port); }
   void MakeRoom();
 
+  NameResolver names_;
   std::map<std::string, std::unique_ptr<MigrateLink>> links_;
 };
 

@@ -29,10 +29,10 @@ void Subscriptions::LeaveSome(size_t count) {
   }
 }
 
-std::vector<Topic*> Subscriptions::OfKind(TopicKind kind) const {
+std::vector<Topic*> Subscriptions::OfKind(TopicKind kind, size_t most) const {
   std::vector<std::pair<uint64_t, Topic*>> found;
-  for (const auto& [topic, place] : places_)
-    if (topic->kind == kind) found.emplace_back(place.since, topic);
+  for (auto at = places_.begin(); at != places_.end() && found.size() < most; ++at)
+    if (at->first->kind == kind) found.emplace_back(at->second.since, at->first);
   std::sort(found.begin(), found.end());
   std::vector<Topic*> topics;
   topics.reserve(found.size());

@@ -1,5 +1,7 @@
 #include "server/reclaimer.h"
 
+#include <system_error>
+
 namespace respite {
 
 Reclaimer::~Reclaimer() {
@@ -11,14 +13,28 @@ Reclaimer::~Reclaimer() {
   if (thread_.joinable()) thread_.join();
 }
 
+// False: the system has no room for a thread.
+bool Reclaimer::HasThread() {
+  if (thread_.joinable()) return true;
+  try {
+    thread_ = std::thread([this] { Work(); });
+  } catch (const std::system_error&) {
+    return false;
+  }
+  return true;
+}
+
 void Reclaimer::Push(std::unique_ptr<Garbage> garbage) {
+  if (!HasThread()) {
+    freed_.fetch_add(garbage->objects, std::memory_order_relaxed);
+    return;
+  }
   pending_.fetch_add(garbage->objects, std::memory_order_relaxed);
   pending_bytes_.fetch_add(garbage->bytes, std::memory_order_relaxed);
   {
     std::lock_guard lock(mutex_);
     queue_.push_back(std::move(garbage));
   }
-  if (!thread_.joinable()) thread_ = std::thread([this] { Work(); });
   wake_.notify_one();
 }
 

@@ -23,6 +23,7 @@ class Reclaimer {
   ~Reclaimer();
 
   // Frees `content` later, on the other thread. The thread starts with the first call, so an idle server has none.
+  // When the system has no room for it the caller's thread frees.
   // `objects` is what INFO's lazyfree counters go up by, `bytes` what will be free then, as far as the caller knows.
   template <class Content>
   void Free(Content content, size_t objects = 1, size_t bytes = 0) {
@@ -51,6 +52,7 @@ class Reclaimer {
     Content content;
   };
 
+  bool HasThread();
   void Push(std::unique_ptr<Garbage> garbage);
   void Work();
 

@@ -15,12 +15,33 @@ namespace respite {
 namespace {
 
 constexpr int64_t kSampleEveryUs = 100'000;
+constexpr size_t kWatchesPerTurn = 1000;
 constexpr int64_t kWakeAgainMs = 10;      // while a script or loading holds everything up
 constexpr size_t kClientsPerRound = 200;  // Redis: MAX_CLIENTS_PER_CLOCK_TICK, what dynamic-hz aims at
 constexpr size_t kClientsCheckedAtLeast = 5;
 // What is smaller is freed faster than it is handed over.
 constexpr size_t kFreeLaterFrom = 64 * 1024;
 constexpr size_t kFreeLaterFromElements = 64;
+// What would hold up everybody for milliseconds goes to the background thread whatever the directives say; lazyfree
+// counters do not count it then.
+constexpr size_t kGiantElements = 50'000;
+constexpr size_t kGiantBytes = size_t{32} << 20;  // of all data
+
+// The content of a database, whose memory goes back to the system with it.
+class FlushedData {
+ public:
+  explicit FlushedData(Database content) : content_(std::move(content)) {}
+  FlushedData(FlushedData&&) noexcept = default;
+  FlushedData& operator=(FlushedData&&) = delete;
+  ~FlushedData() {
+    if (content_.Size() == 0) return;  // it was moved from
+    content_.Clear();
+    PurgeAllocator();
+  }
+
+ private:
+  Database content_;
+};
 
 // One of them may close those behind it (CLIENT KILL), and if it runs a script for long, others are served meanwhile
 // and those are freed, too.
@@ -92,12 +113,20 @@ void Server::EndTurn() {
   if (!Journaled()) return;
   Send();
   if (client_memory_.IsOver()) client_memory_.EvictClients(nullptr);
+  GoOnInNextTurn();
   script_cache_.CollectGarbage();
   function_libraries_.CollectGarbage();
   if (waiting_.NextDeadline() < wake_at_ms_ && host_ != nullptr) {
     wake_at_ms_ = waiting_.NextDeadline();
     host_->WakeAt(wake_at_ms_);
   }
+}
+
+// What takes many Turns must not wait for a client to begin the next one.
+void Server::GoOnInNextTurn() {
+  watched_keys_.DropSome(kWatchesPerTurn);
+  const bool continues = clients_.PostponedCount() != 0 && pause_.scope() == Pause::Scope::kNone;
+  if ((continues || watched_keys_.HasDropped()) && host_ != nullptr) host_->Post([] {});
 }
 
 bool Server::Journaled() {
@@ -258,17 +287,18 @@ void Server::ForgetSession(Session& session) {
 
 bool Server::Dismantle(Session& session) {
   constexpr size_t kPerTurn = 1000;
-  watched_keys_.ForgetSome(session, kPerTurn);
+  watched_keys_.Forget(session);
   if (session.subscriptions != nullptr) session.subscriptions->LeaveSome(kPerTurn);
-  return (session.transaction == nullptr || session.transaction->watched.empty()) &&
-         (session.subscriptions == nullptr || session.subscriptions->Total() == 0);
+  return session.subscriptions == nullptr || session.subscriptions->Total() == 0;
 }
 
 void Server::FreeEntry(EntryPtr entry, FreeMode mode) {
-  if (mode == FreeMode::kNow || entry == nullptr) return;
+  if (entry == nullptr) return;
+  const bool is_giant = entry->FreeEffort() >= kGiantElements;
+  if (mode == FreeMode::kNow && !is_giant) return;
   const size_t bytes = entry->UsedBytes();
   if (entry->FreeEffort() < kFreeLaterFromElements && bytes < kFreeLaterFrom) return;
-  reclaimer_.Free(std::move(entry), 1, bytes);
+  reclaimer_.Free(std::move(entry), mode == FreeMode::kLater ? 1 : 0, bytes);
 }
 
 void Server::Expired(EntryPtr entry) {
@@ -283,12 +313,22 @@ void Server::Overwritten(BlobRef value) {
 }
 
 void Server::Overwritten(std::unique_ptr<Object> value) {
-  if (settings().lazyfree_lazy_server_del && value->Size() >= kFreeLaterFromElements) reclaimer_.Free(std::move(value));
+  const size_t elements = value->Size();
+  if (settings().lazyfree_lazy_server_del && elements >= kFreeLaterFromElements) {
+    reclaimer_.Free(std::move(value));
+  } else if (elements >= kGiantElements) {
+    reclaimer_.Free(std::move(value), 0);
+  }
 }
 
 void Server::FreeDatabase(Database content, FreeMode mode) {
-  size_t keys = content.Size();
-  if (mode == FreeMode::kLater && keys > 0) reclaimer_.Free(std::move(content), keys);
+  const size_t keys = content.Size();
+  if (keys == 0) return;
+  if (mode == FreeMode::kLater) {
+    reclaimer_.Free(std::move(content), keys);
+  } else if (keys >= kGiantElements || UsedMemory() >= stats_.startup_memory_bytes + kGiantBytes) {
+    reclaimer_.Free(FlushedData(std::move(content)), 0);
+  }
 }
 
 }  // namespace respite

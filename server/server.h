@@ -198,6 +198,7 @@ class Server : private Disposal {
   bool Journaled();
   // All replies, and what a Turn gives to messages.
   void Send();
+  void GoOnInNextTurn();
   void ResumePostponed();
   void ResumeContinued();
   void ForgetSession(Session& session);

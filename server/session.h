@@ -96,6 +96,7 @@ struct Session {
   std::string deferred_pushes;
   // Words of the running command that SLOWLOG and MONITOR must not show; see Call::Redact.
   std::vector<size_t> redacted_words;
+  bool has_more_to_do = false;    // the request did a part of its work and is to be run again in the next Turn
   bool postponed_listed = false;  // stands in Clients' list of postponed sessions
   bool continue_listed = false;   // stands in Clients' list of those that go on
 

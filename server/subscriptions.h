@@ -29,8 +29,8 @@ class Subscriptions {
   size_t Total() const { return places_.size(); }
   // Leaves up to so many topics.
   void LeaveSome(size_t count);
-  // Those of one kind, in the order in which they were made.
-  std::vector<Topic*> OfKind(TopicKind kind) const;
+  // Those of one kind, in the order in which they were made; if there are more than `most`, any so many of them.
+  std::vector<Topic*> OfKind(TopicKind kind, size_t most = SIZE_MAX) const;
   size_t UsedBytes() const;
 
  private:

@@ -41,7 +41,7 @@ void Transaction::End() {
 size_t Transaction::HeldBytes() const {
   // A node of the set here, and one of the key's line with its name.
   constexpr size_t kWatchBytes = sizeof(KeyLines<Watcher>::Place) + sizeof(Watcher) + 8 * sizeof(void*);
-  return sizeof *this + QueueBytes() + watched.size() * kWatchBytes;
+  return sizeof *this + QueueBytes() + (watches == nullptr ? 0 : watches->places.size() * kWatchBytes);
 }
 
 size_t Transaction::Block::HeldBytes() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
@@ -15,10 +16,21 @@ namespace respite {
 struct Command;
 struct Session;
 
+struct WatchList;
+
 // One WATCH of one session.
 struct Watcher {
-  Session* session;
+  WatchList* list;
   bool was_expired;  // the key was past its deadline already, so that its removal is no change
+};
+
+class Transaction;
+
+// What a session watches. WatchedKeys fills it and takes it apart.
+struct WatchList {
+  Transaction* transaction;                   // null: the session does not care any more
+  std::set<KeyLines<Watcher>::Place> places;  // each key once
+  std::set<int> databases;                    // where one of the keys existed when it was watched
 };
 
 // Made with the first MULTI or WATCH of a session; kept for the next one.
@@ -64,7 +76,7 @@ class Transaction {
   // Length of all queued words together.
   size_t QueuedTextBytes() const { return text_bytes_; }
 
-  std::set<KeyLines<Watcher>::Place> watched;  // each key once; WatchedKeys fills and empties it
+  std::unique_ptr<WatchList> watches;  // null: none
 
  private:
   struct Queued {

@@ -6,23 +6,53 @@
 namespace respite {
 
 void WatchedKeys::Watch(Session& session, Bytes key, int64_t now_ms) {
+  DropSome(2);  // so that what is dropped goes faster than it can come
   Transaction& transaction = session.EnsureTransaction();
-  const Watcher watcher{.session = &session, .was_expired = IsExpired(session.db, key, now_ms)};
-  const auto place = lines_.Add(session.db, key, watcher);
-  if (!transaction.watched.insert(place).second) lines_.Remove(place);
+  if (transaction.watches == nullptr)
+    transaction.watches = std::make_unique<WatchList>(WatchList{&transaction, {}, {}});
+  WatchList& list = *transaction.watches;
+  const Entry* entry = keyspace_[session.db].Find(key);
+  const bool is_expired = entry != nullptr && entry->IsExpired(now_ms);
+  const auto place = lines_.Add(session.db, key, Watcher{.list = &list, .was_expired = is_expired});
+  if (!list.places.insert(place).second) return lines_.Remove(place);
+  if (entry == nullptr || is_expired || !list.databases.insert(session.db).second) return;
+  existing_[session.db].insert(&list);
 }
 
-void WatchedKeys::Forget(Session& session) { ForgetSome(session, SIZE_MAX); }
+void WatchedKeys::Forget(Session& session) {
+  constexpr size_t kAtOnce = 100;
+  if (session.transaction == nullptr || session.transaction->watches == nullptr) return;
+  std::unique_ptr<WatchList> list = std::move(session.transaction->watches);
+  list->transaction = nullptr;
+  for (const int db : list->databases) {
+    const auto lists = existing_.find(db);
+    if (lists == existing_.end()) continue;
+    lists->second.erase(list.get());
+    if (lists->second.empty()) existing_.erase(lists);
+  }
+  if (list->places.size() <= kAtOnce) {
+    Drop(*list, kAtOnce);
+  } else {
+    dropped_.push_back(std::move(list));
+  }
+}
 
-void WatchedKeys::ForgetSome(Session& session, size_t count) {
-  if (session.transaction == nullptr) return;
-  auto& watched = session.transaction->watched;
-  for (; count > 0 && !watched.empty(); --count) lines_.Remove(watched.extract(watched.begin()).value());
+size_t WatchedKeys::Drop(WatchList& list, size_t count) {
+  for (; count > 0 && !list.places.empty(); --count) lines_.Remove(list.places.extract(list.places.begin()).value());
+  return count;
+}
+
+void WatchedKeys::DropSome(size_t count) {
+  while (count > 0 && !dropped_.empty()) {
+    count = Drop(*dropped_.front(), count);
+    if (dropped_.front()->places.empty()) dropped_.pop_front();
+  }
 }
 
 bool WatchedKeys::SawExpiry(const Session& session, int64_t now_ms) const {
-  const auto& watched = session.transaction->watched;
-  return std::any_of(watched.begin(), watched.end(), [&](const auto& place) {
+  if (session.transaction->watches == nullptr) return false;
+  const auto& places = session.transaction->watches->places;
+  return std::any_of(places.begin(), places.end(), [&](const auto& place) {
     return !(*place).was_expired && IsExpired(place.Name().db, place.Name().key, now_ms);
   });
 }
@@ -36,19 +66,18 @@ void WatchedKeys::OnChange(int db, Bytes key) {
     if (watcher.was_expired && !exists) {
       watcher.was_expired = false;
     } else {
-      watcher.session->transaction->MakeStale();
+      MakeStale(watcher);
     }
   }
 }
 
+// Whoever is not stale yet has seen no change of its keys: those that existed when they were watched still do, and the
+// others do not. So there is no need to look at the keys.
 void WatchedKeys::OnFlush(int db) {
-  lines_.ForEachOf(db, [&](const KeyName& name, auto& line) {
-    if (keyspace_[db].Find(name.key) == nullptr) return;
-    for (Watcher& watcher : line.members) {
-      if (!watcher.was_expired) watcher.session->transaction->MakeStale();
-      watcher.was_expired = false;
-    }
-  });
+  const auto lists = existing_.find(db);
+  if (lists == existing_.end()) return;
+  for (const WatchList* list : lists->second) list->transaction->MakeStale();
+  existing_.erase(lists);
 }
 
 void WatchedKeys::OnSwap(int one, int other, int64_t now_ms) {
@@ -69,7 +98,7 @@ void WatchedKeys::OnSwapOf(int db, int replaced, int64_t now_ms) {
       if (was_absent && (is_expired || !exists)) {
         watcher.was_expired = is_expired;
       } else {
-        watcher.session->transaction->MakeStale();
+        MakeStale(watcher);
       }
     }
   });

@@ -14,23 +14,17 @@
 #include <cstring>
 #include <string_view>
 
-// Sanitizers keep books of the memory in memory, and look at them at each access.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define RESPITE_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define RESPITE_SANITIZED 1
-#endif
-#endif
-#ifndef RESPITE_SANITIZED
-#define RESPITE_SANITIZED 0
-#endif
+#include "base/sanitizer.h"
 
 namespace respite {
 
 namespace {
 
-constexpr bool kTests = RESPITE_SANITIZED == 0;
+#ifdef RESPITE_SANITIZED
+constexpr bool kTests = false;  // sanitizers keep books of the memory in memory, and look at them at each access
+#else
+constexpr bool kTests = true;
+#endif
 constexpr uint64_t kPageBytes = kPageWords * sizeof(uint64_t);
 constexpr uint64_t kPatterns[] = {0, ~uint64_t{0}, 0x5555555555555555U, 0xaaaaaaaaaaaaaaaaU};
 constexpr size_t kRegionsMax = 4096;

@@ -1,6 +1,7 @@
 #include "server/startup/crash_report.h"
 
 #include <setjmp.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,13 +11,16 @@
 #include <atomic>
 #include <csignal>
 #include <exception>
+#include <type_traits>
 
+#include "base/out_of_memory.h"
 #include "server/acl/user.h"
 #include "server/client_text.h"
 #include "server/config/usage.h"
 #include "server/info/info.h"
 #include "server/server.h"
 #include "server/startup/crash_memory_test.h"
+#include "server/startup/out_of_memory_ending.h"
 #include "server/startup/signal_log.h"
 #include "server/startup/stack_trace.h"
 
@@ -68,6 +72,7 @@ void LimitTime() {
 // A part of the report, which may fault. Nothing in it needs a destructor.
 template <class Part>
 void Guarded(const SignalLog& log, Part part) {
+  static_assert(std::is_trivially_destructible_v<Part>);
   if (sigsetjmp(way_out, 1) == 0) {
     has_way_out = 1;
     part();
@@ -169,7 +174,11 @@ std::string WithProcessId(std::string info, pid_t process) {
 }
 
 [[noreturn]] void WriteInChild(const SignalLog& log, Server& server, pid_t process) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  std::signal(SIGALRM, SIG_DFL);
+  alarm(kChildPatienceMs / 1000 + 1);  // should nobody be there to end it
   for (int signal : kSignals) std::signal(signal, SIG_DFL);
+  ChooseOutOfMemoryEnding(EndReportOutOfMemory);
   static constexpr std::array<Bytes, 1> kEverything = {"everything"};
   log.Write("\n------ INFO OUTPUT ------\n");
   std::string info = WithProcessId(InfoReport(server, kEverything), process);

@@ -5,10 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "base/out_of_memory.h"
 #include "server/command_table.h"
 #include "server/commands/families.h"
 #include "server/config/usage.h"
 #include "server/startup/memory_test.h"
+#include "server/startup/out_of_memory_ending.h"
 #include "server/startup/server_process.h"
 #include "server/startup/system_checks.h"
 
@@ -69,6 +71,9 @@ int Serve(const CommandLine& line, ProcessTitle& title) {
 }  // namespace
 
 int Launch(int argc, char** argv) {
+  ChooseOutOfMemoryEnding(EndServerOutOfMemory);
+  GuardOpenSslMemory();
+  ReserveStack();
   FillStandardDescriptors();
   IgnoreNoise();
   std::vector<std::string> arguments(argv, argv + argc);

@@ -97,7 +97,10 @@ uint64_t InstructionOf(const ucontext_t& context) {
 }
 
 void PrepareStackTraces() {
-  if (!symbols) symbols.emplace();
+  if (symbols) return;
+  symbols.emplace();
+  Frames frames;
+  _Unwind_Backtrace(AddFrame, &frames);  // what it sets up with its first call is there when a signal comes
 }
 
 // glibc's backtrace() would load a library here; the unwinder that exceptions use is in the program already. The frames

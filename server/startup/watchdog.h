@@ -1,5 +1,6 @@
 // Watchdog (`watchdog-period`): when nothing has fed it for that long, something holds up the event loop, and a stack
 // trace of the main thread in the log says what. A timer of the system sends SIGALRM to the thread that switched it on.
+// Its handler writes with system calls and walks the stack as the report of a crash does (crash_report.h).
 #pragma once
 
 #include <time.h>

@@ -8,13 +8,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
-#include <cstdlib>
+#include <charconv>
 #include <cstring>
-#include <fstream>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "base/out_of_memory.h"
+#include "server/startup/out_of_memory_ending.h"
 #include "server/startup/signal_log.h"
 
 namespace respite {
@@ -126,15 +129,17 @@ void CloseInherited(int pipe) {
   close_range(kReportDescriptor + 1, ~0U, 0);
 }
 
-std::optional<uint64_t> SumOfField(const char* path, const std::string& field) {
-  std::ifstream file(path);
-  if (!file) return std::nullopt;
-  uint64_t kilobytes = 0;
-  std::string line;
-  while (std::getline(file, line)) {
-    if (line.starts_with(field)) kilobytes += std::strtoull(line.c_str() + field.size(), nullptr, 10);
+// A whole small file of /proc; what does not fit is left out.
+template <size_t kSize>
+std::string_view ReadWhole(const char* path, std::array<char, kSize>& into) {
+  const Descriptor file(open(path, O_RDONLY | O_CLOEXEC));
+  size_t size = 0;
+  while (size < kSize) {
+    const ssize_t got = read(file.Get(), into.data() + size, kSize - size);
+    if (got <= 0) break;
+    size += static_cast<size_t>(got);
   }
-  return kilobytes * 1024;
+  return {into.data(), size};
 }
 
 ChildEnd EndOf(int status) {
@@ -152,8 +157,16 @@ ChildEnd EndOf(int status) {
 }  // namespace
 
 uint64_t PrivateDirtyBytes() {
-  const auto sum = SumOfField("/proc/self/smaps_rollup", "Private_Dirty:");
-  return sum ? *sum : SumOfField("/proc/self/smaps", "Private_Dirty:").value_or(0);
+  constexpr std::string_view kField = "Private_Dirty:";
+  std::array<char, 4096> buffer;
+  std::string_view text = ReadWhole("/proc/self/smaps_rollup", buffer);
+  const size_t at = text.find(kField);
+  if (at == std::string_view::npos) return 0;
+  text.remove_prefix(at + kField.size());
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  uint64_t kilobytes = 0;
+  std::from_chars(text.data(), text.data() + text.size(), kilobytes);
+  return kilobytes * 1024;
 }
 
 ForkedChildren::ForkedChildren(const Clock& clock, Logger& log, Preparation prepare)
@@ -174,6 +187,7 @@ Result<pid_t, int> ForkedChildren::Start(ChildWork work, Job job) {
   const pid_t pid = fork();
   if (pid < 0) return Failure(int{errno});
   if (pid == 0) {
+    ChooseOutOfMemoryEnding(EndChildOutOfMemory);
     Handle(SIGUSR1, OnKill);
     Handle(SIGINT, SIG_IGN);
     Handle(SIGTERM, SIG_IGN);

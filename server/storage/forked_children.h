@@ -2,6 +2,15 @@
 //
 // A child keeps the log and nothing else that the server has open: not the clients, whose connections must end with
 // the server, not the listeners, not the locks of files. It ends with code 0 (done), 1 (failed) or 255 (SIGUSR1).
+//
+// The server has other threads (they free memory, sync files, look up names), and POSIX allows the child of such a
+// process little. What it does here is safe all the same:
+//
+// * Memory: fork() waits until no other thread is inside of the allocator (jemalloc and glibc see to that), so the
+//   child's heap is whole. With _Fork, which the report of a crash uses, it is not.
+// * Our own locks: a child touches no Reclaimer, no FileWorker and no NameResolver; the Logger has no lock.
+// * Streams of the standard library and of C: none. Files are read and written with system calls.
+// * The lock of the time zone: only the main thread asks for local time, and it is the one that forks.
 #pragma once
 
 #include <functional>

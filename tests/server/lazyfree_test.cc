@@ -2,7 +2,9 @@
 
 #include <string>
 #include <thread>
+#include <vector>
 
+#include "base/sanitizer.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -80,6 +82,36 @@ TEST_P(LazyFree, SmallValuesAreNotWorthTheWay) {
   Run("UNLINK k");
   EXPECT_EQ(HandedOver(), 0u);
 }
+
+#if defined(RESPITE_JEMALLOC) && !defined(RESPITE_SANITIZED)  // else nobody knows which thread freed
+TEST_P(LazyFree, GiantsGoToTheOtherThreadWithoutBeingCounted) {
+  const auto fill = [&](const std::string& key) {
+    for (int i = 0; i < 600; ++i) {
+      std::vector<std::string> words = {"SADD", key};
+      for (int k = 0; k < 100; ++k) words.push_back("a member of some length " + std::to_string(100 * i + k));
+      Run(words);
+    }
+  };
+  Reclaimer& reclaimer = server().server().reclaimer();
+  const auto wait_for_less_than = [&](int64_t bytes) {
+    while (reclaimer.HeldBytes() >= bytes) std::this_thread::yield();
+    return reclaimer.HeldBytes();
+  };
+  fill("set");
+  EXPECT_THAT(Run("DEL set"), Int(1));
+  const int64_t after_del = wait_for_less_than(-1'000'000);
+  fill("set");
+  Run("SET set text");
+  const int64_t after_set = wait_for_less_than(after_del - 1'000'000);
+  fill("set");
+  Run("FLUSHALL SYNC");  // one key only: what it holds may be little
+  Run("DEL set");
+  for (int i = 0; i < 60'000; ++i) Run("SET " + std::to_string(i) + " v");
+  Run("FLUSHALL SYNC");
+  wait_for_less_than(after_set - 1'000'000);
+  EXPECT_EQ(HandedOver(), 0u);
+}
+#endif
 
 }  // namespace
 

@@ -248,6 +248,58 @@ TEST_P(TransactionCommands, SwappedDatabasesCompareByWhatTheyHold) {
   EXPECT_FALSE(Goes());
 }
 
+TEST_P(TransactionCommands, FlushingChangesTheKeysThatExisted) {
+  Run("WATCH absent");
+  Other("SET other 1");
+  Other("FLUSHALL");
+  EXPECT_TRUE(Goes());
+
+  Other("SET k 1");
+  Run("WATCH absent k");
+  Other("FLUSHDB");
+  EXPECT_FALSE(Goes());
+
+  Other("SET k 1");
+  Run("WATCH k");
+  Other("SELECT 1");
+  Other("SET k 1");
+  Other("FLUSHDB");
+  EXPECT_TRUE(Goes());
+  Other("SELECT 0");
+
+  Run("WATCH k");
+  Run("UNWATCH");
+  Other("FLUSHALL");
+  EXPECT_TRUE(Goes());
+  Run("WATCH absent");
+  Other("SET absent 1");
+  Other("FLUSHALL");
+  EXPECT_FALSE(Goes());
+}
+
+TEST_P(TransactionCommands, ManyWatchesAreForgottenAtOnce) {
+  constexpr int kKeys = 5'000;
+  WatchedKeys& watched = server().server().watched_keys();
+  const auto watch_all = [&](TestClient& client) {
+    for (int i = 0; i < kKeys; ++i) client.Run("WATCH k" + std::to_string(i));
+  };
+  watch_all(client());
+  Run("UNWATCH");
+  EXPECT_TRUE(watched.Empty());
+  Other("SET k7 1");
+  EXPECT_TRUE(Goes());
+
+  auto leaver = std::make_unique<TestClient>(server());
+  watch_all(*leaver);
+  leaver.reset();
+  Other("SET k7 2");  // nobody is there to be told
+  Other("FLUSHALL");
+  watch_all(client());
+  Run("MULTI");
+  Other("SET k4999 1");
+  EXPECT_THAT(Run("EXEC"), NilArray());
+}
+
 TEST_P(TransactionCommands, NothingWaitsInside) {
   Run("MULTI");
   Run("WAIT 1 0");

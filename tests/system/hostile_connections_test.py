@@ -255,6 +255,25 @@ class Queues(HostileTest):
                 client.close()
         self.attack(case)
 
+    def test_many_watches_that_end_at_once(self):
+        keys, half = size(100_000, 500_000), size(50_000, 250_000)
+
+        def case():
+            watchers = [self.client() for _ in range(2)]
+            self.admin.batch([["MSET", *(w for k in range(n, n + 100) for w in (f"key:{k}", "v"))] for n in range(half, keys, 100)], 10)
+            for client in watchers:
+                client.batch([["WATCH", *(f"key:{k}" for k in range(n, n + 100))] for n in range(0, keys, 100)], 10)
+            self.admin.value("FLUSHALL")
+            self.assertEqual(b"*-1\r\n", watchers[0].batch([["MULTI"], ["EXEC"]])[1])
+            watchers[1].run("MULTI")
+            self.assertEqual(b"+OK\r\n", watchers[1].run("DISCARD"))
+            watchers[1].batch([["WATCH", *(f"key:{k}" for k in range(n, n + 100))] for n in range(0, keys, 100)], 10)
+            self.admin.value("FLUSHALL")
+            self.assertEqual(b"*0\r\n", watchers[1].batch([["MULTI"], ["EXEC"]])[1])
+            for client in watchers:
+                client.close()
+        self.attack(case)
+
     def test_waiting_clients_that_all_go_at_once(self):
         count = size(1_000, 5_000)
 
@@ -351,6 +370,25 @@ class Listeners(HostileTest):
                         client.read()
             for client in clients:
                 client.vanish()
+        self.attack(case)
+
+    def test_unsubscribing_from_everything(self):
+        """In many Turns, and yet as one: all confirmations in a row, nothing else of the client in between."""
+        count = size(20_000, 100_000)
+
+        def case():
+            client = self.client()
+            for n in range(0, count, 100):
+                client.send(encode(["SUBSCRIBE", *(f"c{k}" for k in range(n, n + 100))]))
+                for _ in range(100):
+                    client.read()
+            client.send(b"UNSUBSCRIBE\r\nPING\r\n")
+            for left in reversed(range(count)):
+                self.assertTrue(client.read().endswith(b"\r\n:%d\r\n" % left))
+            self.assertEqual(b"+PONG\r\n", client.read())
+            self.assertEqual([], self.admin.value("PUBSUB", "CHANNELS"))
+            client.close()
+        self.start_server("--client-output-buffer-limit", "pubsub 0 0 0")
         self.attack(case)
 
     def test_broadcast_tracking_of_many_prefixes(self):

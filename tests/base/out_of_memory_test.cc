@@ -1,0 +1,70 @@
+#include "base/out_of_memory.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <new>
+#include <vector>
+
+#include "base/sanitizer.h"
+
+namespace respite {
+namespace {
+
+constexpr size_t kTooMuch = size_t{1} << 46;
+
+// What the optimiser must not remove.
+void* volatile kept = nullptr;
+
+void ExitWithSeven(size_t bytes) { _exit(bytes == kTooMuch ? 7 : 8); }
+
+#ifndef RESPITE_SANITIZED
+
+TEST(OutOfMemoryDeathTest, PlainMemoryEndsTheProcessInTheWayThatWasChosen) {
+  EXPECT_EXIT(
+      {
+        ChooseOutOfMemoryEnding(ExitWithSeven);
+        kept = AllocateOrEnd(kTooMuch);
+      },
+      testing::ExitedWithCode(7), "");
+  EXPECT_EXIT(
+      {
+        ChooseOutOfMemoryEnding(ExitWithSeven);
+        kept = ReallocateOrEnd(AllocateOrEnd(10), kTooMuch);
+      },
+      testing::ExitedWithCode(7), "");
+}
+
+TEST(OutOfMemoryDeathTest, OperatorNewDoesTheSame) {
+  EXPECT_EXIT(
+      {
+        ChooseOutOfMemoryEnding(ExitWithSeven);
+        kept = ::operator new(kTooMuch);
+      },
+      testing::ExitedWithCode(7), "");
+  EXPECT_EXIT(
+      {
+        ChooseOutOfMemoryEnding(ExitWithSeven);
+        kept = ::operator new (kTooMuch, std::align_val_t{64});
+      },
+      testing::ExitedWithCode(7), "");
+}
+
+TEST(OutOfMemoryDeathTest, AbortsUnlessAnotherWayWasChosen) {
+  EXPECT_EXIT(kept = ::operator new(kTooMuch), testing::KilledBySignal(SIGABRT), "Out of memory");
+}
+
+TEST(OutOfMemory, NothrowStillReturnsNull) { EXPECT_EQ(::operator new(kTooMuch, std::nothrow), nullptr); }
+
+#endif
+
+TEST(OutOfMemory, AlignedMemoryIsAligned) {
+  struct alignas(256) Wide {
+    char octets[256];
+  };
+  std::vector<Wide> many(5);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(many.data()) % 256, 0u);
+}
+
+}  // namespace
+}  // namespace respite
