@@ -18,33 +18,7 @@ target_compile_definitions(respite_asio INTERFACE ASIO_STANDALONE ASIO_NO_DEPREC
 target_include_directories(respite_asio SYSTEM INTERFACE ${RESPITE_ASIO_INCLUDE_DIR})
 target_link_libraries(respite_asio INTERFACE Threads::Threads)
 
-# Lua 5.4, in the variant compiled as C++: its errors are exceptions, so that destructors run. Static, since scripting/
-# stands before some functions inside it (scripting/lua51_numbers.cc).
-find_path(RESPITE_LUA_INCLUDE_DIR lua.h PATH_SUFFIXES lua5.4 REQUIRED)
-find_library(RESPITE_LUA_LIBRARY NAMES liblua5.4-c++.a REQUIRED)
-add_library(respite_lua INTERFACE)
-target_include_directories(respite_lua SYSTEM INTERFACE ${RESPITE_LUA_INCLUDE_DIR})
-target_link_libraries(respite_lua INTERFACE ${RESPITE_LUA_LIBRARY} m)
-
-# Functions of Lua that scripting/lua51_*.cc stands before: calls from one of Lua's object files to another go to ours.
-# The first is asked for by name, so that the linker takes our object files before it sees who needs them.
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
-  set(RESPITE_LUA_VA_LIST St9__va_list)
-else()
-  set(RESPITE_LUA_VA_LIST P13__va_list_tag)
-endif()
-set(RESPITE_LUA_WRAPPED
-    lua_pushinteger lua_tointegerx fmod _Z12luaO_str2numPKcP6TValue _Z13luaO_tostringP9lua_StateP6TValue
-    _Z10luaT_gettmP5Table3TMSP7TString _Z19luaC_checkfinalizerP9lua_StateP8GCObjectP5Table
-    _Z12luaO_chunkidPcPKcm _Z12luaG_addinfoP9lua_StatePKcP7TStringi
-    _Z9luaH_nextP9lua_StateP5TableP10StackValue
-    _Z13luaT_trybinTMP9lua_StatePK6TValueS3_P10StackValue3TMS
-    _Z18luaT_trybinassocTMP9lua_StatePK6TValueS3_iP10StackValue3TMS
-    _Z15luaG_opinterrorP9lua_StatePK6TValueS3_PKc
-    _Z17luaO_pushvfstringP9lua_StatePKc${RESPITE_LUA_VA_LIST} _Z16luaO_pushfstringP9lua_StatePKcz)
-foreach(symbol IN LISTS RESPITE_LUA_WRAPPED)
-  target_link_options(respite_lua INTERFACE "LINKER:--wrap=${symbol},--undefined=__wrap_${symbol}")
-endforeach()
+include(cmake/Lua.cmake)
 
 # LZF for RDB files, from the sources that the distribution's package brings for this purpose: nothing to load at start.
 find_package(liblzf REQUIRED)

@@ -88,6 +88,14 @@ std::optional<ScriptFailure> FailureIn(lua_State* lua) {
   return ScriptFailure{std::move(*text), IsFieldTrue(lua, "ignore_error_stats_update")};
 }
 
+// Where no error of Lua would be caught, a system without memory is a matter of the whole process, as it is for `new`.
+void* ReallocateOrEnd(void* block, size_t bytes) {
+  const std::new_handler handler = std::get_new_handler();
+  if (handler == nullptr) std::abort();
+  handler();
+  return std::realloc(block, bytes);
+}
+
 }  // namespace
 
 ScriptEngine::ScriptEngine(ScriptHost& host, Extend extend)
@@ -103,7 +111,7 @@ ScriptEngine::ScriptEngine(ScriptHost& host, Extend extend)
   OpenScriptApi(lua_);
   if (extend != nullptr) extend(lua_);
   globals_ = ProtectGlobals(lua_);
-  HookThreads(lua_, OnCount, kInstructionsPerLook);
+  ObserveThreads(lua_, this);
   lua_gc(lua_, LUA_GCCOLLECT);
   collect_from_ = 2 * used_bytes_ + kCollectLeast;
 }
@@ -121,6 +129,7 @@ void* ScriptEngine::Allocate(void* engine, void* block, size_t old_bytes, size_t
   const size_t used_bytes = self->used_bytes_ - old_bytes + new_bytes;
   if (self->limited_ && new_bytes > old_bytes && used_bytes > kMemoryLimit) return nullptr;
   void* moved = std::realloc(block, new_bytes);
+  while (moved == nullptr && !self->limited_) moved = ReallocateOrEnd(block, new_bytes);
   if (moved != nullptr) self->used_bytes_ = used_bytes;
   return moved;
 }
@@ -129,11 +138,17 @@ void ScriptEngine::OnCount(lua_State* lua, lua_Debug*) {
   ScriptEngine& self = Of(lua);
   if (self.phase_ == Phase::kIdle) return;
   self.RelieveMemory();
-  const char* reason = self.StopReason();
-  if (reason == nullptr) return;
-  // From now on at every line, so that a script that catches the error gets it again at once.
-  for (lua_State* state : {lua, self.lua_}) lua_sethook(state, OnCount, LUA_MASKLINE | LUA_MASKCOUNT, 1);
-  RaiseError(lua, reason);
+  if (self.stop_reason_ == nullptr) self.stop_reason_ = self.StopReason();
+  if (!self.MustEnd(lua)) return self.watch_.Looked(lua);
+  RaiseError(lua, self.stop_reason_);
+}
+
+// From its end on the hook comes at every line, so that what runs while errors are raised (handlers, __close) ends,
+// too.
+bool ScriptEngine::MustEnd(lua_State* lua) noexcept {
+  if (stop_reason_ == nullptr) return false;
+  lua_sethook(lua, OnCount, LUA_MASKLINE | LUA_MASKCOUNT, 1);
+  return true;
 }
 
 const char* ScriptEngine::StopReason() {
@@ -141,9 +156,32 @@ const char* ScriptEngine::StopReason() {
   return host_.MonotonicMs() > load_until_ms_ ? kLoadTimeout : nullptr;
 }
 
+template <typename Work>
+int ScriptEngine::Protect(Work& work, Argument argument) {
+  const int arguments = argument == Argument::kTop ? 2 : 1;
+  if (argument == Argument::kTop) lua_pushvalue(lua_, -1);
+  lua_pushlightuserdata(lua_, &work);
+  lua_pushcfunction(lua_, [](lua_State* lua) {
+    Work& protected_work = *static_cast<Work*>(lua_touserdata(lua, -1));
+    lua_pop(lua, 1);
+    protected_work();
+    return lua_gettop(lua);
+  });
+  lua_insert(lua_, -1 - arguments);
+  const bool was_limited = std::exchange(limited_, true);
+  const int status = lua_pcall(lua_, arguments, LUA_MULTRET, 0);
+  limited_ = was_limited;
+  return status;
+}
+
 Result<ScriptEngine::Function> ScriptEngine::Compile(Bytes source, const char* chunk) {
   const std::string text = AdaptSource(source);
-  if (luaL_loadbufferx(lua_, text.data(), text.size(), chunk, "t") == LUA_OK) return Keep();
+  Function function = LUA_NOREF;
+  auto compile = [&] {
+    if (luaL_loadbufferx(lua_, text.data(), text.size(), chunk, "t") != LUA_OK) lua_error(lua_);
+    function = Keep();
+  };
+  if (Protect(compile) == LUA_OK) return function;
   std::string error(TextAt(lua_, -1));
   lua_pop(lua_, 1);
   return Failure(std::move(error));
@@ -163,22 +201,35 @@ void ScriptEngine::PushTexts(std::span<const Bytes> texts) {
 }
 
 std::optional<ScriptFailure> ScriptEngine::RunScript(const Invocation& invocation, Reply& reply) {
-  lua_rawgeti(lua_, LUA_REGISTRYINDEX, globals_);
-  PushTexts(invocation.keys);
-  lua_setfield(lua_, -2, "KEYS");
-  PushTexts(invocation.args);
-  lua_setfield(lua_, -2, "ARGV");
-  lua_pushcfunction(lua_, DescribeError);
-  lua_rawgeti(lua_, LUA_REGISTRYINDEX, invocation.function);
-  return Finish(ProtectedRun(Phase::kRun, 0, 1), invocation.name, reply);
+  auto prepare = [&] {
+    lua_rawgeti(lua_, LUA_REGISTRYINDEX, globals_);
+    PushTexts(invocation.keys);
+    lua_setfield(lua_, -2, "KEYS");
+    PushTexts(invocation.args);
+    lua_setfield(lua_, -2, "ARGV");
+    lua_pop(lua_, 1);
+    lua_pushcfunction(lua_, DescribeError);
+    lua_rawgeti(lua_, LUA_REGISTRYINDEX, invocation.function);
+  };
+  return Run(invocation, prepare, reply);
 }
 
 std::optional<ScriptFailure> ScriptEngine::RunFunction(const Invocation& invocation, Reply& reply) {
-  lua_pushcfunction(lua_, DescribeError);
-  lua_rawgeti(lua_, LUA_REGISTRYINDEX, invocation.function);
-  PushTexts(invocation.keys);
-  PushTexts(invocation.args);
-  return Finish(ProtectedRun(Phase::kRun, 2, 1), invocation.name, reply);
+  auto prepare = [&] {
+    lua_pushcfunction(lua_, DescribeError);
+    lua_rawgeti(lua_, LUA_REGISTRYINDEX, invocation.function);
+    PushTexts(invocation.keys);
+    PushTexts(invocation.args);
+  };
+  return Run(invocation, prepare, reply);
+}
+
+// `prepare` pushes the handler of errors, the function and its arguments.
+template <typename Prepare>
+std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Prepare prepare, Reply& reply) {
+  int status = Protect(prepare);
+  if (status == LUA_OK) status = ProtectedRun(Phase::kRun, lua_gettop(lua_) - 2, 1);
+  return Finish(status, invocation.name, reply);
 }
 
 std::optional<ScriptFailure> ScriptEngine::RunLibrary(Function function, int64_t timeout_ms) {
@@ -187,7 +238,8 @@ std::optional<ScriptFailure> ScriptEngine::RunLibrary(Function function, int64_t
   lua_rawgeti(lua_, LUA_REGISTRYINDEX, function);
   const int status = ProtectedRun(Phase::kLoad, 0, 0);
   std::optional<ScriptFailure> failure;
-  if (status != LUA_OK) failure = TakeFailure(status, Bytes());
+  auto describe = [&] { failure = TakeFailure(Bytes()); };
+  if (status != LUA_OK && Protect(describe, Argument::kTop) != LUA_OK) failure = BriefFailure(Bytes());
   lua_settop(lua_, 0);
   return failure;
 }
@@ -196,6 +248,7 @@ std::optional<ScriptFailure> ScriptEngine::RunLibrary(Function function, int64_t
 int ScriptEngine::ProtectedRun(Phase phase, int arguments, int results) {
   phase_ = phase;
   limited_ = true;
+  stop_reason_ = nullptr;
   watch_.Begin(lua_);
   const int status = lua_pcall(lua_, arguments, results, -2 - arguments);
   watch_.End();
@@ -205,19 +258,28 @@ int ScriptEngine::ProtectedRun(Phase phase, int arguments, int results) {
   return status;
 }
 
+// A reply that Lua's memory does not suffice for leaves a half behind, which whoever gets the failure takes back.
 std::optional<ScriptFailure> ScriptEngine::Finish(int status, Bytes name, Reply& reply) {
-  std::optional<ScriptFailure> failure = status == LUA_OK ? FailureIn(lua_) : TakeFailure(status, name);
-  if (!failure) WriteReply(lua_, reply, host_);
+  if (status == LUA_ERRMEM) lua_gc(lua_, LUA_GCCOLLECT);
+  std::optional<ScriptFailure> failure;
+  auto finish = [&] {
+    failure = status == LUA_OK ? FailureIn(lua_) : TakeFailure(name);
+    if (!failure) WriteReply(lua_, reply, host_);
+    lua_settop(lua_, 0);
+  };
+  if (Protect(finish, Argument::kTop) != LUA_OK) failure = BriefFailure(name);
   lua_settop(lua_, 0);
   return failure;
 }
 
-ScriptFailure ScriptEngine::TakeFailure(int status, Bytes name) {
-  if (status == LUA_ERRMEM) lua_gc(lua_, LUA_GCCOLLECT);
-  if (!lua_istable(lua_, -1)) {  // the error left no room to describe it
-    const Bytes text = lua_isstring(lua_, -1) != 0 ? TextAt(lua_, -1) : "execution failure";
-    return {"ERR Error running script " + std::string(name) + ", " + std::string(text.substr(0, 100))};
-  }
+// The error on top is no table, since there was no room to describe it.
+ScriptFailure ScriptEngine::BriefFailure(Bytes name) {
+  const Bytes text = lua_type(lua_, -1) == LUA_TSTRING ? TextAt(lua_, -1) : "execution failure";
+  return {"ERR Error running script " + std::string(name) + ", " + std::string(text.substr(0, 100))};
+}
+
+ScriptFailure ScriptEngine::TakeFailure(Bytes name) {
+  if (!lua_istable(lua_, -1)) return BriefFailure(name);
   ScriptFailure failure = FailureIn(lua_).value_or(ScriptFailure{kUnknownError});
   const std::optional<std::string> source = FieldText(lua_, "source");
   if (!source || name.empty()) return failure;

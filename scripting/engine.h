@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "protocol/reply.h"
 #include "scripting/command_words.h"
+#include "scripting/lua51.h"
 #include "scripting/lua_api.h"
 #include "scripting/script_host.h"
 #include "scripting/script_watch.h"
@@ -27,7 +28,7 @@ struct ScriptFailure {
   bool is_counted = false;  // it is the error of a command, which has been counted
 };
 
-class ScriptEngine {
+class ScriptEngine final : private ThreadObserver {
  public:
   // A script that wants more than this ends with an error.
   static constexpr size_t kMemoryLimit = size_t{1} << 30;
@@ -39,13 +40,13 @@ class ScriptEngine {
 
   // `host` must outlive the engine. Cost: about 100 microseconds.
   explicit ScriptEngine(ScriptHost& host, Extend extend = nullptr);
-  ~ScriptEngine();
+  ~ScriptEngine() override;
   ScriptEngine(const ScriptEngine&) = delete;
   ScriptEngine& operator=(const ScriptEngine&) = delete;
 
   // Makes a function of a text; `chunk` names it in errors ("@user_script"). The error is Lua's text.
   Result<Function> Compile(Bytes source, const char* chunk);
-  // Takes the function on top of Lua's stack.
+  // Takes the function on top of Lua's stack. May raise an error of Lua.
   Function Keep();
   void Release(Function function);
 
@@ -91,11 +92,21 @@ class ScriptEngine {
 
   static void* Allocate(void* engine, void* block, size_t old_bytes, size_t new_bytes);
   static void OnCount(lua_State* lua, lua_Debug*);
+  void OnSwitch(lua_State* thread) noexcept override { watch_.Switch(thread); }
+  bool MustEnd(lua_State* lua) noexcept override;
   // The error that ends what runs; null: it may go on.
   const char* StopReason();
+  // Calls `work` where errors of Lua are caught and memory is limited; what it leaves on its stack comes to the top of
+  // ours. Gives lua_pcall's result. With `argument` it finds a copy of our top on its stack.
+  enum class Argument : uint8_t { kNone, kTop };
+  template <typename Work>
+  int Protect(Work& work, Argument argument = Argument::kNone);
   int ProtectedRun(Phase phase, int arguments, int results);
+  template <typename Prepare>
+  std::optional<ScriptFailure> Run(const Invocation& invocation, Prepare prepare, Reply& reply);
   std::optional<ScriptFailure> Finish(int status, Bytes name, Reply& reply);
-  ScriptFailure TakeFailure(int status, Bytes name);
+  ScriptFailure BriefFailure(Bytes name);
+  ScriptFailure TakeFailure(Bytes name);
   void PushTexts(std::span<const Bytes> texts);
   void CollectSome();
   void StartCollector();
@@ -104,10 +115,11 @@ class ScriptEngine {
   CommandWords words_;
   size_t used_bytes_ = 0;
   size_t collect_from_ = kCollectLeast;
-  bool limited_ = false;  // memory; only while a script runs, since only then Lua catches the error
+  bool limited_ = false;  // memory; only where Lua catches the error
   Phase phase_ = Phase::kIdle;
-  int64_t load_until_ms_ = 0;    // monotonic; of a library that is loaded
-  bool collector_runs_ = false;  // the script has taken a lot
+  const char* stop_reason_ = nullptr;  // what runs has been ended
+  int64_t load_until_ms_ = 0;          // monotonic; of a library that is loaded
+  bool collector_runs_ = false;        // the script has taken a lot
   ScriptWatch watch_;
   Function globals_ = 0;  // the real table of globals
   lua_State* lua_;

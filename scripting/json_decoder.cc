@@ -86,7 +86,7 @@ int HexNumber(const char* digits) {
 class Decoder {
  public:
   Decoder(lua_State* lua, const JsonConfig& config, const char* text)
-      : lua_(lua), config_(config), begin_(text), next_(text), unescaped_(lua) {}
+      : lua_(lua), config_(config), work_(lua), begin_(text), next_(text), unescaped_(lua) {}
 
   void PushDocument() {
     PushValue(NextToken());
@@ -304,6 +304,7 @@ class Decoder {
 
   // Sets one field of the table on top of the stack.
   void PushMember(Token key) {
+    work_.Step();
     if (key != Token::kText) Refuse("object key string", key);
     PushText();
     const Token colon = NextToken();
@@ -313,6 +314,7 @@ class Decoder {
   }
 
   void PushElement(Token token, lua_Integer index) {
+    work_.Step();
     PushValue(token);
     lua_rawseti(lua_, -2, index);
   }
@@ -348,6 +350,7 @@ class Decoder {
 
   lua_State* lua_;
   const JsonConfig& config_;
+  WorkCount work_;
   const char* const begin_;
   const char* next_;
   const char* token_begin_ = nullptr;

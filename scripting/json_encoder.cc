@@ -29,7 +29,7 @@ constexpr std::array<char, 256> kEscapes = [] {
 
 class Encoder {
  public:
-  Encoder(lua_State* lua, const JsonConfig& config) : lua_(lua), config_(config), out_(lua) {}
+  Encoder(lua_State* lua, const JsonConfig& config) : lua_(lua), config_(config), work_(lua), out_(lua) {}
 
   Bytes View() const { return out_.View(); }
 
@@ -116,6 +116,7 @@ class Encoder {
     int64_t greatest = 0;
     int64_t entries = 0;
     for (lua_pushnil(lua_); lua_next(lua_, -2) != 0; lua_pop(lua_, 1)) {
+      work_.Step();
       const double key = lua_type(lua_, -2) == LUA_TNUMBER ? lua_tonumber(lua_, -2) : 0;
       if (key < 1 || std::floor(key) != key) {
         lua_pop(lua_, 2);
@@ -139,6 +140,7 @@ class Encoder {
   void AppendArray(int64_t size, int depth) {
     out_.Append('[');
     for (int64_t i = 1; i <= size; ++i) {
+      work_.Step();
       if (i > 1) out_.Append(',');
       lua_rawgeti(lua_, -1, i);
       AppendTop(depth);
@@ -151,6 +153,7 @@ class Encoder {
     out_.Append('{');
     bool first = true;
     for (lua_pushnil(lua_); lua_next(lua_, -2) != 0; lua_pop(lua_, 1)) {
+      work_.Step();
       if (!first) out_.Append(',');
       first = false;
       AppendKey();
@@ -176,6 +179,7 @@ class Encoder {
 
   lua_State* lua_;
   const JsonConfig& config_;
+  WorkCount work_;
   LuaBuffer out_;
 };
 

@@ -77,10 +77,11 @@ Unsigned LoadNumber(const char* from) {
 
 class Packer {
  public:
-  explicit Packer(lua_State* lua) : lua_(lua), out_(lua) {}
+  explicit Packer(lua_State* lua) : lua_(lua), work_(lua), out_(lua) {}
 
   // Appends the value at an index from the bottom of the stack.
   void Append(int index, int depth) {
+    work_.Step();
     switch (lua_type(lua_, index)) {
       case LUA_TSTRING:
         return AppendText(index);
@@ -175,6 +176,7 @@ class Packer {
     double last = 0;
     bool all_indexes = true;
     for (lua_pushnil(lua_); lua_next(lua_, index) != 0; lua_pop(lua_, 1)) {
+      work_.Step();
       ++entries;
       if (!all_indexes) continue;
       const double key = lua_type(lua_, -2) == LUA_TNUMBER ? lua_tonumber(lua_, -2) : 0;
@@ -219,18 +221,20 @@ class Packer {
   }
 
   lua_State* lua_;
+  WorkCount work_;
   LuaBuffer out_;
 };
 
 class Unpacker {
  public:
-  Unpacker(lua_State* lua, Bytes input) : lua_(lua), rest_(input) {}
+  Unpacker(lua_State* lua, Bytes input) : lua_(lua), work_(lua), rest_(input) {}
 
   bool AtEnd() const { return rest_.empty(); }
   size_t RestSize() const { return rest_.size(); }
 
   // Pushes the next value.
   void PushNext() {
+    work_.Step();
     Need(1);
     ReserveInside(1, "too many return values at once; use unpack_one or unpack_limit instead.");
     const auto tag = static_cast<uint8_t>(rest_.front());
@@ -346,6 +350,7 @@ class Unpacker {
   void ReserveInside(size_t count, const char* why) { RequireSlots(lua_, open_arrays_ + count, why); }
 
   lua_State* lua_;
+  WorkCount work_;
   Bytes rest_;
   size_t open_arrays_ = 0;
 };

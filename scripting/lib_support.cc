@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/grisu.h"
+#include "scripting/stack_room.h"
 
 namespace respite {
 namespace {
@@ -36,7 +37,7 @@ int64_t OptionalIntegerArgument(lua_State* lua, int index, int64_t otherwise) {
 
 bool ReserveSlots(lua_State* lua, size_t count) {
   const auto used = static_cast<size_t>(lua_gettop(lua));
-  return used + count <= kMaxSlots && lua_checkstack(lua, static_cast<int>(count)) != 0;
+  return used + count <= kMaxSlots && HasStackRoom() && lua_checkstack(lua, static_cast<int>(count)) != 0;
 }
 
 void RequireSlots(lua_State* lua, size_t count, const char* why) {

@@ -20,8 +20,33 @@ uint64_t TruncatedUnsigned(double value);
 int64_t IntegerArgument(lua_State* lua, int index);
 int64_t OptionalIntegerArgument(lua_State* lua, int index, int64_t otherwise);
 
+// For work in C++ that may take long: lets the hook of the script, if it has one by now, look up as between two
+// instructions, so that the script can be ended there. May raise that error.
+inline void Listen(lua_State* lua) {
+  lua_Hook hook = lua_gethook(lua);
+  if (hook == nullptr) return;
+  lua_Debug nothing{};
+  hook(lua, &nothing);
+}
+
+// Listens now and then in a loop. Cost of a step: an increment.
+class WorkCount {
+ public:
+  explicit WorkCount(lua_State* lua) : lua_(lua) {}
+
+  void Step() {
+    if (++steps_ % kStepsPerLook == 0) Listen(lua_);
+  }
+
+ private:
+  static constexpr uint32_t kStepsPerLook = 16384;  // some hundred microseconds
+
+  lua_State* lua_;
+  uint32_t steps_ = 0;
+};
+
 // Makes room for `count` more values on the stack; false beyond the 8000 slots that Lua 5.1 gives a function written in
-// C. This bounds how deep the libraries nest, hence how much of the machine's stack they use.
+// C, and where the machine's stack nears its end. This bounds how deep the libraries nest.
 bool ReserveSlots(lua_State* lua, size_t count);
 // The same with an error: "stack overflow (<why>)".
 void RequireSlots(lua_State* lua, size_t count, const char* why);

@@ -21,8 +21,18 @@ void OpenLua51(lua_State* lua);
 // sequence goes through all of them.
 void SeedRandom(lua_State* lua, int32_t seed);
 
-// Gives every coroutine made from now on this hook, every so many instructions.
-void HookThreads(lua_State* lua, lua_Hook hook, int instructions);
+// Whoever lets scripts run in a state, and may end them. No function throws.
+class ThreadObserver {
+ public:
+  virtual ~ThreadObserver() = default;
+  // From now on this thread computes: a coroutine that is resumed, or whoever resumed it.
+  virtual void OnSwitch(lua_State* thread) noexcept = 0;
+  // The script has been ended: whoever catches an error has to raise it again, whatever it is.
+  virtual bool MustEnd(lua_State* lua) noexcept = 0;
+};
+
+// `observer` must outlive what runs in the state.
+void ObserveThreads(lua_State* lua, ThreadObserver* observer);
 
 // The source text as 5.4 has to see it to read it as 5.1 does: escape sequences that 5.1 does not know stand for the
 // character behind the backslash, a function with `...` that uses the table `arg` gets one, and what looks like

@@ -106,11 +106,12 @@ bool IsHookCalling(lua_State* lua) {
   return Bytes(self.namewhat) == "hook";
 }
 
-// Upvalue 1 is the handler of the script. An error that a hook raises, which ends the script, does not reach it: hooks
-// are off until that error is caught, so nothing could stop a handler that takes long.
+// Upvalue 1 is the handler of the script. An error that ends the script does not reach it: hooks are off until an error
+// that a hook raised is caught, so nothing could stop a handler that takes long.
 int HandleError(lua_State* lua) {
   lua_settop(lua, 1);
-  if (IsHookCalling(lua)) return 1;
+  ThreadObserver* const observer = ObserverOf(lua);
+  if (IsHookCalling(lua) || (observer != nullptr && observer->MustEnd(lua))) return 1;
   lua_pushvalue(lua, lua_upvalueindex(1));
   lua_insert(lua, 1);
   lua_call(lua, 1, 1);
@@ -123,15 +124,29 @@ int Xpcall(lua_State* lua) {
   lua_pushcclosure(lua, HandleError, 1);
   lua_insert(lua, 1);
   const int status = lua_pcall(lua, 0, LUA_MULTRET, 1);
+  if (status != LUA_OK) PassOnEnd(lua);
   lua_pushboolean(lua, status == LUA_OK);
   lua_replace(lua, 1);
   return lua_gettop(lua);
 }
 
+// A part of the text that is left, so that a script can be ended while a long one is compiled.
+const char* ReadPart(lua_State* lua, void* rest, size_t* size) {
+  constexpr size_t kPartSize = 65536;
+  Bytes& text = *static_cast<Bytes*>(rest);
+  const Bytes part = text.substr(0, kPartSize);
+  text.remove_prefix(part.size());
+  if (!text.empty()) Listen(lua);
+  *size = part.size();
+  return part.data();
+}
+
 // Text only: no bytecode gets in. Gives the function, or nil and the message.
 int LoadText(lua_State* lua, Bytes text, const char* chunk_name) {
   const std::string adapted = AdaptSource(text);
-  if (luaL_loadbufferx(lua, adapted.data(), adapted.size(), chunk_name, "t") == LUA_OK) return 1;
+  Bytes rest = adapted;
+  if (lua_load(lua, ReadPart, &rest, chunk_name, "t") == LUA_OK) return 1;
+  PassOnEnd(lua);
   lua_pushnil(lua);
   lua_insert(lua, -2);
   return 2;
@@ -145,7 +160,9 @@ int Loadstring(lua_State* lua) {
 // All that the reader at index 1 gives, one string.
 int ReadAll(lua_State* lua) {
   lua_newtable(lua);
+  WorkCount work(lua);
   for (int count = 1;; count++) {
+    work.Step();
     lua_pushvalue(lua, 1);
     lua_call(lua, 0, 1);
     const bool is_end = lua_isnil(lua, -1) || (lua_type(lua, -1) == LUA_TSTRING && lua_rawlen(lua, -1) == 0);
@@ -158,6 +175,7 @@ int ReadAll(lua_State* lua) {
   luaL_buffinit(lua, &text);
   const int count = RawSize(lua, 2);
   for (int i = 1; i <= count; i++) {
+    work.Step();
     lua_rawgeti(lua, 2, i);
     luaL_addvalue(&text);
   }
@@ -172,6 +190,7 @@ int Load(lua_State* lua) {
   lua_pushcfunction(lua, ReadAll);
   lua_pushvalue(lua, 1);
   if (lua_pcall(lua, 1, 1, 0) != LUA_OK) {
+    PassOnEnd(lua);
     lua_pushnil(lua);
     lua_insert(lua, -2);
     return 2;

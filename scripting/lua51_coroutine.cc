@@ -4,6 +4,11 @@
 namespace respite::lua51 {
 namespace {
 
+// Its address is where the registry has the observer.
+const char kObserverKey = 0;
+
+const void* ObserverKey() { return &kObserverKey; }
+
 const char* StatusOf(lua_State* lua, lua_State* thread) {
   if (lua == thread) return "running";
   if (lua_status(thread) == LUA_YIELD) return "suspended";
@@ -19,25 +24,9 @@ lua_State* CheckThread(lua_State* lua) {
   return thread;
 }
 
-// What HookThreads has left in the registry: a hook, and how many instructions it is called after.
-struct ThreadHook {
-  lua_Hook hook;
-  int instructions;
-};
-constexpr char kThreadHookName[] = "respite.thread_hook";
-
-void SetHook(lua_State* lua, lua_State* thread) {
-  lua_getfield(lua, LUA_REGISTRYINDEX, kThreadHookName);
-  if (const auto* wanted = static_cast<const ThreadHook*>(lua_touserdata(lua, -1))) {
-    lua_sethook(thread, wanted->hook, LUA_MASKCOUNT, wanted->instructions);
-  }
-  lua_pop(lua, 1);
-}
-
 int Create(lua_State* lua) {
   luaL_argcheck(lua, lua_isfunction(lua, 1), 1, "Lua function expected");
   lua_State* thread = lua_newthread(lua);
-  SetHook(lua, thread);
   lua_pushvalue(lua, 1);
   lua_xmove(lua, thread, 1);
   return 1;
@@ -57,12 +46,16 @@ Resumed ResumeThread(lua_State* lua, lua_State* thread, int arguments) {
     return {true, 1};
   }
   lua_xmove(lua, thread, arguments);
+  ThreadObserver* const observer = ObserverOf(lua);
+  if (observer != nullptr) observer->OnSwitch(thread);
   int results = 0;
   const int outcome = lua_resume(thread, lua, arguments, &results);
+  if (observer != nullptr) observer->OnSwitch(lua);
   const bool is_error = outcome != LUA_OK && outcome != LUA_YIELD;
   if (is_error) results = 1;
   if (!lua_checkstack(lua, results + 1)) luaL_error(lua, "too many results to resume");
   lua_xmove(thread, lua, results);
+  if (is_error) PassOnEnd(lua);
   return {is_error, results};
 }
 
@@ -111,6 +104,18 @@ constexpr luaL_Reg kFunctions[] = {{"create", Create}, {"resume", Resume}, {"run
 
 }  // namespace
 
+ThreadObserver* ObserverOf(lua_State* lua) {
+  lua_rawgetp(lua, LUA_REGISTRYINDEX, ObserverKey());
+  auto* observer = static_cast<ThreadObserver*>(lua_touserdata(lua, -1));
+  lua_pop(lua, 1);
+  return observer;
+}
+
+void PassOnEnd(lua_State* lua) {
+  ThreadObserver* const observer = ObserverOf(lua);
+  if (observer != nullptr && observer->MustEnd(lua)) lua_error(lua);
+}
+
 void OpenCoroutine(lua_State* lua) {
   luaL_newlib(lua, kFunctions);
   lua_setglobal(lua, "coroutine");
@@ -120,10 +125,9 @@ void OpenCoroutine(lua_State* lua) {
 
 namespace respite {
 
-void HookThreads(lua_State* lua, lua_Hook hook, int instructions) {
-  auto* wanted = static_cast<lua51::ThreadHook*>(lua_newuserdatauv(lua, sizeof(lua51::ThreadHook), 0));
-  *wanted = {hook, instructions};
-  lua_setfield(lua, LUA_REGISTRYINDEX, lua51::kThreadHookName);
+void ObserveThreads(lua_State* lua, ThreadObserver* observer) {
+  lua_pushlightuserdata(lua, observer);
+  lua_rawsetp(lua, LUA_REGISTRYINDEX, lua51::ObserverKey());
 }
 
 }  // namespace respite

@@ -32,7 +32,7 @@ void PushFunction(lua_State* lua, int level) {
 
 // Lets the function at the top have the table at index 2 for its environment, and no other function with it.
 void SetUpvalue(lua_State* lua, int upvalue) {
-  luaL_loadbufferx(lua, "", 0, "=setfenv", "t");
+  if (luaL_loadbufferx(lua, "", 0, "=setfenv", "t") != LUA_OK) lua_error(lua);  // no memory for it
   lua_pushvalue(lua, 2);
   lua_setupvalue(lua, -2, 1);
   lua_upvaluejoin(lua, -2, upvalue, -1, 1);

@@ -79,6 +79,14 @@ std::string QuotedToken(Bytes token) {
   return token.starts_with('\'') ? std::string(token) : "'" + std::string(token) + "'";
 }
 
+// 5.1 shows a string up to the escape sequence that is too large, 5.4 shows that, too. A zero in the string ends the
+// token, and then the sequence is not in it.
+void CutEscape(std::string& token) {
+  const size_t escape = token.rfind('\\');
+  if (escape == std::string::npos || !IsDigit(token[escape + 1])) return;
+  token.replace(escape, std::string::npos, "'");
+}
+
 constexpr Bytes kTooManyOfFunction = " has more than ";
 
 bool ReplaceEnd(std::string& text, Bytes end, Bytes replacement) {
@@ -94,9 +102,7 @@ const char* PushSyntaxError(lua_State* lua, va_list arguments) {
   std::string token = QuotedToken(va_arg(arguments, const char*));
   if (text.find(kTooManyOfFunction) != std::string::npos) return Push(lua, text);
   text.resize(std::min(text.size(), text.find(" (starting at line ")));
-  if (ReplaceEnd(text, "decimal escape too large", "escape sequence too large")) {
-    token.replace(token.rfind('\\'), std::string::npos, "'");
-  }
+  if (ReplaceEnd(text, "decimal escape too large", "escape sequence too large")) CutEscape(token);
   // A statement that is no call can only be an assignment; 5.1 misses the sign.
   if (token != "'='" && token != "','") ReplaceEnd(text, "syntax error", "'=' expected");
   return Push(lua, text + " near " + token);

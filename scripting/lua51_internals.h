@@ -1,22 +1,28 @@
-// What is known here of the inside of Lua 5.4.4: the layout of a value, and functions that its own parts share. Nothing
-// else of ours relies on the inside; a new release of Lua has to be compared with this page before the check below
-// accepts it.
+// What is known here of the inside of Lua 5.4: the layout of a value, and functions that its own parts share. It is the
+// same in 5.4.4 and 5.4.7; the build checks it for the Lua at hand (cmake/Lua.cmake).
 //
-// The linker gives calls between Lua's object files to functions of ours (cmake/Dependencies.cmake has the list of
-// `--wrap` options): where a part of Lua calls `f`, it reaches `__wrap_f`; what Lua itself has is `__real_f`.
+// The linker gives calls between Lua's object files to functions of ours (cmake/Lua.cmake has the list of `--wrap`
+// options): where a part of Lua calls `f`, it reaches `__wrap_f`; what Lua itself has is `__real_f`.
 #pragma once
 
 #include <cstdarg>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 #include "scripting/lua_api.h"
 
 namespace respite::lua51 {
 
-static_assert(LUA_VERSION_NUM == 504 && std::string_view(LUA_VERSION_RELEASE) == "4");
 static_assert(sizeof(lua_Integer) == 8 && sizeof(lua_Number) == 8);
+
+// Functions of the interface have names of C or of C++.
+#if defined(RESPITE_LUA_HAS_CXX_NAMES)
+#define RESPITE_LUA_PUSH_INTEGER "_Z15lua_pushintegerP9lua_Statex"
+#define RESPITE_LUA_TO_INTEGER "_Z14lua_tointegerxP9lua_StateiPi"
+#else
+#define RESPITE_LUA_PUSH_INTEGER "lua_pushinteger"
+#define RESPITE_LUA_TO_INTEGER "lua_tointegerx"
+#endif
 
 // A value as it lies in a register or a table.
 struct Value {
@@ -45,6 +51,7 @@ inline constexpr uint8_t kTableTag = LUA_TTABLE;
 // lua_arith.
 inline constexpr int kLengthEvent = 4;
 inline constexpr int kFirstArithmeticEvent = 6;
+inline constexpr int kDivisionEvent = kFirstArithmeticEvent + LUA_OPDIV;
 
 extern "C" {
 // A new or interned string.

@@ -1,6 +1,6 @@
 // Numbers of Lua 5.1 inside Lua 5.4: every number that a script can make or see is a double. Numerals, numbers read
-// from text, results of libraries and keys that `next` gives are floats; how they are written is always "%.14g". Only
-// the operator # still gives an integer, which behaves as the double it equals.
+// from text, results of libraries, lengths (lua51_lengths.cc) and keys that `next` gives are floats; how they are
+// written is always "%.14g".
 
 #include <cmath>
 #include <cstdlib>
@@ -81,8 +81,8 @@ int RealTableNext(lua_State* lua, void* table, Value* key) asm("__real__Z9luaH_n
 // Gives the size of the text with its final zero, or 0 when it is no number.
 [[gnu::used]] size_t TextToNumber(const char* text, Value* value) asm("__wrap__Z12luaO_str2numPKcP6TValue");
 [[gnu::used]] void NumberToText(lua_State* lua, Value* value) asm("__wrap__Z13luaO_tostringP9lua_StateP6TValue");
-[[gnu::used]] void PushInteger(lua_State* lua, lua_Integer integer) asm("__wrap_lua_pushinteger");
-[[gnu::used]] lua_Integer ToInteger(lua_State* lua, int index, int* is_number) asm("__wrap_lua_tointegerx");
+[[gnu::used]] void PushInteger(lua_State* lua, lua_Integer integer) asm("__wrap_" RESPITE_LUA_PUSH_INTEGER);
+[[gnu::used]] lua_Integer ToInteger(lua_State* lua, int index, int* is_number) asm("__wrap_" RESPITE_LUA_TO_INTEGER);
 [[gnu::used]] double Remainder(double a, double b) asm("__wrap_fmod");
 [[gnu::used]] int TableNext(lua_State* lua, void* table,
                             Value* key) asm("__wrap__Z9luaH_nextP9lua_StateP5TableP10StackValue");
@@ -146,6 +146,11 @@ void TryBinary(lua_State* lua, const Value* a, const Value* b, Value* result, in
 }
 
 void TryBinaryFlipped(lua_State* lua, const Value* a, const Value* b, int is_flipped, Value* result, int event) {
+  // The division behind a # (lua51_lengths.cc): __len gave no number.
+  if (event == kDivisionEvent && b->tag == kIntegerTag) {
+    *result = *a;
+    return;
+  }
   return is_flipped ? TryBinary(lua, b, a, result, event) : TryBinary(lua, a, b, result, event);
 }
 

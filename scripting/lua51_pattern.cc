@@ -3,6 +3,9 @@
 #include <cctype>
 #include <cstring>
 
+#include "scripting/lib_support.h"
+#include "scripting/stack_room.h"
+
 namespace respite::lua51 {
 namespace {
 
@@ -56,7 +59,7 @@ const char* PatternMatcher::MatchAt(const char* start) {
 }
 
 const char* PatternMatcher::Match(const char* at, const char* item) {
-  if (++depth_ > kMaxDepth) luaL_error(lua_, "pattern too complex");
+  if (++depth_ > kMaxDepth || !HasStackRoom()) luaL_error(lua_, "pattern too complex");
   Spend(kWorkOfStep);
   const char* end = MatchItems(at, item);
   depth_--;
@@ -65,8 +68,7 @@ const char* PatternMatcher::Match(const char* at, const char* item) {
 
 void PatternMatcher::LookUp() {
   work_ = 0;
-  lua_Debug nothing{};
-  if (lua_Hook hook = lua_gethook(lua_)) hook(lua_, &nothing);
+  Listen(lua_);
 }
 
 const char* PatternMatcher::MatchItems(const char* at, const char* item) {

@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 #include "scripting/lib_support.h"
+#include "scripting/lua51.h"
 #include "scripting/lua_api.h"
 
 namespace respite::lua51 {
@@ -22,6 +23,11 @@ inline Bytes CheckBytes(lua_State* lua, int argument) {
 
 // How many elements a sequence has, without metamethods.
 inline int RawSize(lua_State* lua, int index) { return static_cast<int>(lua_rawlen(lua, index)); }
+
+// Null where nobody observes.
+ThreadObserver* ObserverOf(lua_State* lua);
+// For what catches errors: raises the one on top again when the script has been ended.
+void PassOnEnd(lua_State* lua);
 
 // getfenv and setfenv.
 int GetEnvironment(lua_State* lua);

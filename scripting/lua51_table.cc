@@ -28,7 +28,9 @@ int Concat(lua_State* lua) {
   const int last = OptionalInt(lua, 4, RawSize(lua, 1));
   luaL_Buffer text;
   luaL_buffinit(lua, &text);
+  WorkCount work(lua);
   for (int64_t i = first; i <= last; i++) {
+    work.Step();
     AddElement(lua, text, static_cast<int>(i));
     if (i < last) luaL_addlstring(&text, separator, separator_size);
   }
@@ -52,8 +54,10 @@ int ForEach(lua_State* lua) {
   luaL_checktype(lua, 1, LUA_TTABLE);
   luaL_checktype(lua, 2, LUA_TFUNCTION);
   if (PushReal(lua, 1)) lua_replace(lua, 1);
+  WorkCount work(lua);
   lua_pushnil(lua);
   while (lua_next(lua, 1)) {
+    work.Step();
     if (Visit(lua)) return 1;
   }
   return 0;
@@ -62,7 +66,9 @@ int ForEach(lua_State* lua) {
 int ForEachIndex(lua_State* lua) {
   const int size = CheckSize(lua, 1);
   luaL_checktype(lua, 2, LUA_TFUNCTION);
+  WorkCount work(lua);
   for (int i = 1; i <= size; i++) {
+    work.Step();
     lua_pushinteger(lua, i);
     lua_rawgeti(lua, 1, i);
     if (Visit(lua)) return 1;
@@ -79,8 +85,10 @@ int GetSize(lua_State* lua) {
 int MaxKey(lua_State* lua) {
   luaL_checktype(lua, 1, LUA_TTABLE);
   lua_Number greatest = 0;
+  WorkCount work(lua);
   lua_pushnil(lua);
   while (lua_next(lua, 1)) {
+    work.Step();
     lua_pop(lua, 1);
     if (lua_type(lua, -1) == LUA_TNUMBER && lua_tonumber(lua, -1) > greatest) greatest = lua_tonumber(lua, -1);
   }
@@ -106,7 +114,11 @@ int Insert(lua_State* lua) {
   // Read-only tables are empty ones in front of others: nothing but this could change them.
   if (IsReadOnly(lua, 1)) return RefuseRawChange(lua);
   const int position = arguments == 2 ? end : CheckInt(lua, 2);
-  for (int64_t i = std::max(end, position); i > position; i--) Move(lua, i - 1, i);
+  WorkCount work(lua);
+  for (int64_t i = std::max(end, position); i > position; i--) {
+    work.Step();
+    Move(lua, i - 1, i);
+  }
   lua_settop(lua, arguments);
   lua_rawseti(lua, 1, position);
   return 0;
@@ -117,7 +129,11 @@ int Remove(lua_State* lua) {
   const int position = OptionalInt(lua, 2, end);
   if (position < 1 || position > end) return 0;
   lua_rawgeti(lua, 1, position);
-  for (int i = position; i < end; i++) Move(lua, i + 1, i);
+  WorkCount work(lua);
+  for (int i = position; i < end; i++) {
+    work.Step();
+    Move(lua, i + 1, i);
+  }
   lua_pushnil(lua);
   lua_rawseti(lua, 1, end);
   return 1;
@@ -127,7 +143,7 @@ int Remove(lua_State* lua) {
 // shows, so the order of comparisons and exchanges is that of 5.1. Index 1 is the table, index 2 the order, or nil.
 class Sorter {
  public:
-  explicit Sorter(lua_State* lua) : lua_(lua), has_order_(!lua_isnil(lua, 2)) {}
+  explicit Sorter(lua_State* lua) : lua_(lua), work_(lua), has_order_(!lua_isnil(lua, 2)) {}
 
   void Sort(int low, int high) {
     while (low < high) {
@@ -157,6 +173,7 @@ class Sorter {
   }
 
   bool IsLess(int left, int right) {
+    work_.Step();
     if (!has_order_) return lua_compare(lua_, left, right, LUA_OPLT);
     lua_pushvalue(lua_, 2);
     lua_pushvalue(lua_, left - 1);
@@ -228,6 +245,7 @@ class Sorter {
   }
 
   lua_State* lua_;
+  WorkCount work_;
   bool has_order_;
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "protocol/binary_reply.h"
 #include "scripting/lib_support.h"
@@ -13,7 +14,7 @@ namespace respite {
 namespace {
 
 // Redis: a reply may nest as deep as the C stack of its Lua has room; one more is this error.
-constexpr int kDeepest = 7995;
+constexpr size_t kDeepest = 7995;
 constexpr char kCutShort[] = "ERR the reply of the command has less than it says";
 constexpr char kTooDeep[] = "ERR reached lua stack limit";
 
@@ -147,23 +148,70 @@ std::string OneLine(Bytes text) {
   return line;
 }
 
+// Walks what is nested with a list of what is open instead of recursion: scripts may nest deeper than a thread's stack
+// has room for.
 class ReplyWriter {
  public:
   ReplyWriter(lua_State* lua, Reply& reply, ScriptHost& host) : lua_(lua), reply_(reply), host_(host) {}
 
   // Writes the top of the stack and pops it.
+  void Write() {
+    WriteTop();
+    while (!open_.empty()) WriteNext();
+  }
+
+ private:
+  // A table whose elements are being written. Those of a map and a set come as lua_next gives them, the key on top.
+  struct Open {
+    enum class Kind : uint8_t { kArray, kMap, kMapValue, kSet };
+    Kind kind;
+    int base;           // of the stack, without what belongs to it
+    lua_Integer count;  // of an array, whose table is on top
+    lua_Integer written = 0;
+  };
+
+  // Writes the top and pops it, unless it has elements: then it becomes what is open.
   void WriteTop() {
-    // Two slots a level for what is walked, and some for what is looked up.
-    if (depth_ > kDeepest || lua_checkstack(lua_, 6) == 0) {
+    // Some slots for what is walked, and some for what is looked up.
+    if (open_.size() >= kDeepest || lua_checkstack(lua_, 10) == 0) {
       WriteError(kTooDeep);
+    } else if (lua_istable(lua_, -1)) {
+      return WriteTable();
     } else {
-      WriteValue();
+      WriteScalar();
     }
     lua_pop(lua_, 1);
   }
 
- private:
-  void WriteValue() {
+  void WriteNext() {
+    Open& open = open_.back();
+    switch (open.kind) {
+      case Open::Kind::kArray:
+        if (open.written == open.count) return Close();
+        lua_rawgeti(lua_, -1, ++open.written);
+        return WriteTop();
+      case Open::Kind::kMap:
+        if (lua_next(lua_, -2) == 0) return Close();
+        open.kind = Open::Kind::kMapValue;
+        lua_pushvalue(lua_, -2);
+        return WriteTop();
+      case Open::Kind::kMapValue:
+        open.kind = Open::Kind::kMap;
+        return WriteTop();
+      case Open::Kind::kSet:
+        if (lua_next(lua_, -2) == 0) return Close();
+        lua_pop(lua_, 1);
+        lua_pushvalue(lua_, -1);
+        return WriteTop();
+    }
+  }
+
+  void Close() {
+    lua_settop(lua_, open_.back().base);
+    open_.pop_back();
+  }
+
+  void WriteScalar() {
     switch (lua_type(lua_, -1)) {
       case LUA_TSTRING:
         return reply_.Bulk(TextAt(lua_, -1));
@@ -171,8 +219,6 @@ class ReplyWriter {
         return reply_.Integer(TruncatedInteger(lua_tonumber(lua_, -1)));
       case LUA_TBOOLEAN:
         return WriteBool(lua_toboolean(lua_, -1) != 0);
-      case LUA_TTABLE:
-        return WriteTable();
       default:
         return reply_.Null();
     }
@@ -211,7 +257,7 @@ class ReplyWriter {
     } else {
       return WriteContents();
     }
-    lua_pop(lua_, 1);
+    lua_pop(lua_, 2);
   }
 
   // False, and the table with the texts popped, when it has none.
@@ -237,14 +283,20 @@ class ReplyWriter {
   }
 
   void WriteContents() {
+    const int base = lua_gettop(lua_) - 1;
     if (Has("map", LUA_TTABLE)) {
-      WriteMap();
-      lua_pop(lua_, 1);
+      reply_.Map(CountPairs());
+      lua_pushnil(lua_);
+      open_.push_back({Open::Kind::kMap, base, 0});
     } else if (Has("set", LUA_TTABLE)) {
-      WriteSet();
-      lua_pop(lua_, 1);
+      reply_.Set(CountPairs());
+      lua_pushnil(lua_);
+      open_.push_back({Open::Kind::kSet, base, 0});
     } else {
-      WriteArray();
+      const lua_Integer count = CountElements();
+      reply_.Array(static_cast<size_t>(count));
+      if (count == 0) return lua_pop(lua_, 1);
+      open_.push_back({Open::Kind::kArray, base, count});
     }
   }
 
@@ -254,48 +306,18 @@ class ReplyWriter {
     return pairs;
   }
 
-  void WriteMap() {
-    reply_.Map(CountPairs());
-    ++depth_;
-    for (lua_pushnil(lua_); lua_next(lua_, -2) != 0;) {
-      lua_pushvalue(lua_, -2);
-      WriteTop();
-      WriteTop();
-    }
-    --depth_;
-  }
-
-  void WriteSet() {
-    reply_.Set(CountPairs());
-    ++depth_;
-    for (lua_pushnil(lua_); lua_next(lua_, -2) != 0;) {
-      lua_pop(lua_, 1);
-      lua_pushvalue(lua_, -1);
-      WriteTop();
-    }
-    --depth_;
-  }
-
-  void WriteArray() {
+  // Up to the first nil.
+  lua_Integer CountElements() {
     lua_Integer count = 0;
-    while (lua_rawgeti(lua_, -1, count + 1) != LUA_TNIL) {
-      lua_pop(lua_, 1);
-      ++count;
-    }
+    for (; lua_rawgeti(lua_, -1, count + 1) != LUA_TNIL; lua_pop(lua_, 1)) ++count;
     lua_pop(lua_, 1);
-    reply_.Array(static_cast<size_t>(count));
-    ++depth_;
-    for (lua_Integer i = 1; i <= count; ++i) {
-      lua_rawgeti(lua_, -1, i);
-      WriteTop();
-    }
-    --depth_;
+    return count;
   }
 
   lua_State* lua_;
   Reply& reply_;
   ScriptHost& host_;
-  int depth_ = 1;
+  std::vector<Open> open_;
 };
 
 }  // namespace
@@ -325,6 +347,6 @@ bool PushReply(lua_State* lua, Bytes reply) {
   return is_error;
 }
 
-void WriteReply(lua_State* lua, Reply& reply, ScriptHost& host) { ReplyWriter(lua, reply, host).WriteTop(); }
+void WriteReply(lua_State* lua, Reply& reply, ScriptHost& host) { ReplyWriter(lua, reply, host).Write(); }
 
 }  // namespace respite

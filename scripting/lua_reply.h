@@ -26,7 +26,7 @@ bool PushReply(lua_State* lua, Bytes reply);
 void PushErrorTable(lua_State* lua, Bytes text);
 
 // Writes the value on top of the stack as a reply and pops it. Values in values beyond what Redis' stack holds end in
-// an error in their place. `host` is told of errors within the reply. Does not raise errors.
+// an error in their place. `host` is told of errors within the reply. Raises an error when Lua has no memory left.
 void WriteReply(lua_State* lua, Reply& reply, ScriptHost& host);
 
 // The text of a string on the stack, as it lies there.

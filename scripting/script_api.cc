@@ -7,6 +7,7 @@
 #include "base/digest.h"
 #include "protocol/redis_version.h"
 #include "scripting/engine.h"
+#include "scripting/lua51_support.h"
 #include "scripting/lua_reply.h"
 
 namespace respite {
@@ -161,6 +162,7 @@ int CatchErrors(lua_State* lua) {
   lua_pushboolean(lua, 1);
   lua_insert(lua, 1);
   if (lua_pcall(lua, lua_gettop(lua) - 2, LUA_MULTRET, 0) == LUA_OK) return lua_gettop(lua);
+  lua51::PassOnEnd(lua);
   lua_pushboolean(lua, 0);
   lua_replace(lua, 1);
   if (!lua_istable(lua, -1)) return 2;
@@ -214,9 +216,7 @@ void OpenScriptApi(lua_State* lua) {
   }
   lua_pushlstring(lua, kRedisVersion.data(), kRedisVersion.size());
   lua_setfield(lua, -2, "REDIS_VERSION");
-  lua_pushvalue(lua, -1);
   lua_setglobal(lua, "redis");
-  lua_setglobal(lua, "server");
   lua_pushcfunction(lua, CatchErrors);
   lua_setglobal(lua, "pcall");
 }

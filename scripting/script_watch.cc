@@ -38,7 +38,8 @@ void ScriptWatch::OnTick() {
   const uint64_t runs = runs_.load(std::memory_order_relaxed);
   const bool is_long = lua != nullptr && runs == seen_runs_;
   seen_runs_ = runs;
-  if (is_long && lua_gethook(lua) == nullptr) lua_sethook(lua, hook_, LUA_MASKCOUNT, instructions_);
+  const bool has_looked = has_looked_.exchange(false, std::memory_order_relaxed);
+  if (is_long && !has_looked) lua_sethook(lua, hook_, LUA_MASKCOUNT, 1);
 }
 
 void ScriptWatch::Start() {
@@ -56,7 +57,7 @@ void ScriptWatch::Start() {
   const itimerspec every{.it_interval = {0, kTickNs}, .it_value = {0, kTickNs}};
   ticking_ = has_timer_ && timer_settime(timer_, 0, &every, nullptr) == 0;
   // Without a timer every script is watched from the start.
-  if (!ticking_) lua_sethook(running_, hook_, LUA_MASKCOUNT, instructions_);
+  if (!ticking_) Hook(running_);
 }
 
 void ScriptWatch::Stop() {

@@ -3,11 +3,13 @@
 //
 // A timer of the system ticks while scripts are in use. A script that was running at one tick and still is at the next
 // gets the hook, from the signal's handler. Lua allows just that, as long as the handler runs on the same thread: its
-// lua_sethook is written to be called in the middle of anything that the state does (ldebug.c: "this function can be
-// called during a signal, under reasonable assumptions"). It stores the hook, its mask and its count, sets a flag in
-// the frames of Lua functions, which the interpreter reads at its next jump, and takes no memory. A frame that is being
-// made or left just then may miss the flag; then the next tick comes 10 ms later and sees the hook in place, and the
-// frame that Lua enters next looks at it.
+// lua_sethook is written to be called in the middle of anything that the state does. It stores the hook, its mask and
+// its count, sets a flag in the frames of Lua functions, which the interpreter reads at its next jump, and takes no
+// memory; lua_gethook reads one word. The rest of the handler are loads and stores of atomics. A frame that is being
+// made or left just then may miss the flag; then the next tick comes 10 ms later.
+//
+// The hook comes every so many instructions, and at once when there was none since the last tick: an instruction can
+// be a call that takes long, and a script may change coroutines more often than instructions count up to a hook.
 #pragma once
 
 #include <time.h>
@@ -21,7 +23,7 @@ namespace respite {
 
 class ScriptWatch {
  public:
-  // `hook` is called every `instructions` of a script once it takes long.
+  // `hook` is called now and then, and then calls Looked, once a script takes long.
   ScriptWatch(lua_Hook hook, int instructions) : hook_(hook), instructions_(instructions) {}
   ~ScriptWatch();
   ScriptWatch(const ScriptWatch&) = delete;
@@ -40,6 +42,16 @@ class ScriptWatch {
     running_.store(nullptr, std::memory_order_relaxed);
     if (lua_gethook(lua) != nullptr) lua_sethook(lua, nullptr, 0, 0);
   }
+  // Another thread of the same state computes from now on.
+  void Switch(lua_State* thread) {
+    running_.store(thread, std::memory_order_relaxed);
+    if (!ticking_) Hook(thread);
+  }
+  // The hook was called: the next time is so many instructions from now.
+  void Looked(lua_State* lua) {
+    has_looked_.store(true, std::memory_order_relaxed);
+    if (lua_gethookcount(lua) != instructions_) Hook(lua);
+  }
   // To be called now and then, a few times a second at most: stops the timer when no script ran since the last call.
   void RestIfIdle();
 
@@ -50,6 +62,7 @@ class ScriptWatch {
 
   static void OnSignal(int);
   void OnTick();
+  void Hook(lua_State* lua) { lua_sethook(lua, hook_, LUA_MASKCOUNT, instructions_); }
   void Start();
   void Stop();
 
@@ -57,8 +70,9 @@ class ScriptWatch {
   int instructions_;
   std::atomic<lua_State*> running_{nullptr};
   std::atomic<uint64_t> runs_{0};
-  uint64_t seen_runs_ = 0;       // at the last tick
-  uint64_t rested_at_runs_ = 0;  // at the last RestIfIdle
+  std::atomic<bool> has_looked_{false};  // since the last tick
+  uint64_t seen_runs_ = 0;               // at the last tick
+  uint64_t rested_at_runs_ = 0;          // at the last RestIfIdle
   timer_t timer_{};
   bool has_timer_ = false;
   bool ticking_ = false;

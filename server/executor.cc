@@ -21,6 +21,11 @@ void Executor::StartRun() {
   wall_base_us_ = server_.clock().WallUs() - last_us_;
 }
 
+void Executor::LetTimePass() {
+  StartRun();
+  unit_wall_us_ = wall_base_us_ + last_us_;
+}
+
 const Command* Executor::Resolve(std::span<const Bytes> words) const {
   const Command* command = server_.commands().Find(words[0]);
   if (command == nullptr || command->subcommands.empty() || words.size() < 2) return command;

@@ -89,8 +89,11 @@ class Executor {
   int64_t NowUs() const { return last_us_; }
   int64_t NowMs() const { return last_us_ / 1000; }
   int64_t WallMs() const { return (wall_base_us_ + last_us_) / 1000; }
-  // When the Unit that is running began.
+  // What TIME tells: when the Unit that is running began, or when others were served besides it last.
   int64_t UnitWallUs() const { return unit_wall_us_; }
+  // Redis: a script that lets others be served sees TIME go on, and nothing else of it: what has not expired when it
+  // began does not expire before its end.
+  void LetTimePass();
 
  private:
   struct Run {

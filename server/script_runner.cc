@@ -49,7 +49,7 @@ void ScriptRunner::CheckDeclared(const Request& request) const {
   if (needs_memory && server_.eviction().LacksMemory()) throw Refusal{refusals::kScriptOutOfMemory};
 }
 
-Bytes ScriptRunner::RunCommand(std::span<const Bytes> words) {
+Bytes ScriptRunner::RunCommand(std::span<const Bytes> words) noexcept {
   session_->out.Rewind();
   const Command* command = server_.executor().Resolve(words);
   try {
@@ -110,34 +110,34 @@ void ScriptRunner::NoteReads(const Command& command, std::span<const Bytes> word
   if (command.Is(kReadOnly)) server_.tracking().Remember(current_->call->session, command, words);
 }
 
-void ScriptRunner::SetReplication(uint8_t targets) {
+void ScriptRunner::SetReplication(uint8_t targets) noexcept {
   current_->replication = targets;
   current_->call->unit.RecordFor(targets);
 }
 
-std::optional<bool> ScriptRunner::MayRun(std::span<const Bytes> words) {
+std::optional<bool> ScriptRunner::MayRun(std::span<const Bytes> words) noexcept {
   const Command* command = server_.executor().Resolve(words);
   if (command == nullptr) return std::nullopt;
   AclRequest request(*command, words);
   return session_->user->IsUnlimited() || session_->user->Check(request).IsAllowed();
 }
 
-void ScriptRunner::Log(LogLevel level, Bytes text) {
+void ScriptRunner::Log(LogLevel level, Bytes text) noexcept {
   if (server_.log().Shows(level)) server_.log().Log(level, text);
 }
 
-void ScriptRunner::CountError(Bytes text) {
+void ScriptRunner::CountError(Bytes text) noexcept {
   server_.stats().CountError(text);
   current_->call->failed = true;
 }
 
 std::span<const Bytes> ScriptRunner::RunningWords() const { return current_->call->args.Words(); }
 
-int64_t ScriptRunner::MonotonicMs() const { return server_.clock().MonotonicMs(); }
+int64_t ScriptRunner::MonotonicMs() const noexcept { return server_.clock().MonotonicMs(); }
 
 int64_t ScriptRunner::RunningMs() const { return MonotonicMs() - current_->started_ms; }
 
-bool ScriptRunner::ShallStop() {
+bool ScriptRunner::ShallStop() noexcept {
   const int64_t threshold_ms = server_.settings().busy_reply_threshold;
   if (threshold_ms <= 0) return false;
   if (!current_->is_late) {
@@ -161,6 +161,7 @@ void ScriptRunner::ServeOthers() {
     current_->call->unit.Forget();
   }
   server_.executor().GoOn(aside);
+  server_.executor().LetTimePass();
 }
 
 Refusal ScriptRunner::BusyRefusal() const {

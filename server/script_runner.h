@@ -56,15 +56,15 @@ class ScriptRunner final : public ScriptHost {
   void Kill(Kind kind);
 
   // For the engine.
-  Bytes RunCommand(std::span<const Bytes> words) override;
-  void SetResp(RespVersion version) override { session_->resp = version; }
-  RespVersion Resp() const override { return session_->resp; }
-  void SetReplication(uint8_t targets) override;
-  std::optional<bool> MayRun(std::span<const Bytes> words) override;
-  void Log(LogLevel level, Bytes text) override;
-  bool ShallStop() override;
-  int64_t MonotonicMs() const override;
-  void CountError(Bytes text) override;
+  Bytes RunCommand(std::span<const Bytes> words) noexcept override;
+  void SetResp(RespVersion version) noexcept override { session_->resp = version; }
+  RespVersion Resp() const noexcept override { return session_->resp; }
+  void SetReplication(uint8_t targets) noexcept override;
+  std::optional<bool> MayRun(std::span<const Bytes> words) noexcept override;
+  void Log(LogLevel level, Bytes text) noexcept override;
+  bool ShallStop() noexcept override;
+  int64_t MonotonicMs() const noexcept override;
+  void CountError(Bytes text) noexcept override;
 
  private:
   struct Current {

@@ -15,15 +15,15 @@ namespace {
 // Time passes with each look at the clock.
 class Host final : public ScriptHost {
  public:
-  Bytes RunCommand(std::span<const Bytes>) override { return {}; }
-  void SetResp(RespVersion) override {}
-  RespVersion Resp() const override { return RespVersion::kResp2; }
-  void SetReplication(uint8_t) override {}
-  std::optional<bool> MayRun(std::span<const Bytes>) override { return true; }
-  void Log(LogLevel, Bytes text) override { logged.emplace_back(text); }
-  bool ShallStop() override { return false; }
-  void CountError(Bytes) override {}
-  int64_t MonotonicMs() const override { return now_ms += step_ms; }
+  Bytes RunCommand(std::span<const Bytes>) noexcept override { return {}; }
+  void SetResp(RespVersion) noexcept override {}
+  RespVersion Resp() const noexcept override { return RespVersion::kResp2; }
+  void SetReplication(uint8_t) noexcept override {}
+  std::optional<bool> MayRun(std::span<const Bytes>) noexcept override { return true; }
+  void Log(LogLevel, Bytes text) noexcept override { logged.emplace_back(text); }
+  bool ShallStop() noexcept override { return false; }
+  void CountError(Bytes) noexcept override {}
+  int64_t MonotonicMs() const noexcept override { return now_ms += step_ms; }
 
   std::vector<std::string> logged;
   int64_t step_ms = 0;

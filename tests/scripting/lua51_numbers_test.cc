@@ -8,6 +8,35 @@ namespace {
 
 using namespace std::string_view_literals;
 
+TEST(Lua51Lengths, AreDoubles) {
+  ExpectResults({
+      {"return show(#''%#'', -#'', #'a'%#'', #'abc'*#'ab', #'abcd'/#'ab', -#{1,2}, #'ab'-#'abc', #'ab'..#'c', "
+       "#'ab'==2)",
+       "-nan|-0|-nan|6|2|-2|-1|21|true"},
+      {"local n=#'ab' for i=1,80 do n=n*n end return show(n)", "inf"},
+      {"local n=#{1,2,3} for i=1,60 do n=n+n end return show(n, n+#'a'-n, n%#'abc')", "3.4587645138205e+18|0|0"},
+      {"local t={} for i=1,10 do t[#t+1]=i end return show(#t,t[#t],unpack(t,#t-1))", "10|10|9|10"},
+      {"return show(pcall(function() local t return #t end))",
+       "false|user_script:1: attempt to get length of local 't' (a nil value)"},
+  });
+}
+
+// What __len of a proxy gives stays what it is.
+TEST(Lua51Lengths, AreWhateverAProxySays) {
+  ExpectResults({
+      {"local p=newproxy(true) getmetatable(p).__len=function() return '10' end return show(type(#p), #p..'x')",
+       "string|10x"},
+      {"local p=newproxy(true) getmetatable(p).__len=function() return nil end return show(#p)", "nil"},
+      {"local p=newproxy(true) getmetatable(p).__len=function() return {} end "
+       "return show(type(#p), pcall(function() return #p+1 end))",
+       "table|false|user_script:1: attempt to perform arithmetic on a table value"},
+      {"local p=newproxy(true) getmetatable(p).__len=function() return setmetatable({},{__div=function() return 'div' "
+       "end}) "
+       "end return show(type(#p), #p/1)",
+       "table|div"},
+  });
+}
+
 TEST(Lua51Numbers, BehaveAsInRedis) {
   ExpectResults({
       {R"lua(return show(1, 10/2, 3.5, 1e15, 1e14, 2^53, 0.1+0.2, 1/3, 100, 1e100, -1e-5, 123456789012345))lua"sv,

@@ -20,7 +20,7 @@ std::string TextOf(lua_State* lua) {
 
 }  // namespace
 
-Lua51State::Lua51State() : lua_(luaL_newstate()) { OpenLua51(lua_); }
+Lua51State::Lua51State() : lua_(memory_.NewState()) { OpenLua51(lua_); }
 
 Lua51State::~Lua51State() { lua_close(lua_); }
 
@@ -28,14 +28,31 @@ std::string Lua51State::Run(Bytes source) {
   const std::string text = AdaptSource(std::string(kShow) + std::string(source));
   const bool is_ok =
       luaL_loadbuffer(lua_, text.data(), text.size(), "@user_script") == LUA_OK && lua_pcall(lua_, 0, 1, 0) == LUA_OK;
+  memory_.Relent();
   std::string result = (is_ok ? "" : "ERR ") + TextOf(lua_);
   lua_settop(lua_, 0);
   return result;
 }
 
 void ExpectResults(const std::vector<Program>& programs) {
-  for (const Program& program : programs)
+  for (const Program& program : programs) {
     EXPECT_EQ(Lua51State().Run(program.source), program.expected) << program.source;
+    ExpectToSurviveFailures(program.source);
+  }
+}
+
+void ExpectToSurviveFailures(Bytes source) {
+  constexpr int64_t kManyCalls = 1000;
+  Lua51State state;
+  state.memory().FailAfter(INT64_MAX);
+  state.Run(source);
+  const int64_t calls = state.memory().Calls();
+  const int64_t points = calls < kManyCalls ? calls : 5;  // long programs take long each time
+  for (int64_t allowed = 0; allowed <= calls; allowed += 1 + calls / (points + 1)) {
+    state.memory().FailAfter(allowed);
+    state.Run(source);
+  }
+  EXPECT_EQ(state.Run("return show(1 + 1, #'abc', ('x'):rep(3))"), "2|3|xxx") << source;
 }
 
 }  // namespace respite

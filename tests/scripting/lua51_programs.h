@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "failing_memory.h"
 #include "scripting/lua_api.h"
 
 namespace respite {
@@ -26,12 +27,18 @@ class Lua51State {
   // arguments, between bars.
   std::string Run(Bytes source);
   lua_State* lua() { return lua_; }
+  // What it fails to give ends the program that Run runs next, and no more.
+  FailingMemory& memory() { return memory_; }
 
  private:
+  FailingMemory memory_;
   lua_State* lua_;
 };
 
-// Each program in a state of its own.
+// Each program in a state of its own. And each survives a lack of memory wherever it wants some.
 void ExpectResults(const std::vector<Program>& programs);
+// Runs a program again and again, with memory refused from its first, second, third ... allocation on; at a few
+// points in those that want it a thousand times.
+void ExpectToSurviveFailures(Bytes source);
 
 }  // namespace respite

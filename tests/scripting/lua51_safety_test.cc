@@ -1,8 +1,10 @@
 // What a script may try to break out, to leave something behind or to break the server; and chance.
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <cstdlib>
 
+#include "library_fixture.h"
 #include "lua51_programs.h"
 #include "scripting/lua51.h"
 
@@ -88,6 +90,56 @@ TEST(Lua51Safety, LongMatchesCallTheHook) {
     text.replace(text.find("%s"), 2, item);
     EXPECT_EQ(state.Run(text), "ERR user_script:1: ended") << item;
   }
+}
+
+// Loops of libraries that would run for minutes end with the script.
+TEST(Lua51Safety, LongLoopsOfLibrariesCallTheHook) {
+  for (const Bytes source :
+       {"table.insert({}, -2147483648, 1)",
+        "local t = {} for i = 1, 1e6 do t[i] = 1 end while true do table.maxn(t) end", "load(math.random)",
+        "local t = {} for i = 1, 1e6 do t[i] = i end while true do table.foreach(t, type) end"}) {
+    Lua51State state;
+    lua_sethook(
+        state.lua(), [](lua_State* lua, lua_Debug*) { luaL_error(lua, "ended"); }, LUA_MASKCOUNT, 100'000'000);
+    EXPECT_EQ(state.Run(source).substr(0, 4), source == "load(math.random)" ? "nil" : "ERR ") << source;
+  }
+}
+
+// Minutes, if it took quadratic time.
+TEST(Lua51Safety, PlainTextIsFoundInLinearTime) {
+  EXPECT_EQ(
+      Lua51State().Run("local a = ('a'):rep(2^20) return show(string.find(a .. a, a .. 'b', 1, true), "
+                       "string.find(a .. a, 'b' .. a, 1, true), (string.find(a .. 'b' .. a, 'b' .. a, 1, true)))"),
+      "nil|nil|1048577");
+}
+
+// A table is gone through in the same order in every process, and this is the order of 5.1.
+TEST(Lua51Order, IsThatOfRedis) {
+  EXPECT_EQ(Lua51State().Run("local order, names = '', {} for name in ('abcdefghijklmnop'):gmatch('.') do "
+                             "names[name] = 1 end for name in pairs(names) do order = order .. name end return order"),
+            "apcbedgfihkjmlon");
+}
+
+// Recursion in C++ ends with an error where the stack of the thread does.
+TEST(Lua51Safety, DeepRecursionNeedsNoLargeStack) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 512 << 10);
+  const auto run = [](void*) -> void* {
+    LibraryState state;
+    const std::string deep = state.Show("pcall(cjson.decode, ('['):rep(900) .. (']'):rep(900))");
+    EXPECT_EQ(deep.substr(0, 4), "true") << deep;
+    for (const char* expression :
+         {"cjson.decode_max_depth(1e6) or cjson.decode(('['):rep(1e5) .. (']'):rep(1e5))",
+          "cmsgpack.unpack(('\145'):rep(1e5))", "string.find(('a'):rep(5000), ('a?'):rep(5000))"}) {
+      EXPECT_NE(state.Show(expression), "") << expression;
+    }
+    return nullptr;
+  };
+  pthread_t thread;
+  ASSERT_EQ(pthread_create(&thread, &attributes, run, nullptr), 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
 }
 
 // A state that may take this much.

@@ -266,6 +266,36 @@ TEST_P(SlowScripts, CannotCatchTheirDeath) {
   EXPECT_THAT(EvalWhile("xpcall(error, function() while true do end end)", {"SCRIPT KILL"}), ErrorStartsWith(kKilled));
 }
 
+// What catches the error of an inner one has to pass it on, or the outer ones make new ones forever.
+TEST_P(SlowScripts, InCoroutinesOfCoroutinesAreKilled) {
+  EXPECT_THAT(EvalWhile("local function f(n) while true do local co = coroutine.create(f) "
+                        "if n < 3 then coroutine.resume(co, n + 1) end end end f(0)",
+                        {"SCRIPT KILL"}),
+              ErrorStartsWith(kKilled));
+  EXPECT_THAT(EvalWhile("while true do xpcall(coroutine.wrap(function() while true do end end), "
+                        "function() while true do end end) end",
+                        {"SCRIPT KILL"}),
+              ErrorStartsWith(kKilled));
+  EXPECT_THAT(EvalWhile("local function f() local x <close> = setmetatable({}, {__close = function() while true do end "
+                        "end}) f() end while true do pcall(f) end",
+                        {"SCRIPT KILL"}),
+              ErrorStartsWith(kKilled));
+}
+
+TEST_P(SlowScripts, AreKilledWithinFunctionsOfLibraries) {
+  EXPECT_THAT(EvalWhile("table.insert({}, -2147483648, 1)", {"SCRIPT KILL"}), ErrorStartsWith(kKilled));
+  EXPECT_THAT(EvalWhile("while true do load(math.random) end", {"SCRIPT KILL"}), ErrorStartsWith(kKilled));
+}
+
+// Redis: nothing else of it goes on, so what has not expired when it began does not.
+TEST_P(SlowScripts, SeeTimeGoOnOnceOthersAreServed) {
+  const std::string now = "local function now() local t = redis.call('TIME') return t[1] * 1000 + t[2] / 1000 end ";
+  EXPECT_THAT(Eval(now + "redis.call('SET', 'k', 'v', 'PX', 200) local start = now() while now() < start + 300 do end "
+                         "return redis.call('GET', 'k')"),
+              Bulk("v"));
+  EXPECT_THAT(Run("GET k"), Nil());
+}
+
 TEST_P(SlowScripts, ThatHaveWrittenAreNotKilled) {
   EXPECT_THAT(EvalWhile("redis.call('SET', 'k', 1) for i = 1, 30000000 do end return 5", {"SCRIPT KILL"}), Int(5));
   EXPECT_THAT(replies(), ElementsAre(Error(refusals::kScriptHasWritten)));

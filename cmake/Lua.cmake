@@ -1,0 +1,65 @@
+# Lua 5.4, from 5.4.4 on, in the variant compiled as C++: its errors are exceptions, so that destructors run. Static, since
+# scripting/lua51_*.cc stands before some functions inside it: calls from one of Lua's object files to another go to ours.
+#
+# Whether a Lua is one that this works with is not told by its number: here we look for each of the functions, and
+# respite_lua_seam_check (below) runs programs that show that Lua calls ours in their place.
+find_path(RESPITE_LUA_INCLUDE_DIR lua.h PATH_SUFFIXES lua5.4 REQUIRED)
+find_library(RESPITE_LUA_LIBRARY NAMES liblua5.4-c++.a REQUIRED)
+add_library(respite_lua INTERFACE)
+target_include_directories(respite_lua SYSTEM INTERFACE ${RESPITE_LUA_INCLUDE_DIR})
+target_link_libraries(respite_lua INTERFACE ${RESPITE_LUA_LIBRARY} m)
+
+file(STRINGS ${RESPITE_LUA_INCLUDE_DIR}/lua.h RESPITE_LUA_VERSION REGEX "^#define LUA_VERSION_(NUM|RELEASE)[ \t]")
+string(REGEX REPLACE "[^0-9;]|_NUM" "" RESPITE_LUA_VERSION "${RESPITE_LUA_VERSION}")
+execute_process(COMMAND ${CMAKE_NM} ${RESPITE_LUA_LIBRARY} OUTPUT_VARIABLE RESPITE_LUA_SYMBOLS ERROR_QUIET)
+
+# Debian 13 compiles Lua's interface with names of C++, Debian 12 with names of C.
+if(RESPITE_LUA_SYMBOLS MATCHES " T _Z14lua_pushnumberP9lua_Stated\n")
+  target_compile_definitions(respite_lua INTERFACE RESPITE_LUA_HAS_CXX_NAMES)
+  set(RESPITE_LUA_WRAPPED _Z15lua_pushintegerP9lua_Statex _Z14lua_tointegerxP9lua_StateiPi)
+else()
+  set(RESPITE_LUA_WRAPPED lua_pushinteger lua_tointegerx)
+endif()
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  set(RESPITE_LUA_VA_LIST St9__va_list)
+else()
+  set(RESPITE_LUA_VA_LIST P13__va_list_tag)
+endif()
+list(APPEND RESPITE_LUA_WRAPPED
+    _Z12luaO_str2numPKcP6TValue _Z13luaO_tostringP9lua_StateP6TValue
+    _Z10luaT_gettmP5Table3TMSP7TString _Z19luaC_checkfinalizerP9lua_StateP8GCObjectP5Table
+    _Z12luaO_chunkidPcPKcm _Z12luaG_addinfoP9lua_StatePKcP7TStringi
+    _Z9luaH_nextP9lua_StateP5TableP10StackValue
+    _Z13luaT_trybinTMP9lua_StatePK6TValueS3_P10StackValue3TMS
+    _Z18luaT_trybinassocTMP9lua_StatePK6TValueS3_iP10StackValue3TMS
+    _Z15luaG_opinterrorP9lua_StatePK6TValueS3_PKc
+    _Z9luaS_hashPKcmj _Z11luaK_prefixP9FuncState5UnOprP7expdesci
+    _Z17luaO_pushvfstringP9lua_StatePKc${RESPITE_LUA_VA_LIST} _Z16luaO_pushfstringP9lua_StatePKcz)
+# What ours calls in there besides.
+set(RESPITE_LUA_USED
+    _Z12luaS_newlstrP9lua_StatePKcm _Z14luaV_tonumber_PK6TValuePd _Z13luaO_rawarithP9lua_StateiPK6TValueS3_PS1_
+    _Z10luaK_infixP9FuncState6BinOprP7expdesc _Z11luaK_posfixP9FuncState6BinOprP7expdescS3_i)
+foreach(symbol IN LISTS RESPITE_LUA_WRAPPED RESPITE_LUA_USED)
+  string(FIND "${RESPITE_LUA_SYMBOLS}" " T ${symbol}\n" place)
+  if(place EQUAL -1)
+    message(FATAL_ERROR
+      "${RESPITE_LUA_LIBRARY} has no function ${symbol}, which scripts written for Lua 5.1 need (see cmake/Lua.cmake). "
+      "Lua 5.4.4 to 5.4.7 are known to work; lua.h says: ${RESPITE_LUA_VERSION}.")
+  endif()
+endforeach()
+
+# The first is asked for by name, so that the linker takes our object files before it sees who needs them. fmod is the C
+# library's.
+foreach(symbol IN LISTS RESPITE_LUA_WRAPPED ITEMS fmod)
+  target_link_options(respite_lua INTERFACE "LINKER:--wrap=${symbol},--undefined=__wrap_${symbol}")
+endforeach()
+
+# respite_lua_seam(): builds the check and runs it; what fails it does not get built. After respite_room(scripting ...).
+function(respite_lua_seam)
+  add_executable(respite_lua_seam_check ${CMAKE_SOURCE_DIR}/cmake/lua_seam_check.cc)
+  target_link_libraries(respite_lua_seam_check PRIVATE respite_scripting)
+  if(NOT CMAKE_CROSSCOMPILING)
+    add_custom_command(TARGET respite_lua_seam_check POST_BUILD COMMAND respite_lua_seam_check VERBATIM
+                       COMMENT "Checking that Lua calls the functions of scripting/")
+  endif()
+endfunction()

@@ -1,0 +1,47 @@
+// The operator #: its result is a double in 5.1, an integer in 5.4, whose products wrap round and whose remainder by 0
+// is an error. So the compiler gets one more instruction behind each #, a division by 1, which always gives a double.
+//
+// The 1 is an integer, as no numeral of a script is (lua51_numbers.cc): so the division can be told from those of the
+// script, and whatever __len of a proxy gives that is no number stays as it is.
+#include "scripting/lua51_internals.h"
+
+namespace respite::lua51 {
+
+// What the compiler knows of an expression: here, a constant. The real one is no larger.
+struct Expression {
+  int kind;
+  union {
+    lua_Integer integer;
+    void* room[1];
+  };
+  int jump_if_true;
+  int jump_if_false;
+};
+// Places in Lua's lists of kinds of expressions and of operators.
+constexpr int kIntegerConstant = 6;
+constexpr int kDivide = 5;
+constexpr int kLength = 3;
+constexpr int kNoJump = -1;
+
+extern "C" {
+void RealPrefix(void* function, int op, void* operand,
+                int line) asm("__real__Z11luaK_prefixP9FuncState5UnOprP7expdesci");
+void Infix(void* function, int op, void* operand) asm("_Z10luaK_infixP9FuncState6BinOprP7expdesc");
+void Postfix(void* function, int op, void* left, void* right,
+             int line) asm("_Z11luaK_posfixP9FuncState6BinOprP7expdescS3_i");
+[[gnu::used]] void Prefix(void* function, int op, void* operand,
+                          int line) asm("__wrap__Z11luaK_prefixP9FuncState5UnOprP7expdesci");
+}
+
+void Prefix(void* function, int op, void* operand, int line) {
+  RealPrefix(function, op, operand, line);
+  if (op != kLength) return;
+  Expression one{};
+  one.kind = kIntegerConstant;
+  one.integer = 1;
+  one.jump_if_true = one.jump_if_false = kNoJump;
+  Infix(function, kDivide, operand);
+  Postfix(function, kDivide, operand, &one, line);
+}
+
+}  // namespace respite::lua51

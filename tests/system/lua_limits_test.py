@@ -1,0 +1,70 @@
+"""Scripts against what bounds them in a real process: the stack that `ulimit -s` leaves, the time after which others are
+served, the memory of an engine; and that two processes go through a table in the same order."""
+import os
+import stat
+import tempfile
+import unittest
+
+from two_servers import RESPITE, Server
+
+NOW = "local function now() local t = redis.call('TIME') return t[1] + t[2] / 1e6 end local start = now() "
+
+
+class LuaLimitsTest(unittest.TestCase):
+    def serve(self, *options, program=RESPITE):
+        server = Server(program, *options)
+        self.addCleanup(server.stop)
+        client = server.client()
+        self.addCleanup(client.close)
+        return client
+
+    def test_a_small_stack_is_enough(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        program = os.path.join(folder.name, "server")
+        with open(program, "w") as file:
+            file.write("#!/bin/sh\nulimit -s 1024\nexec %s \"$@\"\n" % os.path.abspath(RESPITE))
+        os.chmod(program, stat.S_IRWXU)
+        client = self.serve(program=program)
+        nested = "local t = {} for i = 1, 7990 do t = {%s} end return t"
+        for script in (nested % "t", nested % "map={a=t}", nested % "map={[t]=1}", nested % "set={[t]=1}",
+                       "cjson.decode_max_depth(1e6) return cjson.decode(('['):rep(1e5) .. (']'):rep(1e5))",
+                       "local t = {} for i = 1, 1e5 do t = {t} end cjson.encode_max_depth(1e6) return cjson.encode(t)",
+                       "return cmsgpack.unpack(('\\145'):rep(1e5))",
+                       "return (string.find(('a'):rep(5000), ('a?'):rep(5000)))",
+                       # As deep as Lua calls C, and a command at the deepest place.
+                       "local function f() redis.pcall('SORT', 'k') return (string.gsub('a', 'a', f)) end return f()",
+                       "local function f() string.find(('a'):rep(999), ('a?'):rep(999)) "
+                       "return (string.gsub('a', 'a', f)) end return f()",
+                       "local function f() pcall(cjson.decode, ('['):rep(1e5)) return pcall(f) end return {f()}",
+                       "return loadstring('return ' .. ('{'):rep(1e5))"):
+            client.run("EVAL", script, 0)
+            self.assertEqual(client.run("PING"), b"+PONG\r\n", script)
+
+    def test_time_goes_on_in_a_late_script(self):
+        client = self.serve("--busy-reply-threshold", "50")
+        self.assertEqual(client.run("EVAL", NOW + "while now() < start + 0.2 do end return 1", 0), b":1\r\n")
+
+    def test_what_expires_stays_until_a_late_script_ends(self):
+        client = self.serve("--busy-reply-threshold", "50")
+        script = NOW + "redis.call('SET', 'k', 'v', 'PX', 60) while now() < start + 0.2 do end return redis.call('GET', 'k')"
+        self.assertEqual(client.run("EVAL", script, 0), b"$1\r\nv\r\n")
+        self.assertEqual(client.run("GET", "k"), b"$-1\r\n")
+
+    def test_the_end_of_memory_is_an_error(self):
+        client = self.serve()
+        script = ("local f, e, k, n = function() return x end, {}, {}, 2^28 "
+                  "while n >= 16 do if not pcall(function() k = {('x'):rep(n), k} end) then n = math.floor(n / 2) end end "
+                  "return setfenv(f, e)")
+        self.assertIn(b"not enough memory", client.run("EVAL", script, 0))
+        self.assertIn(b"not enough memory", client.run("EVAL", "local s = 'x' while true do s = s .. s end", 0))
+        self.assertEqual(client.run("EVAL", "return 1", 0), b":1\r\n")
+
+    def test_two_processes_have_one_order(self):
+        script = ("local names = {} for i = 1, 500 do names['name:' .. i] = i end for i = 1, 400, 3 do names['name:' .. i] = nil "
+                  "end return cjson.encode(names)")
+        self.assertEqual(self.serve().run("EVAL", script, 0), self.serve().run("EVAL", script, 0))
+
+
+if __name__ == "__main__":
+    unittest.main()
