@@ -3,11 +3,13 @@
 //
 // A timer of the system ticks while scripts are in use. A script that was running at one tick and still is at the next
 // gets the hook, from the signal's handler. That is safe: lua_sethook is made to be called from a signal that
-// interrupts the thread which runs the state, and so is lua_gethook, which reads one word; the rest of the handler are
-// loads and stores of atomics.
+// interrupts the thread which runs the state, and lua_gethook and lua_gethookcount read one word; the rest of the
+// handler are loads and stores of atomics.
 //
 // The hook comes every so many instructions, and at once when there was none since the last tick: an instruction can
-// be a call that takes long, and a script may change coroutines more often than instructions count up to a hook.
+// be a call that takes long, and a script may change coroutines more often than instructions count up to a hook. Each
+// time this takes twice as many ticks, up to half a second, since setting a hook goes through all calls that are open:
+// with 200 000 of them that takes longer than a tick.
 #pragma once
 
 #include <time.h>
@@ -70,6 +72,8 @@ class ScriptWatch {
   std::atomic<uint64_t> runs_{0};
   std::atomic<bool> has_looked_{false};  // since the last tick
   uint64_t seen_runs_ = 0;               // at the last tick
+  int quiet_ticks_ = 0;                  // in a row, without a look
+  int patience_ = 1;                     // so many of them until the hook comes at once
   uint64_t rested_at_runs_ = 0;          // at the last RestIfIdle
   timer_t timer_{};
   bool has_timer_ = false;
