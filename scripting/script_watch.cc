@@ -3,11 +3,15 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace respite {
 
 namespace {
 
 constexpr long kTickNs = 10'000'000;
+// Ticks without a look.
+constexpr int kMostPatience = 64;
 
 int TickSignal() { return SIGRTMIN; }
 
@@ -39,7 +43,12 @@ void ScriptWatch::OnTick() {
   const bool is_long = lua != nullptr && runs == seen_runs_;
   seen_runs_ = runs;
   const bool has_looked = has_looked_.exchange(false, std::memory_order_relaxed);
-  if (is_long && !has_looked) lua_sethook(lua, hook_, LUA_MASKCOUNT, 1);
+  quiet_ticks_ = has_looked || !is_long ? 0 : quiet_ticks_ + 1;
+  if (!is_long) patience_ = 1;
+  if (quiet_ticks_ < patience_) return;
+  patience_ = std::min(2 * patience_, kMostPatience);
+  quiet_ticks_ = 0;
+  lua_sethook(lua, hook_, LUA_MASKCOUNT, 1);
 }
 
 void ScriptWatch::Start() {

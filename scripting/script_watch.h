@@ -5,11 +5,13 @@
 // gets the hook, from the signal's handler. Lua allows just that, as long as the handler runs on the same thread: its
 // lua_sethook is written to be called in the middle of anything that the state does. It stores the hook, its mask and
 // its count, sets a flag in the frames of Lua functions, which the interpreter reads at its next jump, and takes no
-// memory; lua_gethook reads one word. The rest of the handler are loads and stores of atomics. A frame that is being
+// memory; lua_gethook and lua_gethookcount read one word. The rest of the handler are loads and stores of atomics. A frame that is being
 // made or left just then may miss the flag; then the next tick comes 10 ms later.
 //
 // The hook comes every so many instructions, and at once when there was none since the last tick: an instruction can
-// be a call that takes long, and a script may change coroutines more often than instructions count up to a hook.
+// be a call that takes long, and a script may change coroutines more often than instructions count up to a hook. Each
+// time this takes twice as many ticks, up to half a second, since setting a hook goes through all calls that are open:
+// with 200 000 of them that takes longer than a tick.
 #pragma once
 
 #include <time.h>
@@ -72,6 +74,8 @@ class ScriptWatch {
   std::atomic<uint64_t> runs_{0};
   std::atomic<bool> has_looked_{false};  // since the last tick
   uint64_t seen_runs_ = 0;               // at the last tick
+  int quiet_ticks_ = 0;                  // in a row, without a look
+  int patience_ = 1;                     // so many of them until the hook comes at once
   uint64_t rested_at_runs_ = 0;          // at the last RestIfIdle
   timer_t timer_{};
   bool has_timer_ = false;
