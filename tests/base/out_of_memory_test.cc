@@ -11,7 +11,7 @@
 namespace respite {
 namespace {
 
-constexpr size_t kTooMuch = size_t{1} << 46;
+constexpr size_t kTooMuch = size_t{1} << 62;
 
 // What the optimiser must not remove.
 void* volatile kept = nullptr;

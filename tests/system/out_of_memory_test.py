@@ -120,7 +120,7 @@ class OutOfMemory(LaunchTest):
         def work(client):
             client.run(*["SADD", "s", *range(3_000)])
             client.run(*["RPUSH", "l", *range(3_000)])
-            for n in range(60):
+            for n in range(25):
                 words = rng.choice([["SUBSCRIBE", *(f"c{n}:{i}" for i in range(300))], ["CLIENT", "LIST"], ["INFO", "everything"],
                                     ["SORT", "l", "ALPHA", "STORE", "o"], ["SUNIONSTORE", f"u{n}", "s"], ["LRANGE", "l", 0, -1],
                                     ["COMMAND", "DOCS"], ["SET", f"k{n}", "x" * 1_500_000], ["CONFIG", "GET", "*"], ["COPY", "l", f"c{n}"],
@@ -192,14 +192,13 @@ class OutOfMemory(LaunchTest):
         for point in range(POINTS):
             server = self.start_server("--enable-debug-command", "yes").ready()
             with Raw(self.port, limit_s=20) as client:
-                client.batch([["RPUSH", f"l{n}", "x" * 100_000, n] for n in range(20)])
-                # Nothing is left to a child: the server itself needs nothing new for these few requests.
+                client.run("SETRANGE", "zeros", 30_000_000, "x")  # to compress it takes as much again
+                # The server itself needs nothing new for these few requests.
                 client.run("CONFIG", "GET", "save")
                 client.run("INFO")
                 client.run("BGSAVE")
                 wait_until(lambda: b"rdb_bgsave_in_progress:0" in client.value("INFO", "persistence"), "the first save")
-                client.run("CONFIG", "SET", "rdbcompression", "yes")
-                self.limit(server, address_space(server.pid) + self.rng.randrange(300_000))
+                self.limit(server, address_space(server.pid) + self.rng.randrange(60_000_000))
                 try:
                     for _ in range(3):
                         client.run("BGSAVE")
@@ -211,7 +210,7 @@ class OutOfMemory(LaunchTest):
                     pass
             self.check_end(server, point)
             server.kill()
-        print(f"{failed} of {POINTS} snapshots failed alone")
+        self.assertGreater(failed, 0)
 
     def test_one_allocation_that_is_too_large(self):
         """Whatever a client may ask for is taken by the same rule."""
