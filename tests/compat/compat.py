@@ -93,7 +93,7 @@ def stop(process):
 def run_limited(words, folder, variables, limit_s, log_path):
     """The output, and whether the time was enough. The suite's whole process group ends with it."""
     with open(log_path, "wb") as log:
-        process = subprocess.Popen(["nice", *words], cwd=folder, env={**os.environ, **variables}, stdin=subprocess.DEVNULL,
+        process = subprocess.Popen(words, cwd=folder, env={**os.environ, **variables}, stdin=subprocess.DEVNULL,
                                    stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
         try:
             process.wait(limit_s)
@@ -145,7 +145,7 @@ def tool_runner(log_path):
     def run(words, **options):
         env = {**os.environ, **options.pop("env", {})}
         with open(log_path, "ab") as log:
-            done = subprocess.run(["nice", *words], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, env=env,
+            done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, env=env,
                                   timeout=1800, check=False, **options)
         if done.returncode:
             raise Failure(f"{words[0]} failed: see {log_path}")

@@ -102,8 +102,6 @@ EVENTS = [
 # Lines of key_events_test.py that tell other events there: (versions, how the line begins, why).
 EVENT_LINES = [
     (("valkey 8.1",), "SET k v PXAT 1", "what is stored with a deadline in the past is not stored at all"),
-    *((("valkey 8.1",), line, "what gets a deadline in the past is told as expired, not as deleted")
-      for line in ("GETEX k PXAT 1 <- SET k x", "EXPIRE k -1 <- SET k x", "PEXPIREAT k 1 <- SET k x")),
 ]
 
 # And those that leave other commands in an append-only file.
