@@ -202,8 +202,7 @@ struct ShutdownCommand {
   }
 
  private:
-  static constexpr char kNotInScripts[] =
-      "ERR SHUTDOWN without NOW or ABORT isn't allowed for DENY BLOCKING client";
+  static constexpr char kNotInScripts[] = "ERR SHUTDOWN without NOW or ABORT isn't allowed for DENY BLOCKING client";
 
   static void Abort(Call& call) {
     if (!call.server.shutdown().Abort()) throw Refusal{refusals::kNoShutdown};

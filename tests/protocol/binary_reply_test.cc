@@ -31,6 +31,10 @@ struct Row {
   const char* resp3;
 };
 
+void Integers(Reply& reply, int64_t count) {
+  for (int64_t i = 1; i <= count; ++i) reply.Integer(i);
+}
+
 TEST(BinaryReply, GivesEveryKindBack) {
   const Row rows[] = {
       {[](Reply& r) { r.Ok(); }, "+2=OK", "+2=OK"},
@@ -48,10 +52,10 @@ TEST(BinaryReply, GivesEveryKindBack) {
       {[](Reply& r) { r.LongDouble(2.5L); }, "$3=2.5", ",2.5"},
       {[](Reply& r) { r.Verbatim("x y", "txt"); }, "$3=x y", "=7=txt:x y"},
       {[](Reply& r) { r.BigNumber("123"); }, "$3=123", "(3=123"},
-      {[](Reply& r) { r.Array(2); }, "*2", "*2"},
-      {[](Reply& r) { r.Map(2); }, "*4", "%2"},
-      {[](Reply& r) { r.Set(2); }, "*2", "~2"},
-      {[](Reply& r) { r.Push(2); }, "*2", ">2"},
+      {[](Reply& r) { r.Array(2), Integers(r, 2); }, "*2 :1 :2", "*2 :1 :2"},
+      {[](Reply& r) { r.Map(1), Integers(r, 2); }, "*2 :1 :2", "%1 :1 :2"},
+      {[](Reply& r) { r.Set(2), Integers(r, 2); }, "*2 :1 :2", "~2 :1 :2"},
+      {[](Reply& r) { r.Push(2), Integers(r, 2); }, "*2 :1 :2", ">2 :1 :2"},
   };
   for (const Row& row : rows) {
     EXPECT_EQ(Parts(RespVersion::kResp2, row.write), row.resp2);

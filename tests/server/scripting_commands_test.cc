@@ -132,6 +132,16 @@ TEST_P(ScriptingCommands, DebugMayAllowAnyCommand) {
   EXPECT_THAT(Eval(kScript), ErrorStartsWith(refusals::kNotInScript));
   Run("DEBUG SET-DISABLE-DENY-SCRIPTS 1");
   EXPECT_THAT(Eval(kScript), Bulk("Some real reply following the attribute")) << "attributes are stepped over";
+  // What changes a connection is refused all the same, or changes that of the script only.
+  for (const char* name : {"SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE"}) {
+    EXPECT_THAT(Eval("return redis.pcall('" + std::string(name) + "', 'x')"),
+                Error(refusals::NotForDenyBlocking(name).text));
+  }
+  EXPECT_THAT(Eval("return redis.pcall('MONITOR')"), Error(refusals::kMonitorDenied));
+  EXPECT_THAT(Eval("return redis.pcall('SHUTDOWN')"), ErrorStartsWith("ERR SHUTDOWN without NOW or ABORT"));
+  EXPECT_EQ(Eval("return redis.call('HELLO')").Size(), 14u);
+  EXPECT_THAT(Eval("return redis.call('CLIENT', 'REPLY', 'SKIP')"), Nil());
+  EXPECT_THAT(Run("PING"), Simple("PONG"));
   Run("DEBUG SET-DISABLE-DENY-SCRIPTS 0");
   EXPECT_THAT(Eval(kScript), ErrorStartsWith(refusals::kNotInScript));
 }
