@@ -88,14 +88,6 @@ std::optional<ScriptFailure> FailureIn(lua_State* lua) {
   return ScriptFailure{std::move(*text), IsFieldTrue(lua, "ignore_error_stats_update")};
 }
 
-// Where no error of Lua would be caught, a system without memory is a matter of the whole process, as it is for `new`.
-void* ReallocateOrEnd(void* block, size_t bytes) {
-  const std::new_handler handler = std::get_new_handler();
-  if (handler == nullptr) std::abort();
-  handler();
-  return std::realloc(block, bytes);
-}
-
 }  // namespace
 
 ScriptEngine::ScriptEngine(ScriptHost& host, Extend extend)
@@ -128,8 +120,8 @@ void* ScriptEngine::Allocate(void* engine, void* block, size_t old_bytes, size_t
   }
   const size_t used_bytes = self->used_bytes_ - old_bytes + new_bytes;
   if (self->limited_ && new_bytes > old_bytes && used_bytes > kMemoryLimit) return nullptr;
-  void* moved = std::realloc(block, new_bytes);
-  while (moved == nullptr && !self->limited_) moved = ReallocateOrEnd(block, new_bytes);
+  // Where no error of Lua would be caught, a system without memory is a matter of the whole process.
+  void* moved = self->limited_ ? std::realloc(block, new_bytes) : ReallocateOrEnd(block, new_bytes);
   if (moved != nullptr) self->used_bytes_ = used_bytes;
   return moved;
 }
