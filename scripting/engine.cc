@@ -1,7 +1,6 @@
 #include "scripting/engine.h"
 
 #include <cstdlib>
-#include <new>
 #include <utility>
 
 #include "base/out_of_memory.h"
