@@ -45,7 +45,7 @@ class MemoryFile final : public File {
 
 class Loader final : public RdbSink {
  public:
-  void OnAux(Bytes, Bytes) override {}
+  void OnAux(Bytes, Bytes, uint64_t) override {}
   void OnResize(int db, uint64_t keys, uint64_t timed) override { keyspace_[db].Reserve(keys, timed); }
   Result<Done> OnEntries(int db, std::span<RdbEntry> entries) override {
     Database& database = keyspace_[db];

@@ -4,6 +4,8 @@ find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 
 # Static OpenSSL: loading libcrypto.so alone costs a millisecond of start-up.
+# Where it was built with zlib, CMake's target OpenSSL::Crypto names ZLIB::ZLIB, which must have been looked for.
+find_package(ZLIB QUIET)
 set(OPENSSL_USE_STATIC_LIBS ON)
 find_package(OpenSSL 3.0 QUIET)
 if(NOT OPENSSL_FOUND)
@@ -40,10 +42,10 @@ if(RESPITE_USE_JEMALLOC)
 endif()
 
 if(RESPITE_BUILD_TESTS)
-  find_package(GTest REQUIRED)
-  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  find_package(GTest QUIET)
+  find_package(Python3 COMPONENTS Interpreter)
   find_program(RESPITE_REDIS_SERVER redis-server)
 endif()
 if(RESPITE_BUILD_BENCH)
-  find_package(benchmark REQUIRED)
+  find_package(benchmark QUIET)
 endif()

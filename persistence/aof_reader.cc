@@ -33,7 +33,8 @@ NumberLine TakeLongNumber(const char* from, const char* end, char mark) {
   if (at == end) return {NumberState::kIncomplete, value, at};
   if (!has_digits || *at != '\r') return {NumberState::kBad, 0, at};
   if (at + 1 == end) return {NumberState::kIncomplete, value, at};
-  return {at[1] == '\n' ? NumberState::kWhole : NumberState::kBad, value, at + kLineEnd};
+  if (at[1] != '\n') return {NumberState::kBad, value, at};
+  return {NumberState::kWhole, value, at + kLineEnd};
 }
 
 bool IsLineEnd(const char* at) { return at[0] == '\r' && at[1] == '\n'; }
@@ -46,6 +47,14 @@ NumberLine TakeNumber(const char* from, const char* end, char mark) {
   if (IsLineEnd(from + 2)) return {NumberState::kWhole, first, from + 4};
   if (first == 0 || !IsDigit(from[2]) || !IsLineEnd(from + 3)) return TakeLongNumber(from, end, mark);
   return {NumberState::kWhole, first * 10 + static_cast<uint64_t>(from[2] - '0'), from + kShortLine};
+}
+
+using FaultKind = AofReader::Fault::Kind;
+
+// What is wrong with a line whose number should have been at most `most`.
+FaultKind FaultOf(const NumberLine& line, uint64_t most, FaultKind wrong_number) {
+  const bool has_number = line.state == NumberState::kWhole || line.value > most;
+  return has_number ? wrong_number : FaultKind::kLineEnd;
 }
 
 }  // namespace
@@ -65,13 +74,24 @@ AofReader::Status AofReader::Next(RequestBatch& batch) {
   }
 }
 
+// Positions are in the buffer.
+AofReader::Outcome AofReader::Stop(Outcome outcome, FaultKind kind, size_t begin, size_t at, uint64_t lines) {
+  fault_ = {kind, FileOffset(begin), FileOffset(at), large_size_, lines};
+  return outcome;
+}
+
 AofReader::Outcome AofReader::SkipAnnotations() {
   parsed_ = begin_;
   while (parsed_ < filled_ && buffer_[parsed_] == '#') {
     const size_t most = std::min(filled_ - parsed_, kLongestAnnotation);
     const void* newline = std::memchr(&buffer_[parsed_], '\n', most);
-    if (newline == nullptr) return most == kLongestAnnotation ? Outcome::kFormatError : Outcome::kIncomplete;
-    parsed_ = static_cast<size_t>(static_cast<const char*>(newline) - buffer_.get()) + 1;
+    if (newline == nullptr) {
+      const Outcome outcome = most == kLongestAnnotation ? Outcome::kFormatError : Outcome::kIncomplete;
+      return Stop(outcome, FaultKind::kAnnotation, parsed_, filled_);
+    }
+    const size_t end = static_cast<size_t>(static_cast<const char*>(newline) - buffer_.get()) + 1;
+    if (annotation_listener_) annotation_listener_(offset_ + (parsed_ - begin_), {&buffer_[parsed_], end - parsed_});
+    parsed_ = end;
   }
   return parsed_ < filled_ ? Outcome::kWhole : Outcome::kNothing;
 }
@@ -79,9 +99,14 @@ AofReader::Outcome AofReader::SkipAnnotations() {
 AofReader::Outcome AofReader::ParseRecord(RequestBatch& batch) {
   if (const Outcome outcome = SkipAnnotations(); outcome != Outcome::kWhole) return outcome;
   const NumberLine count = TakeNumber(&buffer_[parsed_], &buffer_[filled_], '*');
-  if (count.state == NumberState::kBad || count.value > INT_MAX) return Outcome::kFormatError;
-  if (count.value == 0 && count.end > &buffer_[parsed_] + 1) return Outcome::kFormatError;
-  if (count.state == NumberState::kIncomplete) return Outcome::kIncomplete;
+  const bool is_zero = count.value == 0 && count.end > &buffer_[parsed_] + 1;
+  if (count.state != NumberState::kWhole || is_zero || count.value > INT_MAX) {
+    const bool goes_on = count.state == NumberState::kIncomplete && !is_zero;
+    const FaultKind kind =
+        buffer_[parsed_] == '*' ? FaultOf(count, INT_MAX, FaultKind::kCount) : FaultKind::kNotARecord;
+    return Stop(goes_on ? Outcome::kIncomplete : Outcome::kFormatError, kind, parsed_,
+                static_cast<size_t>(count.end - buffer_.get()));
+  }
   const size_t first_word = batch.words.size();
   const Outcome outcome = ParseWords(batch, static_cast<size_t>(count.end - buffer_.get()), count.value);
   if (outcome == Outcome::kWhole) {
@@ -95,28 +120,36 @@ AofReader::Outcome AofReader::ParseRecord(RequestBatch& batch) {
 AofReader::Outcome AofReader::ParseWords(RequestBatch& batch, size_t pos, uint64_t count) {
   const char* at = buffer_.get() + pos;
   const char* const end = buffer_.get() + filled_;
+  const auto position = [&](const char* of) { return static_cast<size_t>(of - buffer_.get()); };
   size_t next_fetched = 0;
-  for (; count > 0; --count) {
-    if (at == end) return Outcome::kIncomplete;
+  for (uint64_t lines = 1; count > 0; --count, lines += 2) {
+    if (at == end) return Stop(Outcome::kIncomplete, FaultKind::kLineEnd, position(at), position(at), lines);
     const NumberLine size = TakeNumber(at, end, '$');
-    if (size.state == NumberState::kBad || size.value > kLongestArgument) return Outcome::kFormatError;
-    if (size.state == NumberState::kIncomplete) return Outcome::kIncomplete;
+    if (size.state != NumberState::kWhole || size.value > kLongestArgument) {
+      const bool goes_on = size.state == NumberState::kIncomplete && size.value <= kLongestArgument;
+      large_size_ = size.value;
+      const FaultKind kind = *at == '$' ? FaultOf(size, kLongestArgument, FaultKind::kSize) : FaultKind::kMark;
+      return Stop(goes_on ? Outcome::kIncomplete : Outcome::kFormatError, kind, position(at), position(size.end),
+                  lines);
+    }
     at = size.end;
-    parsed_ = static_cast<size_t>(at - buffer_.get());
+    parsed_ = position(at);
     if (next_fetched < fetched_.size() && fetched_[next_fetched].at == parsed_ - begin_) {
       batch.words.push_back(fetched_[next_fetched++].blob.View());
       continue;
     }
     if (static_cast<size_t>(end - at) < size.value + kLineEnd) {
       large_size_ = size.value;
-      return size.value >= RequestParser::kBigArgument ? Outcome::kLargeArgument : Outcome::kIncomplete;
+      const bool is_large = size.value >= RequestParser::kBigArgument;
+      return Stop(is_large ? Outcome::kLargeArgument : Outcome::kIncomplete, FaultKind::kMissing, parsed_, filled_,
+                  lines + 1);
     }
     batch.words.emplace_back(at, size.value);
     at += size.value;
-    if (!IsLineEnd(at)) return Outcome::kFormatError;
+    if (!IsLineEnd(at)) return Stop(Outcome::kFormatError, FaultKind::kLineEnd, parsed_, position(at), lines + 1);
     at += kLineEnd;
   }
-  parsed_ = static_cast<size_t>(at - buffer_.get());
+  parsed_ = position(at);
   return Outcome::kWhole;
 }
 
@@ -170,7 +203,10 @@ AofReader::Status AofReader::FetchLargeArgument() {
   error_ = progress.error;
   if (error_ != kNoError) return Status::kReadError;
   if (progress.octets < octets - here) return Status::kTruncated;
-  if (!IsLineEnd(blob.Data() + large_size_)) return Status::kFormatError;
+  if (!IsLineEnd(blob.Data() + large_size_)) {
+    Stop(Outcome::kFormatError, FaultKind::kLineEnd, parsed_, parsed_ + large_size_, fault_.lines);
+    return Status::kFormatError;
+  }
   file_offset_ += progress.octets;
   filled_ = parsed_;
   fetched_.push_back({parsed_ - begin_, std::move(blob)});

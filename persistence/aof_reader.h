@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -32,6 +33,27 @@ class AofReader {
     kReadError,    // Error() says why
   };
 
+  // Why the reading ended, and where, after kTruncated and kFormatError. Offsets are in the file.
+  struct Fault {
+    enum class Kind : uint8_t {
+      kNotARecord,  // what begins here is neither a record nor an annotation
+      kAnnotation,  // has no end
+      kCount,       // a record cannot have so many arguments
+      kMark,        // the size of an argument begins with another octet than "$"
+      kLineEnd,     // there is no CRLF at `at`
+      kSize,        // an argument cannot have `size` octets
+      kMissing,     // the file has not the `size` octets and the line end of an argument
+    };
+    Kind kind = Kind::kNotARecord;
+    uint64_t begin = 0;  // of the line or argument
+    uint64_t at = 0;     // the first octet that is wrong, or missing
+    uint64_t size = 0;
+    uint64_t lines = 0;  // line ends of the record before it
+  };
+  // Hears of an annotation, with its line end, before the record behind it is handed out. May be told the same one
+  // more than once.
+  using AnnotationListener = std::function<void(uint64_t offset, Bytes line)>;
+
   static constexpr size_t kMostRecords = 16;
   static constexpr size_t kChunk = size_t{64} * 1024;
 
@@ -49,6 +71,8 @@ class AofReader {
   // Behind the last record that was given.
   uint64_t Offset() const { return offset_; }
   IoError Error() const { return error_; }
+  const Fault& LastFault() const { return fault_; }
+  void ListenToAnnotations(AnnotationListener listener) { annotation_listener_ = std::move(listener); }
 
  private:
   enum class Outcome : uint8_t {
@@ -71,6 +95,8 @@ class AofReader {
   Outcome ParseWords(RequestBatch& batch, size_t pos, uint64_t count);
   // Finds where the record at begin_ begins behind its annotations: at parsed_.
   Outcome SkipAnnotations();
+  Outcome Stop(Outcome outcome, Fault::Kind kind, size_t begin, size_t at, uint64_t lines = 0);
+  uint64_t FileOffset(size_t pos) const { return offset_ + (pos - begin_) + fetched_octets_; }
   void TakeRecord(RequestBatch& batch, size_t first_word, size_t end);
   // kRecords means that parsing may go on.
   Status ReadOn(Outcome outcome);
@@ -91,6 +117,8 @@ class AofReader {
   uint64_t fetched_octets_ = 0;
   size_t parsed_ = 0;        // where the last parse of a record stopped
   uint64_t large_size_ = 0;  // of the argument that begins there, after kLargeArgument
+  Fault fault_;              // of the last outcome that is not kWhole
+  AnnotationListener annotation_listener_;
 };
 
 }  // namespace respite

@@ -14,6 +14,7 @@ namespace respite {
 namespace {
 
 using Kind = RdbFailure::Kind;
+using Step = RdbFailure::Step;
 
 constexpr uint64_t kUsualOctets = 16;  // that a key takes at least, unless it is a very short one
 constexpr char kNoModule[] = "no matching module";
@@ -60,7 +61,10 @@ class Reader {
   uint64_t Offset() const { return begin_ + input_.Offset(); }
 
   bool Fail(Kind kind, std::string text) {
-    if (!failure_) failure_ = RdbFailure{kind, std::move(text), Offset()};
+    if (failure_) return false;
+    failure_ = RdbFailure{kind, std::move(text), Offset(), step_};
+    if (step_ == Step::kKey || step_ == Step::kValue) failure_->type = type_;
+    if (step_ == Step::kValue) failure_->key = key_;
     return false;
   }
   // True as long as all that was read was there.
@@ -94,12 +98,16 @@ class Reader {
   bool ReadItem() {
     input_.Forget();
     if (!TellProgress(Offset())) return false;
+    step_ = Step::kOpcode;
     const uint8_t opcode = input_.Octet();
+    if (!InputIsGood()) return false;
     switch (opcode) {
       case rdb::kDeadlineMs:
+        step_ = Step::kDeadline;
         deadline_ms_ = input_.Millis();
         return InputIsGood();
       case rdb::kDeadlineSeconds:
+        step_ = Step::kDeadline;
         deadline_ms_ = int64_t{static_cast<int32_t>(input_.Little32())} * 1000;
         return InputIsGood();
       case rdb::kIdleSeconds:
@@ -137,10 +145,12 @@ class Reader {
   }
 
   bool ReadDatabase() {
+    step_ = Step::kSizes;
     const uint64_t db = input_.Length();
     if (!InputIsGood() || !PassOn()) return false;
     if (db < static_cast<uint64_t>(options_.databases)) {
       db_ = static_cast<int>(db);
+      sink_.OnDatabase(db_, Offset());
       return true;
     }
     return Fail(Kind::kDatabases, "FATAL: Data file was created with a Redis server configured to handle more than " +
@@ -148,6 +158,7 @@ class Reader {
   }
 
   bool ReadSizes() {
+    step_ = Step::kSizes;
     const uint64_t keys = input_.Length();
     const uint64_t timed = input_.Length();
     if (!InputIsGood()) return false;
@@ -157,19 +168,22 @@ class Reader {
   }
 
   bool ReadAux() {
+    step_ = Step::kAux;
     const RdbText name = input_.Text();
     const RdbText value = input_.Text();
     if (!InputIsGood()) return false;
-    sink_.OnAux(name.View(), value.View());
+    sink_.OnAux(name.View(), value.View(), Offset());
     return true;
   }
 
   bool ReadLibrary() {
+    step_ = Step::kLibrary;
     const RdbText code = input_.Text();
     return InputIsGood() && PassOn() && SinkIsGood(sink_.OnLibrary(code.View()));
   }
 
   bool ReadModuleAux() {
+    step_ = Step::kModuleAux;
     const std::string module = ModuleName(input_.Length());
     const uint64_t when_kind = input_.Length();
     input_.Length();
@@ -205,10 +219,13 @@ class Reader {
   }
 
   bool ReadKey(uint8_t type) {
+    step_ = Step::kKey;
+    type_ = type;
     const RdbText key = input_.Text();
     if (!InputIsGood("the key is malformed")) return false;
     key_.assign(key.View());
-    if (static_cast<rdb::Type>(type) == rdb::Type::kModule2) return FailAtModule();
+    step_ = Step::kValue;
+    if (static_cast<rdb::Type>(type) == rdb::Type::kModule2) return ReadModuleValue();
     auto entry = ReadRdbValue(
         input_, type,
         {key_, options_.access, options_.limits, options_.hash_key, std::exchange(deadline_ms_, kNoDeadline)});
@@ -219,20 +236,17 @@ class Reader {
     return batch_.size() < options_.batch || PassOn();
   }
 
-  bool FailAtModule() {
+  bool ReadModuleValue() {
     const std::string module = ModuleName(input_.Length());
-    if (!InputIsGood()) return false;
-    return Fail(Kind::kModule,
-                "The RDB file contains module data I can't load: " + std::string(kNoModule) + " type '" + module + "'");
+    deadline_ms_ = kNoDeadline;
+    idle_s_.reset();
+    frequency_.reset();
+    return InputIsGood() && SinkIsGood(sink_.OnModuleValue(module), Kind::kModule) && SkipModuleParts();
   }
 
   bool FailOrSkip(const RdbValueFault& fault) {
     if (!InputIsGood(fault.why)) return false;
-    if (fault.kind == RdbValueFault::Kind::kBad) {
-      Fail(Kind::kCorrupt, fault.why);
-      failure_->key = key_;
-      return false;
-    }
+    if (fault.kind == RdbValueFault::Kind::kBad) return Fail(Kind::kCorrupt, fault.why);
     sink_.OnEmptyKey(db_, key_);
     return true;
   }
@@ -246,6 +260,7 @@ class Reader {
   }
 
   bool ReadChecksum() {
+    step_ = Step::kChecksum;
     if (version_ < rdb::kFirstWithChecksum) return true;
     const uint64_t actual = supply_.Checksum(input_.Rest());
     const uint64_t expected = input_.Little64();
@@ -268,6 +283,8 @@ class Reader {
   int version_ = 0;
   int db_ = 0;
   bool at_end_ = false;
+  Step step_ = Step::kHead;
+  uint8_t type_ = 0;
   std::string key_;
   // Of the next key.
   int64_t deadline_ms_ = kNoDeadline;
@@ -281,6 +298,11 @@ class Reader {
 
 Result<Done> RdbSink::OnModuleAux(Bytes module) {
   return Failure("The RDB file contains AUX module data I can't load: " + std::string(kNoModule) + " '" +
+                 std::string(module) + "'");
+}
+
+Result<Done> RdbSink::OnModuleValue(Bytes module) {
+  return Failure("The RDB file contains module data I can't load: " + std::string(kNoModule) + " type '" +
                  std::string(module) + "'");
 }
 

@@ -33,7 +33,10 @@ class RdbSink {
  public:
   virtual ~RdbSink() = default;
 
-  virtual void OnAux(Bytes name, Bytes value) = 0;
+  // `offset` is where the file goes on behind it, here and below.
+  virtual void OnAux(Bytes name, Bytes value, uint64_t offset) = 0;
+  // The keys that follow are of this database.
+  virtual void OnDatabase(int /*db*/, uint64_t /*offset*/) {}
   // How many keys a database is said to have, for Database::Reserve. Only a hint, though never more than the rest of
   // the file could have, if each key took 16 octets.
   virtual void OnResize(int db, uint64_t keys, uint64_t timed) = 0;
@@ -46,6 +49,8 @@ class RdbSink {
   virtual Result<Done> OnLibrary(Bytes code) = 0;
   // Data that a module kept besides keys. Done: it is skipped. Redis: is refused, as here unless overridden.
   virtual Result<Done> OnModuleAux(Bytes module);
+  // The value of a key is a module's. Done: the key is skipped. It is refused unless overridden.
+  virtual Result<Done> OnModuleValue(Bytes module);
   // The file is good as far as it can be told, but has no checksum. Called only if one was to be verified.
   virtual void OnUnverified() {}
   // Each time when another `progress_interval` octets are read, possibly in the middle of a long value.
@@ -77,10 +82,25 @@ struct RdbFailure {
     kSink,
     kIo,
   };
+  // What was being read.
+  enum class Step : uint8_t {
+    kHead,
+    kOpcode,
+    kDeadline,
+    kSizes,  // the number of a database, or of keys
+    kAux,
+    kModuleAux,
+    kLibrary,
+    kKey,
+    kValue,
+    kChecksum,
+  };
   Kind kind;
-  std::string text;                               // what Redis logs, where it has words for it
-  uint64_t offset;                                // in the file, where it showed
-  std::optional<std::string> key = std::nullopt;  // whose value is bad, if it is one
+  std::string text;  // what Redis logs, where it has words for it
+  uint64_t offset;   // in the file, where it showed
+  Step step = Step::kHead;
+  std::optional<uint8_t> type = std::nullopt;     // of the value, in steps kKey and kValue
+  std::optional<std::string> key = std::nullopt;  // in step kValue
 };
 
 // The offset behind the RDB, where the file may go on. Cost: O(octets); memory for 512 KB and the longest value.

@@ -209,6 +209,8 @@ struct CommandCard {
   CommandHandler run = nullptr;  // null for a container that only has subcommands
   std::span<const CommandCard> subcommands = {};
   int arity = 0;  // as Redis: negative: at least that many words
+  // Why the command can do nothing here but refuse, if that is so: `kRefuses` of the card, which may stand in a base.
+  std::string_view refuses = {};
 };
 
 template <class Card>
@@ -218,6 +220,7 @@ constexpr CommandCard CardOf() {
   CommandCard card{.spec = &Card::spec, .arity = Card::spec.arity != 0 ? Card::spec.arity : kArity};
   if constexpr (requires { &Card::Run; }) card.run = &Card::Run;
   if constexpr (requires { Card::kSubcommands; }) card.subcommands = Card::kSubcommands;
+  if constexpr (requires { Card::kRefuses; }) card.refuses = Card::kRefuses;
   return card;
 }
 

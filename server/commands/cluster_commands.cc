@@ -9,6 +9,7 @@ namespace {
 
 // What every command here does, once its words are counted.
 struct Disabled {
+  static constexpr std::string_view kRefuses = "there is no cluster";
   static void Run(Call&) { throw Refusal{refusals::kClusterDisabled}; }
 };
 

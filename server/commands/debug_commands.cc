@@ -157,6 +157,7 @@ void Object(Call& call) {
   call.reply.Simple(DescribeEntry(entry, call.server.settings(), call.now_ms));
 }
 
+// Redis shows its own structures here, and HELP there names these three; no value of ours has them.
 void RefuseExisting(Call& call, const char* refusal) {
   if (call.db.Inspect(call.args.Next()) == nullptr) throw Refusal{refusals::kNoSuchKey};
   throw Refusal{refusal};
@@ -422,10 +423,6 @@ void Help(Call& call) {
                    "    Answers with <string> as an error.",
                    "HTSTATS <dbid> [full]",
                    "    Figures of the tables of a database.",
-                   "HTSTATS-KEY <key> [full]",
-                   "    Figures of the table inside a value.",
-                   "LISTPACK <key>",
-                   "    The listpack inside a value.",
                    "LOADAOF",
                    "    Empties the server and loads the append-only file again.",
                    "LOG <message>",
@@ -443,10 +440,6 @@ void Help(Call& call) {
                    "PROTOCOL <type>",
                    "    Answers with a sample of a reply type: string, integer, double, bignum, null,",
                    "    array, set, map, attrib, push, verbatim, true, false.",
-                   "QUICKLIST <key> [<0|1>]",
-                   "    The quicklist inside a value.",
-                   "QUICKLIST-PACKED-THRESHOLD <size>",
-                   "    From which size a list element has a node of its own.",
                    "RELOAD [NOSAVE] [NOFLUSH] [MERGE]",
                    "    Saves the data set, empties the server and loads it again; without one of these steps,",
                    "    or so that keys of the dump replace those that are there.",

@@ -16,7 +16,11 @@ void BecomeReplicaOf(Call& call) {
   throw Refusal{refusals::kNoReplication};
 }
 
-struct ReplicaOf {
+struct WithoutReplication {
+  static constexpr std::string_view kRefuses = "there is no replication; only `NO ONE` is answered with OK";
+};
+
+struct ReplicaOf : WithoutReplication {
   static constexpr CommandSpec spec = {.syntax = "REPLICAOF args(host-port{host port:integer}|no-one{NO ONE})",
                                        .summary = "Makes this server a replica of another, or a master.",
                                        .since = "5.0.0",
@@ -26,7 +30,7 @@ struct ReplicaOf {
   static void Run(Call& call) { BecomeReplicaOf(call); }
 };
 
-struct SlaveOf {
+struct SlaveOf : WithoutReplication {
   static constexpr CommandSpec spec = {.syntax = "SLAVEOF args(host-port{host port:integer}|no-one{NO ONE})",
                                        .summary = "The old name of REPLICAOF.",
                                        .since = "1.0.0",
@@ -39,6 +43,7 @@ struct SlaveOf {
 };
 
 struct Failover {
+  static constexpr std::string_view kRefuses = "there is no replication";
   static constexpr CommandSpec spec = {
       .syntax = "FAILOVER [TO target{host port:integer [FORCE]}] [ABORT] [TIMEOUT milliseconds:integer]",
       .summary = "Hands the part of the master over to a replica.",

@@ -39,13 +39,17 @@ struct ModuleList {
   static void Run(Call& call) { call.reply.Array(0); }
 };
 
+struct WithoutModules {
+  static constexpr std::string_view kRefuses = "there are no modules";
+};
+
 [[noreturn]] void RefuseModule(Call& call) {
   call.server.log().Warning("Module " + std::string(call.args.Next()) +
                             " failed to load: this server cannot load modules");
   throw Refusal{refusals::kModuleLoad};
 }
 
-struct ModuleLoad {
+struct ModuleLoad : WithoutModules {
   static constexpr CommandSpec spec = {.syntax = "MODULE|LOAD path [arg...]",
                                        .summary = "Refuses to load a module.",
                                        .since = "4.0.0",
@@ -55,7 +59,7 @@ struct ModuleLoad {
   static void Run(Call& call) { RefuseModule(call); }
 };
 
-struct ModuleLoadEx {
+struct ModuleLoadEx : WithoutModules {
   static constexpr CommandSpec spec = {.syntax = "MODULE|LOADEX path [CONFIG... configs{name value}] [ARGS args...]",
                                        .summary = "Refuses to load a module, with settings.",
                                        .since = "7.0.0",
@@ -65,7 +69,7 @@ struct ModuleLoadEx {
   static void Run(Call& call) { RefuseModule(call); }
 };
 
-struct ModuleUnload {
+struct ModuleUnload : WithoutModules {
   static constexpr CommandSpec spec = {.syntax = "MODULE|UNLOAD name",
                                        .summary = "Refuses to unload a module: there is none.",
                                        .since = "4.0.0",

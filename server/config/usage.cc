@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "server/memory.h"
+
 namespace respite {
 namespace {
 
@@ -24,8 +26,8 @@ std::string BuildId() {
 }
 
 std::string VersionLine() {
-  return "Redis server v=" + std::string(kRedisVersion) +
-         " sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=" + BuildId() +
+  return "Redis server v=" + std::string(kRedisVersion) + " sha=00000000:0 malloc=" + AllocatorName() +
+         " bits=" + std::to_string(8 * sizeof(void*)) + " build=" + BuildId() +
          " respite=" + std::string(kRespiteVersion);
 }
 

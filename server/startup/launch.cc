@@ -9,6 +9,7 @@
 #include "server/command_table.h"
 #include "server/commands/families.h"
 #include "server/config/usage.h"
+#include "server/startup/check_tools.h"
 #include "server/startup/memory_test.h"
 #include "server/startup/out_of_memory_ending.h"
 #include "server/startup/server_process.h"
@@ -93,9 +94,9 @@ int Launch(int argc, char** argv) {
     case LaunchAction::kCheckSystem:
       return PrintSystemChecks();
     case LaunchAction::kCheckRdb:
-      return Refuse(arguments[0], "The check of RDB files");
+      return RunRdbCheck(arguments);
     case LaunchAction::kCheckAof:
-      return Refuse(arguments[0], "The check of append only files");
+      return RunAofCheck(arguments);
   }
   return 1;
 }

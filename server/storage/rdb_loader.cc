@@ -27,7 +27,7 @@ class KeyspaceSink final : public RdbSink {
   bool Stopped() const { return stopped_; }
   uint64_t EmptyKeys() const { return empty_keys_; }
 
-  void OnAux(Bytes name, Bytes value) override;
+  void OnAux(Bytes name, Bytes value, uint64_t offset) override;
   // What the file claims is believed as far as its length allows.
   void OnResize(int db, uint64_t keys, uint64_t timed) override {
     const uint64_t most = server_.loading().Survey().total_bytes / kOctetsPerKey;
@@ -65,7 +65,7 @@ class KeyspaceSink final : public RdbSink {
   uint64_t empty_keys_ = 0;
 };
 
-void KeyspaceSink::OnAux(Bytes name, Bytes value) {
+void KeyspaceSink::OnAux(Bytes name, Bytes value, uint64_t /*offset*/) {
   Logger& log = server_.log();
   if (name.starts_with('%')) {
     log.Notice("RDB '" + std::string(name) + "': " + std::string(value));
@@ -168,7 +168,8 @@ void LogFailure(Server& server, const RdbFailure& failure, const std::string& na
   }
   log.Warning("Internal error in RDB reading offset " + std::to_string(failure.offset) + " of the file " + name +
               " -> " + (failure.kind == RdbFailure::Kind::kChecksum ? "RDB CRC error" : failure.text));
-  if (failure.key) log.Warning("The value of key " + Quoted(*failure.key) + " cannot be read: " + failure.text);
+  if (failure.kind == RdbFailure::Kind::kCorrupt && failure.key)
+    log.Warning("The value of key " + Quoted(*failure.key) + " cannot be read: " + failure.text);
 }
 
 void LogLoaded(Server& server, uint64_t empty_keys) {

@@ -47,7 +47,7 @@ class Sink final : public RdbSink {
  public:
   explicit Sink(const EncodingLimits& limits) : limits_(limits) {}
 
-  void OnAux(Bytes, Bytes) override {}
+  void OnAux(Bytes, Bytes, uint64_t) override {}
   void OnResize(int, uint64_t, uint64_t) override {}
   Result<Done> OnEntries(int db, std::span<RdbEntry> entries) override {
     for (RdbEntry& one : entries) {

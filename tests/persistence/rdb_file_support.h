@@ -131,7 +131,7 @@ inline std::string WrittenRdb(const Keyspace& keyspace, const RdbSaveOptions& op
 // Puts everything into a keyspace and notes the rest.
 class KeyspaceSink final : public RdbSink {
  public:
-  void OnAux(Bytes name, Bytes value) override { aux[std::string(name)] = value; }
+  void OnAux(Bytes name, Bytes value, uint64_t) override { aux[std::string(name)] = value; }
   void OnResize(int db, uint64_t keys, uint64_t timed) override {
     sizes[db] = {keys, timed};
     keyspace[db].Reserve(keys, timed);

@@ -107,6 +107,24 @@ TEST_F(Cards, EachHasASummaryOfItsOwn) {
   }
 }
 
+// Both ways: who claims to refuse does, and who answers that something is not there claims it.
+TEST_F(Cards, ThoseThatCanOnlyRefuseSayWhy) {
+  const std::set<std::string> absences = {refusals::kClusterDisabled, refusals::kNoReplication,
+                                          refusals::kFailoverWithoutReplicas, refusals::kModuleLoad,
+                                          refusals::kModuleUnload};
+  for (const Command* command : AllCommands(server_)) {
+    if (command->card->run == nullptr || command->Is(kBlocking) || command->name == "shutdown") continue;
+    SCOPED_TRACE(command->full_name);
+    std::vector<std::string> words = NameOf(*command);
+    while (words.size() < ArityWords(*command)) words.push_back("1");
+    TestServer server({.directives = {"enable-debug-command yes", "enable-module-command yes"}});
+    TestClient client(server);  // of its own: CLIENT PAUSE holds up all others
+    const TestReply reply = client.Run(words);
+    const bool misses = reply.HasValue() && reply.tree->IsError() && absences.contains(reply.Text());
+    EXPECT_EQ(misses, !command->card->refuses.empty());
+  }
+}
+
 TEST_F(Cards, EachThatIsNoContainerRuns) {
   for (const Command* command : AllCommands(server_)) {
     EXPECT_TRUE(command->card->run != nullptr || command->IsContainer()) << command->full_name;

@@ -10,6 +10,7 @@
 #include "server/config/config.h"
 #include "server/config/usage.h"
 #include "server/config/value_text.h"
+#include "server/memory.h"
 
 namespace respite {
 namespace {
@@ -277,6 +278,7 @@ TEST(ConfigUsageTest, VersionLineIsWhatHarnessesParse) {
   }
   ASSERT_EQ(all.size(), 8U);
   EXPECT_TRUE(line.starts_with("Redis server v=7.2.4 sha=00000000:0 malloc="));
+  EXPECT_EQ(all[4], "malloc=" + AllocatorName());
   EXPECT_EQ(all[5], "bits=64");
   EXPECT_EQ(all[6], "build=" + BuildId());
   EXPECT_EQ(BuildId().size(), 16U);

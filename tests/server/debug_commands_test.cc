@@ -122,6 +122,12 @@ TEST_P(DebugCommands, EncodingsOfOtherTypesAreRefused) {
               Error("ERR The value stored at the specified key is not represented using an hash table"));
   for (const char* subcommand : {"LISTPACK", "QUICKLIST", "HTSTATS-KEY"})
     EXPECT_THAT(Run({"DEBUG", subcommand, "nosuch"}), Error("ERR no such key"));
+  const TestReply help = Run("DEBUG HELP");
+  for (size_t i = 0; i < help.Size(); ++i) {
+    const std::string line = help[i].Text();
+    EXPECT_FALSE(line.starts_with("LISTPACK") || line.starts_with("QUICKLIST") || line.starts_with("HTSTATS-KEY"))
+        << line << ": what can only refuse needs no help";
+  }
 }
 
 TEST_P(DebugCommands, HtStatsDescribesTheTablesOfADatabase) {

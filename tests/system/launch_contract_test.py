@@ -101,12 +101,12 @@ class Arguments(LaunchTest):  # A
             self.assertEqual(1, run.returncode)
             self.assertIn("Please specify the amount of memory to test in megabytes.", run.stderr)
 
-    def test_names_of_programs_that_we_are_not(self):
-        for name in ("redis-sentinel", "redis-check-rdb", "redis-check-aof"):
-            os.symlink(os.path.abspath(SERVER), self.path(name))
-            run = subprocess.run([self.path(name), "x"], capture_output=True, text=True, timeout=20, check=False)
-            self.assertEqual((1, ""), (run.returncode, run.stdout))
-            self.assertIn("is not part of this version", run.stderr)
+    def test_name_of_a_program_that_we_are_not(self):
+        os.symlink(os.path.abspath(SERVER), self.path("redis-sentinel"))
+        run = subprocess.run([self.path("redis-sentinel"), "x"], capture_output=True, text=True, timeout=20,
+                             check=False)
+        self.assertEqual((1, ""), (run.returncode, run.stdout))
+        self.assertIn("is not part of this version", run.stderr)
 
 
 class Files(LaunchTest):  # B

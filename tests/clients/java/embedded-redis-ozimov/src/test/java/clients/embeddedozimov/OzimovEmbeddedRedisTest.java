@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import clients.support.PrintedLines;
 import clients.support.Servers;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -103,6 +104,29 @@ class OzimovEmbeddedRedisTest {
       assertEquals(List.of("my_queue", "message1"), jedis.brpop(0, "my_queue"));
     } finally {
       server.stop();
+    }
+  }
+
+  @Test
+  void theLineOfTheDocumentationStartsTheProgramThatItNames() throws IOException {
+    List<String> lines = PrintedLines.of("docs/clients.md", "embedded-redis (Java, ozimov)", "RedisServer");
+    assertEquals(1, lines.size());
+    PrintedLines.run(lines.get(0), port, this::checkProgram);
+  }
+
+  /** Another program would answer just as well: the one that jars bring, for instance. */
+  private void checkProgram() {
+    try (Jedis jedis = new Jedis("127.0.0.1", port)) {
+      String program = jedis.info("server").replaceFirst("(?s).*\\nexecutable:([^\\r\\n]+).*", "$1");
+      assertTrue(isSameProgram(program), program);
+    }
+  }
+
+  private static boolean isSameProgram(String program) {
+    try {
+      return Path.of(program).toRealPath().equals(Path.of(Servers.BINARY).toRealPath());
+    } catch (IOException error) {
+      throw new java.io.UncheckedIOException(error);
     }
   }
 }

@@ -5,10 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import clients.support.PrintedLines;
 import clients.support.Servers;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -98,5 +100,32 @@ class EmbeddedRedisTest {
     assertFalse(second.isActive());
     assertTrue(error.getMessage().length() > 0);
     first.stop();
+  }
+
+  @Test
+  void theLinesOfTheDocumentationStartTheProgramThatTheyName() throws IOException {
+    List<String> lines = new ArrayList<>(PrintedLines.of("README.md", "Spring Boot, Jedis", "RedisServer"));
+    lines.addAll(PrintedLines.of("docs/clients.md", "embedded-redis (Java, codemonstur)", "RedisServer"));
+    assertEquals(3, lines.size());
+    for (String line : lines) {
+      port = Servers.freePort();
+      PrintedLines.run(line, port, this::checkProgram);
+    }
+  }
+
+  /** Another program would answer just as well: the one that jars bring, for instance. */
+  private void checkProgram() {
+    try (Jedis jedis = new Jedis("127.0.0.1", port)) {
+      String program = jedis.info("server").replaceFirst("(?s).*\\nexecutable:([^\\r\\n]+).*", "$1");
+      assertTrue(isSameProgram(program), program);
+    }
+  }
+
+  private static boolean isSameProgram(String program) {
+    try {
+      return Path.of(program).toRealPath().equals(Path.of(Servers.BINARY).toRealPath());
+    } catch (IOException error) {
+      throw new java.io.UncheckedIOException(error);
+    }
   }
 }

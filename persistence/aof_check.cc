@@ -1,0 +1,343 @@
+#include "persistence/aof_check.h"
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <optional>
+
+#include "persistence/aof_manifest.h"
+#include "persistence/aof_reader.h"
+#include "persistence/rdb_check.h"
+#include "persistence/rdb_format.h"
+
+namespace respite {
+
+namespace {
+
+using Action = AofCheckOptions::Action;
+
+constexpr uint64_t kLongestManifest = uint64_t{64} << 20;
+
+// One file to be checked.
+struct Part {
+  std::string name;  // as people are told
+  std::string path;
+  bool is_last;
+  bool may_begin_as_rdb;
+};
+
+enum class Verdict : uint8_t { kValid, kEmpty, kTruncated, kTruncatedToTimestamp, kFailed };
+
+bool BeginsAsRdb(File& file) {
+  std::array<char, rdb::kSignature.size() + rdb::kVersionDigits - 1> head;
+  const IoProgress read = file.ReadAt(0, head);
+  return read.octets == head.size() && Bytes(head.data(), rdb::kSignature.size()) == rdb::kSignature;
+}
+
+// A manifest is known by its first line that is no comment.
+bool IsManifest(Bytes text) {
+  while (text.starts_with('#')) {
+    const size_t end = text.find('\n');
+    text.remove_prefix(end == Bytes::npos ? text.size() : end + 1);
+  }
+  return text.starts_with("file");
+}
+
+// The seconds of "#TS:<seconds>CRLF"; nothing when it is no number.
+std::optional<int64_t> SecondsOf(Bytes text) {
+  int64_t seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  const bool is_whole = error == std::errc() && end != text.data() + text.size() && *end == '\r';
+  return is_whole ? std::optional(seconds) : std::nullopt;
+}
+
+// The two octets at an offset, as Redis' tool shows them. 00 stands for those that are not there.
+std::string HexAt(File& file, uint64_t offset) {
+  std::array<char, 2> octets{};
+  file.ReadAt(offset, octets);
+  std::array<char, 5> text;
+  std::snprintf(text.data(), text.size(), "%02x%02x", static_cast<unsigned char>(octets[0]),
+                static_cast<unsigned char>(octets[1]));
+  return text.data();
+}
+
+std::string AtHexOffset(uint64_t offset, const std::string& text) {
+  std::array<char, 24> hex;
+  std::snprintf(hex.data(), hex.size(), "0x%16llx: ", static_cast<unsigned long long>(offset));
+  return hex.data() + text;
+}
+
+// Reads the records of one file up to the first thing that is wrong.
+class RecordCheck {
+ public:
+  RecordCheck(File& file, const Part& part, uint64_t octets, uint64_t offset, const AofCheckOptions& options)
+      : file_(file), part_(part), octets_(octets), options_(options), reader_(file, offset), good_end_(offset) {
+    reader_.ListenToAnnotations([this](uint64_t at, Bytes line) { OnAnnotation(at, line); });
+  }
+
+  void Run() {
+    RequestBatch batch;
+    AofReader::Status status = AofReader::Status::kRecords;
+    while (status == AofReader::Status::kRecords && !complaint_ && !IsBehindCut(good_end_)) {
+      status = reader_.Next(batch);
+      for (size_t i = 0; i < batch.requests.size() && !complaint_; ++i) TakeRecord(batch, i);
+    }
+    if (!complaint_ && !cut_) complaint_ = ComplaintAbout(status);
+  }
+
+  // Behind the last record that is good, and no part of an unfinished transaction.
+  uint64_t GoodEnd() const { return good_end_; }
+  uint64_t Line() const { return line_; }
+  // What is wrong, if something is; it may be told.
+  const std::optional<std::string>& Complaint() const { return complaint_; }
+  // Where the first annotation of a later time stands, or the transaction around it.
+  std::optional<uint64_t> Cut() const { return cut_ ? std::optional(std::min(*cut_, good_end_)) : std::nullopt; }
+  bool HasBadTimestamp() const { return bad_timestamp_; }
+
+ private:
+  bool IsBehindCut(uint64_t offset) const { return bad_timestamp_ || (cut_ && offset >= *cut_); }
+
+  void OnAnnotation(uint64_t at, Bytes line) {
+    constexpr Bytes kTimestamp = "#TS:";
+    annotation_end_ = at + line.size();
+    if (options_.action != Action::kTruncateToTimestamp || !line.starts_with(kTimestamp) || cut_ || bad_timestamp_)
+      return;
+    const auto seconds = SecondsOf(line.substr(kTimestamp.size()));
+    bad_timestamp_ = !seconds;
+    if (seconds && *seconds > options_.timestamp_s) cut_ = at;
+  }
+
+  void TakeRecord(const RequestBatch& batch, size_t i) {
+    const uint64_t end = i + 1 < batch.requests.size() ? batch.requests[i + 1].offset : reader_.Offset();
+    const auto words = batch.Words(batch.requests[i]);
+    if (IsBehindCut(batch.requests[i].offset) || (cut_ && end > *cut_)) return;
+    line_ += 1 + 2 * words.size();
+    if (EqualsIgnoreCase(words[0], "multi")) {
+      if (std::exchange(in_multi_, true)) complaint_ = Unexpected("MULTI", words, end);
+    } else if (EqualsIgnoreCase(words[0], "exec")) {
+      if (!std::exchange(in_multi_, false)) complaint_ = Unexpected("EXEC", words, end);
+    }
+    if (!in_multi_ && !complaint_) good_end_ = end;
+  }
+
+  std::string Unexpected(const char* name, std::span<const Bytes> words, uint64_t end) const {
+    constexpr size_t kLineEnd = 2;
+    uint64_t behind = 0;  // octets from the first word on
+    for (const Bytes word : words) behind += word.size() + kLineEnd;
+    for (const Bytes word : words.subspan(1)) behind += 1 + std::to_string(word.size()).size() + kLineEnd;
+    return AtHexOffset(end - behind, std::string("Unexpected ") + name + " in AOF " + part_.path);
+  }
+
+  std::optional<std::string> ComplaintAbout(AofReader::Status status) {
+    switch (status) {
+      case AofReader::Status::kReadError:
+        return "Failed to read from AOF " + part_.name + ": " + IoErrorText(reader_.Error());
+      case AofReader::Status::kTruncated:
+      case AofReader::Status::kFormatError:
+        line_ += reader_.LastFault().lines;
+        if (!in_multi_) good_end_ = std::max(good_end_, annotation_end_);
+        return ExplainFault(reader_.LastFault());
+      default:
+        if (!in_multi_) return std::nullopt;
+        return UnfinishedGroup(reader_.Offset());
+    }
+  }
+
+  static std::string UnfinishedGroup(uint64_t offset) {
+    return AtHexOffset(offset, "Reached EOF before reading EXEC for MULTI");
+  }
+
+  std::string ExplainFault(const AofReader::Fault& fault) const {
+    using Kind = AofReader::Fault::Kind;
+    switch (fault.kind) {
+      case Kind::kNotARecord:
+        return "AOF " + part_.name + " format error";
+      case Kind::kAnnotation:
+        return AtHexOffset(fault.begin, "Reached EOF or too many octets before the end of an annotation");
+      case Kind::kCount:
+        return AtHexOffset(fault.begin, "Expected another number of arguments");
+      case Kind::kMark:
+        return AtHexOffset(fault.begin, "Expected prefix '$', got: '" + OctetAt(fault.begin) + "'");
+      case Kind::kLineEnd:
+        if (in_multi_ && fault.begin == octets_) return UnfinishedGroup(octets_);
+        return AtHexOffset(fault.begin, "Expected \\r\\n, got: " + HexAt(file_, fault.at));
+      case Kind::kSize:
+        return AtHexOffset(fault.begin, "Expected to read string of " + std::to_string(fault.size) +
+                                            " bytes, which is not in the suitable range");
+      case Kind::kMissing:
+        return AtHexOffset(fault.begin, "Expected to read " + std::to_string(fault.size + 2) + " bytes, got " +
+                                            std::to_string(octets_ - fault.begin) + " bytes");
+    }
+    return "";
+  }
+
+  std::string OctetAt(uint64_t offset) const {
+    std::array<char, 1> octet{};
+    file_.ReadAt(offset, octet);
+    const std::string quoted = Quoted({octet.data(), 1});
+    return quoted.substr(1, quoted.size() - 2);
+  }
+
+  File& file_;
+  const Part& part_;
+  const uint64_t octets_;
+  const AofCheckOptions& options_;
+  AofReader reader_;
+  uint64_t good_end_;
+  uint64_t line_ = 1;
+  uint64_t annotation_end_ = 0;
+  bool in_multi_ = false;
+  std::optional<std::string> complaint_;
+  std::optional<uint64_t> cut_;
+  bool bad_timestamp_ = false;
+};
+
+class AofCheck {
+ public:
+  AofCheck(FileSystem& files, const AofCheckOptions& options, CheckConsole& console)
+      : files_(files), options_(options), console_(console) {}
+
+  bool Run(const std::string& path) {
+    const auto text = ReadFile(files_, path, kLongestManifest);
+    if (!text) return Refuse("Cannot open file " + path + ": " + IoErrorText(text.error()));
+    return IsManifest(text.value()) ? CheckParts(path, text.value()) : CheckOldFile(path);
+  }
+
+ private:
+  bool Refuse(const std::string& why) {
+    console_.Say(why);
+    return false;
+  }
+  Verdict Fail(const std::string& why) {
+    console_.Say(why);
+    return Verdict::kFailed;
+  }
+
+  bool CheckOldFile(const std::string& path) {
+    console_.Say("Start checking Old-Style AOF");
+    return CheckPart({path, path, true, true}, "AOF");
+  }
+
+  bool CheckParts(const std::string& path, Bytes text) {
+    console_.Say("Start checking Multi Part AOF");
+    const auto manifest = AofManifest::Parse(text);
+    if (!manifest) return RefuseManifest(manifest.error());
+    const std::string directory = DirectoryOf(path) + "/";
+    const auto& incrementals = manifest.value().incrementals();
+    if (const auto& base = manifest.value().base()) {
+      if (!CheckBase({base->name, directory + base->name, incrementals.empty(), true})) return false;
+    }
+    if (!incrementals.empty()) console_.Say("Start to check INCR files.");
+    for (const AofManifest::Part& part : incrementals) {
+      const bool is_last = &part == &incrementals.back();
+      if (!CheckPart({part.name, directory + part.name, is_last, false}, "INCR AOF")) return false;
+    }
+    console_.Say("All AOF files and manifest are valid");
+    return true;
+  }
+
+  bool CheckBase(const Part& part) {
+    auto file = files_.Open(part.path, FileSystem::Mode::kRead);
+    if (!file) return Refuse("Cannot open file " + part.path + ": " + IoErrorText(file.error()));
+    console_.Say(std::string("Start to check BASE AOF (") + (BeginsAsRdb(*file.value()) ? "RDB" : "RESP") +
+                 " format).");
+    return CheckPart(part, "BASE AOF");
+  }
+
+  bool RefuseManifest(const AofManifestError& error) {
+    console_.Say("\n*** FATAL AOF MANIFEST FILE ERROR ***\n");
+    if (error.line) {
+      console_.Say("Reading the manifest file, at line " + std::to_string(error.line->number) + "\n");
+      console_.Say(">>> '" + error.line->text + "'\n");
+    }
+    return Refuse(error.why + "\n");
+  }
+
+  bool CheckPart(const Part& part, const std::string& kind) {
+    const Verdict verdict = Judge(part);
+    if (verdict == Verdict::kValid) console_.Say(kind + " " + part.name + " is valid");
+    if (verdict == Verdict::kEmpty) console_.Say(kind + " " + part.name + " is empty");
+    if (verdict == Verdict::kTruncated) console_.Say("Successfully truncated AOF " + part.name);
+    if (verdict == Verdict::kTruncatedToTimestamp)
+      console_.Say("Successfully truncated AOF " + part.name + " to timestamp " + std::to_string(options_.timestamp_s));
+    return verdict != Verdict::kFailed;
+  }
+
+  Verdict Judge(const Part& part) {
+    auto file = files_.Open(part.path, FileSystem::Mode::kRead);
+    const auto octets = file ? file.value()->Size() : Result<uint64_t, IoError>(Failure(file.error()));
+    if (!octets) return Fail("Cannot open file " + part.path + ": " + IoErrorText(octets.error()) + ", aborting...");
+    if (octets.value() == 0) return Verdict::kEmpty;
+    uint64_t offset = 0;
+    if (part.may_begin_as_rdb && BeginsAsRdb(*file.value())) {
+      const auto end = CheckRdb(*file.value(), part.path, options_.now_ms, console_);
+      if (!end) return Fail("RDB preamble of AOF file is not sane, aborting.");
+      console_.Say("RDB preamble is OK, proceeding with AOF tail...");
+      offset = *end;
+    }
+    RecordCheck records(*file.value(), part, octets.value(), offset, options_);
+    records.Run();
+    if (records.HasBadTimestamp()) return Fail("Invalid timestamp annotation");
+    return records.Cut() ? TruncateToTimestamp(part, *records.Cut()) : JudgeRecords(part, octets.value(), records);
+  }
+
+  Verdict JudgeRecords(const Part& part, uint64_t octets, const RecordCheck& records) {
+    if (records.Complaint()) console_.Say(*records.Complaint());
+    const uint64_t rest = octets - records.GoodEnd();
+    if (!records.Complaint() && options_.action == Action::kTruncateToTimestamp) {
+      console_.Say("Truncate nothing in AOF " + part.name + " to timestamp " + std::to_string(options_.timestamp_s));
+      return Verdict::kValid;
+    }
+    const uint64_t good = records.Complaint() ? records.GoodEnd() : octets;
+    console_.Say("AOF analyzed: filename=" + part.name + ", size=" + std::to_string(octets) +
+                 ", ok_up_to=" + std::to_string(good) + ", ok_up_to_line=" + std::to_string(records.Line()) +
+                 ", diff=" + std::to_string(octets - good));
+    if (!records.Complaint()) return Verdict::kValid;
+    if (options_.action == Action::kFix) return Fix(part, octets, rest);
+    return Fail("AOF " + part.name + " is not valid. Use the --fix option to try fixing it.");
+  }
+
+  Verdict Fix(const Part& part, uint64_t octets, uint64_t rest) {
+    if (!part.is_last) return Fail("Failed to truncate AOF " + part.name + " because it is not the last file");
+    const std::string good = std::to_string(octets - rest);
+    console_.Say("This will shrink the AOF " + part.name + " from " + std::to_string(octets) + " bytes, with " +
+                 std::to_string(rest) + " bytes, to " + good + " bytes");
+    if (!console_.Confirms("Continue? [y/N]: ")) return Fail("Aborting...");
+    return Truncate(part, octets - rest) ? Verdict::kTruncated : Fail("Failed to truncate AOF " + part.name);
+  }
+
+  Verdict TruncateToTimestamp(const Part& part, uint64_t offset) {
+    const std::string seconds = std::to_string(options_.timestamp_s);
+    if (offset == 0) return Fail("AOF " + part.path + " has nothing before timestamp " + seconds + ", aborting...");
+    if (!part.is_last) {
+      return Fail("Failed to truncate AOF " + part.path + " to timestamp " + seconds + " to offset " +
+                  std::to_string(offset) + " because it is not the last file.\n" +
+                  "If you insist, please delete all files after this file according to the manifest file and delete "
+                  "the corresponding records in manifest file manually. Then re-run redis-check-aof.");
+    }
+    if (Truncate(part, offset)) return Verdict::kTruncatedToTimestamp;
+    return Fail("Failed to truncate AOF " + part.path + " to timestamp " + seconds);
+  }
+
+  bool Truncate(const Part& part, uint64_t octets) {
+    const auto lock = files_.Lock(part.path);
+    if (!lock && lock.error() == EWOULDBLOCK) return Refuse("A server that is running writes to " + part.path);
+    auto file = files_.Open(part.path, FileSystem::Mode::kAppend);
+    IoError error = file ? file.value()->Truncate(octets) : file.error();
+    if (error == kNoError) error = file.value()->Sync();
+    return error == kNoError || Refuse("Cannot cut " + part.path + ": " + IoErrorText(error));
+  }
+
+  FileSystem& files_;
+  const AofCheckOptions& options_;
+  CheckConsole& console_;
+};
+
+}  // namespace
+
+bool CheckAof(FileSystem& files, const std::string& path, const AofCheckOptions& options, CheckConsole& console) {
+  return AofCheck(files, options, console).Run(path);
+}
+
+}  // namespace respite

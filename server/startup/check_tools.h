@@ -1,0 +1,14 @@
+// The server under the names redis-check-rdb and redis-check-aof (or respite-check-…): the arguments, standard output
+// and exit codes of Redis' tools.
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace respite {
+
+// argv, with the program's name first; the exit code.
+int RunRdbCheck(std::span<const std::string> arguments);
+int RunAofCheck(std::span<const std::string> arguments);
+
+}  // namespace respite

@@ -1,0 +1,24 @@
+// A console that keeps what it is told and answers as a test wants.
+#pragma once
+
+#include <string>
+
+#include "persistence/check_console.h"
+
+namespace respite {
+
+class ScriptedConsole final : public CheckConsole {
+ public:
+  void Say(const std::string& text) override { said += text + "\n"; }
+  bool Confirms(const std::string& question) override {
+    said += question + "\n";
+    ++questions;
+    return says_yes;
+  }
+
+  std::string said;
+  int questions = 0;
+  bool says_yes = true;
+};
+
+}  // namespace respite

@@ -1,0 +1,132 @@
+"""Every launcher line that README.md and docs/clients.md print is run by a test as it is printed: here those of a shell,
+in the suites of tests/clients those of other languages. A line that nobody runs fails."""
+import os
+import re
+import subprocess
+import unittest
+
+from launcher import SERVER, LaunchTest, call, wait_until
+
+ROOT = os.environ.get("RESPITE_SOURCE_DIR", ".")
+PROGRAM = re.compile(r"(?:/opt/respite/redis-server|build/release/respite-server)")
+JAVA = "tests/clients/java/support/src/main/java/clients/support/PrintedLines.java"
+OZIMOV = "tests/clients/java/embedded-redis-ozimov/src/test/java/clients/embeddedozimov/OzimovEmbeddedRedisTest.java"
+EMBEDDED = "tests/clients/java/embedded-redis/src/test/java/clients/embedded/EmbeddedRedisTest.java"
+NODE = "tests/clients/node/tests/launchers.test.js"
+PERL = "tests/clients/perl/test_redisserver.t"
+
+# What a suite does with a line: its file, and what must stand in there.
+SUITES = {
+    "new RedisServer(6379, new File(": (EMBEDDED, 'PrintedLines.of("README.md"'),
+    "new RedisServer(6400, new File(": (EMBEDDED, 'PrintedLines.of("docs/clients.md"'),
+    "RedisServer.newRedisServer()": (EMBEDDED, 'PrintedLines.of("docs/clients.md"'),
+    "new RedisServer(new File(": (OZIMOV, 'PrintedLines.of("docs/clients.md"'),
+    "REDISMS_SYSTEM_BINARY=": (NODE, "REDISMS_SYSTEM_BINARY = serverProgram"),
+    "new RedisServer({ bin: ": (NODE, "new RedisServer({ bin: serverProgram, port })"),
+}
+# Words that are no line: names of programs, files and directives.
+NAMES = {"redis-server", "PATH", "test.sh", "pytest.ini", "redis_exec"}
+# Their harnesses are whole projects to be checked out; ./dev compat and people run them. What their lines come down to is
+# that the program is started with the arguments that launch_harnesses_test.py has.
+CHECKOUTS = {"REDISRS_SERVER_BIN=": "redis_rs", "REDIS_SERVER=": "hiredis", "go test ./... -redis-server": "redigo",
+             "./runtest --host": None, "pytest --redis-exec=": "pytest_redis"}
+
+
+def rows(page, heading):
+    """The rows of the first table behind a heading (or text) of a page."""
+    with open(os.path.join(ROOT, page), encoding="utf-8") as file:
+        text = file.read().split(heading, 1)[1]
+    table = re.search(r"^\|.*?(?=^[^|])", text, re.S | re.M)[0].splitlines()
+    return table[2:]
+
+
+def printed():
+    """(row, piece of code) for each piece of code that tells how to start the server."""
+    for row in rows("README.md", "point it here:"):
+        if " in tests " in row:
+            yield row, re.findall(r"`([^`]+)`", row.split(" in tests ", 1)[1])[0]
+    for row in rows("docs/clients.md", "## Start it where"):
+        for code in re.findall(r"`([^`]+)`", row):
+            if code not in NAMES:
+                yield row, code
+
+
+class PrintedLinesTest(LaunchTest):
+    def source(self, path):
+        with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+            return file.read()
+
+    def test_each_line_has_a_test(self):
+        found = list(printed())
+        self.assertGreater(len(found), 12)
+        for _, line in found:
+            with self.subTest(line):
+                self.assertTrue(self.runs_here(line) or self.runs_in_suite(line) or self.needs_checkout(line),
+                                "nobody runs this line as it is printed")
+
+    @staticmethod
+    def runs_here(line):
+        return line.startswith(("respite-server ", "ln -s "))
+
+    def runs_in_suite(self, line):
+        for begin, (path, does) in SUITES.items():
+            if line.startswith(begin):
+                self.assertIn(does, self.source(path))
+                return True
+        return False
+
+    def needs_checkout(self, line):
+        for begin, name in CHECKOUTS.items():
+            if line.startswith(begin):
+                if name:
+                    self.assertIn(f"def test_{name}(", self.source("tests/system/launch_harnesses_test.py"))
+                return True
+        return False
+
+    def test_no_line_is_known_that_is_not_printed(self):
+        lines = [line for _, line in printed()]
+        for begin in (*SUITES, *CHECKOUTS):
+            self.assertTrue(any(line.startswith(begin) for line in lines), begin)
+
+    def shell(self, line, folder):
+        """Starts a line of a shell whose PATH finds the server under its own name first."""
+        os.symlink(os.path.abspath(SERVER), os.path.join(folder, "respite-server"))
+        environment = dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}")
+        process = subprocess.Popen(["bash", "-c", f"exec {line}"], cwd=self.folder, env=environment,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(process.wait, 20)
+        self.addCleanup(process.kill)
+
+    def test_the_line_of_the_shell(self):
+        line = next(line for _, line in printed() if line.startswith("respite-server "))
+        port_file = re.search(r"--port-file (\S+)", line)[1]
+        self.shell(line.replace(port_file, self.path("port")), self.folder)
+        wait_until(lambda: os.path.exists(self.path("port")), "the port")
+        port = int(self.read("port"))
+        self.assertEqual("+PONG", call(port, "PING"))
+        self.assertEqual(["save", ""], call(port, "CONFIG", "GET", "save"))
+
+    def test_the_link_in_the_path(self):
+        line = next(line for _, line in printed() if line.startswith("ln -s "))
+        line = PROGRAM.sub(os.path.abspath(SERVER), line, count=1).replace("/usr/local/bin", self.folder)
+        subprocess.run(["bash", "-c", line], check=True, timeout=20)
+        environment = dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}")
+        said = subprocess.run(["redis-server", "--version"], env=environment, capture_output=True, text=True, timeout=20,
+                              check=True).stdout
+        self.assertIn(" respite=", said)
+
+    def test_no_snapshots_unless_they_are_asked_for(self):
+        """What README says of `save`."""
+        for arguments in ([], [self.write("empty.conf", "# nothing\n")]):
+            server = self.start(*arguments, "--port", "auto")
+            self.assertEqual(["save", ""], call(server.port, "CONFIG", "GET", "save"))
+
+    def test_contributing_names_all_rooms(self):
+        rooms = re.findall(r"^respite_room\((\w+)", self.source("CMakeLists.txt"), re.M)
+        self.assertGreater(len(rooms), 4)
+        for room in rooms:
+            self.assertIn(f"`respite_{room}`", self.source("CONTRIBUTING.md"))
+
+
+if __name__ == "__main__":
+    unittest.main()
