@@ -137,27 +137,34 @@ std::string AofManifest::Text() const {
   return text;
 }
 
-AofManifest::Part AofManifest::NextPart(Bytes file_name, int64_t seq, Bytes suffix) const {
+AofManifest::Part AofManifest::NextPart(Bytes file_name, int64_t seq, Bytes suffix, const Taken& taken) const {
   while (true) {
     ++seq;
     std::string name(file_name);
     name.append(".").append(IntegerText(seq).View()).append(suffix);
     const auto has_name = [&](const Part& part) { return part.name == name; };
-    if (std::none_of(history_.begin(), history_.end(), has_name)) return {std::move(name), seq};
+    if (std::any_of(history_.begin(), history_.end(), has_name) || (taken && taken(name))) continue;
+    return {std::move(name), seq};
   }
 }
 
-const std::string& AofManifest::AddBase(Bytes file_name, AofBaseFormat format) {
+const std::string& AofManifest::AddBase(Bytes file_name, AofBaseFormat format, const Taken& taken) {
   if (base_) history_.insert(history_.begin(), *std::move(base_));
-  base_ = NextPart(file_name, base_seq_, format == AofBaseFormat::kRdb ? ".base.rdb" : ".base.aof");
+  base_ = NextPart(file_name, base_seq_, format == AofBaseFormat::kRdb ? ".base.rdb" : ".base.aof", taken);
   base_seq_ = base_->seq;
   return base_->name;
 }
 
-const std::string& AofManifest::AddIncremental(Bytes file_name) {
-  incrementals_.push_back(NextPart(file_name, incremental_seq_, ".incr.aof"));
+const std::string& AofManifest::AddIncremental(Bytes file_name, const Taken& taken) {
+  incrementals_.push_back(NextPart(file_name, incremental_seq_, ".incr.aof", taken));
   incremental_seq_ = incrementals_.back().seq;
   return incrementals_.back().name;
+}
+
+bool AofManifest::Names(Bytes name) const {
+  const auto is_it = [&](const Part& part) { return part.name == name; };
+  return (base_ && is_it(*base_)) || std::any_of(incrementals_.begin(), incrementals_.end(), is_it) ||
+         std::any_of(history_.begin(), history_.end(), is_it);
 }
 
 void AofManifest::RetireIncrementals(size_t kept) {

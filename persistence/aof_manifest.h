@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -53,11 +54,15 @@ class AofManifest {
   // Nothing to load.
   bool Empty() const { return !base_ && incrementals_.empty(); }
 
+  // Names that no new file may have, besides those of the history: what a crash has left, say.
+  using Taken = std::function<bool(const std::string& name)>;
   // A new base, `<file name>.<seq>.base.rdb` or `.aof`; the old one becomes history. The result dies with the next
   // change.
-  const std::string& AddBase(Bytes file_name, AofBaseFormat format);
+  const std::string& AddBase(Bytes file_name, AofBaseFormat format, const Taken& taken = nullptr);
   // A new last incremental, `<file name>.<seq>.incr.aof`. The result dies with the next change.
-  const std::string& AddIncremental(Bytes file_name);
+  const std::string& AddIncremental(Bytes file_name, const Taken& taken = nullptr);
+  // Whether a part has this name.
+  bool Names(Bytes name) const;
   // All incrementals but the last `kept` become history.
   void RetireIncrementals(size_t kept);
   void DropHistory() { history_.clear(); }
@@ -75,8 +80,8 @@ class AofManifest {
  private:
   friend class AofManifestParser;
 
-  // `<file name>.<seq><suffix>` with a number behind `seq` that no file of the history has.
-  Part NextPart(Bytes file_name, int64_t seq, Bytes suffix) const;
+  // `<file name>.<seq><suffix>` with a number behind `seq` that nothing has.
+  Part NextPart(Bytes file_name, int64_t seq, Bytes suffix, const Taken& taken) const;
 
   std::optional<Part> base_;
   std::vector<Part> incrementals_;

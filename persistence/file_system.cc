@@ -72,6 +72,8 @@ int FlagsOf(FileSystem::Mode mode) {
       return O_RDWR | O_APPEND | O_CREAT;
     case FileSystem::Mode::kCreate:
       return O_RDWR | O_APPEND | O_CREAT | O_TRUNC;
+    case FileSystem::Mode::kCreateNew:
+      return O_RDWR | O_APPEND | O_CREAT | O_EXCL;
   }
   return O_RDONLY;
 }
@@ -197,6 +199,10 @@ IoError ReplaceFile(FileSystem& files, const std::string& path, const std::strin
     return error;
   }
   return files.SyncDirectory(DirectoryOf(path));
+}
+
+IoError ReplaceFile(FileSystem& files, const std::string& path, Bytes content) {
+  return ReplaceFile(files, path, path + "." + std::to_string(getpid()) + ".tmp", content);
 }
 
 Result<std::string, IoError> ReadFile(FileSystem& files, const std::string& path, uint64_t octets_max) {

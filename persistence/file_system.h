@@ -78,8 +78,9 @@ class FileSystem {
  public:
   enum class Mode : uint8_t {
     kRead,
-    kAppend,  // made if absent; writes go to its end
-    kCreate,  // made, or emptied; can be read, too
+    kAppend,     // made if absent; writes go to its end
+    kCreate,     // made, or emptied; can be read, too
+    kCreateNew,  // made; EEXIST if there is one already
   };
   enum class Kind : uint8_t { kAbsent, kFile, kDirectory };
 
@@ -168,6 +169,8 @@ std::string DirectoryOf(const std::string& path);
 // Writes a whole file beside the old one, syncs it, and puts it in its place: whoever reads meets the old content or
 // the new, also after a crash. `temporary` is its name until then.
 IoError ReplaceFile(FileSystem& files, const std::string& path, const std::string& temporary, Bytes content);
+// The same under a temporary name of this process.
+IoError ReplaceFile(FileSystem& files, const std::string& path, Bytes content);
 // The content of a file, at most `octets_max` of it.
 Result<std::string, IoError> ReadFile(FileSystem& files, const std::string& path, uint64_t octets_max);
 

@@ -38,6 +38,8 @@ struct Call {
   // up. The handler must have changed and replied nothing, and returns. Where nobody may wait (inside a transaction)
   // the answer for the end of time is given at once.
   void Wait(const Awaited& awaited);
+  // Octets that a string may have.
+  uint64_t LongestText() const;
   // Keeps args[word] (a password, say) out of SLOWLOG and MONITOR.
   void Redact(size_t word) { session.redacted_words.push_back(word); }
   // Writes a string value as a bulk string; a long one is sent from where it lies.

@@ -120,8 +120,14 @@ RenameResult CommandTable::Rename(Bytes from, Bytes to) {
   } else {
     names_[static_cast<size_t>(at)] = std::make_unique<const std::string>(ToLower(to));
   }
+  renamed_.emplace(command->full_name, command);
   RebuildSlots();
   return RenameResult::kDone;
+}
+
+const Command* CommandTable::Renamed(Bytes name) const {
+  const auto found = renamed_.find(ToLower(name));
+  return found == renamed_.end() ? nullptr : found->second;
 }
 
 void CommandTable::ResetStats() {

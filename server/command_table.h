@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -84,6 +85,9 @@ class CommandTable {
   // rename-command: the command is found under `to` only, or not at all when `to` is empty. It keeps its full name in
   // COMMAND and statistics, as in Redis. Only while no request runs: spans from Commands() become stale.
   RenameResult Rename(Bytes from, Bytes to);
+  bool HasRenamed() const { return !renamed_.empty(); }
+  // The command that had this name, in any case, before it was renamed; null: none. For what others have written.
+  const Command* Renamed(Bytes name) const;
 
   // All that can be found, in the order of the families (without subcommands).
   std::span<const Command* const> Commands() const { return visible_; }
@@ -128,8 +132,9 @@ class CommandTable {
 
   std::vector<Command> commands_;
   std::vector<const Command*> visible_;
-  std::vector<std::unique_ptr<const std::string>> names_;  // parallel to visible_: the name each is found under
-  std::vector<Slot> slots_;                                // open addressing, at most a quarter full
+  std::vector<std::unique_ptr<const std::string>> names_;       // parallel to visible_: the name each is found under
+  std::map<std::string, const Command*, std::less<>> renamed_;  // by the names in lower case that they had
+  std::vector<Slot> slots_;                                     // open addressing, at most a quarter full
   int shift_ = 0;
   std::vector<CommandStats> stats_;
 };

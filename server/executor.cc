@@ -126,15 +126,22 @@ void Executor::SettleReply(Session& session, size_t reply_start) {
   settled_size_ = session.out.Size();
 }
 
-void Executor::Replay(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words) {
+Result<Done> Executor::Replay(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words) {
+  if (!command.FitsArity(words.size())) return Failure(refusals::WrongArity(command.full_name).text);
+  // SCRIPT LOAD and SCRIPT FLUSH stand in files of Redis before 7.
+  const bool has_effect = command.Is(kWrite) || command.Is(kMayReplicate) || (command.categories & kAclScripting) != 0;
+  if (command.Is(kNoScript) && !has_effect) return Failure(std::string(refusals::kNotOfRecord));
   const Aside aside = StandAside();
   current_ = &command;
   current_session_ = &session;
   current_words_ = words;
   depth_ = 1;
-  RunHandlerIn(unit, {session, command, words, {}, Pass::kAgain});
+  const bool succeeded = RunHandlerIn(unit, {session, command, words, {}, Pass::kAgain});
+  std::string error = succeeded ? "" : session.out.Text(1);
   session.out.Rewind();
   GoOn(aside);
+  if (succeeded) return Done{};
+  return Failure(error.substr(0, error.find('\r')));
 }
 
 void Executor::CountRejected(const Command* command, Bytes error) {
@@ -196,7 +203,7 @@ bool Executor::RunHandlerIn(Unit& unit, const Run& run) {
   try {
     run.command.card->run(call);
     succeeded = !call.failed;
-    if (unit.Changes() != changes_before) unit.Record(call.db.Index(), call.effect, run.words);
+    if (unit.Changes() != changes_before) Record(call, run);
     if (run.session.tracking != nullptr) NoteReads(run);
   } catch (const Refusal& refusal) {
     succeeded = false;
@@ -205,6 +212,15 @@ bool Executor::RunHandlerIn(Unit& unit, const Run& run) {
     if (!refusal.is_counted) server_.stats().CountError(refusal.text);
   }
   return succeeded;
+}
+
+// By the name that the command has everywhere, whatever rename-command makes of it here.
+void Executor::Record(Call& call, const Run& run) {
+  if (!server_.commands().HasRenamed()) return call.unit.Record(call.db.Index(), call.effect, run.words);
+  const Command& named = run.command.parent == nullptr ? run.command : *run.command.parent;
+  std::vector<Bytes> words(run.words.begin(), run.words.end());
+  if (server_.commands().Renamed(named.full_name) == &named) words[0] = named.full_name;
+  call.unit.Record(call.db.Index(), call.effect, words);
 }
 
 void Executor::NoteReads(const Run& run) {

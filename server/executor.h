@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/refusal.h"
+#include "base/result.h"
 #include "server/call.h"
 #include "server/session.h"
 #include "server/waiting.h"
@@ -51,8 +52,8 @@ class Executor {
   // once where none is wanted.
   void SettleReply(Session& session, size_t reply_start);
   // A command of a file that is loaded: no gate keeps it out, nobody counts it, and its reply is dropped. Nothing in it
-  // can wait.
-  void Replay(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words);
+  // can wait. Fails with the error that a client would get. Requires: the Unit repeats a record.
+  Result<Done> Replay(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words);
   // A command that was not let in: counts it and its error, as for a client.
   void CountRejected(const Command* command, Bytes error);
   // Tells monitors of the running command before it does anything. Requires: its card has kSkipMonitor.
@@ -111,6 +112,7 @@ class Executor {
   // False when the handler refused.
   bool RunHandler(const Run& run);
   bool RunHandlerIn(Unit& unit, const Run& run);
+  void Record(Call& call, const Run& run);
   // For client-side caching: what the session has read.
   void NoteReads(const Run& run);
   void Queue(Session& session, const Command& command, std::span<const Bytes> words, uint32_t flags);

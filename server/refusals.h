@@ -230,6 +230,9 @@ inline constexpr char kBusyScript[] =
 inline constexpr char kBusyFunction[] =
     "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.";
 inline constexpr char kNoScriptRuns[] = "NOTBUSY No scripts in execution right now.";
+inline constexpr char kScriptOfRecord[] =
+    "UNKILLABLE The busy script was sent by a master instance in the context of replication and cannot be killed.";
+inline constexpr char kNotOfRecord[] = "ERR This command does not belong into an append-only file";
 inline constexpr char kScriptHasWritten[] =
     "UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script "
     "termination or kill the server in a hard way using the SHUTDOWN NOSAVE command.";

@@ -20,13 +20,15 @@ ScriptRunner::ScriptRunner(Server& server) : server_(server), session_(server.cl
 ScriptRunner::~ScriptRunner() = default;
 
 void ScriptRunner::Run(Call& call, const Request& request) {
-  if ((request.flags & kScriptUndeclared) == 0) CheckDeclared(request);
+  const bool repeats = call.unit.RepeatsRecord();
+  if (!repeats && (request.flags & kScriptUndeclared) == 0) CheckDeclared(request);
   session_->db = call.session.db;
   session_->resp = RespVersion::kResp2;
   session_->no_touch = call.session.no_touch;
   session_->user = call.session.user;
   call.effect.ReplaceByNothing();  // what the script does is recorded command by command
-  current_.emplace(Current{&call, &request, server_.clock().MonotonicMs(), server_.eviction().LacksMemory()});
+  current_.emplace(
+      Current{&call, &request, server_.clock().MonotonicMs(), !repeats && server_.eviction().LacksMemory()});
   std::optional<ScriptFailure> failure = request.kind == Kind::kScript
                                              ? request.engine.RunScript(request.invocation, call.reply)
                                              : request.engine.RunFunction(request.invocation, call.reply);
@@ -101,7 +103,7 @@ void ScriptRunner::CheckWrite(const Command& command) const {
     throw Refusal{refusals::kWriteInReadOnlyScript};
   }
   // What has begun is carried through, however things are.
-  if (current_->has_written || !command.Is(kWrite)) return;
+  if (current_->has_written || current_->call->unit.RepeatsRecord() || !command.Is(kWrite)) return;
   if (auto trouble = DiskTrouble(server_, DiskUser::kCommand)) throw Refusal{std::move(*trouble)};
   if (LacksReplicas(server_)) throw Refusal{refusals::kNoReplicas};
 }
@@ -170,6 +172,7 @@ Refusal ScriptRunner::BusyRefusal() const {
 
 void ScriptRunner::Kill(Kind kind) {
   if (!Running()) throw Refusal{refusals::kNoScriptRuns};
+  if (current_->call->unit.RepeatsRecord()) throw Refusal{refusals::kScriptOfRecord};
   if (current_->has_written) throw Refusal{refusals::kScriptHasWritten};
   if (kind != RunningKind()) throw BusyRefusal();
   if (!current_->is_killed) server_.log().Notice("Lua script killed by user with SCRIPT KILL.");

@@ -76,9 +76,13 @@ struct DataFloor {
 
 class Unit {
  public:
-  Unit(DataFloor& floor, int64_t now_ms)
+  // kRecord: the commands were accepted before, by this server or another, and are repeated from a file.
+  enum class Origin : uint8_t { kClient, kRecord };
+
+  Unit(DataFloor& floor, int64_t now_ms, Origin origin = Origin::kClient)
       : floor_(floor),
         now_ms_(now_ms),
+        origin_(origin),
         judged_ms_(floor.nothing_expires ? INT64_MIN : now_ms),
         first_effect_(floor.effects.Count()) {}
   Unit(const Unit&) = delete;
@@ -88,6 +92,8 @@ class Unit {
   // The time against which deadlines are judged: no deadline is before it while nothing expires.
   int64_t judged_ms() const { return judged_ms_; }
   DataFloor& floor() { return floor_; }
+  // No limit for clients holds: what was acknowledged once is to be had again, whatever the directives say today.
+  bool RepeatsRecord() const { return origin_ == Origin::kRecord; }
   bool Recorded() const { return floor_.journal != nullptr; }
 
   // A key was changed by the running command. Redis: some commands count each of their changes to one key in
@@ -176,6 +182,7 @@ class Unit {
 
   DataFloor& floor_;
   int64_t now_ms_;
+  const Origin origin_;
   int64_t judged_ms_;
   size_t first_effect_;  // in the floor's Effects
   uint64_t changes_ = 0;

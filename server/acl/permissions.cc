@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "persistence/file_system.h"
 #include "server/client_text.h"
-#include "server/config/config_rewrite.h"
 #include "server/pubsub.h"
 #include "server/server.h"
 
@@ -119,8 +119,8 @@ void CloseListenersBeyond(Server& server, const User& before, const User& after,
 
 std::optional<std::string> LoadAclFile(Server& server, const Session* running) {
   const std::string& path = server.settings().aclfile;
-  const auto text = TextOfFile(path);
-  if (!text) return "Error loading ACLs, opening file '" + path + "': " + std::strerror(text.error());
+  const auto text = ReadFile(server.files(), path, UINT64_MAX);
+  if (!text) return "Error loading ACLs, opening file '" + path + "': " + IoErrorText(text.error());
   const auto loaded =
       server.users().Load(text.value(), path, [&](const User& user) { CloseSessionsOf(server, user, running); });
   if (loaded) return std::nullopt;

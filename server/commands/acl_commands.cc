@@ -1,9 +1,9 @@
 // ACL: users, what they may do, and who was refused what.
 #include "base/random.h"
+#include "persistence/file_system.h"
 #include "server/acl/permissions.h"
 #include "server/call.h"
 #include "server/commands/families.h"
-#include "server/config/config_rewrite.h"
 #include "server/help.h"
 #include "server/server.h"
 
@@ -253,8 +253,8 @@ struct AclSave {
     if (path.empty()) throw Refusal{refusals::kNoAclFile};
     std::string text;
     for (const std::string& line : call.server.users().Lines()) text += line + "\n";
-    if (const int error = ReplaceFile(path, text)) {
-      call.server.log().Warning("Writing the ACL file " + path + ": " + std::strerror(error));
+    if (const IoError error = ReplaceFile(call.server.files(), path, text)) {
+      call.server.log().Warning("Writing the ACL file " + path + ": " + IoErrorText(error));
       throw Refusal{refusals::kAclNotSaved};
     }
     call.reply.Ok();

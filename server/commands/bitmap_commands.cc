@@ -17,7 +17,7 @@ namespace {
 
 // Bits that exist: as many as the longest string has.
 uint64_t CheckedOffset(const Call& call, int64_t offset) {
-  if (offset < 0 || offset / 8 >= call.server.settings().proto_max_bulk_len) throw Refusal{refusals::kBitOffset};
+  if (offset < 0 || static_cast<uint64_t>(offset) / 8 >= call.LongestText()) throw Refusal{refusals::kBitOffset};
   return static_cast<uint64_t>(offset);
 }
 

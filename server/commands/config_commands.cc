@@ -76,7 +76,7 @@ struct ConfigRewrite {
                                        .tips = "request_policy:all_nodes response_policy:all_succeeded"};
   static void Run(Call& call) {
     try {
-      call.server.config().Rewrite(RewriteExtrasOf(call.server));
+      call.server.config().Rewrite(call.server.files(), RewriteExtrasOf(call.server));
     } catch (const Refusal& refusal) {
       // Redis: a server without a file has not failed to write it.
       if (!call.server.config().file().empty()) call.server.log().Warning("CONFIG REWRITE failed: " + refusal.text);

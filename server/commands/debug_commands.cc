@@ -264,11 +264,13 @@ struct ReloadOptions {
 
 // Redis: a dump that cannot be loaded ends the server. Here everything is as before, unless it was to be merged.
 void Reload(Call& call) {
-  const ReloadOptions options = ReloadOptions::Take(call.args);
+  ReloadOptions options = ReloadOptions::Take(call.args);
   Server& server = call.server;
   RefuseWhileLoading(call);
   if (options.saves && server.snapshots().Running()) server.nursery().Kill();
   if (options.saves && server.snapshots().Save() == Snapshots::Outcome::kFailed) throw Refusal{refusals::kUnspecified};
+  // What has expired goes later, with a record: the journal still has it.
+  if (server.data().journal != nullptr) options.load.expired = RdbLoadOptions::Expired::kKeep;
   std::optional<DataAside> aside;
   if (options.flushes) aside.emplace(server);
   const LoadOutcome outcome = LoadDump(server, options.load, &call.session);
@@ -388,7 +390,7 @@ std::string RandomPattern(Random& random) {
 void RewriteAll(Call& call) {
   RewriteExtras extras = RewriteExtrasOf(call.server);
   extras.detail = RewriteExtras::Detail::kAll;
-  call.server.config().Rewrite(extras);
+  call.server.config().Rewrite(call.server.files(), extras);
   call.reply.Ok();
 }
 

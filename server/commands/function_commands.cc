@@ -256,7 +256,7 @@ struct FunctionLoad {
     }
     // What stands in a file was accepted once.
     const int64_t timeout_ms =
-        call.server.loading().Active() ? FunctionLibraries::kNoTimeout : FunctionLibraries::kLoadTimeoutMs;
+        call.unit.RepeatsRecord() ? FunctionLibraries::kNoTimeout : FunctionLibraries::kLoadTimeoutMs;
     const auto library = call.server.function_libraries().Load(call.args.Next(), on_existing, timeout_ms);
     if (!library) throw Refusal{"ERR " + library.error()};
     call.unit.Count(1);

@@ -72,6 +72,7 @@ SortRange RangeOf(const SortOptions& options, size_t size) {
 
 // BY and GET look at keys that no rule could name: only who may read all of them may say so.
 void CheckPatterns(const Call& call, const SortOptions& options) {
+  if (call.unit.RepeatsRecord()) return;
   const bool by_keys = options.by && options.by->HasStar();
   if ((!by_keys && options.get.empty()) || call.session.user->IsUnlimited()) return;
   if (call.session.user->AllowsReadingAll(call.command, call.args.Words())) return;

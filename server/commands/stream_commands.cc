@@ -43,14 +43,17 @@ class TrimOptions {
 
   bool IsGiven() const { return trim_.strategy != Strategy::kNone; }
 
-  // Checks what belongs together, and gives the limit its default: some hundred blocks.
+  // Checks what belongs together, and gives the limit its default: some hundred blocks. A record of Redis says what the
+  // trim came to, and the LIMIT under which it did so: that one counts no more.
   enum class Need : uint8_t { kOptional, kRequired };
-  StreamTrim Finish(Need need, int64_t node_max_entries) {
+  StreamTrim Finish(Need need, const Call& call) {
     const bool approximate = trim_.precision == Precision::kWholeBlocks;
     if (limit_.value_or(0) != 0 && !IsGiven()) throw Refusal{refusals::kStreamLimitWithoutTrim};
     if (need == Need::kRequired && !IsGiven()) throw Refusal{refusals::kStreamNoTrim};
+    if (call.unit.RepeatsRecord()) return trim_;
     if (limit_ && !approximate) throw Refusal{refusals::kStreamLimitOfExact};
-    if (approximate) trim_.limit = limit_ ? static_cast<uint64_t>(*limit_) : DefaultLimit(node_max_entries);
+    if (approximate)
+      trim_.limit = limit_ ? static_cast<uint64_t>(*limit_) : DefaultLimit(call.db.Limits().stream_node_max_entries);
     return trim_;
   }
 
@@ -103,7 +106,7 @@ struct XTrim {
     while (!call.args.AtEnd()) {
       if (!options.TryTake(call.args)) throw Refusal{refusals::kSyntax};
     }
-    const StreamTrim trim = options.Finish(TrimOptions::Need::kRequired, call.db.Limits().stream_node_max_entries);
+    const StreamTrim trim = options.Finish(TrimOptions::Need::kRequired, call);
     Edit<Stream> stream = call.db.Open<Stream>(key);
     const uint64_t removed = stream ? stream->Log().Trim(trim) : 0;
     call.reply.Integer(static_cast<int64_t>(removed));
@@ -140,7 +143,7 @@ XAddOptions TakeXAddOptions(Call& call) {
     if (!options.id) throw Refusal{refusals::kStreamId};
     has_id = true;
   }
-  options.trim = trim.Finish(TrimOptions::Need::kOptional, call.db.Limits().stream_node_max_entries);
+  options.trim = trim.Finish(TrimOptions::Need::kOptional, call);
   if (args.Left() < 2 || args.Left() % 2 == 1) throw refusals::WrongArity("xadd");
   const bool is_zero = options.id && options.id->id.IsZero();
   if (is_zero && options.id->sequence != ParsedStreamId::Sequence::kAutomatic) throw Refusal{refusals::kStreamIdZero};

@@ -22,10 +22,7 @@ void ReplyOld(Call& call, const Entry* entry) {
 
 void CheckTextSize(const Call& call, size_t size, size_t more) {
   size_t total = 0;
-  if (__builtin_add_overflow(size, more, &total) ||
-      total > static_cast<size_t>(call.server.settings().proto_max_bulk_len)) {
-    throw Refusal{refusals::kStringTooLong};
-  }
+  if (__builtin_add_overflow(size, more, &total) || total > call.LongestText()) throw Refusal{refusals::kStringTooLong};
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -202,7 +199,7 @@ struct GetEx {
     if (entry == nullptr) return call.reply.Null();
     const int64_t deadline_ms = DeadlineOf(call, options);
     call.ReplyText(*entry);
-    if (options.IsAbsolute() && deadline_ms <= call.now_ms) return DeleteAsExpired(call, entry, key);
+    if (options.IsAbsolute() && deadline_ms <= call.unit.judged_ms()) return DeleteAsExpired(call, entry, key);
     if (options.HasTime()) {
       call.db.SetDeadline(entry, deadline_ms);
       call.db.Touched(key, "expire");

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "base/glob.h"
+#include "persistence/file_system.h"
 #include "server/config/value_text.h"
 #include "server/refusals.h"
 
@@ -68,8 +69,8 @@ std::optional<std::string> CheckCollation(const std::string& name) {
   return {};
 }
 
-Result<std::string, int> TextOfOldFile(const std::string& path) {
-  auto text = TextOfFile(path);
+Result<std::string, IoError> TextOfOldFile(FileSystem& files, const std::string& path) {
+  auto text = ReadFile(files, path, UINT64_MAX);
   if (!text && text.error() == ENOENT) return std::string();
   return text;
 }
@@ -230,11 +231,11 @@ void Config::NoteOddOomScores() {
                     "Please consult the documentation."});
 }
 
-void Config::Rewrite(const RewriteExtras& extras) const {
+void Config::Rewrite(FileSystem& files, const RewriteExtras& extras) const {
   if (file_.empty()) throw Refusal{refusals::kNoConfigFile};
-  Result<std::string, int> old_text = TextOfOldFile(file_);
-  const int error =
-      old_text ? ReplaceFile(file_, RewrittenConfig(old_text.value(), settings_, extras)) : old_text.error();
+  const auto old_text = TextOfOldFile(files, file_);
+  const IoError error =
+      old_text ? ReplaceFile(files, file_, RewrittenConfig(old_text.value(), settings_, extras)) : old_text.error();
   if (error != 0) throw refusals::ConfigRewrite(std::strerror(error));
 }
 

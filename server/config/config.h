@@ -29,6 +29,8 @@
 
 namespace respite {
 
+class FileSystem;
+
 class Config {
  public:
   // Called after a value changed; settings() has the new one. Returns why it cannot be put into effect, or nothing.
@@ -74,7 +76,7 @@ class Config {
   void Set(const NamesAndValues& pairs, SetContext context);
 
   // CONFIG REWRITE. Throws Refusal.
-  void Rewrite(const RewriteExtras& extras = {}) const;
+  void Rewrite(FileSystem& files, const RewriteExtras& extras = {}) const;
 
   // Has `hook` run once whenever one or more of these directives (primary names) change through Set(). Of several hooks
   // for a directive each runs, in the order of registration.

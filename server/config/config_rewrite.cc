@@ -1,13 +1,7 @@
 #include "server/config/config_rewrite.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <array>
 #include <cerrno>
-#include <climits>
-#include <cstdlib>
 #include <deque>
 #include <fstream>
 #include <map>
@@ -100,40 +94,6 @@ FileForm AllOf(const std::vector<std::string>& lines) {
   return form;
 }
 
-int WriteAll(int descriptor, Bytes text) {
-  while (!text.empty()) {
-    const ssize_t written = write(descriptor, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return errno;
-    text.remove_prefix(static_cast<size_t>(written));
-  }
-  return 0;
-}
-
-// The mask can only be read by setting it; to a strict one, lest a file that another thread makes in between be open to
-// all.
-mode_t FileMode() {
-  const mode_t mask = umask(0077);
-  umask(mask);
-  return 0644U & ~mask;
-}
-
-int FillTemporary(int descriptor, Bytes text) {
-  if (int error = WriteAll(descriptor, text)) return error;
-  return fsync(descriptor) != 0 || fchmod(descriptor, FileMode()) != 0 ? errno : 0;
-}
-
-// A rename is only certain to survive a crash once its folder is on disk.
-int SyncFolderOf(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return errno;
-  const int error = fsync(descriptor) != 0 && errno != EINVAL ? errno : 0;
-  close(descriptor);
-  return error;
-}
-
 }  // namespace
 
 std::string RewrittenConfig(Bytes old_text, const Settings& settings, const RewriteExtras& extras) {
@@ -153,21 +113,6 @@ Result<std::string, int> TextOfFile(const std::string& path) {
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
-}
-
-int ReplaceFile(const std::string& path, Bytes text) {
-  std::string temporary = path + ".XXXXXX";
-  if (temporary.size() >= PATH_MAX) return ENAMETOOLONG;
-  const int descriptor = mkostemp(temporary.data(), O_CLOEXEC);
-  if (descriptor < 0) return errno;
-  int error = FillTemporary(descriptor, text);
-  close(descriptor);
-  if (error == 0 && rename(temporary.c_str(), path.c_str()) != 0) error = errno;
-  if (error != 0) {
-    unlink(temporary.c_str());
-    return error;
-  }
-  return SyncFolderOf(path);
 }
 
 }  // namespace respite

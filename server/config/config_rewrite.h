@@ -31,8 +31,4 @@ std::string RewrittenConfig(Bytes old_text, const Settings& settings, const Rewr
 // All of a file, or errno.
 Result<std::string, int> TextOfFile(const std::string& path);
 
-// Replaces a file so that at any moment either the old or the new text is there in full, also after a crash. Returns 0
-// or errno.
-int ReplaceFile(const std::string& path, Bytes text);
-
 }  // namespace respite

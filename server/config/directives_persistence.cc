@@ -36,6 +36,7 @@ Objection CheckAppendDirname(Bytes name) {
 
 constexpr Directive kPersistenceDirectives[] = {
     {"aof-disable-auto-gc", kEffective, YesNo<&Settings::aof_disable_auto_gc>(), kHidden},
+    {"aof-load-failed-commands", kEffective, YesNo<&Settings::aof_load_failed_commands>(), kHidden},
     {"aof-load-truncated", kEffective, YesNo<&Settings::aof_load_truncated>()},
     {"aof-rewrite-incremental-fsync", kEffective, YesNo<&Settings::aof_rewrite_incremental_fsync>()},
     {"aof-timestamp-enabled", kEffective, YesNo<&Settings::aof_timestamp_enabled>()},

@@ -170,6 +170,7 @@ struct Settings : EncodingLimits {
 
   // Persistence.
   bool aof_disable_auto_gc = false;
+  bool aof_load_failed_commands = false;  // start though commands of the append-only file failed
   bool aof_load_truncated = true;
   std::string aof_rewrite_cpulist;
   bool aof_rewrite_incremental_fsync = true;

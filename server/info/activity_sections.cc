@@ -140,7 +140,8 @@ void AddAof(InfoText& text, const AppendOnlyFile& aof) {
       .Add("aof_rewrites", aof.RewriteCount())
       .Add("aof_rewrites_consecutive_failures", aof.ConsecutiveFailures())
       .Add("aof_last_write_status", aof.writer().Trouble() ? "err" : "ok")
-      .Add("aof_last_cow_size", aof.LastCowBytes());
+      .Add("aof_last_cow_size", aof.LastCowBytes())
+      .Add("aof_load_failed_commands", aof.FailedReplays());
 }
 
 void AddAofSizes(InfoText& text, const AppendOnlyFile& aof) {
@@ -180,7 +181,7 @@ std::string StatsSection(Server& server) {
       .Add("tracking_total_keys", server.tracking().Keys())
       .Add("tracking_total_items", server.tracking().Items())
       .Add("tracking_total_prefixes", server.tracking().Prefixes())
-      .Add("unexpected_error_replies", 0)
+      .Add("unexpected_error_replies", server.aof().FailedReplays())
       .Add("total_error_replies", stats.error_replies)
       .Add("dump_payload_sanitizations", stats.payload_sanitizations);
   AddLoop(text, stats);

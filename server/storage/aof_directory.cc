@@ -1,6 +1,8 @@
 #include "server/storage/aof_directory.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <utility>
 
 namespace respite {
@@ -66,6 +68,34 @@ std::optional<AofManifest> AofDirectory::ReadManifest() const {
   return std::nullopt;
 }
 
+bool AofDirectory::IsPartName(Bytes name) const {
+  const Bytes prefix = settings_.appendfilename;
+  if (!name.starts_with(prefix) || !name.substr(prefix.size()).starts_with(".")) return false;
+  const Bytes rest = name.substr(prefix.size() + 1);
+  const size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+  const Bytes suffix = rest.substr(digits);
+  return digits > 0 && (suffix == ".base.rdb" || suffix == ".base.aof" || suffix == ".incr.aof");
+}
+
+// Redis: begins with an empty data set, and writes over the files.
+Step AofDirectory::CheckManifestIsThere() {
+  if (!manifest_.Empty() || files_.KindOf(settings_.appenddirname) != FileSystem::Kind::kDirectory) return Step::kDone;
+  if (files_.KindOf(PathOf(AofManifest::Name(settings_.appendfilename))) != FileSystem::Kind::kAbsent)
+    return Step::kDone;
+  const auto names = files_.List(settings_.appenddirname);
+  if (!names)
+    return Refuse("Can't read append-only dir " + settings_.appenddirname + ": " + IoErrorText(names.error()));
+  for (const std::string& name : names.value()) {
+    if (!IsPartName(name)) continue;
+    const auto octets = OctetsOf(name);
+    if (octets && octets.value() == 0) continue;
+    return Refuse("Fatal error: the AOF manifest file " + PathOf(AofManifest::Name(settings_.appendfilename)) +
+                  " doesn't exist, but " + PathOf(name) +
+                  " does. Put the manifest back, or move the files away to begin with an empty data set.");
+  }
+  return Step::kDone;
+}
+
 // Redis: also when the last upgrade got no further than the manifest.
 bool AofDirectory::OldFileIsToBeTaken() const {
   const std::string& name = settings_.appendfilename;
@@ -125,19 +155,42 @@ Step AofDirectory::Commit(AofManifest next) {
     return Refuse("Error trying to write the AOF manifest file " + path + ": " + IoErrorText(error));
   }
   manifest_ = std::move(next);
+  RemoveForsaken();
   return Step::kDone;
 }
 
+AofManifest::Taken AofDirectory::Taken() const {
+  return [this](const std::string& name) { return files_.KindOf(PathOf(name)) != FileSystem::Kind::kAbsent; };
+}
+
+Step AofDirectory::SyncNames() {
+  const IoError error = files_.SyncDirectory(settings_.appenddirname);
+  if (error == kNoError) return Step::kDone;
+  return Refuse("Fail to fsync AOF directory " + settings_.appenddirname + ": " + IoErrorText(error));
+}
+
+void AofDirectory::Forsake(std::vector<std::string> names) {
+  forsaken_.insert(forsaken_.end(), std::make_move_iterator(names.begin()), std::make_move_iterator(names.end()));
+}
+
+void AofDirectory::RemoveForsaken() {
+  for (const std::string& name : std::exchange(forsaken_, {})) {
+    if (!manifest_.Names(name)) RemoveLater(name);
+  }
+}
+
+// In this order, so that a crash leaves nothing behind that no manifest names.
 void AofDirectory::RemoveHistory() {
   if (settings_.aof_disable_auto_gc || manifest_.history().empty()) return;
-  AofManifest next = manifest_;
-  next.DropHistory();
-  const std::vector<AofManifest::Part> history = manifest_.history();
-  if (Commit(std::move(next)) == Step::kFailed) return;
-  for (const AofManifest::Part& part : history) {
+  for (const AofManifest::Part& part : manifest_.history()) {
     log_.Notice("Removing the history file " + part.name + " in the background");
     RemoveLater(part.name);
+    if (Taken()(part.name)) return;  // it stays in the manifest, and is tried again after the next rewrite
   }
+  if (SyncNames() == Step::kFailed) return;
+  AofManifest next = manifest_;
+  next.DropHistory();
+  Commit(std::move(next));
 }
 
 void AofDirectory::RemoveLater(const std::string& name) {

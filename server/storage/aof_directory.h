@@ -1,6 +1,8 @@
 // AofDirectory: `appenddirname` with its manifest: which files the append-only file consists of, here and on the disk.
 //
-// A change of the manifest is on the disk before it is true here. What goes wrong is in the log, in Redis' words.
+// A change of the manifest is on the disk before it is true here, and the files that it names are there before it. A
+// file that no manifest names is left alone: new ones never take its name. What goes wrong is in the log, in Redis'
+// words.
 #pragma once
 
 #include <memory>
@@ -28,6 +30,9 @@ class AofDirectory {
   // that Redis had before version 7, if `old_file` says so and there is nothing else.
   enum class OldFile : uint8_t { kLeave, kTake };
   Step Read(OldFile old_file);
+  // Refuses when there is no manifest but files with content that one of this name would list: it was lost, and an
+  // empty data set must not take the place of theirs. Requires: Read.
+  Step CheckManifestIsThere();
   // Makes the directory.
   Step Make();
   // Keeps other servers of ours out of the files that this manifest names, by a lock on the incremental that is
@@ -37,9 +42,17 @@ class AofDirectory {
   void Unlock() { lock_.reset(); }
 
   const AofManifest& manifest() const { return manifest_; }
-  // Puts the manifest on the disk.
+  // Names that a new part may not have, since there is such a file.
+  AofManifest::Taken Taken() const;
+  // Creations and renames so far are on the disk.
+  Step SyncNames();
+  // Puts the manifest on the disk. After kFailed the disk may have the old one or the new one: the files of both are
+  // needed until another one is there. Requires: what it names is there, and SyncNames.
   Step Commit(AofManifest next);
-  // Removes files that a rewrite has made superfluous, in the background; before that the manifest forgets them.
+  // Files that were made for a manifest that could not be committed: they go when the next one is.
+  void Forsake(std::vector<std::string> names);
+  // Removes files that a rewrite has made superfluous: their names now, what they hold in the background. After that
+  // the manifest forgets them.
   void RemoveHistory();
   // Removes a file of the directory, if it is there: its name now, what it holds in the background.
   void RemoveLater(const std::string& name);
@@ -61,6 +74,9 @@ class AofDirectory {
   // Nothing when it is to be refused.
   std::optional<AofManifest> ReadManifest() const;
   bool OldFileIsToBeTaken() const;
+  // One of the files that make an append-only file of this name.
+  bool IsPartName(Bytes name) const;
+  void RemoveForsaken();
   Step TakeOldFile();
   Step Refuse(const std::string& text) const {
     log_.Warning(text);
@@ -73,6 +89,7 @@ class AofDirectory {
   AofManifest manifest_;
   std::unique_ptr<File> lock_;
   std::string locked_name_;
+  std::vector<std::string> forsaken_;
   std::vector<std::unique_ptr<Removal>> removals_;
 };
 

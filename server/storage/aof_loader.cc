@@ -1,6 +1,7 @@
 #include "server/storage/aof_loader.h"
 
 #include <array>
+#include <utility>
 
 #include "base/number_text.h"
 #include "server/server.h"
@@ -24,7 +25,12 @@ bool BeginsAsRdb(File& file) {
 bool AofLoader::IsOver(Outcome outcome) { return outcome == Outcome::kFailed || outcome == Outcome::kStopped; }
 
 AofLoader::AofLoader(Server& server)
-    : server_(server), prefetcher_(server), session_(server.clients().CreateDetached()) {}
+    : server_(server),
+      prefetcher_(server),
+      user_(server.users().Unlimited()),
+      session_(server.clients().CreateDetached()) {
+  session_->user = &user_;
+}
 
 AofLoader::~AofLoader() = default;
 
@@ -52,6 +58,8 @@ LoadOutcome AofLoader::Load(const Session* holder) {
     if (IsOver(outcome)) break;
     outcome = LoadPart(part.name, "incr", &part == &manifest.incrementals().back() ? Place::kLast : Place::kMiddle);
   }
+  if (outcome != Outcome::kStopped && !PutsUpWithFailures()) outcome = Outcome::kFailed;
+  server_.aof().SetFailedReplays(failures_);
   data.nothing_expires = false;
   data.listener = listener;
   data.journal = journal;
@@ -79,6 +87,9 @@ AofLoader::Outcome AofLoader::LoadPart(const std::string& name, const char* kind
 
 AofLoader::Outcome AofLoader::LoadFile(const Part& part, bool is_base) {
   uint64_t offset = 0;
+  if (is_base && part.octets == 0 && part.name.ends_with(".rdb")) {
+    return Fail("Fatal error: the AOF base file " + part.name + " is empty, which no server has written");
+  }
   if (BeginsAsRdb(part.file)) {
     const RdbLoadEnd end = LoadPreamble(part, is_base);
     if (end.outcome == LoadOutcome::kStopped) return Outcome::kStopped;
@@ -125,38 +136,91 @@ bool AofLoader::Run(const Part& part, const RequestBatch& batch) {
   const auto& resolved = prefetcher_.Resolve(batch, session_->db);
   for (size_t i = 0; i < batch.requests.size(); ++i) {
     const auto words = batch.Words(batch.requests[i]);
-    if (resolved[i].command == nullptr) {
-      Fail("Unknown command '" + std::string(words[0]) + "' reading the append only file " + part.name);
+    const Command* command = CommandOf(words, resolved[i].command);
+    if (command == nullptr) {
+      Fail("Unknown command '" + std::string(words[0]) + "' reading the append only file " + part.name + " (at octet " +
+           std::to_string(batch.requests[i].offset) + ")");
       return false;
     }
-    RunOne(*resolved[i].command, words, batch.requests[i].offset);
+    if (!RunOne(part, {*command, words, batch.requests[i].offset})) return false;
   }
   return true;
 }
 
-void AofLoader::RunOne(const Command& command, std::span<const Bytes> words, uint64_t offset) {
-  server_.loading().SlowDown();
-  if (command.full_name == "multi") {
-    group_.emplace();
-    group_->offset = offset;
-    group_->commands.Begin();
-  } else if (command.full_name == "exec") {
-    RunGroup();
-  } else if (group_) {
-    group_->commands.Queue(command, words, 0);
-  } else {
-    Unit unit(server_.data(), server_.clock().WallMs());
-    server_.executor().Replay(unit, *session_, command, words);
-  }
+const Command* AofLoader::CommandOf(std::span<const Bytes> words, const Command* found) const {
+  const CommandTable& table = server_.commands();
+  const Command* renamed = table.HasRenamed() ? table.Renamed(words[0]) : nullptr;
+  if (renamed == nullptr || renamed->subcommands.empty() || words.size() < 2) return renamed ? renamed : found;
+  return table.FindSub(*renamed, words[1]);
 }
 
-void AofLoader::RunGroup() {
-  if (!group_) return;
-  Unit unit(server_.data(), server_.clock().WallMs());
-  group_->commands.ForEach([&](const Command& command, std::span<const Bytes> words) {
-    server_.executor().Replay(unit, *session_, command, words);
+bool AofLoader::RunOne(const Part& part, const Record& record) {
+  server_.loading().SlowDown();
+  const bool begins = record.command.full_name == "multi";
+  const bool ends = record.command.full_name == "exec";
+  if (group_ && ends) return RunGroup(part);
+  if (group_) {
+    group_->commands.Queue(record.command, record.words, 0);
+    group_->offsets.push_back(record.offset);
+    return true;
+  }
+  if (begins) {
+    group_.emplace();
+    group_->offset = record.offset;
+    group_->commands.Begin();
+    return true;
+  }
+  Unit unit(server_.data(), server_.clock().WallMs(), Unit::Origin::kRecord);
+  return Replay(unit, part, record);
+}
+
+bool AofLoader::RunGroup(const Part& part) {
+  Unit unit(server_.data(), server_.clock().WallMs(), Unit::Origin::kRecord);
+  const Group group = *std::exchange(group_, std::nullopt);
+  auto offset = group.offsets.begin();
+  bool goes_on = true;
+  group.commands.ForEach([&](const Command& command, std::span<const Bytes> words) {
+    goes_on = goes_on && Replay(unit, part, {command, words, *offset});
+    ++offset;
   });
-  group_.reset();
+  return goes_on;
+}
+
+bool AofLoader::Replay(Unit& unit, const Part& part, const Record& record) {
+  const auto done = server_.executor().Replay(unit, *session_, record.command, record.words);
+  if (done) return true;
+  NoteFailure(part, record, done.error());
+  if (record.command.full_name != "select") return true;
+  // What follows must not go into another database.
+  Fail("Fatal error: the append only file " + part.name +
+       " selects a database that this server does not have (databases " + std::to_string(server_.keyspace().Count()) +
+       ")");
+  return false;
+}
+
+void AofLoader::NoteFailure(const Part& part, const Record& record, const std::string& error) {
+  constexpr uint64_t kLogged = 20;
+  if (failures_++ >= kLogged) return;
+  std::string line = "The command '" + record.command.full_name + "' at octet " + std::to_string(record.offset) +
+                     " of the append only file " + part.name + " failed: " + error;
+  if (record.words.size() > 1) line += " (its first argument: " + Quoted(record.words[1].substr(0, 64)) + ")";
+  server_.log().Warning(line);
+}
+
+bool AofLoader::PutsUpWithFailures() {
+  if (failures_ == 0) return true;
+  const std::string count = std::to_string(failures_) + " of the commands in the append only file failed";
+  if (server_.settings().aof_load_failed_commands) {
+    server_.log().Warning(count +
+                          ". The data set lacks their effects; it is used since aof-load-failed-commands is yes");
+    return true;
+  }
+  Fail(
+      "Fatal error: " + count +
+      ", the first of them are logged above. Nothing was changed in the files. Make a backup of them, then either mend "
+      "what the log names, or start with 'aof-load-failed-commands yes' to go on without the effects of these "
+      "commands.");
+  return false;
 }
 
 AofLoader::Outcome AofLoader::Finish(const Part& part, const AofReader& reader, AofReader::Status status) {
@@ -177,6 +241,7 @@ AofLoader::Outcome AofLoader::Finish(const Part& part, const AofReader& reader, 
 }
 
 AofLoader::Outcome AofLoader::Cut(const Part& part, uint64_t offset) {
+  if (failures_ != 0 && !server_.settings().aof_load_failed_commands) return Outcome::kFailed;  // nothing is changed
   const std::string number = std::to_string(offset);
   if (!server_.settings().aof_load_truncated) {
     return Fail("Unexpected end of file reading the append only file " + part.name + " (behind octet " + number +

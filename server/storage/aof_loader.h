@@ -1,16 +1,20 @@
 // AofLoader: gives a server the data set that its append-only file has: the base, then the incrementals in order.
 //
-// Commands run as they did, each group between MULTI and EXEC whole or not at all, with nothing expiring by itself. A
-// last file whose last record is torn is cut there (`aof-load-truncated yes`); any other fault is fatal. What is wrong
-// is in the log, with the name of the file and the octet.
+// Commands run as they did, each group between MULTI and EXEC whole or not at all, with nothing expiring by itself and
+// without any limit for clients. A last file whose last record is torn is cut there (`aof-load-truncated yes`). A
+// command that fails is logged and counted; with one or more of them the file counts as not loaded, unless
+// `aof-load-failed-commands` says otherwise. Any other fault is fatal. What is wrong is in the log, with the name of
+// the file and the octet.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "persistence/aof_reader.h"
+#include "server/acl/user.h"
 #include "server/prefetcher.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/loading.h"
@@ -45,6 +49,12 @@ class AofLoader {
   struct Group {
     uint64_t offset;  // of the MULTI
     Transaction commands;
+    std::vector<uint64_t> offsets = {};  // of the commands
+  };
+  struct Record {
+    const Command& command;
+    std::span<const Bytes> words;
+    uint64_t offset;
   };
 
   static bool IsOver(Outcome outcome);
@@ -58,17 +68,26 @@ class AofLoader {
   bool Run(const Part& part, const RequestBatch& batch);
   // Tells Loading now and then.
   Loading::Order Report(uint64_t octets);
-  void RunOne(const Command& command, std::span<const Bytes> words, uint64_t offset);
-  void RunGroup();
+  // What `words` mean: names count as they were before rename-command. `found`: by the names of today.
+  const Command* CommandOf(std::span<const Bytes> words, const Command* found) const;
+  // False: the data set cannot be made any more.
+  bool RunOne(const Part& part, const Record& record);
+  bool RunGroup(const Part& part);
+  bool Replay(Unit& unit, const Part& part, const Record& record);
+  void NoteFailure(const Part& part, const Record& record, const std::string& error);
+  // False: commands failed, and that is not to be put up with.
+  bool PutsUpWithFailures();
   Outcome Fail(const std::string& text);
 
   Server& server_;
   Prefetcher prefetcher_;
+  const User user_;                   // may do everything
   std::unique_ptr<Session> session_;  // what the commands run as
   std::optional<Group> group_;
   uint64_t octets_before_ = 0;  // of the parts that were loaded
   uint64_t next_report_ = 0;
   uint64_t base_octets_ = 0;
+  uint64_t failures_ = 0;  // commands that failed
 };
 
 }  // namespace respite

@@ -32,6 +32,7 @@ Step AppendOnlyFile::Prepare() {
   const auto old_file = wanted ? AofDirectory::OldFile::kTake : AofDirectory::OldFile::kLeave;
   if (directory_.Read(old_file) == Step::kFailed) return Step::kFailed;
   if (!wanted) return Step::kDone;
+  if (directory_.CheckManifestIsThere() == Step::kFailed) return Step::kFailed;
   if (directory_.Make() == Step::kFailed || LockFiles() == Step::kFailed) return Step::kFailed;
   directory_.RemoveTemporaries();
   return Step::kDone;
@@ -46,20 +47,17 @@ Step AppendOnlyFile::LockFiles() {
   return directory_.Lock(name);
 }
 
+// The incremental first: files with content are always named by a manifest.
 Step AppendOnlyFile::Begin(uint64_t base_octets) {
-  if (directory_.manifest().Empty() && CreateFirstBase() == Step::kFailed) return Step::kFailed;
-  const bool is_new = directory_.manifest().incrementals().empty();
-  if (is_new) {
-    AofManifest next = directory_.manifest();
-    const std::string name = next.AddIncremental(server_.settings().appendfilename);
-    server_.log().Notice("Creating AOF incr file " + name + " on server start");
-    if (OpenIncremental(name, FileSystem::Mode::kAppend) == Step::kFailed) return Step::kFailed;
-    if (directory_.Commit(std::move(next)) == Step::kFailed) return Step::kFailed;
+  const bool is_first = directory_.manifest().Empty();
+  if (directory_.manifest().incrementals().empty()) {
+    if (CreateIncremental("on server start") == Step::kFailed) return Step::kFailed;
   } else {
     const std::string name = directory_.manifest().incrementals().back().name;
     if (OpenIncremental(name, FileSystem::Mode::kAppend) == Step::kFailed) return Step::kFailed;
     server_.log().Notice("Opening AOF incr file " + name + " on server start");
   }
+  if (is_first && CreateFirstBase() == Step::kFailed) return Step::kFailed;
   const auto total = directory_.TotalOctets();
   if (!total) return Step::kFailed;
   closed_octets_ = total.value() - writer_.FileOctets();
@@ -73,11 +71,31 @@ Step AppendOnlyFile::Begin(uint64_t base_octets) {
 Step AppendOnlyFile::CreateFirstBase() {
   AofManifest next = directory_.manifest();
   const bool as_rdb = server_.settings().aof_use_rdb_preamble;
-  const std::string name =
-      next.AddBase(server_.settings().appendfilename, as_rdb ? AofBaseFormat::kRdb : AofBaseFormat::kCommands);
-  if (!WriteBase(directory_.PathOf(name), nullptr)) return Step::kFailed;
+  const std::string name = next.AddBase(server_.settings().appendfilename,
+                                        as_rdb ? AofBaseFormat::kRdb : AofBaseFormat::kCommands, directory_.Taken());
+  const std::string temporary = directory_.TemporaryBaseName();
+  if (!WriteBase(directory_.PathOf(temporary), nullptr)) return Step::kFailed;
   server_.log().Notice("Creating AOF base file " + name + " on server start");
-  return directory_.Commit(std::move(next));
+  if (RenameInto(temporary, name, "base") == Step::kFailed) return Step::kFailed;
+  return directory_.SyncNames() == Step::kDone ? directory_.Commit(std::move(next)) : Step::kFailed;
+}
+
+// The manifest before the first octet: effects must not stand in a file that it does not name.
+Step AppendOnlyFile::CreateIncremental(const char* moment) {
+  AofManifest next = directory_.manifest();
+  const std::string name = next.AddIncremental(server_.settings().appendfilename, directory_.Taken());
+  server_.log().Notice("Creating AOF incr file " + name + " " + moment);
+  auto file = server_.files().Open(directory_.PathOf(name), FileSystem::Mode::kCreateNew);
+  if (!file) {
+    server_.log().Warning("Can't open the append-only file " + name + ": " + IoErrorText(file.error()));
+    return Step::kFailed;
+  }
+  file.value().reset();
+  if (directory_.SyncNames() == Step::kDone && directory_.Commit(std::move(next)) == Step::kDone) {
+    return OpenIncremental(name, FileSystem::Mode::kAppend);
+  }
+  directory_.Forsake({name});
+  return Step::kFailed;
 }
 
 IoError AppendOnlyFile::CutLast(const std::string& name, uint64_t octets) {
@@ -221,19 +239,7 @@ Step AppendOnlyFile::StartIncremental() {
   }
   writer_.Flush(AofWriter::Urgency::kNow, AofWriter::Child::kNone);
   if (writer_.HasUnwritten()) return Step::kFailed;  // it belongs to the old file, whose disk is in trouble
-  AofManifest next = directory_.manifest();
-  const std::string name = next.AddIncremental(file_name);
-  server_.log().Notice("Creating AOF incr file " + name + " on background rewrite");
-  // The manifest first: effects must not stand in a file that it does not name.
-  {
-    auto file = server_.files().Open(directory_.PathOf(name), FileSystem::Mode::kCreate);
-    if (!file) {
-      server_.log().Warning("Can't open the append-only file " + name + ": " + IoErrorText(file.error()));
-      return Step::kFailed;
-    }
-  }
-  if (directory_.Commit(std::move(next)) == Step::kFailed) return Step::kFailed;
-  return OpenIncremental(name, FileSystem::Mode::kAppend);
+  return CreateIncremental("on background rewrite");
 }
 
 bool AppendOnlyFile::WriteBase(const std::string& path, ChildReporter* reporter) {
@@ -306,17 +312,24 @@ Step AppendOnlyFile::TakeNewBase() {
   const std::string& file_name = server_.settings().appendfilename;
   AofManifest next = directory_.manifest();
   const bool as_rdb = server_.settings().aof_use_rdb_preamble;
-  const std::string base = next.AddBase(file_name, as_rdb ? AofBaseFormat::kRdb : AofBaseFormat::kCommands);
-  if (RenameInto(directory_.TemporaryBaseName(), base, "base") == Step::kFailed) return Step::kFailed;
+  const std::string base =
+      next.AddBase(file_name, as_rdb ? AofBaseFormat::kRdb : AofBaseFormat::kCommands, directory_.Taken());
+  std::vector<std::string> made = {base};
+  Step step = RenameInto(directory_.TemporaryBaseName(), base, "base");
   if (state_ == State::kAwaitsBase) {
     next.RetireIncrementals(0);  // of an earlier life of the file
-    const std::string incremental = next.AddIncremental(file_name);
+    made.push_back(next.AddIncremental(file_name, directory_.Taken()));
     const std::string temporary = AofManifest::TemporaryIncrementalName(file_name);
-    if (RenameInto(temporary, incremental, "incr") == Step::kFailed) return Step::kFailed;
+    if (step == Step::kDone) step = RenameInto(temporary, made.back(), "incr");
   } else {
     next.RetireIncrementals(state_ == State::kOn ? 1 : 0);
   }
-  if (directory_.Commit(std::move(next)) == Step::kFailed) return Step::kFailed;
+  if (step == Step::kDone) step = directory_.SyncNames();
+  if (step == Step::kDone) step = directory_.Commit(std::move(next));
+  if (step == Step::kFailed) {
+    directory_.Forsake(std::move(made));
+    return Step::kFailed;
+  }
   if (state_ != State::kOff) {
     state_ = State::kOn;
     LatencyWatch watch(server_, "aof-fstat");

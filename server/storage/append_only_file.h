@@ -79,6 +79,9 @@ class AppendOnlyFile final : public Journal {
   uint64_t RewriteCount() const { return rewrites_; }
   uint64_t ConsecutiveFailures() const { return consecutive_failures_; }
   uint64_t LastCowBytes() const { return last_cow_bytes_; }
+  // Commands that failed when the file was loaded last.
+  uint64_t FailedReplays() const { return failed_replays_; }
+  void SetFailedReplays(uint64_t count) { failed_replays_ = count; }
   // CONFIG RESETSTAT.
   void ResetStats() {
     rewrites_ = consecutive_failures_ = 0;
@@ -94,6 +97,8 @@ class AppendOnlyFile final : public Journal {
 
   Step LockFiles();
   Step CreateFirstBase();
+  // Goes on in a new file, which the manifest names; `moment` is for the log.
+  Step CreateIncremental(const char* moment);
   // Goes on in this file of the directory.
   Step OpenIncremental(const std::string& name, FileSystem::Mode mode);
   // Effects from now on belong to what comes after the new base.
@@ -122,6 +127,7 @@ class AppendOnlyFile final : public Journal {
   bool last_rewrite_succeeded_ = true;
   uint64_t rewrites_ = 0;
   uint64_t consecutive_failures_ = 0;
+  uint64_t failed_replays_ = 0;
   uint64_t last_cow_bytes_ = 0;
   Patience patience_;
 };

@@ -123,6 +123,39 @@ TEST(FaultyFilesTest, ACrashMayLeaveMore) {
   EXPECT_THAT(found, testing::ElementsAre("", "a=k", "a=kx", "a=kxy", "a=kxyz", "b=k", "b=kx", "b=kxy", "b=kxyz"));
 }
 
+TEST(FaultyFilesTest, NamesSurviveACrashInAnyCombination) {
+  std::set<std::string> found;
+  Random random(1);
+  for (int round = 0; round < 200; ++round) {
+    FaultyFiles files;
+    files.MakeDirectory("d");
+    for (const char* path : {"a", "b", "d/c"}) Opened(files, path, Mode::kCreateNew);
+    files.Crash(random);
+    std::string names;
+    for (const std::string& path : files.Paths()) names += path + " ";
+    found.insert(names);
+  }
+  EXPECT_THAT(found, testing::ElementsAre("", "a ", "a b ", "a b d/c ", "a d/c ", "b ", "b d/c ", "d/c "));
+}
+
+TEST(FaultyFilesTest, AfterACutNothingWorksUntilTheCrash) {
+  FaultyFiles files;
+  const auto file = Opened(files, "a", Mode::kCreateNew);
+  files.CutAt(2);
+  EXPECT_EQ(file->Write("1").error, kNoError);
+  EXPECT_FALSE(files.IsCut());
+  EXPECT_EQ(file->Write("2").error, EIO);
+  EXPECT_TRUE(files.IsCut());
+  EXPECT_EQ(file->Sync(), EIO);
+  EXPECT_EQ(files.Rename("a", "b"), EIO);
+  EXPECT_EQ(files.Open("a", Mode::kRead).error(), EIO);
+  files.Kill();
+  EXPECT_EQ(files.Content("a"), "1");
+  EXPECT_EQ(files.Open("a", Mode::kCreateNew).error(), EEXIST);
+  EXPECT_EQ(file->Write("3").error, EBADF);
+  EXPECT_EQ(Opened(files, "a", Mode::kAppend)->Write("3").error, kNoError);
+}
+
 TEST(FaultyFilesTest, LocksEndWithTheirHolderOrACrash) {
   FaultyFiles files;
   files.MakeDirectory("d");

@@ -1,7 +1,4 @@
 // ACL: what tests/transcripts/acl.resp cannot tell. That has the rules, the checks and their exact answers.
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include "tests/support/command_test.h"
@@ -9,17 +6,10 @@
 namespace respite {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 
-std::string TextOf(const fs::path& path) {
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
-fs::path AclFile() { return fs::path(testing::TempDir()) / ("users" + std::to_string(::getpid()) + ".acl"); }
+constexpr char kAclFile[] = "users.acl";
 
 class Acl : public CommandTest {
  protected:
@@ -197,10 +187,9 @@ TEST_P(Acl, KeysOfEveryKindOfAccess) {
 
 class AclFromFile : public Acl {
  protected:
-  AclFromFile() : Acl({"aclfile " + AclFile().string()}) {}
-  ~AclFromFile() override { fs::remove(AclFile()); }
+  AclFromFile() : Acl({"aclfile users.acl"}) {}
 
-  static void Write(const std::string& text) { std::ofstream(AclFile()) << text; }
+  void Write(const std::string& text) { server().files().Put(kAclFile, text); }
 };
 INSTANTIATE_TEST_SUITE_P(Resp, AclFromFile, BothVersions(), VersionName);
 
@@ -213,7 +202,7 @@ TEST_P(AclFromFile, IsLoadedAndSaved) {
   EXPECT_THAT(Run("ACL USERS"), ArrayOf({Bulk("ann"), Bulk("bob"), Bulk("default")}));
   Write("");
   EXPECT_THAT(Run("ACL SAVE"), Ok());
-  const std::string saved = TextOf(AclFile());
+  const std::string saved = server().files().Content(kAclFile);
   EXPECT_THAT(saved, HasSubstr("user bob off sanitize-payload resetchannels -@all\n"));
   EXPECT_THAT(saved, HasSubstr("user default on nopass sanitize-payload ~* &* +@all\n"));
   EXPECT_THAT(saved, Not(HasSubstr(">x")));
@@ -241,7 +230,7 @@ TEST_P(AclFromFile, AWrongFileChangesNothing) {
   Write("user ann on >x\n");
   Run("ACL LOAD");
   Write("user ann +foo\nusr b\nuser c on\nuser c on\nuser d (+get\nuser e foo\n");
-  const std::string at = AclFile().string() + ":";
+  const std::string at = std::string(kAclFile) + ":";
   EXPECT_THAT(Run("ACL LOAD"),
               Error("ERR " + at + "1: Error in applying operation '+foo': Unknown command or category name in ACL. " +
                     at + "2 should start with user keyword followed by the username. " +
@@ -250,9 +239,29 @@ TEST_P(AclFromFile, AWrongFileChangesNothing) {
                     "6: Syntax error. WARNING: ACL errors detected, no change to the previously active ACL rules was "
                     "performed"));
   EXPECT_THAT(Run("ACL USERS"), ArrayOf({Bulk("ann"), Bulk("default")}));
-  fs::remove(AclFile());
-  EXPECT_THAT(Run("ACL LOAD"),
-              Error("ERR Error loading ACLs, opening file '" + AclFile().string() + "': No such file or directory"));
+  server().files().Remove(kAclFile);
+  EXPECT_THAT(Run("ACL LOAD"), Error("ERR Error loading ACLs, opening file 'users.acl': No such file or directory"));
+}
+
+TEST_P(AclFromFile, ThePowerFailsWhileItIsSaved) {
+  Random random(7);
+  for (uint64_t cut = 1; cut < 12; ++cut) {
+    FaultyFiles files;
+    files.Put(kAclFile, "user ann on >x\n");
+    bool saved = false;
+    {
+      TestServer other(TestServer::Options{.directives = {"aclfile users.acl"}, .files = &files});
+      TestClient client(other, GetParam());
+      files.CutAt(cut);
+      saved = !client.Run("ACL SAVE").tree->IsError();
+    }
+    files.Crash(random);
+    const std::string content = files.Content(kAclFile);
+    const bool is_new = content == "user default on nopass sanitize-payload ~* &* +@all\n";
+    EXPECT_TRUE(is_new || (!saved && content == "user ann on >x\n")) << cut << ": " << content;
+    EXPECT_FALSE(saved && cut == 1);
+    EXPECT_TRUE(saved || cut < 11);
+  }
 }
 
 class AclOpenChannels : public Acl {

@@ -2,6 +2,7 @@
 // restart.
 #include "server/storage/append_only_file.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -12,6 +13,7 @@
 #include "server/storage/data_set.h"
 #include "tests/support/faulty_files.h"
 #include "tests/support/reply_matchers.h"
+#include "tests/support/server_life.h"
 #include "tests/support/test_client.h"
 #include "tests/support/test_server.h"
 
@@ -26,24 +28,7 @@ constexpr char kIncremental[] = "appendonlydir/appendonly.aof.1.incr.aof";
 
 class AppendOnlyFileTest : public testing::Test {
  protected:
-  // One life of a server on the files.
-  class Life {
-   public:
-    Life(FaultyFiles& files, std::vector<std::string> directives)
-        : server_(TestServer::Options{.directives = std::move(directives), .files = &files}), client_(server_) {
-      outcome_ = OpenDataSet(*server_);
-    }
-    LoadOutcome outcome() const { return outcome_; }
-    TestServer& server() { return server_; }
-    TestReply Run(Bytes line) { return client_.Run(line); }
-    TestClient& client() { return client_; }
-    Snapshot Data() { return SnapshotOf(*server_); }
-
-   private:
-    TestServer server_;
-    TestClient client_;
-    LoadOutcome outcome_;
-  };
+  using Life = ServerLife;
 
   std::unique_ptr<Life> Start(std::vector<std::string> more = {}) {
     std::vector<std::string> directives = {"appendonly yes", "appendfsync always"};
@@ -279,6 +264,109 @@ TEST_F(AppendOnlyFileTest, AMissingPartIsFatal) {
   Start()->Run("SET k v");
   files_.Remove(kBase);
   EXPECT_EQ(Start()->outcome(), LoadOutcome::kFailed);
+}
+
+TEST_F(AppendOnlyFileTest, AMissingManifestIsFatal) {
+  for (const char* more : {"aof-use-rdb-preamble yes", "aof-use-rdb-preamble no"}) {
+    FaultyFiles files;
+    const std::vector<std::string> directives = {"appendonly yes", "appendfsync always", more};
+    {
+      ServerLife life(files, directives);
+      life.Run("SET k v");
+      life.Run("BGREWRITEAOF");
+      life.server().Cron();
+    }
+    const std::string manifest = files.Content(kManifest);
+    files.Remove(kManifest);
+    const std::vector<std::string> before = files.Paths();
+    ServerLife life(files, directives);
+    EXPECT_EQ(life.outcome(), LoadOutcome::kFailed);
+    EXPECT_THAT(life.Log(),
+                testing::HasSubstr("appendonly.aof.manifest doesn't exist, but appendonlydir/appendonly.aof.2."));
+    EXPECT_EQ(files.Paths(), before);
+    EXPECT_EQ(ServerLife(files, {"appendonly yes", "appendfilename other.aof"}).outcome(), LoadOutcome::kAbsent);
+    files.Put(kManifest, manifest);
+    EXPECT_EQ(ServerLife(files, directives).Data().size(), 1u);
+  }
+}
+
+TEST_F(AppendOnlyFileTest, AnEmptyBaseIsFatal) {
+  Start()->Run("SET k v");
+  files_.Put(kBase, "");
+  auto life = Start();
+  EXPECT_EQ(life->outcome(), LoadOutcome::kFailed);
+  EXPECT_THAT(life->Log(), testing::HasSubstr("appendonly.aof.1.base.rdb is empty"));
+}
+
+// The old incremental is history and about to be removed; if it stays, its effects must not come again.
+TEST_F(AppendOnlyFileTest, WhatACrashLeavesIsNeverAppendedTo) {
+  {
+    auto life = Start();
+    for (int i = 0; i < 10; ++i) life->Run("INCR n");
+    life->Run("CONFIG SET appendonly no");
+    files_.FailFrom(Operation::kRemove, 1, EIO);
+    life->Run("BGREWRITEAOF");
+    life->server().Cron();
+    files_.Kill();
+  }
+  files_.Recover();
+  for (int start = 0; start < 3; ++start) {
+    auto life = Start();
+    EXPECT_THAT(life->Run("GET n"), Bulk("10")) << start;
+  }
+  EXPECT_EQ(files_.Paths().size(), 3u) << "and it goes in the end";
+  // A file that nobody remembers is left alone.
+  files_.Put("appendonlydir/appendonly.aof.9.incr.aof", "mine");
+  files_.Put("appendonlydir/appendonly.aof.3.base.rdb", "mine");
+  {
+    auto life = Start();
+    for (int i = 0; i < 9; ++i) {
+      life->Run("BGREWRITEAOF");
+      life->server().Cron();
+    }
+    life->Run("INCR n");
+  }
+  EXPECT_EQ(files_.Content("appendonlydir/appendonly.aof.9.incr.aof"), "mine");
+  EXPECT_EQ(files_.Content("appendonlydir/appendonly.aof.3.base.rdb"), "mine");
+  EXPECT_THAT(Start()->Run("GET n"), Bulk("11"));
+}
+
+TEST_F(AppendOnlyFileTest, AFolderThatTakesNothingAnyMore) {
+  auto life = Start();
+  life->Run("SET k v");
+  for (Operation kind :
+       {Operation::kRename, Operation::kRemove, Operation::kMakeDirectory, Operation::kSyncDirectory}) {
+    files_.FailFrom(kind, 1, EROFS);
+  }
+  const std::vector<std::string> before = files_.Paths();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THAT(life->Run("BGREWRITEAOF"), ErrorStartsWith("ERR Can't execute an AOF background rewriting"));
+    EXPECT_THAT(life->Run("INCR n"), Int(i + 1));
+  }
+  files_.Recover();
+  life->Run("BGREWRITEAOF");
+  life->server().Cron();
+  EXPECT_EQ(files_.Paths().size(), 3u) << "what was made in vain is gone";
+  const Snapshot data = life->Data();
+  files_.Crash();
+  life.reset();
+  EXPECT_EQ(SnapshotDifference(data, DataAfterRestart()), "");
+  files_.FailFrom(Operation::kOpen, 1, EROFS);
+  EXPECT_EQ(Start()->outcome(), LoadOutcome::kFailed);
+}
+
+// What was expired and dropped without a record would be there again when the file is replayed.
+TEST_F(AppendOnlyFileTest, ReloadingDropsNothingWithoutARecord) {
+  auto life = Start({"enable-debug-command yes"});
+  life->Run("SET k old PX 100");
+  life->server().AdvanceMs(200);
+  EXPECT_THAT(life->Run("DEBUG RELOAD"), Ok());
+  life->Run("APPEND k new");
+  const Snapshot before = life->Data();
+  EXPECT_THAT(life->Run("GET k"), Bulk("new"));
+  files_.Crash();
+  life.reset();
+  EXPECT_EQ(SnapshotDifference(before, DataAfterRestart()), "");
 }
 
 TEST_F(AppendOnlyFileTest, TheSingleFileOfOldServersIsTakenOver) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <numeric>
 
 namespace respite {
 
@@ -112,8 +113,25 @@ void FaultyFiles::SetRoom(uint64_t octets) {
   room_ = octets;
 }
 
+void FaultyFiles::CutAt(uint64_t nth) {
+  const std::lock_guard lock(mutex_);
+  cut_countdown_ = nth;
+}
+
+bool FaultyFiles::IsCut() const {
+  const std::lock_guard lock(mutex_);
+  return is_cut_;
+}
+
+uint64_t FaultyFiles::Operations() const {
+  const std::lock_guard lock(mutex_);
+  return std::accumulate(counts_.begin(), counts_.end(), uint64_t{0});
+}
+
 void FaultyFiles::Recover() {
   const std::lock_guard lock(mutex_);
+  cut_countdown_ = 0;
+  is_cut_ = false;
   faults_ = {};
   room_ = kUnlimited;
 }
@@ -125,6 +143,8 @@ uint64_t FaultyFiles::Count(Operation operation) const {
 
 FaultyFiles::Fault FaultyFiles::Begin(Operation operation) {
   ++counts_[static_cast<size_t>(operation)];
+  if (cut_countdown_ != 0 && --cut_countdown_ == 0) is_cut_ = true;
+  if (is_cut_) return {.countdown = 1, .error = EIO};
   Fault& fault = faults_[static_cast<size_t>(operation)];
   if (fault.countdown == 0) return {};
   if (fault.countdown > 1) {
@@ -155,21 +175,39 @@ void FaultyFiles::WaitForHeldSync() {
 
 void FaultyFiles::SurviveCrash(Random* random) {
   const std::lock_guard lock(mutex_);
-  if (random != nullptr) {
-    changes_.resize(random->Below(changes_.size() + 1));
-    for (const Change& change : changes_) Apply(change, durable_names_);
+  for (const Change& change : changes_) {
+    if (random != nullptr && random->Below(2) == 0) Apply(change, durable_names_);
   }
   changes_.clear();
+  // What was in a directory that is gone cannot be found any more.
   names_ = durable_names_;
-  for (const auto& [path, node] : names_) {
-    const size_t written = node->data.size();
-    size_t kept = node->durable.size();
-    if (random != nullptr && node->begins_durable && written > kept) kept += random->Below(written - kept + 1);
-    if (node->begins_durable) node->durable = node->data.substr(0, kept);
-    node->data = node->durable;
-    node->begins_durable = true;
-  }
+  std::erase_if(durable_names_, [&](const auto& name) { return !IsDirectory(ParentOf(name.first)); });
+  names_ = durable_names_;
+  for (const auto& [path, node] : names_) LoseData(*node, random);
+  EndLife();
+}
+
+void FaultyFiles::LoseData(Node& node, Random* random) {
+  const size_t written = node.data.size();
+  size_t kept = node.durable.size();
+  if (random != nullptr && node.begins_durable && written > kept) kept += random->Below(written - kept + 1);
+  if (node.begins_durable) node.durable = node.data.substr(0, kept);
+  // Cut off and not synced: that may have reached the disk, or not.
+  if (!node.begins_durable && random != nullptr && random->Below(2) == 0) node.durable = node.data;
+  node.data = node.durable;
+  node.begins_durable = true;
+}
+
+void FaultyFiles::Kill() {
+  const std::lock_guard lock(mutex_);
+  EndLife();
+}
+
+// Those who use the files are gone.
+void FaultyFiles::EndLife() {
   locked_.clear();
+  cut_countdown_ = 0;
+  is_cut_ = false;
   ++age_;
   changed_.notify_all();
 }
@@ -249,6 +287,7 @@ Result<std::unique_ptr<File>, IoError> FaultyFiles::Open(const std::string& raw_
   const std::string path = Normal(raw_path);
   if (IsDirectory(path)) return Failure(IoError{EISDIR});
   if (!IsDirectory(ParentOf(path))) return Failure(IoError{ENOENT});
+  if (names_.contains(path) && mode == Mode::kCreateNew) return Failure(IoError{EEXIST});
   if (!names_.contains(path)) {
     if (mode == Mode::kRead) return Failure(IoError{ENOENT});
     ChangeNames({{path, std::make_shared<Node>()}});

@@ -6,10 +6,14 @@
 //   files.SetRoom(4096); … files.SetRoom(FaultyFiles::kUnlimited);        // a disk that is full, and not any more
 //   files.Crash();                                              // the machine went down and came up again
 //
+//   files.CutAt(7);                     // before the seventh operation from now on the power fails: nothing works any
+//   more … files.Crash(random);              // and it comes back
+//
 // What a crash leaves: of each file what was there at its last Sync (or, with a Random, that and any part of what was
 // written since, from its beginning); of the names in a directory those of its last SyncDirectory (or, with a Random,
-// the first few changes since, too). A name that survives with data that was never synced is an empty file. Files and
-// locks that were open are dead: all they do fails with EBADF.
+// any of the changes since, too, whatever their order: a disk promises none). A name that survives with data that was
+// never synced is an empty file. Kill leaves all that was done: only the process is gone. Files and locks that were
+// open are dead: all they do fails with EBADF.
 //
 // For all functions: from any thread. Paths: "a", "./a" and "/a" are equal; "." always is there.
 #pragma once
@@ -60,6 +64,11 @@ class FaultyFiles : public FileSystem {
   // Octets that may still be written before the disk is full (ENOSPC, after what fits). Truncating and removing files
   // gives nothing back.
   void SetRoom(uint64_t octets);
+  // The `nth` operation from now on, of any kind, and all after it fail and change nothing.
+  void CutAt(uint64_t nth);
+  bool IsCut() const;
+  // Operations of all kinds so far.
+  uint64_t Operations() const;
   // Forgets all faults; the disk has room.
   void Recover();
   // Operations of this kind so far, failed ones included.
@@ -72,6 +81,7 @@ class FaultyFiles : public FileSystem {
 
   void Crash();
   void Crash(Random& random);
+  void Kill();
 
   // What is there now, crash or not. Content: empty for a file that is not there. Put: all of it survives crashes.
   std::string Content(const std::string& path) const;
@@ -121,6 +131,8 @@ class FaultyFiles : public FileSystem {
   bool IsDirectory(const std::string& path) const;
   void ChangeNames(Change change);
   void SurviveCrash(Random* random);
+  static void LoseData(Node& node, Random* random);
+  void EndLife();
 
   IoProgress Write(Node& node, Bytes data);
   IoError Sync(Node& node, std::unique_lock<std::mutex>& lock, uint64_t age);
@@ -129,6 +141,8 @@ class FaultyFiles : public FileSystem {
   std::condition_variable changed_;
   std::array<Fault, kOperations> faults_;
   std::array<uint64_t, kOperations> counts_{};
+  uint64_t cut_countdown_ = 0;  // 0: none
+  bool is_cut_ = false;
   uint64_t room_ = kUnlimited;
   bool holds_syncs_ = false;
   int held_syncs_ = 0;

@@ -107,11 +107,15 @@ TestServer::TestServer(Options options)
       config_(ConfigOf(options_.directives)),
       server_([this] {
         clock_.SetWallMs(options_.wall_ms);
-        log_.SetLevel(LogLevel::kNothing);
+        log_.SetLevel(options_.log_file.empty() ? LogLevel::kNothing : LogLevel::kDebug);
+        log_.SetFile(options_.log_file);
         return std::make_unique<Server>(
             Server::Parts{*config_, clock_, log_, HashKey{options_.seed}, options_.seed, files(), forker_});
       }()),
       pump_(std::make_unique<Pump>(*server_)) {
+  for (const ConfigLine& line : config_->lines().rename_command) {
+    server_->commands().Rename(line.words[1], line.words[2]);
+  }
   server_->SetHost(this);
   server_->AttachJournal(&journal_);
 }

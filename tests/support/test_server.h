@@ -59,6 +59,7 @@ class TestServer final : public Host {
     uint64_t seed = 20090210;
     int64_t wall_ms = 1'700'000'000'000;
     FaultyFiles* files = nullptr;  // null: its own. Several servers, one after the other, may share them
+    std::string log_file = {};     // a real file; empty: nothing is logged
   };
 
   TestServer();

@@ -1,0 +1,176 @@
+// Whatever a server does with its files is cut at every operation, by the end of the process or of the power, over two
+// starts: what was acknowledged is there, and nothing is there twice.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "tests/support/reply_matchers.h"
+#include "tests/support/server_life.h"
+
+namespace respite {
+namespace {
+
+using testing::HasSubstr;
+
+using Words = std::vector<std::string>;
+
+// A counter that clients increase, as far as they know it.
+struct Counter {
+  int64_t sent = 0;
+  int64_t in_memory = 0;  // as the server said last
+  int64_t safe = 0;       // the server said that so much is on the disk
+};
+
+// What a server goes through, and the directives of its starts.
+struct Story {
+  const char* name;
+  Words first;  // directives of the first life
+  Words later;  // of those that come after it
+  Words lines;  // requests; "cron" is a beat of the timer
+};
+
+const Words kOn = {"appendonly yes", "appendfsync always"};
+const Words kOnAsCommands = {"appendonly yes", "appendfsync always", "aof-use-rdb-preamble no"};
+const Words kOff = {"appendonly no", "appendfsync always"};
+const Words kSaves = {"appendonly no", "save 3600 1"};
+
+const Story kStories[] = {
+    {"rewrites",
+     kOn,
+     kOn,
+     {"INCR n", "INCR n", "BGREWRITEAOF", "cron", "INCR n", "BGREWRITEAOF", "INCR n", "cron", "INCR n"}},
+    {"rewrites as commands",
+     kOnAsCommands,
+     kOnAsCommands,
+     {"INCR n", "BGREWRITEAOF", "INCR n", "cron", "INCR n", "BGREWRITEAOF", "cron", "INCR n"}},
+    {"turned off, rewritten",
+     kOn,
+     kOn,
+     {"INCR n", "INCR n", "INCR n", "CONFIG SET appendonly no", "BGREWRITEAOF", "cron"}},
+    {"turned off and on",
+     kOn,
+     kOn,
+     {"INCR n", "CONFIG SET appendonly no", "CONFIG SET appendonly yes", "INCR n", "cron", "INCR n", "BGREWRITEAOF",
+      "cron", "INCR n"}},
+    {"turned on",
+     kOff,
+     kOn,
+     {"CONFIG SET appendonly yes", "INCR n", "cron", "INCR n", "BGREWRITEAOF", "cron", "INCR n"}},
+    {"history stays",
+     kOn,
+     kOn,
+     {"CONFIG SET aof-disable-auto-gc yes", "INCR n", "BGREWRITEAOF", "cron", "INCR n",
+      "CONFIG SET aof-disable-auto-gc no", "INCR n"}},
+    {"saves", kSaves, kSaves, {"INCR n", "SAVE", "INCR n", "SAVE", "INCR n", "BGSAVE", "cron", "INCR n", "SAVE"}},
+    {"flushes", kSaves, kSaves, {"INCR m", "SAVE", "FLUSHALL", "INCR n", "SAVE"}},
+};
+
+class PowerFailureTest : public testing::Test {
+ protected:
+  enum class End : uint8_t { kProcess, kPower };
+
+  // Runs the lines until the server cannot go on.
+  static void Live(ServerLife& life, const Words& lines, Counter& counter) {
+    for (const std::string& line : lines) {
+      if (life.server().StoppedWith()) return;
+      if (line == "cron") {
+        life.server().Cron();
+        continue;
+      }
+      if (line == "INCR n") ++counter.sent;
+      const TestReply reply = life.Run(line);
+      const bool done = reply.HasValue() && !reply.tree->IsError();
+      const bool journaled = life.server()->aof().state() == AppendOnlyFile::State::kOn;
+      if (done && line == "INCR n") counter.in_memory = reply.Integer();
+      if (done && ((line == "INCR n" && journaled) || line == "SAVE")) counter.safe = counter.in_memory;
+    }
+  }
+
+  static void Finish(FaultyFiles& files, End end, Random& random) {
+    if (end == End::kPower) files.Crash(random);
+    if (end == End::kProcess) files.Kill();
+  }
+
+  // The third life: nothing happens to it.
+  static void Check(FaultyFiles& files, const Story& story, const Counter& counter) {
+    auto life = std::make_unique<ServerLife>(files, story.later);
+    if (life->outcome() == LoadOutcome::kFailed) {
+      // The first base was being put into its place when nothing was promised yet: better no start than an empty one.
+      EXPECT_TRUE(story.first == kOff && counter.safe == 0) << life->Log();
+      EXPECT_THAT(life->Log(), HasSubstr("doesn't exist, but"));
+      return;
+    }
+    const TestReply reply = life->Run("GET n");
+    const int64_t value = reply.tree->IsNull() ? 0 : std::stoll(reply.Text());
+    EXPECT_GE(value, counter.safe) << "what was acknowledged is lost";
+    EXPECT_LE(value, counter.sent) << "old effects came twice";
+    EXPECT_THAT(life->Run("INCR n"), Int(value + 1)) << life->Log();
+  }
+
+  // True: the cuts came while there was something to cut.
+  static bool Try(const Story& story, uint64_t first_cut, uint64_t second_cut, End end, uint64_t seed) {
+    Random random(seed);
+    FaultyFiles files;
+    Counter counter;
+    files.CutAt(first_cut);
+    {
+      ServerLife life(files, story.first);
+      if (life.outcome() != LoadOutcome::kFailed) Live(life, story.lines, counter);
+    }
+    if (!files.IsCut()) return false;
+    Finish(files, end, random);
+    files.CutAt(second_cut);
+    {
+      ServerLife life(files, story.later);
+      const Words more = {"INCR n", "BGREWRITEAOF", "cron", "INCR n"};
+      if (life.outcome() == LoadOutcome::kLoaded || life.outcome() == LoadOutcome::kAbsent) Live(life, more, counter);
+    }
+    const bool cut_twice = files.IsCut();
+    Finish(files, end, random);
+    Check(files, story, counter);
+    return cut_twice;
+  }
+
+  // Each first cut with some second cuts; with all of them if RESPITE_POWER=full says so (minutes).
+  void TryAll(const Story& story, End end) {
+    const uint64_t seed = 20240117;
+    Random random(seed);
+    const char* const size = std::getenv("RESPITE_POWER");
+    const uint64_t stride = size != nullptr && size == Bytes("full") ? 1 : 40;
+    for (uint64_t first = 1;; ++first) {
+      uint64_t second = 1 + random.Below(stride);
+      uint64_t tries = 0;
+      bool goes_on = true;
+      for (; goes_on; second += 1 + random.Below(stride), ++tries) {
+        goes_on = Try(story, first, second, end, seed + first * 1000 + second);
+        if (HasFailure()) FAIL() << story.name << " cut at " << first << " and " << second << ", seed " << seed;
+      }
+      if (tries == 1 && !Reaches(story, first)) return;
+    }
+  }
+
+  static bool Reaches(const Story& story, uint64_t cut) {
+    FaultyFiles files;
+    Counter counter;
+    files.CutAt(cut);
+    ServerLife life(files, story.first);
+    if (life.outcome() != LoadOutcome::kFailed) Live(life, story.lines, counter);
+    return files.IsCut();
+  }
+};
+
+TEST_F(PowerFailureTest, TheProcessEndsAnywhere) {
+  for (const Story& story : kStories) TryAll(story, End::kProcess);
+}
+
+TEST_F(PowerFailureTest, ThePowerFailsAnywhere) {
+  for (const Story& story : kStories) TryAll(story, End::kPower);
+}
+
+}  // namespace
+}  // namespace respite

@@ -1,0 +1,61 @@
+// ServerLife: one life of a server on files that tests own: it loads what the lives before have left.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/storage/data_set.h"
+#include "tests/support/faulty_files.h"
+#include "tests/support/test_client.h"
+#include "tests/support/test_server.h"
+
+namespace respite {
+
+class ServerLife {
+ public:
+  ServerLife(FaultyFiles& files, std::vector<std::string> directives)
+      : server_(TestServer::Options{.directives = std::move(directives), .files = &files, .log_file = log_.path()}),
+        client_(server_) {
+    outcome_ = OpenDataSet(*server_);
+  }
+
+  LoadOutcome outcome() const { return outcome_; }
+  TestServer& server() { return server_; }
+  TestClient& client() { return client_; }
+  TestReply Run(Bytes line) { return client_.Run(line); }
+  Snapshot Data() { return SnapshotOf(*server_); }
+  // All that was logged.
+  std::string Log() const { return log_.Text(); }
+
+ private:
+  // A file of its own that goes with it.
+  class LogFile {
+   public:
+    LogFile() : path_(testing::TempDir() + "respite-log-XXXXXX") { close(mkstemp(path_.data())); }
+    ~LogFile() { unlink(path_.c_str()); }
+    LogFile(const LogFile&) = delete;
+    LogFile& operator=(const LogFile&) = delete;
+    const std::string& path() const { return path_; }
+    std::string Text() const {
+      std::ifstream file(path_, std::ios::binary);
+      return {std::istreambuf_iterator<char>(file), {}};
+    }
+
+   private:
+    std::string path_;
+  };
+
+  LogFile log_;
+  TestServer server_;
+  TestClient client_;
+  LoadOutcome outcome_;
+};
+
+}  // namespace respite
