@@ -232,9 +232,10 @@ TEST_F(FunctionLibraryTest, EndsCodeThatTakesTooLong) {
 // The loop is long enough to be looked at, however fast the machine: each look finds it much too late.
 // Setting a hook goes through all open calls, which may take longer than the ticks that set it are apart.
 TEST_F(FunctionLibraryTest, DeepCallsGoOnWhileTheyAreWatched) {
-  const auto loaded = libraries_.Load("#!lua name=deep\nlocal function f() return 1 + f() end "
-                                      "redis.register_function('f', function() end) f()",
-                                      OnExisting::kRefuse, FunctionLibraries::kNoTimeout);
+  const auto loaded = libraries_.Load(
+      "#!lua name=deep\nlocal function f() return 1 + f() end "
+      "redis.register_function('f', function() end) f()",
+      OnExisting::kRefuse, FunctionLibraries::kNoTimeout);
   EXPECT_FALSE(loaded);
 }
 
