@@ -258,7 +258,11 @@ std::optional<ScriptFailure> ScriptEngine::Finish(int status, Bytes name, Reply&
     if (!failure) WriteReply(lua_, reply, host_);
     lua_settop(lua_, 0);
   };
-  if (Protect(finish, Argument::kTop) != LUA_OK) failure = BriefFailure(name);
+  if (status == LUA_OK && !lua_istable(lua_, -1)) {
+    finish();  // asks Lua for no memory
+  } else if (Protect(finish, Argument::kTop) != LUA_OK) {
+    failure = BriefFailure(name);
+  }
   lua_settop(lua_, 0);
   return failure;
 }

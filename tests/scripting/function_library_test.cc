@@ -230,6 +230,15 @@ TEST_F(FunctionLibraryTest, EndsCodeThatTakesTooLong) {
 }
 
 // The loop is long enough to be looked at, however fast the machine: each look finds it much too late.
+// Setting a hook goes through all open calls, which may take longer than the ticks that set it are apart.
+TEST_F(FunctionLibraryTest, DeepCallsGoOnWhileTheyAreWatched) {
+  const auto loaded = libraries_.Load(
+      "#!lua name=deep\nlocal function f() return 1 + f() end "
+      "redis.register_function('f', function() end) f()",
+      OnExisting::kRefuse, FunctionLibraries::kNoTimeout);
+  EXPECT_FALSE(loaded);
+}
+
 TEST_F(FunctionLibraryTest, LoadsWithoutATimeout) {
   host_.step_ms = 1'000'000;
   const std::string slow = Code("slow", "for i = 1, 30000000 do end\n" + Registers("f"));
