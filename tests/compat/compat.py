@@ -15,6 +15,7 @@ Nothing is written into the checkouts. Copies, logs and results stay below build
 import argparse
 import contextlib
 import datetime
+import functools
 import json
 import os
 import pathlib
@@ -36,7 +37,7 @@ HEAD = """
 
 What `./dev compat` counted last, with Respite and with a reference beside it ([how](compatibility_testing.md)). The parts
 are units or groups of files of a suite. *Fails here only* counts names of tests that fail with Respite and pass, or are not
-run, with the reference.
+run, with the reference; what a suite does not run any more after an error is not counted.
 
 """
 
@@ -135,6 +136,7 @@ def version_of(program):
     return re.sub(r"^(\w+) server v=(\S+).*", r"\1 \2", said.strip())
 
 
+@functools.lru_cache(maxsize=None)
 def describe(program):
     if pathlib.Path(program).name.startswith("respite"):
         return "Respite " + suites.commit_of(ROOT)
