@@ -20,7 +20,7 @@ std::string FunctionExists(Bytes name) { return "Function " + std::string(name) 
 
 }  // namespace
 
-// FNV-1a. Names come from those who may run code here; nobody profits from collisions.
+// FCALL looks names up: most of them need no memory for that.
 size_t NameHash::operator()(std::string_view name) const {
   std::array<char, 64> lower;
   if (name.size() > lower.size()) return HashBytes(ToLower(name), key);
