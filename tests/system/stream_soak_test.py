@@ -13,6 +13,7 @@ import random
 import sys
 import threading
 import time
+import unittest
 
 import two_servers
 
@@ -121,7 +122,7 @@ def settle(client, group):
     assert mine[mine.index(b"lag") + 1] == 0, mine
 
 
-def main():
+def main(words=None):
     parser = argparse.ArgumentParser()
     parser.add_argument("--server", default=two_servers.RESPITE)
     parser.add_argument("--producers", type=int, default=10)
@@ -130,7 +131,7 @@ def main():
     parser.add_argument("--orders", type=int, default=40, help="of each producer")
     parser.add_argument("--death-rate", type=float, default=0.02)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 31))
-    args = parser.parse_args()
+    args = parser.parse_args(words)
     print(f"seed {args.seed}")
 
     total = args.producers * args.orders
@@ -161,6 +162,11 @@ def main():
     finally:
         server.stop()
     return 0
+
+
+class StreamSoak(unittest.TestCase):
+    def test_no_order_is_lost(self):
+        self.assertEqual(0, main([]))
 
 
 if __name__ == "__main__":
