@@ -30,7 +30,10 @@ class SystemClock final : public Clock {
 class ManualClock final : public Clock {
  public:
   int64_t WallUs() const override { return wall_us_; }
-  int64_t MonotonicUs() const override { return monotonic_us_ += us_per_look_; }
+  int64_t MonotonicUs() const override {
+    wall_us_ += us_per_look_;
+    return monotonic_us_ += us_per_look_;
+  }
 
   // Sets the wall; monotonic time stays.
   void SetWallMs(int64_t wall_ms) { wall_us_ = wall_ms * 1000; }
@@ -39,15 +42,15 @@ class ManualClock final : public Clock {
   void AdvanceUs(int64_t elapsed_us);
   void AdvanceMs(int64_t elapsed_ms) { AdvanceUs(elapsed_ms * 1000); }
 
-  // From now on whoever looks at the monotonic time finds so much later than who looked before: for what waits for time
-  // to pass by itself.
+  // From now on whoever looks at the monotonic time finds both clocks so much later than who looked before: for what
+  // waits for time to pass by itself.
   void PassWithEachLook(int64_t elapsed_us) { us_per_look_ = elapsed_us; }
 
   // Somebody sets the machine's clock, forwards or back: only the wall moves.
   void StepWallMs(int64_t step_ms) { wall_us_ += step_ms * 1000; }
 
  private:
-  int64_t wall_us_ = 1'000'000'000'000'000;  // 2001-09-09: far from zero, so that "minus one day" is still a time
+  mutable int64_t wall_us_ = 1'000'000'000'000'000;  // 2001-09-09: far from zero, so that "minus one day" is still a time
   mutable int64_t monotonic_us_ = 1'000'000;
   int64_t us_per_look_ = 0;
 };
