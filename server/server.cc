@@ -26,6 +26,7 @@ constexpr size_t kFreeLaterFromElements = 64;
 // counters do not count it then.
 constexpr size_t kGiantElements = 50'000;
 constexpr size_t kGiantBytes = size_t{32} << 20;  // of all data
+constexpr size_t kSamples = 5;                    // elements whose size stands for that of all
 
 // The content of a database, whose memory goes back to the system with it.
 class FlushedData {
@@ -42,6 +43,21 @@ class FlushedData {
  private:
   Database content_;
 };
+
+// What its first few keys take stands for all.
+double GuessBytes(const Database& content) {
+  constexpr size_t kEnough = 256;
+  size_t keys = 0;
+  size_t bytes = 0;
+  uint64_t cursor = 0;
+  do {
+    cursor = content.Scan(cursor, [&](const Entry* entry) {
+      ++keys;
+      bytes += entry->UsedBytes(kSamples);
+    });
+  } while (cursor != 0 && keys < kEnough);
+  return keys == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(keys) * static_cast<double>(content.Size());
+}
 
 // One of them may close those behind it (CLIENT KILL), and if it runs a script for long, others are served meanwhile
 // and those are freed, too.
@@ -314,20 +330,29 @@ void Server::Overwritten(BlobRef value) {
 
 void Server::Overwritten(std::unique_ptr<Object> value) {
   const size_t elements = value->Size();
-  if (settings().lazyfree_lazy_server_del && elements >= kFreeLaterFromElements) {
-    reclaimer_.Free(std::move(value));
-  } else if (elements >= kGiantElements) {
-    reclaimer_.Free(std::move(value), 0);
-  }
+  const bool is_lazy = settings().lazyfree_lazy_server_del && elements >= kFreeLaterFromElements;
+  if (!is_lazy && elements < kGiantElements) return;
+  const size_t bytes = value->UsedBytes(kSamples);
+  reclaimer_.Free(std::move(value), is_lazy ? 1 : 0, bytes);
 }
 
+// What it takes is guessed: its share of all data. If several are flushed at once the first ones are taken for all of
+// them, which comes to the same.
 void Server::FreeDatabase(Database content, FreeMode mode) {
   const size_t keys = content.Size();
   if (keys == 0) return;
+  const size_t used_bytes = UsedMemory();
+  const size_t startup_bytes = stats_.startup_memory_bytes;
+  const size_t other_bytes = startup_bytes + reclaimer_.PendingBytes();
+  const size_t data_bytes = used_bytes > other_bytes ? used_bytes - other_bytes : 0;
+  const double guess = GuessBytes(content);
+  double all = guess;
+  for (int db = 0; db < keyspace_.Count(); ++db) all += GuessBytes(keyspace_[db]);
+  const auto bytes = static_cast<size_t>(static_cast<double>(data_bytes) * guess / all);
   if (mode == FreeMode::kLater) {
-    reclaimer_.Free(std::move(content), keys);
-  } else if (keys >= kGiantElements || UsedMemory() >= stats_.startup_memory_bytes + kGiantBytes) {
-    reclaimer_.Free(FlushedData(std::move(content)), 0);
+    reclaimer_.Free(std::move(content), keys, bytes);
+  } else if (keys >= kGiantElements || used_bytes >= startup_bytes + kGiantBytes) {
+    reclaimer_.Free(FlushedData(std::move(content)), 0, bytes);
   }
 }
 

@@ -25,8 +25,10 @@ class DrawLimit {
     const size_t held = call_.session.out.HeldBytes();
     if (held - checked_ < kBetweenChecks) return;
     checked_ = held;
-    // The session of a script has no limit of output; it must stay open for the next script.
-    const bool is_closed = !call_.session.IsScript() && call_.server.limits().CheckOutput(call_.session, call_.now_ms);
+    // The session of a script has no limit of output; it must stay open for the next script. Nor has a client a limit
+    // for what is not sent.
+    const bool is_limited = !call_.session.IsScript() && !call_.session.IsSilent();
+    const bool is_closed = is_limited && call_.server.limits().CheckOutput(call_.session, call_.now_ms);
     if (is_closed || held - start_ > kMostBytes) throw Refusal{refusals::kReplyTooLong};
   }
 

@@ -70,6 +70,17 @@ TEST(Draw, AScriptGetsAsManyAsItWasTold) {
   EXPECT_FALSE(client.Closed());
 }
 
+// Redis: what CLIENT REPLY keeps back takes no room.
+TEST(Draw, WhatIsNotSentClosesNobody) {
+  TestServer server({.directives = {"client-output-buffer-limit normal 1mb 0 0"}});
+  TestClient client(server);
+  client.Run({"SADD", "s", std::string(10000, 'x')});
+  client.Send("CLIENT REPLY OFF");
+  client.Send("SRANDMEMBER s -9000");
+  ASSERT_FALSE(client.Closed());
+  EXPECT_THAT(client.Run("CLIENT REPLY ON"), Ok());
+}
+
 TEST(Draw, RefusesAReplyOfTooManyOctets) {
   TestServer server;
   TestClient client(server);

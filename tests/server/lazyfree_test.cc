@@ -1,5 +1,6 @@
 // The lazyfree directives: large values leave through the background thread when they say so, and at once otherwise.
 
+#include <future>
 #include <string>
 #include <thread>
 #include <vector>
@@ -110,6 +111,35 @@ TEST_P(LazyFree, GiantsGoToTheOtherThreadWithoutBeingCounted) {
   Run("FLUSHALL SYNC");
   wait_for_less_than(after_set - 1'000'000);
   EXPECT_EQ(HandedOver(), 0u);
+}
+
+// While the other thread is busy, what it has to free counts as free: nobody is refused or loses keys for it.
+TEST_P(LazyFree, GiantsOnTheirWayLeaveRoomForOthers) {
+  std::promise<void> may_work;
+  const std::shared_future<void> is_free = may_work.get_future().share();
+  server().server().reclaimer().OnThreadStart([is_free] { is_free.wait(); });
+  const std::string text(100, 't');
+  const auto fill_set = [&] {
+    for (int i = 0; i < 600; ++i) {
+      std::vector<std::string> words = {"SADD", "set"};
+      for (int k = 0; k < 100; ++k) words.push_back(text + std::to_string(100 * i + k));
+      Run(words);
+    }
+  };
+  const auto expect_room_after = [&](const std::string& command) {
+    const size_t counted = server().server().UsedMemory() - server().server().eviction().UncountedBytes();
+    Run("CONFIG SET maxmemory " + std::to_string(counted + 200'000));
+    Run(command);
+    for (int i = 0; i < 20; ++i) EXPECT_THAT(Run({"SET", "room " + std::to_string(i), large_}), Ok()) << command;
+    Run("CONFIG SET maxmemory 0");
+  };
+  fill_set();
+  expect_room_after("DEL set");
+  fill_set();
+  expect_room_after("SET set text");
+  for (int i = 0; i < 60'000; ++i) Run({"SET", std::to_string(i), text});
+  expect_room_after("FLUSHALL SYNC");
+  may_work.set_value();
 }
 #endif
 
