@@ -29,10 +29,15 @@ struct Part {
 
 enum class Verdict : uint8_t { kValid, kEmpty, kTruncated, kTruncatedToTimestamp, kFailed };
 
-bool BeginsAsRdb(File& file) {
+Result<bool, IoError> BeginsAsRdb(File& file) {
   std::array<char, rdb::kSignature.size() + rdb::kVersionDigits - 1> head;
   const IoProgress read = file.ReadAt(0, head);
+  if (read.error != kNoError) return Failure(read.error);
   return read.octets == head.size() && Bytes(head.data(), rdb::kSignature.size()) == rdb::kSignature;
+}
+
+std::string FailedToRead(const Part& part, IoError error) {
+  return "Failed to read from AOF " + part.name + ": " + IoErrorText(error);
 }
 
 // A manifest is known by its first line that is no comment.
@@ -89,6 +94,8 @@ class RecordCheck {
   // Behind the last record that is good, and no part of an unfinished transaction.
   uint64_t GoodEnd() const { return good_end_; }
   uint64_t Line() const { return line_; }
+  // The disk is in trouble: what the file has behind GoodEnd is not known.
+  IoError ReadError() const { return reader_.Error(); }
   // What is wrong, if something is; it may be told.
   const std::optional<std::string>& Complaint() const { return complaint_; }
   // Where the first annotation of a later time stands, or the transaction around it.
@@ -131,8 +138,6 @@ class RecordCheck {
 
   std::optional<std::string> ComplaintAbout(AofReader::Status status) {
     switch (status) {
-      case AofReader::Status::kReadError:
-        return "Failed to read from AOF " + part_.name + ": " + IoErrorText(reader_.Error());
       case AofReader::Status::kTruncated:
       case AofReader::Status::kFormatError:
         line_ += reader_.LastFault().lines;
@@ -240,8 +245,9 @@ class AofCheck {
   bool CheckBase(const Part& part) {
     auto file = files_.Open(part.path, FileSystem::Mode::kRead);
     if (!file) return Refuse("Cannot open file " + part.path + ": " + IoErrorText(file.error()));
-    console_.Say(std::string("Start to check BASE AOF (") + (BeginsAsRdb(*file.value()) ? "RDB" : "RESP") +
-                 " format).");
+    const auto is_rdb = BeginsAsRdb(*file.value());
+    if (!is_rdb) return Refuse(FailedToRead(part, is_rdb.error()));
+    console_.Say(std::string("Start to check BASE AOF (") + (is_rdb.value() ? "RDB" : "RESP") + " format).");
     return CheckPart(part, "BASE AOF");
   }
 
@@ -269,8 +275,10 @@ class AofCheck {
     const auto octets = file ? file.value()->Size() : Result<uint64_t, IoError>(Failure(file.error()));
     if (!octets) return Fail("Cannot open file " + part.path + ": " + IoErrorText(octets.error()) + ", aborting...");
     if (octets.value() == 0) return Verdict::kEmpty;
+    const auto is_rdb = BeginsAsRdb(*file.value());
+    if (!is_rdb) return Fail(FailedToRead(part, is_rdb.error()));
     uint64_t offset = 0;
-    if (part.may_begin_as_rdb && BeginsAsRdb(*file.value())) {
+    if (part.may_begin_as_rdb && is_rdb.value()) {
       const auto end = CheckRdb(*file.value(), part.path, options_.now_ms, console_);
       if (!end) return Fail("RDB preamble of AOF file is not sane, aborting.");
       console_.Say("RDB preamble is OK, proceeding with AOF tail...");
@@ -278,6 +286,7 @@ class AofCheck {
     }
     RecordCheck records(*file.value(), part, octets.value(), offset, options_);
     records.Run();
+    if (records.ReadError() != kNoError) return Fail(FailedToRead(part, records.ReadError()));
     if (records.HasBadTimestamp()) return Fail("Invalid timestamp annotation");
     return records.Cut() ? TruncateToTimestamp(part, *records.Cut()) : JudgeRecords(part, octets.value(), records);
   }

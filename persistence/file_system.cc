@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -37,7 +38,7 @@ class SystemFile final : public File {
   IoProgress ReadAt(uint64_t offset, std::span<char> into) override {
     size_t done = 0;
     while (done < into.size()) {
-      const ssize_t got = pread(descriptor_, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+      const ssize_t got = ReadSome(offset + done, into.subspan(done));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return {done, errno};
       if (got == 0) break;
@@ -61,6 +62,12 @@ class SystemFile final : public File {
   }
 
  private:
+  // Pipes have no offsets; they are read from their beginning on.
+  ssize_t ReadSome(uint64_t offset, std::span<char> into) {
+    const ssize_t got = pread(descriptor_, into.data(), into.size(), static_cast<off_t>(offset));
+    return got < 0 && errno == ESPIPE ? read(descriptor_, into.data(), into.size()) : got;
+  }
+
   const int descriptor_;
 };
 
@@ -210,10 +217,17 @@ Result<std::string, IoError> ReadFile(FileSystem& files, const std::string& path
   if (!file) return Failure(file.error());
   const auto size = file.value()->Size();
   if (!size) return Failure(size.error());
-  std::string content(std::min(size.value(), octets_max), '\0');
-  const IoProgress read = file.value()->ReadAt(0, content);
-  if (read.error != kNoError) return Failure(read.error);
-  content.resize(read.octets);
+  std::string content;
+  // A pipe and the files of /proc say that they have nothing. One octet more finds the end of others at once.
+  for (uint64_t room = size.value() + 1; content.size() < octets_max; room = std::max<uint64_t>(2 * room, 4096)) {
+    const size_t before = content.size();
+    content.resize(std::min(room, octets_max));
+    const IoProgress read = file.value()->ReadAt(before, std::span(content).subspan(before));
+    if (read.error != kNoError) return Failure(read.error);
+    if (read.octets == content.size() - before) continue;
+    content.resize(before + read.octets);
+    break;
+  }
   return content;
 }
 

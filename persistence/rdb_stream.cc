@@ -6,6 +6,7 @@
 //            | flags | ms | seq | n | (name value)*n | elements before this one
 //
 // Flags: 1 deleted, 2 the names are those of the head. IDs count from that of the node.
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -186,20 +187,29 @@ const char* ReadEntries(RdbInput& input, StreamLog& log) {
   return nullptr;
 }
 
+// With Redis what a command has set to the greatest number goes on beyond it; here it stays there.
+uint64_t ReadCount(RdbInput& input) { return std::min(input.Length(), uint64_t{INT64_MAX}); }
+
+// Like ReadCount, but may be unknown.
+int64_t ReadGroupCount(RdbInput& input) {
+  constexpr auto kUnknown = static_cast<uint64_t>(StreamGroup::kUnknownCount);
+  const uint64_t count = input.Length();
+  return count == kUnknown ? StreamGroup::kUnknownCount : static_cast<int64_t>(std::min(count, uint64_t{INT64_MAX}));
+}
+
 // Redis: the oldest format does not say how many entries there were before those it has.
 const char* ReadNumbers(RdbInput& input, rdb::Type type, StreamLog& log) {
   const uint64_t length = input.Length();
   log.SetLastId(ReadId(input));
   log.SetEntriesAdded(length);
   if (type != rdb::Type::kStreamListpacks) {
-    ReadId(input);  // the first ID, which we have found ourselves
-    log.SetMaxDeletedId(ReadId(input));
-    log.SetEntriesAdded(input.Length());
+    ReadId(input);                                               // the first ID, which we have found ourselves
+    log.SetMaxDeletedId(std::min(ReadId(input), log.LastId()));  // before 7.2 XSETID could leave it above
+    log.SetEntriesAdded(ReadCount(input));
   }
   // What no command would set: a rewritten append-only file could not say it either.
-  const bool is_possible = log.EntriesAdded() <= INT64_MAX && log.EntriesAdded() >= length &&
-                           log.LastLiveId() <= log.LastId() && log.MaxDeletedId() <= log.LastId() &&
-                           (length == 0 || !log.FirstId().IsZero());
+  const bool is_possible =
+      log.EntriesAdded() >= length && log.LastLiveId() <= log.LastId() && (length == 0 || !log.FirstId().IsZero());
   return length == log.Length() && is_possible ? nullptr : kBadNumbers;
 }
 
@@ -231,16 +241,15 @@ const char* ReadConsumer(RdbInput& input, rdb::Type type, StreamGroup& group, De
 const char* ReadGroup(RdbInput& input, rdb::Type type, StreamLog& log) {
   const RdbText name = input.Text();
   const StreamId last_id = ReadId(input);
-  const int64_t read =
-      type == rdb::Type::kStreamListpacks ? log.EstimateRead(last_id) : static_cast<int64_t>(input.Length());
-  if (input.Failed() || read < StreamGroup::kUnknownCount) return kBadGroup;
+  const int64_t read = type == rdb::Type::kStreamListpacks ? log.EstimateRead(last_id) : ReadGroupCount(input);
+  if (input.Failed()) return kBadGroup;
   StreamGroup* group = log.CreateGroup(name.View(), last_id, read);
   if (group == nullptr) return kRepeatedGroup;
   Deliveries deliveries;
   for (uint64_t left = input.Count(kIdOctets + 9); left > 0 && !input.Failed(); --left) {
     const StreamId id = ReadIdOctets(input);
-    const Delivery delivery{input.Millis(), input.Length()};
-    if (delivery.delivered_ms < 0 || delivery.deliveries > INT64_MAX) return kBadGroup;
+    const Delivery delivery{input.Millis(), ReadCount(input)};
+    if (delivery.delivered_ms < 0) return kBadGroup;
     if (!deliveries.Insert(id, delivery)) return kBadGroup;
     input.Forget();
   }

@@ -6,11 +6,15 @@ namespace {
 
 class Parser {
  public:
-  explicit Parser(Args& args) : args_(args) {}
+  // With `unit` of a record it understands what other servers write, too.
+  explicit Parser(Args& args, const Unit* unit = nullptr) : args_(args), repeats_(unit && unit->RepeatsRecord()) {}
 
   SetOptions ParseSet() {
     while (!args_.AtEnd()) {
-      if (!TakeCondition() && !TakeGet() && !TakeExpiry("KEEPTTL", ExpiryOption::kKeep) && !TakeTime()) Fail();
+      if (!TakeCondition() && !TakeGet() && !TakeExpiry("KEEPTTL", ExpiryOption::kKeep) && !TakeTime() &&
+          !SkipComparison()) {
+        Fail();
+      }
     }
     return options_;
   }
@@ -31,6 +35,12 @@ class Parser {
     if (options_.condition != SetCondition::kAlways && options_.condition != condition) return false;
     if (!args_.TakeToken(token)) return false;
     options_.condition = condition;
+    return true;
+  }
+  // Valkey from 8.1 on: IFEQ value. What was recorded has happened.
+  bool SkipComparison() {
+    if (!repeats_ || !args_.TakeTokenWith("IFEQ", 1)) return false;
+    args_.Next();
     return true;
   }
   bool TakeGet() {
@@ -57,12 +67,13 @@ class Parser {
   }
 
   Args& args_;
+  const bool repeats_;
   SetOptions options_;
 };
 
 }  // namespace
 
-SetOptions ParseSetOptions(Args& args) { return Parser(args).ParseSet(); }
+SetOptions ParseSetOptions(Call& call) { return Parser(call.args, &call.unit).ParseSet(); }
 
 SetOptions ParseGetExOptions(Args& args) { return Parser(args).ParseGetEx(); }
 

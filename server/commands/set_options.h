@@ -22,8 +22,9 @@ struct SetOptions {
   bool IsAbsolute() const { return expiry >= ExpiryOption::kUnixSeconds; }
 };
 
-// [NX|XX] [GET] [EX s|PX ms|EXAT s|PXAT ms|KEEPTTL], to the end of the words.
-SetOptions ParseSetOptions(Args& args);
+// [NX|XX] [GET] [EX s|PX ms|EXAT s|PXAT ms|KEEPTTL], to the end of the words. In a record also IFEQ value, which is
+// skipped.
+SetOptions ParseSetOptions(Call& call);
 // [EX s|PX ms|EXAT s|PXAT ms|PERSIST]
 SetOptions ParseGetExOptions(Args& args);
 

@@ -312,7 +312,8 @@ struct XSetIdOptions {
   StreamId max_deleted_id;  // 0-0: not given
 };
 
-XSetIdOptions TakeXSetIdOptions(Args& args) {
+// A record may be of a Redis before 7.2, which let the last ID get below the greatest deleted one. Here it is lowered.
+XSetIdOptions TakeXSetIdOptions(Args& args, const Unit& unit) {
   XSetIdOptions options;
   options.last_id = TakeStreamId(args.Next());
   while (!args.AtEnd()) {
@@ -321,7 +322,8 @@ XSetIdOptions TakeXSetIdOptions(Args& args) {
       if (*options.entries_added < 0) throw Refusal{refusals::kStreamEntriesAdded};
     } else if (args.TakeTokenWith("MAXDELETEDID", 1)) {
       options.max_deleted_id = TakeStreamId(args.Next());
-      if (options.last_id < options.max_deleted_id) throw Refusal{refusals::kStreamSetIdBelowGiven};
+      const bool is_below = options.last_id < options.max_deleted_id;
+      if (is_below && !unit.RepeatsRecord()) throw Refusal{refusals::kStreamSetIdBelowGiven};
     } else {
       throw Refusal{refusals::kSyntax};
     }
@@ -329,8 +331,9 @@ XSetIdOptions TakeXSetIdOptions(Args& args) {
   return options;
 }
 
-void CheckXSetId(const XSetIdOptions& options, const StreamLog& log) {
-  if (options.last_id < log.MaxDeletedId()) throw Refusal{refusals::kStreamSetIdBelowDeleted};
+void CheckXSetId(const XSetIdOptions& options, const StreamLog& log, const Unit& unit) {
+  const bool is_below = options.last_id < log.MaxDeletedId();
+  if (is_below && !unit.RepeatsRecord()) throw Refusal{refusals::kStreamSetIdBelowDeleted};
   if (log.Length() == 0) return;
   if (options.last_id < log.LastLiveId()) throw Refusal{refusals::kStreamSetIdBelowTop};
   if (options.entries_added && log.Length() > static_cast<uint64_t>(*options.entries_added)) {
@@ -351,14 +354,15 @@ struct XSetId {
 
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
-    const XSetIdOptions options = TakeXSetIdOptions(call.args);
+    const XSetIdOptions options = TakeXSetIdOptions(call.args, call.unit);
     Edit<Stream> stream = call.db.Open<Stream>(key);
     if (!stream) throw Refusal{refusals::kNoSuchKey};
     StreamLog& log = stream->Log();
-    CheckXSetId(options, log);
+    CheckXSetId(options, log, call.unit);
     log.SetLastId(options.last_id);
     if (options.entries_added) log.SetEntriesAdded(static_cast<uint64_t>(*options.entries_added));
-    if (!options.max_deleted_id.IsZero()) log.SetMaxDeletedId(options.max_deleted_id);
+    const StreamId max_deleted_id = options.max_deleted_id.IsZero() ? log.MaxDeletedId() : options.max_deleted_id;
+    log.SetMaxDeletedId(std::min(max_deleted_id, options.last_id));
     call.reply.Ok();
     call.db.Count(1);
     call.db.Announce(key, "xsetid");

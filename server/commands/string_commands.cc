@@ -82,7 +82,7 @@ struct Set {
       .find_keys = SetKeys};
   static void Run(Call& call) {
     auto [key, value] = call.args.Take<Bytes, Bytes>();
-    const SetOptions options = ParseSetOptions(call.args);
+    const SetOptions options = ParseSetOptions(call);
     const Stored stored = Store(call, key, value, options);
     if (options.returns_old) return;
     stored == Stored::kYes ? call.reply.Ok() : call.reply.Null();

@@ -128,6 +128,7 @@ Step AofDirectory::TakeOldFile() {
 Step AofDirectory::Make() {
   if (files_.KindOf(settings_.appenddirname) == FileSystem::Kind::kDirectory) return Step::kDone;
   IoError error = files_.MakeDirectory(settings_.appenddirname);
+  if (files_.KindOf(settings_.appenddirname) == FileSystem::Kind::kFile) error = ENOTDIR;
   if (error == kNoError) error = files_.SyncDirectory(DirectoryOf(settings_.appenddirname));
   if (error == kNoError) return Step::kDone;
   return Refuse("Can't open or create append-only dir " + settings_.appenddirname + ": " + IoErrorText(error));

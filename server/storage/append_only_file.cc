@@ -208,6 +208,7 @@ AppendOnlyFile::RewriteStart AppendOnlyFile::StartRewrite() {
     NoteFailure();
     return RewriteStart::kFailed;
   }
+  parts_since_fork_ = state_ == State::kOn ? 1 : 0;
   const std::string path = directory_.PathOf(directory_.TemporaryBaseName());
   auto pid = server_.nursery().Start(
       ChildWork::kRewrite, [this, path](ChildReporter& reporter) { return WriteBase(path, &reporter); },
@@ -322,7 +323,7 @@ Step AppendOnlyFile::TakeNewBase() {
     const std::string temporary = AofManifest::TemporaryIncrementalName(file_name);
     if (step == Step::kDone) step = RenameInto(temporary, made.back(), "incr");
   } else {
-    next.RetireIncrementals(state_ == State::kOn ? 1 : 0);
+    next.RetireIncrementals(parts_since_fork_);  // also when it was turned off meanwhile
   }
   if (step == Step::kDone) step = directory_.SyncNames();
   if (step == Step::kDone) step = directory_.Commit(std::move(next));

@@ -125,6 +125,7 @@ class AppendOnlyFile final : public Journal {
   int64_t rewrite_started_ms_ = 0;
   int64_t last_rewrite_s_ = -1;
   bool last_rewrite_succeeded_ = true;
+  uint32_t parts_since_fork_ = 0;  // the last incrementals, which have what the base of the last rewrite lacks
   uint64_t rewrites_ = 0;
   uint64_t consecutive_failures_ = 0;
   uint64_t failed_replays_ = 0;

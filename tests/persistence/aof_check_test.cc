@@ -56,6 +56,20 @@ TEST_F(AofCheck, AGoodFileIsValid) {
   EXPECT_EQ(Said(""), "AOF f.aof is empty\n");
 }
 
+TEST_F(AofCheck, CutsNothingThatItCannotRead) {
+  files_.Put("f.aof", kSet);
+  Check("f.aof");
+  const uint64_t reads = files_.Count(FaultyFiles::Operation::kRead);
+  for (uint64_t nth = 1; nth <= reads; ++nth) {
+    files_.FailAt(FaultyFiles::Operation::kRead, nth, EIO);
+    EXPECT_FALSE(Check("f.aof", {.action = Action::kFix})) << nth;
+    EXPECT_EQ(console_.questions, 0) << nth;
+    EXPECT_EQ(files_.Content("f.aof"), kSet) << nth;
+    files_.Recover();
+  }
+  EXPECT_GE(reads, 3u);
+}
+
 TEST_F(AofCheck, ExplainsWhatIsWrong) {
   EXPECT_THAT(Said(kSet + "junk"), HasSubstr("AOF f.aof format error\nAOF analyzed: filename=f.aof, size=31, "
                                              "ok_up_to=27, ok_up_to_line=8, diff=4\n"

@@ -2,9 +2,11 @@
 // tasks go as early as their owner may free them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdint>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -189,6 +191,22 @@ TEST(FileWorkerTest, FilesAreWrittenWhileTheyAreSynced) {
     ASSERT_EQ(task.error, kNoError);
   }
   EXPECT_EQ(file.value()->Size().value(), octets);
+}
+
+// An ACL file may be a pipe of the shell. Read as empty, it would let everybody in.
+TEST(SystemFiles, ReadsWhatDoesNotSayItsSize) {
+  SystemFiles files;
+  const std::string path = testing::TempDir() + "/pipe." + std::to_string(getpid());
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const std::string text(100'000, 'x');
+  std::thread writer([&] { std::ofstream(path) << text; });
+  const auto content = ReadFile(files, path, UINT64_MAX);
+  writer.join();
+  unlink(path.c_str());
+  ASSERT_TRUE(content) << IoErrorText(content.error());
+  EXPECT_TRUE(content.value() == text) << content.value().size();
+  EXPECT_FALSE(ReadFile(files, "/proc/self/stat", UINT64_MAX).value().empty());
+  EXPECT_EQ(ReadFile(files, "/proc/self/stat", 3).value().size(), 3u);
 }
 
 }  // namespace

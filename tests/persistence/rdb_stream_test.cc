@@ -117,6 +117,45 @@ TEST(RdbStream, IsReadInItsOldForm) {
   EXPECT_EQ(log.FindGroup("g")->entries_read, 1);
 }
 
+// Commands of Redis get there: XSETID, XGROUP and XCLAIM set the greatest number, and the next command counts on.
+TEST(RdbStream, KeepsCountsBeyondTheGreatestNumberAtIt) {
+  constexpr uint64_t kBeyond = uint64_t{1} << 63;
+  const std::string id = "\0\0\0\0\0\0\0\5\0\0\0\0\0\0\0\0"s;
+  const std::string now = "\1\0\0\0\0\0\0\0"s;
+  RdbOutput out(RdbCompression::kOff);
+  out.Type(rdb::Type::kStreamListpacks3);
+  for (const uint64_t number : {0u, 0u, 5u, 0u, 0u, 0u, 0u, 0u}) out.Length(number);  // blocks, length, the three IDs
+  out.Length(kBeyond);
+  out.Length(1);
+  out.Text("g");
+  for (const uint64_t number : {uint64_t{5}, uint64_t{0}, kBeyond, uint64_t{1}}) out.Length(number);
+  out.Octets(id + now);
+  out.Length(kBeyond);
+  out.Length(1);
+  out.Text("c");
+  out.Octets(now + now);
+  out.Length(1);
+  out.Octets(id);
+  const auto entry = Read(out.TakeBuffer());
+  ASSERT_TRUE(entry) << entry.error().why;
+  const StreamLog& log = LogOf(*entry.value());
+  EXPECT_EQ(log.EntriesAdded(), uint64_t{INT64_MAX});
+  EXPECT_EQ(log.FindGroup("g")->entries_read, INT64_MAX);
+  EXPECT_EQ(log.FindGroup("g")->FindPending({5, 0})->deliveries, uint64_t{INT64_MAX});
+}
+
+// XSETID of Redis 7.0 does it.
+TEST(RdbStream, LowersAGreatestDeletedIdAboveTheLastId) {
+  RdbOutput out(RdbCompression::kOff);
+  out.Type(rdb::Type::kStreamListpacks2);
+  // Blocks, length, last ID, first ID, greatest deleted ID, entries added, groups.
+  for (const uint64_t number : {0u, 0u, 3u, 1u, 0u, 0u, 5u, 1u, 2u, 0u}) out.Length(number);
+  const auto entry = Read(out.TakeBuffer());
+  ASSERT_TRUE(entry) << entry.error().why;
+  EXPECT_EQ(LogOf(*entry.value()).LastId(), (StreamId{3, 1}));
+  EXPECT_EQ(LogOf(*entry.value()).MaxDeletedId(), (StreamId{3, 1}));
+}
+
 TEST(RdbStream, RefusesMalformedBlocks) {
   const auto refusal = [](size_t at, std::string element) {
     std::vector<std::string> elements = kTwoEntries;

@@ -56,6 +56,33 @@ TEST_F(AofReplayTest, TrimsOfRedisWithTheirLimit) {
   EXPECT_THAT(life->Run("XADD s MAXLEN = 5 LIMIT 2 * a b"), ErrorStartsWith("ERR syntax error, LIMIT")) << "clients";
 }
 
+TEST_F(AofReplayTest, ComparisonsOfValkey) {
+  PutRecords({{"SELECT", "0"}, {"SET", "a", "1"}, {"SET", "a", "2", "IFEQ", "1", "GET", "PXAT", "33177117420000"}});
+  auto life = Start();
+  ASSERT_EQ(life->outcome(), LoadOutcome::kLoaded);
+  EXPECT_THAT(life->Run("GET a"), Bulk("2"));
+  EXPECT_THAT(life->Run("PEXPIRETIME a"), Int(33177117420000));
+  EXPECT_THAT(life->Run("SET a 3 IFEQ 2"), ErrorStartsWith("ERR syntax error")) << "clients";
+}
+
+// Redis 7.0 accepts XSETID with what its successors refuse, and rewrites its file with it.
+TEST_F(AofReplayTest, StreamsOfRedis70WhoseLastIdWentBack) {
+  PutRecords({{"SELECT", "0"},
+              {"XADD", "s", "5-1", "a", "b"},
+              {"XDEL", "s", "5-1"},
+              {"XSETID", "s", "3-1"},
+              {"XADD", "t", "5-1", "a", "b"},
+              {"XTRIM", "t", "MAXLEN", "0"},
+              {"XSETID", "t", "3-1", "ENTRIESADDED", "7", "MAXDELETEDID", "5-1"}});
+  auto life = Start();
+  ASSERT_EQ(life->outcome(), LoadOutcome::kLoaded);
+  for (const char* key : {"s ", "t "}) {
+    EXPECT_THAT(life->Run("XADD " + std::string(key) + "4-1 a b"), Bulk("4-1")) << key;
+    EXPECT_THAT(life->Run("XSETID " + std::string(key) + "4-1"), Ok()) << key;
+  }
+  EXPECT_THAT(life->Run("XSETID s 4-1 MAXDELETEDID 5-1"), ErrorStartsWith("ERR The ID specified")) << "clients";
+}
+
 TEST_F(AofReplayTest, TextsLongerThanAClientMayMakeThemToday) {
   const std::string megabyte(1024 * 1024, 'x');
   Snapshot before;

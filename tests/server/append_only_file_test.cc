@@ -266,6 +266,13 @@ TEST_F(AppendOnlyFileTest, AMissingPartIsFatal) {
   EXPECT_EQ(Start()->outcome(), LoadOutcome::kFailed);
 }
 
+TEST_F(AppendOnlyFileTest, AFileInThePlaceOfTheFolderIsFatal) {
+  files_.Put("appendonlydir", "x");
+  auto life = Start();
+  EXPECT_EQ(life->outcome(), LoadOutcome::kFailed);
+  EXPECT_THAT(life->Log(), testing::HasSubstr("Can't open or create append-only dir appendonlydir: Not a directory"));
+}
+
 TEST_F(AppendOnlyFileTest, AMissingManifestIsFatal) {
   for (const char* more : {"aof-use-rdb-preamble yes", "aof-use-rdb-preamble no"}) {
     FaultyFiles files;
@@ -418,6 +425,19 @@ TEST_F(AppendOnlyFileTest, TurningItOffAndOn) {
   EXPECT_THAT(life->Run("CONFIG SET appendonly yes"), Ok());
   life->server().Cron();
   life->Run("SET c 3");
+  const Snapshot before = life->Data();
+  files_.Crash();
+  life.reset();
+  EXPECT_EQ(SnapshotDifference(before, DataAfterRestart()), "");
+}
+
+TEST_F(AppendOnlyFileTest, TurningItOffKeepsWhatCameSinceTheForkOfARewriteThatIsDone) {
+  auto life = Start();
+  life->Run("SET before 1");
+  EXPECT_THAT(life->Run("BGREWRITEAOF"), Simple("Background append only file rewriting started"));
+  life->Run("SET since 1");
+  life->server().forker().OutrunKill();
+  EXPECT_THAT(life->Run("CONFIG SET appendonly no"), Ok());
   const Snapshot before = life->Data();
   files_.Crash();
   life.reset();

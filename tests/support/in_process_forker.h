@@ -23,6 +23,8 @@ class InProcessForker final : public Forker {
   void Crash(int signal) {
     if (running_) end_ = ChildEnd{work_, ChildOutcome::kFailed, signal, kPid, 0, progress_};
   }
+  // From now on a child whose job ran has ended before a signal kills it.
+  void OutrunKill() { outruns_kill_ = true; }
   bool Runs() const { return running_; }
   // How many children there were.
   int Started() const { return started_; }
@@ -45,7 +47,8 @@ class InProcessForker final : public Forker {
     return std::exchange(end_, std::nullopt);
   }
   void Kill() override {
-    if (running_) end_ = ChildEnd{work_, ChildOutcome::kKilled, SIGUSR1, kPid, 0, progress_};
+    if (running_ && !(outruns_kill_ && end_))
+      end_ = ChildEnd{work_, ChildOutcome::kKilled, SIGUSR1, kPid, 0, progress_};
   }
 
  private:
@@ -68,6 +71,7 @@ class InProcessForker final : public Forker {
 
   bool holds_ = false;
   bool running_ = false;
+  bool outruns_kill_ = false;
   int started_ = 0;
   int next_error_ = 0;
   ChildWork work_ = ChildWork::kSnapshot;
