@@ -50,7 +50,8 @@ class ManualClock final : public Clock {
   void StepWallMs(int64_t step_ms) { wall_us_ += step_ms * 1000; }
 
  private:
-  mutable int64_t wall_us_ = 1'000'000'000'000'000;  // 2001-09-09: far from zero, so that "minus one day" is still a time
+  mutable int64_t wall_us_ =
+      1'000'000'000'000'000;  // 2001-09-09: far from zero, so that "minus one day" is still a time
   mutable int64_t monotonic_us_ = 1'000'000;
   int64_t us_per_look_ = 0;
 };

@@ -5,8 +5,8 @@
 // gets the hook, from the signal's handler. Lua allows just that, as long as the handler runs on the same thread: its
 // lua_sethook is written to be called in the middle of anything that the state does. It stores the hook, its mask and
 // its count, sets a flag in the frames of Lua functions, which the interpreter reads at its next jump, and takes no
-// memory; lua_gethook and lua_gethookcount read one word. The rest of the handler are loads and stores of atomics. A frame that is being
-// made or left just then may miss the flag; then the next tick comes 10 ms later.
+// memory; lua_gethook and lua_gethookcount read one word. The rest of the handler are loads and stores of atomics. A
+// frame that is being made or left just then may miss the flag; then the next tick comes 10 ms later.
 //
 // The hook comes every so many instructions, and at once when there was none since the last tick: an instruction can
 // be a call that takes long, and a script may change coroutines more often than instructions count up to a hook. Each
