@@ -48,6 +48,18 @@ Summarizing 1 Failure:
 Ran 3 of 9 Specs in 3.1 seconds
 FAIL! -- 2 Passed | 1 Failed | 4 Pending | 6 Skipped
 """
+VITEST = """some text
+{"numTotalTestSuites":1,"testResults":[{"name":"/x/a.test.ts","status":"failed","assertionResults":[
+""".rstrip("\n") + """{"fullName":"a b","status":"passed"},{"fullName":"a c","status":"failed"},{"fullName":"a d","status":"pending"}]},\
+{"name":"/x/b.test.ts","status":"failed","assertionResults":[]}]}
+"""
+GO = """=== RUN   TestA
+--- PASS: TestA (0.01s)
+    --- PASS: TestA/part (0.00s)
+--- FAIL: TestB (0.01s)
+--- SKIP: TestC (0.00s)
+panic: No connection on port 1
+"""
 
 
 class Readers(unittest.TestCase):
@@ -62,6 +74,10 @@ class Readers(unittest.TestCase):
         self.check(suites.RedisPy, PYTEST, (712, 3, 40),
                    ["tests/test_commands.py::TestA::test_x", "tests/test_commands.py::TestA::test_y"])
         self.check(suites.Ioredis, MOCHA, (5, 1, 2), ["a b"])
+        self.check(suites.BullMQ, VITEST, (1, 2, 1), ["a c", "b.test.ts"])
+        self.check(suites.FakeRedis, PYTEST, (712, 3, 40),
+                   ["tests/test_commands.py::TestA::test_x", "tests/test_commands.py::TestA::test_y"])
+        self.check(suites.Miniredis, GO, (1, 2, 1), ["TestB", "panic: No connection on port 1"])
         self.check(suites.GoRedis, GINKGO, (2, 1, 10), ["Commands server [It] should Time"])
 
     def test_nothing_to_read_is_a_failure(self):
