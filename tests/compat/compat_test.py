@@ -4,6 +4,7 @@ import json
 import pathlib
 import tempfile
 import unittest
+import unittest.mock
 
 import compat
 import suites
@@ -102,6 +103,21 @@ class Checkouts(unittest.TestCase):
                     path.parent.mkdir(parents=True, exist_ok=True)
                     path.touch()
                 self.assertIn(suite, suites.suites_of(folder))
+
+    def test_parts_are_summed(self):
+        def part(date, passed, failures):
+            return {"date": date, "servers": [{"name": "Respite 1", "counts": [passed, 1, 0], "failures": failures}]}
+        record = compat.summed("s", {"checkout": "abc", "of": 3, "parts": {"x": part("2026-01-02", 2, ["b"]),
+                                                                          "y": part("2026-01-01", 3, ["a"])}})
+        self.assertEqual(("2026-01-02", "2 of 3"), (record["date"], record["parts"]))
+        self.assertEqual([{"name": "Respite 1", "counts": [5, 2, 0], "failures": ["a", "b"]}], record["servers"])
+
+    def test_a_part_replaces_its_own_result_only(self):
+        suite = suites.RespCompatibility("/", "/nowhere")
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(compat, "WORK", pathlib.Path(folder)):
+            for part, passed in (("x", 1), ("y", 2), ("x", 5)):
+                compat.keep(suite, part, [{"name": "Respite 1", "counts": (passed, 0, 0), "failures": []}])
+            self.assertEqual([[7, 0, 0]], [server["counts"] for server in compat.records_of([suite.name])[0]["servers"]])
 
     def test_the_table(self):
         record = {"suite": "s", "checkout": "abc (2026-01-01)", "date": "2026-01-02", "parts": "1 of 2", "servers": [
