@@ -11,11 +11,13 @@ table of what passed and failed.
     --table             only shows the table of all results that were kept
     --write             puts that table into tests/compat/results.md, which is part of docs/compatibility.md
 
-Nothing is written into the checkouts. Copies, logs and results stay below build/compat."""
+Nothing is written into the checkouts. Copies, logs and results stay below build/compat; a part that is run again replaces
+its result, so that a suite may be run part by part."""
 import argparse
 import contextlib
 import datetime
 import functools
+import hashlib
 import json
 import os
 import pathlib
@@ -32,6 +34,7 @@ import suites
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORK = ROOT / "build" / "compat"
 START_S = 20
+SERVER_SOURCES = ("base", "datatypes", "persistence", "protocol", "scripting", "server")
 HEAD = """
 ## Other people's test suites
 
@@ -138,8 +141,9 @@ def version_of(program):
 
 @functools.lru_cache(maxsize=None)
 def describe(program):
+    """The commit that changed the sources of the server last: later ones make no other server."""
     if pathlib.Path(program).name.startswith("respite"):
-        return "Respite " + suites.commit_of(ROOT)
+        return "Respite " + suites.commit_of(ROOT, *SERVER_SOURCES)
     return version_of(program)
 
 
@@ -154,42 +158,71 @@ def tool_runner(log_path):
     return run
 
 
+def prepare(suite):
+    """Once for each commit of the checkout and version of these files: some suites need minutes for it."""
+    stamp = suite.work / "prepared"
+    key = suites.commit_of(suite.checkout) + "".join(hashlib.sha256(path.read_bytes()).hexdigest()
+                                                     for path in sorted(pathlib.Path(__file__).parent.glob("*suite*.py")))
+    if stamp.exists() and stamp.read_text() == key:
+        return
+    stamp.unlink(missing_ok=True)
+    suite.prepare(tool_runner(suite.work / "prepare.log"))
+    stamp.write_text(key)
+
+
 def run_suite(suite, programs, options):
     """Part after part with all programs; what is done is kept at once, so that a long run may be broken off."""
+    chosen = [part for part in suite.parts() if options.part in part]
+    if not chosen:
+        raise Failure(f"{suite.name} has no part {options.part}")
     suite.work.mkdir(parents=True, exist_ok=True)
-    suite.prepare(tool_runner(suite.work / "prepare.log"))
-    totals = {program: suites.Result() for program in programs}
-    done = 0
-    for part in (part for part in suite.parts() if options.part in part):
-        for program, total in totals.items():
+    prepare(suite)
+    for part in chosen:
+        servers = []
+        for program in programs:
             result = run_part(suite, part, program, options.limit or suite.limit_s)
             print(f"{suite.name}: {part}: {describe(program)}: " + "%d passed, %d failed, %d skipped" % result.counts(), flush=True)
-            total.add(result)
-        done += 1
-        keep(record_of(suite, done, totals))
-    if not done:
-        raise Failure(f"{suite.name} has no part {options.part}")
-    return record_of(suite, done, totals)
+            servers.append({"name": describe(program), "counts": result.counts(), "failures": sorted(set(result.failures))})
+        keep(suite, part, servers)
 
 
-def record_of(suite, done, totals):
-    return {"suite": suite.name, "checkout": suites.commit_of(suite.checkout), "date": str(datetime.date.today()),
-            "parts": f"{done} of {len(suite.parts())}",
-            "servers": [{"name": describe(program), "counts": total.counts(), "failures": sorted(set(total.failures))}
-                        for program, total in totals.items()]}
+def kept():
+    path = WORK / "results.json"
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def keep(suite, part, servers):
+    """Replaces this part's result. Results of another commit of the checkout are forgotten."""
+    suites_kept = kept()
+    checkout = suites.commit_of(suite.checkout)
+    record = suites_kept.get(suite.name, {})
+    if record.get("checkout") != checkout:
+        record = {"checkout": checkout, "parts": {}}
+    record["of"] = len(suite.parts())
+    record["parts"][part] = {"date": str(datetime.date.today()), "servers": servers}
+    suites_kept[suite.name] = record
+    (WORK / "results.json").write_text(json.dumps(suites_kept, indent=1))
+
+
+def summed(name, record):
+    """One record for a suite out of those of its parts."""
+    parts = list(record["parts"].values())
+    servers = [{"name": ", ".join(dict.fromkeys(server["name"] for server in each)),
+                "counts": [sum(numbers) for numbers in zip(*(server["counts"] for server in each))],
+                "failures": sorted({failure for server in each for failure in server["failures"]})}
+               for each in zip(*(part["servers"] for part in parts))]
+    return {"suite": name, "checkout": record["checkout"], "date": max(part["date"] for part in parts),
+            "parts": f"{len(parts)} of {record['of']}", "servers": servers}
+
+
+def records_of(names):
+    return [summed(name, record) for name, record in sorted(kept().items()) if name in names]
 
 
 def only_here(record):
     """Names of what fails with the first server only."""
     ours, *others = record["servers"]
     return [name for name in ours["failures"] if others and name not in others[0]["failures"]]
-
-
-def keep(record):
-    path = WORK / "results.json"
-    records = json.loads(path.read_text()) if path.exists() else []
-    records = [each for each in records if each["suite"] != record["suite"]] + [record]
-    path.write_text(json.dumps(sorted(records, key=lambda each: each["suite"]), indent=1))
 
 
 def table(records):
@@ -218,6 +251,7 @@ def default_reference():
 def chosen_suites(options):
     for checkout in options.checkouts:
         found = [suite for suite in suites.suites_of(checkout) if options.suite.lower() in suite.name.lower()]
+        found = [suite for suite in found if suite.name == options.suite] or found
         if not found:
             raise Failure(f"{checkout}: no suite that is known; known are " + ", ".join(suite.name for suite in suites.SUITES))
         for suite in found:
@@ -243,16 +277,19 @@ def main():
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started ends too
     if options.table or options.write:
-        records = json.loads((WORK / "results.json").read_text())
+        records = records_of(kept())
         if options.write:
             (ROOT / "tests/compat/results.md").write_text(HEAD + table(records) + "\n")
         show(records)
         return 0
     try:
-        programs, records = programs_of(options), []
+        programs, names = programs_of(options), []
         for suite in chosen_suites(options):
-            records.append(run_suite(suite, programs, options))
+            run_suite(suite, programs, options)
+            names.append(suite.name)
+        records = records_of(names)
         show(records)
     except Failure as failure:
         print(f"compat: {failure}", file=sys.stderr)

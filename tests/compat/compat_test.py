@@ -4,6 +4,7 @@ import json
 import pathlib
 import tempfile
 import unittest
+import unittest.mock
 
 import compat
 import suites
@@ -48,6 +49,18 @@ Summarizing 1 Failure:
 Ran 3 of 9 Specs in 3.1 seconds
 FAIL! -- 2 Passed | 1 Failed | 4 Pending | 6 Skipped
 """
+VITEST = """some text
+{"numTotalTestSuites":1,"testResults":[{"name":"/x/a.test.ts","status":"failed","assertionResults":[
+""".rstrip("\n") + """{"fullName":"a b","status":"passed"},{"fullName":"a c","status":"failed"},{"fullName":"a d","status":"pending"}]},\
+{"name":"/x/b.test.ts","status":"failed","assertionResults":[]}]}
+"""
+GO = """=== RUN   TestA
+--- PASS: TestA (0.01s)
+    --- PASS: TestA/part (0.00s)
+--- FAIL: TestB (0.01s)
+--- SKIP: TestC (0.00s)
+panic: No connection on port 1
+"""
 
 
 class Readers(unittest.TestCase):
@@ -62,6 +75,10 @@ class Readers(unittest.TestCase):
         self.check(suites.RedisPy, PYTEST, (712, 3, 40),
                    ["tests/test_commands.py::TestA::test_x", "tests/test_commands.py::TestA::test_y"])
         self.check(suites.Ioredis, MOCHA, (5, 1, 2), ["a b"])
+        self.check(suites.BullMQ, VITEST, (1, 2, 1), ["a c", "b.test.ts"])
+        self.check(suites.FakeRedis, PYTEST, (712, 3, 40),
+                   ["tests/test_commands.py::TestA::test_x", "tests/test_commands.py::TestA::test_y"])
+        self.check(suites.Miniredis, GO, (1, 2, 1), ["TestB", "panic: No connection on port 1"])
         self.check(suites.GoRedis, GINKGO, (2, 1, 10), ["Commands server [It] should Time"])
 
     def test_nothing_to_read_is_a_failure(self):
@@ -86,6 +103,21 @@ class Checkouts(unittest.TestCase):
                     path.parent.mkdir(parents=True, exist_ok=True)
                     path.touch()
                 self.assertIn(suite, suites.suites_of(folder))
+
+    def test_parts_are_summed(self):
+        def part(date, passed, failures):
+            return {"date": date, "servers": [{"name": "Respite 1", "counts": [passed, 1, 0], "failures": failures}]}
+        record = compat.summed("s", {"checkout": "abc", "of": 3, "parts": {"x": part("2026-01-02", 2, ["b"]),
+                                                                          "y": part("2026-01-01", 3, ["a"])}})
+        self.assertEqual(("2026-01-02", "2 of 3"), (record["date"], record["parts"]))
+        self.assertEqual([{"name": "Respite 1", "counts": [5, 2, 0], "failures": ["a", "b"]}], record["servers"])
+
+    def test_a_part_replaces_its_own_result_only(self):
+        suite = suites.RespCompatibility("/", "/nowhere")
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(compat, "WORK", pathlib.Path(folder)):
+            for part, passed in (("x", 1), ("y", 2), ("x", 5)):
+                compat.keep(suite, part, [{"name": "Respite 1", "counts": (passed, 0, 0), "failures": []}])
+            self.assertEqual([[7, 0, 0]], [server["counts"] for server in compat.records_of([suite.name])[0]["servers"]])
 
     def test_the_table(self):
         record = {"suite": "s", "checkout": "abc (2026-01-01)", "date": "2026-01-02", "parts": "1 of 2", "servers": [
