@@ -60,4 +60,7 @@ void* NewString(lua_State* lua, const char* text, size_t size) asm("_Z12luaS_new
 int ToNumber(const Value* value, lua_Number* number) asm("_Z14luaV_tonumber_PK6TValuePd");
 }
 
+// The operator % of 5.1.
+double Remainder(double a, double b);
+
 }  // namespace respite::lua51
