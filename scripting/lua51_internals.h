@@ -51,6 +51,7 @@ inline constexpr uint8_t kTableTag = LUA_TTABLE;
 // lua_arith.
 inline constexpr int kLengthEvent = 4;
 inline constexpr int kFirstArithmeticEvent = 6;
+inline constexpr int kRemainderEvent = kFirstArithmeticEvent + LUA_OPMOD;
 inline constexpr int kDivisionEvent = kFirstArithmeticEvent + LUA_OPDIV;
 
 extern "C" {

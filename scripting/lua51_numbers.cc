@@ -122,12 +122,14 @@ int TableNext(lua_State* lua, void* table, Value* key) {
 // Arithmetic reads numbers from text first, and only then asks for metamethods. Every remainder gets here
 // (lua51_remainder.cc).
 void TryBinary(lua_State* lua, const Value* a, const Value* b, Value* result, int event) {
+  if (event == kRemainderEvent && a->tag == kFloatTag && b->tag == kFloatTag) {
+    return SetNumber(result, Remainder(a->number, b->number));
+  }
   const MaybeNumber left = NumberOf(*a);
   const MaybeNumber right = NumberOf(*b);
   const int op = event - kFirstArithmeticEvent;
   const bool is_arithmetic = (op >= LUA_OPADD && op <= LUA_OPDIV) || op == LUA_OPUNM;
   if (!is_arithmetic || !left.is_number || !right.is_number) return RealTryBinary(lua, a, b, result, event);
-  if (op == LUA_OPMOD) return SetNumber(result, Remainder(left.number, right.number));
   Value left_value;
   Value right_value;
   SetNumber(&left_value, left.number);

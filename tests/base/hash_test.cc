@@ -92,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(
                           }},
                     Names{"LongEqualBeginnings",
                           [](uint64_t number) { return std::string(100, 'a') + FourOctets(number); }},
-                    Names{"LongEqualEnds", [](uint64_t number) { return FourOctets(number) + std::string(100, 'a'); }}),
+                    Names{"LongEqualEnds", [](uint64_t number) { return FourOctets(number).append(100, 'a'); }}),
     [](const auto& names) { return std::string(names.param.label); });
 
 // How far the counts are from equal, in standard deviations of chi-square.
