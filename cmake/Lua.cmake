@@ -33,7 +33,7 @@ list(APPEND RESPITE_LUA_WRAPPED
     _Z13luaT_trybinTMP9lua_StatePK6TValueS3_P10StackValue3TMS
     _Z18luaT_trybinassocTMP9lua_StatePK6TValueS3_iP10StackValue3TMS
     _Z15luaG_opinterrorP9lua_StatePK6TValueS3_PKc
-    _Z9luaS_hashPKcmj _Z11luaK_prefixP9FuncState5UnOprP7expdesci
+    _Z9luaS_hashPKcmj _Z11luaK_prefixP9FuncState5UnOprP7expdesci _Z11luaK_finishP9FuncState _Z9luaV_modfP9lua_Statedd
     _Z17luaO_pushvfstringP9lua_StatePKc${RESPITE_LUA_VA_LIST} _Z16luaO_pushfstringP9lua_StatePKcz)
 # What ours calls in there besides.
 set(RESPITE_LUA_USED
@@ -44,13 +44,12 @@ foreach(symbol IN LISTS RESPITE_LUA_WRAPPED RESPITE_LUA_USED)
   if(place EQUAL -1)
     message(FATAL_ERROR
       "${RESPITE_LUA_LIBRARY} has no function ${symbol}, which scripts written for Lua 5.1 need (see cmake/Lua.cmake). "
-      "Lua 5.4.4 to 5.4.7 are known to work; lua.h says: ${RESPITE_LUA_VERSION}.")
+      "Lua 5.4.4 and 5.4.7 are tested; lua.h says: ${RESPITE_LUA_VERSION}.")
   endif()
 endforeach()
 
-# The first is asked for by name, so that the linker takes our object files before it sees who needs them. fmod is the C
-# library's.
-foreach(symbol IN LISTS RESPITE_LUA_WRAPPED ITEMS fmod)
+# The first is asked for by name, so that the linker takes our object files before it sees who needs them.
+foreach(symbol IN LISTS RESPITE_LUA_WRAPPED)
   target_link_options(respite_lua INTERFACE "LINKER:--wrap=${symbol},--undefined=__wrap_${symbol}")
 endforeach()
 
@@ -58,6 +57,7 @@ endforeach()
 function(respite_lua_seam)
   add_executable(respite_lua_seam_check ${CMAKE_SOURCE_DIR}/cmake/lua_seam_check.cc)
   target_link_libraries(respite_lua_seam_check PRIVATE respite_scripting)
+  respite_link_fast(respite_lua_seam_check)
   if(NOT CMAKE_CROSSCOMPILING)
     add_custom_command(TARGET respite_lua_seam_check POST_BUILD COMMAND respite_lua_seam_check VERBATIM
                        COMMENT "Checking that Lua calls the functions of scripting/")

@@ -51,6 +51,7 @@ inline constexpr uint8_t kTableTag = LUA_TTABLE;
 // lua_arith.
 inline constexpr int kLengthEvent = 4;
 inline constexpr int kFirstArithmeticEvent = 6;
+inline constexpr int kRemainderEvent = kFirstArithmeticEvent + LUA_OPMOD;
 inline constexpr int kDivisionEvent = kFirstArithmeticEvent + LUA_OPDIV;
 
 extern "C" {
@@ -59,5 +60,8 @@ void* NewString(lua_State* lua, const char* text, size_t size) asm("_Z12luaS_new
 // Not 0 when the value is a number or text that can be read as one.
 int ToNumber(const Value* value, lua_Number* number) asm("_Z14luaV_tonumber_PK6TValuePd");
 }
+
+// The operator % of 5.1.
+double Remainder(double a, double b);
 
 }  // namespace respite::lua51

@@ -8,8 +8,6 @@ namespace respite {
 namespace lua51 {
 namespace {
 
-extern "C" double RealFmod(double a, double b) asm("__real_fmod");
-
 constexpr double kPi = 3.141592653589793238462643383279502884;
 
 using Function = double (*)(double);
@@ -117,14 +115,14 @@ constexpr luaL_Reg kFunctions[] = {{"abs", Apply<std::fabs>},
                                    {"deg", Apply<Degrees>},
                                    {"exp", Apply<std::exp>},
                                    {"floor", Apply<std::floor>},
-                                   {"fmod", Apply2<RealFmod>},
+                                   {"fmod", Apply2<std::fmod>},
                                    {"frexp", Frexp},
                                    {"ldexp", Ldexp},
                                    {"log", Apply<std::log>},
                                    {"log10", Apply<std::log10>},
                                    {"max", Extreme<Greater>},
                                    {"min", Extreme<Lesser>},
-                                   {"mod", Apply2<RealFmod>},
+                                   {"mod", Apply2<std::fmod>},
                                    {"modf", Modf},
                                    {"pow", Apply2<std::pow>},
                                    {"rad", Apply<Radians>},

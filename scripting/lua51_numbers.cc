@@ -58,14 +58,6 @@ MaybeNumber NumberOf(const Value& value) {
   return result;
 }
 
-// As std::floor, without a call for what fits an integer. Zeros keep their sign, which a remainder of 0 shows.
-double RoundedDown(double number) {
-  constexpr double kFits = 4503599627370496.0;
-  if (!(std::fabs(number) < kFits) || number == 0) return std::floor(number);
-  const auto cut = static_cast<double>(static_cast<int64_t>(number));
-  return cut > number ? cut - 1 : cut;
-}
-
 }  // namespace
 
 extern "C" {
@@ -83,7 +75,6 @@ int RealTableNext(lua_State* lua, void* table, Value* key) asm("__real__Z9luaH_n
 [[gnu::used]] void NumberToText(lua_State* lua, Value* value) asm("__wrap__Z13luaO_tostringP9lua_StateP6TValue");
 [[gnu::used]] void PushInteger(lua_State* lua, lua_Integer integer) asm("__wrap_" RESPITE_LUA_PUSH_INTEGER);
 [[gnu::used]] lua_Integer ToInteger(lua_State* lua, int index, int* is_number) asm("__wrap_" RESPITE_LUA_TO_INTEGER);
-[[gnu::used]] double Remainder(double a, double b) asm("__wrap_fmod");
 [[gnu::used]] int TableNext(lua_State* lua, void* table,
                             Value* key) asm("__wrap__Z9luaH_nextP9lua_StateP5TableP10StackValue");
 [[gnu::used]] void TryBinary(lua_State* lua, const Value* a, const Value* b, Value* result,
@@ -116,9 +107,6 @@ lua_Integer ToInteger(lua_State* lua, int index, int* is_number) {
   return TruncatedInteger(lua_tonumberx(lua, index, is_number));
 }
 
-// The operator %: 5.1 computes with the rounded quotient, so that 1 % 0.1 is 0 there.
-double Remainder(double a, double b) { return a - RoundedDown(a / b) * b; }
-
 // A table keeps integral keys as integers, and finds a key to go on from only in that form.
 int TableNext(lua_State* lua, void* table, Value* key) {
   const bool fits = key->tag == kFloatTag && key->number >= -kTwoTo63 && key->number < kTwoTo63;
@@ -131,8 +119,12 @@ int TableNext(lua_State* lua, void* table, Value* key) {
   return found;
 }
 
-// Arithmetic reads numbers from text first, and only then asks for metamethods.
+// Arithmetic reads numbers from text first, and only then asks for metamethods. Every remainder gets here
+// (lua51_remainder.cc).
 void TryBinary(lua_State* lua, const Value* a, const Value* b, Value* result, int event) {
+  if (event == kRemainderEvent && a->tag == kFloatTag && b->tag == kFloatTag) {
+    return SetNumber(result, Remainder(a->number, b->number));
+  }
   const MaybeNumber left = NumberOf(*a);
   const MaybeNumber right = NumberOf(*b);
   const int op = event - kFirstArithmeticEvent;

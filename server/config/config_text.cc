@@ -76,7 +76,8 @@ bool IsForgotten(const ConfigLine& line) {
 }  // namespace
 
 StartupError FatalConfigError(const ConfigLine* line, std::string_view reason) {
-  std::string text = "\n*** FATAL CONFIG FILE ERROR (Redis " + std::string(kRedisVersion) + ") ***\n";
+  std::string text = "\n*** FATAL CONFIG FILE ERROR (Redis ";
+  text.append(kRedisVersion).append(") ***\n");
   if (line != nullptr) {
     text += "Reading the configuration file, at line " + std::to_string(line->number) + "\n>>> '" + line->text + "'\n";
   }

@@ -36,8 +36,10 @@ std::string Logo(const Settings& settings) {
 
 void LogStarting(const CommandLine& line, Logger& log) {
   log.Notice("oO0OoO0OoO0Oo Redis is starting oO0OoO0OoO0Oo");
-  log.Notice("Redis version=" + std::string(kRedisVersion) +
-             ", bits=64, commit=00000000, modified=0, pid=" + std::to_string(getpid()) + ", just started");
+  std::string version = "Redis version=";
+  version.append(kRedisVersion).append(", bits=64, commit=00000000, modified=0, pid=");
+  version.append(std::to_string(getpid())).append(", just started");
+  log.Notice(version);
   if (line.has_arguments) {
     log.Notice("Configuration loaded");
   } else {
@@ -48,7 +50,7 @@ void LogStarting(const CommandLine& line, Logger& log) {
 
 void LogMode(const Settings& settings, Logger& log) {
   if (ShowsLogo(settings)) return log.LogRaw(Logo(settings));
-  log.Notice("Running mode=standalone, port=" + std::to_string(ShownPort(settings)) + ".");
+  log.Notice(std::string("Running mode=standalone, port=").append(std::to_string(ShownPort(settings))).append("."));
 }
 
 std::vector<std::string> UnservedWishes(const Config& config) {

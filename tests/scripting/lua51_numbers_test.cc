@@ -92,5 +92,29 @@ line
   });
 }
 
+// Both operands variables, one a constant, both known to the compiler, texts, and objects with a metamethod.
+TEST(Lua51Numbers, RemaindersRoundAsInRedis) {
+  ExpectResults({
+      {R"lua(local a, b, c = 1, 0.1, 0 return show(a % b, a % 0.1, 1 % b, 1 % 0.1, 5 % (a / c), 100 % 0.3, a * 100 % 0.3, -a % b, 5.3 % -b))lua"sv,
+       "0|0|0|0|-nan|0.10000000000001|0.10000000000001|0|-8.8817841970013e-16"sv},
+      {R"lua(local a, i = 5, 1 / 0 return show(a % i, -a % i, a % -i, i % a, a % 0, -0.0 % a, 2^53 % 3, 1e17 % 3, (a * 1e16) % 7))lua"sv,
+       "-nan|-nan|-nan|-nan|-nan|0|2|0|0"sv},
+      {R"lua(local a, t = 7, {n = 4} a = a % t.n t.n = t.n % a t[a % 2 + 1] = a % t.n return show(a, t.n, t[2], t[1], (a % 2 + 1) % 3 * (a % 4)))lua"sv,
+       "3|1|0|nil|6"sv},
+      {R"lua(local s, n = 0, 10 for i = 1, n do s = s + i % 3 * (n % i) end return show(s, s % n % 4, n % (s % 7)))lua"sv,
+       "9|1|0"sv},
+      {R"lua(local f = loadstring("local a, b = ... return a % b, a % 0.3") return show(f(1, 0.1), f(100, 3)))lua"sv,
+       "0|1|0.10000000000001"sv},
+      {R"lua(return show("10" % 3, 10 % "3", ("7"):rep(2) % "0x10", -"3" % 2, pcall(function() return "x" % 2 end)))lua"sv,
+       "1|1|13|1|false|user_script:1: attempt to perform arithmetic on a string value"sv},
+      {R"lua(local m = {__mod = function(a, b) return type(a) .. type(b) end} local t = setmetatable({}, m) return show(t % 1, 1 % t, t % t, "a" % t, t % "5"))lua"sv,
+       "tablenumber|numbertable|tabletable|stringtable|tablestring"sv},
+      {R"lua(local x = 5 return show(pcall(function() return (x % 2).y end)))lua"sv,
+       "false|user_script:1: attempt to index a number value"sv},
+      {R"lua(return show(pcall(function() local x = {} return 5 % x.y end)))lua"sv,
+       "false|user_script:1: attempt to perform arithmetic on field 'y' (a nil value)"sv},
+  });
+}
+
 }  // namespace
 }  // namespace respite

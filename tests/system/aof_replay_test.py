@@ -15,6 +15,8 @@ import tempfile
 import time
 import unittest
 
+import known_differences
+import oracles
 from generators import DATABASES, Generator
 from two_servers import REDIS, RESPITE, WAIT_S, Closed, Server, encode, value_of
 
@@ -22,6 +24,8 @@ ROUNDS = 6
 COMMANDS = 1500
 # What XINFO STREAM … FULL says of how it is stored, or of moments.
 BY_SERVER = {b"radix-tree-keys", b"radix-tree-nodes", b"seen-time", b"active-time"}
+# Later versions count behind deleted entries otherwise.
+UP_TO_7_2 = {b"lag"}
 
 
 def wait_until(condition):
@@ -64,14 +68,14 @@ class Folder:
         return server, client
 
 
-def streams(client):
+def streams(client, leave_out):
     """What a digest does not know of: counters and groups of all streams."""
     found = {}
     for db in range(DATABASES):
         client.run("SELECT", db)
         for key in value_of(client.run("KEYS", "*")):
             if client.run("TYPE", key) == b"+stream\r\n":
-                found[db, key] = without(BY_SERVER, value_of(client.run("XINFO", "STREAM", key, "FULL", "COUNT", 0)))
+                found[db, key] = without(leave_out, value_of(client.run("XINFO", "STREAM", key, "FULL", "COUNT", 0)))
     client.run("SELECT", 0)
     return found
 
@@ -100,16 +104,19 @@ def play(seed, count):
     folder = Folder()
     try:
         server, client = folder.serve(REDIS)
-        fill(client, commands_of(seed, server.version, count))
+        mark = oracles.oracle_at(REDIS).mark
+        fill(client, [words for words in commands_of(seed, server.version, count)
+                      if not known_differences.avoided(mark, words)])
         client.close()
         server.stop()
+        leave_out = BY_SERVER | (UP_TO_7_2 if server.version > (7, 2) else set())
         found = []
         for program in (REDIS, RESPITE):
             server, client = folder.serve(program)
             try:
                 info = client.run("INFO", "persistence")
                 assert not server.is_ours or b"\naof_load_failed_commands:0\r" in info, info
-                found.append((value_of(client.run("DEBUG", "DIGEST")), streams(client)))
+                found.append((value_of(client.run("DEBUG", "DIGEST")), streams(client, leave_out)))
             finally:
                 client.close()
                 server.stop()

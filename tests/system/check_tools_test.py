@@ -221,13 +221,15 @@ class CheckToolsTest(unittest.TestCase):
             client.run(*words)
         client.close()
         server.stop()
-        theirs = self.run_tool(REDIS, self.folder, "redis-check-rdb", "dump.rdb")
-        ours = self.run_tool(SERVER, self.folder, "redis-check-rdb", "dump.rdb")
-        self.assertEqual((theirs.returncode, theirs.stdout), (ours.returncode, ours.stdout))
-        self.assertEqual(0, ours.returncode)
-        theirs = self.run_tool(REDIS, self.folder, "redis-check-aof", "dump.rdb")
-        ours = self.run_tool(SERVER, self.folder, "redis-check-aof", "dump.rdb")
-        self.assertEqual((theirs.returncode, theirs.stdout), (ours.returncode, ours.stdout))
+        self.compare_tools("redis-check-rdb")
+        self.compare_tools("redis-check-aof")
+
+    def compare_tools(self, name):
+        theirs = self.run_tool(REDIS, self.folder, name, "dump.rdb")
+        ours = self.run_tool(SERVER, self.folder, name, "dump.rdb")
+        said = theirs.stdout.replace("[info] 0 subexpires\n", "")  # from 7.4 on
+        self.assertEqual((0, said), (ours.returncode, ours.stdout))
+        self.assertEqual(0, theirs.returncode)
 
     def test_arguments(self):
         for name, arguments in (("redis-check-aof", []), ("redis-check-aof", ["--fix"]), ("redis-check-aof", ["absent"]),

@@ -14,7 +14,7 @@ import threading
 import time
 import unittest
 
-from certificates import Authority
+from certificates import EXPIRED, Authority
 from launcher import LaunchTest, ask, connect, free_port, wait_until
 
 WAIT_S = 30
@@ -184,7 +184,7 @@ class WhoGetsInTest(TlsServerTest):
 
     def test_expired_certificates_and_those_of_others_are_refused(self):
         self.serve()
-        expired = self.authority.issue("expired", days=-1)
+        expired = self.authority.issue("expired", EXPIRED)
         for mode in ("yes", "optional"):
             self.config_set("tls-auth-clients", mode)
             self.assert_refuses(self.context(pair=expired))
