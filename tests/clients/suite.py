@@ -112,12 +112,22 @@ def wait_for(process, limit_s):
         return [f"not done after {limit_s} s"]
 
 
+def environment_of(process):
+    """Of a folder in /proc. A process that is just executing another program has none for a moment, kernel threads never."""
+    for _ in range(50):
+        text = (process / "environ").read_bytes()
+        if text or not os.path.lexists(process / "exe") or not (process / "maps").read_bytes():
+            return text
+        time.sleep(0.001)
+    return b""
+
+
 def with_variable(assignment):
     """The processes whose environment holds this, those that left the suite's session included."""
     wanted = assignment.encode()
     for entry in pathlib.Path("/proc").iterdir():
         try:
-            if entry.name.isdigit() and wanted in (entry / "environ").read_bytes().split(b"\0"):
+            if entry.name.isdigit() and wanted in environment_of(entry).split(b"\0"):
                 yield int(entry.name), (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
         except OSError:
             continue  # it has ended, or it is not ours
