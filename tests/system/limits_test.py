@@ -92,6 +92,7 @@ class OneClient(LaunchTest):
                     self.assertLess(time.monotonic() - began, 20)
             self.assertGreater(time.monotonic() - began, 0.9)
             self.assertEqual("2", info(busy, "connected_clients"))
+        wait_until(lambda: "Closing idle client" in server.text, "the log line")
         self.assertEqual(1, server.text.count("Closing idle client"))
 
     def test_a_request_that_never_ends(self):

@@ -219,7 +219,7 @@ class DumpTest(LaunchTest):
             self.assertEqual(status, self.info("rdb_last_bgsave_status"))
             self.assertEqual([], self.temporaries())
         self.assertTrue(self.ask("SET", "k", "v").startswith("-MISCONF "))
-        self.assertIn("Background saving terminated by signal 9", server.text)
+        wait_until(lambda: "Background saving terminated by signal 9" in server.text, "the log line")
 
     def test_a_child_keeps_nothing_open(self):
         server = self.serve(*self.SLOW)
