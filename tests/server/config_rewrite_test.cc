@@ -107,7 +107,8 @@ TEST(ConfigRewriteTest, FreePortsStayFree) {
 }
 
 TEST(ConfigRewriteTest, LinesOfOtherOwners) {
-  const RewriteExtras extras = {.user_lines = {{"user a on", "user b off"}}, .loadmodule_lines = {{}}};
+  const RewriteExtras extras = {.user_lines = {{"user a on", "user b off"}},
+                                .loadmodule_lines = std::vector<std::string>()};
   EXPECT_EQ(Rewritten(std::string("user old on\nloadmodule x\n") + kPercentiles, {}, extras),
             std::string("user a on\n\n") + kPercentiles + "\n" + kMarker + "user b off\n");
 }
