@@ -22,7 +22,7 @@ constexpr size_t kKeys = 1'000'000;
 
 class Rig {
  public:
-  Rig() : log_(clock_), server_({config_, clock_, log_, 1, files_, children_}), pump_(server_) {
+  Rig() : log_(clock_), server_({config_, clock_, log_, HashKey{1}, 1, files_, children_}), pump_(server_) {
     log_.SetLevel(LogLevel::kNothing);
     session_ = &server_.clients().Create(0);
   }

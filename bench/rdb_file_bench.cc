@@ -103,7 +103,7 @@ void AddMixed(Database& database, int i) {
 enum Kind : int64_t { kStrings, kMixed };
 
 Keyspace MadeKeyspace(int64_t kind) {
-  Keyspace keyspace(16, 1);
+  Keyspace keyspace(16, {1});
   for (int i = 0; i < kKeys; ++i) {
     if (kind == kMixed) {
       AddMixed(keyspace[0], i);
