@@ -175,7 +175,8 @@ RequestParser::Number RequestParser::TakeNumberSlowly(const NumberKind& kind) {
   size_t length = static_cast<size_t>(static_cast<const char*>(cr) - from);
   if (pos_ + length + 2 > size_) return {Status::kIncomplete, 0};
   // Redis looks for the line end first, then at the mark, then at the number.
-  if (*from != kind.mark) return {Fail(std::string("Protocol error: expected '$', got '") + *from + "'"), 0};
+  if (*from != kind.mark)
+    return {Fail(std::string("Protocol error: expected '$', got '").append(1, *from).append("'")), 0};
   auto value = ParseInteger({from + 1, length - 1});
   if (!value) return {Fail(kind.invalid), 0};
   pos_ += length + 2;

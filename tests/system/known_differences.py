@@ -39,7 +39,7 @@ def _early(moment):
     return re.fullmatch(rb"-?\d{1,10}", moment) is not None
 
 
-def same_coordinates(words, ours, theirs):
+def same_numbers(words, ours, theirs):
     return ours[:1] == theirs[:1] and _close(value_of(ours), value_of(theirs))
 
 
@@ -66,7 +66,7 @@ REPLIES = [
      "`+` for the last entry came with 7.4"),
     *((("8.0", "valkey 8.1"), name, refused, "looks at the arguments before it looks for the key")
       for name in (b"BITPOS", b"BITCOUNT")),
-    *((("8.0",), name, same_coordinates, "shortest digits, instead of 17")
+    *((("8.0",), name, same_numbers, "shortest digits, instead of 17")
       for name in (b"GEOPOS", b"GEOSEARCH", b"GEORADIUS", b"GEORADIUS_RO", b"GEORADIUSBYMEMBER", b"GEORADIUSBYMEMBER_RO")),
     (("8.0",), b"XREAD", lambda words, ours, theirs: b"Unbalanced" in ours and b"Unbalanced" in theirs, "names `+`, too"),
     (("8.0",), b"XREADGROUP", lambda words, ours, theirs: b"Unbalanced" in ours and b"Unbalanced" in theirs, "names `+`, too"),
@@ -75,6 +75,7 @@ REPLIES = [
     (("8.0",), b"XINFO", same_but_lag, "counts the lag behind deleted entries otherwise"),
     *((("8.0", "valkey 8.1"), name, negative_offset, "in large sets a negative offset is none")
       for name in (b"ZRANGE", b"ZRANGEBYLEX", b"ZREVRANGEBYLEX", b"ZRANGEBYSCORE", b"ZREVRANGEBYSCORE")),
+    (("valkey 8.1",), b"ZSCAN", same_numbers, "writes large scores without an exponent"),
     (("valkey 8.1",), b"OBJECT", lambda words, ours, theirs: {ours, theirs} == {b"$8\r\nlistpack\r\n", b"$8\r\nskiplist\r\n"},
      "what ZADD makes is sized by the number of its words"),
     (ALL, b"OBJECT", lambda words, ours, theirs: {ours, theirs} == REFCOUNTS,
