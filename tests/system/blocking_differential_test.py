@@ -276,7 +276,7 @@ def run_rounds(oracle, seed, rounds, first=0):
 
 class BlockingDifferential(unittest.TestCase):
     def test_both_servers_serve_the_same_clients(self):
-        seed = random.SystemRandom().randrange(10**9)
+        seed = self.oracle.seed()
         print(f"blocking_differential_test.py --oracle {self.oracle.program} --seed {seed}", file=sys.stderr)
         run_rounds(self.oracle, seed, rounds=10)
 

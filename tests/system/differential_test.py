@@ -262,7 +262,7 @@ def run(seed, rounds, commands, oracle, ours=RESPITE, families=()):
 
 class Differential(unittest.TestCase):
     def test_random_commands(self):
-        seed = random.SystemRandom().randrange(10**9)
+        seed = self.oracle.seed()
         print(f"differential_test.py --oracle {self.oracle.program} --seed {seed}", file=sys.stderr)
         run(seed, rounds=30, commands=COMMANDS_PER_ROUND, oracle=self.oracle)
 

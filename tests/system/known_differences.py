@@ -52,6 +52,12 @@ def _close(one, other):
         return False
 
 
+def same_but_zeros_sign(words, ours, theirs):
+    def plain(reply):
+        return reply.replace(b",-0\r\n", b",0\r\n").replace(b"$2\r\n-0\r\n", b"$1\r\n0\r\n")
+    return plain(ours) == plain(theirs)
+
+
 # (versions, command, whether it allows this of (words, ours, theirs), why)
 REPLIES = [
     (("7.0",), b"XREAD", lambda words, ours, theirs: b"Unbalanced" in ours and b"Unbalanced" in theirs,
@@ -75,6 +81,10 @@ REPLIES = [
     (("8.0",), b"XINFO", same_but_lag, "counts the lag behind deleted entries otherwise"),
     *((("8.0", "valkey 8.1"), name, negative_offset, "in large sets a negative offset is none")
       for name in (b"ZRANGE", b"ZRANGEBYLEX", b"ZREVRANGEBYLEX", b"ZRANGEBYSCORE", b"ZREVRANGEBYSCORE")),
+    *((("valkey 8.1",), name, same_but_zeros_sign, "packs fewer sets, and only those that are not packed keep the score -0")
+      for name in (b"ZRANGE", b"ZREVRANGE", b"ZRANGEBYSCORE", b"ZREVRANGEBYSCORE", b"ZRANGEBYLEX", b"ZREVRANGEBYLEX",
+                   b"ZSCORE", b"ZMSCORE", b"ZINCRBY", b"ZADD", b"ZPOPMIN", b"ZPOPMAX", b"ZMPOP", b"BZPOPMIN", b"BZPOPMAX",
+                   b"BZMPOP", b"ZRANDMEMBER", b"ZUNION", b"ZINTER", b"ZDIFF", b"ZRANK", b"ZREVRANK", b"EXEC", b"EVAL")),
     (("valkey 8.1",), b"ZSCAN", same_numbers, "writes large scores without an exponent"),
     (("valkey 8.1",), b"OBJECT", lambda words, ours, theirs: {ours, theirs} == {b"$8\r\nlistpack\r\n", b"$8\r\nskiplist\r\n"},
      "what ZADD makes is sized by the number of its words"),

@@ -11,6 +11,7 @@ import atexit
 import collections
 import functools
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -34,6 +35,11 @@ class Oracle:
         self.label = f"{software} {'.'.join(map(str, numbers))}"
         # As marks in data name it: "8.0", "valkey 8.1".
         self.mark = "%s%d.%d" % ("" if self.software == "redis" else "valkey ", *numbers[:2])
+
+    def seed(self):
+        """For random commands. Anything with the version that is promised, and with the one before it; with later ones the
+        same in each run: not every difference between versions is known, and the run of a change must not stumble over one."""
+        return random.SystemRandom().randrange(10**9) if self.mark in ("7.0", "7.2") else 7919
 
     def __repr__(self):
         return f"{self.label} ({self.program})"
