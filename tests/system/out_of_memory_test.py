@@ -65,9 +65,12 @@ class OutOfMemory(LaunchTest):
                 return
             except (Closed, ConnectionError):
                 pass  # it ends just now
-        self.assertEqual(-signal.SIGABRT, server.exit_code(), (point, server.text[-3000:]))
-        self.assertIn(LINE, server.text, point)
+        code = server.exit_code()
         self.assertIn("REDIS BUG REPORT END", server.text, point)
+        # A thread that begins takes memory for jemalloc's own books first; jemalloc does not look whether it got any.
+        if code != -signal.SIGSEGV or "je_tcache_arena_associate" not in server.text:
+            self.assertEqual(-signal.SIGABRT, code, (point, server.text[-3000:]))
+            self.assertIn(LINE, server.text, point)
         self.ended += 1
 
     def at_points(self, work, points=POINTS):
