@@ -18,8 +18,8 @@
 //
 // Collisions: with a good hash whose key is secret, pages fill alike, and the directory has at most a few entries for
 // each page. Where hashes agree in so many bits that splitting would not part them, the items stand in a CollisionList
-// beside the pages: whatever the hashes are, an item costs at most 64 bytes of table, and a look-up one page and O(log n). Items of one hash
-// come with one step of a scan.
+// beside the pages: whatever the hashes are, an item costs at most 64 bytes of table, and a look-up one page and
+// O(log n). Items of one hash come with one step of a scan.
 //
 // What a Slot is: datatypes/slot.h. `Hasher` gives the hash of a key; the default is the keyed one, others are for
 // tests.
