@@ -23,10 +23,13 @@ struct Call {
   DbView db;
   Reply reply;
   Effect effect;
-  int64_t now_ms;                       // wall clock of the Unit
+  int64_t now_ms;  // wall clock of the Unit
+  Random& random;
   std::span<const BlobRef> blobs = {};  // own the big arguments
   bool failed = false;                  // the reply has an error in it, though the command was not refused
 
+  // Whether what lasts until then is over: a deadline that a command sets, say. In a repeated record nothing is.
+  bool HasPassed(int64_t deadline_ms) const { return deadline_ms <= unit.judged_ms(); }
   // The value to store for an argument; a big one is taken over without copying.
   StringContent Value(Bytes word) const {
     if (word.size() <= StringContent::kInlineMax) return StringContent::Value(word);

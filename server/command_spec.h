@@ -173,6 +173,21 @@ constexpr KeySpec UnknownKeys(int flags) {
   return {.flags = static_cast<uint16_t>(flags), .begin = KeySpec::Begin::kUnknown, .find = KeySpec::Find::kUnknown};
 }
 
+// What a command is to a transaction (MULTI).
+enum class TransactionRole : uint8_t {
+  kQueued,    // waits for EXEC like any other
+  kBegins,    // MULTI
+  kAside,     // runs at once, and the transaction goes on
+  kLeaves,    // runs at once, and the transaction is over
+  kExecutes,  // EXEC: the transaction is over even when the command is refused
+};
+
+// What lets a protected command (kProtected) run: enable-debug-command or enable-module-command.
+enum class Protection : uint8_t { kDebugCommand, kModuleCommand };
+
+// Which arguments name channels, for the permissions of users.
+enum class ChannelArguments : uint8_t { kNone, kFirst, kAll, kAllPatterns };
+
 // Finds the keys of one command where the key specs cannot; server/key_finder.h has those that Redis needs.
 using KeyHook = KeyList (*)(std::span<const Bytes> argv);
 
@@ -195,10 +210,16 @@ struct CommandSpec {
   std::string_view history = {};  // "6.2.0: text|7.0.0: text"
   int arity = 0;                  // 0: derived from the syntax; else Redis' number where the two differ
   bool syscmd = false;            // COMMAND DOCS doc flag `syscmd`
-  bool skips_queue = false;       // runs at once inside a transaction
-  bool ends_transaction = false;  // even when it is refused
-  FlagsHook flags_of = nullptr;   // what this request may do, where it depends on others: EXEC, scripts
-  KeyHook find_keys = nullptr;    // where the key specs do not tell all: variable, unknown or incomplete keys
+  TransactionRole transaction = TransactionRole::kQueued;
+  Protection protection = Protection::kDebugCommand;
+  ChannelArguments channels = ChannelArguments::kNone;
+  bool selects_database = false;  // what follows on the connection goes into another database
+  bool runs_when_subscribed =
+      false;  // under RESP2, to a client that has subscribed; (un)subscribing itself always does
+  bool reports_disk_trouble = false;  // is refused, as writes are, when what is written cannot be persisted
+  bool keeps_caching_choice = false;  // CLIENT CACHING stays in force; of a container: for all its subcommands
+  FlagsHook flags_of = nullptr;       // what this request may do, where it depends on others: EXEC, scripts
+  KeyHook find_keys = nullptr;        // where the key specs do not tell all: variable, unknown or incomplete keys
 };
 
 using CommandHandler = void (*)(Call&);

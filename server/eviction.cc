@@ -29,7 +29,7 @@ int64_t RoundUs(int tenacity) {
 Eviction::Eviction(Server& server)
     : server_(server), pool_(server.keyspace(), server.settings(), server.access(), server.random()) {}
 
-bool Eviction::MayEvict() const { return !server_.IsMidTurn() && !server_.data().purges_held; }
+bool Eviction::MayEvict() const { return !server_.IsMidTurn() && !server_.pause().IsOn(); }
 
 size_t Eviction::UncountedBytes() const {
   return server_.aof().writer().BufferOctets() + server_.reclaimer().PendingBytes();
@@ -69,7 +69,7 @@ Eviction::Outcome Eviction::EvictKeys(size_t excess_bytes) {
   LatencyWatch watch(server_, "eviction-cycle");
   const int64_t started_us = server_.clock().MonotonicUs();
   const int64_t allowed_us = RoundUs(settings.maxmemory_eviction_tenacity);
-  Unit unit(server_.data(), server_.clock().WallMs());
+  Unit unit(server_.data(), server_.clock().WallMs(), ExpiryRule::kPurge);
   Outcome outcome = Outcome::kWithin;
   // Messages that tell of a key take memory as well: were they counted, each key would cost others.
   freed_bytes_ = 0;

@@ -55,7 +55,7 @@ Executor::Outcome Executor::Execute(Session& session, const Request& request, Pa
   } catch (const Refusal& refusal) {
     Reject(session, command, refusal);
     // Redis: so that monitors see where the transaction ends.
-    const bool ends = command != nullptr && command->Spec().ends_transaction;
+    const bool ends = command != nullptr && command->Spec().transaction == TransactionRole::kExecutes;
     if (ends && !server_.clients().Monitors().empty()) FeedMonitors({session, *command, words, {}, pass});
     return Outcome::kDone;
   }
@@ -63,7 +63,7 @@ Executor::Outcome Executor::Execute(Session& session, const Request& request, Pa
   const Run run{session, *command, words, request.blobs, pass, request.key};
   int64_t started_us = last_us_;
   size_t reply_start = session.out.Size();
-  if (session.InTransaction() && !command->Spec().skips_queue) {
+  if (session.InTransaction() && command->Spec().transaction == TransactionRole::kQueued) {
     Queue(session, *command, words, flags);
     if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
     return Outcome::kDone;
@@ -178,7 +178,7 @@ void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {
 
 bool Executor::RunHandler(const Run& run) {
   unit_wall_us_ = wall_base_us_ + last_us_;
-  Unit unit(server_.data(), WallMs());
+  Unit unit(server_.data(), WallMs(), server_.expiry_rule());
   const bool succeeded = RunHandlerIn(unit, run);
   unit.Close();
   if (unit.Changes() != 0 && unit.Recorded()) run.session.journaled_octets = server_.aof().writer().Appended();
@@ -198,6 +198,7 @@ bool Executor::RunHandlerIn(Unit& unit, const Run& run) {
             .reply = Reply(run.session.out, run.session.resp, run.session.reply_form),
             .effect = Effect(unit.Recorded()),
             .now_ms = unit.now_ms(),
+            .random = server_.data().random,
             .blobs = run.blobs};
   bool succeeded = true;
   try {
@@ -228,13 +229,14 @@ void Executor::NoteReads(const Run& run) {
   const bool is_script = run.command.Is(kNoMandatoryKeys);
   if (run.command.Is(kReadOnly) && !is_script) server_.tracking().Remember(run.session, run.command, run.words);
   // CLIENT CACHING is for one command, or one transaction. Redis: any CLIENT command leaves it in force.
-  const bool keeps = run.session.InTransaction() || run.command.full_name.starts_with("client");
+  const Command& named = run.command.parent == nullptr ? run.command : *run.command.parent;
+  const bool keeps = run.session.InTransaction() || named.Spec().keeps_caching_choice;
   if (!keeps) run.session.tracking->caching_given = false;
 }
 
 void Executor::Reject(Session& session, const Command* command, const Refusal& refusal) {
   // Redis: an EXEC that is refused ends its transaction, and says why.
-  const bool ends = command != nullptr && command->Spec().ends_transaction;
+  const bool ends = command != nullptr && command->Spec().transaction == TransactionRole::kExecutes;
   const Refusal told = ends ? refusals::ExecAborted(refusal.text) : refusal;
   if (ends) server_.DropTransaction(session);
   if (session.transaction != nullptr) session.transaction->Break();

@@ -119,7 +119,7 @@ Expiry::Sampled Expiry::SampleFields(int db, int64_t now_ms) {
     if (progress.field_cursor == 0) break;
   }
   sampled.expired = dead_.size();
-  Unit unit(data_, now_ms);
+  Unit unit(data_, now_ms, ExpiryRule::kPurge);
   for (Entry* entry : dead_) {
     entry = unit.PurgeFields(db, entry, kFieldsPerPurge);
     if (entry == nullptr || !Hash({ValueSlot(entry), data_.limits, now_ms}).HasExpired()) continue;
@@ -156,7 +156,7 @@ Expiry::Sampled Expiry::SampleDatabase(int db, int64_t now_ms) {
     });
     if (progress.cursor == 0) break;  // a key must not be seen twice in a sample
   }
-  Unit unit(data_, now_ms);
+  Unit unit(data_, now_ms, ExpiryRule::kPurge);
   for (Entry* entry : dead_) unit.Purge(db, entry);
   unit.Close();
   return sampled;

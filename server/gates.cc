@@ -17,7 +17,7 @@ void Arity(const GateContext& context) {
 void ProtectedCommand(const GateContext& context) {
   if (!context.command.Is(kProtected)) return;
   const Settings& settings = context.server.settings();
-  bool module = context.command.full_name.starts_with("module");
+  const bool module = context.command.Spec().protection == Protection::kModuleCommand;
   Permission permission = module ? settings.enable_module_command : settings.enable_debug_command;
   bool local = context.session.loopback || context.session.unix_socket;
   if (permission == Permission::kAlways || (permission == Permission::kLocalConnections && local)) return;
@@ -45,8 +45,8 @@ void Permissions(const GateContext& context) {
 // What a transaction queues takes memory, too. Redis: of what is not queued only EXEC, DISCARD, QUIT and RESET pass.
 void Memory(const GateContext& context) {
   if (context.server.settings().maxmemory == 0 || !context.server.eviction().LacksMemory()) return;
-  const std::string& name = context.command.full_name;
-  const bool leaves = context.command.Spec().skips_queue && name != "multi" && name != "watch";
+  const TransactionRole role = context.command.Spec().transaction;
+  const bool leaves = role == TransactionRole::kLeaves || role == TransactionRole::kExecutes;
   const bool queued = context.session.InTransaction() && !leaves;
   if ((context.flags & kDenyOom) != 0 || queued) throw Refusal{refusals::kOutOfMemory};
 }
@@ -55,17 +55,16 @@ void Memory(const GateContext& context) {
 void DiskError(const GateContext& context) {
   const auto trouble = DiskTrouble(context.server, DiskUser::kCommand);
   if (!trouble) return;
-  if ((context.flags & kWrite) != 0 || context.command.full_name == "ping") throw Refusal{*trouble};
+  if ((context.flags & kWrite) != 0 || context.command.Spec().reports_disk_trouble) throw Refusal{*trouble};
 }
 
 // Under RESP2 replies and messages look alike: a client that waits for messages gets no other replies.
 void SubscribedMode(const GateContext& context) {
   if (!InSubscribedMode(context.session)) return;
   const Command& command = context.command;
-  const std::string& name = command.full_name;
   if (command.Is(kPubSub) && command.Is(kNoScript)) return;  // SUBSCRIBE and its kin
-  if (name == "ping" || name == "quit" || name == "reset") return;
-  throw refusals::InSubscribedMode(name);
+  if (command.Spec().runs_when_subscribed) return;
+  throw refusals::InSubscribedMode(command.full_name);
 }
 
 void Replicas(const GateContext& context) {
@@ -75,7 +74,7 @@ void Replicas(const GateContext& context) {
 bool RunsWhileLoading(const GateContext& context) {
   if (!context.command.Is(kLoading)) return false;
   bool runs = true;
-  if (context.command.Spec().ends_transaction && context.session.InTransaction()) {
+  if (context.command.Spec().transaction == TransactionRole::kExecutes && context.session.InTransaction()) {
     context.session.transaction->ForEach([&](const Command& queued, auto) { runs = runs && queued.Is(kLoading); });
   }
   return runs;

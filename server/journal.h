@@ -59,8 +59,40 @@ class UnitEffects {
 class Journal {
  public:
   virtual ~Journal() = default;
-  // Several commands are to be repeated all or not at all.
+  // Several commands are to be repeated all or not at all. Must not attach or detach a journal.
   virtual void Append(const UnitEffects& effects) = 0;
+};
+
+// The journals that hear of every effect, in the order in which they were attached. Each must outlive the list or be
+// detached first.
+class Journals {
+ public:
+  // Nobody hears of anything while one of these lives: a file is loaded, and its commands are repeated.
+  class Silence {
+   public:
+    explicit Silence(Journals& journals) : journals_(journals) { ++journals_.silences_; }
+    Silence(const Silence&) = delete;
+    Silence& operator=(const Silence&) = delete;
+    ~Silence() { --journals_.silences_; }
+
+   private:
+    Journals& journals_;
+  };
+
+  // Requires: it is not attached.
+  void Attach(Journal& journal) { list_.push_back(&journal); }
+  // Harmless when it is not attached.
+  void Detach(Journal& journal) { std::erase(list_, &journal); }
+  // Whether anybody keeps a record. Cost: two compares.
+  bool Listen() const { return !list_.empty() && silences_ == 0; }
+  // Requires: Listen().
+  void Append(const UnitEffects& effects) {
+    for (Journal* journal : list_) journal->Append(effects);
+  }
+
+ private:
+  std::vector<Journal*> list_;
+  int silences_ = 0;
 };
 
 // What a command says of itself to the Journal. By default a command that changed something is repeated word by word; a
@@ -69,29 +101,21 @@ class Effect {
  public:
   explicit Effect(bool recorded) : recorded_(recorded) {}
 
-  // `effect.Replace("SET", key, value, "PXAT", deadline_ms)`: words are Bytes or integers. Costs nothing unrecorded.
+  // `effect.Replace("SET", key, value, "PXAT", deadline_ms)`: words are Bytes or integers. What further calls say is
+  // repeated behind it. Costs nothing unless Recorded().
   template <class... Words>
   void Replace(const Words&... words) {
-    if (recorded_) ReplaceWith({Text(words)...});
+    if (recorded_) Replace(std::vector<std::string>{Text(words)...});
   }
-  // The same for any number of words. Further ones follow the first.
-  void ReplaceWith(std::vector<std::string> words) {
+  // The same for a command of any length, which is worth making only when Recorded().
+  void Replace(std::vector<std::string> words) {
     if (!recorded_) return;
     replaced_ = true;
     commands_.push_back(std::move(words));
   }
-  // The same for a command of any length, made only when Recorded().
-  void ReplaceBy(std::vector<std::string> words) {
-    if (!replaced_) commands_.clear();
-    replaced_ = true;
-    commands_.push_back(std::move(words));
-  }
-  // Something changed, and nothing of it is to be repeated but what Replace says further on (and, for EXEC, what its
-  // queued commands have said).
-  void ReplaceByNothing() {
-    replaced_ = true;
-    commands_.clear();
-  }
+  // Nothing is repeated, unless Replace was called or will be. For EXEC and scripts, whose commands speak for
+  // themselves.
+  void Replace() { replaced_ = true; }
   bool Recorded() const { return recorded_; }
   bool Replaced() const { return replaced_; }
   const std::vector<std::vector<std::string>>& Commands() const { return commands_; }

@@ -22,6 +22,8 @@ class Pause {
   // Ends by itself at its time.
   bool IsOver(int64_t now_ms) const { return scope_ != Scope::kNone && now_ms >= until_ms_; }
 
+  // While it is, no key is removed because its time has come: that would be a write.
+  bool IsOn() const { return scope_ != Scope::kNone; }
   // Whether a command with these flags has to wait.
   bool Holds(uint32_t command_flags) const {
     if (scope_ == Scope::kNone) return false;

@@ -26,7 +26,7 @@ void ScriptRunner::Run(Call& call, const Request& request) {
   session_->resp = RespVersion::kResp2;
   session_->no_touch = call.session.no_touch;
   session_->user = call.session.user;
-  call.effect.ReplaceByNothing();  // what the script does is recorded command by command
+  call.effect.Replace();  // what the script does is recorded command by command
   current_.emplace(
       Current{&call, &request, server_.clock().MonotonicMs(), !repeats && server_.eviction().LacksMemory()});
   std::optional<ScriptFailure> failure = request.kind == Kind::kScript

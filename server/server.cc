@@ -81,7 +81,7 @@ Server::Server(Parts parts)
       waiting_(*this, parts.hash_key),
       tracking_(*this, parts.hash_key, random_.Next()),
       listeners_(*this),
-      data_{keyspace_, keyspace_stats_, access_, parts.config.settings()},
+      data_{keyspace_, keyspace_stats_, access_, parts.config.settings(), random_},
       commands_(CommandFamilies()),
       users_(commands_, settings()),
       pubsub_(*this, parts.hash_key),
@@ -179,7 +179,7 @@ void Server::Cron() {
   shutdown_.GoOn();
   if (shutdown_.Done()) return;
   if (pause_.IsOver(clock().MonotonicMs())) EndPause();
-  if (!data_.purges_held) ExpireKeys();
+  if (!pause_.IsOn()) ExpireKeys();
   SampleStats();
   CheckClients();
   nursery_.Poll();
@@ -206,7 +206,7 @@ void Server::ExpireKeys() {
 }
 
 void Server::GoOnExpiring() {
-  if (data_.purges_held || shutdown_.Done()) return;  // clients were paused since
+  if (pause_.IsOn() || shutdown_.Done()) return;  // clients were paused since
   if (IsMidTurn()) return ExpireInNextTurn();
   // Clients are served between slices. Without a host nobody waits.
   Expiry::Slice slice = expiry_.RunSlice();
@@ -261,14 +261,10 @@ void Server::CheckClients() {
 
 void Server::StartPause(Pause::Scope scope, int64_t until_ms) {
   pause_.Start(scope, until_ms);
-  data_.purges_held = true;
   if (pause_.IsOver(clock().MonotonicMs())) EndPause();
 }
 
-void Server::EndPause() {
-  pause_.End();
-  data_.purges_held = false;
-}
+void Server::EndPause() { pause_.End(); }
 
 void Server::ResumePostponed() { Resume(clients_, clients_.TakePostponed()); }
 

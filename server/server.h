@@ -118,6 +118,8 @@ class Server : private Disposal {
   const Users& users() const { return users_; }
   AclLog& acl_log() { return acl_log_; }
   const Pause& pause() const { return pause_; }
+  // Who expires keys for clients and for the timer now.
+  ExpiryRule expiry_rule() const { return pause_.IsOn() ? ExpiryRule::kHide : ExpiryRule::kPurge; }
   // Undoes a part of what a session whose client is gone watches and is subscribed to, as much as a Turn should have.
   // True when nothing is left. It must not be blocked.
   bool Dismantle(Session& session);
@@ -148,9 +150,6 @@ class Server : private Disposal {
   bool IsMidTurn() const { return script_runner_.Busy() || loading_.Active(); }
   // This is the client of what is in its midst: nothing of it is read meanwhile.
   bool Holds(const Session& session) const { return script_runner_.Holds(session) || loading_.Holds(session); }
-
-  // From now on `journal` (null: nobody) hears of every effect. It must outlive the server or be detached first.
-  void AttachJournal(Journal* journal) { data_.journal = journal; }
 
   void SetHost(Host* host) { host_ = host; }
   Host* host() { return host_; }

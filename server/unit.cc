@@ -60,7 +60,7 @@ void Unit::Record(int db, const Effect& effect, std::span<const Bytes> words) {
 void Unit::PurgeLast() {
   const auto [db, key] = std::move(purge_.back());
   purge_.pop_back();
-  if (!floor_.purges_held) PurgeListed(db, key);
+  if (rule_ == ExpiryRule::kPurge) PurgeListed(db, key);
 }
 
 void Unit::PurgeListed(int db, Bytes key) {
@@ -75,11 +75,11 @@ void Unit::PurgeListed(int db, Bytes key) {
 }
 
 void Unit::Close() {
-  if (floor_.purges_held) purge_.clear();
+  if (rule_ != ExpiryRule::kPurge) purge_.clear();
   for (const auto& [db, key] : purge_) PurgeListed(db, key);
   purge_.clear();
   if (floor_.effects.Count() == first_effect_) return;
-  floor_.journal->Append(UnitEffects(floor_.effects, first_effect_));
+  floor_.journals.Append(UnitEffects(floor_.effects, first_effect_));
   floor_.effects.Truncate(first_effect_);
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/random.h"
 #include "datatypes/encoding_limits.h"
 #include "datatypes/keyspace.h"
 #include "server/access.h"
@@ -66,12 +67,18 @@ struct DataFloor {
   KeyspaceStats& stats;
   const Access& access;
   const EncodingLimits& limits;
-  Journal* journal = nullptr;          // null: nobody keeps a record
+  Random& random;
   ChangeListener* listener = nullptr;  // null: nobody wants to know
   Disposal* disposal = nullptr;        // null: everything is freed at once
-  bool purges_held = false;            // CLIENT PAUSE: expired keys are absent, but stay where they are
-  bool nothing_expires = false;        // while a file is loaded: it says itself when a key went
-  Effects effects = {};                // of the Units that are under way
+  Journals journals = {};
+  Effects effects = {};  // of the Units that are under way
+};
+
+// What a Unit makes of keys and fields whose time has come.
+enum class ExpiryRule : uint8_t {
+  kPurge,    // they are absent, and removed when they are met, with a record
+  kHide,     // they are absent, but stay where they are: somebody else says when they go, or it is not the time
+  kBelieve,  // they are there until somebody says that they went: a record is repeated
 };
 
 class Unit {
@@ -79,22 +86,23 @@ class Unit {
   // kRecord: the commands were accepted before, by this server or another, and are repeated from a file.
   enum class Origin : uint8_t { kClient, kRecord };
 
-  Unit(DataFloor& floor, int64_t now_ms, Origin origin = Origin::kClient)
+  Unit(DataFloor& floor, int64_t now_ms, ExpiryRule rule, Origin origin = Origin::kClient)
       : floor_(floor),
         now_ms_(now_ms),
+        rule_(rule),
         origin_(origin),
-        judged_ms_(floor.nothing_expires ? INT64_MIN : now_ms),
+        judged_ms_(rule == ExpiryRule::kBelieve ? INT64_MIN : now_ms),
         first_effect_(floor.effects.Count()) {}
   Unit(const Unit&) = delete;
   Unit& operator=(const Unit&) = delete;
 
   int64_t now_ms() const { return now_ms_; }
-  // The time against which deadlines are judged: no deadline is before it while nothing expires.
+  // The time against which deadlines are judged: under kBelieve no deadline is before it.
   int64_t judged_ms() const { return judged_ms_; }
   DataFloor& floor() { return floor_; }
   // No limit for clients holds: what was acknowledged once is to be had again, whatever the directives say today.
   bool RepeatsRecord() const { return origin_ == Origin::kRecord; }
-  bool Recorded() const { return floor_.journal != nullptr; }
+  bool Recorded() const { return floor_.journals.Listen(); }
 
   // A key was changed by the running command. Redis: some commands count each of their changes to one key in
   // rdb_changes_since_last_save.
@@ -182,6 +190,7 @@ class Unit {
 
   DataFloor& floor_;
   int64_t now_ms_;
+  const ExpiryRule rule_;
   const Origin origin_;
   int64_t judged_ms_;
   size_t first_effect_;  // in the floor's Effects

@@ -35,11 +35,16 @@ const KeyList& AclRequest::Keys() {
 }
 
 ChannelWords ChannelWordsOf(const Command& command, size_t words) {
-  if (!command.Is(kPubSub)) return {};
-  const std::string& name = command.full_name;
-  if (name == "publish" || name == "spublish") return {.first = 1, .last = 1};
-  if (name == "subscribe" || name == "ssubscribe") return {.first = 1, .last = words - 1};
-  if (name == "psubscribe") return {.first = 1, .last = words - 1, .use = ChannelUse::kPattern};
+  switch (command.Spec().channels) {
+    case ChannelArguments::kNone:
+      return {};
+    case ChannelArguments::kFirst:
+      return {.first = 1, .last = 1};
+    case ChannelArguments::kAll:
+      return {.first = 1, .last = words - 1};
+    case ChannelArguments::kAllPatterns:
+      return {.first = 1, .last = words - 1, .use = ChannelUse::kPattern};
+  }
   return {};
 }
 

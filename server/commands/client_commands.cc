@@ -423,7 +423,8 @@ struct Client {
                                        .summary = "The container of the commands about connections.",
                                        .since = "2.4.0",
                                        .group = CommandGroup::kConnection,
-                                       .arity = -2};
+                                       .arity = -2,
+                                       .keeps_caching_choice = true};
   static constexpr auto kSubcommands =
       Family<ClientCaching, ClientGetName, ClientGetRedir, ClientHelp, ClientId, ClientInfo, ClientKill, ClientList,
              ClientNoEvict, ClientNoTouch, ClientPause, ClientReply, ClientSetInfo, ClientSetName, ClientTracking,

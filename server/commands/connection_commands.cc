@@ -147,7 +147,9 @@ struct Ping {
                                        .group = CommandGroup::kConnection,
                                        .flags = kFast,
                                        .categories = kAclConnection,
-                                       .tips = "request_policy:all_shards response_policy:all_succeeded"};
+                                       .tips = "request_policy:all_shards response_policy:all_succeeded",
+                                       .runs_when_subscribed = true,
+                                       .reports_disk_trouble = true};
   static void Run(Call& call) {
     if (call.args.Left() > 1) throw refusals::WrongArity("ping");
     if (InSubscribedMode(call.session)) return AnswerAsMessage(call);
@@ -175,7 +177,8 @@ struct Quit {
                                        .deprecated_since = "7.2.0",
                                        .replaced_by = "just closing the connection",
                                        .arity = -1,
-                                       .skips_queue = true};
+                                       .transaction = TransactionRole::kLeaves,
+                                       .runs_when_subscribed = true};
   static void Run(Call& call) {
     call.reply.Ok();
     call.session.close_after_reply = true;
@@ -190,7 +193,8 @@ struct Reset {
                                        .group = CommandGroup::kConnection,
                                        .flags = kNoScript | kLoading | kStale | kFast | kNoAuth | kAllowBusy,
                                        .categories = kAclConnection,
-                                       .skips_queue = true};
+                                       .transaction = TransactionRole::kLeaves,
+                                       .runs_when_subscribed = true};
   static void Run(Call& call) {
     Session& session = call.session;
     if (session.kind == SessionKind::kReplica) throw Refusal{refusals::kResetOfReplica};
@@ -217,7 +221,8 @@ struct Select {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
                                        .flags = kLoading | kStale | kFast,
-                                       .categories = kAclConnection};
+                                       .categories = kAclConnection,
+                                       .selects_database = true};
   static void Run(Call& call) {
     using Limits = std::numeric_limits<int32_t>;
     int64_t index = call.args.NextInteger();

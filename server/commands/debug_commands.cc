@@ -270,7 +270,7 @@ void Reload(Call& call) {
   if (options.saves && server.snapshots().Running()) server.nursery().Kill();
   if (options.saves && server.snapshots().Save() == Snapshots::Outcome::kFailed) throw Refusal{refusals::kUnspecified};
   // What has expired goes later, with a record: the journal still has it.
-  if (server.data().journal != nullptr) options.load.expired = RdbLoadOptions::Expired::kKeep;
+  if (server.data().journals.Listen()) options.load.expired = RdbLoadOptions::Expired::kKeep;
   std::optional<DataAside> aside;
   if (options.flushes) aside.emplace(server);
   const LoadOutcome outcome = LoadDump(server, options.load, &call.session);
@@ -396,7 +396,7 @@ void RewriteAll(Call& call) {
 
 void StringMatchTest(Call& call) {
   constexpr int kRounds = 100'000;
-  Random& random = call.server.random();
+  Random& random = call.random;
   uint64_t matches = 0;
   for (int i = 0; i < kRounds; ++i) {
     std::string pattern = RandomPattern(random);

@@ -123,7 +123,7 @@ void RecordRestore(Call& call, Bytes key, int64_t deadline_ms, Bytes payload, co
   if (options.idle_seconds) words.insert(words.end(), {"IDLETIME", std::to_string(*options.idle_seconds)});
   if (options.frequency) words.insert(words.end(), {"FREQ", std::to_string(*options.frequency)});
   words.emplace_back("ABSTTL");
-  call.effect.ReplaceWith(std::move(words));
+  call.effect.Replace(std::move(words));
 }
 
 void RunRestore(Call& call) {
@@ -136,7 +136,7 @@ void RunRestore(Call& call) {
 
   const int64_t deadline_ms = DeadlineOf(ttl_ms, options.deadline, call.now_ms);
   Entry* replaced = call.db.Data().Find(key);  // Redis: what has expired is replaced like anything else
-  if (ttl_ms != 0 && deadline_ms <= call.unit.judged_ms()) {
+  if (ttl_ms != 0 && call.HasPassed(deadline_ms)) {
     RestoreExpired(call, key, replaced);
     return call.reply.Ok();
   }

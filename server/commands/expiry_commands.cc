@@ -63,7 +63,7 @@ void SetExpiry(Call& call, TimeUnit unit, TimeBase base) {
   const int64_t deadline_ms = AbsoluteMs(call, time, unit, base);
   Entry* entry = call.db.Find(key);
   if (entry == nullptr || !Allow(conditions, entry->Deadline(), deadline_ms)) return call.reply.Integer(0);
-  if (deadline_ms <= call.unit.judged_ms()) {
+  if (call.HasPassed(deadline_ms)) {
     DeleteAsExpired(call, entry, key);
   } else {
     call.db.SetDeadline(entry, deadline_ms);

@@ -314,7 +314,7 @@ void ReplyPair(Call& call, const Hash::Pair& pair, With with) {
 // The same field may come again.
 void ReplyRepeating(Call& call, const Hash& hash, uint64_t count, With with) {
   constexpr uint64_t kWorthListing = 8;  // from so many on, places of a packed hash are looked up once
-  Random& random = call.server.random();
+  Random& random = call.random;
   DrawLimit limit(call, count);
   ReplyCount(call, count, with);
   const bool listed = hash.Table() == nullptr ? count >= kWorthListing : hash.HasExpired();
@@ -328,7 +328,7 @@ void ReplyRepeating(Call& call, const Hash& hash, uint64_t count, With with) {
 // not, as chance and the number still wanted have it.
 void ReplyDistinct(Call& call, const Hash& hash, uint64_t count, size_t size, With with) {
   constexpr uint64_t kFew = 3;  // of so many times as many
-  Random& random = call.server.random();
+  Random& random = call.random;
   ReplyCount(call, count, with);
   if (hash.Table() != nullptr && count * kFew < size && !hash.HasExpired()) {
     std::unordered_set<const HashField*> drawn;
@@ -373,7 +373,7 @@ struct HRandField {
   static void ReplyOne(Call& call, Bytes key) {
     const Hash hash = call.db.Read<Hash>(key);
     if (!hash.Exists()) return call.reply.Null();
-    call.reply.Bulk(hash.At(hash.PickRandom(call.server.random())).field.View());
+    call.reply.Bulk(hash.At(hash.PickRandom(call.random)).field.View());
   }
   static void ReplyMany(Call& call, const Hash& hash, int64_t count, With with) {
     const size_t size = hash.Size();

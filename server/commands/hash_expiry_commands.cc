@@ -83,7 +83,7 @@ class FieldChanges {
   void Record(std::vector<std::string> command, const std::vector<Bytes>& fields) {
     if (!call_.effect.Recorded()) return;
     command.insert(command.end(), fields.begin(), fields.end());
-    call_.effect.ReplaceWith(std::move(command));
+    call_.effect.Replace(std::move(command));
   }
 
   Call& call_;
@@ -94,7 +94,7 @@ class FieldChanges {
 
 // Sets a deadline, or deletes the field if it lies behind. Requires: the hash has the field.
 int64_t ApplyDeadline(const Call& call, Hash& hash, Bytes field, int64_t deadline_ms, FieldChanges& changes) {
-  if (deadline_ms <= call.unit.judged_ms()) {
+  if (call.HasPassed(deadline_ms)) {
     hash.Remove(field);
     changes.Delete(field);
     return kDeleted;
@@ -462,7 +462,7 @@ struct HSetEx {
     const FieldOptions options = FieldOptionParser(call, refusals::kOneSetExpiry).ParseHSetEx();
     const auto pairs = TakePairs(call);
     if (!Meets(call, key, pairs, options.condition)) return call.reply.Integer(0);
-    const bool too_late = options.expiry == FieldExpiry::kAt && options.deadline_ms <= call.unit.judged_ms();
+    const bool too_late = options.expiry == FieldExpiry::kAt && call.HasPassed(options.deadline_ms);
     too_late ? Delete(call, key, pairs) : Set(call, key, pairs, options);
     call.reply.Integer(1);
   }
@@ -494,7 +494,7 @@ struct HSetEx {
     }
     hash.Touched("hset");
     if (timed) call.db.AlsoTouched(key, "hexpire");
-    if (call.effect.Recorded()) call.effect.ReplaceWith(EffectOf(key, pairs, options));
+    if (call.effect.Recorded()) call.effect.Replace(EffectOf(key, pairs, options));
   }
   static std::vector<std::string> EffectOf(Bytes key, std::span<const Bytes> pairs, const FieldOptions& options) {
     std::vector<std::string> words = {options.expiry == FieldExpiry::kNone ? "HSET" : "HSETEX", std::string(key)};

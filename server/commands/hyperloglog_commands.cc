@@ -259,7 +259,7 @@ struct PfSelfTest {
                                        .categories = kAclHyperLogLog,
                                        .syscmd = true};
   static void Run(Call& call) {
-    Random& random = call.server.random();
+    Random& random = call.random;
     for (int round = 0; round < 100; ++round) CheckRegisters(random);
     CheckEstimates(random.Next(), SparseMaxBytes(call));
     call.reply.Ok();

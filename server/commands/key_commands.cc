@@ -260,7 +260,7 @@ const Entry* FirstAlive(Call& call) {
 const Entry* PickKey(Call& call) {
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
-    const Entry* entry = call.db.Data().PickRandom(call.server.random());
+    const Entry* entry = call.db.Data().PickRandom(call.random);
     if (entry == nullptr || call.db.IsAlive(*entry)) return entry;
   }
   // Next to all are dead: what this walk finds is not by chance, but it is alive, and the dead are purged on the way.

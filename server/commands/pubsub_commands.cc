@@ -116,7 +116,8 @@ struct PSubscribe {
                                        .since = "2.0.0",
                                        .complexity = "O(N) for N patterns",
                                        .group = CommandGroup::kPubSub,
-                                       .flags = kSubscribing};
+                                       .flags = kSubscribing,
+                                       .channels = ChannelArguments::kAllPatterns};
   static void Run(Call& call) { SubscribeTo(call, TopicKind::kPattern); }
 };
 
@@ -126,7 +127,8 @@ struct Publish {
                                        .since = "2.0.0",
                                        .complexity = "O(N+M) for N subscribers of the channel and M patterns",
                                        .group = CommandGroup::kPubSub,
-                                       .flags = kPublishing};
+                                       .flags = kPublishing,
+                                       .channels = ChannelArguments::kFirst};
   static void Run(Call& call) {
     auto [channel, message] = call.args.Take<Bytes, Bytes>();
     call.reply.Integer(static_cast<int64_t>(call.server.pubsub().Publish(channel, message)));
@@ -230,7 +232,8 @@ struct SPublish {
                                        .complexity = "O(N) for N subscribers",
                                        .group = CommandGroup::kPubSub,
                                        .flags = kPublishing,
-                                       .keys = {Key(1, kKeyNotKey)}};
+                                       .keys = {Key(1, kKeyNotKey)},
+                                       .channels = ChannelArguments::kFirst};
   static void Run(Call& call) {
     auto [channel, message] = call.args.Take<Bytes, Bytes>();
     call.reply.Integer(static_cast<int64_t>(call.server.pubsub().PublishToShard(channel, message)));
@@ -244,7 +247,8 @@ struct SSubscribe {
                                        .complexity = "O(N) for N channels",
                                        .group = CommandGroup::kPubSub,
                                        .flags = kSubscribing,
-                                       .keys = {KeyRange(1, -1, 1, kKeyNotKey)}};
+                                       .keys = {KeyRange(1, -1, 1, kKeyNotKey)},
+                                       .channels = ChannelArguments::kAll};
   static void Run(Call& call) { SubscribeTo(call, TopicKind::kShardChannel); }
 };
 
@@ -254,7 +258,8 @@ struct Subscribe {
                                        .since = "2.0.0",
                                        .complexity = "O(N) for N channels",
                                        .group = CommandGroup::kPubSub,
-                                       .flags = kSubscribing};
+                                       .flags = kSubscribing,
+                                       .channels = ChannelArguments::kAll};
   static void Run(Call& call) { SubscribeTo(call, TopicKind::kChannel); }
 };
 

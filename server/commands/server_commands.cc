@@ -55,7 +55,8 @@ struct ModuleLoad : WithoutModules {
                                        .since = "4.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kServer,
-                                       .flags = kAdmin | kNoScript | kNoAsyncLoading | kProtected};
+                                       .flags = kAdmin | kNoScript | kNoAsyncLoading | kProtected,
+                                       .protection = Protection::kModuleCommand};
   static void Run(Call& call) { RefuseModule(call); }
 };
 
@@ -65,7 +66,8 @@ struct ModuleLoadEx : WithoutModules {
                                        .since = "7.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kServer,
-                                       .flags = kAdmin | kNoScript | kNoAsyncLoading | kProtected};
+                                       .flags = kAdmin | kNoScript | kNoAsyncLoading | kProtected,
+                                       .protection = Protection::kModuleCommand};
   static void Run(Call& call) { RefuseModule(call); }
 };
 
@@ -75,7 +77,8 @@ struct ModuleUnload : WithoutModules {
                                        .since = "4.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kServer,
-                                       .flags = kAdmin | kNoScript | kNoAsyncLoading | kProtected};
+                                       .flags = kAdmin | kNoScript | kNoAsyncLoading | kProtected,
+                                       .protection = Protection::kModuleCommand};
   static void Run(Call& call) {
     call.server.log().Warning("Error unloading module " + std::string(call.args.Next()) +
                               ": no such module with that name");
@@ -125,8 +128,8 @@ struct Lolwut {
  private:
   static std::string Picture(Call& call) {
     const int64_t version = call.args.NextInteger();
-    if (version == 5) return Labyrinth(call.server.random(), TakeSize(call.args, {.columns = 66, .rows = 12}));
-    if (version == 6) return Skyline(call.server.random(), TakeSize(call.args, {.columns = 80, .rows = 20}));
+    if (version == 5) return Labyrinth(call.random, TakeSize(call.args, {.columns = 66, .rows = 12}));
+    if (version == 6) return Skyline(call.random, TakeSize(call.args, {.columns = 80, .rows = 20}));
     return {};
   }
   static PictureSize TakeSize(Args& args, PictureSize size) {

@@ -209,7 +209,7 @@ struct SScan {
 void PopOne(Call& call, Bytes key) {
   Edit<Set> set = call.db.Open<Set>(key);
   if (!set) return call.reply.Null();
-  set->Pop(1, call.server.random(), [&](const PackedElement& member) {
+  set->Pop(1, call.random, [&](const PackedElement& member) {
     ReplyMember(call.reply, member);
     call.effect.Replace("SREM", key, PackedText(member).View());
   });
@@ -238,7 +238,7 @@ class PoppedWords {
     if (words_.size() == kMost + 2) Flush();
   }
   void Flush() {
-    if (!words_.empty()) call_.effect.ReplaceBy(std::move(words_));
+    if (!words_.empty()) call_.effect.Replace(std::move(words_));
     words_ = {};
   }
 
@@ -256,7 +256,7 @@ void PopMany(Call& call, Bytes key, size_t count) {
   Edit<Set> set = call.db.Open<Set>(key, entry);
   PoppedWords words(call, key);
   call.reply.Set(count);
-  set->Pop(count, call.server.random(), [&](const PackedElement& member) {
+  set->Pop(count, call.random, [&](const PackedElement& member) {
     ReplyMember(call.reply, member);
     words.Add(member);
   });
@@ -285,13 +285,13 @@ struct SPop {
 void ReplySample(Call& call, const Set& set, size_t count) {
   call.reply.Array(std::min(count, set.Size()));
   auto reply_one = [&](const PackedElement& member) { ReplyMember(call.reply, member); };
-  count >= set.Size() ? set.ForEach(reply_one) : set.Sample(count, call.server.random(), reply_one);
+  count >= set.Size() ? set.ForEach(reply_one) : set.Sample(count, call.random, reply_one);
 }
 
 void ReplySampleWithRepeats(Call& call, const Set& set, size_t count) {
   DrawLimit limit(call, count);
   call.reply.Array(count);
-  set.SampleWithRepeats(count, call.server.random(), [&](const PackedElement& member) {
+  set.SampleWithRepeats(count, call.random, [&](const PackedElement& member) {
     ReplyMember(call.reply, member);
     limit.Check();
   });
@@ -313,8 +313,7 @@ struct SRandMember {
     if (call.args.AtEnd()) {
       const Set set = call.db.Read<Set>(key);
       if (!set.Exists()) return call.reply.Null();
-      return set.PickRandom(call.server.random(),
-                            [&](const PackedElement& member) { ReplyMember(call.reply, member); });
+      return set.PickRandom(call.random, [&](const PackedElement& member) { ReplyMember(call.reply, member); });
     }
     if (call.args.Left() > 1) throw Refusal{refusals::kSyntax};
     const int64_t count = call.args.NextInteger();

@@ -322,12 +322,12 @@ void ReplyRandomMembers(Call& call, const SortedSet& set, int64_t count, Scores 
   if (count < 0) {
     DrawLimit limit(call, magnitude);
     write.Begin(magnitude);
-    for (uint64_t left = magnitude; left > 0; --left, limit.Check()) DrawOne(call.server.random(), set, write);
+    for (uint64_t left = magnitude; left > 0; --left, limit.Check()) DrawOne(call.random, set, write);
     return;
   }
   const size_t drawn = std::min(magnitude, set.Size());
   write.Begin(drawn);
-  DrawDifferent(call.server.random(), set, drawn, write);
+  DrawDifferent(call.random, set, drawn, write);
 }
 
 struct ZRandMember {
@@ -346,7 +346,7 @@ struct ZRandMember {
     if (call.args.AtEnd()) {
       const SortedSet set = call.db.Read<SortedSet>(key);
       if (!set.Exists()) return call.reply.Null();
-      return DrawOne(call.server.random(), set, MemberWriter(call.reply, Scores::kNo));
+      return DrawOne(call.random, set, MemberWriter(call.reply, Scores::kNo));
     }
     const int64_t count = call.args.NextInteger();
     if (count == INT64_MIN) throw Refusal{refusals::kRankOutOfRange};

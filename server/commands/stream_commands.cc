@@ -115,7 +115,7 @@ struct XTrim {
     if (!call.effect.Recorded()) return;
     std::vector<std::string> effect = TrimWords(trim, stream->Log());
     effect.insert(effect.begin(), {"XTRIM", std::string(key)});
-    call.effect.ReplaceWith(std::move(effect));
+    call.effect.Replace(std::move(effect));
   }
 };
 
@@ -217,7 +217,7 @@ struct XAdd {
     call.reply.Bulk(StreamIdText(id));
     stream.Touched("xadd");
     if (log.Trim(options.trim) > 0) stream.AlsoTouched("xtrim");
-    if (call.effect.Recorded()) call.effect.ReplaceWith(AddEffect(key, options, log, id, words));
+    if (call.effect.Recorded()) call.effect.Replace(AddEffect(key, options, log, id, words));
   }
 };
 

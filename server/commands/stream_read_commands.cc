@@ -248,7 +248,7 @@ struct XReadGroup {
       }
       positions.push_back(PositionOf(options.ids[i]));
     }
-    call.effect.ReplaceByNothing();  // but by what is delivered, entry by entry
+    call.effect.Replace();  // but by what is delivered, entry by entry
     std::vector<Delivery> deliveries;
     for (size_t i = 0; i < options.keys.size(); ++i) {
       if (auto delivery = Deliver(call, options, options.keys[i], positions[i])) {

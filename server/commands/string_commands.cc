@@ -199,7 +199,7 @@ struct GetEx {
     if (entry == nullptr) return call.reply.Null();
     const int64_t deadline_ms = DeadlineOf(call, options);
     call.ReplyText(*entry);
-    if (options.IsAbsolute() && deadline_ms <= call.unit.judged_ms()) return DeleteAsExpired(call, entry, key);
+    if (options.IsAbsolute() && call.HasPassed(deadline_ms)) return DeleteAsExpired(call, entry, key);
     if (options.HasTime()) {
       call.db.SetDeadline(entry, deadline_ms);
       call.db.Touched(key, "expire");

@@ -19,7 +19,7 @@ struct Multi {
                                        .group = CommandGroup::kTransactions,
                                        .flags = kNoScript | kLoading | kStale | kFast | kAllowBusy,
                                        .categories = kAclTransaction,
-                                       .skips_queue = true};
+                                       .transaction = TransactionRole::kBegins};
   static void Run(Call& call) {
     if (call.session.InTransaction()) throw Refusal{refusals::kNestedMulti};
     call.session.EnsureTransaction().Begin();
@@ -39,8 +39,7 @@ struct Exec {
                                        .group = CommandGroup::kTransactions,
                                        .flags = kNoScript | kLoading | kStale | kSkipSlowlog,
                                        .categories = kAclTransaction,
-                                       .skips_queue = true,
-                                       .ends_transaction = true,
+                                       .transaction = TransactionRole::kExecutes,
                                        .flags_of = FlagsOf};
   static void Run(Call& call) {
     if (!call.session.InTransaction()) throw Refusal{refusals::kExecWithoutMulti};
@@ -70,7 +69,7 @@ struct Exec {
     const size_t reply_start = call.session.out.Size();
     call.reply.Array(transaction.Size());
     call.server.executor().SettleReply(call.session, reply_start);
-    call.effect.ReplaceByNothing();
+    call.effect.Replace();
     transaction.ForEach([&](const Command& command, std::span<const Bytes> words) {
       AclRequest request(command, words);
       const auto verdict = CheckPermission(call.server, call.session, request, AclLogEntry::Context::kMulti);
@@ -88,7 +87,7 @@ struct Discard {
                                        .group = CommandGroup::kTransactions,
                                        .flags = kNoScript | kLoading | kStale | kFast | kAllowBusy,
                                        .categories = kAclTransaction,
-                                       .skips_queue = true};
+                                       .transaction = TransactionRole::kLeaves};
   static void Run(Call& call) {
     if (!call.session.InTransaction()) throw Refusal{refusals::kDiscardWithoutMulti};
     call.server.DropTransaction(call.session);
@@ -105,7 +104,7 @@ struct Watch {
                                        .flags = kNoScript | kLoading | kStale | kFast | kAllowBusy,
                                        .keys = {KeyRange(1, -1, 1, kKeyRO)},
                                        .categories = kAclTransaction,
-                                       .skips_queue = true};
+                                       .transaction = TransactionRole::kAside};
   static void Run(Call& call) {
     if (call.session.InTransaction()) throw Refusal{refusals::kWatchInMulti};
     const bool lost_already = call.session.transaction != nullptr && call.session.transaction->Stale();

@@ -46,9 +46,8 @@ LoadOutcome AofLoader::Load(const Session* holder) {
   const uint64_t dirty = server_.keyspace_stats().dirty;
   server_.loading().Begin(total.value(), holder);
   DataFloor& data = server_.data();
-  Journal* const journal = std::exchange(data.journal, nullptr);
+  const Journals::Silence silence(data.journals);
   ChangeListener* const listener = std::exchange(data.listener, nullptr);
-  data.nothing_expires = true;
   Outcome outcome = Outcome::kLoaded;
   if (manifest.base()) {
     outcome = LoadPart(manifest.base()->name, "base", manifest.incrementals().empty() ? Place::kLast : Place::kMiddle);
@@ -60,9 +59,7 @@ LoadOutcome AofLoader::Load(const Session* holder) {
   }
   if (outcome != Outcome::kStopped && !PutsUpWithFailures()) outcome = Outcome::kFailed;
   server_.aof().SetFailedReplays(failures_);
-  data.nothing_expires = false;
   data.listener = listener;
-  data.journal = journal;
   server_.loading().End();
   server_.keyspace_stats().dirty = dirty;
   if (outcome == Outcome::kStopped) return LoadOutcome::kStopped;
@@ -156,8 +153,8 @@ const Command* AofLoader::CommandOf(std::span<const Bytes> words, const Command*
 
 bool AofLoader::RunOne(const Part& part, const Record& record) {
   server_.loading().SlowDown();
-  const bool begins = record.command.full_name == "multi";
-  const bool ends = record.command.full_name == "exec";
+  const bool begins = record.command.Spec().transaction == TransactionRole::kBegins;
+  const bool ends = record.command.Spec().transaction == TransactionRole::kExecutes;
   if (group_ && ends) return RunGroup(part);
   if (group_) {
     group_->commands.Queue(record.command, record.words, 0);
@@ -170,12 +167,12 @@ bool AofLoader::RunOne(const Part& part, const Record& record) {
     group_->commands.Begin();
     return true;
   }
-  Unit unit(server_.data(), server_.clock().WallMs(), Unit::Origin::kRecord);
+  Unit unit(server_.data(), server_.clock().WallMs(), ExpiryRule::kBelieve, Unit::Origin::kRecord);
   return Replay(unit, part, record);
 }
 
 bool AofLoader::RunGroup(const Part& part) {
-  Unit unit(server_.data(), server_.clock().WallMs(), Unit::Origin::kRecord);
+  Unit unit(server_.data(), server_.clock().WallMs(), ExpiryRule::kBelieve, Unit::Origin::kRecord);
   const Group group = *std::exchange(group_, std::nullopt);
   auto offset = group.offsets.begin();
   bool goes_on = true;
@@ -190,7 +187,7 @@ bool AofLoader::Replay(Unit& unit, const Part& part, const Record& record) {
   const auto done = server_.executor().Replay(unit, *session_, record.command, record.words);
   if (done) return true;
   NoteFailure(part, record, done.error());
-  if (record.command.full_name != "select") return true;
+  if (!record.command.Spec().selects_database) return true;
   // What follows must not go into another database.
   Fail("Fatal error: the append only file " + part.name +
        " selects a database that this server does not have (databases " + std::to_string(server_.keyspace().Count()) +

@@ -63,7 +63,7 @@ Step AppendOnlyFile::Begin(uint64_t base_octets) {
   closed_octets_ = total.value() - writer_.FileOctets();
   base_octets_ = base_octets;
   state_ = State::kOn;
-  server_.AttachJournal(this);
+  server_.data().journals.Attach(*this);
   directory_.RemoveHistory();
   return Step::kDone;
 }
@@ -171,7 +171,7 @@ void AppendOnlyFile::TurnOff() {
   if (before == State::kAwaitsBase) {
     DropTemporaryIncremental();
   } else {
-    server_.AttachJournal(nullptr);
+    server_.data().journals.Detach(*this);
     writer_.Close();
   }
   directory_.Unlock();
@@ -181,7 +181,7 @@ void AppendOnlyFile::TurnOff() {
 
 // Effects since the fork are of no use without the base that they belong to.
 void AppendOnlyFile::DropTemporaryIncremental() {
-  server_.AttachJournal(nullptr);
+  server_.data().journals.Detach(*this);
   if (!writer_.IsOpen()) return;
   writer_.Discard();
   writer_.Close();
@@ -232,7 +232,7 @@ Step AppendOnlyFile::StartIncremental() {
       const std::string name = AofManifest::TemporaryIncrementalName(file_name);
       server_.log().Notice("Creating AOF incr file " + name + " on background rewrite");
       if (OpenIncremental(name, FileSystem::Mode::kCreate) == Step::kFailed) return Step::kFailed;
-      server_.AttachJournal(this);
+      server_.data().journals.Attach(*this);
       return Step::kDone;
     }
     case State::kOn:

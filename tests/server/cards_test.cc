@@ -45,7 +45,7 @@ TEST_F(Cards, TooFewOrTooManyWordsAreRefusedByName) {
   for (const Command* command : AllCommands(server_)) {
     SCOPED_TRACE(command->full_name);
     std::string refusal = "ERR wrong number of arguments for '" + command->full_name + "' command";
-    if (command->Spec().ends_transaction) refusal = refusals::ExecAborted(refusal).text;
+    if (command->Spec().transaction == TransactionRole::kExecutes) refusal = refusals::ExecAborted(refusal).text;
     size_t names = NameOf(*command).size();
     if (ArityWords(*command) > names) {
       EXPECT_THAT(client_.Run(WordsOf(*command, ArityWords(*command) - 1)), Error(refusal));

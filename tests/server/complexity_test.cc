@@ -66,7 +66,7 @@ class Complexity : public testing::TestWithParam<Kind> {
  protected:
   // A server of its own for each kind of names, without the journal of the fixture.
   struct World {
-    World() { server->data().journal = nullptr; }
+    World() { server->data().journals.Detach(server.journal()); }
     TestServer server;
     TestClient client{server};
 

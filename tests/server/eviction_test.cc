@@ -38,7 +38,7 @@ INSTANTIATE_TEST_SUITE_P(Resp, KeyEviction, BothVersions(), VersionName);
 
 TEST_P(KeyEviction, KeysMakeRoomForOthers) {
   SkipReplayCheck("what the test remembers of the journal would take memory itself");
-  server()->AttachJournal(nullptr);
+  server()->data().journals.Detach(server().journal());
   for (const char* policy : {"allkeys-lru", "allkeys-lfu", "allkeys-random"}) {
     NoLimit();
     Run("FLUSHALL");
@@ -253,7 +253,8 @@ class SlowJournal final : public Journal {
 TEST_P(KeyEviction, ARoundEndsInTimeAndOthersFollow) {
   Fill(200);
   SlowJournal slow(server().journal(), clock());
-  server()->AttachJournal(&slow);
+  server()->data().journals.Detach(server().journal());
+  server()->data().journals.Attach(slow);
   Run("CONFIG SET latency-monitor-threshold 1 maxmemory-eviction-tenacity 0 maxmemory-policy allkeys-lru");
   TestClient other(server());
   other.Deliver(EncodeRequest({"CONFIG", "SET", "maxmemory", "1"}) + EncodeRequest({"DBSIZE"}));
@@ -263,19 +264,22 @@ TEST_P(KeyEviction, ARoundEndsInTimeAndOthersFollow) {
   EXPECT_EQ(server()->keyspace()[0].Size(), 0u) << "later Turns do the rest";
   EXPECT_NE(server()->latency().Find("eviction-cycle"), nullptr);
   EXPECT_NE(server()->latency().Find("eviction-del"), nullptr);
-  server()->AttachJournal(&server().journal());
+  server()->data().journals.Detach(slow);
+  server()->data().journals.Attach(server().journal());
   NoLimit();
 }
 
 TEST_P(KeyEviction, AWriteThatWaitsForLaterRoundsIsNotRefused) {
   Fill(200);
   SlowJournal slow(server().journal(), clock());
-  server()->AttachJournal(&slow);
+  server()->data().journals.Detach(server().journal());
+  server()->data().journals.Attach(slow);
   LimitMemory(0, "allkeys-lru");
   Run({"CONFIG", "SET", "maxmemory-eviction-tenacity", "0", "maxmemory",
        std::to_string(server()->UsedMemory() - 100'000)});
   EXPECT_THAT(Run("SET k v"), Ok());
-  server()->AttachJournal(&server().journal());
+  server()->data().journals.Detach(slow);
+  server()->data().journals.Attach(server().journal());
   NoLimit();
 }
 

@@ -117,10 +117,10 @@ TestServer::TestServer(Options options)
     server_->commands().Rename(line.words[1], line.words[2]);
   }
   server_->SetHost(this);
-  server_->AttachJournal(&journal_);
+  server_->data().journals.Attach(journal_);
 }
 
-TestServer::~TestServer() { server_->AttachJournal(nullptr); }
+TestServer::~TestServer() { server_->data().journals.Detach(journal_); }
 
 bool TestServer::ServeBesides() {
   auto pump = std::exchange(pump_, std::make_unique<Pump>(*server_));

@@ -1,0 +1,69 @@
+// Who removes what has expired: each rule of a Unit.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/db_view.h"
+#include "tests/support/test_client.h"
+#include "tests/support/test_server.h"
+
+namespace respite {
+namespace {
+
+using testing::Contains;
+using testing::IsEmpty;
+
+class ExpiryRuleTest : public testing::Test {
+ protected:
+  ExpiryRuleTest() {
+    client_.Run("SET gone v PX 10");
+    server_.clock().AdvanceMs(20);
+    journaled_ = server_.journal().Records().size();
+  }
+  // What a Unit under this rule reads.
+  bool IsRead(ExpiryRule rule) {
+    Unit unit(server_->data(), server_.clock().WallMs(), rule);
+    const bool found = DbView(unit, 0, true).Inspect("gone") != nullptr;
+    unit.Close();
+    return found;
+  }
+  bool IsThere() { return server_->keyspace()[0].Find("gone") != nullptr; }
+  std::vector<std::string> Journaled() {
+    const auto lines = server_.journal().Lines();
+    return {lines.begin() + static_cast<std::ptrdiff_t>(journaled_), lines.end()};
+  }
+
+  TestServer server_;
+  TestClient client_{server_};
+  size_t journaled_;
+};
+
+TEST_F(ExpiryRuleTest, PurgeRemovesWhatItMeetsAndRecordsIt) {
+  EXPECT_FALSE(IsRead(ExpiryRule::kPurge));
+  EXPECT_FALSE(IsThere());
+  EXPECT_THAT(Journaled(), Contains("0: DEL gone"));
+}
+
+TEST_F(ExpiryRuleTest, HideLeavesItWhereItIs) {
+  EXPECT_FALSE(IsRead(ExpiryRule::kHide));
+  EXPECT_TRUE(IsThere());
+  EXPECT_THAT(Journaled(), IsEmpty());
+}
+
+TEST_F(ExpiryRuleTest, BelieveReadsIt) {
+  EXPECT_TRUE(IsRead(ExpiryRule::kBelieve));
+  EXPECT_TRUE(IsThere());
+  EXPECT_THAT(Journaled(), IsEmpty());
+}
+
+TEST_F(ExpiryRuleTest, APauseHidesAndItsEndPurges) {
+  client_.Run("CLIENT PAUSE 100 WRITE");
+  EXPECT_EQ(client_.Run("EXISTS gone").Integer(), 0);
+  server_.Cron();
+  EXPECT_TRUE(IsThere());
+  server_.RunCronFor(200);
+  EXPECT_EQ(client_.Run("EXISTS gone").Integer(), 0);
+  EXPECT_FALSE(IsThere());
+}
+
+}  // namespace
+}  // namespace respite

@@ -1,0 +1,69 @@
+// The list of journals: who is attached hears of every effect, in order, and nobody else's coming or going matters.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/journal.h"
+#include "tests/support/test_client.h"
+#include "tests/support/test_server.h"
+
+namespace respite {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(JournalsTest, EachHearsOfWhatHappensWhileItIsAttached) {
+  TestServer server;
+  TestClient client(server);
+  RecordingJournal early, late;
+  Journals& journals = server->data().journals;
+  journals.Attach(early);
+  client.Run("SET a 1");
+  journals.Attach(late);
+  client.Run("INCR a");
+  journals.Detach(early);
+  client.Run("DEL a");
+  journals.Detach(late);
+  client.Run("SET b 1");
+  EXPECT_THAT(early.Lines(), ElementsAre("0: SET a 1", "0: INCR a"));
+  EXPECT_THAT(late.Lines(), ElementsAre("0: INCR a", "0: DEL a"));
+  EXPECT_THAT(server.journal().Lines(), ElementsAre("0: SET a 1", "0: INCR a", "0: DEL a", "0: SET b 1"));
+}
+
+TEST(JournalsTest, WithoutAJournalNothingIsRecorded) {
+  TestServer server;
+  TestClient client(server);
+  server->data().journals.Detach(server.journal());
+  EXPECT_FALSE(server->data().journals.Listen());
+  client.Run("SADD s a b");
+  client.Run("SPOP s");
+  EXPECT_EQ(server->data().effects.Count(), 0u);
+}
+
+TEST(JournalsTest, NobodyHearsWhileThereIsSilence) {
+  TestServer server;
+  TestClient client(server);
+  Journals& journals = server->data().journals;
+  {
+    const Journals::Silence silence(journals);
+    const Journals::Silence another(journals);
+    EXPECT_FALSE(journals.Listen());
+    client.Run("SET a 1");
+  }
+  EXPECT_TRUE(journals.Listen());
+  EXPECT_THAT(server.journal().Lines(), IsEmpty());
+}
+
+TEST(JournalsTest, TheFileComesAndGoesBesidesOthers) {
+  TestServer server;
+  TestClient client(server);
+  client.Run("CONFIG SET appendonly yes");
+  server.RunCronFor(1000);
+  client.Run("SET a 1");
+  client.Run("CONFIG SET appendonly no");
+  client.Run("SET b 1");
+  EXPECT_THAT(server.journal().Lines(), ElementsAre("0: SET a 1", "0: SET b 1"));
+}
+
+}  // namespace
+}  // namespace respite
