@@ -58,7 +58,7 @@ class ExpiryTest : public testing::Test {
   Access access_{settings_, random_};
   Keyspace keyspace_{16, {7}};
   KeyspaceStats stats_;
-  DataFloor data_{keyspace_, stats_, access_, settings_};
+  DataFloor data_{keyspace_, stats_, access_, settings_, random_};
 };
 
 TEST_F(ExpiryTest, KeepsTheShareOfDeadKeysLow) {
