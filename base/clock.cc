@@ -18,6 +18,8 @@ int64_t SystemClock::WallUs() const { return ReadUs(CLOCK_REALTIME); }
 
 int64_t SystemClock::MonotonicUs() const { return ReadUs(CLOCK_MONOTONIC); }
 
+int64_t SystemPace::NowUs() const { return ReadUs(CLOCK_MONOTONIC); }
+
 void ManualClock::AdvanceUs(int64_t elapsed_us) {
   wall_us_ += elapsed_us;
   monotonic_us_ += elapsed_us;

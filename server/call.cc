@@ -2,18 +2,20 @@
 
 #include <algorithm>
 
-#include "server/server.h"
+#include "server/executor.h"
+#include "server/services.h"
+#include "server/waiting.h"
 
 namespace respite {
 
 void Call::Wait(const Awaited& awaited) {
-  if (!server.executor().MayWait()) return awaited.answer(reply, server, session);
-  server.waiting().Park(*this, awaited);
+  if (!services.executor.MayWait()) return awaited.answer(reply, services, session);
+  services.waiting.Park(*this, awaited);
 }
 
 uint64_t Call::LongestText() const {
   constexpr uint64_t kEver = UINT32_MAX;  // an entry keeps its size in 32 bits
-  return unit.RepeatsRecord() ? kEver : std::min(kEver, static_cast<uint64_t>(server.settings().proto_max_bulk_len));
+  return unit.RepeatsRecord() ? kEver : std::min(kEver, static_cast<uint64_t>(services.settings.proto_max_bulk_len));
 }
 
 }  // namespace respite

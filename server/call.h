@@ -12,10 +12,10 @@
 
 namespace respite {
 
-class Server;
+struct Services;
 
 struct Call {
-  Server& server;
+  const Services& services;
   Session& session;
   const Command& command;
   Unit& unit;

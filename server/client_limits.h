@@ -8,7 +8,13 @@
 
 namespace respite {
 
-class Server;
+class Clients;
+class Clock;
+struct DebugSwitches;
+class Logger;
+struct ServerStats;
+struct Settings;
+class Users;
 
 class ClientLimits {
  public:
@@ -19,7 +25,16 @@ class ClientLimits {
     return held > kFreeOutputBytes ? held - kFreeOutputBytes : 0;
   }
 
-  explicit ClientLimits(Server& server) : server_(server) {}
+  struct Parts {
+    const Settings& settings;
+    const Clock& clock;
+    Logger& log;
+    Clients& clients;
+    Users& users;
+    ServerStats& stats;
+    DebugSwitches& debug;
+  };
+  explicit ClientLimits(const Parts& parts) : parts_(parts) {}
 
   // All limits of one session; the timer's round. Cost: O(1).
   void Check(Session& session, int64_t now_ms);
@@ -38,7 +53,7 @@ class ClientLimits {
   void FitReplyRoom(Session& session, int64_t now_ms);
   bool IsOverOutputLimit(Session& session, int64_t now_ms) const;
 
-  Server& server_;
+  const Parts parts_;
 };
 
 }  // namespace respite

@@ -4,8 +4,13 @@
 #include <bit>
 #include <utility>
 
+#include "base/clock.h"
+#include "base/log.h"
 #include "server/client_text.h"
-#include "server/server.h"
+#include "server/clients.h"
+#include "server/config/settings.h"
+#include "server/mid_turn.h"
+#include "server/stats.h"
 
 namespace respite {
 
@@ -19,7 +24,7 @@ int ClientMemory::ClassOf(size_t bytes) {
 }
 
 size_t ClientMemory::WantedLimit() const {
-  const Settings& settings = server_.settings();
+  const Settings& settings = parts_.settings;
   const int64_t wanted = settings.maxmemory_clients;
   if (wanted == 0 || (wanted < 0 && settings.maxmemory == 0)) return kNoLimit;
   const size_t bytes =
@@ -32,8 +37,8 @@ void ClientMemory::AdoptLimit() {
   const bool was_on = IsOn();
   limit_bytes_ = WantedLimit();
   if (was_on == IsOn()) return;
-  server_.clients().MeasureFlushed(IsOn() ? this : nullptr);
-  server_.clients().ForEach([&](Session& session) {
+  parts_.clients.MeasureFlushed(IsOn() ? this : nullptr);
+  parts_.clients.ForEach([&](Session& session) {
     if (session.closing) return;
     IsOn() ? Update(session) : Forget(session);
   });
@@ -89,12 +94,12 @@ void ClientMemory::EvictClients(const Session* running) {
 }
 
 void ClientMemory::Evict(Session& session, const Session* running) {
-  server_.log().Notice("Evicting client: " + ClientText(server_, session));
-  ++server_.stats().evicted_clients;
-  server_.clients().Close(session);  // which makes this one forget it
+  parts_.log.Notice("Evicting client: " + ClientText(session, parts_.clock.MonotonicMs()));
+  ++parts_.stats.evicted_clients;
+  parts_.clients.Close(session);  // which makes this one forget it
   has_warned_ = false;
   // It is removed in a later Turn; until then its memory must not cost keys.
-  if (server_.Holds(session)) return;  // but it is in the midst of a command
+  if (parts_.mid_turn.Holds(session)) return;  // but it is in the midst of a command
   session.out.Clear();
   if (session.transaction != nullptr) session.transaction->End();
   if (&session != running) session.in = RequestParser();
@@ -102,7 +107,7 @@ void ClientMemory::Evict(Session& session, const Session* running) {
 
 void ClientMemory::WarnOfNoneToClose() {
   if (std::exchange(has_warned_, true)) return;
-  server_.log().Warning("Over client maxmemory after evicting all evictable clients");
+  parts_.log.Warning("Over client maxmemory after evicting all evictable clients");
 }
 
 }  // namespace respite

@@ -16,14 +16,27 @@
 
 namespace respite {
 
-class Server;
+class Clients;
+class Clock;
+class Logger;
+class MidTurn;
+struct ServerStats;
+struct Settings;
 
 class ClientMemory {
  public:
   // A limit below this would leave no client to raise it.
   static constexpr size_t kLeastLimitBytes = 128 * 1024;
 
-  explicit ClientMemory(Server& server) : server_(server) {}
+  struct Parts {
+    const Settings& settings;
+    const Clock& clock;
+    Logger& log;
+    Clients& clients;
+    MidTurn& mid_turn;
+    ServerStats& stats;
+  };
+  explicit ClientMemory(const Parts& parts) : parts_(parts) {}
 
   // Takes over maxmemory-clients, and maxmemory if the limit is a share of it. Cost: O(clients) when it begins or ends
   // to hold.
@@ -57,7 +70,7 @@ class ClientMemory {
   // Redis says so before each command.
   void WarnOfNoneToClose();
 
-  Server& server_;
+  const Parts parts_;
   size_t limit_bytes_ = kNoLimit;
   size_t total_bytes_ = 0;
   std::array<std::vector<Session*>, kClasses> classes_;

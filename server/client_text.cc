@@ -4,8 +4,9 @@
 #include <array>
 #include <utility>
 
+#include "server/acl/user.h"
 #include "server/client_limits.h"
-#include "server/server.h"
+#include "server/command_table.h"
 
 namespace respite {
 
@@ -111,8 +112,7 @@ Bytes ReasonOf(Bytes error) {
 
 }  // namespace
 
-std::string ClientText(Server& server, const Session& session, std::span<const Bytes> running) {
-  const int64_t now_ms = server.clock().MonotonicMs();
+std::string ClientText(const Session& session, int64_t now_ms, std::span<const Bytes> running) {
   const size_t segments = session.out.Segments();
   return Fields()
       .Size("id", session.id)
@@ -148,7 +148,7 @@ std::string ClientText(Server& server, const Session& session, std::span<const B
       .Take();
 }
 
-std::string ProtocolErrorText(Server& server, const Session& session) {
+std::string ProtocolErrorText(const Session& session, int64_t now_ms) {
   constexpr size_t kShownBytes = 128;
   Bytes input = session.in.Unparsed();
   std::string sample = "Query buffer during protocol error: '";
@@ -162,7 +162,7 @@ std::string ProtocolErrorText(Server& server, const Session& session) {
   std::replace_if(
       sample.begin(), sample.end(), [](char c) { return !IsPrintable(c); }, '.');
   return "Protocol error (" + std::string(ReasonOf(session.in.Error())) +
-         ") from client: " + ClientText(server, session) + ". " + sample;
+         ") from client: " + ClientText(session, now_ms) + ". " + sample;
 }
 
 std::string WithoutBrackets(std::string address) {

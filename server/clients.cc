@@ -36,17 +36,17 @@ Session* Clients::Find(uint64_t id) const {
   return found == sessions_.end() || found->second->closing ? nullptr : found->second.get();
 }
 
-void Clients::FlushQueued(const Clock& clock) {
+void Clients::FlushQueued(const Pace& pace) {
   flushing_.swap(to_flush_);
   const size_t replies = flushing_.size();
   flushing_.insert(flushing_.end(), with_messages_.begin(), with_messages_.end());
   with_messages_.clear();
   size_t at = 0;  // by index: a flush may close, and so remove, any session
   while (at < replies) Flush(at++);
-  const int64_t until_us = at < flushing_.size() ? clock.MonotonicUs() + kMessagesUs : 0;
+  const int64_t until_us = at < flushing_.size() ? pace.NowUs() + kMessagesUs : 0;
   while (at < flushing_.size()) {
     Flush(at++);
-    if (clock.MonotonicUs() >= until_us) break;
+    if (pace.NowUs() >= until_us) break;
   }
   is_behind_ = at < flushing_.size();
   std::copy_if(flushing_.begin() + static_cast<ptrdiff_t>(at), flushing_.end(), std::back_inserter(with_messages_),

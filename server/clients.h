@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/clock.h"
+#include "base/pace.h"
 #include "server/session.h"
 
 namespace respite {
@@ -63,7 +63,7 @@ class Clients {
   }
   // Sends what is queued, at the end of a Turn: all replies, but messages no longer than for a share of the Turn, so
   // that one change which thousands wait for does not hold up all others.
-  void FlushQueued(const Clock& clock);
+  void FlushQueued(const Pace& pace);
   // The last FlushQueued left messages over.
   bool IsBehind() const { return is_behind_; }
   // One of them, or a reply that stands in their line.

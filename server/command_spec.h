@@ -16,7 +16,7 @@ namespace respite {
 
 struct Call;
 class KeyList;
-class Server;
+struct Services;
 struct Session;
 
 // Command flags, in the order in which COMMAND INFO lists them.
@@ -192,7 +192,8 @@ enum class ChannelArguments : uint8_t { kNone, kFirst, kAll, kAllPatterns };
 using KeyHook = KeyList (*)(std::span<const Bytes> argv);
 
 // The flags of one request of a command. `flags` are those of the command itself.
-using FlagsHook = uint32_t (*)(Server& server, const Session& session, std::span<const Bytes> words, uint32_t flags);
+using FlagsHook = uint32_t (*)(const Services& services, const Session& session, std::span<const Bytes> words,
+                               uint32_t flags);
 
 struct CommandSpec {
   // Name, arguments and arity in one text; the grammar is described in server/command_syntax.h.

@@ -4,30 +4,43 @@
 #include <optional>
 #include <string>
 
-#include "server/server.h"
+#include "base/log.h"
+#include "server/acl/acl_log.h"
+#include "server/acl/users.h"
+#include "server/client_memory.h"
+#include "server/config/config.h"
+#include "server/config/settings.h"
+#include "server/eviction.h"
+#include "server/housekeeping.h"
+#include "server/memory_gauge.h"
+#include "server/migrate_link.h"
+#include "server/services.h"
+#include "server/slowlog.h"
 #include "server/startup/limits.h"
+#include "server/storage/append_only_file.h"
+#include "server/tls/tls.h"
 
 namespace respite {
 
 namespace {
 
-std::optional<std::string> RaiseMaxClients(Server& server) {
-  const uint32_t wanted = server.settings().maxclients;
+std::optional<std::string> RaiseMaxClients(const Services& services) {
+  const uint32_t wanted = services.settings.maxclients;
   const OpenFilesGrant grant = RaiseOpenFiles(wanted);
-  for (const ConfigNote& note : grant.notes) server.log().Log(note.level, note.text);
+  for (const ConfigNote& note : grant.notes) services.log.Log(note.level, note.text);
   if (grant.maxclients >= wanted) return std::nullopt;
   return "The operating system is not able to handle the specified number of clients, try with " +
          std::to_string(grant.maxclients);
 }
 
-std::optional<std::string> AdoptMaxMemory(Server& server) {
-  const uint64_t limit = server.settings().maxmemory;
-  server.client_memory().AdoptLimit();
-  server.eviction().StartInNextTurn();
-  size_t used = server.UsedMemory();
-  used -= std::min(used, server.eviction().UncountedBytes());
+std::optional<std::string> AdoptMaxMemory(const Services& services) {
+  const uint64_t limit = services.settings.maxmemory;
+  services.client_memory.AdoptLimit();
+  services.eviction.StartInNextTurn();
+  size_t used = services.memory.UsedBytes();
+  used -= std::min(used, services.eviction.UncountedBytes());
   if (limit != 0 && limit < used) {
-    server.log().Warning("WARNING: the new maxmemory value set via CONFIG SET (" + std::to_string(limit) +
+    services.log.Warning("WARNING: the new maxmemory value set via CONFIG SET (" + std::to_string(limit) +
                          ") is smaller than the current memory usage (" + std::to_string(used) +
                          "): keys are evicted or writes refused, as maxmemory-policy says.");
   }
@@ -36,21 +49,21 @@ std::optional<std::string> AdoptMaxMemory(Server& server) {
 
 // One hook for all directives of TLS: what a CONFIG SET changes takes effect together. Keys that nobody asks for are
 // forgotten, so that they are read anew once somebody does.
-std::optional<std::string> ChangeTls(Server& server) {
-  server.migrate_links().DropAll();
-  if (!Tls::IsWanted(server.settings())) {
-    server.tls().Drop();
-  } else if (auto reason = server.tls().Configure(server.settings())) {
-    server.log().Warning(*reason);
+std::optional<std::string> ChangeTls(const Services& services) {
+  services.migrate_links.DropAll();
+  if (!Tls::IsWanted(services.settings)) {
+    services.tls.Drop();
+  } else if (auto reason = services.tls.Configure(services.settings)) {
+    services.log.Warning(*reason);
     return "Unable to update TLS configuration. Check server logs.";
   }
   return std::nullopt;
 }
 
-std::optional<std::string> SwitchAppendOnly(Server& server) {
-  if (!server.settings().appendonly) {
-    server.aof().TurnOff();
-  } else if (server.aof().TurnOn() == Step::kFailed) {
+std::optional<std::string> SwitchAppendOnly(const Services& services) {
+  if (!services.settings.appendonly) {
+    services.aof.TurnOff();
+  } else if (services.aof.TurnOn() == Step::kFailed) {
     return "Unable to turn on AOF. Check server logs.";
   }
   return std::nullopt;
@@ -58,51 +71,51 @@ std::optional<std::string> SwitchAppendOnly(Server& server) {
 
 }  // namespace
 
-void RegisterConfigHooks(Server& server) {
-  Config& config = server.config();
-  config.OnChange({"hz", "dynamic-hz"}, [&server]() -> std::optional<std::string> {
-    server.AdjustHz();
+void RegisterConfigHooks(const Services& services) {
+  Config& config = services.config;
+  config.OnChange({"hz", "dynamic-hz"}, [&services]() -> std::optional<std::string> {
+    services.housekeeping.AdjustHz();
     return std::nullopt;
   });
-  config.OnChange({"requirepass"}, [&server]() -> std::optional<std::string> {
-    server.users().SetDefaultPassword(server.settings().requirepass);
+  config.OnChange({"requirepass"}, [&services]() -> std::optional<std::string> {
+    services.users.SetDefaultPassword(services.settings.requirepass);
     return std::nullopt;
   });
-  config.OnChange({"acllog-max-len"}, [&server]() -> std::optional<std::string> {
-    server.acl_log().Trim(static_cast<size_t>(std::max<int64_t>(server.settings().acllog_max_len, 0)));
+  config.OnChange({"acllog-max-len"}, [&services]() -> std::optional<std::string> {
+    services.acl_log.Trim(static_cast<size_t>(std::max<int64_t>(services.settings.acllog_max_len, 0)));
     return std::nullopt;
   });
-  config.OnChange({"slowlog-max-len"}, [&server]() -> std::optional<std::string> {
-    server.slowlog().Trim(static_cast<size_t>(std::max<int64_t>(server.settings().slowlog_max_len, 0)));
+  config.OnChange({"slowlog-max-len"}, [&services]() -> std::optional<std::string> {
+    services.slowlog.Trim(static_cast<size_t>(std::max<int64_t>(services.settings.slowlog_max_len, 0)));
     return std::nullopt;
   });
-  config.OnChange({"loglevel"}, [&server]() -> std::optional<std::string> {
-    server.log().SetLevel(server.settings().loglevel);
+  config.OnChange({"loglevel"}, [&services]() -> std::optional<std::string> {
+    services.log.SetLevel(services.settings.loglevel);
     return std::nullopt;
   });
-  config.OnChange({"maxclients"}, [&server] { return RaiseMaxClients(server); });
-  config.OnChange({"appendonly"}, [&server] { return SwitchAppendOnly(server); });
-  config.OnChange({"aof-disable-auto-gc"}, [&server]() -> std::optional<std::string> {
-    server.aof().directory().RemoveHistory();
+  config.OnChange({"maxclients"}, [&services] { return RaiseMaxClients(services); });
+  config.OnChange({"appendonly"}, [&services] { return SwitchAppendOnly(services); });
+  config.OnChange({"aof-disable-auto-gc"}, [&services]() -> std::optional<std::string> {
+    services.aof.directory().RemoveHistory();
     return std::nullopt;
   });
-  config.OnChange({"maxmemory-clients"}, [&server]() -> std::optional<std::string> {
-    server.client_memory().AdoptLimit();
+  config.OnChange({"maxmemory-clients"}, [&services]() -> std::optional<std::string> {
+    services.client_memory.AdoptLimit();
     return std::nullopt;
   });
-  config.OnChange({"maxmemory"}, [&server] { return AdoptMaxMemory(server); });
+  config.OnChange({"maxmemory"}, [&services] { return AdoptMaxMemory(services); });
   config.OnChange(
       {"tls-ca-cert-dir", "tls-ca-cert-file", "tls-cert-file", "tls-ciphers", "tls-ciphersuites",
        "tls-client-cert-file", "tls-client-key-file", "tls-client-key-file-pass", "tls-cluster", "tls-dh-params-file",
        "tls-key-file", "tls-key-file-pass", "tls-prefer-server-ciphers", "tls-protocols", "tls-replication",
        "tls-session-cache-size", "tls-session-cache-timeout", "tls-session-caching"},
-      [&server] { return ChangeTls(server); });
+      [&services] { return ChangeTls(services); });
 }
 
-RewriteExtras RewriteExtrasOf(const Server& server) {
+RewriteExtras RewriteExtrasOf(const Services& services) {
   RewriteExtras extras;
   extras.user_lines.emplace();
-  if (server.settings().aclfile.empty()) extras.user_lines = server.users().Lines();
+  if (services.settings.aclfile.empty()) extras.user_lines = services.users.Lines();
   return extras;
 }
 

@@ -3,13 +3,13 @@
 
 namespace respite {
 
-class Server;
+struct Services;
 struct RewriteExtras;
 
-// Requires: called once for a server, which outlives its Config's use.
-void RegisterConfigHooks(Server& server);
+// Requires: called once for a services, which outlives its Config's use.
+void RegisterConfigHooks(const Services& services);
 
 // The lines of the configuration file that are no settings, for CONFIG REWRITE.
-RewriteExtras RewriteExtrasOf(const Server& server);
+RewriteExtras RewriteExtrasOf(const Services& services);
 
 }  // namespace respite

@@ -94,7 +94,7 @@ void Connection::Receive() {
     if (stream_.HasReceived()) ReceiveInNextTurn();  // else the socket is reported again
     return;
   }
-  if (loop_.server().Holds(session_)) return Want({.read = false, .write = wanted_.write});
+  if (loop_.server().mid_turn().Holds(session_)) return Want({.read = false, .write = wanted_.write});
   const StreamResult received = stream_.Receive(session_.in.ReadTarget(loop_.Scratch()));
   if (received.state != StreamResult::State::kMoved) {
     if (received.state != StreamResult::State::kLater) return EndOfInput(received.state);
@@ -124,7 +124,7 @@ void Connection::EndOfInput(StreamResult::State state) {
   Server& server = loop_.server();
   const bool ended = state == StreamResult::State::kEnded;
   if (server.log().Shows(LogLevel::kVerbose)) {
-    server.log().Verbose(ended ? "Client closed connection " + ClientText(server, session_)
+    server.log().Verbose(ended ? "Client closed connection " + ClientText(session_, server.clock().MonotonicMs())
                                : "Reading from client: " + stream_.ErrorText());
   }
   if (!ended || session_.out.Empty()) return Depart();
@@ -136,7 +136,7 @@ void Connection::EndOfInput(StreamResult::State state) {
 // A hundred thousand subscriptions are not undone in one Turn. Nobody can tell this from a client that left later.
 void Connection::Depart() {
   Server& server = loop_.server();
-  if (session_.IsBlocked() || server.Dismantle(session_)) return server.clients().Close(session_);
+  if (session_.IsBlocked() || server.departures().LeaveSome(session_)) return server.clients().Close(session_);
   is_departing_ = true;
   Want({});
   loop_.Post([self = shared_from_this()] {

@@ -32,14 +32,14 @@ struct EventLoop::Asio {
 
 EventLoop::EventLoop(Server& server)
     : server_(server),
-      pump_(std::make_unique<Pump>(server)),
+      pump_(std::make_unique<Pump>(server.pump_parts())),
       asio_(std::make_unique<Asio>()),
-      poller_(asio_->context, server.clock()),
-      handshakes_(server.clock(), kHandshakesUs),
-      closings_(server.clock(), kClosingsUs),
+      poller_(asio_->context, server.pace()),
+      handshakes_(server.pace(), kHandshakesUs),
+      closings_(server.pace(), kClosingsUs),
       scratch_(kScratchBytes) {
   server_.SetHost(this);
-  server_.MarkStartupMemory();
+  server_.memory().MarkStartup();
 }
 
 EventLoop::~EventLoop() {
@@ -59,12 +59,12 @@ int EventLoop::Run() {
   ServerStats& stats = server_.stats();
   while (!stopped_) {
     asio_->context.run_one();
-    int64_t started_us = server_.clock().MonotonicUs();
+    int64_t started_us = server_.pace().NowUs();
     for (int i = 1; i < kHandlersPerTurn && !stopped_ && !poller_.TakeServed() && asio_->context.poll_one() != 0; ++i) {
     }
     ServeLines();
     EndTurn();
-    stats.CountTurn(server_.clock().MonotonicUs() - started_us);
+    stats.CountTurn(server_.pace().NowUs() - started_us);
   }
   return exit_code_;
 }
@@ -78,16 +78,21 @@ void EventLoop::Stop(int exit_code) {
 void EventLoop::Post(std::function<void()> task) { posted_.push_back(std::move(task)); }
 
 void EventLoop::WakeAt(int64_t monotonic_ms) {
-  asio_->wake.expires_after(std::chrono::milliseconds(monotonic_ms - server_.clock().MonotonicMs()));
+  const int64_t pace_us = server_.clock().PaceUsWhen(monotonic_ms * 1000);
+  if (pace_us == Clock::kNever) {
+    asio_->wake.cancel();
+    return;
+  }
+  asio_->wake.expires_after(std::chrono::microseconds(pace_us - server_.pace().NowUs()));
   asio_->wake.async_wait([this](const asio::error_code& error) {
-    if (!error) server_.Wake();
+    if (!error) server_.housekeeping().Wake();
   });
 }
 
 // The Turn that is under way keeps its Pump and what it has read: this one gets others. What was posted waits, since it
 // may free a client that the Turn is with; before the first Turn (the data set is being loaded) there is none.
 bool EventLoop::ServeBesides() {
-  if (other_pump_ == nullptr) other_pump_ = std::make_unique<Pump>(server_);
+  if (other_pump_ == nullptr) other_pump_ = std::make_unique<Pump>(server_.pump_parts());
   other_scratch_.resize(kScratchBytes);
   pump_.swap(other_pump_);
   scratch_.swap(other_scratch_);
@@ -95,7 +100,7 @@ bool EventLoop::ServeBesides() {
   for (int i = 0; i < kHandlersPerTurn && !stopped_ && asio_->context.poll_one() != 0; ++i) {
   }
   ServeLines();
-  server_.EndTurnBesides();
+  server_.housekeeping().EndTurnBesides();
   if (!running_) StartTasks();
   pump_.swap(other_pump_);
   scratch_.swap(other_scratch_);
@@ -109,7 +114,7 @@ void EventLoop::ServeLines() {
 }
 
 void EventLoop::EndTurn() {
-  server_.EndTurn();
+  server_.housekeeping().EndTurn();
   StartTasks();
 }
 
@@ -118,11 +123,11 @@ void EventLoop::StartTasks() {
 }
 
 void EventLoop::ScheduleCron() {
-  asio_->cron.expires_after(std::chrono::microseconds(1'000'000 / server_.CurrentHz()));
+  asio_->cron.expires_after(std::chrono::microseconds(1'000'000 / server_.housekeeping().CurrentHz()));
   asio_->cron.async_wait([this](const asio::error_code& error) {
     if (error) return;
     if (tick_) tick_();
-    server_.Cron();
+    server_.housekeeping().Tick();
     ScheduleCron();
   });
 }

@@ -4,8 +4,20 @@
 #include <limits>
 #include <utility>
 
+#include "base/clock.h"
+#include "base/pace.h"
+#include "datatypes/keyspace.h"
+#include "protocol/reply_buffer.h"
+#include "server/config/settings.h"
+#include "server/disposer.h"
+#include "server/host.h"
+#include "server/key_removal.h"
+#include "server/latency.h"
 #include "server/latency_watch.h"
-#include "server/server.h"
+#include "server/memory_gauge.h"
+#include "server/reclaimer.h"
+#include "server/stats.h"
+#include "server/unit.h"
 
 namespace respite {
 
@@ -26,36 +38,35 @@ int64_t RoundUs(int tenacity) {
 
 }  // namespace
 
-Eviction::Eviction(Server& server)
-    : server_(server), pool_(server.keyspace(), server.settings(), server.access(), server.random()) {}
-
-bool Eviction::MayEvict() const { return !server_.IsMidTurn() && !server_.pause().IsOn(); }
+Eviction::Eviction(const Parts& parts)
+    : parts_(parts), pool_(parts.data.keyspace, parts.settings, parts.data.access, parts.data.random) {}
 
 size_t Eviction::UncountedBytes() const {
-  return server_.aof().writer().BufferOctets() + server_.reclaimer().PendingBytes();
+  return parts_.data.journals.BufferedBytes() + parts_.reclaimer.PendingBytes();
 }
 
 size_t Eviction::ExcessBytes() const {
-  const size_t limit = server_.settings().maxmemory;
-  const size_t used = server_.UsedMemory();
+  const size_t limit = parts_.settings.maxmemory;
+  const size_t used = parts_.memory.UsedBytes();
   if (limit == 0 || used <= limit) return 0;
   const size_t excess = used - limit;
   const size_t uncounted = UncountedBytes();
   return excess > uncounted ? excess - uncounted : 0;
 }
 
-bool Eviction::LacksMemory() const { return server_.settings().maxmemory != 0 && lacks_memory_; }
+bool Eviction::LacksMemory() const { return parts_.settings.maxmemory != 0 && lacks_memory_; }
 
 void Eviction::BeforeCommand() {
-  if (server_.IsMidTurn()) return;  // others are served in the middle of a command that has its own answer
+  if (parts_.removal.Now() == KeyRemoval::Answer::kLater)
+    return;  // others are served in the middle of a command that has its own answer
   lacks_memory_ = MakeRoom() == Outcome::kFailed;
 }
 
 Eviction::Outcome Eviction::MakeRoom() {
-  if (!MayEvict()) return Outcome::kWithin;
+  if (parts_.removal.Now() != KeyRemoval::Answer::kYes) return Outcome::kWithin;
   Outcome outcome = Outcome::kWithin;
   if (ExcessBytes() != 0) {
-    server_.DropSpareMemory();
+    parts_.blocks.Clear();
     const size_t excess = ExcessBytes();
     if (excess != 0) outcome = EvictKeys(excess);
   }
@@ -64,12 +75,12 @@ Eviction::Outcome Eviction::MakeRoom() {
 }
 
 Eviction::Outcome Eviction::EvictKeys(size_t excess_bytes) {
-  const Settings& settings = server_.settings();
+  const Settings& settings = parts_.settings;
   if (settings.maxmemory_policy == EvictionPolicy::kNoEviction) return Outcome::kFailed;
-  LatencyWatch watch(server_, "eviction-cycle");
-  const int64_t started_us = server_.clock().MonotonicUs();
+  LatencyWatch watch(parts_.latency, "eviction-cycle");
+  const int64_t started_us = parts_.pace.NowUs();
   const int64_t allowed_us = RoundUs(settings.maxmemory_eviction_tenacity);
-  Unit unit(server_.data(), server_.clock().WallMs(), ExpiryRule::kPurge);
+  Unit unit(parts_.data, parts_.clock.WallMs(), ExpiryRule::kPurge);
   Outcome outcome = Outcome::kWithin;
   // Messages that tell of a key take memory as well: were they counted, each key would cost others.
   freed_bytes_ = 0;
@@ -80,7 +91,7 @@ Eviction::Outcome Eviction::EvictKeys(size_t excess_bytes) {
       break;
     }
     EvictOne(unit, *choice);
-    if (keys % kKeysPerLook != 0 || server_.clock().MonotonicUs() - started_us <= allowed_us) continue;
+    if (keys % kKeysPerLook != 0 || parts_.pace.NowUs() - started_us <= allowed_us) continue;
     outcome = Outcome::kRunning;
     StartInNextTurn();
     break;
@@ -89,49 +100,36 @@ Eviction::Outcome Eviction::EvictKeys(size_t excess_bytes) {
 }
 
 void Eviction::EvictOne(Unit& unit, const EvictionPool::Choice& choice) {
-  LatencyWatch watch(server_, "eviction-del");
+  LatencyWatch watch(parts_.latency, "eviction-del");
   if (choice.entry->IsExpired(unit.now_ms())) {
-    const int64_t before = HeldBytes();
+    const int64_t before = parts_.memory.ReachableBytes();
     unit.Purge(choice.db, choice.entry);
-    NoteFreed(before);
+    // The background thread frees meanwhile, and says so a little later.
+    const int64_t freed_bytes = before - parts_.memory.ReachableBytes();
+    if (freed_bytes > 0) freed_bytes_ += static_cast<size_t>(freed_bytes);
   } else {
-    unit.Evict(choice.db, choice.entry, server_.settings().lazyfree_lazy_eviction ? Bytes("UNLINK") : Bytes("DEL"));
+    const uint64_t before = parts_.disposer.EvictedBytes();
+    unit.Evict(choice.db, choice.entry, parts_.settings.lazyfree_lazy_eviction ? Bytes("UNLINK") : Bytes("DEL"));
+    freed_bytes_ += parts_.disposer.EvictedBytes() - before;
   }
   unit.Close();  // each key stands for itself in the journal
 }
 
-void Eviction::Free(EntryPtr entry) {
-  const bool lazily = server_.settings().lazyfree_lazy_eviction;
-  const int64_t before = HeldBytes();
-  server_.FreeEntry(std::move(entry), lazily ? Server::FreeMode::kLater : Server::FreeMode::kNow);
-  NoteFreed(before);
-}
-
-int64_t Eviction::HeldBytes() const {
-  return static_cast<int64_t>(server_.UsedMemory()) - static_cast<int64_t>(server_.reclaimer().PendingBytes());
-}
-
-void Eviction::NoteFreed(int64_t held_before_bytes) {
-  // The background thread frees meanwhile, and says so a little later.
-  const int64_t freed_bytes = held_before_bytes - HeldBytes();
-  if (freed_bytes > 0) freed_bytes_ += static_cast<size_t>(freed_bytes);
-}
-
 void Eviction::StartInNextTurn() {
-  if (server_.host() == nullptr || std::exchange(posted_, true)) return;
-  server_.host()->Post([this] {
+  if (!parts_.host || std::exchange(posted_, true)) return;
+  parts_.host->Post([this] {
     posted_ = false;
     MakeRoom();
   });
 }
 
 void Eviction::NoteOutcome(Outcome outcome) {
-  ServerStats& stats = server_.stats();
+  ServerStats& stats = parts_.stats;
   int64_t& since_us = stats.eviction_exceeded_since_us;
   if (outcome != Outcome::kWithin) {
-    if (since_us == 0) since_us = server_.clock().MonotonicUs();
+    if (since_us == 0) since_us = parts_.pace.NowUs();
   } else if (since_us != 0) {
-    stats.eviction_exceeded_us += static_cast<uint64_t>(server_.clock().MonotonicUs() - since_us);
+    stats.eviction_exceeded_us += static_cast<uint64_t>(parts_.pace.NowUs() - since_us);
     since_us = 0;
   }
 }

@@ -19,11 +19,35 @@
 
 namespace respite {
 
-class Server;
+class BlockPool;
+class Clock;
+class Disposer;
+class HostPort;
+class KeyRemoval;
+class LatencyMonitor;
+class MemoryGauge;
+class Pace;
+class Reclaimer;
+struct ServerStats;
+struct Settings;
 
 class Eviction {
  public:
-  explicit Eviction(Server& server);
+  struct Parts {
+    const Settings& settings;
+    const Clock& clock;
+    const Pace& pace;
+    const HostPort& host;
+    DataFloor& data;
+    const KeyRemoval& removal;
+    const Disposer& disposer;
+    const Reclaimer& reclaimer;
+    const MemoryGauge& memory;
+    BlockPool& blocks;
+    ServerStats& stats;
+    LatencyMonitor& latency;
+  };
+  explicit Eviction(const Parts& parts);
 
   // Makes room, if memory is short. Requires: maxmemory is set; no command is running.
   void BeforeCommand();
@@ -34,9 +58,6 @@ class Eviction {
   // Bytes of used memory that `maxmemory` does not count.
   size_t UncountedBytes() const;
 
-  // Frees what was evicted.
-  void Free(EntryPtr entry);
-
  private:
   enum class Outcome : uint8_t {
     kWithin,   // of the limit
@@ -44,17 +65,13 @@ class Eviction {
     kFailed,   // above it, and nothing can be done
   };
 
-  bool MayEvict() const;
   Outcome MakeRoom();
   Outcome EvictKeys(size_t excess_bytes);
   void EvictOne(Unit& unit, const EvictionPool::Choice& choice);
   size_t ExcessBytes() const;
-  // What is used, less what waits for the background thread.
-  int64_t HeldBytes() const;
-  void NoteFreed(int64_t held_before_bytes);
   void NoteOutcome(Outcome outcome);
 
-  Server& server_;
+  const Parts parts_;
   EvictionPool pool_;
   size_t freed_bytes_ = 0;     // by the round that is under way
   bool lacks_memory_ = false;  // as of the last command

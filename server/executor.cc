@@ -3,10 +3,30 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/pace.h"
+#include "server/client_limits.h"
+#include "server/client_memory.h"
 #include "server/client_text.h"
+#include "server/clients.h"
+#include "server/command_table.h"
+#include "server/config/settings.h"
+#include "server/eviction.h"
 #include "server/gates.h"
+#include "server/latency.h"
+#include "server/pause.h"
 #include "server/refusals.h"
-#include "server/server.h"
+#include "server/running.h"
+#include "server/script_runner.h"
+#include "server/services.h"
+#include "server/slowlog.h"
+#include "server/stats.h"
+#include "server/storage/append_only_file.h"
+#include "server/tracking.h"
+#include "server/unit.h"
+#include "server/waiting.h"
+#include "server/watched_keys.h"
 
 namespace respite {
 
@@ -17,19 +37,24 @@ bool IsHttp(Bytes word) { return EqualsIgnoreCase(word, "post") || EqualsIgnoreC
 }  // namespace
 
 void Executor::StartRun() {
-  last_us_ = server_.clock().MonotonicUs();
-  wall_base_us_ = server_.clock().WallUs() - last_us_;
+  ReadTime();
+  running_.wall_base_us = parts_.clock.WallUs() - running_.last_us;
+}
+
+void Executor::ReadTime() {
+  running_.pace_us = parts_.pace.NowUs();
+  running_.last_us = parts_.clock.MonotonicUsAt(running_.pace_us);
 }
 
 void Executor::LetTimePass() {
   StartRun();
-  unit_wall_us_ = wall_base_us_ + last_us_;
+  unit_wall_us_ = running_.wall_base_us + running_.last_us;
 }
 
 const Command* Executor::Resolve(std::span<const Bytes> words) const {
-  const Command* command = server_.commands().Find(words[0]);
+  const Command* command = parts_.commands.Find(words[0]);
   if (command == nullptr || command->subcommands.empty() || words.size() < 2) return command;
-  return server_.commands().FindSub(*command, words[1]);
+  return parts_.commands.FindSub(*command, words[1]);
 }
 
 Executor::Outcome Executor::Execute(Session& session, const Request& request, Pass pass) {
@@ -43,60 +68,60 @@ Executor::Outcome Executor::Execute(Session& session, const Request& request, Pa
       return Outcome::kDone;
     }
     if (command == nullptr) throw UnknownCommand(words);
-    if (!server_.tracking().Empty()) server_.tracking().KeepWithinLimit();
-    if (server_.client_memory().IsOver()) server_.client_memory().EvictClients(&session);
-    if (server_.settings().maxmemory != 0) server_.eviction().BeforeCommand();
+    if (!parts_.tracking.Empty()) parts_.tracking.KeepWithinLimit();
+    if (parts_.client_memory.IsOver()) parts_.client_memory.EvictClients(&session);
+    if (parts_.settings.maxmemory != 0) parts_.eviction.BeforeCommand();
     if (session.closing) return Outcome::kDone;  // evicted, or those messages were too much for it
-    flags = EffectiveFlags(server_, session, *command, words);
-    PassGates({server_, session, *command, flags, words});
+    flags = EffectiveFlags(parts_.services, session, *command, words);
+    parts_.gates.Pass({session, *command, flags, words});
     // While a script is late no pause ends: what may end the script must not wait for it.
-    const bool is_paused = server_.pause().Holds(flags) && !server_.scripts().Busy();
+    const bool is_paused = parts_.pause.Holds(flags) && !parts_.scripts.Busy();
     if (!session.monitor && is_paused) return Outcome::kPostponed;
   } catch (const Refusal& refusal) {
     Reject(session, command, refusal);
     // Redis: so that monitors see where the transaction ends.
     const bool ends = command != nullptr && command->Spec().transaction == TransactionRole::kExecutes;
-    if (ends && !server_.clients().Monitors().empty()) FeedMonitors({session, *command, words, {}, pass});
+    if (ends && !parts_.clients.Monitors().empty()) FeedMonitors({session, *command, words, {}, pass});
     return Outcome::kDone;
   }
 
   const Run run{session, *command, words, request.blobs, pass, request.key};
-  int64_t started_us = last_us_;
+  int64_t started_us = running_.last_us;
   size_t reply_start = session.out.Size();
   if (session.InTransaction() && command->Spec().transaction == TransactionRole::kQueued) {
     Queue(session, *command, words, flags);
     if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
     return Outcome::kDone;
   }
-  current_session_ = &session;
-  current_words_ = words;
-  current_ = command;
+  running_.session = &session;
+  running_.words = words;
+  running_.command = command;
   settled_size_ = 0;
   bool succeeded = RunHandler(run);
-  current_ = nullptr;
+  running_.command = nullptr;
   if (session.waiter != nullptr) {
     SendDeferredPushes(session);
-    if (pass == Pass::kFirst && !server_.clients().Monitors().empty()) FeedMonitors(run);
+    if (pass == Pass::kFirst && !parts_.clients.Monitors().empty()) FeedMonitors(run);
     return Outcome::kWaiting;
   }
   if (std::exchange(session.has_more_to_do, false)) {
-    last_us_ = server_.clock().MonotonicUs();
-    server_.clients().QueueFlush(session);
-    if (pass == Pass::kFirst && !server_.clients().Monitors().empty()) FeedMonitors(run);
+    ReadTime();
+    parts_.clients.QueueFlush(session);
+    if (pass == Pass::kFirst && !parts_.clients.Monitors().empty()) FeedMonitors(run);
     return Outcome::kPostponed;
   }
   if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, std::max(reply_start, settled_size_));
   SendDeferredPushes(session);
-  last_us_ = server_.clock().MonotonicUs();
+  ReadTime();
   KeepBooks(run, started_us, succeeded);
-  if (!server_.scripts().Busy()) server_.waiting().ServeReady();  // else when the script has ended
+  if (!parts_.scripts.Busy()) parts_.waiting.ServeReady();  // else when the script has ended
   return Outcome::kDone;
 }
 
 void Executor::SendDeferredPushes(Session& session) {
   if (session.deferred_pushes.empty()) return;
   session.out.Append(std::exchange(session.deferred_pushes, {}));
-  server_.clients().QueueFlush(session);
+  parts_.clients.QueueFlush(session);
 }
 
 void Executor::Queue(Session& session, const Command& command, std::span<const Bytes> words, uint32_t flags) {
@@ -106,18 +131,18 @@ void Executor::Queue(Session& session, const Command& command, std::span<const B
 
 void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words) {
   const Run run{session, command, words, {}, Pass::kFirst};
-  const Command* const outer_command = std::exchange(current_, &command);
-  const auto outer_words = std::exchange(current_words_, words);
+  const Command* const outer_command = std::exchange(running_.command, &command);
+  const auto outer_words = std::exchange(running_.words, words);
   // Between two commands of a script its own code ran, which is none of theirs.
-  const int64_t started_us = session.IsScript() ? server_.clock().MonotonicUs() : last_us_;
+  const int64_t started_us = session.IsScript() ? parts_.clock.MonotonicUs() : running_.last_us;
   const size_t reply_start = session.out.Size();
   ++depth_;
   const bool succeeded = RunHandlerIn(unit, run);
   --depth_;
   if (!session.IsScript()) SettleReply(session, reply_start);
-  current_ = outer_command;
-  current_words_ = outer_words;
-  last_us_ = server_.clock().MonotonicUs();
+  running_.command = outer_command;
+  running_.words = outer_words;
+  ReadTime();
   KeepBooks(run, started_us, succeeded);
 }
 
@@ -132,9 +157,9 @@ Result<Done> Executor::Replay(Unit& unit, Session& session, const Command& comma
   const bool has_effect = command.Is(kWrite) || command.Is(kMayReplicate) || (command.categories & kAclScripting) != 0;
   if (command.Is(kNoScript) && !has_effect) return Failure(std::string(refusals::kNotOfRecord));
   const Aside aside = StandAside();
-  current_ = &command;
-  current_session_ = &session;
-  current_words_ = words;
+  running_.command = &command;
+  running_.session = &session;
+  running_.words = words;
   depth_ = 1;
   const bool succeeded = RunHandlerIn(unit, {session, command, words, {}, Pass::kAgain});
   std::string error = succeeded ? "" : session.out.Text(1);
@@ -145,19 +170,19 @@ Result<Done> Executor::Replay(Unit& unit, Session& session, const Command& comma
 }
 
 void Executor::CountRejected(const Command* command, Bytes error) {
-  if (command != nullptr) ++server_.commands().StatsOf(*command).rejected_calls;
-  server_.stats().CountError(error);
+  if (command != nullptr) ++parts_.commands.StatsOf(*command).rejected_calls;
+  parts_.stats.CountError(error);
 }
 
 Executor::Aside Executor::StandAside() {
-  return {std::exchange(current_, nullptr), std::exchange(current_session_, nullptr), current_words_,
+  return {std::exchange(running_.command, nullptr), std::exchange(running_.session, nullptr), running_.words,
           std::exchange(depth_, 0)};
 }
 
 void Executor::GoOn(const Aside& aside) {
-  current_ = aside.command;
-  current_session_ = aside.session;
-  current_words_ = aside.words;
+  running_.command = aside.command;
+  running_.session = aside.session;
+  running_.words = aside.words;
   depth_ = aside.depth;
 }
 
@@ -166,22 +191,22 @@ void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {
   const size_t reply_start = session.out.Size();
   Reply reply(session.out, session.resp);
   if (end == WaitEnd::kTimeout) {
-    waiter.answer(reply, server_, session);
+    waiter.answer(reply, parts_.services, session);
   } else {
     reply.Error(refusals::kUnblocked);
-    server_.stats().CountError(refusals::kUnblocked);
+    parts_.stats.CountError(refusals::kUnblocked);
   }
   if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
   const std::vector<Bytes> words(waiter.words.begin(), waiter.words.end());
-  KeepBooks({session, *waiter.command, words, {}, Pass::kAgain}, last_us_, end == WaitEnd::kTimeout);
+  KeepBooks({session, *waiter.command, words, {}, Pass::kAgain}, running_.last_us, end == WaitEnd::kTimeout);
 }
 
 bool Executor::RunHandler(const Run& run) {
-  unit_wall_us_ = wall_base_us_ + last_us_;
-  Unit unit(server_.data(), WallMs(), server_.expiry_rule());
+  unit_wall_us_ = running_.wall_base_us + running_.last_us;
+  Unit unit(parts_.data, running_.WallMs(), parts_.pause.Rule());
   const bool succeeded = RunHandlerIn(unit, run);
   unit.Close();
-  if (unit.Changes() != 0 && unit.Recorded()) run.session.journaled_octets = server_.aof().writer().Appended();
+  if (unit.Changes() != 0 && unit.Recorded()) run.session.journaled_octets = parts_.aof.writer().Appended();
   return succeeded;
 }
 
@@ -189,7 +214,7 @@ bool Executor::RunHandlerIn(Unit& unit, const Run& run) {
   const uint64_t changes_before = unit.Changes();
   size_t reply_start = run.session.out.Size();
   size_t first_argument = run.command.parent == nullptr ? 1 : 2;
-  Call call{.server = server_,
+  Call call{.services = parts_.services,
             .session = run.session,
             .command = run.command,
             .unit = unit,
@@ -198,7 +223,7 @@ bool Executor::RunHandlerIn(Unit& unit, const Run& run) {
             .reply = Reply(run.session.out, run.session.resp, run.session.reply_form),
             .effect = Effect(unit.Recorded()),
             .now_ms = unit.now_ms(),
-            .random = server_.data().random,
+            .random = parts_.data.random,
             .blobs = run.blobs};
   bool succeeded = true;
   try {
@@ -210,24 +235,24 @@ bool Executor::RunHandlerIn(Unit& unit, const Run& run) {
     succeeded = false;
     run.session.out.RollBack(reply_start);
     call.reply.Error(refusal.text);
-    if (!refusal.is_counted) server_.stats().CountError(refusal.text);
+    if (!refusal.is_counted) parts_.stats.CountError(refusal.text);
   }
   return succeeded;
 }
 
 // By the name that the command has everywhere, whatever rename-command makes of it here.
 void Executor::Record(Call& call, const Run& run) {
-  if (!server_.commands().HasRenamed()) return call.unit.Record(call.db.Index(), call.effect, run.words);
+  if (!parts_.commands.HasRenamed()) return call.unit.Record(call.db.Index(), call.effect, run.words);
   const Command& named = run.command.parent == nullptr ? run.command : *run.command.parent;
   std::vector<Bytes> words(run.words.begin(), run.words.end());
-  if (server_.commands().Renamed(named.full_name) == &named) words[0] = named.full_name;
+  if (parts_.commands.Renamed(named.full_name) == &named) words[0] = named.full_name;
   call.unit.Record(call.db.Index(), call.effect, words);
 }
 
 void Executor::NoteReads(const Run& run) {
   // A script has noted what its commands read.
   const bool is_script = run.command.Is(kNoMandatoryKeys);
-  if (run.command.Is(kReadOnly) && !is_script) server_.tracking().Remember(run.session, run.command, run.words);
+  if (run.command.Is(kReadOnly) && !is_script) parts_.tracking.Remember(run.session, run.command, run.words);
   // CLIENT CACHING is for one command, or one transaction. Redis: any CLIENT command leaves it in force.
   const Command& named = run.command.parent == nullptr ? run.command : *run.command.parent;
   const bool keeps = run.session.InTransaction() || named.Spec().keeps_caching_choice;
@@ -238,7 +263,7 @@ void Executor::Reject(Session& session, const Command* command, const Refusal& r
   // Redis: an EXEC that is refused ends its transaction, and says why.
   const bool ends = command != nullptr && command->Spec().transaction == TransactionRole::kExecutes;
   const Refusal told = ends ? refusals::ExecAborted(refusal.text) : refusal;
-  if (ends) server_.DropTransaction(session);
+  if (ends) EndTransaction(parts_.watched_keys, session);
   if (session.transaction != nullptr) session.transaction->Break();
   CountRejected(command, told.text);
   size_t reply_start = session.out.Size();
@@ -247,7 +272,7 @@ void Executor::Reject(Session& session, const Command* command, const Refusal& r
 }
 
 Refusal Executor::UnknownCommand(std::span<const Bytes> words) const {
-  const Command* container = server_.commands().Find(words[0]);
+  const Command* container = parts_.commands.Find(words[0]);
   if (container != nullptr) return refusals::UnknownSubcommand(container->full_name, words[1]);
   std::string shown;
   for (Bytes word : words.subspan(1)) {
@@ -258,12 +283,12 @@ Refusal Executor::UnknownCommand(std::span<const Bytes> words) const {
 }
 
 void Executor::KeepBooks(const Run& run, int64_t started_us, bool succeeded) {
-  ServerStats& stats = server_.stats();
-  const Settings& settings = server_.settings();
-  int64_t duration_us = last_us_ - started_us;
+  ServerStats& stats = parts_.stats;
+  const Settings& settings = parts_.settings;
+  int64_t duration_us = running_.last_us - started_us;
   ++stats.commands;
   ++run.session.commands;
-  CommandStats& own = server_.commands().StatsOf(run.command);
+  CommandStats& own = parts_.commands.StatsOf(run.command);
   ++own.calls;
   own.usec += static_cast<uint64_t>(duration_us);
   stats.command_us += static_cast<uint64_t>(duration_us);
@@ -273,11 +298,9 @@ void Executor::KeepBooks(const Run& run, int64_t started_us, bool succeeded) {
     own.latency->Record(static_cast<uint64_t>(duration_us) * 1000);
   }
 
-  if (settings.latency_monitor_threshold != 0 && duration_us >= settings.latency_monitor_threshold * 1000) {
-    server_.latency().Add(run.command.flags & kFast ? "fast-command" : "command", duration_us / 1000, WallMs() / 1000);
-  }
+  if (parts_.latency.IsOn()) parts_.latency.Note(run.command.flags & kFast ? "fast-command" : "command", duration_us);
   bool slow = settings.slowlog_log_slower_than >= 0 && duration_us >= settings.slowlog_log_slower_than;
-  if (slow || !server_.clients().Monitors().empty()) Publish(run, duration_us);
+  if (slow || !parts_.clients.Monitors().empty()) Publish(run, duration_us);
   run.session.redacted_words.clear();
 }
 
@@ -288,23 +311,23 @@ std::vector<Bytes> Executor::ShownWords(const Run& run) {
 }
 
 void Executor::Publish(const Run& run, int64_t duration_us) {
-  const Settings& settings = server_.settings();
+  const Settings& settings = parts_.settings;
   bool slow = settings.slowlog_log_slower_than >= 0 && duration_us >= settings.slowlog_log_slower_than;
   if (slow && (run.command.flags & kSkipSlowlog) == 0) {
-    server_.slowlog().Add({.id = 0,
-                           .unix_time_s = WallMs() / 1000,
-                           .duration_us = duration_us,
-                           .words = SlowLog::Shorten(ShownWords(run)),
-                           .peer = run.session.address,
-                           .client_name = run.session.name},
-                          static_cast<size_t>(std::max<int64_t>(settings.slowlog_max_len, 0)));
+    parts_.slowlog.Add({.id = 0,
+                        .unix_time_s = running_.WallMs() / 1000,
+                        .duration_us = duration_us,
+                        .words = SlowLog::Shorten(ShownWords(run)),
+                        .peer = run.session.address,
+                        .client_name = run.session.name},
+                       static_cast<size_t>(std::max<int64_t>(settings.slowlog_max_len, 0)));
   }
   // Redis: a request that had to wait for the end of CLIENT PAUSE is never shown to monitors.
-  if (!server_.clients().Monitors().empty() && run.pass == Pass::kFirst) FeedMonitors(run);
+  if (!parts_.clients.Monitors().empty() && run.pass == Pass::kFirst) FeedMonitors(run);
 }
 
 void Executor::ShowToMonitors(Session& session) {
-  if (!server_.clients().Monitors().empty()) ShowRun({session, *current_, current_words_, {}, Pass::kFirst});
+  if (!parts_.clients.Monitors().empty()) ShowRun({session, *running_.command, running_.words, {}, Pass::kFirst});
 }
 
 void Executor::FeedMonitors(const Run& run) {
@@ -312,7 +335,7 @@ void Executor::FeedMonitors(const Run& run) {
 }
 
 void Executor::ShowRun(const Run& run) {
-  int64_t wall_us = wall_base_us_ + last_us_;
+  int64_t wall_us = running_.wall_base_us + running_.last_us;
   std::string micros = std::to_string(wall_us % 1000000);
   std::string line = std::to_string(wall_us / 1000000) + "." + std::string(6 - micros.size(), '0') + micros + " [" +
                      std::to_string(run.session.db) + " " + MonitoredPeer(run.session) + "]";
@@ -320,18 +343,18 @@ void Executor::ShowRun(const Run& run) {
     line += ' ';
     AppendQuoted(line, word);
   }
-  std::vector<Session*> monitors = server_.clients().Monitors();  // who overruns its limit leaves the list
+  std::vector<Session*> monitors = parts_.clients.Monitors();  // who overruns its limit leaves the list
   for (Session* monitor : monitors) {
     if (monitor->reply_mode == ReplyMode::kOff || monitor->close_after_reply) continue;
     Reply(monitor->out, monitor->resp).Simple(line);
-    server_.clients().QueueFlush(*monitor);
-    server_.limits().CheckOutput(*monitor, last_us_ / 1000, ClientLimits::Moment::kReply);
+    parts_.clients.QueueFlush(*monitor);
+    parts_.limits.CheckOutput(*monitor, running_.last_us / 1000, ClientLimits::Moment::kReply);
   }
 }
 
 std::string Executor::MonitoredPeer(const Session& session) const {
   if (session.IsScript()) return "lua";
-  return session.unix_socket ? "unix:" + server_.settings().unixsocket : session.address;
+  return session.unix_socket ? "unix:" + parts_.settings.unixsocket : session.address;
 }
 
 void Executor::ApplyReplyMode(Session& session, size_t reply_start) {
@@ -345,18 +368,18 @@ void Executor::ApplyReplyMode(Session& session, size_t reply_start) {
 
 void Executor::AbortAttack(Session& session) {
   constexpr int64_t kQuietMs = 60'000;  // the log must not become a way to fill the disk
-  int64_t now_ms = server_.clock().MonotonicMs();
+  int64_t now_ms = parts_.pace.NowMs();
   if (attack_logged_ms_ < 0 || now_ms - attack_logged_ms_ > kQuietMs) {
     attack_logged_ms_ = now_ms;
     // Redis: every unix socket goes by this name here.
     std::string peer = session.unix_socket ? "/unixsocket:0" : WithoutBrackets(session.address);
-    server_.log().Warning(
+    parts_.log.Warning(
         "Possible SECURITY ATTACK detected. It looks like somebody is sending POST or Host: commands to Redis. This is "
         "likely due to an attacker attempting to use Cross Protocol Scripting to compromise your Redis instance. "
         "Connection from " +
         peer + " aborted.");
   }
-  server_.clients().Close(session);
+  parts_.clients.Close(session);
 }
 
 }  // namespace respite

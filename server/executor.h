@@ -18,7 +18,28 @@
 
 namespace respite {
 
-class Server;
+class AppendOnlyFile;
+class ClientLimits;
+class ClientMemory;
+class Clients;
+class Clock;
+class CommandTable;
+class Gates;
+class Pace;
+struct Running;
+struct Services;
+struct DataFloor;
+class Eviction;
+class LatencyMonitor;
+class Logger;
+class Pause;
+class ScriptRunner;
+struct ServerStats;
+struct Settings;
+class SlowLog;
+class Tracking;
+class Waiting;
+class WatchedKeys;
 
 class Executor {
  public:
@@ -28,7 +49,31 @@ class Executor {
     kWaiting,    // Waiting keeps the request until something happens (BLPOP, WAIT)
   };
 
-  explicit Executor(Server& server) : server_(server) {}
+  struct Parts {
+    const Settings& settings;
+    const Clock& clock;
+    const Pace& pace;
+    Logger& log;
+    const Services& services;  // for handlers
+    Running& running;
+    const Gates& gates;
+    DataFloor& data;
+    Eviction& eviction;
+    Clients& clients;
+    ClientLimits& limits;
+    ClientMemory& client_memory;
+    Tracking& tracking;
+    Waiting& waiting;
+    WatchedKeys& watched_keys;
+    Pause& pause;
+    CommandTable& commands;
+    ScriptRunner& scripts;
+    AppendOnlyFile& aof;
+    ServerStats& stats;
+    SlowLog& slowlog;
+    LatencyMonitor& latency;
+  };
+  explicit Executor(const Parts& parts) : parts_(parts), running_(parts.running) {}
 
   // Reads the clocks anew; called before a run of requests.
   void StartRun();
@@ -74,22 +119,6 @@ class Executor {
   Aside StandAside();
   void GoOn(const Aside& aside);
 
-  // The command that is running, for whoever must tell about it (crash report, CLIENT LIST).
-  const Command* Current() const { return current_; }
-  // Its client and words; null and stale when there is none.
-  const Session* CurrentSession() const { return current_ == nullptr ? nullptr : current_session_; }
-  std::span<const Bytes> CurrentWords() const { return current_words_; }
-  // Whether a message for this session (a publication, an invalidation) must wait in its deferred_pushes until the
-  // command is done: so it does not stand inside the reply. Redis: SUBSCRIBE and its kin answer with messages, among
-  // which others may come.
-  bool DefersPushes(const Session& session) const {
-    constexpr uint32_t kAnswersWithPushes = kPubSub | kNoScript;
-    return CurrentSession() == &session && (current_->flags & kAnswersWithPushes) != kAnswersWithPushes;
-  }
-  // Monotonic, as of the last command.
-  int64_t NowUs() const { return last_us_; }
-  int64_t NowMs() const { return last_us_ / 1000; }
-  int64_t WallMs() const { return (wall_base_us_ + last_us_) / 1000; }
   // What TIME tells: when the Unit that is running began, or when others were served besides it last.
   int64_t UnitWallUs() const { return unit_wall_us_; }
   // Redis: a script that lets others be served sees TIME go on, and nothing else of it: what has not expired when it
@@ -97,6 +126,9 @@ class Executor {
   void LetTimePass();
 
  private:
+  // Takes the time anew: one command has ended, the next begins.
+  void ReadTime();
+
   struct Run {
     Session& session;
     const Command& command;
@@ -130,16 +162,12 @@ class Executor {
   // A POST or Host: line comes from a browser that was tricked into talking to us.
   void AbortAttack(Session& session);
 
-  Server& server_;
-  const Command* current_ = nullptr;
-  const Session* current_session_ = nullptr;
-  std::span<const Bytes> current_words_;
-  int64_t last_us_ = 0;       // monotonic: end of the last command, start of the next
-  int64_t wall_base_us_ = 0;  // wall minus monotonic
+  const Parts parts_;
+  Running& running_;
   int64_t unit_wall_us_ = 0;
   size_t settled_size_ = 0;        // of the running command's output; see SettleReply
   int depth_ = 0;                  // of commands within commands
-  int64_t attack_logged_ms_ = -1;  // monotonic; -1: never
+  int64_t attack_logged_ms_ = -1;  // of the Pace; -1: never
 };
 
 }  // namespace respite

@@ -44,10 +44,10 @@ void Expiry::StartRound(const Settings& settings, int hz) {
 
 Expiry::Slice Expiry::RunSlice() {
   if (round_.databases_left == 0) return {Outcome::kFinished, 0};
-  int64_t start_us = clock_.MonotonicUs();
+  int64_t start_us = pace_.NowUs();
   int64_t deadline_us = start_us + std::min(kSliceUs, round_.budget_us);
   while (round_.databases_left > 0 && CleanDatabase(next_db_, deadline_us) == Cleaning::kClean) NextDatabase();
-  int64_t elapsed_us = clock_.MonotonicUs() - start_us;
+  int64_t elapsed_us = pace_.NowUs() - start_us;
   round_.budget_us -= elapsed_us;
   data_.stats.expire_cycle_us += static_cast<uint64_t>(elapsed_us);
   if (round_.databases_left > 0 && round_.budget_us > 0) return {Outcome::kMore, elapsed_us};
@@ -92,14 +92,14 @@ Expiry::Cleaning Expiry::CleanKeys(int db, int64_t deadline_us) {
     round_.expired += sampled.expired;
     NoteTtl(progress, sampled);
     if (IsClean(sampled)) return Cleaning::kClean;
-    if (clock_.MonotonicUs() >= deadline_us) return Cleaning::kOutOfTime;
+    if (pace_.NowUs() >= deadline_us) return Cleaning::kOutOfTime;
   }
 }
 
 Expiry::Cleaning Expiry::CleanFields(int db, int64_t deadline_us) {
   while (data_.keyspace[db].TimedFields().Size() != 0) {
     if (IsClean(SampleFields(db, clock_.WallMs()))) return Cleaning::kClean;
-    if (clock_.MonotonicUs() >= deadline_us) return Cleaning::kOutOfTime;
+    if (pace_.NowUs() >= deadline_us) return Cleaning::kOutOfTime;
   }
   return Cleaning::kClean;
 }

@@ -32,7 +32,7 @@ class Expiry {
     int64_t elapsed_us;
   };
 
-  Expiry(DataFloor& data, const Clock& clock) : data_(data), clock_(clock) {}
+  Expiry(DataFloor& data, const Clock& clock, const Pace& pace) : data_(data), clock_(clock), pace_(pace) {}
 
   // One tick of the timer, `hz` of which make a second. A round that is still under way ends here.
   void StartRound(const Settings& settings, int hz);
@@ -80,6 +80,7 @@ class Expiry {
 
   DataFloor& data_;
   const Clock& clock_;
+  const Pace& pace_;
   bool active_ = true;
   int next_db_ = 0;
   std::vector<Progress> progress_;

@@ -10,31 +10,68 @@
 
 namespace respite {
 
-class Server;
-
-struct GateContext {
-  Server& server;
-  Session& session;
-  const Command& command;
-  uint32_t flags;  // EffectiveFlags
-  std::span<const Bytes> words;
-};
+class AppendOnlyFile;
+class Eviction;
+class Loading;
+class Permissions;
+class ScriptRunner;
+struct Services;
+struct Settings;
+class Snapshots;
+class Users;
 
 // What the request may do: CommandFlag bits of its command, or what the card says where that depends on the request.
-inline uint32_t EffectiveFlags(Server& server, const Session& session, const Command& command,
+inline uint32_t EffectiveFlags(const Services& services, const Session& session, const Command& command,
                                std::span<const Bytes> words) {
   const FlagsHook hook = command.Spec().flags_of;
-  return hook == nullptr ? command.flags : hook(server, session, words, command.flags);
+  return hook == nullptr ? command.flags : hook(services, session, words, command.flags);
 }
 
-// Why a command that writes, or a script that says it may, is refused: what it does could not be persisted. Nothing
-// when it could. Cost: a compare or two.
-enum class DiskUser : uint8_t { kCommand, kScript };
-std::optional<Refusal> DiskTrouble(const Server& server, DiskUser user);
-// Writes find too few replicas (min-replicas-to-write). There are none yet.
-bool LacksReplicas(const Server& server);
+class Gates {
+ public:
+  struct Parts {
+    const Settings& settings;
+    const Eviction& eviction;
+    const Users& users;
+    Permissions& permissions;
+    const ScriptRunner& scripts;
+    const AppendOnlyFile& aof;
+    const Snapshots& snapshots;
+    const Loading& loading;
+  };
+  explicit Gates(const Parts& parts) : parts_(parts) {}
 
-// Throws the refusal of the first gate that is shut. Cost: a few compares when all are open.
-void PassGates(const GateContext& context);
+  struct Request {
+    Session& session;
+    const Command& command;
+    uint32_t flags;  // EffectiveFlags
+    std::span<const Bytes> words;
+  };
+  // Throws the refusal of the first gate that is shut. Cost: a few compares when all are open.
+  void Pass(const Request& request) const;
+
+  // Why a command that writes, or a script that says it may, is refused: what it does could not be persisted. Nothing
+  // when it could. Cost: a compare or two.
+  enum class DiskUser : uint8_t { kCommand, kScript };
+  std::optional<Refusal> DiskTrouble(DiskUser user) const;
+  // Writes find too few replicas (min-replicas-to-write). There are none yet.
+  bool LacksReplicas() const;
+
+ private:
+  void Arity(const Request& request) const;
+  void ProtectedCommand(const Request& request) const;
+  void Authentication(const Request& request) const;
+  void Transactions(const Request& request) const;
+  void UserPermissions(const Request& request) const;
+  void Memory(const Request& request) const;
+  void DiskError(const Request& request) const;
+  void Replicas(const Request& request) const;
+  void SubscribedMode(const Request& request) const;
+  void StillLoading(const Request& request) const;
+  void BusyScript(const Request& request) const;
+  void MonitorWithoutKeys(const Request& request) const;
+
+  const Parts parts_;
+};
 
 }  // namespace respite

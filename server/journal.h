@@ -61,6 +61,8 @@ class Journal {
   virtual ~Journal() = default;
   // Several commands are to be repeated all or not at all. Must not attach or detach a journal.
   virtual void Append(const UnitEffects& effects) = 0;
+  // What it keeps until it can hand it on.
+  virtual size_t BufferedBytes() const { return 0; }
 };
 
 // The journals that hear of every effect, in the order in which they were attached. Each must outlive the list or be
@@ -88,6 +90,12 @@ class Journals {
   // Requires: Listen().
   void Append(const UnitEffects& effects) {
     for (Journal* journal : list_) journal->Append(effects);
+  }
+
+  size_t BufferedBytes() const {
+    size_t bytes = 0;
+    for (const Journal* journal : list_) bytes += journal->BufferedBytes();
+    return bytes;
   }
 
  private:

@@ -7,6 +7,9 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/clock.h"
+#include "base/pace.h"
+#include "server/config/settings.h"
 
 namespace respite {
 
@@ -23,7 +26,17 @@ class LatencyMonitor {
     int64_t max_ms = 0;
   };
 
-  // Requires: the caller compared with the threshold. Two spikes within one second count as the larger one.
+  LatencyMonitor(const Settings& settings, const Clock& clock, const Pace& pace)
+      : settings_(settings), clock_(clock), pace_(pace) {}
+
+  bool IsOn() const { return settings_.latency_monitor_threshold != 0; }
+  int64_t NowUs() const { return pace_.NowUs(); }
+  // An event took so long: remembers it, if that is as long as the threshold. Cost: a compare if not.
+  void Note(Bytes event, int64_t elapsed_us) {
+    if (IsOn() && elapsed_us >= settings_.latency_monitor_threshold * 1000)
+      Add(event, elapsed_us / 1000, clock_.WallMs() / 1000);
+  }
+  // Whatever the threshold. Two spikes within one second count as the larger one.
   void Add(Bytes event, int64_t latency_ms, int64_t unix_time_s);
   // Forgets the events of this name, in any case, or all. Returns how many there were.
   size_t Reset(Bytes event);
@@ -36,6 +49,9 @@ class LatencyMonitor {
   const std::map<std::string, Event, std::less<>>& Events() const { return events_; }
 
  private:
+  const Settings& settings_;
+  const Clock& clock_;
+  const Pace& pace_;
   std::map<std::string, Event, std::less<>> events_;
 };
 

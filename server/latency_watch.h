@@ -1,23 +1,21 @@
 // LatencyWatch: an event of the latency monitor that lasts as long as the watch lives.
 //
-//   LatencyWatch watch(server, "aof-rename");
+//   LatencyWatch watch(latency, "aof-rename");
 //
 // Cost: a compare while nothing is monitored.
 #pragma once
 
-#include "server/server.h"
+#include "server/latency.h"
 
 namespace respite {
 
 class LatencyWatch {
  public:
   // `event` must outlive the watch.
-  LatencyWatch(Server& server, Bytes event)
-      : server_(server),
-        event_(event),
-        started_us_(server.settings().latency_monitor_threshold == 0 ? kOff : server.clock().MonotonicUs()) {}
+  LatencyWatch(LatencyMonitor& latency, Bytes event)
+      : latency_(latency), event_(event), started_us_(latency.IsOn() ? latency.NowUs() : kOff) {}
   ~LatencyWatch() {
-    if (started_us_ != kOff) Finish();
+    if (started_us_ != kOff) latency_.Note(event_, latency_.NowUs() - started_us_);
   }
   LatencyWatch(const LatencyWatch&) = delete;
   LatencyWatch& operator=(const LatencyWatch&) = delete;
@@ -25,14 +23,7 @@ class LatencyWatch {
  private:
   static constexpr int64_t kOff = -1;
 
-  void Finish() const {
-    const int64_t elapsed_ms = (server_.clock().MonotonicUs() - started_us_) / 1000;
-    const int64_t threshold_ms = server_.settings().latency_monitor_threshold;
-    if (threshold_ms == 0 || elapsed_ms < threshold_ms) return;
-    server_.latency().Add(event_, elapsed_ms, server_.clock().WallMs() / 1000);
-  }
-
-  Server& server_;
+  LatencyMonitor& latency_;
   const Bytes event_;
   const int64_t started_us_;
 };

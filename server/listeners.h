@@ -5,11 +5,24 @@
 
 namespace respite {
 
-class Server;
+class KeyNotifications;
+struct Running;
+struct Settings;
+class Tracking;
+class Waiting;
+class WatchedKeys;
 
 class Listeners final : public ChangeListener {
  public:
-  explicit Listeners(Server& server) : server_(server) {}
+  struct Parts {
+    const Settings& settings;
+    Tracking& tracking;
+    Waiting& waiting;
+    WatchedKeys& watched_keys;
+    KeyNotifications& key_notifications;
+    const Running& running;
+  };
+  explicit Listeners(const Parts& parts) : parts_(parts) {}
 
   void OnChange(int db, Bytes key) override;
   void OnEvent(int db, Bytes key, KeyEvent event) override;
@@ -18,7 +31,7 @@ class Listeners final : public ChangeListener {
   void OnSwap(int one, int other) override;
 
  private:
-  Server& server_;
+  const Parts parts_;
 };
 
 }  // namespace respite

@@ -2,7 +2,14 @@
 
 #include <algorithm>
 
-#include "server/server.h"
+#include "datatypes/keyspace.h"
+#include "scripting/function_library.h"
+#include "scripting/script_cache.h"
+#include "server/clients.h"
+#include "server/memory_gauge.h"
+#include "server/services.h"
+#include "server/stats.h"
+#include "server/storage/append_only_file.h"
 
 namespace respite {
 
@@ -20,27 +27,27 @@ bool Wasteful(size_t large, size_t small, double limit) {
 
 }  // namespace
 
-MemoryReport ReportMemory(Server& server) {
+MemoryReport ReportMemory(const Services& services) {
   MemoryReport report;
-  report.used_bytes = server.UsedMemory();
+  report.used_bytes = services.memory.UsedBytes();
   report.allocator = ReadAllocator();
   report.resident_bytes = ResidentBytes();
-  report.peak_bytes = std::max(server.stats().peak_memory_bytes, report.used_bytes);
-  report.startup_bytes = server.stats().startup_memory_bytes;
-  report.clients = server.clients().Count();
-  server.clients().ForEach([&](const Session& session) {
+  report.peak_bytes = std::max(services.stats.peak_memory_bytes, report.used_bytes);
+  report.startup_bytes = services.stats.startup_memory_bytes;
+  report.clients = services.clients.Count();
+  services.clients.ForEach([&](const Session& session) {
     (session.kind == SessionKind::kReplica ? report.replicas_bytes : report.clients_bytes) += session.HeldBytes();
   });
-  report.aof_buffer_bytes = server.aof().writer().BufferOctets();
-  report.script_engine_bytes = server.script_cache().EngineBytes();
-  report.script_bytes = server.script_cache().UsedBytes();
-  report.function_engine_bytes = server.function_libraries().EngineBytes();
-  report.function_bytes = server.function_libraries().UsedBytes();
+  report.aof_buffer_bytes = services.aof.writer().BufferOctets();
+  report.script_engine_bytes = services.script_cache.EngineBytes();
+  report.script_bytes = services.script_cache.UsedBytes();
+  report.function_engine_bytes = services.function_libraries.EngineBytes();
+  report.function_bytes = services.function_libraries.UsedBytes();
   // Redis leaves the Lua states out, whose memory it does not count; here all of it is counted.
   report.overhead_bytes = report.startup_bytes + report.clients_bytes + report.replicas_bytes +
                           report.aof_buffer_bytes + report.EngineBytes() + report.AllScriptBytes();
-  for (int i = 0; i < server.keyspace().Count(); ++i) {
-    const Database& data = server.keyspace()[i];
+  for (int i = 0; i < services.keyspace.Count(); ++i) {
+    const Database& data = services.keyspace[i];
     if (data.Size() == 0) continue;
     MemoryReport::Database one{.index = i,
                                .table_bytes = data.Entries().UsedBytes() + data.Size() * sizeof(Entry),

@@ -9,7 +9,7 @@
 
 namespace respite {
 
-class Server;
+struct Services;
 
 struct MemoryReport {
   struct Database {
@@ -54,7 +54,7 @@ struct MemoryReport {
 };
 
 // Fresh figures. Cost: O(clients + databases), and some µs for the allocator and /proc.
-MemoryReport ReportMemory(Server& server);
+MemoryReport ReportMemory(const Services& services);
 
 // Advice for people. The limits are Redis'.
 std::string MemoryDoctor(const MemoryReport& report);

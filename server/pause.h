@@ -6,6 +6,7 @@
 
 #include "server/command_table.h"
 #include "server/session.h"
+#include "server/unit.h"
 
 namespace respite {
 
@@ -13,16 +14,19 @@ class Pause {
  public:
   enum class Scope : uint8_t { kNone, kWrites, kAll };
 
-  // A longer pause and a wider scope win over what is in force.
-  void Start(Scope scope, int64_t until_ms);
+  // Until a monotonic time. A longer pause and a wider scope win over what is in force.
+  void Start(Scope scope, int64_t until_ms, int64_t now_ms);
   void End() {
     scope_ = Scope::kNone;
     until_ms_ = 0;
   }
-  // Ends by itself at its time.
-  bool IsOver(int64_t now_ms) const { return scope_ != Scope::kNone && now_ms >= until_ms_; }
+  // To be called by the timer: it ends by itself at its time.
+  void EndIfOver(int64_t now_ms) {
+    if (IsOn() && now_ms >= until_ms_) End();
+  }
 
-  // While it is, no key is removed because its time has come: that would be a write.
+  // What commands make of expired keys: while it lasts none is removed, since that would be a write.
+  ExpiryRule Rule() const { return IsOn() ? ExpiryRule::kHide : ExpiryRule::kPurge; }
   bool IsOn() const { return scope_ != Scope::kNone; }
   // Whether a command with these flags has to wait.
   bool Holds(uint32_t command_flags) const {

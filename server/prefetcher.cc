@@ -1,6 +1,7 @@
 #include "server/prefetcher.h"
 
-#include "server/server.h"
+#include "datatypes/keyspace.h"
+#include "server/executor.h"
 
 namespace respite {
 
@@ -22,14 +23,14 @@ const std::vector<Prefetcher::Resolved>& Prefetcher::Resolve(const RequestBatch&
   resolved_.clear();
   hashes_.clear();
   lookups_.clear();
-  const Database& data = server_.keyspace()[db];
+  const Database& data = parts_.keyspace[db];
   Bytes last_name;  // a pipeline mostly repeats one command: spare it the look-up
   const Command* command = nullptr;
   for (const RequestBatch::Request& request : batch.requests) {
     auto words = batch.Words(request);
     bool repeated = command != nullptr && !command->IsContainer() && command->parent == nullptr;
     if (!repeated || words[0] != last_name) {
-      command = server_.executor().Resolve(words);
+      command = parts_.executor.Resolve(words);
       last_name = words[0];
     }
     resolved_.push_back({command, {}});

@@ -12,13 +12,18 @@
 namespace respite {
 
 struct Command;
-class Server;
+class Executor;
+class Keyspace;
 
 class Prefetcher {
  public:
   static constexpr size_t kGroup = 16;  // requests that are worth it together
 
-  explicit Prefetcher(Server& server) : server_(server) {}
+  struct Parts {
+    const Keyspace& keyspace;
+    const Executor& executor;
+  };
+  explicit Prefetcher(const Parts& parts) : parts_(parts) {}
 
   struct Resolved {
     const Command* command;  // null: there is none
@@ -37,7 +42,7 @@ class Prefetcher {
 
   void FetchMembers(const Database& data);
 
-  Server& server_;
+  const Parts parts_;
   std::vector<Resolved> resolved_;
   std::vector<uint64_t> hashes_;
   std::vector<MemberLookup> lookups_;

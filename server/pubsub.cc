@@ -6,7 +6,10 @@
 #include "base/glob.h"
 #include "base/number_text.h"
 #include "base/sparse_map.h"
-#include "server/server.h"
+#include "server/client_limits.h"
+#include "server/client_memory.h"
+#include "server/clients.h"
+#include "server/running.h"
 
 namespace respite {
 
@@ -45,8 +48,8 @@ size_t Subscriptions::UsedBytes() const {
   return sizeof *this + places_.size() * kNodeBytes + places_.bucket_count() * sizeof(void*);
 }
 
-PubSub::PubSub(Server& server, const HashKey& hash_key)
-    : server_(server),
+PubSub::PubSub(const Parts& parts, const HashKey& hash_key)
+    : parts_(parts),
       topics_{Topics(0, NameHash{hash_key}), Topics(0, NameHash{hash_key}), Topics(0, NameHash{hash_key})} {}
 
 Topic* PubSub::Find(TopicKind kind, Bytes name) const {
@@ -163,10 +166,10 @@ size_t PubSub::PublishToPattern(const Topic& pattern, Bytes channel, Bytes messa
 }
 
 size_t PubSub::Deliver(const Topic& topic, Message message) {
-  const Session* running = server_.executor().CurrentSession();
-  server_.clients().CountMessage();
+  const Session* running = parts_.running.CurrentSession();
+  parts_.clients.CountMessage();
   topic.subscribers.ForEach([&](Session& session) {
-    if (&session == running && server_.executor().DefersPushes(session)) {
+    if (&session == running && parts_.running.DefersPushes(session)) {
       session.deferred_pushes.append(PartOf(message, session.resp).View());
     } else {
       DeliverTo(session, PartOf(message, session.resp));
@@ -177,7 +180,7 @@ size_t PubSub::Deliver(const Topic& topic, Message message) {
 
 void PubSub::DeliverTo(Session& session, const BlobPart& part) {
   // Who has output already stands in the list of those to flush, or waits for its socket.
-  if (session.out.Empty()) server_.clients().QueueMessages(session);
+  if (session.out.Empty()) parts_.clients.QueueMessages(session);
   session.out.AppendPart(part);
   if (session.out.HeldBytes() > ClientLimits::kFreeOutputBytes) overfull_.push_back(&session);
 }
@@ -189,11 +192,10 @@ const BlobPart& PubSub::PartOf(Message& message, RespVersion version) {
 }
 
 void PubSub::CloseOverfull() {
-  const int64_t now_ms = server_.executor().NowMs();
+  const int64_t now_ms = parts_.running.NowMs();
   for (Session* session : std::exchange(overfull_, {})) {
-    server_.limits().CheckOutput(*session, now_ms);
-    if (server_.client_memory().IsOn())
-      server_.client_memory().Update(*session);  // nobody flushes it before it has room
+    parts_.limits.CheckOutput(*session, now_ms);
+    if (parts_.client_memory.IsOn()) parts_.client_memory.Update(*session);  // nobody flushes it before it has room
   }
 }
 

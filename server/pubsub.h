@@ -23,7 +23,10 @@
 
 namespace respite {
 
-class Server;
+class ClientLimits;
+class ClientMemory;
+class Clients;
+struct Running;
 
 // A channel, pattern or shard channel that somebody subscribed to.
 struct Topic {
@@ -39,7 +42,13 @@ struct Topic {
 
 class PubSub {
  public:
-  PubSub(Server& server, const HashKey& hash_key);
+  struct Parts {
+    Clients& clients;
+    ClientLimits& limits;
+    ClientMemory& client_memory;
+    const Running& running;
+  };
+  PubSub(const Parts& parts, const HashKey& hash_key);
   PubSub(const PubSub&) = delete;
   PubSub& operator=(const PubSub&) = delete;
 
@@ -86,7 +95,7 @@ class PubSub {
   const BlobPart& PartOf(Message& message, RespVersion version);
   void CloseOverfull();
 
-  Server& server_;
+  const Parts parts_;
   std::array<Topics, kTopicKinds> topics_;
   Roster<Topic> patterns_;
   std::array<SharedLog, 2> logs_;   // RESP2, RESP3

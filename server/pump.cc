@@ -2,8 +2,18 @@
 
 #include <algorithm>
 
+#include "base/log.h"
+#include "server/acl/users.h"
+#include "server/client_limits.h"
+#include "server/client_memory.h"
 #include "server/client_text.h"
+#include "server/clients.h"
+#include "server/config/settings.h"
+#include "server/executor.h"
 #include "server/refusals.h"
+#include "server/running.h"
+#include "server/stats.h"
+#include "server/storage/shutdown.h"
 
 namespace respite {
 
@@ -16,9 +26,9 @@ constexpr int64_t kLongestArgument = UINT32_MAX;
 
 Pump::Outcome Pump::Run(Session& session) {
   StartRun();
-  const uint64_t messages = server_.clients().Messages();
+  const uint64_t messages = parts_.clients.Messages();
   Outcome outcome = Outcome::kClosing;
-  const bool is_over = server_.shutdown().Done();
+  const bool is_over = parts_.shutdown.Done();
   if (!session.closing && !session.close_after_reply && !is_over) {
     if (session.waiter != nullptr || !RunPostponed(session)) {
       outcome = Outcome::kPostponed;
@@ -29,24 +39,23 @@ Pump::Outcome Pump::Run(Session& session) {
   EndRun();
   batch_.Clear();
   session.in.Park();
-  if (server_.client_memory().IsOn()) server_.client_memory().Update(session);
-  if (!session.out.Empty() || session.close_after_reply)
-    QueueReplies(session, server_.clients().Messages() != messages);
+  if (parts_.client_memory.IsOn()) parts_.client_memory.Update(session);
+  if (!session.out.Empty() || session.close_after_reply) QueueReplies(session, parts_.clients.Messages() != messages);
   return outcome;
 }
 
 void Pump::StartRun() {
-  server_.executor().StartRun();
+  parts_.executor.StartRun();
   pipeline_began_us_ = kNoRequestYet;
-  if (server_.stats().turns == turn_) return;
-  turn_ = server_.stats().turns;
+  if (parts_.stats.turns == turn_) return;
+  turn_ = parts_.stats.turns;
   pipelines_us_ = 0;
 }
 
 // Whoever publishes faster than we can send gets its reply behind the messages, and is not read until then: else the
 // messages would pile up.
 void Pump::QueueReplies(Session& session, bool caused_messages) {
-  Clients& clients = server_.clients();
+  Clients& clients = parts_.clients;
   if (caused_messages && clients.IsBehind()) {
     clients.QueueMessages(session);
   } else {
@@ -59,11 +68,11 @@ bool Pump::RunPostponed(Session& session) {
   std::vector<std::string> own = std::move(session.postponed);
   session.postponed.clear();
   std::vector<Bytes> words(own.begin(), own.end());
-  const Command* command = server_.executor().Resolve(words);
-  const auto outcome = server_.executor().Execute(session, {command, words}, Executor::Pass::kAgain);
+  const Command* command = parts_.executor.Resolve(words);
+  const auto outcome = parts_.executor.Execute(session, {command, words}, Executor::Pass::kAgain);
   if (outcome == Executor::Outcome::kPostponed) {
     session.postponed = std::move(own);
-    server_.clients().AddPostponed(session);
+    parts_.clients.AddPostponed(session);
   }
   return outcome == Executor::Outcome::kDone;
 }
@@ -85,8 +94,8 @@ Pump::Outcome Pump::RunGroups(Session& session) {
 
 RequestParser::Status Pump::ParseGroup(Session& session) {
   batch_.Clear();
-  const RequestLimits limits{.max_bulk_bytes = std::min(server_.settings().proto_max_bulk_len, kLongestArgument),
-                             .authenticated = session.authenticated || !server_.users().LoginRequired()};
+  const RequestLimits limits{.max_bulk_bytes = std::min(parts_.settings.proto_max_bulk_len, kLongestArgument),
+                             .authenticated = session.authenticated || !parts_.users.LoginRequired()};
   // What a stranger may send is looked at anew after each request: it may have been AUTH. A big argument ends a group,
   // since it cannot be unread.
   size_t group = limits.authenticated ? Prefetcher::kGroup : 1;
@@ -101,28 +110,27 @@ RequestParser::Status Pump::ParseGroup(Session& session) {
 void Pump::MeasureBigArguments(Session& session) {
   size_t bytes = 0;
   for (const BlobRef& blob : batch_.blobs) bytes += blob.Capacity();
-  server_.client_memory().Update(session, bytes);
+  parts_.client_memory.Update(session, bytes);
 }
 
 Pump::Outcome Pump::RunGroup(Session& session) {
-  if (!batch_.blobs.empty() && server_.client_memory().IsOn()) MeasureBigArguments(session);
+  if (!batch_.blobs.empty() && parts_.client_memory.IsOn()) MeasureBigArguments(session);
   const auto& resolved = prefetcher_.Resolve(batch_, session.db);
   for (size_t i = 0; i < batch_.requests.size(); ++i) {
     auto words = batch_.Words(batch_.requests[i]);
-    const auto outcome =
-        server_.executor().Execute(session, {resolved[i].command, words, batch_.blobs, resolved[i].key});
-    if (pipeline_began_us_ == kNoRequestYet) pipeline_began_us_ = server_.executor().NowUs();
+    const auto outcome = parts_.executor.Execute(session, {resolved[i].command, words, batch_.blobs, resolved[i].key});
+    if (pipeline_began_us_ == kNoRequestYet) pipeline_began_us_ = parts_.running.pace_us;
     if (outcome != Executor::Outcome::kDone) {
       if (outcome == Executor::Outcome::kPostponed) {
         session.postponed.assign(words.begin(), words.end());
-        server_.clients().AddPostponed(session);
+        parts_.clients.AddPostponed(session);
       }
       if (i + 1 < batch_.requests.size()) session.in.Unread(batch_, i + 1);
       return Outcome::kPostponed;
     }
     if (session.out.HeldBytes() > ClientLimits::kFreeOutputBytes) {
-      server_.limits().CheckOutput(session, server_.executor().NowMs(), ClientLimits::Moment::kReply);
-      if (server_.client_memory().IsOn()) server_.client_memory().Update(session);
+      parts_.limits.CheckOutput(session, parts_.running.NowMs(), ClientLimits::Moment::kReply);
+      if (parts_.client_memory.IsOn()) parts_.client_memory.Update(session);
     }
     if (session.closing || session.close_after_reply) return Outcome::kClosing;
     if (i + 1 < batch_.requests.size() && IsTurnUsedUp()) {
@@ -135,9 +143,9 @@ Pump::Outcome Pump::RunGroup(Session& session) {
 
 void Pump::FailProtocol(Session& session) {
   std::string text = refusals::Protocol(session.in.Error()).text;
-  server_.stats().CountError(text);
+  parts_.stats.CountError(text);
   if (session.reply_mode == ReplyMode::kOn) Reply(session.out, session.resp).Error(text);
-  if (server_.log().Shows(LogLevel::kVerbose)) server_.log().Verbose(ProtocolErrorText(server_, session));
+  if (parts_.log.Shows(LogLevel::kVerbose)) parts_.log.Verbose(ProtocolErrorText(session, parts_.running.NowMs()));
   session.close_after_reply = true;
 }
 

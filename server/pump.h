@@ -7,9 +7,21 @@
 
 #include "protocol/request_parser.h"
 #include "server/prefetcher.h"
-#include "server/server.h"
+#include "server/running.h"
 
 namespace respite {
+
+class ClientLimits;
+class ClientMemory;
+class Clients;
+class Executor;
+class Keyspace;
+class Logger;
+struct ServerStats;
+struct Session;
+struct Settings;
+class Shutdown;
+class Users;
 
 class Pump {
  public:
@@ -20,7 +32,20 @@ class Pump {
     kClosing,    // the session is finished, or will be when its output is sent
   };
 
-  explicit Pump(Server& server) : server_(server), prefetcher_(server) {}
+  struct Parts {
+    const Settings& settings;
+    const Keyspace& keyspace;
+    Logger& log;
+    Clients& clients;
+    ClientLimits& limits;
+    ClientMemory& client_memory;
+    Users& users;
+    Executor& executor;
+    const Running& running;
+    Shutdown& shutdown;
+    ServerStats& stats;
+  };
+  explicit Pump(const Parts& parts) : parts_(parts), prefetcher_({parts.keyspace, parts.executor}) {}
 
   // Executes the requests that are in session.in. Leaves the parser parked.
   Outcome Run(Session& session);
@@ -41,12 +66,12 @@ class Pump {
   void StartRun();
   void EndRun() { pipelines_us_ += ThisPipelineUs(); }
   int64_t ThisPipelineUs() const {
-    return pipeline_began_us_ == kNoRequestYet ? 0 : server_.executor().NowUs() - pipeline_began_us_;
+    return pipeline_began_us_ == kNoRequestYet ? 0 : parts_.running.pace_us - pipeline_began_us_;
   }
   bool IsTurnUsedUp() const { return pipelines_us_ + ThisPipelineUs() >= kPipelinesUs; }
   void FailProtocol(Session& session);
 
-  Server& server_;
+  const Parts parts_;
   static constexpr int64_t kNoRequestYet = -1;
   uint64_t turn_ = UINT64_MAX;                 // none yet
   int64_t pipelines_us_ = 0;                   // what they took in this Turn, the one that runs left out

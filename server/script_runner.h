@@ -19,7 +19,19 @@
 
 namespace respite {
 
-class Server;
+class Clients;
+class Pace;
+struct DebugSwitches;
+class Eviction;
+class Executor;
+class Gates;
+class MidTurn;
+class Permissions;
+class HostPort;
+class Logger;
+struct ServerStats;
+struct Settings;
+class Tracking;
 
 class ScriptRunner final : public ScriptHost {
  public:
@@ -34,7 +46,22 @@ class ScriptRunner final : public ScriptHost {
     ScriptEngine::Invocation invocation;
   };
 
-  explicit ScriptRunner(Server& server);
+  struct Parts {
+    const Settings& settings;
+    const Pace& pace;
+    Logger& log;
+    const HostPort& host;
+    Eviction& eviction;
+    Clients& clients;
+    Tracking& tracking;
+    Executor& executor;
+    const Gates& gates;
+    Permissions& permissions;
+    MidTurn& mid_turn;
+    ServerStats& stats;
+    DebugSwitches& debug;
+  };
+  explicit ScriptRunner(const Parts& parts);
   ~ScriptRunner() override;
 
   // Runs it and replies, or throws a Refusal.
@@ -86,7 +113,7 @@ class ScriptRunner final : public ScriptHost {
   void ServeOthers();
   Bytes ReplyBytes();
 
-  Server& server_;
+  const Parts parts_;
   std::unique_ptr<Session> session_;  // what scripts act as
   std::optional<Current> current_;
   std::string whole_reply_;  // of a reply in several pieces

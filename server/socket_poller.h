@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "base/clock.h"
+#include "base/pace.h"
 
 namespace asio {
 class io_context;
@@ -34,7 +34,7 @@ class SocketPoller {
     bool Any() const { return read || write; }
   };
 
-  SocketPoller(asio::io_context& context, const Clock& clock);
+  SocketPoller(asio::io_context& context, const Pace& pace);
   ~SocketPoller();
 
   // Changes what `watcher` wants to hear of its socket. Nothing wanted: not even a hang-up is reported. Errors and
@@ -71,7 +71,7 @@ class SocketPoller {
   bool ServeRound(Share& share);
   static void Tell(const Round& round, size_t place);
 
-  const Clock& clock_;
+  const Pace& pace_;
   std::unique_ptr<Set> set_;
   Round* round_ = nullptr;  // that is being served
   bool served_ = false;

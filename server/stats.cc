@@ -61,6 +61,14 @@ void ServerStats::CountFork(int64_t duration_us) {
   last_fork_us = static_cast<uint64_t>(std::max<int64_t>(duration_us, 0));
 }
 
+void ServerStats::SampleRates(int64_t now_us) {
+  ops.Sample(commands, now_us);
+  input.Sample(net_input_bytes, now_us);
+  output.Sample(net_output_bytes, now_us);
+  turn_rate.Sample(turns, now_us);
+  turn_length.Sample(turn_us, static_cast<int64_t>(turns));
+}
+
 void ServerStats::Reset() {
   ServerStats fresh;
   fresh.startup_memory_bytes = startup_memory_bytes;

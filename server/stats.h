@@ -92,6 +92,8 @@ struct ServerStats {
   void CountError(Bytes text);
   void CountTurn(int64_t duration_us);
   void CountFork(int64_t duration_us);
+  // What is counted, as of this moment of the Pace: for the rates.
+  void SampleRates(int64_t now_us);
   // CONFIG RESETSTAT. What was measured of the memory stays, as in Redis.
   void Reset();
 };

@@ -4,8 +4,11 @@
 #include <utility>
 
 #include "base/sparse_map.h"
+#include "server/clients.h"
+#include "server/config/settings.h"
 #include "server/key_finder.h"
-#include "server/server.h"
+#include "server/messages.h"
+#include "server/running.h"
 
 namespace respite {
 
@@ -93,7 +96,7 @@ void Tracking::Remember(Session& session, const Command& command, std::span<cons
 
 void Tracking::KeepWithinLimit() {
   constexpr size_t kKeysPerRound = 100;  // more with each round that does not suffice
-  const size_t limit = server_.settings().tracking_table_max_keys;
+  const size_t limit = parts_.settings.tracking_table_max_keys;
   if (limit == 0 || readers_.size() <= limit) {
     rounds_over_limit_ = 0;
     return;
@@ -120,7 +123,7 @@ void Tracking::Invalidate(Readers::iterator row) {
   readers_.erase(row);
   ShrinkSparse(readers_);
   for (uint64_t id : ids) {
-    Session* session = server_.clients().Find(id);
+    Session* session = parts_.clients.Find(id);
     if (session == nullptr || session->tracking == nullptr) continue;
     const TrackingOptions& options = *session->tracking;
     if (options.mode == TrackingOptions::Mode::kBroadcast) continue;
@@ -155,7 +158,7 @@ void Tracking::Broadcast() {
   for (const Part& part : parts) {
     const std::string all = ArrayOfOthers(part.changed, kNobody);
     for (uint64_t id : part.ids) {
-      Session* session = server_.clients().Find(id);
+      Session* session = parts_.clients.Find(id);
       if (session == nullptr || session->tracking == nullptr) continue;
       const std::string own = session->tracking->no_loop ? ArrayOfOthers(part.changed, id) : std::string();
       if (!session->tracking->no_loop) {
@@ -172,11 +175,11 @@ void Tracking::OnFlush() {
   items_ = 0;
   if (clients_ == 0) return;
   std::vector<uint64_t> ids;
-  server_.clients().ForEach([&](const Session& session) {
+  parts_.clients.ForEach([&](const Session& session) {
     if (session.tracking != nullptr && !session.closing) ids.push_back(session.id);
   });
   for (uint64_t id : ids) {
-    Session* session = server_.clients().Find(id);
+    Session* session = parts_.clients.Find(id);
     if (session != nullptr) Tell(*session, session->resp == RespVersion::kResp3 ? "_\r\n" : "$-1\r\n");
   }
 }
@@ -185,7 +188,7 @@ void Tracking::Tell(Session& session, Bytes keys) {
   TrackingOptions& options = *session.tracking;
   Session* target = &session;
   if (options.redirect != 0) {
-    target = server_.clients().Find(options.redirect);
+    target = parts_.clients.Find(options.redirect);
     options.redirect_lost = target == nullptr;
   }
   std::string message;
@@ -193,7 +196,7 @@ void Tracking::Tell(Session& session, Bytes keys) {
     if (session.resp != RespVersion::kResp3) return;
     message = ">2\r\n$21\r\ntracking-redir-broken\r\n:" +
               std::string(Bytes(IntegerText(static_cast<int64_t>(options.redirect)))) + "\r\n";
-    return server_.Push(session, message);
+    return parts_.messages.Push(session, message);
   }
   if (target->resp == RespVersion::kResp3) {
     message = ">2\r\n$10\r\ninvalidate\r\n";
@@ -202,11 +205,11 @@ void Tracking::Tell(Session& session, Bytes keys) {
   } else {
     return;  // RESP2 has no messages besides replies
   }
-  server_.Push(*target, message.append(keys));
+  parts_.messages.Push(*target, message.append(keys));
 }
 
 uint64_t Tracking::RunningClient() const {
-  const Session* running = server_.executor().CurrentSession();
+  const Session* running = parts_.running.CurrentSession();
   return running == nullptr ? kNobody : running->id;
 }
 

@@ -23,13 +23,22 @@
 namespace respite {
 
 struct Command;
-class Server;
+class Clients;
+class Messages;
+struct Running;
+struct Settings;
 
 class Tracking {
  public:
+  struct Parts {
+    const Settings& settings;
+    Clients& clients;
+    Messages& messages;
+    const Running& running;
+  };
   // `random_seed` is for the choice of keys to forget.
-  Tracking(Server& server, const HashKey& hash_key, uint64_t random_seed)
-      : server_(server), readers_(0, KeyHash{hash_key}), random_(random_seed) {}
+  Tracking(const Parts& parts, const HashKey& hash_key, uint64_t random_seed)
+      : parts_(parts), readers_(0, KeyHash{hash_key}), random_(random_seed) {}
 
   // CLIENT TRACKING ON. Prefixes are added to those that the client has. Cost: O(prefixes).
   void Enable(Session& session, TrackingOptions options);
@@ -76,7 +85,7 @@ class Tracking {
   void Tell(Session& session, Bytes keys);
   uint64_t RunningClient() const;
 
-  Server& server_;
+  const Parts parts_;
   Readers readers_;
   std::map<std::string, Prefix, std::less<>> prefixes_;
   std::map<size_t, size_t> prefix_lengths_;  // and how many prefixes have it

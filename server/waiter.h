@@ -12,14 +12,14 @@
 
 namespace respite {
 
-class Server;
+struct Services;
 struct Command;
 struct Session;
 
 // What a command waits for when it has nothing to answer with; see Call::Wait.
 struct Awaited {
   // What a client is told when its time is up, or at once where it may not wait.
-  using Answer = void (*)(Reply& reply, Server& server, const Session& session);
+  using Answer = void (*)(Reply& reply, const Services& services, const Session& session);
   // Whether the client also wants to know that a key is gone, or is of another type now.
   enum class Loss : uint8_t { kIgnored, kTold };
 
@@ -27,7 +27,7 @@ struct Awaited {
   ValueType type = ValueType::kList;  // a key that comes up with another type is not what is waited for
   int64_t timeout_ms = 0;             // 0: for ever
   Loss loss = Loss::kIgnored;
-  Answer answer = [](Reply& reply, Server&, const Session&) { reply.NullArray(); };
+  Answer answer = [](Reply& reply, const Services&, const Session&) { reply.NullArray(); };
   bool for_disk = false;                // the request runs again when more of the journal is on the disk
   std::vector<std::string> words = {};  // to run again, where it is not the request as it came
 };

@@ -2,7 +2,11 @@
 
 #include <set>
 
-#include "server/server.h"
+#include "datatypes/keyspace.h"
+#include "server/clients.h"
+#include "server/executor.h"
+#include "server/running.h"
+#include "server/storage/loading.h"
 
 namespace respite {
 
@@ -22,7 +26,7 @@ void Waiting::Park(Call& call, const Awaited& awaited) {
     waiter->deadline_ms = *kept_deadline_ms_;
   } else if (awaited.timeout_ms != 0) {
     // Rounded up: nobody waits shorter than asked.
-    waiter->deadline_ms = (server_.executor().NowUs() + 999) / 1000 + awaited.timeout_ms;
+    waiter->deadline_ms = (parts_.running.NowUs() + 999) / 1000 + awaited.timeout_ms;
   }
   const std::set<Bytes> keys(awaited.keys.begin(), awaited.keys.end());  // each once
   for (Bytes key : keys) {
@@ -48,23 +52,23 @@ std::unique_ptr<Waiter> Waiting::Take(Session& session) {
 
 void Waiting::End(Session& session, WaitEnd end) {
   const std::unique_ptr<Waiter> waiter = Take(session);
-  server_.executor().AnswerWaiter(*waiter, end);
-  server_.clients().Continue(session);
+  parts_.executor.AnswerWaiter(*waiter, end);
+  parts_.clients.Continue(session);
 }
 
 void Waiting::ServeDisk() {
   if (for_disk_.empty()) return;
-  server_.executor().StartRun();
+  parts_.executor.StartRun();
   // By id: a request that runs again may close those behind it.
   for (const uint64_t id : std::vector<uint64_t>(for_disk_.begin(), for_disk_.end())) {
-    if (for_disk_.contains(id)) Rerun(*server_.clients().Find(id));
+    if (for_disk_.contains(id)) Rerun(*parts_.clients.Find(id));
   }
 }
 
 void Waiting::EndOverdue() {
   if (deadlines_.empty()) return;
-  server_.executor().StartRun();
-  const int64_t now_ms = server_.executor().NowMs();
+  parts_.executor.StartRun();
+  const int64_t now_ms = parts_.running.NowMs();
   for (int left = kEndedPerTurn; left > 0 && !deadlines_.empty() && deadlines_.begin()->first <= now_ms; --left)
     End(*deadlines_.begin()->second, WaitEnd::kTimeout);
 }
@@ -76,15 +80,15 @@ void Waiting::MarkReady(int db, Bytes key, Line& line) {
 }
 
 void Waiting::MarkAll(int db) {
-  const Database& data = server_.keyspace()[db];
+  const Database& data = parts_.keyspace[db];
   lines_.ForEachOf(db, [&](const KeyName& name, Line& line) {
     if (data.Find(name.key) != nullptr || losses_.Find(db, name.key) != nullptr) MarkReady(db, name.key, line);
   });
 }
 
 void Waiting::ServeAll() {
-  if (server_.loading().Active()) return;  // they have their turn when it is over
-  if (serving_) return;  // a request that runs again may make further keys ready: they have their turn
+  if (parts_.loading.Active()) return;  // they have their turn when it is over
+  if (serving_) return;                 // a request that runs again may make further keys ready: they have their turn
   serving_ = true;
   while (!ready_.empty()) {
     for (const KeyName& name : std::exchange(ready_, {})) Serve(name);
@@ -102,8 +106,8 @@ void Waiting::Serve(const KeyName& name) {
   lines_.MoveToHead(walker);
   for (Waiter** next = lines_.StepOverNext(walker); next != nullptr && left > 0;
        next = lines_.StepOverNext(walker), --left) {
-    const Entry* entry = server_.keyspace()[name.db].Find(name.key);
-    const bool comes = entry != nullptr && !entry->IsExpired(server_.executor().WallMs());
+    const Entry* entry = parts_.keyspace[name.db].Find(name.key);
+    const bool comes = entry != nullptr && !entry->IsExpired(parts_.running.WallMs());
     if (!comes && losses_.Find(name.db, name.key) == nullptr) break;
     const Waiter& waiter = **next;
     if ((comes && entry->Type() == waiter.type) || waiter.loss == Awaited::Loss::kTold) Rerun(*waiter.session);
@@ -115,13 +119,13 @@ void Waiting::Rerun(Session& session) {
   const std::unique_ptr<Waiter> waiter = Take(session);
   const std::vector<Bytes> words(waiter->words.begin(), waiter->words.end());
   kept_deadline_ms_ = waiter->deadline_ms;
-  const auto outcome = server_.executor().Execute(session, {waiter->command, words}, Executor::Pass::kAgain);
+  const auto outcome = parts_.executor.Execute(session, {waiter->command, words}, Executor::Pass::kAgain);
   kept_deadline_ms_.reset();
   if (outcome == Executor::Outcome::kPostponed) {
     session.postponed = std::move(waiter->words);
-    server_.clients().AddPostponed(session);
+    parts_.clients.AddPostponed(session);
   } else if (outcome == Executor::Outcome::kDone) {
-    server_.clients().Continue(session);
+    parts_.clients.Continue(session);
   }
 }
 

@@ -18,7 +18,11 @@
 
 namespace respite {
 
-class Server;
+class Clients;
+class Executor;
+class Keyspace;
+class Loading;
+struct Running;
 struct Call;
 
 // Why a wait is over though nothing came.
@@ -26,7 +30,14 @@ enum class WaitEnd : uint8_t { kTimeout, kUnblocked };
 
 class Waiting {
  public:
-  Waiting(Server& server, const HashKey& hash_key) : server_(server), lines_(hash_key), losses_(hash_key) {}
+  struct Parts {
+    Keyspace& keyspace;
+    Clients& clients;
+    Executor& executor;
+    const Running& running;
+    const Loading& loading;
+  };
+  Waiting(const Parts& parts, const HashKey& hash_key) : parts_(parts), lines_(hash_key), losses_(hash_key) {}
 
   // Keeps the request of this call until something happens. Cost: O(keys + log n).
   void Park(Call& call, const Awaited& awaited);
@@ -78,7 +89,7 @@ class Waiting {
   // Null when it does not wait.
   std::unique_ptr<Waiter> Take(Session& session);
 
-  Server& server_;
+  const Parts parts_;
   KeyLines<Waiter*> lines_;
   KeyLines<Waiter*> losses_;  // those of them who want to know when a key is gone
   std::set<std::pair<int64_t, Session*>> deadlines_;

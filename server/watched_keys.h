@@ -51,4 +51,10 @@ class WatchedKeys {
   std::deque<std::unique_ptr<WatchList>> dropped_;
 };
 
+// Leaves the transaction, if there is one, and unwatches all keys.
+inline void EndTransaction(WatchedKeys& watched_keys, Session& session) {
+  watched_keys.Forget(session);
+  if (session.transaction != nullptr) session.transaction->End();
+}
+
 }  // namespace respite

@@ -10,14 +10,14 @@
 #include <functional>
 #include <utility>
 
-#include "base/clock.h"
+#include "base/pace.h"
 
 namespace respite {
 
 class WorkLine {
  public:
   // `share_us` of a Turn are given to it.
-  WorkLine(const Clock& clock, int64_t share_us) : clock_(clock), share_us_(share_us) {}
+  WorkLine(const Pace& pace, int64_t share_us) : pace_(pace), share_us_(share_us) {}
 
   void Enter(std::function<void()> step) { steps_.push_back(std::move(step)); }
   bool Empty() const { return steps_.empty(); }
@@ -25,8 +25,8 @@ class WorkLine {
 
   // As many steps as fit into the share, but `at_least` so many.
   void ServeShare(size_t at_least = 1) {
-    const int64_t until_us = clock_.MonotonicUs() + share_us_;
-    for (size_t done = 0; !Empty() && (done < at_least || clock_.MonotonicUs() < until_us); ++done) {
+    const int64_t until_us = pace_.NowUs() + share_us_;
+    for (size_t done = 0; !Empty() && (done < at_least || pace_.NowUs() < until_us); ++done) {
       const std::function<void()> step = std::move(steps_.front());
       steps_.pop_front();
       step();
@@ -35,7 +35,7 @@ class WorkLine {
   void ServeAll() { ServeShare(SIZE_MAX); }
 
  private:
-  const Clock& clock_;
+  const Pace& pace_;
   const int64_t share_us_;
   std::deque<std::function<void()>> steps_;
 };

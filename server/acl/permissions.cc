@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/clock.h"
 #include "persistence/file_system.h"
+#include "server/acl/users.h"
 #include "server/client_text.h"
+#include "server/clients.h"
+#include "server/config/config.h"
 #include "server/pubsub.h"
-#include "server/server.h"
+#include "server/stats.h"
 
 namespace respite {
 
@@ -20,22 +24,6 @@ AclLogEntry::Reason ReasonOf(AclDenial denial) {
       return AclLogEntry::Reason::kChannel;
     default:
       return AclLogEntry::Reason::kCommand;
-  }
-}
-
-void Note(Server& server, AclLogEntry entry, const Session& client) {
-  ++server.stats().acl_denials[static_cast<size_t>(entry.reason)];
-  entry.client = ClientText(server, client, {});
-  const auto most = static_cast<size_t>(std::max<int64_t>(server.settings().acllog_max_len, 0));
-  server.acl_log().Add(std::move(entry), server.clock().WallMs(), most);
-}
-
-// A session that may be closed now; the running one goes when it has its reply.
-void Dismiss(Server& server, Session& session, const Session* running) {
-  if (&session == running) {
-    session.close_after_reply = true;
-  } else if (!session.closing) {
-    server.clients().Close(session);
   }
 }
 
@@ -72,15 +60,30 @@ std::string LateDenialText(AclDenial denial) {
          std::string(reason);
 }
 
-AclVerdict CheckPermission(Server& server, const Session& session, AclRequest& request, AclLogEntry::Context context,
-                           const Session& client) {
+void Permissions::Note(AclLogEntry entry, const Session& client) {
+  ++parts_.stats.acl_denials[static_cast<size_t>(entry.reason)];
+  entry.client = ClientText(client, parts_.clock.MonotonicMs());
+  const auto most = static_cast<size_t>(std::max<int64_t>(parts_.settings.acllog_max_len, 0));
+  parts_.acl_log.Add(std::move(entry), parts_.clock.WallMs(), most);
+}
+
+// A session that may be closed now; the running one goes when it has its reply.
+void Permissions::Dismiss(Session& session, const Session* running) {
+  if (&session == running) {
+    session.close_after_reply = true;
+  } else if (!session.closing) {
+    parts_.clients.Close(session);
+  }
+}
+
+AclVerdict Permissions::Check(const Session& session, AclRequest& request, AclLogEntry::Context context,
+                              const Session& client) {
   if (session.user->IsUnlimited()) return {};
   const AclVerdict verdict = session.user->Check(request);
   if (verdict.IsAllowed()) return verdict;
   const bool is_command = verdict.denial == AclDenial::kCommand;
   const Bytes object = is_command ? Bytes(request.command().full_name) : request.words()[verdict.word];
-  Note(server,
-       {.reason = ReasonOf(verdict.denial),
+  Note({.reason = ReasonOf(verdict.denial),
         .context = context,
         .object = std::string(object),
         .username = session.user->name()},
@@ -88,66 +91,60 @@ AclVerdict CheckPermission(Server& server, const Session& session, AclRequest& r
   return verdict;
 }
 
-AclVerdict CheckPermission(Server& server, const Session& session, AclRequest& request, AclLogEntry::Context context) {
-  return CheckPermission(server, session, request, context, session);
-}
-
-void NoteFailedLogin(Server& server, const Session& session, Bytes command, Bytes user) {
+void Permissions::NoteFailedLogin(const Session& session, Bytes command, Bytes user) {
   const auto context = session.InTransaction() ? AclLogEntry::Context::kMulti : AclLogEntry::Context::kTopLevel;
-  Note(server,
-       {.reason = AclLogEntry::Reason::kAuth,
+  Note({.reason = AclLogEntry::Reason::kAuth,
         .context = context,
         .object = std::string(command),
         .username = std::string(user)},
        session);
 }
 
-void CloseSessionsOf(Server& server, const User& user, const Session* running) {
-  server.clients().ForEach([&](Session& session) {
+void Permissions::CloseSessionsOf(const User& user, const Session* running) {
+  parts_.clients.ForEach([&](Session& session) {
     if (session.user != &user) return;
-    session.user = &server.users().Default();
+    session.user = &parts_.users.Default();
     session.authenticated = false;
-    Dismiss(server, session, running);
+    Dismiss(session, running);
   });
 }
 
-void CloseListenersBeyond(Server& server, const User& before, const User& after, const Session* running) {
-  server.clients().ForEach([&](Session& session) {
-    if (session.user == &before && ListensBeyond(session, after)) Dismiss(server, session, running);
+void Permissions::CloseListenersBeyond(const User& before, const User& after, const Session* running) {
+  parts_.clients.ForEach([&](Session& session) {
+    if (session.user == &before && ListensBeyond(session, after)) Dismiss(session, running);
   });
 }
 
-std::optional<std::string> LoadAclFile(Server& server, const Session* running) {
-  const std::string& path = server.settings().aclfile;
-  const auto text = ReadFile(server.files(), path, UINT64_MAX);
+std::optional<std::string> Permissions::LoadAclFile(const Session* running) {
+  const std::string& path = parts_.settings.aclfile;
+  const auto text = ReadFile(parts_.files, path, UINT64_MAX);
   if (!text) return "Error loading ACLs, opening file '" + path + "': " + IoErrorText(text.error());
-  const auto loaded =
-      server.users().Load(text.value(), path, [&](const User& user) { CloseSessionsOf(server, user, running); });
+  const auto loaded = parts_.users.Load(text.value(), path, [&](const User& user) { CloseSessionsOf(user, running); });
   if (loaded) return std::nullopt;
   return loaded.error() + "WARNING: ACL errors detected, no change to the previously active ACL rules was performed";
 }
 
-std::optional<std::string> LoadConfiguredUsers(Server& server) {
-  for (const ConfigLine& line : server.config().lines().user) {
+std::optional<std::string> Permissions::LoadConfiguredUsers() {
+  for (const ConfigLine& line : parts_.config.lines().user) {
     const std::string& name = line.words[1];
     if (!IsUserName(name)) return "Error loading the user '" + name + "': a name has no blanks";
     std::vector<Bytes> words(line.words.begin() + 2, line.words.end());
     if (name == "default") words.insert(words.begin(), "reset");  // or it could only gain permissions
     const MergedRules merged = MergeSelectors(words);
     if (merged.unmatched) return "Error loading ACL rule '" + *merged.unmatched + "' for the user named '" + name + "'";
-    const auto set = server.users().Set(name, merged.rules, [](const User&, const User&) {});
+    const auto set = parts_.users.Set(name, merged.rules, [](const User&, const User&) {});
     if (!set) {
       return "Error loading ACL rule '" + set.error().rule + "' for the user named '" + name +
              "': " + set.error().reason;
     }
   }
-  if (server.settings().aclfile.empty()) return std::nullopt;
-  if (!server.config().lines().user.empty()) {
+  if (parts_.settings.aclfile.empty()) return std::nullopt;
+  if (!parts_.config.lines().user.empty()) {
     return "Configuring Redis with users defined in redis.conf and at the same setting an ACL file path is invalid. "
            "This setup is very likely to lead to configuration errors and security holes, please define either an ACL "
            "file or declare users directly in your redis.conf, but not both.";
   }
-  auto trouble = LoadAclFile(server, nullptr);
+  auto trouble = LoadAclFile(nullptr);
   if (trouble) trouble->insert(0, "Aborting Redis startup because of ACL errors: ");
   return trouble;
 }

@@ -1,11 +1,19 @@
 // ACL: users, what they may do, and who was refused what.
+#include "base/clock.h"
+#include "base/log.h"
 #include "base/random.h"
 #include "persistence/file_system.h"
+#include "server/acl/acl_log.h"
 #include "server/acl/permissions.h"
+#include "server/acl/users.h"
 #include "server/call.h"
+#include "server/command_table.h"
 #include "server/commands/families.h"
+#include "server/config/settings.h"
+#include "server/executor.h"
 #include "server/help.h"
-#include "server/server.h"
+#include "server/refusals.h"
+#include "server/services.h"
 
 namespace respite {
 
@@ -29,7 +37,7 @@ struct AclCat {
     const uint32_t category = AclCategoryByName(name);
     if (category == 0) throw refusals::UnknownCategory(name);
     std::vector<Bytes> names;
-    call.server.commands().ForEach([&](const Command& command) {
+    call.services.commands.ForEach([&](const Command& command) {
       if ((command.categories & category) != 0) names.emplace_back(command.full_name);
     });
     call.reply.BulkArray(names);
@@ -49,10 +57,10 @@ struct AclDelUser {
     while (!call.args.AtEnd()) {
       const Bytes name = call.args.Next();
       if (name == "default") throw Refusal{refusals::kDefaultUserStays};
-      const User* user = call.server.users().Find(name);
+      const User* user = call.services.users.Find(name);
       if (user == nullptr) continue;
-      CloseSessionsOf(call.server, *user, &call.session);
-      call.server.users().Remove(*user);
+      call.services.permissions.CloseSessionsOf(*user, &call.session);
+      call.services.users.Remove(*user);
       ++deleted;
     }
     call.reply.Integer(deleted);
@@ -68,10 +76,10 @@ struct AclDryRun {
                                        .flags = kManagesUsers};
   static void Run(Call& call) {
     const Bytes name = call.args.Next();
-    const User* user = call.server.users().Find(name);
+    const User* user = call.services.users.Find(name);
     if (user == nullptr) throw refusals::UserNotFound(name);
     const auto words = call.args.Words().subspan(3);
-    const Command* command = call.server.executor().Resolve(words);
+    const Command* command = call.services.executor.Resolve(words);
     if (command == nullptr) throw refusals::CommandNotFound(words[0]);
     if (!command->FitsArity(words.size())) throw refusals::WrongArity(command->full_name);
     AclRequest request(*command, words);
@@ -105,7 +113,7 @@ struct AclGetUser {
                                        .group = CommandGroup::kServer,
                                        .flags = kManagesUsers};
   static void Run(Call& call) {
-    const User* user = call.server.users().Find(call.args.Next());
+    const User* user = call.services.users.Find(call.args.Next());
     if (user == nullptr) return call.reply.Null();
     const std::vector<std::string> flags = user->Flags();
     call.reply.Map(6);
@@ -176,7 +184,7 @@ struct AclList {
                                        .complexity = "O(N) for N users",
                                        .group = CommandGroup::kServer,
                                        .flags = kManagesUsers};
-  static void Run(Call& call) { call.reply.BulkArray(call.server.users().Lines()); }
+  static void Run(Call& call) { call.reply.BulkArray(call.services.users.Lines()); }
 };
 
 struct AclLoad {
@@ -187,8 +195,8 @@ struct AclLoad {
                                        .group = CommandGroup::kServer,
                                        .flags = kManagesUsers};
   static void Run(Call& call) {
-    if (call.server.settings().aclfile.empty()) throw Refusal{refusals::kNoAclFile};
-    if (auto trouble = LoadAclFile(call.server, &call.session)) throw Refusal{"ERR " + *trouble};
+    if (call.services.settings.aclfile.empty()) throw Refusal{refusals::kNoAclFile};
+    if (auto trouble = call.services.permissions.LoadAclFile(&call.session)) throw Refusal{"ERR " + *trouble};
     call.reply.Ok();
   }
 };
@@ -204,13 +212,13 @@ struct AclLogCommand {
   static void Run(Call& call) {
     if (call.args.Left() > 1) throw refusals::SubcommandSyntax("ACL", call.args.Words()[1]);
     if (call.args.TakeToken("RESET")) {
-      call.server.acl_log().Clear();
+      call.services.acl_log.Clear();
       return call.reply.Ok();
     }
     const int64_t wanted = call.args.AtEnd() ? int64_t{kUsualCount} : call.args.NextInteger();
-    const auto& entries = call.server.acl_log().Entries();
+    const auto& entries = call.services.acl_log.Entries();
     const size_t count = std::min(entries.size(), static_cast<size_t>(std::max<int64_t>(wanted, 0)));
-    const int64_t now_ms = call.server.clock().WallMs();
+    const int64_t now_ms = call.services.clock.WallMs();
     call.reply.Array(count);
     for (size_t i = 0; i < count; ++i) WriteEntry(call.reply, entries[i], now_ms);
   }
@@ -249,12 +257,12 @@ struct AclSave {
                                        .flags = kManagesUsers,
                                        .tips = kEveryNode};
   static void Run(Call& call) {
-    const std::string& path = call.server.settings().aclfile;
+    const std::string& path = call.services.settings.aclfile;
     if (path.empty()) throw Refusal{refusals::kNoAclFile};
     std::string text;
-    for (const std::string& line : call.server.users().Lines()) text += line + "\n";
-    if (const IoError error = ReplaceFile(call.server.files(), path, text)) {
-      call.server.log().Warning("Writing the ACL file " + path + ": " + IoErrorText(error));
+    for (const std::string& line : call.services.users.Lines()) text += line + "\n";
+    if (const IoError error = ReplaceFile(call.services.files, path, text)) {
+      call.services.log.Warning("Writing the ACL file " + path + ": " + IoErrorText(error));
       throw Refusal{refusals::kAclNotSaved};
     }
     call.reply.Ok();
@@ -275,8 +283,8 @@ struct AclSetUser {
     if (!IsUserName(name)) throw Refusal{refusals::kBadUserName};
     const MergedRules merged = MergeSelectors(call.args.Words().subspan(3));
     if (merged.unmatched) throw refusals::UnmatchedSelector(*merged.unmatched);
-    const auto set = call.server.users().Set(name, merged.rules, [&](const User& before, const User& after) {
-      CloseListenersBeyond(call.server, before, after, &call.session);
+    const auto set = call.services.users.Set(name, merged.rules, [&](const User& before, const User& after) {
+      call.services.permissions.CloseListenersBeyond(before, after, &call.session);
     });
     if (!set) throw refusals::BadAclRule(set.error().rule, set.error().reason);
     call.reply.Ok();
@@ -292,7 +300,7 @@ struct AclUsers {
                                        .flags = kManagesUsers};
   static void Run(Call& call) {
     std::vector<Bytes> names;
-    call.server.users().ForEach([&](const User& user) { names.emplace_back(user.name()); });
+    call.services.users.ForEach([&](const User& user) { names.emplace_back(user.name()); });
     call.reply.BulkArray(names);
   }
 };

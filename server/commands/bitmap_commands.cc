@@ -9,7 +9,7 @@
 #include "server/call.h"
 #include "server/commands/families.h"
 #include "server/key_finder.h"
-#include "server/server.h"
+#include "server/refusals.h"
 
 namespace respite {
 

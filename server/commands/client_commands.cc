@@ -2,14 +2,20 @@
 #include <optional>
 #include <vector>
 
+#include "base/clock.h"
+#include "server/acl/users.h"
 #include "server/call.h"
 #include "server/client_attributes.h"
 #include "server/client_text.h"
+#include "server/clients.h"
 #include "server/commands/client_tracking.h"
 #include "server/commands/families.h"
 #include "server/commands/timeout.h"
 #include "server/help.h"
-#include "server/server.h"
+#include "server/pause.h"
+#include "server/refusals.h"
+#include "server/services.h"
+#include "server/waiting.h"
 
 namespace respite {
 
@@ -42,7 +48,7 @@ Switch TakeSwitch(Args& args) {
 std::string LineOf(Call& call, const Session& session) {
   std::span<const Bytes> running;
   if (&session == &call.session) running = call.args.Words();
-  return ClientText(call.server, session, running) + "\n";
+  return ClientText(session, call.services.clock.MonotonicMs(), running) + "\n";
 }
 
 // Redis: more arguments than a subcommand knows are a matter of the container.
@@ -196,7 +202,7 @@ KillFilter TakeKillFilter(const Users& users, Args& args) {
 // Closes who fits and returns how many; the caller goes when it has its reply. Cost: O(clients).
 int64_t Kill(Call& call, const KillFilter& filter) {
   int64_t killed = 0;
-  call.server.clients().ForEach([&](Session& session) {
+  call.services.clients.ForEach([&](Session& session) {
     if (session.closing || !filter.Matches(session)) return;
     bool is_me = &session == &call.session;
     if (is_me && filter.skip_me) return;
@@ -204,7 +210,7 @@ int64_t Kill(Call& call, const KillFilter& filter) {
     if (is_me) {
       session.close_after_reply = true;
     } else {
-      call.server.clients().Close(session);
+      call.services.clients.Close(session);
     }
   });
   return killed;
@@ -224,7 +230,7 @@ struct ClientKill {
       .categories = kAclConnection,
       .arity = -3};
   static void Run(Call& call) {
-    if (call.args.Left() > 1) return call.reply.Integer(Kill(call, TakeKillFilter(call.server.users(), call.args)));
+    if (call.args.Left() > 1) return call.reply.Integer(Kill(call, TakeKillFilter(call.services.users, call.args)));
     KillFilter by_address;  // the old form, which may close the caller
     by_address.address = call.args.Next();
     by_address.skip_me = false;
@@ -251,7 +257,7 @@ struct ClientList {
       std::optional<ClientType> type;
       if (call.args.Left() == 2 && call.args.TakeToken("TYPE")) type = TakeClientType(call.args);
       call.args.ExpectEnd();
-      call.server.clients().ForEach([&](const Session& session) {
+      call.services.clients.ForEach([&](const Session& session) {
         if (!session.closing && (!type || type->Matches(session))) lines += LineOf(call, session);
       });
     }
@@ -263,7 +269,7 @@ struct ClientList {
     std::string lines;
     while (!call.args.AtEnd()) {
       int64_t id = call.args.NextInteger(refusals::kClientId);
-      const Session* session = call.server.clients().Find(static_cast<uint64_t>(id));
+      const Session* session = call.services.clients.Find(static_cast<uint64_t>(id));
       if (session != nullptr) lines += LineOf(call, *session);
     }
     return lines;
@@ -316,7 +322,8 @@ struct ClientPause {
       throw Refusal{refusals::kPauseMode};
     }
     int64_t timeout_ms = TimeoutMs(call, timeout);
-    call.server.StartPause(scope, timeout_ms == 0 ? 0 : call.server.clock().MonotonicMs() + timeout_ms);
+    const int64_t now_ms = call.services.clock.MonotonicMs();
+    call.services.pause.Start(scope, timeout_ms == 0 ? 0 : now_ms + timeout_ms, now_ms);
     call.reply.Ok();
   }
 };
@@ -397,9 +404,9 @@ struct ClientUnblock {
     } else if (!call.args.TakeToken("TIMEOUT") && !call.args.AtEnd()) {
       throw Refusal{refusals::kUnblockReason};
     }
-    Session* session = call.server.clients().Find(static_cast<uint64_t>(Args::Integer(word)));
+    Session* session = call.services.clients.Find(static_cast<uint64_t>(Args::Integer(word)));
     const bool waits = session != nullptr && session->waiter != nullptr;
-    if (waits) call.server.waiting().End(*session, end);
+    if (waits) call.services.waiting.End(*session, end);
     call.reply.Integer(waits ? 1 : 0);
   }
 };
@@ -413,7 +420,7 @@ struct ClientUnpause {
                                        .flags = kAdmin | kNoScript | kLoading | kStale,
                                        .categories = kAclConnection};
   static void Run(Call& call) {
-    call.server.EndPause();
+    call.services.pause.End();
     call.reply.Ok();
   }
 };

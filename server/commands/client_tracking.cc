@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <span>
 
-#include "server/server.h"
+#include "server/clients.h"
+#include "server/refusals.h"
+#include "server/services.h"
+#include "server/tracking.h"
 
 namespace respite {
 
@@ -30,7 +33,7 @@ struct TrackingRequest {
 uint64_t ParseRedirect(Call& call, const TrackingRequest& request) {
   if (request.redirect != 0) throw Refusal{refusals::kOneRedirect};
   const auto id = static_cast<uint64_t>(call.args.NextInteger());
-  if (call.server.clients().Find(id) == nullptr) throw Refusal{refusals::kRedirectUnknown};
+  if (call.services.clients.Find(id) == nullptr) throw Refusal{refusals::kRedirectUnknown};
   return id;
 }
 
@@ -110,7 +113,7 @@ void ClientTracking::Run(Call& call) {
   const Bytes status = on ? Bytes("ON") : call.args.Next();
   const TrackingRequest request = ParseRequest(call);
   if (!on && !EqualsIgnoreCase(status, "OFF")) throw Refusal{refusals::kSyntax};
-  Tracking& tracking = call.server.tracking();
+  Tracking& tracking = call.services.tracking;
   if (!on) {
     tracking.Disable(call.session);
     return call.reply.Ok();

@@ -3,17 +3,19 @@
 #include "base/glob.h"
 #include "server/call.h"
 #include "server/command_docs.h"
+#include "server/command_table.h"
 #include "server/commands/families.h"
 #include "server/help.h"
 #include "server/key_finder.h"
-#include "server/server.h"
+#include "server/refusals.h"
+#include "server/services.h"
 
 namespace respite {
 
 namespace {
 
 void ReplyInfoOfAll(Call& call) {
-  const std::span<const Command* const> commands = call.server.commands().Commands();
+  const std::span<const Command* const> commands = call.services.commands.Commands();
   call.reply.Array(commands.size());
   for (const Command* command : commands) WriteCommandInfo(call.reply, *command);
 }
@@ -26,7 +28,7 @@ struct CommandCount {
                                        .group = CommandGroup::kServer,
                                        .flags = kLoading | kStale,
                                        .categories = kAclConnection};
-  static void Run(Call& call) { call.reply.Integer(static_cast<int64_t>(call.server.commands().Commands().size())); }
+  static void Run(Call& call) { call.reply.Integer(static_cast<int64_t>(call.services.commands.Commands().size())); }
 };
 
 struct CommandDocs {
@@ -50,7 +52,7 @@ struct CommandDocs {
  private:
   // Redis: names it does not know are left out.
   static std::vector<const Command*> Asked(Call& call) {
-    const CommandTable& table = call.server.commands();
+    const CommandTable& table = call.services.commands;
     if (call.args.AtEnd()) return {table.Commands().begin(), table.Commands().end()};
     std::vector<const Command*> asked;
     for (Bytes name : call.args.Rest())
@@ -72,7 +74,7 @@ struct CommandInfo {
     if (call.args.AtEnd()) return ReplyInfoOfAll(call);
     call.reply.Array(call.args.Left());
     for (Bytes name : call.args.Rest()) {
-      const Command* command = call.server.commands().FindFull(name);
+      const Command* command = call.services.commands.FindFull(name);
       command ? WriteCommandInfo(call.reply, *command) : call.reply.Null();
     }
   }
@@ -113,7 +115,7 @@ struct CommandList {
   static void Run(Call& call) {
     const Filter filter = TakeFilter(call.args);
     std::vector<std::string_view> names;
-    call.server.commands().ForEach([&](const Command& command) {
+    call.services.commands.ForEach([&](const Command& command) {
       if (filter.Lets(command)) names.push_back(command.full_name);
     });
     call.reply.BulkArray(names);
@@ -144,7 +146,7 @@ enum class KeyDetail : uint8_t { kNames, kNamesAndFlags };
 
 // Refuses what COMMAND GETKEYS refuses before it looks for keys.
 const CommandSpec& SpecOfRequest(const Call& call, std::span<const Bytes> request) {
-  const CommandTable& table = call.server.commands();
+  const CommandTable& table = call.services.commands;
   const Command* command = table.Find(request[0]);
   if (command && command->IsContainer() && request.size() > 1) command = table.FindSub(*command, request[1]);
   if (!command) throw Refusal{refusals::kGetKeysCommand};

@@ -1,15 +1,26 @@
+#include "base/log.h"
+#include "persistence/file_system.h"
 #include "server/call.h"
+#include "server/command_table.h"
 #include "server/commands/families.h"
+#include "server/config/config.h"
 #include "server/config_hooks.h"
 #include "server/help.h"
-#include "server/server.h"
+#include "server/reclaimer.h"
+#include "server/refusals.h"
+#include "server/services.h"
+#include "server/stats.h"
+#include "server/storage/append_only_file.h"
+#include "server/storage/loading.h"
+#include "server/storage/snapshots.h"
+#include "server/unit.h"
 
 namespace respite {
 
 namespace {
 
-void LogNotes(Server& server) {
-  for (const ConfigNote& note : server.config().TakeNotes()) server.log().Log(note.level, note.text);
+void LogNotes(const Services& services) {
+  for (const ConfigNote& note : services.config.TakeNotes()) services.log.Log(note.level, note.text);
 }
 
 struct ConfigGet {
@@ -21,7 +32,7 @@ struct ConfigGet {
                                        .flags = kAdmin | kNoScript | kLoading | kStale};
   static void Run(Call& call) {
     const std::vector<std::string> patterns(call.args.Rest().begin(), call.args.Rest().end());
-    const Config::NamesAndValues found = call.server.config().Get(patterns);
+    const Config::NamesAndValues found = call.services.config.Get(patterns);
     call.reply.Map(found.size());
     for (const auto& [name, value] : found) {
       call.reply.Bulk(name);
@@ -54,14 +65,14 @@ struct ConfigResetStat {
                                        .flags = kAdmin | kNoScript | kLoading | kStale,
                                        .tips = "request_policy:all_nodes response_policy:all_succeeded"};
   static void Run(Call& call) {
-    Server& server = call.server;
-    server.stats().Reset();
-    server.snapshots().ResetStats();
-    server.aof().ResetStats();
-    server.commands().ResetStats();
-    server.reclaimer().ResetFreed();
+    const Services& services = call.services;
+    services.stats.Reset();
+    services.snapshots.ResetStats();
+    services.aof.ResetStats();
+    services.commands.ResetStats();
+    services.reclaimer.ResetFreed();
     // What is not saved yet stays so.
-    server.keyspace_stats() = {.dirty = server.keyspace_stats().dirty};
+    services.keyspace_stats = {.dirty = services.keyspace_stats.dirty};
     call.reply.Ok();
   }
 };
@@ -76,13 +87,13 @@ struct ConfigRewrite {
                                        .tips = "request_policy:all_nodes response_policy:all_succeeded"};
   static void Run(Call& call) {
     try {
-      call.server.config().Rewrite(call.server.files(), RewriteExtrasOf(call.server));
+      call.services.config.Rewrite(call.services.files, RewriteExtrasOf(call.services));
     } catch (const Refusal& refusal) {
       // Redis: a server without a file has not failed to write it.
-      if (!call.server.config().file().empty()) call.server.log().Warning("CONFIG REWRITE failed: " + refusal.text);
+      if (!call.services.config.file().empty()) call.services.log.Warning("CONFIG REWRITE failed: " + refusal.text);
       throw;
     }
-    call.server.log().Notice("CONFIG REWRITE executed with success.");
+    call.services.log.Notice("CONFIG REWRITE executed with success.");
     call.reply.Ok();
   }
 };
@@ -100,12 +111,12 @@ struct ConfigSet {
     const Session& session = call.session;
     const bool local = session.loopback || session.unix_socket;
     try {
-      call.server.config().Set(pairs, {.connection_is_local = local, .is_loading = call.server.loading().Active()});
+      call.services.config.Set(pairs, {.connection_is_local = local, .is_loading = call.services.loading.Active()});
     } catch (const Refusal&) {
-      LogNotes(call.server);
+      LogNotes(call.services);
       throw;
     }
-    LogNotes(call.server);
+    LogNotes(call.services);
     call.reply.Ok();
   }
 

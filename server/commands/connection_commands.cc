@@ -2,12 +2,19 @@
 #include <limits>
 #include <optional>
 
+#include "datatypes/keyspace.h"
 #include "server/acl/permissions.h"
+#include "server/acl/users.h"
 #include "server/call.h"
 #include "server/client_attributes.h"
+#include "server/clients.h"
 #include "server/commands/families.h"
 #include "server/config/usage.h"
-#include "server/server.h"
+#include "server/executor.h"
+#include "server/refusals.h"
+#include "server/services.h"
+#include "server/tracking.h"
+#include "server/watched_keys.h"
 
 namespace respite {
 
@@ -15,9 +22,9 @@ namespace {
 
 // Lets the session in, or refuses.
 void Authenticate(Call& call, Bytes name, Bytes password) {
-  const User* user = call.server.users().LogIn(name, password);
+  const User* user = call.services.users.LogIn(name, password);
   if (user == nullptr) {
-    NoteFailedLogin(call.server, call.session, call.args.Words()[0], name);
+    call.services.permissions.NoteFailedLogin(call.session, call.args.Words()[0], name);
     throw Refusal{refusals::kWrongPass};
   }
   call.session.authenticated = true;
@@ -35,7 +42,7 @@ struct AuthCommand {
   static void Run(Call& call) {
     if (call.args.Count() > 3) throw Refusal{refusals::kSyntax};
     for (size_t word = 1; word < call.args.Count(); ++word) call.Redact(word);
-    if (call.args.Count() == 2 && call.server.users().Default().NeedsNoPassword())
+    if (call.args.Count() == 2 && call.services.users.Default().NeedsNoPassword())
       throw Refusal{refusals::kAuthWithoutPassword};
     Bytes user = call.args.Count() == 3 ? call.args.Next() : "default";
     Authenticate(call, user, call.args.Next());
@@ -132,9 +139,9 @@ struct Monitor {
                                        .flags = kAdmin | kNoScript | kLoading | kStale};
   static void Run(Call& call) {
     // In a transaction or a script it would show commands in the midst of the reply.
-    if (!call.server.executor().MayWait()) throw Refusal{refusals::kMonitorDenied};
+    if (!call.services.executor.MayWait()) throw Refusal{refusals::kMonitorDenied};
     if (call.session.monitor) return;  // Redis: no reply at all
-    call.server.clients().AddMonitor(call.session);
+    call.services.clients.AddMonitor(call.session);
     call.reply.Ok();
   }
 };
@@ -198,14 +205,14 @@ struct Reset {
   static void Run(Call& call) {
     Session& session = call.session;
     if (session.kind == SessionKind::kReplica) throw Refusal{refusals::kResetOfReplica};
-    call.server.clients().RemoveMonitor(session);
+    call.services.clients.RemoveMonitor(session);
     LeaveAllTopics(session);
-    call.server.DropTransaction(session);
-    call.server.tracking().Disable(session);
+    EndTransaction(call.services.watched_keys, session);
+    call.services.tracking.Disable(session);
     session.db = 0;
     session.resp = RespVersion::kResp2;
-    session.user = &call.server.users().Default();
-    session.authenticated = !call.server.users().LoginRequired();
+    session.user = &call.services.users.Default();
+    session.authenticated = !call.services.users.LoginRequired();
     session.name.clear();
     session.no_evict = session.no_touch = false;
     // Redis: a RESET behind CLIENT REPLY SKIP stays silent. The library's name stays: it is still the same library.
@@ -227,7 +234,7 @@ struct Select {
     using Limits = std::numeric_limits<int32_t>;
     int64_t index = call.args.NextInteger();
     if (index < Limits::min() || index > Limits::max()) throw Refusal{refusals::kNotInt};
-    if (index < 0 || index >= call.server.keyspace().Count()) throw Refusal{refusals::kDbIndex};
+    if (index < 0 || index >= call.services.keyspace.Count()) throw Refusal{refusals::kDbIndex};
     call.session.db = static_cast<int>(index);
     call.reply.Ok();
   }

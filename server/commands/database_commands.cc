@@ -1,12 +1,16 @@
 #include <array>
 #include <numeric>
 
+#include "datatypes/keyspace.h"
 #include "server/call.h"
 #include "server/commands/db_index.h"
 #include "server/commands/families.h"
 #include "server/commands/flush_mode.h"
+#include "server/disposer.h"
 #include "server/memory.h"
-#include "server/server.h"
+#include "server/refusals.h"
+#include "server/services.h"
+#include "server/storage/snapshots.h"
 
 namespace respite {
 
@@ -24,10 +28,10 @@ struct DbSize {
   static void Run(Call& call) { call.reply.Integer(static_cast<int64_t>(call.db.Data().Size())); }
 };
 
-void Flush(Call& call, std::span<const int> dbs, Server::FreeMode mode) {
-  for (Database& content : call.db.Flush(dbs)) call.server.FreeDatabase(std::move(content), mode);
+void Flush(Call& call, std::span<const int> dbs, FreeMode mode) {
+  for (Database& content : call.db.Flush(dbs)) call.services.disposer.Free(std::move(content), mode);
   // Somebody who waited for the memory to be freed gets it back from the allocator too.
-  if (mode == Server::FreeMode::kNow) PurgeAllocator();
+  if (mode == FreeMode::kNow) PurgeAllocator();
 }
 
 struct FlushDb {
@@ -40,7 +44,7 @@ struct FlushDb {
                                        .categories = kAclKeyspace | kAclDangerous,
                                        .tips = "request_policy:all_shards response_policy:all_succeeded"};
   static void Run(Call& call) {
-    const Server::FreeMode mode = TakeFlushMode(call, refusals::kSyntax);
+    const FreeMode mode = TakeFlushMode(call, refusals::kSyntax);
     Flush(call, std::array{call.db.Index()}, mode);
     call.reply.Ok();
   }
@@ -56,11 +60,11 @@ struct FlushAll {
                                        .categories = kAclKeyspace | kAclDangerous,
                                        .tips = "request_policy:all_shards response_policy:all_succeeded"};
   static void Run(Call& call) {
-    const Server::FreeMode mode = TakeFlushMode(call, refusals::kSyntax);
-    std::vector<int> all(static_cast<size_t>(call.server.keyspace().Count()));
+    const FreeMode mode = TakeFlushMode(call, refusals::kSyntax);
+    std::vector<int> all(static_cast<size_t>(call.services.keyspace.Count()));
     std::iota(all.begin(), all.end(), 0);
     Flush(call, all, mode);
-    call.server.snapshots().Flushed();
+    call.services.snapshots.Flushed();
     call.reply.Ok();
   }
 };

@@ -3,8 +3,10 @@
 
 #include <limits>
 
+#include "datatypes/keyspace.h"
 #include "server/call.h"
-#include "server/server.h"
+#include "server/refusals.h"
+#include "server/services.h"
 
 namespace respite {
 
@@ -18,7 +20,7 @@ inline int DbNumber(Bytes word, const char* refusal, const char* refusal_of_rang
 }
 
 inline void CheckDb(const Call& call, int number) {
-  if (number < 0 || number >= call.server.keyspace().Count()) throw Refusal{refusals::kDbIndex};
+  if (number < 0 || number >= call.services.keyspace.Count()) throw Refusal{refusals::kDbIndex};
 }
 
 // A database that there is.

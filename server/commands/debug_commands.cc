@@ -12,18 +12,35 @@
 #include <vector>
 
 #include "base/glob.h"
+#include "base/log.h"
 #include "base/memory_text.h"
+#include "base/random.h"
 #include "datatypes/digest.h"
+#include "datatypes/keyspace.h"
+#include "persistence/file_system.h"
+#include "scripting/function_library.h"
 #include "server/call.h"
+#include "server/clients.h"
 #include "server/commands/families.h"
+#include "server/config/config.h"
+#include "server/config/settings.h"
 #include "server/config_hooks.h"
+#include "server/debug_switches.h"
 #include "server/debug_text.h"
+#include "server/expiry.h"
 #include "server/help.h"
+#include "server/identity.h"
 #include "server/memory.h"
-#include "server/server.h"
+#include "server/refusals.h"
+#include "server/services.h"
 #include "server/storage/aof_loader.h"
+#include "server/storage/append_only_file.h"
 #include "server/storage/debug_delay.h"
+#include "server/storage/loading.h"
+#include "server/storage/nursery.h"
 #include "server/storage/rdb_loader.h"
+#include "server/storage/snapshots.h"
+#include "server/unit.h"
 
 namespace respite {
 
@@ -45,23 +62,23 @@ int64_t NextPositive(Args& args) {
 [[noreturn]] void Die(Call& call) {
   struct sigaction reporter {};
   sigaction(SIGABRT, nullptr, &reporter);
-  if (call.server.settings().use_exit_on_panic && reporter.sa_handler == SIG_DFL) std::_Exit(1);
+  if (call.services.settings.use_exit_on_panic && reporter.sa_handler == SIG_DFL) std::_Exit(1);
   std::abort();
 }
 
 void Assert(Call& call) {
-  call.server.log().Warning("=== ASSERTION FAILED ===");
-  call.server.log().Warning("==> DEBUG ASSERT '1 == 2' is not true");
+  call.services.log.Warning("=== ASSERTION FAILED ===");
+  call.services.log.Warning("==> DEBUG ASSERT '1 == 2' is not true");
   Die(call);
 }
 
 void Panic(Call& call) {
-  call.server.log().Warning("Guru Meditation: DEBUG PANIC called at Unix time " + std::to_string(call.now_ms / 1000));
+  call.services.log.Warning("Guru Meditation: DEBUG PANIC called at Unix time " + std::to_string(call.now_ms / 1000));
   Die(call);
 }
 
 void OutOfMemory(Call& call) {
-  call.server.log().Warning("Out Of Memory allocating " + std::to_string(SIZE_MAX / 2) + " bytes!");
+  call.services.log.Warning("Out Of Memory allocating " + std::to_string(SIZE_MAX / 2) + " bytes!");
   Die(call);
 }
 
@@ -74,34 +91,34 @@ void Segfault(Call& call) {
 
 void Restart(Call& call) {
   if (!call.args.AtEnd()) call.args.NextInteger();
-  call.server.log().Warning("This server cannot restart itself: " + std::string(call.args[1]) + " refused");
+  call.services.log.Warning("This server cannot restart itself: " + std::string(call.args[1]) + " refused");
   throw Refusal{refusals::kRestartFailed};
 }
 
 // --- Switches
 
 void SetActiveExpire(Call& call) {
-  call.server.expiry().SetActive(LeadingInteger(call.args.Next()) != 0);
+  call.services.expiry.SetActive(LeadingInteger(call.args.Next()) != 0);
   call.reply.Ok();
 }
 
 void AllowAnyInScripts(Call& call) {
-  call.server.debug().any_command_in_scripts = LeadingInteger(call.args.Next()) != 0;
+  call.services.debug.any_command_in_scripts = LeadingInteger(call.args.Next()) != 0;
   call.reply.Ok();
 }
 
 void PauseCron(Call& call) {
-  call.server.debug().pause_cron = LeadingInteger(call.args.Next()) != 0;
+  call.services.debug.pause_cron = LeadingInteger(call.args.Next()) != 0;
   call.reply.Ok();
 }
 
 void DelayAofWrites(Call& call) {
-  call.server.debug().aof_write_delay_us = LeadingInteger(call.args.Next());
+  call.services.debug.aof_write_delay_us = LeadingInteger(call.args.Next());
   call.reply.Ok();
 }
 
 void SkipChecksum(Call& call) {
-  call.server.debug().skip_payload_checksum = LeadingInteger(call.args.Next()) != 0;
+  call.services.debug.skip_payload_checksum = LeadingInteger(call.args.Next()) != 0;
   call.reply.Ok();
 }
 
@@ -124,9 +141,9 @@ void ReplyBufferSwitch(Call& call) {
   Bytes what = call.args.Next();
   Bytes value = call.args.Next();
   if (EqualsIgnoreCase(what, "peak-reset-time")) {
-    call.server.debug().reply_peak_reset_ms = PeakResetMs(value);
+    call.services.debug.reply_peak_reset_ms = PeakResetMs(value);
   } else if (EqualsIgnoreCase(what, "resizing")) {
-    call.server.debug().reply_resizing = LeadingInteger(value) != 0;
+    call.services.debug.reply_resizing = LeadingInteger(value) != 0;
   } else {
     throw refusals::SubcommandSyntax(call.args[0], call.args[1]);
   }
@@ -134,15 +151,15 @@ void ReplyBufferSwitch(Call& call) {
 }
 
 void ChangeReplId(Call& call) {
-  call.server.log().Notice("Changing replication IDs after receiving DEBUG change-repl-id");
-  call.server.ChangeReplicationId();
+  call.services.log.Notice("Changing replication IDs after receiving DEBUG change-repl-id");
+  call.services.identity.replication_id = RandomHex(40);
   call.reply.Ok();
 }
 
 // --- Data
 
 void RefuseWhileLoading(Call& call) {
-  if (call.server.loading().Active()) throw Refusal{refusals::kIsLoading};
+  if (call.services.loading.Active()) throw Refusal{refusals::kIsLoading};
 }
 
 // Redis: DEBUG meets keys that are expired but still there.
@@ -154,7 +171,7 @@ const Entry& FindEvenExpired(Call& call, Bytes key) {
 
 void Object(Call& call) {
   const Entry& entry = FindEvenExpired(call, call.args.Next());
-  call.reply.Simple(DescribeEntry(entry, call.server.settings(), call.now_ms));
+  call.reply.Simple(DescribeEntry(entry, call.services.settings, call.now_ms));
 }
 
 // Redis shows its own structures here, and HELP there names these three; no value of ours has them.
@@ -168,15 +185,15 @@ void HtStatsKey(Call& call) { RefuseExisting(call, refusals::kNotHashTable); }
 
 void HtStats(Call& call) {
   int64_t db = call.args.NextInteger();
-  if (db < 0 || db >= call.server.keyspace().Count()) throw Refusal{refusals::kNoSuchDatabase};
+  if (db < 0 || db >= call.services.keyspace.Count()) throw Refusal{refusals::kNoSuchDatabase};
   TableDetail detail = call.args.TakeToken("full") ? TableDetail::kFull : TableDetail::kBrief;
-  const Database& data = call.server.keyspace()[static_cast<int>(db)];
+  const Database& data = call.services.keyspace[static_cast<int>(db)];
   call.reply.Verbatim("[Dictionary HT]\n" + DescribeTable(data.Entries(), detail) + "[Expires HT]\n" +
                           DescribeTable(data.Timed(), detail),
                       "txt");
 }
 
-void DatasetDigest(Call& call) { call.reply.Simple(DigestOf(call.server.keyspace()).Hex()); }
+void DatasetDigest(Call& call) { call.reply.Simple(DigestOf(call.services.keyspace).Hex()); }
 
 void DigestValue(Call& call) {
   call.reply.Array(call.args.Left());
@@ -221,21 +238,21 @@ void Populate(Call& call) {
 // What DEBUG RELOAD and LOADAOF put aside, to be brought back if the file turns out to be bad.
 class DataAside {
  public:
-  explicit DataAside(Server& server) : server_(server), libraries_(server.function_libraries().Take()) {
-    std::vector<int> all(static_cast<size_t>(server.keyspace().Count()));
+  explicit DataAside(const Services& services) : services_(services), libraries_(services.function_libraries.Take()) {
+    std::vector<int> all(static_cast<size_t>(services.keyspace.Count()));
     std::iota(all.begin(), all.end(), 0);
-    if (server.data().listener != nullptr) server.data().listener->OnFlush(all);
-    for (int db : all) databases_.push_back(server.keyspace().Detach(db));
+    if (services.data.listener != nullptr) services.data.listener->OnFlush(all);
+    for (int db : all) databases_.push_back(services.keyspace.Detach(db));
   }
   void BringBack() {
     for (size_t db = 0; db < databases_.size(); ++db) {
-      std::swap(server_.keyspace()[static_cast<int>(db)], databases_[db]);
+      std::swap(services_.keyspace[static_cast<int>(db)], databases_[db]);
     }
-    server_.function_libraries().PutBack(std::move(libraries_));
+    services_.function_libraries.PutBack(std::move(libraries_));
   }
 
  private:
-  Server& server_;
+  const Services& services_;
   std::vector<Database> databases_;
   FunctionLibraries::Contents libraries_;
 };
@@ -265,40 +282,40 @@ struct ReloadOptions {
 // Redis: a dump that cannot be loaded ends the server. Here everything is as before, unless it was to be merged.
 void Reload(Call& call) {
   ReloadOptions options = ReloadOptions::Take(call.args);
-  Server& server = call.server;
+  const Services& services = call.services;
   RefuseWhileLoading(call);
-  if (options.saves && server.snapshots().Running()) server.nursery().Kill();
-  if (options.saves && server.snapshots().Save() == Snapshots::Outcome::kFailed) throw Refusal{refusals::kUnspecified};
+  if (options.saves && services.snapshots.Running()) services.nursery.Kill();
+  if (options.saves && services.snapshots.Save() == Snapshots::Outcome::kFailed) throw Refusal{refusals::kUnspecified};
   // What has expired goes later, with a record: the journal still has it.
-  if (server.data().journals.Listen()) options.load.expired = RdbLoadOptions::Expired::kKeep;
+  if (services.data.journals.Listen()) options.load.expired = RdbLoadOptions::Expired::kKeep;
   std::optional<DataAside> aside;
-  if (options.flushes) aside.emplace(server);
-  const LoadOutcome outcome = LoadDump(server, options.load, &call.session);
-  server.clients().Continue(call.session);
+  if (options.flushes) aside.emplace(services);
+  const LoadOutcome outcome = LoadDump(services, options.load, &call.session);
+  services.clients.Continue(call.session);
   if (outcome != LoadOutcome::kLoaded) {
     if (aside) aside->BringBack();
     throw Refusal{refusals::kReloadFailed};
   }
-  server.log().Notice("DB reloaded by DEBUG RELOAD");
+  services.log.Notice("DB reloaded by DEBUG RELOAD");
   call.reply.Ok();
 }
 
 void LoadAof(Call& call) {
-  Server& server = call.server;
+  const Services& services = call.services;
   RefuseWhileLoading(call);
-  if (server.aof().FlushAndSync() != kNoError) throw Refusal{refusals::kLoadAofFailed};
-  AofDirectory& directory = server.aof().directory();
+  if (services.aof.FlushAndSync() != kNoError) throw Refusal{refusals::kLoadAofFailed};
+  AofDirectory& directory = services.aof.directory();
   if (directory.Read(AofDirectory::OldFile::kLeave) == Step::kFailed) throw Refusal{refusals::kLoadAofFailed};
   directory.RemoveHistory();
-  DataAside aside(server);
-  const LoadOutcome outcome = AofLoader(server).Load(&call.session);
-  server.clients().Continue(call.session);
+  DataAside aside(services);
+  const LoadOutcome outcome = AofLoader(services).Load(&call.session);
+  services.clients.Continue(call.session);
   if (outcome != LoadOutcome::kLoaded) {
     aside.BringBack();
     throw Refusal{refusals::kLoadAofFailed};
   }
-  server.keyspace_stats().dirty = 0;
-  server.log().Notice("Append Only File loaded by DEBUG LOADAOF");
+  services.keyspace_stats.dirty = 0;
+  services.log.Notice("Append Only File loaded by DEBUG LOADAOF");
   call.reply.Ok();
 }
 
@@ -367,11 +384,11 @@ void Error(Call& call) { call.reply.Error(call.args.Next()); }
 // --- Others
 
 void Log(Call& call) {
-  call.server.log().Warning("DEBUG LOG: " + std::string(call.args.Next()));
+  call.services.log.Warning("DEBUG LOG: " + std::string(call.args.Next()));
   call.reply.Ok();
 }
 
-// Holds up the whole server, which is the purpose. Redis: what is no number reads as 0; a signal ends the sleep.
+// Holds up the whole services, which is the purpose. Redis: what is no number reads as 0; a signal ends the sleep.
 void Sleep(Call& call) {
   double seconds = std::strtod(std::string(call.args.Next()).c_str(), nullptr);
   constexpr double kLongest = 1e9;
@@ -388,9 +405,9 @@ std::string RandomPattern(Random& random) {
 }
 
 void RewriteAll(Call& call) {
-  RewriteExtras extras = RewriteExtrasOf(call.server);
+  RewriteExtras extras = RewriteExtrasOf(call.services);
   extras.detail = RewriteExtras::Detail::kAll;
-  call.server.config().Rewrite(call.server.files(), extras);
+  call.services.config.Rewrite(call.services.files, extras);
   call.reply.Ok();
 }
 
@@ -402,7 +419,7 @@ void StringMatchTest(Call& call) {
     std::string pattern = RandomPattern(random);
     if (GlobMatch(pattern, RandomPattern(random), CaseMode::kSensitive)) ++matches;
   }
-  call.server.log().Debug("DEBUG STRINGMATCH-TEST: " + std::to_string(matches) + " matches");
+  call.services.log.Debug("DEBUG STRINGMATCH-TEST: " + std::to_string(matches) + " matches");
   call.reply.Simple("Apparently Redis did not crash: test passed");
 }
 
@@ -436,7 +453,7 @@ void Help(Call& call) {
                    "PANIC",
                    "    Crashes on purpose.",
                    "PAUSE-CRON <0|1>",
-                   "    1 stops the timer of the server, 0 starts it again.",
+                   "    1 stops the timer of the services, 0 starts it again.",
                    "POPULATE <count> [<prefix>] [<size>]",
                    "    Adds <count> strings key:0, key:1, ... (or <prefix>:0 ...), of <size> bytes each.",
                    "PROTOCOL <type>",

@@ -2,25 +2,25 @@
 #pragma once
 
 #include "server/call.h"
-#include "server/server.h"
+#include "server/config/settings.h"
+#include "server/disposer.h"
+#include "server/services.h"
 
 namespace respite {
 
-constexpr Server::FreeMode FreeLaterIf(bool lazily) {
-  return lazily ? Server::FreeMode::kLater : Server::FreeMode::kNow;
-}
+constexpr FreeMode FreeLaterIf(bool lazily) { return lazily ? FreeMode::kLater : FreeMode::kNow; }
 
 // Takes the place of setting a deadline that has passed already (EXPIRE, GETEX).
 inline void DeleteAsExpired(Call& call, Entry* entry, Bytes key) {
-  const bool lazily = call.server.settings().lazyfree_lazy_expire;
-  call.server.FreeEntry(call.db.Take(entry), FreeLaterIf(lazily));
+  const bool lazily = call.services.settings.lazyfree_lazy_expire;
+  call.services.disposer.Free(call.db.Take(entry), FreeLaterIf(lazily));
   call.db.Touched(key, "del");
   call.effect.Replace(lazily ? Bytes("UNLINK") : Bytes("DEL"), key);
 }
 
 // Makes way for another value (RENAME, COPY).
 inline void DeleteReplaced(Call& call, DbView& db, Entry* entry) {
-  call.server.FreeEntry(db.Take(entry), FreeLaterIf(call.server.settings().lazyfree_lazy_server_del));
+  call.services.disposer.Free(db.Take(entry), FreeLaterIf(call.services.settings.lazyfree_lazy_server_del));
 }
 
 // Puts a value in the place of whatever `key` holds; null deletes the key (SUNIONSTORE, SORT with STORE). Redis: such a
@@ -31,7 +31,7 @@ inline void StoreOrDelete(Call& call, Bytes key, EntryPtr built, KeyEvent event,
   const bool stores = built != nullptr;
   EntryPtr replaced = stores ? call.db.Replace(old, std::move(built)) : call.db.Take(old);
   if (replaced != nullptr)
-    call.server.FreeEntry(std::move(replaced), FreeLaterIf(call.server.settings().lazyfree_lazy_server_del));
+    call.services.disposer.Free(std::move(replaced), FreeLaterIf(call.services.settings.lazyfree_lazy_server_del));
   stores ? call.db.Touched(key, event, changes) : call.db.Touched(key, "del");
 }
 

@@ -4,7 +4,9 @@
 #include <cstdint>
 
 #include "server/call.h"
-#include "server/server.h"
+#include "server/client_limits.h"
+#include "server/refusals.h"
+#include "server/services.h"
 
 namespace respite {
 
@@ -28,7 +30,7 @@ class DrawLimit {
     // The session of a script has no limit of output; it must stay open for the next script. Nor has a client a limit
     // for what is not sent.
     const bool is_limited = !call_.session.IsScript() && !call_.session.IsSilent();
-    const bool is_closed = is_limited && call_.server.limits().CheckOutput(call_.session, call_.now_ms);
+    const bool is_closed = is_limited && call_.services.limits.CheckOutput(call_.session, call_.now_ms);
     if (is_closed || held - start_ > kMostBytes) throw Refusal{refusals::kReplyTooLong};
   }
 

@@ -3,15 +3,22 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/log.h"
 #include "persistence/rdb_value_reader.h"
 #include "protocol/request_text.h"
 #include "server/call.h"
 #include "server/commands/delete_key.h"
 #include "server/commands/families.h"
 #include "server/commands/payload_words.h"
+#include "server/config/settings.h"
 #include "server/key_finder.h"
 #include "server/migrate_link.h"
-#include "server/server.h"
+#include "server/refusals.h"
+#include "server/services.h"
+#include "server/stats.h"
+#include "server/tls/tls.h"
+#include "server/unit.h"
 
 namespace respite {
 
@@ -30,7 +37,7 @@ struct Dump {
   static void Run(Call& call) {
     const Entry* entry = call.db.Read(call.args.Next());
     if (entry == nullptr) return call.reply.Null();
-    call.reply.Bulk(DumpPayload(*entry, CompressionOf(call.server.settings())));
+    call.reply.Bulk(DumpPayload(*entry, CompressionOf(call.services.settings)));
   }
 };
 
@@ -78,7 +85,7 @@ RestoreOptions ParseRestoreOptions(Args& args) {
 
 // Redis: an option that does not fit the policy is passed over.
 uint32_t AccessOf(Call& call, const RestoreOptions& options) {
-  const Access& access = call.server.access();
+  const Access& access = call.services.data.access;
   if (access.IsLfu() && options.frequency)
     return Access::OfFrequency(static_cast<uint32_t>(*options.frequency), call.now_ms);
   if (!access.IsLfu() && options.idle_seconds) return Access::OfIdle(*options.idle_seconds, call.now_ms);
@@ -86,15 +93,15 @@ uint32_t AccessOf(Call& call, const RestoreOptions& options) {
 }
 
 EntryPtr ReadPayload(Call& call, Bytes key, Bytes payload, uint32_t access) {
-  const auto value = CheckedPayload(payload, ChecksOf(call.server));
+  const auto value = CheckedPayload(payload, ChecksOf(call.services));
   if (!value) throw Refusal{refusals::kPayloadChecksum};
   RdbInput input(*value);
   const uint8_t type = input.Octet();
-  if (call.server.settings().sanitize_dump_payload != SanitizeDumpPayload::kNever && IsPackedRdbType(type))
-    ++call.server.stats().payload_sanitizations;
-  auto entry = ReadRdbValue(input, type, {key, access, call.server.data().limits, call.db.Data().hash_key()});
+  if (call.services.settings.sanitize_dump_payload != SanitizeDumpPayload::kNever && IsPackedRdbType(type))
+    ++call.services.stats.payload_sanitizations;
+  auto entry = ReadRdbValue(input, type, {key, access, call.services.data.limits, call.db.Data().hash_key()});
   if (!entry) {
-    call.server.log().Verbose("Internal error in RDB reading offset 0 of a payload of " + call.command.full_name +
+    call.services.log.Verbose("Internal error in RDB reading offset 0 of a payload of " + call.command.full_name +
                               " -> " + entry.error().why);
     throw Refusal{refusals::kPayloadFormat};
   }
@@ -113,7 +120,7 @@ void RestoreExpired(Call& call, Bytes key, Entry* replaced) {
   if (replaced == nullptr) return;
   DeleteReplaced(call, call.db, replaced);
   call.db.Touched(key, "del");
-  call.effect.Replace(call.server.settings().lazyfree_lazy_server_del ? Bytes("UNLINK") : Bytes("DEL"), key);
+  call.effect.Replace(call.services.settings.lazyfree_lazy_server_del ? Bytes("UNLINK") : Bytes("DEL"), key);
 }
 
 // What was said, but for a time that passes.
@@ -266,7 +273,7 @@ void AskForAuthAndDatabase(Transfer& transfer, const MigrateOptions& options, co
 void AskToRestore(Call& call, Transfer& transfer, const MigrateOptions& options, Bytes key) {
   const Entry* entry = call.db.Peek(key);
   const int64_t ttl_ms = entry->Deadline() == kNoDeadline ? 0 : entry->Deadline() - call.now_ms;
-  const std::string payload = DumpPayload(*entry, CompressionOf(call.server.settings()));
+  const std::string payload = DumpPayload(*entry, CompressionOf(call.services.settings));
   if (options.replaces) {
     AppendRequest(transfer.requests, {"RESTORE", key, IntegerText(ttl_ms), payload, "REPLACE"});
   } else {
@@ -315,12 +322,12 @@ LinkTrouble TroubleOf(ConnectTrouble trouble) {
 // A second connection is tried when the first one, which may have been kept for too long, breaks before any key was
 // answered for.
 LinkTrouble RunTransfer(Call& call, Transfer& transfer, const MigrateOptions& options) {
-  MigrateLinks& links = call.server.migrate_links();
-  const Tls* tls = call.server.settings().tls_cluster ? &call.server.tls() : nullptr;
+  MigrateLinks& links = call.services.migrate_links;
+  const Tls* tls = call.services.settings.tls_cluster ? &call.services.tls : nullptr;
   const std::vector<Bytes> keys = transfer.keys;
   for (int attempt = 0;; ++attempt) {
     transfer = {.keys = keys};
-    auto link = links.Get(options.host, options.port, tls, options.timeout_ms, call.server.clock().MonotonicMs());
+    auto link = links.Get(options.host, options.port, tls, options.timeout_ms, call.services.clock.MonotonicMs());
     if (!link) return TroubleOf(link.error());
     const LinkTrouble trouble = TryTransfer(call, transfer, options, *link.value());
     if (trouble == LinkTrouble::kNone) return trouble;
@@ -361,7 +368,7 @@ std::vector<Bytes> KeysThatExist(Call& call, std::span<const Bytes> keys) {
 
 // Says why not all went well, behind the change that did happen.
 void ReplyFailure(Call& call, const Refusal& failure) {
-  call.server.stats().CountError(failure.text);
+  call.services.stats.CountError(failure.text);
   call.reply.Error(failure.text);
 }
 

@@ -3,13 +3,15 @@
 
 #include "server/call.h"
 #include "server/commands/delete_key.h"
-#include "server/server.h"
+#include "server/config/settings.h"
+#include "server/disposer.h"
+#include "server/services.h"
 
 namespace respite {
 
 // Without the word lazyfree-lazy-user-flush decides. `refusal` is for any other word, and for more than one.
-inline Server::FreeMode TakeFlushMode(Call& call, const char* refusal) {
-  if (call.args.AtEnd()) return FreeLaterIf(call.server.settings().lazyfree_lazy_user_flush);
+inline FreeMode TakeFlushMode(Call& call, const char* refusal) {
+  if (call.args.AtEnd()) return FreeLaterIf(call.services.settings.lazyfree_lazy_user_flush);
   const bool lazily = call.args.TakeToken("ASYNC");
   if ((!lazily && !call.args.TakeToken("SYNC")) || !call.args.AtEnd()) throw Refusal{refusal};
   return FreeLaterIf(lazily);

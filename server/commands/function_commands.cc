@@ -5,13 +5,20 @@
 
 #include "base/glob.h"
 #include "persistence/function_payload.h"
+#include "scripting/function_library.h"
 #include "server/call.h"
 #include "server/commands/families.h"
 #include "server/commands/flush_mode.h"
 #include "server/commands/payload_words.h"
 #include "server/commands/script_arguments.h"
+#include "server/config/settings.h"
+#include "server/disposer.h"
+#include "server/executor.h"
 #include "server/help.h"
-#include "server/server.h"
+#include "server/reclaimer.h"
+#include "server/refusals.h"
+#include "server/script_runner.h"
+#include "server/services.h"
 
 namespace respite {
 
@@ -24,20 +31,20 @@ using RestorePolicy = FunctionLibraries::RestorePolicy;
 // ---------------------------------------------------------------------------------------------------------------------
 // FCALL
 
-uint32_t FlagsOfFunction(Server& server, const Session&, std::span<const Bytes> words, uint32_t flags) {
-  const ScriptFunction* function = words.size() < 2 ? nullptr : server.function_libraries().FindFunction(words[1]);
+uint32_t FlagsOfFunction(const Services& services, const Session&, std::span<const Bytes> words, uint32_t flags) {
+  const ScriptFunction* function = words.size() < 2 ? nullptr : services.function_libraries.FindFunction(words[1]);
   return function == nullptr ? flags : FlagsForScript(flags, function->flags);
 }
 
 void RunFunction(Call& call, Access access) {
-  Server& server = call.server;
-  server.executor().ShowToMonitors(call.session);  // before what the function does
-  const ScriptFunction* function = server.function_libraries().FindFunction(call.args.Next());
+  const Services& services = call.services;
+  services.executor.ShowToMonitors(call.session);  // before what the function does
+  const ScriptFunction* function = services.function_libraries.FindFunction(call.args.Next());
   if (function == nullptr) throw Refusal{refusals::kNoFunction};
   const ScriptArguments arguments = ScriptArguments::Take(call.args, refusals::kBadKeyCount);
-  server.scripts().Run(
+  services.scripts.Run(
       call,
-      {.engine = server.function_libraries().engine(),
+      {.engine = services.function_libraries.engine(),
        .kind = ScriptRunner::Kind::kFunction,
        .flags = function->flags,
        .access = access,
@@ -86,7 +93,7 @@ struct FunctionDelete {
                                        .categories = kAclScripting,
                                        .tips = "request_policy:all_shards response_policy:all_succeeded"};
   static void Run(Call& call) {
-    if (!call.server.function_libraries().Delete(call.args.Next())) throw Refusal{refusals::kNoLibrary};
+    if (!call.services.function_libraries.Delete(call.args.Next())) throw Refusal{refusals::kNoLibrary};
     call.unit.Count(1);
     call.reply.Ok();
   }
@@ -102,8 +109,8 @@ struct FunctionDump {
                                        .categories = kAclScripting};
   static void Run(Call& call) {
     std::vector<Bytes> codes;
-    for (const auto& [name, library] : call.server.function_libraries().All()) codes.emplace_back(library->code);
-    call.reply.Bulk(FunctionPayload(codes, CompressionOf(call.server.settings())));
+    for (const auto& [name, library] : call.services.function_libraries.All()) codes.emplace_back(library->code);
+    call.reply.Bulk(FunctionPayload(codes, CompressionOf(call.services.settings)));
   }
 };
 
@@ -118,10 +125,10 @@ struct FunctionFlush {
                                        .tips = "request_policy:all_shards response_policy:all_succeeded"};
   static void Run(Call& call) {
     if (call.args.Left() > 1) throw refusals::SubcommandSyntax("function", call.args[1]);
-    const Server::FreeMode mode = TakeFlushMode(call, refusals::kFunctionFlushMode);
-    FunctionLibraries::Contents contents = call.server.function_libraries().Take();
+    const FreeMode mode = TakeFlushMode(call, refusals::kFunctionFlushMode);
+    FunctionLibraries::Contents contents = call.services.function_libraries.Take();
     const size_t functions = contents.loaded.functions.size();
-    if (mode == Server::FreeMode::kLater && functions > 0) call.server.reclaimer().Free(std::move(contents), functions);
+    if (mode == FreeMode::kLater && functions > 0) call.services.reclaimer.Free(std::move(contents), functions);
     call.unit.Count(1);
     call.reply.Ok();
   }
@@ -162,7 +169,7 @@ struct FunctionKill {
                                        .categories = kAclScripting,
                                        .tips = "request_policy:all_shards response_policy:one_succeeded"};
   static void Run(Call& call) {
-    call.server.scripts().Kill(ScriptRunner::Kind::kFunction);
+    call.services.scripts.Kill(ScriptRunner::Kind::kFunction);
     call.reply.Ok();
   }
 };
@@ -231,7 +238,7 @@ struct FunctionList {
   static void Run(Call& call) {
     const FunctionListOptions options = ParseListOptions(call.args);
     std::vector<const FunctionLibrary*> shown;
-    for (const auto& [name, library] : call.server.function_libraries().All()) {
+    for (const auto& [name, library] : call.services.function_libraries.All()) {
       if (options.Shows(name)) shown.push_back(library.get());
     }
     call.reply.Array(shown.size());
@@ -257,7 +264,7 @@ struct FunctionLoad {
     // What stands in a file was accepted once.
     const int64_t timeout_ms =
         call.unit.RepeatsRecord() ? FunctionLibraries::kNoTimeout : FunctionLibraries::kLoadTimeoutMs;
-    const auto library = call.server.function_libraries().Load(call.args.Next(), on_existing, timeout_ms);
+    const auto library = call.services.function_libraries.Load(call.args.Next(), on_existing, timeout_ms);
     if (!library) throw Refusal{"ERR " + library.error()};
     call.unit.Count(1);
     call.reply.Bulk(library.value()->name);
@@ -296,11 +303,11 @@ struct FunctionRestore {
     if (call.args.Left() > 2) throw refusals::SubcommandSyntax("function", call.args[1]);
     const Bytes payload = call.args.Next();
     const RestorePolicy policy = TakePolicy(call.args);
-    const std::optional<Bytes> libraries = CheckedPayload(payload, ChecksOf(call.server));
+    const std::optional<Bytes> libraries = CheckedPayload(payload, ChecksOf(call.services));
     if (!libraries) throw Refusal{refusals::kPayloadChecksum};
     const auto codes = ReadFunctionPayload(*libraries);
     if (!codes) throw Refusal{TextOf(codes.error())};
-    const Result<Done> restored = call.server.function_libraries().Restore(codes.value(), policy);
+    const Result<Done> restored = call.services.function_libraries.Restore(codes.value(), policy);
     if (!restored) throw Refusal{"ERR " + restored.error()};
     call.unit.Count(1);
     call.reply.Ok();
@@ -329,9 +336,9 @@ struct FunctionStats {
       .categories = kAclScripting,
       .tips = "nondeterministic_output request_policy:all_shards response_policy:special"};
   static void Run(Call& call) {
-    const ScriptRunner& scripts = call.server.scripts();
+    const ScriptRunner& scripts = call.services.scripts;
     if (scripts.Running() && scripts.RunningKind() != ScriptRunner::Kind::kFunction) throw scripts.BusyRefusal();
-    const FunctionLibraries& libraries = call.server.function_libraries();
+    const FunctionLibraries& libraries = call.services.function_libraries;
     call.reply.Map(2);
     call.reply.Bulk("running_script");
     WriteRunning(call.reply, scripts);

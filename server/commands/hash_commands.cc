@@ -8,7 +8,7 @@
 #include "server/commands/families.h"
 #include "server/commands/hash_fields.h"
 #include "server/commands/scan.h"
-#include "server/server.h"
+#include "server/refusals.h"
 
 namespace respite {
 

@@ -12,7 +12,9 @@
 #include "datatypes/hyperloglog.h"
 #include "server/call.h"
 #include "server/commands/families.h"
-#include "server/server.h"
+#include "server/config/settings.h"
+#include "server/refusals.h"
+#include "server/services.h"
 
 namespace respite {
 
@@ -30,7 +32,7 @@ Entry* Owned(Call& call, Entry* entry) { return call.db.Grow(entry, entry->TextS
 // Requires: Owned, just before.
 std::span<char> TextOf(Entry& entry) { return {entry.MutableText(), entry.TextSize()}; }
 
-size_t SparseMaxBytes(const Call& call) { return call.server.settings().hll_sparse_max_bytes; }
+size_t SparseMaxBytes(const Call& call) { return call.services.settings.hll_sparse_max_bytes; }
 
 Entry* MakeDense(Call& call, Entry* entry, Bytes key) {
   const auto dense = HllOf(*entry).Dense();

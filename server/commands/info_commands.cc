@@ -16,7 +16,7 @@ struct Info {
       .flags = kLoading | kStale,
       .categories = kAclDangerous,
       .tips = "nondeterministic_output request_policy:all_shards response_policy:special"};
-  static void Run(Call& call) { call.reply.Verbatim(InfoReport(call.server, call.args.Rest()), "txt"); }
+  static void Run(Call& call) { call.reply.Verbatim(InfoReport(call.services, call.args.Rest()), "txt"); }
 };
 
 constexpr auto kInfoCommands = Family<Info>();

@@ -6,8 +6,12 @@
 #include "server/commands/families.h"
 #include "server/commands/key_words.h"
 #include "server/commands/scan.h"
+#include "server/config/settings.h"
+#include "server/disposer.h"
 #include "server/help.h"
-#include "server/server.h"
+#include "server/refusals.h"
+#include "server/services.h"
+#include "server/unit.h"
 #include "server/value_names.h"
 
 namespace respite {
@@ -17,12 +21,12 @@ namespace {
 // ---------------------------------------------------------------------------------------------------------------------
 // Being there or not
 
-void Delete(Call& call, Server::FreeMode mode) {
+void Delete(Call& call, FreeMode mode) {
   int64_t deleted = 0;
   ForEachKey(call, [&](Bytes key) {
     Entry* entry = call.db.Find(key);
     if (entry == nullptr) return;
-    call.server.FreeEntry(call.db.Take(entry), mode);
+    call.services.disposer.Free(call.db.Take(entry), mode);
     call.db.Touched(key, "del");
     ++deleted;
   });
@@ -40,7 +44,7 @@ struct Del {
       .keys = {KeyRange(1, -1, 1, kKeyRM | kKeyDelete)},
       .categories = kAclKeyspace,
       .tips = "request_policy:multi_shard response_policy:agg_sum"};
-  static void Run(Call& call) { Delete(call, FreeLaterIf(call.server.settings().lazyfree_lazy_user_del)); }
+  static void Run(Call& call) { Delete(call, FreeLaterIf(call.services.settings.lazyfree_lazy_user_del)); }
 };
 
 struct Unlink {
@@ -53,7 +57,7 @@ struct Unlink {
                                        .keys = {KeyRange(1, -1, 1, kKeyRM | kKeyDelete)},
                                        .categories = kAclKeyspace,
                                        .tips = "request_policy:multi_shard response_policy:agg_sum"};
-  static void Run(Call& call) { Delete(call, Server::FreeMode::kLater); }
+  static void Run(Call& call) { Delete(call, FreeMode::kLater); }
 };
 
 struct Exists {
@@ -354,8 +358,8 @@ struct ObjectFreq {
   static void Run(Call& call) {
     const Entry* entry = ExamineOrNull(call);
     if (entry == nullptr) return;
-    if (!call.server.access().IsLfu()) throw Refusal{refusals::kFrequencyWithoutLfu};
-    call.reply.Integer(call.server.access().Frequency(entry->Access(), call.now_ms));
+    if (!call.services.data.access.IsLfu()) throw Refusal{refusals::kFrequencyWithoutLfu};
+    call.reply.Integer(call.services.data.access.Frequency(entry->Access(), call.now_ms));
   }
 };
 
@@ -372,7 +376,7 @@ struct ObjectIdleTime {
   static void Run(Call& call) {
     const Entry* entry = ExamineOrNull(call);
     if (entry == nullptr) return;
-    if (call.server.access().IsLfu()) throw Refusal{refusals::kIdleTimeUnderLfu};
+    if (call.services.data.access.IsLfu()) throw Refusal{refusals::kIdleTimeUnderLfu};
     call.reply.Integer(Access::IdleSeconds(entry->Access(), call.now_ms));
   }
 };
@@ -390,7 +394,7 @@ struct ObjectRefCount {
   static void Run(Call& call) {
     const Entry* entry = ExamineOrNull(call);
     if (entry == nullptr) return;
-    call.reply.Integer(ReferenceCount(*entry, call.server.settings()));
+    call.reply.Integer(ReferenceCount(*entry, call.services.settings));
   }
 };
 

@@ -3,7 +3,8 @@
 #include "server/commands/families.h"
 #include "server/commands/list_words.h"
 #include "server/commands/timeout.h"
-#include "server/server.h"
+#include "server/executor.h"
+#include "server/services.h"
 
 namespace respite {
 
@@ -81,7 +82,7 @@ struct Route {
 bool MoveOrWait(Call& call, const Route& route, int64_t timeout_ms) {
   Edit<List> source = call.db.Open<List>(route.source);
   if (source) return MoveElement(call, source, route.from, route.target, route.to), true;
-  if (call.server.executor().MayWait()) {
+  if (call.services.executor.MayWait()) {
     call.Wait({.keys = {&route.source, 1}, .type = ValueType::kList, .timeout_ms = timeout_ms});
   } else {
     call.reply.Null();  // Redis: not the null array that tells of the end of time

@@ -4,7 +4,7 @@
 #include "server/help.h"
 #include "server/memory.h"
 #include "server/memory_report.h"
-#include "server/server.h"
+#include "server/refusals.h"
 
 namespace respite {
 
@@ -18,7 +18,7 @@ struct MemoryDoctorCommand {
       .complexity = "O(1)",
       .group = CommandGroup::kServer,
       .tips = "nondeterministic_output request_policy:all_shards response_policy:special"};
-  static void Run(Call& call) { call.reply.Verbatim(MemoryDoctor(ReportMemory(call.server)), "txt"); }
+  static void Run(Call& call) { call.reply.Verbatim(MemoryDoctor(ReportMemory(call.services)), "txt"); }
 };
 
 struct MemoryHelp {
@@ -98,7 +98,7 @@ struct MemoryStats {
       .group = CommandGroup::kServer,
       .tips = "nondeterministic_output request_policy:all_shards response_policy:special"};
   static void Run(Call& call) {
-    MemoryReport report = ReportMemory(call.server);
+    MemoryReport report = ReportMemory(call.services);
     constexpr size_t kFields = 27;
     call.reply.Map(kFields + report.databases.size());
     StatsWriter writer(call.reply);

@@ -2,10 +2,15 @@
 #include <algorithm>
 
 #include "server/call.h"
+#include "server/command_table.h"
 #include "server/commands/families.h"
+#include "server/config/settings.h"
 #include "server/help.h"
+#include "server/latency.h"
 #include "server/latency_report.h"
-#include "server/server.h"
+#include "server/refusals.h"
+#include "server/services.h"
+#include "server/slowlog.h"
 
 namespace respite {
 
@@ -30,7 +35,7 @@ struct SlowLogGet {
       if (count < -1) throw Refusal{refusals::kSlowlogCount};
       wanted = static_cast<size_t>(count);  // -1, all of them, becomes the largest
     }
-    const auto& records = call.server.slowlog().Records();
+    const auto& records = call.services.slowlog.Records();
     wanted = std::min(wanted, records.size());
     call.reply.Array(wanted);
     for (size_t i = 0; i < wanted; ++i) Write(call.reply, records[i]);
@@ -73,7 +78,7 @@ struct SlowLogLen {
       .group = CommandGroup::kServer,
       .flags = kAdmin | kAnytime,
       .tips = "request_policy:all_nodes response_policy:agg_sum nondeterministic_output"};
-  static void Run(Call& call) { call.reply.Integer(static_cast<int64_t>(call.server.slowlog().Records().size())); }
+  static void Run(Call& call) { call.reply.Integer(static_cast<int64_t>(call.services.slowlog.Records().size())); }
 };
 
 struct SlowLogReset {
@@ -85,7 +90,7 @@ struct SlowLogReset {
                                        .flags = kAdmin | kAnytime,
                                        .tips = "request_policy:all_nodes response_policy:all_succeeded"};
   static void Run(Call& call) {
-    call.server.slowlog().Clear();
+    call.services.slowlog.Clear();
     call.reply.Ok();
   }
 };
@@ -115,7 +120,7 @@ struct LatencyDoctorCommand {
                                        .flags = kLatencyFlags,
                                        .tips = kLatencyTips};
   static void Run(Call& call) {
-    call.reply.Verbatim(LatencyDoctor(call.server.latency(), call.server.settings(), NowSeconds(call)), "txt");
+    call.reply.Verbatim(LatencyDoctor(call.services.latency, call.services.settings, NowSeconds(call)), "txt");
   }
 };
 
@@ -129,7 +134,7 @@ struct LatencyGraphCommand {
                                        .tips = kLatencyTips};
   static void Run(Call& call) {
     Bytes name = call.args.Next();
-    const LatencyMonitor::Event* event = call.server.latency().Find(name);
+    const LatencyMonitor::Event* event = call.services.latency.Find(name);
     if (event == nullptr) throw refusals::NoLatencySamples(name);
     call.reply.Verbatim(LatencyGraph(name, *event, NowSeconds(call)), "txt");
   }
@@ -168,18 +173,18 @@ struct LatencyHistogramCommand {
 
  private:
   static void AddMeasured(Call& call, const Command& command, std::vector<const Command*>& measured) {
-    if (call.server.commands().StatsOf(command).latency != nullptr) measured.push_back(&command);
+    if (call.services.commands.StatsOf(command).latency != nullptr) measured.push_back(&command);
   }
   static std::vector<const Command*> AllMeasured(Call& call) {
     std::vector<const Command*> measured;
-    call.server.commands().ForEach([&](const Command& command) { AddMeasured(call, command, measured); });
+    call.services.commands.ForEach([&](const Command& command) { AddMeasured(call, command, measured); });
     return measured;
   }
   // A name that is repeated is answered again, an unknown one is left out; a container brings its subcommands.
   static std::vector<const Command*> NamedMeasured(Call& call) {
     std::vector<const Command*> measured;
     for (Bytes name : call.args.Rest()) {
-      const Command* command = call.server.commands().FindFull(name);
+      const Command* command = call.services.commands.FindFull(name);
       if (command == nullptr) continue;
       AddMeasured(call, *command, measured);
       for (const Command& sub : command->subcommands) AddMeasured(call, sub, measured);
@@ -187,7 +192,7 @@ struct LatencyHistogramCommand {
     return measured;
   }
   static void Write(Call& call, const Command& command) {
-    const LatencyHistogram& histogram = *call.server.commands().StatsOf(command).latency;
+    const LatencyHistogram& histogram = *call.services.commands.StatsOf(command).latency;
     auto steps = histogram.PowerOfTwoMicros();
     call.reply.Bulk(command.full_name);
     call.reply.Map(2);
@@ -211,7 +216,7 @@ struct LatencyHistory {
                                        .flags = kLatencyFlags,
                                        .tips = kLatencyTips};
   static void Run(Call& call) {
-    const LatencyMonitor::Event* event = call.server.latency().Find(call.args.Next());
+    const LatencyMonitor::Event* event = call.services.latency.Find(call.args.Next());
     if (event == nullptr) return call.reply.Array(0);
     call.reply.Array(event->samples.size());
     for (const LatencyMonitor::Sample& sample : event->samples) {
@@ -231,7 +236,7 @@ struct LatencyLatest {
                                        .flags = kLatencyFlags,
                                        .tips = kLatencyTips};
   static void Run(Call& call) {
-    const auto& events = call.server.latency().Events();
+    const auto& events = call.services.latency.Events();
     call.reply.Array(events.size());
     for (const auto& [name, event] : events) {
       call.reply.Array(4);
@@ -252,7 +257,7 @@ struct LatencyReset {
                                        .flags = kLatencyFlags,
                                        .tips = "request_policy:all_nodes response_policy:agg_sum"};
   static void Run(Call& call) {
-    LatencyMonitor& monitor = call.server.latency();
+    LatencyMonitor& monitor = call.services.latency;
     size_t forgotten = 0;
     if (call.args.AtEnd()) forgotten = monitor.Clear();
     for (Bytes name : call.args.Rest()) forgotten += monitor.Reset(name);

@@ -2,7 +2,8 @@
 #pragma once
 
 #include "persistence/dump_payload.h"
-#include "server/server.h"
+#include "server/debug_switches.h"
+#include "server/services.h"
 
 namespace respite {
 
@@ -10,8 +11,8 @@ inline RdbCompression CompressionOf(const Settings& settings) {
   return settings.rdbcompression ? RdbCompression::kOn : RdbCompression::kOff;
 }
 
-inline PayloadCheck ChecksOf(Server& server) {
-  return server.debug().skip_payload_checksum ? PayloadCheck::kSkipChecksum : PayloadCheck::kChecksum;
+inline PayloadCheck ChecksOf(const Services& services) {
+  return services.debug.skip_payload_checksum ? PayloadCheck::kSkipChecksum : PayloadCheck::kChecksum;
 }
 
 }  // namespace respite

@@ -1,7 +1,12 @@
 // Files on request: SAVE, BGSAVE, LASTSAVE, BGREWRITEAOF.
 #include "server/call.h"
 #include "server/commands/families.h"
-#include "server/server.h"
+#include "server/executor.h"
+#include "server/refusals.h"
+#include "server/services.h"
+#include "server/storage/append_only_file.h"
+#include "server/storage/nursery.h"
+#include "server/storage/snapshots.h"
 
 namespace respite {
 
@@ -15,7 +20,7 @@ struct Save {
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kNoScript | kNoAsyncLoading | kNoMulti};
   static void Run(Call& call) {
-    Snapshots& snapshots = call.server.snapshots();
+    Snapshots& snapshots = call.services.snapshots;
     if (snapshots.Running()) throw Refusal{refusals::kSaveRuns};
     if (snapshots.Save() == Snapshots::Outcome::kFailed) throw Refusal{refusals::kUnspecified};
     call.reply.Ok();
@@ -33,15 +38,15 @@ struct BgSave {
   static void Run(Call& call) {
     const bool may_wait = call.args.TakeToken("SCHEDULE");
     if (!call.args.AtEnd()) throw Refusal{refusals::kSyntax};
-    Server& server = call.server;
-    const bool in_transaction = !server.executor().MayWait();
-    if (server.snapshots().Running()) throw Refusal{refusals::kSaveRuns};
-    if (server.nursery().Busy() || in_transaction) {
+    const Services& services = call.services;
+    const bool in_transaction = !services.executor.MayWait();
+    if (services.snapshots.Running()) throw Refusal{refusals::kSaveRuns};
+    if (services.nursery.Busy() || in_transaction) {
       if (!may_wait && !in_transaction) throw Refusal{refusals::kOtherChildRuns};
-      server.snapshots().Schedule();
+      services.snapshots.Schedule();
       return call.reply.Simple("Background saving scheduled");
     }
-    if (server.snapshots().StartBackground() == Snapshots::Outcome::kFailed) throw Refusal{refusals::kUnspecified};
+    if (services.snapshots.StartBackground() == Snapshots::Outcome::kFailed) throw Refusal{refusals::kUnspecified};
     call.reply.Simple("Background saving started");
   }
 };
@@ -55,7 +60,7 @@ struct LastSave {
                                        .flags = kLoading | kStale | kFast,
                                        .categories = kAclAdmin | kAclDangerous,
                                        .tips = "nondeterministic_output"};
-  static void Run(Call& call) { call.reply.Integer(call.server.snapshots().Survey().last_save_s); }
+  static void Run(Call& call) { call.reply.Integer(call.services.snapshots.Survey().last_save_s); }
 };
 
 struct BgRewriteAof {
@@ -66,7 +71,7 @@ struct BgRewriteAof {
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kNoScript | kNoAsyncLoading};
   static void Run(Call& call) {
-    switch (call.server.aof().Rewrite()) {
+    switch (call.services.aof.Rewrite()) {
       case AppendOnlyFile::RewriteStart::kStarted:
         return call.reply.Simple("Background append only file rewriting started");
       case AppendOnlyFile::RewriteStart::kScheduled:

@@ -1,8 +1,12 @@
 // SUBSCRIBE, PUBLISH and their kin: messages to whoever listens now.
 #include "server/call.h"
 #include "server/commands/families.h"
+#include "server/executor.h"
 #include "server/help.h"
-#include "server/server.h"
+#include "server/host.h"
+#include "server/pubsub.h"
+#include "server/refusals.h"
+#include "server/services.h"
 
 namespace respite {
 
@@ -48,7 +52,7 @@ void KeepUnderSilence(Call& call, size_t reply_start) {
 
 // Redis: in a transaction only shard channels are refused, in a script everything.
 bool MayListen(Call& call, TopicKind kind) {
-  if (call.server.executor().MayWait()) return true;
+  if (call.services.executor.MayWait()) return true;
   return kind != TopicKind::kShardChannel && !call.session.IsScript();
 }
 
@@ -56,7 +60,7 @@ void SubscribeTo(Call& call, TopicKind kind) {
   if (!MayListen(call, kind)) throw refusals::NotForDenyBlocking(ToUpper(WordsOf(kind).subscribed));
   const size_t reply_start = call.session.out.Size();
   for (Bytes name : call.args.Rest()) {
-    call.server.pubsub().Subscribe(call.session, kind, name);
+    call.services.pubsub.Subscribe(call.session, kind, name);
     Confirm(call, WordsOf(kind).subscribed, kind, &name);
   }
   KeepUnderSilence(call, reply_start);
@@ -65,8 +69,8 @@ void SubscribeTo(Call& call, TopicKind kind) {
 // A hundred thousand subscriptions end in many Turns, so that nobody else waits for that.
 size_t MostAtOnce(Call& call) {
   constexpr size_t kPerTurn = 1000;
-  const bool may_go_on = call.server.executor().MayWait() && call.session.reply_mode == ReplyMode::kOn;
-  return may_go_on && call.server.host() != nullptr ? kPerTurn : SIZE_MAX;
+  const bool may_go_on = call.services.executor.MayWait() && call.session.reply_mode == ReplyMode::kOn;
+  return may_go_on && call.services.host ? kPerTurn : SIZE_MAX;
 }
 
 void UnsubscribeFromAll(Call& call, TopicKind kind) {
@@ -77,7 +81,7 @@ void UnsubscribeFromAll(Call& call, TopicKind kind) {
   for (const Topic* topic : call.session.subscriptions->OfKind(kind, MostAtOnce(call))) {
     const std::string name = topic->name;  // the topic may go with its last subscriber
     const Bytes shown = name;
-    call.server.pubsub().Unsubscribe(call.session, kind, name);
+    call.services.pubsub.Unsubscribe(call.session, kind, name);
     Confirm(call, word, kind, &shown);
   }
   call.session.has_more_to_do = call.session.subscriptions && call.session.subscriptions->Count(kind) != 0;
@@ -87,7 +91,7 @@ void UnsubscribeFrom(Call& call, TopicKind kind) {
   const size_t reply_start = call.session.out.Size();
   if (call.args.AtEnd()) UnsubscribeFromAll(call, kind);
   for (Bytes name : call.args.Rest()) {
-    call.server.pubsub().Unsubscribe(call.session, kind, name);
+    call.services.pubsub.Unsubscribe(call.session, kind, name);
     Confirm(call, WordsOf(kind).unsubscribed, kind, &name);
   }
   KeepUnderSilence(call, reply_start);
@@ -95,14 +99,14 @@ void UnsubscribeFrom(Call& call, TopicKind kind) {
 
 void WriteNames(Call& call, TopicKind kind) {
   const Bytes pattern = call.args.AtEnd() ? Bytes() : call.args.Rest()[0];
-  call.reply.BulkArray(call.server.pubsub().Names(kind, call.args.AtEnd() ? nullptr : &pattern));
+  call.reply.BulkArray(call.services.pubsub.Names(kind, call.args.AtEnd() ? nullptr : &pattern));
 }
 
 void WriteSubscriberCounts(Call& call, TopicKind kind) {
   call.reply.Array(2 * call.args.Left());
   for (Bytes name : call.args.Rest()) {
     call.reply.Bulk(name);
-    call.reply.Integer(static_cast<int64_t>(call.server.pubsub().SubscriberCount(kind, name)));
+    call.reply.Integer(static_cast<int64_t>(call.services.pubsub.SubscriberCount(kind, name)));
   }
 }
 
@@ -131,7 +135,7 @@ struct Publish {
                                        .channels = ChannelArguments::kFirst};
   static void Run(Call& call) {
     auto [channel, message] = call.args.Take<Bytes, Bytes>();
-    call.reply.Integer(static_cast<int64_t>(call.server.pubsub().Publish(channel, message)));
+    call.reply.Integer(static_cast<int64_t>(call.services.pubsub.Publish(channel, message)));
   }
 };
 
@@ -178,7 +182,7 @@ struct PubSubNumPat {
                                        .group = CommandGroup::kPubSub,
                                        .flags = kLooking};
   static void Run(Call& call) {
-    call.reply.Integer(static_cast<int64_t>(call.server.pubsub().TopicCount(TopicKind::kPattern)));
+    call.reply.Integer(static_cast<int64_t>(call.services.pubsub.TopicCount(TopicKind::kPattern)));
   }
 };
 
@@ -236,7 +240,7 @@ struct SPublish {
                                        .channels = ChannelArguments::kFirst};
   static void Run(Call& call) {
     auto [channel, message] = call.args.Take<Bytes, Bytes>();
-    call.reply.Integer(static_cast<int64_t>(call.server.pubsub().PublishToShard(channel, message)));
+    call.reply.Integer(static_cast<int64_t>(call.services.pubsub.PublishToShard(channel, message)));
   }
 };
 

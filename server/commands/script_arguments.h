@@ -3,9 +3,9 @@
 
 #include <span>
 
+#include "scripting/script_header.h"
 #include "server/call.h"
 #include "server/refusals.h"
-#include "server/server.h"
 
 namespace respite {
 

@@ -1,10 +1,16 @@
 // Scripts: EVAL and its kin, SCRIPT.
+#include "scripting/script_cache.h"
 #include "server/call.h"
 #include "server/commands/families.h"
 #include "server/commands/flush_mode.h"
 #include "server/commands/script_arguments.h"
+#include "server/disposer.h"
+#include "server/executor.h"
 #include "server/help.h"
-#include "server/server.h"
+#include "server/reclaimer.h"
+#include "server/refusals.h"
+#include "server/script_runner.h"
+#include "server/services.h"
 
 namespace respite {
 
@@ -13,40 +19,40 @@ namespace {
 using Access = ScriptRunner::Access;
 
 // What the script says of itself: where it is not there yet, its first line.
-uint32_t FlagsOfText(Server& server, const Session&, std::span<const Bytes> words, uint32_t flags) {
+uint32_t FlagsOfText(const Services& services, const Session&, std::span<const Bytes> words, uint32_t flags) {
   if (words.size() < 2) return flags;
-  if (const Script* known = server.script_cache().FindText(words[1])) return FlagsForScript(flags, known->flags);
+  if (const Script* known = services.script_cache.FindText(words[1])) return FlagsForScript(flags, known->flags);
   const Result<ScriptHeader> header = ReadScriptHeader(words[1]);
   return header ? FlagsForScript(flags, header.value().flags) : flags;
 }
 
-uint32_t FlagsOfSha(Server& server, const Session&, std::span<const Bytes> words, uint32_t flags) {
-  const Script* known = words.size() < 2 ? nullptr : server.script_cache().FindSha(words[1]);
+uint32_t FlagsOfSha(const Services& services, const Session&, std::span<const Bytes> words, uint32_t flags) {
+  const Script* known = words.size() < 2 ? nullptr : services.script_cache.FindSha(words[1]);
   return known == nullptr ? flags : FlagsForScript(flags, known->flags);
 }
 
-const Script& Compiled(Server& server, Bytes body) {
-  const Result<const Script*> script = server.script_cache().Add(body);
+const Script& Compiled(const Services& services, Bytes body) {
+  const Result<const Script*> script = services.script_cache.Add(body);
   if (!script) throw Refusal{"ERR " + script.error()};
   return *script.value();
 }
 
-const Script& Known(Server& server, Bytes sha) {
-  const Script* script = server.script_cache().FindSha(sha);
+const Script& Known(const Services& services, Bytes sha) {
+  const Script* script = services.script_cache.FindSha(sha);
   if (script == nullptr) throw Refusal{refusals::kNoScript};
   return *script;
 }
 
-using FindScript = const Script& (*)(Server& server, Bytes name);
+using FindScript = const Script& (*)(const Services& services, Bytes name);
 
 void RunScript(Call& call, FindScript find, Access access) {
-  Server& server = call.server;
-  server.executor().ShowToMonitors(call.session);  // before what the script does
+  const Services& services = call.services;
+  services.executor.ShowToMonitors(call.session);  // before what the script does
   const Bytes name = call.args.Next();
   const ScriptArguments arguments = ScriptArguments::Take(call.args);
-  const Script& script = find(server, name);
-  server.scripts().Run(
-      call, {.engine = server.script_cache().engine(),
+  const Script& script = find(services, name);
+  services.scripts.Run(
+      call, {.engine = services.script_cache.engine(),
              .kind = ScriptRunner::Kind::kScript,
              .flags = script.flags,
              .access = access,
@@ -58,7 +64,7 @@ constexpr char kComplexity[] = "Depends on the script";
 
 struct Eval {
   static constexpr CommandSpec spec = {.syntax = "EVAL script numkeys:integer [key...] [arg...]",
-                                       .summary = "Runs a Lua script on the server, all at once.",
+                                       .summary = "Runs a Lua script on the services, all at once.",
                                        .since = "2.6.0",
                                        .complexity = kComplexity,
                                        .group = CommandGroup::kScripting,
@@ -135,7 +141,7 @@ struct ScriptExists {
   static void Run(Call& call) {
     call.reply.Array(call.args.Left());
     for (Bytes sha : call.args.Rest()) {
-      call.reply.Integer(call.server.script_cache().FindSha(sha) == nullptr ? 0 : 1);
+      call.reply.Integer(call.services.script_cache.FindSha(sha) == nullptr ? 0 : 1);
     }
   }
 };
@@ -150,10 +156,10 @@ struct ScriptFlush {
                                        .categories = kAclScripting,
                                        .tips = "request_policy:all_nodes response_policy:all_succeeded"};
   static void Run(Call& call) {
-    const Server::FreeMode mode = TakeFlushMode(call, refusals::kScriptFlushMode);
-    ScriptCache::Contents contents = call.server.script_cache().Take();
+    const FreeMode mode = TakeFlushMode(call, refusals::kScriptFlushMode);
+    ScriptCache::Contents contents = call.services.script_cache.Take();
     const size_t scripts = contents.by_sha.size();
-    if (mode == Server::FreeMode::kLater && scripts > 0) call.server.reclaimer().Free(std::move(contents), scripts);
+    if (mode == FreeMode::kLater && scripts > 0) call.services.reclaimer.Free(std::move(contents), scripts);
     call.reply.Ok();
   }
 };
@@ -186,7 +192,7 @@ struct ScriptKill {
                                        .categories = kAclScripting,
                                        .tips = "request_policy:all_shards response_policy:one_succeeded"};
   static void Run(Call& call) {
-    call.server.scripts().Kill(ScriptRunner::Kind::kScript);
+    call.services.scripts.Kill(ScriptRunner::Kind::kScript);
     call.reply.Ok();
   }
 };
@@ -200,7 +206,7 @@ struct ScriptLoad {
                                        .flags = kNoScript | kStale,
                                        .categories = kAclScripting,
                                        .tips = "request_policy:all_nodes response_policy:all_succeeded"};
-  static void Run(Call& call) { call.reply.Bulk(Compiled(call.server, call.args.Next()).sha); }
+  static void Run(Call& call) { call.reply.Bulk(Compiled(call.services, call.args.Next()).sha); }
 };
 
 struct ScriptContainer {

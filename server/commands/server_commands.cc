@@ -1,12 +1,17 @@
 #include <algorithm>
 #include <string>
 
+#include "base/log.h"
 #include "server/call.h"
 #include "server/commands/families.h"
 #include "server/config/usage.h"
+#include "server/executor.h"
 #include "server/help.h"
 #include "server/pictures.h"
-#include "server/server.h"
+#include "server/refusals.h"
+#include "server/script_runner.h"
+#include "server/services.h"
+#include "server/storage/shutdown.h"
 
 namespace respite {
 
@@ -44,7 +49,7 @@ struct WithoutModules {
 };
 
 [[noreturn]] void RefuseModule(Call& call) {
-  call.server.log().Warning("Module " + std::string(call.args.Next()) +
+  call.services.log.Warning("Module " + std::string(call.args.Next()) +
                             " failed to load: this server cannot load modules");
   throw Refusal{refusals::kModuleLoad};
 }
@@ -80,7 +85,7 @@ struct ModuleUnload : WithoutModules {
                                        .flags = kAdmin | kNoScript | kNoAsyncLoading | kProtected,
                                        .protection = Protection::kModuleCommand};
   static void Run(Call& call) {
-    call.server.log().Warning("Error unloading module " + std::string(call.args.Next()) +
+    call.services.log.Warning("Error unloading module " + std::string(call.args.Next()) +
                               ": no such module with that name");
     throw Refusal{refusals::kModuleUnload};
   }
@@ -104,7 +109,7 @@ struct Time {
                                        .flags = kLoading | kStale | kFast,
                                        .tips = "nondeterministic_output"};
   static void Run(Call& call) {
-    const int64_t now_us = call.server.executor().UnitWallUs();
+    const int64_t now_us = call.services.executor.UnitWallUs();
     call.reply.Array(2);
     call.reply.BulkInteger(now_us / 1'000'000);
     call.reply.BulkInteger(now_us % 1'000'000);
@@ -199,12 +204,12 @@ struct ShutdownCommand {
   // begin yet.
   static void Run(Call& call) {
     const ShutdownOptions options = ShutdownOptions::Take(call.args);
-    Server& server = call.server;
+    const Services& services = call.services;
     if (options.abort) return Abort(call);
-    if (!server.executor().MayWait() && (options.flags & kShutdownNow) == 0) throw Refusal{kNotInScripts};
+    if (!services.executor.MayWait() && (options.flags & kShutdownNow) == 0) throw Refusal{kNotInScripts};
     const bool saves = (options.flags & kShutdownNoSave) == 0;
-    if (server.scripts().Busy() && saves) throw server.scripts().BusyRefusal();
-    if (server.shutdown().Begin(options.flags) == Shutdown::Outcome::kFailed) throw Refusal{refusals::kShutdownFailed};
+    if (services.scripts.Busy() && saves) throw services.scripts.BusyRefusal();
+    if (services.shutdown.Begin(options.flags) == Shutdown::Outcome::kFailed) throw Refusal{refusals::kShutdownFailed};
     call.session.close_after_reply = true;  // requests behind it are not answered
   }
 
@@ -212,7 +217,7 @@ struct ShutdownCommand {
   static constexpr char kNotInScripts[] = "ERR SHUTDOWN without NOW or ABORT isn't allowed for DENY BLOCKING client";
 
   static void Abort(Call& call) {
-    if (!call.server.shutdown().Abort()) throw Refusal{refusals::kNoShutdown};
+    if (!call.services.shutdown.Abort()) throw Refusal{refusals::kNoShutdown};
     call.reply.Ok();
   }
 };

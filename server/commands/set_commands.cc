@@ -9,7 +9,9 @@
 #include "server/commands/families.h"
 #include "server/commands/scan.h"
 #include "server/commands/set_words.h"
-#include "server/server.h"
+#include "server/config/settings.h"
+#include "server/refusals.h"
+#include "server/services.h"
 
 namespace respite {
 
@@ -217,7 +219,7 @@ void PopOne(Call& call, Bytes key) {
 }
 
 void PopAll(Call& call, Bytes key, Entry* entry) {
-  const bool lazily = call.server.settings().lazyfree_lazy_server_del;
+  const bool lazily = call.services.settings.lazyfree_lazy_server_del;
   const Set set = call.db.View<Set>(entry);
   const size_t size = set.Size();
   ReplyAll(call, set);

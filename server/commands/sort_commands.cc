@@ -13,8 +13,10 @@
 #include "server/commands/families.h"
 #include "server/commands/sort_order.h"
 #include "server/commands/sort_pattern.h"
+#include "server/config/settings.h"
 #include "server/key_finder.h"
-#include "server/server.h"
+#include "server/refusals.h"
+#include "server/services.h"
 
 namespace respite {
 
@@ -186,7 +188,7 @@ std::vector<size_t> SelectByNumber(Call& call, SortOptions& options, std::span<c
 // keys, are in `texts`.
 std::vector<std::string> Collate(Call& call, std::vector<Bytes>& texts) {
   for (Bytes& text : texts) text = text.substr(0, text.find('\0'));
-  const Collation collation(call.server.settings().locale_collate);
+  const Collation collation(call.services.settings.locale_collate);
   std::vector<std::string> keys;
   if (collation.ByOctets()) return keys;
   keys.reserve(texts.size());

@@ -9,7 +9,7 @@
 #include "server/commands/scan.h"
 #include "server/commands/sorted_set_pop.h"
 #include "server/commands/sorted_set_words.h"
-#include "server/server.h"
+#include "server/refusals.h"
 
 namespace respite {
 

@@ -8,8 +8,10 @@
 #include "server/commands/key_words.h"
 #include "server/commands/lcs.h"
 #include "server/commands/set_options.h"
+#include "server/config/settings.h"
 #include "server/key_finder.h"
-#include "server/server.h"
+#include "server/refusals.h"
+#include "server/services.h"
 
 namespace respite {
 
@@ -429,7 +431,7 @@ LcsTable MakeLcsTable(const Call& call, Bytes a, Bytes b) {
   if (a.size() > LcsTable::kMaxBytes || b.size() > LcsTable::kMaxBytes) throw Refusal{refusals::kLcsTooLong};
   const auto bytes = LcsTable::TableBytes(a, b);
   if (!bytes) throw Refusal{refusals::kLcsNoMemory};
-  if (*bytes > static_cast<size_t>(call.server.settings().proto_max_bulk_len)) {
+  if (*bytes > static_cast<size_t>(call.services.settings.proto_max_bulk_len)) {
     throw Refusal{refusals::kLcsTableOverLimit};
   }
   auto table = LcsTable::Make(a, b);

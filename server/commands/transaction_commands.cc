@@ -5,7 +5,10 @@
 #include "server/acl/permissions.h"
 #include "server/call.h"
 #include "server/commands/families.h"
-#include "server/server.h"
+#include "server/executor.h"
+#include "server/refusals.h"
+#include "server/services.h"
+#include "server/watched_keys.h"
 
 namespace respite {
 
@@ -29,7 +32,7 @@ struct Multi {
 
 struct Exec {
   // Those of all that is queued, as well.
-  static uint32_t FlagsOf(Server&, const Session& session, std::span<const Bytes>, uint32_t flags) {
+  static uint32_t FlagsOf(const Services&, const Session& session, std::span<const Bytes>, uint32_t flags) {
     return session.InTransaction() ? flags | session.transaction->Flags() : flags;
   }
   static constexpr CommandSpec spec = {.syntax = "EXEC",
@@ -45,14 +48,14 @@ struct Exec {
     if (!call.session.InTransaction()) throw Refusal{refusals::kExecWithoutMulti};
     const Transaction& transaction = *call.session.transaction;
     const bool broken = transaction.Broken();
-    const bool stale = transaction.Stale() || call.server.watched_keys().SawExpiry(call.session, call.now_ms);
-    call.server.watched_keys().Forget(call.session);  // nobody cares any more, so the commands need not tell
+    const bool stale = transaction.Stale() || call.services.watched_keys.SawExpiry(call.session, call.now_ms);
+    call.services.watched_keys.Forget(call.session);  // nobody cares any more, so the commands need not tell
     if (!broken && !stale) {
       RunAll(call, transaction);
     } else if (!broken) {
       call.reply.NullArray();
     }
-    call.server.DropTransaction(call.session);
+    EndTransaction(call.services.watched_keys, call.session);
     if (broken) throw Refusal{refusals::kExecBroken};
   }
 
@@ -60,21 +63,21 @@ struct Exec {
   // The rules have changed since it was queued.
   static void Deny(Call& call, const Command& command, AclDenial denial) {
     const std::string text = LateDenialText(denial);
-    call.server.executor().CountRejected(&command, text);
+    call.services.executor.CountRejected(&command, text);
     const size_t reply_start = call.session.out.Size();
     call.reply.Error(text);
-    call.server.executor().SettleReply(call.session, reply_start);
+    call.services.executor.SettleReply(call.session, reply_start);
   }
   static void RunAll(Call& call, const Transaction& transaction) {
     const size_t reply_start = call.session.out.Size();
     call.reply.Array(transaction.Size());
-    call.server.executor().SettleReply(call.session, reply_start);
+    call.services.executor.SettleReply(call.session, reply_start);
     call.effect.Replace();
     transaction.ForEach([&](const Command& command, std::span<const Bytes> words) {
       AclRequest request(command, words);
-      const auto verdict = CheckPermission(call.server, call.session, request, AclLogEntry::Context::kMulti);
+      const auto verdict = call.services.permissions.Check(call.session, request, AclLogEntry::Context::kMulti);
       if (!verdict.IsAllowed()) return Deny(call, command, verdict.denial);
-      call.server.executor().ExecuteWithin(call.unit, call.session, command, words);
+      call.services.executor.ExecuteWithin(call.unit, call.session, command, words);
     });
   }
 };
@@ -90,7 +93,7 @@ struct Discard {
                                        .transaction = TransactionRole::kLeaves};
   static void Run(Call& call) {
     if (!call.session.InTransaction()) throw Refusal{refusals::kDiscardWithoutMulti};
-    call.server.DropTransaction(call.session);
+    EndTransaction(call.services.watched_keys, call.session);
     call.reply.Ok();
   }
 };
@@ -109,7 +112,7 @@ struct Watch {
     if (call.session.InTransaction()) throw Refusal{refusals::kWatchInMulti};
     const bool lost_already = call.session.transaction != nullptr && call.session.transaction->Stale();
     for (Bytes key : call.args.Rest()) {
-      if (!lost_already) call.server.watched_keys().Watch(call.session, key, call.now_ms);
+      if (!lost_already) call.services.watched_keys.Watch(call.session, key, call.now_ms);
     }
     call.reply.Ok();
   }
@@ -124,7 +127,7 @@ struct Unwatch {
                                        .flags = kNoScript | kLoading | kStale | kFast | kAllowBusy,
                                        .categories = kAclTransaction};
   static void Run(Call& call) {
-    call.server.watched_keys().Forget(call.session);
+    call.services.watched_keys.Forget(call.session);
     if (call.session.transaction != nullptr) call.session.transaction->MakeFresh();
     call.reply.Ok();
   }

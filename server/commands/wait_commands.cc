@@ -2,22 +2,24 @@
 #include "server/call.h"
 #include "server/commands/families.h"
 #include "server/commands/timeout.h"
-#include "server/server.h"
+#include "server/refusals.h"
+#include "server/services.h"
+#include "server/storage/append_only_file.h"
 
 namespace respite {
 
 namespace {
 
-void ReplyNobody(Reply& reply, Server&, const Session&) { reply.Integer(0); }
+void ReplyNobody(Reply& reply, const Services&, const Session&) { reply.Integer(0); }
 
 // What is kept beside a first base that is still being made is not safe yet.
-bool IsOnDisk(Server& server, const Session& session) {
-  return server.aof().state() == AppendOnlyFile::State::kOn &&
-         server.aof().writer().Synced() >= session.journaled_octets;
+bool IsOnDisk(const Services& services, const Session& session) {
+  return services.aof.state() == AppendOnlyFile::State::kOn &&
+         services.aof.writer().Synced() >= session.journaled_octets;
 }
-void ReplyOnDisk(Reply& reply, Server& server, const Session& session) {
+void ReplyOnDisk(Reply& reply, const Services& services, const Session& session) {
   reply.Array(2);
-  reply.Integer(IsOnDisk(server, session) ? 1 : 0);
+  reply.Integer(IsOnDisk(services, session) ? 1 : 0);
   reply.Integer(0);
 }
 
@@ -32,7 +34,7 @@ struct WaitForReplicas {
   static void Run(Call& call) {
     const int64_t replicas = call.args.NextInteger();
     const int64_t timeout_ms = TimeoutMs(call, call.args.Next());
-    if (replicas <= 0) return ReplyNobody(call.reply, call.server, call.session);
+    if (replicas <= 0) return ReplyNobody(call.reply, call.services, call.session);
     call.Wait({.timeout_ms = timeout_ms, .answer = ReplyNobody});
   }
 };
@@ -53,9 +55,9 @@ struct WaitAof {
     const int64_t replicas = call.args.NextInteger(refusals::kMustBePositive);
     if (replicas < 0) throw Refusal{refusals::kMustBePositive};
     const int64_t timeout_ms = TimeoutMs(call, call.args.Next());
-    if (local != 0 && !call.server.aof().IsOn()) throw Refusal{refusals::kWaitAofDisabled};
-    const bool is_enough = replicas <= 0 && (local == 0 || IsOnDisk(call.server, call.session));
-    if (is_enough) return ReplyOnDisk(call.reply, call.server, call.session);
+    if (local != 0 && !call.services.aof.IsOn()) throw Refusal{refusals::kWaitAofDisabled};
+    const bool is_enough = replicas <= 0 && (local == 0 || IsOnDisk(call.services, call.session));
+    if (is_enough) return ReplyOnDisk(call.reply, call.services, call.session);
     call.Wait({.timeout_ms = timeout_ms, .answer = ReplyOnDisk, .for_disk = true});
   }
 };

@@ -3,9 +3,24 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
+#include "server/acl/acl_log.h"
+#include "server/clients.h"
+#include "server/config/settings.h"
+#include "server/identity.h"
 #include "server/info/info_text.h"
 #include "server/info/sections.h"
-#include "server/server.h"
+#include "server/migrate_link.h"
+#include "server/pubsub.h"
+#include "server/services.h"
+#include "server/stats.h"
+#include "server/storage/append_only_file.h"
+#include "server/storage/loading.h"
+#include "server/storage/nursery.h"
+#include "server/storage/snapshots.h"
+#include "server/tracking.h"
+#include "server/unit.h"
+#include "server/waiting.h"
 
 namespace respite {
 
@@ -47,25 +62,25 @@ void AddTraffic(InfoText& text, const ServerStats& stats) {
       .AddZeros({"sync_full", "sync_partial_ok", "sync_partial_err"});
 }
 
-void AddKeys(InfoText& text, Server& server) {
-  const KeyspaceStats& stats = server.keyspace_stats();
-  const int64_t since_us = server.stats().eviction_exceeded_since_us;
-  const auto exceeded_us = since_us == 0 ? 0 : static_cast<uint64_t>(server.clock().MonotonicUs() - since_us);
+void AddKeys(InfoText& text, const Services& services) {
+  const KeyspaceStats& stats = services.keyspace_stats;
+  const int64_t since_us = services.stats.eviction_exceeded_since_us;
+  const auto exceeded_us = since_us == 0 ? 0 : static_cast<uint64_t>(services.clock.MonotonicUs() - since_us);
   text.Add("expired_keys", stats.expired_keys)
       .Add("expired_subkeys", stats.expired_fields)
       .AddRatio("expired_stale_perc", 100 * stats.expired_stale_share)
       .Add("expired_time_cap_reached_count", stats.expire_cycles_cut)
       .Add("expire_cycle_cpu_milliseconds", stats.expire_cycle_us / 1000)
       .Add("evicted_keys", stats.evicted_keys)
-      .Add("evicted_clients", server.stats().evicted_clients)
-      .Add("total_eviction_exceeded_time", (server.stats().eviction_exceeded_us + exceeded_us) / 1000)
+      .Add("evicted_clients", services.stats.evicted_clients)
+      .Add("total_eviction_exceeded_time", (services.stats.eviction_exceeded_us + exceeded_us) / 1000)
       .Add("current_eviction_exceeded_time", exceeded_us / 1000)
       .Add("keyspace_hits", stats.hits)
       .Add("keyspace_misses", stats.misses);
 }
 
-void AddChild(InfoText& text, Server& server) {
-  const Nursery::Figures child = server.nursery().Survey();
+void AddChild(InfoText& text, const Services& services) {
+  const Nursery::Figures child = services.nursery.Survey();
   const auto done = static_cast<double>(child.progress.keys_done);
   text.Add("current_cow_peak", child.progress.cow_peak_bytes)
       .Add("current_cow_size", child.progress.cow_bytes)
@@ -75,22 +90,22 @@ void AddChild(InfoText& text, Server& server) {
       .Add("current_save_keys_total", child.keys_total);
 }
 
-void AddSnapshots(InfoText& text, Server& server) {
-  const Snapshots::Figures figures = server.snapshots().Survey();
-  text.Add("rdb_changes_since_last_save", server.keyspace_stats().dirty)
-      .Add("rdb_bgsave_in_progress", server.snapshots().Running() ? 1 : 0)
+void AddSnapshots(InfoText& text, const Services& services) {
+  const Snapshots::Figures figures = services.snapshots.Survey();
+  text.Add("rdb_changes_since_last_save", services.keyspace_stats.dirty)
+      .Add("rdb_bgsave_in_progress", services.snapshots.Running() ? 1 : 0)
       .Add("rdb_last_save_time", figures.last_save_s)
       .Add("rdb_last_bgsave_status", figures.last_outcome == Snapshots::Outcome::kDone ? "ok" : "err")
       .Add("rdb_last_bgsave_time_sec", figures.last_duration_s)
       .Add("rdb_current_bgsave_time_sec", figures.current_duration_s)
       .Add("rdb_saves", figures.saves)
       .Add("rdb_last_cow_size", figures.last_cow_bytes)
-      .Add("rdb_last_load_keys_expired", server.loading().KeysExpired())
-      .Add("rdb_last_load_keys_loaded", server.loading().KeysLoaded());
+      .Add("rdb_last_load_keys_expired", services.loading.KeysExpired())
+      .Add("rdb_last_load_keys_loaded", services.loading.KeysLoaded());
 }
 
-void AddLoading(InfoText& text, Server& server) {
-  const Loading::Figures figures = server.loading().Survey();
+void AddLoading(InfoText& text, const Services& services) {
+  const Loading::Figures figures = services.loading.Survey();
   text.Add("loading_start_time", figures.start_s)
       .Add("loading_total_bytes", figures.total_bytes)
       .Add("loading_rdb_used_mem", figures.memory_then_bytes)
@@ -114,19 +129,19 @@ void AddLoop(InfoText& text, const ServerStats& stats) {
 
 }  // namespace
 
-std::string ClientsSection(Server& server) {
-  const int64_t now_s = server.clock().MonotonicMs() / 1000;
+std::string ClientsSection(const Services& services) {
+  const int64_t now_s = services.clock.MonotonicMs() / 1000;
   InfoText text("Clients");
-  text.Add("connected_clients", server.clients().Count())
+  text.Add("connected_clients", services.clients.Count())
       .Add("cluster_connections", 0)
-      .Add("maxclients", server.settings().maxclients)
-      .Add("client_recent_max_input_buffer", server.stats().client_input.Most(now_s))
-      .Add("client_recent_max_output_buffer", server.stats().client_output.Most(now_s))
-      .Add("blocked_clients", CountBlocked(server.clients()))
-      .Add("tracking_clients", server.tracking().Clients())
-      .Add("clients_in_timeout_table", server.waiting().CountWithDeadline())
-      .Add("total_blocking_keys", server.waiting().Keys())
-      .Add("total_blocking_keys_on_nokey", server.waiting().KeysWithLoss());
+      .Add("maxclients", services.settings.maxclients)
+      .Add("client_recent_max_input_buffer", services.stats.client_input.Most(now_s))
+      .Add("client_recent_max_output_buffer", services.stats.client_output.Most(now_s))
+      .Add("blocked_clients", CountBlocked(services.clients))
+      .Add("tracking_clients", services.tracking.Clients())
+      .Add("clients_in_timeout_table", services.waiting.CountWithDeadline())
+      .Add("total_blocking_keys", services.waiting.Keys())
+      .Add("total_blocking_keys_on_nokey", services.waiting.KeysWithLoss());
   return text.Take();
 }
 
@@ -153,35 +168,35 @@ void AddAofSizes(InfoText& text, const AppendOnlyFile& aof) {
       .Add("aof_delayed_fsync", aof.writer().DelayedWrites());
 }
 
-std::string PersistenceSection(Server& server) {
+std::string PersistenceSection(const Services& services) {
   InfoText text("Persistence");
-  text.Add("loading", server.loading().Active() ? 1 : 0).Add("async_loading", 0);
-  AddChild(text, server);
-  AddSnapshots(text, server);
-  AddAof(text, server.aof());
+  text.Add("loading", services.loading.Active() ? 1 : 0).Add("async_loading", 0);
+  AddChild(text, services);
+  AddSnapshots(text, services);
+  AddAof(text, services.aof);
   text.AddZeros({"module_fork_in_progress", "module_fork_last_cow_size"});
-  if (server.aof().IsOn()) AddAofSizes(text, server.aof());
-  if (server.loading().Active()) AddLoading(text, server);
+  if (services.aof.IsOn()) AddAofSizes(text, services.aof);
+  if (services.loading.Active()) AddLoading(text, services);
   return text.Take();
 }
 
-std::string StatsSection(Server& server) {
-  const ServerStats& stats = server.stats();
+std::string StatsSection(const Services& services) {
+  const ServerStats& stats = services.stats;
   InfoText text("Stats");
   AddTraffic(text, stats);
-  AddKeys(text, server);
-  text.Add("pubsub_channels", server.pubsub().TopicCount(TopicKind::kChannel))
-      .Add("pubsub_patterns", server.pubsub().TopicCount(TopicKind::kPattern))
-      .Add("pubsubshard_channels", server.pubsub().TopicCount(TopicKind::kShardChannel))
+  AddKeys(text, services);
+  text.Add("pubsub_channels", services.pubsub.TopicCount(TopicKind::kChannel))
+      .Add("pubsub_patterns", services.pubsub.TopicCount(TopicKind::kPattern))
+      .Add("pubsubshard_channels", services.pubsub.TopicCount(TopicKind::kShardChannel))
       .Add("latest_fork_usec", stats.last_fork_us)
       .Add("total_forks", stats.forks)
-      .Add("migrate_cached_sockets", server.migrate_links().Count())
+      .Add("migrate_cached_sockets", services.migrate_links.Count())
       .AddZeros({"slave_expires_tracked_keys", "active_defrag_hits", "active_defrag_misses", "active_defrag_key_hits",
                  "active_defrag_key_misses", "total_active_defrag_time", "current_active_defrag_time"})
-      .Add("tracking_total_keys", server.tracking().Keys())
-      .Add("tracking_total_items", server.tracking().Items())
-      .Add("tracking_total_prefixes", server.tracking().Prefixes())
-      .Add("unexpected_error_replies", server.aof().FailedReplays())
+      .Add("tracking_total_keys", services.tracking.Keys())
+      .Add("tracking_total_items", services.tracking.Items())
+      .Add("tracking_total_prefixes", services.tracking.Prefixes())
+      .Add("unexpected_error_replies", services.aof.FailedReplays())
       .Add("total_error_replies", stats.error_replies)
       .Add("dump_payload_sanitizations", stats.payload_sanitizations);
   AddLoop(text, stats);
@@ -193,22 +208,22 @@ std::string StatsSection(Server& server) {
   return text.Take();
 }
 
-std::string ReplicationSection(Server& server) {
+std::string ReplicationSection(const Services& services) {
   InfoText text("Replication");
   text.Add("role", "master")
       .Add("connected_slaves", 0)
       .Add("master_failover_state", "no-failover")
-      .Add("master_replid", server.replication_id())
+      .Add("master_replid", services.identity.replication_id)
       .Add("master_replid2", std::string(40, '0'))
       .Add("master_repl_offset", 0)
       .Add("second_repl_offset", -1)
       .Add("repl_backlog_active", 0)
-      .Add("repl_backlog_size", server.settings().repl_backlog_size)
+      .Add("repl_backlog_size", services.settings.repl_backlog_size)
       .AddZeros({"repl_backlog_first_byte_offset", "repl_backlog_histlen"});
   return text.Take();
 }
 
-std::string CpuSection(Server&) {
+std::string CpuSection(const Services&) {
   const rusage own = UsageOf(RUSAGE_SELF);
   const rusage children = UsageOf(RUSAGE_CHILDREN);
   const rusage thread = UsageOf(RUSAGE_THREAD);
@@ -222,10 +237,10 @@ std::string CpuSection(Server&) {
   return text.Take();
 }
 
-std::string ClusterSection(Server&) { return InfoText("Cluster").Add("cluster_enabled", 0).Take(); }
+std::string ClusterSection(const Services&) { return InfoText("Cluster").Add("cluster_enabled", 0).Take(); }
 
-std::string DebugSection(Server& server) {
-  const ServerStats& stats = server.stats();
+std::string DebugSection(const Services& services) {
+  const ServerStats& stats = services.stats;
   InfoText text("Debug");
   text.Add("eventloop_duration_aof_sum", stats.journal_us)
       .Add("eventloop_duration_cron_sum", stats.timer_us)

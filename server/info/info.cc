@@ -15,7 +15,7 @@ enum class Included : uint8_t { kByDefault, kInAll, kOnlyByName };
 struct Section {
   Bytes name;
   Included included;
-  std::string (*text)(Server&);
+  std::string (*text)(const Services&);
 };
 
 constexpr std::array kSections = {
@@ -47,14 +47,14 @@ bool Asks(Bytes name, const Section& section) {
 
 }  // namespace
 
-std::string InfoReport(Server& server, std::span<const Bytes> names) {
+std::string InfoReport(const Services& services, std::span<const Bytes> names) {
   static constexpr std::array<Bytes, 1> kDefault = {"default"};
   if (names.empty()) names = kDefault;
   std::string report;
   for (const Section& section : kSections) {
     if (std::ranges::none_of(names, [&](Bytes name) { return Asks(name, section); })) continue;
     if (!report.empty()) report += "\r\n";
-    report += section.text(server);
+    report += section.text(services);
   }
   return report;
 }

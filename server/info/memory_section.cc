@@ -1,11 +1,17 @@
 #include <algorithm>
 
+#include "scripting/function_library.h"
+#include "scripting/script_cache.h"
 #include "server/config/directive.h"
+#include "server/config/settings.h"
+#include "server/eviction.h"
 #include "server/info/info_text.h"
 #include "server/info/sections.h"
 #include "server/memory.h"
 #include "server/memory_report.h"
-#include "server/server.h"
+#include "server/reclaimer.h"
+#include "server/services.h"
+#include "server/stats.h"
 
 namespace respite {
 
@@ -30,14 +36,14 @@ void AddTotals(InfoText& text, const MemoryReport& memory, size_t peak_bytes, si
       .AddPercent("used_memory_dataset_perc", memory.DatasetPercent());
 }
 
-void AddScripts(InfoText& text, const MemoryReport& memory, Server& server) {
+void AddScripts(InfoText& text, const MemoryReport& memory, const Services& services) {
   text.Add("used_memory_lua", memory.script_engine_bytes)
       .Add("used_memory_vm_eval", memory.script_engine_bytes)
       .AddHuman("used_memory_lua_human", memory.script_engine_bytes)
       .Add("used_memory_scripts_eval", memory.script_bytes)
-      .Add("number_of_cached_scripts", server.script_cache().Size())
-      .Add("number_of_functions", server.function_libraries().FunctionCount())
-      .Add("number_of_libraries", server.function_libraries().All().size())
+      .Add("number_of_cached_scripts", services.script_cache.Size())
+      .Add("number_of_functions", services.function_libraries.FunctionCount())
+      .Add("number_of_libraries", services.function_libraries.All().size())
       .Add("used_memory_vm_functions", memory.function_engine_bytes)
       .Add("used_memory_vm_total", memory.EngineBytes())
       .AddHuman("used_memory_vm_total_human", memory.EngineBytes())
@@ -66,12 +72,12 @@ AllocatorStats AllocatorOrProcess(size_t used_bytes, size_t resident_bytes) {
 
 }  // namespace
 
-std::string MemorySection(Server& server) {
-  const Settings& settings = server.settings();
-  const MemoryReport memory = ReportMemory(server);
+std::string MemorySection(const Services& services) {
+  const Settings& settings = services.settings;
+  const MemoryReport memory = ReportMemory(services);
   const size_t resident_bytes = ResidentBytes();
   const AllocatorStats allocator = AllocatorOrProcess(memory.used_bytes, resident_bytes);
-  size_t& peak_bytes = server.stats().peak_memory_bytes;
+  size_t& peak_bytes = services.stats.peak_memory_bytes;
   peak_bytes = std::max(peak_bytes, memory.used_bytes);
 
   InfoText text("Memory");
@@ -81,12 +87,12 @@ std::string MemorySection(Server& server) {
       .Add("allocator_resident", allocator.resident)
       .Add("total_system_memory", SystemMemory())
       .AddHuman("total_system_memory_human", SystemMemory());
-  AddScripts(text, memory, server);
+  AddScripts(text, memory, services);
   text.Add("maxmemory", settings.maxmemory)
       .AddHuman("maxmemory_human", settings.maxmemory)
       .Add("maxmemory_policy", ValueText(*FindDirective("maxmemory-policy"), settings));
   AddFragmentation(text, allocator, memory.used_bytes, resident_bytes);
-  text.Add("mem_not_counted_for_evict", server.eviction().UncountedBytes())
+  text.Add("mem_not_counted_for_evict", services.eviction.UncountedBytes())
       .AddZeros({"mem_replication_backlog", "mem_total_replication_buffers"})
       .Add("mem_clients_slaves", memory.replicas_bytes)
       .Add("mem_clients_normal", memory.clients_bytes)
@@ -94,8 +100,8 @@ std::string MemorySection(Server& server) {
       .Add("mem_aof_buffer", memory.aof_buffer_bytes)
       .Add("mem_allocator", AllocatorName())
       .Add("active_defrag_running", 0)
-      .Add("lazyfree_pending_objects", server.reclaimer().Pending())
-      .Add("lazyfreed_objects", server.reclaimer().Freed());
+      .Add("lazyfree_pending_objects", services.reclaimer.Pending())
+      .Add("lazyfreed_objects", services.reclaimer.Freed());
   return text.Take();
 }
 

@@ -6,21 +6,21 @@
 
 namespace respite {
 
-class Server;
+struct Services;
 
-std::string ServerSection(Server& server);
-std::string ClientsSection(Server& server);  // Cost: O(clients)
-std::string MemorySection(Server& server);   // Cost: O(clients + databases)
-std::string PersistenceSection(Server& server);
-std::string StatsSection(Server& server);
-std::string ReplicationSection(Server& server);
-std::string CpuSection(Server& server);
-std::string ModulesSection(Server& server);
-std::string CommandStatsSection(Server& server);
-std::string ErrorStatsSection(Server& server);
-std::string LatencyStatsSection(Server& server);
-std::string ClusterSection(Server& server);
-std::string KeyspaceSection(Server& server);
-std::string DebugSection(Server& server);
+std::string ServerSection(const Services& services);
+std::string ClientsSection(const Services& services);  // Cost: O(clients)
+std::string MemorySection(const Services& services);   // Cost: O(clients + databases)
+std::string PersistenceSection(const Services& services);
+std::string StatsSection(const Services& services);
+std::string ReplicationSection(const Services& services);
+std::string CpuSection(const Services& services);
+std::string ModulesSection(const Services& services);
+std::string CommandStatsSection(const Services& services);
+std::string ErrorStatsSection(const Services& services);
+std::string LatencyStatsSection(const Services& services);
+std::string ClusterSection(const Services& services);
+std::string KeyspaceSection(const Services& services);
+std::string DebugSection(const Services& services);
 
 }  // namespace respite

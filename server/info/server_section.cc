@@ -3,10 +3,15 @@
 
 #include <climits>
 
+#include "base/clock.h"
+#include "server/config/config.h"
+#include "server/config/settings.h"
 #include "server/config/usage.h"
+#include "server/housekeeping.h"
+#include "server/identity.h"
 #include "server/info/info_text.h"
 #include "server/info/sections.h"
-#include "server/server.h"
+#include "server/services.h"
 
 namespace respite {
 
@@ -61,17 +66,17 @@ void AddListeners(InfoText& text, const Settings& settings) {
 
 }  // namespace
 
-std::string ServerSection(Server& server) {
-  const Settings& settings = server.settings();
-  const int64_t wall_us = server.clock().WallUs();
-  const int64_t uptime_s = (server.clock().MonotonicMs() - server.started_ms()) / 1000;
+std::string ServerSection(const Services& services) {
+  const Settings& settings = services.settings;
+  const int64_t wall_us = services.clock.WallUs();
+  const int64_t uptime_s = (services.clock.MonotonicMs() - services.identity.started_ms) / 1000;
   InfoText text("Server");
   text.Add("redis_version", kRedisVersion)
       .Add("respite_version", kRespiteVersion)
       .Add("redis_git_sha1", "00000000")
       .Add("redis_git_dirty", 0)
       .Add("redis_build_id", BuildId())
-      .Add("redis_mode", ModeName(server.config().mode()))
+      .Add("redis_mode", ModeName(services.config.mode()))
       .Add("os", OperatingSystem())
       .Add("arch_bits", 8 * sizeof(void*))
       .Add("monotonic_clock", "POSIX clock_gettime")
@@ -80,16 +85,16 @@ std::string ServerSection(Server& server) {
       .Add("gcc_version", CompilerVersion())
       .Add("process_id", getpid())
       .Add("process_supervised", SupervisionName(settings.supervised))
-      .Add("run_id", server.run_id())
+      .Add("run_id", services.identity.run_id)
       .Add("tcp_port", settings.MainPort())
       .Add("server_time_usec", wall_us)
       .Add("uptime_in_seconds", uptime_s)
       .Add("uptime_in_days", uptime_s / (24 * 3600))
-      .Add("hz", server.CurrentHz())
+      .Add("hz", services.housekeeping.CurrentHz())
       .Add("configured_hz", settings.hz)
       .Add("lru_clock", (wall_us / 1'000'000) & 0xffffff)
       .Add("executable", ExecutablePath())
-      .Add("config_file", server.config().file())
+      .Add("config_file", services.config.file())
       .Add("io_threads_active", 0);
   AddListeners(text, settings);
   return text.Take();

@@ -1,9 +1,14 @@
 // Sections with one line for each command, kind of error or database.
 #include <algorithm>
 
+#include "datatypes/keyspace.h"
+#include "server/command_table.h"
+#include "server/config/settings.h"
+#include "server/expiry.h"
 #include "server/info/info_text.h"
 #include "server/info/sections.h"
-#include "server/server.h"
+#include "server/services.h"
+#include "server/stats.h"
 
 namespace respite {
 
@@ -44,32 +49,32 @@ std::string LatencyText(const LatencyHistogram& histogram, const std::vector<dou
 
 }  // namespace
 
-std::string ModulesSection(Server&) { return InfoText("Modules").Take(); }
+std::string ModulesSection(const Services&) { return InfoText("Modules").Take(); }
 
-std::string CommandStatsSection(Server& server) {
+std::string CommandStatsSection(const Services& services) {
   InfoText text("Commandstats");
-  server.commands().ForEach([&](const Command& command) {
-    const CommandStats& stats = server.commands().StatsOf(command);
+  services.commands.ForEach([&](const Command& command) {
+    const CommandStats& stats = services.commands.StatsOf(command);
     if (stats.calls == 0 && stats.rejected_calls == 0 && stats.failed_calls == 0) return;
     text.Add(SafeName("cmdstat_", command.full_name), CallsText(stats));
   });
   return text.Take();
 }
 
-std::string ErrorStatsSection(Server& server) {
+std::string ErrorStatsSection(const Services& services) {
   InfoText text("Errorstats");
-  for (const auto& [kind, count] : server.stats().errors) {
+  for (const auto& [kind, count] : services.stats.errors) {
     text.Add(SafeName("errorstat_", kind), "count=" + std::to_string(count));
   }
   return text.Take();
 }
 
-std::string LatencyStatsSection(Server& server) {
+std::string LatencyStatsSection(const Services& services) {
   InfoText text("Latencystats");
-  const Settings& settings = server.settings();
+  const Settings& settings = services.settings;
   if (!settings.latency_tracking) return text.Take();
-  server.commands().ForEach([&](const Command& command) {
-    const CommandStats& stats = server.commands().StatsOf(command);
+  services.commands.ForEach([&](const Command& command) {
+    const CommandStats& stats = services.commands.StatsOf(command);
     if (stats.latency == nullptr) return;
     text.Add(SafeName("latency_percentiles_usec_", command.full_name),
              LatencyText(*stats.latency, settings.latency_tracking_info_percentiles));
@@ -77,16 +82,16 @@ std::string LatencyStatsSection(Server& server) {
   return text.Take();
 }
 
-std::string KeyspaceSection(Server& server) {
+std::string KeyspaceSection(const Services& services) {
   InfoText text("Keyspace");
-  for (int index = 0; index < server.keyspace().Count(); ++index) {
-    const Database& database = server.keyspace()[index];
+  for (int index = 0; index < services.keyspace.Count(); ++index) {
+    const Database& database = services.keyspace[index];
     if (database.Size() == 0) continue;
     // What 7.4 says of hashes with deadlines on fields; without any the line is that of 7.2.
     const size_t with_timed_fields = database.TimedFields().Size();
     text.Add("db" + std::to_string(index),
              "keys=" + std::to_string(database.Size()) + ",expires=" + std::to_string(database.TimedSize()) +
-                 ",avg_ttl=" + std::to_string(server.expiry().AverageTtlMs(index)) +
+                 ",avg_ttl=" + std::to_string(services.expiry.AverageTtlMs(index)) +
                  (with_timed_fields == 0 ? "" : ",subexpiry=" + std::to_string(with_timed_fields)));
   }
   return text.Take();

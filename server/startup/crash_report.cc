@@ -13,12 +13,15 @@
 #include <exception>
 #include <type_traits>
 
+#include "base/clock.h"
 #include "base/out_of_memory.h"
 #include "server/acl/user.h"
 #include "server/client_text.h"
+#include "server/clients.h"
 #include "server/config/usage.h"
 #include "server/info/info.h"
-#include "server/server.h"
+#include "server/running.h"
+#include "server/services.h"
 #include "server/startup/crash_memory_test.h"
 #include "server/startup/out_of_memory_ending.h"
 #include "server/startup/signal_log.h"
@@ -36,7 +39,7 @@ constexpr unsigned kPatienceSeconds = 15;  // for the whole report
 constexpr int kChildPatienceMs = 5000;
 constexpr int kChildLookEveryMs = 5;
 
-Server* crashing_server = nullptr;
+const Services* crashing_services = nullptr;
 alignas(16) char crash_stack[kStackBytes];  // the usual one may be what overflowed
 std::atomic<pid_t> reporting_thread = 0;
 volatile std::sig_atomic_t reported_signal = 0;
@@ -101,9 +104,9 @@ size_t HarmlessWords(Bytes command, size_t count) {
   return count;
 }
 
-void WriteWords(const SignalLog& log, const Executor& executor) {
-  const auto words = executor.CurrentWords();
-  const size_t harmless = HarmlessWords(executor.Current()->full_name, words.size());
+void WriteWords(const SignalLog& log, const Running& running) {
+  const auto words = running.words;
+  const size_t harmless = HarmlessWords(running.command->full_name, words.size());
   log.Write("\nargc: ");
   log.Decimal(static_cast<int64_t>(words.size()));
   log.Write("\n");
@@ -116,8 +119,8 @@ void WriteWords(const SignalLog& log, const Executor& executor) {
   }
 }
 
-void WriteClient(const SignalLog& log, const Executor& executor) {
-  const Session* session = executor.CurrentSession();
+void WriteClient(const SignalLog& log, const Running& running) {
+  const Session* session = running.CurrentSession();
   if (session == nullptr) {
     log.Write("\nNo command was running.\n");
     return;
@@ -132,8 +135,8 @@ void WriteClient(const SignalLog& log, const Executor& executor) {
   log.Decimal(session->db);
   log.Write(" resp=");
   log.Decimal(static_cast<int64_t>(session->resp));
-  WriteField(log, " cmd=", executor.Current()->full_name);
-  WriteWords(log, executor);
+  WriteField(log, " cmd=", running.command->full_name);
+  WriteWords(log, running);
 }
 
 void WriteCause(const SignalLog& log, int signal, const siginfo_t& info, const ucontext_t& context) {
@@ -173,7 +176,7 @@ std::string WithProcessId(std::string info, pid_t process) {
   return info.replace(value, info.find('\r', value) - value, std::to_string(process));
 }
 
-[[noreturn]] void WriteInChild(const SignalLog& log, Server& server, pid_t process) {
+[[noreturn]] void WriteInChild(const SignalLog& log, const Services& services, pid_t process) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::signal(SIGALRM, SIG_DFL);
   alarm(kChildPatienceMs / 1000 + 1);  // should nobody be there to end it
@@ -181,11 +184,12 @@ std::string WithProcessId(std::string info, pid_t process) {
   ChooseOutOfMemoryEnding(EndReportOutOfMemory);
   static constexpr std::array<Bytes, 1> kEverything = {"everything"};
   log.Write("\n------ INFO OUTPUT ------\n");
-  std::string info = WithProcessId(InfoReport(server, kEverything), process);
+  std::string info = WithProcessId(InfoReport(services, kEverything), process);
   std::erase(info, '\r');
   log.Write(info);
   log.Write("\n------ CLIENT LIST OUTPUT ------\n");
-  server.clients().ForEach([&](const Session& session) { log.Write(ClientText(server, session) + "\n"); });
+  services.clients.ForEach(
+      [&](const Session& session) { log.Write(ClientText(session, services.clock.MonotonicMs()) + "\n"); });
   _exit(0);
 }
 
@@ -203,10 +207,10 @@ bool AwaitChild(pid_t child) {
 }
 
 // fork() itself would take the locks of the allocator, which may be held by what crashed.
-void WriteState(const SignalLog& log, Server& server) {
+void WriteState(const SignalLog& log, const Services& services) {
   const pid_t process = getpid();
   const pid_t child = _Fork();
-  if (child == 0) WriteInChild(log, server, process);
+  if (child == 0) WriteInChild(log, services, process);
   if (child < 0 || !AwaitChild(child)) log.Write("\n(INFO could not be written: the heap is broken, or locked)\n");
 }
 
@@ -217,10 +221,10 @@ void WriteReport(int signal, const siginfo_t& info, const ucontext_t& context) {
   Guarded(log, [&] { WriteStackTrace(log, context); });
   Guarded(log, [&] { WriteRegisters(log, context); });
   Guarded(log, [&] { WriteStackTop(log, context); });
-  Guarded(log, [&] { WriteClient(log, crashing_server->executor()); });
-  Guarded(log, [&] { WriteState(log, *crashing_server); });
+  Guarded(log, [&] { WriteClient(log, crashing_services->running); });
+  Guarded(log, [&] { WriteState(log, *crashing_services); });
   Guarded(log, [&] { WriteCode(log, context); });
-  if (crashing_server->settings().crash_memcheck_enabled) Guarded(log, [&] { TestMemoryOfCrash(log); });
+  if (crashing_services->settings.crash_memcheck_enabled) Guarded(log, [&] { TestMemoryOfCrash(log); });
   log.Write("\nrespite_version:");
   log.Write(kRespiteVersion);
   log.Write("\n\n=== REDIS BUG REPORT END. ===\n\n");
@@ -242,7 +246,7 @@ void OnCrash(int signal, siginfo_t* info, void* context) {
   reported_signal = signal;
   LimitTime();
   const bool is_own = signal == SIGABRT && info->si_code == SI_TKILL && info->si_pid == getpid();
-  exits_instead = is_own && crashing_server->settings().use_exit_on_panic ? 1 : 0;
+  exits_instead = is_own && crashing_services->settings.use_exit_on_panic ? 1 : 0;
   WriteReport(signal, *info, *static_cast<ucontext_t*>(context));
   Die();
 }
@@ -267,8 +271,8 @@ void OnCrash(int signal, siginfo_t* info, void* context) {
 
 }  // namespace
 
-void InstallCrashReport(Server& server) {
-  crashing_server = &server;
+void InstallCrashReport(const Services& services) {
+  crashing_services = &services;
   PrepareStackTraces();
   stack_t stack{};
   stack.ss_sp = crash_stack;
@@ -284,7 +288,7 @@ void InstallCrashReport(Server& server) {
 
 void RemoveCrashReport() {
   for (int signal : kSignals) std::signal(signal, SIG_DFL);
-  crashing_server = nullptr;
+  crashing_services = nullptr;
 }
 
 }  // namespace respite

@@ -22,10 +22,10 @@
 
 namespace respite {
 
-class Server;
+struct Services;
 
 // `server` must outlive the handlers.
-void InstallCrashReport(Server& server);
+void InstallCrashReport(const Services& services);
 // The signals do what they do by default.
 void RemoveCrashReport();
 

@@ -32,7 +32,7 @@ ServerProcess::ServerProcess(Config& config, const CommandLine& line, ProcessTit
       title_(title),
       log_(clock_),
       oom_score_(log_),
-      children_(clock_, log_, [this](ChildWork work) { PrepareChild(work); }) {}
+      children_(pace_, log_, [this](ChildWork work) { PrepareChild(work); }) {}
 
 ServerProcess::~ServerProcess() { RemoveCrashReport(); }
 
@@ -52,7 +52,7 @@ int ServerProcess::Run() {
   LogMode(settings, log_);
   WarnAboutBacklog(settings, log_);
   if (RefuseModules() == Step::kFailed || CheckLocale() == Step::kFailed) return 1;
-  if (auto reason = LoadConfiguredUsers(*server_)) {
+  if (auto reason = server_->permissions().LoadConfiguredUsers()) {
     Fail(*reason);
     return 1;
   }
@@ -107,20 +107,20 @@ ServerProcess::Step ServerProcess::RaiseLimits() {
 void ServerProcess::Build() {
   BindToProcessors(config_.settings().server_cpulist);  // threads to come inherit it
   server_ = std::make_unique<Server>(
-      Server::Parts{config_, clock_, log_, HashKey::FromKernel(), SystemSeed(), files_, children_});
+      Server::Parts{config_, clock_, pace_, log_, HashKey::FromKernel(), SystemSeed(), files_, children_});
   for (const ConfigLine& line : config_.lines().rename_command) {
     server_->commands().Rename(line.words[1], line.words[2]);  // was tried before
   }
   loop_ = std::make_unique<EventLoop>(*server_);
   listener_ = std::make_unique<Listener>(*loop_);
-  if (config_.settings().crash_log_enabled) InstallCrashReport(*server_);
+  if (config_.settings().crash_log_enabled) InstallCrashReport(server_->services());
   files_.OnThreadStart([this] { BindToProcessors(config_.settings().bio_cpulist); });
   server_->reclaimer().OnThreadStart([this] { BindToProcessors(config_.settings().bio_cpulist); });
   signals_.emplace();
   StartWatchdog();
   loop_->OnTick([this] {
     watchdog_.Feed();
-    state_log_.Tick(*server_);
+    state_log_.Tick(server_->services());
   });
   server_->shutdown().OnGivenUp([this] { signals_->Forget(); });
   server_->shutdown().OnStatus([this](const std::string& status) { supervisor_->Stopping(status); });
@@ -130,7 +130,7 @@ void ServerProcess::Build() {
 // Redis: a period shorter than two rounds of the timer is lengthened.
 void ServerProcess::StartWatchdog() {
   int& period_ms = config_.Adjust().watchdog_period;
-  if (period_ms > 0) period_ms = std::max(period_ms, 2 * (1000 / server_->CurrentHz()));
+  if (period_ms > 0) period_ms = std::max(period_ms, 2 * (1000 / server_->housekeeping().CurrentHz()));
   watchdog_.SetPeriod(std::chrono::milliseconds(period_ms));
 }
 
@@ -200,7 +200,7 @@ ServerProcess::Step ServerProcess::Announce() {
 
 ServerProcess::Step ServerProcess::LoadData() {
   if (auto reason = server_->snapshots().Claim()) return Fail(*reason);
-  switch (OpenDataSet(*server_)) {
+  switch (OpenDataSet(server_->services())) {
     case LoadOutcome::kAbsent:
     case LoadOutcome::kLoaded:
       return Step::kDone;
@@ -280,7 +280,7 @@ void ServerProcess::WatchSettings() {
   });
   config_.OnChange({"crash-log-enabled"}, [this]() -> std::optional<std::string> {
     if (config_.settings().crash_log_enabled) {
-      InstallCrashReport(*server_);
+      InstallCrashReport(server_->services());
     } else {
       RemoveCrashReport();
     }

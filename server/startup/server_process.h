@@ -68,6 +68,7 @@ class ServerProcess {
   const CommandLine& line_;
   ProcessTitle& title_;
   SystemClock clock_;
+  SystemPace pace_;
   Logger log_;
   OomScore oom_score_;
   Daemon daemon_;

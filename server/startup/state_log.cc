@@ -2,7 +2,13 @@
 
 #include <string>
 
-#include "server/server.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "datatypes/keyspace.h"
+#include "server/clients.h"
+#include "server/memory_gauge.h"
+#include "server/mid_turn.h"
+#include "server/services.h"
 
 namespace respite {
 
@@ -10,11 +16,11 @@ namespace {
 
 constexpr int64_t kEveryMs = 5000;
 
-void LogDatabases(Server& server) {
-  for (int index = 0; index < server.keyspace().Count(); ++index) {
-    const Database& database = server.keyspace()[index];
+void LogDatabases(const Services& services) {
+  for (int index = 0; index < services.keyspace.Count(); ++index) {
+    const Database& database = services.keyspace[index];
     if (database.Size() == 0 && database.TimedSize() == 0) continue;
-    server.log().Verbose("DB " + std::to_string(index) + ": " + std::to_string(database.Size()) + " keys (" +
+    services.log.Verbose("DB " + std::to_string(index) + ": " + std::to_string(database.Size()) + " keys (" +
                          std::to_string(database.TimedSize()) + " volatile) in " +
                          std::to_string(database.Entries().Capacity()) + " slots HT.");
   }
@@ -22,14 +28,14 @@ void LogDatabases(Server& server) {
 
 }  // namespace
 
-void StateLog::Tick(Server& server) {
-  if (!server.log().Shows(LogLevel::kVerbose) || server.IsMidTurn()) return;
-  const int64_t now_ms = server.clock().MonotonicMs();
+void StateLog::Tick(const Services& services) {
+  if (!services.log.Shows(LogLevel::kVerbose) || services.mid_turn.Is()) return;
+  const int64_t now_ms = services.clock.MonotonicMs();
   if (now_ms < next_ms_) return;
   next_ms_ = now_ms + kEveryMs;
-  LogDatabases(server);
-  server.log().Debug(std::to_string(server.clients().Count()) + " clients connected (0 replicas), " +
-                     std::to_string(server.UsedMemory()) + " bytes in use");
+  LogDatabases(services);
+  services.log.Debug(std::to_string(services.clients.Count()) + " clients connected (0 replicas), " +
+                     std::to_string(services.memory.UsedBytes()) + " bytes in use");
 }
 
 }  // namespace respite

@@ -6,12 +6,12 @@
 
 namespace respite {
 
-class Server;
+struct Services;
 
 class StateLog {
  public:
   // To be called by a timer. Cost: a compare while the log shows less.
-  void Tick(Server& server);
+  void Tick(const Services& services);
 
  private:
   int64_t next_ms_ = 0;  // monotonic

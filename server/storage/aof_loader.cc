@@ -3,10 +3,21 @@
 #include <array>
 #include <utility>
 
+#include "base/clock.h"
+#include "base/log.h"
 #include "base/number_text.h"
-#include "server/server.h"
+#include "datatypes/keyspace.h"
+#include "persistence/file_system.h"
+#include "server/acl/users.h"
+#include "server/clients.h"
+#include "server/command_table.h"
+#include "server/config/settings.h"
+#include "server/executor.h"
+#include "server/services.h"
+#include "server/storage/append_only_file.h"
 #include "server/storage/loading.h"
 #include "server/storage/rdb_loader.h"
+#include "server/unit.h"
 
 namespace respite {
 
@@ -24,28 +35,28 @@ bool BeginsAsRdb(File& file) {
 
 bool AofLoader::IsOver(Outcome outcome) { return outcome == Outcome::kFailed || outcome == Outcome::kStopped; }
 
-AofLoader::AofLoader(Server& server)
-    : server_(server),
-      prefetcher_(server),
-      user_(server.users().Unlimited()),
-      session_(server.clients().CreateDetached()) {
+AofLoader::AofLoader(const Services& services)
+    : services_(services),
+      prefetcher_({services.keyspace, services.executor}),
+      user_(services.users.Unlimited()),
+      session_(services.clients.CreateDetached()) {
   session_->user = &user_;
 }
 
 AofLoader::~AofLoader() = default;
 
 AofLoader::Outcome AofLoader::Fail(const std::string& text) {
-  server_.log().Warning(text);
+  services_.log.Warning(text);
   return Outcome::kFailed;
 }
 
 LoadOutcome AofLoader::Load(const Session* holder) {
-  const AofManifest& manifest = server_.aof().directory().manifest();
-  const auto total = server_.aof().directory().TotalOctets();
+  const AofManifest& manifest = services_.aof.directory().manifest();
+  const auto total = services_.aof.directory().TotalOctets();
   if (!total) return LoadOutcome::kFailed;
-  const uint64_t dirty = server_.keyspace_stats().dirty;
-  server_.loading().Begin(total.value(), holder);
-  DataFloor& data = server_.data();
+  const uint64_t dirty = services_.keyspace_stats.dirty;
+  services_.loading.Begin(total.value(), holder);
+  DataFloor& data = services_.data;
   const Journals::Silence silence(data.journals);
   ChangeListener* const listener = std::exchange(data.listener, nullptr);
   Outcome outcome = Outcome::kLoaded;
@@ -58,26 +69,26 @@ LoadOutcome AofLoader::Load(const Session* holder) {
     outcome = LoadPart(part.name, "incr", &part == &manifest.incrementals().back() ? Place::kLast : Place::kMiddle);
   }
   if (outcome != Outcome::kStopped && !PutsUpWithFailures()) outcome = Outcome::kFailed;
-  server_.aof().SetFailedReplays(failures_);
+  services_.aof.SetFailedReplays(failures_);
   data.listener = listener;
-  server_.loading().End();
-  server_.keyspace_stats().dirty = dirty;
+  services_.loading.End();
+  services_.keyspace_stats.dirty = dirty;
   if (outcome == Outcome::kStopped) return LoadOutcome::kStopped;
   return outcome == Outcome::kFailed ? LoadOutcome::kFailed : LoadOutcome::kLoaded;
 }
 
 AofLoader::Outcome AofLoader::LoadPart(const std::string& name, const char* kind, Place place) {
-  auto file = server_.files().Open(server_.aof().directory().PathOf(name), FileSystem::Mode::kRead);
+  auto file = services_.files.Open(services_.aof.directory().PathOf(name), FileSystem::Mode::kRead);
   const auto octets = file ? file.value()->Size() : Result<uint64_t, IoError>(Failure(file.error()));
   if (!octets) {
     return Fail("Fatal error: can't open the append log file " + name + " for reading: " + IoErrorText(octets.error()));
   }
-  const int64_t started_us = server_.clock().MonotonicUs();
+  const int64_t started_us = services_.clock.MonotonicUs();
   const Outcome outcome = LoadFile({name, *file.value(), octets.value(), place}, kind == Bytes("base"));
   octets_before_ += octets.value();
   if (IsOver(outcome)) return outcome;
-  const double elapsed_s = static_cast<double>(server_.clock().MonotonicUs() - started_us) / 1e6;
-  server_.log().Notice("DB loaded from " + std::string(kind) + " file " + name + ": " + FixedText(elapsed_s, 3) +
+  const double elapsed_s = static_cast<double>(services_.clock.MonotonicUs() - started_us) / 1e6;
+  services_.log.Notice("DB loaded from " + std::string(kind) + " file " + name + ": " + FixedText(elapsed_s, 3) +
                        " seconds");
   return outcome;
 }
@@ -92,15 +103,15 @@ AofLoader::Outcome AofLoader::LoadFile(const Part& part, bool is_base) {
     if (end.outcome == LoadOutcome::kStopped) return Outcome::kStopped;
     if (end.outcome != LoadOutcome::kLoaded) return Outcome::kFailed;
     offset = end.offset;
-    if (offset < part.octets) server_.log().Notice("Reading the remaining AOF tail...");
+    if (offset < part.octets) services_.log.Notice("Reading the remaining AOF tail...");
   }
   return LoadRecords(part, offset);
 }
 
 RdbLoadEnd AofLoader::LoadPreamble(const Part& part, bool is_base) {
-  server_.log().Notice(is_base ? "Reading RDB base file on AOF loading..." : "Reading RDB preamble from AOF file...");
+  services_.log.Notice(is_base ? "Reading RDB base file on AOF loading..." : "Reading RDB preamble from AOF file...");
   // Keys past their deadline stay: what follows was written while they were there.
-  const RdbLoadEnd end = LoadRdb(server_, part.file, part.name, 0,
+  const RdbLoadEnd end = LoadRdb(services_, part.file, part.name, 0,
                                  {.expired = RdbLoadOptions::Expired::kKeep, .loaded_before = octets_before_});
   if (end.outcome == LoadOutcome::kFailed) {
     Fail("Error reading the RDB " + std::string(is_base ? "base file " : "preamble of the AOF file ") + part.name +
@@ -125,8 +136,8 @@ AofLoader::Outcome AofLoader::LoadRecords(const Part& part, uint64_t offset) {
 
 Loading::Order AofLoader::Report(uint64_t octets) {
   if (octets < next_report_) return Loading::Order::kGoOn;
-  next_report_ = octets + static_cast<uint64_t>(server_.settings().loading_process_events_interval_bytes);
-  return server_.loading().Advance(octets);
+  next_report_ = octets + static_cast<uint64_t>(services_.settings.loading_process_events_interval_bytes);
+  return services_.loading.Advance(octets);
 }
 
 bool AofLoader::Run(const Part& part, const RequestBatch& batch) {
@@ -145,14 +156,14 @@ bool AofLoader::Run(const Part& part, const RequestBatch& batch) {
 }
 
 const Command* AofLoader::CommandOf(std::span<const Bytes> words, const Command* found) const {
-  const CommandTable& table = server_.commands();
+  const CommandTable& table = services_.commands;
   const Command* renamed = table.HasRenamed() ? table.Renamed(words[0]) : nullptr;
   if (renamed == nullptr || renamed->subcommands.empty() || words.size() < 2) return renamed ? renamed : found;
   return table.FindSub(*renamed, words[1]);
 }
 
 bool AofLoader::RunOne(const Part& part, const Record& record) {
-  server_.loading().SlowDown();
+  services_.loading.SlowDown();
   const bool begins = record.command.Spec().transaction == TransactionRole::kBegins;
   const bool ends = record.command.Spec().transaction == TransactionRole::kExecutes;
   if (group_ && ends) return RunGroup(part);
@@ -167,12 +178,12 @@ bool AofLoader::RunOne(const Part& part, const Record& record) {
     group_->commands.Begin();
     return true;
   }
-  Unit unit(server_.data(), server_.clock().WallMs(), ExpiryRule::kBelieve, Unit::Origin::kRecord);
+  Unit unit(services_.data, services_.clock.WallMs(), ExpiryRule::kBelieve, Unit::Origin::kRecord);
   return Replay(unit, part, record);
 }
 
 bool AofLoader::RunGroup(const Part& part) {
-  Unit unit(server_.data(), server_.clock().WallMs(), ExpiryRule::kBelieve, Unit::Origin::kRecord);
+  Unit unit(services_.data, services_.clock.WallMs(), ExpiryRule::kBelieve, Unit::Origin::kRecord);
   const Group group = *std::exchange(group_, std::nullopt);
   auto offset = group.offsets.begin();
   bool goes_on = true;
@@ -184,13 +195,13 @@ bool AofLoader::RunGroup(const Part& part) {
 }
 
 bool AofLoader::Replay(Unit& unit, const Part& part, const Record& record) {
-  const auto done = server_.executor().Replay(unit, *session_, record.command, record.words);
+  const auto done = services_.executor.Replay(unit, *session_, record.command, record.words);
   if (done) return true;
   NoteFailure(part, record, done.error());
   if (!record.command.Spec().selects_database) return true;
   // What follows must not go into another database.
   Fail("Fatal error: the append only file " + part.name +
-       " selects a database that this server does not have (databases " + std::to_string(server_.keyspace().Count()) +
+       " selects a database that this server does not have (databases " + std::to_string(services_.keyspace.Count()) +
        ")");
   return false;
 }
@@ -201,14 +212,14 @@ void AofLoader::NoteFailure(const Part& part, const Record& record, const std::s
   std::string line = "The command '" + record.command.full_name + "' at octet " + std::to_string(record.offset) +
                      " of the append only file " + part.name + " failed: " + error;
   if (record.words.size() > 1) line += " (its first argument: " + Quoted(record.words[1].substr(0, 64)) + ")";
-  server_.log().Warning(line);
+  services_.log.Warning(line);
 }
 
 bool AofLoader::PutsUpWithFailures() {
   if (failures_ == 0) return true;
   const std::string count = std::to_string(failures_) + " of the commands in the append only file failed";
-  if (server_.settings().aof_load_failed_commands) {
-    server_.log().Warning(count +
+  if (services_.settings.aof_load_failed_commands) {
+    services_.log.Warning(count +
                           ". The data set lacks their effects; it is used since aof-load-failed-commands is yes");
     return true;
   }
@@ -230,7 +241,7 @@ AofLoader::Outcome AofLoader::Finish(const Part& part, const AofReader& reader, 
                   ": make a backup of your AOF file, then use ./redis-check-aof --fix <filename.manifest>" + at);
     case AofReader::Status::kEnd:
       if (!group_) return Outcome::kLoaded;
-      server_.log().Warning("Revert incomplete MULTI/EXEC transaction in AOF file " + part.name);
+      services_.log.Warning("Revert incomplete MULTI/EXEC transaction in AOF file " + part.name);
       return Cut(part, group_->offset);
     default:
       return Cut(part, group_ ? group_->offset : reader.Offset());
@@ -238,21 +249,21 @@ AofLoader::Outcome AofLoader::Finish(const Part& part, const AofReader& reader, 
 }
 
 AofLoader::Outcome AofLoader::Cut(const Part& part, uint64_t offset) {
-  if (failures_ != 0 && !server_.settings().aof_load_failed_commands) return Outcome::kFailed;  // nothing is changed
+  if (failures_ != 0 && !services_.settings.aof_load_failed_commands) return Outcome::kFailed;  // nothing is changed
   const std::string number = std::to_string(offset);
-  if (!server_.settings().aof_load_truncated) {
+  if (!services_.settings.aof_load_truncated) {
     return Fail("Unexpected end of file reading the append only file " + part.name + " (behind octet " + number +
                 "). You can: 1) Make a backup of your AOF file, then use ./redis-check-aof --fix <filename.manifest>. "
                 "2) Alternatively you can set the 'aof-load-truncated' configuration option to yes and restart the "
                 "server.");
   }
-  server_.log().Warning("!!! Warning: short read while loading the AOF file " + part.name + "!!!");
+  services_.log.Warning("!!! Warning: short read while loading the AOF file " + part.name + "!!!");
   // Redis: cuts it all the same, and then refuses to start.
   if (part.place != Place::kLast) return Fail("Fatal error: the truncated file is not the last file");
-  server_.log().Warning("!!! Truncating the AOF " + part.name + " at offset " + number + " !!!");
-  const IoError error = server_.aof().CutLast(part.name, offset);
+  services_.log.Warning("!!! Truncating the AOF " + part.name + " at offset " + number + " !!!");
+  const IoError error = services_.aof.CutLast(part.name, offset);
   if (error != kNoError) return Fail("Error truncating the AOF file " + part.name + ": " + IoErrorText(error));
-  server_.log().Warning("AOF " + part.name + " loaded anyway because aof-load-truncated is enabled");
+  services_.log.Warning("AOF " + part.name + " loaded anyway because aof-load-truncated is enabled");
   return Outcome::kCut;
 }
 

@@ -24,11 +24,11 @@
 
 namespace respite {
 
-class Server;
+struct Services;
 
 class AofLoader {
  public:
-  explicit AofLoader(Server& server);
+  explicit AofLoader(const Services& services);
   ~AofLoader();
 
   // kLoaded, kFailed or kStopped; after the latter two the data set is not to be used. Requires: an empty data set, and
@@ -79,7 +79,7 @@ class AofLoader {
   bool PutsUpWithFailures();
   Outcome Fail(const std::string& text);
 
-  Server& server_;
+  const Services& services_;
   Prefetcher prefetcher_;
   const User user_;                   // may do everything
   std::unique_ptr<Session> session_;  // what the commands run as

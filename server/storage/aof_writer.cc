@@ -41,7 +41,7 @@ void AofWriter::Open(std::unique_ptr<File> file, uint64_t octets) {
   octets_ = octets;
   selected_db_ = -1;
   timestamp_s_ = 0;
-  synced_at_ms_ = parts_.clock.MonotonicMs();
+  synced_at_ms_ = parts_.pace.NowMs();
 }
 
 void AofWriter::Close() {
@@ -88,7 +88,7 @@ void AofWriter::Flush(Urgency urgency, Child child) {
   if (!IsOpen() || must_stop_) return;
   if (buffer_.empty() && !WantsSync()) return;
   Collect();
-  const int64_t now_ms = parts_.clock.MonotonicMs();
+  const int64_t now_ms = parts_.pace.NowMs();
   if (!buffer_.empty()) {
     if (urgency == Urgency::kRelaxed && PutOff(now_ms)) return;
     Write(child);
@@ -114,7 +114,7 @@ bool AofWriter::PutOff(int64_t now_ms) {
 
 void AofWriter::Write(Child child) {
   const bool was_syncing = sync_.Pending();
-  const int64_t started_us = parts_.clock.MonotonicUs();
+  const int64_t started_us = parts_.pace.NowUs();
   const IoProgress progress = file_->Write(buffer_);
   const char* event = was_syncing             ? "aof-write-pending-fsync"
                       : child == Child::kRuns ? "aof-write-active-child"
@@ -133,7 +133,7 @@ void AofWriter::Write(Child child) {
 }
 
 void AofWriter::HandleFailure(const IoProgress& progress) {
-  const int64_t now_ms = parts_.clock.MonotonicMs();
+  const int64_t now_ms = parts_.pace.NowMs();
   const bool is_logged = now_ms - error_logged_ms_ >= kLogErrorEveryMs;
   if (is_logged) {
     error_logged_ms_ = now_ms;
@@ -165,7 +165,7 @@ void AofWriter::Sync(Child child, int64_t now_ms) {
   if (child == Child::kRuns && parts_.settings.no_appendfsync_on_rewrite) return;
   switch (parts_.settings.appendfsync) {
     case AppendFsync::kAlways: {
-      const int64_t started_us = parts_.clock.MonotonicUs();
+      const int64_t started_us = parts_.pace.NowUs();
       const IoError error = SyncNow();
       NoteLatency("aof-fsync-always", started_us);
       if (error == kNoError) return;
@@ -186,7 +186,7 @@ void AofWriter::Sync(Child child, int64_t now_ms) {
 
 IoError AofWriter::SyncNow() {
   if (!closings_.empty()) AwaitSync();  // what comes later must not be safe before what came earlier
-  synced_at_ms_ = parts_.clock.MonotonicMs();
+  synced_at_ms_ = parts_.pace.NowMs();
   const IoError error = file_->Sync();
   if (error == kNoError) {
     synced_ = written_;
@@ -237,10 +237,7 @@ void AofWriter::AwaitSync() {
 }
 
 void AofWriter::NoteLatency(const char* event, int64_t started_us) {
-  const int64_t threshold_ms = parts_.settings.latency_monitor_threshold;
-  if (threshold_ms == 0) return;
-  const int64_t elapsed_ms = (parts_.clock.MonotonicUs() - started_us) / 1000;
-  if (elapsed_ms >= threshold_ms) parts_.latency.Add(event, elapsed_ms, parts_.clock.WallMs() / 1000);
+  if (parts_.latency.IsOn()) parts_.latency.Note(event, parts_.pace.NowUs() - started_us);
 }
 
 }  // namespace respite

@@ -34,6 +34,7 @@ class AofWriter {
     FileSystem& files;
     const Settings& settings;
     const Clock& clock;
+    const Pace& pace;
     Logger& log;
     LatencyMonitor& latency;
   };

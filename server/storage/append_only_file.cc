@@ -4,12 +4,20 @@
 #include <thread>
 #include <utility>
 
+#include "base/clock.h"
+#include "base/log.h"
 #include "persistence/aof_rewriter.h"
+#include "persistence/file_system.h"
 #include "persistence/rdb_file_writer.h"
+#include "server/config/settings.h"
+#include "server/debug_switches.h"
+#include "server/executor.h"
+#include "server/latency.h"
 #include "server/latency_watch.h"
-#include "server/server.h"
 #include "server/storage/nursery.h"
+#include "server/storage/rdb_contents.h"
 #include "server/storage/snapshots.h"
+#include "server/unit.h"
 
 namespace respite {
 
@@ -20,15 +28,15 @@ constexpr int64_t kMostPatientMinutes = 60;
 
 }  // namespace
 
-AppendOnlyFile::AppendOnlyFile(Server& server)
-    : server_(server),
-      directory_(server.files(), server.settings(), server.log()),
-      writer_({server.files(), server.settings(), server.clock(), server.log(), server.latency()}) {}
+AppendOnlyFile::AppendOnlyFile(const Parts& parts)
+    : parts_(parts),
+      directory_(parts.files, parts.settings, parts.log),
+      writer_({parts.files, parts.settings, parts.clock, parts.pace, parts.log, parts.latency}) {}
 
 // --- The start of the server
 
 Step AppendOnlyFile::Prepare() {
-  const bool wanted = server_.settings().appendonly;
+  const bool wanted = parts_.settings.appendonly;
   const auto old_file = wanted ? AofDirectory::OldFile::kTake : AofDirectory::OldFile::kLeave;
   if (directory_.Read(old_file) == Step::kFailed) return Step::kFailed;
   if (!wanted) return Step::kDone;
@@ -43,7 +51,7 @@ Step AppendOnlyFile::LockFiles() {
   const auto& incrementals = directory_.manifest().incrementals();
   if (incrementals.empty()) return Step::kDone;
   const std::string& name = incrementals.back().name;
-  if (server_.files().KindOf(directory_.PathOf(name)) == FileSystem::Kind::kAbsent) return Step::kDone;
+  if (parts_.files.KindOf(directory_.PathOf(name)) == FileSystem::Kind::kAbsent) return Step::kDone;
   return directory_.Lock(name);
 }
 
@@ -55,7 +63,7 @@ Step AppendOnlyFile::Begin(uint64_t base_octets) {
   } else {
     const std::string name = directory_.manifest().incrementals().back().name;
     if (OpenIncremental(name, FileSystem::Mode::kAppend) == Step::kFailed) return Step::kFailed;
-    server_.log().Notice("Opening AOF incr file " + name + " on server start");
+    parts_.log.Notice("Opening AOF incr file " + name + " on server start");
   }
   if (is_first && CreateFirstBase() == Step::kFailed) return Step::kFailed;
   const auto total = directory_.TotalOctets();
@@ -63,19 +71,19 @@ Step AppendOnlyFile::Begin(uint64_t base_octets) {
   closed_octets_ = total.value() - writer_.FileOctets();
   base_octets_ = base_octets;
   state_ = State::kOn;
-  server_.data().journals.Attach(*this);
+  parts_.data.journals.Attach(*this);
   directory_.RemoveHistory();
   return Step::kDone;
 }
 
 Step AppendOnlyFile::CreateFirstBase() {
   AofManifest next = directory_.manifest();
-  const bool as_rdb = server_.settings().aof_use_rdb_preamble;
-  const std::string name = next.AddBase(server_.settings().appendfilename,
+  const bool as_rdb = parts_.settings.aof_use_rdb_preamble;
+  const std::string name = next.AddBase(parts_.settings.appendfilename,
                                         as_rdb ? AofBaseFormat::kRdb : AofBaseFormat::kCommands, directory_.Taken());
   const std::string temporary = directory_.TemporaryBaseName();
   if (!WriteBase(directory_.PathOf(temporary), nullptr)) return Step::kFailed;
-  server_.log().Notice("Creating AOF base file " + name + " on server start");
+  parts_.log.Notice("Creating AOF base file " + name + " on server start");
   if (RenameInto(temporary, name, "base") == Step::kFailed) return Step::kFailed;
   return directory_.SyncNames() == Step::kDone ? directory_.Commit(std::move(next)) : Step::kFailed;
 }
@@ -83,11 +91,11 @@ Step AppendOnlyFile::CreateFirstBase() {
 // The manifest before the first octet: effects must not stand in a file that it does not name.
 Step AppendOnlyFile::CreateIncremental(const char* moment) {
   AofManifest next = directory_.manifest();
-  const std::string name = next.AddIncremental(server_.settings().appendfilename, directory_.Taken());
-  server_.log().Notice("Creating AOF incr file " + name + " " + moment);
-  auto file = server_.files().Open(directory_.PathOf(name), FileSystem::Mode::kCreateNew);
+  const std::string name = next.AddIncremental(parts_.settings.appendfilename, directory_.Taken());
+  parts_.log.Notice("Creating AOF incr file " + name + " " + moment);
+  auto file = parts_.files.Open(directory_.PathOf(name), FileSystem::Mode::kCreateNew);
   if (!file) {
-    server_.log().Warning("Can't open the append-only file " + name + ": " + IoErrorText(file.error()));
+    parts_.log.Warning("Can't open the append-only file " + name + ": " + IoErrorText(file.error()));
     return Step::kFailed;
   }
   file.value().reset();
@@ -99,17 +107,17 @@ Step AppendOnlyFile::CreateIncremental(const char* moment) {
 }
 
 IoError AppendOnlyFile::CutLast(const std::string& name, uint64_t octets) {
-  auto file = server_.files().Open(directory_.PathOf(name), FileSystem::Mode::kAppend);
+  auto file = parts_.files.Open(directory_.PathOf(name), FileSystem::Mode::kAppend);
   if (!file) return file.error();
   const IoError error = file.value()->Truncate(octets);
   return error != kNoError ? error : file.value()->Sync();
 }
 
 Step AppendOnlyFile::OpenIncremental(const std::string& name, FileSystem::Mode mode) {
-  auto file = server_.files().Open(directory_.PathOf(name), mode);
+  auto file = parts_.files.Open(directory_.PathOf(name), mode);
   const auto octets = file ? file.value()->Size() : Result<uint64_t, IoError>(Failure(file.error()));
   if (!octets) {
-    server_.log().Warning("Can't open the append-only file " + name + ": " + IoErrorText(octets.error()));
+    parts_.log.Warning("Can't open the append-only file " + name + ": " + IoErrorText(octets.error()));
     return Step::kFailed;
   }
   if (directory_.Lock(name) == Step::kFailed) return Step::kFailed;
@@ -122,9 +130,9 @@ Step AppendOnlyFile::OpenIncremental(const std::string& name, FileSystem::Mode m
 
 void AppendOnlyFile::Flush() {
   if (!writer_.IsOpen()) return;
-  const int64_t delay_us = server_.debug().aof_write_delay_us;
+  const int64_t delay_us = parts_.debug.aof_write_delay_us;
   if (delay_us > 0 && writer_.HasUnwritten()) std::this_thread::sleep_for(std::chrono::microseconds(delay_us));
-  const auto child = server_.nursery().Busy() ? AofWriter::Child::kRuns : AofWriter::Child::kNone;
+  const auto child = parts_.nursery.Busy() ? AofWriter::Child::kRuns : AofWriter::Child::kNone;
   writer_.Flush(AofWriter::Urgency::kRelaxed, child);
 }
 
@@ -142,16 +150,16 @@ Step AppendOnlyFile::TurnOn() {
   if (directory_.Make() == Step::kFailed || LockFiles() == Step::kFailed) return Step::kFailed;
   state_ = State::kAwaitsBase;
   if (Rewrites()) {
-    server_.log().Warning(
+    parts_.log.Warning(
         "AOF was enabled but there is already an AOF rewriting in background. Stopping background AOF and starting a "
         "rewrite now.");
-    server_.nursery().Kill();
+    parts_.nursery.Kill();
   }
   scheduled_ = false;
-  const bool in_transaction = !server_.executor().MayWait();
-  if (server_.nursery().Busy() || in_transaction) {
+  const bool in_transaction = !parts_.executor.MayWait();
+  if (parts_.nursery.Busy() || in_transaction) {
     scheduled_ = true;
-    server_.log().Notice(
+    parts_.log.Notice(
         std::string("AOF was enabled ") +
         (in_transaction ? "during a transaction." : "but there is already another background operation.") +
         " An AOF background was scheduled to start when possible.");
@@ -159,7 +167,7 @@ Step AppendOnlyFile::TurnOn() {
   }
   if (StartRewrite() == RewriteStart::kStarted) return Step::kDone;
   TurnOff();
-  server_.log().Warning(
+  parts_.log.Warning(
       "Redis needs to enable the AOF but can't trigger a background AOF rewrite operation. Check the above logs for "
       "more info about the error.");
   return Step::kFailed;
@@ -171,31 +179,31 @@ void AppendOnlyFile::TurnOff() {
   if (before == State::kAwaitsBase) {
     DropTemporaryIncremental();
   } else {
-    server_.data().journals.Detach(*this);
+    parts_.data.journals.Detach(*this);
     writer_.Close();
   }
   directory_.Unlock();
   scheduled_ = false;
-  if (Rewrites()) server_.nursery().Kill();
+  if (Rewrites()) parts_.nursery.Kill();
 }
 
 // Effects since the fork are of no use without the base that they belong to.
 void AppendOnlyFile::DropTemporaryIncremental() {
-  server_.data().journals.Detach(*this);
+  parts_.data.journals.Detach(*this);
   if (!writer_.IsOpen()) return;
   writer_.Discard();
   writer_.Close();
   directory_.Unlock();
-  const std::string name = AofManifest::TemporaryIncrementalName(server_.settings().appendfilename);
-  server_.log().Notice("Removing the temp incr aof file " + name + " in the background");
+  const std::string name = AofManifest::TemporaryIncrementalName(parts_.settings.appendfilename);
+  parts_.log.Notice("Removing the temp incr aof file " + name + " in the background");
   directory_.RemoveLater(name);
 }
 
-bool AppendOnlyFile::Rewrites() const { return server_.nursery().Does(ChildWork::kRewrite); }
+bool AppendOnlyFile::Rewrites() const { return parts_.nursery.Does(ChildWork::kRewrite); }
 
 AppendOnlyFile::RewriteStart AppendOnlyFile::Rewrite() {
   if (Rewrites()) return RewriteStart::kAlreadyRuns;
-  if (!server_.nursery().Busy() && server_.executor().MayWait()) return StartRewrite();
+  if (!parts_.nursery.Busy() && parts_.executor.MayWait()) return StartRewrite();
   scheduled_ = true;
   // Redis: whoever asks is not made to wait for what failed without being asked for.
   consecutive_failures_ = 0;
@@ -210,29 +218,29 @@ AppendOnlyFile::RewriteStart AppendOnlyFile::StartRewrite() {
   }
   parts_since_fork_ = state_ == State::kOn ? 1 : 0;
   const std::string path = directory_.PathOf(directory_.TemporaryBaseName());
-  auto pid = server_.nursery().Start(
+  auto pid = parts_.nursery.Start(
       ChildWork::kRewrite, [this, path](ChildReporter& reporter) { return WriteBase(path, &reporter); },
       [this](const ChildEnd& end) { RewriteEnded(end); });
   if (!pid) {
-    server_.log().Warning("Can't rewrite append only file in background: fork: " + IoErrorText(pid.error()));
+    parts_.log.Warning("Can't rewrite append only file in background: fork: " + IoErrorText(pid.error()));
     NoteFailure();
     return RewriteStart::kFailed;
   }
-  server_.log().Notice("Background append only file rewriting started by pid " + std::to_string(pid.value()));
-  rewrite_started_ms_ = server_.clock().MonotonicMs();
+  parts_.log.Notice("Background append only file rewriting started by pid " + std::to_string(pid.value()));
+  rewrite_started_ms_ = parts_.pace.NowMs();
   return RewriteStart::kStarted;
 }
 
 Step AppendOnlyFile::StartIncremental() {
-  const std::string& file_name = server_.settings().appendfilename;
+  const std::string& file_name = parts_.settings.appendfilename;
   switch (state_) {
     case State::kOff:
       return LockFiles();
     case State::kAwaitsBase: {
       const std::string name = AofManifest::TemporaryIncrementalName(file_name);
-      server_.log().Notice("Creating AOF incr file " + name + " on background rewrite");
+      parts_.log.Notice("Creating AOF incr file " + name + " on background rewrite");
       if (OpenIncremental(name, FileSystem::Mode::kCreate) == Step::kFailed) return Step::kFailed;
-      server_.data().journals.Attach(*this);
+      parts_.data.journals.Attach(*this);
       return Step::kDone;
     }
     case State::kOn:
@@ -244,28 +252,28 @@ Step AppendOnlyFile::StartIncremental() {
 }
 
 bool AppendOnlyFile::WriteBase(const std::string& path, ChildReporter* reporter) {
-  const Settings& settings = server_.settings();
-  FileSystem& files = server_.files();
-  const auto told = RdbProgress(server_, reporter);
+  const Settings& settings = parts_.settings;
+  FileSystem& files = parts_.files;
+  const auto told = parts_.contents.Progress(reporter);
   auto file = files.Open(path, FileSystem::Mode::kCreate);
   IoError error = file ? kNoError : file.error();
   if (error == kNoError && settings.aof_use_rdb_preamble) {
-    RdbSaveOptions options = RdbOptionsOf(server_);
+    RdbSaveOptions options = parts_.contents.Options();
     if (!settings.aof_rewrite_incremental_fsync) options.sync = GradualSync::kAtEnd;
-    const auto saved = WriteRdb(*file.value(), RdbSourceOf(server_, RdbPurpose::kAofBase), options, told);
+    const auto saved = WriteRdb(*file.value(), parts_.contents.Source(RdbPurpose::kAofBase), options, told);
     if (!saved) error = saved.error();
   } else if (error == kNoError) {
     AofBaseOptions options;
     if (settings.rdb_key_save_delay != 0) options.keys_per_report = 1;
     if (!settings.aof_rewrite_incremental_fsync) options.sync = GradualSync::kAtEnd;
-    if (settings.aof_timestamp_enabled) options.timestamp_s = server_.clock().WallMs() / 1000;
-    const RdbSource source = RdbSourceOf(server_, RdbPurpose::kAofBase);
+    if (settings.aof_timestamp_enabled) options.timestamp_s = parts_.clock.WallMs() / 1000;
+    const RdbSource source = parts_.contents.Source(RdbPurpose::kAofBase);
     const auto saved = WriteAofBase(*file.value(), source.keyspace, source.libraries, options, told);
     if (!saved) error = saved.error();
   }
   if (error == kNoError) error = file.value()->Sync();
   if (error == kNoError) return true;
-  server_.log().Warning("Write error writing append only file on disk: " + IoErrorText(error));
+  parts_.log.Warning("Write error writing append only file on disk: " + IoErrorText(error));
   files.Remove(path);
   return false;
 }
@@ -278,7 +286,7 @@ void AppendOnlyFile::RewriteEnded(const ChildEnd& end) {
 void AppendOnlyFile::TakeOver(const ChildEnd& end) {
   last_rewrite_s_ = end.elapsed_ms / 1000;
   last_cow_bytes_ = end.last.cow_bytes;
-  Logger& log = server_.log();
+  Logger& log = parts_.log;
   if (end.outcome == ChildOutcome::kSucceeded) {
     log.Notice("Background AOF rewrite terminated with success");
     if (TakeNewBase() == Step::kDone) {
@@ -310,9 +318,9 @@ void AppendOnlyFile::NoteFailure() {
 }
 
 Step AppendOnlyFile::TakeNewBase() {
-  const std::string& file_name = server_.settings().appendfilename;
+  const std::string& file_name = parts_.settings.appendfilename;
   AofManifest next = directory_.manifest();
-  const bool as_rdb = server_.settings().aof_use_rdb_preamble;
+  const bool as_rdb = parts_.settings.aof_use_rdb_preamble;
   const std::string base =
       next.AddBase(file_name, as_rdb ? AofBaseFormat::kRdb : AofBaseFormat::kCommands, directory_.Taken());
   std::vector<std::string> made = {base};
@@ -333,7 +341,7 @@ Step AppendOnlyFile::TakeNewBase() {
   }
   if (state_ != State::kOff) {
     state_ = State::kOn;
-    LatencyWatch watch(server_, "aof-fstat");
+    LatencyWatch watch(parts_.latency, "aof-fstat");
     const auto octets = directory_.OctetsOf(base);
     closed_octets_ = octets ? octets.value() : 0;
     base_octets_ = TotalOctets();
@@ -343,32 +351,32 @@ Step AppendOnlyFile::TakeNewBase() {
 }
 
 Step AppendOnlyFile::RenameInto(const std::string& from, const std::string& to, const char* what) {
-  LatencyWatch watch(server_, "aof-rename");
-  const IoError error = server_.files().Rename(directory_.PathOf(from), directory_.PathOf(to));
+  LatencyWatch watch(parts_.latency, "aof-rename");
+  const IoError error = parts_.files.Rename(directory_.PathOf(from), directory_.PathOf(to));
   const std::string names = "the temporary AOF " + std::string(what) + " file " + from + " into " + to;
   if (error != kNoError) {
-    server_.log().Warning("Error trying to rename " + names + ": " + IoErrorText(error));
+    parts_.log.Warning("Error trying to rename " + names + ": " + IoErrorText(error));
     return Step::kFailed;
   }
-  server_.log().Notice("Successfully renamed " + names);
+  parts_.log.Notice("Successfully renamed " + names);
   return Step::kDone;
 }
 
 void AppendOnlyFile::Cron() {
   directory_.Tidy();
-  if (server_.nursery().Busy()) return;
+  if (parts_.nursery.Busy()) return;
   if (scheduled_) {
     if (!IsPatient()) StartRewrite();
     return;
   }
   if (state_ != State::kOn || !HasGrown() || IsPatient()) return;
   const uint64_t growth = base_octets_ == 0 ? 0 : TotalOctets() * 100 / base_octets_ - 100;
-  server_.log().Notice("Starting automatic rewriting of AOF on " + std::to_string(growth) + "% growth");
+  parts_.log.Notice("Starting automatic rewriting of AOF on " + std::to_string(growth) + "% growth");
   StartRewrite();
 }
 
 bool AppendOnlyFile::HasGrown() const {
-  const Settings& settings = server_.settings();
+  const Settings& settings = parts_.settings;
   const uint64_t total = TotalOctets();
   if (settings.auto_aof_rewrite_percentage == 0) return false;
   if (total <= static_cast<uint64_t>(settings.auto_aof_rewrite_min_size)) return false;
@@ -381,7 +389,7 @@ bool AppendOnlyFile::IsPatient() {
     patience_ = {};
     return false;
   }
-  const int64_t now_ms = server_.clock().MonotonicMs();
+  const int64_t now_ms = parts_.pace.NowMs();
   if (patience_.until_ms != 0) {
     if (now_ms < patience_.until_ms) return true;
     patience_.until_ms = 0;
@@ -389,13 +397,13 @@ bool AppendOnlyFile::IsPatient() {
   }
   patience_.minutes = std::min(std::max<int64_t>(patience_.minutes * 2, 1), kMostPatientMinutes);
   patience_.until_ms = now_ms + patience_.minutes * 60'000;
-  server_.log().Warning("Background AOF rewrite has repeatedly failed and triggered the limit, will retry in " +
-                        std::to_string(patience_.minutes) + " minutes");
+  parts_.log.Warning("Background AOF rewrite has repeatedly failed and triggered the limit, will retry in " +
+                     std::to_string(patience_.minutes) + " minutes");
   return true;
 }
 
 int64_t AppendOnlyFile::CurrentRewriteSeconds() const {
-  return Rewrites() ? (server_.clock().MonotonicMs() - rewrite_started_ms_) / 1000 : -1;
+  return Rewrites() ? (parts_.pace.NowMs() - rewrite_started_ms_) / 1000 : -1;
 }
 
 }  // namespace respite

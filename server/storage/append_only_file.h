@@ -20,7 +20,17 @@
 
 namespace respite {
 
-class Server;
+class Clock;
+class Pace;
+struct DataFloor;
+struct DebugSwitches;
+class Executor;
+class FileSystem;
+class LatencyMonitor;
+class Logger;
+class Nursery;
+class RdbContents;
+struct Settings;
 
 class AppendOnlyFile final : public Journal {
  public:
@@ -30,7 +40,20 @@ class AppendOnlyFile final : public Journal {
     kAwaitsBase,  // turned on while the server ran: effects are kept beside the first base, which is being made
   };
 
-  explicit AppendOnlyFile(Server& server);
+  struct Parts {
+    const Settings& settings;
+    const Clock& clock;
+    const Pace& pace;
+    Logger& log;
+    FileSystem& files;
+    DataFloor& data;
+    Executor& executor;
+    Nursery& nursery;
+    const RdbContents& contents;
+    LatencyMonitor& latency;
+    DebugSwitches& debug;
+  };
+  explicit AppendOnlyFile(const Parts& parts);
 
   // --- The start of the server.
 
@@ -46,6 +69,7 @@ class AppendOnlyFile final : public Journal {
   // --- Effects.
 
   void Append(const UnitEffects& effects) override { writer_.Append(effects); }
+  size_t BufferedBytes() const override { return writer_.BufferOctets(); }
   // At the end of each Turn, before replies leave. Afterwards MustStop says whether they may.
   void Flush();
   bool MustStop() const { return writer_.MustStop(); }
@@ -115,7 +139,7 @@ class AppendOnlyFile final : public Journal {
   bool IsPatient();
   bool HasGrown() const;
 
-  Server& server_;
+  const Parts parts_;
   AofDirectory directory_;
   AofWriter writer_;
   State state_ = State::kOff;

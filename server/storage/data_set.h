@@ -5,10 +5,10 @@
 
 namespace respite {
 
-class Server;
+struct Services;
 
 // After kLoaded the server has its data and, if it is to be, its journal; after kAbsent it begins empty. kFailed: the
 // log says why. Requires: an empty data set.
-LoadOutcome OpenDataSet(Server& server);
+LoadOutcome OpenDataSet(const Services& services);
 
 }  // namespace respite

@@ -70,11 +70,11 @@ class SignalsHeld {
 // The end of a child's life that writes to the pipe.
 class PipeReporter final : public ChildReporter {
  public:
-  PipeReporter(const Clock& clock, Logger& log, ChildWork work, int pipe)
-      : clock_(clock), log_(log), work_(work), pipe_(pipe) {}
+  PipeReporter(const Pace& pace, Logger& log, ChildWork work, int pipe)
+      : pace_(pace), log_(log), work_(work), pipe_(pipe) {}
 
   void Tell(uint64_t keys_done) override {
-    const int64_t now_us = clock_.MonotonicUs();
+    const int64_t now_us = pace_.NowUs();
     if (now_us - last_us_ < kReportEveryUs) return;
     last_us_ = now_us;
     report_.keys_done = keys_done;
@@ -89,9 +89,9 @@ class PipeReporter final : public ChildReporter {
 
  private:
   void LookAtMemory(LogLevel level) {
-    const int64_t before_us = clock_.MonotonicUs();
+    const int64_t before_us = pace_.NowUs();
     report_.cow_bytes = PrivateDirtyBytes();
-    report_.cow_at_us = looked_us_ = clock_.MonotonicUs();
+    report_.cow_at_us = looked_us_ = pace_.NowUs();
     look_cost_us_ = looked_us_ - before_us;
     report_.cow_peak_bytes = std::max(report_.cow_peak_bytes, report_.cow_bytes);
     sum_bytes_ += report_.cow_bytes;
@@ -110,7 +110,7 @@ class PipeReporter final : public ChildReporter {
     _exit(kFailedCode);
   }
 
-  const Clock& clock_;
+  const Pace& pace_;
   Logger& log_;
   ChildWork work_;
   int pipe_;
@@ -169,8 +169,8 @@ uint64_t PrivateDirtyBytes() {
   return kilobytes * 1024;
 }
 
-ForkedChildren::ForkedChildren(const Clock& clock, Logger& log, Preparation prepare)
-    : clock_(clock), log_(log), prepare_(std::move(prepare)) {}
+ForkedChildren::ForkedChildren(const Pace& pace, Logger& log, Preparation prepare)
+    : pace_(pace), log_(log), prepare_(std::move(prepare)) {}
 
 ForkedChildren::~ForkedChildren() { Kill(); }
 
@@ -182,7 +182,7 @@ Result<pid_t, int> ForkedChildren::Start(ChildWork work, Job job) {
   Descriptor to_parent(ends[1]);
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
   const pid_t parent = getpid();
-  const int64_t started_us = clock_.MonotonicUs();
+  const int64_t started_us = pace_.NowUs();
   const SignalsHeld held;
   const pid_t pid = fork();
   if (pid < 0) return Failure(int{errno});
@@ -204,7 +204,7 @@ void ForkedChildren::Live(ChildWork work, const Job& job, Descriptor reports, pi
   if (getppid() != parent) _exit(kFailedCode);
   CloseInherited(reports.Get());
   prepare_(work);
-  PipeReporter reporter(clock_, log_, work, kReportDescriptor);
+  PipeReporter reporter(pace_, log_, work, kReportDescriptor);
   const bool done = job(reporter);
   if (done) reporter.TellEnd();
   _exit(done ? kDoneCode : kFailedCode);
@@ -236,7 +236,7 @@ std::optional<ChildEnd> ForkedChildren::Reap(int options) {
   if (pid < 0) log_.Warning(std::string("waitpid() returned an error: ") + std::strerror(errno));
   end.work = child_->work;
   end.pid = child_->pid;
-  end.elapsed_ms = (clock_.MonotonicUs() - child_->started_us) / 1000;
+  end.elapsed_ms = (pace_.NowUs() - child_->started_us) / 1000;
   end.last = child_->progress;
   child_.reset();
   return end;

@@ -16,8 +16,8 @@
 #include <functional>
 #include <optional>
 
-#include "base/clock.h"
 #include "base/log.h"
+#include "base/pace.h"
 #include "server/socket_address.h"
 #include "server/storage/children.h"
 
@@ -28,7 +28,7 @@ class ForkedChildren final : public Forker {
   // What a new child does first: its title, its processors, its rank when memory runs out.
   using Preparation = std::function<void(ChildWork)>;
 
-  ForkedChildren(const Clock& clock, Logger& log, Preparation prepare);
+  ForkedChildren(const Pace& pace, Logger& log, Preparation prepare);
   ~ForkedChildren() override;
   ForkedChildren(const ForkedChildren&) = delete;
   ForkedChildren& operator=(const ForkedChildren&) = delete;
@@ -51,7 +51,7 @@ class ForkedChildren final : public Forker {
   void ReadReports();
   std::optional<ChildEnd> Reap(int options);
 
-  const Clock& clock_;
+  const Pace& pace_;
   Logger& log_;
   Preparation prepare_;
   std::optional<Child> child_;

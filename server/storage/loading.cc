@@ -2,39 +2,48 @@
 
 #include <algorithm>
 
-#include "server/server.h"
+#include "base/clock.h"
+#include "server/config/settings.h"
+#include "server/executor.h"
+#include "server/host.h"
+#include "server/memory_gauge.h"
+#include "server/mid_turn.h"
 #include "server/storage/debug_delay.h"
 
 namespace respite {
 
 void Loading::Begin(uint64_t total_bytes, const Session* holder) {
   active_ = true;
-  holder_ = holder;
-  start_s_ = server_.clock().WallMs() / 1000;
-  start_ms_ = server_.clock().MonotonicMs();
+  parts_.mid_turn.Begin(holder);
+  start_s_ = parts_.clock.WallMs() / 1000;
+  start_ms_ = parts_.pace.NowMs();
   total_bytes_ = total_bytes;
   loaded_bytes_ = memory_then_bytes_ = keys_loaded_ = keys_expired_ = 0;
 }
 
+void Loading::End() {
+  active_ = false;
+  parts_.mid_turn.End();
+}
+
 Loading::Order Loading::Advance(uint64_t loaded_bytes) {
   loaded_bytes_ = loaded_bytes;
-  ServerStats& stats = server_.stats();
-  stats.peak_memory_bytes = std::max(stats.peak_memory_bytes, server_.UsedMemory());
-  if (server_.host() == nullptr) return Order::kGoOn;
+  parts_.memory.NotePeak();
+  if (!parts_.host) return Order::kGoOn;
   // The command that loads, if one does, stands aside as a script does.
-  const Executor::Aside aside = server_.executor().StandAside();
-  const bool goes_on = server_.host()->ServeBesides();
-  server_.executor().GoOn(aside);
+  const Executor::Aside aside = parts_.executor.StandAside();
+  const bool goes_on = parts_.host->ServeBesides();
+  parts_.executor.GoOn(aside);
   return goes_on ? Order::kGoOn : Order::kStop;
 }
 
 void Loading::SlowDown() {
-  if (server_.settings().key_load_delay != 0) DebugDelay(server_.settings().key_load_delay, delays_);
+  if (parts_.settings.key_load_delay != 0) DebugDelay(parts_.settings.key_load_delay, delays_);
 }
 
 Loading::Figures Loading::Survey() const {
   Figures figures{start_s_, total_bytes_, memory_then_bytes_, loaded_bytes_, 0, 1};
-  const int64_t elapsed_s = (server_.clock().MonotonicMs() - start_ms_) / 1000;
+  const int64_t elapsed_s = (parts_.pace.NowMs() - start_ms_) / 1000;
   const uint64_t left = total_bytes_ - std::min(total_bytes_, loaded_bytes_);
   if (total_bytes_ != 0) {
     figures.loaded_percent = 100 * static_cast<double>(loaded_bytes_) / static_cast<double>(total_bytes_);

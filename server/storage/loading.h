@@ -6,18 +6,32 @@
 
 namespace respite {
 
-class Server;
+class Clock;
+class Pace;
+class MidTurn;
+class Executor;
+class HostPort;
+class MemoryGauge;
+struct Settings;
 struct Session;
 
 class Loading {
  public:
-  explicit Loading(Server& server) : server_(server) {}
+  struct Parts {
+    const Settings& settings;
+    const Clock& clock;
+    const Pace& pace;
+    const HostPort& host;
+    MemoryGauge& memory;
+    MidTurn& mid_turn;
+    Executor& executor;
+  };
+  explicit Loading(const Parts& parts) : parts_(parts) {}
 
   // `holder` (may be null) is the client whose command loads: nothing of it is read until End.
   void Begin(uint64_t total_bytes, const Session* holder = nullptr);
-  void End() { active_ = false; }
+  void End();
   bool Active() const { return active_; }
-  bool Holds(const Session& session) const { return active_ && holder_ == &session; }
 
   enum class Order : uint8_t { kGoOn, kStop };
   // So many octets of all are read. To be called every loading-process-events-interval-bytes: clients are served, and
@@ -48,11 +62,10 @@ class Loading {
   uint64_t KeysExpired() const { return keys_expired_; }
 
  private:
-  Server& server_;
+  const Parts parts_;
   bool active_ = false;
-  const Session* holder_ = nullptr;
   int64_t start_s_ = 0;
-  int64_t start_ms_ = 0;  // monotonic
+  int64_t start_ms_ = 0;  // of the Pace
   uint64_t total_bytes_ = 0;
   uint64_t loaded_bytes_ = 0;
   uint64_t memory_then_bytes_ = 0;

@@ -2,7 +2,12 @@
 
 #include <utility>
 
-#include "server/server.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "datatypes/keyspace.h"
+#include "server/config/settings.h"
+#include "server/latency.h"
+#include "server/stats.h"
 
 namespace respite {
 
@@ -17,16 +22,13 @@ uint64_t KeysOf(const Keyspace& keyspace) {
 }  // namespace
 
 Result<pid_t, int> Nursery::Start(ChildWork work, Forker::Job job, EndHandler ended) {
-  const uint64_t keys = KeysOf(server_.keyspace());
-  const int64_t started_us = server_.clock().MonotonicUs();
+  const uint64_t keys = KeysOf(parts_.keyspace);
+  const int64_t started_us = parts_.pace.NowUs();
   auto pid = forker_.Start(work, std::move(job));
   if (!pid) return pid;
-  const int64_t fork_us = server_.clock().MonotonicUs() - started_us;
-  server_.stats().CountFork(fork_us);
-  const int64_t threshold_ms = server_.settings().latency_monitor_threshold;
-  if (threshold_ms != 0 && fork_us >= threshold_ms * 1000) {
-    server_.latency().Add("fork", fork_us / 1000, server_.clock().WallMs() / 1000);
-  }
+  const int64_t fork_us = parts_.pace.NowUs() - started_us;
+  parts_.stats.CountFork(fork_us);
+  parts_.latency.Note("fork", fork_us);
   work_ = work;
   pid_ = pid.value();
   ended_ = std::move(ended);
@@ -46,7 +48,7 @@ void Nursery::Poll() {
 void Nursery::Kill() {
   if (!work_) return;
   if (Does(ChildWork::kRewrite)) {
-    server_.log().Notice("Killing running AOF rewrite child: " + std::to_string(pid_));
+    parts_.log.Notice("Killing running AOF rewrite child: " + std::to_string(pid_));
   }
   forker_.Kill();
   Poll();
@@ -56,7 +58,7 @@ Nursery::Figures Nursery::Survey() const {
   if (!work_) return {};
   Figures figures{forker_.Progress(), keys_total_};
   if (figures.progress.cow_at_us != 0) {
-    figures.cow_age_s = (server_.clock().MonotonicUs() - figures.progress.cow_at_us) / 1'000'000;
+    figures.cow_age_s = (parts_.pace.NowUs() - figures.progress.cow_at_us) / 1'000'000;
   }
   return figures;
 }

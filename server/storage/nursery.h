@@ -8,13 +8,24 @@
 
 namespace respite {
 
-class Server;
+class Pace;
+class Keyspace;
+class LatencyMonitor;
+class Logger;
+struct ServerStats;
 
 class Nursery {
  public:
   using EndHandler = std::function<void(const ChildEnd&)>;
 
-  Nursery(Server& server, Forker& forker) : server_(server), forker_(forker) {}
+  struct Parts {
+    const Pace& pace;
+    Logger& log;
+    Keyspace& keyspace;
+    ServerStats& stats;
+    LatencyMonitor& latency;
+  };
+  Nursery(const Parts& parts, Forker& forker) : parts_(parts), forker_(forker) {}
 
   // The error is an errno. Requires: not Busy(). `ended` runs in Poll or Kill.
   Result<pid_t, int> Start(ChildWork work, Forker::Job job, EndHandler ended);
@@ -35,7 +46,7 @@ class Nursery {
   Figures Survey() const;
 
  private:
-  Server& server_;
+  const Parts parts_;
   Forker& forker_;
   std::optional<ChildWork> work_;
   pid_t pid_ = 0;

@@ -6,9 +6,18 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/clock.h"
+#include "base/log.h"
 #include "base/number_text.h"
+#include "datatypes/keyspace.h"
+#include "persistence/file_system.h"
 #include "persistence/rdb_file_reader.h"
-#include "server/server.h"
+#include "scripting/function_library.h"
+#include "server/config/settings.h"
+#include "server/debug_switches.h"
+#include "server/services.h"
+#include "server/storage/loading.h"
+#include "server/unit.h"
 
 namespace respite {
 
@@ -21,8 +30,8 @@ int64_t Number(Bytes text) { return std::strtoll(std::string(text).c_str(), null
 
 class KeyspaceSink final : public RdbSink {
  public:
-  KeyspaceSink(Server& server, const RdbLoadOptions& options)
-      : server_(server), options_(options), now_ms_(server.clock().WallMs()) {}
+  KeyspaceSink(const Services& services, const RdbLoadOptions& options)
+      : services_(services), options_(options), now_ms_(services.clock.WallMs()) {}
 
   bool Stopped() const { return stopped_; }
   uint64_t EmptyKeys() const { return empty_keys_; }
@@ -30,22 +39,22 @@ class KeyspaceSink final : public RdbSink {
   void OnAux(Bytes name, Bytes value, uint64_t offset) override;
   // What the file claims is believed as far as its length allows.
   void OnResize(int db, uint64_t keys, uint64_t timed) override {
-    const uint64_t most = server_.loading().Survey().total_bytes / kOctetsPerKey;
-    server_.keyspace()[db].Reserve(std::min(keys, most), std::min(timed, most));
+    const uint64_t most = services_.loading.Survey().total_bytes / kOctetsPerKey;
+    services_.keyspace[db].Reserve(std::min(keys, most), std::min(timed, most));
   }
   Result<Done> OnEntries(int db, std::span<RdbEntry> entries) override;
   Result<Done> OnLibrary(Bytes code) override;
 
   void OnEmptyKey(int, Bytes key) override {
-    if (empty_keys_++ < kEmptyKeysLogged) server_.log().Notice("rdbLoadObject skipping empty key: " + std::string(key));
+    if (empty_keys_++ < kEmptyKeysLogged) services_.log.Notice("rdbLoadObject skipping empty key: " + std::string(key));
   }
 
   void OnUnverified() override {
-    server_.log().Notice("RDB file was saved with checksum disabled: no check performed.");
+    services_.log.Notice("RDB file was saved with checksum disabled: no check performed.");
   }
 
   Result<Done> OnProgress(uint64_t offset) override {
-    if (server_.loading().Advance(options_.loaded_before + offset) == Loading::Order::kGoOn) return Done{};
+    if (services_.loading.Advance(options_.loaded_before + offset) == Loading::Order::kGoOn) return Done{};
     stopped_ = true;
     return Failure("the server is stopped");
   }
@@ -58,7 +67,7 @@ class KeyspaceSink final : public RdbSink {
   void SetUsage(RdbEntry& loaded) const;
   void Insert(Database& data, EntryPtr entry) const;
 
-  Server& server_;
+  const Services& services_;
   const RdbLoadOptions& options_;
   const int64_t now_ms_;
   bool stopped_ = false;
@@ -66,7 +75,7 @@ class KeyspaceSink final : public RdbSink {
 };
 
 void KeyspaceSink::OnAux(Bytes name, Bytes value, uint64_t /*offset*/) {
-  Logger& log = server_.log();
+  Logger& log = services_.log;
   if (name.starts_with('%')) {
     log.Notice("RDB '" + std::string(name) + "': " + std::string(value));
   } else if (EqualsIgnoreCase(name, "redis-ver")) {
@@ -76,7 +85,7 @@ void KeyspaceSink::OnAux(Bytes name, Bytes value, uint64_t /*offset*/) {
   } else if (EqualsIgnoreCase(name, "used-mem")) {
     const auto bytes = static_cast<uint64_t>(std::max<int64_t>(Number(value), 0));
     log.Notice("RDB memory usage when created " + FixedText(static_cast<double>(bytes) / (1 << 20), 2) + " Mb");
-    server_.loading().SetMemoryThen(bytes);
+    services_.loading.SetMemoryThen(bytes);
   } else if (EqualsIgnoreCase(name, "aof-preamble")) {
     if (Number(value) != 0) log.Notice("RDB has an AOF tail");
   } else if (EqualsIgnoreCase(name, "aof-base")) {
@@ -91,23 +100,23 @@ void KeyspaceSink::OnAux(Bytes name, Bytes value, uint64_t /*offset*/) {
 
 // Two rounds: what the first asks memory for is there when the second needs it.
 Result<Done> KeyspaceSink::OnEntries(int db, std::span<RdbEntry> entries) {
-  Database& data = server_.keyspace()[db];
+  Database& data = services_.keyspace[db];
   for (const RdbEntry& loaded : entries) data.PrefetchBucket(data.Hash(loaded.entry->Key()));
   for (RdbEntry& loaded : entries) {
     if (IsExpired(*loaded.entry)) {
-      server_.loading().CountKeys(0, 1);
+      services_.loading.CountKeys(0, 1);
       loaded.entry.reset();
     } else {
       SetUsage(loaded);
       const std::string_view key = loaded.entry->Key();
       if (options_.duplicates == RdbLoadOptions::Duplicates::kRefuse && data.Find(key) != nullptr) {
-        server_.log().Warning("RDB has duplicated key '" + std::string(key) + "' in DB " + std::to_string(db));
+        services_.log.Warning("RDB has duplicated key '" + std::string(key) + "' in DB " + std::to_string(db));
         return Failure("Duplicated key found in RDB file");
       }
       Insert(data, std::move(loaded.entry));
-      server_.loading().CountKeys(1, 0);
+      services_.loading.CountKeys(1, 0);
     }
-    server_.loading().SlowDown();
+    services_.loading.SlowDown();
   }
   return Done{};
 }
@@ -120,7 +129,7 @@ void KeyspaceSink::Insert(Database& data, EntryPtr entry) const {
 }
 
 void KeyspaceSink::SetUsage(RdbEntry& loaded) const {
-  if (server_.access().IsLfu()) {
+  if (services_.data.access.IsLfu()) {
     if (loaded.frequency) loaded.entry->SetAccess(Access::OfFrequency(*loaded.frequency, now_ms_));
   } else if (loaded.idle_s) {
     loaded.entry->SetAccess(Access::OfIdle(static_cast<int64_t>(*loaded.idle_s), now_ms_));
@@ -131,26 +140,26 @@ Result<Done> KeyspaceSink::OnLibrary(Bytes code) {
   const auto existing = options_.duplicates == RdbLoadOptions::Duplicates::kReplace
                             ? FunctionLibraries::OnExisting::kReplace
                             : FunctionLibraries::OnExisting::kRefuse;
-  auto loaded = server_.function_libraries().Load(code, existing, FunctionLibraries::kNoTimeout);
+  auto loaded = services_.function_libraries.Load(code, existing, FunctionLibraries::kNoTimeout);
   if (loaded) return Done{};
-  server_.log().Warning("Failed loading library, " + loaded.error());
+  services_.log.Warning("Failed loading library, " + loaded.error());
   return Failure(loaded.error());
 }
 
-RdbReadOptions ReadOptions(Server& server) {
-  const Settings& settings = server.settings();
-  RdbReadOptions options{.limits = server.data().limits};
-  options.hash_key = server.keyspace()[0].hash_key();
-  options.access = server.access().Fresh(server.clock().WallMs());
-  options.databases = server.keyspace().Count();
-  const bool verify = settings.rdbchecksum && !server.debug().skip_payload_checksum;
+RdbReadOptions ReadOptions(const Services& services) {
+  const Settings& settings = services.settings;
+  RdbReadOptions options{.limits = services.data.limits};
+  options.hash_key = services.keyspace[0].hash_key();
+  options.access = services.data.access.Fresh(services.clock.WallMs());
+  options.databases = services.keyspace.Count();
+  const bool verify = settings.rdbchecksum && !services.debug.skip_payload_checksum;
   options.checksum = verify ? RdbReadOptions::Checksum::kVerify : RdbReadOptions::Checksum::kIgnore;
   options.progress_interval = static_cast<uint64_t>(settings.loading_process_events_interval_bytes);
   return options;
 }
 
-void LogFailure(Server& server, const RdbFailure& failure, const std::string& name) {
-  Logger& log = server.log();
+void LogFailure(const Services& services, const RdbFailure& failure, const std::string& name) {
+  Logger& log = services.log;
   switch (failure.kind) {
     case RdbFailure::Kind::kSignature:
     case RdbFailure::Kind::kVersion:
@@ -172,41 +181,41 @@ void LogFailure(Server& server, const RdbFailure& failure, const std::string& na
     log.Warning("The value of key " + Quoted(*failure.key) + " cannot be read: " + failure.text);
 }
 
-void LogLoaded(Server& server, uint64_t empty_keys) {
-  const Loading& loading = server.loading();
+void LogLoaded(const Services& services, uint64_t empty_keys) {
+  const Loading& loading = services.loading;
   std::string line = "Done loading RDB, keys loaded: " + std::to_string(loading.KeysLoaded()) +
                      ", keys expired: " + std::to_string(loading.KeysExpired());
   if (empty_keys != 0) line += ", empty keys skipped: " + std::to_string(empty_keys);
-  server.log().Notice(line + ".");
+  services.log.Notice(line + ".");
 }
 
 }  // namespace
 
-RdbLoadEnd LoadRdb(Server& server, File& file, const std::string& name, uint64_t offset,
+RdbLoadEnd LoadRdb(const Services& services, File& file, const std::string& name, uint64_t offset,
                    const RdbLoadOptions& options) {
-  KeyspaceSink sink(server, options);
-  const auto end = ReadRdb(file, offset, ReadOptions(server), sink);
+  KeyspaceSink sink(services, options);
+  const auto end = ReadRdb(file, offset, ReadOptions(services), sink);
   if (sink.Stopped()) return {LoadOutcome::kStopped, offset};
   if (!end) {
-    LogFailure(server, end.error(), name);
+    LogFailure(services, end.error(), name);
     return {LoadOutcome::kFailed, offset};
   }
-  LogLoaded(server, sink.EmptyKeys());
+  LogLoaded(services, sink.EmptyKeys());
   return {LoadOutcome::kLoaded, end.value()};
 }
 
-LoadOutcome LoadDump(Server& server, const RdbLoadOptions& options, const Session* holder) {
-  const std::string name = server.settings().dbfilename;
-  auto file = server.files().Open(name, FileSystem::Mode::kRead);
+LoadOutcome LoadDump(const Services& services, const RdbLoadOptions& options, const Session* holder) {
+  const std::string name = services.settings.dbfilename;
+  auto file = services.files.Open(name, FileSystem::Mode::kRead);
   if (!file) {
     if (file.error() == ENOENT) return LoadOutcome::kAbsent;
-    server.log().Warning("Fatal error: can't open the RDB file " + name + " for reading: " + IoErrorText(file.error()));
+    services.log.Warning("Fatal error: can't open the RDB file " + name + " for reading: " + IoErrorText(file.error()));
     return LoadOutcome::kFailed;
   }
   const auto size = file.value()->Size();
-  server.loading().Begin(size ? size.value() : 0, holder);
-  const RdbLoadEnd end = LoadRdb(server, *file.value(), name, 0, options);
-  server.loading().End();
+  services.loading.Begin(size ? size.value() : 0, holder);
+  const RdbLoadEnd end = LoadRdb(services, *file.value(), name, 0, options);
+  services.loading.End();
   return end.outcome;
 }
 

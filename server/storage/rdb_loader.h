@@ -8,7 +8,7 @@
 
 namespace respite {
 
-class Server;
+struct Services;
 struct Session;
 
 struct RdbLoadOptions {
@@ -37,9 +37,10 @@ struct RdbLoadEnd {
 
 // Adds what stands in `file` from `offset` on to the data set; `name` is for the log. Requires: loading().Active().
 // A failure leaves what was read before it.
-RdbLoadEnd LoadRdb(Server& server, File& file, const std::string& name, uint64_t offset, const RdbLoadOptions& options);
+RdbLoadEnd LoadRdb(const Services& services, File& file, const std::string& name, uint64_t offset,
+                   const RdbLoadOptions& options);
 
 // The same for the whole dump file of the server. `holder` as for Loading::Begin.
-LoadOutcome LoadDump(Server& server, const RdbLoadOptions& options, const Session* holder = nullptr);
+LoadOutcome LoadDump(const Services& services, const RdbLoadOptions& options, const Session* holder = nullptr);
 
 }  // namespace respite

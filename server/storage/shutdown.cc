@@ -3,22 +3,30 @@
 #include <csignal>
 #include <string>
 
-#include "server/server.h"
+#include "base/log.h"
+#include "server/config/settings.h"
+#include "server/debug_switches.h"
+#include "server/host.h"
+#include "server/script_runner.h"
+#include "server/storage/append_only_file.h"
+#include "server/storage/loading.h"
+#include "server/storage/nursery.h"
+#include "server/storage/snapshots.h"
 
 namespace respite {
 
 Shutdown::Outcome Shutdown::Begin(uint32_t flags) {
   // Half of a data set must not replace the whole one.
-  if (server_.loading().Active()) flags = (flags & ~kShutdownSave) | kShutdownNoSave;
-  server_.log().Notice("User requested shutdown...");
+  if (parts_.loading.Active()) flags = (flags & ~kShutdownSave) | kShutdownNoSave;
+  parts_.log.Notice("User requested shutdown...");
   TellStatus("");
   const Outcome outcome = Finish(flags);
   if (outcome == Outcome::kFailed) {
-    server_.log().Warning("Errors trying to shut down the server. Check the logs for more information.");
+    parts_.log.Warning("Errors trying to shut down the server. Check the logs for more information.");
     return outcome;
   }
   done_ = true;
-  server_.host()->Stop(0);
+  parts_.host->Stop(0);
   return outcome;
 }
 
@@ -29,16 +37,16 @@ void Shutdown::Signalled(int signal) {
 
 void Shutdown::GoOn() {
   if (signal_ == 0 || done_) return;
-  const Settings& settings = server_.settings();
+  const Settings& settings = parts_.settings;
   const uint32_t flags = signal_ == SIGINT ? settings.shutdown_on_sigint : settings.shutdown_on_sigterm;
-  const bool waits = server_.debug().pause_cron || (server_.scripts().Busy() && Saves(flags));
+  const bool waits = parts_.debug.pause_cron || (parts_.scripts.Busy() && Saves(flags));
   if (!waits && Begin(flags) == Outcome::kFailed) GiveUp();
 }
 
 bool Shutdown::Abort() {
   if (signal_ == 0) return false;
   GiveUp();
-  server_.log().Notice("Shutdown manually aborted.");
+  parts_.log.Notice("Shutdown manually aborted.");
   return true;
 }
 
@@ -49,43 +57,43 @@ void Shutdown::GiveUp() {
 
 bool Shutdown::Saves(uint32_t flags) const {
   if ((flags & kShutdownSave) != 0) return true;
-  return !server_.settings().save.empty() && (flags & kShutdownNoSave) == 0;
+  return !parts_.settings.save.empty() && (flags & kShutdownNoSave) == 0;
 }
 
 Shutdown::Outcome Shutdown::Finish(uint32_t flags) {
-  Nursery& nursery = server_.nursery();
+  Nursery& nursery = parts_.nursery;
   if (nursery.Does(ChildWork::kSnapshot)) {
-    server_.log().Warning("There is a child saving an .rdb. Killing it!");
+    parts_.log.Warning("There is a child saving an .rdb. Killing it!");
     nursery.Kill();
   }
   if (FinishJournal(flags) == Outcome::kFailed) return Outcome::kFailed;
   if (!Saves(flags)) return Outcome::kStopping;
-  server_.log().Notice("Saving the final RDB snapshot before exiting.");
+  parts_.log.Notice("Saving the final RDB snapshot before exiting.");
   TellStatus("Saving the final RDB snapshot");
-  if (server_.snapshots().Save() == Snapshots::Outcome::kDone) return Outcome::kStopping;
+  if (parts_.snapshots.Save() == Snapshots::Outcome::kDone) return Outcome::kStopping;
   return Refuse(flags, "Error trying to save the DB");
 }
 
 Shutdown::Outcome Shutdown::FinishJournal(uint32_t flags) {
-  AppendOnlyFile& aof = server_.aof();
+  AppendOnlyFile& aof = parts_.aof;
   if (aof.state() == AppendOnlyFile::State::kAwaitsBase && aof.Rewrites()) {
     if (Refuse(flags, "Writing initial AOF") == Outcome::kFailed) return Outcome::kFailed;
   }
   if (aof.Rewrites()) {
-    server_.log().Warning("There is a child rewriting the AOF. Killing it!");
-    server_.nursery().Kill();
+    parts_.log.Warning("There is a child rewriting the AOF. Killing it!");
+    parts_.nursery.Kill();
   }
   if (!aof.IsOn()) return Outcome::kStopping;
-  server_.log().Notice("Calling fsync() on the AOF file.");
+  parts_.log.Notice("Calling fsync() on the AOF file.");
   const IoError error = aof.FlushAndSync();
-  if (error != kNoError) server_.log().Warning("Fail to fsync the AOF file: " + IoErrorText(error) + ".");
+  if (error != kNoError) parts_.log.Warning("Fail to fsync the AOF file: " + IoErrorText(error) + ".");
   return Outcome::kStopping;
 }
 
 Shutdown::Outcome Shutdown::Refuse(uint32_t flags, const char* what) {
   const bool forced = (flags & kShutdownForce) != 0;
   const std::string status = what + std::string(forced ? ". Exit anyway." : ", can't exit.");
-  server_.log().Warning(status);
+  parts_.log.Warning(status);
   if (!forced) TellStatus(status);
   return forced ? Outcome::kStopping : Outcome::kFailed;
 }

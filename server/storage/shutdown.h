@@ -11,13 +11,32 @@
 
 namespace respite {
 
-class Server;
+class AppendOnlyFile;
+struct DebugSwitches;
+class HostPort;
+class Loading;
+class Logger;
+class Nursery;
+class ScriptRunner;
+struct Settings;
+class Snapshots;
 
 class Shutdown {
  public:
   enum class Outcome : uint8_t { kStopping, kFailed };
 
-  explicit Shutdown(Server& server) : server_(server) {}
+  struct Parts {
+    const Settings& settings;
+    Logger& log;
+    const HostPort& host;
+    ScriptRunner& scripts;
+    AppendOnlyFile& aof;
+    Snapshots& snapshots;
+    Loading& loading;
+    Nursery& nursery;
+    DebugSwitches& debug;
+  };
+  explicit Shutdown(const Parts& parts) : parts_(parts) {}
 
   // `flags` are kShutdown… bits. What failed is in the log.
   Outcome Begin(uint32_t flags);
@@ -49,7 +68,7 @@ class Shutdown {
     if (tell_status_) tell_status_(status);
   }
 
-  Server& server_;
+  const Parts parts_;
   bool done_ = false;
   int signal_ = 0;  // that waits
   std::function<void()> given_up_;

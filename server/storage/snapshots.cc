@@ -10,12 +10,24 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/pace.h"
+#include "datatypes/keyspace.h"
+#include "persistence/file_system.h"
 #include "persistence/rdb_file_writer.h"
+#include "scripting/function_library.h"
+#include "server/config/settings.h"
 #include "server/config/usage.h"
+#include "server/latency.h"
 #include "server/latency_watch.h"
-#include "server/server.h"
+#include "server/memory_gauge.h"
 #include "server/startup/small_files.h"
 #include "server/storage/debug_delay.h"
+#include "server/storage/loading.h"
+#include "server/storage/nursery.h"
+#include "server/storage/rdb_contents.h"
+#include "server/unit.h"
 
 namespace respite {
 
@@ -55,59 +67,17 @@ std::string WorkingDirectory() {
   return text;
 }
 
-RdbUsage UsageFor(const Server& server) {
-  const EvictionPolicy policy = server.settings().maxmemory_policy;
-  if (server.access().IsLfu()) return RdbUsage::kFrequency;
-  const bool lru = policy == EvictionPolicy::kAllKeysLru || policy == EvictionPolicy::kVolatileLru;
-  return lru ? RdbUsage::kIdleSeconds : RdbUsage::kNone;
-}
-
 }  // namespace
 
-RdbSource RdbSourceOf(Server& server, RdbPurpose purpose) {
-  RdbSource source{server.keyspace(), {}, {}};
-  for (const auto& [name, library] : server.function_libraries().All()) source.libraries.push_back(library->code);
-  source.aux = {{"redis-ver", std::string(kRedisVersion)},
-                {"redis-bits", "64"},
-                {"ctime", std::to_string(server.clock().WallMs() / 1000)},
-                {"used-mem", std::to_string(server.UsedMemory())},
-                {"aof-base", purpose == RdbPurpose::kAofBase ? "1" : "0"}};
-  return source;
-}
+Snapshots::Snapshots(const Parts& parts)
+    : parts_(parts), last_save_wall_s_(parts.clock.WallMs() / 1000), last_save_ms_(parts.clock.MonotonicMs()) {}
 
-RdbSaveOptions RdbOptionsOf(const Server& server) {
-  const Settings& settings = server.settings();
-  RdbSaveOptions options;
-  options.compression = settings.rdbcompression ? RdbCompression::kOn : RdbCompression::kOff;
-  options.checksum = settings.rdbchecksum ? RdbSaveOptions::Checksum::kCrc64 : RdbSaveOptions::Checksum::kZero;
-  options.sync =
-      settings.rdb_save_incremental_fsync ? RdbSaveOptions::Sync::kIncremental : RdbSaveOptions::Sync::kAtEnd;
-  options.usage = UsageFor(server);
-  options.usage_of = [&access = server.access(), usage = options.usage,
-                      now_ms = server.clock().WallMs()](uint32_t bits) -> uint64_t {
-    if (usage == RdbUsage::kFrequency) return access.Frequency(bits, now_ms);
-    return static_cast<uint64_t>(Access::IdleSeconds(bits, now_ms));
-  };
-  if (settings.rdb_key_save_delay != 0) options.keys_per_report = 1;
-  return options;
-}
-
-std::function<void(uint64_t)> RdbProgress(const Server& server, ChildReporter* reporter) {
-  return [&settings = server.settings(), reporter, calls = 0u](uint64_t keys) mutable {
-    if (reporter != nullptr) reporter->Tell(keys);
-    DebugDelay(settings.rdb_key_save_delay, calls);
-  };
-}
-
-Snapshots::Snapshots(Server& server)
-    : server_(server), last_save_wall_s_(server.clock().WallMs() / 1000), last_save_ms_(server.clock().MonotonicMs()) {}
-
-bool Snapshots::Running() const { return server_.nursery().Does(ChildWork::kSnapshot); }
+bool Snapshots::Running() const { return parts_.nursery.Does(ChildWork::kSnapshot); }
 
 Snapshots::Outcome Snapshots::Save() {
   ++saves_;
-  const uint64_t changes = server_.keyspace_stats().dirty;
-  const std::string path = server_.settings().dbfilename;
+  const uint64_t changes = parts_.keyspace_stats.dirty;
+  const std::string path = parts_.settings.dbfilename;
   if (!Lock(path) || !Write(path, nullptr)) return Outcome::kFailed;
   Saved(changes);
   return Outcome::kDone;
@@ -115,62 +85,62 @@ Snapshots::Outcome Snapshots::Save() {
 
 Snapshots::Outcome Snapshots::StartBackground() {
   ++saves_;
-  last_try_ms_ = started_ms_ = server_.clock().MonotonicMs();
-  changes_before_ = server_.keyspace_stats().dirty;
-  const std::string path = server_.settings().dbfilename;
+  last_try_ms_ = started_ms_ = parts_.pace.NowMs();
+  changes_before_ = parts_.keyspace_stats.dirty;
+  const std::string path = parts_.settings.dbfilename;
   if (!Lock(path)) {
     last_outcome_ = Outcome::kFailed;
     return Outcome::kFailed;
   }
-  const auto pid = server_.nursery().Start(
+  const auto pid = parts_.nursery.Start(
       ChildWork::kSnapshot, [this, path](ChildReporter& reporter) { return Write(path, &reporter); },
       [this](const ChildEnd& end) { Ended(end); });
   if (!pid) {
     last_outcome_ = Outcome::kFailed;
-    server_.log().Warning("Can't save in background: fork: " + IoErrorText(pid.error()));
+    parts_.log.Warning("Can't save in background: fork: " + IoErrorText(pid.error()));
     return Outcome::kFailed;
   }
-  server_.log().Notice("Background saving started by pid " + std::to_string(pid.value()));
+  parts_.log.Notice("Background saving started by pid " + std::to_string(pid.value()));
   return Outcome::kDone;
 }
 
 // In a child, too.
 bool Snapshots::Write(const std::string& path, ChildReporter* reporter) {
-  FileSystem& files = server_.files();
+  FileSystem& files = parts_.files;
   const std::string temporary = TemporaryName(getpid());
   if (!WriteTemporary(temporary, reporter)) return false;
   IoError error = files.Rename(temporary, path);
   if (error != kNoError) {
-    server_.log().Warning("Error moving temp DB file " + temporary + " on the final destination " + path +
-                          " (in server root dir " + WorkingDirectory() + "): " + IoErrorText(error));
+    parts_.log.Warning("Error moving temp DB file " + temporary + " on the final destination " + path +
+                       " (in server root dir " + WorkingDirectory() + "): " + IoErrorText(error));
     files.Remove(temporary);
     return false;
   }
   error = files.SyncDirectory(DirectoryOf(path));
   if (error != kNoError) {
-    server_.log().Warning("Failed to fsync directory while saving DB: " + IoErrorText(error));
+    parts_.log.Warning("Failed to fsync directory while saving DB: " + IoErrorText(error));
     return false;
   }
-  server_.log().Notice("DB saved on disk");
+  parts_.log.Notice("DB saved on disk");
   return true;
 }
 
 bool Snapshots::WriteTemporary(const std::string& temporary, ChildReporter* reporter) {
-  FileSystem& files = server_.files();
+  FileSystem& files = parts_.files;
   IoError error = kNoError;
   {
     auto file = files.Open(temporary, FileSystem::Mode::kCreate);
     if (!file) {
-      server_.log().Warning("Failed opening the temp RDB file " + temporary + " (in server root dir " +
-                            WorkingDirectory() + ") for saving: " + IoErrorText(file.error()));
+      parts_.log.Warning("Failed opening the temp RDB file " + temporary + " (in server root dir " +
+                         WorkingDirectory() + ") for saving: " + IoErrorText(file.error()));
       return false;
     }
-    const auto saved = WriteRdb(*file.value(), RdbSourceOf(server_, RdbPurpose::kSnapshot), RdbOptionsOf(server_),
-                                RdbProgress(server_, reporter));
+    const auto saved = WriteRdb(*file.value(), parts_.contents.Source(RdbPurpose::kSnapshot), parts_.contents.Options(),
+                                parts_.contents.Progress(reporter));
     error = saved ? file.value()->Sync() : saved.error();
   }
   if (error == kNoError) return true;
-  server_.log().Warning("Write error while saving DB to the disk: " + IoErrorText(error));
+  parts_.log.Warning("Write error while saving DB to the disk: " + IoErrorText(error));
   files.Remove(temporary);
   return false;
 }
@@ -178,26 +148,26 @@ bool Snapshots::WriteTemporary(const std::string& temporary, ChildReporter* repo
 // Anew each time: the file may have been replaced, and the directive changed. Without a dump there is nothing to lock.
 bool Snapshots::Lock(const std::string& path) {
   lock_.reset();
-  auto lock = server_.files().Lock(path);
+  auto lock = parts_.files.Lock(path);
   if (lock) lock_ = std::move(lock.value());
   if (lock || lock.error() != EWOULDBLOCK) return true;
-  server_.log().Warning("The RDB file " + path + " in " + WorkingDirectory() +
-                        " belongs to another server that runs. It is not overwritten.");
+  parts_.log.Warning("The RDB file " + path + " in " + WorkingDirectory() +
+                     " belongs to another server that runs. It is not overwritten.");
   return false;
 }
 
 void Snapshots::Saved(uint64_t changes) {
-  uint64_t& dirty = server_.keyspace_stats().dirty;
+  uint64_t& dirty = parts_.keyspace_stats.dirty;
   dirty -= std::min(dirty, changes);
-  last_save_wall_s_ = server_.clock().WallMs() / 1000;
-  last_save_ms_ = server_.clock().MonotonicMs();
+  last_save_wall_s_ = parts_.clock.WallMs() / 1000;
+  last_save_ms_ = parts_.clock.MonotonicMs();
   last_outcome_ = Outcome::kDone;
-  Lock(server_.settings().dbfilename);  // it is another file now
+  Lock(parts_.settings.dbfilename);  // it is another file now
 }
 
 void Snapshots::Ended(const ChildEnd& end) {
-  Logger& log = server_.log();
-  last_duration_s_ = (server_.clock().MonotonicMs() - started_ms_) / 1000;
+  Logger& log = parts_.log;
+  last_duration_s_ = (parts_.pace.NowMs() - started_ms_) / 1000;
   if (end.outcome == ChildOutcome::kSucceeded) {
     log.Notice("Background saving terminated with success");
     last_cow_bytes_ = end.last.cow_peak_bytes;
@@ -207,16 +177,16 @@ void Snapshots::Ended(const ChildEnd& end) {
     log.Warning("Background saving error");
   } else {
     log.Warning("Background saving terminated by signal " + std::to_string(end.signal));
-    LatencyWatch watch(server_, "rdb-unlink-temp-file");
-    server_.files().Remove(TemporaryName(end.pid));
+    LatencyWatch watch(parts_.latency, "rdb-unlink-temp-file");
+    parts_.files.Remove(TemporaryName(end.pid));
   }
   if (end.outcome == ChildOutcome::kFailed) last_outcome_ = Outcome::kFailed;
 }
 
 void Snapshots::Flushed() {
-  if (server_.loading().Active()) return;  // it stands in the append-only file, and is no news
-  if (Running()) server_.nursery().Kill();
-  save_due_ = !server_.settings().save.empty();
+  if (parts_.loading.Active()) return;  // it stands in the append-only file, and is no news
+  if (Running()) parts_.nursery.Kill();
+  save_due_ = !parts_.settings.save.empty();
 }
 
 void Snapshots::SaveFlushed() {
@@ -225,36 +195,36 @@ void Snapshots::SaveFlushed() {
 }
 
 bool Snapshots::StopsWrites() const {
-  const Settings& settings = server_.settings();
+  const Settings& settings = parts_.settings;
   return last_outcome_ == Outcome::kFailed && settings.stop_writes_on_bgsave_error && !settings.save.empty();
 }
 
 bool Snapshots::MayTryAgain() const {
   if (last_outcome_ == Outcome::kDone || !last_try_ms_) return true;
-  return server_.clock().MonotonicMs() - *last_try_ms_ > kTryAgainAfterMs;
+  return parts_.pace.NowMs() - *last_try_ms_ > kTryAgainAfterMs;
 }
 
 void Snapshots::Cron() {
-  if (server_.nursery().Busy() || !MayTryAgain()) return;
+  if (parts_.nursery.Busy() || !MayTryAgain()) return;
   if (!scheduled_) return SaveIfDue();
   if (StartBackground() == Outcome::kDone) scheduled_ = false;
 }
 
 void Snapshots::SaveIfDue() {
-  const uint64_t changes = server_.keyspace_stats().dirty;
-  const int64_t elapsed_ms = server_.clock().MonotonicMs() - last_save_ms_;
-  for (const SavePoint& point : server_.settings().save) {
+  const uint64_t changes = parts_.keyspace_stats.dirty;
+  const int64_t elapsed_ms = parts_.clock.MonotonicMs() - last_save_ms_;
+  for (const SavePoint& point : parts_.settings.save) {
     // Redis: whole seconds, and more of them than the point says; here the first moment past them.
     if (changes < static_cast<uint64_t>(point.changes) || elapsed_ms <= point.seconds * 1000) continue;
-    server_.log().Notice(std::to_string(point.changes) + " changes in " + std::to_string(point.seconds) +
-                         " seconds. Saving...");
+    parts_.log.Notice(std::to_string(point.changes) + " changes in " + std::to_string(point.seconds) +
+                      " seconds. Saving...");
     StartBackground();
     return;
   }
 }
 
 std::optional<std::string> Snapshots::Claim() {
-  const Settings& settings = server_.settings();
+  const Settings& settings = parts_.settings;
   if (!settings.save.empty() && !Lock(settings.dbfilename)) {
     return "Another server already saves to " + settings.dbfilename + " in " + WorkingDirectory() +
            ": give this one another dir or dbfilename, or no save points.";
@@ -264,19 +234,19 @@ std::optional<std::string> Snapshots::Claim() {
 }
 
 void Snapshots::RemoveLeftovers() {
-  FileSystem& files = server_.files();
+  FileSystem& files = parts_.files;
   const auto names = files.List(".");
   if (!names) return;
   for (const std::string& name : names.value()) {
     const pid_t owner = OwnerOf(name);
     if (owner == 0) continue;
     if (Lives(owner) || files.Remove(name) != kNoError) continue;
-    server_.log().Notice("Removed " + name + ", an RDB file that was not finished");
+    parts_.log.Notice("Removed " + name + ", an RDB file that was not finished");
   }
 }
 
 Snapshots::Figures Snapshots::Survey() const {
-  const int64_t running_s = (server_.clock().MonotonicMs() - started_ms_) / 1000;
+  const int64_t running_s = (parts_.pace.NowMs() - started_ms_) / 1000;
   return {last_save_wall_s_, last_outcome_, last_duration_s_, Running() ? running_s : -1, saves_, last_cow_bytes_};
 }
 

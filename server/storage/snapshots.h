@@ -14,13 +14,35 @@
 
 namespace respite {
 
-class Server;
+class Clock;
+class Pace;
+class FileSystem;
+class Keyspace;
+struct KeyspaceStats;
+class LatencyMonitor;
+class Loading;
+class Logger;
+class Nursery;
+class RdbContents;
+struct Settings;
 
 class Snapshots {
  public:
   enum class Outcome : uint8_t { kDone, kFailed };
 
-  explicit Snapshots(Server& server);
+  struct Parts {
+    const Settings& settings;
+    const Clock& clock;
+    const Pace& pace;
+    Logger& log;
+    FileSystem& files;
+    KeyspaceStats& keyspace_stats;
+    Loading& loading;
+    Nursery& nursery;
+    const RdbContents& contents;
+    LatencyMonitor& latency;
+  };
+  explicit Snapshots(const Parts& parts);
 
   // Writes the snapshot now; others wait. What went wrong is in the log. Requires: no snapshot is under way. Cost:
   // O(data set).
@@ -71,7 +93,7 @@ class Snapshots {
   void SaveIfDue();
   void RemoveLeftovers();
 
-  Server& server_;
+  const Parts parts_;
   std::unique_ptr<File> lock_;
   bool scheduled_ = false;
   bool save_due_ = false;
@@ -85,13 +107,5 @@ class Snapshots {
   uint64_t saves_ = 0;
   uint64_t last_cow_bytes_ = 0;
 };
-
-// What goes with the data set into an RDB file. `base`: it is the base of an append-only file.
-enum class RdbPurpose : uint8_t { kSnapshot, kAofBase };
-struct RdbSource RdbSourceOf(Server& server, RdbPurpose purpose);
-// As the directives say.
-struct RdbSaveOptions RdbOptionsOf(const Server& server);
-// For WriteRdb: tells the reporter (if there is one) and waits as rdb-key-save-delay says.
-std::function<void(uint64_t)> RdbProgress(const Server& server, ChildReporter* reporter);
 
 }  // namespace respite

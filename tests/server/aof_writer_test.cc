@@ -49,9 +49,9 @@ class AofWriterTest : public testing::Test {
   ManualClock clock_;
   Settings settings_;
   Logger log_{clock_};
-  LatencyMonitor latency_;
+  LatencyMonitor latency_{settings_, clock_, clock_};
   Files files_;
-  AofWriter writer_{{files_, settings_, clock_, log_, latency_}};
+  AofWriter writer_{{files_, settings_, clock_, clock_, log_, latency_}};
 };
 
 constexpr char kSelect0[] = "*2\r\n$6\r\nSELECT\r\n$1\r\n0\r\n";
@@ -196,7 +196,7 @@ TEST_F(AofWriterTest, NothingIsLostWhicheverWriteFails) {
     for (uint64_t landed : {0u, 1u, 20u}) {
       FaultyFiles files;
       settings_.appendfsync = AppendFsync::kEverySecond;
-      AofWriter writer({files, settings_, clock_, log_, latency_});
+      AofWriter writer({files, settings_, clock_, clock_, log_, latency_});
       writer.Open(std::move(files.Open("aof", FileSystem::Mode::kAppend).value()), 0);
       files.WriteShortAt(nth, landed, ENOSPC);
       std::string expected = kSelect0;

@@ -488,7 +488,7 @@ TEST_F(AppendOnlyFileTest, NothingExpiresWhileItIsLoaded) {
   TestServer late(TestServer::Options{
       .directives = {"appendonly yes"}, .wall_ms = TestServer::Options{}.wall_ms + 5000, .files = &files_});
   TestClient client(late);
-  ASSERT_EQ(OpenDataSet(*late), LoadOutcome::kLoaded);
+  ASSERT_EQ(OpenDataSet(late->services()), LoadOutcome::kLoaded);
   EXPECT_THAT(client.Run("EXISTS k h"), Int(0));
 }
 

@@ -191,7 +191,7 @@ TEST_P(ClientCommands, PauseAllEndsByItself) {
 TEST_P(ClientCommands, ALaterPauseNeitherShortensNorNarrows) {
   TestClient other(server());
   EXPECT_EQ(client().Raw("CLIENT PAUSE 1000 ALL\r\n"), "+OK\r\n");
-  server()->StartPause(Pause::Scope::kWrites, clock().MonotonicMs() + 10);
+  server()->pause().Start(Pause::Scope::kWrites, clock().MonotonicMs() + 10, clock().MonotonicMs());
   clock().AdvanceMs(500);
   server().Cron();
   EXPECT_THAT(other.Run("PING"), NoReply());

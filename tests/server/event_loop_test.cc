@@ -58,7 +58,7 @@ TEST(ConnectionTest, NothingLeavesBeforeTheEndOfTheTurn) {
   connection->Start();
   Send(peer, "SETRANGE k 399999 x\r\nGET k\r\n");
   connection->OnReadable();
-  server->EndTurn();
+  server->housekeeping().EndTurn();
   ASSERT_TRUE(connection->AwaitsRoom());
   size_t octets = Received(peer).size();
   ASSERT_GT(octets, 0u);
@@ -69,7 +69,7 @@ TEST(ConnectionTest, NothingLeavesBeforeTheEndOfTheTurn) {
   for (int turns = 0; turns < 100 && !session.out.Empty(); ++turns) {
     connection->OnWritable();
     EXPECT_EQ(Received(peer), "");
-    server->EndTurn();
+    server->housekeeping().EndTurn();
     last = Received(peer);
     octets += last.size();
   }

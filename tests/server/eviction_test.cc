@@ -13,7 +13,7 @@ class KeyEviction : public CommandTest {
   // Room for so much more than is used now.
   void LimitMemory(size_t more_bytes, Bytes policy) {
     Run({"CONFIG", "SET", "maxmemory-policy", policy, "maxmemory",
-         std::to_string(server()->UsedMemory() + more_bytes)});
+         std::to_string(server()->memory().UsedBytes() + more_bytes)});
   }
   void NoLimit() { Run("CONFIG SET maxmemory 0"); }
   // Keys of 1 KB each.
@@ -48,7 +48,7 @@ TEST_P(KeyEviction, KeysMakeRoomForOthers) {
     EXPECT_LT(Run("DBSIZE").Integer(), 400) << policy;
     EXPECT_GT(Run("DBSIZE").Integer(), 20) << policy;
     EXPECT_EQ(Evicted() - before, 600 - server()->keyspace()[0].Size()) << policy;
-    EXPECT_LE(server()->UsedMemory(), server()->settings().maxmemory + 100'000) << policy;
+    EXPECT_LE(server()->memory().UsedBytes(), server()->settings().maxmemory + 100'000) << policy;
   }
   NoLimit();
 }
@@ -72,7 +72,7 @@ TEST_P(KeyEviction, VolatilePoliciesSpareKeysWithoutDeadlineAndThenRefuse) {
 TEST_P(KeyEviction, WhatIsLeftIsWhatTheJournalLeaves) {
   Fill(200);
   Run({"CONFIG", "SET", "maxmemory-policy", "allkeys-random", "maxmemory",
-       std::to_string(server()->UsedMemory() - 50'000)});
+       std::to_string(server()->memory().UsedBytes() - 50'000)});
   EXPECT_GT(Run("DBSIZE").Integer(), 100);
   EXPECT_LT(Run("DBSIZE").Integer(), 190);
   NoLimit();
@@ -101,7 +101,7 @@ TEST_P(KeyEviction, WhatWaitsForTheBackgroundThreadCountsAsFree) {
   Run("CONFIG SET lazyfree-lazy-eviction yes");
   for (int i = 0; i < 10; ++i) Run({"SET", "large:" + std::to_string(i), std::string(1 << 20, 'v')});
   Run({"CONFIG", "SET", "maxmemory-policy", "allkeys-random", "maxmemory",
-       std::to_string(server()->UsedMemory() - (1 << 19))});
+       std::to_string(server()->memory().UsedBytes() - (1 << 19))});
   EXPECT_THAT(Run("DBSIZE"), Int(9));
   NoLimit();
 }
@@ -276,7 +276,7 @@ TEST_P(KeyEviction, AWriteThatWaitsForLaterRoundsIsNotRefused) {
   server()->data().journals.Attach(slow);
   LimitMemory(0, "allkeys-lru");
   Run({"CONFIG", "SET", "maxmemory-eviction-tenacity", "0", "maxmemory",
-       std::to_string(server()->UsedMemory() - 100'000)});
+       std::to_string(server()->memory().UsedBytes() - 100'000)});
   EXPECT_THAT(Run("SET k v"), Ok());
   server()->data().journals.Detach(slow);
   server()->data().journals.Attach(server().journal());
@@ -298,7 +298,7 @@ TEST_P(KeyEviction, MessagesAboutEvictedKeysDoNotEvictMore) {
   const std::string long_name(1000, 'k');
   for (int i = 0; i < 300; ++i) Run({"SET", std::to_string(i) + long_name, "v"});
   Run({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru", "maxmemory",
-       std::to_string(server()->UsedMemory() - 30'000)});
+       std::to_string(server()->memory().UsedBytes() - 30'000)});
   EXPECT_GE(Evicted(), 10u);
   EXPECT_LE(Evicted(), 60u);
   NoLimit();

@@ -130,20 +130,20 @@ TEST_P(InfoCommands, LatencyFollowsThePercentilesAsked) {
 }
 
 TEST_P(InfoCommands, UsedMemoryFollowsEachByte) {
-  const size_t before = server()->UsedMemory();
+  const size_t before = server()->memory().UsedBytes();
   auto block = std::make_unique<std::vector<char>>(1 << 20);
-  const size_t with_block = server()->UsedMemory();
+  const size_t with_block = server()->memory().UsedBytes();
   EXPECT_GE(with_block, before + (1 << 20));
   EXPECT_LE(with_block, before + (1 << 20) + (1 << 18));
   block.reset();
-  EXPECT_LE(server()->UsedMemory(), before + 1024);
+  EXPECT_LE(server()->memory().UsedBytes(), before + 1024);
 }
 
 TEST_P(InfoCommands, MemoryFreedByTheReclaimerIsNoLongerUsed) {
-  const size_t before = server()->UsedMemory();
+  const size_t before = server()->memory().UsedBytes();
   server()->reclaimer().Free(std::vector<char>(8 << 20));
   while (server()->reclaimer().Pending() != 0) std::this_thread::yield();
-  EXPECT_LT(server()->UsedMemory(), before + (1 << 20));
+  EXPECT_LT(server()->memory().UsedBytes(), before + (1 << 20));
   EXPECT_EQ(Field("lazyfreed_objects"), "1");
 }
 

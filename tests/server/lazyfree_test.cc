@@ -127,7 +127,7 @@ TEST_P(LazyFree, GiantsOnTheirWayLeaveRoomForOthers) {
     }
   };
   const auto expect_room_after = [&](const std::string& command) {
-    const size_t counted = server().server().UsedMemory() - server().server().eviction().UncountedBytes();
+    const size_t counted = server().server().memory().UsedBytes() - server().server().eviction().UncountedBytes();
     Run("CONFIG SET maxmemory " + std::to_string(counted + 200'000));
     Run(command);
     for (int i = 0; i < 20; ++i) EXPECT_THAT(Run({"SET", "room " + std::to_string(i), large_}), Ok()) << command;

@@ -100,7 +100,7 @@ TEST_F(LoadingTest, TimersStandStill) {
   LoadWhile(server, [&] {
     const uint64_t before = server->stats().timer_us;
     server.clock().PassWithEachLook(10);
-    server->Cron();
+    server->housekeeping().Tick();
     server.clock().PassWithEachLook(0);
     EXPECT_EQ(server->stats().timer_us, before);
   });
@@ -237,12 +237,12 @@ TEST_F(LoadingTest, ReloadServesOthers) {
     if (rounds++ != 0) return;
     EXPECT_THAT(other.Run("GET key1"), Error(kLoading));
     EXPECT_THAT(other.Run("CLIENT ID"), IntThat(testing::Gt(0)));
-    EXPECT_TRUE(server->Holds(client.session()));
-    EXPECT_FALSE(server->Holds(other.session()));
+    EXPECT_TRUE(server->mid_turn().Holds(client.session()));
+    EXPECT_FALSE(server->mid_turn().Holds(other.session()));
   });
   EXPECT_THAT(client.Run("DEBUG RELOAD"), Ok());
   EXPECT_GT(rounds, 0);
-  EXPECT_FALSE(server->Holds(client.session()));
+  EXPECT_FALSE(server->mid_turn().Holds(client.session()));
   EXPECT_THAT(other.Run("STRLEN key1"), Int(1000));
   other.Run("RPUSH list x");
   EXPECT_THAT(waiter.Read(), Bulks({"list", "x"}));
@@ -275,7 +275,7 @@ TEST(RdbHints, AreBelievedAsFarAsTheFileIsLong) {
   files.Put("dump.rdb", "REDIS0011\xfe" + std::string(1, '\0') + "\xfb\x81" + most + "\x81" + most +
                             std::string("\0\x01k\x01v\xff", 6) + std::string(8, '\0'));
   TestServer server(TestServer::Options{.files = &files});
-  EXPECT_EQ(OpenDataSet(*server), LoadOutcome::kLoaded);
+  EXPECT_EQ(OpenDataSet(server->services()), LoadOutcome::kLoaded);
   EXPECT_EQ(server->keyspace()[0].Size(), 1u);
 }
 

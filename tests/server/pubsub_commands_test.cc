@@ -251,13 +251,13 @@ TEST_P(SlowSubscribers, ShareTheTextOfMessages) {
     clients.back().Run("SUBSCRIBE c");
     clients.back().SetReading(TestClient::Reading::kNo);
   }
-  const size_t used_before_bytes = server()->UsedMemory();
+  const size_t used_before_bytes = server()->memory().UsedBytes();
   for (int i = 0; i < 10; ++i) EXPECT_THAT(Run({"PUBLISH", "c", std::string(1000, 'x')}), Int(kClients));
   for (TestClient& each : clients) {
     EXPECT_GT(each.session().out.Size(), 10'000u);
     EXPECT_EQ(each.session().out.Segments(), 1u);
   }
-  EXPECT_LT(server()->UsedMemory(), used_before_bytes + kClients * 200);
+  EXPECT_LT(server()->memory().UsedBytes(), used_before_bytes + kClients * 200);
 }
 
 // ---- keyspace events ----

@@ -301,7 +301,7 @@ class TlsConnectionTest : public TlsStreamTest {
   void Turn() {
     connection_->OnReadable();
     while (!loop_->handshakes().Empty()) loop_->handshakes().ServeShare();
-    (*server_under_test_)->EndTurn();
+    (*server_under_test_)->housekeeping().EndTurn();
   }
 
   std::unique_ptr<TestServer> server_under_test_ = std::make_unique<TestServer>();

@@ -23,7 +23,7 @@ class ServerLife {
   ServerLife(FaultyFiles& files, std::vector<std::string> directives)
       : server_(TestServer::Options{.directives = std::move(directives), .files = &files, .log_file = log_.path()}),
         client_(server_) {
-    outcome_ = OpenDataSet(*server_);
+    outcome_ = OpenDataSet(server_->services());
   }
 
   LoadOutcome outcome() const { return outcome_; }

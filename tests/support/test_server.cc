@@ -110,9 +110,9 @@ TestServer::TestServer(Options options)
         log_.SetLevel(options_.log_file.empty() ? LogLevel::kNothing : LogLevel::kDebug);
         log_.SetFile(options_.log_file);
         return std::make_unique<Server>(
-            Server::Parts{*config_, clock_, log_, HashKey{options_.seed}, options_.seed, files(), forker_});
+            Server::Parts{*config_, clock_, clock_, log_, HashKey{options_.seed}, options_.seed, files(), forker_});
       }()),
-      pump_(std::make_unique<Pump>(*server_)) {
+      pump_(std::make_unique<Pump>(server_->pump_parts())) {
   for (const ConfigLine& line : config_->lines().rename_command) {
     server_->commands().Rename(line.words[1], line.words[2]);
   }
@@ -123,9 +123,9 @@ TestServer::TestServer(Options options)
 TestServer::~TestServer() { server_->data().journals.Detach(journal_); }
 
 bool TestServer::ServeBesides() {
-  auto pump = std::exchange(pump_, std::make_unique<Pump>(*server_));
+  auto pump = std::exchange(pump_, std::make_unique<Pump>(server_->pump_parts()));
   if (besides_) besides_();
-  server_->EndTurnBesides();
+  server_->housekeeping().EndTurnBesides();
   pump_ = std::move(pump);
   return !exit_code_;
 }
@@ -135,7 +135,7 @@ void TestServer::AdvanceMs(int64_t elapsed_ms) {
   while (wake_at_ms_ && *wake_at_ms_ <= end_ms) {
     clock_.AdvanceMs(std::max<int64_t>(*wake_at_ms_ - clock_.MonotonicMs(), 0));
     wake_at_ms_.reset();
-    server_->Wake();
+    server_->housekeeping().Wake();
     EndTurn();
   }
   clock_.AdvanceMs(end_ms - clock_.MonotonicMs());
@@ -143,13 +143,13 @@ void TestServer::AdvanceMs(int64_t elapsed_ms) {
 }
 
 void TestServer::Cron() {
-  server_->Cron();
+  server_->housekeeping().Tick();
   EndTurn();
 }
 
 void TestServer::RunCronFor(int64_t elapsed_ms) {
   for (int64_t passed_ms = 0; passed_ms < elapsed_ms;) {
-    int64_t step_ms = std::min<int64_t>(1000 / server_->CurrentHz(), elapsed_ms - passed_ms);
+    int64_t step_ms = std::min<int64_t>(1000 / server_->housekeeping().CurrentHz(), elapsed_ms - passed_ms);
     AdvanceMs(step_ms);
     passed_ms += step_ms;
     Cron();
@@ -157,13 +157,14 @@ void TestServer::RunCronFor(int64_t elapsed_ms) {
 }
 
 void TestServer::EndTurn() {
-  if (server_->IsMidTurn()) return server_->EndTurnBesides();  // somebody is served in the middle of a Turn
-  server_->EndTurn();
+  if (server_->mid_turn().Is())
+    return server_->housekeeping().EndTurnBesides();  // somebody is served in the middle of a Turn
+  server_->housekeeping().EndTurn();
   while (!tasks_.empty()) {
     auto task = std::move(tasks_.front());
     tasks_.pop_front();
     task();
-    server_->EndTurn();
+    server_->housekeeping().EndTurn();
   }
 }
 

@@ -77,7 +77,7 @@ class TestServer final : public Host {
   const Options& options() const { return options_; }
 
   // Reads the dump file, as a server does when it starts.
-  LoadOutcome Load() { return LoadDump(*server_, {}); }
+  LoadOutcome Load() { return LoadDump(server_->services(), {}); }
 
   // One beat of the timer, and the end of its Turn.
   void Cron();

@@ -1,0 +1,34 @@
+// What a server asks of whatever runs it: the event loop in production, a fixture in tests.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace respite {
+
+class Host {
+ public:
+  virtual ~Host() = default;
+  // Ends the loop after this Turn; the process exits with this code.
+  virtual void Stop(int exit_code) = 0;
+  // Runs `task` as soon as the loop is free again, in another Turn.
+  virtual void Post(std::function<void()> task) = 0;
+  // Serves clients in the middle of the Turn, since a script or loading takes so long. False: the server shall stop.
+  virtual bool ServeBesides() = 0;
+  // Calls Housekeeping::Wake once the monotonic clock has reached this time; an earlier call is replaced.
+  virtual void WakeAt(int64_t monotonic_ms) = 0;
+};
+
+// Where the parts of a server find its host, which is there later than they are. Without a host nobody waits and
+// nothing is put off.
+class HostPort {
+ public:
+  void Attach(Host* host) { host_ = host; }
+  explicit operator bool() const { return host_ != nullptr; }
+  Host* operator->() const { return host_; }
+
+ private:
+  Host* host_ = nullptr;
+};
+
+}  // namespace respite

@@ -1,0 +1,117 @@
+// Services: what commands, INFO and the hooks of CONFIG SET may use besides the data: the parts of a server, by
+// reference. Only names stand here; who uses a part includes its header.
+#pragma once
+
+namespace respite {
+
+class AclLog;
+class AppendOnlyFile;
+class Clients;
+class ClientLimits;
+class ClientMemory;
+class Clock;
+class CommandTable;
+class Config;
+struct DataFloor;
+struct DebugSwitches;
+class Disposer;
+class Eviction;
+class Executor;
+class Expiry;
+class FileSystem;
+class FunctionLibraries;
+class Gates;
+class HostPort;
+class Housekeeping;
+struct Identity;
+class Keyspace;
+struct KeyspaceStats;
+class LatencyMonitor;
+class Loading;
+class Logger;
+class MemoryGauge;
+class Messages;
+class MidTurn;
+class MigrateLinks;
+class Nursery;
+class Pace;
+class Pause;
+class Permissions;
+class PubSub;
+class Reclaimer;
+struct Running;
+class ScriptCache;
+class ScriptRunner;
+struct ServerStats;
+struct Settings;
+class Shutdown;
+class SlowLog;
+class Snapshots;
+class Tls;
+class Tracking;
+class Users;
+class Waiting;
+class WatchedKeys;
+
+struct Services {
+  const Settings& settings;
+  Config& config;
+  const Clock& clock;
+  const Pace& pace;
+  Logger& log;
+  FileSystem& files;
+  const HostPort& host;
+
+  // Data.
+  DataFloor& data;
+  Keyspace& keyspace;
+  KeyspaceStats& keyspace_stats;
+  Expiry& expiry;
+  Eviction& eviction;
+  Disposer& disposer;
+  Reclaimer& reclaimer;
+  const MemoryGauge& memory;
+
+  // Clients.
+  Clients& clients;
+  ClientLimits& limits;
+  ClientMemory& client_memory;
+  Users& users;
+  AclLog& acl_log;
+  Permissions& permissions;
+  PubSub& pubsub;
+  Messages& messages;
+  Tracking& tracking;
+  Waiting& waiting;
+  WatchedKeys& watched_keys;
+  Pause& pause;
+
+  // Execution.
+  CommandTable& commands;
+  const Gates& gates;
+  Executor& executor;
+  const Running& running;
+  const MidTurn& mid_turn;
+  ScriptRunner& scripts;
+  ScriptCache& script_cache;
+  FunctionLibraries& function_libraries;
+
+  // Storage and links.
+  AppendOnlyFile& aof;
+  Snapshots& snapshots;
+  Loading& loading;
+  Nursery& nursery;
+  Shutdown& shutdown;
+  MigrateLinks& migrate_links;
+  Tls& tls;
+
+  // What is seen.
+  Identity& identity;
+  ServerStats& stats;
+  SlowLog& slowlog;
+  LatencyMonitor& latency;
+  DebugSwitches& debug;
+  Housekeeping& housekeeping;
+};
+
+}  // namespace respite

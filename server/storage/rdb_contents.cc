@@ -1,0 +1,62 @@
+#include "server/storage/rdb_contents.h"
+
+#include <string>
+
+#include "base/clock.h"
+#include "datatypes/keyspace.h"
+#include "protocol/redis_version.h"
+#include "scripting/function_library.h"
+#include "server/access.h"
+#include "server/config/settings.h"
+#include "server/memory_gauge.h"
+#include "server/storage/debug_delay.h"
+
+namespace respite {
+
+namespace {
+
+RdbUsage UsageFor(const Settings& settings, const Access& access) {
+  const EvictionPolicy policy = settings.maxmemory_policy;
+  if (access.IsLfu()) return RdbUsage::kFrequency;
+  const bool lru = policy == EvictionPolicy::kAllKeysLru || policy == EvictionPolicy::kVolatileLru;
+  return lru ? RdbUsage::kIdleSeconds : RdbUsage::kNone;
+}
+
+}  // namespace
+
+RdbSource RdbContents::Source(RdbPurpose purpose) const {
+  RdbSource source{parts_.keyspace, {}, {}};
+  for (const auto& [name, library] : parts_.function_libraries.All()) source.libraries.push_back(library->code);
+  source.aux = {{"redis-ver", std::string(kRedisVersion)},
+                {"redis-bits", "64"},
+                {"ctime", std::to_string(parts_.clock.WallMs() / 1000)},
+                {"used-mem", std::to_string(parts_.memory.UsedBytes())},
+                {"aof-base", purpose == RdbPurpose::kAofBase ? "1" : "0"}};
+  return source;
+}
+
+RdbSaveOptions RdbContents::Options() const {
+  const Settings& settings = parts_.settings;
+  RdbSaveOptions options;
+  options.compression = settings.rdbcompression ? RdbCompression::kOn : RdbCompression::kOff;
+  options.checksum = settings.rdbchecksum ? RdbSaveOptions::Checksum::kCrc64 : RdbSaveOptions::Checksum::kZero;
+  options.sync =
+      settings.rdb_save_incremental_fsync ? RdbSaveOptions::Sync::kIncremental : RdbSaveOptions::Sync::kAtEnd;
+  options.usage = UsageFor(settings, parts_.access);
+  options.usage_of = [&access = parts_.access, usage = options.usage,
+                      now_ms = parts_.clock.WallMs()](uint32_t bits) -> uint64_t {
+    if (usage == RdbUsage::kFrequency) return access.Frequency(bits, now_ms);
+    return static_cast<uint64_t>(Access::IdleSeconds(bits, now_ms));
+  };
+  if (settings.rdb_key_save_delay != 0) options.keys_per_report = 1;
+  return options;
+}
+
+std::function<void(uint64_t)> RdbContents::Progress(ChildReporter* reporter) const {
+  return [&settings = parts_.settings, reporter, calls = 0u](uint64_t keys) mutable {
+    if (reporter != nullptr) reporter->Tell(keys);
+    DebugDelay(settings.rdb_key_save_delay, calls);
+  };
+}
+
+}  // namespace respite

@@ -1,0 +1,43 @@
+// RdbContents: what goes into an RDB file, and how, as the directives say.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "persistence/rdb_file_writer.h"
+#include "server/storage/children.h"
+
+namespace respite {
+
+class Access;
+class Clock;
+class FunctionLibraries;
+class Keyspace;
+class MemoryGauge;
+struct Settings;
+
+enum class RdbPurpose : uint8_t { kSnapshot, kAofBase };
+
+class RdbContents {
+ public:
+  struct Parts {
+    const Settings& settings;
+    const Clock& clock;
+    const Keyspace& keyspace;
+    const Access& access;
+    const FunctionLibraries& function_libraries;
+    const MemoryGauge& memory;
+  };
+  explicit RdbContents(const Parts& parts) : parts_(parts) {}
+
+  // The data set and what goes with it.
+  RdbSource Source(RdbPurpose purpose) const;
+  RdbSaveOptions Options() const;
+  // For WriteRdb: tells the reporter (if there is one) and waits as rdb-key-save-delay says.
+  std::function<void(uint64_t)> Progress(ChildReporter* reporter) const;
+
+ private:
+  const Parts parts_;
+};
+
+}  // namespace respite
