@@ -10,7 +10,7 @@ namespace respite {
 
 void Call::Wait(const Awaited& awaited) {
   if (!services.executor.MayWait()) return awaited.answer(reply, services, session);
-  services.waiting.Park(*this, awaited);
+  services.waiting.Park(session, command, args.Words(), awaited);
 }
 
 uint64_t Call::LongestText() const {

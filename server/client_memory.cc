@@ -9,7 +9,7 @@
 #include "server/client_text.h"
 #include "server/clients.h"
 #include "server/config/settings.h"
-#include "server/mid_turn.h"
+#include "server/phase.h"
 #include "server/stats.h"
 
 namespace respite {
@@ -99,7 +99,7 @@ void ClientMemory::Evict(Session& session, const Session* running) {
   parts_.clients.Close(session);  // which makes this one forget it
   has_warned_ = false;
   // It is removed in a later Turn; until then its memory must not cost keys.
-  if (parts_.mid_turn.Holds(session)) return;  // but it is in the midst of a command
+  if (parts_.phase.Holds(session)) return;  // but it is in the midst of a command
   session.out.Clear();
   if (session.transaction != nullptr) session.transaction->End();
   if (&session != running) session.in = RequestParser();

@@ -19,7 +19,7 @@ namespace respite {
 class Clients;
 class Clock;
 class Logger;
-class MidTurn;
+class Phase;
 struct ServerStats;
 struct Settings;
 
@@ -33,7 +33,7 @@ class ClientMemory {
     const Clock& clock;
     Logger& log;
     Clients& clients;
-    MidTurn& mid_turn;
+    Phase& phase;
     ServerStats& stats;
   };
   explicit ClientMemory(const Parts& parts) : parts_(parts) {}

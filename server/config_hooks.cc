@@ -11,27 +11,17 @@
 #include "server/config/config.h"
 #include "server/config/settings.h"
 #include "server/eviction.h"
-#include "server/housekeeping.h"
+#include "server/pulse.h"
 #include "server/memory_gauge.h"
 #include "server/migrate_link.h"
 #include "server/services.h"
 #include "server/slowlog.h"
-#include "server/startup/limits.h"
 #include "server/storage/append_only_file.h"
 #include "server/tls/tls.h"
 
 namespace respite {
 
 namespace {
-
-std::optional<std::string> RaiseMaxClients(const Services& services) {
-  const uint32_t wanted = services.settings.maxclients;
-  const OpenFilesGrant grant = RaiseOpenFiles(wanted);
-  for (const ConfigNote& note : grant.notes) services.log.Log(note.level, note.text);
-  if (grant.maxclients >= wanted) return std::nullopt;
-  return "The operating system is not able to handle the specified number of clients, try with " +
-         std::to_string(grant.maxclients);
-}
 
 std::optional<std::string> AdoptMaxMemory(const Services& services) {
   const uint64_t limit = services.settings.maxmemory;
@@ -74,7 +64,7 @@ std::optional<std::string> SwitchAppendOnly(const Services& services) {
 void RegisterConfigHooks(const Services& services) {
   Config& config = services.config;
   config.OnChange({"hz", "dynamic-hz"}, [&services]() -> std::optional<std::string> {
-    services.housekeeping.AdjustHz();
+    services.pulse.Adjust();
     return std::nullopt;
   });
   config.OnChange({"requirepass"}, [&services]() -> std::optional<std::string> {
@@ -93,7 +83,6 @@ void RegisterConfigHooks(const Services& services) {
     services.log.SetLevel(services.settings.loglevel);
     return std::nullopt;
   });
-  config.OnChange({"maxclients"}, [&services] { return RaiseMaxClients(services); });
   config.OnChange({"appendonly"}, [&services] { return SwitchAppendOnly(services); });
   config.OnChange({"aof-disable-auto-gc"}, [&services]() -> std::optional<std::string> {
     services.aof.directory().RemoveHistory();
@@ -110,13 +99,6 @@ void RegisterConfigHooks(const Services& services) {
        "tls-key-file", "tls-key-file-pass", "tls-prefer-server-ciphers", "tls-protocols", "tls-replication",
        "tls-session-cache-size", "tls-session-cache-timeout", "tls-session-caching"},
       [&services] { return ChangeTls(services); });
-}
-
-RewriteExtras RewriteExtrasOf(const Services& services) {
-  RewriteExtras extras;
-  extras.user_lines.emplace();
-  if (services.settings.aclfile.empty()) extras.user_lines = services.users.Lines();
-  return extras;
 }
 
 }  // namespace respite

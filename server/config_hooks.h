@@ -4,12 +4,8 @@
 namespace respite {
 
 struct Services;
-struct RewriteExtras;
 
 // Requires: called once for a services, which outlives its Config's use.
 void RegisterConfigHooks(const Services& services);
-
-// The lines of the configuration file that are no settings, for CONFIG REWRITE.
-RewriteExtras RewriteExtrasOf(const Services& services);
 
 }  // namespace respite

@@ -94,7 +94,7 @@ void Connection::Receive() {
     if (stream_.HasReceived()) ReceiveInNextTurn();  // else the socket is reported again
     return;
   }
-  if (loop_.server().mid_turn().Holds(session_)) return Want({.read = false, .write = wanted_.write});
+  if (loop_.server().phase().Holds(session_)) return Want({.read = false, .write = wanted_.write});
   const StreamResult received = stream_.Receive(session_.in.ReadTarget(loop_.Scratch()));
   if (received.state != StreamResult::State::kMoved) {
     if (received.state != StreamResult::State::kLater) return EndOfInput(received.state);

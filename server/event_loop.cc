@@ -123,7 +123,7 @@ void EventLoop::StartTasks() {
 }
 
 void EventLoop::ScheduleCron() {
-  asio_->cron.expires_after(std::chrono::microseconds(1'000'000 / server_.housekeeping().CurrentHz()));
+  asio_->cron.expires_after(std::chrono::microseconds(1'000'000 / server_.pulse().Hz()));
   asio_->cron.async_wait([this](const asio::error_code& error) {
     if (error) return;
     if (tick_) tick_();

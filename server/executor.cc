@@ -22,7 +22,7 @@
 #include "server/services.h"
 #include "server/slowlog.h"
 #include "server/stats.h"
-#include "server/storage/append_only_file.h"
+#include "server/durability.h"
 #include "server/tracking.h"
 #include "server/unit.h"
 #include "server/waiting.h"
@@ -206,7 +206,7 @@ bool Executor::RunHandler(const Run& run) {
   Unit unit(parts_.data, running_.WallMs(), parts_.pause.Rule());
   const bool succeeded = RunHandlerIn(unit, run);
   unit.Close();
-  if (unit.Changes() != 0 && unit.Recorded()) run.session.journaled_octets = parts_.aof.writer().Appended();
+  if (unit.Changes() != 0 && unit.Recorded()) run.session.journaled_octets = parts_.durability.JournaledOctets();
   return succeeded;
 }
 

@@ -18,7 +18,7 @@
 
 namespace respite {
 
-class AppendOnlyFile;
+class Durability;
 class ClientLimits;
 class ClientMemory;
 class Clients;
@@ -41,14 +41,8 @@ class Tracking;
 class Waiting;
 class WatchedKeys;
 
-class Executor {
+class Executor final : public RequestRunner {
  public:
-  enum class Outcome : uint8_t {
-    kDone,
-    kPostponed,  // the session must bring the request again later (CLIENT PAUSE, Session::has_more_to_do)
-    kWaiting,    // Waiting keeps the request until something happens (BLPOP, WAIT)
-  };
-
   struct Parts {
     const Settings& settings;
     const Clock& clock;
@@ -68,7 +62,7 @@ class Executor {
     Pause& pause;
     CommandTable& commands;
     ScriptRunner& scripts;
-    AppendOnlyFile& aof;
+    const Durability& durability;
     ServerStats& stats;
     SlowLog& slowlog;
     LatencyMonitor& latency;
@@ -76,7 +70,7 @@ class Executor {
   explicit Executor(const Parts& parts) : parts_(parts), running_(parts.running) {}
 
   // Reads the clocks anew; called before a run of requests.
-  void StartRun();
+  void StartRun() override;
   // The command that the words name, with its subcommand; null when there is none (or none of that name).
   const Command* Resolve(std::span<const Bytes> words) const;
   // Whether the request comes for the first time, or was postponed before.
@@ -89,6 +83,9 @@ class Executor {
   };
   // The reply is in session.out.
   Outcome Execute(Session& session, const Request& request, Pass pass = Pass::kFirst);
+  Outcome RunAgain(Session& session, const Command& command, std::span<const Bytes> words) override {
+    return Execute(session, {&command, words}, Pass::kAgain);
+  }
 
   // One command of a transaction or a script, in the Unit of the command that runs it. Its reply stands behind what is
   // there; a refusal is part of it.
@@ -104,7 +101,7 @@ class Executor {
   // Tells monitors of the running command before it does anything. Requires: its card has kSkipMonitor.
   void ShowToMonitors(Session& session);
   // Answers a request whose wait ended without it running again.
-  void AnswerWaiter(const Waiter& waiter, WaitEnd end);
+  void AnswerWaiter(const Waiter& waiter, WaitEnd end) override;
   // False where a command has to answer at once though it has nothing: inside a transaction or a script.
   bool MayWait() const { return depth_ == 0; }
 

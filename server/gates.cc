@@ -6,9 +6,8 @@
 #include "server/eviction.h"
 #include "server/refusals.h"
 #include "server/script_runner.h"
-#include "server/storage/append_only_file.h"
-#include "server/storage/loading.h"
-#include "server/storage/snapshots.h"
+#include "server/durability.h"
+#include "server/phase.h"
 
 namespace respite {
 
@@ -68,9 +67,8 @@ inline void Gates::Memory(const Request& request) const {
 
 // A snapshot failed, and its owner would rather hear of it than go on. Redis: PING tells, too.
 inline void Gates::DiskError(const Request& request) const {
-  const auto trouble = DiskTrouble(DiskUser::kCommand);
-  if (!trouble) return;
-  if ((request.flags & kWrite) != 0 || request.command.Spec().reports_disk_trouble) throw Refusal{*trouble};
+  if ((request.flags & kWrite) == 0 && !request.command.Spec().reports_disk_trouble) return;
+  if (auto trouble = DiskTrouble(DiskUser::kCommand)) throw Refusal{std::move(*trouble)};
 }
 
 // Under RESP2 replies and messages look alike: a client that waits for messages gets no other replies.
@@ -87,7 +85,7 @@ inline void Gates::Replicas(const Request& request) const {
 }
 
 inline void Gates::StillLoading(const Request& request) const {
-  if (parts_.loading.Active() && !RunsWhileLoading(request)) throw Refusal{refusals::kIsLoading};
+  if (parts_.phase.IsLoading() && !RunsWhileLoading(request)) throw Refusal{refusals::kIsLoading};
 }
 
 // A script has been running for long: others may do little but end it.
@@ -103,13 +101,14 @@ inline void Gates::MonitorWithoutKeys(const Request& request) const {
 }
 
 std::optional<Refusal> Gates::DiskTrouble(DiskUser user) const {
+  const auto trouble = parts_.durability.Troubled();
+  if (!trouble) return std::nullopt;
   const bool is_script = user == DiskUser::kScript;
-  if (parts_.snapshots.StopsWrites()) {
+  if (trouble->place == Durability::Trouble::Place::kSnapshot) {
     return Refusal{is_script ? refusals::kSnapshotFailedForScripts : refusals::kSnapshotFailed};
   }
-  const auto trouble = parts_.aof.writer().Trouble();
-  if (!trouble) return std::nullopt;
-  return is_script ? refusals::AofFailedForScripts(IoErrorText(*trouble)) : refusals::AofFailed(IoErrorText(*trouble));
+  const std::string reason = IoErrorText(trouble->error);
+  return is_script ? refusals::AofFailedForScripts(reason) : refusals::AofFailed(reason);
 }
 
 bool Gates::LacksReplicas() const {

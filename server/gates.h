@@ -10,14 +10,13 @@
 
 namespace respite {
 
-class AppendOnlyFile;
+class Durability;
 class Eviction;
-class Loading;
 class Permissions;
+class Phase;
 class ScriptRunner;
 struct Services;
 struct Settings;
-class Snapshots;
 class Users;
 
 // What the request may do: CommandFlag bits of its command, or what the card says where that depends on the request.
@@ -35,9 +34,8 @@ class Gates {
     const Users& users;
     Permissions& permissions;
     const ScriptRunner& scripts;
-    const AppendOnlyFile& aof;
-    const Snapshots& snapshots;
-    const Loading& loading;
+    const Phase& phase;
+    const Durability& durability;
   };
   explicit Gates(const Parts& parts) : parts_(parts) {}
 

@@ -13,7 +13,7 @@
 #include "server/debug_switches.h"
 #include "server/executor.h"
 #include "server/memory_gauge.h"
-#include "server/mid_turn.h"
+#include "server/phase.h"
 #include "server/migrate_link.h"
 #include "server/pause.h"
 #include "server/storage/append_only_file.h"
@@ -23,6 +23,7 @@
 #include "server/tracking.h"
 #include "server/waiting.h"
 #include "server/watched_keys.h"
+#include "server/pulse.h"
 
 namespace respite {
 
@@ -31,7 +32,6 @@ namespace {
 constexpr int64_t kSampleEveryUs = 100'000;
 constexpr size_t kWatchesPerTurn = 1000;
 constexpr int64_t kWakeAgainMs = 10;      // while a script or loading holds everything up
-constexpr size_t kClientsPerRound = 200;  // Redis: MAX_CLIENTS_PER_CLOCK_TICK, what dynamic-hz aims at
 constexpr size_t kClientsCheckedAtLeast = 5;
 
 // One of them may close those behind it (CLIENT KILL), and if it runs a script for long, others are served meanwhile
@@ -46,8 +46,6 @@ void Resume(const Clients& clients, const std::vector<Session*>& sessions) {
 }
 
 }  // namespace
-
-Housekeeping::Housekeeping(const Parts& parts) : parts_(parts), hz_(parts.settings.hz) {}
 
 void Housekeeping::EndTurn() {
   parts_.snapshots.EndTurn();
@@ -106,20 +104,20 @@ void Housekeeping::Send() {
 }
 
 void Housekeeping::Wake() {
-  if (parts_.mid_turn.Is()) return parts_.host->WakeAt(parts_.clock.MonotonicMs() + kWakeAgainMs);
+  if (parts_.phase.IsMidTurn()) return parts_.host->WakeAt(parts_.clock.MonotonicMs() + kWakeAgainMs);
   wake_at_ms_ = Waiter::kNoDeadline;
   parts_.waiting.EndOverdue();
 }
 
 void Housekeeping::Tick() {
-  if (parts_.mid_turn.Is() || parts_.shutdown.Done()) return;
+  if (parts_.phase.IsMidTurn() || parts_.shutdown.Done()) return;
   const int64_t started_us = parts_.pace.NowUs();
-  AdjustHz();
+  parts_.pulse.Adjust();
   if (parts_.debug.pause_cron) return;
   parts_.shutdown.GoOn();
   if (parts_.shutdown.Done()) return;
   parts_.pause.EndIfOver(parts_.clock.MonotonicMs());
-  parts_.expiry.StartRound(hz_);
+  parts_.expiry.StartRound(parts_.pulse.Hz());
   SampleStats();
   CheckClients();
   parts_.nursery.Poll();
@@ -133,13 +131,6 @@ void Housekeeping::Tick() {
   parts_.stats.timer_us += static_cast<uint64_t>(parts_.pace.NowUs() - started_us);
 }
 
-void Housekeeping::AdjustHz() {
-  hz_ = parts_.settings.hz;
-  if (!parts_.settings.dynamic_hz) return;
-  while (parts_.clients.Count() / static_cast<size_t>(hz_) > kClientsPerRound && hz_ < kMaxHz)
-    hz_ = std::min(hz_ * 2, kMaxHz);
-}
-
 void Housekeeping::SampleStats() {
   const int64_t now_us = parts_.pace.NowUs();
   if (now_us - last_sample_us_ < kSampleEveryUs) return;
@@ -150,7 +141,7 @@ void Housekeeping::SampleStats() {
 
 void Housekeeping::CheckClients() {
   // A part of the clients each round, so that ten thousand of them do not hold up one Turn; all of them once a second.
-  const size_t wanted = std::max(parts_.clients.Count() / static_cast<size_t>(hz_), kClientsCheckedAtLeast);
+  const size_t wanted = std::max(parts_.clients.Count() / static_cast<size_t>(parts_.pulse.Hz()), kClientsCheckedAtLeast);
   const int64_t now_ms = parts_.clock.MonotonicMs();
   parts_.clients.Rotate(wanted, [&](Session& session) {
     parts_.limits.Check(session, now_ms);

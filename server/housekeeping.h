@@ -21,13 +21,13 @@ struct DebugSwitches;
 class Executor;
 class FunctionLibraries;
 class MemoryGauge;
-class MidTurn;
+class Phase;
 class MigrateLinks;
 class Nursery;
 class Pause;
 class ScriptCache;
+class Pulse;
 struct ServerStats;
-struct Settings;
 class Shutdown;
 class Snapshots;
 class Tracking;
@@ -37,16 +37,16 @@ class WatchedKeys;
 class Housekeeping {
  public:
   struct Parts {
-    const Settings& settings;
     const Clock& clock;
     const Pace& pace;
     const HostPort& host;
-    const MidTurn& mid_turn;
+    const Phase& phase;
     const DebugSwitches& debug;
     ServerStats& stats;
     MemoryGauge& memory;
     BlockPool& blocks;
     Clients& clients;
+    Pulse& pulse;
     ClientLimits& limits;
     ClientMemory& client_memory;
     Pause& pause;
@@ -63,13 +63,10 @@ class Housekeeping {
     ScriptCache& script_cache;
     FunctionLibraries& function_libraries;
   };
-  explicit Housekeeping(const Parts& parts);
+  explicit Housekeeping(const Parts& parts) : parts_(parts) {}
 
-  // The timer: expiry, client limits, statistics. To be called CurrentHz() times a second.
+  // The timer: expiry, client limits, statistics. To be called Pulse::Hz() times a second.
   void Tick();
-  int CurrentHz() const { return hz_; }
-  // Takes hz and dynamic-hz over from the settings; the timer follows with its next tick.
-  void AdjustHz();
   // Called at the end of each Turn: journal first, then replies.
   void EndTurn();
   // The same for clients that were served in the middle of a Turn: replies only, since they may change nothing.
@@ -90,7 +87,6 @@ class Housekeeping {
   void ResumeContinued();
 
   const Parts parts_;
-  int hz_;
   int64_t wake_at_ms_ = Waiter::kNoDeadline;  // what the Host was asked for
   uint64_t synced_seen_ = 0;                  // AofWriter::Synced, by those who wait for it
   int64_t last_sample_us_ = 0;

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "server/memory.h"
+#include "base/memory.h"
 #include "server/reclaimer.h"
 #include "server/stats.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "server/memory.h"
+#include "base/memory.h"
 
 namespace respite {
 

@@ -13,7 +13,7 @@
 #include "server/refusals.h"
 #include "server/running.h"
 #include "server/stats.h"
-#include "server/storage/shutdown.h"
+#include "server/phase.h"
 
 namespace respite {
 
@@ -28,7 +28,7 @@ Pump::Outcome Pump::Run(Session& session) {
   StartRun();
   const uint64_t messages = parts_.clients.Messages();
   Outcome outcome = Outcome::kClosing;
-  const bool is_over = parts_.shutdown.Done();
+  const bool is_over = parts_.phase.HasStopped();
   if (!session.closing && !session.close_after_reply && !is_over) {
     if (session.waiter != nullptr || !RunPostponed(session)) {
       outcome = Outcome::kPostponed;

@@ -20,7 +20,7 @@ class Logger;
 struct ServerStats;
 struct Session;
 struct Settings;
-class Shutdown;
+class Phase;
 class Users;
 
 class Pump {
@@ -42,7 +42,7 @@ class Pump {
     Users& users;
     Executor& executor;
     const Running& running;
-    Shutdown& shutdown;
+    const Phase& phase;
     ServerStats& stats;
   };
   explicit Pump(const Parts& parts) : parts_(parts), prefetcher_({parts.keyspace, parts.executor}) {}

@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "server/memory.h"
+#include "base/memory.h"
 
 namespace respite {
 

@@ -12,7 +12,7 @@
 #include "server/executor.h"
 #include "server/gates.h"
 #include "server/host.h"
-#include "server/mid_turn.h"
+#include "server/phase.h"
 #include "server/refusals.h"
 #include "server/stats.h"
 #include "server/tracking.h"
@@ -46,7 +46,7 @@ void ScriptRunner::Run(Call& call, const Request& request) {
   current_.reset();
   session_->out.Rewind();
   if (was_late) {
-    parts_.mid_turn.End();
+    parts_.phase.EndLateScript();
     parts_.clients.Continue(call.session);
   }
   if (failure) throw Refusal{std::move(failure->text), failure->is_counted};
@@ -158,7 +158,7 @@ bool ScriptRunner::ShallStop() noexcept {
     const int64_t elapsed_ms = RunningMs();
     if (elapsed_ms < threshold_ms) return false;
     current_->is_late = true;
-    parts_.mid_turn.Begin(&current_->call->session);
+    parts_.phase.BeginLateScript(&current_->call->session);
     parts_.log.Warning("Slow script detected: still in execution after " + std::to_string(elapsed_ms) +
                        " milliseconds. You can try killing the script using the " +
                        (RunningKind() == Kind::kScript ? "SCRIPT KILL" : "FUNCTION KILL") +

@@ -25,7 +25,7 @@ struct DebugSwitches;
 class Eviction;
 class Executor;
 class Gates;
-class MidTurn;
+class Phase;
 class Permissions;
 class HostPort;
 class Logger;
@@ -57,7 +57,7 @@ class ScriptRunner final : public ScriptHost {
     Executor& executor;
     const Gates& gates;
     Permissions& permissions;
-    MidTurn& mid_turn;
+    Phase& phase;
     ServerStats& stats;
     DebugSwitches& debug;
   };

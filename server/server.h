@@ -36,10 +36,11 @@
 #include "server/listeners.h"
 #include "server/memory_gauge.h"
 #include "server/messages.h"
-#include "server/mid_turn.h"
+#include "server/phase.h"
 #include "server/migrate_link.h"
 #include "server/pause.h"
 #include "server/pubsub.h"
+#include "server/pulse.h"
 #include "server/pump.h"
 #include "server/reclaimer.h"
 #include "server/removal_rule.h"
@@ -55,6 +56,7 @@
 #include "server/storage/rdb_contents.h"
 #include "server/storage/shutdown.h"
 #include "server/storage/snapshots.h"
+#include "server/storage/storage_health.h"
 #include "server/tls/tls.h"
 #include "server/tracking.h"
 #include "server/unit.h"
@@ -109,7 +111,7 @@ class Server {
   Eviction& eviction() { return eviction_; }
   Executor& executor() { return executor_; }
   const Running& running() const { return running_; }
-  const MidTurn& mid_turn() const { return mid_turn_; }
+  const Phase& phase() const { return phase_; }
   Expiry& expiry() { return expiry_; }
   Users& users() { return users_; }
   Permissions& permissions() { return permissions_; }
@@ -133,6 +135,7 @@ class Server {
   Loading& loading() { return loading_; }
   Shutdown& shutdown() { return shutdown_; }
   Housekeeping& housekeeping() { return housekeeping_; }
+  Pulse& pulse() { return pulse_; }
   const Access& access() const { return access_; }
 
  private:
@@ -140,7 +143,7 @@ class Server {
   HostPort host_;
   Identity identity_;
   Running running_;
-  MidTurn mid_turn_;
+  Phase phase_;
   Random random_;
   Keyspace keyspace_;
   KeyspaceStats keyspace_stats_;
@@ -159,6 +162,7 @@ class Server {
   PubSub pubsub_;  // before the sessions, which leave their channels when they go
   KeyNotifications key_notifications_;
   Clients clients_;
+  Pulse pulse_;
   ClientLimits limits_;
   ClientMemory client_memory_;
   Messages messages_;
@@ -183,6 +187,7 @@ class Server {
   ActiveExpiry active_expiry_;
   Eviction eviction_;
   Gates gates_;
+  StorageHealth durability_;
   Executor executor_;
   ScriptRunner scripts_;
   ScriptCache script_cache_;

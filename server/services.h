@@ -22,7 +22,6 @@ class FileSystem;
 class FunctionLibraries;
 class Gates;
 class HostPort;
-class Housekeeping;
 struct Identity;
 class Keyspace;
 struct KeyspaceStats;
@@ -31,13 +30,14 @@ class Loading;
 class Logger;
 class MemoryGauge;
 class Messages;
-class MidTurn;
+class Phase;
 class MigrateLinks;
 class Nursery;
 class Pace;
 class Pause;
 class Permissions;
 class PubSub;
+class Pulse;
 class Reclaimer;
 struct Running;
 class ScriptCache;
@@ -85,13 +85,14 @@ struct Services {
   Waiting& waiting;
   WatchedKeys& watched_keys;
   Pause& pause;
+  Pulse& pulse;
 
   // Execution.
   CommandTable& commands;
   const Gates& gates;
   Executor& executor;
   const Running& running;
-  const MidTurn& mid_turn;
+  const Phase& phase;
   ScriptRunner& scripts;
   ScriptCache& script_cache;
   FunctionLibraries& function_libraries;
@@ -111,7 +112,6 @@ struct Services {
   SlowLog& slowlog;
   LatencyMonitor& latency;
   DebugSwitches& debug;
-  Housekeeping& housekeeping;
 };
 
 }  // namespace respite

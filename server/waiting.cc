@@ -4,16 +4,14 @@
 
 #include "datatypes/keyspace.h"
 #include "server/clients.h"
-#include "server/executor.h"
+#include "server/phase.h"
 #include "server/running.h"
-#include "server/storage/loading.h"
 
 namespace respite {
 
-void Waiting::Park(Call& call, const Awaited& awaited) {
-  Session& session = call.session;
+void Waiting::Park(Session& session, const Command& command, std::span<const Bytes> words, const Awaited& awaited) {
   auto waiter = std::make_unique<Waiter>(Waiter{.session = &session,
-                                                .command = &call.command,
+                                                .command = &command,
                                                 .words = awaited.words,
                                                 .type = awaited.type,
                                                 .loss = awaited.loss,
@@ -21,7 +19,7 @@ void Waiting::Park(Call& call, const Awaited& awaited) {
                                                 .for_disk = awaited.for_disk,
                                                 .places = {},
                                                 .loss_places = {}});
-  if (waiter->words.empty()) waiter->words.assign(call.args.Words().begin(), call.args.Words().end());
+  if (waiter->words.empty()) waiter->words.assign(words.begin(), words.end());
   if (kept_deadline_ms_) {
     waiter->deadline_ms = *kept_deadline_ms_;
   } else if (awaited.timeout_ms != 0) {
@@ -52,13 +50,13 @@ std::unique_ptr<Waiter> Waiting::Take(Session& session) {
 
 void Waiting::End(Session& session, WaitEnd end) {
   const std::unique_ptr<Waiter> waiter = Take(session);
-  parts_.executor.AnswerWaiter(*waiter, end);
+  parts_.runner.AnswerWaiter(*waiter, end);
   parts_.clients.Continue(session);
 }
 
 void Waiting::ServeDisk() {
   if (for_disk_.empty()) return;
-  parts_.executor.StartRun();
+  parts_.runner.StartRun();
   // By id: a request that runs again may close those behind it.
   for (const uint64_t id : std::vector<uint64_t>(for_disk_.begin(), for_disk_.end())) {
     if (for_disk_.contains(id)) Rerun(*parts_.clients.Find(id));
@@ -67,7 +65,7 @@ void Waiting::ServeDisk() {
 
 void Waiting::EndOverdue() {
   if (deadlines_.empty()) return;
-  parts_.executor.StartRun();
+  parts_.runner.StartRun();
   const int64_t now_ms = parts_.running.NowMs();
   for (int left = kEndedPerTurn; left > 0 && !deadlines_.empty() && deadlines_.begin()->first <= now_ms; --left)
     End(*deadlines_.begin()->second, WaitEnd::kTimeout);
@@ -87,7 +85,7 @@ void Waiting::MarkAll(int db) {
 }
 
 void Waiting::ServeAll() {
-  if (parts_.loading.Active()) return;  // they have their turn when it is over
+  if (parts_.phase.IsLoading()) return;  // they have their turn when it is over
   if (serving_) return;                 // a request that runs again may make further keys ready: they have their turn
   serving_ = true;
   while (!ready_.empty()) {
@@ -119,12 +117,12 @@ void Waiting::Rerun(Session& session) {
   const std::unique_ptr<Waiter> waiter = Take(session);
   const std::vector<Bytes> words(waiter->words.begin(), waiter->words.end());
   kept_deadline_ms_ = waiter->deadline_ms;
-  const auto outcome = parts_.executor.Execute(session, {waiter->command, words}, Executor::Pass::kAgain);
+  const auto outcome = parts_.runner.RunAgain(session, *waiter->command, words);
   kept_deadline_ms_.reset();
-  if (outcome == Executor::Outcome::kPostponed) {
+  if (outcome == RequestRunner::Outcome::kPostponed) {
     session.postponed = std::move(waiter->words);
     parts_.clients.AddPostponed(session);
-  } else if (outcome == Executor::Outcome::kDone) {
+  } else if (outcome == RequestRunner::Outcome::kDone) {
     parts_.clients.Continue(session);
   }
 }

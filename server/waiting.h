@@ -19,28 +19,43 @@
 namespace respite {
 
 class Clients;
-class Executor;
+class Phase;
 class Keyspace;
-class Loading;
 struct Running;
-struct Call;
 
 // Why a wait is over though nothing came.
 enum class WaitEnd : uint8_t { kTimeout, kUnblocked };
+
+// Runs the requests of those who wait. The Executor is one.
+class RequestRunner {
+ public:
+  virtual ~RequestRunner() = default;
+  // Reads the clocks anew.
+  virtual void StartRun() = 0;
+  enum class Outcome : uint8_t {
+    kDone,
+    kPostponed,  // the session must bring the request again later (CLIENT PAUSE)
+    kWaiting,    // it waits again
+  };
+  // A request runs again that found nothing before.
+  virtual Outcome RunAgain(Session& session, const Command& command, std::span<const Bytes> words) = 0;
+  // Answers a request whose wait ended without it running again.
+  virtual void AnswerWaiter(const Waiter& waiter, WaitEnd end) = 0;
+};
 
 class Waiting {
  public:
   struct Parts {
     Keyspace& keyspace;
     Clients& clients;
-    Executor& executor;
+    RequestRunner& runner;
     const Running& running;
-    const Loading& loading;
+    const Phase& phase;
   };
   Waiting(const Parts& parts, const HashKey& hash_key) : parts_(parts), lines_(hash_key), losses_(hash_key) {}
 
-  // Keeps the request of this call until something happens. Cost: O(keys + log n).
-  void Park(Call& call, const Awaited& awaited);
+  // Keeps this request until something happens. Cost: O(keys + log n).
+  void Park(Session& session, const Command& command, std::span<const Bytes> words, const Awaited& awaited);
   // The session goes, and its wait with it.
   void Forget(Session& session) { Take(session); }
   // Answers a session that waits: null for a timeout, an error for CLIENT UNBLOCK … ERROR.

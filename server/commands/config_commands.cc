@@ -4,7 +4,7 @@
 #include "server/command_table.h"
 #include "server/commands/families.h"
 #include "server/config/config.h"
-#include "server/config_hooks.h"
+#include "server/commands/rewrite_extras.h"
 #include "server/help.h"
 #include "server/reclaimer.h"
 #include "server/refusals.h"

@@ -7,7 +7,7 @@
 #include "server/commands/families.h"
 #include "server/commands/flush_mode.h"
 #include "server/disposer.h"
-#include "server/memory.h"
+#include "base/memory.h"
 #include "server/refusals.h"
 #include "server/services.h"
 #include "server/storage/snapshots.h"

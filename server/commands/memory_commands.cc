@@ -2,7 +2,7 @@
 #include "server/call.h"
 #include "server/commands/families.h"
 #include "server/help.h"
-#include "server/memory.h"
+#include "base/memory.h"
 #include "server/memory_report.h"
 #include "server/refusals.h"
 

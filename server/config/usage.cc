@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "server/memory.h"
+#include "base/memory.h"
 
 namespace respite {
 namespace {

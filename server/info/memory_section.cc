@@ -7,7 +7,7 @@
 #include "server/eviction.h"
 #include "server/info/info_text.h"
 #include "server/info/sections.h"
-#include "server/memory.h"
+#include "base/memory.h"
 #include "server/memory_report.h"
 #include "server/reclaimer.h"
 #include "server/services.h"

@@ -7,7 +7,7 @@
 #include "server/config/config.h"
 #include "server/config/settings.h"
 #include "server/config/usage.h"
-#include "server/housekeeping.h"
+#include "server/pulse.h"
 #include "server/identity.h"
 #include "server/info/info_text.h"
 #include "server/info/sections.h"
@@ -90,7 +90,7 @@ std::string ServerSection(const Services& services) {
       .Add("server_time_usec", wall_us)
       .Add("uptime_in_seconds", uptime_s)
       .Add("uptime_in_days", uptime_s / (24 * 3600))
-      .Add("hz", services.housekeeping.CurrentHz())
+      .Add("hz", services.pulse.Hz())
       .Add("configured_hz", settings.hz)
       .Add("lru_clock", (wall_us / 1'000'000) & 0xffffff)
       .Add("executable", ExecutablePath())

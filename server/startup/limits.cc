@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "server/startup/small_files.h"
+#include "base/small_files.h"
 
 namespace respite {
 

@@ -130,7 +130,7 @@ void ServerProcess::Build() {
 // Redis: a period shorter than two rounds of the timer is lengthened.
 void ServerProcess::StartWatchdog() {
   int& period_ms = config_.Adjust().watchdog_period;
-  if (period_ms > 0) period_ms = std::max(period_ms, 2 * (1000 / server_->housekeeping().CurrentHz()));
+  if (period_ms > 0) period_ms = std::max(period_ms, 2 * (1000 / server_->pulse().Hz()));
   watchdog_.SetPeriod(std::chrono::milliseconds(period_ms));
 }
 
@@ -259,7 +259,17 @@ std::optional<std::string> ServerProcess::ReopenTls() {
   return Reopen(Listener::Protocol::kTls);
 }
 
+std::optional<std::string> ServerProcess::RaiseMaxClients() {
+  const uint32_t wanted = config_.settings().maxclients;
+  const OpenFilesGrant grant = RaiseOpenFiles(wanted);
+  for (const ConfigNote& note : grant.notes) log_.Log(note.level, note.text);
+  if (grant.maxclients >= wanted) return std::nullopt;
+  return "The operating system is not able to handle the specified number of clients, try with " +
+         std::to_string(grant.maxclients);
+}
+
 void ServerProcess::WatchSettings() {
+  config_.OnChange({"maxclients"}, [this] { return RaiseMaxClients(); });
   config_.OnChange({"port"}, [this] { return Reopen(Listener::Protocol::kTcp); });
   config_.OnChange({"tls-port"}, [this] { return ReopenTls(); });
   config_.OnChange({"bind"}, [this]() -> std::optional<std::string> {

@@ -20,7 +20,7 @@
 #include "server/startup/limits.h"
 #include "server/startup/process_title.h"
 #include "server/startup/signals.h"
-#include "server/startup/small_files.h"
+#include "base/small_files.h"
 #include "server/startup/state_log.h"
 #include "server/startup/supervisor.h"
 #include "server/startup/watchdog.h"
@@ -56,6 +56,7 @@ class ServerProcess {
   void WatchSignals();
   void LogReady();
   void WatchSettings();
+  std::optional<std::string> RaiseMaxClients();
   void StartWatchdog();
   void UpdateTitle();
   std::optional<std::string> Reopen(Listener::Protocol protocol);

@@ -7,7 +7,7 @@
 #include "datatypes/keyspace.h"
 #include "server/clients.h"
 #include "server/memory_gauge.h"
-#include "server/mid_turn.h"
+#include "server/phase.h"
 #include "server/services.h"
 
 namespace respite {
@@ -29,7 +29,7 @@ void LogDatabases(const Services& services) {
 }  // namespace
 
 void StateLog::Tick(const Services& services) {
-  if (!services.log.Shows(LogLevel::kVerbose) || services.mid_turn.Is()) return;
+  if (!services.log.Shows(LogLevel::kVerbose) || services.phase.IsMidTurn()) return;
   const int64_t now_ms = services.clock.MonotonicMs();
   if (now_ms < next_ms_) return;
   next_ms_ = now_ms + kEveryMs;

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "server/startup/small_files.h"
+#include "base/small_files.h"
 
 namespace respite {
 

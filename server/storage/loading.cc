@@ -7,24 +7,22 @@
 #include "server/executor.h"
 #include "server/host.h"
 #include "server/memory_gauge.h"
-#include "server/mid_turn.h"
+#include "server/phase.h"
 #include "server/storage/debug_delay.h"
 
 namespace respite {
 
 void Loading::Begin(uint64_t total_bytes, const Session* holder) {
-  active_ = true;
-  parts_.mid_turn.Begin(holder);
+  parts_.phase.BeginLoading(holder);
   start_s_ = parts_.clock.WallMs() / 1000;
   start_ms_ = parts_.pace.NowMs();
   total_bytes_ = total_bytes;
   loaded_bytes_ = memory_then_bytes_ = keys_loaded_ = keys_expired_ = 0;
 }
 
-void Loading::End() {
-  active_ = false;
-  parts_.mid_turn.End();
-}
+void Loading::End() { parts_.phase.EndLoading(); }
+
+bool Loading::Active() const { return parts_.phase.IsLoading(); }
 
 Loading::Order Loading::Advance(uint64_t loaded_bytes) {
   loaded_bytes_ = loaded_bytes;

@@ -8,7 +8,7 @@ namespace respite {
 
 class Clock;
 class Pace;
-class MidTurn;
+class Phase;
 class Executor;
 class HostPort;
 class MemoryGauge;
@@ -23,7 +23,7 @@ class Loading {
     const Pace& pace;
     const HostPort& host;
     MemoryGauge& memory;
-    MidTurn& mid_turn;
+    Phase& phase;
     Executor& executor;
   };
   explicit Loading(const Parts& parts) : parts_(parts) {}
@@ -31,7 +31,7 @@ class Loading {
   // `holder` (may be null) is the client whose command loads: nothing of it is read until End.
   void Begin(uint64_t total_bytes, const Session* holder = nullptr);
   void End();
-  bool Active() const { return active_; }
+  bool Active() const;
 
   enum class Order : uint8_t { kGoOn, kStop };
   // So many octets of all are read. To be called every loading-process-events-interval-bytes: clients are served, and
@@ -63,7 +63,6 @@ class Loading {
 
  private:
   const Parts parts_;
-  bool active_ = false;
   int64_t start_s_ = 0;
   int64_t start_ms_ = 0;  // of the Pace
   uint64_t total_bytes_ = 0;

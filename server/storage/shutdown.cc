@@ -25,7 +25,7 @@ Shutdown::Outcome Shutdown::Begin(uint32_t flags) {
     parts_.log.Warning("Errors trying to shut down the server. Check the logs for more information.");
     return outcome;
   }
-  done_ = true;
+  parts_.phase.Stop();
   parts_.host->Stop(0);
   return outcome;
 }
@@ -36,7 +36,7 @@ void Shutdown::Signalled(int signal) {
 }
 
 void Shutdown::GoOn() {
-  if (signal_ == 0 || done_) return;
+  if (signal_ == 0 || Done()) return;
   const Settings& settings = parts_.settings;
   const uint32_t flags = signal_ == SIGINT ? settings.shutdown_on_sigint : settings.shutdown_on_sigterm;
   const bool waits = parts_.debug.pause_cron || (parts_.scripts.Busy() && Saves(flags));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "server/config/settings.h"
+#include "server/phase.h"
 
 namespace respite {
 
@@ -35,6 +36,7 @@ class Shutdown {
     Loading& loading;
     Nursery& nursery;
     DebugSwitches& debug;
+    Phase& phase;
   };
   explicit Shutdown(const Parts& parts) : parts_(parts) {}
 
@@ -54,7 +56,7 @@ class Shutdown {
   void OnStatus(std::function<void(const std::string&)> handler) { tell_status_ = std::move(handler); }
 
   // The server has saved what it saves: from now on no command may run.
-  bool Done() const { return done_; }
+  bool Done() const { return parts_.phase.HasStopped(); }
 
  private:
   bool Saves(uint32_t flags) const;
@@ -69,7 +71,6 @@ class Shutdown {
   }
 
   const Parts parts_;
-  bool done_ = false;
   int signal_ = 0;  // that waits
   std::function<void()> given_up_;
   std::function<void(const std::string&)> tell_status_;

@@ -22,7 +22,7 @@
 #include "server/latency.h"
 #include "server/latency_watch.h"
 #include "server/memory_gauge.h"
-#include "server/startup/small_files.h"
+#include "base/small_files.h"
 #include "server/storage/debug_delay.h"
 #include "server/storage/loading.h"
 #include "server/storage/nursery.h"

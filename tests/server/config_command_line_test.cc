@@ -10,7 +10,7 @@
 #include "server/config/config.h"
 #include "server/config/usage.h"
 #include "server/config/value_text.h"
-#include "server/memory.h"
+#include "base/memory.h"
 
 namespace respite {
 namespace {

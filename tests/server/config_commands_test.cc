@@ -35,7 +35,7 @@ TEST_P(ConfigCommands, SetIsAllOrNothing) {
 
 TEST_P(ConfigCommands, HzTakesEffectAtOnce) {
   Run("CONFIG SET dynamic-hz no hz 100");
-  EXPECT_EQ(server()->housekeeping().CurrentHz(), 100);
+  EXPECT_EQ(server()->pulse().Hz(), 100);
 }
 
 TEST_P(ConfigCommands, LogLevelTakesEffectAtOnce) {

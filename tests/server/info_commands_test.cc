@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "server/memory.h"
+#include "base/memory.h"
 #include "tests/support/command_test.h"
 
 namespace respite {

@@ -149,7 +149,7 @@ void TestServer::Cron() {
 
 void TestServer::RunCronFor(int64_t elapsed_ms) {
   for (int64_t passed_ms = 0; passed_ms < elapsed_ms;) {
-    int64_t step_ms = std::min<int64_t>(1000 / server_->housekeeping().CurrentHz(), elapsed_ms - passed_ms);
+    int64_t step_ms = std::min<int64_t>(1000 / server_->pulse().Hz(), elapsed_ms - passed_ms);
     AdvanceMs(step_ms);
     passed_ms += step_ms;
     Cron();
@@ -157,7 +157,7 @@ void TestServer::RunCronFor(int64_t elapsed_ms) {
 }
 
 void TestServer::EndTurn() {
-  if (server_->mid_turn().Is())
+  if (server_->phase().IsMidTurn())
     return server_->housekeeping().EndTurnBesides();  // somebody is served in the middle of a Turn
   server_->housekeeping().EndTurn();
   while (!tasks_.empty()) {

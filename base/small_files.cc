@@ -1,4 +1,4 @@
-#include "server/startup/small_files.h"
+#include "base/small_files.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,0 +1,18 @@
+// The lines of the configuration file that are no settings, for CONFIG REWRITE.
+#pragma once
+
+#include "server/acl/users.h"
+#include "server/config/config_rewrite.h"
+#include "server/config/settings.h"
+#include "server/services.h"
+
+namespace respite {
+
+inline RewriteExtras RewriteExtrasOf(const Services& services) {
+  RewriteExtras extras;
+  extras.user_lines.emplace();
+  if (services.settings.aclfile.empty()) extras.user_lines = services.users.Lines();
+  return extras;
+}
+
+}  // namespace respite
