@@ -5,6 +5,15 @@
 
 #include "server/client_text.h"
 #include "server/refusals.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/acl/users.h"
+#include "server/client_limits.h"
+#include "server/clients.h"
+#include "server/config/settings.h"
+#include "server/departures.h"
+#include "server/phase.h"
+#include "server/stats.h"
 
 namespace respite {
 
@@ -17,8 +26,8 @@ constexpr size_t kMuchInput = 32 * 1024;
 
 }  // namespace
 
-Connection::Connection(EventLoop& loop, Session& session, ByteStream stream)
-    : loop_(loop), session_(session), stream_(std::move(stream)) {}
+Connection::Connection(ServerHost& host, Session& session, ByteStream stream)
+    : host_(host), session_(session), stream_(std::move(stream)) {}
 
 Connection::~Connection() = default;
 
@@ -37,14 +46,15 @@ void Connection::Want(SocketPoller::Interest wanted) {
 }
 
 void Connection::Register(SocketPoller::Interest interest) {
-  if (loop_.poller().Change(stream_.FileDescriptor(), *this, registered_, interest)) {
+  if (host_.loop().poller().Change(stream_.FileDescriptor(), *this, registered_, interest)) {
     registered_ = interest;
   } else {
-    loop_.server().clients().Close(session_);
+    host_.parts().clients.Close(session_);
   }
 }
 
 void Connection::OnReady(SocketPoller::Interest ready) {
+  host_.Enter();
   if (session_.closing) return;
   if (stream_.InHandshake()) return JoinHandshakes();
   const SocketPoller::Interest allowed = stream_.Allows(ready);
@@ -52,16 +62,17 @@ void Connection::OnReady(SocketPoller::Interest ready) {
   if (!allowed.write || !wanted_.write || session_.closing) return;
   Want({.read = wanted_.read, .write = false});
   // At the end of the Turn: its other replies may be of writes that are not on the disk yet.
-  loop_.server().clients().QueueFlush(session_);
+  host_.parts().clients.QueueFlush(session_);
 }
 
 // Nothing is heard of the socket until it is our turn.
 void Connection::JoinHandshakes() {
   Register({});
-  loop_.handshakes().Enter([self = shared_from_this()] { self->ContinueHandshake(); });
+  host_.loop().handshakes().Enter([self = shared_from_this()] { self->ContinueHandshake(); });
 }
 
 void Connection::ContinueHandshake() {
+  host_.Enter();
   if (self_ == nullptr) return;
   switch (stream_.Handshake().state) {
     case StreamResult::State::kMoved:
@@ -72,30 +83,30 @@ void Connection::ContinueHandshake() {
     case StreamResult::State::kFailed:
       break;
   }
-  loop_.server().log().Warning("Error accepting a client connection: " + stream_.ErrorText() +
+  host_.parts().log.Warning("Error accepting a client connection: " + stream_.ErrorText() +
                                " (addr=" + session_.address + " laddr=" + session_.local_address + ")");
-  loop_.server().clients().Close(session_);
+  host_.parts().clients.Close(session_);
 }
 
 void Connection::Admit() {
-  Server& server = loop_.server();
-  if (server.settings().protected_mode && !server.users().LoginRequired() && !session_.loopback) {
-    ++server.stats().rejected_connections;
+  const ServerHost::Parts& server = host_.parts();
+  if (server.settings.protected_mode && !server.users.LoginRequired() && !session_.loopback) {
+    ++server.stats.rejected_connections;
     session_.out.Append("-" + std::string(refusals::kProtectedMode) + "\r\n");
     session_.close_after_reply = true;
-    return server.clients().QueueFlush(session_);
+    return server.clients.QueueFlush(session_);
   }
-  ++server.stats().connections;
+  ++server.stats.connections;
   Want({.read = true});
 }
 
 void Connection::Receive() {
-  if (loop_.server().clients().IsBehindWith(session_)) {
+  if (host_.parts().clients.IsBehindWith(session_)) {
     if (stream_.HasReceived()) ReceiveInNextTurn();  // else the socket is reported again
     return;
   }
-  if (loop_.server().phase().Holds(session_)) return Want({.read = false, .write = wanted_.write});
-  const StreamResult received = stream_.Receive(session_.in.ReadTarget(loop_.Scratch()));
+  if (host_.parts().phase.Holds(session_)) return Want({.read = false, .write = wanted_.write});
+  const StreamResult received = stream_.Receive(session_.in.ReadTarget(host_.loop().Scratch()));
   if (received.state != StreamResult::State::kMoved) {
     if (received.state != StreamResult::State::kLater) return EndOfInput(received.state);
     return Want(wanted_);  // perhaps for room
@@ -104,9 +115,9 @@ void Connection::Receive() {
   sends_much_ = bytes >= kMuchInput;
   session_.in.Received(bytes);
   session_.bytes_in += bytes;
-  session_.last_active_ms = loop_.server().clock().MonotonicMs();
+  session_.last_active_ms = host_.parts().clock.MonotonicMs();
   session_.input_peak_bytes = std::max(session_.input_peak_bytes, session_.in.BufferedBytes());
-  ServerStats& stats = loop_.server().stats();
+  ServerStats& stats = host_.parts().stats;
   stats.net_input_bytes += bytes;
   ++stats.total_reads;
   RunPump();
@@ -114,43 +125,43 @@ void Connection::Receive() {
 
 void Connection::ReceiveInNextTurn() {
   if (std::exchange(receive_posted_, true)) return;
-  loop_.Post([self = shared_from_this()] {
+  host_.Post([self = shared_from_this()] {
     self->receive_posted_ = false;
     if (self->self_ != nullptr && self->wanted_.read) self->Receive();
   });
 }
 
 void Connection::EndOfInput(StreamResult::State state) {
-  Server& server = loop_.server();
+  const ServerHost::Parts& server = host_.parts();
   const bool ended = state == StreamResult::State::kEnded;
-  if (server.log().Shows(LogLevel::kVerbose)) {
-    server.log().Verbose(ended ? "Client closed connection " + ClientText(session_, server.clock().MonotonicMs())
+  if (server.log.Shows(LogLevel::kVerbose)) {
+    server.log.Verbose(ended ? "Client closed connection " + ClientText(session_, server.clock.MonotonicMs())
                                : "Reading from client: " + stream_.ErrorText());
   }
   if (!ended || session_.out.Empty()) return Depart();
   Want({.read = false, .write = wanted_.write});
   session_.close_after_reply = true;  // half closed: the peer still waits for the replies of this Turn
-  server.clients().QueueFlush(session_);
+  server.clients.QueueFlush(session_);
 }
 
 // A hundred thousand subscriptions are not undone in one Turn. Nobody can tell this from a client that left later.
 void Connection::Depart() {
-  Server& server = loop_.server();
-  if (session_.IsBlocked() || server.departures().LeaveSome(session_)) return server.clients().Close(session_);
+  const ServerHost::Parts& server = host_.parts();
+  if (session_.IsBlocked() || server.departures.LeaveSome(session_)) return server.clients.Close(session_);
   is_departing_ = true;
   Want({});
-  loop_.Post([self = shared_from_this()] {
+  host_.Post([self = shared_from_this()] {
     if (self->self_ != nullptr) self->Depart();
   });
 }
 
 void Connection::RunPump() {
-  Pump::Outcome outcome = loop_.pump().Run(session_);
+  Pump::Outcome outcome = host_.pump().Run(session_);
   if (session_.closing) return;
   switch (outcome) {
     case Pump::Outcome::kIdle:
     case Pump::Outcome::kPostponed:  // whoever ends the pause calls Resume; meanwhile the peer may hang up
-      if (!loop_.server().limits().CheckInput(session_)) Want({.read = true, .write = wanted_.write});
+      if (!host_.parts().limits.CheckInput(session_)) Want({.read = true, .write = wanted_.write});
       break;
     case Pump::Outcome::kMore:  // nothing new is read before what is there has been served
       Want({.read = false, .write = wanted_.write});
@@ -163,9 +174,9 @@ void Connection::RunPump() {
 }
 
 void Connection::ResumeInNextTurn() {
-  loop_.Post([self = shared_from_this()] {
+  host_.Post([self = shared_from_this()] {
     if (self->self_ == nullptr) return;
-    if (self->loop_.server().clients().IsBehindWith(self->session_)) return self->ResumeInNextTurn();
+    if (self->host_.parts().clients.IsBehindWith(self->session_)) return self->ResumeInNextTurn();
     self->Resume();
   });
 }
@@ -184,13 +195,13 @@ void Connection::Flush() {
   }
   if (session_.closing || is_departing_) return;
   if (!session_.out.Empty()) {
-    int64_t now_ms = loop_.server().clock().MonotonicMs();
+    int64_t now_ms = host_.parts().clock.MonotonicMs();
     if (session_.out.Size() != before) session_.last_active_ms = now_ms;
-    if (!loop_.server().limits().CheckOutput(session_, now_ms, ClientLimits::Moment::kReply)) {
+    if (!host_.parts().limits.CheckOutput(session_, now_ms, ClientLimits::Moment::kReply)) {
       Want({.read = wanted_.read, .write = true});
     }
   } else if (session_.close_after_reply) {
-    loop_.server().clients().Close(session_);
+    host_.parts().clients.Close(session_);
   }
 }
 
@@ -198,13 +209,13 @@ bool Connection::WriteSome() {
   const StreamResult sent = stream_.Send(session_.out);
   if (sent.state != StreamResult::State::kMoved) {
     if (sent.state == StreamResult::State::kLater) return false;
-    loop_.server().log().Verbose("Error writing to client: " + stream_.ErrorText());
+    host_.parts().log.Verbose("Error writing to client: " + stream_.ErrorText());
     Depart();
     return false;
   }
   session_.out.Consume(sent.bytes);
   session_.bytes_out += sent.bytes;
-  ServerStats& stats = loop_.server().stats();
+  ServerStats& stats = host_.parts().stats;
   stats.net_output_bytes += sent.bytes;
   ++stats.total_writes;
   return true;
@@ -212,9 +223,9 @@ bool Connection::WriteSome() {
 
 void Connection::Close() {
   Register({});
-  loop_.closings().Enter([self = self_] { self->stream_.Close(); });
+  host_.loop().closings().Enter([self = self_] { self->stream_.Close(); });
   // The session may be in use right now: it goes in a later Turn, and this connection with it.
-  loop_.Post([self = std::move(self_)] { self->loop_.server().clients().Remove(self->session_); });
+  host_.Post([self = std::move(self_)] { self->host_.parts().clients.Remove(self->session_); });
 }
 
 }  // namespace respite

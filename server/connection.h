@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "server/byte_stream.h"
-#include "server/event_loop.h"
+#include "server/server_host.h"
 #include "server/session.h"
 #include "server/socket_poller.h"
 
@@ -15,7 +15,7 @@ class Connection final : public Transport,
                          public SocketPoller::Watcher,
                          public std::enable_shared_from_this<Connection> {
  public:
-  Connection(EventLoop& loop, Session& session, ByteStream stream);
+  Connection(ServerHost& host, Session& session, ByteStream stream);
   ~Connection() override;
 
   void Start();
@@ -51,7 +51,7 @@ class Connection final : public Transport,
   // One write; false when the socket takes no more for now.
   bool WriteSome();
 
-  EventLoop& loop_;
+  ServerHost& host_;
   Session& session_;  // gone once self_ is
   ByteStream stream_;
   SocketPoller::Interest wanted_;

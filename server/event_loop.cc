@@ -3,11 +3,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <asio/io_context.hpp>
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/post.hpp>
-#include <asio/steady_timer.hpp>
-#include <chrono>
 #include <utility>
 
 namespace respite {
@@ -26,45 +25,31 @@ constexpr size_t kClosingsShare = 32;
 
 struct EventLoop::Asio {
   asio::io_context context{1};
-  asio::steady_timer cron{context};
-  asio::steady_timer wake{context};
 };
 
-EventLoop::EventLoop(Server& server)
-    : server_(server),
-      pump_(std::make_unique<Pump>(server.pump_parts())),
+EventLoop::EventLoop(const Pace& pace)
+    : pace_(pace),
       asio_(std::make_unique<Asio>()),
-      poller_(asio_->context, server.pace()),
-      handshakes_(server.pace(), kHandshakesUs),
-      closings_(server.pace(), kClosingsUs),
-      scratch_(kScratchBytes) {
-  server_.SetHost(this);
-  server_.memory().MarkStartup();
-}
+      poller_(asio_->context, pace),
+      handshakes_(pace, kHandshakesUs),
+      closings_(pace, kClosingsUs),
+      scratch_(kScratchBytes) {}
 
-EventLoop::~EventLoop() {
-  // Connections own themselves until they are closed.
-  server_.clients().ForEach([this](Session& session) { server_.clients().Close(session); });
-  closings_.ServeAll();
-  server_.SetHost(nullptr);
-}
+EventLoop::~EventLoop() { closings_.ServeAll(); }
 
 asio::io_context& EventLoop::Context() { return asio_->context; }
 
 int EventLoop::Run() {
   running_ = true;
-  ScheduleCron();
-  EndTurn();  // what was posted before the loop ran
+  EndTurn(0);  // what was posted before the loop ran
   auto work = asio::make_work_guard(asio_->context);
-  ServerStats& stats = server_.stats();
   while (!stopped_) {
     asio_->context.run_one();
-    int64_t started_us = server_.pace().NowUs();
+    const int64_t started_us = pace_.NowUs();
     for (int i = 1; i < kHandlersPerTurn && !stopped_ && !poller_.TakeServed() && asio_->context.poll_one() != 0; ++i) {
     }
     ServeLines();
-    EndTurn();
-    stats.CountTurn(server_.pace().NowUs() - started_us);
+    EndTurn(pace_.NowUs() - started_us);
   }
   return exit_code_;
 }
@@ -75,61 +60,71 @@ void EventLoop::Stop(int exit_code) {
 }
 
 // Asio would run it in this Turn, since a Turn polls: whoever posts again and again would hold back all replies.
-void EventLoop::Post(std::function<void()> task) { posted_.push_back(std::move(task)); }
+void EventLoop::Post(Resident* resident, std::function<void()> task) { posted_.push_back({resident, std::move(task)}); }
 
-void EventLoop::WakeAt(int64_t monotonic_ms) {
-  const int64_t pace_us = server_.clock().PaceUsWhen(monotonic_ms * 1000);
-  if (pace_us == Clock::kNever) {
-    asio_->wake.cancel();
-    return;
+void EventLoop::Leave(Resident& resident) {
+  const auto is_its = [&](const Task& task) { return task.resident == &resident; };
+  for (;;) {
+    std::vector<Task> its;
+    for (Task& task : due_)
+      if (is_its(task)) its.push_back(std::exchange(task, {}));  // its call of RunNextTask finds nothing
+    for (Task& task : posted_)
+      if (is_its(task)) its.push_back(std::move(task));
+    if (its.empty()) break;
+    std::erase_if(posted_, is_its);
+    for (const Task& task : its) task.run();
   }
-  asio_->wake.expires_after(std::chrono::microseconds(pace_us - server_.pace().NowUs()));
-  asio_->wake.async_wait([this](const asio::error_code& error) {
-    if (!error) server_.housekeeping().Wake();
-  });
+  std::erase(active_, &resident);
+  std::replace(ending_.begin(), ending_.end(), &resident, static_cast<Resident*>(nullptr));
 }
 
-// The Turn that is under way keeps its Pump and what it has read: this one gets others. What was posted waits, since it
-// may free a client that the Turn is with; before the first Turn (the data set is being loaded) there is none.
+// The Turn that is under way keeps what it has read: this one gets another scratch buffer. What was posted waits, since
+// it may free a client that the Turn is with; before the first Turn (the data set is being loaded) there is none.
 bool EventLoop::ServeBesides() {
-  if (other_pump_ == nullptr) other_pump_ = std::make_unique<Pump>(server_.pump_parts());
-  other_scratch_.resize(kScratchBytes);
-  pump_.swap(other_pump_);
-  scratch_.swap(other_scratch_);
+  if (spare_scratches_.empty()) spare_scratches_.emplace_back(kScratchBytes);
+  std::vector<char> own = std::exchange(scratch_, std::move(spare_scratches_.back()));
+  spare_scratches_.pop_back();
   poller_.ServeBesides();
   for (int i = 0; i < kHandlersPerTurn && !stopped_ && asio_->context.poll_one() != 0; ++i) {
   }
   ServeLines();
-  server_.housekeeping().EndTurnBesides();
+  for (Resident* resident : std::vector<Resident*>(active_)) resident->EndTurnBesides();
   if (!running_) StartTasks();
-  pump_.swap(other_pump_);
-  scratch_.swap(other_scratch_);
+  spare_scratches_.push_back(std::exchange(scratch_, std::move(own)));
   return !stopped_;
 }
 
 void EventLoop::ServeLines() {
   if (!handshakes_.Empty()) handshakes_.ServeShare();
   if (!closings_.Empty()) closings_.ServeShare(1 + closings_.Size() / kClosingsShare);
-  if (!handshakes_.Empty() || !closings_.Empty()) Post([] {});  // the next Turn comes at once
+  if (!handshakes_.Empty() || !closings_.Empty()) Post(nullptr, [] {});  // the next Turn comes at once
 }
 
-void EventLoop::EndTurn() {
-  server_.housekeeping().EndTurn();
+void EventLoop::EndTurn(int64_t turn_us) {
+  std::swap(active_, ending_);
+  for (size_t i = 0; i < ending_.size(); ++i) {
+    if (ending_[i] == nullptr) continue;  // it left meanwhile
+    ending_[i]->is_active_ = false;
+    ending_[i]->EndTurn(turn_us);
+  }
+  ending_.clear();
   StartTasks();
 }
 
 void EventLoop::StartTasks() {
-  for (auto& task : std::exchange(posted_, {})) asio::post(asio_->context, std::move(task));
+  for (Task& task : posted_) {
+    due_.push_back(std::move(task));
+    asio::post(asio_->context, [this] { RunNextTask(); });
+  }
+  posted_.clear();
 }
 
-void EventLoop::ScheduleCron() {
-  asio_->cron.expires_after(std::chrono::microseconds(1'000'000 / server_.pulse().Hz()));
-  asio_->cron.async_wait([this](const asio::error_code& error) {
-    if (error) return;
-    if (tick_) tick_();
-    server_.housekeeping().Tick();
-    ScheduleCron();
-  });
+void EventLoop::RunNextTask() {
+  const Task task = std::move(due_.front());
+  due_.pop_front();
+  if (task.run == nullptr) return;
+  if (task.resident != nullptr) Enter(*task.resident);
+  task.run();
 }
 
 void EventLoop::OnReadable(int descriptor, std::function<void()> handler) {

@@ -1,18 +1,15 @@
-// EventLoop: runs a Server on one Asio io_context. A Turn is: wait for events, handle those that are ready, end the
-// Turn (journal, then replies).
+// EventLoop: a thread's one loop, on an Asio io_context. A Turn is: wait for events, handle those that are ready, end
+// the Turn for each resident to whom something happened (journal, then replies).
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
-#include <string>
-#include <utility>
 #include <vector>
 
-#include "server/pump.h"
-#include "server/server.h"
+#include "base/pace.h"
 #include "server/socket_poller.h"
 #include "server/work_line.h"
 
@@ -22,27 +19,47 @@ class io_context;
 
 namespace respite {
 
-class EventLoop final : public Host {
+class EventLoop {
  public:
-  explicit EventLoop(Server& server);
-  ~EventLoop() override;
+  // Who lives on the loop: a server has one.
+  class Resident {
+   public:
+    virtual ~Resident() = default;
+    // Something happened to it in this Turn, which is over; the Turn took so long.
+    virtual void EndTurn(int64_t turn_us) = 0;
+    // The same in the middle of a Turn, when clients are served besides.
+    virtual void EndTurnBesides() = 0;
+
+   private:
+    friend class EventLoop;
+    bool is_active_ = false;  // stands in EventLoop::active_
+  };
+
+  explicit EventLoop(const Pace& pace);
+  ~EventLoop();
 
   // Runs until Stop. Returns the exit code.
   int Run();
-  void Stop(int exit_code) override;
-  void Post(std::function<void()> task) override;
-  void WakeAt(int64_t monotonic_ms) override;
-  bool ServeBesides() override;
+  void Stop(int exit_code);
+
+  // Something happens to this resident: its Turn is to be ended. Cost: a compare, mostly.
+  void Enter(Resident& resident) {
+    if (resident.is_active_) return;
+    resident.is_active_ = true;
+    active_.push_back(&resident);
+  }
+  // Runs `task` for the resident (null: for nobody) as soon as the loop is free again, in another Turn.
+  void Post(Resident* resident, std::function<void()> task);
+  // The resident goes: what was posted for it runs now, and what that posts.
+  void Leave(Resident& resident);
+  // Serves clients in the middle of the Turn, since somebody takes so long. False: the loop shall stop.
+  bool ServeBesides();
 
   // Calls `handler` once, in a Turn, when this descriptor (not ours to close) has something to read.
   void OnReadable(int descriptor, std::function<void()> handler);
 
-  // Calls `handler` whenever the timer rings, also in the middle of a Turn (ServeBesides).
-  void OnTick(std::function<void()> handler) { tick_ = std::move(handler); }
-
   asio::io_context& Context();
-  Server& server() { return server_; }
-  Pump& pump() { return *pump_; }
+  const Pace& pace() const { return pace_; }
   SocketPoller& poller() { return poller_; }
   // Steps of TLS handshakes.
   WorkLine& handshakes() { return handshakes_; }
@@ -53,24 +70,28 @@ class EventLoop final : public Host {
 
  private:
   struct Asio;
+  struct Task {
+    Resident* resident;
+    std::function<void()> run;
+  };
 
   void ServeLines();
-  void ScheduleCron();
-  void EndTurn();
+  void EndTurn(int64_t turn_us);
+  // Tasks that were posted are due from now on.
   void StartTasks();
+  void RunNextTask();
 
-  Server& server_;
-  std::unique_ptr<Pump> pump_;
+  const Pace& pace_;
   std::unique_ptr<Asio> asio_;
   SocketPoller poller_;
   WorkLine handshakes_;
   WorkLine closings_;
-  std::vector<std::function<void()>> posted_;  // for the next Turn; may own connections, so it goes before asio_
+  std::vector<Resident*> active_;
+  std::vector<Resident*> ending_;  // kept for its memory
+  std::vector<Task> posted_;       // for the next Turn; may own connections, so they go before asio_
+  std::deque<Task> due_;           // one call of RunNextTask is under way for each
   std::vector<char> scratch_;
-  std::function<void()> tick_;
-  // What ServeBesides has in place of these two; made with its first use.
-  std::unique_ptr<Pump> other_pump_;
-  std::vector<char> other_scratch_;
+  std::vector<std::vector<char>> spare_scratches_;  // for ServeBesides
   bool running_ = false;
   bool stopped_ = false;
   int exit_code_ = 0;

@@ -17,6 +17,14 @@
 #include "server/connection.h"
 #include "server/refusals.h"
 #include "server/tls/tls_stream.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/acl/users.h"
+#include "server/clients.h"
+#include "server/config/config.h"
+#include "server/config/settings.h"
+#include "server/stats.h"
+#include "server/tls/tls.h"
 
 namespace respite {
 
@@ -53,7 +61,7 @@ struct Listener::Socket {
   Protocol protocol;
 };
 
-Listener::Listener(EventLoop& loop) : loop_(loop) {}
+Listener::Listener(ServerHost& host) : host_(host) {}
 Listener::~Listener() = default;
 
 std::optional<std::string> Listener::Open() {
@@ -63,7 +71,7 @@ std::optional<std::string> Listener::Open() {
 }
 
 std::optional<std::string> Listener::Reopen(Protocol protocol) {
-  Settings& settings = loop_.server().config().Adjust();
+  Settings& settings = host_.parts().config.Adjust();
   Sockets& sockets = protocol == Protocol::kTcp ? tcp_ : tls_;
   sockets.clear();
   if (protocol == Protocol::kTls) {
@@ -84,7 +92,7 @@ std::optional<std::string> Listener::Reopen(Protocol protocol) {
 }
 
 Result<Listener::Sockets, std::string> Listener::OpenTcp(Protocol protocol, int port) {
-  const Settings& settings = loop_.server().settings();
+  const Settings& settings = host_.parts().settings;
   TcpOptions options{.port = port, .backlog = settings.tcp_backlog, .mark = settings.socket_mark_id};
   Sockets opened;
   for (const std::string& bound : settings.bind) {
@@ -94,26 +102,26 @@ Result<Listener::Sockets, std::string> Listener::OpenTcp(Protocol protocol, int 
     if (!socket.ok()) {
       std::string number = std::to_string(options.port);
       int code = socket.error().code;
-      loop_.server().log().Warning("Warning: Could not create server TCP listening socket " + host + ":" + number +
+      host_.parts().log.Warning("Warning: Could not create server TCP listening socket " + host + ":" + number +
                                    ": " + socket.error().text);
       if (IsUnknownFamily(code) || (optional && code == EADDRNOTAVAIL)) continue;
       return Failure("Failed listening on port " + number + (protocol == Protocol::kTls ? " (tls)" : " (tcp)") +
                      ", aborting.");
     }
     options.port = PortOf(socket.value().Get());  // `auto`: the other addresses get the same
-    opened.push_back(std::make_shared<Socket>(loop_.Context(), std::move(socket.value()), protocol));
+    opened.push_back(std::make_shared<Socket>(host_.loop().Context(), std::move(socket.value()), protocol));
   }
   return opened;
 }
 
 std::optional<std::string> Listener::OpenUnix() {
-  const Settings& settings = loop_.server().settings();
+  const Settings& settings = host_.parts().settings;
   if (settings.unixsocket.empty()) return std::nullopt;
   auto socket = ListenUnix(settings.unixsocket, settings.unixsocketperm, settings.tcp_backlog);
   if (!socket.ok()) return "Failed opening Unix socket: " + socket.error().text;
   unix_path_ = AbsolutePath(settings.unixsocket);
   unix_inode_ = InodeOf(unix_path_);
-  unix_ = std::make_shared<Socket>(loop_.Context(), std::move(socket.value()), Protocol::kTcp);
+  unix_ = std::make_shared<Socket>(host_.loop().Context(), std::move(socket.value()), Protocol::kTcp);
   Accept(unix_);
   return std::nullopt;
 }
@@ -127,7 +135,7 @@ void Listener::Close() {
 }
 
 void Listener::RemoveUnixFile() {
-  Logger& log = loop_.server().log();
+  Logger& log = host_.parts().log;
   if (InodeOf(unix_path_) != unix_inode_) return;  // another server's by now
   if (unlink(unix_path_.c_str()) == 0) return;
   log.Warning(std::string("Error removing the unix socket file: ") + std::strerror(errno));
@@ -143,8 +151,8 @@ void Listener::Accept(const std::shared_ptr<Socket>& socket) {
 
 void Listener::AcceptAll(const std::shared_ptr<Socket>& socket) {
   // Who is being closed still has a descriptor, and those are counted on.
-  const size_t open = loop_.server().clients().Count() + loop_.closings().Size();
-  if (open + kAcceptsPerEvent > loop_.server().settings().maxclients) loop_.closings().ServeAll();
+  const size_t open = host_.parts().clients.Count() + host_.loop().closings().Size();
+  if (open + kAcceptsPerEvent > host_.parts().settings.maxclients) host_.loop().closings().ServeAll();
   for (int i = 0; i < kAcceptsPerEvent; ++i) {
     int accepted = accept4(socket->descriptor.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (accepted >= 0) {
@@ -153,7 +161,7 @@ void Listener::AcceptAll(const std::shared_ptr<Socket>& socket) {
     }
     if (errno == EAGAIN || errno == EWOULDBLOCK) break;
     if (errno == EINTR || errno == ECONNABORTED) continue;
-    loop_.server().log().Warning(std::string("Accepting client connection: ") + std::strerror(errno));
+    host_.parts().log.Warning(std::string("Accepting client connection: ") + std::strerror(errno));
     return AcceptLater(socket);
   }
   Accept(socket);
@@ -170,31 +178,32 @@ void Listener::AcceptLater(const std::shared_ptr<Socket>& socket) {
 }
 
 void Listener::Welcome(Descriptor accepted, Protocol protocol) {
-  Server& server = loop_.server();
-  const Settings& settings = server.settings();
+  host_.Enter();
+  const ServerHost::Parts& server = host_.parts();
+  const Settings& settings = server.settings;
   PeerNames names = NamesOf(accepted.Get());
-  if (server.log().Shows(LogLevel::kVerbose)) {
-    server.log().Verbose(names.unix_socket ? "Accepted connection to " + settings.unixsocket
+  if (server.log.Shows(LogLevel::kVerbose)) {
+    server.log.Verbose(names.unix_socket ? "Accepted connection to " + settings.unixsocket
                                            : "Accepted " + WithoutBrackets(names.address));
   }
-  if (server.clients().Count() >= settings.maxclients) {
-    ++server.stats().rejected_connections;
+  if (server.clients.Count() >= settings.maxclients) {
+    ++server.stats.rejected_connections;
     if (protocol == Protocol::kTcp) SendError(accepted, refusals::kMaxClients);  // with TLS nobody could read it yet
     return;
   }
   if (!names.unix_socket) TuneTcp(accepted.Get(), settings.tcp_keepalive);
   std::unique_ptr<TlsStream> tls;
   if (protocol == Protocol::kTls) {
-    tls = server.tls().Accept(accepted.Get(), settings.tls_auth_clients);
-    if (tls == nullptr) return server.log().Warning("Error accepting a client connection: " + TakeOpenSslError());
+    tls = server.tls.Accept(accepted.Get(), settings.tls_auth_clients);
+    if (tls == nullptr) return server.log.Warning("Error accepting a client connection: " + TakeOpenSslError());
   }
-  Session& session = server.clients().Create(server.clock().MonotonicMs());
+  Session& session = server.clients.Create(server.clock.MonotonicMs());
   session.address = names.unix_socket ? settings.unixsocket + ":0" : std::move(names.address);
   session.local_address = std::move(names.local_address);
   session.unix_socket = names.unix_socket;
   session.loopback = names.loopback;
-  session.authenticated = !server.users().LoginRequired();
-  std::make_shared<Connection>(loop_, session, ByteStream(std::move(accepted), std::move(tls)))->Start();
+  session.authenticated = !server.users.LoginRequired();
+  std::make_shared<Connection>(host_, session, ByteStream(std::move(accepted), std::move(tls)))->Start();
 }
 
 }  // namespace respite

@@ -270,4 +270,23 @@ Pump::Parts Server::pump_parts() {
           .stats = stats_};
 }
 
+ServerHost::Parts Server::host_parts() {
+  return {.settings = parts_.config.settings(),
+          .config = parts_.config,
+          .clock = parts_.clock,
+          .log = parts_.log,
+          .host = host_,
+          .memory = memory_,
+          .stats = stats_,
+          .phase = phase_,
+          .pulse = pulse_,
+          .housekeeping = housekeeping_,
+          .clients = clients_,
+          .limits = limits_,
+          .departures = departures_,
+          .users = users_,
+          .tls = tls_,
+          .pump = pump_parts()};
+}
+
 }  // namespace respite

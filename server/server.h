@@ -46,6 +46,7 @@
 #include "server/removal_rule.h"
 #include "server/running.h"
 #include "server/script_runner.h"
+#include "server/server_host.h"
 #include "server/services.h"
 #include "server/slowlog.h"
 #include "server/stats.h"
@@ -83,12 +84,12 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // What drives it; null while nothing does.
-  void SetHost(Host* host) { host_.Attach(host); }
+  // Where what drives it attaches itself.
+  HostPort& host() { return host_; }
   // What commands may use. For all others who get the server as a whole: the loop, tests.
   const Services& services() const { return services_; }
-  // For a Pump, of which a loop has one or two.
   Pump::Parts pump_parts();
+  ServerHost::Parts host_parts();
 
   const Settings& settings() const { return parts_.config.settings(); }
   Config& config() { return parts_.config; }

@@ -65,6 +65,7 @@ int ServerProcess::Run() {
   if (loaded == Step::kDone) {
     LogReady();
     daemon_.Release();
+    host_->Start();
     exit_code = loop_->Run();
   }
   Stop();
@@ -111,14 +112,15 @@ void ServerProcess::Build() {
   for (const ConfigLine& line : config_.lines().rename_command) {
     server_->commands().Rename(line.words[1], line.words[2]);  // was tried before
   }
-  loop_ = std::make_unique<EventLoop>(*server_);
-  listener_ = std::make_unique<Listener>(*loop_);
+  loop_ = std::make_unique<EventLoop>(pace_);
+  host_ = std::make_unique<ServerHost>(*loop_, server_->host_parts());
+  listener_ = std::make_unique<Listener>(*host_);
   if (config_.settings().crash_log_enabled) InstallCrashReport(server_->services());
   files_.OnThreadStart([this] { BindToProcessors(config_.settings().bio_cpulist); });
   server_->reclaimer().OnThreadStart([this] { BindToProcessors(config_.settings().bio_cpulist); });
   signals_.emplace();
   StartWatchdog();
-  loop_->OnTick([this] {
+  host_->OnTick([this] {
     watchdog_.Feed();
     state_log_.Tick(server_->services());
   });
@@ -137,6 +139,7 @@ void ServerProcess::StartWatchdog() {
 void ServerProcess::WatchSignals() {
   loop_->OnReadable(signals_->DescriptorToWatch(), [this] {
     WatchSignals();
+    host_->Enter();
     server_->shutdown().Signalled(signals_->Take());
   });
 }

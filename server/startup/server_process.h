@@ -85,6 +85,7 @@ class ServerProcess {
   ForkedChildren children_;
   std::unique_ptr<Server> server_;
   std::unique_ptr<EventLoop> loop_;
+  std::unique_ptr<ServerHost> host_;
   std::unique_ptr<Listener> listener_;
 };
 

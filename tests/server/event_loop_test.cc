@@ -19,14 +19,15 @@ namespace {
 // Replies leave between two posted tasks, so that a chain of them holds nobody up.
 TEST(EventLoopTest, WhatATaskPostsRunsInALaterTurn) {
   TestServer server;
-  EventLoop loop(*server);
+  EventLoop loop(server->pace());
+  ServerHost host(loop, server->host_parts());
   std::vector<uint64_t> turns;
   std::function<void()> task = [&] {
     turns.push_back(server->stats().turns);
     if (turns.size() == 3) return loop.Stop(7);
-    loop.Post(task);
+    host.Post(task);
   };
-  loop.Post(task);
+  host.Post(task);
   EXPECT_EQ(loop.Run(), 7);
   ASSERT_EQ(turns.size(), 3u);
   EXPECT_LT(turns[0], turns[1]);
@@ -47,14 +48,15 @@ void Send(const Descriptor& socket, const std::string& text) {
 // Else the rest of a long reply would take those with it whose effects are not on the disk yet.
 TEST(ConnectionTest, NothingLeavesBeforeTheEndOfTheTurn) {
   TestServer server;
-  EventLoop loop(*server);
+  EventLoop loop(server->pace());
+  ServerHost host(loop, server->host_parts());
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
   const Descriptor peer(ends[0]);
   const int room = 100'000;
   setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
   Session& session = server->clients().Create(0);
-  const auto connection = std::make_shared<Connection>(loop, session, ByteStream(Descriptor(ends[1])));
+  const auto connection = std::make_shared<Connection>(host, session, ByteStream(Descriptor(ends[1])));
   connection->Start();
   Send(peer, "SETRANGE k 399999 x\r\nGET k\r\n");
   connection->OnReadable();
@@ -79,38 +81,40 @@ TEST(ConnectionTest, NothingLeavesBeforeTheEndOfTheTurn) {
 
 // A client whose end a test holds.
 struct Peer {
-  explicit Peer(EventLoop& loop) : session(loop.server().clients().Create(0)) {
+  explicit Peer(ServerHost& host) : session(host.parts().clients.Create(0)) {
     int ends[2];
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
     socket = Descriptor(ends[0]);
-    std::make_shared<Connection>(loop, session, ByteStream(Descriptor(ends[1])))->Start();
+    std::make_shared<Connection>(host, session, ByteStream(Descriptor(ends[1])))->Start();
   }
   Session& session;  // gone soon after the socket
   Descriptor socket;
 };
 
 // Runs the loop until `condition` is met at the end of a Turn. Once for each loop.
-void RunUntil(EventLoop& loop, const std::function<bool()>& condition) {
+void RunUntil(ServerHost& host, const std::function<bool()>& condition) {
   std::function<void()> look = [&] {
-    if (condition()) return loop.Stop(0);
-    loop.Post(look);
+    if (condition()) return host.Stop(0);
+    host.Post(look);
   };
-  loop.Post(look);
-  loop.Run();
+  host.Post(look);
+  host.Start();
+  host.loop().Run();
 }
 
 TEST(EventLoopTest, ThousandsOfSubscriptionsLeaveInManyTurns) {
   TestServer server;
-  EventLoop loop(*server);
+  EventLoop loop(server->pace());
+  ServerHost host(loop, server->host_parts());
   constexpr int kPatterns = 10'000;
-  auto subscriber = std::make_unique<Peer>(loop);
+  auto subscriber = std::make_unique<Peer>(host);
   for (int i = 0; i < kPatterns; ++i) {
     server->pubsub().Subscribe(subscriber->session, TopicKind::kPattern, "a*" + std::to_string(i));
     server->watched_keys().Watch(subscriber->session, std::to_string(i), 0);
   }
   subscriber.reset();
   uint64_t began = 0;
-  RunUntil(loop, [&] {
+  RunUntil(host, [&] {
     const size_t left = server->pubsub().Names(TopicKind::kPattern, nullptr).size();
     if (left < kPatterns && began == 0) began = server->stats().turns;
     // Who is told on the way does not bring it down.
@@ -123,20 +127,21 @@ TEST(EventLoopTest, ThousandsOfSubscriptionsLeaveInManyTurns) {
 
 TEST(EventLoopTest, WhoPublishesFasterThanWeSendIsHeldBack) {
   TestServer server;
-  EventLoop loop(*server);
+  EventLoop loop(server->pace());
+  ServerHost host(loop, server->host_parts());
   constexpr int kMessages = 50;
   constexpr Bytes kMessage = "*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$1\r\nx\r\n";
   std::vector<std::unique_ptr<Peer>> subscribers;
   for (int i = 0; i < 8; ++i) {
-    subscribers.push_back(std::make_unique<Peer>(loop));
+    subscribers.push_back(std::make_unique<Peer>(host));
     server->pubsub().Subscribe(subscribers.back()->session, TopicKind::kChannel, "c");
   }
-  Peer publisher(loop);
+  Peer publisher(host);
   server.clock().PassWithEachLook(600);  // a Turn sends no more than two or three messages
   int sent = 0;
   size_t longest = 0;
   size_t received = 0;
-  RunUntil(loop, [&] {
+  RunUntil(host, [&] {
     if (sent == 0 || (sent < kMessages && !Received(publisher.socket).empty())) {
       Send(publisher.socket, "PUBLISH c x\r\n");
       ++sent;
@@ -150,15 +155,16 @@ TEST(EventLoopTest, WhoPublishesFasterThanWeSendIsHeldBack) {
 
 TEST(EventLoopTest, WhoSpeaksGoesBeforeThousandsWhoHangUp) {
   TestServer server;
-  EventLoop loop(*server);
+  EventLoop loop(server->pace());
+  ServerHost host(loop, server->host_parts());
   std::vector<std::unique_ptr<Peer>> crowd;
   crowd.reserve(500);
-  while (crowd.size() < 500) crowd.push_back(std::make_unique<Peer>(loop));
-  Peer speaker(loop);
+  while (crowd.size() < 500) crowd.push_back(std::make_unique<Peer>(host));
+  Peer speaker(host);
   Send(speaker.socket, "PING\r\n");
   bool crowd_is_gone = false;
   size_t left = 0;
-  RunUntil(loop, [&] {
+  RunUntil(host, [&] {
     const bool answered = Received(speaker.socket) == "+PONG\r\n";
     if (answered && !crowd_is_gone) {  // it is not new any more
       crowd_is_gone = true;

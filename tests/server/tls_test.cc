@@ -291,11 +291,12 @@ class TlsConnectionTest : public TlsStreamTest {
   void SetUp() override {
     TlsStreamTest::SetUp();
     session_ = &(*server_under_test_)->clients().Create((*server_under_test_)->clock().MonotonicMs());
-    connection_ = std::make_shared<Connection>(*loop_, *session_, std::move(*server_));
+    connection_ = std::make_shared<Connection>(*host_, *session_, std::move(*server_));
     connection_->Start();
   }
   void TearDown() override {
     connection_.reset();
+    host_.reset();
     loop_.reset();
   }
   void Turn() {
@@ -305,7 +306,8 @@ class TlsConnectionTest : public TlsStreamTest {
   }
 
   std::unique_ptr<TestServer> server_under_test_ = std::make_unique<TestServer>();
-  std::unique_ptr<EventLoop> loop_ = std::make_unique<EventLoop>(**server_under_test_);
+  std::unique_ptr<EventLoop> loop_ = std::make_unique<EventLoop>((*server_under_test_)->pace());
+  std::unique_ptr<ServerHost> host_ = std::make_unique<ServerHost>(*loop_, (*server_under_test_)->host_parts());
   Session* session_ = nullptr;
   std::shared_ptr<Connection> connection_;
 };

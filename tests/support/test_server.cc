@@ -116,7 +116,7 @@ TestServer::TestServer(Options options)
   for (const ConfigLine& line : config_->lines().rename_command) {
     server_->commands().Rename(line.words[1], line.words[2]);
   }
-  server_->SetHost(this);
+  server_->host().Attach(this);
   server_->data().journals.Attach(journal_);
 }
 
