@@ -1,7 +1,6 @@
 // What StreamIdMap (stream_id_map.h) does inside.
 #pragma once
 
-#include "datatypes/stream_id_map.h"
 
 namespace respite {
 

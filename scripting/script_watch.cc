@@ -26,7 +26,7 @@ constexpr bool kSignalsWait = false;
 
 }  // namespace
 
-std::atomic<ScriptWatch*> ScriptWatch::in_force_{nullptr};
+thread_local std::atomic<ScriptWatch*> ScriptWatch::in_force_{nullptr};
 
 ScriptWatch::~ScriptWatch() {
   Stop();

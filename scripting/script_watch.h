@@ -34,12 +34,13 @@ class ScriptWatch {
   // A script begins and ends. Cost: a few stores; the first one after a rest pays two system calls.
   void Begin(lua_State* lua) {
     runs_.store(runs_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    outer_ = in_force_.load(std::memory_order_relaxed);
     in_force_.store(this, std::memory_order_relaxed);
     running_.store(lua, std::memory_order_relaxed);
     if (!ticking_) Start();
   }
   void End() {
-    in_force_.store(nullptr, std::memory_order_relaxed);
+    in_force_.store(outer_, std::memory_order_relaxed);
     lua_State* lua = running_.load(std::memory_order_relaxed);
     running_.store(nullptr, std::memory_order_relaxed);
     if (lua_gethook(lua) != nullptr) lua_sethook(lua, nullptr, 0, 0);
@@ -58,9 +59,10 @@ class ScriptWatch {
   void RestIfIdle();
 
  private:
-  // The one whose script runs: several may have a timer, and what rests may be freed by another thread. A signal's
-  // handler has no other way to find what it is for. One script runs at a time in a process.
-  static std::atomic<ScriptWatch*> in_force_;
+  // The one whose script runs on this thread: several may have a timer, and what rests may be freed by another thread.
+  // The signal comes to the thread that made the timer, and its handler has no other way to find what it is for. While
+  // a script takes so long that others are served, another server of this thread may run one as well: they nest.
+  static thread_local std::atomic<ScriptWatch*> in_force_;
 
   static void OnSignal(int);
   void OnTick();
@@ -70,6 +72,7 @@ class ScriptWatch {
 
   lua_Hook hook_;
   int instructions_;
+  ScriptWatch* outer_ = nullptr;  // in force when ours began
   std::atomic<lua_State*> running_{nullptr};
   std::atomic<uint64_t> runs_{0};
   std::atomic<bool> has_looked_{false};  // since the last tick

@@ -54,47 +54,53 @@ uint32_t AclCategoryByName(Bytes name) {
   return 0;
 }
 
-CommandTable::CommandTable(std::span<const std::span<const CommandCard>> families) {
+CommandSet::CommandSet(std::span<const std::span<const CommandCard>> families) {
   size_t count = 0;
   for (const auto& family : families) count += family.size();
   commands_.reserve(count);  // commands stay where they are from here on
-  visible_.reserve(count);
-  names_.reserve(count);
-  for (const auto& family : families)
-    for (const CommandCard& card : family) AddCommand(card);
-  RebuildSlots();
+  CommandNames::Rows rows;
+  for (const auto& family : families) {
+    for (const CommandCard& card : family) {
+      const Command& command = Add(card);
+      rows.emplace_back(command.full_name, &command);
+    }
+  }
+  names_ = std::make_unique<const CommandNames>(std::move(rows));
 }
 
-void CommandTable::AddCommand(const CommandCard& card) {
+Command& CommandSet::Add(const CommandCard& card) {
   Command& command = commands_.emplace_back(MakeCommand(card, nullptr));
   command.name = command.full_name;
-  command.id = static_cast<uint32_t>(stats_.size());
-  stats_.emplace_back();
+  command.id = size_++;
   command.subcommands.reserve(card.subcommands.size());
   for (const CommandCard& sub_card : card.subcommands) {
     Command& sub = command.subcommands.emplace_back(MakeCommand(sub_card, &command));
     sub.name = LastPart(sub.full_name);
-    sub.id = static_cast<uint32_t>(stats_.size());
-    stats_.emplace_back();
+    sub.id = size_++;
   }
-  visible_.push_back(&command);
-  names_.push_back(std::make_unique<const std::string>(command.full_name));
+  return command;
 }
 
-void CommandTable::RebuildSlots() {
-  const size_t size = std::bit_ceil(std::max<size_t>(visible_.size() * 4, 8));
+CommandNames::CommandNames(Rows rows) : rows_(std::move(rows)) {
+  const size_t size = std::bit_ceil(std::max<size_t>(rows_.size() * 4, 8));
   slots_.assign(size, Slot{});
   shift_ = 64 - std::countr_zero(size);
-  for (size_t i = 0; i < visible_.size(); ++i) Insert(*names_[i], *visible_[i]);
+  for (const auto& [name, command] : rows_) {
+    Insert(name, *command);
+    commands_.push_back(command);
+  }
 }
 
-void CommandTable::Insert(std::string_view name, const Command& command) {
+void CommandNames::Insert(std::string_view name, const Command& command) {
   assert(!Find(name) && "two cards have the same name");
   const Key key(name);
   size_t at = key.Hash(shift_);
   while (slots_[at].command) at = (at + 1) & (slots_.size() - 1);
   slots_[at] = {key, &command, name};
 }
+
+CommandTable::CommandTable(std::shared_ptr<const CommandSet> set)
+    : set_(std::move(set)), names_(&set_->names()), stats_(set_->Size()) {}
 
 const Command* CommandTable::FindSub(const Command& container, Bytes name) const {
   for (const Command& sub : container.subcommands)
@@ -112,16 +118,17 @@ const Command* CommandTable::FindFull(Bytes full_name) const {
 RenameResult CommandTable::Rename(Bytes from, Bytes to) {
   const Command* command = Find(from);
   if (!command) return RenameResult::kNoSuchCommand;
-  const auto at = std::ranges::find(visible_, command) - visible_.begin();
   if (const Command* taken = Find(to); taken && taken != command) return RenameResult::kTargetExists;
+  CommandNames::Rows rows = names_->rows();
+  const auto at = std::ranges::find(rows, command, [](const auto& row) { return row.second; });
   if (to.empty()) {
-    visible_.erase(visible_.begin() + at);
-    names_.erase(names_.begin() + at);
+    rows.erase(at);
   } else {
-    names_[static_cast<size_t>(at)] = std::make_unique<const std::string>(ToLower(to));
+    at->first = ToLower(to);
   }
+  own_names_ = std::make_unique<const CommandNames>(std::move(rows));
+  names_ = own_names_.get();
   renamed_.emplace(command->full_name, command);
-  RebuildSlots();
   return RenameResult::kDone;
 }
 

@@ -1,8 +1,7 @@
-// CommandTable: every command of the server, built once from the cards of the families.
+// CommandTable: every command of a server. The commands themselves are made once and shared by all servers of the process
+// (CommandSet); the statistics, and other names given by rename-command, belong to each server.
 //
-// A Command adds to its card what follows from it (full name, implied ACL categories, legacy key positions) and its
-// place in the table. Commands never move or die while the table lives, so `const Command*` may be kept anywhere.
-// What changes at run time, the statistics, lies apart and is reached through StatsOf.
+// A Command adds to its card what follows from it: full name, implied ACL categories, legacy key positions.
 #pragma once
 
 #include <bit>
@@ -60,15 +59,16 @@ struct CommandStats {
 
 enum class RenameResult : uint8_t { kDone, kNoSuchCommand, kTargetExists };
 
-class CommandTable {
+// The names under which commands are found, in any case.
+class CommandNames {
  public:
-  // `families` are the tables of the command files; the cards outlive the table. Names must be unique.
-  explicit CommandTable(std::span<const std::span<const CommandCard>> families);
-  CommandTable(const CommandTable&) = delete;
-  CommandTable& operator=(const CommandTable&) = delete;
+  // Name and command; names in lower case.
+  using Rows = std::vector<std::pair<std::string, const Command*>>;
+  explicit CommandNames(Rows rows);
+  CommandNames(const CommandNames&) = delete;
+  CommandNames& operator=(const CommandNames&) = delete;
 
-  // The command of this name, in any case; null when unknown.
-  // Cost: about 6 ns, one or two cache lines, no allocation.
+  // Null when unknown. Cost: about 6 ns, one or two cache lines, no allocation.
   const Command* Find(Bytes name) const {
     const Key key(name);
     for (size_t at = key.Hash(shift_);; at = (at + 1) & (slots_.size() - 1)) {
@@ -77,34 +77,8 @@ class CommandTable {
       if (slot.key == key && (name.size() <= 16 || EqualsIgnoreCase(slot.name, name))) return slot.command;
     }
   }
-  // Cost: O(subcommands).
-  const Command* FindSub(const Command& container, Bytes name) const;
-  // "get" or "client|list", as the COMMAND subcommands and ACL rules name commands.
-  const Command* FindFull(Bytes full_name) const;
-
-  // rename-command: the command is found under `to` only, or not at all when `to` is empty. It keeps its full name in
-  // COMMAND and statistics, as in Redis. Only while no request runs: spans from Commands() become stale.
-  RenameResult Rename(Bytes from, Bytes to);
-  bool HasRenamed() const { return !renamed_.empty(); }
-  // The command that had this name, in any case, before it was renamed; null: none. For what others have written.
-  const Command* Renamed(Bytes name) const;
-
-  // All that can be found, in the order of the families (without subcommands).
-  std::span<const Command* const> Commands() const { return visible_; }
-  // Visits each of them, every container followed by its subcommands.
-  template <class Visitor>
-  void ForEach(Visitor&& visit) const {
-    for (const Command* command : visible_) {
-      visit(*command);
-      for (const Command& sub : command->subcommands) visit(sub);
-    }
-  }
-
-  // Commands and subcommands: every id is below it.
-  size_t Size() const { return stats_.size(); }
-  CommandStats& StatsOf(const Command& command) { return stats_[command.id]; }
-  const CommandStats& StatsOf(const Command& command) const { return stats_[command.id]; }
-  void ResetStats();
+  const Rows& rows() const { return rows_; }
+  std::span<const Command* const> Commands() const { return commands_; }
 
  private:
   // Length, first and last eight octets of a name in lower case: all of it for names of up to 16.
@@ -126,16 +100,80 @@ class CommandTable {
     std::string_view name;
   };
 
-  void AddCommand(const CommandCard& card);
   void Insert(std::string_view name, const Command& command);
-  void RebuildSlots();
+
+  Rows rows_;
+  std::vector<const Command*> commands_;  // of the rows
+  std::vector<Slot> slots_;               // open addressing, at most a quarter full
+  int shift_ = 0;
+};
+
+// The commands of a program, made once from the cards of the families and never changed. Commands never move or die
+// while the set lives, so `const Command*` may be kept anywhere. Any thread may use it.
+class CommandSet {
+ public:
+  // `families` are the tables of the command files; the cards outlive the set. Names must be unique.
+  explicit CommandSet(std::span<const std::span<const CommandCard>> families);
+  CommandSet(const CommandSet&) = delete;
+  CommandSet& operator=(const CommandSet&) = delete;
+
+  // Commands and subcommands: every id is below it.
+  size_t Size() const { return size_; }
+  const CommandNames& names() const { return *names_; }
+
+ private:
+  Command& Add(const CommandCard& card);
 
   std::vector<Command> commands_;
-  std::vector<const Command*> visible_;
-  std::vector<std::unique_ptr<const std::string>> names_;       // parallel to visible_: the name each is found under
+  uint32_t size_ = 0;
+  std::unique_ptr<const CommandNames> names_;
+};
+
+class CommandTable {
+ public:
+  explicit CommandTable(std::shared_ptr<const CommandSet> set);
+  // With a set of its own.
+  explicit CommandTable(std::span<const std::span<const CommandCard>> families)
+      : CommandTable(std::make_shared<const CommandSet>(families)) {}
+  CommandTable(const CommandTable&) = delete;
+  CommandTable& operator=(const CommandTable&) = delete;
+
+  // The command of this name, in any case; null when unknown. Cost: see CommandNames.
+  const Command* Find(Bytes name) const { return names_->Find(name); }
+  // Cost: O(subcommands).
+  const Command* FindSub(const Command& container, Bytes name) const;
+  // "get" or "client|list", as the COMMAND subcommands and ACL rules name commands.
+  const Command* FindFull(Bytes full_name) const;
+
+  // rename-command: the command is found under `to` only, or not at all when `to` is empty. It keeps its full name in
+  // COMMAND and statistics, as in Redis. Only while no request runs: spans from Commands() become stale.
+  RenameResult Rename(Bytes from, Bytes to);
+  bool HasRenamed() const { return !renamed_.empty(); }
+  // The command that had this name, in any case, before it was renamed; null: none. For what others have written.
+  const Command* Renamed(Bytes name) const;
+
+  // All that can be found, in the order of the families (without subcommands).
+  std::span<const Command* const> Commands() const { return names_->Commands(); }
+  // Visits each of them, every container followed by its subcommands.
+  template <class Visitor>
+  void ForEach(Visitor&& visit) const {
+    for (const Command* command : Commands()) {
+      visit(*command);
+      for (const Command& sub : command->subcommands) visit(sub);
+    }
+  }
+
+  // Commands and subcommands: every id is below it.
+  size_t Size() const { return stats_.size(); }
+  CommandStats& StatsOf(const Command& command) { return stats_[command.id]; }
+  const CommandStats& StatsOf(const Command& command) const { return stats_[command.id]; }
+  void ResetStats();
+
+ private:
+  std::shared_ptr<const CommandSet> set_;
+  const CommandNames* names_;                                   // the set's, until one is renamed
+  std::unique_ptr<const CommandNames> own_names_;               // from then on
   std::map<std::string, const Command*, std::less<>> renamed_;  // by the names in lower case that they had
-  std::vector<Slot> slots_;                                     // open addressing, at most a quarter full
-  int shift_ = 0;
   std::vector<CommandStats> stats_;
 };
 
@@ -175,7 +213,7 @@ inline uint64_t LowerEight(uint64_t word) {
 
 }  // namespace command_table_internal
 
-inline CommandTable::Key::Key(Bytes name) : length(name.size()) {
+inline CommandNames::Key::Key(Bytes name) : length(name.size()) {
   using namespace command_table_internal;
   if (length < 8) {
     head = LowerEight(LoadFew(name.data(), name.size()));

@@ -23,7 +23,7 @@ Server::Server(Parts parts)
                   .key_notifications = key_notifications_,
                   .running = running_}),
       data_{keyspace_, keyspace_stats_, access_, parts.config.settings(), random_},
-      commands_(CommandFamilies()),
+      commands_(AllCommands()),
       users_(commands_, parts.config.settings()),
       permissions_({.settings = parts.config.settings(),
                     .config = parts.config,

@@ -53,4 +53,9 @@ std::span<const std::span<const CommandCard>> CommandFamilies() {
   return kFamilies;
 }
 
+std::shared_ptr<const CommandSet> AllCommands() {
+  static const auto kAll = std::make_shared<const CommandSet>(CommandFamilies());
+  return kAll;
+}
+
 }  // namespace respite

@@ -1,14 +1,18 @@
 // The families of commands that this server has. A new family file adds its table here and in families.cc.
 #pragma once
 
+#include <memory>
 #include <span>
 
-#include "server/command_spec.h"
+#include "server/command_table.h"
 
 namespace respite {
 
 // All tables, in the order in which COMMAND lists them.
 std::span<const std::span<const CommandCard>> CommandFamilies();
+
+// The commands that all servers of the process share, made with the first call. Any thread may ask.
+std::shared_ptr<const CommandSet> AllCommands();
 
 std::span<const CommandCard> StringCommands();
 std::span<const CommandCard> CounterCommands();

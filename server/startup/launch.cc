@@ -47,7 +47,7 @@ int PrintUsage(const std::string& program) {
 // Tries `rename-command` lines out, so that a wrong one is complained about like any other line.
 std::optional<StartupError> CheckRenames(const ConfigLines& lines) {
   if (lines.rename_command.empty()) return std::nullopt;
-  CommandTable table(CommandFamilies());
+  CommandTable table(AllCommands());
   for (const ConfigLine& line : lines.rename_command) {
     switch (table.Rename(line.words[1], line.words[2])) {
       case RenameResult::kDone:

@@ -1,0 +1,168 @@
+// Many servers in one process: on one loop, and on several loops with a thread each.
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <deque>
+#include <thread>
+
+#include "base/memory.h"
+#include "server/socket_address.h"
+#include "tests/support/test_node.h"
+
+namespace respite {
+namespace {
+
+// A client that waits for its replies.
+class BlockingClient {
+ public:
+  explicit BlockingClient(int port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(static_cast<uint16_t>(port));
+    EXPECT_EQ(connect(socket_.Get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  }
+  void Send(const std::string& requests) {
+    for (size_t sent = 0; sent < requests.size();) {
+      const ssize_t octets = send(socket_.Get(), requests.data() + sent, requests.size() - sent, MSG_NOSIGNAL);
+      if (octets <= 0) return;
+      sent += static_cast<size_t>(octets);
+    }
+  }
+  // So many octets, or fewer when the server hangs up.
+  std::string Read(size_t size) {
+    std::string text(size, '\0');
+    size_t got = 0;
+    while (got < size) {
+      const ssize_t octets = recv(socket_.Get(), text.data() + got, size - got, 0);
+      if (octets <= 0) break;
+      got += static_cast<size_t>(octets);
+    }
+    text.resize(got);
+    return text;
+  }
+  std::string Ask(const std::string& requests, const std::string& expected) {
+    Send(requests);
+    return Read(expected.size());
+  }
+
+ private:
+  Descriptor socket_;
+};
+
+// A pipeline, and what a server must answer that hears it for the n-th time.
+std::string Pipeline(const std::string& name) {
+  return "SET who " + name + "\r\nINCR n\r\nGET who\r\nPUBLISH c x\r\nEVAL \"return redis.call('dbsize')\" 0\r\n";
+}
+std::string PipelineReply(const std::string& name, int nth) {
+  return "+OK\r\n:" + std::to_string(nth) + "\r\n$" + std::to_string(name.size()) + "\r\n" + name + "\r\n:0\r\n:2\r\n";
+}
+
+// Talks to every port in turn, `rounds` times; how many replies were wrong.
+int Load(const std::vector<int>& ports, int rounds) {
+  int wrong = 0;
+  std::deque<BlockingClient> clients;
+  for (const int port : ports) clients.emplace_back(port);
+  for (int round = 1; round <= rounds; ++round) {
+    for (size_t i = 0; i < ports.size(); ++i) clients[i].Send(Pipeline(std::to_string(ports[i])));
+    for (size_t i = 0; i < ports.size(); ++i) {
+      const std::string expected = PipelineReply(std::to_string(ports[i]), round);
+      wrong += clients[i].Read(expected.size()) == expected ? 0 : 1;
+    }
+  }
+  return wrong;
+}
+
+TEST(ManyNodesTest, TwoHundredOnOneLoopUnderLoad) {
+  constexpr int kNodes = 200;
+  const SystemClock clock;
+  const SystemPace pace;
+  EventLoop loop(pace);
+  std::deque<TestNode> nodes;
+  std::vector<int> ports;
+  for (int i = 0; i < kNodes; ++i) ports.push_back(nodes.emplace_back(loop, clock).port());
+  std::atomic<int> wrong{-1};
+  std::thread load([&] {
+    wrong = Load(ports, 20);
+    BlockingClient(ports[0]).Send("SHUTDOWN NOSAVE\r\n");
+  });
+  loop.Run();
+  load.join();
+  EXPECT_EQ(wrong, 0);
+  for (TestNode& node : nodes) EXPECT_GE(node->stats().commands, 100u);
+}
+
+TEST(ManyNodesTest, ANodeTakesUnderHundredKilobytes) {
+  constexpr int kNodes = 100;
+  const SystemClock clock;
+  const SystemPace pace;
+  EventLoop loop(pace);
+  TestNode first(loop, clock);  // what all share is made with it
+  const int64_t before = ThreadMemory::OfThisThread().HeldBytes();
+  std::deque<TestNode> nodes;
+  for (int i = 0; i < kNodes; ++i) nodes.emplace_back(loop, clock);
+  const int64_t each = (ThreadMemory::OfThisThread().HeldBytes() - before) / kNodes;
+  EXPECT_LT(each, 100'000);
+  RecordProperty("bytes_per_node", static_cast<int>(each));
+}
+
+TEST(ManyNodesTest, FourLoopsWithAThreadEach) {
+  constexpr int kLoops = 4;
+  constexpr int kNodesPerLoop = 5;
+  const SystemClock clock;
+  const SystemPace pace;
+  std::atomic<int> ready{0};
+  std::array<std::vector<int>, kLoops> ports;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kLoops; ++i) {
+    threads.emplace_back([&, i] {
+      EventLoop loop(pace);
+      std::deque<TestNode> nodes;
+      for (int n = 0; n < kNodesPerLoop; ++n) {
+        ports[static_cast<size_t>(i)].push_back(nodes.emplace_back(loop, clock).port());
+      }
+      ready.fetch_add(1);
+      ready.notify_all();
+      loop.Run();
+    });
+  }
+  for (int seen = ready; seen < kLoops; seen = ready) ready.wait(seen);
+  std::vector<int> all;
+  for (const auto& some : ports) all.insert(all.end(), some.begin(), some.end());
+  std::atomic<int> wrong{0};
+  std::thread other([&] { wrong += Load({ports[0][1], ports[1][1], ports[2][1]}, 10); });
+  wrong += Load({ports[0][0], ports[1][0], ports[2][0], ports[3][0]}, 50);
+  other.join();
+  EXPECT_EQ(wrong, 0);
+  for (const auto& some : ports) BlockingClient(some[0]).Send("SHUTDOWN NOSAVE\r\n");
+  for (std::thread& thread : threads) thread.join();
+}
+
+// A node may come and go while others are served.
+TEST(ManyNodesTest, NodesComeAndGoBesideOthers) {
+  const SystemClock clock;
+  const SystemPace pace;
+  EventLoop loop(pace);
+  TestNode stays(loop, clock);
+  int comes_and_goes = 0;
+  std::unique_ptr<TestNode> guest;
+  std::function<void()> change = [&] {
+    guest = guest == nullptr ? std::make_unique<TestNode>(loop, clock) : nullptr;
+    if (++comes_and_goes < 50) loop.Post(nullptr, change);
+  };
+  loop.Post(nullptr, change);
+  std::atomic<int> wrong{-1};
+  std::thread load([&] {
+    wrong = Load({stays.port()}, 100);
+    BlockingClient(stays.port()).Send("SHUTDOWN NOSAVE\r\n");
+  });
+  loop.Run();
+  load.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(comes_and_goes, 50);
+}
+
+}  // namespace
+}  // namespace respite

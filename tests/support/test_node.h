@@ -1,0 +1,62 @@
+// TestNode: a server with a port of its own on an event loop that others share, in this process.
+#pragma once
+
+#include <memory>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/config/config.h"
+#include "server/event_loop.h"
+#include "server/listener.h"
+#include "server/server.h"
+#include "server/server_host.h"
+#include "tests/support/faulty_files.h"
+#include "tests/support/in_process_forker.h"
+
+namespace respite {
+
+class TestNode {
+ public:
+  // `directives` are lines of redis.conf. Listens on a free port of the loopback interface.
+  TestNode(EventLoop& loop, const Clock& clock, const std::vector<std::string>& directives = {})
+      : log_(clock), config_(ConfigOf(directives)) {
+    log_.SetLevel(LogLevel::kNothing);
+    server_ = std::make_unique<Server>(
+        Server::Parts{*config_, clock, loop.pace(), log_, HashKey::FromKernel(), SystemSeed(), files_, forker_});
+    host_ = std::make_unique<ServerHost>(loop, server_->host_parts());
+    listener_ = std::make_unique<Listener>(*host_);
+    if (auto reason = listener_->Open()) throw std::runtime_error(*reason);
+    host_->Start();
+  }
+
+  Server& operator*() { return *server_; }
+  Server* operator->() { return server_.get(); }
+  ServerHost& host() { return *host_; }
+  int port() const { return config_->settings().bound_port; }
+
+ private:
+  static std::unique_ptr<Config> ConfigOf(const std::vector<std::string>& directives) {
+    CommandLine line;
+    line.has_arguments = true;
+    line.options = "bind 127.0.0.1\nport auto\nlocale-collate C\nsave \"\"\n";
+    for (const std::string& directive : directives) line.options += directive + "\n";
+    std::istringstream nothing;
+    auto config = Config::Load(line, nothing);
+    if (!config.ok()) throw std::runtime_error("bad directives for a test node");
+    return std::move(config.value());
+  }
+
+  Logger log_;
+  std::unique_ptr<Config> config_;
+  FaultyFiles files_;
+  InProcessForker forker_;
+  std::unique_ptr<Server> server_;
+  std::unique_ptr<ServerHost> host_;
+  std::unique_ptr<Listener> listener_;
+};
+
+}  // namespace respite
