@@ -40,6 +40,9 @@ class EventLoop final : public Host {
   // Calls `handler` whenever the timer rings, also in the middle of a Turn (ServeBesides).
   void OnTick(std::function<void()> handler) { tick_ = std::move(handler); }
 
+  // Calls `handler` once, from within the first Stop: before any connection closes because of it.
+  void OnStop(std::function<void()> handler) { withdraw_ = std::move(handler); }
+
   asio::io_context& Context();
   Server& server() { return server_; }
   Pump& pump() { return *pump_; }
@@ -68,6 +71,7 @@ class EventLoop final : public Host {
   std::vector<std::function<void()>> posted_;  // for the next Turn; may own connections, so it goes before asio_
   std::vector<char> scratch_;
   std::function<void()> tick_;
+  std::function<void()> withdraw_;
   // What ServeBesides has in place of these two; made with its first use.
   std::unique_ptr<Pump> other_pump_;
   std::vector<char> other_scratch_;

@@ -67,7 +67,7 @@ int ServerProcess::Run() {
     daemon_.Release();
     exit_code = loop_->Run();
   }
-  Stop();
+  log_.Warning("Redis is now ready to exit, bye bye...");
 #ifdef NDEBUG
   _exit(exit_code);
 #else
@@ -122,6 +122,7 @@ void ServerProcess::Build() {
     watchdog_.Feed();
     state_log_.Tick(*server_);
   });
+  loop_->OnStop([this] { Withdraw(); });
   server_->shutdown().OnGivenUp([this] { signals_->Forget(); });
   server_->shutdown().OnStatus([this](const std::string& status) { supervisor_->Stopping(status); });
   WatchSignals();
@@ -288,13 +289,13 @@ void ServerProcess::WatchSettings() {
   });
 }
 
-void ServerProcess::Stop() {
+// Whoever sees its connection close because of the stop finds nobody listening any more.
+void ServerProcess::Withdraw() {
   if (pidfile_.Exists()) log_.Notice("Removing the pid file.");
   pidfile_.Remove();
   port_file_.Remove();
   if (listener_->HasUnix()) log_.Notice("Removing the unix socket file.");
   listener_->Close();
-  log_.Warning("Redis is now ready to exit, bye bye...");
 }
 
 ServerProcess::Step ServerProcess::Fail(const std::string& reason) {

@@ -12,7 +12,7 @@ LONG = 60_000
 REPLY = len(b"$60000\r\n") + LONG + 2
 
 
-class ConnectionTest(unittest.TestCase):
+class OneServer(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         port_file = pathlib.Path(self.folder.name) / "port"
@@ -51,6 +51,8 @@ class ConnectionTest(unittest.TestCase):
         client.sendall(b"SET long " + b"x" * LONG + b"\r\n")
         self.assertEqual(b"+OK\r\n", self.read(client, 5))
 
+
+class ConnectionTest(OneServer):
     def test_replies_that_did_not_fit_follow_when_there_is_room(self):
         self.store_long()
         client = self.connect()
@@ -87,6 +89,30 @@ class ConnectionTest(unittest.TestCase):
             client.sendall(b"CLIENT LIST\r\n")
             listed = client.recv(1 << 16).count(b"id=")
         self.assertEqual(1, listed)
+
+    # A launcher that sees its connection close may start the next server on the same port.
+    def test_nobody_listens_when_a_shutdown_closes_connections(self):
+        others = [self.connect() for _ in range(200)]
+        for other in others:
+            other.sendall(b"PING\r\n")
+            self.assertEqual(b"+PONG\r\n", self.read(other, 7))
+        # All are closed in the Turn that ends the server.
+        self.connect().sendall(b"CLIENT KILL TYPE normal SKIPME yes\r\nSHUTDOWN NOSAVE\r\n")
+        self.assertEqual(b"", others[0].recv(1))
+        self.assertRaises(ConnectionRefusedError, self.connect)
+
+    def test_nobody_listens_when_a_shutdown_ends_a_late_script(self):
+        late, other = self.connect(), self.connect()
+        other.sendall(b"CONFIG SET busy-reply-threshold 1\r\n")
+        self.assertEqual(b"+OK\r\n", self.read(other, 5))
+        late.sendall(b"EVAL 'while true do end' 0\r\n")
+        answer = b""
+        while not answer.startswith(b"-BUSY"):
+            other.sendall(b"PING\r\n")
+            answer = other.recv(1000)
+        other.sendall(b"SHUTDOWN NOSAVE\r\n")
+        self.assertEqual(b"", other.recv(1))
+        self.assertRaises(ConnectionRefusedError, self.connect)
 
 
 if __name__ == "__main__":
