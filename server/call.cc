@@ -11,6 +11,10 @@ void Call::Wait(const Awaited& awaited) {
   server.waiting().Park(*this, awaited);
 }
 
+bool Call::MayGoOnLater() const {
+  return server.executor().MayWait() && session.reply_mode == ReplyMode::kOn && server.host() != nullptr;
+}
+
 uint64_t Call::LongestText() const {
   constexpr uint64_t kEver = UINT32_MAX;  // an entry keeps its size in 32 bits
   return unit.RepeatsRecord() ? kEver : std::min(kEver, static_cast<uint64_t>(server.settings().proto_max_bulk_len));

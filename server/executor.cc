@@ -32,10 +32,11 @@ const Command* Executor::Resolve(std::span<const Bytes> words) const {
   return server_.commands().FindSub(*command, words[1]);
 }
 
-Executor::Outcome Executor::Execute(Session& session, const Request& request, Pass pass) {
+Executor::Outcome Executor::Execute(Session& session, const Request& request) {
   const Command* const command = request.command;
   const std::span<const Bytes> words = request.words;
   session.last_command = command;
+  if (request.progress.stage == Progress::Stage::kBegun) return Perform(RunOf(session, request));
   uint32_t flags = 0;
   try {
     if (command == nullptr && IsHttp(words[0])) {
@@ -51,46 +52,59 @@ Executor::Outcome Executor::Execute(Session& session, const Request& request, Pa
     PassGates({server_, session, *command, flags, words});
     // While a script is late no pause ends: what may end the script must not wait for it.
     const bool is_paused = server_.pause().Holds(flags) && !server_.scripts().Busy();
-    if (!session.monitor && is_paused) return Outcome::kPostponed;
+    if (!session.monitor && is_paused) {
+      Hold(session, words, {.stage = Progress::Stage::kAgain});
+      server_.clients().AddPostponed(session);
+      return Outcome::kPostponed;
+    }
   } catch (const Refusal& refusal) {
     Reject(session, command, refusal);
     // Redis: so that monitors see where the transaction ends.
     const bool ends = command != nullptr && command->Spec().transaction == TransactionRole::kExecutes;
-    if (ends && !server_.clients().Monitors().empty()) FeedMonitors({session, *command, words, {}, pass});
+    if (ends && !server_.clients().Monitors().empty()) FeedMonitors(RunOf(session, request));
     return Outcome::kDone;
   }
+  const bool is_queued = session.InTransaction() && command->Spec().transaction == TransactionRole::kQueued;
+  if (!is_queued) return Perform(RunOf(session, request));
+  const size_t reply_start = session.out.Size();
+  Queue(session, *command, words, flags);
+  if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
+  return Outcome::kDone;
+}
 
-  const Run run{session, *command, words, request.blobs, pass, request.key};
-  int64_t started_us = last_us_;
-  size_t reply_start = session.out.Size();
-  if (session.InTransaction() && command->Spec().transaction == TransactionRole::kQueued) {
-    Queue(session, *command, words, flags);
-    if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
-    return Outcome::kDone;
-  }
+Executor::Outcome Executor::Perform(const Run& run) {
+  Session& session = run.session;
+  const int64_t started_us = last_us_ - run.progress.spent_us;
+  const size_t reply_start = session.out.Size();
   current_session_ = &session;
-  current_words_ = words;
-  current_ = command;
+  current_words_ = run.words;
+  current_ = &run.command;
   settled_size_ = 0;
-  bool succeeded = RunHandler(run);
+  const Ending ending = RunHandler(run);
   current_ = nullptr;
   if (session.waiter != nullptr) {
     SendDeferredPushes(session);
-    if (pass == Pass::kFirst && !server_.clients().Monitors().empty()) FeedMonitors(run);
+    const bool is_new = run.progress.stage == Progress::Stage::kNew;
+    if (is_new && !server_.clients().Monitors().empty()) FeedMonitors(run);
     return Outcome::kWaiting;
   }
-  if (std::exchange(session.has_more_to_do, false)) {
+  if (ending == Ending::kUnfinished) {
+    SendDeferredPushes(session);
     last_us_ = server_.clock().MonotonicUs();
-    server_.clients().QueueFlush(session);
-    if (pass == Pass::kFirst && !server_.clients().Monitors().empty()) FeedMonitors(run);
-    return Outcome::kPostponed;
+    Hold(session, run.words, {.stage = Progress::Stage::kBegun, .spent_us = last_us_ - started_us});
+    return Outcome::kUnfinished;
   }
   if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, std::max(reply_start, settled_size_));
   SendDeferredPushes(session);
   last_us_ = server_.clock().MonotonicUs();
-  KeepBooks(run, started_us, succeeded);
+  KeepBooks(run, started_us, ending);
   if (!server_.scripts().Busy()) server_.waiting().ServeReady();  // else when the script has ended
   return Outcome::kDone;
+}
+
+void Executor::Hold(Session& session, std::span<const Bytes> words, Progress progress) {
+  session.held =
+      std::make_unique<HeldRequest>(HeldRequest{std::vector<std::string>(words.begin(), words.end()), progress});
 }
 
 void Executor::SendDeferredPushes(Session& session) {
@@ -105,20 +119,20 @@ void Executor::Queue(Session& session, const Command& command, std::span<const B
 }
 
 void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words) {
-  const Run run{session, command, words, {}, Pass::kFirst};
+  const Run run{session, command, words};
   const Command* const outer_command = std::exchange(current_, &command);
   const auto outer_words = std::exchange(current_words_, words);
   // Between two commands of a script its own code ran, which is none of theirs.
   const int64_t started_us = session.IsScript() ? server_.clock().MonotonicUs() : last_us_;
   const size_t reply_start = session.out.Size();
   ++depth_;
-  const bool succeeded = RunHandlerIn(unit, run);
+  const Ending ending = RunHandlerIn(unit, run);
   --depth_;
   if (!session.IsScript()) SettleReply(session, reply_start);
   current_ = outer_command;
   current_words_ = outer_words;
   last_us_ = server_.clock().MonotonicUs();
-  KeepBooks(run, started_us, succeeded);
+  KeepBooks(run, started_us, ending);
 }
 
 void Executor::SettleReply(Session& session, size_t reply_start) {
@@ -136,7 +150,7 @@ Result<Done> Executor::Replay(Unit& unit, Session& session, const Command& comma
   current_session_ = &session;
   current_words_ = words;
   depth_ = 1;
-  const bool succeeded = RunHandlerIn(unit, {session, command, words, {}, Pass::kAgain});
+  const bool succeeded = RunHandlerIn(unit, {session, command, words}) == Ending::kSucceeded;
   std::string error = succeeded ? "" : session.out.Text(1);
   session.out.Rewind();
   GoOn(aside);
@@ -173,19 +187,20 @@ void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {
   }
   if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
   const std::vector<Bytes> words(waiter.words.begin(), waiter.words.end());
-  KeepBooks({session, *waiter.command, words, {}, Pass::kAgain}, last_us_, end == WaitEnd::kTimeout);
+  const Run run{session, *waiter.command, words, {}, {}, {.stage = Progress::Stage::kAgain}};
+  KeepBooks(run, last_us_, end == WaitEnd::kTimeout ? Ending::kSucceeded : Ending::kFailed);
 }
 
-bool Executor::RunHandler(const Run& run) {
+Executor::Ending Executor::RunHandler(const Run& run) {
   unit_wall_us_ = wall_base_us_ + last_us_;
   Unit unit(server_.data(), WallMs(), server_.expiry_rule());
-  const bool succeeded = RunHandlerIn(unit, run);
+  const Ending ending = RunHandlerIn(unit, run);
   unit.Close();
   if (unit.Changes() != 0 && unit.Recorded()) run.session.journaled_octets = server_.aof().writer().Appended();
-  return succeeded;
+  return ending;
 }
 
-bool Executor::RunHandlerIn(Unit& unit, const Run& run) {
+Executor::Ending Executor::RunHandlerIn(Unit& unit, const Run& run) {
   const uint64_t changes_before = unit.Changes();
   size_t reply_start = run.session.out.Size();
   size_t first_argument = run.command.parent == nullptr ? 1 : 2;
@@ -200,19 +215,18 @@ bool Executor::RunHandlerIn(Unit& unit, const Run& run) {
             .now_ms = unit.now_ms(),
             .random = server_.data().random,
             .blobs = run.blobs};
-  bool succeeded = true;
   try {
     run.command.card->run(call);
-    succeeded = !call.failed;
     if (unit.Changes() != changes_before) Record(call, run);
     if (run.session.tracking != nullptr) NoteReads(run);
+    if (call.goes_on) return Ending::kUnfinished;
+    return call.failed ? Ending::kFailed : Ending::kSucceeded;
   } catch (const Refusal& refusal) {
-    succeeded = false;
     run.session.out.RollBack(reply_start);
     call.reply.Error(refusal.text);
     if (!refusal.is_counted) server_.stats().CountError(refusal.text);
+    return Ending::kFailed;
   }
-  return succeeded;
 }
 
 // By the name that the command has everywhere, whatever rename-command makes of it here.
@@ -257,7 +271,7 @@ Refusal Executor::UnknownCommand(std::span<const Bytes> words) const {
   return refusals::UnknownCommand(words[0], shown);
 }
 
-void Executor::KeepBooks(const Run& run, int64_t started_us, bool succeeded) {
+void Executor::KeepBooks(const Run& run, int64_t started_us, Ending ending) {
   ServerStats& stats = server_.stats();
   const Settings& settings = server_.settings();
   int64_t duration_us = last_us_ - started_us;
@@ -267,7 +281,7 @@ void Executor::KeepBooks(const Run& run, int64_t started_us, bool succeeded) {
   ++own.calls;
   own.usec += static_cast<uint64_t>(duration_us);
   stats.command_us += static_cast<uint64_t>(duration_us);
-  if (!succeeded) ++own.failed_calls;
+  if (ending == Ending::kFailed) ++own.failed_calls;
   if (settings.latency_tracking) {
     if (!own.latency) own.latency = std::make_unique<LatencyHistogram>();
     own.latency->Record(static_cast<uint64_t>(duration_us) * 1000);
@@ -300,11 +314,12 @@ void Executor::Publish(const Run& run, int64_t duration_us) {
                           static_cast<size_t>(std::max<int64_t>(settings.slowlog_max_len, 0)));
   }
   // Redis: a request that had to wait for the end of CLIENT PAUSE is never shown to monitors.
-  if (!server_.clients().Monitors().empty() && run.pass == Pass::kFirst) FeedMonitors(run);
+  const bool was_postponed = run.progress.stage == Progress::Stage::kAgain;
+  if (!server_.clients().Monitors().empty() && !was_postponed) FeedMonitors(run);
 }
 
 void Executor::ShowToMonitors(Session& session) {
-  if (!server_.clients().Monitors().empty()) ShowRun({session, *current_, current_words_, {}, Pass::kFirst});
+  if (!server_.clients().Monitors().empty()) ShowRun({session, *current_, current_words_});
 }
 
 void Executor::FeedMonitors(const Run& run) {

@@ -13,6 +13,7 @@
 #include "base/refusal.h"
 #include "base/result.h"
 #include "server/call.h"
+#include "server/held_request.h"
 #include "server/session.h"
 #include "server/waiting.h"
 
@@ -24,8 +25,9 @@ class Executor {
  public:
   enum class Outcome : uint8_t {
     kDone,
-    kPostponed,  // the session must bring the request again later (CLIENT PAUSE, Session::has_more_to_do)
-    kWaiting,    // Waiting keeps the request until something happens (BLPOP, WAIT)
+    kPostponed,   // it stands in Session::held until the end of CLIENT PAUSE
+    kUnfinished,  // it stands in Session::held and goes on in the next Turn (Call::GoOnInNextTurn)
+    kWaiting,     // Waiting keeps the request until something happens (BLPOP, WAIT)
   };
 
   explicit Executor(Server& server) : server_(server) {}
@@ -34,16 +36,15 @@ class Executor {
   void StartRun();
   // The command that the words name, with its subcommand; null when there is none (or none of that name).
   const Command* Resolve(std::span<const Bytes> words) const;
-  // Whether the request comes for the first time, or was postponed before.
-  enum class Pass : uint8_t { kFirst, kAgain };
   struct Request {
     const Command* command;  // Resolve(words)
     std::span<const Bytes> words;
     std::span<const BlobRef> blobs = {};  // own the big arguments
     HashedText key = {};                  // the first key, if its hash is known
+    Progress progress = {};
   };
   // The reply is in session.out.
-  Outcome Execute(Session& session, const Request& request, Pass pass = Pass::kFirst);
+  Outcome Execute(Session& session, const Request& request);
 
   // One command of a transaction or a script, in the Unit of the command that runs it. Its reply stands behind what is
   // there; a refusal is part of it.
@@ -101,23 +102,32 @@ class Executor {
     Session& session;
     const Command& command;
     std::span<const Bytes> words;
-    std::span<const BlobRef> blobs;
-    Pass pass;
+    std::span<const BlobRef> blobs = {};
     HashedText key = {};
+    Progress progress = {};
   };
+  // Requires: the request names a command.
+  static Run RunOf(Session& session, const Request& request) {
+    return {session, *request.command, request.words, request.blobs, request.key, request.progress};
+  }
+  // How a handler ended.
+  enum class Ending : uint8_t { kSucceeded, kFailed, kUnfinished };
 
+  // Past the gates.
+  Outcome Perform(const Run& run);
+  // Keeps the request for a later Turn.
+  void Hold(Session& session, std::span<const Bytes> words, Progress progress);
   void Reject(Session& session, const Command* command, const Refusal& refusal);
   // What is wrong with words that name no command.
   Refusal UnknownCommand(std::span<const Bytes> words) const;
-  // False when the handler refused.
-  bool RunHandler(const Run& run);
-  bool RunHandlerIn(Unit& unit, const Run& run);
+  Ending RunHandler(const Run& run);
+  Ending RunHandlerIn(Unit& unit, const Run& run);
   void Record(Call& call, const Run& run);
   // For client-side caching: what the session has read.
   void NoteReads(const Run& run);
   void Queue(Session& session, const Command& command, std::span<const Bytes> words, uint32_t flags);
   void SendDeferredPushes(Session& session);
-  void KeepBooks(const Run& run, int64_t started_us, bool succeeded);
+  void KeepBooks(const Run& run, int64_t started_us, Ending ending);
   // Tells SLOWLOG and MONITOR.
   void Publish(const Run& run, int64_t duration_us);
   void FeedMonitors(const Run& run);

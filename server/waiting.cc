@@ -115,14 +115,12 @@ void Waiting::Rerun(Session& session) {
   const std::unique_ptr<Waiter> waiter = Take(session);
   const std::vector<Bytes> words(waiter->words.begin(), waiter->words.end());
   kept_deadline_ms_ = waiter->deadline_ms;
-  const auto outcome = server_.executor().Execute(session, {waiter->command, words}, Executor::Pass::kAgain);
+  const Executor::Request request{
+      .command = waiter->command, .words = words, .progress = {.stage = Progress::Stage::kAgain}};
+  const auto outcome = server_.executor().Execute(session, request);
   kept_deadline_ms_.reset();
-  if (outcome == Executor::Outcome::kPostponed) {
-    session.postponed = std::move(waiter->words);
-    server_.clients().AddPostponed(session);
-  } else if (outcome == Executor::Outcome::kDone) {
-    server_.clients().Continue(session);
-  }
+  const bool resumes = outcome == Executor::Outcome::kDone || outcome == Executor::Outcome::kUnfinished;
+  if (resumes) server_.clients().Continue(session);
 }
 
 }  // namespace respite

@@ -63,24 +63,19 @@ void SubscribeTo(Call& call, TopicKind kind) {
 }
 
 // A hundred thousand subscriptions end in many Turns, so that nobody else waits for that.
-size_t MostAtOnce(Call& call) {
-  constexpr size_t kPerTurn = 1000;
-  const bool may_go_on = call.server.executor().MayWait() && call.session.reply_mode == ReplyMode::kOn;
-  return may_go_on && call.server.host() != nullptr ? kPerTurn : SIZE_MAX;
-}
-
 void UnsubscribeFromAll(Call& call, TopicKind kind) {
+  constexpr size_t kPerTurn = 1000;
   const Bytes word = WordsOf(kind).unsubscribed;
   if (!call.session.subscriptions || call.session.subscriptions->Count(kind) == 0) {
     return Confirm(call, word, kind, nullptr);
   }
-  for (const Topic* topic : call.session.subscriptions->OfKind(kind, MostAtOnce(call))) {
+  for (const Topic* topic : call.session.subscriptions->OfKind(kind, call.MayGoOnLater() ? kPerTurn : SIZE_MAX)) {
     const std::string name = topic->name;  // the topic may go with its last subscriber
     const Bytes shown = name;
     call.server.pubsub().Unsubscribe(call.session, kind, name);
     Confirm(call, word, kind, &shown);
   }
-  call.session.has_more_to_do = call.session.subscriptions && call.session.subscriptions->Count(kind) != 0;
+  if (call.session.subscriptions && call.session.subscriptions->Count(kind) != 0) call.GoOnInNextTurn();
 }
 
 void UnsubscribeFrom(Call& call, TopicKind kind) {

@@ -115,5 +115,65 @@ class ConnectionTest(OneServer):
         self.assertRaises(ConnectionRefusedError, self.connect)
 
 
+class ManySubscriptionsTest(OneServer):
+    """UNSUBSCRIBE of many takes many Turns: what becomes of a client that goes away in between."""
+    COUNT = 50_000
+
+    def subscribe(self):
+        client = self.connect()
+        names = [b"%d" % n for n in range(self.COUNT)]
+        client.sendall(b"*%d\r\n$9\r\nSUBSCRIBE\r\n" % (self.COUNT + 1) + b"".join(b"$%d\r\n%s\r\n" % (len(n), n) for n in names))
+        self.read_confirmations(client, self.COUNT)
+        return client
+
+    def read_confirmations(self, client, count):
+        got = bytearray()
+        while got.count(b"*3\r\n") < count or not got.endswith(b"\r\n"):
+            part = client.recv(1 << 20)
+            if not part:
+                break
+            got += part
+        return got
+
+    def assert_all_is_gone(self):
+        client = self.connect()
+        deadline = time.monotonic() + 20
+        left = None
+        while left != (b"*0\r\n", 1) and time.monotonic() < deadline:
+            client.sendall(b"PUBSUB CHANNELS 4999*\r\nCLIENT LIST\r\n")
+            got = bytearray()
+            while not (b"cmd=client|list" in got and got.endswith(b"\n\r\n")):
+                got += client.recv(1 << 16)
+            left = bytes(got[:4]), got.count(b" addr=")
+        client.close()
+        self.assertEqual((b"*0\r\n", 1), left)
+
+    def test_a_client_that_vanishes_in_the_middle(self):
+        for linger in (True, False):
+            client = self.subscribe()
+            client.sendall(b"UNSUBSCRIBE\r\nPING\r\n")
+            client.recv(1)
+            if linger:
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            client.close()
+            self.assert_all_is_gone()
+
+    def test_a_client_that_is_killed_in_the_middle(self):
+        client, killer = self.subscribe(), self.connect()
+        client.sendall(b"UNSUBSCRIBE\r\nPING\r\n")
+        client.recv(1)
+        killer.sendall(b"CLIENT KILL TYPE pubsub\r\nCLIENT KILL TYPE normal\r\nQUIT\r\n")
+        self.read(killer, 1 << 20)
+        self.read_confirmations(client, self.COUNT)
+        self.assert_all_is_gone()
+
+    def test_a_half_closed_client_gets_all_answers(self):
+        client = self.subscribe()
+        client.sendall(b"UNSUBSCRIBE\r\n")
+        client.shutdown(socket.SHUT_WR)
+        self.assertEqual(self.COUNT, self.read_confirmations(client, self.COUNT).count(b"*3\r\n"))
+        self.assert_all_is_gone()
+
+
 if __name__ == "__main__":
     unittest.main()
