@@ -136,7 +136,7 @@ void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& comman
 }
 
 void Executor::SettleReply(Session& session, size_t reply_start) {
-  if (session.IsSilent()) session.out.RollBack(reply_start);
+  if (session.IsSilent()) session.out.RollBack(std::max(reply_start, settled_size_));
   settled_size_ = session.out.Size();
 }
 
@@ -165,7 +165,7 @@ void Executor::CountRejected(const Command* command, Bytes error) {
 
 Executor::Aside Executor::StandAside() {
   return {std::exchange(current_, nullptr), std::exchange(current_session_, nullptr), current_words_,
-          std::exchange(depth_, 0)};
+          std::exchange(depth_, 0), settled_size_};
 }
 
 void Executor::GoOn(const Aside& aside) {
@@ -173,6 +173,7 @@ void Executor::GoOn(const Aside& aside) {
   current_session_ = aside.session;
   current_words_ = aside.words;
   depth_ = aside.depth;
+  settled_size_ = aside.settled_size;
 }
 
 void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {

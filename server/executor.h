@@ -52,6 +52,11 @@ class Executor {
   // For a command that runs others (EXEC): what it has written is sent, whatever they say of replies. Takes it back at
   // once where none is wanted.
   void SettleReply(Session& session, size_t reply_start);
+  // What the running command has written so far is sent, since it is messages. Redis: CLIENT REPLY does not silence
+  // those with which SUBSCRIBE and its kin answer.
+  void KeepMessages(const Session& session) {
+    if (!session.IsScript()) settled_size_ = session.out.Size();
+  }
   // A command of a file that is loaded: no gate keeps it out, nobody counts it, and its reply is dropped. Nothing in it
   // can wait. Fails with the error that a client would get. Requires: the Unit repeats a record.
   Result<Done> Replay(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words);
@@ -71,6 +76,7 @@ class Executor {
     const Session* session;
     std::span<const Bytes> words;
     int depth;
+    size_t settled_size;
   };
   Aside StandAside();
   void GoOn(const Aside& aside);
@@ -147,7 +153,7 @@ class Executor {
   int64_t last_us_ = 0;       // monotonic: end of the last command, start of the next
   int64_t wall_base_us_ = 0;  // wall minus monotonic
   int64_t unit_wall_us_ = 0;
-  size_t settled_size_ = 0;        // of the running command's output; see SettleReply
+  size_t settled_size_ = 0;        // so much of the running command's output stays; see SettleReply, KeepMessages
   int depth_ = 0;                  // of commands within commands
   int64_t attack_logged_ms_ = -1;  // monotonic; -1: never
 };

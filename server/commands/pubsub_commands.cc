@@ -39,13 +39,6 @@ void Confirm(Call& call, Bytes word, TopicKind kind, const Bytes* name) {
   call.reply.Integer(CountedWith(call.session, kind));
 }
 
-// Redis: CLIENT REPLY does not silence messages, and these answers are some.
-void KeepUnderSilence(Call& call, size_t reply_start) {
-  Session& session = call.session;
-  if (!session.IsSilent()) return;
-  session.deferred_pushes.append(session.out.Text(reply_start));
-}
-
 // Redis: in a transaction only shard channels are refused, in a script everything.
 bool MayListen(Call& call, TopicKind kind) {
   if (call.server.executor().MayWait()) return true;
@@ -54,12 +47,11 @@ bool MayListen(Call& call, TopicKind kind) {
 
 void SubscribeTo(Call& call, TopicKind kind) {
   if (!MayListen(call, kind)) throw refusals::NotForDenyBlocking(ToUpper(WordsOf(kind).subscribed));
-  const size_t reply_start = call.session.out.Size();
   for (Bytes name : call.args.Rest()) {
     call.server.pubsub().Subscribe(call.session, kind, name);
     Confirm(call, WordsOf(kind).subscribed, kind, &name);
   }
-  KeepUnderSilence(call, reply_start);
+  call.server.executor().KeepMessages(call.session);
 }
 
 // A hundred thousand subscriptions end in many Turns, so that nobody else waits for that.
@@ -79,13 +71,12 @@ void UnsubscribeFromAll(Call& call, TopicKind kind) {
 }
 
 void UnsubscribeFrom(Call& call, TopicKind kind) {
-  const size_t reply_start = call.session.out.Size();
   if (call.args.AtEnd()) UnsubscribeFromAll(call, kind);
   for (Bytes name : call.args.Rest()) {
     call.server.pubsub().Unsubscribe(call.session, kind, name);
     Confirm(call, WordsOf(kind).unsubscribed, kind, &name);
   }
-  KeepUnderSilence(call, reply_start);
+  call.server.executor().KeepMessages(call.session);
 }
 
 void WriteNames(Call& call, TopicKind kind) {

@@ -204,6 +204,24 @@ TEST_P(ManySubscriptions, GoWithAClientThatIsKilled) {
   EXPECT_THAT(Run("PING"), Simple("PONG"));
 }
 
+// As 7.2 orders them: the answers of SUBSCRIBE and its kin stand where the reply of EXEC would, what the transaction
+// published comes behind it.
+TEST_P(PubSubCommands, OwnMessagesOfASilentTransactionFollowItsAnswers) {
+  if (!IsResp3()) return;  // a subscriber may not publish
+  Run("SUBSCRIBE c");
+  for (const std::string mode : {"OFF", "SKIP"}) {
+    std::string requests = "MULTI\r\nPUBLISH c 1\r\nUNSUBSCRIBE c\r\nSUBSCRIBE c\r\nPUBLISH c 2\r\n";
+    if (mode == "OFF") requests = "CLIENT REPLY OFF\r\n" + requests + "EXEC\r\nCLIENT REPLY ON\r\n";
+    if (mode == "SKIP") requests += "CLIENT REPLY SKIP\r\nEXEC\r\n";
+    const std::string replies = client().Raw(requests);
+    const auto first = replies.find("message");
+    ASSERT_NE(first, std::string::npos) << replies;
+    EXPECT_LT(replies.find("unsubscribe"), first) << mode;
+    EXPECT_EQ(replies.rfind("subscribe", first), replies.rfind("subscribe")) << mode;
+    EXPECT_LT(first, replies.rfind("message")) << mode;
+  }
+}
+
 TEST_P(PubSubCommands, SubscribersKeepTheirOrderWhenOthersLeave) {
   constexpr int kClients = 300;
   std::deque<std::unique_ptr<TestClient>> clients;
