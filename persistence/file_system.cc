@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 
 namespace respite {
 
@@ -140,50 +139,10 @@ Result<std::unique_ptr<File>, IoError> SystemFiles::Lock(const std::string& path
   return file;
 }
 
-FileWorker::~FileWorker() {
-  {
-    std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  wake_.notify_one();
-  if (thread_.joinable()) thread_.join();
-}
-
-// False: the system has no room for a thread.
-bool FileWorker::HasThread() {
-  if (thread_.joinable()) return true;
-  try {
-    thread_ = std::thread([this] { Work(); });
-  } catch (const std::system_error&) {
-    return false;
-  }
-  return true;
-}
-
-void FileWorker::Add(FileTask& task) {
-  FileSystem::MarkPending(task);
-  if (!HasThread()) return FileSystem::RunPending(task);
-  task.next_ = nullptr;
-  {
-    std::lock_guard lock(mutex_);
-    (first_ == nullptr ? first_ : last_->next_) = &task;
-    last_ = &task;
-  }
-  wake_.notify_one();
-}
-
-void FileWorker::Work() {
-  if (prologue_) prologue_();
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    wake_.wait(lock, [this] { return stop_ || first_ != nullptr; });
-    if (first_ == nullptr) return;
-    FileTask* task = first_;
-    first_ = task->next_;
-    lock.unlock();
-    FileSystem::RunPending(*task);
-    lock.lock();
-  }
+void SystemFiles::Later(FileTask& task) {
+  MarkPending(task);
+  if (!worker_.HasThread()) return RunPending(task);
+  worker_.Add(&task);
 }
 
 std::string DirectoryOf(const std::string& path) {

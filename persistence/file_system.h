@@ -4,18 +4,16 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "base/worker.h"
 
 namespace respite {
 
@@ -68,10 +66,8 @@ class FileTask {
 
  private:
   friend class FileSystem;
-  friend class FileWorker;
 
   std::atomic<bool> pending_{false};
-  FileTask* next_ = nullptr;  // of the queue it stands in
 };
 
 class FileSystem {
@@ -107,8 +103,6 @@ class FileSystem {
   }
 
  protected:
-  friend class FileWorker;
-
   static void MarkPending(FileTask& task) { task.pending_.store(true, std::memory_order_relaxed); }
   // Its owner may free it from here on.
   static void RunPending(FileTask& task) {
@@ -118,33 +112,7 @@ class FileSystem {
   }
 };
 
-// The thread of SystemFiles; it starts with the first task. What is queued when it goes is done before. When the system
-// has no room for a thread, tasks are done at once.
-class FileWorker {
- public:
-  FileWorker() = default;
-  FileWorker(const FileWorker&) = delete;
-  FileWorker& operator=(const FileWorker&) = delete;
-  ~FileWorker();
-
-  // Has the thread begin with `prologue`. To be called before the first Add.
-  void OnThreadStart(std::function<void()> prologue) { prologue_ = std::move(prologue); }
-  void Add(FileTask& task);
-
- private:
-  bool HasThread();
-  void Work();
-
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  FileTask* first_ = nullptr;
-  FileTask* last_ = nullptr;
-  bool stop_ = false;
-  std::function<void()> prologue_;
-  std::thread thread_;
-};
-
-// The real one.
+// The real one. What was given to Later is done before it goes.
 class SystemFiles final : public FileSystem {
  public:
   Result<std::unique_ptr<File>, IoError> Open(const std::string& path, Mode mode) override;
@@ -155,12 +123,13 @@ class SystemFiles final : public FileSystem {
   Result<std::vector<std::string>, IoError> List(const std::string& path) override;
   Kind KindOf(const std::string& path) override;
   Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override;
-  void Later(FileTask& task) override { worker_.Add(task); }
+  // The thread starts with the first task. When the system has no room for it, tasks are done at once.
+  void Later(FileTask& task) override;
   // Has the thread for Later begin with `prologue`. To be called before the first of them.
   void OnThreadStart(std::function<void()> prologue) { worker_.OnThreadStart(std::move(prologue)); }
 
  private:
-  FileWorker worker_;
+  Worker<FileTask*> worker_{[](FileTask* task) { RunPending(*task); }};
 };
 
 // The directory part of a path: "." when there is none.

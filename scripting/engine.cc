@@ -127,11 +127,19 @@ void* ScriptEngine::Allocate(void* engine, void* block, size_t old_bytes, size_t
 
 void ScriptEngine::OnCount(lua_State* lua, lua_Debug*) {
   ScriptEngine& self = Of(lua);
-  if (self.phase_ == Phase::kIdle) return;
-  self.RelieveMemory();
-  if (self.stop_reason_ == nullptr) self.stop_reason_ = self.StopReason();
-  if (!self.MustEnd(lua)) return self.watch_.Looked(lua);
-  RaiseError(lua, self.stop_reason_);
+  if (self.phase_ != Phase::kIdle) self.Look(lua);
+}
+
+// Coroutines may be so short that none of them counts up to a hook.
+void ScriptEngine::BeforeResume(lua_State* lua) {
+  if (phase_ != Phase::kIdle && watch_.IsLookDue()) Look(lua);
+}
+
+void ScriptEngine::Look(lua_State* lua) {
+  RelieveMemory();
+  if (stop_reason_ == nullptr) stop_reason_ = StopReason();
+  if (!MustEnd(lua)) return watch_.Looked(lua);
+  RaiseError(lua, stop_reason_);
 }
 
 // From its end on the hook comes at every line, so that what runs while errors are raised (handlers, __close) ends,

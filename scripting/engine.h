@@ -92,6 +92,9 @@ class ScriptEngine final : private ThreadObserver {
 
   static void* Allocate(void* engine, void* block, size_t old_bytes, size_t new_bytes);
   static void OnCount(lua_State* lua, lua_Debug*);
+  // What the script has to do now and then: raises an error when it must end.
+  void Look(lua_State* lua);
+  void BeforeResume(lua_State* lua) override;
   void OnSwitch(lua_State* thread) noexcept override { watch_.Switch(thread); }
   bool MustEnd(lua_State* lua) noexcept override;
   // The error that ends what runs; null: it may go on.

@@ -21,10 +21,12 @@ void OpenLua51(lua_State* lua);
 // sequence goes through all of them.
 void SeedRandom(lua_State* lua, int32_t seed);
 
-// Whoever lets scripts run in a state, and may end them. No function throws.
+// Whoever lets scripts run in a state, and may end them.
 class ThreadObserver {
  public:
   virtual ~ThreadObserver() = default;
+  // A coroutine is about to be resumed by this thread. May raise an error of Lua.
+  virtual void BeforeResume(lua_State* lua) = 0;
   // From now on this thread computes: a coroutine that is resumed, or whoever resumed it.
   virtual void OnSwitch(lua_State* thread) noexcept = 0;
   // The script has been ended: whoever catches an error has to raise it again, whatever it is.

@@ -39,6 +39,8 @@ struct Resumed {
 
 // The arguments are on top of the stack.
 Resumed ResumeThread(lua_State* lua, lua_State* thread, int arguments) {
+  ThreadObserver* const observer = ObserverOf(lua);
+  if (observer != nullptr) observer->BeforeResume(lua);
   if (!lua_checkstack(thread, arguments)) luaL_error(lua, "too many arguments to resume");
   const Bytes status = StatusOf(lua, thread);
   if (status != "suspended") {
@@ -46,7 +48,6 @@ Resumed ResumeThread(lua_State* lua, lua_State* thread, int arguments) {
     return {true, 1};
   }
   lua_xmove(lua, thread, arguments);
-  ThreadObserver* const observer = ObserverOf(lua);
   if (observer != nullptr) observer->OnSwitch(thread);
   int results = 0;
   const int outcome = lua_resume(thread, lua, arguments, &results);

@@ -45,6 +45,7 @@ void ScriptWatch::OnTick() {
   const bool has_looked = has_looked_.exchange(false, std::memory_order_relaxed);
   quiet_ticks_ = has_looked || !is_long ? 0 : quiet_ticks_ + 1;
   if (!is_long) patience_ = 1;
+  is_look_due_.store(is_long && !has_looked, std::memory_order_relaxed);
   if (quiet_ticks_ < patience_) return;
   patience_ = std::min(2 * patience_, kMostPatience);
   quiet_ticks_ = 0;

@@ -9,9 +9,10 @@
 // frame that is being made or left just then may miss the flag; then the next tick comes 10 ms later.
 //
 // The hook comes every so many instructions, and at once when there was none since the last tick: an instruction can
-// be a call that takes long, and a script may change coroutines more often than instructions count up to a hook. Each
-// time this takes twice as many ticks, up to half a second, since setting a hook goes through all calls that are open:
-// with 200 000 of them that takes longer than a tick.
+// be a call that takes long. Each time this takes twice as many ticks, up to half a second, since setting a hook goes
+// through all calls that are open: with 200 000 of them that takes longer than a tick. A script that changes coroutines
+// more often than instructions count up to a hook is asked at each change (IsLookDue), which every tick without a look
+// makes due.
 #pragma once
 
 #include <time.h>
@@ -37,6 +38,7 @@ class ScriptWatch {
     outer_ = in_force_.load(std::memory_order_relaxed);
     in_force_.store(this, std::memory_order_relaxed);
     running_.store(lua, std::memory_order_relaxed);
+    is_look_due_.store(false, std::memory_order_relaxed);
     if (!ticking_) Start();
   }
   void End() {
@@ -50,8 +52,11 @@ class ScriptWatch {
     running_.store(thread, std::memory_order_relaxed);
     if (!ticking_) Hook(thread);
   }
+  // A tick came since the last look, while the script takes long. Cost: a load.
+  bool IsLookDue() const { return is_look_due_.load(std::memory_order_relaxed); }
   // The hook was called: the next time is so many instructions from now.
   void Looked(lua_State* lua) {
+    is_look_due_.store(false, std::memory_order_relaxed);
     has_looked_.store(true, std::memory_order_relaxed);
     if (lua_gethookcount(lua) != instructions_) Hook(lua);
   }
@@ -76,10 +81,11 @@ class ScriptWatch {
   std::atomic<lua_State*> running_{nullptr};
   std::atomic<uint64_t> runs_{0};
   std::atomic<bool> has_looked_{false};  // since the last tick
-  uint64_t seen_runs_ = 0;               // at the last tick
-  int quiet_ticks_ = 0;                  // in a row, without a look
-  int patience_ = 1;                     // so many of them until the hook comes at once
-  uint64_t rested_at_runs_ = 0;          // at the last RestIfIdle
+  std::atomic<bool> is_look_due_{false};
+  uint64_t seen_runs_ = 0;       // at the last tick
+  int quiet_ticks_ = 0;          // in a row, without a look
+  int patience_ = 1;             // so many of them until the hook comes at once
+  uint64_t rested_at_runs_ = 0;  // at the last RestIfIdle
   timer_t timer_{};
   bool has_timer_ = false;
   bool ticking_ = false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "server/executor.h"
+#include "server/host.h"
 #include "server/services.h"
 #include "server/waiting.h"
 
@@ -11,6 +12,10 @@ namespace respite {
 void Call::Wait(const Awaited& awaited) {
   if (!services.executor.MayWait()) return awaited.answer(reply, services, session);
   services.waiting.Park(session, command, args.Words(), awaited);
+}
+
+bool Call::MayGoOnLater() const {
+  return services.executor.MayWait() && session.reply_mode == ReplyMode::kOn && static_cast<bool>(services.host);
 }
 
 uint64_t Call::LongestText() const {

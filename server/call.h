@@ -27,6 +27,7 @@ struct Call {
   Random& random;
   std::span<const BlobRef> blobs = {};  // own the big arguments
   bool failed = false;                  // the reply has an error in it, though the command was not refused
+  bool goes_on = false;                 // see GoOnInNextTurn
 
   // Whether what lasts until then is over: a deadline that a command sets, say. In a repeated record nothing is.
   bool HasPassed(int64_t deadline_ms) const { return deadline_ms <= unit.judged_ms(); }
@@ -41,6 +42,12 @@ struct Call {
   // up. The handler must have changed and replied nothing, and returns. Where nobody may wait (inside a transaction)
   // the answer for the end of time is given at once.
   void Wait(const Awaited& awaited);
+  // There is more to do than others should wait for: the handler runs again in the next Turn and goes on where it
+  // stopped. What it has replied so far is sent; nothing else of this client runs meanwhile, nothing refuses the rest,
+  // and statistics count one call, at its end. Requires: MayGoOnLater, and no refusal is thrown from then on.
+  void GoOnInNextTurn() { goes_on = true; }
+  // Not inside of transactions and scripts, nor when replies are off, nor without a host who begins Turns.
+  bool MayGoOnLater() const;
   // Octets that a string may have.
   uint64_t LongestText() const;
   // Keeps args[word] (a password, say) out of SLOWLOG and MONITOR.

@@ -76,10 +76,16 @@ size_t RunningBytes(std::span<const Bytes> running) {
   return bytes;
 }
 
+size_t TextBytes(const std::vector<std::string>& words) {
+  size_t bytes = 0;
+  for (const std::string& word : words) bytes += word.size();
+  return bytes;
+}
+
 size_t ArgumentBytes(const Session& session, std::span<const Bytes> running) {
   size_t bytes = session.in.PendingArgumentBytes();
-  const auto& kept = session.waiter != nullptr ? session.waiter->words : session.postponed;
-  for (const std::string& word : kept) bytes += word.size();
+  if (session.waiter != nullptr) bytes += TextBytes(session.waiter->words);
+  if (session.held != nullptr) bytes += TextBytes(session.held->words);
   for (Bytes word : running) bytes += word.size();
   return bytes;
 }

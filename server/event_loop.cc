@@ -55,8 +55,8 @@ int EventLoop::Run() {
 }
 
 void EventLoop::Stop(int exit_code) {
-  stopped_ = true;
   exit_code_ = exit_code;
+  if (!std::exchange(stopped_, true) && withdraw_) withdraw_();
 }
 
 // Asio would run it in this Turn, since a Turn polls: whoever posts again and again would hold back all replies.

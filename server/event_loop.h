@@ -55,6 +55,9 @@ class EventLoop {
   // Serves clients in the middle of the Turn, since somebody takes so long. False: the loop shall stop.
   bool ServeBesides();
 
+  // Calls `handler` once, from within the first Stop: before any connection closes because of it.
+  void OnStop(std::function<void()> handler) { withdraw_ = std::move(handler); }
+
   // Calls `handler` once, in a Turn, when this descriptor (not ours to close) has something to read.
   void OnReadable(int descriptor, std::function<void()> handler);
 
@@ -92,6 +95,7 @@ class EventLoop {
   std::deque<Task> due_;           // one call of RunNextTask is under way for each
   std::vector<char> scratch_;
   std::vector<std::vector<char>> spare_scratches_;  // for ServeBesides
+  std::function<void()> withdraw_;
   bool running_ = false;
   bool stopped_ = false;
   int exit_code_ = 0;

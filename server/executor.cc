@@ -57,10 +57,11 @@ const Command* Executor::Resolve(std::span<const Bytes> words) const {
   return parts_.commands.FindSub(*command, words[1]);
 }
 
-Executor::Outcome Executor::Execute(Session& session, const Request& request, Pass pass) {
+Executor::Outcome Executor::Execute(Session& session, const Request& request) {
   const Command* const command = request.command;
   const std::span<const Bytes> words = request.words;
   session.last_command = command;
+  if (request.progress.stage == Progress::Stage::kBegun) return Perform(RunOf(session, request));
   uint32_t flags = 0;
   try {
     if (command == nullptr && IsHttp(words[0])) {
@@ -76,46 +77,59 @@ Executor::Outcome Executor::Execute(Session& session, const Request& request, Pa
     parts_.gates.Pass({session, *command, flags, words});
     // While a script is late no pause ends: what may end the script must not wait for it.
     const bool is_paused = parts_.pause.Holds(flags) && !parts_.scripts.Busy();
-    if (!session.monitor && is_paused) return Outcome::kPostponed;
+    if (!session.monitor && is_paused) {
+      Hold(session, words, {.stage = Progress::Stage::kAgain});
+      parts_.clients.AddPostponed(session);
+      return Outcome::kPostponed;
+    }
   } catch (const Refusal& refusal) {
     Reject(session, command, refusal);
     // Redis: so that monitors see where the transaction ends.
     const bool ends = command != nullptr && command->Spec().transaction == TransactionRole::kExecutes;
-    if (ends && !parts_.clients.Monitors().empty()) FeedMonitors({session, *command, words, {}, pass});
+    if (ends && !parts_.clients.Monitors().empty()) FeedMonitors(RunOf(session, request));
     return Outcome::kDone;
   }
+  const bool is_queued = session.InTransaction() && command->Spec().transaction == TransactionRole::kQueued;
+  if (!is_queued) return Perform(RunOf(session, request));
+  const size_t reply_start = session.out.Size();
+  Queue(session, *command, words, flags);
+  if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
+  return Outcome::kDone;
+}
 
-  const Run run{session, *command, words, request.blobs, pass, request.key};
-  int64_t started_us = running_.last_us;
-  size_t reply_start = session.out.Size();
-  if (session.InTransaction() && command->Spec().transaction == TransactionRole::kQueued) {
-    Queue(session, *command, words, flags);
-    if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
-    return Outcome::kDone;
-  }
+Executor::Outcome Executor::Perform(const Run& run) {
+  Session& session = run.session;
+  const int64_t started_us = running_.last_us - run.progress.spent_us;
+  const size_t reply_start = session.out.Size();
   running_.session = &session;
-  running_.words = words;
-  running_.command = command;
+  running_.words = run.words;
+  running_.command = &run.command;
   settled_size_ = 0;
-  bool succeeded = RunHandler(run);
+  const Ending ending = RunHandler(run);
   running_.command = nullptr;
   if (session.waiter != nullptr) {
     SendDeferredPushes(session);
-    if (pass == Pass::kFirst && !parts_.clients.Monitors().empty()) FeedMonitors(run);
+    const bool is_new = run.progress.stage == Progress::Stage::kNew;
+    if (is_new && !parts_.clients.Monitors().empty()) FeedMonitors(run);
     return Outcome::kWaiting;
   }
-  if (std::exchange(session.has_more_to_do, false)) {
+  if (ending == Ending::kUnfinished) {
+    SendDeferredPushes(session);
     ReadTime();
-    parts_.clients.QueueFlush(session);
-    if (pass == Pass::kFirst && !parts_.clients.Monitors().empty()) FeedMonitors(run);
-    return Outcome::kPostponed;
+    Hold(session, run.words, {.stage = Progress::Stage::kBegun, .spent_us = running_.last_us - started_us});
+    return Outcome::kUnfinished;
   }
   if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, std::max(reply_start, settled_size_));
   SendDeferredPushes(session);
   ReadTime();
-  KeepBooks(run, started_us, succeeded);
+  KeepBooks(run, started_us, ending);
   if (!parts_.scripts.Busy()) parts_.waiting.ServeReady();  // else when the script has ended
   return Outcome::kDone;
+}
+
+void Executor::Hold(Session& session, std::span<const Bytes> words, Progress progress) {
+  session.held =
+      std::make_unique<HeldRequest>(HeldRequest{std::vector<std::string>(words.begin(), words.end()), progress});
 }
 
 void Executor::SendDeferredPushes(Session& session) {
@@ -130,24 +144,24 @@ void Executor::Queue(Session& session, const Command& command, std::span<const B
 }
 
 void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words) {
-  const Run run{session, command, words, {}, Pass::kFirst};
+  const Run run{session, command, words};
   const Command* const outer_command = std::exchange(running_.command, &command);
   const auto outer_words = std::exchange(running_.words, words);
   // Between two commands of a script its own code ran, which is none of theirs.
   const int64_t started_us = session.IsScript() ? parts_.clock.MonotonicUs() : running_.last_us;
   const size_t reply_start = session.out.Size();
   ++depth_;
-  const bool succeeded = RunHandlerIn(unit, run);
+  const Ending ending = RunHandlerIn(unit, run);
   --depth_;
   if (!session.IsScript()) SettleReply(session, reply_start);
   running_.command = outer_command;
   running_.words = outer_words;
   ReadTime();
-  KeepBooks(run, started_us, succeeded);
+  KeepBooks(run, started_us, ending);
 }
 
 void Executor::SettleReply(Session& session, size_t reply_start) {
-  if (session.IsSilent()) session.out.RollBack(reply_start);
+  if (session.IsSilent()) session.out.RollBack(std::max(reply_start, settled_size_));
   settled_size_ = session.out.Size();
 }
 
@@ -161,7 +175,7 @@ Result<Done> Executor::Replay(Unit& unit, Session& session, const Command& comma
   running_.session = &session;
   running_.words = words;
   depth_ = 1;
-  const bool succeeded = RunHandlerIn(unit, {session, command, words, {}, Pass::kAgain});
+  const bool succeeded = RunHandlerIn(unit, {session, command, words}) == Ending::kSucceeded;
   std::string error = succeeded ? "" : session.out.Text(1);
   session.out.Rewind();
   GoOn(aside);
@@ -176,7 +190,7 @@ void Executor::CountRejected(const Command* command, Bytes error) {
 
 Executor::Aside Executor::StandAside() {
   return {std::exchange(running_.command, nullptr), std::exchange(running_.session, nullptr), running_.words,
-          std::exchange(depth_, 0)};
+          std::exchange(depth_, 0), settled_size_};
 }
 
 void Executor::GoOn(const Aside& aside) {
@@ -184,6 +198,7 @@ void Executor::GoOn(const Aside& aside) {
   running_.session = aside.session;
   running_.words = aside.words;
   depth_ = aside.depth;
+  settled_size_ = aside.settled_size;
 }
 
 void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {
@@ -198,19 +213,20 @@ void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {
   }
   if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
   const std::vector<Bytes> words(waiter.words.begin(), waiter.words.end());
-  KeepBooks({session, *waiter.command, words, {}, Pass::kAgain}, running_.last_us, end == WaitEnd::kTimeout);
+  const Run run{session, *waiter.command, words, {}, {}, {.stage = Progress::Stage::kAgain}};
+  KeepBooks(run, running_.last_us, end == WaitEnd::kTimeout ? Ending::kSucceeded : Ending::kFailed);
 }
 
-bool Executor::RunHandler(const Run& run) {
+Executor::Ending Executor::RunHandler(const Run& run) {
   unit_wall_us_ = running_.wall_base_us + running_.last_us;
   Unit unit(parts_.data, running_.WallMs(), parts_.pause.Rule());
-  const bool succeeded = RunHandlerIn(unit, run);
+  const Ending ending = RunHandlerIn(unit, run);
   unit.Close();
   if (unit.Changes() != 0 && unit.Recorded()) run.session.journaled_octets = parts_.durability.JournaledOctets();
-  return succeeded;
+  return ending;
 }
 
-bool Executor::RunHandlerIn(Unit& unit, const Run& run) {
+Executor::Ending Executor::RunHandlerIn(Unit& unit, const Run& run) {
   const uint64_t changes_before = unit.Changes();
   size_t reply_start = run.session.out.Size();
   size_t first_argument = run.command.parent == nullptr ? 1 : 2;
@@ -225,19 +241,18 @@ bool Executor::RunHandlerIn(Unit& unit, const Run& run) {
             .now_ms = unit.now_ms(),
             .random = parts_.data.random,
             .blobs = run.blobs};
-  bool succeeded = true;
   try {
     run.command.card->run(call);
-    succeeded = !call.failed;
     if (unit.Changes() != changes_before) Record(call, run);
     if (run.session.tracking != nullptr) NoteReads(run);
+    if (call.goes_on) return Ending::kUnfinished;
+    return call.failed ? Ending::kFailed : Ending::kSucceeded;
   } catch (const Refusal& refusal) {
-    succeeded = false;
     run.session.out.RollBack(reply_start);
     call.reply.Error(refusal.text);
     if (!refusal.is_counted) parts_.stats.CountError(refusal.text);
+    return Ending::kFailed;
   }
-  return succeeded;
 }
 
 // By the name that the command has everywhere, whatever rename-command makes of it here.
@@ -282,7 +297,7 @@ Refusal Executor::UnknownCommand(std::span<const Bytes> words) const {
   return refusals::UnknownCommand(words[0], shown);
 }
 
-void Executor::KeepBooks(const Run& run, int64_t started_us, bool succeeded) {
+void Executor::KeepBooks(const Run& run, int64_t started_us, Ending ending) {
   ServerStats& stats = parts_.stats;
   const Settings& settings = parts_.settings;
   int64_t duration_us = running_.last_us - started_us;
@@ -292,7 +307,7 @@ void Executor::KeepBooks(const Run& run, int64_t started_us, bool succeeded) {
   ++own.calls;
   own.usec += static_cast<uint64_t>(duration_us);
   stats.command_us += static_cast<uint64_t>(duration_us);
-  if (!succeeded) ++own.failed_calls;
+  if (ending == Ending::kFailed) ++own.failed_calls;
   if (settings.latency_tracking) {
     if (!own.latency) own.latency = std::make_unique<LatencyHistogram>();
     own.latency->Record(static_cast<uint64_t>(duration_us) * 1000);
@@ -323,11 +338,12 @@ void Executor::Publish(const Run& run, int64_t duration_us) {
                        static_cast<size_t>(std::max<int64_t>(settings.slowlog_max_len, 0)));
   }
   // Redis: a request that had to wait for the end of CLIENT PAUSE is never shown to monitors.
-  if (!parts_.clients.Monitors().empty() && run.pass == Pass::kFirst) FeedMonitors(run);
+  const bool was_postponed = run.progress.stage == Progress::Stage::kAgain;
+  if (!parts_.clients.Monitors().empty() && !was_postponed) FeedMonitors(run);
 }
 
 void Executor::ShowToMonitors(Session& session) {
-  if (!parts_.clients.Monitors().empty()) ShowRun({session, *running_.command, running_.words, {}, Pass::kFirst});
+  if (!parts_.clients.Monitors().empty()) ShowRun({session, *running_.command, running_.words});
 }
 
 void Executor::FeedMonitors(const Run& run) {

@@ -13,6 +13,7 @@
 #include "base/refusal.h"
 #include "base/result.h"
 #include "server/call.h"
+#include "server/held_request.h"
 #include "server/session.h"
 #include "server/waiting.h"
 
@@ -73,18 +74,17 @@ class Executor final : public RequestRunner {
   void StartRun() override;
   // The command that the words name, with its subcommand; null when there is none (or none of that name).
   const Command* Resolve(std::span<const Bytes> words) const;
-  // Whether the request comes for the first time, or was postponed before.
-  enum class Pass : uint8_t { kFirst, kAgain };
   struct Request {
     const Command* command;  // Resolve(words)
     std::span<const Bytes> words;
     std::span<const BlobRef> blobs = {};  // own the big arguments
     HashedText key = {};                  // the first key, if its hash is known
+    Progress progress = {};
   };
   // The reply is in session.out.
-  Outcome Execute(Session& session, const Request& request, Pass pass = Pass::kFirst);
+  Outcome Execute(Session& session, const Request& request);
   Outcome RunAgain(Session& session, const Command& command, std::span<const Bytes> words) override {
-    return Execute(session, {&command, words}, Pass::kAgain);
+    return Execute(session, {.command = &command, .words = words, .progress = {.stage = Progress::Stage::kAgain}});
   }
 
   // One command of a transaction or a script, in the Unit of the command that runs it. Its reply stands behind what is
@@ -93,6 +93,11 @@ class Executor final : public RequestRunner {
   // For a command that runs others (EXEC): what it has written is sent, whatever they say of replies. Takes it back at
   // once where none is wanted.
   void SettleReply(Session& session, size_t reply_start);
+  // What the running command has written so far is sent, since it is messages. Redis: CLIENT REPLY does not silence
+  // those with which SUBSCRIBE and its kin answer.
+  void KeepMessages(const Session& session) {
+    if (!session.IsScript()) settled_size_ = session.out.Size();
+  }
   // A command of a file that is loaded: no gate keeps it out, nobody counts it, and its reply is dropped. Nothing in it
   // can wait. Fails with the error that a client would get. Requires: the Unit repeats a record.
   Result<Done> Replay(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words);
@@ -112,6 +117,7 @@ class Executor final : public RequestRunner {
     const Session* session;
     std::span<const Bytes> words;
     int depth;
+    size_t settled_size;
   };
   Aside StandAside();
   void GoOn(const Aside& aside);
@@ -130,23 +136,32 @@ class Executor final : public RequestRunner {
     Session& session;
     const Command& command;
     std::span<const Bytes> words;
-    std::span<const BlobRef> blobs;
-    Pass pass;
+    std::span<const BlobRef> blobs = {};
     HashedText key = {};
+    Progress progress = {};
   };
+  // Requires: the request names a command.
+  static Run RunOf(Session& session, const Request& request) {
+    return {session, *request.command, request.words, request.blobs, request.key, request.progress};
+  }
+  // How a handler ended.
+  enum class Ending : uint8_t { kSucceeded, kFailed, kUnfinished };
 
+  // Past the gates.
+  Outcome Perform(const Run& run);
+  // Keeps the request for a later Turn.
+  void Hold(Session& session, std::span<const Bytes> words, Progress progress);
   void Reject(Session& session, const Command* command, const Refusal& refusal);
   // What is wrong with words that name no command.
   Refusal UnknownCommand(std::span<const Bytes> words) const;
-  // False when the handler refused.
-  bool RunHandler(const Run& run);
-  bool RunHandlerIn(Unit& unit, const Run& run);
+  Ending RunHandler(const Run& run);
+  Ending RunHandlerIn(Unit& unit, const Run& run);
   void Record(Call& call, const Run& run);
   // For client-side caching: what the session has read.
   void NoteReads(const Run& run);
   void Queue(Session& session, const Command& command, std::span<const Bytes> words, uint32_t flags);
   void SendDeferredPushes(Session& session);
-  void KeepBooks(const Run& run, int64_t started_us, bool succeeded);
+  void KeepBooks(const Run& run, int64_t started_us, Ending ending);
   // Tells SLOWLOG and MONITOR.
   void Publish(const Run& run, int64_t duration_us);
   void FeedMonitors(const Run& run);
@@ -162,7 +177,7 @@ class Executor final : public RequestRunner {
   const Parts parts_;
   Running& running_;
   int64_t unit_wall_us_ = 0;
-  size_t settled_size_ = 0;        // of the running command's output; see SettleReply
+  size_t settled_size_ = 0;        // so much of the running command's output stays; see SettleReply, KeepMessages
   int depth_ = 0;                  // of commands within commands
   int64_t attack_logged_ms_ = -1;  // of the Pace; -1: never
 };

@@ -27,15 +27,7 @@ constexpr int64_t kLongestArgument = UINT32_MAX;
 Pump::Outcome Pump::Run(Session& session) {
   StartRun();
   const uint64_t messages = parts_.clients.Messages();
-  Outcome outcome = Outcome::kClosing;
-  const bool is_over = parts_.phase.HasStopped();
-  if (!session.closing && !session.close_after_reply && !is_over) {
-    if (session.waiter != nullptr || !RunPostponed(session)) {
-      outcome = Outcome::kPostponed;
-    } else if (!session.closing && !session.close_after_reply) {
-      outcome = RunGroups(session);
-    }
-  }
+  const Outcome outcome = parts_.phase.HasStopped() ? Outcome::kClosing : RunAll(session);
   EndRun();
   batch_.Clear();
   session.in.Park();
@@ -63,18 +55,33 @@ void Pump::QueueReplies(Session& session, bool caused_messages) {
   }
 }
 
-bool Pump::RunPostponed(Session& session) {
-  if (session.postponed.empty()) return true;
-  std::vector<std::string> own = std::move(session.postponed);
-  session.postponed.clear();
-  std::vector<Bytes> words(own.begin(), own.end());
+Pump::Outcome Pump::RunAll(Session& session) {
+  if (session.closing || session.close_after_reply) return Outcome::kClosing;
+  if (session.waiter != nullptr) return Outcome::kPostponed;
+  const Outcome outcome = RunHeld(session);
+  if (outcome != Outcome::kIdle) return outcome;
+  return session.closing || session.close_after_reply ? Outcome::kClosing : RunGroups(session);
+}
+
+Pump::Outcome Pump::RunHeld(Session& session) {
+  if (session.held == nullptr) return Outcome::kIdle;
+  const std::unique_ptr<HeldRequest> held = std::move(session.held);
+  const std::vector<Bytes> words(held->words.begin(), held->words.end());
   const Command* command = parts_.executor.Resolve(words);
-  const auto outcome = parts_.executor.Execute(session, {command, words}, Executor::Pass::kAgain);
-  if (outcome == Executor::Outcome::kPostponed) {
-    session.postponed = std::move(own);
-    parts_.clients.AddPostponed(session);
+  return After(parts_.executor.Execute(session, {.command = command, .words = words, .progress = held->progress}));
+}
+
+Pump::Outcome Pump::After(RequestRunner::Outcome outcome) {
+  switch (outcome) {
+    case RequestRunner::Outcome::kDone:
+      return Outcome::kIdle;
+    case RequestRunner::Outcome::kUnfinished:
+      return Outcome::kMore;
+    case RequestRunner::Outcome::kPostponed:
+    case RequestRunner::Outcome::kWaiting:
+      break;
   }
-  return outcome == Executor::Outcome::kDone;
+  return Outcome::kPostponed;
 }
 
 Pump::Outcome Pump::RunGroups(Session& session) {
@@ -118,15 +125,12 @@ Pump::Outcome Pump::RunGroup(Session& session) {
   const auto& resolved = prefetcher_.Resolve(batch_, session.db);
   for (size_t i = 0; i < batch_.requests.size(); ++i) {
     auto words = batch_.Words(batch_.requests[i]);
-    const auto outcome = parts_.executor.Execute(session, {resolved[i].command, words, batch_.blobs, resolved[i].key});
+    const Outcome outcome =
+        After(parts_.executor.Execute(session, {resolved[i].command, words, batch_.blobs, resolved[i].key}));
     if (pipeline_began_us_ == kNoRequestYet) pipeline_began_us_ = parts_.running.pace_us;
-    if (outcome != Executor::Outcome::kDone) {
-      if (outcome == Executor::Outcome::kPostponed) {
-        session.postponed.assign(words.begin(), words.end());
-        parts_.clients.AddPostponed(session);
-      }
+    if (outcome != Outcome::kIdle) {
       if (i + 1 < batch_.requests.size()) session.in.Unread(batch_, i + 1);
-      return Outcome::kPostponed;
+      return outcome;
     }
     if (session.out.HeldBytes() > ClientLimits::kFreeOutputBytes) {
       parts_.limits.CheckOutput(session, parts_.running.NowMs(), ClientLimits::Moment::kReply);

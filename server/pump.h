@@ -8,6 +8,7 @@
 #include "protocol/request_parser.h"
 #include "server/prefetcher.h"
 #include "server/running.h"
+#include "server/waiting.h"
 
 namespace respite {
 
@@ -57,11 +58,14 @@ class Pump {
   // The first request of each does not count, since it runs anyway.
   static constexpr int64_t kPipelinesUs = 4000;
 
+  Outcome RunAll(Session& session);
   Outcome RunGroups(Session& session);
   Outcome RunGroup(Session& session);
   void MeasureBigArguments(Session& session);
   void QueueReplies(Session& session, bool caused_messages);
-  bool RunPostponed(Session& session);
+  Outcome RunHeld(Session& session);
+  // What becomes of the session whose request ended so.
+  static Outcome After(RequestRunner::Outcome outcome);
   RequestParser::Status ParseGroup(Session& session);
   void StartRun();
   void EndRun() { pipelines_us_ += ThisPipelineUs(); }

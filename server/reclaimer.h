@@ -2,25 +2,20 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
-#include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <thread>
 #include <utility>
 
 #include "base/memory.h"
+#include "base/worker.h"
 
 namespace respite {
 
 class Reclaimer {
  public:
-  Reclaimer() = default;
+  Reclaimer();
   Reclaimer(const Reclaimer&) = delete;
   Reclaimer& operator=(const Reclaimer&) = delete;
-  // Frees what is queued, then ends the thread.
-  ~Reclaimer();
 
   // Frees `content` later, on the other thread. The thread starts with the first call, so an idle server has none.
   // When the system has no room for it the caller's thread frees.
@@ -52,21 +47,17 @@ class Reclaimer {
     Content content;
   };
 
-  bool HasThread();
   void Push(std::unique_ptr<Garbage> garbage);
-  void Work();
+  void BeginThread();
+  void Destroy(std::unique_ptr<Garbage> garbage);
 
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<std::unique_ptr<Garbage>> queue_;
-  bool stop_ = false;
   std::atomic<uint64_t> pending_{0};
   std::atomic<uint64_t> freed_{0};
   std::atomic<size_t> pending_bytes_{0};
   ThreadMemory memory_;  // of the thread; written once, before counted_ is set
   std::atomic<bool> counted_{false};
   std::function<void()> prologue_;
-  std::thread thread_;
+  Worker<std::unique_ptr<Garbage>> worker_;  // last: its thread uses the others until it has freed all
 };
 
 }  // namespace respite

@@ -12,6 +12,7 @@
 #include "protocol/reply.h"
 #include "protocol/reply_buffer.h"
 #include "protocol/request_parser.h"
+#include "server/held_request.h"
 #include "server/subscriptions.h"
 #include "server/tracking_options.h"
 #include "server/transaction.h"
@@ -84,8 +85,8 @@ struct Session {
   // Channels and patterns; null while there are none.
   std::unique_ptr<Subscriptions> subscriptions;
 
-  // A request that was parsed but held back by CLIENT PAUSE; it runs first when the session resumes.
-  std::vector<std::string> postponed;
+  // A request that runs first when the session resumes. Null when there is none.
+  std::unique_ptr<HeldRequest> held;
   // A request that waits for a key; see Waiting. Null when none does. Nothing else runs meanwhile.
   std::unique_ptr<Waiter> waiter;
   // Null before the first MULTI or WATCH.
@@ -96,7 +97,6 @@ struct Session {
   std::string deferred_pushes;
   // Words of the running command that SLOWLOG and MONITOR must not show; see Call::Redact.
   std::vector<size_t> redacted_words;
-  bool has_more_to_do = false;    // the request did a part of its work and is to be run again in the next Turn
   bool postponed_listed = false;  // stands in Clients' list of postponed sessions
   bool continue_listed = false;   // stands in Clients' list of those that go on
 
@@ -124,7 +124,9 @@ struct Session {
   bool IsScript() const { return reply_form == ReplyForm::kBinary; }
   // What is written now is not sent.
   bool IsSilent() const { return reply_mode == ReplyMode::kOff || reply_mode == ReplyMode::kSkip; }
-  bool IsBlocked() const { return waiter != nullptr || !postponed.empty(); }
+  bool IsBlocked() const {
+    return waiter != nullptr || (held != nullptr && held->progress.stage == Progress::Stage::kAgain);
+  }
   bool InTransaction() const { return transaction != nullptr && transaction->Open(); }
   Transaction& EnsureTransaction() {
     if (transaction == nullptr) transaction = std::make_unique<Transaction>();
@@ -150,7 +152,7 @@ inline size_t Session::HeldBytes() const {
   size_t bytes = sizeof(Session) + in.HeldBytes() + out.HeldBytes() + out.QueueBytes() + HeldBytesOf(deferred_pushes) +
                  HeldBytesOf(name) + HeldBytesOf(lib_name) + HeldBytesOf(lib_version) + HeldBytesOf(address) +
                  HeldBytesOf(local_address);
-  if (!postponed.empty()) bytes += HeldBytesOf(postponed);
+  if (held != nullptr) bytes += sizeof(HeldRequest) + HeldBytesOf(held->words);
   if (subscriptions != nullptr) bytes += subscriptions->UsedBytes();
   if (transaction != nullptr) bytes += transaction->HeldBytes();
   if (tracking != nullptr) bytes += tracking->HeldBytes();

@@ -119,12 +119,8 @@ void Waiting::Rerun(Session& session) {
   kept_deadline_ms_ = waiter->deadline_ms;
   const auto outcome = parts_.runner.RunAgain(session, *waiter->command, words);
   kept_deadline_ms_.reset();
-  if (outcome == RequestRunner::Outcome::kPostponed) {
-    session.postponed = std::move(waiter->words);
-    parts_.clients.AddPostponed(session);
-  } else if (outcome == RequestRunner::Outcome::kDone) {
+  if (outcome == RequestRunner::Outcome::kDone || outcome == RequestRunner::Outcome::kUnfinished)
     parts_.clients.Continue(session);
-  }
 }
 
 }  // namespace respite

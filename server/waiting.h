@@ -34,8 +34,9 @@ class RequestRunner {
   virtual void StartRun() = 0;
   enum class Outcome : uint8_t {
     kDone,
-    kPostponed,  // the session must bring the request again later (CLIENT PAUSE)
-    kWaiting,    // it waits again
+    kPostponed,   // it stands in Session::held until the end of CLIENT PAUSE
+    kUnfinished,  // it stands in Session::held and goes on in the next Turn (Call::GoOnInNextTurn)
+    kWaiting,     // it is kept until something happens (BLPOP, WAIT)
   };
   // A request runs again that found nothing before.
   virtual Outcome RunAgain(Session& session, const Command& command, std::span<const Bytes> words) = 0;

@@ -43,13 +43,6 @@ void Confirm(Call& call, Bytes word, TopicKind kind, const Bytes* name) {
   call.reply.Integer(CountedWith(call.session, kind));
 }
 
-// Redis: CLIENT REPLY does not silence messages, and these answers are some.
-void KeepUnderSilence(Call& call, size_t reply_start) {
-  Session& session = call.session;
-  if (!session.IsSilent()) return;
-  session.deferred_pushes.append(session.out.Text(reply_start));
-}
-
 // Redis: in a transaction only shard channels are refused, in a script everything.
 bool MayListen(Call& call, TopicKind kind) {
   if (call.services.executor.MayWait()) return true;
@@ -58,43 +51,36 @@ bool MayListen(Call& call, TopicKind kind) {
 
 void SubscribeTo(Call& call, TopicKind kind) {
   if (!MayListen(call, kind)) throw refusals::NotForDenyBlocking(ToUpper(WordsOf(kind).subscribed));
-  const size_t reply_start = call.session.out.Size();
   for (Bytes name : call.args.Rest()) {
     call.services.pubsub.Subscribe(call.session, kind, name);
     Confirm(call, WordsOf(kind).subscribed, kind, &name);
   }
-  KeepUnderSilence(call, reply_start);
+  call.services.executor.KeepMessages(call.session);
 }
 
 // A hundred thousand subscriptions end in many Turns, so that nobody else waits for that.
-size_t MostAtOnce(Call& call) {
-  constexpr size_t kPerTurn = 1000;
-  const bool may_go_on = call.services.executor.MayWait() && call.session.reply_mode == ReplyMode::kOn;
-  return may_go_on && call.services.host ? kPerTurn : SIZE_MAX;
-}
-
 void UnsubscribeFromAll(Call& call, TopicKind kind) {
+  constexpr size_t kPerTurn = 1000;
   const Bytes word = WordsOf(kind).unsubscribed;
   if (!call.session.subscriptions || call.session.subscriptions->Count(kind) == 0) {
     return Confirm(call, word, kind, nullptr);
   }
-  for (const Topic* topic : call.session.subscriptions->OfKind(kind, MostAtOnce(call))) {
+  for (const Topic* topic : call.session.subscriptions->OfKind(kind, call.MayGoOnLater() ? kPerTurn : SIZE_MAX)) {
     const std::string name = topic->name;  // the topic may go with its last subscriber
     const Bytes shown = name;
     call.services.pubsub.Unsubscribe(call.session, kind, name);
     Confirm(call, word, kind, &shown);
   }
-  call.session.has_more_to_do = call.session.subscriptions && call.session.subscriptions->Count(kind) != 0;
+  if (call.session.subscriptions && call.session.subscriptions->Count(kind) != 0) call.GoOnInNextTurn();
 }
 
 void UnsubscribeFrom(Call& call, TopicKind kind) {
-  const size_t reply_start = call.session.out.Size();
   if (call.args.AtEnd()) UnsubscribeFromAll(call, kind);
   for (Bytes name : call.args.Rest()) {
     call.services.pubsub.Unsubscribe(call.session, kind, name);
     Confirm(call, WordsOf(kind).unsubscribed, kind, &name);
   }
-  KeepUnderSilence(call, reply_start);
+  call.services.executor.KeepMessages(call.session);
 }
 
 void WriteNames(Call& call, TopicKind kind) {

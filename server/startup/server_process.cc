@@ -68,7 +68,7 @@ int ServerProcess::Run() {
     host_->Start();
     exit_code = loop_->Run();
   }
-  Stop();
+  log_.Warning("Redis is now ready to exit, bye bye...");
 #ifdef NDEBUG
   _exit(exit_code);
 #else
@@ -124,6 +124,7 @@ void ServerProcess::Build() {
     watchdog_.Feed();
     state_log_.Tick(server_->services());
   });
+  loop_->OnStop([this] { Withdraw(); });
   server_->shutdown().OnGivenUp([this] { signals_->Forget(); });
   server_->shutdown().OnStatus([this](const std::string& status) { supervisor_->Stopping(status); });
   WatchSignals();
@@ -301,13 +302,13 @@ void ServerProcess::WatchSettings() {
   });
 }
 
-void ServerProcess::Stop() {
+// Whoever sees its connection close because of the stop finds nobody listening any more.
+void ServerProcess::Withdraw() {
   if (pidfile_.Exists()) log_.Notice("Removing the pid file.");
   pidfile_.Remove();
   port_file_.Remove();
   if (listener_->HasUnix()) log_.Notice("Removing the unix socket file.");
   listener_->Close();
-  log_.Warning("Redis is now ready to exit, bye bye...");
 }
 
 ServerProcess::Step ServerProcess::Fail(const std::string& reason) {

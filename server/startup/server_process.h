@@ -1,8 +1,8 @@
 // ServerProcess: one run of the server in this process, from its loaded configuration to its exit code.
 //
 // Order of a start: checks of the machine, background, the log's first lines, limits, Server, listeners, pidfile and
-// port file, the data set, readiness. A stop takes the files away before it says good-bye; what it leaves to the system
-// is memory.
+// port file, the data set, readiness. A stop takes the files away and closes the listeners before any client's
+// connection is closed; what it leaves to the system is memory.
 #pragma once
 
 #include <memory>
@@ -61,7 +61,8 @@ class ServerProcess {
   void UpdateTitle();
   std::optional<std::string> Reopen(Listener::Protocol protocol);
   std::optional<std::string> ReopenTls();
-  void Stop();
+  // Takes back what was announced, at the moment when the server stops.
+  void Withdraw();
   int Abandon();
   Step Fail(const std::string& reason);
 

@@ -8,7 +8,7 @@
 //
 // * Memory: fork() waits until no other thread is inside of the allocator (jemalloc and glibc see to that), so the
 //   child's heap is whole. With _Fork, which the report of a crash uses, it is not.
-// * Our own locks: a child touches no Reclaimer, no FileWorker and no NameResolver; the Logger has no lock.
+// * Our own locks: a child touches no Reclaimer, no Worker of files and no NameResolver; the Logger has no lock.
 // * Streams of the standard library and of C: none. Files are read and written with system calls.
 // * The lock of the time zone: only the main thread asks for local time, and it is the one that forks.
 #pragma once

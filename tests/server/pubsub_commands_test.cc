@@ -139,6 +139,89 @@ TEST_P(PubSubCommands, UnsubscribingFromManyIsOneCommandInATransactionAndForMoni
   EXPECT_EQ(Topics(TopicKind::kPattern), 0u);
 }
 
+// UNSUBSCRIBE from many channels takes several Turns; Between happens after the first of them.
+class ManySubscriptions : public PubSubCommands {
+ protected:
+  static constexpr int kChannels = 3500;
+
+  ManySubscriptions() {
+    std::vector<std::string> words = {"SUBSCRIBE"};
+    for (int i = 0; i < kChannels; ++i) words.push_back("channel:" + std::to_string(i));
+    other_.Run(words);
+    for (int i = 1; i < kChannels; ++i) other_.Read();
+  }
+
+  void Between(std::function<void()> happens) {
+    server().Post([this, happens = std::move(happens)] {
+      EXPECT_EQ(Topics(TopicKind::kChannel), static_cast<size_t>(kChannels - 1000));
+      happens();
+    });
+  }
+  const CommandStats& Stats() { return server()->commands().StatsOf(*server()->commands().Find("unsubscribe")); }
+  TestClient& other() { return other_; }
+
+ private:
+  TestClient other_{server(), GetParam()};
+};
+INSTANTIATE_TEST_SUITE_P(Resp, ManySubscriptions, BothVersions(), VersionName);
+
+TEST_P(ManySubscriptions, EndThoughTheGatesCloseMeanwhile) {
+  Between([this] {
+    EXPECT_THAT(Run("ACL SETUSER default -unsubscribe"), Ok());
+    EXPECT_THAT(Run("CLIENT PAUSE 100000 ALL"), Ok());
+  });
+  TestReply reply = other().Run("UNSUBSCRIBE");
+  for (int i = kChannels - 1; i >= 0; --i, reply = other().Read()) {
+    ASSERT_THAT(reply, PushOf({Bulk("unsubscribe"), AnyReply(), Int(i)}));
+  }
+  EXPECT_EQ(Topics(TopicKind::kChannel), 0u);
+  EXPECT_EQ(Stats().rejected_calls, 0u);
+}
+
+TEST_P(ManySubscriptions, AreCountedOnceWithAllTheirTime) {
+  clock().PassWithEachLook(1000);
+  other().Run("UNSUBSCRIBE");
+  EXPECT_EQ(Stats().calls, 1u);
+  EXPECT_GE(Stats().usec, 4000u);
+}
+
+TEST_P(ManySubscriptions, AreAnsweredBeforeWhatFollows) {
+  Between([this] { EXPECT_THAT(Run("PUBLISH news x"), Int(0)); });
+  const std::string replies = other().Raw(EncodeRequest({"UNSUBSCRIBE"}) + EncodeRequest({"GET", "k"}));
+  const std::string null = IsResp3() ? "_\r\n" : "$-1\r\n";
+  EXPECT_TRUE(replies.ends_with(":0\r\n" + null)) << replies.substr(replies.size() - 100);
+}
+
+TEST_P(ManySubscriptions, GoWithAClientThatIsKilled) {
+  Between([this] {
+    EXPECT_THAT(Run("CLIENT KILL SKIPME yes ID " + std::to_string(other().session().id)), Int(1));
+    EXPECT_EQ(Topics(TopicKind::kChannel), 0u);
+  });
+  other().Send("UNSUBSCRIBE");
+  EXPECT_TRUE(other().Closed());
+  EXPECT_EQ(Stats().calls, 0u);
+  EXPECT_EQ(server()->clients().Count(), 1u);
+  EXPECT_THAT(Run("PING"), Simple("PONG"));
+}
+
+// As 7.2 orders them: the answers of SUBSCRIBE and its kin stand where the reply of EXEC would, what the transaction
+// published comes behind it.
+TEST_P(PubSubCommands, OwnMessagesOfASilentTransactionFollowItsAnswers) {
+  if (!IsResp3()) return;  // a subscriber may not publish
+  Run("SUBSCRIBE c");
+  for (const std::string mode : {"OFF", "SKIP"}) {
+    std::string requests = "MULTI\r\nPUBLISH c 1\r\nUNSUBSCRIBE c\r\nSUBSCRIBE c\r\nPUBLISH c 2\r\n";
+    if (mode == "OFF") requests = "CLIENT REPLY OFF\r\n" + requests + "EXEC\r\nCLIENT REPLY ON\r\n";
+    if (mode == "SKIP") requests += "CLIENT REPLY SKIP\r\nEXEC\r\n";
+    const std::string replies = client().Raw(requests);
+    const auto first = replies.find("message");
+    ASSERT_NE(first, std::string::npos) << replies;
+    EXPECT_LT(replies.find("unsubscribe"), first) << mode;
+    EXPECT_EQ(replies.rfind("subscribe", first), replies.rfind("subscribe")) << mode;
+    EXPECT_LT(first, replies.rfind("message")) << mode;
+  }
+}
+
 TEST_P(PubSubCommands, SubscribersKeepTheirOrderWhenOthersLeave) {
   constexpr int kClients = 300;
   std::deque<std::unique_ptr<TestClient>> clients;

@@ -1,5 +1,7 @@
 // EVAL and its kin, SCRIPT: what scripts may do to the server, and what others see of them. What they see themselves is
 // tested in tests/scripting/.
+#include <chrono>
+
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -290,6 +292,21 @@ TEST_P(SlowScripts, InCoroutinesOfCoroutinesAreKilled) {
                         "end}) f() end while true do pcall(f) end",
                         {"SCRIPT KILL"}),
               ErrorStartsWith(kKilled));
+}
+
+// None of these coroutines counts up to a hook, and the main program takes seconds to do so. What others ask must not
+// wait for that, nor longer and longer for ticks.
+TEST_P(SlowScripts, OfShortCoroutinesServeOthersOften) {
+  ASSERT_THAT(Run("CONFIG SET busy-reply-threshold 1"), Ok());
+  int served = 0;
+  server().Besides([&] {
+    if (++served == 20) Other("SCRIPT KILL");
+  });
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_THAT(Eval("local function f() for i = 1, 1500 do string.rep('x', 10000) end end "
+                   "while true do coroutine.resume(coroutine.create(f)) end"),
+              ErrorStartsWith(kKilled));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(3));
 }
 
 TEST_P(SlowScripts, AreKilledWithinFunctionsOfLibraries) {

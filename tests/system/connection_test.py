@@ -12,7 +12,7 @@ LONG = 60_000
 REPLY = len(b"$60000\r\n") + LONG + 2
 
 
-class ConnectionTest(unittest.TestCase):
+class OneServer(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         port_file = pathlib.Path(self.folder.name) / "port"
@@ -51,6 +51,8 @@ class ConnectionTest(unittest.TestCase):
         client.sendall(b"SET long " + b"x" * LONG + b"\r\n")
         self.assertEqual(b"+OK\r\n", self.read(client, 5))
 
+
+class ConnectionTest(OneServer):
     def test_replies_that_did_not_fit_follow_when_there_is_room(self):
         self.store_long()
         client = self.connect()
@@ -87,6 +89,90 @@ class ConnectionTest(unittest.TestCase):
             client.sendall(b"CLIENT LIST\r\n")
             listed = client.recv(1 << 16).count(b"id=")
         self.assertEqual(1, listed)
+
+    # A launcher that sees its connection close may start the next server on the same port.
+    def test_nobody_listens_when_a_shutdown_closes_connections(self):
+        others = [self.connect() for _ in range(200)]
+        for other in others:
+            other.sendall(b"PING\r\n")
+            self.assertEqual(b"+PONG\r\n", self.read(other, 7))
+        # All are closed in the Turn that ends the server.
+        self.connect().sendall(b"CLIENT KILL TYPE normal SKIPME yes\r\nSHUTDOWN NOSAVE\r\n")
+        self.assertEqual(b"", others[0].recv(1))
+        self.assertRaises(ConnectionRefusedError, self.connect)
+
+    def test_nobody_listens_when_a_shutdown_ends_a_late_script(self):
+        late, other = self.connect(), self.connect()
+        other.sendall(b"CONFIG SET busy-reply-threshold 1\r\n")
+        self.assertEqual(b"+OK\r\n", self.read(other, 5))
+        late.sendall(b"EVAL 'while true do end' 0\r\n")
+        answer = b""
+        while not answer.startswith(b"-BUSY"):
+            other.sendall(b"PING\r\n")
+            answer = other.recv(1000)
+        other.sendall(b"SHUTDOWN NOSAVE\r\n")
+        self.assertEqual(b"", other.recv(1))
+        self.assertRaises(ConnectionRefusedError, self.connect)
+
+
+class ManySubscriptionsTest(OneServer):
+    """UNSUBSCRIBE of many takes many Turns: what becomes of a client that goes away in between."""
+    COUNT = 50_000
+
+    def subscribe(self):
+        client = self.connect()
+        names = [b"%d" % n for n in range(self.COUNT)]
+        client.sendall(b"*%d\r\n$9\r\nSUBSCRIBE\r\n" % (self.COUNT + 1) + b"".join(b"$%d\r\n%s\r\n" % (len(n), n) for n in names))
+        self.read_confirmations(client, self.COUNT)
+        return client
+
+    def read_confirmations(self, client, count):
+        got = bytearray()
+        while got.count(b"*3\r\n") < count or not got.endswith(b"\r\n"):
+            part = client.recv(1 << 20)
+            if not part:
+                break
+            got += part
+        return got
+
+    def assert_all_is_gone(self):
+        client = self.connect()
+        deadline = time.monotonic() + 20
+        left = None
+        while left != (b"*0\r\n", 1) and time.monotonic() < deadline:
+            client.sendall(b"PUBSUB CHANNELS 4999*\r\nCLIENT LIST\r\n")
+            got = bytearray()
+            while not (b"cmd=client|list" in got and got.endswith(b"\n\r\n")):
+                got += client.recv(1 << 16)
+            left = bytes(got[:4]), got.count(b" addr=")
+        client.close()
+        self.assertEqual((b"*0\r\n", 1), left)
+
+    def test_a_client_that_vanishes_in_the_middle(self):
+        for linger in (True, False):
+            client = self.subscribe()
+            client.sendall(b"UNSUBSCRIBE\r\nPING\r\n")
+            client.recv(1)
+            if linger:
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            client.close()
+            self.assert_all_is_gone()
+
+    def test_a_client_that_is_killed_in_the_middle(self):
+        client, killer = self.subscribe(), self.connect()
+        client.sendall(b"UNSUBSCRIBE\r\nPING\r\n")
+        client.recv(1)
+        killer.sendall(b"CLIENT KILL TYPE pubsub\r\nCLIENT KILL TYPE normal\r\nQUIT\r\n")
+        self.read(killer, 1 << 20)
+        self.read_confirmations(client, self.COUNT)
+        self.assert_all_is_gone()
+
+    def test_a_half_closed_client_gets_all_answers(self):
+        client = self.subscribe()
+        client.sendall(b"UNSUBSCRIBE\r\n")
+        client.shutdown(socket.SHUT_WR)
+        self.assertEqual(self.COUNT, self.read_confirmations(client, self.COUNT).count(b"*3\r\n"))
+        self.assert_all_is_gone()
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from two_servers import value_of
 
 ALL = None
 PACKED = {b"$6\r\nintset\r\n", b"$8\r\nlistpack\r\n", b"$9\r\nquicklist\r\n", b"$9\r\nhashtable\r\n", b"$8\r\nskiplist\r\n"}
-LAG = re.compile(rb"lag\r\n(:-?\d+|\$-1|_)")
+LAG_OR_MOMENT = re.compile(rb"(lag|entries-read)\r\n(:-?\d+|\$-1|_)|:\d{13}\r")
 REFCOUNTS = {b":1\r\n", b":2147483647\r\n"}
 
 
@@ -17,7 +17,7 @@ def refused(words, ours, theirs):
 
 
 def same_but_lag(words, ours, theirs):
-    return LAG.sub(b"", ours) == LAG.sub(b"", theirs)
+    return LAG_OR_MOMENT.sub(b"", ours) == LAG_OR_MOMENT.sub(b"", theirs)
 
 
 def negative_offset(words, *_):
@@ -78,7 +78,14 @@ REPLIES = [
     (("8.0",), b"XREADGROUP", lambda words, ours, theirs: b"Unbalanced" in ours and b"Unbalanced" in theirs, "names `+`, too"),
     (("valkey 8.1",), b"OBJECT", lambda words, ours, theirs: {ours, theirs} == {b"$6\r\nembstr\r\n", b"$3\r\nraw\r\n"},
      "the longest embedded string depends on the key's length, too"),
-    (("8.0",), b"XINFO", same_but_lag, "counts the lag behind deleted entries otherwise"),
+    (("8.0", "valkey 8.1"), b"XINFO", same_but_lag, "counts what a group has read, and its lag, otherwise behind deleted entries"),
+    (("valkey 8.1",), b"XREAD", lambda words, ours, theirs: b"+" in words and b"last element ID is 0-0" in theirs,
+     "`+` of a stream that never had an entry is refused"),
+    (("8.0", "valkey 8.1"), b"XREADGROUP", lambda words, ours, theirs: b"Invalid stream ID" in ours and b"The + ID is" in theirs,
+     "says of `+` what it says of `$`"),
+    (("valkey 8.1",), b"BITCOUNT", lambda words, ours, theirs: b"not an integer" in ours and b"syntax error" in theirs,
+     "looks at the unit before it looks at the last number"),
+    (("valkey 8.1",), b"BITCOUNT", lambda words, ours, theirs: len(words) == 3 and ours.startswith(b"-"), "the end may be left out"),
     *((("8.0", "valkey 8.1"), name, negative_offset, "in large sets a negative offset is none")
       for name in (b"ZRANGE", b"ZRANGEBYLEX", b"ZREVRANGEBYLEX", b"ZRANGEBYSCORE", b"ZREVRANGEBYSCORE")),
     *((("valkey 8.1",), name, same_but_zeros_sign, "packs fewer sets, and only those that are not packed keep the score -0")
@@ -120,6 +127,12 @@ EFFECTS_LINES = [
     (("valkey 8.1",), "SET k v PXAT 1", "what is stored with a deadline in the past is not stored at all"),
 ]
 
+# Versions that take another digest of a sorted set which has the same scores for its reader: (versions, why)
+DIGESTS_OF_SCORES = [
+    (("7.0",), "takes it of other digits"),
+    (("valkey 8.1",), "has -0 where we have 0: it packs fewer sets, and those that are packed lose the sign"),
+]
+
 # (versions, the names of two encodings, why)
 ENCODINGS = [
     (("valkey 8.1",), {b"embstr", b"raw"}, "the longest embedded string depends on the key's length, too"),
@@ -157,6 +170,10 @@ def events(mark):
 
 def avoided(mark, words):
     return any(mark in versions and words[0].upper() == command and of(words) for versions, command, of, _ in AVOIDED)
+
+
+def digests_of_scores(mark):
+    return any(mark in versions for versions, _ in DIGESTS_OF_SCORES)
 
 
 def event_line(mark, line):

@@ -114,19 +114,9 @@ class OzimovEmbeddedRedisTest {
     PrintedLines.run(lines.get(0), port, this::checkProgram);
   }
 
-  /** Another program would answer just as well: the one that jars bring, for instance. */
-  private void checkProgram() {
+  private void checkProgram() throws IOException {
     try (Jedis jedis = new Jedis("127.0.0.1", port)) {
-      String program = jedis.info("server").replaceFirst("(?s).*\\nexecutable:([^\\r\\n]+).*", "$1");
-      assertTrue(isSameProgram(program), program);
-    }
-  }
-
-  private static boolean isSameProgram(String program) {
-    try {
-      return Path.of(program).toRealPath().equals(Path.of(Servers.BINARY).toRealPath());
-    } catch (IOException error) {
-      throw new java.io.UncheckedIOException(error);
+      Servers.assertRunsBinary(jedis.info("server"));
     }
   }
 }

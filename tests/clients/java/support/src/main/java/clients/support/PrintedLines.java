@@ -31,8 +31,13 @@ public final class PrintedLines {
     return found;
   }
 
+  /** What is to be seen of a server that runs. */
+  public interface Check {
+    void run() throws IOException;
+  }
+
   /** Starts `new Server` as the line says, runs the check, and stops it. */
-  public static void run(String line, int port, Runnable check) {
+  public static void run(String line, int port, Check check) throws IOException {
     String code = PORT.matcher(PROGRAM.matcher(line).replaceAll("\"" + Servers.BINARY + "\""))
         .replaceAll(String.valueOf(port));
     try (JShell shell = JShell.builder().executionEngine(new LocalExecutionControlProvider(), null).build()) {

@@ -2,6 +2,7 @@ package clients.support;
 
 import java.io.IOException;
 import java.net.ServerSocket;
+import java.nio.file.Path;
 
 /** The server the suite was given, and the program to start more of them (see OwnServer). */
 public final class Servers {
@@ -22,6 +23,15 @@ public final class Servers {
     try (ServerSocket socket = new ServerSocket(0)) {
       return socket.getLocalPort();
     }
+  }
+
+  /**
+   * Fails unless the server whose INFO this is runs our program. Another would answer just as well: the one that jars
+   * bring, for instance.
+   */
+  public static void assertRunsBinary(String info) throws IOException {
+    String program = info.replaceFirst("(?s).*\\nexecutable:([^\\r\\n]+).*", "$1");
+    if (!Path.of(program).toRealPath().equals(Path.of(BINARY).toRealPath())) throw new AssertionError(program);
   }
 
   private static String setting(String name, String standard) {

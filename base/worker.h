@@ -1,0 +1,89 @@
+// Worker: a thread that handles items, one after the other, in the order in which they were added.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace respite {
+
+template <class Item>
+class Worker {
+ public:
+  using Handler = std::function<void(Item)>;
+
+  explicit Worker(Handler handle) : handle_(std::move(handle)) {}
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+  // Handles what is queued, then ends the thread.
+  ~Worker();
+
+  // Has the thread begin with `prologue`. To be called before the first HasThread.
+  void OnThreadStart(std::function<void()> prologue) { prologue_ = std::move(prologue); }
+  // Starts the thread if there is none yet. False: the system has no room for one.
+  bool HasThread();
+  // Requires: HasThread.
+  void Add(Item item);
+
+ private:
+  void Work();
+
+  const Handler handle_;
+  std::function<void()> prologue_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<Item> queue_;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+template <class Item>
+Worker<Item>::~Worker() {
+  {
+    std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+template <class Item>
+bool Worker<Item>::HasThread() {
+  if (thread_.joinable()) return true;
+  try {
+    thread_ = std::thread([this] { Work(); });
+  } catch (const std::system_error&) {
+    return false;
+  }
+  return true;
+}
+
+template <class Item>
+void Worker<Item>::Add(Item item) {
+  {
+    std::lock_guard lock(mutex_);
+    queue_.push_back(std::move(item));
+  }
+  wake_.notify_one();
+}
+
+template <class Item>
+void Worker<Item>::Work() {
+  if (prologue_) prologue_();
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    wake_.wait(lock, [this] { return stop_ || !queue_.empty(); });
+    if (queue_.empty()) return;
+    Item item = std::move(queue_.front());
+    queue_.pop_front();
+    lock.unlock();
+    handle_(std::move(item));
+    lock.lock();
+  }
+}
+
+}  // namespace respite
