@@ -42,6 +42,7 @@ MOCHA = """some text
 }
 more"""
 GINKGO = """------------------------------
+  [PANICKED] in [AfterEach] - /x/panic.go:336 @ 11/22/26 10:52:52.167
 Summarizing 1 Failure:
   [FAIL] Commands server [It] should Time
   /x/commands_test.go:1
