@@ -180,7 +180,8 @@ bool Executor::RunHandler(const Run& run) {
   unit_wall_us_ = wall_base_us_ + last_us_;
   Unit unit(server_.data(), WallMs(), server_.expiry_rule());
   const bool succeeded = RunHandlerIn(unit, run);
-  unit.Close();
+  // A walk must not tie keys together that nobody named together. Redis: a transaction or a script with it does.
+  unit.Close(run.command.Is(kTouchesArbitraryKeys) ? Unit::Bond::kApart : Unit::Bond::kTogether);
   if (unit.Changes() != 0 && unit.Recorded()) run.session.journaled_octets = server_.aof().writer().Appended();
   return succeeded;
 }
