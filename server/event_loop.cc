@@ -108,7 +108,13 @@ void EventLoop::ServeLines() {
   if (!handshakes_.Empty() || !closings_.Empty()) Post([] {});  // the next Turn comes at once
 }
 
+// Redis: what the timer should have done during a script is done when the script is over. Else it might never come to
+// it between one script and the next.
 void EventLoop::EndTurn() {
+  if (missed_beat_ && !server_.IsMidTurn()) {
+    missed_beat_ = false;
+    server_.Cron();
+  }
   server_.EndTurn();
   StartTasks();
 }
@@ -122,6 +128,7 @@ void EventLoop::ScheduleCron() {
   asio_->cron.async_wait([this](const asio::error_code& error) {
     if (error) return;
     if (tick_) tick_();
+    missed_beat_ = server_.IsMidTurn();
     server_.Cron();
     ScheduleCron();
   });

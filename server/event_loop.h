@@ -73,6 +73,7 @@ class EventLoop final : public Host {
   std::vector<char> other_scratch_;
   bool running_ = false;
   bool stopped_ = false;
+  bool missed_beat_ = false;  // the timer rang in the middle of a Turn
   int exit_code_ = 0;
 };
 
