@@ -221,7 +221,8 @@ Executor::Ending Executor::RunHandler(const Run& run) {
   unit_wall_us_ = running_.wall_base_us + running_.last_us;
   Unit unit(parts_.data, running_.WallMs(), parts_.pause.Rule());
   const Ending ending = RunHandlerIn(unit, run);
-  unit.Close();
+  // A walk must not tie keys together that nobody named together. Redis: a transaction or a script with it does.
+  unit.Close(run.command.Is(kTouchesArbitraryKeys) ? Unit::Bond::kApart : Unit::Bond::kTogether);
   if (unit.Changes() != 0 && unit.Recorded()) run.session.journaled_octets = parts_.durability.JournaledOctets();
   return ending;
 }

@@ -126,7 +126,7 @@ Expiry::Sampled Expiry::SampleFields(int db, int64_t now_ms) {
     sampled.unfinished = true;
     progress.field_cursor = begin;
   }
-  unit.Close();
+  unit.Close(Unit::Bond::kApart);
   return sampled;
 }
 
@@ -158,7 +158,7 @@ Expiry::Sampled Expiry::SampleDatabase(int db, int64_t now_ms) {
   }
   Unit unit(data_, now_ms, ExpiryRule::kPurge);
   for (Entry* entry : dead_) unit.Purge(db, entry);
-  unit.Close();
+  unit.Close(Unit::Bond::kApart);
   return sampled;
 }
 

@@ -43,16 +43,18 @@ class Effects {
   std::vector<Item> items_;
 };
 
-// The commands of one Unit, at least one. Dies with the call that gets it.
+// Commands of one Unit that belong together, at least one. Dies with the call that gets it.
 class UnitEffects {
  public:
-  UnitEffects(const Effects& effects, size_t first) : effects_(effects), first_(first) {}
-  size_t Count() const { return effects_.Count() - first_; }
+  UnitEffects(const Effects& effects, size_t first) : UnitEffects(effects, first, effects.Count() - first) {}
+  UnitEffects(const Effects& effects, size_t first, size_t count) : effects_(effects), first_(first), count_(count) {}
+  size_t Count() const { return count_; }
   JournalEntry operator[](size_t index) const { return effects_[first_ + index]; }
 
  private:
   const Effects& effects_;
   size_t first_;
+  size_t count_;
 };
 
 // Takes the effects of closed Units, in order: what an append-only file and replicas need to repeat them.

@@ -54,7 +54,13 @@ bool ServerHost::ServeBesides() {
   return loop_.ServeBesides();
 }
 
+// Redis: what the timer should have done during a script is done when the script is over. Else it might never come to
+// it between one script and the next.
 void ServerHost::EndTurn(int64_t turn_us) {
+  if (missed_tick_ && !parts_.phase.IsMidTurn()) {
+    missed_tick_ = false;
+    parts_.housekeeping.Tick();
+  }
   parts_.housekeeping.EndTurn();
   parts_.stats.CountTurn(turn_us);
 }
@@ -84,6 +90,7 @@ void ServerHost::ScheduleTick() {
     if (error) return;
     Enter();
     if (tick_) tick_();
+    missed_tick_ = parts_.phase.IsMidTurn();
     parts_.housekeeping.Tick();
     ScheduleTick();
   });

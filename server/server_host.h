@@ -89,6 +89,7 @@ class ServerHost final : public Host, public EventLoop::Resident {
   std::unique_ptr<Pump> other_pump_;  // while somebody is in the middle of something; made with its first use
   std::function<void(int)> stop_;
   std::function<void()> tick_;
+  bool missed_tick_ = false;  // the timer rang in the middle of a Turn
 };
 
 }  // namespace respite

@@ -74,12 +74,15 @@ void Unit::PurgeListed(int db, Bytes key) {
   }
 }
 
-void Unit::Close() {
+void Unit::Close(Bond bond) {
   if (rule_ != ExpiryRule::kPurge) purge_.clear();
   for (const auto& [db, key] : purge_) PurgeListed(db, key);
   purge_.clear();
-  if (floor_.effects.Count() == first_effect_) return;
-  floor_.journals.Append(UnitEffects(floor_.effects, first_effect_));
+  const size_t end = floor_.effects.Count();
+  const size_t step = bond == Bond::kApart ? 1 : end - first_effect_;
+  for (size_t first = first_effect_; first < end; first += step) {
+    floor_.journals.Append(UnitEffects(floor_.effects, first, step));
+  }
   floor_.effects.Truncate(first_effect_);
 }
 

@@ -85,6 +85,8 @@ class Unit {
  public:
   // kRecord: the commands were accepted before, by this server or another, and are repeated from a file.
   enum class Origin : uint8_t { kClient, kRecord };
+  // kApart: the effects have nothing to do with each other, as expired keys that a walk came across.
+  enum class Bond : uint8_t { kTogether, kApart };
 
   Unit(DataFloor& floor, int64_t now_ms, ExpiryRule rule, Origin origin = Origin::kClient)
       : floor_(floor),
@@ -176,8 +178,9 @@ class Unit {
   void RecordFor(uint8_t targets) { targets_ = targets; }
   // Drops what was recorded: the server stops in the middle of it.
   void Forget() { floor_.effects.Truncate(first_effect_); }
-  // Purges what has expired and hands the effects over. The Unit may be used again; it is another one then.
-  void Close();
+  // Purges what has expired and hands the effects over, as one group that is repeated all or not at all, or each by
+  // itself. The Unit may be used again; it is another one then.
+  void Close(Bond bond = Bond::kTogether);
 
  private:
   // Purges what was put on the list last.

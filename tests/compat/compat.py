@@ -9,7 +9,8 @@ table of what passed and failed.
     --part NAME         these parts only; a part of the name
     --limit SECONDS     for each part, instead of the suite's own
     --table             only shows the table of all results that were kept
-    --write             puts that table into tests/compat/results.md, which is part of docs/compatibility.md
+    --write             puts that table into tests/compat/results.md, which is part of docs/compatibility.md; rows there of
+                        suites without kept results stay
 
 Nothing is written into the checkouts. Copies, logs and results stay below build/compat; a part that is run again replaces
 its result, so that a suite may be run part by part."""
@@ -33,6 +34,7 @@ import suites
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORK = ROOT / "build" / "compat"
+WRITTEN = ROOT / "tests/compat/results.md"
 START_S = 20
 SERVER_SOURCES = ("base", "datatypes", "persistence", "protocol", "scripting", "server")
 HEAD = """
@@ -225,19 +227,42 @@ def only_here(record):
     return [name for name in ours["failures"] if others and name not in others[0]["failures"]]
 
 
-def table(records):
+def rows_of(record):
+    """The lines of one suite in the table, one for each server."""
+    rows = []
+    for index, server in enumerate(record["servers"]):
+        here = str(len(only_here(record))) if index == 0 and len(record["servers"]) > 1 else ""
+        what = (f"{record['suite']}, {record['checkout']}", record["date"], record["parts"]) if index == 0 else ("",) * 3
+        rows.append("| " + " | ".join([*what, server["name"], *map(str, server["counts"]), here]) + " |")
+    return rows
+
+
+def table(groups):
+    """Each group is the rows of one suite."""
     lines = ["| suite, commit | date | parts | server | passed | failed | skipped | fails here only |",
              "| --- | --- | --- | --- | ---: | ---: | ---: | ---: |"]
-    for record in records:
-        for index, server in enumerate(record["servers"]):
-            here = str(len(only_here(record))) if index == 0 and len(record["servers"]) > 1 else ""
-            what = (f"{record['suite']}, {record['checkout']}", record["date"], record["parts"]) if index == 0 else ("",) * 3
-            lines.append("| " + " | ".join([*what, server["name"], *map(str, server["counts"]), here]) + " |")
-    return "\n".join(lines)
+    return "\n".join(lines + [row for rows in groups for row in rows])
+
+
+def groups_in(text):
+    """The rows of a table that was written before, suite by suite. Only the first row of a suite has its name."""
+    groups = []
+    for row in re.findall(r"^\| (?!suite, commit|---).*\|$", text, re.M):
+        if not row.startswith("|  |"):
+            groups.append([])
+        groups[-1].append(row)
+    return groups
+
+
+def merged(groups, records):
+    """The groups of the records, and the older ones of suites (by their names without commits) that have no record."""
+    new = {record["suite"]: rows_of(record) for record in records}
+    old = {group[0][2:].split(" | ")[0].rsplit(", ", 1)[0]: group for group in groups}
+    return [rows for _, rows in sorted({**old, **new}.items(), key=lambda item: item[0].lower())]
 
 
 def show(records):
-    print(table(records))
+    print(table(map(rows_of, records)))
     for record in records:
         for name in only_here(record):
             print(f"only here: {record['suite']}: {name}")
@@ -281,7 +306,7 @@ def main():
     if options.table or options.write:
         records = records_of(kept())
         if options.write:
-            (ROOT / "tests/compat/results.md").write_text(HEAD + table(records) + "\n")
+            WRITTEN.write_text(HEAD + table(merged(groups_in(WRITTEN.read_text()), records)) + "\n")
         show(records)
         return 0
     try:

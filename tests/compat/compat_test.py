@@ -42,6 +42,7 @@ MOCHA = """some text
 }
 more"""
 GINKGO = """------------------------------
+  [PANICKED] in [AfterEach] - /x/panic.go:336 @ 11/22/26 10:52:52.167
 Summarizing 1 Failure:
   [FAIL] Commands server [It] should Time
   /x/commands_test.go:1
@@ -112,6 +113,15 @@ class Checkouts(unittest.TestCase):
         self.assertEqual(("2026-01-02", "2 of 3"), (record["date"], record["parts"]))
         self.assertEqual([{"name": "Respite 1", "counts": [5, 2, 0], "failures": ["a", "b"]}], record["servers"])
 
+    def test_rows_without_a_result_stay_in_the_table(self):
+        def record(name, passed):
+            server = {"name": "Respite 1", "counts": [passed, 0, 0], "failures": []}
+            return {"suite": name, "checkout": "abc", "date": "2026-01-02", "parts": "1 of 1", "servers": [server, server]}
+        first = compat.table(compat.merged([], [record("b", 1), record("a, `x`", 2)]))
+        second = compat.table(compat.merged(compat.groups_in(first), [record("b", 7), record("C", 3)]))
+        rows = [compat.rows_of(each) for each in (record("a, `x`", 2), record("b", 7), record("C", 3))]
+        self.assertEqual(compat.table(rows), second)
+
     def test_a_part_replaces_its_own_result_only(self):
         suite = suites.RespCompatibility("/", "/nowhere")
         with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(compat, "WORK", pathlib.Path(folder)):
@@ -123,7 +133,7 @@ class Checkouts(unittest.TestCase):
         record = {"suite": "s", "checkout": "abc (2026-01-01)", "date": "2026-01-02", "parts": "1 of 2", "servers": [
             {"name": "Respite 1", "counts": (5, 2, 0), "failures": ["a", "b"]},
             {"name": "Redis 7.2.6", "counts": (6, 1, 0), "failures": ["b"]}]}
-        lines = compat.table([json.loads(json.dumps(record))]).split("\n")
+        lines = compat.table([compat.rows_of(json.loads(json.dumps(record)))]).split("\n")
         self.assertEqual("| s, abc (2026-01-01) | 2026-01-02 | 1 of 2 | Respite 1 | 5 | 2 | 0 | 1 |", lines[2])
         self.assertEqual("|  |  |  | Redis 7.2.6 | 6 | 1 | 0 |  |", lines[3])
         self.assertEqual(["a"], compat.only_here(record))

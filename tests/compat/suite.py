@@ -134,5 +134,5 @@ def read_ginkgo(text):
                      text, re.M)
     if not said:
         raise ValueError("no summary in: " + text[-300:])
-    failures = re.findall(r"^\s*\[(?:Fail|FAIL|PANICKED)!?\] (.*?)\s*$", text, re.M)
+    failures = re.findall(r"^\s*\[(?:Fail|FAIL|PANICKED)!?\] (?!in \[)(.*?)\s*$", text, re.M)
     return Result(int(said[1]), int(said[2]), int(said[3]) + int(said[4]), failures)

@@ -123,6 +123,37 @@ TEST_P(KeyCommands, WalksSkipAndPurgeExpiredKeys) {
   EXPECT_THAT(Run("RANDOMKEY"), Nil());
 }
 
+TEST_P(KeyCommands, ExpiredKeysOfAWalkStandForThemselvesInTheJournal) {
+  for (const std::string walk : {"SCAN 0 COUNT 100", "RANDOMKEY"}) {
+    Run("MSET a 1 b 2 c 3");
+    for (const std::string key : {"a", "b", "c"}) Run("PEXPIRE " + key + " 10");
+    clock().AdvanceMs(20);
+    const size_t units = server().journal().Units();
+    Run(walk);
+    EXPECT_EQ(server().journal().Units() - units, 3u) << walk;
+  }
+}
+
+TEST_P(KeyCommands, ExpiredKeysOfTheCycleStandForThemselvesInTheJournal) {
+  Run("MSET a 1 b 2 c 3");
+  for (const std::string key : {"a", "b", "c"}) Run("PEXPIRE " + key + " 10");
+  const size_t units = server().journal().Units();
+  server().RunCronFor(1000);
+  EXPECT_THAT(Run("DBSIZE"), Int(0));
+  EXPECT_EQ(server().journal().Units() - units, 3u);
+}
+
+TEST_P(KeyCommands, ExpiredKeysThatOneRequestNamesGoTogether) {
+  for (const std::string request : {"MGET a b", "EVAL \"redis.call('SCAN', 0)\" 0"}) {
+    Run("MSET a 1 b 2");
+    for (const std::string key : {"a", "b"}) Run("PEXPIRE " + key + " 10");
+    clock().AdvanceMs(20);
+    const size_t units = server().journal().Units();
+    Run(request);
+    EXPECT_EQ(server().journal().Units() - units, 1u) << request;
+  }
+}
+
 TEST_P(KeyCommands, RandomKeyFindsTheLastOneAlive) {
   for (int i = 0; i < 1000; ++i) Run("SET dead:" + std::to_string(i) + " v PX 10");
   Run("SET alive v");

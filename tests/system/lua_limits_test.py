@@ -51,6 +51,14 @@ class LuaLimitsTest(unittest.TestCase):
         self.assertEqual(client.run("EVAL", script, 0), b"$1\r\nv\r\n")
         self.assertEqual(client.run("GET", "k"), b"$-1\r\n")
 
+    # Else a chain of scripts could keep a child's end from being noticed for long, and SHUTDOWN would be refused.
+    def test_what_the_timer_missed_is_done_when_a_late_script_ends(self):
+        client = self.serve("--busy-reply-threshold", "50")
+        script = NOW + "redis.call('SET', 'k', 'v', 'PX', 1) while now() < start + 0.25 do end return 1"
+        for _ in range(4):
+            self.assertEqual(client.run("EVAL", script, 0), b":1\r\n")
+            self.assertEqual(client.run("DBSIZE"), b":0\r\n")
+
     def test_the_end_of_memory_is_an_error(self):
         client = self.serve()
         script = ("local f, e, k, n = function() return x end, {}, {}, 2^28 "
