@@ -1,7 +1,6 @@
 // What StreamIdMap (stream_id_map.h) does inside.
 #pragma once
 
-
 namespace respite {
 
 template <class Value>

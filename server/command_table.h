@@ -1,5 +1,5 @@
-// CommandTable: every command of a server. The commands themselves are made once and shared by all servers of the process
-// (CommandSet); the statistics, and other names given by rename-command, belong to each server.
+// CommandTable: every command of a server. The commands themselves are made once and shared by all servers of the
+// process (CommandSet); the statistics, and other names given by rename-command, belong to each server.
 //
 // A Command adds to its card what follows from it: full name, implied ACL categories, legacy key positions.
 #pragma once

@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <utility>
 
-#include "server/client_text.h"
-#include "server/refusals.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/acl/users.h"
 #include "server/client_limits.h"
+#include "server/client_text.h"
 #include "server/clients.h"
 #include "server/config/settings.h"
 #include "server/departures.h"
 #include "server/phase.h"
+#include "server/refusals.h"
 #include "server/stats.h"
 
 namespace respite {
@@ -84,7 +84,7 @@ void Connection::ContinueHandshake() {
       break;
   }
   host_.parts().log.Warning("Error accepting a client connection: " + stream_.ErrorText() +
-                               " (addr=" + session_.address + " laddr=" + session_.local_address + ")");
+                            " (addr=" + session_.address + " laddr=" + session_.local_address + ")");
   host_.parts().clients.Close(session_);
 }
 
@@ -136,7 +136,7 @@ void Connection::EndOfInput(StreamResult::State state) {
   const bool ended = state == StreamResult::State::kEnded;
   if (server.log.Shows(LogLevel::kVerbose)) {
     server.log.Verbose(ended ? "Client closed connection " + ClientText(session_, server.clock.MonotonicMs())
-                               : "Reading from client: " + stream_.ErrorText());
+                             : "Reading from client: " + stream_.ErrorText());
   }
   if (!ended || session_.out.Empty()) return Depart();
   Want({.read = false, .write = wanted_.write});

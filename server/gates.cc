@@ -3,11 +3,11 @@
 #include "server/acl/permissions.h"
 #include "server/acl/users.h"
 #include "server/config/settings.h"
+#include "server/durability.h"
 #include "server/eviction.h"
+#include "server/phase.h"
 #include "server/refusals.h"
 #include "server/script_runner.h"
-#include "server/durability.h"
-#include "server/phase.h"
 
 namespace respite {
 

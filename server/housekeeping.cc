@@ -13,9 +13,10 @@
 #include "server/debug_switches.h"
 #include "server/executor.h"
 #include "server/memory_gauge.h"
-#include "server/phase.h"
 #include "server/migrate_link.h"
 #include "server/pause.h"
+#include "server/phase.h"
+#include "server/pulse.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/nursery.h"
 #include "server/storage/shutdown.h"
@@ -23,7 +24,6 @@
 #include "server/tracking.h"
 #include "server/waiting.h"
 #include "server/watched_keys.h"
-#include "server/pulse.h"
 
 namespace respite {
 
@@ -31,7 +31,7 @@ namespace {
 
 constexpr int64_t kSampleEveryUs = 100'000;
 constexpr size_t kWatchesPerTurn = 1000;
-constexpr int64_t kWakeAgainMs = 10;      // while a script or loading holds everything up
+constexpr int64_t kWakeAgainMs = 10;  // while a script or loading holds everything up
 constexpr size_t kClientsCheckedAtLeast = 5;
 
 // One of them may close those behind it (CLIENT KILL), and if it runs a script for long, others are served meanwhile
@@ -141,7 +141,8 @@ void Housekeeping::SampleStats() {
 
 void Housekeeping::CheckClients() {
   // A part of the clients each round, so that ten thousand of them do not hold up one Turn; all of them once a second.
-  const size_t wanted = std::max(parts_.clients.Count() / static_cast<size_t>(parts_.pulse.Hz()), kClientsCheckedAtLeast);
+  const size_t wanted =
+      std::max(parts_.clients.Count() / static_cast<size_t>(parts_.pulse.Hz()), kClientsCheckedAtLeast);
   const int64_t now_ms = parts_.clock.MonotonicMs();
   parts_.clients.Rotate(wanted, [&](Session& session) {
     parts_.limits.Check(session, now_ms);

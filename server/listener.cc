@@ -12,19 +12,19 @@
 #include <cstring>
 #include <utility>
 
-#include "server/client_text.h"
-#include "server/config/value_text.h"
-#include "server/connection.h"
-#include "server/refusals.h"
-#include "server/tls/tls_stream.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/acl/users.h"
+#include "server/client_text.h"
 #include "server/clients.h"
 #include "server/config/config.h"
 #include "server/config/settings.h"
+#include "server/config/value_text.h"
+#include "server/connection.h"
+#include "server/refusals.h"
 #include "server/stats.h"
 #include "server/tls/tls.h"
+#include "server/tls/tls_stream.h"
 
 namespace respite {
 
@@ -102,8 +102,8 @@ Result<Listener::Sockets, std::string> Listener::OpenTcp(Protocol protocol, int 
     if (!socket.ok()) {
       std::string number = std::to_string(options.port);
       int code = socket.error().code;
-      host_.parts().log.Warning("Warning: Could not create server TCP listening socket " + host + ":" + number +
-                                   ": " + socket.error().text);
+      host_.parts().log.Warning("Warning: Could not create server TCP listening socket " + host + ":" + number + ": " +
+                                socket.error().text);
       if (IsUnknownFamily(code) || (optional && code == EADDRNOTAVAIL)) continue;
       return Failure("Failed listening on port " + number + (protocol == Protocol::kTls ? " (tls)" : " (tcp)") +
                      ", aborting.");
@@ -184,7 +184,7 @@ void Listener::Welcome(Descriptor accepted, Protocol protocol) {
   PeerNames names = NamesOf(accepted.Get());
   if (server.log.Shows(LogLevel::kVerbose)) {
     server.log.Verbose(names.unix_socket ? "Accepted connection to " + settings.unixsocket
-                                           : "Accepted " + WithoutBrackets(names.address));
+                                         : "Accepted " + WithoutBrackets(names.address));
   }
   if (server.clients.Count() >= settings.maxclients) {
     ++server.stats.rejected_connections;

@@ -10,10 +10,10 @@
 #include "server/clients.h"
 #include "server/config/settings.h"
 #include "server/executor.h"
+#include "server/phase.h"
 #include "server/refusals.h"
 #include "server/running.h"
 #include "server/stats.h"
-#include "server/phase.h"
 
 namespace respite {
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "server/key_removal.h"
-#include "server/phase.h"
 #include "server/pause.h"
+#include "server/phase.h"
 
 namespace respite {
 

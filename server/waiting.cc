@@ -86,7 +86,7 @@ void Waiting::MarkAll(int db) {
 
 void Waiting::ServeAll() {
   if (parts_.phase.IsLoading()) return;  // they have their turn when it is over
-  if (serving_) return;                 // a request that runs again may make further keys ready: they have their turn
+  if (serving_) return;                  // a request that runs again may make further keys ready: they have their turn
   serving_ = true;
   while (!ready_.empty()) {
     for (const KeyName& name : std::exchange(ready_, {})) Serve(name);

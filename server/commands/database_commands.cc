@@ -1,13 +1,13 @@
 #include <array>
 #include <numeric>
 
+#include "base/memory.h"
 #include "datatypes/keyspace.h"
 #include "server/call.h"
 #include "server/commands/db_index.h"
 #include "server/commands/families.h"
 #include "server/commands/flush_mode.h"
 #include "server/disposer.h"
-#include "base/memory.h"
 #include "server/refusals.h"
 #include "server/services.h"
 #include "server/storage/snapshots.h"

@@ -1,8 +1,8 @@
 // MEMORY: what the data and the server take.
+#include "base/memory.h"
 #include "server/call.h"
 #include "server/commands/families.h"
 #include "server/help.h"
-#include "base/memory.h"
 #include "server/memory_report.h"
 #include "server/refusals.h"
 

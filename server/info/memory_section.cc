@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/memory.h"
 #include "scripting/function_library.h"
 #include "scripting/script_cache.h"
 #include "server/config/directive.h"
@@ -7,7 +8,6 @@
 #include "server/eviction.h"
 #include "server/info/info_text.h"
 #include "server/info/sections.h"
-#include "base/memory.h"
 #include "server/memory_report.h"
 #include "server/reclaimer.h"
 #include "server/services.h"

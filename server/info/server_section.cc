@@ -7,10 +7,10 @@
 #include "server/config/config.h"
 #include "server/config/settings.h"
 #include "server/config/usage.h"
-#include "server/pulse.h"
 #include "server/identity.h"
 #include "server/info/info_text.h"
 #include "server/info/sections.h"
+#include "server/pulse.h"
 #include "server/services.h"
 
 namespace respite {

@@ -64,6 +64,17 @@ OpenFilesGrant RaiseOpenFiles(uint32_t maxclients) {
   return Reduced(maxclients, wanted, granted, error);
 }
 
+void WatchMaxClients(Config& config, Logger& log) {
+  config.OnChange({"maxclients"}, [&config, &log]() -> std::optional<std::string> {
+    const uint32_t wanted = config.settings().maxclients;
+    const OpenFilesGrant grant = RaiseOpenFiles(wanted);
+    for (const ConfigNote& note : grant.notes) log.Log(note.level, note.text);
+    if (grant.maxclients >= wanted) return std::nullopt;
+    return "The operating system is not able to handle the specified number of clients, try with " +
+           std::to_string(grant.maxclients);
+  });
+}
+
 OomScore::Outcome OomScore::Apply(const Settings& settings, Process process) {
   int score = 0;
   if (settings.oom_score_adj != OomScoreAdjust::kOff) {

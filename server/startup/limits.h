@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "server/config/config.h"
 #include "server/config/config_text.h"
 #include "server/config/settings.h"
 
@@ -19,6 +20,8 @@ struct OpenFilesGrant {
 
 // Raises RLIMIT_NOFILE to what `maxclients` clients need, as far as the system lets us. Never lowers it.
 OpenFilesGrant RaiseOpenFiles(uint32_t maxclients);
+// From now on CONFIG SET maxclients raises it, or is refused. Both must outlive the use of the configuration.
+void WatchMaxClients(Config& config, Logger& log);
 
 // `oom-score-adj` and `oom-score-adj-values`.
 class OomScore {

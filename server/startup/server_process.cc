@@ -263,17 +263,8 @@ std::optional<std::string> ServerProcess::ReopenTls() {
   return Reopen(Listener::Protocol::kTls);
 }
 
-std::optional<std::string> ServerProcess::RaiseMaxClients() {
-  const uint32_t wanted = config_.settings().maxclients;
-  const OpenFilesGrant grant = RaiseOpenFiles(wanted);
-  for (const ConfigNote& note : grant.notes) log_.Log(note.level, note.text);
-  if (grant.maxclients >= wanted) return std::nullopt;
-  return "The operating system is not able to handle the specified number of clients, try with " +
-         std::to_string(grant.maxclients);
-}
-
 void ServerProcess::WatchSettings() {
-  config_.OnChange({"maxclients"}, [this] { return RaiseMaxClients(); });
+  WatchMaxClients(config_, log_);
   config_.OnChange({"port"}, [this] { return Reopen(Listener::Protocol::kTcp); });
   config_.OnChange({"tls-port"}, [this] { return ReopenTls(); });
   config_.OnChange({"bind"}, [this]() -> std::optional<std::string> {

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/small_files.h"
 #include "persistence/file_system.h"
 #include "server/config/config.h"
 #include "server/event_loop.h"
@@ -20,7 +21,6 @@
 #include "server/startup/limits.h"
 #include "server/startup/process_title.h"
 #include "server/startup/signals.h"
-#include "base/small_files.h"
 #include "server/startup/state_log.h"
 #include "server/startup/supervisor.h"
 #include "server/startup/watchdog.h"
@@ -56,7 +56,6 @@ class ServerProcess {
   void WatchSignals();
   void LogReady();
   void WatchSettings();
-  std::optional<std::string> RaiseMaxClients();
   void StartWatchdog();
   void UpdateTitle();
   std::optional<std::string> Reopen(Listener::Protocol protocol);

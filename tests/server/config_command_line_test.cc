@@ -7,10 +7,10 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/memory.h"
 #include "server/config/config.h"
 #include "server/config/usage.h"
 #include "server/config/value_text.h"
-#include "base/memory.h"
 
 namespace respite {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "server/startup/limits.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -46,6 +47,7 @@ TEST_P(ConfigCommands, LogLevelTakesEffectAtOnce) {
 }
 
 TEST_P(ConfigCommands, MaxClientsNeedsDescriptors) {
+  WatchMaxClients(server()->config(), server()->log());
   EXPECT_THAT(
       Run("CONFIG SET maxclients 4294967295"),
       ErrorStartsWith("ERR CONFIG SET failed (possibly related to argument 'maxclients') - The operating system "
