@@ -93,7 +93,7 @@ class Target {
   Logger log_{clock_};
   std::unique_ptr<Config> config_;
   InProcessForker forker_;
-  Server server_{{*config_, clock_, log_, 1, files_, forker_}};
+  Server server_{{*config_, clock_, log_, HashKey{1}, 1, files_, forker_}};
   Session* session_;
 };
 
