@@ -47,7 +47,7 @@ class Target {
   bool Run(std::span<const Bytes> words) {
     session_->out.Clear();
     server_.executor().StartRun();
-    server_.executor().Execute(*session_, server_.executor().Resolve(words), words);
+    server_.executor().Execute(*session_, {server_.executor().Resolve(words), words});
     return !session_->out.Text().starts_with('-');
   }
   void RunAll(const std::string& requests) {
