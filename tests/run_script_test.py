@@ -42,6 +42,12 @@ class RunScriptTest(unittest.TestCase):
         self.assertEqual(1, self.run_script(text)[0])
         self.assertEqual(0, self.run_script(text, "test_skips")[0])
 
+    def test_all_skipped_is_fine_where_the_script_says_so(self):
+        text = SOME.replace("test_runs", "not_run")
+        self.assertEqual(0, self.run_script(text + "\nMAY_SKIP_ALL = True\n")[0])
+        self.assertEqual(1, self.run_script(text + "\nMAY_SKIP_ALL = False\n")[0])
+        self.assertEqual(1, self.run_script("MAY_SKIP_ALL = True")[0])
+
     def test_failure(self):
         self.assertEqual(1, self.run_script(SOME.replace("pass", "self.fail()"))[0])
 

@@ -49,7 +49,7 @@ class AofLoader {
   struct Group {
     uint64_t offset;  // of the MULTI
     Transaction commands;
-    std::vector<uint64_t> offsets = {};  // of the commands
+    std::vector<uint64_t> offsets;  // of the commands
   };
   struct Record {
     const Command& command;

@@ -11,14 +11,14 @@
 namespace respite {
 namespace {
 
+#ifndef RESPITE_SANITIZED
+
 constexpr size_t kTooMuch = size_t{1} << 62;
 
 // What the optimiser must not remove.
 void* volatile kept = nullptr;
 
 void ExitWithSeven(size_t bytes) { _exit(bytes == kTooMuch ? 7 : 8); }
-
-#ifndef RESPITE_SANITIZED
 
 TEST(OutOfMemoryDeathTest, PlainMemoryEndsTheProcessInTheWayThatWasChosen) {
   EXPECT_EXIT(

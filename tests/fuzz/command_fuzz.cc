@@ -118,7 +118,7 @@ class Sink final : public Transport, public Host {
   std::unique_ptr<Config> config_;
   FaultyFiles files_;
   InProcessForker forker_;
-  Server server_{{*config_, clock_, log_, 1, files_, forker_}};
+  Server server_{{*config_, clock_, log_, HashKey{1}, 1, files_, forker_}};
   Pump pump_{server_};
   std::vector<char> scratch_ = std::vector<char>(64 * 1024);
   ReplyTreeParser parser_;

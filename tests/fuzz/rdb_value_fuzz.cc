@@ -27,7 +27,7 @@ std::string DigestText(const Entry& entry) {
 EntryPtr Read(Bytes value, const EncodingLimits& limits) {
   RdbInput input(value);
   const uint8_t type = input.Octet();
-  auto entry = ReadRdbValue(input, type, {"key", 0, limits, 7});
+  auto entry = ReadRdbValue(input, type, {"key", 0, limits, HashKey{7}});
   if (!entry) return nullptr;
   Require(!input.Failed() && entry.value() != nullptr);
   return std::move(entry).value();

@@ -32,23 +32,23 @@ class Requests final : public RequestOutput {
   void Take(Bytes piece) override { text.append(piece); }
 };
 
-// A server without connections. Nothing expires on it.
+// A server without connections. Nothing expires on it: it runs commands as if they were a record's.
 class Target {
  public:
   Target(FaultyFiles& files, bool is_tight) : files_(files), config_(ConfigFor(is_tight)) {
     log_.SetLevel(LogLevel::kNothing);
     server_.debug().skip_payload_checksum = true;
-    server_.data().nothing_expires = true;
     session_ = &server_.clients().Create(0);
   }
   Server& operator*() { return server_; }
 
-  // Null for a refusal.
+  // False for a refusal.
   bool Run(std::span<const Bytes> words) {
-    session_->out.Clear();
-    server_.executor().StartRun();
-    server_.executor().Execute(*session_, server_.executor().Resolve(words), words);
-    return !session_->out.Text().starts_with('-');
+    Executor& executor = server_.executor();
+    Unit unit(server_.data(), clock_.WallMs(), ExpiryRule::kBelieve, Unit::Origin::kRecord);
+    const auto done = executor.Replay(unit, *session_, *executor.Resolve(words), words);
+    unit.Close();
+    return static_cast<bool>(done);
   }
   void RunAll(const std::string& requests) {
     RequestParser parser;
@@ -93,7 +93,7 @@ class Target {
   Logger log_{clock_};
   std::unique_ptr<Config> config_;
   InProcessForker forker_;
-  Server server_{{*config_, clock_, log_, 1, files_, forker_}};
+  Server server_{{*config_, clock_, log_, HashKey{1}, 1, files_, forker_}};
   Session* session_;
 };
 

@@ -37,7 +37,7 @@ RdbValueResult Read(Bytes value) {
   const EncodingLimits limits;
   RdbInput input(value);
   const uint8_t type = input.Octet();
-  return ReadRdbValue(input, type, {"k", 0, limits, 1});
+  return ReadRdbValue(input, type, {"k", 0, limits, HashKey{1}});
 }
 
 // Entries with names of their own and without, deleted ones, two groups.
