@@ -11,7 +11,7 @@
 
 #include "base/bytes.h"
 #include "protocol/reply_buffer.h"
-#include "server/socket_address.h"
+#include "base/descriptor.h"
 #include "server/socket_poller.h"
 #include "server/stream_result.h"
 

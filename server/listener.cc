@@ -22,6 +22,7 @@
 #include "server/config/value_text.h"
 #include "server/connection.h"
 #include "server/refusals.h"
+#include "server/socket_address.h"
 #include "server/stats.h"
 #include "server/tls/tls.h"
 #include "server/tls/tls_stream.h"

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "server/server_host.h"
-#include "server/socket_address.h"
+#include "base/descriptor.h"
 
 namespace respite {
 

@@ -72,17 +72,6 @@ bool IsLoopback(const sockaddr_storage& address) {
 
 }  // namespace
 
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  return *this;
-}
-
-Descriptor::~Descriptor() {
-  if (fd_ >= 0) close(fd_);
-}
-
-int Descriptor::Release() { return std::exchange(fd_, -1); }
-
 Result<Descriptor, OpenError> ListenTcp(const std::string& host, const TcpOptions& options) {
   auto found = Lookup(host, options.port);
   if (!found.ok()) return Failure(found.error());

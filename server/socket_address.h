@@ -6,25 +6,10 @@
 #include <cstdint>
 #include <string>
 
+#include "base/descriptor.h"
 #include "base/result.h"
 
 namespace respite {
-
-// A socket descriptor that is closed unless released.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(other.Release()) {}
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  ~Descriptor();
-
-  int Get() const { return fd_; }
-  int Release();
-
- private:
-  int fd_ = -1;
-};
 
 struct TcpOptions {
   int port = 0;

@@ -1,7 +1,7 @@
 // Becoming a background process: a child in a session of its own, with nothing of the launcher's open on 0, 1 and 2.
 #pragma once
 
-#include "server/socket_address.h"
+#include "base/descriptor.h"
 
 namespace respite {
 

@@ -7,7 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/small_files.h"
+#include "base/first_line.h"
+#include "server/startup/small_files.h"
 
 namespace respite {
 

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/small_files.h"
+#include "server/startup/small_files.h"
 #include "persistence/file_system.h"
 #include "server/config/config.h"
 #include "server/event_loop.h"

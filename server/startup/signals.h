@@ -2,7 +2,7 @@
 // SIGALRM are nothing to us.
 #pragma once
 
-#include "server/socket_address.h"
+#include "base/descriptor.h"
 
 namespace respite {
 

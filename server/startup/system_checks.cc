@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "base/small_files.h"
+#include "base/first_line.h"
 
 namespace respite {
 

@@ -18,7 +18,7 @@
 
 #include "base/log.h"
 #include "base/pace.h"
-#include "server/socket_address.h"
+#include "base/descriptor.h"
 #include "server/storage/children.h"
 
 namespace respite {

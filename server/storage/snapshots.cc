@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/pace.h"
-#include "base/small_files.h"
+#include "base/first_line.h"
 #include "datatypes/keyspace.h"
 #include "persistence/file_system.h"
 #include "persistence/rdb_file_writer.h"

@@ -1,4 +1,4 @@
-// The little files of a process: what the system says in /proc and /sys, and what we write for launchers to read.
+// The little files of a process, which launchers read.
 #pragma once
 
 #include <optional>
@@ -6,9 +6,6 @@
 #include <string_view>
 
 namespace respite {
-
-// The first line without its end; nothing when there is none to read.
-std::optional<std::string> FirstLineOf(const char* path);
 
 // Why the file could not be written ("Permission denied"), if it could not.
 using WriteObjection = std::optional<std::string>;

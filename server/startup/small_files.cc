@@ -1,4 +1,4 @@
-#include "base/small_files.h"
+#include "server/startup/small_files.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -7,26 +7,16 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/descriptor.h"
 #include "server/config/value_text.h"
-#include "server/socket_address.h"
 
 namespace respite {
 
 namespace {
 
-constexpr size_t kLongestLine = 1024;
 constexpr mode_t kReadableByAll = 0644;
 
 }  // namespace
-
-std::optional<std::string> FirstLineOf(const char* path) {
-  Descriptor file(open(path, O_RDONLY | O_CLOEXEC));
-  char buffer[kLongestLine];
-  ssize_t size = file.Get() < 0 ? -1 : read(file.Get(), buffer, sizeof buffer);
-  if (size < 0) return std::nullopt;
-  std::string_view text(buffer, static_cast<size_t>(size));
-  return std::string(text.substr(0, text.find('\n')));
-}
 
 WriteObjection WriteFile(const std::string& path, std::string_view content) {
   Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC, kReadableByAll));

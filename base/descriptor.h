@@ -1,0 +1,22 @@
+// Descriptor: one of the system's, closed with its owner.
+#pragma once
+
+namespace respite {
+
+// Closed unless released.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(other.Release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  ~Descriptor();
+
+  int Get() const { return fd_; }
+  int Release();
+
+ private:
+  int fd_ = -1;
+};
+
+}  // namespace respite
