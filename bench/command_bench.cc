@@ -11,9 +11,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/config/config.h"
-#include "server/pump.h"
-#include "server/server.h"
-#include "server/storage/forked_children.h"
+#include "server/execution/pump.h"
+#include "server/node/server.h"
+#include "server/process/forked_children.h"
 
 namespace respite {
 namespace {

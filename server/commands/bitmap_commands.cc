@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "datatypes/bitmap.h"
-#include "server/call.h"
+#include "server/catalogue/key_finder.h"
+#include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
-#include "server/key_finder.h"
-#include "server/refusals.h"
+#include "server/execution/call.h"
 
 namespace respite {
 

@@ -3,19 +3,19 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "server/acl/users.h"
-#include "server/call.h"
-#include "server/client_attributes.h"
-#include "server/client_text.h"
-#include "server/clients.h"
+#include "server/catalogue/refusals.h"
+#include "server/clients/acl/users.h"
+#include "server/clients/client_attributes.h"
+#include "server/clients/client_text.h"
+#include "server/clients/clients.h"
+#include "server/clients/pause.h"
+#include "server/clients/waiting.h"
 #include "server/commands/client_tracking.h"
 #include "server/commands/families.h"
+#include "server/commands/help.h"
 #include "server/commands/timeout.h"
-#include "server/help.h"
-#include "server/pause.h"
-#include "server/refusals.h"
-#include "server/services.h"
-#include "server/waiting.h"
+#include "server/execution/call.h"
+#include "server/execution/services.h"
 
 namespace respite {
 

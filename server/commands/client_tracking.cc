@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <span>
 
-#include "server/clients.h"
-#include "server/refusals.h"
-#include "server/services.h"
-#include "server/tracking.h"
+#include "server/catalogue/refusals.h"
+#include "server/clients/clients.h"
+#include "server/clients/tracking.h"
+#include "server/execution/services.h"
 
 namespace respite {
 

@@ -1,7 +1,7 @@
 // The subcommands of CLIENT about client-side caching; client_commands.cc has the container.
 #pragma once
 
-#include "server/call.h"
+#include "server/execution/call.h"
 
 namespace respite {
 

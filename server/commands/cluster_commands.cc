@@ -1,7 +1,7 @@
 // CLUSTER, ASKING, READONLY and READWRITE. There is no cluster: they say so as a Redis without cluster mode does, and
 // clients that look for a cluster go on without one.
-#include "server/call.h"
 #include "server/commands/families.h"
+#include "server/execution/call.h"
 
 namespace respite {
 

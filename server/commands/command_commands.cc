@@ -1,14 +1,14 @@
 // COMMAND: what clients ask to learn the commands, their arguments and their keys.
 
 #include "base/glob.h"
-#include "server/call.h"
-#include "server/command_docs.h"
-#include "server/command_table.h"
+#include "server/catalogue/command_docs.h"
+#include "server/catalogue/command_table.h"
+#include "server/catalogue/key_finder.h"
+#include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
-#include "server/help.h"
-#include "server/key_finder.h"
-#include "server/refusals.h"
-#include "server/services.h"
+#include "server/commands/help.h"
+#include "server/execution/call.h"
+#include "server/execution/services.h"
 
 namespace respite {
 

@@ -3,18 +3,18 @@
 #include <optional>
 
 #include "datatypes/keyspace.h"
-#include "server/acl/permissions.h"
-#include "server/acl/users.h"
-#include "server/call.h"
-#include "server/client_attributes.h"
-#include "server/clients.h"
+#include "server/catalogue/refusals.h"
+#include "server/clients/acl/permissions.h"
+#include "server/clients/acl/users.h"
+#include "server/clients/client_attributes.h"
+#include "server/clients/clients.h"
+#include "server/clients/tracking.h"
+#include "server/clients/watched_keys.h"
 #include "server/commands/families.h"
 #include "server/config/usage.h"
-#include "server/executor.h"
-#include "server/refusals.h"
-#include "server/services.h"
-#include "server/tracking.h"
-#include "server/watched_keys.h"
+#include "server/execution/call.h"
+#include "server/execution/executor.h"
+#include "server/execution/services.h"
 
 namespace respite {
 

@@ -1,8 +1,8 @@
 #include <cmath>
 #include <string>
 
-#include "server/call.h"
 #include "server/commands/families.h"
+#include "server/execution/call.h"
 
 namespace respite {
 

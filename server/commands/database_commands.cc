@@ -3,13 +3,13 @@
 
 #include "base/memory.h"
 #include "datatypes/keyspace.h"
-#include "server/call.h"
+#include "server/catalogue/refusals.h"
 #include "server/commands/db_index.h"
 #include "server/commands/families.h"
 #include "server/commands/flush_mode.h"
-#include "server/disposer.h"
-#include "server/refusals.h"
-#include "server/services.h"
+#include "server/dataset/disposer.h"
+#include "server/execution/call.h"
+#include "server/execution/services.h"
 #include "server/storage/snapshots.h"
 
 namespace respite {

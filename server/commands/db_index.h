@@ -4,9 +4,9 @@
 #include <limits>
 
 #include "datatypes/keyspace.h"
-#include "server/call.h"
-#include "server/refusals.h"
-#include "server/services.h"
+#include "server/catalogue/refusals.h"
+#include "server/execution/call.h"
+#include "server/execution/services.h"
 
 namespace respite {
 

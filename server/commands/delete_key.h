@@ -1,10 +1,10 @@
 // Deletions and replacements that several commands have in common.
 #pragma once
 
-#include "server/call.h"
 #include "server/config/settings.h"
-#include "server/disposer.h"
-#include "server/services.h"
+#include "server/dataset/disposer.h"
+#include "server/execution/call.h"
+#include "server/execution/services.h"
 
 namespace respite {
 

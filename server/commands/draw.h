@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
-#include "server/call.h"
-#include "server/client_limits.h"
-#include "server/refusals.h"
-#include "server/services.h"
+#include "server/catalogue/refusals.h"
+#include "server/clients/client_limits.h"
+#include "server/execution/call.h"
+#include "server/execution/services.h"
 
 namespace respite {
 

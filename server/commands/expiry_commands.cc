@@ -1,9 +1,9 @@
 #include <cstdint>
 
-#include "server/call.h"
 #include "server/commands/delete_key.h"
 #include "server/commands/families.h"
 #include "server/commands/time_words.h"
+#include "server/execution/call.h"
 
 namespace respite {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <span>
 
-#include "server/command_table.h"
+#include "server/catalogue/command_table.h"
 
 namespace respite {
 

@@ -1,11 +1,11 @@
 // The optional last word of FLUSHALL, FLUSHDB, SCRIPT FLUSH and FUNCTION FLUSH: ASYNC or SYNC.
 #pragma once
 
-#include "server/call.h"
 #include "server/commands/delete_key.h"
 #include "server/config/settings.h"
-#include "server/disposer.h"
-#include "server/services.h"
+#include "server/dataset/disposer.h"
+#include "server/execution/call.h"
+#include "server/execution/services.h"
 
 namespace respite {
 

@@ -3,11 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "server/call.h"
+#include "server/catalogue/key_finder.h"
 #include "server/commands/families.h"
 #include "server/commands/geo_query.h"
 #include "server/commands/sorted_set_words.h"
-#include "server/key_finder.h"
+#include "server/execution/call.h"
 
 namespace respite {
 

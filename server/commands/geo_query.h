@@ -6,7 +6,7 @@
 
 #include "datatypes/geohash.h"
 #include "datatypes/sorted_set.h"
-#include "server/args.h"
+#include "server/execution/args.h"
 
 namespace respite {
 

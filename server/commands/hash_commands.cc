@@ -3,12 +3,12 @@
 #include <unordered_set>
 
 #include "datatypes/hash.h"
-#include "server/call.h"
+#include "server/catalogue/refusals.h"
 #include "server/commands/draw.h"
 #include "server/commands/families.h"
 #include "server/commands/hash_fields.h"
 #include "server/commands/scan.h"
-#include "server/refusals.h"
+#include "server/execution/call.h"
 
 namespace respite {
 

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "datatypes/hash.h"
-#include "server/call.h"
 #include "server/commands/families.h"
 #include "server/commands/hash_fields.h"
 #include "server/commands/time_words.h"
+#include "server/execution/call.h"
 
 namespace respite {
 

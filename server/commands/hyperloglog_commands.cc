@@ -10,11 +10,11 @@
 
 #include "base/random.h"
 #include "datatypes/hyperloglog.h"
-#include "server/call.h"
+#include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
 #include "server/config/settings.h"
-#include "server/refusals.h"
-#include "server/services.h"
+#include "server/execution/call.h"
+#include "server/execution/services.h"
 
 namespace respite {
 

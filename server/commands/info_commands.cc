@@ -1,6 +1,6 @@
-#include "server/call.h"
 #include "server/commands/families.h"
-#include "server/info/info.h"
+#include "server/execution/call.h"
+#include "server/observe/info/info.h"
 
 namespace respite {
 

@@ -1,18 +1,18 @@
 #include <vector>
 
-#include "server/call.h"
+#include "server/catalogue/refusals.h"
 #include "server/commands/db_index.h"
 #include "server/commands/delete_key.h"
 #include "server/commands/families.h"
+#include "server/commands/help.h"
 #include "server/commands/key_words.h"
 #include "server/commands/scan.h"
 #include "server/config/settings.h"
-#include "server/disposer.h"
-#include "server/help.h"
-#include "server/refusals.h"
-#include "server/services.h"
-#include "server/unit.h"
-#include "server/value_names.h"
+#include "server/dataset/disposer.h"
+#include "server/dataset/unit.h"
+#include "server/dataset/value_names.h"
+#include "server/execution/call.h"
+#include "server/execution/services.h"
 
 namespace respite {
 

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "server/call.h"
+#include "server/execution/call.h"
 
 namespace respite {
 

@@ -1,10 +1,10 @@
 // Commands that pop from lists, and wait for one to come while there is none.
-#include "server/call.h"
 #include "server/commands/families.h"
 #include "server/commands/list_words.h"
 #include "server/commands/timeout.h"
-#include "server/executor.h"
-#include "server/services.h"
+#include "server/execution/call.h"
+#include "server/execution/executor.h"
+#include "server/execution/services.h"
 
 namespace respite {
 

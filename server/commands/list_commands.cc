@@ -4,11 +4,11 @@
 #include <optional>
 #include <vector>
 
-#include "server/call.h"
+#include "server/catalogue/key_finder.h"
 #include "server/commands/families.h"
 #include "server/commands/index_range.h"
 #include "server/commands/list_words.h"
-#include "server/key_finder.h"
+#include "server/execution/call.h"
 
 namespace respite {
 

@@ -1,10 +1,10 @@
 // MEMORY: what the data and the server take.
 #include "base/memory.h"
-#include "server/call.h"
+#include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
-#include "server/help.h"
-#include "server/memory_report.h"
-#include "server/refusals.h"
+#include "server/commands/help.h"
+#include "server/execution/call.h"
+#include "server/observe/memory_report.h"
 
 namespace respite {
 

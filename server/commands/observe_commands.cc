@@ -1,16 +1,16 @@
 // SLOWLOG and LATENCY: what was slow.
 #include <algorithm>
 
-#include "server/call.h"
-#include "server/command_table.h"
+#include "server/catalogue/command_table.h"
+#include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
+#include "server/commands/help.h"
 #include "server/config/settings.h"
-#include "server/help.h"
-#include "server/latency.h"
-#include "server/latency_report.h"
-#include "server/refusals.h"
-#include "server/services.h"
-#include "server/slowlog.h"
+#include "server/dataset/latency.h"
+#include "server/execution/call.h"
+#include "server/execution/services.h"
+#include "server/execution/slowlog.h"
+#include "server/observe/latency_report.h"
 
 namespace respite {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "persistence/dump_payload.h"
-#include "server/debug_switches.h"
-#include "server/services.h"
+#include "server/config/debug_switches.h"
+#include "server/execution/services.h"
 
 namespace respite {
 

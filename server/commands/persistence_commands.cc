@@ -1,9 +1,9 @@
 // Files on request: SAVE, BGSAVE, LASTSAVE, BGREWRITEAOF.
-#include "server/call.h"
+#include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
-#include "server/executor.h"
-#include "server/refusals.h"
-#include "server/services.h"
+#include "server/execution/call.h"
+#include "server/execution/executor.h"
+#include "server/execution/services.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/nursery.h"
 #include "server/storage/snapshots.h"

@@ -1,12 +1,12 @@
 // SUBSCRIBE, PUBLISH and their kin: messages to whoever listens now.
-#include "server/call.h"
+#include "server/catalogue/refusals.h"
+#include "server/clients/pubsub.h"
 #include "server/commands/families.h"
-#include "server/executor.h"
-#include "server/help.h"
-#include "server/host.h"
-#include "server/pubsub.h"
-#include "server/refusals.h"
-#include "server/services.h"
+#include "server/commands/help.h"
+#include "server/dataset/host.h"
+#include "server/execution/call.h"
+#include "server/execution/executor.h"
+#include "server/execution/services.h"
 
 namespace respite {
 

@@ -1,7 +1,7 @@
 // REPLICAOF, SLAVEOF and FAILOVER of a server that has no replication: it is a master and stays one.
 #include "base/number_text.h"
-#include "server/call.h"
 #include "server/commands/families.h"
+#include "server/execution/call.h"
 
 namespace respite {
 

@@ -1,10 +1,10 @@
 // The lines of the configuration file that are no settings, for CONFIG REWRITE.
 #pragma once
 
-#include "server/acl/users.h"
+#include "server/clients/acl/users.h"
 #include "server/config/config_rewrite.h"
 #include "server/config/settings.h"
-#include "server/services.h"
+#include "server/execution/services.h"
 
 namespace respite {
 

@@ -1,6 +1,6 @@
 #include "server/commands/scan.h"
 
-#include "server/value_names.h"
+#include "server/dataset/value_names.h"
 
 namespace respite {
 

@@ -9,7 +9,7 @@
 
 #include "base/glob.h"
 #include "datatypes/entry.h"
-#include "server/args.h"
+#include "server/execution/args.h"
 
 namespace respite {
 

@@ -4,8 +4,8 @@
 #include <span>
 
 #include "scripting/script_header.h"
-#include "server/call.h"
-#include "server/refusals.h"
+#include "server/catalogue/refusals.h"
+#include "server/execution/call.h"
 
 namespace respite {
 

@@ -1,16 +1,16 @@
 // Scripts: EVAL and its kin, SCRIPT.
 #include "scripting/script_cache.h"
-#include "server/call.h"
+#include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
 #include "server/commands/flush_mode.h"
+#include "server/commands/help.h"
 #include "server/commands/script_arguments.h"
-#include "server/disposer.h"
-#include "server/executor.h"
-#include "server/help.h"
-#include "server/reclaimer.h"
-#include "server/refusals.h"
-#include "server/script_runner.h"
-#include "server/services.h"
+#include "server/dataset/disposer.h"
+#include "server/dataset/reclaimer.h"
+#include "server/execution/call.h"
+#include "server/execution/executor.h"
+#include "server/execution/script_runner.h"
+#include "server/execution/services.h"
 
 namespace respite {
 

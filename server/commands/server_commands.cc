@@ -2,15 +2,15 @@
 #include <string>
 
 #include "base/log.h"
-#include "server/call.h"
+#include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
+#include "server/commands/help.h"
+#include "server/commands/pictures.h"
 #include "server/config/usage.h"
-#include "server/executor.h"
-#include "server/help.h"
-#include "server/pictures.h"
-#include "server/refusals.h"
-#include "server/script_runner.h"
-#include "server/services.h"
+#include "server/execution/call.h"
+#include "server/execution/executor.h"
+#include "server/execution/script_runner.h"
+#include "server/execution/services.h"
 #include "server/storage/shutdown.h"
 
 namespace respite {

@@ -2,10 +2,10 @@
 #include <vector>
 
 #include "datatypes/set_algebra.h"
-#include "server/call.h"
 #include "server/commands/delete_key.h"
 #include "server/commands/families.h"
 #include "server/commands/set_words.h"
+#include "server/execution/call.h"
 
 namespace respite {
 

@@ -3,15 +3,15 @@
 #include <string>
 #include <vector>
 
-#include "server/call.h"
+#include "server/catalogue/refusals.h"
 #include "server/commands/delete_key.h"
 #include "server/commands/draw.h"
 #include "server/commands/families.h"
 #include "server/commands/scan.h"
 #include "server/commands/set_words.h"
 #include "server/config/settings.h"
-#include "server/refusals.h"
-#include "server/services.h"
+#include "server/execution/call.h"
+#include "server/execution/services.h"
 
 namespace respite {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "server/call.h"
+#include "server/execution/call.h"
 
 namespace respite {
 

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "datatypes/set.h"
-#include "server/call.h"
+#include "server/execution/call.h"
 
 namespace respite {
 

@@ -6,17 +6,17 @@
 #include "datatypes/list.h"
 #include "datatypes/set.h"
 #include "datatypes/sorted_set.h"
-#include "server/acl/user.h"
-#include "server/call.h"
+#include "server/catalogue/key_finder.h"
+#include "server/catalogue/refusals.h"
+#include "server/clients/acl/user.h"
 #include "server/commands/collation.h"
 #include "server/commands/delete_key.h"
 #include "server/commands/families.h"
 #include "server/commands/sort_order.h"
 #include "server/commands/sort_pattern.h"
 #include "server/config/settings.h"
-#include "server/key_finder.h"
-#include "server/refusals.h"
-#include "server/services.h"
+#include "server/execution/call.h"
+#include "server/execution/services.h"
 
 namespace respite {
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "datatypes/hash.h"
-#include "server/db_view.h"
+#include "server/dataset/db_view.h"
 
 namespace respite {
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "datatypes/set.h"
-#include "server/call.h"
 #include "server/commands/families.h"
 #include "server/commands/sorted_set_words.h"
+#include "server/execution/call.h"
 
 namespace respite {
 

@@ -1,8 +1,8 @@
 // Commands that pop from sorted sets, and wait for one to come while there is none.
-#include "server/call.h"
 #include "server/commands/families.h"
 #include "server/commands/sorted_set_pop.h"
 #include "server/commands/timeout.h"
+#include "server/execution/call.h"
 
 namespace respite {
 

@@ -3,13 +3,13 @@
 #include <unordered_set>
 #include <vector>
 
-#include "server/call.h"
+#include "server/catalogue/refusals.h"
 #include "server/commands/draw.h"
 #include "server/commands/families.h"
 #include "server/commands/scan.h"
 #include "server/commands/sorted_set_pop.h"
 #include "server/commands/sorted_set_words.h"
-#include "server/refusals.h"
+#include "server/execution/call.h"
 
 namespace respite {
 

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "datatypes/sorted_set.h"
-#include "server/call.h"
+#include "server/execution/call.h"
 
 namespace respite {
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "server/call.h"
 #include "server/commands/families.h"
 #include "server/commands/sorted_set_words.h"
+#include "server/execution/call.h"
 
 namespace respite {
 

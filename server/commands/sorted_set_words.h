@@ -7,8 +7,8 @@
 #include "datatypes/score_range.h"
 #include "datatypes/scored_result.h"
 #include "datatypes/sorted_set.h"
-#include "server/call.h"
 #include "server/commands/index_range.h"
+#include "server/execution/call.h"
 
 namespace respite {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "datatypes/stream.h"
-#include "server/call.h"
 #include "server/commands/families.h"
 #include "server/commands/stream_words.h"
+#include "server/execution/call.h"
 
 namespace respite {
 

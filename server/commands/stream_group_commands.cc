@@ -2,10 +2,10 @@
 #include <vector>
 
 #include "datatypes/stream.h"
-#include "server/call.h"
 #include "server/commands/families.h"
+#include "server/commands/help.h"
 #include "server/commands/stream_words.h"
-#include "server/help.h"
+#include "server/execution/call.h"
 
 namespace respite {
 

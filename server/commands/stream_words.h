@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "datatypes/stream.h"
-#include "server/call.h"
+#include "server/execution/call.h"
 
 namespace respite {
 

@@ -2,16 +2,16 @@
 #include <cstring>
 #include <optional>
 
-#include "server/call.h"
+#include "server/catalogue/key_finder.h"
+#include "server/catalogue/refusals.h"
 #include "server/commands/delete_key.h"
 #include "server/commands/families.h"
 #include "server/commands/key_words.h"
 #include "server/commands/lcs.h"
 #include "server/commands/set_options.h"
 #include "server/config/settings.h"
-#include "server/key_finder.h"
-#include "server/refusals.h"
-#include "server/services.h"
+#include "server/execution/call.h"
+#include "server/execution/services.h"
 
 namespace respite {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "server/call.h"
+#include "server/execution/call.h"
 
 namespace respite {
 

@@ -2,13 +2,13 @@
 //
 // Between MULTI and EXEC the Executor queues commands instead of running them. EXEC runs them all in its own Unit:
 // nobody else's commands come between them, and their effects are repeated together or not at all.
-#include "server/acl/permissions.h"
-#include "server/call.h"
+#include "server/catalogue/refusals.h"
+#include "server/clients/acl/permissions.h"
+#include "server/clients/watched_keys.h"
 #include "server/commands/families.h"
-#include "server/executor.h"
-#include "server/refusals.h"
-#include "server/services.h"
-#include "server/watched_keys.h"
+#include "server/execution/call.h"
+#include "server/execution/executor.h"
+#include "server/execution/services.h"
 
 namespace respite {
 

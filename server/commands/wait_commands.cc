@@ -1,9 +1,9 @@
 // WAIT and WAITAOF. There are no replicas: whoever waits for some gets their count, none, when the timeout is over.
-#include "server/call.h"
+#include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
 #include "server/commands/timeout.h"
-#include "server/refusals.h"
-#include "server/services.h"
+#include "server/execution/call.h"
+#include "server/execution/services.h"
 #include "server/storage/append_only_file.h"
 
 namespace respite {

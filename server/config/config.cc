@@ -13,8 +13,8 @@
 
 #include "base/glob.h"
 #include "persistence/file_system.h"
+#include "server/catalogue/refusals.h"
 #include "server/config/value_text.h"
-#include "server/refusals.h"
 
 namespace respite {
 namespace {

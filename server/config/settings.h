@@ -16,7 +16,7 @@
 
 #include "base/log.h"
 #include "datatypes/encoding_limits.h"
-#include "server/key_event.h"
+#include "server/catalogue/key_event.h"
 
 namespace respite {
 

@@ -8,16 +8,16 @@
 #include "base/number_text.h"
 #include "datatypes/keyspace.h"
 #include "persistence/file_system.h"
-#include "server/acl/users.h"
-#include "server/clients.h"
-#include "server/command_table.h"
+#include "server/catalogue/command_table.h"
+#include "server/clients/acl/users.h"
+#include "server/clients/clients.h"
 #include "server/config/settings.h"
-#include "server/executor.h"
-#include "server/services.h"
+#include "server/dataset/unit.h"
+#include "server/execution/executor.h"
+#include "server/execution/services.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/loading.h"
 #include "server/storage/rdb_loader.h"
-#include "server/unit.h"
 
 namespace respite {
 

@@ -14,13 +14,13 @@
 #include <vector>
 
 #include "persistence/aof_reader.h"
-#include "server/acl/user.h"
-#include "server/prefetcher.h"
+#include "server/clients/acl/user.h"
+#include "server/clients/transaction.h"
+#include "server/dataset/unit.h"
+#include "server/execution/prefetcher.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/loading.h"
 #include "server/storage/rdb_loader.h"
-#include "server/transaction.h"
-#include "server/unit.h"
 
 namespace respite {
 

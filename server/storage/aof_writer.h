@@ -22,8 +22,8 @@
 #include "base/log.h"
 #include "persistence/file_system.h"
 #include "server/config/settings.h"
-#include "server/journal.h"
-#include "server/latency.h"
+#include "server/dataset/journal.h"
+#include "server/dataset/latency.h"
 
 namespace respite {
 

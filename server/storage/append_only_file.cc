@@ -9,15 +9,15 @@
 #include "persistence/aof_rewriter.h"
 #include "persistence/file_system.h"
 #include "persistence/rdb_file_writer.h"
+#include "server/config/debug_switches.h"
 #include "server/config/settings.h"
-#include "server/debug_switches.h"
-#include "server/executor.h"
-#include "server/latency.h"
-#include "server/latency_watch.h"
+#include "server/dataset/latency.h"
+#include "server/dataset/latency_watch.h"
+#include "server/dataset/unit.h"
+#include "server/execution/executor.h"
 #include "server/storage/nursery.h"
 #include "server/storage/rdb_contents.h"
 #include "server/storage/snapshots.h"
-#include "server/unit.h"
 
 namespace respite {
 

@@ -13,7 +13,7 @@
 #include <optional>
 #include <string>
 
-#include "server/journal.h"
+#include "server/dataset/journal.h"
 #include "server/storage/aof_directory.h"
 #include "server/storage/aof_writer.h"
 #include "server/storage/children.h"

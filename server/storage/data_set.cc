@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/number_text.h"
 #include "server/config/settings.h"
-#include "server/services.h"
+#include "server/execution/services.h"
 #include "server/storage/aof_loader.h"
 #include "server/storage/append_only_file.h"
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "server/clients/phase.h"
 #include "server/config/settings.h"
-#include "server/executor.h"
-#include "server/host.h"
-#include "server/memory_gauge.h"
-#include "server/phase.h"
+#include "server/dataset/host.h"
+#include "server/dataset/memory_gauge.h"
+#include "server/execution/executor.h"
 #include "server/storage/debug_delay.h"
 
 namespace respite {

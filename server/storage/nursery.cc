@@ -6,8 +6,8 @@
 #include "base/log.h"
 #include "datatypes/keyspace.h"
 #include "server/config/settings.h"
-#include "server/latency.h"
-#include "server/stats.h"
+#include "server/dataset/latency.h"
+#include "server/dataset/stats.h"
 
 namespace respite {
 

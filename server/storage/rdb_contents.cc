@@ -6,9 +6,9 @@
 #include "datatypes/keyspace.h"
 #include "protocol/redis_version.h"
 #include "scripting/function_library.h"
-#include "server/access.h"
 #include "server/config/settings.h"
-#include "server/memory_gauge.h"
+#include "server/dataset/access.h"
+#include "server/dataset/memory_gauge.h"
 #include "server/storage/debug_delay.h"
 
 namespace respite {

@@ -13,11 +13,11 @@
 #include "persistence/file_system.h"
 #include "persistence/rdb_file_reader.h"
 #include "scripting/function_library.h"
+#include "server/config/debug_switches.h"
 #include "server/config/settings.h"
-#include "server/debug_switches.h"
-#include "server/services.h"
+#include "server/dataset/unit.h"
+#include "server/execution/services.h"
 #include "server/storage/loading.h"
-#include "server/unit.h"
 
 namespace respite {
 

@@ -4,10 +4,10 @@
 #include <string>
 
 #include "base/log.h"
+#include "server/config/debug_switches.h"
 #include "server/config/settings.h"
-#include "server/debug_switches.h"
-#include "server/host.h"
-#include "server/script_runner.h"
+#include "server/dataset/host.h"
+#include "server/execution/script_runner.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/loading.h"
 #include "server/storage/nursery.h"

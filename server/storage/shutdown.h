@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "server/clients/phase.h"
 #include "server/config/settings.h"
-#include "server/phase.h"
 
 namespace respite {
 

@@ -11,23 +11,23 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/first_line.h"
 #include "base/log.h"
 #include "base/pace.h"
-#include "base/first_line.h"
 #include "datatypes/keyspace.h"
 #include "persistence/file_system.h"
 #include "persistence/rdb_file_writer.h"
 #include "scripting/function_library.h"
 #include "server/config/settings.h"
 #include "server/config/usage.h"
-#include "server/latency.h"
-#include "server/latency_watch.h"
-#include "server/memory_gauge.h"
+#include "server/dataset/latency.h"
+#include "server/dataset/latency_watch.h"
+#include "server/dataset/memory_gauge.h"
+#include "server/dataset/unit.h"
 #include "server/storage/debug_delay.h"
 #include "server/storage/loading.h"
 #include "server/storage/nursery.h"
 #include "server/storage/rdb_contents.h"
-#include "server/unit.h"
 
 namespace respite {
 

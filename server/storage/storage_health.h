@@ -1,7 +1,7 @@
 // StorageHealth: how snapshots and append-only file are doing, for those who execute commands.
 #pragma once
 
-#include "server/durability.h"
+#include "server/execution/durability.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/snapshots.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "server/acl/user.h"
-#include "server/command_table.h"
+#include "server/catalogue/command_table.h"
+#include "server/clients/acl/user.h"
 #include "server/commands/families.h"
 
 namespace respite {

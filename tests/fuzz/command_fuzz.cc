@@ -8,8 +8,8 @@
 
 #include "base/clock.h"
 #include "protocol/reply_tree.h"
-#include "server/pump.h"
-#include "server/server.h"
+#include "server/execution/pump.h"
+#include "server/node/server.h"
 #include "tests/fuzz/pieces.h"
 #include "tests/fuzz/sound_value.h"
 #include "tests/support/faulty_files.h"

@@ -11,7 +11,7 @@
 #include "persistence/rdb_value_writer.h"
 #include "persistence/value_commands.h"
 #include "protocol/request_text.h"
-#include "server/server.h"
+#include "server/node/server.h"
 #include "server/storage/rdb_loader.h"
 #include "tests/fuzz/sound_value.h"
 #include "tests/support/faulty_files.h"

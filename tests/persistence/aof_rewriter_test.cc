@@ -1,5 +1,5 @@
 // Data sets as commands. What the commands of each type do is tested with a server:
-// tests/server/value_commands_test.cc.
+// tests/server/commands/value_commands_test.cc.
 #include "persistence/aof_rewriter.h"
 
 #include <gmock/gmock.h>

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "server/acl/selector.h"
-#include "server/command_syntax.h"
+#include "server/catalogue/command_syntax.h"
+#include "server/clients/acl/selector.h"
 #include "tests/support/command_test.h"
 
 namespace respite {

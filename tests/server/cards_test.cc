@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "server/command_syntax.h"
+#include "server/catalogue/command_syntax.h"
 #include "tests/support/command_test.h"
 
 namespace respite {

@@ -1,5 +1,5 @@
 // maxmemory-clients: whose memory counts, and who is closed when it is too much.
-#include "server/client_memory.h"
+#include "server/clients/client_memory.h"
 #include "tests/support/command_test.h"
 
 namespace respite {

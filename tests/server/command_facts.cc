@@ -4,7 +4,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "server/command_docs.h"
+#include "server/catalogue/command_docs.h"
 
 namespace respite {
 namespace {

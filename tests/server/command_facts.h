@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/command_table.h"
+#include "server/catalogue/command_table.h"
 
 namespace respite {
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "protocol/reply.h"
-#include "server/command_docs.h"
-#include "server/key_finder.h"
+#include "server/catalogue/command_docs.h"
+#include "server/catalogue/key_finder.h"
 #include "tests/server/command_facts.h"
 
 namespace respite {

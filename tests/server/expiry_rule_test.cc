@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "server/db_view.h"
+#include "server/dataset/db_view.h"
 #include "tests/support/test_client.h"
 #include "tests/support/test_server.h"
 

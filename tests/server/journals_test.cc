@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "server/journal.h"
+#include "server/dataset/journal.h"
 #include "tests/support/test_client.h"
 #include "tests/support/test_server.h"
 

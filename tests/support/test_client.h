@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "protocol/reply_tree.h"
-#include "server/session.h"
+#include "server/clients/session.h"
 #include "tests/support/test_server.h"
 
 namespace respite {

@@ -8,8 +8,8 @@
 #include "datatypes/hash.h"
 #include "persistence/dump_payload.h"
 #include "persistence/rdb_value_reader.h"
-#include "server/refusals.h"
-#include "server/value_names.h"
+#include "server/catalogue/refusals.h"
+#include "server/dataset/value_names.h"
 #include "tests/support/test_client.h"
 
 namespace respite {

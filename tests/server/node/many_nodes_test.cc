@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "base/memory.h"
-#include "server/socket_address.h"
+#include "server/net/socket_address.h"
 #include "tests/support/test_node.h"
 
 namespace respite {

@@ -1,0 +1,275 @@
+#include "server/catalogue/command_docs.h"
+
+#include <array>
+#include <span>
+
+#include "base/bytes.h"
+#include "server/catalogue/command_syntax.h"
+
+namespace respite {
+namespace {
+
+struct FlagName {
+  uint32_t flag;
+  std::string_view name;
+};
+
+// Redis: may_replicate, protected and touches_arbitrary_keys are never shown.
+constexpr FlagName kCommandFlagNames[] = {
+    {kWrite, "write"},
+    {kReadOnly, "readonly"},
+    {kDenyOom, "denyoom"},
+    {kAdmin, "admin"},
+    {kPubSub, "pubsub"},
+    {kNoScript, "noscript"},
+    {kBlocking, "blocking"},
+    {kLoading, "loading"},
+    {kStale, "stale"},
+    {kSkipMonitor, "skip_monitor"},
+    {kSkipSlowlog, "skip_slowlog"},
+    {kAsking, "asking"},
+    {kFast, "fast"},
+    {kNoAuth, "no_auth"},
+    {kNoMandatoryKeys, "no_mandatory_keys"},
+    {kNoAsyncLoading, "no_async_loading"},
+    {kNoMulti, "no_multi"},
+};
+
+constexpr FlagName kKeyFlagNames[] = {
+    {kKeyRO, "RO"},
+    {kKeyRW, "RW"},
+    {kKeyOW, "OW"},
+    {kKeyRM, "RM"},
+    {kKeyAccess, "access"},
+    {kKeyUpdate, "update"},
+    {kKeyInsert, "insert"},
+    {kKeyDelete, "delete"},
+    {kKeyNotKey, "not_key"},
+    {kKeyIncomplete, "incomplete"},
+    {kKeyVariableFlags, "variable_flags"},
+};
+
+std::vector<std::string_view> NamesOf(uint32_t flags, std::span<const FlagName> names) {
+  std::vector<std::string_view> set;
+  for (const FlagName& entry : names)
+    if (flags & entry.flag) set.push_back(entry.name);
+  return set;
+}
+
+void WriteSetOfSimple(Reply& reply, const std::vector<std::string_view>& names) {
+  reply.Set(names.size());
+  for (std::string_view name : names) reply.Simple(name);
+}
+
+void WritePair(Reply& reply, std::string_view field, std::string_view value) {
+  reply.Bulk(field);
+  reply.Bulk(value);
+}
+void WritePair(Reply& reply, std::string_view field, int64_t value) {
+  reply.Bulk(field);
+  reply.Integer(value);
+}
+
+// ----- COMMAND INFO
+
+void WriteCategories(Reply& reply, uint32_t categories) {
+  const std::span<const std::string_view> names = AclCategoryNames();
+  reply.Set(static_cast<size_t>(std::popcount(categories)));
+  for (size_t bit = 0; bit < names.size(); ++bit)
+    if (categories & (1u << bit)) reply.Simple("@" + std::string(names[bit]));
+}
+
+void WriteTips(Reply& reply, std::string_view tips) {
+  if (tips.empty()) return reply.Set(0);
+  const std::vector<Bytes> each = SplitOn(tips, ' ');
+  reply.Set(each.size());
+  for (Bytes tip : each) reply.Bulk(tip);
+}
+
+void WriteBeginSearch(Reply& reply, const KeySpec& spec) {
+  reply.Bulk("begin_search");
+  reply.Map(2);
+  switch (spec.begin) {
+    case KeySpec::Begin::kUnknown:
+      WritePair(reply, "type", "unknown");
+      reply.Bulk("spec");
+      return reply.Map(0);
+    case KeySpec::Begin::kIndex:
+      WritePair(reply, "type", "index");
+      reply.Bulk("spec");
+      reply.Map(1);
+      return WritePair(reply, "index", spec.index);
+    case KeySpec::Begin::kKeyword:
+      WritePair(reply, "type", "keyword");
+      reply.Bulk("spec");
+      reply.Map(2);
+      WritePair(reply, "keyword", spec.keyword);
+      return WritePair(reply, "startfrom", spec.index);
+  }
+}
+
+void WriteFindKeys(Reply& reply, const KeySpec& spec) {
+  reply.Bulk("find_keys");
+  reply.Map(2);
+  switch (spec.find) {
+    case KeySpec::Find::kUnknown:
+      WritePair(reply, "type", "unknown");
+      reply.Bulk("spec");
+      return reply.Map(0);
+    case KeySpec::Find::kRange:
+      WritePair(reply, "type", "range");
+      reply.Bulk("spec");
+      reply.Map(3);
+      WritePair(reply, "lastkey", spec.last);
+      WritePair(reply, "keystep", spec.step);
+      return WritePair(reply, "limit", spec.limit);
+    case KeySpec::Find::kKeyNum:
+      WritePair(reply, "type", "keynum");
+      reply.Bulk("spec");
+      reply.Map(3);
+      WritePair(reply, "keynumidx", spec.key_num_index);
+      WritePair(reply, "firstkey", spec.first_key);
+      return WritePair(reply, "keystep", spec.step);
+  }
+}
+
+void WriteKeySpec(Reply& reply, const KeySpec& spec) {
+  reply.Map(spec.notes.empty() ? 3 : 4);
+  if (!spec.notes.empty()) WritePair(reply, "notes", spec.notes);
+  reply.Bulk("flags");
+  WriteKeyFlags(reply, spec.flags);
+  WriteBeginSearch(reply, spec);
+  WriteFindKeys(reply, spec);
+}
+
+// ----- COMMAND DOCS
+
+void WriteArguments(Reply& reply, std::span<const SyntaxArgument> arguments);
+
+size_t CountOf(std::span<const SyntaxArgument> arguments) {
+  size_t count = 0;
+  ForEachArgument(arguments, [&](const SyntaxArgument&, std::span<const SyntaxArgument>) { ++count; });
+  return count;
+}
+
+void WriteArgumentFlags(Reply& reply, const SyntaxArgument& argument) {
+  std::vector<std::string_view> flags;
+  if (argument.optional) flags.push_back("optional");
+  if (argument.multiple) flags.push_back("multiple");
+  if (argument.multiple_token) flags.push_back("multiple_token");
+  reply.Bulk("flags");
+  WriteSetOfSimple(reply, flags);
+}
+
+void WriteArgument(Reply& reply, const SyntaxArgument& argument, std::span<const SyntaxArgument> children) {
+  const bool nests = argument.type == ArgumentType::kOneOf || argument.type == ArgumentType::kBlock;
+  const bool has_flags = argument.optional || argument.multiple;
+  const std::string name = argument.named_by_token ? ToLower(argument.name) : std::string(argument.name);
+  // Name, type, and display text or nested arguments are always there.
+  reply.Map(3u + (argument.key_spec >= 0) + argument.HasToken() + !argument.since.empty() +
+            !argument.deprecated_since.empty() + has_flags);
+  WritePair(reply, "name", name);
+  WritePair(reply, "type", ArgumentTypeName(argument.type));
+  if (!nests) WritePair(reply, "display_text", argument.display.empty() ? name : argument.display);
+  if (argument.key_spec >= 0) WritePair(reply, "key_spec_index", argument.key_spec);
+  if (argument.HasToken()) WritePair(reply, "token", argument.token);
+  if (!argument.since.empty()) WritePair(reply, "since", argument.since);
+  if (!argument.deprecated_since.empty()) WritePair(reply, "deprecated_since", argument.deprecated_since);
+  if (has_flags) WriteArgumentFlags(reply, argument);
+  if (nests) WriteArguments(reply, children);
+}
+
+// With its field name, unless there are none.
+void WriteArguments(Reply& reply, std::span<const SyntaxArgument> arguments) {
+  if (arguments.empty()) return;
+  reply.Bulk("arguments");
+  reply.Array(CountOf(arguments));
+  ForEachArgument(arguments, [&](const SyntaxArgument& argument, std::span<const SyntaxArgument> children) {
+    WriteArgument(reply, argument, children);
+  });
+}
+
+// "6.2.0: text|7.0.0: text" as pairs of version and text.
+void WriteHistory(Reply& reply, std::string_view history) {
+  const std::vector<Bytes> entries = SplitOn(history, '|');
+  reply.Bulk("history");
+  reply.Set(entries.size());
+  for (Bytes entry : entries) {
+    const size_t colon = entry.find(':');
+    reply.Array(2);
+    reply.Bulk(entry.substr(0, colon));
+    reply.Bulk(TrimSpaces(entry.substr(colon + 1)));
+  }
+}
+
+void WriteDocFlags(Reply& reply, const CommandSpec& spec) {
+  std::vector<std::string_view> flags;
+  if (!spec.deprecated_since.empty()) flags.push_back("deprecated");
+  if (spec.syscmd) flags.push_back("syscmd");
+  reply.Bulk("doc_flags");
+  WriteSetOfSimple(reply, flags);
+}
+
+}  // namespace
+
+std::vector<std::string_view> CommandFlagNames(const Command& command) {
+  std::vector<std::string_view> names = NamesOf(command.flags, kCommandFlagNames);
+  if (command.movable_keys) names.push_back("movablekeys");
+  if (command.flags & kAllowBusy) names.push_back("allow_busy");
+  return names;
+}
+
+std::string_view CommandGroupName(CommandGroup group) {
+  constexpr std::array<std::string_view, 17> kNames = {
+      "generic", "string",    "list",        "set",     "sorted-set", "hash", "pubsub", "transactions", "connection",
+      "server",  "scripting", "hyperloglog", "cluster", "sentinel",   "geo",  "stream", "bitmap"};
+  return kNames[static_cast<size_t>(group)];
+}
+
+void WriteKeyFlags(Reply& reply, uint32_t key_flags) { WriteSetOfSimple(reply, NamesOf(key_flags, kKeyFlagNames)); }
+
+void WriteCommandInfo(Reply& reply, const Command& command) {
+  const CommandSpec& spec = command.Spec();
+  reply.Array(10);
+  reply.Bulk(command.full_name);
+  reply.Integer(command.arity);
+  WriteSetOfSimple(reply, CommandFlagNames(command));
+  reply.Integer(command.first_key);
+  reply.Integer(command.last_key);
+  reply.Integer(command.key_step);
+  WriteCategories(reply, command.categories);
+  WriteTips(reply, spec.tips);
+  reply.Set(spec.keys.count);
+  for (const KeySpec& key : spec.keys.View()) WriteKeySpec(reply, key);
+  // Redis: without subcommands an empty set, with some an array.
+  if (command.subcommands.empty()) return reply.Set(0);
+  reply.Array(command.subcommands.size());
+  for (const Command& sub : command.subcommands) WriteCommandInfo(reply, sub);
+}
+
+void WriteCommandDocs(Reply& reply, const Command& command) {
+  const CommandSpec& spec = command.Spec();
+  const CommandSyntax syntax = ParseSyntax(spec.syntax);
+  const bool deprecated = !spec.deprecated_since.empty();
+  reply.Map(1u + !spec.summary.empty() + !spec.since.empty() + !spec.complexity.empty() + (deprecated || spec.syscmd) +
+            deprecated + !spec.replaced_by.empty() + !spec.history.empty() + (syntax.count > 0) +
+            !command.subcommands.empty());
+  if (!spec.summary.empty()) WritePair(reply, "summary", spec.summary);
+  if (!spec.since.empty()) WritePair(reply, "since", spec.since);
+  WritePair(reply, "group", CommandGroupName(spec.group));
+  if (!spec.complexity.empty()) WritePair(reply, "complexity", spec.complexity);
+  if (deprecated || spec.syscmd) WriteDocFlags(reply, spec);
+  if (deprecated) WritePair(reply, "deprecated_since", spec.deprecated_since);
+  if (!spec.replaced_by.empty()) WritePair(reply, "replaced_by", spec.replaced_by);
+  if (!spec.history.empty()) WriteHistory(reply, spec.history);
+  WriteArguments(reply, syntax.Arguments());
+  if (command.subcommands.empty()) return;
+  reply.Bulk("subcommands");
+  reply.Map(command.subcommands.size());
+  for (const Command& sub : command.subcommands) {
+    reply.Bulk(sub.full_name);
+    WriteCommandDocs(reply, sub);
+  }
+}
+
+}  // namespace respite

@@ -1,0 +1,256 @@
+// What a command card declares. A command is one struct with a constexpr `spec` and a static `Run(Call&)`; everything
+// that Redis tells about a command (COMMAND INFO, DOCS, GETKEYS, arity errors, ACL categories) derives from the spec.
+// docs/adding_a_command.md shows a card from first line to last.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "server/catalogue/command_syntax.h"
+
+namespace respite {
+
+struct Call;
+class KeyList;
+struct Services;
+struct Session;
+
+// Command flags, in the order in which COMMAND INFO lists them.
+enum CommandFlag : uint32_t {
+  kWrite = 1u << 0,
+  kReadOnly = 1u << 1,
+  kDenyOom = 1u << 2,
+  kAdmin = 1u << 3,
+  kPubSub = 1u << 4,
+  kNoScript = 1u << 5,
+  kBlocking = 1u << 6,
+  kLoading = 1u << 7,
+  kStale = 1u << 8,
+  kSkipMonitor = 1u << 9,
+  kSkipSlowlog = 1u << 10,
+  kAsking = 1u << 11,
+  kFast = 1u << 12,
+  kNoAuth = 1u << 13,
+  kMayReplicate = 1u << 14,
+  kNoAsyncLoading = 1u << 15,
+  kNoMulti = 1u << 16,
+  kAllowBusy = 1u << 17,
+  kNoMandatoryKeys = 1u << 18,
+  kProtected = 1u << 19,
+  kTouchesArbitraryKeys = 1u << 20,
+};
+
+// ACL categories beyond those that follow from flags and keys (@read, @write, @fast, @slow, @admin, @pubsub,
+// @blocking).
+enum AclCategory : uint32_t {
+  kAclKeyspace = 1u << 0,
+  kAclRead = 1u << 1,
+  kAclWrite = 1u << 2,
+  kAclSet = 1u << 3,
+  kAclSortedSet = 1u << 4,
+  kAclList = 1u << 5,
+  kAclHash = 1u << 6,
+  kAclString = 1u << 7,
+  kAclBitmap = 1u << 8,
+  kAclHyperLogLog = 1u << 9,
+  kAclGeo = 1u << 10,
+  kAclStream = 1u << 11,
+  kAclPubSub = 1u << 12,
+  kAclAdmin = 1u << 13,
+  kAclFast = 1u << 14,
+  kAclSlow = 1u << 15,
+  kAclBlocking = 1u << 16,
+  kAclDangerous = 1u << 17,
+  kAclConnection = 1u << 18,
+  kAclTransaction = 1u << 19,
+  kAclScripting = 1u << 20,
+};
+
+// The group that COMMAND DOCS reports.
+enum class CommandGroup : uint8_t {
+  kGeneric,
+  kString,
+  kList,
+  kSet,
+  kSortedSet,
+  kHash,
+  kPubSub,
+  kTransactions,
+  kConnection,
+  kServer,
+  kScripting,
+  kHyperLogLog,
+  kCluster,
+  kSentinel,
+  kGeo,
+  kStream,
+  kBitmap,
+};
+
+enum KeyFlag : uint16_t {
+  kKeyRO = 1u << 0,  // reads the value, or metadata of it
+  kKeyRW = 1u << 1,
+  kKeyOW = 1u << 2,  // overwrites without reading
+  kKeyRM = 1u << 3,  // deletes
+  kKeyAccess = 1u << 4,
+  kKeyUpdate = 1u << 5,
+  kKeyInsert = 1u << 6,
+  kKeyDelete = 1u << 7,
+  kKeyNotKey = 1u << 8,
+  kKeyIncomplete = 1u << 9,
+  kKeyVariableFlags = 1u << 10,
+};
+
+// Where keys stand among the arguments: where a search begins and how far it goes.
+struct KeySpec {
+  enum class Begin : uint8_t { kUnknown, kIndex, kKeyword };
+  enum class Find : uint8_t { kUnknown, kRange, kKeyNum };
+
+  uint16_t flags = 0;
+  Begin begin = Begin::kIndex;
+  int16_t index = 1;  // kIndex: argv position; kKeyword: where to start looking (negative: from the end)
+  std::string_view keyword = {};
+  Find find = Find::kRange;
+  int16_t last = 0;  // kRange: last key, relative to the first; negative counts from the end of argv
+  int16_t step = 1;
+  int16_t limit = 0;          // kRange with last == -1: 0/1 all, n: the first n-th part of what is left
+  int16_t key_num_index = 0;  // kKeyNum: where the count stands, relative to begin
+  int16_t first_key = 0;      // kKeyNum: where the first key stands, relative to begin
+  std::string_view notes = {};
+};
+
+// Up to four key specs by value, so that a spec stays constexpr.
+struct KeySpecs {
+  std::array<KeySpec, 4> specs{};
+  uint8_t count = 0;
+
+  constexpr KeySpecs() = default;
+  constexpr KeySpecs(std::initializer_list<KeySpec> list) {
+    for (const KeySpec& spec : list) specs[count++] = spec;
+  }
+  constexpr std::span<const KeySpec> View() const { return {specs.data(), count}; }
+};
+
+// Shorthands for cards: `.keys = {Key(1, kKeyRO | kKeyAccess)}`, `.keys = {KeyRange(1, -1, 2, kKeyOW | kKeyUpdate)}`.
+constexpr KeySpec Key(int index, int flags) {
+  return {.flags = static_cast<uint16_t>(flags), .index = static_cast<int16_t>(index)};
+}
+// From `index` to `last` (relative to argv[index]; -1: to the end of argv, -2: to the last but one), every `step`.
+constexpr KeySpec KeyRange(int index, int last, int step, int flags) {
+  return {.flags = static_cast<uint16_t>(flags),
+          .index = static_cast<int16_t>(index),
+          .last = static_cast<int16_t>(last),
+          .step = static_cast<int16_t>(step)};
+}
+// argv[index] says how many keys follow it.
+constexpr KeySpec CountedKeys(int index, int flags) {
+  return {.flags = static_cast<uint16_t>(flags),
+          .index = static_cast<int16_t>(index),
+          .find = KeySpec::Find::kKeyNum,
+          .last = 0,
+          .key_num_index = 0,
+          .first_key = 1};
+}
+// The keys behind a word: looked for from argv[from] on, or from the end backwards when `from` is negative.
+struct KeysBehind {
+  int last = 0;   // as KeySpec::last
+  int limit = 0;  // as KeySpec::limit
+};
+constexpr KeySpec KeysAfter(std::string_view keyword, int from, KeysBehind range, int flags) {
+  return {.flags = static_cast<uint16_t>(flags),
+          .begin = KeySpec::Begin::kKeyword,
+          .index = static_cast<int16_t>(from),
+          .keyword = keyword,
+          .last = static_cast<int16_t>(range.last),
+          .limit = static_cast<int16_t>(range.limit)};
+}
+// Keys that no rule describes; the card names a KeyHook.
+constexpr KeySpec UnknownKeys(int flags) {
+  return {.flags = static_cast<uint16_t>(flags), .begin = KeySpec::Begin::kUnknown, .find = KeySpec::Find::kUnknown};
+}
+
+// What a command is to a transaction (MULTI).
+enum class TransactionRole : uint8_t {
+  kQueued,    // waits for EXEC like any other
+  kBegins,    // MULTI
+  kAside,     // runs at once, and the transaction goes on
+  kLeaves,    // runs at once, and the transaction is over
+  kExecutes,  // EXEC: the transaction is over even when the command is refused
+};
+
+// What lets a protected command (kProtected) run: enable-debug-command or enable-module-command.
+enum class Protection : uint8_t { kDebugCommand, kModuleCommand };
+
+// Which arguments name channels, for the permissions of users.
+enum class ChannelArguments : uint8_t { kNone, kFirst, kAll, kAllPatterns };
+
+// Finds the keys of one command where the key specs cannot; server/catalogue/key_finder.h has those that Redis needs.
+using KeyHook = KeyList (*)(std::span<const Bytes> argv);
+
+// The flags of one request of a command. `flags` are those of the command itself.
+using FlagsHook = uint32_t (*)(const Services& services, const Session& session, std::span<const Bytes> words,
+                               uint32_t flags);
+
+struct CommandSpec {
+  // Name, arguments and arity in one text; the grammar is described in server/catalogue/command_syntax.h.
+  std::string_view syntax;
+  std::string_view summary = {};
+  std::string_view since = {};
+  std::string_view complexity = {};
+  CommandGroup group = CommandGroup::kGeneric;
+  uint32_t flags = 0;
+  KeySpecs keys = {};
+  uint32_t categories = 0;     // explicit AclCategory bits; the implied ones are added
+  std::string_view tips = {};  // separated by one space, as COMMAND INFO shows them
+  std::string_view deprecated_since = {};
+  std::string_view replaced_by = {};
+  std::string_view history = {};  // "6.2.0: text|7.0.0: text"
+  int arity = 0;                  // 0: derived from the syntax; else Redis' number where the two differ
+  bool syscmd = false;            // COMMAND DOCS doc flag `syscmd`
+  TransactionRole transaction = TransactionRole::kQueued;
+  Protection protection = Protection::kDebugCommand;
+  ChannelArguments channels = ChannelArguments::kNone;
+  bool selects_database = false;  // what follows on the connection goes into another database
+  bool runs_when_subscribed =
+      false;  // under RESP2, to a client that has subscribed; (un)subscribing itself always does
+  bool reports_disk_trouble = false;  // is refused, as writes are, when what is written cannot be persisted
+  bool keeps_caching_choice = false;  // CLIENT CACHING stays in force; of a container: for all its subcommands
+  FlagsHook flags_of = nullptr;       // what this request may do, where it depends on others: EXEC, scripts
+  KeyHook find_keys = nullptr;        // where the key specs do not tell all: variable, unknown or incomplete keys
+};
+
+using CommandHandler = void (*)(Call&);
+
+// One row of a family's table.
+struct CommandCard {
+  const CommandSpec* spec = nullptr;
+  CommandHandler run = nullptr;  // null for a container that only has subcommands
+  std::span<const CommandCard> subcommands = {};
+  int arity = 0;  // as Redis: negative: at least that many words
+  // Why the command can do nothing here but refuse, if that is so: `kRefuses` of the card, which may stand in a base.
+  std::string_view refuses = {};
+};
+
+template <class Card>
+constexpr CommandCard CardOf() {
+  constexpr int kArity = ArityOf(Card::spec.syntax);
+  static_assert(kArity != 0,
+                "the syntax line of this card is malformed; server/catalogue/command_syntax.h has the grammar");
+  CommandCard card{.spec = &Card::spec, .arity = Card::spec.arity != 0 ? Card::spec.arity : kArity};
+  if constexpr (requires { &Card::Run; }) card.run = &Card::Run;
+  if constexpr (requires { Card::kSubcommands; }) card.subcommands = Card::kSubcommands;
+  if constexpr (requires { Card::kRefuses; }) card.refuses = Card::kRefuses;
+  return card;
+}
+
+// The table of one family: `constexpr auto kStringCommands = Family<Get, Set, …>();`
+template <class... Cards>
+constexpr auto Family() {
+  return std::array<CommandCard, sizeof...(Cards)>{CardOf<Cards>()...};
+}
+
+}  // namespace respite

@@ -1,0 +1,144 @@
+#include "server/catalogue/command_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+
+#include "server/catalogue/key_finder.h"
+
+namespace respite {
+namespace {
+
+constexpr std::array<std::string_view, 21> kAclCategoryNames = {
+    "keyspace", "read",   "write",       "set",       "sortedset",  "list",        "hash",
+    "string",   "bitmap", "hyperloglog", "geo",       "stream",     "pubsub",      "admin",
+    "fast",     "slow",   "blocking",    "dangerous", "connection", "transaction", "scripting"};
+
+// Fills in all that follows from the card. `parent` is where the container will stay.
+Command MakeCommand(const CommandCard& card, const Command* parent) {
+  const CommandSpec& spec = *card.spec;
+  const CommandSyntax syntax = ParseSyntax(spec.syntax);
+  const LegacyKeys legacy = LegacyKeysOf(spec.keys.View());
+  Command command{.card = &card, .parent = parent, .arity = card.arity, .flags = spec.flags};
+  command.full_name = parent ? parent->full_name + "|" + ToLower(syntax.name) : ToLower(syntax.name);
+  command.movable_keys = legacy.movable;
+  command.categories = CategoriesOf(spec);
+  command.first_key = legacy.first;
+  command.last_key = legacy.last;
+  command.key_step = legacy.step;
+  command.prefetch_key_index = PrefetchKeyIndex(spec.keys.View());
+  return command;
+}
+
+std::string_view LastPart(std::string_view full_name) { return full_name.substr(full_name.find('|') + 1); }
+
+}  // namespace
+
+uint32_t CategoriesOf(const CommandSpec& spec) {
+  uint32_t all = spec.categories;
+  if (spec.flags & kWrite) all |= kAclWrite;
+  // Redis: what scripts read is checked when they read it.
+  if ((spec.flags & kReadOnly) && !(all & kAclScripting)) all |= kAclRead;
+  if (spec.flags & kAdmin) all |= kAclAdmin | kAclDangerous;
+  if (spec.flags & kPubSub) all |= kAclPubSub;
+  if (spec.flags & kFast) all |= kAclFast;
+  if (spec.flags & kBlocking) all |= kAclBlocking;
+  return all & kAclFast ? all : all | kAclSlow;
+}
+
+std::span<const std::string_view> AclCategoryNames() { return kAclCategoryNames; }
+
+uint32_t AclCategoryByName(Bytes name) {
+  for (size_t bit = 0; bit < kAclCategoryNames.size(); ++bit)
+    if (EqualsIgnoreCase(kAclCategoryNames[bit], name)) return 1u << bit;
+  return 0;
+}
+
+CommandSet::CommandSet(std::span<const std::span<const CommandCard>> families) {
+  size_t count = 0;
+  for (const auto& family : families) count += family.size();
+  commands_.reserve(count);  // commands stay where they are from here on
+  CommandNames::Rows rows;
+  for (const auto& family : families) {
+    for (const CommandCard& card : family) {
+      const Command& command = Add(card);
+      rows.emplace_back(command.full_name, &command);
+    }
+  }
+  names_ = std::make_unique<const CommandNames>(std::move(rows));
+}
+
+Command& CommandSet::Add(const CommandCard& card) {
+  Command& command = commands_.emplace_back(MakeCommand(card, nullptr));
+  command.name = command.full_name;
+  command.id = size_++;
+  command.subcommands.reserve(card.subcommands.size());
+  for (const CommandCard& sub_card : card.subcommands) {
+    Command& sub = command.subcommands.emplace_back(MakeCommand(sub_card, &command));
+    sub.name = LastPart(sub.full_name);
+    sub.id = size_++;
+  }
+  return command;
+}
+
+CommandNames::CommandNames(Rows rows) : rows_(std::move(rows)) {
+  const size_t size = std::bit_ceil(std::max<size_t>(rows_.size() * 4, 8));
+  slots_.assign(size, Slot{});
+  shift_ = 64 - std::countr_zero(size);
+  for (const auto& [name, command] : rows_) {
+    Insert(name, *command);
+    commands_.push_back(command);
+  }
+}
+
+void CommandNames::Insert(std::string_view name, const Command& command) {
+  assert(!Find(name) && "two cards have the same name");
+  const Key key(name);
+  size_t at = key.Hash(shift_);
+  while (slots_[at].command) at = (at + 1) & (slots_.size() - 1);
+  slots_[at] = {key, &command, name};
+}
+
+CommandTable::CommandTable(std::shared_ptr<const CommandSet> set)
+    : set_(std::move(set)), names_(&set_->names()), stats_(set_->Size()) {}
+
+const Command* CommandTable::FindSub(const Command& container, Bytes name) const {
+  for (const Command& sub : container.subcommands)
+    if (EqualsIgnoreCase(sub.name, name)) return &sub;
+  return nullptr;
+}
+
+const Command* CommandTable::FindFull(Bytes full_name) const {
+  const size_t bar = full_name.find('|');
+  const Command* command = Find(full_name.substr(0, bar));
+  if (!command || bar == Bytes::npos) return command;
+  return FindSub(*command, full_name.substr(bar + 1));
+}
+
+RenameResult CommandTable::Rename(Bytes from, Bytes to) {
+  const Command* command = Find(from);
+  if (!command) return RenameResult::kNoSuchCommand;
+  if (const Command* taken = Find(to); taken && taken != command) return RenameResult::kTargetExists;
+  CommandNames::Rows rows = names_->rows();
+  const auto at = std::ranges::find(rows, command, [](const auto& row) { return row.second; });
+  if (to.empty()) {
+    rows.erase(at);
+  } else {
+    at->first = ToLower(to);
+  }
+  own_names_ = std::make_unique<const CommandNames>(std::move(rows));
+  names_ = own_names_.get();
+  renamed_.emplace(command->full_name, command);
+  return RenameResult::kDone;
+}
+
+const Command* CommandTable::Renamed(Bytes name) const {
+  const auto found = renamed_.find(ToLower(name));
+  return found == renamed_.end() ? nullptr : found->second;
+}
+
+void CommandTable::ResetStats() {
+  for (CommandStats& stats : stats_) stats.Reset();
+}
+
+}  // namespace respite

@@ -1,0 +1,204 @@
+#include "server/catalogue/key_finder.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/number_text.h"
+
+namespace respite {
+namespace {
+
+// A half-open run of key positions.
+struct KeyRun {
+  int64_t first = 0;
+  int64_t last = 0;  // inclusive
+  int64_t step = 1;
+};
+
+int64_t Count(std::span<const Bytes> argv) { return static_cast<int64_t>(argv.size()); }
+
+// The position behind the keyword, or 0. Redis: a search backwards never looks at argv[1], one forwards never at the
+// last argument.
+int64_t FindKeyword(const KeySpec& spec, std::span<const Bytes> argv) {
+  const int64_t argc = Count(argv);
+  const bool forward = spec.index > 0;
+  int64_t at = forward ? spec.index : argc + spec.index;
+  const int64_t end = forward ? argc - 1 : 1;
+  const int64_t step = at <= end ? 1 : -1;
+  for (; at != end && at >= 1 && at < argc; at += step)
+    if (EqualsIgnoreCase(argv[static_cast<size_t>(at)], spec.keyword)) return at + 1;
+  return 0;
+}
+
+int64_t LastOfRange(const KeySpec& spec, int64_t first, int64_t argc) {
+  if (spec.last >= 0) return first + spec.last;
+  if (spec.limit == 0) return argc + spec.last;
+  return first + (argc - first) / spec.limit + spec.last;
+}
+
+std::optional<KeyRun> CountedRun(const KeySpec& spec, int64_t begin, std::span<const Bytes> argv) {
+  const int64_t count_at = begin + spec.key_num_index;
+  if (count_at >= Count(argv)) return std::nullopt;
+  const std::optional<int64_t> count = ParseInteger(argv[static_cast<size_t>(count_at)]);
+  if (!count || *count <= 0 || *count > Count(argv)) return std::nullopt;
+  const int64_t first = begin + spec.first_key;
+  return KeyRun{first, first + *count - 1, spec.step};
+}
+
+// nullopt when the arguments do not fit the spec.
+std::optional<KeyRun> RunBehind(const KeySpec& spec, int64_t begin, std::span<const Bytes> argv) {
+  std::optional<KeyRun> run;
+  if (spec.find == KeySpec::Find::kKeyNum) run = CountedRun(spec, begin, argv);
+  if (spec.find == KeySpec::Find::kRange) run = KeyRun{begin, LastOfRange(spec, begin, Count(argv)), spec.step};
+  if (run && (run->last < run->first || run->last >= Count(argv))) return std::nullopt;
+  return run;
+}
+
+struct KeysOfSpecs {
+  KeyList keys;
+  bool complete = true;  // every spec fits the arguments, and none says that it is incomplete
+};
+
+KeysOfSpecs KeysBySpecs(std::span<const KeySpec> specs, std::span<const Bytes> argv) {
+  KeysOfSpecs found;
+  for (const KeySpec& spec : specs) {
+    if (spec.flags & kKeyNotKey) continue;
+    if (spec.begin == KeySpec::Begin::kUnknown) {
+      found.complete = false;
+      continue;
+    }
+    const int64_t begin = spec.begin == KeySpec::Begin::kIndex ? spec.index : FindKeyword(spec, argv);
+    if (begin == 0) continue;
+    const std::optional<KeyRun> run = RunBehind(spec, begin, argv);
+    if (!run || (spec.flags & kKeyIncomplete)) found.complete = false;
+    if (!run) continue;
+    for (int64_t at = run->first; at <= run->last; at += run->step) found.keys.Add(static_cast<size_t>(at), spec.flags);
+  }
+  return found;
+}
+
+bool HasVariableFlags(const CommandSpec& spec) {
+  return std::ranges::any_of(spec.keys.View(), [](const KeySpec& s) { return s.flags & kKeyVariableFlags; });
+}
+
+bool IsPlainRange(const KeySpec& spec) {
+  return spec.begin == KeySpec::Begin::kIndex && spec.find == KeySpec::Find::kRange;
+}
+
+}  // namespace
+
+KeyList KeyPositions(const CommandSpec& spec, std::span<const Bytes> argv) {
+  if (!HasVariableFlags(spec)) {
+    if (KeysOfSpecs found = KeysBySpecs(spec.keys.View(), argv); found.complete) return std::move(found.keys);
+  }
+  return spec.find_keys ? spec.find_keys(argv) : KeyList{};
+}
+
+KeyList NamedKeys(const CommandSpec& spec, std::span<const Bytes> argv) {
+  return spec.find_keys ? KeyPositions(spec, argv) : KeysBySpecs(spec.keys.View(), argv).keys;
+}
+
+bool MayHaveKeys(const CommandSpec& spec) {
+  return spec.find_keys ||
+         std::ranges::any_of(spec.keys.View(), [](const KeySpec& s) { return !(s.flags & kKeyNotKey); });
+}
+
+LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs) {
+  LegacyKeys legacy;
+  int previous_last = 0;
+  for (const KeySpec& spec : specs) {
+    // Redis: of several specs only consecutive ones with step 1 are joined; a single one may have any step.
+    const bool joins = specs.size() == 1 || (spec.step == 1 && (previous_last == 0 || previous_last == spec.index - 1));
+    if (!IsPlainRange(spec) || !joins) {
+      legacy.movable = true;
+      continue;
+    }
+    if (spec.flags & kKeyIncomplete) legacy.movable = true;
+    const int last = spec.last >= 0 ? spec.index + spec.last : spec.last;
+    if (legacy.first == 0) legacy = {spec.index, last, spec.step, legacy.movable};
+    // A last key counted from the end is behind every fixed one.
+    if (static_cast<unsigned>(last) > static_cast<unsigned>(legacy.last)) legacy.last = last;
+    previous_last = legacy.last;
+  }
+  return legacy;
+}
+
+uint32_t PrefetchKeyIndex(std::span<const KeySpec> specs) {
+  for (const KeySpec& spec : specs) {
+    if ((spec.flags & kKeyNotKey) || spec.begin != KeySpec::Begin::kIndex) continue;
+    const int offset = spec.find == KeySpec::Find::kKeyNum ? spec.first_key : 0;
+    return static_cast<uint32_t>(spec.index + offset);
+  }
+  return 0;
+}
+
+KeyList SetKeys(std::span<const Bytes> argv) {
+  KeyList keys;
+  const bool reads =
+      argv.size() > 3 && std::ranges::any_of(argv.subspan(3), [](Bytes word) { return EqualsIgnoreCase(word, "get"); });
+  keys.Add(1, reads ? kKeyRW | kKeyAccess | kKeyUpdate : kKeyOW | kKeyUpdate);
+  return keys;
+}
+
+KeyList BitFieldKeys(std::span<const Bytes> argv) {
+  // Whatever is no complete GET or OVERFLOW counts as a write: the command will report the mistake.
+  bool writes = false;
+  for (size_t at = 2; at < argv.size() && !writes;) {
+    const size_t left = argv.size() - at;
+    if (EqualsIgnoreCase(argv[at], "get") && left > 2) {
+      at += 3;
+    } else if (EqualsIgnoreCase(argv[at], "overflow") && left > 1) {
+      at += 2;
+    } else {
+      writes = true;
+    }
+  }
+  KeyList keys;
+  keys.Add(1, writes ? kKeyRW | kKeyAccess | kKeyUpdate : kKeyRO | kKeyAccess);
+  return keys;
+}
+
+KeyList SortKeys(std::span<const Bytes> argv) {
+  size_t store_at = 0;
+  for (size_t at = 2; at < argv.size(); ++at) {
+    if (EqualsIgnoreCase(argv[at], "limit")) {
+      at += 2;
+    } else if (EqualsIgnoreCase(argv[at], "get") || EqualsIgnoreCase(argv[at], "by")) {
+      at += 1;
+    } else if (EqualsIgnoreCase(argv[at], "store") && at + 1 < argv.size()) {
+      store_at = at + 1;
+    }
+  }
+  KeyList keys;
+  keys.Add(1, kKeyRO | kKeyAccess);
+  if (store_at != 0) keys.Add(store_at, kKeyOW | kKeyUpdate);
+  return keys;
+}
+
+KeyList SortRoKeys(std::span<const Bytes>) {
+  KeyList keys;
+  keys.Add(1, kKeyRO | kKeyAccess);
+  return keys;
+}
+
+KeyList MigrateKeys(std::span<const Bytes> argv) {
+  constexpr int kFlags = kKeyRW | kKeyAccess | kKeyDelete;
+  KeyList keys;
+  for (size_t at = 6; at < argv.size(); ++at) {
+    if (EqualsIgnoreCase(argv[at], "keys")) {
+      // With a key in its usual place, too, the command is malformed and has no keys.
+      if (argv[3].empty())
+        for (size_t key = at + 1; key < argv.size(); ++key) keys.Add(key, kFlags);
+      return keys;
+    }
+    if (EqualsIgnoreCase(argv[at], "auth")) {
+      at += 1;
+    } else if (EqualsIgnoreCase(argv[at], "auth2")) {
+      at += 2;
+    }
+  }
+  keys.Add(3, kFlags);
+  return keys;
+}
+
+}  // namespace respite

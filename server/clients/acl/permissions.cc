@@ -1,0 +1,152 @@
+#include "server/clients/acl/permissions.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/clock.h"
+#include "persistence/file_system.h"
+#include "server/clients/acl/users.h"
+#include "server/clients/client_text.h"
+#include "server/clients/clients.h"
+#include "server/clients/pubsub.h"
+#include "server/config/config.h"
+#include "server/dataset/stats.h"
+
+namespace respite {
+
+namespace {
+
+AclLogEntry::Reason ReasonOf(AclDenial denial) {
+  switch (denial) {
+    case AclDenial::kKey:
+      return AclLogEntry::Reason::kKey;
+    case AclDenial::kChannel:
+      return AclLogEntry::Reason::kChannel;
+    default:
+      return AclLogEntry::Reason::kCommand;
+  }
+}
+
+bool ListensBeyond(const Session& session, const User& user) {
+  if (session.subscriptions == nullptr) return false;
+  for (const TopicKind kind : {TopicKind::kChannel, TopicKind::kPattern, TopicKind::kShardChannel}) {
+    for (const Topic* topic : session.subscriptions->OfKind(kind)) {
+      const ChannelUse use = kind == TopicKind::kPattern ? ChannelUse::kPattern : ChannelUse::kName;
+      if (!user.AllowsChannel(topic->name, use)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict, DenialDetail detail) {
+  if (verdict.denial == AclDenial::kCommand) {
+    return "User " + user.name() + " has no permissions to run the '" + request.command().full_name + "' command";
+  }
+  const std::string kind = verdict.denial == AclDenial::kKey ? "key" : "channel";
+  if (detail == DenialDetail::kBrief) return "No permissions to access a " + kind;
+  return "User " + user.name() + " has no permissions to access the '" + std::string(request.words()[verdict.word]) +
+         "' " + kind;
+}
+
+std::string LateDenialText(AclDenial denial) {
+  const char* reason = denial == AclDenial::kCommand ? "no permission to execute the command or subcommand"
+                       : denial == AclDenial::kKey
+                           ? "no permission to touch the specified keys"
+                           : "no permission to access one of the channels used as arguments to the command";
+  return "NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. This command "
+         "is no longer allowed for the following reason: " +
+         std::string(reason);
+}
+
+void Permissions::Note(AclLogEntry entry, const Session& client) {
+  ++parts_.stats.acl_denials[static_cast<size_t>(entry.reason)];
+  entry.client = ClientText(client, parts_.clock.MonotonicMs());
+  const auto most = static_cast<size_t>(std::max<int64_t>(parts_.settings.acllog_max_len, 0));
+  parts_.acl_log.Add(std::move(entry), parts_.clock.WallMs(), most);
+}
+
+// A session that may be closed now; the running one goes when it has its reply.
+void Permissions::Dismiss(Session& session, const Session* running) {
+  if (&session == running) {
+    session.close_after_reply = true;
+  } else if (!session.closing) {
+    parts_.clients.Close(session);
+  }
+}
+
+AclVerdict Permissions::Check(const Session& session, AclRequest& request, AclLogEntry::Context context,
+                              const Session& client) {
+  if (session.user->IsUnlimited()) return {};
+  const AclVerdict verdict = session.user->Check(request);
+  if (verdict.IsAllowed()) return verdict;
+  const bool is_command = verdict.denial == AclDenial::kCommand;
+  const Bytes object = is_command ? Bytes(request.command().full_name) : request.words()[verdict.word];
+  Note({.reason = ReasonOf(verdict.denial),
+        .context = context,
+        .object = std::string(object),
+        .username = session.user->name()},
+       client);
+  return verdict;
+}
+
+void Permissions::NoteFailedLogin(const Session& session, Bytes command, Bytes user) {
+  const auto context = session.InTransaction() ? AclLogEntry::Context::kMulti : AclLogEntry::Context::kTopLevel;
+  Note({.reason = AclLogEntry::Reason::kAuth,
+        .context = context,
+        .object = std::string(command),
+        .username = std::string(user)},
+       session);
+}
+
+void Permissions::CloseSessionsOf(const User& user, const Session* running) {
+  parts_.clients.ForEach([&](Session& session) {
+    if (session.user != &user) return;
+    session.user = &parts_.users.Default();
+    session.authenticated = false;
+    Dismiss(session, running);
+  });
+}
+
+void Permissions::CloseListenersBeyond(const User& before, const User& after, const Session* running) {
+  parts_.clients.ForEach([&](Session& session) {
+    if (session.user == &before && ListensBeyond(session, after)) Dismiss(session, running);
+  });
+}
+
+std::optional<std::string> Permissions::LoadAclFile(const Session* running) {
+  const std::string& path = parts_.settings.aclfile;
+  const auto text = ReadFile(parts_.files, path, UINT64_MAX);
+  if (!text) return "Error loading ACLs, opening file '" + path + "': " + IoErrorText(text.error());
+  const auto loaded = parts_.users.Load(text.value(), path, [&](const User& user) { CloseSessionsOf(user, running); });
+  if (loaded) return std::nullopt;
+  return loaded.error() + "WARNING: ACL errors detected, no change to the previously active ACL rules was performed";
+}
+
+std::optional<std::string> Permissions::LoadConfiguredUsers() {
+  for (const ConfigLine& line : parts_.config.lines().user) {
+    const std::string& name = line.words[1];
+    if (!IsUserName(name)) return "Error loading the user '" + name + "': a name has no blanks";
+    std::vector<Bytes> words(line.words.begin() + 2, line.words.end());
+    if (name == "default") words.insert(words.begin(), "reset");  // or it could only gain permissions
+    const MergedRules merged = MergeSelectors(words);
+    if (merged.unmatched) return "Error loading ACL rule '" + *merged.unmatched + "' for the user named '" + name + "'";
+    const auto set = parts_.users.Set(name, merged.rules, [](const User&, const User&) {});
+    if (!set) {
+      return "Error loading ACL rule '" + set.error().rule + "' for the user named '" + name +
+             "': " + set.error().reason;
+    }
+  }
+  if (parts_.settings.aclfile.empty()) return std::nullopt;
+  if (!parts_.config.lines().user.empty()) {
+    return "Configuring Redis with users defined in redis.conf and at the same setting an ACL file path is invalid. "
+           "This setup is very likely to lead to configuration errors and security holes, please define either an ACL "
+           "file or declare users directly in your redis.conf, but not both.";
+  }
+  auto trouble = LoadAclFile(nullptr);
+  if (trouble) trouble->insert(0, "Aborting Redis startup because of ACL errors: ");
+  return trouble;
+}
+
+}  // namespace respite

@@ -1,0 +1,273 @@
+#include "server/clients/acl/selector.h"
+
+#include <algorithm>
+
+#include "base/glob.h"
+
+namespace respite {
+
+namespace {
+
+constexpr char kUnknown[] = "Unknown command or category name in ACL";
+constexpr char kFirstOfSubcommand[] = "Allowing first-arg of a subcommand is not supported";
+constexpr char kBehindAllKeys[] =
+    "Adding a pattern after the * pattern (or the 'allkeys' flag) is not valid and does not have any effect. Try "
+    "'resetkeys' to start with an empty list of patterns";
+constexpr char kBehindAllChannels[] =
+    "Adding a pattern after the * pattern (or the 'allchannels' flag) is not valid and does not have any effect. Try "
+    "'resetchannels' to start with an empty list of channels";
+
+bool HasBlanks(Bytes text) {
+  return std::ranges::any_of(text, [](char c) { return c == '\0' || (c >= '\t' && c <= '\r') || c == ' '; });
+}
+
+std::string Joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text.append(text.empty() ? "" : " ").append(part);
+  return text;
+}
+
+}  // namespace
+
+const KeyList& AclRequest::Keys() {
+  if (!keys_) keys_ = NamedKeys(command_.Spec(), words_);
+  return *keys_;
+}
+
+ChannelWords ChannelWordsOf(const Command& command, size_t words) {
+  switch (command.Spec().channels) {
+    case ChannelArguments::kNone:
+      return {};
+    case ChannelArguments::kFirst:
+      return {.first = 1, .last = 1};
+    case ChannelArguments::kAll:
+      return {.first = 1, .last = words - 1};
+    case ChannelArguments::kAllPatterns:
+      return {.first = 1, .last = words - 1, .use = ChannelUse::kPattern};
+  }
+  return {};
+}
+
+Selector::Selector(const CommandTable& table) : table_(&table), allowed_(table.Size()) {}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Rules
+
+const char* Selector::Apply(Bytes rule) {
+  const auto is = [rule](Bytes word) { return EqualsIgnoreCase(rule, word); };
+  if (is("allcommands") || is("+@all")) {
+    GrantEveryCommand(Grant::kGive);
+  } else if (is("nocommands") || is("-@all")) {
+    GrantEveryCommand(Grant::kTake);
+  } else if (is("allkeys") || is("~*")) {
+    all_keys_ = true;
+    key_patterns_.clear();
+  } else if (is("resetkeys")) {
+    all_keys_ = false;
+    key_patterns_.clear();
+  } else if (is("allchannels") || is("&*")) {
+    all_channels_ = true;
+    channel_patterns_.clear();
+  } else if (is("resetchannels")) {
+    all_channels_ = false;
+    channel_patterns_.clear();
+  } else if (rule.starts_with('~')) {
+    return ApplyKeyPattern(kMayRead | kMayWrite, rule.substr(1));
+  } else if (rule.starts_with('%')) {
+    return ApplyKeyAccess(rule);
+  } else if (rule.starts_with('&')) {
+    return ApplyChannelPattern(rule.substr(1));
+  } else if (rule.starts_with('+') || rule.starts_with('-')) {
+    return ApplyCommand(rule);
+  } else {
+    return kAclSyntaxError;
+  }
+  return nullptr;
+}
+
+void Selector::GrantEveryCommand(Grant grant) {
+  all_commands_ = begins_with_all_ = grant == Grant::kGive;
+  allowed_.assign(allowed_.size(), all_commands_);
+  first_arguments_.clear();
+  command_rules_.clear();
+}
+
+const char* Selector::ApplyCommand(Bytes rule) {
+  const Grant grant = rule[0] == '+' ? Grant::kGive : Grant::kTake;
+  const Bytes name = rule.substr(1);
+  if (name.starts_with('@')) {
+    const uint32_t category = AclCategoryByName(name.substr(1));
+    if (category == 0) return kUnknown;
+    table_->ForEach([&](const Command& command) {
+      if ((command.categories & category) != 0) GrantCommand(command, grant);
+    });
+  } else if (const Command* command = table_->FindFull(name)) {
+    GrantCommand(*command, grant);
+  } else {
+    return grant == Grant::kGive ? ApplyFirstArgument(name) : kUnknown;
+  }
+  Remember(rule[0], name);
+  return nullptr;
+}
+
+// "select|0": a command that has no subcommands, but only with this argument.
+const char* Selector::ApplyFirstArgument(Bytes name) {
+  const size_t bar = name.rfind('|');
+  if (bar == Bytes::npos) return kUnknown;
+  const Command* command = table_->FindFull(name.substr(0, bar));
+  if (command == nullptr) return kUnknown;
+  if (command->parent != nullptr) return kFirstOfSubcommand;
+  const Bytes argument = name.substr(bar + 1);
+  if (argument.empty() || HasBlanks(argument)) return kAclSyntaxError;
+  if (command->IsContainer()) return kUnknown;
+  std::vector<std::string>& arguments = first_arguments_[command->id];
+  const bool is_known = std::ranges::any_of(arguments, [&](Bytes known) { return EqualsIgnoreCase(known, argument); });
+  if (!is_known) arguments.emplace_back(argument);
+  Remember('+', name);
+  return nullptr;
+}
+
+void Selector::GrantCommand(const Command& command, Grant grant) {
+  const bool allowed = grant == Grant::kGive;
+  if (!allowed) all_commands_ = false;
+  allowed_[command.id] = allowed;
+  first_arguments_.erase(command.id);
+  for (const Command& sub : command.subcommands) allowed_[sub.id] = allowed;
+}
+
+// What was said of the same command before, or of parts of it, no longer counts.
+void Selector::Remember(char sign, Bytes name) {
+  const std::string lower = ToLower(name);
+  std::erase_if(command_rules_, [&](Bytes rule) {
+    const Bytes known = rule.substr(1);
+    return known.starts_with(lower) && (known.size() == lower.size() || known[lower.size()] == '|');
+  });
+  command_rules_.push_back(sign + lower);
+}
+
+const char* Selector::ApplyKeyAccess(Bytes rule) {
+  uint8_t access = 0;
+  for (size_t at = 1; at < rule.size(); ++at) {
+    if (rule[at] == '~') return access == 0 ? kAclSyntaxError : ApplyKeyPattern(access, rule.substr(at + 1));
+    const char letter = static_cast<char>(rule[at] & ~0x20);  // in capitals
+    const uint8_t bit = letter == 'R' ? kMayRead : letter == 'W' ? kMayWrite : uint8_t{0};
+    if (bit == 0 || (access & bit) != 0) return kAclSyntaxError;
+    access = static_cast<uint8_t>(access | bit);
+  }
+  return kAclSyntaxError;
+}
+
+const char* Selector::ApplyKeyPattern(uint8_t access, Bytes glob) {
+  if (all_keys_) return kBehindAllKeys;
+  if (HasBlanks(glob)) return kAclSyntaxError;
+  const auto known = std::ranges::find(key_patterns_, glob, &KeyPattern::glob);
+  if (known != key_patterns_.end()) access = static_cast<uint8_t>(known->access | access);
+  if (glob == "*" && access == (kMayRead | kMayWrite)) {  // shown as ~*, behind which nothing may come
+    all_keys_ = true;
+    key_patterns_.clear();
+  } else if (known != key_patterns_.end()) {
+    known->access = access;
+  } else {
+    key_patterns_.push_back({access, std::string(glob)});
+  }
+  return nullptr;
+}
+
+const char* Selector::ApplyChannelPattern(Bytes glob) {
+  if (all_channels_) return kBehindAllChannels;
+  if (HasBlanks(glob)) return kAclSyntaxError;
+  if (std::ranges::find(channel_patterns_, glob) == channel_patterns_.end()) channel_patterns_.emplace_back(glob);
+  return nullptr;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Checks
+
+AclVerdict Selector::Check(AclRequest& request) const {
+  if (!AllowsCommand(request.command(), request.words())) return {AclDenial::kCommand};
+  // Nothing that could run, so it has neither keys nor channels: redis.acl_check_cmd may ask about such.
+  if (!request.command().FitsArity(request.words().size())) return {};
+  if (!all_keys_) {
+    for (const KeyRef& key : request.Keys()) {
+      if (!AllowsKey(request.words()[key.index], key.flags)) return {AclDenial::kKey, key.index};
+    }
+  }
+  if (!all_channels_) {
+    const ChannelWords channels = ChannelWordsOf(request.command(), request.words().size());
+    for (size_t at = channels.first; at != 0 && at <= channels.last; ++at) {
+      if (!AllowsChannel(request.words()[at], channels.use)) return {AclDenial::kChannel, at};
+    }
+  }
+  return {};
+}
+
+bool Selector::AllowsCommand(const Command& command, std::span<const Bytes> words) const {
+  if (all_commands_ || allowed_[command.id] || command.Is(kNoAuth)) return true;
+  const auto found = first_arguments_.find(command.id);
+  if (found == first_arguments_.end() || words.size() < 2) return false;
+  return std::ranges::any_of(found->second, [&](Bytes argument) { return EqualsIgnoreCase(argument, words[1]); });
+}
+
+bool Selector::AllowsKey(Bytes key, uint16_t flags) const {
+  const bool reads = (flags & kKeyAccess) != 0;
+  const bool writes = (flags & (kKeyInsert | kKeyDelete | kKeyUpdate)) != 0;
+  return AllowsKeyPattern(static_cast<uint8_t>((reads ? kMayRead : 0) | (writes ? kMayWrite : 0)), key);
+}
+
+bool Selector::AllowsKeyPattern(uint8_t needed, Bytes key) const {
+  return std::ranges::any_of(key_patterns_, [&](const KeyPattern& pattern) {
+    return (pattern.access & needed) == needed && GlobMatch(pattern.glob, key);
+  });
+}
+
+bool Selector::AllowsReadingAll(const Command& command, std::span<const Bytes> words) const {
+  if (!AllowsCommand(command, words)) return false;
+  return all_keys_ || std::ranges::any_of(key_patterns_, [](const KeyPattern& pattern) {
+           return (pattern.access & kMayRead) != 0 && pattern.glob == "*";
+         });
+}
+
+bool Selector::AllowsChannel(Bytes name, ChannelUse use) const {
+  return all_channels_ || std::ranges::any_of(channel_patterns_, [&](Bytes pattern) {
+           return use == ChannelUse::kPattern ? pattern == name : GlobMatch(pattern, name);
+         });
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Texts
+
+std::string Selector::Commands() const {
+  const std::string rules = Joined(command_rules_);
+  return (begins_with_all_ ? "+@all" : "-@all") + (rules.empty() ? rules : " " + rules);
+}
+
+std::string Selector::Keys() const {
+  if (all_keys_) return "~*";
+  std::vector<std::string> parts;
+  for (const auto& [access, glob] : key_patterns_) {
+    const char* sign = access == kMayRead ? "%R~" : access == kMayWrite ? "%W~" : "~";
+    parts.push_back(sign + glob);
+  }
+  return Joined(parts);
+}
+
+std::string Selector::Channels() const {
+  if (all_channels_) return "&*";
+  std::vector<std::string> parts;
+  for (const std::string& glob : channel_patterns_) parts.push_back("&" + glob);
+  return Joined(parts);
+}
+
+std::string Selector::Describe() const {
+  std::vector<std::string> parts;
+  const auto add = [&parts](std::string part) {
+    if (!part.empty()) parts.push_back(std::move(part));
+  };
+  add(Keys());
+  if (!all_channels_) add("resetchannels");
+  add(Channels());
+  add(Commands());
+  return Joined(parts);
+}
+
+}  // namespace respite

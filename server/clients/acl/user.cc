@@ -1,0 +1,179 @@
+#include "server/clients/acl/user.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/digest.h"
+
+namespace respite {
+
+namespace {
+
+constexpr char kNoSuchPassword[] = "The password you are trying to remove from the user does not exist";
+constexpr char kBadHash[] =
+    "The password hash must be exactly 64 characters and contain only lowercase hexadecimal characters";
+
+Bytes AsBytes(const std::array<uint8_t, 32>& digest) {
+  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
+}
+
+std::optional<std::array<uint8_t, 32>> DigestOf(Bytes hex) {
+  std::array<uint8_t, 32> digest;
+  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  if (hex.size() != 2 * digest.size() || !std::ranges::all_of(hex, is_digit)) return std::nullopt;
+  for (size_t i = 0; i < digest.size(); ++i) std::from_chars(&hex[2 * i], &hex[2 * i] + 2, digest[i], 16);
+  return digest;
+}
+
+std::vector<Bytes> SplitAtBlanks(Bytes text) {
+  std::vector<Bytes> words;
+  for (size_t begin = text.find_first_not_of(' '); begin != Bytes::npos; begin = text.find_first_not_of(' ', begin)) {
+    const size_t end = std::min(text.find(' ', begin), text.size());
+    words.push_back(text.substr(begin, end - begin));
+    begin = end;
+  }
+  return words;
+}
+
+}  // namespace
+
+User::User(Bytes name, const CommandTable& table, AclPubsubDefault pubsub) : name_(name), table_(&table) {
+  Reset(pubsub);
+}
+
+void User::Reset(AclPubsubDefault pubsub) {
+  is_on_ = no_password_ = skips_payload_checks_ = false;
+  passwords_.clear();
+  selectors_.assign(1, Selector(*table_));
+  if (pubsub == AclPubsubDefault::kAllChannels) selectors_.front().Apply("allchannels");
+}
+
+const char* User::Apply(Bytes rule, AclPubsubDefault pubsub) {
+  const auto outcome = ApplyToUser(rule, pubsub);
+  const char* trouble = outcome ? *outcome : selectors_.front().Apply(rule);
+  NoteLimits();
+  return trouble;
+}
+
+std::optional<const char*> User::ApplyToUser(Bytes rule, AclPubsubDefault pubsub) {
+  const auto is = [rule](Bytes word) { return EqualsIgnoreCase(rule, word); };
+  if (rule.empty()) return nullptr;
+  if (is("on") || is("off")) {
+    is_on_ = is("on");
+  } else if (is("nopass") || is("resetpass")) {
+    no_password_ = is("nopass");
+    passwords_.clear();
+  } else if (is("skip-sanitize-payload") || is("sanitize-payload")) {
+    skips_payload_checks_ = is("skip-sanitize-payload");
+  } else if (is("clearselectors")) {
+    selectors_.erase(selectors_.begin() + 1, selectors_.end());
+  } else if (is("reset")) {
+    Reset(pubsub);
+  } else if (rule.starts_with('(')) {
+    return rule.ends_with(')') ? AddSelector(rule.substr(1, rule.size() - 2)) : kAclSyntaxError;
+  } else if (Bytes("><#!").find(rule[0]) != Bytes::npos) {
+    return ApplyPassword(rule);
+  } else {
+    return std::nullopt;
+  }
+  return nullptr;
+}
+
+const char* User::ApplyPassword(Bytes rule) {
+  const bool is_hash = rule[0] == '#' || rule[0] == '!';
+  const auto digest = is_hash ? DigestOf(rule.substr(1)) : Sha256(rule.substr(1));
+  if (!digest) return kBadHash;
+  if (rule[0] == '>' || rule[0] == '#') {
+    AddPassword(*digest);
+    return nullptr;
+  }
+  return std::erase(passwords_, *digest) != 0 ? nullptr : kNoSuchPassword;
+}
+
+void User::AddPassword(const Digest& digest) {
+  if (std::ranges::find(passwords_, digest) == passwords_.end()) passwords_.push_back(digest);
+  no_password_ = false;
+}
+
+const char* User::AddSelector(Bytes rules) {
+  Selector selector(*table_);
+  for (Bytes rule : SplitAtBlanks(rules)) {
+    if (rule.ends_with(')')) return kAclSyntaxError;  // what Describe says would end there
+    if (const char* trouble = selector.Apply(rule)) return trouble;
+  }
+  selectors_.push_back(std::move(selector));
+  return nullptr;
+}
+
+void User::SetPassword(Bytes password) {
+  passwords_.clear();
+  no_password_ = password.empty();
+  if (!password.empty()) AddPassword(Sha256(password));
+}
+
+bool User::LetsIn(Bytes password) const {
+  const Digest given = Sha256(password);
+  bool fits = false;
+  for (const Digest& known : passwords_) fits |= ConstantTimeEquals(AsBytes(given), AsBytes(known));
+  return is_on_ && (no_password_ || fits);
+}
+
+AclVerdict User::Check(AclRequest& request) const {
+  AclVerdict closest{AclDenial::kCommand};
+  for (const Selector& selector : selectors_) {
+    const AclVerdict verdict = selector.Check(request);
+    if (verdict.IsAllowed()) return verdict;
+    if (verdict.IsCloserThan(closest)) closest = verdict;
+  }
+  return closest;
+}
+
+bool User::AllowsReadingAll(const Command& command, std::span<const Bytes> words) const {
+  return std::ranges::any_of(selectors_,
+                             [&](const Selector& selector) { return selector.AllowsReadingAll(command, words); });
+}
+
+bool User::AllowsChannel(Bytes name, ChannelUse use) const {
+  return std::ranges::any_of(selectors_, [&](const Selector& selector) { return selector.AllowsChannel(name, use); });
+}
+
+std::vector<std::string> User::Flags() const {
+  std::vector<std::string> flags{is_on_ ? "on" : "off"};
+  if (no_password_) flags.emplace_back("nopass");
+  flags.emplace_back(skips_payload_checks_ ? "skip-sanitize-payload" : "sanitize-payload");
+  return flags;
+}
+
+std::vector<std::string> User::PasswordHashes() const {
+  std::vector<std::string> hashes;
+  for (const Digest& digest : passwords_) hashes.push_back(HexText(digest));
+  return hashes;
+}
+
+std::string User::Describe() const {
+  std::string text;
+  for (const std::string& flag : Flags()) text += flag + " ";
+  for (const std::string& hash : PasswordHashes()) text += "#" + hash + " ";
+  text += selectors_.front().Describe();
+  for (const Selector& selector : Selectors().subspan(1)) text += " (" + selector.Describe() + ")";
+  return text;
+}
+
+MergedRules MergeSelectors(std::span<const Bytes> words) {
+  MergedRules merged;
+  std::optional<std::string> open;
+  for (Bytes word : words) {
+    if (open) {
+      *open += " " + std::string(word);
+    } else if (word.starts_with('(')) {
+      open = std::string(word);
+    } else {
+      merged.rules.emplace_back(word);
+    }
+    if (open && open->ends_with(')')) merged.rules.push_back(*std::exchange(open, std::nullopt));
+  }
+  if (open) merged.unmatched = open->substr(0, open->find(' '));
+  return merged;
+}
+
+}  // namespace respite

@@ -1,0 +1,120 @@
+#include "server/clients/acl/users.h"
+
+#include <algorithm>
+
+namespace respite {
+
+namespace {
+
+constexpr Bytes kBlanks = " \t\r\n\v\f";
+
+std::vector<Bytes> Split(Bytes text, Bytes separators) {
+  std::vector<Bytes> parts;
+  for (size_t begin = text.find_first_not_of(separators); begin != Bytes::npos;) {
+    const size_t end = std::min(text.find_first_of(separators, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = text.find_first_not_of(separators, end);
+  }
+  return parts;
+}
+
+}  // namespace
+
+bool IsUserName(Bytes name) { return name.find('\0') == Bytes::npos && name.find_first_of(kBlanks) == Bytes::npos; }
+
+Users::Users(const CommandTable& table, const Settings& settings) : table_(table), settings_(settings) {
+  users_.emplace("default", std::make_unique<User>(FreshDefault()));
+  SetDefaultPassword(settings.requirepass);
+}
+
+User Users::FreshDefault() const {
+  User user("default", table_, AclPubsubDefault::kAllChannels);
+  for (Bytes rule : {"on", "nopass", "~*", "&*", "+@all"}) user.Apply(rule, AclPubsubDefault::kAllChannels);
+  return user;
+}
+
+User Users::Fresh(Bytes name) const { return User(name, table_, settings_.acl_pubsub_default); }
+
+const User* Users::Find(Bytes name) const {
+  const auto found = users_.find(name);
+  return found == users_.end() ? nullptr : found->second.get();
+}
+
+const User* Users::LogIn(Bytes name, Bytes password) const {
+  const User* user = Find(name);
+  return user != nullptr && user->LetsIn(password) ? user : nullptr;
+}
+
+Result<Done, Users::BadRule> Users::Set(Bytes name, std::span<const std::string> rules, const Change& change) {
+  const auto found = users_.find(name);
+  User next = found == users_.end() ? Fresh(name) : *found->second;
+  for (const std::string& rule : rules) {
+    if (const char* reason = next.Apply(rule, settings_.acl_pubsub_default)) return Failure(BadRule{rule, reason});
+  }
+  if (found == users_.end()) {
+    users_.emplace(std::string(name), std::make_unique<User>(std::move(next)));
+  } else {
+    change(*found->second, next);
+    *found->second = std::move(next);
+  }
+  return Done{};
+}
+
+void Users::SetDefaultPassword(Bytes password) { users_.at("default")->SetPassword(password); }
+
+void Users::Remove(const User& user) { users_.erase(users_.find(user.name())); }
+
+std::vector<std::string> Users::Lines() const {
+  std::vector<std::string> lines;
+  ForEach([&](const User& user) { lines.push_back("user " + user.name() + " " + user.Describe()); });
+  return lines;
+}
+
+// What is wrong with the line, or nothing. `place` is its file and number.
+std::string Users::ReadLine(std::span<const Bytes> words, const LinePlace& place, Map& into) const {
+  const std::string number = std::to_string(place.number);
+  const std::string at = place.path + ":" + number;
+  if (words.size() < 2 || words[0] != "user") return at + " should start with user keyword followed by the username. ";
+  const Bytes name = words[1];
+  if (into.contains(name)) return "WARNING: Duplicate user '" + std::string(name) + "' found on line " + number + ". ";
+  const MergedRules merged = MergeSelectors(words.subspan(2));
+  if (merged.unmatched) return at + ": Unmatched parenthesis in selector definition. ";
+  auto user = std::make_unique<User>(Fresh(name));
+  for (const std::string& rule : merged.rules) {
+    const char* reason = user->Apply(rule, settings_.acl_pubsub_default);
+    if (reason == kAclSyntaxError) return at + ": " + reason + ". ";
+    if (reason != nullptr) return at + ": Error in applying operation '" + rule + "': " + reason + ". ";
+  }
+  into.emplace(std::string(name), std::move(user));
+  return {};
+}
+
+Result<Done, std::string> Users::Load(Bytes text, const std::string& path,
+                                      const std::function<void(const User&)>& removed) {
+  Map next;
+  std::string trouble;
+  size_t number = 0;
+  for (size_t begin = 0; begin < text.size(); ++number) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const std::vector<Bytes> words = Split(text.substr(begin, end - begin), kBlanks);
+    begin = end + 1;
+    if (!words.empty()) trouble += ReadLine(words, {path, number + 1}, next);
+  }
+  if (!trouble.empty()) return Failure(trouble);
+  for (const auto& [name, user] : users_) {
+    if (name != "default") removed(*user);
+  }
+  auto stays = users_.extract("default");
+  const auto found = next.find("default");
+  if (found != next.end()) {
+    *stays.mapped() = std::move(*found->second);
+    next.erase(found);
+  } else {
+    *stays.mapped() = FreshDefault();
+  }
+  users_ = std::move(next);
+  users_.insert(std::move(stays));
+  return Done{};
+}
+
+}  // namespace respite

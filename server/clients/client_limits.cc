@@ -1,0 +1,120 @@
+#include "server/clients/client_limits.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/clients/acl/users.h"
+#include "server/clients/client_text.h"
+#include "server/clients/clients.h"
+#include "server/config/debug_switches.h"
+#include "server/config/settings.h"
+#include "server/dataset/stats.h"
+
+namespace respite {
+
+namespace {
+
+const OutputBufferLimit& LimitOf(const Settings& settings, SessionKind kind) {
+  switch (kind) {
+    case SessionKind::kReplica:
+      return settings.client_output_buffer_limit[kOutputReplica];
+    case SessionKind::kPubSub:
+      return settings.client_output_buffer_limit[kOutputPubsub];
+    default:
+      return settings.client_output_buffer_limit[kOutputNormal];
+  }
+}
+
+constexpr int64_t kIdleInputMs = 2000;
+// A client that has not given the password gets small replies only, and has to read them.
+constexpr size_t kStrangerOutputBytes = 64 * 1024;
+// Who has not agreed on how to encrypt by then will hardly do so.
+constexpr int64_t kHandshakeMs = 30'000;
+
+}  // namespace
+
+void ClientLimits::Check(Session& session, int64_t now_ms) {
+  if (session.closing || CheckHandshake(session, now_ms) || CheckIdle(session, now_ms)) return;
+  if (CheckOutput(session, now_ms, Moment::kTimer)) return;
+  ServerStats& stats = parts_.stats;
+  stats.client_input.Note(std::max(session.input_peak_bytes, session.in.HeldBytes()), now_ms / 1000);
+  stats.client_output.Note(session.out.HeldBytes(), now_ms / 1000);
+  session.input_peak_bytes = session.in.BufferedBytes();
+  FitReplyRoom(session, now_ms);
+  if (now_ms - session.last_active_ms > kIdleInputMs) session.in.Shrink();
+}
+
+void ClientLimits::FitReplyRoom(Session& session, int64_t now_ms) {
+  constexpr size_t kLeast = 1024;
+  const DebugSwitches& debug = parts_.debug;
+  size_t& room = session.reply_room_bytes;
+  if (debug.reply_resizing && room > kLeast && session.output_peak_bytes < room / 2) {
+    room = std::max(kLeast, session.output_peak_bytes + 1);
+    ++parts_.stats.reply_room_shrinks;
+  } else if (debug.reply_resizing && room < BlockPool::kBlockBytes && session.output_peak_bytes == room) {
+    room = std::min(BlockPool::kBlockBytes, room * 2);
+    ++parts_.stats.reply_room_grows;
+  }
+  if (debug.reply_peak_reset_ms < 0 || now_ms - session.output_peak_since_ms <= debug.reply_peak_reset_ms) return;
+  session.output_peak_bytes = std::min(session.out.Size(), room);
+  session.output_peak_since_ms = now_ms;
+}
+
+bool ClientLimits::CheckHandshake(Session& session, int64_t now_ms) {
+  if (now_ms - session.created_ms <= kHandshakeMs) return false;
+  if (session.transport == nullptr || !session.transport->InHandshake()) return false;
+  parts_.log.Verbose("Closing client that does not finish its TLS handshake");
+  parts_.clients.Close(session);
+  return true;
+}
+
+bool ClientLimits::CheckIdle(Session& session, int64_t now_ms) {
+  int64_t timeout_s = parts_.settings.timeout;
+  if (timeout_s == 0 || session.kind != SessionKind::kNormal || session.monitor || session.IsBlocked()) {
+    return false;
+  }
+  if (now_ms - session.last_active_ms <= timeout_s * 1000) return false;
+  parts_.log.Verbose("Closing idle client");
+  parts_.clients.Close(session);
+  return true;
+}
+
+bool ClientLimits::IsOverOutputLimit(Session& session, int64_t now_ms) const {
+  const OutputBufferLimit& limit = LimitOf(parts_.settings, session.kind);
+  size_t used = OutputBytes(session);
+  if (used == 0) {
+    session.soft_limit_since_ms = -1;
+    return false;
+  }
+  if (!session.authenticated && parts_.users.LoginRequired() && used > kStrangerOutputBytes) return true;
+  if (limit.hard_bytes != 0 && used >= limit.hard_bytes) return true;
+  bool over_soft = limit.soft_bytes != 0 && used >= limit.soft_bytes;
+  if (!over_soft) session.soft_limit_since_ms = -1;
+  if (over_soft && session.soft_limit_since_ms < 0) session.soft_limit_since_ms = now_ms;
+  return over_soft && now_ms - session.soft_limit_since_ms > limit.soft_seconds * 1000;
+}
+
+bool ClientLimits::CheckOutput(Session& session, int64_t now_ms, Moment moment) {
+  if (session.closing || !IsOverOutputLimit(session, now_ms)) return false;
+  ++parts_.stats.output_limit_disconnections;
+  std::string_view how = moment == Moment::kReply ? " scheduled to be closed ASAP" : " closed";
+  parts_.log.Warning("Client " + ClientText(session, parts_.clock.MonotonicMs()) + std::string(how) +
+                     " for overcoming of output buffer limits.");
+  parts_.clients.Close(session);
+  return true;
+}
+
+bool ClientLimits::CheckInput(Session& session) {
+  if (session.in.PendingBytes() <= parts_.settings.client_query_buffer_limit) return false;
+  constexpr size_t kShownBytes = 64;
+  ++parts_.stats.query_limit_disconnections;
+  parts_.log.Warning(
+      "Closing client that reached max query buffer length: " + ClientText(session, parts_.clock.MonotonicMs()) +
+      " (qbuf initial bytes: " + Quoted(session.in.Pending().substr(0, kShownBytes)) + ")");
+  parts_.clients.Close(session);
+  return true;
+}
+
+}  // namespace respite

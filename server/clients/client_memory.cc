@@ -1,0 +1,113 @@
+#include "server/clients/client_memory.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/clients/client_text.h"
+#include "server/clients/clients.h"
+#include "server/clients/phase.h"
+#include "server/config/settings.h"
+#include "server/dataset/stats.h"
+
+namespace respite {
+
+int ClientMemory::ClassOf(size_t bytes) {
+  constexpr int kFractionBits = 3;  // kClassesPerDoubling
+  static_assert(1 << kFractionBits == kClassesPerDoubling);
+  if (bytes < kClassesPerDoubling) return 0;
+  const auto doublings = static_cast<int>(std::bit_width(bytes)) - 1;
+  const auto fraction = static_cast<int>((bytes >> (doublings - kFractionBits)) & (kClassesPerDoubling - 1));
+  return doublings * kClassesPerDoubling + fraction;
+}
+
+size_t ClientMemory::WantedLimit() const {
+  const Settings& settings = parts_.settings;
+  const int64_t wanted = settings.maxmemory_clients;
+  if (wanted == 0 || (wanted < 0 && settings.maxmemory == 0)) return kNoLimit;
+  const size_t bytes =
+      wanted > 0 ? static_cast<size_t>(wanted)
+                 : static_cast<size_t>(static_cast<double>(settings.maxmemory) * static_cast<double>(-wanted) / 100);
+  return std::max(bytes, kLeastLimitBytes);
+}
+
+void ClientMemory::AdoptLimit() {
+  const bool was_on = IsOn();
+  limit_bytes_ = WantedLimit();
+  if (was_on == IsOn()) return;
+  parts_.clients.MeasureFlushed(IsOn() ? this : nullptr);
+  parts_.clients.ForEach([&](Session& session) {
+    if (session.closing) return;
+    IsOn() ? Update(session) : Forget(session);
+  });
+}
+
+void ClientMemory::Update(Session& session, size_t running_bytes) {
+  if (session.closing) return;
+  const bool is_replica = session.kind == SessionKind::kReplica;
+  const size_t bytes = is_replica ? 0 : session.HeldBytes() + running_bytes;
+  total_bytes_ += bytes - session.counted_bytes;
+  session.counted_bytes = bytes;
+  const int size_class = session.no_evict || is_replica ? -1 : ClassOf(bytes);
+  if (size_class == session.size_class) return;
+  Leave(session);
+  if (size_class >= 0) Enter(session, size_class);
+}
+
+void ClientMemory::Forget(Session& session) {
+  Leave(session);
+  total_bytes_ -= session.counted_bytes;
+  session.counted_bytes = 0;
+}
+
+void ClientMemory::Enter(Session& session, int size_class) {
+  std::vector<Session*>& row = classes_[static_cast<size_t>(size_class)];
+  session.size_class = static_cast<int16_t>(size_class);
+  session.place_in_class = static_cast<uint32_t>(row.size());
+  row.push_back(&session);
+  highest_class_ = std::max(highest_class_, size_class);
+}
+
+void ClientMemory::Leave(Session& session) {
+  if (session.size_class < 0) return;
+  std::vector<Session*>& row = classes_[static_cast<size_t>(session.size_class)];
+  row.back()->place_in_class = session.place_in_class;
+  row[session.place_in_class] = row.back();
+  row.pop_back();
+  session.size_class = -1;
+}
+
+Session* ClientMemory::Largest() {
+  while (highest_class_ > 0 && classes_[static_cast<size_t>(highest_class_)].empty()) --highest_class_;
+  const std::vector<Session*>& row = classes_[static_cast<size_t>(highest_class_)];
+  return row.empty() ? nullptr : row.front();
+}
+
+void ClientMemory::EvictClients(const Session* running) {
+  while (IsOver()) {
+    Session* session = Largest();
+    if (session == nullptr) return WarnOfNoneToClose();
+    Evict(*session, running);
+  }
+}
+
+void ClientMemory::Evict(Session& session, const Session* running) {
+  parts_.log.Notice("Evicting client: " + ClientText(session, parts_.clock.MonotonicMs()));
+  ++parts_.stats.evicted_clients;
+  parts_.clients.Close(session);  // which makes this one forget it
+  has_warned_ = false;
+  // It is removed in a later Turn; until then its memory must not cost keys.
+  if (parts_.phase.Holds(session)) return;  // but it is in the midst of a command
+  session.out.Clear();
+  if (session.transaction != nullptr) session.transaction->End();
+  if (&session != running) session.in = RequestParser();
+}
+
+void ClientMemory::WarnOfNoneToClose() {
+  if (std::exchange(has_warned_, true)) return;
+  parts_.log.Warning("Over client maxmemory after evicting all evictable clients");
+}
+
+}  // namespace respite

@@ -1,0 +1,179 @@
+#include "server/clients/client_text.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "server/catalogue/command_table.h"
+#include "server/clients/acl/user.h"
+#include "server/clients/client_limits.h"
+
+namespace respite {
+
+namespace {
+
+// Appends "key=value " pairs.
+class Fields {
+ public:
+  Fields& Text(Bytes key, Bytes value) {
+    text_.append(key).append("=").append(value.substr(0, value.find('\0'))).append(" ");
+    return *this;
+  }
+  Fields& Number(Bytes key, int64_t value) { return Text(key, IntegerText(value)); }
+  Fields& Size(Bytes key, size_t value) { return Number(key, static_cast<int64_t>(value)); }
+  std::string Take() {
+    text_.pop_back();
+    return std::move(text_);
+  }
+
+ private:
+  std::string text_;
+};
+
+std::string FlagsOf(const Session& session) {
+  const std::array<std::pair<bool, char>, 13> flags = {{
+      {session.monitor, 'O'},
+      {session.kind == SessionKind::kPubSub, 'P'},
+      {session.InTransaction(), 'x'},
+      {session.IsBlocked(), 'b'},
+      {session.tracking != nullptr, 't'},
+      {session.tracking != nullptr && session.tracking->redirect_lost, 'R'},
+      {session.tracking != nullptr && session.tracking->mode == TrackingOptions::Mode::kBroadcast, 'B'},
+      {session.transaction != nullptr && session.transaction->Stale(), 'd'},
+      {session.close_after_reply, 'c'},
+      {session.closing, 'A'},
+      {session.unix_socket, 'U'},
+      {session.no_evict, 'e'},
+      {session.no_touch, 'T'},
+  }};
+  std::string shown;
+  for (auto [is_set, letter] : flags)
+    if (is_set) shown += letter;
+  return shown.empty() ? "N" : shown;
+}
+
+std::string EventsOf(const Session& session) {
+  if (session.transport == nullptr || session.closing) return "";
+  return session.transport->AwaitsRoom() ? "rw" : "r";
+}
+
+// Redis: a client reads into a buffer of its own of at least 16 KB, which is freed when it idles. Ours share one; what
+// is told is the part of it that the client used lately.
+size_t FreeInputBytes(const Session& session, int64_t now_ms) {
+  constexpr size_t kReadBytes = 16 * 1024;
+  constexpr int64_t kIdleMs = 2000;
+  size_t buffered = session.in.BufferedBytes();
+  size_t held = session.in.HeldBytes();
+  bool idle = session.input_peak_bytes == 0 && now_ms - session.last_active_ms > kIdleMs;
+  if (!idle && session.bytes_in != 0) held = std::max({held, kReadBytes, session.input_peak_bytes});
+  return held > buffered ? held - buffered : 0;
+}
+
+// Words of the running command lie in what others share: they are the client's only as long as it runs.
+size_t RunningBytes(std::span<const Bytes> running) {
+  size_t bytes = running.size() * sizeof(Bytes);
+  for (Bytes word : running) bytes += word.size();
+  return bytes;
+}
+
+size_t TextBytes(const std::vector<std::string>& words) {
+  size_t bytes = 0;
+  for (const std::string& word : words) bytes += word.size();
+  return bytes;
+}
+
+size_t ArgumentBytes(const Session& session, std::span<const Bytes> running) {
+  size_t bytes = session.in.PendingArgumentBytes();
+  if (session.waiter != nullptr) bytes += TextBytes(session.waiter->words);
+  if (session.held != nullptr) bytes += TextBytes(session.held->words);
+  for (Bytes word : running) bytes += word.size();
+  return bytes;
+}
+
+size_t SubscriptionsOf(const Session& session, TopicKind kind) {
+  return session.subscriptions ? session.subscriptions->Count(kind) : 0;
+}
+
+size_t FirstPieceBytes(const Session& session) {
+  size_t bytes = 0;
+  session.out.VisitFront(1, [&](Bytes piece) { bytes = piece.size(); });
+  return bytes;
+}
+
+// Short names of the parser's complaints, for the log.
+Bytes ReasonOf(Bytes error) {
+  constexpr std::array<std::pair<Bytes, Bytes>, 5> kReasons = {{
+      {"unbalanced quotes in request", "unbalanced quotes in inline request"},
+      {"invalid multibulk length", "invalid mbulk count"},
+      {"unauthenticated multibulk length", "unauth mbulk count"},
+      {"unauthenticated bulk length", "unauth bulk length"},
+      {"expected '$', got", "expected $ but got something else"},
+  }};
+  constexpr Bytes kPrefix = "Protocol error: ";
+  if (error.starts_with(kPrefix)) error.remove_prefix(kPrefix.size());
+  for (auto [full, reason] : kReasons)
+    if (error.starts_with(full)) return reason;
+  return error;
+}
+
+}  // namespace
+
+std::string ClientText(const Session& session, int64_t now_ms, std::span<const Bytes> running) {
+  const size_t segments = session.out.Segments();
+  return Fields()
+      .Size("id", session.id)
+      .Text("addr", session.address)
+      .Text("laddr", session.local_address)
+      .Number("fd", session.transport == nullptr || session.closing ? -1 : session.transport->FileDescriptor())
+      .Text("name", session.name)
+      .Number("age", (now_ms - session.created_ms) / 1000)
+      .Number("idle", (now_ms - session.last_active_ms) / 1000)
+      .Text("flags", FlagsOf(session))
+      .Number("db", session.db)
+      .Size("sub", SubscriptionsOf(session, TopicKind::kChannel))
+      .Size("psub", SubscriptionsOf(session, TopicKind::kPattern))
+      .Size("ssub", SubscriptionsOf(session, TopicKind::kShardChannel))
+      .Number("multi", session.InTransaction() ? static_cast<int64_t>(session.transaction->Size()) : -1)
+      .Size("qbuf", session.in.BufferedBytes())
+      .Size("qbuf-free", FreeInputBytes(session, now_ms))
+      .Size("argv-mem", ArgumentBytes(session, running))
+      .Size("multi-mem", session.InTransaction() ? session.transaction->QueuedTextBytes() : 0)
+      .Size("rbs", session.reply_room_bytes)
+      .Size("rbp", session.output_peak_bytes)
+      .Size("obl", FirstPieceBytes(session))
+      .Size("oll", segments > 1 ? segments - 1 : 0)
+      .Size("omem", ClientLimits::OutputBytes(session))
+      .Size("tot-mem", session.HeldBytes() + RunningBytes(running))
+      .Text("events", EventsOf(session))
+      .Text("cmd", session.last_command == nullptr ? Bytes("NULL") : Bytes(session.last_command->full_name))
+      .Text("user", session.user->name())
+      .Number("redir", session.tracking != nullptr ? static_cast<int64_t>(session.tracking->redirect) : -1)
+      .Number("resp", static_cast<int64_t>(session.resp))
+      .Text("lib-name", session.lib_name)
+      .Text("lib-ver", session.lib_version)
+      .Take();
+}
+
+std::string ProtocolErrorText(const Session& session, int64_t now_ms) {
+  constexpr size_t kShownBytes = 128;
+  Bytes input = session.in.Unparsed();
+  std::string sample = "Query buffer during protocol error: '";
+  if (input.size() < kShownBytes) {
+    sample.append(input.substr(0, input.find('\0'))).append("'");
+  } else {
+    sample.append(input.substr(0, kShownBytes / 2));
+    sample += "' (... more " + std::to_string(input.size() - kShownBytes) + " bytes ...) '";
+    sample.append(input.substr(input.size() - kShownBytes / 2)).append("'");
+  }
+  std::replace_if(
+      sample.begin(), sample.end(), [](char c) { return !IsPrintable(c); }, '.');
+  return "Protocol error (" + std::string(ReasonOf(session.in.Error())) +
+         ") from client: " + ClientText(session, now_ms) + ". " + sample;
+}
+
+std::string WithoutBrackets(std::string address) {
+  std::erase_if(address, [](char c) { return c == '[' || c == ']'; });
+  return address;
+}
+
+}  // namespace respite

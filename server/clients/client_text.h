@@ -1,0 +1,22 @@
+// What CLIENT LIST, CLIENT INFO and the log tell of a client.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "base/bytes.h"
+#include "server/clients/session.h"
+
+namespace respite {
+
+// "id=3 addr=127.0.0.1:50000 laddr=… fd=8 name= age=0 idle=0 flags=N db=0 …" without a line end. `running` are the
+// words of the command that the client is running, `now_ms` is the monotonic time.
+std::string ClientText(const Session& session, int64_t now_ms, std::span<const Bytes> running = {});
+
+// The log line for a client that broke the protocol. Requires: session.in has just failed.
+std::string ProtocolErrorText(const Session& session, int64_t now_ms);
+
+// An IPv6 address as the log shows it: "::1:6379" for "[::1]:6379".
+std::string WithoutBrackets(std::string address);
+
+}  // namespace respite

@@ -1,0 +1,108 @@
+#include "server/clients/clients.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "server/clients/client_memory.h"
+
+namespace respite {
+
+Session& Clients::Create(int64_t now_ms) {
+  uint64_t id = next_id_++;
+  auto& slot = sessions_[id];
+  slot = std::make_unique<Session>(id, pool_, stranger_);
+  slot->created_ms = slot->last_active_ms = slot->output_peak_since_ms = now_ms;
+  return *slot;
+}
+
+void Clients::Remove(Session& session) {
+  RemoveMonitor(session);
+  if (session.postponed_listed) std::erase(postponed_, &session);
+  if (session.continue_listed) std::erase(continued_, &session);
+  if (session.flush_queued) {  // else a thousand that hang up at once cost O(n²)
+    std::erase(to_flush_, &session);
+    std::erase(with_messages_, &session);
+  }
+  std::replace(flushing_.begin(), flushing_.end(), &session, static_cast<Session*>(nullptr));
+  farewell_(session);  // the command during which it closed may have begun something since
+  const bool leaves_blocks = session.out.HeldBytes() > BlockPool::kBlockBytes;
+  sessions_.erase(session.id);
+  if (leaves_blocks) pool_.Clear();  // the others would hardly need so many
+}
+
+Session* Clients::Find(uint64_t id) const {
+  auto found = sessions_.find(id);
+  return found == sessions_.end() || found->second->closing ? nullptr : found->second.get();
+}
+
+void Clients::FlushQueued(const Pace& pace) {
+  flushing_.swap(to_flush_);
+  const size_t replies = flushing_.size();
+  flushing_.insert(flushing_.end(), with_messages_.begin(), with_messages_.end());
+  with_messages_.clear();
+  size_t at = 0;  // by index: a flush may close, and so remove, any session
+  while (at < replies) Flush(at++);
+  const int64_t until_us = at < flushing_.size() ? pace.NowUs() + kMessagesUs : 0;
+  while (at < flushing_.size()) {
+    Flush(at++);
+    if (pace.NowUs() >= until_us) break;
+  }
+  is_behind_ = at < flushing_.size();
+  std::copy_if(flushing_.begin() + static_cast<ptrdiff_t>(at), flushing_.end(), std::back_inserter(with_messages_),
+               [](const Session* session) { return session != nullptr; });
+  flushing_.clear();
+}
+
+void Clients::Flush(size_t place) {
+  Session* session = flushing_[place];
+  if (session == nullptr) return;
+  session->flush_queued = false;
+  if (!session->closing) session->transport->Flush();
+  if (memory_ != nullptr && flushing_[place] != nullptr) memory_->Update(*session);
+}
+
+void Clients::Close(Session& session) {
+  if (session.closing) return;
+  session.closing = true;
+  RemoveMonitor(session);
+  farewell_(session);
+  if (std::exchange(session.postponed_listed, false)) std::erase(postponed_, &session);
+  if (session.transport != nullptr) session.transport->Close();
+}
+
+void Clients::AddPostponed(Session& session) {
+  if (session.postponed_listed) return;
+  session.postponed_listed = true;
+  postponed_.push_back(&session);
+}
+
+std::vector<Session*> Clients::TakePostponed() {
+  for (Session* session : postponed_) session->postponed_listed = false;
+  return std::exchange(postponed_, {});
+}
+
+void Clients::Continue(Session& session) {
+  QueueMessages(session);
+  if (std::exchange(session.continue_listed, true)) return;
+  continued_.push_back(&session);
+}
+
+std::vector<Session*> Clients::TakeContinued() {
+  for (Session* session : continued_) session->continue_listed = false;
+  return std::exchange(continued_, {});
+}
+
+void Clients::AddMonitor(Session& session) {
+  if (session.monitor) return;
+  session.monitor = true;
+  monitors_.push_back(&session);
+}
+
+void Clients::RemoveMonitor(Session& session) {
+  if (!session.monitor) return;
+  session.monitor = false;
+  std::erase(monitors_, &session);
+}
+
+}  // namespace respite

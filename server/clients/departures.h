@@ -1,0 +1,46 @@
+// Departures: what a session leaves behind when it closes: subscriptions, waits, watched and tracked keys.
+#pragma once
+
+#include <cstddef>
+
+#include "server/clients/client_memory.h"
+#include "server/clients/session.h"
+#include "server/clients/tracking.h"
+#include "server/clients/waiting.h"
+#include "server/clients/watched_keys.h"
+
+namespace respite {
+
+class Departures {
+ public:
+  struct Parts {
+    Waiting& waiting;
+    Tracking& tracking;
+    WatchedKeys& watched_keys;
+    ClientMemory& client_memory;
+  };
+  explicit Departures(Parts parts) : parts_(parts) {}
+
+  // The session is closed: nobody knows it any more.
+  void Forget(Session& session) {
+    session.subscriptions.reset();
+    parts_.waiting.Forget(session);
+    parts_.tracking.Disable(session);
+    parts_.watched_keys.Forget(session);
+    parts_.client_memory.Forget(session);
+  }
+  // Ends some of the watches and subscriptions of a session whose client disconnected, as many as a Turn should have.
+  // True when nothing is left. Requires: the session is not blocked.
+  bool LeaveSome(Session& session) {
+    parts_.watched_keys.Forget(session);
+    if (session.subscriptions != nullptr) session.subscriptions->LeaveSome(kPerTurn);
+    return session.subscriptions == nullptr || session.subscriptions->Total() == 0;
+  }
+
+ private:
+  static constexpr size_t kPerTurn = 1000;
+
+  const Parts parts_;
+};
+
+}  // namespace respite

@@ -1,0 +1,37 @@
+// Listeners: all who hear of changes, in the order in which Redis tells them.
+#pragma once
+
+#include "server/dataset/unit.h"
+
+namespace respite {
+
+class KeyNotifications;
+struct Running;
+struct Settings;
+class Tracking;
+class Waiting;
+class WatchedKeys;
+
+class Listeners final : public ChangeListener {
+ public:
+  struct Parts {
+    const Settings& settings;
+    Tracking& tracking;
+    Waiting& waiting;
+    WatchedKeys& watched_keys;
+    KeyNotifications& key_notifications;
+    const Running& running;
+  };
+  explicit Listeners(const Parts& parts) : parts_(parts) {}
+
+  void OnChange(int db, Bytes key) override;
+  void OnEvent(int db, Bytes key, KeyEvent event) override;
+  void OnWake(int db, Bytes key) override;
+  void OnFlush(std::span<const int> dbs) override;
+  void OnSwap(int one, int other) override;
+
+ private:
+  const Parts parts_;
+};
+
+}  // namespace respite

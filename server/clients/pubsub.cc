@@ -1,0 +1,202 @@
+#include "server/clients/pubsub.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/glob.h"
+#include "base/number_text.h"
+#include "base/sparse_map.h"
+#include "server/clients/client_limits.h"
+#include "server/clients/client_memory.h"
+#include "server/clients/clients.h"
+#include "server/clients/running.h"
+
+namespace respite {
+
+namespace {
+
+constexpr size_t IndexOf(RespVersion version) { return version == RespVersion::kResp3 ? 1 : 0; }
+
+int64_t LengthOf(Bytes text) { return static_cast<int64_t>(text.size()); }
+
+}  // namespace
+
+Subscriptions::~Subscriptions() { LeaveSome(Total()); }
+
+void Subscriptions::LeaveSome(size_t count) {
+  for (; count > 0 && !places_.empty(); --count) {
+    const auto [topic, place] = *places_.begin();
+    places_.erase(places_.begin());
+    --counts_[static_cast<size_t>(topic->kind)];
+    pubsub_.Leave(*topic, place.in_roster);
+  }
+}
+
+std::vector<Topic*> Subscriptions::OfKind(TopicKind kind, size_t most) const {
+  std::vector<std::pair<uint64_t, Topic*>> found;
+  for (auto at = places_.begin(); at != places_.end() && found.size() < most; ++at)
+    if (at->first->kind == kind) found.emplace_back(at->second.since, at->first);
+  std::sort(found.begin(), found.end());
+  std::vector<Topic*> topics;
+  topics.reserve(found.size());
+  for (const auto& [since, topic] : found) topics.push_back(topic);
+  return topics;
+}
+
+size_t Subscriptions::UsedBytes() const {
+  constexpr size_t kNodeBytes = sizeof(std::pair<Topic*, Place>) + 2 * sizeof(void*);
+  return sizeof *this + places_.size() * kNodeBytes + places_.bucket_count() * sizeof(void*);
+}
+
+PubSub::PubSub(const Parts& parts, const HashKey& hash_key)
+    : parts_(parts),
+      topics_{Topics(0, NameHash{hash_key}), Topics(0, NameHash{hash_key}), Topics(0, NameHash{hash_key})} {}
+
+Topic* PubSub::Find(TopicKind kind, Bytes name) const {
+  const Topics& topics = TopicsOf(kind);
+  if (topics.empty()) return nullptr;
+  auto found = topics.find(name);
+  return found == topics.end() ? nullptr : found->second.get();
+}
+
+Topic& PubSub::FindOrAdd(TopicKind kind, Bytes name) {
+  if (Topic* found = Find(kind, name)) return *found;
+  auto topic = std::make_unique<Topic>(Topic{.name = std::string(name), .kind = kind});
+  Topic& added = *topic;
+  if (kind == TopicKind::kPattern) {
+    added.place = patterns_.Add(added);
+    if (name.size() > Topic::kLongPattern) added.glob.emplace(name);
+  }
+  topics_[static_cast<size_t>(kind)].emplace(added.name, std::move(topic));
+  return added;
+}
+
+void PubSub::Subscribe(Session& session, TopicKind kind, Bytes name) {
+  if (!session.subscriptions) session.subscriptions = std::make_unique<Subscriptions>(*this);
+  Subscriptions& own = *session.subscriptions;
+  Topic& topic = FindOrAdd(kind, name);
+  auto [place, is_new] = own.places_.try_emplace(&topic);
+  if (is_new) {
+    place->second = {topic.subscribers.Add(session), ++subscriptions_made_};
+    ++own.counts_[static_cast<size_t>(kind)];
+  }
+  if (session.kind == SessionKind::kNormal) session.kind = SessionKind::kPubSub;
+}
+
+void PubSub::Unsubscribe(Session& session, TopicKind kind, Bytes name) {
+  Topic* topic = session.subscriptions ? Find(kind, name) : nullptr;
+  if (topic == nullptr) return;
+  Subscriptions& own = *session.subscriptions;
+  auto place = own.places_.find(topic);
+  if (place == own.places_.end()) return;
+  const uint32_t in_roster = place->second.in_roster;
+  own.places_.erase(place);
+  --own.counts_[static_cast<size_t>(kind)];
+  Leave(*topic, in_roster);
+  if (own.places_.empty()) LeaveAllTopics(session);
+}
+
+void PubSub::Leave(Topic& topic, uint32_t place) {
+  topic.subscribers.Remove(place, [&topic](Session& other, uint32_t new_place) {
+    other.subscriptions->places_[&topic].in_roster = new_place;
+  });
+  if (topic.subscribers.Count() != 0) return;
+  if (topic.kind == TopicKind::kPattern) {
+    patterns_.Remove(topic.place, [](Topic& other, uint32_t new_place) { other.place = new_place; });
+  }
+  auto& topics = topics_[static_cast<size_t>(topic.kind)];
+  topics.erase(topics.find(topic.name));
+  ShrinkSparse(topics);
+}
+
+size_t PubSub::SubscriberCount(TopicKind kind, Bytes name) const {
+  const Topic* topic = Find(kind, name);
+  return topic == nullptr ? 0 : topic->subscribers.Count();
+}
+
+std::vector<Bytes> PubSub::Names(TopicKind kind, const Bytes* pattern) const {
+  std::vector<Bytes> names;
+  const Glob glob(pattern == nullptr ? Bytes() : *pattern);
+  for (const auto& [name, topic] : TopicsOf(kind))
+    if (pattern == nullptr || glob.Matches(name)) names.push_back(name);
+  return names;
+}
+
+size_t PubSub::Publish(Bytes channel, Bytes message) {
+  size_t receivers = PublishToTopic(Find(TopicKind::kChannel, channel), "3\r\n$7\r\nmessage\r\n$", message);
+  patterns_.ForEach([&](const Topic& pattern) {
+    if (pattern.IsFor(channel)) receivers += PublishToPattern(pattern, channel, message);
+  });
+  if (!overfull_.empty()) CloseOverfull();
+  return receivers;
+}
+
+size_t PubSub::PublishToShard(Bytes channel, Bytes message) {
+  size_t receivers = PublishToTopic(Find(TopicKind::kShardChannel, channel), "3\r\n$8\r\nsmessage\r\n$", message);
+  if (!overfull_.empty()) CloseOverfull();
+  return receivers;
+}
+
+size_t PubSub::PublishToTopic(const Topic* topic, Bytes head, Bytes message) {
+  if (topic == nullptr) return 0;
+  const IntegerText name_length(LengthOf(topic->name));
+  const IntegerText message_length(LengthOf(message));
+  const Bytes pieces[] = {head, name_length, "\r\n", topic->name, "\r\n$", message_length, "\r\n", message, "\r\n"};
+  return Deliver(*topic, {.pieces = pieces});
+}
+
+size_t PubSub::PublishToPattern(const Topic& pattern, Bytes channel, Bytes message) {
+  const IntegerText pattern_length(LengthOf(pattern.name));
+  const IntegerText channel_length(LengthOf(channel));
+  const IntegerText message_length(LengthOf(message));
+  const Bytes pieces[] = {"4\r\n$8\r\npmessage\r\n$",
+                          pattern_length,
+                          "\r\n",
+                          pattern.name,
+                          "\r\n$",
+                          channel_length,
+                          "\r\n",
+                          channel,
+                          "\r\n$",
+                          message_length,
+                          "\r\n",
+                          message,
+                          "\r\n"};
+  return Deliver(pattern, {.pieces = pieces});
+}
+
+size_t PubSub::Deliver(const Topic& topic, Message message) {
+  const Session* running = parts_.running.CurrentSession();
+  parts_.clients.CountMessage();
+  topic.subscribers.ForEach([&](Session& session) {
+    if (&session == running && parts_.running.DefersPushes(session)) {
+      session.deferred_pushes.append(PartOf(message, session.resp).View());
+    } else {
+      DeliverTo(session, PartOf(message, session.resp));
+    }
+  });
+  return topic.subscribers.Count();
+}
+
+void PubSub::DeliverTo(Session& session, const BlobPart& part) {
+  // Who has output already stands in the list of those to flush, or waits for its socket.
+  if (session.out.Empty()) parts_.clients.QueueMessages(session);
+  session.out.AppendPart(part);
+  if (session.out.HeldBytes() > ClientLimits::kFreeOutputBytes) overfull_.push_back(&session);
+}
+
+const BlobPart& PubSub::PartOf(Message& message, RespVersion version) {
+  BlobPart& part = message.parts[IndexOf(version)];
+  if (!part.blob) part = logs_[IndexOf(version)].Append(version == RespVersion::kResp3 ? ">" : "*", message.pieces);
+  return part;
+}
+
+void PubSub::CloseOverfull() {
+  const int64_t now_ms = parts_.running.NowMs();
+  for (Session* session : std::exchange(overfull_, {})) {
+    parts_.limits.CheckOutput(*session, now_ms);
+    if (parts_.client_memory.IsOn()) parts_.client_memory.Update(*session);  // nobody flushes it before it has room
+  }
+}
+
+}  // namespace respite

@@ -1,0 +1,216 @@
+#include "server/clients/tracking.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/sparse_map.h"
+#include "server/catalogue/key_finder.h"
+#include "server/clients/clients.h"
+#include "server/clients/messages.h"
+#include "server/clients/running.h"
+#include "server/config/settings.h"
+
+namespace respite {
+
+namespace {
+
+constexpr uint64_t kNobody = 0;  // the id of no client
+
+void AppendBulk(std::string& text, Bytes bytes) {
+  text.append("$").append(Bytes(IntegerText(static_cast<int64_t>(bytes.size())))).append("\r\n");
+  text.append(bytes).append("\r\n");
+}
+
+std::string ArrayHead(size_t count) {
+  return "*" + std::string(Bytes(IntegerText(static_cast<int64_t>(count)))) + "\r\n";
+}
+
+std::string ArrayOf(Bytes key) {
+  std::string text = ArrayHead(1);
+  AppendBulk(text, key);
+  return text;
+}
+
+// The keys that this client has to hear of; empty when there are none.
+std::string ArrayOfOthers(const std::map<std::string, uint64_t, std::less<>>& changed, uint64_t client) {
+  std::string keys;
+  size_t count = 0;
+  for (const auto& [key, changed_by] : changed) {
+    if (changed_by == client && client != kNobody) continue;
+    AppendBulk(keys, key);
+    ++count;
+  }
+  return count == 0 ? "" : ArrayHead(count) + keys;
+}
+
+}  // namespace
+
+void Tracking::Enable(Session& session, TrackingOptions options) {
+  if (session.tracking == nullptr) {
+    session.tracking = std::make_unique<TrackingOptions>();
+    ++clients_;
+  }
+  for (const std::string& name : options.prefixes) {
+    Prefix& prefix = prefixes_[name];
+    if (prefix.sessions.empty()) ++prefix_lengths_[name.size()];
+    prefix.sessions.emplace(session.id, &session);
+  }
+  options.prefixes.merge(session.tracking->prefixes);
+  *session.tracking = std::move(options);
+}
+
+void Tracking::Disable(Session& session) {
+  if (session.tracking == nullptr) return;
+  RemovePrefixes(session);
+  session.tracking.reset();
+  --clients_;
+}
+
+void Tracking::RemovePrefixes(Session& session) {
+  for (const std::string& name : session.tracking->prefixes) {
+    auto prefix = prefixes_.find(name);
+    prefix->second.sessions.erase(session.id);
+    if (!prefix->second.sessions.empty()) continue;
+    prefixes_.erase(prefix);
+    auto length = prefix_lengths_.find(name.size());
+    if (--length->second == 0) prefix_lengths_.erase(length);
+  }
+}
+
+void Tracking::Remember(Session& session, const Command& command, std::span<const Bytes> words) {
+  const TrackingOptions& options = *session.tracking;
+  using Mode = TrackingOptions::Mode;
+  if (options.mode == Mode::kBroadcast || command.Is(kPubSub)) return;
+  if (options.mode == Mode::kOptIn && !options.caching_given) return;
+  if (options.mode == Mode::kOptOut && options.caching_given) return;
+  for (const KeyRef& key : KeyPositions(command.Spec(), words)) {
+    auto row = readers_.find(words[key.index]);
+    if (row == readers_.end()) row = readers_.try_emplace(std::string(words[key.index])).first;
+    std::vector<uint64_t>& ids = row->second;
+    const auto place = std::lower_bound(ids.begin(), ids.end(), session.id);
+    if (place != ids.end() && *place == session.id) continue;
+    ids.insert(place, session.id);
+    ++items_;
+  }
+}
+
+void Tracking::KeepWithinLimit() {
+  constexpr size_t kKeysPerRound = 100;  // more with each round that does not suffice
+  const size_t limit = parts_.settings.tracking_table_max_keys;
+  if (limit == 0 || readers_.size() <= limit) {
+    rounds_over_limit_ = 0;
+    return;
+  }
+  constexpr float kSparse = 0.1F;
+  if (readers_.load_factor() < kSparse) readers_.rehash(0);  // else it takes long to meet a key by chance
+  for (size_t left = kKeysPerRound * ++rounds_over_limit_; left > 0 && readers_.size() > limit; --left) {
+    size_t bucket = random_.Below(readers_.bucket_count());
+    while (readers_.bucket_size(bucket) == 0) bucket = (bucket + 1) % readers_.bucket_count();
+    Invalidate(readers_.find(readers_.begin(bucket)->first));
+  }
+}
+
+void Tracking::OnChange(Bytes key) {
+  if (!prefixes_.empty()) NoteForBroadcast(key);
+  const auto row = readers_.find(key);
+  if (row != readers_.end()) Invalidate(row);
+}
+
+void Tracking::Invalidate(Readers::iterator row) {
+  const std::string keys = ArrayOf(row->first);
+  const std::vector<uint64_t> ids = std::move(row->second);
+  items_ -= ids.size();
+  readers_.erase(row);
+  ShrinkSparse(readers_);
+  for (uint64_t id : ids) {
+    Session* session = parts_.clients.Find(id);
+    if (session == nullptr || session->tracking == nullptr) continue;
+    const TrackingOptions& options = *session->tracking;
+    if (options.mode == TrackingOptions::Mode::kBroadcast) continue;
+    if (options.no_loop && id == RunningClient()) continue;
+    Tell(*session, keys);
+  }
+}
+
+void Tracking::NoteForBroadcast(Bytes key) {
+  for (const auto& [length, count] : prefix_lengths_) {
+    if (length > key.size()) return;
+    const auto prefix = prefixes_.find(key.substr(0, length));
+    if (prefix == prefixes_.end()) continue;
+    prefix->second.changed.insert_or_assign(std::string(key), RunningClient());
+    has_changes_ = true;
+  }
+}
+
+void Tracking::Broadcast() {
+  if (!std::exchange(has_changes_, false)) return;
+  // Whoever overruns its limit with a message leaves, and its prefixes with it.
+  struct Part {
+    std::map<std::string, uint64_t, std::less<>> changed;
+    std::vector<uint64_t> ids;
+  };
+  std::vector<Part> parts;
+  for (auto& [name, prefix] : prefixes_) {
+    if (prefix.changed.empty()) continue;
+    parts.push_back({std::exchange(prefix.changed, {}), {}});
+    for (const auto& [id, session] : prefix.sessions) parts.back().ids.push_back(id);
+  }
+  for (const Part& part : parts) {
+    const std::string all = ArrayOfOthers(part.changed, kNobody);
+    for (uint64_t id : part.ids) {
+      Session* session = parts_.clients.Find(id);
+      if (session == nullptr || session->tracking == nullptr) continue;
+      const std::string own = session->tracking->no_loop ? ArrayOfOthers(part.changed, id) : std::string();
+      if (!session->tracking->no_loop) {
+        Tell(*session, all);
+      } else if (!own.empty()) {
+        Tell(*session, own);
+      }
+    }
+  }
+}
+
+void Tracking::OnFlush() {
+  Readers(0, readers_.hash_function()).swap(readers_);  // its memory goes with the keys
+  items_ = 0;
+  if (clients_ == 0) return;
+  std::vector<uint64_t> ids;
+  parts_.clients.ForEach([&](const Session& session) {
+    if (session.tracking != nullptr && !session.closing) ids.push_back(session.id);
+  });
+  for (uint64_t id : ids) {
+    Session* session = parts_.clients.Find(id);
+    if (session != nullptr) Tell(*session, session->resp == RespVersion::kResp3 ? "_\r\n" : "$-1\r\n");
+  }
+}
+
+void Tracking::Tell(Session& session, Bytes keys) {
+  TrackingOptions& options = *session.tracking;
+  Session* target = &session;
+  if (options.redirect != 0) {
+    target = parts_.clients.Find(options.redirect);
+    options.redirect_lost = target == nullptr;
+  }
+  std::string message;
+  if (target == nullptr) {
+    if (session.resp != RespVersion::kResp3) return;
+    message = ">2\r\n$21\r\ntracking-redir-broken\r\n:" +
+              std::string(Bytes(IntegerText(static_cast<int64_t>(options.redirect)))) + "\r\n";
+    return parts_.messages.Push(session, message);
+  }
+  if (target->resp == RespVersion::kResp3) {
+    message = ">2\r\n$10\r\ninvalidate\r\n";
+  } else if (options.redirect != 0 && target->kind == SessionKind::kPubSub) {
+    message = "*3\r\n$7\r\nmessage\r\n$20\r\n__redis__:invalidate\r\n";
+  } else {
+    return;  // RESP2 has no messages besides replies
+  }
+  parts_.messages.Push(*target, message.append(keys));
+}
+
+uint64_t Tracking::RunningClient() const {
+  const Session* running = parts_.running.CurrentSession();
+  return running == nullptr ? kNobody : running->id;
+}
+
+}  // namespace respite

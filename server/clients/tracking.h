@@ -1,0 +1,99 @@
+// Tracking: client-side caching. Clients that cache what they read are told when it changes.
+//
+// By default the server remembers which client read which key, and forgets it with the message; keys of all databases
+// are one. In broadcast mode nothing is remembered: at the end of a Turn each client gets the changed keys that begin
+// with one of its prefixes. Under RESP3 a message is a push on the connection itself; under RESP2 it goes to another
+// connection, which has subscribed to __redis__:invalidate.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "base/random.h"
+#include "server/clients/session.h"
+
+namespace respite {
+
+struct Command;
+class Clients;
+class Messages;
+struct Running;
+struct Settings;
+
+class Tracking {
+ public:
+  struct Parts {
+    const Settings& settings;
+    Clients& clients;
+    Messages& messages;
+    const Running& running;
+  };
+  // `random_seed` is for the choice of keys to forget.
+  Tracking(const Parts& parts, const HashKey& hash_key, uint64_t random_seed)
+      : parts_(parts), readers_(0, KeyHash{hash_key}), random_(random_seed) {}
+
+  // CLIENT TRACKING ON. Prefixes are added to those that the client has. Cost: O(prefixes).
+  void Enable(Session& session, TrackingOptions options);
+  // CLIENT TRACKING OFF, RESET and the end of a session. What the client read is forgotten when it changes.
+  void Disable(Session& session);
+
+  // The session has run a command that reads keys. Requires: it tracks.
+  void Remember(Session& session, const Command& command, std::span<const Bytes> words);
+  // Forgets keys, and says so to their readers, until there are no more than tracking-table-max-keys; not all at once.
+  void KeepWithinLimit();
+  // Sends what is to be broadcast. Called at the end of a Turn.
+  void Broadcast();
+
+  // See ChangeListener. Cost: O(readers of the key + prefixes of different length).
+  bool Empty() const { return readers_.empty() && prefixes_.empty() && clients_ == 0; }
+  void OnChange(Bytes key);
+  void OnFlush();
+
+  // INFO.
+  size_t Clients() const { return clients_; }
+  size_t Keys() const { return readers_.size(); }
+  size_t Items() const { return items_; }
+  size_t Prefixes() const { return prefixes_.size(); }
+
+ private:
+  struct KeyHash {
+    using is_transparent = void;
+    HashKey hash_key;
+    size_t operator()(Bytes key) const { return HashBytes(key, hash_key); }
+  };
+  // Ids of clients in order: they may be gone.
+  using Readers = std::unordered_map<std::string, std::vector<uint64_t>, KeyHash, std::equal_to<>>;
+  struct Prefix {
+    std::map<uint64_t, Session*> sessions;
+    // Keys that changed in this Turn, and the client that changed them last; 0: none did.
+    std::map<std::string, uint64_t, std::less<>> changed;
+  };
+
+  // Tells the readers of a key and forgets them.
+  void Invalidate(Readers::iterator row);
+  void NoteForBroadcast(Bytes key);
+  void RemovePrefixes(Session& session);
+  // `keys` is an array of keys, or null, as it stands in the message.
+  void Tell(Session& session, Bytes keys);
+  uint64_t RunningClient() const;
+
+  const Parts parts_;
+  Readers readers_;
+  std::map<std::string, Prefix, std::less<>> prefixes_;
+  std::map<size_t, size_t> prefix_lengths_;  // and how many prefixes have it
+  bool has_changes_ = false;                 // for Broadcast
+  size_t clients_ = 0;
+  size_t items_ = 0;
+  size_t rounds_over_limit_ = 0;
+  Random random_;
+};
+
+}  // namespace respite

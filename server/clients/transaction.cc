@@ -1,0 +1,51 @@
+#include "server/clients/transaction.h"
+
+#include "server/catalogue/command_table.h"
+
+namespace respite {
+
+void Transaction::Queue(const Command& command, std::span<const Bytes> words, uint32_t flags) {
+  if (broken_ || stale_) return;
+  Block& block = Room();
+  block.commands.push_back({&command, words.size()});
+  for (Bytes word : words) {
+    block.text.append(word);
+    block.ends.push_back(block.text.size());
+    text_bytes_ += word.size();
+  }
+  ++size_;
+  flags_ |= flags;
+}
+
+Transaction::Block& Transaction::Room() {
+  if (blocks_.empty() || blocks_.back().Full()) {
+    full_bytes_ = QueueBytes();
+    blocks_.emplace_back();
+  }
+  return blocks_.back();
+}
+
+void Transaction::End() {
+  constexpr size_t kKeptBytes = 4096;  // a client that uses transactions will begin another one
+  open_ = broken_ = stale_ = false;
+  flags_ = 0;
+  if (QueueBytes() > kKeptBytes) blocks_ = {};
+  for (Block& block : blocks_) {  // no more than one
+    block.commands.clear();
+    block.ends.clear();
+    block.text.clear();
+  }
+  size_ = text_bytes_ = full_bytes_ = 0;
+}
+
+size_t Transaction::HeldBytes() const {
+  // A node of the set here, and one of the key's line with its name.
+  constexpr size_t kWatchBytes = sizeof(KeyLines<Watcher>::Place) + sizeof(Watcher) + 8 * sizeof(void*);
+  return sizeof *this + QueueBytes() + (watches == nullptr ? 0 : watches->places.size() * kWatchBytes);
+}
+
+size_t Transaction::Block::HeldBytes() const {
+  return sizeof *this + commands.capacity() * sizeof(Queued) + ends.capacity() * sizeof(size_t) + text.capacity();
+}
+
+}  // namespace respite

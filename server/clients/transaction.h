@@ -1,0 +1,112 @@
+// Transaction: what a session has queued since MULTI, and the keys it watches.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "server/clients/key_lines.h"
+
+namespace respite {
+
+struct Command;
+struct Session;
+
+struct WatchList;
+
+// One WATCH of one session.
+struct Watcher {
+  WatchList* list;
+  bool was_expired;  // the key was past its deadline already, so that its removal is no change
+};
+
+class Transaction;
+
+// What a session watches. WatchedKeys fills it and takes it apart.
+struct WatchList {
+  Transaction* transaction;                   // null: the session does not care any more
+  std::set<KeyLines<Watcher>::Place> places;  // each key once
+  std::set<int> databases;                    // where one of the keys existed when it was watched
+};
+
+// Made with the first MULTI or WATCH of a session; kept for the next one.
+class Transaction {
+ public:
+  bool Open() const { return open_; }
+  void Begin() { open_ = true; }
+  // A command was refused instead of queued: EXEC will be, too.
+  bool Broken() const { return broken_; }
+  void Break() { broken_ = open_; }
+  // A watched key changed: EXEC will do nothing.
+  bool Stale() const { return stale_; }
+  void MakeStale() { stale_ = true; }
+  void MakeFresh() { stale_ = false; }
+
+  // Copies the words. Cost: O(their length). A transaction that cannot run any more only counts as queueing.
+  // `flags` are the request's, see EffectiveFlags.
+  void Queue(const Command& command, std::span<const Bytes> words, uint32_t flags);
+  size_t Size() const { return size_; }
+  // Visits (command, words) in order.
+  template <class Visit>
+  void ForEach(Visit&& visit) const {
+    std::vector<Bytes> words;
+    for (const Block& block : blocks_) {
+      size_t word = 0;
+      size_t start = 0;
+      for (const Queued& queued : block.commands) {
+        words.clear();
+        for (; words.size() < queued.words; start = block.ends[word++]) {
+          words.push_back(Bytes(block.text).substr(start, block.ends[word] - start));
+        }
+        visit(*queued.command, std::span<const Bytes>(words));
+      }
+    }
+  }
+  // All CommandFlag bits of the queued commands together.
+  uint32_t Flags() const { return flags_; }
+
+  // Forgets what was queued and leaves the transaction. The watched keys stay: see WatchedKeys::Forget.
+  void End();
+  // For what is queued and watched. Cost: O(1).
+  size_t HeldBytes() const;
+  // Length of all queued words together.
+  size_t QueuedTextBytes() const { return text_bytes_; }
+
+  std::unique_ptr<WatchList> watches;  // null: none
+
+ private:
+  struct Queued {
+    const Command* command;
+    size_t words;
+  };
+
+  // In blocks, since millions of commands may be queued, and one vector of all would stop the server when it grows.
+  struct Block {
+    static constexpr size_t kFullTextBytes = 64 * 1024;
+    static constexpr size_t kFullWords = 8 * 1024;
+    bool Full() const { return text.size() >= kFullTextBytes || ends.size() >= kFullWords; }
+    size_t HeldBytes() const;
+
+    std::vector<Queued> commands;
+    std::vector<size_t> ends;  // of each word in text
+    std::string text;
+  };
+
+  Block& Room();
+  size_t QueueBytes() const { return full_bytes_ + (blocks_.empty() ? 0 : blocks_.back().HeldBytes()); }
+
+  bool open_ = false;
+  bool broken_ = false;
+  bool stale_ = false;
+  uint32_t flags_ = 0;
+  std::vector<Block> blocks_;
+  size_t size_ = 0;        // commands in them
+  size_t text_bytes_ = 0;  // of their text
+  size_t full_bytes_ = 0;  // for all but the last
+};
+
+}  // namespace respite

@@ -1,0 +1,126 @@
+#include "server/clients/waiting.h"
+
+#include <set>
+
+#include "datatypes/keyspace.h"
+#include "server/clients/clients.h"
+#include "server/clients/phase.h"
+#include "server/clients/running.h"
+
+namespace respite {
+
+void Waiting::Park(Session& session, const Command& command, std::span<const Bytes> words, const Awaited& awaited) {
+  auto waiter = std::make_unique<Waiter>(Waiter{.session = &session,
+                                                .command = &command,
+                                                .words = awaited.words,
+                                                .type = awaited.type,
+                                                .loss = awaited.loss,
+                                                .answer = awaited.answer,
+                                                .for_disk = awaited.for_disk,
+                                                .places = {},
+                                                .loss_places = {}});
+  if (waiter->words.empty()) waiter->words.assign(words.begin(), words.end());
+  if (kept_deadline_ms_) {
+    waiter->deadline_ms = *kept_deadline_ms_;
+  } else if (awaited.timeout_ms != 0) {
+    // Rounded up: nobody waits shorter than asked.
+    waiter->deadline_ms = (parts_.running.NowUs() + 999) / 1000 + awaited.timeout_ms;
+  }
+  const std::set<Bytes> keys(awaited.keys.begin(), awaited.keys.end());  // each once
+  for (Bytes key : keys) {
+    waiter->places.push_back(lines_.Add(session.db, key, waiter.get()));
+    if (waiter->loss == Awaited::Loss::kTold) {
+      waiter->loss_places.push_back(losses_.Add(session.db, key, waiter.get()));
+    }
+  }
+  if (waiter->for_disk) for_disk_.insert(session.id);
+  if (waiter->deadline_ms != Waiter::kNoDeadline) deadlines_.emplace(waiter->deadline_ms, &session);
+  session.waiter = std::move(waiter);
+}
+
+std::unique_ptr<Waiter> Waiting::Take(Session& session) {
+  std::unique_ptr<Waiter> waiter = std::move(session.waiter);
+  if (waiter == nullptr) return waiter;
+  for (const auto& place : waiter->places) lines_.Remove(place);
+  for (const auto& place : waiter->loss_places) losses_.Remove(place);
+  deadlines_.erase({waiter->deadline_ms, &session});
+  if (waiter->for_disk) for_disk_.erase(session.id);
+  return waiter;
+}
+
+void Waiting::End(Session& session, WaitEnd end) {
+  const std::unique_ptr<Waiter> waiter = Take(session);
+  parts_.runner.AnswerWaiter(*waiter, end);
+  parts_.clients.Continue(session);
+}
+
+void Waiting::ServeDisk() {
+  if (for_disk_.empty()) return;
+  parts_.runner.StartRun();
+  // By id: a request that runs again may close those behind it.
+  for (const uint64_t id : std::vector<uint64_t>(for_disk_.begin(), for_disk_.end())) {
+    if (for_disk_.contains(id)) Rerun(*parts_.clients.Find(id));
+  }
+}
+
+void Waiting::EndOverdue() {
+  if (deadlines_.empty()) return;
+  parts_.runner.StartRun();
+  const int64_t now_ms = parts_.running.NowMs();
+  for (int left = kEndedPerTurn; left > 0 && !deadlines_.empty() && deadlines_.begin()->first <= now_ms; --left)
+    End(*deadlines_.begin()->second, WaitEnd::kTimeout);
+}
+
+void Waiting::MarkReady(int db, Bytes key, Line& line) {
+  if (line.marked) return;
+  line.marked = true;
+  ready_.push_back({db, std::string(key)});
+}
+
+void Waiting::MarkAll(int db) {
+  const Database& data = parts_.keyspace[db];
+  lines_.ForEachOf(db, [&](const KeyName& name, Line& line) {
+    if (data.Find(name.key) != nullptr || losses_.Find(db, name.key) != nullptr) MarkReady(db, name.key, line);
+  });
+}
+
+void Waiting::ServeAll() {
+  if (parts_.phase.IsLoading()) return;  // they have their turn when it is over
+  if (serving_) return;                  // a request that runs again may make further keys ready: they have their turn
+  serving_ = true;
+  while (!ready_.empty()) {
+    for (const KeyName& name : std::exchange(ready_, {})) Serve(name);
+  }
+  serving_ = false;
+}
+
+void Waiting::Serve(const KeyName& name) {
+  Line* line = lines_.Find(name.db, name.key);
+  if (line == nullptr) return;
+  line->marked = false;
+  size_t left = line->members.size();  // whoever waits again stands behind those who were there
+  // A request that runs may close any session that stands here: the walker does not.
+  const auto walker = lines_.Add(name.db, name.key, nullptr);
+  lines_.MoveToHead(walker);
+  for (Waiter** next = lines_.StepOverNext(walker); next != nullptr && left > 0;
+       next = lines_.StepOverNext(walker), --left) {
+    const Entry* entry = parts_.keyspace[name.db].Find(name.key);
+    const bool comes = entry != nullptr && !entry->IsExpired(parts_.running.WallMs());
+    if (!comes && losses_.Find(name.db, name.key) == nullptr) break;
+    const Waiter& waiter = **next;
+    if ((comes && entry->Type() == waiter.type) || waiter.loss == Awaited::Loss::kTold) Rerun(*waiter.session);
+  }
+  lines_.Remove(walker);
+}
+
+void Waiting::Rerun(Session& session) {
+  const std::unique_ptr<Waiter> waiter = Take(session);
+  const std::vector<Bytes> words(waiter->words.begin(), waiter->words.end());
+  kept_deadline_ms_ = waiter->deadline_ms;
+  const auto outcome = parts_.runner.RunAgain(session, *waiter->command, words);
+  kept_deadline_ms_.reset();
+  if (outcome == RequestRunner::Outcome::kDone || outcome == RequestRunner::Outcome::kUnfinished)
+    parts_.clients.Continue(session);
+}
+
+}  // namespace respite

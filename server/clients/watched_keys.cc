@@ -1,0 +1,107 @@
+#include "server/clients/watched_keys.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace respite {
+
+void WatchedKeys::Watch(Session& session, Bytes key, int64_t now_ms) {
+  DropSome(2);  // so that what is dropped goes faster than it can come
+  Transaction& transaction = session.EnsureTransaction();
+  if (transaction.watches == nullptr)
+    transaction.watches = std::make_unique<WatchList>(WatchList{&transaction, {}, {}});
+  WatchList& list = *transaction.watches;
+  const Entry* entry = keyspace_[session.db].Find(key);
+  const bool is_expired = entry != nullptr && entry->IsExpired(now_ms);
+  const auto place = lines_.Add(session.db, key, Watcher{.list = &list, .was_expired = is_expired});
+  if (!list.places.insert(place).second) return lines_.Remove(place);
+  if (entry == nullptr || is_expired || !list.databases.insert(session.db).second) return;
+  existing_[session.db].insert(&list);
+}
+
+void WatchedKeys::Forget(Session& session) {
+  constexpr size_t kAtOnce = 100;
+  if (session.transaction == nullptr || session.transaction->watches == nullptr) return;
+  std::unique_ptr<WatchList> list = std::move(session.transaction->watches);
+  list->transaction = nullptr;
+  for (const int db : list->databases) {
+    const auto lists = existing_.find(db);
+    if (lists == existing_.end()) continue;
+    lists->second.erase(list.get());
+    if (lists->second.empty()) existing_.erase(lists);
+  }
+  if (list->places.size() <= kAtOnce) {
+    Drop(*list, kAtOnce);
+  } else {
+    dropped_.push_back(std::move(list));
+  }
+}
+
+size_t WatchedKeys::Drop(WatchList& list, size_t count) {
+  for (; count > 0 && !list.places.empty(); --count) lines_.Remove(list.places.extract(list.places.begin()).value());
+  return count;
+}
+
+void WatchedKeys::DropSome(size_t count) {
+  while (count > 0 && !dropped_.empty()) {
+    count = Drop(*dropped_.front(), count);
+    if (dropped_.front()->places.empty()) dropped_.pop_front();
+  }
+}
+
+bool WatchedKeys::SawExpiry(const Session& session, int64_t now_ms) const {
+  if (session.transaction->watches == nullptr) return false;
+  const auto& places = session.transaction->watches->places;
+  return std::any_of(places.begin(), places.end(), [&](const auto& place) {
+    return !(*place).was_expired && IsExpired(place.Name().db, place.Name().key, now_ms);
+  });
+}
+
+void WatchedKeys::OnChange(int db, Bytes key) {
+  auto* line = lines_.Find(db, key);
+  if (line == nullptr) return;
+  const bool exists = keyspace_[db].Find(key) != nullptr;
+  for (Watcher& watcher : line->members) {
+    // What had expired before the WATCH is now removed, which changes nothing; but from now on it may come again.
+    if (watcher.was_expired && !exists) {
+      watcher.was_expired = false;
+    } else {
+      MakeStale(watcher);
+    }
+  }
+}
+
+// Whoever is not stale yet has seen no change of its keys: those that existed when they were watched still do, and the
+// others do not. So there is no need to look at the keys.
+void WatchedKeys::OnFlush(int db) {
+  const auto lists = existing_.find(db);
+  if (lists == existing_.end()) return;
+  for (const WatchList* list : lists->second) list->transaction->MakeStale();
+  existing_.erase(lists);
+}
+
+void WatchedKeys::OnSwap(int one, int other, int64_t now_ms) {
+  OnSwapOf(one, other, now_ms);
+  OnSwapOf(other, one, now_ms);
+}
+
+// What was in `db` is in `replaced` now.
+void WatchedKeys::OnSwapOf(int db, int replaced, int64_t now_ms) {
+  lines_.ForEachOf(db, [&](const KeyName& name, auto& line) {
+    const bool existed = keyspace_[replaced].Find(name.key) != nullptr;
+    const bool exists = keyspace_[db].Find(name.key) != nullptr;
+    if (!existed && !exists) return;
+    const bool is_expired = IsExpired(db, name.key, now_ms);
+    for (Watcher& watcher : line.members) {
+      // Redis: absent and expired are one and the same, before and after.
+      const bool was_absent = watcher.was_expired || !existed;
+      if (was_absent && (is_expired || !exists)) {
+        watcher.was_expired = is_expired;
+      } else {
+        MakeStale(watcher);
+      }
+    }
+  });
+}
+
+}  // namespace respite

@@ -1,0 +1,32 @@
+#include "server/dataset/active_expiry.h"
+
+#include <utility>
+
+namespace respite {
+
+void ActiveExpiry::StartRound(int hz) {
+  if (parts_.removal.Now() != KeyRemoval::Answer::kYes) return;
+  parts_.expiry.StartRound(parts_.settings, hz);
+  GoOn();
+}
+
+void ActiveExpiry::GoOn() {
+  const KeyRemoval::Answer may_remove = parts_.removal.Now();
+  if (may_remove == KeyRemoval::Answer::kNo) return;
+  if (may_remove == KeyRemoval::Answer::kLater) return GoOnInNextTurn();
+  const Expiry::Slice slice = parts_.expiry.RunSlice();
+  parts_.latency.Note("expire-cycle", slice.elapsed_us);
+  if (slice.outcome == Expiry::Outcome::kFinished) return;
+  if (!parts_.host) return GoOn();
+  GoOnInNextTurn();
+}
+
+void ActiveExpiry::GoOnInNextTurn() {
+  if (std::exchange(posted_, true)) return;
+  parts_.host->Post([this] {
+    posted_ = false;
+    GoOn();
+  });
+}
+
+}  // namespace respite

@@ -1,0 +1,36 @@
+// ActiveExpiry: runs the rounds of Expiry in slices, between which clients are served.
+#pragma once
+
+#include <cstdint>
+
+#include "server/config/settings.h"
+#include "server/dataset/expiry.h"
+#include "server/dataset/host.h"
+#include "server/dataset/key_removal.h"
+#include "server/dataset/latency.h"
+
+namespace respite {
+
+class ActiveExpiry {
+ public:
+  struct Parts {
+    const Settings& settings;
+    const KeyRemoval& removal;
+    const HostPort& host;
+    LatencyMonitor& latency;
+    Expiry& expiry;
+  };
+  explicit ActiveExpiry(Parts parts) : parts_(parts) {}
+
+  // One tick of the timer, `hz` of which make a second: begins a round, unless keys may not go now.
+  void StartRound(int hz);
+
+ private:
+  void GoOn();
+  void GoOnInNextTurn();
+
+  Parts parts_;
+  bool posted_ = false;  // the next slice waits for its Turn
+};
+
+}  // namespace respite

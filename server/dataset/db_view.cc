@@ -1,0 +1,61 @@
+#include "server/dataset/db_view.h"
+
+#include <array>
+
+#include "datatypes/hash.h"
+
+namespace respite {
+
+Entry* DbView::Add(Bytes key, StringContent content, int64_t deadline_ms) {
+  unit_->Created(index_, key);
+  return Data().Add(key, HashOf(key), std::move(content), deadline_ms, FreshAccess());
+}
+
+Entry* DbView::Put(Entry* entry, Bytes key, StringContent content, int64_t deadline_ms) {
+  if (entry == nullptr) return Add(key, std::move(content), deadline_ms);
+  BlobRef blob;
+  std::unique_ptr<Object> object;
+  if (entry->Form() == ValueForm::kBlob) blob = entry->Blob();
+  if (entry->Form() == ValueForm::kObject) object = entry->ReleaseObject();
+  entry = Data().Assign(entry, std::move(content));
+  if (Disposal* disposal = unit_->floor().disposal; disposal != nullptr) {
+    if (blob) disposal->Overwritten(std::move(blob));
+    if (object) disposal->Overwritten(std::move(object));
+  }
+  return entry->Deadline() == deadline_ms ? entry : Data().SetDeadline(entry, deadline_ms);
+}
+
+Entry* DbView::Assign(Entry* entry, Bytes key, StringContent content) {
+  if (entry == nullptr) return Add(key, std::move(content), kNoDeadline);
+  return Data().Assign(entry, std::move(content));
+}
+
+std::vector<Database> DbView::Flush(std::span<const int> dbs) const {
+  Keyspace& keyspace = unit_->floor().keyspace;
+  size_t keys = 0;
+  for (int db : dbs) keys += keyspace[db].Size();
+  unit_->Flushed(dbs, keys);
+  std::vector<Database> contents;
+  for (int db : dbs) contents.push_back(keyspace.Detach(db));
+  return contents;
+}
+
+bool DbView::HasExpiredFields(const Entry& entry) const { return View<Hash>(&entry).HasExpired(); }
+
+bool DbView::HasLivingFields(const Entry& entry) {
+  unit_->PurgeLater(index_, entry.Key());
+  return !entry.IsExpired(unit_->judged_ms()) && !View<Hash>(&entry).AllExpired();
+}
+
+void DbView::Prefetch(std::span<const Bytes> words, size_t step) const {
+  if (words.size() <= step) return;
+  std::array<uint64_t, kPrefetchAhead> hashes;
+  size_t count = 0;
+  for (size_t at = 0; at < words.size() && count < hashes.size(); at += step) {
+    hashes[count] = Data().Hash(words[at]);
+    Data().PrefetchBucket(hashes[count++]);
+  }
+  for (size_t i = 0; i < count; ++i) Data().PrefetchEntry(hashes[i]);
+}
+
+}  // namespace respite

@@ -1,0 +1,64 @@
+#include "server/dataset/debug_text.h"
+
+#include <limits>
+
+#include "base/number_text.h"
+#include "server/dataset/access.h"
+#include "server/dataset/value_names.h"
+
+namespace respite {
+
+namespace {
+
+constexpr size_t kIntegerDigitsMax = 11;  // texts up to this long are tried as integers
+
+size_t LengthBytes(size_t length) {
+  if (length < 64) return 1;
+  if (length < 16384) return 2;
+  return length <= std::numeric_limits<uint32_t>::max() ? 5 : 9;
+}
+
+template <class Type>
+bool Fits(int64_t value) {
+  return value >= std::numeric_limits<Type>::min() && value <= std::numeric_limits<Type>::max();
+}
+
+}  // namespace
+
+size_t SerializedStringBytes(const Entry& entry) {
+  StringText text(entry);
+  Bytes octets = text.View();
+  if (octets.size() <= kIntegerDigitsMax) {
+    if (auto integer = ParseInteger(octets); integer && Fits<int32_t>(*integer)) {
+      return Fits<int8_t>(*integer) ? 2 : Fits<int16_t>(*integer) ? 3 : 5;
+    }
+  }
+  return LengthBytes(octets.size()) + octets.size();
+}
+
+std::string DescribeEntry(const Entry& entry, const Settings& settings, int64_t now_ms) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string address;
+  for (uintptr_t left = reinterpret_cast<uintptr_t>(&entry); left != 0; left /= 16)
+    address.insert(0, 1, kDigits[left % 16]);
+  return "Value at:0x" + address + " refcount:" + std::to_string(ReferenceCount(entry, settings)) +
+         " encoding:" + std::string(EncodingName(entry)) +
+         " serializedlength:" + std::to_string(SerializedStringBytes(entry)) +
+         " lru:" + std::to_string(entry.Access()) +
+         " lru_seconds_idle:" + std::to_string(Access::IdleSeconds(entry.Access(), now_ms));
+}
+
+std::string DescribeTable(const HashIndex<Entry*>& table, TableDetail detail) {
+  std::string text = "Hash table 0 stats (main hash table):\n";
+  if (table.Size() == 0) return text + "No stats available for empty dictionaries\n";
+  text += " table size: " + std::to_string(table.Capacity()) +
+          "\n number of elements: " + std::to_string(table.Size()) + "\n";
+  if (detail == TableDetail::kBrief) return text;
+  double load = static_cast<double>(table.Size()) / static_cast<double>(table.Capacity());
+  double per_key = static_cast<double>(table.UsedBytes()) / static_cast<double>(table.Size());
+  return text + " pages: " + std::to_string(table.Pages()) + "\n load factor: " + FixedText(load, 2) +
+         "\n used bytes: " + std::to_string(table.UsedBytes()) + "\n bytes per element: " + FixedText(per_key, 2) +
+         "\n";
+}
+
+}  // namespace respite

@@ -1,0 +1,137 @@
+#include "server/dataset/eviction.h"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/pace.h"
+#include "datatypes/keyspace.h"
+#include "protocol/reply_buffer.h"
+#include "server/config/settings.h"
+#include "server/dataset/disposer.h"
+#include "server/dataset/host.h"
+#include "server/dataset/key_removal.h"
+#include "server/dataset/latency.h"
+#include "server/dataset/latency_watch.h"
+#include "server/dataset/memory_gauge.h"
+#include "server/dataset/reclaimer.h"
+#include "server/dataset/stats.h"
+#include "server/dataset/unit.h"
+
+namespace respite {
+
+namespace {
+
+constexpr int kKeysPerLook = 16;  // at the clock
+
+// How long one round may take. Redis: up to half a millisecond for the lower tenth of the scale, then 15 % more with
+// each step, and without end at 100.
+int64_t RoundUs(int tenacity) {
+  constexpr int kGentle = 10;
+  constexpr int kMerciless = 100;
+  constexpr int64_t kUsPerStep = 50;
+  if (tenacity <= kGentle) return kUsPerStep * tenacity;
+  if (tenacity >= kMerciless) return std::numeric_limits<int64_t>::max();
+  return static_cast<int64_t>(kUsPerStep * kGentle * std::pow(1.15, tenacity - kGentle));
+}
+
+}  // namespace
+
+Eviction::Eviction(const Parts& parts)
+    : parts_(parts), pool_(parts.data.keyspace, parts.settings, parts.data.access, parts.data.random) {}
+
+size_t Eviction::UncountedBytes() const {
+  return parts_.data.journals.BufferedBytes() + parts_.reclaimer.PendingBytes();
+}
+
+size_t Eviction::ExcessBytes() const {
+  const size_t limit = parts_.settings.maxmemory;
+  const size_t used = parts_.memory.UsedBytes();
+  if (limit == 0 || used <= limit) return 0;
+  const size_t excess = used - limit;
+  const size_t uncounted = UncountedBytes();
+  return excess > uncounted ? excess - uncounted : 0;
+}
+
+bool Eviction::LacksMemory() const { return parts_.settings.maxmemory != 0 && lacks_memory_; }
+
+void Eviction::BeforeCommand() {
+  if (parts_.removal.Now() == KeyRemoval::Answer::kLater)
+    return;  // others are served in the middle of a command that has its own answer
+  lacks_memory_ = MakeRoom() == Outcome::kFailed;
+}
+
+Eviction::Outcome Eviction::MakeRoom() {
+  if (parts_.removal.Now() != KeyRemoval::Answer::kYes) return Outcome::kWithin;
+  Outcome outcome = Outcome::kWithin;
+  if (ExcessBytes() != 0) {
+    parts_.blocks.Clear();
+    const size_t excess = ExcessBytes();
+    if (excess != 0) outcome = EvictKeys(excess);
+  }
+  NoteOutcome(outcome);
+  return outcome;
+}
+
+Eviction::Outcome Eviction::EvictKeys(size_t excess_bytes) {
+  const Settings& settings = parts_.settings;
+  if (settings.maxmemory_policy == EvictionPolicy::kNoEviction) return Outcome::kFailed;
+  LatencyWatch watch(parts_.latency, "eviction-cycle");
+  const int64_t started_us = parts_.pace.NowUs();
+  const int64_t allowed_us = RoundUs(settings.maxmemory_eviction_tenacity);
+  Unit unit(parts_.data, parts_.clock.WallMs(), ExpiryRule::kPurge);
+  Outcome outcome = Outcome::kWithin;
+  // Messages that tell of a key take memory as well: were they counted, each key would cost others.
+  freed_bytes_ = 0;
+  for (int keys = 1; freed_bytes_ < excess_bytes; ++keys) {
+    const auto choice = pool_.Choose(unit.now_ms());
+    if (!choice) {
+      outcome = Outcome::kFailed;
+      break;
+    }
+    EvictOne(unit, *choice);
+    if (keys % kKeysPerLook != 0 || parts_.pace.NowUs() - started_us <= allowed_us) continue;
+    outcome = Outcome::kRunning;
+    StartInNextTurn();
+    break;
+  }
+  return outcome;
+}
+
+void Eviction::EvictOne(Unit& unit, const EvictionPool::Choice& choice) {
+  LatencyWatch watch(parts_.latency, "eviction-del");
+  if (choice.entry->IsExpired(unit.now_ms())) {
+    const int64_t before = parts_.memory.ReachableBytes();
+    unit.Purge(choice.db, choice.entry);
+    // The background thread frees meanwhile, and says so a little later.
+    const int64_t freed_bytes = before - parts_.memory.ReachableBytes();
+    if (freed_bytes > 0) freed_bytes_ += static_cast<size_t>(freed_bytes);
+  } else {
+    const uint64_t before = parts_.disposer.EvictedBytes();
+    unit.Evict(choice.db, choice.entry, parts_.settings.lazyfree_lazy_eviction ? Bytes("UNLINK") : Bytes("DEL"));
+    freed_bytes_ += parts_.disposer.EvictedBytes() - before;
+  }
+  unit.Close();  // each key stands for itself in the journal
+}
+
+void Eviction::StartInNextTurn() {
+  if (!parts_.host || std::exchange(posted_, true)) return;
+  parts_.host->Post([this] {
+    posted_ = false;
+    MakeRoom();
+  });
+}
+
+void Eviction::NoteOutcome(Outcome outcome) {
+  ServerStats& stats = parts_.stats;
+  int64_t& since_us = stats.eviction_exceeded_since_us;
+  if (outcome != Outcome::kWithin) {
+    if (since_us == 0) since_us = parts_.pace.NowUs();
+  } else if (since_us != 0) {
+    stats.eviction_exceeded_us += static_cast<uint64_t>(parts_.pace.NowUs() - since_us);
+    since_us = 0;
+  }
+}
+
+}  // namespace respite

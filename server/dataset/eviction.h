@@ -1,0 +1,81 @@
+// Eviction: keeps memory within `maxmemory` by removing keys, as `maxmemory-policy` says.
+//
+//   command ─► BeforeCommand ─ within the limit: two loads and a compare
+//                           └─ above: spare blocks go, then keys, for as long as maxmemory-eviction-tenacity allows;
+//                              the rest in later Turns, a little in each
+//
+// What counts is what the allocator handed out, less what is on its way out: the buffer of the append-only file, and
+// values that wait for the background thread. Each removed key is journaled, and everybody hears of it, as if somebody
+// had deleted it.
+//
+// Nothing is evicted while a file is loaded, in the middle of a late script, or while CLIENT PAUSE holds writes back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "server/dataset/eviction_pool.h"
+#include "server/dataset/unit.h"
+
+namespace respite {
+
+class BlockPool;
+class Clock;
+class Disposer;
+class HostPort;
+class KeyRemoval;
+class LatencyMonitor;
+class MemoryGauge;
+class Pace;
+class Reclaimer;
+struct ServerStats;
+struct Settings;
+
+class Eviction {
+ public:
+  struct Parts {
+    const Settings& settings;
+    const Clock& clock;
+    const Pace& pace;
+    const HostPort& host;
+    DataFloor& data;
+    const KeyRemoval& removal;
+    const Disposer& disposer;
+    const Reclaimer& reclaimer;
+    const MemoryGauge& memory;
+    BlockPool& blocks;
+    ServerStats& stats;
+    LatencyMonitor& latency;
+  };
+  explicit Eviction(const Parts& parts);
+
+  // Makes room, if memory is short. Requires: maxmemory is set; no command is running.
+  void BeforeCommand();
+  // Makes room in the next Turn, and those after it until memory is within the limit.
+  void StartInNextTurn();
+  // There was no room before the running command, and nothing that could be evicted: what takes memory is refused.
+  bool LacksMemory() const;
+  // Bytes of used memory that `maxmemory` does not count.
+  size_t UncountedBytes() const;
+
+ private:
+  enum class Outcome : uint8_t {
+    kWithin,   // of the limit
+    kRunning,  // above it, and to be continued
+    kFailed,   // above it, and nothing can be done
+  };
+
+  Outcome MakeRoom();
+  Outcome EvictKeys(size_t excess_bytes);
+  void EvictOne(Unit& unit, const EvictionPool::Choice& choice);
+  size_t ExcessBytes() const;
+  void NoteOutcome(Outcome outcome);
+
+  const Parts parts_;
+  EvictionPool pool_;
+  size_t freed_bytes_ = 0;     // by the round that is under way
+  bool lacks_memory_ = false;  // as of the last command
+  bool posted_ = false;        // the next round waits for its Turn
+};
+
+}  // namespace respite

@@ -1,0 +1,77 @@
+// EvictionPool: finds the key that can best be spared, by looking at a few keys at a time.
+//
+// Each choice draws some keys at random, from all databases together, and keeps the best of them beside those that
+// earlier choices left, so that the pool gets better as long as memory stays short. What Redis has, with three
+// differences: databases are drawn from in proportion to their keys, not each alike; a candidate that was used while it
+// waited is judged anew before it goes; and of keys that the policy holds alike those unused for longer go first (LFU).
+// A key past its deadline goes before any other.
+//
+// Keys are drawn in whole buckets of the table: a bucket is one cache line, and its entries are fetched together.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "datatypes/keyspace.h"
+#include "server/config/settings.h"
+#include "server/dataset/access.h"
+
+namespace respite {
+
+class EvictionPool {
+ public:
+  struct Choice {
+    int db;
+    Entry* entry;
+  };
+
+  // All must outlive the pool.
+  EvictionPool(const Keyspace& keyspace, const Settings& settings, const Access& access, Random& random)
+      : keyspace_(keyspace), settings_(settings), access_(access), random_(random) {}
+
+  // The key that maxmemory-policy would evict next; nothing when it has none. Requires: the policy evicts.
+  // Cost: looks at about maxmemory-samples keys, a cache miss for each (random policies: one key).
+  std::optional<Choice> Choose(int64_t now_ms);
+
+ private:
+  static constexpr size_t kSize = 16;
+
+  // The entry may be gone by the time the candidate is judged again: then the table has no such slot under this hash.
+  // One that took its place in memory, under the same hash, is judged for what it is.
+  struct Candidate {
+    uint64_t score;
+    uint64_t hash;
+    Entry* entry;
+    int db;
+  };
+
+  bool OnlyTimed() const { return policy_ >= EvictionPolicy::kVolatileLru; }
+  const HashIndex<Entry*>& IndexOf(int db) const {
+    return OnlyTimed() ? keyspace_[db].Timed() : keyspace_[db].Entries();
+  }
+  // The larger the better it can be spared. Keys that are past their deadline have kDead.
+  uint64_t Score(const Entry& entry, int64_t now_ms) const;
+  // A database, drawn with the chance of its share in all `keys`.
+  int DrawDatabase(size_t keys);
+  size_t CountKeys() const;
+  std::optional<Choice> ChooseRandom(size_t keys);
+  // Draws keys and keeps the best.
+  void Refill(size_t keys, int64_t now_ms);
+  void Consider(int db, Entry* entry, int64_t now_ms);
+  void Keep(const Candidate& candidate);
+  bool Has(const Entry* entry) const;
+  // The best candidate, judged anew; nothing when those that are left are gone.
+  std::optional<Choice> TakeBest(int64_t now_ms);
+
+  const Keyspace& keyspace_;
+  const Settings& settings_;
+  const Access& access_;
+  Random& random_;
+  EvictionPolicy policy_ = EvictionPolicy::kNoEviction;  // under which the candidates were judged
+  size_t count_ = 0;
+  std::array<Candidate, kSize> candidates_;  // the first count_, best last
+};
+
+}  // namespace respite

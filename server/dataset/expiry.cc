@@ -1,0 +1,165 @@
+#include "server/dataset/expiry.h"
+
+#include <algorithm>
+
+#include "datatypes/hash.h"
+
+namespace respite {
+
+namespace {
+
+// At effort 1; each further step adds or takes what stands behind.
+// A sample is large enough that chance hardly ends a round too early: Redis' 20 keys let the share grow far beyond what
+// is accepted before a round does any work.
+constexpr uint64_t kSampleSize = 400;
+constexpr uint64_t kSampleSizePerEffort = 100;
+constexpr int64_t kSharePercent = 25;  // of the timer's period
+constexpr int64_t kSharePercentPerEffort = 2;
+constexpr uint64_t kAcceptedPermille = 50;  // half of what is promised, for what dies until the next round
+constexpr uint64_t kAcceptedPermillePerEffort = 5;
+
+// A remaining time counts as this at most (71 000 years), so that no sum of a sample overflows.
+constexpr int64_t kLongestTtlMs = INT64_MAX / 4096;
+constexpr size_t kFieldsPerPurge = 256;  // of one hash, and
+constexpr size_t kHashesPerSample = 16;  // so many hashes with dead fields, before the clock is looked at again
+constexpr uint64_t kPlacesPerKey = 20;   // empty places of the table that a sample passes over for each key it wants
+
+}  // namespace
+
+int64_t Expiry::AverageTtlMs(int db) const {
+  return static_cast<size_t>(db) < progress_.size() ? progress_[static_cast<size_t>(db)].average_ttl_ms : 0;
+}
+
+void Expiry::StartRound(const Settings& settings, int hz) {
+  if (round_.databases_left > 0) FinishRound();
+  if (!active_) return;
+  progress_.resize(static_cast<size_t>(data_.keyspace.Count()));
+  int64_t effort = settings.active_expire_effort - 1;
+  int64_t share = kSharePercent + kSharePercentPerEffort * effort;
+  round_ = {.databases_left = data_.keyspace.Count(),
+            .sample_size = kSampleSize + kSampleSizePerEffort * static_cast<uint64_t>(effort),
+            .accepted_permille = kAcceptedPermille - kAcceptedPermillePerEffort * static_cast<uint64_t>(effort),
+            .budget_us = 1'000'000 / hz * share / 100};
+}
+
+Expiry::Slice Expiry::RunSlice() {
+  if (round_.databases_left == 0) return {Outcome::kFinished, 0};
+  int64_t start_us = pace_.NowUs();
+  int64_t deadline_us = start_us + std::min(kSliceUs, round_.budget_us);
+  while (round_.databases_left > 0 && CleanDatabase(next_db_, deadline_us) == Cleaning::kClean) NextDatabase();
+  int64_t elapsed_us = pace_.NowUs() - start_us;
+  round_.budget_us -= elapsed_us;
+  data_.stats.expire_cycle_us += static_cast<uint64_t>(elapsed_us);
+  if (round_.databases_left > 0 && round_.budget_us > 0) return {Outcome::kMore, elapsed_us};
+  FinishRound();
+  return {Outcome::kFinished, elapsed_us};
+}
+
+void Expiry::NextDatabase() {
+  next_db_ = (next_db_ + 1) % data_.keyspace.Count();
+  --round_.databases_left;
+}
+
+void Expiry::FinishRound() {
+  if (round_.databases_left > 0) {
+    ++data_.stats.expire_cycles_cut;
+    NextDatabase();  // the others have their turn first
+  }
+  double share = round_.seen == 0 ? 0 : static_cast<double>(round_.expired) / static_cast<double>(round_.seen);
+  data_.stats.expired_stale_share = data_.stats.expired_stale_share * 0.95 + share * 0.05;
+  round_ = {};
+}
+
+Expiry::Cleaning Expiry::CleanDatabase(int db, int64_t deadline_us) {
+  const Cleaning keys = CleanKeys(db, deadline_us);
+  return keys == Cleaning::kClean ? CleanFields(db, deadline_us) : keys;
+}
+
+// A sample of nothing, from the empty end of the table, says nothing.
+bool Expiry::IsClean(const Sampled& sampled) const {
+  return sampled.seen > 0 && !sampled.unfinished && sampled.expired * 1000 <= sampled.seen * round_.accepted_permille;
+}
+
+Expiry::Cleaning Expiry::CleanKeys(int db, int64_t deadline_us) {
+  Progress& progress = progress_[static_cast<size_t>(db)];
+  for (;;) {
+    if (data_.keyspace[db].TimedSize() == 0) {
+      progress.average_ttl_ms = 0;
+      return Cleaning::kClean;
+    }
+    Sampled sampled = SampleDatabase(db, clock_.WallMs());
+    round_.seen += sampled.seen;
+    round_.expired += sampled.expired;
+    NoteTtl(progress, sampled);
+    if (IsClean(sampled)) return Cleaning::kClean;
+    if (pace_.NowUs() >= deadline_us) return Cleaning::kOutOfTime;
+  }
+}
+
+Expiry::Cleaning Expiry::CleanFields(int db, int64_t deadline_us) {
+  while (data_.keyspace[db].TimedFields().Size() != 0) {
+    if (IsClean(SampleFields(db, clock_.WallMs()))) return Cleaning::kClean;
+    if (pace_.NowUs() >= deadline_us) return Cleaning::kOutOfTime;
+  }
+  return Cleaning::kClean;
+}
+
+Expiry::Sampled Expiry::SampleFields(int db, int64_t now_ms) {
+  Database& data = data_.keyspace[db];
+  Progress& progress = progress_[static_cast<size_t>(db)];
+  const uint64_t begin = progress.field_cursor;
+  Sampled sampled;
+  dead_.clear();
+  for (uint64_t places = round_.sample_size * kPlacesPerKey;
+       places > 0 && sampled.seen < round_.sample_size && dead_.size() < kHashesPerSample; --places) {
+    progress.field_cursor = data.ScanTimedFields(progress.field_cursor, [&](Entry* entry) {
+      ++sampled.seen;
+      if (Hash({ValueSlot(entry), data_.limits, now_ms}).HasExpired()) dead_.push_back(entry);
+    });
+    if (progress.field_cursor == 0) break;
+  }
+  sampled.expired = dead_.size();
+  Unit unit(data_, now_ms, ExpiryRule::kPurge);
+  for (Entry* entry : dead_) {
+    entry = unit.PurgeFields(db, entry, kFieldsPerPurge);
+    if (entry == nullptr || !Hash({ValueSlot(entry), data_.limits, now_ms}).HasExpired()) continue;
+    sampled.unfinished = true;
+    progress.field_cursor = begin;
+  }
+  unit.Close(Unit::Bond::kApart);
+  return sampled;
+}
+
+void Expiry::NoteTtl(Progress& progress, const Sampled& sampled) {
+  uint64_t alive = sampled.seen - sampled.expired;
+  if (alive == 0) return;
+  int64_t mean_ms = sampled.ttl_sum_ms / static_cast<int64_t>(alive);
+  int64_t& average_ms = progress.average_ttl_ms;
+  average_ms = average_ms == 0 ? mean_ms : average_ms / 50 * 49 + mean_ms / 50;  // the latest sample counts 2 %
+}
+
+Expiry::Sampled Expiry::SampleDatabase(int db, int64_t now_ms) {
+  Database& data = data_.keyspace[db];
+  Progress& progress = progress_[static_cast<size_t>(db)];
+  Sampled sampled;
+  dead_.clear();
+  for (uint64_t places = round_.sample_size * kPlacesPerKey; places > 0 && sampled.seen < round_.sample_size;
+       --places) {
+    progress.cursor = data.ScanTimed(progress.cursor, [&](Entry* entry) {
+      ++sampled.seen;
+      if (entry->IsExpired(now_ms)) {
+        ++sampled.expired;
+        dead_.push_back(entry);
+      } else {
+        sampled.ttl_sum_ms += std::min(entry->Deadline() - now_ms, kLongestTtlMs);
+      }
+    });
+    if (progress.cursor == 0) break;  // a key must not be seen twice in a sample
+  }
+  Unit unit(data_, now_ms, ExpiryRule::kPurge);
+  for (Entry* entry : dead_) unit.Purge(db, entry);
+  unit.Close(Unit::Bond::kApart);
+  return sampled;
+}
+
+}  // namespace respite

@@ -1,0 +1,31 @@
+#include "server/dataset/journal.h"
+
+#include "protocol/request_text.h"
+
+namespace respite {
+
+namespace {
+
+constexpr size_t kKeptBytes = 64 * 1024;
+
+}  // namespace
+
+void Effects::Add(int db, std::span<const Bytes> words, uint8_t targets) {
+  items_.push_back({db, targets, text_.size()});
+  AppendRequest(text_, words);
+}
+
+JournalEntry Effects::operator[](size_t index) const {
+  const Item& item = items_[index];
+  const size_t end = index + 1 < items_.size() ? items_[index + 1].begin : text_.size();
+  return {item.db, item.targets, Bytes(text_).substr(item.begin, end - item.begin)};
+}
+
+void Effects::Truncate(size_t count) {
+  if (count >= items_.size()) return;
+  text_.resize(items_[count].begin);
+  items_.resize(count);
+  if (count == 0 && text_.capacity() > kKeptBytes) text_ = {};
+}
+
+}  // namespace respite

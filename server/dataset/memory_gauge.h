@@ -1,0 +1,39 @@
+// MemoryGauge: the bytes that the program has in use, exactly.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/memory.h"
+#include "server/dataset/reclaimer.h"
+#include "server/dataset/stats.h"
+
+namespace respite {
+
+class MemoryGauge {
+ public:
+  MemoryGauge(const Reclaimer& reclaimer, ServerStats& stats) : reclaimer_(reclaimer), stats_(stats) {}
+
+  // Cost: a few ns, no call into the system.
+  size_t UsedBytes() const {
+    const int64_t held = ThreadMemory::OfThisThread().HeldBytes() + reclaimer_.HeldBytes();
+    return static_cast<size_t>(std::max<int64_t>(held, 0));
+  }
+  // Without what waits for the background thread.
+  int64_t ReachableBytes() const {
+    return static_cast<int64_t>(UsedBytes()) - static_cast<int64_t>(reclaimer_.PendingBytes());
+  }
+  // What is in use now is the price of an empty server (INFO used_memory_startup). For a host, once it has its buffers.
+  void MarkStartup() {
+    stats_.startup_memory_bytes = UsedBytes();
+    NotePeak();
+  }
+  void NotePeak() { stats_.peak_memory_bytes = std::max(stats_.peak_memory_bytes, UsedBytes()); }
+
+ private:
+  const Reclaimer& reclaimer_;
+  ServerStats& stats_;
+};
+
+}  // namespace respite

@@ -1,0 +1,61 @@
+#include "server/dataset/value_names.h"
+
+#include <array>
+#include <limits>
+
+namespace respite {
+
+namespace {
+
+// In the order of ValueType.
+constexpr std::array<std::string_view, 6> kTypeNames = {"string", "list", "set", "zset", "hash", "stream"};
+
+// What OBJECT ENCODING calls the large form of each type, whatever the structure behind it is.
+constexpr std::array<std::string_view, 6> kObjectNames = {"raw",      "quicklist", "hashtable",
+                                                          "skiplist", "hashtable", "stream"};
+
+bool KeepsAccessData(EvictionPolicy policy) {
+  return policy == EvictionPolicy::kAllKeysLru || policy == EvictionPolicy::kVolatileLru ||
+         policy == EvictionPolicy::kAllKeysLfu || policy == EvictionPolicy::kVolatileLfu;
+}
+
+}  // namespace
+
+std::string_view TypeName(ValueType type) { return kTypeNames[static_cast<size_t>(type)]; }
+
+std::optional<ValueType> TypeNamed(Bytes name) {
+  for (size_t i = 0; i < kTypeNames.size(); ++i)
+    if (EqualsIgnoreCase(name, kTypeNames[i])) return static_cast<ValueType>(i);
+  return std::nullopt;
+}
+
+std::string_view EncodingName(const Entry& entry) {
+  switch (entry.Form()) {
+    case ValueForm::kInt:
+      return "int";
+    case ValueForm::kEmbedded:
+      return "embstr";
+    case ValueForm::kRaw:
+    case ValueForm::kBlob:
+      return "raw";
+    case ValueForm::kListpack:
+      return "listpack";
+    case ValueForm::kTimedListpack:
+      return "listpackex";
+    case ValueForm::kIntset:
+      return "intset";
+    case ValueForm::kObject:
+      return kObjectNames[static_cast<size_t>(entry.Type())];
+  }
+  return "unknown";
+}
+
+// Redis: small integers are shared objects with an endless count, unless eviction needs the access data of each key.
+int64_t ReferenceCount(const Entry& entry, const Settings& settings) {
+  constexpr int64_t kSharedIntegers = 10000;
+  if (entry.Form() != ValueForm::kInt || entry.IntegerValue() < 0 || entry.IntegerValue() >= kSharedIntegers) return 1;
+  bool unshared = settings.maxmemory != 0 && KeepsAccessData(settings.maxmemory_policy);
+  return unshared ? 1 : std::numeric_limits<int32_t>::max();
+}
+
+}  // namespace respite

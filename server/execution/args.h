@@ -1,0 +1,97 @@
+// Args: a cursor over the words of one command.
+//
+// Typed: `auto [key, delta] = call.args.Take<Bytes, int64_t>();` throws Redis' refusal for a word that does not fit.
+// Options: `if (args.TakeToken("NX")) …`. Words are views of the request; they die with the Call.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <tuple>
+
+#include "base/bytes.h"
+#include "base/number_text.h"
+#include "server/catalogue/refusals.h"
+
+namespace respite {
+
+class Args {
+ public:
+  // The cursor starts behind the command's name (and its subcommand's).
+  Args(std::span<const Bytes> words, size_t first) : words_(words), next_(first) {}
+
+  // All words, name included, as Redis numbers them.
+  std::span<const Bytes> Words() const { return words_; }
+  Bytes operator[](size_t index) const { return words_[index]; }
+  size_t Count() const { return words_.size(); }
+
+  size_t Left() const { return words_.size() - next_; }
+  bool AtEnd() const { return next_ == words_.size(); }
+  std::span<const Bytes> Rest() const { return words_.subspan(next_); }
+
+  // Throws the syntax refusal at the end of the words.
+  Bytes Next() {
+    if (AtEnd()) throw Refusal{refusals::kSyntax};
+    return words_[next_++];
+  }
+  int64_t NextInteger(const char* refusal = refusals::kNotInteger) { return Integer(Next(), refusal); }
+  // Redis: a word that is no integer at all gets the same answer as one below `least`, which must not be negative.
+  size_t NextCount(int64_t least, const char* refusal) {
+    const int64_t count = NextInteger(refusal);
+    if (count < least) throw Refusal{refusal};
+    return static_cast<size_t>(count);
+  }
+  // So many words in a row.
+  std::span<const Bytes> NextMany(size_t count, const char* refusal = refusals::kSyntax) {
+    if (count > Left()) throw Refusal{refusal};
+    next_ += count;
+    return words_.subspan(next_ - count, count);
+  }
+  double NextDouble() { return Double(Next()); }
+
+  // Steps over the next word if it is this token, whatever its case.
+  bool TakeToken(Bytes token) {
+    if (AtEnd() || !EqualsIgnoreCase(words_[next_], token)) return false;
+    ++next_;
+    return true;
+  }
+  // As TakeToken, for a token that needs `values` more words behind it; not taken without them.
+  bool TakeTokenWith(Bytes token, size_t values) { return Left() > values && TakeToken(token); }
+  void ExpectEnd() const {
+    if (!AtEnd()) throw Refusal{refusals::kSyntax};
+  }
+
+  template <class... Types>
+  std::tuple<Types...> Take() {
+    return std::tuple<Types...>{TakeOne<Types>()...};  // braces: from left to right
+  }
+
+  static int64_t Integer(Bytes word, const char* refusal = refusals::kNotInteger) {
+    auto value = ParseInteger(word);
+    if (!value) throw Refusal{refusal};
+    return *value;
+  }
+  static double Double(Bytes word) {
+    auto value = ParseDouble(word);
+    if (!value) throw Refusal{refusals::kNotFloat};
+    return *value;
+  }
+
+ private:
+  template <class Type>
+  Type TakeOne() {
+    if constexpr (std::is_same_v<Type, Bytes>) {
+      return Next();
+    } else if constexpr (std::is_same_v<Type, int64_t>) {
+      return NextInteger();
+    } else {
+      static_assert(std::is_same_v<Type, double>, "no such argument type");
+      return NextDouble();
+    }
+  }
+
+  std::span<const Bytes> words_;
+  size_t next_;
+};
+
+}  // namespace respite

@@ -1,0 +1,26 @@
+#include "server/execution/call.h"
+
+#include <algorithm>
+
+#include "server/clients/waiting.h"
+#include "server/dataset/host.h"
+#include "server/execution/executor.h"
+#include "server/execution/services.h"
+
+namespace respite {
+
+void Call::Wait(const Awaited& awaited) {
+  if (!services.executor.MayWait()) return awaited.answer(reply, services, session);
+  services.waiting.Park(session, command, args.Words(), awaited);
+}
+
+bool Call::MayGoOnLater() const {
+  return services.executor.MayWait() && session.reply_mode == ReplyMode::kOn && static_cast<bool>(services.host);
+}
+
+uint64_t Call::LongestText() const {
+  constexpr uint64_t kEver = UINT32_MAX;  // an entry keeps its size in 32 bits
+  return unit.RepeatsRecord() ? kEver : std::min(kEver, static_cast<uint64_t>(services.settings.proto_max_bulk_len));
+}
+
+}  // namespace respite

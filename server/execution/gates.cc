@@ -1,0 +1,135 @@
+#include "server/execution/gates.h"
+
+#include "server/catalogue/refusals.h"
+#include "server/clients/acl/permissions.h"
+#include "server/clients/acl/users.h"
+#include "server/clients/phase.h"
+#include "server/config/settings.h"
+#include "server/dataset/eviction.h"
+#include "server/execution/durability.h"
+#include "server/execution/script_runner.h"
+
+namespace respite {
+
+namespace {
+
+bool RunsWhileLoading(const Gates::Request& request) {
+  if (!request.command.Is(kLoading)) return false;
+  bool runs = true;
+  if (request.command.Spec().transaction == TransactionRole::kExecutes && request.session.InTransaction()) {
+    request.session.transaction->ForEach([&](const Command& queued, auto) { runs = runs && queued.Is(kLoading); });
+  }
+  return runs;
+}
+
+}  // namespace
+
+inline void Gates::Arity(const Request& request) const {
+  if (!request.command.FitsArity(request.words.size())) throw refusals::WrongArity(request.command.full_name);
+}
+
+inline void Gates::ProtectedCommand(const Request& request) const {
+  if (!request.command.Is(kProtected)) return;
+  const Settings& settings = parts_.settings;
+  const bool module = request.command.Spec().protection == Protection::kModuleCommand;
+  Permission permission = module ? settings.enable_module_command : settings.enable_debug_command;
+  bool local = request.session.loopback || request.session.unix_socket;
+  if (permission == Permission::kAlways || (permission == Permission::kLocalConnections && local)) return;
+  throw Refusal{module ? refusals::kModuleNotAllowed : refusals::kDebugNotAllowed};
+}
+
+inline void Gates::Authentication(const Request& request) const {
+  if (request.session.authenticated || request.command.Is(kNoAuth)) return;
+  if (parts_.users.LoginRequired()) throw Refusal{refusals::kNoAuth};  // else it was taken away meanwhile
+}
+
+inline void Gates::Transactions(const Request& request) const {
+  if (request.command.Is(kNoMulti) && request.session.InTransaction()) throw Refusal{refusals::kNotInTransaction};
+}
+
+inline void Gates::UserPermissions(const Request& request) const {
+  if (request.session.user->IsUnlimited()) return;
+  AclRequest wanted(request.command, request.words);
+  const auto place = request.session.InTransaction() ? AclLogEntry::Context::kMulti : AclLogEntry::Context::kTopLevel;
+  const AclVerdict verdict = parts_.permissions.Check(request.session, wanted, place);
+  if (verdict.IsAllowed()) return;
+  throw Refusal{"NOPERM " + DenialText(*request.session.user, wanted, verdict, DenialDetail::kBrief)};
+}
+
+// What a transaction queues takes memory, too. Redis: of what is not queued only EXEC, DISCARD, QUIT and RESET pass.
+inline void Gates::Memory(const Request& request) const {
+  if (parts_.settings.maxmemory == 0 || !parts_.eviction.LacksMemory()) return;
+  const TransactionRole role = request.command.Spec().transaction;
+  const bool leaves = role == TransactionRole::kLeaves || role == TransactionRole::kExecutes;
+  const bool queued = request.session.InTransaction() && !leaves;
+  if ((request.flags & kDenyOom) != 0 || queued) throw Refusal{refusals::kOutOfMemory};
+}
+
+// A snapshot failed, and its owner would rather hear of it than go on. Redis: PING tells, too.
+inline void Gates::DiskError(const Request& request) const {
+  if ((request.flags & kWrite) == 0 && !request.command.Spec().reports_disk_trouble) return;
+  if (auto trouble = DiskTrouble(DiskUser::kCommand)) throw Refusal{std::move(*trouble)};
+}
+
+// Under RESP2 replies and messages look alike: a client that waits for messages gets no other replies.
+inline void Gates::SubscribedMode(const Request& request) const {
+  if (!InSubscribedMode(request.session)) return;
+  const Command& command = request.command;
+  if (command.Is(kPubSub) && command.Is(kNoScript)) return;  // SUBSCRIBE and its kin
+  if (command.Spec().runs_when_subscribed) return;
+  throw refusals::InSubscribedMode(command.full_name);
+}
+
+inline void Gates::Replicas(const Request& request) const {
+  if ((request.flags & kWrite) != 0 && LacksReplicas()) throw Refusal{refusals::kNoReplicas};
+}
+
+inline void Gates::StillLoading(const Request& request) const {
+  if (parts_.phase.IsLoading() && !RunsWhileLoading(request)) throw Refusal{refusals::kIsLoading};
+}
+
+// A script has been running for long: others may do little but end it.
+inline void Gates::BusyScript(const Request& request) const {
+  if (!parts_.scripts.Busy() || request.command.Is(kAllowBusy)) return;
+  throw parts_.scripts.BusyRefusal();
+}
+
+// Redis: a monitor counts as a replica here, and is told so.
+inline void Gates::MonitorWithoutKeys(const Request& request) const {
+  if (!request.session.monitor || (request.flags & (kWrite | kReadOnly | kMayReplicate)) == 0) return;
+  throw Refusal{refusals::kReplicaWithoutKeys};
+}
+
+std::optional<Refusal> Gates::DiskTrouble(DiskUser user) const {
+  const auto trouble = parts_.durability.Troubled();
+  if (!trouble) return std::nullopt;
+  const bool is_script = user == DiskUser::kScript;
+  if (trouble->place == Durability::Trouble::Place::kSnapshot) {
+    return Refusal{is_script ? refusals::kSnapshotFailedForScripts : refusals::kSnapshotFailed};
+  }
+  const std::string reason = IoErrorText(trouble->error);
+  return is_script ? refusals::AofFailedForScripts(reason) : refusals::AofFailed(reason);
+}
+
+bool Gates::LacksReplicas() const {
+  const Settings& settings = parts_.settings;
+  return settings.min_replicas_to_write != 0 && settings.min_replicas_max_lag != 0;
+}
+
+// All are inlined here.
+void Gates::Pass(const Request& request) const {
+  Arity(request);
+  ProtectedCommand(request);
+  Authentication(request);
+  Transactions(request);
+  UserPermissions(request);
+  Memory(request);
+  DiskError(request);
+  Replicas(request);
+  SubscribedMode(request);
+  StillLoading(request);
+  BusyScript(request);
+  MonitorWithoutKeys(request);
+}
+
+}  // namespace respite

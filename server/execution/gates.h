@@ -1,0 +1,75 @@
+// Gates: every reason to refuse a command before it runs, in Redis' order.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "base/refusal.h"
+#include "server/catalogue/command_table.h"
+#include "server/clients/session.h"
+
+namespace respite {
+
+class Durability;
+class Eviction;
+class Permissions;
+class Phase;
+class ScriptRunner;
+struct Services;
+struct Settings;
+class Users;
+
+// What the request may do: CommandFlag bits of its command, or what the card says where that depends on the request.
+inline uint32_t EffectiveFlags(const Services& services, const Session& session, const Command& command,
+                               std::span<const Bytes> words) {
+  const FlagsHook hook = command.Spec().flags_of;
+  return hook == nullptr ? command.flags : hook(services, session, words, command.flags);
+}
+
+class Gates {
+ public:
+  struct Parts {
+    const Settings& settings;
+    const Eviction& eviction;
+    const Users& users;
+    Permissions& permissions;
+    const ScriptRunner& scripts;
+    const Phase& phase;
+    const Durability& durability;
+  };
+  explicit Gates(const Parts& parts) : parts_(parts) {}
+
+  struct Request {
+    Session& session;
+    const Command& command;
+    uint32_t flags;  // EffectiveFlags
+    std::span<const Bytes> words;
+  };
+  // Throws the refusal of the first gate that is shut. Cost: a few compares when all are open.
+  void Pass(const Request& request) const;
+
+  // Why a command that writes, or a script that says it may, is refused: what it does could not be persisted. Nothing
+  // when it could. Cost: a compare or two.
+  enum class DiskUser : uint8_t { kCommand, kScript };
+  std::optional<Refusal> DiskTrouble(DiskUser user) const;
+  // Writes find too few replicas (min-replicas-to-write). There are none yet.
+  bool LacksReplicas() const;
+
+ private:
+  void Arity(const Request& request) const;
+  void ProtectedCommand(const Request& request) const;
+  void Authentication(const Request& request) const;
+  void Transactions(const Request& request) const;
+  void UserPermissions(const Request& request) const;
+  void Memory(const Request& request) const;
+  void DiskError(const Request& request) const;
+  void Replicas(const Request& request) const;
+  void SubscribedMode(const Request& request) const;
+  void StillLoading(const Request& request) const;
+  void BusyScript(const Request& request) const;
+  void MonitorWithoutKeys(const Request& request) const;
+
+  const Parts parts_;
+};
+
+}  // namespace respite

@@ -1,0 +1,59 @@
+#include "server/execution/prefetcher.h"
+
+#include "datatypes/keyspace.h"
+#include "server/execution/executor.h"
+
+namespace respite {
+
+namespace {
+
+// Where a command on hashes or sets names a field or member, if it names any; 0: it is of another kind. Members stand
+// behind the key, but those that are added to a sorted set (ZADD, ZINCRBY) behind their scores: the last one is
+// fetched.
+size_t MemberWord(const Command& command, size_t key, size_t words) {
+  const CommandGroup group = command.Spec().group;
+  if (group == CommandGroup::kHash || group == CommandGroup::kSet) return key + 1;
+  if (group != CommandGroup::kSortedSet) return 0;
+  return command.Is(kDenyOom) ? words - 1 : key + 1;
+}
+
+}  // namespace
+
+const std::vector<Prefetcher::Resolved>& Prefetcher::Resolve(const RequestBatch& batch, int db) {
+  resolved_.clear();
+  hashes_.clear();
+  lookups_.clear();
+  const Database& data = parts_.keyspace[db];
+  Bytes last_name;  // a pipeline mostly repeats one command: spare it the look-up
+  const Command* command = nullptr;
+  for (const RequestBatch::Request& request : batch.requests) {
+    auto words = batch.Words(request);
+    bool repeated = command != nullptr && !command->IsContainer() && command->parent == nullptr;
+    if (!repeated || words[0] != last_name) {
+      command = parts_.executor.Resolve(words);
+      last_name = words[0];
+    }
+    resolved_.push_back({command, {}});
+    size_t key = command == nullptr ? 0 : command->prefetch_key_index;
+    if (key == 0 || key >= words.size() || batch.requests.size() == 1) continue;
+    hashes_.push_back(data.Hash(words[key]));
+    data.PrefetchBucket(hashes_.back());
+    resolved_.back().key = {words[key], hashes_.back()};
+    const size_t member = MemberWord(*command, key, words.size());
+    if (member > key && member < words.size()) lookups_.push_back({words[key], words[member], hashes_.back()});
+  }
+  for (uint64_t hash : hashes_) data.PrefetchEntry(hash);
+  if (!lookups_.empty()) FetchMembers(data);
+  return resolved_;
+}
+
+void Prefetcher::FetchMembers(const Database& data) {
+  hints_.clear();
+  for (const MemberLookup& lookup : lookups_) {
+    const Entry* entry = data.Find(lookup.key, lookup.key_hash);
+    if (entry != nullptr) hints_.emplace_back(*entry, lookup.member);
+  }
+  for (const MemberHint& hint : hints_) hint.FetchMember();
+}
+
+}  // namespace respite

@@ -1,0 +1,156 @@
+#include "server/execution/pump.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "server/catalogue/refusals.h"
+#include "server/clients/acl/users.h"
+#include "server/clients/client_limits.h"
+#include "server/clients/client_memory.h"
+#include "server/clients/client_text.h"
+#include "server/clients/clients.h"
+#include "server/clients/phase.h"
+#include "server/clients/running.h"
+#include "server/config/settings.h"
+#include "server/dataset/stats.h"
+#include "server/execution/executor.h"
+
+namespace respite {
+
+namespace {
+
+// An entry keeps the sizes of key and value in 32 bits, whatever proto-max-bulk-len allows.
+constexpr int64_t kLongestArgument = UINT32_MAX;
+
+}  // namespace
+
+Pump::Outcome Pump::Run(Session& session) {
+  StartRun();
+  const uint64_t messages = parts_.clients.Messages();
+  const Outcome outcome = parts_.phase.HasStopped() ? Outcome::kClosing : RunAll(session);
+  EndRun();
+  batch_.Clear();
+  session.in.Park();
+  if (parts_.client_memory.IsOn()) parts_.client_memory.Update(session);
+  if (!session.out.Empty() || session.close_after_reply) QueueReplies(session, parts_.clients.Messages() != messages);
+  return outcome;
+}
+
+void Pump::StartRun() {
+  parts_.executor.StartRun();
+  pipeline_began_us_ = kNoRequestYet;
+  if (parts_.stats.turns == turn_) return;
+  turn_ = parts_.stats.turns;
+  pipelines_us_ = 0;
+}
+
+// Whoever publishes faster than we can send gets its reply behind the messages, and is not read until then: else the
+// messages would pile up.
+void Pump::QueueReplies(Session& session, bool caused_messages) {
+  Clients& clients = parts_.clients;
+  if (caused_messages && clients.IsBehind()) {
+    clients.QueueMessages(session);
+  } else {
+    clients.QueueFlush(session);
+  }
+}
+
+Pump::Outcome Pump::RunAll(Session& session) {
+  if (session.closing || session.close_after_reply) return Outcome::kClosing;
+  if (session.waiter != nullptr) return Outcome::kPostponed;
+  const Outcome outcome = RunHeld(session);
+  if (outcome != Outcome::kIdle) return outcome;
+  return session.closing || session.close_after_reply ? Outcome::kClosing : RunGroups(session);
+}
+
+Pump::Outcome Pump::RunHeld(Session& session) {
+  if (session.held == nullptr) return Outcome::kIdle;
+  const std::unique_ptr<HeldRequest> held = std::move(session.held);
+  const std::vector<Bytes> words(held->words.begin(), held->words.end());
+  const Command* command = parts_.executor.Resolve(words);
+  return After(parts_.executor.Execute(session, {.command = command, .words = words, .progress = held->progress}));
+}
+
+Pump::Outcome Pump::After(RequestRunner::Outcome outcome) {
+  switch (outcome) {
+    case RequestRunner::Outcome::kDone:
+      return Outcome::kIdle;
+    case RequestRunner::Outcome::kUnfinished:
+      return Outcome::kMore;
+    case RequestRunner::Outcome::kPostponed:
+    case RequestRunner::Outcome::kWaiting:
+      break;
+  }
+  return Outcome::kPostponed;
+}
+
+Pump::Outcome Pump::RunGroups(Session& session) {
+  for (size_t done = 0; done < kShareOfTurn; done += batch_.requests.size()) {
+    RequestParser::Status status = ParseGroup(session);
+    Outcome outcome = RunGroup(session);
+    if (outcome != Outcome::kIdle) return outcome;
+    if (status == RequestParser::Status::kError) {
+      FailProtocol(session);
+      return Outcome::kClosing;
+    }
+    if (status == RequestParser::Status::kIncomplete) return Outcome::kIdle;
+    if (IsTurnUsedUp() && !session.in.Unparsed().empty()) return Outcome::kMore;
+  }
+  return Outcome::kMore;
+}
+
+RequestParser::Status Pump::ParseGroup(Session& session) {
+  batch_.Clear();
+  const RequestLimits limits{.max_bulk_bytes = std::min(parts_.settings.proto_max_bulk_len, kLongestArgument),
+                             .authenticated = session.authenticated || !parts_.users.LoginRequired()};
+  // What a stranger may send is looked at anew after each request: it may have been AUTH. A big argument ends a group,
+  // since it cannot be unread.
+  size_t group = limits.authenticated ? Prefetcher::kGroup : 1;
+  RequestParser::Status status = RequestParser::Status::kRequest;
+  while (status == RequestParser::Status::kRequest && batch_.requests.size() < group && batch_.blobs.empty()) {
+    status = session.in.ParseInto(batch_, limits);
+  }
+  return status;
+}
+
+// Big arguments may arrive at one stroke: then they were never measured, and the client that sent them counts now.
+void Pump::MeasureBigArguments(Session& session) {
+  size_t bytes = 0;
+  for (const BlobRef& blob : batch_.blobs) bytes += blob.Capacity();
+  parts_.client_memory.Update(session, bytes);
+}
+
+Pump::Outcome Pump::RunGroup(Session& session) {
+  if (!batch_.blobs.empty() && parts_.client_memory.IsOn()) MeasureBigArguments(session);
+  const auto& resolved = prefetcher_.Resolve(batch_, session.db);
+  for (size_t i = 0; i < batch_.requests.size(); ++i) {
+    auto words = batch_.Words(batch_.requests[i]);
+    const Outcome outcome =
+        After(parts_.executor.Execute(session, {resolved[i].command, words, batch_.blobs, resolved[i].key}));
+    if (pipeline_began_us_ == kNoRequestYet) pipeline_began_us_ = parts_.running.pace_us;
+    if (outcome != Outcome::kIdle) {
+      if (i + 1 < batch_.requests.size()) session.in.Unread(batch_, i + 1);
+      return outcome;
+    }
+    if (session.out.HeldBytes() > ClientLimits::kFreeOutputBytes) {
+      parts_.limits.CheckOutput(session, parts_.running.NowMs(), ClientLimits::Moment::kReply);
+      if (parts_.client_memory.IsOn()) parts_.client_memory.Update(session);
+    }
+    if (session.closing || session.close_after_reply) return Outcome::kClosing;
+    if (i + 1 < batch_.requests.size() && IsTurnUsedUp()) {
+      session.in.Unread(batch_, i + 1);
+      return Outcome::kMore;
+    }
+  }
+  return Outcome::kIdle;
+}
+
+void Pump::FailProtocol(Session& session) {
+  std::string text = refusals::Protocol(session.in.Error()).text;
+  parts_.stats.CountError(text);
+  if (session.reply_mode == ReplyMode::kOn) Reply(session.out, session.resp).Error(text);
+  if (parts_.log.Shows(LogLevel::kVerbose)) parts_.log.Verbose(ProtocolErrorText(session, parts_.running.NowMs()));
+  session.close_after_reply = true;
+}
+
+}  // namespace respite

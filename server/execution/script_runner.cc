@@ -1,0 +1,195 @@
+#include "server/execution/script_runner.h"
+
+#include <utility>
+
+#include "base/log.h"
+#include "base/pace.h"
+#include "server/catalogue/refusals.h"
+#include "server/clients/acl/permissions.h"
+#include "server/clients/clients.h"
+#include "server/clients/phase.h"
+#include "server/clients/tracking.h"
+#include "server/config/debug_switches.h"
+#include "server/config/settings.h"
+#include "server/dataset/eviction.h"
+#include "server/dataset/host.h"
+#include "server/dataset/stats.h"
+#include "server/execution/executor.h"
+#include "server/execution/gates.h"
+
+namespace respite {
+
+// What redis.set_repl takes is what the journal understands.
+static_assert(int{kReplicateAof} == int{JournalEntry::kFile} &&
+              int{kReplicateReplicas} == int{JournalEntry::kReplicas});
+
+ScriptRunner::ScriptRunner(const Parts& parts) : parts_(parts), session_(parts.clients.CreateDetached()) {
+  session_->reply_form = ReplyForm::kBinary;
+}
+
+ScriptRunner::~ScriptRunner() = default;
+
+void ScriptRunner::Run(Call& call, const Request& request) {
+  const bool repeats = call.unit.RepeatsRecord();
+  if (!repeats && (request.flags & kScriptUndeclared) == 0) CheckDeclared(request);
+  session_->db = call.session.db;
+  session_->resp = RespVersion::kResp2;
+  session_->no_touch = call.session.no_touch;
+  session_->user = call.session.user;
+  call.effect.Replace();  // what the script does is recorded command by command
+  current_.emplace(Current{&call, &request, parts_.pace.NowMs(), !repeats && parts_.eviction.LacksMemory()});
+  std::optional<ScriptFailure> failure = request.kind == Kind::kScript
+                                             ? request.engine.RunScript(request.invocation, call.reply)
+                                             : request.engine.RunFunction(request.invocation, call.reply);
+  call.unit.RecordFor(JournalEntry::kEverybody);
+  const bool was_late = current_->is_late;
+  current_.reset();
+  session_->out.Rewind();
+  if (was_late) {
+    parts_.phase.EndLateScript();
+    parts_.clients.Continue(call.session);
+  }
+  if (failure) throw Refusal{std::move(failure->text), failure->is_counted};
+}
+
+// A script that says what it does is refused before it does anything.
+void ScriptRunner::CheckDeclared(const Request& request) const {
+  const bool writes = (request.flags & kScriptNoWrites) == 0;
+  auto trouble = writes ? parts_.gates.DiskTrouble(Gates::DiskUser::kScript) : std::nullopt;
+  if (trouble) throw Refusal{std::move(*trouble)};
+  if (writes && request.access == Access::kReadOnly) throw Refusal{refusals::kWritingScriptReadOnly};
+  if (writes && parts_.gates.LacksReplicas()) throw Refusal{refusals::kNoReplicas};
+  const bool needs_memory = writes && (request.flags & kScriptAllowOom) == 0;
+  if (needs_memory && parts_.eviction.LacksMemory()) throw Refusal{refusals::kScriptOutOfMemory};
+}
+
+Bytes ScriptRunner::RunCommand(std::span<const Bytes> words) noexcept {
+  session_->out.Rewind();
+  const Command* command = parts_.executor.Resolve(words);
+  try {
+    CheckCommand(command, words);
+  } catch (const Refusal& refusal) {
+    parts_.executor.CountRejected(command, refusal.text);
+    Reply(session_->out, session_->resp, ReplyForm::kBinary).Error(refusal.text);
+    return ReplyBytes();
+  }
+  if (command->Is(kWrite)) current_->has_written = true;
+  session_->last_command = command;
+  parts_.executor.ExecuteWithin(current_->call->unit, *session_, *command, words);
+  if (current_->call->session.tracking != nullptr) NoteReads(*command, words);
+  return ReplyBytes();
+}
+
+Bytes ScriptRunner::ReplyBytes() {
+  if (session_->out.Segments() == 1) {
+    Bytes whole;
+    session_->out.VisitFront(1, [&](Bytes piece) { whole = piece; });
+    return whole;
+  }
+  whole_reply_ = session_->out.Text();
+  return whole_reply_;
+}
+
+void ScriptRunner::CheckCommand(const Command* command, std::span<const Bytes> words) const {
+  if (command == nullptr || (command->IsContainer() && words.size() < 2)) throw Refusal{refusals::kUnknownInScript};
+  if (!command->FitsArity(words.size())) throw Refusal{refusals::kWrongArityInScript};
+  if (command->Is(kNoScript) && !parts_.debug.any_command_in_scripts) throw Refusal{refusals::kNotInScript};
+  CheckAcl(*command, words);
+  if (command->Is(kWrite) || command->Is(kMayReplicate)) CheckWrite(*command);
+  const bool may_use_memory = (current_->request->flags & kScriptAllowOom) != 0 || current_->has_written;
+  if (command->Is(kDenyOom) && current_->is_over_memory && !may_use_memory) throw Refusal{refusals::kOutOfMemory};
+}
+
+void ScriptRunner::CheckAcl(const Command& command, std::span<const Bytes> words) const {
+  AclRequest request(command, words);
+  const Session& caller = current_->call->session;
+  const AclVerdict verdict = parts_.permissions.Check(*session_, request, AclLogEntry::Context::kLua, caller);
+  if (verdict.IsAllowed()) return;
+  throw Refusal{"ERR ACL failure in script: " + DenialText(*session_->user, request, verdict, DenialDetail::kBrief)};
+}
+
+void ScriptRunner::CheckWrite(const Command& command) const {
+  const Request& request = *current_->request;
+  const bool declared = (request.flags & kScriptUndeclared) == 0;
+  if (request.access == Access::kReadOnly || (declared && (request.flags & kScriptNoWrites) != 0)) {
+    throw Refusal{refusals::kWriteInReadOnlyScript};
+  }
+  // What has begun is carried through, however things are.
+  if (current_->has_written || current_->call->unit.RepeatsRecord() || !command.Is(kWrite)) return;
+  if (auto trouble = parts_.gates.DiskTrouble(Gates::DiskUser::kCommand)) throw Refusal{std::move(*trouble)};
+  if (parts_.gates.LacksReplicas()) throw Refusal{refusals::kNoReplicas};
+}
+
+void ScriptRunner::NoteReads(const Command& command, std::span<const Bytes> words) {
+  if (command.Is(kReadOnly)) parts_.tracking.Remember(current_->call->session, command, words);
+}
+
+void ScriptRunner::SetReplication(uint8_t targets) noexcept {
+  current_->replication = targets;
+  current_->call->unit.RecordFor(targets);
+}
+
+std::optional<bool> ScriptRunner::MayRun(std::span<const Bytes> words) noexcept {
+  const Command* command = parts_.executor.Resolve(words);
+  if (command == nullptr) return std::nullopt;
+  AclRequest request(*command, words);
+  return session_->user->IsUnlimited() || session_->user->Check(request).IsAllowed();
+}
+
+void ScriptRunner::Log(LogLevel level, Bytes text) noexcept {
+  if (parts_.log.Shows(level)) parts_.log.Log(level, text);
+}
+
+void ScriptRunner::CountError(Bytes text) noexcept {
+  parts_.stats.CountError(text);
+  current_->call->failed = true;
+}
+
+std::span<const Bytes> ScriptRunner::RunningWords() const { return current_->call->args.Words(); }
+
+int64_t ScriptRunner::MonotonicMs() const noexcept { return parts_.pace.NowMs(); }
+
+int64_t ScriptRunner::RunningMs() const { return MonotonicMs() - current_->started_ms; }
+
+bool ScriptRunner::ShallStop() noexcept {
+  const int64_t threshold_ms = parts_.settings.busy_reply_threshold;
+  if (threshold_ms <= 0) return false;
+  if (!current_->is_late) {
+    const int64_t elapsed_ms = RunningMs();
+    if (elapsed_ms < threshold_ms) return false;
+    current_->is_late = true;
+    parts_.phase.BeginLateScript(&current_->call->session);
+    parts_.log.Warning("Slow script detected: still in execution after " + std::to_string(elapsed_ms) +
+                       " milliseconds. You can try killing the script using the " +
+                       (RunningKind() == Kind::kScript ? "SCRIPT KILL" : "FUNCTION KILL") +
+                       " command. Script name is: " + RunningName() + ".");
+  }
+  ServeOthers();
+  return current_->is_killed;
+}
+
+void ScriptRunner::ServeOthers() {
+  if (!parts_.host) return;
+  const Executor::Aside aside = parts_.executor.StandAside();
+  if (!parts_.host->ServeBesides()) {
+    current_->is_killed = true;
+    current_->call->unit.Forget();
+  }
+  parts_.executor.GoOn(aside);
+  parts_.executor.LetTimePass();
+}
+
+Refusal ScriptRunner::BusyRefusal() const {
+  return Refusal{RunningKind() == Kind::kScript ? refusals::kBusyScript : refusals::kBusyFunction};
+}
+
+void ScriptRunner::Kill(Kind kind) {
+  if (!Running()) throw Refusal{refusals::kNoScriptRuns};
+  if (current_->call->unit.RepeatsRecord()) throw Refusal{refusals::kScriptOfRecord};
+  if (current_->has_written) throw Refusal{refusals::kScriptHasWritten};
+  if (kind != RunningKind()) throw BusyRefusal();
+  if (!current_->is_killed) parts_.log.Notice("Lua script killed by user with SCRIPT KILL.");
+  current_->is_killed = true;
+}
+
+}  // namespace respite

@@ -1,3 +1,0 @@
-#include "server/startup/launch.h"
-
-int main(int argc, char** argv) { return respite::Launch(argc, argv); }

@@ -1,0 +1,83 @@
+#include "server/net/byte_stream.h"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "server/net/tls/tls_stream.h"
+
+namespace respite {
+
+namespace {
+
+constexpr size_t kPiecesPerWrite = 64;
+
+}  // namespace
+
+ByteStream::ByteStream(Descriptor socket) : socket_(std::move(socket)) {}
+ByteStream::ByteStream(Descriptor socket, std::unique_ptr<TlsStream> tls)
+    : socket_(std::move(socket)), tls_(std::move(tls)) {}
+ByteStream::ByteStream(ByteStream&&) noexcept = default;
+ByteStream::~ByteStream() = default;
+
+StreamResult ByteStream::Handshake() {
+  return tls_ == nullptr ? StreamResult{StreamResult::State::kMoved} : tls_->Handshake();
+}
+
+StreamResult ByteStream::Failed() {
+  if (errno == EAGAIN || errno == EINTR) return {StreamResult::State::kLater};
+  error_ = errno;
+  return {StreamResult::State::kFailed};
+}
+
+StreamResult ByteStream::Receive(std::span<char> target) {
+  if (tls_ != nullptr) return tls_->Receive(target);
+  const ssize_t received = recv(socket_.Get(), target.data(), target.size(), 0);
+  if (received < 0) return Failed();
+  if (received == 0) return {StreamResult::State::kEnded};
+  return {StreamResult::State::kMoved, static_cast<size_t>(received)};
+}
+
+StreamResult ByteStream::Send(Bytes bytes) {
+  if (tls_ != nullptr) return tls_->Send(bytes);
+  const ssize_t sent = send(socket_.Get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  if (sent < 0) return Failed();
+  return {StreamResult::State::kMoved, static_cast<size_t>(sent)};
+}
+
+StreamResult ByteStream::Send(const ReplyBuffer& output) {
+  if (tls_ != nullptr) return tls_->Send(output);
+  if (output.Segments() == 1) {  // a single piece takes the cheaper system call
+    Bytes piece;
+    output.VisitFront(1, [&](Bytes front) { piece = front; });
+    return Send(piece);
+  }
+  std::array<iovec, kPiecesPerWrite> pieces;
+  msghdr message{};
+  message.msg_iov = pieces.data();
+  output.VisitFront(kPiecesPerWrite, [&](Bytes piece) {
+    pieces[message.msg_iovlen++] = {const_cast<char*>(piece.data()), piece.size()};
+  });
+  const ssize_t sent = sendmsg(socket_.Get(), &message, MSG_NOSIGNAL);
+  if (sent < 0) return Failed();
+  return {StreamResult::State::kMoved, static_cast<size_t>(sent)};
+}
+
+bool ByteStream::TlsInHandshake() const { return tls_->InHandshake(); }
+bool ByteStream::TlsHasReceived() const { return tls_->HasReceived(); }
+SocketPoller::Interest ByteStream::TlsNeeds(SocketPoller::Interest wanted) const { return tls_->Needs(wanted); }
+SocketPoller::Interest ByteStream::TlsAllows(SocketPoller::Interest ready) const { return tls_->Allows(ready); }
+
+std::string ByteStream::ErrorText() const { return tls_ == nullptr ? std::strerror(error_) : tls_->ErrorText(); }
+
+void ByteStream::Close() {
+  if (tls_ != nullptr) tls_->SayGoodbye();
+  tls_.reset();
+  socket_ = Descriptor();
+}
+
+}  // namespace respite

@@ -1,0 +1,140 @@
+#include "server/net/event_loop.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <asio/io_context.hpp>
+#include <asio/posix/stream_descriptor.hpp>
+#include <asio/post.hpp>
+#include <utility>
+
+namespace respite {
+
+namespace {
+
+constexpr size_t kScratchBytes = 64 * 1024;
+// Handlers in one Turn. A Turn must end even when new events keep coming; this many are what one wait can report.
+constexpr int kHandlersPerTurn = 128;
+constexpr int64_t kHandshakesUs = 1000;
+constexpr int64_t kClosingsUs = 250;
+// Of those that wait to be closed, one in so many at least: a busy server gets behind by no more than that.
+constexpr size_t kClosingsShare = 32;
+
+}  // namespace
+
+struct EventLoop::Asio {
+  asio::io_context context{1};
+};
+
+EventLoop::EventLoop(const Pace& pace)
+    : pace_(pace),
+      asio_(std::make_unique<Asio>()),
+      poller_(asio_->context, pace),
+      handshakes_(pace, kHandshakesUs),
+      closings_(pace, kClosingsUs),
+      scratch_(kScratchBytes) {}
+
+EventLoop::~EventLoop() { closings_.ServeAll(); }
+
+asio::io_context& EventLoop::Context() { return asio_->context; }
+
+int EventLoop::Run() {
+  running_ = true;
+  EndTurn(0);  // what was posted before the loop ran
+  auto work = asio::make_work_guard(asio_->context);
+  while (!stopped_) {
+    asio_->context.run_one();
+    const int64_t started_us = pace_.NowUs();
+    for (int i = 1; i < kHandlersPerTurn && !stopped_ && !poller_.TakeServed() && asio_->context.poll_one() != 0; ++i) {
+    }
+    ServeLines();
+    EndTurn(pace_.NowUs() - started_us);
+  }
+  return exit_code_;
+}
+
+void EventLoop::Stop(int exit_code) {
+  exit_code_ = exit_code;
+  if (!std::exchange(stopped_, true) && withdraw_) withdraw_();
+}
+
+// Asio would run it in this Turn, since a Turn polls: whoever posts again and again would hold back all replies.
+void EventLoop::Post(Resident* resident, std::function<void()> task) { posted_.push_back({resident, std::move(task)}); }
+
+void EventLoop::Leave(Resident& resident) {
+  const auto is_its = [&](const Task& task) { return task.resident == &resident; };
+  for (;;) {
+    std::vector<Task> its;
+    for (Task& task : due_)
+      if (is_its(task)) its.push_back(std::exchange(task, {}));  // its call of RunNextTask finds nothing
+    for (Task& task : posted_)
+      if (is_its(task)) its.push_back(std::move(task));
+    if (its.empty()) break;
+    std::erase_if(posted_, is_its);
+    for (const Task& task : its) task.run();
+  }
+  std::erase(active_, &resident);
+  std::replace(ending_.begin(), ending_.end(), &resident, static_cast<Resident*>(nullptr));
+}
+
+// The Turn that is under way keeps what it has read: this one gets another scratch buffer. What was posted waits, since
+// it may free a client that the Turn is with; before the first Turn (the data set is being loaded) there is none.
+bool EventLoop::ServeBesides() {
+  if (spare_scratches_.empty()) spare_scratches_.emplace_back(kScratchBytes);
+  std::vector<char> own = std::exchange(scratch_, std::move(spare_scratches_.back()));
+  spare_scratches_.pop_back();
+  poller_.ServeBesides();
+  for (int i = 0; i < kHandlersPerTurn && !stopped_ && asio_->context.poll_one() != 0; ++i) {
+  }
+  ServeLines();
+  for (Resident* resident : std::vector<Resident*>(active_)) resident->EndTurnBesides();
+  if (!running_) StartTasks();
+  spare_scratches_.push_back(std::exchange(scratch_, std::move(own)));
+  return !stopped_;
+}
+
+void EventLoop::ServeLines() {
+  if (!handshakes_.Empty()) handshakes_.ServeShare();
+  if (!closings_.Empty()) closings_.ServeShare(1 + closings_.Size() / kClosingsShare);
+  if (!handshakes_.Empty() || !closings_.Empty()) Post(nullptr, [] {});  // the next Turn comes at once
+}
+
+void EventLoop::EndTurn(int64_t turn_us) {
+  std::swap(active_, ending_);
+  for (size_t i = 0; i < ending_.size(); ++i) {
+    if (ending_[i] == nullptr) continue;  // it left meanwhile
+    ending_[i]->is_active_ = false;
+    ending_[i]->EndTurn(turn_us);
+  }
+  ending_.clear();
+  StartTasks();
+}
+
+void EventLoop::StartTasks() {
+  for (Task& task : posted_) {
+    due_.push_back(std::move(task));
+    asio::post(asio_->context, [this] { RunNextTask(); });
+  }
+  posted_.clear();
+}
+
+void EventLoop::RunNextTask() {
+  const Task task = std::move(due_.front());
+  due_.pop_front();
+  if (task.run == nullptr) return;
+  if (task.resident != nullptr) Enter(*task.resident);
+  task.run();
+}
+
+void EventLoop::OnReadable(int descriptor, std::function<void()> handler) {
+  int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (own < 0) return;
+  auto watched = std::make_shared<asio::posix::stream_descriptor>(asio_->context, own);
+  watched->async_wait(asio::posix::stream_descriptor::wait_read,
+                      [watched, run = std::move(handler)](const asio::error_code& error) {
+                        if (!error) run();
+                      });
+}
+
+}  // namespace respite

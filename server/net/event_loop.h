@@ -1,0 +1,104 @@
+// EventLoop: a thread's one loop, on an Asio io_context. A Turn is: wait for events, handle those that are ready, end
+// the Turn for each resident to whom something happened (journal, then replies).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/pace.h"
+#include "server/net/socket_poller.h"
+#include "server/net/work_line.h"
+
+namespace asio {
+class io_context;
+}
+
+namespace respite {
+
+class EventLoop {
+ public:
+  // Who lives on the loop: a server has one.
+  class Resident {
+   public:
+    virtual ~Resident() = default;
+    // Something happened to it in this Turn, which is over; the Turn took so long.
+    virtual void EndTurn(int64_t turn_us) = 0;
+    // The same in the middle of a Turn, when clients are served besides.
+    virtual void EndTurnBesides() = 0;
+
+   private:
+    friend class EventLoop;
+    bool is_active_ = false;  // stands in EventLoop::active_
+  };
+
+  explicit EventLoop(const Pace& pace);
+  ~EventLoop();
+
+  // Runs until Stop. Returns the exit code.
+  int Run();
+  void Stop(int exit_code);
+
+  // Something happens to this resident: its Turn is to be ended. Cost: a compare, mostly.
+  void Enter(Resident& resident) {
+    if (resident.is_active_) return;
+    resident.is_active_ = true;
+    active_.push_back(&resident);
+  }
+  // Runs `task` for the resident (null: for nobody) as soon as the loop is free again, in another Turn.
+  void Post(Resident* resident, std::function<void()> task);
+  // The resident goes: what was posted for it runs now, and what that posts.
+  void Leave(Resident& resident);
+  // Serves clients in the middle of the Turn, since somebody takes so long. False: the loop shall stop.
+  bool ServeBesides();
+
+  // Calls `handler` once, from within the first Stop: before any connection closes because of it.
+  void OnStop(std::function<void()> handler) { withdraw_ = std::move(handler); }
+
+  // Calls `handler` once, in a Turn, when this descriptor (not ours to close) has something to read.
+  void OnReadable(int descriptor, std::function<void()> handler);
+
+  asio::io_context& Context();
+  const Pace& pace() const { return pace_; }
+  SocketPoller& poller() { return poller_; }
+  // Steps of TLS handshakes.
+  WorkLine& handshakes() { return handshakes_; }
+  // Sockets to be closed. Their sessions are gone already.
+  WorkLine& closings() { return closings_; }
+  // Where a connection reads when nothing of its input is pending. One for all: it is empty between two handlers.
+  std::span<char> Scratch() { return scratch_; }
+
+ private:
+  struct Asio;
+  struct Task {
+    Resident* resident;
+    std::function<void()> run;
+  };
+
+  void ServeLines();
+  void EndTurn(int64_t turn_us);
+  // Tasks that were posted are due from now on.
+  void StartTasks();
+  void RunNextTask();
+
+  const Pace& pace_;
+  std::unique_ptr<Asio> asio_;
+  SocketPoller poller_;
+  WorkLine handshakes_;
+  WorkLine closings_;
+  std::vector<Resident*> active_;
+  std::vector<Resident*> ending_;  // kept for its memory
+  std::vector<Task> posted_;       // for the next Turn; may own connections, so they go before asio_
+  std::deque<Task> due_;           // one call of RunNextTask is under way for each
+  std::vector<char> scratch_;
+  std::vector<std::vector<char>> spare_scratches_;  // for ServeBesides
+  std::function<void()> withdraw_;
+  bool running_ = false;
+  bool stopped_ = false;
+  int exit_code_ = 0;
+};
+
+}  // namespace respite

@@ -1,0 +1,75 @@
+#include "server/net/tls/tls.h"
+
+#include <openssl/ssl.h>
+
+#include <utility>
+
+#include "server/net/tls/tls_context.h"
+#include "server/net/tls/tls_stream.h"
+
+namespace respite {
+
+namespace {
+
+int VerifyMode(TlsAuthClients clients) {
+  switch (clients) {
+    case TlsAuthClients::kNo:
+      return SSL_VERIFY_NONE;
+    case TlsAuthClients::kOptional:
+      return SSL_VERIFY_PEER;
+    case TlsAuthClients::kYes:
+      break;
+  }
+  return SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
+}
+
+// What the directives lack, whatever the files say.
+std::optional<std::string> Missing(const Settings& settings) {
+  if (settings.tls_cert_file.empty()) return "No tls-cert-file configured!";
+  if (settings.tls_key_file.empty()) return "No tls-key-file configured!";
+  const bool verifies =
+      settings.tls_auth_clients != TlsAuthClients::kNo || settings.tls_cluster || settings.tls_replication;
+  if (verifies && settings.tls_ca_cert_file.empty() && settings.tls_ca_cert_dir.empty()) {
+    return "Either tls-ca-cert-file or tls-ca-cert-dir must be specified when tls-cluster, tls-replication or "
+           "tls-auth-clients are enabled!";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> Tls::Configure(const Settings& settings) {
+  if (auto reason = Missing(settings)) return reason;
+  auto server = MakeTlsServerContext(settings);
+  if (!server) return std::move(server).error();
+  auto client = MakeTlsClientContext(settings);
+  if (!client) return std::move(client).error();
+  server_ = std::move(server).value();
+  client_ = std::move(client).value();
+  return std::nullopt;
+}
+
+void Tls::Drop() {
+  server_.reset();
+  client_.reset();
+}
+
+std::unique_ptr<TlsStream> Tls::Accept(int descriptor, TlsAuthClients clients) const {
+  SslHandle connection(SSL_new(server_.get()));
+  if (connection == nullptr) return nullptr;
+  SSL_set_verify(connection.get(), VerifyMode(clients), nullptr);
+  // A session that began without a certificate must not be resumed once certificates are asked for.
+  const auto kind = static_cast<unsigned char>(clients);
+  SSL_set_session_id_context(connection.get(), &kind, sizeof kind);
+  SSL_set_accept_state(connection.get());
+  return std::make_unique<TlsStream>(std::move(connection), descriptor);
+}
+
+std::unique_ptr<TlsStream> Tls::Connect(int descriptor) const {
+  SslHandle connection(SSL_new(client_.get()));
+  if (connection == nullptr) return nullptr;
+  SSL_set_connect_state(connection.get());
+  return std::make_unique<TlsStream>(std::move(connection), descriptor);
+}
+
+}  // namespace respite

@@ -1,0 +1,209 @@
+#include "server/net/tls/tls_stream.h"
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace respite {
+
+namespace {
+
+constexpr size_t kRecordBytes = SSL3_RT_MAX_PLAIN_LENGTH;
+// What one call takes from the socket at most. More than the bytes it is asked for, since records have some besides.
+constexpr size_t kBytesPerCall = size_t{128} * 1024;
+constexpr size_t kPiecesPerRecord = 256;
+
+}  // namespace
+
+struct TlsStream::Wire {
+  int descriptor;
+  size_t budget = 0;  // bytes that may still be read
+  bool ended = false;
+  int error = 0;  // errno of the system call that failed
+};
+
+namespace {
+
+TlsStream::Wire& WireOf(BIO* bio) { return *static_cast<TlsStream::Wire*>(BIO_get_data(bio)); }
+
+bool IsPassing(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
+
+int ReadWire(BIO* bio, char* target, int room) {
+  TlsStream::Wire& wire = WireOf(bio);
+  BIO_clear_retry_flags(bio);
+  if (wire.budget == 0) {
+    BIO_set_retry_read(bio);
+    return -1;
+  }
+  const size_t wanted = std::min(static_cast<size_t>(room), wire.budget);
+  const ssize_t received = recv(wire.descriptor, target, wanted, 0);
+  if (received > 0) {
+    wire.budget -= static_cast<size_t>(received);
+  } else if (received == 0) {
+    wire.ended = true;
+  } else if (IsPassing(errno)) {
+    BIO_set_retry_read(bio);
+  } else {
+    wire.error = errno;
+  }
+  return static_cast<int>(received);
+}
+
+int WriteWire(BIO* bio, const char* bytes, int size) {
+  TlsStream::Wire& wire = WireOf(bio);
+  BIO_clear_retry_flags(bio);
+  const ssize_t sent = send(wire.descriptor, bytes, static_cast<size_t>(size), MSG_NOSIGNAL);
+  if (sent < 0 && IsPassing(errno)) {
+    BIO_set_retry_write(bio);
+  } else if (sent < 0) {
+    wire.error = errno;
+  }
+  return static_cast<int>(sent);
+}
+
+long ControlWire(BIO* bio, int command, long /*number*/, void* /*pointer*/) {  // NOLINT: OpenSSL's signature
+  if (command == BIO_CTRL_FLUSH) return 1;
+  if (command == BIO_CTRL_EOF) return WireOf(bio).ended ? 1 : 0;
+  return 0;
+}
+
+int BeginWire(BIO* bio) {
+  BIO_set_init(bio, 1);
+  return 1;
+}
+
+const BIO_METHOD* MakeWireMethod() {
+  BIO_METHOD* method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "respite socket");
+  BIO_meth_set_read(method, ReadWire);
+  BIO_meth_set_write(method, WriteWire);
+  BIO_meth_set_ctrl(method, ControlWire);
+  BIO_meth_set_create(method, BeginWire);
+  return method;
+}
+
+// Made once and never freed: a connection may outlive everything else.
+const BIO_METHOD* WireMethod() {
+  static const BIO_METHOD* const method = MakeWireMethod();
+  return method;
+}
+
+}  // namespace
+
+TlsStream::TlsStream(SslHandle connection, int descriptor)
+    : wire_(std::make_unique<Wire>(Wire{descriptor})), connection_(std::move(connection)) {
+  BIO* bio = BIO_new(WireMethod());
+  if (bio == nullptr) return;  // no memory: the handshake fails
+  BIO_set_data(bio, wire_.get());
+  SSL_set_bio(connection_.get(), bio, bio);
+}
+
+TlsStream::~TlsStream() = default;
+
+StreamResult TlsStream::Outcome(int result, Waits& waits) {
+  switch (SSL_get_error(connection_.get(), result)) {
+    case SSL_ERROR_WANT_READ:
+      waits = Waits::kForInput;
+      return {StreamResult::State::kLater};
+    case SSL_ERROR_WANT_WRITE:
+      waits = Waits::kForRoom;
+      return {StreamResult::State::kLater};
+    case SSL_ERROR_ZERO_RETURN:
+      return {StreamResult::State::kEnded};
+    case SSL_ERROR_SYSCALL:
+      error_ = wire_->error != 0 ? std::strerror(wire_->error) : "Connection closed";
+      break;
+    default:
+      error_ = TakeOpenSslError();
+  }
+  broken_ = true;
+  return {StreamResult::State::kFailed};
+}
+
+StreamResult TlsStream::Handshake() {
+  ERR_clear_error();
+  wire_->budget = kBytesPerCall;
+  const int result = SSL_do_handshake(connection_.get());
+  if (result <= 0) return Outcome(result, receiving_);
+  in_handshake_ = false;
+  receiving_ = Waits::kForInput;
+  has_received_ = SSL_has_pending(connection_.get()) != 0;
+  // From here on a peer that hangs up without a word is one that sends no more: requests know their length, so what is
+  // cut off does no harm, and replies reach a peer that has only closed its half.
+  SSL_set_options(connection_.get(), SSL_OP_IGNORE_UNEXPECTED_EOF);
+  return {StreamResult::State::kMoved};
+}
+
+// Goes on until there is no whole record left, since no event will tell of those that were read already.
+StreamResult TlsStream::Receive(std::span<char> target) {
+  if (broken_) return {StreamResult::State::kFailed};
+  ERR_clear_error();
+  wire_->budget = kBytesPerCall;
+  has_received_ = false;
+  receiving_ = Waits::kForInput;
+  size_t filled = 0;
+  do {
+    size_t received = 0;
+    const int result = SSL_read_ex(connection_.get(), target.data() + filled, target.size() - filled, &received);
+    if (result <= 0) {
+      const StreamResult outcome = Outcome(result, receiving_);
+      if (filled == 0) return outcome;
+      // What ended or broke it shows again with the next call.
+      has_received_ = outcome.state != StreamResult::State::kLater;
+      return {StreamResult::State::kMoved, filled};
+    }
+    filled += received;
+  } while (filled < target.size() && SSL_has_pending(connection_.get()) != 0);
+  has_received_ = filled == target.size() && SSL_has_pending(connection_.get()) != 0;
+  return {StreamResult::State::kMoved, filled};
+}
+
+// Pieces that are smaller than a record share one.
+StreamResult TlsStream::Send(const ReplyBuffer& output) {
+  Bytes front;
+  output.VisitFront(1, [&](Bytes piece) { front = piece; });
+  if (output.Segments() == 1 || front.size() >= kRecordBytes) return Send(front);
+  std::array<char, kRecordBytes> record;  // NOLINT: filled below
+  size_t size = 0;
+  output.VisitFront(kPiecesPerRecord,
+                    [&](Bytes piece) { size += piece.copy(record.data() + size, record.size() - size); });
+  return Send(Bytes(record.data(), size));
+}
+
+StreamResult TlsStream::Send(Bytes bytes) {
+  if (broken_) return {StreamResult::State::kFailed};
+  ERR_clear_error();
+  sending_ = Waits::kForRoom;
+  wire_->budget = kBytesPerCall;
+  size_t sent = 0;
+  const int result = SSL_write_ex(connection_.get(), bytes.data(), bytes.size(), &sent);
+  if (result <= 0) return Outcome(result, sending_);
+  return {StreamResult::State::kMoved, sent};
+}
+
+SocketPoller::Interest TlsStream::Needs(SocketPoller::Interest wanted) const {
+  const bool receives_on_room = receiving_ == Waits::kForRoom;
+  const bool sends_on_input = sending_ == Waits::kForInput;
+  return {.read = (wanted.read && !receives_on_room) || (wanted.write && sends_on_input),
+          .write = (wanted.write && !sends_on_input) || (wanted.read && receives_on_room)};
+}
+
+SocketPoller::Interest TlsStream::Allows(SocketPoller::Interest ready) const {
+  return {.read = receiving_ == Waits::kForRoom ? ready.write : ready.read,
+          .write = sending_ == Waits::kForInput ? ready.read : ready.write};
+}
+
+void TlsStream::SayGoodbye() {
+  if (in_handshake_ || broken_) return;
+  ERR_clear_error();
+  SSL_shutdown(connection_.get());  // as far as the socket takes it; nobody waits for an answer
+  ERR_clear_error();
+}
+
+}  // namespace respite

@@ -1,0 +1,59 @@
+// TlsStream: one end of a TLS connection on a non-blocking socket.
+//
+// It reads and writes the socket through a BIO of ours, which knows three things that OpenSSL's does not tell: whether
+// the socket had nothing more to give, how much one call may take from it (a peer that sends nothing but key updates
+// must not keep us), and why a system call failed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/bytes.h"
+#include "protocol/reply_buffer.h"
+#include "server/net/socket_poller.h"
+#include "server/net/stream_result.h"
+#include "server/net/tls/openssl_handles.h"
+
+namespace respite {
+
+class TlsStream {
+ public:
+  // `connection` knows which end it is. The descriptor stays the caller's, and open as long as this.
+  TlsStream(SslHandle connection, int descriptor);
+  ~TlsStream();
+  TlsStream(const TlsStream&) = delete;
+  TlsStream& operator=(const TlsStream&) = delete;
+
+  // See ByteStream for all of these.
+  bool InHandshake() const { return in_handshake_; }
+  StreamResult Handshake();
+  StreamResult Receive(std::span<char> target);
+  StreamResult Send(const ReplyBuffer& output);
+  StreamResult Send(Bytes bytes);
+  bool HasReceived() const { return has_received_; }
+  SocketPoller::Interest Needs(SocketPoller::Interest wanted) const;
+  SocketPoller::Interest Allows(SocketPoller::Interest ready) const;
+  std::string ErrorText() const { return error_; }
+  void SayGoodbye();
+
+  struct Wire;
+
+ private:
+  enum class Waits : uint8_t { kForInput, kForRoom };
+
+  // Of a call that moved nothing; notes what it waits for.
+  StreamResult Outcome(int result, Waits& waits);
+
+  std::unique_ptr<Wire> wire_;
+  SslHandle connection_;
+  std::string error_;
+  Waits receiving_ = Waits::kForInput;
+  Waits sending_ = Waits::kForRoom;
+  bool in_handshake_ = true;
+  bool has_received_ = false;
+  bool broken_ = false;
+};
+
+}  // namespace respite

@@ -1,0 +1,104 @@
+#include "server/node/config_hooks.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "base/log.h"
+#include "server/clients/acl/acl_log.h"
+#include "server/clients/acl/users.h"
+#include "server/clients/client_memory.h"
+#include "server/clients/pulse.h"
+#include "server/config/config.h"
+#include "server/config/settings.h"
+#include "server/dataset/eviction.h"
+#include "server/dataset/memory_gauge.h"
+#include "server/execution/services.h"
+#include "server/execution/slowlog.h"
+#include "server/net/migrate_link.h"
+#include "server/net/tls/tls.h"
+#include "server/storage/append_only_file.h"
+
+namespace respite {
+
+namespace {
+
+std::optional<std::string> AdoptMaxMemory(const Services& services) {
+  const uint64_t limit = services.settings.maxmemory;
+  services.client_memory.AdoptLimit();
+  services.eviction.StartInNextTurn();
+  size_t used = services.memory.UsedBytes();
+  used -= std::min(used, services.eviction.UncountedBytes());
+  if (limit != 0 && limit < used) {
+    services.log.Warning("WARNING: the new maxmemory value set via CONFIG SET (" + std::to_string(limit) +
+                         ") is smaller than the current memory usage (" + std::to_string(used) +
+                         "): keys are evicted or writes refused, as maxmemory-policy says.");
+  }
+  return std::nullopt;
+}
+
+// One hook for all directives of TLS: what a CONFIG SET changes takes effect together. Keys that nobody asks for are
+// forgotten, so that they are read anew once somebody does.
+std::optional<std::string> ChangeTls(const Services& services) {
+  services.migrate_links.DropAll();
+  if (!Tls::IsWanted(services.settings)) {
+    services.tls.Drop();
+  } else if (auto reason = services.tls.Configure(services.settings)) {
+    services.log.Warning(*reason);
+    return "Unable to update TLS configuration. Check server logs.";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> SwitchAppendOnly(const Services& services) {
+  if (!services.settings.appendonly) {
+    services.aof.TurnOff();
+  } else if (services.aof.TurnOn() == Step::kFailed) {
+    return "Unable to turn on AOF. Check server logs.";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void RegisterConfigHooks(const Services& services) {
+  Config& config = services.config;
+  config.OnChange({"hz", "dynamic-hz"}, [&services]() -> std::optional<std::string> {
+    services.pulse.Adjust();
+    return std::nullopt;
+  });
+  config.OnChange({"requirepass"}, [&services]() -> std::optional<std::string> {
+    services.users.SetDefaultPassword(services.settings.requirepass);
+    return std::nullopt;
+  });
+  config.OnChange({"acllog-max-len"}, [&services]() -> std::optional<std::string> {
+    services.acl_log.Trim(static_cast<size_t>(std::max<int64_t>(services.settings.acllog_max_len, 0)));
+    return std::nullopt;
+  });
+  config.OnChange({"slowlog-max-len"}, [&services]() -> std::optional<std::string> {
+    services.slowlog.Trim(static_cast<size_t>(std::max<int64_t>(services.settings.slowlog_max_len, 0)));
+    return std::nullopt;
+  });
+  config.OnChange({"loglevel"}, [&services]() -> std::optional<std::string> {
+    services.log.SetLevel(services.settings.loglevel);
+    return std::nullopt;
+  });
+  config.OnChange({"appendonly"}, [&services] { return SwitchAppendOnly(services); });
+  config.OnChange({"aof-disable-auto-gc"}, [&services]() -> std::optional<std::string> {
+    services.aof.directory().RemoveHistory();
+    return std::nullopt;
+  });
+  config.OnChange({"maxmemory-clients"}, [&services]() -> std::optional<std::string> {
+    services.client_memory.AdoptLimit();
+    return std::nullopt;
+  });
+  config.OnChange({"maxmemory"}, [&services] { return AdoptMaxMemory(services); });
+  config.OnChange(
+      {"tls-ca-cert-dir", "tls-ca-cert-file", "tls-cert-file", "tls-ciphers", "tls-ciphersuites",
+       "tls-client-cert-file", "tls-client-key-file", "tls-client-key-file-pass", "tls-cluster", "tls-dh-params-file",
+       "tls-key-file", "tls-key-file-pass", "tls-prefer-server-ciphers", "tls-protocols", "tls-replication",
+       "tls-session-cache-size", "tls-session-cache-timeout", "tls-session-caching"},
+      [&services] { return ChangeTls(services); });
+}
+
+}  // namespace respite

@@ -1,0 +1,231 @@
+#include "server/node/connection.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/catalogue/refusals.h"
+#include "server/clients/acl/users.h"
+#include "server/clients/client_limits.h"
+#include "server/clients/client_text.h"
+#include "server/clients/clients.h"
+#include "server/clients/departures.h"
+#include "server/clients/phase.h"
+#include "server/config/settings.h"
+#include "server/dataset/stats.h"
+
+namespace respite {
+
+namespace {
+
+// A client that takes a long reply as fast as we send it must not keep the others waiting.
+constexpr size_t kBytesPerFlush = 1024 * 1024;
+// Who sent so much with one read has probably more.
+constexpr size_t kMuchInput = 32 * 1024;
+
+}  // namespace
+
+Connection::Connection(ServerHost& host, Session& session, ByteStream stream)
+    : host_(host), session_(session), stream_(std::move(stream)) {}
+
+Connection::~Connection() = default;
+
+void Connection::Start() {
+  session_.transport = this;
+  self_ = shared_from_this();
+  if (stream_.InHandshake()) return Want({.read = true});
+  Admit();
+}
+
+void Connection::Want(SocketPoller::Interest wanted) {
+  wanted_ = wanted;
+  const SocketPoller::Interest needed = stream_.Needs(wanted);
+  if (needed != registered_) Register(needed);
+  if (wanted.read && stream_.HasReceived()) ReceiveInNextTurn();
+}
+
+void Connection::Register(SocketPoller::Interest interest) {
+  if (host_.loop().poller().Change(stream_.FileDescriptor(), *this, registered_, interest)) {
+    registered_ = interest;
+  } else {
+    host_.parts().clients.Close(session_);
+  }
+}
+
+void Connection::OnReady(SocketPoller::Interest ready) {
+  host_.Enter();
+  if (session_.closing) return;
+  if (stream_.InHandshake()) return JoinHandshakes();
+  const SocketPoller::Interest allowed = stream_.Allows(ready);
+  if (allowed.read && wanted_.read) Receive();
+  if (!allowed.write || !wanted_.write || session_.closing) return;
+  Want({.read = wanted_.read, .write = false});
+  // At the end of the Turn: its other replies may be of writes that are not on the disk yet.
+  host_.parts().clients.QueueFlush(session_);
+}
+
+// Nothing is heard of the socket until it is our turn.
+void Connection::JoinHandshakes() {
+  Register({});
+  host_.loop().handshakes().Enter([self = shared_from_this()] { self->ContinueHandshake(); });
+}
+
+void Connection::ContinueHandshake() {
+  host_.Enter();
+  if (self_ == nullptr) return;
+  switch (stream_.Handshake().state) {
+    case StreamResult::State::kMoved:
+      return Admit();
+    case StreamResult::State::kLater:
+      return Want({.read = true});
+    case StreamResult::State::kEnded:
+    case StreamResult::State::kFailed:
+      break;
+  }
+  host_.parts().log.Warning("Error accepting a client connection: " + stream_.ErrorText() +
+                            " (addr=" + session_.address + " laddr=" + session_.local_address + ")");
+  host_.parts().clients.Close(session_);
+}
+
+void Connection::Admit() {
+  const ServerHost::Parts& server = host_.parts();
+  if (server.settings.protected_mode && !server.users.LoginRequired() && !session_.loopback) {
+    ++server.stats.rejected_connections;
+    session_.out.Append("-" + std::string(refusals::kProtectedMode) + "\r\n");
+    session_.close_after_reply = true;
+    return server.clients.QueueFlush(session_);
+  }
+  ++server.stats.connections;
+  Want({.read = true});
+}
+
+void Connection::Receive() {
+  if (host_.parts().clients.IsBehindWith(session_)) {
+    if (stream_.HasReceived()) ReceiveInNextTurn();  // else the socket is reported again
+    return;
+  }
+  if (host_.parts().phase.Holds(session_)) return Want({.read = false, .write = wanted_.write});
+  const StreamResult received = stream_.Receive(session_.in.ReadTarget(host_.loop().Scratch()));
+  if (received.state != StreamResult::State::kMoved) {
+    if (received.state != StreamResult::State::kLater) return EndOfInput(received.state);
+    return Want(wanted_);  // perhaps for room
+  }
+  const size_t bytes = received.bytes;
+  sends_much_ = bytes >= kMuchInput;
+  session_.in.Received(bytes);
+  session_.bytes_in += bytes;
+  session_.last_active_ms = host_.parts().clock.MonotonicMs();
+  session_.input_peak_bytes = std::max(session_.input_peak_bytes, session_.in.BufferedBytes());
+  ServerStats& stats = host_.parts().stats;
+  stats.net_input_bytes += bytes;
+  ++stats.total_reads;
+  RunPump();
+}
+
+void Connection::ReceiveInNextTurn() {
+  if (std::exchange(receive_posted_, true)) return;
+  host_.Post([self = shared_from_this()] {
+    self->receive_posted_ = false;
+    if (self->self_ != nullptr && self->wanted_.read) self->Receive();
+  });
+}
+
+void Connection::EndOfInput(StreamResult::State state) {
+  const ServerHost::Parts& server = host_.parts();
+  const bool ended = state == StreamResult::State::kEnded;
+  if (server.log.Shows(LogLevel::kVerbose)) {
+    server.log.Verbose(ended ? "Client closed connection " + ClientText(session_, server.clock.MonotonicMs())
+                             : "Reading from client: " + stream_.ErrorText());
+  }
+  if (!ended || session_.out.Empty()) return Depart();
+  Want({.read = false, .write = wanted_.write});
+  session_.close_after_reply = true;  // half closed: the peer still waits for the replies of this Turn
+  server.clients.QueueFlush(session_);
+}
+
+// A hundred thousand subscriptions are not undone in one Turn. Nobody can tell this from a client that left later.
+void Connection::Depart() {
+  const ServerHost::Parts& server = host_.parts();
+  if (session_.IsBlocked() || server.departures.LeaveSome(session_)) return server.clients.Close(session_);
+  is_departing_ = true;
+  Want({});
+  host_.Post([self = shared_from_this()] {
+    if (self->self_ != nullptr) self->Depart();
+  });
+}
+
+void Connection::RunPump() {
+  Pump::Outcome outcome = host_.pump().Run(session_);
+  if (session_.closing) return;
+  switch (outcome) {
+    case Pump::Outcome::kIdle:
+    case Pump::Outcome::kPostponed:  // whoever ends the pause calls Resume; meanwhile the peer may hang up
+      if (!host_.parts().limits.CheckInput(session_)) Want({.read = true, .write = wanted_.write});
+      break;
+    case Pump::Outcome::kMore:  // nothing new is read before what is there has been served
+      Want({.read = false, .write = wanted_.write});
+      ResumeInNextTurn();
+      break;
+    case Pump::Outcome::kClosing:  // Flush closes
+      Want({.read = false, .write = wanted_.write});
+      break;
+  }
+}
+
+void Connection::ResumeInNextTurn() {
+  host_.Post([self = shared_from_this()] {
+    if (self->self_ == nullptr) return;
+    if (self->host_.parts().clients.IsBehindWith(self->session_)) return self->ResumeInNextTurn();
+    self->Resume();
+  });
+}
+
+void Connection::Resume() {
+  if (!session_.closing && !is_departing_) RunPump();
+}
+
+void Connection::Flush() {
+  if (stream_.InHandshake()) return;
+  if (is_departing_) return session_.out.Consume(session_.out.Size());
+  size_t before = session_.out.Size();
+  session_.output_peak_bytes = std::max(session_.output_peak_bytes, std::min(before, session_.reply_room_bytes));
+  while (!session_.out.Empty() && before - session_.out.Size() < kBytesPerFlush) {
+    if (!WriteSome()) break;
+  }
+  if (session_.closing || is_departing_) return;
+  if (!session_.out.Empty()) {
+    int64_t now_ms = host_.parts().clock.MonotonicMs();
+    if (session_.out.Size() != before) session_.last_active_ms = now_ms;
+    if (!host_.parts().limits.CheckOutput(session_, now_ms, ClientLimits::Moment::kReply)) {
+      Want({.read = wanted_.read, .write = true});
+    }
+  } else if (session_.close_after_reply) {
+    host_.parts().clients.Close(session_);
+  }
+}
+
+bool Connection::WriteSome() {
+  const StreamResult sent = stream_.Send(session_.out);
+  if (sent.state != StreamResult::State::kMoved) {
+    if (sent.state == StreamResult::State::kLater) return false;
+    host_.parts().log.Verbose("Error writing to client: " + stream_.ErrorText());
+    Depart();
+    return false;
+  }
+  session_.out.Consume(sent.bytes);
+  session_.bytes_out += sent.bytes;
+  ServerStats& stats = host_.parts().stats;
+  stats.net_output_bytes += sent.bytes;
+  ++stats.total_writes;
+  return true;
+}
+
+void Connection::Close() {
+  Register({});
+  host_.loop().closings().Enter([self = self_] { self->stream_.Close(); });
+  // The session may be in use right now: it goes in a later Turn, and this connection with it.
+  host_.Post([self = std::move(self_)] { self->host_.parts().clients.Remove(self->session_); });
+}
+
+}  // namespace respite

@@ -1,0 +1,65 @@
+// Connection: a socket and its Session. Reads when there is something to read, feeds the Pump, writes at the end of the
+// Turn. It keeps itself alive until it is closed.
+#pragma once
+
+#include <memory>
+
+#include "server/clients/session.h"
+#include "server/net/byte_stream.h"
+#include "server/net/socket_poller.h"
+#include "server/node/server_host.h"
+
+namespace respite {
+
+class Connection final : public Transport,
+                         public SocketPoller::Watcher,
+                         public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(ServerHost& host, Session& session, ByteStream stream);
+  ~Connection() override;
+
+  void Start();
+
+  void Flush() override;
+  void Resume() override;
+  void Close() override;
+  int FileDescriptor() const override { return stream_.FileDescriptor(); }
+  bool AwaitsRoom() const override { return wanted_.write; }
+  bool InHandshake() const override { return stream_.InHandshake(); }
+
+  void OnReadable() override { OnReady({.read = true}); }
+  void OnWritable() override { OnReady({.write = true}); }
+  bool TakesLong() const override { return sends_much_; }
+
+ private:
+  void OnReady(SocketPoller::Interest ready);
+  // Whether to receive, and whether to send what did not fit.
+  void Want(SocketPoller::Interest wanted);
+  void Register(SocketPoller::Interest interest);
+  void JoinHandshakes();
+  void ContinueHandshake();
+  // The peer may speak from now on, unless it must not be here at all.
+  void Admit();
+  void Receive();
+  void ReceiveInNextTurn();
+  void ResumeInNextTurn();
+  // kEnded or kFailed.
+  void EndOfInput(StreamResult::State state);
+  // The peer is gone.
+  void Depart();
+  void RunPump();
+  // One write; false when the socket takes no more for now.
+  bool WriteSome();
+
+  ServerHost& host_;
+  Session& session_;  // gone once self_ is
+  ByteStream stream_;
+  SocketPoller::Interest wanted_;
+  SocketPoller::Interest registered_;
+  bool receive_posted_ = false;
+  bool is_departing_ = false;
+  bool sends_much_ = true;            // did so last, or is new and may
+  std::shared_ptr<Connection> self_;  // from Start to Close: whoever flushes may be the only one who knows us
+};
+
+}  // namespace respite

@@ -1,0 +1,161 @@
+#include "server/node/housekeeping.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "protocol/reply_buffer.h"
+#include "scripting/function_library.h"
+#include "scripting/script_cache.h"
+#include "server/clients/client_limits.h"
+#include "server/clients/client_memory.h"
+#include "server/clients/clients.h"
+#include "server/clients/pause.h"
+#include "server/clients/phase.h"
+#include "server/clients/pulse.h"
+#include "server/clients/tracking.h"
+#include "server/clients/waiting.h"
+#include "server/clients/watched_keys.h"
+#include "server/config/debug_switches.h"
+#include "server/dataset/active_expiry.h"
+#include "server/dataset/memory_gauge.h"
+#include "server/execution/executor.h"
+#include "server/net/migrate_link.h"
+#include "server/storage/append_only_file.h"
+#include "server/storage/nursery.h"
+#include "server/storage/shutdown.h"
+#include "server/storage/snapshots.h"
+
+namespace respite {
+
+namespace {
+
+constexpr int64_t kSampleEveryUs = 100'000;
+constexpr size_t kWatchesPerTurn = 1000;
+constexpr int64_t kWakeAgainMs = 10;  // while a script or loading holds everything up
+constexpr size_t kClientsCheckedAtLeast = 5;
+
+// One of them may close those behind it (CLIENT KILL), and if it runs a script for long, others are served meanwhile
+// and those are freed, too.
+void Resume(const Clients& clients, const std::vector<Session*>& sessions) {
+  std::vector<uint64_t> ids;
+  for (const Session* session : sessions) ids.push_back(session->id);
+  for (const uint64_t id : ids) {
+    Session* session = clients.Find(id);
+    if (session != nullptr && session->transport != nullptr) session->transport->Resume();
+  }
+}
+
+}  // namespace
+
+void Housekeeping::EndTurn() {
+  parts_.snapshots.EndTurn();
+  if (parts_.shutdown.Done()) return Send();  // what would run now would be lost
+  if (parts_.waiting.HasReady()) {            // keys that went without a command: they expired
+    parts_.executor.StartRun();
+    parts_.waiting.ServeReady();
+  }
+  if (parts_.clients.PostponedCount() != 0 && !parts_.pause.IsOn()) ResumePostponed();
+  ResumeContinued();
+  parts_.tracking.Broadcast();
+  if (!Journaled()) return;
+  Send();
+  if (parts_.client_memory.IsOver()) parts_.client_memory.EvictClients(nullptr);
+  GoOnInNextTurn();
+  parts_.script_cache.CollectGarbage();
+  parts_.function_libraries.CollectGarbage();
+  AskForWake();
+}
+
+void Housekeeping::EndTurnBesides() {
+  if (Journaled()) Send();
+}
+
+void Housekeeping::AskForWake() {
+  if (parts_.waiting.NextDeadline() >= wake_at_ms_ || !parts_.host) return;
+  wake_at_ms_ = parts_.waiting.NextDeadline();
+  parts_.host->WakeAt(wake_at_ms_);
+}
+
+// What takes many Turns must not wait for a client to begin the next one.
+void Housekeeping::GoOnInNextTurn() {
+  parts_.watched_keys.DropSome(kWatchesPerTurn);
+  const bool continues = parts_.clients.PostponedCount() != 0 && !parts_.pause.IsOn();
+  if ((continues || parts_.watched_keys.HasDropped()) && parts_.host) parts_.host->Post([] {});
+}
+
+bool Housekeeping::Journaled() {
+  const int64_t started_us = parts_.aof.IsOn() ? parts_.pace.NowUs() : 0;
+  parts_.aof.Flush();
+  if (started_us != 0) parts_.stats.journal_us += static_cast<uint64_t>(parts_.pace.NowUs() - started_us);
+  if (parts_.waiting.AwaitsDisk() && (synced_seen_ != parts_.aof.writer().Synced() || !parts_.aof.IsOn())) {
+    synced_seen_ = parts_.aof.writer().Synced();
+    parts_.waiting.ServeDisk();
+  }
+  if (!parts_.aof.MustStop()) return true;
+  if (parts_.host) parts_.host->Stop(1);
+  return false;
+}
+
+void Housekeeping::Send() {
+  do {
+    parts_.clients.FlushQueued(parts_.pace);
+  } while (parts_.clients.IsBehind() && (!parts_.host || parts_.shutdown.Done()));
+  if (parts_.clients.IsBehind()) parts_.host->Post([] {});  // the next Turn comes at once
+}
+
+void Housekeeping::Wake() {
+  if (parts_.phase.IsMidTurn()) return parts_.host->WakeAt(parts_.clock.MonotonicMs() + kWakeAgainMs);
+  wake_at_ms_ = Waiter::kNoDeadline;
+  parts_.waiting.EndOverdue();
+}
+
+void Housekeeping::Tick() {
+  if (parts_.phase.IsMidTurn() || parts_.shutdown.Done()) return;
+  const int64_t started_us = parts_.pace.NowUs();
+  parts_.pulse.Adjust();
+  if (parts_.debug.pause_cron) return;
+  parts_.shutdown.GoOn();
+  if (parts_.shutdown.Done()) return;
+  parts_.pause.EndIfOver(parts_.clock.MonotonicMs());
+  parts_.expiry.StartRound(parts_.pulse.Hz());
+  SampleStats();
+  CheckClients();
+  parts_.nursery.Poll();
+  parts_.aof.Cron();
+  parts_.snapshots.Cron();
+  parts_.tracking.KeepWithinLimit();
+  parts_.migrate_links.CloseIdle(parts_.pace.NowMs());
+  parts_.blocks.Trim();
+  parts_.script_cache.RestIfIdle();
+  parts_.function_libraries.RestIfIdle();
+  parts_.stats.timer_us += static_cast<uint64_t>(parts_.pace.NowUs() - started_us);
+}
+
+void Housekeeping::SampleStats() {
+  const int64_t now_us = parts_.pace.NowUs();
+  if (now_us - last_sample_us_ < kSampleEveryUs) return;
+  last_sample_us_ = now_us;
+  parts_.stats.SampleRates(now_us);
+  parts_.memory.NotePeak();
+}
+
+void Housekeeping::CheckClients() {
+  // A part of the clients each round, so that ten thousand of them do not hold up one Turn; all of them once a second.
+  const size_t wanted =
+      std::max(parts_.clients.Count() / static_cast<size_t>(parts_.pulse.Hz()), kClientsCheckedAtLeast);
+  const int64_t now_ms = parts_.clock.MonotonicMs();
+  parts_.clients.Rotate(wanted, [&](Session& session) {
+    parts_.limits.Check(session, now_ms);
+    if (parts_.client_memory.IsOn()) parts_.client_memory.Update(session);
+  });
+}
+
+void Housekeeping::ResumePostponed() { Resume(parts_.clients, parts_.clients.TakePostponed()); }
+
+void Housekeeping::ResumeContinued() {
+  // Those who go on may end the wait of others.
+  for (auto sessions = parts_.clients.TakeContinued(); !sessions.empty(); sessions = parts_.clients.TakeContinued())
+    Resume(parts_.clients, sessions);
+}
+
+}  // namespace respite

@@ -1,0 +1,210 @@
+#include "server/node/listener.h"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <asio/io_context.hpp>
+#include <asio/posix/stream_descriptor.hpp>
+#include <asio/steady_timer.hpp>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "server/catalogue/refusals.h"
+#include "server/clients/acl/users.h"
+#include "server/clients/client_text.h"
+#include "server/clients/clients.h"
+#include "server/config/config.h"
+#include "server/config/settings.h"
+#include "server/config/value_text.h"
+#include "server/dataset/stats.h"
+#include "server/net/socket_address.h"
+#include "server/net/tls/tls.h"
+#include "server/net/tls/tls_stream.h"
+#include "server/node/connection.h"
+
+namespace respite {
+
+namespace {
+
+// A storm of connections must not keep those that are there waiting.
+constexpr int kAcceptsPerEvent = 100;
+
+constexpr auto kPauseWithoutDescriptors = std::chrono::milliseconds(100);
+
+// This machine does not have that kind of address.
+bool IsUnknownFamily(int code) {
+  return code == EAFNOSUPPORT || code == ENOPROTOOPT || code == EPROTONOSUPPORT || code == ESOCKTNOSUPPORT ||
+         code == EPFNOSUPPORT;
+}
+
+uint64_t InodeOf(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
+}
+
+void SendError(const Descriptor& socket, Bytes error) {
+  std::string line = "-" + std::string(error) + "\r\n";
+  [[maybe_unused]] ssize_t sent = send(socket.Get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+}  // namespace
+
+struct Listener::Socket {
+  Socket(asio::io_context& context, Descriptor opened, Protocol spoken)
+      : descriptor(context, opened.Release()), retry(context), protocol(spoken) {}
+  asio::posix::stream_descriptor descriptor;
+  asio::steady_timer retry;
+  Protocol protocol;
+};
+
+Listener::Listener(ServerHost& host) : host_(host) {}
+Listener::~Listener() = default;
+
+std::optional<std::string> Listener::Open() {
+  if (auto error = Reopen(Protocol::kTcp)) return error;
+  if (auto error = Reopen(Protocol::kTls)) return error;
+  return OpenUnix();
+}
+
+std::optional<std::string> Listener::Reopen(Protocol protocol) {
+  Settings& settings = host_.parts().config.Adjust();
+  Sockets& sockets = protocol == Protocol::kTcp ? tcp_ : tls_;
+  sockets.clear();
+  if (protocol == Protocol::kTls) {
+    if (settings.tls_port == 0) return std::nullopt;
+    auto opened = OpenTcp(protocol, settings.tls_port);
+    if (!opened) return std::move(opened).error();
+    sockets = std::move(opened).value();
+  } else {
+    const int last_port = std::exchange(settings.bound_port, 0);
+    if (settings.port == 0) return std::nullopt;
+    auto opened = OpenTcp(protocol, settings.port == kAutoPort ? last_port : settings.port);
+    if (!opened) return std::move(opened).error();
+    sockets = std::move(opened).value();
+    if (!sockets.empty()) settings.bound_port = PortOf(sockets[0]->descriptor.native_handle());
+  }
+  for (auto& socket : sockets) Accept(socket);
+  return std::nullopt;
+}
+
+Result<Listener::Sockets, std::string> Listener::OpenTcp(Protocol protocol, int port) {
+  const Settings& settings = host_.parts().settings;
+  TcpOptions options{.port = port, .backlog = settings.tcp_backlog, .mark = settings.socket_mark_id};
+  Sockets opened;
+  for (const std::string& bound : settings.bind) {
+    bool optional = bound.starts_with('-');
+    std::string host = optional ? bound.substr(1) : bound;
+    auto socket = ListenTcp(host, options);
+    if (!socket.ok()) {
+      std::string number = std::to_string(options.port);
+      int code = socket.error().code;
+      host_.parts().log.Warning("Warning: Could not create server TCP listening socket " + host + ":" + number + ": " +
+                                socket.error().text);
+      if (IsUnknownFamily(code) || (optional && code == EADDRNOTAVAIL)) continue;
+      return Failure("Failed listening on port " + number + (protocol == Protocol::kTls ? " (tls)" : " (tcp)") +
+                     ", aborting.");
+    }
+    options.port = PortOf(socket.value().Get());  // `auto`: the other addresses get the same
+    opened.push_back(std::make_shared<Socket>(host_.loop().Context(), std::move(socket.value()), protocol));
+  }
+  return opened;
+}
+
+std::optional<std::string> Listener::OpenUnix() {
+  const Settings& settings = host_.parts().settings;
+  if (settings.unixsocket.empty()) return std::nullopt;
+  auto socket = ListenUnix(settings.unixsocket, settings.unixsocketperm, settings.tcp_backlog);
+  if (!socket.ok()) return "Failed opening Unix socket: " + socket.error().text;
+  unix_path_ = AbsolutePath(settings.unixsocket);
+  unix_inode_ = InodeOf(unix_path_);
+  unix_ = std::make_shared<Socket>(host_.loop().Context(), std::move(socket.value()), Protocol::kTcp);
+  Accept(unix_);
+  return std::nullopt;
+}
+
+void Listener::Close() {
+  tcp_.clear();
+  tls_.clear();
+  if (!unix_) return;
+  unix_.reset();
+  RemoveUnixFile();
+}
+
+void Listener::RemoveUnixFile() {
+  Logger& log = host_.parts().log;
+  if (InodeOf(unix_path_) != unix_inode_) return;  // another server's by now
+  if (unlink(unix_path_.c_str()) == 0) return;
+  log.Warning(std::string("Error removing the unix socket file: ") + std::strerror(errno));
+}
+
+void Listener::Accept(const std::shared_ptr<Socket>& socket) {
+  socket->descriptor.async_wait(asio::posix::stream_descriptor::wait_read,
+                                [this, weak = std::weak_ptr(socket)](const asio::error_code& error) {
+                                  std::shared_ptr<Socket> open = weak.lock();
+                                  if (!error && open) AcceptAll(open);
+                                });
+}
+
+void Listener::AcceptAll(const std::shared_ptr<Socket>& socket) {
+  // Who is being closed still has a descriptor, and those are counted on.
+  const size_t open = host_.parts().clients.Count() + host_.loop().closings().Size();
+  if (open + kAcceptsPerEvent > host_.parts().settings.maxclients) host_.loop().closings().ServeAll();
+  for (int i = 0; i < kAcceptsPerEvent; ++i) {
+    int accepted = accept4(socket->descriptor.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (accepted >= 0) {
+      Welcome(Descriptor(accepted), socket->protocol);
+      continue;
+    }
+    if (errno == EAGAIN || errno == EWOULDBLOCK) break;
+    if (errno == EINTR || errno == ECONNABORTED) continue;
+    host_.parts().log.Warning(std::string("Accepting client connection: ") + std::strerror(errno));
+    return AcceptLater(socket);
+  }
+  Accept(socket);
+}
+
+// Out of descriptors or memory: the client stays in the kernel's queue, which would wake us at once.
+void Listener::AcceptLater(const std::shared_ptr<Socket>& socket) {
+  socket->retry.expires_after(kPauseWithoutDescriptors);
+  // A timer that has rung calls even after it was destroyed in the same Turn.
+  socket->retry.async_wait([this, weak = std::weak_ptr(socket)](const asio::error_code& error) {
+    std::shared_ptr<Socket> open = weak.lock();
+    if (!error && open) Accept(open);
+  });
+}
+
+void Listener::Welcome(Descriptor accepted, Protocol protocol) {
+  host_.Enter();
+  const ServerHost::Parts& server = host_.parts();
+  const Settings& settings = server.settings;
+  PeerNames names = NamesOf(accepted.Get());
+  if (server.log.Shows(LogLevel::kVerbose)) {
+    server.log.Verbose(names.unix_socket ? "Accepted connection to " + settings.unixsocket
+                                         : "Accepted " + WithoutBrackets(names.address));
+  }
+  if (server.clients.Count() >= settings.maxclients) {
+    ++server.stats.rejected_connections;
+    if (protocol == Protocol::kTcp) SendError(accepted, refusals::kMaxClients);  // with TLS nobody could read it yet
+    return;
+  }
+  if (!names.unix_socket) TuneTcp(accepted.Get(), settings.tcp_keepalive);
+  std::unique_ptr<TlsStream> tls;
+  if (protocol == Protocol::kTls) {
+    tls = server.tls.Accept(accepted.Get(), settings.tls_auth_clients);
+    if (tls == nullptr) return server.log.Warning("Error accepting a client connection: " + TakeOpenSslError());
+  }
+  Session& session = server.clients.Create(server.clock.MonotonicMs());
+  session.address = names.unix_socket ? settings.unixsocket + ":0" : std::move(names.address);
+  session.local_address = std::move(names.local_address);
+  session.unix_socket = names.unix_socket;
+  session.loopback = names.loopback;
+  session.authenticated = !server.users.LoginRequired();
+  std::make_shared<Connection>(host_, session, ByteStream(std::move(accepted), std::move(tls)))->Start();
+}
+
+}  // namespace respite

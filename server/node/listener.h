@@ -1,0 +1,56 @@
+// Listener: the sockets on which clients arrive: TCP on each `bind` address, with and without TLS, and a unix socket.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/descriptor.h"
+#include "base/result.h"
+#include "server/node/server_host.h"
+
+namespace respite {
+
+class Listener {
+ public:
+  enum class Protocol : uint8_t { kTcp, kTls };  // TLS is over TCP
+
+  explicit Listener(ServerHost& host);
+  ~Listener();
+
+  // Opens what the settings ask for. Returns why that failed; warnings are logged. With `port auto` the system chooses
+  // a free port (at first; later the one there is is kept), which is then found in settings().bound_port.
+  std::optional<std::string> Open();
+  // `port`, `tls-port` or `bind` changed: closes the old sockets (the new ones may overlap them), then opens the new
+  // ones.
+  std::optional<std::string> Reopen(Protocol protocol);
+  bool HasTcp() const { return !tcp_.empty(); }
+  bool HasTls() const { return !tls_.empty(); }
+  bool HasUnix() const { return unix_ != nullptr; }
+  // The unix socket's file goes, too, unless somebody else has put his own there.
+  void Close();
+
+ private:
+  struct Socket;
+  using Sockets = std::vector<std::shared_ptr<Socket>>;
+
+  // On all addresses, or why that failed.
+  Result<Sockets, std::string> OpenTcp(Protocol protocol, int port);
+  std::optional<std::string> OpenUnix();
+  void RemoveUnixFile();
+  void Accept(const std::shared_ptr<Socket>& socket);
+  void AcceptAll(const std::shared_ptr<Socket>& socket);
+  void AcceptLater(const std::shared_ptr<Socket>& socket);
+  void Welcome(Descriptor accepted, Protocol protocol);
+
+  ServerHost& host_;
+  std::string unix_path_;  // absolute
+  uint64_t unix_inode_ = 0;
+  Sockets tcp_;
+  Sockets tls_;
+  std::shared_ptr<Socket> unix_;
+};
+
+}  // namespace respite

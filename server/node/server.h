@@ -1,0 +1,200 @@
+// Server: owns every part of a server and wires them together; what it does is in the parts. It has no sockets;
+// EventLoop (or a test) drives it.
+#pragma once
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/pace.h"
+#include "base/random.h"
+#include "datatypes/keyspace.h"
+#include "persistence/file_system.h"
+#include "protocol/reply_buffer.h"
+#include "scripting/function_library.h"
+#include "scripting/script_cache.h"
+#include "server/catalogue/command_table.h"
+#include "server/clients/acl/acl_log.h"
+#include "server/clients/acl/permissions.h"
+#include "server/clients/acl/users.h"
+#include "server/clients/client_limits.h"
+#include "server/clients/client_memory.h"
+#include "server/clients/clients.h"
+#include "server/clients/departures.h"
+#include "server/clients/key_notifications.h"
+#include "server/clients/listeners.h"
+#include "server/clients/messages.h"
+#include "server/clients/pause.h"
+#include "server/clients/phase.h"
+#include "server/clients/pubsub.h"
+#include "server/clients/pulse.h"
+#include "server/clients/removal_rule.h"
+#include "server/clients/running.h"
+#include "server/clients/tracking.h"
+#include "server/clients/waiting.h"
+#include "server/clients/watched_keys.h"
+#include "server/config/config.h"
+#include "server/config/debug_switches.h"
+#include "server/dataset/access.h"
+#include "server/dataset/active_expiry.h"
+#include "server/dataset/disposer.h"
+#include "server/dataset/eviction.h"
+#include "server/dataset/expiry.h"
+#include "server/dataset/host.h"
+#include "server/dataset/latency.h"
+#include "server/dataset/memory_gauge.h"
+#include "server/dataset/reclaimer.h"
+#include "server/dataset/stats.h"
+#include "server/dataset/unit.h"
+#include "server/execution/executor.h"
+#include "server/execution/gates.h"
+#include "server/execution/pump.h"
+#include "server/execution/script_runner.h"
+#include "server/execution/services.h"
+#include "server/execution/slowlog.h"
+#include "server/net/migrate_link.h"
+#include "server/net/tls/tls.h"
+#include "server/node/housekeeping.h"
+#include "server/node/server_host.h"
+#include "server/observe/identity.h"
+#include "server/storage/append_only_file.h"
+#include "server/storage/children.h"
+#include "server/storage/loading.h"
+#include "server/storage/nursery.h"
+#include "server/storage/rdb_contents.h"
+#include "server/storage/shutdown.h"
+#include "server/storage/snapshots.h"
+#include "server/storage/storage_health.h"
+
+namespace respite {
+
+class Server {
+ public:
+  // Everything that comes from outside. All must outlive the server.
+  struct Parts {
+    Config& config;
+    const Clock& clock;
+    const Pace& pace;
+    Logger& log;
+    HashKey hash_key;      // of all tables; nothing that a client sees may depend on it but the order of tables
+    uint64_t random_seed;  // of random choices, which clients see
+    FileSystem& files;
+    Forker& forker;
+  };
+  explicit Server(Parts parts);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // Where what drives it attaches itself.
+  HostPort& host() { return host_; }
+  // What commands may use. For all others who get the server as a whole: the loop, tests.
+  const Services& services() const { return services_; }
+  Pump::Parts pump_parts();
+  ServerHost::Parts host_parts();
+
+  const Settings& settings() const { return parts_.config.settings(); }
+  Config& config() { return parts_.config; }
+  const Clock& clock() const { return parts_.clock; }
+  const Pace& pace() const { return parts_.pace; }
+  Logger& log() { return parts_.log; }
+  FileSystem& files() { return parts_.files; }
+
+  Keyspace& keyspace() { return keyspace_; }
+  DataFloor& data() { return data_; }
+  KeyspaceStats& keyspace_stats() { return keyspace_stats_; }
+  ServerStats& stats() { return stats_; }
+  MemoryGauge& memory() { return memory_; }
+  CommandTable& commands() { return commands_; }
+  Clients& clients() { return clients_; }
+  PubSub& pubsub() { return pubsub_; }
+  ClientLimits& limits() { return limits_; }
+  ClientMemory& client_memory() { return client_memory_; }
+  Departures& departures() { return departures_; }
+  Eviction& eviction() { return eviction_; }
+  Executor& executor() { return executor_; }
+  const Running& running() const { return running_; }
+  const Phase& phase() const { return phase_; }
+  Expiry& expiry() { return expiry_; }
+  Users& users() { return users_; }
+  Permissions& permissions() { return permissions_; }
+  AclLog& acl_log() { return acl_log_; }
+  Pause& pause() { return pause_; }
+  SlowLog& slowlog() { return slowlog_; }
+  LatencyMonitor& latency() { return latency_; }
+  Reclaimer& reclaimer() { return reclaimer_; }
+  Waiting& waiting() { return waiting_; }
+  WatchedKeys& watched_keys() { return watched_keys_; }
+  Tracking& tracking() { return tracking_; }
+  ScriptRunner& scripts() { return scripts_; }
+  ScriptCache& script_cache() { return script_cache_; }
+  FunctionLibraries& function_libraries() { return function_libraries_; }
+  MigrateLinks& migrate_links() { return migrate_links_; }
+  Tls& tls() { return tls_; }
+  DebugSwitches& debug() { return debug_; }
+  Nursery& nursery() { return nursery_; }
+  AppendOnlyFile& aof() { return aof_; }
+  Snapshots& snapshots() { return snapshots_; }
+  Loading& loading() { return loading_; }
+  Shutdown& shutdown() { return shutdown_; }
+  Housekeeping& housekeeping() { return housekeeping_; }
+  Pulse& pulse() { return pulse_; }
+  const Access& access() const { return access_; }
+
+ private:
+  Parts parts_;
+  HostPort host_;
+  Identity identity_;
+  Running running_;
+  Phase phase_;
+  Random random_;
+  Keyspace keyspace_;
+  KeyspaceStats keyspace_stats_;
+  Access access_;
+  WatchedKeys watched_keys_;
+  Waiting waiting_;
+  Tracking tracking_;
+  Listeners listeners_;
+  DataFloor data_;
+  ServerStats stats_;
+  CommandTable commands_;
+  Users users_;
+  AclLog acl_log_;
+  Permissions permissions_;
+  BlockPool blocks_;
+  PubSub pubsub_;  // before the sessions, which leave their channels when they go
+  KeyNotifications key_notifications_;
+  Clients clients_;
+  Pulse pulse_;
+  ClientLimits limits_;
+  ClientMemory client_memory_;
+  Messages messages_;
+  Departures departures_;
+  Pause pause_;
+  SlowLog slowlog_;
+  LatencyMonitor latency_;
+  Reclaimer reclaimer_;
+  MemoryGauge memory_;
+  Disposer disposer_;
+  Tls tls_;
+  MigrateLinks migrate_links_;
+  DebugSwitches debug_;
+  Nursery nursery_;
+  RdbContents rdb_contents_;
+  AppendOnlyFile aof_;
+  Snapshots snapshots_;
+  Loading loading_;
+  Shutdown shutdown_;
+  RemovalRule removal_rule_;
+  Expiry expiry_;
+  ActiveExpiry active_expiry_;
+  Eviction eviction_;
+  Gates gates_;
+  StorageHealth durability_;
+  Executor executor_;
+  ScriptRunner scripts_;
+  ScriptCache script_cache_;
+  FunctionLibraries function_libraries_;
+  Housekeeping housekeeping_;
+  Services services_;
+};
+
+}  // namespace respite

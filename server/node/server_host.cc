@@ -1,0 +1,99 @@
+#include "server/node/server_host.h"
+
+#include <asio/io_context.hpp>
+#include <asio/steady_timer.hpp>
+#include <chrono>
+#include <utility>
+
+#include "base/clock.h"
+#include "server/clients/clients.h"
+#include "server/clients/phase.h"
+#include "server/clients/pulse.h"
+#include "server/dataset/memory_gauge.h"
+#include "server/dataset/stats.h"
+#include "server/node/housekeeping.h"
+
+namespace respite {
+
+struct ServerHost::Timers {
+  explicit Timers(asio::io_context& context) : tick(context), wake(context) {}
+  asio::steady_timer tick;
+  asio::steady_timer wake;
+};
+
+ServerHost::ServerHost(EventLoop& loop, const Parts& parts)
+    : loop_(loop), parts_(parts), timers_(std::make_unique<Timers>(loop.Context())), pump_(parts.pump) {
+  parts_.host.Attach(this);
+  parts_.memory.MarkStartup();
+  Enter();
+}
+
+ServerHost::~ServerHost() {
+  // Connections own themselves until they are closed.
+  parts_.clients.ForEach([this](Session& session) { parts_.clients.Close(session); });
+  loop_.Leave(*this);
+  parts_.host.Attach(nullptr);
+}
+
+void ServerHost::Start() { ScheduleTick(); }
+
+Pump& ServerHost::pump() {
+  if (!parts_.phase.IsMidTurn()) return pump_;
+  if (other_pump_ == nullptr) other_pump_ = std::make_unique<Pump>(parts_.pump);
+  return *other_pump_;
+}
+
+void ServerHost::Stop(int exit_code) {
+  if (stop_) return stop_(exit_code);
+  loop_.Stop(exit_code);
+}
+
+// Of this server, others who are in the middle of a Turn end it as far as they may.
+bool ServerHost::ServeBesides() {
+  Enter();
+  return loop_.ServeBesides();
+}
+
+// Redis: what the timer should have done during a script is done when the script is over. Else it might never come to
+// it between one script and the next.
+void ServerHost::EndTurn(int64_t turn_us) {
+  if (missed_tick_ && !parts_.phase.IsMidTurn()) {
+    missed_tick_ = false;
+    parts_.housekeeping.Tick();
+  }
+  parts_.housekeeping.EndTurn();
+  parts_.stats.CountTurn(turn_us);
+}
+
+void ServerHost::EndTurnBesides() {
+  if (parts_.phase.IsMidTurn()) return parts_.housekeeping.EndTurnBesides();
+  parts_.housekeeping.EndTurn();
+}
+
+void ServerHost::WakeAt(int64_t monotonic_ms) {
+  const int64_t pace_us = parts_.clock.PaceUsWhen(monotonic_ms * 1000);
+  if (pace_us == Clock::kNever) {
+    timers_->wake.cancel();
+    return;
+  }
+  timers_->wake.expires_after(std::chrono::microseconds(pace_us - loop_.pace().NowUs()));
+  timers_->wake.async_wait([this](const asio::error_code& error) {
+    if (error) return;
+    Enter();
+    parts_.housekeeping.Wake();
+  });
+}
+
+void ServerHost::ScheduleTick() {
+  timers_->tick.expires_after(std::chrono::microseconds(1'000'000 / parts_.pulse.Hz()));
+  timers_->tick.async_wait([this](const asio::error_code& error) {
+    if (error) return;
+    Enter();
+    if (tick_) tick_();
+    missed_tick_ = parts_.phase.IsMidTurn();
+    parts_.housekeeping.Tick();
+    ScheduleTick();
+  });
+}
+
+}  // namespace respite

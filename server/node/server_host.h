@@ -1,0 +1,95 @@
+// ServerHost: runs a server on an event loop: its timer, the end of its Turns, its clients' requests.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "server/dataset/host.h"
+#include "server/execution/pump.h"
+#include "server/net/event_loop.h"
+
+namespace respite {
+
+class ClientLimits;
+class Clients;
+class Clock;
+class Config;
+class Departures;
+class Housekeeping;
+class Logger;
+class MemoryGauge;
+class Phase;
+class Pulse;
+struct ServerStats;
+struct Settings;
+class Tls;
+class Users;
+
+class ServerHost final : public Host, public EventLoop::Resident {
+ public:
+  // What the loop and the connections need of the server.
+  struct Parts {
+    const Settings& settings;
+    Config& config;
+    const Clock& clock;
+    Logger& log;
+    HostPort& host;
+    MemoryGauge& memory;
+    ServerStats& stats;
+    const Phase& phase;
+    Pulse& pulse;
+    Housekeeping& housekeeping;
+    Clients& clients;
+    ClientLimits& limits;
+    Departures& departures;
+    Users& users;
+    Tls& tls;
+    Pump::Parts pump;
+  };
+  // Both must outlive it.
+  ServerHost(EventLoop& loop, const Parts& parts);
+  // Closes all clients.
+  ~ServerHost() override;
+  ServerHost(const ServerHost&) = delete;
+  ServerHost& operator=(const ServerHost&) = delete;
+
+  // Begins to ring the timer.
+  void Start();
+  // What to do when the server stops; without it the loop stops.
+  void OnStop(std::function<void(int exit_code)> handler) { stop_ = std::move(handler); }
+  // Calls `handler` whenever the timer rings, also in the middle of a Turn (ServeBesides).
+  void OnTick(std::function<void()> handler) { tick_ = std::move(handler); }
+
+  // For connections: something happens to a client of this server.
+  void Enter() { loop_.Enter(*this); }
+  Pump& pump();
+  EventLoop& loop() { return loop_; }
+  const Parts& parts() const { return parts_; }
+
+  // Host.
+  void Stop(int exit_code) override;
+  void Post(std::function<void()> task) override { loop_.Post(this, std::move(task)); }
+  bool ServeBesides() override;
+  void WakeAt(int64_t monotonic_ms) override;
+
+  // Resident.
+  void EndTurn(int64_t turn_us) override;
+  void EndTurnBesides() override;
+
+ private:
+  struct Timers;
+
+  void ScheduleTick();
+
+  EventLoop& loop_;
+  const Parts parts_;
+  std::unique_ptr<Timers> timers_;
+  Pump pump_;
+  std::unique_ptr<Pump> other_pump_;  // while somebody is in the middle of something; made with its first use
+  std::function<void(int)> stop_;
+  std::function<void()> tick_;
+  bool missed_tick_ = false;  // the timer rang in the middle of a Turn
+};
+
+}  // namespace respite

@@ -1,0 +1,252 @@
+// What goes on: clients, counters, processor time, and the state of features still to come.
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "server/clients/acl/acl_log.h"
+#include "server/clients/clients.h"
+#include "server/clients/pubsub.h"
+#include "server/clients/tracking.h"
+#include "server/clients/waiting.h"
+#include "server/config/settings.h"
+#include "server/dataset/stats.h"
+#include "server/dataset/unit.h"
+#include "server/execution/services.h"
+#include "server/net/migrate_link.h"
+#include "server/observe/identity.h"
+#include "server/observe/info/info_text.h"
+#include "server/observe/info/sections.h"
+#include "server/storage/append_only_file.h"
+#include "server/storage/loading.h"
+#include "server/storage/nursery.h"
+#include "server/storage/snapshots.h"
+
+namespace respite {
+
+namespace {
+
+std::string Seconds(const timeval& time) {
+  std::string micros = std::to_string(time.tv_usec);
+  return std::to_string(time.tv_sec) + "." + std::string(6 - micros.size(), '0') + micros;
+}
+
+rusage UsageOf(__rusage_who_t who) {
+  rusage usage{};
+  getrusage(who, &usage);
+  return usage;
+}
+
+int64_t Whole(double value) { return static_cast<int64_t>(value); }
+
+// Redis: those held back by CLIENT PAUSE count as blocked.
+int64_t CountBlocked(const Clients& clients) {
+  int64_t blocked = 0;
+  clients.ForEach([&](const Session& session) { blocked += session.IsBlocked() ? 1 : 0; });
+  return blocked;
+}
+
+void AddTraffic(InfoText& text, const ServerStats& stats) {
+  constexpr double kKilo = 1024;
+  text.Add("total_connections_received", stats.connections)
+      .Add("total_commands_processed", stats.commands)
+      .Add("instantaneous_ops_per_sec", Whole(stats.ops.PerSecond()))
+      .Add("total_net_input_bytes", stats.net_input_bytes)
+      .Add("total_net_output_bytes", stats.net_output_bytes)
+      .AddZeros({"total_net_repl_input_bytes", "total_net_repl_output_bytes"})
+      .AddRatio("instantaneous_input_kbps", stats.input.PerSecond() / kKilo)
+      .AddRatio("instantaneous_output_kbps", stats.output.PerSecond() / kKilo)
+      .AddRatio("instantaneous_input_repl_kbps", 0)
+      .AddRatio("instantaneous_output_repl_kbps", 0)
+      .Add("rejected_connections", stats.rejected_connections)
+      .AddZeros({"sync_full", "sync_partial_ok", "sync_partial_err"});
+}
+
+void AddKeys(InfoText& text, const Services& services) {
+  const KeyspaceStats& stats = services.keyspace_stats;
+  const int64_t since_us = services.stats.eviction_exceeded_since_us;
+  const auto exceeded_us = since_us == 0 ? 0 : static_cast<uint64_t>(services.clock.MonotonicUs() - since_us);
+  text.Add("expired_keys", stats.expired_keys)
+      .Add("expired_subkeys", stats.expired_fields)
+      .AddRatio("expired_stale_perc", 100 * stats.expired_stale_share)
+      .Add("expired_time_cap_reached_count", stats.expire_cycles_cut)
+      .Add("expire_cycle_cpu_milliseconds", stats.expire_cycle_us / 1000)
+      .Add("evicted_keys", stats.evicted_keys)
+      .Add("evicted_clients", services.stats.evicted_clients)
+      .Add("total_eviction_exceeded_time", (services.stats.eviction_exceeded_us + exceeded_us) / 1000)
+      .Add("current_eviction_exceeded_time", exceeded_us / 1000)
+      .Add("keyspace_hits", stats.hits)
+      .Add("keyspace_misses", stats.misses);
+}
+
+void AddChild(InfoText& text, const Services& services) {
+  const Nursery::Figures child = services.nursery.Survey();
+  const auto done = static_cast<double>(child.progress.keys_done);
+  text.Add("current_cow_peak", child.progress.cow_peak_bytes)
+      .Add("current_cow_size", child.progress.cow_bytes)
+      .Add("current_cow_size_age", child.cow_age_s)
+      .AddRatio("current_fork_perc", child.keys_total == 0 ? 0 : 100 * done / static_cast<double>(child.keys_total))
+      .Add("current_save_keys_processed", child.progress.keys_done)
+      .Add("current_save_keys_total", child.keys_total);
+}
+
+void AddSnapshots(InfoText& text, const Services& services) {
+  const Snapshots::Figures figures = services.snapshots.Survey();
+  text.Add("rdb_changes_since_last_save", services.keyspace_stats.dirty)
+      .Add("rdb_bgsave_in_progress", services.snapshots.Running() ? 1 : 0)
+      .Add("rdb_last_save_time", figures.last_save_s)
+      .Add("rdb_last_bgsave_status", figures.last_outcome == Snapshots::Outcome::kDone ? "ok" : "err")
+      .Add("rdb_last_bgsave_time_sec", figures.last_duration_s)
+      .Add("rdb_current_bgsave_time_sec", figures.current_duration_s)
+      .Add("rdb_saves", figures.saves)
+      .Add("rdb_last_cow_size", figures.last_cow_bytes)
+      .Add("rdb_last_load_keys_expired", services.loading.KeysExpired())
+      .Add("rdb_last_load_keys_loaded", services.loading.KeysLoaded());
+}
+
+void AddLoading(InfoText& text, const Services& services) {
+  const Loading::Figures figures = services.loading.Survey();
+  text.Add("loading_start_time", figures.start_s)
+      .Add("loading_total_bytes", figures.total_bytes)
+      .Add("loading_rdb_used_mem", figures.memory_then_bytes)
+      .Add("loading_loaded_bytes", figures.loaded_bytes)
+      .AddRatio("loading_loaded_perc", figures.loaded_percent)
+      .Add("loading_eta_seconds", figures.eta_s);
+}
+
+void AddLoop(InfoText& text, const ServerStats& stats) {
+  text.Add("total_reads_processed", stats.total_reads)
+      .Add("total_writes_processed", stats.total_writes)
+      .AddZeros({"io_threaded_reads_processed", "io_threaded_writes_processed"})
+      .Add("reply_buffer_shrinks", stats.reply_room_shrinks)
+      .Add("reply_buffer_expands", stats.reply_room_grows)
+      .Add("eventloop_cycles", stats.turns)
+      .Add("eventloop_duration_sum", stats.turn_us)
+      .Add("eventloop_duration_cmd_sum", stats.command_us)
+      .Add("instantaneous_eventloop_cycles_per_sec", Whole(stats.turn_rate.PerSecond()))
+      .Add("instantaneous_eventloop_duration_usec", Whole(stats.turn_length.Ratio()));
+}
+
+}  // namespace
+
+std::string ClientsSection(const Services& services) {
+  const int64_t now_s = services.clock.MonotonicMs() / 1000;
+  InfoText text("Clients");
+  text.Add("connected_clients", services.clients.Count())
+      .Add("cluster_connections", 0)
+      .Add("maxclients", services.settings.maxclients)
+      .Add("client_recent_max_input_buffer", services.stats.client_input.Most(now_s))
+      .Add("client_recent_max_output_buffer", services.stats.client_output.Most(now_s))
+      .Add("blocked_clients", CountBlocked(services.clients))
+      .Add("tracking_clients", services.tracking.Clients())
+      .Add("clients_in_timeout_table", services.waiting.CountWithDeadline())
+      .Add("total_blocking_keys", services.waiting.Keys())
+      .Add("total_blocking_keys_on_nokey", services.waiting.KeysWithLoss());
+  return text.Take();
+}
+
+void AddAof(InfoText& text, const AppendOnlyFile& aof) {
+  text.Add("aof_enabled", aof.IsOn() ? 1 : 0)
+      .Add("aof_rewrite_in_progress", aof.Rewrites() ? 1 : 0)
+      .Add("aof_rewrite_scheduled", aof.IsScheduled() ? 1 : 0)
+      .Add("aof_last_rewrite_time_sec", aof.LastRewriteSeconds())
+      .Add("aof_current_rewrite_time_sec", aof.CurrentRewriteSeconds())
+      .Add("aof_last_bgrewrite_status", aof.LastRewriteSucceeded() ? "ok" : "err")
+      .Add("aof_rewrites", aof.RewriteCount())
+      .Add("aof_rewrites_consecutive_failures", aof.ConsecutiveFailures())
+      .Add("aof_last_write_status", aof.writer().Trouble() ? "err" : "ok")
+      .Add("aof_last_cow_size", aof.LastCowBytes())
+      .Add("aof_load_failed_commands", aof.FailedReplays());
+}
+
+void AddAofSizes(InfoText& text, const AppendOnlyFile& aof) {
+  text.Add("aof_current_size", aof.TotalOctets())
+      .Add("aof_base_size", aof.BaseOctets())
+      .Add("aof_pending_rewrite", aof.IsScheduled() ? 1 : 0)
+      .Add("aof_buffer_length", aof.writer().BufferOctets())
+      .Add("aof_pending_bio_fsync", aof.writer().PendingSyncs())
+      .Add("aof_delayed_fsync", aof.writer().DelayedWrites());
+}
+
+std::string PersistenceSection(const Services& services) {
+  InfoText text("Persistence");
+  text.Add("loading", services.loading.Active() ? 1 : 0).Add("async_loading", 0);
+  AddChild(text, services);
+  AddSnapshots(text, services);
+  AddAof(text, services.aof);
+  text.AddZeros({"module_fork_in_progress", "module_fork_last_cow_size"});
+  if (services.aof.IsOn()) AddAofSizes(text, services.aof);
+  if (services.loading.Active()) AddLoading(text, services);
+  return text.Take();
+}
+
+std::string StatsSection(const Services& services) {
+  const ServerStats& stats = services.stats;
+  InfoText text("Stats");
+  AddTraffic(text, stats);
+  AddKeys(text, services);
+  text.Add("pubsub_channels", services.pubsub.TopicCount(TopicKind::kChannel))
+      .Add("pubsub_patterns", services.pubsub.TopicCount(TopicKind::kPattern))
+      .Add("pubsubshard_channels", services.pubsub.TopicCount(TopicKind::kShardChannel))
+      .Add("latest_fork_usec", stats.last_fork_us)
+      .Add("total_forks", stats.forks)
+      .Add("migrate_cached_sockets", services.migrate_links.Count())
+      .AddZeros({"slave_expires_tracked_keys", "active_defrag_hits", "active_defrag_misses", "active_defrag_key_hits",
+                 "active_defrag_key_misses", "total_active_defrag_time", "current_active_defrag_time"})
+      .Add("tracking_total_keys", services.tracking.Keys())
+      .Add("tracking_total_items", services.tracking.Items())
+      .Add("tracking_total_prefixes", services.tracking.Prefixes())
+      .Add("unexpected_error_replies", services.aof.FailedReplays())
+      .Add("total_error_replies", stats.error_replies)
+      .Add("dump_payload_sanitizations", stats.payload_sanitizations);
+  AddLoop(text, stats);
+  const auto denials = [&stats](AclLogEntry::Reason reason) { return stats.acl_denials[static_cast<size_t>(reason)]; };
+  text.Add("acl_access_denied_auth", denials(AclLogEntry::Reason::kAuth))
+      .Add("acl_access_denied_cmd", denials(AclLogEntry::Reason::kCommand))
+      .Add("acl_access_denied_key", denials(AclLogEntry::Reason::kKey))
+      .Add("acl_access_denied_channel", denials(AclLogEntry::Reason::kChannel));
+  return text.Take();
+}
+
+std::string ReplicationSection(const Services& services) {
+  InfoText text("Replication");
+  text.Add("role", "master")
+      .Add("connected_slaves", 0)
+      .Add("master_failover_state", "no-failover")
+      .Add("master_replid", services.identity.replication_id)
+      .Add("master_replid2", std::string(40, '0'))
+      .Add("master_repl_offset", 0)
+      .Add("second_repl_offset", -1)
+      .Add("repl_backlog_active", 0)
+      .Add("repl_backlog_size", services.settings.repl_backlog_size)
+      .AddZeros({"repl_backlog_first_byte_offset", "repl_backlog_histlen"});
+  return text.Take();
+}
+
+std::string CpuSection(const Services&) {
+  const rusage own = UsageOf(RUSAGE_SELF);
+  const rusage children = UsageOf(RUSAGE_CHILDREN);
+  const rusage thread = UsageOf(RUSAGE_THREAD);
+  InfoText text("CPU");
+  text.Add("used_cpu_sys", Seconds(own.ru_stime))
+      .Add("used_cpu_user", Seconds(own.ru_utime))
+      .Add("used_cpu_sys_children", Seconds(children.ru_stime))
+      .Add("used_cpu_user_children", Seconds(children.ru_utime))
+      .Add("used_cpu_sys_main_thread", Seconds(thread.ru_stime))
+      .Add("used_cpu_user_main_thread", Seconds(thread.ru_utime));
+  return text.Take();
+}
+
+std::string ClusterSection(const Services&) { return InfoText("Cluster").Add("cluster_enabled", 0).Take(); }
+
+std::string DebugSection(const Services& services) {
+  const ServerStats& stats = services.stats;
+  InfoText text("Debug");
+  text.Add("eventloop_duration_aof_sum", stats.journal_us)
+      .Add("eventloop_duration_cron_sum", stats.timer_us)
+      .Add("eventloop_duration_max", stats.longest_turn_us)
+      .Add("eventloop_cmd_per_cycle_max", stats.most_commands_in_turn);
+  return text.Take();
+}
+
+}  // namespace respite

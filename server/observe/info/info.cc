@@ -1,0 +1,62 @@
+#include "server/observe/info/info.h"
+
+#include <algorithm>
+#include <array>
+
+#include "server/observe/info/sections.h"
+
+namespace respite {
+
+namespace {
+
+// Which of the collective names include a section.
+enum class Included : uint8_t { kByDefault, kInAll, kOnlyByName };
+
+struct Section {
+  Bytes name;
+  Included included;
+  std::string (*text)(const Services&);
+};
+
+constexpr std::array kSections = {
+    Section{"server", Included::kByDefault, ServerSection},
+    Section{"clients", Included::kByDefault, ClientsSection},
+    Section{"memory", Included::kByDefault, MemorySection},
+    Section{"persistence", Included::kByDefault, PersistenceSection},
+    Section{"stats", Included::kByDefault, StatsSection},
+    Section{"replication", Included::kByDefault, ReplicationSection},
+    Section{"cpu", Included::kByDefault, CpuSection},
+    Section{"modules", Included::kByDefault, ModulesSection},
+    Section{"commandstats", Included::kInAll, CommandStatsSection},
+    Section{"errorstats", Included::kByDefault, ErrorStatsSection},
+    Section{"latencystats", Included::kInAll, LatencyStatsSection},
+    Section{"cluster", Included::kByDefault, ClusterSection},
+    Section{"keyspace", Included::kByDefault, KeyspaceSection},
+    Section{"debug", Included::kOnlyByName, DebugSection},
+};
+
+bool Asks(Bytes name, const Section& section) {
+  if (EqualsIgnoreCase(name, section.name)) return true;
+  if (EqualsIgnoreCase(name, "default")) return section.included == Included::kByDefault;
+  if (EqualsIgnoreCase(name, "all") || EqualsIgnoreCase(name, "everything")) {
+    return section.included != Included::kOnlyByName;
+  }
+  // Redis: the list of modules has a name of its own, apart from the sections that modules add.
+  return section.name == "modules" && EqualsIgnoreCase(name, "module_list");
+}
+
+}  // namespace
+
+std::string InfoReport(const Services& services, std::span<const Bytes> names) {
+  static constexpr std::array<Bytes, 1> kDefault = {"default"};
+  if (names.empty()) names = kDefault;
+  std::string report;
+  for (const Section& section : kSections) {
+    if (std::ranges::none_of(names, [&](Bytes name) { return Asks(name, section); })) continue;
+    if (!report.empty()) report += "\r\n";
+    report += section.text(services);
+  }
+  return report;
+}
+
+}  // namespace respite

@@ -1,0 +1,108 @@
+#include <algorithm>
+
+#include "base/memory.h"
+#include "scripting/function_library.h"
+#include "scripting/script_cache.h"
+#include "server/config/directive.h"
+#include "server/config/settings.h"
+#include "server/dataset/eviction.h"
+#include "server/dataset/reclaimer.h"
+#include "server/dataset/stats.h"
+#include "server/execution/services.h"
+#include "server/observe/info/info_text.h"
+#include "server/observe/info/sections.h"
+#include "server/observe/memory_report.h"
+
+namespace respite {
+
+namespace {
+
+double Ratio(size_t part, size_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+int64_t Difference(size_t a, size_t b) { return static_cast<int64_t>(a) - static_cast<int64_t>(b); }
+
+void AddTotals(InfoText& text, const MemoryReport& memory, size_t peak_bytes, size_t resident_bytes) {
+  text.Add("used_memory", memory.used_bytes)
+      .AddHuman("used_memory_human", memory.used_bytes)
+      .Add("used_memory_rss", resident_bytes)
+      .AddHuman("used_memory_rss_human", resident_bytes)
+      .Add("used_memory_peak", peak_bytes)
+      .AddHuman("used_memory_peak_human", peak_bytes)
+      .AddPercent("used_memory_peak_perc", 100 * Ratio(memory.used_bytes, peak_bytes))
+      .Add("used_memory_overhead", memory.overhead_bytes)
+      .Add("used_memory_startup", memory.startup_bytes)
+      .Add("used_memory_dataset", memory.DatasetBytes())
+      .AddPercent("used_memory_dataset_perc", memory.DatasetPercent());
+}
+
+void AddScripts(InfoText& text, const MemoryReport& memory, const Services& services) {
+  text.Add("used_memory_lua", memory.script_engine_bytes)
+      .Add("used_memory_vm_eval", memory.script_engine_bytes)
+      .AddHuman("used_memory_lua_human", memory.script_engine_bytes)
+      .Add("used_memory_scripts_eval", memory.script_bytes)
+      .Add("number_of_cached_scripts", services.script_cache.Size())
+      .Add("number_of_functions", services.function_libraries.FunctionCount())
+      .Add("number_of_libraries", services.function_libraries.All().size())
+      .Add("used_memory_vm_functions", memory.function_engine_bytes)
+      .Add("used_memory_vm_total", memory.EngineBytes())
+      .AddHuman("used_memory_vm_total_human", memory.EngineBytes())
+      .Add("used_memory_functions", memory.function_bytes)
+      .Add("used_memory_scripts", memory.AllScriptBytes())
+      .AddHuman("used_memory_scripts_human", memory.AllScriptBytes());
+}
+
+void AddFragmentation(InfoText& text, const AllocatorStats& allocator, size_t used_bytes, size_t resident_bytes) {
+  text.AddRatio("allocator_frag_ratio", Ratio(allocator.active, allocator.allocated))
+      .Add("allocator_frag_bytes", Difference(allocator.active, allocator.allocated))
+      .AddRatio("allocator_rss_ratio", Ratio(allocator.resident, allocator.active))
+      .Add("allocator_rss_bytes", Difference(allocator.resident, allocator.active))
+      .AddRatio("rss_overhead_ratio", Ratio(resident_bytes, allocator.resident))
+      .Add("rss_overhead_bytes", Difference(resident_bytes, allocator.resident))
+      .AddRatio("mem_fragmentation_ratio", Ratio(resident_bytes, used_bytes))
+      .Add("mem_fragmentation_bytes", Difference(resident_bytes, used_bytes));
+}
+
+// Redis: with an allocator that tells nothing, its figures are those of the process.
+AllocatorStats AllocatorOrProcess(size_t used_bytes, size_t resident_bytes) {
+  AllocatorStats allocator = ReadAllocator();
+  if (allocator.active != 0) return allocator;
+  return {.allocated = used_bytes, .active = resident_bytes, .resident = resident_bytes, .retained = 0, .muzzy = 0};
+}
+
+}  // namespace
+
+std::string MemorySection(const Services& services) {
+  const Settings& settings = services.settings;
+  const MemoryReport memory = ReportMemory(services);
+  const size_t resident_bytes = ResidentBytes();
+  const AllocatorStats allocator = AllocatorOrProcess(memory.used_bytes, resident_bytes);
+  size_t& peak_bytes = services.stats.peak_memory_bytes;
+  peak_bytes = std::max(peak_bytes, memory.used_bytes);
+
+  InfoText text("Memory");
+  AddTotals(text, memory, peak_bytes, resident_bytes);
+  text.Add("allocator_allocated", allocator.allocated)
+      .Add("allocator_active", allocator.active)
+      .Add("allocator_resident", allocator.resident)
+      .Add("total_system_memory", SystemMemory())
+      .AddHuman("total_system_memory_human", SystemMemory());
+  AddScripts(text, memory, services);
+  text.Add("maxmemory", settings.maxmemory)
+      .AddHuman("maxmemory_human", settings.maxmemory)
+      .Add("maxmemory_policy", ValueText(*FindDirective("maxmemory-policy"), settings));
+  AddFragmentation(text, allocator, memory.used_bytes, resident_bytes);
+  text.Add("mem_not_counted_for_evict", services.eviction.UncountedBytes())
+      .AddZeros({"mem_replication_backlog", "mem_total_replication_buffers"})
+      .Add("mem_clients_slaves", memory.replicas_bytes)
+      .Add("mem_clients_normal", memory.clients_bytes)
+      .AddZeros({"mem_cluster_links"})
+      .Add("mem_aof_buffer", memory.aof_buffer_bytes)
+      .Add("mem_allocator", AllocatorName())
+      .Add("active_defrag_running", 0)
+      .Add("lazyfree_pending_objects", services.reclaimer.Pending())
+      .Add("lazyfreed_objects", services.reclaimer.Freed());
+  return text.Take();
+}
+
+}  // namespace respite

@@ -1,0 +1,103 @@
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <climits>
+
+#include "base/clock.h"
+#include "server/clients/pulse.h"
+#include "server/config/config.h"
+#include "server/config/settings.h"
+#include "server/config/usage.h"
+#include "server/execution/services.h"
+#include "server/observe/identity.h"
+#include "server/observe/info/info_text.h"
+#include "server/observe/info/sections.h"
+
+namespace respite {
+
+namespace {
+
+Bytes SupervisionName(Supervision supervision) {
+  switch (supervision) {
+    case Supervision::kNone:
+      return "no";
+    case Supervision::kSystemd:
+      return "systemd";
+    case Supervision::kUpstart:
+      return "upstart";
+    case Supervision::kAutoDetect:
+      break;
+  }
+  if (getenv("NOTIFY_SOCKET") != nullptr) return "systemd";
+  return getenv("UPSTART_JOB") != nullptr ? "upstart" : "no";
+}
+
+Bytes ModeName(ServerMode mode) { return mode == ServerMode::kSentinel ? "sentinel" : "standalone"; }
+
+std::string OperatingSystem() {
+  utsname name{};
+  uname(&name);
+  return std::string(name.sysname) + " " + name.release + " " + name.machine;
+}
+
+std::string ExecutablePath() {
+  std::string path(PATH_MAX, '\0');
+  const ssize_t size = readlink("/proc/self/exe", path.data(), path.size());
+  path.resize(static_cast<size_t>(std::max<ssize_t>(size, 0)));
+  return path;
+}
+
+std::string CompilerVersion() {
+  return std::to_string(__GNUC__) + "." + std::to_string(__GNUC_MINOR__) + "." + std::to_string(__GNUC_PATCHLEVEL__);
+}
+
+void AddTcpListener(InfoText& text, const Settings& settings, Bytes field, Bytes protocol, int port) {
+  if (port == 0) return;
+  std::string value = "name=" + std::string(protocol);
+  for (const std::string& address : settings.bind) value += ",bind=" + address;
+  text.Add(field, value + ",port=" + std::to_string(port));
+}
+
+void AddListeners(InfoText& text, const Settings& settings) {
+  AddTcpListener(text, settings, "listener0", "tcp", settings.bound_port);
+  if (!settings.unixsocket.empty()) text.Add("listener1", "name=unix,bind=" + settings.unixsocket);
+  AddTcpListener(text, settings, "listener2", "tls", settings.tls_port);
+}
+
+}  // namespace
+
+std::string ServerSection(const Services& services) {
+  const Settings& settings = services.settings;
+  const int64_t wall_us = services.clock.WallUs();
+  const int64_t uptime_s = (services.clock.MonotonicMs() - services.identity.started_ms) / 1000;
+  InfoText text("Server");
+  text.Add("redis_version", kRedisVersion)
+      .Add("respite_version", kRespiteVersion)
+      .Add("redis_git_sha1", "00000000")
+      .Add("redis_git_dirty", 0)
+      .Add("redis_build_id", BuildId())
+      .Add("redis_mode", ModeName(services.config.mode()))
+      .Add("os", OperatingSystem())
+      .Add("arch_bits", 8 * sizeof(void*))
+      .Add("monotonic_clock", "POSIX clock_gettime")
+      .Add("multiplexing_api", "epoll")
+      .Add("atomicvar_api", "c11-builtin")
+      .Add("gcc_version", CompilerVersion())
+      .Add("process_id", getpid())
+      .Add("process_supervised", SupervisionName(settings.supervised))
+      .Add("run_id", services.identity.run_id)
+      .Add("tcp_port", settings.MainPort())
+      .Add("server_time_usec", wall_us)
+      .Add("uptime_in_seconds", uptime_s)
+      .Add("uptime_in_days", uptime_s / (24 * 3600))
+      .Add("hz", services.pulse.Hz())
+      .Add("configured_hz", settings.hz)
+      .Add("lru_clock", (wall_us / 1'000'000) & 0xffffff)
+      .Add("executable", ExecutablePath())
+      .Add("config_file", services.config.file())
+      .Add("io_threads_active", 0);
+  AddListeners(text, settings);
+  return text.Take();
+}
+
+}  // namespace respite

@@ -1,0 +1,252 @@
+#include "server/observe/latency_report.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <span>
+#include <vector>
+
+#include "base/number_text.h"
+
+namespace respite {
+
+namespace {
+
+using Sample = LatencyMonitor::Sample;
+
+constexpr size_t kColumns = 80;
+constexpr int kRows = 4;
+constexpr std::array<char, 3> kHeights = {'_', 'o', '#'};  // a row is three steps high
+constexpr int kStepsPerRow = static_cast<int>(kHeights.size());
+
+// "4s", "12m", "3h", "9d".
+std::string AgeText(int64_t age_s) {
+  if (age_s < 60) return std::to_string(age_s) + "s";
+  if (age_s < 3600) return std::to_string(age_s / 60) + "m";
+  if (age_s < 24 * 3600) return std::to_string(age_s / 3600) + "h";
+  return std::to_string(age_s / (24 * 3600)) + "d";
+}
+
+struct Column {
+  int steps;  // height above the bottom row's floor: 0 … kRows * kStepsPerRow - 1
+  std::string label;
+};
+
+char CurveChar(const Column& column, int row) {
+  int height = column.steps - (kRows - 1 - row) * kStepsPerRow;
+  if (height < 0) return ' ';
+  return height < kStepsPerRow ? kHeights[static_cast<size_t>(height)] : '|';
+}
+
+void AppendBand(std::string& out, std::span<const Column> columns) {
+  for (int row = 0; row < kRows; ++row) {
+    for (const Column& column : columns) out += CurveChar(column, row);
+    out += '\n';
+  }
+  out.append(columns.size(), ' ');
+  out += '\n';
+  size_t longest = 0;
+  for (const Column& column : columns) longest = std::max(longest, column.label.size());
+  for (size_t at = 0; at < longest; ++at) {
+    for (const Column& column : columns) out += at < column.label.size() ? column.label[at] : ' ';
+    out += '\n';
+  }
+}
+
+std::vector<Column> ColumnsOf(const LatencyMonitor::Event& event, const LatencySummary& summary, int64_t unix_time_s) {
+  constexpr int64_t kSteps = kRows * kStepsPerRow;
+  int64_t span_ms = std::max<int64_t>(summary.high_ms - summary.low_ms, 1);
+  std::vector<Column> columns;
+  for (const Sample& sample : event.samples) {
+    int64_t steps = std::min((sample.latency_ms - summary.low_ms) * kSteps / span_ms, kSteps - 1);
+    columns.push_back({static_cast<int>(steps), AgeText(unix_time_s - sample.unix_time_s)});
+  }
+  return columns;
+}
+
+// What may be advised, in the order in which it is.
+enum Advice : uint32_t {
+  kEnableSlowlog = 1u << 0,
+  kTuneSlowlog = 1u << 1,
+  kReadSlowlog = 1u << 2,
+  kFreeCpu = 1u << 3,
+  kRaiseHz = 1u << 4,
+  kSmallerValues = 1u << 5,
+  kSmootherEviction = 1u << 6,
+  kFasterForks = 1u << 7,
+  kLocalDisk = 1u << 8,
+  kQuietDisk = 1u << 9,
+  kFasterDisk = 1u << 10,
+  kSpareDisk = 1u << 11,
+  kOrderedData = 1u << 12,
+  kLessSyncing = 1u << 13,
+  kFewerWrites = 1u << 14,
+  kNoHugePages = 1u << 15,
+};
+
+// Events of which the advice depends on nothing else.
+struct KnownEvent {
+  Bytes name;
+  uint32_t advice;
+};
+constexpr std::array kKnownEvents = {
+    KnownEvent{"fast-command", kFreeCpu},
+    KnownEvent{"fork", kFasterForks},
+    KnownEvent{"aof-write-pending-fsync", kLocalDisk | kQuietDisk | kFasterDisk | kOrderedData},
+    KnownEvent{"aof-write-active-child", kSpareDisk | kFasterDisk | kOrderedData},
+    KnownEvent{"aof-write-alone", kLocalDisk | kFasterDisk | kOrderedData},
+    KnownEvent{"aof-fsync-always", kLessSyncing},
+    KnownEvent{"aof-fstat", kLocalDisk | kQuietDisk},
+    KnownEvent{"rdb-unlink-temp-file", kLocalDisk | kQuietDisk},
+    KnownEvent{"aof-rename", kLocalDisk | kFasterDisk | kOrderedData | kFewerWrites},
+    KnownEvent{"expire-cycle", kRaiseHz | kSmallerValues},
+    KnownEvent{"expire-del", kSmallerValues},
+    KnownEvent{"eviction-del", kSmallerValues},
+    KnownEvent{"eviction-cycle", kSmootherEviction},
+};
+
+uint32_t AdviceFor(Bytes event, const Settings& settings) {
+  if (event == "command") {
+    uint32_t advice = kReadSlowlog | kSmallerValues;
+    if (settings.slowlog_log_slower_than < 0) return advice | kEnableSlowlog;
+    bool misses = settings.slowlog_log_slower_than / 1000 > settings.latency_monitor_threshold;
+    return misses ? advice | kTuneSlowlog : advice;
+  }
+  const auto known = std::ranges::find(kKnownEvents, event, &KnownEvent::name);
+  return known == kKnownEvents.end() ? 0 : known->advice;
+}
+
+// Whether any memory of this process is in transparent huge pages.
+bool HasHugePages() {
+  std::ifstream rollup("/proc/self/smaps_rollup");
+  for (std::string line; std::getline(rollup, line);) {
+    if (!line.starts_with("AnonHugePages:")) continue;
+    return std::strtoull(line.c_str() + sizeof("AnonHugePages:") - 1, nullptr, 10) > 0;
+  }
+  return false;
+}
+
+std::string EventLine(size_t number, const std::string& name, const LatencyMonitor::Event& event, int64_t unix_time_s) {
+  LatencySummary summary = Summarize(event, unix_time_s);
+  double period = static_cast<double>(summary.period_s) / static_cast<double>(summary.samples);
+  return std::to_string(number) + ". " + name + ": " + std::to_string(summary.samples) + " latency spikes (average " +
+         std::to_string(summary.average_ms) + "ms, mean deviation " + std::to_string(summary.deviation_ms) +
+         "ms, period " + FixedText(period, 2) + " sec). Worst all time event " + std::to_string(event.max_ms) + "ms.\n";
+}
+
+std::string DiskAdviceText(uint32_t advice) {
+  std::string text;
+  if (advice & kFasterForks) {
+    text +=
+        "- Starting a child copies the page tables, which takes this machine long. It grows with the memory in use, "
+        "and some virtual machines are slow at it: save less often, or elsewhere.\n";
+  }
+  if (advice & kSpareDisk) {
+    text +=
+        "- A child that saves keeps the disk busy: 'CONFIG SET no-appendfsync-on-rewrite yes' syncs nothing meanwhile, "
+        "and risks what is written until it is done.\n";
+  }
+  if (advice & kLessSyncing) {
+    text +=
+        "- Each write waits for the disk, as 'appendfsync always' asks for. 'CONFIG SET appendfsync everysec' risks a "
+        "second's writes in a crash.\n";
+  }
+  if (advice & kFewerWrites)
+    text += "- See how much is written: INFO persistence, and 'auto-aof-rewrite-percentage'.\n";
+  if (advice & kLocalDisk)
+    text += "- Files on a remote file system wait for the network: use a disk of this machine.\n";
+  if (advice & kQuietDisk) text += "- See with 'iotop' or 'iostat' what else uses this disk, and move it away.\n";
+  if (advice & kOrderedData) {
+    text +=
+        "- ext4 in its default mode writes the data of other files before a sync ends. 'data=writeback' does not, "
+        "and is less careful with them in a crash.\n";
+  }
+  if (advice & kFasterDisk) text += "- If the load has to be as it is, a faster disk helps.\n";
+  return text;
+}
+
+std::string AdviceText(uint32_t advice, const Settings& settings) {
+  std::string slowlog =
+      "'CONFIG SET slowlog-log-slower-than " + std::to_string(settings.latency_monitor_threshold * 1000) + "'";
+  std::string text;
+  if (advice & kEnableSlowlog)
+    text += "- The slow log is off, so nobody knows which commands were slow: " + slowlog + ".\n";
+  if (advice & kTuneSlowlog)
+    text += "- The slow log leaves out commands that count as spikes here. To see them: " + slowlog + ".\n";
+  if (advice & kReadSlowlog) text += "- SLOWLOG GET names the slow commands and their arguments.\n";
+  if (advice & kFreeCpu) {
+    text +=
+        "- Commands that touch next to nothing were slow, so the process had to wait for the machine:\n"
+        "  1) Run less beside it.\n"
+        "  2) Move it to a machine of its own.\n"
+        "  3) On a virtual machine, see whether others on the same host take its time.\n"
+        "  4) 'redis-cli --intrinsic-latency 100' measures what the machine itself adds.\n";
+  }
+  if ((advice & kRaiseHz) && settings.hz < 100)
+    text += "- Keys that expire are removed in smaller steps with 'CONFIG SET hz 100'.\n";
+  if (advice & kSmallerValues)
+    text += "- Freeing a very large value takes time. Split such values, or use UNLINK and the lazyfree directives.\n";
+  if (advice & kSmootherEviction)
+    text += "- Many keys had to go at once: lower maxmemory in steps and avoid commands that write huge values.\n";
+  text += DiskAdviceText(advice);
+  if (advice & kNoHugePages) {
+    text +=
+        "- This process holds transparent huge pages, which make copy-on-write expensive. Turn them off with "
+        "'echo never > /sys/kernel/mm/transparent_hugepage/enabled', then restart.\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+LatencySummary Summarize(const LatencyMonitor::Event& event, int64_t unix_time_s) {
+  LatencySummary summary;
+  if (event.samples.empty()) return summary;
+  auto by_latency = [](const Sample& a, const Sample& b) { return a.latency_ms < b.latency_ms; };
+  auto [low, high] = std::minmax_element(event.samples.begin(), event.samples.end(), by_latency);
+  summary.samples = static_cast<int64_t>(event.samples.size());
+  summary.low_ms = low->latency_ms;
+  summary.high_ms = high->latency_ms;
+  int64_t sum = 0;
+  for (const Sample& sample : event.samples) sum += sample.latency_ms;
+  summary.average_ms = sum / summary.samples;
+  int64_t distances = 0;
+  for (const Sample& sample : event.samples) distances += std::abs(sample.latency_ms - summary.average_ms);
+  summary.deviation_ms = distances / summary.samples;
+  summary.period_s = std::max<int64_t>(unix_time_s - event.samples.front().unix_time_s, 1);
+  return summary;
+}
+
+std::string LatencyGraph(Bytes name, const LatencyMonitor::Event& event, int64_t unix_time_s) {
+  LatencySummary summary = Summarize(event, unix_time_s);
+  std::string graph = std::string(name) + " - high " + std::to_string(summary.high_ms) + " ms, low " +
+                      std::to_string(summary.low_ms) + " ms (all time high " + std::to_string(event.max_ms) + " ms)\n" +
+                      std::string(kColumns, '-') + "\n";
+  std::vector<Column> columns = ColumnsOf(event, summary, unix_time_s);
+  for (size_t first = 0; first < columns.size(); first += kColumns) {
+    if (first != 0) graph += '\n';
+    AppendBand(graph, std::span(columns).subspan(first, std::min(kColumns, columns.size() - first)));
+  }
+  return graph;
+}
+
+std::string LatencyDoctor(const LatencyMonitor& monitor, const Settings& settings, int64_t unix_time_s) {
+  if (monitor.Events().empty() && settings.latency_monitor_threshold == 0) {
+    return "Latency is not monitored on this server. 'CONFIG SET latency-monitor-threshold <milliseconds>' makes it "
+           "record whatever takes at least that long.\n";
+  }
+  std::string report;
+  uint32_t advice = HasHugePages() ? uint32_t{kNoHugePages} : 0;
+  size_t number = 0;
+  for (const auto& [name, event] : monitor.Events()) {
+    if (number == 0) report += "Latency spikes were recorded:\n\n";
+    report += EventLine(++number, name, event, unix_time_s);
+    advice |= AdviceFor(name, settings);
+  }
+  if (number == 0 && advice == 0) return "No latency spikes so far.\n";
+  if (advice == 0) return report + "\nNothing in these events points to a remedy.\n";
+  return report + "\nWhat may help:\n\n" + AdviceText(advice, settings);
+}
+
+}  // namespace respite

@@ -1,0 +1,101 @@
+#include "server/observe/memory_report.h"
+
+#include <algorithm>
+
+#include "datatypes/keyspace.h"
+#include "scripting/function_library.h"
+#include "scripting/script_cache.h"
+#include "server/clients/clients.h"
+#include "server/dataset/memory_gauge.h"
+#include "server/dataset/stats.h"
+#include "server/execution/services.h"
+#include "server/storage/append_only_file.h"
+
+namespace respite {
+
+namespace {
+
+constexpr size_t kMegabyte = 1024 * 1024;
+constexpr size_t kTooLittleToJudge = 5 * kMegabyte;
+constexpr size_t kWasteThatMatters = 10 * kMegabyte;
+constexpr size_t kLargeClient = 200 * 1024;
+
+// A ratio above its limit that also stands for a good many bytes.
+bool Wasteful(size_t large, size_t small, double limit) {
+  return large > small + kWasteThatMatters && MemoryReport::Ratio(large, small) > limit;
+}
+
+}  // namespace
+
+MemoryReport ReportMemory(const Services& services) {
+  MemoryReport report;
+  report.used_bytes = services.memory.UsedBytes();
+  report.allocator = ReadAllocator();
+  report.resident_bytes = ResidentBytes();
+  report.peak_bytes = std::max(services.stats.peak_memory_bytes, report.used_bytes);
+  report.startup_bytes = services.stats.startup_memory_bytes;
+  report.clients = services.clients.Count();
+  services.clients.ForEach([&](const Session& session) {
+    (session.kind == SessionKind::kReplica ? report.replicas_bytes : report.clients_bytes) += session.HeldBytes();
+  });
+  report.aof_buffer_bytes = services.aof.writer().BufferOctets();
+  report.script_engine_bytes = services.script_cache.EngineBytes();
+  report.script_bytes = services.script_cache.UsedBytes();
+  report.function_engine_bytes = services.function_libraries.EngineBytes();
+  report.function_bytes = services.function_libraries.UsedBytes();
+  // Redis leaves the Lua states out, whose memory it does not count; here all of it is counted.
+  report.overhead_bytes = report.startup_bytes + report.clients_bytes + report.replicas_bytes +
+                          report.aof_buffer_bytes + report.EngineBytes() + report.AllScriptBytes();
+  for (int i = 0; i < services.keyspace.Count(); ++i) {
+    const Database& data = services.keyspace[i];
+    if (data.Size() == 0) continue;
+    MemoryReport::Database one{.index = i,
+                               .table_bytes = data.Entries().UsedBytes() + data.Size() * sizeof(Entry),
+                               .expires_bytes = data.Timed().UsedBytes()};
+    report.keys += data.Size();
+    report.overhead_bytes += one.table_bytes + one.expires_bytes;
+    report.databases.push_back(one);
+  }
+  return report;
+}
+
+std::string MemoryDoctor(const MemoryReport& report) {
+  if (report.used_bytes < kTooLittleToJudge)
+    return "There is next to no data here yet, so there is nothing to judge.\n";
+  std::string findings;
+  if (static_cast<double>(report.peak_bytes) > 1.5 * static_cast<double>(report.used_bytes)) {
+    findings +=
+        " * Peak memory: the server once used more than 150% of what it uses now. The allocator may keep the "
+        "difference for later, which looks like fragmentation but does no harm. MEMORY PURGE gives some of it "
+        "back.\n\n";
+  }
+  if (Wasteful(report.resident_bytes, report.used_bytes, 1.4)) {
+    findings +=
+        " * High total RSS: the process takes more than 1.4 times of what it has allocated. A past peak explains it, "
+        "or values whose sizes change a lot.\n\n";
+  }
+  if (Wasteful(report.allocator.active, report.allocator.allocated, 1.1)) {
+    findings +=
+        " * High allocator fragmentation: the allocator's pages hold more than 1.1 times of what is in use. It goes "
+        "down as new data fills the gaps.\n\n";
+  }
+  if (Wasteful(report.allocator.resident, report.allocator.active, 1.1)) {
+    findings +=
+        " * High allocator RSS overhead: the allocator holds more than 1.1 times of its active pages. MEMORY PURGE "
+        "returns the rest.\n\n";
+  }
+  if (Wasteful(report.resident_bytes, report.allocator.resident, 1.1)) {
+    findings +=
+        " * High process RSS overhead: the process takes more than 1.1 times of what the allocator holds; the rest is "
+        "not data.\n\n";
+  }
+  if (report.clients > 0 && report.clients_bytes / report.clients > kLargeClient) {
+    findings +=
+        " * Big client buffers: clients hold more than 200K each, on average. CLIENT LIST tells which; they send long "
+        "pipelines or do not read their replies.\n\n";
+  }
+  if (findings.empty()) return "No memory problem was found.\n";
+  return "Memory could be used better:\n\n" + findings;
+}
+
+}  // namespace respite

@@ -1,0 +1,67 @@
+#include "server/process/banner.h"
+
+#include <unistd.h>
+
+#include "server/config/usage.h"
+
+namespace respite {
+
+namespace {
+
+// Without `auto` it is shown before it is open.
+int ShownPort(const Settings& settings) { return settings.port > 0 ? settings.port : settings.MainPort(); }
+
+bool ShowsLogo(const Settings& settings) {
+  if (settings.always_show_logo) return true;
+  return !settings.syslog_enabled && settings.logfile.empty() && isatty(STDOUT_FILENO) == 1;
+}
+
+std::string Logo(const Settings& settings) {
+  return "\n"
+         "      .------------.\n"
+         "     /  .--------.  \\       Redis " +
+         std::string(kRedisVersion) + " (00000000/0) 64 bit, Respite " + std::string(kRespiteVersion) +
+         "\n"
+         "    |   | R E S  |   |      Running in standalone mode\n"
+         "    |   |  PITE  |   |      Port: " +
+         std::to_string(ShownPort(settings)) +
+         "\n"
+         "     \\  '--------'  /       PID: " +
+         std::to_string(getpid()) +
+         "\n"
+         "      '------------'\n\n";
+}
+
+}  // namespace
+
+void LogStarting(const CommandLine& line, Logger& log) {
+  log.Notice("oO0OoO0OoO0Oo Redis is starting oO0OoO0OoO0Oo");
+  std::string version = "Redis version=";
+  version.append(kRedisVersion).append(", bits=64, commit=00000000, modified=0, pid=");
+  version.append(std::to_string(getpid())).append(", just started");
+  log.Notice(version);
+  if (line.has_arguments) {
+    log.Notice("Configuration loaded");
+  } else {
+    log.Warning("Warning: no config file specified, using the default config. In order to specify a config file use " +
+                line.program + " /path/to/redis.conf");
+  }
+}
+
+void LogMode(const Settings& settings, Logger& log) {
+  if (ShowsLogo(settings)) return log.LogRaw(Logo(settings));
+  log.Notice(std::string("Running mode=standalone, port=").append(std::to_string(ShownPort(settings))).append("."));
+}
+
+std::vector<std::string> UnservedWishes(const Config& config) {
+  const Settings& settings = config.settings();
+  std::vector<std::string> wishes;
+  const auto add = [&wishes](const std::string& wish) {
+    wishes.push_back("WARNING: This version does not serve " + wish + ".");
+  };
+  if (settings.replicaof) add("replication (replicaof)");
+  if (!config.lines().module_settings.empty()) add("settings of modules");
+  return wishes;
+}
+
+}  // namespace respite

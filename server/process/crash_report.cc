@@ -1,0 +1,294 @@
+#include "server/process/crash_report.h"
+
+#include <setjmp.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <exception>
+#include <type_traits>
+
+#include "base/clock.h"
+#include "base/out_of_memory.h"
+#include "server/clients/acl/user.h"
+#include "server/clients/client_text.h"
+#include "server/clients/clients.h"
+#include "server/clients/running.h"
+#include "server/config/usage.h"
+#include "server/execution/services.h"
+#include "server/observe/info/info.h"
+#include "server/process/crash_memory_test.h"
+#include "server/process/out_of_memory_ending.h"
+#include "server/process/signal_log.h"
+#include "server/process/stack_trace.h"
+
+namespace respite {
+
+namespace {
+
+constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+constexpr size_t kWordsShown = 32;
+constexpr size_t kOctetsShown = 256;  // of each word
+constexpr size_t kStackBytes = size_t{256} << 10;
+constexpr unsigned kPatienceSeconds = 15;  // for the whole report
+constexpr int kChildPatienceMs = 5000;
+constexpr int kChildLookEveryMs = 5;
+
+const Services* crashing_services = nullptr;
+alignas(16) char crash_stack[kStackBytes];  // the usual one may be what overflowed
+std::atomic<pid_t> reporting_thread = 0;
+volatile std::sig_atomic_t reported_signal = 0;
+volatile std::sig_atomic_t exits_instead = 0;  // use-exit-on-panic
+volatile std::sig_atomic_t has_way_out = 0;
+sigjmp_buf way_out;
+
+[[noreturn]] void Die() {
+  if (exits_instead != 0) _exit(1);
+  const int signal = static_cast<int>(reported_signal);
+  std::signal(signal, SIG_DFL);
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, signal);
+  pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+  kill(getpid(), signal);
+  for (;;) pause();  // of a thread that is not the one it was sent to
+}
+
+void OnLate(int, siginfo_t* info, void*) {
+  if (info->si_code != SI_TIMER) Die();  // else it is the watchdog's
+}
+
+void LimitTime() {
+  struct sigaction action {};
+  action.sa_sigaction = OnLate;
+  action.sa_flags = SA_SIGINFO;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGALRM, &action, nullptr);
+  alarm(kPatienceSeconds);
+}
+
+// A part of the report, which may fault. Nothing in it needs a destructor.
+template <class Part>
+void Guarded(const SignalLog& log, Part part) {
+  static_assert(std::is_trivially_destructible_v<Part>);
+  if (sigsetjmp(way_out, 1) == 0) {
+    has_way_out = 1;
+    part();
+  } else {
+    log.Write("\n(what follows here could not be read)\n");
+  }
+  has_way_out = 0;
+}
+
+void WriteField(const SignalLog& log, const char* name, Bytes value) {
+  log.Write(name);
+  log.Quoted(value, kOctetsShown);
+}
+
+// How many words of the command can have no secret in them.
+size_t HarmlessWords(Bytes command, size_t count) {
+  struct Row {
+    Bytes command;
+    size_t words;
+  };
+  constexpr std::array kWithSecrets = {Row{"auth", 1}, Row{"hello", 2}, Row{"acl|setuser", 3}, Row{"config|set", 3},
+                                       Row{"migrate", 6}};
+  for (const Row& row : kWithSecrets) {
+    if (row.command == command) return std::min(row.words, count);
+  }
+  return count;
+}
+
+void WriteWords(const SignalLog& log, const Running& running) {
+  const auto words = running.words;
+  const size_t harmless = HarmlessWords(running.command->full_name, words.size());
+  log.Write("\nargc: ");
+  log.Decimal(static_cast<int64_t>(words.size()));
+  log.Write("\n");
+  for (size_t i = 0; i < std::min(words.size(), kWordsShown); ++i) {
+    log.Write("argv[");
+    log.Decimal(static_cast<int64_t>(i));
+    log.Write("]: ");
+    log.Quoted(i < harmless ? words[i] : Bytes("(redacted)"), kOctetsShown);
+    log.Write("\n");
+  }
+}
+
+void WriteClient(const SignalLog& log, const Running& running) {
+  const Session* session = running.CurrentSession();
+  if (session == nullptr) {
+    log.Write("\nNo command was running.\n");
+    return;
+  }
+  log.Write("\n------ CURRENT CLIENT INFO ------\nid=");
+  log.Decimal(static_cast<int64_t>(session->id));
+  WriteField(log, " addr=", session->address);
+  WriteField(log, " laddr=", session->local_address);
+  WriteField(log, " name=", session->name);
+  WriteField(log, " user=", session->user->name());
+  log.Write(" db=");
+  log.Decimal(session->db);
+  log.Write(" resp=");
+  log.Decimal(static_cast<int64_t>(session->resp));
+  WriteField(log, " cmd=", running.command->full_name);
+  WriteWords(log, running);
+}
+
+void WriteCause(const SignalLog& log, int signal, const siginfo_t& info, const ucontext_t& context) {
+  log.Prefix();
+  log.Write("Redis ");
+  log.Write(kRedisVersion);
+  log.Write(" crashed by signal: ");
+  log.Decimal(signal);
+  log.Write(", si_code: ");
+  log.Decimal(info.si_code);
+  log.Write("\n");
+  log.Prefix();
+  if (info.si_code == SI_USER) {
+    log.Write("Killed by PID: ");
+    log.Decimal(info.si_pid);
+    log.Write(", UID: ");
+    log.Decimal(info.si_uid);
+  } else if (signal == SIGSEGV || signal == SIGBUS) {
+    log.Write("Accessing address: ");
+    log.Hexadecimal(reinterpret_cast<uint64_t>(info.si_addr));
+    log.Write("\n");
+    log.Prefix();
+    log.Write("Crashed running the instruction at: ");
+    log.Hexadecimal(InstructionOf(context));
+  } else {
+    log.Write("Raised by the process itself");
+  }
+  log.Write("\n");
+}
+
+// The child is the process as it was: its number is not.
+std::string WithProcessId(std::string info, pid_t process) {
+  constexpr Bytes kField = "process_id:";
+  const size_t at = info.find(kField);
+  if (at == std::string::npos) return info;
+  const size_t value = at + kField.size();
+  return info.replace(value, info.find('\r', value) - value, std::to_string(process));
+}
+
+[[noreturn]] void WriteInChild(const SignalLog& log, const Services& services, pid_t process) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  std::signal(SIGALRM, SIG_DFL);
+  alarm(kChildPatienceMs / 1000 + 1);  // should nobody be there to end it
+  for (int signal : kSignals) std::signal(signal, SIG_DFL);
+  ChooseOutOfMemoryEnding(EndReportOutOfMemory);
+  static constexpr std::array<Bytes, 1> kEverything = {"everything"};
+  log.Write("\n------ INFO OUTPUT ------\n");
+  std::string info = WithProcessId(InfoReport(services, kEverything), process);
+  std::erase(info, '\r');
+  log.Write(info);
+  log.Write("\n------ CLIENT LIST OUTPUT ------\n");
+  services.clients.ForEach(
+      [&](const Session& session) { log.Write(ClientText(session, services.clock.MonotonicMs()) + "\n"); });
+  _exit(0);
+}
+
+// True when the child ended by itself, and well.
+bool AwaitChild(pid_t child) {
+  for (int waited_ms = 0; waited_ms < kChildPatienceMs; waited_ms += kChildLookEveryMs) {
+    int status = 0;
+    if (waitpid(child, &status, WNOHANG) == child) return status == 0;
+    const timespec a_little{0, kChildLookEveryMs * 1'000'000};
+    nanosleep(&a_little, nullptr);
+  }
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  return false;
+}
+
+// fork() itself would take the locks of the allocator, which may be held by what crashed.
+void WriteState(const SignalLog& log, const Services& services) {
+  const pid_t process = getpid();
+  const pid_t child = _Fork();
+  if (child == 0) WriteInChild(log, services, process);
+  if (child < 0 || !AwaitChild(child)) log.Write("\n(INFO could not be written: the heap is broken, or locked)\n");
+}
+
+void WriteReport(int signal, const siginfo_t& info, const ucontext_t& context) {
+  SignalLog log;
+  log.Write("\n\n=== REDIS BUG REPORT START: Cut & paste starting from here ===\n");
+  WriteCause(log, signal, info, context);
+  Guarded(log, [&] { WriteStackTrace(log, context); });
+  Guarded(log, [&] { WriteRegisters(log, context); });
+  Guarded(log, [&] { WriteStackTop(log, context); });
+  Guarded(log, [&] { WriteClient(log, crashing_services->running); });
+  Guarded(log, [&] { WriteState(log, *crashing_services); });
+  Guarded(log, [&] { WriteCode(log, context); });
+  if (crashing_services->settings.crash_memcheck_enabled) Guarded(log, [&] { TestMemoryOfCrash(log); });
+  log.Write("\nrespite_version:");
+  log.Write(kRespiteVersion);
+  log.Write("\n\n=== REDIS BUG REPORT END. ===\n\n");
+}
+
+// A fault within the report leads to its next part; one of another thread waits for the end.
+void OnFaultInReport(pid_t thread) {
+  if (thread != reporting_thread) {
+    for (;;) pause();
+  }
+  if (has_way_out != 0) siglongjmp(way_out, 1);
+  Die();
+}
+
+void OnCrash(int signal, siginfo_t* info, void* context) {
+  const pid_t thread = gettid();
+  pid_t nobody = 0;
+  if (!reporting_thread.compare_exchange_strong(nobody, thread)) OnFaultInReport(thread);
+  reported_signal = signal;
+  LimitTime();
+  const bool is_own = signal == SIGABRT && info->si_code == SI_TKILL && info->si_pid == getpid();
+  exits_instead = is_own && crashing_services->settings.use_exit_on_panic ? 1 : 0;
+  WriteReport(signal, *info, *static_cast<ucontext_t*>(context));
+  Die();
+}
+
+// What a thread was about to end the process with.
+[[noreturn]] void OnTerminate() {
+  if (const std::exception_ptr thrown = std::current_exception()) {
+    SignalLog log;
+    log.Prefix();
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const std::exception& error) {
+      log.Write("Uncaught exception: ");
+      log.Write(error.what());
+    } catch (...) {
+      log.Write("Uncaught exception of an unknown type");
+    }
+    log.Write("\n");
+  }
+  std::abort();
+}
+
+}  // namespace
+
+void InstallCrashReport(const Services& services) {
+  crashing_services = &services;
+  PrepareStackTraces();
+  stack_t stack{};
+  stack.ss_sp = crash_stack;
+  stack.ss_size = sizeof crash_stack;
+  sigaltstack(&stack, nullptr);
+  struct sigaction action {};
+  action.sa_sigaction = OnCrash;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  sigemptyset(&action.sa_mask);
+  for (int signal : kSignals) sigaction(signal, &action, nullptr);
+  std::set_terminate(OnTerminate);
+}
+
+void RemoveCrashReport() {
+  for (int signal : kSignals) std::signal(signal, SIG_DFL);
+  crashing_services = nullptr;
+}
+
+}  // namespace respite

@@ -1,0 +1,104 @@
+#include "server/process/launch.h"
+
+#include <cstdio>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "base/out_of_memory.h"
+#include "server/catalogue/command_table.h"
+#include "server/commands/families.h"
+#include "server/config/usage.h"
+#include "server/process/check_tools.h"
+#include "server/process/memory_test.h"
+#include "server/process/out_of_memory_ending.h"
+#include "server/process/server_process.h"
+#include "server/process/system_checks.h"
+
+namespace respite {
+
+namespace {
+
+int Report(const StartupError& error) {
+  if (error.channel == StartupError::Channel::kLog) {
+    SystemClock clock;
+    Logger(clock).Warning(error.text);
+  } else {
+    std::fputs(error.text.c_str(), stderr);
+  }
+  return error.exit_code;
+}
+
+int Refuse(const std::string& program, const char* what) {
+  std::fprintf(stderr, "%s: %s is not part of this version of Respite.\n", program.c_str(), what);
+  return 1;
+}
+
+int PrintVersion() {
+  std::puts(VersionLine().c_str());
+  return std::fflush(stdout) == 0 ? 0 : 1;
+}
+
+int PrintUsage(const std::string& program) {
+  std::fputs(UsageText(program).c_str(), stderr);
+  return 1;
+}
+
+// Tries `rename-command` lines out, so that a wrong one is complained about like any other line.
+std::optional<StartupError> CheckRenames(const ConfigLines& lines) {
+  if (lines.rename_command.empty()) return std::nullopt;
+  CommandTable table(AllCommands());
+  for (const ConfigLine& line : lines.rename_command) {
+    switch (table.Rename(line.words[1], line.words[2])) {
+      case RenameResult::kDone:
+        break;
+      case RenameResult::kNoSuchCommand:
+        return FatalConfigError(&line, "No such command in rename-command");
+      case RenameResult::kTargetExists:
+        return FatalConfigError(&line, "Target command name already exists");
+    }
+  }
+  return std::nullopt;
+}
+
+int Serve(const CommandLine& line, ProcessTitle& title) {
+  if (line.mode == ServerMode::kSentinel) return Refuse(line.program, "Sentinel mode");
+  auto config = Config::Load(line, std::cin);
+  if (!config.ok()) return Report(config.error());
+  if (auto error = CheckRenames(config.value()->lines())) return Report(*error);
+  return ServerProcess(*config.value(), line, title).Run();
+}
+
+}  // namespace
+
+int Launch(int argc, char** argv) {
+  ChooseOutOfMemoryEnding(EndServerOutOfMemory);
+  GuardOpenSslMemory();
+  ReserveStack();
+  FillStandardDescriptors();
+  IgnoreNoise();
+  std::vector<std::string> arguments(argv, argv + argc);
+  if (arguments.empty()) arguments.emplace_back("respite-server");  // execve with no argv at all
+  auto line = ParseCommandLine(arguments);
+  if (!line.ok()) return Report(line.error());
+  ProcessTitle title(argc, argv);
+  switch (line.value().action) {
+    case LaunchAction::kServe:
+      return Serve(line.value(), title);
+    case LaunchAction::kPrintVersion:
+      return PrintVersion();
+    case LaunchAction::kPrintUsage:
+      return PrintUsage(arguments[0]);
+    case LaunchAction::kTestMemory:
+      return TestMemory(line.value().test_memory_megabytes);
+    case LaunchAction::kCheckSystem:
+      return PrintSystemChecks();
+    case LaunchAction::kCheckRdb:
+      return RunRdbCheck(arguments);
+    case LaunchAction::kCheckAof:
+      return RunAofCheck(arguments);
+  }
+  return 1;
+}
+
+}  // namespace respite

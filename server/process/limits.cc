@@ -1,0 +1,105 @@
+#include "server/process/limits.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/first_line.h"
+#include "server/process/small_files.h"
+
+namespace respite {
+
+namespace {
+
+constexpr uint64_t kReservedFiles = 32;  // for the log, listeners, persistence
+constexpr uint64_t kFilesIfUnknown = 1024;
+constexpr char kScoreFile[] = "/proc/self/oom_score_adj";
+constexpr int kHighestScore = 1000;
+
+OpenFilesGrant NotEnough(uint64_t granted, uint64_t wanted) {
+  return {0,
+          {{LogLevel::kWarning, "Your current 'ulimit -n' of " + std::to_string(granted) +
+                                    " is not enough for the server to start. Please increase your open file limit to "
+                                    "at least " +
+                                    std::to_string(wanted) + ". Exiting."}}};
+}
+
+OpenFilesGrant Reduced(uint32_t maxclients, uint64_t wanted, uint64_t granted, int error) {
+  auto reduced = static_cast<uint32_t>(granted - kReservedFiles);
+  return {reduced,
+          {{LogLevel::kWarning, "You requested maxclients of " + std::to_string(maxclients) + " requiring at least " +
+                                    std::to_string(wanted) + " max file descriptors."},
+           {LogLevel::kWarning, "Server can't set maximum open files to " + std::to_string(wanted) +
+                                    " because of OS error: " + std::strerror(error) + "."},
+           {LogLevel::kWarning, "Current maximum open files is " + std::to_string(granted) +
+                                    ". maxclients has been reduced to " + std::to_string(reduced) +
+                                    " to compensate for low ulimit. If you need higher maxclients increase "
+                                    "'ulimit -n'."}}};
+}
+
+}  // namespace
+
+OpenFilesGrant RaiseOpenFiles(uint32_t maxclients) {
+  uint64_t wanted = maxclients + kReservedFiles;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    return {static_cast<uint32_t>(kFilesIfUnknown - kReservedFiles),
+            {{LogLevel::kWarning, std::string("Unable to obtain the current NOFILE limit (") + std::strerror(errno) +
+                                      "), assuming 1024 and setting the max clients configuration accordingly."}}};
+  }
+  uint64_t before = limit.rlim_cur;
+  if (before >= wanted) return {maxclients, {}};
+  rlimit raised{wanted, std::max<rlim_t>(limit.rlim_max, wanted)};
+  if (setrlimit(RLIMIT_NOFILE, &raised) == 0) {
+    return {maxclients,
+            {{LogLevel::kNotice, "Increased maximum number of open files to " + std::to_string(wanted) +
+                                     " (it was originally set to " + std::to_string(before) + ")."}}};
+  }
+  int error = errno;
+  limit.rlim_cur = limit.rlim_max;  // as far as an ordinary user may go
+  uint64_t granted = setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_max : before;
+  if (granted <= kReservedFiles) return NotEnough(before, wanted);
+  return Reduced(maxclients, wanted, granted, error);
+}
+
+void WatchMaxClients(Config& config, Logger& log) {
+  config.OnChange({"maxclients"}, [&config, &log]() -> std::optional<std::string> {
+    const uint32_t wanted = config.settings().maxclients;
+    const OpenFilesGrant grant = RaiseOpenFiles(wanted);
+    for (const ConfigNote& note : grant.notes) log.Log(note.level, note.text);
+    if (grant.maxclients >= wanted) return std::nullopt;
+    return "The operating system is not able to handle the specified number of clients, try with " +
+           std::to_string(grant.maxclients);
+  });
+}
+
+OomScore::Outcome OomScore::Apply(const Settings& settings, Process process) {
+  int score = 0;
+  if (settings.oom_score_adj != OomScoreAdjust::kOff) {
+    if (!found_) {
+      auto line = FirstLineOf(kScoreFile);
+      if (!line) return Fail("Unable to read oom_score_adj: ");
+      found_ = std::atoi(line->c_str());
+    }
+    score = settings.oom_score_adj_values[static_cast<size_t>(process)];
+    if (settings.oom_score_adj == OomScoreAdjust::kRelative) score += *found_;
+    score = std::clamp(score, -kHighestScore, kHighestScore);
+  } else if (found_) {
+    score = *found_;
+    found_.reset();
+  } else {
+    return Outcome::kDone;
+  }
+  if (WriteFile(kScoreFile, std::to_string(score) + "\n")) return Fail("Unable to write oom_score_adj: ");
+  return Outcome::kDone;
+}
+
+OomScore::Outcome OomScore::Fail(const char* what) {
+  log_.Warning(what + std::string(std::strerror(errno)));
+  return Outcome::kFailed;
+}
+
+}  // namespace respite

@@ -1,0 +1,92 @@
+// ServerProcess: one run of the server in this process, from its loaded configuration to its exit code.
+//
+// Order of a start: checks of the machine, background, the log's first lines, limits, Server, listeners, pidfile and
+// port file, the data set, readiness. A stop takes the files away and closes the listeners before any client's
+// connection is closed; what it leaves to the system is memory.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "persistence/file_system.h"
+#include "server/config/config.h"
+#include "server/net/event_loop.h"
+#include "server/node/listener.h"
+#include "server/node/server.h"
+#include "server/process/daemon.h"
+#include "server/process/forked_children.h"
+#include "server/process/limits.h"
+#include "server/process/process_title.h"
+#include "server/process/signals.h"
+#include "server/process/small_files.h"
+#include "server/process/state_log.h"
+#include "server/process/supervisor.h"
+#include "server/process/watchdog.h"
+
+namespace respite {
+
+class ServerProcess {
+ public:
+  // All must outlive the process' run.
+  ServerProcess(Config& config, const CommandLine& line, ProcessTitle& title);
+  ~ServerProcess();
+
+  // Returns the exit code after the server has stopped, or could not start. In release builds a stopped server does
+  // not return: freeing a large dataset would take long, and the system does it at once.
+  int Run();
+
+ private:
+  // Why the process cannot start, already logged.
+  enum class Step : uint8_t { kDone, kFailed, kStopped };
+
+  void OpenLog();
+  void GoToBackground();
+  Step RaiseLimits();
+  void Build();
+  void PrepareChild(ChildWork work);
+  Step RefuseModules();
+  Step CheckLocale();
+  Step Listen();
+  Step Announce();
+  // Reads the data set; clients are served already, as far as they need none.
+  Step LoadData();
+  void WatchSignals();
+  void LogReady();
+  void WatchSettings();
+  void StartWatchdog();
+  void UpdateTitle();
+  std::optional<std::string> Reopen(Listener::Protocol protocol);
+  std::optional<std::string> ReopenTls();
+  // Takes back what was announced, at the moment when the server stops.
+  void Withdraw();
+  int Abandon();
+  Step Fail(const std::string& reason);
+
+  Config& config_;
+  const CommandLine& line_;
+  ProcessTitle& title_;
+  SystemClock clock_;
+  SystemPace pace_;
+  Logger log_;
+  OomScore oom_score_;
+  Daemon daemon_;
+  std::optional<Supervisor> supervisor_;
+  bool in_background_ = false;
+  std::vector<ConfigNote> notes_after_ready_;
+  AnnouncementFile pidfile_;
+  AnnouncementFile port_file_;
+  std::optional<ShutdownSignals> signals_;
+  Watchdog watchdog_;
+  StateLog state_log_;
+  SystemFiles files_;
+  ForkedChildren children_;
+  std::unique_ptr<Server> server_;
+  std::unique_ptr<EventLoop> loop_;
+  std::unique_ptr<ServerHost> host_;
+  std::unique_ptr<Listener> listener_;
+};
+
+}  // namespace respite

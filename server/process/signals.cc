@@ -1,0 +1,100 @@
+#include "server/process/signals.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <string>
+#include <string_view>
+
+#include "base/log.h"
+#include "server/process/signal_log.h"
+
+namespace respite {
+
+namespace {
+
+volatile std::sig_atomic_t event_descriptor = -1;
+volatile std::sig_atomic_t received_signal = 0;
+
+// One write for the line, so that nothing gets between its parts.
+void Announce(const char* text) {
+  SignalLog log;
+  log.Prefix();
+  log.Write(text);
+}
+
+// The name as Snapshots gives it: the process may be saving its data before it ends.
+void RemoveUnfinishedDump() {
+  constexpr std::string_view kBefore = "temp-";
+  constexpr std::string_view kAfter = ".rdb";
+  char name[40] = {};
+  char* end = std::copy(kBefore.begin(), kBefore.end(), name);
+  end = std::to_chars(end, end + 20, getpid()).ptr;
+  std::copy(kAfter.begin(), kAfter.end(), end);
+  unlink(name);
+}
+
+void OnShutdownSignal(int signal) {
+  const int saved_errno = errno;
+  if (received_signal != 0 && signal == SIGINT) {
+    Announce("You insist... exiting now.\n");
+    RemoveUnfinishedDump();
+    _exit(1);
+  }
+  Announce(signal == SIGINT ? "Received SIGINT scheduling shutdown...\n" : "Received SIGTERM scheduling shutdown...\n");
+  received_signal = signal;
+  const uint64_t one = 1;
+  [[maybe_unused]] ssize_t written = write(static_cast<int>(event_descriptor), &one, sizeof one);
+  errno = saved_errno;
+}
+
+void Handle(int signal, void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);
+  sigaction(signal, &action, nullptr);
+}
+
+// A launcher may have left them blocked.
+void Unblock() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGINT);
+  sigprocmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+}  // namespace
+
+void IgnoreNoise() {
+  Handle(SIGALRM, SIG_IGN);  // until there is a watchdog
+  Handle(SIGHUP, SIG_IGN);
+  Handle(SIGPIPE, SIG_IGN);
+}
+
+ShutdownSignals::ShutdownSignals() : event_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+  event_descriptor = event_.Get();
+  Handle(SIGTERM, OnShutdownSignal);
+  Handle(SIGINT, OnShutdownSignal);
+  Unblock();
+}
+
+ShutdownSignals::~ShutdownSignals() {
+  Handle(SIGTERM, SIG_DFL);
+  Handle(SIGINT, SIG_DFL);
+  event_descriptor = -1;
+}
+
+int ShutdownSignals::Take() {
+  uint64_t count = 0;
+  [[maybe_unused]] ssize_t taken = read(event_.Get(), &count, sizeof count);
+  return static_cast<int>(received_signal);
+}
+
+void ShutdownSignals::Forget() { received_signal = 0; }
+
+}  // namespace respite

@@ -1,0 +1,92 @@
+#include "server/clients/clients.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "tests/support/test_server.h"
+
+namespace respite {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// Takes its time to send.
+class SlowTransport final : public Transport {
+ public:
+  SlowTransport(ManualClock& clock, std::vector<uint64_t>& sent, Session& session)
+      : clock_(clock), sent_(sent), session_(session) {
+    session.transport = this;
+  }
+  void Flush() override {
+    clock_.AdvanceUs(400);
+    sent_.push_back(session_.id);
+  }
+  void Resume() override {}
+  void Close() override {}
+  int FileDescriptor() const override { return -1; }
+
+ private:
+  ManualClock& clock_;
+  std::vector<uint64_t>& sent_;
+  Session& session_;
+};
+
+class ClientsTest : public testing::Test {
+ protected:
+  ClientsTest() {
+    for (int i = 0; i < 8; ++i) {
+      sessions_.push_back(&clients_.Create(0));
+      transports_.push_back(std::make_unique<SlowTransport>(server_.clock(), sent_, *sessions_.back()));
+    }
+  }
+  ~ClientsTest() override {
+    for (Session* session : sessions_) clients_.Remove(*session);
+  }
+  // The ids of those to whom something was sent, in a Turn.
+  std::vector<uint64_t> Flush() {
+    clients_.FlushQueued(server_.clock());
+    return std::exchange(sent_, {});
+  }
+
+  TestServer server_;
+  Clients& clients_ = server_->clients();
+  std::vector<uint64_t> sent_;
+  std::vector<Session*> sessions_;  // ids 1 to 8
+  std::vector<std::unique_ptr<SlowTransport>> transports_;
+};
+
+TEST_F(ClientsTest, AllRepliesAreSentInTheirTurn) {
+  for (Session* session : sessions_) clients_.QueueFlush(*session);
+  EXPECT_THAT(Flush(), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
+  EXPECT_FALSE(clients_.IsBehind());
+  EXPECT_THAT(Flush(), IsEmpty());
+}
+
+TEST_F(ClientsTest, MessagesGetAShareOfEachTurnBehindTheReplies) {
+  for (size_t i = 0; i < 6; ++i) clients_.QueueMessages(*sessions_[i]);
+  clients_.QueueFlush(*sessions_[7]);
+  EXPECT_THAT(Flush(), ElementsAre(8, 1, 2, 3));
+  EXPECT_TRUE(clients_.IsBehind());
+  EXPECT_FALSE(clients_.IsBehindWith(*sessions_[0]));
+  EXPECT_TRUE(clients_.IsBehindWith(*sessions_[5]));
+  clients_.QueueMessages(*sessions_[0]);
+  EXPECT_THAT(Flush(), ElementsAre(4, 5, 6)) << "in the order in which they came";
+  EXPECT_TRUE(clients_.IsBehind());
+  EXPECT_THAT(Flush(), ElementsAre(1));
+  EXPECT_FALSE(clients_.IsBehind());
+}
+
+TEST_F(ClientsTest, WhoIsRemovedMeanwhileIsNotSentTo) {
+  for (size_t i = 0; i < 6; ++i) clients_.QueueMessages(*sessions_[i]);
+  Flush();
+  clients_.Remove(*sessions_[4]);
+  sessions_.erase(sessions_.begin() + 4);
+  EXPECT_THAT(Flush(), ElementsAre(4, 6));
+}
+
+}  // namespace
+}  // namespace respite

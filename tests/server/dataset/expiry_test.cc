@@ -1,0 +1,163 @@
+#include "server/dataset/expiry.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "datatypes/hash.h"
+#include "server/dataset/access.h"
+
+namespace respite {
+namespace {
+
+// Each reading takes time, as if the machine were slow.
+class SlowPace final : public Pace {
+ public:
+  explicit SlowPace(int64_t reading_us) : reading_us_(reading_us) {}
+  int64_t NowUs() const override { return now_us_ += reading_us_; }
+
+ private:
+  int64_t reading_us_;
+  mutable int64_t now_us_ = 1'000'000;
+};
+
+class ExpiryTest : public testing::Test {
+ protected:
+  static constexpr int kHz = 10;
+  static constexpr int64_t kTickMs = 1000 / kHz;
+
+  void AddKey(int db, const std::string& key, int64_t deadline_ms) {
+    keyspace_[db].Add(key, StringContent::Value("v"), deadline_ms, 0);
+  }
+  // A hash with so many fields that have this deadline, and one without.
+  void AddHash(const std::string& key, int fields, int64_t deadline_ms) {
+    Entry* entry =
+        keyspace_[0].Add(EntryPtr(Entry::CreatePacked(key, Hash::kType, Hash::kFirstForm, Hash::FirstPacked(), 0, 0)));
+    Hash hash({ValueSlot(keyspace_[0], entry), settings_, 0});
+    hash.Set("stays", "v");
+    for (int i = 0; i < fields; ++i) {
+      hash.Set("f" + std::to_string(i), "v");
+      hash.SetDeadline("f" + std::to_string(i), deadline_ms);
+    }
+  }
+  static void RunRound(Expiry& expiry, const Settings& settings) {
+    expiry.StartRound(settings, kHz);
+    while (expiry.RunSlice().outcome == Expiry::Outcome::kMore) {
+    }
+  }
+  size_t Dead(int db, int64_t now_ms) const {
+    size_t dead = 0;
+    keyspace_[db].ForEach([&](const Entry* entry) { dead += entry->IsExpired(now_ms) ? 1 : 0; });
+    return dead;
+  }
+
+  Settings settings_;
+  Random random_{7};
+  Access access_{settings_, random_};
+  Keyspace keyspace_{16, {7}};
+  KeyspaceStats stats_;
+  DataFloor data_{keyspace_, stats_, access_, settings_, random_};
+};
+
+TEST_F(ExpiryTest, KeepsTheShareOfDeadKeysLow) {
+  ManualClock clock;
+  Expiry expiry(data_, clock, clock);
+  constexpr int kKeys = 100'000;
+  constexpr uint64_t kLifeMs = 20'000;
+  for (int i = 0; i < kKeys; ++i) {
+    AddKey(0, "k" + std::to_string(i), clock.WallMs() + 1 + static_cast<int64_t>(random_.Below(kLifeMs)));
+  }
+  for (uint64_t elapsed_ms = 0; elapsed_ms < kLifeMs / 2; elapsed_ms += kTickMs) {
+    clock.AdvanceMs(kTickMs);
+    RunRound(expiry, settings_);
+    ASSERT_LE(Dead(0, clock.WallMs()) * 10, keyspace_[0].TimedSize()) << "after " << elapsed_ms + kTickMs << " ms";
+  }
+  EXPECT_GT(stats_.expired_keys, kKeys / 3u);
+  EXPECT_GT(stats_.expired_stale_share, 0);
+  EXPECT_EQ(stats_.expire_cycles_cut, 0u);
+}
+
+TEST_F(ExpiryTest, RemovesEverythingThatDiesAtOnce) {
+  ManualClock clock;
+  Expiry expiry(data_, clock, clock);
+  for (int i = 0; i < 100'000; ++i) AddKey(3, "k" + std::to_string(i), clock.WallMs() + 10);
+  clock.AdvanceMs(20);
+  for (int round = 0; round < 3; ++round) RunRound(expiry, settings_);
+  EXPECT_EQ(keyspace_[3].Size(), 0u);
+  EXPECT_EQ(stats_.expired_keys, 100'000u);
+}
+
+TEST_F(ExpiryTest, LeavesTheLivingAlone) {
+  ManualClock clock;
+  Expiry expiry(data_, clock, clock);
+  for (int i = 0; i < 1000; ++i) AddKey(0, "k" + std::to_string(i), clock.WallMs() + 5000);
+  RunRound(expiry, settings_);
+  EXPECT_EQ(keyspace_[0].Size(), 1000u);
+  EXPECT_EQ(stats_.expired_keys, 0u);
+  EXPECT_EQ(expiry.AverageTtlMs(0), 5000);
+}
+
+TEST_F(ExpiryTest, DeadlinesAtTheEndOfTimeDoNotOverflowTheAverage) {
+  ManualClock clock;
+  Expiry expiry(data_, clock, clock);
+  for (int i = 0; i < 1000; ++i) AddKey(0, "k" + std::to_string(i), INT64_MAX);
+  RunRound(expiry, settings_);
+  EXPECT_EQ(expiry.AverageTtlMs(0), INT64_MAX / 4096);
+}
+
+TEST_F(ExpiryTest, WorksInSlicesAndStopsWhenTheBudgetIsSpent) {
+  const ManualClock clock;
+  const SlowPace pace(100);
+  Expiry expiry(data_, clock, pace);
+  for (int i = 0; i < 100'000; ++i) AddKey(0, "k" + std::to_string(i), clock.WallMs() - 1);
+  expiry.StartRound(settings_, kHz);
+  int64_t total_us = 0;
+  int slices = 0;
+  for (;;) {
+    Expiry::Slice slice = expiry.RunSlice();
+    ++slices;
+    total_us += slice.elapsed_us;
+    EXPECT_LE(slice.elapsed_us, Expiry::kSliceUs + 200);
+    if (slice.outcome == Expiry::Outcome::kFinished) break;
+  }
+  EXPECT_GT(slices, 10);
+  EXPECT_LE(total_us, 25'000 + Expiry::kSliceUs);
+  EXPECT_EQ(stats_.expire_cycles_cut, 1u);
+  EXPECT_GT(keyspace_[0].Size(), 0u);
+}
+
+TEST_F(ExpiryTest, CleansALargeHashInSlices) {
+  const ManualClock clock;
+  const SlowPace pace(100);
+  Expiry expiry(data_, clock, pace);
+  constexpr int kFields = 50'000;
+  AddHash("h", kFields, clock.WallMs() - 1);
+  for (int i = 0; i < 100; ++i) AddHash("living" + std::to_string(i), 1, clock.WallMs() + 5000);
+  expiry.StartRound(settings_, kHz);
+  Expiry::Slice slice{};
+  do {
+    const uint64_t before = stats_.expired_fields;
+    slice = expiry.RunSlice();
+    EXPECT_LE(slice.elapsed_us, Expiry::kSliceUs + 300);
+    EXPECT_LE(stats_.expired_fields - before, 5000u) << "too many for one slice";
+  } while (slice.outcome == Expiry::Outcome::kMore);
+  EXPECT_GT(stats_.expired_fields, 5000u);
+  for (int round = 0; round < 20; ++round) RunRound(expiry, settings_);
+  EXPECT_EQ(stats_.expired_fields, static_cast<uint64_t>(kFields));
+  EXPECT_EQ(keyspace_[0].TimedFields().Size(), 100u);
+  EXPECT_EQ(keyspace_[0].Find("h")->FreeEffort(), 1u) << "the field without a deadline";
+}
+
+TEST_F(ExpiryTest, DoesNothingWhenSwitchedOff) {
+  ManualClock clock;
+  Expiry expiry(data_, clock, clock);
+  AddKey(0, "k", clock.WallMs() - 1);
+  expiry.SetActive(false);
+  RunRound(expiry, settings_);
+  EXPECT_EQ(keyspace_[0].Size(), 1u);
+  expiry.SetActive(true);
+  RunRound(expiry, settings_);
+  EXPECT_EQ(keyspace_[0].Size(), 0u);
+}
+
+}  // namespace
+}  // namespace respite

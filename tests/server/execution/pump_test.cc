@@ -1,0 +1,97 @@
+// What happens to pipelines whose requests must wait, end the connection or are more than one Turn's share.
+#include "server/execution/pump.h"
+
+#include <string>
+
+#include "tests/support/command_test.h"
+
+namespace respite {
+namespace {
+
+std::string Encode(std::vector<std::string> words) { return EncodeRequest(words); }
+
+TEST(PumpTest, PausedPipelineRunsInOrderWhereverItIsCut) {
+  std::string big(RequestParser::kBigArgument + 10'000, 'x');
+  std::string input = Encode({"CLIENT", "PAUSE", "1000", "WRITE"}) + Encode({"SET", "a", "1"}) + Encode({"GET", "a"}) +
+                      Encode({"SET", "b", big}) + Encode({"STRLEN", "b"}) + "PING\r\n";
+  for (size_t cut = 0; cut <= input.size(); cut += cut < 150 || cut + 100 > input.size() ? 1 : 1009) {
+    TestServer server;
+    TestClient client(server);
+    std::string replies = client.Raw(Bytes(input).substr(0, cut));
+    replies += client.Raw(Bytes(input).substr(cut));
+    ASSERT_EQ(replies, "+OK\r\n") << "cut at " << cut;
+    server.clock().AdvanceMs(1001);
+    server.Cron();
+    replies = client.Raw("");
+    ASSERT_EQ(replies, "+OK\r\n$1\r\n1\r\n+OK\r\n:42768\r\n+PONG\r\n") << "cut at " << cut;
+  }
+}
+
+TEST(PumpTest, LongPipelinesTakeSeveralTurns) {
+  constexpr int kRequests = 5000;
+  TestServer server;
+  TestClient client(server);
+  std::string input;
+  std::string expected;
+  for (int i = 1; i <= kRequests; ++i) {
+    input += "INCR n\r\n";
+    expected += ":" + std::to_string(i) + "\r\n";
+  }
+  EXPECT_EQ(client.Raw(input), expected);
+}
+
+TEST(PumpTest, NothingRunsBehindQuit) {
+  TestServer server;
+  TestClient client(server);
+  EXPECT_EQ(client.Raw("SET a 1\r\nQUIT\r\nSET a 2\r\n"), "+OK\r\n+OK\r\n");
+  EXPECT_TRUE(client.Closed());
+  EXPECT_THAT(TestClient(server).Run("GET a"), Bulk("1"));
+}
+
+TEST(PumpTest, NothingRunsBehindAProtocolError) {
+  TestServer server;
+  TestClient client(server);
+  EXPECT_EQ(client.Raw("SET a 1\r\n*1\r\n$x\r\nSET a 2\r\n"), "+OK\r\n-ERR Protocol error: invalid bulk length\r\n");
+  EXPECT_TRUE(client.Closed());
+  EXPECT_THAT(TestClient(server).Run("GET a"), Bulk("1"));
+}
+
+TEST(PumpTest, StrangersHaveSmallerLimitsUntilTheyAuthenticate) {
+  TestServer server({.directives = {"requirepass secret"}});
+  std::string many = Encode({"MGET", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11"});
+  TestClient stranger(server);
+  EXPECT_EQ(stranger.Raw("GET k\r\n" + many),
+            "-NOAUTH Authentication required.\r\n-ERR Protocol error: unauthenticated multibulk length\r\n");
+  EXPECT_TRUE(stranger.Closed());
+  // In one read with AUTH: the limits are looked at anew for each request.
+  TestClient friendly(server);
+  EXPECT_EQ(friendly.Raw("AUTH secret\r\n" + many).substr(0, 10), "+OK\r\n*11\r\n");
+}
+
+TEST(PumpTest, ABigArgumentBehindOthersInOneRead) {
+  std::string big(RequestParser::kBigArgument, 'x');
+  TestServer server;
+  TestClient client(server);
+  EXPECT_EQ(client.Raw("PING\r\n" + Encode({"SET", "k", big}) + Encode({"STRLEN", "k"}) + "PING\r\n"),
+            "+PONG\r\n+OK\r\n:32768\r\n+PONG\r\n");
+}
+
+TEST(PumpTest, TooMuchInputClosesTheConnection) {
+  TestServer server({.directives = {"client-query-buffer-limit 1mb"}});
+  TestClient client(server);
+  client.Raw("*2\r\n$3\r\nGET\r\n$3000000\r\n" + std::string(2'000'000, 'x'));
+  EXPECT_TRUE(client.Closed());
+}
+
+TEST(PumpTest, UnreadOutputClosesTheConnection) {
+  TestServer server({.directives = {"client-output-buffer-limit normal 100kb 0 0"}});
+  TestClient client(server);
+  client.Run({"SET", "k", std::string(1000, 'x')});
+  client.SetReading(TestClient::Reading::kNo);
+  for (int i = 0; i < 200 && !client.Closed(); ++i) client.Send("GET k");
+  EXPECT_TRUE(client.Closed());
+  EXPECT_THAT(TestClient(server).Run("PING"), Simple("PONG"));
+}
+
+}  // namespace
+}  // namespace respite

@@ -1,0 +1,183 @@
+#include "server/net/event_loop.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/node/connection.h"
+#include "tests/support/test_server.h"
+
+namespace respite {
+namespace {
+
+// Replies leave between two posted tasks, so that a chain of them holds nobody up.
+TEST(EventLoopTest, WhatATaskPostsRunsInALaterTurn) {
+  TestServer server;
+  EventLoop loop(server->pace());
+  ServerHost host(loop, server->host_parts());
+  std::vector<uint64_t> turns;
+  std::function<void()> task = [&] {
+    turns.push_back(server->stats().turns);
+    if (turns.size() == 3) return loop.Stop(7);
+    host.Post(task);
+  };
+  host.Post(task);
+  EXPECT_EQ(loop.Run(), 7);
+  ASSERT_EQ(turns.size(), 3u);
+  EXPECT_LT(turns[0], turns[1]);
+  EXPECT_LT(turns[1], turns[2]);
+}
+
+// What has arrived so far.
+std::string Received(const Descriptor& socket) {
+  std::string text(1 << 20, '\0');
+  const ssize_t octets = recv(socket.Get(), text.data(), text.size(), MSG_DONTWAIT);
+  text.resize(octets > 0 ? static_cast<size_t>(octets) : 0);
+  return text;
+}
+void Send(const Descriptor& socket, const std::string& text) {
+  ASSERT_EQ(send(socket.Get(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
+}
+
+// Else the rest of a long reply would take those with it whose effects are not on the disk yet.
+TEST(ConnectionTest, NothingLeavesBeforeTheEndOfTheTurn) {
+  TestServer server;
+  EventLoop loop(server->pace());
+  ServerHost host(loop, server->host_parts());
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+  const Descriptor peer(ends[0]);
+  const int room = 100'000;
+  setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+  Session& session = server->clients().Create(0);
+  const auto connection = std::make_shared<Connection>(host, session, ByteStream(Descriptor(ends[1])));
+  connection->Start();
+  Send(peer, "SETRANGE k 399999 x\r\nGET k\r\n");
+  connection->OnReadable();
+  server->housekeeping().EndTurn();
+  ASSERT_TRUE(connection->AwaitsRoom());
+  size_t octets = Received(peer).size();
+  ASSERT_GT(octets, 0u);
+
+  Send(peer, "INCR n\r\n");
+  connection->OnReadable();
+  std::string last;
+  for (int turns = 0; turns < 100 && !session.out.Empty(); ++turns) {
+    connection->OnWritable();
+    EXPECT_EQ(Received(peer), "");
+    server->housekeeping().EndTurn();
+    last = Received(peer);
+    octets += last.size();
+  }
+  EXPECT_TRUE(last.ends_with("x\r\n:1\r\n"));
+  EXPECT_EQ(octets, 400'000 + std::string(":400000\r\n$400000\r\n\r\n:1\r\n").size());
+}
+
+// A client whose end a test holds.
+struct Peer {
+  explicit Peer(ServerHost& host) : session(host.parts().clients.Create(0)) {
+    int ends[2];
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+    socket = Descriptor(ends[0]);
+    std::make_shared<Connection>(host, session, ByteStream(Descriptor(ends[1])))->Start();
+  }
+  Session& session;  // gone soon after the socket
+  Descriptor socket;
+};
+
+// Runs the loop until `condition` is met at the end of a Turn. Once for each loop.
+void RunUntil(ServerHost& host, const std::function<bool()>& condition) {
+  std::function<void()> look = [&] {
+    if (condition()) return host.Stop(0);
+    host.Post(look);
+  };
+  host.Post(look);
+  host.Start();
+  host.loop().Run();
+}
+
+TEST(EventLoopTest, ThousandsOfSubscriptionsLeaveInManyTurns) {
+  TestServer server;
+  EventLoop loop(server->pace());
+  ServerHost host(loop, server->host_parts());
+  constexpr int kPatterns = 10'000;
+  auto subscriber = std::make_unique<Peer>(host);
+  for (int i = 0; i < kPatterns; ++i) {
+    server->pubsub().Subscribe(subscriber->session, TopicKind::kPattern, "a*" + std::to_string(i));
+    server->watched_keys().Watch(subscriber->session, std::to_string(i), 0);
+  }
+  subscriber.reset();
+  uint64_t began = 0;
+  RunUntil(host, [&] {
+    const size_t left = server->pubsub().Names(TopicKind::kPattern, nullptr).size();
+    if (left < kPatterns && began == 0) began = server->stats().turns;
+    // Who is told on the way does not bring it down.
+    server->pubsub().Publish("a9999", "message");
+    return server->clients().Count() == 0 && server->watched_keys().Empty();
+  });
+  EXPECT_TRUE(server->pubsub().Names(TopicKind::kPattern, nullptr).empty());
+  EXPECT_GE(server->stats().turns - began, 8u);
+}
+
+TEST(EventLoopTest, WhoPublishesFasterThanWeSendIsHeldBack) {
+  TestServer server;
+  EventLoop loop(server->pace());
+  ServerHost host(loop, server->host_parts());
+  constexpr int kMessages = 50;
+  constexpr Bytes kMessage = "*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$1\r\nx\r\n";
+  std::vector<std::unique_ptr<Peer>> subscribers;
+  for (int i = 0; i < 8; ++i) {
+    subscribers.push_back(std::make_unique<Peer>(host));
+    server->pubsub().Subscribe(subscribers.back()->session, TopicKind::kChannel, "c");
+  }
+  Peer publisher(host);
+  server.clock().PassWithEachLook(600);  // a Turn sends no more than two or three messages
+  int sent = 0;
+  size_t longest = 0;
+  size_t received = 0;
+  RunUntil(host, [&] {
+    if (sent == 0 || (sent < kMessages && !Received(publisher.socket).empty())) {
+      Send(publisher.socket, "PUBLISH c x\r\n");
+      ++sent;
+    }
+    for (const auto& one : subscribers) longest = std::max(longest, one->session.out.Size());
+    received += Received(subscribers.back()->socket).size();
+    return received == kMessages * kMessage.size();
+  });
+  EXPECT_LE(longest, 2 * kMessage.size()) << "more than two messages wait for one subscriber";
+}
+
+TEST(EventLoopTest, WhoSpeaksGoesBeforeThousandsWhoHangUp) {
+  TestServer server;
+  EventLoop loop(server->pace());
+  ServerHost host(loop, server->host_parts());
+  std::vector<std::unique_ptr<Peer>> crowd;
+  crowd.reserve(500);
+  while (crowd.size() < 500) crowd.push_back(std::make_unique<Peer>(host));
+  Peer speaker(host);
+  Send(speaker.socket, "PING\r\n");
+  bool crowd_is_gone = false;
+  size_t left = 0;
+  RunUntil(host, [&] {
+    const bool answered = Received(speaker.socket) == "+PONG\r\n";
+    if (answered && !crowd_is_gone) {  // it is not new any more
+      crowd_is_gone = true;
+      crowd.clear();
+      Send(speaker.socket, "PING\r\n");
+      server.clock().PassWithEachLook(50);
+    } else if (answered) {
+      left = server->clients().Count();
+    }
+    return server->clients().Count() == 1;
+  });
+  EXPECT_GT(left, 400u) << "it waited for those who hung up";
+}
+
+}  // namespace
+}  // namespace respite

@@ -1,0 +1,358 @@
+// TLS in process: contexts from directives, both ends of a connection over a socket pair, who waits for whom.
+#include "server/net/tls/tls.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <openssl/bio.h>
+#include <openssl/ssl.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/net/tls/tls_context.h"
+#include "server/net/tls/tls_stream.h"
+#include "server/node/connection.h"
+#include "tests/support/test_server.h"
+
+namespace respite {
+namespace {
+
+using State = StreamResult::State;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// Certificates made by the openssl command, for all tests of the file.
+class Keys {
+ public:
+  Keys() {
+    std::string name = testing::TempDir() + "tlsXXXXXX";
+    folder_ = mkdtemp(name.data());
+    Make("server", "-nodes");
+    Make("other", "-nodes");
+    Make("locked", "-passout pass:sesame");
+    std::ofstream(Path("text")) << "no certificate";
+  }
+  ~Keys() { std::filesystem::remove_all(folder_); }
+
+  std::string Path(const std::string& name) const { return folder_ + "/" + name; }
+  // Of a server and clients that trust one certificate: its own.
+  Settings Good(const std::string& name = "server") const {
+    Settings settings;
+    settings.tls_port = 1;
+    settings.tls_cert_file = Path(name + ".crt");
+    settings.tls_key_file = Path(name + ".key");
+    settings.tls_ca_cert_file = Path(name + ".crt");
+    return settings;
+  }
+
+ private:
+  void Make(const std::string& name, const std::string& lock) const {
+    const std::string command =
+        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -days 2 -subj /CN=" + name + " -keyout " +
+        Path(name + ".key") + " -out " + Path(name + ".crt") + " " + lock + " 2>/dev/null";
+    EXPECT_EQ(std::system(command.c_str()), 0) << command;  // NOLINT: a test, one thread
+  }
+
+  std::string folder_;
+};
+
+class TlsTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { keys_ = std::make_unique<Keys>(); }
+  static void TearDownTestSuite() { keys_.reset(); }
+
+  static Settings Good() { return keys_->Good(); }
+  static std::string ReasonOf(const Settings& settings) { return Tls().Configure(settings).value_or(""); }
+
+  static std::unique_ptr<Keys> keys_;
+};
+
+std::unique_ptr<Keys> TlsTest::keys_;
+
+TEST_F(TlsTest, WhatIsMissingIsSaid) {
+  Settings settings = Good();
+  EXPECT_EQ(ReasonOf(settings), "");
+  settings.tls_ca_cert_file.clear();
+  EXPECT_THAT(ReasonOf(settings), StartsWith("Either tls-ca-cert-file or tls-ca-cert-dir must be specified"));
+  settings.tls_auth_clients = TlsAuthClients::kNo;
+  EXPECT_EQ(ReasonOf(settings), "");
+  settings.tls_key_file.clear();
+  EXPECT_EQ(ReasonOf(settings), "No tls-key-file configured!");
+  settings.tls_cert_file.clear();
+  EXPECT_EQ(ReasonOf(settings), "No tls-cert-file configured!");
+}
+
+TEST_F(TlsTest, FilesThatAreNoGoodAreNamed) {
+  Settings settings = Good();
+  settings.tls_cert_file = keys_->Path("text");
+  EXPECT_THAT(ReasonOf(settings), StartsWith("Failed to load certificate: " + settings.tls_cert_file + ": error:"));
+  settings = Good();
+  settings.tls_key_file = keys_->Path("other.key");
+  EXPECT_THAT(ReasonOf(settings), StartsWith("Failed to load private key: " + settings.tls_key_file + ": error:"));
+  EXPECT_THAT(ReasonOf(settings), HasSubstr("key values mismatch"));
+  settings = Good();
+  settings.tls_client_cert_file = keys_->Path("other.crt");
+  settings.tls_client_key_file = keys_->Path("server.key");
+  EXPECT_THAT(ReasonOf(settings), HasSubstr("key values mismatch"));
+  settings = Good();
+  settings.tls_dh_params_file = keys_->Path("text");
+  EXPECT_EQ(ReasonOf(settings), settings.tls_dh_params_file + ": failed to read DH params.");
+}
+
+TEST_F(TlsTest, ALockedKeyNeedsItsPassword) {
+  Settings settings = keys_->Good("locked");
+  EXPECT_THAT(ReasonOf(settings), StartsWith("Failed to load private key: "));
+  settings.tls_key_file_pass = "simsalabim";
+  EXPECT_THAT(ReasonOf(settings), StartsWith("Failed to load private key: "));
+  settings.tls_key_file_pass = std::string(10'000, 'x');
+  EXPECT_THAT(ReasonOf(settings), StartsWith("Failed to load private key: "));
+  settings.tls_key_file_pass = "sesame";
+  EXPECT_EQ(ReasonOf(settings), "");
+}
+
+TEST_F(TlsTest, ProtocolsAreWordsOfAList) {
+  Settings settings = Good();
+  for (const char* list : {"", "TLSv1.2", "tlsv1.3 TLSv1.2", "TLSv1 TLSv1.1 TLSv1.2 TLSv1.3"}) {
+    settings.tls_protocols = list;
+    EXPECT_EQ(ReasonOf(settings), "") << list;
+  }
+  for (const char* list : {"TLSv1.4", "TLSv1.2,TLSv1.3", " TLSv1.2", "TLSv1.2 "}) {
+    settings.tls_protocols = list;
+    EXPECT_THAT(ReasonOf(settings), StartsWith("Invalid tls-protocols specified.")) << list;
+  }
+}
+
+TEST_F(TlsTest, AFailureKeepsWhatThereWas) {
+  Tls tls;
+  EXPECT_FALSE(tls.Configured());
+  ASSERT_EQ(tls.Configure(Good()), std::nullopt);
+  Settings bad = Good();
+  bad.tls_ciphers = "NONESUCH";
+  EXPECT_EQ(tls.Configure(bad), "Failed to configure ciphers: NONESUCH");
+  EXPECT_TRUE(tls.Configured());
+  tls.Drop();
+  EXPECT_FALSE(tls.Configured());
+}
+
+// Both ends in one process. Each end's octets lie in the socket until the other receives.
+class TlsStreamTest : public TlsTest {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(tls_.Configure(Good()), std::nullopt);
+    int ends[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+    const int room = 100'000;
+    setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+    server_ = std::make_unique<ByteStream>(Descriptor(ends[0]), tls_.Accept(ends[0], TlsAuthClients::kYes));
+    client_ = std::make_unique<ByteStream>(Descriptor(ends[1]), tls_.Connect(ends[1]));
+  }
+  void Greet() {
+    for (int steps = 0; steps < 10 && (client_->InHandshake() || server_->InHandshake()); ++steps) {
+      if (client_->InHandshake()) client_->Handshake();
+      if (server_->InHandshake()) server_->Handshake();
+    }
+    ASSERT_FALSE(client_->InHandshake());
+    ASSERT_FALSE(server_->InHandshake());
+  }
+  static std::string ReceiveAll(ByteStream& stream) {
+    std::string text;
+    std::array<char, 5000> part;  // NOLINT: filled before it is read
+    for (StreamResult got = stream.Receive(part); got.state == State::kMoved; got = stream.Receive(part)) {
+      text.append(part.data(), got.bytes);
+    }
+    return text;
+  }
+
+  Tls tls_;
+  std::unique_ptr<ByteStream> server_;
+  std::unique_ptr<ByteStream> client_;
+};
+
+TEST_F(TlsStreamTest, BytesArriveAfterAHandshake) {
+  EXPECT_EQ(server_->Handshake().state, State::kLater);
+  EXPECT_EQ(server_->Needs({.read = true}), (SocketPoller::Interest{.read = true}));
+  Greet();
+  EXPECT_EQ(client_->Send(Bytes("hello")).bytes, 5u);
+  std::array<char, 100> target{};
+  const StreamResult got = server_->Receive(target);
+  EXPECT_EQ(got.state, State::kMoved);
+  EXPECT_EQ(Bytes(target.data(), got.bytes), "hello");
+  EXPECT_EQ(server_->Receive(target).state, State::kLater);
+  EXPECT_FALSE(server_->HasReceived());
+}
+
+TEST_F(TlsStreamTest, WhatNoEventWillReportIsKnown) {
+  Greet();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(client_->Send(Bytes("0123456789")).bytes, 10u);
+  std::array<char, 4> target{};
+  std::string text;
+  do {
+    const StreamResult got = server_->Receive(target);
+    ASSERT_EQ(got.state, State::kMoved);
+    text.append(target.data(), got.bytes);
+  } while (server_->HasReceived());
+  EXPECT_EQ(text, "012345678901234567890123456789");
+}
+
+TEST_F(TlsStreamTest, AReplyThatGrewMeanwhileGoesOnWhereItStopped) {
+  Greet();
+  BlockPool pool;
+  ReplyBuffer output(pool);
+  std::string wanted;
+  const auto write = [&](char letter) {
+    wanted += std::string(30'001, letter);
+    output.Append(Bytes(wanted).substr(wanted.size() - 30'001));
+  };
+  std::string received;
+  char letter = 'a';
+  for (int rounds = 0; rounds < 2000 && (letter <= 'z' || !output.Empty()); ++rounds) {
+    if (letter <= 'z') write(letter++);
+    StreamResult sent = server_->Send(output);
+    for (; sent.state == State::kMoved && !output.Empty(); sent = server_->Send(output)) {
+      output.Consume(sent.bytes);
+      if (output.Empty()) break;
+    }
+    if (letter % 5 == 0 || letter > 'z') received += ReceiveAll(*client_);
+  }
+  received += ReceiveAll(*client_);
+  EXPECT_TRUE(received == wanted) << received.size() << " of " << wanted.size();
+}
+
+TEST_F(TlsStreamTest, AGoodbyeIsTheEndOfInputOnly) {
+  Greet();
+  ASSERT_EQ(client_->Send(Bytes("last words")).bytes, 10u);
+  client_->Close();
+  EXPECT_EQ(ReceiveAll(*server_), "last words");
+  std::array<char, 100> target{};
+  EXPECT_EQ(server_->Receive(target).state, State::kEnded);
+}
+
+TEST_F(TlsStreamTest, WhatIsNoTlsFailsWithAReason) {
+  const Bytes text = "GET / HTTP/1.0\r\n\r\n";
+  ASSERT_EQ(send(client_->FileDescriptor(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
+  EXPECT_EQ(server_->Handshake().state, State::kFailed);
+  EXPECT_EQ(server_->ErrorText(), "error:0A00009C:SSL routines::http request");
+}
+
+// Each key update costs arithmetic, but brings nothing that would end the call.
+TEST_F(TlsStreamTest, NobodyKeepsUsBusyWithKeyUpdates) {
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+  const int room = 1 << 20;
+  setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+  ByteStream server{Descriptor(ends[0]), tls_.Accept(ends[0], TlsAuthClients::kYes)};
+  const Descriptor peer(ends[1]);
+  const auto context = MakeTlsClientContext(Good());
+  const SslHandle client(SSL_new(context.value().get()));
+  BIO* received = BIO_new(BIO_s_mem());
+  BIO* sent = BIO_new(BIO_s_mem());
+  SSL_set_bio(client.get(), received, sent);
+  SSL_set_connect_state(client.get());
+  const auto exchange = [&] {
+    std::vector<char> octets(1 << 20);
+    const int size = BIO_read(sent, octets.data(), static_cast<int>(octets.size()));
+    if (size > 0) send(peer.Get(), octets.data(), static_cast<size_t>(size), MSG_NOSIGNAL);
+    if (server.InHandshake()) server.Handshake();
+    const ssize_t back = recv(peer.Get(), octets.data(), octets.size(), MSG_DONTWAIT);
+    if (back > 0) BIO_write(received, octets.data(), static_cast<int>(back));
+  };
+  for (int steps = 0; steps < 5 && server.InHandshake(); ++steps) {
+    SSL_do_handshake(client.get());
+    exchange();
+  }
+  ASSERT_FALSE(server.InHandshake());
+  for (int i = 0; i < 20'000; ++i) {
+    SSL_key_update(client.get(), SSL_KEY_UPDATE_NOT_REQUESTED);
+    SSL_do_handshake(client.get());
+  }
+  exchange();
+  int before = 0;
+  ioctl(ends[0], FIONREAD, &before);
+  ASSERT_GT(before, 200'000);
+  std::array<char, 100> target{};
+  EXPECT_EQ(server.Receive(target).state, State::kLater);
+  int after = 0;
+  ioctl(ends[0], FIONREAD, &after);
+  EXPECT_EQ(before - after, 128 * 1024);
+  EXPECT_EQ(server.Needs({.read = true}), (SocketPoller::Interest{.read = true}));
+}
+
+// A connection of the server whose peer is in this test.
+class TlsConnectionTest : public TlsStreamTest {
+ protected:
+  void SetUp() override {
+    TlsStreamTest::SetUp();
+    session_ = &(*server_under_test_)->clients().Create((*server_under_test_)->clock().MonotonicMs());
+    connection_ = std::make_shared<Connection>(*host_, *session_, std::move(*server_));
+    connection_->Start();
+  }
+  void TearDown() override {
+    connection_.reset();
+    host_.reset();
+    loop_.reset();
+  }
+  void Turn() {
+    connection_->OnReadable();
+    while (!loop_->handshakes().Empty()) loop_->handshakes().ServeShare();
+    (*server_under_test_)->housekeeping().EndTurn();
+  }
+
+  std::unique_ptr<TestServer> server_under_test_ = std::make_unique<TestServer>();
+  std::unique_ptr<EventLoop> loop_ = std::make_unique<EventLoop>((*server_under_test_)->pace());
+  std::unique_ptr<ServerHost> host_ = std::make_unique<ServerHost>(*loop_, (*server_under_test_)->host_parts());
+  Session* session_ = nullptr;
+  std::shared_ptr<Connection> connection_;
+};
+
+TEST_F(TlsConnectionTest, WhoDoesNotFinishTheHandshakeIsClosed) {
+  Server& server = **server_under_test_;
+  client_->Handshake();
+  Turn();
+  EXPECT_TRUE(connection_->InHandshake());
+  EXPECT_EQ(server.stats().connections, 0u);
+  server_under_test_->clock().AdvanceMs(30'000);
+  server.limits().Check(*session_, server.clock().MonotonicMs());
+  EXPECT_FALSE(session_->closing);
+  server_under_test_->clock().AdvanceMs(1);
+  server.limits().Check(*session_, server.clock().MonotonicMs());
+  EXPECT_TRUE(session_->closing);
+}
+
+TEST_F(TlsConnectionTest, WhoHasFinishedItMayStay) {
+  Server& server = **server_under_test_;
+  client_->Handshake();
+  Turn();
+  EXPECT_EQ(client_->Handshake().state, State::kMoved);
+  Turn();
+  EXPECT_FALSE(connection_->InHandshake());
+  EXPECT_EQ(server.stats().connections, 1u);
+  server_under_test_->clock().AdvanceMs(1'000'000);
+  server.limits().Check(*session_, server.clock().MonotonicMs());
+  EXPECT_FALSE(session_->closing);
+  ASSERT_EQ(client_->Send(Bytes("PING\r\n")).bytes, 6u);
+  Turn();
+  EXPECT_EQ(ReceiveAll(*client_), "+PONG\r\n");
+}
+
+// The line may still hold a step of a client that was closed and freed.
+TEST_F(TlsConnectionTest, AClosedClientTakesNoStep) {
+  client_->Handshake();
+  connection_->OnReadable();
+  ASSERT_FALSE(loop_->handshakes().Empty());
+  (*server_under_test_)->clients().Close(*session_);
+  (*server_under_test_)->clients().Remove(*session_);
+  loop_->handshakes().ServeShare();
+  EXPECT_TRUE(loop_->handshakes().Empty());
+  EXPECT_EQ((*server_under_test_)->clients().Count(), 0u);
+}
+
+}  // namespace
+}  // namespace respite
