@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "server/config/config.h"
 #include "server/execution/pump.h"
-#include "server/node/server.h"
+#include "server/node/node.h"
 #include "server/process/forked_children.h"
 
 namespace respite {
@@ -41,7 +41,7 @@ class Rig {
   Config config_;
   SystemFiles files_;
   ForkedChildren children_{clock_, log_, [](ChildWork) {}};
-  Server server_;
+  Node server_;
   Pump pump_;
   std::vector<char> scratch_ = std::vector<char>(1 << 20);
   Session* session_;

@@ -6,11 +6,12 @@
 
 #include "server/catalogue/command_table.h"
 #include "server/clients/session.h"
+#include "server/dataset/timers.h"
 #include "server/dataset/unit.h"
 
 namespace respite {
 
-class Pause {
+class Pause final : public Timers::Source {
  public:
   enum class Scope : uint8_t { kNone, kWrites, kAll };
 
@@ -20,10 +21,9 @@ class Pause {
     scope_ = Scope::kNone;
     until_ms_ = 0;
   }
-  // To be called by the timer: it ends by itself at its time.
-  void EndIfOver(int64_t now_ms) {
-    if (IsOn() && now_ms >= until_ms_) End();
-  }
+  // It ends by itself at its time.
+  int64_t NextDueMs() const override { return IsOn() ? until_ms_ : Timers::kNever; }
+  void RunDue(int64_t) override { End(); }
 
   // What commands make of expired keys: while it lasts none is removed, since that would be a write.
   ExpiryRule Rule() const { return IsOn() ? ExpiryRule::kHide : ExpiryRule::kPurge; }

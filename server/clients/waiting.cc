@@ -63,7 +63,7 @@ void Waiting::ServeDisk() {
   }
 }
 
-void Waiting::EndOverdue() {
+void Waiting::RunDue(int64_t) {
   if (deadlines_.empty()) return;
   parts_.runner.StartRun();
   const int64_t now_ms = parts_.running.NowMs();

@@ -15,6 +15,7 @@
 
 #include "server/clients/session.h"
 #include "server/clients/waiter.h"
+#include "server/dataset/timers.h"
 
 namespace respite {
 
@@ -44,7 +45,7 @@ class RequestRunner {
   virtual void AnswerWaiter(const Waiter& waiter, WaitEnd end) = 0;
 };
 
-class Waiting {
+class Waiting final : public Timers::Source {
  public:
   struct Parts {
     Keyspace& keyspace;
@@ -72,9 +73,8 @@ class Waiting {
   bool AwaitsDisk() const { return !for_disk_.empty(); }
   bool HasReady() const { return !ready_.empty(); }
   // Answers those whose time is up, but no more than a Turn should have. Cost: O(of them).
-  void EndOverdue();
-  // Monotonic; when EndOverdue has something to do next.
-  int64_t NextDeadline() const { return deadlines_.empty() ? Waiter::kNoDeadline : deadlines_.begin()->first; }
+  void RunDue(int64_t now_ms) override;
+  int64_t NextDueMs() const override { return deadlines_.empty() ? Timers::kNever : deadlines_.begin()->first; }
 
   // INFO: sessions whose time is limited, the keys that are waited for, and those whose loss somebody wants to know of.
   size_t CountWithDeadline() const { return deadlines_.size(); }

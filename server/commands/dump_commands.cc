@@ -85,10 +85,10 @@ RestoreOptions ParseRestoreOptions(Args& args) {
 
 // Redis: an option that does not fit the policy is passed over.
 uint32_t AccessOf(Call& call, const RestoreOptions& options) {
-  const Access& access = call.services.data.access;
+  const KeyUsage& access = call.services.data.usage;
   if (access.IsLfu() && options.frequency)
-    return Access::OfFrequency(static_cast<uint32_t>(*options.frequency), call.now_ms);
-  if (!access.IsLfu() && options.idle_seconds) return Access::OfIdle(*options.idle_seconds, call.now_ms);
+    return KeyUsage::OfFrequency(static_cast<uint32_t>(*options.frequency), call.now_ms);
+  if (!access.IsLfu() && options.idle_seconds) return KeyUsage::OfIdle(*options.idle_seconds, call.now_ms);
   return access.Fresh(call.now_ms);
 }
 

@@ -358,8 +358,8 @@ struct ObjectFreq {
   static void Run(Call& call) {
     const Entry* entry = ExamineOrNull(call);
     if (entry == nullptr) return;
-    if (!call.services.data.access.IsLfu()) throw Refusal{refusals::kFrequencyWithoutLfu};
-    call.reply.Integer(call.services.data.access.Frequency(entry->Access(), call.now_ms));
+    if (!call.services.data.usage.IsLfu()) throw Refusal{refusals::kFrequencyWithoutLfu};
+    call.reply.Integer(call.services.data.usage.Frequency(entry->Access(), call.now_ms));
   }
 };
 
@@ -376,8 +376,8 @@ struct ObjectIdleTime {
   static void Run(Call& call) {
     const Entry* entry = ExamineOrNull(call);
     if (entry == nullptr) return;
-    if (call.services.data.access.IsLfu()) throw Refusal{refusals::kIdleTimeUnderLfu};
-    call.reply.Integer(Access::IdleSeconds(entry->Access(), call.now_ms));
+    if (call.services.data.usage.IsLfu()) throw Refusal{refusals::kIdleTimeUnderLfu};
+    call.reply.Integer(KeyUsage::IdleSeconds(entry->Access(), call.now_ms));
   }
 };
 

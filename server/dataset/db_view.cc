@@ -18,7 +18,7 @@ Entry* DbView::Put(Entry* entry, Bytes key, StringContent content, int64_t deadl
   if (entry->Form() == ValueForm::kBlob) blob = entry->Blob();
   if (entry->Form() == ValueForm::kObject) object = entry->ReleaseObject();
   entry = Data().Assign(entry, std::move(content));
-  if (Disposal* disposal = unit_->floor().disposal; disposal != nullptr) {
+  if (Disposal* disposal = unit_->data().disposal; disposal != nullptr) {
     if (blob) disposal->Overwritten(std::move(blob));
     if (object) disposal->Overwritten(std::move(object));
   }
@@ -31,7 +31,7 @@ Entry* DbView::Assign(Entry* entry, Bytes key, StringContent content) {
 }
 
 std::vector<Database> DbView::Flush(std::span<const int> dbs) const {
-  Keyspace& keyspace = unit_->floor().keyspace;
+  Keyspace& keyspace = unit_->data().keyspace;
   size_t keys = 0;
   for (int db : dbs) keys += keyspace[db].Size();
   unit_->Flushed(dbs, keys);

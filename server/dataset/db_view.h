@@ -22,7 +22,7 @@ class DbView {
       : unit_(&unit), index_(index), touches_(touches), known_(known) {}
 
   int Index() const { return index_; }
-  Database& Data() const { return unit_->floor().keyspace[index_]; }
+  Database& Data() const { return unit_->data().keyspace[index_]; }
   // The same Unit's view of another database.
   DbView Other(int index) const { return DbView(*unit_, index, touches_, known_); }
 
@@ -41,7 +41,7 @@ class DbView {
   // As Inspect, but nobody hears of a miss (OBJECT, and look-ups on a walk).
   const Entry* Examine(Bytes key) {
     const Entry* entry = Peek(key);
-    ++(entry != nullptr ? unit_->floor().stats.hits : unit_->floor().stats.misses);
+    ++(entry != nullptr ? unit_->data().stats.hits : unit_->data().stats.misses);
     return entry;
   }
   // As Read, and marks the key as used even for a client with CLIENT NO-TOUCH (TOUCH).
@@ -139,13 +139,13 @@ class DbView {
   EntryPtr Take(Entry* entry) { return Data().Take(entry); }
 
   // For values that are built before they get their place.
-  const EncodingLimits& Limits() const { return unit_->floor().limits; }
-  uint32_t FreshAccess() const { return unit_->floor().access.Fresh(unit_->now_ms()); }
+  const EncodingLimits& Limits() const { return unit_->data().limits; }
+  uint32_t FreshAccess() const { return unit_->data().usage.Fresh(unit_->now_ms()); }
 
   // Empties databases; the caller decides where the content is freed.
   std::vector<Database> Flush(std::span<const int> dbs) const;
   void SwapDatabases(int one, int other) {
-    unit_->floor().keyspace.Swap(one, other);
+    unit_->data().keyspace.Swap(one, other);
     unit_->Swapped(one, other);
   }
 
@@ -167,9 +167,9 @@ class DbView {
   Entry* Add(Bytes key, StringContent content, int64_t deadline_ms);
   void CountLookup(Bytes key, const Entry* entry) {
     if (entry == nullptr) return unit_->Missed(index_, key);
-    ++unit_->floor().stats.hits;
+    ++unit_->data().stats.hits;
   }
-  void MarkUsed(Entry& entry) { entry.SetAccess(unit_->floor().access.Used(entry.Access(), unit_->now_ms())); }
+  void MarkUsed(Entry& entry) { entry.SetAccess(unit_->data().usage.Used(entry.Access(), unit_->now_ms())); }
   template <class EntryType>
   static EntryType* CheckType(EntryType* entry, ValueType type) {
     if (entry != nullptr && entry->Type() != type) throw Refusal{refusals::kWrongType};
@@ -192,7 +192,7 @@ class DbView {
   bool HasExpiredFields(const Entry& entry) const;
   // False when the key is as good as gone, too. Leaves the expired fields to the Unit.
   bool HasLivingFields(const Entry& entry);
-  CollectionPlace PlaceOf(ValueSlot slot) const { return {slot, unit_->floor().limits, unit_->judged_ms()}; }
+  CollectionPlace PlaceOf(ValueSlot slot) const { return {slot, unit_->data().limits, unit_->judged_ms()}; }
 
   Unit* unit_;
   int index_;

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "base/number_text.h"
-#include "server/dataset/access.h"
+#include "server/dataset/key_usage.h"
 #include "server/dataset/value_names.h"
 
 namespace respite {
@@ -45,7 +45,7 @@ std::string DescribeEntry(const Entry& entry, const Settings& settings, int64_t 
          " encoding:" + std::string(EncodingName(entry)) +
          " serializedlength:" + std::to_string(SerializedStringBytes(entry)) +
          " lru:" + std::to_string(entry.Access()) +
-         " lru_seconds_idle:" + std::to_string(Access::IdleSeconds(entry.Access(), now_ms));
+         " lru_seconds_idle:" + std::to_string(KeyUsage::IdleSeconds(entry.Access(), now_ms));
 }
 
 std::string DescribeTable(const HashIndex<Entry*>& table, TableDetail detail) {

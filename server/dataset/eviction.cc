@@ -39,7 +39,7 @@ int64_t RoundUs(int tenacity) {
 }  // namespace
 
 Eviction::Eviction(const Parts& parts)
-    : parts_(parts), pool_(parts.data.keyspace, parts.settings, parts.data.access, parts.data.random) {}
+    : parts_(parts), pool_(parts.data.keyspace, parts.settings, parts.data.usage, parts.data.random) {}
 
 size_t Eviction::UncountedBytes() const {
   return parts_.data.journals.BufferedBytes() + parts_.reclaimer.PendingBytes();

@@ -38,7 +38,7 @@ class Eviction {
     const Clock& clock;
     const Pace& pace;
     const HostPort& host;
-    DataFloor& data;
+    Dataset& data;
     const KeyRemoval& removal;
     const Disposer& disposer;
     const Reclaimer& reclaimer;

@@ -22,9 +22,9 @@ uint64_t EvictionPool::Score(const Entry& entry, int64_t now_ms) const {
     case EvictionPolicy::kAllKeysLfu:
     case EvictionPolicy::kVolatileLfu:
       return (uint64_t{255 - access_.Frequency(entry.Access(), now_ms)} << 16) |
-             Access::IdleMinutes(entry.Access(), now_ms);
+             KeyUsage::IdleMinutes(entry.Access(), now_ms);
     default:
-      return static_cast<uint64_t>(Access::IdleSeconds(entry.Access(), now_ms));
+      return static_cast<uint64_t>(KeyUsage::IdleSeconds(entry.Access(), now_ms));
   }
 }
 

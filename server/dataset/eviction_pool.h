@@ -16,7 +16,7 @@
 
 #include "datatypes/keyspace.h"
 #include "server/config/settings.h"
-#include "server/dataset/access.h"
+#include "server/dataset/key_usage.h"
 
 namespace respite {
 
@@ -28,7 +28,7 @@ class EvictionPool {
   };
 
   // All must outlive the pool.
-  EvictionPool(const Keyspace& keyspace, const Settings& settings, const Access& access, Random& random)
+  EvictionPool(const Keyspace& keyspace, const Settings& settings, const KeyUsage& access, Random& random)
       : keyspace_(keyspace), settings_(settings), access_(access), random_(random) {}
 
   // The key that maxmemory-policy would evict next; nothing when it has none. Requires: the policy evicts.
@@ -67,7 +67,7 @@ class EvictionPool {
 
   const Keyspace& keyspace_;
   const Settings& settings_;
-  const Access& access_;
+  const KeyUsage& access_;
   Random& random_;
   EvictionPolicy policy_ = EvictionPolicy::kNoEviction;  // under which the candidates were judged
   size_t count_ = 0;

@@ -32,7 +32,7 @@ class Expiry {
     int64_t elapsed_us;
   };
 
-  Expiry(DataFloor& data, const Clock& clock, const Pace& pace) : data_(data), clock_(clock), pace_(pace) {}
+  Expiry(Dataset& data, const Clock& clock, const Pace& pace) : data_(data), clock_(clock), pace_(pace) {}
 
   // One tick of the timer, `hz` of which make a second. A round that is still under way ends here.
   void StartRound(const Settings& settings, int hz);
@@ -78,7 +78,7 @@ class Expiry {
   void NextDatabase();
   void FinishRound();
 
-  DataFloor& data_;
+  Dataset& data_;
   const Clock& clock_;
   const Pace& pace_;
   bool active_ = true;

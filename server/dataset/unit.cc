@@ -5,55 +5,55 @@
 namespace respite {
 
 void Unit::Purge(int db, Entry* entry) {
-  ++floor_.stats.expired_keys;
+  ++data_.stats.expired_keys;
   DropExpired(db, entry, "expired");
 }
 
 void Unit::Evict(int db, Entry* entry, Bytes verb) {
-  ++floor_.stats.evicted_keys;
+  ++data_.stats.evicted_keys;
   EntryPtr taken = Drop(db, entry, "evicted", verb);
-  if (floor_.disposal != nullptr) floor_.disposal->Evicted(std::move(taken));
+  if (data_.disposal != nullptr) data_.disposal->Evicted(std::move(taken));
 }
 
 void Unit::DropExpired(int db, Entry* entry, KeyEvent event) {
   EntryPtr taken = Drop(db, entry, event, "DEL");
-  if (floor_.disposal != nullptr) floor_.disposal->Expired(std::move(taken));
+  if (data_.disposal != nullptr) data_.disposal->Expired(std::move(taken));
 }
 
 EntryPtr Unit::Drop(int db, Entry* entry, KeyEvent event, Bytes verb) {
   if (Recorded()) {
     const Bytes words[] = {verb, entry->Key()};
-    floor_.effects.Add(db, words);
+    data_.effects.Add(db, words);
   }
-  EntryPtr taken = floor_.keyspace[db].Take(entry);
+  EntryPtr taken = data_.keyspace[db].Take(entry);
   AlsoTouched(db, taken->Key(), event);
   return taken;
 }
 
 Entry* Unit::PurgeFields(int db, Entry* entry, size_t limit) {
-  Hash hash({ValueSlot(floor_.keyspace[db], entry), floor_.limits, judged_ms_});
+  Hash hash({ValueSlot(data_.keyspace[db], entry), data_.limits, judged_ms_});
   if (!hash.HasExpired()) return entry;
   AlsoTouched(db, entry->Key(), "hexpired");
   if (hash.AllExpired()) {
-    floor_.stats.expired_fields += hash.CountExpired();
+    data_.stats.expired_fields += hash.CountExpired();
     DropExpired(db, entry, "del");
     return nullptr;
   }
   const std::vector<std::string> fields = hash.RemoveExpired(limit);
-  floor_.stats.expired_fields += fields.size();
+  data_.stats.expired_fields += fields.size();
   if (Recorded()) {
     std::vector<Bytes> words = {"HDEL", hash.slot().entry()->Key()};
     words.insert(words.end(), fields.begin(), fields.end());
-    floor_.effects.Add(db, words);
+    data_.effects.Add(db, words);
   }
   return hash.slot().entry();
 }
 
 void Unit::Record(int db, const Effect& effect, std::span<const Bytes> words) {
   if (!Recorded() || targets_ == JournalEntry::kNobody) return;
-  if (!effect.Replaced()) return floor_.effects.Add(db, words, targets_);
+  if (!effect.Replaced()) return data_.effects.Add(db, words, targets_);
   for (const auto& command : effect.Commands()) {
-    floor_.effects.Add(db, std::vector<Bytes>(command.begin(), command.end()), targets_);
+    data_.effects.Add(db, std::vector<Bytes>(command.begin(), command.end()), targets_);
   }
 }
 
@@ -65,7 +65,7 @@ void Unit::PurgeLast() {
 
 void Unit::PurgeListed(int db, Bytes key) {
   // The command may have given the key a new life since.
-  Entry* entry = floor_.keyspace[db].Find(key);
+  Entry* entry = data_.keyspace[db].Find(key);
   if (entry == nullptr) return;
   if (entry->IsExpired(judged_ms_)) {
     Purge(db, entry);
@@ -78,12 +78,12 @@ void Unit::Close(Bond bond) {
   if (rule_ != ExpiryRule::kPurge) purge_.clear();
   for (const auto& [db, key] : purge_) PurgeListed(db, key);
   purge_.clear();
-  const size_t end = floor_.effects.Count();
+  const size_t end = data_.effects.Count();
   const size_t step = bond == Bond::kApart ? 1 : end - first_effect_;
   for (size_t first = first_effect_; first < end; first += step) {
-    floor_.journals.Append(UnitEffects(floor_.effects, first, step));
+    data_.journals.Append(UnitEffects(data_.effects, first, step));
   }
-  floor_.effects.Truncate(first_effect_);
+  data_.effects.Truncate(first_effect_);
 }
 
 }  // namespace respite

@@ -12,67 +12,9 @@
 #include <vector>
 
 #include "base/bytes.h"
-#include "base/random.h"
-#include "datatypes/encoding_limits.h"
-#include "datatypes/keyspace.h"
-#include "server/catalogue/key_event.h"
-#include "server/dataset/access.h"
-#include "server/dataset/journal.h"
+#include "server/dataset/dataset.h"
 
 namespace respite {
-
-// Hears of changes while they happen: transactions that watch keys, clients that wait for them or cache them, and those
-// who subscribed to keyspace events.
-class ChangeListener {
- public:
-  virtual ~ChangeListener() = default;
-  // A key came, went, or has another value.
-  virtual void OnChange(int db, Bytes key) = 0;
-  virtual void OnEvent(int db, Bytes key, KeyEvent event) = 0;
-  // Who waits for a key is to look again, though it has the value it had.
-  virtual void OnWake(int db, Bytes key) = 0;
-  // These databases are about to lose all their keys.
-  virtual void OnFlush(std::span<const int> dbs) = 0;
-  // Two databases changed places.
-  virtual void OnSwap(int one, int other) = 0;
-};
-
-// Counters that writes and look-ups feed. Server owns one; INFO shows it.
-struct KeyspaceStats {
-  uint64_t hits = 0;
-  uint64_t misses = 0;
-  uint64_t expired_keys = 0;
-  uint64_t expired_fields = 0;
-  double expired_stale_share = 0;  // running estimate of the share of keys that are expired but still there
-  uint64_t expire_cycles_cut = 0;  // expired_time_cap_reached_count
-  uint64_t expire_cycle_us = 0;
-  uint64_t dirty = 0;  // changes since the last save
-  uint64_t evicted_keys = 0;
-};
-
-// Where values go that nobody reaches any more: freed at once, or by the background thread, as the lazyfree directives
-// say.
-class Disposal {
- public:
-  virtual ~Disposal() = default;
-  virtual void Expired(EntryPtr entry) = 0;
-  virtual void Evicted(EntryPtr entry) = 0;
-  virtual void Overwritten(BlobRef value) = 0;
-  virtual void Overwritten(std::unique_ptr<Object> value) = 0;
-};
-
-// What DbView and Unit need of the server.
-struct DataFloor {
-  Keyspace& keyspace;
-  KeyspaceStats& stats;
-  const Access& access;
-  const EncodingLimits& limits;
-  Random& random;
-  ChangeListener* listener = nullptr;  // null: nobody wants to know
-  Disposal* disposal = nullptr;        // null: everything is freed at once
-  Journals journals = {};
-  Effects effects = {};  // of the Units that are under way
-};
 
 // What a Unit makes of keys and fields whose time has come.
 enum class ExpiryRule : uint8_t {
@@ -88,23 +30,23 @@ class Unit {
   // kApart: the effects have nothing to do with each other, as expired keys that a walk came across.
   enum class Bond : uint8_t { kTogether, kApart };
 
-  Unit(DataFloor& floor, int64_t now_ms, ExpiryRule rule, Origin origin = Origin::kClient)
-      : floor_(floor),
+  Unit(Dataset& data, int64_t now_ms, ExpiryRule rule, Origin origin = Origin::kClient)
+      : data_(data),
         now_ms_(now_ms),
         rule_(rule),
         origin_(origin),
         judged_ms_(rule == ExpiryRule::kBelieve ? INT64_MIN : now_ms),
-        first_effect_(floor.effects.Count()) {}
+        first_effect_(data.effects.Count()) {}
   Unit(const Unit&) = delete;
   Unit& operator=(const Unit&) = delete;
 
   int64_t now_ms() const { return now_ms_; }
   // The time against which deadlines are judged: under kBelieve no deadline is before it.
   int64_t judged_ms() const { return judged_ms_; }
-  DataFloor& floor() { return floor_; }
+  Dataset& data() { return data_; }
   // No limit for clients holds: what was acknowledged once is to be had again, whatever the directives say today.
   bool RepeatsRecord() const { return origin_ == Origin::kRecord; }
-  bool Recorded() const { return floor_.journals.Listen(); }
+  bool Recorded() const { return data_.journals.Listen(); }
 
   // A key was changed by the running command. Redis: some commands count each of their changes to one key in
   // rdb_changes_since_last_save.
@@ -114,50 +56,50 @@ class Unit {
   }
   // A further event of a change that was counted already, of this or another key.
   void AlsoTouched(int db, Bytes key, KeyEvent event) {
-    if (floor_.listener == nullptr) return;
-    floor_.listener->OnChange(db, key);
-    floor_.listener->OnEvent(db, key, event);
+    if (data_.listener == nullptr) return;
+    data_.listener->OnChange(db, key);
+    data_.listener->OnEvent(db, key, event);
   }
   // A key was changed, and there is no event for it (PFCOUNT, which stores what it counted).
   void TouchedSilently(int db, Bytes key) {
     Count(1);
-    if (floor_.listener != nullptr) floor_.listener->OnChange(db, key);
+    if (data_.listener != nullptr) data_.listener->OnChange(db, key);
   }
   // Something changed that does not count as the value of a key (who reads a stream, and how far).
   void Count(uint64_t changes) {
     changes_ += changes;
-    floor_.stats.dirty += changes;
+    data_.stats.dirty += changes;
   }
   // The event that goes with what Count reported.
   void Announce(int db, Bytes key, KeyEvent event) {
-    if (floor_.listener != nullptr) floor_.listener->OnEvent(db, key, event);
+    if (data_.listener != nullptr) data_.listener->OnEvent(db, key, event);
   }
   // Something is different for those who wait for a key (their group is gone).
   void Wake(int db, Bytes key) {
-    if (floor_.listener != nullptr) floor_.listener->OnWake(db, key);
+    if (data_.listener != nullptr) data_.listener->OnWake(db, key);
   }
   // A key came into being; its value is reported by Touched.
   void Created(int db, Bytes key) {
-    if (floor_.listener != nullptr) floor_.listener->OnEvent(db, key, "new");
+    if (data_.listener != nullptr) data_.listener->OnEvent(db, key, "new");
   }
   // A key that was to be read does not exist. Not to be called on a walk: one that has expired goes now, since its
   // "expired" comes before this "keymiss".
   void Missed(int db, Bytes key) {
-    ++floor_.stats.misses;
-    if (floor_.listener == nullptr) return;
+    ++data_.stats.misses;
+    if (data_.listener == nullptr) return;
     if (!purge_.empty() && purge_.back().first == db && purge_.back().second == key) PurgeLast();
-    floor_.listener->OnEvent(db, key, "keymiss");
+    data_.listener->OnEvent(db, key, "keymiss");
   }
   // These databases are about to lose all their keys, `keys` of them. Redis: counts as many changes, and is recorded
   // even when there are none.
   void Flushed(std::span<const int> dbs, size_t keys) {
-    if (floor_.listener != nullptr) floor_.listener->OnFlush(dbs);
+    if (data_.listener != nullptr) data_.listener->OnFlush(dbs);
     ++changes_;
-    floor_.stats.dirty += keys;
+    data_.stats.dirty += keys;
   }
   // Two databases changed places.
   void Swapped(int one, int other) {
-    if (floor_.listener != nullptr) floor_.listener->OnSwap(one, other);
+    if (data_.listener != nullptr) data_.listener->OnSwap(one, other);
     Count(1);
   }
   // Changes so far; a command that leaves it as it was had no effect.
@@ -177,7 +119,7 @@ class Unit {
   // For whom the effects of the following commands are: JournalEntry::Target bits (redis.set_repl in scripts).
   void RecordFor(uint8_t targets) { targets_ = targets; }
   // Drops what was recorded: the server stops in the middle of it.
-  void Forget() { floor_.effects.Truncate(first_effect_); }
+  void Forget() { data_.effects.Truncate(first_effect_); }
   // Purges what has expired and hands the effects over, as one group that is repeated all or not at all, or each by
   // itself. The Unit may be used again; it is another one then.
   void Close(Bond bond = Bond::kTogether);
@@ -191,12 +133,12 @@ class Unit {
   // The same for one whose time has come.
   void DropExpired(int db, Entry* entry, KeyEvent event);
 
-  DataFloor& floor_;
+  Dataset& data_;
   int64_t now_ms_;
   const ExpiryRule rule_;
   const Origin origin_;
   int64_t judged_ms_;
-  size_t first_effect_;  // in the floor's Effects
+  size_t first_effect_;  // in the Dataset's Effects
   uint64_t changes_ = 0;
   uint8_t targets_ = JournalEntry::kEverybody;
   std::vector<std::pair<int, std::string>> purge_;

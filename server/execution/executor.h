@@ -29,7 +29,7 @@ class Gates;
 class Pace;
 struct Running;
 struct Services;
-struct DataFloor;
+struct Dataset;
 class Eviction;
 class LatencyMonitor;
 class Logger;
@@ -52,7 +52,7 @@ class Executor final : public RequestRunner {
     const Services& services;  // for handlers
     Running& running;
     const Gates& gates;
-    DataFloor& data;
+    Dataset& data;
     Eviction& eviction;
     Clients& clients;
     ClientLimits& limits;

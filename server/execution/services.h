@@ -12,7 +12,7 @@ class ClientMemory;
 class Clock;
 class CommandTable;
 class Config;
-struct DataFloor;
+struct Dataset;
 struct DebugSwitches;
 class Disposer;
 class Eviction;
@@ -63,7 +63,7 @@ struct Services {
   const HostPort& host;
 
   // Data.
-  DataFloor& data;
+  Dataset& data;
   Keyspace& keyspace;
   KeyspaceStats& keyspace_stats;
   Expiry& expiry;

@@ -24,32 +24,30 @@ ByteStream::ByteStream(Descriptor socket, std::unique_ptr<TlsStream> tls)
 ByteStream::ByteStream(ByteStream&&) noexcept = default;
 ByteStream::~ByteStream() = default;
 
-StreamResult ByteStream::Handshake() {
-  return tls_ == nullptr ? StreamResult{StreamResult::State::kMoved} : tls_->Handshake();
-}
+Transfer ByteStream::Handshake() { return tls_ == nullptr ? Transfer{Transfer::State::kMoved} : tls_->Handshake(); }
 
-StreamResult ByteStream::Failed() {
-  if (errno == EAGAIN || errno == EINTR) return {StreamResult::State::kLater};
+Transfer ByteStream::Failed() {
+  if (errno == EAGAIN || errno == EINTR) return {Transfer::State::kLater};
   error_ = errno;
-  return {StreamResult::State::kFailed};
+  return {Transfer::State::kFailed};
 }
 
-StreamResult ByteStream::Receive(std::span<char> target) {
+Transfer ByteStream::Receive(std::span<char> target) {
   if (tls_ != nullptr) return tls_->Receive(target);
   const ssize_t received = recv(socket_.Get(), target.data(), target.size(), 0);
   if (received < 0) return Failed();
-  if (received == 0) return {StreamResult::State::kEnded};
-  return {StreamResult::State::kMoved, static_cast<size_t>(received)};
+  if (received == 0) return {Transfer::State::kEnded};
+  return {Transfer::State::kMoved, static_cast<size_t>(received)};
 }
 
-StreamResult ByteStream::Send(Bytes bytes) {
+Transfer ByteStream::Send(Bytes bytes) {
   if (tls_ != nullptr) return tls_->Send(bytes);
   const ssize_t sent = send(socket_.Get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
   if (sent < 0) return Failed();
-  return {StreamResult::State::kMoved, static_cast<size_t>(sent)};
+  return {Transfer::State::kMoved, static_cast<size_t>(sent)};
 }
 
-StreamResult ByteStream::Send(const ReplyBuffer& output) {
+Transfer ByteStream::Send(const ReplyBuffer& output) {
   if (tls_ != nullptr) return tls_->Send(output);
   if (output.Segments() == 1) {  // a single piece takes the cheaper system call
     Bytes piece;
@@ -64,7 +62,7 @@ StreamResult ByteStream::Send(const ReplyBuffer& output) {
   });
   const ssize_t sent = sendmsg(socket_.Get(), &message, MSG_NOSIGNAL);
   if (sent < 0) return Failed();
-  return {StreamResult::State::kMoved, static_cast<size_t>(sent)};
+  return {Transfer::State::kMoved, static_cast<size_t>(sent)};
 }
 
 bool ByteStream::TlsInHandshake() const { return tls_->InHandshake(); }

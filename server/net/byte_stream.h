@@ -13,7 +13,7 @@
 #include "base/descriptor.h"
 #include "protocol/reply_buffer.h"
 #include "server/net/socket_poller.h"
-#include "server/net/stream_result.h"
+#include "server/net/transfer.h"
 
 namespace respite {
 
@@ -32,14 +32,14 @@ class ByteStream {
   // Nothing can be received or sent before the handshake is over.
   bool InHandshake() const { return tls_ != nullptr && TlsInHandshake(); }
   // The next step. kMoved: it is over. Cost: up to a few milliseconds of arithmetic.
-  StreamResult Handshake();
+  Transfer Handshake();
 
   // Cost of a plain one: one system call.
-  StreamResult Receive(std::span<char> target);
+  Transfer Receive(std::span<char> target);
   // Sends from the front as much as one call takes; the caller consumes it. After kLater the same bytes must come
   // first again.
-  StreamResult Send(const ReplyBuffer& output);
-  StreamResult Send(Bytes bytes);
+  Transfer Send(const ReplyBuffer& output);
+  Transfer Send(Bytes bytes);
   // There are bytes to receive although the socket may never be readable again.
   bool HasReceived() const { return tls_ != nullptr && TlsHasReceived(); }
 
@@ -62,7 +62,7 @@ class ByteStream {
   bool TlsHasReceived() const;
   SocketPoller::Interest TlsNeeds(SocketPoller::Interest wanted) const;
   SocketPoller::Interest TlsAllows(SocketPoller::Interest ready) const;
-  StreamResult Failed();
+  Transfer Failed();
 
   Descriptor socket_;
   int error_ = 0;                   // errno of a plain one

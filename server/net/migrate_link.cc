@@ -90,9 +90,9 @@ MigrateLink::~MigrateLink() { stream_.Close(); }
 bool MigrateLink::FinishHandshake(int64_t timeout_ms) {
   const auto until = After(timeout_ms);
   while (stream_.InHandshake()) {
-    const StreamResult::State state = stream_.Handshake().state;
-    if (state == StreamResult::State::kMoved) break;
-    if (state != StreamResult::State::kLater) return false;
+    const Transfer::State state = stream_.Handshake().state;
+    if (state == Transfer::State::kMoved) break;
+    if (state != Transfer::State::kLater) return false;
     if (!WaitFor(stream_.FileDescriptor(), stream_.Needs({.read = true}), until)) return false;
   }
   return true;
@@ -101,12 +101,12 @@ bool MigrateLink::FinishHandshake(int64_t timeout_ms) {
 bool MigrateLink::SendPiece(Bytes piece, int64_t timeout_ms) {
   const auto until = After(timeout_ms);
   while (!piece.empty()) {
-    const StreamResult sent = stream_.Send(piece);
-    if (sent.state == StreamResult::State::kMoved) {
+    const Transfer sent = stream_.Send(piece);
+    if (sent.state == Transfer::State::kMoved) {
       piece.remove_prefix(sent.bytes);
       continue;
     }
-    if (sent.state != StreamResult::State::kLater) return false;
+    if (sent.state != Transfer::State::kLater) return false;
     if (!WaitFor(stream_.FileDescriptor(), stream_.Needs({.write = true}), until)) {
       timed_out_ = true;
       return false;
@@ -137,12 +137,12 @@ std::optional<std::string> MigrateLink::ReadLine(int64_t timeout_ms) {
       return line;
     }
     std::array<char, 4096> piece;
-    const StreamResult got = stream_.Receive(piece);
-    if (got.state == StreamResult::State::kMoved) {
+    const Transfer got = stream_.Receive(piece);
+    if (got.state == Transfer::State::kMoved) {
       received_.append(piece.data(), got.bytes);
       continue;
     }
-    if (got.state != StreamResult::State::kLater) return std::nullopt;
+    if (got.state != Transfer::State::kLater) return std::nullopt;
     if (!WaitFor(stream_.FileDescriptor(), stream_.Needs({.read = true}), until)) {
       timed_out_ = true;
       return std::nullopt;

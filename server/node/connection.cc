@@ -26,7 +26,7 @@ constexpr size_t kMuchInput = 32 * 1024;
 
 }  // namespace
 
-Connection::Connection(ServerHost& host, Session& session, ByteStream stream)
+Connection::Connection(NodeHost& host, Session& session, ByteStream stream)
     : host_(host), session_(session), stream_(std::move(stream)) {}
 
 Connection::~Connection() = default;
@@ -75,12 +75,12 @@ void Connection::ContinueHandshake() {
   host_.Enter();
   if (self_ == nullptr) return;
   switch (stream_.Handshake().state) {
-    case StreamResult::State::kMoved:
+    case Transfer::State::kMoved:
       return Admit();
-    case StreamResult::State::kLater:
+    case Transfer::State::kLater:
       return Want({.read = true});
-    case StreamResult::State::kEnded:
-    case StreamResult::State::kFailed:
+    case Transfer::State::kEnded:
+    case Transfer::State::kFailed:
       break;
   }
   host_.parts().log.Warning("Error accepting a client connection: " + stream_.ErrorText() +
@@ -89,7 +89,7 @@ void Connection::ContinueHandshake() {
 }
 
 void Connection::Admit() {
-  const ServerHost::Parts& server = host_.parts();
+  const NodeHost::Parts& server = host_.parts();
   if (server.settings.protected_mode && !server.users.LoginRequired() && !session_.loopback) {
     ++server.stats.rejected_connections;
     session_.out.Append("-" + std::string(refusals::kProtectedMode) + "\r\n");
@@ -106,9 +106,9 @@ void Connection::Receive() {
     return;
   }
   if (host_.parts().phase.Holds(session_)) return Want({.read = false, .write = wanted_.write});
-  const StreamResult received = stream_.Receive(session_.in.ReadTarget(host_.loop().Scratch()));
-  if (received.state != StreamResult::State::kMoved) {
-    if (received.state != StreamResult::State::kLater) return EndOfInput(received.state);
+  const Transfer received = stream_.Receive(session_.in.ReadTarget(host_.loop().Scratch()));
+  if (received.state != Transfer::State::kMoved) {
+    if (received.state != Transfer::State::kLater) return EndOfInput(received.state);
     return Want(wanted_);  // perhaps for room
   }
   const size_t bytes = received.bytes;
@@ -131,9 +131,9 @@ void Connection::ReceiveInNextTurn() {
   });
 }
 
-void Connection::EndOfInput(StreamResult::State state) {
-  const ServerHost::Parts& server = host_.parts();
-  const bool ended = state == StreamResult::State::kEnded;
+void Connection::EndOfInput(Transfer::State state) {
+  const NodeHost::Parts& server = host_.parts();
+  const bool ended = state == Transfer::State::kEnded;
   if (server.log.Shows(LogLevel::kVerbose)) {
     server.log.Verbose(ended ? "Client closed connection " + ClientText(session_, server.clock.MonotonicMs())
                              : "Reading from client: " + stream_.ErrorText());
@@ -146,7 +146,7 @@ void Connection::EndOfInput(StreamResult::State state) {
 
 // A hundred thousand subscriptions are not undone in one Turn. Nobody can tell this from a client that left later.
 void Connection::Depart() {
-  const ServerHost::Parts& server = host_.parts();
+  const NodeHost::Parts& server = host_.parts();
   if (session_.IsBlocked() || server.departures.LeaveSome(session_)) return server.clients.Close(session_);
   is_departing_ = true;
   Want({});
@@ -206,9 +206,9 @@ void Connection::Flush() {
 }
 
 bool Connection::WriteSome() {
-  const StreamResult sent = stream_.Send(session_.out);
-  if (sent.state != StreamResult::State::kMoved) {
-    if (sent.state == StreamResult::State::kLater) return false;
+  const Transfer sent = stream_.Send(session_.out);
+  if (sent.state != Transfer::State::kMoved) {
+    if (sent.state == Transfer::State::kLater) return false;
     host_.parts().log.Verbose("Error writing to client: " + stream_.ErrorText());
     Depart();
     return false;

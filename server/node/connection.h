@@ -7,7 +7,7 @@
 #include "server/clients/session.h"
 #include "server/net/byte_stream.h"
 #include "server/net/socket_poller.h"
-#include "server/node/server_host.h"
+#include "server/node/node_host.h"
 
 namespace respite {
 
@@ -15,7 +15,7 @@ class Connection final : public Transport,
                          public SocketPoller::Watcher,
                          public std::enable_shared_from_this<Connection> {
  public:
-  Connection(ServerHost& host, Session& session, ByteStream stream);
+  Connection(NodeHost& host, Session& session, ByteStream stream);
   ~Connection() override;
 
   void Start();
@@ -44,14 +44,14 @@ class Connection final : public Transport,
   void ReceiveInNextTurn();
   void ResumeInNextTurn();
   // kEnded or kFailed.
-  void EndOfInput(StreamResult::State state);
+  void EndOfInput(Transfer::State state);
   // The peer is gone.
   void Depart();
   void RunPump();
   // One write; false when the socket takes no more for now.
   bool WriteSome();
 
-  ServerHost& host_;
+  NodeHost& host_;
   Session& session_;  // gone once self_ is
   ByteStream stream_;
   SocketPoller::Interest wanted_;

@@ -17,6 +17,7 @@
 #include "server/clients/watched_keys.h"
 #include "server/config/debug_switches.h"
 #include "server/dataset/active_expiry.h"
+#include "server/dataset/exact_expiry.h"
 #include "server/dataset/memory_gauge.h"
 #include "server/execution/executor.h"
 #include "server/net/migrate_link.h"
@@ -71,8 +72,9 @@ void Housekeeping::EndTurnBesides() {
 }
 
 void Housekeeping::AskForWake() {
-  if (parts_.waiting.NextDeadline() >= wake_at_ms_ || !parts_.host) return;
-  wake_at_ms_ = parts_.waiting.NextDeadline();
+  const int64_t next_ms = parts_.timers.NextDueMs();
+  if (next_ms >= wake_at_ms_ || !parts_.host) return;
+  wake_at_ms_ = next_ms;
   parts_.host->WakeAt(wake_at_ms_);
 }
 
@@ -105,8 +107,27 @@ void Housekeeping::Send() {
 
 void Housekeeping::Wake() {
   if (parts_.phase.IsMidTurn()) return parts_.host->WakeAt(parts_.clock.MonotonicMs() + kWakeAgainMs);
-  wake_at_ms_ = Waiter::kNoDeadline;
-  parts_.waiting.EndOverdue();
+  wake_at_ms_ = Timers::kNever;
+  parts_.timers.RunDue(parts_.clock.MonotonicMs());
+}
+
+void Housekeeping::PassTime(int64_t elapsed_ms, const std::function<void(int64_t)>& advance) {
+  const int64_t until_ms = parts_.clock.MonotonicMs() + elapsed_ms;
+  const auto advance_to = [&](int64_t monotonic_ms) {
+    const int64_t now_ms = parts_.clock.MonotonicMs();
+    if (monotonic_ms > now_ms) advance(monotonic_ms - now_ms);
+  };
+  parts_.exact_expiry.Begin(parts_.clock.WallMs() + elapsed_ms);
+  for (int64_t due_ms = parts_.timers.NextDueMs(); due_ms <= until_ms; due_ms = parts_.timers.NextDueMs()) {
+    advance_to(due_ms);
+    parts_.timers.RunDue(parts_.clock.MonotonicMs());
+    EndTurn();
+  }
+  parts_.exact_expiry.End();
+  advance_to(until_ms);
+  Tick();
+  wake_at_ms_ = Timers::kNever;  // what the host was asked for may have passed
+  EndTurn();
 }
 
 void Housekeeping::Tick() {
@@ -116,7 +137,6 @@ void Housekeeping::Tick() {
   if (parts_.debug.pause_cron) return;
   parts_.shutdown.GoOn();
   if (parts_.shutdown.Done()) return;
-  parts_.pause.EndIfOver(parts_.clock.MonotonicMs());
   parts_.expiry.StartRound(parts_.pulse.Hz());
   SampleStats();
   CheckClients();

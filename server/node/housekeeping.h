@@ -3,11 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "base/clock.h"
 #include "base/pace.h"
-#include "server/clients/waiter.h"
 #include "server/dataset/host.h"
+#include "server/dataset/timers.h"
 
 namespace respite {
 
@@ -18,6 +19,7 @@ class ClientLimits;
 class ClientMemory;
 class Clients;
 struct DebugSwitches;
+class ExactExpiry;
 class Executor;
 class FunctionLibraries;
 class MemoryGauge;
@@ -54,7 +56,9 @@ class Housekeeping {
     Waiting& waiting;
     Tracking& tracking;
     Executor& executor;
+    Timers& timers;
     ActiveExpiry& expiry;
+    ExactExpiry& exact_expiry;
     Nursery& nursery;
     AppendOnlyFile& aof;
     Snapshots& snapshots;
@@ -73,6 +77,11 @@ class Housekeeping {
   void EndTurnBesides();
   // What a Host was asked for by WakeAt.
   void Wake();
+  // The Clock stands still and is moved by hand: by `elapsed_ms` in all, in steps, so that everything that becomes due
+  // on the way (waits, pauses, deadlines of keys and fields) is done at its own moment, in order, each in a Turn of its
+  // own; then the timer ticks once. `advance` moves the clock by so many ms. Cost: O(n log n) for n deadlines on the
+  // way. Requires: nobody is in the middle of a Turn.
+  void PassTime(int64_t elapsed_ms, const std::function<void(int64_t)>& advance);
 
  private:
   void SampleStats();
@@ -87,8 +96,8 @@ class Housekeeping {
   void ResumeContinued();
 
   const Parts parts_;
-  int64_t wake_at_ms_ = Waiter::kNoDeadline;  // what the Host was asked for
-  uint64_t synced_seen_ = 0;                  // AofWriter::Synced, by those who wait for it
+  int64_t wake_at_ms_ = Timers::kNever;  // what the Host was asked for
+  uint64_t synced_seen_ = 0;             // AofWriter::Synced, by those who wait for it
   int64_t last_sample_us_ = 0;
 };
 

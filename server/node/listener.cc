@@ -62,7 +62,7 @@ struct Listener::Socket {
   Protocol protocol;
 };
 
-Listener::Listener(ServerHost& host) : host_(host) {}
+Listener::Listener(NodeHost& host) : host_(host) {}
 Listener::~Listener() = default;
 
 std::optional<std::string> Listener::Open() {
@@ -180,7 +180,7 @@ void Listener::AcceptLater(const std::shared_ptr<Socket>& socket) {
 
 void Listener::Welcome(Descriptor accepted, Protocol protocol) {
   host_.Enter();
-  const ServerHost::Parts& server = host_.parts();
+  const NodeHost::Parts& server = host_.parts();
   const Settings& settings = server.settings;
   PeerNames names = NamesOf(accepted.Get());
   if (server.log.Shows(LogLevel::kVerbose)) {

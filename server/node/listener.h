@@ -9,7 +9,7 @@
 
 #include "base/descriptor.h"
 #include "base/result.h"
-#include "server/node/server_host.h"
+#include "server/node/node_host.h"
 
 namespace respite {
 
@@ -17,7 +17,7 @@ class Listener {
  public:
   enum class Protocol : uint8_t { kTcp, kTls };  // TLS is over TCP
 
-  explicit Listener(ServerHost& host);
+  explicit Listener(NodeHost& host);
   ~Listener();
 
   // Opens what the settings ask for. Returns why that failed; warnings are logged. With `port auto` the system chooses
@@ -45,7 +45,7 @@ class Listener {
   void AcceptLater(const std::shared_ptr<Socket>& socket);
   void Welcome(Descriptor accepted, Protocol protocol);
 
-  ServerHost& host_;
+  NodeHost& host_;
   std::string unix_path_;  // absolute
   uint64_t unix_inode_ = 0;
   Sockets tcp_;

@@ -22,7 +22,7 @@
 #include "server/config/usage.h"
 #include "server/execution/services.h"
 #include "server/observe/info/info.h"
-#include "server/process/crash_memory_test.h"
+#include "server/process/crash_memory_check.h"
 #include "server/process/out_of_memory_ending.h"
 #include "server/process/signal_log.h"
 #include "server/process/stack_trace.h"

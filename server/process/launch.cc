@@ -10,7 +10,7 @@
 #include "server/commands/families.h"
 #include "server/config/usage.h"
 #include "server/process/check_tools.h"
-#include "server/process/memory_test.h"
+#include "server/process/memory_check.h"
 #include "server/process/out_of_memory_ending.h"
 #include "server/process/server_process.h"
 #include "server/process/system_checks.h"

@@ -107,13 +107,13 @@ ServerProcess::Step ServerProcess::RaiseLimits() {
 
 void ServerProcess::Build() {
   BindToProcessors(config_.settings().server_cpulist);  // threads to come inherit it
-  server_ = std::make_unique<Server>(
-      Server::Parts{config_, clock_, pace_, log_, HashKey::FromKernel(), SystemSeed(), files_, children_});
+  server_ = std::make_unique<Node>(
+      Node::Parts{config_, clock_, pace_, log_, HashKey::FromKernel(), SystemSeed(), files_, children_});
   for (const ConfigLine& line : config_.lines().rename_command) {
     server_->commands().Rename(line.words[1], line.words[2]);  // was tried before
   }
   loop_ = std::make_unique<EventLoop>(pace_);
-  host_ = std::make_unique<ServerHost>(*loop_, server_->host_parts());
+  host_ = std::make_unique<NodeHost>(*loop_, server_->host_parts());
   listener_ = std::make_unique<Listener>(*host_);
   if (config_.settings().crash_log_enabled) InstallCrashReport(server_->services());
   files_.OnThreadStart([this] { BindToProcessors(config_.settings().bio_cpulist); });

@@ -15,7 +15,7 @@
 #include "server/config/config.h"
 #include "server/net/event_loop.h"
 #include "server/node/listener.h"
-#include "server/node/server.h"
+#include "server/node/node.h"
 #include "server/process/daemon.h"
 #include "server/process/forked_children.h"
 #include "server/process/limits.h"
@@ -83,9 +83,9 @@ class ServerProcess {
   StateLog state_log_;
   SystemFiles files_;
   ForkedChildren children_;
-  std::unique_ptr<Server> server_;
+  std::unique_ptr<Node> server_;
   std::unique_ptr<EventLoop> loop_;
-  std::unique_ptr<ServerHost> host_;
+  std::unique_ptr<NodeHost> host_;
   std::unique_ptr<Listener> listener_;
 };
 

@@ -56,7 +56,7 @@ LoadOutcome AofLoader::Load(const Session* holder) {
   if (!total) return LoadOutcome::kFailed;
   const uint64_t dirty = services_.keyspace_stats.dirty;
   services_.loading.Begin(total.value(), holder);
-  DataFloor& data = services_.data;
+  Dataset& data = services_.data;
   const Journals::Silence silence(data.journals);
   ChangeListener* const listener = std::exchange(data.listener, nullptr);
   Outcome outcome = Outcome::kLoaded;

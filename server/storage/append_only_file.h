@@ -22,7 +22,7 @@ namespace respite {
 
 class Clock;
 class Pace;
-struct DataFloor;
+struct Dataset;
 struct DebugSwitches;
 class Executor;
 class FileSystem;
@@ -46,7 +46,7 @@ class AppendOnlyFile final : public Journal {
     const Pace& pace;
     Logger& log;
     FileSystem& files;
-    DataFloor& data;
+    Dataset& data;
     Executor& executor;
     Nursery& nursery;
     const RdbContents& contents;

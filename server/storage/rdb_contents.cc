@@ -7,7 +7,7 @@
 #include "protocol/redis_version.h"
 #include "scripting/function_library.h"
 #include "server/config/settings.h"
-#include "server/dataset/access.h"
+#include "server/dataset/key_usage.h"
 #include "server/dataset/memory_gauge.h"
 #include "server/storage/debug_delay.h"
 
@@ -15,7 +15,7 @@ namespace respite {
 
 namespace {
 
-RdbUsage UsageFor(const Settings& settings, const Access& access) {
+RdbUsage UsageFor(const Settings& settings, const KeyUsage& access) {
   const EvictionPolicy policy = settings.maxmemory_policy;
   if (access.IsLfu()) return RdbUsage::kFrequency;
   const bool lru = policy == EvictionPolicy::kAllKeysLru || policy == EvictionPolicy::kVolatileLru;
@@ -42,11 +42,11 @@ RdbSaveOptions RdbContents::Options() const {
   options.checksum = settings.rdbchecksum ? RdbSaveOptions::Checksum::kCrc64 : RdbSaveOptions::Checksum::kZero;
   options.sync =
       settings.rdb_save_incremental_fsync ? RdbSaveOptions::Sync::kIncremental : RdbSaveOptions::Sync::kAtEnd;
-  options.usage = UsageFor(settings, parts_.access);
-  options.usage_of = [&access = parts_.access, usage = options.usage,
+  options.usage = UsageFor(settings, parts_.usage);
+  options.usage_of = [&access = parts_.usage, usage = options.usage,
                       now_ms = parts_.clock.WallMs()](uint32_t bits) -> uint64_t {
     if (usage == RdbUsage::kFrequency) return access.Frequency(bits, now_ms);
-    return static_cast<uint64_t>(Access::IdleSeconds(bits, now_ms));
+    return static_cast<uint64_t>(KeyUsage::IdleSeconds(bits, now_ms));
   };
   if (settings.rdb_key_save_delay != 0) options.keys_per_report = 1;
   return options;

@@ -9,7 +9,7 @@
 
 namespace respite {
 
-class Access;
+class KeyUsage;
 class Clock;
 class FunctionLibraries;
 class Keyspace;
@@ -24,7 +24,7 @@ class RdbContents {
     const Settings& settings;
     const Clock& clock;
     const Keyspace& keyspace;
-    const Access& access;
+    const KeyUsage& usage;
     const FunctionLibraries& function_libraries;
     const MemoryGauge& memory;
   };

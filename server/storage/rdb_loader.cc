@@ -129,10 +129,10 @@ void KeyspaceSink::Insert(Database& data, EntryPtr entry) const {
 }
 
 void KeyspaceSink::SetUsage(RdbEntry& loaded) const {
-  if (services_.data.access.IsLfu()) {
-    if (loaded.frequency) loaded.entry->SetAccess(Access::OfFrequency(*loaded.frequency, now_ms_));
+  if (services_.data.usage.IsLfu()) {
+    if (loaded.frequency) loaded.entry->SetAccess(KeyUsage::OfFrequency(*loaded.frequency, now_ms_));
   } else if (loaded.idle_s) {
-    loaded.entry->SetAccess(Access::OfIdle(static_cast<int64_t>(*loaded.idle_s), now_ms_));
+    loaded.entry->SetAccess(KeyUsage::OfIdle(static_cast<int64_t>(*loaded.idle_s), now_ms_));
   }
 }
 
@@ -150,7 +150,7 @@ RdbReadOptions ReadOptions(const Services& services) {
   const Settings& settings = services.settings;
   RdbReadOptions options{.limits = services.data.limits};
   options.hash_key = services.keyspace[0].hash_key();
-  options.access = services.data.access.Fresh(services.clock.WallMs());
+  options.access = services.data.usage.Fresh(services.clock.WallMs());
   options.databases = services.keyspace.Count();
   const bool verify = settings.rdbchecksum && !services.debug.skip_payload_checksum;
   options.checksum = verify ? RdbReadOptions::Checksum::kVerify : RdbReadOptions::Checksum::kIgnore;

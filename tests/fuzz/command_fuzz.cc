@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "protocol/reply_tree.h"
 #include "server/execution/pump.h"
-#include "server/node/server.h"
+#include "server/node/node.h"
 #include "tests/fuzz/pieces.h"
 #include "tests/fuzz/sound_value.h"
 #include "tests/support/faulty_files.h"
@@ -118,7 +118,7 @@ class Sink final : public Transport, public Host {
   std::unique_ptr<Config> config_;
   FaultyFiles files_;
   InProcessForker forker_;
-  Server server_{{*config_, clock_, log_, HashKey{1}, 1, files_, forker_}};
+  Node server_{{*config_, clock_, clock_, log_, HashKey{1}, 1, files_, forker_}};
   Pump pump_{server_};
   std::vector<char> scratch_ = std::vector<char>(64 * 1024);
   ReplyTreeParser parser_;

@@ -11,7 +11,7 @@
 #include "persistence/rdb_value_writer.h"
 #include "persistence/value_commands.h"
 #include "protocol/request_text.h"
-#include "server/node/server.h"
+#include "server/node/node.h"
 #include "server/storage/rdb_loader.h"
 #include "tests/fuzz/sound_value.h"
 #include "tests/support/faulty_files.h"
@@ -40,7 +40,7 @@ class Target {
     server_.debug().skip_payload_checksum = true;
     session_ = &server_.clients().Create(0);
   }
-  Server& operator*() { return server_; }
+  Node& operator*() { return server_; }
 
   // False for a refusal.
   bool Run(std::span<const Bytes> words) {
@@ -93,7 +93,7 @@ class Target {
   Logger log_{clock_};
   std::unique_ptr<Config> config_;
   InProcessForker forker_;
-  Server server_{{*config_, clock_, log_, HashKey{1}, 1, files_, forker_}};
+  Node server_{{*config_, clock_, clock_, log_, HashKey{1}, 1, files_, forker_}};
   Session* session_;
 };
 

@@ -33,7 +33,7 @@ std::string RememberedText(const StreamLog& log) {
   return text;
 }
 
-Snapshot SnapshotWithStreams(Server& server) {
+Snapshot SnapshotWithStreams(Node& server) {
   Snapshot snapshot = SnapshotOf(server);
   for (int db = 0; db < server.keyspace().Count(); ++db) {
     server.keyspace()[db].ForEach([&](const Entry* entry) {
@@ -45,7 +45,7 @@ Snapshot SnapshotWithStreams(Server& server) {
   return snapshot;
 }
 
-std::vector<Bytes> LibraryCodes(Server& server) {
+std::vector<Bytes> LibraryCodes(Node& server) {
   std::vector<Bytes> codes;
   for (const auto& [name, library] : server.function_libraries().All()) codes.push_back(library->code);
   return codes;
@@ -68,7 +68,7 @@ std::vector<WordList> Records(File& file) {
 
 }  // namespace
 
-std::vector<WordList> RewriteCommands(Server& server) {
+std::vector<WordList> RewriteCommands(Node& server) {
   FaultyFiles files;
   auto file = files.Open("base", FileSystem::Mode::kCreate);
   const auto saved = WriteAofBase(*file.value(), server.keyspace(), LibraryCodes(server), {}, nullptr);

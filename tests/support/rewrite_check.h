@@ -11,7 +11,7 @@ namespace respite {
 using WordList = std::vector<std::string>;
 
 // The records of the file that a rewrite of this server's data makes.
-std::vector<WordList> RewriteCommands(Server& server);
+std::vector<WordList> RewriteCommands(Node& server);
 
 // Repeats commands that were accepted once, as the loader of an append-only file does; each must be accepted.
 void RepeatRecord(TestServer& server, const std::vector<WordList>& commands);

@@ -12,8 +12,8 @@
 #include "server/config/config.h"
 #include "server/net/event_loop.h"
 #include "server/node/listener.h"
-#include "server/node/server.h"
-#include "server/node/server_host.h"
+#include "server/node/node.h"
+#include "server/node/node_host.h"
 #include "tests/support/faulty_files.h"
 #include "tests/support/in_process_forker.h"
 
@@ -25,17 +25,17 @@ class TestNode {
   TestNode(EventLoop& loop, const Clock& clock, const std::vector<std::string>& directives = {})
       : log_(clock), config_(ConfigOf(directives)) {
     log_.SetLevel(LogLevel::kNothing);
-    server_ = std::make_unique<Server>(
-        Server::Parts{*config_, clock, loop.pace(), log_, HashKey::FromKernel(), SystemSeed(), files_, forker_});
-    host_ = std::make_unique<ServerHost>(loop, server_->host_parts());
+    server_ = std::make_unique<Node>(
+        Node::Parts{*config_, clock, loop.pace(), log_, HashKey::FromKernel(), SystemSeed(), files_, forker_});
+    host_ = std::make_unique<NodeHost>(loop, server_->host_parts());
     listener_ = std::make_unique<Listener>(*host_);
     if (auto reason = listener_->Open()) throw std::runtime_error(*reason);
     host_->Start();
   }
 
-  Server& operator*() { return *server_; }
-  Server* operator->() { return server_.get(); }
-  ServerHost& host() { return *host_; }
+  Node& operator*() { return *server_; }
+  Node* operator->() { return server_.get(); }
+  NodeHost& host() { return *host_; }
   int port() const { return config_->settings().bound_port; }
 
  private:
@@ -54,8 +54,8 @@ class TestNode {
   std::unique_ptr<Config> config_;
   FaultyFiles files_;
   InProcessForker forker_;
-  std::unique_ptr<Server> server_;
-  std::unique_ptr<ServerHost> host_;
+  std::unique_ptr<Node> server_;
+  std::unique_ptr<NodeHost> host_;
   std::unique_ptr<Listener> listener_;
 };
 

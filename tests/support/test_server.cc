@@ -55,7 +55,7 @@ std::string ValueText(const Entry& entry) {
   }
 }
 
-std::vector<std::string> LibrariesOf(Server& server) {
+std::vector<std::string> LibrariesOf(Node& server) {
   std::vector<std::string> codes;
   for (const auto& [name, library] : server.function_libraries().All()) codes.push_back(library->code);
   return codes;
@@ -109,8 +109,8 @@ TestServer::TestServer(Options options)
         clock_.SetWallMs(options_.wall_ms);
         log_.SetLevel(options_.log_file.empty() ? LogLevel::kNothing : LogLevel::kDebug);
         log_.SetFile(options_.log_file);
-        return std::make_unique<Server>(
-            Server::Parts{*config_, clock_, clock_, log_, HashKey{options_.seed}, options_.seed, files(), forker_});
+        return std::make_unique<Node>(
+            Node::Parts{*config_, clock_, clock_, log_, HashKey{options_.seed}, options_.seed, files(), forker_});
       }()),
       pump_(std::make_unique<Pump>(server_->pump_parts())) {
   for (const ConfigLine& line : config_->lines().rename_command) {
@@ -168,7 +168,7 @@ void TestServer::EndTurn() {
   }
 }
 
-Snapshot SnapshotOf(Server& server) {
+Snapshot SnapshotOf(Node& server) {
   Snapshot snapshot;
   for (int db = 0; db < server.keyspace().Count(); ++db) {
     server.keyspace()[db].ForEach([&](const Entry* entry) {

@@ -21,7 +21,7 @@
 #include "base/log.h"
 #include "server/config/config.h"
 #include "server/execution/pump.h"
-#include "server/node/server.h"
+#include "server/node/node.h"
 #include "server/storage/rdb_loader.h"
 #include "tests/support/faulty_files.h"
 #include "tests/support/in_process_forker.h"
@@ -66,9 +66,9 @@ class TestServer final : public Host {
   explicit TestServer(Options options);
   ~TestServer() override;
 
-  Server& operator*() { return *server_; }
-  Server* operator->() { return server_.get(); }
-  Server& server() { return *server_; }
+  Node& operator*() { return *server_; }
+  Node* operator->() { return server_.get(); }
+  Node& server() { return *server_; }
   ManualClock& clock() { return clock_; }
   Pump& pump() { return *pump_; }
   RecordingJournal& journal() { return journal_; }
@@ -109,7 +109,7 @@ class TestServer final : public Host {
   FaultyFiles own_files_;
   InProcessForker forker_;
   std::deque<std::function<void()>> tasks_;
-  std::unique_ptr<Server> server_;
+  std::unique_ptr<Node> server_;
   std::unique_ptr<Pump> pump_;
   std::function<void()> besides_;
   std::optional<int> exit_code_;
@@ -119,7 +119,7 @@ class TestServer final : public Host {
 // "0 key" -> type, value and deadline, whatever the encoding; keys that are past their deadline count as long as they
 // are there.
 using Snapshot = std::map<std::string, std::string>;
-Snapshot SnapshotOf(Server& server);
+Snapshot SnapshotOf(Node& server);
 // What differs, a few lines; empty when nothing does.
 std::string SnapshotDifference(const Snapshot& expected, const Snapshot& actual);
 

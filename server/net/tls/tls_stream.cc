@@ -106,16 +106,16 @@ TlsStream::TlsStream(SslHandle connection, int descriptor)
 
 TlsStream::~TlsStream() = default;
 
-StreamResult TlsStream::Outcome(int result, Waits& waits) {
+Transfer TlsStream::Outcome(int result, Waits& waits) {
   switch (SSL_get_error(connection_.get(), result)) {
     case SSL_ERROR_WANT_READ:
       waits = Waits::kForInput;
-      return {StreamResult::State::kLater};
+      return {Transfer::State::kLater};
     case SSL_ERROR_WANT_WRITE:
       waits = Waits::kForRoom;
-      return {StreamResult::State::kLater};
+      return {Transfer::State::kLater};
     case SSL_ERROR_ZERO_RETURN:
-      return {StreamResult::State::kEnded};
+      return {Transfer::State::kEnded};
     case SSL_ERROR_SYSCALL:
       error_ = wire_->error != 0 ? std::strerror(wire_->error) : "Connection closed";
       break;
@@ -123,10 +123,10 @@ StreamResult TlsStream::Outcome(int result, Waits& waits) {
       error_ = TakeOpenSslError();
   }
   broken_ = true;
-  return {StreamResult::State::kFailed};
+  return {Transfer::State::kFailed};
 }
 
-StreamResult TlsStream::Handshake() {
+Transfer TlsStream::Handshake() {
   ERR_clear_error();
   wire_->budget = kBytesPerCall;
   const int result = SSL_do_handshake(connection_.get());
@@ -137,12 +137,12 @@ StreamResult TlsStream::Handshake() {
   // From here on a peer that hangs up without a word is one that sends no more: requests know their length, so what is
   // cut off does no harm, and replies reach a peer that has only closed its half.
   SSL_set_options(connection_.get(), SSL_OP_IGNORE_UNEXPECTED_EOF);
-  return {StreamResult::State::kMoved};
+  return {Transfer::State::kMoved};
 }
 
 // Goes on until there is no whole record left, since no event will tell of those that were read already.
-StreamResult TlsStream::Receive(std::span<char> target) {
-  if (broken_) return {StreamResult::State::kFailed};
+Transfer TlsStream::Receive(std::span<char> target) {
+  if (broken_) return {Transfer::State::kFailed};
   ERR_clear_error();
   wire_->budget = kBytesPerCall;
   has_received_ = false;
@@ -152,20 +152,20 @@ StreamResult TlsStream::Receive(std::span<char> target) {
     size_t received = 0;
     const int result = SSL_read_ex(connection_.get(), target.data() + filled, target.size() - filled, &received);
     if (result <= 0) {
-      const StreamResult outcome = Outcome(result, receiving_);
+      const Transfer outcome = Outcome(result, receiving_);
       if (filled == 0) return outcome;
       // What ended or broke it shows again with the next call.
-      has_received_ = outcome.state != StreamResult::State::kLater;
-      return {StreamResult::State::kMoved, filled};
+      has_received_ = outcome.state != Transfer::State::kLater;
+      return {Transfer::State::kMoved, filled};
     }
     filled += received;
   } while (filled < target.size() && SSL_has_pending(connection_.get()) != 0);
   has_received_ = filled == target.size() && SSL_has_pending(connection_.get()) != 0;
-  return {StreamResult::State::kMoved, filled};
+  return {Transfer::State::kMoved, filled};
 }
 
 // Pieces that are smaller than a record share one.
-StreamResult TlsStream::Send(const ReplyBuffer& output) {
+Transfer TlsStream::Send(const ReplyBuffer& output) {
   Bytes front;
   output.VisitFront(1, [&](Bytes piece) { front = piece; });
   if (output.Segments() == 1 || front.size() >= kRecordBytes) return Send(front);
@@ -176,15 +176,15 @@ StreamResult TlsStream::Send(const ReplyBuffer& output) {
   return Send(Bytes(record.data(), size));
 }
 
-StreamResult TlsStream::Send(Bytes bytes) {
-  if (broken_) return {StreamResult::State::kFailed};
+Transfer TlsStream::Send(Bytes bytes) {
+  if (broken_) return {Transfer::State::kFailed};
   ERR_clear_error();
   sending_ = Waits::kForRoom;
   wire_->budget = kBytesPerCall;
   size_t sent = 0;
   const int result = SSL_write_ex(connection_.get(), bytes.data(), bytes.size(), &sent);
   if (result <= 0) return Outcome(result, sending_);
-  return {StreamResult::State::kMoved, sent};
+  return {Transfer::State::kMoved, sent};
 }
 
 SocketPoller::Interest TlsStream::Needs(SocketPoller::Interest wanted) const {

@@ -13,8 +13,8 @@
 #include "base/bytes.h"
 #include "protocol/reply_buffer.h"
 #include "server/net/socket_poller.h"
-#include "server/net/stream_result.h"
 #include "server/net/tls/openssl_handles.h"
+#include "server/net/transfer.h"
 
 namespace respite {
 
@@ -28,10 +28,10 @@ class TlsStream {
 
   // See ByteStream for all of these.
   bool InHandshake() const { return in_handshake_; }
-  StreamResult Handshake();
-  StreamResult Receive(std::span<char> target);
-  StreamResult Send(const ReplyBuffer& output);
-  StreamResult Send(Bytes bytes);
+  Transfer Handshake();
+  Transfer Receive(std::span<char> target);
+  Transfer Send(const ReplyBuffer& output);
+  Transfer Send(Bytes bytes);
   bool HasReceived() const { return has_received_; }
   SocketPoller::Interest Needs(SocketPoller::Interest wanted) const;
   SocketPoller::Interest Allows(SocketPoller::Interest ready) const;
@@ -44,7 +44,7 @@ class TlsStream {
   enum class Waits : uint8_t { kForInput, kForRoom };
 
   // Of a call that moved nothing; notes what it waits for.
-  StreamResult Outcome(int result, Waits& waits);
+  Transfer Outcome(int result, Waits& waits);
 
   std::unique_ptr<Wire> wire_;
   SslHandle connection_;

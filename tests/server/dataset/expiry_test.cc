@@ -4,7 +4,7 @@
 
 #include "base/random.h"
 #include "datatypes/hash.h"
-#include "server/dataset/access.h"
+#include "server/dataset/key_usage.h"
 
 namespace respite {
 namespace {
@@ -51,11 +51,9 @@ class ExpiryTest : public testing::Test {
   }
 
   Settings settings_;
-  Random random_{7};
-  Access access_{settings_, random_};
-  Keyspace keyspace_{16, {7}};
-  KeyspaceStats stats_;
-  DataFloor data_{keyspace_, stats_, access_, settings_, random_};
+  Dataset data_{settings_, {7}, 7};
+  Keyspace& keyspace_ = data_.keyspace;
+  KeyspaceStats& stats_ = data_.stats;
 };
 
 TEST_F(ExpiryTest, KeepsTheShareOfDeadKeysLow) {
@@ -64,7 +62,7 @@ TEST_F(ExpiryTest, KeepsTheShareOfDeadKeysLow) {
   constexpr int kKeys = 100'000;
   constexpr uint64_t kLifeMs = 20'000;
   for (int i = 0; i < kKeys; ++i) {
-    AddKey(0, "k" + std::to_string(i), clock.WallMs() + 1 + static_cast<int64_t>(random_.Below(kLifeMs)));
+    AddKey(0, "k" + std::to_string(i), clock.WallMs() + 1 + static_cast<int64_t>(data_.random.Below(kLifeMs)));
   }
   for (uint64_t elapsed_ms = 0; elapsed_ms < kLifeMs / 2; elapsed_ms += kTickMs) {
     clock.AdvanceMs(kTickMs);

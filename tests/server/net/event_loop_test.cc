@@ -20,7 +20,7 @@ namespace {
 TEST(EventLoopTest, WhatATaskPostsRunsInALaterTurn) {
   TestServer server;
   EventLoop loop(server->pace());
-  ServerHost host(loop, server->host_parts());
+  NodeHost host(loop, server->host_parts());
   std::vector<uint64_t> turns;
   std::function<void()> task = [&] {
     turns.push_back(server->stats().turns);
@@ -49,7 +49,7 @@ void Send(const Descriptor& socket, const std::string& text) {
 TEST(ConnectionTest, NothingLeavesBeforeTheEndOfTheTurn) {
   TestServer server;
   EventLoop loop(server->pace());
-  ServerHost host(loop, server->host_parts());
+  NodeHost host(loop, server->host_parts());
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
   const Descriptor peer(ends[0]);
@@ -81,7 +81,7 @@ TEST(ConnectionTest, NothingLeavesBeforeTheEndOfTheTurn) {
 
 // A client whose end a test holds.
 struct Peer {
-  explicit Peer(ServerHost& host) : session(host.parts().clients.Create(0)) {
+  explicit Peer(NodeHost& host) : session(host.parts().clients.Create(0)) {
     int ends[2];
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
     socket = Descriptor(ends[0]);
@@ -92,7 +92,7 @@ struct Peer {
 };
 
 // Runs the loop until `condition` is met at the end of a Turn. Once for each loop.
-void RunUntil(ServerHost& host, const std::function<bool()>& condition) {
+void RunUntil(NodeHost& host, const std::function<bool()>& condition) {
   std::function<void()> look = [&] {
     if (condition()) return host.Stop(0);
     host.Post(look);
@@ -105,7 +105,7 @@ void RunUntil(ServerHost& host, const std::function<bool()>& condition) {
 TEST(EventLoopTest, ThousandsOfSubscriptionsLeaveInManyTurns) {
   TestServer server;
   EventLoop loop(server->pace());
-  ServerHost host(loop, server->host_parts());
+  NodeHost host(loop, server->host_parts());
   constexpr int kPatterns = 10'000;
   auto subscriber = std::make_unique<Peer>(host);
   for (int i = 0; i < kPatterns; ++i) {
@@ -128,7 +128,7 @@ TEST(EventLoopTest, ThousandsOfSubscriptionsLeaveInManyTurns) {
 TEST(EventLoopTest, WhoPublishesFasterThanWeSendIsHeldBack) {
   TestServer server;
   EventLoop loop(server->pace());
-  ServerHost host(loop, server->host_parts());
+  NodeHost host(loop, server->host_parts());
   constexpr int kMessages = 50;
   constexpr Bytes kMessage = "*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$1\r\nx\r\n";
   std::vector<std::unique_ptr<Peer>> subscribers;
@@ -156,7 +156,7 @@ TEST(EventLoopTest, WhoPublishesFasterThanWeSendIsHeldBack) {
 TEST(EventLoopTest, WhoSpeaksGoesBeforeThousandsWhoHangUp) {
   TestServer server;
   EventLoop loop(server->pace());
-  ServerHost host(loop, server->host_parts());
+  NodeHost host(loop, server->host_parts());
   std::vector<std::unique_ptr<Peer>> crowd;
   crowd.reserve(500);
   while (crowd.size() < 500) crowd.push_back(std::make_unique<Peer>(host));

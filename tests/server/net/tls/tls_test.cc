@@ -25,7 +25,7 @@
 namespace respite {
 namespace {
 
-using State = StreamResult::State;
+using State = Transfer::State;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -165,7 +165,7 @@ class TlsStreamTest : public TlsTest {
   static std::string ReceiveAll(ByteStream& stream) {
     std::string text;
     std::array<char, 5000> part;  // NOLINT: filled before it is read
-    for (StreamResult got = stream.Receive(part); got.state == State::kMoved; got = stream.Receive(part)) {
+    for (Transfer got = stream.Receive(part); got.state == State::kMoved; got = stream.Receive(part)) {
       text.append(part.data(), got.bytes);
     }
     return text;
@@ -182,7 +182,7 @@ TEST_F(TlsStreamTest, BytesArriveAfterAHandshake) {
   Greet();
   EXPECT_EQ(client_->Send(Bytes("hello")).bytes, 5u);
   std::array<char, 100> target{};
-  const StreamResult got = server_->Receive(target);
+  const Transfer got = server_->Receive(target);
   EXPECT_EQ(got.state, State::kMoved);
   EXPECT_EQ(Bytes(target.data(), got.bytes), "hello");
   EXPECT_EQ(server_->Receive(target).state, State::kLater);
@@ -195,7 +195,7 @@ TEST_F(TlsStreamTest, WhatNoEventWillReportIsKnown) {
   std::array<char, 4> target{};
   std::string text;
   do {
-    const StreamResult got = server_->Receive(target);
+    const Transfer got = server_->Receive(target);
     ASSERT_EQ(got.state, State::kMoved);
     text.append(target.data(), got.bytes);
   } while (server_->HasReceived());
@@ -215,7 +215,7 @@ TEST_F(TlsStreamTest, AReplyThatGrewMeanwhileGoesOnWhereItStopped) {
   char letter = 'a';
   for (int rounds = 0; rounds < 2000 && (letter <= 'z' || !output.Empty()); ++rounds) {
     if (letter <= 'z') write(letter++);
-    StreamResult sent = server_->Send(output);
+    Transfer sent = server_->Send(output);
     for (; sent.state == State::kMoved && !output.Empty(); sent = server_->Send(output)) {
       output.Consume(sent.bytes);
       if (output.Empty()) break;
@@ -307,13 +307,13 @@ class TlsConnectionTest : public TlsStreamTest {
 
   std::unique_ptr<TestServer> server_under_test_ = std::make_unique<TestServer>();
   std::unique_ptr<EventLoop> loop_ = std::make_unique<EventLoop>((*server_under_test_)->pace());
-  std::unique_ptr<ServerHost> host_ = std::make_unique<ServerHost>(*loop_, (*server_under_test_)->host_parts());
+  std::unique_ptr<NodeHost> host_ = std::make_unique<NodeHost>(*loop_, (*server_under_test_)->host_parts());
   Session* session_ = nullptr;
   std::shared_ptr<Connection> connection_;
 };
 
 TEST_F(TlsConnectionTest, WhoDoesNotFinishTheHandshakeIsClosed) {
-  Server& server = **server_under_test_;
+  Node& server = **server_under_test_;
   client_->Handshake();
   Turn();
   EXPECT_TRUE(connection_->InHandshake());
@@ -327,7 +327,7 @@ TEST_F(TlsConnectionTest, WhoDoesNotFinishTheHandshakeIsClosed) {
 }
 
 TEST_F(TlsConnectionTest, WhoHasFinishedItMayStay) {
-  Server& server = **server_under_test_;
+  Node& server = **server_under_test_;
   client_->Handshake();
   Turn();
   EXPECT_EQ(client_->Handshake().state, State::kMoved);

@@ -15,12 +15,12 @@
 #include "server/clients/acl/acl_log.h"
 #include "server/clients/acl/permissions.h"
 #include "server/clients/acl/users.h"
+#include "server/clients/change_dispatcher.h"
 #include "server/clients/client_limits.h"
 #include "server/clients/client_memory.h"
 #include "server/clients/clients.h"
 #include "server/clients/departures.h"
 #include "server/clients/key_notifications.h"
-#include "server/clients/listeners.h"
 #include "server/clients/messages.h"
 #include "server/clients/pause.h"
 #include "server/clients/phase.h"
@@ -33,12 +33,13 @@
 #include "server/clients/watched_keys.h"
 #include "server/config/config.h"
 #include "server/config/debug_switches.h"
-#include "server/dataset/access.h"
 #include "server/dataset/active_expiry.h"
 #include "server/dataset/disposer.h"
 #include "server/dataset/eviction.h"
+#include "server/dataset/exact_expiry.h"
 #include "server/dataset/expiry.h"
 #include "server/dataset/host.h"
+#include "server/dataset/key_usage.h"
 #include "server/dataset/latency.h"
 #include "server/dataset/memory_gauge.h"
 #include "server/dataset/reclaimer.h"
@@ -53,7 +54,7 @@
 #include "server/net/migrate_link.h"
 #include "server/net/tls/tls.h"
 #include "server/node/housekeeping.h"
-#include "server/node/server_host.h"
+#include "server/node/node_host.h"
 #include "server/observe/identity.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/children.h"
@@ -66,7 +67,7 @@
 
 namespace respite {
 
-class Server {
+class Node {
  public:
   // Everything that comes from outside. All must outlive the server.
   struct Parts {
@@ -79,17 +80,17 @@ class Server {
     FileSystem& files;
     Forker& forker;
   };
-  explicit Server(Parts parts);
-  ~Server();
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
+  explicit Node(Parts parts);
+  ~Node();
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
 
   // Where what drives it attaches itself.
   HostPort& host() { return host_; }
   // What commands may use. For all others who get the server as a whole: the loop, tests.
   const Services& services() const { return services_; }
   Pump::Parts pump_parts();
-  ServerHost::Parts host_parts();
+  NodeHost::Parts host_parts();
 
   const Settings& settings() const { return parts_.config.settings(); }
   Config& config() { return parts_.config; }
@@ -98,9 +99,9 @@ class Server {
   Logger& log() { return parts_.log; }
   FileSystem& files() { return parts_.files; }
 
-  Keyspace& keyspace() { return keyspace_; }
-  DataFloor& data() { return data_; }
-  KeyspaceStats& keyspace_stats() { return keyspace_stats_; }
+  Dataset& data() { return data_; }
+  Keyspace& keyspace() { return data_.keyspace; }
+  KeyspaceStats& keyspace_stats() { return data_.stats; }
   ServerStats& stats() { return stats_; }
   MemoryGauge& memory() { return memory_; }
   CommandTable& commands() { return commands_; }
@@ -137,7 +138,7 @@ class Server {
   Shutdown& shutdown() { return shutdown_; }
   Housekeeping& housekeeping() { return housekeeping_; }
   Pulse& pulse() { return pulse_; }
-  const Access& access() const { return access_; }
+  const KeyUsage& usage() const { return data_.usage; }
 
  private:
   Parts parts_;
@@ -145,15 +146,11 @@ class Server {
   Identity identity_;
   Running running_;
   Phase phase_;
-  Random random_;
-  Keyspace keyspace_;
-  KeyspaceStats keyspace_stats_;
-  Access access_;
+  Dataset data_;
   WatchedKeys watched_keys_;
   Waiting waiting_;
   Tracking tracking_;
-  Listeners listeners_;
-  DataFloor data_;
+  ChangeDispatcher changes_;
   ServerStats stats_;
   CommandTable commands_;
   Users users_;
@@ -186,6 +183,8 @@ class Server {
   RemovalRule removal_rule_;
   Expiry expiry_;
   ActiveExpiry active_expiry_;
+  ExactExpiry exact_expiry_;
+  Timers timers_;
   Eviction eviction_;
   Gates gates_;
   StorageHealth durability_;

@@ -26,7 +26,7 @@ struct Settings;
 class Tls;
 class Users;
 
-class ServerHost final : public Host, public EventLoop::Resident {
+class NodeHost final : public Host, public EventLoop::Resident {
  public:
   // What the loop and the connections need of the server.
   struct Parts {
@@ -48,11 +48,11 @@ class ServerHost final : public Host, public EventLoop::Resident {
     Pump::Parts pump;
   };
   // Both must outlive it.
-  ServerHost(EventLoop& loop, const Parts& parts);
+  NodeHost(EventLoop& loop, const Parts& parts);
   // Closes all clients.
-  ~ServerHost() override;
-  ServerHost(const ServerHost&) = delete;
-  ServerHost& operator=(const ServerHost&) = delete;
+  ~NodeHost() override;
+  NodeHost(const NodeHost&) = delete;
+  NodeHost& operator=(const NodeHost&) = delete;
 
   // Begins to ring the timer.
   void Start();

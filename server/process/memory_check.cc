@@ -1,4 +1,4 @@
-#include "server/process/memory_test.h"
+#include "server/process/memory_check.h"
 
 #include <sys/mman.h>
 

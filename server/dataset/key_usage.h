@@ -14,9 +14,9 @@
 
 namespace respite {
 
-class Access {
+class KeyUsage {
  public:
-  Access(const Settings& settings, Random& random) : settings_(settings), random_(random) {}
+  KeyUsage(const Settings& settings, Random& random) : settings_(settings), random_(random) {}
 
   bool IsLfu() const {
     return settings_.maxmemory_policy == EvictionPolicy::kAllKeysLfu ||

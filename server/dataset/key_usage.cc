@@ -1,16 +1,16 @@
-#include "server/dataset/access.h"
+#include "server/dataset/key_usage.h"
 
 #include <algorithm>
 
 namespace respite {
 
-uint32_t Access::Frequency(uint32_t bits, int64_t now_ms) const {
+uint32_t KeyUsage::Frequency(uint32_t bits, int64_t now_ms) const {
   uint32_t counter = bits & 0xff;
   if (settings_.lfu_decay_time == 0) return counter;
   return counter - std::min(counter, IdleMinutes(bits, now_ms) / static_cast<uint32_t>(settings_.lfu_decay_time));
 }
 
-uint32_t Access::UsedLfu(uint32_t old, int64_t now_ms) const {
+uint32_t KeyUsage::UsedLfu(uint32_t old, int64_t now_ms) const {
   uint32_t counter = Frequency(old, now_ms);
   if (counter < 255) {
     // The fuller the counter the less likely it grows: with factor 10 it is full after about a million uses.

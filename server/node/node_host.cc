@@ -1,4 +1,4 @@
-#include "server/node/server_host.h"
+#include "server/node/node_host.h"
 
 #include <asio/io_context.hpp>
 #include <asio/steady_timer.hpp>
@@ -15,48 +15,48 @@
 
 namespace respite {
 
-struct ServerHost::Timers {
+struct NodeHost::Timers {
   explicit Timers(asio::io_context& context) : tick(context), wake(context) {}
   asio::steady_timer tick;
   asio::steady_timer wake;
 };
 
-ServerHost::ServerHost(EventLoop& loop, const Parts& parts)
+NodeHost::NodeHost(EventLoop& loop, const Parts& parts)
     : loop_(loop), parts_(parts), timers_(std::make_unique<Timers>(loop.Context())), pump_(parts.pump) {
   parts_.host.Attach(this);
   parts_.memory.MarkStartup();
   Enter();
 }
 
-ServerHost::~ServerHost() {
+NodeHost::~NodeHost() {
   // Connections own themselves until they are closed.
   parts_.clients.ForEach([this](Session& session) { parts_.clients.Close(session); });
   loop_.Leave(*this);
   parts_.host.Attach(nullptr);
 }
 
-void ServerHost::Start() { ScheduleTick(); }
+void NodeHost::Start() { ScheduleTick(); }
 
-Pump& ServerHost::pump() {
+Pump& NodeHost::pump() {
   if (!parts_.phase.IsMidTurn()) return pump_;
   if (other_pump_ == nullptr) other_pump_ = std::make_unique<Pump>(parts_.pump);
   return *other_pump_;
 }
 
-void ServerHost::Stop(int exit_code) {
+void NodeHost::Stop(int exit_code) {
   if (stop_) return stop_(exit_code);
   loop_.Stop(exit_code);
 }
 
 // Of this server, others who are in the middle of a Turn end it as far as they may.
-bool ServerHost::ServeBesides() {
+bool NodeHost::ServeBesides() {
   Enter();
   return loop_.ServeBesides();
 }
 
 // Redis: what the timer should have done during a script is done when the script is over. Else it might never come to
 // it between one script and the next.
-void ServerHost::EndTurn(int64_t turn_us) {
+void NodeHost::EndTurn(int64_t turn_us) {
   if (missed_tick_ && !parts_.phase.IsMidTurn()) {
     missed_tick_ = false;
     parts_.housekeeping.Tick();
@@ -65,12 +65,12 @@ void ServerHost::EndTurn(int64_t turn_us) {
   parts_.stats.CountTurn(turn_us);
 }
 
-void ServerHost::EndTurnBesides() {
+void NodeHost::EndTurnBesides() {
   if (parts_.phase.IsMidTurn()) return parts_.housekeeping.EndTurnBesides();
   parts_.housekeeping.EndTurn();
 }
 
-void ServerHost::WakeAt(int64_t monotonic_ms) {
+void NodeHost::WakeAt(int64_t monotonic_ms) {
   const int64_t pace_us = parts_.clock.PaceUsWhen(monotonic_ms * 1000);
   if (pace_us == Clock::kNever) {
     timers_->wake.cancel();
@@ -84,7 +84,7 @@ void ServerHost::WakeAt(int64_t monotonic_ms) {
   });
 }
 
-void ServerHost::ScheduleTick() {
+void NodeHost::ScheduleTick() {
   timers_->tick.expires_after(std::chrono::microseconds(1'000'000 / parts_.pulse.Hz()));
   timers_->tick.async_wait([this](const asio::error_code& error) {
     if (error) return;

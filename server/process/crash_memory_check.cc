@@ -1,4 +1,4 @@
-#include "server/process/crash_memory_test.h"
+#include "server/process/crash_memory_check.h"
 
 #include <dirent.h>
 #include <fcntl.h>

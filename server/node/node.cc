@@ -1,28 +1,26 @@
-#include "server/node/server.h"
+#include "server/node/node.h"
 
 #include "server/commands/families.h"
 #include "server/node/config_hooks.h"
 
 namespace respite {
 
-Server::Server(Parts parts)
+Node::Node(Parts parts)
     : parts_(parts),
       identity_(parts.clock),
-      random_(parts.random_seed),
-      keyspace_(parts.config.settings().databases, parts.hash_key),
-      access_(parts.config.settings(), random_),
-      watched_keys_(keyspace_, parts.hash_key),
-      waiting_({.keyspace = keyspace_, .clients = clients_, .runner = executor_, .running = running_, .phase = phase_},
-               parts.hash_key),
+      data_(parts.config.settings(), parts.hash_key, parts.random_seed),
+      watched_keys_(data_.keyspace, parts.hash_key),
+      waiting_(
+          {.keyspace = data_.keyspace, .clients = clients_, .runner = executor_, .running = running_, .phase = phase_},
+          parts.hash_key),
       tracking_({.settings = parts.config.settings(), .clients = clients_, .messages = messages_, .running = running_},
-                parts.hash_key, random_.Next()),
-      listeners_({.settings = parts.config.settings(),
-                  .tracking = tracking_,
-                  .waiting = waiting_,
-                  .watched_keys = watched_keys_,
-                  .key_notifications = key_notifications_,
-                  .running = running_}),
-      data_{keyspace_, keyspace_stats_, access_, parts.config.settings(), random_},
+                parts.hash_key, data_.random.Next()),
+      changes_({.settings = parts.config.settings(),
+                .tracking = tracking_,
+                .waiting = waiting_,
+                .watched_keys = watched_keys_,
+                .key_notifications = key_notifications_,
+                .running = running_}),
       commands_(AllCommands()),
       users_(commands_, parts.config.settings()),
       permissions_({.settings = parts.config.settings(),
@@ -57,17 +55,17 @@ Server::Server(Parts parts)
       latency_(parts.config.settings(), parts.clock, parts.pace),
       memory_(reclaimer_, stats_),
       disposer_({.settings = parts.config.settings(),
-                 .keyspace = keyspace_,
+                 .keyspace = data_.keyspace,
                  .memory = memory_,
                  .stats = stats_,
                  .latency = latency_,
                  .reclaimer = reclaimer_}),
-      nursery_({.pace = parts.pace, .log = parts.log, .keyspace = keyspace_, .stats = stats_, .latency = latency_},
+      nursery_({.pace = parts.pace, .log = parts.log, .keyspace = data_.keyspace, .stats = stats_, .latency = latency_},
                parts.forker),
       rdb_contents_({.settings = parts.config.settings(),
                      .clock = parts.clock,
-                     .keyspace = keyspace_,
-                     .access = access_,
+                     .keyspace = data_.keyspace,
+                     .usage = data_.usage,
                      .function_libraries = function_libraries_,
                      .memory = memory_}),
       aof_({.settings = parts.config.settings(),
@@ -86,7 +84,7 @@ Server::Server(Parts parts)
                   .pace = parts.pace,
                   .log = parts.log,
                   .files = parts.files,
-                  .keyspace_stats = keyspace_stats_,
+                  .keyspace_stats = data_.stats,
                   .loading = loading_,
                   .nursery = nursery_,
                   .contents = rdb_contents_,
@@ -115,6 +113,7 @@ Server::Server(Parts parts)
                       .host = host_,
                       .latency = latency_,
                       .expiry = expiry_}),
+      exact_expiry_(data_, parts.clock, removal_rule_),
       eviction_({.settings = parts.config.settings(),
                  .clock = parts.clock,
                  .pace = parts.pace,
@@ -189,7 +188,9 @@ Server::Server(Parts parts)
                      .waiting = waiting_,
                      .tracking = tracking_,
                      .executor = executor_,
+                     .timers = timers_,
                      .expiry = active_expiry_,
+                     .exact_expiry = exact_expiry_,
                      .nursery = nursery_,
                      .aof = aof_,
                      .snapshots = snapshots_,
@@ -205,8 +206,8 @@ Server::Server(Parts parts)
                 .files = parts.files,
                 .host = host_,
                 .data = data_,
-                .keyspace = keyspace_,
-                .keyspace_stats = keyspace_stats_,
+                .keyspace = data_.keyspace,
+                .keyspace_stats = data_.stats,
                 .expiry = expiry_,
                 .eviction = eviction_,
                 .disposer = disposer_,
@@ -246,19 +247,22 @@ Server::Server(Parts parts)
                 .latency = latency_,
                 .debug = debug_} {
   data_.disposal = &disposer_;
-  data_.listener = &listeners_;
+  data_.listener = &changes_;
   clients_.OnClose([this](Session& session) { departures_.Forget(session); });
+  timers_.Add(exact_expiry_);
+  timers_.Add(pause_);
+  timers_.Add(waiting_);
   RegisterConfigHooks(services_);
   client_memory_.AdoptLimit();
   executor_.StartRun();
   memory_.MarkStartup();
 }
 
-Server::~Server() = default;
+Node::~Node() = default;
 
-Pump::Parts Server::pump_parts() {
+Pump::Parts Node::pump_parts() {
   return {.settings = parts_.config.settings(),
-          .keyspace = keyspace_,
+          .keyspace = data_.keyspace,
           .log = parts_.log,
           .clients = clients_,
           .limits = limits_,
@@ -270,7 +274,7 @@ Pump::Parts Server::pump_parts() {
           .stats = stats_};
 }
 
-ServerHost::Parts Server::host_parts() {
+NodeHost::Parts Node::host_parts() {
   return {.settings = parts_.config.settings(),
           .config = parts_.config,
           .clock = parts_.clock,

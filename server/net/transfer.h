@@ -6,7 +6,7 @@
 
 namespace respite {
 
-struct StreamResult {
+struct Transfer {
   enum class State : uint8_t {
     kMoved,   // some bytes
     kLater,   // none before the socket is ready again

@@ -12,7 +12,7 @@ class Tracking;
 class Waiting;
 class WatchedKeys;
 
-class Listeners final : public ChangeListener {
+class ChangeDispatcher final : public ChangeListener {
  public:
   struct Parts {
     const Settings& settings;
@@ -22,7 +22,7 @@ class Listeners final : public ChangeListener {
     KeyNotifications& key_notifications;
     const Running& running;
   };
-  explicit Listeners(const Parts& parts) : parts_(parts) {}
+  explicit ChangeDispatcher(const Parts& parts) : parts_(parts) {}
 
   void OnChange(int db, Bytes key) override;
   void OnEvent(int db, Bytes key, KeyEvent event) override;

@@ -1,4 +1,4 @@
-#include "server/clients/listeners.h"
+#include "server/clients/change_dispatcher.h"
 
 #include "server/clients/key_notifications.h"
 #include "server/clients/running.h"
@@ -9,21 +9,21 @@
 
 namespace respite {
 
-void Listeners::OnChange(int db, Bytes key) {
+void ChangeDispatcher::OnChange(int db, Bytes key) {
   if (!parts_.watched_keys.Empty()) parts_.watched_keys.OnChange(db, key);
   if (!parts_.waiting.Empty()) parts_.waiting.OnChange(db, key);
   if (!parts_.tracking.Empty()) parts_.tracking.OnChange(key);
 }
 
-void Listeners::OnEvent(int db, Bytes key, KeyEvent event) {
+void ChangeDispatcher::OnEvent(int db, Bytes key, KeyEvent event) {
   if (parts_.settings.notify_keyspace_events != 0) parts_.key_notifications.OnEvent(db, key, event);
 }
 
-void Listeners::OnWake(int db, Bytes key) {
+void ChangeDispatcher::OnWake(int db, Bytes key) {
   if (!parts_.waiting.Empty()) parts_.waiting.OnChange(db, key);
 }
 
-void Listeners::OnFlush(std::span<const int> dbs) {
+void ChangeDispatcher::OnFlush(std::span<const int> dbs) {
   for (int db : dbs) {
     parts_.watched_keys.OnFlush(db);
     parts_.waiting.OnFlush(db);
@@ -31,7 +31,7 @@ void Listeners::OnFlush(std::span<const int> dbs) {
   parts_.tracking.OnFlush();
 }
 
-void Listeners::OnSwap(int one, int other) {
+void ChangeDispatcher::OnSwap(int one, int other) {
   parts_.watched_keys.OnSwap(one, other, parts_.running.WallMs());
   parts_.waiting.OnSwap(one, other);
 }

@@ -1,4 +1,4 @@
-#include "server/process/memory_test.h"
+#include "server/process/memory_check.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "server/process/crash_memory_test.h"
+#include "server/process/crash_memory_check.h"
 
 namespace respite {
 namespace {

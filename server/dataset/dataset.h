@@ -1,0 +1,79 @@
+// Dataset: the data of a server and what every Unit over it needs. It knows nothing of clients, sockets and files: who
+// wants to hear of changes, keep a record or free values stands behind an interface.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "base/random.h"
+#include "datatypes/encoding_limits.h"
+#include "datatypes/keyspace.h"
+#include "server/catalogue/key_event.h"
+#include "server/config/settings.h"
+#include "server/dataset/journal.h"
+#include "server/dataset/key_usage.h"
+
+namespace respite {
+
+// Hears of changes while they happen: transactions that watch keys, clients that wait for them or cache them, and those
+// who subscribed to keyspace events.
+class ChangeListener {
+ public:
+  virtual ~ChangeListener() = default;
+  // A key came, went, or has another value.
+  virtual void OnChange(int db, Bytes key) = 0;
+  virtual void OnEvent(int db, Bytes key, KeyEvent event) = 0;
+  // Who waits for a key is to look again, though it has the value it had.
+  virtual void OnWake(int db, Bytes key) = 0;
+  // These databases are about to lose all their keys.
+  virtual void OnFlush(std::span<const int> dbs) = 0;
+  // Two databases changed places.
+  virtual void OnSwap(int one, int other) = 0;
+};
+
+// Counters that writes and look-ups feed; INFO shows them.
+struct KeyspaceStats {
+  uint64_t hits = 0;
+  uint64_t misses = 0;
+  uint64_t expired_keys = 0;
+  uint64_t expired_fields = 0;
+  double expired_stale_share = 0;  // running estimate of the share of keys that are expired but still there
+  uint64_t expire_cycles_cut = 0;  // expired_time_cap_reached_count
+  uint64_t expire_cycle_us = 0;
+  uint64_t dirty = 0;  // changes since the last save
+  uint64_t evicted_keys = 0;
+};
+
+// Where values go that nobody reaches any more: freed at once, or by the background thread, as the lazyfree directives
+// say.
+class Disposal {
+ public:
+  virtual ~Disposal() = default;
+  virtual void Expired(EntryPtr entry) = 0;
+  virtual void Evicted(EntryPtr entry) = 0;
+  virtual void Overwritten(BlobRef value) = 0;
+  virtual void Overwritten(std::unique_ptr<Object> value) = 0;
+};
+
+struct Dataset {
+  // The settings must outlive it. `random_seed` is for choices that clients see.
+  Dataset(const Settings& settings, const HashKey& hash_key, uint64_t random_seed)
+      : keyspace(settings.databases, hash_key), random(random_seed), usage(settings, random), limits(settings) {}
+  Dataset(const Dataset&) = delete;
+  Dataset& operator=(const Dataset&) = delete;
+
+  Keyspace keyspace;
+  KeyspaceStats stats;
+  Random random;
+  KeyUsage usage;
+  const EncodingLimits& limits;
+  ChangeListener* listener = nullptr;  // null: nobody wants to know
+  Disposal* disposal = nullptr;        // null: everything is freed at once
+  Journals journals;
+  Effects effects;  // of the Units that are under way
+};
+
+}  // namespace respite

@@ -1,0 +1,50 @@
+// ExactExpiry: removes keys and fields at the very moment of their deadline, in order, while the clock is moved by
+// hand. Otherwise Expiry samples: nobody sees the difference as long as time passes by itself.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "server/dataset/dataset.h"
+#include "server/dataset/key_removal.h"
+#include "server/dataset/timers.h"
+
+namespace respite {
+
+class ExactExpiry final : public Timers::Source {
+ public:
+  ExactExpiry(Dataset& data, const Clock& clock, const KeyRemoval& removal)
+      : data_(data), clock_(clock), removal_(removal) {}
+
+  // From now on everything with a deadline up to this wall time is removed when that comes. Deadlines that are set
+  // later are not known. Cost: O(n log n) for n deadlines.
+  void Begin(int64_t until_wall_ms);
+  void End() { due_.clear(); }
+
+  int64_t NextDueMs() const override;
+  // Removes all that share the next deadline.
+  void RunDue(int64_t now_ms) override;
+
+ private:
+  struct Deadline {
+    int64_t wall_ms;
+    int db;
+    std::string key;
+    auto operator<=>(const Deadline&) const = default;
+  };
+
+  bool IsInTime(int64_t deadline_ms) const { return deadline_ms != kNoDeadline && deadline_ms <= until_wall_ms_; }
+  void Collect(int db);
+  // Removes what is dead of this key. A hash whose next field dies before the end comes again.
+  void Remove(const Deadline& deadline);
+
+  Dataset& data_;
+  const Clock& clock_;
+  const KeyRemoval& removal_;
+  int64_t until_wall_ms_ = 0;
+  std::vector<Deadline> due_;  // a heap, the next one first
+};
+
+}  // namespace respite
