@@ -3,7 +3,7 @@
 // used_memory must be exact, and cheap enough to look at before each command once maxmemory is set. jemalloc counts,
 // per thread, the bytes it ever handed out and took back; their difference is what the thread holds, give or take what
 // other threads free for it. So the sum over all threads is what the program holds. Two threads allocate here: the one
-// that runs the server and the Reclaimer's (Server::UsedMemory adds them up). Sizes are those of jemalloc's classes, as
+// that runs the server and the Reclaimer's (MemoryGauge::UsedBytes adds them up). Sizes are those of jemalloc's classes, as
 // Redis' malloc_usable_size.
 #pragma once
 

@@ -31,7 +31,7 @@ class Reclaimer {
   size_t PendingBytes() const { return pending_bytes_.load(std::memory_order_relaxed); }
   uint64_t Freed() const { return freed_.load(std::memory_order_relaxed); }
   void ResetFreed() { freed_.store(0, std::memory_order_relaxed); }
-  // What its thread holds, for Server::UsedMemory: negative, since it frees what others allocated.
+  // What its thread holds, for MemoryGauge::UsedBytes: negative, since it frees what others allocated.
   int64_t HeldBytes() const { return counted_.load(std::memory_order_acquire) ? memory_.HeldBytes() : 0; }
 
  private:

@@ -19,7 +19,7 @@ namespace respite {
 // What a Unit makes of keys and fields whose time has come.
 enum class ExpiryRule : uint8_t {
   kPurge,    // they are absent, and removed when they are met, with a record
-  kHide,     // they are absent, but stay where they are: somebody else says when they go, or it is not the time
+  kHide,     // they are absent, but reads leave them where they are: somebody else says when they go
   kBelieve,  // they are there until somebody says that they went: a record is repeated
 };
 

@@ -137,6 +137,7 @@ void Housekeeping::Tick() {
   if (parts_.debug.pause_cron) return;
   parts_.shutdown.GoOn();
   if (parts_.shutdown.Done()) return;
+  parts_.timers.RunDue(parts_.clock.MonotonicMs());  // the clock may have jumped
   parts_.expiry.StartRound(parts_.pulse.Hz());
   SampleStats();
   CheckClients();
