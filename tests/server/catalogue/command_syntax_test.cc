@@ -73,7 +73,8 @@ TEST(CommandSyntax, DerivesArity) {
   EXPECT_EQ(ArityOf("X choice(a{b c}|d)"), -2);
 }
 
-TEST(CommandSyntax, WorksAtCompileTime) { static_assert(ArityOf("SET key value [condition(NX|XX)@2.6.12]") == -3); }
+// It works at compile time.
+static_assert(ArityOf("SET key value [condition(NX|XX)@2.6.12]") == -3);
 
 TEST(CommandSyntax, RefusesMalformedLines) {
   for (const char* line : {"", "get key", "GET  key", "GET key ", "GET [key", "GET key]", "GET a(b", "GET a{b|c}",

@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""Limits of size: files of the product have at most 600 lines, functions at most 60."""
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOMS = ["base", "protocol", "datatypes", "persistence", "scripting", "server"]
+MOST_LINES_OF_A_FILE = 600
+MOST_LINES_OF_A_FUNCTION = 60
+
+# A line that opens a body: what stands before the brace ends as the head of a function does.
+OPENS = re.compile(r"^( *)(?!namespace|class|struct|union|enum|extern|using|static constexpr|constexpr|inline constexpr)"
+                   r".*(\)|\) const|noexcept|override|final)[^;=]*\{$")
+
+
+STATEMENTS = ("if ", "for ", "while ", "switch ", "else", "do ")
+
+
+def sources():
+    for room in ROOMS:
+        yield from sorted(path for path in (ROOT / room).rglob("*") if path.suffix in (".h", ".cc"))
+
+
+def functions(lines):
+    """Yields (first line, number of lines) of what looks like a function at the level of a namespace or a class."""
+    begin = indent = None
+    for number, line in enumerate(lines, 1):
+        if begin is None:
+            found = OPENS.match(line)
+            if found and len(found.group(1)) <= 2 and not line.lstrip().startswith(STATEMENTS):
+                begin, indent = number, found.group(1)
+            elif line.startswith("    : ") and line.endswith("{"):  # the initializers of a constructor
+                begin, indent = number, ""
+        elif line.startswith(indent + "}") and not line.startswith(indent + "} "):
+            yield begin, number - begin + 1
+            begin = None
+
+
+class StyleTest(unittest.TestCase):
+    def test_functions_are_found(self):
+        text = "int F(int a) {\n  return a;\n}\nclass C {\n  void G() const {\n    x();\n  }\n};\n"
+        self.assertEqual([(1, 3), (5, 3)], list(functions(text.splitlines())))
+
+    def test_files_are_short(self):
+        long = [f"{path.relative_to(ROOT)}: {count}" for path in sources()
+                if (count := len(path.read_text(encoding="utf-8").splitlines())) > MOST_LINES_OF_A_FILE]
+        self.assertEqual([], long)
+
+    def test_functions_are_short(self):
+        long = [f"{path.relative_to(ROOT)}:{line}: {count} lines" for path in sources()
+                for line, count in functions(path.read_text(encoding="utf-8").splitlines())
+                if count > MOST_LINES_OF_A_FUNCTION]
+        self.assertEqual([], long)
+
+
+if __name__ == "__main__":
+    unittest.main()
