@@ -5,6 +5,7 @@ A file is checked again only when it, a header, or .clang-tidy changed. Files ch
 first; when the budget ends, the number of unchecked files is printed and only findings so far count.
 """
 import argparse
+import collections
 import concurrent.futures
 import hashlib
 import json
@@ -79,7 +80,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build-dir", type=pathlib.Path, required=True)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--budget-s", type=float, default=240)
+    parser.add_argument("--budget-s", type=float, default=float(os.environ.get("RESPITE_LINT_SECONDS", "240")))
     arguments = parser.parse_args()
     root = pathlib.Path(__file__).resolve().parent.parent
     changed = recently_changed()
@@ -92,6 +93,10 @@ def main():
     for text in findings:
         print(text)
     late = results.count("late")
+    if late:
+        by_room = collections.Counter(source.relative_to(root).parent.as_posix()
+                                      for source, result in zip(sources, results) if result == "late")
+        print("not checked in time: " + ", ".join(f"{count} in {room}" for room, count in sorted(by_room.items())))
     print(f"clang-tidy: {results.count('clean')} files clean, {len(findings)} with findings"
           + (f", {late} not checked within {arguments.budget_s:.0f} s" if late else ""))
     return 1 if findings else 0
