@@ -7,7 +7,6 @@
 #include <array>
 #include <csignal>
 #include <cstdlib>
-#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -28,6 +27,7 @@
 #include "server/config/config.h"
 #include "server/config/debug_switches.h"
 #include "server/config/settings.h"
+#include "server/dataset/capture.h"
 #include "server/dataset/debug_text.h"
 #include "server/dataset/expiry.h"
 #include "server/dataset/unit.h"
@@ -238,22 +238,16 @@ void Populate(Call& call) {
 // What DEBUG RELOAD and LOADAOF put aside, to be brought back if the file turns out to be bad.
 class DataAside {
  public:
-  explicit DataAside(const Services& services) : services_(services), libraries_(services.function_libraries.Take()) {
-    std::vector<int> all(static_cast<size_t>(services.keyspace.Count()));
-    std::iota(all.begin(), all.end(), 0);
-    if (services.data.listener != nullptr) services.data.listener->OnFlush(all);
-    for (int db : all) databases_.push_back(services.keyspace.Detach(db));
-  }
+  explicit DataAside(const Services& services)
+      : services_(services), data_(Capture::Take(services.data)), libraries_(services.function_libraries.Take()) {}
   void BringBack() {
-    for (size_t db = 0; db < databases_.size(); ++db) {
-      std::swap(services_.keyspace[static_cast<int>(db)], databases_[db]);
-    }
+    std::move(data_).Restore(services_.data);
     services_.function_libraries.PutBack(std::move(libraries_));
   }
 
  private:
   const Services& services_;
-  std::vector<Database> databases_;
+  Capture data_;
   FunctionLibraries::Contents libraries_;
 };
 

@@ -1,0 +1,69 @@
+#include "server/dataset/capture.h"
+
+#include <numeric>
+#include <utility>
+
+#include "datatypes/hash.h"
+
+namespace respite {
+
+namespace {
+
+void TellOfFlush(Dataset& data) {
+  if (data.listener == nullptr) return;
+  std::vector<int> all(static_cast<size_t>(data.keyspace.Count()));
+  std::iota(all.begin(), all.end(), 0);
+  data.listener->OnFlush(all);
+}
+
+Database CopyOfOne(const Database& original) {
+  Database copy(original.hash_key());
+  copy.Reserve(original.Size(), original.TimedSize());
+  original.ForEach([&](const Entry* entry) {
+    copy.Add(EntryPtr(Entry::Clone(*entry, entry->Key(), entry->Deadline(), entry->Access())));
+  });
+  return copy;
+}
+
+}  // namespace
+
+std::vector<Database> Capture::CopyOf(const std::vector<const Database*>& databases) {
+  std::vector<Database> copies;
+  copies.reserve(databases.size());
+  for (const Database* database : databases) copies.push_back(CopyOfOne(*database));
+  return copies;
+}
+
+Capture Capture::Copy(const Dataset& data) {
+  std::vector<const Database*> databases;
+  for (int db = 0; db < data.keyspace.Count(); ++db) databases.push_back(&data.keyspace[db]);
+  return Capture(CopyOf(databases));
+}
+
+Capture Capture::Take(Dataset& data) {
+  TellOfFlush(data);
+  std::vector<Database> databases;
+  databases.reserve(static_cast<size_t>(data.keyspace.Count()));
+  for (int db = 0; db < data.keyspace.Count(); ++db) databases.push_back(data.keyspace.Detach(db));
+  return Capture(std::move(databases));
+}
+
+std::vector<Database> Capture::Restore(Dataset& data) && {
+  TellOfFlush(data);
+  for (size_t db = 0; db < databases_.size(); ++db) std::swap(data.keyspace[static_cast<int>(db)], databases_[db]);
+  return std::exchange(databases_, {});
+}
+
+std::vector<Database> Capture::Restore(Dataset& data) const& {
+  std::vector<const Database*> databases;
+  for (const Database& database : databases_) databases.push_back(&database);
+  Capture copy(CopyOf(databases));
+  return std::move(copy).Restore(data);
+}
+
+size_t Capture::Keys() const {
+  return std::accumulate(databases_.begin(), databases_.end(), size_t{0},
+                         [](size_t sum, const Database& database) { return sum + database.Size(); });
+}
+
+}  // namespace respite

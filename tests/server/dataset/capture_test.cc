@@ -1,0 +1,103 @@
+#include "server/dataset/capture.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/rewrite_check.h"
+#include "tests/support/test_client.h"
+#include "tests/support/test_server.h"
+
+namespace respite {
+namespace {
+
+// Values of every type, small and large, with deadlines of keys and fields, in two databases.
+void Fill(TestClient& client) {
+  client.Run({"SET", "long", std::string(100'000, 'x')});
+  client.Run("SET n 12");
+  client.Run("SET timed v EX 100");
+  client.Run("HSET small f 1 g 2");
+  client.Run("HEXPIRE small 50 FIELDS 1 f");
+  for (int i = 0; i < 1000; ++i) {
+    const std::string name = "m" + std::to_string(i);
+    client.Run({"HSET", "hash", name, name});
+    client.Run({"SADD", "set", name});
+    client.Run({"ZADD", "sorted", std::to_string(i), name});
+    client.Run({"RPUSH", "list", name});
+    client.Run({"XADD", "stream", "*", "f", name});
+  }
+  client.Run("HEXPIRE hash 70 FIELDS 2 m1 m2");
+  client.Run("XGROUP CREATE stream g 0");
+  client.Run("XREADGROUP GROUP g c COUNT 10 STREAMS stream >");
+  client.Run("SELECT 3");
+  client.Run("SET other v");
+  client.Run("SELECT 0");
+}
+
+class CaptureTest : public testing::Test {
+ protected:
+  CaptureTest() { Fill(client_); }
+  std::string DifferenceTo(const Snapshot& before) { return SnapshotDifference(before, SnapshotOf(*server_)); }
+
+  TestServer server_;
+  TestClient client_{server_};
+};
+
+TEST_F(CaptureTest, ACopyIsRestoredAsOftenAsOneLikes) {
+  const Snapshot before = SnapshotOf(*server_);
+  const std::string groups = testing::PrintToString(client_.Run("XINFO STREAM stream FULL"));
+  const Capture capture = Capture::Copy(server_->data());
+  EXPECT_EQ(DifferenceTo(before), "") << "capturing changes nothing";
+  for (int round = 0; round < 3; ++round) {
+    client_.Run("FLUSHALL");
+    client_.Run("SET new v");
+    client_.Run("RPUSH list other");
+    capture.Restore(server_->data());
+    EXPECT_EQ(DifferenceTo(before), "");
+    client_.Run("HSET hash m1 changed");
+    client_.Run("ZADD sorted 7 m9");
+    client_.Run("XADD stream * f v");
+    client_.Run("APPEND long y");
+  }
+  capture.Restore(server_->data());
+  EXPECT_EQ(DifferenceTo(before), "") << "nothing of the copy is shared";
+  EXPECT_EQ(testing::PrintToString(client_.Run("XINFO STREAM stream FULL")), groups);
+}
+
+TEST_F(CaptureTest, DeadlinesAreBackToo) {
+  const Capture capture = Capture::Copy(server_->data());
+  server_.clock().AdvanceMs(60'000);
+  server_.RunCronFor(1000);
+  EXPECT_EQ(client_.Run("HLEN small").Integer(), 1);
+  server_.clock().AdvanceMs(60'000);
+  server_.RunCronFor(1000);
+  EXPECT_EQ(client_.Run("EXISTS timed").Integer(), 0);
+  capture.Restore(server_->data());
+  EXPECT_EQ(server_->keyspace()[0].TimedSize(), 1u);
+  EXPECT_EQ(server_->keyspace()[0].TimedFields().Size(), 2u);
+  server_.RunCronFor(1000);
+  EXPECT_EQ(server_->keyspace()[0].TimedSize(), 0u) << "its time is over all the same";
+}
+
+TEST_F(CaptureTest, WhatIsTakenLeavesNothingBehind) {
+  const Snapshot before = SnapshotOf(*server_);
+  Capture capture = Capture::Take(server_->data());
+  EXPECT_EQ(capture.Keys(), before.size());
+  EXPECT_EQ(client_.Run("DBSIZE").Integer(), 0);
+  client_.Run("SET new v");
+  const std::vector<Database> replaced = std::move(capture).Restore(server_->data());
+  EXPECT_EQ(DifferenceTo(before), "");
+  EXPECT_EQ(replaced[0].Size(), 1u);
+}
+
+TEST_F(CaptureTest, ListenersHearOfIt) {
+  const Capture capture = Capture::Copy(server_->data());
+  TestClient watcher(server_);
+  watcher.Run("WATCH n");
+  capture.Restore(server_->data());
+  watcher.Run("MULTI");
+  watcher.Run("PING");
+  EXPECT_TRUE(watcher.Run("EXEC").tree->IsNull());
+}
+
+}  // namespace
+}  // namespace respite
