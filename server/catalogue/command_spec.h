@@ -204,7 +204,7 @@ struct CommandSpec {
   CommandGroup group = CommandGroup::kGeneric;
   uint32_t flags = 0;
   KeySpecs keys = {};
-  uint32_t categories = 0;     // explicit AclCategory bits; the implied ones are added
+  uint32_t categories = 0;     // AclCategory bits, where they are not that of the group; others follow from flags
   std::string_view tips = {};  // separated by one space, as COMMAND INFO shows them
   std::string_view deprecated_since = {};
   std::string_view replaced_by = {};

@@ -22,7 +22,7 @@ Command MakeCommand(const CommandCard& card, const Command* parent) {
   Command command{.card = &card, .parent = parent, .arity = card.arity, .flags = spec.flags};
   command.full_name = parent ? parent->full_name + "|" + ToLower(syntax.name) : ToLower(syntax.name);
   command.movable_keys = legacy.movable;
-  command.categories = CategoriesOf(spec);
+  command.categories = CategoriesOf(card);
   command.first_key = legacy.first;
   command.last_key = legacy.last;
   command.key_step = legacy.step;
@@ -30,12 +30,52 @@ Command MakeCommand(const CommandCard& card, const Command* parent) {
   return command;
 }
 
+// 0: the commands of this group have none in common.
+uint32_t CategoryOf(CommandGroup group) {
+  switch (group) {
+    case CommandGroup::kGeneric:
+      return kAclKeyspace;
+    case CommandGroup::kString:
+      return kAclString;
+    case CommandGroup::kList:
+      return kAclList;
+    case CommandGroup::kSet:
+      return kAclSet;
+    case CommandGroup::kSortedSet:
+      return kAclSortedSet;
+    case CommandGroup::kHash:
+      return kAclHash;
+    case CommandGroup::kTransactions:
+      return kAclTransaction;
+    case CommandGroup::kConnection:
+      return kAclConnection;
+    case CommandGroup::kScripting:
+      return kAclScripting;
+    case CommandGroup::kHyperLogLog:
+      return kAclHyperLogLog;
+    case CommandGroup::kGeo:
+      return kAclGeo;
+    case CommandGroup::kStream:
+      return kAclStream;
+    case CommandGroup::kBitmap:
+      return kAclBitmap;
+    case CommandGroup::kPubSub:
+    case CommandGroup::kServer:
+    case CommandGroup::kCluster:
+    case CommandGroup::kSentinel:
+      return 0;
+  }
+  return 0;
+}
+
 std::string_view LastPart(std::string_view full_name) { return full_name.substr(full_name.find('|') + 1); }
 
 }  // namespace
 
-uint32_t CategoriesOf(const CommandSpec& spec) {
-  uint32_t all = spec.categories;
+uint32_t CategoriesOf(const CommandCard& card) {
+  const CommandSpec& spec = *card.spec;
+  // A container does nothing itself.
+  uint32_t all = spec.categories != 0 || card.run == nullptr ? spec.categories : CategoryOf(spec.group);
   if (spec.flags & kWrite) all |= kAclWrite;
   // Redis: what scripts read is checked when they read it.
   if ((spec.flags & kReadOnly) && !(all & kAclScripting)) all |= kAclRead;

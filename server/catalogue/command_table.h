@@ -223,8 +223,8 @@ inline CommandNames::Key::Key(Bytes name) : length(name.size()) {
   }
 }
 
-// The AclCategory bits of a card: those it names and those that follow from its flags.
-uint32_t CategoriesOf(const CommandSpec& spec);
+// The AclCategory bits of a card: those it names, or else that of its group, and those that follow from its flags.
+uint32_t CategoriesOf(const CommandCard& card);
 // "keyspace", "read" …, without the '@'; index: the bit. And back: 0 when there is no such category (in any case).
 std::span<const std::string_view> AclCategoryNames();
 uint32_t AclCategoryByName(Bytes name);

@@ -39,8 +39,7 @@ struct SetBit {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kBitmap,
                                        .flags = kWrite | kDenyOom,
-                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
-                                       .categories = kAclBitmap};
+                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     const uint64_t offset = CheckedOffset(call, call.args.NextInteger(refusals::kBitOffset));
@@ -65,8 +64,7 @@ struct GetBit {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kBitmap,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclBitmap};
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     const uint64_t offset = CheckedOffset(call, call.args.NextInteger(refusals::kBitOffset));
@@ -107,8 +105,7 @@ struct BitCount {
       .complexity = "O(N)",
       .group = CommandGroup::kBitmap,
       .flags = kReadOnly,
-      .keys = {Key(1, kKeyRO | kKeyAccess)},
-      .categories = kAclBitmap};
+      .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     const Entry* entry = call.db.ReadString(call.args.Next());
     if (entry == nullptr) return call.reply.Integer(0);  // Redis: whatever the other words are
@@ -136,8 +133,7 @@ struct BitPos {
       .complexity = "O(N)",
       .group = CommandGroup::kBitmap,
       .flags = kReadOnly,
-      .keys = {Key(1, kKeyRO | kKeyAccess)},
-      .categories = kAclBitmap};
+      .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     auto [key, bit] = call.args.Take<Bytes, int64_t>();
     if (bit != 0 && bit != 1) throw Refusal{refusals::kBitWanted};
@@ -185,8 +181,7 @@ struct BitOp {
                                        .complexity = "O(N)",
                                        .group = CommandGroup::kBitmap,
                                        .flags = kWrite | kDenyOom,
-                                       .keys = {Key(2, kKeyOW | kKeyUpdate), KeyRange(3, -1, 1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclBitmap};
+                                       .keys = {Key(2, kKeyOW | kKeyUpdate), KeyRange(3, -1, 1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     const BitOperation operation = TakeOperation(call.args);
     const Bytes target = call.args.Next();
@@ -387,7 +382,6 @@ struct BitFieldCommand {
       .group = CommandGroup::kBitmap,
       .flags = kWrite | kDenyOom,
       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate | kKeyVariableFlags)},
-      .categories = kAclBitmap,
       .find_keys = BitFieldKeys};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
@@ -403,8 +397,7 @@ struct BitFieldRo {
                                        .complexity = "O(1), for each integer",
                                        .group = CommandGroup::kBitmap,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclBitmap};
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     const std::vector<FieldOperation> operations = TakeFieldOperations(call);

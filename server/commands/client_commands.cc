@@ -62,8 +62,7 @@ struct ClientGetName {
                                        .since = "2.6.9",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
-                                       .flags = kNoScript | kLoading | kStale,
-                                       .categories = kAclConnection};
+                                       .flags = kNoScript | kLoading | kStale};
   static void Run(Call& call) {
     if (call.session.name.empty()) return call.reply.Null();
     call.reply.Bulk(call.session.name);
@@ -76,8 +75,7 @@ struct ClientHelp {
                                        .since = "5.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
-                                       .flags = kLoading | kStale,
-                                       .categories = kAclConnection};
+                                       .flags = kLoading | kStale};
   static void Run(Call& call) {
     WriteHelp(call,
               {"CACHING (YES|NO)",
@@ -125,8 +123,7 @@ struct ClientId {
                                        .since = "5.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
-                                       .flags = kNoScript | kLoading | kStale,
-                                       .categories = kAclConnection};
+                                       .flags = kNoScript | kLoading | kStale};
   static void Run(Call& call) { call.reply.Integer(static_cast<int64_t>(call.session.id)); }
 };
 
@@ -137,7 +134,6 @@ struct ClientInfo {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
                                        .flags = kNoScript | kLoading | kStale,
-                                       .categories = kAclConnection,
                                        .tips = "nondeterministic_output"};
   static void Run(Call& call) { call.reply.Verbatim(LineOf(call, call.session), "txt"); }
 };
@@ -227,7 +223,6 @@ struct ClientKill {
       .complexity = "O(N) for N connections",
       .group = CommandGroup::kConnection,
       .flags = kAdmin | kNoScript | kLoading | kStale,
-      .categories = kAclConnection,
       .arity = -3};
   static void Run(Call& call) {
     if (call.args.Left() > 1) return call.reply.Integer(Kill(call, TakeKillFilter(call.services.users, call.args)));
@@ -247,7 +242,6 @@ struct ClientList {
       .complexity = "O(N) for N connections",
       .group = CommandGroup::kConnection,
       .flags = kAdmin | kNoScript | kLoading | kStale,
-      .categories = kAclConnection,
       .tips = "nondeterministic_output"};
   static void Run(Call& call) {
     std::string lines;
@@ -282,8 +276,7 @@ struct ClientNoEvict {
                                        .since = "7.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
-                                       .flags = kAdmin | kNoScript | kLoading | kStale,
-                                       .categories = kAclConnection};
+                                       .flags = kAdmin | kNoScript | kLoading | kStale};
   static void Run(Call& call) {
     call.session.no_evict = TakeSwitch(call.args) == Switch::kOn;
     call.reply.Ok();
@@ -296,8 +289,7 @@ struct ClientNoTouch {
                                        .since = "7.2.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
-                                       .flags = kNoScript | kLoading | kStale,
-                                       .categories = kAclConnection};
+                                       .flags = kNoScript | kLoading | kStale};
   static void Run(Call& call) {
     call.session.no_touch = TakeSwitch(call.args) == Switch::kOn;
     call.reply.Ok();
@@ -310,8 +302,7 @@ struct ClientPause {
                                        .since = "3.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
-                                       .flags = kAdmin | kNoScript | kLoading | kStale,
-                                       .categories = kAclConnection};
+                                       .flags = kAdmin | kNoScript | kLoading | kStale};
   static void Run(Call& call) {
     ExpectAtMost(call, 2);
     Bytes timeout = call.args.Next();
@@ -334,8 +325,7 @@ struct ClientReply {
                                        .since = "3.2.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
-                                       .flags = kNoScript | kLoading | kStale,
-                                       .categories = kAclConnection};
+                                       .flags = kNoScript | kLoading | kStale};
   static void Run(Call& call) {
     ReplyMode& mode = call.session.reply_mode;
     if (call.args.TakeToken("ON")) {
@@ -358,7 +348,6 @@ struct ClientSetInfo {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
                                        .flags = kNoScript | kLoading | kStale,
-                                       .categories = kAclConnection,
                                        .tips = "request_policy:all_nodes response_policy:all_succeeded"};
   static void Run(Call& call) {
     auto [attribute, value] = call.args.Take<Bytes, Bytes>();
@@ -377,7 +366,6 @@ struct ClientSetName {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
                                        .flags = kNoScript | kLoading | kStale,
-                                       .categories = kAclConnection,
                                        .tips = "request_policy:all_nodes response_policy:all_succeeded"};
   static void Run(Call& call) {
     Bytes name = call.args.Next();
@@ -393,8 +381,7 @@ struct ClientUnblock {
                                        .since = "5.0.0",
                                        .complexity = "O(log N) for N connections",
                                        .group = CommandGroup::kConnection,
-                                       .flags = kAdmin | kNoScript | kLoading | kStale,
-                                       .categories = kAclConnection};
+                                       .flags = kAdmin | kNoScript | kLoading | kStale};
   static void Run(Call& call) {
     ExpectAtMost(call, 2);
     Bytes word = call.args.Next();
@@ -417,8 +404,7 @@ struct ClientUnpause {
                                        .since = "6.2.0",
                                        .complexity = "O(N) for N clients that wait",
                                        .group = CommandGroup::kConnection,
-                                       .flags = kAdmin | kNoScript | kLoading | kStale,
-                                       .categories = kAclConnection};
+                                       .flags = kAdmin | kNoScript | kLoading | kStale};
   static void Run(Call& call) {
     call.services.pause.End();
     call.reply.Ok();

@@ -11,8 +11,7 @@ struct ClientCaching {
                                        .since = "6.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
-                                       .flags = kNoScript | kLoading | kStale,
-                                       .categories = kAclConnection};
+                                       .flags = kNoScript | kLoading | kStale};
   static void Run(Call& call);
 };
 
@@ -22,8 +21,7 @@ struct ClientGetRedir {
                                        .since = "6.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
-                                       .flags = kNoScript | kLoading | kStale,
-                                       .categories = kAclConnection};
+                                       .flags = kNoScript | kLoading | kStale};
   static void Run(Call& call);
 };
 
@@ -36,8 +34,7 @@ struct ClientTracking {
       .since = "6.0.0",
       .complexity = "O(1) for each prefix",
       .group = CommandGroup::kConnection,
-      .flags = kNoScript | kLoading | kStale,
-      .categories = kAclConnection};
+      .flags = kNoScript | kLoading | kStale};
   static void Run(Call& call);
 };
 
@@ -47,8 +44,7 @@ struct ClientTrackingInfo {
                                        .since = "6.2.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
-                                       .flags = kNoScript | kLoading | kStale,
-                                       .categories = kAclConnection};
+                                       .flags = kNoScript | kLoading | kStale};
   static void Run(Call& call);
 };
 

@@ -37,8 +37,7 @@ struct AuthCommand {
                                        .since = "1.0.0",
                                        .complexity = "O(N) for N passwords of the user",
                                        .group = CommandGroup::kConnection,
-                                       .flags = kNoScript | kLoading | kStale | kFast | kNoAuth | kAllowBusy,
-                                       .categories = kAclConnection};
+                                       .flags = kNoScript | kLoading | kStale | kFast | kNoAuth | kAllowBusy};
   static void Run(Call& call) {
     if (call.args.Count() > 3) throw Refusal{refusals::kSyntax};
     for (size_t word = 1; word < call.args.Count(); ++word) call.Redact(word);
@@ -56,8 +55,7 @@ struct Echo {
                                        .since = "1.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
-                                       .flags = kLoading | kStale | kFast,
-                                       .categories = kAclConnection};
+                                       .flags = kLoading | kStale | kFast};
   static void Run(Call& call) { call.reply.Bulk(call.args.Next()); }
 };
 
@@ -98,8 +96,7 @@ struct Hello {
       .since = "6.0.0",
       .complexity = "O(1)",
       .group = CommandGroup::kConnection,
-      .flags = kNoScript | kLoading | kStale | kFast | kNoAuth | kAllowBusy,
-      .categories = kAclConnection};
+      .flags = kNoScript | kLoading | kStale | kFast | kNoAuth | kAllowBusy};
   static void Run(Call& call) {
     Session& session = call.session;
     HelloOptions options = TakeHelloOptions(call);
@@ -153,7 +150,6 @@ struct Ping {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
                                        .flags = kFast,
-                                       .categories = kAclConnection,
                                        .tips = "request_policy:all_shards response_policy:all_succeeded",
                                        .runs_when_subscribed = true,
                                        .reports_disk_trouble = true};
@@ -180,7 +176,6 @@ struct Quit {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
                                        .flags = kNoScript | kLoading | kStale | kFast | kNoAuth | kAllowBusy,
-                                       .categories = kAclConnection,
                                        .deprecated_since = "7.2.0",
                                        .replaced_by = "just closing the connection",
                                        .arity = -1,
@@ -199,7 +194,6 @@ struct Reset {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
                                        .flags = kNoScript | kLoading | kStale | kFast | kNoAuth | kAllowBusy,
-                                       .categories = kAclConnection,
                                        .transaction = TransactionRole::kLeaves,
                                        .runs_when_subscribed = true};
   static void Run(Call& call) {
@@ -228,7 +222,6 @@ struct Select {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
                                        .flags = kLoading | kStale | kFast,
-                                       .categories = kAclConnection,
                                        .selects_database = true};
   static void Run(Call& call) {
     using Limits = std::numeric_limits<int32_t>;

@@ -34,8 +34,7 @@ struct Incr {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kString,
                                        .flags = kWrite | kDenyOom | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
-                                       .categories = kAclString};
+                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
   static void Run(Call& call) { Add(call, call.args.Next(), 1); }
 };
 
@@ -46,8 +45,7 @@ struct Decr {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kString,
                                        .flags = kWrite | kDenyOom | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
-                                       .categories = kAclString};
+                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
   static void Run(Call& call) { Add(call, call.args.Next(), -1); }
 };
 
@@ -58,8 +56,7 @@ struct IncrBy {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kString,
                                        .flags = kWrite | kDenyOom | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
-                                       .categories = kAclString};
+                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
   static void Run(Call& call) {
     auto [key, delta] = call.args.Take<Bytes, int64_t>();
     Add(call, key, delta);
@@ -74,8 +71,7 @@ struct DecrBy {
       .complexity = "O(1)",
       .group = CommandGroup::kString,
       .flags = kWrite | kDenyOom | kFast,
-      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
-      .categories = kAclString};
+      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
   static void Run(Call& call) {
     auto [key, delta] = call.args.Take<Bytes, int64_t>();
     if (delta == INT64_MIN) throw Refusal{refusals::kDecrementOverflow};
@@ -97,8 +93,7 @@ struct IncrByFloat {
       .complexity = "O(1)",
       .group = CommandGroup::kString,
       .flags = kWrite | kDenyOom | kFast,
-      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
-      .categories = kAclString};
+      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
   static void Run(Call& call) {
     auto [key, delta] = call.args.Take<Bytes, Bytes>();
     Entry* entry = call.db.FindString(key);

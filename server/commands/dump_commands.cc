@@ -32,7 +32,6 @@ struct Dump {
                                        .group = CommandGroup::kGeneric,
                                        .flags = kReadOnly,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclKeyspace,
                                        .tips = "nondeterministic_output"};
   static void Run(Call& call) {
     const Entry* entry = call.db.Read(call.args.Next());

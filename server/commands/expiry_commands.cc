@@ -96,8 +96,7 @@ struct Expire {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kGeneric,
                                        .flags = kWrite | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyUpdate)},
-                                       .categories = kAclKeyspace};
+                                       .keys = {Key(1, kKeyRW | kKeyUpdate)}};
   static void Run(Call& call) { SetExpiry(call, TimeUnit::kSeconds, TimeBase::kNow); }
 };
 
@@ -108,8 +107,7 @@ struct PExpire {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kGeneric,
                                        .flags = kWrite | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyUpdate)},
-                                       .categories = kAclKeyspace};
+                                       .keys = {Key(1, kKeyRW | kKeyUpdate)}};
   static void Run(Call& call) { SetExpiry(call, TimeUnit::kMilliseconds, TimeBase::kNow); }
 };
 
@@ -121,8 +119,7 @@ struct ExpireAt {
       .complexity = "O(1)",
       .group = CommandGroup::kGeneric,
       .flags = kWrite | kFast,
-      .keys = {Key(1, kKeyRW | kKeyUpdate)},
-      .categories = kAclKeyspace};
+      .keys = {Key(1, kKeyRW | kKeyUpdate)}};
   static void Run(Call& call) { SetExpiry(call, TimeUnit::kSeconds, TimeBase::kEpoch); }
 };
 
@@ -134,8 +131,7 @@ struct PExpireAt {
       .complexity = "O(1)",
       .group = CommandGroup::kGeneric,
       .flags = kWrite | kFast,
-      .keys = {Key(1, kKeyRW | kKeyUpdate)},
-      .categories = kAclKeyspace};
+      .keys = {Key(1, kKeyRW | kKeyUpdate)}};
   static void Run(Call& call) { SetExpiry(call, TimeUnit::kMilliseconds, TimeBase::kEpoch); }
 };
 
@@ -147,7 +143,6 @@ struct Ttl {
                                        .group = CommandGroup::kGeneric,
                                        .flags = kReadOnly | kFast,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclKeyspace,
                                        .tips = "nondeterministic_output"};
   static void Run(Call& call) { ReplyExpiry(call, TimeUnit::kSeconds, TimeBase::kNow); }
 };
@@ -160,7 +155,6 @@ struct PTtl {
                                        .group = CommandGroup::kGeneric,
                                        .flags = kReadOnly | kFast,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclKeyspace,
                                        .tips = "nondeterministic_output"};
   static void Run(Call& call) { ReplyExpiry(call, TimeUnit::kMilliseconds, TimeBase::kNow); }
 };
@@ -172,8 +166,7 @@ struct ExpireTime {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kGeneric,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclKeyspace};
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) { ReplyExpiry(call, TimeUnit::kSeconds, TimeBase::kEpoch); }
 };
 
@@ -184,8 +177,7 @@ struct PExpireTime {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kGeneric,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclKeyspace};
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) { ReplyExpiry(call, TimeUnit::kMilliseconds, TimeBase::kEpoch); }
 };
 
@@ -196,8 +188,7 @@ struct Persist {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kGeneric,
                                        .flags = kWrite | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyUpdate)},
-                                       .categories = kAclKeyspace};
+                                       .keys = {Key(1, kKeyRW | kKeyUpdate)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     Entry* entry = call.db.Find(key);

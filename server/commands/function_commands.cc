@@ -62,7 +62,6 @@ struct FCall {
                                        .group = CommandGroup::kScripting,
                                        .flags = kNoScript | kStale | kSkipMonitor | kMayReplicate | kNoMandatoryKeys,
                                        .keys = {CountedKeys(2, kKeyRW | kKeyAccess | kKeyUpdate)},
-                                       .categories = kAclScripting,
                                        .flags_of = FlagsOfFunction};
   static void Run(Call& call) { RunFunction(call, Access::kReadWrite); }
 };
@@ -75,7 +74,6 @@ struct FCallRo {
                                        .group = CommandGroup::kScripting,
                                        .flags = kReadOnly | kNoScript | kStale | kSkipMonitor | kNoMandatoryKeys,
                                        .keys = {CountedKeys(2, kKeyRO | kKeyAccess)},
-                                       .categories = kAclScripting,
                                        .flags_of = FlagsOfFunction};
   static void Run(Call& call) { RunFunction(call, Access::kReadOnly); }
 };
@@ -90,7 +88,6 @@ struct FunctionDelete {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kScripting,
                                        .flags = kWrite | kNoScript,
-                                       .categories = kAclScripting,
                                        .tips = "request_policy:all_shards response_policy:all_succeeded"};
   static void Run(Call& call) {
     if (!call.services.function_libraries.Delete(call.args.Next())) throw Refusal{refusals::kNoLibrary};
@@ -105,8 +102,7 @@ struct FunctionDump {
                                        .since = "7.0.0",
                                        .complexity = "O(N) for N functions",
                                        .group = CommandGroup::kScripting,
-                                       .flags = kNoScript,
-                                       .categories = kAclScripting};
+                                       .flags = kNoScript};
   static void Run(Call& call) {
     std::vector<Bytes> codes;
     for (const auto& [name, library] : call.services.function_libraries.All()) codes.emplace_back(library->code);
@@ -121,7 +117,6 @@ struct FunctionFlush {
                                        .complexity = "O(N) for N functions",
                                        .group = CommandGroup::kScripting,
                                        .flags = kWrite | kNoScript,
-                                       .categories = kAclScripting,
                                        .tips = "request_policy:all_shards response_policy:all_succeeded"};
   static void Run(Call& call) {
     if (call.args.Left() > 1) throw refusals::SubcommandSyntax("function", call.args[1]);
@@ -140,8 +135,7 @@ struct FunctionHelp {
                                        .since = "7.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kScripting,
-                                       .flags = kLoading | kStale,
-                                       .categories = kAclScripting};
+                                       .flags = kLoading | kStale};
   static void Run(Call& call) {
     WriteHelp(
         call,
@@ -166,7 +160,6 @@ struct FunctionKill {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kScripting,
                                        .flags = kNoScript | kAllowBusy,
-                                       .categories = kAclScripting,
                                        .tips = "request_policy:all_shards response_policy:one_succeeded"};
   static void Run(Call& call) {
     call.services.scripts.Kill(ScriptRunner::Kind::kFunction);
@@ -233,7 +226,6 @@ struct FunctionList {
                                        .complexity = "O(N) for N functions",
                                        .group = CommandGroup::kScripting,
                                        .flags = kNoScript,
-                                       .categories = kAclScripting,
                                        .tips = "nondeterministic_output_order"};
   static void Run(Call& call) {
     const FunctionListOptions options = ParseListOptions(call.args);
@@ -253,7 +245,6 @@ struct FunctionLoad {
                                        .complexity = "O(1), and what the code does when it is loaded",
                                        .group = CommandGroup::kScripting,
                                        .flags = kWrite | kDenyOom | kNoScript,
-                                       .categories = kAclScripting,
                                        .tips = "request_policy:all_shards response_policy:all_succeeded"};
   static void Run(Call& call) {
     OnExisting on_existing = OnExisting::kRefuse;
@@ -297,7 +288,6 @@ struct FunctionRestore {
                                        .complexity = "O(N) for N functions in the payload",
                                        .group = CommandGroup::kScripting,
                                        .flags = kWrite | kDenyOom | kNoScript,
-                                       .categories = kAclScripting,
                                        .tips = "request_policy:all_shards response_policy:all_succeeded"};
   static void Run(Call& call) {
     if (call.args.Left() > 2) throw refusals::SubcommandSyntax("function", call.args[1]);
@@ -333,7 +323,6 @@ struct FunctionStats {
       .complexity = "O(1)",
       .group = CommandGroup::kScripting,
       .flags = kNoScript | kAllowBusy,
-      .categories = kAclScripting,
       .tips = "nondeterministic_output request_policy:all_shards response_policy:special"};
   static void Run(Call& call) {
     const ScriptRunner& scripts = call.services.scripts;

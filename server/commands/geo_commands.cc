@@ -77,8 +77,7 @@ struct GeoAdd {
       .complexity = "O(log(N)) for each place, N being the number of places in the set",
       .group = CommandGroup::kGeo,
       .flags = kWrite | kDenyOom,
-      .keys = {Key(1, kKeyRW | kKeyUpdate)},
-      .categories = kAclGeo};
+      .keys = {Key(1, kKeyRW | kKeyUpdate)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     const GeoAddOptions options = ParseGeoAddOptions(call.args);
@@ -107,8 +106,7 @@ struct GeoDist {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kGeo,
                                        .flags = kReadOnly,
-                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclGeo};
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     auto [key, one, other] = call.args.Take<Bytes, Bytes, Bytes>();
     if (call.args.Left() > 1) throw Refusal{refusals::kSyntax};
@@ -128,8 +126,7 @@ struct GeoHash {
                                        .complexity = "O(1) for each member",
                                        .group = CommandGroup::kGeo,
                                        .flags = kReadOnly,
-                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclGeo};
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     const auto places = call.db.Read<SortedSet>(call.args.Next());
     call.reply.Array(call.args.Left());
@@ -151,8 +148,7 @@ struct GeoPos {
                                        .complexity = "O(1) for each member",
                                        .group = CommandGroup::kGeo,
                                        .flags = kReadOnly,
-                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclGeo};
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     const auto places = call.db.Read<SortedSet>(call.args.Next());
     call.reply.Array(call.args.Left());
@@ -273,7 +269,6 @@ struct GeoRadius {
       .flags = kWrite | kDenyOom,
       .keys = {Key(1, kKeyRO | kKeyAccess), KeysAfter("STORE", 6, {.last = 0, .limit = 0}, kKeyOW | kKeyUpdate),
                KeysAfter("STOREDIST", 6, {.last = 0, .limit = 0}, kKeyOW | kKeyUpdate)},
-      .categories = kAclGeo,
       .deprecated_since = "6.2.0",
       .replaced_by = "`GEOSEARCH` and `GEOSEARCHSTORE` with the `BYRADIUS` argument"};
   static void Run(Call& call) { Search(call, GeoForm::kRadius); }
@@ -290,7 +285,6 @@ struct GeoRadiusRo {
       .group = CommandGroup::kGeo,
       .flags = kReadOnly,
       .keys = {Key(1, kKeyRO | kKeyAccess)},
-      .categories = kAclGeo,
       .deprecated_since = "6.2.0",
       .replaced_by = "`GEOSEARCH` with the `BYRADIUS` argument"};
   static void Run(Call& call) { Search(call, GeoForm::kRadiusReadOnly); }
@@ -309,7 +303,6 @@ struct GeoRadiusByMember {
       .flags = kWrite | kDenyOom,
       .keys = {Key(1, kKeyRO | kKeyAccess), KeysAfter("STORE", 5, {.last = 0, .limit = 0}, kKeyOW | kKeyUpdate),
                KeysAfter("STOREDIST", 5, {.last = 0, .limit = 0}, kKeyOW | kKeyUpdate)},
-      .categories = kAclGeo,
       .deprecated_since = "6.2.0",
       .replaced_by = "`GEOSEARCH` and `GEOSEARCHSTORE` with the `BYRADIUS` and `FROMMEMBER` arguments"};
   static void Run(Call& call) { Search(call, GeoForm::kRadiusByMember); }
@@ -326,7 +319,6 @@ struct GeoRadiusByMemberRo {
       .group = CommandGroup::kGeo,
       .flags = kReadOnly,
       .keys = {Key(1, kKeyRO | kKeyAccess)},
-      .categories = kAclGeo,
       .deprecated_since = "6.2.0",
       .replaced_by = "`GEOSEARCH` with the `BYRADIUS` and `FROMMEMBER` arguments"};
   static void Run(Call& call) { Search(call, GeoForm::kRadiusByMemberReadOnly); }
@@ -344,8 +336,7 @@ struct GeoSearch {
       .complexity = "O(N+log(M)), N being the places in the squares around the area, M all places in the set",
       .group = CommandGroup::kGeo,
       .flags = kReadOnly,
-      .keys = {Key(1, kKeyRO | kKeyAccess)},
-      .categories = kAclGeo};
+      .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) { Search(call, GeoForm::kSearch); }
 };
 
@@ -361,8 +352,7 @@ struct GeoSearchStore {
       .complexity = "O(N+log(M)), N being the places in the squares around the area, M all places in the set",
       .group = CommandGroup::kGeo,
       .flags = kWrite | kDenyOom,
-      .keys = {Key(1, kKeyOW | kKeyUpdate), Key(2, kKeyRO | kKeyAccess)},
-      .categories = kAclGeo};
+      .keys = {Key(1, kKeyOW | kKeyUpdate), Key(2, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) { Search(call, GeoForm::kSearchStore); }
 };
 

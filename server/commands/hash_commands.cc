@@ -42,8 +42,7 @@ struct HSet {
                                        .complexity = "O(1) for one field, O(N) for N fields",
                                        .group = CommandGroup::kHash,
                                        .flags = kWrite | kDenyOom | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyUpdate)},
-                                       .categories = kAclHash};
+                                       .keys = {Key(1, kKeyRW | kKeyUpdate)}};
   static void Run(Call& call) { call.reply.Integer(SetAllPairs(call)); }
 };
 
@@ -55,7 +54,6 @@ struct HMSet {
                                        .group = CommandGroup::kHash,
                                        .flags = kWrite | kDenyOom | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyUpdate)},
-                                       .categories = kAclHash,
                                        .deprecated_since = "4.0.0",
                                        .replaced_by = "`HSET` with multiple field-value pairs"};
   static void Run(Call& call) {
@@ -71,8 +69,7 @@ struct HSetNx {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kHash,
                                        .flags = kWrite | kDenyOom | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyInsert)},
-                                       .categories = kAclHash};
+                                       .keys = {Key(1, kKeyRW | kKeyInsert)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     const std::span<const Bytes> words = call.args.Rest();
@@ -91,8 +88,7 @@ struct HIncrBy {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kHash,
                                        .flags = kWrite | kDenyOom | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
-                                       .categories = kAclHash};
+                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
   static void Run(Call& call) {
     auto [key, field, delta] = call.args.Take<Bytes, Bytes, int64_t>();
     Edit<Hash> hash = call.db.OpenOrCreate<Hash>(key, RoomForNumber(field));
@@ -119,8 +115,7 @@ struct HIncrByFloat {
       .complexity = "O(1)",
       .group = CommandGroup::kHash,
       .flags = kWrite | kDenyOom | kFast,
-      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
-      .categories = kAclHash};
+      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
   static void Run(Call& call) {
     auto [key, field, word] = call.args.Take<Bytes, Bytes, Bytes>();
     const long double delta = FloatOf(word, refusals::kNotFloat);
@@ -148,8 +143,7 @@ struct HDel {
                                        .complexity = "O(N), N being the number of fields named",
                                        .group = CommandGroup::kHash,
                                        .flags = kWrite | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyDelete)},
-                                       .categories = kAclHash};
+                                       .keys = {Key(1, kKeyRW | kKeyDelete)}};
   static void Run(Call& call) {
     Edit<Hash> hash = call.db.Open<Hash>(call.args.Next());
     if (!hash) return call.reply.Integer(0);
@@ -171,8 +165,7 @@ struct HGet {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kHash,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclHash};
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     auto [key, field] = call.args.Take<Bytes, Bytes>();
     ReplyField(call, call.db.Read<Hash>(key), field);
@@ -186,8 +179,7 @@ struct HMGet {
                                        .complexity = "O(N), N being the number of fields named",
                                        .group = CommandGroup::kHash,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclHash};
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     const Hash hash = call.db.Read<Hash>(call.args.Next());
     call.reply.Array(call.args.Left());
@@ -202,8 +194,7 @@ struct HExists {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kHash,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO)},
-                                       .categories = kAclHash};
+                                       .keys = {Key(1, kKeyRO)}};
   static void Run(Call& call) {
     auto [key, field] = call.args.Take<Bytes, Bytes>();
     call.reply.Integer(call.db.Read<Hash>(key).Has(field) ? 1 : 0);
@@ -217,8 +208,7 @@ struct HLen {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kHash,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO)},
-                                       .categories = kAclHash};
+                                       .keys = {Key(1, kKeyRO)}};
   static void Run(Call& call) { call.reply.Integer(static_cast<int64_t>(call.db.Read<Hash>(call.args.Next()).Size())); }
 };
 
@@ -229,8 +219,7 @@ struct HStrLen {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kHash,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO)},
-                                       .categories = kAclHash};
+                                       .keys = {Key(1, kKeyRO)}};
   static void Run(Call& call) {
     auto [key, field] = call.args.Take<Bytes, Bytes>();
     const auto value = call.db.Read<Hash>(key).Get(field);
@@ -246,7 +235,6 @@ struct HGetAll {
                                        .group = CommandGroup::kHash,
                                        .flags = kReadOnly,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclHash,
                                        .tips = "nondeterministic_output_order"};
   static void Run(Call& call) {
     const Hash hash = call.db.Read<Hash>(call.args.Next());
@@ -266,7 +254,6 @@ struct HKeys {
                                        .group = CommandGroup::kHash,
                                        .flags = kReadOnly,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclHash,
                                        .tips = "nondeterministic_output_order"};
   static void Run(Call& call) {
     const Hash hash = call.db.Read<Hash>(call.args.Next());
@@ -283,7 +270,6 @@ struct HVals {
                                        .group = CommandGroup::kHash,
                                        .flags = kReadOnly,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclHash,
                                        .tips = "nondeterministic_output_order"};
   static void Run(Call& call) {
     const Hash hash = call.db.Read<Hash>(call.args.Next());
@@ -355,7 +341,6 @@ struct HRandField {
                                        .group = CommandGroup::kHash,
                                        .flags = kReadOnly,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclHash,
                                        .tips = "nondeterministic_output"};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
@@ -403,7 +388,6 @@ struct HScan {
       .group = CommandGroup::kHash,
       .flags = kReadOnly,
       .keys = {Key(1, kKeyRO | kKeyAccess)},
-      .categories = kAclHash,
       .tips = "nondeterministic_output"};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();

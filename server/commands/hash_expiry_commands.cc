@@ -175,8 +175,7 @@ struct HExpire {
       .complexity = "O(N), N being the number of fields named",
       .group = CommandGroup::kHash,
       .flags = kWrite | kDenyOom | kFast,
-      .keys = {Key(1, kKeyRW | kKeyUpdate)},
-      .categories = kAclHash};
+      .keys = {Key(1, kKeyRW | kKeyUpdate)}};
   static void Run(Call& call) { SetFieldExpiry(call, TimeUnit::kSeconds, TimeBase::kNow); }
 };
 
@@ -188,8 +187,7 @@ struct HPExpire {
       .complexity = "O(N), N being the number of fields named",
       .group = CommandGroup::kHash,
       .flags = kWrite | kDenyOom | kFast,
-      .keys = {Key(1, kKeyRW | kKeyUpdate)},
-      .categories = kAclHash};
+      .keys = {Key(1, kKeyRW | kKeyUpdate)}};
   static void Run(Call& call) { SetFieldExpiry(call, TimeUnit::kMilliseconds, TimeBase::kNow); }
 };
 
@@ -203,8 +201,7 @@ struct HExpireAt {
       .complexity = "O(N), N being the number of fields named",
       .group = CommandGroup::kHash,
       .flags = kWrite | kDenyOom | kFast,
-      .keys = {Key(1, kKeyRW | kKeyUpdate)},
-      .categories = kAclHash};
+      .keys = {Key(1, kKeyRW | kKeyUpdate)}};
   static void Run(Call& call) { SetFieldExpiry(call, TimeUnit::kSeconds, TimeBase::kEpoch); }
 };
 
@@ -218,8 +215,7 @@ struct HPExpireAt {
       .complexity = "O(N), N being the number of fields named",
       .group = CommandGroup::kHash,
       .flags = kWrite | kDenyOom | kFast,
-      .keys = {Key(1, kKeyRW | kKeyUpdate)},
-      .categories = kAclHash};
+      .keys = {Key(1, kKeyRW | kKeyUpdate)}};
   static void Run(Call& call) { SetFieldExpiry(call, TimeUnit::kMilliseconds, TimeBase::kEpoch); }
 };
 
@@ -250,7 +246,6 @@ struct HTtl {
                                        .group = CommandGroup::kHash,
                                        .flags = kReadOnly | kFast,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclHash,
                                        .tips = "nondeterministic_output"};
   static void Run(Call& call) { ReplyFieldExpiry(call, TimeUnit::kSeconds, TimeBase::kNow); }
 };
@@ -263,7 +258,6 @@ struct HPTtl {
                                        .group = CommandGroup::kHash,
                                        .flags = kReadOnly | kFast,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclHash,
                                        .tips = "nondeterministic_output"};
   static void Run(Call& call) { ReplyFieldExpiry(call, TimeUnit::kMilliseconds, TimeBase::kNow); }
 };
@@ -275,8 +269,7 @@ struct HExpireTime {
                                        .complexity = "O(N), N being the number of fields named",
                                        .group = CommandGroup::kHash,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclHash};
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) { ReplyFieldExpiry(call, TimeUnit::kSeconds, TimeBase::kEpoch); }
 };
 
@@ -288,8 +281,7 @@ struct HPExpireTime {
       .complexity = "O(N), N being the number of fields named",
       .group = CommandGroup::kHash,
       .flags = kReadOnly | kFast,
-      .keys = {Key(1, kKeyRO | kKeyAccess)},
-      .categories = kAclHash};
+      .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) { ReplyFieldExpiry(call, TimeUnit::kMilliseconds, TimeBase::kEpoch); }
 };
 
@@ -300,8 +292,7 @@ struct HPersist {
                                        .complexity = "O(N), N being the number of fields named",
                                        .group = CommandGroup::kHash,
                                        .flags = kWrite | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyUpdate)},
-                                       .categories = kAclHash};
+                                       .keys = {Key(1, kKeyRW | kKeyUpdate)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     Edit<Hash> hash = call.db.Open<Hash>(key);
@@ -391,8 +382,7 @@ struct HGetDel {
                                        .complexity = "O(N), N being the number of fields named",
                                        .group = CommandGroup::kHash,
                                        .flags = kWrite | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)},
-                                       .categories = kAclHash};
+                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     Edit<Hash> hash = call.db.Open<Hash>(key);
@@ -417,8 +407,7 @@ struct HGetEx {
       .complexity = "O(N), N being the number of fields named",
       .group = CommandGroup::kHash,
       .flags = kWrite | kFast,
-      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
-      .categories = kAclHash};
+      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     Edit<Hash> hash = call.db.Open<Hash>(key);
@@ -455,8 +444,7 @@ struct HSetEx {
       .complexity = "O(N), N being the number of fields",
       .group = CommandGroup::kHash,
       .flags = kWrite | kDenyOom | kFast,
-      .keys = {Key(1, kKeyRW | kKeyUpdate)},
-      .categories = kAclHash};
+      .keys = {Key(1, kKeyRW | kKeyUpdate)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     const FieldOptions options = FieldOptionParser(call, refusals::kOneSetExpiry).ParseHSetEx();

@@ -76,8 +76,7 @@ struct PfAdd {
                                        .complexity = "O(1), for each element",
                                        .group = CommandGroup::kHyperLogLog,
                                        .flags = kWrite | kDenyOom | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyInsert)},
-                                       .categories = kAclHyperLogLog};
+                                       .keys = {Key(1, kKeyRW | kKeyInsert)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     Entry* entry = call.db.FindString(key);
@@ -123,8 +122,7 @@ struct PfCount {
       .complexity = "O(1) for one key, mostly from memory; O(N) with a large constant for N keys",
       .group = CommandGroup::kHyperLogLog,
       .flags = kReadOnly | kMayReplicate,
-      .keys = {KeyRange(1, -1, 1, kKeyRW | kKeyAccess)},
-      .categories = kAclHyperLogLog};
+      .keys = {KeyRange(1, -1, 1, kKeyRW | kKeyAccess)}};
   static void Run(Call& call) {
     const uint64_t count = call.args.Left() == 1 ? CountOne(call) : CountUnion(call);
     call.reply.Integer(static_cast<int64_t>(count));
@@ -163,8 +161,7 @@ struct PfMerge {
       .complexity = "O(N), N being the number of HyperLogLogs, with a large constant",
       .group = CommandGroup::kHyperLogLog,
       .flags = kWrite | kDenyOom,
-      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyInsert), KeyRange(2, -1, 1, kKeyRO | kKeyAccess)},
-      .categories = kAclHyperLogLog};
+      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyInsert), KeyRange(2, -1, 1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     HllRegisters registers;
     bool dense = false;
@@ -214,7 +211,6 @@ struct PfDebug {
                                        .group = CommandGroup::kHyperLogLog,
                                        .flags = kWrite | kDenyOom | kAdmin,
                                        .keys = {Key(2, kKeyRW | kKeyAccess)},
-                                       .categories = kAclHyperLogLog,
                                        .syscmd = true};
   static void Run(Call& call) {
     const Bytes subcommand = call.args[1];
@@ -258,7 +254,6 @@ struct PfSelfTest {
                                        .complexity = "O(1), but it takes a good part of a second",
                                        .group = CommandGroup::kHyperLogLog,
                                        .flags = kAdmin,
-                                       .categories = kAclHyperLogLog,
                                        .syscmd = true};
   static void Run(Call& call) {
     Random& random = call.random;

@@ -42,7 +42,6 @@ struct Del {
       .group = CommandGroup::kGeneric,
       .flags = kWrite,
       .keys = {KeyRange(1, -1, 1, kKeyRM | kKeyDelete)},
-      .categories = kAclKeyspace,
       .tips = "request_policy:multi_shard response_policy:agg_sum"};
   static void Run(Call& call) { Delete(call, FreeLaterIf(call.services.settings.lazyfree_lazy_user_del)); }
 };
@@ -55,7 +54,6 @@ struct Unlink {
                                        .group = CommandGroup::kGeneric,
                                        .flags = kWrite | kFast,
                                        .keys = {KeyRange(1, -1, 1, kKeyRM | kKeyDelete)},
-                                       .categories = kAclKeyspace,
                                        .tips = "request_policy:multi_shard response_policy:agg_sum"};
   static void Run(Call& call) { Delete(call, FreeMode::kLater); }
 };
@@ -68,7 +66,6 @@ struct Exists {
                                        .group = CommandGroup::kGeneric,
                                        .flags = kReadOnly | kFast,
                                        .keys = {KeyRange(1, -1, 1, kKeyRO)},
-                                       .categories = kAclKeyspace,
                                        .tips = "request_policy:multi_shard response_policy:agg_sum"};
   static void Run(Call& call) {
     int64_t found = 0;
@@ -85,7 +82,6 @@ struct Touch {
                                        .group = CommandGroup::kGeneric,
                                        .flags = kReadOnly | kFast,
                                        .keys = {KeyRange(1, -1, 1, kKeyRO)},
-                                       .categories = kAclKeyspace,
                                        .tips = "request_policy:multi_shard response_policy:agg_sum"};
   static void Run(Call& call) {
     int64_t found = 0;
@@ -101,8 +97,7 @@ struct Type {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kGeneric,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO)},
-                                       .categories = kAclKeyspace};
+                                       .keys = {Key(1, kKeyRO)}};
   static void Run(Call& call) {
     const Entry* entry = call.db.Inspect(call.args.Next());
     call.reply.Simple(entry == nullptr ? "none" : TypeName(entry->Type()));
@@ -137,8 +132,7 @@ struct Rename {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kGeneric,
                                        .flags = kWrite,
-                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete), Key(2, kKeyOW | kKeyUpdate)},
-                                       .categories = kAclKeyspace};
+                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete), Key(2, kKeyOW | kKeyUpdate)}};
   static void Run(Call& call) {
     RenameKey(call, IfTaken::kOverwrite);
     call.reply.Ok();
@@ -152,8 +146,7 @@ struct RenameNx {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kGeneric,
                                        .flags = kWrite | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete), Key(2, kKeyOW | kKeyInsert)},
-                                       .categories = kAclKeyspace};
+                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete), Key(2, kKeyOW | kKeyInsert)}};
   static void Run(Call& call) { call.reply.Integer(RenameKey(call, IfTaken::kKeepBoth) ? 1 : 0); }
 };
 
@@ -164,8 +157,7 @@ struct Move {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kGeneric,
                                        .flags = kWrite | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
-                                       .categories = kAclKeyspace};
+                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
   static void Run(Call& call) {
     auto [key, number] = call.args.Take<Bytes, Bytes>();
     const int index = DbIndex(call, number);
@@ -207,8 +199,7 @@ struct Copy {
       .complexity = "O(N), N being the number of elements; O(1) for strings",
       .group = CommandGroup::kGeneric,
       .flags = kWrite | kDenyOom,
-      .keys = {Key(1, kKeyRO | kKeyAccess), Key(2, kKeyOW | kKeyUpdate)},
-      .categories = kAclKeyspace};
+      .keys = {Key(1, kKeyRO | kKeyAccess), Key(2, kKeyOW | kKeyUpdate)}};
   static void Run(Call& call) {
     auto [key, new_key] = call.args.Take<Bytes, Bytes>();
     const CopyOptions options = ParseCopyOptions(call);
@@ -279,7 +270,6 @@ struct RandomKey {
       .complexity = "O(1)",
       .group = CommandGroup::kGeneric,
       .flags = kReadOnly | kTouchesArbitraryKeys,
-      .categories = kAclKeyspace,
       .tips = "request_policy:all_shards response_policy:special nondeterministic_output"};
   static void Run(Call& call) {
     const Entry* entry = PickKey(call);
@@ -303,7 +293,6 @@ struct Scan {
       .complexity = "O(1) for each call, O(N) for a whole round, N being the number of keys",
       .group = CommandGroup::kGeneric,
       .flags = kReadOnly | kTouchesArbitraryKeys,
-      .categories = kAclKeyspace,
       .tips = "nondeterministic_output request_policy:special response_policy:special"};
   static void Run(Call& call) {
     const uint64_t cursor = ParseCursor(call.args.Next());
@@ -337,7 +326,6 @@ struct ObjectEncoding {
                                        .group = CommandGroup::kGeneric,
                                        .flags = kReadOnly,
                                        .keys = {Key(2, kKeyRO)},
-                                       .categories = kAclKeyspace,
                                        .tips = "nondeterministic_output"};
   static void Run(Call& call) {
     const Entry* entry = ExamineOrNull(call);
@@ -353,7 +341,6 @@ struct ObjectFreq {
                                        .group = CommandGroup::kGeneric,
                                        .flags = kReadOnly,
                                        .keys = {Key(2, kKeyRO)},
-                                       .categories = kAclKeyspace,
                                        .tips = "nondeterministic_output"};
   static void Run(Call& call) {
     const Entry* entry = ExamineOrNull(call);
@@ -371,7 +358,6 @@ struct ObjectIdleTime {
                                        .group = CommandGroup::kGeneric,
                                        .flags = kReadOnly,
                                        .keys = {Key(2, kKeyRO)},
-                                       .categories = kAclKeyspace,
                                        .tips = "nondeterministic_output"};
   static void Run(Call& call) {
     const Entry* entry = ExamineOrNull(call);
@@ -389,7 +375,6 @@ struct ObjectRefCount {
                                        .group = CommandGroup::kGeneric,
                                        .flags = kReadOnly,
                                        .keys = {Key(2, kKeyRO)},
-                                       .categories = kAclKeyspace,
                                        .tips = "nondeterministic_output"};
   static void Run(Call& call) {
     const Entry* entry = ExamineOrNull(call);
@@ -404,8 +389,7 @@ struct ObjectHelp {
                                        .since = "6.2.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kGeneric,
-                                       .flags = kLoading | kStale,
-                                       .categories = kAclKeyspace};
+                                       .flags = kLoading | kStale};
   static void Run(Call& call) {
     WriteHelp(call, {"ENCODING <key>", "    Tell how the value is stored.", "FREQ <key>",
                      "    Tell how often the key is used, on a logarithmic scale (LFU policies only).",

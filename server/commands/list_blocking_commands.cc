@@ -33,8 +33,7 @@ struct BLPop {
       .complexity = "O(N) for N keys looked at",
       .group = CommandGroup::kList,
       .flags = kWrite | kBlocking,
-      .keys = {KeyRange(1, -2, 1, kKeyRW | kKeyAccess | kKeyDelete)},
-      .categories = kAclList};
+      .keys = {KeyRange(1, -2, 1, kKeyRW | kKeyAccess | kKeyDelete)}};
   static void Run(Call& call) { PopOrWait(call, ListEnd::kHead); }
 };
 
@@ -46,8 +45,7 @@ struct BRPop {
       .complexity = "O(N) for N keys looked at",
       .group = CommandGroup::kList,
       .flags = kWrite | kBlocking,
-      .keys = {KeyRange(1, -2, 1, kKeyRW | kKeyAccess | kKeyDelete)},
-      .categories = kAclList};
+      .keys = {KeyRange(1, -2, 1, kKeyRW | kKeyAccess | kKeyDelete)}};
   static void Run(Call& call) { PopOrWait(call, ListEnd::kTail); }
 };
 
@@ -59,8 +57,7 @@ struct BLMPop {
       .complexity = "O(N+M) for N keys looked at and M elements taken",
       .group = CommandGroup::kList,
       .flags = kWrite | kBlocking,
-      .keys = {CountedKeys(2, kKeyRW | kKeyAccess | kKeyDelete)},
-      .categories = kAclList};
+      .keys = {CountedKeys(2, kKeyRW | kKeyAccess | kKeyDelete)}};
   static void Run(Call& call) {
     const Bytes timeout = call.args.Next();
     const LMPopOptions options = ParseLMPopOptions(call.args);
@@ -98,8 +95,7 @@ struct BLMove {
       .complexity = "O(1)",
       .group = CommandGroup::kList,
       .flags = kWrite | kDenyOom | kBlocking,
-      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete), Key(2, kKeyRW | kKeyInsert)},
-      .categories = kAclList};
+      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete), Key(2, kKeyRW | kKeyInsert)}};
   static void Run(Call& call) {
     Route route{.source = call.args.Next(), .target = call.args.Next()};
     route.from = TakeEnd(call.args);
@@ -120,7 +116,6 @@ struct BRPopLPush {
       .group = CommandGroup::kList,
       .flags = kWrite | kDenyOom | kBlocking,
       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete), Key(2, kKeyRW | kKeyInsert)},
-      .categories = kAclList,
       .deprecated_since = "6.2.0",
       .replaced_by = "`BLMOVE` with the `RIGHT` and `LEFT` arguments"};
   static void Run(Call& call) {

@@ -51,8 +51,7 @@ struct LPush {
                                        .complexity = "O(1) for each element pushed",
                                        .group = CommandGroup::kList,
                                        .flags = kWrite | kDenyOom | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyInsert)},
-                                       .categories = kAclList};
+                                       .keys = {Key(1, kKeyRW | kKeyInsert)}};
   static void Run(Call& call) { Push(call, ListEnd::kHead); }
 };
 
@@ -63,8 +62,7 @@ struct RPush {
                                        .complexity = "O(1) for each element pushed",
                                        .group = CommandGroup::kList,
                                        .flags = kWrite | kDenyOom | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyInsert)},
-                                       .categories = kAclList};
+                                       .keys = {Key(1, kKeyRW | kKeyInsert)}};
   static void Run(Call& call) { Push(call, ListEnd::kTail); }
 };
 
@@ -75,8 +73,7 @@ struct LPushX {
                                        .complexity = "O(1) for each element pushed",
                                        .group = CommandGroup::kList,
                                        .flags = kWrite | kDenyOom | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyInsert)},
-                                       .categories = kAclList};
+                                       .keys = {Key(1, kKeyRW | kKeyInsert)}};
   static void Run(Call& call) { PushIfExists(call, ListEnd::kHead); }
 };
 
@@ -87,8 +84,7 @@ struct RPushX {
                                        .complexity = "O(1) for each element pushed",
                                        .group = CommandGroup::kList,
                                        .flags = kWrite | kDenyOom | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyInsert)},
-                                       .categories = kAclList};
+                                       .keys = {Key(1, kKeyRW | kKeyInsert)}};
   static void Run(Call& call) { PushIfExists(call, ListEnd::kTail); }
 };
 
@@ -114,8 +110,7 @@ struct LPop {
                                        .complexity = "O(N) for N elements taken",
                                        .group = CommandGroup::kList,
                                        .flags = kWrite | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)},
-                                       .categories = kAclList};
+                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)}};
   static void Run(Call& call) { Pop(call, ListEnd::kHead); }
 };
 
@@ -126,8 +121,7 @@ struct RPop {
                                        .complexity = "O(N) for N elements taken",
                                        .group = CommandGroup::kList,
                                        .flags = kWrite | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)},
-                                       .categories = kAclList};
+                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)}};
   static void Run(Call& call) { Pop(call, ListEnd::kTail); }
 };
 
@@ -139,8 +133,7 @@ struct LMPop {
       .complexity = "O(N+M) for N keys looked at and M elements taken",
       .group = CommandGroup::kList,
       .flags = kWrite,
-      .keys = {CountedKeys(1, kKeyRW | kKeyAccess | kKeyDelete)},
-      .categories = kAclList};
+      .keys = {CountedKeys(1, kKeyRW | kKeyAccess | kKeyDelete)}};
   static void Run(Call& call) {
     const LMPopOptions options = ParseLMPopOptions(call.args);
     if (!PopFromFirst(call, options)) call.reply.NullArray();
@@ -164,8 +157,7 @@ struct LMove {
       .complexity = "O(1)",
       .group = CommandGroup::kList,
       .flags = kWrite | kDenyOom,
-      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete), Key(2, kKeyRW | kKeyInsert)},
-      .categories = kAclList};
+      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete), Key(2, kKeyRW | kKeyInsert)}};
   static void Run(Call& call) {
     auto [source, target] = call.args.Take<Bytes, Bytes>();
     const ListEnd from = TakeEnd(call.args);
@@ -183,7 +175,6 @@ struct RPopLPush {
       .group = CommandGroup::kList,
       .flags = kWrite | kDenyOom,
       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete), Key(2, kKeyRW | kKeyInsert)},
-      .categories = kAclList,
       .deprecated_since = "6.2.0",
       .replaced_by = "`LMOVE` with the `RIGHT` and `LEFT` arguments"};
   static void Run(Call& call) {
@@ -202,8 +193,7 @@ struct LLen {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kList,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO)},
-                                       .categories = kAclList};
+                                       .keys = {Key(1, kKeyRO)}};
   static void Run(Call& call) { call.reply.Integer(static_cast<int64_t>(call.db.Read<List>(call.args.Next()).Size())); }
 };
 
@@ -214,8 +204,7 @@ struct LIndex {
                                        .complexity = "O(N) for N elements between the place and the nearer end",
                                        .group = CommandGroup::kList,
                                        .flags = kReadOnly,
-                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclList};
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     const List list = call.db.Read<List>(call.args.Next());
     if (!list.Exists()) return call.reply.Null();
@@ -232,8 +221,7 @@ struct LRange {
       .complexity = "O(S+N) for N elements returned, S elements away from the nearer end",
       .group = CommandGroup::kList,
       .flags = kReadOnly,
-      .keys = {Key(1, kKeyRO | kKeyAccess)},
-      .categories = kAclList};
+      .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     auto [key, start, stop] = call.args.Take<Bytes, int64_t, int64_t>();
     const List list = call.db.Read<List>(key);
@@ -304,8 +292,7 @@ struct LPos {
       .complexity = "O(N) for N elements looked at",
       .group = CommandGroup::kList,
       .flags = kReadOnly,
-      .keys = {Key(1, kKeyRO | kKeyAccess)},
-      .categories = kAclList};
+      .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     auto [key, element] = call.args.Take<Bytes, Bytes>();
     const LPosOptions options = ParseLPosOptions(call.args);
@@ -328,8 +315,7 @@ struct LSet {
                                        .complexity = "O(N) for N elements between the place and the nearer end",
                                        .group = CommandGroup::kList,
                                        .flags = kWrite | kDenyOom,
-                                       .keys = {Key(1, kKeyRW | kKeyUpdate)},
-                                       .categories = kAclList};
+                                       .keys = {Key(1, kKeyRW | kKeyUpdate)}};
   static void Run(Call& call) {
     Edit<List> list = call.db.Open<List>(call.args.Next());
     if (!list) throw Refusal{refusals::kNoSuchKey};
@@ -347,8 +333,7 @@ struct LInsert {
                                        .complexity = "O(N) for N elements before the place",
                                        .group = CommandGroup::kList,
                                        .flags = kWrite | kDenyOom,
-                                       .keys = {Key(1, kKeyRW | kKeyInsert)},
-                                       .categories = kAclList};
+                                       .keys = {Key(1, kKeyRW | kKeyInsert)}};
   static void Run(Call& call) {
     auto [key, where, pivot, element] = call.args.Take<Bytes, Bytes, Bytes, Bytes>();
     const bool before = EqualsIgnoreCase(where, "before");
@@ -368,8 +353,7 @@ struct LRem {
                                        .complexity = "O(N+M) for N elements in the list and M removed",
                                        .group = CommandGroup::kList,
                                        .flags = kWrite,
-                                       .keys = {Key(1, kKeyRW | kKeyDelete)},
-                                       .categories = kAclList};
+                                       .keys = {Key(1, kKeyRW | kKeyDelete)}};
   static void Run(Call& call) {
     auto [key, count, element] = call.args.Take<Bytes, int64_t, Bytes>();
     Edit<List> list = call.db.Open<List>(key);
@@ -389,8 +373,7 @@ struct LTrim {
                                        .complexity = "O(N) for N elements removed",
                                        .group = CommandGroup::kList,
                                        .flags = kWrite,
-                                       .keys = {Key(1, kKeyRW | kKeyDelete)},
-                                       .categories = kAclList};
+                                       .keys = {Key(1, kKeyRW | kKeyDelete)}};
   static void Run(Call& call) {
     auto [key, start, stop] = call.args.Take<Bytes, int64_t, int64_t>();
     Edit<List> list = call.db.Open<List>(key);

@@ -70,7 +70,6 @@ struct Eval {
                                        .group = CommandGroup::kScripting,
                                        .flags = kNoScript | kStale | kSkipMonitor | kMayReplicate | kNoMandatoryKeys,
                                        .keys = {CountedKeys(2, kKeyRW | kKeyAccess | kKeyUpdate)},
-                                       .categories = kAclScripting,
                                        .flags_of = FlagsOfText};
   static void Run(Call& call) { RunScript(call, Compiled, Access::kReadWrite); }
 };
@@ -83,7 +82,6 @@ struct EvalRo {
                                        .group = CommandGroup::kScripting,
                                        .flags = kReadOnly | kNoScript | kStale | kSkipMonitor | kNoMandatoryKeys,
                                        .keys = {CountedKeys(2, kKeyRO | kKeyAccess)},
-                                       .categories = kAclScripting,
                                        .flags_of = FlagsOfText};
   static void Run(Call& call) { RunScript(call, Compiled, Access::kReadOnly); }
 };
@@ -96,7 +94,6 @@ struct EvalSha {
                                        .group = CommandGroup::kScripting,
                                        .flags = kNoScript | kStale | kSkipMonitor | kMayReplicate | kNoMandatoryKeys,
                                        .keys = {CountedKeys(2, kKeyRW | kKeyAccess | kKeyUpdate)},
-                                       .categories = kAclScripting,
                                        .flags_of = FlagsOfSha};
   static void Run(Call& call) { RunScript(call, Known, Access::kReadWrite); }
 };
@@ -109,7 +106,6 @@ struct EvalShaRo {
                                        .group = CommandGroup::kScripting,
                                        .flags = kReadOnly | kNoScript | kStale | kSkipMonitor | kNoMandatoryKeys,
                                        .keys = {CountedKeys(2, kKeyRO | kKeyAccess)},
-                                       .categories = kAclScripting,
                                        .flags_of = FlagsOfSha};
   static void Run(Call& call) { RunScript(call, Known, Access::kReadOnly); }
 };
@@ -120,8 +116,7 @@ struct ScriptDebug {
                                        .since = "3.2.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kScripting,
-                                       .flags = kNoScript,
-                                       .categories = kAclScripting};
+                                       .flags = kNoScript};
   static void Run(Call& call) {
     if (call.args.TakeToken("YES") || call.args.TakeToken("SYNC")) throw Refusal{refusals::kNoScriptDebugger};
     if (!call.args.TakeToken("NO")) throw Refusal{refusals::kScriptDebugMode};
@@ -136,7 +131,6 @@ struct ScriptExists {
                                        .complexity = "O(N) for N scripts asked for",
                                        .group = CommandGroup::kScripting,
                                        .flags = kNoScript,
-                                       .categories = kAclScripting,
                                        .tips = "request_policy:all_shards response_policy:agg_logical_and"};
   static void Run(Call& call) {
     call.reply.Array(call.args.Left());
@@ -153,7 +147,6 @@ struct ScriptFlush {
                                        .complexity = "O(N) for N scripts",
                                        .group = CommandGroup::kScripting,
                                        .flags = kNoScript,
-                                       .categories = kAclScripting,
                                        .tips = "request_policy:all_nodes response_policy:all_succeeded"};
   static void Run(Call& call) {
     const FreeMode mode = TakeFlushMode(call, refusals::kScriptFlushMode);
@@ -170,8 +163,7 @@ struct ScriptHelp {
                                        .since = "5.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kScripting,
-                                       .flags = kLoading | kStale,
-                                       .categories = kAclScripting};
+                                       .flags = kLoading | kStale};
   static void Run(Call& call) {
     WriteHelp(call, {"DEBUG (YES|SYNC|NO)", "    There is no debugger: NO is accepted, the others are refused.",
                      "EXISTS <sha1> [<sha1> ...]", "    Which of these scripts are known.", "FLUSH [ASYNC|SYNC]",
@@ -189,7 +181,6 @@ struct ScriptKill {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kScripting,
                                        .flags = kNoScript | kAllowBusy,
-                                       .categories = kAclScripting,
                                        .tips = "request_policy:all_shards response_policy:one_succeeded"};
   static void Run(Call& call) {
     call.services.scripts.Kill(ScriptRunner::Kind::kScript);
@@ -204,7 +195,6 @@ struct ScriptLoad {
                                        .complexity = "O(N) for a script of N octets",
                                        .group = CommandGroup::kScripting,
                                        .flags = kNoScript | kStale,
-                                       .categories = kAclScripting,
                                        .tips = "request_policy:all_nodes response_policy:all_succeeded"};
   static void Run(Call& call) { call.reply.Bulk(Compiled(call.services, call.args.Next()).sha); }
 };

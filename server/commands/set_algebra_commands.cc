@@ -46,7 +46,6 @@ struct SInter {
       .group = CommandGroup::kSet,
       .flags = kReadOnly,
       .keys = {KeyRange(1, -1, 1, kKeyRO | kKeyAccess)},
-      .categories = kAclSet,
       .tips = "nondeterministic_output_order"};
   static void Run(Call& call) {
     const std::vector<Set> sets = ReadSets(call, call.args.Rest());
@@ -69,8 +68,7 @@ struct SInterCard {
       .complexity = "O(N*M), N being the size of the smallest set, M the number of sets",
       .group = CommandGroup::kSet,
       .flags = kReadOnly,
-      .keys = {CountedKeys(1, kKeyRO | kKeyAccess)},
-      .categories = kAclSet};
+      .keys = {CountedKeys(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     const size_t key_count = call.args.NextCount(1, refusals::kNumKeysPositive);
     const std::span<const Bytes> keys = call.args.NextMany(key_count, refusals::kTooManyKeys);
@@ -116,8 +114,7 @@ struct SInterStore {
       .complexity = "O(N*M), N being the size of the smallest set, M the number of sets",
       .group = CommandGroup::kSet,
       .flags = kWrite | kDenyOom,
-      .keys = {Key(1, kKeyRW | kKeyUpdate), KeyRange(2, -1, 1, kKeyRO | kKeyAccess)},
-      .categories = kAclSet};
+      .keys = {Key(1, kKeyRW | kKeyUpdate), KeyRange(2, -1, 1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     const Bytes destination = call.args.Next();
     const std::vector<Set> sets = ReadSets(call, call.args.Rest());
@@ -155,7 +152,6 @@ struct SUnion {
                                        .group = CommandGroup::kSet,
                                        .flags = kReadOnly,
                                        .keys = {KeyRange(1, -1, 1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclSet,
                                        .tips = "nondeterministic_output_order"};
   static void Run(Call& call) { SendResult(call, Unite); }
 };
@@ -167,8 +163,7 @@ struct SUnionStore {
                                        .complexity = "O(N), N being the size of all sets together",
                                        .group = CommandGroup::kSet,
                                        .flags = kWrite | kDenyOom,
-                                       .keys = {Key(1, kKeyOW | kKeyUpdate), KeyRange(2, -1, 1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclSet};
+                                       .keys = {Key(1, kKeyOW | kKeyUpdate), KeyRange(2, -1, 1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) { StoreOperation(call, Unite, "sunionstore"); }
 };
 
@@ -180,7 +175,6 @@ struct SDiff {
                                        .group = CommandGroup::kSet,
                                        .flags = kReadOnly,
                                        .keys = {KeyRange(1, -1, 1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclSet,
                                        .tips = "nondeterministic_output_order"};
   static void Run(Call& call) { SendResult(call, Subtract); }
 };
@@ -192,8 +186,7 @@ struct SDiffStore {
                                        .complexity = "O(N), N being the size of all sets together",
                                        .group = CommandGroup::kSet,
                                        .flags = kWrite | kDenyOom,
-                                       .keys = {Key(1, kKeyOW | kKeyUpdate), KeyRange(2, -1, 1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclSet};
+                                       .keys = {Key(1, kKeyOW | kKeyUpdate), KeyRange(2, -1, 1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) { StoreOperation(call, Subtract, "sdiffstore"); }
 };
 

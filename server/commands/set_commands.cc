@@ -35,8 +35,7 @@ struct SAdd {
                                        .complexity = "O(N), N being the number of members to add",
                                        .group = CommandGroup::kSet,
                                        .flags = kWrite | kDenyOom | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyInsert)},
-                                       .categories = kAclSet};
+                                       .keys = {Key(1, kKeyRW | kKeyInsert)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     const std::span<const Bytes> members = call.args.Rest();
@@ -59,8 +58,7 @@ struct SRem {
                                        .complexity = "O(N), N being the number of members to remove",
                                        .group = CommandGroup::kSet,
                                        .flags = kWrite | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyDelete)},
-                                       .categories = kAclSet};
+                                       .keys = {Key(1, kKeyRW | kKeyDelete)}};
   static void Run(Call& call) {
     Edit<Set> set = call.db.Open<Set>(call.args.Next());
     if (!set) return call.reply.Integer(0);
@@ -81,8 +79,7 @@ struct SMove {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kSet,
                                        .flags = kWrite | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete), Key(2, kKeyRW | kKeyInsert)},
-                                       .categories = kAclSet};
+                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete), Key(2, kKeyRW | kKeyInsert)}};
   static void Run(Call& call) {
     auto [from, to, member] = call.args.Take<Bytes, Bytes, Bytes>();
     Edit<Set> source = call.db.Open<Set>(from);
@@ -109,8 +106,7 @@ struct SIsMember {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kSet,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO)},
-                                       .categories = kAclSet};
+                                       .keys = {Key(1, kKeyRO)}};
   static void Run(Call& call) {
     auto [key, member] = call.args.Take<Bytes, Bytes>();
     call.reply.Integer(call.db.Read<Set>(key).Contains(member) ? 1 : 0);
@@ -124,8 +120,7 @@ struct SMIsMember {
                                        .complexity = "O(N), N being the number of members to look for",
                                        .group = CommandGroup::kSet,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclSet};
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     const Set set = call.db.Read<Set>(call.args.Next());
     call.reply.Array(call.args.Left());
@@ -143,8 +138,7 @@ struct SCard {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kSet,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO)},
-                                       .categories = kAclSet};
+                                       .keys = {Key(1, kKeyRO)}};
   static void Run(Call& call) { call.reply.Integer(static_cast<int64_t>(call.db.Read<Set>(call.args.Next()).Size())); }
 };
 
@@ -161,7 +155,6 @@ struct SMembers {
                                        .group = CommandGroup::kSet,
                                        .flags = kReadOnly,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclSet,
                                        .tips = "nondeterministic_output_order"};
   static void Run(Call& call) { ReplyAll(call, call.db.Read<Set>(call.args.Next())); }
 };
@@ -175,7 +168,6 @@ struct SScan {
       .group = CommandGroup::kSet,
       .flags = kReadOnly,
       .keys = {Key(1, kKeyRO | kKeyAccess)},
-      .categories = kAclSet,
       .tips = "nondeterministic_output"};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
@@ -274,7 +266,6 @@ struct SPop {
                                        .group = CommandGroup::kSet,
                                        .flags = kWrite | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)},
-                                       .categories = kAclSet,
                                        .tips = "nondeterministic_output"};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
@@ -308,7 +299,6 @@ struct SRandMember {
       .group = CommandGroup::kSet,
       .flags = kReadOnly,
       .keys = {Key(1, kKeyRO | kKeyAccess)},
-      .categories = kAclSet,
       .tips = "nondeterministic_output"};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();

@@ -244,8 +244,7 @@ struct ZUnion {
       .complexity = "O(N)+O(M*log(M)), N being the number of members of all sets and M that of the union",
       .group = CommandGroup::kSortedSet,
       .flags = kReadOnly,
-      .keys = {CountedKeys(1, kKeyRO | kKeyAccess)},
-      .categories = kAclSortedSet};
+      .keys = {CountedKeys(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) { ReplyAlgebra(call, Operation::kUnion); }
 };
 
@@ -259,8 +258,7 @@ struct ZUnionStore {
       .complexity = "O(N)+O(M log(M)), N being the number of members of all sets and M that of the union",
       .group = CommandGroup::kSortedSet,
       .flags = kWrite | kDenyOom,
-      .keys = {Key(1, kKeyOW | kKeyUpdate), CountedKeys(2, kKeyRO | kKeyAccess)},
-      .categories = kAclSortedSet};
+      .keys = {Key(1, kKeyOW | kKeyUpdate), CountedKeys(2, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) { StoreAlgebra(call, Operation::kUnion, "zunionstore"); }
 };
 
@@ -275,8 +273,7 @@ struct ZInter {
           "O(N*K)+O(M*log(M)), K sets being looked at, N being the size of the smallest and M that of the result",
       .group = CommandGroup::kSortedSet,
       .flags = kReadOnly,
-      .keys = {CountedKeys(1, kKeyRO | kKeyAccess)},
-      .categories = kAclSortedSet};
+      .keys = {CountedKeys(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) { ReplyAlgebra(call, Operation::kIntersection); }
 };
 
@@ -291,8 +288,7 @@ struct ZInterStore {
           "O(N*K)+O(M*log(M)), K sets being looked at, N being the size of the smallest and M that of the result",
       .group = CommandGroup::kSortedSet,
       .flags = kWrite | kDenyOom,
-      .keys = {Key(1, kKeyOW | kKeyUpdate), CountedKeys(2, kKeyRO | kKeyAccess)},
-      .categories = kAclSortedSet};
+      .keys = {Key(1, kKeyOW | kKeyUpdate), CountedKeys(2, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) { StoreAlgebra(call, Operation::kIntersection, "zinterstore"); }
 };
 
@@ -305,8 +301,7 @@ struct ZDiff {
           "O(L + (N-K)log(N)), L being the number of members of all sets, N that of the first and K that of the result",
       .group = CommandGroup::kSortedSet,
       .flags = kReadOnly,
-      .keys = {CountedKeys(1, kKeyRO | kKeyAccess)},
-      .categories = kAclSortedSet};
+      .keys = {CountedKeys(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) { ReplyAlgebra(call, Operation::kDifference); }
 };
 
@@ -319,8 +314,7 @@ struct ZDiffStore {
           "O(L + (N-K)log(N)), L being the number of members of all sets, N that of the first and K that of the result",
       .group = CommandGroup::kSortedSet,
       .flags = kWrite | kDenyOom,
-      .keys = {Key(1, kKeyOW | kKeyUpdate), CountedKeys(2, kKeyRO | kKeyAccess)},
-      .categories = kAclSortedSet};
+      .keys = {Key(1, kKeyOW | kKeyUpdate), CountedKeys(2, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) { StoreAlgebra(call, Operation::kDifference, "zdiffstore"); }
 };
 
@@ -332,8 +326,7 @@ struct ZInterCard {
       .complexity = "O(N*K), K sets being looked at and N being the size of the smallest",
       .group = CommandGroup::kSortedSet,
       .flags = kReadOnly,
-      .keys = {CountedKeys(1, kKeyRO | kKeyAccess)},
-      .categories = kAclSortedSet};
+      .keys = {CountedKeys(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     AlgebraOptions options = ParseAlgebra(call, Operation::kIntersection, Purpose::kCount);
     call.reply.Integer(static_cast<int64_t>(CountInAll(options)));

@@ -34,8 +34,7 @@ struct BZPopMin {
       .complexity = "O(K) + O(log(N)), K keys being looked at, N being the number of members",
       .group = CommandGroup::kSortedSet,
       .flags = kWrite | kBlocking | kFast,
-      .keys = {KeyRange(1, -2, 1, kKeyRW | kKeyAccess | kKeyDelete)},
-      .categories = kAclSortedSet};
+      .keys = {KeyRange(1, -2, 1, kKeyRW | kKeyAccess | kKeyDelete)}};
   static void Run(Call& call) { PopOrWait(call, ScoreEnd::kMin); }
 };
 
@@ -47,8 +46,7 @@ struct BZPopMax {
       .complexity = "O(K) + O(log(N)), K keys being looked at, N being the number of members",
       .group = CommandGroup::kSortedSet,
       .flags = kWrite | kBlocking | kFast,
-      .keys = {KeyRange(1, -2, 1, kKeyRW | kKeyAccess | kKeyDelete)},
-      .categories = kAclSortedSet};
+      .keys = {KeyRange(1, -2, 1, kKeyRW | kKeyAccess | kKeyDelete)}};
   static void Run(Call& call) { PopOrWait(call, ScoreEnd::kMax); }
 };
 
@@ -60,8 +58,7 @@ struct BZMPop {
       .complexity = "O(K) + O(M*log(N)), K keys being looked at and M members taken of N",
       .group = CommandGroup::kSortedSet,
       .flags = kWrite | kBlocking,
-      .keys = {CountedKeys(2, kKeyRW | kKeyAccess | kKeyDelete)},
-      .categories = kAclSortedSet};
+      .keys = {CountedKeys(2, kKeyRW | kKeyAccess | kKeyDelete)}};
   static void Run(Call& call) {
     const Bytes timeout = call.args.Next();
     const ZMPopOptions options = ParseZMPopOptions(call.args);

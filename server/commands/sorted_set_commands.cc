@@ -93,8 +93,7 @@ struct ZAdd {
       .complexity = "O(log(N)), for each member, N being the number of members",
       .group = CommandGroup::kSortedSet,
       .flags = kWrite | kDenyOom | kFast,
-      .keys = {Key(1, kKeyRW | kKeyUpdate)},
-      .categories = kAclSortedSet};
+      .keys = {Key(1, kKeyRW | kKeyUpdate)}};
   static void Run(Call& call) { Add(call, AddRule::Arithmetic::kReplace); }
 };
 
@@ -105,8 +104,7 @@ struct ZIncrBy {
                                        .complexity = "O(log(N)), N being the number of members",
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kWrite | kDenyOom | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
-                                       .categories = kAclSortedSet};
+                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
   static void Run(Call& call) { Add(call, AddRule::Arithmetic::kAdd); }
 };
 
@@ -120,8 +118,7 @@ struct ZCard {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO)},
-                                       .categories = kAclSortedSet};
+                                       .keys = {Key(1, kKeyRO)}};
   static void Run(Call& call) {
     call.reply.Integer(static_cast<int64_t>(call.db.Read<SortedSet>(call.args.Next()).Size()));
   }
@@ -139,8 +136,7 @@ struct ZScore {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclSortedSet};
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     auto [key, member] = call.args.Take<Bytes, Bytes>();
     ReplyScore(call.reply, call.db.Read<SortedSet>(key).Score(member));
@@ -154,8 +150,7 @@ struct ZMScore {
                                        .complexity = "O(N), N being the number of members asked for",
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclSortedSet};
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     const SortedSet set = call.db.Read<SortedSet>(call.args.Next());
     call.reply.Array(call.args.Left());
@@ -184,8 +179,7 @@ struct ZRank {
                                        .complexity = "O(log(N)), N being the number of members",
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclSortedSet};
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) { ReplyRank(call, Direction::kUp); }
 };
 
@@ -196,8 +190,7 @@ struct ZRevRank {
                                        .complexity = "O(log(N)), N being the number of members",
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclSortedSet};
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) { ReplyRank(call, Direction::kDown); }
 };
 
@@ -211,8 +204,7 @@ struct ZRem {
                                        .complexity = "O(M*log(N)), M members being removed of N",
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kWrite | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyDelete)},
-                                       .categories = kAclSortedSet};
+                                       .keys = {Key(1, kKeyRW | kKeyDelete)}};
   static void Run(Call& call) {
     Edit<SortedSet> set = call.db.Open<SortedSet>(call.args.Next());
     int64_t removed = 0;
@@ -247,8 +239,7 @@ struct ZPopMin {
                                        .complexity = "O(log(N)*M), M members being taken of N",
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kWrite | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)},
-                                       .categories = kAclSortedSet};
+                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)}};
   static void Run(Call& call) { PopOne(call, ScoreEnd::kMin); }
 };
 
@@ -259,8 +250,7 @@ struct ZPopMax {
                                        .complexity = "O(log(N)*M), M members being taken of N",
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kWrite | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)},
-                                       .categories = kAclSortedSet};
+                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)}};
   static void Run(Call& call) { PopOne(call, ScoreEnd::kMax); }
 };
 
@@ -272,8 +262,7 @@ struct ZMPop {
       .complexity = "O(K) + O(M*log(N)), K keys being looked at and M members taken of N",
       .group = CommandGroup::kSortedSet,
       .flags = kWrite,
-      .keys = {CountedKeys(1, kKeyRW | kKeyAccess | kKeyDelete)},
-      .categories = kAclSortedSet};
+      .keys = {CountedKeys(1, kKeyRW | kKeyAccess | kKeyDelete)}};
   static void Run(Call& call) {
     const ZMPopOptions options = ParseZMPopOptions(call.args);
     if (!PopFromFirst(call, options)) call.reply.NullArray();
@@ -339,7 +328,6 @@ struct ZRandMember {
       .group = CommandGroup::kSortedSet,
       .flags = kReadOnly,
       .keys = {Key(1, kKeyRO | kKeyAccess)},
-      .categories = kAclSortedSet,
       .tips = "nondeterministic_output"};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
@@ -376,7 +364,6 @@ struct ZScan {
       .group = CommandGroup::kSortedSet,
       .flags = kReadOnly,
       .keys = {Key(1, kKeyRO | kKeyAccess)},
-      .categories = kAclSortedSet,
       .tips = "nondeterministic_output"};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();

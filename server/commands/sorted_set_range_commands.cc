@@ -118,8 +118,7 @@ struct ZRange {
       .complexity = "O(log(N)+M), N being the number of members and M that of the members returned",
       .group = CommandGroup::kSortedSet,
       .flags = kReadOnly,
-      .keys = {Key(1, kKeyRO | kKeyAccess)},
-      .categories = kAclSortedSet};
+      .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) { ReplyRange(call, {}); }
 };
 
@@ -132,7 +131,6 @@ struct ZRevRange {
       .group = CommandGroup::kSortedSet,
       .flags = kReadOnly,
       .keys = {Key(1, kKeyRO | kKeyAccess)},
-      .categories = kAclSortedSet,
       .deprecated_since = "6.2.0",
       .replaced_by = "`ZRANGE` with the `REV` argument"};
   static void Run(Call& call) { ReplyRange(call, {.by = RangeBy::kRank, .direction = Direction::kDown}); }
@@ -149,7 +147,6 @@ struct ZRangeByScore {
       .group = CommandGroup::kSortedSet,
       .flags = kReadOnly,
       .keys = {Key(1, kKeyRO | kKeyAccess)},
-      .categories = kAclSortedSet,
       .deprecated_since = "6.2.0",
       .replaced_by = "`ZRANGE` with the `BYSCORE` argument"};
   static void Run(Call& call) { ReplyRange(call, {.by = RangeBy::kScore, .direction = Direction::kUp}); }
@@ -166,7 +163,6 @@ struct ZRevRangeByScore {
       .group = CommandGroup::kSortedSet,
       .flags = kReadOnly,
       .keys = {Key(1, kKeyRO | kKeyAccess)},
-      .categories = kAclSortedSet,
       .deprecated_since = "6.2.0",
       .replaced_by = "`ZRANGE` with the `REV` and `BYSCORE` arguments"};
   static void Run(Call& call) { ReplyRange(call, {.by = RangeBy::kScore, .direction = Direction::kDown}); }
@@ -181,7 +177,6 @@ struct ZRangeByLex {
       .group = CommandGroup::kSortedSet,
       .flags = kReadOnly,
       .keys = {Key(1, kKeyRO | kKeyAccess)},
-      .categories = kAclSortedSet,
       .deprecated_since = "6.2.0",
       .replaced_by = "`ZRANGE` with the `BYLEX` argument"};
   static void Run(Call& call) { ReplyRange(call, {.by = RangeBy::kLex, .direction = Direction::kUp}); }
@@ -196,7 +191,6 @@ struct ZRevRangeByLex {
       .group = CommandGroup::kSortedSet,
       .flags = kReadOnly,
       .keys = {Key(1, kKeyRO | kKeyAccess)},
-      .categories = kAclSortedSet,
       .deprecated_since = "6.2.0",
       .replaced_by = "`ZRANGE` with the `REV` and `BYLEX` arguments"};
   static void Run(Call& call) { ReplyRange(call, {.by = RangeBy::kLex, .direction = Direction::kDown}); }
@@ -231,8 +225,7 @@ struct ZRangeStore {
       .complexity = "O(log(N)+M), N being the number of members and M that of the members stored",
       .group = CommandGroup::kSortedSet,
       .flags = kWrite | kDenyOom,
-      .keys = {Key(1, kKeyOW | kKeyUpdate), Key(2, kKeyRO | kKeyAccess)},
-      .categories = kAclSortedSet};
+      .keys = {Key(1, kKeyOW | kKeyUpdate), Key(2, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     const Bytes destination = call.args.Next();
     const RangeOptions options = ParseRange(call.args, {.takes_scores = false});
@@ -261,8 +254,7 @@ struct ZCount {
                                        .complexity = "O(log(N)), N being the number of members",
                                        .group = CommandGroup::kSortedSet,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclSortedSet};
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     auto [key, min, max] = call.args.Take<Bytes, Bytes, Bytes>();
     ReplyCount(call, key, ParseScoreRange(min, max));
@@ -277,8 +269,7 @@ struct ZLexCount {
       .complexity = "O(log(N)), N being the number of members",
       .group = CommandGroup::kSortedSet,
       .flags = kReadOnly | kFast,
-      .keys = {Key(1, kKeyRO | kKeyAccess)},
-      .categories = kAclSortedSet};
+      .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     auto [key, min, max] = call.args.Take<Bytes, Bytes, Bytes>();
     ReplyCount(call, key, ParseLexRange(min, max));
@@ -305,8 +296,7 @@ struct ZRemRangeByRank {
       .complexity = "O(log(N)+M), N being the number of members and M that of the members removed",
       .group = CommandGroup::kSortedSet,
       .flags = kWrite,
-      .keys = {Key(1, kKeyRW | kKeyDelete)},
-      .categories = kAclSortedSet};
+      .keys = {Key(1, kKeyRW | kKeyDelete)}};
   static void Run(Call& call) {
     auto [key, start, stop] = call.args.Take<Bytes, int64_t, int64_t>();
     const IndexRange range{start, stop};
@@ -322,8 +312,7 @@ struct ZRemRangeByScore {
       .complexity = "O(log(N)+M), N being the number of members and M that of the members removed",
       .group = CommandGroup::kSortedSet,
       .flags = kWrite,
-      .keys = {Key(1, kKeyRW | kKeyDelete)},
-      .categories = kAclSortedSet};
+      .keys = {Key(1, kKeyRW | kKeyDelete)}};
   static void Run(Call& call) {
     auto [key, min, max] = call.args.Take<Bytes, Bytes, Bytes>();
     const ScoreRange range = ParseScoreRange(min, max);
@@ -339,8 +328,7 @@ struct ZRemRangeByLex {
       .complexity = "O(log(N)+M), N being the number of members and M that of the members removed",
       .group = CommandGroup::kSortedSet,
       .flags = kWrite,
-      .keys = {Key(1, kKeyRW | kKeyDelete)},
-      .categories = kAclSortedSet};
+      .keys = {Key(1, kKeyRW | kKeyDelete)}};
   static void Run(Call& call) {
     auto [key, min, max] = call.args.Take<Bytes, Bytes, Bytes>();
     const LexRange range = ParseLexRange(min, max);

@@ -102,7 +102,6 @@ struct XClaim {
       .group = CommandGroup::kStream,
       .flags = kWrite | kFast,
       .keys = {Key(1, kKeyRW | kKeyUpdate)},
-      .categories = kAclStream,
       .tips = "nondeterministic_output"};
 
   static void Run(Call& call) {
@@ -192,7 +191,6 @@ struct XAutoClaim {
       .group = CommandGroup::kStream,
       .flags = kWrite | kFast,
       .keys = {Key(1, kKeyRW | kKeyDelete)},
-      .categories = kAclStream,
       .tips = "nondeterministic_output"};
 
   static void Run(Call& call) {

@@ -97,7 +97,6 @@ struct XTrim {
       .group = CommandGroup::kStream,
       .flags = kWrite,
       .keys = {Key(1, kKeyRW | kKeyDelete)},
-      .categories = kAclStream,
       .tips = "nondeterministic_output"};
 
   static void Run(Call& call) {
@@ -189,7 +188,6 @@ struct XAdd {
       .group = CommandGroup::kStream,
       .flags = kWrite | kDenyOom | kFast,
       .keys = {Key(1, kKeyRW | kKeyUpdate)},
-      .categories = kAclStream,
       .tips = "nondeterministic_output"};
 
   static void Run(Call& call) {
@@ -231,8 +229,7 @@ struct XLen {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kStream,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO)},
-                                       .categories = kAclStream};
+                                       .keys = {Key(1, kKeyRO)}};
   static void Run(Call& call) {
     const Stream stream = call.db.Read<Stream>(call.args.Next());
     call.reply.Integer(stream.Exists() ? static_cast<int64_t>(stream.Log().Length()) : 0);
@@ -264,8 +261,7 @@ struct XRange {
                                        .complexity = "O(log N + M) with N entries in the stream and M returned",
                                        .group = CommandGroup::kStream,
                                        .flags = kReadOnly,
-                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclStream};
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) { WriteRange(call, StreamLog::Order::kForward); }
 };
 
@@ -276,8 +272,7 @@ struct XRevRange {
                                        .complexity = "O(log N + M) with N entries in the stream and M returned",
                                        .group = CommandGroup::kStream,
                                        .flags = kReadOnly,
-                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclStream};
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) { WriteRange(call, StreamLog::Order::kBackward); }
 };
 
@@ -291,8 +286,7 @@ struct XDel {
                                        .complexity = "O(log N) for each of them, with N entries in the stream",
                                        .group = CommandGroup::kStream,
                                        .flags = kWrite | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyDelete)},
-                                       .categories = kAclStream};
+                                       .keys = {Key(1, kKeyRW | kKeyDelete)}};
 
   static void Run(Call& call) {
     Edit<Stream> stream = call.db.Open<Stream>(call.args.Next());
@@ -349,8 +343,7 @@ struct XSetId {
       .complexity = "O(1)",
       .group = CommandGroup::kStream,
       .flags = kWrite | kDenyOom | kFast,
-      .keys = {Key(1, kKeyRW | kKeyUpdate)},
-      .categories = kAclStream};
+      .keys = {Key(1, kKeyRW | kKeyUpdate)}};
 
   static void Run(Call& call) {
     const Bytes key = call.args.Next();

@@ -63,8 +63,7 @@ struct XGroupCreate {
       .complexity = "O(1)",
       .group = CommandGroup::kStream,
       .flags = kWrite | kDenyOom,
-      .keys = {Key(2, kKeyRW | kKeyInsert)},
-      .categories = kAclStream};
+      .keys = {Key(2, kKeyRW | kKeyInsert)}};
 
   static void Run(Call& call) {
     auto [key, name, id_word] = call.args.Take<Bytes, Bytes, Bytes>();
@@ -103,8 +102,7 @@ struct XGroupSetId {
       .complexity = "O(1)",
       .group = CommandGroup::kStream,
       .flags = kWrite,
-      .keys = {Key(2, kKeyRW | kKeyUpdate)},
-      .categories = kAclStream};
+      .keys = {Key(2, kKeyRW | kKeyUpdate)}};
 
   static void Run(Call& call) {
     auto [key, name, id_word] = call.args.Take<Bytes, Bytes, Bytes>();
@@ -130,8 +128,7 @@ struct XGroupDestroy {
                                        .complexity = "O(N) with N pending entries",
                                        .group = CommandGroup::kStream,
                                        .flags = kWrite,
-                                       .keys = {Key(2, kKeyRW | kKeyDelete)},
-                                       .categories = kAclStream};
+                                       .keys = {Key(2, kKeyRW | kKeyDelete)}};
 
   static void Run(Call& call) {
     auto [key, name] = call.args.Take<Bytes, Bytes>();
@@ -150,8 +147,7 @@ struct XGroupCreateConsumer {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kStream,
                                        .flags = kWrite | kDenyOom,
-                                       .keys = {Key(2, kKeyRW | kKeyInsert)},
-                                       .categories = kAclStream};
+                                       .keys = {Key(2, kKeyRW | kKeyInsert)}};
 
   static void Run(Call& call) {
     auto [key, name, consumer] = call.args.Take<Bytes, Bytes, Bytes>();
@@ -171,8 +167,7 @@ struct XGroupDelConsumer {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kStream,
                                        .flags = kWrite,
-                                       .keys = {Key(2, kKeyRW | kKeyDelete)},
-                                       .categories = kAclStream};
+                                       .keys = {Key(2, kKeyRW | kKeyDelete)}};
 
   static void Run(Call& call) {
     auto [key, name, consumer_name] = call.args.Take<Bytes, Bytes, Bytes>();
@@ -192,8 +187,7 @@ struct XGroupHelp {
                                        .since = "5.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kStream,
-                                       .flags = kLoading | kStale,
-                                       .categories = kAclStream};
+                                       .flags = kLoading | kStale};
   static void Run(Call& call) {
     WriteHelp(call, {"CREATE <key> <group> <id|$> [MKSTREAM] [ENTRIESREAD <number>]",
                      "    Make a group that reads from an ID on; MKSTREAM makes the stream, too.",
@@ -225,8 +219,7 @@ struct XAck {
       .complexity = "O(log N) for each of them, with N pending entries",
       .group = CommandGroup::kStream,
       .flags = kWrite | kFast,
-      .keys = {Key(1, kKeyRW | kKeyUpdate)},
-      .categories = kAclStream};
+      .keys = {Key(1, kKeyRW | kKeyUpdate)}};
 
   static void Run(Call& call) {
     auto [key, name] = call.args.Take<Bytes, Bytes>();
@@ -324,7 +317,6 @@ struct XPending {
       .group = CommandGroup::kStream,
       .flags = kReadOnly,
       .keys = {Key(1, kKeyRO | kKeyAccess)},
-      .categories = kAclStream,
       .tips = "nondeterministic_output"};
 
   static void Run(Call& call) {

@@ -47,7 +47,6 @@ struct XInfoConsumers {
                                        .group = CommandGroup::kStream,
                                        .flags = kReadOnly,
                                        .keys = {Key(2, kKeyRO | kKeyAccess)},
-                                       .categories = kAclStream,
                                        .tips = "nondeterministic_output"};
 
   static void Run(Call& call) {
@@ -75,8 +74,7 @@ struct XInfoGroups {
                                        .complexity = "O(N) with N groups",
                                        .group = CommandGroup::kStream,
                                        .flags = kReadOnly,
-                                       .keys = {Key(2, kKeyRO | kKeyAccess)},
-                                       .categories = kAclStream};
+                                       .keys = {Key(2, kKeyRO | kKeyAccess)}};
 
   static void Run(Call& call) {
     const Stream stream = StreamOf(call, call.args.Next());
@@ -191,8 +189,7 @@ struct XInfoStream {
       .complexity = "O(N) with N blocks of entries",
       .group = CommandGroup::kStream,
       .flags = kReadOnly,
-      .keys = {Key(2, kKeyRO | kKeyAccess)},
-      .categories = kAclStream};
+      .keys = {Key(2, kKeyRO | kKeyAccess)}};
 
   static void Run(Call& call) {
     const Stream stream = StreamOf(call, call.args.Next());
@@ -217,8 +214,7 @@ struct XInfoHelp {
                                        .since = "5.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kStream,
-                                       .flags = kLoading | kStale,
-                                       .categories = kAclStream};
+                                       .flags = kLoading | kStale};
   static void Run(Call& call) {
     WriteHelp(call, {"CONSUMERS <key> <group>", "    List the consumers of a group.", "GROUPS <key>",
                      "    List the groups of a stream.", "STREAM <key> [FULL [COUNT <count>]]",

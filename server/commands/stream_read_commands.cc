@@ -114,8 +114,7 @@ struct XRead {
       .since = "5.0.0",
       .group = CommandGroup::kStream,
       .flags = kReadOnly | kBlocking,
-      .keys = {KeysAfter("STREAMS", 1, {.last = -1, .limit = 2}, kKeyRO | kKeyAccess)},
-      .categories = kAclStream};
+      .keys = {KeysAfter("STREAMS", 1, {.last = -1, .limit = 2}, kKeyRO | kKeyAccess)}};
 
   static void Run(Call& call) {
     const StreamReadOptions options = TakeReadOptions(call, Reader::kPlain);
@@ -235,8 +234,7 @@ struct XReadGroup {
       .complexity = "O(M) for each stream, with M entries returned; O(log N) with N pending ones",
       .group = CommandGroup::kStream,
       .flags = kWrite | kBlocking,
-      .keys = {KeysAfter("STREAMS", 4, {.last = -1, .limit = 2}, kKeyRO | kKeyAccess)},
-      .categories = kAclStream};
+      .keys = {KeysAfter("STREAMS", 4, {.last = -1, .limit = 2}, kKeyRO | kKeyAccess)}};
 
   static void Run(Call& call) {
     const StreamReadOptions options = TakeReadOptions(call, Reader::kGroup);

@@ -37,8 +37,7 @@ struct Get {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kString,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclString};
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) { ReplyOld(call, call.db.ReadString(call.args.Next())); }
 };
 
@@ -80,7 +79,6 @@ struct Set {
       .group = CommandGroup::kString,
       .flags = kWrite | kDenyOom,
       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate | kKeyVariableFlags)},
-      .categories = kAclString,
       .find_keys = SetKeys};
   static void Run(Call& call) {
     auto [key, value] = call.args.Take<Bytes, Bytes>();
@@ -99,7 +97,6 @@ struct SetNx {
                                        .group = CommandGroup::kString,
                                        .flags = kWrite | kDenyOom | kFast,
                                        .keys = {Key(1, kKeyOW | kKeyInsert)},
-                                       .categories = kAclString,
                                        .deprecated_since = "2.6.12",
                                        .replaced_by = "`SET` with the `NX` argument"};
   static void Run(Call& call) {
@@ -117,7 +114,6 @@ struct SetEx {
                                        .group = CommandGroup::kString,
                                        .flags = kWrite | kDenyOom,
                                        .keys = {Key(1, kKeyOW | kKeyUpdate)},
-                                       .categories = kAclString,
                                        .deprecated_since = "2.6.12",
                                        .replaced_by = "`SET` with the `EX` argument"};
   static void Run(Call& call) {
@@ -135,7 +131,6 @@ struct PSetEx {
                                        .group = CommandGroup::kString,
                                        .flags = kWrite | kDenyOom,
                                        .keys = {Key(1, kKeyOW | kKeyUpdate)},
-                                       .categories = kAclString,
                                        .deprecated_since = "2.6.12",
                                        .replaced_by = "`SET` with the `PX` argument"};
   static void Run(Call& call) {
@@ -153,7 +148,6 @@ struct GetSet {
                                        .group = CommandGroup::kString,
                                        .flags = kWrite | kDenyOom | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
-                                       .categories = kAclString,
                                        .deprecated_since = "6.2.0",
                                        .replaced_by = "`SET` with the `!GET` argument"};
   static void Run(Call& call) {
@@ -169,8 +163,7 @@ struct GetDel {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kString,
                                        .flags = kWrite | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)},
-                                       .categories = kAclString};
+                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     Entry* entry = call.db.FindStringToRead(key);
@@ -192,8 +185,7 @@ struct GetEx {
       .complexity = "O(1)",
       .group = CommandGroup::kString,
       .flags = kWrite | kFast,
-      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
-      .categories = kAclString};
+      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     const SetOptions options = ParseGetExOptions(call.args);
@@ -222,7 +214,6 @@ struct MGet {
                                        .group = CommandGroup::kString,
                                        .flags = kReadOnly | kFast,
                                        .keys = {KeyRange(1, -1, 1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclString,
                                        .tips = "request_policy:multi_shard"};
   static void Run(Call& call) {
     call.reply.Array(call.args.Left());
@@ -252,7 +243,6 @@ struct MSet {
                                        .group = CommandGroup::kString,
                                        .flags = kWrite | kDenyOom,
                                        .keys = {KeyRange(1, -1, 2, kKeyOW | kKeyUpdate)},
-                                       .categories = kAclString,
                                        .tips = "request_policy:multi_shard response_policy:all_succeeded"};
   static void Run(Call& call) {
     CheckPairs(call);
@@ -268,8 +258,7 @@ struct MSetNx {
                                        .complexity = "O(N), N being the number of keys",
                                        .group = CommandGroup::kString,
                                        .flags = kWrite | kDenyOom,
-                                       .keys = {KeyRange(1, -1, 2, kKeyOW | kKeyInsert)},
-                                       .categories = kAclString};
+                                       .keys = {KeyRange(1, -1, 2, kKeyOW | kKeyInsert)}};
   static void Run(Call& call) {
     CheckPairs(call);
     bool any = false;
@@ -289,8 +278,7 @@ struct StrLen {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kString,
                                        .flags = kReadOnly | kFast,
-                                       .keys = {Key(1, kKeyRO)},
-                                       .categories = kAclString};
+                                       .keys = {Key(1, kKeyRO)}};
   static void Run(Call& call) {
     const Entry* entry = call.db.ReadString(call.args.Next());
     call.reply.Integer(entry == nullptr ? 0 : static_cast<int64_t>(entry->TextSize()));
@@ -324,8 +312,7 @@ struct GetRange {
                                        .complexity = "O(N), N being the length of the part",
                                        .group = CommandGroup::kString,
                                        .flags = kReadOnly,
-                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclString};
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) { ReplyPart(call); }
 };
 
@@ -337,7 +324,6 @@ struct SubStr {
                                        .group = CommandGroup::kString,
                                        .flags = kReadOnly,
                                        .keys = {Key(1, kKeyRO | kKeyAccess)},
-                                       .categories = kAclString,
                                        .deprecated_since = "2.0.0",
                                        .replaced_by = "`GETRANGE`"};
   static void Run(Call& call) { ReplyPart(call); }
@@ -356,8 +342,7 @@ struct Append {
                                        .complexity = "O(1), spread over many calls that let the string grow",
                                        .group = CommandGroup::kString,
                                        .flags = kWrite | kDenyOom | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyInsert)},
-                                       .categories = kAclString};
+                                       .keys = {Key(1, kKeyRW | kKeyInsert)}};
   static void Run(Call& call) {
     auto [key, suffix] = call.args.Take<Bytes, Bytes>();
     Entry* entry = call.db.FindString(key);
@@ -381,8 +366,7 @@ struct SetRange {
       .complexity = "O(M), M being the length of the new part and of the padding",
       .group = CommandGroup::kString,
       .flags = kWrite | kDenyOom,
-      .keys = {Key(1, kKeyRW | kKeyUpdate)},
-      .categories = kAclString};
+      .keys = {Key(1, kKeyRW | kKeyUpdate)}};
   static void Run(Call& call) {
     auto [key, offset, part] = call.args.Take<Bytes, int64_t, Bytes>();
     if (offset < 0) throw Refusal{refusals::kOffsetOutOfRange};
@@ -481,8 +465,7 @@ struct Lcs {
       .complexity = "O(N*M), N and M being the lengths of the strings",
       .group = CommandGroup::kString,
       .flags = kReadOnly,
-      .keys = {KeyRange(1, 1, 1, kKeyRO | kKeyAccess)},
-      .categories = kAclString};
+      .keys = {KeyRange(1, 1, 1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     auto [key_a, key_b] = call.args.Take<Bytes, Bytes>();
     const Entry* a = call.db.Read(key_a);

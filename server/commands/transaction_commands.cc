@@ -21,7 +21,6 @@ struct Multi {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kTransactions,
                                        .flags = kNoScript | kLoading | kStale | kFast | kAllowBusy,
-                                       .categories = kAclTransaction,
                                        .transaction = TransactionRole::kBegins};
   static void Run(Call& call) {
     if (call.session.InTransaction()) throw Refusal{refusals::kNestedMulti};
@@ -41,7 +40,6 @@ struct Exec {
                                        .complexity = "Depends on the queued commands",
                                        .group = CommandGroup::kTransactions,
                                        .flags = kNoScript | kLoading | kStale | kSkipSlowlog,
-                                       .categories = kAclTransaction,
                                        .transaction = TransactionRole::kExecutes,
                                        .flags_of = FlagsOf};
   static void Run(Call& call) {
@@ -89,7 +87,6 @@ struct Discard {
                                        .complexity = "O(N), N being the number of queued commands",
                                        .group = CommandGroup::kTransactions,
                                        .flags = kNoScript | kLoading | kStale | kFast | kAllowBusy,
-                                       .categories = kAclTransaction,
                                        .transaction = TransactionRole::kLeaves};
   static void Run(Call& call) {
     if (!call.session.InTransaction()) throw Refusal{refusals::kDiscardWithoutMulti};
@@ -106,7 +103,6 @@ struct Watch {
                                        .group = CommandGroup::kTransactions,
                                        .flags = kNoScript | kLoading | kStale | kFast | kAllowBusy,
                                        .keys = {KeyRange(1, -1, 1, kKeyRO)},
-                                       .categories = kAclTransaction,
                                        .transaction = TransactionRole::kAside};
   static void Run(Call& call) {
     if (call.session.InTransaction()) throw Refusal{refusals::kWatchInMulti};
@@ -124,8 +120,7 @@ struct Unwatch {
                                        .since = "2.2.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kTransactions,
-                                       .flags = kNoScript | kLoading | kStale | kFast | kAllowBusy,
-                                       .categories = kAclTransaction};
+                                       .flags = kNoScript | kLoading | kStale | kFast | kAllowBusy};
   static void Run(Call& call) {
     call.services.watched_keys.Forget(call.session);
     if (call.session.transaction != nullptr) call.session.transaction->MakeFresh();
