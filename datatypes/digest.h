@@ -33,7 +33,7 @@ class Digest {
   void Add(Bytes part);
   void Mix(Bytes part);
   void MixNumber(uint32_t number);
-  // The octets so far, as a part of another digest.
+  // The octets so far, for use in another digest.
   Bytes Octets() const { return {reinterpret_cast<const char*>(octets_.data()), octets_.size()}; }
   std::string Hex() const;
 
@@ -41,7 +41,7 @@ class Digest {
   std::array<uint8_t, 20> octets_{};
 };
 
-// Goes on with type, content and deadline of an entry.
+// Continues the digest with type, content and deadline of an entry.
 void MixValue(Digest& digest, const Entry& entry);
 
 Digest DigestOf(const Keyspace& keyspace);
