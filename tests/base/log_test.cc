@@ -187,7 +187,7 @@ TEST_F(LogTest, CountsLinesWhileItsDirectoryIsGone) {
   EXPECT_THAT(Content(Path("logs/log")), AllOf(HasSubstr("# 1 log lines were lost"), EndsWith("* found\n")));
 }
 
-// The test ends at all: no write waits for the reader.
+// Passes if the test ends: no write waits for the reader.
 TEST_F(LogTest, NeverWaitsForAPipeThatNobodyReads) {
   Logger log(clock_, pipe_[1]);
   const std::string text(1000, 'x');
