@@ -119,7 +119,7 @@ class StreamLog final : public Object {
   // Redis: the number of nodes its radix tree would have, which XINFO STREAM shows. Cost: O(blocks).
   uint64_t RadixTreeNodes() const;
 
-  // The ID for `*`; nullopt when there is none left. Redis: it never goes back with the clock.
+  // The ID for `*`; nullopt when there is none left. Redis: it never goes back when the clock does.
   std::optional<StreamId> AutoId(uint64_t now_ms) const;
   // The ID for `ms-*`; nullopt when all IDs of this ms are used up. It may be below LastId().
   std::optional<StreamId> AutoSequence(uint64_t ms) const;

@@ -92,8 +92,8 @@ class FileSystem {
   // The names in a directory, unordered, without "." and "..".
   virtual Result<std::vector<std::string>, IoError> List(const std::string& path) = 0;
   virtual Kind KindOf(const std::string& path) = 0;
-  // Keeps other servers of ours out of a file or directory as long as the result exists; the lock ends with this
-  // process at the latest. EWOULDBLOCK: another process holds the lock.
+  // Keeps other servers of ours out of a file or directory until the result is destroyed; the system releases the lock
+  // of a process that crashed. EWOULDBLOCK: another process holds the lock.
   virtual Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) = 0;
 
   // Runs tasks on another thread, one after the other; this default runs them immediately. Requires: not pending.

@@ -16,7 +16,7 @@
 //   number  = {1} {n}                         a score as decimal text of n octets; 253 NaN, 254 +inf, 255 -inf
 //   millis  = {8}                             signed, of the Unix epoch
 //
-// Values, each behind its type octet; `n` is a length:
+// Values, each after its type octet; `n` is a length:
 //
 //    0 string           text
 //    1 list             n text*n

@@ -165,7 +165,7 @@ class StreamCommands {
     Id(id);
   }
 
-  // Collects pending entries whose stream entry is gone, as far as they can be deleted again after the rewrite.
+  // Collects pending entries whose stream entry is deleted, if they can be deleted again after the rewrite.
   void FindGone() {
     for (const auto& [name, group] : log_.groups()) {
       for (auto at = group.pending().First(); !at.AtEnd(); at.Next())

@@ -30,7 +30,7 @@ int Decode(lua_State* lua) {
   return 1;
 }
 
-// --- settings: with a value they take it, and they always answer with what holds ---
+// --- settings: an argument sets the value; each function returns the current value ---
 
 // Refuses more than `count` arguments; missing ones become nil.
 void TakeArguments(lua_State* lua, int count) {
