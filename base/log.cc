@@ -190,7 +190,7 @@ bool Logger::ReportDropped() {
   const uint64_t dropped = dropped_lines_.exchange(0, std::memory_order_relaxed);
   if (dropped == 0) return true;
   std::string text = IntegerText::FromUnsigned(dropped).Text();
-  text.append(" log lines were lost: the log did not take them");
+  text.append(" log lines were lost: they could not be written");
   if (Put(Line(LogLevel::kWarning, text))) return true;
   dropped_lines_.fetch_add(dropped, std::memory_order_relaxed);
   return false;

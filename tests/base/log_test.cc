@@ -199,7 +199,7 @@ TEST_F(LogTest, NeverWaitsForAPipeThatNobodyReads) {
   Drained();
   log.Notice("again");
   EXPECT_EQ(Drained(), Prefix('C') + "# " + std::to_string(dropped) +
-                           " log lines were lost: the log did not take them\n" + Prefix('C') + "* again\n");
+                           " log lines were lost: they could not be written\n" + Prefix('C') + "* again\n");
   EXPECT_EQ(log.DroppedLines(), 0U);
 }
 
@@ -210,7 +210,7 @@ TEST_F(LogTest, StartsANewLineBehindOneThatWasCut) {
   EXPECT_THAT(Drained(), EndsWith("x"));
   log.Notice("next");
   EXPECT_EQ(Drained(),
-            "\n" + Prefix('C') + "# 1 log lines were lost: the log did not take them\n" + Prefix('C') + "* next\n");
+            "\n" + Prefix('C') + "# 1 log lines were lost: they could not be written\n" + Prefix('C') + "* next\n");
 }
 
 TEST_F(LogTest, SurvivesAReaderThatWentAway) {

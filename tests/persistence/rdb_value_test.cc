@@ -396,8 +396,7 @@ TEST(RdbHash, IsReadInEveryOldForm) {
   EXPECT_EQ(ReadForm(zipmap, {.hash_max_listpack_value = 63}), ValueForm::kObject);
   const std::string ziplist = TextValue(rdb::Type::kHashZiplist, Ziplist(texts));
   EXPECT_EQ(ReadDigest(ziplist), expected);
-  EXPECT_EQ(ReadForm(ziplist, {.hash_max_listpack_value = 3}),
-            ValueForm::kListpack);  // only the number of elements decides
+  EXPECT_EQ(ReadForm(ziplist, {.hash_max_listpack_value = 3}), ValueForm::kListpack);  // only the count decides
   EXPECT_EQ(ReadForm(ziplist, {.hash_max_listpack_entries = 2}), ValueForm::kObject);
   const std::string plain = Value(rdb::Type::kHash, [&](RdbOutput& out) {
     out.Length(3);
