@@ -1,8 +1,8 @@
-// Blob: a counted block of bytes on the heap, for values too large to live inside their entry.
+// Blob: a reference-counted block of bytes on the heap, for values too large to live inside their entry.
 //
-// The keyspace, a request that is being read and a reply that is being sent can hold the same Blob, so that a large
-// value is never copied on its way in or out. Whoever wants to change it asks `Unique()` first and makes a copy
-// otherwise. The count is atomic because the background thread may drop the last reference.
+// The keyspace, a request that is being read and a reply that is being sent can share one Blob, so the server never
+// copies a large value on its way in or out. A caller that wants to change the Blob asks `Unique()` first and makes a
+// copy if others share it. The count is atomic because the background thread may drop the last reference.
 #pragma once
 
 #include <atomic>
@@ -48,7 +48,7 @@ class BlobRef {
   Bytes View() const { return {block_->Data(), block_->size}; }
   char* Data() { return block_->Data(); }
   const char* ConstData() const { return block_->Data(); }
-  // Whether both are the same block.
+  // True if both refer to the same block.
   bool Is(const BlobRef& other) const { return block_ == other.block_; }
   size_t Size() const { return block_->size; }
   size_t Capacity() const { return block_->capacity; }
@@ -56,7 +56,7 @@ class BlobRef {
   void SetSize(size_t size) { block_->size = size; }
   size_t UsedBytes() const { return sizeof(Block) + block_->capacity; }
 
-  // Hands the reference to a raw pointer and back, for owners that pack it into their own layout.
+  // Converts the reference to a raw pointer and back, for owners that pack it into their own layout.
   void* Release() { return std::exchange(block_, nullptr); }
   static BlobRef Adopt(void* raw) {
     BlobRef ref;

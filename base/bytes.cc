@@ -52,7 +52,7 @@ constexpr int HexValue(char c) {
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-// Reads words off the front of a line.
+// Reads words from the front of a line.
 class WordReader {
  public:
   explicit WordReader(Bytes line) : rest_(line) {}
@@ -89,7 +89,7 @@ class WordReader {
     return std::nullopt;
   }
 
-  // A backslash that ends the line stands for itself (and the quotes stay unbalanced).
+  // A backslash at the end of the line is literal (and the quotes stay unbalanced).
   char TakeEscapable() {
     const char c = rest_.front();
     if (c != '\\' || rest_.size() < 2) return Take(1, c);
@@ -169,7 +169,7 @@ std::string Quoted(Bytes text) {
 }
 
 std::optional<std::vector<std::string>> SplitQuoted(Bytes line) {
-  // Redis: a NUL ends the line, whatever follows it.
+  // Redis: a NUL ends the line.
   WordReader reader(line.substr(0, line.find('\0')));
   std::vector<std::string> words;
   while (reader.SkipSpaces()) {

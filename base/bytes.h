@@ -1,6 +1,6 @@
 // Bytes: a view of any octets. Redis keys, values and arguments are binary safe, so the same type serves text and data.
 //
-// Character classes here are always those of ASCII; no locale is consulted.
+// Character classes are always those of ASCII; no function here depends on the locale.
 #pragma once
 
 #include <optional>
@@ -18,13 +18,13 @@ constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 constexpr bool IsPrintable(char c) { return c >= ' ' && c <= '~'; }
 
-// True when both are equal apart from the case of ASCII letters.
+// True if both are equal when the case of ASCII letters is ignored.
 bool EqualsIgnoreCase(Bytes a, Bytes b);
 std::string ToLower(Bytes text);
 std::string ToUpper(Bytes text);
 
-// The double-quoted form that MONITOR, SLOWLOG listings and log lines use: \\ \" \n \r \t \a \b are named, other octets
-// outside printable ASCII are written as \xhh. SplitQuoted reads it back.
+// The double-quoted form that MONITOR, SLOWLOG listings and log lines use: \\ \" \n \r \t \a \b are escaped by name,
+// other octets outside printable ASCII are written as \xhh. SplitQuoted reads it back.
 std::string Quoted(Bytes text);
 void AppendQuoted(std::string& out, Bytes text);
 
@@ -32,11 +32,11 @@ void AppendQuoted(std::string& out, Bytes text);
 //   word   = { plain | "double" | 'single' }, ended by white space
 //   double = any octets; escapes \xhh \n \r \t \b \a, and \c for any other c means c
 //   single = any octets; the only escape is \'
-// A closing quote must be followed by white space or the end. An empty line has no words; nullopt means unbalanced
-// quotes.
+// A closing quote must be followed by white space or the end. An empty line has no words. Returns nullopt if the quotes
+// are unbalanced.
 std::optional<std::vector<std::string>> SplitQuoted(Bytes line);
 
-// The fields between separators; always at least one (perhaps empty). The views point into `text`.
+// The fields between separators; there is always at least one, which may be empty. The views point into `text`.
 std::vector<Bytes> SplitOn(Bytes text, char separator);
 
 // `text` without white space at either end.

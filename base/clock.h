@@ -1,9 +1,9 @@
-// The time that data and clients see: deadlines, TIME, stream IDs, waits, idle times, the log of slow commands.
-// Everything above base/ receives a `const Clock&`, so tests decide what time it is. How long things really take is
-// told by a Pace.
+// Clock: the time that data and clients see. Deadlines, TIME, stream IDs, blocking timeouts, idle times and the slow
+// log use it. Everything above base/ receives a `const Clock&`, so tests can set the time. Pace tells how long things
+// really take.
 //
-// Wall time is what deadlines, TIME and log lines show; it may be stepped by the administrator. Monotonic time measures
-// durations and timeouts; it never goes back and its origin is unspecified.
+// Deadlines, TIME and log lines use wall time, which the administrator may step. Monotonic time measures durations and
+// timeouts; it never goes back and its origin is unspecified.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ class Clock {
 
   virtual int64_t WallUs() const = 0;  // microseconds since 1970-01-01T00:00:00Z
   virtual int64_t MonotonicUs() const = 0;
-  // The same, for whoever has just asked the Pace: costs no call into the system.
+  // The same, computed from a reading of Pace that the caller already has. Cost: no system call.
   virtual int64_t MonotonicUsAt(int64_t pace_us) const = 0;
-  // What the Pace tells when MonotonicUs will have come so far; kNever while the clock stands still.
+  // The Pace reading at which MonotonicUs will reach `monotonic_us`; kNever while the clock stands still.
   virtual int64_t PaceUsWhen(int64_t monotonic_us) const = 0;
   static constexpr int64_t kNever = INT64_MAX;
 
@@ -28,7 +28,7 @@ class Clock {
   int64_t MonotonicMs() const { return MonotonicUs() / 1000; }
 };
 
-// The machine's clocks. Cost: one vDSO call (about 20 ns) per reading.
+// The clocks of the machine. Cost: one vDSO call (about 20 ns) per reading.
 class SystemClock final : public Clock {
  public:
   int64_t WallUs() const override;
@@ -37,8 +37,7 @@ class SystemClock final : public Clock {
   int64_t PaceUsWhen(int64_t monotonic_us) const override { return monotonic_us; }
 };
 
-// A clock that stands still until it is told otherwise, and a Pace that goes with it for those who want one. Not thread
-// safe.
+// A clock that stands still until a test moves it. It is also the matching Pace. Not thread safe.
 class ManualClock final : public Clock, public Pace {
  public:
   int64_t WallUs() const override { return wall_us_; }
@@ -50,18 +49,18 @@ class ManualClock final : public Clock, public Pace {
   int64_t PaceUsWhen(int64_t monotonic_us) const override { return monotonic_us <= monotonic_us_ ? 0 : kNever; }
   int64_t NowUs() const override { return MonotonicUs(); }
 
-  // Sets the wall; monotonic time stays.
+  // Sets the wall time; monotonic time stays.
   void SetWallMs(int64_t wall_ms) { wall_us_ = wall_ms * 1000; }
 
-  // Time passes: both readings advance. Requires: not negative.
+  // Advances wall time and monotonic time. Requires: not negative.
   void AdvanceUs(int64_t elapsed_us);
   void AdvanceMs(int64_t elapsed_ms) { AdvanceUs(elapsed_ms * 1000); }
 
-  // From now on whoever looks at the monotonic time finds both clocks so much later than who looked before: for what
-  // waits for time to pass by itself.
+  // From now on each reading of the monotonic time advances both clocks by `elapsed_us`. For code that waits until time
+  // passes.
   void PassWithEachLook(int64_t elapsed_us) { us_per_look_ = elapsed_us; }
 
-  // Somebody sets the machine's clock, forwards or back: only the wall moves.
+  // Simulates an administrator who sets the clock of the machine forwards or back: only wall time changes.
   void StepWallMs(int64_t step_ms) { wall_us_ += step_ms * 1000; }
 
  private:

@@ -17,7 +17,8 @@ static_assert(std::endian::native == std::endian::little);
 
 constexpr uint64_t kReflectedPolynomial = 0x95ac9329ac4bc9b5;
 
-// tables[0][octet] is the remainder of an octet; tables[n][octet] that of the octet followed by n zero octets.
+// tables[0][octet] is the remainder of an octet; tables[n][octet] is the remainder of the octet followed by n zero
+// octets.
 using Tables = std::array<std::array<uint64_t, 256>, 8>;
 
 constexpr uint64_t OctetRemainder(uint64_t octet) {
@@ -54,8 +55,8 @@ constexpr uint64_t PowerRemainder(int exponent) {
   return remainder;
 }
 
-// What moves 16 octets ahead by so many bits: their first half is worth x^64 more than the second, and the product of
-// two reflected numbers lies one bit too low.
+// The factors that shift 16 octets ahead by a number of bits. There are two: the first half has weight x^64 relative to
+// the second, and the product of two reflected numbers is one bit too low.
 struct Shift {
   uint64_t first;
   uint64_t second;
@@ -75,7 +76,7 @@ __attribute__((target("pclmul"))) __m128i Moved(__m128i octets, __m128i shift) {
   return _mm_xor_si128(_mm_clmulepi64_si128(octets, shift, 0x00), _mm_clmulepi64_si128(octets, shift, 0x11));
 }
 
-// 16 octets with the remainder of all of `data`. Requires: blocks, one at least.
+// Folds `data` into 16 octets with the same remainder. Requires: a positive number of whole blocks.
 __attribute__((target("pclmul"))) std::array<char, kLane> Folded(uint64_t crc, Bytes data) {
   static constexpr Shift kByBlock = ShiftBy(kBlock * 8);
   static constexpr Shift kByLane = ShiftBy(kLane * 8);

@@ -1,5 +1,5 @@
-// CRC-64 with the polynomial of D. Jones, as it ends RDB files and DUMP payloads: 0xad93d23594c935a9, bits reflected,
-// starts at 0, no final inversion. Crc64(0, "123456789") == 0xe9c6d914c4b8d9ca.
+// CRC-64 with the polynomial of D. Jones, as used at the end of RDB files and DUMP payloads: 0xad93d23594c935a9, bits
+// reflected, initial value 0, no final inversion. Crc64(0, "123456789") == 0xe9c6d914c4b8d9ca.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace respite {
 
-// Continues `crc` over `data`: Crc64(Crc64(0, a), b) == Crc64(0, a + b).
-// Cost: 0.1 ns per octet where the processor multiplies without carry, else as Crc64ByTable.
+// Continues `crc` over `data`: Crc64(Crc64(0, a), b) == Crc64(0, a + b). Cost: 0.1 ns per octet if the processor has
+// carry-less multiplication, else as Crc64ByTable.
 uint64_t Crc64(uint64_t crc, Bytes data);
 
-// The same, on any processor. Cost: under 1 ns per octet (eight at a time), 16 KB of tables.
+// The same on any processor. Cost: under 1 ns per octet (eight at a time), 16 KB of tables.
 uint64_t Crc64ByTable(uint64_t crc, Bytes data);
 
 }  // namespace respite

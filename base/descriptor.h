@@ -1,9 +1,9 @@
-// Descriptor: one of the system's, closed with its owner.
+// Descriptor: owns a file descriptor.
 #pragma once
 
 namespace respite {
 
-// Closed unless released.
+// Closes the file descriptor unless it was released.
 class Descriptor {
  public:
   Descriptor() = default;

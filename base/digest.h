@@ -1,4 +1,4 @@
-// Message digests (SHA-1 names scripts, SHA-256 hides ACL passwords) and what goes with them.
+// Message digests: SHA-1 for the names of scripts, SHA-256 for ACL passwords; and helpers for them.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ std::array<uint8_t, 32> Sha256(Bytes text);
 // Two lower-case hexadecimal digits per octet.
 std::string HexText(std::span<const uint8_t> octets);
 
-// Equality whose time depends on the sizes only, for secrets.
+// Compares secrets. The time depends only on the sizes.
 bool ConstantTimeEquals(Bytes a, Bytes b);
 
 }  // namespace respite

@@ -1,4 +1,4 @@
-// What the system says in /proc and /sys.
+// Reads values from /proc and /sys.
 #pragma once
 
 #include <optional>
@@ -6,7 +6,7 @@
 
 namespace respite {
 
-// The first line of a file without its end; nothing when there is none to read.
+// The first line of a file without its line end; nullopt if it cannot be read.
 std::optional<std::string> FirstLineOf(const char* path);
 
 }  // namespace respite

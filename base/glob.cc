@@ -9,22 +9,22 @@ namespace respite {
 
 namespace {
 
-// Redis: ranges compare octets as signed chars, so [\x80-\x90] works but [a-\x80] is the range from \x80 up to a. Once
-// their case is folded they compare unsigned, \xff alone staying at -1.
+// Redis: ranges compare octets as signed chars, so [\x80-\x90] works but [a-\x80] is the range from \x80 up to a. After
+// case folding they compare as unsigned; only \xff stays at -1.
 int AsSigned(char c) { return static_cast<signed char>(c); }
 int AsFolded(char c) { return c == '\xff' ? -1 : static_cast<unsigned char>(LowerChar(c)); }
 
 // One step of the pattern that consumes exactly one octet of the text.
 struct Element {
   bool matches;
-  size_t end;  // position of the next element in the pattern
+  size_t end;  // where the next element begins in the pattern
 };
 
 class ElementMatcher {
  public:
   ElementMatcher(Bytes pattern, CaseMode mode) : pattern_(pattern), mode_(mode) {}
 
-  // Requires: at < pattern.size(), and no star there.
+  // Requires: at < pattern.size(), and no star at `at`.
   Element Match(size_t at, char c) const {
     switch (pattern_[at]) {
       case '?':
@@ -38,7 +38,7 @@ class ElementMatcher {
         return {Same(pattern_[at], c), at + 1};
     }
   }
-  // Redis: the ends are put in order before their case is folded, so [Z-a] matches nothing when case is ignored.
+  // Redis: the bounds are sorted before their case is folded, so [Z-a] matches nothing when case is ignored.
   bool InRange(char first, char last, char c) const {
     if (AsSigned(first) > AsSigned(last)) std::swap(first, last);
     return Rank(c) >= Rank(first) && Rank(c) <= Rank(last);
@@ -49,7 +49,7 @@ class ElementMatcher {
   int Rank(char c) const { return mode_ == CaseMode::kIgnore ? AsFolded(c) : AsSigned(c); }
   bool Same(char a, char b) const { return Fold(a) == Fold(b); }
 
-  // `at` is just behind the bracket. Redis: a class without its closing bracket ends with the pattern.
+  // `at` is just after the bracket. Redis: a class without a closing bracket ends with the pattern.
   Element MatchClass(size_t at, char c) const {
     const bool negated = at < pattern_.size() && pattern_[at] == '^';
     if (negated) at++;
@@ -64,9 +64,9 @@ class ElementMatcher {
 
   Element MatchMember(size_t at, char c) const {
     const size_t left = pattern_.size() - at;
-    // Redis: an escaped member is compared with its case even when case is ignored.
+    // Redis: an escaped member is compared case-sensitively even when case is ignored.
     if (pattern_[at] == '\\' && left >= 2) return {pattern_[at + 1] == c, at + 2};
-    // Redis: in [a-] the bracket is the end of the range, not of the class.
+    // Redis: in [a-] the bracket is the upper bound of the range and does not close the class.
     if (left >= 3 && pattern_[at + 1] == '-') return {InRange(pattern_[at], pattern_[at + 2], c), at + 3};
     return {Same(pattern_[at], c), at + 1};
   }
@@ -80,21 +80,21 @@ size_t SkipStars(Bytes pattern, size_t at) {
   return at;
 }
 
-// Redis: deeper patterns count as abuse and match nothing.
+// Redis: a pattern with more stars counts as abuse and matches nothing.
 constexpr int kMaxStars = 1000;
 
 }  // namespace
 
-// Only the last star ever needs to give ground: if the part behind it does not fit anywhere later in the text, giving
-// an earlier star more text can only leave less for it.
+// Backtracking to the last star is enough: if the part after it fits nowhere later in the text, it does not fit either
+// when an earlier star takes more text.
 bool GlobMatch(Bytes pattern, Bytes text, CaseMode mode) {
-  // Redis: not even a star matches the empty text (KEYS * and SCAN MATCH * never ask).
+  // Redis: even a star does not match the empty text (KEYS * and SCAN MATCH * never ask).
   if (text.empty()) return pattern.empty();
   const ElementMatcher matcher(pattern, mode);
   size_t p = 0;
   size_t t = 0;
-  size_t resume_p = Bytes::npos;  // behind the last star
-  size_t resume_t = 0;            // first octet of text not yet given to it
+  size_t resume_p = Bytes::npos;  // after the last star
+  size_t resume_t = 0;            // where the text after that star begins
   int stars = 0;
   while (t < text.size()) {
     if (p < pattern.size() && pattern[p] == '*') {
@@ -119,7 +119,7 @@ bool GlobMatch(Bytes pattern, Bytes text, CaseMode mode) {
   return SkipStars(pattern, p) == pattern.size();
 }
 
-// Reads a pattern once; sets become bits.
+// Compiles a pattern; sets become bitmaps.
 class GlobReader {
  public:
   GlobReader(Bytes pattern, CaseMode mode, Glob& glob) : pattern_(pattern), mode_(mode), glob_(glob) {}
@@ -197,7 +197,7 @@ class GlobReader {
     if (lower >= 'a' && lower <= 'z') set.set(static_cast<unsigned char>(lower - 'a' + 'A'));
   }
 
-  // Each range is worked out once, however often the pattern has it.
+  // Computes each range once, even if the pattern repeats it.
   const Glob::Set& Range(char first, char last) {
     const auto name = static_cast<uint16_t>(static_cast<unsigned char>(first) << 8 | static_cast<unsigned char>(last));
     const auto [row, is_new] = ranges_.try_emplace(name);
@@ -215,7 +215,7 @@ class GlobReader {
   std::unordered_map<uint16_t, Glob::Set> ranges_;
 };
 
-// One text, looked through from both ends.
+// Matches one text from both ends.
 class Glob::Search {
  public:
   Search(const Glob& glob, Bytes text) : glob_(glob), text_(text) {}
@@ -245,7 +245,7 @@ class Glob::Search {
     text_.remove_suffix(part.size);
     return true;
   }
-  // Where the part is met first: nothing is gained by leaving it out.
+  // Takes the first place where the part fits: a later place would only leave less text.
   bool TakeFirst(const Part& part) {
     size_t place = 0;
     if (part.is_plain && glob_.mode_ == CaseMode::kSensitive) {
@@ -295,7 +295,7 @@ bool Glob::Matches(Bytes text) const {
   if (text.empty()) return parts_.empty() && !ends_with_star_;
   if (elements_.empty()) return ends_with_star_;
   if (elements_.size() > text.size()) return false;
-  // Stars with something behind them.
+  // Counts the stars that have something after them.
   if (parts_.size() - (begins_with_star_ ? 0 : 1) > static_cast<size_t>(kMaxStars)) return false;
   return Search(*this, text).Run();
 }

@@ -4,7 +4,7 @@
 //   [abc]   one of these                   [^abc]  none of these
 //   [a-z]   a range, in either order       \c      the octet c, without its special meaning (also inside [])
 //
-// The text is matched whole. Oddities kept from Redis are marked in glob.cc.
+// The pattern must match the whole text. Oddities of Redis that we keep are marked in glob.cc.
 #pragma once
 
 #include <bitset>
@@ -18,30 +18,30 @@ namespace respite {
 
 enum class CaseMode : uint8_t { kSensitive, kIgnore };
 
-// Cost: O(|pattern| * |text|) at worst whatever the number of stars, no recursion, no allocation.
+// Cost: O(|pattern| * |text|) at worst for any number of stars; no recursion, no allocation.
 bool GlobMatch(Bytes pattern, Bytes text, CaseMode mode = CaseMode::kSensitive);
 
-// A pattern for many texts, or of somebody who may mean harm: sets cost the same whatever their length, and long texts
-// of plain octets between stars are found in linear time. Cost of making one: O(|pattern|).
+// A compiled pattern, for matching many texts and for patterns of untrusted clients: the cost of a set does not depend
+// on its length, and the search for plain octets between stars takes linear time. Cost of construction: O(|pattern|).
 class Glob {
  public:
   explicit Glob(Bytes pattern, CaseMode mode = CaseMode::kSensitive);
 
-  // As GlobMatch; but sets and question marks that would have to be tried at millions of places count as abuse and
-  // match nothing. Cost: O(|pattern| + |text|) for plain octets and stars, else O(|part between stars| * |text|) at
+  // As GlobMatch, except that a pattern matches nothing if its sets and question marks need millions of tries: this
+  // counts as abuse. Cost: O(|pattern| + |text|) for plain octets and stars, else O(|part between stars| * |text|) at
   // worst.
   bool Matches(Bytes text) const;
 
  private:
   friend class GlobReader;
   using Set = std::bitset<256>;
-  // What consumes one octet: that octet (in lower case when case is ignored), any, or one of a set.
+  // Matches one octet: a literal (in lower case when case is ignored), any octet, or a member of a set.
   using Element = uint32_t;
   static constexpr Element kAny = 256;
   static constexpr Element kFirstSet = 257;
-  // What stands between two stars.
+  // The elements between two stars.
   struct Part {
-    size_t first;  // of elements_
+    size_t first;  // index in elements_
     size_t size = 0;
     bool is_plain = true;
   };

@@ -67,8 +67,8 @@ constexpr int PowerOf(size_t index) { return kFirstPower + static_cast<int>(inde
 // floor(log2(10^power)) - 63, exact for the powers in the table.
 constexpr int ExponentOf(size_t index) { return ((PowerOf(index) * 217706) >> 16) - 63; }
 
-// The power that brings numbers of this binary exponent into a window where the integral part has 4 to 32 bits. Two
-// neighbours may qualify; the choice decides about the last digit now and then, so it starts where Redis' starts.
+// The power that scales numbers of this binary exponent into a window where the integral part has 4 to 32 bits. Two
+// neighbouring powers may qualify, and the choice can affect the last digit, so the search starts where Redis starts.
 size_t PowerIndexFor(int exponent) {
   constexpr int kLowest = -60;
   constexpr int kHighest = -32;
@@ -91,7 +91,7 @@ struct Interval {
 Interval ScaledInterval(double number) {
   const Scaled exact = Split(number);
   const Scaled high = Scaled{2 * exact.fraction + 1, exact.exponent - 1}.Normalized();
-  // Below a power of two the neighbours are twice as close.
+  // The lower neighbour of a power of two is half as far away.
   const int closer = exact.fraction == kHiddenBit ? 2 : 1;
   const Scaled low = Scaled{(exact.fraction << closer) - 1, exact.exponent - closer};
   const Scaled aligned_low{low.fraction << (low.exponent - high.exponent), high.exponent};
@@ -99,13 +99,13 @@ Interval ScaledInterval(double number) {
   const Scaled power{kPowers[index], ExponentOf(index)};
   Interval interval{Multiply(aligned_low, power), Multiply(exact.Normalized(), power), Multiply(high, power),
                     -PowerOf(index)};
-  // Each product may be off by one: stay inside.
+  // Each product may be off by one, so the interval is narrowed.
   interval.low.fraction++;
   interval.high.fraction--;
   return interval;
 }
 
-// Digits are taken off the upper end until what remains fits the interval.
+// Produces digits of the upper end until the rest is within the interval.
 class DigitWriter {
  public:
   explicit DigitWriter(const Interval& interval)
@@ -117,7 +117,7 @@ class DigitWriter {
   Decimal Write() { return WriteIntegral() ? decimal_ : WriteFractional(); }
 
  private:
-  // True when the digits before the point suffice.
+  // True if the digits before the point suffice.
   bool WriteIntegral() {
     auto integral = static_cast<uint32_t>(interval_.high.fraction >> shift_);
     const uint64_t fraction = interval_.high.fraction & (One() - 1);
@@ -158,13 +158,13 @@ class DigitWriter {
 
   // All distances are measured downwards from the upper end.
   struct Distance {
-    uint64_t written;  // of the digits so far
-    uint64_t step;     // what one less in the last digit adds
-    uint64_t limit;    // of the lower end
-    uint64_t target;   // of the value itself
+    uint64_t written;  // to the digits so far
+    uint64_t step;     // how much the distance grows when the last digit is decremented
+    uint64_t limit;    // to the lower end
+    uint64_t target;   // to the value itself
   };
 
-  // Lowers the last digit while that comes closer to the value and stays inside.
+  // Decrements the last digit while this brings it closer to the value and keeps it in the interval.
   void Finish(int digits_left, Distance at) {
     while (at.written < at.target && at.limit - at.written >= at.step && StepIsCloser(at)) {
       decimal_.digits[decimal_.size - 1]--;

@@ -1,9 +1,9 @@
 // The decimal digits of a double by the Grisu2 method (Florian Loitsch, "Printing Floating-Point Numbers Quickly and
 // Accurately with Integers", PLDI 2010).
 //
-// The digits always read back to the same double, and for 99.6 % of doubles they are also the fewest and closest; for
-// the rest Grisu2 settles for its own approximation (5e22 has 17 digits). std::to_chars has no such flaw, but Redis
-// prints these very digits, and whoever compares replies byte for byte sees the difference.
+// The digits always read back to the same double. For 99.6 % of doubles they are also the fewest and closest digits;
+// for the rest Grisu2 gives a longer approximation (5e22 has 17 digits). std::to_chars always finds the shortest
+// digits, but Redis prints those of Grisu2, and clients that compare replies byte for byte see the difference.
 #pragma once
 
 #include <array>

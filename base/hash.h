@@ -1,10 +1,10 @@
 // Keyed hash of a byte string, for every table that clients can fill: SipHash-1-3.
 //
-// SipHash is a pseudo-random function: without the key nobody can tell its values from chance, even after having seen
-// the hashes (SCAN shows their order) of any texts of their choice. So nobody can prepare texts that collide, whatever
-// they know of this source. Source: J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast short-input PRF" (2012); one
-// round for each word and three at the end are what its authors later recommend for hash tables. Tests compare it with
-// OpenSSL's. Cost: about 9 ns for 16 bytes, 1 ns for each further 8.
+// SipHash is a pseudo-random function: without the key nobody can distinguish its values from random numbers, even
+// after seeing the hashes of any chosen texts (SCAN shows their order). So nobody can prepare texts that collide, even
+// with full knowledge of this source. Source: J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast short-input PRF"
+// (2012); its authors later recommend one round for each word and three at the end for hash tables. Tests compare it
+// with OpenSSL's. Cost: about 9 ns for 16 bytes, 1 ns for each further 8.
 #pragma once
 
 #include <bit>
@@ -15,8 +15,8 @@
 
 namespace respite {
 
-// The secret: 128 bits that no client can learn. Nothing else may be drawn from them, since what clients see of a
-// generator gives away its seed.
+// The secret: 128 bits that no client can learn. Do not seed a random number generator with it, because the output of a
+// generator that clients see gives away its seed.
 struct HashKey {
   uint64_t low = 0;
   uint64_t high = 0;
@@ -36,7 +36,7 @@ inline uint64_t Load(const char* p) {
   return word;
 }
 
-// The last 0 to 7 bytes, in the low end of a word, without reading beyond them.
+// The last 0 to 7 bytes, in the low end of a word. Does not read beyond them.
 inline uint64_t LoadTail(const char* p, size_t n) {
   if (n >= 4) return Load<uint32_t>(p) | Load<uint32_t>(p + n - 4) << (n - 4) * 8;
   if (n == 0) return 0;
@@ -90,8 +90,8 @@ inline uint64_t HashBytes(Bytes bytes, const HashKey& key) {
   return state.Finish();
 }
 
-// A text and its hash, which whoever looks it up again need not compute anew. It is the very same text in memory, not
-// an equal one; dies with it.
+// A text with its hash, so that further lookups need not compute the hash again. It views the same text in memory, not
+// an equal copy, and is valid as long as that text.
 class HashedText {
  public:
   HashedText() = default;

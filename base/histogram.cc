@@ -17,7 +17,7 @@ int DroppedBits(uint64_t value) { return std::max(0, static_cast<int>(std::bit_w
 
 }  // namespace
 
-// The leading bits are 128…255 once bits are dropped, so each further power of two continues where the last one ended.
+// After the shift the leading bits are 128…255, so each power of two continues where the last one ended.
 size_t LatencyHistogram::IndexOf(uint64_t duration_ns) {
   const int dropped = DroppedBits(duration_ns);
   return static_cast<size_t>(dropped) * kGroupSize + static_cast<size_t>(duration_ns >> dropped);
@@ -59,7 +59,7 @@ std::vector<std::pair<uint64_t, uint64_t>> LatencyHistogram::PowerOfTwoMicros() 
   uint64_t reported = 0;
   size_t index = 0;
   for (uint64_t bound_ns = 1024; reported < count_; bound_ns *= 2) {
-    // Redis: the bucket that begins at the bound still belongs to it.
+    // Redis: includes the bucket that begins at the bound.
     const size_t last = std::min(IndexOf(bound_ns), kGroups * kGroupSize - 1);
     for (; index <= last; index++) cumulative += CountAt(index);
     if (cumulative > reported) steps.emplace_back(HighestOf(last) / 1000, cumulative);

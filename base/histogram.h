@@ -1,8 +1,8 @@
 // LatencyHistogram: how long the calls of one command took, for LATENCY HISTOGRAM and INFO latencystats.
 //
-// Layout: durations under 256 ns have a bucket each; above, each power of two is cut into 128 buckets, so a bucket is
-// at most 1/128 of its value wide. Buckets live in groups of 128 (1 KB), allocated when first hit: a typical command
-// touches three to six groups. An unused histogram is 200 bytes; the largest possible one is 23 KB.
+// Layout: durations under 256 ns have a bucket each; above, each power of two is divided into 128 buckets, so the width
+// of a bucket is at most 1/128 of its value. Buckets are allocated in groups of 128 (1 KB) on first use: a typical
+// command uses three to six groups. An empty histogram takes 200 bytes; the largest possible one takes 23 KB.
 #pragma once
 
 #include <array>
@@ -16,18 +16,18 @@ namespace respite {
 
 class LatencyHistogram {
  public:
-  // Counts one duration, taken as at least 1 ns and at most 1 s. Cost: a few ns.
+  // Counts one duration, clamped to 1 ns … 1 s. Cost: a few ns.
   void Record(uint64_t duration_ns);
 
   uint64_t Count() const { return count_; }
 
-  // The upper end, in nanoseconds, of the bucket that holds the given percentile (100: the largest value). Redis:
-  // for percentile 0 it is the lower end. 0 when nothing was recorded.
-  // Cost: one pass over the buckets in use.
+  // The upper end, in nanoseconds, of the bucket that holds the given percentile (100: the largest value). Redis: for
+  // percentile 0 it is the lower end. 0 if nothing was recorded. Cost: one pass over the allocated buckets.
   uint64_t ValueAtPercentile(double percentile) const;
 
-  // Pairs of (upper bound in microseconds, calls at most that long), one for each step that added calls. The bounds
-  // double: 1, 2, 4, 8, 16, 33, 66, 132 … (they are rounded from powers of two of 1024 ns, as Redis does).
+  // Pairs of (upper bound in microseconds, number of calls that took at most that long), one for each step that added
+  // calls. The bounds double: 1, 2, 4, 8, 16, 33, 66, 132 … (as in Redis, they are rounded from powers of two of 1024
+  // ns).
   std::vector<std::pair<uint64_t, uint64_t>> PowerOfTwoMicros() const;
 
   void Reset();

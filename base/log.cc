@@ -23,7 +23,7 @@ namespace {
 constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
-// O_NONBLOCK also keeps a named pipe without a reader from blocking open itself.
+// O_NONBLOCK also keeps open itself from blocking on a named pipe without a reader.
 constexpr int kOpenFlags = O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 class Descriptor {
@@ -61,8 +61,8 @@ ssize_t SendOnce(int fd, std::string_view line) {
   return Uninterrupted([&] { return send(fd, line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL); });
 }
 
-// The last resort where a description of our own cannot be had (no /proc, a terminal of another user): a pipe that is
-// writable has room for PIPE_BUF octets, so a longer line is cut rather than waited for.
+// The last resort if we cannot open a file description of our own (no /proc, a terminal of another user): a writable
+// pipe has room for PIPE_BUF octets, so a longer line is cut instead of blocking.
 ssize_t WriteIfReady(int fd, std::string_view line) {
   constexpr size_t kPipeRoom = 4096;
   pollfd ready{fd, POLLOUT, 0};
@@ -77,7 +77,7 @@ void AppendPadded(std::string& out, int64_t number, size_t width) {
   out.append(digits);
 }
 
-// "21 Nov 2026 02:17:41.123". Calendar arithmetic of our own: localtime takes a lock that a fork may leave held.
+// "21 Nov 2026 02:17:41.123". Does its own calendar arithmetic: localtime takes a lock that may be held during a fork.
 void AppendTime(std::string& out, int64_t local_ms) {
   using std::chrono::days;
   using std::chrono::milliseconds;
@@ -163,7 +163,7 @@ std::string Logger::Line(LogLevel level, std::string_view text) {
   return line;
 }
 
-// Offsets change at quarters of an hour only, so the zone is asked once in each.
+// Offsets change only at quarters of an hour, so the time zone is read once in each.
 int64_t Logger::UtcOffsetSeconds(int64_t wall_s) {
   constexpr int64_t kQuarter_s = 15 * 60;
   constexpr int kOffsetBits = 20;
@@ -185,18 +185,18 @@ void Logger::Emit(LogLevel level, std::string_view text, std::string line) {
   }
 }
 
-// False while even the report does not get through.
+// Returns false if the report itself cannot be written.
 bool Logger::ReportDropped() {
   const uint64_t dropped = dropped_lines_.exchange(0, std::memory_order_relaxed);
   if (dropped == 0) return true;
   std::string text = IntegerText::FromUnsigned(dropped).Text();
-  text.append(" log lines were lost: the log did not take them");
+  text.append(" log lines were lost: they could not be written");
   if (Put(Line(LogLevel::kWarning, text))) return true;
   dropped_lines_.fetch_add(dropped, std::memory_order_relaxed);
   return false;
 }
 
-// A line that was cut counts as lost, and the next one starts on a line of its own.
+// A line that was cut counts as lost, and the next line starts with a newline.
 bool Logger::Put(std::string line) {
   const bool was_torn = torn_.exchange(false, std::memory_order_relaxed);
   if (was_torn) line.insert(0, 1, '\n');
@@ -217,7 +217,8 @@ Logger::Outcome Logger::Write(std::string_view line) const {
 }
 
 // O_NONBLOCK belongs to the open file description, which the launcher's shell may share; setting it there would
-// surprise others. So a pipe or terminal is opened once more through /proc, and only that description is non-blocking.
+// surprise others. So a pipe or terminal is opened once more through /proc, and only this new description is
+// non-blocking.
 Logger::Outcome Logger::WriteToStandardOutput(std::string_view line) const {
   struct stat status {};
   if (fstat(standard_output_, &status) != 0) return Outcome::kLost;

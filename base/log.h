@@ -1,15 +1,15 @@
-// The server's log: to standard output, or to a file, and to syslog if asked.
+// The server's log: to standard output or a file, and optionally to syslog.
 //
 //   4242:M 21 Nov 2026 02:17:41.123 * Ready to accept connections tcp
 //   pid ^ ^ role      local time    ^ mark of the level: . debug, - verbose, * notice, # warning
 //
-// The server never waits for whoever reads its log. A pipe, terminal or socket that takes no more loses lines; the
-// first line that gets through again is preceded by one that says how many were lost. Each line is a single write(2),
-// nothing is buffered.
+// The server never waits for the reader of its log. If a pipe, terminal or socket is full, lines are lost; before the
+// next line that can be written, the log reports how many were lost. Each line is a single write(2); nothing is
+// buffered.
 //
-// The file is opened anew for every line, as Redis does: a rotated or deleted file is followed at once without a
+// The file is opened anew for every line, as Redis does: the log follows a rotated or deleted file at once without a
 // signal, no descriptor has to survive fork and daemonize, and /dev/stdout and named pipes open without blocking. Lines
-// are rare, so the three system calls (about 5 µs) do not matter. Standard output is likewise looked up per line, so
+// are rare, so the three system calls (about 5 µs) do not matter. Standard output is also looked up for each line, so
 // that a daemonized process does not keep its launcher's pipe open.
 #pragma once
 
@@ -27,12 +27,11 @@ namespace respite {
 
 enum class LogLevel : uint8_t { kDebug, kVerbose, kNotice, kWarning, kNothing };
 
-// Lines may be logged from any thread and from forked children; the setters belong to the main thread, while no other
-// logs. Requires: SIGPIPE is ignored (else a vanished reader of standard output kills the process, as it does any
-// other).
+// Any thread and forked children may log. Only the main thread may call the setters, while no other thread logs.
+// Requires: SIGPIPE is ignored (else the process is killed when the reader of standard output goes away).
 class Logger {
  public:
-  // `clock` must outlive the logger. Starts at kNotice, on standard output, with role C.
+  // `clock` must outlive the logger. Initially the level is kNotice, the target standard output and the role C.
   explicit Logger(const Clock& clock, int standard_output = 1);
   ~Logger();
   Logger(const Logger&) = delete;
@@ -43,15 +42,15 @@ class Logger {
   LogLevel Level() const { return level_; }
   bool Shows(LogLevel level) const { return level >= level_ && level != LogLevel::kNothing; }
 
-  // M primary, S replica, C child (and before the server is set up), X sentinel. The calling process becomes the one
-  // that has this role; processes forked from it log as C (or X) by themselves. So call it again after daemonizing.
+  // M primary, S replica, C child (and before the server is set up), X sentinel. The role applies to the calling
+  // process; its forked children log as C (or X) automatically. So call it again after daemonizing.
   void SetRole(char role);
 
-  // Logs to `path` from now on; empty means standard output. The file is created if it does not exist. If it cannot be
-  // opened nothing changes and the reason ("Permission denied") is returned.
+  // Logs to `path` from now on; empty means standard output. Creates the file if it does not exist. If the file cannot
+  // be opened, changes nothing and returns the reason ("Permission denied").
   std::optional<std::string> SetFile(std::string path);
 
-  // Repeats every line (without prefix) to syslog. `facility` is one of <syslog.h>, see SyslogFacility.
+  // Also sends every line (without prefix) to syslog. `facility` is a constant of <syslog.h>, see SyslogFacility.
   void EnableSyslog(std::string ident, int facility);
 
   void Log(LogLevel level, std::string_view text);
@@ -60,11 +59,11 @@ class Logger {
   void Notice(std::string_view text) { Log(LogLevel::kNotice, text); }
   void Warning(std::string_view text) { Log(LogLevel::kWarning, text); }
 
-  // The text as it is, without prefix and without a newline added: logos and reports of many lines.
+  // Writes the text unchanged, without prefix or added newline: for logos and reports of many lines.
   void LogRaw(LogLevel level, std::string_view text);
   void LogRaw(std::string_view text) { LogRaw(LogLevel::kNotice, text); }
 
-  // Lines lost since the last report of lost lines.
+  // The number of lines lost since the last report of lost lines.
   uint64_t DroppedLines() const { return dropped_lines_.load(std::memory_order_relaxed); }
 
  private:
@@ -87,17 +86,17 @@ class Logger {
   std::string syslog_ident_;  // openlog keeps a pointer to it
   bool syslog_enabled_ = false;
 
-  // No lock: a child forked while another thread holds one would wait for ever.
+  // No lock: a child forked while another thread holds it would wait forever.
   std::atomic<uint64_t> dropped_lines_{0};
   std::atomic<bool> torn_{false};  // the last line was cut and lacks its newline
-  // A quarter of an hour and the offset from UTC in it, in one word; see UtcOffsetSeconds.
+  // The current quarter of an hour and its offset from UTC, packed into one word; see UtcOffsetSeconds.
   std::atomic<int64_t> zone_cache_{INT64_MIN};
 };
 
-// "notice" -> kNotice and so on, ignoring case: the values of the `loglevel` directive.
+// "notice" -> kNotice and so on, case-insensitive: the values of the `loglevel` directive.
 std::optional<LogLevel> ParseLogLevel(std::string_view name);
 
-// "local0" … "local7", "user", ignoring case: the values of the `syslog-facility` directive.
+// "local0" … "local7", "user", case-insensitive: the values of the `syslog-facility` directive.
 std::optional<int> SyslogFacility(std::string_view name);
 
 }  // namespace respite

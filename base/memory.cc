@@ -14,7 +14,7 @@
 #include <jemalloc/jemalloc.h>
 #endif
 
-// Of a sanitizer's allocator mallinfo knows nothing.
+// mallinfo does not cover the allocator of a sanitizer.
 #ifdef RESPITE_SANITIZED
 #include <sanitizer/allocator_interface.h>
 #endif
@@ -53,7 +53,8 @@ ThreadMemory ThreadMemory::OfThisThread() {
 
 int64_t ThreadMemory::HeldBytes() const {
   if (allocated_ == nullptr || freed_ == nullptr) return 0;
-  // Another thread may be counting meanwhile, without locks: aligned words, so a reading is old at worst, never torn.
+  // Another thread may update the counters meanwhile, without locks. They are aligned words, so a reading may be old
+  // but never torn.
   uint64_t freed = __atomic_load_n(freed_, __ATOMIC_RELAXED);
   return static_cast<int64_t>(__atomic_load_n(allocated_, __ATOMIC_RELAXED) - freed);
 }
@@ -65,7 +66,7 @@ std::string AllocatorName() {
 
 AllocatorStats ReadAllocator() {
   Refresh();
-  // What threads keep at hand for their next calls is not handed out.
+  // The thread caches are not in use by the program.
   const std::string cached = "stats.arenas." + std::to_string(MALLCTL_ARENAS_ALL) + ".tcache_bytes";
   return {.allocated = ReadSize("stats.allocated") - ReadSize(cached.c_str()),
           .active = ReadSize("stats.active"),

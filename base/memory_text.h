@@ -1,4 +1,4 @@
-// Amounts of memory as people write and read them.
+// Amounts of memory in the form that people write and read.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace respite {
 
-// The memory values of redis.conf: digits and an optional unit in any case. b = 1, k = 1000, kb = 1024, m, mb, g, gb
-// likewise. nullopt: something else. Redis: no digits at all read as 0, too many saturate, and a product beyond 2^64
-// wraps.
+// The memory values of redis.conf: digits and an optional unit in any case. b = 1, k = 1000, kb = 1024; m, mb, g, gb
+// likewise. Returns nullopt for anything else. Redis: no digits read as 0, too many digits saturate, and a product
+// beyond 2^64 wraps around.
 std::optional<uint64_t> ParseMemory(Bytes text);
 
-// used_memory_human and its siblings: "1023B", "1.00K", "881.26K", "1.50M", "2.00G", T, P; from 2^60 on plain octets
-// again.
+// The format of used_memory_human and similar fields: "1023B", "1.00K", "881.26K", "1.50M", "2.00G", T, P; from 2^60 on
+// plain octets again.
 std::string HumanBytes(uint64_t bytes);
 
 }  // namespace respite

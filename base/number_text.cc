@@ -38,7 +38,7 @@ std::optional<uint64_t> ParseMagnitude(Bytes digits) {
 double ToFloat(const char* text, char** end, double /*kind*/) { return std::strtod(text, end); }
 long double ToFloat(const char* text, char** end, long double /*kind*/) { return std::strtold(text, end); }
 
-// The C library decides about the rare forms: '+', hexadecimal, infinities, overflow, denormals.
+// Leaves the rare forms to the C library: '+', hexadecimal, infinities, overflow, denormals.
 template <typename Float>
 std::optional<Float> ParseRareFloat(Bytes text) {
   if (text.empty() || IsSpace(text.front())) return std::nullopt;
@@ -78,15 +78,15 @@ std::string ExponentText(const Decimal& decimal) {
   return text.append(IntegerText(std::abs(exponent)));
 }
 
-// Redis: up to 7 zeros may follow the digits of an integer, up to 6 decimals a point; more take an exponent, unless
-// the value is between 0.0001 and 10000.
+// Redis: an integer may have up to 7 added zeros, a fraction up to 6 decimals; beyond that an exponent is printed,
+// unless the value is between 0.0001 and 10000.
 bool PrintsPlainly(const Decimal& decimal) {
   const int exponent = std::abs(ExponentOf(decimal));
   if (decimal.scale >= 0) return exponent < static_cast<int>(decimal.size) + 7;
   return decimal.scale > -7 || exponent < 4;
 }
 
-// Redis: integers in this range print plainly whatever the number of their zeros.
+// Redis: prints integers in this range plainly, with any number of zeros.
 bool IsPlainInteger(double value) {
   constexpr double kLimit = 4611686018427387904.0;  // 2^62
   return std::fabs(value) <= kLimit && value == std::trunc(value);

@@ -17,7 +17,7 @@ namespace respite {
 
 namespace {
 
-std::atomic<OutOfMemoryEnding> chosen_ending{nullptr};  // `operator new` has no other way to find it
+std::atomic<OutOfMemoryEnding> chosen_ending{nullptr};  // global because `operator new` cannot receive arguments
 
 void* OpenSslAllocate(size_t bytes, const char*, int) { return bytes == 0 ? nullptr : AllocateOrEnd(bytes); }
 
@@ -44,7 +44,7 @@ void GuardOpenSslMemory() { CRYPTO_set_mem_functions(OpenSslAllocate, OpenSslRea
 
 }  // namespace respite
 
-// The sanitizers' own operators end the process, too, and find more mistakes.
+// The operators of the sanitizers also end the process, and find more mistakes.
 #ifndef RESPITE_SANITIZED
 
 namespace {
@@ -57,7 +57,7 @@ void* AllocateAlignedOrEnd(size_t bytes, std::align_val_t alignment) {
 
 }  // namespace
 
-// All forms must be here: jemalloc's would come with the first that is missing.
+// All forms must be defined here: a missing one would pull in jemalloc's object file, which defines them all.
 void* operator new(size_t bytes) { return respite::AllocateOrEnd(bytes); }
 void* operator new[](size_t bytes) { return respite::AllocateOrEnd(bytes); }
 void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return std::malloc(bytes); }
@@ -82,7 +82,7 @@ void operator delete[](void* memory, std::align_val_t, const std::nothrow_t&) no
 void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
 void operator delete[](void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
 #ifdef RESPITE_JEMALLOC
-// It needs not look up how large the memory is.
+// With the size, jemalloc need not look it up.
 void operator delete(void* memory, size_t bytes) noexcept {
   if (memory != nullptr) sdallocx(memory, bytes == 0 ? 1 : bytes, 0);
 }

@@ -1,12 +1,13 @@
-// What happens when the system has no more memory: the process ends, in the place where the allocation failed.
+// What happens when the system has no more memory: the process ends where the allocation failed.
 //
-// There is one rule for requests, scripts, loading, background threads and children, and for allocations of every size:
-// nothing is thrown, so no code has to be right in a state that is hardly ever reached, and no half-made change is
-// seen by anybody or gets into the journal. `operator new` obeys it (it is defined in out_of_memory.cc), so does memory
-// for OpenSSL, and whoever needs plain memory takes it from AllocateOrEnd.
+// One rule holds for requests, scripts, loading, background threads and children, and for allocations of every size:
+// nothing is thrown. So no code has to be correct in a state that almost never occurs, and no partial change becomes
+// visible or reaches the append-only file. `operator new` follows this rule (it is defined in out_of_memory.cc), and so
+// does the memory of OpenSSL; code that needs plain memory calls AllocateOrEnd.
 //
-// What may still fail: `new (std::nothrow)`, for memory that is not essential; memory of a script (scripting/engine.h),
-// which gets Lua's own error "not enough memory"; and functions of the C library, which say so in their result.
+// These may still fail: `new (std::nothrow)`, for memory that is not essential; the memory of a script
+// (scripting/engine.h), which gets Lua's own error "not enough memory"; and functions of the C library, which report it
+// in their result.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +15,10 @@
 
 namespace respite {
 
-// Ends the process in the way that was chosen. Takes no memory.
+// Ends the process in the chosen way. Does not allocate.
 [[noreturn]] void EndOutOfMemory(size_t bytes) noexcept;
 
-// As std::malloc and std::realloc, but never null. Memory goes back with std::free.
+// As std::malloc and std::realloc, but never returns null. Free the memory with std::free.
 inline void* AllocateOrEnd(size_t bytes) {
   void* memory = std::malloc(bytes);
   if (memory == nullptr) [[unlikely]]
@@ -31,12 +32,12 @@ inline void* ReallocateOrEnd(void* memory, size_t bytes) {
   return moved;
 }
 
-// Chooses how the process ends. `ending` may be called on any thread; it must not take memory nor return. Before the
-// first call: a line on standard error, then abort().
+// Chooses how the process ends. Any thread may call `ending`; it must not allocate and must not return. Default: write
+// a line to standard error, then abort().
 using OutOfMemoryEnding = void (*)(size_t bytes);
 void ChooseOutOfMemoryEnding(OutOfMemoryEnding ending);
 
-// Has OpenSSL take its memory from AllocateOrEnd. To be called before anything else of OpenSSL.
+// Makes OpenSSL allocate with AllocateOrEnd. Must be called before any other function of OpenSSL.
 void GuardOpenSslMemory();
 
 }  // namespace respite

@@ -1,5 +1,5 @@
-// Pace: how long things really take. Shares of a Turn, late scripts, rates, sockets and disks ask it; it never stops
-// and never goes back. What data and clients see asks a Clock, which tests and operators may move.
+// Pace: how long things really take. Shares of a Turn, late scripts, rates, sockets and disks use it; it never stops
+// and never goes back. What data and clients see uses Clock, which tests and operators may move.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class Pace {
   int64_t NowMs() const { return NowUs() / 1000; }
 };
 
-// The machine's. Cost: one vDSO call (about 20 ns) per reading.
+// The monotonic clock of the machine. Cost: one vDSO call (about 20 ns) per reading.
 class SystemPace final : public Pace {
  public:
   int64_t NowUs() const override;

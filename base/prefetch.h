@@ -5,7 +5,8 @@ namespace respite {
 
 inline void Prefetch(const void* address) {
   __builtin_prefetch(address);
-  // g++ 12 takes a function that only prefetches for a pure one and drops calls to it. This costs no instruction.
+  // g++ 12 treats a function that only prefetches as pure and drops calls to it. This prevents it and costs no
+  // instruction.
   asm volatile("" : : "r"(address));
 }
 

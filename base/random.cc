@@ -24,7 +24,7 @@ uint64_t SplitMix(uint64_t& seed) {
   return mixed ^ (mixed >> 31);
 }
 
-// Without randomness no secret is safe: a machine that refuses it stops the process here.
+// No secret is safe without randomness: ends the process if the kernel provides none.
 void FillFromKernel(void* out, size_t size) {
   auto* next = static_cast<char*>(out);
   while (size > 0) {
@@ -54,8 +54,8 @@ uint64_t Random::Next() {
   return result;
 }
 
-// The high half of a 128-bit product is the number; low halves under 2^64 mod bound would be over-represented, so they
-// are drawn again (Lemire's method: a division only in that rare case).
+// The result is the high half of a 128-bit product. Products whose low half is under 2^64 mod bound would be
+// over-represented, so they are drawn again (Lemire's method: it divides only in that rare case).
 uint64_t Random::Below(uint64_t bound) {
   Wide product = Wide{Next()} * bound;
   if (static_cast<uint64_t>(product) < bound) {

@@ -1,4 +1,5 @@
-// Chance. `Random` is fast, seeded and reproducible (never for secrets); SystemSeed and RandomHex ask the kernel.
+// Random numbers. `Random` is fast, seeded and reproducible (never for secrets); SystemSeed and RandomHex ask the
+// kernel.
 #pragma once
 
 #include <array>
@@ -16,10 +17,10 @@ class Random {
 
   uint64_t Next();
 
-  // Uniform in [0, bound), without bias. Requires: bound > 0.
+  // Uniformly distributed in [0, bound), without bias. Requires: bound > 0.
   uint64_t Below(uint64_t bound);
 
-  // Uniform in [0, 1), a multiple of 2^-53.
+  // Uniformly distributed in [0, 1), a multiple of 2^-53.
   double Unit();
 
  private:
@@ -29,7 +30,7 @@ class Random {
 // 64 bits from the kernel, for seeding.
 uint64_t SystemSeed();
 
-// `digits` lower-case hexadecimal digits from the kernel, fit for run ids and passwords.
+// `digits` lower-case hexadecimal digits from the kernel, suitable for run ids and passwords.
 std::string RandomHex(size_t digits);
 
 }  // namespace respite

@@ -1,4 +1,4 @@
-// Refusal: the error reply of a command that could not be done. Only server/ throws it; other rooms return optional or
+// Refusal: the error reply of a command that cannot be executed. Only server/ throws it; other rooms return optional or
 // Result.
 #pragma once
 
@@ -8,7 +8,7 @@ namespace respite {
 
 struct Refusal {
   std::string text;         // the whole error line without the leading '-', such as "ERR syntax error"
-  bool is_counted = false;  // in the statistics of errors already: that of a command within this one
+  bool is_counted = false;  // an inner command has already added it to the error statistics
 };
 
 }  // namespace respite

@@ -1,4 +1,5 @@
-// Result: a value, or why there is none. For functions that must not throw and whose failure needs explaining.
+// Result: a value, or the reason why there is none. For functions that must not throw and whose failure needs an
+// explanation.
 //
 //   Result<Header> ReadHeader(Bytes file) {
 //     if (file.size() < kHeaderSize) return Failure("truncated header");
@@ -13,7 +14,7 @@
 
 namespace respite {
 
-// The reason on its way into a Result; keeps Result<std::string> unambiguous.
+// Wraps a reason that becomes a Result; keeps Result<std::string> unambiguous.
 template <typename E>
 struct Failure {
   E error;
@@ -28,7 +29,7 @@ struct Done {};
 template <typename T, typename E = std::string>
 class [[nodiscard]] Result {
  public:
-  // Anything that converts to T is a success. A Result does not, so copies and moves are not hidden.
+  // Anything that converts to T is a success. A Result does not convert to T, so this does not hide copies and moves.
   template <typename U = T>
   // NOLINTNEXTLINE(bugprone-forwarding-reference-overload)
   requires std::is_convertible_v<U&&, T> Result(U&& value)

@@ -1,5 +1,4 @@
-// RESPITE_SANITIZED is defined when the address or the thread sanitizer is compiled in: they bring an allocator of
-// their own.
+// RESPITE_SANITIZED is defined if the build uses the address or thread sanitizer. Both bring their own allocator.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -1,11 +1,12 @@
-// Hash maps of the standard library never give back their buckets. What clients can fill does, once it is nearly empty.
+// The hash maps of the standard library never free their buckets. ShrinkSparse does it for maps that clients can
+// fill.
 #pragma once
 
 #include <cstddef>
 
 namespace respite {
 
-// To be called after an erase; iterators are invalid afterwards. Cost: O(1) amortised.
+// Call it after an erase; it invalidates iterators. Cost: O(1) amortised.
 template <class Map>
 void ShrinkSparse(Map& map) {
   constexpr size_t kKeptBuckets = 128;

@@ -1,4 +1,4 @@
-// Worker: a thread that handles items, one after the other, in the order in which they were added.
+// Worker: a thread that handles items one after the other, in the order in which they were added.
 #pragma once
 
 #include <condition_variable>
@@ -19,12 +19,12 @@ class Worker {
   explicit Worker(Handler handle) : handle_(std::move(handle)) {}
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
-  // Handles what is queued, then ends the thread.
+  // Handles the queued items, then ends the thread.
   ~Worker();
 
-  // Has the thread begin with `prologue`. To be called before the first HasThread.
+  // Makes the thread run `prologue` first. Must be called before the first HasThread.
   void OnThreadStart(std::function<void()> prologue) { prologue_ = std::move(prologue); }
-  // Starts the thread if there is none yet. False: the system has no room for one.
+  // Starts the thread if there is none yet. Returns false if the system cannot create one.
   bool HasThread();
   // Requires: HasThread.
   void Add(Item item);

@@ -1,5 +1,5 @@
-// Whole commands inside one process: parse, gates, handler, reply; no sockets. `Pipeline` is how many requests arrive
-// in one read.
+// Whole commands inside one process, without sockets: parser, gates, handler, reply. `Pipeline` is the number of
+// requests in one read.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class Rig {
     log_.SetLevel(LogLevel::kNothing);
     session_ = &server_.clients().Create(0);
   }
-  // Runs the requests of one read and throws the replies away.
+  // Runs the requests of one read and discards the replies.
   void Run(Bytes input) {
     std::span<char> target = session_->in.ReadTarget(scratch_);
     std::copy(input.begin(), input.end(), target.begin());
@@ -58,7 +58,7 @@ std::string KeyOf(size_t number) {
   return "key:" + std::string(12 - digits.size(), '0') + digits;
 }
 
-// Reads of `pipeline` requests over random keys, made beforehand.
+// Reads of `pipeline` requests over random keys, prepared in advance.
 template <class Words>
 std::vector<std::string> Reads(size_t pipeline, Words&& words) {
   constexpr size_t kReads = 4096;

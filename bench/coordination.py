@@ -1,4 +1,4 @@
-"""Consumer groups, waiting clients and transactions against redis-server: what one of each costs the server."""
+"""Consumer groups, waiting clients and transactions against redis-server: the CPU cost of each on the server."""
 import contextlib
 import selectors
 import statistics
@@ -38,13 +38,13 @@ def fill_stream(server):
 
 
 def first_id(reply):
-    """The id of the one entry in a reply to XREADGROUP."""
+    """The ID of the only entry in a reply to XREADGROUP."""
     end = reply.index(b"\r\n$5\r\norder\r\n")
     return reply[:end].split(b"\r\n")[-2]
 
 
 def one_by_one(server, entries):
-    """Consumers that take one entry and acknowledge it."""
+    """Consumers that read one entry and acknowledge it."""
     with contextlib.ExitStack() as stack:
         consumers = [stack.enter_context(server.connect()) for _ in range(CONNECTIONS)]
         reads = [request(b"XREADGROUP", b"GROUP", b"g", b"c%d" % i, b"COUNT", b"1", b"STREAMS", b"orders", b">")
@@ -74,7 +74,7 @@ def groups(options, binaries):
 # ---- waiting --------------------------------------------------------------------------------------------------------
 
 def wake(server, wakes):
-    """Pairs of a client that waits with BLPOP and one that pushes for it."""
+    """Pairs of a client that waits with BLPOP and one that pushes to its key."""
     with contextlib.ExitStack() as stack, selectors.DefaultSelector() as poll:
         waiting = [stack.enter_context(server.connect()) for _ in range(PAIRS)]
         pushing = [stack.enter_context(server.connect()) for _ in range(PAIRS)]

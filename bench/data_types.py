@@ -10,7 +10,7 @@ FIELDS = MEMBERS = 100_000
 MANY = 1_000_000
 LISTS = 1000
 BITMAP_BYTES = 10_000_000
-RAND = "__rand_int__"  # redis-benchmark puts in twelve digits
+RAND = "__rand_int__"  # redis-benchmark replaces it by twelve digits
 
 
 # ---- data -----------------------------------------------------------------------------------------------------------
@@ -65,7 +65,7 @@ def entries(count):
 
 
 def orders():
-    """Four rounds of XREADGROUP and a few more find something new."""
+    """Enough entries for a little more than four rounds of XREADGROUP."""
     yield from ((b"XADD", b"s", b"%d-1" % i, b"item", b"order:%07d" % i, b"amount", b"%d" % (i % 900)) for i in range(1, 400_000))
     yield b"XGROUP", b"CREATE", b"s", b"g", b"0"
 
@@ -76,7 +76,7 @@ def bitmaps():
 
 
 def places():
-    """A thousand of them lie within 200 km of Palermo."""
+    """A thousand of the places are within 200 km of Palermo."""
     rng = random.Random(4)
     for i in range(FIELDS):
         near = i % 100 == 0

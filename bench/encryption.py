@@ -1,4 +1,4 @@
-"""TLS against redis-server: what a request costs the server when it is encrypted, and what a new connection costs."""
+"""TLS against redis-server: the CPU cost of an encrypted request, and of a new connection."""
 import contextlib
 import pathlib
 import shutil
@@ -21,7 +21,7 @@ HANDSHAKES = 300
 
 
 class TlsServer(Server):
-    """Has a plain port, too: for what is not measured."""
+    """Also has a plain port, for traffic that is not measured."""
 
     def __init__(self, name, binary, keys):
         self.tls_port = free_port()

@@ -3,8 +3,8 @@
 
 Both servers get the same load from redis-benchmark (50 connections, random keys) in alternating rounds; figures are
 medians over the rounds. The main figure is server CPU per request, user and system time of all its threads as the
-scheduler counts it in nanoseconds: a load generator that shares the machine cannot blur it, while requests per second
-mostly show how fast the generator is. Ratios are ours divided by redis-server's: below 1 is better for CPU, memory
+scheduler counts it in nanoseconds: a load generator on the same machine does not distort it, while requests per second
+mostly measure the generator. Ratios are ours divided by redis-server's: below 1 is better for CPU, memory
 and times, above 1 for requests per second.
 
 Sections: throughput, memory, lifetime (start and stop), idle (10 000 connections), types (CPU of the other data types),
@@ -106,7 +106,7 @@ def memory(options, binaries):
 
 def launch_at(arguments):
     """Starts the program and returns (pid, the time just before exec)."""
-    read_end, write_end = os.pipe()  # close-on-exec, as Python makes them
+    read_end, write_end = os.pipe()  # Python sets close-on-exec
     pid = os.fork()
     if pid == 0:
         null = os.open(os.devnull, os.O_RDWR)
@@ -133,7 +133,7 @@ def one_lifetime(binary):
                     break
             if os.waitpid(pid, os.WNOHANG)[0]:
                 raise SystemExit(f"{binary} did not start")
-        time.sleep(0.2 + random.uniform(0, 0.1))  # idle, and at any phase of its timers
+        time.sleep(0.2 + random.uniform(0, 0.1))  # idle, at a random phase of its timers
         stopping_ns = time.monotonic_ns()
         os.kill(pid, signal.SIGTERM)
         os.waitpid(pid, 0)
@@ -156,7 +156,7 @@ def open_idle(server, count):
     connections = []
     for _ in range(count):
         connection = server.connect()
-        connection.sendall(b"PING\r\n")  # every real client says something once
+        connection.sendall(b"PING\r\n")  # every real client sends something
         connection.recv(16)
         connections.append(connection)
     return connections
@@ -189,7 +189,7 @@ def active_load(server, options):
 
 
 def probe(server, stop, results):
-    """Pings until told to stop and reports round trips in ms; runs in a process of its own."""
+    """Pings until told to stop, and reports round trips in ms; runs in its own process."""
     times_ms = []
     with server.connect() as connection:
         while not stop.is_set():
@@ -203,7 +203,7 @@ def probe(server, stop, results):
 
 
 def insert_politely(server, count):
-    """Loads with a lower priority than server and probe, so that waiting for a core is not taken for a stall."""
+    """Loads with a lower priority than server and probe, so that waiting for a core does not count as a stall."""
     os.nice(10)
     load(server, KEY_FORMATS["key"], VALUE, count, batch=100)
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How well keys are chosen that must go: hit rates of Respite and of redis-server with the same maxmemory.
+"""Quality of eviction: hit rates of Respite and of redis-server with the same maxmemory.
 
-A cache is simulated: a client asks for keys in the order of a Zipf trace (the same for all, from a fixed seed) and puts
-in what is missing. The first half of the trace warms the cache up, the second half counts. A better hit rate comes from
-better choices, and from more keys in the same memory; the last column shows how many there were at the end.
+Simulates a cache: a client gets keys in the order of a Zipf trace (the same for all, from a fixed seed) and sets
+the missing ones. The first half of the trace warms the cache up, the second half counts. The hit rate improves with
+better choices, and with more keys in the same memory; the last column shows the number of keys at the end.
 
 The ratio is our share of hits divided by redis-server's: above 1 is better.
 """
@@ -19,11 +19,11 @@ from side_by_side import Server, comma_list, number, request
 SEED = 20090210
 POLICIES = ("allkeys-lru", "allkeys-lfu", "allkeys-random", "volatile-lru", "volatile-lfu", "volatile-random",
             "volatile-ttl")
-BATCH = 50  # requests that are under way together
+BATCH = 50  # requests in flight at the same time
 
 
 def zipf_trace(keys, accesses, exponent):
-    """Numbers of keys; which number is popular has nothing to do with its size."""
+    """Numbers of keys; the popularity of a number does not depend on its size."""
     chance = random.Random(SEED)
     names = list(range(keys))
     chance.shuffle(names)
@@ -47,7 +47,7 @@ class Cache:
         self.connection.close()
 
     def ask(self, numbers):
-        """How many of these are there; those that are not are put in."""
+        """Counts the existing keys and sets the missing ones."""
         keys = [b"key:%012d" % n for n in numbers]
         self.connection.sendall(request(b"MGET", *keys))
         self.replies.readline()
@@ -63,7 +63,7 @@ class Cache:
         return size >= 0
 
     def put(self, keys):
-        # Far deadlines that say nothing of how often a key is used.
+        # Distant deadlines that do not depend on how often a key is used.
         timed = (lambda key: (b"EX", b"%d" % (100_000 + int(key[4:]) * 7919 % 100_000))) if self.is_timed else (lambda key: ())
         self.connection.sendall(b"".join(request(b"SET", key, self.value, *timed(key)) for key in keys))
         for _ in keys:
@@ -73,7 +73,7 @@ class Cache:
 
 
 def hit_rate(binary, name, policy, trace, options):
-    """Hits in the second half of the trace as a share of it, and the keys at the end."""
+    """The hit rate in the second half of the trace, and the number of keys at the end."""
     with Server(name, binary, "--maxmemory", str(options.maxmemory), "--maxmemory-policy", policy,
                 "--maxmemory-samples", str(options.samples)) as server:
         with Cache(server, b"v" * options.value_bytes, policy.startswith("volatile")) as cache:

@@ -1,5 +1,5 @@
-// The keyspace's table by itself, from a thousand to four million keys. LongestInsert tells the worst single step,
-// which is what a client waits for while the table grows.
+// The keyspace's table alone, from a thousand to four million keys. LongestInsert reports the slowest single insertion,
+// which is how long a client waits while the table grows.
 #include <benchmark/benchmark.h>
 #include <time.h>
 
@@ -55,7 +55,7 @@ void Insert(benchmark::State& state) {
 }
 BENCHMARK(Insert)->Apply(Sizes)->Unit(benchmark::kMillisecond);
 
-// CPU time of this thread: being preempted is not the table's fault.
+// CPU time of this thread: excludes preemption.
 double CpuMicros() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -103,7 +103,7 @@ void FindAbsent(benchmark::State& state) {
 }
 BENCHMARK(FindAbsent)->Apply(Sizes);
 
-// Sixteen look-ups at a time, prefetched as a pipeline does.
+// Sixteen lookups at a time, prefetched as in a pipeline.
 void FindPrefetched(benchmark::State& state) {
   constexpr size_t kGroup = 16;
   Table table(static_cast<size_t>(state.range(0)));

@@ -1,4 +1,4 @@
-"""Messages and queues against redis-server: what one message costs the server."""
+"""Messages and queues against redis-server: the CPU cost of one message on the server."""
 import contextlib
 import multiprocessing
 import selectors
@@ -24,8 +24,8 @@ def message_size():
 
 
 def listen(server, count, ready, bytes_wanted, finished):
-    """Reads what `count` subscribers get; in a process of its own. Says when all are subscribed, and when they have
-    read so many bytes together."""
+    """Reads the messages of `count` subscribers; runs in its own process. Signals when all are subscribed, and when
+    they have read `bytes_wanted` bytes in total."""
     connections = [server.connect() for _ in range(count)]
     with selectors.DefaultSelector() as poll, contextlib.ExitStack() as stack:
         for connection in connections:

@@ -1,5 +1,5 @@
-"""Persistence against redis-server: what a journal costs a write, how long files take to write and to load, and how long
-a client waits while the append-only file is rewritten."""
+"""Persistence against redis-server: the cost of the append-only file per write, the time to write and load files, and
+how long a client waits while the append-only file is rewritten."""
 import multiprocessing
 import pathlib
 import shutil
@@ -85,7 +85,7 @@ def wait_for(server, field, value):
 
 
 def seconds_to_load(name, binary, source, *extra):
-    """From the start of the process until it has the data, and how many keys it has then."""
+    """The time from the start of the process until the data is loaded, and the number of keys."""
     with Server(name, binary, *DEBUG, *extra, prepare=lambda directory: link_files(source, directory)) as server:
         wait_for(server, "loading", "0")
         return time.monotonic() - server.started, int(server.do("DBSIZE")[1:])

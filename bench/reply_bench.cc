@@ -9,7 +9,7 @@
 namespace respite {
 namespace {
 
-// Writes with `write` a hundred times per iteration, as a pipeline would, and sends it.
+// Writes a hundred replies per iteration with `write`, as in a pipeline, and sends them.
 template <class Write>
 void WriteReplies(benchmark::State& state, RespVersion version, Write&& write) {
   constexpr int kReplies = 100;

@@ -55,7 +55,7 @@ BENCHMARK(ManyWords)->Arg(100)->Arg(4000);
 void InlineGet(benchmark::State& state) { ParseRead(state, "GET key:000000000001\r\n", 16); }
 BENCHMARK(InlineGet);
 
-// An argument so big that it is read into its Blob; the bytes are taken as arrived.
+// An argument so big that it is read directly into its Blob; the bytes count as received.
 void BigArgument(benchmark::State& state) {
   size_t size = static_cast<size_t>(state.range(0));
   std::string head = "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$" + std::to_string(size) + "\r\n";

@@ -1,4 +1,4 @@
-"""Scripts against redis-server: what one call costs the server, as EVAL, as EVALSHA and as a function."""
+"""Scripts against redis-server: the CPU cost of one call on the server, as EVAL, as EVALSHA and as a function."""
 import contextlib
 import dataclasses
 import hashlib
@@ -45,7 +45,7 @@ LIBRARY = b"#!lua name=bench\nredis.register_function('owner', function(keys, ar
 
 
 def document():
-    """About 2 KB of JSON, as a shop's order may look."""
+    """About 2 KB of JSON, similar to an order of a shop."""
     items = [{"sku": f"A-{4711 + i}", "title": f"Article number {i}", "price": 19.5 + i, "amount": i % 3 + 1, "gift": i % 2 == 0}
              for i in range(22)]
     return json.dumps({"order": 1700000000123, "user": {"id": 1001, "name": "Jack"}, "items": items, "note": None}).encode()
@@ -92,13 +92,13 @@ def workloads():
 
 
 def batches(form, words, calls):
-    """What each connection sends at a time: PIPELINE calls."""
+    """What each connection sends at once: PIPELINE calls."""
     for first in range(0, calls, PIPELINE):
         yield b"".join([request(*form, *words(i)) for i in range(first, first + PIPELINE)])
 
 
 def cpu_per_call(server, form, words, calls):
-    """CPU in µs. The calls go out over all connections in turns; every reply is waited for."""
+    """CPU in µs. Sends the calls over all connections in turn and waits for every reply."""
     calls -= calls % (PIPELINE * CONNECTIONS)
     source = batches(form, words, calls)
     with contextlib.ExitStack() as stack:
@@ -149,7 +149,7 @@ def compare_forms(servers, workload, options):
         load_commands(server, [(b"SCRIPT", b"LOAD", workload.script)])
     plain = show(workload.title, measure(servers, workload, (b"EVAL", workload.script), options), workload.target)
     cached = show("    EVALSHA", measure(servers, workload, (b"EVALSHA", digest), options), workload.target)
-    if cached > plain * 1.05:  # what is beyond noise
+    if cached > plain * 1.05:  # more than noise
         print(f"    EVALSHA takes {cached / plain:.2f} of EVAL   MISSED")
 
 

@@ -1,4 +1,4 @@
-"""Two servers under the same load on this machine: starting them, talking to them, loading them, what they spend."""
+"""Two servers under the same load on this machine: starts them, sends commands and load, and measures their CPU."""
 import contextlib
 import csv
 import dataclasses
@@ -31,7 +31,7 @@ def command_line(binary, port, directory, *extra):
 
 
 class Server:
-    """One running server in a directory of its own; a context manager. `prepare` may put files there before."""
+    """One running server in its own directory; a context manager. `prepare` may put files there before."""
 
     def __init__(self, name, binary, *extra, prepare=lambda directory: None):
         self.name, self.binary, self.extra, self.prepare = name, binary, extra, prepare
@@ -99,7 +99,7 @@ def request(*arguments):
 
 
 def set_requests(key_format, value, first, count):
-    """`count` SET requests for consecutive keys, as one string."""
+    """`count` SET requests for consecutive keys, in one string."""
     key_size = len(key_format % 0)
     template = b"*3\r\n$3\r\nSET\r\n$%d\r\n%%b\r\n$%d\r\n%b\r\n" % (key_size, len(value), value)
     return b"".join([template % (key_format % number) for number in range(first, first + count)])

@@ -43,13 +43,13 @@ template <class CountWord>
 
 #if defined(__x86_64__)
 __attribute__((target("popcnt"))) uint64_t CountByInstruction(Bytes bitmap) {
-  // The builtin, since std::popcount would be compiled for every processor and only then inlined.
+  // Uses the builtin: std::popcount would be compiled for every processor and inlined only afterwards.
   return CountWith(
       bitmap,
       [](uint64_t word) __attribute__((always_inline)) { return static_cast<uint64_t>(__builtin_popcountll(word)); });
 }
 
-// Sums of pairs, of fours, of octets; the multiplication adds up the octets.
+// Sums pairs of bits, then groups of four, then octets; the multiplication adds up the octets.
 uint64_t CountByArithmetic(Bytes bitmap) {
   return CountWith(bitmap, [](uint64_t word) {
     word -= (word >> 1) & 0x5555555555555555u;
@@ -60,7 +60,7 @@ uint64_t CountByArithmetic(Bytes bitmap) {
 }
 #endif
 
-// Steps over words that are all `same`; where an octet may not be, or fewer than a word are left before `end`.
+// Skips words whose octets are all `same`; stops at a word that differs, or when less than a word is left before `end`.
 size_t SkipOctets(Bytes bitmap, size_t at, size_t end, uint64_t same) {
   constexpr size_t kWord = sizeof(uint64_t);
   const char* text = bitmap.data();
@@ -95,7 +95,7 @@ Bytes PartFrom(Bytes text, size_t begin, size_t size) {
   return begin < text.size() ? text.substr(begin, size) : Bytes();
 }
 
-// One step of CombineBits: `part` is `size` octets of the result so far, `source` what one more source has there.
+// One step of CombineBits: `part` holds `size` octets of the result so far, `source` the same part of one more source.
 void CombinePart(BitOperation operation, char* part, size_t size, Bytes source) {
   switch (operation) {
     case BitOperation::kAnd:
@@ -169,7 +169,7 @@ std::optional<uint64_t> FindBit(Bytes bitmap, BitRange range, Bit wanted) {
   const uint64_t flip = wanted == Bit::kSet ? 0 : ~uint64_t{0};
   const size_t end = range.last / 8 + 1;
   size_t at = range.first / 8;
-  // A set bit in `octet` is one that we look for.
+  // A bit set in `octet` is a match.
   auto octet = static_cast<uint8_t>((OctetAt(bitmap, at) ^ flip) & (0xffu >> range.first % 8));
   if (octet == 0) {
     at = SkipOctets(bitmap, at + 1, end, flip);
@@ -181,7 +181,7 @@ std::optional<uint64_t> FindBit(Bytes bitmap, BitRange range, Bit wanted) {
 }
 
 void CombineBits(BitOperation operation, std::span<const Bytes> sources, std::span<char> result) {
-  constexpr size_t kPart = 4096;  // stays in the first cache while every source is applied to it
+  constexpr size_t kPart = 4096;  // stays in the L1 cache while every source is applied to it
   std::array<char, kPart> part;
   for (size_t at = 0; at < result.size(); at += kPart) {
     const size_t size = std::min(kPart, result.size() - at);
@@ -200,7 +200,7 @@ int64_t BitField::Max() const {
 int64_t BitField::Min() const { return sign == FieldSign::kSigned ? -Max() - 1 : 0; }
 
 int64_t ReadField(Bytes bitmap, const BitField& field) {
-  const Bytes text = PartFrom(bitmap, field.offset / 8, 9);  // 64 bits, and the 7 that may stand before them
+  const Bytes text = PartFrom(bitmap, field.offset / 8, 9);  // 64 bits, and up to 7 that may precede them
   uint64_t value = 0;
   for (size_t i = 0; i < 8; ++i) value = value << 8 | (i < text.size() ? OctetAt(text, i) : 0u);
   const int skipped = static_cast<int>(field.offset % 8);
@@ -226,13 +226,13 @@ void WriteField(char* bitmap, const BitField& field, int64_t value) {
 std::optional<int64_t> FitField(const BitField& field, int64_t value, FieldOverflow overflow) {
   const auto pattern = static_cast<uint64_t>(value);
   if (field.sign == FieldSign::kUnsigned) {
-    // Redis: a negative value is taken for a large one.
+    // Redis: treats a negative value as a large one.
     if (value >= 0 && value <= field.Max()) return value;
     return Resolve(field, pattern, Excess::kTooHigh, overflow);
   }
   if (value > field.Max()) return Resolve(field, pattern, Excess::kTooHigh, overflow);
   if (value >= field.Min()) return value;
-  // Redis: a value so low that its distance from the highest one is no int64_t saturates at the highest.
+  // Redis: a value so low that its distance from the maximum does not fit an int64_t saturates at the maximum.
   int64_t distance = 0;
   const bool far = __builtin_sub_overflow(field.Max(), value, &distance);
   return Resolve(field, pattern, far ? Excess::kTooHigh : Excess::kTooLow, overflow);

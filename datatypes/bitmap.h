@@ -1,6 +1,6 @@
 // Bitmap: a string seen as bits. Bit 0 is the highest bit of the first octet, bit 8 the highest of the second, and so
-// on; bits behind the end of the string are clear. A field is an integer of 1 to 64 bits that begins at any bit, its
-// highest bit first.
+// on; bits after the end of the string are clear. A field is an integer of 1 to 64 bits that begins at any bit, highest
+// bit first.
 //
 // Nothing here allocates, and no function reads or writes beyond the text it is given.
 #pragma once
@@ -15,7 +15,7 @@ namespace respite {
 
 enum class Bit : uint8_t { kClear, kSet };
 
-// Both ends belong to it. Requires: first <= last.
+// Both ends are included. Requires: first <= last.
 struct BitRange {
   uint64_t first = 0;
   uint64_t last = 0;
@@ -25,18 +25,18 @@ Bit BitAt(Bytes bitmap, uint64_t at);
 // Requires: the bit is within the text.
 void PutBit(char* bitmap, uint64_t at, Bit bit);
 
-// How many bits are set. Cost: O(n), 8 octets per cycle where the processor can count bits.
+// The number of set bits. Cost: O(n), 8 octets per cycle if the processor has a population count instruction.
 uint64_t CountSetBits(Bytes bitmap);
 // Requires: the range is within the bitmap.
 uint64_t CountSetBits(Bytes bitmap, BitRange range);
-// The first bit in the range that is as wanted. Requires: the range is within the bitmap. Cost: O(n), in words.
+// The first bit in the range that equals `wanted`. Requires: the range is within the bitmap. Cost: O(n), in words.
 std::optional<uint64_t> FindBit(Bytes bitmap, BitRange range, Bit wanted);
 
 enum class BitOperation : uint8_t { kAnd, kOr, kXor, kNot };
 
-// Combines the sources bit by bit; shorter ones count as padded with clear bits. `result` is as long as the longest
-// source and may be the memory of a source, from its beginning. Requires: at least one source, and just one for kNot.
-// Cost: O(n) for each source; each is read once, `result` is written once.
+// Combines the sources bit by bit; shorter sources are padded with clear bits. `result` is as long as the longest
+// source and may overlap a source if both begin at the same address. Requires: at least one source, exactly one for
+// kNot. Cost: O(n) for each source; each is read once, `result` is written once.
 void CombineBits(BitOperation operation, std::span<const Bytes> sources, std::span<char> result);
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -58,10 +58,10 @@ int64_t ReadField(Bytes bitmap, const BitField& field);
 // Stores the lowest bits of `value`. Requires: the field is within the text.
 void WriteField(char* bitmap, const BitField& field, int64_t value);
 
-// What becomes of a value that its field cannot hold: its lowest bits, the nearest value that fits, or nothing.
+// What to store when a value does not fit its field: its lowest bits, the nearest value that fits, or nothing.
 enum class FieldOverflow : uint8_t { kWrap, kSaturate, kFail };
 
-// The value to store in the field; nullopt: none, under kFail.
+// The value to store in the field; nullopt: store nothing, under kFail.
 std::optional<int64_t> FitField(const BitField& field, int64_t value, FieldOverflow overflow);
 // The same for `old_value` + `delta`. Requires: the field can hold `old_value`.
 std::optional<int64_t> AddToField(const BitField& field, int64_t old_value, int64_t delta, FieldOverflow overflow);

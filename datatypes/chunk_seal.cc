@@ -32,7 +32,7 @@ size_t SharedPrefix(Bytes a, Bytes b) {
                              a.begin());
 }
 
-// What has to be known of texts before they can be packed.
+// What must be known about texts before they can be packed.
 struct TextPlan {
   size_t prefix = 0;
   bool has_lengths = false;
@@ -151,7 +151,7 @@ void WriteSymbols(ChunkBlock& block, const TextPlan& plan, std::span<const Bytes
   writer.Finish();
 }
 
-// Zero bits read as the first symbol, so whatever is decoded past the end stays inside the alphabet.
+// Zero bits decode to the first symbol, so what is decoded past the end stays inside the alphabet.
 void ClearRoomBehind(ChunkBlock& block) { std::memset(block.At(block.size - kRoomBehind), 0, kRoomBehind); }
 
 ChunkBlock* WriteTexts(const TextPlan& plan, std::span<const Bytes> elements) {
@@ -186,21 +186,21 @@ ChunkBlock* WriteIntegers(const IntegerPlan& plan, std::span<const Bytes> elemen
   char* to = block->At(block->body);
   for (const Bytes element : elements) {
     const uint64_t difference = static_cast<uint64_t>(*ParseInteger(element)) - static_cast<uint64_t>(plan.smallest);
-    std::memcpy(to, &difference, sizeof difference);  // into the room of the next one, or the room behind
+    std::memcpy(to, &difference, sizeof difference);  // overwrites the next one's place, or the room at the end
     to += block->unit;
   }
   return block;
 }
 
-// The characters of eight symbols, which are the lowest bits of `word`: at most 56, so that with a start inside a byte
-// they still fit one word.
+// The characters of eight symbols, which are the lowest bits of `word`: at most 56 bits, so that they fit one word even
+// when they start inside a byte.
 template <unsigned kBits, unsigned... kIndex>
 uint64_t EightCharacters(uint64_t word, const char* alphabet, std::integer_sequence<unsigned, kIndex...> /*all*/) {
   constexpr uint64_t kMask = (uint64_t{1} << kBits) - 1;
   return ((uint64_t{static_cast<uint8_t>(alphabet[(word >> (kIndex * kBits)) & kMask])} << (8 * kIndex)) | ...);
 }
 
-// Eight characters are stored at once, because a text that was stored byte by byte stalls whoever copies it next.
+// Stores eight characters at once: a text stored byte by byte would stall the next copy of it.
 template <unsigned kBits>
 void UnpackSymbols(const ChunkBlock& block, uint32_t place, uint32_t symbols, char* to) {
   const char* alphabet = block.At(sizeof(ChunkBlock) + block.prefix);
@@ -213,7 +213,7 @@ void UnpackSymbols(const ChunkBlock& block, uint32_t place, uint32_t symbols, ch
   }
 }
 
-// By the bits of a symbol.
+// Indexed by the bits of a symbol.
 constexpr std::array kUnpackSymbols = {UnpackSymbols<0>, UnpackSymbols<1>, UnpackSymbols<2>, UnpackSymbols<3>,
                                        UnpackSymbols<4>, UnpackSymbols<5>, UnpackSymbols<6>, UnpackSymbols<7>};
 

@@ -9,12 +9,12 @@ namespace respite {
 
 namespace {
 
-// Redis: an element counts with its length and this many bytes when it is asked whether a node has room for it.
+// Redis: checks the room of a node as if an element took its length plus this many bytes.
 constexpr size_t kEntryEstimate = 8;
-// An end chunk of this size has come to stay, so that its inner neighbour can be sealed: pushing and popping in turn
-// where two chunks meet does not pack and unpack.
+// The inner neighbour of an end chunk is sealed only when the end chunk has reached this size: so alternating pushes
+// and pops at a chunk boundary do not pack and unpack.
 constexpr size_t kSettledBytes = 1024;
-// Offsets inside a block are 32 bits wide.
+// Offsets inside a block have 32 bits.
 constexpr size_t kMaxBlockContent = size_t{1} << 31;
 
 }  // namespace
@@ -165,7 +165,7 @@ std::optional<ChunkedList::Place> ChunkedList::Find(Bytes element) const {
   return std::nullopt;
 }
 
-// The elements before `place` go into a chunk of their own; `place.index` elements are now in chunk `place.chunk`.
+// Moves the elements before `place` into a chunk of their own; chunk `place.chunk` then has `place.index` elements.
 ListChunk& ChunkedList::SplitBefore(Place place) {
   ListChunk rest = row_[place.chunk].SplitOff(place.index);
   ListChunk& added = row_.Insert(place.chunk + 1);
@@ -173,8 +173,9 @@ ListChunk& ChunkedList::SplitBefore(Place place) {
   return added;
 }
 
-// Redis: a full node passes the element to the neighbour if it stands at that end and the neighbour has room, gets a
-// new neighbour for it if it stands at an end, and splits otherwise; only then are neighbours merged.
+// Redis: a full node passes the element to the neighbour if the element is at that end and the neighbour has room;
+// without room the element gets a new node if it is at an end; otherwise the node splits. Neighbours merge only after a
+// split.
 void ChunkedList::InsertBefore(Place place, Bytes element) {
   const auto [chunk, index] = place;
   ++size_;
@@ -197,7 +198,7 @@ void ChunkedList::InsertAfter(Place place, Bytes element) {
   MergeAround(chunk);
 }
 
-// Makes one chunk of two neighbours when the limit admits it. Redis: one frame is taken off.
+// Merges two neighbours if the limit allows it. Redis: subtracts one frame.
 bool ChunkedList::MergeIfSmall(size_t left) {
   if (left + 1 >= row_.Size()) return false;
   ListChunk& a = row_[left];
@@ -208,7 +209,7 @@ bool ChunkedList::MergeIfSmall(size_t left) {
   return true;
 }
 
-// In this order, as Redis does: the two before the centre, the two behind it, then the centre with either side.
+// The order is that of Redis: the two before the centre, the two after it, then the centre with either side.
 void ChunkedList::MergeAround(size_t centre) {
   if (centre >= 2 && MergeIfSmall(centre - 2)) --centre;
   MergeIfSmall(centre + 1);
@@ -216,7 +217,7 @@ void ChunkedList::MergeAround(size_t centre) {
   MergeIfSmall(centre);
 }
 
-// A chunk that this would make too large for its block gives the element a chunk of its own.
+// If the element would make the chunk too large for its block, it gets its own chunk.
 void ChunkedList::Replace(Place place, Bytes element) {
   const auto [chunk, index] = place;
   ListChunk& there = row_[chunk];

@@ -4,11 +4,12 @@
 //                  │
 //                  └► block with hundreds of elements
 //
-// Finding the i-th element adds up the counts in the row, from the nearer end, which reads memory in order. Chunks at
-// the ends are open for pushes; a chunk over which the list has grown is sealed, and takes its shortest form then.
+// To find the i-th element, the list adds up the counts in the row from the nearer end, which reads memory
+// sequentially. The chunks at the ends are open for pushes; a chunk is sealed into its shortest form when the list
+// grows beyond it.
 //
-// How many elements a chunk takes, when it splits and when neighbours become one follows Redis' quicklist to the byte,
-// because OBJECT ENCODING calls a list "listpack" again when a single node is left, and that node must be the same.
+// How many elements a chunk takes, when it splits and when neighbours merge follows Redis' quicklist to the byte:
+// OBJECT ENCODING calls a list "listpack" again when a single node is left, so the nodes must be the same.
 #pragma once
 
 #include <cstddef>
@@ -25,28 +26,28 @@ namespace respite {
 
 enum class ListEnd : uint8_t { kHead, kTail };
 
-// What list-max-listpack-size says: -1 to -5 mean 4, 8, 16, 32 or 64 KB of listpack (anything below counts as -5), a
-// positive number means elements, and zero one element.
+// The meaning of list-max-listpack-size: -1 to -5 mean 4, 8, 16, 32 or 64 KB of listpack (lower values count as -5), a
+// positive number limits the elements, and zero means one element.
 class ChunkLimit {
  public:
   explicit constexpr ChunkLimit(int64_t fill) : fill_(fill) {}
 
   size_t MaxBytes() const;
   size_t MaxCount() const;
-  // Redis: when elements are counted, more than 8 KB are too much all the same.
+  // Redis: a limit on elements also implies a limit of 8 KB.
   bool Admits(size_t listpack_bytes, size_t count) const;
 
  private:
   int64_t fill_;
 };
 
-// A row of chunks with room before it, so that chunks come and go at both ends in amortised constant time.
+// A row of chunks with room at both ends, so that adding and removing chunks there takes amortised constant time.
 class ChunkRow {
  public:
   size_t Size() const { return slots_.size() - front_; }
   ListChunk& operator[](size_t i) { return slots_[front_ + i]; }
   const ListChunk& operator[](size_t i) const { return slots_[front_ + i]; }
-  // Puts an empty chunk before the i-th. Requires: i <= Size(). Cost: O(1) at the ends, else O(Size()).
+  // Inserts an empty chunk before the i-th. Requires: i <= Size(). Cost: O(1) at the ends, else O(Size()).
   ListChunk& Insert(size_t i);
   void Erase(size_t i, size_t count);
   size_t UsedBytes() const { return slots_.capacity() * sizeof(ListChunk); }
@@ -60,18 +61,18 @@ class ChunkRow {
 
 class ChunkedList final : public Object {
  public:
-  // An element: the index-th of a chunk.
+  // The position of an element: the index-th of a chunk.
   struct Place {
     size_t chunk = 0;
     uint32_t index = 0;
   };
 
-  // Walks over the elements. It dies with the first change of the list.
+  // Iterates over the elements. Any change of the list invalidates it.
   class Cursor {
    public:
     Cursor(const ChunkedList& list, Place place);
     bool IsValid() const { return cursor_.IsValid(); }
-    // The view is good until the cursor moves. Requires: IsValid().
+    // The view is valid until the cursor moves. Requires: IsValid().
     Bytes Element() { return cursor_.Element(); }
     Place Where() const { return {chunk_, cursor_.Index()}; }
     void Next() {
@@ -96,7 +97,7 @@ class ChunkedList final : public Object {
 
   std::unique_ptr<Object> Clone() const override;
   size_t Size() const override { return size_; }
-  // With `samples` other than 0 the blocks of so many chunks speak for all.
+  // If `samples` is not 0, extrapolates from the blocks of that many chunks.
   size_t UsedBytes(size_t samples) const override;
 
   size_t ChunkCount() const { return row_.Size(); }
@@ -106,7 +107,7 @@ class ChunkedList final : public Object {
   void Push(ListEnd end, Bytes element);
   // Requires: not empty. Cost: O(1).
   void Pop(ListEnd end);
-  // Puts a chunk as it is behind the last, whatever the limit says. Requires: not empty.
+  // Appends a chunk unchanged, whatever its size. Requires: not empty.
   void AppendChunk(ListChunk chunk);
 
   // Requires: index < Size(). Cost: O(number of chunks), 16 bytes read for each.
@@ -119,9 +120,9 @@ class ChunkedList final : public Object {
   void InsertBefore(Place place, Bytes element);
   void InsertAfter(Place place, Bytes element);
   void Replace(Place place, Bytes element);
-  // Requires: index + count <= Size(). Cost: as before, and O(count).
+  // Requires: index + count <= Size(). Cost: as InsertBefore, plus O(count).
   void EraseRange(size_t index, size_t count);
-  // Removes elements equal to `element`, at most `most`, beginning at one end; answers how many. Cost: O(n).
+  // Removes at most `most` elements equal to `element`, starting at the end `from`; returns how many. Cost: O(n).
   size_t EraseEqual(Bytes element, size_t most, ListEnd from);
 
   bool CheckInvariants() const;

@@ -1,11 +1,11 @@
-// CollisionList: the slots of a HashIndex that its pages cannot take, in the order of hash and key.
+// CollisionList: the slots of a HashIndex that do not fit into its pages, ordered by hash and key.
 //
 // Pages hold any items whose hashes differ as those of a good hash function do. Items whose hashes are equal, or agree
-// in too many bits, would split pages without end; they stand here instead, and are found by their keys. With a secret
-// key of the hash nobody can bring that about, but memory and time must not rest on that alone.
+// in too many bits, would make pages split without end; this list stores them instead and finds them by their keys.
+// With a secret hash key no client can cause that, but memory and time must not depend on the secret alone.
 //
-// Shape: sorted chunks of at most 511 slots in a row. Cost: O(log n) comparisons of keys, and moving one chunk; now and
-// then (with every 255th insertion) a row of n / 255 pointers. Memory: 16 to 64 bytes a slot.
+// Structure: sorted chunks of at most 511 slots in a row. Cost: O(log n) comparisons of keys, and moving one chunk; at
+// every 255th insertion or so, moving a row of n / 255 pointers. Memory: 16 to 64 bytes per slot.
 #pragma once
 
 #include <algorithm>
@@ -32,22 +32,23 @@ class CollisionList {
   size_t Size() const { return size_; }
   size_t UsedBytes() const { return chunks_.capacity() * sizeof(chunks_[0]) + chunks_.size() * sizeof(Chunk); }
 
-  // The place of the slot with this key, or null.
+  // The address of the slot with this key, or null.
   Slot* Find(Bytes key, uint64_t hash) {
     return FindBy(hash, [&](const Slot& slot) { return SlotKey(slot).compare(key); });
   }
-  // The place of the slot `wanted`, or null; its own memory may already be gone. `key` is the key that it has.
+  // The address of the slot `wanted`, or null. The memory that `wanted` points to may be freed already; `key` is its
+  // key.
   Slot* FindSame(const Slot& wanted, Bytes key, uint64_t hash) {
     return FindBy(hash, [&](const Slot& slot) { return slot == wanted ? 0 : SlotKey(slot).compare(key); });
   }
-  // Whether the slot is here: only compared, never read. Cost: O(slots of this hash).
+  // True if the list contains the slot. Compares it without reading what it points to. Cost: O(slots of this hash).
   bool Has(const Slot& wanted, uint64_t hash) const {
     bool found = false;
     ForEachBetween(hash, hash, [&](const Item& item) { found = found || item.slot == wanted; });
     return found;
   }
 
-  // Puts in a slot whose key is not here.
+  // Inserts a slot. Requires: its key is not in the list.
   void Insert(const Slot& slot, uint64_t hash) {
     const Bytes key = SlotKey(slot);
     const Place at = LowerBound(hash, [&](const Slot& other) { return SlotKey(other).compare(key); });
@@ -56,7 +57,7 @@ class CollisionList {
     ++size_;
   }
 
-  // Takes out what Find or FindSame returned for this hash and key.
+  // Removes the slot that Find or FindSame returned for this hash and key.
   void Remove(Bytes key, uint64_t hash) {
     const Place at = LowerBound(hash, [&](const Slot& slot) { return SlotKey(slot).compare(key); });
     Chunk& chunk = *chunks_[at.chunk];
@@ -66,7 +67,7 @@ class CollisionList {
     if (chunk.count <= kChunk / 4) JoinWithNeighbour(at.chunk);
   }
 
-  // Calls `visit(item)` for those with first <= hash <= last, in order.
+  // Calls `visit(item)` for each item with first <= hash <= last, in order.
   template <class Visit>
   void ForEachBetween(uint64_t first, uint64_t last, Visit&& visit) const {
     const Place begin = LowerBound(first, [](const Slot&) { return 0; });
@@ -77,7 +78,7 @@ class CollisionList {
       }
   }
 
-  // Calls `visit(slot)` for each, until it returns false; true when all were visited.
+  // Calls `visit(slot)` for each slot until it returns false. Returns true if all were visited.
   template <class Visit>
   bool ForEachWhile(Visit&& visit) const {
     for (const auto& chunk : chunks_)
@@ -86,7 +87,7 @@ class CollisionList {
     return true;
   }
 
-  // Each with the same chance. Requires: there is one. Cost: a few draws.
+  // A random slot, uniformly chosen. Requires: not empty. Cost: a few draws.
   const Slot& PickRandom(Random& random) const {
     for (;;) {
       const Chunk& chunk = *chunks_[random.Below(chunks_.size())];
@@ -106,8 +107,8 @@ class CollisionList {
     size_t index;
   };
 
-  // The first place that is not before (hash, the key that `compare` knows). `compare(slot)` is negative when the
-  // slot's key comes before that key.
+  // The first place that is not before (hash, key), where the key is known to `compare` only: `compare(slot)` is
+  // negative if the slot's key is less than it.
   template <class Compare>
   Place LowerBound(uint64_t hash, Compare&& compare) const {
     const auto before = [&](const Item& item) { return item.hash != hash ? item.hash < hash : compare(item.slot) < 0; };
@@ -135,7 +136,7 @@ class CollisionList {
     ++chunk.count;
   }
 
-  // Halves a full chunk; returns where the place is now.
+  // Splits a full chunk in half; returns the new position of the place.
   Place SplitAt(Place at) {
     constexpr size_t kHalf = kChunk / 2;
     auto upper = std::make_unique<Chunk>();
@@ -147,7 +148,7 @@ class CollisionList {
     return at.index <= kHalf ? at : Place{at.chunk + 1, at.index - kHalf};
   }
 
-  // Keeps chunks from staying nearly empty. Removes one that is empty.
+  // Keeps chunks from staying nearly empty. Removes an empty chunk.
   void JoinWithNeighbour(size_t at) {
     if (at + 1 == chunks_.size() && at != 0) --at;
     Chunk& lower = *chunks_[at];

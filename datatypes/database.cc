@@ -9,9 +9,9 @@ namespace respite {
 
 namespace {
 
-// Room for a Blob that grows from `old_size` to `size`: twice that, but for large ones a quarter more, so that copying
-// stays O(1) per byte appended and little memory is wasted. A leap is taken as the final size, and so is
-// what does not grow.
+// The capacity of a Blob that grows from `old_size` to `size`: twice the size, for large Blobs a quarter more, so that
+// copying stays O(1) per byte appended and little memory is wasted. A large jump is taken as the final size, and so is
+// a size that does not grow.
 size_t RoomFor(size_t old_size, size_t size) {
   constexpr size_t kDoubledUpTo = 1024 * 1024;
   if (size == old_size || size / 2 > old_size) return size;

@@ -1,8 +1,8 @@
-// Database: one numbered keyspace (SELECT n). It owns its entries, finds them by key, and knows which have a deadline
-// and which are hashes whose fields have some.
+// Database: one numbered keyspace (SELECT n). It owns its entries, finds them by key, and indexes those with a deadline
+// and the hashes that have fields with a deadline.
 //
-// It has no clock: whoever asks compares deadlines with the time of the Unit. An entry may move in memory whenever its
-// value or deadline slot grows; each function that can move one returns where it is now.
+// It has no clock: callers compare deadlines with the time of the Unit. An entry may move in memory whenever its value
+// or deadline slot grows; each function that can move an entry returns its new address.
 #pragma once
 
 #include <cstdint>
@@ -37,35 +37,35 @@ class Database {
   void PrefetchBucket(uint64_t hash) const { entries_.PrefetchBucket(hash); }
   void PrefetchEntry(uint64_t hash) const { entries_.PrefetchItem(hash); }
 
-  // Adds a key that is not there. Cost: O(1), one allocation.
+  // Adds a key. Requires: the key does not exist. Cost: O(1), one allocation.
   Entry* Add(Bytes key, StringContent content, int64_t deadline_ms, uint32_t access) {
     return Add(key, Hash(key), std::move(content), deadline_ms, access);
   }
   Entry* Add(Bytes key, uint64_t hash, StringContent content, int64_t deadline_ms, uint32_t access);
-  // Adds an entry that was taken out of a database; its key must not be here.
+  // Adds an entry that was taken out of a database. Requires: its key does not exist here.
   Entry* Add(EntryPtr entry);
-  // Prepares for so many keys, so many of them with a deadline. Only a hint, for a database that is empty.
+  // Prepares for `keys` keys, `timed` of them with a deadline. Only a hint, for an empty database.
   void Reserve(size_t keys, size_t timed) {
     entries_.Reserve(keys);
     timed_.Reserve(timed);
   }
-  // Makes an entry a string and keeps its deadline and access.
+  // Turns an entry into a string; deadline and access data stay.
   Entry* Assign(Entry* entry, StringContent content);
-  // Makes the text of a string `size` bytes long, at least as long as it is, with zeros behind what was there. The text
-  // is then its own to change (Entry::MutableText) and no longer an integer or embedded. A text that grows again and
-  // again is given room ahead. Cost: O(new bytes), and now and then O(size).
+  // Grows the text of a string to `size` bytes; the new bytes are zero. The text can then be modified in place
+  // (Entry::MutableText) and is no longer an integer or embedded. A text that grows repeatedly is given spare room.
+  // Requires: `size` is not below the current size. Cost: O(new bytes), sometimes O(size).
   Entry* Grow(Entry* entry, size_t size);
-  // Edits of a packed collection and changes of its encoding; see the functions of the same names in Entry.
+  // Edit a packed collection and change its encoding; see the functions of the same names in Entry.
   Entry* Resize(Entry* entry, size_t inline_size);
   Entry* Hold(Entry* entry, ValueForm form, Bytes packed);
   Entry* Hold(Entry* entry, std::unique_ptr<Object> object);
   // Sets, replaces or (kNoDeadline) removes the deadline.
   Entry* SetDeadline(Entry* entry, int64_t deadline_ms);
-  // Puts a hash into the index of those with deadlines on fields, or takes it out.
+  // Adds a hash to the index of hashes with deadlines on fields, or removes it.
   enum class FieldDeadlines : uint8_t { kNone, kSome };
   void NoteFieldDeadlines(Entry* entry, FieldDeadlines deadlines);
 
-  // Takes the entry out; it is freed when the caller drops the pointer (or hands it to the Reclaimer).
+  // Removes the entry from the database. It is freed when the caller drops the pointer (or hands it to the Reclaimer).
   EntryPtr Take(Entry* entry);
   // Frees everything. Cost: O(n).
   void Clear();
@@ -96,12 +96,12 @@ class Database {
 
  private:
   Entry* Add(EntryPtr entry, uint64_t hash);
-  // Notes that an entry lives elsewhere now; its old memory may be gone already.
+  // Updates the indexes after an entry moved; its old memory may be freed already.
   Entry* Moved(const Entry* from, Entry* to);
 
   HashIndex<Entry*> entries_;
-  HashIndex<Entry*> timed_;         // the entries that have a deadline
-  HashIndex<Entry*> timed_fields_;  // the hashes that have fields with a deadline; they are marked, too
+  HashIndex<Entry*> timed_;         // entries that have a deadline
+  HashIndex<Entry*> timed_fields_;  // hashes that have fields with a deadline; these entries are also marked
 };
 
 }  // namespace respite

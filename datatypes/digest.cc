@@ -12,7 +12,7 @@ namespace respite {
 
 namespace {
 
-// The number by which Redis knows a type. Redis: 5 is a value of a module.
+// The number of a type in Redis. Redis: 5 is a value of a module.
 uint32_t TypeNumber(ValueType type) {
   switch (type) {
     case ValueType::kString:
@@ -66,7 +66,7 @@ void MixStream(Digest& digest, const StreamLog& log) {
 }
 
 void MixContent(Digest& digest, const Entry& entry) {
-  const EncodingLimits unused;  // nothing is changed
+  const EncodingLimits unused;  // nothing is changed, so no limit applies
   const CollectionPlace place{ValueSlot(&entry), unused, 0};
   switch (entry.Type()) {
     case ValueType::kString:

@@ -1,4 +1,4 @@
-// The fingerprint of a dataset, equal to what Redis' DEBUG DIGEST and DIGEST-VALUE say of the same data.
+// The digest of a dataset, equal to that of Redis' DEBUG DIGEST and DIGEST-VALUE for the same data.
 //
 //   Add(x)   d := d ^ SHA1(x)            for parts without order: members of a set, keys of a database
 //   Mix(x)   d := SHA1(d ^ SHA1(x))      for parts in order: elements of a list, a field and its value
@@ -11,7 +11,7 @@
 //                             Add("!!hexpire!!") when the field has a deadline
 //                sorted set   for each member Add what Mix(member), Mix(score by ShortDoubleText) give from zero
 //                stream       Mix(ID as ms.seq), Mix(field), Mix(value) … for each entry; groups do not count
-//              and Add("!!expire!!") when the key has a deadline (whatever it is)
+//              and Add("!!expire!!") if the key has any deadline
 //   key      = Mix(key name), then its value, from zero
 //   dataset  = from zero, for each database with keys: Mix(number as 4 octets, big endian), Add(key) for each,
 //              where Add takes the SHA-1 of the key's digest
@@ -33,7 +33,7 @@ class Digest {
   void Add(Bytes part);
   void Mix(Bytes part);
   void MixNumber(uint32_t number);
-  // The octets so far, as a part of another digest.
+  // The octets so far, for use in another digest.
   Bytes Octets() const { return {reinterpret_cast<const char*>(octets_.data()), octets_.size()}; }
   std::string Hex() const;
 
@@ -41,7 +41,7 @@ class Digest {
   std::array<uint8_t, 20> octets_{};
 };
 
-// Goes on with type, content and deadline of an entry.
+// Continues the digest with type, content and deadline of an entry.
 void MixValue(Digest& digest, const Entry& entry);
 
 Digest DigestOf(const Keyspace& keyspace);

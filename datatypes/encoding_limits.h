@@ -1,5 +1,5 @@
-// EncodingLimits: up to which size a collection stays packed, and a block of a stream is filled. The directives of the
-// same names set them; OBJECT ENCODING shows on which side of them a value is.
+// EncodingLimits: the sizes up to which a collection stays packed and a stream block is filled. The directives of the
+// same names set them; OBJECT ENCODING shows on which side of the limit a value is.
 #pragma once
 
 #include <cstdint>

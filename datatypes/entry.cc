@@ -78,7 +78,7 @@ Entry* Entry::Rename(Entry* entry, Bytes key) {
   renamed->bits_ |= entry->bits_ & kTimedFieldsBit;
   renamed->inline_size_ = entry->inline_size_;
   std::memcpy(renamed->MutableValue(), entry->Value(), entry->inline_size_);
-  std::free(entry);  // what it held moved with the pointer
+  std::free(entry);  // what it held has moved with the pointer
   return renamed;
 }
 
@@ -130,7 +130,7 @@ void Entry::WriteValue(const StringContent& content) {
       Store(MutableValue(), BlobRef(content.blob).Release());
       break;
     default:
-      // memmove: the text may be a part of this very value (SETRANGE, GETSET of itself).
+      // memmove: the text may be a part of this value itself (SETRANGE, GETSET).
       if (!content.bytes.empty()) std::memmove(MutableValue(), content.bytes.data(), content.bytes.size());
   }
 }
@@ -157,7 +157,7 @@ bool Entry::TryAssign(const StringContent& content) {
     size_t usable = malloc_usable_size(this);
     if (FixedBytes() + wanted > usable || FixedBytes() + wanted < usable / 2) return false;
   }
-  BlobRef old;  // dropped after the new value is in place, which may hold the same blob
+  BlobRef old;  // released after the new value is stored, which may be the same Blob
   if (Form() == ValueForm::kBlob) old = BlobRef::Adopt(Load<void*>(Value()));
   if (Form() == ValueForm::kObject) delete HeldObject();
   WriteValue(content);

@@ -7,8 +7,8 @@
 //          …    key bytes
 //          …    value: text or packed collection as it is, an int64, or a pointer to a Blob or an Object
 //
-// A 16-byte key with a 64-byte value takes 92 bytes, which jemalloc serves from its class of 96; a hash of five short
-// fields is one allocation too. Nothing behind the header is aligned; it is read with memcpy, which compiles to plain
+// A 16-byte key with a 64-byte value takes 92 bytes, for which jemalloc uses its size class of 96; a hash of five short
+// fields is one allocation too. Nothing after the header is aligned; it is read with memcpy, which compiles to plain
 // loads.
 #pragma once
 
@@ -27,19 +27,17 @@ namespace respite {
 enum class ValueType : uint8_t { kString, kList, kSet, kSortedSet, kHash, kStream };
 
 // How a value is stored.
-//   strings       kInt, kEmbedded, kRaw (both inline; they differ in what OBJECT ENCODING says, since Redis never calls
-//   a
-//                 string embstr again once it was appended to), kBlob
-//   collections   kListpack, kTimedListpack (a hash whose fields have deadlines), kIntset: inline; kObject: anything
-//   larger
+//   strings       kInt, kEmbedded, kRaw, kBlob. kEmbedded and kRaw are both inline, but OBJECT ENCODING differs: Redis
+//                 never calls a string embstr again after an append.
+//   collections   inline: kListpack, kTimedListpack (a hash whose fields have deadlines), kIntset; larger: kObject
 enum class ValueForm : uint8_t { kInt, kEmbedded, kRaw, kBlob, kListpack, kTimedListpack, kIntset, kObject };
 
 inline constexpr int64_t kNoDeadline = -1;
 
-// A string on its way into an entry. The bytes are borrowed unless they are in `blob`.
+// The content of a string that is to be stored. The bytes are borrowed unless they are in `blob`.
 struct StringContent {
   static constexpr size_t kEmbeddedMax = 44;  // Redis: OBJ_ENCODING_EMBSTR_SIZE_LIMIT, visible in OBJECT ENCODING
-  static constexpr size_t kInlineMax = 4096;  // longer values get a Blob of their own, which replies can share
+  static constexpr size_t kInlineMax = 4096;  // longer values get their own Blob, which replies can share
 
   ValueForm form = ValueForm::kRaw;
   int64_t integer = 0;
@@ -47,20 +45,20 @@ struct StringContent {
   BlobRef blob = {};
 
   static StringContent Integer(int64_t value) { return {.form = ValueForm::kInt, .integer = value}; }
-  // Text that is stored as it is, never as an integer.
+  // Text that is stored unchanged, never as an integer.
   static StringContent Text(Bytes text) {
     if (text.size() <= kEmbeddedMax) return {.form = ValueForm::kEmbedded, .bytes = text};
     if (text.size() <= kInlineMax) return {.form = ValueForm::kRaw, .bytes = text};
     return Shared(BlobRef::Copy(text));
   }
-  // Text from a client: stored as an integer when it reads back the same.
+  // Text from a client: stored as an integer if it reads back the same.
   static StringContent Value(Bytes text) {
     if (text.size() <= 20) {
       if (auto integer = ParseInteger(text)) return Integer(*integer);
     }
     return Text(text);
   }
-  // Text that OBJECT ENCODING calls raw whatever its length.
+  // Text that OBJECT ENCODING calls raw at any length.
   static StringContent Raw(Bytes text) {
     if (text.size() > kInlineMax) return Shared(BlobRef::Copy(text));
     return {.form = ValueForm::kRaw, .bytes = text};
@@ -79,21 +77,21 @@ class Entry {
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
 
-  // Allocates. With `deadline_ms` other than kNoDeadline the entry has room for one. Ownership goes to the caller, who
-  // gives it back with Destroy.
+  // Allocates an entry. If `deadline_ms` is not kNoDeadline, the entry gets a deadline slot. The caller owns the entry
+  // and must free it with Destroy.
   static Entry* Create(Bytes key, StringContent content, int64_t deadline_ms, uint32_t access);
-  // A packed collection, with `room` bytes to grow in.
+  // A packed collection, with `room` spare bytes.
   static Entry* CreatePacked(Bytes key, ValueType type, ValueForm form, Bytes packed, size_t room, uint32_t access);
   static Entry* CreateObject(Bytes key, ValueType type, std::unique_ptr<Object> object, uint32_t access);
-  // A deep copy under another name; a Blob is shared. Cost: O(n) for collections.
+  // A deep copy under another key; a Blob is shared. Cost: O(n) for collections.
   static Entry* Clone(const Entry& entry, Bytes key, int64_t deadline_ms, uint32_t access);
   static void Destroy(Entry* entry);
 
-  // These take the entry and return it, possibly elsewhere in memory.
-  //   Rename: with the same value, deadline and access under another key.
-  //   AddDeadlineSlot: with room for a deadline (none set yet).
-  //   Resize: its inline value cut, or made longer by bytes without a value.
-  //   Hold: with another collection of the same type. Whatever it held before must be gone or inline.
+  // These functions take the entry and return it, possibly at another address.
+  //   Rename: changes the key; value, deadline and access data stay.
+  //   AddDeadlineSlot: adds room for a deadline (none is set yet).
+  //   Resize: truncates the inline value, or extends it with uninitialised bytes.
+  //   Hold: stores another collection of the same type. The old one must be released already, or inline.
   static Entry* Rename(Entry* entry, Bytes key);
   static Entry* AddDeadlineSlot(Entry* entry);
   static Entry* Resize(Entry* entry, size_t inline_size);
@@ -114,18 +112,18 @@ class Entry {
   // Requires: HasDeadlineSlot().
   void SetDeadline(int64_t deadline_ms) { Store(Payload(), deadline_ms); }
 
-  // 24 bits that belong to the eviction policy: seconds of last access, or LFU minutes and counter.
+  // 24 bits for the eviction policy: seconds of last access, or LFU minutes and counter.
   uint32_t Access() const { return bits_ & kAccessMask; }
   void SetAccess(uint32_t access) {
-    if (Access() != access) bits_ = (bits_ & ~kAccessMask) | (access & kAccessMask);  // spare the line a write
+    if (Access() != access) bits_ = (bits_ & ~kAccessMask) | (access & kAccessMask);  // keeps the line clean
   }
 
-  // Some fields of this hash have deadlines of their own. Belongs to Database, which keeps an index of such entries.
+  // True if some fields of this hash have deadlines of their own. Set by Database, which indexes such entries.
   bool HasTimedFields() const { return (bits_ & kTimedFieldsBit) != 0; }
   void MarkTimedFields() { bits_ |= kTimedFieldsBit; }
   void UnmarkTimedFields() { bits_ &= ~kTimedFieldsBit; }
 
-  // Strings. Requires the matching form.
+  // Strings. Requires: the matching form.
   int64_t IntegerValue() const { return Load<int64_t>(Value()); }
   void SetInteger(int64_t value) { Store(MutableValue(), value); }
   Bytes InlineText() const { return {Value(), inline_size_}; }
@@ -137,30 +135,30 @@ class Entry {
     return copy;
   }
 
-  // Collections. Requires the matching form.
+  // Collections. Requires: the matching form.
   Bytes Packed() const { return InlineText(); }
   char* MutablePacked() { return MutableValue(); }
   Object* HeldObject() const { return Load<Object*>(Value()); }
-  // Takes the object out; the entry then must be given another value at once.
+  // Releases the object; the caller must give the entry another value at once.
   std::unique_ptr<Object> ReleaseObject();
 
-  // Length of the text without making it. Cost: O(1) but for integers, O(digits).
+  // The length of the text without producing it. Cost: O(1), for integers O(digits).
   size_t TextSize() const;
 
-  // Makes it a string, where the value lies, when it has the room and would not waste more than half of it; false: the
-  // caller makes a new entry. Never touches key, deadline and access.
+  // Turns the value into this string in place, if the entry has room and would waste at most half of it. Returns false
+  // otherwise: the caller creates a new entry. Never changes key, deadline and access data.
   bool TryAssign(const StringContent& content);
 
-  // Makes the text `size` bytes long, at least as long as it is, where it lies; the new bytes are zero and the form is
-  // no longer embedded. False when there is no room, or when somebody else holds the Blob. Cost: O(new bytes).
+  // Grows the text to `size` bytes in place; the new bytes are zero and the form is no longer embedded. Returns false
+  // if there is no room or if the Blob is shared. Requires: `size` is not below the current size. Cost: O(new bytes).
   bool TryGrow(size_t size);
-  // The text, to be changed in place. Requires: TryGrow, just before.
+  // The text, for modification in place. Requires: TryGrow was called just before.
   char* MutableText();
 
-  // What the allocator spends on this entry and what hangs off it, in bytes; a collection is judged by `samples` of its
-  // elements (0: by all).
+  // The bytes that the allocator uses for this entry and everything it owns; for a collection estimated from `samples`
+  // of its elements (0: from all).
   size_t UsedBytes(size_t samples = 5) const;
-  // Elements of an object, otherwise 1: what it costs to free the value.
+  // The number of elements of an object, otherwise 1: the cost of freeing the value.
   size_t FreeEffort() const { return Form() == ValueForm::kObject ? HeldObject()->Size() : 1; }
 
  private:
@@ -189,7 +187,7 @@ class Entry {
   size_t DeadlineBytes() const { return HasDeadlineSlot() ? sizeof(int64_t) : 0; }
   const char* Value() const { return Payload() + DeadlineBytes() + key_size_; }
   char* MutableValue() { return Payload() + DeadlineBytes() + key_size_; }
-  // Memory for an entry whose value is not written yet.
+  // Allocates an entry whose value is not written yet.
   static Entry* Allocate(Bytes key, size_t inline_size, int64_t deadline_ms, uint32_t access);
   size_t FixedBytes() const { return sizeof(Entry) + DeadlineBytes() + key_size_; }
   void SetKind(ValueType type, ValueForm form) {
@@ -205,8 +203,8 @@ class Entry {
 };
 static_assert(sizeof(Entry) == 12);
 
-// The text of a string entry. An integer is printed into a small buffer inside; anything else is a view of the entry,
-// which must stay where it is as long as the view is used.
+// The text of a string entry. An integer is printed into a small internal buffer; anything else is a view of the entry,
+// which must not move while the view is used.
 class StringText {
  public:
   explicit StringText(const Entry& entry) {

@@ -23,7 +23,7 @@ struct Interval {
 constexpr Interval kLongitudes = {-GeoPoint::kMaxLongitude, GeoPoint::kMaxLongitude};
 constexpr Interval kLatitudes = {-GeoPoint::kMaxLatitude, GeoPoint::kMaxLatitude};
 
-// Puts a zero before each bit of the low half.
+// Inserts a zero before each bit of the low half.
 uint64_t Spread(uint64_t bits) {
   bits &= 0xffffffff;
   bits = (bits | bits << 16) & 0x0000ffff0000ffff;
@@ -33,7 +33,7 @@ uint64_t Spread(uint64_t bits) {
   return (bits | bits << 1) & 0x5555555555555555;
 }
 
-// Takes every second bit.
+// Extracts every second bit.
 uint64_t Gather(uint64_t bits) {
   bits &= 0x5555555555555555;
   bits = (bits | bits >> 1) & 0x3333333333333333;
@@ -43,17 +43,17 @@ uint64_t Gather(uint64_t bits) {
   return (bits | bits >> 16) & 0x00000000ffffffff;
 }
 
-// One rectangle of the grid with 2^step parts each way.
+// One rectangle of the grid with 2^step parts in each direction.
 struct Cell {
-  uint64_t column = 0;  // of longitudes
-  uint64_t row = 0;     // of latitudes
+  uint64_t column = 0;  // index of the longitude
+  uint64_t row = 0;     // index of the latitude
   int step = kFinestStep;
 
   static Cell OfNumber(uint64_t number, int step) { return {Gather(number >> 1), Gather(number), step}; }
   uint64_t Number() const { return Spread(row) | Spread(column) << 1; }
   bool operator==(const Cell&) const = default;
 
-  // So many columns to the east and rows to the north. The grid is closed: beyond its edge it begins anew.
+  // The cell `east` columns to the east and `north` rows to the north. The grid wraps around at its edges.
   Cell Moved(int east, int north) const {
     const uint64_t mask = (uint64_t{1} << step) - 1;
     return {(column + static_cast<uint64_t>(east)) & mask, (row + static_cast<uint64_t>(north)) & mask, step};
@@ -87,7 +87,8 @@ double MeridianMeters(double latitude, double other) {
   return kEarthRadiusMeters * std::fabs(Radians(other) - Radians(latitude));
 }
 
-// The rectangle around a shape. Away from the equator parallels are shorter, so the edge nearer to the pole decides.
+// The bounding rectangle of a shape. Parallels get shorter away from the equator, so the edge nearer to the pole
+// decides.
 struct Bounds {
   Interval longitudes;
   Interval latitudes;
@@ -128,7 +129,7 @@ struct Direction {
 constexpr std::array<Direction, 9> kDirections = {
     {{0, 0}, {0, 1}, {0, -1}, {1, 0}, {-1, 0}, {1, 1}, {-1, 1}, {1, -1}, {-1, -1}}};
 
-// Whether the shape ends within `cell` on a side that `direction` goes beyond.
+// True if the shape ends within `cell` on the side that `direction` crosses.
 bool IsNeedless(const Direction& direction, const Cell& cell, const Bounds& bounds) {
   const Interval longitudes = cell.Longitudes();
   const Interval latitudes = cell.Latitudes();
@@ -138,7 +139,7 @@ bool IsNeedless(const Direction& direction, const Cell& cell, const Bounds& boun
          (direction.east > 0 && longitudes.max > bounds.longitudes.max);
 }
 
-// Redis: any sorted set may be asked for places, and a score that is no cell is read as x86 turns a double into an
+// Redis: geo commands accept any sorted set, and a score that is not a cell is converted as x86 converts a double to an
 // unsigned integer.
 uint64_t NumberOfScore(double score) {
   constexpr double kTwoTo63 = 9223372036854775808.0;
@@ -201,11 +202,11 @@ std::vector<ScoreSpan> CoveringSpans(const GeoShape& shape) {
   if (step > 1 && !NeighboursCover(center, bounds)) center = CellOf(shape.center, --step);
 
   std::vector<ScoreSpan> spans;
-  std::optional<Cell> last;  // the neighbour looked at last; Redis: the centre is not compared with
+  std::optional<Cell> last;  // the previous neighbour; Redis: does not compare with the centre
   for (const Direction& direction : kDirections) {
     const bool in_center = direction.east == 0 && direction.north == 0;
     const Cell cell = in_center ? center : center.Moved(direction.east, direction.north);
-    if (cell == last) continue;  // the grid is so coarse that both sides meet
+    if (cell == last) continue;  // in a coarse grid both sides are the same cell
     if (step >= 2 && IsNeedless(direction, center, bounds)) continue;
     spans.push_back(cell.Scores());
     if (!in_center) last = cell;

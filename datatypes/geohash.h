@@ -1,10 +1,10 @@
-// Geohash: places on earth as numbers that keep neighbours close together, and the search for what lies around a place.
+// Geohash: maps places on earth to numbers that keep neighbours close together, and finds the places around a point.
 //
-// Longitude and latitude are each cut into 2^step equal parts; a Cell is one rectangle of that grid. The number of a
-// cell interleaves the bits of both parts, latitude in the even ones. At step 26 it has 52 bits, which a double holds
-// exactly: the score under which a sorted set keeps a place. All members of a coarser cell have scores in one range.
+// Longitude and latitude are each divided into 2^step equal parts; a Cell is one rectangle of that grid. The number of
+// a cell interleaves the bits of both parts, latitude in the even ones. At step 26 it has 52 bits, which a double holds
+// exactly: this is the score of a place in a sorted set. All members of a coarser cell have scores in one range.
 //
-// The arithmetic is done in the order Redis does it, so that positions and distances agree to the last digit.
+// The arithmetic uses Redis' order of operations, so that positions and distances agree to the last digit.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ namespace respite {
 
 struct GeoPoint {
   static constexpr double kMaxLongitude = 180;
-  static constexpr double kMaxLatitude = 85.05112878;  // where the square map of EPSG:3857 ends
+  static constexpr double kMaxLatitude = 85.05112878;  // the limit of the square map of EPSG:3857
 
   double longitude = 0;
   double latitude = 0;
@@ -30,17 +30,17 @@ struct GeoPoint {
   }
 };
 
-// Metres along the great circle, on a sphere.
+// Metres along the great circle of a sphere.
 double DistanceMeters(const GeoPoint& a, const GeoPoint& b);
 
 // The score of a place: the number of its cell at step 26. Requires: point.IsOnMap().
 uint64_t GeoScore(const GeoPoint& point);
-// The middle of the cell with this score.
+// The centre of the cell with this score.
 GeoPoint PointOfScore(double score);
-// The 11 characters of the widely used text form. Redis: the last is always 0, since 52 bits make ten and a bit.
+// The 11 characters of the common text form. Redis: the last is always 0, because 52 bits fill only ten characters.
 std::string GeohashText(const GeoPoint& point);
 
-// What a search takes: a circle, or a box whose sides follow meridians and parallels.
+// The area of a search: a circle, or a box whose sides follow meridians and parallels.
 struct GeoShape {
   enum class Kind : uint8_t { kCircle, kBox };
 
@@ -51,7 +51,7 @@ struct GeoShape {
   double height = 0;
   double meters_per_unit = 1;
 
-  // The distance from the centre in metres, nothing when the point is outside.
+  // The distance from the centre in metres, or nullopt if the point is outside.
   std::optional<double> DistanceInside(const GeoPoint& point) const;
 };
 
@@ -61,8 +61,8 @@ struct ScoreSpan {
   uint64_t end;
 };
 
-// The spans of scores that together hold every place inside the shape, in the order in which Redis looks through them:
-// the cell of the centre, then up to eight neighbours.
+// The spans of scores that together cover the shape, in the order in which Redis searches them: the cell of the centre,
+// then up to eight neighbours.
 std::vector<ScoreSpan> CoveringSpans(const GeoShape& shape);
 
 }  // namespace respite

@@ -6,12 +6,12 @@ namespace respite {
 
 namespace {
 
-// Redis: no listpack grows beyond this by one command.
+// Redis: no single command grows a listpack beyond this.
 constexpr size_t kMaxPackedBytes = 1 << 30;
 
 constexpr EncodingLimits kDefaultLimits;
 
-// How a deadline is written in a listpack.
+// How a missing deadline is stored in a listpack.
 constexpr int64_t kPackedNone = 0;
 int64_t Packed(int64_t deadline_ms) { return deadline_ms == kNoDeadline ? kPackedNone : deadline_ms; }
 

@@ -1,14 +1,14 @@
-// Hash: fields with values, and if one wants with deadlines.
+// Hash: fields with values and optional deadlines.
 //
 //   kListpack        field, value, field, value …                  OBJECT ENCODING says listpack
 //   kTimedListpack   field, value, deadline, field, …              listpackex: the next deadline first, 0 (none) last
 //   kObject          HashTable (hash_table.h)                      hashtable
 //
-// A hash becomes timed with its first deadline and stays so, and becomes a table with more fields than
-// hash-max-listpack-entries or a text longer than hash-max-listpack-value; it never turns back.
+// A hash becomes timed with its first deadline and stays so. It becomes a table when it has more fields than
+// hash-max-listpack-entries or a text longer than hash-max-listpack-value; it never converts back.
 //
-// A field whose time has come counts as absent for everything that reads. Whoever edits removes those first
-// (RemoveExpired): edits rely on it. The database's index of hashes with deadlines on fields is kept up to date.
+// Readers see an expired field as absent. Edits require that RemoveExpired was called first. The hash keeps the
+// database's index of hashes with deadlines on fields up to date.
 #pragma once
 
 #include <optional>
@@ -30,25 +30,25 @@ class Hash : public Collection {
   static Bytes FirstPacked() { return Listpack::Empty(); }
 
   explicit Hash(const CollectionPlace& place) : Collection(place) {}
-  // Reads an entry at a time when none of its fields was expired.
+  // Reads an entry as of a time when none of its fields was expired.
   static Hash Complete(const Entry& entry);
 
-  // True when there are no fields, not even expired ones. Cost: O(1).
+  // True if there are no fields, not even expired ones. Cost: O(1).
   bool IsEmpty() const;
-  // Cost: O(1), and O(expired fields).
+  // Cost: O(1 + expired fields).
   size_t Size() const;
 
   // The text is a view of the hash.
   std::optional<PackedText> Get(Bytes field) const;
   bool Has(Bytes field) const { return Get(field).has_value(); }
-  // kNoDeadline without one; nullopt: no such field.
+  // kNoDeadline if the field has none; nullopt if there is no such field.
   std::optional<int64_t> DeadlineOf(Bytes field) const;
 
-  // Calls visit(Bytes field, Bytes value) for each; the texts are good during the call. Cost: O(n).
+  // Calls visit(Bytes field, Bytes value) for each; the texts are valid during the call. Cost: O(n).
   template <class Visit>
   void ForEach(Visit&& visit) const;
 
-  // Names one field of this hash as long as it is not edited.
+  // Identifies one field of this hash until the next edit.
   struct Place {
     size_t offset = 0;
     const HashField* field = nullptr;  // of a table
@@ -60,33 +60,34 @@ class Hash : public Collection {
   Pair At(const Place& place) const;
   // Cost: O(n).
   std::vector<Place> Places() const;
-  // By chance, each with the same chance. Requires: Size() > 0. Cost: O(1) for tables without expired fields.
+  // A random field, uniformly chosen. Requires: Size() > 0. Cost: O(1) for tables without expired fields.
   Place PickRandom(Random& random) const;
 
-  // The large form, null for a packed one: for walks with a cursor. Its fields may be expired: see IsAlive.
+  // The table, null for a packed hash: for scans with a cursor. Its fields may be expired: see IsAlive.
   const HashTable* Table() const;
   bool IsAlive(const HashField& field) const { return !IsOver(Table()->DeadlineOf(field)); }
 
-  // Makes the hash a table if it is not going to stay packed with these fields and values: so a large command does not
-  // convert half-way, and it converts for words that it would only replace, as in Redis.
+  // Converts the hash to a table if it could not stay packed with these fields and values, so that a large command does
+  // not convert halfway. As in Redis, the check also counts words that would only replace others.
   void PrepareFor(std::span<const Bytes> words);
   enum class Outcome : uint8_t { kAdded, kReplaced };
   enum class OldDeadline : uint8_t { kDrop, kKeep };
-  // Texts must not lie in the hash itself. Cost: O(1), O(n) when packed.
+  // Requires: the texts are not views of this hash. Cost: O(1), O(n) when packed.
   Outcome Set(Bytes field, Bytes value, OldDeadline old_deadline = OldDeadline::kDrop);
-  // False: no such field.
+  // Returns false if there is no such field.
   bool Remove(Bytes field);
-  // Sets, replaces or (kNoDeadline) removes it; false: no such field. Cost: O(log n), O(n) when packed.
+  // Sets, replaces or (kNoDeadline) removes it. Returns false if there is no such field. Cost: O(log n), O(n) when
+  // packed.
   bool SetDeadline(Bytes field, int64_t deadline_ms);
 
-  // kNoDeadline when no field has one. Cost: O(1).
+  // kNoDeadline if no field has one. Cost: O(1).
   int64_t NextDeadline() const;
   bool HasExpired() const { return IsOver(NextDeadline()); }
-  // Fields whose time has come. Requires: there is a hash. Cost: O(of them), O(n) when packed.
+  // The number of expired fields. Requires: the hash exists. Cost: O(expired fields), O(n) when packed.
   size_t CountExpired() const;
-  // True when there are fields, and the time of all has come.
+  // True if there are fields and all of them are expired.
   bool AllExpired() const;
-  // Takes out at most `limit` fields whose time has come, the longest expired first, and returns their names.
+  // Removes at most `limit` expired fields, the earliest deadlines first, and returns their names.
   std::vector<std::string> RemoveExpired(size_t limit);
 
   // For tests.
@@ -98,7 +99,7 @@ class Hash : public Collection {
   bool IsTimed() const { return slot_.Form() == ValueForm::kTimedListpack; }
   HashTable& AsTable() const { return slot_.As<HashTable>(); }
   Listpack AsListpack() const { return Listpack(slot_.View()); }
-  // Elements of a packed field.
+  // Elements per packed field.
   size_t Stride() const { return IsTimed() ? 3 : 2; }
 
   // The packed field that begins at `at`.
@@ -109,10 +110,10 @@ class Hash : public Collection {
     int64_t deadline_ms;
   };
   Row RowAt(size_t at) const;
-  // Where a packed field begins, expired or not; Listpack::kNowhere.
+  // Where a packed field begins, expired or not; or Listpack::kNowhere.
   size_t Find(Bytes field) const { return AsListpack().Find(field, Listpack::kHeader, Stride()); }
   size_t CountExpiredRows() const;
-  // Puts a row in where its deadline belongs.
+  // Inserts a row at the position of its deadline.
   void InsertRow(const EncodedElement& field, const EncodedElement& value, int64_t deadline_ms);
   void RetimeRow(size_t at, int64_t deadline_ms);
   Outcome SetPacked(Bytes field, Bytes value, OldDeadline old_deadline);

@@ -1,7 +1,7 @@
 // HashIndex: the hash table of the keyspace and of every large collection. It holds slots of 8 bytes: pointers to items
-// that carry their own key, or handles that hold a short key themselves. It owns none of what they point to.
+// that carry their own key, or handles that hold a short key themselves. It does not own what they point to.
 //
-// Shape (extendible hashing):
+// Structure (extendible hashing):
 //
 //   directory (2^depth pointers, indexed by the top bits of the hash)
 //      │  several neighbours may share a page
@@ -9,23 +9,23 @@
 //   Page = 4096 bytes = 1 line of header + 63 buckets of one cache line
 //   Bucket = 7 one-byte tags | spill | 7 slots
 //
-// An item's home bucket follows from the low half of its hash. When the home is full the item goes to one of the next
-// kMaxProbe buckets, and each bucket it passed over counts it in `spill`, so that a search stops at the first bucket
-// over which nobody passed. When none of them has room the page splits in two by one more bit of the hash: that is the
-// largest step the table ever takes (a few hundred items), however many millions it holds. There is no rehash of the
-// whole. When two sibling pages are nearly empty they become one again. A table of one page begins with one bucket (128
-// bytes with the header) and grows over 3, 7 and 21 buckets to 63.
+// The low half of the hash determines the home bucket of an item. If the home is full, the item goes to one of the next
+// kMaxProbe buckets, and each bucket it passed counts it in `spill`, so that a search stops at the first bucket that no
+// item passed. If none of them has room, the page splits in two by one more bit of the hash. This is the largest step
+// the table ever takes (a few hundred items), however many millions it holds; there is no rehash of the whole table.
+// Two sibling pages that are nearly empty merge. A table of one page begins with one bucket (128 bytes with the header)
+// and grows over 3, 7 and 21 buckets to 63.
 //
-// Collisions: with a good hash whose key is secret, pages fill alike, and the directory has at most a few entries for
-// each page. Where hashes agree in so many bits that splitting would not part them, the items stand in a CollisionList
-// beside the pages: whatever the hashes are, an item costs at most 64 bytes of table, and a look-up one page and
-// O(log n). Items of one hash come with one step of a scan.
+// Collisions: with a good hash and a secret key, pages fill evenly, and the directory has at most a few entries per
+// page. Items whose hashes agree in so many bits that a split would not separate them are stored in a CollisionList
+// beside the pages. So for any hashes an item costs at most 64 bytes of table, and a lookup costs one page and O(log
+// n). One step of a scan returns all items of one hash.
 //
-// What a Slot is: datatypes/slot.h. `Hasher` gives the hash of a key; the default is the keyed one, others are for
-// tests.
+// datatypes/slot.h defines what a Slot is. `Hasher` gives the hash of a key; the default is the keyed one, others are
+// for tests.
 //
 // Scanning: a cursor names a place in hash order (prefix, home bucket). Splits, merges and growth keep items at or
-// after their place, so a scan from 0 to 0 returns every item that was there all the time at least once.
+// after their place, so a scan from 0 to 0 returns every item that was present all the time at least once.
 #pragma once
 
 #include <bit>
@@ -88,7 +88,7 @@ class HashIndex {
     const size_t collisions = collisions_ == nullptr ? 0 : sizeof *collisions_ + collisions_->UsedBytes();
     return pages_ * PageBytes(buckets_) + directory_.capacity() * sizeof(Page*) + collisions;
   }
-  // Slots there are, used or not.
+  // The number of slots, used or free.
   size_t Capacity() const { return pages_ * static_cast<size_t>(buckets_) * kSlots; }
   size_t Pages() const { return pages_; }
 
@@ -99,7 +99,7 @@ class HashIndex {
     return slot == nullptr ? Slot{} : *slot;
   }
 
-  // Hints for a batch of look-ups: first every bucket, then every item that may match, then the look-ups themselves.
+  // Hints for a batch of lookups: first prefetch every bucket, then every item that may match, then do the lookups.
   void PrefetchBucket(uint64_t hash) const {
     const Page* page = directory_[Prefix(hash)];
     if (page != nullptr) Prefetch(&page->buckets[HomeOf(hash)]);
@@ -116,15 +116,16 @@ class HashIndex {
     }
   }
 
-  // Puts in a slot whose key is not there yet. Cost: O(1); now and then one page (kBuckets * kSlots items) is split.
+  // Inserts a slot. Requires: its key is not in the table. Cost: O(1); sometimes splits a page (kBuckets * kSlots
+  // items).
   void Insert(Slot slot, uint64_t hash) {
     const bool has_room = TryInsert(slot, hash) || (MakeRoom(hash) && TryInsert(slot, hash));
     if (!has_room) AddCollision(slot, hash);
     ++size_;
   }
 
-  // Makes the pages for about `count` slots at once, so that hardly one is split when they come. Does nothing unless
-  // the table is empty. Cost: O(count), 11 bytes for each.
+  // Creates the pages for about `count` slots in advance, so that inserting them splits almost no page. Does nothing
+  // unless the table is empty. Cost: O(count), 11 bytes for each.
   void Reserve(size_t count) {
     if (size_ != 0 || depth_ != 0 || count <= kReservedPerPage) return;
     FreePages();
@@ -135,8 +136,8 @@ class HashIndex {
     for (Page*& page : directory_) page = NewPage(kBuckets, depth_);
   }
 
-  // Replaces the slot of the same key, after the item moved in memory. False, and nothing happens, when `old` is not in
-  // the table under `hash`.
+  // Replaces the slot of the same key after the item moved in memory. Returns false and changes nothing if `old` is not
+  // in the table under `hash`.
   bool Replace(Slot old, Slot slot, uint64_t hash) {
     Slot* place = SearchPage(hash, [&](const Slot& found) { return found == old; });
     if (place == nullptr && MayCollide(hash)) place = collisions_->FindSame(old, SlotKey(slot), hash);
@@ -145,14 +146,13 @@ class HashIndex {
     return true;
   }
 
-  // Whether this very slot is in the table under `hash`. It is only compared: what it points to may be gone. Cost:
-  // O(1).
+  // True if this very slot is in the table under `hash`. Only compares it: what it points to may be freed. Cost: O(1).
   bool Has(Slot slot, uint64_t hash) const {
     if (SearchPage(hash, [&](const Slot& found) { return found == slot; }) != nullptr) return true;
     return MayCollide(hash) && collisions_->Has(slot, hash);
   }
 
-  // Takes the slot with this key out and returns it, or Slot{}. Cost: O(1); now and then two pages merge.
+  // Removes the slot with this key and returns it, or Slot{}. Cost: O(1); sometimes merges two pages.
   Slot Remove(Bytes key, uint64_t hash) {
     Slot* place = FindInPage(key, hash);
     if (place == nullptr) return RemoveCollision(key, hash);
@@ -168,12 +168,12 @@ class HashIndex {
     return slot;
   }
 
-  // Calls `visit(slot)` for each slot of the place that `cursor` names (0: the first) and returns the next cursor, 0
-  // at the end. `visit` must not change the table. Cost: O(items of one bucket).
+  // Calls `visit(slot)` for each slot of the place that `cursor` names (0: the first) and returns the next cursor, 0 at
+  // the end. `visit` must not change the table. Cost: O(items of one bucket).
   template <class Visit>
   uint64_t Scan(uint64_t cursor, Visit&& visit) const;
 
-  // Calls `visit(slot)` for each slot, in no useful order. `visit` must not change the table. Cost: O(n).
+  // Calls `visit(slot)` for each slot, in unspecified order. `visit` must not change the table. Cost: O(n).
   template <class Visit>
   void ForEach(Visit&& visit) const {
     ForEachPage([&](const Page& page) {
@@ -188,20 +188,20 @@ class HashIndex {
     });
   }
 
-  // As ForEach, until `visit(slot)` returns false. Memory that the slots stand for is fetched ahead. True when all
-  // slots were visited.
+  // As ForEach, until `visit(slot)` returns false. Prefetches the memory of the items. Returns true if all slots were
+  // visited.
   template <class Visit>
   bool ForEachWhile(Visit&& visit) const;
 
-  // A slot drawn with equal chance for each, or Slot{} when empty. Cost: O(1) expected.
+  // A random slot, uniformly chosen, or Slot{} when empty. Cost: O(1) expected.
   Slot PickRandom(Random& random) const;
 
-  // Calls `visit(slot)` for each slot of a bucket drawn at random, their memory fetched ahead; for none when that
-  // bucket is empty. Each slot has the same chance to be seen. Cost: one cache line of the table, one of each item.
+  // Calls `visit(slot)` for each slot of a random bucket, which may be empty, and prefetches their memory. Each slot
+  // has the same probability. Cost: one cache line of the table, one of each item.
   template <class Visit>
   void VisitRandomBucket(Random& random, Visit&& visit) const;
 
-  // Forgets every item (the caller frees them). Cost: O(pages).
+  // Removes every item (the caller frees them). Cost: O(pages).
   void Clear() {
     FreePages();
     directory_.assign(1, nullptr);
@@ -213,27 +213,27 @@ class HashIndex {
     depth_ = 0;
     buckets_ = 1;
   }
-  // Slots that stand beside the pages; 0 with any hash that deserves the name.
+  // The number of slots stored beside the pages; 0 with any good hash.
   size_t Collisions() const { return collisions_ == nullptr ? 0 : collisions_->Size(); }
 
-  // For tests: every item is where a search finds it, counters agree. Returns false at the first contradiction.
+  // For tests: checks that a search finds every item and that the counters agree. Returns false at the first violation.
   bool CheckInvariants() const;
 
  private:
   static constexpr int kSlots = 7;
   static constexpr int kBuckets = 63;        // of a page, unless it is the only one
-  static constexpr int kMaxProbe = 8;        // buckets an insertion tries beyond the home before it splits the page
-  static constexpr int kMergeBelow = 96;     // a page this empty looks for its sibling
-  static constexpr int kMergedAtMost = 192;  // and joins it when both together hold no more
+  static constexpr int kMaxProbe = 8;        // buckets an insertion tries after the home before it splits the page
+  static constexpr int kMergeBelow = 96;     // a page with fewer items tries to merge with its sibling
+  static constexpr int kMergedAtMost = 192;  // they merge if both together hold at most this many
   static constexpr int kMaxDepth = 28;
   static constexpr size_t kReservedPerPage = 400;
-  static constexpr uint32_t kSplitFrom = 220;         // a page with fewer items takes more of them at any distance
-  static constexpr size_t kDirectoryPerPage = 16;     // entries; pages that fill alike need one or two
-  static constexpr uint8_t kManySpilled = UINT8_MAX;  // so many, or a collision: stays until the page is made anew
+  static constexpr uint32_t kSplitFrom = 220;         // a page with fewer items may place them at any distance
+  static constexpr size_t kDirectoryPerPage = 16;     // entries; one or two are enough for pages that fill evenly
+  static constexpr uint8_t kManySpilled = UINT8_MAX;  // saturated, or a collision: stays until the page is rebuilt
 
   struct alignas(64) Bucket {
     uint8_t tags[kSlots];  // 0: free
-    uint8_t spill;         // slots that wanted this bucket, or one before, and live behind it
+    uint8_t spill;         // slots whose home is this bucket or an earlier one and that are stored after it
     Slot slots[kSlots];
 
     // Bit i set: tags[i] == tag.
@@ -246,7 +246,7 @@ class HashIndex {
       // Exact per-byte zero test: no borrow crosses bytes.
       uint64_t zero = ~(((x & ~kHigh) + ~kHigh) | x) & kHigh;
       zero &= 0x0080808080808080ull;
-      // Gathers the seven marks into the low bits.
+      // Collects the seven marks in the low bits.
       return static_cast<uint32_t>(((zero >> 7) * 0x0102040810204080ull) >> 56);
     }
   };
@@ -258,7 +258,7 @@ class HashIndex {
   };
   static_assert(sizeof(Slot) == 8 && sizeof(Bucket) == 64 && sizeof(Page) == 4096);
 
-  // The numbers of buckets of an only page. Each divides kBuckets, which cursors rely on.
+  // The bucket counts of a single page. Each divides kBuckets, which cursors rely on.
   static constexpr int SmallerBuckets(int buckets) {
     return buckets == 63 ? 21 : buckets == 21 ? 7 : buckets == 7 ? 3 : 1;
   }
@@ -305,8 +305,8 @@ class HashIndex {
     return nullptr;
   }
 
-  // Whether an item of this hash may stand among the collisions. Reads nothing but the home bucket, which a search in
-  // vain has read anyway.
+  // True if an item of this hash may be among the collisions. Reads only the home bucket, which the failed search has
+  // read already.
   bool MayCollide(uint64_t hash) const {
     const Page* page = directory_[Prefix(hash)];
     return page != nullptr && page->buckets[HomeOf(hash)].spill == kManySpilled && collisions_ != nullptr;
@@ -326,14 +326,14 @@ class HashIndex {
     --size_;
     return slot;
   }
-  // After a page was made anew: says in its buckets again whose items stand among the collisions.
+  // After a page was rebuilt: marks its buckets again whose items are among the collisions.
   void MarkCollisions(Page& page, size_t prefix) const {
     if (collisions_ == nullptr) return;
     const auto [first, last] = HashesOf(page, prefix);
     collisions_->ForEachBetween(first, last,
                                 [&](const auto& item) { page.buckets[HomeOf(item.hash)].spill = kManySpilled; });
   }
-  // The hashes of a page that stands at `prefix` of the directory: from the first to the last.
+  // The first and the last hash of the page at `prefix` of the directory.
   std::pair<uint64_t, uint64_t> HashesOf(const Page& page, size_t prefix) const {
     if (page.depth == 0) return {0, UINT64_MAX};
     const uint64_t rest = UINT64_MAX >> page.depth;
@@ -343,17 +343,17 @@ class HashIndex {
 
   bool TryInsert(const Slot& slot, uint64_t hash) {
     Page*& page = directory_[Prefix(hash)];
-    if (page == nullptr) {  // only the first page of an empty table is made here
+    if (page == nullptr) {  // only the first page of an empty table is created here
       page = NewPage(buckets_, 0);
       ++pages_;
       ++deepest_pages_;
     }
     if (PutInPage(*page, slot, hash, kMaxProbe)) return true;
-    // Hashes that agree in what chooses the bucket must not cost a page for every few items.
+    // Hashes that agree in the bits of the bucket number must not cost a page for every few items.
     return buckets_ == kBuckets && page->used < kSplitFrom && PutInPage(*page, slot, hash, kBuckets - 1);
   }
 
-  // False when neither the home nor the `reach` buckets behind it have room.
+  // Returns false if neither the home nor the `reach` buckets after it have room.
   bool PutInPage(Page& page, const Slot& slot, uint64_t hash, int reach) const {
     int home = HomeOf(hash);
     int at = home;
@@ -383,7 +383,7 @@ class HashIndex {
     --page.used;
   }
 
-  // False when splitting pages would cost memory and part nothing.
+  // Returns false if a split would cost memory and separate nothing.
   bool MakeRoom(uint64_t hash) {
     if (buckets_ < kBuckets) {
       Resize(LargerBuckets(buckets_));
@@ -399,7 +399,7 @@ class HashIndex {
     return true;
   }
 
-  // Gives the only page another number of buckets, which must hold what it has.
+  // Gives the only page another number of buckets. Requires: its items fit.
   void Resize(int buckets) {
     Page* old = directory_[0];
     int old_buckets = std::exchange(buckets_, buckets);
@@ -409,7 +409,7 @@ class HashIndex {
     DeletePage(old);
   }
 
-  // Requires: the page needs fewer bits than the directory has.
+  // Requires: the page's depth is less than the directory's.
   void Split(size_t prefix) {
     Page* old = directory_[prefix];
     int depth = old->depth + 1;
@@ -433,8 +433,8 @@ class HashIndex {
     }
   }
 
-  // Moves every slot of `from` to the page that `choose(hash)` names. The keys are fetched ahead in small groups, since
-  // each is a cache miss of its own.
+  // Moves every slot of `from` to the page that `choose(hash)` names. Prefetches the keys in small groups, since each
+  // of them is a cache miss.
   template <class Choose>
   void Distribute(const Page& from, int buckets, Choose&& choose) {
     for (int b = 0; b < buckets; ++b) {
@@ -443,8 +443,8 @@ class HashIndex {
         if (from.buckets[b].tags[i] == 0) continue;
         const Slot& slot = from.buckets[b].slots[i];
         uint64_t hash = Hash(SlotKey(slot));
-        // In another order a slot may come to lie farther than kMaxProbe from home; the page has room for what it gets:
-        // one page becomes one or two of at least its size, or two become one that holds both.
+        // In a new order a slot may end up farther than kMaxProbe from home. The page has room for it: one page becomes
+        // one or two of at least its size, or two become one that holds both.
         PutInPage(*choose(hash), slot, hash, kBuckets - 1);
       }
     }
@@ -476,11 +476,11 @@ class HashIndex {
     DeletePage(page);
     DeletePage(sibling);
     --pages_;
-    // Not as soon as it can: the next page to split would double it again.
+    // Shrinks with a margin: otherwise the next split would double the directory again.
     while (depth_ > 0 && deepest_pages_ == 0 && pages_ * 4 <= directory_.size()) HalveDirectory();
   }
 
-  // Requires: no page needs the last bit.
+  // Requires: no page uses the last bit.
   void HalveDirectory() {
     std::vector<Page*> narrower(directory_.size() / 2);
     for (size_t i = 0; i < narrower.size(); ++i) narrower[i] = directory_[2 * i];
@@ -490,8 +490,8 @@ class HashIndex {
     ForEachPage([&](const Page& page) { deepest_pages_ += page.depth == depth_ ? 1 : 0; });
   }
 
-  // Each bucket with the same chance. Requires: there is a page. Cost: a few draws; O(√directory) after a client has
-  // emptied a large table but for a few keys whose hashes are neighbours.
+  // A random bucket, uniformly chosen. Requires: there is a page. Cost: a few draws; O(√directory) if a client has
+  // emptied a large table except for a few keys with neighbouring hashes.
   const Bucket& RandomBucket(Random& random) const {
     return RandomPage(random).buckets[random.Below(static_cast<uint64_t>(buckets_))];
   }
@@ -499,17 +499,18 @@ class HashIndex {
     if (directory_.size() / pages_ > pages_) return *directory_[PlaceOfPage(random.Below(pages_))];
     for (;;) {
       const size_t at = random.Below(directory_.size());
-      // A shallow page stands in the directory several times: accept only its first place, so that pages are equal.
+      // A shallow page has several entries in the directory. Only the first is accepted, so that pages are equally
+      // likely.
       if ((at & (Span(*directory_[at]) - 1)) == 0) return *directory_[at];
     }
   }
-  // Where the page with this number, in the order of hashes, begins in the directory. Cost: O(number).
+  // Where page `number`, in the order of hashes, begins in the directory. Cost: O(number).
   size_t PlaceOfPage(uint64_t number) const {
     size_t at = 0;
     for (; number != 0; --number) at += Span(*directory_[at]);
     return at;
   }
-  // Entries of the directory that name this page.
+  // The number of directory entries of this page.
   size_t Span(const Page& page) const { return size_t{1} << (depth_ - page.depth); }
 
   template <class Visit>
@@ -543,7 +544,7 @@ class HashIndex {
       if (bucket.spill == 0) return;
     }
   }
-  // The same for those of the page at `prefix` that stand among the collisions.
+  // The same for the collisions of the page at `prefix`.
   template <class Visit>
   void VisitCollisions(const Page& page, size_t prefix, int home, Visit&& visit) const {
     if (collisions_ == nullptr || page.buckets[home].spill != kManySpilled) return;
@@ -552,17 +553,17 @@ class HashIndex {
       if (HomeOf(item.hash) == home) visit(item.slot);
     });
   }
-  // Whether what is drawn next at random, from the collisions and `others` besides, is one of the collisions.
+  // Random choice: true with the probability that an item drawn from the collisions and `others` more is a collision.
   bool DrawsCollision(Random& random, size_t others) const {
     return collisions_ != nullptr && random.Below(collisions_->Size() + others) < collisions_->Size();
   }
 
-  // A cursor is prefix (kPrefixBits) | page depth (5 bits) | bucket (6 bits): under 2^53, which JavaScript can hold.
-  // The bucket of a small page is named as the one of a full page that begins at the same hash.
+  // A cursor is prefix (kPrefixBits) | page depth (5 bits) | bucket (6 bits): under 2^53, which JavaScript can
+  // represent. A bucket of a small page is named like the bucket of a full page that begins at the same hash.
   static constexpr int kPrefixBits = 40;
   struct Place {
     uint64_t prefix;  // top kPrefixBits of the hashes where the page begins
-    int depth;        // depth of the page when the cursor was given out
+    int depth;        // depth of the page when the cursor was issued
     int bucket;
   };
   static Place Decode(uint64_t cursor) {
@@ -579,7 +580,7 @@ class HashIndex {
   [[no_unique_address]] Hasher hasher_;
   size_t size_ = 0;
   size_t pages_ = 0;
-  size_t deepest_pages_ = 0;  // that need all bits of the directory
+  size_t deepest_pages_ = 0;  // pages whose depth is that of the directory
   int depth_ = 0;
   int buckets_ = 1;  // of each page; kBuckets as soon as there are two
   std::vector<Page*> directory_;

@@ -13,15 +13,16 @@ uint64_t HashIndex<Slot, Hasher>::Scan(uint64_t cursor, Visit&& visit) const {
   int depth = page->depth;
   uint64_t width = 1ull << (kPrefixBits - depth);
   uint64_t begin = place.prefix & ~(width - 1);
-  // The page was merged since: its other half, behind the old page, has not been seen at all unless the old page was
-  // the last part of it.
+  // The page has merged since then. Its other half, after the old page, has not been visited, unless the old page was
+  // the second half itself.
   uint64_t old_end = place.prefix + (1ull << (kPrefixBits - place.depth));
   if (depth < place.depth && old_end != begin + width) place.bucket = 0;
   int bucket = place.bucket * buckets_ / kBuckets;
   VisitHome(*page, bucket, visit);
   VisitCollisions(*page, at, bucket, visit);
   if (bucket + 1 < buckets_) {
-    // A page that split since keeps its own, smaller end; one that merged starts from its own beginning.
+    // If the page has split, keeps its own, smaller end; if it has merged, starts from the beginning of the merged
+    // page.
     return Encode({depth < place.depth ? begin : place.prefix, depth, (bucket + 1) * (kBuckets / buckets_)});
   }
   uint64_t next = begin + width;

@@ -11,7 +11,7 @@ namespace respite {
 
 namespace {
 
-// The size class that serves `size` bytes: multiples of 16, then four steps between powers of two.
+// The size class for `size` bytes: multiples of 16, then four steps between powers of two.
 size_t ClassOf(size_t size) {
   if (size <= 8) return 8;
   if (size <= 128) return (size + 15) & ~size_t{15};
@@ -209,7 +209,7 @@ void HashTable::RemoveAt(size_t place) {
 
 template <class Visit>
 void HashTable::VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const {
-  // What lies below a deadline to come is later still.
+  // Heap order: everything below a future deadline is later still.
   if (place >= heap_->size() || (*heap_)[place].deadline_ms > now_ms) return;
   visit((*heap_)[place]);
   VisitExpired(2 * place + 1, now_ms, visit);
@@ -224,7 +224,7 @@ size_t HashTable::CountExpired(int64_t now_ms) const {
 
 bool HashTable::AllExpired(int64_t now_ms) const {
   if (TimedCount() != Size() || Size() == 0) return false;
-  // From behind, where the later ones are.
+  // Searches from the end of the heap, where later deadlines tend to be.
   for (size_t place = heap_->size(); place > 0; --place)
     if ((*heap_)[place - 1].deadline_ms > now_ms) return false;
   return true;

@@ -3,12 +3,12 @@
 //   field   | name size × 2 + timed | value size | [place among the deadlines 4] | name … | value … |
 //   sizes   groups of 7 bits, least significant first; the high bit says that another follows
 //
-// A name of 14 bytes with a value of 12 takes 28, which the allocator serves from its class of 32. Blocks are always as
-// large as a class, so a value is replaced where it lies as long as the class stays the same.
+// A name of 14 bytes with a value of 12 takes 28 bytes, for which the allocator uses its size class of 32. Blocks are
+// always as large as a size class, so a value is replaced in place as long as the class stays the same.
 //
-// Deadlines stand in a heap, the next one first; a field knows its place there and the heap knows the field. So the
-// next deadline is known at once, and only fields whose time has come are touched to remove them. A field without a
-// deadline pays nothing.
+// Deadlines are kept in a min-heap; a field stores its index in the heap and the heap points to the field. So the next
+// deadline is known at once, and removing expired fields touches only those. A field without a deadline costs nothing
+// extra.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@
 
 namespace respite {
 
-// One field. Lives in a block of its own; HashTable alone makes and frees it.
+// One field, in its own block. Only HashTable creates and frees it.
 class HashField {
  public:
   HashField(const HashField&) = delete;
@@ -47,7 +47,7 @@ class HashField {
   HashField() = default;
 
   static const uint8_t* Octets(const HashField* field) { return reinterpret_cast<const uint8_t*>(field); }
-  // Where the parts lie.
+  // Offsets of the parts.
   struct Layout {
     explicit Layout(const HashField* field) {
       const uint8_t* at = Octets(field);
@@ -69,7 +69,7 @@ class HashField {
 
   static HashField* Create(Bytes name, Bytes value, Kind kind);
   static size_t BlockSize(size_t name_size, size_t value_size, Kind kind);
-  // False when the value needs another block.
+  // Returns false if the value needs another block.
   bool TryReplace(Bytes value);
   size_t BlockSize() const;
   // Requires: IsTimed().
@@ -86,32 +86,32 @@ class HashTable final : public Object {
   size_t Size() const override { return index_.Size(); }
   size_t UsedBytes(size_t samples) const override;
 
-  // Null: no such field. The pointer is good until the field is set or removed. Cost: O(1).
+  // Null if there is no such field. The pointer is valid until the field is set or removed. Cost: O(1).
   const HashField* Find(Bytes name) const { return index_.Find(name, index_.Hash(name)); }
 
   enum class Outcome : uint8_t { kAdded, kReplaced };
-  // Gives a field a value; it keeps its deadline. Cost: O(1).
+  // Sets the value of a field; the deadline stays. Cost: O(1).
   Outcome Set(Bytes name, Bytes value);
-  // False: no such field. Cost: O(1), O(log n) with a deadline.
+  // Returns false if there is no such field. Cost: O(1), O(log n) with a deadline.
   bool Remove(Bytes name);
 
   int64_t DeadlineOf(const HashField& field) const;
-  // Sets, replaces or (kNoDeadline) removes it; false: no such field. Cost: O(log n).
+  // Sets, replaces or (kNoDeadline) removes it. Returns false if there is no such field. Cost: O(log n).
   bool SetDeadline(Bytes name, int64_t deadline_ms);
 
   size_t TimedCount() const { return heap_ ? heap_->size() : 0; }
-  // kNoDeadline when no field has one.
+  // kNoDeadline if no field has one.
   int64_t NextDeadline() const { return TimedCount() == 0 ? kNoDeadline : heap_->front().deadline_ms; }
-  // Fields whose time has come. Cost: O(as many).
+  // The number of expired fields. Cost: O(that number).
   size_t CountExpired(int64_t now_ms) const;
-  // Cost: O(1) as a rule, O(n) when next to all are.
+  // Cost: usually O(1), O(n) if almost all are expired.
   bool AllExpired(int64_t now_ms) const;
-  // Some field whose time has come, or null.
+  // Some expired field, or null.
   const HashField* FirstExpired(int64_t now_ms) const {
     return TimedCount() != 0 && heap_->front().deadline_ms <= now_ms ? heap_->front().field : nullptr;
   }
 
-  // As HashIndex; `visit(const HashField*)`.
+  // As in HashIndex; `visit(const HashField*)`.
   template <class Visit>
   uint64_t Scan(uint64_t cursor, Visit&& visit) const {
     return index_.Scan(cursor, [&](const HashField* field) { visit(field); });
@@ -135,7 +135,7 @@ class HashTable final : public Object {
     HashField* field;
   };
 
-  // Puts another block in the place of `old`, which is freed.
+  // Puts `field` in the place of `old` and frees `old`.
   void Exchange(HashField* old, HashField* field, uint64_t hash);
   // The same field in a block with or without a place for a deadline.
   HashField* Remade(HashField* field, HashField::Kind kind, uint64_t hash);
@@ -151,7 +151,7 @@ class HashTable final : public Object {
   void VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const;
 
   HashIndex<HashField*> index_;
-  std::unique_ptr<std::deque<Timed>> heap_;  // a deque: growing never copies it; null until a field has a deadline
+  std::unique_ptr<std::deque<Timed>> heap_;  // a deque grows without a copy; null until a field has a deadline
 };
 
 }  // namespace respite

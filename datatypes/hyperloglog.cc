@@ -40,7 +40,8 @@ uint64_t LoadLittle(const char* from) {
 // algorithm 6. It needs to know only how many registers have each rank. Redis: uses the same, in this order of
 // operations, which the last bit of the result depends on.
 
-// Registers per rank. Six bits hold up to 63; ranks above kMaxRank come from corrupt values only and count for nothing.
+// The number of registers of each rank. Six bits hold up to 63; ranks above kMaxRank occur only in corrupt values and
+// are ignored.
 using Histogram = std::array<uint32_t, 64>;
 
 double Sigma(double x) {
@@ -99,7 +100,7 @@ void ForEachDense(Bytes text, Visit visit) {
 }
 
 Histogram DenseHistogram(Bytes text) {
-  // Neighbours are often equal; with a table for each of four they need not wait for each other.
+  // Neighbours are often equal; with four tables their updates do not wait for each other.
   std::array<Histogram, 4> parts{};
   ForEachDense(text, [&](size_t index, uint8_t rank) { ++parts[index % 4][rank]; });
   Histogram sums{};
@@ -123,7 +124,7 @@ struct Run {
 
 bool IsValue(uint8_t octet) { return (octet & 0x80) != 0; }
 
-// Redis: the second octet of an XZERO that is cut off reads as 0.
+// Redis: a missing second octet of an XZERO reads as 0.
 Run RunAt(Bytes runs, size_t at) {
   const uint8_t octet = OctetAt(runs, at);
   if (IsValue(octet)) {
@@ -144,8 +145,8 @@ void ForEachRun(Bytes runs, Visit visit) {
   }
 }
 
-// Calls visit(size_t index, uint8_t rank) for the registers that are not 0. False: the runs do not add up.
-// Redis: what follows the last register is not looked at if it begins with a VAL.
+// Calls visit(size_t index, uint8_t rank) for the registers that are not 0. Returns false if the runs do not add up.
+// Redis: ignores what follows the last register if it begins with a VAL.
 template <class Visit>
 bool ForEachSparse(Bytes runs, Visit visit) {
   size_t index = 0;
@@ -171,26 +172,26 @@ std::optional<Histogram> SparseHistogram(Bytes runs) {
   return registers == HllRegisters::kCount ? std::optional(histogram) : std::nullopt;
 }
 
-// The run that holds a register.
+// The run that contains a register.
 struct Place {
   size_t at = 0;
-  size_t before = 0;   // where the run before it begins; the same as `at` for the first
+  size_t before = 0;   // where the previous run begins; equal to `at` for the first
   uint32_t first = 0;  // its first register
 };
 
-// Eight octets of runs, looked at together: the runs of one octet up to the first XZERO, and that one.
+// Eight octets of runs, decoded together: the one-octet runs up to the first XZERO, and that XZERO.
 struct Stretch {
   size_t octets = 0;  // before the XZERO
   uint32_t xzeros = 0;
   uint32_t registers = 0;
 };
 
-// Without branches, which the mixture of runs would make the processor guess wrong. `from` has ten octets.
+// Without branches, because the mixture of runs is unpredictable. `from` has ten octets.
 Stretch StretchAt(const char* from) {
   constexpr uint64_t kEach = 0x0101010101010101u;
   const uint64_t octets = LoadLittle(from);
   const uint64_t xzeros = ~octets >> 1 & octets & kEach * 0x40;
-  const uint64_t before = ((xzeros & -xzeros) >> 6) - 1;  // all octets, without any XZERO
+  const uint64_t before = ((xzeros & -xzeros) >> 6) - 1;  // all octets if there is no XZERO
   const auto count = static_cast<size_t>(std::countr_zero(xzeros)) / 8;
   const uint64_t values = octets >> 7 & kEach;
   const uint64_t lengths = ((octets & kEach * 0x3f & ~(values * 0x3c)) + kEach) & before;
@@ -202,7 +203,7 @@ Stretch StretchAt(const char* from) {
   return {count, has_xzero, registers + has_xzero * length};
 }
 
-// nullopt: the runs end before.
+// nullopt if the runs end before the register.
 std::optional<Place> Locate(Bytes runs, uint32_t index) {
   constexpr size_t kStretch = 10;
   Place place;
@@ -220,7 +221,7 @@ std::optional<Place> Locate(Bytes runs, uint32_t index) {
   return std::nullopt;
 }
 
-// A few runs that are put together to replace others.
+// A few runs that will replace others.
 class RunText {
  public:
   void Zeros(uint32_t length) {
@@ -239,8 +240,8 @@ class RunText {
     for (char octet : octets) octets_[size_++] = octet;
   }
 
-  // Joins neighbours of one rank, as far as five steps reach: the format leaves no choice, since the octets that come
-  // out are Redis'.
+  // Joins neighbours of one rank, within five steps. This limit is necessary: the resulting octets must equal those of
+  // Redis.
   void JoinValues() {
     constexpr int kSteps = 5;
     size_t at = 0;
@@ -371,7 +372,7 @@ HllChange Hll::AddToSparse(HllMark mark, size_t sparse_max_bytes) const {
   const size_t grown = text_.size() - run.Octets() + split.View().size();
   if (grown > text_.size() && grown > sparse_max_bytes) return {.kind = HllChange::Kind::kPromote};
 
-  // Joining looks no further than five runs and the octet behind them.
+  // Joining examines at most five runs and the octet after them.
   constexpr size_t kLookahead = 11;
   const Bytes behind = runs.substr(end, kLookahead);
   RunText text;

@@ -1,8 +1,8 @@
 // HyperLogLog: estimates how many different elements were seen, in 12 KB at most, with a standard error of 0.81 %.
 //
 // An element is hashed (MurmurHash64A). 14 bits of the hash choose one of 16384 registers; the register keeps the
-// longest run of zeros, plus one, that the other bits began with. The value is an ordinary string in Redis' format, so
-// that it can be copied, dumped and read by either server:
+// maximum of the number of leading zeros of the other bits, plus one. The value is an ordinary string in Redis' format,
+// so that it can be copied, dumped and read by either server:
 //
 //   "HYLL"  encoding 1  unused 3  count 8  registers …
 //
@@ -16,8 +16,8 @@
 // A new value is sparse: one XZERO. It becomes dense for good when a register exceeds 32 or when it would grow beyond
 // hll-sparse-max-bytes. Two servers that saw the same elements in the same order hold the same octets.
 //
-// Anybody can write any octets to a string. Every function here takes them as they are: none reads or writes beyond
-// them, and those that need all registers say so when the runs do not add up.
+// Clients can write any octets to a string. Every function here accepts any octets and never reads or writes beyond
+// them; functions that need all registers report when the runs do not add up.
 #pragma once
 
 #include <array>
@@ -30,12 +30,12 @@
 
 namespace respite {
 
-// MurmurHash64A. Two octets more or less change every bit; not for keeping attackers out.
+// MurmurHash64A. Not secure: an attacker can find collisions.
 uint64_t MurmurHash(Bytes text, uint64_t seed);
 
 enum class HllEncoding : uint8_t { kDense, kSparse };
 
-// What one element, or a register of another value, says: register `index` is at least `rank`.
+// The contribution of one element, or of a register of another value: register `index` is at least `rank`.
 struct HllMark {
   uint32_t index = 0;
   uint8_t rank = 0;
@@ -44,13 +44,13 @@ HllMark HllMarkOf(Bytes element);
 
 class Hll;
 
-// All registers, an octet each: the union of several values.
+// All registers, one octet each: the union of several values.
 class HllRegisters {
  public:
   static constexpr size_t kCount = 16384;
 
   uint8_t operator[](size_t index) const { return ranks_[index]; }
-  // False: the value is corrupt. Then some of its registers may have been taken.
+  // Returns false if the value is corrupt. Some of its registers may have been merged by then.
   [[nodiscard]] bool Merge(const Hll& hll);
   uint64_t Count() const;
 
@@ -58,10 +58,10 @@ class HllRegisters {
   std::array<uint8_t, kCount> ranks_{};
 };
 
-// How a value must change to take a mark in.
+// How a value must change to include a mark.
 struct HllChange {
   enum class Kind : uint8_t {
-    kNone,      // it says so already
+    kNone,      // already included
     kRegister,  // dense: HllSetRegister
     kSplice,    // sparse: replace `removed` octets at `offset` by `Inserted()`
     kPromote,   // make it dense, then set the register
@@ -83,22 +83,22 @@ class Hll {
   static constexpr size_t kHeaderSize = 16;
   static constexpr size_t kDenseSize = kHeaderSize + HllRegisters::kCount * 6 / 8;
 
-  // nullopt: no HyperLogLog, going by the header and, if dense, by the size.
+  // nullopt: not a HyperLogLog, judged by the header and, if dense, by the size.
   static std::optional<Hll> Of(Bytes text);
-  // The text of a value that saw nothing.
+  // The text of an empty value.
   static Bytes Empty();
 
   HllEncoding Encoding() const { return static_cast<HllEncoding>(text_[4]); }
-  // nullopt: stale.
+  // nullopt if stale.
   std::optional<uint64_t> CachedCount() const;
-  // nullopt: corrupt. Cost: O(registers), or O(runs).
+  // nullopt if corrupt. Cost: O(registers), or O(runs).
   std::optional<uint64_t> Count() const;
-  // False when the runs of a sparse value are not 16384 registers to the letter: Add may find it corrupt.
+  // False if the runs of a sparse value do not cover exactly 16384 registers: then Add may find it corrupt.
   bool IsComplete() const;
 
   // Cost: O(1) for a dense value; O(runs) for a sparse one, eight at a time.
   HllChange Add(HllMark mark, size_t sparse_max_bytes) const;
-  // The text in dense encoding, header and count included; nullopt: corrupt.
+  // The text in dense encoding, including header and count; nullopt if corrupt.
   std::optional<std::string> Dense() const;
   // The runs in letters: `Z:16384`, `z:3 v:2,1`. Requires: sparse.
   std::string DescribeRuns() const;
@@ -122,7 +122,7 @@ void HllSetRegister(std::span<char> text, HllMark mark);                      //
 void HllStoreRegisters(std::span<char> text, const HllRegisters& registers);  // requires: dense
 void HllStoreCount(std::span<char> text, uint64_t count);
 void HllMarkCountStale(std::span<char> text);
-// Takes a mark in, whatever it takes. Requires: the value is complete.
+// Adds a mark, with any change of encoding that it needs. Requires: the value is complete.
 void HllAdd(std::string& text, HllMark mark, size_t sparse_max_bytes);
 
 }  // namespace respite

@@ -43,13 +43,13 @@ void StoreHeader(PackedStore& store, size_t width, size_t count) {
 
 char* PlaceOf(PackedStore& store, size_t width, size_t index) { return store.Data() + Intset::kHeader + index * width; }
 
-// Makes every value `width` octets wide and puts in one that needs them: it is below all others or above them.
+// Makes every value `width` octets wide and adds one that needs this width, so it is below or above all others.
 void Widen(PackedStore& store, size_t width, int64_t value) {
   const size_t count = Intset(store.View()).Count();
   const size_t old_width = Intset(store.View()).Width();
   store.Splice(store.Size(), 0, (count + 1) * width - count * old_width);
   const size_t shift = value < 0 ? 1 : 0;
-  for (size_t i = count; i-- > 0;)  // from behind: nothing is overwritten before it was read
+  for (size_t i = count; i-- > 0;)  // backward, so that nothing is overwritten before it is read
     StoreValue(PlaceOf(store, width, i + shift), width, LoadValue(PlaceOf(store, old_width, i), old_width));
   StoreValue(PlaceOf(store, width, value < 0 ? 0 : count), width, value);
   StoreHeader(store, width, count + 1);

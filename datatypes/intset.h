@@ -1,9 +1,9 @@
-// Intset: a sorted run of integers in one block, in the very layout of Redis, so that a packed set goes into a dump or
-// an RDB file as it is.
+// Intset: a sorted run of integers in one block, in exactly the layout of Redis, so that a packed set is written to a
+// dump or an RDB file unchanged.
 //
 //   intset = width (4 octets: 2, 4 or 8) | count (4) | value …      all little endian, values ascending, no two equal
 //
-// The width is that of the widest value there ever was; a wider one makes all values wider, and none becomes narrower.
+// The width is that of the widest value ever added; a wider value widens all others, and the width never shrinks.
 //
 // Example: {1, 300}:  02 00 00 00 | 02 00 00 00 | 01 00 | 2c 01
 #pragma once
@@ -16,11 +16,11 @@
 
 namespace respite {
 
-// Reads an intset. The bytes are borrowed, must be well formed, and are not changed as long as it is used.
+// Reads an intset. The bytes are borrowed, must be well formed, and must not change while it is used.
 class Intset {
  public:
   static constexpr size_t kHeader = 8;
-  // An intset without values.
+  // An empty intset.
   static Bytes Empty() { return {"\x02\0\0\0\0\0\0\0", kHeader}; }
 
   explicit Intset(Bytes bytes) : bytes_(bytes) {}
@@ -33,18 +33,18 @@ class Intset {
   size_t LowerBound(int64_t value) const;
   bool Contains(int64_t value) const;
 
-  // Octets that a value takes at least: 2, 4 or 8.
+  // The smallest width that holds the value: 2, 4 or 8 octets.
   static size_t WidthOf(int64_t value);
-  // True when `bytes` is an intset of as many octets as it says, with values in order. Cost: O(n).
+  // True if `bytes` is an intset whose size matches its header, with values in order. Cost: O(n).
   static bool IsWellFormed(Bytes bytes);
 
  private:
   Bytes bytes_;
 };
 
-// False when it is there already. Cost: O(n) octets moved.
+// Returns false if the value is already there. Cost: O(n) octets moved.
 bool AddToIntset(PackedStore& store, int64_t value);
-// False when it is not there. Cost: O(n) octets moved.
+// Returns false if the value is not there. Cost: O(n) octets moved.
 bool RemoveFromIntset(PackedStore& store, int64_t value);
 void RemoveFromIntsetAt(PackedStore& store, size_t index);
 

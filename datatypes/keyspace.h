@@ -20,7 +20,7 @@ class Keyspace {
   const Database& operator[](int index) const { return databases_[static_cast<size_t>(index)]; }
 
   void Swap(int a, int b) { std::swap((*this)[a], (*this)[b]); }
-  // Empties one database and hands its content to the caller, who decides where it is freed. Cost: O(1).
+  // Empties one database and returns its content to the caller, who decides where it is freed. Cost: O(1).
   Database Detach(int index) {
     Database content(hash_key_);
     std::swap(content, (*this)[index]);

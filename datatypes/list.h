@@ -1,13 +1,13 @@
 // List: a list of texts. Small ones are a listpack inside the entry ("listpack"), larger ones a ChunkedList
 // ("quicklist").
 //
-// A list changes its encoding where Redis changes it:
-//   - before elements are added: to chunks when the listpack, with the bare length of what comes, would be over
+// A list changes its encoding where Redis does:
+//   - before elements are added: to chunks if the listpack plus the bare length of the new elements would exceed
 //     list-max-listpack-size;
-//   - after elements were taken out or replaced: back to a listpack when a single chunk is left and it is at most half
-//     of the limit.
+//   - after elements were removed or replaced: back to a listpack if a single chunk is left and it is at most half of
+//     the limit.
 //
-// Texts given to a changing method must not be views of the list itself.
+// Texts passed to a modifying method must not be views of the list itself.
 #pragma once
 
 #include <cstddef>
@@ -36,23 +36,23 @@ class List : public Collection {
   size_t Size() const;
   bool IsEmpty() const;
 
-  // Requires for all below: Exists().
+  // All methods below require: Exists().
 
   // Pushes one after the other, so that the last is outermost. Cost: O(1) each in chunks, O(bytes) at the head of a
   // listpack.
   void Push(ListEnd end, std::span<const Bytes> elements);
   // Requires: not empty.
   void Pop(ListEnd end);
-  // Takes the element at one end and puts it at the other, or back. Requires: not empty.
+  // Removes the element at one end and pushes it at the other or the same end. Requires: not empty.
   void Rotate(ListEnd from, ListEnd to);
 
-  // Puts `element` beside the first element that equals `pivot`; false when there is none. Cost: O(n).
+  // Inserts `element` beside the first element equal to `pivot`. Returns false if there is none. Cost: O(n).
   bool Insert(Bytes pivot, ListSide side, Bytes element);
-  // False when there is no such index.
+  // Returns false if there is no such index.
   bool Replace(size_t index, Bytes element);
   // Requires: index + count <= Size().
   void EraseRange(size_t index, size_t count);
-  // Removes elements equal to `element`, at most `most`, beginning at one end; answers how many. Cost: O(n).
+  // Removes at most `most` elements equal to `element`, starting at the end `from`; returns how many. Cost: O(n).
   size_t EraseEqual(Bytes element, size_t most, ListEnd from);
 
  private:
@@ -70,15 +70,15 @@ class List : public Collection {
   size_t ErasePackedEqual(const EncodedElement& element, size_t most, ListEnd from);
 };
 
-// Walks over a list. It dies with the first change of the list.
+// Iterates over a list. Any change of the list invalidates it.
 class ListCursor {
  public:
-  // Invalid from the start when there is no such index. Cost: O(elements passed) in a listpack, else as ChunkedList.
+  // Invalid from the start if there is no such index. Cost: O(elements passed) in a listpack, else as ChunkedList.
   ListCursor(const List& list, size_t index);
 
-  // False once it has left the list at either end.
+  // False after it has moved past either end of the list.
   bool IsValid() const { return chunked_ ? chunked_->IsValid() : at_ != Listpack::kNowhere; }
-  // The view is good until the cursor moves. Requires: IsValid().
+  // The view is valid until the cursor moves. Requires: IsValid().
   Bytes Element() { return chunked_ ? chunked_->Element() : PackedElementText(); }
   void Next() { chunked_ ? chunked_->Next() : NextPacked(); }
   void Previous() { chunked_ ? chunked_->Previous() : PreviousPacked(); }

@@ -27,7 +27,7 @@ uint32_t MarkBytes(uint8_t length_byte) {
   return length_byte == kMark16 ? sizeof(uint16_t) : sizeof(uint32_t);
 }
 
-// Bytes among the texts of an open block.
+// Bytes in the text area of an open block.
 uint32_t StoredSize(Bytes element) {
   return static_cast<uint32_t>(element.size()) + 2 * MarkBytes(LengthByte(element.size()));
 }
@@ -43,7 +43,7 @@ uint32_t ReadMark(const char* from, uint8_t length_byte) {
   return size;
 }
 
-// The low bytes come first on every machine Respite runs on, so a uint16 mark is the head of a uint32.
+// All supported machines are little endian, so a uint16 mark is the beginning of a uint32.
 void WriteElement(char* to, Bytes element) {
   const uint32_t mark_bytes = MarkBytes(LengthByte(element.size()));
   const auto size = static_cast<uint32_t>(element.size());
@@ -52,7 +52,7 @@ void WriteElement(char* to, Bytes element) {
   std::memcpy(to + mark_bytes + element.size(), &size, mark_bytes);
 }
 
-// Room for more behind `used` bytes. A block beyond the size of ordinary chunks holds one large element, and no other
+// How much spare room to add to `used` bytes. A block larger than ordinary chunks holds one large element, and no other
 // will join it.
 uint32_t GrowthOf(uint32_t used) {
   constexpr uint32_t kLeast = 64;
@@ -74,7 +74,7 @@ uint32_t SumOfBytes(const char* from, uint32_t count) {
   return static_cast<uint32_t>(sum);
 }
 
-// Bytes that Redis' listpack needs for an element.
+// The bytes that Redis' listpack needs for an element.
 uint32_t EntryBytes(Bytes element) { return static_cast<uint32_t>(Listpack::SizeFor(element)); }
 
 }  // namespace
@@ -104,9 +104,9 @@ bool ListChunk::HasRoom(Side side, uint32_t text_bytes) const {
   return block.lengths + count_ < block.body && block.size - block.end >= text_bytes;
 }
 
-// Where the new room goes. When there is plenty but at the other end, both ends share it, so that pushing at both in
-// turn does not shift the chunk each time. Otherwise the block grows by half, all of it at this end; a length byte gets
-// room for each text of average size.
+// Distributes the room. If there is plenty, but at the other end, both ends share it, so that alternating pushes do not
+// shift the chunk each time. Otherwise the block grows by half, all of it at this end. The length table gets one byte
+// for each text of average size that fits.
 ListChunk::Gaps ListChunk::GapsFor(Side side, uint32_t text_bytes) const {
   const uint32_t used = count_ + TextBytes() + text_bytes + 1;
   const uint32_t spare = block_->size - kHead > used ? block_->size - kHead - used : 0;
@@ -149,7 +149,7 @@ void ListChunk::Rebuild(const Gaps& gaps) {
   block_ = block;
 }
 
-// Gives memory back when most of a block is room.
+// Frees memory if most of a block is spare room.
 void ListChunk::DropRoom() {
   constexpr uint32_t kWorthwhile = 512;
   if (block_->size < kWorthwhile || IsSealed() || FreeBytes() < block_->size / 4 * 3) return;
@@ -362,7 +362,7 @@ uint32_t ChunkCursor::PlaceFromEnd(uint32_t index) const {
 }
 
 void ChunkCursor::Previous() {
-  --index_;  // wraps round at the first element, and so becomes invalid
+  --index_;  // wraps around at the first element, and so becomes invalid
   if (IsValid()) place_ -= StepBack(index_, place_);
 }
 

@@ -2,29 +2,28 @@
 //
 // A chunk is either open or sealed.
 //
-// Open: a table of one-byte lengths beside the texts, both with room before and behind, so that pushing and popping at
-// either end moves nothing:
+// Open: a table of one-byte lengths beside the texts, both with room at either end, so that pushing and popping at the
+// ends moves nothing:
 //
 //   | header | … | lengths → | … | … | texts → | … |
-//   length byte  0-253  the length itself; the text stands alone
-//                254    uint16 length, text, uint16 length      (the mark behind serves whoever walks backward)
+//   length byte  0-253  the length itself; the text has no marks
+//                254    uint16 length, text, uint16 length      (the second mark serves backward iteration)
 //                255    uint32 length, text, uint32 length
 //
-// Sealed: what a chunk becomes when the list has grown past it. The block has its exact size, and is written in the
+// Sealed: the form of a chunk after the list has grown beyond it. The block has its exact size and is written in the
 // shorter of two ways (chunk_seal.h):
 //
-//   texts     what all elements begin with is stored once; the rest as symbols of as few bits as the number of
-//   different
-//             characters asks for; lengths of the rest only when they differ
+//   texts     the common prefix of all elements is stored once; the rest as symbols of as few bits as the number of
+//             different characters needs; lengths of the rest only when they differ
 //   integers  when every element is the canonical text of a 64-bit integer: differences from the smallest, of 0 to 8
 //             bytes each
 //
-// Elements can be popped off a sealed chunk where it stands; any other change opens it first (O(size of the chunk)).
+// Elements can be popped off a sealed chunk in place; any other change opens it first (O(size of the chunk)).
 //
-// A chunk knows how many bytes Redis' listpack would need for its elements, since Redis' rules about when a node is
-// full look at that number.
+// A chunk tracks how many bytes Redis' listpack would need for its elements, because Redis' rules for full nodes use
+// that number.
 //
-// Views of elements given to a changing method must not point into the chunk itself.
+// Views of elements passed to a modifying method must not point into the chunk itself.
 #pragma once
 
 #include <array>
@@ -38,20 +37,20 @@ namespace respite {
 
 enum class ChunkForm : uint8_t { kOpen, kTexts, kIntegers };
 
-// The head of the memory of a chunk; what follows depends on the form.
+// The header of a chunk's block; what follows depends on the form.
 struct ChunkBlock {
-  uint32_t size;     // of the block, this head included
-  uint32_t lengths;  // where the first length byte stands (open, texts)
-  uint32_t body;     // where the room of the texts begins, or the packed symbols or differences
+  uint32_t size;     // of the block, including this header
+  uint32_t lengths;  // where the first length byte is (open, texts)
+  uint32_t body;     // where the text area begins, or the packed symbols or differences
   uint32_t begin;    // open: where the first text begins; texts: its first symbol; integers: its number
-  uint32_t end;      // behind the last one, in the same unit
+  uint32_t end;      // after the last one, in the same unit
   ChunkForm form;
   uint8_t unit;      // texts: bits of a symbol; integers: bytes of a difference
   uint8_t width;     // texts without lengths: symbols of each element
-  uint8_t prefix;    // texts: bytes that all elements begin with
+  uint8_t prefix;    // texts: length of the common prefix
   bool has_lengths;  // texts: false when all are equally long
   bool has_marks;    // open: some length byte may be 254 or 255
-  bool is_exact;     // open: Seal() found nothing shorter, and nothing was added since
+  bool is_exact;     // open: Seal() found nothing shorter, and nothing was added since then
 
   const char* At(size_t offset) const { return reinterpret_cast<const char*>(this) + offset; }
   char* At(size_t offset) { return reinterpret_cast<char*>(this) + offset; }
@@ -83,7 +82,7 @@ class ListChunk {
   uint32_t Count() const { return count_; }
   bool IsEmpty() const { return count_ == 0; }
   bool IsSealed() const { return block_ != nullptr && block_->form != ChunkForm::kOpen; }
-  // What the elements would take as a listpack of Redis.
+  // The size of the elements as a Redis listpack.
   size_t ListpackBytes() const { return kListpackFrame + entry_bytes_; }
   // Memory of the block.
   size_t UsedBytes() const { return block_ == nullptr ? 0 : block_->size; }
@@ -100,11 +99,11 @@ class ListChunk {
   void Replace(uint32_t index, Bytes element);
   // Requires: index + count <= Count().
   void Erase(uint32_t index, uint32_t count);
-  // Takes the elements from `index` on into a chunk of their own.
+  // Moves the elements from `index` on into a new chunk.
   ListChunk SplitOff(uint32_t index);
   void Append(const ListChunk& other);
 
-  // Gives the block its exact size and its shortest form. Cost: O(size of the chunk), about 10 ns per element.
+  // Shrinks the block to its exact size and its shortest form. Cost: O(size of the chunk), about 10 ns per element.
   void Seal();
 
   bool CheckInvariants() const;
@@ -136,7 +135,7 @@ class ListChunk {
   uint32_t entry_bytes_ = 0;
 };
 
-// A place in a chunk. It dies with the first change of the chunk, and so do the elements it showed.
+// A place in a chunk. Any change of the chunk invalidates it and the elements it returned.
 class ChunkCursor {
  public:
   ChunkCursor() = default;
@@ -144,10 +143,10 @@ class ChunkCursor {
   ChunkCursor(const ListChunk& chunk, uint32_t index) { Seek(chunk, index); }
   void Seek(const ListChunk& chunk, uint32_t index);
 
-  // False once the cursor has left the chunk at either end.
+  // False after the cursor has moved past either end of the chunk.
   bool IsValid() const { return index_ < count_; }
   uint32_t Index() const { return index_; }
-  // The element here; the view is good until the cursor moves. Requires: IsValid().
+  // The current element; the view is valid until the cursor moves. Requires: IsValid().
   Bytes Element() {
     if (block_->form == ChunkForm::kOpen) {
       const uint8_t length = block_->Length(index_);
@@ -165,7 +164,7 @@ class ChunkCursor {
   friend class ListChunk;
   static constexpr uint8_t kMark16 = 254;
 
-  // From this element to the next, in the unit of `place_`.
+  // The distance from this element to the next, in the unit of `place_`.
   uint32_t Step() const {
     if (block_->form == ChunkForm::kOpen) {
       const uint8_t length = block_->Length(index_);
@@ -187,7 +186,7 @@ class ChunkCursor {
   uint32_t index_ = 0;
   uint32_t count_ = 0;
   uint32_t place_ = 0;             // where the element begins: byte (open), symbol (texts) or number (integers)
-  std::array<char, 264> scratch_;  // elements that are not stored as they read; 255 bytes and what is written past them
+  std::array<char, 264> scratch_;  // decoded elements; 255 bytes and what is written after them
 };
 
 }  // namespace respite

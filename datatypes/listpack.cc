@@ -27,7 +27,7 @@ bool FitsBits(int64_t value, int bits) {
   return value >= -(int64_t{1} << (bits - 1)) && value < (int64_t{1} << (bits - 1));
 }
 
-// Writes the size that stands behind an element. Returns its octets.
+// Writes the trailing size of an element. Returns its number of octets.
 size_t WriteTail(char* to, size_t content, size_t octets) {
   for (size_t i = 0; i < octets; ++i) {
     uint8_t group = static_cast<uint8_t>((content >> (7 * (octets - 1 - i))) & 127);
@@ -38,14 +38,14 @@ size_t WriteTail(char* to, size_t content, size_t octets) {
 
 size_t StoredCount(Bytes bytes) { return LoadLittle<size_t>(bytes.data() + 4, 2); }
 
-// Brings the header up to date after `added` elements came and `removed` went.
+// Updates the header after `added` elements were inserted and `removed` were deleted.
 void WriteHeader(PackedStore& store, size_t added, size_t removed) {
   char* header = store.Data();
   StoreLittle(header, store.Size(), 4);
   size_t count = StoredCount(store.View());
   if (count == kCountUnknown) {
     if (removed == 0) return;
-    count = Listpack(store.View()).Count();  // may be few enough to be written down again
+    count = Listpack(store.View()).Count();  // perhaps few enough to be stored again
   } else {
     count = count + added - removed;
   }
@@ -183,7 +183,7 @@ bool Listpack::IsWellFormed(Bytes bytes) {
   size_t count = 0;
   for (size_t at = kHeader; at != end; ++count) {
     const uint8_t head = Octet(bytes.data() + at);
-    const size_t needed = head == 0xf0 ? 5 : (head & 0xf0) == 0xe0 ? 2 : 1;  // octets that tell the size
+    const size_t needed = head == 0xf0 ? 5 : (head & 0xf0) == 0xe0 ? 2 : 1;  // octets that encode the size
     if (head > 0xf4 || end - at < needed) return false;
     const size_t content = ContentSize(bytes.data() + at);
     const size_t tail = TailSize(content);

@@ -1,9 +1,9 @@
-// Listpack: a run of short texts and integers in one block, in the very layout of Redis, so that a packed value goes
-// into a dump or an RDB file as it is.
+// Listpack: a run of short texts and integers in one block, in exactly the layout of Redis, so that a packed value is
+// written to a dump or an RDB file unchanged.
 //
 //   listpack = total size (4 octets, little endian) | count (2, little endian; 65535: not known) | element … | 0xff
 //   element  = encoding with data | size of these, in groups of 7 bits, most significant first, so that it can be read
-//              from behind: every octet but the leftmost has its high bit set
+//              backward: every octet but the leftmost has its high bit set
 //
 //   0xxxxxxx                    integer 0 … 127
 //   10xxxxxx  text              up to 63 octets
@@ -12,12 +12,12 @@
 //   11110000 size×4  text       size little endian
 //   11110001 … 11110100         integer of 16, 24, 32, 64 bits, signed, little endian
 //
-// Integer means that the text reads back the same (ParseInteger), and the smallest encoding is always taken: so equal
-// elements have equal octets, which is how Find compares. Whoever takes a listpack from outside must make it anew.
+// A text is stored as an integer if it reads back the same (ParseInteger), and always in the smallest encoding. So
+// equal elements have equal octets, and Find compares octets. A listpack from outside must be re-encoded.
 //
 // Example: the pair "f", 1000:  0d 00 00 00 | 02 00 | 81 66 02 | c3 e8 02 | ff
 //
-// Elements are named by their offset. Positions are found by walking: cost O(elements passed).
+// Elements are identified by their offset. Positions are found by iteration: cost O(elements passed).
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@
 
 namespace respite {
 
-// One element as it lies there. `text` is a view of the listpack.
+// One element as it is stored. `text` is a view of the listpack.
 struct PackedElement {
   Bytes text;
   int64_t integer = 0;
@@ -53,18 +53,18 @@ class PackedText {
   bool is_integer_;
 };
 
-// An element on its way in: the head to be written before the text (all of it for an integer), and the size to be
-// written behind. Borrows the text.
+// An element to be stored: the head to write before the text (all of it for an integer), and the size to write after
+// it. Borrows the text.
 class EncodedElement {
  public:
   explicit EncodedElement(Bytes text);
   explicit EncodedElement(int64_t integer);
 
-  // Octets with the size behind.
+  // Octets including the trailing size.
   size_t Size() const { return head_size_ + text_.size() + tail_size_; }
   // Requires: Size() octets of room. Returns the end.
   char* Write(char* to) const;
-  // True when the element at `at` has the same content. Requires: at is the beginning of an element.
+  // True if the element at `at` has the same content. Requires: at is the beginning of an element.
   bool Matches(const char* at) const {
     return at[0] == head_[0] && std::memcmp(at, head_.data(), head_size_) == 0 &&
            std::memcmp(at + head_size_, text_.data(), text_.size()) == 0;
@@ -78,15 +78,15 @@ class EncodedElement {
   std::array<char, 5> tail_{};
   uint8_t head_size_ = 0;
   uint8_t tail_size_ = 0;
-  Bytes text_ = "";  // never null, since memcmp wants it so
+  Bytes text_ = "";  // never null, because memcmp requires it
 };
 
-// Reads a listpack. The bytes are borrowed, must be well formed, and are not changed as long as it is used.
+// Reads a listpack. The bytes are borrowed, must be well formed, and must not change while it is used.
 class Listpack {
  public:
   static constexpr size_t kHeader = 6;
   static constexpr size_t kNowhere = SIZE_MAX;
-  // A listpack without elements.
+  // An empty listpack.
   static Bytes Empty() { return {"\x07\0\0\0\0\0\xff", 7}; }
 
   explicit Listpack(Bytes bytes) : bytes_(bytes) {}
@@ -95,7 +95,7 @@ class Listpack {
   size_t Count() const;
   bool IsEmpty() const { return bytes_.size() == kHeader + 1; }
   size_t Begin() const { return kHeader; }
-  // Where an element that is appended would begin.
+  // Where an appended element would begin.
   size_t End() const { return bytes_.size() - 1; }
   size_t Next(size_t at) const { return at + ElementSize(bytes_.data() + at); }
   // Requires: at > Begin().
@@ -103,21 +103,21 @@ class Listpack {
   size_t Last() const { return Previous(End()); }
   PackedElement At(size_t at) const;
   PackedText TextAt(size_t at) const { return PackedText(At(at)); }
-  // The offset of the index-th element, End() when there are fewer. Walks from the nearer end. Cost: O(index).
+  // The offset of the index-th element, End() if there are fewer. Starts from the nearer end. Cost: O(index).
   size_t Seek(size_t index) const;
-  // The first of the elements at `from` and each `stride`-th behind it that equals `wanted`, or kNowhere.
+  // The first element equal to `wanted` among the element at `from` and each `stride`-th after it, or kNowhere.
   size_t Find(const EncodedElement& wanted, size_t from, size_t stride = 1) const;
   size_t Find(Bytes wanted, size_t from, size_t stride = 1) const { return Find(EncodedElement(wanted), from, stride); }
 
-  // Octets of the element that begins here, with its size behind.
+  // Octets of the element that begins here, including the trailing size.
   static size_t ElementSize(const char* at) {
     size_t content = ContentSize(at);
     return content + TailSize(content);
   }
   // Octets of an element with this text.
   static size_t SizeFor(Bytes text) { return EncodedElement(text).Size(); }
-  // True when `bytes` is a listpack that can be walked from both ends, of no more octets than it says and no fewer.
-  // Cost: O(n).
+  // True if `bytes` is a listpack that can be read from both ends, with exactly the size that its header says. Cost:
+  // O(n).
   static bool IsWellFormed(Bytes bytes);
 
  private:
@@ -130,9 +130,9 @@ class Listpack {
   Bytes bytes_;
 };
 
-// Edits. Texts must not lie in the listpack itself.
+// Edits. Texts must not be views of the listpack itself.
 
-// Puts elements in before the one at `at` (Listpack::End() appends). Cost: O(bytes behind).
+// Inserts elements before the one at `at` (Listpack::End() appends). Cost: O(bytes after it).
 void InsertElements(PackedStore& store, size_t at, std::span<const EncodedElement> elements);
 inline void InsertElement(PackedStore& store, size_t at, const EncodedElement& element) {
   InsertElements(store, at, {&element, 1});
@@ -141,7 +141,7 @@ inline void AppendElement(PackedStore& store, const EncodedElement& element) {
   InsertElement(store, store.Size() - 1, element);
 }
 void ReplaceElement(PackedStore& store, size_t at, const EncodedElement& element);
-// Takes `count` elements out, as many as there are from `at` on; `at` then names what followed them.
+// Removes `count` elements from `at` on. Afterwards `at` is the offset of the element that followed them.
 void RemoveElements(PackedStore& store, size_t at, size_t count);
 
 }  // namespace respite

@@ -3,8 +3,8 @@
 //   short, up to 7 octets   | size * 2 + 1 | text …             |    in the handle itself
 //   long                    pointer (even) to | size, 7 bits an octet, least significant first | text … |
 //
-// A million integers take the table and nothing else. The handle owns nothing: whoever holds the table gives each
-// member back with Destroy. Two handles are equal when they are the same member, or equal short texts.
+// A set of a million small integers needs only the table. The handle owns nothing: the owner of the table frees each
+// member with Destroy. Two handles are equal if they are the same member, or equal short texts.
 #pragma once
 
 #include <malloc.h>
@@ -35,7 +35,7 @@ class Member {
       return member;
     }
     if (!text.empty()) std::memcpy(reinterpret_cast<char*>(&member.word_) + 1, text.data(), text.size());
-    member.word_ |= text.size() * 2 + 1;  // into the octet at the lowest address
+    member.word_ |= text.size() * 2 + 1;  // the octet at the lowest address
     return member;
   }
   static void Destroy(Member member) {
@@ -45,7 +45,7 @@ class Member {
   explicit operator bool() const { return word_ != 0; }
   bool operator==(const Member& other) const { return word_ == other.word_; }
   bool IsShort() const { return (word_ & 1) != 0; }
-  // A view of the handle itself or of the block. Requires: there is a member.
+  // A view of the handle itself or of the block. Requires: not Member{}.
   Bytes Text() const {
     if (IsShort()) return {reinterpret_cast<const char*>(&word_) + 1, static_cast<size_t>((word_ & 255) >> 1)};
     const char* at = Block();
@@ -56,11 +56,11 @@ class Member {
       if (octet < 128) return {at, size};
     }
   }
-  // What reading the text touches beyond the handle, or null.
+  // The memory beyond the handle that reading the text touches, or null.
   const void* Memory() const { return IsShort() ? nullptr : Block(); }
-  // What the allocator spends beyond the handle.
+  // The bytes that the allocator uses beyond the handle.
   size_t UsedBytes() const { return IsShort() ? 0 : malloc_usable_size(Block()); }
-  // The same for two handles that are equal.
+  // Equal for equal handles.
   uint64_t Identity() const { return word_; }
 
  private:

@@ -1,5 +1,5 @@
-// MemberHint: lets the cache misses of several look-ups in large collections overlap. First the place of every member
-// is fetched, then what stands there, then the look-ups themselves are made.
+// MemberHint: lets the cache misses of several lookups in large collections overlap. First prefetch the bucket of every
+// member, then the items in it, then do the lookups.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace respite {
 
 class MemberHint {
  public:
-  // Hints that `member` (a field of a hash, a member of a set, sorted or not) is looked up in `entry` next. Does
-  // nothing for what has no table.
+  // Hints that `member` (a field of a hash, a member of a set or sorted set) will be looked up in `entry` next. Does
+  // nothing for a value without a table.
   MemberHint(const Entry& entry, Bytes member) {
     if (entry.Form() != ValueForm::kObject) return;
     if (entry.Type() == ValueType::kHash) Fetch(fields_, entry, member);

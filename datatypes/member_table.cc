@@ -15,7 +15,7 @@ std::unique_ptr<Object> MemberTable::Clone() const {
 
 size_t MemberTable::UsedBytes(size_t samples) const {
   size_t seen = 0;
-  size_t beyond = 0;  // the handles
+  size_t beyond = 0;  // without the handles
   if (samples == 0) samples = Size();
   ForEachWhile([&](const Member& member) {
     beyond += member.UsedBytes();
@@ -43,7 +43,7 @@ bool MemberTable::Remove(Bytes text) {
 
 namespace {
 
-// Short members are their own identity, so clients choose them.
+// The identity of a short member is its text, which clients choose, so it must be hashed with a secret key.
 struct IdentityHash {
   HashKey key;
   size_t operator()(uint64_t identity) const {
@@ -55,7 +55,7 @@ struct IdentityHash {
 
 std::vector<Member> MemberTable::Sample(size_t count, Random& random) const {
   std::vector<Member> chosen;
-  if (count < Size() / 3) {  // seldom twice the same
+  if (count < Size() / 3) {  // duplicates are rare
     std::unordered_set<uint64_t, IdentityHash> seen(0, IdentityHash{hash_key()});
     while (chosen.size() < count) {
       const Member member = PickRandom(random);

@@ -1,8 +1,8 @@
 // MemberTable: a large set of texts: a HashIndex of Members, which it owns.
 //
-// A text of up to 7 octets costs a slot and nothing else (11 to 16 bytes with the free slots of a table).
+// A text of up to 7 octets costs only its slot (11 to 16 bytes including the free slots of a table).
 //
-// Bulk look-ups: Hash each text, PrefetchBucket all of them, PrefetchItem all of them, then Contains: the cache misses
+// Bulk lookups: Hash each text, PrefetchBucket all of them, PrefetchItem all of them, then Contains: the cache misses
 // overlap.
 #pragma once
 
@@ -34,23 +34,23 @@ class MemberTable final : public Object {
 
   bool Contains(Bytes text) const { return Contains(text, Hash(text)); }
   bool Contains(Bytes text, uint64_t hash) const { return static_cast<bool>(index_.Find(text, hash)); }
-  // False when it is there already.
+  // Returns false if the text is already there.
   bool Add(Bytes text);
-  // As Add, of a member that was taken out of a table. Requires: its text is not there.
+  // Adds a member that was taken out of a table. Requires: its text is not there.
   void Adopt(Member member) { index_.Insert(member, Hash(member.Text())); }
-  // False when it is not there. `text` may be a view of the member itself.
+  // Returns false if the text is not there. `text` may be a view of the member itself.
   bool Remove(Bytes text);
-  // Takes it out; the caller owns it. Member{} when it is not there.
+  // Removes the member and gives it to the caller. Returns Member{} if it is not there.
   Member Take(Bytes text) { return index_.Remove(text, Hash(text)); }
 
-  // A member drawn with equal chance for each. Requires: Size() > 0. Cost: O(1) expected.
+  // A random member, uniformly chosen. Requires: Size() > 0. Cost: O(1) expected.
   Member PickRandom(Random& random) const { return index_.PickRandom(random); }
-  // `count` different members, each choice with equal chance. Requires: count <= Size(). Cost: O(count), or O(n) when
-  // that is a third of all or more.
+  // `count` different random members; each choice is equally likely. Requires: count <= Size(). Cost: O(count), or O(n)
+  // if that is a third of all or more.
   std::vector<Member> Sample(size_t count, Random& random) const;
 
-  // Calls visit(const Member&) for each, in no useful order; ForEachWhile until it returns false. Views of a short
-  // member are views of the table. `visit` must not change it.
+  // Calls visit(const Member&) for each, in unspecified order; ForEachWhile stops when it returns false. Views of a
+  // short member are views of the table. `visit` must not change it.
   template <class Visit>
   void ForEach(Visit&& visit) const {
     index_.ForEachWhile([&](const Member& member) {

@@ -9,7 +9,7 @@
 
 namespace respite {
 
-// Bounds may be excluded. A range whose ends cross holds nothing.
+// Bounds may be exclusive. A range whose minimum is above its maximum is empty.
 struct ScoreRange {
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
@@ -27,7 +27,7 @@ struct LexEnd {
   Bytes member = {};
 };
 
-// By the octets of the member; of use where all scores are equal.
+// Compares the octets of the member; useful if all scores are equal.
 struct LexRange {
   LexEnd min = {LexEnd::Kind::kLowest};
   LexEnd max = {LexEnd::Kind::kHighest};

@@ -1,7 +1,7 @@
 // ScoreTable: a big sorted set: an index of its members (HashIndex) and their order (ScoreTree) over the same records,
 // which it owns. OBJECT ENCODING calls it skiplist.
 //
-// For a 17-byte member: a record of 32 bytes, 13 of the index, 24 of the tree.
+// A 17-byte member takes a record of 32 bytes, 13 bytes of the index, and 24 of the tree.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,10 @@ using MemberIndex = HashIndex<ScoredMember*>;
 class ScoreTable final : public Object {
  public:
   explicit ScoreTable(const HashKey& hash_key) : members_(hash_key) {}
-  // Takes over records that are in order, and an index that holds exactly them. Cost: O(n).
+  // Takes over sorted records, and an index that contains exactly these. Cost: O(n).
   ScoreTable(MemberIndex members, std::span<const ScoreTree::Item> sorted)
       : members_(std::move(members)), tree_(ScoreTree::FromSorted(sorted)) {}
-  // The same without an index, which is made here.
+  // The same, but builds the index.
   ScoreTable(const HashKey& hash_key, std::span<const ScoreTree::Item> sorted);
   ~ScoreTable() override;
 
@@ -43,9 +43,9 @@ class ScoreTable final : public Object {
   ScoredMember* Find(Bytes member) const { return Find(member, Hash(member)); }
   // Requires: no such member. Cost: O(log n), one allocation.
   void Add(Bytes member, uint64_t hash, double score);
-  // Cost: O(log n), less when the order stays the same.
+  // Cost: O(log n), less if the order stays the same.
   void ChangeScore(ScoredMember* member, double score) { tree_.ChangeScore(member, score); }
-  // False: no such member. Cost: O(log n).
+  // Returns false if there is no such member. Cost: O(log n).
   bool Remove(Bytes member);
   // Requires: first + count <= Size(). Cost: O(count + log n).
   void RemoveRange(size_t first, size_t count);

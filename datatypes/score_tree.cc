@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kLine = 64;
 
-// How many scores are below `score`. No branch depends on the data: the path through a node cannot be predicted.
+// The number of scores below `score`. Branch-free, because the path through a node cannot be predicted.
 uint32_t CountBelow(const double* scores, uint32_t count, double score) {
   const double* base = scores;
   while (count > 1) {
@@ -31,7 +31,7 @@ uint32_t CountNotAbove(const double* scores, uint32_t count, double score) {
   return static_cast<uint32_t>(base - scores) + (count == 1 && *base <= score ? 1 : 0);
 }
 
-// How many of the members are below `member`, or not above it.
+// The number of members below `member`, or not above it.
 uint32_t CountMembers(ScoredMember* const* members, uint32_t count, Bytes member, ScoreTree::Side side) {
   uint32_t low = 0;
   while (count > 0) {
@@ -47,7 +47,7 @@ uint32_t CountMembers(ScoredMember* const* members, uint32_t count, Bytes member
   return low;
 }
 
-// The lines of a node that a search reads; they arrive together.
+// Prefetches the cache lines of a node that a search reads, all at once.
 void PrefetchScores(const void* node, size_t from, size_t bytes) {
   const char* start = static_cast<const char*>(node);
   Prefetch(start);
@@ -74,7 +74,7 @@ uint32_t ScoreTree::CountBefore(const double* scores, ScoredMember* const* membe
 }
 
 uint64_t ScoreTree::Inner::ItemsBefore(uint32_t index) const {
-  // Two counts at a time, since compilers do not think of it.
+  // Adds two counts at a time, which compilers do not do by themselves.
   uint64_t even = 0;
   uint64_t odd = 0;
   for (uint32_t i = 0; i + 1 < index; i += 2) {
@@ -86,7 +86,7 @@ uint64_t ScoreTree::Inner::ItemsBefore(uint32_t index) const {
   return even + odd + (index % 2 == 1 ? counts[index - 1] : 0);
 }
 
-// Makes room for `count` entries in front of entry `at`.
+// Makes room for `count` entries before entry `at`.
 template <class Node>
 void ScoreTree::OpenGap(Node& node, uint32_t at, uint32_t count) {
   assert(node.count + count <= Node::kCapacity);
@@ -104,7 +104,7 @@ void ScoreTree::CloseGap(Node& node, uint32_t at, uint32_t count) {
   node.count -= count;
 }
 
-// Moves `count` entries of `from`, from `first` on, in front of entry `at` of `to`.
+// Moves `count` entries of `from`, starting at `first`, before entry `at` of `to`.
 template <class Node>
 void ScoreTree::Splice(Node& to, uint32_t at, Node& from, uint32_t first, uint32_t count) {
   OpenGap(to, at, count);
@@ -162,7 +162,7 @@ ScoreTree::Path ScoreTree::PathTo(const Bound& bound) const {
   return path;
 }
 
-// The separator of a leaf is its first item, so only the place behind an item is sure to be on the item's own leaf.
+// The separator of a leaf is its first item, so only the place after an item is certain to be on the item's own leaf.
 ScoreTree::Path ScoreTree::PathToItem(const ScoredMember* member) const {
   Path path = PathTo(ItemBound{member->Score(), member->Member(), Side::kAfter});
   --path.index;
@@ -207,7 +207,7 @@ ScoreTree::Cursor ScoreTree::At(size_t rank) const {
   return {path.leaf, path.index};
 }
 
-// The item is there, so on its leaf only others of the same score make it necessary to read record pointers.
+// The item is there, so the search reads record pointers on its leaf only if other items have the same score.
 size_t ScoreTree::RankOf(const ScoredMember* member) const {
   const ItemBound behind{member->Score(), member->Member(), Side::kAfter};
   const void* node = root_;
@@ -262,7 +262,7 @@ void ScoreTree::FirstChanged(Path& path, uint32_t level, Item first) {
   }
 }
 
-// Puts `item` where `path` leads, into a full leaf; counts and separators know of it already.
+// Inserts `item` at `path` into a full leaf; counts and separators include it already.
 void ScoreTree::SplitLeaf(Path& path, Item item) {
   Leaf* left = path.leaf;
   Where where = Where::kInside;
@@ -286,7 +286,7 @@ void ScoreTree::SplitLeaf(Path& path, Item item) {
   InsertChild(path, height_, right, right->At(0), right->count, where);
 }
 
-// Adds `child` behind the node of `level`, which it was split from together with `items` items.
+// Adds `child` after the node of `level`, from which it was split together with `items` items.
 void ScoreTree::InsertChild(Path& path, uint32_t level, void* child, Item first, uint64_t items, Where where) {
   if (level == 0) return GrowRoot(child, first, items);
   const Built built{child, first, items};
@@ -380,7 +380,7 @@ void ScoreTree::EraseFromLeaf(Path& path, uint32_t first, uint32_t count) {
   if (leaf->count < kLeafItems / 4) Mend<Leaf>(path, height_);
 }
 
-// The node of `level` is gone; its parent forgets it.
+// Removes the entry of a freed node at `level` from its parent.
 void ScoreTree::RemoveChild(Path& path, uint32_t level) {
   const Step& step = path.steps[level - 1];
   CloseGap(*step.node, step.index, 1);
@@ -405,7 +405,7 @@ void ScoreTree::ShrinkRoot() {
   }
 }
 
-// The node of `level` holds few entries: it joins a sibling, or takes some of a sibling that holds many.
+// The node of `level` is sparse: merges it with a sibling, or moves some entries from a sibling that has many.
 template <class Node>
 void ScoreTree::Mend(Path& path, uint32_t level) {
   if (level == 0) return;
@@ -495,7 +495,7 @@ ScoreTree ScoreTree::FromSorted(std::span<const Item> items) {
   return tree;
 }
 
-// Inner nodes over the nodes of one level, evenly filled.
+// Builds inner nodes over the nodes of one level, evenly filled.
 std::vector<ScoreTree::Built> ScoreTree::BuildLevel(const std::vector<Built>& below) {
   std::vector<Built> level;
   const size_t nodes = (below.size() + kBulkChildren - 1) / kBulkChildren;
@@ -525,7 +525,7 @@ class ScoreTree::Checker {
   }
 
  private:
-  // Where a node stands in the tree; nodes at an edge may hold few entries.
+  // The position of a node in the tree; nodes at an edge may be sparse.
   struct Edges {
     bool root, left, right;
     bool Any() const { return root || left || right; }

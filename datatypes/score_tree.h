@@ -3,17 +3,16 @@
 //
 //   order    (score, octets of the member); -0 and 0 are the same score
 //   Leaf     1 KB: links to both neighbours, up to 62 scores, then as many record pointers
-//   Inner    2 KB: for each of up to 72 children how many items it holds, and its first item as separator
+//   Inner    2 KB: for each of up to 72 children its number of items, and its first item as separator
 //
-// Scores stand beside each other in arrays of their own, so a search reads a few lines of a node and dereferences a
-// member only among equal scores. A set of a million members is three levels of inner nodes and one of leaves.
+// Scores are in arrays of their own, so a search reads a few cache lines of a node and dereferences members only among
+// equal scores. A set of a million members has three levels of inner nodes and one of leaves.
 //
 // Invariants
 //   1. Every leaf is at the same depth; leaves are linked in order.
 //   2. An inner node's separator i is the first item below child i, its count i the number of items below child i.
-//   3. Nodes hold at least a quarter of their capacity, but for the root and the nodes at either edge of the tree: a
-//   full
-//      node that grows at the edge is left full (items that come in order fill the leaves), others are cut in half.
+//   3. Nodes are at least a quarter full, except the root and the nodes at either edge of the tree. A full node that
+//      grows at the edge is left full (items that come in order fill the leaves); others are split in half.
 #pragma once
 
 #include <cstddef>
@@ -39,21 +38,21 @@ class ScoreTree {
     ScoredMember* member;
   };
 
-  // Places between items: a bound is the place in front of the first item that is not below it.
+  // Places between items: a bound is the place before the first item that is not below it.
   enum class Side : uint8_t { kBefore, kAfter };
   // Before or after all items of one score.
   struct ScoreBound {
     double score;
     Side side;
   };
-  // Before or after one member, looking at members only. Requires: all items have the same score (or the answer is
-  // some place).
+  // Before or after one member; compares members only. Requires: all items have the same score (else the result is
+  // unspecified).
   struct LexBound {
     Bytes member;
     Side side;
   };
 
-  // Stands on an item, or on none (AtEnd) behind either end. Dies with the next change of the tree.
+  // Points to an item, or to none (AtEnd) past either end. Any change of the tree invalidates it.
   class Cursor {
    public:
     Cursor() = default;
@@ -62,7 +61,7 @@ class ScoreTree {
     Item operator*() const;
     void Next();
     void Previous();
-    // Hints that the record a few items ahead is read soon.
+    // Prefetches the record a few items ahead.
     void PrefetchAhead() const;
     void PrefetchBehind() const;
 
@@ -86,27 +85,27 @@ class ScoreTree {
   ScoreTree& operator=(ScoreTree&&) = delete;
   ~ScoreTree() { Clear(); }
 
-  // A tree of items that are in order already. Leaves get a little room to grow. Cost: O(n).
+  // Builds a tree from sorted items. Leaves get a little room to grow. Cost: O(n).
   static ScoreTree FromSorted(std::span<const Item> items);
 
   size_t Size() const { return size_; }
   // Memory of the nodes, without the records.
   size_t UsedBytes() const;
 
-  // Puts in a record whose (score, member) is not there yet. Cost: O(log n); now and then a node splits.
+  // Inserts a record. Requires: its (score, member) is not there. Cost: O(log n); sometimes splits a node.
   void Insert(ScoredMember* member);
-  // Takes a record out. Requires: it is there, with the score it was put in with. Cost: O(log n).
+  // Removes a record. Requires: it is there, with the score it was inserted with. Cost: O(log n).
   void Remove(const ScoredMember* member);
-  // Gives a record another score; stays on one leaf when the place stays the same. Requires: it is there.
+  // Changes the score of a record; touches one leaf only if the order stays the same. Requires: it is there.
   void ChangeScore(ScoredMember* member, double score);
-  // Takes out `count` items from place `first` on, and calls `visit(ScoredMember*)` for each; `visit` may free it.
+  // Removes `count` items from rank `first` on, and calls `visit(ScoredMember*)` for each; `visit` may free it.
   // Requires: first + count <= Size(). Cost: O(count + count / leaf * log n).
   template <class Visit>
   void RemoveRange(size_t first, size_t count, Visit&& visit);
-  // Forgets all items. Cost: O(nodes).
+  // Removes all items. Cost: O(nodes).
   void Clear();
 
-  // How many items stand before it. Requires: it is there. Cost: O(log n).
+  // The number of items before it. Requires: it is there. Cost: O(log n).
   size_t RankOf(const ScoredMember* member) const;
   size_t RankOf(const ScoreBound& bound) const;
   size_t RankOf(const LexBound& bound) const;
@@ -114,9 +113,9 @@ class ScoreTree {
   // Cost: O(1).
   Cursor First() const { return {first_, 0}; }
   Cursor Last() const;
-  // The item with `rank` items before it; AtEnd when there is none. Cost: O(log n).
+  // The item with `rank` items before it; AtEnd if there is none. Cost: O(log n).
   Cursor At(size_t rank) const;
-  // The first item behind the bound, and the last one in front of it. Cost: O(log n).
+  // The first item after the bound, and the last one before it. Cost: O(log n).
   Cursor Behind(const ScoreBound& bound) const;
   Cursor Behind(const LexBound& bound) const;
   Cursor InFrontOf(const ScoreBound& bound) const;
@@ -133,7 +132,7 @@ class ScoreTree {
   static constexpr uint32_t kPrefetched = 6;  // items ahead of a walking cursor
   static constexpr uint32_t kMaxHeight = 12;
 
-  // Both kinds of node are parallel arrays, the first of which are searched; ForEachArray names them all.
+  // Both kinds of node consist of parallel arrays; a search reads the first ones. ForEachArray lists them all.
   struct alignas(64) Leaf {
     static constexpr uint32_t kCapacity = kLeafItems;
     Leaf* previous = nullptr;
@@ -157,7 +156,7 @@ class ScoreTree {
   struct alignas(64) Inner {
     static constexpr uint32_t kCapacity = kChildren;
     uint32_t count = 0;
-    uint32_t counts[kCapacity];  // so no child may hold 2^32 items; that would be 300 GB of them
+    uint32_t counts[kCapacity];  // a child with 2^32 items would need 300 GB
     double scores[kCapacity];
     ScoredMember* members[kCapacity];
     void* children[kCapacity];
@@ -184,13 +183,13 @@ class ScoreTree {
     Bytes member;
     Side side;
   };
-  // A node on its way into a parent.
+  // A node that is to be added to a parent.
   struct Built {
     void* node;
     Item first;
     uint64_t items;
   };
-  // The child that was taken in each inner node, from the root (level 0) down.
+  // The child taken in each inner node, from the root (level 0) down.
   struct Step {
     Inner* node;
     uint32_t index;
@@ -198,13 +197,13 @@ class ScoreTree {
   struct Path {
     Step steps[kMaxHeight];
     Leaf* leaf;
-    uint32_t index;  // in the leaf: how many of its items are in front of the bound
+    uint32_t index;  // number of items of the leaf that are before the bound
   };
   struct Place {
     const Leaf* leaf;
     uint32_t index;
   };
-  // Where a new item was put, which decides how a full node splits.
+  // Where a new item was inserted; this decides how a full node splits.
   enum class Where : uint8_t { kInside, kLeftEdge, kRightEdge };
 
   static uint32_t CountBefore(const double* scores, ScoredMember* const* members, uint32_t count, const ScoreBound&);
@@ -228,7 +227,7 @@ class ScoreTree {
   static Cursor BehindPlace(Place place);
   Cursor InFrontOfPlace(Place place) const;
 
-  // A level counts the inner nodes above a node: its parent is steps[level - 1], and the root's level is 0.
+  // A level is the number of inner nodes above a node: its parent is steps[level - 1], and the root's level is 0.
   void SplitLeaf(Path& path, Item item);
   void InsertChild(Path& path, uint32_t level, void* child, Item first, uint64_t items, Where where);
   void GrowRoot(void* right, Item first, uint64_t items);

@@ -4,8 +4,8 @@
 //          8   size of the member: 7 bits an octet, low bits first, the high bit says that more follow
 //          …   the octets of the member
 //
-// A 17-byte member takes 26 bytes, which jemalloc serves from its class of 32. The record never moves: the member index
-// and the score tree both point at it, and a new score is written in place.
+// A 17-byte member takes 26 bytes, for which jemalloc uses its size class of 32. The record never moves: the member
+// index and the score tree both point to it, and a new score is written in place.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class ScoredMember {
   ScoredMember(const ScoredMember&) = delete;
   ScoredMember& operator=(const ScoredMember&) = delete;
 
-  // Ownership goes to the caller, who gives it back with Destroy. Cost: one allocation.
+  // The caller owns the record and must free it with Destroy. Cost: one allocation.
   static ScoredMember* Create(double score, Bytes member) {
     void* memory = AllocateOrEnd(sizeof(ScoredMember) + SizeOctets(member.size()) + member.size());
     auto* record = new (memory) ScoredMember(score);
@@ -46,7 +46,7 @@ class ScoredMember {
       return {from, first};
     return LongMember(from, first);
   }
-  // Bytes asked of the allocator.
+  // Bytes requested from the allocator.
   size_t Size() const {
     const size_t size = Member().size();
     return sizeof(ScoredMember) + SizeOctets(size) + size;

@@ -37,7 +37,7 @@ void ScoredResult::Combine(Bytes member, double score, Aggregate aggregate) {
 bool ScoredResult::Remove(Bytes member) {
   ScoredMember* record = members_.Remove(member, members_.Hash(member));
   if (record == nullptr) return false;
-  // Marks it, to be taken out of the row when that is sorted.
+  // Marks the record; Sorted() removes it from the list.
   record->SetScore(std::nan(""));
   return true;
 }

@@ -1,5 +1,5 @@
-// ScoredResult: members with scores on their way to a reply or to a new sorted set: what ZUNIONSTORE, ZRANGESTORE or
-// GEOSEARCHSTORE come up with. They are put in in any order, sorted once, and the set is then built in one go.
+// ScoredResult: collects members with scores for a reply or a new sorted set, as ZUNIONSTORE, ZRANGESTORE or
+// GEOSEARCHSTORE compute them. Members are added in any order and sorted once; then the set is built in one pass.
 #pragma once
 
 #include <cstdint>
@@ -24,19 +24,19 @@ class ScoredResult {
   ~ScoredResult();
 
   size_t Size() const { return items_.size(); }
-  // Requires: the member was not put in before; all are put in with Append, or all with Combine.
+  // Requires: the member was not added before; all members are added with Append, or all with Combine.
   void Append(Bytes member, double score);
-  // Puts a member in, or combines the score with the one it has.
+  // Adds a member, or combines the score with the one it has.
   void Combine(Bytes member, double score, Aggregate aggregate);
-  // Only after Combine. False: no such member.
+  // Only after Combine. Returns false if there is no such member.
   bool Remove(Bytes member);
 
-  // Redis: where infinities of both signs meet, the sum is 0.
+  // Redis: the sum of infinities of both signs is 0.
   static double Aggregated(double one, double other, Aggregate aggregate);
 
   // In the order of a sorted set. Cost: O(n log n).
   std::span<const ScoreTree::Item> Sorted();
-  // A sorted set of this, in the encoding that the limits ask for; the result is empty then. Cost: O(n log n).
+  // Builds a sorted set in the encoding that the limits require; the result is empty afterwards. Cost: O(n log n).
   EntryPtr MakeEntry(Bytes key, const EncodingLimits& limits, uint32_t access);
 
  private:

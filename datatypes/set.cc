@@ -8,17 +8,17 @@ namespace respite {
 
 namespace {
 
-// Redis: an intset of more could not be addressed, whatever the directive says.
+// Redis: limits an intset to this size, even if the directive allows more.
 constexpr uint64_t kIntsetMax = uint64_t{1} << 30;
-// Redis: a listpack is not made longer than this.
+// Redis: no listpack becomes longer than this.
 constexpr size_t kListpackMaxBytes = size_t{1} << 30;
 
-// What an integer takes in a listpack at most.
+// The maximum size of an integer in a listpack.
 constexpr size_t kLongestInteger = 11;
 
 size_t DigitsOf(int64_t value) { return IntegerText(value).View().size(); }
 
-// The integer that a member is, if it is one.
+// The value of a member that is an integer.
 std::optional<int64_t> IntegerOf(const PackedElement& member) {
   return member.is_integer ? std::optional(member.integer) : ParseInteger(member.text);
 }

@@ -1,12 +1,12 @@
 // Set: different texts without order, at one key.
 //
-//   form        while                                                        order of a walk
+//   form        while                                                        order of iteration
 //   kIntset     all are integers, up to set-max-intset-entries               ascending
-//   kListpack   up to set-max-listpack-entries, none over …-listpack-value   as they came
-//   kObject     else: a MemberTable                                          none
+//   kListpack   up to set-max-listpack-entries, none over …-listpack-value   order of insertion
+//   kObject     else: a MemberTable                                          unspecified
 //
-// Sets only grow out of a form; a removal never changes it (Pop of next to all may, as in Redis). A set without a key
-// reads as empty. Views of members are good until the set is changed.
+// Sets convert only to larger forms; a removal never changes the form (except Pop of almost all members, as in Redis).
+// A set without a key reads as empty. Views of members are valid until the set changes.
 #pragma once
 
 #include <cstddef>
@@ -36,13 +36,13 @@ class Set : public Collection {
   // Cost: O(1) in a table, O(log n) in an intset, O(n) in a listpack.
   bool Contains(Bytes member) const;
   bool Contains(const PackedElement& member) const;
-  // Hints that these are looked up next: their cache misses overlap. For up to some 16 texts.
+  // Hints that these are looked up next, so that their cache misses overlap. For up to about 16 texts.
   void FetchAhead(std::span<const Bytes> members) const;
   // The table of a large set, null for a packed or absent one.
   const MemberTable* Table() const;
 
-  // Calls visit(const PackedElement&) for each member; ForEachWhile until it returns false, and returns whether all
-  // were visited.
+  // Calls visit(const PackedElement&) for each member; ForEachWhile stops when it returns false, and returns whether
+  // all were visited.
   template <class Visit>
   void ForEach(Visit&& visit) const {
     ForEachWhile([&](const PackedElement& member) {
@@ -53,11 +53,11 @@ class Set : public Collection {
   template <class Visit>
   bool ForEachWhile(Visit&& visit) const;
 
-  // Calls visit(const PackedElement&) for members chosen by chance:
-  //   PickRandom          one, each with equal chance. Requires: !IsEmpty(). Cost: O(1), O(n) in a listpack.
-  //   Sample              `count` different ones, in the order of a walk when packed. Requires: count <= Size().
+  // Calls visit(const PackedElement&) for random members:
+  //   PickRandom          one, uniformly chosen. Requires: !IsEmpty(). Cost: O(1), O(n) in a listpack.
+  //   Sample              `count` different ones, in the order of iteration when packed. Requires: count <= Size().
   //                       Cost: O(count) in a table, O(n) when packed.
-  //   SampleWithRepeats   `count` times one of all. Requires: !IsEmpty(). Cost: O(count + n).
+  //   SampleWithRepeats   `count` independent choices. Requires: !IsEmpty(). Cost: O(count + n).
   template <class Visit>
   void PickRandom(Random& random, Visit&& visit) const;
   template <class Visit>
@@ -65,24 +65,24 @@ class Set : public Collection {
   template <class Visit>
   void SampleWithRepeats(size_t count, Random& random, Visit&& visit) const;
 
-  // Edits. Require: Exists().
+  // Edits. All require: Exists().
 
-  // Takes the form in which Redis begins a set for `count` members of which `first` is one, or, when it is not empty,
-  // leaves a form that is not meant for so many.
+  // Prepares for `count` members, one of which is `first`: an empty set takes the form that Redis would create; another
+  // set leaves a form that is not meant for so many.
   void Expect(Bytes first, size_t count);
-  // Takes this packed form. Requires: it is empty.
+  // Takes this packed form. Requires: the set is empty.
   void BeginAs(ValueForm form);
-  // False when it is there already. `member` must not lie in this set.
+  // Returns false if it is already there. Requires: `member` is not a view of this set.
   bool Add(Bytes member);
   bool Add(const PackedElement& member);
-  // False when it is not there.
+  // Returns false if it is not there.
   bool Remove(Bytes member);
   bool Remove(const PackedElement& member);
-  // Takes `count` members out, chosen by chance, and calls visit(const PackedElement&) for each before. Requires:
-  // count <= Size(). Cost: as Sample.
+  // Removes `count` random members, and calls visit(const PackedElement&) for each of them first. Requires: count <=
+  // Size(). Cost: as Sample.
   template <class Visit>
   void Pop(size_t count, Random& random, Visit&& visit);
-  // Takes the form kIntset if that may hold as many members. Requires: all are integers.
+  // Converts to kIntset if the limit allows so many members. Requires: all are integers.
   void TryBecomeIntset();
 
   // For tests.
@@ -98,19 +98,20 @@ class Set : public Collection {
   bool AddToListpack(const EncodedElement& element, Bytes text);
   bool RemoveFromListpack(const EncodedElement& element);
   void BecomeTable();
-  // Makes a listpack of an intset that `text` is about to join, if it may be one.
+  // Converts an intset to a listpack before `text` is added, if the limits allow a listpack.
   bool TryBecomeListpack(Bytes text);
 
   // Requires a packed form.
   PackedElement PackedAt(size_t index) const;
   std::vector<PackedElement> All() const;
-  // `indexes` ascend.
+  // `indexes` are in ascending order.
   static std::vector<size_t> ChooseIndexes(size_t count, size_t of, Random& random);
   template <class Visit>
   void VisitIndexes(const std::vector<size_t>& indexes, Visit&& visit) const;
   void KeepAllBut(const std::vector<size_t>& indexes);
 
-  // Requires a table. Takes the members out that are to stay when nearly all others go; Redis makes a new set of them.
+  // Takes out the members that will stay when nearly all others are removed; Redis creates a new set of them. Requires:
+  // a table.
   std::vector<Member> TakeKept(size_t count, Random& random);
   void ReplaceBy(const std::vector<Member>& members);
 };
@@ -174,7 +175,7 @@ void Set::VisitIndexes(const std::vector<size_t>& indexes, Visit&& visit) const 
 
 template <class Visit>
 void Set::Pop(size_t count, Random& random, Visit&& visit) {
-  constexpr size_t kManyTimes = 5;  // Redis: so much more goes than stays that the rest becomes a new set
+  constexpr size_t kManyTimes = 5;  // Redis: if this many times more is removed than stays, the rest becomes a new set
   if (slot_.Form() != ValueForm::kObject) {
     const std::vector<size_t> indexes = ChooseIndexes(count, Size(), random);
     VisitIndexes(indexes, visit);

@@ -15,8 +15,8 @@ Set EmptySet(Database& room, Bytes key, const EncodingLimits& limits, uint32_t a
   return Set({.slot = ValueSlot(room, entry), .limits = limits, .now_ms = 0});
 }
 
-// True when asking all others for each member of the first costs no more than walking them all. Redis: halves the price
-// of asking, which ends early for members that are found.
+// True if looking up each member of the first set in all others costs no more than iterating over them all. Redis:
+// halves the cost of lookups, because they end early for members that are found.
 bool AskingIsCheaper(std::span<const Set> sets) {
   size_t asking = 0;
   size_t walking = 0;

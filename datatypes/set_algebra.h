@@ -1,7 +1,7 @@
 // Intersection, union and difference of sets.
 //
-// Results are visited member by member, or built in a SetResult, which goes through the same forms as Redis' would, so
-// that order and encoding are the same.
+// Results are visited member by member, or built in a SetResult, which goes through the same forms as in Redis, so that
+// order and encoding are the same.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@
 
 namespace respite {
 
-// A set at a key of its own, not yet in any database.
+// A set with its own key, not yet in any database.
 class SetResult {
  public:
-  // `hash_key` is that of the database where it will be; `limits` must outlive the result.
+  // `hash_key` is that of the database where it will be stored; `limits` must outlive the result.
   SetResult(Bytes key, const HashKey& hash_key, const EncodingLimits& limits, uint32_t access);
   SetResult(const SetResult&) = delete;
   SetResult& operator=(const SetResult&) = delete;
 
   Set& set() { return set_; }
-  // The entry with all that is in the set; the result must not be used any more.
+  // The entry with the whole set; the result must not be used afterwards.
   EntryPtr Release() { return room_.Take(set_.slot().entry()); }
 
  private:
@@ -31,8 +31,8 @@ class SetResult {
   Set set_;
 };
 
-// Passes on those of the candidates that all of some sets contain, or none. Candidates go in groups, so that the cache
-// misses of a group overlap.
+// Selects the candidates that all of some sets contain, or that none contains. Works on groups of candidates, so that
+// the cache misses of a group overlap.
 class MemberFilter {
  public:
   static constexpr size_t kGroup = 16;
@@ -41,8 +41,8 @@ class MemberFilter {
   // `sets` must outlive the filter.
   MemberFilter(std::span<const Set* const> sets, Keep keep) : sets_(sets), keep_(keep) { group_.reserve(kGroup); }
 
-  // Calls visit(const PackedElement&) for those of `candidates` that pass, until it returns false. Cost: O(n) look-ups
-  // in each set.
+  // Calls visit(const PackedElement&) for the `candidates` that pass, until it returns false. Cost: O(n) lookups in
+  // each set.
   template <class Visit>
   void Apply(const Set& candidates, Visit&& visit) {
     const bool all = candidates.ForEachWhile([&](const PackedElement& member) {
@@ -68,7 +68,7 @@ class MemberFilter {
     group_.clear();
     return true;
   }
-  // Drops those of the group that do not pass.
+  // Removes the members of the group that do not pass.
   void Sieve();
   void FetchAhead(const MemberTable& table);
 
@@ -79,16 +79,16 @@ class MemberFilter {
 
 // Adds the members of all sets.
 void Unite(std::span<const Set> sets, Set& result);
-// Adds the members of the first set that are in none of the others. It asks each of the others for each member, or
-// takes the members of all others out of a copy, whichever is less work.
+// Adds the members of the first set that are in none of the others. Either looks up each member in the others, or
+// removes the members of all others from a copy, whichever is less work.
 void Subtract(std::span<const Set> sets, Set& result);
 // Calls visit(const PackedElement&) for the members that all sets have, until it returns false: in the order of the
 // smallest set. Requires: at least one set.
 template <class Visit>
 void Intersect(std::span<const Set> sets, Visit&& visit);
-// The set of the fewest members, the first of equals: the one that Intersect walks. Null when a set has no members.
+// The set with the fewest members, the first of equals: the one that Intersect iterates over. Null if a set is empty.
 const Set* SmallestOf(std::span<const Set> sets);
-// The others, without those that are the same set, in order of their size.
+// The others, without those that are the same set, ordered by size.
 std::vector<const Set*> OthersBySize(std::span<const Set> sets, const Set& smallest);
 
 template <class Visit>

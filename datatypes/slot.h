@@ -1,6 +1,7 @@
-// Slots of a HashIndex: 8 bytes each, trivially copyable. Slot{} means none. Two functions know a slot: SlotKey, the
-// text under which it is found, and SlotMemory, what a look-up will read (null: nothing but the slot). Here they are
-// for pointers to items with `Bytes Key() const`; handles that hold short texts themselves have their own (member.h).
+// Slots of a HashIndex: 8 bytes each, trivially copyable. Slot{} means none. Two functions describe a slot: SlotKey
+// returns the text under which it is found, and SlotMemory the memory that a lookup will read (null: only the slot).
+// The ones here are for pointers to items with `Bytes Key() const`; handles that hold short texts define their own
+// (member.h).
 #pragma once
 
 #include "base/bytes.h"

@@ -16,7 +16,7 @@ bool IsBelow(double score, Bytes member, double other_score, Bytes other) {
   return score < other_score || (score == other_score && member < other);
 }
 
-// What an existing member's score becomes under the rule; kChanged stands for "write it down".
+// Applies the rule to an existing member's score; kChanged means that the score must be stored.
 AddResult Judge(double old, double score, const AddRule& rule) {
   using Comparison = AddRule::Comparison;
   if (rule.condition == AddRule::Condition::kIfAbsent) return {Outcome::kRuledOut};
@@ -30,7 +30,7 @@ AddResult Judge(double old, double score, const AddRule& rule) {
 }
 
 std::optional<int64_t> Integral(double score) {
-  constexpr double kLimit = 4611686018427387904.0;  // 2^62; Redis: beyond it a score is text
+  constexpr double kLimit = 4611686018427387904.0;  // 2^62; Redis: beyond it a score is stored as text
   if (!(std::fabs(score) <= kLimit)) return std::nullopt;
   const auto integer = static_cast<int64_t>(score);
   return static_cast<double>(integer) == score ? std::optional(integer) : std::nullopt;
@@ -160,7 +160,7 @@ AddResult SortedSet::AddToTable(Bytes member, double score, const AddRule& rule)
 void SortedSet::AddPacked(Bytes member, double score) {
   const Listpack packed = this->packed();
   size_t at = packed.End();
-  // Most sets grow at the end; otherwise the place is looked for from the beginning.
+  // Most sets grow at the end; otherwise the search starts from the beginning.
   if (!packed.IsEmpty()) {
     const size_t last = packed.Previous(packed.Last());
     if (IsBelow(score, member, ScoreAt(packed, packed.Next(last)), packed.TextAt(last).View())) {
@@ -173,7 +173,7 @@ void SortedSet::AddPacked(Bytes member, double score) {
   InsertElements(slot_, at, pair);
 }
 
-// Whether the member at `at` keeps its rank with another score.
+// True if the member at `at` keeps its rank with another score.
 bool SortedSet::StaysInPlace(size_t at, Bytes member, double score) const {
   const Listpack packed = this->packed();
   const size_t next = packed.Next(packed.Next(at));

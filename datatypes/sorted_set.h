@@ -1,10 +1,10 @@
 // SortedSet: members, each with a score, ordered by (score, octets of the member).
 //
 // Two encodings (OBJECT ENCODING says listpack and skiplist):
-//   kListpack   member, score, member, score … in order; a score is an integer element where it is integral
+//   kListpack   member, score, member, score … in order; an integral score is an integer element
 //   kObject     a ScoreTable
 // A set is packed while it holds at most zset-max-listpack-entries members of at most zset-max-listpack-value octets.
-// It never goes back by itself. Redis: a packed -0 becomes 0.
+// It never converts back by itself. Redis: a packed -0 becomes 0.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@
 
 namespace respite {
 
-// What ZADD does with a member that is or is not there.
+// What ZADD does with existing and missing members.
 struct AddRule {
   enum class Condition : uint8_t { kAlways, kIfAbsent, kIfPresent };
-  enum class Comparison : uint8_t { kAny, kGreater, kLess };  // the new score must be, against the old one
+  enum class Comparison : uint8_t { kAny, kGreater, kLess };  // required of the new score, compared with the old one
   enum class Arithmetic : uint8_t { kReplace, kAdd };
 
   Condition condition = Condition::kAlways;
@@ -33,7 +33,7 @@ struct AddRule {
 struct AddResult {
   enum class Outcome : uint8_t { kRuledOut, kNotANumber, kAdded, kChanged, kSame };
   Outcome outcome;
-  double score = 0;  // as it is now, unless ruled out or not a number
+  double score = 0;  // the current score, unless ruled out or not a number
 };
 
 class SortedSet : public Collection {
@@ -59,8 +59,8 @@ class SortedSet : public Collection {
   RankSpan Within(const ScoreRange& range) const;
   RankSpan Within(const LexRange& range) const;
 
-  // Calls visit(Bytes member, double score) for the members of the span; the view dies with the call. Requires: the
-  // span is within the set. Cost: O(log n + count), members in the order of memory.
+  // Calls visit(Bytes member, double score) for the members of the span; the view is valid during the call. Requires:
+  // the span is within the set. Cost: O(log n + count), with sequential memory access.
   template <class Visit>
   void ForEach(RankSpan span, Direction direction, Visit&& visit) const;
   template <class Visit>
@@ -68,16 +68,16 @@ class SortedSet : public Collection {
     ForEach({0, Size()}, Direction::kUp, visit);
   }
 
-  // Requires: Exists(), as all changes. Cost: O(log n), O(n) packed.
+  // Requires: Exists(), as for all changes. Cost: O(log n), O(n) packed.
   AddResult Add(Bytes member, double score, const AddRule& rule = {});
-  // So many members are about to be added in one go: what they would make too large is converted at once.
+  // Announces that `members` members will be added at once: a set that they would make too large is converted first.
   void Expect(size_t members);
-  // False: no such member.
+  // Returns false if there is no such member.
   bool Remove(Bytes member);
   // Cost: O(count + log n).
   void Remove(RankSpan span);
 
-  // The table, null while packed: for ZSCAN and for drawing members.
+  // The table, null while packed: for ZSCAN and for random members.
   const ScoreTable* Table() const { return IsTable() ? &table() : nullptr; }
 
   bool CheckInvariants() const;
@@ -137,7 +137,7 @@ void SortedSet::ForEachInTable(RankSpan span, Direction direction, Visit&& visit
   }
 }
 
-// The text that a packed score is, borrowed by the element.
+// The text of a packed score, borrowed by the element.
 class PackedScore {
  public:
   explicit PackedScore(double score);

@@ -9,8 +9,8 @@ namespace {
 
 using Key = std::array<char, 16>;
 
-// Nodes of a radix tree of these keys, which are in order and agree in their first `depth` octets: one for a stretch
-// without a fork, one for each fork, one for each key.
+// The number of radix tree nodes for these keys, which are in order and agree in their first `depth` octets: one for a
+// stretch without a fork, one for each fork, one for each key.
 uint64_t NodesBelow(std::span<const Key> keys, size_t depth) {
   if (keys.size() == 1) return depth == Key().size() ? 1 : 2;
   size_t fork = depth;
@@ -90,7 +90,7 @@ void StreamLog::BeginBlock(const StreamId& id, StreamBlock* block) {
   blocks_.Insert(id, block);
 }
 
-// Deleted entries may stand above `id` at the end, after XSETID went back; blocks of nothing else are in the way.
+// After XSETID went back, deleted entries above `id` may be at the end; drops blocks that consist only of such entries.
 bool StreamLog::IsTailBelow(const StreamId& id) {
   while (!blocks_.IsEmpty()) {
     StreamBlock* block = blocks_.Last().Get();
@@ -109,7 +109,7 @@ void StreamLog::Add(const StreamId& id, std::span<const Bytes> words, const Stre
   StreamBlock*& block = blocks_.At(last);
   block = StreamBlock::Append(block, last.Id(), id, words, StreamBlock::EntryState::kLive);
   ++length_;
-  if (entries_added_ < INT64_MAX) ++entries_added_;  // XSETID says how many there were
+  if (entries_added_ < INT64_MAX) ++entries_added_;  // XSETID can set any count
   last_id_ = last_live_id_ = id;
   if (length_ == 1) first_id_ = id;
 }
@@ -238,7 +238,7 @@ bool StreamLog::DestroyGroup(Bytes name) {
   return true;
 }
 
-// True when XDEL removed an entry at or behind `id`, among those that are left.
+// True if XDEL removed an entry at or after `id`, among the entries that are left.
 bool StreamLog::HasDeletionsFrom(const StreamId& id) const {
   return length_ > 0 && !max_deleted_id_.IsZero() && first_id_ <= max_deleted_id_ && id <= max_deleted_id_;
 }
@@ -256,7 +256,7 @@ int64_t StreamLog::EstimateRead(const StreamId& id) const {
 
 void StreamLog::NoteRead(StreamGroup& group, const StreamId& id) const {
   if (group.entries_read != StreamGroup::kUnknownCount && !HasDeletionsFrom(id)) {
-    if (group.entries_read < INT64_MAX) ++group.entries_read;  // XGROUP SETID says how many
+    if (group.entries_read < INT64_MAX) ++group.entries_read;  // XGROUP SETID can set any count
   } else if (entries_added_ > 0) {
     group.entries_read = EstimateRead(id);
   }
@@ -288,7 +288,7 @@ bool StreamLog::LoadEntry(const StreamId& id, std::span<const Bytes> words, Stre
   StreamBlock*& block = blocks_.At(last);
   const bool is_first = block->LiveCount() + block->DeletedCount() == 0;
   if (is_first ? id < last.Id() : id <= block->LastId()) {
-    if (!is_live) return true;  // nobody would miss it
+    if (!is_live) return true;  // a deleted entry can be dropped
     if (is_first || id <= last.Id() || (length_ > 0 && id <= last_live_id_)) return false;
     IsTailBelow(id);
     BeginBlock(id, StreamBlock::Create(id, words));
@@ -302,7 +302,7 @@ bool StreamLog::LoadEntry(const StreamId& id, std::span<const Bytes> words, Stre
   return true;
 }
 
-// LoadEntry drops deleted entries that are out of order, perhaps all of a block.
+// LoadEntry drops deleted entries that are out of order, perhaps all entries of a block.
 void StreamLog::DropEmptyTail() {
   if (blocks_.IsEmpty()) return;
   StreamBlock* block = blocks_.Last().Get();

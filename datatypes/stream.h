@@ -9,8 +9,8 @@
 //   if (auto id = log.AutoId(now_ms)) log.Add(*id, words, stream->Limits());
 //   stream.Touched("xadd");
 //
-// A stream is always an Object, whatever its size (OBJECT ENCODING says "stream"), and unlike other collections it
-// stays when it is empty: it has IDs and groups to remember.
+// A stream is an Object at any size (OBJECT ENCODING says "stream"). Unlike other collections it stays when it is
+// empty, because it has IDs and groups to remember.
 //
 // Blocks hold entries as stream_block.h describes, end where Redis' nodes end, and are found by their first ID. Entries
 // are visited in place:
@@ -40,7 +40,7 @@
 
 namespace respite {
 
-// What XTRIM and XADD take away from the old end.
+// What XTRIM and XADD remove from the old end.
 struct StreamTrim {
   enum class Strategy : uint8_t { kNone, kMaxLength, kMinId };
   enum class Precision : uint8_t { kExact, kWholeBlocks };
@@ -48,8 +48,8 @@ struct StreamTrim {
   Strategy strategy = Strategy::kNone;
   Precision precision = Precision::kExact;
   uint64_t max_length = 0;  // kMaxLength: this many stay
-  StreamId min_id;          // kMinId: what is below goes
-  uint64_t limit = 0;       // no block is touched that would make it more than this; 0: no limit
+  StreamId min_id;          // kMinId: entries below are removed
+  uint64_t limit = 0;       // stops before a block that would exceed this number; 0: no limit
 };
 
 class StreamLog final : public Object {
@@ -58,16 +58,16 @@ class StreamLog final : public Object {
   using Groups = std::map<std::string, StreamGroup, std::less<>>;  // sorted by octets, as Redis lists them
   enum class Order : uint8_t { kForward, kBackward };
 
-  // Walks over the live entries with from <= ID <= to, from one end or the other. Dies with the next change of the
-  // entries; groups may change. Cost: O(log n) and up to a block to begin; backward it notes places a block at a time.
+  // Iterates over the live entries with from <= ID <= to, forward or backward. Any change of the entries invalidates
+  // it; groups may change. Cost: O(log n) and up to a block to begin; backward it notes places a block at a time.
   class Walk {
    public:
     Walk(const StreamLog& log, const StreamId& from, const StreamId& to, Order order = Order::kForward);
     bool IsValid() const { return valid_; }
-    // Requires for these: IsValid().
+    // All of these require: IsValid().
     const StreamId& Id() const { return entry_.id; }
     uint64_t FieldCount() const { return entry_.field_count; }
-    // Calls visit(Bytes field, Bytes value) for each; the texts are good during the call.
+    // Calls visit(Bytes field, Bytes value) for each; the texts are valid during the call.
     template <class Visit>
     void ForEachPair(Visit&& visit) const {
       block_.Get()->ForEachPair(entry_, visit);
@@ -85,7 +85,7 @@ class StreamLog final : public Object {
 
     Blocks::Cursor block_;
     std::optional<StreamBlock::Cursor> at_;      // forward
-    std::vector<StreamBlock::EntryView> noted_;  // backward: what is left of this block
+    std::vector<StreamBlock::EntryView> noted_;  // backward: the entries of this block that are left
     StreamBlock::EntryView entry_{};
     StreamId from_;
     StreamId to_;
@@ -103,59 +103,60 @@ class StreamLog final : public Object {
 
   // Live entries. Cost: O(1).
   uint64_t Length() const { return length_; }
-  // The last ID given out, whether its entry is still there or not.
+  // The last ID issued, even if its entry is deleted.
   const StreamId& LastId() const { return last_id_; }
-  // The first live entry; 0-0 without one. Cost: O(1).
+  // The first live entry; 0-0 if there is none. Cost: O(1).
   const StreamId& FirstId() const { return first_id_; }
-  // The last live entry; 0-0 without one. Cost: O(1).
+  // The last live entry; 0-0 if there is none. Cost: O(1).
   const StreamId& LastLiveId() const { return last_live_id_; }
-  // The first entry that takes up room, deleted or not; Max() without one. Redis: MINID is rewritten to this.
+  // The first stored entry, deleted or not; Max() if there is none. Redis: MINID is rewritten to this.
   StreamId FirstStoredId() const;
-  // The greatest ID that XDEL removed, which trimming is not.
+  // The greatest ID that XDEL removed; trimming does not count.
   const StreamId& MaxDeletedId() const { return max_deleted_id_; }
-  // How many were added in the stream's whole life.
+  // How many entries were ever added.
   uint64_t EntriesAdded() const { return entries_added_; }
   const Blocks& blocks() const { return blocks_; }
-  // Redis: how many nodes its radix tree would have, which XINFO STREAM shows. Cost: O(blocks).
+  // Redis: the number of nodes its radix tree would have, which XINFO STREAM shows. Cost: O(blocks).
   uint64_t RadixTreeNodes() const;
 
-  // The ID that `*` stands for; nullopt when there is none left. Redis: it never goes back with the clock.
+  // The ID for `*`; nullopt when there is none left. Redis: it never goes back when the clock does.
   std::optional<StreamId> AutoId(uint64_t now_ms) const;
-  // The ID that `ms-*` stands for; nullopt when all of this ms are used up. It may be below LastId().
+  // The ID for `ms-*`; nullopt when all IDs of this ms are used up. It may be below LastId().
   std::optional<StreamId> AutoSequence(uint64_t ms) const;
-  // Adds an entry of fields and values. Requires: id > LastId(); `words` are not texts of this stream. Cost: amortised
+  // Adds an entry of fields and values. Requires: id > LastId(); `words` are not views of this stream. Cost: amortised
   // O(octets of the entry).
   void Add(const StreamId& id, std::span<const Bytes> words, const StreamBlock::Limits& limits);
-  // Removes an entry; false when there is none. Cost: O(log n + block).
+  // Removes an entry. Returns false if there is none. Cost: O(log n + block).
   bool Delete(const StreamId& id);
   bool Contains(const StreamId& id) const;
-  // How many live entries have from <= ID <= to, at most `most`. Cost: O(blocks + two blocks).
+  // The number of live entries with from <= ID <= to, at most `most`. Cost: O(blocks + two blocks).
   uint64_t CountRange(const StreamId& from, const StreamId& to, uint64_t most) const;
-  // Answers how many were removed. Cost: O(removed).
+  // Returns how many were removed. Cost: O(removed).
   uint64_t Trim(const StreamTrim& trim);
 
-  // XSETID, and reading files.
+  // For XSETID, and for loading files.
   void SetLastId(const StreamId& id) { last_id_ = id; }
   void SetEntriesAdded(uint64_t count) { entries_added_ = count; }
   void SetMaxDeletedId(const StreamId& id) { max_deleted_id_ = id; }
 
   const Groups& groups() const { return groups_; }
-  // Null when there is none.
+  // Null if there is none.
   StreamGroup* FindGroup(Bytes name);
   const StreamGroup* FindGroup(Bytes name) const { return const_cast<StreamLog*>(this)->FindGroup(name); }
-  // Null when there is one of this name already.
+  // Null if the name already exists.
   StreamGroup* CreateGroup(Bytes name, const StreamId& last_id, int64_t entries_read);
-  // With all it has pending; false when there is none. Cost: O(pending / 62).
+  // Also drops its pending entries. Returns false if there is no such group. Cost: O(pending / 62).
   bool DestroyGroup(Bytes name);
-  // The group has read up to this entry, which is above its last ID: moves its last ID there and counts on.
+  // Advances the last ID of the group to this entry and counts the entry as read. Requires: the ID is above the group's
+  // last ID.
   void NoteRead(StreamGroup& group, const StreamId& id) const;
-  // How many entries of the stream's whole life stand up to `id`, or kUnknownCount: it is known at either end only.
+  // How many of the entries ever added are at or below `id`, or kUnknownCount: this is known at either end only.
   int64_t EstimateRead(const StreamId& id) const;
-  // How many entries wait to be read by the group; nullopt when deletions made that unknowable.
+  // How many entries the group has not read yet; nullopt if deletions made it impossible to know.
   std::optional<int64_t> LagOf(const StreamGroup& group) const;
 
-  // Reading files: blocks are made as they were, with deleted entries among the live ones; FinishLoading then looks for
-  // the first and the last. False: a live ID is not above the one before, and the stream is of no use.
+  // Loading files: restores blocks as they were, with deleted entries among the live ones; FinishLoading then finds the
+  // first and the last. They return false if a live ID is not above the one before; then the stream is unusable.
   bool LoadBlock(const StreamId& id, std::span<const Bytes> names);
   bool LoadEntry(const StreamId& id, std::span<const Bytes> words, StreamBlock::EntryState state);
   void FinishLoading();
@@ -164,7 +165,7 @@ class StreamLog final : public Object {
   bool CheckInvariants() const;
 
  private:
-  // Where a live entry is, or block.AtEnd().
+  // The place of a live entry, or block.AtEnd().
   struct Place {
     Blocks::Cursor block;
     StreamBlock::EntryView entry;

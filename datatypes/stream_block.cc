@@ -18,7 +18,7 @@ namespace {
 constexpr uint64_t kListpackMaxBytes = uint64_t{1} << 30;  // Redis: STREAM_LISTPACK_MAX_SIZE
 constexpr size_t kFirstAllocation = 128;
 constexpr size_t kVarintMax = 10;
-constexpr size_t kElementOverhead = 1 + kVarintMax;  // octets an element takes beyond its text, at most
+constexpr size_t kElementOverhead = 1 + kVarintMax;  // overhead of an element beyond its text, at most
 
 constexpr uint8_t kDeletedFlag = 1;
 constexpr uint8_t kOwnNamesFlag = 2;
@@ -47,7 +47,7 @@ uint64_t ListpackIntegerSize(int64_t value) {
 
 uint64_t ListpackTextSize(size_t size) { return ListpackSize(size + (size < 64 ? 1 : size < 4096 ? 2 : 5)); }
 
-// Octets of a signed integer, little endian.
+// The number of octets of a signed integer, little endian.
 size_t IntegerOctets(int64_t value) {
   const uint64_t magnitude = static_cast<uint64_t>(value < 0 ? ~value : value);
   return magnitude == 0 ? 1 : (static_cast<size_t>(64 - __builtin_clzll(magnitude)) + 8) / 8;
@@ -72,7 +72,7 @@ std::optional<int64_t> AsInteger(Bytes text) {
 
 }  // namespace
 
-// Writes behind the end of a block that has the room, and adds up what a listpack would take.
+// Writes at the end of a block that has room, and computes the size of the listpack.
 class StreamBlock::Writer {
  public:
   explicit Writer(char* to) : to_(to) {}
@@ -188,7 +188,7 @@ bool StreamBlock::HasMasterNames(std::span<const Bytes> words) const {
   return true;
 }
 
-// What an entry is written as, before its texts.
+// The header of an entry, before its texts.
 struct StreamBlock::EntryHead {
   IdForm form;
   uint8_t flags;
@@ -209,7 +209,7 @@ StreamBlock::EntryHead StreamBlock::HeadFor(const StreamId& id, std::span<const 
   return head;
 }
 
-// Writes what follows the size.
+// Writes everything after the size field.
 void StreamBlock::WriteBody(Writer& writer, const EntryHead& head, const StreamId& id,
                             std::span<const Bytes> words) const {
   writer.Flags(head.flags);
@@ -243,7 +243,7 @@ StreamBlock* StreamBlock::Append(StreamBlock* block, const StreamId& block_id, c
   writer.CountInListpack(static_cast<int64_t>(id.seq - block_id.seq));
   if (head.has_own_names) writer.CountInListpack(static_cast<int64_t>(fields));
   writer.CountInListpack(
-      static_cast<int64_t>(head.has_own_names ? 4 + 2 * fields : 3 + fields));  // elements to go back
+      static_cast<int64_t>(head.has_own_names ? 4 + 2 * fields : 3 + fields));  // the count, for backward iteration
   block->size_ += static_cast<uint32_t>(written_octets + body);
   block->listpack_rest_ += static_cast<uint32_t>(writer.listpack_bytes());
   block->last_id_ = id;

@@ -1,10 +1,10 @@
-// StreamBlock: some hundred neighbouring entries of a stream in one run of octets.
+// StreamBlock: about a hundred neighbouring entries of a stream in one run of octets.
 //
 //   block    = header | master | entry …
 //   master   = count | element …                      the field names of the entry that began the block
 //   entry    = size of what follows | flags | id | fields
 //   flags    = 1 octet: bit 0 deleted, bit 1 has names of its own, bits 2 and 3 the form of the id
-//   id       = (0) nothing: the sequence number behind the one before
+//   id       = (0) nothing: the same milliseconds, the next sequence number
 //              (1) ms delta: later milliseconds, sequence number 0
 //              (2) seq delta: the same milliseconds
 //              (3) ms delta | seq: later milliseconds
@@ -13,11 +13,11 @@
 //              | 90…ff integer 0 to 111
 //   counts, sizes and deltas are varints: 7 bits an octet, low first; the high bit says that more follow
 //
-// The ID before the first entry is the ID under which the stream keeps the block: the ID of the first entry.
+// The deltas of the first entry refer to the ID under which the stream keeps the block: the ID of that first entry.
 // Example: 5-0 with "f" = "x", then 5-1 with "f" = "40":  01 01 66 | 04 08 00 01 78 | 02 00 b8
 //
-// A deleted entry stays where it is, marked, as in Redis; and a block knows how many octets the listpack would have
-// in which Redis keeps the same entries: by this a block is full where Redis' node is, which trimming makes visible.
+// A deleted entry stays in place, marked, as in Redis. A block tracks the size of the listpack in which Redis stores
+// the same entries, so that it is full where Redis' node is; trimming makes this visible.
 //
 // A block grows by doubling while it is the last of the stream and is cut to its size when the next one begins.
 #pragma once
@@ -31,7 +31,7 @@
 
 namespace respite {
 
-// A field name or value as it lies there; an integer is printed into the object itself.
+// A stored field name or value; an integer is printed into the object itself.
 class StreamText {
  public:
   explicit StreamText(Bytes text) : view_(text) {}
@@ -46,14 +46,14 @@ class StreamText {
 
 class StreamBlock {
  public:
-  // How much a block takes, from stream-node-max-bytes and stream-node-max-entries; 0: no limit.
+  // The capacity of a block, from stream-node-max-bytes and stream-node-max-entries; 0: no limit.
   struct Limits {
     uint64_t max_bytes;
     uint64_t max_entries;
   };
   enum class EntryState : uint8_t { kLive, kDeleted };
 
-  // An entry as it lies in a block.
+  // An entry as it is stored in a block.
   struct EntryView {
     StreamId id;
     EntryState state;
@@ -63,7 +63,7 @@ class StreamBlock {
     const char* elements;
   };
 
-  // Walks over all entries, deleted ones too. Dies with the next change of the block.
+  // Iterates over all entries, including deleted ones. Any change of the block invalidates it.
   class Cursor {
    public:
     Cursor(const StreamBlock& block, const StreamId& block_id);
@@ -85,19 +85,19 @@ class StreamBlock {
     EntryView entry_;
   };
 
-  // A block without entries, which begins at `id`. `words` are fields and values of the first entry, which is yet to be
-  // appended; its field names become the master's. The caller owns it and gives it back with Destroy.
+  // An empty block that begins at `id`. `words` are fields and values of the first entry, which is appended later; its
+  // field names become the master's. The caller owns the block and must free it with Destroy.
   static StreamBlock* Create(const StreamId& id, std::span<const Bytes> words);
-  // The same with the bare names.
+  // The same, given only the names.
   static StreamBlock* CreateWithNames(const StreamId& id, std::span<const Bytes> names);
   static StreamBlock* Clone(const StreamBlock& block);
   static void Destroy(StreamBlock* block);
 
-  // Appends an entry with these fields and values; returns the block, possibly elsewhere in memory. Requires: `id` is
+  // Appends an entry with these fields and values; returns the block, possibly at another address. Requires: `id` is
   // above LastId(), or not below `block_id` for the first entry. Cost: O(octets of the entry), amortised.
   static StreamBlock* Append(StreamBlock* block, const StreamId& block_id, const StreamId& id,
                              std::span<const Bytes> words, EntryState state);
-  // Cuts it to its size.
+  // Shrinks the block to its size.
   static StreamBlock* Seal(StreamBlock* block);
   // Requires: the entry is one of this block, and live.
   void MarkDeleted(const EntryView& entry);
@@ -106,14 +106,14 @@ class StreamBlock {
   uint32_t DeletedCount() const { return deleted_; }
   // The ID of the last entry, deleted or not.
   const StreamId& LastId() const { return last_id_; }
-  // Octets of the listpack with the same content. Cost: O(1).
+  // The size of the listpack with the same content. Cost: O(1).
   uint64_t ListpackBytes() const;
-  // False: an entry with these fields and values begins another block.
+  // False if an entry with these fields and values must begin another block.
   bool HasRoomFor(std::span<const Bytes> words, const Limits& limits) const;
   size_t UsedBytes() const;
 
   // Calls visit(Bytes name) for each field name of the master, visit(Bytes field, Bytes value) for each pair of an
-  // entry. The texts are good during the call.
+  // entry. The texts are valid during the call.
   template <class Visit>
   void ForEachName(Visit&& visit) const;
   template <class Visit>
@@ -156,12 +156,12 @@ class StreamBlock {
   static Element ReadElement(const char* at);
   static Element ReadLongElement(const char* at);
 
-  uint32_t room_ = 0;  // octets behind the header
-  uint32_t size_ = 0;  // of these in use
+  uint32_t room_ = 0;  // octets after the header
+  uint32_t size_ = 0;  // how many of these are in use
   uint32_t master_size_ = 0;
   uint32_t live_ = 0;
   uint32_t deleted_ = 0;
-  uint32_t listpack_rest_ = 0;  // octets of the listpack without the two elements that count entries
+  uint32_t listpack_rest_ = 0;  // size of the listpack without the two elements that count entries
   StreamId last_id_;
 };
 

@@ -53,7 +53,7 @@ void StreamGroup::CopyFrom(const StreamGroup& other) {
 }
 
 size_t StreamGroup::UsedBytes() const {
-  constexpr size_t kMapNode = 32;  // what std::map adds to its items
+  constexpr size_t kMapNode = 32;  // overhead of a node of std::map
   size_t used = sizeof *this + pending_.UsedBytes();
   for (const auto& [name, consumer] : consumers_) {
     used += kMapNode + sizeof name + sizeof consumer + name.capacity() + consumer.pending.UsedBytes();

@@ -1,10 +1,10 @@
-// StreamGroup: a consumer group of a stream: how far it has read, and what was delivered to whom and is not yet
-// acknowledged (pending).
+// StreamGroup: a consumer group of a stream: how far it has read, and which entries were delivered to whom and are not
+// yet acknowledged (pending).
 //
 //   group.pending     ID -> PendingEntry{consumer, when, how often}     in order of IDs
 //   consumer.pending  ID                                                the same IDs, each with one consumer
 //
-// A pending entry need not exist in the stream any more. Consumers stay where they are in memory as long as they exist.
+// A pending entry may already be deleted from the stream. Consumers keep their address while they exist.
 #pragma once
 
 #include <algorithm>
@@ -25,23 +25,23 @@ struct StreamConsumer {
   explicit StreamConsumer(int64_t now_ms) : seen_ms(now_ms) {}
 
   int64_t seen_ms;                    // when it last tried to read or claim
-  int64_t active_ms = kNeverActive;   // when it last got something
+  int64_t active_ms = kNeverActive;   // when it last received an entry
   StreamIdMap<NoValue> pending;       // changed by StreamGroup only
   const std::string* name = nullptr;  // its key in the map of the group
 };
 
 struct PendingEntry {
-  // 0 when the clock was put back since. Requires: now_ms >= 0.
+  // 0 if the clock was set back since then. Requires: now_ms >= 0.
   int64_t IdleMs(int64_t now_ms) const { return std::max<int64_t>(now_ms - delivered_ms, 0); }
 
-  // The same, counted once more.
+  // The same entry with one more delivery.
   PendingEntry DeliveredAgain() const {
     return {consumer, delivered_ms, std::min<uint64_t>(deliveries + 1, std::numeric_limits<int64_t>::max())};
   }
 
   StreamConsumer* consumer;
   int64_t delivered_ms;  // not negative
-  uint64_t deliveries;   // no more than an int64_t has
+  uint64_t deliveries;   // at most INT64_MAX
 };
 
 class StreamGroup {
@@ -54,25 +54,25 @@ class StreamGroup {
   StreamGroup(const StreamGroup&) = delete;
   StreamGroup& operator=(const StreamGroup&) = delete;
 
-  StreamId last_id;      // of the entries delivered
-  int64_t entries_read;  // how many entries of the stream's whole life stand up to last_id, or kUnknownCount
+  StreamId last_id;      // of the last entry delivered
+  int64_t entries_read;  // how many of the entries ever added are at or below last_id, or kUnknownCount
 
   const Consumers& consumers() const { return consumers_; }
-  // Null when there is none.
+  // Null if there is none.
   StreamConsumer* FindConsumer(Bytes name);
   const StreamConsumer* FindConsumer(Bytes name) const { return const_cast<StreamGroup*>(this)->FindConsumer(name); }
-  // Requires: there is none of this name.
+  // Requires: the name does not exist.
   StreamConsumer& CreateConsumer(Bytes name, int64_t now_ms);
-  // With all that is pending for it. Cost: O(pending * log n).
+  // Also drops its pending entries. Cost: O(pending * log n).
   void DeleteConsumer(StreamConsumer& consumer);
 
   const Pending& pending() const { return pending_; }
   const PendingEntry* FindPending(const StreamId& id) const { return pending_.Find(id); }
-  // Makes the entry pending for this consumer, whoever had it before. Cost: O(log n), O(1) behind the last.
+  // Makes the entry pending for this consumer, even if another one had it. Cost: O(log n), O(1) after the last.
   void Assign(const StreamId& id, const PendingEntry& entry);
-  // Counts another delivery of a pending entry to the consumer that has it. Requires: it is pending.
+  // Counts another delivery of a pending entry to its consumer. Requires: it is pending.
   void DeliverAgain(const StreamId& id, int64_t now_ms);
-  // Acknowledges: it is no longer pending. False when it was not. Cost: O(log n).
+  // Acknowledges an entry: it is no longer pending. Returns false if it was not pending. Cost: O(log n).
   bool Release(const StreamId& id);
 
   size_t UsedBytes() const;

@@ -1,5 +1,5 @@
-// StreamId: the name of a stream entry: milliseconds and a sequence number within them. Entries of a stream are in the
-// order of their IDs.
+// StreamId: the ID of a stream entry: milliseconds and a sequence number within them. Entries of a stream are ordered
+// by their IDs.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ struct StreamId {
   friend constexpr auto operator<=>(const StreamId&, const StreamId&) = default;
   constexpr bool IsZero() const { return ms == 0 && seq == 0; }
 
-  // The neighbours; nullopt behind Max() and before Min().
+  // The neighbours; nullopt after Max() and before Min().
   std::optional<StreamId> Next() const;
   std::optional<StreamId> Previous() const;
 
@@ -33,10 +33,10 @@ struct StreamId {
   static StreamId FromOctets(Bytes octets);
 };
 
-// The text of an ID, "ms-seq", held in the object itself. The Bytes die with it.
+// The text of an ID, "ms-seq", stored in the object itself. The Bytes are valid as long as the object.
 class StreamIdText {
  public:
-  // `separator` is a dot in fingerprints of data.
+  // `separator` is a dot in DEBUG DIGEST.
   explicit StreamIdText(const StreamId& id, char separator = '-');
   operator Bytes() const { return View(); }  // NOLINT(google-explicit-constructor): it is a text
   Bytes View() const { return {text_.data(), size_}; }
@@ -49,7 +49,7 @@ class StreamIdText {
 
 // An ID as clients write it.
 //   ms-seq   kGiven
-//   ms       kMissing: what the sequence number is then depends on where the ID stands
+//   ms       kMissing: the context determines the sequence number
 //   ms-*     kAutomatic
 struct ParsedStreamId {
   enum class Sequence : uint8_t { kGiven, kMissing, kAutomatic };
@@ -59,8 +59,8 @@ struct ParsedStreamId {
   StreamId WithMissing(uint64_t seq) const { return sequence == Sequence::kMissing ? StreamId{id.ms, seq} : id; }
 };
 
-// "-", "+", "$" and ">" are for the commands to understand, and so is whether kAutomatic is welcome.
-// Redis: numbers may have leading zeros, blanks before them and a plus sign.
+// The commands handle "-", "+", "$" and ">" themselves, and decide whether they accept kAutomatic. Redis: numbers may
+// have leading zeros, blanks before them and a plus sign.
 std::optional<ParsedStreamId> ParseStreamId(Bytes text);
 
 }  // namespace respite

@@ -1,18 +1,18 @@
-// StreamIdMap: an ordered map from StreamId to a small value: a B+-tree. Three things in a stream are one: its blocks
-// by their first ID, the pending entries of a group, and those of a consumer.
+// StreamIdMap: an ordered map from StreamId to a small value: a B+-tree. A stream uses it for its blocks by their first
+// ID, for the pending entries of a group, and for those of a consumer.
 //
 //   Leaf    up to 62 items (id, value) in a row, linked to both neighbours; begins with room for 4 and doubles
 //   Inner   up to 63 children with a lower bound of what is below each
 //
-// IDs mostly come in order and mostly leave in order: a full leaf at the right edge stays full, and one that is empty
-// goes. A leaf that has become sparse is joined with the next one below the same node.
+// IDs mostly arrive in order and leave in order: a full leaf at the right edge stays full, and an empty leaf is
+// removed. A sparse leaf merges with the next one below the same node.
 //
 // Invariants
-//   1. Every leaf is at the same depth; leaves are linked in order; none is empty but the only one.
+//   1. Every leaf is at the same depth; leaves are linked in order; none is empty except a single leaf.
 //   2. bounds[i] of an inner node is not above any ID below child i, and above every ID below child i - 1; bounds[0] is
-//      not looked at.
+//      not used.
 //
-// Values are moved by copying octets. Pointers to them are good until the next change of the map.
+// Values are moved with memcpy. Pointers to them are valid until the next change of the map.
 #pragma once
 
 #include <malloc.h>
@@ -30,7 +30,7 @@
 
 namespace respite {
 
-// The value of a map that is a set.
+// The value type of a map that serves as a set.
 struct NoValue {};
 
 template <class Value>
@@ -47,7 +47,7 @@ class StreamIdMap {
     [[no_unique_address]] Value value;
   };
 
-  // Stands on an item, or on none (AtEnd) behind either end. Dies with the next change of the map.
+  // Points to an item, or to none (AtEnd) past either end. Any change of the map invalidates it.
   class Cursor {
    public:
     Cursor() = default;
@@ -91,9 +91,9 @@ class StreamIdMap {
     const Cursor at = AtOrAfter(id);
     return !at.AtEnd() && at.Id() == id ? &at.Get() : nullptr;
   }
-  // False when the ID is there already; nothing is changed then.
+  // Returns false and changes nothing if the ID is already there.
   bool Insert(const StreamId& id, const Value& value);
-  // False: no such ID.
+  // Returns false if there is no such ID.
   bool Erase(const StreamId& id);
   void Clear();
 
@@ -102,7 +102,7 @@ class StreamIdMap {
   // The first item not below `id`, and the last one not above it.
   Cursor AtOrAfter(const StreamId& id) const;
   Cursor AtOrBefore(const StreamId& id) const;
-  // The value a cursor of this map stands on, to be changed.
+  // Mutable access to the value at a cursor of this map.
   Value& At(const Cursor& cursor) { return const_cast<Value&>(cursor.Get()); }
 
   // For tests. Cost: O(n).
@@ -150,7 +150,7 @@ class StreamIdMap {
       --count;
     }
   };
-  // The way from the root to a leaf: at each inner node the child taken.
+  // The path from the root to a leaf: the child taken at each inner node.
   struct Path {
     Inner* nodes[kMaxHeight];
     uint32_t taken[kMaxHeight];

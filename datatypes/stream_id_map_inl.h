@@ -1,4 +1,4 @@
-// What StreamIdMap (stream_id_map.h) does inside.
+// The implementation of StreamIdMap (stream_id_map.h).
 #pragma once
 
 namespace respite {
@@ -79,7 +79,7 @@ bool StreamIdMap<Value>::Erase(const StreamId& id) {
   return true;
 }
 
-// Puts another leaf in the place of the one the path leads to, which is gone already.
+// Replaces the leaf at the end of the path, which is freed already, by another one.
 template <class Value>
 void StreamIdMap<Value>::Replace(Path& path, Leaf* leaf) {
   path.leaf = leaf;
@@ -106,7 +106,7 @@ void StreamIdMap<Value>::GrowLeaf(Path& path) {
   Replace(path, grown);
 }
 
-// Makes room for `id`, and leads the path to the leaf that has it.
+// Makes room for `id`, and updates the path to the leaf that has it.
 template <class Value>
 void StreamIdMap<Value>::SplitLeaf(Path& path, const StreamId& id) {
   Leaf* left = path.leaf;
@@ -125,8 +125,8 @@ void StreamIdMap<Value>::SplitLeaf(Path& path, const StreamId& id) {
   if (!(id < bound)) path.leaf = right;
 }
 
-// Puts a new child behind the one that the path took at this level; a full node is cut in two. The path is no longer
-// good for inner nodes.
+// Inserts a new child after the one that the path took at this level; a full node is split in two. Invalidates the path
+// for inner nodes.
 template <class Value>
 void StreamIdMap<Value>::PutChild(Path& path, int level, const StreamId& bound, void* child) {
   if (level < 0) {
@@ -151,12 +151,12 @@ void StreamIdMap<Value>::PutChild(Path& path, int level, const StreamId& bound, 
   PutChild(path, level - 1, right->bounds[0], right);
 }
 
-// Takes out the child that the path took at this level; a node without children goes, too.
+// Removes the child that the path took at this level; a node without children is removed, too.
 template <class Value>
 void StreamIdMap<Value>::DropChild(Path& path, int level) {
   Inner* node = path.nodes[level];
   node->Drop(path.taken[level]);
-  if (node->count == 0) {  // never the root, which has two children at least
+  if (node->count == 0) {  // never the root, which has at least two children
     std::free(node);
     DropChild(path, level - 1);
     return;

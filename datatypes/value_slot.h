@@ -1,8 +1,8 @@
-// ValueSlot: the place of one collection in a database: what the types (Hash, List, Set, SortedSet) read and edit
-// through.
+// ValueSlot: the place of one collection in a database. The types (Hash, List, Set, SortedSet) read and edit through
+// it.
 //
 // Small collections are packed inside the entry, so the entry moves when they grow; the slot follows it. Without an
-// entry it stands for an empty collection that nobody may edit.
+// entry it represents an empty collection that must not be edited.
 #pragma once
 
 #include <memory>
@@ -24,16 +24,16 @@ class ValueSlot final : public PackedStore {
   bool Exists() const { return entry_ != nullptr; }
   Entry* entry() const { return entry_; }
   Database& database() const { return *database_; }
-  // Requires: Exists(), as all below.
+  // Requires: Exists(), as for everything below.
   ValueForm Form() const { return entry_->Form(); }
-  // The object, which is a `Table` by the type of the entry. Requires: Form() == kObject.
+  // The object; the type of the entry determines its class `Table`. Requires: Form() == kObject.
   template <class Table>
   Table& As() const {
     return *static_cast<Table*>(entry_->HeldObject());
   }
 
   char* Splice(size_t offset, size_t removed, size_t inserted) override;
-  // Changes the encoding. `packed` must not be part of the value it replaces.
+  // Changes the encoding. Requires: `packed` is not part of the value it replaces.
   void Become(ValueForm form, Bytes packed);
   void Become(std::unique_ptr<Object> object);
 
@@ -44,20 +44,20 @@ class ValueSlot final : public PackedStore {
   Entry* entry_ = nullptr;
 };
 
-// What every collection is made from.
+// What every collection is constructed from.
 struct CollectionPlace {
   ValueSlot slot;
   const EncodingLimits& limits;
   int64_t now_ms;  // for fields with a deadline
 };
 
-// What the types have in common.
+// The common base of the collection types.
 class Collection {
  public:
-  // True: the key stays when nothing is left in the collection.
+  // If true, the key stays when the collection becomes empty.
   static constexpr bool kStaysWhenEmpty = false;
 
-  // False: no such key; it reads as an empty collection.
+  // False if there is no such key; it reads as an empty collection.
   bool Exists() const { return slot_.Exists(); }
   const ValueSlot& slot() const { return slot_; }
 

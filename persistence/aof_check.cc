@@ -21,7 +21,7 @@ constexpr uint64_t kLongestManifest = uint64_t{64} << 20;
 
 // One file to be checked.
 struct Part {
-  std::string name;  // as people are told
+  std::string name;  // as shown to the user
   std::string path;
   bool is_last;
   bool may_begin_as_rdb;
@@ -40,7 +40,7 @@ std::string FailedToRead(const Part& part, IoError error) {
   return "Failed to read from AOF " + part.name + ": " + IoErrorText(error);
 }
 
-// A manifest is known by its first line that is no comment.
+// The first line that is not a comment identifies a manifest.
 bool IsManifest(Bytes text) {
   while (text.starts_with('#')) {
     const size_t end = text.find('\n');
@@ -49,7 +49,7 @@ bool IsManifest(Bytes text) {
   return text.starts_with("file");
 }
 
-// The seconds of "#TS:<seconds>CRLF"; nothing when it is no number.
+// The seconds of "#TS:<seconds>CRLF"; nullopt if it is not a number.
 std::optional<int64_t> SecondsOf(Bytes text) {
   int64_t seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
@@ -57,7 +57,7 @@ std::optional<int64_t> SecondsOf(Bytes text) {
   return is_whole ? std::optional(seconds) : std::nullopt;
 }
 
-// The two octets at an offset, as Redis' tool shows them. 00 stands for those that are not there.
+// The two octets at an offset in hexadecimal, as Redis' tool prints them. 00 stands for octets after the end.
 std::string HexAt(File& file, uint64_t offset) {
   std::array<char, 2> octets{};
   file.ReadAt(offset, octets);
@@ -73,7 +73,7 @@ std::string AtHexOffset(uint64_t offset, const std::string& text) {
   return hex.data() + text;
 }
 
-// Reads the records of one file up to the first thing that is wrong.
+// Reads the records of one file up to the first error.
 class RecordCheck {
  public:
   RecordCheck(File& file, const Part& part, uint64_t octets, uint64_t offset, const AofCheckOptions& options)
@@ -91,14 +91,14 @@ class RecordCheck {
     if (!complaint_ && !cut_) complaint_ = ComplaintAbout(status);
   }
 
-  // Behind the last record that is good, and no part of an unfinished transaction.
+  // The end of the last good record that is not part of an unfinished transaction.
   uint64_t GoodEnd() const { return good_end_; }
   uint64_t Line() const { return line_; }
-  // The disk is in trouble: what the file has behind GoodEnd is not known.
+  // Set if the disk failed: then the content after GoodEnd is unknown.
   IoError ReadError() const { return reader_.Error(); }
-  // What is wrong, if something is; it may be told.
+  // The error message, if there is an error. The caller may print it.
   const std::optional<std::string>& Complaint() const { return complaint_; }
-  // Where the first annotation of a later time stands, or the transaction around it.
+  // The position of the first annotation with a later time, or of the transaction around it.
   std::optional<uint64_t> Cut() const { return cut_ ? std::optional(std::min(*cut_, good_end_)) : std::nullopt; }
   bool HasBadTimestamp() const { return bad_timestamp_; }
 
@@ -130,7 +130,7 @@ class RecordCheck {
 
   std::string Unexpected(const char* name, std::span<const Bytes> words, uint64_t end) const {
     constexpr size_t kLineEnd = 2;
-    uint64_t behind = 0;  // octets from the first word on
+    uint64_t behind = 0;  // octets after the first word
     for (const Bytes word : words) behind += word.size() + kLineEnd;
     for (const Bytes word : words.subspan(1)) behind += 1 + std::to_string(word.size()).size() + kLineEnd;
     return AtHexOffset(end - behind, std::string("Unexpected ") + name + " in AOF " + part_.path);

@@ -1,10 +1,10 @@
-// Checks the files of an append-only file, and cuts the last one where it is damaged or at a point in time: what
-// redis-check-aof does, in its words.
+// Checks the files of an append-only file, and truncates the last one where it is damaged or at a point in time: does
+// what redis-check-aof does, with the same messages.
 //
-// A path names a manifest, or one file: records of commands, or an RDB with records behind it, as Redis had it before
-// version 7. Records are read by AofReader, so that what passes here is what a server loads; it refuses a little more
-// than Redis' tool (see there). Differences besides: line numbers begin at 1 in each file; a file is opened for writing
-// only when it is to be cut; one that a running server of ours writes to is not cut; and a cut at a point in time
+// A path names a manifest or one file: records of commands, or an RDB followed by records, as Redis had it before
+// version 7. AofReader reads the records, so that a server loads whatever passes here; it refuses a little more than
+// Redis' tool (see there). Other differences: line numbers begin at 1 in each file; a file is opened for writing only
+// to truncate it; a file that a running server of ours writes to is not truncated; and truncation at a point in time
 // leaves no half transaction.
 #pragma once
 
@@ -19,15 +19,15 @@ namespace respite {
 struct AofCheckOptions {
   enum class Action : uint8_t {
     kLook,
-    kFix,                  // asks, then removes what is behind the last good record of the last file
-    kTruncateToTimestamp,  // removes what was written later than `timestamp_s`, as the annotations say
+    kFix,                  // asks, then removes everything after the last good record of the last file
+    kTruncateToTimestamp,  // removes what was written later than `timestamp_s`, according to the annotations
   };
   Action action = Action::kLook;
   int64_t timestamp_s = 0;
-  int64_t now_ms = 0;  // tells which keys of an RDB have expired
+  int64_t now_ms = 0;  // decides which keys of an RDB have expired
 };
 
-// True when all files are good, or have been made so. Cost: O(octets).
+// True if all files are good or were repaired. Cost: O(octets).
 bool CheckAof(FileSystem& files, const std::string& path, const AofCheckOptions& options, CheckConsole& console);
 
 }  // namespace respite

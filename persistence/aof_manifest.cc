@@ -8,7 +8,7 @@ namespace respite {
 
 namespace {
 
-constexpr size_t kLongestLine = 1024;  // with its line end
+constexpr size_t kLongestLine = 1024;  // including its line end
 constexpr const char* kInvalid = "Invalid AOF manifest file format";
 
 bool NeedsQuotes(Bytes name) {
@@ -25,7 +25,7 @@ void AppendLine(std::string& out, const AofManifest::Part& part, char type) {
   out += '\n';
 }
 
-// Redis: what stands behind the digits does not matter; a text without any is 0. Nothing when it is out of all reason.
+// Redis: ignores what follows the digits; a text without digits is 0. Returns nullopt if the number is absurdly large.
 std::optional<int64_t> LeadingInteger(Bytes text) {
   constexpr size_t kMostDigits = 18;
   while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
@@ -43,7 +43,7 @@ std::optional<int64_t> LeadingInteger(Bytes text) {
 
 }  // namespace
 
-// Reads a manifest line by line until something is wrong.
+// Parses a manifest line by line until the first error.
 class AofManifestParser {
  public:
   explicit AofManifestParser(Bytes text) : rest_(text) {}
@@ -56,7 +56,7 @@ class AofManifestParser {
   }
 
  private:
-  // What the words of a line say.
+  // The content of a line.
   struct Said {
     std::optional<std::string> name;
     int64_t seq = 0;
@@ -69,7 +69,7 @@ class AofManifestParser {
     rest_.remove_prefix(end == Bytes::npos ? rest_.size() : end + 1);
     ++number_;
     if (line.starts_with('#')) return;
-    // Redis: a last line without its end is too long, too; its `end` is npos.
+    // Redis: a last line without a line end counts as too long; its `end` is npos.
     if (end >= kLongestLine || line.find('\0') != Bytes::npos) {
       why_ = "The AOF manifest file contains too long line";
       return;
@@ -79,7 +79,7 @@ class AofManifestParser {
     if (why_ != nullptr) blamed_ = AofManifestError::Line{number_, std::string(trimmed)};
   }
 
-  // Null, or what is wrong. More pairs of words than the three are for those who come after us.
+  // Returns null, or the error. Ignores unknown pairs of words, for compatibility with later versions.
   const char* Understand(Bytes line) {
     constexpr size_t kWords = 6;
     const auto words = SplitQuoted(line);
@@ -104,7 +104,7 @@ class AofManifestParser {
     switch (type) {
       case 'b':
         if (manifest_.base_) return "Found duplicate base file information";
-        manifest_.base_seq_ = std::max<int64_t>(part.seq, 0);  // no number is 0
+        manifest_.base_seq_ = std::max<int64_t>(part.seq, 0);  // a missing number is 0
         manifest_.base_ = std::move(part);
         return nullptr;
       case 'h':

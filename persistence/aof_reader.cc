@@ -14,7 +14,7 @@ constexpr size_t kLineEnd = 2;
 
 enum class NumberState : uint8_t { kWhole, kIncomplete, kBad };
 
-// "<mark><number>CRLF": the number, and where the line ends if it is there.
+// "<mark><number>CRLF": the number, and the end of the line if it is there.
 struct NumberLine {
   NumberState state;
   uint64_t value;
@@ -22,7 +22,7 @@ struct NumberLine {
 };
 
 NumberLine TakeLongNumber(const char* from, const char* end, char mark) {
-  constexpr uint64_t kLargest = UINT64_C(100'000'000'000);  // larger ones are wrong anyway
+  constexpr uint64_t kLargest = UINT64_C(100'000'000'000);  // larger ones are invalid anyway
   if (*from != mark) return {NumberState::kBad, 0, from};
   const char* at = from + 1;
   uint64_t value = 0;
@@ -39,7 +39,7 @@ NumberLine TakeLongNumber(const char* from, const char* end, char mark) {
 
 bool IsLineEnd(const char* at) { return at[0] == '\r' && at[1] == '\n'; }
 
-// Most numbers have one digit or two. Requires: from < end.
+// Most numbers have one or two digits. Requires: from < end.
 NumberLine TakeNumber(const char* from, const char* end, char mark) {
   constexpr ptrdiff_t kShortLine = 5;
   if (end - from < kShortLine || *from != mark || !IsDigit(from[1])) return TakeLongNumber(from, end, mark);
@@ -51,7 +51,7 @@ NumberLine TakeNumber(const char* from, const char* end, char mark) {
 
 using FaultKind = AofReader::Fault::Kind;
 
-// What is wrong with a line whose number should have been at most `most`.
+// The error in a line whose number should have been at most `most`.
 FaultKind FaultOf(const NumberLine& line, uint64_t most, FaultKind wrong_number) {
   const bool has_number = line.state == NumberState::kWhole || line.value > most;
   return has_number ? wrong_number : FaultKind::kLineEnd;
@@ -74,7 +74,7 @@ AofReader::Status AofReader::Next(RequestBatch& batch) {
   }
 }
 
-// Positions are in the buffer.
+// Positions are relative to the buffer.
 AofReader::Outcome AofReader::Stop(Outcome outcome, FaultKind kind, size_t begin, size_t at, uint64_t lines) {
   fault_ = {kind, FileOffset(begin), FileOffset(at), large_size_, lines};
   return outcome;
@@ -163,7 +163,7 @@ void AofReader::TakeRecord(RequestBatch& batch, size_t first_word, size_t end) {
   fetched_octets_ = 0;
 }
 
-// A record that does not fit is parsed from its beginning again, in a buffer twice as large: that costs no more than
+// A record that does not fit is parsed again from its beginning, in a buffer of twice the size: that costs no more than
 // reading it.
 AofReader::Status AofReader::ReadOn(Outcome outcome) {
   if (at_end_) return outcome == Outcome::kNothing ? Status::kEnd : Status::kTruncated;
@@ -195,7 +195,7 @@ AofReader::Status AofReader::FetchLargeArgument() {
   }
   const size_t here = filled_ - parsed_;
   const uint64_t octets = large_size_ + kLineEnd;
-  // Memory is taken for what is there, never for what is said to come.
+  // Memory is allocated only for data that exists, never for an announced size.
   if (file_size.value() < file_offset_ || file_size.value() - file_offset_ < octets - here) return Status::kTruncated;
   BlobRef blob = BlobRef::OfSize(large_size_, octets);
   std::memcpy(blob.Data(), buffer_.get() + parsed_, here);

@@ -1,14 +1,13 @@
-// AofReader: the records of an append-only file, as views into what was read of it.
+// AofReader: the records of an append-only file, as views into a buffer.
 //
 //   file       = { annotation | record }
 //   annotation = "#" text of up to 1000 octets, line end         e.g. #TS:1700000000; skipped
 //   record     = "*" count CRLF { "$" size CRLF octets CRLF }    count from 1 on, sizes below 4 GB
 //
-// A file that ends inside of this is truncated; whatever stands where it must not is a format error. Redis looks at
-// less (numbers may have anything behind them, and what is behind an argument need be no line end); we refuse that,
-// since a size that was damaged would give a wrong value now and show later, or never. Redis: half an annotation at the
-// end of the file is none to it; here it is a truncated end, since what is written behind it would be taken for a part
-// of it.
+// A file that ends inside one of these is truncated; any other deviation is a format error. Redis checks less: it
+// accepts any text after a number, and any two octets after an argument. We refuse that, because a damaged size would
+// give a wrong value that shows later or never. Redis also accepts half an annotation at the end of the file; here it
+// is a truncated end, because the next record would become part of it.
 #pragma once
 
 #include <cstdint>
@@ -27,48 +26,48 @@ class AofReader {
  public:
   enum class Status : uint8_t {
     kRecords,      // at least one
-    kEnd,          // the file ends behind the last record
-    kTruncated,    // the file ends inside of what begins at Offset()
-    kFormatError,  // what is behind Offset() is no record
-    kReadError,    // Error() says why
+    kEnd,          // the file ends after the last record
+    kTruncated,    // the file ends inside the element that begins at Offset()
+    kFormatError,  // the text after Offset() is not a record
+    kReadError,    // see Error()
   };
 
-  // Why the reading ended, and where, after kTruncated and kFormatError. Offsets are in the file.
+  // Why and where reading stopped, after kTruncated and kFormatError. Offsets are positions in the file.
   struct Fault {
     enum class Kind : uint8_t {
       kNotARecord,  // what begins here is neither a record nor an annotation
       kAnnotation,  // has no end
-      kCount,       // a record cannot have so many arguments
-      kMark,        // the size of an argument begins with another octet than "$"
+      kCount,       // not a possible number of arguments
+      kMark,        // the size of an argument does not begin with "$"
       kLineEnd,     // there is no CRLF at `at`
-      kSize,        // an argument cannot have `size` octets
-      kMissing,     // the file has not the `size` octets and the line end of an argument
+      kSize,        // `size` is not a possible size of an argument
+      kMissing,     // the file does not contain all `size` octets and the line end of an argument
     };
     Kind kind = Kind::kNotARecord;
     uint64_t begin = 0;  // of the line or argument
-    uint64_t at = 0;     // the first octet that is wrong, or missing
+    uint64_t at = 0;     // the first octet that is wrong or missing
     uint64_t size = 0;
-    uint64_t lines = 0;  // line ends of the record before it
+    uint64_t lines = 0;  // line ends of the previous record
   };
-  // Hears of an annotation, with its line end, before the record behind it is handed out. May be told the same one
-  // more than once.
+  // Called with an annotation, including its line end, before the record after it is returned. May be called more than
+  // once for the same annotation.
   using AnnotationListener = std::function<void(uint64_t offset, Bytes line)>;
 
   static constexpr size_t kMostRecords = 16;
   static constexpr size_t kChunk = size_t{64} * 1024;
 
-  // Borrows the file, which keeps its length meanwhile. A chunk is what is read at once, and the memory that is used as
-  // long as records are small; tests make it smaller.
+  // Borrows the file, whose length must not change meanwhile. A chunk is the unit of reading and the size of the buffer
+  // as long as records are small; tests use smaller ones.
   explicit AofReader(File& file, uint64_t offset = 0, size_t chunk = kChunk);
 
-  // The next records, at most kMostRecords. Their words die with the next call, except for the large arguments that
-  // `batch.blobs` keeps: of at least RequestParser::kBigArgument octets, read into their place without a copy.
-  // `offset` of a request is where the record before it ends in the file, so annotations belong to what follows.
-  // Nothing follows what is not kRecords.
-  // Cost: O(octets), about 50 ns for a short SET, reading included.
+  // Reads the next records, at most kMostRecords. Their words are valid until the next call, except for the large
+  // arguments that `batch.blobs` keeps: those of at least RequestParser::kBigArgument octets, which are read directly
+  // into their Blob. `offset` of a request is where the previous record ends in the file, so annotations belong to the
+  // record after them. Any status other than kRecords is final.
+  // Cost: O(octets), about 50 ns for a short SET, including the read.
   Status Next(RequestBatch& batch);
 
-  // Behind the last record that was given.
+  // The end of the last record returned.
   uint64_t Offset() const { return offset_; }
   IoError Error() const { return error_; }
   const Fault& LastFault() const { return fault_; }
@@ -77,28 +76,27 @@ class AofReader {
  private:
   enum class Outcome : uint8_t {
     kWhole,
-    kNothing,  // there is nothing, or nothing but annotations
+    kNothing,  // nothing, or only annotations
     kIncomplete,
     kLargeArgument,
     kFormatError,
   };
 
-  // An argument of the record at begin_ that was read into a place of its own; the buffer has what is before and
-  // behind.
+  // An argument of the record at begin_ that was read into its own Blob; the buffer has what precedes and follows it.
   struct Fetched {
-    size_t at;  // from begin_ on
+    size_t at;  // relative to begin_
     BlobRef blob;
   };
 
-  // Parses the record at begin_; gives its words to the batch and steps over it only if it is whole.
+  // Parses the record at begin_. If it is complete, adds its words to the batch and advances.
   Outcome ParseRecord(RequestBatch& batch);
   Outcome ParseWords(RequestBatch& batch, size_t pos, uint64_t count);
-  // Finds where the record at begin_ begins behind its annotations: at parsed_.
+  // Skips the annotations at begin_; parsed_ is then the beginning of the record.
   Outcome SkipAnnotations();
   Outcome Stop(Outcome outcome, Fault::Kind kind, size_t begin, size_t at, uint64_t lines = 0);
   uint64_t FileOffset(size_t pos) const { return offset_ + (pos - begin_) + fetched_octets_; }
   void TakeRecord(RequestBatch& batch, size_t first_word, size_t end);
-  // kRecords means that parsing may go on.
+  // kRecords means that parsing can continue.
   Status ReadOn(Outcome outcome);
   Status FetchLargeArgument();
 
@@ -106,10 +104,10 @@ class AofReader {
   const size_t chunk_;
   std::unique_ptr<char[]> buffer_;
   size_t capacity_ = 0;
-  size_t begin_ = 0;   // of the record to be parsed next, or of its annotations
-  size_t filled_ = 0;  // so much of the buffer has been read
+  size_t begin_ = 0;   // of the next record, or of its annotations
+  size_t filled_ = 0;  // octets of the buffer that are filled
   bool at_end_ = false;
-  uint64_t file_offset_;  // behind what has been read
+  uint64_t file_offset_;  // end of what has been read
   uint64_t offset_;
   IoError error_ = kNoError;
 

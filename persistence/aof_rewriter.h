@@ -18,7 +18,7 @@ namespace respite {
 
 struct AofBaseOptions {
   GradualSync sync = GradualSync::kIncremental;
-  std::optional<int64_t> timestamp_s = std::nullopt;  // the file begins by saying when it was written
+  std::optional<int64_t> timestamp_s = std::nullopt;  // written as the first line of the file
   uint64_t keys_per_report = 1024;
 };
 
@@ -27,9 +27,9 @@ struct AofBaseSaved {
   uint64_t keys;
 };
 
-// Appends to the file; what failed may have left a part. `libraries` are the codes of libraries of functions. `told`
-// (may be null) hears of each `keys_per_report` keys, how many there were so far; it may sleep. Cost: O(data set), in
-// 64 KB of memory.
+// Appends to the file; after an error a part may have been written. `libraries` are the codes of function libraries.
+// `told` (may be null) is called after each `keys_per_report` keys with the number of keys so far; it may sleep. Cost:
+// O(data set), in 64 KB of memory.
 Result<AofBaseSaved, IoError> WriteAofBase(File& file, const Keyspace& keyspace, std::span<const Bytes> libraries,
                                            const AofBaseOptions& options,
                                            const std::function<void(uint64_t keys)>& told);

@@ -1,4 +1,4 @@
-// What the checks of files (rdb_check.h, aof_check.h) tell people, and ask them.
+// What the checks of files (rdb_check.h, aof_check.h) print, and their questions to the user.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@ class CheckConsole {
  public:
   virtual ~CheckConsole() = default;
 
-  // One line or more, without the last line end.
+  // Prints one or more lines; `text` lacks the last line end.
   virtual void Say(const std::string& text) = 0;
-  // Whether the answer is yes.
+  // Asks the question; true if the answer is yes.
   virtual bool Confirms(const std::string& question) = 0;
 };
 

@@ -1,5 +1,5 @@
-// What DUMP answers and RESTORE takes: a value with its type, then `version {2} | CRC-64 of all before {8}`. Libraries
-// of functions travel in the same way (function_payload.h).
+// The payload of DUMP and RESTORE: a value with its type, then `version {2} | CRC-64 of all before {8}`. Payloads of
+// function libraries have the same form (function_payload.h).
 #pragma once
 
 #include <optional>
@@ -14,13 +14,13 @@ namespace respite {
 // Cost: O(size of the value).
 std::string DumpPayload(const Entry& entry, RdbCompression compression);
 
-// What was written, with version and checksum behind it.
+// The content of `out`, followed by version and checksum.
 std::string FinishedPayload(RdbOutput out, uint16_t version);
 
 enum class PayloadCheck : uint8_t { kSkipChecksum, kChecksum };
 
-// The type and value in front of version and checksum; nothing when it is too short, of a version newer than we read,
-// or when the checksum is wrong.
+// The part of the payload before version and checksum; nullopt if the payload is too short, if its version is newer
+// than we can read, or if the checksum is wrong.
 std::optional<Bytes> CheckedPayload(Bytes payload, PayloadCheck check);
 
 }  // namespace respite

@@ -61,7 +61,7 @@ class SystemFile final : public File {
   }
 
  private:
-  // Pipes have no offsets; they are read from their beginning on.
+  // Pipes have no offsets and are always read sequentially.
   ssize_t ReadSome(uint64_t offset, std::span<char> into) {
     const ssize_t got = pread(descriptor_, into.data(), into.size(), static_cast<off_t>(offset));
     return got < 0 && errno == ESPIPE ? read(descriptor_, into.data(), into.size()) : got;
@@ -107,7 +107,7 @@ IoError SystemFiles::MakeDirectory(const std::string& path) {
 IoError SystemFiles::SyncDirectory(const std::string& path) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return errno;
-  // Some file systems know no fsync of directories.
+  // Some file systems do not support fsync of directories.
   const IoError error = fsync(descriptor) == 0 || errno == EINVAL ? kNoError : errno;
   close(descriptor);
   return error;
@@ -177,7 +177,7 @@ Result<std::string, IoError> ReadFile(FileSystem& files, const std::string& path
   const auto size = file.value()->Size();
   if (!size) return Failure(size.error());
   std::string content;
-  // A pipe and the files of /proc say that they have nothing. One octet more finds the end of others at once.
+  // Pipes and the files of /proc report size 0. One more octet detects the end of other files at once.
   for (uint64_t room = size.value() + 1; content.size() < octets_max; room = std::max<uint64_t>(2 * room, 4096)) {
     const size_t before = content.size();
     content.resize(std::min(room, octets_max));

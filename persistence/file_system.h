@@ -1,6 +1,6 @@
-// Files as persistence needs them, behind an interface: tests have files that fail when they are told to.
+// An interface to the files that persistence needs; tests implement it with files that fail on demand.
 //
-// Nothing here throws. What went wrong is an IoError, the `errno` of the system; IoErrorText says it in words.
+// Nothing here throws. Errors are an IoError, the `errno` of the system; IoErrorText describes it in words.
 #pragma once
 
 #include <atomic>
@@ -23,32 +23,32 @@ inline constexpr IoError kNoError = 0;
 // "No space left on device" and so on.
 std::string IoErrorText(IoError error);
 
-// How far an operation came before it failed, if it did.
+// How far an operation got, and why it failed, if it did.
 struct IoProgress {
   uint64_t octets;
   IoError error;
 };
 
-// An open file; closed when it goes.
+// An open file; the destructor closes it.
 class File {
  public:
   virtual ~File() = default;
 
-  // Appends. Goes on after interruptions and short writes until all is written or an error says why not; then the file
-  // holds the first `octets` of the data.
+  // Appends. Continues after interruptions and short writes until everything is written or an error occurs; then the
+  // file holds the first `octets` of the data.
   virtual IoProgress Write(Bytes data) = 0;
-  // Fewer octets than asked for only at the end of the file or with an error.
+  // Returns fewer octets than asked for only at the end of the file or with an error.
   virtual IoProgress ReadAt(uint64_t offset, std::span<char> into) = 0;
-  // All that was written is on the disk when this returns. May be called from another thread while others write.
+  // Returns when everything written is on disk. May be called from another thread while others write.
   virtual IoError Sync() = 0;
-  // Asks the system to begin to write back what was written so far; waits for nothing. Only a hint.
+  // Asks the system to start writing back what was written so far, without waiting. Only a hint.
   virtual void StartWriteback() = 0;
   virtual IoError Truncate(uint64_t octets) = 0;
   virtual Result<uint64_t, IoError> Size() const = 0;
 };
 
-// Work on files that may take long, to be done by another thread. It belongs to whoever asks for it, who keeps it as
-// long as it is Pending and may ask again afterwards.
+// File work that may take long, to be done by another thread. The caller owns the task, must keep it while it is
+// Pending, and may submit it again afterwards.
 class FileTask {
  public:
   FileTask() = default;
@@ -56,9 +56,9 @@ class FileTask {
   FileTask& operator=(const FileTask&) = delete;
   virtual ~FileTask() = default;
 
-  // What Run has written may be read once this is false.
+  // Once this is false, the results of Run may be read.
   bool Pending() const { return pending_.load(std::memory_order_acquire); }
-  // Returns when it is done.
+  // Waits until the task is done.
   void Await() const { pending_.wait(true, std::memory_order_acquire); }
 
  protected:
@@ -74,9 +74,9 @@ class FileSystem {
  public:
   enum class Mode : uint8_t {
     kRead,
-    kAppend,     // made if absent; writes go to its end
-    kCreate,     // made, or emptied; can be read, too
-    kCreateNew,  // made; EEXIST if there is one already
+    kAppend,     // created if it does not exist; writes go to the end
+    kCreate,     // created or truncated; can be read, too
+    kCreateNew,  // created; EEXIST if it exists
   };
   enum class Kind : uint8_t { kAbsent, kFile, kDirectory };
 
@@ -85,18 +85,18 @@ class FileSystem {
   virtual Result<std::unique_ptr<File>, IoError> Open(const std::string& path, Mode mode) = 0;
   virtual IoError Rename(const std::string& from, const std::string& to) = 0;
   virtual IoError Remove(const std::string& path) = 0;
-  // One that is there already is no error.
+  // Succeeds if the directory already exists.
   virtual IoError MakeDirectory(const std::string& path) = 0;
-  // Makes what was created, renamed or removed in a directory last. "." is the working directory.
+  // Makes creations, renames and removals in a directory durable. "." is the working directory.
   virtual IoError SyncDirectory(const std::string& path) = 0;
-  // Names of what is in a directory, in no order, without "." and "..".
+  // The names in a directory, unordered, without "." and "..".
   virtual Result<std::vector<std::string>, IoError> List(const std::string& path) = 0;
   virtual Kind KindOf(const std::string& path) = 0;
-  // Keeps other servers of ours out of a file or directory as long as the result lives, whatever becomes of this
-  // process. EWOULDBLOCK: somebody else has it.
+  // Keeps other servers of ours out of a file or directory until the result is destroyed; the system releases the lock
+  // of a process that crashed. EWOULDBLOCK: another process holds the lock.
   virtual Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) = 0;
 
-  // Has a task done by another thread, one after the other; here it is done at once. Requires: not pending.
+  // Runs tasks on another thread, one after the other; this default runs them immediately. Requires: not pending.
   virtual void Later(FileTask& task) {
     MarkPending(task);
     RunPending(task);
@@ -104,7 +104,7 @@ class FileSystem {
 
  protected:
   static void MarkPending(FileTask& task) { task.pending_.store(true, std::memory_order_relaxed); }
-  // Its owner may free it from here on.
+  // From here on the owner may free the task.
   static void RunPending(FileTask& task) {
     task.Run();
     task.pending_.store(false, std::memory_order_release);
@@ -112,7 +112,7 @@ class FileSystem {
   }
 };
 
-// The real one. What was given to Later is done before it goes.
+// The real file system. The destructor finishes the tasks given to Later.
 class SystemFiles final : public FileSystem {
  public:
   Result<std::unique_ptr<File>, IoError> Open(const std::string& path, Mode mode) override;
@@ -123,24 +123,24 @@ class SystemFiles final : public FileSystem {
   Result<std::vector<std::string>, IoError> List(const std::string& path) override;
   Kind KindOf(const std::string& path) override;
   Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override;
-  // The thread starts with the first task. When the system has no room for it, tasks are done at once.
+  // The thread starts with the first task. If the system cannot create a thread, tasks run immediately.
   void Later(FileTask& task) override;
-  // Has the thread for Later begin with `prologue`. To be called before the first of them.
+  // Makes the thread of Later run `prologue` first. Must be called before the first Later.
   void OnThreadStart(std::function<void()> prologue) { worker_.OnThreadStart(std::move(prologue)); }
 
  private:
   Worker<FileTask*> worker_{[](FileTask* task) { RunPending(*task); }};
 };
 
-// The directory part of a path: "." when there is none.
+// The directory part of a path; "." if there is none.
 std::string DirectoryOf(const std::string& path);
 
-// Writes a whole file beside the old one, syncs it, and puts it in its place: whoever reads meets the old content or
-// the new, also after a crash. `temporary` is its name until then.
+// Replaces a whole file atomically: writes a new file, syncs it, and renames it. Readers see the old content or the
+// new, even after a crash. `temporary` is the name before the rename.
 IoError ReplaceFile(FileSystem& files, const std::string& path, const std::string& temporary, Bytes content);
-// The same under a temporary name of this process.
+// The same with a temporary name derived from the process.
 IoError ReplaceFile(FileSystem& files, const std::string& path, Bytes content);
-// The content of a file, at most `octets_max` of it.
+// The content of a file, at most `octets_max` octets.
 Result<std::string, IoError> ReadFile(FileSystem& files, const std::string& path, uint64_t octets_max);
 
 }  // namespace respite

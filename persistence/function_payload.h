@@ -1,5 +1,5 @@
-// What FUNCTION DUMP answers and FUNCTION RESTORE takes: the code of each library as it stands in an RDB file, then the
-// footer of dump_payload.h.
+// The payload of FUNCTION DUMP and FUNCTION RESTORE: the code of each library as in an RDB file, then the footer of
+// dump_payload.h.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace respite {
 
-// One library, as RDB files have it, too.
+// Writes one library; RDB files use it, too.
 void WriteFunctionLibrary(RdbOutput& out, Bytes code);
 
 // Cost: O(size of the codes).
@@ -21,7 +21,7 @@ std::string FunctionPayload(std::span<const Bytes> codes, RdbCompression compres
 
 enum class FunctionPayloadError : uint8_t { kPreRelease, kNoFunction, kTruncated };
 
-// The codes in a payload; `libraries` is what CheckedPayload gave.
+// The codes in a payload; `libraries` is the result of CheckedPayload.
 Result<std::vector<std::string>, FunctionPayloadError> ReadFunctionPayload(Bytes libraries);
 
 }  // namespace respite

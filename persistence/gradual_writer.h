@@ -1,4 +1,4 @@
-// GradualWriter: writes a large file so that its last sync is short and nobody else has to wait for gigabytes.
+// GradualWriter: writes a large file so that its last sync is short and no other writer waits for gigabytes.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace respite {
 
-// How a file gets to the disk while it is written: all at the end, as the caller syncs it, or bit by bit.
+// When a file is synced to disk: once at the end, by the caller, or in steps while it is written.
 enum class GradualSync : uint8_t { kAtEnd, kIncremental };
 
 class GradualWriter {
@@ -16,7 +16,7 @@ class GradualWriter {
   // Borrows the file.
   GradualWriter(File& file, GradualSync sync) : file_(file), sync_(sync) {}
 
-  // Appends. After an error nothing is written any more.
+  // Appends. Writes nothing after an error.
   void Write(Bytes octets) {
     if (error_ != kNoError) return;
     error_ = file_.Write(octets).error;
@@ -31,7 +31,7 @@ class GradualWriter {
   static constexpr uint64_t kWriteback = uint64_t{4} * 1024 * 1024;
   static constexpr uint64_t kSync = uint64_t{32} * 1024 * 1024;
 
-  // Writeback alone would run ahead of a slow disk.
+  // Writeback alone would get ahead of a slow disk.
   void SyncNowAndThen() {
     if (octets_ - synced_ >= kSync) {
       error_ = file_.Sync();
@@ -46,8 +46,8 @@ class GradualWriter {
   const GradualSync sync_;
   IoError error_ = kNoError;
   uint64_t octets_ = 0;
-  uint64_t begun_ = 0;   // octets for which writeback was asked
-  uint64_t synced_ = 0;  // octets that were synced
+  uint64_t begun_ = 0;   // octets for which writeback was started
+  uint64_t synced_ = 0;  // octets that are synced
 };
 
 }  // namespace respite

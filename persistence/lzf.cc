@@ -9,8 +9,8 @@ namespace respite {
 namespace {
 
 constexpr size_t kLeastGain = 4;
-constexpr size_t kMostOctets = std::numeric_limits<unsigned int>::max();  // what the library can count
-// Three octets stand for 264 at most.
+constexpr size_t kMostOctets = std::numeric_limits<unsigned int>::max();  // the limit of the library
+// Three octets expand to at most 264.
 constexpr uint64_t kMostPerOctet = 88;
 
 }  // namespace

@@ -8,14 +8,14 @@
 
 namespace respite {
 
-// The octets it took, fewer than those of `text` by four at least; 0 when there are not that few. Requires: `into` has
-// room for as many octets as `text` has. Cost: O(n), about 3 ns per octet.
+// Returns the compressed size, at least four octets less than `text`; 0 if that is impossible. Requires: `into` has
+// room for as many octets as `text`. Cost: O(n), about 3 ns per octet.
 size_t CompressLzf(Bytes text, char* into);
 
-// False for sizes that no text can have which takes so many packed octets: for those no memory should be taken.
+// False if no text of this size can have this packed size; then no memory should be allocated for it.
 bool IsPossibleLzfSize(uint64_t packed_size, uint64_t size);
 
-// Fills `text`; false when `packed` does not give just as many octets. Cost: O(size).
+// Fills `text`. Returns false if `packed` does not decompress to exactly that size. Cost: O(size).
 bool DecompressLzf(Bytes packed, std::span<char> text);
 
 }  // namespace respite

@@ -12,7 +12,7 @@ constexpr uint8_t kEnd = 255;
 constexpr size_t kCountUnknown = 65535;  // in the header of a listpack
 constexpr uint8_t kLongForm = 254;       // a length or size of 4 octets follows
 
-// Takes octets off the front of a run; reading past its end leaves it failed and empty.
+// Reads octets from the front of a run; reading past its end makes it failed and empty.
 class Cutter {
  public:
   explicit Cutter(Bytes bytes) : rest_(bytes) {}
@@ -48,7 +48,7 @@ class Cutter {
     const int unused = 64 - static_cast<int>(octets) * 8;
     return static_cast<int64_t>(Little(octets) << unused) >> unused;
   }
-  // One octet, or the 4 behind a 254; 255 would be the end.
+  // One octet, or the 4 octets after a 254; 255 would be the end.
   uint64_t ShortOrLong() {
     const uint8_t octet = Octet();
     if (octet == kEnd) failed_ = true;
@@ -63,7 +63,7 @@ class Cutter {
 PackedElement TextElement(Bytes text) { return {.text = text}; }
 PackedElement IntegerElement(int64_t integer) { return {.text = {}, .integer = integer, .is_integer = true}; }
 
-// Octets of a ziplist's integer with this first octet; 0: there is none such.
+// The size of the ziplist integer with this first octet; 0: invalid.
 size_t ZiplistIntegerSize(uint8_t head) {
   switch (head) {
     case 0xc0:
@@ -164,7 +164,7 @@ uint64_t Little(const char* at, size_t octets) {
   return number;
 }
 
-// Whether an integer of so many bits would have fit into fewer: `number` is those bits.
+// True if an integer of `bits` bits would fit into `fewer` bits; `number` holds those bits.
 bool FitsFewer(uint64_t number, int bits, int fewer) {
   const int64_t integer = static_cast<int64_t>(number << (64 - bits)) >> (64 - bits);
   return integer >= -(int64_t{1} << (fewer - 1)) && integer < int64_t{1} << (fewer - 1);
@@ -175,7 +175,7 @@ bool ReadsAsInteger(const char* text, size_t size) {
   return size > 0 && size <= kLongestInteger && *text <= '9' && ParseInteger({text, size}).has_value();
 }
 
-// Octets of the element at `at`, without the size behind it; 0 when it is cut off or not in its smallest encoding.
+// The size of the element at `at` without its trailing size; 0 if it is truncated or not in its smallest encoding.
 size_t CanonicalSize(const char* at, size_t left) {
   const auto head = static_cast<uint8_t>(at[0]);
   const auto size_if = [left](bool good, size_t size) { return good && size <= left ? size : 0; };
@@ -202,14 +202,14 @@ size_t CanonicalSize(const char* at, size_t left) {
   return FitsFewer(Little(at + 1, octets), bits, fewer) ? 0 : 1 + octets;
 }
 
-// Octets that tell the size of an element, which is 127 or more.
+// Octets that encode the size of an element, which is 127 or more.
 size_t LongTailSize(size_t content) {
   size_t octets = 2;
   for (size_t most = 16383; octets < 5 && content >= most; most = most * 128 + 127) ++octets;
   return octets;
 }
 
-// Octets of the size behind an element, if it is right; else 0.
+// The number of octets of an element's trailing size if it is correct; else 0.
 size_t CanonicalTail(const char* at, size_t left, size_t content) {
   if (content <= 127) return left > 0 && static_cast<uint8_t>(*at) == content ? 1 : 0;
   const size_t octets = LongTailSize(content);
@@ -221,7 +221,7 @@ size_t CanonicalTail(const char* at, size_t left, size_t content) {
   return octets;
 }
 
-// An element and the octets it takes without the size behind it; 0 octets: it is cut off or none.
+// An element and its octets without the trailing size; 0 octets: truncated or invalid.
 struct Decoded {
   PackedElement element;
   size_t content;
@@ -247,10 +247,10 @@ Decoded DecodeElement(const char* at, size_t left) {
   return {IntegerElement(Signed(Little(at + 1, octets), static_cast<int>(octets) * 8)), 1 + octets};
 }
 
-// Whether two of `count` texts are equal.
+// True if two of `count` texts are equal.
 template <class TextAt>
 bool HasEqualTexts(size_t count, const HashKey& hash_key, TextAt&& text_at) {
-  constexpr size_t kFew = 16;  // compared each with each
+  constexpr size_t kFew = 16;  // compared pairwise
   if (count <= kFew) {
     std::array<uint64_t, kFew> hashes;
     for (size_t i = 0; i < count; ++i) {
@@ -261,7 +261,7 @@ bool HasEqualTexts(size_t count, const HashKey& hash_key, TextAt&& text_at) {
     return false;
   }
   struct Slot {
-    uint32_t number;  // of a text, from 1 on
+    uint32_t number;  // of a text, counted from 1
     uint32_t hash;
   };
   const size_t mask = std::bit_ceil(2 * count) - 1;

@@ -1,7 +1,7 @@
-// The packed encodings that RDB texts hold, today's (listpack, intset) and those of older versions (ziplist, zipmap),
-// as plain rows of elements.
+// The packed encodings in RDB texts, both current (listpack, intset) and old (ziplist, zipmap), as plain rows of
+// elements.
 //
-// The bytes come from outside: each function checks everything, and gives nothing when something is wrong. Elements are
+// The bytes are untrusted: each function checks everything and returns nothing if something is wrong. Elements are
 // views of the bytes.
 //
 //   ziplist = size {4} | offset of the last entry {4} | count {2} (65535: not known) | entry … | 255
@@ -30,11 +30,11 @@ using PackedElements = std::vector<PackedElement>;
 // Cost: O(n) each.
 std::optional<PackedElements> ListpackElements(Bytes bytes);
 std::optional<PackedElements> ZiplistElements(Bytes bytes);
-// Fields and values in turn.
+// Fields and values alternately.
 std::optional<PackedElements> ZipmapElements(Bytes bytes);
 std::optional<PackedElements> IntsetElements(Bytes bytes);
 
-// Reads a listpack from its beginning on, element by element, and looks at each no sooner. What is wrong makes it fail.
+// Reads a listpack element by element and checks each one when it is read. Any error makes the reader fail.
 class ListpackReader {
  public:
   explicit ListpackReader(Bytes bytes);
@@ -42,11 +42,11 @@ class ListpackReader {
   bool Failed() const { return failed_; }
   void Fail() { failed_ = true; }
   bool AtEnd() const { return at_ == end_; }
-  // Octets that were not read yet; each element takes two at least.
+  // Unread octets; each element takes at least two.
   size_t Left() const { return static_cast<size_t>(end_ - at_); }
-  // The next element; nothing when there is none, which makes it fail.
+  // The next element. If there is none, the reader fails.
   PackedElement Next();
-  // True when all was read and there were as many elements as it says.
+  // True if everything was read and the number of elements matches the header.
   bool IsComplete() const;
 
  private:
@@ -57,28 +57,28 @@ class ListpackReader {
   bool failed_ = true;
 };
 
-// True when two of the elements 0, stride, 2*stride … have the same text. `hash_key` is for a table of them. Cost:
+// True if two of the elements 0, stride, 2*stride … have the same text. `hash_key` is for a temporary hash table. Cost:
 // O(n).
 bool HasEqualElements(std::span<const PackedElement> elements, size_t stride, const HashKey& hash_key);
 
-// The elements of a listpack that is as our own code makes them: well formed, each element in its smallest encoding,
-// their number known. Such a one can be kept as it is, and elements of the same text have the same octets.
-// Cost: O(n); memory for long ones only.
+// Checks that a listpack is as our own code writes it: well formed, each element in its smallest encoding, the number
+// of elements known. Such a listpack can be stored unchanged, and elements of the same text have the same octets. Cost:
+// O(n); allocates for long listpacks only.
 class CanonicalListpack {
  public:
   explicit CanonicalListpack(Bytes bytes);
 
-  // When not there is nothing else to ask.
+  // If this is false, the other functions must not be called.
   bool IsCanonical() const { return is_canonical_; }
   size_t Count() const { return count_; }
   PackedElement At(size_t i) const {
     return Listpack(bytes_).At(static_cast<size_t>(Octets(i).data() - bytes_.data()));
   }
-  // As the function of this name.
+  // As the free function of this name.
   bool HasEqualElements(size_t stride, const HashKey& hash_key) const;
 
  private:
-  // An element without the size behind it.
+  // An element without its trailing size.
   Bytes Octets(size_t i) const { return i < few_.size() ? few_[i] : more_[i - few_.size()]; }
   void Append(Bytes octets) {
     if (count_ < few_.size()) {
@@ -96,7 +96,7 @@ class CanonicalListpack {
   bool is_canonical_ = false;
 };
 
-// Makes a listpack from its beginning to its end, each element in its smallest encoding.
+// Builds a listpack from beginning to end, each element in its smallest encoding.
 class ListpackMaker {
  public:
   ListpackMaker() : bytes_(kFirstRoom, '\0') {}
@@ -107,7 +107,7 @@ class ListpackMaker {
   void Append(const PackedElement& element) {
     return element.is_integer ? AppendInteger(element.integer) : AppendText(element.text);
   }
-  // The listpack; Clear begins another one in the same memory, Take uses the maker up.
+  // The listpack. Afterwards Clear begins another one in the same memory; Take moves the result out.
   Bytes Finish();
   void Clear() {
     size_ = Listpack::kHeader;
@@ -122,7 +122,7 @@ class ListpackMaker {
  private:
   static constexpr size_t kFirstRoom = 256;
 
-  // Memory for so many octets more, and one for the end.
+  // Memory for `octets` more octets plus the end octet.
   char* Room(size_t octets);
 
   std::string bytes_;  // the first size_ octets are in use
@@ -130,10 +130,10 @@ class ListpackMaker {
   size_t count_ = 0;
 };
 
-// A listpack of these elements as our own code would have made it, each in its smallest encoding.
+// Builds a listpack of these elements as our own code would, each in its smallest encoding.
 std::string MakeListpack(std::span<const PackedElement> elements);
 
-// An intset of the least width. Requires: ascending, no two equal.
+// An intset of the smallest width. Requires: ascending, no two equal.
 std::string MakeIntset(std::span<const int64_t> integers);
 
 }  // namespace respite

@@ -14,7 +14,7 @@ std::string AtOffset(uint64_t offset, Bytes text) {
   return "[offset " + std::to_string(offset) + "] " + std::string(text);
 }
 
-// Redis prints names as they are; what a terminal would obey is escaped here.
+// Redis prints names verbatim; here control characters are escaped for the terminal.
 std::string Printable(Bytes text) {
   const std::string quoted = Quoted(text);
   return quoted.substr(1, quoted.size() - 2);
@@ -52,7 +52,7 @@ class CheckSink final : public RdbSink {
   Result<Done> OnProgress(uint64_t) override { return Done{}; }
 
   bool HasChecksum() const { return has_checksum_; }
-  // A key whose value was bad counts, too.
+  // A key counts even if its value is bad.
   void CountKey() { ++keys_; }
 
   void SayFigures() const {
@@ -149,7 +149,7 @@ void SayFailure(const RdbFailure& failure, const CheckSink& sink, CheckConsole& 
 RdbReadOptions ReadOptions(const EncodingLimits& limits) {
   RdbReadOptions options{.limits = limits};
   options.databases = INT_MAX;
-  options.batch = 1;  // a key counts when it was read
+  options.batch = 1;  // count a key as soon as it was read
   return options;
 }
 

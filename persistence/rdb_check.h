@@ -1,9 +1,9 @@
-// Reads an RDB file to its end, as a server would, and tells what is in it, or what is wrong with it: what
-// redis-check-rdb prints.
+// Reads an RDB file to its end, as a server would, and reports its content or its error in the format of
+// redis-check-rdb.
 //
-// It differs from Redis' where the readers differ: version 12 can be read, and values are judged by rdb_value_reader.h.
-// Data of modules are skipped, as Redis skips them here, though no server of ours loads them. A collection without
-// elements, which a server leaves out, is no error.
+// It differs from Redis' tool where the readers differ: it reads version 12, and rdb_value_reader.h validates values.
+// As in Redis' tool, data of modules are skipped, though no server of ours loads them. An empty collection, which a
+// server skips, is not an error.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace respite {
 
-// The offset behind the RDB, or nothing when it is damaged. `now_ms` tells which keys have expired.
-// Cost: O(octets); memory for the longest value.
+// The offset after the RDB, or nullopt if it is damaged. `now_ms` decides which keys have expired. Cost: O(octets);
+// memory for the longest value.
 std::optional<uint64_t> CheckRdb(File& file, const std::string& name, int64_t now_ms, CheckConsole& console);
 
 }  // namespace respite

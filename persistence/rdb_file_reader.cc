@@ -16,7 +16,7 @@ namespace {
 using Kind = RdbFailure::Kind;
 using Step = RdbFailure::Step;
 
-constexpr uint64_t kUsualOctets = 16;  // that a key takes at least, unless it is a very short one
+constexpr uint64_t kUsualOctets = 16;  // minimum size of all but very short keys
 constexpr char kNoModule[] = "no matching module";
 
 std::string HexText(uint64_t number) {
@@ -67,7 +67,7 @@ class Reader {
     if (step_ == Step::kValue) failure_->key = key_;
     return false;
   }
-  // True as long as all that was read was there.
+  // True while everything that was read existed.
   bool InputIsGood(const char* why_not = "a length or number is malformed") {
     if (!input_.Failed()) return true;
     if (supply_.error() != kNoError) return Fail(Kind::kIo, IoErrorText(supply_.error()));
@@ -138,7 +138,7 @@ class Reader {
         return Fail(Kind::kCorrupt, "Pre-release function format not supported.");
       case rdb::kModuleAux:
         return ReadModuleAux();
-      default:  // slots: hints, which are of no use to us
+      default:  // slots: hints that we do not need
         for (int i = 0; i < 3; ++i) input_.Length();
         return InputIsGood();
     }
@@ -251,7 +251,7 @@ class Reader {
     return true;
   }
 
-  // Gives the sink what was read.
+  // Passes the batch to the sink.
   bool PassOn() {
     if (batch_.empty()) return true;
     const bool is_good = SinkIsGood(sink_.OnEntries(db_, batch_));
@@ -286,7 +286,7 @@ class Reader {
   Step step_ = Step::kHead;
   uint8_t type_ = 0;
   std::string key_;
-  // Of the next key.
+  // For the next key.
   int64_t deadline_ms_ = kNoDeadline;
   std::optional<uint64_t> idle_s_;
   std::optional<uint8_t> frequency_;

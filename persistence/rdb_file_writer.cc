@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kBuffer = 256 * 1024;
 
-// The file, and the checksum of what went there. After an error it takes nothing any more.
+// Writes to the file and computes the checksum. Writes nothing after an error.
 class FileDrain final : public RdbDrain {
  public:
   FileDrain(File& file, const RdbSaveOptions& options) : file_(file, options.sync), options_(options) {}
@@ -88,7 +88,7 @@ class Writer {
     });
   }
 
-  // A value begins with its type, behind which the key stands.
+  // A value begins with its type; the key follows the type.
   void WriteKey(const Entry& entry) {
     if (entry.Deadline() != kNoDeadline) {
       out_.Octet(rdb::kDeadlineMs);

@@ -1,13 +1,13 @@
-// The format of RDB files and of DUMP payloads: numbers and names. RdbOutput and RdbInput know its
-// primitives, rdb_value_writer.h and rdb_value_reader.h its values, rdb_file_writer.h and rdb_file_reader.h files.
+// The format of RDB files and of DUMP payloads: numbers and names. RdbOutput and RdbInput implement its primitives,
+// rdb_value_writer.h and rdb_value_reader.h its values, rdb_file_writer.h and rdb_file_reader.h its files.
 //
-// Primitives (`{n}` is n octets; all numbers little endian unless it says otherwise):
+// Primitives (`{n}` is n octets; all numbers little endian unless stated otherwise):
 //
 //   length  = 00nnnnnn                        0 … 63
 //           | 01nnnnnn {1}                    14 bits, big end first
 //           | 10000000 {4}                    32 bits, big end first
 //           | 10000001 {8}                    64 bits, big end first
-//   text    = length {length}                 as it is
+//   text    = length {length}                 verbatim
 //           | 11000000 {1} | 11000001 {2} | 11000010 {4}
 //                                             the decimal text of a signed integer
 //           | 11000011 length(packed) length(text) {packed}
@@ -16,14 +16,14 @@
 //   number  = {1} {n}                         a score as decimal text of n octets; 253 NaN, 254 +inf, 255 -inf
 //   millis  = {8}                             signed, of the Unix epoch
 //
-// Values, each behind its type octet; `n` is a length:
+// Values, each after its type octet; `n` is a length:
 //
 //    0 string           text
 //    1 list             n text*n
 //    2 set              n text*n
 //    3 sorted set       n (text number)*n
 //    4 hash             n (text text)*n
-//    5 sorted set       n (text double)*n      what Redis and we write for large ones, best score first
+//    5 sorted set       n (text double)*n      written by Redis and Respite for large ones, best score first
 //    9 hash             text of a zipmap
 //   10 list             text of a ziplist
 //   11 set              text of an intset
@@ -45,35 +45,35 @@
 //                       id is two lengths, ID its 16 octets, big endian
 //                       consumer is text(name) millis(seen) millis(active) n ID*n
 //   19 stream           as 21, without millis(active)
-//   15 stream           as 19, without what is between id(last) and the groups, and without n(ever read)
+//   15 stream           as 19, without the part between id(last) and the groups, and without n(ever read)
 //
-// 22 and 23 were written for such hashes by unfinished versions of 7.4; 6 and 7 are values of modules.
+// Unfinished versions of 7.4 wrote 22 and 23 for such hashes; 6 and 7 are values of modules.
 //
 // A file is
 //
 //   "REDIS" version item * 255 [{8}]
 //
-// with a version of four digits. Behind the 255, from version 5 on, is the CRC-64 of all before it, or 0 if nobody was
-// to reckon it. An AOF may go on there. An item is
+// with a version of four digits. From version 5 on, the 255 is followed by the CRC-64 of everything before it, or by 0
+// if checksums are disabled. An AOF may continue after it. An item is
 //
 //   250 text text             aux: the name of something about the file, and its value
 //   245 text                  the code of a library of functions
 //   254 n                     the keys that follow are of database n
-//   251 n n                   it has so many keys, and so many with deadlines
-//   244 n n n                 (Redis 7.4 in a cluster) slot n has so many keys, and so many with deadlines
+//   251 n n                   the number of its keys, and of those with deadlines
+//   244 n n n                 (Redis 7.4 in a cluster) a slot, its number of keys, and of those with deadlines
 //   247 n(module) 2 n(when) part * 0
-//                             what a module keeps besides keys; a part is 1 n, 2 n, 3 {4}, 4 {8} or 5 text: two
+//                             data that a module stores besides keys; a part is 1 n, 2 n, 3 {4}, 4 {8} or 5 text: two
 //                             integers, a float, a double, a text
-//   type text(key) value      a key, before which stand in any order, if need be
+//   type text(key) value      a key; it may be preceded, in any order, by
 //     252 millis | 253 {4}    its deadline, {4} being seconds
 //     248 n                   seconds since it was used last
 //     249 {1}                 how often it is used, as the counter of LFU
 //
-// Redis 7.2 and we write, in this order, aux fields, libraries, and for each database that has keys 254, 251 and keys.
+// Redis 7.2 and Respite write, in this order: aux fields, libraries, and for each non-empty database 254, 251 and keys.
 //
-// The number of a module is its name, nine characters of 6 bits from the highest on, and 10 bits for its version.
+// The number of a module consists of its name, nine characters of 6 bits in the high bits, and 10 bits for its version.
 //
-// A DUMP payload is `type value {2} {8}`: behind the value the version of the format and the CRC-64 of all before.
+// A DUMP payload is `type value {2} {8}`; the last two are the format version and the CRC-64 of all before.
 //
 // Example, the list [ "a", "300" ]: 12 01 02  0d 0d 00 00 00 02 00 81 61 02 c1 2c 02 ff  0b 00  and the CRC-64
 //   12            type 18
@@ -116,10 +116,10 @@ enum class Type : uint8_t {
   kTimedHashListpack = 25,
 };
 
-// Opcodes, which stand where a type may.
+// Opcodes; they appear in the place of a type.
 inline constexpr uint8_t kSlotInfo = 244;
 inline constexpr uint8_t kFunctionLibrary = 245;
-inline constexpr uint8_t kFunctionDraft = 246;  // what unfinished versions of Redis 7.0 wrote for one
+inline constexpr uint8_t kFunctionDraft = 246;  // written by unfinished versions of Redis 7.0
 inline constexpr uint8_t kModuleAux = 247;
 inline constexpr uint8_t kIdleSeconds = 248;
 inline constexpr uint8_t kFrequency = 249;
@@ -141,8 +141,8 @@ inline constexpr uint64_t kPartText = 5;
 inline constexpr std::string_view kSignature = "REDIS";
 inline constexpr size_t kVersionDigits = 4;
 
-// Versions of the format: what Redis 7.2 writes, what 7.4 writes and we need for hashes with field deadlines, and the
-// newest that we read.
+// Versions of the format: the one that Redis 7.2 writes; the one that 7.4 writes and that we need for hashes with field
+// deadlines; and the newest that we read.
 inline constexpr uint16_t kVersion = 11;
 inline constexpr uint16_t kVersionOfTimedHashes = 12;
 inline constexpr uint16_t kNewestVersion = 12;
@@ -152,7 +152,7 @@ inline constexpr uint16_t kFirstWithChecksum = 5;
 inline constexpr uint8_t kLength14 = 0x40;
 inline constexpr uint8_t kLength32 = 0x80;
 inline constexpr uint8_t kLength64 = 0x81;
-// The first octet of a text that is not stored as it is.
+// The first octet of a text that is not stored verbatim.
 inline constexpr uint8_t kInteger8 = 0xc0;
 inline constexpr uint8_t kInteger16 = 0xc1;
 inline constexpr uint8_t kInteger32 = 0xc2;
@@ -163,7 +163,7 @@ inline constexpr uint8_t kScoreNan = 253;
 inline constexpr uint8_t kScoreInfinity = 254;
 inline constexpr uint8_t kScoreMinusInfinity = 255;
 
-// What a node of a list is (type 18).
+// The kinds of list nodes (type 18).
 inline constexpr uint64_t kNodePlain = 1;
 inline constexpr uint64_t kNodePacked = 2;
 

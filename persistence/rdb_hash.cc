@@ -71,7 +71,7 @@ RdbValueResult ReadZiplist(RdbInput& input, const RdbTarget& target) {
 RdbValueResult ReadZipmap(RdbInput& input, const RdbTarget& target) {
   const RdbText text = input.Text();
   const auto pairs = ZipmapElements(text.View());
-  // Redis: an empty one is corrupt, whereas other empty hashes are skipped.
+  // Redis: an empty zipmap is corrupt, whereas other empty hashes are skipped.
   if (!pairs || pairs->empty()) return BadValue("Zipmap integrity check failed.");
   return MakeHashBySize(*pairs, target);
 }
@@ -79,14 +79,14 @@ RdbValueResult ReadZipmap(RdbInput& input, const RdbTarget& target) {
 // ---------------------------------------------------------------------------------------------------------------------
 // Fields with deadlines
 
-// A field on its way in. The texts are views.
+// A field that is being read. The texts are views.
 struct TimedPair {
   PackedElement field;
   PackedElement value;
-  int64_t deadline_ms;  // 0: none, as it is stored
+  int64_t deadline_ms;  // 0: none, as stored
 };
 
-constexpr int64_t kLastDeadlineMs = (int64_t{1} << 46) - 1;  // the last that HPEXPIREAT takes
+constexpr int64_t kLastDeadlineMs = (int64_t{1} << 46) - 1;  // the maximum of HPEXPIREAT
 
 bool IsPossibleDeadline(int64_t deadline_ms) { return deadline_ms >= 0 && deadline_ms <= kLastDeadlineMs; }
 
@@ -101,7 +101,7 @@ RdbValueResult MakeTimedTable(const std::vector<TimedPair>& pairs, const RdbTarg
   return ObjectEntry(target, ValueType::kHash, std::move(table));
 }
 
-// The next deadline first, and behind them the fields without one.
+// The next deadline comes first; fields without a deadline follow at the end.
 RdbValueResult MakeTimedListpack(std::vector<TimedPair> pairs, const RdbTarget& target) {
   auto rank = [](const TimedPair& pair) { return static_cast<uint64_t>(pair.deadline_ms) - 1; };
   std::stable_sort(pairs.begin(), pairs.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
@@ -160,7 +160,7 @@ RdbValueResult ReadTimed(RdbInput& input, const RdbTarget& target) {
 }
 
 RdbValueResult ReadTimedListpack(RdbInput& input, const RdbTarget& target) {
-  input.Millis();  // the first deadline, which stands in the listpack, too
+  input.Millis();  // the first deadline, which the listpack also contains
   const RdbText text = input.Text();
   const auto rows = ListpackElements(text.View());
   if (!rows || rows->size() % 3 != 0) return BadValue("Hash listpack integrity check failed.");
@@ -204,7 +204,7 @@ void WriteTimedListpack(RdbOutput& out, Bytes packed) {
   out.Text(packed);
 }
 
-// A hash that has lost its last deadline is written as one that never had any: more servers can read that.
+// A hash that has lost its last deadline is written without deadlines, because more servers can read that.
 void WriteUntimedListpack(RdbOutput& out, Bytes packed) {
   const auto rows = ListpackElements(packed);
   PackedElements pairs;

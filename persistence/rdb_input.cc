@@ -31,7 +31,7 @@ char* RdbScratch::Take(size_t octets) {
   return blocks_.back().memory.get() + used_ - octets;
 }
 
-// One block is kept, unless it is a large one.
+// Keeps one block unless it is large.
 void RdbScratch::Clear() {
   constexpr size_t kMostKept = 256 * 1024;
   if (blocks_.empty()) return;

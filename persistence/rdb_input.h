@@ -1,12 +1,12 @@
-// RdbInput: reads the primitives of rdb_format.h from bytes that may be anything, all there at once (a DUMP payload) or
+// RdbInput: reads the primitives of rdb_format.h from untrusted bytes, either all in memory (a DUMP payload) or
 // supplied in pieces (a file).
 //
-// The first thing that is wrong makes it fail; from then on every read gives zero or nothing, and there is nothing
-// left. So a reader checks Failed() once behind a group of reads, and in every loop whose length it has read. A number
-// that was read is no promise: memory is taken for what is there, never for what is said to come.
+// The first error makes the input fail; from then on every read returns zero or nothing, and no octets are left. So a
+// reader checks Failed() once after a group of reads, and in every loop whose length it has read. A number from the
+// input is not trusted: memory is allocated for data that exists, never for an announced size.
 //
-// Texts are views, of the input where they are stored as they are. They are good until Forget, which whoever reads many
-// calls now and then: what was read before can then be freed.
+// Texts are views, of the input if they are stored verbatim. They are valid until Forget; a reader of much data calls
+// it regularly, so that earlier data can be freed.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ class RdbText {
   static RdbText Integer(int32_t integer);
 
   Bytes View() const { return digit_count_ == 0 ? view_ : Bytes(digits_.data(), digit_count_); }
-  // Set when it was stored as an integer.
+  // Set if it was stored as an integer.
   std::optional<int64_t> AsInteger() const {
     return digit_count_ == 0 ? std::nullopt : std::optional<int64_t>(integer_);
   }
@@ -41,20 +41,20 @@ class RdbText {
   uint8_t digit_count_ = 0;
 };
 
-// What an RdbInput gets its octets from, piece by piece.
+// Supplies an RdbInput with octets, piece by piece.
 class RdbSupply {
  public:
   virtual ~RdbSupply() = default;
-  // Octets that have not been handed out.
+  // Octets that have not been returned yet.
   virtual uint64_t Left() const = 0;
-  // The next piece: `rest`, which is the end of the one before, and behind it so many that there are `wanted` at least.
-  // Nothing when that fails. Requires: wanted <= rest.size() + Left().
+  // The next piece: `rest`, which is the end of the previous one, followed by more, at least `wanted` octets in total.
+  // Empty on failure. Requires: wanted <= rest.size() + Left().
   virtual Bytes Next(Bytes rest, uint64_t wanted) = 0;
-  // All pieces but the last may go.
+  // Frees all pieces except the last.
   virtual void Forget() = 0;
 };
 
-// Memory for texts that must be made, until Clear.
+// Memory for decoded texts, until Clear.
 class RdbScratch {
  public:
   char* Take(size_t octets);
@@ -77,16 +77,16 @@ class RdbInput {
   explicit RdbInput(RdbSupply& supply) : supply_(&supply) {}
 
   bool Failed() const { return failed_; }
-  // Whether it failed since there was less than was said to be.
+  // True if the input failed because it contains less than it announces.
   bool RanOut() const { return ran_out_; }
-  // For readers that found sense missing in what they read.
+  // For readers that find an error in what they read.
   void Fail();
   uint64_t Left() const { return rest_.size() + (supply_ == nullptr || failed_ ? 0 : supply_->Left()); }
-  // Octets read so far, until it failed.
+  // The number of octets read before it failed.
   uint64_t Offset() const { return end_offset_ - rest_.size(); }
-  // What can be read of the piece that is at hand.
+  // The unread part of the current piece.
   Bytes Rest() const { return rest_; }
-  // Texts that were read are not needed any more.
+  // Invalidates all texts that were read.
   void Forget() {
     if (!made_nothing_) ForgetPieces();
   }
@@ -104,7 +104,7 @@ class RdbInput {
     return octets;
   }
   uint64_t Length() { return LengthBehind(Octet()); }
-  // A count of things that take `least_octets` each: fails when there cannot be as many.
+  // Reads a count of things that take at least `least_octets` each. Fails if the input cannot contain so many.
   uint64_t Count(uint64_t least_octets);
   RdbText Text() {
     const uint8_t head = Octet();
@@ -116,7 +116,7 @@ class RdbInput {
   int64_t Millis() { return static_cast<int64_t>(Little64()); }
   float Float();
   double Double();
-  // A score as text. NaN fails.
+  // A score as text. Fails for NaN.
   double ScoreText();
 
  private:
@@ -130,12 +130,12 @@ class RdbInput {
   uint64_t LengthBehind(uint8_t head);
   RdbText LongText(uint8_t head);
   RdbText Compressed();
-  // Makes rest_ hold that many; false and failed when there are not as many.
+  // Makes rest_ hold `octets` octets. Fails and returns false if there are fewer.
   bool GetMore(uint64_t octets);
   void ForgetPieces();
 
   Bytes rest_;
-  uint64_t end_offset_ = 0;  // of what rest_ has
+  uint64_t end_offset_ = 0;  // end of rest_
   RdbSupply* supply_ = nullptr;
   RdbScratch scratch_;
   bool made_nothing_ = true;  // nothing to forget

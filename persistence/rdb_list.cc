@@ -1,4 +1,4 @@
-// Lists in RDB texts: rows of nodes, which are the chunks of ours.
+// Lists in RDB texts: rows of nodes, which become our chunks.
 #include <memory>
 
 #include "datatypes/chunked_list.h"
@@ -8,7 +8,7 @@ namespace respite {
 
 namespace {
 
-constexpr size_t kPlainFrom = size_t{1} << 30;  // octets of an element that Redis puts into a node without a listpack
+constexpr size_t kPlainFrom = size_t{1} << 30;  // Redis: an element of this size gets a node without a listpack
 
 ChunkLimit LimitOf(const RdbTarget& target) { return ChunkLimit(target.limits.list_max_listpack_size); }
 
@@ -22,7 +22,7 @@ std::string ListpackOf(const ListChunk& chunk) {
   return maker.Take();
 }
 
-// In the form that a list of these nodes has: small ones are packed.
+// Gives the list the encoding for these nodes: small ones are packed.
 RdbValueResult MakeList(std::unique_ptr<ChunkedList> list, const RdbTarget& target) {
   if (list->Size() == 0) return EmptyValue();
   const ListChunk& first = list->Chunk(0);
@@ -40,7 +40,7 @@ RdbValueResult ReadPlain(RdbInput& input, const RdbTarget& target) {
   return MakeList(std::move(list), target);
 }
 
-// Redis: stays a list of nodes, however small.
+// Redis: stays a list of nodes at any size.
 RdbValueResult ReadZiplist(RdbInput& input, const RdbTarget& target) {
   const RdbText text = input.Text();
   const auto elements = ZiplistElements(text.View());
@@ -51,7 +51,7 @@ RdbValueResult ReadZiplist(RdbInput& input, const RdbTarget& target) {
   return ObjectEntry(target, ValueType::kList, std::move(list));
 }
 
-// The elements of the next node, or nothing when it is malformed. They view `text`.
+// The elements of the next node, or nullopt if it is malformed. They view `text`.
 std::optional<PackedElements> NodeElements(uint64_t kind, rdb::Type type, Bytes text) {
   if (type == rdb::Type::kListQuicklist) return ZiplistElements(text);
   if (kind == rdb::kNodePacked) return ListpackElements(text);
@@ -59,13 +59,13 @@ std::optional<PackedElements> NodeElements(uint64_t kind, rdb::Type type, Bytes 
   return PackedElements{{.text = text}};
 }
 
-// A list of one small node is kept as it is.
+// A list of one small node is stored unchanged.
 bool CanBeKept(Bytes node, const RdbTarget& target) {
   const CanonicalListpack listpack(node);
   return listpack.IsCanonical() && listpack.Count() > 0 && LimitOf(target).Admits(node.size(), listpack.Count());
 }
 
-// Redis: empty nodes are left out.
+// Redis: skips empty nodes.
 RdbValueResult ReadNodes(RdbInput& input, rdb::Type type, const RdbTarget& target) {
   auto list = std::make_unique<ChunkedList>(LimitOf(target));
   const uint64_t nodes = input.Count(1);

@@ -15,13 +15,13 @@ namespace {
 static_assert(std::endian::native == std::endian::little);
 
 constexpr size_t kLongestInteger = 11;  // "-2147483648"
-constexpr size_t kShortestPacked = 21;  // Redis: shorter texts are not worth compressing
+constexpr size_t kShortestPacked = 21;  // Redis: shorter texts are not compressed
 constexpr uint64_t kLengths6 = 1u << 6;
 constexpr uint64_t kLengths14 = 1u << 14;
 constexpr size_t kLongestLength = 9;
 constexpr size_t kFirstRoom = 64;
 
-// Writes a length; returns the octets it took.
+// Writes a length; returns its number of octets.
 size_t PutLength(char* at, uint64_t length) {
   if (length < kLengths6) {
     at[0] = static_cast<char>(length);
@@ -83,7 +83,8 @@ bool RdbOutput::TryShortInteger(int64_t integer) {
   return true;
 }
 
-// The header has the packed size: the octets are made behind room for the longest header and moved up to the real one.
+// The header contains the packed size. So the text is compressed after room for the longest header, then moved to the
+// end of the actual header.
 bool RdbOutput::TryCompressed(Bytes text) {
   constexpr size_t kLongestHeader = 1 + 2 * kLongestLength;
   if (compression_ == RdbCompression::kOff || text.size() < kShortestPacked) return false;

@@ -1,7 +1,8 @@
 // RdbOutput: writes the primitives of rdb_format.h into a buffer.
 //
-// Without a drain the buffer grows and holds everything (a DUMP payload). With one it is emptied into the drain when it
-// is full, so that a data set larger than memory can be written; a text that is long against the buffer passes it by.
+// Without a drain the buffer grows and holds everything (a DUMP payload). With a drain a full buffer is emptied into
+// the drain, so that a data set larger than memory can be written; a text that is large compared with the buffer goes
+// to the drain directly.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace respite {
 
 enum class RdbCompression : uint8_t { kOff, kOn };
 
-// Where octets go that have no room in the buffer, in order.
+// Receives the octets that do not fit into the buffer, in order.
 class RdbDrain {
  public:
   virtual ~RdbDrain() = default;
@@ -25,12 +26,12 @@ class RdbDrain {
 class RdbOutput {
  public:
   explicit RdbOutput(RdbCompression compression) : compression_(compression) {}
-  // Borrows the drain. Whoever is done calls Flush.
+  // Borrows the drain. The caller must call Flush at the end.
   RdbOutput(RdbCompression compression, RdbDrain& drain, size_t capacity)
       : compression_(compression), drain_(&drain), buffer_(capacity, '\0') {}
 
   Bytes Buffered() const { return {buffer_.data(), size_}; }
-  // What was written; the output is used up. Only without a drain.
+  // Moves out what was written. Only without a drain.
   std::string TakeBuffer() {
     buffer_.resize(size_);
     return std::move(buffer_);
@@ -42,7 +43,7 @@ class RdbOutput {
     *Room(1) = static_cast<char>(octet);
     ++size_;
   }
-  // As they are.
+  // Writes them verbatim.
   void Octets(Bytes octets) {
     if (octets.size() >= kLong) return LongOctets(octets);
     std::memcpy(Room(octets.size()), octets.data(), octets.size());
@@ -50,11 +51,11 @@ class RdbOutput {
   }
   void Type(rdb::Type type) { Octet(static_cast<uint8_t>(type)); }
   void Length(uint64_t length);
-  // In the shortest form: as an integer, compressed (if that is on), or as it is.
+  // Writes the shortest form: as an integer, compressed (if that is on), or verbatim.
   void Text(Bytes text);
-  // The text of an integer.
+  // Writes the text of an integer.
   void Integer(int64_t integer);
-  // Numbers of 2 or 8 octets, little end first.
+  // Write numbers of 2 or 8 octets, little endian.
   void Little16(uint16_t number) { Whole(number); }
   void Little64(uint64_t number) { Whole(number); }
   void Millis(int64_t at_ms) { Little64(static_cast<uint64_t>(at_ms)); }
@@ -63,7 +64,7 @@ class RdbOutput {
  private:
   static constexpr size_t kLong = 32 * 1024;
 
-  // Memory for `octets` more, behind what there is.
+  // Memory for `octets` more, after the content.
   char* Room(size_t octets) {
     if (buffer_.size() - size_ < octets) MakeRoom(octets);
     return buffer_.data() + size_;

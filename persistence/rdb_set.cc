@@ -11,7 +11,7 @@ namespace {
 
 constexpr char kRepeated[] = "Duplicate set members detected";
 
-// Nothing when one of the members is no integer.
+// nullopt if one of the members is not an integer.
 std::optional<std::vector<int64_t>> IntegersOf(const PackedElements& members) {
   std::vector<int64_t> integers;
   for (const PackedElement& member : members) {
@@ -51,7 +51,7 @@ RdbValueResult MakeIntegerSet(std::vector<int64_t> integers, const RdbTarget& ta
   return PackedEntry(target, ValueType::kSet, ValueForm::kIntset, MakeIntset(integers));
 }
 
-// Redis: so many members or more are a table, whatever they are.
+// Redis: this many members or more become a table, even if all are integers.
 RdbValueResult ReadPlain(RdbInput& input, const RdbTarget& target) {
   const uint64_t count = input.Count(1);
   if (count == 0) return EmptyValue();

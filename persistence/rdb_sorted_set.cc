@@ -13,13 +13,13 @@ namespace {
 constexpr char kRepeated[] = "Duplicate zset fields detected";
 constexpr char kNotANumber[] = "Zset with NAN score detected";
 
-// A member on its way into a packed set. The text is a view.
+// A member that will be packed. The text is a view.
 struct Scored {
   PackedElement member;
   double score;
 };
 
-// The records of a large set until it owns them, in any order, and their index.
+// The records of a large set in any order, until the set owns them, and their index.
 class Records {
  public:
   explicit Records(const HashKey& hash_key) : index_(hash_key) {}
@@ -29,7 +29,7 @@ class Records {
     for (const ScoreTree::Item& item : items_) ScoredMember::Destroy(item.member);
   }
 
-  // False when the member is there already.
+  // Returns false if the member is already there.
   bool Add(Bytes member, double score) {
     const uint64_t hash = index_.Hash(member);
     if (index_.Find(member, hash) != nullptr) return false;
@@ -46,7 +46,7 @@ class Records {
   }
 
  private:
-  // Redis and we write the best score first, so that most often there is nothing to sort.
+  // Redis and Respite write the best score first, so usually nothing must be sorted.
   void Sort() {
     std::reverse(items_.begin(), items_.end());
     auto is_before = [](const ScoreTree::Item& a, const ScoreTree::Item& b) {
@@ -130,7 +130,7 @@ std::optional<double> ScoreOf(const PackedElement& element) {
   return ParseDouble(element.text);
 }
 
-// Whether scores are numbers and members stand in their order.
+// True if scores are numbers and members are in order.
 bool IsInOrder(const CanonicalListpack& listpack) {
   std::optional<PackedText> member_before;
   double score_before = 0;
@@ -146,7 +146,7 @@ bool IsInOrder(const CanonicalListpack& listpack) {
   return true;
 }
 
-// Keeps the digits of its scores, other than in any other form.
+// Unlike a rebuild, keeps the digits of its scores.
 std::optional<RdbValueResult> KeepListpack(Bytes bytes, const RdbTarget& target) {
   const CanonicalListpack listpack(bytes);
   if (!CanBeKept(listpack, 2, target.limits.zset_max_listpack_entries, target) || !IsInOrder(listpack))

@@ -5,7 +5,7 @@
 //   entry    = flags | ms | seq | value*count | elements before this one
 //            | flags | ms | seq | n | (name value)*n | elements before this one
 //
-// Flags: 1 deleted, 2 the names are those of the head. IDs count from that of the node.
+// Flags: 1 deleted, 2 the names are those of the head. IDs are stored as differences from the ID of the node.
 #include <algorithm>
 #include <deque>
 #include <memory>
@@ -44,7 +44,7 @@ void WriteIdOctets(RdbOutput& out, const StreamId& id) {
   for (const char octet : id.Octets()) out.Octet(static_cast<uint8_t>(octet));
 }
 
-// Integers as Redis has them in the listpack: signed, whatever they mean.
+// Redis stores integers in the listpack as signed, whatever they mean.
 void AppendInteger(ListpackMaker& maker, uint64_t integer) { maker.AppendInteger(static_cast<int64_t>(integer)); }
 
 void AppendEntry(ListpackMaker& maker, const StreamBlock& block, const StreamId& block_id,
@@ -100,7 +100,7 @@ class BlockReader {
  public:
   BlockReader(StreamLog& log, const StreamId& id, Bytes listpack) : log_(log), id_(id), elements_(listpack) {}
 
-  // Why the block is bad, or null.
+  // Returns null, or why the block is bad.
   const char* Read() {
     const int64_t live = Integer();
     const int64_t deleted = Integer();
@@ -118,12 +118,12 @@ class BlockReader {
     if (!element.is_integer) elements_.Fail();
     return element.integer;
   }
-  // Good as long as the reader is.
+  // Valid as long as the reader.
   Bytes Text() {
     const PackedElement element = elements_.Next();
     return element.is_integer ? digits_.emplace_back(element.integer).View() : element.text;
   }
-  // How many there are of something that takes `elements` each; fails when there cannot be as many.
+  // Reads a count of things that take `elements` elements each; fails if there cannot be so many.
   size_t Count(size_t elements) {
     constexpr size_t kLeastOctets = 2;
     const int64_t count = Integer();
@@ -187,27 +187,27 @@ const char* ReadEntries(RdbInput& input, StreamLog& log) {
   return nullptr;
 }
 
-// With Redis what a command has set to the greatest number goes on beyond it; here it stays there.
+// In Redis a counter that a command has set to the maximum grows beyond it; here it stays at the maximum.
 uint64_t ReadCount(RdbInput& input) { return std::min(input.Length(), uint64_t{INT64_MAX}); }
 
-// Like ReadCount, but may be unknown.
+// As ReadCount, but the count may be unknown.
 int64_t ReadGroupCount(RdbInput& input) {
   constexpr auto kUnknown = static_cast<uint64_t>(StreamGroup::kUnknownCount);
   const uint64_t count = input.Length();
   return count == kUnknown ? StreamGroup::kUnknownCount : static_cast<int64_t>(std::min(count, uint64_t{INT64_MAX}));
 }
 
-// Redis: the oldest format does not say how many entries there were before those it has.
+// Redis: the oldest format does not record how many entries were added before.
 const char* ReadNumbers(RdbInput& input, rdb::Type type, StreamLog& log) {
   const uint64_t length = input.Length();
   log.SetLastId(ReadId(input));
   log.SetEntriesAdded(length);
   if (type != rdb::Type::kStreamListpacks) {
-    ReadId(input);                                               // the first ID, which we have found ourselves
-    log.SetMaxDeletedId(std::min(ReadId(input), log.LastId()));  // before 7.2 XSETID could leave it above
+    ReadId(input);                                               // the first ID, which we determine ourselves
+    log.SetMaxDeletedId(std::min(ReadId(input), log.LastId()));  // before 7.2, XSETID could leave a greater one
     log.SetEntriesAdded(ReadCount(input));
   }
-  // What no command would set: a rewritten append-only file could not say it either.
+  // Refuses numbers that no command can set, because a rewritten append-only file could not express them.
   const bool is_possible =
       log.EntriesAdded() >= length && log.LastLiveId() <= log.LastId() && (length == 0 || !log.FirstId().IsZero());
   return length == log.Length() && is_possible ? nullptr : kBadNumbers;
@@ -219,7 +219,7 @@ struct Delivery {
 };
 using Deliveries = StreamIdMap<Delivery>;
 
-// Null, or what is wrong.
+// Returns null, or the error.
 const char* ReadConsumer(RdbInput& input, rdb::Type type, StreamGroup& group, Deliveries& deliveries) {
   const RdbText name = input.Text();
   if (input.Failed()) return kBadGroup;
@@ -230,7 +230,7 @@ const char* ReadConsumer(RdbInput& input, rdb::Type type, StreamGroup& group, De
   for (uint64_t left = input.Count(kIdOctets); left > 0 && !input.Failed(); --left) {
     const StreamId id = ReadIdOctets(input);
     const Delivery* delivery = deliveries.Find(id);
-    if (delivery == nullptr) return kBadGroup;  // nobody's, or another consumer's
+    if (delivery == nullptr) return kBadGroup;  // not pending, or pending for another consumer
     group.Assign(id, {&consumer, delivery->delivered_ms, delivery->deliveries});
     deliveries.Erase(id);
     input.Forget();

@@ -31,7 +31,8 @@ RdbFileSupply::Piece RdbFileSupply::TakePiece(size_t room) {
 Bytes RdbFileSupply::Next(Bytes rest, uint64_t wanted) {
   if (!told_(next_ - rest.size())) return {};
   Checksum(rest);
-  // Nearly used up: as much again. A long value asks for all of it, so that nothing is copied more than once.
+  // Doubles a piece that is nearly used up. A long value requests all of itself, so that nothing is copied more than
+  // once.
   const size_t room = std::max<uint64_t>(wanted, std::max(piece_octets_, rest.size() + piece_octets_ / 2));
   Piece piece = TakePiece(room);
   if (!rest.empty()) std::memcpy(piece.memory.get(), rest.data(), rest.size());
@@ -39,7 +40,7 @@ Bytes RdbFileSupply::Next(Bytes rest, uint64_t wanted) {
   const IoProgress read = file_.ReadAt(next_, {piece.memory.get() + rest.size(), more});
   error_ = read.error;
   if (read.error != kNoError) return {};
-  if (read.octets < more) end_ = next_ + read.octets;  // somebody cut the file off meanwhile
+  if (read.octets < more) end_ = next_ + read.octets;  // the file was truncated meanwhile
   next_ += read.octets;
   if (piece_.memory != nullptr) used_.push_back(std::move(piece_));
   piece_ = std::move(piece);

@@ -1,4 +1,4 @@
-// The octets of a file from an offset on, as an RdbInput asks for them, with their checksum. Not for use outside of
+// Supplies an RdbInput with the octets of a file from an offset on, and computes their checksum. Only for
 // rdb_file_reader.cc.
 #pragma once
 
@@ -17,8 +17,8 @@ enum class SupplyChecksum : uint8_t { kNone, kCrc64 };
 
 class RdbFileSupply final : public RdbSupply {
  public:
-  // Reads `piece_octets` at once, and more for what is longer. `told` hears of the offset whenever a piece is used up;
-  // when it says false there are no more.
+  // Reads `piece_octets` at once, or more for longer values. `told` is called with the offset whenever a piece is used
+  // up; if it returns false, the supply ends.
   RdbFileSupply(File& file, uint64_t offset, size_t piece_octets, SupplyChecksum checksum,
                 std::function<bool(uint64_t offset)> told)
       : file_(file),
@@ -28,11 +28,11 @@ class RdbFileSupply final : public RdbSupply {
         checksums_(checksum == SupplyChecksum::kCrc64),
         told_(std::move(told)) {}
 
-  // To be called first: asks for the size of the file.
+  // Must be called first: reads the size of the file.
   IoError Open();
-  // Why there are no more octets than there were.
+  // Why the supply ended.
   IoError error() const { return error_; }
-  // Of all octets so far, without `rest`, which is the end of the last piece.
+  // The checksum of all octets so far, without `rest`, which is the end of the last piece.
   uint64_t Checksum(Bytes rest);
 
   uint64_t Left() const override { return end_ - next_; }
@@ -49,14 +49,14 @@ class RdbFileSupply final : public RdbSupply {
 
   File& file_;
   const size_t piece_octets_;
-  uint64_t next_;  // offset of what was not read yet
+  uint64_t next_;  // offset of the first octet not read yet
   uint64_t end_;
   const bool checksums_;
   const std::function<bool(uint64_t offset)> told_;
   Piece piece_;
   Piece spare_;
-  std::vector<Piece> used_;          // up to Forget
-  const char* unchecked_ = nullptr;  // in piece_: what the checksum has not seen
+  std::vector<Piece> used_;          // until Forget
+  const char* unchecked_ = nullptr;  // in piece_: where the checksum continues
   uint64_t checksum_ = 0;
   IoError error_ = kNoError;
 };

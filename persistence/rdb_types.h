@@ -1,4 +1,4 @@
-// The parts of rdb_value_reader.h and rdb_value_writer.h, a file for each type of value.
+// The parts of rdb_value_reader.h and rdb_value_writer.h, one file per type of value.
 #pragma once
 
 #include "base/result.h"
@@ -10,15 +10,15 @@
 
 namespace respite {
 
-// Read what stands behind a type octet of theirs. Whether the input has failed is for the caller to see: what they give
-// then is of no use.
+// Read what follows a type octet of theirs. The caller must check whether the input failed; then the results are
+// meaningless.
 RdbValueResult ReadRdbList(RdbInput& input, rdb::Type type, const RdbTarget& target);
 RdbValueResult ReadRdbSet(RdbInput& input, rdb::Type type, const RdbTarget& target);
 RdbValueResult ReadRdbSortedSet(RdbInput& input, rdb::Type type, const RdbTarget& target);
 RdbValueResult ReadRdbHash(RdbInput& input, rdb::Type type, const RdbTarget& target);
 RdbValueResult ReadRdbStream(RdbInput& input, rdb::Type type, const RdbTarget& target);
 
-// Write what stands behind the type octet, which rdb_value_writer.cc knows.
+// Write what follows the type octet, which rdb_value_writer.cc writes.
 void WriteRdbList(RdbOutput& out, const Entry& entry);
 void WriteRdbSet(RdbOutput& out, const Entry& entry);
 void WriteRdbSortedSet(RdbOutput& out, const Entry& entry);
@@ -39,14 +39,14 @@ inline EntryPtr ObjectEntry(const RdbTarget& target, ValueType type, std::unique
   return EntryPtr(Entry::CreateObject(target.key, type, std::move(object), target.access));
 }
 
-// `count` texts, fewer when the input fails. Requires: that many are wanted at once (a small collection).
+// Reads `count` texts, fewer if the input fails. Only for small collections, since it holds all texts at once.
 std::vector<RdbText> ReadTexts(RdbInput& input, uint64_t count);
 // The same as elements, which view the texts.
 PackedElements ElementsOf(const std::vector<RdbText>& texts);
-// Whether a packed collection can be kept as it is: canonical, of items of `stride` elements, `most` at most, the first
-// of each in no other, too.
+// True if a packed collection can be stored unchanged: it is canonical, has at most `most` items of `stride` elements
+// each, and the first elements of its items are distinct.
 bool CanBeKept(const CanonicalListpack& listpack, size_t stride, uint64_t most, const RdbTarget& target);
-// True when an element from `begin` on, each stride-th, has more than `max` octets.
+// True if one of the elements begin, begin + stride … has more than `max` octets.
 bool HasLongElement(const PackedElements& elements, uint64_t max);
 
 }  // namespace respite

@@ -1,9 +1,9 @@
-// Makes entries of the values in RDB files and DUMP payloads: every encoding that Redis 7.2 reads, and the hashes with
-// field deadlines of 7.4.
+// Creates entries from the values in RDB files and DUMP payloads: every encoding that Redis 7.2 reads, and the hashes
+// with field deadlines of 7.4.
 //
-// Nothing is believed: a value that is cut off, says more than is there, repeats a field or member, has a score that is
-// no number, or is empty, is refused as a whole. What is read is made anew in our own encodings, by the limits of this
-// server: packed values are judged by their number of elements alone, as Redis does.
+// The input is untrusted: a value is refused as a whole if it is truncated, announces more than it contains, repeats a
+// field or member, has a score that is not a number, or is empty. Values are rebuilt in our own encodings, by the
+// limits of this server; as in Redis, only the number of elements decides whether a packed value stays packed.
 #pragma once
 
 #include <cstdint>
@@ -29,18 +29,18 @@ struct RdbTarget {
 struct RdbValueFault {
   enum class Kind : uint8_t {
     kBad,
-    kEmpty,  // in order, but for a collection without elements, which can be no key's value
+    kEmpty,  // valid, but an empty collection, which no key can have as its value
   };
   Kind kind;
   const char* why;
 };
 using RdbValueResult = Result<EntryPtr, RdbValueFault>;
 
-// The entry, or why there is none. `type` is the octet before the value. After kEmpty the input is behind the value.
+// The entry, or why there is none. `type` is the octet before the value. After kEmpty the input is after the value.
 // Cost: O(size of the value), also in memory.
 RdbValueResult ReadRdbValue(RdbInput& input, uint8_t type, const RdbTarget& target);
 
-// True for the values that are one packed text, and lists of such texts, in the encodings of today.
+// True for values that are one packed text, or lists of such texts, in the current encodings.
 bool IsPackedRdbType(uint8_t type);
 
 }  // namespace respite

@@ -1,7 +1,7 @@
-// Values as RDB files and DUMP payloads hold them: the type octet and what rdb_format.h says belongs to it.
+// Writes values for RDB files and DUMP payloads: the type octet and what rdb_format.h defines for it.
 //
-// Packed values are written as they lie in their entry, which is why they are kept in Redis' own layouts; large ones
-// element by element. Small values give the octets that Redis 7.2 gives for the same value.
+// Packed values are written unchanged, because they are kept in Redis' own layouts; large ones element by element.
+// Small values produce the same octets as in Redis 7.2.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ void WriteRdbValue(RdbOutput& out, const Entry& entry);
 // With the key between type and value, as in a file.
 void WriteRdbKeyAndValue(RdbOutput& out, const Entry& entry);
 
-// The version of the format that a reader of this value must know.
+// The format version that a reader of this value must support.
 uint16_t RdbVersionFor(const Entry& entry);
 
 }  // namespace respite

@@ -19,19 +19,19 @@ namespace {
 
 constexpr size_t kMostItems = 64;
 
-// For reading only, at a time when nothing was expired.
+// For reading only, as of a time when nothing has expired.
 CollectionPlace PlaceOf(const Entry& entry) {
   static constexpr EncodingLimits kUnused;
   return {ValueSlot(&entry), kUnused, std::numeric_limits<int64_t>::min()};
 }
 
-// Begins a command whenever the one before has all the items it may have.
+// Begins a new command when the current one has the maximum of items.
 class ItemCommands {
  public:
   ItemCommands(RequestOutput& out, Bytes name, Bytes key, size_t words_per_item, size_t items)
       : out_(out), name_(name), key_(key), words_per_item_(words_per_item), left_(items) {}
 
-  // Requires: the words of an item follow.
+  // Requires: the words of the item follow.
   void NextItem() {
     if (room_ == 0) {
       room_ = std::min(left_, kMostItems);
@@ -89,7 +89,7 @@ void WriteSortedSet(RequestOutput& out, const Entry& entry) {
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-// Gathers fields of one deadline after the other.
+// Collects fields with the same deadline.
 class FieldDeadlines {
  public:
   FieldDeadlines(RequestOutput& out, Bytes key) : out_(out), key_(key) {}
@@ -165,7 +165,7 @@ class StreamCommands {
     Id(id);
   }
 
-  // What is pending although its entry is gone, as far as we shall be able to take it out again.
+  // Collects pending entries whose stream entry is deleted, if they can be deleted again after the rewrite.
   void FindGone() {
     for (const auto& [name, group] : log_.groups()) {
       for (auto at = group.pending().First(); !at.AtEnd(); at.Next())
@@ -173,8 +173,8 @@ class StreamCommands {
     }
   }
 
-  // Without XDEL ever, entries go from the old end only: XTRIM does that without leaving a greatest deleted ID, which
-  // no command resets.
+  // Without any XDEL, only entries at the old end are removed. XTRIM can remove them again and leaves no greatest
+  // deleted ID, which no command could reset.
   bool IsRemovable(const StreamId& id) const {
     if (id.IsZero() || id > log_.LastId()) return false;
     return !log_.MaxDeletedId().IsZero() || log_.Length() == 0 || id < log_.FirstId();

@@ -1,4 +1,4 @@
-// Values as the commands that make them: what the base of an append-only file holds when it is no RDB file.
+// Values as commands that create them: the base of an append-only file that is not an RDB file.
 //
 //   string      SET key value
 //   list        RPUSH key element…                                 up to 64 elements, members or pairs each
@@ -13,9 +13,9 @@
 //               XCLAIM key group consumer 0 id TIME ms RETRYCOUNT n JUSTID FORCE
 //   deadline    PEXPIREAT key ms
 //
-// These are the commands of Redis 7.2, but for fields with deadlines, which it does not have, and for one loss of its:
-// what is pending and no longer in the stream cannot be claimed. So such entries are added, claimed, and taken out
-// again before XSETID. What no command can say is lost: when consumers were last seen.
+// These are the commands of Redis 7.2, with two exceptions. Redis 7.2 has no fields with deadlines. And Redis loses
+// pending entries that are no longer in the stream, because they cannot be claimed; so we add such entries, claim them,
+// and delete them again before XSETID. One thing is lost because no command can set it: when consumers were last seen.
 #pragma once
 
 #include "datatypes/entry.h"
@@ -23,8 +23,8 @@
 
 namespace respite {
 
-// The commands that make this key with its value and deadline. Requires: the key is not there, its database is
-// selected. Cost: O(size of the value).
+// Writes the commands that create this key with its value and deadline. Requires: when they are executed, the key does
+// not exist and its database is selected. Cost: O(size of the value).
 void WriteValueCommands(RequestOutput& out, const Entry& entry);
 
 }  // namespace respite

@@ -1,9 +1,9 @@
-// BinaryReplyReader: reads what Reply wrote with ReplyForm::kBinary, for whoever takes a command's reply within this
-// process: no digits are printed to be read again.
+// BinaryReplyReader: reads what Reply wrote with ReplyForm::kBinary, for code that consumes a command's reply within
+// this process: numbers are not printed and parsed again.
 //
 //   part    = kind value [text]     kind: the letter that RESP has for it; value: 8 bytes
 //   value   = the number of `:` `,` (a double's bits) and `#`; the elements of `*` `~` `>`, pairs of `%` and `|`;
-//             2 or 3 for `_`: null as RESP2 or RESP3 knows it; the length of the text for `+` `-` `$` `=` `(`
+//             2 or 3 for `_`: null of RESP2 or RESP3; the length of the text for `+` `-` `$` `=` `(`
 //
 // Example: the reply `*2 :7 $2 hi` is  '*' 2  ':' 7  '$' 2 "hi".
 #pragma once
@@ -26,14 +26,14 @@ struct ReplyPart {
 
 class BinaryReplyReader {
  public:
-  // `reply` must stay where it is while parts of it are used.
+  // `reply` must stay valid while its parts are used.
   explicit BinaryReplyReader(Bytes reply) : rest_(reply) {}
 
   bool AtEnd() const { return rest_.empty(); }
-  // Whether a part said that more follows than does. Nulls were returned since.
+  // True if a part announced more than the reply contains. From then on Next returns nulls.
   bool Failed() const { return failed_; }
-  // As many elements or octets as a part announces can be there: who reserves room for them, or counts to them, need
-  // not look again.
+  // Guarantees that the rest of the reply can hold as many elements or octets as the part announces. So the caller may
+  // reserve room for them, or loop over them, without a check.
   ReplyPart Next() {
     if (rest_.size() < kLeastOctets) return Fail();
     ReplyPart part{rest_[0], 0, {}};
@@ -51,7 +51,7 @@ class BinaryReplyReader {
  private:
   static constexpr size_t kLeastOctets = 1 + sizeof(int64_t);
 
-  // What one of `value` takes at least behind the value; 0: nothing follows.
+  // The minimum number of octets that each unit of `value` takes after the part; 0: nothing follows.
   static size_t OctetsPerUnit(char kind) {
     if (kind == '$' || kind == '+' || kind == '-' || kind == '=' || kind == '(') return 1;
     if (kind == '*' || kind == '~' || kind == '>') return kLeastOctets;

@@ -1,4 +1,4 @@
-// The Redis whose behaviour this server has: what clients, harnesses and scripts are told, and parse.
+// The Redis version whose behaviour this server has; it is reported to clients, harnesses and scripts, which parse it.
 #pragma once
 
 #include <string_view>
@@ -6,6 +6,6 @@
 namespace respite {
 
 inline constexpr std::string_view kRedisVersion = "7.2.4";
-inline constexpr int kRedisVersionNumber = 0x070204;  // a byte for each part
+inline constexpr int kRedisVersionNumber = 0x070204;  // one byte per component
 
 }  // namespace respite

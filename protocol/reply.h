@@ -1,6 +1,6 @@
 // Reply: writes RESP2 or RESP3 into a ReplyBuffer.
 //
-// Handlers say what the reply is (a map, a double, null); the version the client speaks decides how it looks. Under
+// Handlers say what the reply is (a map, a double, null); the protocol version of the client decides the form. Under
 // RESP2 a map is a flat array, a double a bulk string, a bool 0 or 1, null a null bulk.
 #pragma once
 
@@ -15,8 +15,7 @@ namespace respite {
 
 enum class RespVersion : uint8_t { kResp2 = 2, kResp3 = 3 };
 
-// How a reply is written: for a peer, or for a reader in this process (BinaryReplyReader), who gets numbers as they
-// are.
+// The form of a reply: for a peer, or for a reader in this process (BinaryReplyReader), which gets numbers in binary.
 enum class ReplyForm : uint8_t { kWire, kBinary };
 
 class Reply {
@@ -28,7 +27,7 @@ class Reply {
 
   void Ok() { IsBinary() ? BinaryText('+', "OK") : out_->Append("+OK\r\n"); }
   void Simple(Bytes text);
-  // The whole line behind the '-': "ERR syntax error". Line ends inside become blanks, as in Redis.
+  // The whole line after the '-': "ERR syntax error". Line ends inside become spaces, as in Redis.
   void Error(Bytes text);
   void Integer(int64_t value) {
     if (value >= 0 && value <= 9 && !IsBinary()) {
@@ -39,16 +38,16 @@ class Reply {
     }
   }
   void Bulk(Bytes text);
-  // A bulk string sent from the Blob itself.
+  // A bulk string that is sent directly from the Blob.
   void Bulk(const BlobRef& blob);
   void BulkInteger(int64_t value) { Bulk(IntegerText(value)); }
-  // Null for a missing value; NullArray where Redis says `*-1` under RESP2.
+  // For a missing value; use NullArray where Redis sends `*-1` under RESP2.
   void Null() { NullAs("$-1\r\n"); }
   void NullArray() { NullAs("*-1\r\n"); }
   // RESP3 `#t`, RESP2 1/0.
   void Bool(bool value);
   void Double(double value);
-  // A double with as many digits as a wide float has: coordinates.
+  // A double with as many digits as a long double, for coordinates.
   void LongDouble(long double value);
   // Text with a format of three letters ("txt", "mkd"); a bulk string under RESP2.
   void Verbatim(Bytes text, Bytes format);
@@ -58,7 +57,7 @@ class Reply {
   void Map(size_t pairs) { Header(IsResp3() ? '%' : '*', static_cast<int64_t>(IsResp3() ? pairs : 2 * pairs)); }
   void Set(size_t count) { Header(IsResp3() ? '~' : '*', static_cast<int64_t>(count)); }
   void Push(size_t count) { Header(IsResp3() ? '>' : '*', static_cast<int64_t>(count)); }
-  // Attributes exist under RESP3 only; the caller writes none otherwise.
+  // Attributes exist only under RESP3; the caller must not write them under RESP2.
   void Attribute(size_t pairs) { Header('|', static_cast<int64_t>(pairs)); }
   void BulkArray(const auto& texts) {
     Array(texts.size());

@@ -73,7 +73,7 @@ void ReplyBuffer::Refer(BlobRef blob, size_t offset, size_t size) {
 }
 
 void ReplyBuffer::AppendPartSlowly(const BlobPart& part) {
-  // A log that has just begun is worth a reference: what follows will continue it.
+  // A reference to the beginning of a log is worthwhile, because later messages will extend it.
   const bool shares = part.size >= SharedLog::kLongestInLog ||
                       (part.size > room_ && (part.offset == 0 || Segments() < kScatteredParts));
   if (shares) return Refer(part.blob, part.offset, part.size);
@@ -92,13 +92,13 @@ void ReplyBuffer::RollBack(size_t size) {
     size_t sent = segments_.size() - 1 == head_ ? front_sent_ : 0;
     size_t unsent = last.size() - sent;
     size_t surplus = size_ - size;
-    if (surplus < unsent && !segments_.back().block) {  // the mark lies inside this part
+    if (surplus < unsent && !segments_.back().block) {  // the new end lies inside this part
       segments_.back().size -= surplus;
       held_bytes_ -= surplus;
       size_ = size;
       return;
     }
-    if (surplus < unsent) {  // the mark lies inside this block
+    if (surplus < unsent) {  // the new end lies inside this block
       end_ = const_cast<char*>(last.data()) + (last.size() - surplus);
       room_ = BlockPool::kBlockBytes - (last.size() - surplus);
       size_ = size;

@@ -1,8 +1,8 @@
 // ReplyBuffer: the bytes that wait to be sent to one client.
 //
 // A queue of segments: blocks of text that grow at the end, and references to Blobs or parts of them, which are sent
-// from where they lie. Blocks come from a BlockPool shared by all clients, so an idle client holds none. RollBack
-// serves refusals: a command that fails after it wrote part of its reply leaves no trace.
+// without a copy. Blocks come from a BlockPool shared by all clients, so an idle client holds none. RollBack serves
+// refusals: if a command fails after it wrote part of its reply, that part is removed.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@
 
 namespace respite {
 
-// Keeps blocks of kBlockBytes for reuse, since the allocator gives and takes pages of that size one by one; those that
-// nobody needed lately are given back. Not thread-safe; outlives every ReplyBuffer that uses it.
+// Keeps blocks of kBlockBytes for reuse, because the allocator maps and unmaps pages of that size one by one. Trim
+// frees blocks that nobody needed lately. Not thread-safe; must outlive every ReplyBuffer that uses it.
 class BlockPool {
  public:
   static constexpr size_t kBlockBytes = 16 * 1024;
@@ -27,15 +27,15 @@ class BlockPool {
 
   std::unique_ptr<char[]> Take();
   void Return(std::unique_ptr<char[]> block);
-  // Frees half of what nobody took since the last Trim. To be called now and then.
+  // Frees half of the blocks that nobody took since the last Trim. Call it periodically.
   void Trim();
-  // Frees all that is kept: memory is short.
+  // Frees all kept blocks, when memory is short.
   void Clear();
   size_t Kept() const { return free_.size(); }
 
  private:
   std::vector<std::unique_ptr<char[]>> free_;
-  size_t least_kept_ = 0;  // fewest there were since the last Trim
+  size_t least_kept_ = 0;  // minimum since the last Trim
 };
 
 class ReplyBuffer {
@@ -54,10 +54,10 @@ class ReplyBuffer {
   // Blocks and Blobs in the queue, and the memory they hold.
   size_t Segments() const { return segments_.size() - head_; }
   size_t HeldBytes() const { return held_bytes_; }
-  // What the queue itself takes.
+  // The memory of the queue itself.
   size_t QueueBytes() const { return segments_.capacity() * sizeof(Segment); }
 
-  // `n` bytes at the end to write into, n <= BlockPool::kBlockBytes; Commit says how many were written.
+  // `n` writable bytes at the end, n <= BlockPool::kBlockBytes; Commit tells how many were written.
   char* Reserve(size_t n) {
     if (n > room_) AddBlock();
     return end_;
@@ -69,12 +69,12 @@ class ReplyBuffer {
   }
   void Append(Bytes bytes) {
     if (bytes.size() > room_) return AppendSlowly(bytes);
-    Commit(bytes.copy(end_, bytes.size()));  // unlike memcpy, takes an empty view of nothing
+    Commit(bytes.copy(end_, bytes.size()));  // unlike memcpy, accepts an empty view with a null pointer
   }
-  // Sends the Blob from where it lies.
+  // Sends the Blob without a copy.
   void AppendShared(BlobRef blob);
-  // A message that others get, too: referred to where that is cheaper than a copy. Takes no block as long as there are
-  // but a few such messages, or they follow each other in their log.
+  // Appends a message that other clients get, too: as a reference if that is cheaper than a copy. Takes no block while
+  // there are only a few such messages, or while they are adjacent in their log.
   void AppendPart(const BlobPart& part) {
     if (end_ == nullptr && !segments_.empty() && segments_.back().IsContinuedBy(part)) {
       segments_.back().size += part.size;
@@ -85,10 +85,10 @@ class ReplyBuffer {
     }
   }
 
-  // Forgets what was appended since Size() was `size`; nothing of it was sent yet.
+  // Removes everything that was appended since Size() was `size`. Requires: none of it has been sent.
   void RollBack(size_t size);
   void Clear();
-  // As Clear, but keeps the block to write on at once. For who reads a reply after the other in this process.
+  // As Clear, but keeps the block for immediate reuse. For code that reads one reply after another in this process.
   void Rewind() {
     if (end_ == nullptr || segments_.size() != 1 || front_sent_ != 0) return Clear();
     end_ -= size_;
@@ -106,7 +106,7 @@ class ReplyBuffer {
   }
   // `n` bytes from the front were sent.
   void Consume(size_t n);
-  // Everything, or what is behind the first bytes, as one string. Cost: O(n).
+  // Everything, or everything after the first `skipped` bytes, as one string. Cost: O(n).
   std::string Text(size_t skipped = 0) const;
 
  private:
@@ -114,11 +114,11 @@ class ReplyBuffer {
     std::unique_ptr<char[]> block;  // null: the bytes are in blob
     BlobRef blob;
     size_t offset = 0;  // in blob
-    size_t size = 0;    // of the part of blob, or of a closed block; the open block, which is the last, ends at end_
+    size_t size = 0;    // of the part of blob, or of a closed block; the open block is the last one and ends at end_
 
     bool IsContinuedBy(const BlobPart& part) const { return blob.Is(part.blob) && offset + size == part.offset; }
   };
-  // Parts that are referred to before a block is taken for more.
+  // The number of parts that may be referred to before further ones are copied into a block.
   static constexpr size_t kScatteredParts = 4;
 
   bool IsOpen(size_t index) const { return end_ != nullptr && index + 1 == segments_.size(); }
@@ -132,9 +132,9 @@ class ReplyBuffer {
 
   BlockPool* pool_;
   std::vector<Segment> segments_;
-  size_t head_ = 0;        // segments before it are sent
-  size_t front_sent_ = 0;  // bytes of the first segment that are sent
-  char* end_ = nullptr;    // where the next byte of the open block goes; null: there is no open block
+  size_t head_ = 0;        // earlier segments are sent
+  size_t front_sent_ = 0;  // bytes of the first segment that are already sent
+  char* end_ = nullptr;    // where the next byte of the open block goes; null: no open block
   size_t room_ = 0;
   size_t size_ = 0;
   size_t held_bytes_ = 0;

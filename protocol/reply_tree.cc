@@ -9,7 +9,7 @@ namespace respite {
 
 namespace {
 
-constexpr size_t kReservedAtMost = 1024;  // a header may announce more elements than ever come
+constexpr size_t kReservedAtMost = 1024;  // a header may announce more elements than arrive
 constexpr size_t kFormatBytes = 4;        // "txt:"
 constexpr size_t kTidyFrom = 64 * 1024;
 
@@ -111,7 +111,7 @@ std::optional<ReplyTree> ReplyTreeParser::Next() {
 ReplyTreeParser::Step ReplyTreeParser::ReadElement() {
   size_t line_end = buffer_.find("\r\n", std::max(pos_, searched_));
   if (line_end == std::string::npos) {
-    // The CR may be there already.
+    // The CR may have arrived already.
     searched_ = std::max(pos_, buffer_.size() - std::min<size_t>(buffer_.size(), 1));
     return Step::kIncomplete;
   }
@@ -175,7 +175,7 @@ ReplyTreeParser::Step ReplyTreeParser::ReadText(char kind, Bytes line, size_t te
   size_t there = buffer_.size() - text_begin;
   size_t wanted = static_cast<size_t>(*size);
   if (there < wanted || there - wanted < 2) {
-    searched_ = pos_;  // the line will be read again; it is found at once
+    searched_ = pos_;  // the line will be read again and is found at once
     return Step::kIncomplete;
   }
   if (buffer_.compare(text_begin + wanted, 2, "\r\n") != 0) return Fail("a text is longer than announced");
@@ -204,7 +204,7 @@ ReplyTreeParser::Step ReplyTreeParser::OpenAggregate(char kind, Bytes line) {
   node_ = {.kind = AggregateKind(kind)};
   if (elements == 0) return is_attribute ? Step::kOpened : Step::kElement;
   if (open_.size() == kMaxDepth) return Fail("nested too deeply");
-  // What was said in front of this aggregate is about it, not about its first element.
+  // An attribute before an aggregate belongs to the aggregate, not to its first element.
   node_.attributes = std::exchange(attributes_, {});
   node_.children.reserve(std::min(elements, kReservedAtMost));
   open_.push_back({std::exchange(node_, {}), elements, is_attribute});
@@ -216,7 +216,7 @@ ReplyTreeParser::Step ReplyTreeParser::Fail(std::string what) {
   return Step::kFailed;
 }
 
-// Puts an element where it belongs; an aggregate that became whole is placed in turn.
+// Adds an element to its parent; an aggregate that becomes complete is placed in turn.
 void ReplyTreeParser::Place(ReplyTree node) {
   for (;;) {
     if (!attributes_.empty()) node.attributes = std::exchange(attributes_, {});

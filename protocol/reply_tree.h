@@ -1,11 +1,11 @@
-// ReplyTree: a RESP2 or RESP3 reply as a tree, and the incremental parser that makes it from bytes.
+// ReplyTree: a RESP2 or RESP3 reply as a tree, and the incremental parser that builds it from bytes.
 //
 //   ReplyTreeParser parser;
 //   parser.Feed(bytes);
 //   while (std::optional<ReplyTree> reply = parser.Next()) …   // nullopt: more bytes are needed, or Failed()
 //
 // Parsing resumes where it stopped, so a reply in many pieces costs no more than one that arrives whole. A tree owns
-// its texts. Streamed aggregates (`$?`, `*?`) are not part of what servers send and count as malformed.
+// its texts. Servers do not send streamed aggregates (`$?`, `*?`), so they count as malformed.
 #pragma once
 
 #include <cstdint>
@@ -42,11 +42,11 @@ struct ReplyTree {
   int64_t integer = 0;      // of an integer; 0 or 1 of a bool
   double number = 0;        // of a double
   std::vector<ReplyTree> children = {};    // elements; of a map: key, value, key, value …
-  std::vector<ReplyTree> attributes = {};  // key, value … of the attribute in front of this reply
+  std::vector<ReplyTree> attributes = {};  // key, value … of the attribute before this reply
 
   bool IsError() const { return kind == ReplyKind::kError || kind == ReplyKind::kBulkError; }
   bool IsNull() const { return kind == ReplyKind::kNull || kind == ReplyKind::kNullArray; }
-  // One line that a person can read: [1, "two", nil, -ERR no, {"k": 3}].
+  // One readable line: [1, "two", nil, -ERR no, {"k": 3}].
   std::string Readable() const;
 
   bool operator==(const ReplyTree&) const = default;
@@ -54,21 +54,21 @@ struct ReplyTree {
 
 class ReplyTreeParser {
  public:
-  // Aggregates nested deeper than this are refused.
+  // The parser refuses aggregates that are nested deeper than this.
   static constexpr size_t kMaxDepth = 128;
 
   void Feed(Bytes bytes) { buffer_.append(bytes); }
-  // The next whole reply, or nothing when more bytes are needed or the input is malformed.
+  // The next complete reply, or nullopt if more bytes are needed or the input is malformed.
   std::optional<ReplyTree> Next();
 
   bool Failed() const { return !error_.empty(); }
-  // What is wrong with the input; after that the parser takes nothing any more.
+  // What is wrong with the input. After an error the parser accepts nothing more.
   const std::string& Error() const { return error_; }
-  // Bytes that belong to no whole reply yet.
+  // Bytes that do not belong to a complete reply yet.
   size_t PendingBytes() const { return buffer_.size() - reply_begin_; }
 
  private:
-  // An aggregate whose elements are not all there.
+  // An incomplete aggregate.
   struct Open {
     ReplyTree node;
     size_t left;
@@ -84,12 +84,12 @@ class ReplyTreeParser {
   void Place(ReplyTree node);
 
   std::string buffer_;
-  size_t reply_begin_ = 0;  // of the reply being parsed
+  size_t reply_begin_ = 0;  // where the current reply begins
   size_t pos_ = 0;          // parsed up to here
-  size_t searched_ = 0;     // no line ends before this
+  size_t searched_ = 0;     // no line ends before this position
   std::vector<Open> open_;
-  ReplyTree node_;                     // the element that was read last
-  std::vector<ReplyTree> attributes_;  // wait for the element they belong to
+  ReplyTree node_;                     // the last element read
+  std::vector<ReplyTree> attributes_;  // waiting for the element they belong to
   std::optional<ReplyTree> done_;
   std::string error_;
 };

@@ -12,8 +12,9 @@ namespace respite {
 namespace {
 
 constexpr size_t kReadAtLeast = 16 * 1024;
-// Up to so much that is pending goes to the scratch buffer, in front of what is read: thousands of clients with half a
-// request each hold no more than its bytes. More is not copied with each read: it would arrive in crumbs forever.
+// Up to this many pending bytes are moved to the scratch buffer, before the bytes that are read: so thousands of
+// clients with half a request each hold no more than its bytes. More is not moved, since it would be copied again with
+// each small read.
 constexpr size_t kMovedAtMost = 4 * 1024;
 constexpr int64_t kStrangerArguments = 10;
 constexpr int64_t kStrangerBulk = 16384;
@@ -33,7 +34,7 @@ static constexpr RequestParser::NumberKind kBulkSize = {'$', "Protocol error: to
 
 std::span<char> RequestParser::ReadTarget(std::span<char> scratch) {
   if (big_open_ && big_shrunk_) RestoreBigArgument();
-  // A client whose requests wait goes on sending: what follows a full Blob is for the window.
+  // A client whose requests wait goes on sending: bytes after a complete Blob belong in the window.
   reading_big_ = big_open_ && big_filled_ < BigArgumentBytes();
   if (reading_big_) {
     if (big_filled_ == blobs_.back().Capacity()) GrowBigArgument();
@@ -74,7 +75,7 @@ RequestParser::Status RequestParser::ParseInto(RequestBatch& batch, const Reques
   for (;;) {
     size_t requests = batch.requests.size();
     Status status = ParseRequest(batch, limits);
-    // An empty request (a bare line end, `*0`) is skipped without an answer.
+    // Skips an empty request (a bare line end, `*0`) without a reply.
     if (status != Status::kRequest || batch.requests.size() != requests) return status;
   }
 }
@@ -152,7 +153,7 @@ RequestParser::Status RequestParser::ParseBulkSize(const RequestLimits& limits) 
 }
 
 RequestParser::Number RequestParser::TakeNumber(const NumberKind& kind) {
-  // Counts and sizes have few digits: read up to kFewDigits without looking for the line end first.
+  // Counts and sizes have few digits: reads up to kFewDigits without searching for the line end first.
   constexpr size_t kFewDigits = 6;
   const char* from = data_ + pos_;
   if (size_ - pos_ < kFewDigits + 3 || *from != kind.mark || from[1] < '1' || from[1] > '9')
@@ -174,7 +175,7 @@ RequestParser::Number RequestParser::TakeNumberSlowly(const NumberKind& kind) {
   }
   size_t length = static_cast<size_t>(static_cast<const char*>(cr) - from);
   if (pos_ + length + 2 > size_) return {Status::kIncomplete, 0};
-  // Redis looks for the line end first, then at the mark, then at the number.
+  // Redis searches for the line end first, then checks the mark, then the number.
   if (*from != kind.mark)
     return {Fail(std::string("Protocol error: expected '$', got '").append(1, *from).append("'")), 0};
   auto value = ParseInteger({from + 1, length - 1});
@@ -282,7 +283,7 @@ RequestParser::Status RequestParser::ParseInline(RequestBatch& batch) {
 }
 
 void RequestParser::Unread(const RequestBatch& batch, size_t index) {
-  // Everything behind the unread requests is unparsed too: forget a request that was begun.
+  // Everything after the unread requests becomes unparsed too, so a request that was begun is forgotten.
   saved_.clear();
   saved_blobs_ = 0;
   blobs_.clear();
@@ -293,7 +294,7 @@ void RequestParser::Unread(const RequestBatch& batch, size_t index) {
 }
 
 void RequestParser::Park() {
-  if (big_in_window_ != 0) {  // no request can be given back any more, so the Blob is enough
+  if (big_in_window_ != 0) {  // no request can be unread any more, so the Blob is enough
     size_ -= std::exchange(big_in_window_, 0);
     pos_ = size_;
     if (!in_scratch_ && own_.size() > 2 * kReadAtLeast) {
@@ -303,10 +304,10 @@ void RequestParser::Park() {
     }
   }
   size_t left = size_ - begin_;
-  bool stays = !in_scratch_ && begin_ < left;  // moving more than was parsed would make a long pile O(n²)
+  bool stays = !in_scratch_ && begin_ < left;  // moving more bytes than were parsed would make a long input O(n²)
   if (left == 0) {
     if (!own_.empty()) std::vector<char>().swap(own_);
-    if (saved_.capacity() > 0) std::vector<Argument>().swap(saved_);  // nothing is begun, so it is empty
+    if (saved_.capacity() > 0) std::vector<Argument>().swap(saved_);  // no request was begun, so it is empty
     data_ = nullptr;
     size_ = begin_ = pos_ = 0;
   } else if (in_scratch_) {

@@ -1,11 +1,11 @@
 // RequestParser: bytes of one client -> requests, as views into the buffer they arrived in.
 //
-// Life of a read:
-//   1. The caller asks `ReadTarget(scratch)` where the next bytes should go and reads there. That is the caller's
-//      scratch buffer for a client with little pending, the parser's own buffer when much of a request is there or
-//      requests wait, and the final Blob while an argument of kBigArgument bytes or more is arriving: up to
-//      kAnnouncedRoom it is never copied; beyond that its room grows with what has arrived, whatever size was
-//      announced.
+// The steps of a read:
+//   1. The caller asks `ReadTarget(scratch)` where to read the next bytes. The target is the caller's scratch buffer
+//   for
+//      a client with little pending, the parser's own buffer if much of a request has arrived or requests wait, and
+//      the final Blob while an argument of kBigArgument bytes or more is arriving: up to kAnnouncedRoom it is never
+//      copied; beyond that its room grows with the bytes that have arrived, whatever size was announced.
 //   2. `Received(n)`.
 //   3. `ParseInto(batch)` until it no longer returns kRequest; the batch's views are valid until step 4.
 //   4. `Park()` saves what is left of the scratch buffer. An idle client keeps no memory.
@@ -26,8 +26,8 @@
 
 namespace respite {
 
-// Requests parsed ahead of their execution. Reused from read to read, so it soon stops allocating; what one huge
-// request took is given back.
+// Requests parsed ahead of their execution. It is reused for each read, so it soon stops allocating; memory that one
+// huge request took is freed.
 struct RequestBatch {
   struct Request {
     size_t first_word;
@@ -53,51 +53,51 @@ struct RequestBatch {
 
 struct RequestLimits {
   int64_t max_bulk_bytes = 512ll << 20;
-  bool authenticated = true;  // until then 10 arguments of 16 KB are the most a stranger may make us hold
+  bool authenticated = true;  // before that, a client can make the server hold at most 10 arguments of 16 KB
 };
 
 class RequestParser {
  public:
-  struct NumberKind;  // a count or a size, and what Redis says when it is wrong
+  struct NumberKind;  // a count or a size, with the error texts of Redis
   enum class Status { kRequest, kIncomplete, kError };
 
   static constexpr size_t kBigArgument = 32 * 1024;
   static constexpr size_t kAnnouncedRoom = 1024 * 1024;
   static constexpr size_t kInlineMax = 64 * 1024;
 
-  // At least one byte of room. `scratch` belongs to the parser from Received to Park.
+  // Returns at least one byte of room. `scratch` belongs to the parser from Received to Park.
   std::span<char> ReadTarget(std::span<char> scratch);
-  // The first `n` bytes of the last ReadTarget were filled.
+  // Tells that the first `n` bytes of the last ReadTarget were filled.
   void Received(size_t n);
-  // Appends the next whole request to the batch. kError: Error() says what Redis says; the client must be closed.
+  // Appends the next complete request to the batch. kError: Error() is Redis' text; the client must be disconnected.
   Status ParseInto(RequestBatch& batch, const RequestLimits& limits);
-  // Cost: O(1) per byte received, however small the parts are in which a long input is parsed, and for each read a copy
-  // of up to 4 KB that are pending.
+  // Cost: O(1) per byte received, however small the pieces in which a long input is parsed, and for each read a copy of
+  // up to 4 KB of pending bytes.
   void Park();
-  // Gives back the requests of the batch from `index` on: they will be parsed again by the next ParseInto.
-  // Requires: not parked since; none of them was begun in an earlier read, so that the window still has all of it.
+  // Returns the requests of the batch from `index` on to the parser: the next ParseInto parses them again. Requires:
+  // not parked since then, and none of them began in an earlier read, so that the window still has all of their bytes.
   void Unread(const RequestBatch& batch, size_t index);
 
-  // Gives memory back that a client which stopped in the middle of a request does not fill. To be called between reads.
-  // Cost: O(bytes that have arrived).
+  // Frees memory that was reserved for a client which stopped in the middle of a request. Call it between reads. Cost:
+  // O(bytes that have arrived).
   void Shrink();
 
   const std::string& Error() const { return error_; }
   // Bytes received and not yet turned into requests, and the memory held for them.
   size_t PendingBytes() const { return size_ - begin_ + big_filled_ - big_in_window_; }
-  // What Redis calls the query buffer: as PendingBytes without what is parsed of a request that is half there, and
-  // while a batch is in use with the bytes of its requests.
+  // What Redis calls the query buffer: PendingBytes without the parsed part of an incomplete request, and while a batch
+  // is in use, plus the bytes of its requests.
   size_t BufferedBytes() const { return size_ - parked_ + big_filled_ - big_in_window_; }
-  // Bytes of arguments that are whole, of the request that is half there.
+  // Bytes of the complete arguments of the incomplete request.
   size_t PendingArgumentBytes() const;
-  // The request that is half there, as far as it is not a big argument. Dies like Unparsed.
+  // The incomplete request, without its big arguments. Valid as long as Unparsed.
   Bytes Pending() const { return {data_ + begin_, size_ - begin_}; }
-  // What is left to parse; after kError it begins with what was wrong. Dies with the next call that is not const.
+  // The unparsed rest; after kError it begins with the error. Valid until the next call of a non-const function.
   Bytes Unparsed() const { return {data_ + pos_, size_ - pos_}; }
   size_t HeldBytes() const;
 
  private:
-  // An argument that is whole, of a request that is not, between two reads: bytes of the window or a Blob.
+  // A complete argument of an incomplete request, between two reads: bytes of the window or a Blob.
   struct Argument {
     size_t offset;  // from the start of the request, or index into blobs_
     size_t size;
@@ -116,14 +116,14 @@ class RequestParser {
   Status ParseBulkSize(const RequestLimits& limits);
   void MoveToScratch();
   void StartBigArgument();
-  // With its line end.
+  // Includes the line end.
   size_t BigArgumentBytes() const { return static_cast<size_t>(bulk_size_) + 2; }
-  // A Blob with room for the argument that arrives, as far as `arrived` bytes of it are worth.
+  // A Blob with room for the arriving argument, as much as `arrived` bytes of it justify.
   BlobRef RoomForBigArgument(size_t arrived) const;
   void GrowBigArgument();
   Status FinishBigArgument(RequestBatch& batch);
   void RestoreBigArgument();
-  // Between two reads the words of an unfinished request are kept as offsets: the window moves.
+  // Keeps the words of an unfinished request as offsets between two reads, because the window moves.
   void Save(RequestBatch& batch, size_t first_word);
   void Restore(RequestBatch& batch);
   Status Fail(std::string text);
@@ -133,9 +133,9 @@ class RequestParser {
 
   const char* data_ = nullptr;  // window: scratch or own_
   size_t size_ = 0;
-  size_t begin_ = 0;   // of the request being parsed
+  size_t begin_ = 0;   // where the current request begins
   size_t pos_ = 0;     // parsed up to here
-  size_t parked_ = 0;  // bytes at the front that were parsed when the window was parked
+  size_t parked_ = 0;  // bytes at the front that were already parsed when the window was parked
   bool in_scratch_ = false;
   char* scratch_ = nullptr;   // the last ReadTarget was there
   bool reading_big_ = false;  // the last ReadTarget was the Blob
@@ -143,13 +143,13 @@ class RequestParser {
   int64_t arguments_left_ = -1;  // -1: the count has not been read
   int64_t bulk_size_ = -1;       // -1: the size of the next argument has not been read
   std::vector<Argument> saved_;
-  size_t saved_blobs_ = 0;  // of them
+  size_t saved_blobs_ = 0;  // how many of saved_ are Blobs
   std::vector<BlobRef> blobs_;
-  std::vector<char> big_parked_;  // what has arrived of the last Blob, while it is shrunk
-  bool big_shrunk_ = false;       // Shrink took the memory of the last Blob
+  std::vector<char> big_parked_;  // the bytes of the last Blob that have arrived, while it is shrunk
+  bool big_shrunk_ = false;       // Shrink freed the last Blob
   bool big_open_ = false;         // the last of blobs_ is still arriving
-  size_t big_filled_ = 0;         // so much of it is there
-  size_t big_in_window_ = 0;      // of which so much is at the end of the window, too, until it is parked
+  size_t big_filled_ = 0;         // how many of its bytes have arrived
+  size_t big_in_window_ = 0;      // how many of these are also at the end of the window, until it is parked
 
   std::vector<char> own_;
   std::string error_;

@@ -18,7 +18,7 @@ char* WriteLineEnd(char* at) {
   return at + kLineEnd;
 }
 
-// "<mark><number>" and a line end; answers where it ends. Requires: there is room for kLongestHead.
+// Writes "<mark><number>" and a line end; returns the end. Requires: there is room for kLongestHead.
 char* WriteHead(char* at, char mark, size_t number) {
   *at++ = mark;
   if (number < 10) {
@@ -32,7 +32,7 @@ char* WriteHead(char* at, char mark, size_t number) {
 }  // namespace
 
 RequestWriter& RequestWriter::Word(Bytes word) {
-  constexpr size_t kShort = 128;  // longer ones are not worth copying twice
+  constexpr size_t kShort = 128;  // copying longer ones twice does not pay
   if (kGathered - used_ < kLongestHead + kShort + kLineEnd) Flush();
   Head('$', word.size());
   if (word.size() <= kShort) {

@@ -15,8 +15,8 @@
 
 namespace respite {
 
-// Writes one request behind what `out` holds; it is whole when the writer goes. Short words are gathered, so that `out`
-// grows in few steps. Cost: O(octets), about 15 ns for a short word.
+// Appends one request to `out`; the request is complete when the writer is destroyed. Short words are collected first,
+// so that `out` grows in few steps. Cost: O(octets), about 15 ns for a short word.
 class RequestWriter {
  public:
   // Requires: exactly `words` words will follow.
@@ -31,16 +31,16 @@ class RequestWriter {
  private:
   static constexpr size_t kGathered = 512;
 
-  // "<mark><number>\r\n". Requires: there is room.
+  // Writes "<mark><number>\r\n". Requires: there is room.
   void Head(char mark, size_t number);
   void Flush();
 
   std::string& out_;
-  size_t used_ = 0;  // of gathered_
+  size_t used_ = 0;  // octets of gathered_
   std::array<char, kGathered> gathered_;
 };
 
-// All words of a request; Words is a range of what converts to Bytes.
+// Appends all words of a request; Words is a range whose elements convert to Bytes.
 template <typename Words>
 void AppendRequest(std::string& out, const Words& words) {
   RequestWriter writer(out, std::size(words));
@@ -50,8 +50,7 @@ inline void AppendRequest(std::string& out, std::initializer_list<Bytes> words) 
   AppendRequest(out, std::span<const Bytes>(words.begin(), words.size()));
 }
 
-// Writes many requests, of any size, through a buffer of its own to whoever takes the pieces; what is long goes there
-// without a copy.
+// Writes many requests of any size through its own buffer to a consumer of pieces; long words reach it without a copy.
 //
 //   out.Begin(3);
 //   out.Word("INCRBY");
@@ -64,13 +63,13 @@ class RequestOutput {
   RequestOutput& operator=(const RequestOutput&) = delete;
   virtual ~RequestOutput() = default;
 
-  // Requires: so many words will follow, and those of the request before did.
+  // Begins a request. Requires: exactly `words` words will follow, and the previous request is complete.
   void Begin(size_t words);
   void Word(Bytes word);
   void Integer(int64_t number);
-  // What belongs to no request.
+  // Writes text that belongs to no request.
   void Text(Bytes text);
-  // Passes on what is in the buffer.
+  // Passes on the content of the buffer.
   void Flush();
 
  protected:

@@ -1,8 +1,8 @@
-// SharedLog: text that many clients get, written once.
+// SharedLog: text that many clients receive, stored once.
 //
-// Each message goes behind the one before it, in a Blob that the buffers of all receivers refer to; a receiver that
-// gets one message after the other refers to them as one piece. What was handed out never changes: the log begins anew
-// at the front only when nobody refers to it any more.
+// Each message is appended to a Blob that the buffers of all receivers refer to; a receiver of consecutive messages
+// refers to them as one piece. Text that was handed out never changes: the log restarts at the front only when nobody
+// refers to it any more.
 #pragma once
 
 #include <cstddef>
@@ -24,12 +24,12 @@ struct BlobPart {
 
 class SharedLog {
  public:
-  // Together with the header of a Blob, one size class of the allocator.
+  // Together with the header of a Blob, this fills one size class of the allocator.
   static constexpr size_t kLogBytes = 16 * 1024 - 64;
-  // A longer message gets a Blob of its own.
+  // A longer message gets its own Blob.
   static constexpr size_t kLongestInLog = 4 * 1024;
 
-  // All pieces, one behind the other. Cost: one copy; an allocation every kLogBytes, at most.
+  // Appends all pieces as one message. Cost: one copy; an allocation every kLogBytes at most.
   BlobPart Append(Bytes first, std::span<const Bytes> others);
 
  private:

@@ -14,7 +14,7 @@ void CommandWords::Start(size_t count) {
 }
 
 void CommandWords::Add(double number) {
-  constexpr double kLargestPlain = 4611686018427387904.0;  // Redis: half of what an integer can be
+  constexpr double kLargestPlain = 4611686018427387904.0;  // Redis: half the range of an int64_t
   std::string& text = numbers_[used_numbers_++];
   if (std::abs(number) <= kLargestPlain && number == std::trunc(number)) {
     text = IntegerText(static_cast<int64_t>(number)).View();

@@ -14,20 +14,20 @@ namespace respite {
 
 namespace {
 
-// Instructions between two looks at the clock.
+// Instructions between two checks of the clock.
 constexpr int kInstructionsPerLook = 10'000;
 constexpr char kKilled[] = "Script killed by user with SCRIPT KILL...";
 constexpr char kLoadTimeout[] = "FUNCTION LOAD timeout";
 constexpr char kUnknownError[] = "ERR unknown error";
 
-// Copies a field of the table at `from` into the one on top.
+// Copies a field of the table at `from` to the table on top.
 void CopyField(lua_State* lua, int from, const char* name) {
   lua_pushstring(lua, name);
   lua_rawget(lua, from);
   lua_setfield(lua, -2, name);
 }
 
-// Redis: errors tell where the script was, not the function of the library that noticed.
+// Redis: errors name the position in the script, not the library function that raised them.
 void SetPlace(lua_State* lua) {
   lua_Debug where;
   if (lua_getstack(lua, 1, &where) == 0) return;
@@ -42,7 +42,7 @@ void SetPlace(lua_State* lua) {
   lua_setfield(lua, -2, "line");
 }
 
-// What lua_pcall calls with an error: makes {err=, source=, line=} of it.
+// The error handler of lua_pcall: converts the error to {err=, source=, line=}.
 int DescribeError(lua_State* lua) {
   lua_settop(lua, 1);
   if (lua_istable(lua, 1)) {
@@ -62,7 +62,7 @@ void OpenLibrary(lua_State* lua, const char* name, lua_CFunction open) {
   lua_setglobal(lua, name);
 }
 
-// The text of a field of the table on top; nullopt when it is none.
+// The text of a field of the table on top; nullopt if it is not a text.
 std::optional<std::string> FieldText(lua_State* lua, const char* name) {
   std::optional<std::string> text;
   lua_pushstring(lua, name);
@@ -78,12 +78,12 @@ bool IsFieldTrue(lua_State* lua, const char* name) {
   return is_true;
 }
 
-// The failure that a table with `err` stands for.
+// The failure that a table with `err` represents.
 std::optional<ScriptFailure> FailureIn(lua_State* lua) {
   if (!lua_istable(lua, -1)) return std::nullopt;
   std::optional<std::string> text = FieldText(lua, "err");
   if (!text) return std::nullopt;
-  text->resize(std::min(text->size(), text->find('\0')));  // Redis: errors are texts of C
+  text->resize(std::min(text->size(), text->find('\0')));  // Redis: errors are C strings
   return ScriptFailure{std::move(*text), IsFieldTrue(lua, "ignore_error_stats_update")};
 }
 
@@ -111,7 +111,7 @@ ScriptEngine::~ScriptEngine() { lua_close(lua_); }
 
 void* ScriptEngine::Allocate(void* engine, void* block, size_t old_bytes, size_t new_bytes) {
   auto* self = static_cast<ScriptEngine*>(engine);
-  if (block == nullptr) old_bytes = 0;  // Lua tells a type instead
+  if (block == nullptr) old_bytes = 0;  // here Lua passes the object type instead
   if (new_bytes == 0) {
     std::free(block);
     self->used_bytes_ -= old_bytes;
@@ -119,7 +119,7 @@ void* ScriptEngine::Allocate(void* engine, void* block, size_t old_bytes, size_t
   }
   const size_t used_bytes = self->used_bytes_ - old_bytes + new_bytes;
   if (self->limited_ && new_bytes > old_bytes && used_bytes > kMemoryLimit) return nullptr;
-  // Where no error of Lua would be caught, a system without memory is a matter of the whole process.
+  // Where no Lua error would be caught, running out of memory ends the process.
   void* moved = self->limited_ ? std::realloc(block, new_bytes) : ReallocateOrEnd(block, new_bytes);
   if (moved != nullptr) self->used_bytes_ = used_bytes;
   return moved;
@@ -130,7 +130,7 @@ void ScriptEngine::OnCount(lua_State* lua, lua_Debug*) {
   if (self.phase_ != Phase::kIdle) self.Look(lua);
 }
 
-// Coroutines may be so short that none of them counts up to a hook.
+// Coroutines may be so short that the instruction count never reaches the hook.
 void ScriptEngine::BeforeResume(lua_State* lua) {
   if (phase_ != Phase::kIdle && watch_.IsLookDue()) Look(lua);
 }
@@ -142,8 +142,8 @@ void ScriptEngine::Look(lua_State* lua) {
   RaiseError(lua, stop_reason_);
 }
 
-// From its end on the hook comes at every line, so that what runs while errors are raised (handlers, __close) ends,
-// too.
+// After the script has been ended, the hook runs at every line, so that code that runs during error handling (handlers,
+// __close) ends, too.
 bool ScriptEngine::MustEnd(lua_State* lua) noexcept {
   if (stop_reason_ == nullptr) return false;
   lua_sethook(lua, OnCount, LUA_MASKLINE | LUA_MASKCOUNT, 1);
@@ -223,7 +223,7 @@ std::optional<ScriptFailure> ScriptEngine::RunFunction(const Invocation& invocat
   return Run(invocation, prepare, reply);
 }
 
-// `prepare` pushes the handler of errors, the function and its arguments.
+// `prepare` pushes the error handler, the function and its arguments.
 template <typename Prepare>
 std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Prepare prepare, Reply& reply) {
   int status = Protect(prepare);
@@ -243,7 +243,7 @@ std::optional<ScriptFailure> ScriptEngine::RunLibrary(Function function, int64_t
   return failure;
 }
 
-// The handler and the function stand below the arguments.
+// The handler and the function are below the arguments on the stack.
 int ScriptEngine::ProtectedRun(Phase phase, int arguments, int results) {
   phase_ = phase;
   limited_ = true;
@@ -257,7 +257,7 @@ int ScriptEngine::ProtectedRun(Phase phase, int arguments, int results) {
   return status;
 }
 
-// A reply that Lua's memory does not suffice for leaves a half behind, which whoever gets the failure takes back.
+// If Lua's memory does not suffice for a reply, part of it is already written; the caller rolls it back.
 std::optional<ScriptFailure> ScriptEngine::Finish(int status, Bytes name, Reply& reply) {
   if (status == LUA_ERRMEM) lua_gc(lua_, LUA_GCCOLLECT);
   std::optional<ScriptFailure> failure;
@@ -267,7 +267,7 @@ std::optional<ScriptFailure> ScriptEngine::Finish(int status, Bytes name, Reply&
     lua_settop(lua_, 0);
   };
   if (status == LUA_OK && !lua_istable(lua_, -1)) {
-    finish();  // asks Lua for no memory
+    finish();  // does not allocate in Lua
   } else if (Protect(finish, Argument::kTop) != LUA_OK) {
     failure = BriefFailure(name);
   }
@@ -275,7 +275,7 @@ std::optional<ScriptFailure> ScriptEngine::Finish(int status, Bytes name, Reply&
   return failure;
 }
 
-// The error on top is no table, since there was no room to describe it.
+// The error on top is not a table if there was no memory to describe it.
 ScriptFailure ScriptEngine::BriefFailure(Bytes name) {
   const Bytes text = lua_type(lua_, -1) == LUA_TSTRING ? TextAt(lua_, -1) : "execution failure";
   return {"ERR Error running script " + std::string(name) + ", " + std::string(text.substr(0, 100))};
@@ -293,8 +293,8 @@ ScriptFailure ScriptEngine::TakeFailure(Bytes name) {
 }
 
 void ScriptEngine::CollectSome() {
-  // A step whatever Lua thinks is due: it forgets that while the collector is stopped, and counts memory that went
-  // back, such as that for reading a long source, as work done.
+  // One step regardless of Lua's own schedule: Lua does not maintain it while the collector is stopped, and counts
+  // freed memory, such as the buffer for a long source, as work done.
   constexpr int kOneStep = 0;
   if (lua_gc(lua_, LUA_GCSTEP, kOneStep) != 0) collect_from_ = 2 * used_bytes_ + kCollectLeast;
 }

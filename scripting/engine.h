@@ -1,8 +1,8 @@
-// ScriptEngine: one Lua state that runs scripts of clients: nothing of it is shared between scripts but what is
-// compiled, none can change what another sees, and none can take all memory.
+// ScriptEngine: one Lua state that runs the scripts of clients. Scripts share nothing except compiled code, no script
+// can change what another sees, and none can use up all memory.
 //
-// Garbage: the collector is stopped while scripts run, since most leave a few hundred bytes; CollectGarbage goes on
-// between Turns, in small steps. A script that needs a lot starts it again (RelieveMemory).
+// Garbage: the collector is stopped while scripts run, because most leave only a few hundred bytes; CollectGarbage
+// continues between Turns, in small steps. A script that uses a lot of memory restarts the collector (RelieveMemory).
 #pragma once
 
 #include <cstddef>
@@ -25,17 +25,17 @@ namespace respite {
 // Why a script ended without a reply.
 struct ScriptFailure {
   std::string text;         // as for Reply::Error
-  bool is_counted = false;  // it is the error of a command, which has been counted
+  bool is_counted = false;  // the error of a command, which was already added to the statistics
 };
 
 class ScriptEngine final : private ThreadObserver {
  public:
-  // A script that wants more than this ends with an error.
+  // A script that needs more memory ends with an error.
   static constexpr size_t kMemoryLimit = size_t{1} << 30;
 
-  // A function that Lua keeps for us.
+  // A reference to a function in the Lua registry.
   using Function = int;
-  // Adds to the globals before they become read-only.
+  // Extends the globals before they become read-only.
   using Extend = void (*)(lua_State* lua);
 
   // `host` must outlive the engine. Cost: about 100 microseconds.
@@ -44,35 +44,35 @@ class ScriptEngine final : private ThreadObserver {
   ScriptEngine(const ScriptEngine&) = delete;
   ScriptEngine& operator=(const ScriptEngine&) = delete;
 
-  // Makes a function of a text; `chunk` names it in errors ("@user_script"). The error is Lua's text.
+  // Compiles a text; `chunk` is its name in errors ("@user_script"). The error is Lua's text.
   Result<Function> Compile(Bytes source, const char* chunk);
-  // Takes the function on top of Lua's stack. May raise an error of Lua.
+  // Keeps the function on top of Lua's stack. May raise a Lua error.
   Function Keep();
   void Release(Function function);
 
-  // What a function is called with.
+  // The input of a call.
   struct Invocation {
     Function function;
     Bytes name;  // for errors: the script's SHA-1 or the function's name
     std::span<const Bytes> keys;
     std::span<const Bytes> args;
   };
-  // EVAL: keys and arguments are the globals KEYS and ARGV. Writes the reply, unless it fails.
+  // EVAL: keys and arguments are the globals KEYS and ARGV. Writes the reply unless the script fails.
   std::optional<ScriptFailure> RunScript(const Invocation& invocation, Reply& reply);
-  // FCALL: keys and arguments are the function's arguments.
+  // FCALL: keys and arguments are passed to the function. Writes the reply unless it fails.
   std::optional<ScriptFailure> RunFunction(const Invocation& invocation, Reply& reply);
-  // FUNCTION LOAD: runs the text of a library, without a reply, for so long at most (0: as long as it takes).
+  // FUNCTION LOAD: runs the text of a library, without a reply, for at most `timeout_ms` (0: no limit).
   std::optional<ScriptFailure> RunLibrary(Function function, int64_t timeout_ms);
-  // A script or function runs, not a library that is loaded.
+  // True while a script or function runs, but not while a library is loaded.
   bool Running() const { return phase_ == Phase::kRun; }
-  // To be called a few times a second.
+  // Call it a few times a second.
   void RestIfIdle() { watch_.RestIfIdle(); }
 
-  // A step of the collector, if there is enough to collect. Cost: some microseconds at most.
+  // Runs a step of the collector if there is enough garbage. Cost: some microseconds at most.
   void CollectGarbage() {
     if (used_bytes_ > collect_from_) CollectSome();
   }
-  // Lets the collector run during the script that is running, once it has taken a lot.
+  // Lets the collector run during the current script, once the script has used a lot of memory.
   void RelieveMemory() {
     if (used_bytes_ > kRelieveFrom) StartCollector();
   }
@@ -92,15 +92,15 @@ class ScriptEngine final : private ThreadObserver {
 
   static void* Allocate(void* engine, void* block, size_t old_bytes, size_t new_bytes);
   static void OnCount(lua_State* lua, lua_Debug*);
-  // What the script has to do now and then: raises an error when it must end.
+  // The periodic check of a running script: raises an error if the script must end.
   void Look(lua_State* lua);
   void BeforeResume(lua_State* lua) override;
   void OnSwitch(lua_State* thread) noexcept override { watch_.Switch(thread); }
   bool MustEnd(lua_State* lua) noexcept override;
-  // The error that ends what runs; null: it may go on.
+  // The error that must end the running script; null if it may continue.
   const char* StopReason();
-  // Calls `work` where errors of Lua are caught and memory is limited; what it leaves on its stack comes to the top of
-  // ours. Gives lua_pcall's result. With `argument` it finds a copy of our top on its stack.
+  // Calls `work` where Lua errors are caught and memory is limited; moves its result to the top of our stack. Returns
+  // the result of lua_pcall. With `argument`, `work` finds a copy of our top value on its stack.
   enum class Argument : uint8_t { kNone, kTop };
   template <typename Work>
   int Protect(Work& work, Argument argument = Argument::kNone);
@@ -118,11 +118,11 @@ class ScriptEngine final : private ThreadObserver {
   CommandWords words_;
   size_t used_bytes_ = 0;
   size_t collect_from_ = kCollectLeast;
-  bool limited_ = false;  // memory; only where Lua catches the error
+  bool limited_ = false;  // memory is limited; only where Lua catches the error
   Phase phase_ = Phase::kIdle;
-  const char* stop_reason_ = nullptr;  // what runs has been ended
-  int64_t load_until_ms_ = 0;          // monotonic; of a library that is loaded
-  bool collector_runs_ = false;        // the script has taken a lot
+  const char* stop_reason_ = nullptr;  // set when the running script has been ended
+  int64_t load_until_ms_ = 0;          // monotonic; for a library that is being loaded
+  bool collector_runs_ = false;        // the script has used a lot of memory
   ScriptWatch watch_;
   Function globals_ = 0;  // the real table of globals
   lua_State* lua_;

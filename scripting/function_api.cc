@@ -13,7 +13,7 @@ namespace respite {
 
 namespace {
 
-// Their addresses are keys of the registry: the globals of code that is loaded, and the library it belongs to.
+// Their addresses are registry keys: for the globals of code that is being loaded, and for the library it belongs to.
 const char kLoadGlobals = 0;
 const char kLoadedLibrary = 0;
 
@@ -29,20 +29,20 @@ void SetLoadedLibrary(lua_State* lua, FunctionLibrary* library) {
   lua_rawsetp(lua, LUA_REGISTRYINDEX, &kLoadedLibrary);
 }
 
-// What register_function was told. The callback stands on the stack.
+// The arguments of register_function. The callback is on the stack.
 struct Registration {
   std::optional<std::string> name;
   std::optional<std::string> description;
   uint32_t flags = 0;
 };
 
-// Redis: a number will do for a text.
+// Redis: a number is accepted as a text.
 std::string TextArgument(lua_State* lua, int index, Bytes refusal) {
   if (lua_isstring(lua, index) == 0) RaiseError(lua, refusal);
   return std::string(TextAt(lua, index));
 }
 
-// Of the table on top.
+// Reads the flags from the table on top.
 uint32_t ReadFlags(lua_State* lua) {
   uint32_t flags = 0;
   for (lua_Integer i = 1; lua_rawgeti(lua, -1, i) != LUA_TNIL; ++i) {
@@ -58,7 +58,7 @@ uint32_t ReadFlags(lua_State* lua) {
 constexpr int kTable = 1;
 constexpr int kCallback = 2;
 
-// One named argument: its value is on top. A callback goes to its place.
+// Reads one named argument, whose value is on top. A callback is moved to its place.
 void ReadArgument(lua_State* lua, Bytes name, Registration& registration) {
   if (EqualsIgnoreCase(name, "function_name")) {
     registration.name =
@@ -93,7 +93,7 @@ Registration ReadNamed(lua_State* lua) {
     if (lua_isstring(lua, -2) == 0) {
       RaiseError(lua, "named argument key given to redis.register_function is not a string");
     }
-    // A number is no name, and lua_next needs it as it is.
+    // A number is not a name, and lua_next needs the key unconverted.
     ReadArgument(lua, lua_type(lua, -2) == LUA_TSTRING ? TextAt(lua, -2) : Bytes(), registration);
   }
   if (!registration.name) RaiseError(lua, "redis.register_function must get a function name argument");
@@ -135,7 +135,7 @@ int RegisterFunction(lua_State* lua) {
   return 0;
 }
 
-// Copies a field of the table at `from` into the one on top.
+// Copies a field of the table at `from` to the table on top.
 void CopyField(lua_State* lua, int from, const char* name) {
   lua_getfield(lua, from, name);
   lua_setfield(lua, -2, name);
@@ -146,7 +146,7 @@ void CopyField(lua_State* lua, int from, const char* name) {
 void OpenFunctionApi(lua_State* lua) {
   lua_getglobal(lua, "redis");
   const int api = lua_gettop(lua);
-  lua_newtable(lua);  // the globals while code is loaded
+  lua_newtable(lua);  // the globals while code is being loaded
   lua_newtable(lua);  // their `redis`
   for (const char* name :
        {"log", "LOG_DEBUG", "LOG_VERBOSE", "LOG_NOTICE", "LOG_WARNING", "REDIS_VERSION", "REDIS_VERSION_NUM"}) {
@@ -159,7 +159,7 @@ void OpenFunctionApi(lua_State* lua) {
   lua_setfield(lua, -2, "redis");
   RefuseUnknownNames(lua);
   lua_rawsetp(lua, LUA_REGISTRYINDEX, &kLoadGlobals);
-  // Redis: what is left of older ways of scripts has no place in functions.
+  // Redis: functions do not have these legacy names of scripts.
   for (const char* name : {"replicate_commands", "breakpoint", "debug"}) {
     lua_pushnil(lua);
     lua_setfield(lua, api, name);

@@ -1,5 +1,5 @@
-// What a library of functions sees while it is loaded: a table `redis` with register_function, log and a few constants,
-// and nothing else. The functions it makes see the globals of scripts when they run, without register_function.
+// The globals of a library of functions while it is loaded: only a table `redis` with register_function, log and a few
+// constants. When its functions run, they see the globals of scripts, without register_function.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace respite {
 
-// For ScriptEngine.
+// The `Extend` of a ScriptEngine.
 void OpenFunctionApi(lua_State* lua);
 
 // Runs the code of a library, which adds its functions to `library`. Requires: an engine with OpenFunctionApi.

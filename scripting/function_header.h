@@ -10,14 +10,14 @@ namespace respite {
 
 struct FunctionHeader {
   std::string name;
-  size_t size;  // of the line without its end: the code begins there, so that lines keep their numbers
+  size_t size;  // of the line without its end: the code begins there, so that line numbers stay correct
 };
 // The error is the text for the client, without "ERR".
 Result<FunctionHeader> ReadFunctionHeader(Bytes code);
 
 inline constexpr char kBadFunctionName[] =
     "Library names can only contain letters, numbers, or underscores(_) and must be at least one character long";
-// Of a library or a function.
+// True for a valid name of a library or function.
 bool IsFunctionName(Bytes name);
 
 }  // namespace respite

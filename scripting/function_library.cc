@@ -20,7 +20,7 @@ std::string FunctionExists(Bytes name) { return "Function " + std::string(name) 
 
 }  // namespace
 
-// FCALL looks names up: most of them need no memory for that.
+// FCALL looks names up; most of them need no allocation for that.
 size_t NameHash::operator()(std::string_view name) const {
   std::array<char, 64> lower;
   if (name.size() > lower.size()) return HashBytes(ToLower(name), key);
@@ -126,7 +126,7 @@ Result<Done> FunctionLibraries::Join(Collection added, RestorePolicy policy) {
   }
   for (const auto& [name, function] : added.functions) {
     const ScriptFunction* other = loaded.FindFunction(name);
-    // The library of the other one may be about to be replaced.
+    // The library of the existing function may be one that is about to be replaced.
     if (!error && other != nullptr && added.Find(other->library->name) == nullptr) error = FunctionExists(name);
   }
   if (error) {

@@ -1,11 +1,11 @@
-// FunctionLibraries: the functions of FCALL. They come in libraries, each one text that registers its functions when it
-// is loaded. A library is loaded whole or not at all.
+// FunctionLibraries: the functions of FCALL. Each library is one text that registers its functions when it is loaded. A
+// library is loaded as a whole or not at all.
 //
 //   #!lua name=mylib
 //   redis.register_function('hello', function(keys, args) return 'hello ' .. args[1] end)
 //
-// All libraries share one Lua state, made with the first of them. Names of libraries are told apart by the case of
-// their letters, names of functions are not, and a function belongs to one library only.
+// All libraries share one Lua state, created with the first of them. Library names are case-sensitive, function names
+// are not, and a function belongs to exactly one library.
 #pragma once
 
 #include <cstdint>
@@ -30,14 +30,14 @@ namespace respite {
 struct FunctionLibrary;
 
 struct ScriptFunction {
-  std::string name;  // as it was registered
+  std::string name;  // as registered
   std::optional<std::string> description;
   uint32_t flags = 0;  // ScriptFlag bits
   ScriptEngine::Function function = 0;
   const FunctionLibrary* library = nullptr;
 };
 
-// Names that are equal apart from the case of their letters.
+// Compares names case-insensitively.
 struct SameName {
   bool operator()(std::string_view a, std::string_view b) const { return EqualsIgnoreCase(a, b); }
 };
@@ -49,20 +49,20 @@ struct NameHash {
 struct FunctionLibrary {
   std::string name;
   std::string code;                                        // the whole text
-  std::vector<std::unique_ptr<ScriptFunction>> functions;  // in the order of their registration
+  std::vector<std::unique_ptr<ScriptFunction>> functions;  // in order of registration
 
   size_t UsedBytes() const;
 };
 
 class FunctionLibraries {
  public:
-  // What a library may do at most before it has registered everything. Redis: LOAD_TIMEOUT_MS.
+  // The time limit for loading a library. Redis: LOAD_TIMEOUT_MS.
   static constexpr int64_t kLoadTimeoutMs = 500;
-  // For libraries that were accepted once: from a file, or a primary.
+  // For libraries that were accepted before: from a file, or from a primary.
   static constexpr int64_t kNoTimeout = 0;
 
   using ByName = std::map<std::string, std::unique_ptr<FunctionLibrary>, std::less<>>;
-  // Libraries, and what finds their functions.
+  // Libraries, and the index of their functions.
   struct Collection {
     explicit Collection(const HashKey& key) : functions(0, NameHash{key}) {}
 
@@ -88,21 +88,21 @@ class FunctionLibraries {
   FunctionLibraries(ScriptHost& host, const HashKey& hash_key)
       : host_(host), hash_key_(hash_key), contents_(hash_key) {}
 
-  // Adds a library. When it fails everything is as before; the error is the text for the client, without "ERR".
-  // Cost: O(size of the code), and what the code does.
+  // Adds a library. If it fails, nothing changes; the error is the text for the client, without "ERR". Cost: O(size of
+  // the code), plus running the code.
   Result<const FunctionLibrary*> Load(Bytes code, OnExisting on_existing, int64_t timeout_ms);
   // Adds several, all or none.
   Result<Done> Restore(std::span<const std::string> codes, RestorePolicy policy);
-  // False: there is none of this name.
+  // Returns false if there is no library of this name.
   bool Delete(Bytes name);
-  // Takes out all libraries, and the state that ran them; another thread may free them.
+  // Removes all libraries and their Lua state; another thread may free them.
   Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }
-  // Brings back what Take gave; what was loaded since goes.
+  // Restores the result of Take; drops libraries that were loaded since then.
   void PutBack(Contents contents) { contents_ = std::move(contents); }
 
-  // Null when there is none. Cost: O(1).
+  // Null if there is none. Cost: O(1).
   const ScriptFunction* FindFunction(Bytes name) const { return contents_.loaded.FindFunction(name); }
-  // In the order of their names. What persistence writes is the code of each.
+  // Ordered by name. Persistence writes the code of each.
   const ByName& All() const { return contents_.loaded.libraries; }
   size_t FunctionCount() const { return contents_.loaded.functions.size(); }
 
@@ -113,7 +113,7 @@ class FunctionLibraries {
   void RestIfIdle() {
     if (contents_.engine != nullptr) contents_.engine->RestIfIdle();
   }
-  // Memory of the Lua state, and of the texts and what finds them.
+  // Memory of the Lua state, and of the texts and their index.
   size_t EngineBytes() const { return contents_.engine == nullptr ? 0 : contents_.engine->UsedBytes(); }
   size_t UsedBytes() const { return contents_.loaded.used_bytes; }
 

@@ -1,6 +1,6 @@
-// JSON as values of Lua. See json.h.
+// Decodes JSON to Lua values. See json.h.
 //
-// A text of Lua has an octet 0 behind its end, so one look at the next octet needs no question whether there is one.
+// Lua terminates a text with an octet 0, so the decoder can always look at the next octet without a bounds check.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -28,11 +28,11 @@ enum class Token : uint8_t {
   kComma,
   kEnd,
   kBlank,
-  kWord,  // one of several, to be looked at
+  kWord,  // one of several, to be distinguished later
   kError
 };
 
-// As they are called in errors.
+// The names of tokens in errors.
 constexpr std::array<const char*, 11> kTokenNames = {"T_OBJ_BEGIN", "T_OBJ_END", "T_ARR_BEGIN", "T_ARR_END",
                                                      "T_STRING",    "T_NUMBER",  "T_BOOLEAN",   "T_NULL",
                                                      "T_COLON",     "T_COMMA",   "T_END"};
@@ -53,7 +53,7 @@ constexpr std::array<Token, 256> kTokens = [] {
   return tokens;
 }();
 
-// What the letter behind a backslash means; 0 for those that mean nothing. 'u' is one of its own.
+// The meaning of the letter after a backslash; 0 if it has none. 'u' is handled separately.
 constexpr std::array<char, 256> kEscaped = [] {
   std::array<char, 256> escaped{};
   escaped['"'] = '"';
@@ -67,7 +67,7 @@ constexpr std::array<char, 256> kEscaped = [] {
   return escaped;
 }();
 
-// The value of four hexadecimal digits; -1 if they are not. Stops at the first that is none.
+// The value of four hexadecimal digits; -1 if they are invalid. Stops at the first invalid digit.
 int HexNumber(const char* digits) {
   int number = 0;
   for (int i = 0; i < 4; ++i) {
@@ -97,7 +97,7 @@ class Decoder {
  private:
   // --- tokens ---
 
-  // Reads the next token. Of a text or number, text_ or number_ tells the value.
+  // Reads the next token. For a text or number, text_ or number_ holds the value.
   Token NextToken() {
     Token token = kTokens[static_cast<uint8_t>(*next_)];
     while (token == Token::kBlank) token = kTokens[static_cast<uint8_t>(*++next_)];
@@ -147,7 +147,7 @@ class Decoder {
     return Token::kBoolean;
   }
 
-  // Numbers that strtod() takes and JSON does not: a plus, hexadecimal, leading zeros, infinity, NaN.
+  // True for numbers that strtod() accepts and JSON does not: a plus, hexadecimal, leading zeros, infinity, NaN.
   bool IsInvalidNumber() const {
     if (*next_ == '+') return true;
     const char* digits = *next_ == '-' ? next_ + 1 : next_;
@@ -159,7 +159,7 @@ class Decoder {
   Token ReadNumber() {
     const char* digits = *next_ == '-' ? next_ + 1 : next_;
     if (!IsDigit(*digits) || (*digits == '0' && LowerChar(digits[1]) == 'x')) return ReadOddNumber();
-    // Integers that a double holds exactly need no more than this.
+    // Integers with at most this many digits are exact in a double.
     constexpr int kExactDigits = 15;
     const char* end = digits;
     int64_t integer = 0;
@@ -177,7 +177,7 @@ class Decoder {
     return Token::kNumber;
   }
 
-  // All forms, and all that overflow.
+  // Handles all forms of numbers, and overflow.
   Token ReadOddNumber() {
     char* end = nullptr;
     number_ = std::strtod(next_, &end);
@@ -212,7 +212,7 @@ class Decoder {
     return Token::kText;
   }
 
-  // Reads what a backslash begins. Returns what is wrong with it, and stays, or null.
+  // Reads an escape sequence. On error returns the reason and does not advance; otherwise returns null.
   const char* ReadEscape() {
     const char letter = next_[1];
     if (letter == 'u') return ReadUnicodeEscape();
@@ -233,7 +233,7 @@ class Decoder {
       next_ += kSize;
       return nullptr;
     }
-    // A surrogate, which must be the first of a pair.
+    // A surrogate must be the first of a pair.
     if (first >= 0xdc00 || next_[kSize] != '\\' || next_[kSize + 1] != 'u') return kError;
     const int second = HexNumber(next_ + kSize + 2);
     if (second < 0xdc00 || second > 0xdfff) return kError;
@@ -282,8 +282,8 @@ class Decoder {
 
   void PushText() { PushBytes(lua_, text_); }
 
-  // Siblings are often alike, so a table gets the size of the last one: growing costs more than filling. The most is
-  // small, so that a text cannot ask for much more memory than it would get anyway.
+  // Siblings are often alike, so a table is created with the size of the previous one: growing costs more than filling.
+  // The maximum is small, so that a text cannot request much more memory than it would get anyway.
   static constexpr int kMostExpected = 16;
 
   void PushObject() {

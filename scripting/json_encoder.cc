@@ -1,4 +1,4 @@
-// Values of Lua as JSON. See json.h.
+// Encodes Lua values as JSON. See json.h.
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace respite {
 namespace {
 
-// The letter behind the backslash for each octet; 0 where the octet stands for itself, 'u' for \u00xx.
+// The letter after the backslash for each octet; 0 for a literal octet, 'u' for \u00xx.
 constexpr std::array<char, 256> kEscapes = [] {
   std::array<char, 256> escapes{};
   for (size_t octet = 0; octet < 0x20; ++octet) escapes[octet] = 'u';
@@ -33,7 +33,7 @@ class Encoder {
 
   Bytes View() const { return out_.View(); }
 
-  // Appends the value on top of the stack and leaves it there.
+  // Appends the value on top of the stack without popping it.
   void AppendTop(int depth) {
     switch (lua_type(lua_, -1)) {
       case LUA_TSTRING:
@@ -91,7 +91,7 @@ class Encoder {
       if (config_.encode_invalid_numbers == InvalidNumbers::kRefuse) Refuse(index, "must not be NaN or Inf");
       return out_.Append(Bytes("null"));
     }
-    // NaN has no sign here.
+    // NaN is printed without a sign.
     if (std::isnan(number)) return out_.Append(Bytes("nan"));
     out_.Append(PrintedNumber(number, config_.encode_precision));
   }
@@ -110,8 +110,7 @@ class Encoder {
 
   // The greatest index of a table that is an array, 0 for others.
   //
-  // Redis: it finds the greatest index with an int, in which a larger index is the smallest int; whatever comes then is
-  // greater.
+  // Redis: keeps the greatest index in an int, so a larger index becomes the smallest int; any later index is greater.
   int64_t ArraySize() {
     int64_t greatest = 0;
     int64_t entries = 0;

@@ -1,7 +1,7 @@
-// bit: operations on the 32 bits of numbers, as LuaBitOp 1.0 has them, which Redis brings.
+// bit: operations on the 32 bits of numbers, compatible with LuaBitOp 1.0, which Redis contains.
 //
-// Own code, not the distribution's LuaBitOp 1.0.2, whose tohex writes beyond its buffer when asked for 2^31 digits
-// (CVE-2024-31449).
+// We do not use the distribution's LuaBitOp 1.0.2, because its tohex writes beyond its buffer when asked for 2^31
+// digits (CVE-2024-31449).
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -15,10 +15,10 @@
 namespace respite {
 namespace {
 
-// The low 32 bits of an argument, rounded to an integer (halves to the even one).
+// The low 32 bits of an argument, rounded to an integer (halves to even).
 //
-// Redis: it adds 2^52 + 2^51, so that the integer stands in the low bits of the double's fraction. Beyond 2^51 the sum
-// is rounded and its low bits mean nothing, but they are always the same.
+// Redis: adds 2^52 + 2^51, so that the integer is in the low bits of the double's fraction. Beyond 2^51 the sum is
+// rounded and its low bits are meaningless, but deterministic.
 uint32_t BitsArgument(lua_State* lua, int index) {
   constexpr double kIntegersInLowBits = 6755399441055744.0;
   return static_cast<uint32_t>(std::bit_cast<uint64_t>(luaL_checknumber(lua, index) + kIntegersInLowBits));
@@ -36,7 +36,7 @@ int Not(lua_State* lua) { return PushBits(lua, ~BitsArgument(lua, 1)); }
 template <typename Operation>
 int Combine(lua_State* lua) {
   uint32_t bits = BitsArgument(lua, 1);
-  // From the last, which decides what argument is named in an error.
+  // Starts from the last argument; this decides which argument an error names.
   for (int i = lua_gettop(lua); i > 1; --i) bits = Operation()(bits, BitsArgument(lua, i));
   return PushBits(lua, bits);
 }
@@ -60,7 +60,7 @@ int SwapOctets(lua_State* lua) {
   return PushBits(lua, bits << 24 | (bits & 0xff00) << 8 | (bits >> 8 & 0xff00) | bits >> 24);
 }
 
-// A negative number of digits asks for capitals.
+// A negative number of digits selects upper case.
 int ToHex(lua_State* lua) {
   constexpr int64_t kMostDigits = 8;
   uint32_t bits = BitsArgument(lua, 1);

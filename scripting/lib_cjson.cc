@@ -1,9 +1,10 @@
 // cjson: the table of functions that scripts find in Redis, with its settings.
 //
-// Own code behind it (json_encoder.cc, json_decoder.cc), not the distribution's lua-cjson 2.1.0, which is not safe to
-// give to scripts: it counts in int, so that a string of 400 MB makes it write beyond its buffer (CVE-2022-24834); it
-// ends the process when a document grows beyond 2 GB, which a table that holds one string of 10 MB 250 times does; its
-// buffers are outside of the limit on the memory of scripts; and they leak when Lua runs out of memory.
+// The code behind it is our own (json_encoder.cc, json_decoder.cc), because the distribution's lua-cjson 2.1.0 is not
+// safe for untrusted scripts: it counts in int, so that a string of 400 MB makes it write beyond its buffer
+// (CVE-2022-24834); it ends the process when a document grows beyond 2 GB, for example for a table with 250 references
+// to one string of 10 MB; its buffers are not subject to the memory limit of scripts; and they leak when Lua runs out
+// of memory.
 #include <array>
 #include <limits>
 
@@ -14,7 +15,7 @@
 namespace respite {
 namespace {
 
-// Each function has the settings as its first upvalue, which keeps them alive.
+// The first upvalue of each function is the settings, which keeps them alive.
 JsonConfig& Config(lua_State* lua) { return *static_cast<JsonConfig*>(lua_touserdata(lua, lua_upvalueindex(1))); }
 
 int Encode(lua_State* lua) {
@@ -29,9 +30,9 @@ int Decode(lua_State* lua) {
   return 1;
 }
 
-// --- settings: with a value they take it, and they always answer with what holds ---
+// --- settings: an argument sets the value; each function returns the current value ---
 
-// Refuses more arguments than `count`; fewer become nil.
+// Refuses more than `count` arguments; missing ones become nil.
 void TakeArguments(lua_State* lua, int count) {
   luaL_argcheck(lua, lua_gettop(lua) <= count, count + 1, "found too many arguments");
   lua_settop(lua, count);
@@ -46,7 +47,7 @@ int PushNumberSetting(lua_State* lua, int index, int JsonConfig::*setting, Range
   if (!lua_isnil(lua, index)) {
     const auto value = static_cast<int>(IntegerArgument(lua, index));
     if (value < range.least || value > range.most) {
-      // Redis: it is always the first argument that is bad.
+      // Redis: the error always names the first argument.
       return luaL_argerror(lua, 1, lua_pushfstring(lua, "expected integer between %d and %d", range.least, range.most));
     }
     Config(lua).*setting = value;

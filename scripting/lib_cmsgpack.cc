@@ -1,22 +1,20 @@
 // MessagePack (https://github.com/msgpack/msgpack/blob/master/spec.md) between texts and values: pack, unpack,
 // unpack_one, unpack_limit.
 //
-// Own code, not msgpack-c: its unpacker builds a tree of its own first, nests 32 levels, and tells scripts nothing
-// about where a value ends, which unpack_one and unpack_limit answer with. The library that Redis brings decides what
-// is written:
+// We do not use msgpack-c: its unpacker builds a tree of its own first, nests 32 levels, and does not tell where a
+// value ends, which unpack_one and unpack_limit return. The library that Redis contains determines what is written:
 //
-//   number   the shortest integer if it has no fraction and fits into 64 bits, else float 32 if that loses nothing,
-//   else
+//   number   the shortest integer if it has no fraction and fits into 64 bits, else float 32 if it is exact, else
 //            float 64
 //   text     str; never bin
 //   table    array if its keys are exactly 1…n, else map, in the order of next(); an empty table is an array
-//   others   nil, and so is a table inside 16 tables: cycles end there
+//   others   nil; also a table inside 16 tables, which ends cycles
 //
-// and what is read: everything but bin, ext and the octet c1, which are bad data. A uint 64 of 2^63 and more reads as
-// the negative number with the same bits.
+// and what is read: everything except bin, ext and the octet c1, which are bad data. A uint 64 of 2^63 and more reads
+// as the negative number with the same bits.
 //
-// Nesting of what is read is bounded by the slots of the stack (RequireSlots), 4000 arrays or 8000 maps in the place of
-// keys. Lengths reserve no memory beyond a few elements, so a length that lies costs nothing.
+// The stack slots bound the nesting of what is read (RequireSlots): 4000 arrays, or 8000 maps as keys. An announced
+// length reserves memory for a few elements only, so a false length costs nothing.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -58,7 +56,7 @@ enum Tag : uint8_t {
   kNegativeFix = 0xe0,
 };
 
-// Big endian, as MessagePack has all its numbers.
+// Reads a big-endian number, as in all of MessagePack.
 template <typename Unsigned>
 void StoreNumber(char* to, Unsigned number) {
   for (size_t i = sizeof(number); i-- > 0; number = static_cast<Unsigned>(number >> 7 >> 1)) {
@@ -79,7 +77,7 @@ class Packer {
  public:
   explicit Packer(lua_State* lua) : lua_(lua), work_(lua), out_(lua) {}
 
-  // Appends the value at an index from the bottom of the stack.
+  // Appends the value at an absolute stack index.
   void Append(int index, int depth) {
     work_.Step();
     switch (lua_type(lua_, index)) {
@@ -137,7 +135,7 @@ class Packer {
   }
 
   void AppendFloating(double number) {
-    // Out of a float's range is undefined to convert; only infinities look the same there.
+    // Conversion beyond the range of float is undefined behaviour; only infinities convert exactly there.
     const bool in_range = std::isinf(number) || std::fabs(number) <= std::numeric_limits<float>::max();
     if (in_range && static_cast<double>(static_cast<float>(number)) == number) {
       return AppendTagged(kFloat32, std::bit_cast<uint32_t>(static_cast<float>(number)));
@@ -328,7 +326,7 @@ class Unpacker {
     }
   }
 
-  // How many elements to make room for before they are seen.
+  // How many elements to reserve before they are read.
   size_t Expected(size_t size) const {
     constexpr size_t kMost = 16;
     return std::min({size, rest_.size(), kMost});
@@ -346,7 +344,7 @@ class Unpacker {
     if (rest_.size() < size) luaL_error(lua_, "Missing bytes in input.");
   }
 
-  // Redis: each array in the making holds one slot more than it needs here, which counts for the depth that is allowed.
+  // Redis: each open array holds one slot more than we need; it counts towards the maximum depth.
   void ReserveInside(size_t count, const char* why) { RequireSlots(lua_, open_arrays_ + count, why); }
 
   lua_State* lua_;
@@ -367,7 +365,7 @@ int Pack(lua_State* lua) {
   return 1;
 }
 
-// The text that is the first argument.
+// The first argument, which must be a text.
 Bytes Input(lua_State* lua) {
   size_t size = 0;
   const char* text = luaL_checklstring(lua, 1, &size);
@@ -386,14 +384,14 @@ int Unpack(lua_State* lua) {
   return PushValues(unpacker, std::numeric_limits<int>::max());
 }
 
-// Returns the offset of what follows, -1 at the end, and then the values.
+// Returns the offset after the values (-1 at the end), then the values.
 int UnpackFrom(lua_State* lua, int64_t limit, int64_t offset) {
-  // Redis: neither a limit nor an offset means everything, without the offset.
+  // Redis: without limit and offset returns all values, without the offset.
   if (limit == 0 && offset == 0) return Unpack(lua);
   const Bytes input = Input(lua);
   const auto size = static_cast<int>(input.size());
   if (offset < 0 || limit < 0) {
-    // Redis: the size of the input stands where the limit should.
+    // Redis: prints the size of the input in place of the limit.
     return luaL_error(lua, "Invalid request to unpack with offset of %d and limit of %d.", static_cast<int>(offset),
                       size);
   }
@@ -437,7 +435,7 @@ int OpenCmsgpack(lua_State* lua) {
                                                    {nullptr, nullptr}}};
   lua_createtable(lua, 0, 8);
   luaL_setfuncs(lua, kFunctions.data(), 0);
-  // What scripts find in Redis, word for word, since some look at it.
+  // The same texts as in Redis, because some scripts read them.
   SetText(lua, "_NAME", "cmsgpack");
   SetText(lua, "_VERSION", "lua-cmsgpack 0.4.0");
   SetText(lua, "_COPYRIGHT", "Copyright (C) 2012, Salvatore Sanfilippo");

@@ -1,18 +1,19 @@
 // C structures between texts and values: pack, unpack, size.
 //
 //   format = { item }
-//   item   = ' ' | '<' | '>' | '!' [n]             blank, little endian, big endian, greatest alignment (default 1; '!'
-//                                                  alone is 8)
-//          | 'x'                                   one octet of padding
-//          | 'b' 'h' 'l' 'i'[n] | 'B' 'H' 'L' 'I'[n] 'T'   signed and unsigned integers of 1, 2, 8, n (4) octets; T has
-//          8 | 'f' | 'd'                             float, double | 'c' [n] | 's'                         n octets
-//          (1); text up to an octet 0
+//   item   = ' ' | '<' | '>' | '!' [n]                     blank, little endian, big endian, greatest alignment
+//                                                          (default 1; '!' alone is 8)
+//          | 'x'                                           one octet of padding
+//          | 'b' 'h' 'l' 'i'[n] | 'B' 'H' 'L' 'I'[n] 'T'   signed and unsigned integers of 1, 2, 8, n (4) octets;
+//                                                          T has 8
+//          | 'f' | 'd'                                     float, double
+//          | 'c' [n] | 's'                                 n octets (1); text up to an octet 0
 //
-// 'c0' packs a whole text, and unpacks as many octets as the number before it says, which it replaces. Numbers are
+// 'c0' packs a whole text, and unpacks as many octets as the preceding number says, which it replaces. Numbers are
 // native (little) endian unless the format says otherwise, and unaligned.
 //
-// What a format asks for is checked against the data before it is touched; sums of positions may wrap around, but the
-// position is compared with the size of the data after each. Integers wider than 8 octets keep their low 8.
+// Sizes in a format are checked against the data before the data is accessed; sums of positions may wrap around, but
+// each position is compared with the size of the data. Integers wider than 8 octets keep their low 8.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -33,7 +34,7 @@ constexpr int kDefaultAlignment = 8;
 
 enum class Kind { kSigned, kUnsigned, kFloat, kDouble, kChars, kText, kPadding, kNone };
 
-// One item of a format, and how many octets lie before it for its alignment.
+// One item of a format, and its alignment padding in octets.
 struct Item {
   char option;
   Kind kind;
@@ -69,7 +70,8 @@ Kind KindOf(char option) {
   }
 }
 
-// Walks over a format. The format is the first argument of the function and stays on its stack, so the view does, too.
+// Iterates over a format. The format is the first argument of the function and stays on its stack, so the view is
+// valid.
 class Format {
  public:
   explicit Format(lua_State* lua) : lua_(lua), rest_(luaL_checkstring(lua, 1)) {}
@@ -86,7 +88,7 @@ class Format {
     return {option, kind, size, kind == Kind::kChars ? 0 : Alignment(position, size)};
   }
 
-  // Obeys an item that stands for no value.
+  // Executes an item that has no value.
   void Control(char option) {
     switch (option) {
       case ' ':
@@ -158,7 +160,7 @@ class Format {
     return static_cast<size_t>(alignment);
   }
 
-  // Redis: the mask is right for powers of 2 only; other sizes (i3) get what it gives.
+  // Redis: the mask is correct only for powers of 2; other sizes (i3) get its result.
   size_t Alignment(size_t position, size_t size) const {
     if (size == 0) return 0;
     const size_t unit = std::min(size, max_alignment_);
@@ -181,7 +183,7 @@ std::array<char, sizeof(Number)> InOrder(Number number, std::endian order) {
 class Packer {
  public:
   explicit Packer(lua_State* lua) : lua_(lua), format_(lua), out_(lua) {
-    // Redis: an argument that is missing reads as nil, not as "no value".
+    // Redis: a missing argument reads as nil, not as "no value".
     lua_pushnil(lua);
   }
 
@@ -196,7 +198,7 @@ class Packer {
   }
 
  private:
-  // Returns how far it gets the position.
+  // Returns by how much the position advances.
   size_t Append(const Item& item) {
     switch (item.kind) {
       case Kind::kSigned:
@@ -222,7 +224,7 @@ class Packer {
     return 0;
   }
 
-  // Octets beyond the eighth are 0, of negative numbers too.
+  // Octets beyond the eighth are 0, even for negative numbers.
   void AppendInteger(size_t size) {
     uint64_t value = TruncatedUnsigned(luaL_checknumber(lua_, argument_++));
     std::array<char, kMaxIntegerSize> octets;
@@ -241,7 +243,7 @@ class Packer {
     size_t length = 0;
     const char* text = luaL_checklstring(lua_, argument_++, &length);
     const size_t size = item.size == 0 ? length : item.size;
-    // Redis: the error names the argument behind the text.
+    // Redis: the error names the argument after the text.
     luaL_argcheck(lua_, length >= size, argument_, "string too short");
     out_.Append(Bytes(text, size));
     if (item.kind == Kind::kChars) return size;
@@ -262,7 +264,7 @@ class Unpacker {
     size_t size = 0;
     const char* data = luaL_checklstring(lua, 2, &size);
     data_ = Bytes(data, size);
-    // Redis: a negative offset is a huge one.
+    // Redis: a negative offset becomes a huge one.
     position_ = static_cast<size_t>(OptionalIntegerArgument(lua, 3, 1));
     luaL_argcheck(lua, position_ > 0, 3, "offset must be 1 or greater");
     --position_;
@@ -285,7 +287,7 @@ class Unpacker {
     luaL_argcheck(lua_, size <= data_.size() && position_ <= data_.size() - size, 2, "data string too short");
   }
 
-  // Returns how far it gets the position.
+  // Returns by how much the position advances.
   size_t Read(const Item& item) {
     switch (item.kind) {
       case Kind::kSigned:
@@ -327,7 +329,7 @@ class Unpacker {
     return value;
   }
 
-  // Redis: the sign bit's place is taken modulo 64, so i9 looks for its sign in bit 7 and above.
+  // Redis: the position of the sign bit is taken modulo 64, so i9 takes its sign from bit 7 and above.
   double SignedInteger(size_t size) const {
     const uint64_t value = Integer(size);
     const uint64_t sign_and_above = std::numeric_limits<uint64_t>::max() << ((size * 8 - 1) % 64);
@@ -391,7 +393,7 @@ int Size(lua_State* lua) {
     const Item item = format.Next(position);
     if (item.kind == Kind::kText) luaL_argerror(lua, 1, "option 's' has no fixed size");
     if (item.kind == Kind::kChars && item.size == 0) luaL_argerror(lua, 1, "option 'c0' has no fixed size");
-    // Redis: letters and digits that mean nothing count as nothing here.
+    // Redis: ignores unknown letters and digits here.
     if (!IsLetterOrDigit(item.option)) format.Control(item.option);
     position += item.alignment + item.size;
   }

@@ -1,5 +1,5 @@
-// What the libraries for scripts have in common: numbers as Lua 5.1 converts them, its limit of stack slots, and a
-// buffer for what they write.
+// Common helpers of the libraries for scripts: number conversions of Lua 5.1, its limit of stack slots, and an output
+// buffer.
 #pragma once
 
 #include <cstddef>
@@ -10,18 +10,18 @@
 
 namespace respite {
 
-// A number as x86-64 converts it: towards zero, and what does not fit into 64 bits is the smallest integer.
-// Redis: it leaves these conversions to the compiler, so scripts see what this processor does.
+// Converts a number as x86-64 does: towards zero, and to the smallest integer if it does not fit into 64 bits. Redis:
+// leaves these conversions to the compiler, so scripts see the behaviour of this processor.
 int64_t TruncatedInteger(double value);
-// The same for unsigned integers: negative values keep their two's complement, 2^64 and more is 0.
+// The same for unsigned integers: negative values become their two's complement, 2^64 and more become 0.
 uint64_t TruncatedUnsigned(double value);
 
-// An argument that is a number or a text that reads as one, without its fraction. Raises Lua's error for others.
+// An argument that is a number or a numeric text, without its fraction. Raises Lua's error for others.
 int64_t IntegerArgument(lua_State* lua, int index);
 int64_t OptionalIntegerArgument(lua_State* lua, int index, int64_t otherwise);
 
-// For work in C++ that may take long: lets the hook of the script, if it has one by now, look up as between two
-// instructions, so that the script can be ended there. May raise that error.
+// For long C++ work: runs the hook of the script, if it has one by now, as between two instructions, so that the script
+// can be ended there. May raise that error.
 inline void Listen(lua_State* lua) {
   lua_Hook hook = lua_gethook(lua);
   if (hook == nullptr) return;
@@ -29,7 +29,7 @@ inline void Listen(lua_State* lua) {
   hook(lua, &nothing);
 }
 
-// Listens now and then in a loop. Cost of a step: an increment.
+// Calls Listen periodically in a loop. Cost of a step: an increment.
 class WorkCount {
  public:
   explicit WorkCount(lua_State* lua) : lua_(lua) {}
@@ -45,16 +45,16 @@ class WorkCount {
   uint32_t steps_ = 0;
 };
 
-// Makes room for `count` more values on the stack; false beyond the 8000 slots that Lua 5.1 gives a function written in
-// C, and where the machine's stack nears its end. This bounds how deep the libraries nest.
+// Makes room for `count` more values on the stack. Returns false beyond the 8000 slots that Lua 5.1 gives a C function,
+// and when the native stack is nearly used up. This bounds the nesting depth in the libraries.
 bool ReserveSlots(lua_State* lua, size_t count);
-// The same with an error: "stack overflow (<why>)".
+// The same, but raises an error: "stack overflow (<why>)".
 void RequireSlots(lua_State* lua, size_t count, const char* why);
 
-// A number as printf's "%.<precision>g" writes it: 5, 0.1, 1e+15, -0, inf, -nan. Lua 5.1 prints with a precision of 14.
+// A number as printf's "%.<precision>g" writes it: 5, 0.1, 1e+15, -0, inf, -nan. Lua 5.1 uses a precision of 14.
 // Requires: 1 <= precision <= 14.
 //
-// Cost: about 10 ns for integers, 60 ns for what has few digits, 200 ns for others.
+// Cost: about 10 ns for integers, 60 ns for numbers with few digits, 200 ns for others.
 class PrintedNumber {
  public:
   explicit PrintedNumber(double number, int precision = 14);
@@ -71,8 +71,8 @@ class PrintedNumber {
   size_t size_ = 0;
 };
 
-// A text that grows. Its memory comes from the allocator of the Lua state, so the limit on the memory of scripts holds
-// for it too; where that ends, Lua's error "not enough memory" is raised.
+// A growing text. It allocates with the allocator of the Lua state, so the memory limit of scripts applies to it;
+// beyond the limit it raises Lua's error "not enough memory".
 //
 // Cost: amortised O(1) per octet; no allocation up to kInlineSize octets.
 class LuaBuffer {
@@ -89,7 +89,7 @@ class LuaBuffer {
   void Append(Bytes text);
   void AppendZeros(size_t count);
 
-  // Room for `count` octets behind the text; Commit() makes those that were written part of it.
+  // Room for `count` octets after the text; Commit() appends the octets that were written there.
   char* Reserve(size_t count) {
     if (capacity_ - size_ < count) Grow(count);
     return data_ + size_;

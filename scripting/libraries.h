@@ -1,12 +1,12 @@
-// The libraries that scripts find as globals, beside Lua's own. Each function opens one: it leaves the library's table
-// on the stack and returns 1, as lua_CFunction demands. All are safe to give to untrusted scripts.
+// The libraries that scripts find as globals, besides Lua's own. Each function opens one: it leaves the library's table
+// on the stack and returns 1, as lua_CFunction requires. All are safe for untrusted scripts.
 #pragma once
 
 #include "scripting/lua_api.h"
 
 namespace respite {
 
-// JSON, as lua-cjson 2.1 has it, which Redis brings.
+// JSON, compatible with lua-cjson 2.1, which Redis contains.
 int OpenCjson(lua_State* lua);
 // MessagePack: pack, unpack, unpack_one, unpack_limit.
 int OpenCmsgpack(lua_State* lua);

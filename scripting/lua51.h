@@ -1,8 +1,8 @@
-// Lua 5.1 on Lua 5.4: scripts are written for 5.1, whose numbers are all doubles and whose libraries had other names.
+// Lua 5.1 on Lua 5.4: scripts are written for 5.1, where all numbers are doubles and some libraries have other names.
 //
-// Numbers: the linker puts functions of ours before a few inside Lua (lua51_numbers.cc), so that numerals, numbers read
-// from text and the results of libraries are doubles, and every number looks as 5.1 writes it. Integers remain where
-// nobody sees them: lengths and the keys of tables.
+// Numbers: the linker replaces a few functions inside Lua by ours (lua51_numbers.cc), so that numerals, numbers read
+// from text and the results of libraries are doubles, and every number prints as in 5.1. Integers remain only where
+// scripts cannot see them: lengths and the keys of tables.
 #pragma once
 
 #include <cstdint>
@@ -13,32 +13,32 @@
 
 namespace respite {
 
-// Opens base, table, string, math and coroutine as in 5.1, into the table of globals. What gives access to the world
-// outside (files, print, bytecode) is not there.
+// Opens base, table, string, math and coroutine as in 5.1, into the table of globals. Functions that access the outside
+// world (files, print, bytecode) are left out.
 void OpenLua51(lua_State* lua);
 
-// Starts the sequence that math.random gives, as math.randomseed does. Redis 7.2 does not do so between scripts: one
-// sequence goes through all of them.
+// Seeds the sequence of math.random, as math.randomseed does. Redis 7.2 does not seed it between scripts: all scripts
+// share one sequence.
 void SeedRandom(lua_State* lua, int32_t seed);
 
-// Whoever lets scripts run in a state, and may end them.
+// Implemented by the owner of a state, who may end the scripts that run in it.
 class ThreadObserver {
  public:
   virtual ~ThreadObserver() = default;
-  // A coroutine is about to be resumed by this thread. May raise an error of Lua.
+  // Called when this thread is about to resume a coroutine. May raise a Lua error.
   virtual void BeforeResume(lua_State* lua) = 0;
-  // From now on this thread computes: a coroutine that is resumed, or whoever resumed it.
+  // From now on this thread runs: a coroutine that was resumed, or the one that resumed it.
   virtual void OnSwitch(lua_State* thread) noexcept = 0;
-  // The script has been ended: whoever catches an error has to raise it again, whatever it is.
+  // True if the script has been ended: code that catches an error must raise it again, whatever it is.
   virtual bool MustEnd(lua_State* lua) noexcept = 0;
 };
 
-// `observer` must outlive what runs in the state.
+// `observer` must outlive everything that runs in the state.
 void ObserveThreads(lua_State* lua, ThreadObserver* observer);
 
-// The source text as 5.4 has to see it to read it as 5.1 does: escape sequences that 5.1 does not know stand for the
-// character behind the backslash, a function with `...` that uses the table `arg` gets one, and what looks like
-// bytecode becomes text. Lines keep their numbers. Cost: O(n).
+// Converts source text so that 5.4 reads it as 5.1 does: unknown escape sequences stand for the character after the
+// backslash, a function with `...` that uses the table `arg` gets one, and bytecode is read as text. Line numbers stay
+// the same. Cost: O(n).
 std::string AdaptSource(Bytes source);
 
 }  // namespace respite

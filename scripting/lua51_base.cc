@@ -1,4 +1,4 @@
-// The functions that 5.1 has as globals. Those whose meaning has not changed since are taken from 5.4.
+// The global functions of 5.1. Those whose meaning has not changed are taken from 5.4.
 #include <cstdlib>
 
 #include "scripting/lib_support.h"
@@ -8,7 +8,7 @@
 namespace respite::lua51 {
 namespace {
 
-// The message has to be a string, and the position is put before it.
+// Requires a string as the message, and puts the position before it.
 int Assert(lua_State* lua) {
   luaL_checkany(lua, 1);
   if (lua_toboolean(lua, 1)) return lua_gettop(lua);
@@ -99,15 +99,15 @@ int Unpack(lua_State* lua) {
   return static_cast<int>(count);
 }
 
-// Whether the function that asks was called on behalf of an error of a hook.
+// True if the calling function was called because of an error in a hook.
 bool IsHookCalling(lua_State* lua) {
   lua_Debug self;
   if (lua_getstack(lua, 0, &self) == 0 || lua_getinfo(lua, "n", &self) == 0) return false;
   return Bytes(self.namewhat) == "hook";
 }
 
-// Upvalue 1 is the handler of the script. An error that ends the script does not reach it: hooks are off until an error
-// that a hook raised is caught, so nothing could stop a handler that takes long.
+// Upvalue 1 is the handler of the script. An error that ends the script does not reach the handler: hooks are off until
+// an error raised by a hook is caught, so nothing could stop a long-running handler.
 int HandleError(lua_State* lua) {
   lua_settop(lua, 1);
   ThreadObserver* const observer = ObserverOf(lua);
@@ -130,7 +130,7 @@ int Xpcall(lua_State* lua) {
   return lua_gettop(lua);
 }
 
-// A part of the text that is left, so that a script can be ended while a long one is compiled.
+// Returns the text in parts, so that a script can be ended while a long text is compiled.
 const char* ReadPart(lua_State* lua, void* rest, size_t* size) {
   constexpr size_t kPartSize = 65536;
   Bytes& text = *static_cast<Bytes*>(rest);
@@ -141,7 +141,7 @@ const char* ReadPart(lua_State* lua, void* rest, size_t* size) {
   return part.data();
 }
 
-// Text only: no bytecode gets in. Gives the function, or nil and the message.
+// Accepts text only, no bytecode. Pushes the function, or nil and the message.
 int LoadText(lua_State* lua, Bytes text, const char* chunk_name) {
   const std::string adapted = AdaptSource(text);
   Bytes rest = adapted;
@@ -157,7 +157,7 @@ int Loadstring(lua_State* lua) {
   return LoadText(lua, text, luaL_optstring(lua, 2, text.data()));
 }
 
-// All that the reader at index 1 gives, one string.
+// Concatenates everything that the reader at index 1 returns.
 int ReadAll(lua_State* lua) {
   lua_newtable(lua);
   WorkCount work(lua);
@@ -198,7 +198,7 @@ int Load(lua_State* lua) {
   return LoadText(lua, CheckBytes(lua, 3), chunk_name);
 }
 
-// What tunes the collector would stay in force for other scripts, so it is read but has no effect.
+// The collector's parameters would affect other scripts, so the argument is checked but has no effect.
 int CollectGarbage(lua_State* lua) {
   static const char* const kOptions[] = {"collect", "stop",     "restart",    "count",
                                          "step",    "setpause", "setstepmul", nullptr};
@@ -228,7 +228,8 @@ int GcInfo(lua_State* lua) {
   return 1;
 }
 
-// As lua_setmetatable for the value below the metatable on top, but no __gc will run: Lua looks for it only now.
+// As lua_setmetatable for the value below the metatable on top, but prevents __gc: Lua looks for it only at this
+// moment.
 void SetWithoutFinalizer(lua_State* lua) {
   const int metatable = lua_gettop(lua);
   lua_pushliteral(lua, "__gc");
@@ -243,7 +244,7 @@ void SetWithoutFinalizer(lua_State* lua) {
   lua_pop(lua, 1);
 }
 
-// Upvalue 1: the set of metatables that proxies have.
+// Upvalue 1: the set of the metatables of proxies.
 int NewProxy(lua_State* lua) {
   lua_settop(lua, 1);
   lua_newuserdatauv(lua, 0, 0);
@@ -267,7 +268,7 @@ int NewProxy(lua_State* lua) {
   return 1;
 }
 
-// With weak keys, so that the proxies' metatables can be collected.
+// The keys are weak, so that the proxies' metatables can be collected.
 void PushProxySet(lua_State* lua) {
   lua_newtable(lua);
   lua_createtable(lua, 0, 1);
@@ -276,7 +277,7 @@ void PushProxySet(lua_State* lua) {
   lua_setmetatable(lua, -2);
 }
 
-// What 5.4 has and scripts must not see.
+// Functions of 5.4 that scripts must not see.
 constexpr const char* kHiddenNames[] = {"dofile", "loadfile", "print", "rawlen", "warn"};
 
 constexpr luaL_Reg kBaseFunctions[] = {{"assert", Assert},

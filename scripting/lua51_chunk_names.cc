@@ -1,5 +1,5 @@
-// How a chunk is called in errors: `=name` and `@file` give the name, any other text its first line in quotes. 5.1 cuts
-// what is long at other places than 5.4, and leaves more of it in errors of the compiler.
+// The names of chunks in errors: `=name` and `@file` give the name, any other text its first line in quotes. 5.1
+// truncates long names differently than 5.4, and less in errors of the compiler.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace respite::lua51 {
 
-// Where the octets of a string object are.
+// The offset of the octets in a string object.
 constexpr size_t kStringHeaderSize = 24;
-// Sizes of the two buffers of 5.1, each with the zero at the end.
+// The sizes of the two buffers of 5.1, each including the final zero.
 constexpr size_t kRuntimeSize = LUA_IDSIZE;
 constexpr size_t kCompilerSize = 80;
 static_assert(kRuntimeSize == 60);

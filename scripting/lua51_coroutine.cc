@@ -4,7 +4,7 @@
 namespace respite::lua51 {
 namespace {
 
-// Its address is where the registry has the observer.
+// Its address is the registry key of the observer.
 const char kObserverKey = 0;
 
 const void* ObserverKey() { return &kObserverKey; }
@@ -37,7 +37,7 @@ struct Resumed {
   int results;  // on top of the stack
 };
 
-// The arguments are on top of the stack.
+// Requires: the arguments are on top of the stack.
 Resumed ResumeThread(lua_State* lua, lua_State* thread, int arguments) {
   ThreadObserver* const observer = ObserverOf(lua);
   if (observer != nullptr) observer->BeforeResume(lua);
@@ -92,7 +92,7 @@ int Status(lua_State* lua) {
   return 1;
 }
 
-// Nothing for the main program, which is no coroutine.
+// Returns nothing for the main program, which is not a coroutine.
 int Running(lua_State* lua) {
   if (lua_pushthread(lua)) lua_pushnil(lua);
   return 1;

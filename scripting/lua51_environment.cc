@@ -1,6 +1,6 @@
-// getfenv and setfenv. What was the environment of a function in 5.1 is its upvalue `_ENV` in 5.4, shared with the
-// function around it; setfenv gives the function an `_ENV` of its own. A function that uses no globals has none, and
-// then nothing can tell the difference.
+// getfenv and setfenv. The environment of a function in 5.1 corresponds to its upvalue `_ENV` in 5.4, which it shares
+// with the enclosing function; setfenv gives the function its own `_ENV`. A function that uses no globals has no
+// `_ENV`, but then the environment makes no difference.
 #include <cstring>
 
 #include "scripting/lua51_support.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kEnvironmentName = "_ENV";
 
-// 0 when the function at the top has no such upvalue.
+// 0 if the function on top has no such upvalue.
 int EnvironmentUpvalue(lua_State* lua) {
   for (int upvalue = 1;; upvalue++) {
     const char* name = lua_getupvalue(lua, -1, upvalue);
@@ -20,7 +20,7 @@ int EnvironmentUpvalue(lua_State* lua) {
   }
 }
 
-// The function that the first argument is or, as a level of the stack, means.
+// Pushes the function given by the first argument: a function or a stack level.
 void PushFunction(lua_State* lua, int level) {
   if (lua_isfunction(lua, 1)) return lua_pushvalue(lua, 1);
   luaL_argcheck(lua, level >= 0, 1, "level must be non-negative");
@@ -30,9 +30,9 @@ void PushFunction(lua_State* lua, int level) {
   if (lua_isnil(lua, -1)) luaL_error(lua, "no function environment for tail call at level %d", level);
 }
 
-// Lets the function at the top have the table at index 2 for its environment, and no other function with it.
+// Makes the table at index 2 the environment of the function on top, and of no other function.
 void SetUpvalue(lua_State* lua, int upvalue) {
-  if (luaL_loadbufferx(lua, "", 0, "=setfenv", "t") != LUA_OK) lua_error(lua);  // no memory for it
+  if (luaL_loadbufferx(lua, "", 0, "=setfenv", "t") != LUA_OK) lua_error(lua);  // out of memory
   lua_pushvalue(lua, 2);
   lua_setupvalue(lua, -2, 1);
   lua_upvaluejoin(lua, -2, upvalue, -1, 1);

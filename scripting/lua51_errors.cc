@@ -1,6 +1,6 @@
-// Lua's own error messages in the words of 5.1. Every message of the interpreter and of the compiler is made by one of
-// two functions inside Lua from a format and arguments; they are given to us by the linker (see lua51_internals.h), and
-// a format that 5.1 words differently is replaced.
+// Lua's own error messages in the wording of 5.1. Two functions inside Lua build every message of the interpreter and
+// the compiler from a format and arguments; the linker replaces them by ours (see lua51_internals.h), which replace the
+// formats that 5.1 words differently.
 #include <algorithm>
 #include <cstdarg>
 #include <optional>
@@ -44,7 +44,7 @@ struct Variable {
   std::string name;
 };
 
-// 5.4 names a variable as ` (local 'x')`, also some that 5.1 has no word for: those stay unnamed.
+// 5.4 appends the name of a variable as ` (local 'x')`. Kinds of variables that 5.1 does not name stay unnamed.
 std::optional<Variable> ParseVariable(Bytes info) {
   const size_t quote = info.find(" '");
   if (!info.starts_with(" (") || quote == Bytes::npos || !info.ends_with("')")) return std::nullopt;
@@ -79,8 +79,8 @@ std::string QuotedToken(Bytes token) {
   return token.starts_with('\'') ? std::string(token) : "'" + std::string(token) + "'";
 }
 
-// 5.1 shows a string up to the escape sequence that is too large, 5.4 shows that, too. A zero in the string ends the
-// token, and then the sequence is not in it.
+// 5.1 shows a string up to the escape sequence that is too large; 5.4 includes the sequence. A zero in the string ends
+// the token; then the sequence is not part of it.
 void CutEscape(std::string& token) {
   const size_t escape = token.rfind('\\');
   if (escape == std::string::npos || !IsDigit(token[escape + 1])) return;
@@ -103,7 +103,7 @@ const char* PushSyntaxError(lua_State* lua, va_list arguments) {
   if (text.find(kTooManyOfFunction) != std::string::npos) return Push(lua, text);
   text.resize(std::min(text.size(), text.find(" (starting at line ")));
   if (ReplaceEnd(text, "decimal escape too large", "escape sequence too large")) CutEscape(token);
-  // A statement that is no call can only be an assignment; 5.1 misses the sign.
+  // A statement that is not a call must be an assignment; 5.1 reports the missing '='.
   if (token != "'='" && token != "','") ReplaceEnd(text, "syntax error", "'=' expected");
   return Push(lua, text + " near " + token);
 }
@@ -130,7 +130,7 @@ struct Rewording {
   const char* (*push)(lua_State* lua, va_list arguments);
 };
 
-// How luaL_tolstring makes text of a number.
+// Formats a number for luaL_tolstring.
 const char* PushNumberText(lua_State* lua, va_list arguments) {
   const PrintedNumber printed(va_arg(arguments, lua_Number));
   const Bytes text = printed;

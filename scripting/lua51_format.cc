@@ -1,4 +1,4 @@
-// string.format of 5.1: numbers are cut to what a conversion takes, and text is put in by C's printf.
+// string.format of 5.1: converts arguments to the type of each conversion and formats them with C's printf.
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -11,7 +11,7 @@ namespace respite::lua51 {
 namespace {
 
 constexpr size_t kMaxItemSize = 512;
-// Longer text goes in as it is when no precision is asked for.
+// Longer texts are copied without printf if no precision is given.
 constexpr size_t kMaxPrintedText = 100;
 
 // One conversion, as written: %-5.2f
@@ -88,7 +88,7 @@ const char* SkipTwoDigits(const char* place) {
   return IsDigit(*place) ? place + 1 : place;
 }
 
-// Reads flags, width and precision; `place` stands behind the %.
+// Reads flags, width and precision; `place` is after the %.
 Conversion ReadConversion(lua_State* lua, const char* place) {
   constexpr size_t kMaxFlags = 5;
   const char* const start = place;

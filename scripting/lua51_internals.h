@@ -1,8 +1,8 @@
-// What is known here of the inside of Lua 5.4: the layout of a value, and functions that its own parts share. It is the
-// same in 5.4.4 and 5.4.7; the build checks it for the Lua at hand (cmake/Lua.cmake).
+// Internals of Lua 5.4 that we depend on: the layout of a value, and internal functions. They are the same in 5.4.4 and
+// 5.4.7; the build checks them for the installed Lua (cmake/Lua.cmake).
 //
-// The linker gives calls between Lua's object files to functions of ours (cmake/Lua.cmake has the list of `--wrap`
-// options): where a part of Lua calls `f`, it reaches `__wrap_f`; what Lua itself has is `__real_f`.
+// The linker redirects calls between Lua's object files to our functions (cmake/Lua.cmake has the list of `--wrap`
+// options): where a part of Lua calls `f`, it reaches `__wrap_f`; Lua's own function is `__real_f`.
 #pragma once
 
 #include <cstdarg>
@@ -15,7 +15,7 @@ namespace respite::lua51 {
 
 static_assert(sizeof(lua_Integer) == 8 && sizeof(lua_Number) == 8);
 
-// Functions of the interface have names of C or of C++.
+// API functions have C or C++ linkage names.
 #if defined(RESPITE_LUA_HAS_CXX_NAMES)
 #define RESPITE_LUA_PUSH_INTEGER "_Z15lua_pushintegerP9lua_Statex"
 #define RESPITE_LUA_TO_INTEGER "_Z14lua_tointegerxP9lua_StateiPi"
@@ -24,7 +24,7 @@ static_assert(sizeof(lua_Integer) == 8 && sizeof(lua_Number) == 8);
 #define RESPITE_LUA_TO_INTEGER "lua_tointegerx"
 #endif
 
-// A value as it lies in a register or a table.
+// A value as it is stored in a register or a table.
 struct Value {
   union {
     void* object;
@@ -37,27 +37,26 @@ static_assert(sizeof(Value) == 16);
 
 inline constexpr uint8_t kIntegerTag = LUA_TNUMBER;
 inline constexpr uint8_t kFloatTag = LUA_TNUMBER | 1 << 4;
-// Of strings of up to 40 octets.
+// The tag of strings of up to 40 octets.
 inline constexpr uint8_t kShortStringTag = LUA_TSTRING | 1 << 6;
 
-// How every object that is collected starts.
+// The header of every garbage-collected object.
 struct ObjectHeader {
   void* next;
   uint8_t tag;
 };
 inline constexpr uint8_t kTableTag = LUA_TTABLE;
 
-// Metamethods, in the order of Lua's list. From the first of arithmetic on, subtracting it gives the operator for
-// lua_arith.
+// Metamethods, in the order of Lua's list. Subtracting the first arithmetic one gives the operator for lua_arith.
 inline constexpr int kLengthEvent = 4;
 inline constexpr int kFirstArithmeticEvent = 6;
 inline constexpr int kRemainderEvent = kFirstArithmeticEvent + LUA_OPMOD;
 inline constexpr int kDivisionEvent = kFirstArithmeticEvent + LUA_OPDIV;
 
 extern "C" {
-// A new or interned string.
+// Creates or interns a string.
 void* NewString(lua_State* lua, const char* text, size_t size) asm("_Z12luaS_newlstrP9lua_StatePKcm");
-// Not 0 when the value is a number or text that can be read as one.
+// Returns nonzero if the value is a number or a numeric text.
 int ToNumber(const Value* value, lua_Number* number) asm("_Z14luaV_tonumber_PK6TValuePd");
 }
 

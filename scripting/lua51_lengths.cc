@@ -1,13 +1,14 @@
-// The operator #: its result is a double in 5.1, an integer in 5.4, whose products wrap round and whose remainder by 0
-// is an error. So the compiler gets one more instruction behind each #, a division by 1, which always gives a double.
+// The operator #: its result is a double in 5.1. In 5.4 it is an integer, whose products wrap around and whose
+// remainder by 0 is an error. So the compiler adds an instruction after each #: a division by 1, which always gives a
+// double.
 //
-// The 1 is an integer, as no numeral of a script is (lua51_numbers.cc): so the division can be told from those of the
-// script, and whatever __len of a proxy gives that is no number stays as it is.
+// The 1 is an integer, while all numerals of scripts are doubles (lua51_numbers.cc). This distinguishes the division
+// from those of the script, so that a non-numeric result of a proxy's __len stays unchanged.
 #include "scripting/lua51_internals.h"
 
 namespace respite::lua51 {
 
-// What the compiler knows of an expression: here, a constant. The real one is no larger.
+// The compiler's description of an expression: here, a constant. The real one is at least as large.
 struct Expression {
   int kind;
   union {
@@ -17,7 +18,7 @@ struct Expression {
   int jump_if_true;
   int jump_if_false;
 };
-// Places in Lua's lists of kinds of expressions and of operators.
+// Indexes in Lua's lists of expression kinds and operators.
 constexpr int kIntegerConstant = 6;
 constexpr int kDivide = 5;
 constexpr int kLength = 3;

@@ -1,4 +1,4 @@
-// math as in 5.1, all results doubles. Chance is not: random gives the sequence that Redis gives to every script.
+// math as in 5.1: all results are doubles. math.random is deterministic: it gives the same sequence as Redis.
 #include <cmath>
 
 #include "scripting/lua51.h"
@@ -63,13 +63,13 @@ int Modf(lua_State* lua) {
   return 2;
 }
 
-// The 48-bit generator of drand48, whose upper 31 bits Redis uses. Redis: it starts as C's does, and goes on from
-// script to script.
+// The 48-bit generator of drand48; Redis uses its upper 31 bits. Redis: it starts with the seed of C, and continues
+// from script to script.
 class Generator {
  public:
   void Seed(int32_t seed) { state_ = (uint64_t{static_cast<uint32_t>(seed)} << 16 | 0x330E) & kMask; }
 
-  // In [0, 1).
+  // A number in [0, 1).
   double Next() {
     constexpr uint64_t kRange = INT32_MAX;
     state_ = (state_ * 0x5DEECE66D + 0xB) & kMask;
@@ -83,7 +83,7 @@ class Generator {
 
 constexpr const char* kGeneratorName = "respite.random";
 
-// The library's functions of chance have it as upvalue 1.
+// Upvalue 1 of the random functions.
 Generator& GeneratorOf(lua_State* lua) { return *static_cast<Generator*>(lua_touserdata(lua, lua_upvalueindex(1))); }
 
 int Random(lua_State* lua) {

@@ -1,6 +1,6 @@
-// Numbers of Lua 5.1 inside Lua 5.4: every number that a script can make or see is a double. Numerals, numbers read
-// from text, results of libraries, lengths (lua51_lengths.cc) and keys that `next` gives are floats; how they are
-// written is always "%.14g".
+// Numbers of Lua 5.1 inside Lua 5.4: every number that a script can create or see is a double. Numerals, numbers read
+// from text, results of libraries, lengths (lua51_lengths.cc) and keys that `next` returns are floats; they always
+// print as "%.14g".
 
 #include <cmath>
 #include <cstdlib>
@@ -32,7 +32,7 @@ ReadNumber ReadSimple(const char* text) {
 
 bool IsDone(const char* text, const char* end) { return end != text && end - text <= kMaxSimpleDigits && *end == '\0'; }
 
-// Redis: what C's strtod takes is a number, so "inf", "nan" and hexadecimal fractions are, too.
+// Redis: accepts what C's strtod accepts, so "inf", "nan" and hexadecimal fractions are numbers, too.
 ReadNumber ReadAny(const char* text) {
   char* end = nullptr;
   const lua_Number number = std::strtod(text, &end);
@@ -70,7 +70,7 @@ void RealTryBinary(lua_State* lua, const Value* a, const Value* b, Value* result
                                    const char* message) asm("__real__Z15luaG_opinterrorP9lua_StatePK6TValueS3_PKc");
 int RealTableNext(lua_State* lua, void* table, Value* key) asm("__real__Z9luaH_nextP9lua_StateP5TableP10StackValue");
 
-// Gives the size of the text with its final zero, or 0 when it is no number.
+// Returns the size of the text including its final zero, or 0 if it is not a number.
 [[gnu::used]] size_t TextToNumber(const char* text, Value* value) asm("__wrap__Z12luaO_str2numPKcP6TValue");
 [[gnu::used]] void NumberToText(lua_State* lua, Value* value) asm("__wrap__Z13luaO_tostringP9lua_StateP6TValue");
 [[gnu::used]] void PushInteger(lua_State* lua, lua_Integer integer) asm("__wrap_" RESPITE_LUA_PUSH_INTEGER);
@@ -107,7 +107,7 @@ lua_Integer ToInteger(lua_State* lua, int index, int* is_number) {
   return TruncatedInteger(lua_tonumberx(lua, index, is_number));
 }
 
-// A table keeps integral keys as integers, and finds a key to go on from only in that form.
+// A table stores integral keys as integers, and finds the previous key only in that form.
 int TableNext(lua_State* lua, void* table, Value* key) {
   const bool fits = key->tag == kFloatTag && key->number >= -kTwoTo63 && key->number < kTwoTo63;
   if (fits && std::trunc(key->number) == key->number) {
@@ -119,7 +119,7 @@ int TableNext(lua_State* lua, void* table, Value* key) {
   return found;
 }
 
-// Arithmetic reads numbers from text first, and only then asks for metamethods. Every remainder gets here
+// Arithmetic converts texts to numbers first, and only then looks for metamethods. Every remainder is computed here
 // (lua51_remainder.cc).
 void TryBinary(lua_State* lua, const Value* a, const Value* b, Value* result, int event) {
   if (event == kRemainderEvent && a->tag == kFloatTag && b->tag == kFloatTag) {
@@ -138,7 +138,7 @@ void TryBinary(lua_State* lua, const Value* a, const Value* b, Value* result, in
 }
 
 void TryBinaryFlipped(lua_State* lua, const Value* a, const Value* b, int is_flipped, Value* result, int event) {
-  // The division behind a # (lua51_lengths.cc): __len gave no number.
+  // The division after a # (lua51_lengths.cc): __len did not return a number.
   if (event == kDivisionEvent && b->tag == kIntegerTag) {
     *result = *a;
     return;
@@ -146,7 +146,7 @@ void TryBinaryFlipped(lua_State* lua, const Value* a, const Value* b, int is_fli
   return is_flipped ? TryBinary(lua, b, a, result, event) : TryBinary(lua, a, b, result, event);
 }
 
-// The first operand that cannot be taken for a number is to blame; text may be one.
+// The error names the first operand that is not a number; a numeric text counts as a number.
 void OperandError(lua_State* lua, const Value* a, const Value* b, const char* message) {
   RealOperandError(lua, NumberOf(*a).is_number ? b : a, b, message);
 }

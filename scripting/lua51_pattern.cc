@@ -38,7 +38,7 @@ bool IsOfClass(unsigned char c, char name) {
   }
 }
 
-// What stands behind an escape: a class, its complement in upper case, or the character itself.
+// The character after an escape is a class, a complement class in upper case, or a literal character.
 bool MatchesEscaped(unsigned char c, char name) {
   const bool is_class = std::strchr("acdlpsuwxz", LowerChar(name)) != nullptr && name != '\0';
   if (!is_class) return c == static_cast<unsigned char>(name);
@@ -159,7 +159,7 @@ const char* PatternMatcher::MatchBalanced(const char* at, const char* item) {
   return nullptr;
 }
 
-// At a frontier the character before is outside the set, and the one here is inside; ends count as zeros.
+// A frontier: the previous character is outside the set, and the current one is inside; both ends count as zeros.
 const char* PatternMatcher::MatchFrontier(const char* at, const char* item) {
   if (At(item) != '[') luaL_error(lua_, "missing '[' after '%%f' in pattern");
   const char* set_end = ItemEnd(item);
@@ -204,7 +204,7 @@ const char* PatternMatcher::ItemEnd(const char* item) {
   return item + 2;
 }
 
-// A bracket directly behind the opening one (or its ^) belongs to the set.
+// A bracket directly after the opening one (or its ^) belongs to the set.
 const char* PatternMatcher::SetEnd(const char* set) {
   const char* place = set + 1;
   if (At(place) == '^') place++;

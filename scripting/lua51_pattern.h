@@ -1,5 +1,5 @@
-// Lua's patterns with the rules of 5.1: a zero ends a pattern, %g is the letter, and a match may be empty directly
-// behind another one.
+// Lua's patterns with the rules of 5.1: a zero ends a pattern, %g is the letter g, and an empty match may directly
+// follow another match.
 #pragma once
 
 #include <array>
@@ -10,9 +10,9 @@
 
 namespace respite::lua51 {
 
-// Matches one pattern at places of one subject; both must outlive it. A malformed pattern leaves as an error of Lua.
-// Cost of a match: with n quantifiers, up to O(size^n); a match that takes long looks up now and then, as instructions
-// of a script that takes long do, so that it can be ended.
+// Matches one pattern at positions of one subject; both must outlive it. A malformed pattern raises a Lua error. Cost
+// of a match: with n quantifiers, up to O(size^n). A long match calls the hook of the script periodically, so that the
+// script can be ended.
 class PatternMatcher {
  public:
   PatternMatcher(lua_State* lua, Bytes subject, Bytes pattern);
@@ -22,15 +22,15 @@ class PatternMatcher {
 
   // Pushes capture `index` (from 0); without captures, the first is the whole match.
   void PushCapture(int index, const char* start, const char* end);
-  // Pushes all; gives how many.
+  // Pushes all captures and returns their number.
   int PushCaptures(const char* start, const char* end);
-  // The same, but nothing for a pattern without captures.
+  // The same, but pushes nothing for a pattern without captures.
   int PushOwnCaptures();
 
  private:
   static constexpr int kMaxCaptures = 32;
   static constexpr int kMaxDepth = 1000;
-  static constexpr size_t kWorkPerLook = 4'000'000;  // octets compared, more or less: a few ms
+  static constexpr size_t kWorkPerLook = 4'000'000;  // approximate octets compared: a few ms
   static constexpr size_t kWorkOfStep = 16;
   static constexpr ptrdiff_t kUnfinished = -1;
   static constexpr ptrdiff_t kPosition = -2;
@@ -70,7 +70,7 @@ class PatternMatcher {
   const char* pattern_end_;
   int depth_ = 0;
   int captures_ = 0;
-  size_t work_ = 0;  // since the last look
+  size_t work_ = 0;  // since the last call of the hook
   std::array<Capture, kMaxCaptures> capture_;
 };
 

@@ -1,9 +1,9 @@
-// The operator %: 5.1 computes with the rounded quotient, so that 1 % 0.1 is 0 there and 5 % (1/0) no number. What 5.4
-// has in its place may be compiled into its interpreter, where nothing of ours can stand before it.
+// The operator %: 5.1 computes with the rounded quotient, so that 1 % 0.1 is 0 and 5 % (1/0) is NaN. The interpreter of
+// 5.4 may have its own version inlined, which we cannot replace.
 //
-// So no function keeps an instruction for %. Behind each the compiler has put the one that asks for metamethods, which
-// is skipped where both operands are numbers; once a function is compiled, an instruction without effect takes the
-// place of the first, and the second is always reached. It calls TryBinary (lua51_numbers.cc).
+// So no function keeps an instruction for %. The compiler emits after each one an instruction that calls the metamethod
+// and is skipped if both operands are numbers. Once a function is compiled, we replace the first by an instruction
+// without effect, so the second is always reached. It calls TryBinary (lua51_numbers.cc).
 #include <cmath>
 #include <span>
 
@@ -13,8 +13,8 @@ namespace respite::lua51 {
 
 namespace {
 
-// Places in Lua's list of instructions, and of their parts: the lowest bits tell which instruction it is, those above
-// them the register of its result; of a move the highest bits but 8 are the register it takes.
+// Opcodes in Lua's list, and the fields of an instruction: the lowest bits are the opcode, above them is the register
+// of the result; in a move the source register is in the highest bits but 8.
 constexpr uint32_t kMove = 0;
 constexpr uint32_t kRemainderOfConstant = 25;
 constexpr uint32_t kRemainder = 37;
@@ -23,7 +23,7 @@ constexpr int kResultShift = 7;
 constexpr uint32_t kResultMask = 0xFF;
 constexpr int kSourceShift = 16;
 
-// The starts of what is compiled, and of what the compiler knows of it.
+// The first fields of a compiled function and of the compiler's state.
 struct Prototype {
   ObjectHeader header;
   int sizes[9];
@@ -41,13 +41,14 @@ bool IsRemainder(uint32_t instruction) {
   return which == kRemainder || which == kRemainderOfConstant;
 }
 
-// The move has the same result: where an error is described, and where a metamethod yields, Lua looks at it.
+// The move keeps the result register, because Lua reads it when it describes an error and when a metamethod yields.
 uint32_t WithoutEffect(uint32_t instruction) {
   const uint32_t result = instruction >> kResultShift & kResultMask;
   return kMove | result << kResultShift | result << kSourceShift;
 }
 
-// As std::floor, without a call for what fits an integer. Zeros keep their sign, which a remainder of 0 shows.
+// As std::floor, without a call if the result fits an integer. Zeros keep their sign, because a remainder of 0 shows
+// it.
 double RoundedDown(double number) {
   constexpr double kFits = 4503599627370496.0;
   if (!(std::fabs(number) < kFits) || number == 0) return std::floor(number);
@@ -73,7 +74,7 @@ void Finish(FunctionState* function) {
   }
 }
 
-// Where the compiler knows both operands.
+// Used when the compiler knows both operands.
 double ConstantRemainder(lua_State*, double a, double b) { return Remainder(a, b); }
 
 }  // namespace respite::lua51

@@ -1,6 +1,6 @@
-// Source text of 5.1 for the compiler of 5.4. Two things mean something else: an escape sequence in a string that 5.1
-// does not know is just the character (so `\.`, but also `\x`), and a function with `...` that does not use it finds
-// its arguments in the table `arg`.
+// Adapts source text of 5.1 for the compiler of 5.4. Two things differ: an escape sequence that 5.1 does not know is
+// just the character (so `\.`, but also `\x`), and a function with `...` that does not use it finds its arguments in
+// the table `arg`.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -15,11 +15,11 @@ constexpr char kBinaryMark = '\x1b';
 
 constexpr bool IsNameChar(char c) { return IsDigit(c) || c == '_' || (LowerChar(c) >= 'a' && LowerChar(c) <= 'z'); }
 
-// Goes through a chunk token by token. The text is not checked: whatever is wrong with it, the compiler will say.
+// Copies a chunk token by token. Does not check the text: the compiler reports errors.
 class Adapter {
  public:
   explicit Adapter(Bytes source) : source_(source) {
-    // 5.4 takes this for bytecode only where it starts the text.
+    // 5.4 detects bytecode only at the start of the text.
     if (source.starts_with(kBinaryMark)) text_.push_back(' ');
   }
 
@@ -31,9 +31,9 @@ class Adapter {
  private:
   static constexpr Bytes kArgTable = " local arg={n=select('#',...),...};";
 
-  // What an `end` will close.
+  // A block that an `end` will close.
   struct Block {
-    bool has_arg_table = false;  // a function with `...` that is not used so far
+    bool has_arg_table = false;  // a function with `...` that has not been used so far
     bool uses_arg = false;
     size_t body = 0;  // where it starts in text_
   };
@@ -53,7 +53,7 @@ class Adapter {
     if (IsNameChar(c)) return CopyWord();
     if (source_.substr(place_).starts_with("...")) return CopyDots();
     Copy(1);
-    // Operators that 5.1 does not have: it reads the two characters one by one.
+    // 5.1 does not have these operators: it reads the two characters separately.
     if (c == At(0) && Bytes("/<>:").find(c) != Bytes::npos) text_.push_back(' ');
   }
 
@@ -110,19 +110,19 @@ class Adapter {
     while (IsNameChar(At(size))) size++;
     const Bytes word = source_.substr(place_, size);
     Copy(size);
-    if (word == "_ENV") text_.push_back('_');  // a name as any other to 5.1
+    if (word == "_ENV") text_.push_back('_');  // an ordinary name in 5.1
     if (word == "function") return CopyParameters();
     if (word == "if" || word == "do") blocks_.emplace_back();
     if (word == "end") CloseBlock();
     if (word == "arg") NoteArg();
   }
 
-  // All functions around it use it. Those around one that does are marked already.
+  // All enclosing functions use it. If one is marked, those around it are marked already.
   void NoteArg() {
     for (auto block = blocks_.rbegin(); block != blocks_.rend() && !block->uses_arg; ++block) block->uses_arg = true;
   }
 
-  // Behind `function`: its name and parameters.
+  // Copies the name and parameters after `function`.
   void CopyParameters() {
     const size_t end = has_parentheses_ ? source_.find(')', place_) : Bytes::npos;
     Block block;
@@ -162,9 +162,9 @@ class Adapter {
   size_t place_ = 0;
   std::string text_;
   std::vector<Block> blocks_;
-  std::vector<size_t> functions_;   // which of the blocks are functions
+  std::vector<size_t> functions_;   // the indexes of blocks that are functions
   std::vector<size_t> insertions_;  // places in text_ where a function needs its `arg`
-  bool has_parentheses_ = true;     // as far as one knows
+  bool has_parentheses_ = true;     // false if the rest of the source has no `)`
 };
 
 bool NeedsAdapter(Bytes source) {

@@ -1,4 +1,4 @@
-// string as in 5.1; format has a file of its own.
+// string as in 5.1; format is in lua51_format.cc.
 #include <algorithm>
 #include <cctype>
 #include <cstring>
@@ -9,7 +9,7 @@
 namespace respite::lua51 {
 namespace {
 
-// A position counts from 1, or from the end when it is negative; before the start it becomes 0.
+// A position counts from 1, or from the end if it is negative; before the start it becomes 0.
 lua_Integer Position(lua_Integer position, size_t size) {
   if (position >= 0) return position;
   return std::max<lua_Integer>(position + static_cast<lua_Integer>(size) + 1, 0);
@@ -44,7 +44,7 @@ int Char(lua_State* lua) {
   return 1;
 }
 
-// No bytecode gets out.
+// Refused: scripts must not see bytecode.
 int Dump(lua_State* lua) {
   luaL_checktype(lua, 1, LUA_TFUNCTION);
   return luaL_error(lua, "unable to dump given function");
@@ -84,7 +84,7 @@ int Rep(lua_State* lua) {
   luaL_Buffer result;
   char* const to = luaL_buffinitsize(lua, &result, size);
   std::copy(text.begin(), text.end(), to);
-  for (size_t done = text.size(); done < size;) {  // copies what is there, twice as much each time
+  for (size_t done = text.size(); done < size;) {  // doubles the copied text each time
     const size_t more = std::min(done, size - done);
     std::memcpy(to + done, to, more);
     done += more;
@@ -113,7 +113,7 @@ int PushPlace(lua_State* lua, size_t start, size_t size) {
   return 2;
 }
 
-// With the search of the C library, which takes linear time for whatever is searched; Bytes::find may take quadratic.
+// Uses the search of the C library, which always takes linear time; Bytes::find may take quadratic time.
 int FindPlain(lua_State* lua, Bytes text, Bytes wanted, size_t start) {
   const void* found = memmem(text.data() + start, text.size() - start, wanted.data(), wanted.size());
   if (found == nullptr) return lua_pushnil(lua), 1;
@@ -136,7 +136,7 @@ int FindPattern(lua_State* lua, Bytes text, Bytes pattern, size_t start, Wanted 
   return lua_pushnil(lua), 1;
 }
 
-// Redis: a start beyond the end means the end.
+// Redis: a start beyond the end is set to the end.
 size_t SearchStart(lua_State* lua, Bytes text) {
   const lua_Integer start = Position(luaL_optinteger(lua, 3, 1), text.size()) - 1;
   return static_cast<size_t>(std::clamp<lua_Integer>(start, 0, static_cast<lua_Integer>(text.size())));
@@ -156,7 +156,7 @@ int MatchFunction(lua_State* lua) {
   return FindPattern(lua, text, pattern, SearchStart(lua, text), Wanted::kCaptures);
 }
 
-// Upvalues: subject, pattern, where to go on.
+// Upvalues: subject, pattern, position to continue from.
 int NextMatch(lua_State* lua) {
   const Bytes text = CheckBytes(lua, lua_upvalueindex(1));
   PatternMatcher matcher(lua, text, CheckBytes(lua, lua_upvalueindex(2)));
@@ -186,7 +186,7 @@ struct Found {
   const char* end;
 };
 
-// Redis: a % before anything but a digit stands for that character, even for the zero behind the end.
+// Redis: a % before anything but a digit stands for that character, even for the zero after the end.
 void AddTemplate(lua_State* lua, luaL_Buffer& result, PatternMatcher& matcher, Found found) {
   const Bytes text = CheckBytes(lua, 3);
   for (size_t i = 0; i < text.size(); i++) {

@@ -1,4 +1,4 @@
-// Small helps for functions that Lua calls, with the argument rules of 5.1. Errors leave as Lua's exceptions.
+// Helpers for functions that Lua calls, with the argument rules of 5.1. Lua errors are raised as its C++ exceptions.
 #pragma once
 
 #include "base/bytes.h"
@@ -8,7 +8,7 @@
 
 namespace respite::lua51 {
 
-// A C int from the argument; what does not fit loses its upper bits, as in 5.1.
+// The argument as a C int; a value that does not fit loses its upper bits, as in 5.1.
 inline int CheckInt(lua_State* lua, int argument) { return static_cast<int>(luaL_checkinteger(lua, argument)); }
 
 inline int OptionalInt(lua_State* lua, int argument, int otherwise) {
@@ -21,12 +21,12 @@ inline Bytes CheckBytes(lua_State* lua, int argument) {
   return {text, size};
 }
 
-// How many elements a sequence has, without metamethods.
+// The number of elements of a sequence, without metamethods.
 inline int RawSize(lua_State* lua, int index) { return static_cast<int>(lua_rawlen(lua, index)); }
 
-// Null where nobody observes.
+// Null if there is no observer.
 ThreadObserver* ObserverOf(lua_State* lua);
-// For what catches errors: raises the one on top again when the script has been ended.
+// For functions that catch errors: raises the error on top again if the script has been ended.
 void PassOnEnd(lua_State* lua);
 
 // getfenv and setfenv.
@@ -36,7 +36,7 @@ int SetEnvironment(lua_State* lua);
 // string.format.
 int Format(lua_State* lua);
 
-// Each adds the functions of one library: base into the table of globals, others as a global table.
+// Each adds the functions of one library: base to the table of globals, the others as a global table.
 void OpenBase(lua_State* lua);
 void OpenCoroutine(lua_State* lua);
 void OpenString(lua_State* lua);

@@ -38,8 +38,8 @@ int Concat(lua_State* lua) {
   return 1;
 }
 
-// Calls the function at index 2 with the key and the value at the top; true when it gave something, which is then at
-// the top instead of the value.
+// Calls the function at index 2 with the key and value on top. Returns true if it returned something, which then
+// replaces the value on top.
 bool Visit(lua_State* lua) {
   lua_pushvalue(lua, 2);
   lua_pushvalue(lua, -3);
@@ -111,7 +111,7 @@ int Insert(lua_State* lua) {
   const int end = CheckSize(lua, 1) + 1;
   const int arguments = lua_gettop(lua);
   if (arguments != 2 && arguments != 3) return luaL_error(lua, "wrong number of arguments to 'insert'");
-  // Read-only tables are empty ones in front of others: nothing but this could change them.
+  // Read-only tables are empty proxies for others: this is the only function that could change them.
   if (IsReadOnly(lua, 1)) return RefuseRawChange(lua);
   const int position = arguments == 2 ? end : CheckInt(lua, 2);
   WorkCount work(lua);
@@ -139,8 +139,8 @@ int Remove(lua_State* lua) {
   return 1;
 }
 
-// Quicksort with the median of first, middle and last for the pivot. Redis: which of two equal elements comes first
-// shows, so the order of comparisons and exchanges is that of 5.1. Index 1 is the table, index 2 the order, or nil.
+// Quicksort whose pivot is the median of first, middle and last. Redis: the order of equal elements is visible, so
+// comparisons and exchanges happen in the order of 5.1. Index 1 is the table, index 2 the comparison function, or nil.
 class Sorter {
  public:
   explicit Sorter(lua_State* lua) : lua_(lua), work_(lua), has_order_(!lua_isnil(lua, 2)) {}
@@ -166,7 +166,7 @@ class Sorter {
  private:
   void Get(int index) { lua_rawgeti(lua_, 1, index); }
 
-  // The values at the top go to `lower` (the topmost) and `upper`.
+  // Stores the values on top at `lower` (the topmost) and `upper`.
   void SetBoth(int lower, int upper) {
     lua_rawseti(lua_, 1, lower);
     lua_rawseti(lua_, 1, upper);
@@ -225,7 +225,7 @@ class Sorter {
     return index;
   }
 
-  // Elements before the result are not greater than it, elements behind it not less.
+  // Elements before the result are not greater than it, elements after it not less.
   int Partition(int low, int middle, int high) {
     Get(middle);
     lua_pushvalue(lua_, -1);

@@ -1,8 +1,8 @@
-// The C interface of Lua 5.4, in the variant of the library that is compiled as C++: lua_error throws, so destructors
-// on its way run. Exceptions of ours must not get into Lua's frames: it would take them for errors of its own.
+// The C API of Lua 5.4, in the variant of the library that is compiled as C++: lua_error throws, so destructors run.
+// Our exceptions must not enter Lua's frames, because Lua would treat them as its own errors.
 //
-// What it is called for the linker is another matter: some distributions give the interface names of C, others, since
-// they compile it as C++, those of C++ (cmake/Lua.cmake finds out).
+// The linkage names vary: some distributions export C names, others C++ names, because they compile Lua as C++
+// (cmake/Lua.cmake detects this).
 #pragma once
 
 #if !defined(RESPITE_LUA_HAS_CXX_NAMES)

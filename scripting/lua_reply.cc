@@ -13,7 +13,7 @@ namespace respite {
 
 namespace {
 
-// Redis: a reply may nest as deep as the C stack of its Lua has room; one more is this error.
+// Redis: the C stack of its Lua limits the nesting of a reply; deeper nesting gives this error.
 constexpr size_t kDeepest = 7995;
 constexpr char kCutShort[] = "ERR the reply of the command has less than it says";
 constexpr char kTooDeep[] = "ERR reached lua stack limit";
@@ -23,19 +23,19 @@ void SetText(lua_State* lua, const char* field, Bytes text) {
   lua_setfield(lua, -2, field);
 }
 
-// {name=value}, the value being on top.
+// {name=value} with the value on top.
 void WrapTop(lua_State* lua, const char* name) {
   lua_createtable(lua, 0, 1);
   lua_insert(lua, -2);
   lua_setfield(lua, -2, name);
 }
 
-// A function that Lua calls has room for a few values; what holds others asks for more.
+// A function that Lua calls has room for a few values; nested values request more.
 class ReplyPusher {
  public:
   ReplyPusher(lua_State* lua, Bytes reply) : lua_(lua), reader_(reply) {}
 
-  // The reply had less than it said.
+  // True if the reply contained less than it announced.
   bool Failed() const { return reader_.Failed(); }
 
   void PushOne() {
@@ -121,7 +121,7 @@ class ReplyPusher {
     WrapTop(lua_, "set");
   }
 
-  // Redis: scripts see nothing of attributes.
+  // Redis: scripts do not see attributes.
   void PushBehindAttributes(int64_t pairs) {
     for (int64_t i = 0; i < 2 * pairs; ++i) {
       PushOne();
@@ -130,7 +130,7 @@ class ReplyPusher {
     PushOne();
   }
 
-  // A table has no place for the key nil.
+  // A table cannot have the key nil.
   void SetPair() {
     if (lua_isnil(lua_, -2)) return lua_pop(lua_, 2);
     lua_rawset(lua_, -3);
@@ -148,8 +148,8 @@ std::string OneLine(Bytes text) {
   return line;
 }
 
-// Walks what is nested with a list of what is open instead of recursion: scripts may nest deeper than a thread's stack
-// has room for.
+// Uses an explicit stack of open tables instead of recursion, because scripts may nest deeper than a thread's stack
+// allows.
 class ReplyWriter {
  public:
   ReplyWriter(lua_State* lua, Reply& reply, ScriptHost& host) : lua_(lua), reply_(reply), host_(host) {}
@@ -161,18 +161,18 @@ class ReplyWriter {
   }
 
  private:
-  // A table whose elements are being written. Those of a map and a set come as lua_next gives them, the key on top.
+  // A table whose elements are being written. For a map or set, lua_next delivers them with the key on top.
   struct Open {
     enum class Kind : uint8_t { kArray, kMap, kMapValue, kSet };
     Kind kind;
-    int base;           // of the stack, without what belongs to it
+    int base;           // stack index below everything that belongs to it
     lua_Integer count;  // of an array, whose table is on top
     lua_Integer written = 0;
   };
 
-  // Writes the top and pops it, unless it has elements: then it becomes what is open.
+  // Writes the top value and pops it. If it has elements, opens it instead.
   void WriteTop() {
-    // Some slots for what is walked, and some for what is looked up.
+    // Slots for the iteration and for lookups.
     if (open_.size() >= kDeepest || lua_checkstack(lua_, 10) == 0) {
       WriteError(kTooDeep);
     } else if (lua_istable(lua_, -1)) {
@@ -224,7 +224,7 @@ class ReplyWriter {
     }
   }
 
-  // Redis: true and false are booleans only to scripts that chose RESP3.
+  // Redis: true and false are booleans only for scripts that chose RESP3.
   void WriteBool(bool value) {
     if (host_.Resp() == RespVersion::kResp3) return reply_.Bool(value);
     value ? reply_.Integer(1) : reply_.Null();
@@ -235,7 +235,7 @@ class ReplyWriter {
     reply_.Error(text);
   }
 
-  // Pushes table[name], the table being on top. False, and nothing pushed, unless it has this type.
+  // Pushes table[name] of the table on top. Returns false and pushes nothing unless it has this type.
   bool Has(const char* name, int type) {
     lua_pushstring(lua_, name);
     if (lua_rawget(lua_, -2) == type) return true;
@@ -253,14 +253,14 @@ class ReplyWriter {
     } else if (Has("big_number", LUA_TSTRING)) {
       reply_.BigNumber(OneLine(TextAt(lua_, -1)));
     } else if (Has("verbatim_string", LUA_TTABLE)) {
-      if (!WriteVerbatim()) return WriteContents();  // which has popped it
+      if (!WriteVerbatim()) return WriteContents();  // it has popped the table
     } else {
       return WriteContents();
     }
     lua_pop(lua_, 2);
   }
 
-  // False, and the table with the texts popped, when it has none.
+  // Returns false and pops the table with the texts if it has none.
   bool WriteVerbatim() {
     if (Has("format", LUA_TSTRING)) {
       lua_insert(lua_, -2);  // below the table
@@ -275,7 +275,7 @@ class ReplyWriter {
     return false;
   }
 
-  // Redis: a format has three letters, whatever the script says.
+  // Redis: a format always has three letters, whatever the script says.
   void WriteVerbatimText(Bytes text, Bytes format) {
     std::string three(format.substr(0, 3));
     three.resize(3, ' ');
@@ -306,7 +306,7 @@ class ReplyWriter {
     return pairs;
   }
 
-  // Up to the first nil.
+  // The number of elements up to the first nil.
   lua_Integer CountElements() {
     lua_Integer count = 0;
     for (; lua_rawgeti(lua_, -1, count + 1) != LUA_TNIL; lua_pop(lua_, 1)) ++count;
@@ -328,7 +328,7 @@ void PushErrorTable(lua_State* lua, Bytes text) {
 }
 
 bool PushReply(lua_State* lua, Bytes reply) {
-  if (reply.empty()) {  // CLIENT REPLY, where DEBUG lets a script have it
+  if (reply.empty()) {  // CLIENT REPLY, if DEBUG lets a script call it
     lua_pushboolean(lua, 0);
     return false;
   }

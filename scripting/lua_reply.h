@@ -1,7 +1,7 @@
-// Replies from commands to Lua, and values of Lua to replies.
+// Converts the replies of commands to Lua values, and Lua values to replies.
 //
 //   reply                    Lua                                      reply again
-//   integer                  number                                   integer, cut towards zero
+//   integer                  number                                   integer, rounded towards zero
 //   bulk string              string                                   bulk string
 //   status, error            {ok=text}, {err=text}                    status, error
 //   array                    table 1..n                               array, up to the first nil
@@ -19,17 +19,18 @@
 
 namespace respite {
 
-// Pushes a reply (see BinaryReplyReader) as one value. True when it is an error: a table of `err`, marked as counted.
+// Pushes a reply (see BinaryReplyReader) as one value. Returns true if it is an error: a table with `err`, marked as
+// counted.
 bool PushReply(lua_State* lua, Bytes reply);
 
-// Pushes {err=text}. The text has its code already.
+// Pushes {err=text}. The text already contains its error code.
 void PushErrorTable(lua_State* lua, Bytes text);
 
-// Writes the value on top of the stack as a reply and pops it. Values in values beyond what Redis' stack holds end in
-// an error in their place. `host` is told of errors within the reply. Raises an error when Lua has no memory left.
+// Writes the value on top of the stack as a reply and pops it. A value nested deeper than Redis' stack allows is
+// replaced by an error. `host` is told of errors within the reply. Raises an error if Lua has no memory left.
 void WriteReply(lua_State* lua, Reply& reply, ScriptHost& host);
 
-// The text of a string on the stack, as it lies there.
+// A view of a string on the stack.
 inline Bytes TextAt(lua_State* lua, int index) {
   size_t size = 0;
   const char* text = lua_tolstring(lua, index, &size);

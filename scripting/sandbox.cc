@@ -88,7 +88,7 @@ void ReplaceFunctions(lua_State* lua) {
   lua_setfield(lua, -2, "pairs");
 }
 
-// The metatable that all strings share: what getmetatable("") shows must not be the one that is in force.
+// Protects the metatable that all strings share: getmetatable("") must not return the real one.
 void ProtectStrings(lua_State* lua) {
   lua_pushliteral(lua, "");
   if (lua_getmetatable(lua, -1) != 0) {
@@ -102,7 +102,7 @@ void ProtectStrings(lua_State* lua) {
   lua_pop(lua, 1);
 }
 
-// Redis: the globals have a metatable that can be looked at. Requires: a read-only table on top.
+// Redis: scripts can read the metatable of the globals. Requires: a read-only table on top.
 void ShowMetatable(lua_State* lua) {
   lua_getmetatable(lua, -1);
   lua_createtable(lua, 0, 1);

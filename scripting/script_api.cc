@@ -22,7 +22,7 @@ int PushError(lua_State* lua, Bytes text) {
   return 1;
 }
 
-// Redis: the functions that need a server answer only while a script runs.
+// Redis: functions that need a server work only while a script runs.
 ScriptHost& HostFor(lua_State* lua, const char* function) {
   ScriptEngine& engine = EngineOf(lua);
   if (!engine.Running()) {
@@ -31,7 +31,7 @@ ScriptHost& HostFor(lua_State* lua, const char* function) {
   return engine.host();
 }
 
-// Puts the arguments into the engine's words. False, and an error table pushed, for what is no word.
+// Stores the arguments in the engine's words. Returns false and pushes an error table if one cannot be a word.
 bool TakeWords(lua_State* lua) {
   const int count = lua_gettop(lua);
   if (count == 0) return PushError(lua, "Please specify at least one argument for this redis lib call") == 0;
@@ -52,7 +52,7 @@ bool TakeWords(lua_State* lua) {
   return true;
 }
 
-// Runs a command and pushes its reply. False: it is an error.
+// Runs a command and pushes its reply. Returns false if it is an error.
 bool RunCommand(lua_State* lua, const char* function) {
   ScriptHost& host = HostFor(lua, function);
   EngineOf(lua).RelieveMemory();
@@ -71,7 +71,7 @@ int ErrorReply(lua_State* lua) {
     return PushError(lua, "wrong number or type of arguments");
   Bytes text = TextAt(lua, 1);
   if (text.starts_with('-')) text.remove_prefix(1);
-  // Redis: a single word is a text without a code.
+  // Redis: a single word is a text without an error code.
   const size_t blank = text.find(' ');
   std::string code(blank == Bytes::npos ? "ERR" : text.substr(0, blank));
   std::string rest(blank == Bytes::npos ? text : text.substr(blank + 1));
@@ -133,13 +133,13 @@ int SetRepl(lua_State* lua) {
   return 0;
 }
 
-// Effects have been replicated instead of scripts for long: there is nothing to choose.
+// Scripts have long been replicated by their effects, so there is no choice to make.
 int ReplicateCommands(lua_State* lua) {
   lua_pushboolean(lua, 1);
   return 1;
 }
 
-// There is no debugger, so nothing stops here.
+// There is no debugger, so breakpoints have no effect.
 int Breakpoint(lua_State* lua) {
   lua_pushboolean(lua, 0);
   return 1;
@@ -156,7 +156,7 @@ int AclCheckCmd(lua_State* lua) {
   return 1;
 }
 
-// Redis: the error of a command reaches a script that catches it as its text.
+// Redis: a script that catches the error of a command gets its text.
 int CatchErrors(lua_State* lua) {
   luaL_checkany(lua, 1);
   lua_pushboolean(lua, 1);
@@ -167,7 +167,7 @@ int CatchErrors(lua_State* lua) {
   lua_replace(lua, 1);
   if (!lua_istable(lua, -1)) return 2;
   lua_getfield(lua, -1, "err");
-  if (lua_isstring(lua, -1) == 0) return 3;  // Redis: what it looked for comes along
+  if (lua_isstring(lua, -1) == 0) return 3;  // Redis: also returns the value it examined
   lua_replace(lua, -2);
   return 2;
 }

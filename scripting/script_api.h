@@ -1,4 +1,4 @@
-// The table `redis` (and its other name `server`) that scripts talk to the server through.
+// The table `redis` (alias `server`) through which scripts talk to the server.
 #pragma once
 
 #include "base/bytes.h"
@@ -6,8 +6,8 @@
 
 namespace respite {
 
-// Sets the globals `redis` and `server`, and the pcall that hands a script the text of an error instead of the table
-// around it. Requires: an EngineLink in the state's extra space.
+// Sets the globals `redis` and `server`, and a pcall that returns the text of an error to the script instead of the
+// error table. Requires: an EngineLink in the state's extra space.
 void OpenScriptApi(lua_State* lua);
 
 // Raises the error {err="ERR " .. text}.

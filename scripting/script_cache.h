@@ -1,4 +1,4 @@
-// ScriptCache: the scripts of EVAL, compiled once, found by their text or by its SHA-1.
+// ScriptCache: the scripts of EVAL, compiled once, indexed by their text and by its SHA-1.
 #pragma once
 
 #include <cstdint>
@@ -35,31 +35,31 @@ class ScriptCache {
     std::unique_ptr<ScriptEngine> engine;
     std::unordered_map<std::string_view, std::unique_ptr<Script>, Hash> by_sha;
     std::unordered_map<std::string_view, const Script*, Hash> by_text;
-    const Script* last = nullptr;  // that was found: most requests are for the one before
+    const Script* last = nullptr;  // the last one found: most requests repeat it
     size_t used_bytes = 0;
   };
 
-  // The engine is made with the first script. `host` must outlive the cache.
+  // The engine is created with the first script. `host` must outlive the cache.
   ScriptCache(ScriptHost& host, const HashKey& hash_key) : host_(host), hash_key_(hash_key), contents_(hash_key) {}
 
-  // Null when there is none. Cost: a hash of the text, which is much less than its SHA-1; O(1) by SHA.
+  // Null if there is none. Cost: one hash of the text, much cheaper than its SHA-1; O(1) by SHA.
   const Script* FindText(Bytes body);
-  const Script* FindSha(Bytes sha);  // in any case of letters
-  // Compiles a script that is not there, or gives the one that is. The error is the text for the client, without "ERR".
+  const Script* FindSha(Bytes sha);  // case-insensitive
+  // Compiles a script, or returns the existing one. The error is the text for the client, without "ERR".
   Result<const Script*> Add(Bytes body);
-  // Takes out all scripts, and the state that ran them; another thread may free them.
+  // Removes all scripts and their Lua state; another thread may free them.
   Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }
 
   ScriptEngine& engine();
   void CollectGarbage() {
     if (contents_.engine != nullptr) contents_.engine->CollectGarbage();
   }
-  // To be called a few times a second.
+  // Call it a few times a second.
   void RestIfIdle() {
     if (contents_.engine != nullptr) contents_.engine->RestIfIdle();
   }
   size_t Size() const { return contents_.by_sha.size(); }
-  // Memory of the Lua state, and of the texts and what finds them.
+  // Memory of the Lua state, and of the texts and their index.
   size_t EngineBytes() const { return contents_.engine == nullptr ? 0 : contents_.engine->UsedBytes(); }
   size_t UsedBytes() const { return contents_.used_bytes; }
 

@@ -18,16 +18,16 @@ enum ScriptFlag : uint32_t {
   kScriptAllowStale = 1u << 2,
   kScriptNoCluster = 1u << 3,
   kScriptAllowCrossSlotKeys = 1u << 4,
-  // It says nothing of itself: what it does is looked at command by command.
+  // A script without a header: the flags of its commands are checked one by one.
   kScriptUndeclared = 1u << 5,
 };
 
-// nullopt: there is no such flag.
+// nullopt if there is no such flag.
 std::optional<ScriptFlag> ScriptFlagOf(Bytes name);
 // In the order in which FUNCTION LIST shows them.
 std::vector<std::string_view> ScriptFlagNames(uint32_t flags);
 
-// The words of a line that begins with "#!", split as in a configuration file; nullopt when it has no end or no words.
+// The words of a line that begins with "#!", split as in a configuration file; nullopt if it has no end or no words.
 struct Shebang {
   std::string engine;                // "#!lua"
   std::vector<std::string> options;  // "name=mylib"
@@ -35,7 +35,8 @@ struct Shebang {
 };
 std::optional<Shebang> ReadShebang(Bytes body);
 
-// What EVAL needs of it: flags, and where the code begins (at the end of the line, so that lines keep their numbers).
+// What EVAL needs from the header: flags, and where the code begins (at the end of the line, so that line numbers stay
+// correct).
 struct ScriptHeader {
   uint32_t flags = kScriptUndeclared;
   size_t size = 0;

@@ -1,4 +1,4 @@
-// What a running script asks of the server.
+// The server as a running script sees it.
 #pragma once
 
 #include <cstdint>
@@ -11,30 +11,29 @@
 
 namespace respite {
 
-// Where the effects of a script's commands go (redis.set_repl); bits.
+// Where the effects of a script's commands are sent (redis.set_repl); bits.
 enum ScriptReplication : uint8_t { kReplicateNone = 0, kReplicateAof = 1, kReplicateReplicas = 2, kReplicateAll = 3 };
 
-// No function throws: the caller's frames belong to Lua, which would take a foreign exception for an error of the
-// script and go on. What throws all the same (std::bad_alloc, which nothing in these frames could answer) ends the
-// process.
+// No function may throw: the caller's frames belong to Lua, which would treat a foreign exception as an error of the
+// script and continue. An exception (std::bad_alloc, which these frames could not handle) ends the process.
 class ScriptHost {
  public:
   virtual ~ScriptHost() = default;
-  // Runs one command. The reply is for a BinaryReplyReader and stays where it is until the next call. Errors in it have
-  // been counted.
+  // Runs one command. The reply is for a BinaryReplyReader and stays valid until the next call. Its errors are already
+  // counted.
   virtual Bytes RunCommand(std::span<const Bytes> words) noexcept = 0;
-  // In which protocol the following commands reply.
+  // Sets the protocol version for the replies of the following commands.
   virtual void SetResp(RespVersion version) noexcept = 0;
   virtual RespVersion Resp() const noexcept = 0;
   virtual void SetReplication(uint8_t targets) noexcept = 0;
-  // Whether the client may run this command; nullopt: there is no such command.
+  // True if the client may run this command; nullopt if there is no such command.
   virtual std::optional<bool> MayRun(std::span<const Bytes> words) noexcept = 0;
   virtual void Log(LogLevel level, Bytes text) noexcept = 0;
-  // Asked now and then while a script computes. True ends it, whatever it has done.
+  // Called periodically while a script runs. True ends the script, even if it has written data.
   virtual bool ShallStop() noexcept = 0;
-  // For limits of time. May be asked when no script runs.
+  // For time limits. May be called when no script runs.
   virtual int64_t MonotonicMs() const noexcept = 0;
-  // An error that is an element of a script's reply.
+  // Counts an error that is an element of a script's reply.
   virtual void CountError(Bytes text) noexcept = 0;
 };
 

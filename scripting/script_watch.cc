@@ -10,12 +10,12 @@ namespace respite {
 namespace {
 
 constexpr long kTickNs = 10'000'000;
-// Ticks without a look.
+// The maximum number of ticks without a call of the hook.
 constexpr int kMostPatience = 64;
 
 int TickSignal() { return SIGRTMIN; }
 
-// ThreadSanitizer holds signals back until code of ours comes by, which an endless script never reaches.
+// ThreadSanitizer delays signals until our code is called, which an endless script never does.
 #if defined(__SANITIZE_THREAD__)
 constexpr bool kSignalsWait = true;
 #elif defined(__has_feature)
@@ -66,7 +66,7 @@ void ScriptWatch::Start() {
   }
   const itimerspec every{.it_interval = {0, kTickNs}, .it_value = {0, kTickNs}};
   ticking_ = has_timer_ && timer_settime(timer_, 0, &every, nullptr) == 0;
-  // Without a timer every script is watched from the start.
+  // Without a timer every script has the hook from the start.
   if (!ticking_) Hook(running_);
 }
 

@@ -1,18 +1,18 @@
-// ScriptWatch: makes a script that takes long look up now and then, while short ones run without any hook, which would
-// cost Lua a call for each instruction.
+// ScriptWatch: calls a hook periodically in long scripts. Short scripts run without a hook, because a hook costs Lua a
+// call for each instruction.
 //
-// A timer of the system ticks while scripts are in use. A script that was running at one tick and still is at the next
-// gets the hook, from the signal's handler. Lua allows just that, as long as the handler runs on the same thread: its
-// lua_sethook is written to be called in the middle of anything that the state does. It stores the hook, its mask and
-// its count, sets a flag in the frames of Lua functions, which the interpreter reads at its next jump, and takes no
-// memory; lua_gethook and lua_gethookcount read one word. The rest of the handler are loads and stores of atomics. A
-// frame that is being made or left just then may miss the flag; then the next tick comes 10 ms later.
+// A system timer ticks while scripts are in use. If the same script runs at two successive ticks, the signal handler
+// sets the hook. Lua allows exactly this if the handler runs on the same thread: lua_sethook may be called while the
+// state is doing anything. It stores the hook, its mask and its count, sets a flag in the frames of Lua functions,
+// which the interpreter reads at its next jump, and allocates nothing; lua_gethook and lua_gethookcount read one word.
+// The rest of the handler consists of atomic loads and stores. A frame that is being created or left at that moment may
+// miss the flag; then the next tick comes 10 ms later.
 //
-// The hook comes every so many instructions, and at once when there was none since the last tick: an instruction can
-// be a call that takes long. Each time this takes twice as many ticks, up to half a second, since setting a hook goes
-// through all calls that are open: with 200 000 of them that takes longer than a tick. A script that changes coroutines
-// more often than instructions count up to a hook is asked at each change (IsLookDue), which every tick without a look
-// makes due.
+// The hook runs after a number of instructions, and immediately if it did not run since the last tick, because a single
+// instruction can be a long call. Each time this takes twice as many ticks, up to half a second, because setting a hook
+// visits all open calls: with 200 000 of them that takes longer than a tick. A script that switches coroutines so often
+// that the instruction count never reaches the hook is checked at each switch (IsLookDue); every tick without a check
+// makes one due.
 #pragma once
 
 #include <time.h>
@@ -26,13 +26,13 @@ namespace respite {
 
 class ScriptWatch {
  public:
-  // `hook` is called now and then, and then calls Looked, once a script takes long.
+  // In a long script, `hook` is called periodically; it must call Looked.
   ScriptWatch(lua_Hook hook, int instructions) : hook_(hook), instructions_(instructions) {}
   ~ScriptWatch();
   ScriptWatch(const ScriptWatch&) = delete;
   ScriptWatch& operator=(const ScriptWatch&) = delete;
 
-  // A script begins and ends. Cost: a few stores; the first one after a rest pays two system calls.
+  // Call these when a script begins and ends. Cost: a few stores; the first one after a rest costs two system calls.
   void Begin(lua_State* lua) {
     runs_.store(runs_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     outer_ = in_force_.load(std::memory_order_relaxed);
@@ -47,26 +47,27 @@ class ScriptWatch {
     running_.store(nullptr, std::memory_order_relaxed);
     if (lua_gethook(lua) != nullptr) lua_sethook(lua, nullptr, 0, 0);
   }
-  // Another thread of the same state computes from now on.
+  // From now on another thread of the same state runs.
   void Switch(lua_State* thread) {
     running_.store(thread, std::memory_order_relaxed);
     if (!ticking_) Hook(thread);
   }
-  // A tick came since the last look, while the script takes long. Cost: a load.
+  // True if a tick came since the last check of a long script. Cost: a load.
   bool IsLookDue() const { return is_look_due_.load(std::memory_order_relaxed); }
-  // The hook was called: the next time is so many instructions from now.
+  // Call this in the hook: the next call is `instructions` later.
   void Looked(lua_State* lua) {
     is_look_due_.store(false, std::memory_order_relaxed);
     has_looked_.store(true, std::memory_order_relaxed);
     if (lua_gethookcount(lua) != instructions_) Hook(lua);
   }
-  // To be called now and then, a few times a second at most: stops the timer when no script ran since the last call.
+  // Call it a few times a second at most: stops the timer if no script ran since the last call.
   void RestIfIdle();
 
  private:
-  // The one whose script runs on this thread: several may have a timer, and what rests may be freed by another thread.
-  // The signal comes to the thread that made the timer, and its handler has no other way to find what it is for. While
-  // a script takes so long that others are served, another server of this thread may run one as well: they nest.
+  // The watch of the script that runs on this thread. Several watches may have a timer, and another thread may free an
+  // idle one. The signal is delivered to the thread that created the timer, and its handler has no other way to find
+  // the watch. While a long script lets other clients be served, another server of this thread may run a script, too:
+  // watches nest.
   static thread_local std::atomic<ScriptWatch*> in_force_;
 
   static void OnSignal(int);
@@ -77,14 +78,14 @@ class ScriptWatch {
 
   lua_Hook hook_;
   int instructions_;
-  ScriptWatch* outer_ = nullptr;  // in force when ours began
+  ScriptWatch* outer_ = nullptr;  // in force when this one began
   std::atomic<lua_State*> running_{nullptr};
   std::atomic<uint64_t> runs_{0};
   std::atomic<bool> has_looked_{false};  // since the last tick
   std::atomic<bool> is_look_due_{false};
   uint64_t seen_runs_ = 0;       // at the last tick
   int quiet_ticks_ = 0;          // in a row, without a look
-  int patience_ = 1;             // so many of them until the hook comes at once
+  int patience_ = 1;             // how many of them until the hook runs immediately
   uint64_t rested_at_runs_ = 0;  // at the last RestIfIdle
   timer_t timer_{};
   bool has_timer_ = false;

@@ -9,9 +9,9 @@ namespace respite {
 
 namespace {
 
-// What is kept free: for functions of Lua and of the server that such recursion ends in.
+// Reserved for the functions of Lua and the server that such recursion calls at its deepest point.
 constexpr size_t kReserve = size_t{192} << 10;
-// What every thread is supposed to have where the system does not tell.
+// The assumed stack size if the system does not tell.
 constexpr size_t kSupposed = size_t{256} << 10;
 
 uintptr_t FindFloor() {
@@ -24,7 +24,7 @@ uintptr_t FindFloor() {
     if (pthread_attr_getstack(&attributes, &start, &size) == 0) lowest = reinterpret_cast<uintptr_t>(start);
     pthread_attr_destroy(&attributes);
   }
-  // A small stack is shared fairly.
+  // A small stack is split in half.
   return lowest + std::min(kReserve, (here - lowest) / 2);
 }
 

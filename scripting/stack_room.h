@@ -1,16 +1,16 @@
-// How much of the machine's stack is left, for recursion whose depth a script chooses: a thread has as much as its
-// creator gave it, the first one as much as `ulimit -s` said at the start.
+// How much of the native stack is left, for recursion whose depth a script controls. A thread has the size that its
+// creator chose, the main thread the size that `ulimit -s` set at the start.
 #pragma once
 
 #include <cstdint>
 
 namespace respite {
 
-// The lowest address to which this thread's stack may grow while enough stays free for what does not recurse. Cost: the
-// first call on a thread asks the system.
+// The lowest address to which recursion may grow this thread's stack; the rest is kept for functions that do not
+// recurse. Cost: the first call on a thread asks the system.
 uintptr_t StackFloor();
 
-// False when it is time to give up. Cost: a nanosecond.
+// False if recursion must stop. Cost: a nanosecond.
 inline bool HasStackRoom() { return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) > StackFloor(); }
 
 }  // namespace respite

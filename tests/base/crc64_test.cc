@@ -7,7 +7,7 @@
 namespace respite {
 namespace {
 
-// Straight from the definition: the polynomial applied bit by bit.
+// Follows the definition: applies the polynomial bit by bit.
 uint64_t BitwiseCrc64(uint64_t crc, Bytes data) {
   for (const char c : data) {
     crc ^= static_cast<unsigned char>(c);

@@ -10,7 +10,7 @@
 namespace respite {
 namespace {
 
-// Both ways to match must agree.
+// Checks that both implementations agree.
 bool Matches(Bytes pattern, Bytes text, CaseMode mode = CaseMode::kSensitive) {
   const bool matches = GlobMatch(pattern, text, mode);
   EXPECT_EQ(Glob(pattern, mode).Matches(text), matches) << pattern << " on " << text;
@@ -73,7 +73,7 @@ TEST(GlobMatch, KeepsRedisOddities) {
   EXPECT_TRUE(Matches("[a", "a"));    // the class ends with the pattern
   EXPECT_TRUE(Matches("[a-", "-"));   // no range without its end
   EXPECT_FALSE(Matches("[", "["));    // an empty class matches nothing
-  EXPECT_TRUE(Matches("[^", "x"));    // and its opposite everything
+  EXPECT_TRUE(Matches("[^", "x"));    // and its complement everything
   EXPECT_TRUE(Matches("[a-]", "^"));  // the range from ']' to 'a'
   EXPECT_FALSE(Matches("[a-]", "-"));
   EXPECT_TRUE(Matches("[\\", "\\"));  // nothing left to escape
@@ -98,10 +98,10 @@ TEST(GlobMatch, IgnoresCaseWhenAsked) {
   EXPECT_TRUE(Matches("[a-\xff]", "Z"));
   EXPECT_FALSE(Matches("[a-\xff]", "Z", CaseMode::kIgnore));
   EXPECT_TRUE(Matches("[a-\xff]", "5", CaseMode::kIgnore));
-  EXPECT_FALSE(Matches("[A-\x80]", "b", CaseMode::kIgnore));  // folded ends compare unsigned, but were ordered signed
+  EXPECT_FALSE(Matches("[A-\x80]", "b", CaseMode::kIgnore));  // folded bounds compare unsigned, but were sorted signed
 }
 
-// Takes for ever where every star is tried at every place.
+// Takes forever in an implementation that tries every star at every position.
 TEST(GlobMatch, StaysFastOnManyStars) {
   std::string pattern;
   for (int i = 0; i < 500; i++) pattern += "a*";

@@ -50,7 +50,7 @@ TEST(HashTest, IsSipHash13) {
   }
 }
 
-// The names that people give to keys: the hash must not mind how much they have in common.
+// Typical key names: the hash must cope with long common parts.
 struct Names {
   const char* label;
   std::string (*name)(uint64_t number);
@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Names{"LongEqualEnds", [](uint64_t number) { return FourOctets(number).append(100, 'a'); }}),
     [](const auto& names) { return std::string(names.param.label); });
 
-// How far the counts are from equal, in standard deviations of chi-square.
+// The deviation of the counts from a uniform distribution, in standard deviations of chi-square.
 double Deviation(const std::vector<uint64_t>& counts, size_t total) {
   const double expected = static_cast<double>(total) / static_cast<double>(counts.size());
   double sum = 0;
@@ -124,7 +124,7 @@ TEST_P(HashOfNames, KeysAreIndependent) {
   for (const HashKey other :
        {HashKey{key.low ^ 1, key.high}, HashKey{key.low, key.high ^ 1}, HashKey{key.high, key.low}}) {
     const std::vector<uint64_t> others = Hashes(other, kCompared);
-    // Each bit of one hash agrees with each bit of the other in half of all cases; bits 0, 7, 14 … of both are tried.
+    // Each bit of one hash agrees with each bit of the other in half of all cases; tests bits 0, 7, 14 … of both.
     for (int bit = 0; bit < 64; bit += 7)
       for (int other_bit = 0; other_bit < 64; other_bit += 7) {
         int64_t agree = 0;
@@ -157,7 +157,7 @@ TEST_P(HashOfNames, EachBitOfANameChangesHalfTheHash) {
   }
 }
 
-// The keys that once had one hash whatever the seed, since a constant of the source cancelled it.
+// These keys once had the same hash for every seed, because a constant in the source cancelled the seed.
 TEST(HashTest, NoPublicConstantCancelsTheKey) {
   const HashKey key = HashKey::FromKernel();
   const uint64_t seed = SystemSeed();

@@ -187,7 +187,7 @@ TEST_F(LogTest, CountsLinesWhileItsDirectoryIsGone) {
   EXPECT_THAT(Content(Path("logs/log")), AllOf(HasSubstr("# 1 log lines were lost"), EndsWith("* found\n")));
 }
 
-// The test ends at all: no write waits for the reader.
+// Passes if the test ends: no write waits for the reader.
 TEST_F(LogTest, NeverWaitsForAPipeThatNobodyReads) {
   Logger log(clock_, pipe_[1]);
   const std::string text(1000, 'x');
@@ -199,7 +199,7 @@ TEST_F(LogTest, NeverWaitsForAPipeThatNobodyReads) {
   Drained();
   log.Notice("again");
   EXPECT_EQ(Drained(), Prefix('C') + "# " + std::to_string(dropped) +
-                           " log lines were lost: the log did not take them\n" + Prefix('C') + "* again\n");
+                           " log lines were lost: they could not be written\n" + Prefix('C') + "* again\n");
   EXPECT_EQ(log.DroppedLines(), 0U);
 }
 
@@ -210,7 +210,7 @@ TEST_F(LogTest, StartsANewLineBehindOneThatWasCut) {
   EXPECT_THAT(Drained(), EndsWith("x"));
   log.Notice("next");
   EXPECT_EQ(Drained(),
-            "\n" + Prefix('C') + "# 1 log lines were lost: the log did not take them\n" + Prefix('C') + "* next\n");
+            "\n" + Prefix('C') + "# 1 log lines were lost: they could not be written\n" + Prefix('C') + "* next\n");
 }
 
 TEST_F(LogTest, SurvivesAReaderThatWentAway) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kTooMuch = size_t{1} << 62;
 
-// What the optimiser must not remove.
+// Keeps the optimiser from removing the allocation.
 void* volatile kept = nullptr;
 
 void ExitWithSeven(size_t bytes) { _exit(bytes == kTooMuch ? 7 : 8); }

@@ -13,7 +13,7 @@ namespace respite {
 namespace {
 
 std::string RandomText(Random& random, size_t size) {
-  // Long runs of equal octets, where searches skip ahead, as well as chaos.
+  // Generates long runs of equal octets, where searches skip ahead, as well as random octets.
   const uint64_t kind = random.Below(4);
   std::string text(size, kind == 0 ? '\0' : '\xff');
   for (char& c : text)
@@ -21,7 +21,7 @@ std::string RandomText(Random& random, size_t size) {
   return text;
 }
 
-// The models look at one bit at a time.
+// The models process one bit at a time.
 bool ModelBit(Bytes text, uint64_t at) {
   return at / 8 < text.size() && (static_cast<uint8_t>(text[at / 8]) >> (7 - at % 8) & 1) != 0;
 }
@@ -107,7 +107,7 @@ std::string ModelCombined(BitOperation operation, const std::vector<std::string>
 
 class CombineTest : public testing::TestWithParam<BitOperation> {
  protected:
-  // The longest source, of which there may be several.
+  // The longest source; there may be several.
   static size_t LongestOf(const std::vector<std::string>& sources) {
     return std::ranges::max_element(sources, {}, &std::string::size)->size();
   }
@@ -184,7 +184,7 @@ TEST(BitFieldTest, ReadsBackWhatWasWrittenAndTouchesNothingElse) {
       ASSERT_EQ(ModelBit(text, at), expected) << round;
     }
     ASSERT_EQ(ReadField(text, field), FitField(field, value, FieldOverflow::kWrap)) << round;
-    // Bits behind the end are clear.
+    // Bits after the end are clear.
     const size_t kept = random.Below(21);
     std::string padded = text.substr(0, kept);
     padded.resize(40);

@@ -54,7 +54,7 @@ std::string Element(Random& random, Kind kind) {
   return "";
 }
 
-// A ChunkedList together with the deque it must agree with.
+// A ChunkedList and its model, a deque.
 class Model {
  public:
   Model(uint64_t seed, Kind kind, int fill)
@@ -96,7 +96,7 @@ class Model {
     ASSERT_EQ(i, model_.size());
   }
 
-  // Goes on with a copy; the original is gone.
+  // Continues with a copy and frees the original.
   void GoOnWithClone() {
     std::unique_ptr<Object> copy = list_->Clone();
     list_.reset(static_cast<ChunkedList*>(copy.release()));
@@ -172,7 +172,7 @@ class Model {
     ASSERT_EQ(found->chunk, place.chunk);
     ASSERT_EQ(found->index, place.index);
   }
-  // Some steps in either direction from anywhere.
+  // Moves a cursor some steps in either direction from a random place.
   void Walk() {
     if (model_.empty()) return;
     size_t index = AnyIndex();
@@ -259,7 +259,7 @@ TEST(ChunkedList, SplitsAFullChunkInTheMiddle) {
   EXPECT_EQ(list->At(2).Element(), "new");
 }
 
-// Where two chunks meet, pushing and popping in turn must not pack and unpack a chunk each time.
+// Alternating pushes and pops at a chunk boundary must not pack and unpack a chunk each time.
 TEST(ChunkedList, DoesNotSealAtOnce) {
   const auto list = Filled(817, -2, [](size_t) { return std::string("abcdefgh"); });
   list->Push(ListEnd::kTail, "abcdefgh");

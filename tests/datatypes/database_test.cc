@@ -18,7 +18,7 @@ struct Expected {
   int64_t deadline_ms = kNoDeadline;
 };
 
-// A Database and the map it must agree with.
+// A Database and its model, a map.
 class Model {
  public:
   explicit Model(uint64_t seed) : random_(seed), data_(HashKey{seed}) {}

@@ -85,7 +85,7 @@ TEST(EntryTest, AccessHasTwentyFourBitsOfItsOwn) {
   EXPECT_EQ(entry->Key(), "k");
 }
 
-// An object that counts how many of its kind live.
+// An object that counts its instances.
 class Counted final : public Object {
  public:
   explicit Counted(int& living) : living_(living) { ++living_; }
@@ -147,7 +147,7 @@ TEST(EntryTest, HoldsOneObjectAtATime) {
     EXPECT_EQ(living, 1);
     entry.reset(Entry::Hold(entry.release(), ValueForm::kIntset, "abc"));
     EXPECT_EQ(entry->Packed(), "abc");
-    // A string takes the place of a collection.
+    // A string replaces a collection.
     copy->TryAssign(StringContent::Integer(5));
     EXPECT_EQ(copy->Type(), ValueType::kString);
     EXPECT_EQ(living, 0);
@@ -164,7 +164,7 @@ TEST(EntryTest, BlobIsSharedNotCopied) {
     EXPECT_FALSE(blob.Unique());
     EXPECT_EQ(entry->BlobText().data(), blob.View().data());
     EXPECT_EQ(entry->Blob().View().data(), blob.View().data());
-    // The same blob again, as its own successor.
+    // A blob replaces itself.
     EXPECT_TRUE(entry->TryAssign(StringContent::Shared(entry->Blob())));
     EXPECT_EQ(entry->BlobText().data(), blob.View().data());
   }

@@ -61,7 +61,7 @@ bool Covered(const std::vector<ScoreSpan>& spans, uint64_t score) {
   return false;
 }
 
-// Away from the poles and the date line, where Redis itself loses some.
+// Excludes the poles and the date line, where Redis itself misses some places.
 TEST(GeohashTest, SpansCoverWhatIsInside) {
   const uint64_t seed = SystemSeed();
   SCOPED_TRACE("seed " + std::to_string(seed));

@@ -1,4 +1,4 @@
-// What an attacker does who knows the hash: every step of the table keeps its cost, and memory its bound.
+// Simulates an attacker who knows the hash: every operation keeps its cost bound, and memory its limit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr HashKey kKnown{1, 2};
 
-// Hashes as bad as can be. Each test name says what the hashes have in common.
+// The worst possible hashes. Each test name says what the hashes have in common.
 struct AllEqual {
   uint64_t operator()(Bytes) const { return 42; }
 };
@@ -45,7 +45,7 @@ struct EqualTags {
 struct LastBitsOnly {
   uint64_t operator()(Bytes key) const { return HashBytes(key, kKnown) & 0xff; }
 };
-// Each page splits off a half as small as can be: the directory is as deep as it gets.
+// Each split separates the smallest possible part, so the directory reaches its maximum depth.
 struct Staircase {
   uint64_t operator()(Bytes key) const { return UINT64_MAX >> (HashBytes(key, kKnown) % 64); }
 };
@@ -60,13 +60,13 @@ struct Item {
     return key;
   }
   std::string key;
-  static inline uint64_t looks = 0;  // the unit of work of a table
+  static inline uint64_t looks = 0;  // the unit of cost of a table
 };
 
 template <class Hasher>
 class HashCollision : public testing::Test {
  protected:
-  // Puts in items until there are so many. Keys of equal hash come in sorted and in reversed order, and at random.
+  // Inserts items until there are `count`. Keys of equal hash come sorted, reversed, and in random order.
   void FillTo(uint64_t count) {
     for (uint64_t i = items_.size(); i < count; ++i) {
       const uint64_t number = i % 3 == 0 ? i : i % 3 == 1 ? 1'000'000'000 - i : random_.Next() % 1'000'000'000 * 3 + 2;
@@ -131,7 +131,7 @@ TYPED_TEST(HashCollision, ItemsMoveInMemory) {
   for (auto& item : this->items_) {
     auto moved = std::make_unique<Item>(item->key);
     const uint64_t hash = this->index_.Hash(item->key);
-    item->key = "gone";  // as good as freed
+    item->key = "gone";  // simulates a freed item
     ASSERT_TRUE(this->index_.Replace(item.get(), moved.get(), hash));
     item = std::move(moved);
   }
@@ -170,7 +170,7 @@ TYPED_TEST(HashCollision, DrawsAreFair) {
 
 TYPED_TEST(HashCollision, AMillionCostWhatIsStated) {
   constexpr uint64_t kItems = 1'000'000;
-  constexpr uint64_t kLooksAtMost = 2 * 441 + 64;  // a page that is split or searched, and a search among a million
+  constexpr uint64_t kLooksAtMost = 2 * 441 + 64;  // a page that is split or searched, plus a search among a million
   uint64_t longest = 0;
   this->items_.reserve(kItems);
   for (uint64_t i = 0; i < kItems; ++i) {
@@ -191,7 +191,7 @@ TYPED_TEST(HashCollision, AMillionCostWhatIsStated) {
   EXPECT_LE(longest, kLooksAtMost);
 }
 
-// A client that has watched SCAN can leave keys whose hashes are neighbours, of a table that was large.
+// A client that watched SCAN can delete all keys of a large table except those with neighbouring hashes.
 TEST(HashCollisionTest, ATableOfNeighboursIsStillDrawnFromQuickly) {
   constexpr uint64_t kKeys = 500'000;
   HashIndex<Item*, Good> index{Good{}};

@@ -12,7 +12,7 @@
 namespace respite {
 namespace {
 
-// Counts how often its key is looked at: the unit of work of the table.
+// Counts how often its key is read: the unit of cost of the table.
 struct Item {
   explicit Item(std::string text) : key(std::move(text)) {}
   Bytes Key() const {
@@ -23,7 +23,7 @@ struct Item {
   static inline uint64_t looks = 0;
 };
 
-// A HashIndex together with the map it must agree with.
+// A HashIndex and its model, a map.
 template <class Hasher>
 class ModelOf {
  public:
@@ -140,7 +140,7 @@ TEST(HashIndexTest, ReservedRoomIsFilledWithoutSplitting) {
   for (uint64_t i = 0; i < kItems; ++i) model.Insert(KeyOf(i));
   EXPECT_LE(model.index.Pages(), pages + pages / 10);
   model.Check();
-  model.index.Reserve(10 * kItems);  // not now
+  model.index.Reserve(10 * kItems);  // has no effect now
   model.Check();
   for (uint64_t i = 0; i < kItems; ++i) model.Remove(KeyOf(i));
   model.Check();
@@ -234,11 +234,11 @@ TEST(HashIndexTest, ScanOfAQuietTableVisitsEachOnce) {
   }
 }
 
-// Scans while others come and go; what was there all the time must be seen.
+// Scans while other items come and go; the scan must return every item that stays.
 struct ScanUnderChange {
   const char* name;
   uint64_t others_at_start;
-  uint64_t insert_percent;  // of the changes; the rest removes
+  uint64_t insert_percent;  // of the changes; the rest are removals
   uint64_t changes_per_step;
 };
 
@@ -269,7 +269,7 @@ class Churn {
       }
     }
   }
-  // Names of the staying elements that a scan meets.
+  // Names of the staying elements that a scan returns.
   std::set<std::string> Scan() {
     std::set<std::string> seen;
     uint64_t cursor = 0;
@@ -323,7 +323,7 @@ TEST(HashIndexTest, AnyCursorIsAccepted) {
   EXPECT_TRUE(model.index.CheckInvariants());
 }
 
-// Chi-square over `draws` picks; about `degrees` when picks are fair.
+// Chi-square over `draws` picks; about `degrees` if picks are uniform.
 double ChiSquare(Model& model, uint64_t draws) {
   std::unordered_map<const Item*, uint64_t> counts;
   for (uint64_t i = 0; i < draws; ++i) ++counts[model.index.PickRandom(model.random)];
@@ -338,12 +338,12 @@ double ChiSquare(Model& model, uint64_t draws) {
 
 TEST(HashIndexTest, PickRandomIsFair) {
   constexpr uint64_t kLeft = 1000;
-  // Mean 999, standard deviation 45: six of them make a false alarm impossible with these fixed seeds anyway.
+  // Mean 999, standard deviation 45: six of them exclude a false alarm with these fixed seeds.
   constexpr double kChiSquareAtMost = 999 + 6 * 45;
   Model grown(42);
   for (uint64_t i = 0; i < kLeft; ++i) grown.Insert(KeyOf(i));
   EXPECT_LT(ChiSquare(grown, 100'000), kChiSquareAtMost);
-  // Pages of very different filling and depth.
+  // Pages of very different fill and depth.
   Model shrunk(43);
   for (uint64_t i = 0; i < 20 * kLeft; ++i) shrunk.Insert(KeyOf(i));
   for (uint64_t i = kLeft; i < 20 * kLeft; ++i) shrunk.Remove(KeyOf(i));

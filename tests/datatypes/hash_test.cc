@@ -20,12 +20,12 @@ struct Expected {
   int64_t deadline_ms = kNoDeadline;
 };
 
-// A hash in a database, and the map it must agree with.
+// A hash in a database and its model, a map.
 class Model {
  public:
   Model(uint64_t seed, EncodingLimits limits) : random_(seed), data_(HashKey{seed}), limits_(limits) {}
 
-  // One edit as a command makes it: with what is expired taken out first.
+  // One edit as a command makes it: removes expired fields first.
   void Step() {
     now_ms_ += static_cast<int64_t>(random_.Below(20));
     Purge();
@@ -43,7 +43,7 @@ class Model {
         return SetDeadline(field);
     }
   }
-  // Time goes by; nothing is purged.
+  // Lets time pass; nothing is purged.
   void Wait(int64_t ms) { now_ms_ += ms; }
   void Check() {
     const Hash hash = Open();

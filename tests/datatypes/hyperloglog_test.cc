@@ -26,7 +26,7 @@ std::vector<uint8_t> RegistersOf(Bytes text) {
   return registers;
 }
 
-// The runs are as short as they can be said: no zero run has a zero run behind it.
+// The runs are as short as possible: no zero run follows another zero run.
 void CheckInvariants(const std::string& text) {
   const Hll hll = Of(text);
   ASSERT_TRUE(hll.IsComplete());
@@ -132,8 +132,8 @@ TEST(HllTest, BecomesDenseExactlyWhenItWouldOutgrowTheLimit) {
   }
 }
 
-// Random marks, often close to each other so that runs split and join, against an array of registers; on the way from
-// sparse to dense.
+// Compares random marks, often close to each other so that runs split and join, with an array of registers, during the
+// change from sparse to dense.
 TEST(HllTest, KeepsTheHighestRankOfEachRegister) {
   const uint64_t seed = SystemSeed();
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -196,8 +196,8 @@ TEST(HllTest, RunsThatDoNotAddUpAreCorrupt) {
   EXPECT_EQ(Of(header + "\x7f\xfe").Add({16'383, 1}, kSparseMax).kind, HllChange::Kind::kCorrupt);
 }
 
-// Random octets behind a good header: nothing may read or write beyond them (AddressSanitizer watches), and what is
-// found complete stays so.
+// Random octets after a valid header: nothing may read or write beyond them (AddressSanitizer checks this), and a value
+// found to be complete stays complete.
 TEST(HllTest, SurvivesAnyOctets) {
   const uint64_t seed = SystemSeed();
   SCOPED_TRACE("seed " + std::to_string(seed));

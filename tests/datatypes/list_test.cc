@@ -12,7 +12,7 @@
 namespace respite {
 namespace {
 
-// A list at a key of a database of its own.
+// A list at a key in its own database.
 class Place {
  public:
   explicit Place(int max_listpack_size = -2) : database_(HashKey{1}) {
@@ -164,7 +164,7 @@ TEST_P(ListModel, AgreesWithDeque) {
   const int least_changes = GetParam() == 1 ? 0 : 3;
   int changes = 0;
   bool was_packed = true;
-  // A list limited in bytes changes seldom: go on until it has, both ways.
+  // A list limited in bytes rarely changes its encoding: continues until it has changed in both directions.
   for (int step = 0; step < 1500 || (changes < least_changes && step < 50'000); ++step) {
     ASSERT_NO_FATAL_FAILURE(Step());
     ASSERT_NO_FATAL_FAILURE(Check()) << "step " << step;
@@ -189,7 +189,7 @@ TEST(List, LeavesTheListpackAtTheLimitInBytes) {
   Place place(-1);
   List list = place.Open();
   Push(list, ListEnd::kTail, "x");                          // a listpack of 10 bytes
-  Push(list, ListEnd::kTail, std::string(4096 - 10, 'y'));  // counted without what goes around it
+  Push(list, ListEnd::kTail, std::string(4096 - 10, 'y'));  // counted without the overhead of the listpack
   EXPECT_TRUE(place.IsPacked());
   Push(list, ListEnd::kTail, "");
   EXPECT_FALSE(place.IsPacked());
@@ -216,7 +216,7 @@ TEST(List, ReturnsToAListpackAtHalfTheLimit) {
   EXPECT_EQ(Elements(list), (std::vector<std::string>{"1", "2", "3"}));
 }
 
-// Redis makes room before it looks whether the element can go in.
+// Redis makes room before it checks whether the element can be added.
 TEST(List, MayChangeItsEncodingInVain) {
   const std::string large(5000, 'x');
   Place inserted(-1);

@@ -165,7 +165,7 @@ TEST(ListpackTest, RefusesWhatIsNotOne) {
   for (size_t size = 0; size < good.size(); ++size)
     EXPECT_FALSE(Listpack::IsWellFormed(Bytes(good).substr(0, size))) << size;
   EXPECT_FALSE(Listpack::IsWellFormed(good + "x"));
-  // A flipped bit is refused, or leaves something that can be walked.
+  // A listpack with a flipped bit is refused, or can be iterated over.
   for (size_t i = 0; i < good.size(); ++i) {
     for (int bit = 0; bit < 8; ++bit) {
       std::string bad = good;

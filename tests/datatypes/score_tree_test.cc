@@ -27,7 +27,7 @@ struct BelowMember {
   }
 };
 
-// A tree together with the set it must agree with; owns the records.
+// A tree and its model, a set. Owns the records.
 class Model {
  public:
   explicit Model(uint64_t seed) : random(seed) {}
@@ -42,7 +42,7 @@ class Model {
     if (!records.insert(record).second) return ScoredMember::Destroy(record);
     tree.Insert(record);
   }
-  // The record at or above a random place.
+  // The record at or above a random position.
   ScoredMember* Pick() {
     ScoredMember* probe =
         ScoredMember::Create((*records.begin())->Score() + random.Unit() * Width(), MemberOf(random.Below(4'000)));
@@ -200,7 +200,7 @@ TEST(ScoreTreeTest, ItemsInOrderFillTheLeaves) {
     }
     ASSERT_NO_FATAL_FAILURE(model.Check());
     EXPECT_LT(model.tree.UsedBytes(), 20'000u * 18) << direction;
-    // Taking them away at the growing end leaves a sound tree all the way.
+    // Removing items at the growing end keeps the invariants at every step.
     for (size_t left = 20'000; left > 0; --left) {
       ASSERT_NO_FATAL_FAILURE(model.RemoveRange(direction > 0 ? left - 1 : 0, 1));
       if (left % 1'000 == 0) {

@@ -12,7 +12,7 @@ namespace {
 
 std::string TextOf(const PackedElement& member) { return std::string(PackedText(member).View()); }
 
-// One set at a key of a database of its own.
+// One set at a key in its own database.
 class SetTest : public testing::Test {
  protected:
   Set Make(EncodingLimits limits = {}) {
@@ -152,7 +152,7 @@ TEST_F(SetTest, PoppingNextToAllPacksWhatStays) {
   }
 }
 
-// Every operation against a std::set, with limits so low that each form is entered again and again.
+// Compares every operation with a std::set; the limits are so low that each form is entered repeatedly.
 class SetModelTest : public SetTest, public testing::WithParamInterface<EncodingLimits> {
  protected:
   void SetUp() override { seed_ = SystemSeed(); }

@@ -21,7 +21,7 @@ using Pair = std::pair<double, std::string>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// One sorted set of a database together with the map it must agree with.
+// One sorted set of a database and its model, a map.
 class Model {
  public:
   explicit Model(uint64_t seed) : random(seed), data_(HashKey{seed}) {
@@ -30,7 +30,7 @@ class Model {
   }
 
   SortedSet Set() { return SortedSet({ValueSlot(data_, data_.Find("k")), limits, 0}); }
-  // As ZADD does it; the set is made anew each time, since it may have moved.
+  // Adds as ZADD does; creates a new SortedSet each time, because the entry may have moved.
   void Add(const std::string& member, double score) {
     const auto old = scores.find(member);
     const AddResult result = Set().Add(member, score);
@@ -263,7 +263,7 @@ TEST(SortedSetTest, TablesAreClonedAndMeasured) {
   const auto copy = table.Clone();
   EXPECT_TRUE(static_cast<ScoreTable&>(*copy).CheckInvariants());
   EXPECT_EQ(copy->Size(), 5'000u);
-  EXPECT_EQ(table.UsedBytes(0), table.UsedBytes(5));  // all records are of one size
+  EXPECT_EQ(table.UsedBytes(0), table.UsedBytes(5));  // all records have the same size
   EXPECT_LT(table.UsedBytes(0) / 5'000, 85u);
 }
 

@@ -79,7 +79,7 @@ void ExpectSameBounds(const Map& map, const Model& model, const StreamId& id) {
   }
 }
 
-// Grows and shrinks in waves: `spread` IDs to choose from; `in_order` adds behind the last and removes the first.
+// Grows and shrinks in waves: chooses from `spread` IDs; `in_order` adds after the last and removes the first.
 void RunAgainstModel(uint64_t seed, uint64_t spread, bool in_order) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   Random random(seed);

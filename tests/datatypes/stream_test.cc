@@ -55,7 +55,7 @@ Pairs AnyPairs(Random& random) {
   return pairs;
 }
 
-// The listpack in which Redis keeps the entries of a block.
+// The size of the listpack in which Redis stores the entries of a block.
 size_t ListpackSizeOf(const StreamBlock& block, const StreamId& id) {
   StringStore store(Listpack::Empty());
   const auto integer = [&](uint64_t value) { AppendElement(store, EncodedElement(static_cast<int64_t>(value))); };
@@ -167,7 +167,7 @@ class Model {
     for (uint64_t i = 0; i < removed; ++i) entries_.erase(entries_.begin());
   }
 
-  // Back to the last that is there, as XSETID may, when nobody remembers what was deleted.
+  // Sets it back to the last existing ID, as XSETID may do when no deletion is recorded.
   void SetLastId() {
     if (entries_.empty()) return;
     log_.SetMaxDeletedId({});
@@ -319,7 +319,7 @@ TEST(StreamLog, CountsNodesOfARadixTree) {
   EXPECT_EQ(log.RadixTreeNodes(), 6u);  // a stretch, a fork, and a stretch and an end for each key
 }
 
-// What is pending, for whom, against a map.
+// Compares the pending entries and their consumers with a map.
 void RunGroupAgainstModel(uint64_t seed) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   Random random(seed);

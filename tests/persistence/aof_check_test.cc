@@ -23,7 +23,7 @@ class AofCheck : public ::testing::Test {
     console_.said.clear();
     return CheckAof(files_, path, options, console_);
   }
-  // What the check says of a file with this content, without its first line.
+  // What the check prints for a file with this content, without its first line.
   std::string Said(const std::string& content) {
     files_.Put("f.aof", content);
     Check("f.aof");

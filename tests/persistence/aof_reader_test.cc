@@ -23,7 +23,7 @@ struct Reading {
   Status status;
   std::vector<Words> records;
   std::vector<uint64_t> begins;  // where each record began
-  uint64_t end;                  // behind the last
+  uint64_t end;                  // of the last record
   IoError error;
 
   bool operator==(const Reading&) const = default;
@@ -61,7 +61,7 @@ std::string Text(const std::vector<Words>& records) {
   return text;
 }
 
-// Where each record ends, and 0 before them all.
+// Where each record ends, preceded by 0.
 std::vector<uint64_t> Ends(const std::vector<Words>& records) {
   std::vector<uint64_t> ends{0};
   for (const Words& words : records) ends.push_back(ends.back() + Text({words}).size());
@@ -148,7 +148,7 @@ TEST(AofReader, WhatIsNoRecordIsAFormatError) {
            "*x\r\n",
            "*\r\n",
            "*1x\r\n",
-           "*01\r\n",  // a wrong one
+           "*01\r\n",  // a wrong count
            "*3000000000\r\n",
            "*99999999999999999999\r\n",
            "*1\n$1\r\na\r\n",  //
@@ -158,11 +158,11 @@ TEST(AofReader, WhatIsNoRecordIsAFormatError) {
            "*1\r\n$-1\r\n",
            "*1\r\n$x\r\n",
            "*1\r\n$\r\n",
-           "*1\r\n$4294967296\r\n",  // a wrong one
+           "*1\r\n$4294967296\r\n",  // a wrong size
            "*1\r\n$00\r\n\r\n",
            "*1\r\n$1\n\na\r\n",  //
            "*1\r\n$3\r\nSETTER\r\n",
-           "*2\r\n$1\r\na\r\r$1\r\nb\r\n",  // no line end behind an argument
+           "*2\r\n$1\r\na\r\r$1\r\nb\r\n",  // no line end after an argument
        }) {
     EXPECT_EQ(StatusOf(text), Status::kFormatError) << text;
     const std::string record = Text({{"PING"}});
@@ -180,15 +180,15 @@ TEST(AofReader, AFileThatEndsTooEarlyIsTruncated) {
   }
 }
 
-// True when both have as many words, and these as many octets.
+// True if both have the same number of words, and these the same sizes.
 bool HaveTheSameShape(const Words& one, const Words& other) {
   return std::equal(one.begin(), one.end(), other.begin(), other.end(),
                     [](const std::string& a, const std::string& b) { return a.size() == b.size(); });
 }
 
 TEST(AofReader, FlippedBitsShow) {
-  // Words that change are fine: nothing in the file says what they were. A size that changes makes a record none, or
-  // lets it swallow the count of the next one, which then is none.
+  // Changed words are accepted: nothing in the file says what they were. A changed size makes a record invalid, or
+  // makes it swallow the count of the next record, which then is invalid.
   const std::vector<Words> records = SomeRecords();
   const std::string text = Text(records);
   for (size_t bit = 0; bit < text.size() * 8; ++bit) {

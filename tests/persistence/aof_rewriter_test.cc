@@ -1,4 +1,4 @@
-// Data sets as commands. What the commands of each type do is tested with a server:
+// Data sets as commands. Tests with a server check the effect of the commands of each type:
 // tests/server/commands/value_commands_test.cc.
 #include "persistence/aof_rewriter.h"
 

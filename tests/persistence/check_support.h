@@ -1,4 +1,4 @@
-// A console that keeps what it is told and answers as a test wants.
+// A console that records messages and gives the answers that a test chooses.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The thread that works on files. Most of what is here can only fail under a sanitizer: results are plain members, and
-// tasks go as early as their owner may free them.
+// The thread for file tasks. Most of these tests can fail only under a sanitizer: results are plain members, and tasks
+// are freed as early as their owner may free them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -32,7 +32,7 @@ class Doubling final : public FileTask {
   void Run() override { result = std::make_unique<int>(2 * *given); }
 };
 
-// Adds its number to a row that all tasks share: they run one after the other.
+// Appends its number to a list that all tasks share: they run one after the other.
 class Numbered final : public FileTask {
  public:
   Numbered(std::vector<int>& row, int number) : row_(row), number_(number) {}
@@ -114,7 +114,8 @@ TEST(FileWorkerTest, ATaskMayGoAsSoonAsItIsDone) {
   }
 }
 
-// The place of a task is used for the next one at once: what the thread still did to the old one would be seen.
+// The memory of a task is reused at once for the next one, so a late access of the thread to the old one would be
+// detected.
 TEST(FileWorkerTest, ATaskMayTakeThePlaceOfOneThatIsDone) {
   SystemFiles files;
   std::optional<Doubling> task;
@@ -193,7 +194,7 @@ TEST(FileWorkerTest, FilesAreWrittenWhileTheyAreSynced) {
   EXPECT_EQ(file.value()->Size().value(), octets);
 }
 
-// An ACL file may be a pipe of the shell. Read as empty, it would let everybody in.
+// An ACL file may be a pipe of the shell. If it were read as empty, everybody would have access.
 TEST(SystemFiles, ReadsWhatDoesNotSayItsSize) {
   SystemFiles files;
   const std::string path = testing::TempDir() + "/pipe." + std::to_string(getpid());

@@ -1,4 +1,4 @@
-// Makes the packed encodings that only old servers wrote.
+// Builds the packed encodings that only old servers wrote.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ inline std::string LittleOctets(uint64_t number, size_t octets) {
   return text;
 }
 
-// The content of a ziplist's entry.
+// The content of an entry of a ziplist.
 inline std::string ZiplistEntry(const std::string& text) {
   const auto integer = ParseInteger(text);
   if (integer) {
@@ -51,7 +51,7 @@ inline std::string Ziplist(const std::vector<std::string>& texts) {
          entries + '\xff';
 }
 
-// Of fields and values in turn.
+// From alternating fields and values.
 inline std::string Zipmap(const std::vector<std::string>& texts) {
   std::string zipmap(1, static_cast<char>(texts.size() / 2));
   for (size_t i = 0; i < texts.size(); ++i) {

@@ -1,4 +1,4 @@
-// A file in memory that fails when it is told to.
+// A file in memory that fails on demand.
 #pragma once
 
 #include <algorithm>
@@ -37,8 +37,8 @@ class MemoryFile final : public File {
   Result<uint64_t, IoError> Size() const override { return static_cast<uint64_t>(content.size()); }
 
   std::string content;
-  uint64_t fails_at = std::numeric_limits<uint64_t>::max();  // reading from here on does not work
-  size_t room_octets = std::numeric_limits<size_t>::max();   // more than this is not written
+  uint64_t fails_at = std::numeric_limits<uint64_t>::max();  // reads beyond this offset fail
+  size_t room_octets = std::numeric_limits<size_t>::max();   // writes beyond this size fail
   IoError sync_error = kNoError;
   int syncs = 0;
 };

@@ -43,7 +43,7 @@ TEST(Ziplist, GivesEveryKindOfEntry) { EXPECT_EQ(Texts(ZiplistElements(Ziplist(k
 TEST(Ziplist, MayBeEmpty) { EXPECT_EQ(Texts(ZiplistElements(Ziplist({}))), std::vector<std::string>{}); }
 
 TEST(Ziplist, ReadsADumpOfRedis26) {
-  // The list "a", 12, 13, 300 as an old server wrote it.
+  // The list "a", 12, 13, 300 as written by an old server.
   const std::string bytes =
       "\x17\0\0\0\x12\0\0\0\x04\0\0\x01"
       "a\x03\xfd\x02\xfe\x0d\x03\xc0\x2c\x01\xff"s;
@@ -83,7 +83,7 @@ TEST(Intset, RefusesDisorderAndStrangeWidths) {
 }
 
 TEST(MakeListpack, IsCanonicalWhateverCameIn) {
-  // "12" as a text, as no version of Redis writes it.
+  // "12" as a text; no version of Redis writes this.
   const std::string bytes =
       "\x0b\0\0\0\x01\0\x82"
       "12\x03\xff"s;
@@ -111,8 +111,8 @@ TEST(HasEqualElements, ComparesTexts) {
   EXPECT_TRUE(equal(many, 1));
 }
 
-// Each octet changed in every bit and the whole cut off everywhere: a result or none, never a crash; what is cut off
-// is refused.
+// Flips every bit of every octet, and truncates at every position: the function must return a result or nothing, and
+// never crash; truncated bytes are refused.
 void Torment(const std::string& good, std::optional<PackedElements> (*read)(Bytes)) {
   ASSERT_TRUE(read(good));
   for (size_t cut = 0; cut < good.size(); ++cut) {
@@ -135,7 +135,7 @@ TEST(PackedElements, SurviveDamage) {
   Torment(MakeListpack(*ZiplistElements(ziplist)), ListpackElements);
 }
 
-// Some integers and texts of every encoding, with neighbours that just need another one.
+// Some integers and texts of every encoding, and values just beyond the range of an encoding.
 std::string RandomListpack(Random& random) {
   constexpr int64_t kEdges[] = {0, 127, 128, 4095, 4096, 32767, 32768, 8388607, 8388608, INT32_MAX, int64_t{1} << 40};
   ListpackMaker maker;
@@ -152,7 +152,8 @@ std::string RandomListpack(Random& random) {
   return maker.Take();
 }
 
-// With one octet changed, though not to anything: most octets of an encoding mean something near it, too.
+// Changes one octet: flips one bit, because most octets of an encoding have meaningful neighbours, or sets a random
+// value.
 std::string Damaged(std::string bytes, Random& random) {
   char& octet = bytes[6 + random.Below(std::min<size_t>(bytes.size() - 6, 12))];
   octet = static_cast<char>(random.Below(2) == 0 ? octet ^ 1 << random.Below(8) : static_cast<int>(random.Below(256)));

@@ -1,4 +1,4 @@
-// RDB files that are damaged or cut off, and disks that fail while one is written or read.
+// Damaged or truncated RDB files, and disks that fail during a write or read.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ Keyspace SmallKeyspace() {
   return keyspace;
 }
 
-// What is in a keyspace can be written and read again as the same.
+// The content of a keyspace can be written and read back unchanged.
 void ExpectSound(const Keyspace& keyspace) {
   KeyspaceSink again;
   ASSERT_EQ(Outcome(ReadRdb(WrittenRdb(keyspace), again)), "good");
@@ -43,7 +43,7 @@ TEST(RdbFileDamage, IsNoticedWhereverTheFileIsCutOff) {
 TEST(RdbFileDamage, OfAnyBitIsNoticed) {
   const Keyspace keyspace = SmallKeyspace();
   const std::string content = WrittenRdb(keyspace);
-  constexpr size_t kVersionTens = 7;  // a file of versions 1 to 4 has no checksum
+  constexpr size_t kVersionTens = 7;  // files of versions 1 to 4 have no checksum
   for (size_t bit = 0; bit < content.size() * 8; ++bit) {
     std::string bad = content;
     bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ 1 << bit % 8);
@@ -73,7 +73,7 @@ TEST(RdbFileDamage, LeavesSoundKeysWhenNobodyChecks) {
 // ---------------------------------------------------------------------------------------------------------------------
 // Disks
 
-// Takes about eight buffers.
+// Fills about eight buffers.
 Keyspace NoisyKeyspace() {
   Random random(4);
   Keyspace keyspace = EmptyKeyspace();
@@ -108,7 +108,7 @@ TEST_F(RdbDisk, ThatFailsAtAnyWriteIsReported) {
     EXPECT_EQ(failed.error(), EIO);
     files_.WriteShortAt(n, 5, ENOSPC);
     EXPECT_EQ(Save().error(), ENOSPC);
-    // Nothing goes behind the gap.
+    // Nothing is written after the gap.
     EXPECT_TRUE(Bytes(whole).starts_with(files_.Content("dump.rdb"))) << n;
     KeyspaceSink sink;
     EXPECT_FALSE(ReadRdb(files_.Content("dump.rdb"), sink).ok());

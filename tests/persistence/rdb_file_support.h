@@ -1,4 +1,4 @@
-// What tests of RDB files share: data sets, files in memory, and a sink that fills a keyspace.
+// Shared by tests of RDB files: data sets, files in memory, and a sink that fills a keyspace.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ inline Keyspace EmptyKeyspace() { return Keyspace(kTestDatabases, kTestHashKey);
 // ---------------------------------------------------------------------------------------------------------------------
 // Data
 
-// Adds a collection, which `fill` puts elements into.
+// Adds a collection that `fill` fills.
 template <class Type>
 void AddCollection(Database& database, Bytes key, const std::function<void(Type&)>& fill) {
   static const EncodingLimits limits;
@@ -128,7 +128,7 @@ inline std::string WrittenRdb(const Keyspace& keyspace, const RdbSaveOptions& op
   return files.Content("dump.rdb");
 }
 
-// Puts everything into a keyspace and notes the rest.
+// Puts all entries into a keyspace and records the other calls.
 class KeyspaceSink final : public RdbSink {
  public:
   void OnAux(Bytes name, Bytes value, uint64_t) override { aux[std::string(name)] = value; }

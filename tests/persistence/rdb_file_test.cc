@@ -1,4 +1,4 @@
-// RDB files written and read again.
+// RDB files that are written and read back.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ void ExpectSame(const Keyspace& actual, const Keyspace& expected) {
       const Entry* read = actual[db].Find(entry->Key());
       ASSERT_NE(read, nullptr) << entry->Key();
       EXPECT_EQ(read->Deadline(), entry->Deadline()) << entry->Key();
-      if (entry->Key() != "raw") {  // the one thing that files do not tell
+      if (entry->Key() != "raw") {  // the only property that files do not store
         EXPECT_EQ(read->Form(), entry->Form()) << entry->Key();
       }
     });
@@ -81,7 +81,7 @@ TEST(RdbFile, OfNothingHasOnlyItsFrame) {
             "aof-base\xc0\x01\xff\0\0\0\0\0\0\0\0"s);
 }
 
-// Data that pieces and buffers cut everywhere, with values longer than either.
+// Data that pieces and buffers split everywhere, with values longer than either.
 Keyspace LongKeyspace(uint64_t seed) {
   Random random(seed);
   Keyspace keyspace = EmptyKeyspace();
@@ -195,7 +195,7 @@ TEST(RdbFile, SaysSoInTheMiddleOfAValueToo) {
 // ---------------------------------------------------------------------------------------------------------------------
 // Files as others write them
 
-// From version 5 on with a checksum of 0.
+// From version 5 on, with a checksum of 0.
 std::string HandMade(int version, const std::function<void(RdbOutput&)>& items) {
   RdbOutput out(RdbCompression::kOff);
   out.Octets("REDIS00" + std::string(version < 10 ? "0" : "") + std::to_string(version));

@@ -143,7 +143,7 @@ TEST(RdbInput, BelievesNoNumber) {
   EXPECT_TRUE(too_many.Failed());
 }
 
-// Gives as little as it may, and remembers what could have been freed.
+// Supplies as little as allowed, and records what could have been freed.
 class StingySupply final : public RdbSupply {
  public:
   explicit StingySupply(Bytes bytes) : bytes_(bytes) {}

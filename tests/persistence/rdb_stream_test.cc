@@ -1,4 +1,4 @@
-// Streams written and read again, as older versions write them, and damaged.
+// Streams that are written and read back, streams of older versions, and damaged streams.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ RdbValueResult Read(Bytes value) {
   return ReadRdbValue(input, type, {"k", 0, limits, HashKey{1}});
 }
 
-// Entries with names of their own and without, deleted ones, two groups.
+// Entries with and without their own names, deleted entries, two groups.
 std::unique_ptr<StreamLog> SomeStream(uint64_t seed, uint64_t entries) {
   Random random(seed);
   auto log = std::make_unique<StreamLog>();
@@ -117,7 +117,7 @@ TEST(RdbStream, IsReadInItsOldForm) {
   EXPECT_EQ(log.FindGroup("g")->entries_read, 1);
 }
 
-// Commands of Redis get there: XSETID, XGROUP and XCLAIM set the greatest number, and the next command counts on.
+// Commands of Redis can produce this: XSETID, XGROUP and XCLAIM set the maximum, and the next command increments it.
 TEST(RdbStream, KeepsCountsBeyondTheGreatestNumberAtIt) {
   constexpr uint64_t kBeyond = uint64_t{1} << 63;
   const std::string id = "\0\0\0\0\0\0\0\5\0\0\0\0\0\0\0\0"s;
@@ -144,7 +144,7 @@ TEST(RdbStream, KeepsCountsBeyondTheGreatestNumberAtIt) {
   EXPECT_EQ(log.FindGroup("g")->FindPending({5, 0})->deliveries, uint64_t{INT64_MAX});
 }
 
-// XSETID of Redis 7.0 does it.
+// XSETID of Redis 7.0 produces this.
 TEST(RdbStream, LowersAGreatestDeletedIdAboveTheLastId) {
   RdbOutput out(RdbCompression::kOff);
   out.Type(rdb::Type::kStreamListpacks2);
@@ -164,12 +164,12 @@ TEST(RdbStream, RefusesMalformedBlocks) {
     return entry ? "read"s : entry.error().why;
   };
   EXPECT_THAT(refusal(0, "3"), HasSubstr("integrity check failed"));    // more entries than there are
-  EXPECT_THAT(refusal(2, "-1"), HasSubstr("integrity check failed"));   // less than no names
+  EXPECT_THAT(refusal(2, "-1"), HasSubstr("integrity check failed"));   // a negative number of names
   EXPECT_THAT(refusal(2, "900"), HasSubstr("integrity check failed"));  // more names than elements
   EXPECT_THAT(refusal(4, "1"), HasSubstr("integrity check failed"));    // the head does not end
   EXPECT_THAT(refusal(5, "x"), HasSubstr("integrity check failed"));    // flags are a text
-  EXPECT_THAT(refusal(9, "5"), HasSubstr("integrity check failed"));    // not so many elements
-  EXPECT_THAT(refusal(11, "0"), HasSubstr("ascend"));                   // the ID of the entry before
+  EXPECT_THAT(refusal(9, "5"), HasSubstr("integrity check failed"));    // the number of elements is wrong
+  EXPECT_THAT(refusal(11, "0"), HasSubstr("ascend"));                   // the ID of the previous entry
   EXPECT_THAT(refusal(11, "2"), HasSubstr("what it says"));             // above the last ID
   const auto short_of_one = Read(OldStream(kTwoEntries, 3));
   EXPECT_THAT(short_of_one.error().why, HasSubstr("what it says"));

@@ -1,4 +1,4 @@
-// Values written and read again, values as other versions write them, and values that are damaged.
+// Values that are written and read back, values as other versions write them, and damaged values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ std::string DigestText(const Entry& entry) {
   return digest.Hex();
 }
 
-// A value of one type that a test fills through the type's own class.
+// A value of one type that a test fills through the type's class.
 template <class Type>
 class Made {
  public:
@@ -81,8 +81,8 @@ ValueForm ReadForm(Bytes value, const EncodingLimits& limits = {}) {
   return entry.value()->Form();
 }
 
-// What WriteRdbValue gives is read as the same value in the same form; cut off anywhere it is refused; with any bit
-// changed it is read or refused, and what was read can be written and read again.
+// The output of WriteRdbValue is read back as the same value in the same form. Truncated anywhere it is refused. With
+// any bit flipped it is read or refused, and what was read can be written and read again.
 void CheckBothWays(const Entry& entry, const EncodingLimits& limits = {}) {
   for (RdbCompression compression : {RdbCompression::kOn, RdbCompression::kOff}) {
     const std::string value = WrittenValue(entry, compression);
@@ -105,7 +105,7 @@ void CheckBothWays(const Entry& entry, const EncodingLimits& limits = {}) {
   }
 }
 
-// A type octet and texts as RdbOutput writes them.
+// A type octet, followed by what `write` writes.
 std::string Value(rdb::Type type, const std::function<void(RdbOutput&)>& write) {
   RdbOutput out(RdbCompression::kOff);
   out.Type(type);
@@ -396,7 +396,7 @@ TEST(RdbHash, IsReadInEveryOldForm) {
   EXPECT_EQ(ReadForm(zipmap, {.hash_max_listpack_value = 63}), ValueForm::kObject);
   const std::string ziplist = TextValue(rdb::Type::kHashZiplist, Ziplist(texts));
   EXPECT_EQ(ReadDigest(ziplist), expected);
-  EXPECT_EQ(ReadForm(ziplist, {.hash_max_listpack_value = 3}), ValueForm::kListpack);  // judged by the number alone
+  EXPECT_EQ(ReadForm(ziplist, {.hash_max_listpack_value = 3}), ValueForm::kListpack);  // only the count decides
   EXPECT_EQ(ReadForm(ziplist, {.hash_max_listpack_entries = 2}), ValueForm::kObject);
   const std::string plain = Value(rdb::Type::kHash, [&](RdbOutput& out) {
     out.Length(3);
@@ -463,7 +463,7 @@ TEST(RdbValue, TakesNoMemoryForNumbersThatCannotBe) {
   EXPECT_FALSE(Read("\x18\0\0\0\0\0\0\0\0\x81\x10\0\0\0\0\0\0\0abcdefghijk"s));
 }
 
-// Random octets behind each type octet: read or refused, and what was read can be written.
+// Random octets after each type octet: they are read or refused, and what was read can be written.
 TEST(RdbValue, SurvivesAnyOctets) {
   const uint64_t seed = 1905;
   SCOPED_TRACE(seed);
@@ -508,7 +508,7 @@ TEST(DumpPayload, OfANewerVersionIsRefusedWhateverItsChecksum) {
 }
 
 TEST(DumpPayload, EqualsThatOfRedis) {
-  // Taken from 7.2.6.
+  // The digests are from 7.2.6.
   const EntryPtr entry = MakeString(StringContent::Integer(10));
   EXPECT_EQ(DumpPayload(*entry, RdbCompression::kOn),
             "\0\xc0\n\x0b\0\a@\xea"

@@ -77,7 +77,7 @@ class Model {
     out_.AppendShared(BlobRef::Copy(bytes));
     text_ += bytes;
   }
-  // Only back to where a reply ended, as the executor does.
+  // Rolls back only to the end of a reply, as the executor does.
   void RollBack() {
     size_t size = marks_[random_.Below(marks_.size())];
     out_.RollBack(size);

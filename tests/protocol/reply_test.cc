@@ -104,7 +104,7 @@ TEST(ReplyTest, LongBlobIsSentFromWhereItLies) {
   EXPECT_TRUE(blob.Unique());
 }
 
-// What Reply writes, ReplyTreeParser reads.
+// ReplyTreeParser reads what Reply writes.
 TEST(ReplyTest, TreeOfANestedReply) {
   std::string bytes = Written(RespVersion::kResp3, [](Reply& r) {
     r.Map(2);

@@ -20,8 +20,8 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
-// Plays the connection: reads into where the parser says, parses, parks, and makes sure nobody relies on the scratch
-// buffer after that.
+// Simulates the connection: reads into the parser's target, parses, parks, and then overwrites the scratch buffer, so
+// that a later use of it is detected.
 class Feeder {
  public:
   explicit Feeder(RequestLimits limits = {}) : limits_(limits) {}
@@ -35,7 +35,7 @@ class Feeder {
       parser_.Received(n);
       Parse();
       parser_.Park();
-      constexpr size_t kMoved = 4096;  // what was pending may have been put in front
+      constexpr size_t kMoved = 4096;  // pending bytes may have been moved to the front
       std::fill_n(scratch_.begin(), std::min(n + kMoved, scratch_.size()), 'Z');
     }
   }
@@ -101,7 +101,7 @@ const std::vector<Golden>& Goldens() {
        {{"PING"}, {"GET", "a"}, {"GET", "b"}}},
       {"UnfinishedTail", "GET a\r\n*2\r\n$3\r\nGET\r\n$1", {{"GET", "a"}}},
       {"RequestsBeforeAnError", "GET a\r\n*1\r\n!1\r\n", {{"GET", "a"}}, "Protocol error: expected '$', got '!'"},
-      // Redis: the two octets behind an argument are taken for its line end, whatever they are.
+      // Redis: takes the two octets after an argument for its line end, whatever they are.
       {"AnyTwoOctetsEndAnArgument", "*1\r\n$4\r\nPINGxy*1\r\n$4\r\nPING\r\n", {{"PING"}, {"PING"}}},
   };
   return goldens;
@@ -201,7 +201,7 @@ TEST(RequestParserTest, HalfARequestHoldsItsBytes) {
   EXPECT_EQ(feeder.Result().requests, (std::vector<Words>{{"SET", "k", Pattern(3'000)}}));
 }
 
-// The scratch buffer is everybody's until something was received.
+// The scratch buffer is shared until something was received.
 TEST(RequestParserTest, AReadThatBroughtNothingChangesNothing) {
   const std::string request = Encode({"SET", "k", "value"});
   Feeder feeder;
@@ -294,7 +294,7 @@ TEST(RequestParserTest, LimitsThatAreJustMet) {
   EXPECT_EQ(Parse({Encode({std::string(100, 'x')})}, {.max_bulk_bytes = 100}).error, "");
 }
 
-// Parses what is there in one batch, without parking.
+// Parses everything in one batch, without parking.
 struct Direct {
   explicit Direct(Bytes bytes) {
     std::span<char> target = parser.ReadTarget(scratch);
@@ -351,7 +351,7 @@ TEST(RequestParserTest, UnreadForgetsABigArgumentThatWasBegun) {
   EXPECT_EQ(direct.Request(0), big);
 }
 
-// A paused client may go on sending: nobody parses, and everything has to find room.
+// A paused client may go on sending: nothing is parsed, and all bytes must find room.
 TEST(RequestParserTest, BytesBehindAFullBigArgumentFindRoom) {
   Words big = {"SET", "k", Pattern(RequestParser::kBigArgument + 5)};
   std::string input = Encode(big) + "GET b\r\n";
@@ -372,7 +372,7 @@ TEST(RequestParserTest, BytesBehindAFullBigArgumentFindRoom) {
   EXPECT_EQ(direct.Request(1), (Words{"GET", "b"}));
 }
 
-// What piled up while the client was paused is parsed a share per Turn; what is left is not moved each time.
+// Input that accumulated while the client was paused is parsed in parts, one per Turn; the rest is not moved each time.
 TEST(RequestParserTest, APileIsTakenInShares) {
   constexpr size_t kRequests = 100;
   const std::string one = "*2\r\n$3\r\nGET\r\n$1\r\nb\r\n";

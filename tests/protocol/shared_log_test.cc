@@ -79,7 +79,7 @@ TEST(ReplyBufferParts, ScatteredMessagesAreCopiedIntoABlock) {
   EXPECT_EQ(buffer.Text(), expected);
 }
 
-// One receiver and what it should get.
+// One receiver and the bytes it should get.
 struct Receiver {
   explicit Receiver(BlockPool& pool) : buffer(pool) {}
   ReplyBuffer buffer;
@@ -141,7 +141,7 @@ class RandomReceivers {
     one.buffer.Consume(sent);
     one.expected.erase(0, sent);
   }
-  // Takes back one reply, as the Executor does.
+  // Rolls back one reply, as the Executor does.
   void RollBack(Receiver& one) {
     const size_t mark = one.buffer.Size();
     for (size_t i = Number(4); i > 0; --i) one.buffer.AppendPart(Written(log_, Text()));

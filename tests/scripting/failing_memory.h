@@ -1,4 +1,4 @@
-// An allocator for Lua states that refuses from its n-th call on, until it is told not to.
+// An allocator for Lua states that fails from its n-th call on, until it is reset.
 #pragma once
 
 #include <cstddef>
@@ -9,17 +9,17 @@
 
 namespace respite {
 
-// Outlives the states that it allocates for.
+// Must outlive the states that it allocates for.
 class FailingMemory {
  public:
   lua_State* NewState() { return lua_newstate(Resize, this); }
-  // The calls that ask for more, from now on: `calls` of them succeed.
+  // From now on `calls` allocations succeed; later ones fail.
   void FailAfter(int64_t calls) {
     calls_ = 0;
     allowed_ = calls;
   }
   void Relent() { allowed_ = INT64_MAX; }
-  // How many there were since FailAfter.
+  // The number of allocations since FailAfter.
   int64_t Calls() const { return calls_; }
 
  private:

@@ -1,5 +1,5 @@
 // Libraries of functions without a server: what a text may do while it is loaded, every refusal, and that a failure
-// leaves everything as it was.
+// changes nothing.
 
 #include "scripting/function_library.h"
 
@@ -12,7 +12,7 @@
 namespace respite {
 namespace {
 
-// Time passes with each look at the clock.
+// Time passes with each reading of the clock.
 class Host final : public ScriptHost {
  public:
   Bytes RunCommand(std::span<const Bytes>) noexcept override { return {}; }
@@ -45,7 +45,7 @@ class FunctionLibraryTest : public testing::Test {
     const auto loaded = libraries_.Load(code, on_existing, FunctionLibraries::kLoadTimeoutMs);
     return loaded ? loaded.value()->name : loaded.error();
   }
-  // What is said of code in a library that is not there yet.
+  // The result of loading code as a new library.
   std::string Try(const std::string& body) { return Load(Code("tried", body), OnExisting::kReplace); }
   std::string Restore(const std::vector<std::string>& codes, Policy policy) {
     const auto restored = libraries_.Restore(codes, policy);
@@ -226,11 +226,11 @@ TEST_F(FunctionLibraryTest, EndsCodeThatTakesTooLong) {
   host_.step_ms = 1;
   EXPECT_EQ(Try("while true do end"), "Error registering functions: ERR FUNCTION LOAD timeout");
   EXPECT_GT(host_.now_ms, FunctionLibraries::kLoadTimeoutMs);
-  EXPECT_EQ(Try(Registers("f")), "tried");  // nothing of it is left
+  EXPECT_EQ(Try(Registers("f")), "tried");  // nothing of the first attempt is left
 }
 
-// The loop is long enough to be looked at, however fast the machine: each look finds it much too late.
-// Setting a hook goes through all open calls, which may take longer than the ticks that set it are apart.
+// The loop is long enough for several checks on any machine, and each check is much too late for its deadline. Setting
+// a hook visits all open calls, which may take longer than the interval between ticks.
 TEST_F(FunctionLibraryTest, DeepCallsGoOnWhileTheyAreWatched) {
   const auto loaded = libraries_.Load(
       "#!lua name=deep\nlocal function f() return 1 + f() end "
@@ -294,7 +294,7 @@ TEST_F(FunctionLibraryTest, RestoresAllOrNone) {
 TEST_F(FunctionLibraryTest, RestoresInPlaceOfOthers) {
   Load(Code("a", Registers("f")));
   Load(Code("b", Registers("g")));
-  // Two libraries that exchange their functions collide with nothing that stays.
+  // Two libraries that exchange their functions do not collide with any library that stays.
   EXPECT_EQ(Restore({Code("a", Registers("g")), Code("b", Registers("f"))}, Policy::kReplace), "");
   EXPECT_EQ(All(), "a(g) b(f)");
   EXPECT_EQ(Restore({Code("c", Registers("f"))}, Policy::kFlush), "");
@@ -315,7 +315,7 @@ TEST_F(FunctionLibraryTest, TakesOutEverything) {
   EXPECT_EQ(Load(Code("a", Registers("f"))), "a");
 }
 
-// Replacing a library over and over leaves nothing behind in the Lua state.
+// Replacing a library repeatedly leaves nothing in the Lua state.
 TEST_F(FunctionLibraryTest, GivesMemoryBack) {
   const std::string body = "local t = {'" + std::string(100'000, 'x') + "'}\n";
   for (int i = 0; i < 200; ++i) {

@@ -1,4 +1,4 @@
-// What bit answers. The examples are answers of Redis 7.2.
+// The results of bit. The examples are from Redis 7.2.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

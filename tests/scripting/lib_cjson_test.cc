@@ -1,4 +1,4 @@
-// What cjson answers. The examples are answers of Redis 7.2.
+// The results of cjson. The examples are from Redis 7.2.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -282,7 +282,7 @@ TEST(Cjson, DecodesWhatItEncodes) {
             "the same");
 }
 
-// A megabyte of Lua that is exabytes of JSON.
+// A megabyte of Lua data whose JSON would take exabytes.
 TEST(Cjson, EndsWithinItsMemory) {
   LimitedMemory memory(16 << 20);
   {

@@ -1,4 +1,4 @@
-// What cmsgpack answers. The examples are answers of Redis 7.2.
+// The results of cmsgpack. The examples are from Redis 7.2.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -170,7 +170,7 @@ TEST(Cmsgpack, EndsWithinItsMemory) {
       return cmsgpack.pack(all)
     end)())"),
               "error: not enough memory");
-    // Lengths that lie reserve next to nothing.
+    // False lengths reserve almost no memory.
     EXPECT_EQ(state.Show(R"(cmsgpack.unpack(string.rep("\221\255\255\255\255", 2000)))"),
               "error: user_script:1: Missing bytes in input.");
     EXPECT_EQ(state.Show(R"(cmsgpack.unpack(string.rep("\222\255\255", 2000)))"),

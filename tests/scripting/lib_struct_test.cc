@@ -1,4 +1,4 @@
-// What struct answers. The examples are answers of Redis 7.2.
+// The results of struct. The examples are from Redis 7.2.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

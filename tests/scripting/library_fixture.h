@@ -1,4 +1,4 @@
-// A Lua state with the world of scripts and the four libraries, for tests of what they answer.
+// A Lua state with the globals of scripts and the four libraries, for tests of their results.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@
 
 namespace respite {
 
-// An expression and what a real Redis 7.2 shows for it.
+// An expression and its result in Redis 7.2.
 struct LibraryCase {
   const char* expression;
   const char* shown;
@@ -21,7 +21,7 @@ struct LibraryCase {
 class LibraryState {
  public:
   LibraryState() : LibraryState(luaL_newstate()) {}
-  // For allocators of a test's own.
+  // For tests with their own allocator.
   explicit LibraryState(lua_State* lua) : lua_(lua, lua_close) {
     OpenLua51(lua);
     Open("cjson", OpenCjson);

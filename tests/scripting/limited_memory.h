@@ -1,4 +1,4 @@
-// An allocator for Lua states that gives out so many octets and no more.
+// An allocator for Lua states that fails beyond a number of octets.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace respite {
 
-// Outlives the states that it allocates for.
+// Must outlive the states that it allocates for.
 class LimitedMemory {
  public:
   explicit LimitedMemory(size_t most_bytes) : most_bytes_(most_bytes) {}

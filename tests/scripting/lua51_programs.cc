@@ -47,7 +47,7 @@ void ExpectToSurviveFailures(Bytes source) {
   state.memory().FailAfter(INT64_MAX);
   state.Run(source);
   const int64_t calls = state.memory().Calls();
-  const int64_t points = calls < kManyCalls ? calls : 5;  // long programs take long each time
+  const int64_t points = calls < kManyCalls ? calls : 5;  // long programs take too long for each allocation
   for (int64_t allowed = 0; allowed <= calls; allowed += 1 + calls / (points + 1)) {
     state.memory().FailAfter(allowed);
     state.Run(source);

@@ -1,4 +1,4 @@
-// Runs small programs as scripts of Lua 5.1, without a server. What they give was taken from Redis 7.2.
+// Runs small programs as scripts of Lua 5.1, without a server. The expected results are from Redis 7.2.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct Program {
   Bytes expected;
 };
 
-// A state with the libraries of 5.1 and nothing else.
+// A state with only the libraries of 5.1.
 class Lua51State {
  public:
   Lua51State();
@@ -23,11 +23,11 @@ class Lua51State {
   Lua51State(const Lua51State&) = delete;
   Lua51State& operator=(const Lua51State&) = delete;
 
-  // The first result as text, or "ERR " and the message. Programs find a function `show`, which makes text of all its
-  // arguments, between bars.
+  // The first result as text, or "ERR " and the message. Programs can call `show`, which formats all its arguments,
+  // separated by bars.
   std::string Run(Bytes source);
   lua_State* lua() { return lua_; }
-  // What it fails to give ends the program that Run runs next, and no more.
+  // If this memory fails, only the program that Run executes next ends.
   FailingMemory& memory() { return memory_; }
 
  private:
@@ -35,10 +35,10 @@ class Lua51State {
   lua_State* lua_;
 };
 
-// Each program in a state of its own. And each survives a lack of memory wherever it wants some.
+// Runs each program in its own state, and checks that it survives a failure of each of its allocations.
 void ExpectResults(const std::vector<Program>& programs);
-// Runs a program again and again, with memory refused from its first, second, third ... allocation on; at a few
-// points in those that want it a thousand times.
+// Runs a program repeatedly and makes its first, second, third ... allocation fail; for programs with a thousand
+// allocations, only at a few points.
 void ExpectToSurviveFailures(Bytes source);
 
 }  // namespace respite

@@ -1,4 +1,4 @@
-// What a script may try to break out, to leave something behind or to break the server; and chance.
+// What a script may try to escape the sandbox, to leave something behind or to break the server; and random numbers.
 #include <gtest/gtest.h>
 #include <pthread.h>
 
@@ -79,7 +79,7 @@ TEST(Lua51Safety, NestingEndsWithAnError) {
             "ended");
 }
 
-// An endless match looks up as an endless loop does, so that it can be ended.
+// An endless match calls the hook as an endless loop does, so that it can be ended.
 TEST(Lua51Safety, LongMatchesCallTheHook) {
   const std::string match = "return string.find(('a'):rep(5000), ('%s'):rep(20) .. 'b')";
   for (const char* item : {"a*", "[a-z]*", "a-"}) {
@@ -92,7 +92,7 @@ TEST(Lua51Safety, LongMatchesCallTheHook) {
   }
 }
 
-// Loops of libraries that would run for minutes end with the script.
+// Loops of libraries that would run for minutes end when the script is ended.
 TEST(Lua51Safety, LongLoopsOfLibrariesCallTheHook) {
   for (const Bytes source :
        {"table.insert({}, -2147483648, 1)",
@@ -105,7 +105,7 @@ TEST(Lua51Safety, LongLoopsOfLibrariesCallTheHook) {
   }
 }
 
-// Minutes, if it took quadratic time.
+// Takes minutes if the time is quadratic.
 TEST(Lua51Safety, PlainTextIsFoundInLinearTime) {
   EXPECT_EQ(
       Lua51State().Run("local a = ('a'):rep(2^20) return show(string.find(a .. a, a .. 'b', 1, true), "
@@ -113,14 +113,14 @@ TEST(Lua51Safety, PlainTextIsFoundInLinearTime) {
       "nil|nil|1048577");
 }
 
-// A table is gone through in the same order in every process, and this is the order of 5.1.
+// The order of a table is the same in every process, and equals the order of 5.1.
 TEST(Lua51Order, IsThatOfRedis) {
   EXPECT_EQ(Lua51State().Run("local order, names = '', {} for name in ('abcdefghijklmnop'):gmatch('.') do "
                              "names[name] = 1 end for name in pairs(names) do order = order .. name end return order"),
             "apcbedgfihkjmlon");
 }
 
-// Recursion in C++ ends with an error where the stack of the thread does.
+// Recursion in C++ ends with an error when the thread's stack is nearly used up.
 TEST(Lua51Safety, DeepRecursionNeedsNoLargeStack) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
@@ -142,7 +142,7 @@ TEST(Lua51Safety, DeepRecursionNeedsNoLargeStack) {
   pthread_attr_destroy(&attributes);
 }
 
-// A state that may take this much.
+// The memory limit of the state.
 constexpr size_t kLimit = 4 << 20;
 
 void* LimitedAllocate(void* used, void* block, size_t old_size, size_t size) {
@@ -206,7 +206,7 @@ TEST(Lua51Source, GivesTheTableArgOnlyToFunctionsThatUseIt) {
   for (const Bytes source : unchanged) EXPECT_EQ(AdaptSource(source), source);
 }
 
-// Nothing could stop it: the time has to grow with the text, not with its square (which would be minutes here).
+// Nothing can stop this, so the time must be linear in the text (quadratic time would be minutes here).
 TEST(Lua51Source, IsReadInLinearTime) {
   const auto repeated = [](Bytes text) {
     std::string all;
