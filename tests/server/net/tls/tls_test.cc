@@ -326,6 +326,17 @@ TEST_F(TlsConnectionTest, WhoDoesNotFinishTheHandshakeIsClosed) {
   EXPECT_TRUE(session_->closing);
 }
 
+// Its turn comes when the server is gone.
+TEST_F(TlsConnectionTest, TheServerMayGoBeforeTheNextStepOfAHandshake) {
+  client_->Handshake();
+  connection_->OnReadable();
+  ASSERT_EQ(loop_->handshakes().Size(), 1u);
+  host_.reset();
+  loop_->handshakes().ServeAll();
+  loop_->closings().ServeAll();
+  EXPECT_EQ(connection_.use_count(), 1);
+}
+
 TEST_F(TlsConnectionTest, WhoHasFinishedItMayStay) {
   Node& server = **server_under_test_;
   client_->Handshake();
