@@ -105,6 +105,9 @@ int SyslogPriority(LogLevel level) {
   return kPriorities[static_cast<size_t>(level)];
 }
 
+// POSIX promises localtime_r a zone only after this. Once is enough for a process, on whatever thread.
+void ReadTimeZone() { [[maybe_unused]] static const bool is_read = (tzset(), true); }
+
 int64_t FloorDivide(int64_t value, int64_t divisor) {
   const int64_t quotient = value / divisor;
   return value % divisor < 0 ? quotient - 1 : quotient;
@@ -114,7 +117,7 @@ int64_t FloorDivide(int64_t value, int64_t divisor) {
 
 Logger::Logger(const Clock& clock, int standard_output)
     : clock_(clock), standard_output_(standard_output), role_pid_(getpid()) {
-  tzset();
+  ReadTimeZone();
 }
 
 Logger::~Logger() {

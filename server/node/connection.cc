@@ -72,8 +72,8 @@ void Connection::JoinHandshakes() {
 }
 
 void Connection::ContinueHandshake() {
+  if (self_ == nullptr) return;  // closed; the server may be gone as well
   host_.Enter();
-  if (self_ == nullptr) return;
   switch (stream_.Handshake().state) {
     case Transfer::State::kMoved:
       return Admit();

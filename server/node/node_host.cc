@@ -15,6 +15,7 @@
 
 namespace respite {
 
+// A timer that has rung calls even after it was destroyed in the same Turn.
 struct NodeHost::Timers {
   explicit Timers(asio::io_context& context) : tick(context), wake(context) {}
   asio::steady_timer tick;
@@ -22,7 +23,7 @@ struct NodeHost::Timers {
 };
 
 NodeHost::NodeHost(EventLoop& loop, const Parts& parts)
-    : loop_(loop), parts_(parts), timers_(std::make_unique<Timers>(loop.Context())), pump_(parts.pump) {
+    : loop_(loop), parts_(parts), timers_(std::make_shared<Timers>(loop.Context())), pump_(parts.pump) {
   parts_.host.Attach(this);
   parts_.memory.MarkStartup();
   Enter();
@@ -77,8 +78,8 @@ void NodeHost::WakeAt(int64_t monotonic_ms) {
     return;
   }
   timers_->wake.expires_after(std::chrono::microseconds(pace_us - loop_.pace().NowUs()));
-  timers_->wake.async_wait([this](const asio::error_code& error) {
-    if (error) return;
+  timers_->wake.async_wait([this, weak = std::weak_ptr(timers_)](const asio::error_code& error) {
+    if (error || weak.expired()) return;
     Enter();
     parts_.housekeeping.Wake();
   });
@@ -86,8 +87,8 @@ void NodeHost::WakeAt(int64_t monotonic_ms) {
 
 void NodeHost::ScheduleTick() {
   timers_->tick.expires_after(std::chrono::microseconds(1'000'000 / parts_.pulse.Hz()));
-  timers_->tick.async_wait([this](const asio::error_code& error) {
-    if (error) return;
+  timers_->tick.async_wait([this, weak = std::weak_ptr(timers_)](const asio::error_code& error) {
+    if (error || weak.expired()) return;
     Enter();
     if (tick_) tick_();
     missed_tick_ = parts_.phase.IsMidTurn();

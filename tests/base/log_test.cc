@@ -93,6 +93,7 @@ TEST_F(LogTest, PadsTheTime) {
 
 TEST_F(LogTest, PrintsLocalTimeAndFollowsDaylightSaving) {
   setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+  tzset();
   Logger log(clock_, pipe_[1]);
   clock_.SetWallMs(1'774'745'999'999);  // one millisecond before the change of 29 March 2026, 01:00 UTC
   log.Notice("winter");

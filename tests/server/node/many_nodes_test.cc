@@ -164,5 +164,26 @@ TEST(ManyNodesTest, NodesComeAndGoBesideOthers) {
   EXPECT_EQ(comes_and_goes, 50);
 }
 
+// Both timers have rung when the first of them is heard.
+TEST(ManyNodesTest, ANodeGoesWhenItsTimerHasRung) {
+  const SystemClock clock;
+  const SystemPace pace;
+  EventLoop loop(pace);
+  TestNode stays(loop, clock, {"hz 500"});
+  auto guest = std::make_unique<TestNode>(loop, clock, std::vector<std::string>{"hz 500"});
+  int guest_ticks = 0;
+  guest->host().OnTick([&] { ++guest_ticks; });
+  stays.host().OnTick([&] {
+    guest.reset();
+    loop.Post(nullptr, [&] { loop.Stop(0); });
+  });
+  const int64_t rung_us = pace.NowUs() + 2 * 1'000'000 / 500;
+  while (pace.NowUs() < rung_us) {
+  }
+  loop.Run();
+  EXPECT_EQ(guest, nullptr);
+  EXPECT_EQ(guest_ticks, 0);
+}
+
 }  // namespace
 }  // namespace respite

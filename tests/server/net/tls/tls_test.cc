@@ -326,6 +326,18 @@ TEST_F(TlsConnectionTest, WhoDoesNotFinishTheHandshakeIsClosed) {
   EXPECT_TRUE(session_->closing);
 }
 
+// Its turn comes when the server is gone.
+TEST_F(TlsConnectionTest, TheServerMayGoBeforeTheNextStepOfAHandshake) {
+  client_->Handshake();
+  connection_->OnReadable();
+  ASSERT_EQ(loop_->handshakes().Size(), 1u);
+  host_.reset();
+  EXPECT_EQ((*server_under_test_)->clients().Count(), 0u);
+  loop_->handshakes().ServeAll();
+  loop_->closings().ServeAll();
+  EXPECT_EQ(connection_.use_count(), 1);
+}
+
 TEST_F(TlsConnectionTest, WhoHasFinishedItMayStay) {
   Node& server = **server_under_test_;
   client_->Handshake();
@@ -342,16 +354,15 @@ TEST_F(TlsConnectionTest, WhoHasFinishedItMayStay) {
   EXPECT_EQ(ReceiveAll(*client_), "+PONG\r\n");
 }
 
-// The line may still hold a step of a client that was closed and freed.
+// The line may still hold a step of a client that was closed.
 TEST_F(TlsConnectionTest, AClosedClientTakesNoStep) {
   client_->Handshake();
   connection_->OnReadable();
   ASSERT_FALSE(loop_->handshakes().Empty());
   (*server_under_test_)->clients().Close(*session_);
-  (*server_under_test_)->clients().Remove(*session_);
   loop_->handshakes().ServeShare();
   EXPECT_TRUE(loop_->handshakes().Empty());
-  EXPECT_EQ((*server_under_test_)->clients().Count(), 0u);
+  EXPECT_EQ(client_->Handshake().state, State::kLater);
 }
 
 }  // namespace
