@@ -19,7 +19,8 @@ struct LongName {
   static void Run(Call&) {}
 };
 struct ClientKill {
-  static constexpr CommandSpec spec = {.syntax = "CLIENT|KILL filter...", .group = CommandGroup::kServer, .flags = kAdmin};
+  static constexpr CommandSpec spec = {
+      .syntax = "CLIENT|KILL filter...", .group = CommandGroup::kServer, .flags = kAdmin};
   static void Run(Call&) {}
 };
 struct ClientId {
@@ -86,7 +87,8 @@ TEST_F(CommandTableTest, ChecksArity) {
 }
 
 TEST_F(CommandTableTest, ImpliesCategories) {
-  EXPECT_EQ(table_.Find("get")->categories, uint32_t{kAclKeyspace | kAclRead | kAclFast}) << "the group of a card is kGeneric by default";
+  EXPECT_EQ(table_.Find("get")->categories, uint32_t{kAclKeyspace | kAclRead | kAclFast})
+      << "the group of a card is kGeneric by default";
   EXPECT_EQ(table_.FindFull("client|kill")->categories, uint32_t{kAclAdmin | kAclDangerous | kAclSlow});
   EXPECT_EQ(AclCategoryByName("Dangerous"), uint32_t{kAclDangerous});
   EXPECT_EQ(AclCategoryByName("danger"), 0u);
