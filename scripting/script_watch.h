@@ -52,8 +52,8 @@ class ScriptWatch {
     running_.store(thread, std::memory_order_relaxed);
     if (!ticking_) Hook(thread);
   }
-  // True if a tick came since the last check of a long script. Cost: a load.
-  bool IsLookDue() const { return is_look_due_.load(std::memory_order_relaxed); }
+  // True if a tick came since the last check of a long script, and always if no timer ticks. Cost: two loads.
+  bool IsLookDue() const { return is_look_due_.load(std::memory_order_relaxed) || !ticking_; }
   // Call this in the hook: the next call is `instructions` later.
   void Looked(lua_State* lua) {
     is_look_due_.store(false, std::memory_order_relaxed);
