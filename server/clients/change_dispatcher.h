@@ -1,4 +1,4 @@
-// Listeners: all who hear of changes, in the order in which Redis tells them.
+// ChangeDispatcher: tells all who hear of changes, in the order in which Redis tells them.
 #pragma once
 
 #include "server/dataset/unit.h"

@@ -1,4 +1,4 @@
-// Access: the 24 bits of an entry that say how recently (LRU) or how often (LFU) its key is used.
+// KeyUsage: the 24 bits of an entry that say how recently (LRU) or how often (LFU) its key is used.
 //
 //   LRU   seconds of the wall clock, modulo 2^24 (194 days)
 //   LFU   16 bits: minutes of the last decay, modulo 2^16 | 8 bits: logarithmic counter

@@ -1,5 +1,5 @@
-// Server: owns every part of a server and wires them together; what it does is in the parts. It has no sockets;
-// EventLoop (or a test) drives it.
+// Node: a server as its clients see it. It owns every part and wires them together; what it does is in the parts. It has
+// no sockets: a NodeHost on an EventLoop (or a test) drives it.
 #pragma once
 
 #include "base/clock.h"
@@ -69,7 +69,7 @@ namespace respite {
 
 class Node {
  public:
-  // Everything that comes from outside. All must outlive the server.
+  // Everything that comes from outside. All must outlive the Node.
   struct Parts {
     Config& config;
     const Clock& clock;

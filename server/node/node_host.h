@@ -1,4 +1,4 @@
-// ServerHost: runs a server on an event loop: its timer, the end of its Turns, its clients' requests.
+// NodeHost: runs a Node on an event loop: its timer, the end of its Turns, the requests of its clients.
 #pragma once
 
 #include <cstdint>
