@@ -1,5 +1,5 @@
-// Node: a server as its clients see it. It owns every part and wires them together; what it does is in the parts. It has
-// no sockets: a NodeHost on an EventLoop (or a test) drives it.
+// Node: a server as its clients see it. It owns every part and wires them together; what it does is in the parts. It
+// has no sockets: a NodeHost on an EventLoop (or a test) drives it.
 #pragma once
 
 #include "base/clock.h"
