@@ -22,7 +22,10 @@ constexpr size_t kKeys = 1'000'000;
 
 class Rig {
  public:
-  Rig() : log_(clock_), server_({config_, clock_, log_, HashKey{1}, 1, files_, children_}), pump_(server_) {
+  Rig()
+      : log_(clock_),
+        server_({config_, clock_, pace_, log_, HashKey{1}, 1, files_, children_}),
+        pump_(server_.pump_parts()) {
     log_.SetLevel(LogLevel::kNothing);
     session_ = &server_.clients().Create(0);
   }
@@ -37,10 +40,11 @@ class Rig {
 
  private:
   SystemClock clock_;
+  SystemPace pace_;
   Logger log_;
   Config config_;
   SystemFiles files_;
-  ForkedChildren children_{clock_, log_, [](ChildWork) {}};
+  ForkedChildren children_{pace_, log_, [](ChildWork) {}};
   Node server_;
   Pump pump_;
   std::vector<char> scratch_ = std::vector<char>(1 << 20);
