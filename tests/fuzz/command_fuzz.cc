@@ -28,7 +28,7 @@ class Sink final : public Transport, public Host {
     for (const char* name : {"config", "shutdown", "debug", "migrate", "module", "save", "bgsave", "bgrewriteaof"})
       server_.commands().Rename(name, "");
     server_.debug().skip_payload_checksum = true;
-    server_.SetHost(this);
+    server_.host().Attach(this);
     clock_.PassWithEachLook(1);
     Reset();
   }
@@ -38,7 +38,7 @@ class Sink final : public Transport, public Host {
   void Reset() {
     if (session_ != nullptr) server_.clients().Close(*session_);
     RunPosted();
-    server_.EndPause();
+    server_.pause().End();
     parser_ = ReplyTreeParser();
     session_ = &server_.clients().Create(clock_.MonotonicMs());
     session_->transport = this;
@@ -57,11 +57,11 @@ class Sink final : public Transport, public Host {
       session_->in.Received(n);
       while (session_ != nullptr && pump_.Run(*session_) == Pump::Outcome::kMore) {
       }
-      server_.EndTurn();
+      server_.housekeeping().EndTurn();
       RunPosted();
       clock_.AdvanceMs(10);
     }
-    server_.Cron();
+    server_.housekeeping().Tick();
     RunPosted();
   }
   void Check() {
@@ -119,7 +119,7 @@ class Sink final : public Transport, public Host {
   FaultyFiles files_;
   InProcessForker forker_;
   Node server_{{*config_, clock_, clock_, log_, HashKey{1}, 1, files_, forker_}};
-  Pump pump_{server_};
+  Pump pump_{server_.pump_parts()};
   std::vector<char> scratch_ = std::vector<char>(64 * 1024);
   ReplyTreeParser parser_;
   std::vector<std::function<void()>> posted_;

@@ -129,7 +129,7 @@ struct Servers {
 
     second.Flush();
     Require((*first).snapshots().Save() == Snapshots::Outcome::kDone);
-    Require(LoadDump(second->services(), {}) == LoadOutcome::kLoaded);
+    Require(LoadDump((*second).services(), {}) == LoadOutcome::kLoaded);
     RequireSame(entry, second.Value());
 
     second.Flush();
