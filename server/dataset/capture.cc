@@ -36,6 +36,7 @@ std::vector<Database> Capture::CopyOf(const std::vector<const Database*>& databa
 
 Capture Capture::Copy(const Dataset& data) {
   std::vector<const Database*> databases;
+  databases.reserve(static_cast<size_t>(data.keyspace.Count()));
   for (int db = 0; db < data.keyspace.Count(); ++db) databases.push_back(&data.keyspace[db]);
   return Capture(CopyOf(databases));
 }
@@ -56,6 +57,7 @@ std::vector<Database> Capture::Restore(Dataset& data) && {
 
 std::vector<Database> Capture::Restore(Dataset& data) const& {
   std::vector<const Database*> databases;
+  databases.reserve(databases_.size());
   for (const Database& database : databases_) databases.push_back(&database);
   Capture copy(CopyOf(databases));
   return std::move(copy).Restore(data);

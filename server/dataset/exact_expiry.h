@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/clock.h"
@@ -32,7 +33,9 @@ class ExactExpiry final : public Timers::Source {
     int64_t wall_ms;
     int db;
     std::string key;
-    auto operator<=>(const Deadline&) const = default;
+    bool operator>(const Deadline& other) const {
+      return std::tie(wall_ms, db, key) > std::tie(other.wall_ms, other.db, other.key);
+    }
   };
 
   bool IsInTime(int64_t deadline_ms) const { return deadline_ms != kNoDeadline && deadline_ms <= until_wall_ms_; }

@@ -39,6 +39,7 @@ constexpr size_t kClientsCheckedAtLeast = 5;
 // and those are freed, too.
 void Resume(const Clients& clients, const std::vector<Session*>& sessions) {
   std::vector<uint64_t> ids;
+  ids.reserve(sessions.size());
   for (const Session* session : sessions) ids.push_back(session->id);
   for (const uint64_t id : ids) {
     Session* session = clients.Find(id);

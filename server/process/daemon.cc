@@ -4,6 +4,8 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <initializer_list>
+
 namespace respite {
 
 namespace {
