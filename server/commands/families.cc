@@ -5,51 +5,9 @@
 namespace respite {
 
 std::span<const std::span<const CommandCard>> CommandFamilies() {
-  static const std::array kFamilies = {
-      StringCommands(),
-      CounterCommands(),
-      BitmapCommands(),
-      HyperLogLogCommands(),
-      ListCommands(),
-      ListBlockingCommands(),
-      SetCommands(),
-      SetAlgebraCommands(),
-      SortedSetCommands(),
-      SortedSetBlockingCommands(),
-      SortedSetRangeCommands(),
-      SortedSetAlgebraCommands(),
-      KeyCommands(),
-      ExpiryCommands(),
-      DumpCommands(),
-      SortCommands(),
-      HashCommands(),
-      HashExpiryCommands(),
-      GeoCommands(),
-      StreamCommands(),
-      StreamReadCommands(),
-      StreamGroupCommands(),
-      StreamClaimCommands(),
-      StreamInfoCommands(),
-      WaitCommands(),
-      PubSubCommands(),
-      TransactionCommands(),
-      ScriptingCommands(),
-      FunctionCommands(),
-      DatabaseCommands(),
-      ConnectionCommands(),
-      ClientCommands(),
-      CommandCommands(),
-      InfoCommands(),
-      ConfigCommands(),
-      ObserveCommands(),
-      MemoryCommands(),
-      DebugCommands(),
-      ServerCommands(),
-      PersistenceCommands(),
-      ReplicationCommands(),
-      ClusterCommands(),
-      AclCommands(),
-  };
+#define RESPITE_TABLE_OF(Name) Name(),
+  static const std::array kFamilies = {RESPITE_COMMAND_FAMILIES(RESPITE_TABLE_OF)};
+#undef RESPITE_TABLE_OF
   return kFamilies;
 }
 

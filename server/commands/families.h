@@ -1,4 +1,4 @@
-// The families of commands that this server has. A new family file adds its table here and in families.cc.
+// The families of commands that this server has. A new family file adds its line here.
 #pragma once
 
 #include <memory>
@@ -6,56 +6,64 @@
 
 #include "server/catalogue/command_table.h"
 
+// Every family once, in the order in which COMMAND lists them.
+// clang-format off
+#define RESPITE_COMMAND_FAMILIES(FAMILY) \
+  FAMILY(StringCommands) \
+  FAMILY(CounterCommands) \
+  FAMILY(BitmapCommands) \
+  FAMILY(HyperLogLogCommands) \
+  FAMILY(ListCommands) \
+  FAMILY(ListBlockingCommands) \
+  FAMILY(SetCommands) \
+  FAMILY(SetAlgebraCommands) \
+  FAMILY(SortedSetCommands) \
+  FAMILY(SortedSetBlockingCommands) \
+  FAMILY(SortedSetRangeCommands) \
+  FAMILY(SortedSetAlgebraCommands) \
+  FAMILY(KeyCommands) \
+  FAMILY(ExpiryCommands) \
+  FAMILY(DumpCommands) \
+  FAMILY(SortCommands) \
+  FAMILY(HashCommands) \
+  FAMILY(HashExpiryCommands) \
+  FAMILY(GeoCommands) \
+  FAMILY(StreamCommands) \
+  FAMILY(StreamReadCommands) \
+  FAMILY(StreamGroupCommands) \
+  FAMILY(StreamClaimCommands) \
+  FAMILY(StreamInfoCommands) \
+  FAMILY(WaitCommands) \
+  FAMILY(PubSubCommands) \
+  FAMILY(TransactionCommands) \
+  FAMILY(ScriptingCommands) \
+  FAMILY(FunctionCommands) \
+  FAMILY(DatabaseCommands) \
+  FAMILY(ConnectionCommands) \
+  FAMILY(ClientCommands) \
+  FAMILY(CommandCommands) \
+  FAMILY(InfoCommands) \
+  FAMILY(ConfigCommands) \
+  FAMILY(ObserveCommands) \
+  FAMILY(MemoryCommands) \
+  FAMILY(DebugCommands) \
+  FAMILY(ServerCommands) \
+  FAMILY(PersistenceCommands) \
+  FAMILY(ReplicationCommands) \
+  FAMILY(ClusterCommands) \
+  FAMILY(AclCommands)
+// clang-format on
+
 namespace respite {
 
-// All tables, in the order in which COMMAND lists them.
+#define RESPITE_DECLARE_FAMILY(Name) std::span<const CommandCard> Name();
+RESPITE_COMMAND_FAMILIES(RESPITE_DECLARE_FAMILY)
+#undef RESPITE_DECLARE_FAMILY
+
+// All tables.
 std::span<const std::span<const CommandCard>> CommandFamilies();
 
 // The commands that all servers of the process share, made with the first call. Any thread may ask.
 std::shared_ptr<const CommandSet> AllCommands();
-
-std::span<const CommandCard> StringCommands();
-std::span<const CommandCard> CounterCommands();
-std::span<const CommandCard> BitmapCommands();
-std::span<const CommandCard> HyperLogLogCommands();
-std::span<const CommandCard> ListCommands();
-std::span<const CommandCard> ListBlockingCommands();
-std::span<const CommandCard> SetCommands();
-std::span<const CommandCard> SetAlgebraCommands();
-std::span<const CommandCard> SortedSetCommands();
-std::span<const CommandCard> SortedSetBlockingCommands();
-std::span<const CommandCard> SortedSetRangeCommands();
-std::span<const CommandCard> SortedSetAlgebraCommands();
-std::span<const CommandCard> KeyCommands();
-std::span<const CommandCard> ExpiryCommands();
-std::span<const CommandCard> DumpCommands();
-std::span<const CommandCard> SortCommands();
-std::span<const CommandCard> HashCommands();
-std::span<const CommandCard> HashExpiryCommands();
-std::span<const CommandCard> GeoCommands();
-std::span<const CommandCard> StreamCommands();
-std::span<const CommandCard> StreamReadCommands();
-std::span<const CommandCard> StreamGroupCommands();
-std::span<const CommandCard> StreamClaimCommands();
-std::span<const CommandCard> StreamInfoCommands();
-std::span<const CommandCard> WaitCommands();
-std::span<const CommandCard> PubSubCommands();
-std::span<const CommandCard> TransactionCommands();
-std::span<const CommandCard> ScriptingCommands();
-std::span<const CommandCard> FunctionCommands();
-std::span<const CommandCard> DatabaseCommands();
-std::span<const CommandCard> ConnectionCommands();
-std::span<const CommandCard> ClientCommands();
-std::span<const CommandCard> CommandCommands();
-std::span<const CommandCard> InfoCommands();
-std::span<const CommandCard> ConfigCommands();
-std::span<const CommandCard> ObserveCommands();
-std::span<const CommandCard> MemoryCommands();
-std::span<const CommandCard> DebugCommands();
-std::span<const CommandCard> ServerCommands();
-std::span<const CommandCard> PersistenceCommands();
-std::span<const CommandCard> ReplicationCommands();
-std::span<const CommandCard> ClusterCommands();
-std::span<const CommandCard> AclCommands();
 
 }  // namespace respite
