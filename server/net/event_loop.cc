@@ -74,8 +74,8 @@ void EventLoop::Leave(Resident& resident) {
     std::erase_if(posted_, is_its);
     for (const Task& task : its) task.run();
   }
-  std::erase(active_, &resident);
-  std::replace(ending_.begin(), ending_.end(), &resident, static_cast<Resident*>(nullptr));
+  // EndTurn and ServeBesides may be walking the list.
+  std::replace(active_.begin(), active_.end(), &resident, static_cast<Resident*>(nullptr));
 }
 
 // The Turn that is under way keeps what it has read: this one gets another scratch buffer. What was posted waits, since
@@ -88,7 +88,9 @@ bool EventLoop::ServeBesides() {
   for (int i = 0; i < kHandlersPerTurn && !stopped_ && asio_->context.poll_one() != 0; ++i) {
   }
   ServeLines();
-  for (Resident* resident : std::vector<Resident*>(active_)) resident->EndTurnBesides();
+  // By index: the list may grow meanwhile.
+  for (size_t i = 0; i < active_.size(); ++i)
+    if (active_[i] != nullptr) active_[i]->EndTurnBesides();
   if (!running_) StartTasks();
   spare_scratches_.push_back(std::exchange(scratch_, std::move(own)));
   return !stopped_;
@@ -100,14 +102,17 @@ void EventLoop::ServeLines() {
   if (!handshakes_.Empty() || !closings_.Empty()) Post(nullptr, [] {});  // the next Turn comes at once
 }
 
+// A resident that has not been ended yet stays in the list, since one before it may serve others besides. One that
+// something happens to from now on has another Turn.
 void EventLoop::EndTurn(int64_t turn_us) {
-  std::swap(active_, ending_);
-  for (size_t i = 0; i < ending_.size(); ++i) {
-    if (ending_[i] == nullptr) continue;  // it left meanwhile
-    ending_[i]->is_active_ = false;
-    ending_[i]->EndTurn(turn_us);
+  const size_t count = active_.size();
+  for (size_t i = 0; i < count; ++i) {
+    Resident* const resident = std::exchange(active_[i], nullptr);
+    if (resident == nullptr) continue;
+    resident->is_active_ = false;
+    resident->EndTurn(turn_us);
   }
-  ending_.clear();
+  active_.erase(active_.begin(), active_.begin() + static_cast<std::ptrdiff_t>(count));
   StartTasks();
 }
 

@@ -89,8 +89,7 @@ class EventLoop {
   SocketPoller poller_;
   WorkLine handshakes_;
   WorkLine closings_;
-  std::vector<Resident*> active_;
-  std::vector<Resident*> ending_;  // kept for its memory
+  std::vector<Resident*> active_;  // their Turn is to be ended; null: it was, or the resident left
   std::vector<Task> posted_;       // for the next Turn; may own connections, so they go before asio_
   std::deque<Task> due_;           // one call of RunNextTask is under way for each
   std::vector<char> scratch_;

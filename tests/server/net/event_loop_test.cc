@@ -34,6 +34,68 @@ TEST(EventLoopTest, WhatATaskPostsRunsInALaterTurn) {
   EXPECT_LT(turns[1], turns[2]);
 }
 
+// A resident that writes down when its Turns end.
+struct FakeResident final : EventLoop::Resident {
+  explicit FakeResident(std::vector<std::string>& seen, std::string own_name) : log(seen), name(std::move(own_name)) {}
+  void EndTurn(int64_t) override {
+    log.push_back(name + " ends");
+    if (at_end) at_end();
+  }
+  void EndTurnBesides() override {
+    log.push_back(name + " besides");
+    if (besides) besides();
+  }
+  std::vector<std::string>& log;
+  std::string name;
+  std::function<void()> at_end;
+  std::function<void()> besides;
+};
+
+// Its clients would wait for their replies until the long command of the other is over.
+TEST(EventLoopTest, WhoWaitsForTheEndOfItsTurnIsServedBesidesAnother) {
+  const SystemPace pace;
+  EventLoop loop(pace);
+  std::vector<std::string> log;
+  FakeResident busy(log, "busy"), waits(log, "waits");
+  busy.at_end = [&] {
+    loop.Enter(busy);
+    loop.ServeBesides();
+    busy.at_end = [&] { loop.Stop(0); };
+  };
+  loop.Enter(busy);
+  loop.Enter(waits);
+  loop.Post(nullptr, [] {});
+  loop.Run();
+  EXPECT_THAT(log, testing::ElementsAre("busy ends", "waits besides", "busy besides", "waits ends", "busy ends"));
+}
+
+TEST(EventLoopTest, AResidentMayLeaveWhileOthersAreServedBesides) {
+  const SystemPace pace;
+  EventLoop loop(pace);
+  std::vector<std::string> log;
+  auto busy = std::make_unique<FakeResident>(log, "busy");
+  auto first = std::make_unique<FakeResident>(log, "first");
+  auto second = std::make_unique<FakeResident>(log, "second");
+  const auto leave = [&](std::unique_ptr<FakeResident>& resident) {
+    loop.Leave(*resident);
+    resident.reset();
+  };
+  busy->at_end = [&] {
+    loop.ServeBesides();
+    loop.Stop(0);
+  };
+  first->besides = [&] {
+    leave(second);
+    loop.Post(nullptr, [&] { leave(first); });
+  };
+  loop.Enter(*busy);
+  loop.Enter(*first);
+  loop.Enter(*second);
+  loop.Run();
+  EXPECT_THAT(log, testing::ElementsAre("busy ends", "first besides", "first ends"));
+  EXPECT_EQ(second, nullptr);
+}
+
 // What has arrived so far.
 std::string Received(const Descriptor& socket) {
   std::string text(1 << 20, '\0');
