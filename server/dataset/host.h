@@ -15,7 +15,8 @@ class Host {
   virtual void Post(std::function<void()> task) = 0;
   // Serves clients in the middle of the Turn, since a script or loading takes so long. False: the server shall stop.
   virtual bool ServeBesides() = 0;
-  // Calls Housekeeping::Wake once the monotonic clock has reached this time; an earlier call is replaced.
+  // Calls Housekeeping::Wake once the monotonic clock has reached this time, or earlier if it is far away. Replaces an
+  // earlier call.
   virtual void WakeAt(int64_t monotonic_ms) = 0;
 };
 

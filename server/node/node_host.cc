@@ -1,5 +1,6 @@
 #include "server/node/node_host.h"
 
+#include <algorithm>
 #include <asio/io_context.hpp>
 #include <asio/steady_timer.hpp>
 #include <chrono>
@@ -14,6 +15,14 @@
 #include "server/node/housekeeping.h"
 
 namespace respite {
+
+namespace {
+
+// A timer counts nanoseconds, which overflow for the longest waits that clients may ask for. It rings early then, and
+// Housekeeping asks again.
+constexpr int64_t kLongestSleepMs = 24 * 3'600'000;
+
+}  // namespace
 
 // A timer that has rung calls even after it was destroyed in the same Turn.
 struct NodeHost::Timers {
@@ -49,7 +58,7 @@ void NodeHost::Stop(int exit_code) {
   loop_.Stop(exit_code);
 }
 
-// Of this server, others who are in the middle of a Turn end it as far as they may.
+// This Node is in the middle of a Turn, so only its replies are sent. Other Nodes on the loop end their Turns as usual.
 bool NodeHost::ServeBesides() {
   Enter();
   return loop_.ServeBesides();
@@ -72,7 +81,8 @@ void NodeHost::EndTurnBesides() {
 }
 
 void NodeHost::WakeAt(int64_t monotonic_ms) {
-  const int64_t pace_us = parts_.clock.PaceUsWhen(monotonic_ms * 1000);
+  const int64_t due_ms = std::min(monotonic_ms, parts_.clock.MonotonicMs() + kLongestSleepMs);
+  const int64_t pace_us = parts_.clock.PaceUsWhen(due_ms * 1000);
   if (pace_us == Clock::kNever) {
     timers_->wake.cancel();
     return;

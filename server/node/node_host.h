@@ -84,7 +84,7 @@ class NodeHost final : public Host, public EventLoop::Resident {
 
   EventLoop& loop_;
   const Parts parts_;
-  std::shared_ptr<Timers> timers_;  // shared with nobody: what they call looks whether it is still there
+  std::shared_ptr<Timers> timers_;  // handlers hold a weak_ptr: they may be called after the NodeHost is gone
   Pump pump_;
   std::unique_ptr<Pump> other_pump_;  // while somebody is in the middle of something; made with its first use
   std::function<void(int)> stop_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <asio/io_context.hpp>
 #include <atomic>
 #include <deque>
 #include <thread>
@@ -183,6 +184,51 @@ TEST(ManyNodesTest, ANodeGoesWhenItsTimerHasRung) {
   loop.Run();
   EXPECT_EQ(guest, nullptr);
   EXPECT_EQ(guest_ticks, 0);
+}
+
+// SHUTDOWN ends the Node that got it. Its owner says what becomes of the loop.
+TEST(ManyNodesTest, ANodeThatIsShutDownLeavesTheOthersAlone) {
+  const SystemClock clock;
+  const SystemPace pace;
+  EventLoop loop(pace);
+  TestNode stays(loop, clock);
+  auto guest = std::make_unique<TestNode>(loop, clock);
+  const int guest_port = guest->port();
+  int exit_code = -1;
+  guest->host().OnStop([&](int code) {
+    exit_code = code;
+    loop.Post(nullptr, [&] { guest.reset(); });
+  });
+  std::atomic<int> wrong{-1};
+  std::thread load([&] {
+    BlockingClient client(stays.port());
+    int errors = client.Ask("SET k v\r\n", "+OK\r\n") == "+OK\r\n" ? 0 : 1;
+    BlockingClient ends(guest_port);
+    ends.Send("SHUTDOWN NOSAVE\r\n");
+    errors += ends.Read(1).empty() ? 0 : 1;  // until the guest hangs up
+    errors += client.Ask("GET k\r\n", "$1\r\nv\r\n") == "$1\r\nv\r\n" ? 0 : 1;
+    wrong = errors;
+    client.Send("SHUTDOWN NOSAVE\r\n");
+  });
+  loop.Run();
+  load.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(exit_code, 0);
+  EXPECT_EQ(guest, nullptr);
+}
+
+// The timer of the loop would overflow, ring at once, and keep the processor busy.
+TEST(ManyNodesTest, TheLongestWaitDoesNotWakeTheLoop) {
+  const SystemClock clock;
+  const SystemPace pace;
+  EventLoop loop(pace);
+  TestNode node(loop, clock, {"hz 1"});
+  for (const int64_t wait_ms : {int64_t{1} << 40, INT64_MAX / 1'000'000, INT64_MAX / 1000, INT64_MAX - 1}) {
+    node.host().WakeAt(wait_ms);
+    EXPECT_EQ(loop.Context().poll(), 0u) << wait_ms;
+  }
+  node.host().WakeAt(clock.MonotonicMs());
+  EXPECT_EQ(loop.Context().run_one(), 1u) << "the timer that was replaced, or this one";
 }
 
 }  // namespace

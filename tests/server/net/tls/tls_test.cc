@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "server/net/tls/tls_context.h"
 #include "server/net/tls/tls_stream.h"
 #include "server/node/connection.h"
+#include "tests/support/test_node.h"
 #include "tests/support/test_server.h"
 
 namespace respite {
@@ -240,6 +242,31 @@ TEST_F(TlsStreamTest, WhatIsNoTlsFailsWithAReason) {
   ASSERT_EQ(send(client_->FileDescriptor(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
   EXPECT_EQ(server_->Handshake().state, State::kFailed);
   EXPECT_EQ(server_->ErrorText(), "error:0A00009C:SSL routines::http request");
+}
+
+// The loop's time for handshakes is real time.
+TEST_F(TlsStreamTest, AHandshakeGoesOnWhileTheClockStandsStill) {
+  const ManualClock clock;
+  const SystemPace pace;
+  EventLoop loop(pace);
+  TestNode node(loop, clock);
+  Session& session = node->clients().Create(clock.MonotonicMs());
+  std::make_shared<Connection>(node.host(), session, std::move(*server_))->Start();
+  std::string received;
+  bool asked = false;
+  std::function<void()> step = [&] {
+    if (client_->InHandshake()) {
+      client_->Handshake();
+    } else {
+      if (!asked) asked = client_->Send(Bytes("PING\r\n")).bytes == 6;
+      received += ReceiveAll(*client_);
+    }
+    if (received == "+PONG\r\n") return loop.Stop(0);
+    loop.Post(nullptr, step);
+  };
+  loop.Post(nullptr, step);
+  loop.Run();
+  EXPECT_EQ(received, "+PONG\r\n");
 }
 
 // Each key update costs arithmetic, but brings nothing that would end the call.
