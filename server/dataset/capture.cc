@@ -3,8 +3,6 @@
 #include <numeric>
 #include <utility>
 
-#include "datatypes/hash.h"
-
 namespace respite {
 
 namespace {
@@ -16,7 +14,7 @@ void TellOfFlush(Dataset& data) {
   data.listener->OnFlush(all);
 }
 
-Database CopyOfOne(const Database& original) {
+Database CopyOf(const Database& original) {
   Database copy(original.hash_key());
   copy.Reserve(original.Size(), original.TimedSize());
   original.ForEach([&](const Entry* entry) {
@@ -27,18 +25,11 @@ Database CopyOfOne(const Database& original) {
 
 }  // namespace
 
-std::vector<Database> Capture::CopyOf(const std::vector<const Database*>& databases) {
-  std::vector<Database> copies;
-  copies.reserve(databases.size());
-  for (const Database* database : databases) copies.push_back(CopyOfOne(*database));
-  return copies;
-}
-
 Capture Capture::Copy(const Dataset& data) {
-  std::vector<const Database*> databases;
+  std::vector<Database> databases;
   databases.reserve(static_cast<size_t>(data.keyspace.Count()));
-  for (int db = 0; db < data.keyspace.Count(); ++db) databases.push_back(&data.keyspace[db]);
-  return Capture(CopyOf(databases));
+  for (int db = 0; db < data.keyspace.Count(); ++db) databases.push_back(CopyOf(data.keyspace[db]));
+  return Capture(std::move(databases));
 }
 
 Capture Capture::Take(Dataset& data) {
@@ -56,11 +47,10 @@ std::vector<Database> Capture::Restore(Dataset& data) && {
 }
 
 std::vector<Database> Capture::Restore(Dataset& data) const& {
-  std::vector<const Database*> databases;
-  databases.reserve(databases_.size());
-  for (const Database& database : databases_) databases.push_back(&database);
-  Capture copy(CopyOf(databases));
-  return std::move(copy).Restore(data);
+  std::vector<Database> copies;
+  copies.reserve(databases_.size());
+  for (const Database& database : databases_) copies.push_back(CopyOf(database));
+  return Capture(std::move(copies)).Restore(data);
 }
 
 size_t Capture::Keys() const {

@@ -30,8 +30,6 @@ class Capture {
  private:
   explicit Capture(std::vector<Database> databases) : databases_(std::move(databases)) {}
 
-  static std::vector<Database> CopyOf(const std::vector<const Database*>& databases);
-
   std::vector<Database> databases_;
 };
 

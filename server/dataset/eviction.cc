@@ -57,8 +57,8 @@ size_t Eviction::ExcessBytes() const {
 bool Eviction::LacksMemory() const { return parts_.settings.maxmemory != 0 && lacks_memory_; }
 
 void Eviction::BeforeCommand() {
-  if (parts_.removal.Now() == KeyRemoval::Answer::kLater)
-    return;  // others are served in the middle of a command that has its own answer
+  // Clients are served in the middle of a command, which has its own answer.
+  if (parts_.removal.Now() == KeyRemoval::Answer::kLater) return;
   lacks_memory_ = MakeRoom() == Outcome::kFailed;
 }
 
