@@ -1,7 +1,6 @@
 #include "server/config/config.h"
 
 #include <locale.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -85,13 +84,15 @@ std::vector<std::string> WordsOfValue(const Directive& directive, const std::str
   return words;
 }
 
-Config::Config() {
-  settings_.dir = WorkingDirectory();
+Config::Config(Folder& folder) {
+  settings_.folder = &folder;
+  settings_.dir = folder.Path();
   OnChange({"locale-collate"}, [this] { return CheckCollation(settings_.locale_collate); });
 }
 
-Result<std::unique_ptr<Config>, StartupError> Config::Load(const CommandLine& line, std::istream& standard_input) {
-  auto config = std::make_unique<Config>();
+Result<std::unique_ptr<Config>, StartupError> Config::Load(const CommandLine& line, std::istream& standard_input,
+                                                           Folder& folder) {
+  auto config = std::make_unique<Config>(folder);
   config->file_ = line.config_file;
   config->mode_ = line.mode;
   if (line.mode == ServerMode::kSentinel) {
@@ -218,9 +219,9 @@ void Config::RunHooks(const std::vector<DueHook>& due, const Settings& previous)
 }
 
 void Config::RestoreFolder(const Settings& previous) const {
-  if (previous.dir.empty() || WorkingDirectory() == previous.dir) return;
+  if (previous.dir.empty() || previous.folder->Path() == previous.dir) return;
   // It was entered before; if it cannot be any more there is nothing better than staying here.
-  [[maybe_unused]] const int ignored = chdir(previous.dir.c_str());
+  [[maybe_unused]] const auto ignored = previous.folder->Enter(previous.dir);
 }
 
 void Config::NoteOddOomScores() {

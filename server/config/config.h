@@ -43,14 +43,15 @@ class Config {
     bool is_loading = false;           // a dataset is being loaded
   };
 
-  // All defaults, no file.
-  Config();
+  // All defaults, no file. The folder must outlive it.
+  explicit Config(Folder& folder = ProcessFolder::Instance());
   Config(const Config&) = delete;
   Config& operator=(const Config&) = delete;
 
   // Reads the file, `standard_input` (if asked for) and the options of a command line whose action is kServe.
-  // Changes the working directory as soon as it meets `dir`.
-  static Result<std::unique_ptr<Config>, StartupError> Load(const CommandLine& line, std::istream& standard_input);
+  // Enters another folder as soon as it meets `dir`.
+  static Result<std::unique_ptr<Config>, StartupError> Load(const CommandLine& line, std::istream& standard_input,
+                                                            Folder& folder = ProcessFolder::Instance());
 
   const Settings& settings() const { return settings_; }
 

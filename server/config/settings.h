@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "datatypes/encoding_limits.h"
 #include "server/catalogue/key_event.h"
+#include "server/config/folder.h"
 
 namespace respite {
 
@@ -107,7 +108,8 @@ struct Settings : EncodingLimits {
   bool crash_log_enabled = true;
   bool crash_memcheck_enabled = true;
   bool daemonize = false;
-  std::string dir;  // always absolute
+  std::string dir;                              // always absolute
+  Folder* folder = &ProcessFolder::Instance();  // `dir` is its path; other paths are relative to it
   bool disable_thp = true;
   bool dynamic_hz = true;
   Permission enable_debug_command = Permission::kNever;

@@ -88,8 +88,8 @@ FileForm BindForm(std::string_view name, const Settings& settings) {
 
 Objection AssignDir(Settings& settings, ConfigWords words, ConfigOrigin /*origin*/) {
   if (words.size() != 1) return "wrong number of arguments";
-  if (chdir(words[0].c_str()) != 0) return std::strerror(errno);
-  settings.dir = WorkingDirectory();
+  if (Objection objection = settings.folder->Enter(words[0])) return objection;
+  settings.dir = settings.folder->Path();
   return {};
 }
 

@@ -118,9 +118,10 @@ Result<Listener::Sockets, std::string> Listener::OpenTcp(Protocol protocol, int 
 std::optional<std::string> Listener::OpenUnix() {
   const Settings& settings = host_.parts().settings;
   if (settings.unixsocket.empty()) return std::nullopt;
-  auto socket = ListenUnix(settings.unixsocket, settings.unixsocketperm, settings.tcp_backlog);
+  auto socket =
+      ListenUnix(settings.folder->Resolve(settings.unixsocket), settings.unixsocketperm, settings.tcp_backlog);
   if (!socket.ok()) return "Failed opening Unix socket: " + socket.error().text;
-  unix_path_ = AbsolutePath(settings.unixsocket);
+  unix_path_ = AbsolutePath(settings.folder->Resolve(settings.unixsocket));
   unix_inode_ = InodeOf(unix_path_);
   unix_ = std::make_shared<Socket>(host_.loop().Context(), std::move(socket.value()), Protocol::kTcp);
   Accept(unix_);

@@ -60,13 +60,6 @@ bool Lives(pid_t pid) {
   return state == std::string::npos || line.substr(state + 2, 1) != "Z";
 }
 
-std::string WorkingDirectory() {
-  char* path = getcwd(nullptr, 0);
-  std::string text = path == nullptr ? "unknown" : path;
-  std::free(path);
-  return text;
-}
-
 }  // namespace
 
 Snapshots::Snapshots(const Parts& parts)
@@ -112,7 +105,7 @@ bool Snapshots::Write(const std::string& path, ChildReporter* reporter) {
   IoError error = files.Rename(temporary, path);
   if (error != kNoError) {
     parts_.log.Warning("Error moving temp DB file " + temporary + " on the final destination " + path +
-                       " (in server root dir " + WorkingDirectory() + "): " + IoErrorText(error));
+                       " (in server root dir " + parts_.settings.folder->Path() + "): " + IoErrorText(error));
     files.Remove(temporary);
     return false;
   }
@@ -132,7 +125,7 @@ bool Snapshots::WriteTemporary(const std::string& temporary, ChildReporter* repo
     auto file = files.Open(temporary, FileSystem::Mode::kCreate);
     if (!file) {
       parts_.log.Warning("Failed opening the temp RDB file " + temporary + " (in server root dir " +
-                         WorkingDirectory() + ") for saving: " + IoErrorText(file.error()));
+                         parts_.settings.folder->Path() + ") for saving: " + IoErrorText(file.error()));
       return false;
     }
     const auto saved = WriteRdb(*file.value(), parts_.contents.Source(RdbPurpose::kSnapshot), parts_.contents.Options(),
@@ -151,7 +144,7 @@ bool Snapshots::Lock(const std::string& path) {
   auto lock = parts_.files.Lock(path);
   if (lock) lock_ = std::move(lock.value());
   if (lock || lock.error() != EWOULDBLOCK) return true;
-  parts_.log.Warning("The RDB file " + path + " in " + WorkingDirectory() +
+  parts_.log.Warning("The RDB file " + path + " in " + parts_.settings.folder->Path() +
                      " belongs to another server that runs. It is not overwritten.");
   return false;
 }
@@ -165,7 +158,26 @@ void Snapshots::Saved(uint64_t changes) {
   Lock(parts_.settings.dbfilename);  // it is another file now
 }
 
+bool Snapshots::Install(const std::string& path) {
+  const std::string dump = parts_.settings.dbfilename;
+  if (!Lock(dump)) return false;
+  IoError error = parts_.files.Rename(path, dump);
+  if (error == kNoError) error = parts_.files.SyncDirectory(DirectoryOf(dump));
+  if (error != kNoError) {
+    parts_.log.Warning("Failed trying to rename the temp DB into " + dump +
+                       " in MASTER <-> REPLICA synchronization: " + IoErrorText(error));
+    return false;
+  }
+  Lock(dump);  // it is another file now
+  return true;
+}
+
 void Snapshots::Ended(const ChildEnd& end) {
+  TakeOutcome(end);
+  ended_(end.outcome == ChildOutcome::kSucceeded ? Outcome::kDone : Outcome::kFailed);
+}
+
+void Snapshots::TakeOutcome(const ChildEnd& end) {
   Logger& log = parts_.log;
   last_duration_s_ = (parts_.pace.NowMs() - started_ms_) / 1000;
   if (end.outcome == ChildOutcome::kSucceeded) {
@@ -226,7 +238,7 @@ void Snapshots::SaveIfDue() {
 std::optional<std::string> Snapshots::Claim() {
   const Settings& settings = parts_.settings;
   if (!settings.save.empty() && !Lock(settings.dbfilename)) {
-    return "Another server already saves to " + settings.dbfilename + " in " + WorkingDirectory() +
+    return "Another server already saves to " + settings.dbfilename + " in " + parts_.settings.folder->Path() +
            ": give this one another dir or dbfilename, or no save points.";
   }
   RemoveLeftovers();

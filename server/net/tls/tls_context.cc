@@ -54,13 +54,13 @@ int GivePassword(char* target, int room, int /*writing*/, void* password) {
   return static_cast<int>(text.copy(target, text.size()));
 }
 
-Objection LoadKeyPair(SSL_CTX* context, const KeyPair& pair) {
+Objection LoadKeyPair(SSL_CTX* context, const Folder& folder, const KeyPair& pair) {
   SSL_CTX_set_default_passwd_cb(context, GivePassword);
   SSL_CTX_set_default_passwd_cb_userdata(context, const_cast<std::string*>(&pair.password));
   Objection objection;
-  if (SSL_CTX_use_certificate_chain_file(context, pair.certificate_file.c_str()) <= 0) {
+  if (SSL_CTX_use_certificate_chain_file(context, folder.Resolve(pair.certificate_file).c_str()) <= 0) {
     objection = "Failed to load certificate: " + pair.certificate_file + ": " + TakeOpenSslError();
-  } else if (SSL_CTX_use_PrivateKey_file(context, pair.key_file.c_str(), SSL_FILETYPE_PEM) <= 0) {
+  } else if (SSL_CTX_use_PrivateKey_file(context, folder.Resolve(pair.key_file).c_str(), SSL_FILETYPE_PEM) <= 0) {
     objection = "Failed to load private key: " + pair.key_file + ": " + TakeOpenSslError();
   }
   SSL_CTX_set_default_passwd_cb_userdata(context, nullptr);  // the password need not outlive this
@@ -68,10 +68,10 @@ Objection LoadKeyPair(SSL_CTX* context, const KeyPair& pair) {
 }
 
 Objection Trust(SSL_CTX* context, const Settings& settings) {
-  const char* file = OrNull(settings.tls_ca_cert_file);
-  const char* folder = OrNull(settings.tls_ca_cert_dir);
-  if (file == nullptr && folder == nullptr) return std::nullopt;
-  if (SSL_CTX_load_verify_locations(context, file, folder) > 0) return std::nullopt;
+  const std::string file = settings.folder->Resolve(settings.tls_ca_cert_file);
+  const std::string directory = settings.folder->Resolve(settings.tls_ca_cert_dir);
+  if (file.empty() && directory.empty()) return std::nullopt;
+  if (SSL_CTX_load_verify_locations(context, OrNull(file), OrNull(directory)) > 0) return std::nullopt;
   return "Failed to configure CA certificate(s) file/directory: " + TakeOpenSslError();
 }
 
@@ -87,12 +87,14 @@ Objection ChooseCiphers(SSL_CTX* context, const Settings& settings) {
   return std::nullopt;
 }
 
-Objection LoadDhParameters(SSL_CTX* context, const std::string& path) {
+Objection LoadDhParameters(SSL_CTX* context, const Settings& settings) {
+  const std::string& path = settings.tls_dh_params_file;
   if (path.empty()) {
     SSL_CTX_set_dh_auto(context, 1);
     return std::nullopt;
   }
-  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "re"), &std::fclose);
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(settings.folder->Resolve(path).c_str(), "re"),
+                                                   &std::fclose);
   if (file == nullptr) return "Failed to load " + path + ": " + std::strerror(errno);
   EVP_PKEY* parameters = nullptr;
   const std::unique_ptr<OSSL_DECODER_CTX, void (*)(OSSL_DECODER_CTX*)> decoder(
@@ -136,7 +138,7 @@ Result<SslContextHandle, std::string> MakeContext(const Settings& settings, cons
                    SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_read_ahead(context.get(), 1);  // header and content of a record with one system call
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
-  Objection objection = LoadKeyPair(context.get(), pair);
+  Objection objection = LoadKeyPair(context.get(), *settings.folder, pair);
   if (!objection) objection = Trust(context.get(), settings);
   if (!objection) objection = ChooseCiphers(context.get(), settings);
   if (objection) return Failure(std::move(*objection));
@@ -151,7 +153,7 @@ Result<SslContextHandle, std::string> MakeTlsServerContext(const Settings& setti
   SSL_CTX* made = context.value().get();
   KeepSessions(made, settings);
   if (settings.tls_prefer_server_ciphers) SSL_CTX_set_options(made, SSL_OP_CIPHER_SERVER_PREFERENCE);
-  if (Objection objection = LoadDhParameters(made, settings.tls_dh_params_file)) return Failure(std::move(*objection));
+  if (Objection objection = LoadDhParameters(made, settings)) return Failure(std::move(*objection));
   return context;
 }
 

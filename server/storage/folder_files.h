@@ -1,0 +1,41 @@
+// FolderFiles: files whose relative paths begin in a Folder: each of several servers in one process has its own.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "persistence/file_system.h"
+#include "server/config/folder.h"
+
+namespace respite {
+
+class FolderFiles final : public FileSystem {
+ public:
+  // Both must outlive it.
+  FolderFiles(FileSystem& files, const Folder& folder) : files_(files), folder_(folder) {}
+
+  Result<std::unique_ptr<File>, IoError> Open(const std::string& path, Mode mode) override {
+    return files_.Open(folder_.Resolve(path), mode);
+  }
+  IoError Rename(const std::string& from, const std::string& to) override {
+    return files_.Rename(folder_.Resolve(from), folder_.Resolve(to));
+  }
+  IoError Remove(const std::string& path) override { return files_.Remove(folder_.Resolve(path)); }
+  IoError MakeDirectory(const std::string& path) override { return files_.MakeDirectory(folder_.Resolve(path)); }
+  IoError SyncDirectory(const std::string& path) override { return files_.SyncDirectory(folder_.Resolve(path)); }
+  Result<std::vector<std::string>, IoError> List(const std::string& path) override {
+    return files_.List(folder_.Resolve(path));
+  }
+  Kind KindOf(const std::string& path) override { return files_.KindOf(folder_.Resolve(path)); }
+  Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override {
+    return files_.Lock(folder_.Resolve(path));
+  }
+  void Later(FileTask& task) override { files_.Later(task); }
+
+ private:
+  FileSystem& files_;
+  const Folder& folder_;
+};
+
+}  // namespace respite
