@@ -65,7 +65,7 @@ std::vector<Column> ColumnsOf(const LatencyMonitor::Event& event, const LatencyS
   return columns;
 }
 
-// What may be advised, in the order in which it is.
+// Pieces of advice, in the order in which they are printed.
 enum Advice : uint32_t {
   kEnableSlowlog = 1u << 0,
   kTuneSlowlog = 1u << 1,
@@ -85,7 +85,7 @@ enum Advice : uint32_t {
   kNoHugePages = 1u << 15,
 };
 
-// Events of which the advice depends on nothing else.
+// Events whose advice does not depend on settings.
 struct KnownEvent {
   Bytes name;
   uint32_t advice;
@@ -117,7 +117,7 @@ uint32_t AdviceFor(Bytes event, const Settings& settings) {
   return known == kKnownEvents.end() ? 0 : known->advice;
 }
 
-// Whether any memory of this process is in transparent huge pages.
+// Whether this process uses transparent huge pages.
 bool HasHugePages() {
   std::ifstream rollup("/proc/self/smaps_rollup");
   for (std::string line; std::getline(rollup, line);) {

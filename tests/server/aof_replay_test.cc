@@ -165,9 +165,9 @@ TEST_F(AofReplayTest, ACommandThatFailsIsNeverSilent) {
   const size_t incr = before.find("*2\r\n$4\r\nINCR");
   auto life = Start();
   EXPECT_EQ(life->outcome(), LoadOutcome::kFailed);
-  EXPECT_THAT(life->Log(), HasSubstr("'lpush' at octet " + std::to_string(lpush) +
+  EXPECT_THAT(life->Log(), HasSubstr("'lpush' at offset " + std::to_string(lpush) +
                                      " of the append only file appendonly.aof.1.incr.aof failed: WRONGTYPE"));
-  EXPECT_THAT(life->Log(), HasSubstr("'incr' at octet " + std::to_string(incr)));
+  EXPECT_THAT(life->Log(), HasSubstr("'incr' at offset " + std::to_string(incr)));
   EXPECT_THAT(life->Log(), HasSubstr("Fatal error: 2 of the commands in the append only file failed"));
   EXPECT_EQ(files_.Content(kIncremental), before);
   life.reset();
