@@ -180,7 +180,7 @@ ConfigReader::Outcome ConfigReader::CheckWhole() {
     if (Objection objection = CheckLogFile(settings_.logfile)) return Failure(FatalConfigError(nullptr, *objection));
   }
   if (settings_.cluster_enabled) {  // clients would rely on a cluster that does not exist
-    return Failure(FatalConfigError(nullptr, "cluster-enabled yes: this version does not serve cluster mode yet"));
+    return Failure(FatalConfigError(nullptr, "cluster-enabled yes: this version does not support cluster mode yet"));
   }
   settings_.hz = std::clamp(settings_.hz, kMinHz, kMaxHz);
   return Done{};

@@ -29,7 +29,7 @@ int64_t NowUs() {
   return Us(now);
 }
 
-// Reads the clock for a while. A good source is read without entering the kernel.
+// Times reading the clock. A good clock source needs no system call.
 SystemCheck CheckClockSpeed() {
   constexpr char kName[] = "slow-clocksource";
   constexpr int64_t kTestUs = 50'000;
