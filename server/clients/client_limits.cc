@@ -28,9 +28,9 @@ const OutputBufferLimit& LimitOf(const Settings& settings, SessionKind kind) {
 }
 
 constexpr int64_t kIdleInputMs = 2000;
-// A client that has not given the password gets small replies only, and has to read them.
+// The limit for a client that is not logged in: it needs only small replies.
 constexpr size_t kStrangerOutputBytes = 64 * 1024;
-// Who has not agreed on how to encrypt by then will hardly do so.
+// TLS handshakes that take longer are abandoned.
 constexpr int64_t kHandshakeMs = 30'000;
 
 }  // namespace

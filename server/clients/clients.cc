@@ -20,15 +20,15 @@ void Clients::Remove(Session& session) {
   RemoveMonitor(session);
   if (session.postponed_listed) std::erase(postponed_, &session);
   if (session.continue_listed) std::erase(continued_, &session);
-  if (session.flush_queued) {  // else a thousand that hang up at once cost O(n²)
+  if (session.flush_queued) {  // otherwise a thousand that hang up at once cost O(n²)
     std::erase(to_flush_, &session);
     std::erase(with_messages_, &session);
   }
   std::replace(flushing_.begin(), flushing_.end(), &session, static_cast<Session*>(nullptr));
-  farewell_(session);  // the command during which it closed may have begun something since
+  farewell_(session);  // the command that closed it may have registered it again
   const bool leaves_blocks = session.out.HeldBytes() > BlockPool::kBlockBytes;
   sessions_.erase(session.id);
-  if (leaves_blocks) pool_.Clear();  // the others would hardly need so many
+  if (leaves_blocks) pool_.Clear();  // the remaining clients need fewer blocks
 }
 
 Session* Clients::Find(uint64_t id) const {
@@ -41,7 +41,7 @@ void Clients::FlushQueued(const Pace& pace) {
   const size_t replies = flushing_.size();
   flushing_.insert(flushing_.end(), with_messages_.begin(), with_messages_.end());
   with_messages_.clear();
-  size_t at = 0;  // by index: a flush may close, and so remove, any session
+  size_t at = 0;  // by index, since a flush may close and remove any session
   while (at < replies) Flush(at++);
   const int64_t until_us = at < flushing_.size() ? pace.NowUs() + kMessagesUs : 0;
   while (at < flushing_.size()) {

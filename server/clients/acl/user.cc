@@ -98,7 +98,7 @@ void User::AddPassword(const Digest& digest) {
 const char* User::AddSelector(Bytes rules) {
   Selector selector(*table_);
   for (Bytes rule : SplitAtBlanks(rules)) {
-    if (rule.ends_with(')')) return kAclSyntaxError;  // what Describe says would end there
+    if (rule.ends_with(')')) return kAclSyntaxError;  // would end the selector in Describe
     if (const char* trouble = selector.Apply(rule)) return trouble;
   }
   selectors_.push_back(std::move(selector));
