@@ -1,4 +1,4 @@
-// ACL: users, what they may do, and who was refused what.
+// ACL: users, their permissions, and the log of refusals.
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"

@@ -1,4 +1,4 @@
-// CLIENT: the connections as the server sees them.
+// CLIENT: lists, names, pauses, closes and configures connections.
 #include <optional>
 #include <vector>
 
@@ -21,7 +21,7 @@ namespace respite {
 
 namespace {
 
-// CLIENT LIST and KILL … TYPE. There is no session of a primary yet, so that type matches nobody.
+// For TYPE of CLIENT LIST and KILL. There are no sessions of a primary yet, so that type matches none.
 struct ClientType {
   std::optional<SessionKind> kind;
 
@@ -51,7 +51,7 @@ std::string LineOf(Call& call, const Session& session) {
   return ClientText(session, call.services.clock.MonotonicMs(), running) + "\n";
 }
 
-// Redis: more arguments than a subcommand knows are a matter of the container.
+// Redis: the container reports too many arguments.
 void ExpectAtMost(Call& call, size_t arguments) {
   if (call.args.Left() > arguments) throw refusals::SubcommandSyntax("client", call.args[1]);
 }
@@ -138,7 +138,7 @@ struct ClientInfo {
   static void Run(Call& call) { call.reply.Verbatim(LineOf(call, call.session), "txt"); }
 };
 
-// Which clients CLIENT KILL is to close; what is not set fits everyone.
+// Which clients CLIENT KILL closes; unset conditions match every client.
 struct KillFilter {
   std::optional<uint64_t> id;
   std::optional<ClientType> type;
@@ -195,7 +195,7 @@ KillFilter TakeKillFilter(const Users& users, Args& args) {
   return filter;
 }
 
-// Closes who fits and returns how many; the caller goes when it has its reply. Cost: O(clients).
+// Closes matching clients and returns their number; the caller closes after its reply. Cost: O(clients).
 int64_t Kill(Call& call, const KillFilter& filter) {
   int64_t killed = 0;
   call.services.clients.ForEach([&](Session& session) {
@@ -226,7 +226,7 @@ struct ClientKill {
       .arity = -3};
   static void Run(Call& call) {
     if (call.args.Left() > 1) return call.reply.Integer(Kill(call, TakeKillFilter(call.services.users, call.args)));
-    KillFilter by_address;  // the old form, which may close the caller
+    KillFilter by_address;  // the old form; it may close the caller
     by_address.address = call.args.Next();
     by_address.skip_me = false;
     if (Kill(call, by_address) == 0) throw Refusal{refusals::kNoSuchClient};
@@ -329,7 +329,7 @@ struct ClientReply {
   static void Run(Call& call) {
     ReplyMode& mode = call.session.reply_mode;
     if (call.args.TakeToken("ON")) {
-      if (mode != ReplyMode::kSkipNext) mode = ReplyMode::kOn;  // Redis: a SKIP earlier in the transaction stays
+      if (mode != ReplyMode::kSkipNext) mode = ReplyMode::kOn;  // Redis: an earlier SKIP in the transaction stays
       call.reply.Ok();
     } else if (call.args.TakeToken("OFF")) {
       mode = ReplyMode::kOff;

@@ -1,5 +1,5 @@
-// CLUSTER, ASKING, READONLY and READWRITE. There is no cluster: they say so as a Redis without cluster mode does, and
-// clients that look for a cluster go on without one.
+// CLUSTER, ASKING, READONLY and READWRITE. They answer as a Redis without cluster mode does, so clients that look for a
+// cluster continue without one.
 #include "server/commands/families.h"
 #include "server/execution/call.h"
 
@@ -7,7 +7,7 @@ namespace respite {
 
 namespace {
 
-// What every command here does, once its words are counted.
+// Base of commands that do nothing but refuse once their arity is right.
 struct Disabled {
   static constexpr std::string_view kRefuses = "there is no cluster";
   static void Run(Call&) { throw Refusal{refusals::kClusterDisabled}; }

@@ -1,4 +1,4 @@
-// COMMAND: what clients ask to learn the commands, their arguments and their keys.
+// COMMAND: describes commands, their arguments and their keys to clients.
 
 #include "base/glob.h"
 #include "server/catalogue/command_docs.h"
@@ -50,7 +50,7 @@ struct CommandDocs {
   }
 
  private:
-  // Redis: names it does not know are left out.
+  // Redis: skips unknown names.
   static std::vector<const Command*> Asked(Call& call) {
     const CommandTable& table = call.services.commands;
     if (call.args.AtEnd()) return {table.Commands().begin(), table.Commands().end()};
@@ -102,7 +102,7 @@ struct CommandList {
         case By::kNone:
           return true;
         case By::kModule:
-          return false;  // no command comes from a module
+          return false;  // there are no modules
         case By::kCategory:
           return (command.categories & category) != 0;
         case By::kPattern:
@@ -144,7 +144,7 @@ struct CommandList {
 
 enum class KeyDetail : uint8_t { kNames, kNamesAndFlags };
 
-// Refuses what COMMAND GETKEYS refuses before it looks for keys.
+// The checks of COMMAND GETKEYS that precede the search for keys.
 const CommandSpec& SpecOfRequest(const Call& call, std::span<const Bytes> request) {
   const CommandTable& table = call.services.commands;
   const Command* command = table.Find(request[0]);

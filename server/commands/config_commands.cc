@@ -71,7 +71,7 @@ struct ConfigResetStat {
     services.aof.ResetStats();
     services.commands.ResetStats();
     services.reclaimer.ResetFreed();
-    // What is not saved yet stays so.
+    // Keeps the number of unsaved changes.
     services.keyspace_stats = {.dirty = services.keyspace_stats.dirty};
     call.reply.Ok();
   }
@@ -89,7 +89,7 @@ struct ConfigRewrite {
     try {
       call.services.config.Rewrite(call.services.files, RewriteExtrasOf(call.services));
     } catch (const Refusal& refusal) {
-      // Redis: a server without a file has not failed to write it.
+      // Redis: does not log this for a server without a configuration file.
       if (!call.services.config.file().empty()) call.services.log.Warning("CONFIG REWRITE failed: " + refusal.text);
       throw;
     }

@@ -1,4 +1,4 @@
-// PING ECHO QUIT RESET AUTH HELLO SELECT and MONITOR: what a client and the server say about their connection.
+// PING ECHO QUIT RESET AUTH HELLO SELECT and MONITOR: commands about the connection itself.
 #include <limits>
 #include <optional>
 
@@ -20,7 +20,7 @@ namespace respite {
 
 namespace {
 
-// Lets the session in, or refuses.
+// Logs the session in, or refuses.
 void Authenticate(Call& call, Bytes name, Bytes password) {
   const User* user = call.services.users.LogIn(name, password);
   if (user == nullptr) {
@@ -109,7 +109,7 @@ struct Hello {
 
  private:
   static void WriteGreeting(Session& session) {
-    Reply reply(session.out, session.resp, session.reply_form);  // in the protocol that was just chosen
+    Reply reply(session.out, session.resp, session.reply_form);  // in the protocol version chosen just now
     reply.Map(7);
     reply.Bulk("server");
     reply.Bulk("redis");
@@ -135,7 +135,7 @@ struct Monitor {
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kNoScript | kLoading | kStale};
   static void Run(Call& call) {
-    // In a transaction or a script it would show commands in the midst of the reply.
+    // In a transaction or a script, monitored commands would be inside the reply.
     if (!call.services.executor.MayWait()) throw Refusal{refusals::kMonitorDenied};
     if (call.session.monitor) return;  // Redis: no reply at all
     call.services.clients.AddMonitor(call.session);
@@ -161,7 +161,7 @@ struct Ping {
   }
 
  private:
-  // A client that waits for messages takes the answer for one.
+  // A RESP2 client with subscriptions reads the reply as a message.
   static void AnswerAsMessage(Call& call) {
     call.reply.Array(2);
     call.reply.Bulk("pong");
@@ -209,7 +209,7 @@ struct Reset {
     session.authenticated = !call.services.users.LoginRequired();
     session.name.clear();
     session.no_evict = session.no_touch = false;
-    // Redis: a RESET behind CLIENT REPLY SKIP stays silent. The library's name stays: it is still the same library.
+    // Redis: a RESET after CLIENT REPLY SKIP has no reply. The library's name stays, since the library is the same.
     if (session.reply_mode != ReplyMode::kSkip) session.reply_mode = ReplyMode::kOn;
     call.reply.Simple("RESET");
   }

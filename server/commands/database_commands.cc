@@ -30,7 +30,7 @@ struct DbSize {
 
 void Flush(Call& call, std::span<const int> dbs, FreeMode mode) {
   for (Database& content : call.db.Flush(dbs)) call.services.disposer.Free(std::move(content), mode);
-  // Somebody who waited for the memory to be freed gets it back from the allocator too.
+  // With SYNC the caller expects the memory to be free afterwards.
   if (mode == FreeMode::kNow) PurgeAllocator();
 }
 

@@ -1,4 +1,4 @@
-// The families of commands that this server has. A new family file adds its table here and in families.cc.
+// The families of commands. A new file of commands adds its table here and in families.cc.
 #pragma once
 
 #include <memory>
@@ -8,10 +8,10 @@
 
 namespace respite {
 
-// All tables, in the order in which COMMAND lists them.
+// All tables, in the order of COMMAND.
 std::span<const std::span<const CommandCard>> CommandFamilies();
 
-// The commands that all servers of the process share, made with the first call. Any thread may ask.
+// The commands that all servers of the process share, created by the first call. Thread-safe.
 std::shared_ptr<const CommandSet> AllCommands();
 
 std::span<const CommandCard> StringCommands();

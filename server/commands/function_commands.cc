@@ -1,4 +1,4 @@
-// Functions: FCALL and its kin, FUNCTION.
+// Functions: FCALL, FCALL_RO and FUNCTION.
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,7 +38,7 @@ uint32_t FlagsOfFunction(const Services& services, const Session&, std::span<con
 
 void RunFunction(Call& call, Access access) {
   const Services& services = call.services;
-  services.executor.ShowToMonitors(call.session);  // before what the function does
+  services.executor.ShowToMonitors(call.session);  // before the commands of the function
   const ScriptFunction* function = services.function_libraries.FindFunction(call.args.Next());
   if (function == nullptr) throw Refusal{refusals::kNoFunction};
   const ScriptArguments arguments = ScriptArguments::Take(call.args, refusals::kBadKeyCount);
@@ -252,7 +252,7 @@ struct FunctionLoad {
       if (!call.args.TakeToken("REPLACE")) throw refusals::UnknownLoadOption(call.args.Next());
       on_existing = OnExisting::kReplace;
     }
-    // What stands in a file was accepted once.
+    // A record of the append-only file was accepted before, so it is loaded without a timeout.
     const int64_t timeout_ms =
         call.unit.RepeatsRecord() ? FunctionLibraries::kNoTimeout : FunctionLibraries::kLoadTimeoutMs;
     const auto library = call.services.function_libraries.Load(call.args.Next(), on_existing, timeout_ms);

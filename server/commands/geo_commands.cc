@@ -16,7 +16,7 @@ namespace {
 // ---------------------------------------------------------------------------------------------------------------------
 // Single places
 
-// Four digits behind the point. Redis: rounds the scaled number, half to even.
+// Four decimals. Redis: rounds the scaled number, half to even.
 std::string DistanceText(double distance) { return FixedText(std::rint(distance * 10'000) / 10'000, 4); }
 
 void ReplyPoint(Call& call, const GeoPoint& point) {
@@ -174,7 +174,7 @@ struct FoundPlace {
   size_t name_size;
 };
 
-// Places that were found; their names lie behind each other in one text.
+// Places found; their names are stored one after another in one text.
 class FoundPlaces {
  public:
   FoundPlaces(const SortedSet& places, const GeoQuery& query) {

@@ -17,7 +17,7 @@ namespace {
 // ---------------------------------------------------------------------------------------------------------------------
 // Writing fields
 
-// Sets fields to values, in turn, and returns how many of them were new.
+// Sets alternating fields and values; returns the number of new fields.
 int64_t SetPairs(Edit<Hash>& hash, std::span<const Bytes> words) {
   hash->PrepareFor(words);
   int64_t added = 0;
@@ -78,7 +78,7 @@ struct HSetNx {
   }
 };
 
-// A field and a number of usual size.
+// The size of a field and a number of usual length.
 size_t RoomForNumber(Bytes field) { return RoomFor({&field, 1}) + 12; }
 
 struct HIncrBy {
@@ -297,9 +297,9 @@ void ReplyPair(Call& call, const Hash::Pair& pair, With with) {
   ReplyPair(call, pair.field.View(), pair.value.View(), with);
 }
 
-// The same field may come again.
+// Fields may be repeated.
 void ReplyRepeating(Call& call, const Hash& hash, uint64_t count, With with) {
-  constexpr uint64_t kWorthListing = 8;  // from so many on, places of a packed hash are looked up once
+  constexpr uint64_t kWorthListing = 8;  // from this count on, a packed hash is scanned once
   Random& random = call.random;
   DrawLimit limit(call, count);
   ReplyCount(call, count, with);
@@ -310,10 +310,10 @@ void ReplyRepeating(Call& call, const Hash& hash, uint64_t count, With with) {
   }
 }
 
-// `count` different fields of `size`. Few of a large table are drawn until there are enough; otherwise each is taken or
-// not, as chance and the number still wanted have it.
+// Replies with `count` different fields of `size`. Draws until there are enough if they are a small part of a large
+// table; otherwise selects during one scan, so that each subset is equally likely.
 void ReplyDistinct(Call& call, const Hash& hash, uint64_t count, size_t size, With with) {
-  constexpr uint64_t kFew = 3;  // of so many times as many
+  constexpr uint64_t kFew = 3;  // fewer than 1/kFew of the fields
   Random& random = call.random;
   ReplyCount(call, count, with);
   if (hash.Table() != nullptr && count * kFew < size && !hash.HasExpired()) {
@@ -371,7 +371,7 @@ struct HRandField {
 // ---------------------------------------------------------------------------------------------------------------------
 // HSCAN
 
-// The fields that a step over a table meets; a packed hash is returned in one step.
+// The fields of one step of the scan; a packed hash is returned in one step.
 std::vector<const HashField*> WalkFields(const Hash& hash, uint64_t& cursor, const ScanOptions& options) {
   std::vector<const HashField*> met;
   cursor = WalkTable(*hash.Table(), cursor, options.count, [&](const HashField* field) { met.push_back(field); });
@@ -393,7 +393,7 @@ struct HScan {
     const Bytes key = call.args.Next();
     uint64_t cursor = ParseCursor(call.args.Next());
     const Hash hash = call.db.Read<Hash>(key);
-    if (!hash.Exists()) return ReplyHead(call, 0, 0);  // Redis: without a look at the options
+    if (!hash.Exists()) return ReplyHead(call, 0, 0);  // Redis: does not check the options
     const ScanOptions options = ParseScanOptions(call.args, ScanOf::kFields);
     hash.Table() != nullptr ? ReplyStep(call, hash, cursor, options) : ReplyPacked(call, hash, options);
   }

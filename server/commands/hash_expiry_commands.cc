@@ -1,4 +1,4 @@
-// Deadlines on fields of hashes: the family of HEXPIRE (7.4) and what HSETEX and its siblings (8.0) do with them.
+// Deadlines of hash fields: HEXPIRE and its family (7.4), HSETEX and its family (8.0).
 
 #include <algorithm>
 #include <limits>
@@ -15,17 +15,17 @@ namespace respite {
 
 namespace {
 
-// What the commands answer for a field.
+// The reply for a field.
 constexpr int64_t kNoField = -2;
 constexpr int64_t kNoTime = -1;
 constexpr int64_t kNotMet = 0;
 constexpr int64_t kDone = 1;
 constexpr int64_t kDeleted = 2;
 
-// Redis: a deadline of a field is kept in 46 bits.
+// Redis: stores deadlines of fields in 46 bits.
 constexpr int64_t kLatestMs = (int64_t{1} << 46) - 1;
 
-// Only HSETEX says it so.
+// The error text of HSETEX only.
 constexpr char kPairCountInvalid[] = "ERR invalid number of fields";
 
 std::optional<int64_t> TakeFieldCount(Args& args) {
@@ -33,7 +33,7 @@ std::optional<int64_t> TakeFieldCount(Args& args) {
   return args.AtEnd() ? std::nullopt : ParseInteger(args.Next());
 }
 
-// The words of `FIELDS numfields field…`.
+// Takes `FIELDS numfields field…`; returns the fields.
 std::span<const Bytes> TakeFields(Args& args, const char* not_positive) {
   const auto count = TakeFieldCount(args);
   if (!count || *count < 1) throw Refusal{not_positive};
@@ -41,7 +41,7 @@ std::span<const Bytes> TakeFields(Args& args, const char* not_positive) {
   return args.Rest();
 }
 
-// The words of `FIELDS numfields field value…`.
+// Takes `FIELDS numfields field value…`; returns fields and values.
 std::span<const Bytes> TakePairs(Call& call) {
   const auto count = TakeFieldCount(call.args);
   if (!count || *count < 1 || *count > std::numeric_limits<int>::max()) throw Refusal{kPairCountInvalid};
@@ -59,14 +59,15 @@ int64_t DeadlineOf(const Call& call, Bytes word, TimeUnit unit, TimeBase base) {
   return ms;
 }
 
-// Effects and replies of one command on several fields of a hash.
+// Collects the effects and replies of a command on several fields of a hash.
 class FieldChanges {
  public:
   FieldChanges(Call& call, Bytes key) : call_(call), key_(key) {}
 
   void Set(Bytes field) { set_.push_back(field); }
   void Delete(Bytes field) { deleted_.push_back(field); }
-  // Tells what was done: `event` for the fields that were set, and the command that sets them again, up to FIELDS.
+  // Reports the changes: `event` for the fields that were set, with `command` up to FIELDS as the effect that sets
+  // them.
   void Tell(Edit<Hash>& hash, KeyEvent event, std::vector<std::string> command) {
     if (!set_.empty()) {
       hash.Touched(event);
@@ -92,7 +93,7 @@ class FieldChanges {
   std::vector<Bytes> deleted_;
 };
 
-// Sets a deadline, or deletes the field if it lies behind. Requires: the hash has the field.
+// Sets a deadline, or deletes the field if the deadline has passed. Requires: the hash has the field.
 int64_t ApplyDeadline(const Call& call, Hash& hash, Bytes field, int64_t deadline_ms, FieldChanges& changes) {
   if (call.HasPassed(deadline_ms)) {
     hash.Remove(field);
@@ -121,7 +122,7 @@ Condition TakeCondition(Args& args) {
   return Condition::kNone;
 }
 
-// No deadline counts as one that never comes.
+// A field without a deadline counts as one with an infinite deadline.
 bool Allows(Condition condition, int64_t old_ms, int64_t new_ms) {
   const bool timed = old_ms != kNoDeadline;
   switch (condition) {
@@ -144,7 +145,7 @@ void ReplyForEach(Call& call, size_t count, int64_t answer) {
   for (size_t i = 0; i < count; ++i) call.reply.Integer(answer);
 }
 
-// Redis: the type is looked at before the other words.
+// Redis: checks the type before the other arguments.
 void SetFieldExpiry(Call& call, TimeUnit unit, TimeBase base) {
   const Bytes key = call.args.Next();
   Edit<Hash> hash = call.db.Open<Hash>(key);
@@ -233,7 +234,7 @@ void ReplyFieldExpiry(Call& call, TimeUnit unit, TimeBase base) {
       continue;
     }
     const int64_t ms = *deadline_ms - (base == TimeBase::kNow ? call.now_ms : 0);
-    // Redis: seconds are rounded up, other than those of TTL.
+    // Redis: rounds seconds up, unlike TTL.
     call.reply.Integer(unit == TimeUnit::kSeconds ? (ms + 999) / 1000 : ms);
   }
 }
@@ -327,7 +328,7 @@ struct FieldOptions {
   int64_t deadline_ms = kNoDeadline;
 };
 
-// [EX s|PX ms|EXAT s|PXAT ms|<other>], where the other word is KEEPTTL or PERSIST. Stops before anything else.
+// Parses [EX s|PX ms|EXAT s|PXAT ms|<other>], where <other> is KEEPTTL or PERSIST. Stops at any other word.
 class FieldOptionParser {
  public:
   FieldOptionParser(Call& call, const char* only_one) : call_(call), args_(call.args), only_one_(only_one) {}

@@ -14,7 +14,7 @@ namespace respite {
 
 namespace {
 
-// An index counted from the end when negative; beyond the list when there is none.
+// Converts an index, which counts from the end if negative. Returns at least `size` if there is no such element.
 size_t IndexOf(int64_t index, size_t size) {
   if (index < 0) index += static_cast<int64_t>(size);
   return index < 0 ? size : static_cast<size_t>(index);
@@ -261,7 +261,7 @@ LPosOptions ParseLPosOptions(Args& args) {
   return options;
 }
 
-// The indexes of the elements that equal `element`, in the order in which they are met.
+// The indexes of elements equal to `element`, in the order of the search.
 std::vector<size_t> Positions(const List& list, Bytes element, const LPosOptions& options) {
   std::vector<size_t> found;
   const size_t size = list.Size();

@@ -1,4 +1,4 @@
-// MEMORY: what the data and the server take.
+// MEMORY: the memory usage of data and server.
 #include "base/memory.h"
 #include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
@@ -75,7 +75,7 @@ class StatsWriter {
     reply_.Bulk(name);
     reply_.Double(value);
   }
-  // What `large` has more than `small`; may be negative.
+  // The difference between `large` and `small`; may be negative.
   void Excess(Bytes name, size_t large, size_t small) {
     Signed(name, static_cast<int64_t>(large) - static_cast<int64_t>(small));
   }
@@ -113,7 +113,7 @@ struct MemoryStats {
     writer.Count("peak.allocated", report.peak_bytes);
     writer.Count("total.allocated", report.used_bytes);
     writer.Count("startup.allocated", report.startup_bytes);
-    // No replication or cluster yet: nothing is held for them.
+    // There is no replication or cluster yet, so they use no memory.
     writer.Count("replication.backlog", 0);
     writer.Count("clients.slaves", report.replicas_bytes);
     writer.Count("clients.normal", report.clients_bytes);
@@ -165,7 +165,7 @@ struct MemoryUsage {
   static void Run(Call& call) {
     Bytes key = call.args.Next();
     const size_t samples = TakeSamples(call.args);
-    // Redis: a key that is expired but still there is measured.
+    // Redis: measures keys that have expired but were not removed yet.
     const Entry* entry = call.db.Data().Find(key);
     if (entry == nullptr) return call.reply.Null();
     call.reply.Integer(static_cast<int64_t>(entry->UsedBytes(samples) + TableShare(*entry)));
@@ -181,8 +181,8 @@ struct MemoryUsage {
     }
     return static_cast<size_t>(samples);
   }
-  // What the tables spend on a key at their usual load: 64 bytes hold seven slots, of which about four are taken. A
-  // share of the real table would make a key of an almost empty database look huge.
+  // The index memory of a key at the usual load: 64 bytes hold seven slots, of which about four are used. A share of
+  // the actual table would make a key of an almost empty database look huge.
   static constexpr size_t kSlotBytes = 16;
   static size_t TableShare(const Entry& entry) { return entry.Deadline() == kNoDeadline ? kSlotBytes : 2 * kSlotBytes; }
 };

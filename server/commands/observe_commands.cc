@@ -1,4 +1,4 @@
-// SLOWLOG and LATENCY: what was slow.
+// SLOWLOG and LATENCY: slow commands and events.
 #include <algorithm>
 
 #include "server/catalogue/command_table.h"
@@ -33,7 +33,7 @@ struct SlowLogGet {
     if (!call.args.AtEnd()) {
       int64_t count = call.args.NextInteger(refusals::kSlowlogCount);
       if (count < -1) throw Refusal{refusals::kSlowlogCount};
-      wanted = static_cast<size_t>(count);  // -1, all of them, becomes the largest
+      wanted = static_cast<size_t>(count);  // -1 means all and becomes the largest value
     }
     const auto& records = call.services.slowlog.Records();
     wanted = std::min(wanted, records.size());
@@ -105,7 +105,7 @@ struct SlowLogContainer {
   static constexpr auto kSubcommands = Family<SlowLogGet, SlowLogHelp, SlowLogLen, SlowLogReset>();
 };
 
-// Most of LATENCY has these.
+// The flags of most LATENCY subcommands.
 constexpr uint32_t kLatencyFlags = kAdmin | kNoScript | kAnytime;
 constexpr std::string_view kLatencyTips = "nondeterministic_output request_policy:all_nodes response_policy:special";
 
@@ -180,7 +180,7 @@ struct LatencyHistogramCommand {
     call.services.commands.ForEach([&](const Command& command) { AddMeasured(call, command, measured); });
     return measured;
   }
-  // A name that is repeated is answered again, an unknown one is left out; a container brings its subcommands.
+  // Repeated names are repeated in the reply, unknown ones skipped; a container adds its subcommands.
   static std::vector<const Command*> NamedMeasured(Call& call) {
     std::vector<const Command*> measured;
     for (Bytes name : call.args.Rest()) {

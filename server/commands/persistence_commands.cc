@@ -1,4 +1,4 @@
-// Files on request: SAVE, BGSAVE, LASTSAVE, BGREWRITEAOF.
+// SAVE, BGSAVE, LASTSAVE, BGREWRITEAOF.
 #include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
 #include "server/execution/call.h"
@@ -34,7 +34,7 @@ struct BgSave {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kNoScript | kNoAsyncLoading};
-  // Inside a transaction it is scheduled: what is saved is no half of one.
+  // Inside a transaction the snapshot is scheduled, so that it does not contain half of the transaction.
   static void Run(Call& call) {
     const bool may_wait = call.args.TakeToken("SCHEDULE");
     if (!call.args.AtEnd()) throw Refusal{refusals::kSyntax};

@@ -1,4 +1,4 @@
-// SUBSCRIBE, PUBLISH and their kin: messages to whoever listens now.
+// SUBSCRIBE, PUBLISH and their families, and PUBSUB.
 #include "server/catalogue/refusals.h"
 #include "server/clients/pubsub.h"
 #include "server/commands/families.h"
@@ -12,7 +12,7 @@ namespace respite {
 
 namespace {
 
-// What one of the three kinds of subscriptions says of itself.
+// The first elements of the messages for one kind of subscription.
 struct Words {
   Bytes subscribed;
   Bytes unsubscribed;
@@ -23,7 +23,7 @@ constexpr Words WordsOf(TopicKind kind) {
   return {"subscribe", "unsubscribe"};
 }
 
-// Redis: channels and patterns are counted together, shard channels apart.
+// Redis: counts channels and patterns together, shard channels separately.
 int64_t CountedWith(const Session& session, TopicKind kind) {
   if (!session.subscriptions) return 0;
   const Subscriptions& own = *session.subscriptions;
@@ -31,7 +31,7 @@ int64_t CountedWith(const Session& session, TopicKind kind) {
   return static_cast<int64_t>(own.Count(TopicKind::kChannel) + own.Count(TopicKind::kPattern));
 }
 
-// The answer of these commands: a message for each name (null: there was none).
+// Replies with a message for one name (null: there was no subscription).
 void Confirm(Call& call, Bytes word, TopicKind kind, const Bytes* name) {
   call.reply.Push(3);
   call.reply.Bulk(word);
@@ -43,7 +43,7 @@ void Confirm(Call& call, Bytes word, TopicKind kind, const Bytes* name) {
   call.reply.Integer(CountedWith(call.session, kind));
 }
 
-// Redis: in a transaction only shard channels are refused, in a script everything.
+// Redis: refuses shard channels in a transaction, and everything in a script.
 bool MayListen(Call& call, TopicKind kind) {
   if (call.services.executor.MayWait()) return true;
   return kind != TopicKind::kShardChannel && !call.session.IsScript();
@@ -58,7 +58,7 @@ void SubscribeTo(Call& call, TopicKind kind) {
   call.services.executor.KeepMessages(call.session);
 }
 
-// A hundred thousand subscriptions end in many Turns, so that nobody else waits for that.
+// Leaves topics over many Turns, so that a session with many subscriptions does not delay other clients.
 void UnsubscribeFromAll(Call& call, TopicKind kind) {
   constexpr size_t kPerTurn = 1000;
   const Bytes word = WordsOf(kind).unsubscribed;
@@ -66,7 +66,7 @@ void UnsubscribeFromAll(Call& call, TopicKind kind) {
     return Confirm(call, word, kind, nullptr);
   }
   for (const Topic* topic : call.session.subscriptions->OfKind(kind, call.MayGoOnLater() ? kPerTurn : SIZE_MAX)) {
-    const std::string name = topic->name;  // the topic may go with its last subscriber
+    const std::string name = topic->name;  // the topic is deleted with its last subscriber
     const Bytes shown = name;
     call.services.pubsub.Unsubscribe(call.session, kind, name);
     Confirm(call, word, kind, &shown);
@@ -137,7 +137,7 @@ struct PubSubChannels {
     WriteNames(call, TopicKind::kChannel);
   }
 
-  // Redis: more arguments than a subcommand knows are a matter of the container.
+  // Redis: the container reports too many arguments.
   static void ExpectAtMostOne(Call& call) {
     if (call.args.Left() > 1) throw refusals::SubcommandSyntax("pubsub", call.args[1]);
   }

@@ -1,4 +1,4 @@
-// REPLICAOF, SLAVEOF and FAILOVER of a server that has no replication: it is a master and stays one.
+// REPLICAOF, SLAVEOF and FAILOVER. There is no replication yet: the server is always a master.
 #include "base/number_text.h"
 #include "server/commands/families.h"
 #include "server/execution/call.h"

@@ -1,4 +1,4 @@
-// Scripts: EVAL and its kin, SCRIPT.
+// Scripts: EVAL, EVALSHA and SCRIPT.
 #include "scripting/script_cache.h"
 #include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
@@ -18,7 +18,7 @@ namespace {
 
 using Access = ScriptRunner::Access;
 
-// What the script says of itself: where it is not there yet, its first line.
+// The flags that the script declares; parses its first line if it is not cached yet.
 uint32_t FlagsOfText(const Services& services, const Session&, std::span<const Bytes> words, uint32_t flags) {
   if (words.size() < 2) return flags;
   if (const Script* known = services.script_cache.FindText(words[1])) return FlagsForScript(flags, known->flags);
@@ -47,7 +47,7 @@ using FindScript = const Script& (*)(const Services& services, Bytes name);
 
 void RunScript(Call& call, FindScript find, Access access) {
   const Services& services = call.services;
-  services.executor.ShowToMonitors(call.session);  // before what the script does
+  services.executor.ShowToMonitors(call.session);  // before the commands of the script
   const Bytes name = call.args.Next();
   const ScriptArguments arguments = ScriptArguments::Take(call.args);
   const Script& script = find(services, name);

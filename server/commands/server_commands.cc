@@ -17,7 +17,7 @@ namespace respite {
 
 namespace {
 
-// Modules cannot be loaded: they are compiled against Redis' own structures.
+// Modules cannot be loaded because they are compiled against Redis' structures.
 struct ModuleHelp {
   static constexpr CommandSpec spec = {.syntax = "MODULE|HELP",
                                        .summary = "Lists the subcommands of MODULE.",
@@ -122,7 +122,7 @@ struct Lolwut {
                                        .since = "5.0.0",
                                        .group = CommandGroup::kServer,
                                        .flags = kReadOnly | kFast};
-  // Redis: words that are not VERSION and a number ask for the picture of this version, which is none.
+  // Redis: without VERSION and a number, draws the picture of this version, which has none.
   static void Run(Call& call) {
     std::string text;
     if (call.args.TakeTokenWith("VERSION", 1)) text = Picture(call);
@@ -160,7 +160,7 @@ struct Role {
   }
 };
 
-// The words of SHUTDOWN.
+// The arguments of SHUTDOWN.
 struct ShutdownOptions {
   uint32_t flags = kShutdownDefault;
   bool abort = false;
@@ -200,8 +200,7 @@ struct ShutdownCommand {
       .complexity = "O(N), N being the number of keys when they are saved, else O(1)",
       .group = CommandGroup::kServer,
       .flags = kAdmin | kNoScript | kLoading | kStale | kNoMulti | kAllowBusy};
-  // Nobody waits for replicas, so NOW has nothing to skip, and ABORT stops only what a signal asked for and could not
-  // begin yet.
+  // The server never waits for replicas, so NOW has no effect, and ABORT cancels only a delayed shutdown by signal.
   static void Run(Call& call) {
     const ShutdownOptions options = ShutdownOptions::Take(call.args);
     const Services& services = call.services;
@@ -210,7 +209,7 @@ struct ShutdownCommand {
     const bool saves = (options.flags & kShutdownNoSave) == 0;
     if (services.scripts.Busy() && saves) throw services.scripts.BusyRefusal();
     if (services.shutdown.Begin(options.flags) == Shutdown::Outcome::kFailed) throw Refusal{refusals::kShutdownFailed};
-    call.session.close_after_reply = true;  // requests behind it are not answered
+    call.session.close_after_reply = true;  // later requests get no reply
   }
 
  private:

@@ -1,4 +1,4 @@
-// Intersections, unions and differences of sets, sent or stored.
+// Intersections, unions and differences of sets, with or without storing.
 #include <vector>
 
 #include "datatypes/set_algebra.h"
@@ -11,7 +11,7 @@ namespace respite {
 
 namespace {
 
-// Looks up all keys, so that each counts as a hit or a miss, even where one that is absent settles the matter.
+// Looks up all keys, so that each counts as a hit or a miss, even if an absent one decides the result.
 std::vector<Set> ReadSets(Call& call, std::span<const Bytes> keys) {
   std::vector<Set> sets;
   sets.reserve(keys.size());
@@ -80,7 +80,7 @@ struct SInterCard {
   }
 
  private:
-  // 0: none.
+  // Returns 0 if there is no limit.
   static size_t ParseLimit(Args& args) {
     size_t limit = 0;
     while (!args.AtEnd()) {
@@ -91,8 +91,8 @@ struct SInterCard {
   }
 };
 
-// Redis: the result takes the form of the smallest set, of a listpack for a table, and of an intset in the end if it
-// can.
+// Redis: the result has the encoding of the smallest set (a listpack if that is a table), and becomes an intset if
+// possible.
 void IntersectInto(Set& result, std::span<const Set> sets) {
   const Set* smallest = SmallestOf(sets);
   if (smallest == nullptr) return;

@@ -20,7 +20,7 @@ namespace {
 // ---------------------------------------------------------------------------------------------------------------------
 // Members come and go
 
-// What a new set will take inside its entry, so that it need not grow; a large one does not stay there.
+// The space for these members inside a new entry, so that it need not grow. A large set is stored elsewhere.
 size_t RoomFor(std::span<const Bytes> members) {
   constexpr size_t kMost = 512;
   size_t room = 0;
@@ -85,7 +85,7 @@ struct SMove {
     Edit<Set> source = call.db.Open<Set>(from);
     if (!source) return call.reply.Integer(0);
     if (from == to) return call.reply.Integer(source->Contains(member) ? 1 : 0);
-    call.db.Open<Set>(to);  // refuses another type
+    call.db.Open<Set>(to);  // throws for another type
     if (!source->Remove(member)) return call.reply.Integer(0);
     source.Touched("srem");
     source.Close();
@@ -179,7 +179,7 @@ struct SScan {
     auto meet = [&](const PackedElement& member) {
       if (options.Matches(PackedText(member).View())) met.push_back(member);
     };
-    uint64_t next = 0;  // a packed set is one page
+    uint64_t next = 0;  // a packed set is returned in one step
     if (const MemberTable* table = set.Table()) {
       next = WalkTable(*table, cursor, options.count, [&](const Member& member) { meet({.text = member.Text()}); });
     } else {
@@ -221,7 +221,7 @@ void PopAll(Call& call, Bytes key, Entry* entry) {
   call.effect.Replace(lazily ? Bytes("UNLINK") : Bytes("DEL"), key);
 }
 
-// The effect of a pop: SREM commands of so many members that none is too long.
+// The effect of a pop: SREM commands of limited length.
 class PoppedWords {
  public:
   PoppedWords(Call& call, Bytes key) : call_(call), key_(key) {}

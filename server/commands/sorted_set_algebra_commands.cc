@@ -18,7 +18,7 @@ using Aggregate = ScoredResult::Aggregate;
 // ---------------------------------------------------------------------------------------------------------------------
 // Sources and options
 
-// A sorted set, or a set, whose members all have the score 1, that takes part.
+// An operand: a sorted set, or a set, whose members all have the score 1.
 class Source {
  public:
   Source(DbView& db, Bytes key) : entry_(db.Read(key)), members_(db.View<SortedSet>(nullptr)) {
@@ -49,7 +49,7 @@ class Source {
       std::get<SortedSet>(members_).ForEach(visit);
     }
   }
-  // The same as long as `go_on()` holds, which is asked now and then.
+  // The same, but stops when `go_on()`, which is called from time to time, returns false.
   template <class Visit, class GoOn>
   void ForEachWhile(Visit&& visit, GoOn&& go_on) const {
     if (const auto* set = std::get_if<Set>(&members_)) {
@@ -66,7 +66,7 @@ class Source {
   }
 
   void SetWeight(double weight) { weight_ = weight; }
-  // Redis: nothing times infinity is 0 where the first score of a member is made, and what it is where one is added.
+  // Redis: 0 * infinity (NaN) becomes 0 for a member's first score, but not for scores combined with it later.
   double Weighted(double score) const { return weight_ * score; }
 
  private:
@@ -102,7 +102,7 @@ void TakeWeights(Args& args, std::vector<Source>& sources) {
   }
 }
 
-// Redis: looks the keys up before it reads the options.
+// Redis: looks the keys up before it parses the options.
 std::vector<Source> TakeSources(Call& call) {
   const int64_t keys = call.args.NextInteger();
   if (keys < 1) throw refusals::NeedsInputKey(call.command.full_name);
@@ -149,7 +149,7 @@ void Unite(AlgebraOptions& options, ScoredResult& result) {
   }
 }
 
-// The score of a member of the first source in the intersection; nothing when some source lacks it.
+// The score of a member of the first source in the intersection; nullopt if another source lacks it.
 std::optional<double> ScoreInAll(const AlgebraOptions& options, Bytes member, double first_score) {
   const std::vector<Source>& sources = options.sources;
   double score = OrZero(sources[0].Weighted(first_score));
@@ -168,7 +168,7 @@ void Intersect(AlgebraOptions& options, ScoredResult& result) {
   });
 }
 
-// How many members all sources have, counted up to the limit.
+// The number of members that all sources have, counted up to the limit.
 size_t CountInAll(AlgebraOptions& options) {
   const size_t limit = options.limit == 0 ? SIZE_MAX : options.limit;
   SortBySize(options.sources);
@@ -179,7 +179,7 @@ size_t CountInAll(AlgebraOptions& options) {
   return std::min(count, limit);
 }
 
-// Two ways: to look each member of the first source up in the others, or to take the members of the others away.
+// Whether it is cheaper to look up each member of the first source in the others than to remove the others' members.
 bool LooksUp(const std::vector<Source>& sources) {
   size_t all = 0;
   for (const Source& source : sources) all += source.Size();
@@ -194,7 +194,7 @@ void Subtract(std::vector<Source>& sources, ScoredResult& result) {
     for (const Source& other : others) other.ForEach([&](Bytes member, double) { result.Remove(member); });
     return;
   }
-  // The largest first: it is the likeliest to hold a member.
+  // Begins with the largest source, which is the most likely to have a member.
   std::stable_sort(others.begin(), others.end(), [](const Source& a, const Source& b) { return a.Size() > b.Size(); });
   sources[0].ForEach([&](Bytes member, double score) {
     const bool held =

@@ -1,4 +1,4 @@
-// Commands that pop from sorted sets, and wait for one to come while there is none.
+// Commands that pop from sorted sets and block while they are empty.
 #include "server/commands/families.h"
 #include "server/commands/sorted_set_pop.h"
 #include "server/commands/timeout.h"
@@ -8,7 +8,7 @@ namespace respite {
 
 namespace {
 
-// The last word is the timeout, those before it are keys.
+// The last argument is the timeout, the others are keys.
 void PopOrWait(Call& call, ScoreEnd end) {
   const std::span<const Bytes> keys = call.args.NextMany(call.args.Left() - 1);
   const int64_t timeout_ms = TimeoutSeconds(call, call.args.Next());
@@ -62,7 +62,7 @@ struct BZMPop {
   static void Run(Call& call) {
     const Bytes timeout = call.args.Next();
     const ZMPopOptions options = ParseZMPopOptions(call.args);
-    const int64_t timeout_ms = TimeoutSeconds(call, timeout);  // Redis: looked at after the other words
+    const int64_t timeout_ms = TimeoutSeconds(call, timeout);  // Redis: checked after the other arguments
     if (PopFromFirst(call, options)) return;
     call.Wait({.keys = options.keys, .type = ValueType::kSortedSet, .timeout_ms = timeout_ms});
   }

@@ -32,7 +32,7 @@ struct ZAddOptions {
   }
 };
 
-// Redis: looks whether there are pairs at all before it looks whether the options go together.
+// Redis: checks that there are pairs before it checks the combination of options.
 ZAddOptions ParseZAddOptions(Args& args, AddRule::Arithmetic arithmetic) {
   bool nx = false, xx = false, gt = false, lt = false, ch = false;
   bool incr = arithmetic == AddRule::Arithmetic::kAdd;
@@ -53,7 +53,7 @@ ZAddOptions ParseZAddOptions(Args& args, AddRule::Arithmetic arithmetic) {
   return options;
 }
 
-// Scores are read before anything changes. One, as in most calls, needs no memory.
+// Parses all scores before anything changes. A single score, the common case, needs no allocation.
 class PairScores {
  public:
   explicit PairScores(std::span<const Bytes> pairs) {
@@ -214,7 +214,7 @@ struct ZRem {
   }
 };
 
-// ZPOPMIN and ZPOPMAX. Redis: under RESP3 each member and its score are a pair only if a count was asked for.
+// ZPOPMIN and ZPOPMAX. Redis: under RESP3 a member and its score form a pair only if a count was given.
 void PopOne(Call& call, ScoreEnd end) {
   const Bytes key = call.args.Next();
   if (call.args.Left() > 1) throw Refusal{refusals::kSyntax};
@@ -282,10 +282,10 @@ void DrawOne(Random& random, const SortedSet& set, Write&& write) {
   set.ForEach({random.Below(set.Size()), 1}, Direction::kUp, write);
 }
 
-// The same for `count` different members. Requires: count <= set.Size().
+// Calls write for `count` different members. Requires: count <= set.Size().
 template <class Write>
 void DrawDifferent(Random& random, const SortedSet& set, size_t count, Write&& write) {
-  constexpr size_t kFew = 3;  // less than one in so many is drawn by rank, more on a walk
+  constexpr size_t kFew = 3;  // fewer than 1/kFew of the members are drawn by rank, more in a scan
   size_t left = set.Size();
   size_t wanted = count;
   if (set.Table() == nullptr || count * kFew > left) {
@@ -295,7 +295,7 @@ void DrawDifferent(Random& random, const SortedSet& set, size_t count, Write&& w
       write(member, score);
     });
   }
-  // Floyd's way to draw different numbers: each step adds one that is new, from one more.
+  // Floyd's sampling: each step extends the range by one rank and draws a new one.
   std::unordered_set<size_t> drawn;
   for (size_t below = left - count; below < left; ++below) {
     const size_t rank = random.Below(below + 1);
@@ -347,7 +347,7 @@ struct ZRandMember {
   }
 };
 
-// Redis: prints the scores of a large set with 17 digits here, those of a packed one as everywhere.
+// Redis: ZSCAN prints scores of a large set with 17 digits, those of a packed one as other commands do.
 std::string ScanScoreText(double score, const ScoreTable* table) {
   if (table == nullptr) return DoubleText(score);
   std::array<char, 40> text;

@@ -1,7 +1,7 @@
 // Transactions: MULTI, EXEC, DISCARD, WATCH, UNWATCH.
 //
-// Between MULTI and EXEC the Executor queues commands instead of running them. EXEC runs them all in its own Unit:
-// nobody else's commands come between them, and their effects are repeated together or not at all.
+// Between MULTI and EXEC the Executor queues commands instead of running them. EXEC runs them all in its own Unit: no
+// other client's commands run between them, and the journals repeat all of their effects or none.
 #include "server/catalogue/refusals.h"
 #include "server/clients/acl/permissions.h"
 #include "server/clients/watched_keys.h"
@@ -30,7 +30,7 @@ struct Multi {
 };
 
 struct Exec {
-  // Those of all that is queued, as well.
+  // Adds the flags of all queued commands.
   static uint32_t FlagsOf(const Services&, const Session& session, std::span<const Bytes>, uint32_t flags) {
     return session.InTransaction() ? flags | session.transaction->Flags() : flags;
   }
@@ -47,7 +47,7 @@ struct Exec {
     const Transaction& transaction = *call.session.transaction;
     const bool broken = transaction.Broken();
     const bool stale = transaction.Stale() || call.services.watched_keys.SawExpiry(call.session, call.now_ms);
-    call.services.watched_keys.Forget(call.session);  // nobody cares any more, so the commands need not tell
+    call.services.watched_keys.Forget(call.session);  // the queued commands need not check the watches of this session
     if (!broken && !stale) {
       RunAll(call, transaction);
     } else if (!broken) {
@@ -58,7 +58,7 @@ struct Exec {
   }
 
  private:
-  // The rules have changed since it was queued.
+  // The permissions have changed since the command was queued.
   static void Deny(Call& call, const Command& command, AclDenial denial) {
     const std::string text = LateDenialText(denial);
     call.services.executor.CountRejected(&command, text);
