@@ -1,4 +1,4 @@
-// All error texts shared by families that a client can see. Handlers throw them as `throw Refusal{refusals::kSyntax}`.
+// Error texts that clients see. Handlers throw them as `throw Refusal{refusals::kSyntax}`.
 #pragma once
 
 #include <string>

@@ -58,7 +58,7 @@ void ExpectAtMost(Call& call, size_t arguments) {
 
 struct ClientGetName {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|GETNAME",
-                                       .summary = "Tells the name of the connection.",
+                                       .summary = "Returns the name of the connection.",
                                        .since = "2.6.9",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
@@ -79,39 +79,39 @@ struct ClientHelp {
   static void Run(Call& call) {
     WriteHelp(call,
               {"CACHING (YES|NO)",
-               "    Whether the keys of the next command are tracked, with OPTIN or OPTOUT.",
+               "    Track the keys of the next command or not, with OPTIN or OPTOUT.",
                "GETNAME",
                "    The name of this connection.",
                "GETREDIR",
-               "    The client that gets the tracking messages of this one.",
+               "    The client that receives invalidations for this one.",
                "ID",
-               "    The number of this connection.",
+               "    The ID of this connection.",
                "INFO",
-               "    What the server knows of this connection.",
+               "    Information about this connection.",
                "KILL <ip:port>",
                "    Close the connection from this address.",
                "KILL <option> <value> [<option> <value> [...]]",
-               "    Close all connections that fit ID, TYPE, USER, ADDR and LADDR; SKIPME NO may include this one.",
+               "    Close all connections that match ID, TYPE, USER, ADDR and LADDR; SKIPME NO may include this one.",
                "LIST [TYPE (NORMAL|MASTER|REPLICA|PUBSUB)|ID <client-id> [...]]",
-               "    What the server knows of all connections, or of some.",
+               "    Information about all connections, or about some.",
                "NO-EVICT (ON|OFF)",
-               "    Keep this connection when clients take too much memory.",
+               "    Do not close this connection when clients use too much memory.",
                "NO-TOUCH (ON|OFF)",
-               "    Let this connection use keys without making them look used.",
+               "    Let this connection use keys without updating their LRU or LFU data.",
                "PAUSE <timeout> [WRITE|ALL]",
-               "    Hold back writes, or everything, for so many milliseconds.",
+               "    Delay writes, or all commands, for this number of milliseconds.",
                "REPLY (ON|OFF|SKIP)",
-               "    Whether this connection gets replies.",
+               "    Turn replies to this connection on or off, or skip the next one.",
                "SETINFO (LIB-NAME|LIB-VER) <value>",
-               "    Say which library speaks.",
+               "    Set the name or version of the client library.",
                "SETNAME <name>",
                "    Name this connection.",
                "TRACKING (ON|OFF) [REDIRECT <id>] [BCAST] [PREFIX <prefix> [...]] [OPTIN] [OPTOUT] [NOLOOP]",
-               "    Ask for messages when keys change that this connection caches.",
+               "    Turn invalidations of keys that this connection caches on or off.",
                "TRACKINGINFO",
                "    The tracking state of this connection.",
                "UNBLOCK <client-id> [TIMEOUT|ERROR]",
-               "    End the wait of a blocked client.",
+               "    Unblock a blocked client.",
                "UNPAUSE",
                "    End the pause."});
   }
@@ -119,7 +119,7 @@ struct ClientHelp {
 
 struct ClientId {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|ID",
-                                       .summary = "Tells the number of the connection.",
+                                       .summary = "Returns the ID of the connection.",
                                        .since = "5.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
@@ -284,12 +284,13 @@ struct ClientNoEvict {
 };
 
 struct ClientNoTouch {
-  static constexpr CommandSpec spec = {.syntax = "CLIENT|NO-TOUCH enabled(ON|OFF)",
-                                       .summary = "Lets the connection use keys without making them look used.",
-                                       .since = "7.2.0",
-                                       .complexity = "O(1)",
-                                       .group = CommandGroup::kConnection,
-                                       .flags = kNoScript | kLoading | kStale};
+  static constexpr CommandSpec spec = {
+      .syntax = "CLIENT|NO-TOUCH enabled(ON|OFF)",
+      .summary = "Lets the connection use keys without updating their LRU or LFU data.",
+      .since = "7.2.0",
+      .complexity = "O(1)",
+      .group = CommandGroup::kConnection,
+      .flags = kNoScript | kLoading | kStale};
   static void Run(Call& call) {
     call.session.no_touch = TakeSwitch(call.args) == Switch::kOn;
     call.reply.Ok();
@@ -298,7 +299,7 @@ struct ClientNoTouch {
 
 struct ClientPause {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|PAUSE timeout:integer [mode(WRITE|ALL)@6.2.0]",
-                                       .summary = "Holds back the commands of all clients for a time.",
+                                       .summary = "Delays the commands of all clients for a time.",
                                        .since = "3.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
@@ -321,7 +322,7 @@ struct ClientPause {
 
 struct ClientReply {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|REPLY action(ON|OFF|SKIP)",
-                                       .summary = "Chooses whether the connection gets replies.",
+                                       .summary = "Turns replies to the connection on or off, or skips the next one.",
                                        .since = "3.2.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
@@ -343,7 +344,7 @@ struct ClientReply {
 
 struct ClientSetInfo {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|SETINFO attr(LIB-NAME libname|LIB-VER libver)",
-                                       .summary = "Says which client library uses the connection.",
+                                       .summary = "Sets the name or version of the client library.",
                                        .since = "7.2.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
@@ -377,7 +378,7 @@ struct ClientSetName {
 
 struct ClientUnblock {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|UNBLOCK client-id:integer [unblock-type(TIMEOUT|ERROR)]",
-                                       .summary = "Ends the wait of a blocked client.",
+                                       .summary = "Unblocks a blocked client.",
                                        .since = "5.0.0",
                                        .complexity = "O(log N) for N connections",
                                        .group = CommandGroup::kConnection,
@@ -413,7 +414,7 @@ struct ClientUnpause {
 
 struct Client {
   static constexpr CommandSpec spec = {.syntax = "CLIENT",
-                                       .summary = "The container of the commands about connections.",
+                                       .summary = "Contains the subcommands about connections.",
                                        .since = "2.4.0",
                                        .group = CommandGroup::kConnection,
                                        .arity = -2,

@@ -170,7 +170,7 @@ void ReplyKeys(Call& call, KeyDetail detail) {
 
 struct CommandGetKeys {
   static constexpr CommandSpec spec = {.syntax = "COMMAND|GETKEYS command [arg...]",
-                                       .summary = "Picks the keys out of a complete request.",
+                                       .summary = "Returns the keys of a complete request.",
                                        .since = "2.8.13",
                                        .complexity = "O(N) for N words of the request",
                                        .group = CommandGroup::kServer,
@@ -180,14 +180,13 @@ struct CommandGetKeys {
 };
 
 struct CommandGetKeysAndFlags {
-  static constexpr CommandSpec spec = {
-      .syntax = "COMMAND|GETKEYSANDFLAGS command [arg...]",
-      .summary = "Picks the keys out of a complete request and says what it does to them.",
-      .since = "7.0.0",
-      .complexity = "O(N) for N words of the request",
-      .group = CommandGroup::kServer,
-      .flags = kLoading | kStale,
-      .categories = kAclConnection};
+  static constexpr CommandSpec spec = {.syntax = "COMMAND|GETKEYSANDFLAGS command [arg...]",
+                                       .summary = "Returns the keys of a complete request and how it uses them.",
+                                       .since = "7.0.0",
+                                       .complexity = "O(N) for N words of the request",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kLoading | kStale,
+                                       .categories = kAclConnection};
   static void Run(Call& call) { ReplyKeys(call, KeyDetail::kNamesAndFlags); }
 };
 
@@ -213,7 +212,7 @@ struct CommandHelp {
 struct CommandContainer {
   static constexpr CommandSpec spec = {
       .syntax = "COMMAND",
-      .summary = "Describes all commands for programs; the container of the subcommands that tell more.",
+      .summary = "Describes all commands for programs; contains the subcommands about commands.",
       .since = "2.8.13",
       .complexity = "O(N) for N commands",
       .group = CommandGroup::kServer,

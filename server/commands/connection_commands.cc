@@ -92,7 +92,7 @@ HelloOptions TakeHelloOptions(Call& call) {
 struct Hello {
   static constexpr CommandSpec spec = {
       .syntax = "HELLO [arguments{protover:integer [AUTH auth{username password}] [SETNAME clientname]}]",
-      .summary = "Chooses the protocol, and says who is who.",
+      .summary = "Selects the protocol version, logs in, and describes the server.",
       .since = "6.0.0",
       .complexity = "O(1)",
       .group = CommandGroup::kConnection,
@@ -130,7 +130,7 @@ struct Hello {
 
 struct Monitor {
   static constexpr CommandSpec spec = {.syntax = "MONITOR",
-                                       .summary = "Shows every command the server runs, as it runs it.",
+                                       .summary = "Sends every command that the server runs.",
                                        .since = "1.0.0",
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kNoScript | kLoading | kStale};
@@ -145,7 +145,7 @@ struct Monitor {
 
 struct Ping {
   static constexpr CommandSpec spec = {.syntax = "PING [message]",
-                                       .summary = "Answers PONG, or the message: a sign of life.",
+                                       .summary = "Returns PONG or the message, to test the connection.",
                                        .since = "1.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
@@ -189,7 +189,7 @@ struct Quit {
 
 struct Reset {
   static constexpr CommandSpec spec = {.syntax = "RESET",
-                                       .summary = "Puts the connection back into the state of a new one.",
+                                       .summary = "Resets the connection to the state of a new one.",
                                        .since = "6.2.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
@@ -217,7 +217,7 @@ struct Reset {
 
 struct Select {
   static constexpr CommandSpec spec = {.syntax = "SELECT index:integer",
-                                       .summary = "Chooses the database of the connection.",
+                                       .summary = "Selects the database of the connection.",
                                        .since = "1.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,

@@ -72,7 +72,7 @@ struct FlushAll {
 struct SwapDb {
   static constexpr CommandSpec spec = {
       .syntax = "SWAPDB index1:integer index2:integer",
-      .summary = "Lets two databases change places.",
+      .summary = "Swaps two databases.",
       .since = "4.0.0",
       .complexity = "O(N), N being the number of clients that watch or wait for keys in them",
       .group = CommandGroup::kServer,

@@ -171,7 +171,7 @@ void SetFieldExpiry(Call& call, TimeUnit unit, TimeBase base) {
 struct HExpire {
   static constexpr CommandSpec spec = {
       .syntax = "HEXPIRE key seconds:integer [condition(NX|XX|GT|LT)] FIELDS fields{numfields:integer field...}",
-      .summary = "Lets fields of a hash expire after some seconds.",
+      .summary = "Sets the expiration of hash fields in seconds.",
       .since = "7.4.0",
       .complexity = "O(N), N being the number of fields named",
       .group = CommandGroup::kHash,
@@ -183,7 +183,7 @@ struct HExpire {
 struct HPExpire {
   static constexpr CommandSpec spec = {
       .syntax = "HPEXPIRE key milliseconds:integer [condition(NX|XX|GT|LT)] FIELDS fields{numfields:integer field...}",
-      .summary = "Lets fields of a hash expire after some milliseconds.",
+      .summary = "Sets the expiration of hash fields in milliseconds.",
       .since = "7.4.0",
       .complexity = "O(N), N being the number of fields named",
       .group = CommandGroup::kHash,
@@ -197,7 +197,7 @@ struct HExpireAt {
       .syntax =
           "HEXPIREAT key unix-time-seconds:unix-time [condition(NX|XX|GT|LT)] FIELDS fields{numfields:integer "
           "field...}",
-      .summary = "Lets fields of a hash expire at a unix time in seconds.",
+      .summary = "Sets the expiration of hash fields to a unix time in seconds.",
       .since = "7.4.0",
       .complexity = "O(N), N being the number of fields named",
       .group = CommandGroup::kHash,
@@ -211,7 +211,7 @@ struct HPExpireAt {
       .syntax =
           "HPEXPIREAT key unix-time-milliseconds:unix-time [condition(NX|XX|GT|LT)] FIELDS fields{numfields:integer "
           "field...}",
-      .summary = "Lets fields of a hash expire at a unix time in milliseconds.",
+      .summary = "Sets the expiration of hash fields to a unix time in milliseconds.",
       .since = "7.4.0",
       .complexity = "O(N), N being the number of fields named",
       .group = CommandGroup::kHash,
@@ -241,7 +241,7 @@ void ReplyFieldExpiry(Call& call, TimeUnit unit, TimeBase base) {
 
 struct HTtl {
   static constexpr CommandSpec spec = {.syntax = "HTTL key FIELDS fields{numfields:integer field...}",
-                                       .summary = "Tells in how many seconds fields of a hash expire.",
+                                       .summary = "Returns the seconds until hash fields expire.",
                                        .since = "7.4.0",
                                        .complexity = "O(N), N being the number of fields named",
                                        .group = CommandGroup::kHash,
@@ -253,7 +253,7 @@ struct HTtl {
 
 struct HPTtl {
   static constexpr CommandSpec spec = {.syntax = "HPTTL key FIELDS fields{numfields:integer field...}",
-                                       .summary = "Tells in how many milliseconds fields of a hash expire.",
+                                       .summary = "Returns the milliseconds until hash fields expire.",
                                        .since = "7.4.0",
                                        .complexity = "O(N), N being the number of fields named",
                                        .group = CommandGroup::kHash,
@@ -265,7 +265,7 @@ struct HPTtl {
 
 struct HExpireTime {
   static constexpr CommandSpec spec = {.syntax = "HEXPIRETIME key FIELDS fields{numfields:integer field...}",
-                                       .summary = "Tells the unix time in seconds at which fields of a hash expire.",
+                                       .summary = "Returns the unix time in seconds at which hash fields expire.",
                                        .since = "7.4.0",
                                        .complexity = "O(N), N being the number of fields named",
                                        .group = CommandGroup::kHash,
@@ -275,20 +275,19 @@ struct HExpireTime {
 };
 
 struct HPExpireTime {
-  static constexpr CommandSpec spec = {
-      .syntax = "HPEXPIRETIME key FIELDS fields{numfields:integer field...}",
-      .summary = "Tells the unix time in milliseconds at which fields of a hash expire.",
-      .since = "7.4.0",
-      .complexity = "O(N), N being the number of fields named",
-      .group = CommandGroup::kHash,
-      .flags = kReadOnly | kFast,
-      .keys = {Key(1, kKeyRO | kKeyAccess)}};
+  static constexpr CommandSpec spec = {.syntax = "HPEXPIRETIME key FIELDS fields{numfields:integer field...}",
+                                       .summary = "Returns the unix time in milliseconds at which hash fields expire.",
+                                       .since = "7.4.0",
+                                       .complexity = "O(N), N being the number of fields named",
+                                       .group = CommandGroup::kHash,
+                                       .flags = kReadOnly | kFast,
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) { ReplyFieldExpiry(call, TimeUnit::kMilliseconds, TimeBase::kEpoch); }
 };
 
 struct HPersist {
   static constexpr CommandSpec spec = {.syntax = "HPERSIST key FIELDS fields{numfields:integer field...}",
-                                       .summary = "Lets fields of a hash live on without a deadline.",
+                                       .summary = "Removes the expiration of hash fields.",
                                        .since = "7.4.0",
                                        .complexity = "O(N), N being the number of fields named",
                                        .group = CommandGroup::kHash,
@@ -403,7 +402,7 @@ struct HGetEx {
       .syntax =
           "HGETEX key [expiration(EX seconds:integer|PX milliseconds:integer|EXAT unix-time-seconds:unix-time|PXAT "
           "unix-time-milliseconds:unix-time|PERSIST)] FIELDS fields{numfields:integer field...}",
-      .summary = "Returns the values of fields and may change when they expire.",
+      .summary = "Returns the values of fields and may change their expiration.",
       .since = "8.0.0",
       .complexity = "O(N), N being the number of fields named",
       .group = CommandGroup::kHash,
@@ -440,7 +439,7 @@ struct HSetEx {
           "HSETEX key [condition(FNX|FXX)] [expiration(EX seconds:integer|PX milliseconds:integer|EXAT "
           "unix-time-seconds:unix-time|PXAT unix-time-milliseconds:unix-time|KEEPTTL)] FIELDS "
           "fields{numfields:integer data{field value}...}",
-      .summary = "Gives fields values and deadlines, if a condition holds.",
+      .summary = "Sets values and expiration of fields if a condition holds.",
       .since = "8.0.0",
       .complexity = "O(N), N being the number of fields",
       .group = CommandGroup::kHash,

@@ -28,7 +28,7 @@ void PopOrWait(Call& call, ListEnd end) {
 struct BLPop {
   static constexpr CommandSpec spec = {
       .syntax = "BLPOP key... timeout:double",
-      .summary = "Takes the first element off the first of several lists that has any; waits while none has.",
+      .summary = "Pops the first element of the first non-empty list; blocks while all are empty.",
       .since = "2.0.0",
       .complexity = "O(N) for N keys looked at",
       .group = CommandGroup::kList,
@@ -40,7 +40,7 @@ struct BLPop {
 struct BRPop {
   static constexpr CommandSpec spec = {
       .syntax = "BRPOP key... timeout:double",
-      .summary = "Takes the last element off the first of several lists that has any; waits while none has.",
+      .summary = "Pops the last element of the first non-empty list; blocks while all are empty.",
       .since = "2.0.0",
       .complexity = "O(N) for N keys looked at",
       .group = CommandGroup::kList,
@@ -52,7 +52,7 @@ struct BRPop {
 struct BLMPop {
   static constexpr CommandSpec spec = {
       .syntax = "BLMPOP timeout:double numkeys:integer key... where(LEFT|RIGHT) [COUNT count:integer]",
-      .summary = "Takes elements off the first of several lists that has any; waits while none has.",
+      .summary = "Pops elements from the first non-empty list; blocks while all are empty.",
       .since = "7.0.0",
       .complexity = "O(N+M) for N keys looked at and M elements taken",
       .group = CommandGroup::kList,
@@ -90,7 +90,7 @@ bool MoveOrWait(Call& call, const Route& route, int64_t timeout_ms) {
 struct BLMove {
   static constexpr CommandSpec spec = {
       .syntax = "BLMOVE source:key destination:key wherefrom(LEFT|RIGHT) whereto(LEFT|RIGHT) timeout:double",
-      .summary = "Moves an element from an end of one list to an end of another; waits while there is none.",
+      .summary = "Moves an element from an end of one list to an end of another; blocks while there is none.",
       .since = "6.2.0",
       .complexity = "O(1)",
       .group = CommandGroup::kList,
@@ -110,7 +110,7 @@ struct BLMove {
 struct BRPopLPush {
   static constexpr CommandSpec spec = {
       .syntax = "BRPOPLPUSH source:key destination:key timeout:double",
-      .summary = "Moves the last element of one list to the head of another; waits while there is none.",
+      .summary = "Moves the last element of one list to the head of another; blocks while there is none.",
       .since = "2.2.0",
       .complexity = "O(1)",
       .group = CommandGroup::kList,

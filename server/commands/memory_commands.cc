@@ -13,7 +13,7 @@ namespace {
 struct MemoryDoctorCommand {
   static constexpr CommandSpec spec = {
       .syntax = "MEMORY|DOCTOR",
-      .summary = "Explains to people how memory is used and what could be better.",
+      .summary = "Reports problems with memory usage.",
       .since = "4.0.0",
       .complexity = "O(1)",
       .group = CommandGroup::kServer,
@@ -31,8 +31,8 @@ struct MemoryHelp {
   static void Run(Call& call) {
     WriteHelp(call, {"DOCTOR", "    Looks for memory problems.", "MALLOC-STATS", "    The allocator's own report.",
                      "PURGE", "    Gives unused memory back to the system.", "STATS",
-                     "    Where the memory of the server goes.", "USAGE <key> [SAMPLES <count>]",
-                     "    Bytes that <key> and its value take. Of large collections <count> elements are",
+                     "    Figures about the server's memory usage.", "USAGE <key> [SAMPLES <count>]",
+                     "    The memory usage of <key> and its value in bytes. Of large collections <count> elements are",
                      "    measured (5 unless told, 0 for all)."});
   }
 };
@@ -54,7 +54,7 @@ struct MemoryMallocStats {
 
 struct MemoryPurge {
   static constexpr CommandSpec spec = {.syntax = "MEMORY|PURGE",
-                                       .summary = "Gives memory that is not in use back to the system.",
+                                       .summary = "Returns unused memory to the system.",
                                        .since = "4.0.0",
                                        .complexity = "Depends on how much memory is allocated.",
                                        .group = CommandGroup::kServer,
@@ -92,7 +92,7 @@ class StatsWriter {
 struct MemoryStats {
   static constexpr CommandSpec spec = {
       .syntax = "MEMORY|STATS",
-      .summary = "Tells where the memory of the server goes.",
+      .summary = "Returns figures about the server's memory usage.",
       .since = "4.0.0",
       .complexity = "O(1)",
       .group = CommandGroup::kServer,
@@ -156,7 +156,7 @@ struct MemoryStats {
 
 struct MemoryUsage {
   static constexpr CommandSpec spec = {.syntax = "MEMORY|USAGE key [SAMPLES count:integer]",
-                                       .summary = "Tells how many bytes a key takes.",
+                                       .summary = "Returns the memory usage of a key in bytes.",
                                        .since = "4.0.0",
                                        .complexity = "O(N) for N elements that are measured",
                                        .group = CommandGroup::kServer,
@@ -189,7 +189,7 @@ struct MemoryUsage {
 
 struct MemoryContainer {
   static constexpr CommandSpec spec = {.syntax = "MEMORY",
-                                       .summary = "Groups the commands about memory.",
+                                       .summary = "Contains the subcommands about memory.",
                                        .since = "4.0.0",
                                        .complexity = "Depends on the subcommand.",
                                        .group = CommandGroup::kServer,

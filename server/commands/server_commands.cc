@@ -93,7 +93,7 @@ struct ModuleUnload : WithoutModules {
 
 struct Module {
   static constexpr CommandSpec spec = {.syntax = "MODULE",
-                                       .summary = "Container of the commands about modules.",
+                                       .summary = "Contains the subcommands about modules.",
                                        .since = "4.0.0",
                                        .group = CommandGroup::kServer,
                                        .arity = -2};
@@ -102,7 +102,7 @@ struct Module {
 
 struct Time {
   static constexpr CommandSpec spec = {.syntax = "TIME",
-                                       .summary = "Tells the time: seconds since 1970, and microseconds.",
+                                       .summary = "Returns the unix time in seconds, and microseconds.",
                                        .since = "2.6.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kServer,
@@ -118,7 +118,7 @@ struct Time {
 
 struct Lolwut {
   static constexpr CommandSpec spec = {.syntax = "LOLWUT [VERSION version:integer]",
-                                       .summary = "Draws a picture, and tells the version.",
+                                       .summary = "Draws a picture with the version.",
                                        .since = "5.0.0",
                                        .group = CommandGroup::kServer,
                                        .flags = kReadOnly | kFast};
@@ -146,7 +146,7 @@ struct Lolwut {
 
 struct Role {
   static constexpr CommandSpec spec = {.syntax = "ROLE",
-                                       .summary = "Tells the server's part in replication.",
+                                       .summary = "Returns the server's role in replication.",
                                        .since = "2.8.12",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kServer,
@@ -195,7 +195,7 @@ struct ShutdownOptions {
 struct ShutdownCommand {
   static constexpr CommandSpec spec = {
       .syntax = "SHUTDOWN [save-selector(NOSAVE|SAVE)] [NOW@7.0.0] [FORCE@7.0.0] [ABORT@7.0.0]",
-      .summary = "Saves what is to be saved and ends the server.",
+      .summary = "Saves the data as configured and stops the server.",
       .since = "1.0.0",
       .complexity = "O(N), N being the number of keys when they are saved, else O(1)",
       .group = CommandGroup::kServer,

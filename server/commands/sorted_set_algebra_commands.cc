@@ -239,7 +239,7 @@ struct ZUnion {
       .syntax =
           "ZUNION numkeys:integer key... [WEIGHTS weight:integer...] [AGGREGATE aggregate(SUM|MIN|MAX)] "
           "[WITHSCORES]",
-      .summary = "Returns the members of several sorted sets, with their scores combined.",
+      .summary = "Returns the union of sorted sets, with combined scores.",
       .since = "6.2.0",
       .complexity = "O(N)+O(M*log(M)), N being the number of members of all sets and M that of the union",
       .group = CommandGroup::kSortedSet,
@@ -253,7 +253,7 @@ struct ZUnionStore {
       .syntax =
           "ZUNIONSTORE destination:key numkeys:integer key... [WEIGHTS weight:integer...] [AGGREGATE "
           "aggregate(SUM|MIN|MAX)]",
-      .summary = "Stores the members of several sorted sets, with their scores combined.",
+      .summary = "Stores the union of sorted sets, with combined scores.",
       .since = "2.0.0",
       .complexity = "O(N)+O(M log(M)), N being the number of members of all sets and M that of the union",
       .group = CommandGroup::kSortedSet,
@@ -267,7 +267,7 @@ struct ZInter {
       .syntax =
           "ZINTER numkeys:integer key... [WEIGHTS weight:integer...] [AGGREGATE aggregate(SUM|MIN|MAX)] "
           "[WITHSCORES]",
-      .summary = "Returns the members that several sorted sets have in common.",
+      .summary = "Returns the intersection of sorted sets.",
       .since = "6.2.0",
       .complexity =
           "O(N*K)+O(M*log(M)), K sets being looked at, N being the size of the smallest and M that of the result",
@@ -282,7 +282,7 @@ struct ZInterStore {
       .syntax =
           "ZINTERSTORE destination:key numkeys:integer key... [WEIGHTS weight:integer...] [AGGREGATE "
           "aggregate(SUM|MIN|MAX)]",
-      .summary = "Stores the members that several sorted sets have in common.",
+      .summary = "Stores the intersection of sorted sets.",
       .since = "2.0.0",
       .complexity =
           "O(N*K)+O(M*log(M)), K sets being looked at, N being the size of the smallest and M that of the result",
@@ -295,7 +295,7 @@ struct ZInterStore {
 struct ZDiff {
   static constexpr CommandSpec spec = {
       .syntax = "ZDIFF numkeys:integer key... [WITHSCORES]",
-      .summary = "Returns the members of the first sorted set that no other has.",
+      .summary = "Returns the difference of sorted sets.",
       .since = "6.2.0",
       .complexity =
           "O(L + (N-K)log(N)), L being the number of members of all sets, N that of the first and K that of the result",
@@ -308,7 +308,7 @@ struct ZDiff {
 struct ZDiffStore {
   static constexpr CommandSpec spec = {
       .syntax = "ZDIFFSTORE destination:key numkeys:integer key...",
-      .summary = "Stores the members of the first sorted set that no other has.",
+      .summary = "Stores the difference of sorted sets.",
       .since = "6.2.0",
       .complexity =
           "O(L + (N-K)log(N)), L being the number of members of all sets, N that of the first and K that of the result",
@@ -321,7 +321,7 @@ struct ZDiffStore {
 struct ZInterCard {
   static constexpr CommandSpec spec = {
       .syntax = "ZINTERCARD numkeys:integer key... [LIMIT limit:integer]",
-      .summary = "Counts the members that several sorted sets have in common, up to a limit.",
+      .summary = "Counts the members of the intersection of sorted sets, up to a limit.",
       .since = "7.0.0",
       .complexity = "O(N*K), K sets being looked at and N being the size of the smallest",
       .group = CommandGroup::kSortedSet,

@@ -29,7 +29,8 @@ void PopOrWait(Call& call, ScoreEnd end) {
 struct BZPopMin {
   static constexpr CommandSpec spec = {
       .syntax = "BZPOPMIN key... timeout:double",
-      .summary = "Removes the member with the lowest score from the first sorted set that exists; waits for one.",
+      .summary =
+          "Pops the member with the lowest score from the first non-empty sorted set; blocks while all are empty.",
       .since = "5.0.0",
       .complexity = "O(K) + O(log(N)), K keys being looked at, N being the number of members",
       .group = CommandGroup::kSortedSet,
@@ -41,7 +42,8 @@ struct BZPopMin {
 struct BZPopMax {
   static constexpr CommandSpec spec = {
       .syntax = "BZPOPMAX key... timeout:double",
-      .summary = "Removes the member with the highest score from the first sorted set that exists; waits for one.",
+      .summary =
+          "Pops the member with the highest score from the first non-empty sorted set; blocks while all are empty.",
       .since = "5.0.0",
       .complexity = "O(K) + O(log(N)), K keys being looked at, N being the number of members",
       .group = CommandGroup::kSortedSet,
@@ -53,7 +55,7 @@ struct BZPopMax {
 struct BZMPop {
   static constexpr CommandSpec spec = {
       .syntax = "BZMPOP timeout:double numkeys:integer key... where(MIN|MAX) [COUNT count:integer]",
-      .summary = "Removes members at one end of the first sorted set that exists; waits for one.",
+      .summary = "Pops members from the first non-empty sorted set; blocks while all are empty.",
       .since = "7.0.0",
       .complexity = "O(K) + O(M*log(N)), K keys being looked at and M members taken of N",
       .group = CommandGroup::kSortedSet,

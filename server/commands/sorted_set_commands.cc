@@ -88,7 +88,7 @@ struct ZAdd {
       .syntax =
           "ZADD key [condition(NX|XX)@3.0.2] [comparison(GT|LT)@6.2.0] [change=CH@3.0.2] "
           "[increment=INCR@3.0.2] data{score:double member}...",
-      .summary = "Adds members with their scores, or gives members other scores.",
+      .summary = "Adds members with scores, or updates the scores of members.",
       .since = "1.2.0",
       .complexity = "O(log(N)), for each member, N being the number of members",
       .group = CommandGroup::kSortedSet,
@@ -99,7 +99,7 @@ struct ZAdd {
 
 struct ZIncrBy {
   static constexpr CommandSpec spec = {.syntax = "ZINCRBY key increment:integer member",
-                                       .summary = "Adds a number to the score of a member; an absent one counts as 0.",
+                                       .summary = "Increments the score of a member; a missing member counts as 0.",
                                        .since = "1.2.0",
                                        .complexity = "O(log(N)), N being the number of members",
                                        .group = CommandGroup::kSortedSet,
@@ -131,7 +131,7 @@ void ReplyScore(Reply& reply, std::optional<double> score) {
 
 struct ZScore {
   static constexpr CommandSpec spec = {.syntax = "ZSCORE key member",
-                                       .summary = "Gives the score of a member.",
+                                       .summary = "Returns the score of a member.",
                                        .since = "1.2.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kSortedSet,
@@ -145,7 +145,7 @@ struct ZScore {
 
 struct ZMScore {
   static constexpr CommandSpec spec = {.syntax = "ZMSCORE key member...",
-                                       .summary = "Gives the scores of several members.",
+                                       .summary = "Returns the scores of several members.",
                                        .since = "6.2.0",
                                        .complexity = "O(N), N being the number of members asked for",
                                        .group = CommandGroup::kSortedSet,
@@ -174,7 +174,7 @@ void ReplyRank(Call& call, Direction direction) {
 
 struct ZRank {
   static constexpr CommandSpec spec = {.syntax = "ZRANK key member [WITHSCORE]",
-                                       .summary = "Tells how many members are below one.",
+                                       .summary = "Returns the number of members below a member.",
                                        .since = "2.0.0",
                                        .complexity = "O(log(N)), N being the number of members",
                                        .group = CommandGroup::kSortedSet,
@@ -185,7 +185,7 @@ struct ZRank {
 
 struct ZRevRank {
   static constexpr CommandSpec spec = {.syntax = "ZREVRANK key member [WITHSCORE]",
-                                       .summary = "Tells how many members are above one.",
+                                       .summary = "Returns the number of members above a member.",
                                        .since = "2.0.0",
                                        .complexity = "O(log(N)), N being the number of members",
                                        .group = CommandGroup::kSortedSet,
@@ -257,7 +257,7 @@ struct ZPopMax {
 struct ZMPop {
   static constexpr CommandSpec spec = {
       .syntax = "ZMPOP numkeys:integer key... where(MIN|MAX) [COUNT count:integer]",
-      .summary = "Removes members at one end of the first sorted set that exists and returns them with its name.",
+      .summary = "Removes members from the first non-empty sorted set and returns them with its name.",
       .since = "7.0.0",
       .complexity = "O(K) + O(M*log(N)), K keys being looked at and M members taken of N",
       .group = CommandGroup::kSortedSet,
@@ -322,7 +322,7 @@ void ReplyRandomMembers(Call& call, const SortedSet& set, int64_t count, Scores 
 struct ZRandMember {
   static constexpr CommandSpec spec = {
       .syntax = "ZRANDMEMBER key [options{count:integer [WITHSCORES]}]",
-      .summary = "Draws members by chance: different ones, or with a negative count each time from all.",
+      .summary = "Returns random members of a sorted set; with a negative count they may repeat.",
       .since = "6.2.0",
       .complexity = "O(N), N being the number of members drawn",
       .group = CommandGroup::kSortedSet,
@@ -358,7 +358,7 @@ std::string ScanScoreText(double score, const ScoreTable* table) {
 struct ZScan {
   static constexpr CommandSpec spec = {
       .syntax = "ZSCAN key cursor:integer [MATCH pattern:pattern] [COUNT count:integer]",
-      .summary = "Lists the members of a sorted set with their scores, some at each call.",
+      .summary = "Iterates over the members of a sorted set and their scores.",
       .since = "2.8.0",
       .complexity = "O(1), N being the number of members",
       .group = CommandGroup::kSortedSet,

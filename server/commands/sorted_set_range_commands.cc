@@ -125,7 +125,7 @@ struct ZRange {
 struct ZRevRange {
   static constexpr CommandSpec spec = {
       .syntax = "ZREVRANGE key start:integer stop:integer [WITHSCORES]",
-      .summary = "Returns the members between two ranks, the highest score first.",
+      .summary = "Returns the members between two ranks, highest score first.",
       .since = "1.2.0",
       .complexity = "O(log(N)+M), N being the number of members and M that of the members returned",
       .group = CommandGroup::kSortedSet,

@@ -35,7 +35,7 @@ struct Exec {
     return session.InTransaction() ? flags | session.transaction->Flags() : flags;
   }
   static constexpr CommandSpec spec = {.syntax = "EXEC",
-                                       .summary = "Runs what was queued since MULTI, all at once.",
+                                       .summary = "Runs the commands queued since MULTI atomically.",
                                        .since = "1.2.0",
                                        .complexity = "Depends on the queued commands",
                                        .group = CommandGroup::kTransactions,
@@ -82,7 +82,7 @@ struct Exec {
 
 struct Discard {
   static constexpr CommandSpec spec = {.syntax = "DISCARD",
-                                       .summary = "Gives up a transaction and unwatches all keys.",
+                                       .summary = "Discards the queued commands and unwatches all keys.",
                                        .since = "2.0.0",
                                        .complexity = "O(N), N being the number of queued commands",
                                        .group = CommandGroup::kTransactions,
@@ -97,7 +97,7 @@ struct Discard {
 
 struct Watch {
   static constexpr CommandSpec spec = {.syntax = "WATCH key...",
-                                       .summary = "Makes the next EXEC depend on these keys staying as they are.",
+                                       .summary = "Watches keys: the next EXEC fails if one of them changes.",
                                        .since = "2.2.0",
                                        .complexity = "O(1) for each key",
                                        .group = CommandGroup::kTransactions,
@@ -116,7 +116,7 @@ struct Watch {
 
 struct Unwatch {
   static constexpr CommandSpec spec = {.syntax = "UNWATCH",
-                                       .summary = "Forgets all watched keys.",
+                                       .summary = "Unwatches all keys.",
                                        .since = "2.2.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kTransactions,
