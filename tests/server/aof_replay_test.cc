@@ -1,5 +1,5 @@
-// What an append-only file says is had again, whatever the directives say today; a command of it that fails is never
-// passed over in silence.
+// An append-only file restores its data under any current directives, and a command of it that fails is always
+// reported.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ class AofReplayTest : public testing::Test {
     directives.insert(directives.end(), more.begin(), more.end());
     return std::make_unique<ServerLife>(files_, directives);
   }
-  // A file of another server.
+  // Writes a file as another server does.
   void PutRecords(const std::vector<std::vector<std::string>>& records) {
     std::string text;
     for (const auto& words : records) AppendRequest(text, std::vector<Bytes>(words.begin(), words.end()));
@@ -41,7 +41,7 @@ class AofReplayTest : public testing::Test {
   FaultyFiles files_;
 };
 
-// Redis 7.2 writes the LIMIT under which it trimmed, beside what the trim came to.
+// Redis 7.2 writes the LIMIT of the trim beside its result.
 TEST_F(AofReplayTest, TrimsOfRedisWithTheirLimit) {
   PutRecords({{"SELECT", "0"},
               {"XADD", "s", "MAXLEN", "=", "1", "LIMIT", "100", "1-1", "a", "b"},
@@ -65,7 +65,7 @@ TEST_F(AofReplayTest, ComparisonsOfValkey) {
   EXPECT_THAT(life->Run("SET a 3 IFEQ 2"), ErrorStartsWith("ERR syntax error")) << "clients";
 }
 
-// Redis 7.0 accepts XSETID with what its successors refuse, and rewrites its file with it.
+// Redis 7.0 accepts an XSETID that later versions refuse, and writes it when it rewrites its file.
 TEST_F(AofReplayTest, StreamsOfRedis70WhoseLastIdWentBack) {
   PutRecords({{"SELECT", "0"},
               {"XADD", "s", "5-1", "a", "b"},
@@ -126,7 +126,7 @@ TEST_F(AofReplayTest, RenamedCommandsKeepTheirNameInTheFile) {
     life->Run("set l a");
     life->Run("xg CREATE s g $ MKSTREAM");
     life->Run("put gone v");
-    life->Run("GETEX gone PXAT 1");  // its effect is the DEL that nobody may send
+    life->Run("GETEX gone PXAT 1");  // its effect is a DEL, which this user may not send
     before = life->Data();
     EXPECT_EQ(before.size(), 3u);
   }

@@ -1,4 +1,4 @@
-// The test fixture itself: what the other tests rely on.
+// Tests of the fixture itself.
 #include "tests/support/command_test.h"
 
 namespace respite {

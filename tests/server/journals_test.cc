@@ -1,4 +1,4 @@
-// The list of journals: who is attached hears of every effect, in order, and nobody else's coming or going matters.
+// The list of journals: an attached journal gets every effect in order, whichever others are attached or detached.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Which events a command tells, seen where they come from; `new` is told of keys that were not there before.
+// The events of each command, at their source; `new` is for keys that did not exist before.
 #include <gtest/gtest.h>
 
 #include <span>
@@ -73,7 +73,7 @@ TEST(KeyEvents, WhatDeletesAKeyFirstMakesANewOne) {
   EXPECT_EQ(EventsOf("COPY s d REPLACE", Destination::kTaken), (std::vector<std::string>{"new d", "copy_to d"}));
 }
 
-// One after the other; the answers are those of Redis 7.2.6.
+// Commands in sequence, with the events of Redis 7.2.6.
 TEST(KeyEvents, StreamsTellOfEntriesAndGroups) {
   const std::vector<Row> rows = {
       {"XADD s 1 f v", {"new s", "xadd s"}},

@@ -54,7 +54,7 @@ TEST_F(CommandTableTest, FindsNothingElse) {
 }
 
 TEST_F(CommandTableTest, MistakesNoOctetForALetter) {
-  // 0x20 apart from a letter or sign without being its other case.
+  // Bytes that differ from a letter or sign by 0x20 without being its other case.
   for (int octet = 0; octet < 256; ++octet) {
     const char c = static_cast<char>(octet);
     const std::string name = {'g', 'e', c};

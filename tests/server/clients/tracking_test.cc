@@ -1,4 +1,4 @@
-// Client-side caching: who is told of which change, by whom, and when.
+// Client-side caching: which clients get which invalidations, and when.
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -15,7 +15,7 @@ std::string Invalidate(const std::vector<std::string>& keys) {
 
 class TrackingTest : public testing::Test {
  protected:
-  // What the reader gets unasked when the other client does this.
+  // The messages that the reader receives when the other client runs this.
   std::string After(Bytes line) {
     writer_.Run(line);
     return reader_.Raw("");
@@ -179,7 +179,7 @@ TEST_F(TrackingTest, ClientsThatLeaveAreForgotten) {
   EXPECT_EQ(server_->tracking().Keys(), 0u);
 }
 
-// A slow reader is closed in the middle of a broadcast, and the others get it.
+// Closes a slow reader during a broadcast; the other clients receive it.
 TEST_F(TrackingTest, ABroadcastSurvivesAClientThatOverrunsItsLimit) {
   writer_.Run("CONFIG SET client-output-buffer-limit \"normal 100000 0 0\"");
   TestClient slow(server_, RespVersion::kResp3);

@@ -1,4 +1,4 @@
-// Commands that wait for a list or a sorted set, seen by several clients of one server.
+// Commands that block on a list or a sorted set, with several clients of one server.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -12,9 +12,9 @@ namespace {
 
 class BlockingCommands : public CommandTest {
  protected:
-  // A further client of the same server.
+  // Another client of the same server.
   std::unique_ptr<TestClient> Client() { return std::make_unique<TestClient>(server(), GetParam()); }
-  // One that has sent this and got no answer.
+  // A client that has sent this and is blocked.
   std::unique_ptr<TestClient> Waiter(Bytes line) {
     auto client = Client();
     EXPECT_THAT(client->Run(line), NoReply()) << line;
@@ -102,7 +102,7 @@ TEST_P(BlockingCommands, RefuseKeysOfAnotherType) {
   Run("SET s x");
   Run("RPUSH l a");
   EXPECT_THAT(Run("BLPOP none s 0"), Error(kWrongType));
-  EXPECT_THAT(Run("BLPOP l s 0"), Bulks({"l", "a"}));  // the first key settles it
+  EXPECT_THAT(Run("BLPOP l s 0"), Bulks({"l", "a"}));  // the first key decides
   Run("RPUSH l a");
   EXPECT_THAT(Run("BLMOVE l s LEFT RIGHT 0"), Error(kWrongType));
   EXPECT_THAT(Run("BRPOPLPUSH l s 0"), Error(kWrongType));
@@ -158,7 +158,7 @@ TEST_P(BlockingCommands, ServeOneKeyAfterTheOtherInTheOrderOfTheirChanges) {
   Run("RPUSH b b1");
   Run("RPUSH a a1");
   Run("EXEC");
-  // b changed first, and whoever came first runs first: its own order of keys decides what it takes.
+  // b changed first, so its first waiter runs first; the order of that waiter's keys decides what it pops.
   EXPECT_THAT(waiter->Read(), Bulks({"a", "a1"}));
   EXPECT_THAT(other->Read(), Bulks({"b", "b1"}));
 }

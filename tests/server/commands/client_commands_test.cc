@@ -122,7 +122,7 @@ TEST(ClientReply, SendsExactlyWhatRedisSends) {
            {"CLIENT REPLY OFF\r\nRESET\r\nECHO 3\r\n", "+RESET\r\n$1\r\n3\r\n"},
            {"CLIENT REPLY SKIP\r\nRESET\r\nECHO 3\r\n", "$1\r\n3\r\n"},
            {"CLIENT REPLY bad\r\n", "-ERR syntax error\r\n"},
-           // In a transaction it is in force from where it stands.
+           // In a transaction it takes effect at its place.
            {"MULTI\r\nECHO 1\r\nCLIENT REPLY OFF\r\nECHO 2\r\nCLIENT REPLY ON\r\nECHO 3\r\nEXEC\r\nECHO 4\r\n",
             "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n*5\r\n$1\r\n1\r\n+OK\r\n$1\r\n3\r\n$"
             "1\r\n4\r\n"},

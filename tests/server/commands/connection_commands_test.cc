@@ -1,4 +1,4 @@
-// PING ECHO QUIT RESET AUTH HELLO SELECT MONITOR, and what else happens to a connection.
+// PING ECHO QUIT RESET AUTH HELLO SELECT MONITOR, and other events of a connection.
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -122,9 +122,9 @@ TEST_P(ConnectionCommands, MonitorShowsWhatOthersRun) {
   EXPECT_THAT(monitor.Run("MONITOR"), NoReply());
   Run("SET k \"a\\n\\x01\"");
   EXPECT_THAT(monitor.Read().Text(), ContainsRegex("^[0-9]+\\.[0-9]{6} \\[0 .*\\] \"SET\" \"k\" \"a\\\\n\\\\x01\"$"));
-  Run("CONFIG GET port");  // administrative commands,
-  Run("NOSUCH");           // unknown ones
-  Run("GET");              // and refused ones are not shown
+  Run("CONFIG GET port");  // administrative commands, unknown ones
+  Run("NOSUCH");           // and refused ones are not shown
+  Run("GET");
   Run("SELECT 3");
   EXPECT_THAT(monitor.Read().Text(), HasSubstr("[3 "));
   EXPECT_THAT(monitor.Read(), NoReply());

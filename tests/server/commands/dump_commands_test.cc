@@ -12,7 +12,7 @@ using namespace std::string_literals;
 
 constexpr int64_t kStartMs = 1'700'000'000'000;
 
-// A type octet and value with version and checksum behind.
+// A type byte and a value, followed by version and checksum.
 std::string Payload(std::string value, char version = 11) {
   value += version;
   value += '\0';

@@ -1,5 +1,5 @@
-// EVAL and its kin, SCRIPT: what scripts may do to the server, and what others see of them. What they see themselves is
-// tested in tests/scripting/.
+// EVAL and its family, SCRIPT: the effects of scripts on the server and other clients. tests/scripting/ tests the
+// environment of scripts.
 #include <chrono>
 
 #include "tests/support/command_test.h"
@@ -134,7 +134,7 @@ TEST_P(ScriptingCommands, DebugMayAllowAnyCommand) {
   EXPECT_THAT(Eval(kScript), ErrorStartsWith(refusals::kNotInScript));
   Run("DEBUG SET-DISABLE-DENY-SCRIPTS 1");
   EXPECT_THAT(Eval(kScript), Bulk("Some real reply following the attribute")) << "attributes are stepped over";
-  // What changes a connection is refused all the same, or changes that of the script only.
+  // Commands that change a connection are refused, or change that of the script only.
   for (const char* name : {"SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE"}) {
     EXPECT_THAT(Eval("return redis.pcall('" + std::string(name) + "', 'x')"),
                 Error(refusals::NotForDenyBlocking(name).text));
@@ -244,7 +244,7 @@ class SlowScripts : public ScriptingCommands {
  protected:
   SlowScripts() : ScriptingCommands({"busy-reply-threshold 100"}) { clock().PassWithEachLook(1000); }
 
-  // Runs a script, and these commands of another client as soon as it is heard besides.
+  // Runs a script, and runs `others` on another client as soon as other clients are served.
   TestReply EvalWhile(Bytes script, const std::vector<std::string>& others) {
     server().Besides([this, others, done = false]() mutable {
       if (std::exchange(done, true)) return;
@@ -278,7 +278,7 @@ TEST_P(SlowScripts, CannotCatchTheirDeath) {
   EXPECT_THAT(EvalWhile("xpcall(error, function() while true do end end)", {"SCRIPT KILL"}), ErrorStartsWith(kKilled));
 }
 
-// What catches the error of an inner one has to pass it on, or the outer ones make new ones forever.
+// Code that catches the error of a killed inner script must pass it on, or outer scripts would continue forever.
 TEST_P(SlowScripts, InCoroutinesOfCoroutinesAreKilled) {
   EXPECT_THAT(EvalWhile("local function f(n) while true do local co = coroutine.create(f) "
                         "if n < 3 then coroutine.resume(co, n + 1) end end end f(0)",
@@ -294,8 +294,8 @@ TEST_P(SlowScripts, InCoroutinesOfCoroutinesAreKilled) {
               ErrorStartsWith(kKilled));
 }
 
-// None of these coroutines counts up to a hook, and the main program takes seconds to do so. What others ask must not
-// wait for that, nor longer and longer for ticks.
+// None of these coroutines runs long enough for a hook, and the main program needs seconds for one. Other clients must
+// not wait for that, nor wait longer with each tick.
 TEST_P(SlowScripts, OfShortCoroutinesServeOthersOften) {
   ASSERT_THAT(Run("CONFIG SET busy-reply-threshold 1"), Ok());
   int served = 0;
@@ -314,7 +314,7 @@ TEST_P(SlowScripts, AreKilledWithinFunctionsOfLibraries) {
   EXPECT_THAT(EvalWhile("while true do load(math.random) end", {"SCRIPT KILL"}), ErrorStartsWith(kKilled));
 }
 
-// Redis: nothing else of it goes on, so what has not expired when it began does not.
+// Redis: nothing else proceeds in a script, so keys do not expire that had not expired when it began.
 TEST_P(SlowScripts, SeeTimeGoOnOnceOthersAreServed) {
   const std::string now = "local function now() local t = redis.call('TIME') return t[1] * 1000 + t[2] / 1000 end ";
   EXPECT_THAT(Eval(now + "redis.call('SET', 'k', 'v', 'PX', 200) local start = now() while now() < start + 300 do end "

@@ -1,4 +1,4 @@
-// Streams without groups: adding, ranges, trimming, and what a stream remembers.
+// Streams without groups: adding, ranges, trimming, metadata.
 #include <string>
 #include <vector>
 
@@ -22,7 +22,7 @@ class StreamCommands : public CommandTest {
   static ReplyMatcher Entry(const std::string& id, std::vector<std::string> words) {
     return ArrayOf(Bulk(id), Bulks(std::move(words)));
   }
-  // As Fill made them.
+  // Matches entries that Fill added.
   static ReplyMatcher Filled(std::vector<int> numbers) {
     ReplyMatchers entries;
     for (int n : numbers) entries.push_back(Entry(std::to_string(n) + "-0", {"n", std::to_string(n)}));

@@ -1,4 +1,4 @@
-// Consumer groups: delivering, acknowledging, claiming, and what XINFO tells of it.
+// Consumer groups: delivering, acknowledging, claiming, and XINFO.
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,7 +19,7 @@ class StreamGroupCommands : public CommandTest {
   }
   static ReplyMatcher Entry(int n) { return ArrayOf(Bulk(std::to_string(n) + "-0"), Bulks({"n", std::to_string(n)})); }
   static ReplyMatcher Gone(int n) { return ArrayOf(Bulk(std::to_string(n) + "-0"), NilArray()); }
-  // What XREADGROUP of "s" answers.
+  // Matches the reply of XREADGROUP for "s".
   ReplyMatcher Read(ReplyMatchers entries) {
     const ReplyMatcher found = ArrayOf(std::move(entries));
     return IsResp3() ? MapOf({{Bulk("s"), found}}) : ArrayOf(ArrayOf(Bulk("s"), found));
@@ -27,7 +27,7 @@ class StreamGroupCommands : public CommandTest {
   static ReplyMatcher Pending(int n, const std::string& consumer, int64_t idle_ms, int64_t deliveries) {
     return ArrayOf(Bulk(std::to_string(n) + "-0"), Bulk(consumer), Int(idle_ms), Int(deliveries));
   }
-  // The value behind a name in one of the maps that XINFO lists.
+  // The value of a field in one of the maps of XINFO.
   TestReply Info(Bytes line, size_t row, const std::string& name) {
     const TestReply rows = Run(line);
     for (size_t i = 0; i + 1 < rows[row].Size(); i += 2) {

@@ -53,7 +53,7 @@ TEST(NameResolver, ALookUpThatTakesTooLongHoldsNobodyUp) {
     ASSERT_FALSE(late.ok());
     EXPECT_EQ(late.error(), ResolveTrouble::kTimeout);
   }
-  // There are no more than a few of them, however often somebody asks.
+  // The number of running look-ups is limited.
   const auto refused = resolver.Resolve("fast", "1", In(kLong));
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error(), ResolveTrouble::kTimeout);

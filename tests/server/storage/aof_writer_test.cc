@@ -15,10 +15,10 @@ namespace {
 
 using Operation = FaultyFiles::Operation;
 
-// A writer on files that fail when they are told to, with a sync thread that works when the test says so.
+// A writer on files that fail on demand, with a sync thread that the test controls.
 class AofWriterTest : public testing::Test {
  protected:
-  // As FaultyFiles, but background work waits for RunTasks.
+  // Like FaultyFiles, but background work waits for RunTasks.
   class Files final : public FaultyFiles {
    public:
     void Later(FileTask& task) override { waiting_.push_back(&task), MarkPending(task); }

@@ -1,4 +1,4 @@
-// Shutdown: what is saved on the way out, and what keeps the server from leaving.
+// Shutdown: what is saved, and what delays or prevents the shutdown.
 #include "server/storage/shutdown.h"
 
 #include <gmock/gmock.h>
@@ -101,7 +101,7 @@ TEST_F(ShutdownTest, EndsTheChildFirst) {
   EXPECT_FALSE(files_.Has("temp-4242.rdb"));
 }
 
-// What they would do is not in the dump.
+// Their effects would not be in the dump.
 TEST_F(ShutdownTest, NobodyRunsAnythingAfterIt) {
   TestServer server = Start({"save 3600 1"});
   TestClient client(server);
@@ -137,7 +137,7 @@ TEST_F(ShutdownTest, ASignalThatCannotBeObeyedMayComeAgain) {
   EXPECT_EQ(server.StoppedWith(), std::nullopt);
   EXPECT_EQ(given_up, 1);
   server.Cron();
-  EXPECT_EQ(given_up, 1);  // one try for each signal
+  EXPECT_EQ(given_up, 1);  // one attempt for each signal
   files_.Recover();
   server->shutdown().Signalled(SIGTERM);
   EXPECT_EQ(server.StoppedWith(), 0);
@@ -157,7 +157,7 @@ TEST_F(ShutdownTest, AStoppedTimerKeepsASignalWaiting) {
   EXPECT_EQ(server.StoppedWith(), std::nullopt);
 }
 
-// Half a script is not to be saved.
+// A half-finished script must not be saved.
 TEST_F(ShutdownTest, ASignalWaitsForAScriptIfSomethingIsSaved) {
   TestServer server = Start({"save 3600 1", "busy-reply-threshold 1"});
   TestClient client(server);

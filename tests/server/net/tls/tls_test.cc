@@ -1,4 +1,4 @@
-// TLS in process: contexts from directives, both ends of a connection over a socket pair, who waits for whom.
+// TLS in process: contexts from directives, both ends of a connection over a socket pair.
 #include "server/net/tls/tls.h"
 
 #include <gmock/gmock.h>
@@ -29,7 +29,7 @@ using State = Transfer::State;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// Certificates made by the openssl command, for all tests of the file.
+// Certificates made by the openssl command, shared by all tests of the file.
 class Keys {
  public:
   Keys() {
@@ -43,7 +43,7 @@ class Keys {
   ~Keys() { std::filesystem::remove_all(folder_); }
 
   std::string Path(const std::string& name) const { return folder_ + "/" + name; }
-  // Of a server and clients that trust one certificate: its own.
+  // Settings of a server and clients that trust one certificate: its own.
   Settings Good(const std::string& name = "server") const {
     Settings settings;
     settings.tls_port = 1;
@@ -142,7 +142,7 @@ TEST_F(TlsTest, AFailureKeepsWhatThereWas) {
   EXPECT_FALSE(tls.Configured());
 }
 
-// Both ends in one process. Each end's octets lie in the socket until the other receives.
+// Both ends in one process. Bytes stay in the socket until the other end receives.
 class TlsStreamTest : public TlsTest {
  protected:
   void SetUp() override {
@@ -164,7 +164,7 @@ class TlsStreamTest : public TlsTest {
   }
   static std::string ReceiveAll(ByteStream& stream) {
     std::string text;
-    std::array<char, 5000> part;  // NOLINT: filled before it is read
+    std::array<char, 5000> part;  // NOLINT: written before it is read
     for (Transfer got = stream.Receive(part); got.state == State::kMoved; got = stream.Receive(part)) {
       text.append(part.data(), got.bytes);
     }
@@ -242,7 +242,7 @@ TEST_F(TlsStreamTest, WhatIsNoTlsFailsWithAReason) {
   EXPECT_EQ(server_->ErrorText(), "error:0A00009C:SSL routines::http request");
 }
 
-// Each key update costs arithmetic, but brings nothing that would end the call.
+// Each key update costs CPU time, but returns no bytes that would end the call.
 TEST_F(TlsStreamTest, NobodyKeepsUsBusyWithKeyUpdates) {
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
@@ -285,7 +285,7 @@ TEST_F(TlsStreamTest, NobodyKeepsUsBusyWithKeyUpdates) {
   EXPECT_EQ(server.Needs({.read = true}), (SocketPoller::Interest{.read = true}));
 }
 
-// A connection of the server whose peer is in this test.
+// A connection of the server whose peer is the test.
 class TlsConnectionTest : public TlsStreamTest {
  protected:
   void SetUp() override {
@@ -326,7 +326,7 @@ TEST_F(TlsConnectionTest, WhoDoesNotFinishTheHandshakeIsClosed) {
   EXPECT_TRUE(session_->closing);
 }
 
-// Its turn comes when the server is gone.
+// The step runs after the server was destroyed.
 TEST_F(TlsConnectionTest, TheServerMayGoBeforeTheNextStepOfAHandshake) {
   client_->Handshake();
   connection_->OnReadable();
@@ -354,7 +354,7 @@ TEST_F(TlsConnectionTest, WhoHasFinishedItMayStay) {
   EXPECT_EQ(ReceiveAll(*client_), "+PONG\r\n");
 }
 
-// The line may still hold a step of a client that was closed.
+// The queue may hold a step of a client that was closed.
 TEST_F(TlsConnectionTest, AClosedClientTakesNoStep) {
   client_->Handshake();
   connection_->OnReadable();
