@@ -11,7 +11,7 @@ namespace respite {
 Session& Clients::Create(int64_t now_ms) {
   uint64_t id = next_id_++;
   auto& slot = sessions_[id];
-  slot = std::make_unique<Session>(id, pool_, stranger_);
+  slot = std::make_unique<Session>(id, pool_, initial_user_);
   slot->created_ms = slot->last_active_ms = slot->output_peak_since_ms = now_ms;
   return *slot;
 }
@@ -25,7 +25,7 @@ void Clients::Remove(Session& session) {
     std::erase(with_messages_, &session);
   }
   std::replace(flushing_.begin(), flushing_.end(), &session, static_cast<Session*>(nullptr));
-  farewell_(session);  // the command that closed it may have registered it again
+  on_close_(session);  // the command that closed it may have registered it again
   const bool leaves_blocks = session.out.HeldBytes() > BlockPool::kBlockBytes;
   sessions_.erase(session.id);
   if (leaves_blocks) pool_.Clear();  // the remaining clients need fewer blocks
@@ -66,7 +66,7 @@ void Clients::Close(Session& session) {
   if (session.closing) return;
   session.closing = true;
   RemoveMonitor(session);
-  farewell_(session);
+  on_close_(session);
   if (std::exchange(session.postponed_listed, false)) std::erase(postponed_, &session);
   if (session.transport != nullptr) session.transport->Close();
 }

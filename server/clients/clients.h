@@ -17,13 +17,13 @@ class ClientMemory;
 
 class Clients {
  public:
-  // New sessions belong to the user `stranger`.
-  Clients(BlockPool& pool, const User& stranger) : pool_(pool), stranger_(stranger) {}
+  // New sessions belong to the user `initial_user`.
+  Clients(BlockPool& pool, const User& initial_user) : pool_(pool), initial_user_(initial_user) {}
 
   // Creates a session with the next id. Clients owns it until Remove.
   Session& Create(int64_t now_ms);
   // Creates a session without a client: it has no id and is in no list.
-  std::unique_ptr<Session> CreateDetached() { return std::make_unique<Session>(0, pool_, stranger_); }
+  std::unique_ptr<Session> CreateDetached() { return std::make_unique<Session>(0, pool_, initial_user_); }
   void Remove(Session& session);
 
   // Returns null if it does not exist or is closing.
@@ -76,7 +76,7 @@ class Clients {
   // Closes the transport at once and ends input and output.
   void Close(Session& session);
   // Sets a handler that is called with each session when it closes and when it is removed, to drop all pointers to it.
-  void OnClose(std::function<void(Session&)> farewell) { farewell_ = std::move(farewell); }
+  void OnClose(std::function<void(Session&)> handler) { on_close_ = std::move(handler); }
 
   // CLIENT PAUSE: sessions with a postponed request, in order of arrival.
   void AddPostponed(Session& session);
@@ -100,7 +100,7 @@ class Clients {
   void Flush(size_t place);
 
   BlockPool& pool_;
-  const User& stranger_;
+  const User& initial_user_;
   uint64_t next_id_ = 1;
   uint64_t rotated_to_ = 0;
   std::map<uint64_t, std::unique_ptr<Session>> sessions_;
@@ -113,7 +113,7 @@ class Clients {
   std::vector<Session*> postponed_;
   std::vector<Session*> continued_;
   ClientMemory* memory_ = nullptr;
-  std::function<void(Session&)> farewell_ = [](Session&) {};
+  std::function<void(Session&)> on_close_ = [](Session&) {};
 };
 
 }  // namespace respite

@@ -43,7 +43,7 @@ struct Regions {
 Regions regions;
 std::array<unsigned char, 4096> residency;  // bytes, one for each page
 
-[[noreturn]] void Rest(int) {
+[[noreturn]] void PauseForever(int) {
   for (;;) pause();
 }
 
@@ -51,7 +51,7 @@ std::array<unsigned char, 4096> residency;  // bytes, one for each page
 void StopOtherThreads() {
   const int tasks = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (tasks < 0) return;
-  std::signal(SIGUSR2, Rest);
+  std::signal(SIGUSR2, PauseForever);
   alignas(dirent64) char entries[4096];
   for (;;) {
     const long octets = syscall(SYS_getdents64, tasks, entries, sizeof entries);

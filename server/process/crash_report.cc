@@ -35,8 +35,8 @@ constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr size_t kWordsShown = 32;
 constexpr size_t kOctetsShown = 256;  // of each word
 constexpr size_t kStackBytes = size_t{256} << 10;
-constexpr unsigned kPatienceSeconds = 15;  // for the whole report
-constexpr int kChildPatienceMs = 5000;
+constexpr unsigned kTimeLimitSeconds = 15;  // for the whole report
+constexpr int kChildTimeLimitMs = 5000;
 constexpr int kChildLookEveryMs = 5;
 
 const Services* crashing_services = nullptr;
@@ -69,7 +69,7 @@ void LimitTime() {
   action.sa_flags = SA_SIGINFO;
   sigemptyset(&action.sa_mask);
   sigaction(SIGALRM, &action, nullptr);
-  alarm(kPatienceSeconds);
+  alarm(kTimeLimitSeconds);
 }
 
 // Runs a part of the report, which may fault. Nothing in it may need a destructor.
@@ -179,7 +179,7 @@ std::string WithProcessId(std::string info, pid_t process) {
 [[noreturn]] void WriteInChild(const SignalLog& log, const Services& services, pid_t process) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::signal(SIGALRM, SIG_DFL);
-  alarm(kChildPatienceMs / 1000 + 1);  // in case the parent dies
+  alarm(kChildTimeLimitMs / 1000 + 1);  // in case the parent dies
   for (int signal : kSignals) std::signal(signal, SIG_DFL);
   ChooseOutOfMemoryEnding(EndReportOutOfMemory);
   static constexpr std::array<Bytes, 1> kEverything = {"everything"};
@@ -195,7 +195,7 @@ std::string WithProcessId(std::string info, pid_t process) {
 
 // True when the child exited by itself with success.
 bool AwaitChild(pid_t child) {
-  for (int waited_ms = 0; waited_ms < kChildPatienceMs; waited_ms += kChildLookEveryMs) {
+  for (int waited_ms = 0; waited_ms < kChildTimeLimitMs; waited_ms += kChildLookEveryMs) {
     int status = 0;
     if (waitpid(child, &status, WNOHANG) == child) return status == 0;
     const timespec a_little{0, kChildLookEveryMs * 1'000'000};

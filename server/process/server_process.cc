@@ -125,7 +125,7 @@ void ServerProcess::Build() {
     state_log_.Tick(server_->services());
   });
   loop_->OnStop([this] { Withdraw(); });
-  server_->shutdown().OnGivenUp([this] { signals_->Forget(); });
+  server_->shutdown().OnCancelled([this] { signals_->Forget(); });
   server_->shutdown().OnStatus([this](const std::string& status) { supervisor_->Stopping(status); });
   WatchSignals();
 }

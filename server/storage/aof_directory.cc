@@ -37,7 +37,7 @@ Step AofDirectory::Read(OldFile old_file) {
   auto manifest = ReadManifest();
   if (!manifest) return Step::kFailed;
   manifest_ = std::move(*manifest);
-  if (old_file == OldFile::kTake && OldFileIsToBeTaken()) return TakeOldFile();
+  if (old_file == OldFile::kTake && ShouldTakeOldFile()) return TakeOldFile();
   return Step::kDone;
 }
 
@@ -97,7 +97,7 @@ Step AofDirectory::CheckManifestIsThere() {
 }
 
 // Redis: also if the last upgrade was interrupted after it wrote the manifest.
-bool AofDirectory::OldFileIsToBeTaken() const {
+bool AofDirectory::ShouldTakeOldFile() const {
   const std::string& name = settings_.appendfilename;
   if (files_.KindOf(name) != FileSystem::Kind::kFile) return false;
   if (manifest_.Empty()) return true;

@@ -71,7 +71,7 @@ class AofDirectory {
 
   // Returns nullopt if the manifest is invalid.
   std::optional<AofManifest> ReadManifest() const;
-  bool OldFileIsToBeTaken() const;
+  bool ShouldTakeOldFile() const;
   // Whether a file of this name belongs to an append-only file called appendfilename.
   bool IsPartName(Bytes name) const;
   void RemoveUncommitted();

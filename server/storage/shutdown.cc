@@ -52,7 +52,7 @@ bool Shutdown::Abort() {
 
 void Shutdown::GiveUp() {
   signal_ = 0;
-  if (given_up_) given_up_();
+  if (on_cancelled_) on_cancelled_();
 }
 
 bool Shutdown::Saves(uint32_t flags) const {

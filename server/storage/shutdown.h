@@ -50,7 +50,7 @@ class Shutdown {
   // Cancels a delayed shutdown; false if there is none.
   bool Abort();
   // Runs `handler` when a shutdown by signal was cancelled or failed.
-  void OnGivenUp(std::function<void()> handler) { given_up_ = std::move(handler); }
+  void OnCancelled(std::function<void()> handler) { on_cancelled_ = std::move(handler); }
 
   // Runs `handler` with an empty text when a shutdown begins, and with a status text as it proceeds.
   void OnStatus(std::function<void(const std::string&)> handler) { tell_status_ = std::move(handler); }
@@ -72,7 +72,7 @@ class Shutdown {
 
   const Parts parts_;
   int signal_ = 0;  // of the delayed shutdown; 0: none
-  std::function<void()> given_up_;
+  std::function<void()> on_cancelled_;
   std::function<void(const std::string&)> tell_status_;
 };
 

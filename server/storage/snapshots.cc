@@ -52,7 +52,7 @@ pid_t OwnerOf(Bytes name) {
 }
 
 // Counts a zombie as dead, because its parent may never reap it.
-bool Lives(pid_t pid) {
+bool IsAlive(pid_t pid) {
   if (pid == getpid()) return false;  // a former process with our id: we have written nothing yet
   if (kill(pid, 0) != 0) return errno != ESRCH;
   const std::string line = FirstLineOf(("/proc/" + std::to_string(pid) + "/stat").c_str()).value_or("");
@@ -241,7 +241,7 @@ void Snapshots::RemoveLeftovers() {
   for (const std::string& name : names.value()) {
     const pid_t owner = OwnerOf(name);
     if (owner == 0) continue;
-    if (Lives(owner) || files.Remove(name) != kNoError) continue;
+    if (IsAlive(owner) || files.Remove(name) != kNoError) continue;
     parts_.log.Notice("Removed " + name + ", an RDB file that was not finished");
   }
 }

@@ -136,7 +136,7 @@ TEST(AofReader, HalfAnAnnotationIsATruncatedEnd) {
   EXPECT_EQ(StatusOf("#" + std::string(1023, 'a') + "\n"), Status::kFormatError);
 }
 
-TEST(AofReader, WhatIsNoRecordIsAFormatError) {
+TEST(AofReader, AnInvalidRecordIsAFormatError) {
   for (const char* text : {
            "SET k v\r\n",
            "\r\n",

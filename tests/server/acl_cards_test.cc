@@ -104,7 +104,7 @@ std::set<std::string> Without(std::set<std::string> all, const std::set<std::str
   return all;
 }
 
-TEST_F(AclCards, NothingIsAllowedButWhatLogsIn) {
+TEST_F(AclCards, AnEmptySelectorAllowsOnlyLoginCommands) {
   const Selector nothing(server_->commands());
   EXPECT_TRUE(AllowedBy(nothing).empty());
   ForEachCommand([&](const Command& command) { EXPECT_EQ(AllowsCommand(nothing, command), command.Is(kNoAuth)); });
@@ -144,7 +144,7 @@ TEST_F(AclCards, CategoriesAllowAndTakeAwayWhatAclCatLists) {
   EXPECT_EQ(with_category, all);
 }
 
-TEST_F(AclCards, WhatASelectorSaysMakesTheSameSelector) {
+TEST_F(AclCards, DescriptionsMakeTheSameSelector) {
   ForEachCommand([&](const Command& command) {
     const std::string& name = command.full_name;
     for (const std::string first : {"+@all", "-@all", "+@read", "-@write"}) {
@@ -267,13 +267,13 @@ class AclAttempts : public testing::Test {
 // Commands that change keys without naming them; a user with one of them may change every key.
 constexpr char kNoneOfAllKeys[] = " -flushall -flushdb -swapdb -acl -config -select -debug";
 
-TEST_F(AclAttempts, WhoMayOnlyReadChangesNothing) {
+TEST_F(AclAttempts, UsersWithReadAccessChangeNothing) {
   const Snapshot before = SnapshotOf(*server_);
   TryEverythingAs(std::string("+@all %R~*") + kNoneOfAllKeys, 11,
                   [&] { ASSERT_EQ(SnapshotDifference(before, SnapshotOf(*server_)), ""); });
 }
 
-TEST_F(AclAttempts, NobodyChangesKeysOfOthers) {
+TEST_F(AclAttempts, UsersChangeOnlyTheirKeys) {
   const auto theirs = [&] {
     Snapshot all = SnapshotOf(*server_);
     std::erase_if(all, [](const auto& item) { return item.first.find("theirs") == std::string::npos; });

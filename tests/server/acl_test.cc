@@ -25,7 +25,7 @@ class Acl : public CommandTest {
 INSTANTIATE_TEST_SUITE_P(Resp, Acl, BothVersions(), VersionName);
 
 // ACL SAVE writes what ACL LIST shows, so it must describe the same user again.
-TEST_P(Acl, RulesThatCouldNotBeReadBackAreRefusedOrSaidOtherwise) {
+TEST_P(Acl, RulesThatCouldNotBeReadBackAreRefusedOrRewritten) {
   EXPECT_THAT(Run("ACL SETUSER ann ~a %RW~*"), Ok());
   EXPECT_THAT(Run("ACL LIST")[0].Text(), HasSubstr(" ~* resetchannels"));
   EXPECT_THAT(Run("ACL SETUSER ann ~b"),
@@ -38,7 +38,7 @@ TEST_P(Acl, RulesThatCouldNotBeReadBackAreRefusedOrSaidOtherwise) {
               Error("ERR Error in ACL SETUSER modifier '(+get ~a) )': Syntax error"));
 }
 
-TEST_P(Acl, TheLogTellsWhoWasRefusedWhat) {
+TEST_P(Acl, TheLogHasUserReasonAndObject) {
   Run("ACL SETUSER ann on >x ~k* +get +set +eval +multi &c +publish");
   TestClient ann(server(), GetParam());
   ann.Run("AUTH ann wrong");
@@ -93,7 +93,7 @@ TEST_P(Acl, TheSameRefusalWithinAMinuteIsOneEntry) {
   EXPECT_EQ(Run("ACL LOG").Size(), 1u);
 }
 
-TEST_P(Acl, WhoListensToMoreThanIsAllowedIsClosed) {
+TEST_P(Acl, ForbiddenSubscriptionsCloseTheClient) {
   Run("ACL SETUSER ann on >x +@all allchannels");
   TestClient channel(server(), GetParam()), pattern(server(), GetParam()), idle(server(), GetParam());
   for (TestClient* client : {&channel, &pattern, &idle}) LogIn(*client, "ann");
@@ -109,7 +109,7 @@ TEST_P(Acl, WhoListensToMoreThanIsAllowedIsClosed) {
   EXPECT_FALSE(idle.Closed());
 }
 
-TEST_P(Acl, WhoeverDeletesItselfGetsTheReply) {
+TEST_P(Acl, AUserThatDeletesItselfGetsTheReply) {
   Run("ACL SETUSER ann on >x +@all ~*");
   TestClient ann(server(), GetParam());
   LogIn(ann, "ann");
@@ -211,7 +211,7 @@ TEST_P(AclFromFile, IsLoadedAndSaved) {
   EXPECT_TRUE(ann.Closed());  // Redis: as for every client that has logged in
 }
 
-TEST_P(AclFromFile, WhoReadsTheFileAgainGetsTheReply) {
+TEST_P(AclFromFile, AclLoadRepliesToARemovedUser) {
   Write("user ann on >x +@all\n");
   Run("ACL LOAD");
   TestClient ann(server(), GetParam());

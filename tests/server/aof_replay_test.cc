@@ -66,7 +66,7 @@ TEST_F(AofReplayTest, ComparisonsOfValkey) {
 }
 
 // Redis 7.0 accepts an XSETID that later versions refuse, and writes it when it rewrites its file.
-TEST_F(AofReplayTest, StreamsOfRedis70WhoseLastIdWentBack) {
+TEST_F(AofReplayTest, XSetIdOfRedis70MayLowerTheLastId) {
   PutRecords({{"SELECT", "0"},
               {"XADD", "s", "5-1", "a", "b"},
               {"XDEL", "s", "5-1"},
@@ -83,7 +83,7 @@ TEST_F(AofReplayTest, StreamsOfRedis70WhoseLastIdWentBack) {
   EXPECT_THAT(life->Run("XSETID s 4-1 MAXDELETEDID 5-1"), ErrorStartsWith("ERR The ID specified")) << "clients";
 }
 
-TEST_F(AofReplayTest, TextsLongerThanAClientMayMakeThemToday) {
+TEST_F(AofReplayTest, TextsAboveTheLimitForClients) {
   const std::string megabyte(1024 * 1024, 'x');
   Snapshot before;
   {
@@ -101,7 +101,7 @@ TEST_F(AofReplayTest, TextsLongerThanAClientMayMakeThemToday) {
   EXPECT_THAT(life->Run("APPEND a x"), ErrorStartsWith("ERR string exceeds maximum allowed size"));
 }
 
-TEST_F(AofReplayTest, MemoryAndPermissionsOfToday) {
+TEST_F(AofReplayTest, IgnoresMaxMemoryAndPermissions) {
   PutRecords({{"RPUSH", "l", "2", "1"},
               {"SET", "w_1", "5"},
               {"SORT", "l", "BY", "w_*", "GET", "w_*", "STORE", "d"},
@@ -193,7 +193,7 @@ TEST_F(AofReplayTest, ATornEndIsNotCutWhenTheFileIsRefused) {
   EXPECT_EQ(files_.Content(kIncremental), torn);
 }
 
-TEST_F(AofReplayTest, WhatDoesNotBelongIntoAFile) {
+TEST_F(AofReplayTest, RefusesCommandsThatDoNotBelongIntoAFile) {
   for (const std::vector<std::string>& words : {std::vector<std::string>{"SET"},
                                                 {"SUBSCRIBE", "c"},
                                                 {"MONITOR"},

@@ -108,7 +108,7 @@ TEST_F(Cards, EachHasASummaryOfItsOwn) {
 }
 
 // Commands with `refuses` always refuse, and commands that reply "there is no …" have `refuses`.
-TEST_F(Cards, ThoseThatCanOnlyRefuseSayWhy) {
+TEST_F(Cards, CommandsThatOnlyRefuseHaveAReason) {
   const std::set<std::string> absences = {refusals::kClusterDisabled, refusals::kNoReplication,
                                           refusals::kFailoverWithoutReplicas, refusals::kModuleLoad,
                                           refusals::kModuleUnload};
@@ -125,7 +125,7 @@ TEST_F(Cards, ThoseThatCanOnlyRefuseSayWhy) {
   }
 }
 
-TEST_F(Cards, EachThatIsNoContainerRuns) {
+TEST_F(Cards, EachCommandRuns) {
   for (const Command* command : AllCommands(server_)) {
     EXPECT_TRUE(command->card->run != nullptr || command->IsContainer()) << command->full_name;
   }

@@ -56,7 +56,7 @@ TEST_F(ClientEviction, TheSumIsThatOfAllClients) {
   EXPECT_EQ(server_->client_memory().TotalBytes(), 0u);
 }
 
-TEST_F(ClientEviction, AnArgumentThatArrivesAtOneStrokeCounts) {
+TEST_F(ClientEviction, AnArgumentInASingleReadCounts) {
   Limit("3mb");
   TestClient client(server_);
   const std::string value(4'000'000, 'v');
@@ -65,7 +65,7 @@ TEST_F(ClientEviction, AnArgumentThatArrivesAtOneStrokeCounts) {
   EXPECT_THAT(control_.Run("EXISTS k"), Int(0));
 }
 
-TEST_F(ClientEviction, WhoSaidNoEvictStays) {
+TEST_F(ClientEviction, NoEvictClientsStay) {
   auto large = std::make_unique<TestClient>(server_);
   large->Run("CLIENT NO-EVICT ON");
   large->Raw("*2\r\n$1000000\r\n" + std::string(1'000'000, 'v'));

@@ -147,7 +147,7 @@ TEST(ConfigSetTest, ValuesAreReadAndReported) {
   }
 }
 
-TEST(ConfigSetTest, RefusalsSayWhatRedisSays) {
+TEST(ConfigSetTest, RefusalsAreThoseOfRedis) {
   for (const SetCase& c : std::initializer_list<SetCase>{
            {"maxmemory", "abc", "argument must be a memory value"},
            {"maxmemory-clients", "x", "argument must be a memory or percent value"},
@@ -221,7 +221,7 @@ TEST(ConfigSetTest, ProtectionAndLoading) {
   EXPECT_EQ(Refused(config, {{"hz", "20"}}, {.is_loading = true}), "OK");
 }
 
-TEST(ConfigSetTest, TheFolderIsEnteredAndLeftAgain) {
+TEST(ConfigSetTest, AFailedSetRestoresTheDirectory) {
   Config config;
   config.Adjust().enable_protected_configs = Permission::kAlways;
   const std::string before = WorkingDirectory();

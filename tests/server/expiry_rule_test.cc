@@ -37,19 +37,19 @@ class ExpiryRuleTest : public testing::Test {
   size_t journaled_;
 };
 
-TEST_F(ExpiryRuleTest, PurgeRemovesWhatItMeetsAndRecordsIt) {
+TEST_F(ExpiryRuleTest, PurgeRemovesExpiredKeysAndRecordsIt) {
   EXPECT_FALSE(IsRead(ExpiryRule::kPurge));
   EXPECT_FALSE(IsThere());
   EXPECT_THAT(Journaled(), Contains("0: DEL gone"));
 }
 
-TEST_F(ExpiryRuleTest, HideLeavesItWhereItIs) {
+TEST_F(ExpiryRuleTest, HideKeepsExpiredKeys) {
   EXPECT_FALSE(IsRead(ExpiryRule::kHide));
   EXPECT_TRUE(IsThere());
   EXPECT_THAT(Journaled(), IsEmpty());
 }
 
-TEST_F(ExpiryRuleTest, BelieveReadsIt) {
+TEST_F(ExpiryRuleTest, BelieveReadsExpiredKeys) {
   EXPECT_TRUE(IsRead(ExpiryRule::kBelieve));
   EXPECT_TRUE(IsThere());
   EXPECT_THAT(Journaled(), IsEmpty());

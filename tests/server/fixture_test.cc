@@ -37,7 +37,7 @@ TEST_P(Fixture, CronExpiresKeys) {
 
 TEST_P(Fixture, MatchersKnowTheVersion) { EXPECT_EQ(client().Raw("GET none\r\n"), IsResp3() ? "_\r\n" : "$-1\r\n"); }
 
-TEST(Replay, TellsWhatDiffers) {
+TEST(Replay, ReportsDifferences) {
   TestServer one;
   TestServer two;
   TestClient(one).Run("SET a 1");

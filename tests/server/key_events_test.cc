@@ -67,14 +67,14 @@ TEST(KeyEvents, AnEmptyResultDeletesAKey) {
   }
 }
 
-TEST(KeyEvents, WhatDeletesAKeyFirstMakesANewOne) {
+TEST(KeyEvents, ReplacingByDeletionMakesANewKey) {
   EXPECT_EQ(EventsOf("RENAME s d", Destination::kTaken),
             (std::vector<std::string>{"new d", "rename_from s", "rename_to d"}));
   EXPECT_EQ(EventsOf("COPY s d REPLACE", Destination::kTaken), (std::vector<std::string>{"new d", "copy_to d"}));
 }
 
 // Commands in sequence, with the events of Redis 7.2.6.
-TEST(KeyEvents, StreamsTellOfEntriesAndGroups) {
+TEST(KeyEvents, StreamsHaveEventsForEntriesAndGroups) {
   const std::vector<Row> rows = {
       {"XADD s 1 f v", {"new s", "xadd s"}},
       {"XADD s 2 f v", {"xadd s"}},

@@ -74,7 +74,7 @@ TEST_P(LazyFree, LargeCollections) {
   EXPECT_GT(HandedOver(), 8u);
 }
 
-TEST_P(LazyFree, SmallValuesAreNotWorthTheWay) {
+TEST_P(LazyFree, SmallValuesAreFreedAtOnce) {
   Run("CONFIG SET lazyfree-lazy-server-del yes lazyfree-lazy-expire yes");
   Run("SET k small");
   Run("SET k smaller");
@@ -85,7 +85,7 @@ TEST_P(LazyFree, SmallValuesAreNotWorthTheWay) {
 }
 
 #if defined(RESPITE_JEMALLOC) && !defined(RESPITE_SANITIZED)  // otherwise it is unknown which thread freed it
-TEST_P(LazyFree, GiantsGoToTheOtherThreadWithoutBeingCounted) {
+TEST_P(LazyFree, GiantsAreFreedInTheBackgroundWithoutBeingCounted) {
   const auto fill = [&](const std::string& key) {
     for (int i = 0; i < 600; ++i) {
       std::vector<std::string> words = {"SADD", key};
@@ -114,7 +114,7 @@ TEST_P(LazyFree, GiantsGoToTheOtherThreadWithoutBeingCounted) {
 }
 
 // Memory that the busy background thread has yet to free counts as free, so no command is refused and no key evicted.
-TEST_P(LazyFree, GiantsOnTheirWayLeaveRoomForOthers) {
+TEST_P(LazyFree, PendingGiantsCountAsFree) {
   std::promise<void> may_work;
   const std::shared_future<void> is_free = may_work.get_future().share();
   server().server().reclaimer().OnThreadStart([is_free] { is_free.wait(); });

@@ -165,7 +165,7 @@ TEST_P(RestoreProperty, CountsOfAStreamStopAtTheirEnd) {
   EXPECT_THAT(Run({"RESTORE", "y", "0", Run({"DUMP", "x"}).Text()}), Ok());
 }
 
-TEST_P(RestoreProperty, WhatIsAcceptedComesBack) {
+TEST_P(RestoreProperty, AcceptedValuesSurvive) {
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed_));
   int accepted = 0;
   for (int i = 0; i < 20'000; ++i) {

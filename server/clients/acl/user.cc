@@ -111,7 +111,7 @@ void User::SetPassword(Bytes password) {
   if (!password.empty()) AddPassword(Sha256(password));
 }
 
-bool User::LetsIn(Bytes password) const {
+bool User::Accepts(Bytes password) const {
   const Digest given = Sha256(password);
   bool fits = false;
   for (const Digest& known : passwords_) fits |= ConstantTimeEquals(AsBytes(given), AsBytes(known));

@@ -32,7 +32,7 @@ class User {
   void SetPassword(Bytes password);
 
   // Whether the user is on and this is one of its passwords. Takes constant time.
-  bool LetsIn(Bytes password) const;
+  bool Accepts(Bytes password) const;
   AclVerdict Check(AclRequest& request) const;
   bool AllowsReadingAll(const Command& command, std::span<const Bytes> words) const;
   bool AllowsChannel(Bytes name, ChannelUse use) const;

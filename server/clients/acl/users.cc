@@ -42,7 +42,7 @@ const User* Users::Find(Bytes name) const {
 
 const User* Users::LogIn(Bytes name, Bytes password) const {
   const User* user = Find(name);
-  return user != nullptr && user->LetsIn(password) ? user : nullptr;
+  return user != nullptr && user->Accepts(password) ? user : nullptr;
 }
 
 Result<Done, Users::BadRule> Users::Set(Bytes name, std::span<const std::string> rules, const Change& change) {

@@ -53,7 +53,7 @@ TEST_F(CommandTableTest, FindsNothingElse) {
     EXPECT_EQ(table_.Find(name), nullptr) << name;
 }
 
-TEST_F(CommandTableTest, MistakesNoOctetForALetter) {
+TEST_F(CommandTableTest, FoldsOnlyLetters) {
   // Bytes that differ from a letter or sign by 0x20 without being its other case.
   for (int octet = 0; octet < 256; ++octet) {
     const char c = static_cast<char>(octet);

@@ -80,7 +80,7 @@ TEST_F(ClientsTest, MessagesGetAShareOfEachTurnBehindTheReplies) {
   EXPECT_FALSE(clients_.IsBehind());
 }
 
-TEST_F(ClientsTest, WhoIsRemovedMeanwhileIsNotSentTo) {
+TEST_F(ClientsTest, RemovedSessionsAreNotFlushed) {
   for (size_t i = 0; i < 6; ++i) clients_.QueueMessages(*sessions_[i]);
   Flush();
   clients_.Remove(*sessions_[4]);

@@ -52,7 +52,7 @@ TEST_P(BlockingCommands, PopAtOnceWhatIsThere) {
   EXPECT_THAT(Run("EXISTS l z"), Int(0));
 }
 
-TEST_P(BlockingCommands, LeaveToTheJournalWhatNeverWaits) {
+TEST_P(BlockingCommands, JournalTheNonBlockingCommand) {
   Run("RPUSH l a b c d e");
   Run("ZADD z 1 a 2 b 3 c 4 d");
   const size_t before = Journaled().size();
@@ -123,7 +123,7 @@ TEST_P(BlockingCommands, AreServedByTheFirstPush) {
   EXPECT_THAT(Journaled(), testing::ElementsAre("0: RPUSH l a b", "0: LPOP l"));
 }
 
-TEST_P(BlockingCommands, AreServedEachInItsWay) {
+TEST_P(BlockingCommands, AreServedByTheirOwnCommand) {
   const auto blpop = Waiter("BLPOP a 0"), brpop = Waiter("BRPOP b 0"), blmpop = Waiter("BLMPOP 0 1 c RIGHT COUNT 2"),
              blmove = Waiter("BLMOVE d to RIGHT LEFT 0"), brpoplpush = Waiter("BRPOPLPUSH e to 0"),
              bzpopmin = Waiter("BZPOPMIN f 0"), bzpopmax = Waiter("BZPOPMAX g 0"),
@@ -171,7 +171,7 @@ TEST_P(BlockingCommands, StandInTheLineOfAKeyThatIsNamedTwiceOnce) {
   ExpectList("l", {"b"});
 }
 
-TEST_P(BlockingCommands, ServeWhomAMoveFeeds) {
+TEST_P(BlockingCommands, ServeWaitersForTheTargetOfAMove) {
   const auto last = Waiter("BLPOP three 0"), middle = Waiter("BLMOVE two three LEFT LEFT 0"),
              head = Waiter("BRPOPLPUSH one two 0");
   Run("RPUSH one x");
@@ -216,7 +216,7 @@ TEST_P(BlockingCommands, WaitOnForAKeyOfAnotherType) {
   EXPECT_THAT(list->Read(), Bulks({"k", "a"}));
 }
 
-TEST_P(BlockingCommands, HearOfListsThatComeAsAWhole) {
+TEST_P(BlockingCommands, AreServedFromListsOfOtherCommands) {
   const auto serve = [&](const std::vector<std::string>& lines, const char* element) {
     const auto waiter = Waiter("BLPOP k 0");
     for (const std::string& line : lines) Run(line);
@@ -237,7 +237,7 @@ TEST_P(BlockingCommands, HearOfListsThatComeAsAWhole) {
   EXPECT_THAT(waiter->Read(), Bulks({"k", "a"}));
 }
 
-TEST_P(BlockingCommands, HearOfSortedSetsThatComeAsAWhole) {
+TEST_P(BlockingCommands, AreServedFromSortedSetsOfOtherCommands) {
   Run("ZADD z 1 a");
   Run("GEOADD g 0 0 m");
   for (const char* line : {"ZUNIONSTORE k 1 z", "ZINTERSTORE k 1 z", "ZDIFFSTORE k 1 z", "ZRANGESTORE k z 0 -1",
@@ -284,7 +284,7 @@ TEST_P(BlockingCommands, TakeNothingThatHasExpired) {
   SkipReplayCheck("the list that expired is purged at another time");
 }
 
-TEST_P(BlockingCommands, SleepOnWhenWhatComesHasExpired) {
+TEST_P(BlockingCommands, StayBlockedWhenTheNewKeyHasExpired) {
   Run("SELECT 1");
   Run("RPUSH k old");
   Run("PEXPIRE k 100");
@@ -379,7 +379,7 @@ TEST_P(BlockingCommands, LeaveTheLineWithTheirClient) {
 // ---------------------------------------------------------------------------------------------------------------------
 // Beside other commands
 
-TEST_P(BlockingCommands, RunWhatWasSentBehindThem) {
+TEST_P(BlockingCommands, RunLaterRequestsOfTheirClient) {
   const auto waiter = Waiter("BLPOP l 0");
   waiter->Send("RPUSH l2 x");
   waiter->Send("BLPOP l 0.1");

@@ -26,7 +26,7 @@ TEST_P(ClientCommands, InfoHasEveryFieldOfRedis) {
   EXPECT_THAT(line, StartsWith(IsResp3() ? "=" : "$"));
 }
 
-TEST_P(ClientCommands, ListTellsOfOthers) {
+TEST_P(ClientCommands, ListShowsOthers) {
   TestClient fresh(server());
   TestClient other(server());
   other.Run("CLIENT SETNAME other");
@@ -200,7 +200,7 @@ TEST_P(ClientCommands, ALaterPauseNeitherShortensNorNarrows) {
   EXPECT_THAT(other.Read(), Simple("PONG"));
 }
 
-TEST_P(ClientCommands, PauseKeepsExpiredKeysWhereTheyAre) {
+TEST_P(ClientCommands, PauseKeepsExpiredKeys) {
   SkipReplayCheck("the expired key is never purged");
   Run("SET k v PX 10");
   Run("CLIENT PAUSE 60000 WRITE");
@@ -213,7 +213,7 @@ TEST_P(ClientCommands, PauseKeepsExpiredKeysWhereTheyAre) {
   EXPECT_EQ(server()->keyspace_stats().expired_keys, 1u);
 }
 
-TEST_P(ClientCommands, AKilledClientDoesNotRunWhatWasHeldBack) {
+TEST_P(ClientCommands, AKilledClientDoesNotRunItsPostponedRequest) {
   TestClient other(server());
   Run("CLIENT PAUSE 60000 WRITE");
   other.Send("SET k v");

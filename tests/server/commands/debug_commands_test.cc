@@ -194,7 +194,7 @@ TEST_P(DebugCommands, AttributesAndPushesNeedResp3) {
                       : "-ERR RESP2 is not supported by this command\r\n");
 }
 
-TEST_P(DebugCommands, ErrorIsWhatOneAsksFor) {
+TEST_P(DebugCommands, ErrorRepliesWithItsArgument) {
   EXPECT_THAT(Run({"DEBUG", "ERROR", "ERR a b"}), Error("ERR a b"));
   EXPECT_THAT(Run({"DEBUG", "ERROR", "plain"}), Error("plain"));
   // Line ends would end the reply, so they become spaces.
@@ -244,7 +244,7 @@ TEST_P(DebugCommands, ChangeReplIdDrawsANewOne) {
   EXPECT_NE(Run("INFO replication").Text(), before);
 }
 
-TEST_P(DebugCommands, SmallOnesAnswer) {
+TEST_P(DebugCommands, OtherSubcommandsReply) {
   EXPECT_THAT(Run("DEBUG SLEEP 0"), Ok());
   EXPECT_THAT(Run("DEBUG SLEEP x"), Ok());
   EXPECT_THAT(Run("DEBUG SLEEP -1"), Ok());

@@ -61,7 +61,7 @@ TEST_P(DrawTest, RefusesMoreElementsThanAnyReplyHas) {
 }
 
 // The session of scripts belongs to no client, so output limits of clients do not apply.
-TEST(Draw, AScriptGetsAsManyAsItWasTold) {
+TEST(Draw, ScriptsHaveNoOutputLimit) {
   TestServer server({.directives = {"client-output-buffer-limit normal 1mb 0 0"}});
   TestClient client(server);
   client.Run({"EVAL", "redis.call('SADD', 's', ('x'):rep(10000))", "0"});
@@ -71,7 +71,7 @@ TEST(Draw, AScriptGetsAsManyAsItWasTold) {
 }
 
 // Redis: output that CLIENT REPLY suppresses needs no memory.
-TEST(Draw, WhatIsNotSentClosesNobody) {
+TEST(Draw, UnsentOutputHasNoLimit) {
   TestServer server({.directives = {"client-output-buffer-limit normal 1mb 0 0"}});
   TestClient client(server);
   client.Run({"SADD", "s", std::string(10000, 'x')});

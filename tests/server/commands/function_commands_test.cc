@@ -221,7 +221,7 @@ TEST_P(FunctionCommands, DumpHasTheOctetsOfRedis) {
   EXPECT_EQ(Dump(), Payload("\xf5"s + static_cast<char>(code.size()) + code));
 }
 
-TEST_P(FunctionCommands, RestoreTakesWhatDumpGave) {
+TEST_P(FunctionCommands, RestoreReadsDumps) {
   Load(Library("a", "f", "return 'a very long text, a very long text, a very long text, a very long text'"));
   Load(Library("b", "g", "return 2"));
   const std::string dump = Dump();

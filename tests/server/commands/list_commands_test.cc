@@ -90,7 +90,7 @@ TEST_P(ListCommands, MovesBetweenLists) {
   EXPECT_THAT(Run("LMOVE a b RIGHT UP"), Error("ERR syntax error"));
 }
 
-TEST_P(ListCommands, TurnsAList) {
+TEST_P(ListCommands, RotatesAList) {
   Run("RPUSH l 1 2 3");
   EXPECT_THAT(Run("RPOPLPUSH l l"), Bulk("3"));
   ExpectList("l", {"3", "1", "2"});

@@ -406,7 +406,7 @@ TEST_P(KeyspaceEvents, AreNoEffects) {
   EXPECT_EQ(Journaled(), Texts{"0: SET k v"});
 }
 
-TEST_P(KeyspaceEvents, WhoChangesAKeyHearsOfItBehindTheReply) {
+TEST_P(KeyspaceEvents, EventsOfOwnChangesComeAfterTheReply) {
   if (!IsResp3()) return;
   Run("SUBSCRIBE __keyspace@0__:k");
   EXPECT_EQ(client().Raw(EncodeRequest({"SET", "k", "v"})),

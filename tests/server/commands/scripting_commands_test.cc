@@ -224,7 +224,7 @@ TEST_P(ScriptingCommands, ReadsAreTheClientsOwn) {
   EXPECT_EQ(client().Raw(""), ">2\r\n$10\r\ninvalidate\r\n*1\r\n$4\r\nread\r\n");
 }
 
-TEST_P(ScriptingCommands, WhatTakesTooMuchMemoryEndsAndLeavesTheServerAsItWas) {
+TEST_P(ScriptingCommands, ScriptsThatUseTooMuchMemoryEnd) {
   EXPECT_THAT(Eval("return #string.rep('x', 2^31 - 1)"), ErrorStartsWith("ERR "));
   EXPECT_THAT(Eval("local function f() return f() + 1 end return f()"), ErrorStartsWith("ERR "));
   EXPECT_THAT(Eval("return redis.call('INCR', 'k')"), Int(1));
@@ -296,7 +296,7 @@ TEST_P(SlowScripts, InCoroutinesOfCoroutinesAreKilled) {
 
 // None of these coroutines runs long enough for a hook, and the main program needs seconds for one. Other clients must
 // not wait for that, nor wait longer with each tick.
-TEST_P(SlowScripts, OfShortCoroutinesServeOthersOften) {
+TEST_P(SlowScripts, OfShortCoroutinesServeOthersInTime) {
   ASSERT_THAT(Run("CONFIG SET busy-reply-threshold 1"), Ok());
   int served = 0;
   server().Besides([&] {
@@ -315,7 +315,7 @@ TEST_P(SlowScripts, AreKilledWithinFunctionsOfLibraries) {
 }
 
 // Redis: nothing else proceeds in a script, so keys do not expire that had not expired when it began.
-TEST_P(SlowScripts, SeeTimeGoOnOnceOthersAreServed) {
+TEST_P(SlowScripts, SeeTimePassOnceOthersAreServed) {
   const std::string now = "local function now() local t = redis.call('TIME') return t[1] * 1000 + t[2] / 1000 end ";
   EXPECT_THAT(Eval(now + "redis.call('SET', 'k', 'v', 'PX', 200) local start = now() while now() < start + 300 do end "
                          "return redis.call('GET', 'k')"),
@@ -328,21 +328,21 @@ TEST_P(SlowScripts, ThatHaveWrittenAreNotKilled) {
   EXPECT_THAT(replies(), ElementsAre(Error(refusals::kScriptHasWritten)));
 }
 
-TEST_P(SlowScripts, GoOnWithTheirClientsNextRequest) {
+TEST_P(SlowScripts, ContinueWithTheNextRequest) {
   server().Besides([this] { Other("SCRIPT KILL"); });
   const std::string replies = client().Raw("EVAL \"while true do end\" 0\r\nPING\r\n");
   EXPECT_THAT(replies, HasSubstr("killed by user"));
   EXPECT_THAT(replies, HasSubstr("+PONG\r\n"));
 }
 
-TEST_P(SlowScripts, LeaveTransactionsOfOthersWhole) {
+TEST_P(SlowScripts, RefuseWholeTransactionsOfOthers) {
   EvalWhile(kForever, {"MULTI", "SET k 1", "EXEC", "SCRIPT KILL"});
   EXPECT_THAT(replies()[0], Ok());
   EXPECT_THAT(replies()[1], Error(refusals::kBusyScript));
   EXPECT_THAT(replies()[2], ErrorStartsWith("EXECABORT Transaction discarded because of: BUSY "));
 }
 
-TEST_P(SlowScripts, ServeNobodyWhoWaitsForWhatTheyTakeBack) {
+TEST_P(SlowScripts, DoNotServeWaitersForElementsTheyRemoveAgain) {
   TestClient waiter(server());
   EXPECT_THAT(waiter.Run("BLPOP l 0"), NoReply());
   EXPECT_THAT(EvalWhile("redis.call('LPUSH', 'l', 'x') for i = 1, 30000000 do end return redis.call('LPOP', 'l')",

@@ -146,7 +146,7 @@ TEST_P(TransactionCommands, ResetAndTheEndOfTheClientLeaveTheTransaction) {
   EXPECT_THAT(Other("GET k"), Bulk("3"));
 }
 
-TEST_P(TransactionCommands, WhoKillsItselfInsideStillRunsTheRest) {
+TEST_P(TransactionCommands, AClientThatKillsItselfStillRunsTheTransaction) {
   Run("MULTI");
   Run("SET a 1");
   Run("CLIENT KILL ID " + std::to_string(client().session().id) + " SKIPME NO");
@@ -223,7 +223,7 @@ TEST_P(TransactionCommands, WatchSeesExpiry) {
   EXPECT_FALSE(Goes());
 }
 
-TEST_P(TransactionCommands, WhatHadExpiredBeforeMayGoButNotComeBack) {
+TEST_P(TransactionCommands, KeysExpiredAtWatchMayBeRemovedButNotCreated) {
   Run("DEBUG SET-ACTIVE-EXPIRE 0");
   Run("SET k 1 PX 100");
   server().AdvanceMs(101);

@@ -125,7 +125,7 @@ TEST(EventLoopTest, ThousandsOfSubscriptionsLeaveInManyTurns) {
   EXPECT_GE(server->stats().turns - began, 8u);
 }
 
-TEST(EventLoopTest, WhoPublishesFasterThanWeSendIsHeldBack) {
+TEST(EventLoopTest, APublisherFasterThanTheSocketIsSlowedDown) {
   TestServer server;
   EventLoop loop(server->pace());
   NodeHost host(loop, server->host_parts());
@@ -153,7 +153,7 @@ TEST(EventLoopTest, WhoPublishesFasterThanWeSendIsHeldBack) {
   EXPECT_LE(longest, 2 * kMessage.size()) << "more than two messages wait for one subscriber";
 }
 
-TEST(EventLoopTest, WhoSpeaksGoesBeforeThousandsWhoHangUp) {
+TEST(EventLoopTest, RequestsAreServedBeforeThousandsOfHangUps) {
   TestServer server;
   EventLoop loop(server->pace());
   NodeHost host(loop, server->host_parts());

@@ -70,7 +70,7 @@ TEST_F(AppendOnlyFileTest, WhatWasAcknowledgedIsThereAfterACrash) {
   EXPECT_EQ(SnapshotDifference(before, DataAfterRestart()), "");
 }
 
-TEST_F(AppendOnlyFileTest, SeveralLivesGoOnInOneFile) {
+TEST_F(AppendOnlyFileTest, SeveralStartsAppendToOneFile) {
   for (int i = 0; i < 3; ++i) {
     auto life = Start();
     life->Run("INCR lives");
@@ -80,7 +80,7 @@ TEST_F(AppendOnlyFileTest, SeveralLivesGoOnInOneFile) {
   EXPECT_THAT(life->Run("GET lives"), Bulk("3"));
 }
 
-TEST_F(AppendOnlyFileTest, WhatADiskMayHoldUpIsWatched) {
+TEST_F(AppendOnlyFileTest, SlowDiskOperationsAreLatencyEvents) {
   auto life = Start({"latency-monitor-threshold 1"});
   life->Run("SET k v");
   life->server().clock().PassWithEachLook(1000);
@@ -201,7 +201,7 @@ TEST_F(AppendOnlyFileTest, ATornTailIsCutAtEveryOctet) {
   }
 }
 
-TEST_F(AppendOnlyFileTest, HalfATransactionIsNone) {
+TEST_F(AppendOnlyFileTest, AnIncompleteTransactionIsDropped) {
   {
     auto life = Start();
     life->Run("SET first 1");
@@ -220,7 +220,7 @@ TEST_F(AppendOnlyFileTest, HalfATransactionIsNone) {
   }
 }
 
-TEST_F(AppendOnlyFileTest, ATornTailIsFatalIfToldSo) {
+TEST_F(AppendOnlyFileTest, ATornTailIsFatalWithoutAofLoadTruncated) {
   Start()->Run("SET k v");
   std::string torn = files_.Content(kIncremental);
   torn.pop_back();
@@ -304,7 +304,7 @@ TEST_F(AppendOnlyFileTest, AnEmptyBaseIsFatal) {
 }
 
 // The old incremental is history and will be removed; if it remains, its effects must not be applied again.
-TEST_F(AppendOnlyFileTest, WhatACrashLeavesIsNeverAppendedTo) {
+TEST_F(AppendOnlyFileTest, FilesLeftByACrashAreNeverAppendedTo) {
   {
     auto life = Start();
     for (int i = 0; i < 10; ++i) life->Run("INCR n");
@@ -336,7 +336,7 @@ TEST_F(AppendOnlyFileTest, WhatACrashLeavesIsNeverAppendedTo) {
   EXPECT_THAT(Start()->Run("GET n"), Bulk("11"));
 }
 
-TEST_F(AppendOnlyFileTest, AFolderThatTakesNothingAnyMore) {
+TEST_F(AppendOnlyFileTest, AReadOnlyDirectoryKeepsTheOldFiles) {
   auto life = Start();
   life->Run("SET k v");
   for (Operation kind :
@@ -429,7 +429,7 @@ TEST_F(AppendOnlyFileTest, TurningItOffAndOn) {
   EXPECT_EQ(SnapshotDifference(before, DataAfterRestart()), "");
 }
 
-TEST_F(AppendOnlyFileTest, TurningItOffKeepsWhatCameSinceTheForkOfARewriteThatIsDone) {
+TEST_F(AppendOnlyFileTest, TurningItOffKeepsEffectsSinceTheForkOfAFinishedRewrite) {
   auto life = Start();
   life->Run("SET before 1");
   EXPECT_THAT(life->Run("BGREWRITEAOF"), Simple("Background append only file rewriting started"));
@@ -466,7 +466,7 @@ TEST_F(AppendOnlyFileTest, AFullDiskUnderEverySecondRefusesWritesUntilThereIsRoo
   EXPECT_EQ(SnapshotDifference(before, DataAfterRestart()), "");
 }
 
-TEST_F(AppendOnlyFileTest, AFullDiskUnderAlwaysEndsTheServerBeforeItSaysOk) {
+TEST_F(AppendOnlyFileTest, AFullDiskUnderAlwaysEndsTheServerBeforeItReplies) {
   auto life = Start();
   files_.SetRoom(10);
   EXPECT_FALSE(life->Run("SET a 1").HasValue());
@@ -502,7 +502,7 @@ TEST_F(AppendOnlyFileTest, ASecondServerIsKeptOut) {
   EXPECT_EQ(Start()->outcome(), LoadOutcome::kLoaded);
 }
 
-TEST_F(AppendOnlyFileTest, HistoryStaysAsLongAsItIsToStay) {
+TEST_F(AppendOnlyFileTest, DisableAutoGcKeepsHistory) {
   auto life = Start({"aof-disable-auto-gc yes"});
   life->Run("BGREWRITEAOF");
   life->server().Cron();
@@ -544,7 +544,7 @@ TEST_F(AppendOnlyFileTest, WaitAofWaitsForTheSync) {
 }
 
 // A request that runs again closes clients that wait for the same sync.
-TEST_F(AppendOnlyFileTest, WhoWaitsForTheSyncMayBeEvictedByWhoWaitsBeforeIt) {
+TEST_F(AppendOnlyFileTest, AClientThatWaitsForTheSyncMayBeEvicted) {
   auto life = Start({"appendfsync everysec", "maxmemory-clients 2mb"});
   std::vector<std::unique_ptr<TestClient>> clients;
   for (int i = 0; i < 7; ++i) clients.push_back(std::make_unique<TestClient>(life->server()));

@@ -118,7 +118,7 @@ TEST_F(LoadingTest, ShutdownEndsItAndSavesNothing) {
   EXPECT_EQ(files_.Content("dump.rdb"), dump);
 }
 
-TEST_F(LoadingTest, SoDoesASignal) {
+TEST_F(LoadingTest, ASignalEndsItAndSavesNothing) {
   SaveSome();
   auto directives = kOften;
   directives.emplace_back("save 3600 1");
@@ -163,7 +163,7 @@ TEST_F(LoadingTest, ADumpCutAnywhereIsRefused) {
   }
 }
 
-TEST_F(LoadingTest, AWrongChecksumIsRefusedUnlessItIsNotAsked) {
+TEST_F(LoadingTest, AWrongChecksumIsRefusedUnlessChecksAreOff) {
   SaveSome();
   std::string dump = files_.Content("dump.rdb");
   dump.back() = static_cast<char>(dump.back() ^ 1);
@@ -187,7 +187,7 @@ TEST_F(LoadingTest, ReloadKeepsTheDataSet) {
   EXPECT_TRUE(server.journal().Lines().size() == 3u);  // loading counts no changes
 }
 
-TEST_F(LoadingTest, ReloadFindsTheWordsItKnows) {
+TEST_F(LoadingTest, ReloadChecksItsOptions) {
   TestServer server = Start();
   TestClient client(server);
   client.Run("SET a 1");
@@ -269,7 +269,7 @@ TEST_F(LoadingTest, KeysKeepWhatEvictionKnowsOfThem) {
   EXPECT_THAT(client.Run("OBJECT IDLETIME a"), Int(5));
 }
 
-TEST(RdbHints, AreBelievedAsFarAsTheFileIsLong) {
+TEST(RdbHints, AreLimitedByTheLengthOfTheFile) {
   FaultyFiles files;
   const std::string most(8, '\x7f');
   files.Put("dump.rdb", "REDIS0011\xfe" + std::string(1, '\0') + "\xfb\x81" + most + "\x81" + most +

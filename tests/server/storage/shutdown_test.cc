@@ -28,7 +28,7 @@ class ShutdownTest : public testing::Test {
   FaultyFiles files_;
 };
 
-TEST_F(ShutdownTest, SavesIfThereAreSavePointsOrItIsTold) {
+TEST_F(ShutdownTest, SavesWithSavePointsOrOnRequest) {
   struct Case {
     const char* directive;
     const char* command;
@@ -47,7 +47,7 @@ TEST_F(ShutdownTest, SavesIfThereAreSavePointsOrItIsTold) {
   }
 }
 
-TEST_F(ShutdownTest, GoesOnWhenItCannotSave) {
+TEST_F(ShutdownTest, ContinuesWhenSavingFails) {
   TestServer server = Start({"save 3600 1"});
   TestClient client(server);
   client.Run("SET k v");
@@ -59,7 +59,7 @@ TEST_F(ShutdownTest, GoesOnWhenItCannotSave) {
   EXPECT_EQ(server.StoppedWith(), 0);
 }
 
-TEST_F(ShutdownTest, TellsHowItGoesOn) {
+TEST_F(ShutdownTest, ReportsItsStatus) {
   std::vector<std::string> told;
   TestServer server = Start({"save 3600 1"});
   server->shutdown().OnStatus([&](const std::string& status) { told.push_back(status); });
@@ -102,7 +102,7 @@ TEST_F(ShutdownTest, EndsTheChildFirst) {
 }
 
 // Their effects would not be in the dump.
-TEST_F(ShutdownTest, NobodyRunsAnythingAfterIt) {
+TEST_F(ShutdownTest, NoCommandRunsAfterIt) {
   TestServer server = Start({"save 3600 1"});
   TestClient client(server);
   TestClient other(server);
@@ -128,16 +128,16 @@ TEST_F(ShutdownTest, SignalsDoWhatTheDirectivesSay) {
   }
 }
 
-TEST_F(ShutdownTest, ASignalThatCannotBeObeyedMayComeAgain) {
+TEST_F(ShutdownTest, AFailedSignalMayBeRepeated) {
   TestServer server = Start({"save 3600 1"});
-  int given_up = 0;
-  server->shutdown().OnGivenUp([&] { ++given_up; });
+  int cancelled = 0;
+  server->shutdown().OnCancelled([&] { ++cancelled; });
   files_.SetRoom(0);
   server->shutdown().Signalled(SIGTERM);
   EXPECT_EQ(server.StoppedWith(), std::nullopt);
-  EXPECT_EQ(given_up, 1);
+  EXPECT_EQ(cancelled, 1);
   server.Cron();
-  EXPECT_EQ(given_up, 1);  // one attempt for each signal
+  EXPECT_EQ(cancelled, 1);  // one attempt for each signal
   files_.Recover();
   server->shutdown().Signalled(SIGTERM);
   EXPECT_EQ(server.StoppedWith(), 0);

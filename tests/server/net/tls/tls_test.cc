@@ -77,7 +77,7 @@ class TlsTest : public testing::Test {
 
 std::unique_ptr<Keys> TlsTest::keys_;
 
-TEST_F(TlsTest, WhatIsMissingIsSaid) {
+TEST_F(TlsTest, MissingDirectivesAreReported) {
   Settings settings = Good();
   EXPECT_EQ(ReasonOf(settings), "");
   settings.tls_ca_cert_file.clear();
@@ -90,7 +90,7 @@ TEST_F(TlsTest, WhatIsMissingIsSaid) {
   EXPECT_EQ(ReasonOf(settings), "No tls-cert-file configured!");
 }
 
-TEST_F(TlsTest, FilesThatAreNoGoodAreNamed) {
+TEST_F(TlsTest, InvalidFilesAreNamed) {
   Settings settings = Good();
   settings.tls_cert_file = keys_->Path("text");
   EXPECT_THAT(ReasonOf(settings), StartsWith("Failed to load certificate: " + settings.tls_cert_file + ": error:"));
@@ -130,7 +130,7 @@ TEST_F(TlsTest, ProtocolsAreWordsOfAList) {
   }
 }
 
-TEST_F(TlsTest, AFailureKeepsWhatThereWas) {
+TEST_F(TlsTest, AFailureKeepsTheOldConfiguration) {
   Tls tls;
   EXPECT_FALSE(tls.Configured());
   ASSERT_EQ(tls.Configure(Good()), std::nullopt);
@@ -189,7 +189,7 @@ TEST_F(TlsStreamTest, BytesArriveAfterAHandshake) {
   EXPECT_FALSE(server_->HasReceived());
 }
 
-TEST_F(TlsStreamTest, WhatNoEventWillReportIsKnown) {
+TEST_F(TlsStreamTest, HasReceivedReportsBufferedBytes) {
   Greet();
   for (int i = 0; i < 3; ++i) EXPECT_EQ(client_->Send(Bytes("0123456789")).bytes, 10u);
   std::array<char, 4> target{};
@@ -226,7 +226,7 @@ TEST_F(TlsStreamTest, AReplyThatGrewMeanwhileGoesOnWhereItStopped) {
   EXPECT_TRUE(received == wanted) << received.size() << " of " << wanted.size();
 }
 
-TEST_F(TlsStreamTest, AGoodbyeIsTheEndOfInputOnly) {
+TEST_F(TlsStreamTest, ACloseNotifyEndsInputOnly) {
   Greet();
   ASSERT_EQ(client_->Send(Bytes("last words")).bytes, 10u);
   client_->Close();
@@ -235,7 +235,7 @@ TEST_F(TlsStreamTest, AGoodbyeIsTheEndOfInputOnly) {
   EXPECT_EQ(server_->Receive(target).state, State::kEnded);
 }
 
-TEST_F(TlsStreamTest, WhatIsNoTlsFailsWithAReason) {
+TEST_F(TlsStreamTest, InputThatIsNotTlsFailsWithAReason) {
   const Bytes text = "GET / HTTP/1.0\r\n\r\n";
   ASSERT_EQ(send(client_->FileDescriptor(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
   EXPECT_EQ(server_->Handshake().state, State::kFailed);
@@ -243,7 +243,7 @@ TEST_F(TlsStreamTest, WhatIsNoTlsFailsWithAReason) {
 }
 
 // Each key update costs CPU time, but returns no bytes that would end the call.
-TEST_F(TlsStreamTest, NobodyKeepsUsBusyWithKeyUpdates) {
+TEST_F(TlsStreamTest, KeyUpdatesCannotProlongACall) {
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
   const int room = 1 << 20;
@@ -312,7 +312,7 @@ class TlsConnectionTest : public TlsStreamTest {
   std::shared_ptr<Connection> connection_;
 };
 
-TEST_F(TlsConnectionTest, WhoDoesNotFinishTheHandshakeIsClosed) {
+TEST_F(TlsConnectionTest, AnUnfinishedHandshakeTimesOut) {
   Node& server = **server_under_test_;
   client_->Handshake();
   Turn();
@@ -327,7 +327,7 @@ TEST_F(TlsConnectionTest, WhoDoesNotFinishTheHandshakeIsClosed) {
 }
 
 // The step runs after the server was destroyed.
-TEST_F(TlsConnectionTest, TheServerMayGoBeforeTheNextStepOfAHandshake) {
+TEST_F(TlsConnectionTest, TheServerMayBeDestroyedDuringAHandshake) {
   client_->Handshake();
   connection_->OnReadable();
   ASSERT_EQ(loop_->handshakes().Size(), 1u);
@@ -338,7 +338,7 @@ TEST_F(TlsConnectionTest, TheServerMayGoBeforeTheNextStepOfAHandshake) {
   EXPECT_EQ(connection_.use_count(), 1);
 }
 
-TEST_F(TlsConnectionTest, WhoHasFinishedItMayStay) {
+TEST_F(TlsConnectionTest, AFinishedHandshakeDoesNotTimeOut) {
   Node& server = **server_under_test_;
   client_->Handshake();
   Turn();
