@@ -9,7 +9,7 @@ import oracles
 from differential_test import Difference, Pair
 from transcripts_test import words_of
 
-# "commands <- what there is before"; commands are separated by ` ; `.
+# "commands <- commands that prepare the data"; commands are separated by ` ; `.
 LINES = """
 SET k v
 SET k v <- SET k x

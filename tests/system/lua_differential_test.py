@@ -46,7 +46,7 @@ def read_programs():
 
 
 def compare(programs, ours, theirs, mark):
-    """Descriptions of all programs whose replies are not as their marks say."""
+    """Descriptions of all programs whose replies do not match their marks."""
     wrong = []
     for program in programs:
         replies = [client.run("EVAL", program.source, 0) for client in (ours, theirs)]
