@@ -1,7 +1,7 @@
-"""What each write command leaves in the append-only file, here and in each oracle: effects, not requests.
+"""The effects of each write command in the append-only file, here and in each oracle.
 
-Runs the lines of key_events_test.py; what both files got must be the same commands, apart from the case of names and
-from times of day."""
+Runs the lines of key_events_test.py; both files must have the same commands, except for the case of names and for times
+of day."""
 import glob
 import os
 import re

@@ -1,5 +1,5 @@
-"""Append-only files travel between our server and each oracle, both ways: with either format of the base, before and
-after a rewrite, and from one to the other and back."""
+"""Exchanges append-only files between our server and each oracle, both ways: with either format of the base, before and
+after a rewrite, and there and back."""
 import os
 import random
 import shutil

@@ -1,5 +1,5 @@
-"""Random commands to a real Redis that keeps an append-only file, which then is loaded by us and by another Redis: no
-command of it fails, and the same data set comes out.
+"""Sends random commands to a real Redis; then we and another Redis load its append-only file: no command may fail, and
+the data sets must be equal.
 
     python3 tests/system/aof_replay_test.py --seed 7 --rounds 50 [--commands 2000]
 

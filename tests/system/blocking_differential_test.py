@@ -1,11 +1,11 @@
-"""Several clients push, pop, wait, move and rename, in one random stream that goes to our server and to an oracle; who
-gets what, and when, must be the same, and so must the data.
+"""Several clients push, pop, block, move and rename, in one random stream for our server and an oracle. Each client must
+get the same replies at the same steps, and the data must be the same.
 
     python3 tests/system/blocking_differential_test.py --seed 7 --rounds 500
 
 runs longer or repeats a failure; the seed is always printed. Each step ends before the next begins: every client has its
-answers or is known to wait, and a round trip of another client has shown that nothing more will come. So nothing depends
-on time."""
+replies or is known to be blocked, and a round trip of another client has shown that nothing more will come. So nothing
+depends on time."""
 import argparse
 import os
 import random

@@ -1,5 +1,5 @@
-"""redis-check-aof and redis-check-rdb, which are our server under other names: on damaged files of every kind they come
-to the same end as Redis' own, change the same octets, and a server of ours starts with what they repaired."""
+"""redis-check-aof and redis-check-rdb, which are our server under other names. On damaged files of every kind they come
+to the same result as Redis' tools and change the same bytes, and our server starts with what they repaired."""
 import os
 import random
 import re

@@ -1,23 +1,23 @@
-"""kill -9 under a writing load, again and again: what comes up again must be what was promised.
+"""kill -9 under a writing load, again and again: acknowledged writes must survive.
 
 Several clients write, each to keys of its own, without waiting for the replies one by one: strings, counters, lists,
 hashes, sorted sets, streams, deadlines, MULTI groups and scripts that change several keys. After a random number of
-replies the server is killed, started in the same folder, and asked for everything. What a client's keys hold must be
-what some first part of its operations makes, whole groups and scripts included, nothing that was not sent, and that
-part must have all that was acknowledged. With `appendfsync everysec` a server may put off writing while the disk is
-busy, so there what was acknowledged within the last two seconds may be missing.
+replies the server is killed, restarted in the same directory, and all data is read. The keys of a client must be the
+result of a prefix of its operations, with groups and scripts as a whole, and the prefix must include all acknowledged
+operations. With `appendfsync everysec` a server may delay writes while the disk is busy, so there writes acknowledged
+within the last two seconds may be missing.
 
-A kill never tears what write(2) was given, but a machine that goes down does: after some kills the last file is cut off
-anywhere behind what it had when the server came up. Then any first part of the operations will do.
+A kill never truncates the data of a write(2), but a crash of the machine does: after some kills the last file is
+truncated anywhere after its size at the start of the server. Then any prefix of the operations is valid.
 
-Houses differ in policy and directives; a house stands for some lives, each of which goes on with what the one before
-left. Rewrites and snapshots run meanwhile, asked for and by themselves.
+A "house" is a directory with its own policy and directives, used by several servers one after another ("lives").
+Rewrites and snapshots run meanwhile, on request and automatically.
 
     python3 tests/system/crash_test.py                                        the short run of the test suite
     python3 tests/system/crash_test.py --rounds 2000 --seed 1                 the long one
     python3 tests/system/crash_test.py --server /usr/bin/redis-server --no-torn
 
-Redis cuts behind the last whole command even inside a MULTI, whose first half it so runs later: hence --no-torn.
+Redis truncates after the last whole command even inside a MULTI, so it later runs half of it: hence --no-torn.
 """
 import argparse
 import collections

@@ -3,8 +3,9 @@ events of every command, and at checkpoints all the data.
 
     python3 tests/system/differential_test.py --seed 7 --rounds 500 [--commands 200] [--families Hashes Keys]
 
-runs longer or repeats a failure; the seed is always printed. The commands come from generators.py. Deadlines lie so far ahead, or so long ago, that time plays
-no part; what depends on it (TTL, PTTL) is compared with a tolerance. known_differences.py says what differs."""
+runs longer or repeats a failure; the seed is always printed. The commands come from generators.py.
+Deadlines are so far in the future or past that time does not matter; replies that depend on it (TTL, PTTL) are compared
+with a tolerance. known_differences.py lists known differences."""
 import argparse
 import os
 import random

@@ -1,5 +1,5 @@
-"""Values travel between our server and each oracle as DUMP payloads, both ways, in every encoding that both know. Their
-digests must be equal, and packed values must even have equal octets."""
+"""Exchanges values between our server and each oracle as DUMP payloads, both ways, in every encoding that both know.
+Their digests must be equal, and packed values must even have equal bytes."""
 import random
 import struct
 import unittest

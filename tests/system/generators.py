@@ -1,8 +1,8 @@
 """Random commands for differential_test.py: for each family a class whose makers return the words of one command.
 
-Most commands are valid; some have a bad option, a wrong type, too few words. Keys and elements are few, so that commands
-meet; thresholds of encodings are drawn anew for each round, so that collections cross them all the time. What chance decides
-in the server (SPOP, HRANDFIELD) is asked for in ways whose outcome is certain, or compared by size only."""
+Most commands are valid; some have a bad option, a wrong type, too few words. There are few keys and elements, so that
+commands affect each other; each round chooses new thresholds of encodings, so that collections often cross them. Random
+commands (SPOP, HRANDFIELD) are used in ways whose outcome is certain, or only the size of the reply is compared."""
 
 from dump_payload import OLD_VALUES, payload
 

@@ -1,7 +1,7 @@
-"""What the hostile_*_test.py scripts share: a fresh server for each case, attackers, and a bystander who must not notice.
+"""What the hostile_*_test.py scripts share: a fresh server for each case, attackers, and a bystander that must not be affected.
 
 RESPITE_HOSTILE=full runs every case at full size (10 000 connections, millions of elements); without it sizes are cut so
-that all cases together take a minute or so. RESPITE_HOSTILE_REPORT=FILE appends what was measured, a line for each case.
+that all cases together take about a minute. RESPITE_HOSTILE_REPORT=FILE appends the measurements, a line for each case.
 """
 import ctypes
 import gc

@@ -1,6 +1,7 @@
-"""Hostile clients: half-open, slow, greedy and silent connections. Nobody else may notice, and no memory may stay (hostile.py).
+"""Hostile clients: half-open, slow, greedy and silent connections. No other client may be
+affected, and all memory must be released (hostile.py).
 
-Sizes are cut unless RESPITE_HOSTILE=full; RESPITE_SERVER may also be a redis-server, to see what it makes of the cases."""
+Sizes are reduced unless RESPITE_HOSTILE=full; RESPITE_SERVER may also be a redis-server, for comparison."""
 import random
 import resource
 import time

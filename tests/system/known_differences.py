@@ -1,6 +1,6 @@
-"""Where the answers and events of an oracle differ from ours, for the suites that compare random commands. Each entry names
-the versions (marks of oracles.Oracle; ALL for any), the command, a condition and the reason. docs/differences.md has what
-differs from every Redis; the marks in tests/transcripts and lua_programs.txt say the same of what stands there."""
+"""Differences of an oracle's replies and events from ours, for the suites that compare random commands. Each entry
+names the versions (marks of oracles.Oracle; ALL for any), the command, a condition and the reason. docs/differences.md
+lists differences from every Redis; marks in tests/transcripts and lua_programs.txt list those of their requests."""
 import math
 import re
 

@@ -1,6 +1,6 @@
-"""The contract with launchers: arguments, files, log lines, signals and exit codes that other people's harnesses rely
-on. The letters are those of the list in issue 2: A arguments, B configuration files, C version, D log lines, E hygiene
-of the log, F standard output, G background, H signals, I title, J persistence, K redis-cli."""
+"""The contract with launchers: arguments, files, log lines, signals and exit codes that harnesses rely on. The letters
+are those of the list in issue 2: A arguments, B configuration files, C version, D log lines, E clean log, F standard
+output, G background, H signals, I title, J persistence, K redis-cli."""
 import os
 import re
 import shutil

@@ -1,12 +1,12 @@
-"""The servers that ours is compared with, and how often it was.
+"""The servers that ours is compared with, and the number of comparisons.
 
     redis-server of this system        $REDIS_SERVER
     Debian 13's Redis and Valkey       from `./dev oracles`
     any other                          $RESPITE_ORACLE, paths between colons: a Redis 7.2 built by hand, say
 
 A suite that is written for one of them runs with each: `oracles.multiply(globals(), Base)` makes a class of tests for each
-from a class that reads `self.oracle`. What a suite compares it counts with `oracle.count(n)`; run_script.py prints the sums,
-which tests/summary.py adds up."""
+from a class that reads `self.oracle`. Suites count comparisons with `oracle.count(n)`; run_script.py prints the
+sums, which tests/summary.py adds up."""
 import atexit
 import collections
 import functools

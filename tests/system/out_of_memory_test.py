@@ -1,5 +1,5 @@
-"""A server whose address space ends at hundreds of different points: it serves, or it ends with the line in its log, the
-report of a crash and SIGABRT (docs/operations.md). It never hangs, and what it had acknowledged is there afterwards.
+"""A server whose address space ends at hundreds of different points: it serves, or it ends with a line in its log, a
+crash report and SIGABRT (docs/operations.md). It never hangs, and acknowledged writes survive.
 
 RESPITE_OUT_OF_MEMORY_POINTS sets the number of points of each kind of work."""
 import os

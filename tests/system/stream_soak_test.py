@@ -1,8 +1,8 @@
 """Orders on a stream, consumer groups, and consumers that die: no group may miss an order, and none may stay pending.
 
-Producers add orders with XADD; the consumers of each group read with XREADGROUP BLOCK, note what they got and acknowledge
-it. At random a consumer dies between reading and acknowledging: its connection is closed and it never comes back. Another
-one takes its place and claims with XAUTOCLAIM what has been pending for a while.
+Producers add orders with XADD; the consumers of each group read with XREADGROUP BLOCK, record what they received and
+acknowledge it. At random a consumer dies between reading and acknowledging: its connection is closed for good. Another
+one replaces it and claims with XAUTOCLAIM entries that have been pending for a while.
 
     python3 tests/system/stream_soak_test.py                                        the short run of the test suite
     python3 tests/system/stream_soak_test.py --producers 200 --consumers 200 --groups 20 --orders 100

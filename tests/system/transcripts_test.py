@@ -13,30 +13,30 @@ A transcript is a text file:
     -ERR Protocol error: invalid bulk length
     !closed                          the server closes this connection
     other> BLPOP k 0
-    !waits                           nothing comes as yet; `other<` reads it when it does
+    !waits                           no reply comes yet; `other<` reads it later
     other> PING                      a request over another connection, named `other`
     +PONG
-    other<                           what that connection gets unasked: a message of a channel, say
+    other<                           what that connection receives: for example a message of a channel
     *3
     …
     > TIME
     ?                                any one reply
     monitor<
-    +<time> [0 <client>] "GET" "k"   what is never twice the same in a line of MONITOR is replaced
+    +<time> [0 <client>] "GET" "k"   variable parts of a line of MONITOR are replaced
     > CLIENT NO-TOUCH on
     +OK
     [7.0] -ERR unknown subcommand 'no-touch'. Try CLIENT HELP.
     > OBJECT FREQ k
     -ERR An LFU maxmemory policy is not selected, access frequency not tracked. …
-    [8.0, valkey 8.1] -ERR …         what these versions answer instead, line by line; all others as above
+    [8.0, valkey 8.1] -ERR …         the replies of these versions, line by line; all others as above
 
     python3 tests/system/transcripts_test.py --fill PROGRAM FILE...
 
-writes into the files what PROGRAM answers, keeping `?`, and no marks;
+writes the replies of PROGRAM into the files, keeping `?`, without marks;
 
     python3 tests/system/transcripts_test.py --mark FILE...
 
-writes what each oracle answers otherwise, in place of all such marks but `?`."""
+writes the differing replies of each oracle as marks, in place of all marks but `?`."""
 import contextlib
 import glob
 import os
