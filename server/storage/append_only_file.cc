@@ -395,8 +395,8 @@ bool AppendOnlyFile::IsBackingOff() {
     backoff_.until_ms = 0;
     return false;
   }
-  backoff_.minutes = std::min(std::max<int64_t>(patience_.minutes * 2, 1), kMostBackoffMinutes);
-  backoff_.until_ms = now_ms + patience_.minutes * 60'000;
+  backoff_.minutes = std::min(std::max<int64_t>(backoff_.minutes * 2, 1), kMostBackoffMinutes);
+  backoff_.until_ms = now_ms + backoff_.minutes * 60'000;
   parts_.log.Warning("Background AOF rewrite has repeatedly failed and triggered the limit, will retry in " +
                      std::to_string(backoff_.minutes) + " minutes");
   return true;
