@@ -14,7 +14,7 @@ from hostile import SANITIZED, HostileTest, Raw, size
 from launcher import wait_until
 from two_servers import Closed, encode
 
-# How long a single command may block other clients at these sizes (docs/security.md, "What holds others up").
+# How long a single command may block other clients at these sizes (docs/security.md, "Commands that block other clients").
 ONE_COMMAND_MS = 1_000  # a reply of 64 MB
 ALGEBRA_MS = size(150, 1_500)
 SCRIPT_MS = 50 + 50  # busy-reply-threshold of the class Scripts, and the ticks until a script is detected

@@ -42,7 +42,7 @@ def rows(page, heading):
 
 def printed():
     """(row, piece of code) for each piece of code that starts the server."""
-    for row in rows("README.md", "point it here:"):
+    for row in rows("README.md", "start Respite instead:"):
         if " in tests " in row:
             yield row, re.findall(r"`([^`]+)`", row.split(" in tests ", 1)[1])[0]
     for row in rows("docs/clients.md", "## Start it where"):
