@@ -110,7 +110,7 @@ std::vector<std::string> AbsoluteExpire(Bytes key, int64_t deadline_ms) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// HEXPIRE and its kin
+// HEXPIRE and its family
 
 enum class Condition : uint8_t { kNone, kIfWithout, kIfWith, kIfLater, kIfSooner };
 
@@ -221,7 +221,7 @@ struct HPExpireAt {
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
-// HTTL and its kin, HPERSIST
+// HTTL and its family, HPERSIST
 
 void ReplyFieldExpiry(Call& call, TimeUnit unit, TimeBase base) {
   const Hash hash = call.db.Read<Hash>(call.args.Next());

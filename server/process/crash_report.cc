@@ -80,7 +80,7 @@ void Guarded(const SignalLog& log, Part part) {
     has_way_out = 1;
     part();
   } else {
-    log.Write("\n(what follows here could not be read)\n");
+    log.Write("\n(the rest of this part could not be read)\n");
   }
   has_way_out = 0;
 }
@@ -211,7 +211,7 @@ void WriteState(const SignalLog& log, const Services& services) {
   const pid_t process = getpid();
   const pid_t child = _Fork();
   if (child == 0) WriteInChild(log, services, process);
-  if (child < 0 || !AwaitChild(child)) log.Write("\n(INFO could not be written: the heap is broken, or locked)\n");
+  if (child < 0 || !AwaitChild(child)) log.Write("\n(INFO could not be written: the heap is damaged, or locked)\n");
 }
 
 void WriteReport(int signal, const siginfo_t& info, const ucontext_t& context) {

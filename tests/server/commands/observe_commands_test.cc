@@ -223,7 +223,7 @@ TEST_P(LatencyCommands, DoctorHasAdviceForEachKindOfEvent) {
     server()->latency().Clear();
     Spike(event, 300);
     const std::string report = Run("LATENCY DOCTOR").Text();
-    EXPECT_NE(report.find("\nWhat may help:\n\n- "), std::string::npos) << event << ": " << report;
+    EXPECT_NE(report.find("\nAdvice:\n\n- "), std::string::npos) << event << ": " << report;
   }
   server()->latency().Clear();
   Spike("aof-write", 300);  // always comes with another event
