@@ -85,7 +85,7 @@ TEST_F(AofCheck, ExplainsWhatIsWrong) {
   EXPECT_THAT(Output(kMulti + kSet), HasSubstr("0x              2a: Reached EOF before reading EXEC for MULTI\n"));
 }
 
-TEST_F(AofCheck, ExplainsWhatIsWrongBehindALargeArgument) {
+TEST_F(AofCheck, ExplainsErrorsAfterALargeArgument) {
   const std::string large = "*2\r\n$100000\r\n" + std::string(100000, 'x') + "\r\n";
   EXPECT_THAT(Output(large + "#4"), HasSubstr("0x           186af: Expected prefix '$', got: '#'\n"));
   EXPECT_THAT(Output(large.substr(0, 1000)), HasSubstr("0x               d: Expected to read 100002 bytes, got 987"));
@@ -94,7 +94,7 @@ TEST_F(AofCheck, ExplainsWhatIsWrongBehindALargeArgument) {
   EXPECT_THAT(Output(no_end), HasSubstr("0x               d: Expected \\r\\n, got: 210a\n"));
 }
 
-TEST_F(AofCheck, FixCutsBehindTheLastGoodRecord) {
+TEST_F(AofCheck, FixTruncatesAfterTheLastGoodRecord) {
   ExpectFixed(kSet + "junk", kSet);
   ExpectFixed(kSet + kMulti + kSet, kSet);
   ExpectFixed(kSet + kSet.substr(0, 20), kSet);
@@ -188,7 +188,7 @@ class AofCut : public AofCheck {
   }
 };
 
-TEST_F(AofCut, RemovesWhatIsLater) {
+TEST_F(AofCut, RemovesLaterRecords) {
   const std::string first = "#TS:100\r\n" + kSet + "#TS:200\r\n" + kSet;
   const std::string content = first + "#TS:300\r\n" + kSet + "damaged";
   EXPECT_TRUE(Cut(content, 200));

@@ -37,7 +37,7 @@ const char kWrongType[] = "WRONGTYPE Operation against a key holding the wrong k
 // ---------------------------------------------------------------------------------------------------------------------
 // Without waiting
 
-TEST_P(BlockingCommands, PopAtOnceWhatIsThere) {
+TEST_P(BlockingCommands, PopExistingElementsAtOnce) {
   Run("RPUSH l a b c d e f");
   EXPECT_THAT(Run("BLPOP none l 0"), Bulks({"l", "a"}));
   EXPECT_THAT(Run("BRPOP l none 0"), Bulks({"l", "f"}));
@@ -404,7 +404,7 @@ TEST_P(BlockingCommands, DoNotWaitInATransaction) {
                                    Int(1), Bulks({"k", "a"})));
 }
 
-TEST_P(BlockingCommands, SeeOnlyWhatATransactionLeaves) {
+TEST_P(BlockingCommands, SeeOnlyTheResultOfATransaction) {
   const auto waiter = Waiter("BLPOP l 0");
   for (const char* line : {"MULTI", "RPUSH l a", "DEL l", "EXEC"}) Run(line);
   EXPECT_EQ(BlockedClients(), "1");

@@ -78,7 +78,7 @@ TEST_P(ConnectionCommands, AuthWithoutPassword) {
   EXPECT_THAT(Run("AUTH a b c"), Error("ERR syntax error"));
 }
 
-TEST_P(ConnectionCommands, ResetForgetsWhatTheClientChose) {
+TEST_P(ConnectionCommands, ResetRestoresDefaults) {
   EXPECT_THAT(Run("SELECT 3"), Ok());
   EXPECT_THAT(Run("CLIENT SETNAME me"), Ok());
   EXPECT_THAT(Run("CLIENT SETINFO lib-name lib"), Ok());

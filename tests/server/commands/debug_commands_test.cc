@@ -81,7 +81,7 @@ TEST_P(DebugDigests, TellWhetherThereIsADeadline) {
   EXPECT_THAT(Run("DEBUG DIGEST"), Simple("7e8b6b7a65dc792900d2c416d64e0d8933ff3275"));
 }
 
-TEST_P(DebugDigests, TellDatabasesApart) {
+TEST_P(DebugDigests, DistinguishDatabases) {
   Run("PEXPIRE b 100000");
   Run("SELECT 3");
   Run("SET b other");

@@ -313,7 +313,7 @@ TEST_P(FunctionCommands, ErrorsNameTheFunction) {
               Error("ERR user_function:2: attempt to call field 'register_function' (a nil value)"s + kPlace));
 }
 
-TEST_P(FunctionCommands, NothingOfLoadingIsLeftToFunctions) {
+TEST_P(FunctionCommands, FunctionsCannotUseTheLoadingApi) {
   ASSERT_THAT(Load(Code("lib",
                         "local register, api = redis.register_function, redis\n"
                         "register('f', function() register('g', function() end) end)\n"

@@ -116,7 +116,7 @@ TEST_P(HyperLogLogCommands, OtherStringsAreRefused) {
   }
 }
 
-TEST_P(HyperLogLogCommands, CorruptRunsAreNoticedAndLeftAlone) {
+TEST_P(HyperLogLogCommands, CorruptRunsAreRefusedAndUnchanged) {
   const std::string stale = Header().substr(0, 15) + "\x80";
   Run("PFADD good x");
   for (const std::string& runs : {std::string("\x7f\xfe"), std::string("\x7f"), std::string("\x7f\xffhello"),

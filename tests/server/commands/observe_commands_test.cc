@@ -43,7 +43,7 @@ TEST_P(SlowLogCommands, RecordsHaveSixParts) {
                                                     Bulk(client().session().address), Bulk("me"))));
 }
 
-TEST_P(SlowLogCommands, TheRecordComesAfterTheReplyOfItsCommand) {
+TEST_P(SlowLogCommands, ARecordIsAddedAfterTheReply) {
   EXPECT_THAT(Run("SLOWLOG LEN"), Int(0));
   EXPECT_THAT(Run("SLOWLOG LEN"), Int(1));
   EXPECT_THAT(Run("SLOWLOG RESET"), Ok());
@@ -191,7 +191,7 @@ TEST_P(LatencyCommands, HistoryKeepsTheNewest160) {
   EXPECT_EQ(history[159][1].Integer(), 200);
 }
 
-TEST_P(LatencyCommands, ResetCountsWhatItForgets) {
+TEST_P(LatencyCommands, ResetCountsRemovedEvents) {
   for (const char* event : {"command", "fast-command", "expire-cycle"}) Spike(event, 5);
   EXPECT_THAT(Run("LATENCY RESET nosuch"), Int(0));
   EXPECT_THAT(Run("LATENCY RESET COMMAND nosuch"), Int(1));

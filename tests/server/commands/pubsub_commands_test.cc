@@ -82,7 +82,7 @@ TEST_P(PubSubCommands, AnOverlappingSubscriptionGetsAMessageTwice) {
   EXPECT_THAT(other.Read(), PatternMessage("*s", "news", "x"));
 }
 
-TEST_P(PubSubCommands, AClientThatGoesLeavesItsTopics) {
+TEST_P(PubSubCommands, AClosedClientLeavesItsTopics) {
   {
     TestClient other(server(), GetParam());
     other.Run("SUBSCRIBE a b");
@@ -185,7 +185,7 @@ TEST_P(ManySubscriptions, AreCountedOnceWithAllTheirTime) {
   EXPECT_GE(Stats().usec, 4000u);
 }
 
-TEST_P(ManySubscriptions, AreAnsweredBeforeWhatFollows) {
+TEST_P(ManySubscriptions, ReplyBeforeLaterRequests) {
   Between([this] { EXPECT_THAT(Run("PUBLISH news x"), Int(0)); });
   const std::string replies = other().Raw(EncodeRequest({"UNSUBSCRIBE"}) + EncodeRequest({"GET", "k"}));
   const std::string null = IsResp3() ? "_\r\n" : "$-1\r\n";
@@ -367,7 +367,7 @@ INSTANTIATE_TEST_SUITE_P(Resp, KeyspaceEvents, BothVersions(), VersionName);
 
 using Texts = std::vector<std::string>;
 
-TEST_P(KeyspaceEvents, TellTheKeyFirstThenTheEvent) {
+TEST_P(KeyspaceEvents, SendKeyspaceThenKeyevent) {
   Run("SET k v");
   EXPECT_EQ(Heard(), (Texts{"k: set", "k set"}));
   Run("SELECT 3");
@@ -390,7 +390,7 @@ TEST_P(KeyspaceEvents, FollowTheDirective) {
   EXPECT_EQ(Heard(), Texts{});
 }
 
-TEST_P(KeyspaceEvents, TellOfExpiry) {
+TEST_P(KeyspaceEvents, HaveExpiredEvents) {
   Run("CONFIG SET notify-keyspace-events Ex");
   Run("SET k v PX 100");
   Run("SET other v PX 100");

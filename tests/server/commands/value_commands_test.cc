@@ -117,14 +117,14 @@ TEST_P(ValueCommands, FieldsWithDeadlines) {
                                        "HPEXPIREAT hash 1700000200000 FIELDS 2 a b"));
 }
 
-TEST_P(ValueCommands, FieldsThatWereTimed) {
+TEST_P(ValueCommands, FieldsWithFormerDeadlines) {
   Run("HSET hash a 1");
   Run("HPEXPIREAT hash 1700000200000 FIELDS 1 a");
   Run("HPERSIST hash FIELDS 1 a");
   EXPECT_THAT(Rewritten(), ElementsAre("HMSET hash a 1"));
 }
 
-TEST_P(ValueCommands, WhatHasExpiredIsThereAsLongAsItIs) {
+TEST_P(ValueCommands, ExpiredKeysRemainUntilTheirRemoval) {
   Run("SET k v PX 10");
   Run("HSET hash a 1 b 2");
   Run("HPEXPIRE hash 10 FIELDS 1 a");
