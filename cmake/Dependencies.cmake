@@ -4,7 +4,7 @@ find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 
 # Static OpenSSL: loading libcrypto.so alone costs a millisecond of start-up.
-# Where it was built with zlib, CMake's target OpenSSL::Crypto names ZLIB::ZLIB, which must have been looked for.
+# If it was built with zlib, CMake's target OpenSSL::Crypto links ZLIB::ZLIB, which must be found before.
 find_package(ZLIB QUIET)
 set(OPENSSL_USE_STATIC_LIBS ON)
 find_package(OpenSSL 3.0 QUIET)
@@ -22,7 +22,7 @@ target_link_libraries(respite_asio INTERFACE Threads::Threads)
 
 include(cmake/Lua.cmake)
 
-# LZF for RDB files, from the sources that the distribution's package brings for this purpose: nothing to load at start.
+# LZF for RDB files, compiled from the sources in the distribution's package, to avoid loading a library at start.
 find_package(liblzf REQUIRED)
 add_library(respite_lzf STATIC)
 target_link_libraries(respite_lzf PRIVATE liblzf::embed)

@@ -5,7 +5,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ sees overlaps and overruns in correct std::string concatenations (its bugs 105329, 105651).
   add_compile_options(-Wno-restrict -Wno-array-bounds -Wno-stringop-overflow)
   if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
-    # From 13 on also values of a variant that are read although another one is there.
+    # Since version 13 it also warns about alternatives of a variant that are not active.
     add_compile_options(-Wno-maybe-uninitialized)
   endif()
 endif()

@@ -1,5 +1,5 @@
-"""`./dev setup` on systems that are pretended by a dpkg-query and an apt-cache of our own: what is missing, and under
-which name it is asked for."""
+"""`./dev setup` on simulated systems (our own dpkg-query and apt-cache): which packages are missing, and which names
+are installed."""
 import os
 import pathlib
 import subprocess
@@ -19,7 +19,7 @@ UBUNTU_24 = UBUNTU_22 | {"libclang-rt-14-dev", "libclang-rt-18-dev"}
 
 class DevSetupTest(unittest.TestCase):
     def asked_for(self, distribution, kinds, installed=(), openssl="-lcrypto -ldl"):
-        """The names that `./dev setup` asks a user for who is not root."""
+        """The package names that `./dev setup` prints for a user who is not root."""
         with tempfile.TemporaryDirectory() as folder:
             self.program(folder, "dpkg-query", "".join(f"echo 'installed {name}'\n" for name in installed))
             known = "|".join(sorted(distribution))

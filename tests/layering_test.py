@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # The rooms of server/, lowest first: each may include those before it.
 SERVER_ROOMS = ["catalogue", "config", "net", "dataset", "clients", "execution", "storage", "observe", "commands", "node",
                 "process"]
-# What a room of server/ does without, though it stands below.
+# Lower rooms that a room of server/ must not include.
 WITHOUT = {
     "catalogue": {"persistence", "scripting", "datatypes"},
     "config": {"scripting"},
@@ -32,7 +32,7 @@ for place, name in enumerate(SERVER_ROOMS):
     MAY_INCLUDE["server/" + name] = {"server/" + room if room in SERVER_ROOMS else room
                                      for room in below - WITHOUT.get(name, set())}
 
-# The only files that may know Asio. Its headers take seconds to compile, so no header includes the heavy ones: declare
+# The only files that may include Asio. Its headers take seconds to compile, so no header includes the heavy ones: declare
 # what you need (<asio/io_context.hpp> and forwards are light enough).
 ASIO_FILES = re.compile(r"^server/(net/(event_loop|socket_poller)|node/(listener|node_host))\.(cc|h)$")
 LIGHT_ASIO = {"asio/io_context.hpp", "asio/error_code.hpp", "asio/ts/netfwd.hpp", "asio/detail/config.hpp"}

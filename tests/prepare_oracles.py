@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""`./dev oracles`: fetches Debian 13's redis-server and valkey-server with their libraries, unpacks them into a folder of
-the user and writes a wrapper for each program, which starts it with its own loader and libraries. Nothing is installed, so
-no right of root is needed; servers that are started so read and write the same files as any other process.
+"""`./dev oracles`: fetches Debian 13's redis-server and valkey-server with their libraries, unpacks them into a directory
+of the user and writes a wrapper for each program, which starts it with its own loader and libraries. Installs nothing, so
+it does not need root; servers started this way see the same files as any other process.
 
-The folder is $RESPITE_ORACLES, else ~/.cache/respite/oracles. What is there already stays: remove the folder to fetch
-anew. Where it cannot be done, one line says why, and the exit status is 2."""
+The directory is $RESPITE_ORACLES, else ~/.cache/respite/oracles. Existing files are kept: remove the directory to fetch
+them again. After a failure one line says why, and the exit status is 2."""
 import argparse
 import os
 import pathlib
@@ -23,7 +23,7 @@ WRAPPER = '#!/bin/sh\nexec "{loader}" --library-path "{libraries}" "{program}" "
 
 
 class Failure(Exception):
-    """Why there are none; shown to the user."""
+    """Why there are no oracles; shown to the user."""
 
 
 def folder():
@@ -32,7 +32,7 @@ def folder():
 
 
 class Steps:
-    """Runs programs, all of them together for no longer than `limit_s`."""
+    """Runs programs, with a common time limit `limit_s`."""
 
     def __init__(self, limit_s):
         self.end = time.monotonic() + limit_s
@@ -49,7 +49,7 @@ class Steps:
 
 
 def apt_options(place):
-    """An apt that knows nothing of this system but its keys and its proxy."""
+    """An apt that uses only the keys and the proxy of this system."""
     for part in ("state/lists/partial", "cache/archives/partial"):
         (place / part).mkdir(parents=True)
     (place / "status").touch()
@@ -93,7 +93,7 @@ def write_wrappers(root, bin_folder, final_root):
 
 
 def prepare(target, limit_s):
-    """Puts all of it in its place by one rename, so that what is there is whole."""
+    """Installs everything by one rename, so that the directory is always complete."""
     missing = [tool for tool in ("apt-get", "dpkg-deb") if not shutil.which(tool)]
     if missing or not os.path.exists("/usr/share/keyrings/debian-archive-keyring.gpg"):
         raise Failure("this is no Debian: " + (missing[0] if missing else "debian-archive-keyring") + " is missing")
@@ -114,7 +114,7 @@ def put_in_place(whole, target):
     try:
         os.rename(whole, target)
     except OSError:
-        if not (target / "bin").is_dir():  # else somebody else was faster
+        if not (target / "bin").is_dir():  # otherwise another process was faster
             raise
 
 

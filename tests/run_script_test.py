@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What runs no test is no success."""
+"""A script that runs no tests is no success."""
 import os
 import pathlib
 import subprocess

@@ -9,7 +9,7 @@ ROOMS = ["base", "protocol", "datatypes", "persistence", "scripting", "server"]
 MOST_LINES_OF_A_FILE = 600
 MOST_LINES_OF_A_FUNCTION = 60
 
-# A line that opens a body: what stands before the brace ends as the head of a function does.
+# A line that opens a body: the text before the brace ends like the head of a function.
 OPENS = re.compile(r"^( *)(?!namespace|class|struct|union|enum|extern|using|static constexpr|constexpr|inline constexpr)"
                    r".*(\)|\) const|noexcept|override|final)[^;=]*\{$")
 
@@ -23,7 +23,7 @@ def sources():
 
 
 def functions(lines):
-    """Yields (first line, number of lines) of what looks like a function at the level of a namespace or a class."""
+    """Yields (first line, number of lines) of functions at the level of a namespace or a class."""
     begin = indent = None
     for number, line in enumerate(lines, 1):
         if begin is None:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Adds up what GoogleTest and unittest printed into CTest's logs: what was skipped and why, how much was compared with which
-server, and in the last line "N passed, N failed", with ", N skipped" behind it where there is any."""
+"""Adds up the output of GoogleTest and unittest in CTest's logs: skipped tests and why, comparisons with each server, and in
+the last line "N passed, N failed", followed by ", N skipped" if there are any."""
 import argparse
 import collections
 import dataclasses
@@ -48,7 +48,7 @@ def unittest_counts(text):
 
 
 def entry_counts(text, is_narrowed):
-    """A binary that died before its summary counts as one failure, and so does one that skipped everything."""
+    """A binary that ended before its summary counts as one failure, and so does one that skipped everything."""
     if GTEST_RAN.search(text):
         counts = gtest_counts(text)
     elif UNITTEST_RAN.search(text):

@@ -165,7 +165,7 @@ void WriteArgument(Reply& reply, const SyntaxArgument& argument, std::span<const
   const bool nests = argument.type == ArgumentType::kOneOf || argument.type == ArgumentType::kBlock;
   const bool has_flags = argument.optional || argument.multiple;
   const std::string name = argument.named_by_token ? ToLower(argument.name) : std::string(argument.name);
-  // Name, type, and display text or nested arguments are always there.
+  // Name, type, and either a display text or nested arguments are always present.
   reply.Map(3u + (argument.key_spec >= 0) + argument.HasToken() + !argument.since.empty() +
             !argument.deprecated_since.empty() + has_flags);
   WritePair(reply, "name", name);
@@ -179,7 +179,7 @@ void WriteArgument(Reply& reply, const SyntaxArgument& argument, std::span<const
   if (nests) WriteArguments(reply, children);
 }
 
-// With its field name, unless there are none.
+// Writes the field name and the arguments; nothing when there are none.
 void WriteArguments(Reply& reply, std::span<const SyntaxArgument> arguments) {
   if (arguments.empty()) return;
   reply.Bulk("arguments");
@@ -189,7 +189,7 @@ void WriteArguments(Reply& reply, std::span<const SyntaxArgument> arguments) {
   });
 }
 
-// "6.2.0: text|7.0.0: text" as pairs of version and text.
+// Writes "6.2.0: text|7.0.0: text" as pairs of version and text.
 void WriteHistory(Reply& reply, std::string_view history) {
   const std::vector<Bytes> entries = SplitOn(history, '|');
   reply.Bulk("history");

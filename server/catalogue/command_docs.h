@@ -1,4 +1,4 @@
-// Writes what COMMAND INFO and COMMAND DOCS tell about a command. All of it comes from the card.
+// Writes the replies of COMMAND INFO and COMMAND DOCS for a command, from its card alone.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace respite {
 
-// One row of COMMAND INFO: ten elements, the last of them the rows of the subcommands.
+// Writes one row of COMMAND INFO: ten elements, the last of them the rows of the subcommands.
 void WriteCommandInfo(Reply& reply, const Command& command);
 
-// The map of one command in COMMAND DOCS, without the name in front of it.
+// Writes the map of one command in COMMAND DOCS, without the name before it.
 void WriteCommandDocs(Reply& reply, const Command& command);
 
-// The set of COMMAND GETKEYSANDFLAGS: "RO", "access" …
+// Writes the set of COMMAND GETKEYSANDFLAGS: "RO", "access" …
 void WriteKeyFlags(Reply& reply, uint32_t key_flags);
 
-// The names COMMAND INFO gives to the flags of a command, in Redis' order. Some flags have none.
+// The names that COMMAND INFO shows for the flags of a command, in Redis' order. Some flags have no name.
 std::vector<std::string_view> CommandFlagNames(const Command& command);
 
 // "string", "sorted-set" …

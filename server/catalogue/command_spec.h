@@ -1,6 +1,6 @@
-// What a command card declares. A command is one struct with a constexpr `spec` and a static `Run(Call&)`; everything
-// that Redis tells about a command (COMMAND INFO, DOCS, GETKEYS, arity errors, ACL categories) derives from the spec.
-// docs/adding_a_command.md shows a card from first line to last.
+// CommandSpec: what the card of a command declares. A card is a struct with a constexpr `spec` and a static
+// `Run(Call&)`. COMMAND INFO, DOCS, GETKEYS, arity errors and ACL categories are derived from the spec.
+// docs/adding_a_command.md explains a whole card.
 #pragma once
 
 #include <array>
@@ -92,7 +92,7 @@ enum class CommandGroup : uint8_t {
 };
 
 enum KeyFlag : uint16_t {
-  kKeyRO = 1u << 0,  // reads the value, or metadata of it
+  kKeyRO = 1u << 0,  // reads the value or its metadata
   kKeyRW = 1u << 1,
   kKeyOW = 1u << 2,  // overwrites without reading
   kKeyRM = 1u << 3,  // deletes
@@ -105,7 +105,7 @@ enum KeyFlag : uint16_t {
   kKeyVariableFlags = 1u << 10,
 };
 
-// Where keys stand among the arguments: where a search begins and how far it goes.
+// Where keys are among the arguments: where the search begins and how far it goes.
 struct KeySpec {
   enum class Begin : uint8_t { kUnknown, kIndex, kKeyword };
   enum class Find : uint8_t { kUnknown, kRange, kKeyNum };
@@ -117,9 +117,9 @@ struct KeySpec {
   Find find = Find::kRange;
   int16_t last = 0;  // kRange: last key, relative to the first; negative counts from the end of argv
   int16_t step = 1;
-  int16_t limit = 0;          // kRange with last == -1: 0/1 all, n: the first n-th part of what is left
-  int16_t key_num_index = 0;  // kKeyNum: where the count stands, relative to begin
-  int16_t first_key = 0;      // kKeyNum: where the first key stands, relative to begin
+  int16_t limit = 0;          // kRange with last == -1: 0 or 1: all; n: the first n-th part of the rest
+  int16_t key_num_index = 0;  // kKeyNum: position of the count, relative to begin
+  int16_t first_key = 0;      // kKeyNum: position of the first key, relative to begin
   std::string_view notes = {};
 };
 
@@ -139,14 +139,14 @@ struct KeySpecs {
 constexpr KeySpec Key(int index, int flags) {
   return {.flags = static_cast<uint16_t>(flags), .index = static_cast<int16_t>(index)};
 }
-// From `index` to `last` (relative to argv[index]; -1: to the end of argv, -2: to the last but one), every `step`.
+// From `index` to `last` (relative to argv[index]; -1: the end of argv, -2: the last argument but one), every `step`.
 constexpr KeySpec KeyRange(int index, int last, int step, int flags) {
   return {.flags = static_cast<uint16_t>(flags),
           .index = static_cast<int16_t>(index),
           .last = static_cast<int16_t>(last),
           .step = static_cast<int16_t>(step)};
 }
-// argv[index] says how many keys follow it.
+// argv[index] is the number of keys that follow it.
 constexpr KeySpec CountedKeys(int index, int flags) {
   return {.flags = static_cast<uint16_t>(flags),
           .index = static_cast<int16_t>(index),
@@ -155,7 +155,7 @@ constexpr KeySpec CountedKeys(int index, int flags) {
           .key_num_index = 0,
           .first_key = 1};
 }
-// The keys behind a word: looked for from argv[from] on, or from the end backwards when `from` is negative.
+// Keys after a keyword, which is searched from argv[from] on, or backwards from the end when `from` is negative.
 struct KeysBehind {
   int last = 0;   // as KeySpec::last
   int limit = 0;  // as KeySpec::limit
@@ -168,35 +168,36 @@ constexpr KeySpec KeysAfter(std::string_view keyword, int from, KeysBehind range
           .last = static_cast<int16_t>(range.last),
           .limit = static_cast<int16_t>(range.limit)};
 }
-// Keys that no rule describes; the card names a KeyHook.
+// Keys that no key spec can describe; the card names a KeyHook.
 constexpr KeySpec UnknownKeys(int flags) {
   return {.flags = static_cast<uint16_t>(flags), .begin = KeySpec::Begin::kUnknown, .find = KeySpec::Find::kUnknown};
 }
 
-// What a command is to a transaction (MULTI).
+// How a command behaves inside a transaction (MULTI).
 enum class TransactionRole : uint8_t {
-  kQueued,    // waits for EXEC like any other
+  kQueued,    // queued until EXEC
   kBegins,    // MULTI
-  kAside,     // runs at once, and the transaction goes on
-  kLeaves,    // runs at once, and the transaction is over
-  kExecutes,  // EXEC: the transaction is over even when the command is refused
+  kAside,     // runs at once; the transaction continues
+  kLeaves,    // runs at once and ends the transaction
+  kExecutes,  // EXEC: ends the transaction even when the command is refused
 };
 
-// What lets a protected command (kProtected) run: enable-debug-command or enable-module-command.
+// The directive that permits a protected command (kProtected): enable-debug-command or enable-module-command.
 enum class Protection : uint8_t { kDebugCommand, kModuleCommand };
 
-// Which arguments name channels, for the permissions of users.
+// Which arguments are channels, for ACL checks.
 enum class ChannelArguments : uint8_t { kNone, kFirst, kAll, kAllPatterns };
 
-// Finds the keys of one command where the key specs cannot; server/catalogue/key_finder.h has those that Redis needs.
+// Finds the keys of a command when key specs cannot; server/catalogue/key_finder.h has the hooks that Redis' commands
+// need.
 using KeyHook = KeyList (*)(std::span<const Bytes> argv);
 
-// The flags of one request of a command. `flags` are those of the command itself.
+// Returns the flags of one request. `flags` are those of the command.
 using FlagsHook = uint32_t (*)(const Services& services, const Session& session, std::span<const Bytes> words,
                                uint32_t flags);
 
 struct CommandSpec {
-  // Name, arguments and arity in one text; the grammar is described in server/catalogue/command_syntax.h.
+  // Name, arguments and arity in one text; server/catalogue/command_syntax.h describes the grammar.
   std::string_view syntax;
   std::string_view summary = {};
   std::string_view since = {};
@@ -204,23 +205,22 @@ struct CommandSpec {
   CommandGroup group = CommandGroup::kGeneric;
   uint32_t flags = 0;
   KeySpecs keys = {};
-  uint32_t categories = 0;     // AclCategory bits, where they are not that of the group; others follow from flags
+  uint32_t categories = 0;     // AclCategory bits, if they differ from the group's; others follow from flags
   std::string_view tips = {};  // separated by one space, as COMMAND INFO shows them
   std::string_view deprecated_since = {};
   std::string_view replaced_by = {};
   std::string_view history = {};  // "6.2.0: text|7.0.0: text"
-  int arity = 0;                  // 0: derived from the syntax; else Redis' number where the two differ
+  int arity = 0;                  // 0: derived from the syntax; else Redis' number, where it differs
   bool syscmd = false;            // COMMAND DOCS doc flag `syscmd`
   TransactionRole transaction = TransactionRole::kQueued;
   Protection protection = Protection::kDebugCommand;
   ChannelArguments channels = ChannelArguments::kNone;
-  bool selects_database = false;  // what follows on the connection goes into another database
-  bool runs_when_subscribed =
-      false;  // under RESP2, to a client that has subscribed; (un)subscribing itself always does
-  bool reports_disk_trouble = false;  // is refused, as writes are, when what is written cannot be persisted
-  bool keeps_caching_choice = false;  // CLIENT CACHING stays in force; of a container: for all its subcommands
-  FlagsHook flags_of = nullptr;       // what this request may do, where it depends on others: EXEC, scripts
-  KeyHook find_keys = nullptr;        // where the key specs do not tell all: variable, unknown or incomplete keys
+  bool selects_database = false;      // later commands of the connection run in another database
+  bool runs_when_subscribed = false;  // under RESP2; commands that (un)subscribe always run
+  bool reports_disk_trouble = false;  // refused, as writes are, while persistence fails
+  bool keeps_caching_choice = false;  // does not reset CLIENT CACHING; for a container: for all its subcommands
+  FlagsHook flags_of = nullptr;       // if the flags of a request depend on other commands: EXEC, scripts
+  KeyHook find_keys = nullptr;        // for variable, unknown or incomplete key specs
 };
 
 using CommandHandler = void (*)(Call&);
@@ -230,8 +230,8 @@ struct CommandCard {
   const CommandSpec* spec = nullptr;
   CommandHandler run = nullptr;  // null for a container that only has subcommands
   std::span<const CommandCard> subcommands = {};
-  int arity = 0;  // as Redis: negative: at least that many words
-  // Why the command can do nothing here but refuse, if that is so: `kRefuses` of the card, which may stand in a base.
+  int arity = 0;  // as Redis: negative means "at least"
+  // For a command that always refuses: the reason. `kRefuses` of the card or of its base class.
   std::string_view refuses = {};
 };
 

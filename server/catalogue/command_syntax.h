@@ -39,7 +39,7 @@
 
 namespace respite {
 
-// In the order of Redis' own enumeration; ArgumentTypeName gives the names.
+// In the order of Redis' enumeration; ArgumentTypeName returns the names.
 enum class ArgumentType : uint8_t {
   kString,
   kInteger,
@@ -56,7 +56,7 @@ std::string_view ArgumentTypeName(ArgumentType type);
 
 // One node of the argument tree. All views point into the syntax text.
 struct SyntaxArgument {
-  std::string_view name;  // of a pure token without a name of its own: the token; it is shown in lower case
+  std::string_view name;  // the token if a pure token has no other name; shown in lower case
   std::string_view token;
   std::string_view display;
   std::string_view since;
@@ -73,26 +73,26 @@ struct SyntaxArgument {
   constexpr bool HasToken() const { return token.data() != nullptr; }
 };
 
-// The parsed line. The tree lies flat, parents before children; `size` leads from one sibling to the next.
+// The parsed line. The tree is flat, parents before children; `size` leads from one sibling to the next.
 struct CommandSyntax {
   static constexpr size_t kMaxArguments = 40;
 
-  std::string_view container;  // empty unless a subcommand
+  std::string_view container;  // empty unless it is a subcommand
   std::string_view name;
   std::array<SyntaxArgument, kMaxArguments> arguments{};
   uint8_t count = 0;
   bool valid = false;
-  uint16_t error_offset = 0;  // where parsing stopped when not valid
+  uint16_t error_offset = 0;  // where parsing stopped if the line is invalid
 
   constexpr std::span<const SyntaxArgument> Arguments() const { return {arguments.data(), count}; }
-  // As Redis: number of words including the name; negative: at least that many.
+  // As in Redis: the number of words including the name; negative means "at least".
   constexpr int Arity() const;
 };
 
-// Cost: O(length), no allocation; usable at compile time, where a card with a malformed line fails to build.
+// Cost: O(length), no allocation. Usable at compile time, so a card with a malformed line does not compile.
 constexpr CommandSyntax ParseSyntax(std::string_view text);
 
-// 0 for a malformed line.
+// Returns 0 for a malformed line.
 constexpr int ArityOf(std::string_view text) {
   const CommandSyntax syntax = ParseSyntax(text);
   return syntax.valid ? syntax.Arity() : 0;
@@ -117,7 +117,7 @@ constexpr bool IsInCapitals(std::string_view word) {
   return !word.empty() && IsCapital(word[0]) && std::none_of(word.begin(), word.end(), IsLower);
 }
 
-// Recursive descent over the text. After the first mistake `failed_` stays set and every step returns at once.
+// A recursive descent parser. After the first mistake `failed_` stays set and every step returns at once.
 class Parser {
  public:
   constexpr explicit Parser(std::string_view text) : text_(text) {}
@@ -168,14 +168,15 @@ class Parser {
     return taken;
   }
   constexpr std::string_view TakeToken() { return Skip('\'') ? TakeUntil('\'') : TakeWord(); }
-  // Digits and single dots; an ellipsis after it is not part of it.
+  // Takes digits and single dots, but not a "..." after them.
   constexpr std::string_view TakeVersion() {
     const size_t begin = at_;
     while (IsDigit(Peek()) || (Peek() == '.' && IsDigit(Peek(1)))) ++at_;
     return text_.substr(begin, at_ - begin);
   }
 
-  // A value's name begins at `from`: a word not in capitals, or one that goes on as only a value or a named token can.
+  // Whether a value's name begins at `from`: a word not in capitals, or one followed by a character that only values
+  // and named tokens have.
   constexpr bool NameStartsAt(size_t from) const {
     const size_t end = WordEnd(from);
     if (end == from) return false;
@@ -269,7 +270,7 @@ class Parser {
   CommandSyntax out_;
 };
 
-// How many words an argument takes at least, and whether it can take more.
+// The least number of words that an argument takes, and whether it can take more.
 struct Width {
   int words = 0;
   bool varies = false;

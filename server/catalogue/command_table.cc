@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, 21> kAclCategoryNames = {
     "string",   "bitmap", "hyperloglog", "geo",       "stream",     "pubsub",      "admin",
     "fast",     "slow",   "blocking",    "dangerous", "connection", "transaction", "scripting"};
 
-// Fills in all that follows from the card. `parent` is where the container will stay.
+// Fills in everything that follows from the card. `parent` is the final address of the container.
 Command MakeCommand(const CommandCard& card, const Command* parent) {
   const CommandSpec& spec = *card.spec;
   const CommandSyntax syntax = ParseSyntax(spec.syntax);
@@ -30,7 +30,7 @@ Command MakeCommand(const CommandCard& card, const Command* parent) {
   return command;
 }
 
-// 0: the commands of this group have none in common.
+// Returns 0 for a group without a category of its own.
 uint32_t CategoryOf(CommandGroup group) {
   switch (group) {
     case CommandGroup::kGeneric:
@@ -74,10 +74,10 @@ std::string_view LastPart(std::string_view full_name) { return full_name.substr(
 
 uint32_t CategoriesOf(const CommandCard& card) {
   const CommandSpec& spec = *card.spec;
-  // A container does nothing itself.
+  // A container does nothing itself, so its group gives it no category.
   uint32_t all = spec.categories != 0 || card.run == nullptr ? spec.categories : CategoryOf(spec.group);
   if (spec.flags & kWrite) all |= kAclWrite;
-  // Redis: what scripts read is checked when they read it.
+  // Redis: what a script reads is checked when it reads, so EVAL_RO is not in @read.
   if ((spec.flags & kReadOnly) && !(all & kAclScripting)) all |= kAclRead;
   if (spec.flags & kAdmin) all |= kAclAdmin | kAclDangerous;
   if (spec.flags & kPubSub) all |= kAclPubSub;
@@ -97,7 +97,7 @@ uint32_t AclCategoryByName(Bytes name) {
 CommandSet::CommandSet(std::span<const std::span<const CommandCard>> families) {
   size_t count = 0;
   for (const auto& family : families) count += family.size();
-  commands_.reserve(count);  // commands stay where they are from here on
+  commands_.reserve(count);  // commands must not move from here on
   CommandNames::Rows rows;
   for (const auto& family : families) {
     for (const CommandCard& card : family) {

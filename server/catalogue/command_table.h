@@ -1,5 +1,5 @@
-// CommandTable: every command of a server. The commands themselves are made once and shared by all servers of the
-// process (CommandSet); the statistics, and other names given by rename-command, belong to each server.
+// CommandTable: all commands of a server. The commands are made once and shared by all servers of the process
+// (CommandSet); statistics and names given by rename-command belong to one server.
 //
 // A Command adds to its card what follows from it: full name, implied ACL categories, legacy key positions.
 #pragma once
@@ -28,8 +28,8 @@ struct Command {
   int arity = 0;
   uint32_t flags = 0;         // CommandFlag bits
   bool movable_keys = false;  // COMMAND INFO's derived flag
-  uint32_t categories = 0;    // AclCategory bits, the implied ones included
-  int first_key = 0;          // the legacy triple
+  uint32_t categories = 0;    // AclCategory bits, including implied ones
+  int first_key = 0;          // the legacy first, last and step
   int last_key = 0;
   int key_step = 0;
   uint32_t prefetch_key_index = 0;  // in argv; 0: none
@@ -39,27 +39,27 @@ struct Command {
   const CommandSpec& Spec() const { return *card->spec; }
   bool Is(CommandFlag flag) const { return (flags & flag) != 0; }
   bool IsContainer() const { return !subcommands.empty(); }
-  // Whether a request of `words` words, its name included, has as many as the command needs.
+  // Whether `words`, the number of words including the name, fits the arity.
   bool FitsArity(size_t words) const {
     const int64_t count = static_cast<int64_t>(words);
     return arity >= 0 ? count == arity : count >= -arity;
   }
 };
 
-// What INFO commandstats, latencystats and LATENCY HISTOGRAM tell of one command.
+// What INFO commandstats, INFO latencystats and LATENCY HISTOGRAM show for one command.
 struct CommandStats {
   uint64_t calls = 0;
   uint64_t usec = 0;
   uint64_t rejected_calls = 0;
   uint64_t failed_calls = 0;
-  std::unique_ptr<LatencyHistogram> latency;  // made with the first call
+  std::unique_ptr<LatencyHistogram> latency;  // created by the first call
 
   void Reset() { *this = CommandStats{}; }
 };
 
 enum class RenameResult : uint8_t { kDone, kNoSuchCommand, kTargetExists };
 
-// The names under which commands are found, in any case.
+// Finds commands by name, in any case.
 class CommandNames {
  public:
   // Name and command; names in lower case.
@@ -81,13 +81,13 @@ class CommandNames {
   std::span<const Command* const> Commands() const { return commands_; }
 
  private:
-  // Length, first and last eight octets of a name in lower case: all of it for names of up to 16.
+  // The length and the first and last eight bytes of a name in lower case, which is the whole name up to 16 bytes.
   struct Key {
     Key() = default;
     explicit Key(Bytes name);
     bool operator==(const Key&) const = default;
-    // Without a secret: the names in the table are those of cards and rename-command, so no client chooses what
-    // collides.
+    // Needs no secret: the names in the table come from cards and rename-command, so clients cannot choose colliding
+    // ones.
     size_t Hash(int shift) const { return ((head ^ (tail * 31) ^ length) * 0x9E3779B97F4A7C15u) >> shift; }
 
     uint64_t head = 0;
@@ -108,16 +108,16 @@ class CommandNames {
   int shift_ = 0;
 };
 
-// The commands of a program, made once from the cards of the families and never changed. Commands never move or die
-// while the set lives, so `const Command*` may be kept anywhere. Any thread may use it.
+// The commands of a program, made once from the cards of the families and never changed. Pointers to commands are valid
+// as long as the set. Thread-safe.
 class CommandSet {
  public:
-  // `families` are the tables of the command files; the cards outlive the set. Names must be unique.
+  // `families` are the tables of the command files; the cards must outlive the set. Names must be unique.
   explicit CommandSet(std::span<const std::span<const CommandCard>> families);
   CommandSet(const CommandSet&) = delete;
   CommandSet& operator=(const CommandSet&) = delete;
 
-  // Commands and subcommands: every id is below it.
+  // The number of commands and subcommands; every id is smaller.
   size_t Size() const { return size_; }
   const CommandNames& names() const { return *names_; }
 
@@ -132,29 +132,29 @@ class CommandSet {
 class CommandTable {
  public:
   explicit CommandTable(std::shared_ptr<const CommandSet> set);
-  // With a set of its own.
+  // Creates its own set.
   explicit CommandTable(std::span<const std::span<const CommandCard>> families)
       : CommandTable(std::make_shared<const CommandSet>(families)) {}
   CommandTable(const CommandTable&) = delete;
   CommandTable& operator=(const CommandTable&) = delete;
 
-  // The command of this name, in any case; null when unknown. Cost: see CommandNames.
+  // Returns null for an unknown name. Ignores case. Cost: see CommandNames.
   const Command* Find(Bytes name) const { return names_->Find(name); }
   // Cost: O(subcommands).
   const Command* FindSub(const Command& container, Bytes name) const;
-  // "get" or "client|list", as the COMMAND subcommands and ACL rules name commands.
+  // `full_name` is "get" or "client|list", as the COMMAND subcommands and ACL rules name commands.
   const Command* FindFull(Bytes full_name) const;
 
-  // rename-command: the command is found under `to` only, or not at all when `to` is empty. It keeps its full name in
-  // COMMAND and statistics, as in Redis. Only while no request runs: spans from Commands() become stale.
+  // rename-command: makes the command available under `to` only, or not at all when `to` is empty. Redis: COMMAND and
+  // statistics keep the full name. Requires: no request is running. Invalidates spans from Commands().
   RenameResult Rename(Bytes from, Bytes to);
   bool HasRenamed() const { return !renamed_.empty(); }
-  // The command that had this name, in any case, before it was renamed; null: none. For what others have written.
+  // The command that had this name before it was renamed, or null. For files written under the original names.
   const Command* Renamed(Bytes name) const;
 
-  // All that can be found, in the order of the families (without subcommands).
+  // All commands that can be found, without subcommands, in the order of the families.
   std::span<const Command* const> Commands() const { return names_->Commands(); }
-  // Visits each of them, every container followed by its subcommands.
+  // Visits each of them; the subcommands of a container follow it.
   template <class Visitor>
   void ForEach(Visitor&& visit) const {
     for (const Command* command : Commands()) {
@@ -163,7 +163,7 @@ class CommandTable {
     }
   }
 
-  // Commands and subcommands: every id is below it.
+  // The number of commands and subcommands; every id is smaller.
   size_t Size() const { return stats_.size(); }
   CommandStats& StatsOf(const Command& command) { return stats_[command.id]; }
   const CommandStats& StatsOf(const Command& command) const { return stats_[command.id]; }
@@ -171,9 +171,9 @@ class CommandTable {
 
  private:
   std::shared_ptr<const CommandSet> set_;
-  const CommandNames* names_;                                   // the set's, until one is renamed
-  std::unique_ptr<const CommandNames> own_names_;               // from then on
-  std::map<std::string, const Command*, std::less<>> renamed_;  // by the names in lower case that they had
+  const CommandNames* names_;                                   // the set's until a command is renamed
+  std::unique_ptr<const CommandNames> own_names_;               // used once a command is renamed
+  std::map<std::string, const Command*, std::less<>> renamed_;  // by their original names in lower case
   std::vector<CommandStats> stats_;
 };
 
@@ -187,7 +187,7 @@ inline uint64_t LoadEight(const char* from) {
   return word;
 }
 
-// Up to seven octets; the rest of the word is zero. Loads overlap rather than loop: what is read twice is the same.
+// Loads up to seven bytes; the rest of the word is zero. Uses overlapping loads instead of a loop.
 inline uint64_t LoadFew(const char* from, size_t size) {
   if (size >= 4) {
     uint32_t front, back;
@@ -201,7 +201,8 @@ inline uint64_t LoadFew(const char* from, size_t size) {
   return word;
 }
 
-// Eight octets at once. Per octet: bit 7 of `from_a` says >= 'A', of `behind_z` says > 'Z', both only for ASCII.
+// Lowers eight bytes at once. In each byte, bit 7 of `from_a` means >= 'A' and bit 7 of `behind_z` means > 'Z' (ASCII
+// only).
 inline uint64_t LowerEight(uint64_t word) {
   constexpr uint64_t kEach = 0x0101010101010101u;
   const uint64_t low = word & (kEach * 0x7F);
@@ -223,9 +224,10 @@ inline CommandNames::Key::Key(Bytes name) : length(name.size()) {
   }
 }
 
-// The AclCategory bits of a card: those it names, or else that of its group, and those that follow from its flags.
+// The AclCategory bits of a card: its own or else its group's, and those that follow from its flags.
 uint32_t CategoriesOf(const CommandCard& card);
-// "keyspace", "read" …, without the '@'; index: the bit. And back: 0 when there is no such category (in any case).
+// Category names without '@' ("keyspace", "read" …), indexed by bit. AclCategoryByName ignores case and returns 0 if
+// unknown.
 std::span<const std::string_view> AclCategoryNames();
 uint32_t AclCategoryByName(Bytes name);
 

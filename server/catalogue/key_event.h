@@ -1,4 +1,4 @@
-// KeyEvent: what a keyspace notification says of a key, and the class that notify-keyspace-events knows it by.
+// KeyEvent: the name of a keyspace event and its class in notify-keyspace-events.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace respite {
 
-// Bits of notify-keyspace-events, each with its letter. K and E choose the form of a message, the others are classes.
+// Bits of notify-keyspace-events with their letters. K and E choose the form of a message, the others are classes.
 inline constexpr uint32_t kNotifyKeyspace = 1U << 0;  // K
 inline constexpr uint32_t kNotifyKeyevent = 1U << 1;  // E
 inline constexpr uint32_t kNotifyGeneric = 1U << 2;   // g
@@ -26,11 +26,11 @@ inline constexpr uint32_t kNotifyAll = kNotifyGeneric | kNotifyString | kNotifyL
                                        kNotifyZset | kNotifyExpired | kNotifyEvicted | kNotifyStream |
                                        kNotifyModule;  // A
 
-// An event is written as its name, and only names that Redis has compile: `Touched(key, "lpush")`. Where one of several
-// is chosen: `left ? KeyEvent("lpush") : KeyEvent("rpush")`.
+// An event is written as its name, and only names that Redis has compile: `Touched(key, "lpush")`. To choose between
+// two: `left ? KeyEvent("lpush") : KeyEvent("rpush")`.
 class KeyEvent {
  public:
-  consteval KeyEvent(const char* name) : name_(name), kind_(KindOf(name)) {}  // NOLINT: meant to convert
+  consteval KeyEvent(const char* name) : name_(name), kind_(KindOf(name)) {}  // NOLINT: implicit on purpose
 
   constexpr Bytes Name() const { return name_; }
   // One of the class bits.
@@ -66,7 +66,7 @@ class KeyEvent {
     if (IsOneOf(name, "evicted")) return kNotifyEvicted;
     if (IsOneOf(name, "keymiss")) return kNotifyKeyMiss;
     if (IsOneOf(name, "new")) return kNotifyNewKey;
-    throw "no such keyspace event";  // ends the compilation
+    throw "no such keyspace event";  // fails at compile time
   }
 
   Bytes name_;

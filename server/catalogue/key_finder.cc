@@ -8,7 +8,7 @@
 namespace respite {
 namespace {
 
-// A half-open run of key positions.
+// A run of key positions.
 struct KeyRun {
   int64_t first = 0;
   int64_t last = 0;  // inclusive
@@ -17,8 +17,8 @@ struct KeyRun {
 
 int64_t Count(std::span<const Bytes> argv) { return static_cast<int64_t>(argv.size()); }
 
-// The position behind the keyword, or 0. Redis: a search backwards never looks at argv[1], one forwards never at the
-// last argument.
+// Returns the position after the keyword, or 0. Redis: a backward search skips argv[1], a forward one the last
+// argument.
 int64_t FindKeyword(const KeySpec& spec, std::span<const Bytes> argv) {
   const int64_t argc = Count(argv);
   const bool forward = spec.index > 0;
@@ -45,7 +45,7 @@ std::optional<KeyRun> CountedRun(const KeySpec& spec, int64_t begin, std::span<c
   return KeyRun{first, first + *count - 1, spec.step};
 }
 
-// nullopt when the arguments do not fit the spec.
+// Returns nullopt when the arguments do not fit the spec.
 std::optional<KeyRun> RunBehind(const KeySpec& spec, int64_t begin, std::span<const Bytes> argv) {
   std::optional<KeyRun> run;
   if (spec.find == KeySpec::Find::kKeyNum) run = CountedRun(spec, begin, argv);
@@ -56,7 +56,7 @@ std::optional<KeyRun> RunBehind(const KeySpec& spec, int64_t begin, std::span<co
 
 struct KeysOfSpecs {
   KeyList keys;
-  bool complete = true;  // every spec fits the arguments, and none says that it is incomplete
+  bool complete = true;  // every spec fits the arguments, and none is marked incomplete
 };
 
 KeysOfSpecs KeysBySpecs(std::span<const KeySpec> specs, std::span<const Bytes> argv) {
@@ -107,7 +107,7 @@ LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs) {
   LegacyKeys legacy;
   int previous_last = 0;
   for (const KeySpec& spec : specs) {
-    // Redis: of several specs only consecutive ones with step 1 are joined; a single one may have any step.
+    // Redis: merges several specs only if they are consecutive and have step 1; a single spec may have any step.
     const bool joins = specs.size() == 1 || (spec.step == 1 && (previous_last == 0 || previous_last == spec.index - 1));
     if (!IsPlainRange(spec) || !joins) {
       legacy.movable = true;
@@ -116,7 +116,7 @@ LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs) {
     if (spec.flags & kKeyIncomplete) legacy.movable = true;
     const int last = spec.last >= 0 ? spec.index + spec.last : spec.last;
     if (legacy.first == 0) legacy = {spec.index, last, spec.step, legacy.movable};
-    // A last key counted from the end is behind every fixed one.
+    // A last key counted from the end is after every fixed one.
     if (static_cast<unsigned>(last) > static_cast<unsigned>(legacy.last)) legacy.last = last;
     previous_last = legacy.last;
   }
@@ -141,7 +141,7 @@ KeyList SetKeys(std::span<const Bytes> argv) {
 }
 
 KeyList BitFieldKeys(std::span<const Bytes> argv) {
-  // Whatever is no complete GET or OVERFLOW counts as a write: the command will report the mistake.
+  // Anything but a complete GET or OVERFLOW counts as a write; the command itself reports the mistake.
   bool writes = false;
   for (size_t at = 2; at < argv.size() && !writes;) {
     const size_t left = argv.size() - at;
@@ -186,7 +186,7 @@ KeyList MigrateKeys(std::span<const Bytes> argv) {
   KeyList keys;
   for (size_t at = 6; at < argv.size(); ++at) {
     if (EqualsIgnoreCase(argv[at], "keys")) {
-      // With a key in its usual place, too, the command is malformed and has no keys.
+      // A key in the usual place as well makes the command malformed, so it has no keys.
       if (argv[3].empty())
         for (size_t key = at + 1; key < argv.size(); ++key) keys.Add(key, kFlags);
       return keys;

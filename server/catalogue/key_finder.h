@@ -1,8 +1,8 @@
-// Which arguments of a command are keys: COMMAND GETKEYS, ACL, waiting, tracking and the prefetch before execution ask
-// here, so that no handler has to tell twice where its keys stand.
+// Finds the keys of a request for COMMAND GETKEYS, ACL, waiting, tracking and prefetching, so that handlers need not
+// declare their keys twice.
 //
-// The key specs of the card decide. Where they cannot (flags that depend on an option, keys behind options that may
-// stand anywhere), the card names one of the hooks below, which is asked instead or as a last resort.
+// The key specs of the card decide. If they cannot (flags depend on an option, or keys follow options in any order),
+// the card names one of the hooks below, which is used instead of them or when they fail.
 #pragma once
 
 #include <array>
@@ -49,20 +49,20 @@ class KeyList {
   std::vector<KeyRef> overflow_;
 };
 
-// The keys of a request, argv[0] being the command's name. Empty when it has none, or when the arguments are such that
-// the command itself will refuse them.
-// Cost: O(keys) for keys at fixed places, O(argc) for keys behind a keyword.
+// Returns the keys of a request; argv[0] is the name of the command. Empty when the command has no keys or will refuse
+// the arguments itself.
+// Cost: O(keys) for keys at fixed places, O(argc) for keys after a keyword.
 KeyList KeyPositions(const CommandSpec& spec, std::span<const Bytes> argv);
 
-// The same for permissions, which must not miss a key that the command will use: where a part of the arguments does not
-// fit, the keys of the other parts. (`PFMERGE destination` has no sources, and writes.)
+// The same for ACL checks, which must not miss a key that the command will use: if one key spec does not fit the
+// arguments, returns the keys of the others. (`PFMERGE destination` has no sources, and writes.)
 KeyList NamedKeys(const CommandSpec& spec, std::span<const Bytes> argv);
 
-// False for commands that never have keys: COMMAND GETKEYS refuses them.
+// False for commands that never have keys, which COMMAND GETKEYS refuses.
 bool MayHaveKeys(const CommandSpec& spec);
 
-// The first, last and step numbers of COMMAND INFO, the older way to describe keys, and whether clients have to ask
-// COMMAND GETKEYS because these numbers do not tell all ("movablekeys").
+// The first key, last key and step of COMMAND INFO, and "movablekeys": whether clients must call COMMAND GETKEYS
+// because these numbers are not enough.
 struct LegacyKeys {
   int first = 0;
   int last = 0;
@@ -71,14 +71,14 @@ struct LegacyKeys {
 };
 LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs);
 
-// The index in argv of a key that every valid request has there, to fetch its memory early; 0: none.
+// The index in argv of a key that every valid request has, for prefetching; 0: none.
 uint32_t PrefetchKeyIndex(std::span<const KeySpec> specs);
 
 // Hooks for CommandSpec::find_keys.
-KeyList SetKeys(std::span<const Bytes> argv);       // with GET the key is read, too
-KeyList BitFieldKeys(std::span<const Bytes> argv);  // only GET operations: the key is only read
-KeyList SortKeys(std::span<const Bytes> argv);      // the last STORE counts
+KeyList SetKeys(std::span<const Bytes> argv);       // GET also reads the key
+KeyList BitFieldKeys(std::span<const Bytes> argv);  // reads only if all operations are GET
+KeyList SortKeys(std::span<const Bytes> argv);      // the last STORE wins
 KeyList SortRoKeys(std::span<const Bytes> argv);
-KeyList MigrateKeys(std::span<const Bytes> argv);  // one key, or those behind KEYS
+KeyList MigrateKeys(std::span<const Bytes> argv);  // one key, or those after KEYS
 
 }  // namespace respite

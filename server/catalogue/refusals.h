@@ -1,4 +1,4 @@
-// Every error text that a client can see, once. Handlers throw them as `throw Refusal{refusals::kSyntax}`.
+// Error texts that clients see. Handlers throw them as `throw Refusal{refusals::kSyntax}`.
 #pragma once
 
 #include <string>
@@ -349,7 +349,7 @@ inline constexpr char kProtectedMode[] =
     "accepting "
     "connections from the outside.";
 
-// What an error repeats of a client's word. Redis: so many octets, and none from a NUL on.
+// How many bytes of a client's word an error repeats. Redis: the word is cut at the first NUL.
 inline constexpr size_t kShownMax = 128;
 inline Bytes ShownPart(Bytes word, size_t max = kShownMax) {
   Bytes part = word.substr(0, max);
@@ -386,13 +386,13 @@ inline Refusal FailedSelfTest(const std::string& problem) { return {"ERR TESTFAI
 inline Refusal UnknownLoadOption(Bytes option) { return {"ERR Unknown option given: " + std::string(option)}; }
 inline Refusal UnknownArgument(Bytes argument) { return {"ERR Unknown argument " + std::string(argument)}; }
 inline Refusal MigrateTarget(Bytes error) { return {"ERR Target instance replied with error: " + std::string(error)}; }
-// CLIENT TRACKING: two prefixes of one client with keys in common; `which` is the other one: "an existing" or "another
+// CLIENT TRACKING: one prefix of a client begins with another. `which` names the other one: "an existing" or "another
 // provided".
 inline Refusal PrefixOverlap(Bytes prefix, Bytes which, Bytes other) {
   return {"ERR Prefix '" + std::string(prefix) + "' overlaps with " + std::string(which) + " prefix '" +
           std::string(other) + "'. Prefixes for a single client must not overlap."};
 }
-// EXEC itself was refused, for this reason.
+// EXEC itself was refused.
 inline Refusal ExecAborted(Bytes reason) {
   if (reason.starts_with("ERR ")) reason.remove_prefix(4);
   return {"EXECABORT Transaction discarded because of: " + std::string(reason)};
@@ -400,7 +400,7 @@ inline Refusal ExecAborted(Bytes reason) {
 inline Refusal WrongArity(Bytes command) {
   return {"ERR wrong number of arguments for '" + std::string(command) + "' command"};
 }
-// `Unknown subcommand or wrong number of arguments` is said by containers whose subcommand checks its own arguments.
+// For containers whose subcommand checks the number of its arguments itself.
 inline Refusal SubcommandSyntax(Bytes container, Bytes subcommand) {
   return {"ERR unknown subcommand or wrong number of arguments for '" + std::string(ShownPart(subcommand)) + "'. Try " +
           ToUpper(container) + " HELP."};
@@ -433,20 +433,20 @@ inline Refusal ConfigRewrite(Bytes reason) { return {"ERR Rewriting config file:
 inline Refusal GeoCoordinates(double longitude, double latitude) {
   return {"ERR invalid longitude,latitude pair " + FixedText(longitude, 6) + "," + FixedText(latitude, 6)};
 }
-// `choice` is "FROMMEMBER or FROMLONLAT", say; `command` as the client wrote it.
+// `choice` is for example "FROMMEMBER or FROMLONLAT"; `command` is the name as the client wrote it.
 inline Refusal GeoExactlyOne(Bytes choice, Bytes command) {
   return {"ERR exactly one of " + std::string(choice) + " can be specified for " + std::string(command)};
 }
-// `name` as the script wrote it.
+// `name` is the name as the script wrote it.
 inline Refusal BlockInScript(Bytes name) {
   return {"ERR " + std::string(name) + " command is not allowed with BLOCK option from scripts"};
 }
-// `given` is ">" or "$": what stands for an ID of the command.
+// `given` is ">" or "$", the ID that the command accepts in place of an explicit one.
 inline Refusal StreamsUnbalanced(Bytes command, Bytes given) {
   return {"ERR Unbalanced '" + std::string(command) + "' list of streams: for each stream key an ID or '" +
           std::string(given) + "' must be specified."};
 }
-// Redis: names end with a NUL in all of these.
+// Redis: these errors cut names at the first NUL.
 inline std::string ShownName(Bytes name) { return std::string(name.substr(0, name.find('\0'))); }
 inline Refusal NoSuchKeyOrGroup(Bytes key, Bytes group) {
   return {"NOGROUP No such key '" + ShownName(key) + "' or consumer group '" + ShownName(group) + "'"};
@@ -460,7 +460,7 @@ inline Refusal NoSuchGroup(Bytes group, Bytes key) {
 inline Refusal UnrecognizedXClaimOption(Bytes option) {
   return {"ERR Unrecognized XCLAIM option '" + ShownName(option) + "'"};
 }
-// What RequestParser::Error says.
+// `error` comes from RequestParser::Error.
 inline Refusal Protocol(Bytes error) { return {"ERR " + std::string(error)}; }
 
 }  // namespace respite::refusals

@@ -1,4 +1,4 @@
-// ChangeDispatcher: tells all who hear of changes, in the order in which Redis tells them.
+// ChangeDispatcher: reports changes to all listeners, in Redis' order.
 #pragma once
 
 #include "server/dataset/unit.h"

@@ -1,4 +1,4 @@
-// What a client may call itself: names that keep the lines of CLIENT LIST readable.
+// Names that a client may give itself. They must keep the lines of CLIENT LIST readable.
 #pragma once
 
 #include <algorithm>
@@ -9,13 +9,13 @@
 
 namespace respite {
 
-// Redis: what follows a NUL is not looked at (nor shown).
+// Redis: ignores (and does not show) what follows a NUL.
 inline bool IsClientAttribute(Bytes text) {
   Bytes shown = text.substr(0, text.find('\0'));
   return std::all_of(shown.begin(), shown.end(), [](char c) { return c >= '!' && c <= '~'; });
 }
 
-// Throws the refusal of CLIENT SETNAME and HELLO … SETNAME.
+// Throws the error of CLIENT SETNAME and HELLO … SETNAME for an invalid name.
 inline void CheckClientName(Bytes name) {
   if (!IsClientAttribute(name)) throw Refusal{refusals::kClientName};
 }

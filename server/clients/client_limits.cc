@@ -28,9 +28,9 @@ const OutputBufferLimit& LimitOf(const Settings& settings, SessionKind kind) {
 }
 
 constexpr int64_t kIdleInputMs = 2000;
-// A client that has not given the password gets small replies only, and has to read them.
-constexpr size_t kStrangerOutputBytes = 64 * 1024;
-// Who has not agreed on how to encrypt by then will hardly do so.
+// The limit for a client that is not logged in: it needs only small replies.
+constexpr size_t kUnauthenticatedOutputBytes = 64 * 1024;
+// TLS handshakes that take longer are abandoned.
 constexpr int64_t kHandshakeMs = 30'000;
 
 }  // namespace
@@ -88,7 +88,7 @@ bool ClientLimits::IsOverOutputLimit(Session& session, int64_t now_ms) const {
     session.soft_limit_since_ms = -1;
     return false;
   }
-  if (!session.authenticated && parts_.users.LoginRequired() && used > kStrangerOutputBytes) return true;
+  if (!session.authenticated && parts_.users.LoginRequired() && used > kUnauthenticatedOutputBytes) return true;
   if (limit.hard_bytes != 0 && used >= limit.hard_bytes) return true;
   bool over_soft = limit.soft_bytes != 0 && used >= limit.soft_bytes;
   if (!over_soft) session.soft_limit_since_ms = -1;

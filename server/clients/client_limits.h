@@ -1,4 +1,4 @@
-// ClientLimits: closes clients that idle too long, send too much at once or never read their replies.
+// ClientLimits: closes clients that idle too long, send too large requests or do not read their replies.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class Users;
 
 class ClientLimits {
  public:
-  // Output up to one block costs nothing, as Redis' static buffer. Omem: what is beyond.
+  // Output up to one block is free, like Redis' static buffer. "omem" is the output beyond it.
   static constexpr size_t kFreeOutputBytes = BlockPool::kBlockBytes;
   static size_t OutputBytes(const Session& session) {
     size_t held = session.out.HeldBytes();
@@ -36,15 +36,14 @@ class ClientLimits {
   };
   explicit ClientLimits(const Parts& parts) : parts_(parts) {}
 
-  // All limits of one session; the timer's round. Cost: O(1).
+  // Checks all limits of one session; the timer calls it. Cost: O(1).
   void Check(Session& session, int64_t now_ms);
 
-  // When output is looked at: as a reply is written, or by the timer. The log tells them apart.
+  // Whether output is checked when a reply is written or by the timer. The log distinguishes them.
   enum class Moment : uint8_t { kReply, kTimer };
-  // client-output-buffer-limit; to be asked whenever a reply is queued that nobody may read. True: the session is
-  // closed.
+  // client-output-buffer-limit; to be called whenever output is queued. True if it closed the session.
   bool CheckOutput(Session& session, int64_t now_ms, Moment moment = Moment::kReply);
-  // client-query-buffer-limit, after each read. True: the session is closed.
+  // client-query-buffer-limit, to be called after each read. True if it closed the session.
   bool CheckInput(Session& session);
 
  private:

@@ -96,10 +96,10 @@ void ClientMemory::EvictClients(const Session* running) {
 void ClientMemory::Evict(Session& session, const Session* running) {
   parts_.log.Notice("Evicting client: " + ClientText(session, parts_.clock.MonotonicMs()));
   ++parts_.stats.evicted_clients;
-  parts_.clients.Close(session);  // which makes this one forget it
+  parts_.clients.Close(session);  // calls Forget
   has_warned_ = false;
-  // It is removed in a later Turn; until then its memory must not cost keys.
-  if (parts_.phase.Holds(session)) return;  // but it is in the midst of a command
+  // The session is removed in a later Turn; release its memory now, so that no keys are evicted for it.
+  if (parts_.phase.Holds(session)) return;  // its command is still running
   session.out.Clear();
   if (session.transaction != nullptr) session.transaction->End();
   if (&session != running) session.in = RequestParser();

@@ -1,10 +1,10 @@
-// ClientMemory: keeps the memory of all clients together within `maxmemory-clients` by closing the largest of them.
+// ClientMemory: closes the largest clients when all clients together use more memory than `maxmemory-clients`.
 //
-// While the limit is set the sum is kept up to date: each session is measured when its input was run, when its output
-// was flushed, and by the timer. Sessions stand in classes by their size, eight for each doubling, so that the largest
-// is found at once: it is so within 12 %. Without a limit nothing is measured; each place costs a compare.
+// With a limit, the sum is kept up to date: a session is measured after its input was run, after its output was
+// flushed, and by the timer. Sessions are in classes by size, eight per doubling, so the largest one is found in O(1),
+// within 12 %. Without a limit nothing is measured; each call costs a comparison.
 //
-// Clients that said CLIENT NO-EVICT ON count, but are never closed.
+// Clients that sent CLIENT NO-EVICT ON count, but are never closed.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ struct Settings;
 
 class ClientMemory {
  public:
-  // A limit below this would leave no client to raise it.
+  // A lower limit would leave no client able to raise it.
   static constexpr size_t kLeastLimitBytes = 128 * 1024;
 
   struct Parts {
@@ -38,21 +38,21 @@ class ClientMemory {
   };
   explicit ClientMemory(const Parts& parts) : parts_(parts) {}
 
-  // Takes over maxmemory-clients, and maxmemory if the limit is a share of it. Cost: O(clients) when it begins or ends
-  // to hold.
+  // Applies maxmemory-clients, or the share of maxmemory that it names. Cost: O(clients) when the limit is turned on or
+  // off.
   void AdoptLimit();
   bool IsOn() const { return limit_bytes_ != kNoLimit; }
   bool IsOver() const { return total_bytes_ >= limit_bytes_; }
-  // All measured sessions together; 0 without a limit.
+  // The sum over all measured sessions; 0 without a limit.
   size_t TotalBytes() const { return total_bytes_; }
 
-  // Measures a session anew; `running_bytes` are of a request that is about to run, and no longer the session's own.
-  // Requires: IsOn(). Cost: some ns.
+  // Measures a session again; `running_bytes` is the size of a request that is about to run, which the session no
+  // longer holds. Requires: IsOn(). Cost: some ns.
   void Update(Session& session, size_t running_bytes = 0);
-  // The session is closed.
+  // To be called when the session closes.
   void Forget(Session& session);
-  // Closes the largest clients until the others are within the limit, and frees their buffers at once. `running` (null:
-  // nobody) is the client whose request is about to run: it goes as others do, but its words stay. Requires: IsOver().
+  // Closes the largest clients until the limit is met, and frees their buffers at once. `running` (may be null) is the
+  // client whose request is about to run: it may be closed, but keeps its words. Requires: IsOver().
   void EvictClients(const Session* running);
 
  private:
@@ -64,18 +64,18 @@ class ClientMemory {
   size_t WantedLimit() const;
   void Enter(Session& session, int size_class);
   void Leave(Session& session);
-  // Null when no client may be closed.
+  // Returns null if no client may be closed.
   Session* Largest();
   void Evict(Session& session, const Session* running);
-  // Redis says so before each command.
+  // Redis: repeats this warning before each command.
   void WarnOfNoneToClose();
 
   const Parts parts_;
   size_t limit_bytes_ = kNoLimit;
   size_t total_bytes_ = 0;
   std::array<std::vector<Session*>, kClasses> classes_;
-  int highest_class_ = 0;    // no session stands in one above
-  bool has_warned_ = false;  // since a client was last closed
+  int highest_class_ = 0;    // no session is in a higher class
+  bool has_warned_ = false;  // since the last client was closed
 };
 
 }  // namespace respite

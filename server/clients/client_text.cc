@@ -57,8 +57,8 @@ std::string EventsOf(const Session& session) {
   return session.transport->AwaitsRoom() ? "rw" : "r";
 }
 
-// Redis: a client reads into a buffer of its own of at least 16 KB, which is freed when it idles. Ours share one; what
-// is told is the part of it that the client used lately.
+// Redis: a client reads into its own buffer of at least 16 KB, which is freed when it idles. Ours share one buffer;
+// this is the part of it that the client used lately.
 size_t FreeInputBytes(const Session& session, int64_t now_ms) {
   constexpr size_t kReadBytes = 16 * 1024;
   constexpr int64_t kIdleMs = 2000;
@@ -69,7 +69,7 @@ size_t FreeInputBytes(const Session& session, int64_t now_ms) {
   return held > buffered ? held - buffered : 0;
 }
 
-// Words of the running command lie in what others share: they are the client's only as long as it runs.
+// The running command's words are in shared memory, which counts as the client's while the command runs.
 size_t RunningBytes(std::span<const Bytes> running) {
   size_t bytes = running.size() * sizeof(Bytes);
   for (Bytes word : running) bytes += word.size();
@@ -100,7 +100,7 @@ size_t FirstPieceBytes(const Session& session) {
   return bytes;
 }
 
-// Short names of the parser's complaints, for the log.
+// A short name of the parser's error, for the log.
 Bytes ReasonOf(Bytes error) {
   constexpr std::array<std::pair<Bytes, Bytes>, 5> kReasons = {{
       {"unbalanced quotes in request", "unbalanced quotes in inline request"},

@@ -1,4 +1,4 @@
-// What CLIENT LIST, CLIENT INFO and the log tell of a client.
+// Descriptions of a client for CLIENT LIST, CLIENT INFO and the log.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@ namespace respite {
 // words of the command that the client is running, `now_ms` is the monotonic time.
 std::string ClientText(const Session& session, int64_t now_ms, std::span<const Bytes> running = {});
 
-// The log line for a client that broke the protocol. Requires: session.in has just failed.
+// The log line for a protocol error. Requires: session.in has just failed.
 std::string ProtocolErrorText(const Session& session, int64_t now_ms);
 
 // An IPv6 address as the log shows it: "::1:6379" for "[::1]:6379".

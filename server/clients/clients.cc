@@ -11,7 +11,7 @@ namespace respite {
 Session& Clients::Create(int64_t now_ms) {
   uint64_t id = next_id_++;
   auto& slot = sessions_[id];
-  slot = std::make_unique<Session>(id, pool_, stranger_);
+  slot = std::make_unique<Session>(id, pool_, initial_user_);
   slot->created_ms = slot->last_active_ms = slot->output_peak_since_ms = now_ms;
   return *slot;
 }
@@ -20,15 +20,15 @@ void Clients::Remove(Session& session) {
   RemoveMonitor(session);
   if (session.postponed_listed) std::erase(postponed_, &session);
   if (session.continue_listed) std::erase(continued_, &session);
-  if (session.flush_queued) {  // else a thousand that hang up at once cost O(n²)
+  if (session.flush_queued) {  // otherwise a thousand that hang up at once cost O(n²)
     std::erase(to_flush_, &session);
     std::erase(with_messages_, &session);
   }
   std::replace(flushing_.begin(), flushing_.end(), &session, static_cast<Session*>(nullptr));
-  farewell_(session);  // the command during which it closed may have begun something since
+  on_close_(session);  // the command that closed it may have registered it again
   const bool leaves_blocks = session.out.HeldBytes() > BlockPool::kBlockBytes;
   sessions_.erase(session.id);
-  if (leaves_blocks) pool_.Clear();  // the others would hardly need so many
+  if (leaves_blocks) pool_.Clear();  // the remaining clients need fewer blocks
 }
 
 Session* Clients::Find(uint64_t id) const {
@@ -41,7 +41,7 @@ void Clients::FlushQueued(const Pace& pace) {
   const size_t replies = flushing_.size();
   flushing_.insert(flushing_.end(), with_messages_.begin(), with_messages_.end());
   with_messages_.clear();
-  size_t at = 0;  // by index: a flush may close, and so remove, any session
+  size_t at = 0;  // by index, since a flush may close and remove any session
   while (at < replies) Flush(at++);
   const int64_t until_us = at < flushing_.size() ? pace.NowUs() + kMessagesUs : 0;
   while (at < flushing_.size()) {
@@ -66,7 +66,7 @@ void Clients::Close(Session& session) {
   if (session.closing) return;
   session.closing = true;
   RemoveMonitor(session);
-  farewell_(session);
+  on_close_(session);
   if (std::exchange(session.postponed_listed, false)) std::erase(postponed_, &session);
   if (session.transport != nullptr) session.transport->Close();
 }

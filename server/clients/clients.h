@@ -1,4 +1,4 @@
-// Clients: all sessions, by id, and the list of those whose replies wait for the end of the Turn.
+// Clients: all sessions by id, and lists of those that have work at the end of the Turn.
 #pragma once
 
 #include <algorithm>
@@ -17,26 +17,26 @@ class ClientMemory;
 
 class Clients {
  public:
-  // Sessions begin as `stranger`.
-  Clients(BlockPool& pool, const User& stranger) : pool_(pool), stranger_(stranger) {}
+  // New sessions belong to the user `initial_user`.
+  Clients(BlockPool& pool, const User& initial_user) : pool_(pool), initial_user_(initial_user) {}
 
-  // A new session with the next id. Clients owns it until Remove.
+  // Creates a session with the next id. Clients owns it until Remove.
   Session& Create(int64_t now_ms);
-  // A session that is no client's: nobody finds it, and it has no id.
-  std::unique_ptr<Session> CreateDetached() { return std::make_unique<Session>(0, pool_, stranger_); }
+  // Creates a session without a client: it has no id and is in no list.
+  std::unique_ptr<Session> CreateDetached() { return std::make_unique<Session>(0, pool_, initial_user_); }
   void Remove(Session& session);
 
-  // Null when there is none, or it is closing.
+  // Returns null if it does not exist or is closing.
   Session* Find(uint64_t id) const;
   size_t Count() const { return sessions_.size(); }
   uint64_t NextId() const { return next_id_; }
-  // Every session in order of id, those that are closing included. `visit` may close sessions (not remove them).
+  // Visits all sessions in order of id, including closing ones. `visit` may close sessions, but not remove them.
   template <class Visit>
   void ForEach(Visit&& visit) const {
     for (const auto& [id, session] : sessions_) visit(*session);
   }
 
-  // Visits the next `count` sessions, going round: repeated calls reach everyone.
+  // Visits the next `count` sessions, round robin.
   template <class Visit>
   void Rotate(size_t count, Visit&& visit) {
     for (size_t left = std::min(count, sessions_.size()); left > 0; --left) {
@@ -47,66 +47,65 @@ class Clients {
     }
   }
 
-  // The session has replies: they are sent when the Turn ends.
+  // Sends the session's replies when the Turn ends.
   void QueueFlush(Session& session) {
     if (session.flush_queued || session.transport == nullptr) return;
     session.flush_queued = true;
     to_flush_.push_back(&session);
   }
-  // The same for a session that others sent a message to. Replies go out first: who waits for one may send the next
-  // request while the messages go out, so that the next Turn has more to do at once.
+  // The same for messages to a session. Replies are flushed first, so that their clients can send the next request
+  // while messages are flushed.
   void QueueMessages(Session& session) {
     CountMessage();
     if (session.flush_queued || session.transport == nullptr) return;
     session.flush_queued = true;
     with_messages_.push_back(&session);
   }
-  // Sends what is queued, at the end of a Turn: all replies, but messages no longer than for a share of the Turn, so
-  // that one change which thousands wait for does not hold up all others.
+  // Sends queued output at the end of a Turn: all replies, but messages only for a limited time, so that a change with
+  // thousands of listeners does not delay other clients.
   void FlushQueued(const Pace& pace);
-  // The last FlushQueued left messages over.
+  // Whether the last FlushQueued left messages over.
   bool IsBehind() const { return is_behind_; }
-  // One of them, or a reply that stands in their line.
+  // Whether this session still waits for that.
   bool IsBehindWith(const Session& session) const { return is_behind_ && session.flush_queued; }
-  // How many messages there were so far.
+  // The number of messages so far.
   uint64_t Messages() const { return messages_; }
   void CountMessage() { ++messages_; }
-  // Who measures sessions after they were flushed; null: nobody.
+  // Sets who measures sessions after they were flushed; may be null.
   void MeasureFlushed(ClientMemory* memory) { memory_ = memory; }
-  // No more input, no more output; the transport goes at once.
+  // Closes the transport at once and ends input and output.
   void Close(Session& session);
-  // Called with each session when it closes and when it is removed, so that nobody keeps it in a list.
-  void OnClose(std::function<void(Session&)> farewell) { farewell_ = std::move(farewell); }
+  // Sets a handler that is called with each session when it closes and when it is removed, to drop all pointers to it.
+  void OnClose(std::function<void(Session&)> handler) { on_close_ = std::move(handler); }
 
-  // CLIENT PAUSE: sessions whose request waits, in the order in which they came.
+  // CLIENT PAUSE: sessions with a postponed request, in order of arrival.
   void AddPostponed(Session& session);
   size_t PostponedCount() const { return postponed_.size(); }
-  // Empties the list.
+  // Returns and empties the list.
   std::vector<Session*> TakePostponed();
 
-  // Sessions whose wait is over: their reply goes out like a message, and what else they have sent runs at the end of
-  // the Turn.
+  // For sessions whose wait has ended: sends the reply like a message, and runs further input at the end of the Turn.
   void Continue(Session& session);
-  // Empties the list.
+  // Returns and empties the list.
   std::vector<Session*> TakeContinued();
 
-  // MONITOR: sessions that are told of every command.
+  // MONITOR: sessions that receive every command.
   const std::vector<Session*>& Monitors() const { return monitors_; }
   void AddMonitor(Session& session);
   void RemoveMonitor(Session& session);
 
  private:
-  static constexpr int64_t kMessagesUs = 1000;  // of a Turn; the first is sent, however long that takes
+  static constexpr int64_t kMessagesUs = 1000;  // per Turn; at least one session is flushed
 
   void Flush(size_t place);
 
   BlockPool& pool_;
-  const User& stranger_;
+  const User& initial_user_;
   uint64_t next_id_ = 1;
   uint64_t rotated_to_ = 0;
   std::map<uint64_t, std::unique_ptr<Session>> sessions_;
   std::vector<Session*> to_flush_;
-  std::vector<Session*> with_messages_;  // to flush behind those
+  std::vector<Session*> with_messages_;  // flushed after to_flush_
   uint64_t messages_ = 0;
   bool is_behind_ = false;
   std::vector<Session*> flushing_;
@@ -114,7 +113,7 @@ class Clients {
   std::vector<Session*> postponed_;
   std::vector<Session*> continued_;
   ClientMemory* memory_ = nullptr;
-  std::function<void(Session&)> farewell_ = [](Session&) {};
+  std::function<void(Session&)> on_close_ = [](Session&) {};
 };
 
 }  // namespace respite

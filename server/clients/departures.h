@@ -1,4 +1,4 @@
-// Departures: what a session leaves behind when it closes: subscriptions, waits, watched and tracked keys.
+// Departures: removes what a session leaves behind when it closes: subscriptions, waits, watched and tracked keys.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class Departures {
   };
   explicit Departures(Parts parts) : parts_(parts) {}
 
-  // The session is closed: nobody knows it any more.
+  // Removes a closed session from all lists.
   void Forget(Session& session) {
     session.subscriptions.reset();
     parts_.waiting.Forget(session);
@@ -29,8 +29,8 @@ class Departures {
     parts_.watched_keys.Forget(session);
     parts_.client_memory.Forget(session);
   }
-  // Ends some of the watches and subscriptions of a session whose client disconnected, as many as a Turn should have.
-  // True when nothing is left. Requires: the session is not blocked.
+  // Ends some of the watches and subscriptions of a disconnected session, at most kPerTurn. True when none is left.
+  // Requires: the session is not blocked.
   bool LeaveSome(Session& session) {
     parts_.watched_keys.Forget(session);
     if (session.subscriptions != nullptr) session.subscriptions->LeaveSome(kPerTurn);

@@ -1,4 +1,4 @@
-// HeldRequest: a request that was parsed and runs, or goes on, in a later Turn.
+// HeldRequest: a parsed request that runs, or continues, in a later Turn.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 
 namespace respite {
 
-// How far a request has come.
+// The progress of a request.
 struct Progress {
   enum class Stage : uint8_t {
     kNew,
-    kAgain,  // CLIENT PAUSE held it back, or it waited for a key: it begins anew, at the gates
-    kBegun,  // it did a part of its work (Call::GoOnInNextTurn): it passed the gates for good
+    kAgain,  // postponed by CLIENT PAUSE, or blocked: runs again from the gates on
+    kBegun,  // partly done (Call::GoOnInNextTurn): does not pass the gates again
   };
   Stage stage = Stage::kNew;
-  int64_t spent_us = 0;  // on the parts that are done
+  int64_t spent_us = 0;  // on finished parts
 };
 
 struct HeldRequest {

@@ -1,4 +1,4 @@
-// KeyLines: who is interested in which key: for each key of a database a line of members, first come, first served.
+// KeyLines: a queue of members for each key of each database, first come, first served.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +26,14 @@ class KeyLines {
  public:
   struct Line {
     std::list<Member> members;  // never empty
-    bool marked = false;        // for whoever owns the lines
+    bool marked = false;        // for the owner of the lines
   };
-  // Where a member stands; good until it is removed.
+  // The position of a member; valid until it is removed.
   class Place {
    public:
     const KeyName& Name() const { return row_->first; }
     Member& operator*() const { return *at_; }
-    // By key, in no order that means anything: a member that stands at each key once can be kept in a set.
+    // An arbitrary order by key, for sets of places with one place per key.
     bool operator<(const Place& other) const { return std::less<>()(row_, other.row_); }
 
    private:
@@ -45,10 +45,10 @@ class KeyLines {
   explicit KeyLines(const HashKey& hash_key) : rows_(0, Hasher{hash_key}, Same{}) {}
 
   bool Empty() const { return rows_.empty(); }
-  // Keys that somebody is interested in.
+  // The number of keys with members.
   size_t Keys() const { return rows_.size(); }
 
-  // To the end of the line. Cost: O(1).
+  // Appends to the queue. Cost: O(1).
   Place Add(int db, Bytes key, Member member) {
     auto row = rows_.find(View{db, key});
     if (row == rows_.end()) row = rows_.try_emplace(KeyName{db, std::string(key)}).first;
@@ -57,8 +57,8 @@ class KeyLines {
     place.at_ = row->second.members.insert(row->second.members.end(), std::move(member));
     return place;
   }
-  // Swaps a member with the one behind it, which is returned; null when there is none. Whoever walks along a line with
-  // a member of its own does not mind who comes and goes meanwhile. Cost: O(1).
+  // Swaps a member with the next one, and returns the latter; null if there is none. A walker, which is a member
+  // itself, can step along a queue while others come and go. Cost: O(1).
   Member* StepOverNext(const Place& place) {
     std::list<Member>& members = place.row_->second.members;
     const auto next = std::next(place.at_);
@@ -66,7 +66,7 @@ class KeyLines {
     members.splice(place.at_, members, next);
     return &*next;
   }
-  // To the head of its line. Cost: O(1).
+  // Moves to the front of its queue. Cost: O(1).
   void MoveToHead(const Place& place) {
     std::list<Member>& members = place.row_->second.members;
     members.splice(members.begin(), members, place.at_);
@@ -79,12 +79,12 @@ class KeyLines {
     rows_.erase(rows_.find(place.row_->first));
     ShrinkSparse(rows_);
   }
-  // The line at a key, null when nobody stands there. Stays where it is until its last member goes.
+  // Returns the queue of a key, or null if it is empty. The pointer is valid until the last member leaves.
   Line* Find(int db, Bytes key) {
     auto row = rows_.find(View{db, key});
     return row == rows_.end() ? nullptr : &row->second;
   }
-  // Visits (name, line) of each key of a database; the lines must not come or go meanwhile. Cost: O(all keys here).
+  // Visits (name, line) of each key of a database; `visit` must not add or remove lines. Cost: O(all keys here).
   template <class Visit>
   void ForEachOf(int db, Visit&& visit) {
     for (auto& [name, line] : rows_)

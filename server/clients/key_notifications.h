@@ -1,9 +1,9 @@
-// KeyNotifications: tells subscribers what happens to keys (notify-keyspace-events).
+// KeyNotifications: publishes events of keys (notify-keyspace-events).
 //
 // Each event is a message on two channels, in this order:
 //   __keyspace@<db>__:<key>     <event>
 //   __keyevent@<db>__:<event>   <key>
-// Messages are sent while the command runs and are no effect of it: they stand in no journal.
+// Messages are sent while the command runs. They are not effects, so no journal contains them.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class KeyNotifications {
  public:
   KeyNotifications(PubSub& pubsub, const Settings& settings) : pubsub_(pubsub), settings_(settings) {}
 
-  // Cost: one test when nobody wants to know, or nobody listens to anything.
+  // Cost: one test when no event is enabled or nobody subscribes.
   void OnEvent(int db, Bytes key, KeyEvent event);
 
  private:
@@ -29,7 +29,7 @@ class KeyNotifications {
 
   PubSub& pubsub_;
   const Settings& settings_;
-  std::string channel_;  // the name of the last one; kept for its room
+  std::string channel_;  // reused to save allocations
 };
 
 }  // namespace respite

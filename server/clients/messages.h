@@ -1,4 +1,4 @@
-// Messages: sends what answers no request (a publication, an invalidation).
+// Messages: sends pushes, which answer no request (publications, invalidations).
 #pragma once
 
 #include "base/bytes.h"
@@ -17,7 +17,7 @@ class Messages {
   };
   explicit Messages(Parts parts) : parts_(parts) {}
 
-  // Behind the reply to the command that the session is running, if it runs one.
+  // Sends after the reply to the command that the session is running, if any.
   void Push(Session& session, Bytes message) {
     if (parts_.running.DefersPushes(session)) {
       session.deferred_pushes.append(message);

@@ -1,4 +1,4 @@
-// Pause: CLIENT PAUSE holds back commands until a time; those who came meanwhile run when it ends.
+// Pause: CLIENT PAUSE postpones commands until a time.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,20 @@ class Pause final : public Timers::Source {
  public:
   enum class Scope : uint8_t { kNone, kWrites, kAll };
 
-  // Until a monotonic time. A longer pause and a wider scope win over what is in force.
+  // Pauses until a monotonic time. A running pause is never shortened or narrowed.
   void Start(Scope scope, int64_t until_ms, int64_t now_ms);
   void End() {
     scope_ = Scope::kNone;
     until_ms_ = 0;
   }
-  // It ends by itself at its time.
+  // The pause ends by itself.
   int64_t NextDueMs() const override { return IsOn() ? until_ms_ : Timers::kNever; }
   void RunDue(int64_t) override { End(); }
 
-  // What commands make of expired keys: while it lasts none is removed, since that would be a write.
+  // How commands treat expired keys: a pause hides them without removal, which would be a write.
   ExpiryRule Rule() const { return IsOn() ? ExpiryRule::kHide : ExpiryRule::kPurge; }
   bool IsOn() const { return scope_ != Scope::kNone; }
-  // Whether a command with these flags has to wait.
+  // Whether a command with these flags must wait.
   bool Holds(uint32_t command_flags) const {
     if (scope_ == Scope::kNone) return false;
     if (scope_ == Scope::kAll) return true;

@@ -1,8 +1,8 @@
-// Phase: what the server as a whole is in the middle of.
+// Phase: whether the server runs a late script, loads a data set, or has stopped.
 //
-// A late script and the loading of a data set take so long that others are served in the middle of the Turn. Timers,
-// waits and evictions stand still meanwhile: only the script or the loader may change data. After a shutdown has saved
-// the data no command may run at all, since what it does would be lost.
+// Scripts and loading may take so long that clients are served in the middle of a Turn. Meanwhile timers, waits and
+// evictions do not run: only the script or the loader may change data. After a shutdown has saved the data no command
+// may run, because its effects would be lost.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct Session;
 
 class Phase {
  public:
-  // `holder` (null: nobody) is the client whose command it is: nothing of it is read until the end.
+  // `holder` (may be null) is the client whose command it is; the server reads nothing from it until the end.
   void BeginLateScript(const Session* holder) { script_ = {true, holder}; }
   void EndLateScript() { script_ = {}; }
   void BeginLoading(const Session* holder) { loading_ = {true, holder}; }

@@ -179,7 +179,7 @@ size_t PubSub::Deliver(const Topic& topic, Message message) {
 }
 
 void PubSub::DeliverTo(Session& session, const BlobPart& part) {
-  // Who has output already stands in the list of those to flush, or waits for its socket.
+  // A session with output is already queued for flushing, or waits for its socket.
   if (session.out.Empty()) parts_.clients.QueueMessages(session);
   session.out.AppendPart(part);
   if (session.out.HeldBytes() > ClientLimits::kFreeOutputBytes) overfull_.push_back(&session);
@@ -195,7 +195,7 @@ void PubSub::CloseOverfull() {
   const int64_t now_ms = parts_.running.NowMs();
   for (Session* session : std::exchange(overfull_, {})) {
     parts_.limits.CheckOutput(*session, now_ms);
-    if (parts_.client_memory.IsOn()) parts_.client_memory.Update(*session);  // nobody flushes it before it has room
+    if (parts_.client_memory.IsOn()) parts_.client_memory.Update(*session);  // no flush measures it now
   }
 }
 

@@ -1,9 +1,9 @@
-// PubSub: who subscribed to which channel, pattern or shard channel, and the messages on their way to them.
+// PubSub: subscriptions to channels, patterns and shard channels, and the delivery of messages.
 //
-// A topic exists as long as it has subscribers; they get its messages in the order in which they subscribed. A message
-// is written once for each version of the protocol into a SharedLog, to which the buffers of all receivers refer: a
-// subscriber costs a few memory accesses, however long the message. Those that read too slowly are closed by
-// client-output-buffer-limit after the message went to all.
+// A topic exists as long as it has subscribers; they receive messages in the order in which they subscribed. A message
+// is serialized once for each protocol version into a SharedLog, which the buffers of all receivers reference, so a
+// receiver costs a few memory accesses regardless of the message's length. client-output-buffer-limit closes slow
+// receivers after the message was delivered to all.
 #pragma once
 
 #include <array>
@@ -28,13 +28,13 @@ class ClientMemory;
 class Clients;
 struct Running;
 
-// A channel, pattern or shard channel that somebody subscribed to.
+// A channel, pattern or shard channel with subscribers.
 struct Topic {
   std::string name;
   TopicKind kind;
-  uint32_t place = 0;  // of a pattern, among the patterns
+  uint32_t place = 0;  // of a pattern, in patterns_
   Roster<Session> subscribers{};
-  std::optional<Glob> glob{};  // of a long pattern, which might be slow without
+  std::optional<Glob> glob{};  // only of long patterns, which may be slow without it
 
   static constexpr size_t kLongPattern = 64;
   bool IsFor(Bytes channel) const { return glob ? glob->Matches(channel) : GlobMatch(name, channel); }
@@ -52,21 +52,21 @@ class PubSub {
   PubSub(const PubSub&) = delete;
   PubSub& operator=(const PubSub&) = delete;
 
-  // Nothing happens when it is so already. Cost: O(1).
+  // Does nothing if the session has subscribed before. Cost: O(1).
   void Subscribe(Session& session, TopicKind kind, Bytes name);
   void Unsubscribe(Session& session, TopicKind kind, Bytes name);
 
-  // How many got the message: the subscribers of the channel, then those of each pattern that fits. A session gets it
-  // once for each of its subscriptions. Cost: O(subscribers + patterns); O(patterns) when nobody listens.
+  // Returns the number of receivers: subscribers of the channel and of each matching pattern. A session receives the
+  // message once per subscription. Cost: O(subscribers + patterns).
   size_t Publish(Bytes channel, Bytes message);
   size_t PublishToShard(Bytes channel, Bytes message);
-  // Whether a message to any plain channel could have a receiver.
+  // Whether there are subscriptions to channels or patterns.
   bool HasListeners() const { return TopicCount(TopicKind::kChannel) + TopicCount(TopicKind::kPattern) != 0; }
 
-  // Topics of one kind that have subscribers.
+  // The number of topics of one kind.
   size_t TopicCount(TopicKind kind) const { return TopicsOf(kind).size(); }
   size_t SubscriberCount(TopicKind kind, Bytes name) const;
-  // Their names, those that match only (null: all), in no particular order.
+  // The names of topics that match `pattern` (null: all), in no particular order.
   std::vector<Bytes> Names(TopicKind kind, const Bytes* pattern) const;
 
  private:
@@ -75,19 +75,19 @@ class PubSub {
     uint64_t operator()(Bytes name) const { return HashBytes(name, hash_key); }
     HashKey hash_key;
   };
-  using Topics = std::unordered_map<Bytes, std::unique_ptr<Topic>, NameHash>;  // the keys are the topics' own names
-  // One message, as it looks in each version of the protocol; written when the first receiver asks.
+  using Topics = std::unordered_map<Bytes, std::unique_ptr<Topic>, NameHash>;  // keys point into the topics
+  // One message in both protocol versions, each serialized when first needed.
   struct Message {
-    std::span<const Bytes> pieces;    // behind the `*` or `>`
-    std::array<BlobPart, 2> parts{};  // in the logs
+    std::span<const Bytes> pieces;    // the elements after the `*` or `>` header
+    std::array<BlobPart, 2> parts{};  // positions in logs_
   };
 
   const Topics& TopicsOf(TopicKind kind) const { return topics_[static_cast<size_t>(kind)]; }
   Topic* Find(TopicKind kind, Bytes name) const;
   Topic& FindOrAdd(TopicKind kind, Bytes name);
-  // The subscriber at `place` of the roster goes, and the topic with the last one.
+  // Removes the subscriber at `place` of the roster, and the topic with its last one.
   void Leave(Topic& topic, uint32_t place);
-  // `head` is what a message on this kind of topic begins with.
+  // `head` is the type of the message, its first element.
   size_t PublishToTopic(const Topic* topic, Bytes head, Bytes message);
   size_t PublishToPattern(const Topic& pattern, Bytes channel, Bytes message);
   size_t Deliver(const Topic& topic, Message message);
@@ -99,7 +99,7 @@ class PubSub {
   std::array<Topics, kTopicKinds> topics_;
   Roster<Topic> patterns_;
   std::array<SharedLog, 2> logs_;   // RESP2, RESP3
-  std::vector<Session*> overfull_;  // got a message and hold more than a block of output
+  std::vector<Session*> overfull_;  // received a message and hold more than a block of output
   uint64_t subscriptions_made_ = 0;
 };
 

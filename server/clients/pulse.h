@@ -1,4 +1,4 @@
-// Pulse: how often the timer rings, as hz and dynamic-hz say: more often when there are many clients to look after.
+// Pulse: the frequency of the timer, as hz and dynamic-hz say: higher with many clients.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ class Pulse {
   Pulse(const Settings& settings, const Clients& clients) : settings_(settings), clients_(clients), hz_(settings.hz) {}
 
   int Hz() const { return hz_; }
-  // Takes the directives over; the timer follows with its next tick.
+  // Applies the directives from the next tick on.
   void Adjust() {
     hz_ = settings_.hz;
     if (!settings_.dynamic_hz) return;
@@ -22,7 +22,7 @@ class Pulse {
   }
 
  private:
-  static constexpr size_t kClientsPerTick = 200;  // Redis: MAX_CLIENTS_PER_CLOCK_TICK, what dynamic-hz aims at
+  static constexpr size_t kClientsPerTick = 200;  // Redis: MAX_CLIENTS_PER_CLOCK_TICK, the goal of dynamic-hz
 
   const Settings& settings_;
   const Clients& clients_;

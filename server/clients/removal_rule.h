@@ -1,4 +1,4 @@
-// RemovalRule: keys go by themselves unless clients are paused, somebody is in the middle of something, or the server
+// RemovalRule: keys expire or are evicted unless clients are paused, a script or loading is in progress, or the server
 // stops.
 #pragma once
 

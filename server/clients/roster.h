@@ -1,6 +1,6 @@
-// Roster: items in the order in which they came, each of which knows its place and can leave at once.
+// Roster: a list of items in order of arrival, in which each item knows its place and can leave in O(1).
 //
-// A place that became free stays empty until half of the places are; then the others move up.
+// A free place stays empty until half of the places are; then the other items move up.
 #pragma once
 
 #include <cstddef>
@@ -9,16 +9,16 @@
 
 namespace respite {
 
-// T is the type of the items, of which the roster holds pointers.
+// T is the type of the items, to which the roster holds pointers.
 template <class T>
 class Roster {
  public:
-  // The place of the new item.
+  // Returns the place of the new item.
   uint32_t Add(T& item) {
     places_.push_back(&item);
     return static_cast<uint32_t>(places_.size() - 1);
   }
-  // `moved(T&, uint32_t place)` hears of each other item that has another place now. Cost: O(1) amortised.
+  // Calls `moved(T&, uint32_t place)` for each other item whose place changes. Cost: O(1) amortised.
   template <class Moved>
   void Remove(uint32_t place, Moved&& moved) {
     places_[place] = nullptr;
@@ -26,7 +26,7 @@ class Roster {
     if (empty_ * 2 > places_.size() || empty_ == places_.size()) MoveUp(moved);
   }
   size_t Count() const { return places_.size() - empty_; }
-  // Cost: O(items). `visit` must not add or remove any.
+  // Cost: O(items). `visit` must not add or remove items.
   template <class Visit>
   void ForEach(Visit&& visit) const {
     for (T* item : places_)

@@ -1,4 +1,4 @@
-// Running: the command that is running, and the time as of its beginning. The Executor writes it; others tell of it.
+// Running: the running command and its start time. Only the Executor writes it.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct Running {
   const Session* session = nullptr;
   std::span<const Bytes> words = {};
   int64_t last_us = 0;       // monotonic: end of the last command, start of the next
-  int64_t pace_us = 0;       // the same moment on the Pace
+  int64_t pace_us = 0;       // the same time on the Pace's clock
   int64_t wall_base_us = 0;  // wall minus monotonic
 
   // Null when no command is running.
@@ -25,8 +25,8 @@ struct Running {
   int64_t NowMs() const { return last_us / 1000; }
   int64_t WallMs() const { return (wall_base_us + last_us) / 1000; }
   // Whether a message for this session (a publication, an invalidation) must wait in its deferred_pushes until the
-  // command is done: so it does not stand inside the reply. Redis: SUBSCRIBE and its kin answer with messages, among
-  // which others may come.
+  // command is done, so that it is not sent inside the reply. Redis: SUBSCRIBE and the like reply with messages, so
+  // others may come between.
   bool DefersPushes(const Session& to) const {
     constexpr uint32_t kAnswersWithPushes = kPubSub | kNoScript;
     return CurrentSession() == &to && (command->flags & kAnswersWithPushes) != kAnswersWithPushes;

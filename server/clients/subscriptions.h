@@ -1,4 +1,4 @@
-// Subscriptions: what one session subscribed to. A session has none of these until its first SUBSCRIBE.
+// Subscriptions: the subscriptions of one session. Created by its first SUBSCRIBE.
 #pragma once
 
 #include <array>
@@ -27,9 +27,9 @@ class Subscriptions {
 
   size_t Count(TopicKind kind) const { return counts_[static_cast<size_t>(kind)]; }
   size_t Total() const { return places_.size(); }
-  // Leaves up to so many topics.
+  // Leaves up to `count` topics.
   void LeaveSome(size_t count);
-  // Those of one kind, in the order in which they were made; if there are more than `most`, any so many of them.
+  // The topics of one kind in the order of subscription; if there are more than `most`, any `most` of them.
   std::vector<Topic*> OfKind(TopicKind kind, size_t most = SIZE_MAX) const;
   size_t UsedBytes() const;
 
@@ -37,7 +37,7 @@ class Subscriptions {
   friend class PubSub;
   struct Place {
     uint32_t in_roster;
-    uint64_t since;  // a number that grows with each subscription
+    uint64_t since;  // a sequence number
   };
 
   PubSub& pubsub_;

@@ -14,7 +14,7 @@ namespace respite {
 
 namespace {
 
-constexpr uint64_t kNobody = 0;  // the id of no client
+constexpr uint64_t kNobody = 0;  // no client has this id
 
 void AppendBulk(std::string& text, Bytes bytes) {
   text.append("$").append(Bytes(IntegerText(static_cast<int64_t>(bytes.size())))).append("\r\n");
@@ -31,7 +31,7 @@ std::string ArrayOf(Bytes key) {
   return text;
 }
 
-// The keys that this client has to hear of; empty when there are none.
+// The keys that others than `client` have changed, as an array; empty if there are none.
 std::string ArrayOfOthers(const std::map<std::string, uint64_t, std::less<>>& changed, uint64_t client) {
   std::string keys;
   size_t count = 0;
@@ -95,14 +95,14 @@ void Tracking::Remember(Session& session, const Command& command, std::span<cons
 }
 
 void Tracking::KeepWithinLimit() {
-  constexpr size_t kKeysPerRound = 100;  // more with each round that does not suffice
+  constexpr size_t kKeysPerRound = 100;  // grows while the table stays above its limit
   const size_t limit = parts_.settings.tracking_table_max_keys;
   if (limit == 0 || readers_.size() <= limit) {
     rounds_over_limit_ = 0;
     return;
   }
   constexpr float kSparse = 0.1F;
-  if (readers_.load_factor() < kSparse) readers_.rehash(0);  // else it takes long to meet a key by chance
+  if (readers_.load_factor() < kSparse) readers_.rehash(0);  // otherwise random buckets are mostly empty
   for (size_t left = kKeysPerRound * ++rounds_over_limit_; left > 0 && readers_.size() > limit; --left) {
     size_t bucket = random_.Below(readers_.bucket_count());
     while (readers_.bucket_size(bucket) == 0) bucket = (bucket + 1) % readers_.bucket_count();
@@ -144,7 +144,7 @@ void Tracking::NoteForBroadcast(Bytes key) {
 
 void Tracking::Broadcast() {
   if (!std::exchange(has_changes_, false)) return;
-  // Whoever overruns its limit with a message leaves, and its prefixes with it.
+  // Copies names and ids, because a client that exceeds its output limit is closed and removed with its prefixes.
   struct Part {
     std::map<std::string, uint64_t, std::less<>> changed;
     std::vector<uint64_t> ids;
@@ -171,7 +171,7 @@ void Tracking::Broadcast() {
 }
 
 void Tracking::OnFlush() {
-  Readers(0, readers_.hash_function()).swap(readers_);  // its memory goes with the keys
+  Readers(0, readers_.hash_function()).swap(readers_);  // frees its memory, too
   items_ = 0;
   if (clients_ == 0) return;
   std::vector<uint64_t> ids;
@@ -203,7 +203,7 @@ void Tracking::Tell(Session& session, Bytes keys) {
   } else if (options.redirect != 0 && target->kind == SessionKind::kPubSub) {
     message = "*3\r\n$7\r\nmessage\r\n$20\r\n__redis__:invalidate\r\n";
   } else {
-    return;  // RESP2 has no messages besides replies
+    return;  // RESP2 has no push messages
   }
   parts_.messages.Push(*target, message.append(keys));
 }

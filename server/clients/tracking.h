@@ -1,9 +1,9 @@
-// Tracking: client-side caching. Clients that cache what they read are told when it changes.
+// Tracking: client-side caching. Sends invalidations to clients that cache what they read.
 //
-// By default the server remembers which client read which key, and forgets it with the message; keys of all databases
-// are one. In broadcast mode nothing is remembered: at the end of a Turn each client gets the changed keys that begin
-// with one of its prefixes. Under RESP3 a message is a push on the connection itself; under RESP2 it goes to another
-// connection, which has subscribed to __redis__:invalidate.
+// By default the server remembers which client read which key (without its database), and forgets it when it sends the
+// invalidation. In broadcast mode it remembers nothing: at the end of a Turn each client gets the changed keys that
+// begin with one of its prefixes. Under RESP3 an invalidation is a push on the connection itself; under RESP2 it goes
+// to another connection, which has subscribed to __redis__:invalidate.
 #pragma once
 
 #include <cstdint>
@@ -36,20 +36,20 @@ class Tracking {
     Messages& messages;
     const Running& running;
   };
-  // `random_seed` is for the choice of keys to forget.
+  // `random_seed` selects the keys that KeepWithinLimit forgets.
   Tracking(const Parts& parts, const HashKey& hash_key, uint64_t random_seed)
       : parts_(parts), readers_(0, KeyHash{hash_key}), random_(random_seed) {}
 
-  // CLIENT TRACKING ON. Prefixes are added to those that the client has. Cost: O(prefixes).
+  // CLIENT TRACKING ON. Adds prefixes to those that the client has. Cost: O(prefixes).
   void Enable(Session& session, TrackingOptions options);
-  // CLIENT TRACKING OFF, RESET and the end of a session. What the client read is forgotten when it changes.
+  // CLIENT TRACKING OFF, RESET and the end of a session. The keys that the client read are forgotten when they change.
   void Disable(Session& session);
 
-  // The session has run a command that reads keys. Requires: it tracks.
+  // To be called after a command that reads keys. Requires: the session tracks.
   void Remember(Session& session, const Command& command, std::span<const Bytes> words);
-  // Forgets keys, and says so to their readers, until there are no more than tracking-table-max-keys; not all at once.
+  // Forgets keys, and sends their invalidations, down to tracking-table-max-keys; a limited number per call.
   void KeepWithinLimit();
-  // Sends what is to be broadcast. Called at the end of a Turn.
+  // Sends invalidations in broadcast mode. Called at the end of a Turn.
   void Broadcast();
 
   // See ChangeListener. Cost: O(readers of the key + prefixes of different length).
@@ -57,7 +57,7 @@ class Tracking {
   void OnChange(Bytes key);
   void OnFlush();
 
-  // INFO.
+  // For INFO.
   size_t Clients() const { return clients_; }
   size_t Keys() const { return readers_.size(); }
   size_t Items() const { return items_; }
@@ -69,26 +69,26 @@ class Tracking {
     HashKey hash_key;
     size_t operator()(Bytes key) const { return HashBytes(key, hash_key); }
   };
-  // Ids of clients in order: they may be gone.
+  // Sorted ids of clients, some of which may be closed.
   using Readers = std::unordered_map<std::string, std::vector<uint64_t>, KeyHash, std::equal_to<>>;
   struct Prefix {
     std::map<uint64_t, Session*> sessions;
-    // Keys that changed in this Turn, and the client that changed them last; 0: none did.
+    // Keys changed in this Turn, and the client that changed each of them last; 0: no client.
     std::map<std::string, uint64_t, std::less<>> changed;
   };
 
-  // Tells the readers of a key and forgets them.
+  // Sends invalidations to the readers of a key and forgets them.
   void Invalidate(Readers::iterator row);
   void NoteForBroadcast(Bytes key);
   void RemovePrefixes(Session& session);
-  // `keys` is an array of keys, or null, as it stands in the message.
+  // `keys` is the array of keys, or null, in the format of the message.
   void Tell(Session& session, Bytes keys);
   uint64_t RunningClient() const;
 
   const Parts parts_;
   Readers readers_;
   std::map<std::string, Prefix, std::less<>> prefixes_;
-  std::map<size_t, size_t> prefix_lengths_;  // and how many prefixes have it
+  std::map<size_t, size_t> prefix_lengths_;  // with the number of prefixes of each length
   bool has_changes_ = false;                 // for Broadcast
   size_t clients_ = 0;
   size_t items_ = 0;

@@ -26,11 +26,11 @@ Transaction::Block& Transaction::Room() {
 }
 
 void Transaction::End() {
-  constexpr size_t kKeptBytes = 4096;  // a client that uses transactions will begin another one
+  constexpr size_t kKeptBytes = 4096;  // memory kept for the next transaction
   open_ = broken_ = stale_ = false;
   flags_ = 0;
   if (QueueBytes() > kKeptBytes) blocks_ = {};
-  for (Block& block : blocks_) {  // no more than one
+  for (Block& block : blocks_) {  // one at most
     block.commands.clear();
     block.ends.clear();
     block.text.clear();
@@ -39,7 +39,7 @@ void Transaction::End() {
 }
 
 size_t Transaction::HeldBytes() const {
-  // A node of the set here, and one of the key's line with its name.
+  // A node of the set here, and a node of the key's line with its name.
   constexpr size_t kWatchBytes = sizeof(KeyLines<Watcher>::Place) + sizeof(Watcher) + 8 * sizeof(void*);
   return sizeof *this + QueueBytes() + (watches == nullptr ? 0 : watches->places.size() * kWatchBytes);
 }

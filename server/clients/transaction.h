@@ -1,4 +1,4 @@
-// Transaction: what a session has queued since MULTI, and the keys it watches.
+// Transaction: the commands that a session queued since MULTI, and the keys that it watches.
 #pragma once
 
 #include <cstdint>
@@ -21,33 +21,33 @@ struct WatchList;
 // One WATCH of one session.
 struct Watcher {
   WatchList* list;
-  bool was_expired;  // the key was past its deadline already, so that its removal is no change
+  bool was_expired;  // the key had expired before the WATCH, so its removal is no change
 };
 
 class Transaction;
 
-// What a session watches. WatchedKeys fills it and takes it apart.
+// The watched keys of a session. WatchedKeys fills and empties it.
 struct WatchList {
-  Transaction* transaction;                   // null: the session does not care any more
+  Transaction* transaction;                   // null: the session has dropped this list
   std::set<KeyLines<Watcher>::Place> places;  // each key once
-  std::set<int> databases;                    // where one of the keys existed when it was watched
+  std::set<int> databases;                    // those in which a watched key existed at WATCH
 };
 
-// Made with the first MULTI or WATCH of a session; kept for the next one.
+// Created by the first MULTI or WATCH of a session; kept for the next one.
 class Transaction {
  public:
   bool Open() const { return open_; }
   void Begin() { open_ = true; }
-  // A command was refused instead of queued: EXEC will be, too.
+  // A command was refused instead of queued, so EXEC will fail.
   bool Broken() const { return broken_; }
   void Break() { broken_ = open_; }
-  // A watched key changed: EXEC will do nothing.
+  // A watched key changed, so EXEC will run nothing.
   bool Stale() const { return stale_; }
   void MakeStale() { stale_ = true; }
   void MakeFresh() { stale_ = false; }
 
-  // Copies the words. Cost: O(their length). A transaction that cannot run any more only counts as queueing.
-  // `flags` are the request's, see EffectiveFlags.
+  // Copies the words, unless the transaction cannot run any more. Cost: O(their length). `flags` are the request's, see
+  // EffectiveFlags.
   void Queue(const Command& command, std::span<const Bytes> words, uint32_t flags);
   size_t Size() const { return size_; }
   // Visits (command, words) in order.
@@ -66,14 +66,14 @@ class Transaction {
       }
     }
   }
-  // All CommandFlag bits of the queued commands together.
+  // The union of the CommandFlag bits of the queued commands.
   uint32_t Flags() const { return flags_; }
 
-  // Forgets what was queued and leaves the transaction. The watched keys stay: see WatchedKeys::Forget.
+  // Drops the queued commands and ends the transaction. The watched keys stay: see WatchedKeys::Forget.
   void End();
-  // For what is queued and watched. Cost: O(1).
+  // Memory of queued commands and watched keys. Cost: O(1).
   size_t HeldBytes() const;
-  // Length of all queued words together.
+  // Total length of all queued words.
   size_t QueuedTextBytes() const { return text_bytes_; }
 
   std::unique_ptr<WatchList> watches;  // null: none
@@ -84,7 +84,7 @@ class Transaction {
     size_t words;
   };
 
-  // In blocks, since millions of commands may be queued, and one vector of all would stop the server when it grows.
+  // Commands are queued in blocks, since growing one vector of millions would stall the server.
   struct Block {
     static constexpr size_t kFullTextBytes = 64 * 1024;
     static constexpr size_t kFullWords = 8 * 1024;
@@ -92,7 +92,7 @@ class Transaction {
     size_t HeldBytes() const;
 
     std::vector<Queued> commands;
-    std::vector<size_t> ends;  // of each word in text
+    std::vector<size_t> ends;  // the end of each word in text
     std::string text;
   };
 
@@ -104,9 +104,9 @@ class Transaction {
   bool stale_ = false;
   uint32_t flags_ = 0;
   std::vector<Block> blocks_;
-  size_t size_ = 0;        // commands in them
-  size_t text_bytes_ = 0;  // of their text
-  size_t full_bytes_ = 0;  // for all but the last
+  size_t size_ = 0;        // commands in all blocks
+  size_t text_bytes_ = 0;  // length of text in all blocks
+  size_t full_bytes_ = 0;  // memory of all blocks but the last
 };
 
 }  // namespace respite

@@ -1,4 +1,4 @@
-// Waiter: a session that waits for keys, with the request that will run again.
+// Waiter: a blocked session, with the request that will run again.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,20 @@ struct Services;
 struct Command;
 struct Session;
 
-// What a command waits for when it has nothing to answer with; see Call::Wait.
+// What a command that blocks waits for; see Call::Wait.
 struct Awaited {
-  // What a client is told when its time is up, or at once where it may not wait.
+  // Writes the reply when the timeout ends, or at once if the client may not block.
   using Answer = void (*)(Reply& reply, const Services& services, const Session& session);
-  // Whether the client also wants to know that a key is gone, or is of another type now.
+  // Whether the request also runs again when a key was deleted or has another type.
   enum class Loss : uint8_t { kIgnored, kTold };
 
-  std::span<const Bytes> keys = {};   // any of them; none: only time ends the wait
-  ValueType type = ValueType::kList;  // a key that comes up with another type is not what is waited for
+  std::span<const Bytes> keys = {};   // any of them; empty: only the timeout ends the wait
+  ValueType type = ValueType::kList;  // keys of another type do not end the wait
   int64_t timeout_ms = 0;             // 0: for ever
   Loss loss = Loss::kIgnored;
   Answer answer = [](Reply& reply, const Services&, const Session&) { reply.NullArray(); };
-  bool for_disk = false;                // the request runs again when more of the journal is on the disk
-  std::vector<std::string> words = {};  // to run again, where it is not the request as it came
+  bool for_disk = false;                // runs again when more of the append-only file is on the disk
+  std::vector<std::string> words = {};  // the words to run again, if they differ from the request's
 };
 
 struct Waiter {
@@ -46,7 +46,7 @@ struct Waiter {
   std::vector<KeyLines<Waiter*>::Place> places;
   std::vector<KeyLines<Waiter*>::Place> loss_places;
 
-  // For the places in lines, which the waiter shares with others.
+  // The memory of places in lines, which the Waiter itself does not own.
   size_t HeldPlaceBytes() const {
     constexpr size_t kNodeBytes = 4 * sizeof(void*);
     return (places.capacity() + loss_places.capacity()) * (sizeof(KeyLines<Waiter*>::Place) + kNodeBytes);

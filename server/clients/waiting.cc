@@ -23,10 +23,10 @@ void Waiting::Park(Session& session, const Command& command, std::span<const Byt
   if (kept_deadline_ms_) {
     waiter->deadline_ms = *kept_deadline_ms_;
   } else if (awaited.timeout_ms != 0) {
-    // Rounded up: nobody waits shorter than asked.
+    // Rounds up, so that no wait is shorter than requested.
     waiter->deadline_ms = (parts_.running.NowUs() + 999) / 1000 + awaited.timeout_ms;
   }
-  const std::set<Bytes> keys(awaited.keys.begin(), awaited.keys.end());  // each once
+  const std::set<Bytes> keys(awaited.keys.begin(), awaited.keys.end());  // each key once
   for (Bytes key : keys) {
     waiter->places.push_back(lines_.Add(session.db, key, waiter.get()));
     if (waiter->loss == Awaited::Loss::kTold) {
@@ -57,7 +57,7 @@ void Waiting::End(Session& session, WaitEnd end) {
 void Waiting::ServeDisk() {
   if (for_disk_.empty()) return;
   parts_.runner.StartRun();
-  // By id: a request that runs again may close those behind it.
+  // Copies ids, since a request that runs again may close other sessions of the set.
   for (const uint64_t id : std::vector<uint64_t>(for_disk_.begin(), for_disk_.end())) {
     if (for_disk_.contains(id)) Rerun(*parts_.clients.Find(id));
   }
@@ -85,8 +85,8 @@ void Waiting::MarkAll(int db) {
 }
 
 void Waiting::ServeAll() {
-  if (parts_.phase.IsLoading()) return;  // they have their turn when it is over
-  if (serving_) return;                  // a request that runs again may make further keys ready: they have their turn
+  if (parts_.phase.IsLoading()) return;  // served after loading
+  if (serving_) return;                  // called by a request that runs again; the outer call serves its keys
   serving_ = true;
   while (!ready_.empty()) {
     for (const KeyName& name : std::exchange(ready_, {})) Serve(name);
@@ -98,8 +98,8 @@ void Waiting::Serve(const KeyName& name) {
   Line* line = lines_.Find(name.db, name.key);
   if (line == nullptr) return;
   line->marked = false;
-  size_t left = line->members.size();  // whoever waits again stands behind those who were there
-  // A request that runs may close any session that stands here: the walker does not.
+  size_t left = line->members.size();  // sessions that block again are appended, and not visited again
+  // A request may close any session of this line. The walker, a member of the line itself, remains.
   const auto walker = lines_.Add(name.db, name.key, nullptr);
   lines_.MoveToHead(walker);
   for (Waiter** next = lines_.StepOverNext(walker); next != nullptr && left > 0;

@@ -1,9 +1,9 @@
-// Waiting: sessions whose command waits: for a key (BLPOP, XREAD BLOCK …) or for nothing but time (WAIT).
+// Waiting: sessions with a blocking command, which waits for keys (BLPOP, XREAD BLOCK …) or only for a timeout (WAIT).
 //
-// A command that finds nothing calls Call::Wait; its request is kept here. When a key it waits for changes, the request
-// runs again, right after the command that changed it: those who wait for one key run in the order in which they came,
-// keys in the order in which they changed. Whoever finds nothing again waits on, with the old deadline, at the end of
-// the line. Nobody costs anything while nothing happens.
+// A command that finds nothing calls Call::Wait, which keeps its request here. When one of its keys changes, the
+// request runs again directly after the command that changed it: sessions at one key in order of arrival, keys in the
+// order of their changes. A request that finds nothing again keeps its deadline and moves to the end of the line.
+// Waiting costs nothing until then.
 #pragma once
 
 #include <cstdint>
@@ -24,24 +24,24 @@ class Phase;
 class Keyspace;
 struct Running;
 
-// Why a wait is over though nothing came.
+// Why a wait ended without running the request again.
 enum class WaitEnd : uint8_t { kTimeout, kUnblocked };
 
-// Runs the requests of those who wait. The Executor is one.
+// Runs the requests of blocked sessions again. Implemented by the Executor.
 class RequestRunner {
  public:
   virtual ~RequestRunner() = default;
-  // Reads the clocks anew.
+  // Updates the cached time.
   virtual void StartRun() = 0;
   enum class Outcome : uint8_t {
     kDone,
-    kPostponed,   // it stands in Session::held until the end of CLIENT PAUSE
-    kUnfinished,  // it stands in Session::held and goes on in the next Turn (Call::GoOnInNextTurn)
-    kWaiting,     // it is kept until something happens (BLPOP, WAIT)
+    kPostponed,   // in Session::held until CLIENT PAUSE ends
+    kUnfinished,  // in Session::held; continues in the next Turn (Call::GoOnInNextTurn)
+    kWaiting,     // blocked again
   };
-  // A request runs again that found nothing before.
+  // Runs a blocked request again.
   virtual Outcome RunAgain(Session& session, const Command& command, std::span<const Bytes> words) = 0;
-  // Answers a request whose wait ended without it running again.
+  // Replies to a request whose wait ended without running it again.
   virtual void AnswerWaiter(const Waiter& waiter, WaitEnd end) = 0;
 };
 
@@ -56,27 +56,27 @@ class Waiting final : public Timers::Source {
   };
   Waiting(const Parts& parts, const HashKey& hash_key) : parts_(parts), lines_(hash_key), losses_(hash_key) {}
 
-  // Keeps this request until something happens. Cost: O(keys + log n).
+  // Blocks the session with this request. Cost: O(keys + log n).
   void Park(Session& session, const Command& command, std::span<const Bytes> words, const Awaited& awaited);
-  // The session goes, and its wait with it.
+  // Removes a session that is closing.
   void Forget(Session& session) { Take(session); }
-  // Answers a session that waits: null for a timeout, an error for CLIENT UNBLOCK … ERROR.
+  // Ends the wait of a session with a reply: null for a timeout, an error for CLIENT UNBLOCK … ERROR.
   void End(Session& session, WaitEnd end);
 
-  // Runs the requests that wait for keys which have changed, until no more do. Called after each command and at the end
-  // of the Turn.
+  // Runs requests whose keys have changed, until no more keys change. Called after each command and at the end of the
+  // Turn.
   void ServeReady() {
     if (!ready_.empty()) ServeAll();
   }
-  // Runs the requests that wait for the disk: more is on it now, or the append-only file was turned off.
+  // Runs requests that wait for the disk, after more was synced or the append-only file was turned off.
   void ServeDisk();
   bool AwaitsDisk() const { return !for_disk_.empty(); }
   bool HasReady() const { return !ready_.empty(); }
-  // Answers those whose time is up, but no more than a Turn should have. Cost: O(of them).
+  // Ends waits whose timeout has passed, a limited number per Turn. Cost: O(of them).
   void RunDue(int64_t now_ms) override;
   int64_t NextDueMs() const override { return deadlines_.empty() ? Timers::kNever : deadlines_.begin()->first; }
 
-  // INFO: sessions whose time is limited, the keys that are waited for, and those whose loss somebody wants to know of.
+  // For INFO: sessions with a timeout, keys that sessions wait for, and keys whose loss also ends a wait.
   size_t CountWithDeadline() const { return deadlines_.size(); }
   size_t Keys() const { return lines_.Keys(); }
   size_t KeysWithLoss() const { return losses_.Keys(); }
@@ -100,18 +100,18 @@ class Waiting final : public Timers::Source {
   void MarkAll(int db);
   void ServeAll();
   void Serve(const KeyName& name);
-  // Requires: it waits. Closes any session, this one too, when clients take too much memory.
+  // Requires: the session is blocked. May close any session, including this one, when clients use too much memory.
   void Rerun(Session& session);
-  // Null when it does not wait.
+  // Returns null if the session is not blocked.
   std::unique_ptr<Waiter> Take(Session& session);
 
   const Parts parts_;
   KeyLines<Waiter*> lines_;
-  KeyLines<Waiter*> losses_;  // those of them who want to know when a key is gone
+  KeyLines<Waiter*> losses_;  // of waiters with Loss::kTold
   std::set<std::pair<int64_t, Session*>> deadlines_;
   std::set<uint64_t> for_disk_;              // ids
-  std::vector<KeyName> ready_;               // changed since ServeReady; their lines are marked
-  std::optional<int64_t> kept_deadline_ms_;  // of the request that runs again
+  std::vector<KeyName> ready_;               // changed since the last ServeReady; their lines are marked
+  std::optional<int64_t> kept_deadline_ms_;  // of the request that is running again
   bool serving_ = false;
 };
 

@@ -6,7 +6,7 @@
 namespace respite {
 
 void WatchedKeys::Watch(Session& session, Bytes key, int64_t now_ms) {
-  DropSome(2);  // so that what is dropped goes faster than it can come
+  DropSome(2);  // frees more keys than one WATCH adds
   Transaction& transaction = session.EnsureTransaction();
   if (transaction.watches == nullptr)
     transaction.watches = std::make_unique<WatchList>(WatchList{&transaction, {}, {}});
@@ -62,7 +62,7 @@ void WatchedKeys::OnChange(int db, Bytes key) {
   if (line == nullptr) return;
   const bool exists = keyspace_[db].Find(key) != nullptr;
   for (Watcher& watcher : line->members) {
-    // What had expired before the WATCH is now removed, which changes nothing; but from now on it may come again.
+    // The removal of a key that had expired before the WATCH is no change; a new key of that name will be one.
     if (watcher.was_expired && !exists) {
       watcher.was_expired = false;
     } else {
@@ -71,8 +71,8 @@ void WatchedKeys::OnChange(int db, Bytes key) {
   }
 }
 
-// Whoever is not stale yet has seen no change of its keys: those that existed when they were watched still do, and the
-// others do not. So there is no need to look at the keys.
+// If a list is not stale, the keys that existed at WATCH still exist, and the others do not. So the keyspace need not
+// be searched.
 void WatchedKeys::OnFlush(int db) {
   const auto lists = existing_.find(db);
   if (lists == existing_.end()) return;
@@ -85,7 +85,7 @@ void WatchedKeys::OnSwap(int one, int other, int64_t now_ms) {
   OnSwapOf(other, one, now_ms);
 }
 
-// What was in `db` is in `replaced` now.
+// The content of `db` is in `replaced` now.
 void WatchedKeys::OnSwapOf(int db, int replaced, int64_t now_ms) {
   lines_.ForEachOf(db, [&](const KeyName& name, auto& line) {
     const bool existed = keyspace_[replaced].Find(name.key) != nullptr;
@@ -93,7 +93,7 @@ void WatchedKeys::OnSwapOf(int db, int replaced, int64_t now_ms) {
     if (!existed && !exists) return;
     const bool is_expired = IsExpired(db, name.key, now_ms);
     for (Watcher& watcher : line.members) {
-      // Redis: absent and expired are one and the same, before and after.
+      // Redis: treats absent and expired keys alike, before and after.
       const bool was_absent = watcher.was_expired || !existed;
       if (was_absent && (is_expired || !exists)) {
         watcher.was_expired = is_expired;

@@ -1,4 +1,4 @@
-// WatchedKeys: WATCH. A change of a watched key makes the transactions of those who watch it stale.
+// WatchedKeys: WATCH. A change of a watched key makes the transactions that watch it stale.
 #pragma once
 
 #include <deque>
@@ -16,26 +16,25 @@ class WatchedKeys {
   WatchedKeys(Keyspace& keyspace, const HashKey& hash_key) : keyspace_(keyspace), lines_(hash_key) {}
 
   bool Empty() const { return lines_.Empty(); }
-  // Nothing new when the session watches it already. Cost: O(log n) for n keys that the session watches.
+  // Does nothing if the session watches the key already. Cost: O(log n) for n keys that the session watches.
   void Watch(Session& session, Bytes key, int64_t now_ms);
-  // UNWATCH, the end of a transaction or of a session. Many keys are only dropped: nobody hears of them any more, and
-  // DropSome frees them. Cost: O(1).
+  // UNWATCH, the end of a transaction or of a session. Detaches the keys, which DropSome frees later. Cost: O(1).
   void Forget(Session& session);
-  // Frees up to so many keys that were dropped.
+  // Frees up to `count` dropped keys.
   void DropSome(size_t count);
   bool HasDropped() const { return !dropped_.empty(); }
-  // Whether the time of a watched key has come though nobody has removed it yet.
+  // Whether a watched key has expired since WATCH but was not removed yet.
   bool SawExpiry(const Session& session, int64_t now_ms) const;
 
   // See ChangeListener.
   void OnChange(int db, Bytes key);
-  // Cost: O(sessions that watch keys), however many keys.
+  // Cost: O(sessions that watch existing keys), regardless of the number of keys.
   void OnFlush(int db);
   void OnSwap(int one, int other, int64_t now_ms);
 
  private:
   void OnSwapOf(int db, int replaced, int64_t now_ms);
-  // How many more there could have been.
+  // Frees up to `count` keys; returns the unused rest of `count`.
   size_t Drop(WatchList& list, size_t count);
   static void MakeStale(const Watcher& watcher) {
     if (watcher.list->transaction != nullptr) watcher.list->transaction->MakeStale();
@@ -47,11 +46,11 @@ class WatchedKeys {
 
   Keyspace& keyspace_;
   KeyLines<Watcher> lines_;
-  std::map<int, std::unordered_set<WatchList*>> existing_;  // by database: who watches keys that existed
+  std::map<int, std::unordered_set<WatchList*>> existing_;  // by database: lists with keys that existed at WATCH
   std::deque<std::unique_ptr<WatchList>> dropped_;
 };
 
-// Leaves the transaction, if there is one, and unwatches all keys.
+// Ends the transaction, if there is one, and unwatches all keys.
 inline void EndTransaction(WatchedKeys& watched_keys, Session& session) {
   watched_keys.Forget(session);
   if (session.transaction != nullptr) session.transaction->End();

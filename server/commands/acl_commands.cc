@@ -1,4 +1,4 @@
-// ACL: users, what they may do, and who was refused what.
+// ACL: users, their permissions, and the log of refusals.
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
@@ -46,7 +46,7 @@ struct AclCat {
 
 struct AclDelUser {
   static constexpr CommandSpec spec = {.syntax = "ACL|DELUSER username...",
-                                       .summary = "Deletes users and ends their connections.",
+                                       .summary = "Deletes users and closes their connections.",
                                        .since = "6.0.0",
                                        .complexity = "O(1) for each user, and O(N) for N connections",
                                        .group = CommandGroup::kServer,
@@ -92,7 +92,7 @@ struct AclDryRun {
 struct AclGenPass {
   static constexpr int64_t kMostBits = 4096;
   static constexpr CommandSpec spec = {.syntax = "ACL|GENPASS [bits:integer]",
-                                       .summary = "Makes a random password of this strength.",
+                                       .summary = "Creates a random password with this number of bits.",
                                        .since = "6.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kServer,
@@ -153,23 +153,23 @@ struct AclHelp {
     WriteHelp(call, {"CAT [<category>]",
                      "    The categories of commands, or the commands of one.",
                      "DELUSER <username> [<username> ...]",
-                     "    Delete users and end their connections.",
+                     "    Delete users and close their connections.",
                      "DRYRUN <username> <command> [<arg> ...]",
                      "    Whether the user could run this command.",
                      "GENPASS [<bits>]",
-                     "    A random password, of 256 bits if nothing else is said.",
+                     "    A random password of 256 bits, or of the given number.",
                      "GETUSER <username>",
-                     "    What the user may do.",
+                     "    The rules of the user.",
                      "LIST",
                      "    All users with their rules.",
                      "LOAD",
                      "    Read the ACL file again.",
                      "LOG [<count> | RESET]",
-                     "    Who was refused what, the latest first.",
+                     "    The log of refused requests and logins, the latest first.",
                      "SAVE",
-                     "    Write the users into the ACL file.",
+                     "    Write the users to the ACL file.",
                      "SETUSER <username> [<rule> ...]",
-                     "    Make a user, or change what it may do.",
+                     "    Create a user, or change its rules.",
                      "USERS",
                      "    The names of all users.",
                      "WHOAMI",
@@ -179,7 +179,7 @@ struct AclHelp {
 
 struct AclList {
   static constexpr CommandSpec spec = {.syntax = "ACL|LIST",
-                                       .summary = "Lists all users with their rules, as an ACL file has them.",
+                                       .summary = "Lists all users with their rules, in the format of an ACL file.",
                                        .since = "6.0.0",
                                        .complexity = "O(N) for N users",
                                        .group = CommandGroup::kServer,
@@ -204,7 +204,7 @@ struct AclLoad {
 struct AclLogCommand {
   static constexpr size_t kUsualCount = 10;
   static constexpr CommandSpec spec = {.syntax = "ACL|LOG [operation(count:integer|RESET)]",
-                                       .summary = "Lists the latest refusals, or forgets them.",
+                                       .summary = "Lists the latest refusals, or clears the log.",
                                        .since = "6.0.0",
                                        .complexity = "O(N) for N entries",
                                        .group = CommandGroup::kServer,
@@ -250,7 +250,7 @@ struct AclLogCommand {
 
 struct AclSave {
   static constexpr CommandSpec spec = {.syntax = "ACL|SAVE",
-                                       .summary = "Writes the users into the ACL file.",
+                                       .summary = "Writes the users to the ACL file.",
                                        .since = "6.0.0",
                                        .complexity = "O(N) for N users",
                                        .group = CommandGroup::kServer,
@@ -271,7 +271,7 @@ struct AclSave {
 
 struct AclSetUser {
   static constexpr CommandSpec spec = {.syntax = "ACL|SETUSER username [rule...]",
-                                       .summary = "Makes a user, or changes what it may do.",
+                                       .summary = "Creates a user, or changes its rules.",
                                        .since = "6.0.0",
                                        .complexity = "O(N) for N rules",
                                        .group = CommandGroup::kServer,
@@ -307,7 +307,7 @@ struct AclUsers {
 
 struct AclWhoAmI {
   static constexpr CommandSpec spec = {.syntax = "ACL|WHOAMI",
-                                       .summary = "Tells the user of this connection.",
+                                       .summary = "Returns the user of this connection.",
                                        .since = "6.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kServer,
@@ -317,7 +317,7 @@ struct AclWhoAmI {
 
 struct AclContainer {
   static constexpr CommandSpec spec = {.syntax = "ACL",
-                                       .summary = "The container of the commands about users.",
+                                       .summary = "Contains the subcommands about users.",
                                        .since = "6.0.0",
                                        .group = CommandGroup::kServer,
                                        .arity = -2};

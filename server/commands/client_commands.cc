@@ -1,4 +1,4 @@
-// CLIENT: the connections as the server sees them.
+// CLIENT: lists, names, pauses, closes and configures connections.
 #include <optional>
 #include <vector>
 
@@ -21,7 +21,7 @@ namespace respite {
 
 namespace {
 
-// CLIENT LIST and KILL … TYPE. There is no session of a primary yet, so that type matches nobody.
+// For TYPE of CLIENT LIST and KILL. There are no sessions of a primary yet, so that type matches none.
 struct ClientType {
   std::optional<SessionKind> kind;
 
@@ -51,14 +51,14 @@ std::string LineOf(Call& call, const Session& session) {
   return ClientText(session, call.services.clock.MonotonicMs(), running) + "\n";
 }
 
-// Redis: more arguments than a subcommand knows are a matter of the container.
+// Redis: the container reports too many arguments.
 void ExpectAtMost(Call& call, size_t arguments) {
   if (call.args.Left() > arguments) throw refusals::SubcommandSyntax("client", call.args[1]);
 }
 
 struct ClientGetName {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|GETNAME",
-                                       .summary = "Tells the name of the connection.",
+                                       .summary = "Returns the name of the connection.",
                                        .since = "2.6.9",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
@@ -79,39 +79,39 @@ struct ClientHelp {
   static void Run(Call& call) {
     WriteHelp(call,
               {"CACHING (YES|NO)",
-               "    Whether the keys of the next command are tracked, with OPTIN or OPTOUT.",
+               "    Track the keys of the next command or not, with OPTIN or OPTOUT.",
                "GETNAME",
                "    The name of this connection.",
                "GETREDIR",
-               "    The client that gets the tracking messages of this one.",
+               "    The client that receives invalidations for this one.",
                "ID",
-               "    The number of this connection.",
+               "    The ID of this connection.",
                "INFO",
-               "    What the server knows of this connection.",
+               "    Information about this connection.",
                "KILL <ip:port>",
                "    Close the connection from this address.",
                "KILL <option> <value> [<option> <value> [...]]",
-               "    Close all connections that fit ID, TYPE, USER, ADDR and LADDR; SKIPME NO may include this one.",
+               "    Close all connections that match ID, TYPE, USER, ADDR and LADDR; SKIPME NO may include this one.",
                "LIST [TYPE (NORMAL|MASTER|REPLICA|PUBSUB)|ID <client-id> [...]]",
-               "    What the server knows of all connections, or of some.",
+               "    Information about all connections, or about some.",
                "NO-EVICT (ON|OFF)",
-               "    Keep this connection when clients take too much memory.",
+               "    Do not close this connection when clients use too much memory.",
                "NO-TOUCH (ON|OFF)",
-               "    Let this connection use keys without making them look used.",
+               "    Let this connection use keys without updating their LRU or LFU data.",
                "PAUSE <timeout> [WRITE|ALL]",
-               "    Hold back writes, or everything, for so many milliseconds.",
+               "    Delay writes, or all commands, for this number of milliseconds.",
                "REPLY (ON|OFF|SKIP)",
-               "    Whether this connection gets replies.",
+               "    Turn replies to this connection on or off, or skip the next one.",
                "SETINFO (LIB-NAME|LIB-VER) <value>",
-               "    Say which library speaks.",
+               "    Set the name or version of the client library.",
                "SETNAME <name>",
                "    Name this connection.",
                "TRACKING (ON|OFF) [REDIRECT <id>] [BCAST] [PREFIX <prefix> [...]] [OPTIN] [OPTOUT] [NOLOOP]",
-               "    Ask for messages when keys change that this connection caches.",
+               "    Turn invalidations of keys that this connection caches on or off.",
                "TRACKINGINFO",
                "    The tracking state of this connection.",
                "UNBLOCK <client-id> [TIMEOUT|ERROR]",
-               "    End the wait of a blocked client.",
+               "    Unblock a blocked client.",
                "UNPAUSE",
                "    End the pause."});
   }
@@ -119,7 +119,7 @@ struct ClientHelp {
 
 struct ClientId {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|ID",
-                                       .summary = "Tells the number of the connection.",
+                                       .summary = "Returns the ID of the connection.",
                                        .since = "5.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
@@ -138,7 +138,7 @@ struct ClientInfo {
   static void Run(Call& call) { call.reply.Verbatim(LineOf(call, call.session), "txt"); }
 };
 
-// Which clients CLIENT KILL is to close; what is not set fits everyone.
+// Which clients CLIENT KILL closes; unset conditions match every client.
 struct KillFilter {
   std::optional<uint64_t> id;
   std::optional<ClientType> type;
@@ -195,7 +195,7 @@ KillFilter TakeKillFilter(const Users& users, Args& args) {
   return filter;
 }
 
-// Closes who fits and returns how many; the caller goes when it has its reply. Cost: O(clients).
+// Closes matching clients and returns their number; the caller closes after its reply. Cost: O(clients).
 int64_t Kill(Call& call, const KillFilter& filter) {
   int64_t killed = 0;
   call.services.clients.ForEach([&](Session& session) {
@@ -226,7 +226,7 @@ struct ClientKill {
       .arity = -3};
   static void Run(Call& call) {
     if (call.args.Left() > 1) return call.reply.Integer(Kill(call, TakeKillFilter(call.services.users, call.args)));
-    KillFilter by_address;  // the old form, which may close the caller
+    KillFilter by_address;  // the old form; it may close the caller
     by_address.address = call.args.Next();
     by_address.skip_me = false;
     if (Kill(call, by_address) == 0) throw Refusal{refusals::kNoSuchClient};
@@ -284,12 +284,13 @@ struct ClientNoEvict {
 };
 
 struct ClientNoTouch {
-  static constexpr CommandSpec spec = {.syntax = "CLIENT|NO-TOUCH enabled(ON|OFF)",
-                                       .summary = "Lets the connection use keys without making them look used.",
-                                       .since = "7.2.0",
-                                       .complexity = "O(1)",
-                                       .group = CommandGroup::kConnection,
-                                       .flags = kNoScript | kLoading | kStale};
+  static constexpr CommandSpec spec = {
+      .syntax = "CLIENT|NO-TOUCH enabled(ON|OFF)",
+      .summary = "Lets the connection use keys without updating their LRU or LFU data.",
+      .since = "7.2.0",
+      .complexity = "O(1)",
+      .group = CommandGroup::kConnection,
+      .flags = kNoScript | kLoading | kStale};
   static void Run(Call& call) {
     call.session.no_touch = TakeSwitch(call.args) == Switch::kOn;
     call.reply.Ok();
@@ -298,7 +299,7 @@ struct ClientNoTouch {
 
 struct ClientPause {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|PAUSE timeout:integer [mode(WRITE|ALL)@6.2.0]",
-                                       .summary = "Holds back the commands of all clients for a time.",
+                                       .summary = "Delays the commands of all clients for a time.",
                                        .since = "3.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
@@ -321,7 +322,7 @@ struct ClientPause {
 
 struct ClientReply {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|REPLY action(ON|OFF|SKIP)",
-                                       .summary = "Chooses whether the connection gets replies.",
+                                       .summary = "Turns replies to the connection on or off, or skips the next one.",
                                        .since = "3.2.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
@@ -329,7 +330,7 @@ struct ClientReply {
   static void Run(Call& call) {
     ReplyMode& mode = call.session.reply_mode;
     if (call.args.TakeToken("ON")) {
-      if (mode != ReplyMode::kSkipNext) mode = ReplyMode::kOn;  // Redis: a SKIP earlier in the transaction stays
+      if (mode != ReplyMode::kSkipNext) mode = ReplyMode::kOn;  // Redis: an earlier SKIP in the transaction stays
       call.reply.Ok();
     } else if (call.args.TakeToken("OFF")) {
       mode = ReplyMode::kOff;
@@ -343,7 +344,7 @@ struct ClientReply {
 
 struct ClientSetInfo {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|SETINFO attr(LIB-NAME libname|LIB-VER libver)",
-                                       .summary = "Says which client library uses the connection.",
+                                       .summary = "Sets the name or version of the client library.",
                                        .since = "7.2.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
@@ -377,7 +378,7 @@ struct ClientSetName {
 
 struct ClientUnblock {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|UNBLOCK client-id:integer [unblock-type(TIMEOUT|ERROR)]",
-                                       .summary = "Ends the wait of a blocked client.",
+                                       .summary = "Unblocks a blocked client.",
                                        .since = "5.0.0",
                                        .complexity = "O(log N) for N connections",
                                        .group = CommandGroup::kConnection,
@@ -413,7 +414,7 @@ struct ClientUnpause {
 
 struct Client {
   static constexpr CommandSpec spec = {.syntax = "CLIENT",
-                                       .summary = "The container of the commands about connections.",
+                                       .summary = "Contains the subcommands about connections.",
                                        .since = "2.4.0",
                                        .group = CommandGroup::kConnection,
                                        .arity = -2,

@@ -14,7 +14,7 @@ namespace {
 
 using Mode = TrackingOptions::Mode;
 
-// What the words ask for, before it is known whether they go together.
+// The options as given, before CheckRequest checks their combination.
 struct TrackingRequest {
   uint64_t redirect = 0;
   bool broadcast = false;
@@ -61,7 +61,7 @@ TrackingRequest ParseRequest(Call& call) {
 
 bool Overlap(Bytes one, Bytes other) { return one.starts_with(other) || other.starts_with(one); }
 
-// The first two that overlap, as Redis finds them. Cost: O(n²).
+// Refuses the first overlapping pair, in Redis' order. Cost: O(n²).
 void NameOverlap(const TrackingRequest& request, const TrackingOptions* old) {
   for (size_t i = 0; i < request.prefixes.size(); ++i) {
     const Bytes prefix = request.prefixes[i];
@@ -77,13 +77,13 @@ void NameOverlap(const TrackingRequest& request, const TrackingOptions* old) {
   }
 }
 
-// In order, a prefix that overlaps with any stands beside one with which it does.
+// In sorted order, any prefix that overlaps with another is next to one that it overlaps with.
 void RefuseNeighbours(std::span<const Bytes> sorted) {
   const auto found = std::adjacent_find(sorted.begin(), sorted.end(), Overlap);
   if (found != sorted.end()) throw refusals::PrefixOverlap(found[0], "another provided", found[1]);
 }
 
-// Cost: O(n log n) for many prefixes; then another pair may be named than Redis names.
+// Cost: O(n log n) for many prefixes; then the error may name another pair than Redis does.
 void CheckPrefixes(const TrackingRequest& request, const TrackingOptions* old) {
   constexpr size_t kFew = 1000;
   const size_t existing = old == nullptr ? 0 : old->prefixes.size();

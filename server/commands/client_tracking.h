@@ -1,4 +1,4 @@
-// The subcommands of CLIENT about client-side caching; client_commands.cc has the container.
+// The subcommands of CLIENT for client-side caching; client_commands.cc has the container.
 #pragma once
 
 #include "server/execution/call.h"

@@ -1,5 +1,5 @@
-// CLUSTER, ASKING, READONLY and READWRITE. There is no cluster: they say so as a Redis without cluster mode does, and
-// clients that look for a cluster go on without one.
+// CLUSTER, ASKING, READONLY and READWRITE. They answer as a Redis without cluster mode does, so clients that look for a
+// cluster continue without one.
 #include "server/commands/families.h"
 #include "server/execution/call.h"
 
@@ -7,7 +7,7 @@ namespace respite {
 
 namespace {
 
-// What every command here does, once its words are counted.
+// Base of commands that do nothing but refuse once their arity is right.
 struct Disabled {
   static constexpr std::string_view kRefuses = "there is no cluster";
   static void Run(Call&) { throw Refusal{refusals::kClusterDisabled}; }
@@ -25,7 +25,7 @@ struct Asking : Disabled {
 
 struct ClusterAddSlots : Disabled {
   static constexpr CommandSpec spec = {.syntax = "CLUSTER|ADDSLOTS slot:integer...",
-                                       .summary = "Gives hash slots to this node.",
+                                       .summary = "Assigns hash slots to this node.",
                                        .since = "3.0.0",
                                        .complexity = "O(N) for N slots",
                                        .group = CommandGroup::kCluster,
@@ -34,7 +34,7 @@ struct ClusterAddSlots : Disabled {
 
 struct ClusterAddSlotsRange : Disabled {
   static constexpr CommandSpec spec = {.syntax = "CLUSTER|ADDSLOTSRANGE range{start-slot:integer end-slot:integer}...",
-                                       .summary = "Gives ranges of hash slots to this node.",
+                                       .summary = "Assigns ranges of hash slots to this node.",
                                        .since = "7.0.0",
                                        .complexity = "O(N) for N slots in the ranges",
                                        .group = CommandGroup::kCluster,
@@ -53,7 +53,7 @@ struct ClusterBumpEpoch : Disabled {
 
 struct ClusterCountFailureReports : Disabled {
   static constexpr CommandSpec spec = {.syntax = "CLUSTER|COUNT-FAILURE-REPORTS node-id",
-                                       .summary = "Counts the failure reports about a node that are in force.",
+                                       .summary = "Counts the active failure reports about a node.",
                                        .since = "3.0.0",
                                        .complexity = "O(N) for N failure reports",
                                        .group = CommandGroup::kCluster,
@@ -72,7 +72,7 @@ struct ClusterCountKeysInSlot : Disabled {
 
 struct ClusterDelSlots : Disabled {
   static constexpr CommandSpec spec = {.syntax = "CLUSTER|DELSLOTS slot:integer...",
-                                       .summary = "Takes hash slots from this node.",
+                                       .summary = "Removes hash slots from this node.",
                                        .since = "3.0.0",
                                        .complexity = "O(N) for N slots",
                                        .group = CommandGroup::kCluster,
@@ -81,7 +81,7 @@ struct ClusterDelSlots : Disabled {
 
 struct ClusterDelSlotsRange : Disabled {
   static constexpr CommandSpec spec = {.syntax = "CLUSTER|DELSLOTSRANGE range{start-slot:integer end-slot:integer}...",
-                                       .summary = "Takes ranges of hash slots from this node.",
+                                       .summary = "Removes ranges of hash slots from this node.",
                                        .since = "7.0.0",
                                        .complexity = "O(N) for N slots in the ranges",
                                        .group = CommandGroup::kCluster,
@@ -90,7 +90,7 @@ struct ClusterDelSlotsRange : Disabled {
 
 struct ClusterFailover : Disabled {
   static constexpr CommandSpec spec = {.syntax = "CLUSTER|FAILOVER [options(FORCE|TAKEOVER)]",
-                                       .summary = "Lets this replica take the place of its master.",
+                                       .summary = "Makes this replica take over from its master.",
                                        .since = "3.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kCluster,
@@ -99,7 +99,7 @@ struct ClusterFailover : Disabled {
 
 struct ClusterFlushSlots : Disabled {
   static constexpr CommandSpec spec = {.syntax = "CLUSTER|FLUSHSLOTS",
-                                       .summary = "Takes all hash slots from this node.",
+                                       .summary = "Removes all hash slots from this node.",
                                        .since = "3.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kCluster,
@@ -108,7 +108,7 @@ struct ClusterFlushSlots : Disabled {
 
 struct ClusterForget : Disabled {
   static constexpr CommandSpec spec = {.syntax = "CLUSTER|FORGET node-id",
-                                       .summary = "Drops a node from the table of known nodes.",
+                                       .summary = "Removes a node from the table of known nodes.",
                                        .since = "3.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kCluster,
@@ -136,7 +136,7 @@ struct ClusterHelp : Disabled {
 
 struct ClusterInfo : Disabled {
   static constexpr CommandSpec spec = {.syntax = "CLUSTER|INFO",
-                                       .summary = "Tells the state of the cluster.",
+                                       .summary = "Returns the state of the cluster.",
                                        .since = "3.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kCluster,
@@ -146,7 +146,7 @@ struct ClusterInfo : Disabled {
 
 struct ClusterKeySlot : Disabled {
   static constexpr CommandSpec spec = {.syntax = "CLUSTER|KEYSLOT key:string",
-                                       .summary = "Tells the hash slot of a key.",
+                                       .summary = "Returns the hash slot of a key.",
                                        .since = "3.0.0",
                                        .complexity = "O(N) for N bytes of the key",
                                        .group = CommandGroup::kCluster,
@@ -165,7 +165,7 @@ struct ClusterLinks : Disabled {
 
 struct ClusterMeet : Disabled {
   static constexpr CommandSpec spec = {.syntax = "CLUSTER|MEET ip port:integer [cluster-bus-port:integer@4.0.0]",
-                                       .summary = "Introduces another node to this one.",
+                                       .summary = "Connects this node to another one.",
                                        .since = "3.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kCluster,
@@ -183,7 +183,7 @@ struct ClusterMyId : Disabled {
 
 struct ClusterMyShardId : Disabled {
   static constexpr CommandSpec spec = {.syntax = "CLUSTER|MYSHARDID",
-                                       .summary = "Tells the id of the shard of this node.",
+                                       .summary = "Returns the ID of the shard of this node.",
                                        .since = "7.2.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kCluster,
@@ -193,7 +193,7 @@ struct ClusterMyShardId : Disabled {
 
 struct ClusterNodes : Disabled {
   static constexpr CommandSpec spec = {.syntax = "CLUSTER|NODES",
-                                       .summary = "Describes all nodes, a line each.",
+                                       .summary = "Describes all nodes, one line for each.",
                                        .since = "3.0.0",
                                        .complexity = "O(N) for N nodes",
                                        .group = CommandGroup::kCluster,
@@ -222,7 +222,7 @@ struct ClusterReplicate : Disabled {
 
 struct ClusterReset : Disabled {
   static constexpr CommandSpec spec = {.syntax = "CLUSTER|RESET [reset-type(HARD|SOFT)]",
-                                       .summary = "Lets this node forget its cluster.",
+                                       .summary = "Removes this node from its cluster.",
                                        .since = "3.0.0",
                                        .complexity = "O(N) for N known nodes",
                                        .group = CommandGroup::kCluster,
@@ -252,7 +252,7 @@ struct ClusterSetSlot : Disabled {
       .syntax =
           "CLUSTER|SETSLOT slot:integer subcommand(IMPORTING importing<node-id>|MIGRATING "
           "migrating<node-id>|NODE node<node-id>|STABLE)",
-      .summary = "Sets the owner of a hash slot, or the state of its move.",
+      .summary = "Sets the owner of a hash slot, or the state of its migration.",
       .since = "3.0.0",
       .complexity = "O(1)",
       .group = CommandGroup::kCluster,
@@ -315,7 +315,7 @@ struct ReadWrite : Disabled {
 
 struct ClusterContainer {
   static constexpr CommandSpec spec = {.syntax = "CLUSTER",
-                                       .summary = "The container of the commands about the cluster.",
+                                       .summary = "Contains the subcommands about the cluster.",
                                        .since = "3.0.0",
                                        .group = CommandGroup::kCluster,
                                        .arity = -2};

@@ -1,4 +1,4 @@
-// Collation: how texts are ordered in the language that `locale-collate` names.
+// Collation: the order of texts in the locale of `locale-collate`.
 #pragma once
 
 #include <locale.h>
@@ -11,18 +11,18 @@ namespace respite {
 
 class Collation {
  public:
-  // An empty name stands for what the environment says (LC_ALL, LC_COLLATE, LANG). Of a locale that this machine does
-  // not have, texts are ordered by their octets. Cost: looks for the locale's files, unless it is C.
+  // An empty name selects the locale of the environment (LC_ALL, LC_COLLATE, LANG). If this system lacks the locale,
+  // texts are compared by bytes. Cost: loads the locale's files, unless it is C.
   explicit Collation(const std::string& name);
   ~Collation();
   Collation(const Collation&) = delete;
   Collation& operator=(const Collation&) = delete;
 
-  // This machine has the locale of this name.
+  // Whether this system has the locale.
   bool Exists() const { return locale_ != nullptr; }
-  // Texts are ordered by their octets: each is its own key.
+  // Whether texts are compared by bytes, so that each text is its own key.
   bool ByOctets() const { return by_octets_; }
-  // Keys are ordered by their octets as the texts are by collation. Requires: no NUL in the text.
+  // Returns a key such that comparing keys by bytes compares the texts by collation. Requires: no NUL in the text.
   std::string KeyOf(Bytes text) const;
 
  private:

@@ -1,4 +1,4 @@
-// COMMAND: what clients ask to learn the commands, their arguments and their keys.
+// COMMAND: describes commands, their arguments and their keys to clients.
 
 #include "base/glob.h"
 #include "server/catalogue/command_docs.h"
@@ -50,7 +50,7 @@ struct CommandDocs {
   }
 
  private:
-  // Redis: names it does not know are left out.
+  // Redis: skips unknown names.
   static std::vector<const Command*> Asked(Call& call) {
     const CommandTable& table = call.services.commands;
     if (call.args.AtEnd()) return {table.Commands().begin(), table.Commands().end()};
@@ -102,7 +102,7 @@ struct CommandList {
         case By::kNone:
           return true;
         case By::kModule:
-          return false;  // no command comes from a module
+          return false;  // there are no modules
         case By::kCategory:
           return (command.categories & category) != 0;
         case By::kPattern:
@@ -144,7 +144,7 @@ struct CommandList {
 
 enum class KeyDetail : uint8_t { kNames, kNamesAndFlags };
 
-// Refuses what COMMAND GETKEYS refuses before it looks for keys.
+// The checks of COMMAND GETKEYS that precede the search for keys.
 const CommandSpec& SpecOfRequest(const Call& call, std::span<const Bytes> request) {
   const CommandTable& table = call.services.commands;
   const Command* command = table.Find(request[0]);
@@ -170,7 +170,7 @@ void ReplyKeys(Call& call, KeyDetail detail) {
 
 struct CommandGetKeys {
   static constexpr CommandSpec spec = {.syntax = "COMMAND|GETKEYS command [arg...]",
-                                       .summary = "Picks the keys out of a complete request.",
+                                       .summary = "Returns the keys of a complete request.",
                                        .since = "2.8.13",
                                        .complexity = "O(N) for N words of the request",
                                        .group = CommandGroup::kServer,
@@ -180,14 +180,13 @@ struct CommandGetKeys {
 };
 
 struct CommandGetKeysAndFlags {
-  static constexpr CommandSpec spec = {
-      .syntax = "COMMAND|GETKEYSANDFLAGS command [arg...]",
-      .summary = "Picks the keys out of a complete request and says what it does to them.",
-      .since = "7.0.0",
-      .complexity = "O(N) for N words of the request",
-      .group = CommandGroup::kServer,
-      .flags = kLoading | kStale,
-      .categories = kAclConnection};
+  static constexpr CommandSpec spec = {.syntax = "COMMAND|GETKEYSANDFLAGS command [arg...]",
+                                       .summary = "Returns the keys of a complete request and how it uses them.",
+                                       .since = "7.0.0",
+                                       .complexity = "O(N) for N words of the request",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kLoading | kStale,
+                                       .categories = kAclConnection};
   static void Run(Call& call) { ReplyKeys(call, KeyDetail::kNamesAndFlags); }
 };
 
@@ -213,7 +212,7 @@ struct CommandHelp {
 struct CommandContainer {
   static constexpr CommandSpec spec = {
       .syntax = "COMMAND",
-      .summary = "Describes all commands for programs; the container of the subcommands that tell more.",
+      .summary = "Describes all commands for programs; contains the subcommands about commands.",
       .since = "2.8.13",
       .complexity = "O(N) for N commands",
       .group = CommandGroup::kServer,

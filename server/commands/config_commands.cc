@@ -25,7 +25,7 @@ void LogNotes(const Services& services) {
 
 struct ConfigGet {
   static constexpr CommandSpec spec = {.syntax = "CONFIG|GET parameter...",
-                                       .summary = "Reads the settings that names and patterns cover.",
+                                       .summary = "Returns the settings that match names and patterns.",
                                        .since = "2.0.0",
                                        .complexity = "O(N) for N names and patterns",
                                        .group = CommandGroup::kServer,
@@ -51,14 +51,14 @@ struct ConfigHelp {
   static void Run(Call& call) {
     WriteHelp(call, {"GET <pattern> [<pattern> ...]", "    Settings whose names match, with their values.",
                      "SET <directive> <value> [<directive> <value> ...]", "    Change settings: all of them or none.",
-                     "RESETSTAT", "    Start the counters of INFO from zero.",  //
+                     "RESETSTAT", "    Reset the counters of INFO.",  //
                      "REWRITE", "    Bring the configuration file up to date."});
   }
 };
 
 struct ConfigResetStat {
   static constexpr CommandSpec spec = {.syntax = "CONFIG|RESETSTAT",
-                                       .summary = "Starts the counters of INFO from zero.",
+                                       .summary = "Resets the counters of INFO.",
                                        .since = "2.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kServer,
@@ -71,7 +71,7 @@ struct ConfigResetStat {
     services.aof.ResetStats();
     services.commands.ResetStats();
     services.reclaimer.ResetFreed();
-    // What is not saved yet stays so.
+    // Keeps the number of unsaved changes.
     services.keyspace_stats = {.dirty = services.keyspace_stats.dirty};
     call.reply.Ok();
   }
@@ -79,7 +79,7 @@ struct ConfigResetStat {
 
 struct ConfigRewrite {
   static constexpr CommandSpec spec = {.syntax = "CONFIG|REWRITE",
-                                       .summary = "Writes the settings in force into the configuration file.",
+                                       .summary = "Writes the current settings to the configuration file.",
                                        .since = "2.8.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kServer,
@@ -89,7 +89,7 @@ struct ConfigRewrite {
     try {
       call.services.config.Rewrite(call.services.files, RewriteExtrasOf(call.services));
     } catch (const Refusal& refusal) {
-      // Redis: a server without a file has not failed to write it.
+      // Redis: does not log this for a server without a configuration file.
       if (!call.services.config.file().empty()) call.services.log.Warning("CONFIG REWRITE failed: " + refusal.text);
       throw;
     }
@@ -138,7 +138,7 @@ struct ConfigSet {
 
 struct ConfigContainer {
   static constexpr CommandSpec spec = {.syntax = "CONFIG",
-                                       .summary = "Container of the commands about the server's settings.",
+                                       .summary = "Contains the subcommands about the server's settings.",
                                        .since = "2.0.0",
                                        .group = CommandGroup::kServer,
                                        .arity = -2};

@@ -1,4 +1,4 @@
-// PING ECHO QUIT RESET AUTH HELLO SELECT and MONITOR: what a client and the server say about their connection.
+// PING ECHO QUIT RESET AUTH HELLO SELECT and MONITOR: commands about the connection itself.
 #include <limits>
 #include <optional>
 
@@ -20,7 +20,7 @@ namespace respite {
 
 namespace {
 
-// Lets the session in, or refuses.
+// Logs the session in, or refuses.
 void Authenticate(Call& call, Bytes name, Bytes password) {
   const User* user = call.services.users.LogIn(name, password);
   if (user == nullptr) {
@@ -92,7 +92,7 @@ HelloOptions TakeHelloOptions(Call& call) {
 struct Hello {
   static constexpr CommandSpec spec = {
       .syntax = "HELLO [arguments{protover:integer [AUTH auth{username password}] [SETNAME clientname]}]",
-      .summary = "Chooses the protocol, and says who is who.",
+      .summary = "Selects the protocol version, logs in, and describes the server.",
       .since = "6.0.0",
       .complexity = "O(1)",
       .group = CommandGroup::kConnection,
@@ -109,7 +109,7 @@ struct Hello {
 
  private:
   static void WriteGreeting(Session& session) {
-    Reply reply(session.out, session.resp, session.reply_form);  // in the protocol that was just chosen
+    Reply reply(session.out, session.resp, session.reply_form);  // in the protocol version chosen just now
     reply.Map(7);
     reply.Bulk("server");
     reply.Bulk("redis");
@@ -130,12 +130,12 @@ struct Hello {
 
 struct Monitor {
   static constexpr CommandSpec spec = {.syntax = "MONITOR",
-                                       .summary = "Shows every command the server runs, as it runs it.",
+                                       .summary = "Sends every command that the server runs.",
                                        .since = "1.0.0",
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kNoScript | kLoading | kStale};
   static void Run(Call& call) {
-    // In a transaction or a script it would show commands in the midst of the reply.
+    // In a transaction or a script, monitored commands would be inside the reply.
     if (!call.services.executor.MayWait()) throw Refusal{refusals::kMonitorDenied};
     if (call.session.monitor) return;  // Redis: no reply at all
     call.services.clients.AddMonitor(call.session);
@@ -145,7 +145,7 @@ struct Monitor {
 
 struct Ping {
   static constexpr CommandSpec spec = {.syntax = "PING [message]",
-                                       .summary = "Answers PONG, or the message: a sign of life.",
+                                       .summary = "Returns PONG or the message, to test the connection.",
                                        .since = "1.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
@@ -161,7 +161,7 @@ struct Ping {
   }
 
  private:
-  // A client that waits for messages takes the answer for one.
+  // A RESP2 client with subscriptions reads the reply as a message.
   static void AnswerAsMessage(Call& call) {
     call.reply.Array(2);
     call.reply.Bulk("pong");
@@ -189,7 +189,7 @@ struct Quit {
 
 struct Reset {
   static constexpr CommandSpec spec = {.syntax = "RESET",
-                                       .summary = "Puts the connection back into the state of a new one.",
+                                       .summary = "Resets the connection to the state of a new one.",
                                        .since = "6.2.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
@@ -209,7 +209,7 @@ struct Reset {
     session.authenticated = !call.services.users.LoginRequired();
     session.name.clear();
     session.no_evict = session.no_touch = false;
-    // Redis: a RESET behind CLIENT REPLY SKIP stays silent. The library's name stays: it is still the same library.
+    // Redis: a RESET after CLIENT REPLY SKIP has no reply. The library's name stays, since the library is the same.
     if (session.reply_mode != ReplyMode::kSkip) session.reply_mode = ReplyMode::kOn;
     call.reply.Simple("RESET");
   }
@@ -217,7 +217,7 @@ struct Reset {
 
 struct Select {
   static constexpr CommandSpec spec = {.syntax = "SELECT index:integer",
-                                       .summary = "Chooses the database of the connection.",
+                                       .summary = "Selects the database of the connection.",
                                        .since = "1.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,

@@ -30,7 +30,7 @@ struct DbSize {
 
 void Flush(Call& call, std::span<const int> dbs, FreeMode mode) {
   for (Database& content : call.db.Flush(dbs)) call.services.disposer.Free(std::move(content), mode);
-  // Somebody who waited for the memory to be freed gets it back from the allocator too.
+  // With SYNC the caller expects the memory to be free afterwards.
   if (mode == FreeMode::kNow) PurgeAllocator();
 }
 
@@ -72,7 +72,7 @@ struct FlushAll {
 struct SwapDb {
   static constexpr CommandSpec spec = {
       .syntax = "SWAPDB index1:integer index2:integer",
-      .summary = "Lets two databases change places.",
+      .summary = "Swaps two databases.",
       .since = "4.0.0",
       .complexity = "O(N), N being the number of clients that watch or wait for keys in them",
       .group = CommandGroup::kServer,

@@ -1,4 +1,4 @@
-// The number of a database among the arguments.
+// Parses the number of a database.
 #pragma once
 
 #include <limits>
@@ -10,7 +10,7 @@
 
 namespace respite {
 
-// Redis: a number beyond 32 bits is refused in words of its own, before databases are counted.
+// Redis: a number beyond 32 bits has its own error, even if no such database could exist.
 inline int DbNumber(Bytes word, const char* refusal, const char* refusal_of_range) {
   const int64_t number = Args::Integer(word, refusal);
   if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max()) {
@@ -23,7 +23,7 @@ inline void CheckDb(const Call& call, int number) {
   if (number < 0 || number >= call.services.keyspace.Count()) throw Refusal{refusals::kDbIndex};
 }
 
-// A database that there is.
+// Refuses a number without a database.
 inline int DbIndex(const Call& call, Bytes word) {
   const int number = DbNumber(word, refusals::kNotInteger, refusals::kNotInt);
   CheckDb(call, number);

@@ -1,5 +1,5 @@
-// DEBUG: handles for tests. Redis checks the number of words of each subcommand by itself and answers the same error
-// for an unknown subcommand and for a wrong number, so this family has a table of its own.
+// DEBUG: tools for tests. Redis checks the number of words of each subcommand itself and gives one error for an unknown
+// subcommand and a wrong number, so this family has its own table.
 #include <sys/mman.h>
 #include <time.h>
 
@@ -46,19 +46,19 @@ namespace respite {
 
 namespace {
 
-// As C's atoi: leading digits, 0 without any.
+// Like C's atoi: leading digits, 0 without any.
 int LeadingInteger(Bytes word) { return static_cast<int>(std::strtol(std::string(word).c_str(), nullptr, 10)); }
 
-// Of a word of at least zero; both mistakes have the same text.
+// Takes an integer of at least zero; Redis has one error for both mistakes.
 int64_t NextPositive(Args& args) {
   int64_t value = args.NextInteger(refusals::kMustBePositive);
   if (value < 0) throw Refusal{refusals::kMustBePositive};
   return value;
 }
 
-// --- Ends of the process
+// --- Ending the process
 
-// The report of the crash, if somebody makes one, ends in the exit code by itself.
+// If crash reports are on, their handler ends the process.
 [[noreturn]] void Die(Call& call) {
   struct sigaction reporter {};
   sigaction(SIGABRT, nullptr, &reporter);
@@ -82,11 +82,11 @@ void OutOfMemory(Call& call) {
   Die(call);
 }
 
-// A write to a page that may only be read.
+// Writes to a read-only page.
 void Segfault(Call& call) {
   void* page = mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page != MAP_FAILED) *static_cast<volatile char*>(page) = 'x';
-  call.reply.Ok();  // only if there was no page to write to
+  call.reply.Ok();  // reached only if mmap failed
 }
 
 void Restart(Call& call) {
@@ -122,7 +122,7 @@ void SkipChecksum(Call& call) {
   call.reply.Ok();
 }
 
-// Redis gives elements of at least so many bytes nodes of their own. Here no list depends on it; the bounds are
+// Redis stores elements of at least this size in nodes of their own. Here it has no effect; only the bounds are
 // checked.
 void PackedThreshold(Call& call) {
   constexpr uint64_t kMost = (uint64_t{1} << 32) - (uint64_t{1} << 20);
@@ -162,7 +162,7 @@ void RefuseWhileLoading(Call& call) {
   if (call.services.loading.Active()) throw Refusal{refusals::kIsLoading};
 }
 
-// Redis: DEBUG meets keys that are expired but still there.
+// Redis: DEBUG finds keys that have expired but were not removed yet.
 const Entry& FindEvenExpired(Call& call, Bytes key) {
   const Entry* entry = call.db.Data().Find(key);
   if (entry == nullptr) throw Refusal{refusals::kNoSuchKey};
@@ -174,7 +174,7 @@ void Object(Call& call) {
   call.reply.Simple(DescribeEntry(entry, call.services.settings, call.now_ms));
 }
 
-// Redis shows its own structures here, and HELP there names these three; no value of ours has them.
+// Redis: HELP lists these three subcommands, which show Redis' own structures. No value of ours has them.
 void RefuseExisting(Call& call, const char* refusal) {
   if (call.db.Inspect(call.args.Next()) == nullptr) throw Refusal{refusals::kNoSuchKey};
   throw Refusal{refusal};
@@ -208,7 +208,7 @@ void DigestValue(Call& call) {
 struct PopulateOptions {
   int64_t count;
   std::string prefix = "key";
-  int64_t value_bytes = 0;  // 0: as long as its text
+  int64_t value_bytes = 0;  // 0: the length of its text
 };
 
 PopulateOptions TakePopulateOptions(Args& args) {
@@ -220,10 +220,10 @@ PopulateOptions TakePopulateOptions(Args& args) {
   return options;
 }
 
-// Redis: the keys are not told to replicas nor counted as changes, so Touched is not called.
+// Redis: does not replicate the keys or count them as changes, so Touched is not called.
 void Populate(Call& call) {
   RefuseWhileLoading(call);
-  constexpr size_t kKeyBytesMax = 127;  // Redis: longer names are cut
+  constexpr size_t kKeyBytesMax = 127;  // Redis: cuts longer names
   PopulateOptions options = TakePopulateOptions(call.args);
   for (int64_t i = 0; i < options.count; ++i) {
     std::string key = (options.prefix + ":" + std::to_string(i)).substr(0, kKeyBytesMax);
@@ -235,7 +235,7 @@ void Populate(Call& call) {
   call.reply.Ok();
 }
 
-// What DEBUG RELOAD and LOADAOF put aside, to be brought back if the file turns out to be bad.
+// Holds the data during DEBUG RELOAD and LOADAOF, and restores it if the file is invalid.
 class DataAside {
  public:
   explicit DataAside(const Services& services)
@@ -273,14 +273,15 @@ struct ReloadOptions {
   }
 };
 
-// Redis: a dump that cannot be loaded ends the server. Here everything is as before, unless it was to be merged.
+// Redis: ends the server if the dump cannot be loaded. Here the old data is restored, unless NOFLUSH or MERGE was
+// given.
 void Reload(Call& call) {
   ReloadOptions options = ReloadOptions::Take(call.args);
   const Services& services = call.services;
   RefuseWhileLoading(call);
   if (options.saves && services.snapshots.Running()) services.nursery.Kill();
   if (options.saves && services.snapshots.Save() == Snapshots::Outcome::kFailed) throw Refusal{refusals::kUnspecified};
-  // What has expired goes later, with a record: the journal still has it.
+  // Keeps expired keys if there are journals, which must record their removal.
   if (services.data.journals.Listen()) options.load.expired = RdbLoadOptions::Expired::kKeep;
   std::optional<DataAside> aside;
   if (options.flushes) aside.emplace(services);
@@ -337,7 +338,7 @@ void WithAttribute(Reply& reply) {
   reply.Bulk("Some real reply following the attribute");
 }
 
-// Redis 7.2: what a command pushes to its own client is sent after the reply, whatever the text says.
+// Redis 7.2: sends a push to the command's own client after the reply, although the text says otherwise.
 void WithPush(Reply& reply) {
   if (!reply.IsResp3()) throw Refusal{refusals::kNeedsResp3};
   reply.Bulk("Some real reply following the push reply");
@@ -382,7 +383,7 @@ void Log(Call& call) {
   call.reply.Ok();
 }
 
-// Holds up the whole services, which is the purpose. Redis: what is no number reads as 0; a signal ends the sleep.
+// Blocks the whole server on purpose. Redis: text that is no number counts as 0; a signal ends the sleep.
 void Sleep(Call& call) {
   double seconds = std::strtod(std::string(call.args.Next()).c_str(), nullptr);
   constexpr double kLongest = 1e9;
@@ -425,7 +426,7 @@ void Help(Call& call) {
                    "CHANGE-REPL-ID",
                    "    Draws a new replication ID.",
                    "CONFIG-REWRITE-FORCE-ALL",
-                   "    Like CONFIG REWRITE, and writes also what has its default.",
+                   "    Like CONFIG REWRITE, but also writes settings with default values.",
                    "CRASH-AND-RECOVER [<milliseconds>]",
                    "    Refused: this server cannot restart itself.",
                    "DIGEST",
@@ -433,7 +434,7 @@ void Help(Call& call) {
                    "DIGEST-VALUE <key> [<key> ...]",
                    "    Fingerprints of the values at these keys.",
                    "ERROR <string>",
-                   "    Answers with <string> as an error.",
+                   "    Replies with <string> as an error.",
                    "HTSTATS <dbid> [full]",
                    "    Figures of the tables of a database.",
                    "LOADAOF",
@@ -447,38 +448,38 @@ void Help(Call& call) {
                    "PANIC",
                    "    Crashes on purpose.",
                    "PAUSE-CRON <0|1>",
-                   "    1 stops the timer of the services, 0 starts it again.",
+                   "    1 stops the timer of the server, 0 starts it again.",
                    "POPULATE <count> [<prefix>] [<size>]",
                    "    Adds <count> strings key:0, key:1, ... (or <prefix>:0 ...), of <size> bytes each.",
                    "PROTOCOL <type>",
-                   "    Answers with a sample of a reply type: string, integer, double, bignum, null,",
+                   "    Replies with a sample of a type: string, integer, double, bignum, null,",
                    "    array, set, map, attrib, push, verbatim, true, false.",
                    "RELOAD [NOSAVE] [NOFLUSH] [MERGE]",
-                   "    Saves the data set, empties the server and loads it again; without one of these steps,",
-                   "    or so that keys of the dump replace those that are there.",
+                   "    Saves the data set, empties the server and loads the data set again. NOSAVE and NOFLUSH skip",
+                   "    steps; with MERGE keys of the dump replace existing ones.",
                    "REPLYBUFFER PEAK-RESET-TIME <NEVER|RESET|time>",
                    "REPLYBUFFER RESIZING <0|1>",
-                   "    How often the peak of a client's replies starts anew, and whether the size of its buffer (rbs",
+                   "    How often the peak of a client's output is reset, and whether the size of its buffer (rbs",
                    "    in CLIENT LIST) follows it.",
                    "RESTART [<milliseconds>]",
                    "    Refused: this server cannot restart itself.",
                    "SEGFAULT",
                    "    Crashes with a bad memory access.",
                    "SET-ACTIVE-EXPIRE <0|1>",
-                   "    0 leaves expired keys alone until somebody asks for them.",
+                   "    0 keeps expired keys until a command accesses them.",
                    "SET-DISABLE-DENY-SCRIPTS <0|1>",
-                   "    1 lets scripts call every command, those that are none of their business included.",
+                   "    1 lets scripts call every command, including those with the flag noscript.",
                    "SET-SKIP-CHECKSUM-VALIDATION <0|1>",
-                   "    1 lets RESTORE take payloads with a wrong checksum.",
+                   "    1 lets RESTORE accept payloads with a wrong checksum.",
                    "SLEEP <seconds>",
-                   "    Holds up the server; fractions are allowed.",
+                   "    Blocks the server for this number of seconds; fractions are allowed.",
                    "STRINGMATCH-TEST",
                    "    Tries the pattern matcher on random patterns."});
 }
 
 struct Row {
   Bytes name;
-  size_t words_min;  // "DEBUG" and the subcommand included
+  size_t words_min;  // including "DEBUG" and the subcommand
   size_t words_max;
   CommandHandler run;
 };
@@ -519,7 +520,7 @@ constexpr std::array kRows = {
 
 struct Debug {
   static constexpr CommandSpec spec = {.syntax = "DEBUG",
-                                       .summary = "Groups handles for tests and for looking inside.",
+                                       .summary = "Contains subcommands for tests and debugging.",
                                        .since = "1.0.0",
                                        .complexity = "Depends on the subcommand.",
                                        .group = CommandGroup::kServer,

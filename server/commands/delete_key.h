@@ -1,4 +1,4 @@
-// Deletions and replacements that several commands have in common.
+// Deletions and replacements of keys that several commands share.
 #pragma once
 
 #include "server/config/settings.h"
@@ -10,7 +10,7 @@ namespace respite {
 
 constexpr FreeMode FreeLaterIf(bool lazily) { return lazily ? FreeMode::kLater : FreeMode::kNow; }
 
-// Takes the place of setting a deadline that has passed already (EXPIRE, GETEX).
+// For commands that set a deadline in the past (EXPIRE, GETEX): deletes the key instead.
 inline void DeleteAsExpired(Call& call, Entry* entry, Bytes key) {
   const bool lazily = call.services.settings.lazyfree_lazy_expire;
   call.services.disposer.Free(call.db.Take(entry), FreeLaterIf(lazily));
@@ -18,13 +18,13 @@ inline void DeleteAsExpired(Call& call, Entry* entry, Bytes key) {
   call.effect.Replace(lazily ? Bytes("UNLINK") : Bytes("DEL"), key);
 }
 
-// Makes way for another value (RENAME, COPY).
+// Deletes a key before another value replaces it (RENAME, COPY).
 inline void DeleteReplaced(Call& call, DbView& db, Entry* entry) {
   call.services.disposer.Free(db.Take(entry), FreeLaterIf(call.services.settings.lazyfree_lazy_server_del));
 }
 
-// Puts a value in the place of whatever `key` holds; null deletes the key (SUNIONSTORE, SORT with STORE). Redis: such a
-// key is not deleted in between, so there is no event "new" if it was there.
+// Replaces the value of `key`; null deletes the key (SUNIONSTORE, SORT with STORE). Redis: an existing key is not
+// deleted in between, so there is no event "new".
 inline void StoreOrDelete(Call& call, Bytes key, EntryPtr built, KeyEvent event, uint64_t changes = 1) {
   Entry* old = call.db.Find(key);
   if (built == nullptr && old == nullptr) return;

@@ -1,4 +1,4 @@
-// Elements that are drawn by chance and may come again (SRANDMEMBER, HRANDFIELD, ZRANDMEMBER with a negative count).
+// Drawing random elements with repetition (SRANDMEMBER, HRANDFIELD, ZRANDMEMBER with a negative count).
 #pragma once
 
 #include <cstdint>
@@ -10,25 +10,24 @@
 
 namespace respite {
 
-// A client may ask for as many such elements as it likes: a reply beyond these bounds is refused. A client that may not
-// have so much waiting is closed as soon as the reply is longer than that.
+// Limits such replies, since clients may ask for any number of elements. A client with a lower output limit is closed
+// as soon as it is exceeded.
 class DrawLimit {
  public:
   static constexpr uint64_t kMostElements = 10'000'000;
 
-  // Throws when so many are too many. To be asked before anything is written.
+  // Throws if `count` is too large. To be created before anything is written.
   DrawLimit(Call& call, uint64_t count) : call_(call), start_(call.session.out.HeldBytes()), checked_(start_) {
     if (count > kMostElements) throw Refusal{refusals::kReplyTooLong};
   }
 
-  // To be called after each element. Throws when the reply is too long: nothing is left of it, so no writer promises
-  // more elements than it writes.
+  // To be called after each element. Throws if the reply is too long; the error then replaces the whole reply.
   void Check() {
     const size_t held = call_.session.out.HeldBytes();
     if (held - checked_ < kBetweenChecks) return;
     checked_ = held;
-    // The session of a script has no limit of output; it must stay open for the next script. Nor has a client a limit
-    // for what is not sent.
+    // The session of a script has no output limit, and must stay open for the next script. Output that is not sent has
+    // no limit either.
     const bool is_limited = !call_.session.IsScript() && !call_.session.IsSilent();
     const bool is_closed = is_limited && call_.services.limits.CheckOutput(call_.session, call_.now_ms);
     if (is_closed || held - start_ > kMostBytes) throw Refusal{refusals::kReplyTooLong};

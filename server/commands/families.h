@@ -63,7 +63,7 @@ RESPITE_COMMAND_FAMILIES(RESPITE_DECLARE_FAMILY)
 // All tables.
 std::span<const std::span<const CommandCard>> CommandFamilies();
 
-// The commands that all servers of the process share, made with the first call. Any thread may ask.
+// The commands that all servers of the process share, created by the first call. Thread-safe.
 std::shared_ptr<const CommandSet> AllCommands();
 
 }  // namespace respite

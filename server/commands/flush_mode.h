@@ -1,4 +1,4 @@
-// The optional last word of FLUSHALL, FLUSHDB, SCRIPT FLUSH and FUNCTION FLUSH: ASYNC or SYNC.
+// The optional last argument of FLUSHALL, FLUSHDB, SCRIPT FLUSH and FUNCTION FLUSH: ASYNC or SYNC.
 #pragma once
 
 #include "server/commands/delete_key.h"
@@ -9,7 +9,7 @@
 
 namespace respite {
 
-// Without the word lazyfree-lazy-user-flush decides. `refusal` is for any other word, and for more than one.
+// Without the argument, lazyfree-lazy-user-flush decides. `refusal` is the error for other or further arguments.
 inline FreeMode TakeFlushMode(Call& call, const char* refusal) {
   if (call.args.AtEnd()) return FreeLaterIf(call.services.settings.lazyfree_lazy_user_flush);
   const bool lazily = call.args.TakeToken("ASYNC");

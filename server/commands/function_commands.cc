@@ -1,4 +1,4 @@
-// Functions: FCALL and its kin, FUNCTION.
+// Functions: FCALL, FCALL_RO and FUNCTION.
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,7 +38,7 @@ uint32_t FlagsOfFunction(const Services& services, const Session&, std::span<con
 
 void RunFunction(Call& call, Access access) {
   const Services& services = call.services;
-  services.executor.ShowToMonitors(call.session);  // before what the function does
+  services.executor.ShowToMonitors(call.session);  // before the commands of the function
   const ScriptFunction* function = services.function_libraries.FindFunction(call.args.Next());
   if (function == nullptr) throw Refusal{refusals::kNoFunction};
   const ScriptArguments arguments = ScriptArguments::Take(call.args, refusals::kBadKeyCount);
@@ -56,7 +56,7 @@ constexpr char kComplexity[] = "Depends on the function";
 
 struct FCall {
   static constexpr CommandSpec spec = {.syntax = "FCALL function numkeys:integer [key...] [arg...]",
-                                       .summary = "Runs a function of a library, all at once.",
+                                       .summary = "Runs a function of a library atomically.",
                                        .since = "7.0.0",
                                        .complexity = kComplexity,
                                        .group = CommandGroup::kScripting,
@@ -68,7 +68,7 @@ struct FCall {
 
 struct FCallRo {
   static constexpr CommandSpec spec = {.syntax = "FCALL_RO function numkeys:integer [key...] [arg...]",
-                                       .summary = "Runs a function that only reads.",
+                                       .summary = "Runs a read-only function.",
                                        .since = "7.0.0",
                                        .complexity = kComplexity,
                                        .group = CommandGroup::kScripting,
@@ -98,7 +98,7 @@ struct FunctionDelete {
 
 struct FunctionDump {
   static constexpr CommandSpec spec = {.syntax = "FUNCTION|DUMP",
-                                       .summary = "Returns all libraries in a form that FUNCTION RESTORE takes.",
+                                       .summary = "Returns all libraries in a format for FUNCTION RESTORE.",
                                        .since = "7.0.0",
                                        .complexity = "O(N) for N functions",
                                        .group = CommandGroup::kScripting,
@@ -137,25 +137,24 @@ struct FunctionHelp {
                                        .group = CommandGroup::kScripting,
                                        .flags = kLoading | kStale};
   static void Run(Call& call) {
-    WriteHelp(
-        call,
-        {"DELETE <library>", "    Remove a library and its functions.", "DUMP",
-         "    All libraries in a form that RESTORE takes.", "FLUSH [ASYNC|SYNC]",
-         "    Remove all libraries, now or in the background. Without a mode the directive",
-         "    lazyfree-lazy-user-flush decides.", "KILL",
-         "    End the function that is running, unless it has written.", "LIST [LIBRARYNAME <pattern>] [WITHCODE]",
-         "    The libraries with their functions, all of them or those whose names match.", "LOAD [REPLACE] <code>",
-         "    Take in a library. With REPLACE it may take the place of another one of its name.",
-         "RESTORE <payload> [APPEND|REPLACE|FLUSH]",
-         "    Take in the libraries of a DUMP, all or none. APPEND refuses names that are taken,",
-         "    REPLACE puts the new libraries in their place, FLUSH removes all others first.", "STATS",
-         "    The function that is running, and how many libraries and functions there are."});
+    WriteHelp(call,
+              {"DELETE <library>", "    Remove a library and its functions.", "DUMP",
+               "    All libraries in a format for RESTORE.", "FLUSH [ASYNC|SYNC]",
+               "    Remove all libraries, now or in the background. Without a mode the directive",
+               "    lazyfree-lazy-user-flush decides.", "KILL", "    Stop the running function, unless it has written.",
+               "LIST [LIBRARYNAME <pattern>] [WITHCODE]",
+               "    The libraries with their functions, all of them or those whose names match.",
+               "LOAD [REPLACE] <code>", "    Load a library. With REPLACE it may replace another one of the same name.",
+               "RESTORE <payload> [APPEND|REPLACE|FLUSH]",
+               "    Load the libraries of a DUMP, all or none. APPEND refuses existing names,",
+               "    REPLACE puts the new libraries in their place, FLUSH removes all others first.", "STATS",
+               "    The running function, and the numbers of libraries and functions."});
   }
 };
 
 struct FunctionKill {
   static constexpr CommandSpec spec = {.syntax = "FUNCTION|KILL",
-                                       .summary = "Ends the function that is running, unless it has written.",
+                                       .summary = "Stops the running function, unless it has written.",
                                        .since = "7.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kScripting,
@@ -240,7 +239,7 @@ struct FunctionList {
 
 struct FunctionLoad {
   static constexpr CommandSpec spec = {.syntax = "FUNCTION|LOAD [REPLACE] function-code",
-                                       .summary = "Takes in a library of functions.",
+                                       .summary = "Loads a library of functions.",
                                        .since = "7.0.0",
                                        .complexity = "O(1), and what the code does when it is loaded",
                                        .group = CommandGroup::kScripting,
@@ -252,7 +251,7 @@ struct FunctionLoad {
       if (!call.args.TakeToken("REPLACE")) throw refusals::UnknownLoadOption(call.args.Next());
       on_existing = OnExisting::kReplace;
     }
-    // What stands in a file was accepted once.
+    // A record of the append-only file was accepted before, so it is loaded without a timeout.
     const int64_t timeout_ms =
         call.unit.RepeatsRecord() ? FunctionLibraries::kNoTimeout : FunctionLibraries::kLoadTimeoutMs;
     const auto library = call.services.function_libraries.Load(call.args.Next(), on_existing, timeout_ms);
@@ -283,7 +282,7 @@ const char* TextOf(FunctionPayloadError error) {
 
 struct FunctionRestore {
   static constexpr CommandSpec spec = {.syntax = "FUNCTION|RESTORE serialized-value [policy(FLUSH|APPEND|REPLACE)]",
-                                       .summary = "Takes in the libraries that FUNCTION DUMP returned.",
+                                       .summary = "Loads the libraries that FUNCTION DUMP returned.",
                                        .since = "7.0.0",
                                        .complexity = "O(N) for N functions in the payload",
                                        .group = CommandGroup::kScripting,
@@ -318,7 +317,7 @@ void WriteRunning(Reply& reply, const ScriptRunner& scripts) {
 struct FunctionStats {
   static constexpr CommandSpec spec = {
       .syntax = "FUNCTION|STATS",
-      .summary = "Tells which function is running, and how many there are.",
+      .summary = "Returns the running function, and the number of functions.",
       .since = "7.0.0",
       .complexity = "O(1)",
       .group = CommandGroup::kScripting,
@@ -344,7 +343,7 @@ struct FunctionStats {
 
 struct Function {
   static constexpr CommandSpec spec = {.syntax = "FUNCTION",
-                                       .summary = "Container of the commands about functions.",
+                                       .summary = "Contains the subcommands about functions.",
                                        .since = "7.0.0",
                                        .group = CommandGroup::kScripting,
                                        .arity = -2};

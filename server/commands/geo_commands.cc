@@ -16,7 +16,7 @@ namespace {
 // ---------------------------------------------------------------------------------------------------------------------
 // Single places
 
-// Four digits behind the point. Redis: rounds the scaled number, half to even.
+// Four decimals. Redis: rounds the scaled number, half to even.
 std::string DistanceText(double distance) { return FixedText(std::rint(distance * 10'000) / 10'000, 4); }
 
 void ReplyPoint(Call& call, const GeoPoint& point) {
@@ -72,7 +72,7 @@ struct GeoAdd {
       .syntax =
           "GEOADD key [condition(NX|XX)@6.2.0] [change=CH@6.2.0] data{longitude:double latitude:double "
           "member}...",
-      .summary = "Puts places, given by longitude and latitude, into a sorted set.",
+      .summary = "Adds places, given by longitude and latitude, to a sorted set.",
       .since = "3.2.0",
       .complexity = "O(log(N)) for each place, N being the number of places in the set",
       .group = CommandGroup::kGeo,
@@ -101,7 +101,7 @@ struct GeoAdd {
 
 struct GeoDist {
   static constexpr CommandSpec spec = {.syntax = "GEODIST key member1 member2 [unit(M|KM|FT|MI)]",
-                                       .summary = "Tells how far two places lie apart.",
+                                       .summary = "Returns the distance between two places.",
                                        .since = "3.2.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kGeo,
@@ -121,7 +121,7 @@ struct GeoDist {
 
 struct GeoHash {
   static constexpr CommandSpec spec = {.syntax = "GEOHASH key [member...]",
-                                       .summary = "Returns places in the text form of geohash.",
+                                       .summary = "Returns the geohashes of places as text.",
                                        .since = "3.2.0",
                                        .complexity = "O(1) for each member",
                                        .group = CommandGroup::kGeo,
@@ -174,7 +174,7 @@ struct FoundPlace {
   size_t name_size;
 };
 
-// Places that were found; their names lie behind each other in one text.
+// Places found; their names are stored one after another in one text.
 class FoundPlaces {
  public:
   FoundPlaces(const SortedSet& places, const GeoQuery& query) {
@@ -296,7 +296,7 @@ struct GeoRadiusByMember {
           "GEORADIUSBYMEMBER key member radius:double unit(M|KM|FT|MI) [WITHCOORD] [WITHDIST] [WITHHASH] "
           "[count-block{COUNT count:integer [ANY]}] [order(ASC|DESC)] [store(STORE "
           "storekey<key>:key|STOREDIST storedistkey<key>:key)]",
-      .summary = "Finds places within a distance of one of them, and may store them.",
+      .summary = "Finds places within a distance of a member, and may store them.",
       .since = "3.2.0",
       .complexity = "O(N+log(M)), N being the places in the squares around the area, M all places in the set",
       .group = CommandGroup::kGeo,
@@ -313,7 +313,7 @@ struct GeoRadiusByMemberRo {
       .syntax =
           "GEORADIUSBYMEMBER_RO key member radius:double unit(M|KM|FT|MI) [WITHCOORD] [WITHDIST] [WITHHASH] "
           "[count-block{COUNT count:integer [ANY]}] [order(ASC|DESC)]",
-      .summary = "Finds places within a distance of one of them.",
+      .summary = "Finds places within a distance of a member.",
       .since = "3.2.10",
       .complexity = "O(N+log(M)), N being the places in the squares around the area, M all places in the set",
       .group = CommandGroup::kGeo,

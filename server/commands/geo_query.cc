@@ -27,7 +27,7 @@ class Parser {
  private:
   bool IsSearch() const { return form_ == GeoForm::kSearch || form_ == GeoForm::kSearchStore; }
 
-  // What the older commands take without naming it.
+  // Takes the positional arguments of the older commands.
   void TakeFixedWords() {
     if (form_ == GeoForm::kRadius || form_ == GeoForm::kRadiusReadOnly) {
       query_.shape.center = TakePoint(args_);

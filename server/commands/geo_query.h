@@ -1,4 +1,4 @@
-// GeoQuery: what GEOSEARCH, GEOSEARCHSTORE and the older GEORADIUS commands are asked for.
+// GeoQuery: the arguments of GEOSEARCH, GEOSEARCHSTORE and the older GEORADIUS commands.
 #pragma once
 
 #include <cstdint>
@@ -32,19 +32,19 @@ struct GeoQuery {
   std::optional<Bytes> store_key;
   bool stores_distance = false;
 
-  // Redis: the nearest are chosen unless ANY are good enough.
+  // Redis: COUNT without ANY selects the nearest places.
   bool IsSorted() const { return order != Order::kNone || (count > 0 && !takes_any); }
 };
 
-// The position of a member, nothing if it is not there.
+// Returns the position of a member, or nullopt if there is none.
 std::optional<GeoPoint> PlaceOf(const SortedSet& places, Bytes member);
-// Two words. Throws what is said of words that are no numbers, or off the map.
+// Takes longitude and latitude. Throws if they are not numbers or out of range.
 GeoPoint TakePoint(Args& args);
-// Metres in `m`, `km`, `ft` or `mi`.
+// The number of metres in `m`, `km`, `ft` or `mi`.
 double MetersPerUnit(Bytes unit);
 
-// Reads the words behind the keys. A search may be for what lies around a member of `places`. Redis: where there is no
-// such key, options are checked all the same, but not whether the member is there.
+// Parses the arguments after the keys. A search may be around a member of `places`. Redis: if `places` does not exist,
+// options are checked, but the member is not.
 GeoQuery ParseGeoQuery(Args& args, const SortedSet& places, GeoForm form);
 
 }  // namespace respite

@@ -17,7 +17,7 @@ namespace {
 // ---------------------------------------------------------------------------------------------------------------------
 // Writing fields
 
-// Sets fields to values, in turn, and returns how many of them were new.
+// Sets alternating fields and values; returns the number of new fields.
 int64_t SetPairs(Edit<Hash>& hash, std::span<const Bytes> words) {
   hash->PrepareFor(words);
   int64_t added = 0;
@@ -37,7 +37,7 @@ int64_t SetAllPairs(Call& call) {
 
 struct HSet {
   static constexpr CommandSpec spec = {.syntax = "HSET key data{field value}...",
-                                       .summary = "Gives fields of a hash values and counts those that are new.",
+                                       .summary = "Sets fields of a hash and returns the number of new ones.",
                                        .since = "2.0.0",
                                        .complexity = "O(1) for one field, O(N) for N fields",
                                        .group = CommandGroup::kHash,
@@ -48,7 +48,7 @@ struct HSet {
 
 struct HMSet {
   static constexpr CommandSpec spec = {.syntax = "HMSET key data{field value}...",
-                                       .summary = "Gives fields of a hash values.",
+                                       .summary = "Sets fields of a hash.",
                                        .since = "2.0.0",
                                        .complexity = "O(N), N being the number of fields",
                                        .group = CommandGroup::kHash,
@@ -64,7 +64,7 @@ struct HMSet {
 
 struct HSetNx {
   static constexpr CommandSpec spec = {.syntax = "HSETNX key field value",
-                                       .summary = "Gives a field a value if the hash does not have it yet.",
+                                       .summary = "Sets a field of a hash if it does not exist.",
                                        .since = "2.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kHash,
@@ -78,12 +78,12 @@ struct HSetNx {
   }
 };
 
-// A field and a number of usual size.
+// The size of a field and a number of usual length.
 size_t RoomForNumber(Bytes field) { return RoomFor({&field, 1}) + 12; }
 
 struct HIncrBy {
   static constexpr CommandSpec spec = {.syntax = "HINCRBY key field increment:integer",
-                                       .summary = "Adds to the integer in a field; an absent field counts as 0.",
+                                       .summary = "Increments the integer in a field; a missing field counts as 0.",
                                        .since = "2.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kHash,
@@ -110,7 +110,7 @@ long double FloatOf(Bytes text, const char* refusal) {
 struct HIncrByFloat {
   static constexpr CommandSpec spec = {
       .syntax = "HINCRBYFLOAT key field increment:double",
-      .summary = "Adds to the floating point number in a field; an absent field counts as 0.",
+      .summary = "Increments the floating point number in a field; a missing field counts as 0.",
       .since = "2.6.0",
       .complexity = "O(1)",
       .group = CommandGroup::kHash,
@@ -138,7 +138,7 @@ struct HIncrByFloat {
 
 struct HDel {
   static constexpr CommandSpec spec = {.syntax = "HDEL key field...",
-                                       .summary = "Removes fields of a hash, and the hash with its last field.",
+                                       .summary = "Removes fields of a hash, and an empty hash.",
                                        .since = "2.0.0",
                                        .complexity = "O(N), N being the number of fields named",
                                        .group = CommandGroup::kHash,
@@ -189,7 +189,7 @@ struct HMGet {
 
 struct HExists {
   static constexpr CommandSpec spec = {.syntax = "HEXISTS key field",
-                                       .summary = "Tells whether a hash has a field.",
+                                       .summary = "Returns whether a hash has a field.",
                                        .since = "2.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kHash,
@@ -297,9 +297,9 @@ void ReplyPair(Call& call, const Hash::Pair& pair, With with) {
   ReplyPair(call, pair.field.View(), pair.value.View(), with);
 }
 
-// The same field may come again.
+// Fields may be repeated.
 void ReplyRepeating(Call& call, const Hash& hash, uint64_t count, With with) {
-  constexpr uint64_t kWorthListing = 8;  // from so many on, places of a packed hash are looked up once
+  constexpr uint64_t kWorthListing = 8;  // from this count on, a packed hash is scanned once
   Random& random = call.random;
   DrawLimit limit(call, count);
   ReplyCount(call, count, with);
@@ -310,10 +310,10 @@ void ReplyRepeating(Call& call, const Hash& hash, uint64_t count, With with) {
   }
 }
 
-// `count` different fields of `size`. Few of a large table are drawn until there are enough; otherwise each is taken or
-// not, as chance and the number still wanted have it.
+// Replies with `count` different fields of `size`. Draws until there are enough if they are a small part of a large
+// table; otherwise selects during one scan, so that each subset is equally likely.
 void ReplyDistinct(Call& call, const Hash& hash, uint64_t count, size_t size, With with) {
-  constexpr uint64_t kFew = 3;  // of so many times as many
+  constexpr uint64_t kFew = 3;  // fewer than 1/kFew of the fields
   Random& random = call.random;
   ReplyCount(call, count, with);
   if (hash.Table() != nullptr && count * kFew < size && !hash.HasExpired()) {
@@ -335,7 +335,7 @@ void ReplyDistinct(Call& call, const Hash& hash, uint64_t count, size_t size, Wi
 
 struct HRandField {
   static constexpr CommandSpec spec = {.syntax = "HRANDFIELD key [options{count:integer [WITHVALUES]}]",
-                                       .summary = "Returns fields of a hash chosen by chance.",
+                                       .summary = "Returns random fields of a hash.",
                                        .since = "6.2.0",
                                        .complexity = "O(N), N being the number of fields returned",
                                        .group = CommandGroup::kHash,
@@ -371,7 +371,7 @@ struct HRandField {
 // ---------------------------------------------------------------------------------------------------------------------
 // HSCAN
 
-// The fields that a step over a table meets; a packed hash is returned in one step.
+// The fields of one step of the scan; a packed hash is returned in one step.
 std::vector<const HashField*> WalkFields(const Hash& hash, uint64_t& cursor, const ScanOptions& options) {
   std::vector<const HashField*> met;
   cursor = WalkTable(*hash.Table(), cursor, options.count, [&](const HashField* field) { met.push_back(field); });
@@ -382,7 +382,7 @@ std::vector<const HashField*> WalkFields(const Hash& hash, uint64_t& cursor, con
 struct HScan {
   static constexpr CommandSpec spec = {
       .syntax = "HSCAN key cursor:integer [MATCH pattern:pattern] [COUNT count:integer] [NOVALUES@7.4.0]",
-      .summary = "Lists the fields of a hash, some at each call.",
+      .summary = "Iterates over the fields of a hash.",
       .since = "2.8.0",
       .complexity = "O(1) for each call, O(N) for a whole round, N being the number of fields",
       .group = CommandGroup::kHash,
@@ -393,7 +393,7 @@ struct HScan {
     const Bytes key = call.args.Next();
     uint64_t cursor = ParseCursor(call.args.Next());
     const Hash hash = call.db.Read<Hash>(key);
-    if (!hash.Exists()) return ReplyHead(call, 0, 0);  // Redis: without a look at the options
+    if (!hash.Exists()) return ReplyHead(call, 0, 0);  // Redis: does not check the options
     const ScanOptions options = ParseScanOptions(call.args, ScanOf::kFields);
     hash.Table() != nullptr ? ReplyStep(call, hash, cursor, options) : ReplyPacked(call, hash, options);
   }

@@ -1,4 +1,4 @@
-// Deadlines on fields of hashes: the family of HEXPIRE (7.4) and what HSETEX and its siblings (8.0) do with them.
+// Deadlines of hash fields: HEXPIRE and its family (7.4), HSETEX and its family (8.0).
 
 #include <algorithm>
 #include <limits>
@@ -15,17 +15,17 @@ namespace respite {
 
 namespace {
 
-// What the commands answer for a field.
+// The reply for a field.
 constexpr int64_t kNoField = -2;
 constexpr int64_t kNoTime = -1;
 constexpr int64_t kNotMet = 0;
 constexpr int64_t kDone = 1;
 constexpr int64_t kDeleted = 2;
 
-// Redis: a deadline of a field is kept in 46 bits.
+// Redis: stores deadlines of fields in 46 bits.
 constexpr int64_t kLatestMs = (int64_t{1} << 46) - 1;
 
-// Only HSETEX says it so.
+// The error text of HSETEX only.
 constexpr char kPairCountInvalid[] = "ERR invalid number of fields";
 
 std::optional<int64_t> TakeFieldCount(Args& args) {
@@ -33,7 +33,7 @@ std::optional<int64_t> TakeFieldCount(Args& args) {
   return args.AtEnd() ? std::nullopt : ParseInteger(args.Next());
 }
 
-// The words of `FIELDS numfields field…`.
+// Takes `FIELDS numfields field…`; returns the fields.
 std::span<const Bytes> TakeFields(Args& args, const char* not_positive) {
   const auto count = TakeFieldCount(args);
   if (!count || *count < 1) throw Refusal{not_positive};
@@ -41,7 +41,7 @@ std::span<const Bytes> TakeFields(Args& args, const char* not_positive) {
   return args.Rest();
 }
 
-// The words of `FIELDS numfields field value…`.
+// Takes `FIELDS numfields field value…`; returns fields and values.
 std::span<const Bytes> TakePairs(Call& call) {
   const auto count = TakeFieldCount(call.args);
   if (!count || *count < 1 || *count > std::numeric_limits<int>::max()) throw Refusal{kPairCountInvalid};
@@ -59,14 +59,15 @@ int64_t DeadlineOf(const Call& call, Bytes word, TimeUnit unit, TimeBase base) {
   return ms;
 }
 
-// Effects and replies of one command on several fields of a hash.
+// Collects the effects and replies of a command on several fields of a hash.
 class FieldChanges {
  public:
   FieldChanges(Call& call, Bytes key) : call_(call), key_(key) {}
 
   void Set(Bytes field) { set_.push_back(field); }
   void Delete(Bytes field) { deleted_.push_back(field); }
-  // Tells what was done: `event` for the fields that were set, and the command that sets them again, up to FIELDS.
+  // Reports the changes: `event` for the fields that were set, with `command` up to FIELDS as the effect that sets
+  // them.
   void Tell(Edit<Hash>& hash, KeyEvent event, std::vector<std::string> command) {
     if (!set_.empty()) {
       hash.Touched(event);
@@ -92,7 +93,7 @@ class FieldChanges {
   std::vector<Bytes> deleted_;
 };
 
-// Sets a deadline, or deletes the field if it lies behind. Requires: the hash has the field.
+// Sets a deadline, or deletes the field if the deadline has passed. Requires: the hash has the field.
 int64_t ApplyDeadline(const Call& call, Hash& hash, Bytes field, int64_t deadline_ms, FieldChanges& changes) {
   if (call.HasPassed(deadline_ms)) {
     hash.Remove(field);
@@ -109,7 +110,7 @@ std::vector<std::string> AbsoluteExpire(Bytes key, int64_t deadline_ms) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// HEXPIRE and its kin
+// HEXPIRE and its family
 
 enum class Condition : uint8_t { kNone, kIfWithout, kIfWith, kIfLater, kIfSooner };
 
@@ -121,7 +122,7 @@ Condition TakeCondition(Args& args) {
   return Condition::kNone;
 }
 
-// No deadline counts as one that never comes.
+// A field without a deadline counts as one with an infinite deadline.
 bool Allows(Condition condition, int64_t old_ms, int64_t new_ms) {
   const bool timed = old_ms != kNoDeadline;
   switch (condition) {
@@ -144,7 +145,7 @@ void ReplyForEach(Call& call, size_t count, int64_t answer) {
   for (size_t i = 0; i < count; ++i) call.reply.Integer(answer);
 }
 
-// Redis: the type is looked at before the other words.
+// Redis: checks the type before the other arguments.
 void SetFieldExpiry(Call& call, TimeUnit unit, TimeBase base) {
   const Bytes key = call.args.Next();
   Edit<Hash> hash = call.db.Open<Hash>(key);
@@ -170,7 +171,7 @@ void SetFieldExpiry(Call& call, TimeUnit unit, TimeBase base) {
 struct HExpire {
   static constexpr CommandSpec spec = {
       .syntax = "HEXPIRE key seconds:integer [condition(NX|XX|GT|LT)] FIELDS fields{numfields:integer field...}",
-      .summary = "Lets fields of a hash expire after some seconds.",
+      .summary = "Sets the expiration of hash fields in seconds.",
       .since = "7.4.0",
       .complexity = "O(N), N being the number of fields named",
       .group = CommandGroup::kHash,
@@ -182,7 +183,7 @@ struct HExpire {
 struct HPExpire {
   static constexpr CommandSpec spec = {
       .syntax = "HPEXPIRE key milliseconds:integer [condition(NX|XX|GT|LT)] FIELDS fields{numfields:integer field...}",
-      .summary = "Lets fields of a hash expire after some milliseconds.",
+      .summary = "Sets the expiration of hash fields in milliseconds.",
       .since = "7.4.0",
       .complexity = "O(N), N being the number of fields named",
       .group = CommandGroup::kHash,
@@ -196,7 +197,7 @@ struct HExpireAt {
       .syntax =
           "HEXPIREAT key unix-time-seconds:unix-time [condition(NX|XX|GT|LT)] FIELDS fields{numfields:integer "
           "field...}",
-      .summary = "Lets fields of a hash expire at a unix time in seconds.",
+      .summary = "Sets the expiration of hash fields to a unix time in seconds.",
       .since = "7.4.0",
       .complexity = "O(N), N being the number of fields named",
       .group = CommandGroup::kHash,
@@ -210,7 +211,7 @@ struct HPExpireAt {
       .syntax =
           "HPEXPIREAT key unix-time-milliseconds:unix-time [condition(NX|XX|GT|LT)] FIELDS fields{numfields:integer "
           "field...}",
-      .summary = "Lets fields of a hash expire at a unix time in milliseconds.",
+      .summary = "Sets the expiration of hash fields to a unix time in milliseconds.",
       .since = "7.4.0",
       .complexity = "O(N), N being the number of fields named",
       .group = CommandGroup::kHash,
@@ -220,7 +221,7 @@ struct HPExpireAt {
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
-// HTTL and its kin, HPERSIST
+// HTTL and its family, HPERSIST
 
 void ReplyFieldExpiry(Call& call, TimeUnit unit, TimeBase base) {
   const Hash hash = call.db.Read<Hash>(call.args.Next());
@@ -233,14 +234,14 @@ void ReplyFieldExpiry(Call& call, TimeUnit unit, TimeBase base) {
       continue;
     }
     const int64_t ms = *deadline_ms - (base == TimeBase::kNow ? call.now_ms : 0);
-    // Redis: seconds are rounded up, other than those of TTL.
+    // Redis: rounds seconds up, unlike TTL.
     call.reply.Integer(unit == TimeUnit::kSeconds ? (ms + 999) / 1000 : ms);
   }
 }
 
 struct HTtl {
   static constexpr CommandSpec spec = {.syntax = "HTTL key FIELDS fields{numfields:integer field...}",
-                                       .summary = "Tells in how many seconds fields of a hash expire.",
+                                       .summary = "Returns the seconds until hash fields expire.",
                                        .since = "7.4.0",
                                        .complexity = "O(N), N being the number of fields named",
                                        .group = CommandGroup::kHash,
@@ -252,7 +253,7 @@ struct HTtl {
 
 struct HPTtl {
   static constexpr CommandSpec spec = {.syntax = "HPTTL key FIELDS fields{numfields:integer field...}",
-                                       .summary = "Tells in how many milliseconds fields of a hash expire.",
+                                       .summary = "Returns the milliseconds until hash fields expire.",
                                        .since = "7.4.0",
                                        .complexity = "O(N), N being the number of fields named",
                                        .group = CommandGroup::kHash,
@@ -264,7 +265,7 @@ struct HPTtl {
 
 struct HExpireTime {
   static constexpr CommandSpec spec = {.syntax = "HEXPIRETIME key FIELDS fields{numfields:integer field...}",
-                                       .summary = "Tells the unix time in seconds at which fields of a hash expire.",
+                                       .summary = "Returns the unix time in seconds at which hash fields expire.",
                                        .since = "7.4.0",
                                        .complexity = "O(N), N being the number of fields named",
                                        .group = CommandGroup::kHash,
@@ -274,20 +275,19 @@ struct HExpireTime {
 };
 
 struct HPExpireTime {
-  static constexpr CommandSpec spec = {
-      .syntax = "HPEXPIRETIME key FIELDS fields{numfields:integer field...}",
-      .summary = "Tells the unix time in milliseconds at which fields of a hash expire.",
-      .since = "7.4.0",
-      .complexity = "O(N), N being the number of fields named",
-      .group = CommandGroup::kHash,
-      .flags = kReadOnly | kFast,
-      .keys = {Key(1, kKeyRO | kKeyAccess)}};
+  static constexpr CommandSpec spec = {.syntax = "HPEXPIRETIME key FIELDS fields{numfields:integer field...}",
+                                       .summary = "Returns the unix time in milliseconds at which hash fields expire.",
+                                       .since = "7.4.0",
+                                       .complexity = "O(N), N being the number of fields named",
+                                       .group = CommandGroup::kHash,
+                                       .flags = kReadOnly | kFast,
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) { ReplyFieldExpiry(call, TimeUnit::kMilliseconds, TimeBase::kEpoch); }
 };
 
 struct HPersist {
   static constexpr CommandSpec spec = {.syntax = "HPERSIST key FIELDS fields{numfields:integer field...}",
-                                       .summary = "Lets fields of a hash live on without a deadline.",
+                                       .summary = "Removes the expiration of hash fields.",
                                        .since = "7.4.0",
                                        .complexity = "O(N), N being the number of fields named",
                                        .group = CommandGroup::kHash,
@@ -327,7 +327,7 @@ struct FieldOptions {
   int64_t deadline_ms = kNoDeadline;
 };
 
-// [EX s|PX ms|EXAT s|PXAT ms|<other>], where the other word is KEEPTTL or PERSIST. Stops before anything else.
+// Parses [EX s|PX ms|EXAT s|PXAT ms|<other>], where <other> is KEEPTTL or PERSIST. Stops at any other word.
 class FieldOptionParser {
  public:
   FieldOptionParser(Call& call, const char* only_one) : call_(call), args_(call.args), only_one_(only_one) {}
@@ -402,7 +402,7 @@ struct HGetEx {
       .syntax =
           "HGETEX key [expiration(EX seconds:integer|PX milliseconds:integer|EXAT unix-time-seconds:unix-time|PXAT "
           "unix-time-milliseconds:unix-time|PERSIST)] FIELDS fields{numfields:integer field...}",
-      .summary = "Returns the values of fields and may change when they expire.",
+      .summary = "Returns the values of fields and may change their expiration.",
       .since = "8.0.0",
       .complexity = "O(N), N being the number of fields named",
       .group = CommandGroup::kHash,
@@ -439,7 +439,7 @@ struct HSetEx {
           "HSETEX key [condition(FNX|FXX)] [expiration(EX seconds:integer|PX milliseconds:integer|EXAT "
           "unix-time-seconds:unix-time|PXAT unix-time-milliseconds:unix-time|KEEPTTL)] FIELDS "
           "fields{numfields:integer data{field value}...}",
-      .summary = "Gives fields values and deadlines, if a condition holds.",
+      .summary = "Sets values and expiration of fields if a condition holds.",
       .since = "8.0.0",
       .complexity = "O(N), N being the number of fields",
       .group = CommandGroup::kHash,

@@ -1,4 +1,4 @@
-// What the commands on hashes have in common.
+// Helpers that commands on hashes share.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace respite {
 
-// Bytes that fields and values take in a listpack.
+// The bytes of fields and values in a listpack.
 inline size_t RoomFor(std::span<const Bytes> words) {
   constexpr size_t kLongestInteger = 20;
   size_t room = 0;
@@ -20,9 +20,9 @@ inline size_t RoomFor(std::span<const Bytes> words) {
   return room;
 }
 
-// Opens a hash, or makes one with room for these fields and values, in turn.
+// Opens or creates a hash. A new one has room for these alternating fields and values.
 inline Edit<Hash> OpenForFields(Call& call, Bytes key, std::span<const Bytes> words) {
-  constexpr size_t kMostRoom = 4096;  // what is larger hardly stays packed
+  constexpr size_t kMostRoom = 4096;  // a larger hash is usually not packed
   return call.db.OpenOrCreate<Hash>(key, std::min(RoomFor(words), kMostRoom));
 }
 

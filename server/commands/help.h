@@ -9,7 +9,7 @@
 
 namespace respite {
 
-// Lines come in pairs: the subcommand with its arguments, and below it, indented by four blanks, what it does.
+// Lines come in pairs: the subcommand with its arguments, then its description, indented by four blanks.
 inline void WriteHelp(Call& call, std::initializer_list<std::string_view> lines) {
   call.reply.Array(lines.size() + 3);
   call.reply.Simple(ToUpper(call.args[0]) + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:");

@@ -1,4 +1,4 @@
-// A stretch of a list, or of the ranks of a sorted set, as clients name it.
+// A range of indexes in a list, or of ranks in a sorted set.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace respite {
 
-// From start to stop, both included; negative ones count from the end.
+// From start to stop inclusive; negative numbers count from the end.
 struct IndexRange {
   int64_t start = 0;
   int64_t stop = 0;
@@ -16,7 +16,7 @@ struct IndexRange {
     size_t first = 0;
     size_t count = 0;
   };
-  // What there is of it among `size` elements.
+  // The part of the range within `size` elements.
   Part Among(size_t size) const {
     const auto length = static_cast<int64_t>(size);
     const int64_t first = std::max<int64_t>(start < 0 ? start + length : start, 0);

@@ -1,4 +1,4 @@
-// Walks the keys of a command that takes many of them.
+// Iterates over the keys of a command with many keys.
 #pragma once
 
 #include <span>
@@ -7,8 +7,8 @@
 
 namespace respite {
 
-// Calls visit(std::span<const Bytes> group) for each `step` words that are left, the first of a group being a key. Keys
-// are prefetched in blocks. Requires: as many words as fill all groups.
+// Calls visit(std::span<const Bytes> group) for each group of `step` remaining words, whose first word is a key.
+// Prefetches keys in blocks. Requires: all groups are complete.
 template <class Visit>
 void ForEachKeyGroup(Call& call, size_t step, Visit&& visit) {
   const std::span<const Bytes> words = call.args.Rest();
@@ -19,7 +19,7 @@ void ForEachKeyGroup(Call& call, size_t step, Visit&& visit) {
   }
 }
 
-// Calls visit(Bytes key) for each word that is left.
+// Calls visit(Bytes key) for each remaining word.
 template <class Visit>
 void ForEachKey(Call& call, Visit&& visit) {
   ForEachKeyGroup(call, 1, [&](std::span<const Bytes> group) { visit(group[0]); });

@@ -1,4 +1,4 @@
-// The longest common subsequence of two strings, by the usual table of prefixes.
+// The longest common subsequence of two strings, by the usual table of prefix lengths.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace respite {
 
 class LcsTable {
  public:
-  // A stretch of both strings that is equal and part of the subsequence: offsets of its first and last bytes.
+  // A run of bytes in both strings that belongs to the subsequence: the offsets of its first and last bytes.
   struct Match {
     uint32_t a_first, a_last;
     uint32_t b_first, b_last;
@@ -21,19 +21,19 @@ class LcsTable {
   };
   struct Subsequence {
     std::string text;
-    std::vector<Match> matches;  // from the end of the strings to their beginning
+    std::vector<Match> matches;  // from the end of the strings to the beginning
   };
 
-  // Longer strings are refused (Redis' limit).
+  // Redis: refuses longer strings.
   static constexpr size_t kMaxBytes = UINT32_MAX - 2;
 
-  // Memory the table takes, nullopt when that cannot be counted. Requires: both strings within kMaxBytes.
+  // The size of the table, or nullopt on overflow. Requires: both strings within kMaxBytes.
   static std::optional<size_t> TableBytes(Bytes a, Bytes b);
-  // Fills the table; nullopt when there is no memory for it. The strings must outlive it. Cost: O(|a| * |b|).
+  // Fills the table; returns nullopt when out of memory. The strings must outlive it. Cost: O(|a| * |b|).
   static std::optional<LcsTable> Make(Bytes a, Bytes b);
 
   uint32_t Length() const { return At(a_.size(), b_.size()); }
-  // Of several longest ones the one that Redis finds. Cost: O(|a| + |b|).
+  // Returns the same subsequence as Redis if there are several. Cost: O(|a| + |b|).
   Subsequence Trace() const;
 
  private:

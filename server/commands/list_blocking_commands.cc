@@ -1,4 +1,4 @@
-// Commands that pop from lists, and wait for one to come while there is none.
+// Commands that pop from lists and block while they are empty.
 #include "server/commands/families.h"
 #include "server/commands/list_words.h"
 #include "server/commands/timeout.h"
@@ -10,7 +10,7 @@ namespace respite {
 
 namespace {
 
-// The last word is the timeout, those before it are keys.
+// The last argument is the timeout, the others are keys.
 void PopOrWait(Call& call, ListEnd end) {
   const std::span<const Bytes> keys = call.args.NextMany(call.args.Left() - 1);
   const int64_t timeout_ms = TimeoutSeconds(call, call.args.Next());
@@ -28,7 +28,7 @@ void PopOrWait(Call& call, ListEnd end) {
 struct BLPop {
   static constexpr CommandSpec spec = {
       .syntax = "BLPOP key... timeout:double",
-      .summary = "Takes the first element off the first of several lists that has any; waits while none has.",
+      .summary = "Pops the first element of the first non-empty list; blocks while all are empty.",
       .since = "2.0.0",
       .complexity = "O(N) for N keys looked at",
       .group = CommandGroup::kList,
@@ -40,7 +40,7 @@ struct BLPop {
 struct BRPop {
   static constexpr CommandSpec spec = {
       .syntax = "BRPOP key... timeout:double",
-      .summary = "Takes the last element off the first of several lists that has any; waits while none has.",
+      .summary = "Pops the last element of the first non-empty list; blocks while all are empty.",
       .since = "2.0.0",
       .complexity = "O(N) for N keys looked at",
       .group = CommandGroup::kList,
@@ -52,7 +52,7 @@ struct BRPop {
 struct BLMPop {
   static constexpr CommandSpec spec = {
       .syntax = "BLMPOP timeout:double numkeys:integer key... where(LEFT|RIGHT) [COUNT count:integer]",
-      .summary = "Takes elements off the first of several lists that has any; waits while none has.",
+      .summary = "Pops elements from the first non-empty list; blocks while all are empty.",
       .since = "7.0.0",
       .complexity = "O(N+M) for N keys looked at and M elements taken",
       .group = CommandGroup::kList,
@@ -61,13 +61,13 @@ struct BLMPop {
   static void Run(Call& call) {
     const Bytes timeout = call.args.Next();
     const LMPopOptions options = ParseLMPopOptions(call.args);
-    const int64_t timeout_ms = TimeoutSeconds(call, timeout);  // Redis: looked at after the other words
+    const int64_t timeout_ms = TimeoutSeconds(call, timeout);  // Redis: checked after the other arguments
     if (PopFromFirst(call, options)) return;
     call.Wait({.keys = options.keys, .type = ValueType::kList, .timeout_ms = timeout_ms});
   }
 };
 
-// Where an element goes from and to; names are as the client wrote them.
+// Where an element moves from and to; keys are as the client wrote them.
 struct Route {
   Bytes source;
   Bytes target;
@@ -75,14 +75,14 @@ struct Route {
   ListEnd to = ListEnd::kHead;
 };
 
-// False when nothing was moved.
+// False if nothing was moved.
 bool MoveOrWait(Call& call, const Route& route, int64_t timeout_ms) {
   Edit<List> source = call.db.Open<List>(route.source);
   if (source) return MoveElement(call, source, route.from, route.target, route.to), true;
   if (call.services.executor.MayWait()) {
     call.Wait({.keys = {&route.source, 1}, .type = ValueType::kList, .timeout_ms = timeout_ms});
   } else {
-    call.reply.Null();  // Redis: not the null array that tells of the end of time
+    call.reply.Null();  // Redis: not the null array of a timeout
   }
   return false;
 }
@@ -90,7 +90,7 @@ bool MoveOrWait(Call& call, const Route& route, int64_t timeout_ms) {
 struct BLMove {
   static constexpr CommandSpec spec = {
       .syntax = "BLMOVE source:key destination:key wherefrom(LEFT|RIGHT) whereto(LEFT|RIGHT) timeout:double",
-      .summary = "Moves an element from an end of one list to an end of another; waits while there is none.",
+      .summary = "Moves an element from an end of one list to an end of another; blocks while there is none.",
       .since = "6.2.0",
       .complexity = "O(1)",
       .group = CommandGroup::kList,
@@ -110,7 +110,7 @@ struct BLMove {
 struct BRPopLPush {
   static constexpr CommandSpec spec = {
       .syntax = "BRPOPLPUSH source:key destination:key timeout:double",
-      .summary = "Moves the last element of one list to the head of another; waits while there is none.",
+      .summary = "Moves the last element of one list to the head of another; blocks while there is none.",
       .since = "2.2.0",
       .complexity = "O(1)",
       .group = CommandGroup::kList,

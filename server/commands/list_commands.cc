@@ -14,7 +14,7 @@ namespace respite {
 
 namespace {
 
-// An index counted from the end when negative; beyond the list when there is none.
+// Converts an index, which counts from the end if negative. Returns at least `size` if there is no such element.
 size_t IndexOf(int64_t index, size_t size) {
   if (index < 0) index += static_cast<int64_t>(size);
   return index < 0 ? size : static_cast<size_t>(index);
@@ -45,30 +45,32 @@ void PushIfExists(Call& call, ListEnd end) {
 }
 
 struct LPush {
-  static constexpr CommandSpec spec = {.syntax = "LPUSH key element...",
-                                       .summary = "Puts elements at the head of a list, which is made if need be.",
-                                       .since = "1.0.0",
-                                       .complexity = "O(1) for each element pushed",
-                                       .group = CommandGroup::kList,
-                                       .flags = kWrite | kDenyOom | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyInsert)}};
+  static constexpr CommandSpec spec = {
+      .syntax = "LPUSH key element...",
+      .summary = "Inserts elements at the head of a list, which is created if necessary.",
+      .since = "1.0.0",
+      .complexity = "O(1) for each element pushed",
+      .group = CommandGroup::kList,
+      .flags = kWrite | kDenyOom | kFast,
+      .keys = {Key(1, kKeyRW | kKeyInsert)}};
   static void Run(Call& call) { Push(call, ListEnd::kHead); }
 };
 
 struct RPush {
-  static constexpr CommandSpec spec = {.syntax = "RPUSH key element...",
-                                       .summary = "Puts elements at the tail of a list, which is made if need be.",
-                                       .since = "1.0.0",
-                                       .complexity = "O(1) for each element pushed",
-                                       .group = CommandGroup::kList,
-                                       .flags = kWrite | kDenyOom | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyInsert)}};
+  static constexpr CommandSpec spec = {
+      .syntax = "RPUSH key element...",
+      .summary = "Inserts elements at the tail of a list, which is created if necessary.",
+      .since = "1.0.0",
+      .complexity = "O(1) for each element pushed",
+      .group = CommandGroup::kList,
+      .flags = kWrite | kDenyOom | kFast,
+      .keys = {Key(1, kKeyRW | kKeyInsert)}};
   static void Run(Call& call) { Push(call, ListEnd::kTail); }
 };
 
 struct LPushX {
   static constexpr CommandSpec spec = {.syntax = "LPUSHX key element...",
-                                       .summary = "Puts elements at the head of a list that exists.",
+                                       .summary = "Inserts elements at the head of an existing list.",
                                        .since = "2.2.0",
                                        .complexity = "O(1) for each element pushed",
                                        .group = CommandGroup::kList,
@@ -79,7 +81,7 @@ struct LPushX {
 
 struct RPushX {
   static constexpr CommandSpec spec = {.syntax = "RPUSHX key element...",
-                                       .summary = "Puts elements at the tail of a list that exists.",
+                                       .summary = "Inserts elements at the tail of an existing list.",
                                        .since = "2.2.0",
                                        .complexity = "O(1) for each element pushed",
                                        .group = CommandGroup::kList,
@@ -105,7 +107,7 @@ void Pop(Call& call, ListEnd end) {
 
 struct LPop {
   static constexpr CommandSpec spec = {.syntax = "LPOP key [count:integer@6.2.0]",
-                                       .summary = "Takes the first elements off a list and returns them.",
+                                       .summary = "Removes the first elements of a list and returns them.",
                                        .since = "1.0.0",
                                        .complexity = "O(N) for N elements taken",
                                        .group = CommandGroup::kList,
@@ -116,7 +118,7 @@ struct LPop {
 
 struct RPop {
   static constexpr CommandSpec spec = {.syntax = "RPOP key [count:integer@6.2.0]",
-                                       .summary = "Takes the last elements off a list and returns them.",
+                                       .summary = "Removes the last elements of a list and returns them.",
                                        .since = "1.0.0",
                                        .complexity = "O(N) for N elements taken",
                                        .group = CommandGroup::kList,
@@ -128,7 +130,7 @@ struct RPop {
 struct LMPop {
   static constexpr CommandSpec spec = {
       .syntax = "LMPOP numkeys:integer key... where(LEFT|RIGHT) [COUNT count:integer]",
-      .summary = "Takes elements off the first of several lists that has any, and returns them with its name.",
+      .summary = "Removes elements from the first non-empty list and returns them with its name.",
       .since = "7.0.0",
       .complexity = "O(N+M) for N keys looked at and M elements taken",
       .group = CommandGroup::kList,
@@ -199,7 +201,7 @@ struct LLen {
 
 struct LIndex {
   static constexpr CommandSpec spec = {.syntax = "LINDEX key index:integer",
-                                       .summary = "Returns the element at a place in a list.",
+                                       .summary = "Returns the element at an index of a list.",
                                        .since = "1.0.0",
                                        .complexity = "O(N) for N elements between the place and the nearer end",
                                        .group = CommandGroup::kList,
@@ -261,7 +263,7 @@ LPosOptions ParseLPosOptions(Args& args) {
   return options;
 }
 
-// The indexes of the elements that equal `element`, in the order in which they are met.
+// The indexes of elements equal to `element`, in the order of the search.
 std::vector<size_t> Positions(const List& list, Bytes element, const LPosOptions& options) {
   std::vector<size_t> found;
   const size_t size = list.Size();
@@ -287,7 +289,7 @@ std::vector<size_t> Positions(const List& list, Bytes element, const LPosOptions
 struct LPos {
   static constexpr CommandSpec spec = {
       .syntax = "LPOS key element [RANK rank:integer] [COUNT num-matches:integer] [MAXLEN len:integer]",
-      .summary = "Finds where in a list an element stands.",
+      .summary = "Finds the indexes of an element in a list.",
       .since = "6.0.6",
       .complexity = "O(N) for N elements looked at",
       .group = CommandGroup::kList,
@@ -310,7 +312,7 @@ struct LPos {
 
 struct LSet {
   static constexpr CommandSpec spec = {.syntax = "LSET key index:integer element",
-                                       .summary = "Replaces the element at a place in a list.",
+                                       .summary = "Replaces the element at an index of a list.",
                                        .since = "1.0.0",
                                        .complexity = "O(N) for N elements between the place and the nearer end",
                                        .group = CommandGroup::kList,
@@ -328,7 +330,7 @@ struct LSet {
 
 struct LInsert {
   static constexpr CommandSpec spec = {.syntax = "LINSERT key where(BEFORE|AFTER) pivot element",
-                                       .summary = "Puts an element beside the first that equals a given one.",
+                                       .summary = "Inserts an element before or after the first one equal to another.",
                                        .since = "2.2.0",
                                        .complexity = "O(N) for N elements before the place",
                                        .group = CommandGroup::kList,
@@ -348,7 +350,7 @@ struct LInsert {
 
 struct LRem {
   static constexpr CommandSpec spec = {.syntax = "LREM key count:integer element",
-                                       .summary = "Removes elements that equal a given one.",
+                                       .summary = "Removes elements equal to a given one.",
                                        .since = "1.0.0",
                                        .complexity = "O(N+M) for N elements in the list and M removed",
                                        .group = CommandGroup::kList,
@@ -368,7 +370,7 @@ struct LRem {
 
 struct LTrim {
   static constexpr CommandSpec spec = {.syntax = "LTRIM key start:integer stop:integer",
-                                       .summary = "Keeps a stretch of a list and removes the rest.",
+                                       .summary = "Keeps a range of a list and removes the rest.",
                                        .since = "1.0.0",
                                        .complexity = "O(N) for N elements removed",
                                        .group = CommandGroup::kList,

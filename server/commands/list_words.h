@@ -1,4 +1,4 @@
-// What the commands of lists have in common with those that wait for one: ends as words, popping and moving.
+// Helpers that commands on lists and blocking ones share: parsing ends, popping and moving.
 #pragma once
 
 #include <cstddef>
@@ -9,30 +9,30 @@
 
 namespace respite {
 
-// `left` or `right`.
+// Takes `left` or `right`.
 ListEnd TakeEnd(Args& args);
 
 inline KeyEvent PushEvent(ListEnd end) { return end == ListEnd::kHead ? KeyEvent("lpush") : KeyEvent("rpush"); }
 inline KeyEvent PopEvent(ListEnd end) { return end == ListEnd::kHead ? KeyEvent("lpop") : KeyEvent("rpop"); }
-// The command that pops at an end, as effects name it.
+// The pop command for an end, as written in effects.
 inline Bytes PopCommand(ListEnd end) { return end == ListEnd::kHead ? "LPOP" : "RPOP"; }
 
-// Writes the element at an end and takes it out. Requires: there is one.
+// Replies with the element at an end and removes it. Requires: it exists.
 void PopOne(Call& call, Edit<List>& list, ListEnd end);
-// Writes the `count` elements at an end as an array, outermost first, and takes them out. Requires: there are as many.
+// Replies with an array of `count` elements from an end, outermost first, and removes them. Requires: they exist.
 void PopMany(Call& call, Edit<List>& list, ListEnd end, size_t count);
 
-// The words of LMPOP, and of BLMPOP behind its timeout.
+// The arguments of LMPOP, and of BLMPOP after its timeout.
 struct LMPopOptions {
   std::span<const Bytes> keys;
   ListEnd end = ListEnd::kHead;
   size_t count = 1;
 };
 LMPopOptions ParseLMPopOptions(Args& args);
-// Pops from the first of the lists that exists. False, and nothing done, when there is none.
+// Pops from the first list that exists. Returns false and does nothing if there is none.
 bool PopFromFirst(Call& call, const LMPopOptions& options);
 
-// Moves an element from `source` to the list at `target_key`, and writes it. Requires: there is a source.
+// Moves an element from `source` to the list at `target_key`, and replies with it. Requires: source exists.
 void MoveElement(Call& call, Edit<List>& source, ListEnd from, Bytes target_key, ListEnd to);
 
 }  // namespace respite

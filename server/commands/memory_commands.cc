@@ -1,4 +1,4 @@
-// MEMORY: what the data and the server take.
+// MEMORY: the memory usage of data and server.
 #include "base/memory.h"
 #include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
@@ -13,7 +13,7 @@ namespace {
 struct MemoryDoctorCommand {
   static constexpr CommandSpec spec = {
       .syntax = "MEMORY|DOCTOR",
-      .summary = "Explains to people how memory is used and what could be better.",
+      .summary = "Reports problems with memory usage.",
       .since = "4.0.0",
       .complexity = "O(1)",
       .group = CommandGroup::kServer,
@@ -31,8 +31,8 @@ struct MemoryHelp {
   static void Run(Call& call) {
     WriteHelp(call, {"DOCTOR", "    Looks for memory problems.", "MALLOC-STATS", "    The allocator's own report.",
                      "PURGE", "    Gives unused memory back to the system.", "STATS",
-                     "    Where the memory of the server goes.", "USAGE <key> [SAMPLES <count>]",
-                     "    Bytes that <key> and its value take. Of large collections <count> elements are",
+                     "    Figures about the server's memory usage.", "USAGE <key> [SAMPLES <count>]",
+                     "    The memory usage of <key> and its value in bytes. Of large collections <count> elements are",
                      "    measured (5 unless told, 0 for all)."});
   }
 };
@@ -54,7 +54,7 @@ struct MemoryMallocStats {
 
 struct MemoryPurge {
   static constexpr CommandSpec spec = {.syntax = "MEMORY|PURGE",
-                                       .summary = "Gives memory that is not in use back to the system.",
+                                       .summary = "Returns unused memory to the system.",
                                        .since = "4.0.0",
                                        .complexity = "Depends on how much memory is allocated.",
                                        .group = CommandGroup::kServer,
@@ -75,7 +75,7 @@ class StatsWriter {
     reply_.Bulk(name);
     reply_.Double(value);
   }
-  // What `large` has more than `small`; may be negative.
+  // The difference between `large` and `small`; may be negative.
   void Excess(Bytes name, size_t large, size_t small) {
     Signed(name, static_cast<int64_t>(large) - static_cast<int64_t>(small));
   }
@@ -92,7 +92,7 @@ class StatsWriter {
 struct MemoryStats {
   static constexpr CommandSpec spec = {
       .syntax = "MEMORY|STATS",
-      .summary = "Tells where the memory of the server goes.",
+      .summary = "Returns figures about the server's memory usage.",
       .since = "4.0.0",
       .complexity = "O(1)",
       .group = CommandGroup::kServer,
@@ -113,7 +113,7 @@ struct MemoryStats {
     writer.Count("peak.allocated", report.peak_bytes);
     writer.Count("total.allocated", report.used_bytes);
     writer.Count("startup.allocated", report.startup_bytes);
-    // No replication or cluster yet: nothing is held for them.
+    // There is no replication or cluster yet, so they use no memory.
     writer.Count("replication.backlog", 0);
     writer.Count("clients.slaves", report.replicas_bytes);
     writer.Count("clients.normal", report.clients_bytes);
@@ -156,7 +156,7 @@ struct MemoryStats {
 
 struct MemoryUsage {
   static constexpr CommandSpec spec = {.syntax = "MEMORY|USAGE key [SAMPLES count:integer]",
-                                       .summary = "Tells how many bytes a key takes.",
+                                       .summary = "Returns the memory usage of a key in bytes.",
                                        .since = "4.0.0",
                                        .complexity = "O(N) for N elements that are measured",
                                        .group = CommandGroup::kServer,
@@ -165,7 +165,7 @@ struct MemoryUsage {
   static void Run(Call& call) {
     Bytes key = call.args.Next();
     const size_t samples = TakeSamples(call.args);
-    // Redis: a key that is expired but still there is measured.
+    // Redis: measures keys that have expired but were not removed yet.
     const Entry* entry = call.db.Data().Find(key);
     if (entry == nullptr) return call.reply.Null();
     call.reply.Integer(static_cast<int64_t>(entry->UsedBytes(samples) + TableShare(*entry)));
@@ -181,15 +181,15 @@ struct MemoryUsage {
     }
     return static_cast<size_t>(samples);
   }
-  // What the tables spend on a key at their usual load: 64 bytes hold seven slots, of which about four are taken. A
-  // share of the real table would make a key of an almost empty database look huge.
+  // The index memory of a key at the usual load: 64 bytes hold seven slots, of which about four are used. A share of
+  // the actual table would make a key of an almost empty database look huge.
   static constexpr size_t kSlotBytes = 16;
   static size_t TableShare(const Entry& entry) { return entry.Deadline() == kNoDeadline ? kSlotBytes : 2 * kSlotBytes; }
 };
 
 struct MemoryContainer {
   static constexpr CommandSpec spec = {.syntax = "MEMORY",
-                                       .summary = "Groups the commands about memory.",
+                                       .summary = "Contains the subcommands about memory.",
                                        .since = "4.0.0",
                                        .complexity = "Depends on the subcommand.",
                                        .group = CommandGroup::kServer,

@@ -1,4 +1,4 @@
-// SLOWLOG and LATENCY: what was slow.
+// SLOWLOG and LATENCY: slow commands and events.
 #include <algorithm>
 
 #include "server/catalogue/command_table.h"
@@ -33,7 +33,7 @@ struct SlowLogGet {
     if (!call.args.AtEnd()) {
       int64_t count = call.args.NextInteger(refusals::kSlowlogCount);
       if (count < -1) throw Refusal{refusals::kSlowlogCount};
-      wanted = static_cast<size_t>(count);  // -1, all of them, becomes the largest
+      wanted = static_cast<size_t>(count);  // -1 means all and becomes the largest value
     }
     const auto& records = call.services.slowlog.Records();
     wanted = std::min(wanted, records.size());
@@ -65,7 +65,7 @@ struct SlowLogHelp {
   static void Run(Call& call) {
     WriteHelp(call, {"GET [<count>]", "    The latest entries, 10 unless told; -1 for all. Each has six parts:",
                      "    id, time, duration in microseconds, words, client address, client name.", "LEN",
-                     "    How many entries there are.", "RESET", "    Forgets them."});
+                     "    The number of entries.", "RESET", "    Empties the log."});
   }
 };
 
@@ -97,7 +97,7 @@ struct SlowLogReset {
 
 struct SlowLogContainer {
   static constexpr CommandSpec spec = {.syntax = "SLOWLOG",
-                                       .summary = "Groups the commands about the slow log.",
+                                       .summary = "Contains the subcommands about the slow log.",
                                        .since = "2.2.12",
                                        .complexity = "Depends on the subcommand.",
                                        .group = CommandGroup::kServer,
@@ -105,7 +105,7 @@ struct SlowLogContainer {
   static constexpr auto kSubcommands = Family<SlowLogGet, SlowLogHelp, SlowLogLen, SlowLogReset>();
 };
 
-// Most of LATENCY has these.
+// The flags of most LATENCY subcommands.
 constexpr uint32_t kLatencyFlags = kAdmin | kNoScript | kAnytime;
 constexpr std::string_view kLatencyTips = "nondeterministic_output request_policy:all_nodes response_policy:special";
 
@@ -113,7 +113,7 @@ int64_t NowSeconds(const Call& call) { return call.now_ms / 1000; }
 
 struct LatencyDoctorCommand {
   static constexpr CommandSpec spec = {.syntax = "LATENCY|DOCTOR",
-                                       .summary = "Explains the recorded latency spikes to people.",
+                                       .summary = "Reports on the recorded latency spikes.",
                                        .since = "2.8.13",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kServer,
@@ -126,7 +126,7 @@ struct LatencyDoctorCommand {
 
 struct LatencyGraphCommand {
   static constexpr CommandSpec spec = {.syntax = "LATENCY|GRAPH event",
-                                       .summary = "Draws the spikes of one event with characters.",
+                                       .summary = "Draws a text graph of the spikes of one event.",
                                        .since = "2.8.13",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kServer,
@@ -151,15 +151,15 @@ struct LatencyHelp {
     WriteHelp(call, {"DOCTOR", "    Explains the spikes and suggests remedies.", "GRAPH <event>",
                      "    Draws the spikes of an event.", "HISTORY <event>", "    Time and latency of each spike.",
                      "LATEST", "    The latest spike of each event.", "RESET [<event> ...]",
-                     "    Forgets the spikes of these events, or of all.", "HISTOGRAM [COMMAND ...]",
-                     "    How long the calls of these commands took, or of all: calls at most that long,",
+                     "    Deletes the spikes of these events, or of all.", "HISTOGRAM [COMMAND ...]",
+                     "    The durations of calls of these commands, or of all: calls at most that long,",
                      "    for bounds that double."});
   }
 };
 
 struct LatencyHistogramCommand {
   static constexpr CommandSpec spec = {.syntax = "LATENCY|HISTOGRAM [command...]",
-                                       .summary = "Tells how the durations of calls are spread, for each command.",
+                                       .summary = "Returns histograms of the durations of commands.",
                                        .since = "7.0.0",
                                        .complexity = "O(N) for N commands that were called",
                                        .group = CommandGroup::kServer,
@@ -180,7 +180,7 @@ struct LatencyHistogramCommand {
     call.services.commands.ForEach([&](const Command& command) { AddMeasured(call, command, measured); });
     return measured;
   }
-  // A name that is repeated is answered again, an unknown one is left out; a container brings its subcommands.
+  // Repeated names are repeated in the reply, unknown ones skipped; a container adds its subcommands.
   static std::vector<const Command*> NamedMeasured(Call& call) {
     std::vector<const Command*> measured;
     for (Bytes name : call.args.Rest()) {
@@ -250,7 +250,7 @@ struct LatencyLatest {
 
 struct LatencyReset {
   static constexpr CommandSpec spec = {.syntax = "LATENCY|RESET [event...]",
-                                       .summary = "Forgets the spikes of some events, or of all.",
+                                       .summary = "Deletes the spikes of some events, or of all.",
                                        .since = "2.8.13",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kServer,
@@ -267,7 +267,7 @@ struct LatencyReset {
 
 struct LatencyContainer {
   static constexpr CommandSpec spec = {.syntax = "LATENCY",
-                                       .summary = "Groups the commands about latency.",
+                                       .summary = "Contains the subcommands about latency.",
                                        .since = "2.8.13",
                                        .complexity = "Depends on the subcommand.",
                                        .group = CommandGroup::kServer,

@@ -1,4 +1,4 @@
-// How payloads of DUMP and FUNCTION DUMP are written and checked, as directives and DEBUG switches say.
+// Writes and checks payloads of DUMP and FUNCTION DUMP, as directives and DEBUG switches say.
 #pragma once
 
 #include "persistence/dump_payload.h"

@@ -1,4 +1,4 @@
-// Files on request: SAVE, BGSAVE, LASTSAVE, BGREWRITEAOF.
+// SAVE, BGSAVE, LASTSAVE, BGREWRITEAOF.
 #include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
 #include "server/execution/call.h"
@@ -14,7 +14,7 @@ namespace {
 
 struct Save {
   static constexpr CommandSpec spec = {.syntax = "SAVE",
-                                       .summary = "Saves the data set to the dump file while everybody waits.",
+                                       .summary = "Saves the data set to the dump file and blocks the server.",
                                        .since = "1.0.0",
                                        .complexity = "O(N), N being the number of keys in all databases",
                                        .group = CommandGroup::kServer,
@@ -29,12 +29,12 @@ struct Save {
 
 struct BgSave {
   static constexpr CommandSpec spec = {.syntax = "BGSAVE [SCHEDULE@3.2.2]",
-                                       .summary = "Has a child process save the data set to the dump file.",
+                                       .summary = "Saves the data set to the dump file in a child process.",
                                        .since = "1.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kNoScript | kNoAsyncLoading};
-  // Inside a transaction it is scheduled: what is saved is no half of one.
+  // Inside a transaction the snapshot is scheduled, so that it does not contain half of the transaction.
   static void Run(Call& call) {
     const bool may_wait = call.args.TakeToken("SCHEDULE");
     if (!call.args.AtEnd()) throw Refusal{refusals::kSyntax};
@@ -52,20 +52,21 @@ struct BgSave {
 };
 
 struct LastSave {
-  static constexpr CommandSpec spec = {.syntax = "LASTSAVE",
-                                       .summary = "Tells when the data set was saved last, in seconds since 1970.",
-                                       .since = "1.0.0",
-                                       .complexity = "O(1)",
-                                       .group = CommandGroup::kServer,
-                                       .flags = kLoading | kStale | kFast,
-                                       .categories = kAclAdmin | kAclDangerous,
-                                       .tips = "nondeterministic_output"};
+  static constexpr CommandSpec spec = {
+      .syntax = "LASTSAVE",
+      .summary = "Returns the unix time in seconds at which the data set was last saved.",
+      .since = "1.0.0",
+      .complexity = "O(1)",
+      .group = CommandGroup::kServer,
+      .flags = kLoading | kStale | kFast,
+      .categories = kAclAdmin | kAclDangerous,
+      .tips = "nondeterministic_output"};
   static void Run(Call& call) { call.reply.Integer(call.services.snapshots.Survey().last_save_s); }
 };
 
 struct BgRewriteAof {
   static constexpr CommandSpec spec = {.syntax = "BGREWRITEAOF",
-                                       .summary = "Has a child process write the append-only file anew.",
+                                       .summary = "Rewrites the append-only file in a child process.",
                                        .since = "1.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kServer,

@@ -13,7 +13,7 @@ struct PictureSize {
   int64_t rows;
 };
 
-// A labyrinth of slashes, different each time. Lines end with '\n'.
+// A random maze of slashes. Lines end with '\n'.
 std::string Labyrinth(Random& random, PictureSize size);
 
 // A town at night: a random walk of roofs with lit windows under stars.

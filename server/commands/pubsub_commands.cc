@@ -1,4 +1,4 @@
-// SUBSCRIBE, PUBLISH and their kin: messages to whoever listens now.
+// SUBSCRIBE, PUBLISH and their families, and PUBSUB.
 #include "server/catalogue/refusals.h"
 #include "server/clients/pubsub.h"
 #include "server/commands/families.h"
@@ -12,7 +12,7 @@ namespace respite {
 
 namespace {
 
-// What one of the three kinds of subscriptions says of itself.
+// The first elements of the messages for one kind of subscription.
 struct Words {
   Bytes subscribed;
   Bytes unsubscribed;
@@ -23,7 +23,7 @@ constexpr Words WordsOf(TopicKind kind) {
   return {"subscribe", "unsubscribe"};
 }
 
-// Redis: channels and patterns are counted together, shard channels apart.
+// Redis: counts channels and patterns together, shard channels separately.
 int64_t CountedWith(const Session& session, TopicKind kind) {
   if (!session.subscriptions) return 0;
   const Subscriptions& own = *session.subscriptions;
@@ -31,7 +31,7 @@ int64_t CountedWith(const Session& session, TopicKind kind) {
   return static_cast<int64_t>(own.Count(TopicKind::kChannel) + own.Count(TopicKind::kPattern));
 }
 
-// The answer of these commands: a message for each name (null: there was none).
+// Replies with a message for one name (null: there was no subscription).
 void Confirm(Call& call, Bytes word, TopicKind kind, const Bytes* name) {
   call.reply.Push(3);
   call.reply.Bulk(word);
@@ -43,7 +43,7 @@ void Confirm(Call& call, Bytes word, TopicKind kind, const Bytes* name) {
   call.reply.Integer(CountedWith(call.session, kind));
 }
 
-// Redis: in a transaction only shard channels are refused, in a script everything.
+// Redis: refuses shard channels in a transaction, and everything in a script.
 bool MayListen(Call& call, TopicKind kind) {
   if (call.services.executor.MayWait()) return true;
   return kind != TopicKind::kShardChannel && !call.session.IsScript();
@@ -58,7 +58,7 @@ void SubscribeTo(Call& call, TopicKind kind) {
   call.services.executor.KeepMessages(call.session);
 }
 
-// A hundred thousand subscriptions end in many Turns, so that nobody else waits for that.
+// Leaves topics over many Turns, so that a session with many subscriptions does not delay other clients.
 void UnsubscribeFromAll(Call& call, TopicKind kind) {
   constexpr size_t kPerTurn = 1000;
   const Bytes word = WordsOf(kind).unsubscribed;
@@ -66,7 +66,7 @@ void UnsubscribeFromAll(Call& call, TopicKind kind) {
     return Confirm(call, word, kind, nullptr);
   }
   for (const Topic* topic : call.session.subscriptions->OfKind(kind, call.MayGoOnLater() ? kPerTurn : SIZE_MAX)) {
-    const std::string name = topic->name;  // the topic may go with its last subscriber
+    const std::string name = topic->name;  // the topic is deleted with its last subscriber
     const Bytes shown = name;
     call.services.pubsub.Unsubscribe(call.session, kind, name);
     Confirm(call, word, kind, &shown);
@@ -102,7 +102,7 @@ constexpr uint32_t kLooking = kPubSub | kLoading | kStale;
 
 struct PSubscribe {
   static constexpr CommandSpec spec = {.syntax = "PSUBSCRIBE pattern:pattern...",
-                                       .summary = "Listens to the channels that match patterns.",
+                                       .summary = "Subscribes to patterns of channels.",
                                        .since = "2.0.0",
                                        .complexity = "O(N) for N patterns",
                                        .group = CommandGroup::kPubSub,
@@ -113,7 +113,7 @@ struct PSubscribe {
 
 struct Publish {
   static constexpr CommandSpec spec = {.syntax = "PUBLISH channel message",
-                                       .summary = "Sends a message to everybody who listens to a channel.",
+                                       .summary = "Sends a message to the subscribers of a channel.",
                                        .since = "2.0.0",
                                        .complexity = "O(N+M) for N subscribers of the channel and M patterns",
                                        .group = CommandGroup::kPubSub,
@@ -127,7 +127,7 @@ struct Publish {
 
 struct PubSubChannels {
   static constexpr CommandSpec spec = {.syntax = "PUBSUB|CHANNELS [pattern:pattern]",
-                                       .summary = "Lists the channels that somebody listens to.",
+                                       .summary = "Lists the channels with subscribers.",
                                        .since = "2.8.0",
                                        .complexity = "O(N) for N channels",
                                        .group = CommandGroup::kPubSub,
@@ -137,7 +137,7 @@ struct PubSubChannels {
     WriteNames(call, TopicKind::kChannel);
   }
 
-  // Redis: more arguments than a subcommand knows are a matter of the container.
+  // Redis: the container reports too many arguments.
   static void ExpectAtMostOne(Call& call) {
     if (call.args.Left() > 1) throw refusals::SubcommandSyntax("pubsub", call.args[1]);
   }
@@ -151,18 +151,17 @@ struct PubSubHelp {
                                        .group = CommandGroup::kPubSub,
                                        .flags = kLoading | kStale};
   static void Run(Call& call) {
-    WriteHelp(call,
-              {"CHANNELS [<pattern>]", "    The channels that somebody listens to, all or those that match.", "NUMPAT",
-               "    How many patterns somebody listens to.", "NUMSUB [<channel> ...]",
-               "    How many listen to each of these channels, without those who do by a pattern.",
-               "SHARDCHANNELS [<pattern>]", "    The shard channels that somebody listens to, all or those that match.",
-               "SHARDNUMSUB [<shardchannel> ...]", "    How many listen to each of these shard channels."});
+    WriteHelp(call, {"CHANNELS [<pattern>]", "    The channels with subscribers, all or those that match.", "NUMPAT",
+                     "    The number of patterns with subscribers.", "NUMSUB [<channel> ...]",
+                     "    The number of subscribers of each channel, without those of patterns.",
+                     "SHARDCHANNELS [<pattern>]", "    The shard channels with subscribers, all or those that match.",
+                     "SHARDNUMSUB [<shardchannel> ...]", "    How many listen to each of these shard channels."});
   }
 };
 
 struct PubSubNumPat {
   static constexpr CommandSpec spec = {.syntax = "PUBSUB|NUMPAT",
-                                       .summary = "Counts the patterns that somebody listens to.",
+                                       .summary = "Counts the patterns with subscribers.",
                                        .since = "2.8.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kPubSub,
@@ -174,7 +173,7 @@ struct PubSubNumPat {
 
 struct PubSubNumSub {
   static constexpr CommandSpec spec = {.syntax = "PUBSUB|NUMSUB [channel...]",
-                                       .summary = "Counts those who listen to each channel.",
+                                       .summary = "Counts the subscribers of each channel.",
                                        .since = "2.8.0",
                                        .complexity = "O(N) for N channels asked for",
                                        .group = CommandGroup::kPubSub,
@@ -184,7 +183,7 @@ struct PubSubNumSub {
 
 struct PubSubShardChannels {
   static constexpr CommandSpec spec = {.syntax = "PUBSUB|SHARDCHANNELS [pattern:pattern]",
-                                       .summary = "Lists the shard channels that somebody listens to.",
+                                       .summary = "Lists the shard channels with subscribers.",
                                        .since = "7.0.0",
                                        .complexity = "O(N) for N shard channels",
                                        .group = CommandGroup::kPubSub,
@@ -197,7 +196,7 @@ struct PubSubShardChannels {
 
 struct PubSubShardNumSub {
   static constexpr CommandSpec spec = {.syntax = "PUBSUB|SHARDNUMSUB [shardchannel...]",
-                                       .summary = "Counts those who listen to each shard channel.",
+                                       .summary = "Counts the subscribers of each shard channel.",
                                        .since = "7.0.0",
                                        .complexity = "O(N) for N shard channels asked for",
                                        .group = CommandGroup::kPubSub,
@@ -207,7 +206,7 @@ struct PubSubShardNumSub {
 
 struct PUnsubscribe {
   static constexpr CommandSpec spec = {.syntax = "PUNSUBSCRIBE [pattern:pattern...]",
-                                       .summary = "Stops listening to patterns, or to all of them.",
+                                       .summary = "Unsubscribes from patterns, or from all.",
                                        .since = "2.0.0",
                                        .complexity = "O(N) for N patterns",
                                        .group = CommandGroup::kPubSub,
@@ -217,7 +216,7 @@ struct PUnsubscribe {
 
 struct SPublish {
   static constexpr CommandSpec spec = {.syntax = "SPUBLISH shardchannel message",
-                                       .summary = "Sends a message to everybody who listens to a shard channel.",
+                                       .summary = "Sends a message to the subscribers of a shard channel.",
                                        .since = "7.0.0",
                                        .complexity = "O(N) for N subscribers",
                                        .group = CommandGroup::kPubSub,
@@ -232,7 +231,7 @@ struct SPublish {
 
 struct SSubscribe {
   static constexpr CommandSpec spec = {.syntax = "SSUBSCRIBE shardchannel...",
-                                       .summary = "Listens to shard channels.",
+                                       .summary = "Subscribes to shard channels.",
                                        .since = "7.0.0",
                                        .complexity = "O(N) for N channels",
                                        .group = CommandGroup::kPubSub,
@@ -244,7 +243,7 @@ struct SSubscribe {
 
 struct Subscribe {
   static constexpr CommandSpec spec = {.syntax = "SUBSCRIBE channel...",
-                                       .summary = "Listens to channels.",
+                                       .summary = "Subscribes to channels.",
                                        .since = "2.0.0",
                                        .complexity = "O(N) for N channels",
                                        .group = CommandGroup::kPubSub,
@@ -255,7 +254,7 @@ struct Subscribe {
 
 struct SUnsubscribe {
   static constexpr CommandSpec spec = {.syntax = "SUNSUBSCRIBE [shardchannel...]",
-                                       .summary = "Stops listening to shard channels, or to all of them.",
+                                       .summary = "Unsubscribes from shard channels, or from all.",
                                        .since = "7.0.0",
                                        .complexity = "O(N) for N channels",
                                        .group = CommandGroup::kPubSub,
@@ -266,7 +265,7 @@ struct SUnsubscribe {
 
 struct Unsubscribe {
   static constexpr CommandSpec spec = {.syntax = "UNSUBSCRIBE [channel...]",
-                                       .summary = "Stops listening to channels, or to all of them.",
+                                       .summary = "Unsubscribes from channels, or from all.",
                                        .since = "2.0.0",
                                        .complexity = "O(N) for N channels",
                                        .group = CommandGroup::kPubSub,
@@ -276,7 +275,7 @@ struct Unsubscribe {
 
 struct PubSubCommand {
   static constexpr CommandSpec spec = {.syntax = "PUBSUB",
-                                       .summary = "The container of the commands that look at channels.",
+                                       .summary = "Contains the subcommands about subscriptions.",
                                        .since = "2.8.0",
                                        .group = CommandGroup::kPubSub,
                                        .arity = -2};

@@ -1,4 +1,4 @@
-// REPLICAOF, SLAVEOF and FAILOVER of a server that has no replication: it is a master and stays one.
+// REPLICAOF, SLAVEOF and FAILOVER. There is no replication yet: the server is always a master.
 #include "base/number_text.h"
 #include "server/commands/families.h"
 #include "server/execution/call.h"
@@ -22,7 +22,7 @@ struct WithoutReplication {
 
 struct ReplicaOf : WithoutReplication {
   static constexpr CommandSpec spec = {.syntax = "REPLICAOF args(host-port{host port:integer}|no-one{NO ONE})",
-                                       .summary = "Makes this server a replica of another, or a master.",
+                                       .summary = "Makes this server a replica of another server, or a master.",
                                        .since = "5.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kServer,
@@ -46,7 +46,7 @@ struct Failover {
   static constexpr std::string_view kRefuses = "there is no replication";
   static constexpr CommandSpec spec = {
       .syntax = "FAILOVER [TO target{host port:integer [FORCE]}] [ABORT] [TIMEOUT milliseconds:integer]",
-      .summary = "Hands the part of the master over to a replica.",
+      .summary = "Makes a replica take over from this master.",
       .since = "6.2.0",
       .complexity = "O(1)",
       .group = CommandGroup::kServer,

@@ -1,4 +1,4 @@
-// The lines of the configuration file that are no settings, for CONFIG REWRITE.
+// Lines of the configuration file that are not directives, for CONFIG REWRITE.
 #pragma once
 
 #include "server/clients/acl/users.h"

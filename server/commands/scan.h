@@ -1,4 +1,4 @@
-// What SCAN and its sisters for hashes, sets and sorted sets have in common: cursor, options, the walk over a table.
+// Helpers for SCAN, HSCAN, SSCAN and ZSCAN: cursor, options, and the walk over a table.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace respite {
 
-// What KEYS and SCAN look for. A lone star matches everything, also the empty text, which Glob would not let it do.
+// The pattern of KEYS and SCAN. A lone star also matches the empty text, unlike in Glob.
 class TextFilter {
  public:
   explicit TextFilter(Bytes pattern) : matches_all_(pattern == "*"), glob_(pattern) {}
@@ -24,25 +24,25 @@ class TextFilter {
   Glob glob_;
 };
 
-// Redis: reads a cursor as strtoul does: a sign and leading zeros are welcome, the empty word means 0.
+// Redis: parses a cursor as strtoul does: accepts a sign and leading zeros, and reads an empty word as 0.
 uint64_t ParseCursor(Bytes word);
 
 struct ScanOptions {
   int64_t count = 10;
   TextFilter filter{"*"};
   bool by_type = false;
-  std::optional<ValueType> type;  // by_type without one: a type that no value has
+  std::optional<ValueType> type;  // nullopt with by_type: a type that no value has
   bool without_values = false;
 
   bool Matches(Bytes text) const { return filter.Matches(text); }
 };
 
-enum class ScanOf : uint8_t { kKeys, kFields, kMembers };  // each has an option of its own
+enum class ScanOf : uint8_t { kKeys, kFields, kMembers };  // each has its own option
 
 ScanOptions ParseScanOptions(Args& args, ScanOf scan_of);
 
-// Walks a table on from `cursor` until `count` slots were met, whatever becomes of them, or until the walk has seen ten
-// times as many places, and calls visit(slot) for each. `table` is what has HashIndex' Scan. Returns the next cursor.
+// Continues a scan at `cursor` and calls visit(slot) for each slot, until `count` slots were visited (even if visit
+// skips them) or ten times as many places. `table` has the Scan of HashIndex. Returns the next cursor.
 template <class Table, class Visit>
 uint64_t WalkTable(const Table& table, uint64_t cursor, int64_t count, Visit&& visit) {
   constexpr int64_t kPlacesPerSlot = 10;

@@ -1,4 +1,4 @@
-// What EVAL and FCALL have in common: their arguments and how they run.
+// Arguments and flags that EVAL and FCALL share.
 #pragma once
 
 #include <span>
@@ -9,12 +9,12 @@
 
 namespace respite {
 
-// The words behind the script's or function's name: a count of keys, the keys, and the other arguments.
+// The words after the name or text of a script: the number of keys, the keys, and other arguments.
 struct ScriptArguments {
   std::span<const Bytes> keys;
   std::span<const Bytes> args;
 
-  // `not_a_count` is the refusal of a count that is no integer.
+  // `not_a_count` is the error if the number of keys is not an integer.
   static ScriptArguments Take(Args& args, const char* not_a_count = refusals::kNotInteger) {
     const int64_t count = args.NextInteger(not_a_count);
     if (count > static_cast<int64_t>(args.Left())) throw Refusal{refusals::kKeysAboveArgs};
@@ -24,8 +24,8 @@ struct ScriptArguments {
   }
 };
 
-// CommandFlag bits of a request that runs a script with these ScriptFlag bits. Redis: what a script says of itself
-// stands in place of what the command says.
+// CommandFlag bits of a request that runs a script with these ScriptFlag bits. Redis: flags that a script declares
+// replace those of the command.
 inline uint32_t FlagsForScript(uint32_t command_flags, uint32_t script_flags) {
   if ((script_flags & kScriptUndeclared) != 0) return command_flags;
   uint32_t flags = command_flags & ~(kStale | kDenyOom | kWrite | kMayReplicate);

@@ -1,4 +1,4 @@
-// Scripts: EVAL and its kin, SCRIPT.
+// Scripts: EVAL, EVALSHA and SCRIPT.
 #include "scripting/script_cache.h"
 #include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
@@ -18,7 +18,7 @@ namespace {
 
 using Access = ScriptRunner::Access;
 
-// What the script says of itself: where it is not there yet, its first line.
+// The flags that the script declares; parses its first line if it is not cached yet.
 uint32_t FlagsOfText(const Services& services, const Session&, std::span<const Bytes> words, uint32_t flags) {
   if (words.size() < 2) return flags;
   if (const Script* known = services.script_cache.FindText(words[1])) return FlagsForScript(flags, known->flags);
@@ -47,7 +47,7 @@ using FindScript = const Script& (*)(const Services& services, Bytes name);
 
 void RunScript(Call& call, FindScript find, Access access) {
   const Services& services = call.services;
-  services.executor.ShowToMonitors(call.session);  // before what the script does
+  services.executor.ShowToMonitors(call.session);  // before the commands of the script
   const Bytes name = call.args.Next();
   const ScriptArguments arguments = ScriptArguments::Take(call.args);
   const Script& script = find(services, name);
@@ -64,7 +64,7 @@ constexpr char kComplexity[] = "Depends on the script";
 
 struct Eval {
   static constexpr CommandSpec spec = {.syntax = "EVAL script numkeys:integer [key...] [arg...]",
-                                       .summary = "Runs a Lua script on the services, all at once.",
+                                       .summary = "Runs a Lua script atomically.",
                                        .since = "2.6.0",
                                        .complexity = kComplexity,
                                        .group = CommandGroup::kScripting,
@@ -76,7 +76,7 @@ struct Eval {
 
 struct EvalRo {
   static constexpr CommandSpec spec = {.syntax = "EVAL_RO script numkeys:integer [key...] [arg...]",
-                                       .summary = "Runs a Lua script that only reads.",
+                                       .summary = "Runs a read-only Lua script.",
                                        .since = "7.0.0",
                                        .complexity = kComplexity,
                                        .group = CommandGroup::kScripting,
@@ -88,7 +88,7 @@ struct EvalRo {
 
 struct EvalSha {
   static constexpr CommandSpec spec = {.syntax = "EVALSHA sha1 numkeys:integer [key...] [arg...]",
-                                       .summary = "Runs a Lua script that the server knows, by the SHA-1 of its text.",
+                                       .summary = "Runs a cached Lua script, by the SHA-1 of its text.",
                                        .since = "2.6.0",
                                        .complexity = kComplexity,
                                        .group = CommandGroup::kScripting,
@@ -100,7 +100,7 @@ struct EvalSha {
 
 struct EvalShaRo {
   static constexpr CommandSpec spec = {.syntax = "EVALSHA_RO sha1 numkeys:integer [key...] [arg...]",
-                                       .summary = "Runs a Lua script that only reads, by the SHA-1 of its text.",
+                                       .summary = "Runs a cached read-only Lua script, by the SHA-1 of its text.",
                                        .since = "7.0.0",
                                        .complexity = kComplexity,
                                        .group = CommandGroup::kScripting,
@@ -112,7 +112,7 @@ struct EvalShaRo {
 
 struct ScriptDebug {
   static constexpr CommandSpec spec = {.syntax = "SCRIPT|DEBUG mode(YES|SYNC|NO)",
-                                       .summary = "Turns the debugger of scripts off; there is none to turn on.",
+                                       .summary = "Turns the script debugger off; this server has none.",
                                        .since = "3.2.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kScripting,
@@ -126,7 +126,7 @@ struct ScriptDebug {
 
 struct ScriptExists {
   static constexpr CommandSpec spec = {.syntax = "SCRIPT|EXISTS sha1...",
-                                       .summary = "Tells which of these scripts the server knows.",
+                                       .summary = "Returns which of these scripts are cached.",
                                        .since = "2.6.0",
                                        .complexity = "O(N) for N scripts asked for",
                                        .group = CommandGroup::kScripting,
@@ -165,18 +165,18 @@ struct ScriptHelp {
                                        .group = CommandGroup::kScripting,
                                        .flags = kLoading | kStale};
   static void Run(Call& call) {
-    WriteHelp(call, {"DEBUG (YES|SYNC|NO)", "    There is no debugger: NO is accepted, the others are refused.",
-                     "EXISTS <sha1> [<sha1> ...]", "    Which of these scripts are known.", "FLUSH [ASYNC|SYNC]",
-                     "    Forget all scripts, now or in the background. Without a mode the directive",
-                     "    lazyfree-lazy-user-flush decides.", "KILL",
-                     "    End the script that is running, unless it has written.", "LOAD <script>",
-                     "    Take in a script without running it."});
+    WriteHelp(call,
+              {"DEBUG (YES|SYNC|NO)", "    There is no debugger: NO is accepted, the others are refused.",
+               "EXISTS <sha1> [<sha1> ...]", "    Which of these scripts are known.", "FLUSH [ASYNC|SYNC]",
+               "    Remove all cached scripts, now or in the background. Without a mode the directive",
+               "    lazyfree-lazy-user-flush decides.", "KILL", "    Stop the running script, unless it has written.",
+               "LOAD <script>", "    Cache a script without running it."});
   }
 };
 
 struct ScriptKill {
   static constexpr CommandSpec spec = {.syntax = "SCRIPT|KILL",
-                                       .summary = "Ends the script that is running, unless it has written.",
+                                       .summary = "Stops the running script, unless it has written.",
                                        .since = "2.6.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kScripting,
@@ -190,7 +190,7 @@ struct ScriptKill {
 
 struct ScriptLoad {
   static constexpr CommandSpec spec = {.syntax = "SCRIPT|LOAD script",
-                                       .summary = "Takes in a Lua script without running it.",
+                                       .summary = "Caches a Lua script without running it.",
                                        .since = "2.6.0",
                                        .complexity = "O(N) for a script of N octets",
                                        .group = CommandGroup::kScripting,
@@ -201,7 +201,7 @@ struct ScriptLoad {
 
 struct ScriptContainer {
   static constexpr CommandSpec spec = {.syntax = "SCRIPT",
-                                       .summary = "Container of the commands about scripts.",
+                                       .summary = "Contains the subcommands about scripts.",
                                        .since = "2.6.0",
                                        .group = CommandGroup::kScripting,
                                        .arity = -2};

@@ -17,7 +17,7 @@ namespace respite {
 
 namespace {
 
-// Modules cannot be loaded: they are compiled against Redis' own structures.
+// Modules cannot be loaded because they are compiled against Redis' structures.
 struct ModuleHelp {
   static constexpr CommandSpec spec = {.syntax = "MODULE|HELP",
                                        .summary = "Lists the subcommands of MODULE.",
@@ -93,7 +93,7 @@ struct ModuleUnload : WithoutModules {
 
 struct Module {
   static constexpr CommandSpec spec = {.syntax = "MODULE",
-                                       .summary = "Container of the commands about modules.",
+                                       .summary = "Contains the subcommands about modules.",
                                        .since = "4.0.0",
                                        .group = CommandGroup::kServer,
                                        .arity = -2};
@@ -102,7 +102,7 @@ struct Module {
 
 struct Time {
   static constexpr CommandSpec spec = {.syntax = "TIME",
-                                       .summary = "Tells the time: seconds since 1970, and microseconds.",
+                                       .summary = "Returns the unix time in seconds, and microseconds.",
                                        .since = "2.6.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kServer,
@@ -118,11 +118,11 @@ struct Time {
 
 struct Lolwut {
   static constexpr CommandSpec spec = {.syntax = "LOLWUT [VERSION version:integer]",
-                                       .summary = "Draws a picture, and tells the version.",
+                                       .summary = "Draws a picture with the version.",
                                        .since = "5.0.0",
                                        .group = CommandGroup::kServer,
                                        .flags = kReadOnly | kFast};
-  // Redis: words that are not VERSION and a number ask for the picture of this version, which is none.
+  // Redis: without VERSION and a number, draws the picture of this version, which has none.
   static void Run(Call& call) {
     std::string text;
     if (call.args.TakeTokenWith("VERSION", 1)) text = Picture(call);
@@ -146,7 +146,7 @@ struct Lolwut {
 
 struct Role {
   static constexpr CommandSpec spec = {.syntax = "ROLE",
-                                       .summary = "Tells the server's part in replication.",
+                                       .summary = "Returns the server's role in replication.",
                                        .since = "2.8.12",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kServer,
@@ -160,7 +160,7 @@ struct Role {
   }
 };
 
-// The words of SHUTDOWN.
+// The arguments of SHUTDOWN.
 struct ShutdownOptions {
   uint32_t flags = kShutdownDefault;
   bool abort = false;
@@ -195,13 +195,12 @@ struct ShutdownOptions {
 struct ShutdownCommand {
   static constexpr CommandSpec spec = {
       .syntax = "SHUTDOWN [save-selector(NOSAVE|SAVE)] [NOW@7.0.0] [FORCE@7.0.0] [ABORT@7.0.0]",
-      .summary = "Saves what is to be saved and ends the server.",
+      .summary = "Saves the data as configured and stops the server.",
       .since = "1.0.0",
       .complexity = "O(N), N being the number of keys when they are saved, else O(1)",
       .group = CommandGroup::kServer,
       .flags = kAdmin | kNoScript | kLoading | kStale | kNoMulti | kAllowBusy};
-  // Nobody waits for replicas, so NOW has nothing to skip, and ABORT stops only what a signal asked for and could not
-  // begin yet.
+  // The server never waits for replicas, so NOW has no effect, and ABORT cancels only a delayed shutdown by signal.
   static void Run(Call& call) {
     const ShutdownOptions options = ShutdownOptions::Take(call.args);
     const Services& services = call.services;
@@ -210,7 +209,7 @@ struct ShutdownCommand {
     const bool saves = (options.flags & kShutdownNoSave) == 0;
     if (services.scripts.Busy() && saves) throw services.scripts.BusyRefusal();
     if (services.shutdown.Begin(options.flags) == Shutdown::Outcome::kFailed) throw Refusal{refusals::kShutdownFailed};
-    call.session.close_after_reply = true;  // requests behind it are not answered
+    call.session.close_after_reply = true;  // later requests get no reply
   }
 
  private:

@@ -1,4 +1,4 @@
-// Intersections, unions and differences of sets, sent or stored.
+// Intersections, unions and differences of sets, with or without storing.
 #include <vector>
 
 #include "datatypes/set_algebra.h"
@@ -11,7 +11,7 @@ namespace respite {
 
 namespace {
 
-// Looks up all keys, so that each counts as a hit or a miss, even where one that is absent settles the matter.
+// Looks up all keys, so that each counts as a hit or a miss, even if an absent one decides the result.
 std::vector<Set> ReadSets(Call& call, std::span<const Bytes> keys) {
   std::vector<Set> sets;
   sets.reserve(keys.size());
@@ -40,7 +40,7 @@ void StoreResult(Call& call, Bytes destination, SetResult& result, KeyEvent even
 struct SInter {
   static constexpr CommandSpec spec = {
       .syntax = "SINTER key...",
-      .summary = "Returns the members that several sets have in common.",
+      .summary = "Returns the intersection of sets.",
       .since = "1.0.0",
       .complexity = "O(N*M), N being the size of the smallest set, M the number of sets",
       .group = CommandGroup::kSet,
@@ -63,7 +63,7 @@ struct SInter {
 struct SInterCard {
   static constexpr CommandSpec spec = {
       .syntax = "SINTERCARD numkeys:integer key... [LIMIT limit:integer]",
-      .summary = "Counts the members that several sets have in common, up to a limit.",
+      .summary = "Counts the members of the intersection of sets, up to a limit.",
       .since = "7.0.0",
       .complexity = "O(N*M), N being the size of the smallest set, M the number of sets",
       .group = CommandGroup::kSet,
@@ -80,7 +80,7 @@ struct SInterCard {
   }
 
  private:
-  // 0: none.
+  // Returns 0 if there is no limit.
   static size_t ParseLimit(Args& args) {
     size_t limit = 0;
     while (!args.AtEnd()) {
@@ -91,8 +91,8 @@ struct SInterCard {
   }
 };
 
-// Redis: the result takes the form of the smallest set, of a listpack for a table, and of an intset in the end if it
-// can.
+// Redis: the result has the encoding of the smallest set (a listpack if that is a table), and becomes an intset if
+// possible.
 void IntersectInto(Set& result, std::span<const Set> sets) {
   const Set* smallest = SmallestOf(sets);
   if (smallest == nullptr) return;
@@ -109,7 +109,7 @@ void IntersectInto(Set& result, std::span<const Set> sets) {
 struct SInterStore {
   static constexpr CommandSpec spec = {
       .syntax = "SINTERSTORE destination:key key...",
-      .summary = "Stores the members that several sets have in common.",
+      .summary = "Stores the intersection of sets.",
       .since = "1.0.0",
       .complexity = "O(N*M), N being the size of the smallest set, M the number of sets",
       .group = CommandGroup::kSet,
@@ -146,7 +146,7 @@ void StoreOperation(Call& call, Operation operate, KeyEvent event) {
 
 struct SUnion {
   static constexpr CommandSpec spec = {.syntax = "SUNION key...",
-                                       .summary = "Returns the members that at least one of several sets has.",
+                                       .summary = "Returns the union of sets.",
                                        .since = "1.0.0",
                                        .complexity = "O(N), N being the size of all sets together",
                                        .group = CommandGroup::kSet,
@@ -158,7 +158,7 @@ struct SUnion {
 
 struct SUnionStore {
   static constexpr CommandSpec spec = {.syntax = "SUNIONSTORE destination:key key...",
-                                       .summary = "Stores the members that at least one of several sets has.",
+                                       .summary = "Stores the union of sets.",
                                        .since = "1.0.0",
                                        .complexity = "O(N), N being the size of all sets together",
                                        .group = CommandGroup::kSet,
@@ -169,7 +169,7 @@ struct SUnionStore {
 
 struct SDiff {
   static constexpr CommandSpec spec = {.syntax = "SDIFF key...",
-                                       .summary = "Returns the members of a set that none of some others has.",
+                                       .summary = "Returns the difference of sets.",
                                        .since = "1.0.0",
                                        .complexity = "O(N), N being the size of all sets together",
                                        .group = CommandGroup::kSet,
@@ -181,7 +181,7 @@ struct SDiff {
 
 struct SDiffStore {
   static constexpr CommandSpec spec = {.syntax = "SDIFFSTORE destination:key key...",
-                                       .summary = "Stores the members of a set that none of some others has.",
+                                       .summary = "Stores the difference of sets.",
                                        .since = "1.0.0",
                                        .complexity = "O(N), N being the size of all sets together",
                                        .group = CommandGroup::kSet,

@@ -20,7 +20,7 @@ namespace {
 // ---------------------------------------------------------------------------------------------------------------------
 // Members come and go
 
-// What a new set will take inside its entry, so that it need not grow; a large one does not stay there.
+// The space for these members inside a new entry, so that it need not grow. A large set is stored elsewhere.
 size_t RoomFor(std::span<const Bytes> members) {
   constexpr size_t kMost = 512;
   size_t room = 0;
@@ -85,7 +85,7 @@ struct SMove {
     Edit<Set> source = call.db.Open<Set>(from);
     if (!source) return call.reply.Integer(0);
     if (from == to) return call.reply.Integer(source->Contains(member) ? 1 : 0);
-    call.db.Open<Set>(to);  // refuses another type
+    call.db.Open<Set>(to);  // throws for another type
     if (!source->Remove(member)) return call.reply.Integer(0);
     source.Touched("srem");
     source.Close();
@@ -101,7 +101,7 @@ struct SMove {
 
 struct SIsMember {
   static constexpr CommandSpec spec = {.syntax = "SISMEMBER key member",
-                                       .summary = "Tells whether a set has a member.",
+                                       .summary = "Returns whether a set has a member.",
                                        .since = "1.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kSet,
@@ -115,7 +115,7 @@ struct SIsMember {
 
 struct SMIsMember {
   static constexpr CommandSpec spec = {.syntax = "SMISMEMBER key member...",
-                                       .summary = "Tells for each of several members whether a set has it.",
+                                       .summary = "Returns whether a set has each of several members.",
                                        .since = "6.2.0",
                                        .complexity = "O(N), N being the number of members to look for",
                                        .group = CommandGroup::kSet,
@@ -162,7 +162,7 @@ struct SMembers {
 struct SScan {
   static constexpr CommandSpec spec = {
       .syntax = "SSCAN key cursor:integer [MATCH pattern:pattern] [COUNT count:integer]",
-      .summary = "Lists the members of a set, some at each call.",
+      .summary = "Iterates over the members of a set.",
       .since = "2.8.0",
       .complexity = "O(1) for each call, O(N) for a whole round, N being the size of the set",
       .group = CommandGroup::kSet,
@@ -179,7 +179,7 @@ struct SScan {
     auto meet = [&](const PackedElement& member) {
       if (options.Matches(PackedText(member).View())) met.push_back(member);
     };
-    uint64_t next = 0;  // a packed set is one page
+    uint64_t next = 0;  // a packed set is returned in one step
     if (const MemberTable* table = set.Table()) {
       next = WalkTable(*table, cursor, options.count, [&](const Member& member) { meet({.text = member.Text()}); });
     } else {
@@ -221,7 +221,7 @@ void PopAll(Call& call, Bytes key, Entry* entry) {
   call.effect.Replace(lazily ? Bytes("UNLINK") : Bytes("DEL"), key);
 }
 
-// The effect of a pop: SREM commands of so many members that none is too long.
+// The effect of a pop: SREM commands of limited length.
 class PoppedWords {
  public:
   PoppedWords(Call& call, Bytes key) : call_(call), key_(key) {}
@@ -260,7 +260,7 @@ void PopMany(Call& call, Bytes key, size_t count) {
 
 struct SPop {
   static constexpr CommandSpec spec = {.syntax = "SPOP key [count:integer@3.2.0]",
-                                       .summary = "Removes members chosen by chance from a set and returns them.",
+                                       .summary = "Removes random members of a set and returns them.",
                                        .since = "1.0.0",
                                        .complexity = "O(1) without a count, O(N) with one, N being the count",
                                        .group = CommandGroup::kSet,
@@ -293,7 +293,7 @@ void ReplySampleWithRepeats(Call& call, const Set& set, size_t count) {
 struct SRandMember {
   static constexpr CommandSpec spec = {
       .syntax = "SRANDMEMBER key [count:integer@2.6.0]",
-      .summary = "Returns members of a set chosen by chance; with a negative count the same may come again.",
+      .summary = "Returns random members of a set; with a negative count they may repeat.",
       .since = "1.0.0",
       .complexity = "O(1) without a count, O(N) with one, N being its absolute value",
       .group = CommandGroup::kSet,

@@ -6,7 +6,7 @@ namespace {
 
 class Parser {
  public:
-  // With `unit` of a record it understands what other servers write, too.
+  // With the `unit` of a journal's record it also accepts options that other servers write.
   explicit Parser(Args& args, const Unit* unit = nullptr) : args_(args), repeats_(unit && unit->RepeatsRecord()) {}
 
   SetOptions ParseSet() {
@@ -37,7 +37,7 @@ class Parser {
     options_.condition = condition;
     return true;
   }
-  // Valkey from 8.1 on: IFEQ value. What was recorded has happened.
+  // Valkey 8.1 and later: skips IFEQ value, since the recorded command did succeed.
   bool SkipComparison() {
     if (!repeats_ || !args_.TakeTokenWith("IFEQ", 1)) return false;
     args_.Next();
@@ -48,7 +48,7 @@ class Parser {
     options_.returns_old = true;
     return true;
   }
-  // Redis: the same option may come again (the last time counts), another one may not.
+  // Redis: an option may be repeated (the last time counts), but not combined with another one.
   bool MayBe(ExpiryOption option) const { return options_.expiry == ExpiryOption::kNone || options_.expiry == option; }
   bool TakeExpiry(Bytes token, ExpiryOption option) {
     if (!MayBe(option) || !args_.TakeToken(token)) return false;

@@ -1,4 +1,4 @@
-// The options of SET and GETEX; SETNX, SETEX, PSETEX are SET with options of their own.
+// The options of SET and GETEX. SETNX, SETEX and PSETEX are SET with fixed options.
 #pragma once
 
 #include <cstdint>
@@ -9,26 +9,25 @@ namespace respite {
 
 enum class SetCondition : uint8_t { kAlways, kIfAbsent, kIfPresent };
 
-// What becomes of the deadline. The last four carry a time.
+// What happens to the deadline. The last four come with a time.
 enum class ExpiryOption : uint8_t { kNone, kKeep, kPersist, kSeconds, kMilliseconds, kUnixSeconds, kUnixMilliseconds };
 
 struct SetOptions {
   SetCondition condition = SetCondition::kAlways;
   bool returns_old = false;  // GET
   ExpiryOption expiry = ExpiryOption::kNone;
-  Bytes time = {};  // as the client wrote it: it is looked at after all other syntax
+  Bytes time = {};  // as the client wrote it; parsed after all other options
 
   bool HasTime() const { return expiry >= ExpiryOption::kSeconds; }
   bool IsAbsolute() const { return expiry >= ExpiryOption::kUnixSeconds; }
 };
 
-// [NX|XX] [GET] [EX s|PX ms|EXAT s|PXAT ms|KEEPTTL], to the end of the words. In a record also IFEQ value, which is
-// skipped.
+// Parses [NX|XX] [GET] [EX s|PX ms|EXAT s|PXAT ms|KEEPTTL], up to the last argument. In records also skips IFEQ value.
 SetOptions ParseSetOptions(Call& call);
-// [EX s|PX ms|EXAT s|PXAT ms|PERSIST]
+// Parses [EX s|PX ms|EXAT s|PXAT ms|PERSIST].
 SetOptions ParseGetExOptions(Args& args);
 
-// The deadline that the options ask for, kNoDeadline without a time. Refuses what is not a positive time in range.
+// The deadline of the options, or kNoDeadline without a time. Refuses times that are not positive or out of range.
 int64_t DeadlineOf(const Call& call, const SetOptions& options);
 
 }  // namespace respite

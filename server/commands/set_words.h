@@ -1,4 +1,4 @@
-// What the commands of sets have in common.
+// Helpers that commands on sets share.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ inline void ReplyMember(Reply& reply, const PackedElement& member) {
   member.is_integer ? reply.BulkInteger(member.integer) : reply.Bulk(member.text);
 }
 
-// Calls visit(Bytes member) for each word, until it returns false. The look-ups in a large set are fetched ahead.
+// Calls visit(Bytes member) for each word, until it returns false. Prefetches look-ups in a large set.
 template <class Visit>
 void ForEachMemberWord(const Set& set, std::span<const Bytes> words, Visit&& visit) {
   constexpr size_t kBlock = 16;

@@ -1,4 +1,4 @@
-// SORT: options, then the elements, then their order, then what is to be said of each.
+// SORT: parses options, loads the elements, orders them, and replies or stores.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -28,7 +28,7 @@ namespace {
 struct SortOptions {
   SortDirection direction = SortDirection::kUp;
   bool by_text = false;  // ALPHA
-  bool sorts = true;     // false: BY something without a star
+  bool sorts = true;     // false: BY with a pattern without a star
   int64_t offset = 0;
   int64_t count = -1;  // negative: all
   std::optional<SortPattern> by = std::nullopt;
@@ -54,7 +54,7 @@ SortOptions ParseSortOptions(Args& args, MayStore may_store) {
       options.destination = args.Next();
     } else if (args.TakeTokenWith("BY", 1)) {
       options.by.emplace(args.Next());
-      options.sorts = options.sorts && options.by->HasStar();  // Redis: one without a star is enough
+      options.sorts = options.sorts && options.by->HasStar();  // Redis: one pattern without a star is enough
     } else if (args.TakeTokenWith("GET", 1)) {
       options.get.emplace_back(args.Next());
     } else {
@@ -72,7 +72,7 @@ SortRange RangeOf(const SortOptions& options, size_t size) {
   return {static_cast<size_t>(first), static_cast<size_t>(count)};
 }
 
-// BY and GET look at keys that no rule could name: only who may read all of them may say so.
+// BY and GET read keys that key specs cannot describe, so they need permission to read all keys.
 void CheckPatterns(const Call& call, const SortOptions& options) {
   if (call.unit.RepeatsRecord()) return;
   const bool by_keys = options.by && options.by->HasStar();
@@ -84,7 +84,7 @@ void CheckPatterns(const Call& call, const SortOptions& options) {
 // ---------------------------------------------------------------------------------------------------------------------
 // Elements
 
-// What is sorted: a list, a set, a sorted set, or nothing.
+// The value to sort: a list, a set, a sorted set, or nothing.
 class SortSource {
  public:
   SortSource(Call& call, Bytes key) : db_(call.db), entry_(call.db.Read(key)) {
@@ -99,7 +99,7 @@ class SortSource {
     return IsA(ValueType::kSet) ? db_.View<Set>(entry_).Size() : db_.View<SortedSet>(entry_).Size();
   }
 
-  // The elements at these places of its own order; a set has no other direction.
+  // Loads the elements at these places in the value's own order; the direction does not affect a set.
   TextPool Load(SortRange range, SortDirection direction) const {
     TextPool pool;
     pool.Reserve(range.count);
@@ -146,7 +146,7 @@ class SortSource {
 // ---------------------------------------------------------------------------------------------------------------------
 // Order
 
-// Redis: reads a number as strtod does: up to a NUL, with white space before it; nothing at all is 0.
+// Redis: parses a number as strtod does: up to a NUL, after white space; an empty text is 0.
 std::optional<double> SortNumber(Bytes text) {
   if (text.size() <= 15)
     if (const auto integer = ParseInteger(text)) return static_cast<double>(*integer);
@@ -158,7 +158,7 @@ std::optional<double> SortNumber(Bytes text) {
   return ParseDouble(text.substr(begin));
 }
 
-// Calls visit(Bytes weight) for each element in turn, or visit(nullopt) where there is none.
+// Calls visit(Bytes weight) for each element in turn, or visit(nullopt) if it has none.
 template <class Visit>
 void ForEachWeight(Call& call, SortPattern& by, std::span<const Bytes> elements, Visit&& visit) {
   for (size_t i = 0; i < elements.size(); ++i) {
@@ -171,7 +171,7 @@ std::vector<size_t> SelectByNumber(Call& call, SortOptions& options, std::span<c
   SortOrder order(options.direction, elements);
   bool failed = false;
   auto add = [&](std::optional<Bytes> weight) {
-    const auto number = weight ? SortNumber(*weight) : 0;  // Redis: no weight counts as 0
+    const auto number = weight ? SortNumber(*weight) : 0;  // Redis: a missing weight counts as 0
     failed = failed || !number;
     order.AddNumber(number.value_or(0));
   };
@@ -184,8 +184,8 @@ std::vector<size_t> SelectByNumber(Call& call, SortOptions& options, std::span<c
   return order.Select(range);
 }
 
-// Redis: compares by collation, that is up to a NUL, unless the result is stored. Views of the result, if there are
-// keys, are in `texts`.
+// Redis: compares by collation, and therefore up to a NUL, unless the result is stored. If keys are returned, `texts`
+// are views of them.
 std::vector<std::string> Collate(Call& call, std::vector<Bytes>& texts) {
   for (Bytes& text : texts) text = text.substr(0, text.find('\0'));
   const Collation collation(call.services.settings.locale_collate);
@@ -217,7 +217,7 @@ std::vector<size_t> SelectByText(Call& call, SortOptions& options, std::span<con
 // ---------------------------------------------------------------------------------------------------------------------
 // Results
 
-// Calls visit(optional<Bytes>) for all that is to be said of the elements, in order.
+// Calls visit(optional<Bytes>) for each value of the result, in order.
 template <class Visit>
 void ForEachResult(Call& call, SortOptions& options, std::span<const Bytes> elements, Visit&& visit) {
   for (Bytes element : elements) {
@@ -238,13 +238,13 @@ EntryPtr BuildList(Call& call, Bytes key, const std::vector<Bytes>& elements) {
   Entry* entry = room.Add(
       EntryPtr(Entry::CreatePacked(key, List::kType, List::kFirstForm, List::FirstPacked(), 0, call.db.FreshAccess())));
   List list({.slot = ValueSlot(room, entry), .limits = call.db.Limits(), .now_ms = call.now_ms});
-  // One by one: a list becomes large by what it really takes, not by the bare length of all that comes.
+  // Pushes one by one, so that the encoding depends on the packed size, not on the sum of lengths.
   for (const Bytes element : elements) list.Push(ListEnd::kTail, {&element, 1});
   return room.Take(list.slot().entry());
 }
 
 void StoreResults(Call& call, SortOptions& options, std::span<const Bytes> elements) {
-  TextPool pool;  // the key that makes way may be one that the results come from
+  TextPool pool;  // a copy, since the replaced key may contain the results
   ForEachResult(call, options, elements, [&](std::optional<Bytes> value) { pool.Add(value.value_or(Bytes())); });
   EntryPtr list = pool.Size() == 0 ? nullptr : BuildList(call, *options.destination, pool.Views());
   StoreOrDelete(call, *options.destination, std::move(list), "sortstore", pool.Size());
@@ -257,7 +257,7 @@ void SortKey(Call& call, MayStore may_store) {
   CheckPatterns(call, options);
   const SortSource source(call, key);
   if (!options.sorts && source.IsSet() && (options.destination || call.session.IsScript())) {
-    // Redis: the order of a set is that of nobody; what is stored, or a script sees, must be the same on every server.
+    // Redis: the order of a set is undefined, but stored results and those of scripts must be the same on every server.
     options.sorts = true;
     options.by_text = true;
     options.by.reset();
@@ -266,7 +266,7 @@ void SortKey(Call& call, MayStore may_store) {
   const TextPool pool =
       options.sorts ? source.Load({0, source.Size()}, SortDirection::kUp) : source.Load(range, options.direction);
   std::vector<Bytes> elements = pool.Views();
-  // Ties are decided by the order of the elements, which for a set must not depend on its table if it is to be stored.
+  // Elements with equal weights keep their order, which for a stored result must not depend on the set's table.
   if (options.destination && source.IsSet()) std::sort(elements.begin(), elements.end());
   if (options.sorts) {
     const std::vector<size_t> indexes =

@@ -20,7 +20,8 @@ std::vector<Bytes> TextPool::Views() const {
   return views;
 }
 
-// The bits of positive numbers order like the numbers, those of negative ones the other way round and below.
+// Maps a number to a rank of the same order: the bits of positive doubles order like the numbers, those of negative
+// ones in reverse.
 uint64_t SortOrder::NumberRank(double number) {
   constexpr uint64_t kSign = uint64_t{1} << 63;
   const auto bits = std::bit_cast<uint64_t>(number + 0.0);  // -0 becomes 0
@@ -50,8 +51,8 @@ bool SortOrder::Precedes(const Key& one, const Key& other) const {
   return (order < 0) == (direction_ == SortDirection::kUp);
 }
 
-// Octet by octet of the rank, the lowest first: each pass is stable, so in the end the highest octet decides. Octets
-// that all ranks share, most of those of small whole numbers, need no pass. Cost: O(n) for each octet that differs.
+// An LSD radix sort by bytes: each pass is stable, so the highest byte decides in the end. Skips bytes that all ranks
+// share, as small integers do. Cost: O(n) for each other byte.
 void SortOrder::SortByRank(KeyIterator first, KeyIterator last) {
   constexpr size_t kOctets = sizeof(uint64_t);
   std::array<std::array<uint32_t, 256>, kOctets> counts{};
@@ -71,7 +72,7 @@ void SortOrder::SortByRank(KeyIterator first, KeyIterator last) {
 }
 
 void SortOrder::Sort(KeyIterator first, KeyIterator last) {
-  constexpr std::ptrdiff_t kManyKeys = 256;  // fewer are sorted before the counts are made
+  constexpr std::ptrdiff_t kManyKeys = 256;  // for fewer keys, comparing is faster than counting
   auto precedes = [this](const Key& one, const Key& other) { return Precedes(one, other); };
   if (last - first < kManyKeys || last - first > std::numeric_limits<uint32_t>::max())
     return std::sort(first, last, precedes);

@@ -1,8 +1,7 @@
-// SortOrder: how SORT orders elements: by numbers or by texts, either way, and only as much of the result as is asked
-// for.
+// SortOrder: orders elements for SORT by numbers or texts, in both directions, and only as far as the result needs.
 //
-// Each element gets a rank of 64 bits that orders like its number, or like the first octets of its text; the sort moves
-// ranks and indexes alone. Texts are looked at where ranks are equal.
+// Each element gets a rank of 64 bits that orders like its number, or like the first bytes of its text; the sort moves
+// ranks and indexes only, and compares texts if ranks are equal.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@
 
 namespace respite {
 
-// Many short texts in one piece of memory. Views are good once all are in.
+// Many short texts in one block of memory. Views are valid once all are added.
 class TextPool {
  public:
   void Add(Bytes text) {
@@ -42,13 +41,13 @@ class SortOrder {
   // `elements` must outlive the order.
   SortOrder(SortDirection direction, std::span<const Bytes> elements) : direction_(direction), elements_(elements) {}
 
-  // One of these, for each element in turn. Equal numbers are ordered by the elements.
+  // One of these is called for each element in turn. Equal numbers are ordered by the elements.
   void AddNumber(double number) { Add(NumberRank(number)); }
-  // The text of an element that is no view at all (data() is null) stands before every other.
+  // The text of an element may be absent (data() is null); absent texts come first.
   void SetTexts(std::span<const Bytes> texts);
 
-  // Indexes of the elements at these places of the order. Equal elements keep their order. Requires: the range is
-  // within the elements. Cost: O(n), and O(k * log(k)) for k elements of the same rank.
+  // Returns the indexes of the elements at these places of the order. The sort is stable. Requires: the range is within
+  // the elements. Cost: O(n), and O(k * log(k)) for k elements of the same rank.
   std::vector<size_t> Select(SortRange range);
 
  private:
@@ -59,7 +58,7 @@ class SortOrder {
 
   static uint64_t NumberRank(double number);
   static uint64_t TextRank(Bytes text);
-  // A rank downwards is the complement of the one upwards.
+  // Descending ranks are complements of ascending ones.
   void Add(uint64_t rank) { keys_.push_back({direction_ == SortDirection::kUp ? rank : ~rank, keys_.size()}); }
   bool Precedes(const Key& one, const Key& other) const;
   using KeyIterator = std::vector<Key>::iterator;
@@ -68,7 +67,7 @@ class SortOrder {
 
   SortDirection direction_;
   std::span<const Bytes> elements_;
-  std::span<const Bytes> texts_;  // empty: the elements
+  std::span<const Bytes> texts_;  // empty: compare the elements
   std::vector<Key> keys_;
 };
 

@@ -1,9 +1,8 @@
 // SortPattern: where SORT finds a value for an element (BY, GET).
-//
 //   #               the element itself (GET)
-//   before*after    the string at the key that has the element in the place of the first star
-//   key*->field     the field of the hash at that key; an arrow with nothing behind it belongs to the key
-//   anything else   nothing
+//   before*after    the string at this key, with the element in place of the first star
+//   key*->field     the field of the hash at that key; an arrow without a field belongs to the key
+//   anything else   no value
 #pragma once
 
 #include <string>
@@ -19,10 +18,10 @@ class SortPattern {
   explicit SortPattern(Bytes text);
 
   bool HasStar() const { return kind_ == Kind::kKey; }
-  // Calls visit(Bytes value) if there is a value, and returns whether there is. The view dies with the call.
+  // Calls visit(Bytes value) if there is a value, and returns whether there is. The view is valid during the call.
   template <class Visit>
   bool Look(DbView& db, Bytes element, Visit&& visit);
-  // Hints that the values for these elements are looked for next: their cache misses overlap. Cost: as Look.
+  // Prefetches the values of the next elements, so that their cache misses overlap. Cost: as Look.
   void FetchAhead(const DbView& db, std::span<const Bytes> elements);
 
  private:
@@ -33,7 +32,7 @@ class SortPattern {
   Kind kind_ = Kind::kNothing;
   Bytes before_;
   Bytes after_;
-  Bytes field_;  // empty: a string is looked for
+  Bytes field_;  // empty: the value is a string
   std::string key_;
 };
 

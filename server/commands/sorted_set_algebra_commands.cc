@@ -18,7 +18,7 @@ using Aggregate = ScoredResult::Aggregate;
 // ---------------------------------------------------------------------------------------------------------------------
 // Sources and options
 
-// A sorted set, or a set, whose members all have the score 1, that takes part.
+// An operand: a sorted set, or a set, whose members all have the score 1.
 class Source {
  public:
   Source(DbView& db, Bytes key) : entry_(db.Read(key)), members_(db.View<SortedSet>(nullptr)) {
@@ -49,7 +49,7 @@ class Source {
       std::get<SortedSet>(members_).ForEach(visit);
     }
   }
-  // The same as long as `go_on()` holds, which is asked now and then.
+  // The same, but stops when `go_on()`, which is called from time to time, returns false.
   template <class Visit, class GoOn>
   void ForEachWhile(Visit&& visit, GoOn&& go_on) const {
     if (const auto* set = std::get_if<Set>(&members_)) {
@@ -66,7 +66,7 @@ class Source {
   }
 
   void SetWeight(double weight) { weight_ = weight; }
-  // Redis: nothing times infinity is 0 where the first score of a member is made, and what it is where one is added.
+  // Redis: 0 * infinity (NaN) becomes 0 for a member's first score, but not for scores combined with it later.
   double Weighted(double score) const { return weight_ * score; }
 
  private:
@@ -102,7 +102,7 @@ void TakeWeights(Args& args, std::vector<Source>& sources) {
   }
 }
 
-// Redis: looks the keys up before it reads the options.
+// Redis: looks the keys up before it parses the options.
 std::vector<Source> TakeSources(Call& call) {
   const int64_t keys = call.args.NextInteger();
   if (keys < 1) throw refusals::NeedsInputKey(call.command.full_name);
@@ -149,7 +149,7 @@ void Unite(AlgebraOptions& options, ScoredResult& result) {
   }
 }
 
-// The score of a member of the first source in the intersection; nothing when some source lacks it.
+// The score of a member of the first source in the intersection; nullopt if another source lacks it.
 std::optional<double> ScoreInAll(const AlgebraOptions& options, Bytes member, double first_score) {
   const std::vector<Source>& sources = options.sources;
   double score = OrZero(sources[0].Weighted(first_score));
@@ -168,7 +168,7 @@ void Intersect(AlgebraOptions& options, ScoredResult& result) {
   });
 }
 
-// How many members all sources have, counted up to the limit.
+// The number of members that all sources have, counted up to the limit.
 size_t CountInAll(AlgebraOptions& options) {
   const size_t limit = options.limit == 0 ? SIZE_MAX : options.limit;
   SortBySize(options.sources);
@@ -179,7 +179,7 @@ size_t CountInAll(AlgebraOptions& options) {
   return std::min(count, limit);
 }
 
-// Two ways: to look each member of the first source up in the others, or to take the members of the others away.
+// Whether it is cheaper to look up each member of the first source in the others than to remove the others' members.
 bool LooksUp(const std::vector<Source>& sources) {
   size_t all = 0;
   for (const Source& source : sources) all += source.Size();
@@ -194,7 +194,7 @@ void Subtract(std::vector<Source>& sources, ScoredResult& result) {
     for (const Source& other : others) other.ForEach([&](Bytes member, double) { result.Remove(member); });
     return;
   }
-  // The largest first: it is the likeliest to hold a member.
+  // Begins with the largest source, which is the most likely to have a member.
   std::stable_sort(others.begin(), others.end(), [](const Source& a, const Source& b) { return a.Size() > b.Size(); });
   sources[0].ForEach([&](Bytes member, double score) {
     const bool held =
@@ -239,7 +239,7 @@ struct ZUnion {
       .syntax =
           "ZUNION numkeys:integer key... [WEIGHTS weight:integer...] [AGGREGATE aggregate(SUM|MIN|MAX)] "
           "[WITHSCORES]",
-      .summary = "Returns the members of several sorted sets, with their scores combined.",
+      .summary = "Returns the union of sorted sets, with combined scores.",
       .since = "6.2.0",
       .complexity = "O(N)+O(M*log(M)), N being the number of members of all sets and M that of the union",
       .group = CommandGroup::kSortedSet,
@@ -253,7 +253,7 @@ struct ZUnionStore {
       .syntax =
           "ZUNIONSTORE destination:key numkeys:integer key... [WEIGHTS weight:integer...] [AGGREGATE "
           "aggregate(SUM|MIN|MAX)]",
-      .summary = "Stores the members of several sorted sets, with their scores combined.",
+      .summary = "Stores the union of sorted sets, with combined scores.",
       .since = "2.0.0",
       .complexity = "O(N)+O(M log(M)), N being the number of members of all sets and M that of the union",
       .group = CommandGroup::kSortedSet,
@@ -267,7 +267,7 @@ struct ZInter {
       .syntax =
           "ZINTER numkeys:integer key... [WEIGHTS weight:integer...] [AGGREGATE aggregate(SUM|MIN|MAX)] "
           "[WITHSCORES]",
-      .summary = "Returns the members that several sorted sets have in common.",
+      .summary = "Returns the intersection of sorted sets.",
       .since = "6.2.0",
       .complexity =
           "O(N*K)+O(M*log(M)), K sets being looked at, N being the size of the smallest and M that of the result",
@@ -282,7 +282,7 @@ struct ZInterStore {
       .syntax =
           "ZINTERSTORE destination:key numkeys:integer key... [WEIGHTS weight:integer...] [AGGREGATE "
           "aggregate(SUM|MIN|MAX)]",
-      .summary = "Stores the members that several sorted sets have in common.",
+      .summary = "Stores the intersection of sorted sets.",
       .since = "2.0.0",
       .complexity =
           "O(N*K)+O(M*log(M)), K sets being looked at, N being the size of the smallest and M that of the result",
@@ -295,7 +295,7 @@ struct ZInterStore {
 struct ZDiff {
   static constexpr CommandSpec spec = {
       .syntax = "ZDIFF numkeys:integer key... [WITHSCORES]",
-      .summary = "Returns the members of the first sorted set that no other has.",
+      .summary = "Returns the difference of sorted sets.",
       .since = "6.2.0",
       .complexity =
           "O(L + (N-K)log(N)), L being the number of members of all sets, N that of the first and K that of the result",
@@ -308,7 +308,7 @@ struct ZDiff {
 struct ZDiffStore {
   static constexpr CommandSpec spec = {
       .syntax = "ZDIFFSTORE destination:key numkeys:integer key...",
-      .summary = "Stores the members of the first sorted set that no other has.",
+      .summary = "Stores the difference of sorted sets.",
       .since = "6.2.0",
       .complexity =
           "O(L + (N-K)log(N)), L being the number of members of all sets, N that of the first and K that of the result",
@@ -321,7 +321,7 @@ struct ZDiffStore {
 struct ZInterCard {
   static constexpr CommandSpec spec = {
       .syntax = "ZINTERCARD numkeys:integer key... [LIMIT limit:integer]",
-      .summary = "Counts the members that several sorted sets have in common, up to a limit.",
+      .summary = "Counts the members of the intersection of sorted sets, up to a limit.",
       .since = "7.0.0",
       .complexity = "O(N*K), K sets being looked at and N being the size of the smallest",
       .group = CommandGroup::kSortedSet,

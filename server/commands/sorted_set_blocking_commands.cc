@@ -1,4 +1,4 @@
-// Commands that pop from sorted sets, and wait for one to come while there is none.
+// Commands that pop from sorted sets and block while they are empty.
 #include "server/commands/families.h"
 #include "server/commands/sorted_set_pop.h"
 #include "server/commands/timeout.h"
@@ -8,7 +8,7 @@ namespace respite {
 
 namespace {
 
-// The last word is the timeout, those before it are keys.
+// The last argument is the timeout, the others are keys.
 void PopOrWait(Call& call, ScoreEnd end) {
   const std::span<const Bytes> keys = call.args.NextMany(call.args.Left() - 1);
   const int64_t timeout_ms = TimeoutSeconds(call, call.args.Next());
@@ -29,7 +29,8 @@ void PopOrWait(Call& call, ScoreEnd end) {
 struct BZPopMin {
   static constexpr CommandSpec spec = {
       .syntax = "BZPOPMIN key... timeout:double",
-      .summary = "Removes the member with the lowest score from the first sorted set that exists; waits for one.",
+      .summary =
+          "Pops the member with the lowest score from the first non-empty sorted set; blocks while all are empty.",
       .since = "5.0.0",
       .complexity = "O(K) + O(log(N)), K keys being looked at, N being the number of members",
       .group = CommandGroup::kSortedSet,
@@ -41,7 +42,8 @@ struct BZPopMin {
 struct BZPopMax {
   static constexpr CommandSpec spec = {
       .syntax = "BZPOPMAX key... timeout:double",
-      .summary = "Removes the member with the highest score from the first sorted set that exists; waits for one.",
+      .summary =
+          "Pops the member with the highest score from the first non-empty sorted set; blocks while all are empty.",
       .since = "5.0.0",
       .complexity = "O(K) + O(log(N)), K keys being looked at, N being the number of members",
       .group = CommandGroup::kSortedSet,
@@ -53,7 +55,7 @@ struct BZPopMax {
 struct BZMPop {
   static constexpr CommandSpec spec = {
       .syntax = "BZMPOP timeout:double numkeys:integer key... where(MIN|MAX) [COUNT count:integer]",
-      .summary = "Removes members at one end of the first sorted set that exists; waits for one.",
+      .summary = "Pops members from the first non-empty sorted set; blocks while all are empty.",
       .since = "7.0.0",
       .complexity = "O(K) + O(M*log(N)), K keys being looked at and M members taken of N",
       .group = CommandGroup::kSortedSet,
@@ -62,7 +64,7 @@ struct BZMPop {
   static void Run(Call& call) {
     const Bytes timeout = call.args.Next();
     const ZMPopOptions options = ParseZMPopOptions(call.args);
-    const int64_t timeout_ms = TimeoutSeconds(call, timeout);  // Redis: looked at after the other words
+    const int64_t timeout_ms = TimeoutSeconds(call, timeout);  // Redis: checked after the other arguments
     if (PopFromFirst(call, options)) return;
     call.Wait({.keys = options.keys, .type = ValueType::kSortedSet, .timeout_ms = timeout_ms});
   }

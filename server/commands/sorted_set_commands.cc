@@ -32,7 +32,7 @@ struct ZAddOptions {
   }
 };
 
-// Redis: looks whether there are pairs at all before it looks whether the options go together.
+// Redis: checks that there are pairs before it checks the combination of options.
 ZAddOptions ParseZAddOptions(Args& args, AddRule::Arithmetic arithmetic) {
   bool nx = false, xx = false, gt = false, lt = false, ch = false;
   bool incr = arithmetic == AddRule::Arithmetic::kAdd;
@@ -53,7 +53,7 @@ ZAddOptions ParseZAddOptions(Args& args, AddRule::Arithmetic arithmetic) {
   return options;
 }
 
-// Scores are read before anything changes. One, as in most calls, needs no memory.
+// Parses all scores before anything changes. A single score, the common case, needs no allocation.
 class PairScores {
  public:
   explicit PairScores(std::span<const Bytes> pairs) {
@@ -88,7 +88,7 @@ struct ZAdd {
       .syntax =
           "ZADD key [condition(NX|XX)@3.0.2] [comparison(GT|LT)@6.2.0] [change=CH@3.0.2] "
           "[increment=INCR@3.0.2] data{score:double member}...",
-      .summary = "Adds members with their scores, or gives members other scores.",
+      .summary = "Adds members with scores, or updates the scores of members.",
       .since = "1.2.0",
       .complexity = "O(log(N)), for each member, N being the number of members",
       .group = CommandGroup::kSortedSet,
@@ -99,7 +99,7 @@ struct ZAdd {
 
 struct ZIncrBy {
   static constexpr CommandSpec spec = {.syntax = "ZINCRBY key increment:integer member",
-                                       .summary = "Adds a number to the score of a member; an absent one counts as 0.",
+                                       .summary = "Increments the score of a member; a missing member counts as 0.",
                                        .since = "1.2.0",
                                        .complexity = "O(log(N)), N being the number of members",
                                        .group = CommandGroup::kSortedSet,
@@ -131,7 +131,7 @@ void ReplyScore(Reply& reply, std::optional<double> score) {
 
 struct ZScore {
   static constexpr CommandSpec spec = {.syntax = "ZSCORE key member",
-                                       .summary = "Gives the score of a member.",
+                                       .summary = "Returns the score of a member.",
                                        .since = "1.2.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kSortedSet,
@@ -145,7 +145,7 @@ struct ZScore {
 
 struct ZMScore {
   static constexpr CommandSpec spec = {.syntax = "ZMSCORE key member...",
-                                       .summary = "Gives the scores of several members.",
+                                       .summary = "Returns the scores of several members.",
                                        .since = "6.2.0",
                                        .complexity = "O(N), N being the number of members asked for",
                                        .group = CommandGroup::kSortedSet,
@@ -174,7 +174,7 @@ void ReplyRank(Call& call, Direction direction) {
 
 struct ZRank {
   static constexpr CommandSpec spec = {.syntax = "ZRANK key member [WITHSCORE]",
-                                       .summary = "Tells how many members are below one.",
+                                       .summary = "Returns the number of members below a member.",
                                        .since = "2.0.0",
                                        .complexity = "O(log(N)), N being the number of members",
                                        .group = CommandGroup::kSortedSet,
@@ -185,7 +185,7 @@ struct ZRank {
 
 struct ZRevRank {
   static constexpr CommandSpec spec = {.syntax = "ZREVRANK key member [WITHSCORE]",
-                                       .summary = "Tells how many members are above one.",
+                                       .summary = "Returns the number of members above a member.",
                                        .since = "2.0.0",
                                        .complexity = "O(log(N)), N being the number of members",
                                        .group = CommandGroup::kSortedSet,
@@ -214,7 +214,7 @@ struct ZRem {
   }
 };
 
-// ZPOPMIN and ZPOPMAX. Redis: under RESP3 each member and its score are a pair only if a count was asked for.
+// ZPOPMIN and ZPOPMAX. Redis: under RESP3 a member and its score form a pair only if a count was given.
 void PopOne(Call& call, ScoreEnd end) {
   const Bytes key = call.args.Next();
   if (call.args.Left() > 1) throw Refusal{refusals::kSyntax};
@@ -257,7 +257,7 @@ struct ZPopMax {
 struct ZMPop {
   static constexpr CommandSpec spec = {
       .syntax = "ZMPOP numkeys:integer key... where(MIN|MAX) [COUNT count:integer]",
-      .summary = "Removes members at one end of the first sorted set that exists and returns them with its name.",
+      .summary = "Removes members from the first non-empty sorted set and returns them with its name.",
       .since = "7.0.0",
       .complexity = "O(K) + O(M*log(N)), K keys being looked at and M members taken of N",
       .group = CommandGroup::kSortedSet,
@@ -282,10 +282,10 @@ void DrawOne(Random& random, const SortedSet& set, Write&& write) {
   set.ForEach({random.Below(set.Size()), 1}, Direction::kUp, write);
 }
 
-// The same for `count` different members. Requires: count <= set.Size().
+// Calls write for `count` different members. Requires: count <= set.Size().
 template <class Write>
 void DrawDifferent(Random& random, const SortedSet& set, size_t count, Write&& write) {
-  constexpr size_t kFew = 3;  // less than one in so many is drawn by rank, more on a walk
+  constexpr size_t kFew = 3;  // fewer than 1/kFew of the members are drawn by rank, more in a scan
   size_t left = set.Size();
   size_t wanted = count;
   if (set.Table() == nullptr || count * kFew > left) {
@@ -295,7 +295,7 @@ void DrawDifferent(Random& random, const SortedSet& set, size_t count, Write&& w
       write(member, score);
     });
   }
-  // Floyd's way to draw different numbers: each step adds one that is new, from one more.
+  // Floyd's sampling: each step extends the range by one rank and draws a new one.
   std::unordered_set<size_t> drawn;
   for (size_t below = left - count; below < left; ++below) {
     const size_t rank = random.Below(below + 1);
@@ -322,7 +322,7 @@ void ReplyRandomMembers(Call& call, const SortedSet& set, int64_t count, Scores 
 struct ZRandMember {
   static constexpr CommandSpec spec = {
       .syntax = "ZRANDMEMBER key [options{count:integer [WITHSCORES]}]",
-      .summary = "Draws members by chance: different ones, or with a negative count each time from all.",
+      .summary = "Returns random members of a sorted set; with a negative count they may repeat.",
       .since = "6.2.0",
       .complexity = "O(N), N being the number of members drawn",
       .group = CommandGroup::kSortedSet,
@@ -347,7 +347,7 @@ struct ZRandMember {
   }
 };
 
-// Redis: prints the scores of a large set with 17 digits here, those of a packed one as everywhere.
+// Redis: ZSCAN prints scores of a large set with 17 digits, those of a packed one as other commands do.
 std::string ScanScoreText(double score, const ScoreTable* table) {
   if (table == nullptr) return DoubleText(score);
   std::array<char, 40> text;
@@ -358,7 +358,7 @@ std::string ScanScoreText(double score, const ScoreTable* table) {
 struct ZScan {
   static constexpr CommandSpec spec = {
       .syntax = "ZSCAN key cursor:integer [MATCH pattern:pattern] [COUNT count:integer]",
-      .summary = "Lists the members of a sorted set with their scores, some at each call.",
+      .summary = "Iterates over the members of a sorted set and their scores.",
       .since = "2.8.0",
       .complexity = "O(1), N being the number of members",
       .group = CommandGroup::kSortedSet,

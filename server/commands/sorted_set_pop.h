@@ -1,4 +1,4 @@
-// Taking members off the ends of sorted sets, at once (ZPOPMIN, ZMPOP) or after waiting (BZPOPMIN, BZMPOP).
+// Popping from sorted sets, for ZPOPMIN, ZMPOP and the blocking commands.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@ namespace respite {
 
 enum class ScoreEnd : uint8_t { kMin, kMax };
 
-// The command that pops at an end, as effects name it.
+// The pop command for an end, as written in effects.
 inline Bytes PopCommand(ScoreEnd end) { return end == ScoreEnd::kMin ? "ZPOPMIN" : "ZPOPMAX"; }
 
-// Takes `count` members off one end and calls write(member, score) for each before. Requires: there are as many.
+// Calls write(member, score) for `count` members at one end and removes them. Requires: they exist.
 template <class Write>
 void PopMembers(Edit<SortedSet>& set, ScoreEnd end, size_t count, Write&& write) {
   const RankSpan span{end == ScoreEnd::kMin ? 0 : set->Size() - count, count};
@@ -24,14 +24,14 @@ void PopMembers(Edit<SortedSet>& set, ScoreEnd end, size_t count, Write&& write)
   set.Touched(end == ScoreEnd::kMin ? KeyEvent("zpopmin") : KeyEvent("zpopmax"), count);
 }
 
-// The words of ZMPOP, and of BZMPOP behind its timeout.
+// The arguments of ZMPOP, and of BZMPOP after its timeout.
 struct ZMPopOptions {
   std::span<const Bytes> keys;
   ScoreEnd end = ScoreEnd::kMin;
   size_t count = 1;
 };
 ZMPopOptions ParseZMPopOptions(Args& args);
-// Pops from the first of the sorted sets that exists. False, and nothing done, when there is none.
+// Pops from the first sorted set that exists. Returns false and does nothing if there is none.
 bool PopFromFirst(Call& call, const ZMPopOptions& options);
 
 }  // namespace respite

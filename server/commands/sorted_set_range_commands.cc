@@ -13,7 +13,7 @@ namespace {
 
 enum class RangeBy : uint8_t { kRank, kScore, kLex };
 
-// What a command of the family leaves to its options.
+// How the commands of the family differ in their options.
 struct RangeForm {
   std::optional<RangeBy> by = std::nullopt;
   std::optional<Direction> direction = std::nullopt;
@@ -75,7 +75,7 @@ RangeOptions ParseRange(Args& args, const RangeForm& form) {
   return options;
 }
 
-// What LIMIT leaves of a span that is walked in a direction. Redis: a negative offset leaves nothing.
+// Applies LIMIT to a span in the direction of the walk. Redis: a negative offset leaves nothing.
 RankSpan Limited(RankSpan span, const RangeOptions& options) {
   const auto count = static_cast<int64_t>(span.count);
   if (options.offset < 0 || options.offset >= count) return {0, 0};
@@ -125,7 +125,7 @@ struct ZRange {
 struct ZRevRange {
   static constexpr CommandSpec spec = {
       .syntax = "ZREVRANGE key start:integer stop:integer [WITHSCORES]",
-      .summary = "Returns the members between two ranks, the highest score first.",
+      .summary = "Returns the members between two ranks, highest score first.",
       .since = "1.2.0",
       .complexity = "O(log(N)+M), N being the number of members and M that of the members returned",
       .group = CommandGroup::kSortedSet,
@@ -196,8 +196,8 @@ struct ZRevRangeByLex {
   static void Run(Call& call) { ReplyRange(call, {.by = RangeBy::kLex, .direction = Direction::kDown}); }
 };
 
-// Redis: ZRANGESTORE adds the members one by one, and as long as the set is packed a -0 becomes 0. Sets whose size is
-// known before, which is so for ranks, are not packed at first when they are to be large.
+// Redis: ZRANGESTORE adds members one by one, and -0 becomes 0 while the set is packed. If the size is known beforehand
+// (ranges of ranks), a large set is never packed.
 class ZeroSign {
  public:
   ZeroSign(const EncodingLimits& limits, const RangeOptions& options, size_t count)
@@ -276,7 +276,7 @@ struct ZLexCount {
   }
 };
 
-// `span_of` says which members of the set go.
+// `span_of` returns which members of the set to remove.
 template <class SpanOf>
 void RemoveRange(Call& call, Bytes key, KeyEvent event, SpanOf&& span_of) {
   Edit<SortedSet> set = call.db.Open<SortedSet>(key);

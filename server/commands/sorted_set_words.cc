@@ -10,7 +10,7 @@ namespace respite {
 
 namespace {
 
-// Redis: reads as strtod does, so blanks in front and the empty word (0) are welcome, and large numbers are infinite.
+// Redis: parses as strtod does: accepts leading blanks, an empty word (0), and large numbers as infinity.
 double ParseScoreEnd(Bytes word) {
   if (const auto score = ParseDouble(word)) return *score;
   const std::string text(word);
@@ -21,7 +21,7 @@ double ParseScoreEnd(Bytes word) {
 }
 
 LexEnd ParseLexEnd(Bytes word) {
-  const bool alone = word.size() == 1 || (word.size() > 1 && word[1] == '\0');  // Redis: looks no further than a NUL
+  const bool alone = word.size() == 1 || (word.size() > 1 && word[1] == '\0');  // Redis: stops at a NUL
   if (word.starts_with('(')) return {LexEnd::Kind::kExcluded, word.substr(1)};
   if (word.starts_with('[')) return {LexEnd::Kind::kIncluded, word.substr(1)};
   if (word.starts_with('+') && alone) return {LexEnd::Kind::kHighest};

@@ -1,4 +1,4 @@
-// What the commands of sorted sets have in common: ranges as words, replies of members with scores, new sets.
+// Helpers that commands on sorted sets share: parsing ranges, replies with scores, storing results.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,23 @@
 
 namespace respite {
 
-// `1.5`, `(1.5` (without 1.5 itself), `-inf`.
+// Parses `1.5`, `(1.5` (exclusive), `-inf`.
 ScoreRange ParseScoreRange(Bytes min, Bytes max);
-// `[member`, `(member` (without it), `-` and `+` (from the first, to the last).
+// Parses `[member`, `(member` (exclusive), `-` (first) and `+` (last).
 LexRange ParseLexRange(Bytes min, Bytes max);
 
-// What there is of a range of ranks among `size` members.
+// The part of a range of ranks within `size` members.
 inline RankSpan RanksAmong(const IndexRange& range, size_t size) {
   const auto [first, count] = range.Among(size);
   return {first, count};
 }
 
-// The span counted from the other end: ranks of ZREVRANGE.
+// The same span counted from the other end, for ZREVRANGE.
 inline RankSpan Mirrored(RankSpan span, size_t size) { return {size - span.first - span.count, span.count}; }
 
 enum class Scores : uint8_t { kNo, kYes };
 
-// Writes members with or without scores. Under RESP3 a member and its score are an array of their own, unless they are
-// to stay flat.
+// Writes members with or without scores. Under RESP3 a member and its score are an array.
 class MemberWriter {
  public:
   MemberWriter(Reply& reply, Scores scores) : reply_(&reply), scores_(scores) {}
@@ -47,10 +46,10 @@ class MemberWriter {
   Scores scores_;
 };
 
-// WITHSCORES, if it is the next word.
+// Takes WITHSCORES if it is the next word.
 inline Scores TakeWithScores(Args& args) { return args.TakeToken("WITHSCORES") ? Scores::kYes : Scores::kNo; }
 
-// What a new set of so many members is given to grow in, if it is going to be packed.
+// The initial space for a new set of `count` members; 0 if it will not be packed.
 inline size_t PackedRoom(size_t count, size_t octets, const EncodingLimits& limits) {
   constexpr size_t kPerMember = 4;
   return count > limits.zset_max_listpack_entries ? 0 : kPerMember * count + octets;
@@ -64,8 +63,8 @@ struct AddCounts {
   int64_t All() const { return added + changed; }
 };
 
-// Adds `count` members by a rule (ZADD, ZINCRBY, GEOADD). pair_at(index) gives a std::pair<Bytes, double>. Refuses a
-// sum that is no number, so more than one member must not be added with arithmetic.
+// Adds `count` members by a rule (ZADD, ZINCRBY, GEOADD). pair_at(index) returns a std::pair<Bytes, double>. Throws if
+// a sum is not a number, so with arithmetic only one member may be added.
 template <class PairAt>
 AddCounts AddPairs(Edit<SortedSet>& set, const AddRule& rule, size_t count, PairAt&& pair_at) {
   using Outcome = AddResult::Outcome;
@@ -84,8 +83,8 @@ AddCounts AddPairs(Edit<SortedSet>& set, const AddRule& rule, size_t count, Pair
   return counts;
 }
 
-// Puts the result in the place of whatever `key` holds, or deletes the key when there is nothing in it, and replies
-// with the number of members.
+// Replaces the value of `key` by the result, or deletes the key if the result is empty, and replies with the number of
+// members.
 void StoreSortedSet(Call& call, Bytes key, ScoredResult& result, KeyEvent event);
 
 }  // namespace respite

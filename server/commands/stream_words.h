@@ -1,4 +1,4 @@
-// What the commands of streams share: IDs among the arguments, entries in replies, and the effects of delivering.
+// Helpers that commands on streams share: parsing IDs, entries in replies, effects of deliveries.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,22 @@
 
 namespace respite {
 
-// An ID; nothing stands for the missing sequence number but 0.
+// Parses an ID. A missing sequence number counts as 0.
 StreamId TakeStreamId(Bytes word);
 
-// The ends of a range: `-`, `+`, IDs, and with `(` before it an ID that is not part of it.
+// Parse the ends of a range: `-`, `+`, IDs, and IDs with `(`, which are exclusive.
 StreamId RangeStart(Bytes word);
 StreamId RangeEnd(Bytes word);
 
-// An entry as [id, [field, value, …]].
+// Writes an entry as [id, [field, value, …]].
 void WriteEntry(Reply& reply, const StreamLog::Walk& entry);
-// The entries of a range as an array, at most `most` of them (0: all). Answers how many there were.
+// Writes an array of the entries of a range, at most `most` of them (0: all).
 void WriteEntries(Reply& reply, const StreamLog& log, const StreamId& from, const StreamId& to, uint64_t most,
                   StreamLog::Order order);
-// One entry. False, and nothing is written, when it does not exist.
+// Writes one entry. Returns false and writes nothing if it does not exist.
 bool WriteEntryOf(Reply& reply, const StreamLog& log, const StreamId& id);
 
-// A group that a command changes, with the names that its effects need.
+// A group that a command changes, with the names for its effects.
 struct GroupEdit {
   Bytes key;
   Bytes name;
@@ -35,9 +35,9 @@ struct GroupEdit {
   StreamLog& Log() const { return stream->Log(); }
 };
 
-// The consumer, which is made if need be, and now seen. Making it counts as a change.
+// Finds or creates the consumer and marks it as seen. Creating it counts as a change.
 StreamConsumer& SeeConsumer(Call& call, const GroupEdit& edit, Bytes name);
-// Effects: what a pending entry has become, and how far a group has read.
+// Record as effects the state of a pending entry, and the group's last delivered ID.
 void RecordPending(Call& call, const GroupEdit& edit, const StreamId& id, const PendingEntry& entry);
 void RecordGroupPosition(Call& call, const GroupEdit& edit);
 

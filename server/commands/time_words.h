@@ -1,4 +1,4 @@
-// How commands state times: EXPIRE and PEXPIREAT differ in both.
+// Units and bases of times in arguments: EXPIRE and PEXPIREAT differ in both.
 #pragma once
 
 #include <cstdint>

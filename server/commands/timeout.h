@@ -1,4 +1,4 @@
-// A time to wait, among the arguments: in milliseconds (WAIT, CLIENT PAUSE) or in seconds (BLPOP and its kin).
+// Parses timeouts in milliseconds (WAIT, CLIENT PAUSE) or seconds (BLPOP and its family).
 #pragma once
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace respite {
 
-// Redis: measured from the wall clock, so what would overflow it is out of range.
+// Redis: adds timeouts to the wall clock, so those that would overflow are out of range.
 inline int64_t CheckedTimeoutMs(const Call& call, int64_t timeout_ms) {
   if (timeout_ms < 0) throw Refusal{refusals::kTimeoutNegative};
   if (timeout_ms > std::numeric_limits<int64_t>::max() - call.now_ms) throw Refusal{refusals::kTimeoutOutOfRange};
@@ -20,8 +20,8 @@ inline int64_t TimeoutMs(const Call& call, Bytes word) {
   return CheckedTimeoutMs(call, Args::Integer(word, refusals::kTimeoutNotInteger));
 }
 
-// Seconds with a fraction; what is left of the last millisecond counts as a whole one. 0: for ever. Redis: less than a
-// millisecond before now is not negative, but for ever as well.
+// Seconds with a fraction, rounded up to milliseconds. 0: no timeout. Redis: a negative fraction of a millisecond
+// becomes 0.
 inline int64_t TimeoutSeconds(const Call& call, Bytes word) {
   const auto seconds = ParseLongDouble(word);
   if (!seconds) throw Refusal{refusals::kTimeoutNotFloat};

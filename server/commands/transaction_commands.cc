@@ -1,7 +1,7 @@
 // Transactions: MULTI, EXEC, DISCARD, WATCH, UNWATCH.
 //
-// Between MULTI and EXEC the Executor queues commands instead of running them. EXEC runs them all in its own Unit:
-// nobody else's commands come between them, and their effects are repeated together or not at all.
+// Between MULTI and EXEC the Executor queues commands instead of running them. EXEC runs them all in its own Unit: no
+// other client's commands run between them, and the journals repeat all of their effects or none.
 #include "server/catalogue/refusals.h"
 #include "server/clients/acl/permissions.h"
 #include "server/clients/watched_keys.h"
@@ -30,12 +30,12 @@ struct Multi {
 };
 
 struct Exec {
-  // Those of all that is queued, as well.
+  // Adds the flags of all queued commands.
   static uint32_t FlagsOf(const Services&, const Session& session, std::span<const Bytes>, uint32_t flags) {
     return session.InTransaction() ? flags | session.transaction->Flags() : flags;
   }
   static constexpr CommandSpec spec = {.syntax = "EXEC",
-                                       .summary = "Runs what was queued since MULTI, all at once.",
+                                       .summary = "Runs the commands queued since MULTI atomically.",
                                        .since = "1.2.0",
                                        .complexity = "Depends on the queued commands",
                                        .group = CommandGroup::kTransactions,
@@ -47,7 +47,7 @@ struct Exec {
     const Transaction& transaction = *call.session.transaction;
     const bool broken = transaction.Broken();
     const bool stale = transaction.Stale() || call.services.watched_keys.SawExpiry(call.session, call.now_ms);
-    call.services.watched_keys.Forget(call.session);  // nobody cares any more, so the commands need not tell
+    call.services.watched_keys.Forget(call.session);  // the queued commands need not check the watches of this session
     if (!broken && !stale) {
       RunAll(call, transaction);
     } else if (!broken) {
@@ -58,7 +58,7 @@ struct Exec {
   }
 
  private:
-  // The rules have changed since it was queued.
+  // The permissions have changed since the command was queued.
   static void Deny(Call& call, const Command& command, AclDenial denial) {
     const std::string text = LateDenialText(denial);
     call.services.executor.CountRejected(&command, text);
@@ -82,7 +82,7 @@ struct Exec {
 
 struct Discard {
   static constexpr CommandSpec spec = {.syntax = "DISCARD",
-                                       .summary = "Gives up a transaction and unwatches all keys.",
+                                       .summary = "Discards the queued commands and unwatches all keys.",
                                        .since = "2.0.0",
                                        .complexity = "O(N), N being the number of queued commands",
                                        .group = CommandGroup::kTransactions,
@@ -97,7 +97,7 @@ struct Discard {
 
 struct Watch {
   static constexpr CommandSpec spec = {.syntax = "WATCH key...",
-                                       .summary = "Makes the next EXEC depend on these keys staying as they are.",
+                                       .summary = "Watches keys: the next EXEC fails if one of them changes.",
                                        .since = "2.2.0",
                                        .complexity = "O(1) for each key",
                                        .group = CommandGroup::kTransactions,
@@ -116,7 +116,7 @@ struct Watch {
 
 struct Unwatch {
   static constexpr CommandSpec spec = {.syntax = "UNWATCH",
-                                       .summary = "Forgets all watched keys.",
+                                       .summary = "Unwatches all keys.",
                                        .since = "2.2.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kTransactions,

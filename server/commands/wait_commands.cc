@@ -1,4 +1,4 @@
-// WAIT and WAITAOF. There are no replicas: whoever waits for some gets their count, none, when the timeout is over.
+// WAIT and WAITAOF. There are no replicas yet: a command that waits for some replies 0 when its timeout ends.
 #include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
 #include "server/commands/timeout.h"
@@ -12,7 +12,7 @@ namespace {
 
 void ReplyNobody(Reply& reply, const Services&, const Session&) { reply.Integer(0); }
 
-// What is kept beside a first base that is still being made is not safe yet.
+// False while the first base is being made, since effects written beside it cannot be loaded without it.
 bool IsOnDisk(const Services& services, const Session& session) {
   return services.aof.state() == AppendOnlyFile::State::kOn &&
          services.aof.writer().Synced() >= session.journaled_octets;

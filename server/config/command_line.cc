@@ -15,7 +15,7 @@ using Outcome = Result<CommandLine, StartupError>;
 
 bool IsOption(Bytes argument) { return argument.starts_with("--"); }
 
-// The name of the program without its folders.
+// The name of the program without its directory.
 Bytes ProgramName(Bytes path) { return path.substr(path.rfind('/') == Bytes::npos ? 0 : path.rfind('/') + 1); }
 
 bool NameHas(Bytes program, Bytes part) { return ProgramName(program).find(part) != Bytes::npos; }
@@ -47,7 +47,7 @@ LaunchAction FirstArgumentAction(Bytes argument) {
   return LaunchAction::kServe;
 }
 
-// Writes options as lines of configuration.
+// Turns options into lines of a configuration file.
 class OptionLines {
  public:
   enum class Follower : uint8_t { kNothing, kOption, kOther };
@@ -61,7 +61,7 @@ class OptionLines {
     }
     const bool ends_here = next != Follower::kOther;
     if (ends_here && EqualsIgnoreCase(argument, "--save")) text_ += "\"\"";
-    // An option behind these two is not taken for their value.
+    // An option after one of these two is not its value.
     const bool may_stand_alone = EqualsIgnoreCase(argument, "--save") || EqualsIgnoreCase(argument, "--sentinel");
     needs_value_ = !(may_stand_alone && next == Follower::kOption);
   }

@@ -22,18 +22,18 @@ constexpr int kSentinelPort = 26379;
 
 [[noreturn]] void RefuseSet(std::string_view name, std::string_view reason) { throw refusals::ConfigSet(name, reason); }
 
-bool Allows(Permission permission, bool connection_is_local) {  // NOLINT: a fact, not a mode
+bool Allows(Permission permission, bool connection_is_local) {  // NOLINT: not a mode
   return permission == Permission::kAlways || (permission == Permission::kLocalConnections && connection_is_local);
 }
 
 bool IsPattern(Bytes name) { return name.find_first_of("[*?") != Bytes::npos; }
 
-// The name under which a directive was found: the one in the table, in the table's case.
+// The name under which a directive was found (its name or alias), in the table's case.
 std::string_view NameInTable(const Directive& directive, Bytes given) {
   return EqualsIgnoreCase(given, directive.name) ? directive.name : directive.alias;
 }
 
-// Results of CONFIG GET; names differing only in case are the same.
+// Results of CONFIG GET; names that differ only in case are the same.
 class Found {
  public:
   void Add(Bytes name, const Directive& directive, const Settings& settings) {
@@ -147,7 +147,7 @@ void Config::Set(const NamesAndValues& pairs, SetContext context) {
   }
 }
 
-// Redis: an alias and its primary name may be set together; the same name twice may not.
+// Redis: CONFIG SET accepts an alias together with its primary name, but no name twice.
 std::vector<Config::Change> Config::Resolve(const NamesAndValues& pairs, SetContext context) const {
   std::vector<Change> changes;
   for (const auto& [given, value] : pairs) {
@@ -173,7 +173,7 @@ void Config::RefuseUnlessSettable(const Directive& directive, const std::string&
   }
 }
 
-// Returns those that differ afterwards.
+// Returns the changes whose directive has another value afterwards.
 std::vector<Config::Change> Config::AssignAll(const std::vector<Change>& changes, Settings& next) {
   std::vector<Change> changed;
   for (const Change& change : changes) {

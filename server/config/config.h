@@ -1,12 +1,11 @@
-// Config: the settings of a running server, and everything that may change them.
+// Config: the settings of a running server and their changes.
 //
 //   Result<CommandLine, StartupError> line = ParseCommandLine(arguments);
 //   Result<std::unique_ptr<Config>, StartupError> config = Config::Load(line.value(), std::cin);
 //   config->OnChange({"port", "bind"}, [&]() -> std::optional<std::string> { return listeners.Reopen(); });
 //   if (config->settings().maxmemory > 0) …
 //
-// Reading settings() costs nothing. The reference stays valid, and its values change only inside Set(), Adjust() and
-// hooks.
+// settings() is an accessor. The reference stays valid; its values change only inside Set(), Adjust() and hooks.
 #pragma once
 
 #include <functional>
@@ -33,11 +32,11 @@ class FileSystem;
 
 class Config {
  public:
-  // Called after a value changed; settings() has the new one. Returns why it cannot be put into effect, or nothing.
+  // Called after a value changed; settings() has the new one. Returns nothing, or why the value cannot take effect.
   using Hook = std::function<std::optional<std::string>()>;
   using NamesAndValues = std::vector<std::pair<std::string, std::string>>;
 
-  // Who sends a CONFIG SET, and when.
+  // Who sends a CONFIG SET, and in which state of the server.
   struct SetContext {
     bool connection_is_local = false;  // loopback or unix socket
     bool is_loading = false;           // a dataset is being loaded
@@ -55,32 +54,32 @@ class Config {
 
   const Settings& settings() const { return settings_; }
 
-  // For what the server finds out itself: the bound port, a lowered maxclients, the pidfile of a daemon. No checks, no
-  // hooks.
+  // For values that the server sets itself: the bound port, a lowered maxclients, the pidfile of a daemon. Runs no
+  // checks and no hooks.
   Settings& Adjust() { return settings_; }
 
   const std::string& file() const { return file_; }  // absolute path; empty: none
   ServerMode mode() const { return mode_; }
-  const ConfigLines& lines() const { return lines_; }  // user, rename-command, loadmodule …: for their owners
+  const ConfigLines& lines() const { return lines_; }  // user, rename-command, loadmodule …, applied by other parts
 
-  // Messages for the log since the last call: from loading, or from Set().
+  // Log messages from Load or Set since the last call.
   std::vector<ConfigNote> TakeNotes() { return std::exchange(notes_, {}); }
 
-  // Whether the directive was set by a file, an option or CONFIG SET, even if to its default.
+  // Whether a file, an option or CONFIG SET gave the directive a value, even if it was the default.
   bool WasSet(Bytes name) const;
 
-  // CONFIG GET: what the names and patterns cover, each once; a name without pattern comes back as it was written.
+  // CONFIG GET: every directive that a name or pattern matches, once; a plain name is returned as the client wrote it.
   NamesAndValues Get(ConfigWords patterns) const;
 
-  // CONFIG SET: all or nothing. Throws Refusal with the whole error reply; then nothing has changed, and hooks that had
-  // already run have run again with the old values.
+  // CONFIG SET, all or nothing. Throws Refusal with the whole error reply; then all values are the old ones, and hooks
+  // that had run have run again with them.
   void Set(const NamesAndValues& pairs, SetContext context);
 
   // CONFIG REWRITE. Throws Refusal.
   void Rewrite(FileSystem& files, const RewriteExtras& extras = {}) const;
 
-  // Has `hook` run once whenever one or more of these directives (primary names) change through Set(). Of several hooks
-  // for a directive each runs, in the order of registration.
+  // Runs `hook` once for each Set() that changes one or more of these directives (primary names). All hooks of a
+  // directive run, in the order of registration.
   void OnChange(std::initializer_list<std::string_view> names, Hook hook);
 
  private:
@@ -95,7 +94,7 @@ class Config {
   };
   struct DueHook {
     const Registration* hook;
-    std::string_view name;  // of the first directive that asks for it
+    std::string_view name;  // of the first changed directive that has this hook
   };
 
   std::vector<Change> Resolve(const NamesAndValues& pairs, SetContext context) const;
@@ -115,7 +114,7 @@ class Config {
   std::vector<std::unique_ptr<const Registration>> hooks_;
 };
 
-// The words of a CONFIG SET value: split at every single space where the directive takes several, else one word.
+// The words of a CONFIG SET value: split at every single space if the directive takes several words, else one word.
 std::vector<std::string> WordsOfValue(const Directive& directive, const std::string& value);
 
 }  // namespace respite

@@ -1,8 +1,8 @@
-// CONFIG REWRITE: the text of the configuration file, brought up to date with the settings in force.
+// CONFIG REWRITE: updates the text of the configuration file to the current settings.
 //
-// Comments, order and lines that are not settings stay. A directive takes the place of its first line and loses the
-// others; what is not in the file and not at its default is appended below a marker line. Lines that cannot be read
-// become comments.
+// Keeps comments, the order of lines and lines that are not settings. The first line of a directive is replaced,
+// further ones are removed. Directives that are not in the file and do not have their default are appended below a
+// marker line. Unreadable lines become comments.
 #pragma once
 
 #include <optional>
@@ -17,18 +17,18 @@
 
 namespace respite {
 
-// Lines that other parts of the server own. A missing list leaves the lines of its kind as they are.
+// Lines that belong to other parts of the server. Lines of a kind whose list is missing stay as they are.
 struct RewriteExtras {
   std::optional<std::vector<std::string>> user_lines;        // "user NAME RULES"; empty when there is an ACL file
   std::optional<std::vector<std::string>> loadmodule_lines;  // "loadmodule PATH ARGUMENTS"
-  enum class Detail : uint8_t { kChanges, kAll };            // kAll: also what has its default
+  enum class Detail : uint8_t { kChanges, kAll };            // kAll: also directives with their default value
   Detail detail = Detail::kChanges;
 };
 
-// The new text for a file that has this text now (empty: no file yet).
+// Returns the new text of a file with the text `old_text` (empty: there is no file yet).
 std::string RewrittenConfig(Bytes old_text, const Settings& settings, const RewriteExtras& extras);
 
-// All of a file, or errno.
+// Returns the content of a file, or errno.
 Result<std::string, int> TextOfFile(const std::string& path);
 
 }  // namespace respite

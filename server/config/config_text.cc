@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kMaxIncludeDepth = 64;
 
-// Accepted with one value and forgotten, as in Redis.
+// Redis: accepted with one value and ignored.
 constexpr std::array<Bytes, 3> kForgottenDirectives = {"list-max-ziplist-entries", "list-max-ziplist-value",
                                                        "lua-replicate-commands"};
 
@@ -40,7 +40,7 @@ Result<std::string, StartupError> FileText(const std::string& path) {
 
 bool IsPattern(Bytes path) { return path.find_first_of("*?[") != Bytes::npos; }
 
-// The files that a pattern stands for, sorted; none is no error.
+// The files that match a pattern, sorted. No match is not an error.
 std::vector<std::string> MatchingFiles(const std::string& pattern) {
   glob_t found = {};
   std::vector<std::string> paths;
@@ -60,7 +60,7 @@ Result<std::string, StartupError> TextOfFiles(const std::string& path) {
   return whole;
 }
 
-// Why the log file cannot be written, if it cannot.
+// Returns why the log file cannot be written, if so.
 Objection CheckLogFile(const std::string& path) {
   const int descriptor = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor < 0) return std::string("Can't open the log file: ") + std::strerror(errno);
@@ -119,7 +119,7 @@ ConfigReader::Outcome ConfigReader::ReadDirective(const Directive& directive, co
   if (!directive.Has(directive_flags::kMultiArgument)) {
     if (words.size() != 1) return Failure(FatalConfigError(&line, "wrong number of arguments"));
   } else if (words.size() == 1 && !words[0].empty()) {
-    // Redis: unbalanced quotes inside the one word count as no words.
+    // Redis: a single word with unbalanced quotes counts as no words.
     split = SplitQuoted(words[0]).value_or(std::vector<std::string>{});
     words = split;
   }
@@ -156,7 +156,7 @@ ConfigReader::Outcome ConfigReader::ReadOther(ConfigLine& line) {
   return Done{};
 }
 
-// `sentinel` alone is what the option --sentinel becomes; the mode was seen to before any text was read.
+// The option --sentinel becomes a line with the word `sentinel` alone; it needs no action here.
 ConfigReader::Outcome ConfigReader::ReadSentinel(ConfigLine& line) {
   if (line.words.size() == 1) return Done{};
   if (mode_ != ServerMode::kSentinel) {
@@ -174,13 +174,13 @@ ConfigReader::Outcome ConfigReader::Include(const ConfigLine& line) {
   return outcome;
 }
 
-// What only shows when a whole text was read. Redis: checked after each included file, too.
+// Checks that need the whole text. Redis: runs them after each included file, too.
 ConfigReader::Outcome ConfigReader::CheckWhole() {
   if (!settings_.logfile.empty()) {
     if (Objection objection = CheckLogFile(settings_.logfile)) return Failure(FatalConfigError(nullptr, *objection));
   }
-  if (settings_.cluster_enabled) {  // a client that was promised a cluster would lose what it asks of one
-    return Failure(FatalConfigError(nullptr, "cluster-enabled yes: this version does not serve cluster mode yet"));
+  if (settings_.cluster_enabled) {  // clients would rely on a cluster that does not exist
+    return Failure(FatalConfigError(nullptr, "cluster-enabled yes: this version does not support cluster mode yet"));
   }
   settings_.hz = std::clamp(settings_.hz, kMinHz, kMaxHz);
   return Done{};

@@ -1,8 +1,8 @@
-// Reading the text of configuration files and options into Settings.
+// Reads the text of configuration files and options into Settings.
 //
-// Besides directives, files hold lines that are commands to other parts of the server (`user`, `rename-command`,
-// `loadmodule`, `sentinel`, module settings). Those are collected, in order, with what is needed to complain about them
-// later in the same words as about a wrong directive.
+// Some lines are not directives but input for other parts of the server (`user`, `rename-command`, `loadmodule`,
+// `sentinel`, module settings). They are collected in order, with the data to report an error in them like an error in
+// a directive.
 #pragma once
 
 #include <cstdint>
@@ -19,28 +19,28 @@
 
 namespace respite {
 
-// Why the server cannot start. `text` goes to stderr as it is (newline included), or to the log as one line.
+// Why the server cannot start. `text` goes unchanged to stderr (newline included), or to the log as one line.
 struct StartupError {
   enum class Channel : uint8_t { kStderr, kLog } channel = Channel::kStderr;
   std::string text;
   int exit_code = 1;
 };
 
-// A line that another part of the server has to act on.
+// A line for another part of the server.
 struct ConfigLine {
-  int number;                      // counted from 1 in its file, stdin and options following the file
+  int number;                      // counted from 1 in its file; stdin and options continue the file's numbers
   std::string text;                // without surrounding white space
   std::vector<std::string> words;  // words[0] is the directive in lower case
 };
 
-// What a log should say about the configuration once there is a log.
+// A message about the configuration, logged once the log is open.
 struct ConfigNote {
   LogLevel level;
   std::string text;
 };
 
 struct ConfigLines {
-  std::vector<ConfigLine> rename_command;   // rename-command OLD NEW; NEW empty: take it away
+  std::vector<ConfigLine> rename_command;   // rename-command OLD NEW; NEW empty: remove it
   std::vector<ConfigLine> user;             // user NAME RULE…
   std::vector<ConfigLine> loadmodule;       // loadmodule PATH ARGUMENT…
   std::vector<ConfigLine> module_settings;  // MODULE.NAME VALUE…
@@ -49,15 +49,15 @@ struct ConfigLines {
 
 enum class ServerMode : uint8_t { kStandalone, kSentinel };
 
-// The block that Redis prints on a wrong line; nullptr when no line is to blame.
+// The block that Redis prints for a wrong line; `line` is nullptr when no line is the cause.
 StartupError FatalConfigError(const ConfigLine* line, std::string_view reason);
 
-// Takes texts one after the other; later values replace earlier ones.
+// Reads texts one after another; later values replace earlier ones.
 class ConfigReader {
  public:
   ConfigReader(Settings& settings, ServerMode mode) : settings_(settings), mode_(mode) {}
 
-  // Reads one file (globs allowed, as for `include`) with `tail` appended, as if it were part of it.
+  // Reads a file (or those that match a glob, as for `include`), followed by `tail` as if it were part of it.
   Result<Done, StartupError> ReadFile(const std::string& path, std::string_view tail = {});
   Result<Done, StartupError> ReadText(std::string_view text);
 

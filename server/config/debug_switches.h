@@ -1,4 +1,4 @@
-// What DEBUG changes in the server and no directive does.
+// State of the server that only DEBUG changes.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@ namespace respite {
 
 struct DebugSwitches {
   bool pause_cron = false;              // the timer does nothing: no expiry, no statistics, no checks of clients
-  bool skip_payload_checksum = false;   // RESTORE takes payloads with a wrong checksum
+  bool skip_payload_checksum = false;   // RESTORE accepts payloads with a wrong checksum
   bool any_command_in_scripts = false;  // even those with kNoScript
-  int64_t aof_write_delay_us = 0;       // sleeps so long before each write of the append-only file
-  bool reply_resizing = true;           // Session::reply_room_bytes follows what the client is sent
-  int64_t reply_peak_reset_ms = kReplyPeakResetMs;  // how often Session::output_peak_bytes starts anew; negative: never
+  int64_t aof_write_delay_us = 0;       // delay before each write to the append-only file
+  bool reply_resizing = true;           // Session::reply_room_bytes follows the size of replies
+  int64_t reply_peak_reset_ms = kReplyPeakResetMs;  // how often Session::output_peak_bytes is reset; negative: never
 
   static constexpr int64_t kReplyPeakResetMs = 5000;
 };

@@ -10,7 +10,7 @@
 namespace respite {
 namespace {
 
-// Redis cuts the list of allowed words here.
+// Redis cuts the list of allowed words at this length.
 constexpr size_t kMaxChoiceObjectionBytes = 255;
 
 std::string BoundText(int64_t bound, const NumberShape& shape) {
@@ -82,7 +82,7 @@ const char* UnreadableNumber(NumberFormat format) {
   return "argument couldn't be parsed into an integer";
 }
 
-// The bits that the words stand for. Redis: several words only where the directive takes several.
+// The bits of the words. Redis: allows several words only if the directive takes several.
 std::optional<int> ParseChoice(const ChoiceShape& shape, ConfigWords words) {
   if (words.empty()) return {};
   int value = 0;
@@ -117,7 +117,7 @@ std::string ChoiceText(const ChoiceShape& shape, int value) {
   return text;
 }
 
-// One overload per shape; a Visitor-like set used through std::visit.
+// One overload per shape, for std::visit.
 struct Assigner {
   Settings& settings;
   ConfigWords words;
@@ -173,7 +173,7 @@ struct Printer {
   std::string operator()(const SpecialShape& shape) const { return shape.text(settings); }
 };
 
-// The value as a file has it: like CONFIG GET's, but texts quoted and memory in units.
+// The value as written to a file: like CONFIG GET, but with quoted texts and units of memory.
 std::string ValueInFile(const Directive& directive, const Settings& settings) {
   std::string text = ValueText(directive, settings);
   if (std::holds_alternative<TextShape>(directive.shape)) return Quoted(text);

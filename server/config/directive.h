@@ -1,10 +1,9 @@
-// Directive: one row of the table of directives, and what can be done with the value that it names: assign it from
-// words, print it for CONFIG GET, print the lines that restore it for CONFIG REWRITE.
+// Directive: one row of the table of directives, and the operations on its value: assign it from words, print it for
+// CONFIG GET, print the lines that restore it for CONFIG REWRITE.
 //
-// The rows stand in directives_*.cc, one file per subject, sorted by name. To add a directive: a member in Settings
-// with its default, and a row. Everything else (parsing, ranges, GET, SET, REWRITE, the table checks in tests) follows
-// from the row. The default of a directive is the value that its member has in a fresh Settings: it is written down
-// nowhere else.
+// The rows are in directives_*.cc, one file per subject, sorted by name. To add a directive, add a member with its
+// default to Settings, and a row. Parsing, ranges, GET, SET, REWRITE and the table checks in tests follow from the row.
+// The default of a directive is the value of its member in a new Settings.
 #pragma once
 
 #include <cstdint>
@@ -22,30 +21,30 @@ namespace respite {
 
 using ConfigWords = std::span<const std::string>;
 
-// Why a value was refused, as Redis words it; nothing when it was taken.
+// Why a value was refused, in Redis' words; nullopt when it was accepted.
 using Objection = std::optional<std::string>;
 
-// Redis: values of several words add up over the lines of a file (`save`), but replace each other in CONFIG SET.
+// Redis: the lines of a file add up for directives with several words (`save`); CONFIG SET replaces.
 enum class ConfigOrigin : uint8_t { kStartup, kConfigSet };
 
 enum class SupportLevel : uint8_t {
   kEffective,    // takes effect
-  kStored,       // its feature is still to come: checked, stored and reported
-  kMeaningless,  // nothing here to steer: checked, stored and reported
+  kStored,       // checked, stored and reported; the feature does not exist yet
+  kMeaningless,  // checked, stored and reported; there is nothing to control here
 };
 
 // Flags of a directive.
 namespace directive_flags {
 inline constexpr uint32_t kNoFlags = 0;
 inline constexpr uint32_t kImmutable = 1U << 0;      // only at startup
-inline constexpr uint32_t kProtected = 1U << 1;      // CONFIG SET only when enable-protected-configs says so
-inline constexpr uint32_t kSensitive = 1U << 2;      // kept out of logs, SLOWLOG and MONITOR
-inline constexpr uint32_t kHidden = 1U << 3;         // CONFIG GET shows it by its full name only, never for a pattern
-inline constexpr uint32_t kDebug = 1U << 4;          // worth printing in a crash report
-inline constexpr uint32_t kMultiArgument = 1U << 5;  // takes any number of words; one quoted word is split again
-inline constexpr uint32_t kDenyLoading = 1U << 6;    // CONFIG SET refuses while a dataset is loading
+inline constexpr uint32_t kProtected = 1U << 1;      // CONFIG SET needs enable-protected-configs
+inline constexpr uint32_t kSensitive = 1U << 2;      // not shown in logs, SLOWLOG and MONITOR
+inline constexpr uint32_t kHidden = 1U << 3;         // CONFIG GET shows it for its full name only, not for a pattern
+inline constexpr uint32_t kDebug = 1U << 4;          // printed in crash reports
+inline constexpr uint32_t kMultiArgument = 1U << 5;  // takes any number of words; a single quoted word is split again
+inline constexpr uint32_t kDenyLoading = 1U << 6;    // CONFIG SET is refused while a dataset is loading
 inline constexpr uint32_t kVolatile =
-    1U << 7;  // setting the same value again counts as a change (files may be new, say)
+    1U << 7;  // setting the same value again counts as a change, since files may be new
 }  // namespace directive_flags
 
 enum class NumberFormat : uint8_t { kInteger, kMemory, kMemoryOrPercent, kOctal };
@@ -57,8 +56,8 @@ struct ChoiceName {
   int value;
 };
 
-// What CONFIG REWRITE writes for one directive: no line at all means that none stays in the file.
-enum class LinePresence : uint8_t { kAlways, kIfMentioned };  // kIfMentioned: only in the place of a line that is there
+// Whether CONFIG REWRITE writes a line. kIfMentioned: only in place of an existing line of this directive.
+enum class LinePresence : uint8_t { kAlways, kIfMentioned };
 
 struct FileLine {
   std::string text;
@@ -71,7 +70,7 @@ struct YesNoShape {
   void (*set)(Settings&, bool);  // NOLINT: the value itself
 };
 
-// Numbers travel as int64_t; for unsigned members it holds the same bits, and the bounds are compared unsigned.
+// All integers are int64_t here; for unsigned members it holds the same bits, and bounds are compared unsigned.
 struct NumberShape {
   int64_t (*get)(const Settings&);
   void (*set)(Settings&, int64_t);
@@ -106,7 +105,7 @@ struct Directive {
   SupportLevel support;
   std::variant<YesNoShape, NumberShape, TextShape, ChoiceShape, SpecialShape> shape;
   uint32_t flags = directive_flags::kNoFlags;
-  std::string_view alias = {};  // an older name, accepted and reported alike
+  std::string_view alias = {};  // an older name, accepted and reported too
 
   bool Has(uint32_t flag) const { return (flags & flag) != 0; }
 };
@@ -114,10 +113,11 @@ struct Directive {
 // All directives, by subject. Cost: no allocation.
 std::span<const std::span<const Directive>> DirectivesBySubject();
 
-// The directive of this name or alias, in any case; null when there is none. Cost: O(directives), some microseconds.
+// Finds a directive by name or alias, in any case; returns null if there is none. Cost: O(directives), some
+// microseconds.
 const Directive* FindDirective(Bytes name);
 
-// Gives the directive the value that the words say. On an objection the value is unspecified: assign to a copy.
+// Assigns the value to the directive. After an objection the value is unspecified: assign to a copy.
 Objection Assign(const Directive& directive, Settings& settings, ConfigWords words, ConfigOrigin origin);
 
 // The value as CONFIG GET reports it.

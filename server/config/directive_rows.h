@@ -1,4 +1,4 @@
-// What the rows in directives_*.cc are made of. Included by those files only.
+// Building blocks for the rows in directives_*.cc. Included by those files only.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace respite::rows {
 
 using enum SupportLevel;
-using namespace directive_flags;  // NOLINT: all of them are the vocabulary of rows
+using namespace directive_flags;  // NOLINT: rows use all of them
 
 inline constexpr int64_t kMinInt = std::numeric_limits<int32_t>::min();
 inline constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
@@ -63,13 +63,13 @@ constexpr TextShape TextOf(WhenEmpty when_empty, Objection (*check)(Bytes)) {
           [](Settings& settings, std::string value) { settings.*kMember = std::move(value); }, when_empty, check};
 }
 
-// A text whose empty value is a value like any other.
+// A text whose empty value is an ordinary value.
 template <auto kMember>
 constexpr TextShape Text(Objection (*check)(Bytes) = nullptr) {
   return TextOf<kMember>(WhenEmpty::kKept, check);
 }
 
-// A text whose empty value means that there is none.
+// A text whose empty value means "none".
 template <auto kMember>
 constexpr TextShape OptionalText(Objection (*check)(Bytes) = nullptr) {
   return TextOf<kMember>(WhenEmpty::kUnset, check);

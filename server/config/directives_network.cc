@@ -18,7 +18,7 @@ constexpr Directive kNetworkDirectives[] = {
     {"maxclients", kEffective, Number<&Settings::maxclients>(1, kMaxUint)},
     {"maxmemory-clients", kEffective, MemoryOrPercent<&Settings::maxmemory_clients>(-100, kMaxLong)},
     {"port", kEffective, kPort},
-    // Hidden: who sets everything that CONFIG GET * shows knows Redis' immutable directives, and not ours.
+    // Hidden because tests that set everything that CONFIG GET * shows expect Redis' immutable directives only.
     {"port-file", kEffective, OptionalText<&Settings::port_file>(), kImmutable | kHidden},
     {"protected-mode", kEffective, YesNo<&Settings::protected_mode>()},
     {"proto-max-bulk-len", kEffective, Memory<&Settings::proto_max_bulk_len>(1024 * 1024, kMaxLong), kDebug},

@@ -50,7 +50,7 @@ constexpr ChoiceName kShutdownFlagNames[] = {
     Named("now", kShutdownNow),         Named("force", kShutdownForce),
 };
 
-// shutdown-on-sig…: the words are bits.
+// The values of shutdown-on-sig… are sets of bits.
 Objection CheckShutdownFlags(int flags) {
   const auto bits = static_cast<uint32_t>(flags);
   if ((bits & kShutdownSave) == 0 || (bits & kShutdownNoSave) == 0) return {};
@@ -63,7 +63,7 @@ bool IsTitleVariable(Bytes name) {
   return std::find(kVariables.begin(), kVariables.end(), name) != kVariables.end();
 }
 
-// Variables stand in braces, "{{" is a brace.
+// Variables are written in braces; "{{" is a literal brace.
 Objection CheckProcTitleTemplate(Bytes text) {
   constexpr const char* kInvalid = "template format is invalid or contains unknown variables";
   bool says_something = false;

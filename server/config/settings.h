@@ -2,10 +2,9 @@
 //
 //   if (used_bytes > settings.maxmemory) ...
 //
-// Each member is named after its directive ("tcp-keepalive" is `tcp_keepalive`) and initialised with the directive's
-// default, which is Redis 7.2's except that there are no `save` points. Units are those of the directive and noted
-// where there is one. Parsing, printing and ranges are the business of directive.h; changing values goes through
-// Config.
+// Each member is named after its directive ("tcp-keepalive" is `tcp_keepalive`) and initialised with its default: Redis
+// 7.2's, except that there are no `save` points. Units are those of the directive and noted where there is one.
+// directive.h parses, prints and checks values; Config changes them.
 #pragma once
 
 #include <array>
@@ -70,7 +69,7 @@ struct PrimaryAddress {
   int port;
 };
 
-inline constexpr int kAutoPort = -1;  // `port auto`: the listener takes any free port
+inline constexpr int kAutoPort = -1;  // `port auto`: the system chooses a free port
 inline constexpr int kMinHz = 1;
 inline constexpr int kMaxHz = 500;
 
@@ -86,7 +85,7 @@ struct Settings : EncodingLimits {
   uint32_t maxclients = 10000;
   int64_t maxmemory_clients = 0;  // bytes, or a negative percentage of maxmemory
   int port = 6379;                // kAutoPort: any free port; 0: no TCP
-  int bound_port = 0;  // where the TCP listener really is once it is; written by the listener, not a directive
+  int bound_port = 0;             // the port in use, set by the listener; not a directive
   std::string port_file;
   bool protected_mode = true;
   int64_t proto_max_bulk_len = int64_t{512} << 20;  // bytes
@@ -96,7 +95,7 @@ struct Settings : EncodingLimits {
   int timeout = 0;          // seconds; 0: never
   uint64_t tracking_table_max_keys = 1000000;
   std::string unixsocket;
-  uint32_t unixsocketperm = 0;  // file mode bits; 0: leave to umask
+  uint32_t unixsocketperm = 0;  // file mode bits; 0: as umask says
 
   // The process: log, signals, protection, statistics.
   AclPubsubDefault acl_pubsub_default = AclPubsubDefault::kResetChannels;
@@ -172,7 +171,7 @@ struct Settings : EncodingLimits {
 
   // Persistence.
   bool aof_disable_auto_gc = false;
-  bool aof_load_failed_commands = false;  // start though commands of the append-only file failed
+  bool aof_load_failed_commands = false;  // start even if commands of the append-only file failed
   bool aof_load_truncated = true;
   std::string aof_rewrite_cpulist;
   bool aof_rewrite_incremental_fsync = true;
@@ -267,7 +266,7 @@ struct Settings : EncodingLimits {
   int tls_session_cache_timeout = 300;  // seconds
   bool tls_session_caching = true;
 
-  // The port to name where one is named: that of TLS when there is no other.
+  // The port to report where only one can be: the TLS port if there is no plain one.
   int MainPort() const { return bound_port != 0 ? bound_port : tls_port; }
 };
 

@@ -29,7 +29,7 @@ FileForm OneLine(std::string_view name, std::string_view value, LinePresence pre
   return {{std::string(name) + ' ' + std::string(value), presence}};
 }
 
-LinePresence AlwaysIf(bool forced) {  // NOLINT: a condition, not a mode
+LinePresence AlwaysIf(bool forced) {  // NOLINT: not a mode
   return forced ? LinePresence::kAlways : LinePresence::kIfMentioned;
 }
 
@@ -56,7 +56,7 @@ Objection AssignPort(Settings& settings, ConfigWords words, ConfigOrigin /*origi
   return {};
 }
 
-// Once bound, an automatic port is reported by its number: that is what whoever asks wants to connect to.
+// Once bound, an automatic port is reported by its number, because clients need it to connect.
 std::string PortText(const Settings& settings) {
   if (settings.port != kAutoPort) return std::to_string(settings.port);
   return settings.bound_port > 0 ? std::to_string(settings.bound_port) : "auto";
@@ -78,7 +78,7 @@ Objection AssignBind(Settings& settings, ConfigWords words, ConfigOrigin /*origi
 
 std::string BindText(const Settings& settings) { return Joined(settings.bind); }
 
-// Redis: a list equal to the default leaves no line at all, even when the file had one.
+// Redis: a list equal to the default leaves no line, even if the file had one.
 FileForm BindForm(std::string_view name, const Settings& settings) {
   if (settings.bind == Settings{}.bind) return {};
   return OneLine(name, settings.bind.empty() ? "\"\"" : Joined(settings.bind), LinePresence::kAlways);
@@ -187,7 +187,7 @@ std::string ClientOutputBufferLimitText(const Settings& settings) {
   return text;
 }
 
-// Redis: CONFIG GET says "slave" where the file says "replica".
+// Redis: CONFIG GET says "slave", the file says "replica".
 FileForm ClientOutputBufferLimitForm(std::string_view name, const Settings& settings) {
   FileForm form;
   const OutputBufferLimits defaults = Settings{}.client_output_buffer_limit;

@@ -1,4 +1,4 @@
-// The directives whose values have a syntax of their own.
+// Directives whose values have a syntax of their own.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ std::string PortText(const Settings& settings);
 FileForm PortForm(std::string_view name, const Settings& settings);
 inline constexpr SpecialShape kPort{AssignPort, PortText, PortForm};
 
-// addr addr …; none: nothing to listen on
+// addr addr …; none: do not listen on TCP
 Objection AssignBind(Settings& settings, ConfigWords words, ConfigOrigin origin);
 std::string BindText(const Settings& settings);
 FileForm BindForm(std::string_view name, const Settings& settings);

@@ -1,4 +1,4 @@
-// What the program says about itself without starting: --version and --help.
+// The texts of --version and --help.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@ namespace respite {
 
 constexpr std::string_view kRespiteVersion = "0.1.0";
 
-// The line of --version, without a newline. Harnesses take its third word, its first number, or the text behind "v=".
+// The line of --version, without a newline. Launchers parse its third word, its first number, or the text after "v=".
 std::string VersionLine();
 
-// The text of --help for a program of this name; printed to stderr, with exit code 1.
+// The text of --help for a program of this name. It is printed to stderr, with exit code 1.
 std::string UsageText(std::string_view program);
 
-// A number that differs between builds of different sources, as 16 hexadecimal digits.
+// Identifies the sources of a build, as 16 hexadecimal digits.
 std::string BuildId();
 
 }  // namespace respite

@@ -1,4 +1,4 @@
-// Texts of values that several directives share.
+// Values of directives as text, and paths.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 
 namespace respite {
 
-// An integer as C's strtoll reads it in the given base: leading white space, a sign and leading zeros pass.
-// Redis: some directives are this lax; an empty text is 0 to them. Out-of-range numbers are clamped.
+// Parses an integer as C's strtoll does: skips leading white space, a sign and leading zeros.
+// Redis: some directives are this lax and read an empty text as 0. Out-of-range numbers are clamped.
 std::optional<int64_t> LooseInteger(const std::string& text, int base = 10);
 
-// Bytes in the largest unit (gb, mb, kb) that divides them, as CONFIG REWRITE writes them.
+// A number of bytes in the largest unit (gb, mb, kb) that divides it, as CONFIG REWRITE writes it.
 std::string UnitMemoryText(uint64_t bytes);
 
-// A line of a configuration file without the blanks around it.
+// Removes the blanks around a line of a configuration file.
 Bytes TrimLine(Bytes line);
 
-// The process' working directory; empty when it has none any more.
+// The working directory of the process; empty if it was deleted.
 std::string WorkingDirectory();
 
-// `path` from the root, "../" in front resolved textually against the working directory.
+// The absolute path; resolves leading "../" as text against the working directory.
 std::string AbsolutePath(Bytes path);
 
 }  // namespace respite

@@ -49,7 +49,7 @@ Transfer ByteStream::Send(Bytes bytes) {
 
 Transfer ByteStream::Send(const ReplyBuffer& output) {
   if (tls_ != nullptr) return tls_->Send(output);
-  if (output.Segments() == 1) {  // a single piece takes the cheaper system call
+  if (output.Segments() == 1) {  // for one segment, this system call is cheaper
     Bytes piece;
     output.VisitFront(1, [&](Bytes front) { piece = front; });
     return Send(piece);

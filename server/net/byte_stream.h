@@ -1,8 +1,8 @@
 // ByteStream: the bytes of one socket, plain or through TLS.
 //
-// Whoever uses it thinks in bytes received and sent. What differs underneath shows in three places: a handshake may
-// come first, a stream may wait for another readiness of the socket than one would expect (`Needs`, `Allows`), and it
-// may hold bytes that no event of the socket will report (`HasReceived`).
+// Callers receive and send bytes alike. TLS shows in three places: a handshake may come first, receiving may need the
+// socket to be writable and sending readable (`Needs`, `Allows`), and the stream may hold received bytes for which the
+// socket reports no event (`HasReceived`).
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ class TlsStream;
 
 class ByteStream {
  public:
-  // Takes over a connected, non-blocking socket.
+  // Takes ownership of a connected, non-blocking socket.
   explicit ByteStream(Descriptor socket);
   ByteStream(Descriptor socket, std::unique_ptr<TlsStream> tls);
   ByteStream(ByteStream&&) noexcept;
@@ -29,22 +29,22 @@ class ByteStream {
 
   int FileDescriptor() const { return socket_.Get(); }
 
-  // Nothing can be received or sent before the handshake is over.
+  // Nothing can be received or sent before the handshake has ended.
   bool InHandshake() const { return tls_ != nullptr && TlsInHandshake(); }
-  // The next step. kMoved: it is over. Cost: up to a few milliseconds of arithmetic.
+  // The next step; kMoved when the handshake has ended. Cost: up to a few milliseconds of CPU.
   Transfer Handshake();
 
-  // Cost of a plain one: one system call.
+  // Cost of a plain stream: one system call.
   Transfer Receive(std::span<char> target);
-  // Sends from the front as much as one call takes; the caller consumes it. After kLater the same bytes must come
-  // first again.
+  // Sends as much from the front as one call takes; the caller consumes it. After kLater the next call must begin with
+  // the same bytes.
   Transfer Send(const ReplyBuffer& output);
   Transfer Send(Bytes bytes);
-  // There are bytes to receive although the socket may never be readable again.
+  // There are bytes to receive, even if the socket never becomes readable again.
   bool HasReceived() const { return tls_ != nullptr && TlsHasReceived(); }
 
-  // Which readiness of the socket to wait for in order to receive (`read`) or send (`write`), and what a readiness
-  // makes possible.
+  // Which readiness of the socket to wait for in order to receive (`read`) or send (`write`), and which of the two a
+  // readiness makes possible.
   SocketPoller::Interest Needs(SocketPoller::Interest wanted) const {
     return tls_ == nullptr ? wanted : TlsNeeds(wanted);
   }
@@ -54,7 +54,7 @@ class ByteStream {
 
   // Why the last attempt failed.
   std::string ErrorText() const;
-  // Says good-bye, if the protocol has a word for it, and closes the socket.
+  // Sends TLS' close_notify, if any, and closes the socket.
   void Close();
 
  private:

@@ -21,7 +21,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// Waits for one of these; false when the time is over.
+// Waits until one of these is ready; false on timeout.
 bool WaitFor(int descriptor, SocketPoller::Interest wanted, SteadyClock::time_point until) {
   const auto events = static_cast<short>((wanted.read ? POLLIN : 0) | (wanted.write ? POLLOUT : 0));
   while (true) {
@@ -46,7 +46,7 @@ bool FinishConnecting(int descriptor, SteadyClock::time_point until) {
   return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
 }
 
-// A connected socket, or -1.
+// Returns a connected socket, or -1.
 int ConnectTo(const HostAddress& address, SteadyClock::time_point until) {
   const int descriptor = socket(address.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (descriptor < 0) return -1;
@@ -124,7 +124,7 @@ bool MigrateLink::Send(Bytes request, int64_t timeout_ms) {
 }
 
 std::optional<std::string> MigrateLink::ReadLine(int64_t timeout_ms) {
-  constexpr size_t kLongestLine = 64 * 1024;  // what answers with more is no server of ours
+  constexpr size_t kLongestLine = 64 * 1024;  // longer lines do not come from a Redis server
   const auto until = After(timeout_ms);
   timed_out_ = false;
   while (true) {

@@ -1,8 +1,8 @@
 // Connections to the servers that MIGRATE sends keys to.
 //
-// MIGRATE is one atomic command, so its caller waits on the socket, as in Redis; each wait ends after the time that the
-// command gave. The look-up of a name and the attempts to connect share one such time. A connection is kept for the
-// next MIGRATE to the same server, and closed when none comes.
+// MIGRATE is one atomic command, so its caller blocks on the socket, as in Redis. Each wait ends after the command's
+// timeout; the name look-up and the attempts to connect share one timeout. Idle connections are kept for the next
+// MIGRATE to the same server, and closed after a while.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +19,16 @@
 
 namespace respite {
 
-// Why there is no connection: the host has no address, nobody answers there (within the time), or who does is not to be
-// trusted.
+// Why there is no connection: the host has no address, the server did not answer in time, or TLS failed.
 enum class ConnectTrouble : uint8_t { kNoAddress, kNoAnswer, kNoTls };
 
 class Tls;
 
-// One TCP connection, with or without TLS. Any failure but a timeout may be that the other side has closed a connection
-// that was kept.
+// One TCP connection, with or without TLS. If a kept connection fails other than by a timeout, the other side may have
+// closed it.
 class MigrateLink {
  public:
-  // `tls` null: without.
+  // No TLS if `tls` is null.
   static Result<std::unique_ptr<MigrateLink>, ConnectTrouble> Connect(NameResolver& names, const std::string& host,
                                                                       const std::string& port, const Tls* tls,
                                                                       int64_t timeout_ms);
@@ -37,14 +36,14 @@ class MigrateLink {
   MigrateLink& operator=(const MigrateLink&) = delete;
   ~MigrateLink();
 
-  // False: not all was written; each 64 KB may take the time.
+  // False if not everything was written. The timeout applies to each 64 KB.
   bool Send(Bytes request, int64_t timeout_ms);
-  // A line without its end, or nothing.
+  // Returns a line without its end, or nullopt.
   std::optional<std::string> ReadLine(int64_t timeout_ms);
-  // What made the last Send or ReadLine fail.
+  // Whether a timeout made the last Send or ReadLine fail.
   bool TimedOut() const { return timed_out_; }
 
-  // The database that the other side has selected for us; -1 when that is not known.
+  // The database selected on the other side; -1 when unknown.
   int64_t selected_db = 0;
   int64_t used_at_ms = 0;
 
@@ -64,11 +63,11 @@ class MigrateLinks {
   static constexpr size_t kMax = 64;
   static constexpr int64_t kIdleMs = 10'000;
 
-  // The connection that is kept, or a new one, with TLS unless `tls` is null. Good until the next call of one of these.
+  // Returns the kept connection or a new one, with TLS unless `tls` is null. Valid until the next call of a method.
   Result<MigrateLink*, ConnectTrouble> Get(Bytes host, Bytes port, const Tls* tls, int64_t timeout_ms, int64_t now_ms);
   void Drop(Bytes host, Bytes port) { links_.erase(NameOf(host, port)); }
   void DropAll() { links_.clear(); }
-  // Closes those that nobody used for a while.
+  // Closes connections that were idle for kIdleMs.
   void CloseIdle(int64_t now_ms);
   size_t Count() const { return links_.size(); }
 

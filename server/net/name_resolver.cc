@@ -43,7 +43,7 @@ NameResolver::Addresses NameResolver::LookUpBySystem(const std::string& host, co
   return LookUpWith(host, port, 0);
 }
 
-// Null: there are too many, or the system has no room for a thread.
+// Returns null when too many look-ups run or no thread can be started.
 std::shared_ptr<NameResolver::Question> NameResolver::Ask(const std::string& host, const std::string& port) {
   std::erase_if(under_way_, [](const auto& question) {
     std::lock_guard lock(question->mutex);

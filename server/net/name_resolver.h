@@ -1,8 +1,8 @@
-// NameResolver: the addresses of a host, within a time.
+// NameResolver: looks up the addresses of a host, with a timeout.
 //
-// The C library's look-up of a name cannot be given a time nor be ended, and asks servers that may not answer. So a
-// thread of its own does it, and who asks waits for the answer only as long as it said. A look-up that nobody waits for
-// any more ends by itself; until then it is one of the few that may be under way. Numeric addresses need no thread.
+// The C library's look-up has no timeout, cannot be cancelled, and asks servers that may not answer. So it runs on a
+// thread of its own, and the caller waits only until its timeout. An abandoned look-up ends by itself; until then it
+// counts against kMost. Numeric addresses need no thread.
 #pragma once
 
 #include <sys/socket.h>
@@ -29,14 +29,14 @@ class NameResolver {
   using Addresses = std::vector<HostAddress>;
   using LookUp = std::function<Addresses(const std::string& host, const std::string& port)>;
   using TimePoint = std::chrono::steady_clock::time_point;
-  // Look-ups that may be under way, most of them given up by who asked.
+  // The most look-ups that may run at once, abandoned ones included.
   static constexpr size_t kMost = 8;
 
   NameResolver() : NameResolver(LookUpBySystem) {}
-  // For tests: `look_up` runs on other threads, and may outlive the resolver.
+  // For tests: `look_up` runs on other threads and may outlive the resolver.
   explicit NameResolver(LookUp look_up) : look_up_(std::move(look_up)) {}
 
-  // kTimeout: not known by then, or too many look-ups are under way. Blocks its thread until then at most.
+  // Blocks at most until `until`. kTimeout: no result by then, or too many look-ups are running.
   Result<Addresses, ResolveTrouble> Resolve(const std::string& host, const std::string& port, TimePoint until);
 
  private:

@@ -1,4 +1,4 @@
-// Opening and naming sockets, over the POSIX calls: what Asio hides (v6only, errno, the port that was bound) is wanted.
+// Opens and names sockets with POSIX calls, because Asio hides what we need: v6only, errno, the bound port.
 #pragma once
 
 #include <sys/socket.h>
@@ -22,8 +22,8 @@ struct OpenError {
   int code = 0;      // errno, or 0 when the name does not resolve
 };
 
-// A listening, non-blocking socket. `host` is an address of either family; "*" is every IPv4 address, "::*" every IPv6
-// one.
+// Returns a listening, non-blocking socket. `host` is an address of either family; "*" means every IPv4 address, "::*"
+// every IPv6 address.
 Result<Descriptor, OpenError> ListenTcp(const std::string& host, const TcpOptions& options);
 // Replaces a stale socket file. `mode` 0 leaves the permissions to umask.
 Result<Descriptor, OpenError> ListenUnix(const std::string& path, uint32_t mode, int backlog);
@@ -38,7 +38,7 @@ struct PeerNames {
 };
 PeerNames NamesOf(int descriptor);
 
-// TCP_NODELAY, keepalive with the first probe after `keepalive_s` (0: none).
+// Sets TCP_NODELAY, and keepalive with the first probe after `keepalive_s` (0: none).
 void TuneTcp(int descriptor, int keepalive_s);
 
 }  // namespace respite

@@ -25,7 +25,7 @@ struct SocketPoller::Round {
   std::array<epoll_event, kEventsPerRound> events;
   std::array<Watcher*, kEventsPerRound> watchers;  // null: stopped watching
   size_t size = 0;
-  Round* outer;  // in whose middle this one is served
+  Round* outer;  // the round that ServeBesides interrupted
 };
 
 SocketPoller::SocketPoller(asio::io_context& context, const Pace& pace)
@@ -60,7 +60,7 @@ void SocketPoller::Await() {
   });
 }
 
-// While a round is served others become ready: the more are served in one Turn, the less each pays for it.
+// Other sockets become ready during a round. Serving more of them in one Turn lowers the Turn's cost for each.
 void SocketPoller::ServeTurn() {
   Share share;
   for (int rounds = 0; rounds < kRoundsPerTurn && share.served < kServedPerTurn; ++rounds) {
@@ -92,7 +92,7 @@ void SocketPoller::Tell(const Round& round, size_t place) {
   const uint32_t events = round.events[place].events;
   const bool broken = (events & (EPOLLERR | EPOLLHUP)) != 0;
   if (round.watchers[place] != nullptr && (broken || (events & EPOLLIN) != 0)) round.watchers[place]->OnReadable();
-  // What was read may have ended the watch.
+  // OnReadable may have stopped the watch.
   if (round.watchers[place] != nullptr && (broken || (events & EPOLLOUT) != 0)) round.watchers[place]->OnWritable();
 }
 

@@ -1,8 +1,8 @@
-// SocketPoller: which client sockets are ready, for all of them at once.
+// SocketPoller: waits for readiness of all client sockets at once.
 //
-// Asio arms a wait with one system call per socket and read. Here a socket is registered once and stays
-// (level-triggered epoll); Asio waits for the epoll descriptor itself, with one call a Turn. At a pipeline of 16 that
-// is several percent of the CPU of a request.
+// Asio arms a wait with one system call per socket and read. Here a socket is registered once (level-triggered epoll),
+// and Asio waits for the epoll descriptor, with one call per Turn. With pipelines of 16 requests this saves several
+// percent of the CPU time of a request.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ namespace respite {
 
 class SocketPoller {
  public:
-  // Who is told. A watcher may stop watching, or be destroyed after it did, in the middle of a round.
+  // A watcher may stop watching during a round, and may be destroyed afterwards.
   class Watcher {
    public:
     virtual ~Watcher() = default;
     virtual void OnReadable() = 0;
     virtual void OnWritable() = 0;
-    // What it does when it is told will probably take long, so that others should be told before.
+    // Whether the next call is likely to take long. Long calls get a limited share of a Turn.
     virtual bool TakesLong() const = 0;
   };
   struct Interest {
@@ -37,15 +37,15 @@ class SocketPoller {
   SocketPoller(asio::io_context& context, const Pace& pace);
   ~SocketPoller();
 
-  // Changes what `watcher` wants to hear of its socket. Nothing wanted: not even a hang-up is reported. Errors and
-  // hang-ups count as both readable and writable. False when the system takes no more sockets
-  // (fs.epoll.max_user_watches). Cost: one system call when there is a change.
+  // Changes the events that `watcher` receives. With an empty interest it does not receive hang-ups either. Errors and
+  // hang-ups count as both readable and writable. False when the system refuses more sockets
+  // (fs.epoll.max_user_watches). Cost: one system call if the interest changes.
   bool Change(int descriptor, Watcher& watcher, Interest from, Interest to);
 
-  // Serves who is ready right now, in the middle of the round that is being served.
+  // Serves sockets that are ready now, from within the round in progress.
   void ServeBesides() { ServeTurn(); }
 
-  // Whether a round was served since the last call; then the Turn should end, since the next round could follow at
+  // Whether a round was served since the last call. If so the Turn should end, since the next round could follow at
   // once.
   bool TakeServed();
 
@@ -55,25 +55,25 @@ class SocketPoller {
   static constexpr int kEventsPerRound = 128;
   static constexpr int kRoundsPerTurn = 8;
   static constexpr int kServedPerTurn = 128;
-  // Those who hang up, or send much, together. When thousands do at once, the others do not wait for them: the system
-  // reports in the order of arrival, and who is passed over is reported again.
+  // The share of a Turn for hang-ups and long calls. The rest wait, so that thousands of them do not delay other
+  // sockets; epoll reports in order of arrival, and reports them again.
   static constexpr int64_t kLongOnesUs = 250;
 
-  // What a Turn has given so far.
+  // What a Turn has used so far.
   struct Share {
     int served = 0;
-    int64_t long_ones_us = 0;  // for them
+    int64_t long_ones_us = 0;
   };
 
   void Await();
   void ServeTurn();
-  // Tells those who are ready. False when there is no need to look again in this Turn.
+  // Calls the watchers of ready sockets. False when this Turn need not poll again.
   bool ServeRound(Share& share);
   static void Tell(const Round& round, size_t place);
 
   const Pace& pace_;
   std::unique_ptr<Set> set_;
-  Round* round_ = nullptr;  // that is being served
+  Round* round_ = nullptr;  // the round in progress
   bool served_ = false;
 };
 

@@ -1,4 +1,4 @@
-// What one attempt to move bytes over a stream came to.
+// The result of one attempt to move bytes over a stream.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace respite {
 struct Transfer {
   enum class State : uint8_t {
     kMoved,   // some bytes
-    kLater,   // none before the socket is ready again
+    kLater,   // none until the socket is ready again
     kEnded,   // the peer sends no more
     kFailed,  // the connection is broken; the stream knows why
   };

@@ -1,7 +1,7 @@
-// WorkLine: work of the event loop that comes in crowds, and of which a Turn does only a share.
+// WorkLine: a queue of expensive steps, of which each Turn of the event loop runs a limited share.
 //
-// A step of a TLS handshake costs as much as a thousand requests, and to close a connection several times what a
-// request costs. When thousands want the same at once, the requests of everybody else go on meanwhile.
+// A step of a TLS handshake costs as much as a thousand requests, closing a connection as much as several. The limit
+// keeps other clients served when thousands of clients connect or disconnect at once.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,14 @@ namespace respite {
 
 class WorkLine {
  public:
-  // `share_us` of a Turn are given to it.
+  // Each Turn may spend `share_us` on steps.
   WorkLine(const Pace& pace, int64_t share_us) : pace_(pace), share_us_(share_us) {}
 
   void Enter(std::function<void()> step) { steps_.push_back(std::move(step)); }
   bool Empty() const { return steps_.empty(); }
   size_t Size() const { return steps_.size(); }
 
-  // As many steps as fit into the share, but `at_least` so many.
+  // Runs steps until the share is used up, and at least `at_least` of them.
   void ServeShare(size_t at_least = 1) {
     const int64_t until_us = pace_.NowUs() + share_us_;
     for (size_t done = 0; !Empty() && (done < at_least || pace_.NowUs() < until_us); ++done) {

@@ -1,4 +1,4 @@
-// Identity: how this server names itself and its history, and since when it runs.
+// Identity: the IDs of this server and of its data's history, and its start time.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Identity {
         started_wall_ms(clock.WallMs()) {}
 
   const std::string run_id;
-  std::string replication_id;  // names the history of the data, for replicas (INFO's master_replid)
+  std::string replication_id;  // identifies the history of the data for replicas (INFO's master_replid)
   const int64_t started_ms;    // monotonic
   const int64_t started_wall_ms;
 };

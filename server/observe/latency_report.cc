@@ -65,7 +65,7 @@ std::vector<Column> ColumnsOf(const LatencyMonitor::Event& event, const LatencyS
   return columns;
 }
 
-// What may be advised, in the order in which it is.
+// Pieces of advice, in the order in which they are printed.
 enum Advice : uint32_t {
   kEnableSlowlog = 1u << 0,
   kTuneSlowlog = 1u << 1,
@@ -85,7 +85,7 @@ enum Advice : uint32_t {
   kNoHugePages = 1u << 15,
 };
 
-// Events of which the advice depends on nothing else.
+// Events whose advice does not depend on settings.
 struct KnownEvent {
   Bytes name;
   uint32_t advice;
@@ -117,7 +117,7 @@ uint32_t AdviceFor(Bytes event, const Settings& settings) {
   return known == kKnownEvents.end() ? 0 : known->advice;
 }
 
-// Whether any memory of this process is in transparent huge pages.
+// Whether this process uses transparent huge pages.
 bool HasHugePages() {
   std::ifstream rollup("/proc/self/smaps_rollup");
   for (std::string line; std::getline(rollup, line);) {
@@ -139,30 +139,31 @@ std::string DiskAdviceText(uint32_t advice) {
   std::string text;
   if (advice & kFasterForks) {
     text +=
-        "- Starting a child copies the page tables, which takes this machine long. It grows with the memory in use, "
-        "and some virtual machines are slow at it: save less often, or elsewhere.\n";
+        "- Starting a child copies the page tables, which is slow on this machine. The time grows with the memory in "
+        "use, "
+        "and is long on some virtual machines: save less often, or on another machine.\n";
   }
   if (advice & kSpareDisk) {
     text +=
-        "- A child that saves keeps the disk busy: 'CONFIG SET no-appendfsync-on-rewrite yes' syncs nothing meanwhile, "
-        "and risks what is written until it is done.\n";
+        "- A child that saves keeps the disk busy: 'CONFIG SET no-appendfsync-on-rewrite yes' skips syncs meanwhile, "
+        "and risks the loss of writes until it ends.\n";
   }
   if (advice & kLessSyncing) {
     text +=
-        "- Each write waits for the disk, as 'appendfsync always' asks for. 'CONFIG SET appendfsync everysec' risks a "
-        "second's writes in a crash.\n";
+        "- Each write waits for the disk, as 'appendfsync always' requires. 'CONFIG SET appendfsync everysec' risks a "
+        "second of writes in a crash.\n";
   }
   if (advice & kFewerWrites)
-    text += "- See how much is written: INFO persistence, and 'auto-aof-rewrite-percentage'.\n";
+    text += "- Check the amount of writes: INFO persistence, and 'auto-aof-rewrite-percentage'.\n";
   if (advice & kLocalDisk)
     text += "- Files on a remote file system wait for the network: use a disk of this machine.\n";
-  if (advice & kQuietDisk) text += "- See with 'iotop' or 'iostat' what else uses this disk, and move it away.\n";
+  if (advice & kQuietDisk) text += "- Use 'iotop' or 'iostat' to find other users of this disk, and move them.\n";
   if (advice & kOrderedData) {
     text +=
         "- ext4 in its default mode writes the data of other files before a sync ends. 'data=writeback' does not, "
-        "and is less careful with them in a crash.\n";
+        "but may damage them in a crash.\n";
   }
-  if (advice & kFasterDisk) text += "- If the load has to be as it is, a faster disk helps.\n";
+  if (advice & kFasterDisk) text += "- If the load cannot be reduced, use a faster disk.\n";
   return text;
 }
 
@@ -170,29 +171,28 @@ std::string AdviceText(uint32_t advice, const Settings& settings) {
   std::string slowlog =
       "'CONFIG SET slowlog-log-slower-than " + std::to_string(settings.latency_monitor_threshold * 1000) + "'";
   std::string text;
-  if (advice & kEnableSlowlog)
-    text += "- The slow log is off, so nobody knows which commands were slow: " + slowlog + ".\n";
+  if (advice & kEnableSlowlog) text += "- The slow log is off. To record slow commands: " + slowlog + ".\n";
   if (advice & kTuneSlowlog)
-    text += "- The slow log leaves out commands that count as spikes here. To see them: " + slowlog + ".\n";
+    text += "- The slow log skips commands that count as spikes here. To record them: " + slowlog + ".\n";
   if (advice & kReadSlowlog) text += "- SLOWLOG GET names the slow commands and their arguments.\n";
   if (advice & kFreeCpu) {
     text +=
-        "- Commands that touch next to nothing were slow, so the process had to wait for the machine:\n"
-        "  1) Run less beside it.\n"
-        "  2) Move it to a machine of its own.\n"
-        "  3) On a virtual machine, see whether others on the same host take its time.\n"
-        "  4) 'redis-cli --intrinsic-latency 100' measures what the machine itself adds.\n";
+        "- Commands that do little work were slow, so the process had to wait for the machine:\n"
+        "  1) Run fewer other processes.\n"
+        "  2) Move the server to a separate machine.\n"
+        "  3) On a virtual machine, check whether others on the same host use the CPU.\n"
+        "  4) 'redis-cli --intrinsic-latency 100' measures the latency of the machine itself.\n";
   }
   if ((advice & kRaiseHz) && settings.hz < 100)
     text += "- Keys that expire are removed in smaller steps with 'CONFIG SET hz 100'.\n";
   if (advice & kSmallerValues)
     text += "- Freeing a very large value takes time. Split such values, or use UNLINK and the lazyfree directives.\n";
   if (advice & kSmootherEviction)
-    text += "- Many keys had to go at once: lower maxmemory in steps and avoid commands that write huge values.\n";
+    text += "- Many keys were evicted at once: lower maxmemory in steps and avoid commands that write huge values.\n";
   text += DiskAdviceText(advice);
   if (advice & kNoHugePages) {
     text +=
-        "- This process holds transparent huge pages, which make copy-on-write expensive. Turn them off with "
+        "- This process uses transparent huge pages, which make copy-on-write expensive. Turn them off with "
         "'echo never > /sys/kernel/mm/transparent_hugepage/enabled', then restart.\n";
   }
   return text;
@@ -234,7 +234,7 @@ std::string LatencyGraph(Bytes name, const LatencyMonitor::Event& event, int64_t
 std::string LatencyDoctor(const LatencyMonitor& monitor, const Settings& settings, int64_t unix_time_s) {
   if (monitor.Events().empty() && settings.latency_monitor_threshold == 0) {
     return "Latency is not monitored on this server. 'CONFIG SET latency-monitor-threshold <milliseconds>' makes it "
-           "record whatever takes at least that long.\n";
+           "record events that take at least that long.\n";
   }
   std::string report;
   uint32_t advice = HasHugePages() ? uint32_t{kNoHugePages} : 0;
@@ -245,8 +245,8 @@ std::string LatencyDoctor(const LatencyMonitor& monitor, const Settings& setting
     advice |= AdviceFor(name, settings);
   }
   if (number == 0 && advice == 0) return "No latency spikes so far.\n";
-  if (advice == 0) return report + "\nNothing in these events points to a remedy.\n";
-  return report + "\nWhat may help:\n\n" + AdviceText(advice, settings);
+  if (advice == 0) return report + "\nThere is no advice for these events.\n";
+  return report + "\nAdvice:\n\n" + AdviceText(advice, settings);
 }
 
 }  // namespace respite

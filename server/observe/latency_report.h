@@ -1,4 +1,4 @@
-// What LATENCY GRAPH and LATENCY DOCTOR tell people of the recorded spikes.
+// The texts of LATENCY GRAPH and LATENCY DOCTOR.
 #pragma once
 
 #include <string>
@@ -8,28 +8,28 @@
 
 namespace respite {
 
-// The figures of one event. Integers throughout, as Redis rounds them.
+// The figures of one event. Redis: all are rounded to integers.
 struct LatencySummary {
   int64_t samples = 0;
   int64_t low_ms = 0;
   int64_t high_ms = 0;
   int64_t average_ms = 0;
-  int64_t deviation_ms = 0;  // mean distance from the average
+  int64_t deviation_ms = 0;  // mean absolute deviation
   int64_t period_s = 0;      // since the oldest sample, at least 1
 };
 LatencySummary Summarize(const LatencyMonitor::Event& event, int64_t unix_time_s);
 
-// A curve of 80 samples per band, four rows high, with the age of each sample below it, top to bottom:
+// A curve of 80 samples per line, four rows high, with the age of each sample written downwards below it:
 //
 //   command - high 500 ms, low 300 ms (all time high 500 ms)
 //   --------------------------------------------------------------------------------
-//     #
-//    o|
+//   #
+//   o|
 //   _||
 //   ...
 std::string LatencyGraph(Bytes name, const LatencyMonitor::Event& event, int64_t unix_time_s);
 
-// The events, what they look like, and what may help.
+// Describes the events and gives advice.
 std::string LatencyDoctor(const LatencyMonitor& monitor, const Settings& settings, int64_t unix_time_s);
 
 }  // namespace respite

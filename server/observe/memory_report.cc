@@ -20,7 +20,7 @@ constexpr size_t kTooLittleToJudge = 5 * kMegabyte;
 constexpr size_t kWasteThatMatters = 10 * kMegabyte;
 constexpr size_t kLargeClient = 200 * 1024;
 
-// A ratio above its limit that also stands for a good many bytes.
+// A ratio above its limit that also concerns many bytes.
 bool Wasteful(size_t large, size_t small, double limit) {
   return large > small + kWasteThatMatters && MemoryReport::Ratio(large, small) > limit;
 }
@@ -43,7 +43,7 @@ MemoryReport ReportMemory(const Services& services) {
   report.script_bytes = services.script_cache.UsedBytes();
   report.function_engine_bytes = services.function_libraries.EngineBytes();
   report.function_bytes = services.function_libraries.UsedBytes();
-  // Redis leaves the Lua states out, whose memory it does not count; here all of it is counted.
+  // Redis does not count the memory of Lua states here; we count all of it.
   report.overhead_bytes = report.startup_bytes + report.clients_bytes + report.replicas_bytes +
                           report.aof_buffer_bytes + report.EngineBytes() + report.AllScriptBytes();
   for (int i = 0; i < services.keyspace.Count(); ++i) {
@@ -60,42 +60,41 @@ MemoryReport ReportMemory(const Services& services) {
 }
 
 std::string MemoryDoctor(const MemoryReport& report) {
-  if (report.used_bytes < kTooLittleToJudge)
-    return "There is next to no data here yet, so there is nothing to judge.\n";
+  if (report.used_bytes < kTooLittleToJudge) return "There is too little data for a judgement.\n";
   std::string findings;
   if (static_cast<double>(report.peak_bytes) > 1.5 * static_cast<double>(report.used_bytes)) {
     findings +=
-        " * Peak memory: the server once used more than 150% of what it uses now. The allocator may keep the "
-        "difference for later, which looks like fragmentation but does no harm. MEMORY PURGE gives some of it "
-        "back.\n\n";
+        " * Peak memory: the server once used more than 150% of its present memory. The allocator may keep the "
+        "difference for later, which looks like fragmentation but does no harm. MEMORY PURGE returns some of it "
+        "to the system.\n\n";
   }
   if (Wasteful(report.resident_bytes, report.used_bytes, 1.4)) {
     findings +=
-        " * High total RSS: the process takes more than 1.4 times of what it has allocated. A past peak explains it, "
-        "or values whose sizes change a lot.\n\n";
+        " * High total RSS: the process uses more than 1.4 times its allocated memory. The cause is a past peak, "
+        "or values that often change their sizes.\n\n";
   }
   if (Wasteful(report.allocator.active, report.allocator.allocated, 1.1)) {
     findings +=
-        " * High allocator fragmentation: the allocator's pages hold more than 1.1 times of what is in use. It goes "
+        " * High allocator fragmentation: the allocator's pages are more than 1.1 times the allocated memory. It goes "
         "down as new data fills the gaps.\n\n";
   }
   if (Wasteful(report.allocator.resident, report.allocator.active, 1.1)) {
     findings +=
-        " * High allocator RSS overhead: the allocator holds more than 1.1 times of its active pages. MEMORY PURGE "
+        " * High allocator RSS overhead: the allocator holds more than 1.1 times its active pages. MEMORY PURGE "
         "returns the rest.\n\n";
   }
   if (Wasteful(report.resident_bytes, report.allocator.resident, 1.1)) {
     findings +=
-        " * High process RSS overhead: the process takes more than 1.1 times of what the allocator holds; the rest is "
+        " * High process RSS overhead: the process uses more than 1.1 times the allocator's memory; the rest is "
         "not data.\n\n";
   }
   if (report.clients > 0 && report.clients_bytes / report.clients > kLargeClient) {
     findings +=
-        " * Big client buffers: clients hold more than 200K each, on average. CLIENT LIST tells which; they send long "
+        " * Big client buffers: clients hold more than 200K each, on average. CLIENT LIST shows which; they send long "
         "pipelines or do not read their replies.\n\n";
   }
   if (findings.empty()) return "No memory problem was found.\n";
-  return "Memory could be used better:\n\n" + findings;
+  return "Problems with memory usage:\n\n" + findings;
 }
 
 }  // namespace respite

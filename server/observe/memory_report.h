@@ -1,4 +1,4 @@
-// Where the memory of the server goes: the figures behind MEMORY STATS, MEMORY DOCTOR and INFO memory.
+// Memory usage of the server: the figures of MEMORY STATS, MEMORY DOCTOR and INFO memory.
 #pragma once
 
 #include <cstdint>
@@ -14,36 +14,36 @@ struct Services;
 struct MemoryReport {
   struct Database {
     int index;
-    size_t table_bytes;    // the index of keys, and the header of each entry
+    size_t table_bytes;    // the index of keys, and the headers of entries
     size_t expires_bytes;  // the index of keys with a deadline
   };
 
   size_t peak_bytes = 0;
   size_t used_bytes = 0;
   size_t startup_bytes = 0;
-  size_t clients_bytes = 0;  // of those that are no replicas
+  size_t clients_bytes = 0;  // of clients other than replicas
   size_t replicas_bytes = 0;
   size_t aof_buffer_bytes = 0;
-  size_t script_engine_bytes = 0;    // of EVAL: its Lua state
-  size_t script_bytes = 0;           // texts, and what finds them
-  size_t function_engine_bytes = 0;  // of FCALL
+  size_t script_engine_bytes = 0;    // the Lua state of EVAL
+  size_t script_bytes = 0;           // cached texts and their index
+  size_t function_engine_bytes = 0;  // the Lua state of FCALL
   size_t function_bytes = 0;
   size_t overhead_bytes = 0;  // startup, clients, buffers, scripts and tables
   size_t keys = 0;
   size_t clients = 0;
   size_t resident_bytes = 0;
   AllocatorStats allocator;
-  std::vector<Database> databases;  // those with keys
+  std::vector<Database> databases;  // only those with keys
 
   size_t DatasetBytes() const { return used_bytes > overhead_bytes ? used_bytes - overhead_bytes : 0; }
   size_t EngineBytes() const { return script_engine_bytes + function_engine_bytes; }
   size_t AllScriptBytes() const { return script_bytes + function_bytes; }
-  // What was added since the start; at least 1.
+  // Memory added since the start; at least 1.
   size_t NetBytes() const { return used_bytes > startup_bytes ? used_bytes - startup_bytes : 1; }
   double DatasetPercent() const { return 100 * Ratio(DatasetBytes(), NetBytes()); }
   size_t BytesPerKey() const { return keys == 0 ? 0 : NetBytes() / keys; }
 
-  // `part` as a share of `whole`: a ratio; 0 when there is no whole.
+  // The ratio of `part` to `whole`; 0 when `whole` is 0.
   static double Ratio(size_t part, size_t whole) {
     return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
   }
@@ -53,10 +53,10 @@ struct MemoryReport {
   double ProcessResidentRatio() const { return Ratio(resident_bytes, allocator.resident); }
 };
 
-// Fresh figures. Cost: O(clients + databases), and some µs for the allocator and /proc.
+// Measures the memory. Cost: O(clients + databases), and some µs for the allocator and /proc.
 MemoryReport ReportMemory(const Services& services);
 
-// Advice for people. The limits are Redis'.
+// Advice in plain text. The limits are Redis'.
 std::string MemoryDoctor(const MemoryReport& report);
 
 }  // namespace respite

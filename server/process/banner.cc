@@ -8,7 +8,7 @@ namespace respite {
 
 namespace {
 
-// Without `auto` it is shown before it is open.
+// Without `port auto` the port is shown before the listener is open.
 int ShownPort(const Settings& settings) { return settings.port > 0 ? settings.port : settings.MainPort(); }
 
 bool ShowsLogo(const Settings& settings) {
@@ -53,15 +53,15 @@ void LogMode(const Settings& settings, Logger& log) {
   log.Notice(std::string("Running mode=standalone, port=").append(std::to_string(ShownPort(settings))).append("."));
 }
 
-std::vector<std::string> UnservedWishes(const Config& config) {
+std::vector<std::string> UnsupportedSettings(const Config& config) {
   const Settings& settings = config.settings();
-  std::vector<std::string> wishes;
-  const auto add = [&wishes](const std::string& wish) {
-    wishes.push_back("WARNING: This version does not serve " + wish + ".");
+  std::vector<std::string> warnings;
+  const auto add = [&warnings](const std::string& feature) {
+    warnings.push_back("WARNING: This version does not support " + feature + ".");
   };
   if (settings.replicaof) add("replication (replicaof)");
   if (!config.lines().module_settings.empty()) add("settings of modules");
-  return wishes;
+  return warnings;
 }
 
 }  // namespace respite

@@ -1,7 +1,6 @@
-// The lines of the log between the start of the process and its readiness, in Redis' words and order, since launchers
-// look for them.
+// Log lines from the start of the process until it is ready, in Redis' words and order, since launchers parse them.
 //
-// None of them may hold what launchers take for a failed start, in any case of letters: "error", "denied", "can't",
+// Launchers take these texts, in any case, for a failed start, so no line may contain them: "error", "denied", "can't",
 // "not listen", "already in use".
 #pragma once
 
@@ -14,10 +13,10 @@
 namespace respite {
 
 void LogStarting(const CommandLine& line, Logger& log);
-// The mode and port, with the logo where Redis shows its own: on terminals, or when told so.
+// Logs the mode and port, with the logo when Redis shows it: on terminals, or if always-show-logo says so.
 void LogMode(const Settings& settings, Logger& log);
 
-// What the settings ask for and this version does not do, one warning each.
-std::vector<std::string> UnservedWishes(const Config& config);
+// One warning for each setting that this version does not support.
+std::vector<std::string> UnsupportedSettings(const Config& config);
 
 }  // namespace respite

@@ -7,7 +7,7 @@
 
 namespace respite {
 
-// argv, with the program's name first; the exit code.
+// `arguments` is argv including the program's name. Returns the exit code.
 int RunRdbCheck(std::span<const std::string> arguments);
 int RunAofCheck(std::span<const std::string> arguments);
 

@@ -6,7 +6,7 @@ namespace respite {
 
 namespace {
 
-// Takes a number from the front of `rest`.
+// Removes a number from the front of `rest`.
 std::optional<size_t> TakeNumber(Bytes& rest) {
   size_t number = 0;
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);

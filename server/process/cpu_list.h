@@ -9,11 +9,11 @@
 
 namespace respite {
 
-// Nothing if it is no such list.
+// Returns nullopt for an invalid list.
 std::optional<cpu_set_t> ParseCpuList(Bytes list);
 
-// Binds the calling thread to these processors. Redis: a list that is none, or names no processor of this machine,
-// binds to nothing and is not mentioned.
+// Binds the calling thread to these processors. Redis: silently ignores an invalid list, or one without a processor of
+// this machine.
 void BindToProcessors(Bytes list);
 
 }  // namespace respite

@@ -21,7 +21,7 @@ namespace respite {
 namespace {
 
 #ifdef RESPITE_SANITIZED
-constexpr bool kTests = false;  // sanitizers keep books of the memory in memory, and look at them at each access
+constexpr bool kTests = false;  // sanitizers keep their own data in memory and use it at each access
 #else
 constexpr bool kTests = true;
 #endif
@@ -35,23 +35,23 @@ struct Region {
   uint64_t end;
 };
 
-// All that a handler needs besides its stack.
+// Everything that the handler needs besides its stack.
 struct Regions {
   std::array<Region, kRegionsMax> rows;
   size_t count;
 };
 Regions regions;
-std::array<unsigned char, 4096> residency;  // of as many pages
+std::array<unsigned char, 4096> residency;  // bytes, one for each page
 
-[[noreturn]] void Rest(int) {
+[[noreturn]] void PauseForever(int) {
   for (;;) pause();
 }
 
-// Directory entries come from the kernel as they are: opendir() would allocate.
+// Reads directory entries with system calls, because opendir() allocates.
 void StopOtherThreads() {
   const int tasks = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (tasks < 0) return;
-  std::signal(SIGUSR2, Rest);
+  std::signal(SIGUSR2, PauseForever);
   alignas(dirent64) char entries[4096];
   for (;;) {
     const long octets = syscall(SYS_getdents64, tasks, entries, sizeof entries);
@@ -69,7 +69,7 @@ void StopOtherThreads() {
   nanosleep(&a_moment, nullptr);
 }
 
-// "7f31886ae000-7f31886b0000 rw-p 00000000 00:00 0 [heap]": memory of the process alone, that no file is behind.
+// "7f31886ae000-7f31886b0000 rw-p 00000000 00:00 0 [heap]": private memory without a file.
 void AddRegion(std::string_view line) {
   Region region{};
   const char* const end = line.data() + line.size();
@@ -102,7 +102,7 @@ void ReadRegions() {
   close(maps);
 }
 
-// What this very code runs on: its stack, its thread's own variables, its tables.
+// Memory that this code uses: its stack, its thread-local variables, its tables.
 bool IsInUse(const Region& region) {
   const auto has = [&region](const void* what) {
     const auto address = reinterpret_cast<uint64_t>(what);
@@ -122,11 +122,11 @@ struct Findings {
   uint64_t bad_words = 0;
 };
 
-// Pages that are not in memory are left alone: a test would put them there.
+// Skips pages that are not in memory, because the test would load them.
 void TestRegion(const Region& region, const timespec& started, Findings& findings) {
   for (uint64_t part = region.begin; part < region.end && !IsLate(started);) {
     const uint64_t octets = std::min<uint64_t>(region.end - part, residency.size() * kPageBytes);
-    void* const address = reinterpret_cast<void*>(part);  // NOLINT: addresses are what this is about
+    void* const address = reinterpret_cast<void*>(part);  // NOLINT: tests an address
     if (mincore(address, octets, residency.data()) != 0) return;
     for (uint64_t page = 0; page < octets / kPageBytes; ++page) {
       if ((residency[page] & 1) == 0) continue;

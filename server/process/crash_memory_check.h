@@ -1,6 +1,6 @@
-// The memory test of a crash report (`crash-memcheck-enabled`): a bit that is stuck makes any program crash. What the
-// process has in memory is written over and put back, page after page, for a few seconds at most. For signal handlers:
-// nothing is allocated, and it ends what other threads are at.
+// The memory test of a crash report (`crash-memcheck-enabled`), since a stuck bit crashes any program. Overwrites and
+// restores the resident pages of the process, for a few seconds at most. For signal handlers: allocates nothing, and
+// stops the other threads.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace respite {
 
-// Words that did not keep what was written to them. The content is as before. Requires: nobody else uses the words, and
-// there are at most kPageWords of them.
+// Counts words that did not keep what was written to them. Restores their content. Requires: no other thread uses them,
+// and there are at most kPageWords.
 inline constexpr size_t kPageWords = 512;
 uint64_t CountBadWordsInPlace(std::span<volatile uint64_t> words);
 

@@ -35,12 +35,12 @@ constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr size_t kWordsShown = 32;
 constexpr size_t kOctetsShown = 256;  // of each word
 constexpr size_t kStackBytes = size_t{256} << 10;
-constexpr unsigned kPatienceSeconds = 15;  // for the whole report
-constexpr int kChildPatienceMs = 5000;
+constexpr unsigned kTimeLimitSeconds = 15;  // for the whole report
+constexpr int kChildTimeLimitMs = 5000;
 constexpr int kChildLookEveryMs = 5;
 
 const Services* crashing_services = nullptr;
-alignas(16) char crash_stack[kStackBytes];  // the usual one may be what overflowed
+alignas(16) char crash_stack[kStackBytes];  // the normal stack may have overflowed
 std::atomic<pid_t> reporting_thread = 0;
 volatile std::sig_atomic_t reported_signal = 0;
 volatile std::sig_atomic_t exits_instead = 0;  // use-exit-on-panic
@@ -56,11 +56,11 @@ sigjmp_buf way_out;
   sigaddset(&only, signal);
   pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
   kill(getpid(), signal);
-  for (;;) pause();  // of a thread that is not the one it was sent to
+  for (;;) pause();  // the signal may reach another thread first
 }
 
 void OnLate(int, siginfo_t* info, void*) {
-  if (info->si_code != SI_TIMER) Die();  // else it is the watchdog's
+  if (info->si_code != SI_TIMER) Die();  // otherwise the watchdog sent it
 }
 
 void LimitTime() {
@@ -69,10 +69,10 @@ void LimitTime() {
   action.sa_flags = SA_SIGINFO;
   sigemptyset(&action.sa_mask);
   sigaction(SIGALRM, &action, nullptr);
-  alarm(kPatienceSeconds);
+  alarm(kTimeLimitSeconds);
 }
 
-// A part of the report, which may fault. Nothing in it needs a destructor.
+// Runs a part of the report, which may fault. Nothing in it may need a destructor.
 template <class Part>
 void Guarded(const SignalLog& log, Part part) {
   static_assert(std::is_trivially_destructible_v<Part>);
@@ -80,7 +80,7 @@ void Guarded(const SignalLog& log, Part part) {
     has_way_out = 1;
     part();
   } else {
-    log.Write("\n(what follows here could not be read)\n");
+    log.Write("\n(the rest of this part could not be read)\n");
   }
   has_way_out = 0;
 }
@@ -90,7 +90,7 @@ void WriteField(const SignalLog& log, const char* name, Bytes value) {
   log.Quoted(value, kOctetsShown);
 }
 
-// How many words of the command can have no secret in them.
+// The number of leading words of the command that cannot be secret.
 size_t HarmlessWords(Bytes command, size_t count) {
   struct Row {
     Bytes command;
@@ -167,7 +167,7 @@ void WriteCause(const SignalLog& log, int signal, const siginfo_t& info, const u
   log.Write("\n");
 }
 
-// The child is the process as it was: its number is not.
+// Replaces the child's process ID in INFO by the server's.
 std::string WithProcessId(std::string info, pid_t process) {
   constexpr Bytes kField = "process_id:";
   const size_t at = info.find(kField);
@@ -179,7 +179,7 @@ std::string WithProcessId(std::string info, pid_t process) {
 [[noreturn]] void WriteInChild(const SignalLog& log, const Services& services, pid_t process) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::signal(SIGALRM, SIG_DFL);
-  alarm(kChildPatienceMs / 1000 + 1);  // should nobody be there to end it
+  alarm(kChildTimeLimitMs / 1000 + 1);  // in case the parent dies
   for (int signal : kSignals) std::signal(signal, SIG_DFL);
   ChooseOutOfMemoryEnding(EndReportOutOfMemory);
   static constexpr std::array<Bytes, 1> kEverything = {"everything"};
@@ -193,9 +193,9 @@ std::string WithProcessId(std::string info, pid_t process) {
   _exit(0);
 }
 
-// True when the child ended by itself, and well.
+// True when the child exited by itself with success.
 bool AwaitChild(pid_t child) {
-  for (int waited_ms = 0; waited_ms < kChildPatienceMs; waited_ms += kChildLookEveryMs) {
+  for (int waited_ms = 0; waited_ms < kChildTimeLimitMs; waited_ms += kChildLookEveryMs) {
     int status = 0;
     if (waitpid(child, &status, WNOHANG) == child) return status == 0;
     const timespec a_little{0, kChildLookEveryMs * 1'000'000};
@@ -206,12 +206,12 @@ bool AwaitChild(pid_t child) {
   return false;
 }
 
-// fork() itself would take the locks of the allocator, which may be held by what crashed.
+// fork() would take the locks of the allocator, which the crashed code may hold.
 void WriteState(const SignalLog& log, const Services& services) {
   const pid_t process = getpid();
   const pid_t child = _Fork();
   if (child == 0) WriteInChild(log, services, process);
-  if (child < 0 || !AwaitChild(child)) log.Write("\n(INFO could not be written: the heap is broken, or locked)\n");
+  if (child < 0 || !AwaitChild(child)) log.Write("\n(INFO could not be written: the heap is damaged, or locked)\n");
 }
 
 void WriteReport(int signal, const siginfo_t& info, const ucontext_t& context) {
@@ -230,7 +230,7 @@ void WriteReport(int signal, const siginfo_t& info, const ucontext_t& context) {
   log.Write("\n\n=== REDIS BUG REPORT END. ===\n\n");
 }
 
-// A fault within the report leads to its next part; one of another thread waits for the end.
+// Handles a fault inside the report: continues with its next part. Another thread waits for the end instead.
 void OnFaultInReport(pid_t thread) {
   if (thread != reporting_thread) {
     for (;;) pause();
@@ -251,7 +251,7 @@ void OnCrash(int signal, siginfo_t* info, void* context) {
   Die();
 }
 
-// What a thread was about to end the process with.
+// Logs the exception that terminates the process.
 [[noreturn]] void OnTerminate() {
   if (const std::exception_ptr thrown = std::current_exception()) {
     SignalLog log;

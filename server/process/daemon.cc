@@ -10,7 +10,7 @@ namespace respite {
 
 namespace {
 
-// Launchers wait two seconds.
+// Launchers wait two seconds for the exit of the parent.
 constexpr int kParentWaitMs = 1000;
 
 [[noreturn]] void WaitAndLeave(int child_end) {
@@ -42,7 +42,7 @@ Daemon Daemon::Start() {
   daemon.waiting_parent_ = Descriptor(ends[1]);
   pid_t child = fork();
   if (child > 0) {
-    daemon.Release();  // our copy of the child's end
+    daemon.Release();  // closes our copy of the child's end
     WaitAndLeave(parents.Get());
   }
   if (child < 0) return daemon;

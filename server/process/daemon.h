@@ -1,21 +1,20 @@
-// Becoming a background process: a child in a session of its own, with nothing of the launcher's open on 0, 1 and 2.
+// Daemonizing: forks a child with its own session and with /dev/null as 0, 1 and 2.
 #pragma once
 
 #include "base/descriptor.h"
 
 namespace respite {
 
-// Opens /dev/null in the place of standard descriptors that the launcher closed, so that no socket gets their numbers.
+// Opens /dev/null for standard descriptors that the launcher closed, so that no socket gets their numbers.
 void FillStandardDescriptors();
 
 class Daemon {
  public:
-  // Returns in the child only. The parent exits with 0 as soon as the child calls Release (it listens, its pidfile
-  // exists), has died, or took more than a second. Returns in the one process there is when fork fails.
-  // Requires: no threads.
+  // Returns in the child only. The parent exits with 0 when the child calls Release (its pidfile is written and it
+  // listens), when it dies, or after a second. If fork fails, returns in the original process. Requires: no threads.
   static Daemon Start();
 
-  Daemon() = default;  // in the foreground: Release does nothing
+  Daemon() = default;  // in the foreground; Release does nothing
   void Release() { waiting_parent_ = Descriptor(); }
 
  private:

@@ -29,7 +29,7 @@ constexpr int kFailedCode = 1;
 constexpr int kKilledCode = 255;  // Redis: SERVER_CHILD_NOERROR_RETVAL
 constexpr int kReportDescriptor = 3;
 constexpr int64_t kReportEveryUs = 1'000'000;
-// Looking at the memory may take at most this part of the time, since it holds up page faults of the process.
+// Measuring memory may take 1/kMemoryLookShare of the time, since it delays page faults of the process.
 constexpr int64_t kMemoryLookShare = 100;
 
 const char* NameOf(ChildWork work) { return work == ChildWork::kSnapshot ? "RDB" : "AOF rewrite"; }
@@ -50,7 +50,7 @@ void Handle(int signal, void (*handler)(int)) {
   sigaction(signal, &action, nullptr);
 }
 
-// Holds signals back around a fork: what reaches the child before it has handlers of its own would run the server's.
+// Blocks signals around a fork: before it installs its own handlers, the child would run the server's.
 class SignalsHeld {
  public:
   SignalsHeld() {
@@ -67,7 +67,7 @@ class SignalsHeld {
   sigset_t before_;
 };
 
-// The end of a child's life that writes to the pipe.
+// The child's end of the pipe.
 class PipeReporter final : public ChildReporter {
  public:
   PipeReporter(const Pace& pace, Logger& log, ChildWork work, int pipe)
@@ -122,14 +122,14 @@ class PipeReporter final : public ChildReporter {
   uint64_t looks_ = 0;
 };
 
-// Leaves the child with standard input, output, error, and the pipe.
+// Closes everything in the child except standard input, output, error, and the pipe.
 void CloseInherited(int pipe) {
-  closelog();  // else it would go on writing to a descriptor that is another file by then
+  closelog();  // otherwise syslog would write to a descriptor that another file may get
   if (pipe != kReportDescriptor) dup2(pipe, kReportDescriptor);
   close_range(kReportDescriptor + 1, ~0U, 0);
 }
 
-// A whole small file of /proc; what does not fit is left out.
+// Reads a small file of /proc, up to kSize bytes.
 template <size_t kSize>
 std::string_view ReadWhole(const char* path, std::array<char, kSize>& into) {
   const Descriptor file(open(path, O_RDONLY | O_CLOEXEC));
@@ -211,7 +211,7 @@ void ForkedChildren::Live(ChildWork work, const Job& job, Descriptor reports, pi
 }
 
 void ForkedChildren::ReadReports() {
-  // Less than PIPE_BUF, so each comes whole or not at all.
+  // Shorter than PIPE_BUF, so writes are atomic.
   ChildProgress report;
   while (read(child_->reports.Get(), &report, sizeof report) == static_cast<ssize_t>(sizeof report)) {
     child_->progress = report;

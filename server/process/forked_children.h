@@ -1,16 +1,16 @@
-// ForkedChildren: the real Forker.
+// ForkedChildren: the Forker that calls fork().
 //
-// A child keeps the log and nothing else that the server has open: not the clients, whose connections must end with
-// the server, not the listeners, not the locks of files. It ends with code 0 (done), 1 (failed) or 255 (SIGUSR1).
+// A child keeps only the log open: not client sockets, which must close with the server, nor listeners, nor file locks.
+// It ends with code 0 (done), 1 (failed) or 255 (SIGUSR1).
 //
-// The server has other threads (they free memory, sync files, look up names), and POSIX allows the child of such a
-// process little. What it does here is safe all the same:
+// POSIX allows the child of a process with threads little (ours free memory, sync files and look up names). This is
+// safe all the same:
 //
-// * Memory: fork() waits until no other thread is inside of the allocator (jemalloc and glibc see to that), so the
-//   child's heap is whole. With _Fork, which the report of a crash uses, it is not.
-// * Our own locks: a child touches no Reclaimer, no Worker of files and no NameResolver; the Logger has no lock.
-// * Streams of the standard library and of C: none. Files are read and written with system calls.
-// * The lock of the time zone: only the main thread asks for local time, and it is the one that forks.
+// * Memory: jemalloc and glibc make fork() wait until no thread is inside the allocator, so the child's heap is
+//   consistent. With _Fork, as in the crash report, it is not.
+// * Our locks: a child uses no Reclaimer, file Worker or NameResolver; the Logger has no lock.
+// * Streams of C and C++: none. Files are read and written with system calls.
+// * The lock of the time zone: only the main thread converts to local time, and it is the one that forks.
 #pragma once
 
 #include <functional>
@@ -25,7 +25,7 @@ namespace respite {
 
 class ForkedChildren final : public Forker {
  public:
-  // What a new child does first: its title, its processors, its rank when memory runs out.
+  // Runs first in a new child: sets its title, processors and oom-score-adj.
   using Preparation = std::function<void(ChildWork)>;
 
   ForkedChildren(const Pace& pace, Logger& log, Preparation prepare);
@@ -55,10 +55,10 @@ class ForkedChildren final : public Forker {
   Logger& log_;
   Preparation prepare_;
   std::optional<Child> child_;
-  std::optional<ChildEnd> end_;  // of one that was killed
+  std::optional<ChildEnd> end_;  // set when the child was killed
 };
 
-// Memory of this process that it shares with no other and has written to, in octets. Cost: ms for each GB.
+// Private dirty memory of this process in bytes. Cost: milliseconds for each GB.
 uint64_t PrivateDirtyBytes();
 
 }  // namespace respite

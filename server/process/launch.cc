@@ -44,7 +44,7 @@ int PrintUsage(const std::string& program) {
   return 1;
 }
 
-// Tries `rename-command` lines out, so that a wrong one is complained about like any other line.
+// Tries `rename-command` lines, so that a wrong one is reported like any other wrong line.
 std::optional<StartupError> CheckRenames(const ConfigLines& lines) {
   if (lines.rename_command.empty()) return std::nullopt;
   CommandTable table(AllCommands());
@@ -76,9 +76,9 @@ int Launch(int argc, char** argv) {
   GuardOpenSslMemory();
   ReserveStack();
   FillStandardDescriptors();
-  IgnoreNoise();
+  IgnoreUnusedSignals();
   std::vector<std::string> arguments(argv, argv + argc);
-  if (arguments.empty()) arguments.emplace_back("respite-server");  // execve with no argv at all
+  if (arguments.empty()) arguments.emplace_back("respite-server");  // execve without any argv
   auto line = ParseCommandLine(arguments);
   if (!line.ok()) return Report(line.error());
   ProcessTitle title(argc, argv);

@@ -59,7 +59,7 @@ OpenFilesGrant RaiseOpenFiles(uint32_t maxclients) {
                                      " (it was originally set to " + std::to_string(before) + ")."}}};
   }
   int error = errno;
-  limit.rlim_cur = limit.rlim_max;  // as far as an ordinary user may go
+  limit.rlim_cur = limit.rlim_max;  // the highest limit without privileges
   uint64_t granted = setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_max : before;
   if (granted <= kReservedFiles) return NotEnough(before, wanted);
   return Reduced(maxclients, wanted, granted, error);

@@ -1,4 +1,4 @@
-// What the system grants this process: open files, and its rank when memory runs out.
+// Limits of this process: open files, and oom-score-adj.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 namespace respite {
 
 struct OpenFilesGrant {
-  uint32_t maxclients;            // how many clients can really be served; 0: too few to run at all
+  uint32_t maxclients;            // the number of clients that can be served; 0: too few to run
   std::vector<ConfigNote> notes;  // for the log
 };
 
-// Raises RLIMIT_NOFILE to what `maxclients` clients need, as far as the system lets us. Never lowers it.
+// Raises RLIMIT_NOFILE for `maxclients` clients as far as the system permits. Never lowers it.
 OpenFilesGrant RaiseOpenFiles(uint32_t maxclients);
-// From now on CONFIG SET maxclients raises it, or is refused. Both must outlive the use of the configuration.
+// Makes CONFIG SET maxclients raise the limit or refuse. Requires: both outlive the use of the configuration.
 void WatchMaxClients(Config& config, Logger& log);
 
 // `oom-score-adj` and `oom-score-adj-values`.
@@ -29,9 +29,9 @@ class OomScore {
   explicit OomScore(Logger& log) : log_(log) {}
 
   enum class Outcome : uint8_t { kDone, kFailed };
-  // Which of the values: of a primary, of a child that saves.
+  // Index of oom-score-adj-values.
   enum class Process : uint8_t { kServer = 0, kChild = 2 };
-  // Writes the score that the settings want; once they want none, the one found at first. A failure is logged.
+  // Writes the configured score, or restores the original one when the feature is turned off. Logs failures.
   Outcome Apply(const Settings& settings, Process process = Process::kServer);
 
  private:

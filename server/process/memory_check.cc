@@ -15,7 +15,7 @@ constexpr size_t kMegabyte = size_t{1} << 20;
 
 using Words = std::span<volatile uint64_t>;
 
-// Fills and compares with what `pattern` says of each index.
+// Fills the words with `pattern(index)` and compares.
 template <class Pattern>
 uint64_t BadWords(Words words, Pattern pattern) {
   for (size_t i = 0; i < words.size(); ++i) words[i] = pattern(i);
@@ -24,7 +24,7 @@ uint64_t BadWords(Words words, Pattern pattern) {
   return bad;
 }
 
-// A fixed scramble of the index: neighbours differ in half of their bits.
+// A fixed hash of the index: neighbours differ in half of their bits.
 uint64_t Scrambled(uint64_t index, uint64_t seed) {
   uint64_t x = index + seed;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
@@ -36,15 +36,15 @@ uint64_t Scrambled(uint64_t index, uint64_t seed) {
 
 uint64_t CountBadWords(Words words) {
   uint64_t bad = 0;
-  // The address in each word finds address lines that are stuck or shorted; its inverse the other level.
+  // Storing its index in each word finds stuck or shorted address lines; the inverse tests the opposite levels.
   bad += BadWords(words, [](size_t i) { return uint64_t{i}; });
   bad += BadWords(words, [](size_t i) { return ~uint64_t{i}; });
-  // Solid levels and checkerboards, whose neighbours in every direction are opposites, find weak cells.
+  // Solid levels and checkerboards, in which all neighbours are opposite, find weak cells.
   for (uint64_t level : {uint64_t{0}, ~uint64_t{0}}) bad += BadWords(words, [level](size_t) { return level; });
   for (uint64_t board : {0x5555555555555555U, 0xaaaaaaaaaaaaaaaaU}) {
     bad += BadWords(words, [board](size_t i) { return (i & 1) != 0 ? board : ~board; });
   }
-  // Noise finds what depends on the data.
+  // Random data finds pattern-sensitive faults.
   for (uint64_t seed : {1U, 2U, 3U, 4U}) bad += BadWords(words, [seed](size_t i) { return Scrambled(i, seed << 48); });
   return bad;
 }

@@ -7,12 +7,12 @@
 
 namespace respite {
 
-// Words that did not hold what was written to them, over all patterns.
-// Cost: ten runs over the words.
+// Counts the words that did not keep what was written to them, over all patterns.
+// Cost: ten passes over the words.
 uint64_t CountBadWords(std::span<volatile uint64_t> words);
 
-// Tests so much memory, tells about it on standard output, and returns the exit code: 1 when a word was bad, or when
-// there is no such memory.
+// Tests `megabytes` of memory and prints the result. Returns the exit code: 1 if a word was bad or the memory is not
+// available.
 int TestMemory(int megabytes);
 
 }  // namespace respite

@@ -1,20 +1,19 @@
-// How the processes of a server end when the system has no more memory, for ChooseOutOfMemoryEnding
-// (base/out_of_memory.h).
+// How the processes of a server end when memory runs out, for ChooseOutOfMemoryEnding (base/out_of_memory.h).
 #pragma once
 
 #include <cstddef>
 
 namespace respite {
 
-// The server: "Out Of Memory allocating N bytes!" in its log, then SIGABRT and with it the report of a crash.
+// The server: logs "Out Of Memory allocating N bytes!" and raises SIGABRT, which writes a crash report.
 void EndServerOutOfMemory(size_t bytes);
-// A child that writes a file: the same line, then the exit code of a failed child. The server goes on.
+// A child that writes a file: logs the same line and exits as failed. The server continues.
 void EndChildOutOfMemory(size_t bytes);
-// The child that writes a part of the report of a crash. Without a word.
+// The child that writes a part of the crash report: exits silently.
 void EndReportOutOfMemory(size_t bytes);
 
-// Has the system set aside the room that the main thread's stack may need, since a stack that cannot grow is no
-// allocation that fails but a fault. Cost: a page.
+// Makes the system reserve memory for the main thread's stack, since a stack that cannot grow causes a fault, not a
+// failed allocation. Cost: a page.
 void ReserveStack();
 
 }  // namespace respite

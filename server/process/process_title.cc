@@ -25,7 +25,7 @@ std::string Variable(std::string_view name, const Config& config, const std::str
   if (name == "port") return std::to_string(settings.bound_port);
   if (name == "tls-port") return std::to_string(settings.tls_port);
   if (name == "unixsocket") return settings.unixsocket;
-  return {};  // the directive accepts no others
+  return {};  // the directive accepts no other variables
 }
 
 std::string Trimmed(const std::string& text) {
@@ -34,7 +34,7 @@ std::string Trimmed(const std::string& text) {
   return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
-// Copies that live as long as the process: somebody may hold a pointer from getenv.
+// Never freed, because other code may hold pointers from getenv.
 char* KeptCopy(const char* text) { return strdup(text); }
 
 }  // namespace
@@ -47,7 +47,7 @@ std::string ProcessTitleText(const Config& config, const std::string& program) {
     title += rest.substr(0, open);
     if (open == std::string_view::npos) break;
     rest.remove_prefix(open + 1);
-    if (rest.starts_with('{')) {  // "{{" is a brace
+    if (rest.starts_with('{')) {  // "{{" is a literal brace
       title += '{';
       rest.remove_prefix(1);
       continue;
@@ -67,20 +67,20 @@ void ProcessTitle::ClaimArea() {
   for (; environ[count] != nullptr; ++count) {
     if (environ[count] == end) end += std::strlen(environ[count]) + 1;
   }
-  char** moved = new char*[count + 1]();  // never freed: this is the environment from now on
+  char** moved = new char*[count + 1]();  // never freed: it is the environment from now on
   for (size_t i = 0; i < count; ++i) moved[i] = KeptCopy(environ[i]);
   environ = moved;
   program_invocation_name = KeptCopy(program_invocation_name);
   program_invocation_short_name = KeptCopy(program_invocation_short_name);
   area_ = {argv_[0], end};
-  argv_[0] = KeptCopy(argv_[0]);  // stack traces name the program by it
+  argv_[0] = KeptCopy(argv_[0]);  // stack traces use it to name the program
   for (int i = 1; i < argc_; ++i) argv_[i] = end - 1;
 }
 
 void ProcessTitle::Set(const std::string& title) {
   if (area_.empty()) ClaimArea();
   if (area_.empty()) return;
-  // Zeros to the end: otherwise the kernel shows what the environment was.
+  // Clears the rest, or ps would show old environment variables.
   std::fill(area_.begin(), area_.end(), '\0');
   std::copy_n(title.begin(), std::min(title.size(), area_.size() - 1), area_.begin());
 }

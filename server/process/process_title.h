@@ -1,5 +1,5 @@
-// The title of the process in ps and top: written over the arguments and the environment that the kernel laid out
-// behind each other, since there is nowhere else to put it.
+// The title of the process in ps and top. It overwrites the arguments and the environment after them, the only memory
+// that the kernel shows.
 #pragma once
 
 #include <span>
@@ -9,15 +9,16 @@
 
 namespace respite {
 
-// What `proc-title-template` says now; `program` is argv[0].
+// Expands `proc-title-template`; `program` is argv[0].
 std::string ProcessTitleText(const Config& config, const std::string& program);
 
 class ProcessTitle {
  public:
-  // Nothing is touched before the first Set.
+  // Changes nothing before the first Set.
   ProcessTitle(int argc, char** argv) : argc_(argc), argv_(argv) {}
 
-  // Cuts what does not fit. The first call moves the environment away; afterwards argv has lost the arguments.
+  // Truncates a title that does not fit. The first call moves the environment elsewhere; afterwards argv has lost the
+  // arguments.
   void Set(const std::string& title);
 
  private:

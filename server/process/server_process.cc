@@ -21,7 +21,7 @@ namespace respite {
 
 namespace {
 
-constexpr char kDefaultPidfile[] = "/var/run/redis.pid";  // of daemons without a `pidfile`
+constexpr char kDefaultPidfile[] = "/var/run/redis.pid";  // for daemons without a `pidfile`
 constexpr uint64_t kSuspiciousMaxMemory = uint64_t{1} << 20;
 
 }  // namespace
@@ -47,7 +47,7 @@ int ServerProcess::Run() {
   log_.Notice("monotonic clock: POSIX clock_gettime");
   if (RaiseLimits() == Step::kFailed) return 1;
   Build();
-  const bool chooses_port = settings.port == kAutoPort;  // then it is known only once it is open
+  const bool chooses_port = settings.port == kAutoPort;  // then the port is known only after Listen
   if (chooses_port && Listen() == Step::kFailed) return 1;
   LogMode(settings, log_);
   WarnAboutBacklog(settings, log_);
@@ -72,7 +72,7 @@ int ServerProcess::Run() {
 #ifdef NDEBUG
   _exit(exit_code);
 #else
-  return exit_code;  // sanitizers and coverage want everything freed and said
+  return exit_code;  // sanitizers and coverage need the destructors
 #endif
 }
 
@@ -97,7 +97,7 @@ ServerProcess::Step ServerProcess::RaiseLimits() {
   const bool reduced = grant.maxclients < config_.settings().maxclients;
   config_.Adjust().maxclients = grant.maxclients;
   if (reduced) {
-    // Redis' words for it make launchers believe that the start has failed, unless they come later.
+    // Logged after readiness, since launchers take Redis' words for a failed start.
     notes_after_ready_ = std::move(grant.notes);
     return Step::kDone;
   }
@@ -106,11 +106,11 @@ ServerProcess::Step ServerProcess::RaiseLimits() {
 }
 
 void ServerProcess::Build() {
-  BindToProcessors(config_.settings().server_cpulist);  // threads to come inherit it
+  BindToProcessors(config_.settings().server_cpulist);  // later threads inherit it
   server_ = std::make_unique<Node>(
       Node::Parts{config_, clock_, pace_, log_, HashKey::FromKernel(), SystemSeed(), files_, children_});
   for (const ConfigLine& line : config_.lines().rename_command) {
-    server_->commands().Rename(line.words[1], line.words[2]);  // was tried before
+    server_->commands().Rename(line.words[1], line.words[2]);  // CheckRenames has tried it
   }
   loop_ = std::make_unique<EventLoop>(pace_);
   host_ = std::make_unique<NodeHost>(*loop_, server_->host_parts());
@@ -125,12 +125,12 @@ void ServerProcess::Build() {
     state_log_.Tick(server_->services());
   });
   loop_->OnStop([this] { Withdraw(); });
-  server_->shutdown().OnGivenUp([this] { signals_->Forget(); });
+  server_->shutdown().OnCancelled([this] { signals_->Forget(); });
   server_->shutdown().OnStatus([this](const std::string& status) { supervisor_->Stopping(status); });
   WatchSignals();
 }
 
-// Redis: a period shorter than two rounds of the timer is lengthened.
+// Redis: extends a period shorter than two ticks of the timer.
 void ServerProcess::StartWatchdog() {
   int& period_ms = config_.Adjust().watchdog_period;
   if (period_ms > 0) period_ms = std::max(period_ms, 2 * (1000 / server_->pulse().Hz()));
@@ -182,7 +182,8 @@ ServerProcess::Step ServerProcess::Listen() {
   return Step::kDone;
 }
 
-// The files come after the listeners: a second server that finds the port taken leaves the files of the first alone.
+// Writes the files after opening the listeners, so that a second server that finds the port taken does not overwrite
+// the files of the first.
 ServerProcess::Step ServerProcess::Announce() {
   const Settings& settings = config_.settings();
   if (in_background_ && settings.pidfile.empty()) config_.Adjust().pidfile = kDefaultPidfile;
@@ -216,7 +217,7 @@ ServerProcess::Step ServerProcess::LoadData() {
   return Step::kFailed;
 }
 
-// Takes back what was announced.
+// Reverts Announce.
 int ServerProcess::Abandon() {
   pidfile_.Remove();
   port_file_.Remove();
@@ -226,11 +227,11 @@ int ServerProcess::Abandon() {
 
 void ServerProcess::LogReady() {
   const Settings& settings = config_.settings();
-  for (const std::string& wish : UnservedWishes(config_)) log_.Warning(wish);
+  for (const std::string& warning : UnsupportedSettings(config_)) log_.Warning(warning);
   if (listener_->HasTcp()) log_.Notice("Ready to accept connections tcp");
   if (listener_->HasUnix()) log_.Notice("Ready to accept connections unix");
   if (listener_->HasTls()) log_.Notice("Ready to accept connections tls");
-  if (listener_->HasTcp() || listener_->HasTls()) {  // what Redis said before 5.0, and some launchers still wait for
+  if (listener_->HasTcp() || listener_->HasTls()) {  // Redis' words before 5.0, for which some launchers wait
     log_.Notice("The server is now ready to accept connections on port " + std::to_string(settings.MainPort()));
   }
   supervisor_->Ready();
@@ -293,7 +294,7 @@ void ServerProcess::WatchSettings() {
   });
 }
 
-// Whoever sees its connection close because of the stop finds nobody listening any more.
+// Closes the listeners first: a client whose connection closes now cannot reconnect to this server.
 void ServerProcess::Withdraw() {
   if (pidfile_.Exists()) log_.Notice("Removing the pid file.");
   pidfile_.Remove();

@@ -1,8 +1,8 @@
-// ServerProcess: one run of the server in this process, from its loaded configuration to its exit code.
+// ServerProcess: one run of the server, from its loaded configuration to its exit code.
 //
-// Order of a start: checks of the machine, background, the log's first lines, limits, Server, listeners, pidfile and
-// port file, the data set, readiness. A stop takes the files away and closes the listeners before any client's
-// connection is closed; what it leaves to the system is memory.
+// It starts in this order: checks of the system, background, first log lines, limits, Node, listeners, pidfile and port
+// file, data set, readiness. It stops by removing the files and closing the listeners before the connections of
+// clients. It leaves memory to the system.
 #pragma once
 
 #include <memory>
@@ -30,16 +30,16 @@ namespace respite {
 
 class ServerProcess {
  public:
-  // All must outlive the process' run.
+  // All must outlive this object.
   ServerProcess(Config& config, const CommandLine& line, ProcessTitle& title);
   ~ServerProcess();
 
-  // Returns the exit code after the server has stopped, or could not start. In release builds a stopped server does
-  // not return: freeing a large dataset would take long, and the system does it at once.
+  // Returns the exit code when the server has stopped or could not start. Release builds exit instead of returning,
+  // because freeing a large data set takes long.
   int Run();
 
  private:
-  // Why the process cannot start, already logged.
+  // kFailed: the reason is already logged.
   enum class Step : uint8_t { kDone, kFailed, kStopped };
 
   void OpenLog();
@@ -51,7 +51,7 @@ class ServerProcess {
   Step CheckLocale();
   Step Listen();
   Step Announce();
-  // Reads the data set; clients are served already, as far as they need none.
+  // Loads the data set while clients are served.
   Step LoadData();
   void WatchSignals();
   void LogReady();
@@ -60,7 +60,7 @@ class ServerProcess {
   void UpdateTitle();
   std::optional<std::string> Reopen(Listener::Protocol protocol);
   std::optional<std::string> ReopenTls();
-  // Takes back what was announced, at the moment when the server stops.
+  // Reverts Announce when the server stops.
   void Withdraw();
   int Abandon();
   Step Fail(const std::string& reason);

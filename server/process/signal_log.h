@@ -1,7 +1,7 @@
-// Writing to the log from a signal handler: system calls only, no memory, no locks, never waiting for the reader.
+// Logging from a signal handler: uses only system calls, no memory and no locks, and never blocks.
 //
-// Handlers receive nothing but a number, so what they need is process-wide; all of it stands in signal_log.cc,
-// signals.cc and crash_report.cc, set before the handlers are.
+// Handlers receive only a number, so their data is process-wide: static variables in signal_log.cc, signals.cc and
+// crash_report.cc, set before the handlers are installed.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace respite {
 
-// Handlers log to this file from now on; empty: to standard output. Longer paths than PATH_MAX are not logged to.
+// Sets the log file of handlers; empty: standard output. Paths longer than PATH_MAX are ignored.
 void SetSignalLog(std::string_view path);
 
-// One opening of the log. Everything here is async-signal-safe.
+// Opens the log. All methods are async-signal-safe.
 class SignalLog {
  public:
   SignalLog();
@@ -26,7 +26,7 @@ class SignalLog {
   void Hexadecimal(uint64_t number) const;
   void Word(uint64_t number) const;       // 16 hexadecimal digits
   void Octet(unsigned char octet) const;  // two of them
-  // In double quotes, with what does not print as \xNN, cut after `longest` octets.
+  // Writes the text in double quotes, with non-printable bytes as \xNN, cut after `longest` bytes.
   void Quoted(std::string_view text, size_t longest) const;
   // "4242:signal-handler (1795232753) "
   void Prefix() const;

@@ -20,14 +20,14 @@ namespace {
 volatile std::sig_atomic_t event_descriptor = -1;
 volatile std::sig_atomic_t received_signal = 0;
 
-// One write for the line, so that nothing gets between its parts.
+// Writes the line with one call, so that no other output gets between its parts.
 void Announce(const char* text) {
   SignalLog log;
   log.Prefix();
   log.Write(text);
 }
 
-// The name as Snapshots gives it: the process may be saving its data before it ends.
+// The process may be saving when it is ended. Uses the name that Snapshots uses.
 void RemoveUnfinishedDump() {
   constexpr std::string_view kBefore = "temp-";
   constexpr std::string_view kAfter = ".rdb";
@@ -59,7 +59,7 @@ void Handle(int signal, void (*handler)(int)) {
   sigaction(signal, &action, nullptr);
 }
 
-// A launcher may have left them blocked.
+// A launcher may have left the signals blocked.
 void Unblock() {
   sigset_t set;
   sigemptyset(&set);
@@ -70,8 +70,8 @@ void Unblock() {
 
 }  // namespace
 
-void IgnoreNoise() {
-  Handle(SIGALRM, SIG_IGN);  // until there is a watchdog
+void IgnoreUnusedSignals() {
+  Handle(SIGALRM, SIG_IGN);  // until a watchdog starts
   Handle(SIGHUP, SIG_IGN);
   Handle(SIGPIPE, SIG_IGN);
 }

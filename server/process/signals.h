@@ -1,16 +1,16 @@
-// Signals: SIGTERM and SIGINT ask for a shutdown, a second SIGINT ends the process at once, SIGHUP, SIGPIPE and
-// SIGALRM are nothing to us.
+// Signals: SIGTERM and SIGINT request a shutdown, a second SIGINT ends the process at once. SIGHUP, SIGPIPE and SIGALRM
+// are ignored.
 #pragma once
 
 #include "base/descriptor.h"
 
 namespace respite {
 
-// Before anything is written anywhere.
-void IgnoreNoise();
+// To be called before the first write.
+void IgnoreUnusedSignals();
 
-// Catches SIGTERM and SIGINT while it lives; there can be one. The handler itself logs and exits on a second SIGINT, so
-// that works even while a command keeps the loop busy.
+// Catches SIGTERM and SIGINT during its lifetime. Requires: one instance. The handler itself logs and exits on a second
+// SIGINT, so this works even while a command blocks the loop.
 class ShutdownSignals {
  public:
   ShutdownSignals();
@@ -20,9 +20,9 @@ class ShutdownSignals {
 
   // Becomes readable when a signal arrives.
   int DescriptorToWatch() const { return event_.Get(); }
-  // The last signal; the descriptor is no longer readable.
+  // Returns the last signal and makes the descriptor unreadable.
   int Take();
-  // The shutdown was given up: the next SIGINT is a first one again.
+  // The shutdown was cancelled: the next SIGINT counts as the first.
   void Forget();
 
  private:

@@ -1,4 +1,4 @@
-// The little files of a process, which launchers read.
+// Small files that launchers read.
 #pragma once
 
 #include <optional>
@@ -7,17 +7,17 @@
 
 namespace respite {
 
-// Why the file could not be written ("Permission denied"), if it could not.
+// Why the file could not be written ("Permission denied"); nullopt on success.
 using WriteObjection = std::optional<std::string>;
 
-// Overwrites in place: the file may be a special one, or belong to a watched inode.
+// Overwrites the file in place, since it may be a special file or have a watched inode.
 WriteObjection WriteFile(const std::string& path, std::string_view content);
 
-// Readers see the old content or the new one, never a part.
+// Readers see the complete old or new content.
 WriteObjection ReplaceFileAtOnce(const std::string& path, std::string_view content);
 
-// A file that announces this process and goes away with it. Keeps the absolute path, so that a later change of the
-// working directory does not matter.
+// The pidfile or the port file: removed when the process ends. Keeps the absolute path, because the working directory
+// may change.
 class AnnouncementFile {
  public:
   AnnouncementFile() = default;

@@ -36,7 +36,7 @@ _Unwind_Reason_Code AddFrame(_Unwind_Context* context, void* into) {
 
 void WriteFrame(const SignalLog& log, uint64_t address) {
   if (!symbols || !symbols->IsInProgram(address)) {
-    void* one = reinterpret_cast<void*>(address);  // NOLINT: what glibc's function takes
+    void* one = reinterpret_cast<void*>(address);  // NOLINT: glibc's parameter type
     backtrace_symbols_fd(&one, 1, log.Descriptor());
     return;
   }
@@ -100,18 +100,18 @@ void PrepareStackTraces() {
   if (symbols) return;
   symbols.emplace();
   Frames frames;
-  _Unwind_Backtrace(AddFrame, &frames);  // what it sets up with its first call is there when a signal comes
+  _Unwind_Backtrace(AddFrame, &frames);  // the first call sets up tables, which a handler must not do
 }
 
-// glibc's backtrace() would load a library here; the unwinder that exceptions use is in the program already. The frames
-// above the signal's are those of its handler.
+// Does not use glibc's backtrace(), which loads a library; the unwinder of exceptions is part of the program. The
+// frames above that of the signal belong to the handler.
 void WriteStackTrace(const SignalLog& log, const ucontext_t& context) {
   log.Write("\n------ STACK TRACE ------\n");
   Frames frames;
   _Unwind_Backtrace(AddFrame, &frames);
   const auto all = std::span(frames.addresses).first(static_cast<size_t>(frames.count));
   auto first = std::find(all.begin(), all.end(), InstructionOf(context));
-  if (first == all.end()) {  // the stack is broken: this is where it was, at least
+  if (first == all.end()) {  // the stack is damaged: print the program counter alone
     WriteFrame(log, InstructionOf(context));
     first = all.begin();
   }
@@ -140,7 +140,7 @@ void WriteStackTop(const SignalLog& log, const ucontext_t& context) {
     log.Write("(");
     log.Word(at);
     log.Write(") -> ");
-    log.Word(*reinterpret_cast<const volatile uint64_t*>(at));  // NOLINT: addresses are what this is about
+    log.Word(*reinterpret_cast<const volatile uint64_t*>(at));  // NOLINT: reads an address
     log.Write("\n");
   }
 }
@@ -152,7 +152,7 @@ void WriteCode(const SignalLog& log, const ucontext_t& context) {
   log.Hexadecimal(instruction - kCodeBefore);
   log.Write(": ");
   for (uint64_t at = instruction - kCodeBefore; at < instruction - kCodeBefore + kCodeOctets; ++at) {
-    log.Octet(*reinterpret_cast<const volatile unsigned char*>(at));  // NOLINT: as above
+    log.Octet(*reinterpret_cast<const volatile unsigned char*>(at));  // NOLINT: reads an address
   }
   log.Write("\n");
 }

@@ -1,5 +1,5 @@
-// StateLog: every five seconds the log tells, at level verbose, what the databases hold, and at level debug how many
-// clients there are and how much memory is in use.
+// StateLog: logs every five seconds the contents of databases (level verbose), and the number of clients and the memory
+// in use (level debug).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ struct Services;
 
 class StateLog {
  public:
-  // To be called by a timer. Cost: a compare while the log shows less.
+  // To be called by a timer. Cost: a comparison if the log level hides these lines.
   void Tick(const Services& services);
 
  private:

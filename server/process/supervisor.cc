@@ -35,7 +35,7 @@ void Supervisor::StartUpstart() {
   active_ = Supervision::kUpstart;
 }
 
-// The texts avoid the word that launchers take for a failed start.
+// The texts avoid "error", which launchers take for a failed start.
 void Supervisor::StartSystemd() {
   const char* socket = std::getenv("NOTIFY_SOCKET");
   if (socket == nullptr) {

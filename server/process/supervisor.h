@@ -1,4 +1,4 @@
-// `supervised`: telling systemd (by datagrams to $NOTIFY_SOCKET) or upstart (by stopping) how far we are.
+// `supervised`: reports the server's state to systemd (datagrams to $NOTIFY_SOCKET) or upstart (by stopping itself).
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@ namespace respite {
 
 class Supervisor {
  public:
-  // Finds out who supervises. With upstart it returns once upstart lets us go on.
+  // Detects the supervisor. With upstart, returns when upstart continues the process.
   Supervisor(Supervision wanted, Logger& log);
 
-  // Somebody does: then `daemonize` is not obeyed.
+  // With a supervisor, `daemonize` is ignored.
   bool Active() const { return active_ != Supervision::kNone; }
 
   void Ready() const;
-  // The server is about to end; `status` says more about it, unless it is empty.
+  // The server is stopping; a non-empty `status` adds details.
   void Stopping(const std::string& status) const;
 
  private:

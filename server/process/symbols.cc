@@ -19,7 +19,7 @@ struct Extent {
   uint64_t end = 0;
 };
 
-// The program itself is the first that the linker tells of.
+// The dynamic linker lists the program first.
 int TakeFirst(dl_phdr_info* info, size_t, void* into) {
   auto& extent = *static_cast<Extent*>(into);
   extent.base = info->dlpi_addr;
@@ -60,7 +60,7 @@ void Symbols::MapFile() {
   close(descriptor);
 }
 
-// Nothing where the file is not so long, or the place not aligned.
+// Returns null if the file is too short or the position not aligned.
 template <class T>
 std::span<const T> Symbols::Rows(uint64_t offset, uint64_t octets) const {
   if (offset > file_.size() || octets > file_.size() - offset || offset % alignof(T) != 0) return {};

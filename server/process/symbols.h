@@ -1,5 +1,5 @@
-// Symbols: which function of this program an address is in, as its own file says. For stack traces: the names that the
-// dynamic linker knows leave out all functions but the exported ones.
+// Symbols: the function at an address of this program, from the symbol table of its file. For stack traces, because the
+// dynamic linker knows exported functions only.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@ namespace respite {
 
 class Symbols {
  public:
-  // Maps the program's file; pages are read when a name is looked for. A file without symbols, or none that can be
-  // read, has no names.
+  // Maps the program's file; the system reads pages on demand. A file that is unreadable or has no symbols yields no
+  // names.
   Symbols();
   ~Symbols();
   Symbols(const Symbols&) = delete;
   Symbols& operator=(const Symbols&) = delete;
 
   struct Place {
-    std::string_view function;     // as the compiler writes it; empty: unknown
-    uint64_t function_offset = 0;  // from its beginning
-    uint64_t program_offset = 0;   // what addr2line takes
+    std::string_view function;     // mangled; empty: unknown
+    uint64_t function_offset = 0;  // of the address in the function
+    uint64_t program_offset = 0;   // for addr2line
   };
   // False for addresses of libraries.
   bool IsInProgram(uint64_t address) const { return address >= base_ && address < end_; }

@@ -29,7 +29,7 @@ int64_t NowUs() {
   return Us(now);
 }
 
-// Reads the clock for a while. A good source is read without entering the kernel.
+// Times reading the clock. A good clock source needs no system call.
 SystemCheck CheckClockSpeed() {
   constexpr char kName[] = "slow-clocksource";
   constexpr int64_t kTestUs = 50'000;
@@ -42,11 +42,11 @@ SystemCheck CheckClockSpeed() {
   int64_t system_us = Us(after.ru_stime) - Us(before.ru_stime);
   int64_t user_us = Us(after.ru_utime) - Us(before.ru_utime);
   if (system_us * 10 <= system_us + user_us) return Passed(kName);
-  return Warning(kName, "Reading the clock enters the kernel, which slows every command down. The clock source is '" +
+  return Warning(kName, "Reading the clock needs a system call, which slows every command down. The clock source is '" +
                             FirstLineOf(kClockSource).value_or("") +
-                            "', there are: " + FirstLineOf(kClockSources).value_or("") +
-                            ". Choose a faster one by writing its name (often tsc) to " + kClockSource +
-                            ", and for good with the kernel parameter clocksource=.");
+                            "', available: " + FirstLineOf(kClockSources).value_or("") +
+                            ". Select a faster one by writing its name (often tsc) to " + kClockSource +
+                            ", and permanently with the kernel parameter clocksource=.");
 }
 
 SystemCheck CheckXenClock() {
@@ -65,8 +65,8 @@ SystemCheck CheckOvercommit() {
   if (!mode) return Skipped(kName);
   if (*mode == "1") return Passed(kName);
   return Warning(kName,
-                 "Memory overcommit must be enabled! Otherwise the kernel may refuse memory to a background save "
-                 "or a replication although there is enough. Run 'sysctl vm.overcommit_memory=1' now and add "
+                 "Memory overcommit must be enabled! Otherwise the kernel may refuse memory for a background save "
+                 "or replication although there is enough. Run 'sysctl vm.overcommit_memory=1' now and add "
                  "'vm.overcommit_memory = 1' to /etc/sysctl.conf for the next boot.");
 }
 
@@ -76,8 +76,8 @@ SystemCheck CheckHugePages() {
   if (!mode) return Skipped(kName);
   if (mode->find("[always]") == std::string::npos) return Passed(kName);
   return Warning(kName,
-                 "Transparent Huge Pages (THP) are always on in this kernel: they cost latency and memory. Write "
-                 "'madvise' to /sys/kernel/mm/transparent_hugepage/enabled, then start the server anew.");
+                 "Transparent Huge Pages (THP) are always on in this kernel, which costs latency and memory. Write "
+                 "'madvise' to /sys/kernel/mm/transparent_hugepage/enabled, then restart the server.");
 }
 
 bool TurnHugePagesOff(const Settings& settings) {

@@ -1,4 +1,4 @@
-// What about this machine is bad for a server: said in the log at start-up, and by --check-system.
+// Checks of the system for settings that harm a server, for the log at start-up and --check-system.
 #pragma once
 
 #include <optional>
@@ -15,17 +15,17 @@ enum class CheckResult : uint8_t { kSkipped, kPassed, kWarning };
 struct SystemCheck {
   std::string name;
   CheckResult result;
-  std::string advice;  // of a warning
+  std::string advice;  // only of a warning
 };
 
-// All checks. Cost: about 50 ms of processor time, for timing the clock.
+// Runs all checks. Cost: about 50 ms of CPU time, for timing the clock.
 std::vector<SystemCheck> CheckSystem();
-// Prints them; the exit code is 1 if there is a warning.
+// Prints the checks; returns the exit code, 1 if there is a warning.
 int PrintSystemChecks();
 
-// The quick checks, into the log. Turns huge pages off for this process if they are on and `disable-thp` says so.
+// Logs the quick checks. Turns transparent huge pages off for this process if they are on and `disable-thp` says so.
 void WarnAboutSystem(const Settings& settings, Logger& log);
-// `tcp-backlog` above what the kernel grants.
+// Warns if `tcp-backlog` exceeds the kernel's limit.
 void WarnAboutBacklog(const Settings& settings, Logger& log);
 
 }  // namespace respite

@@ -27,7 +27,7 @@ void Handle(void (*handler)(int, siginfo_t*, void*)) {
   struct sigaction action {};
   sigemptyset(&action.sa_mask);
   if (handler == nullptr) {
-    action.sa_handler = SIG_IGN;  // takes back a signal that is on its way
+    action.sa_handler = SIG_IGN;  // discards a pending signal
   } else {
     action.sa_sigaction = handler;
     action.sa_flags = SA_SIGINFO | SA_RESTART;

@@ -1,6 +1,6 @@
-// Watchdog (`watchdog-period`): when nothing has fed it for that long, something holds up the event loop, and a stack
-// trace of the main thread in the log says what. A timer of the system sends SIGALRM to the thread that switched it on.
-// Its handler writes with system calls and walks the stack as the report of a crash does (crash_report.h).
+// Watchdog (`watchdog-period`): if Feed is not called for a period, the event loop is blocked, and the stack trace of
+// the main thread is logged. A system timer sends SIGALRM to the thread that called SetPeriod. The handler logs with
+// system calls and walks the stack as the crash report does (crash_report.h).
 #pragma once
 
 #include <time.h>
@@ -9,18 +9,18 @@
 
 namespace respite {
 
-// There can be one.
+// Requires: one instance.
 class Watchdog {
  public:
-  // To be made on the thread that is to be watched.
+  // To be created on the thread to watch.
   Watchdog() = default;
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  // Zero switches it off.
+  // Zero turns it off.
   void SetPeriod(std::chrono::milliseconds period);
-  // The loop goes round. Cost: a system call while it is on, else a compare.
+  // To be called in each round of the loop. Cost: a system call if the watchdog is on, else a comparison.
   void Feed() {
     if (period_.count() != 0) Start();
   }

@@ -9,12 +9,12 @@ namespace respite {
 
 namespace {
 
-// More is no manifest of ours or of Redis.
+// Neither we nor Redis write larger manifests.
 constexpr uint64_t kManifestOctetsMax = 64 << 20;
 
 }  // namespace
 
-// A file whose name is gone. Its space is given back when it is closed, which takes long for a large one.
+// A file without a name. Closing it frees its space, which takes long if it is large.
 class AofDirectory::Removal final : public FileTask {
  public:
   explicit Removal(std::unique_ptr<File> file) : file_(std::move(file)) {}
@@ -37,7 +37,7 @@ Step AofDirectory::Read(OldFile old_file) {
   auto manifest = ReadManifest();
   if (!manifest) return Step::kFailed;
   manifest_ = std::move(*manifest);
-  if (old_file == OldFile::kTake && OldFileIsToBeTaken()) return TakeOldFile();
+  if (old_file == OldFile::kTake && ShouldTakeOldFile()) return TakeOldFile();
   return Step::kDone;
 }
 
@@ -77,7 +77,7 @@ bool AofDirectory::IsPartName(Bytes name) const {
   return digits > 0 && (suffix == ".base.rdb" || suffix == ".base.aof" || suffix == ".incr.aof");
 }
 
-// Redis: begins with an empty data set, and writes over the files.
+// Redis: starts with an empty data set and overwrites the files.
 Step AofDirectory::CheckManifestIsThere() {
   if (!manifest_.Empty() || files_.KindOf(settings_.appenddirname) != FileSystem::Kind::kDirectory) return Step::kDone;
   if (files_.KindOf(PathOf(AofManifest::Name(settings_.appendfilename))) != FileSystem::Kind::kAbsent)
@@ -96,8 +96,8 @@ Step AofDirectory::CheckManifestIsThere() {
   return Step::kDone;
 }
 
-// Redis: also when the last upgrade got no further than the manifest.
-bool AofDirectory::OldFileIsToBeTaken() const {
+// Redis: also if the last upgrade was interrupted after it wrote the manifest.
+bool AofDirectory::ShouldTakeOldFile() const {
   const std::string& name = settings_.appendfilename;
   if (files_.KindOf(name) != FileSystem::Kind::kFile) return false;
   if (manifest_.Empty()) return true;
@@ -156,7 +156,7 @@ Step AofDirectory::Commit(AofManifest next) {
     return Refuse("Error trying to write the AOF manifest file " + path + ": " + IoErrorText(error));
   }
   manifest_ = std::move(next);
-  RemoveForsaken();
+  RemoveUncommitted();
   return Step::kDone;
 }
 
@@ -170,23 +170,23 @@ Step AofDirectory::SyncNames() {
   return Refuse("Fail to fsync AOF directory " + settings_.appenddirname + ": " + IoErrorText(error));
 }
 
-void AofDirectory::Forsake(std::vector<std::string> names) {
-  forsaken_.insert(forsaken_.end(), std::make_move_iterator(names.begin()), std::make_move_iterator(names.end()));
+void AofDirectory::NoteUncommitted(std::vector<std::string> names) {
+  uncommitted_.insert(uncommitted_.end(), std::make_move_iterator(names.begin()), std::make_move_iterator(names.end()));
 }
 
-void AofDirectory::RemoveForsaken() {
-  for (const std::string& name : std::exchange(forsaken_, {})) {
+void AofDirectory::RemoveUncommitted() {
+  for (const std::string& name : std::exchange(uncommitted_, {})) {
     if (!manifest_.Names(name)) RemoveLater(name);
   }
 }
 
-// In this order, so that a crash leaves nothing behind that no manifest names.
+// In this order, so that a crash leaves no file that no manifest names.
 void AofDirectory::RemoveHistory() {
   if (settings_.aof_disable_auto_gc || manifest_.history().empty()) return;
   for (const AofManifest::Part& part : manifest_.history()) {
     log_.Notice("Removing the history file " + part.name + " in the background");
     RemoveLater(part.name);
-    if (Taken()(part.name)) return;  // it stays in the manifest, and is tried again after the next rewrite
+    if (Taken()(part.name)) return;  // stays in the manifest; retried after the next rewrite
   }
   if (SyncNames() == Step::kFailed) return;
   AofManifest next = manifest_;

@@ -1,8 +1,7 @@
-// AofDirectory: `appenddirname` with its manifest: which files the append-only file consists of, here and on the disk.
+// AofDirectory: `appenddirname` with its manifest, the list of the files of the append-only file.
 //
-// A change of the manifest is on the disk before it is true here, and the files that it names are there before it. A
-// file that no manifest names is left alone: new ones never take its name. What goes wrong is in the log, in Redis'
-// words.
+// A new manifest takes effect here only after it is on the disk, and its files are on the disk before it. Files that no
+// manifest names are left alone, and new files never take their names. Errors are logged in Redis' words.
 #pragma once
 
 #include <memory>
@@ -23,60 +22,59 @@ class AofDirectory {
  public:
   // All must outlive the directory.
   AofDirectory(FileSystem& files, const Settings& settings, Logger& log);
-  // Waits for files that are being removed.
+  // Waits for removals in progress.
   ~AofDirectory();
 
-  // Takes the manifest over from the disk, unless it is bad; without one there are no files. Moves the single file in
-  // that Redis had before version 7, if `old_file` says so and there is nothing else.
+  // Reads the manifest and adopts it if it is valid; without one there are no files. kTake moves the single file of
+  // Redis before version 7 into the directory, if nothing else is there.
   enum class OldFile : uint8_t { kLeave, kTake };
   Step Read(OldFile old_file);
-  // Refuses when there is no manifest but files with content that one of this name would list: it was lost, and an
-  // empty data set must not take the place of theirs. Requires: Read.
+  // Refuses if the manifest is missing but non-empty files exist that it would list: it was lost, and an empty data set
+  // must not replace them. Requires: Read.
   Step CheckManifestIsThere();
-  // Makes the directory.
+  // Creates the directory.
   Step Make();
-  // Keeps other servers of ours out of the files that this manifest names, by a lock on the incremental that is
-  // written to; the lock before it goes. Servers with another appendfilename may share the directory. Requires: the
-  // file is there.
+  // Locks the files of this manifest against other servers of ours, by a lock on the incremental in use; releases the
+  // previous lock. Servers with another appendfilename may share the directory. Requires: the file exists.
   Step Lock(const std::string& name);
   void Unlock() { lock_.reset(); }
 
   const AofManifest& manifest() const { return manifest_; }
-  // Names that a new part may not have, since there is such a file.
+  // The names of existing files, which a new part must not take.
   AofManifest::Taken Taken() const;
-  // Creations and renames so far are on the disk.
+  // Syncs the directory, so that creations and renames are on the disk.
   Step SyncNames();
-  // Puts the manifest on the disk. After kFailed the disk may have the old one or the new one: the files of both are
-  // needed until another one is there. Requires: what it names is there, and SyncNames.
+  // Writes the manifest to the disk. After kFailed the disk may have the old one or the new one, so keep the files of
+  // both until another Commit succeeds. Requires: its files exist, and SyncNames.
   Step Commit(AofManifest next);
-  // Files that were made for a manifest that could not be committed: they go when the next one is.
-  void Forsake(std::vector<std::string> names);
-  // Removes files that a rewrite has made superfluous: their names now, what they hold in the background. After that
-  // the manifest forgets them.
+  // Files of a manifest whose Commit failed; the next successful Commit removes them.
+  void NoteUncommitted(std::vector<std::string> names);
+  // Removes files that a rewrite has replaced: their names now, their content in the background. Then removes them from
+  // the manifest.
   void RemoveHistory();
-  // Removes a file of the directory, if it is there: its name now, what it holds in the background.
+  // Removes a file of the directory if it exists: its name now, its content in the background.
   void RemoveLater(const std::string& name);
-  // Removes what a crash has left: unfinished files under temporary names. Requires: the lock.
+  // Removes temporary files left by a crash. Requires: the lock.
   void RemoveTemporaries();
-  // Under which a new base is written.
+  // The name under which a new base is written.
   std::string TemporaryBaseName() const { return "temp-" + settings_.appendfilename + ".base"; }
-  // Frees what belongs to removals that are over.
+  // Frees the records of finished removals.
   void Tidy();
 
   std::string PathOf(Bytes name) const { return settings_.appenddirname + "/" + std::string(name); }
-  // Octets of base and incrementals. Fails, with the name in the log, when one of them cannot be looked at.
+  // Size of base and incrementals in bytes. Fails, and logs the name, if the size of one cannot be read.
   Result<uint64_t, IoError> TotalOctets() const;
   Result<uint64_t, IoError> OctetsOf(const std::string& name) const;
 
  private:
   class Removal;
 
-  // Nothing when it is to be refused.
+  // Returns nullopt if the manifest is invalid.
   std::optional<AofManifest> ReadManifest() const;
-  bool OldFileIsToBeTaken() const;
-  // One of the files that make an append-only file of this name.
+  bool ShouldTakeOldFile() const;
+  // Whether a file of this name belongs to an append-only file called appendfilename.
   bool IsPartName(Bytes name) const;
-  void RemoveForsaken();
+  void RemoveUncommitted();
   Step TakeOldFile();
   Step Refuse(const std::string& text) const {
     log_.Warning(text);
@@ -89,7 +87,7 @@ class AofDirectory {
   AofManifest manifest_;
   std::unique_ptr<File> lock_;
   std::string locked_name_;
-  std::vector<std::string> forsaken_;
+  std::vector<std::string> uncommitted_;
   std::vector<std::unique_ptr<Removal>> removals_;
 };
 

@@ -68,7 +68,7 @@ LoadOutcome AofLoader::Load(const Session* holder) {
     if (IsOver(outcome)) break;
     outcome = LoadPart(part.name, "incr", &part == &manifest.incrementals().back() ? Place::kLast : Place::kMiddle);
   }
-  if (outcome != Outcome::kStopped && !PutsUpWithFailures()) outcome = Outcome::kFailed;
+  if (outcome != Outcome::kStopped && !ToleratesFailures()) outcome = Outcome::kFailed;
   services_.aof.SetFailedReplays(failures_);
   data.listener = listener;
   services_.loading.End();
@@ -110,7 +110,7 @@ AofLoader::Outcome AofLoader::LoadFile(const Part& part, bool is_base) {
 
 RdbLoadEnd AofLoader::LoadPreamble(const Part& part, bool is_base) {
   services_.log.Notice(is_base ? "Reading RDB base file on AOF loading..." : "Reading RDB preamble from AOF file...");
-  // Keys past their deadline stay: what follows was written while they were there.
+  // Expired keys stay, because the records that follow were written while they existed.
   const RdbLoadEnd end = LoadRdb(services_, part.file, part.name, 0,
                                  {.expired = RdbLoadOptions::Expired::kKeep, .loaded_before = octets_before_});
   if (end.outcome == LoadOutcome::kFailed) {
@@ -146,8 +146,8 @@ bool AofLoader::Run(const Part& part, const RequestBatch& batch) {
     const auto words = batch.Words(batch.requests[i]);
     const Command* command = CommandOf(words, resolved[i].command);
     if (command == nullptr) {
-      Fail("Unknown command '" + std::string(words[0]) + "' reading the append only file " + part.name + " (at octet " +
-           std::to_string(batch.requests[i].offset) + ")");
+      Fail("Unknown command '" + std::string(words[0]) + "' reading the append only file " + part.name +
+           " (at offset " + std::to_string(batch.requests[i].offset) + ")");
       return false;
     }
     if (!RunOne(part, {*command, words, batch.requests[i].offset})) return false;
@@ -199,7 +199,7 @@ bool AofLoader::Replay(Unit& unit, const Part& part, const Record& record) {
   if (done) return true;
   NoteFailure(part, record, done.error());
   if (!record.command.Spec().selects_database) return true;
-  // What follows must not go into another database.
+  // The records that follow must not run in another database.
   Fail("Fatal error: the append only file " + part.name +
        " selects a database that this server does not have (databases " + std::to_string(services_.keyspace.Count()) +
        ")");
@@ -209,13 +209,13 @@ bool AofLoader::Replay(Unit& unit, const Part& part, const Record& record) {
 void AofLoader::NoteFailure(const Part& part, const Record& record, const std::string& error) {
   constexpr uint64_t kLogged = 20;
   if (failures_++ >= kLogged) return;
-  std::string line = "The command '" + record.command.full_name + "' at octet " + std::to_string(record.offset) +
+  std::string line = "The command '" + record.command.full_name + "' at offset " + std::to_string(record.offset) +
                      " of the append only file " + part.name + " failed: " + error;
   if (record.words.size() > 1) line += " (its first argument: " + Quoted(record.words[1].substr(0, 64)) + ")";
   services_.log.Warning(line);
 }
 
-bool AofLoader::PutsUpWithFailures() {
+bool AofLoader::ToleratesFailures() {
   if (failures_ == 0) return true;
   const std::string count = std::to_string(failures_) + " of the commands in the append only file failed";
   if (services_.settings.aof_load_failed_commands) {
@@ -225,14 +225,13 @@ bool AofLoader::PutsUpWithFailures() {
   }
   Fail(
       "Fatal error: " + count +
-      ", the first of them are logged above. Nothing was changed in the files. Make a backup of them, then either mend "
-      "what the log names, or start with 'aof-load-failed-commands yes' to go on without the effects of these "
-      "commands.");
+      "; the first of them are logged above. The files were not changed. Make a backup of them, then either repair the "
+      "logged commands, or start with 'aof-load-failed-commands yes' to load the data without their effects.");
   return false;
 }
 
 AofLoader::Outcome AofLoader::Finish(const Part& part, const AofReader& reader, AofReader::Status status) {
-  const std::string at = " (at octet " + std::to_string(reader.Offset()) + ")";
+  const std::string at = " (at offset " + std::to_string(reader.Offset()) + ")";
   switch (status) {
     case AofReader::Status::kReadError:
       return Fail("Unrecoverable error reading the append only file " + part.name + ": " + IoErrorText(reader.Error()));
@@ -249,16 +248,16 @@ AofLoader::Outcome AofLoader::Finish(const Part& part, const AofReader& reader, 
 }
 
 AofLoader::Outcome AofLoader::Cut(const Part& part, uint64_t offset) {
-  if (failures_ != 0 && !services_.settings.aof_load_failed_commands) return Outcome::kFailed;  // nothing is changed
+  if (failures_ != 0 && !services_.settings.aof_load_failed_commands) return Outcome::kFailed;  // keeps the file
   const std::string number = std::to_string(offset);
   if (!services_.settings.aof_load_truncated) {
-    return Fail("Unexpected end of file reading the append only file " + part.name + " (behind octet " + number +
+    return Fail("Unexpected end of file reading the append only file " + part.name + " (after offset " + number +
                 "). You can: 1) Make a backup of your AOF file, then use ./redis-check-aof --fix <filename.manifest>. "
                 "2) Alternatively you can set the 'aof-load-truncated' configuration option to yes and restart the "
                 "server.");
   }
   services_.log.Warning("!!! Warning: short read while loading the AOF file " + part.name + "!!!");
-  // Redis: cuts it all the same, and then refuses to start.
+  // Redis: truncates the file first, and then refuses to start.
   if (part.place != Place::kLast) return Fail("Fatal error: the truncated file is not the last file");
   services_.log.Warning("!!! Truncating the AOF " + part.name + " at offset " + number + " !!!");
   const IoError error = services_.aof.CutLast(part.name, offset);

@@ -1,10 +1,9 @@
-// AofLoader: gives a server the data set that its append-only file has: the base, then the incrementals in order.
+// AofLoader: loads the append-only file: the base, then the incrementals in order.
 //
-// Commands run as they did, each group between MULTI and EXEC whole or not at all, with nothing expiring by itself and
-// without any limit for clients. A last file whose last record is torn is cut there (`aof-load-truncated yes`). A
-// command that fails is logged and counted; with one or more of them the file counts as not loaded, unless
-// `aof-load-failed-commands` says otherwise. Any other fault is fatal. What is wrong is in the log, with the name of
-// the file and the octet.
+// Commands between MULTI and EXEC run all or not at all. Nothing expires by itself and no client limits apply. If the
+// last record of the last file is incomplete, the file is truncated before it (`aof-load-truncated yes`). A command
+// that fails is logged and counted; any failure makes loading fail, unless `aof-load-failed-commands` permits it. Any
+// other error is fatal. Errors are logged with the name of the file and the offset.
 #pragma once
 
 #include <cstdint>
@@ -31,21 +30,21 @@ class AofLoader {
   explicit AofLoader(const Services& services);
   ~AofLoader();
 
-  // kLoaded, kFailed or kStopped; after the latter two the data set is not to be used. Requires: an empty data set, and
-  // AppendOnlyFile::Prepare. `holder` as for Loading::Begin.
+  // After kFailed or kStopped the data set must not be used. Requires: an empty data set, and AppendOnlyFile::Prepare.
+  // `holder` as for Loading::Begin.
   LoadOutcome Load(const Session* holder = nullptr);
   uint64_t BaseOctets() const { return base_octets_; }
 
  private:
   enum class Outcome : uint8_t { kLoaded, kCut, kFailed, kStopped };
-  enum class Place : uint8_t { kMiddle, kLast };  // only the last file may end in the middle of something
+  enum class Place : uint8_t { kMiddle, kLast };  // only the last file may be incomplete
   struct Part {
     const std::string& name;
     File& file;
     uint64_t octets;
     Place place;
   };
-  // Commands since a MULTI whose EXEC has not come yet.
+  // Commands since a MULTI whose EXEC has not been read yet.
   struct Group {
     uint64_t offset;  // of the MULTI
     Transaction commands;
@@ -64,27 +63,27 @@ class AofLoader {
   Outcome LoadRecords(const Part& part, uint64_t offset);
   Outcome Finish(const Part& part, const AofReader& reader, AofReader::Status status);
   Outcome Cut(const Part& part, uint64_t offset);
-  // False: a record that no server has written.
+  // False for a record that no server can have written.
   bool Run(const Part& part, const RequestBatch& batch);
-  // Tells Loading now and then.
+  // Reports to Loading from time to time.
   Loading::Order Report(uint64_t octets);
-  // What `words` mean: names count as they were before rename-command. `found`: by the names of today.
+  // Finds the command by its name before rename-command. `found` is the command by its present name.
   const Command* CommandOf(std::span<const Bytes> words, const Command* found) const;
-  // False: the data set cannot be made any more.
+  // False when the data set cannot be restored any more.
   bool RunOne(const Part& part, const Record& record);
   bool RunGroup(const Part& part);
   bool Replay(Unit& unit, const Part& part, const Record& record);
   void NoteFailure(const Part& part, const Record& record, const std::string& error);
-  // False: commands failed, and that is not to be put up with.
-  bool PutsUpWithFailures();
+  // False when commands failed and the settings do not permit that.
+  bool ToleratesFailures();
   Outcome Fail(const std::string& text);
 
   const Services& services_;
   Prefetcher prefetcher_;
-  const User user_;                   // may do everything
-  std::unique_ptr<Session> session_;  // what the commands run as
+  const User user_;                   // with all permissions
+  std::unique_ptr<Session> session_;  // runs the commands
   std::optional<Group> group_;
-  uint64_t octets_before_ = 0;  // of the parts that were loaded
+  uint64_t octets_before_ = 0;  // of the loaded parts
   uint64_t next_report_ = 0;
   uint64_t base_octets_ = 0;
   uint64_t failures_ = 0;  // commands that failed

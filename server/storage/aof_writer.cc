@@ -33,7 +33,7 @@ AofWriter::~AofWriter() { AwaitSync(); }
 
 void AofWriter::Open(std::unique_ptr<File> file, uint64_t octets) {
   if (IsOpen()) {
-    // There is one thread for files: when a later sync is done, so is this one.
+    // One thread does all file tasks in order: when a later sync is done, this one is done, too.
     closings_.push_back(std::make_unique<Closing>(std::move(file_), written_ != synced_));
     parts_.files.Later(*closings_.back());
   }
@@ -150,7 +150,7 @@ void AofWriter::HandleFailure(const IoProgress& progress) {
             "it starts.  ftruncate: " +
             IoErrorText(error));
       }
-      // What landed stays: only the rest is to be written.
+      // The written part stays in the file; only the rest must be written.
       octets_ += progress.octets;
       written_ += progress.octets;
       buffer_.erase(0, progress.octets);
@@ -185,7 +185,7 @@ void AofWriter::Sync(Child child, int64_t now_ms) {
 }
 
 IoError AofWriter::SyncNow() {
-  if (!closings_.empty()) AwaitSync();  // what comes later must not be safe before what came earlier
+  if (!closings_.empty()) AwaitSync();  // earlier files must be on the disk before this one
   synced_at_ms_ = parts_.pace.NowMs();
   const IoError error = file_->Sync();
   if (error == kNoError) {
@@ -216,7 +216,7 @@ void AofWriter::Collect() {
     if (closing->Pending()) return false;
     if (closing->error != kNoError) {
       parts_.log.Warning("Fail to fsync the AOF file: " + IoErrorText(closing->error));
-      sync_.error = closing->error;  // until the next one succeeds
+      sync_.error = closing->error;  // until the next sync succeeds
     }
     return true;
   });

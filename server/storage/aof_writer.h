@@ -1,14 +1,14 @@
-// AofWriter: the end of the append-only file: gathers effects during a Turn, writes them when it ends, and has them
-// synced as `appendfsync` says.
+// AofWriter: gathers effects during a Turn, writes them to the append-only file at its end, and syncs them as
+// `appendfsync` says.
 //
-//   always     synced before anybody is told: one sync serves everybody of the Turn. If the disk fails there is no
-//              honest way on: MustStop.
-//   everysec   synced once a second by another thread. A write would wait for a sync that is under way, so it is put
-//              off, by two seconds at most.
+//   always     syncs before any reply leaves: one sync for all clients of the Turn. After a disk error the server
+//   must stop, see MustStop.
+//   everysec   another thread syncs once a second. A write during a sync would block, so it is delayed, by two
+//   seconds at most.
 //   no         the system decides.
 //
-// If a write fails under one of the latter two, what was written of it is cut off again and the rest is kept and tried
-// again each Turn; meanwhile Trouble() makes the server refuse writes.
+// If a write fails under the latter two, its written part is cut off again, and the whole is retried each Turn;
+// meanwhile Trouble() makes the server refuse writes.
 #pragma once
 
 #include <atomic>
@@ -38,34 +38,34 @@ class AofWriter {
     Logger& log;
     LatencyMonitor& latency;
   };
-  enum class Urgency : uint8_t { kRelaxed, kNow };  // kNow: nothing is put off
+  enum class Urgency : uint8_t { kRelaxed, kNow };  // kNow: never delay the write
   enum class Child : uint8_t { kNone, kRuns };      // for no-appendfsync-on-rewrite and the names of latency events
 
   explicit AofWriter(const Parts& parts);
-  // Waits for the sync that is under way.
+  // Waits for a sync in progress.
   ~AofWriter();
 
-  // Goes on at the end of `file`, which has `octets`. The file before it, if there is one, is synced and closed in the
-  // background; what is still in the buffer goes into the new one.
+  // Appends to `file`, whose size is `octets`, from now on. The previous file is synced and closed in the background;
+  // the buffer goes into the new one.
   void Open(std::unique_ptr<File> file, uint64_t octets);
-  // Forgets what is in the buffer: something else holds it.
+  // Empties the buffer, because the data is stored elsewhere.
   void Discard() {
     written_ += buffer_.size();
     buffer_.clear();
   }
-  // Writes, syncs, and closes. What cannot be written is lost, with a line in the log.
+  // Writes, syncs and closes. Data that cannot be written is lost, which is logged.
   void Close();
   bool IsOpen() const { return file_ != nullptr; }
 
   void Append(const UnitEffects& effects);
-  // To be called at the end of each Turn. Cost: a compare when there is nothing to do.
+  // To be called at the end of each Turn. Cost: a comparison when there is nothing to do.
   void Flush(Urgency urgency, Child child);
-  // Syncs what was written, here and now.
+  // Syncs on this thread.
   IoError SyncNow();
 
-  // The disk failed under `always`: nothing that was not told yet may be told any more.
+  // The disk failed under `always`: no reply that waits for the disk may be sent.
   bool MustStop() const { return must_stop_; }
-  // Why nothing can be written or synced at present; nothing: all is well.
+  // Why data cannot be written or synced at present; nullopt without an error.
   std::optional<IoError> Trouble() const;
   bool WriteFailed() const { return write_error_ != kNoError; }
 
@@ -76,7 +76,7 @@ class AofWriter {
   uint64_t DelayedWrites() const { return delayed_writes_; }
   void ResetDelayedWrites() { delayed_writes_ = 0; }
 
-  // Octets ever appended, and how many of them are on the disk: for those who wait for the disk (WAITAOF).
+  // Bytes ever appended, and how many of them are on the disk (WAITAOF).
   uint64_t Appended() const { return appended_; }
   uint64_t Synced();
 
@@ -90,10 +90,10 @@ class AofWriter {
     std::atomic<IoError> error = kNoError;
   };
 
-  // The last sync of a file that is done with.
+  // The last sync of a replaced file.
   struct Closing;
 
-  // Something is not on the disk, or was not when it was to be.
+  // Some data is not on the disk, or the last sync failed.
   bool WantsSync() const { return written_ != synced_ || sync_.error != kNoError; }
   void AppendTimestamp();
   void AppendEntry(const JournalEntry& entry);
@@ -102,7 +102,7 @@ class AofWriter {
   void HandleFailure(const IoProgress& progress);
   void Sync(Child child, int64_t now_ms);
   void StopServing(const std::string& reason);
-  // Takes over what a finished sync has done.
+  // Applies the result of a finished sync.
   void Collect();
   void AwaitSync();
   void NoteLatency(const char* event, int64_t started_us);
@@ -110,8 +110,8 @@ class AofWriter {
   Parts parts_;
   std::shared_ptr<File> file_;
   std::string buffer_;
-  uint64_t octets_ = 0;      // of the file
-  int selected_db_ = -1;     // by what was appended to this file; -1: none yet
+  uint64_t octets_ = 0;      // size of the file
+  int selected_db_ = -1;     // by the data appended to this file; -1: none yet
   int64_t timestamp_s_ = 0;  // of the last annotation
   uint64_t appended_ = 0;
   uint64_t written_ = 0;  // of appended_

@@ -23,8 +23,8 @@ namespace respite {
 
 namespace {
 
-constexpr uint64_t kFailuresBeforePatience = 3;
-constexpr int64_t kMostPatientMinutes = 60;
+constexpr uint64_t kFailuresBeforeBackoff = 3;
+constexpr int64_t kMostBackoffMinutes = 60;
 
 }  // namespace
 
@@ -46,7 +46,7 @@ Step AppendOnlyFile::Prepare() {
   return Step::kDone;
 }
 
-// Whoever has the last incremental has all of them. One that is missing is found to be so when it is loaded.
+// The lock of the last incremental protects all of them. Loading reports a missing one.
 Step AppendOnlyFile::LockFiles() {
   const auto& incrementals = directory_.manifest().incrementals();
   if (incrementals.empty()) return Step::kDone;
@@ -55,7 +55,7 @@ Step AppendOnlyFile::LockFiles() {
   return directory_.Lock(name);
 }
 
-// The incremental first: files with content are always named by a manifest.
+// Creates the incremental first, so that a manifest always names files with content.
 Step AppendOnlyFile::Begin(uint64_t base_octets) {
   const bool is_first = directory_.manifest().Empty();
   if (directory_.manifest().incrementals().empty()) {
@@ -88,7 +88,7 @@ Step AppendOnlyFile::CreateFirstBase() {
   return directory_.SyncNames() == Step::kDone ? directory_.Commit(std::move(next)) : Step::kFailed;
 }
 
-// The manifest before the first octet: effects must not stand in a file that it does not name.
+// Commits the manifest before the first byte is written: effects must not be in a file that it does not name.
 Step AppendOnlyFile::CreateIncremental(const char* moment) {
   AofManifest next = directory_.manifest();
   const std::string name = next.AddIncremental(parts_.settings.appendfilename, directory_.Taken());
@@ -102,7 +102,7 @@ Step AppendOnlyFile::CreateIncremental(const char* moment) {
   if (directory_.SyncNames() == Step::kDone && directory_.Commit(std::move(next)) == Step::kDone) {
     return OpenIncremental(name, FileSystem::Mode::kAppend);
   }
-  directory_.Forsake({name});
+  directory_.NoteUncommitted({name});
   return Step::kFailed;
 }
 
@@ -187,7 +187,7 @@ void AppendOnlyFile::TurnOff() {
   if (Rewrites()) parts_.nursery.Kill();
 }
 
-// Effects since the fork are of no use without the base that they belong to.
+// Effects since the fork are useless without their base.
 void AppendOnlyFile::DropTemporaryIncremental() {
   parts_.data.journals.Detach(*this);
   if (!writer_.IsOpen()) return;
@@ -205,7 +205,7 @@ AppendOnlyFile::RewriteStart AppendOnlyFile::Rewrite() {
   if (Rewrites()) return RewriteStart::kAlreadyRuns;
   if (!parts_.nursery.Busy() && parts_.executor.MayWait()) return StartRewrite();
   scheduled_ = true;
-  // Redis: whoever asks is not made to wait for what failed without being asked for.
+  // Redis: a rewrite on request does not wait because automatic ones failed.
   consecutive_failures_ = 0;
   return RewriteStart::kScheduled;
 }
@@ -247,7 +247,7 @@ Step AppendOnlyFile::StartIncremental() {
       break;
   }
   writer_.Flush(AofWriter::Urgency::kNow, AofWriter::Child::kNone);
-  if (writer_.HasUnwritten()) return Step::kFailed;  // it belongs to the old file, whose disk is in trouble
+  if (writer_.HasUnwritten()) return Step::kFailed;  // the buffer belongs to the old file, which cannot be written
   return CreateIncremental("on background rewrite");
 }
 
@@ -326,17 +326,17 @@ Step AppendOnlyFile::TakeNewBase() {
   std::vector<std::string> made = {base};
   Step step = RenameInto(directory_.TemporaryBaseName(), base, "base");
   if (state_ == State::kAwaitsBase) {
-    next.RetireIncrementals(0);  // of an earlier life of the file
+    next.RetireIncrementals(0);  // of an earlier append-only file
     made.push_back(next.AddIncremental(file_name, directory_.Taken()));
     const std::string temporary = AofManifest::TemporaryIncrementalName(file_name);
     if (step == Step::kDone) step = RenameInto(temporary, made.back(), "incr");
   } else {
-    next.RetireIncrementals(parts_since_fork_);  // also when it was turned off meanwhile
+    next.RetireIncrementals(parts_since_fork_);  // also if it was turned off meanwhile
   }
   if (step == Step::kDone) step = directory_.SyncNames();
   if (step == Step::kDone) step = directory_.Commit(std::move(next));
   if (step == Step::kFailed) {
-    directory_.Forsake(std::move(made));
+    directory_.NoteUncommitted(std::move(made));
     return Step::kFailed;
   }
   if (state_ != State::kOff) {
@@ -366,10 +366,10 @@ void AppendOnlyFile::Cron() {
   directory_.Tidy();
   if (parts_.nursery.Busy()) return;
   if (scheduled_) {
-    if (!IsPatient()) StartRewrite();
+    if (!IsBackingOff()) StartRewrite();
     return;
   }
-  if (state_ != State::kOn || !HasGrown() || IsPatient()) return;
+  if (state_ != State::kOn || !HasGrown() || IsBackingOff()) return;
   const uint64_t growth = base_octets_ == 0 ? 0 : TotalOctets() * 100 / base_octets_ - 100;
   parts_.log.Notice("Starting automatic rewriting of AOF on " + std::to_string(growth) + "% growth");
   StartRewrite();
@@ -384,21 +384,21 @@ bool AppendOnlyFile::HasGrown() const {
   return total * 100 / base >= 100 + static_cast<uint64_t>(settings.auto_aof_rewrite_percentage);
 }
 
-bool AppendOnlyFile::IsPatient() {
-  if (consecutive_failures_ < kFailuresBeforePatience) {
-    patience_ = {};
+bool AppendOnlyFile::IsBackingOff() {
+  if (consecutive_failures_ < kFailuresBeforeBackoff) {
+    backoff_ = {};
     return false;
   }
   const int64_t now_ms = parts_.pace.NowMs();
-  if (patience_.until_ms != 0) {
-    if (now_ms < patience_.until_ms) return true;
-    patience_.until_ms = 0;
+  if (backoff_.until_ms != 0) {
+    if (now_ms < backoff_.until_ms) return true;
+    backoff_.until_ms = 0;
     return false;
   }
-  patience_.minutes = std::min(std::max<int64_t>(patience_.minutes * 2, 1), kMostPatientMinutes);
-  patience_.until_ms = now_ms + patience_.minutes * 60'000;
+  backoff_.minutes = std::min(std::max<int64_t>(backoff_.minutes * 2, 1), kMostBackoffMinutes);
+  backoff_.until_ms = now_ms + backoff_.minutes * 60'000;
   parts_.log.Warning("Background AOF rewrite has repeatedly failed and triggered the limit, will retry in " +
-                     std::to_string(patience_.minutes) + " minutes");
+                     std::to_string(backoff_.minutes) + " minutes");
   return true;
 }
 

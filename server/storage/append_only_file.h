@@ -1,11 +1,10 @@
-// AppendOnlyFile: the journal that is a file (`appendonly yes`): a base, which is the data set at some time, and
-// incremental files with the effects of what came after. A rewrite makes a new base in a child, so that the file does
-// not grow for ever:
+// AppendOnlyFile: the journal in files (`appendonly yes`): a base, which is the data set at some time, and incremental
+// files with the effects since then. To limit their size, a child rewrites them into a new base:
 //
-//   base 1   incr 1 ……… | incr 2 …            a new incremental begins when the child is forked
-//   base 2 ◄── child     | incr 2 ……………        the child is done: base 1 and incr 1 are history, and removed
+//   base 1   incr 1 ……… | incr 2 …            the fork begins a new incremental
+//   base 2 ◄── child     | incr 2 ……………        the child is done: base 1 and incr 1 are removed
 //
-// AofWriter knows how effects get to the disk, AofDirectory which files there are; here is when.
+// AofWriter writes effects to the disk, AofDirectory keeps the list of files, this class decides when.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +36,7 @@ class AppendOnlyFile final : public Journal {
   enum class State : uint8_t {
     kOff,
     kOn,
-    kAwaitsBase,  // turned on while the server ran: effects are kept beside the first base, which is being made
+    kAwaitsBase,  // turned on by CONFIG SET: the child that makes the first base is running
   };
 
   struct Parts {
@@ -57,37 +56,37 @@ class AppendOnlyFile final : public Journal {
 
   // --- The start of the server.
 
-  // Reads the manifest, also when the file is off: a broken one stops the server.
+  // Reads the manifest, even if appendonly is off: an invalid manifest stops the server.
   Step Prepare();
-  // Opens the file to go on in it, once it is loaded; makes what is missing. Requires: Prepare, and it is to be on.
+  // Opens the loaded file for appending; creates missing files. Requires: Prepare, and appendonly is on.
   Step Begin(uint64_t base_octets);
   AofDirectory& directory() { return directory_; }
   const AofDirectory& directory() const { return directory_; }
-  // The last incremental was cut: a record at its end was torn.
+  // Truncates the last incremental before an incomplete record.
   IoError CutLast(const std::string& name, uint64_t octets);
 
   // --- Effects.
 
   void Append(const UnitEffects& effects) override { writer_.Append(effects); }
   size_t BufferedBytes() const override { return writer_.BufferOctets(); }
-  // At the end of each Turn, before replies leave. Afterwards MustStop says whether they may.
+  // To be called at the end of each Turn, before replies are sent. Then MustStop says whether they may be sent.
   void Flush();
   bool MustStop() const { return writer_.MustStop(); }
-  // Writes and syncs everything (before DEBUG LOADAOF, at the end of the server).
+  // Writes and syncs everything (before DEBUG LOADAOF, and when the server stops).
   IoError FlushAndSync();
 
   // --- Changes while the server runs.
 
-  // CONFIG SET appendonly. kFailed: nothing has changed, see the log.
+  // CONFIG SET appendonly. After kFailed nothing has changed; the reason is logged.
   Step TurnOn();
   void TurnOff();
   enum class RewriteStart : uint8_t { kStarted, kScheduled, kAlreadyRuns, kFailed };
-  // BGREWRITEAOF: starts a child, or waits for the one that runs.
+  // BGREWRITEAOF: starts a child, or schedules a rewrite after the current child.
   RewriteStart Rewrite();
-  // For the timer: rewrites that are due.
+  // For the timer: starts rewrites that are due.
   void Cron();
 
-  // --- What INFO tells.
+  // --- For INFO
 
   State state() const { return state_; }
   bool IsOn() const { return state_ != State::kOff; }
@@ -103,7 +102,7 @@ class AppendOnlyFile final : public Journal {
   uint64_t RewriteCount() const { return rewrites_; }
   uint64_t ConsecutiveFailures() const { return consecutive_failures_; }
   uint64_t LastCowBytes() const { return last_cow_bytes_; }
-  // Commands that failed when the file was loaded last.
+  // Commands that failed when the file was last loaded.
   uint64_t FailedReplays() const { return failed_replays_; }
   void SetFailedReplays(uint64_t count) { failed_replays_ = count; }
   // CONFIG RESETSTAT.
@@ -113,19 +112,19 @@ class AppendOnlyFile final : public Journal {
   }
 
  private:
-  // After several failures rewrites that nobody asked for wait longer and longer.
-  struct Patience {
+  // After repeated failures, the delay before automatic rewrites grows.
+  struct Backoff {
     int64_t minutes = 0;
     int64_t until_ms = 0;  // monotonic; 0: not waiting
   };
 
   Step LockFiles();
   Step CreateFirstBase();
-  // Goes on in a new file, which the manifest names; `moment` is for the log.
+  // Continues in a new file, which the manifest names; `moment` is for the log.
   Step CreateIncremental(const char* moment);
-  // Goes on in this file of the directory.
+  // Continues in this file of the directory.
   Step OpenIncremental(const std::string& name, FileSystem::Mode mode);
-  // Effects from now on belong to what comes after the new base.
+  // From now on effects belong to the incremental after the new base.
   Step StartIncremental();
   RewriteStart StartRewrite();
   // `reporter` may be null.
@@ -136,7 +135,7 @@ class AppendOnlyFile final : public Journal {
   Step TakeNewBase();
   Step RenameInto(const std::string& from, const std::string& to, const char* what);
   void NoteFailure();
-  bool IsPatient();
+  bool IsBackingOff();
   bool HasGrown() const;
 
   const Parts parts_;
@@ -144,17 +143,17 @@ class AppendOnlyFile final : public Journal {
   AofWriter writer_;
   State state_ = State::kOff;
   bool scheduled_ = false;
-  uint64_t closed_octets_ = 0;  // of base and incrementals but the one that is written to
-  uint64_t base_octets_ = 0;    // of all when the last rewrite had ended, or of the base that was loaded
+  uint64_t closed_octets_ = 0;  // size of all files except the current incremental
+  uint64_t base_octets_ = 0;    // size of all files after the last rewrite, or of the loaded base
   int64_t rewrite_started_ms_ = 0;
   int64_t last_rewrite_s_ = -1;
   bool last_rewrite_succeeded_ = true;
-  uint32_t parts_since_fork_ = 0;  // the last incrementals, which have what the base of the last rewrite lacks
+  uint32_t parts_since_fork_ = 0;  // the number of incrementals that the base of the last rewrite does not cover
   uint64_t rewrites_ = 0;
   uint64_t consecutive_failures_ = 0;
   uint64_t failed_replays_ = 0;
   uint64_t last_cow_bytes_ = 0;
-  Patience patience_;
+  Backoff backoff_;
 };
 
 }  // namespace respite

@@ -1,4 +1,4 @@
-// The data set of a server that begins: read from the append-only file if that is on, else from the dump.
+// Loads the data set at the start: from the append-only file if that is on, else from the dump.
 #pragma once
 
 #include "server/storage/rdb_loader.h"
@@ -7,8 +7,8 @@ namespace respite {
 
 struct Services;
 
-// After kLoaded the server has its data and, if it is to be, its journal; after kAbsent it begins empty. kFailed: the
-// log says why. Requires: an empty data set.
+// After kLoaded the server has its data and opened its append-only file if that is on; after kAbsent the data set is
+// empty. The reason for kFailed is logged. Requires: an empty data set.
 LoadOutcome OpenDataSet(const Services& services);
 
 }  // namespace respite

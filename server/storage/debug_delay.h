@@ -1,4 +1,4 @@
-// Servers made slow on purpose, for tests: DEBUG SLEEP, rdb-key-save-delay and key-load-delay.
+// Artificial delays for tests: DEBUG SLEEP, rdb-key-save-delay and key-load-delay.
 #pragma once
 
 #include <signal.h>
@@ -8,7 +8,7 @@
 
 namespace respite {
 
-// Sleeps for so many µs. The ticks that scripts are watched by (SIGRTMIN) do not cut it short; other signals do, as in
+// Sleeps for `us` µs. The timer signal of scripts (SIGRTMIN) does not cut the sleep short; other signals do, as in
 // Redis.
 inline void SleepUs(int64_t us) {
   sigset_t ticks, before;
@@ -20,7 +20,7 @@ inline void SleepUs(int64_t us) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-// Sleeps for so many µs; a negative number means the shortest sleep once in so many calls.
+// Sleeps for `delay_us` µs; a negative number -n means the shortest sleep on every n-th call.
 inline void DebugDelay(int delay_us, unsigned& calls) {
   if (delay_us > 0) SleepUs(delay_us);
   if (delay_us < 0 && ++calls % (0u - static_cast<unsigned>(delay_us)) == 0) SleepUs(1);

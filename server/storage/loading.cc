@@ -28,7 +28,7 @@ Loading::Order Loading::Advance(uint64_t loaded_bytes) {
   loaded_bytes_ = loaded_bytes;
   parts_.memory.NotePeak();
   if (!parts_.host) return Order::kGoOn;
-  // The command that loads, if one does, stands aside as a script does.
+  // A command that loads is suspended as a script is.
   const Executor::Aside aside = parts_.executor.StandAside();
   const bool goes_on = parts_.host->ServeBesides();
   parts_.executor.GoOn(aside);
@@ -46,7 +46,7 @@ Loading::Figures Loading::Survey() const {
   if (total_bytes_ != 0) {
     figures.loaded_percent = 100 * static_cast<double>(loaded_bytes_) / static_cast<double>(total_bytes_);
   }
-  // Redis: a second, as long as there is nothing to reckon with.
+  // Redis: the estimate is one second as long as nothing is known.
   if (elapsed_s != 0)
     figures.eta_s = static_cast<int64_t>(static_cast<uint64_t>(elapsed_s) * left / (loaded_bytes_ + 1));
   return figures;

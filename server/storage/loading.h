@@ -1,5 +1,5 @@
-// Loading: the state of a server that reads its data set. Clients are served besides, but get LOADING for all that
-// needs the data; timers stand still.
+// Loading: the state of a server that loads its data set. Clients are served meanwhile, but get LOADING for commands
+// that need the data; timers do not run.
 #pragma once
 
 #include <cstdint>
@@ -28,19 +28,19 @@ class Loading {
   };
   explicit Loading(const Parts& parts) : parts_(parts) {}
 
-  // `holder` (may be null) is the client whose command loads: nothing of it is read until End.
+  // `holder` (may be null) is the client whose command loads; the server reads nothing from it until End.
   void Begin(uint64_t total_bytes, const Session* holder = nullptr);
   void End();
   bool Active() const;
 
   enum class Order : uint8_t { kGoOn, kStop };
-  // So many octets of all are read. To be called every loading-process-events-interval-bytes: clients are served, and
-  // one of them or a signal may have ended the server.
+  // Reports the bytes loaded so far. To be called every loading-process-events-interval-bytes: it serves clients, and a
+  // client or a signal may stop the server.
   Order Advance(uint64_t loaded_bytes);
-  // A key was loaded, or a command of the append-only file: waits as key-load-delay says.
+  // To be called after each key or command; delays as key-load-delay says.
   void SlowDown();
 
-  // What the file says of the memory that it took (INFO loading_rdb_used_mem).
+  // The memory usage stored in the file (INFO loading_rdb_used_mem).
   void SetMemoryThen(uint64_t bytes) { memory_then_bytes_ = bytes; }
   void CountKeys(uint64_t loaded, uint64_t expired) {
     keys_loaded_ += loaded;
@@ -57,14 +57,14 @@ class Loading {
   };
   // Requires: Active().
   Figures Survey() const;
-  // Of the loading that is under way, or else the last.
+  // Of the current loading, or else of the last one.
   uint64_t KeysLoaded() const { return keys_loaded_; }
   uint64_t KeysExpired() const { return keys_expired_; }
 
  private:
   const Parts parts_;
   int64_t start_s_ = 0;
-  int64_t start_ms_ = 0;  // of the Pace
+  int64_t start_ms_ = 0;  // on the Pace's clock
   uint64_t total_bytes_ = 0;
   uint64_t loaded_bytes_ = 0;
   uint64_t memory_then_bytes_ = 0;

@@ -41,7 +41,7 @@ void Nursery::Poll() {
   const auto end = forker_.Poll();
   if (!end) return;
   work_.reset();
-  const auto ended = std::exchange(ended_, nullptr);  // it may start the next one
+  const auto ended = std::exchange(ended_, nullptr);  // the handler may start the next child
   ended(*end);
 }
 

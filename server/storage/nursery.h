@@ -1,4 +1,5 @@
-// Nursery: the one child that the server may have, and what INFO tells of it. Whoever starts a child hears of its end.
+// Nursery: manages the one child that the server may have, for INFO too, and reports its end to the part that started
+// it.
 #pragma once
 
 #include <functional>
@@ -32,12 +33,12 @@ class Nursery {
   bool Busy() const { return work_.has_value(); }
   bool Does(ChildWork work) const { return work_ == work; }
 
-  // Tells whoever started the child that it has ended, if it has. For the timer.
+  // Calls the handler of a child that has ended. For the timer.
   void Poll();
-  // Ends the child, if there is one; when this returns it has been told. Cost: until the child is gone.
+  // Kills the child, if there is one, and calls its handler. Cost: waits until the child has ended.
   void Kill();
 
-  // Of the child that runs; zeros without one.
+  // Figures of the current child; zeros without one.
   struct Figures {
     ChildProgress progress;
     uint64_t keys_total = 0;

@@ -1,4 +1,4 @@
-// RdbContents: what goes into an RDB file, and how, as the directives say.
+// RdbContents: the contents and format of an RDB file, as the directives say.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,10 @@ class RdbContents {
   };
   explicit RdbContents(const Parts& parts) : parts_(parts) {}
 
-  // The data set and what goes with it.
+  // The data set and what is stored with it.
   RdbSource Source(RdbPurpose purpose) const;
   RdbSaveOptions Options() const;
-  // For WriteRdb: tells the reporter (if there is one) and waits as rdb-key-save-delay says.
+  // The progress callback of WriteRdb: reports to `reporter` (may be null) and delays as rdb-key-save-delay says.
   std::function<void(uint64_t)> Progress(ChildReporter* reporter) const;
 
  private:

@@ -24,7 +24,7 @@ namespace respite {
 namespace {
 
 constexpr uint64_t kEmptyKeysLogged = 10;
-constexpr uint64_t kOctetsPerKey = 8;  // hardly a key takes less in a file
+constexpr uint64_t kOctetsPerKey = 8;  // few keys take less in a file
 
 int64_t Number(Bytes text) { return std::strtoll(std::string(text).c_str(), nullptr, 10); }
 
@@ -37,7 +37,7 @@ class KeyspaceSink final : public RdbSink {
   uint64_t EmptyKeys() const { return empty_keys_; }
 
   void OnAux(Bytes name, Bytes value, uint64_t offset) override;
-  // What the file claims is believed as far as its length allows.
+  // Trusts the numbers in the file only as far as its length allows.
   void OnResize(int db, uint64_t keys, uint64_t timed) override {
     const uint64_t most = services_.loading.Survey().total_bytes / kOctetsPerKey;
     services_.keyspace[db].Reserve(std::min(keys, most), std::min(timed, most));
@@ -98,7 +98,7 @@ void KeyspaceSink::OnAux(Bytes name, Bytes value, uint64_t /*offset*/) {
   }
 }
 
-// Two rounds: what the first asks memory for is there when the second needs it.
+// Two passes: the first prefetches the memory that the second needs.
 Result<Done> KeyspaceSink::OnEntries(int db, std::span<RdbEntry> entries) {
   Database& data = services_.keyspace[db];
   for (const RdbEntry& loaded : entries) data.PrefetchBucket(data.Hash(loaded.entry->Key()));

@@ -1,4 +1,4 @@
-// Reading RDB files into the keyspace: at the start, for DEBUG RELOAD, and as the beginning of an append-only file.
+// Loads RDB files into the keyspace: at the start, for DEBUG RELOAD, and as the base of an append-only file.
 #pragma once
 
 #include <cstdint>
@@ -12,35 +12,35 @@ struct Services;
 struct Session;
 
 struct RdbLoadOptions {
-  // What is past its deadline is left out, as Redis does on a primary. Kept: what follows in an append-only file was
-  // written when it was still there.
+  // Redis: a primary drops expired keys. kKeep is for append-only files, whose later records were written while the
+  // keys existed.
   enum class Expired : uint8_t { kDrop, kKeep };
-  // A key that is there already: the file is bad, or the new value replaces the old.
+  // What to do about a key that exists: report an invalid file, or replace the value.
   enum class Duplicates : uint8_t { kRefuse, kReplace };
 
   Expired expired = Expired::kDrop;
   Duplicates duplicates = Duplicates::kRefuse;
-  uint64_t loaded_before = 0;  // octets of other files, for Loading
+  uint64_t loaded_before = 0;  // bytes of other files, for Loading
 };
 
 enum class LoadOutcome : uint8_t {
   kLoaded,
   kAbsent,
-  kFailed,   // the log says why
-  kStopped,  // the server shall end
+  kFailed,   // the reason is logged
+  kStopped,  // the server must stop
 };
 
 struct RdbLoadEnd {
   LoadOutcome outcome;
-  uint64_t offset;  // behind the RDB
+  uint64_t offset;  // after the RDB
 };
 
-// Adds what stands in `file` from `offset` on to the data set; `name` is for the log. Requires: loading().Active().
-// A failure leaves what was read before it.
+// Loads the RDB in `file` from `offset` on; `name` is for the log. Requires: loading().Active(). After a failure the
+// keys loaded before it remain.
 RdbLoadEnd LoadRdb(const Services& services, File& file, const std::string& name, uint64_t offset,
                    const RdbLoadOptions& options);
 
-// The same for the whole dump file of the server. `holder` as for Loading::Begin.
+// Loads the dump file of the server. `holder` as for Loading::Begin.
 LoadOutcome LoadDump(const Services& services, const RdbLoadOptions& options, const Session* holder = nullptr);
 
 }  // namespace respite

@@ -16,7 +16,7 @@
 namespace respite {
 
 Shutdown::Outcome Shutdown::Begin(uint32_t flags) {
-  // Half of a data set must not replace the whole one.
+  // A partly loaded data set must not replace the dump.
   if (parts_.loading.Active()) flags = (flags & ~kShutdownSave) | kShutdownNoSave;
   parts_.log.Notice("User requested shutdown...");
   TellStatus("");
@@ -52,7 +52,7 @@ bool Shutdown::Abort() {
 
 void Shutdown::GiveUp() {
   signal_ = 0;
-  if (given_up_) given_up_();
+  if (on_cancelled_) on_cancelled_();
 }
 
 bool Shutdown::Saves(uint32_t flags) const {

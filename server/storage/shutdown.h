@@ -1,5 +1,5 @@
-// Shutdown: the way to the end: SHUTDOWN, SIGTERM and SIGINT. Children are ended, what is to be saved is saved, and
-// only then does the host stop. What cannot be saved keeps the server running, unless it was told to end anyway.
+// Shutdown: SHUTDOWN, SIGTERM and SIGINT. Ends children, saves what must be saved, and then stops the host. If saving
+// fails the server keeps running, unless it was forced to end.
 #pragma once
 
 #include <cstdint>
@@ -40,28 +40,28 @@ class Shutdown {
   };
   explicit Shutdown(const Parts& parts) : parts_(parts) {}
 
-  // `flags` are kShutdown… bits. What failed is in the log.
+  // `flags` are kShutdown… bits. Errors are logged.
   Outcome Begin(uint32_t flags);
-  // SIGTERM or SIGINT: begins as the directives shutdown-on-… say. It waits while the timer is stopped, and for the end
-  // of a script if something is to be saved: half a script is not to be saved.
+  // SIGTERM or SIGINT: shuts down as the directives shutdown-on-… say. Waits while the timer is paused, and, if data is
+  // to be saved, until a running script ends, so that no half of a script is saved.
   void Signalled(int signal);
-  // For the timer: begins what had to wait.
+  // For the timer: starts a delayed shutdown.
   void GoOn();
-  // Takes back what waits; false when nothing does.
+  // Cancels a delayed shutdown; false if there is none.
   bool Abort();
-  // Has `handler` run when a shutdown that a signal asked for is not to be.
-  void OnGivenUp(std::function<void()> handler) { given_up_ = std::move(handler); }
+  // Runs `handler` when a shutdown by signal was cancelled or failed.
+  void OnCancelled(std::function<void()> handler) { on_cancelled_ = std::move(handler); }
 
-  // Has `handler` run when a shutdown begins, with no text, and when there is a text to show about how it goes on.
+  // Runs `handler` with an empty text when a shutdown begins, and with a status text as it proceeds.
   void OnStatus(std::function<void(const std::string&)> handler) { tell_status_ = std::move(handler); }
 
-  // The server has saved what it saves: from now on no command may run.
+  // Everything is saved: no command may run any more.
   bool Done() const { return parts_.phase.HasStopped(); }
 
  private:
   bool Saves(uint32_t flags) const;
   Outcome Finish(uint32_t flags);
-  // Nothing that was acknowledged may be left behind.
+  // Makes sure that every acknowledged effect is on the disk.
   Outcome FinishJournal(uint32_t flags);
   Outcome Refuse(uint32_t flags, const char* what);
 
@@ -71,8 +71,8 @@ class Shutdown {
   }
 
   const Parts parts_;
-  int signal_ = 0;  // that waits
-  std::function<void()> given_up_;
+  int signal_ = 0;  // of the delayed shutdown; 0: none
+  std::function<void()> on_cancelled_;
   std::function<void(const std::string&)> tell_status_;
 };
 

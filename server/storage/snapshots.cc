@@ -41,7 +41,7 @@ std::string TemporaryName(pid_t pid) {
   return std::string(kTemporaryPrefix) + std::to_string(pid) + std::string(kTemporarySuffix);
 }
 
-// Whose temporary file this is; 0: it is none.
+// The process that owns this temporary file; 0 if it is not one.
 pid_t OwnerOf(Bytes name) {
   if (!name.starts_with(kTemporaryPrefix) || !name.ends_with(kTemporarySuffix)) return 0;
   name.remove_prefix(kTemporaryPrefix.size());
@@ -51,12 +51,12 @@ pid_t OwnerOf(Bytes name) {
   return error == std::errc() && end == name.data() + name.size() && pid > 0 ? pid : 0;
 }
 
-// A zombie does not: whoever should take note of its end may never do so.
-bool Lives(pid_t pid) {
-  if (pid == getpid()) return false;  // it was another's: this process has written nothing yet
+// Counts a zombie as dead, because its parent may never reap it.
+bool IsAlive(pid_t pid) {
+  if (pid == getpid()) return false;  // a former process with our id: we have written nothing yet
   if (kill(pid, 0) != 0) return errno != ESRCH;
   const std::string line = FirstLineOf(("/proc/" + std::to_string(pid) + "/stat").c_str()).value_or("");
-  const size_t state = line.rfind(") ");  // behind the name, which may have anything in it
+  const size_t state = line.rfind(") ");  // after the name, which may contain anything
   return state == std::string::npos || line.substr(state + 2, 1) != "Z";
 }
 
@@ -97,7 +97,7 @@ Snapshots::Outcome Snapshots::StartBackground() {
   return Outcome::kDone;
 }
 
-// In a child, too.
+// Also runs in a child.
 bool Snapshots::Write(const std::string& path, ChildReporter* reporter) {
   FileSystem& files = parts_.files;
   const std::string temporary = TemporaryName(getpid());
@@ -138,7 +138,8 @@ bool Snapshots::WriteTemporary(const std::string& temporary, ChildReporter* repo
   return false;
 }
 
-// Anew each time: the file may have been replaced, and the directive changed. Without a dump there is nothing to lock.
+// Locks again each time, since the file may have been replaced or the directive changed. Without a dump there is
+// nothing to lock.
 bool Snapshots::Lock(const std::string& path) {
   lock_.reset();
   auto lock = parts_.files.Lock(path);
@@ -155,7 +156,7 @@ void Snapshots::Saved(uint64_t changes) {
   last_save_wall_s_ = parts_.clock.WallMs() / 1000;
   last_save_ms_ = parts_.clock.MonotonicMs();
   last_outcome_ = Outcome::kDone;
-  Lock(parts_.settings.dbfilename);  // it is another file now
+  Lock(parts_.settings.dbfilename);  // saving created a new file
 }
 
 bool Snapshots::Install(const std::string& path) {
@@ -196,7 +197,7 @@ void Snapshots::TakeOutcome(const ChildEnd& end) {
 }
 
 void Snapshots::Flushed() {
-  if (parts_.loading.Active()) return;  // it stands in the append-only file, and is no news
+  if (parts_.loading.Active()) return;  // the FLUSHALL comes from the append-only file
   if (Running()) parts_.nursery.Kill();
   save_due_ = !parts_.settings.save.empty();
 }
@@ -226,7 +227,7 @@ void Snapshots::SaveIfDue() {
   const uint64_t changes = parts_.keyspace_stats.dirty;
   const int64_t elapsed_ms = parts_.clock.MonotonicMs() - last_save_ms_;
   for (const SavePoint& point : parts_.settings.save) {
-    // Redis: whole seconds, and more of them than the point says; here the first moment past them.
+    // Redis: compares whole seconds and saves a second later; here as soon as the time has passed.
     if (changes < static_cast<uint64_t>(point.changes) || elapsed_ms <= point.seconds * 1000) continue;
     parts_.log.Notice(std::to_string(point.changes) + " changes in " + std::to_string(point.seconds) +
                       " seconds. Saving...");
@@ -252,7 +253,7 @@ void Snapshots::RemoveLeftovers() {
   for (const std::string& name : names.value()) {
     const pid_t owner = OwnerOf(name);
     if (owner == 0) continue;
-    if (Lives(owner) || files.Remove(name) != kNoError) continue;
+    if (IsAlive(owner) || files.Remove(name) != kNoError) continue;
     parts_.log.Notice("Removed " + name + ", an RDB file that was not finished");
   }
 }

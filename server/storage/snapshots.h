@@ -1,7 +1,7 @@
-// Snapshots: the data set as an RDB file: SAVE, BGSAVE, `save` points, and what MISCONF and INFO tell of them.
+// Snapshots: the data set as an RDB file: SAVE, BGSAVE, `save` points, and their state for MISCONF and INFO.
 //
-// A snapshot is written beside the old one, as temp-<pid>.rdb, synced, and renamed: the dump file is the old one or the
-// new one, whatever happens. A server that saves holds a lock on its dump, so that no other of ours overwrites it.
+// A snapshot is written to temp-<pid>.rdb, synced, and renamed, so the dump is always a complete old or new one. A
+// server with save points locks its dump, so that no other server of ours overwrites it.
 #pragma once
 
 #include <cstdint>
@@ -44,29 +44,29 @@ class Snapshots {
   };
   explicit Snapshots(const Parts& parts);
 
-  // Writes the snapshot now; others wait. What went wrong is in the log. Requires: no snapshot is under way. Cost:
-  // O(data set).
+  // Writes a snapshot while everything else waits. Errors are logged. Requires: no snapshot is running. Cost: O(data
+  // set).
   Outcome Save();
-  // Has a child write it. Requires: no child runs. Cost: that of a fork.
+  // Starts a child that writes a snapshot. Requires: no child runs. Cost: a fork.
   Outcome StartBackground();
-  // Starts one as soon as no other child runs.
+  // Starts a snapshot as soon as no child runs.
   void Schedule() { scheduled_ = true; }
   bool Running() const;
 
-  // For the timer, after the end of a child was told: starts what was scheduled and what save points ask for.
+  // For the timer, after the end of a child was handled: starts scheduled snapshots and those of save points.
   void Cron();
-  // FLUSHALL: what is being written has gone. With save points the empty data set is saved at the end of the Turn, when
-  // the transaction that flushed is over.
+  // FLUSHALL: stops a running snapshot, which is obsolete. With save points the empty data set is saved at the end of
+  // the Turn, when the transaction with the flush has ended.
   void Flushed();
   void EndTurn() {
     if (save_due_) SaveFlushed();
   }
 
-  // Writes shall be refused, since the last snapshot failed.
+  // Whether writes must be refused because the last snapshot failed.
   bool StopsWrites() const;
 
-  // At the start, before anything is loaded: takes the lock if there are save points, and removes what snapshots of
-  // dead servers have left. Returns why the server cannot start, or nothing.
+  // At the start, before loading: locks the dump if there are save points, and removes temporary files of dead servers.
+  // Returns why the server cannot start, if so.
   std::optional<std::string> Claim();
 
   // CONFIG RESETSTAT.
@@ -98,7 +98,7 @@ class Snapshots {
   bool scheduled_ = false;
   bool save_due_ = false;
   Outcome last_outcome_ = Outcome::kDone;
-  uint64_t changes_before_ = 0;  // those that the snapshot under way has
+  uint64_t changes_before_ = 0;  // those that the current snapshot includes
   int64_t last_save_wall_s_;
   int64_t last_save_ms_;  // monotonic
   std::optional<int64_t> last_try_ms_;

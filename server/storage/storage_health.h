@@ -1,4 +1,4 @@
-// StorageHealth: how snapshots and append-only file are doing, for those who execute commands.
+// StorageHealth: the state of snapshots and append-only file, for the execution of commands.
 #pragma once
 
 #include "server/execution/durability.h"

@@ -37,7 +37,7 @@ TEST(ManualClock, StandsStillUntilAdvanced) {
   EXPECT_EQ(clock.MonotonicUs(), monotonic + 5007);
 }
 
-TEST(ManualClock, MovesTheWallAlone) {
+TEST(ManualClock, MovesOnlyWallTime) {
   ManualClock clock;
   const int64_t monotonic = clock.MonotonicUs();
   clock.SetWallMs(1'700'000'000'123);

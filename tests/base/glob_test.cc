@@ -109,7 +109,7 @@ TEST(GlobMatch, StaysFastOnManyStars) {
   EXPECT_TRUE(Matches(pattern, std::string(20'000, 'a')));
 }
 
-TEST(GlobMatch, TakesMoreThanAThousandStarsForAbuse) {
+TEST(GlobMatch, RefusesMoreThanAThousandStars) {
   std::string pattern;
   for (int i = 0; i < 1000; i++) pattern += "*a";
   const std::string text(1200, 'a');
@@ -147,7 +147,7 @@ TEST(Glob, LongPatternsTakeNoLongerThanTheyAreLong) {
   for (int i = 0; i < 1000; ++i) EXPECT_FALSE(set.Matches("some text"));
 }
 
-TEST(Glob, TakesQuestionMarksAtMillionsOfPlacesForAbuse) {
+TEST(Glob, RefusesQuestionMarksAtMillionsOfPlaces) {
   const std::string text(1'000'000, 'a');
   EXPECT_FALSE(Glob("*" + std::string(1000, '?') + "b*").Matches(text + "b"));
   EXPECT_TRUE(Glob("*" + std::string(1000, '?') + "b").Matches(text + "b"));

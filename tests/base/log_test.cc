@@ -189,7 +189,7 @@ TEST_F(LogTest, CountsLinesWhileItsDirectoryIsGone) {
 }
 
 // Passes if the test ends: no write waits for the reader.
-TEST_F(LogTest, NeverWaitsForAPipeThatNobodyReads) {
+TEST_F(LogTest, NeverWaitsForAnUnreadPipe) {
   Logger log(clock_, pipe_[1]);
   const std::string text(1000, 'x');
   for (int i = 0; i < 1000; i++) log.Notice(text);

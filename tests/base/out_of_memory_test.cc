@@ -20,7 +20,7 @@ void* volatile kept = nullptr;
 
 void ExitWithSeven(size_t bytes) { _exit(bytes == kTooMuch ? 7 : 8); }
 
-TEST(OutOfMemoryDeathTest, PlainMemoryEndsTheProcessInTheWayThatWasChosen) {
+TEST(OutOfMemoryDeathTest, PlainMemoryEndsTheProcessAsChosen) {
   EXPECT_EXIT(
       {
         ChooseOutOfMemoryEnding(ExitWithSeven);
@@ -50,7 +50,7 @@ TEST(OutOfMemoryDeathTest, OperatorNewDoesTheSame) {
       testing::ExitedWithCode(7), "");
 }
 
-TEST(OutOfMemoryDeathTest, AbortsUnlessAnotherWayWasChosen) {
+TEST(OutOfMemoryDeathTest, AbortsByDefault) {
   EXPECT_EXIT(kept = ::operator new(kTooMuch), testing::KilledBySignal(SIGABRT), "Out of memory");
 }
 

@@ -21,14 +21,14 @@ TEST(Result, HoldsAValueOrAReason) {
   EXPECT_EQ(Half(3).error(), "odd");
 }
 
-TEST(Result, TellsAStringFromAReason) {
+TEST(Result, DistinguishesAStringFromAReason) {
   const Result<std::string> good = "text";
   const Result<std::string> bad = Failure("text");
   EXPECT_TRUE(good.ok());
   EXPECT_FALSE(bad.ok());
 }
 
-TEST(Result, MovesWhatCannotBeCopied) {
+TEST(Result, MovesMoveOnlyTypes) {
   Result<std::unique_ptr<int>> result = std::make_unique<int>(7);
   const std::unique_ptr<int> owned = std::move(result).value();
   EXPECT_EQ(*owned, 7);

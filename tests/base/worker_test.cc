@@ -9,7 +9,7 @@
 namespace respite {
 namespace {
 
-TEST(WorkerTest, HandlesItemsInTheirOrderBeforeItGoes) {
+TEST(WorkerTest, HandlesItemsInOrderBeforeItEnds) {
   std::vector<int> handled;
   {
     Worker<std::unique_ptr<int>> worker([&](const std::unique_ptr<int>& item) { handled.push_back(*item); });

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the suites of real clients against a server; the last line says "N passed, N failed".
 
-Each folder here is a suite: an ordinary project of its language. README.md says how they are made.
+Each directory here is a suite: an ordinary project of its language. README.md explains how to write one.
 """
 import argparse
 import concurrent.futures

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The runner of the client suites: a crash, a leftover or an unreadable report is never a success."""
+"""The runner of the client suites: a crash, a leftover process or an unreadable report never counts as a success."""
 import os
 import pathlib
 import re
@@ -65,7 +65,7 @@ class ResultsTest(unittest.TestCase):
 
 
 class SuiteTest(unittest.TestCase):
-    """Runs made-up suites against a server that is only a name: what `run` does is all that matters here."""
+    """Runs made-up suites against a server that is only a name."""
 
     class Server:
         class process:

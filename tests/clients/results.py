@@ -1,4 +1,4 @@
-"""What a suite reports, whatever its language: JUnit XML, TAP, or the text of `cargo test`."""
+"""Parses the reports of suites: JUnit XML, TAP, or the text of `cargo test`."""
 import dataclasses
 import re
 import xml.etree.ElementTree
@@ -16,7 +16,7 @@ class Outcome:
     message: str = ""
 
 
-# What may not stand in XML, but does where a reporter writes messages as they come (colours of a terminal, mostly).
+# Characters that XML forbids, but some reporters write (mostly terminal colours).
 NO_XML = re.compile(r"\x1b\[[0-9;]*m|[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
@@ -35,7 +35,7 @@ def from_junit(file):
 
 
 def from_tap(file):
-    """The file's name stands for the class; diagnostics after a failed line are its message."""
+    """The file's name replaces the class; diagnostics after a failed line are its message."""
     found = []
     for line in file.read_text(errors="replace").splitlines():
         match = TAP_LINE.match(line)

@@ -1,4 +1,5 @@
-"""A suite is one folder here: its `run` and its clients.toml. Running it means giving it a server and reading what it left."""
+"""A suite is one directory here, with its `run` and its clients.toml. Runs it against a server and reads its
+reports."""
 import os
 import pathlib
 import shutil
@@ -24,20 +25,20 @@ def all_names():
 
 
 class Program:
-    """The server under test: how to start it, and what to call it in reports."""
+    """The server under test: how to start it, and its name in reports."""
 
     def __init__(self, path):
         found = shutil.which(str(path))
         if not found:
             raise SystemExit(f"clients: there is no server {path}")
-        self.path = os.path.abspath(found)  # not realpath: Debian's redis-server is a link, and goes by its name
+        self.path = os.path.abspath(found)  # not realpath: Debian's redis-server is a link and acts by its name
         said = subprocess.run([self.path, "--version"], capture_output=True, text=True, check=True).stdout
         self.is_ours = "respite" in said.lower()
         self.version = said.split(" v=")[1].split()[0] if " v=" in said else said.strip()
         self.label = "respite" if self.is_ours else "redis-server"
 
     def start(self, folder):
-        """A server with an empty data set in this folder; returns it and its port."""
+        """Starts a server with an empty data set in this directory; returns it and its port."""
         if self.is_ours:
             chosen = ["--port", "auto", "--port-file", os.path.join(folder, "port")]
         else:
@@ -61,7 +62,7 @@ class Suite:
         return self.facts.get("client", [])
 
     def missing_packages(self, scope, installed):
-        """Debian packages that this scope needs: those of commands not found, and libraries not installed."""
+        """Debian packages that this scope needs and that are missing: for commands and for libraries."""
         needs = self.facts.get("needs", {})
         parts = [needs] + ([needs["all"]] if scope == "all" and "all" in needs else [])
         for part in parts:
@@ -69,7 +70,7 @@ class Suite:
             yield from (package for package in part.get("packages", []) if package not in installed)
 
     def run(self, program, scope):
-        """Runs the suite against a server of its own. Returns its outcomes; the log is kept beside the results."""
+        """Runs the suite against its own server. Returns its outcomes; the log is kept beside the results."""
         results_folder = self.work / "results" / program.label
         shutil.rmtree(results_folder, ignore_errors=True)
         results_folder.mkdir(parents=True)
@@ -102,7 +103,7 @@ class Suite:
 
 
 def wait_for(process, limit_s):
-    """Waits for the end of a suite; one that takes too long is ended with all it started in its session."""
+    """Waits for the end of a suite; after the timeout, kills it and all processes of its session."""
     try:
         process.wait(limit_s)
         return []
@@ -113,7 +114,7 @@ def wait_for(process, limit_s):
 
 
 def environment_of(process):
-    """Of a folder in /proc. A process that is just executing another program has none for a moment, kernel threads never."""
+    """The environment of a process in /proc. Empty for a process during exec and for kernel threads."""
     for _ in range(50):
         text = (process / "environ").read_bytes()
         if text or not os.path.lexists(process / "exe") or not (process / "maps").read_bytes():
@@ -123,18 +124,18 @@ def environment_of(process):
 
 
 def with_variable(assignment):
-    """The processes whose environment holds this, those that left the suite's session included."""
+    """The processes whose environment contains this variable, even outside the suite's session."""
     wanted = assignment.encode()
     for entry in pathlib.Path("/proc").iterdir():
         try:
             if entry.name.isdigit() and wanted in environment_of(entry).split(b"\0"):
                 yield int(entry.name), (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
         except OSError:
-            continue  # it has ended, or it is not ours
+            continue  # it has ended, or belongs to another user
 
 
 def end_leftovers(assignment, grace_s=3.0):
-    """A suite ends what it starts: whatever is still there after a moment is ended here, and reported."""
+    """Processes that a suite leaves running after a moment are killed here and reported."""
     deadline = time.monotonic() + grace_s
     left = list(with_variable(assignment))
     while left and time.monotonic() < deadline:

@@ -16,7 +16,7 @@ def kept_file(label):
 
 
 def keep(program, suite, outcomes):
-    """Remembers the outcomes of a suite's full run, and the versions that ran."""
+    """Stores the outcomes of a suite's full run, with the versions used."""
     file = kept_file(program.label)
     kept = json.loads(file.read_text()) if file.exists() else {}
     kept["version"] = program.version

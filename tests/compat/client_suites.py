@@ -1,4 +1,4 @@
-"""The suites of clients, and of what imitates a server, by the files that each has."""
+"""Test suites of clients, and of programs that imitate a server, recognised by their files."""
 import collections
 import json
 import os
@@ -66,7 +66,7 @@ class Ioredis(Suite):
     limit_s = 600
 
     def prepare(self, run):
-        """It speaks to port 6379 in places: the copy speaks to another."""
+        """Changes port 6379, which some tests use, in the copy."""
         run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"], cwd=self.copy("docs", "node_modules"))
 
     def command(self, part, program, port):
@@ -87,7 +87,7 @@ class GoRedis(Suite):
                 "HIMPORT|HotKeys|Array Commands|JSON|Search|FT[.]|Probabilistic|[Tt]ime[Ss]eries|TS[.]|[Vv]ectorset|Vector")
 
     def prepare(self, run):
-        """The copy's tests take the port from COMPAT_PORT, and look for no ring, sentinels or cluster."""
+        """Makes the tests of the copy read the port from COMPAT_PORT, and skip ring, sentinels and cluster."""
         copy = self.copy()
         rewrite(copy / "main_test.go", (r'redisStackPort = "6379"', 'redisStackPort = os.Getenv("COMPAT_PORT")'),
                 (r"if !RECluster \{\n(?=\t\t(ringShard1|Expect\(cluster))", 'if os.Getenv("COMPAT_PORT") == "" {\n'))
@@ -104,8 +104,8 @@ class GoRedis(Suite):
 
 
 class NodeRedis(Suite):
-    """Its tests start servers with docker. They can speak to one that runs already, of a managed cluster: this is used, and the
-    tests of clusters, sentinels, TLS and of commands after 7.2 are left out by it."""
+    """Its tests start servers with docker, but can use a running one of a managed cluster. This is used here; it skips
+    the tests of clusters, sentinels, TLS and of commands after 7.2."""
     name = "node-redis"
     marks = ("packages/client/index.ts", "packages/test-utils/lib/re-cluster.ts")
     limit_s = 900
@@ -133,8 +133,8 @@ class NodeRedis(Suite):
 
 
 class BullMQ(Suite):
-    """Each file of tests is a part. Those of clusters, of other databases, and of workers in processes of their own, which need
-    a finished build, are left out."""
+    """Each test file is a part. Skips those of clusters, of other databases, and of workers in their own processes,
+    which need a finished build."""
     name = "BullMQ"
     marks = ("src/commands/addStandardJob-9.lua", "tests/queue.test.ts", "vitest.config.ts")
     limit_s = 300
@@ -144,7 +144,7 @@ class BullMQ(Suite):
               "ts-node", "fast-glob", "minimatch", "sinon", "moment", "rrule", "progress", "test-console", "rimraf", "@types/node")
 
     def prepare(self, run):
-        """Only the packages that the tests need, in the versions that the project names."""
+        """Only the packages that the tests need, in the project's versions."""
         copy = self.copy("node_modules", "docs", "python", "php", "rust", "dotnet", "elixir")
         package = json.loads((copy / "package.json").read_text())
         wanted = {**package["devDependencies"], **package["dependencies"]}
@@ -169,12 +169,12 @@ class BullMQ(Suite):
 
 
 class FakeRedis(Suite):
-    """Its tests hold its own imitation of a server against a real one, with hypothesis among others; what is run here is
-    everything that speaks to the real one. Seeds are fixed."""
+    """Its tests compare its imitation of a server with a real one, some with hypothesis. Runs everything that uses the
+    real one, with fixed seeds."""
     name = "fakeredis"
     marks = ("fakeredis/_fakesocket.py", "test/test_hypothesis", "test/conftest.py")
     PORT = 'int(__import__("os").environ["COMPAT_PORT"])'
-    # On a busy machine no test is to fail since its data came slowly.
+    # On a busy machine tests must not fail because their data is slow.
     PROFILE = 'register_profile("fakeredis", deadline=None, suppress_health_check=list(__import__("hypothesis").HealthCheck), '
 
     def prepare(self, run):
@@ -184,7 +184,7 @@ class FakeRedis(Suite):
         rewrite(copy / "test/test_hypothesis/conftest.py", (r'register_profile\("fakeredis", ', self.PROFILE))
         make_venv(run, self.work / "venv", ["pytest", "pytest-asyncio", "pytest-timeout", "pytest-mock", "pytest-html", "hypothesis",
                                             "redis", "valkey", "sortedcontainers", "lupa", "jsonpath-ng", "pyprobables", "numpy",
-                                            "--editable", str(copy)])  # it asks its own package for its version
+                                            "--editable", str(copy)])  # it reads its version from its package
 
     def parts(self):
         machines = [f"test_hypothesis/{path.name}" for path in sorted((self.checkout / "test/test_hypothesis").glob("test_*.py"))]
@@ -201,8 +201,8 @@ class FakeRedis(Suite):
 
 
 class Miniredis(Suite):
-    """Its tests hold its own imitation of a server against a real one, which they start. They give it a second, and end all at
-    the first that does not start: the copy's give more, and clusters and TLS are left out."""
+    """Its tests compare its imitation of a server with real ones, which they start. They wait a second for one, and
+    stop at the first failure: the copy waits longer, and skips clusters and TLS."""
     name = "miniredis integration"
     marks = ("miniredis.go", "integration/ephemeral.go")
     server_options = None

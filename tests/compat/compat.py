@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 """`./dev compat CHECKOUT...`: runs other people's test suites against respite-server and against a reference, and shows one
-table of what passed and failed.
+table of the results.
 
-    CHECKOUT            a folder with the suite's project; which one it is, its files tell
+    CHECKOUT            a directory with the suite's project, which is recognised by its files
     --server PROGRAM    the server under test (build/release/respite-server)
-    --reference PROGRAM what it is compared with (the first of $RESPITE_ORACLE, else redis-server); `none` for nothing
-    --suite NAME        of a checkout that has several, this one; a part of its name
+    --reference PROGRAM the reference (the first of $RESPITE_ORACLE, else redis-server); `none` for none
+    --suite NAME        one of several suites of a checkout; a part of its name
     --part NAME         these parts only; a part of the name
     --limit SECONDS     for each part, instead of the suite's own
-    --table             only shows the table of all results that were kept
-    --write             puts that table into tests/compat/results.md, which is part of docs/compatibility.md; rows there of
-                        suites without kept results stay
+    --table             only shows the table of all stored results
+    --write             puts that table into tests/compat/results.md, which is part of docs/compatibility.md; keeps its
+                        rows of suites without stored results
 
-Nothing is written into the checkouts. Copies, logs and results stay below build/compat; a part that is run again replaces
-its result, so that a suite may be run part by part."""
+Writes nothing into the checkouts. Copies, logs and results are in build/compat; running a part again replaces its result,
+so a suite may be run part by part."""
 import argparse
 import contextlib
 import datetime
@@ -48,7 +48,7 @@ run, with the reference; what a suite does not run any more after an error is no
 
 
 class Failure(Exception):
-    """Shown to the user."""
+    """An error message for the user."""
 
 
 def free_port():
@@ -68,7 +68,7 @@ def answers(port):
 
 @contextlib.contextmanager
 def running(program, options, folder):
-    """A server on a port of its own; the port."""
+    """Runs a server on its own port; yields the port."""
     port = free_port()
     folder.mkdir(parents=True, exist_ok=True)
     options = [option.replace("{socket}", str(folder.parent / "server.socket")) for option in options]
@@ -97,7 +97,7 @@ def stop(process):
 
 
 def run_limited(words, folder, variables, limit_s, log_path):
-    """The output, and whether the time was enough. The suite's whole process group ends with it."""
+    """The output, and whether it ended in time. Ends the whole process group."""
     with open(log_path, "wb") as log:
         process = subprocess.Popen(words, cwd=folder, env={**os.environ, **variables}, stdin=subprocess.DEVNULL,
                                    stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
@@ -143,7 +143,7 @@ def version_of(program):
 
 @functools.lru_cache(maxsize=None)
 def describe(program):
-    """The commit that changed the sources of the server last: later ones make no other server."""
+    """Its version; for ours, the last commit that changed the sources of the server."""
     if pathlib.Path(program).name.startswith("respite"):
         return "Respite " + suites.commit_of(ROOT, *SERVER_SOURCES)
     return version_of(program)
@@ -161,7 +161,7 @@ def tool_runner(log_path):
 
 
 def prepare(suite):
-    """Once for each commit of the checkout and version of these files: some suites need minutes for it."""
+    """Once for each commit of the checkout and version of these files, since some suites need minutes for it."""
     stamp = suite.work / "prepared"
     key = suites.commit_of(suite.checkout) + "".join(hashlib.sha256(path.read_bytes()).hexdigest()
                                                      for path in sorted(pathlib.Path(__file__).parent.glob("*suite*.py")))
@@ -173,7 +173,7 @@ def prepare(suite):
 
 
 def run_suite(suite, programs, options):
-    """Part after part with all programs; what is done is kept at once, so that a long run may be broken off."""
+    """Runs all parts with all programs; stores each result at once, so that a long run may be interrupted."""
     chosen = [part for part in suite.parts() if options.part in part]
     if not chosen:
         raise Failure(f"{suite.name} has no part {options.part}")
@@ -194,7 +194,7 @@ def kept():
 
 
 def keep(suite, part, servers):
-    """Replaces this part's result. Results of another commit of the checkout are forgotten."""
+    """Replaces this part's result. Removes results of another commit of the checkout."""
     suites_kept = kept()
     checkout = suites.commit_of(suite.checkout)
     record = suites_kept.get(suite.name, {})
@@ -207,7 +207,7 @@ def keep(suite, part, servers):
 
 
 def summed(name, record):
-    """One record for a suite out of those of its parts."""
+    """Adds up the records of a suite's parts."""
     parts = list(record["parts"].values())
     servers = [{"name": ", ".join(dict.fromkeys(server["name"] for server in each)),
                 "counts": [sum(numbers) for numbers in zip(*(server["counts"] for server in each))],
@@ -222,7 +222,7 @@ def records_of(names):
 
 
 def only_here(record):
-    """Names of what fails with the first server only."""
+    """The names of tests that fail with the first server only."""
     ours, *others = record["servers"]
     return [name for name in ours["failures"] if others and name not in others[0]["failures"]]
 
@@ -245,7 +245,7 @@ def table(groups):
 
 
 def groups_in(text):
-    """The rows of a table that was written before, suite by suite. Only the first row of a suite has its name."""
+    """The rows of an earlier table, suite by suite. Only the first row of a suite has its name."""
     groups = []
     for row in re.findall(r"^\| (?!suite, commit|---).*\|$", text, re.M):
         if not row.startswith("|  |"):
@@ -255,7 +255,7 @@ def groups_in(text):
 
 
 def merged(groups, records):
-    """The groups of the records, and the older ones of suites (by their names without commits) that have no record."""
+    """The groups of the records, and older ones of suites (by names without commits) that have no record."""
     new = {record["suite"]: rows_of(record) for record in records}
     old = {group[0][2:].split(" | ")[0].rsplit(", ", 1)[0]: group for group in groups}
     return [rows for _, rows in sorted({**old, **new}.items(), key=lambda item: item[0].lower())]
@@ -302,7 +302,7 @@ def main():
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started ends too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that started processes end, too
     if options.table or options.write:
         records = records_of(kept())
         if options.write:

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What other people's suites print is read right, and a suite that says nothing is no success. None of them is run here."""
+"""The output of other people's suites is parsed correctly, and a suite without output is no success. Runs none of
+them."""
 import json
 import pathlib
 import tempfile

@@ -1,5 +1,5 @@
-"""What every suite of other people has: how it is recognised, prepared, run against a server and read. And how the output of
-the usual test runners is read."""
+"""Base of all suites of other people: how each is recognised, prepared, run against a server and parsed; and parsers
+for the output of common test runners."""
 import collections
 import json
 import pathlib
@@ -11,7 +11,7 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Result:
-    """What one part came to. `failures` are names; there may be fewer than `failed` says."""
+    """The result of one part. `failures` are names; there may be fewer than `failed`."""
 
     def __init__(self, passed=0, failed=0, skipped=0, failures=()):
         self.passed, self.failed, self.skipped, self.failures = passed, failed, skipped, list(failures)
@@ -27,8 +27,8 @@ class Result:
 
 
 class Suite:
-    """`marks` are files that only this project has. `server_options` are what its server needs; None where the suite starts
-    servers by itself."""
+    """`marks` are files that only this project has. `server_options` are the options of its server; None if the suite
+    starts servers itself."""
     name = ""
     marks = ()
     server_options = ("--save", "", "--enable-debug-command", "yes")
@@ -48,11 +48,11 @@ class Suite:
         return ["all"]
 
     def command(self, part, program, port):
-        """(words, folder, variables) for this part, against a server that runs at the port."""
+        """(words, directory, variables) for this part, against a server on this port."""
         raise NotImplementedError
 
     def read(self, text):
-        """The Result that the output says."""
+        """Parses the output into a Result."""
         raise NotImplementedError
 
     def copy(self, *without):
@@ -69,7 +69,7 @@ def make_venv(run, folder, packages):
 
 
 def redirect_node(work, port):
-    """A module that makes connections to the default port go to this one."""
+    """A module that redirects connections from the default port to this one."""
     (work / "port.js").write_text(
         "const net = require('net'); const connect = net.Socket.prototype.connect;\n"
         "const move = o => { if (o && typeof o === 'object' && !Array.isArray(o) && o.port == 6379) o.port = %d; return o; };\n"
@@ -79,7 +79,7 @@ def redirect_node(work, port):
 
 
 def rewrite(path, *replacements):
-    """Text of a copy, changed; what is to be changed must be there."""
+    """Changes the text of a copy; each pattern must match."""
     text = path.read_text()
     for pattern, new in replacements:
         text, changed = re.subn(pattern, new, text)
@@ -99,7 +99,7 @@ def read_pytest(text):
 
 
 def read_mocha_json(text):
-    """What is printed besides stands before or behind the report."""
+    """There may be other output before or after the report."""
     for start in (match.start() for match in re.finditer(r"^\{\n  \"stats\"", text, re.M)):
         report, _ = json.JSONDecoder().raw_decode(text[start:])
         stats = report["stats"]
@@ -109,7 +109,7 @@ def read_mocha_json(text):
 
 
 def read_vitest(text):
-    """Of the report on one line, among what the tests print themselves."""
+    """The report is one line among the output of the tests."""
     line = [line for line in text.splitlines() if line.startswith('{"numTotalTestSuites"')][-1]
     report = json.loads(line)
     tests = [test for file in report["testResults"] for test in file["assertionResults"]]
@@ -121,7 +121,7 @@ def read_vitest(text):
 
 
 def read_go(text):
-    """Of `go test -v`: the tests themselves, without the parts that they run."""
+    """For `go test -v`: the tests themselves, without their subtests."""
     found = re.findall(r"^--- (PASS|FAIL|SKIP): (\S+)", text, re.M)
     kinds = collections.Counter(kind for kind, _ in found)
     crashed = re.findall(r"^panic: .*", text, re.M)[:1]

@@ -1,7 +1,7 @@
 """Other people's test suites: how each is recognised, prepared, run against a server and read.
 
-A suite runs in parts, each with a limit of time of its own; a part that takes longer counts as one failure. Nothing is
-written into the checkout: what a suite must build or change it does in a copy below `work`."""
+A suite runs in parts, each with its own time limit; a part that exceeds it counts as one failure. Writes nothing into the
+checkout: suites that must build or change files use a copy in `work`."""
 import collections
 import contextlib
 import os
@@ -16,7 +16,7 @@ from suite import ANSI, Result, Suite, make_venv
 
 
 def base_port():
-    """The suite itself listens 32 below this, and its servers above."""
+    """The suite listens 32 ports below this, and its servers above."""
     for base in range(21000, 32000, 600):
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", base - 32))
@@ -25,8 +25,8 @@ def base_port():
 
 
 class RedisTcl(Suite):
-    """Redis' own suite starts the server under test with its own files. A test that needs replication would end its whole
-    block of tests here, so these are left out, for all servers alike; so are those that are marked as slow."""
+    """Redis' own suite starts the server under test with its own files. A test that needs replication would end its
+    whole block, so these are skipped for all servers, and so are tests marked as slow."""
     name = "Redis' Tcl suite"
     marks = ("runtest", "tests/test_helper.tcl", "tests/support/server.tcl")
     server_options = None
@@ -48,7 +48,7 @@ class RedisTcl(Suite):
         return [unit for unit in self.UNITS if (self.checkout / "tests" / (unit + ".tcl")).exists()]
 
     def prepare(self, run):
-        """A folder as the suite expects it: its scripts, and in src/ the tools of the reference."""
+        """A directory as the suite expects it: its scripts, and in src/ the tools of the reference."""
         target = self.work / "copy"
         shutil.rmtree(target, ignore_errors=True)
         (target / "src").mkdir(parents=True)
@@ -84,7 +84,7 @@ class RedisTcl(Suite):
 
 
 class RedisTclExternal(RedisTcl):
-    """The same suite against a server that runs already."""
+    """The same suite against a running server."""
     name = "Redis' Tcl suite, external"
     server_options = ("--save", "", "--enable-debug-command", "yes", "--enable-protected-configs", "yes")
     UNITS = ("unit/type/string unit/type/incr unit/type/list unit/type/set unit/type/zset unit/type/hash unit/type/stream "
@@ -102,7 +102,7 @@ class RespCompatibility(Suite):
     SUMMARY = re.compile(r"^Summary: version: (\S+), total tests: (\d+), passed: (\d+)", re.M)
 
     def prepare(self, run):
-        # Later versions of redis-py speak RESP3 unasked, which this suite does not expect.
+        # Later versions of redis-py speak RESP3 by default, which this suite does not expect.
         make_venv(run, self.work / "venv", ["redis<6", "pyyaml"])
 
     def parts(self):
@@ -127,7 +127,7 @@ def suites_of(checkout):
 
 
 def commit_of(checkout, *paths):
-    """A short commit and its date; without git, what the folder says of itself."""
+    """A short commit and its date; without git, the version that the directory states."""
     done = subprocess.run(["git", "-C", str(checkout), "log", "-1", "--format=%h (%cs)", "--", *paths], capture_output=True, text=True, check=False)
     inside = subprocess.run(["git", "-C", str(checkout), "rev-parse", "--show-toplevel"], capture_output=True, text=True, check=False)
     if done.returncode == 0 and os.path.realpath(inside.stdout.strip()) == os.path.realpath(checkout):

@@ -176,7 +176,7 @@ TEST_P(ListModel, AgreesWithDeque) {
 
 INSTANTIATE_TEST_SUITE_P(Limits, ListModel, testing::Values(-1, 1, 4, 40));
 
-TEST(List, LeavesTheListpackAtTheLimitInElements) {
+TEST(List, BecomesLargeAtTheLimitInElements) {
   Place place(3);
   List list = place.Open();
   for (int i = 0; i < 3; ++i) Push(list, ListEnd::kTail, "x");
@@ -185,7 +185,7 @@ TEST(List, LeavesTheListpackAtTheLimitInElements) {
   EXPECT_FALSE(place.IsPacked());
 }
 
-TEST(List, LeavesTheListpackAtTheLimitInBytes) {
+TEST(List, BecomesLargeAtTheLimitInBytes) {
   Place place(-1);
   List list = place.Open();
   Push(list, ListEnd::kTail, "x");                          // a listpack of 10 bytes

@@ -1,5 +1,5 @@
-// Rules of ACL SETUSER, a word for each: whatever they are, what Describe says must make the same user again, and both
-// must allow and refuse the same requests. The first octet chooses acl-pubsub-default.
+// Rules of ACL SETUSER, one per word: the result of Describe must create the same user again, and both must allow and
+// refuse the same requests. The first byte selects acl-pubsub-default.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

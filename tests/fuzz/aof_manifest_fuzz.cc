@@ -1,5 +1,5 @@
-// Any text as the manifest of an append-only file: what is taken must come back from its own text, and must take all
-// that happens to a manifest.
+// Any text as the manifest of an append-only file: an accepted manifest must read back from its own text and support
+// all changes of a manifest.
 #include <cstdint>
 #include <cstdlib>
 
@@ -12,7 +12,7 @@ void Expect(bool holds) {
   if (!holds) std::abort();
 }
 
-// As Parse gives it, a manifest with nothing in it has no text.
+// Parse returns an empty manifest for one without files, which has no text.
 void ExpectReadBack(const AofManifest& manifest) {
   const std::string text = manifest.Text();
   if (text.empty()) return;

@@ -1,5 +1,5 @@
-// Any octets as an append-only file, read in chunks of a size that the first octet says: the same records must come out
-// as from chunks that hold all of it, and the file must be whole once it is cut behind the last of them.
+// Any bytes as an append-only file, read in chunks whose size the first byte selects: the records must be the same as
+// with one chunk, and the file must be valid once it is truncated after the last of them.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,5 +1,4 @@
-// Octets that may be anything, read as replies of commands to scripts: every text lies in the input, and nothing that
-// is announced takes more octets than there are.
+// Any bytes as replies of commands to scripts: every text lies in the input, and no announced length exceeds it.
 #include <cstdint>
 #include <cstdlib>
 

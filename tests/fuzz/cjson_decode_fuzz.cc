@@ -1,5 +1,5 @@
-// Any text as JSON: it ends in a value or an error. A value that can be encoded reads back, and encodes to as many
-// octets again. (Numbers lose digits and nulls end arrays' holes the first time only.)
+// Any text as JSON gives a value or an error. A value that can be encoded reads back, and encodes to the same length
+// again. (Numbers lose digits and arrays lose trailing nulls the first time only.)
 #include <cstdint>
 #include <cstdlib>
 

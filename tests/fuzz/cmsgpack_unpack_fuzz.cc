@@ -1,5 +1,5 @@
-// Any octets as MessagePack, from an offset and with a limit that the first two octets choose. What is unpacked can be
-// packed, and then unpacks again.
+// Any bytes as MessagePack, with an offset and a limit from the first two bytes. An unpacked value can be packed, and
+// unpacks again.
 #include <cstdint>
 #include <cstdlib>
 
@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   library.PushFunction("unpack");
   lua_pushvalue(lua, 1);
   if (lua_pcall(lua, 1, LUA_MULTRET, 0) == LUA_OK) return 0;
-  // Tables that nest too deep are packed as nil, which is no key.
+  // Tables that nest too deep are packed as nil, which cannot be a key.
   if (lua_tostring(lua, -1) != Bytes("table index is nil")) std::abort();
   return 0;
 }

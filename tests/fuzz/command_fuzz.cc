@@ -1,5 +1,5 @@
-// A whole server is fed with whatever the fuzzer thinks of. It must survive, answer in well-formed RESP and keep its
-// tables and values in order. The first octet says whether collections change their encoding early.
+// Sends any bytes to a whole server. It must survive, reply in well-formed RESP and keep its tables and values
+// consistent. The first byte selects small encoding limits.
 #include <cstdint>
 #include <cstdlib>
 #include <sstream>
@@ -24,7 +24,7 @@ class Sink final : public Transport, public Host {
  public:
   explicit Sink(Limits limits) : config_(SmallConfig(limits)) {
     log_.SetLevel(LogLevel::kNothing);
-    // What would reach outside of the process, or wait.
+    // Disables commands that would affect more than the process, or block.
     for (const char* name : {"config", "shutdown", "debug", "migrate", "module", "save", "bgsave", "bgrewriteaof"})
       server_.commands().Rename(name, "");
     server_.debug().skip_payload_checksum = true;
@@ -33,8 +33,8 @@ class Sink final : public Transport, public Host {
     Reset();
   }
 
-  // An empty server and a new client. What else is left of the clients before (the clock, the slow log) stays: a server
-  // of its own for each input would take ten times as long.
+  // An empty server and a new client. Other state of former clients (the clock, the slow log) remains: a new server for
+  // each input would take ten times as long.
   void Reset() {
     if (session_ != nullptr) server_.clients().Close(*session_);
     RunPosted();
@@ -92,8 +92,8 @@ class Sink final : public Transport, public Host {
   int FileDescriptor() const override { return -1; }
   void Stop(int) override {}
   void Post(std::function<void()> task) override { posted_.push_back(std::move(task)); }
-  void WakeAt(int64_t /*monotonic_ms*/) override {}  // time stands still here
-  // Nobody is there to serve: a script that takes long ends as if the server stopped.
+  void WakeAt(int64_t /*monotonic_ms*/) override {}  // time does not pass here
+  // There are no other clients: a script that takes long ends as if the server stopped.
   bool ServeBesides() override { return false; }
 
  private:

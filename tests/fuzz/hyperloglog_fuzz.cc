@@ -1,5 +1,5 @@
-// Any octets behind the header of a HyperLogLog. Nothing may read or write beyond them; a value that is complete stays
-// so, and takes in every mark.
+// Any bytes after the header of a HyperLogLog. No access may leave them; a valid value stays valid and accepts every
+// mark.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,4 +1,4 @@
-// Cuts a fuzzer's input into pieces: the first four octets are the lengths of the pieces, used in turn.
+// Cuts a fuzzer's input into pieces: the first four bytes are their lengths, used in turn.
 #pragma once
 
 #include <algorithm>

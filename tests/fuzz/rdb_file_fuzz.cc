@@ -1,6 +1,6 @@
-// An RDB file that may be anything, checksums aside. Whatever keys come out of it must be sound, and the data set can
-// be written and read again as the same. The first octet chooses the limits, the second the size of the pieces in which
-// the file is read; both make no difference to what is accepted.
+// Any RDB file, checksums aside. Keys that it contains must be sound, and the data set survives writing and reading.
+// The first byte selects the limits, the second the size of the pieces in which the file is read; neither affects what
+// is accepted.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// A value of an RDB file or DUMP payload that may be anything. What is read must be a sound value: its own invariants
-// hold, and it is written and read again as the same. The first octet chooses the limits, the second is the type.
+// Any value of an RDB file or DUMP payload. An accepted value must be sound: its invariants hold, and it survives
+// writing and reading. The first byte selects the limits, the second is the type.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -41,7 +41,7 @@ void Try(Bytes value, const EncodingLimits& limits) {
   WriteRdbValue(out, *entry);
   const EntryPtr again = Read(out.Buffered(), limits);
   Require(again != nullptr && DigestText(*again) == DigestText(*entry));
-  // A digest knows nothing of groups, and of what a stream remembers; everything else may come in another order.
+  // A digest does not cover a stream's groups and metadata; values of other types may come in another order.
   if (entry->Type() != ValueType::kStream) return;
   RdbOutput second(RdbCompression::kOn);
   WriteRdbValue(second, *again);

@@ -1,4 +1,4 @@
-// Replies must read the same however they are cut, and whatever comes must end in a tree, a refusal or patience.
+// Replies must parse the same however they are cut, and any bytes must give a tree, an error, or need more bytes.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,4 +1,4 @@
-// A stream of requests must mean the same however it is cut into reads. The input's first octets say where it is cut.
+// A stream of requests must parse the same however it is cut into reads. The first bytes of the input select the cuts.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,5 +1,5 @@
-// A payload for RESTORE that may be anything. What is accepted must come back by each way that a value goes: DUMP and
-// RESTORE, an RDB file, the commands of a rewritten append-only file. The first octet chooses the limits.
+// Any payload for RESTORE. An accepted value must survive DUMP and RESTORE, an RDB file, and the commands of a
+// rewritten append-only file. The first byte selects the limits.
 #include <cstdint>
 #include <cstdlib>
 #include <sstream>
@@ -32,7 +32,7 @@ class Requests final : public RequestOutput {
   void Take(Bytes piece) override { text.append(piece); }
 };
 
-// A server without connections. Nothing expires on it: it runs commands as if they were a record's.
+// A server without connections. Nothing expires: it runs commands as those of a record.
 class Target {
  public:
   Target(FaultyFiles& files, bool is_tight) : files_(files), config_(ConfigFor(is_tight)) {
@@ -42,7 +42,7 @@ class Target {
   }
   Node& operator*() { return server_; }
 
-  // False for a refusal.
+  // False if the command was refused.
   bool Run(std::span<const Bytes> words) {
     Executor& executor = server_.executor();
     Unit unit(server_.data(), clock_.WallMs(), ExpiryRule::kBelieve, Unit::Origin::kRecord);
@@ -103,7 +103,7 @@ std::string DigestText(const Entry& entry) {
   return digest.Hex();
 }
 
-// The same value; `dump` is what a stream would be, since a digest knows nothing of groups.
+// Compares values; `dump` is that of a stream, since a digest does not cover groups.
 void RequireSame(const Entry& value, const Entry* other) {
   Require(other != nullptr && DigestText(value) == DigestText(*other));
   if (value.Type() != ValueType::kStream) return;

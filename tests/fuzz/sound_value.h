@@ -1,4 +1,4 @@
-// Whether a value is in order: a fuzzer asks after whatever it did to it.
+// Checks the invariants of a value.
 #pragma once
 
 #include "datatypes/chunked_list.h"
@@ -9,7 +9,7 @@
 
 namespace respite {
 
-// Limits so small that a few elements already change the encoding.
+// Limits so small that a few elements change the encoding.
 inline constexpr EncodingLimits kTightLimits{.hash_max_listpack_entries = 2,
                                              .hash_max_listpack_value = 4,
                                              .set_max_intset_entries = 3,

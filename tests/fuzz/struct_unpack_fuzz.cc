@@ -1,5 +1,5 @@
-// Any format, up to the first line feed, and any data behind it. What is unpacked packs again by the same format; the
-// size of the format, where it has one, is where unpacking ends.
+// A format up to the first line feed, and any data after it. Unpacked values pack again with the same format; the size
+// of the format, if it has one, is where unpacking ends.
 #include <cstdint>
 #include <cstdlib>
 

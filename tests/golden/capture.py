@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes what a running Redis says about its commands as plain facts, one per line, for the golden files.
+"""Writes what a running Redis reports about its commands as facts, one per line, for the golden files.
 
     capture.py PORT > commands_7.2.txt          facts of COMMAND INFO and COMMAND DOCS
-    capture.py PORT keys > command_keys_7.2.txt what COMMAND GETKEYSANDFLAGS answers to the requests in that file
+    capture.py PORT keys > command_keys_7.2.txt replies of COMMAND GETKEYSANDFLAGS for the requests in that file
 
-Prose (summary, history, notes, complexity) is left out: it is Redis' own and not for us to repeat.
+Leaves out texts (summary, history, notes, complexity), which are Redis' own.
 """
 import pathlib
 import shlex

@@ -24,7 +24,7 @@ class AofCheck : public ::testing::Test {
     return CheckAof(files_, path, options, console_);
   }
   // What the check prints for a file with this content, without its first line.
-  std::string Said(const std::string& content) {
+  std::string Output(const std::string& content) {
     files_.Put("f.aof", content);
     Check("f.aof");
     return console_.said.substr(console_.said.find('\n') + 1);
@@ -51,9 +51,9 @@ class AofCheck : public ::testing::Test {
 };
 
 TEST_F(AofCheck, AGoodFileIsValid) {
-  EXPECT_EQ(Said("#TS:1\r\n" + kSet + kMulti + kSet + kExec),
+  EXPECT_EQ(Output("#TS:1\r\n" + kSet + kMulti + kSet + kExec),
             "AOF analyzed: filename=f.aof, size=90, ok_up_to=90, ok_up_to_line=21, diff=0\nAOF f.aof is valid\n");
-  EXPECT_EQ(Said(""), "AOF f.aof is empty\n");
+  EXPECT_EQ(Output(""), "AOF f.aof is empty\n");
 }
 
 TEST_F(AofCheck, CutsNothingThatItCannotRead) {
@@ -71,30 +71,30 @@ TEST_F(AofCheck, CutsNothingThatItCannotRead) {
 }
 
 TEST_F(AofCheck, ExplainsWhatIsWrong) {
-  EXPECT_THAT(Said(kSet + "junk"), HasSubstr("AOF f.aof format error\nAOF analyzed: filename=f.aof, size=31, "
-                                             "ok_up_to=27, ok_up_to_line=8, diff=4\n"
-                                             "AOF f.aof is not valid. Use the --fix option to try fixing it.\n"));
-  EXPECT_THAT(Said("*1\r\n#4"), HasSubstr("0x               4: Expected prefix '$', got: '#'\n"));
-  EXPECT_THAT(Said("*1x\n"), HasSubstr("0x               0: Expected \\r\\n, got: 780a\n"));
-  EXPECT_THAT(Said("*1\r\n$2\r\nabcd"), HasSubstr("0x               8: Expected \\r\\n, got: 6364\n"));
-  EXPECT_THAT(Said("*1\r\n$9\r\nabcd"), HasSubstr("0x               8: Expected to read 11 bytes, got 4 bytes\n"));
-  EXPECT_THAT(Said("*1\r\n$5000000000\r\na"), HasSubstr("Expected to read string of 5000000000 bytes, which is not"));
-  EXPECT_THAT(Said("*0\r\n"), HasSubstr("Expected another number of arguments\n"));
-  EXPECT_THAT(Said(kMulti + kMulti), HasSubstr("0x              17: Unexpected MULTI in AOF f.aof\n"));
-  EXPECT_THAT(Said(kSet + kExec), HasSubstr("0x              23: Unexpected EXEC in AOF f.aof\n"));
-  EXPECT_THAT(Said(kMulti + kSet), HasSubstr("0x              2a: Reached EOF before reading EXEC for MULTI\n"));
+  EXPECT_THAT(Output(kSet + "junk"), HasSubstr("AOF f.aof format error\nAOF analyzed: filename=f.aof, size=31, "
+                                               "ok_up_to=27, ok_up_to_line=8, diff=4\n"
+                                               "AOF f.aof is not valid. Use the --fix option to try fixing it.\n"));
+  EXPECT_THAT(Output("*1\r\n#4"), HasSubstr("0x               4: Expected prefix '$', got: '#'\n"));
+  EXPECT_THAT(Output("*1x\n"), HasSubstr("0x               0: Expected \\r\\n, got: 780a\n"));
+  EXPECT_THAT(Output("*1\r\n$2\r\nabcd"), HasSubstr("0x               8: Expected \\r\\n, got: 6364\n"));
+  EXPECT_THAT(Output("*1\r\n$9\r\nabcd"), HasSubstr("0x               8: Expected to read 11 bytes, got 4 bytes\n"));
+  EXPECT_THAT(Output("*1\r\n$5000000000\r\na"), HasSubstr("Expected to read string of 5000000000 bytes, which is not"));
+  EXPECT_THAT(Output("*0\r\n"), HasSubstr("Expected another number of arguments\n"));
+  EXPECT_THAT(Output(kMulti + kMulti), HasSubstr("0x              17: Unexpected MULTI in AOF f.aof\n"));
+  EXPECT_THAT(Output(kSet + kExec), HasSubstr("0x              23: Unexpected EXEC in AOF f.aof\n"));
+  EXPECT_THAT(Output(kMulti + kSet), HasSubstr("0x              2a: Reached EOF before reading EXEC for MULTI\n"));
 }
 
-TEST_F(AofCheck, ExplainsWhatIsWrongBehindALargeArgument) {
+TEST_F(AofCheck, ExplainsErrorsAfterALargeArgument) {
   const std::string large = "*2\r\n$100000\r\n" + std::string(100000, 'x') + "\r\n";
-  EXPECT_THAT(Said(large + "#4"), HasSubstr("0x           186af: Expected prefix '$', got: '#'\n"));
-  EXPECT_THAT(Said(large.substr(0, 1000)), HasSubstr("0x               d: Expected to read 100002 bytes, got 987"));
+  EXPECT_THAT(Output(large + "#4"), HasSubstr("0x           186af: Expected prefix '$', got: '#'\n"));
+  EXPECT_THAT(Output(large.substr(0, 1000)), HasSubstr("0x               d: Expected to read 100002 bytes, got 987"));
   std::string no_end = large;
   no_end[100013] = '!';
-  EXPECT_THAT(Said(no_end), HasSubstr("0x               d: Expected \\r\\n, got: 210a\n"));
+  EXPECT_THAT(Output(no_end), HasSubstr("0x               d: Expected \\r\\n, got: 210a\n"));
 }
 
-TEST_F(AofCheck, FixCutsBehindTheLastGoodRecord) {
+TEST_F(AofCheck, FixTruncatesAfterTheLastGoodRecord) {
   ExpectFixed(kSet + "junk", kSet);
   ExpectFixed(kSet + kMulti + kSet, kSet);
   ExpectFixed(kSet + kSet.substr(0, 20), kSet);
@@ -188,7 +188,7 @@ class AofCut : public AofCheck {
   }
 };
 
-TEST_F(AofCut, RemovesWhatIsLater) {
+TEST_F(AofCut, RemovesLaterRecords) {
   const std::string first = "#TS:100\r\n" + kSet + "#TS:200\r\n" + kSet;
   const std::string content = first + "#TS:300\r\n" + kSet + "damaged";
   EXPECT_TRUE(Cut(content, 200));

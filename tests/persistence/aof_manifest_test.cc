@@ -68,7 +68,7 @@ TEST(AofManifest, LinesMayComeInAnyOrderWithMoreWordsAndComments) {
   EXPECT_FALSE(manifest.Empty());
 }
 
-TEST(AofManifest, CommentsAloneAreAnEmptyOne) {
+TEST(AofManifest, CommentsOnlyAreAnEmptyManifest) {
   const AofManifest manifest = Parsed("# nothing\n");
   EXPECT_TRUE(manifest.Empty());
   EXPECT_EQ(manifest, AofManifest());
@@ -163,7 +163,7 @@ TEST(AofManifest, NoNewFileHasTheNameOfOneThatIsToBeRemoved) {
   EXPECT_EQ(manifest.AddBase("f", AofBaseFormat::kRdb), "f.2.base.rdb");
 }
 
-TEST(AofManifest, NumbersGoOnWhereTheFileEnded) {
+TEST(AofManifest, NumbersContinueAfterTheFile) {
   AofManifest manifest = Parsed("file x seq 7 type b\nfile y seq 12 type i\n");
   EXPECT_EQ(manifest.AddBase("new", AofBaseFormat::kRdb), "new.8.base.rdb");
   EXPECT_EQ(manifest.AddIncremental("new"), "new.13.incr.aof");

@@ -85,7 +85,7 @@ TEST(AofReader, GivesRecordsAndWhereTheyAre) {
 
 TEST(AofReader, AnEmptyFileHasNoRecords) { EXPECT_EQ(ReadAll(""), (Reading{Status::kEnd, {}, {}, 0, kNoError})); }
 
-TEST(AofReader, BeginsWhereItIsTold) {
+TEST(AofReader, BeginsAtTheGivenOffset) {
   const std::vector<Words> records = SomeRecords();
   MemoryFile file("REDIS preamble" + Text(records));
   const Reading reading = ReadAll(file, 16, 14);
@@ -136,7 +136,7 @@ TEST(AofReader, HalfAnAnnotationIsATruncatedEnd) {
   EXPECT_EQ(StatusOf("#" + std::string(1023, 'a') + "\n"), Status::kFormatError);
 }
 
-TEST(AofReader, WhatIsNoRecordIsAFormatError) {
+TEST(AofReader, AnInvalidRecordIsAFormatError) {
   for (const char* text : {
            "SET k v\r\n",
            "\r\n",
@@ -242,7 +242,7 @@ TEST(AofReader, LargeArgumentsMayBeTruncatedAnywhere) {
   EXPECT_EQ(ReadAll(damaged, 4096).status, Status::kFormatError);
 }
 
-TEST(AofReader, ReadErrorsAreTold) {
+TEST(AofReader, ReadErrorsAreReported) {
   const std::vector<Words> records{{"PING"}, {"SET", "k", std::string(100'000, 'v')}, {"PING"}};
   const std::vector<uint64_t> ends = Ends(records);
   MemoryFile file(Text(records));

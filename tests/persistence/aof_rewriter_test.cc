@@ -63,7 +63,7 @@ TEST(AofRewriter, NothingIsAnEmptyFile) {
   EXPECT_EQ(file.syncs, 0);
 }
 
-TEST(AofRewriter, TellsHowFarItIs) {
+TEST(AofRewriter, ReportsItsProgress) {
   Keyspace keyspace(2, {1});
   for (int i = 0; i < 25; ++i) Set(keyspace[i % 2], std::to_string(i), "v");
   MemoryFile file;
@@ -73,7 +73,7 @@ TEST(AofRewriter, TellsHowFarItIs) {
   EXPECT_THAT(reports, ElementsAre(10, 20));
 }
 
-TEST(AofRewriter, SyncsNowAndThenIfItIsTold) {
+TEST(AofRewriter, SyncsPeriodicallyIfConfigured) {
   Keyspace keyspace(1, {1});
   const std::string megabyte(1 << 20, 'x');
   for (int i = 0; i < 70; ++i) Set(keyspace[0], std::to_string(i), megabyte);

@@ -60,7 +60,7 @@ TEST(FaultyFilesTest, TheNthOperationFails) {
   EXPECT_EQ(files.Count(Operation::kSync), 3u);
 }
 
-TEST(FaultyFilesTest, AFullDiskTakesWhatFits) {
+TEST(FaultyFilesTest, AFullDiskStoresAPrefix) {
   FaultyFiles files;
   const auto file = Opened(files, "a", Mode::kCreate);
   files.WriteShortAt(1, 2, ENOSPC);
@@ -91,7 +91,7 @@ TEST(FaultyFilesTest, ACrashLeavesWhatWasSynced) {
   EXPECT_EQ(file->Write("more").error, EBADF);
 }
 
-TEST(FaultyFilesTest, ACrashBringsBackWhatWasCutOff) {
+TEST(FaultyFilesTest, ACrashMayRestoreTruncatedData) {
   FaultyFiles files;
   files.Put("a", "whole");
   const auto file = Opened(files, "a", Mode::kAppend);
@@ -173,7 +173,7 @@ TEST(FaultyFilesTest, LocksEndWithTheirHolderOrACrash) {
   EXPECT_EQ(files.Lock("d").error(), EWOULDBLOCK);
 }
 
-TEST(FaultyFilesTest, HeldSyncsPromiseOnlyWhatWasThereWhenTheyBegan) {
+TEST(FaultyFilesTest, HeldSyncsCoverOnlyEarlierWrites) {
   FaultyFiles files;
   const auto file = Opened(files, "a", Mode::kCreate);
   files.SyncDirectory(".");

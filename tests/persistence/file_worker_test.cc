@@ -78,14 +78,14 @@ TEST(FileWorkerTest, TasksRunInTheirOrder) {
   }
 }
 
-TEST(FileWorkerTest, ATaskNobodyAskedForIsNotPending) {
+TEST(FileWorkerTest, AnIdleTaskIsNotPending) {
   Doubling task(1);
   EXPECT_FALSE(task.Pending());
   task.Await();
   EXPECT_EQ(task.result, nullptr);
 }
 
-TEST(FileWorkerTest, ATaskMayBeAskedForAgain) {
+TEST(FileWorkerTest, ATaskMayBeRepeated) {
   SystemFiles files;
   Doubling task(0);
   for (int round = 0; round < kRounds; ++round) {
@@ -159,7 +159,7 @@ TEST(FileWorkerTest, TasksComeAndGoInAnyOrder) {
   }
 }
 
-TEST(FileWorkerTest, WhatIsQueuedIsDoneBeforeTheFilesGo) {
+TEST(FileWorkerTest, QueuedTasksRunBeforeTheFilesAreDestroyed) {
   for (int round = 0; round < 200; ++round) {
     std::vector<int> row;
     std::vector<std::unique_ptr<Numbered>> tasks;

@@ -58,7 +58,7 @@ TEST(Lzf, RefusesASizeThatIsNotTheRightOne) {
   EXPECT_FALSE(DecompressLzf(packed->substr(0, packed->size() - 1), text.size()));
 }
 
-TEST(Lzf, TakesNoMemoryForASizeThatCannotBe) {
+TEST(Lzf, AllocatesNothingForAnImpossibleSize) {
   EXPECT_FALSE(DecompressLzf("abc", uint64_t{1} << 60));
   EXPECT_FALSE(DecompressLzf("abc", 4'000'000'000));
   EXPECT_FALSE(DecompressLzf("", 0));

@@ -55,7 +55,7 @@ TEST(Zipmap, GivesFieldsAndValues) {
   EXPECT_EQ(Texts(ZipmapElements(Zipmap(texts))), texts);
 }
 
-TEST(Zipmap, PassesOverFreeOctetsAndAnUnknownCount) {
+TEST(Zipmap, SkipsFreeBytesAndAnUnknownCount) {
   EXPECT_EQ(Texts(ZipmapElements("\x01\x01"
                                  "f\x02\x03"
                                  "vw...\xff")),
@@ -82,7 +82,7 @@ TEST(Intset, RefusesDisorderAndStrangeWidths) {
   EXPECT_FALSE(IntsetElements("\x02\0\0"s));
 }
 
-TEST(MakeListpack, IsCanonicalWhateverCameIn) {
+TEST(MakeListpack, IsCanonicalForAnyInput) {
   // "12" as a text; no version of Redis writes this.
   const std::string bytes =
       "\x0b\0\0\0\x01\0\x82"
@@ -160,7 +160,7 @@ std::string Damaged(std::string bytes, Random& random) {
   return bytes;
 }
 
-TEST(CanonicalListpack, IsWhatWouldBeMadeOfItsElements) {
+TEST(CanonicalListpack, EqualsAListpackOfItsElements) {
   const uint64_t seed = SystemSeed();
   SCOPED_TRACE(seed);
   Random random(seed);

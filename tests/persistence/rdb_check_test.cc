@@ -65,7 +65,7 @@ TEST(RdbCheck, NamesTheKeyThatIsBad) {
                                       "[additional info] Reading type 20 (set-listpack)\n[info] 2 keys read\n"));
 }
 
-TEST(RdbCheck, TellsAChecksumThatIsWrongAndOneThatIsMissing) {
+TEST(RdbCheck, DistinguishesAWrongChecksumFromAMissingOne) {
   std::string content = SmallFile();
   content.replace(content.size() - 8, 8, "12345678");
   EXPECT_THAT(Check(content).said, HasSubstr("] RDB CRC error\n[additional info] While doing: check-sum\n[info] 13"));
@@ -74,7 +74,7 @@ TEST(RdbCheck, TellsAChecksumThatIsWrongAndOneThatIsMissing) {
   EXPECT_THAT(Check(content).said, HasSubstr("] RDB file was saved with checksum disabled: no check performed.\n"));
 }
 
-TEST(RdbCheck, SkipsWhatModulesKept) {
+TEST(RdbCheck, SkipsDataOfModules) {
   // An integer and a text of a module, then a string.
   const std::string content("REDIS0004\x07\x03mod\x81\0\0\0\0\0\0\0\0\x01\x02\x05\0\0\0\x01k\x01v\xff", 34);
   const Checked checked = Check(content);

@@ -56,7 +56,7 @@ TEST(RdbFileDamage, OfAnyBitIsNoticed) {
   }
 }
 
-TEST(RdbFileDamage, LeavesSoundKeysWhenNobodyChecks) {
+TEST(RdbFileDamage, KeepsSoundKeysWithoutChecks) {
   const std::string content = WrittenRdb(SmallKeyspace());
   size_t read = 0;
   for (size_t bit = 0; bit < content.size() * 8; ++bit) {

@@ -40,7 +40,7 @@ void ExpectSame(const Keyspace& actual, const Keyspace& expected) {
   }
 }
 
-TEST(RdbFile, GoesBothWays) {
+TEST(RdbFile, SurvivesARoundTrip) {
   const Keyspace keyspace = FullKeyspace();
   for (RdbCompression compression : {RdbCompression::kOff, RdbCompression::kOn}) {
     const std::string content = WrittenRdb(keyspace, {.compression = compression});
@@ -153,7 +153,7 @@ TEST(RdbFile, TellsUsage) {
   EXPECT_THAT(frequency.idle_s, testing::IsEmpty());
 }
 
-TEST(RdbFile, TellsHowFarItIs) {
+TEST(RdbFile, ReportsItsProgress) {
   Keyspace keyspace = EmptyKeyspace();
   for (int i = 0; i < 25; ++i) AddString(keyspace[0], std::to_string(i), StringContent::Integer(i));
   FaultyFiles files;
@@ -177,7 +177,7 @@ TEST(RdbFile, TellsHowFarItIs) {
   EXPECT_EQ(end.error().text, "enough");
 }
 
-TEST(RdbFile, SaysSoInTheMiddleOfAValueToo) {
+TEST(RdbFile, ReportsProgressInTheMiddleOfAValue) {
   Keyspace keyspace = EmptyKeyspace();
   AddSet(keyspace[0], "large", "a member with some text ", 60'000);
   KeyspaceSink sink;
@@ -240,7 +240,7 @@ TEST(RdbFile, IsReadInEveryVersion) {
   }
 }
 
-TEST(RdbFile, LeavesOutEmptyKeysAndWhatIsOnlyAHint) {
+TEST(RdbFile, SkipsEmptyKeysAndHints) {
   KeyspaceSink sink;
   const std::string content = HandMade(10, [](RdbOutput& out) {
     for (uint8_t octet : {rdb::kSlotInfo, uint8_t{5}, uint8_t{2}, uint8_t{0}}) out.Octet(octet);

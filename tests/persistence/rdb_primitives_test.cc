@@ -67,7 +67,7 @@ class StringDrain final : public RdbDrain {
   std::string all;
 };
 
-TEST(RdbOutput, GivesADrainTheSameOctets) {
+TEST(RdbOutput, DrainsTheSameBytes) {
   const std::string texts[] = {
       "", "12", std::string(30, 'a'), std::string(500, 'b'), "text", std::string(100'000, 'c')};
   for (RdbCompression compression : {RdbCompression::kOff, RdbCompression::kOn}) {
@@ -108,7 +108,7 @@ TEST(RdbInput, ReadsWhatWasWritten) {
   EXPECT_EQ(in.Offset(), bytes.size());
 }
 
-TEST(RdbInput, FailsAtTheEndAndStaysSo) {
+TEST(RdbInput, FailsAtTheEndForGood) {
   const std::string bytes = Written([](RdbOutput& out) { out.Text(std::string(200, 'q') + "r"); });
   for (size_t cut = 0; cut < bytes.size(); ++cut) {
     RdbInput in(Bytes(bytes).substr(0, cut));
@@ -120,7 +120,7 @@ TEST(RdbInput, FailsAtTheEndAndStaysSo) {
   }
 }
 
-TEST(RdbInput, BelievesNoNumber) {
+TEST(RdbInput, LimitsNumbers) {
   RdbInput text("\x81\x10\0\0\0\0\0\0\0abc"sv);
   EXPECT_EQ(text.Text().View(), "");
   EXPECT_TRUE(text.Failed());

@@ -59,7 +59,7 @@ std::unique_ptr<StreamLog> SomeStream(uint64_t seed, uint64_t entries) {
   return log;
 }
 
-TEST(RdbStream, GoesBothWays) {
+TEST(RdbStream, SurvivesARoundTrip) {
   for (uint64_t entries : {0u, 1u, 30u, 31u, 500u}) {
     const std::string value = Written(SomeStream(entries, entries));
     const auto entry = Read(value);

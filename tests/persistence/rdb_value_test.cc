@@ -118,7 +118,7 @@ std::string TextValue(rdb::Type type, Bytes text) {
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-TEST(RdbString, GoesBothWaysInEveryForm) {
+TEST(RdbString, SurvivesARoundTripInEveryForm) {
   for (int64_t n : {int64_t{0}, int64_t{-1}, int64_t{127}, int64_t{-40000}, int64_t{1} << 40, INT64_MIN})
     CheckBothWays(*MakeString(StringContent::Integer(n)));
   for (size_t size : {0u, 1u, 20u, 44u, 45u, 500u, 4096u, 4097u, 20000u}) {
@@ -159,7 +159,7 @@ Made<List> MadeList(size_t count, size_t size = 10, const EncodingLimits& limits
   return list;
 }
 
-TEST(RdbList, GoesBothWaysInEveryForm) {
+TEST(RdbList, SurvivesARoundTripInEveryForm) {
   CheckBothWays(MadeList(1).entry());
   CheckBothWays(MadeList(30).entry());
   CheckBothWays(MadeList(600, 100).entry());
@@ -228,7 +228,7 @@ TEST(RdbList, IsRefusedWhenEmptyOrMalformed) {
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-TEST(RdbSet, GoesBothWaysInEveryForm) {
+TEST(RdbSet, SurvivesARoundTripInEveryForm) {
   Made<Set> integers;
   for (int i = 0; i < 100; ++i) integers->Add(std::to_string(i * i * i - 5000));
   ASSERT_EQ(integers.entry().Form(), ValueForm::kIntset);
@@ -276,7 +276,7 @@ TEST(RdbSet, IsRefusedWhenEmptyOrRepeating) {
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-TEST(RdbSortedSet, GoesBothWaysInEveryForm) {
+TEST(RdbSortedSet, SurvivesARoundTripInEveryForm) {
   for (int count : {1, 100, 700}) {
     Made<SortedSet> set;
     for (int i = 0; i < count; ++i) set->Add("m" + std::to_string(i), i % 50 / 7.0);
@@ -298,7 +298,7 @@ std::string PlainSortedSet(const std::vector<std::pair<std::string, double>>& me
   });
 }
 
-TEST(RdbSortedSet, IsOrderedHoweverItComes) {
+TEST(RdbSortedSet, IsOrderedForAnyInput) {
   Made<SortedSet> set;
   set->Add("a", 1.5);
   set->Add("b", 1.5);
@@ -341,7 +341,7 @@ TEST(RdbSortedSet, IsRefusedWhenEmptyRepeatingOrWithoutANumber) {
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-TEST(RdbHash, GoesBothWaysInEveryForm) {
+TEST(RdbHash, SurvivesARoundTripInEveryForm) {
   for (int count : {1, 200, 700}) {
     Made<Hash> hash;
     for (int i = 0; i < count; ++i) hash->Set("field " + std::to_string(i), std::to_string(i * i));
@@ -441,7 +441,7 @@ TEST(RdbHash, RefusesImpossibleDeadlines) {
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-TEST(RdbValue, RefusesWhatItDoesNotKnowAndSaysWhy) {
+TEST(RdbValue, RefusesUnknownItemsWithAReason) {
   EXPECT_THAT(Read("\x06\x01"s).error().why, HasSubstr("module"));
   EXPECT_THAT(Read("\x07\x01"s).error().why, HasSubstr("module"));
   EXPECT_THAT(Read("\x16\x01"s).error().why, HasSubstr("unreleased"));
@@ -451,7 +451,7 @@ TEST(RdbValue, RefusesWhatItDoesNotKnowAndSaysWhy) {
   EXPECT_FALSE(Read("\xff\x01"s));
 }
 
-TEST(RdbValue, TakesNoMemoryForNumbersThatCannotBe) {
+TEST(RdbValue, AllocatesNothingForImpossibleNumbers) {
   for (int type : {0, 1, 2, 3, 4, 5, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 25}) {
     const std::string many = std::string(1, static_cast<char>(type)) + "\x81\x10\0\0\0\0\0\0\0abcdefghijk"s;
     EXPECT_FALSE(Read(many)) << type;

@@ -35,7 +35,7 @@ void Integers(Reply& reply, int64_t count) {
   for (int64_t i = 1; i <= count; ++i) reply.Integer(i);
 }
 
-TEST(BinaryReply, GivesEveryKindBack) {
+TEST(BinaryReply, ReadsEveryKindBack) {
   const Row rows[] = {
       {[](Reply& r) { r.Ok(); }, "+2=OK", "+2=OK"},
       {[](Reply& r) { r.Simple("PONG"); }, "+4=PONG", "+4=PONG"},
@@ -84,7 +84,7 @@ ReplyPart FirstOf(char kind, int64_t value, size_t more) {
   return {part.kind, part.value, {}};
 }
 
-TEST(BinaryReply, BelievesNoCountAndNoLength) {
+TEST(BinaryReply, LimitsCountsAndLengths) {
   for (const char kind : {'$', '+', '-', '=', '('}) {
     EXPECT_EQ(FirstOf(kind, 5, 5).kind, kind);
     for (const int64_t length : {int64_t{6}, int64_t{-1}, INT64_MAX, INT64_MIN})
@@ -108,7 +108,7 @@ TEST(BinaryReply, GivesNullsBehindTheEnd) {
   }
 }
 
-TEST(BinaryReply, TakesSharedTextFromWhereItLies) {
+TEST(BinaryReply, SendsSharedTextWithoutACopy) {
   EXPECT_EQ(Parts(RespVersion::kResp2,
                   [](Reply& r) {
                     r.Bulk(BlobRef::Copy(std::string(ReplyBuffer::kShareFrom, 'x')));

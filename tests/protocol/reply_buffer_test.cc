@@ -138,7 +138,7 @@ TEST(ReplyBufferTest, RollBackDropsSharedBlobs) {
   EXPECT_EQ(out.Text(), "ac");
 }
 
-TEST(BlockPoolTest, GivesBackWhatABusyTurnLeft) {
+TEST(BlockPoolTest, FreesBlocksAfterABusyTurn) {
   BlockPool pool;
   for (size_t i = 0; i < BlockPool::kKept + 10; ++i)
     pool.Return(std::unique_ptr<char[]>(new char[BlockPool::kBlockBytes]));
@@ -151,7 +151,7 @@ TEST(BlockPoolTest, GivesBackWhatABusyTurnLeft) {
   EXPECT_EQ(pool.Kept(), 0u);
 }
 
-TEST(BlockPoolTest, KeepsWhatIsTakenAgainAndAgain) {
+TEST(BlockPoolTest, KeepsFrequentlyUsedBlocks) {
   BlockPool pool;
   std::vector<std::unique_ptr<char[]>> blocks(10);
   for (int turn = 0; turn < 20; ++turn) {

@@ -87,11 +87,11 @@ TEST(ReplyTest, BulksOfEverySize) {
   }
 }
 
-TEST(ReplyTest, TakesAViewOfNothing) {
+TEST(ReplyTest, AcceptsANullView) {
   EXPECT_EQ(Written(RespVersion::kResp2, [](Reply& r) { r.Bulk(Bytes{}); }), "$0\r\n\r\n");
 }
 
-TEST(ReplyTest, LongBlobIsSentFromWhereItLies) {
+TEST(ReplyTest, LongBlobIsSentWithoutACopy) {
   BlockPool pool;
   ReplyBuffer out(pool);
   BlobRef blob = BlobRef::Copy(std::string(ReplyBuffer::kShareFrom, 'x'));

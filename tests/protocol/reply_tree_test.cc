@@ -109,7 +109,7 @@ TEST(ReplyTreeTest, DepthIsLimited) {
   EXPECT_TRUE(parser.Failed());
 }
 
-TEST(ReplyTreeTest, GivesItsMemoryBackBetweenReplies) {
+TEST(ReplyTreeTest, ReleasesMemoryBetweenReplies) {
   ReplyTreeParser parser;
   std::string bulk = "$100000\r\n" + std::string(100'000, 'x') + "\r\n";
   for (int i = 0; i < 10; ++i) {

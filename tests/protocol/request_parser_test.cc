@@ -214,7 +214,7 @@ TEST(RequestParserTest, AReadThatBroughtNothingChangesNothing) {
   EXPECT_EQ(feeder.Result().requests, (std::vector<Words>{{"SET", "k", "value"}}));
 }
 
-TEST(RequestParserTest, RoomGrowsWithWhatArrivesNotWithWhatIsAnnounced) {
+TEST(RequestParserTest, MemoryGrowsWithReceivedBytesNotWithAnnouncedOnes) {
   const std::string request = Encode({"SET", "k", Pattern(6'000'000)});
   constexpr size_t kLeast = 140'000;  // with the window
   Feeder feeder;
@@ -330,7 +330,7 @@ TEST(RequestParserTest, UnreadRequestsComeAgain) {
   }
 }
 
-TEST(RequestParserTest, UnreadForgetsABigArgumentThatWasBegun) {
+TEST(RequestParserTest, UnreadDropsAnIncompleteBigArgument) {
   Words big = {"SET", "k", Pattern(RequestParser::kBigArgument + 5)};
   std::string input = "GET a\r\nGET b\r\n" + Encode(big);
   size_t cut = input.size() - 1000;
@@ -352,7 +352,7 @@ TEST(RequestParserTest, UnreadForgetsABigArgumentThatWasBegun) {
 }
 
 // A paused client may go on sending: nothing is parsed, and all bytes must find room.
-TEST(RequestParserTest, BytesBehindAFullBigArgumentFindRoom) {
+TEST(RequestParserTest, BytesAfterAFullBigArgumentAreStored) {
   Words big = {"SET", "k", Pattern(RequestParser::kBigArgument + 5)};
   std::string input = Encode(big) + "GET b\r\n";
   Direct direct(Bytes(input).substr(0, 1000));

@@ -25,7 +25,7 @@ TEST(RequestText, WritesWordsWithTheirSizes) {
   EXPECT_EQ(Text({std::string("a\r\n\0", 4)}), std::string("*1\r\n$4\r\na\r\n\0\r\n", 14));
 }
 
-TEST(RequestText, FollowsWhatIsThere) {
+TEST(RequestText, AppendsToExistingText) {
   std::string out = "before";
   AppendRequest(out, {"PING"});
   AppendRequest(out, {"SELECT", Bytes("12")});

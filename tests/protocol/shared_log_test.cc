@@ -29,7 +29,7 @@ TEST(SharedLog, MessagesFollowEachOther) {
   EXPECT_EQ(first.View(), "first");
 }
 
-TEST(SharedLog, BeginsAnewWhenNobodyRefersToIt) {
+TEST(SharedLog, RestartsWhenNobodyRefersToIt) {
   SharedLog log;
   const char* begin = Written(log, "first").View().data();
   EXPECT_EQ(Written(log, "second").View().data(), begin);
@@ -155,7 +155,7 @@ class RandomReceivers {
   std::deque<Receiver> receivers_;
 };
 
-TEST(ReplyBufferParts, RandomReceiversGetWhatWasSent) {
+TEST(ReplyBufferParts, RandomReceiversGetAllMessages) {
   const uint64_t seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
   RandomReceivers receivers(seed);

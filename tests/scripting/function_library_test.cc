@@ -173,7 +173,7 @@ TEST_F(FunctionLibraryTest, RefusesBadRegistrations) {
   EXPECT_EQ(All(), "");
 }
 
-TEST_F(FunctionLibraryTest, TakesNumbersForNames) {
+TEST_F(FunctionLibraryTest, AcceptsNumbersAsNames) {
   EXPECT_EQ(Try("redis.register_function(1, function() end)\n"
                 "redis.register_function{function_name=25, callback=redis.log, description=3}"),
             "tried");
@@ -204,7 +204,7 @@ TEST_F(FunctionLibraryTest, ShowsLittleToCodeThatIsLoaded) {
   }
 }
 
-TEST_F(FunctionLibraryTest, LetsNothingBeChanged) {
+TEST_F(FunctionLibraryTest, AllowsNoChanges) {
   constexpr char kReadOnly[] = "Error registering functions: ERR user_function:2: Attempt to modify a readonly table";
   EXPECT_EQ(Try("x = 1"), kReadOnly);
   EXPECT_EQ(Try("redis = 1"), kReadOnly);
@@ -316,7 +316,7 @@ TEST_F(FunctionLibraryTest, TakesOutEverything) {
 }
 
 // Replacing a library repeatedly leaves nothing in the Lua state.
-TEST_F(FunctionLibraryTest, GivesMemoryBack) {
+TEST_F(FunctionLibraryTest, ReleasesMemory) {
   const std::string body = "local t = {'" + std::string(100'000, 'x') + "'}\n";
   for (int i = 0; i < 200; ++i) {
     const std::string padding(static_cast<size_t>(i % 7), ' ');

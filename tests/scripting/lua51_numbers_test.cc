@@ -22,7 +22,7 @@ TEST(Lua51Lengths, AreDoubles) {
 }
 
 // The result of a proxy's __len stays unchanged.
-TEST(Lua51Lengths, AreWhateverAProxySays) {
+TEST(Lua51Lengths, AreThoseOfAProxy) {
   ExpectResults({
       {"local p=newproxy(true) getmetatable(p).__len=function() return '10' end return show(type(#p), #p..'x')",
        "string|10x"},

@@ -32,7 +32,7 @@ TEST(Lua51Numbers, AreDoublesAsKeysThatNextGives) {
             "4.6116860184274e+18 1.844674407371e+19 ");
 }
 
-TEST(Lua51Chance, GoesOnFromScriptToScriptAndStartsAgainWithASeed) {
+TEST(Lua51Chance, ContinuesAcrossScriptsAndRestartsWithASeed) {
   Lua51State state;
   EXPECT_EQ(state.Run("return math.random()"), "0.39646477363839");
   EXPECT_EQ(state.Run("return math.random()"), "0.84048536971234");
@@ -193,7 +193,7 @@ TEST(Lua51Source, TakesNewOperatorsApart) {
             ": :a: : local _ENV_ = a == b, a <= b, a >= b, a:b()");
 }
 
-TEST(Lua51Source, GivesTheTableArgOnlyToFunctionsThatUseIt) {
+TEST(Lua51Source, CreatesArgOnlyInFunctionsThatUseIt) {
   const Bytes with_arg = "local function f( ... ) if x then return arg[1] end end";
   EXPECT_EQ(AdaptSource(with_arg),
             "local function f( ... ) local arg={n=select('#',...),...}; if x then return arg[1] end end");

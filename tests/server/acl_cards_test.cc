@@ -1,4 +1,4 @@
-// What must hold for every command card under ACL rules: its name, its categories, its keys and its channels.
+// Checks every command card under ACL rules: name, categories, keys and channels.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::vector<std::string> NameOf(const Command& command) {
   return {std::string(command.parent->name), std::string(command.name)};
 }
 
-// A request as short as the usage line allows, but with keys: k1, k2 … and 1 for everything else.
+// The shortest request that the usage line allows, with keys k1, k2 … and 1 for everything else.
 class ShortRequest {
  public:
   explicit ShortRequest(const Command& command) : words_(NameOf(command)) {
@@ -79,7 +79,7 @@ class AclCards : public testing::Test {
   bool AllowsCommand(const Selector& selector, const Command& command) {
     return Check(selector, command, NameOf(command)).denial != AclDenial::kCommand;
   }
-  // The names of all commands that it allows, except those that anybody may run.
+  // The names of all commands that the selector allows, except those that every user may run.
   std::set<std::string> AllowedBy(const Selector& selector) {
     std::set<std::string> allowed;
     server_->commands().ForEach([&](const Command& command) {
@@ -87,7 +87,7 @@ class AclCards : public testing::Test {
     });
     return allowed;
   }
-  // It and its subcommands.
+  // The names of a command and its subcommands.
   std::set<std::string> FamilyOf(const Command& command) {
     std::set<std::string> names;
     if (!command.Is(kNoAuth)) names.insert(command.full_name);
@@ -104,7 +104,7 @@ std::set<std::string> Without(std::set<std::string> all, const std::set<std::str
   return all;
 }
 
-TEST_F(AclCards, NothingIsAllowedButWhatLogsIn) {
+TEST_F(AclCards, AnEmptySelectorAllowsOnlyLoginCommands) {
   const Selector nothing(server_->commands());
   EXPECT_TRUE(AllowedBy(nothing).empty());
   ForEachCommand([&](const Command& command) { EXPECT_EQ(AllowsCommand(nothing, command), command.Is(kNoAuth)); });
@@ -144,7 +144,7 @@ TEST_F(AclCards, CategoriesAllowAndTakeAwayWhatAclCatLists) {
   EXPECT_EQ(with_category, all);
 }
 
-TEST_F(AclCards, WhatASelectorSaysMakesTheSameSelector) {
+TEST_F(AclCards, DescriptionsMakeTheSameSelector) {
   ForEachCommand([&](const Command& command) {
     const std::string& name = command.full_name;
     for (const std::string first : {"+@all", "-@all", "+@read", "-@write"}) {
@@ -182,14 +182,14 @@ TEST_F(AclCards, KeysAreCheckedByTheAccessThatTheCardNames) {
     const bool writes = needs(kKeyInsert | kKeyUpdate | kKeyDelete);
     EXPECT_EQ(Check(reading, command, words).IsAllowed(), !writes);
     EXPECT_EQ(Check(writing, command, words).IsAllowed(), !reads);
-    // Redis: one pattern has to allow both, two halves of it do not.
+    // Redis: a single pattern must allow both; two patterns with half of the access each do not.
     const bool one_key_needs_both = std::any_of(keys.begin(), keys.end(), [](const KeyRef& key) {
       return (key.flags & kKeyAccess) != 0 && (key.flags & (kKeyInsert | kKeyUpdate | kKeyDelete)) != 0;
     });
     EXPECT_EQ(Check(both, command, words).IsAllowed(), !one_key_needs_both);
     EXPECT_TRUE(Check(either, command, words).IsAllowed());
     const AclVerdict refused = Check(others, command, words);
-    if (!reads && !writes) return;  // looks at neither value nor existence: any pattern of the same name suffices
+    if (!reads && !writes) return;  // uses neither value nor existence: any matching pattern suffices
     EXPECT_EQ(refused.denial, AclDenial::kKey);
     EXPECT_TRUE(words[refused.word].starts_with('k')) << testing::PrintToString(words);
   });
@@ -216,7 +216,7 @@ TEST_F(AclCards, ChannelsAreCheckedWhereverTheyStand) {
   EXPECT_EQ(with_channels, 5u);  // PUBLISH, SPUBLISH, SUBSCRIBE, PSUBSCRIBE, SSUBSCRIBE
 }
 
-// Users of a whole server, who try everything.
+// Users of a whole server who try every command.
 class AclAttempts : public testing::Test {
  protected:
   AclAttempts() {
@@ -226,13 +226,13 @@ class AclAttempts : public testing::Test {
       owner_.Run(line);
   }
 
-  // Logs in as a user with these rules and sends every command many times, with words at random.
+  // Logs in as a user with these rules and sends every command many times, with random words.
   void TryEverythingAs(const std::string& rules, uint64_t seed, const std::function<void()>& check) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     owner_.Run("ACL SETUSER mallory on >secret " + rules);
     Random random(seed);
     server_->commands().ForEach([&](const Command& command) {
-      // These end the connection or the server, or wait for others.
+      // These end the connection or the server, or block.
       static const std::set<std::string> kLeft = {"shutdown", "debug", "monitor", "sync", "psync", "quit", "reset"};
       if (kLeft.contains(command.full_name) || command.Is(kPubSub) || command.Is(kBlocking)) return;
       TestClient mallory(server_);
@@ -264,16 +264,16 @@ class AclAttempts : public testing::Test {
   TestClient owner_{server_};
 };
 
-// Commands that name no key and yet change keys; whoever gives them to a user gives away all keys.
+// Commands that change keys without naming them; a user with one of them may change every key.
 constexpr char kNoneOfAllKeys[] = " -flushall -flushdb -swapdb -acl -config -select -debug";
 
-TEST_F(AclAttempts, WhoMayOnlyReadChangesNothing) {
+TEST_F(AclAttempts, UsersWithReadAccessChangeNothing) {
   const Snapshot before = SnapshotOf(*server_);
   TryEverythingAs(std::string("+@all %R~*") + kNoneOfAllKeys, 11,
                   [&] { ASSERT_EQ(SnapshotDifference(before, SnapshotOf(*server_)), ""); });
 }
 
-TEST_F(AclAttempts, NobodyChangesKeysOfOthers) {
+TEST_F(AclAttempts, UsersChangeOnlyTheirKeys) {
   const auto theirs = [&] {
     Snapshot all = SnapshotOf(*server_);
     std::erase_if(all, [](const auto& item) { return item.first.find("theirs") == std::string::npos; });

@@ -1,4 +1,4 @@
-// ACL: what tests/transcripts/acl.resp cannot tell. That has the rules, the checks and their exact answers.
+// ACL: tests in addition to tests/transcripts/acl.resp, which has the rules, the checks and their exact replies.
 #include <string>
 
 #include "tests/support/command_test.h"
@@ -24,8 +24,8 @@ class Acl : public CommandTest {
 };
 INSTANTIATE_TEST_SUITE_P(Resp, Acl, BothVersions(), VersionName);
 
-// What ACL LIST says is what ACL SAVE writes: it must make the same user again.
-TEST_P(Acl, RulesThatCouldNotBeReadBackAreRefusedOrSaidOtherwise) {
+// ACL SAVE writes what ACL LIST shows, so it must describe the same user again.
+TEST_P(Acl, RulesThatCouldNotBeReadBackAreRefusedOrRewritten) {
   EXPECT_THAT(Run("ACL SETUSER ann ~a %RW~*"), Ok());
   EXPECT_THAT(Run("ACL LIST")[0].Text(), HasSubstr(" ~* resetchannels"));
   EXPECT_THAT(Run("ACL SETUSER ann ~b"),
@@ -38,7 +38,7 @@ TEST_P(Acl, RulesThatCouldNotBeReadBackAreRefusedOrSaidOtherwise) {
               Error("ERR Error in ACL SETUSER modifier '(+get ~a) )': Syntax error"));
 }
 
-TEST_P(Acl, TheLogTellsWhoWasRefusedWhat) {
+TEST_P(Acl, TheLogHasUserReasonAndObject) {
   Run("ACL SETUSER ann on >x ~k* +get +set +eval +multi &c +publish");
   TestClient ann(server(), GetParam());
   ann.Run("AUTH ann wrong");
@@ -93,7 +93,7 @@ TEST_P(Acl, TheSameRefusalWithinAMinuteIsOneEntry) {
   EXPECT_EQ(Run("ACL LOG").Size(), 1u);
 }
 
-TEST_P(Acl, WhoListensToMoreThanIsAllowedIsClosed) {
+TEST_P(Acl, ForbiddenSubscriptionsCloseTheClient) {
   Run("ACL SETUSER ann on >x +@all allchannels");
   TestClient channel(server(), GetParam()), pattern(server(), GetParam()), idle(server(), GetParam());
   for (TestClient* client : {&channel, &pattern, &idle}) LogIn(*client, "ann");
@@ -109,7 +109,7 @@ TEST_P(Acl, WhoListensToMoreThanIsAllowedIsClosed) {
   EXPECT_FALSE(idle.Closed());
 }
 
-TEST_P(Acl, WhoeverDeletesItselfGetsTheReply) {
+TEST_P(Acl, AUserThatDeletesItselfGetsTheReply) {
   Run("ACL SETUSER ann on >x +@all ~*");
   TestClient ann(server(), GetParam());
   LogIn(ann, "ann");
@@ -175,8 +175,8 @@ TEST_P(Acl, KeysOfEveryKindOfAccess) {
   EXPECT_THAT(ann.Run("GET r"), Nil());
   EXPECT_THAT(ann.Run("SET r v"), denied);
   EXPECT_THAT(ann.Run("SET w v"), Ok());
-  EXPECT_THAT(ann.Run("SET w v GET"), denied);  // reads, too
-  EXPECT_THAT(ann.Run("STRLEN w"), Int(1));     // Redis: tells about the value without giving any of it
+  EXPECT_THAT(ann.Run("SET w v GET"), denied);  // also reads
+  EXPECT_THAT(ann.Run("STRLEN w"), Int(1));     // Redis: does not read the value itself
   EXPECT_THAT(ann.Run("GETDEL w"), denied);
   EXPECT_THAT(ann.Run("COPY r w"), Int(0));
   EXPECT_THAT(ann.Run("LMOVE r w LEFT LEFT"), denied);
@@ -208,10 +208,10 @@ TEST_P(AclFromFile, IsLoadedAndSaved) {
   EXPECT_THAT(saved, Not(HasSubstr(">x")));
   EXPECT_THAT(Run("ACL LOAD"), Ok());
   EXPECT_EQ(Run("ACL LIST").Size(), 3u);
-  EXPECT_TRUE(ann.Closed());  // Redis: as everybody who has logged in
+  EXPECT_TRUE(ann.Closed());  // Redis: as for every client that has logged in
 }
 
-TEST_P(AclFromFile, WhoReadsTheFileAgainGetsTheReply) {
+TEST_P(AclFromFile, AclLoadRepliesToARemovedUser) {
   Write("user ann on >x +@all\n");
   Run("ACL LOAD");
   TestClient ann(server(), GetParam());

@@ -1,5 +1,5 @@
-// What an append-only file says is had again, whatever the directives say today; a command of it that fails is never
-// passed over in silence.
+// An append-only file restores its data under any current directives, and a command of it that fails is always
+// reported.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ class AofReplayTest : public testing::Test {
     directives.insert(directives.end(), more.begin(), more.end());
     return std::make_unique<ServerLife>(files_, directives);
   }
-  // A file of another server.
+  // Writes a file as another server does.
   void PutRecords(const std::vector<std::vector<std::string>>& records) {
     std::string text;
     for (const auto& words : records) AppendRequest(text, std::vector<Bytes>(words.begin(), words.end()));
@@ -41,7 +41,7 @@ class AofReplayTest : public testing::Test {
   FaultyFiles files_;
 };
 
-// Redis 7.2 writes the LIMIT under which it trimmed, beside what the trim came to.
+// Redis 7.2 writes the LIMIT of the trim beside its result.
 TEST_F(AofReplayTest, TrimsOfRedisWithTheirLimit) {
   PutRecords({{"SELECT", "0"},
               {"XADD", "s", "MAXLEN", "=", "1", "LIMIT", "100", "1-1", "a", "b"},
@@ -65,8 +65,8 @@ TEST_F(AofReplayTest, ComparisonsOfValkey) {
   EXPECT_THAT(life->Run("SET a 3 IFEQ 2"), ErrorStartsWith("ERR syntax error")) << "clients";
 }
 
-// Redis 7.0 accepts XSETID with what its successors refuse, and rewrites its file with it.
-TEST_F(AofReplayTest, StreamsOfRedis70WhoseLastIdWentBack) {
+// Redis 7.0 accepts an XSETID that later versions refuse, and writes it when it rewrites its file.
+TEST_F(AofReplayTest, XSetIdOfRedis70MayLowerTheLastId) {
   PutRecords({{"SELECT", "0"},
               {"XADD", "s", "5-1", "a", "b"},
               {"XDEL", "s", "5-1"},
@@ -83,7 +83,7 @@ TEST_F(AofReplayTest, StreamsOfRedis70WhoseLastIdWentBack) {
   EXPECT_THAT(life->Run("XSETID s 4-1 MAXDELETEDID 5-1"), ErrorStartsWith("ERR The ID specified")) << "clients";
 }
 
-TEST_F(AofReplayTest, TextsLongerThanAClientMayMakeThemToday) {
+TEST_F(AofReplayTest, TextsAboveTheLimitForClients) {
   const std::string megabyte(1024 * 1024, 'x');
   Snapshot before;
   {
@@ -101,7 +101,7 @@ TEST_F(AofReplayTest, TextsLongerThanAClientMayMakeThemToday) {
   EXPECT_THAT(life->Run("APPEND a x"), ErrorStartsWith("ERR string exceeds maximum allowed size"));
 }
 
-TEST_F(AofReplayTest, MemoryAndPermissionsOfToday) {
+TEST_F(AofReplayTest, IgnoresMaxMemoryAndPermissions) {
   PutRecords({{"RPUSH", "l", "2", "1"},
               {"SET", "w_1", "5"},
               {"SORT", "l", "BY", "w_*", "GET", "w_*", "STORE", "d"},
@@ -126,7 +126,7 @@ TEST_F(AofReplayTest, RenamedCommandsKeepTheirNameInTheFile) {
     life->Run("set l a");
     life->Run("xg CREATE s g $ MKSTREAM");
     life->Run("put gone v");
-    life->Run("GETEX gone PXAT 1");  // its effect is the DEL that nobody may send
+    life->Run("GETEX gone PXAT 1");  // its effect is a DEL, which this user may not send
     before = life->Data();
     EXPECT_EQ(before.size(), 3u);
   }
@@ -165,9 +165,9 @@ TEST_F(AofReplayTest, ACommandThatFailsIsNeverSilent) {
   const size_t incr = before.find("*2\r\n$4\r\nINCR");
   auto life = Start();
   EXPECT_EQ(life->outcome(), LoadOutcome::kFailed);
-  EXPECT_THAT(life->Log(), HasSubstr("'lpush' at octet " + std::to_string(lpush) +
+  EXPECT_THAT(life->Log(), HasSubstr("'lpush' at offset " + std::to_string(lpush) +
                                      " of the append only file appendonly.aof.1.incr.aof failed: WRONGTYPE"));
-  EXPECT_THAT(life->Log(), HasSubstr("'incr' at octet " + std::to_string(incr)));
+  EXPECT_THAT(life->Log(), HasSubstr("'incr' at offset " + std::to_string(incr)));
   EXPECT_THAT(life->Log(), HasSubstr("Fatal error: 2 of the commands in the append only file failed"));
   EXPECT_EQ(files_.Content(kIncremental), before);
   life.reset();
@@ -193,7 +193,7 @@ TEST_F(AofReplayTest, ATornEndIsNotCutWhenTheFileIsRefused) {
   EXPECT_EQ(files_.Content(kIncremental), torn);
 }
 
-TEST_F(AofReplayTest, WhatDoesNotBelongIntoAFile) {
+TEST_F(AofReplayTest, RefusesCommandsThatDoNotBelongIntoAFile) {
   for (const std::vector<std::string>& words : {std::vector<std::string>{"SET"},
                                                 {"SUBSCRIBE", "c"},
                                                 {"MONITOR"},

@@ -1,4 +1,4 @@
-// What must hold for every command card, found by asking a whole server.
+// Checks every command card against a whole server.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::vector<std::string> NameOf(const Command& command) {
   return {std::string(command.parent->name), std::string(command.name)};
 }
 
-// The name and so many words in all.
+// The name, followed by words up to `count` in all.
 std::vector<std::string> WordsOf(const Command& command, size_t count) {
   std::vector<std::string> words = NameOf(command);
   while (words.size() < count) words.push_back("x");
@@ -71,7 +71,7 @@ TEST_F(Cards, ContainersHaveHelp) {
     // Redis: these have subcommands, but no HELP.
     if (!command->IsContainer() || server_->commands().FindSub(*command, "help") == nullptr) continue;
     SCOPED_TRACE(command->full_name);
-    if (command->name == "cluster") continue;  // Redis: without a cluster it refuses even this
+    if (command->name == "cluster") continue;  // Redis: refuses even HELP without a cluster
     std::string name = ToUpper(command->name);
     TestReply help = client_.Run({command->name, "HELP"});
     ASSERT_GT(help.Size(), 2u);
@@ -99,7 +99,7 @@ TEST_F(Cards, EachHasASummaryOfItsOwn) {
     const CommandSpec& spec = command->Spec();
     EXPECT_GT(spec.summary.size(), 10u);
     EXPECT_NE(spec.summary.back(), ' ');
-    // The HELP subcommands of all containers may say the same.
+    // The HELP subcommands of all containers may have the same text.
     if (command->name != "help") {
       EXPECT_TRUE(summaries.insert(std::string(spec.summary)).second) << spec.summary;
     }
@@ -107,8 +107,8 @@ TEST_F(Cards, EachHasASummaryOfItsOwn) {
   }
 }
 
-// Both ways: who claims to refuse does, and who answers that something is not there claims it.
-TEST_F(Cards, ThoseThatCanOnlyRefuseSayWhy) {
+// Commands with `refuses` always refuse, and commands that reply "there is no …" have `refuses`.
+TEST_F(Cards, CommandsThatOnlyRefuseHaveAReason) {
   const std::set<std::string> absences = {refusals::kClusterDisabled, refusals::kNoReplication,
                                           refusals::kFailoverWithoutReplicas, refusals::kModuleLoad,
                                           refusals::kModuleUnload};
@@ -118,14 +118,14 @@ TEST_F(Cards, ThoseThatCanOnlyRefuseSayWhy) {
     std::vector<std::string> words = NameOf(*command);
     while (words.size() < ArityWords(*command)) words.push_back("1");
     TestServer server({.directives = {"enable-debug-command yes", "enable-module-command yes"}});
-    TestClient client(server);  // of its own: CLIENT PAUSE holds up all others
+    TestClient client(server);  // a new client, since CLIENT PAUSE stops all others
     const TestReply reply = client.Run(words);
     const bool misses = reply.HasValue() && reply.tree->IsError() && absences.contains(reply.Text());
     EXPECT_EQ(misses, !command->card->refuses.empty());
   }
 }
 
-TEST_F(Cards, EachThatIsNoContainerRuns) {
+TEST_F(Cards, EachCommandRuns) {
   for (const Command* command : AllCommands(server_)) {
     EXPECT_TRUE(command->card->run != nullptr || command->IsContainer()) << command->full_name;
   }
@@ -137,8 +137,8 @@ TEST_F(Cards, NothingBothReadsAndWrites) {
   }
 }
 
-// Every word a read-only command could ask for, in several numbers: most are refused, some run; none may change a
-// thing.
+// Sends every word that a read-only command could take, in several counts. Most requests are refused, some run; none
+// may change data.
 TEST_F(Cards, ReadOnlyCommandsChangeNothing) {
   for (const char* line : {"SET x text", "SET 1 5", "SET timed v PX 100000", "SET y 10"}) client_.Run(line);
   size_t journaled = server_.journal().Records().size();
@@ -160,7 +160,7 @@ TEST_F(Cards, ReadOnlyCommandsChangeNothing) {
   }
 }
 
-// Errors must leave no trace either: whatever a writer refuses, it refuses before it changes anything.
+// A refused write must not have changed anything before the refusal.
 TEST_F(Cards, RefusedWritesChangeNothing) {
   client_.Run("SET x text");
   client_.Run("SET timed v PX 100000");

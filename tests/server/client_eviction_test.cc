@@ -1,4 +1,4 @@
-// maxmemory-clients: whose memory counts, and who is closed when it is too much.
+// maxmemory-clients: which memory counts, and which clients are closed.
 #include "server/clients/client_memory.h"
 #include "tests/support/command_test.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 class ClientEviction : public testing::Test {
  protected:
-  // A client whose half request is so long.
+  // A client with an incomplete request of this length.
   std::unique_ptr<TestClient> Holding(size_t bytes) {
     auto client = std::make_unique<TestClient>(server_);
     client->Raw("*2\r\n$" + std::to_string(bytes) + "\r\n" + std::string(bytes, 'v'));
@@ -56,7 +56,7 @@ TEST_F(ClientEviction, TheSumIsThatOfAllClients) {
   EXPECT_EQ(server_->client_memory().TotalBytes(), 0u);
 }
 
-TEST_F(ClientEviction, AnArgumentThatArrivesAtOneStrokeCounts) {
+TEST_F(ClientEviction, AnArgumentInASingleReadCounts) {
   Limit("3mb");
   TestClient client(server_);
   const std::string value(4'000'000, 'v');
@@ -65,7 +65,7 @@ TEST_F(ClientEviction, AnArgumentThatArrivesAtOneStrokeCounts) {
   EXPECT_THAT(control_.Run("EXISTS k"), Int(0));
 }
 
-TEST_F(ClientEviction, WhoSaidNoEvictStays) {
+TEST_F(ClientEviction, NoEvictClientsStay) {
   auto large = std::make_unique<TestClient>(server_);
   large->Run("CLIENT NO-EVICT ON");
   large->Raw("*2\r\n$1000000\r\n" + std::string(1'000'000, 'v'));

@@ -1,5 +1,5 @@
-// docs/compatibility.md is generated: every command and subcommand of Redis 7.2, and whether we have it. This test
-// fails when the file is stale; RESPITE_REWRITE=1 in the environment writes it anew.
+// docs/compatibility.md is generated: it lists all commands and subcommands of Redis 7.2, and whether we have them.
+// This test fails when the file is stale; RESPITE_REWRITE=1 in the environment updates it.
 
 #include <gtest/gtest.h>
 
@@ -15,10 +15,10 @@ namespace respite {
 namespace {
 
 constexpr char kPath[] = RESPITE_SOURCE_DIR "/docs/compatibility.md";
-// What `./dev compat` counted, the last section of the page.
+// The counts of `./dev compat`, the last section of the page.
 constexpr char kCounted[] = RESPITE_SOURCE_DIR "/tests/compat/results.md";
 
-// What a row says. A container refuses when all of its subcommands do.
+// The status in a row. A container is refused if all of its subcommands are.
 std::string StatusOf(const Command* command) {
   if (command == nullptr) return "no";
   const CommandCard& card = *command->card;
@@ -43,7 +43,7 @@ struct Counted {
   }
 };
 
-// Group -> command -> its subcommands. A subcommand goes with its container.
+// Group -> command -> its subcommands.
 using Groups = std::map<std::string, std::map<std::string, std::vector<std::string>>>;
 
 Groups GroupsOfRedis() {
@@ -84,7 +84,7 @@ class Page {
   }
 
  private:
-  // What we have of versions after 7.2.
+  // Our commands of versions after 7.2.
   std::string LaterCommands() const {
     std::map<std::string, std::string> since_of;
     table_.ForEach([&](const Command& command) {

@@ -1,5 +1,5 @@
-// Turns what COMMAND INFO and COMMAND DOCS reply under RESP3 into the lines of tests/golden/commands_7.2.txt, by the
-// same rules as tests/golden/capture.py: one fact per line, no prose.
+// Converts RESP3 replies of COMMAND INFO and COMMAND DOCS into the lines of tests/golden/commands_7.2.txt, by the same
+// rules as tests/golden/capture.py: one fact per line, no texts.
 #pragma once
 
 #include <set>
@@ -11,13 +11,13 @@
 
 namespace respite {
 
-// A decoded RESP3 reply. Arrays, sets and maps all keep their elements in `items`; a map has names and values in turn.
+// A decoded RESP3 reply. `items` are the elements of arrays, sets and maps; those of a map alternate names and values.
 struct Decoded {
   char kind = '_';
   std::string text = {};  // strings, and integers as written
   std::vector<Decoded> items = {};
 
-  // The value of a map's field; null when it has no such field.
+  // The value of a map's field, or null if it has no such field.
   const Decoded* Field(std::string_view name) const;
 };
 
@@ -26,10 +26,10 @@ Decoded DecodeResp3(std::string_view reply);
 // All facts about this command and its subcommands.
 std::set<std::string> FactsOf(const Command& command);
 
-// "sub" of "client|kill arity=-3" is "client|kill".
+// The name of the command: "client|kill" for "client|kill arity=-3".
 std::string_view CommandOfFact(std::string_view fact);
 
-// The lines of a file below tests/golden.
+// The lines of a file in tests/golden.
 std::vector<std::string> GoldenLines(const std::string& file);
 
 }  // namespace respite

@@ -1,5 +1,4 @@
-// Every command we have describes itself as Redis 7.2 does: arity, flags, keys, categories, tips, subcommands,
-// arguments.
+// Every command describes itself as Redis 7.2 does: arity, flags, keys, categories, tips, subcommands, arguments.
 
 #include <gtest/gtest.h>
 
@@ -11,13 +10,13 @@
 namespace respite {
 namespace {
 
-// Facts that differ on purpose, each as the golden line we lack or the line we have instead. Say why.
+// Facts that differ on purpose: golden lines that we lack, or lines that we have instead. Say why.
 const std::set<std::string> kAllowed = {
-    // HSCAN can leave out the values, as in 7.4.
+    // HSCAN has NOVALUES, as in 7.4.
     "hscan argument#4 name=novalues type=pure-token display_text=novalues token=NOVALUES since=7.4.0 flags=optional",
 };
 
-// Commands of later versions, which no golden knows.
+// Commands of later versions, which the golden file does not have.
 bool IsLater(const Command& command) { return command.Spec().since >= "7.4"; }
 
 std::map<std::string, std::set<std::string>> FactsByCommand() {
@@ -27,7 +26,7 @@ std::map<std::string, std::set<std::string>> FactsByCommand() {
   return by_command;
 }
 
-// A subcommand that is still to come is a gap that docs/compatibility.md shows, not a wrong fact.
+// Subcommands that do not exist yet are listed in docs/compatibility.md; they are no wrong facts.
 bool IsAboutMissingSubcommand(const std::string& fact, const CommandTable& table) {
   const size_t at = fact.find(" subcommand=");
   return at != std::string::npos && !table.FindFull(fact.substr(at + 12));
@@ -47,7 +46,7 @@ TEST_F(CommandGolden, EveryCommandIsOneOfRedis) {
   });
 }
 
-// What Redis 7.2 has and we have not; docs/compatibility.md shows them, too. Whatever comes here leaves this list.
+// Commands of Redis 7.2 that we lack, also in docs/compatibility.md. Remove a command here when it is added.
 const std::set<std::string> kStillToCome = {
     "psync",
     "replconf",

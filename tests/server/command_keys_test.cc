@@ -1,4 +1,4 @@
-// Where the keys of a request stand, against what Redis 7.2 answers to COMMAND GETKEYSANDFLAGS.
+// The keys of requests, compared with replies of Redis 7.2 to COMMAND GETKEYSANDFLAGS.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ constexpr int kReads = kKeyRO | kKeyAccess;
 constexpr int kStores = kKeyOW | kKeyUpdate;
 constexpr int kMoves = kKeyRW | kKeyAccess | kKeyDelete;
 
-// One card per way to find keys; the real cards are compared with the golden of COMMAND INFO elsewhere.
+// One card for each way to find keys; other tests compare the real cards with the golden file.
 const CommandSpec kSpecs[] = {
     {.syntax = "GET key", .keys = {Key(1, kReads)}},
     {.syntax = "MSET data{key value}...", .keys = {KeyRange(1, -1, 2, kStores)}},
@@ -99,7 +99,7 @@ TEST(KeyPositions, IgnoreWhatIsNoKey) {
 
 TEST(KeyPositions, OfTooShortRequestsAreNone) {
   for (const CommandSpec& spec : kSpecs) {
-    if (spec.find_keys) continue;  // hooks are only asked about requests of the right length
+    if (spec.find_keys) continue;  // hooks require requests of the right length
     EXPECT_EQ(KeysText(spec, {"x"}), "") << spec.syntax;
   }
 }

@@ -1,6 +1,6 @@
-// Complexity attacks on each table and tree that clients can fill, by an attacker who has read the source: names made
-// to collide, to be alike, to come in the worst order. Each must cost what random names cost. RESPITE_HOSTILE=full
-// tries a million of each.
+// Complexity attacks on each table and tree that clients can fill, by an attacker who has read the source: names that
+// collide, are similar, or come in the worst order. Each must cost the same as random names. RESPITE_HOSTILE=full tries
+// a million of each.
 #include <gtest/gtest.h>
 #include <time.h>
 
@@ -23,14 +23,14 @@ uint64_t Count() {
   return wanted != nullptr && std::string(wanted) == "full" ? 1'000'000 : 50'000;
 }
 
-// CPU time of this thread: being preempted is not the table's fault.
+// CPU time of this thread, which preemption does not affect.
 double CpuSeconds() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// Names number 0 … of a kind.
+// The `number`-th name of a kind.
 struct Kind {
   const char* label;
   std::string (*name)(uint64_t number);
@@ -52,7 +52,7 @@ std::string AtRandom(uint64_t number) {
 
 const Kind kAtRandom{"AtRandom", AtRandom};
 const Kind kKinds[] = {
-    // The constant of a hash that this server once had: it made all these one hash, whatever the seed.
+    // A former hash had this constant: it gave all these names one hash, whatever the seed.
     {"Cancelling", [](uint64_t number) { return "\x3b\xa7\xca\x84\x85\xae\x67\xbb" + BigEndian(number); }},
     {"EqualBeginnings", [](uint64_t number) { return std::string(60, 'a') + Digits(number); }},
     {"EqualEnds", [](uint64_t number) { return Digits(number) + std::string(60, 'a'); }},
@@ -64,13 +64,13 @@ const Kind kKinds[] = {
 
 class Complexity : public testing::TestWithParam<Kind> {
  protected:
-  // A server of its own for each kind of names, without the journal of the fixture.
+  // A server for each kind of names, without the fixture's journal.
   struct World {
     World() { server->data().journals.Detach(server.journal()); }
     TestServer server;
     TestClient client{server};
 
-    // Sends requests in pipelines, as many as `names`, and drops the replies.
+    // Sends `names` requests in pipelines and drops the replies.
     template <class Words>
     void RunEach(const std::vector<std::string>& names, Words&& words) {
       constexpr size_t kAtOnce = 500;
@@ -83,7 +83,7 @@ class Complexity : public testing::TestWithParam<Kind> {
         pipeline.clear();
       }
     }
-    // One request with many names, again and again: `WATCH name name …`.
+    // Sends requests with many names each: `WATCH name name …`.
     void RunWithMany(Bytes command, const std::vector<std::string>& names) {
       constexpr size_t kAtOnce = 1000;
       for (size_t i = 0; i < names.size(); i += kAtOnce) {
@@ -114,7 +114,7 @@ class Complexity : public testing::TestWithParam<Kind> {
     attack(world, names);
     return CpuSeconds() - began;
   }
-  // Both take some tenths of a second; what is quadratic takes a thousand times as long.
+  // Both take some tenths of a second; quadratic time would be a thousand times as long.
   static void ExpectNoWorseThanRandom(uint64_t count, const Attack& attack) {
     const double random = Seconds(kAtRandom, count, attack);
     const double hostile = Seconds(GetParam(), count, attack);
@@ -255,7 +255,7 @@ TEST_P(Complexity, OfScriptsAndUsers) {
   });
 }
 
-// Keys inside a file: the one who wrote it need not have been a server.
+// Keys in a file may have been chosen by an attacker.
 TEST_P(Complexity, OfWhatAFileHolds) {
   ExpectNoWorseThanRandom(Count(), [](World& world, const auto& names) {
     world.RunEach(names, [&](size_t i) { return std::vector<Bytes>{"SET", names[i], "v", "EX", "1000"}; });

@@ -17,7 +17,7 @@ namespace {
 
 using Arguments = std::vector<std::string>;
 
-// Runs in an empty folder of its own.
+// Runs in its own empty directory.
 class ConfigCommandLineTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -47,7 +47,7 @@ class ConfigCommandLineTest : public testing::Test {
     return Config::Load(Parse(arguments), standard_input);
   }
 
-  // The one value of `name` after starting so, or the error text.
+  // The value of `name` after a start with these arguments, or the error text.
   static std::string Value(const std::string& name, const Arguments& arguments, const std::string& input = "") {
     Result<std::unique_ptr<Config>, StartupError> config = Load(arguments, input);
     if (!config) return config.error().text;
@@ -243,7 +243,7 @@ TEST_F(ConfigCommandLineTest, ChecksOfTheWholeNameNoLine) {
   const std::string head = "\n*** FATAL CONFIG FILE ERROR (Redis 7.2.4) ***\n";
   EXPECT_EQ(Error({"--logfile", "/nonexistent/x"}), head + "Can't open the log file: No such file or directory\n");
   EXPECT_EQ(Error({"--cluster-enabled", "yes"}),
-            head + "cluster-enabled yes: this version does not serve cluster mode yet\n");
+            head + "cluster-enabled yes: this version does not support cluster mode yet\n");
   EXPECT_EQ(Value("databases", {"--cluster-enabled", "no"}), "16");
   EXPECT_EQ(Value("hz", {"--hz", "1000"}), "500");
   EXPECT_EQ(Value("hz", {"--hz", "0"}), "1");

@@ -82,7 +82,7 @@ TEST(ConfigTableTest, DefaultsAreWithinTheirRanges) {
   const Settings defaults;
   for (std::span<const Directive> subject : DirectivesBySubject()) {
     for (const Directive& directive : subject) {
-      if (directive.name == "dir" || directive.name == "replicaof") continue;  // none to set
+      if (directive.name == "dir" || directive.name == "replicaof") continue;  // there is no value to set
       Settings settings;
       const Names words = WordsOfValue(directive, ValueText(directive, defaults));
       EXPECT_EQ(Assign(directive, settings, words, ConfigOrigin::kConfigSet), Objection{}) << directive.name;
@@ -101,7 +101,7 @@ TEST(ConfigGetTest, NamesPatternsAndCase) {
               ElementsAre(Pair("replica-priority", "100"), Pair("slave-priority", "100")));
   EXPECT_THAT(config.Get(Names{"use-*"}), ElementsAre());
   EXPECT_THAT(config.Get(Names{"use-exit-on-panic"}), ElementsAre(Pair("use-exit-on-panic", "no")));
-  EXPECT_THAT(config.Get(Names{"port-*"}), ElementsAre());  // else a client that sets all it sees would fail
+  EXPECT_THAT(config.Get(Names{"port-*"}), ElementsAre());  // otherwise clients that set all directives would fail
   EXPECT_THAT(config.Get(Names{"port-file"}), ElementsAre(Pair("port-file", "")));
 }
 
@@ -147,7 +147,7 @@ TEST(ConfigSetTest, ValuesAreReadAndReported) {
   }
 }
 
-TEST(ConfigSetTest, RefusalsSayWhatRedisSays) {
+TEST(ConfigSetTest, RefusalsAreThoseOfRedis) {
   for (const SetCase& c : std::initializer_list<SetCase>{
            {"maxmemory", "abc", "argument must be a memory value"},
            {"maxmemory-clients", "x", "argument must be a memory or percent value"},
@@ -221,7 +221,7 @@ TEST(ConfigSetTest, ProtectionAndLoading) {
   EXPECT_EQ(Refused(config, {{"hz", "20"}}, {.is_loading = true}), "OK");
 }
 
-TEST(ConfigSetTest, TheFolderIsEnteredAndLeftAgain) {
+TEST(ConfigSetTest, AFailedSetRestoresTheDirectory) {
   Config config;
   config.Adjust().enable_protected_configs = Permission::kAlways;
   const std::string before = WorkingDirectory();

@@ -1,4 +1,4 @@
-// docs/differences.md must name every directive that is accepted without taking effect.
+// docs/differences.md must name every directive that is accepted without an effect.
 
 #include <gtest/gtest.h>
 

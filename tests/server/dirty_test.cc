@@ -1,4 +1,4 @@
-// How many changes each command counts in rdb_changes_since_last_save, which decides when `save` points are due.
+// The changes that each command adds to rdb_changes_since_last_save, which `save` points use.
 #include <gtest/gtest.h>
 
 #include <string>

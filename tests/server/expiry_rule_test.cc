@@ -1,4 +1,4 @@
-// Who removes what has expired: each rule of a Unit.
+// The rules by which a Unit treats expired keys.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ class ExpiryRuleTest : public testing::Test {
     server_.clock().AdvanceMs(20);
     journaled_ = server_.journal().Records().size();
   }
-  // What a Unit under this rule reads.
+  // Whether a Unit reads an expired key under this rule.
   bool IsRead(ExpiryRule rule) {
     Unit unit(server_->data(), server_.clock().WallMs(), rule);
     const bool found = DbView(unit, 0, true).Inspect("gone") != nullptr;
@@ -37,19 +37,19 @@ class ExpiryRuleTest : public testing::Test {
   size_t journaled_;
 };
 
-TEST_F(ExpiryRuleTest, PurgeRemovesWhatItMeetsAndRecordsIt) {
+TEST_F(ExpiryRuleTest, PurgeRemovesExpiredKeysAndRecordsIt) {
   EXPECT_FALSE(IsRead(ExpiryRule::kPurge));
   EXPECT_FALSE(IsThere());
   EXPECT_THAT(Journaled(), Contains("0: DEL gone"));
 }
 
-TEST_F(ExpiryRuleTest, HideLeavesItWhereItIs) {
+TEST_F(ExpiryRuleTest, HideKeepsExpiredKeys) {
   EXPECT_FALSE(IsRead(ExpiryRule::kHide));
   EXPECT_TRUE(IsThere());
   EXPECT_THAT(Journaled(), IsEmpty());
 }
 
-TEST_F(ExpiryRuleTest, BelieveReadsIt) {
+TEST_F(ExpiryRuleTest, BelieveReadsExpiredKeys) {
   EXPECT_TRUE(IsRead(ExpiryRule::kBelieve));
   EXPECT_TRUE(IsThere());
   EXPECT_THAT(Journaled(), IsEmpty());

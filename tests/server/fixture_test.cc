@@ -1,4 +1,4 @@
-// The test fixture itself: what the other tests rely on.
+// Tests of the fixture itself.
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -37,7 +37,7 @@ TEST_P(Fixture, CronExpiresKeys) {
 
 TEST_P(Fixture, MatchersKnowTheVersion) { EXPECT_EQ(client().Raw("GET none\r\n"), IsResp3() ? "_\r\n" : "$-1\r\n"); }
 
-TEST(Replay, TellsWhatDiffers) {
+TEST(Replay, ReportsDifferences) {
   TestServer one;
   TestServer two;
   TestClient(one).Run("SET a 1");

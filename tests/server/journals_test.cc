@@ -1,4 +1,4 @@
-// The list of journals: who is attached hears of every effect, in order, and nobody else's coming or going matters.
+// The list of journals: an attached journal gets every effect in order, whichever others are attached or detached.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST(JournalsTest, EachHearsOfWhatHappensWhileItIsAttached) {
+TEST(JournalsTest, AttachedJournalsGetEveryEffect) {
   TestServer server;
   TestClient client(server);
   RecordingJournal early, late;
@@ -40,7 +40,7 @@ TEST(JournalsTest, WithoutAJournalNothingIsRecorded) {
   EXPECT_EQ(server->data().effects.Count(), 0u);
 }
 
-TEST(JournalsTest, NobodyHearsWhileThereIsSilence) {
+TEST(JournalsTest, SilenceStopsAllJournals) {
   TestServer server;
   TestClient client(server);
   Journals& journals = server->data().journals;
@@ -54,7 +54,7 @@ TEST(JournalsTest, NobodyHearsWhileThereIsSilence) {
   EXPECT_THAT(server.journal().Lines(), IsEmpty());
 }
 
-TEST(JournalsTest, TheFileComesAndGoesBesidesOthers) {
+TEST(JournalsTest, TheAppendOnlyFileIsAttachedAndDetached) {
   TestServer server;
   TestClient client(server);
   client.Run("CONFIG SET appendonly yes");

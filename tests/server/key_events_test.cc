@@ -1,4 +1,4 @@
-// Which events a command tells, seen where they come from; `new` is told of keys that were not there before.
+// The events of each command, at their source; `new` is for keys that did not exist before.
 #include <gtest/gtest.h>
 
 #include <span>
@@ -67,14 +67,14 @@ TEST(KeyEvents, AnEmptyResultDeletesAKey) {
   }
 }
 
-TEST(KeyEvents, WhatDeletesAKeyFirstMakesANewOne) {
+TEST(KeyEvents, ReplacingByDeletionMakesANewKey) {
   EXPECT_EQ(EventsOf("RENAME s d", Destination::kTaken),
             (std::vector<std::string>{"new d", "rename_from s", "rename_to d"}));
   EXPECT_EQ(EventsOf("COPY s d REPLACE", Destination::kTaken), (std::vector<std::string>{"new d", "copy_to d"}));
 }
 
-// One after the other; the answers are those of Redis 7.2.6.
-TEST(KeyEvents, StreamsTellOfEntriesAndGroups) {
+// Commands in sequence, with the events of Redis 7.2.6.
+TEST(KeyEvents, StreamsHaveEventsForEntriesAndGroups) {
   const std::vector<Row> rows = {
       {"XADD s 1 f v", {"new s", "xadd s"}},
       {"XADD s 2 f v", {"xadd s"}},

@@ -1,4 +1,4 @@
-// The lazyfree directives: large values leave through the background thread when they say so, and at once otherwise.
+// The lazyfree directives: whether large values are freed by the background thread or at once.
 
 #include <future>
 #include <string>
@@ -14,7 +14,7 @@ namespace {
 
 class LazyFree : public CommandTest {
  protected:
-  // Objects that went through the background thread since the start.
+  // Objects given to the background thread since the start.
   uint64_t HandedOver() { return server().server().reclaimer().Pending() + server().server().reclaimer().Freed(); }
   // A collection of each type at its own key, too large to be packed.
   void FillLargeCollections() {
@@ -74,7 +74,7 @@ TEST_P(LazyFree, LargeCollections) {
   EXPECT_GT(HandedOver(), 8u);
 }
 
-TEST_P(LazyFree, SmallValuesAreNotWorthTheWay) {
+TEST_P(LazyFree, SmallValuesAreFreedAtOnce) {
   Run("CONFIG SET lazyfree-lazy-server-del yes lazyfree-lazy-expire yes");
   Run("SET k small");
   Run("SET k smaller");
@@ -84,8 +84,8 @@ TEST_P(LazyFree, SmallValuesAreNotWorthTheWay) {
   EXPECT_EQ(HandedOver(), 0u);
 }
 
-#if defined(RESPITE_JEMALLOC) && !defined(RESPITE_SANITIZED)  // else nobody knows which thread freed
-TEST_P(LazyFree, GiantsGoToTheOtherThreadWithoutBeingCounted) {
+#if defined(RESPITE_JEMALLOC) && !defined(RESPITE_SANITIZED)  // otherwise it is unknown which thread freed it
+TEST_P(LazyFree, GiantsAreFreedInTheBackgroundWithoutBeingCounted) {
   const auto fill = [&](const std::string& key) {
     for (int i = 0; i < 600; ++i) {
       std::vector<std::string> words = {"SADD", key};
@@ -105,7 +105,7 @@ TEST_P(LazyFree, GiantsGoToTheOtherThreadWithoutBeingCounted) {
   Run("SET set text");
   const int64_t after_set = wait_for_less_than(after_del - 1'000'000);
   fill("set");
-  Run("FLUSHALL SYNC");  // one key only: what it holds may be little
+  Run("FLUSHALL SYNC");  // only one key, which may be small
   Run("DEL set");
   for (int i = 0; i < 60'000; ++i) Run("SET " + std::to_string(i) + " v");
   Run("FLUSHALL SYNC");
@@ -113,8 +113,8 @@ TEST_P(LazyFree, GiantsGoToTheOtherThreadWithoutBeingCounted) {
   EXPECT_EQ(HandedOver(), 0u);
 }
 
-// While the other thread is busy, what it has to free counts as free: nobody is refused or loses keys for it.
-TEST_P(LazyFree, GiantsOnTheirWayLeaveRoomForOthers) {
+// Memory that the busy background thread has yet to free counts as free, so no command is refused and no key evicted.
+TEST_P(LazyFree, PendingGiantsCountAsFree) {
   std::promise<void> may_work;
   const std::shared_future<void> is_free = may_work.get_future().share();
   server().server().reclaimer().OnThreadStart([is_free] { is_free.wait(); });

@@ -1,5 +1,5 @@
-// Whatever a server does with its files is cut at every operation, by the end of the process or of the power, over two
-// starts: what was acknowledged is there, and nothing is there twice.
+// Ends the process or cuts the power at every file operation of a server, over two starts: all acknowledged writes are
+// there, and none twice.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,19 +19,19 @@ using testing::HasSubstr;
 
 using Words = std::vector<std::string>;
 
-// A counter that clients increase, as far as they know it.
+// A counter that clients increment, with what they know of it.
 struct Counter {
   int64_t sent = 0;
-  int64_t in_memory = 0;  // as the server said last
-  int64_t safe = 0;       // the server said that so much is on the disk
+  int64_t in_memory = 0;  // from the last reply
+  int64_t safe = 0;       // the value that WAITAOF confirmed
 };
 
-// What a server goes through, and the directives of its starts.
+// The requests to a server, and the directives of its starts.
 struct Story {
   const char* name;
-  Words first;  // directives of the first life
-  Words later;  // of those that come after it
-  Words lines;  // requests; "cron" is a beat of the timer
+  Words first;  // directives of the first start
+  Words later;  // directives of later starts
+  Words lines;  // requests; "cron" is a tick of the timer
 };
 
 const Words kOn = {"appendonly yes", "appendfsync always"};
@@ -74,7 +74,7 @@ class PowerFailureTest : public testing::Test {
  protected:
   enum class End : uint8_t { kProcess, kPower };
 
-  // Runs the lines until the server cannot go on.
+  // Runs the lines until the server stops.
   static void Live(ServerLife& life, const Words& lines, Counter& counter) {
     for (const std::string& line : lines) {
       if (life.server().StoppedWith()) return;
@@ -96,11 +96,11 @@ class PowerFailureTest : public testing::Test {
     if (end == End::kProcess) files.Kill();
   }
 
-  // The third life: nothing happens to it.
+  // The third start, without faults.
   static void Check(FaultyFiles& files, const Story& story, const Counter& counter) {
     auto life = std::make_unique<ServerLife>(files, story.later);
     if (life->outcome() == LoadOutcome::kFailed) {
-      // The first base was being put into its place when nothing was promised yet: better no start than an empty one.
+      // The first base was being renamed before anything was acknowledged: a refused start is better than an empty one.
       EXPECT_TRUE(story.first == kOff && counter.safe == 0) << life->Log();
       EXPECT_THAT(life->Log(), HasSubstr("doesn't exist, but"));
       return;
@@ -112,7 +112,7 @@ class PowerFailureTest : public testing::Test {
     EXPECT_THAT(life->Run("INCR n"), Int(value + 1)) << life->Log();
   }
 
-  // True: the cuts came while there was something to cut.
+  // True if there were operations to cut.
   static bool Try(const Story& story, uint64_t first_cut, uint64_t second_cut, End end, uint64_t seed) {
     Random random(seed);
     FaultyFiles files;
@@ -136,7 +136,7 @@ class PowerFailureTest : public testing::Test {
     return cut_twice;
   }
 
-  // Each first cut with some second cuts; with all of them if RESPITE_POWER=full says so (minutes).
+  // Combines each first cut with some second cuts; with all of them if RESPITE_POWER=full (takes minutes).
   void TryAll(const Story& story, End end) {
     const uint64_t seed = 20240117;
     Random random(seed);

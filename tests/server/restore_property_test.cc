@@ -1,4 +1,4 @@
-// Whatever RESTORE accepts is a sound value, and DUMP, RESTORE, SAVE, a rewrite, replay and loading bring it back: what
+// Every value that RESTORE accepts is sound and survives DUMP, RESTORE, SAVE, a rewrite, replay and loading, which
 // CommandTest checks when a test ends. The payloads are dumps of every type and encoding with random damage.
 #include <cstdio>
 #include <string>
@@ -82,14 +82,14 @@ class RestoreProperty : public CommandTest {
         payload = payload.substr(0, at) + other.substr(random_.Below(other.size()));
     }
   }
-  // With version and checksum.
+  // Adds version and checksum.
   static std::string Sealed(std::string value) {
     value += "\x0c\0"s;
     const uint64_t checksum = Crc64(0, value);
     for (int shift = 0; shift < 64; shift += 8) value += static_cast<char>(checksum >> shift);
     return value;
   }
-  // XCLAIM, by which a rewrite tells of a delivery, takes a time that lies ahead for now, as in Redis.
+  // XCLAIM, which a rewrite uses for deliveries, changes a time in the future to now, as in Redis.
   bool HasDeliveryAhead(const Entry& entry) {
     if (entry.Type() != ValueType::kStream) return false;
     for (const auto& [name, group] : static_cast<const StreamLog*>(entry.HeldObject())->groups()) {
@@ -98,7 +98,7 @@ class RestoreProperty : public CommandTest {
     }
     return false;
   }
-  // What stands behind a value: version and checksum.
+  // The size of version and checksum after a value.
   static constexpr size_t kTrailer = 10;
   std::string Damaged() {
     const std::string& whole = Any();
@@ -113,7 +113,7 @@ class RestoreProperty : public CommandTest {
 };
 INSTANTIATE_TEST_SUITE_P(Resp, RestoreProperty, testing::Values(RespVersion::kResp2), VersionName);
 
-// Its entries are all deleted, and all but the first have IDs below it: the last block had none that was kept.
+// All entries are deleted, and all but the first have smaller IDs: the last block has no entry left.
 TEST_P(RestoreProperty, AStreamWhoseEntriesAreDroppedComesBack) {
   const std::string payload =
       "\x15\x01\x10\x00\x00\x00\x00\x00\x00\x00\x05\x00\x00\x00\x00\x00\x00\x00\x00\x1e\x1e\x00\x00\x00\x0a\x00"
@@ -128,7 +128,7 @@ TEST_P(RestoreProperty, AStreamWhoseEntriesAreDroppedComesBack) {
   EXPECT_EQ(Run("XRANGE s - +").Size(), 1u);
 }
 
-// The times and counts of a dumped stream, replaced by octets that mean what no command would say.
+// Replaces times and counts in the dump of a stream by values that no command could set.
 TEST_P(RestoreProperty, AStreamHasNoTimesBeforeItsClock) {
   Run("XADD x 1-1 a b");
   Run("XGROUP CREATE x g 0");
@@ -165,7 +165,7 @@ TEST_P(RestoreProperty, CountsOfAStreamStopAtTheirEnd) {
   EXPECT_THAT(Run({"RESTORE", "y", "0", Run({"DUMP", "x"}).Text()}), Ok());
 }
 
-TEST_P(RestoreProperty, WhatIsAcceptedComesBack) {
+TEST_P(RestoreProperty, AcceptedValuesSurvive) {
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed_));
   int accepted = 0;
   for (int i = 0; i < 20'000; ++i) {
@@ -188,7 +188,7 @@ TEST_P(RestoreProperty, WhatIsAcceptedComesBack) {
         ASSERT_EQ(Run({"DUMP", key}).Text(), dump) << Quoted(payload);
       }
     }
-    // The rest is checked at the end, for those that stay.
+    // The fixture checks the rest at the end, for keys that remain.
     if (!stays) Run({"DEL", key});
   }
   EXPECT_GT(accepted, 1000);

@@ -1,4 +1,4 @@
-// Snapshots: what SAVE, BGSAVE and save points leave on the disk, whatever the disk does.
+// Snapshots: what SAVE, BGSAVE and save points leave on the disk when operations fail.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ class SnapshotTest : public testing::Test {
   TestServer Start(std::vector<std::string> directives = {}, uint64_t seed = 1) {
     return TestServer(TestServer::Options{.directives = std::move(directives), .seed = seed, .files = &files_});
   }
-  // What a server finds that starts now.
+  // The data that a new server would load.
   Snapshot OnDisk() {
     TestServer::Options options{.seed = 99, .files = &files_};
     TestServer server(options);
@@ -88,7 +88,7 @@ TEST_F(SnapshotTest, AFailureLeavesTheOldDumpAndTheNextSaveWorks) {
       const uint64_t before = files_.Count(operation);
       const TestReply reply = client.Run("SAVE");
       files_.Recover();
-      if (files_.Count(operation) < before + nth) {  // there was no nth
+      if (files_.Count(operation) < before + nth) {  // there were fewer than `nth`
         EXPECT_THAT(reply, Ok());
         break;
       }
@@ -156,7 +156,7 @@ TEST_F(SnapshotTest, AChildSavesWhatWasThereWhenItBegan) {
   EXPECT_EQ(Info(client, "rdb_bgsave_in_progress"), "0");
   EXPECT_EQ(Info(client, "rdb_last_bgsave_status"), "ok");
   EXPECT_EQ(Info(client, "rdb_last_bgsave_time_sec"), "2");
-  EXPECT_EQ(Info(client, "rdb_changes_since_last_save"), "2");  // those after the fork
+  EXPECT_EQ(Info(client, "rdb_changes_since_last_save"), "2");  // changes after the fork
   EXPECT_THAT(client.Run("LASTSAVE"), Int(server.clock().WallMs() / 1000));
   EXPECT_EQ(OnDisk().size(), 1u);
   EXPECT_THAT(client.Run("INFO stats").Text(), HasSubstr("total_forks:1\r\n"));
@@ -209,7 +209,7 @@ TEST_F(SnapshotTest, ARewriteOfTheAppendOnlyFileHasTheChildForItself) {
             "schedule a BGSAVE whenever possible."));
   EXPECT_THAT(client.Run("BGSAVE SCHEDULE"), Simple("Background saving scheduled"));
   EXPECT_THAT(client.Run("SAVE"), Ok());
-  server.Cron();  // ends the one and starts the other
+  server.Cron();  // handles the end of one child and starts the other
   EXPECT_EQ(ends, 1);
   EXPECT_EQ(Info(client, "rdb_bgsave_in_progress"), "1");
 }
@@ -351,7 +351,7 @@ TEST_F(SnapshotTest, TwoServersDoNotSaveToOneDump) {
   TestServer second = Start({"save 3600 1"});
   EXPECT_THAT(second->snapshots().Claim().value_or(""), HasSubstr("Another server already saves to dump.rdb"));
 
-  TestServer third = Start({"enable-protected-configs yes"});  // has no save points, so it may run beside the first
+  TestServer third = Start({"enable-protected-configs yes"});  // without save points, so it may run beside the first
   EXPECT_EQ(third->snapshots().Claim(), std::nullopt);
   TestClient other(third);
   EXPECT_THAT(other.Run("SAVE"), Error("ERR"));
@@ -373,7 +373,7 @@ TEST_F(SnapshotTest, ServersThatSaveNothingShareADirectory) {
 
 TEST_F(SnapshotTest, AStartRemovesWhatDeadServersLeft) {
   const std::string living = "temp-" + std::to_string(getppid()) + ".rdb";
-  files_.Put("temp-999999999.rdb", "REDIS");  // more than a pid can be
+  files_.Put("temp-999999999.rdb", "REDIS");  // larger than any pid
   files_.Put(living, "REDIS");
   files_.Put("temp-x1.rdb", "mine");
   files_.Put("temp-.rdb", "mine");

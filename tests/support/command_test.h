@@ -45,9 +45,9 @@ class CommandTest : public testing::TestWithParam<RespVersion> {
   TestClient& client() { return client_; }
   bool IsResp3() const { return GetParam() == RespVersion::kResp3; }
   int64_t now_ms() { return clock().WallMs(); }
-  // What was journaled so far, a line for each effect.
+  // The effects so far, one line for each.
   std::vector<std::string> Journaled() { return server_.journal().Lines(); }
-  // For tests of what no journal can repeat; say why.
+  // For tests with effects that a journal cannot repeat; say why.
   void SkipReplayCheck(const char* /*why*/) { replay_check_ = false; }
 
  private:

@@ -179,7 +179,7 @@ void FaultyFiles::SurviveCrash(Random* random) {
     if (random != nullptr && random->Below(2) == 0) Apply(change, durable_names_);
   }
   changes_.clear();
-  // What was in a directory that is gone cannot be found any more.
+  // Files of a removed directory can no longer be found.
   names_ = durable_names_;
   std::erase_if(durable_names_, [&](const auto& name) { return !IsDirectory(ParentOf(name.first)); });
   names_ = durable_names_;
@@ -192,7 +192,7 @@ void FaultyFiles::LoseData(Node& node, Random* random) {
   size_t kept = node.durable.size();
   if (random != nullptr && node.begins_durable && written > kept) kept += random->Below(written - kept + 1);
   if (node.begins_durable) node.durable = node.data.substr(0, kept);
-  // Cut off and not synced: that may have reached the disk, or not.
+  // Truncated but not synced: the truncation may have reached the disk, or not.
   if (!node.begins_durable && random != nullptr && random->Below(2) == 0) node.durable = node.data;
   node.data = node.durable;
   node.begins_durable = true;
@@ -203,7 +203,7 @@ void FaultyFiles::Kill() {
   EndLife();
 }
 
-// Those who use the files are gone.
+// All users of the files have ended.
 void FaultyFiles::EndLife() {
   locked_.clear();
   cut_countdown_ = 0;
@@ -218,7 +218,7 @@ void FaultyFiles::Crash(Random& random) { SurviveCrash(&random); }
 // ---------------------------------------------------------------------------------------------------------------------
 // Names
 
-// Without "./" and "/" in front; "" is the working directory.
+// Removes leading "./" and "/"; "" is the working directory.
 std::string FaultyFiles::Normal(const std::string& path) {
   size_t begin = 0;
   while (path.compare(begin, 2, "./") == 0 || path.compare(begin, 1, "/") == 0) begin += path[begin] == '.' ? 2 : 1;

@@ -55,26 +55,26 @@ class FaultyFiles : public FileSystem {
   FaultyFiles();
   ~FaultyFiles() override;
 
-  // The `nth` operation of this kind from now on (1: the next) fails and changes nothing; FailFrom: and all after it. A
-  // new order for a kind replaces the old one.
+  // The `nth` operation of this kind from now on (1: the next) fails and changes nothing; FailFrom: all later ones,
+  // too. A new call for a kind replaces the old one.
   void FailAt(Operation operation, uint64_t nth, IoError error);
   void FailFrom(Operation operation, uint64_t nth, IoError error);
-  // At most `octets` of the `nth` write land before it fails.
+  // Only `octets` bytes of the `nth` write are written before it fails.
   void WriteShortAt(uint64_t nth, uint64_t octets, IoError error);
-  // Octets that may still be written before the disk is full (ENOSPC, after what fits). Truncating and removing files
-  // gives nothing back.
+  // Bytes that may still be written before the disk is full (ENOSPC, after what fits). Truncating and removing files
+  // frees nothing.
   void SetRoom(uint64_t octets);
   // The `nth` operation from now on, of any kind, and all after it fail and change nothing.
   void CutAt(uint64_t nth);
   bool IsCut() const;
   // Operations of all kinds so far.
   uint64_t Operations() const;
-  // Forgets all faults; the disk has room.
+  // Removes all faults; the disk has space.
   void Recover();
   // Operations of this kind so far, failed ones included.
   uint64_t Count(Operation operation) const;
 
-  // From now on File::Sync waits; all that wait go on at ReleaseSyncs. WaitForHeldSync returns when one waits.
+  // From now on File::Sync blocks until ReleaseSyncs. WaitForHeldSync returns when one blocks.
   void HoldSyncs();
   void ReleaseSyncs();
   void WaitForHeldSync();
@@ -83,7 +83,7 @@ class FaultyFiles : public FileSystem {
   void Crash(Random& random);
   void Kill();
 
-  // What is there now, crash or not. Content: empty for a file that is not there. Put: all of it survives crashes.
+  // The current content, synced or not. Content: empty if the file does not exist. Put: the file survives crashes.
   std::string Content(const std::string& path) const;
   bool Has(const std::string& path) const;
   void Put(const std::string& path, Bytes content);
@@ -103,16 +103,16 @@ class FaultyFiles : public FileSystem {
   friend class FaultyFile;
   friend class FaultyLock;
 
-  // A file or a directory, whatever it is called.
+  // A file or a directory.
   struct Node {
     bool is_directory = false;
     std::string data;
     std::string durable;         // the data at the last Sync
-    bool begins_durable = true;  // `durable` is how `data` begins
+    bool begins_durable = true;  // `data` begins with `durable`
   };
   using NodePtr = std::shared_ptr<Node>;
   using Names = std::map<std::string, NodePtr>;
-  // Names as they become with one operation; null: gone.
+  // Names changed by one operation; null: removed.
   using Change = std::vector<std::pair<std::string, NodePtr>>;
   struct Fault {
     uint64_t countdown = 0;  // 0: none
@@ -126,7 +126,7 @@ class FaultyFiles : public FileSystem {
   static void Apply(const Change& change, Names& names);
 
   void SetFault(Operation operation, Fault fault);
-  // Counts the operation; the fault that hits it, if any.
+  // Counts the operation; returns the fault that hits it, if any.
   Fault Begin(Operation operation);
   bool IsDirectory(const std::string& path) const;
   void ChangeNames(Change change);
@@ -149,7 +149,7 @@ class FaultyFiles : public FileSystem {
   uint64_t age_ = 0;  // crashes so far
   Names names_;
   Names durable_names_;
-  std::vector<Change> changes_;  // since directories were synced
+  std::vector<Change> changes_;  // since directories were last synced
   std::set<std::string> locked_;
 };
 

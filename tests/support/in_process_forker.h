@@ -1,5 +1,5 @@
-// InProcessForker: children without processes. A job runs when it is started, since that is the data set it must see;
-// its end is told by the next Poll. A held job runs when it is let go, and what it would have seen at the fork is gone.
+// InProcessForker: children without processes. A job runs when it is started, on the data set of that time, and the
+// next Poll reports its end. A held job runs when it is released, on the data set of that later time.
 #pragma once
 
 #include <csignal>
@@ -11,7 +11,7 @@ namespace respite {
 
 class InProcessForker final : public Forker {
  public:
-  // From now on jobs do not run before Release.
+  // Delays jobs until Release.
   void Hold() { holds_ = true; }
   void Release() {
     holds_ = false;
@@ -19,14 +19,14 @@ class InProcessForker final : public Forker {
   }
   // The next Start fails.
   void FailNext(int error) { next_error_ = error; }
-  // The child that runs dies of this signal; what it has done stays.
+  // The running child dies of this signal; what it has written remains.
   void Crash(int signal) {
     if (running_) end_ = ChildEnd{work_, ChildOutcome::kFailed, signal, kPid, 0, progress_};
   }
-  // From now on a child whose job ran has ended before a signal kills it.
+  // From now on a child whose job ran has ended before a signal can kill it.
   void OutrunKill() { outruns_kill_ = true; }
   bool Runs() const { return running_; }
-  // How many children there were.
+  // The number of children so far.
   int Started() const { return started_; }
 
   Result<pid_t, int> Start(ChildWork work, Job job) override {

@@ -26,7 +26,7 @@ bool MatchInOrder(const ReplyMatchers& elements, const ReplyTree& reply, RespVer
                     [&](const ReplyMatcher& matcher, const ReplyTree& child) { return matcher.Matches(child, resp); });
 }
 
-// Each matcher takes the first group of `width` children it likes; exact matchers need no more cleverness than that.
+// Each matcher takes the first group of `width` children that it matches, which suffices for exact matchers.
 bool MatchInAnyOrder(const ReplyMatchers& elements, size_t width, const ReplyTree& reply, RespVersion resp) {
   if (reply.children.size() != elements.size()) return false;
   std::vector<bool> taken(reply.children.size());

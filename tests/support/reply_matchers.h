@@ -42,7 +42,7 @@ using ReplyMatcherPairs = std::vector<std::pair<ReplyMatcher, ReplyMatcher>>;
 // Status lines.
 ReplyMatcher Ok();
 ReplyMatcher Simple(std::string text);
-// The whole line behind the '-'.
+// The whole line after the '-'.
 ReplyMatcher Error(std::string text);
 ReplyMatcher ErrorStartsWith(std::string prefix);
 
@@ -50,7 +50,7 @@ ReplyMatcher ErrorStartsWith(std::string prefix);
 ReplyMatcher Int(int64_t value);
 ReplyMatcher IntThat(testing::Matcher<int64_t> matcher);
 ReplyMatcher Double(double value);
-// As Double, and the text must be this one.
+// Like Double, but also compares the text.
 ReplyMatcher DoubleText(std::string text);
 ReplyMatcher BigNumber(std::string digits);
 ReplyMatcher Bool(bool value);  // RESP2: 1 or 0
@@ -60,7 +60,7 @@ ReplyMatcher Bulk(std::string text);
 ReplyMatcher BulkThat(testing::Matcher<const std::string&> matcher);
 ReplyMatcher Verbatim(std::string text, std::string format = "txt");
 
-// Nothing there. RESP2 distinguishes `$-1` (Nil) from `*-1` (NilArray).
+// A null. RESP2 distinguishes `$-1` (Nil) from `*-1` (NilArray).
 ReplyMatcher Nil();
 ReplyMatcher NilArray();
 // Any reply at all.
@@ -82,7 +82,7 @@ ReplyMatcher MapOf(ReplyMatcherPairs pairs);
 ReplyMatcher PushOf(ReplyMatchers elements);  // RESP2: an array
 ReplyMatcher EmptyArray();
 
-// That no reply came: blocked, closed, or silenced.
+// No reply came: the client is blocked, closed, or silenced.
 testing::Matcher<const TestReply&> NoReply();
 
 }  // namespace respite

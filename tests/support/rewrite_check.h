@@ -1,4 +1,4 @@
-// Data sets as commands, as the base of an append-only file has them.
+// Data sets as commands, as in the base of an append-only file.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@ namespace respite {
 
 using WordList = std::vector<std::string>;
 
-// The records of the file that a rewrite of this server's data makes.
+// The records that a rewrite of this server's data writes.
 std::vector<WordList> RewriteCommands(Node& server);
 
-// Repeats commands that were accepted once, as the loader of an append-only file does; each must be accepted.
+// Repeats commands that were accepted before, as the loader of an append-only file does; each must be accepted.
 void RepeatRecord(TestServer& server, const std::vector<WordList>& commands);
 
-// Repeats those commands on a server with another seed, on which nothing expires; the
-// data must come out the same, including what streams remember besides their entries.
+// Repeats those commands on a server with another seed, on which nothing expires. The data must be the same, including
+// the metadata of streams.
 void ExpectRewriteMatches(TestServer& server);
 
 }  // namespace respite

@@ -1,4 +1,4 @@
-// ServerLife: one life of a server on files that tests own: it loads what the lives before have left.
+// ServerLife: one start of a server on files that the test owns; it loads the data of former starts.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,11 +31,11 @@ class ServerLife {
   TestClient& client() { return client_; }
   TestReply Run(Bytes line) { return client_.Run(line); }
   Snapshot Data() { return SnapshotOf(*server_); }
-  // All that was logged.
+  // The whole log.
   std::string Log() const { return log_.Text(); }
 
  private:
-  // A file of its own that goes with it.
+  // A log file that is removed with its owner.
   class LogFile {
    public:
     LogFile() : path_(testing::TempDir() + "respite-log-XXXXXX") { close(mkstemp(path_.data())); }

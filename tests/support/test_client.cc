@@ -106,7 +106,7 @@ void TestClient::Send(Bytes line) {
 }
 
 void TestClient::Deliver(Bytes bytes) {
-  // Small reads, as a socket may give them; the parser decides where they go.
+  // Reads small pieces, as from a socket; the parser decides where they go.
   std::vector<char> scratch(64 * 1024);
   while (session_ != nullptr && !bytes.empty()) {
     std::span<char> target = session_->in.ReadTarget(scratch);

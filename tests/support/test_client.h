@@ -1,4 +1,4 @@
-// TestClient: a client of a TestServer. What a Connection does with a socket, it does with strings.
+// TestClient: a client of a TestServer. Uses strings where a Connection uses a socket.
 #pragma once
 
 #include <deque>
@@ -14,13 +14,13 @@
 
 namespace respite {
 
-// A reply and the version it was written in, which decides what a matcher accepts.
+// A reply and its protocol version, which decides what a matcher accepts.
 struct TestReply {
-  std::optional<ReplyTree> tree;  // nothing: no reply came
+  std::optional<ReplyTree> tree;  // nullopt: no reply
   RespVersion resp = RespVersion::kResp2;
 
   bool HasValue() const { return tree.has_value(); }
-  // The texts of an array or set of bulk strings; a failed expectation if it is something else.
+  // The texts of an array or set of bulk strings; anything else fails the test.
   std::vector<std::string> Texts() const;
   std::string Text() const;                  // of a bulk, verbatim, simple or error
   int64_t Integer() const;                   // of an integer
@@ -36,21 +36,21 @@ class TestClient final : public Transport {
   TestClient(const TestClient&) = delete;
   TestClient& operator=(const TestClient&) = delete;
 
-  // Sends one command and ends the Turn. The first reply that came for it; pushes (RESP3) come first only when there
-  // is nothing else. No reply: the client is blocked, closed, or replies are off; Read has it when it comes.
+  // Sends one command and ends the Turn. Returns its first reply; a push (RESP3) only if there is nothing else. No
+  // reply: the client is blocked, closed, or replies are off; Read returns the reply when it comes.
   TestReply Run(Bytes line);  // words as in redis.conf: `SET "a b" \x00`
   TestReply Run(std::initializer_list<Bytes> words);
   TestReply Run(const std::vector<std::string>& words);
-  // The next reply that came without having been returned.
+  // Returns the next reply that was not returned yet.
   TestReply Read();
-  // Sends bytes as they are; returns the bytes that came back.
+  // Sends raw bytes and returns the bytes that came back.
   std::string Raw(Bytes bytes);
-  // Sends a command, reads nothing.
+  // Sends a command and reads nothing.
   void Send(Bytes line);
   // Bytes arrive without being executed (the Turn of this client comes with the next Send, Run or Raw).
   void Deliver(Bytes bytes);
 
-  // Whether the peer takes what is sent (it does unless told otherwise).
+  // Whether the peer reads what is sent (by default it does).
   enum class Reading : uint8_t { kYes, kNo };
   void SetReading(Reading reading);
 
@@ -73,13 +73,13 @@ class TestClient final : public Transport {
   Session* session_;
   RespVersion last_resp_ = RespVersion::kResp2;
   Reading reading_ = Reading::kYes;
-  bool pump_waits_ = false;  // for a Resume: postponed, or had its share
-  std::string received_;     // bytes not yet made into replies
+  bool pump_waits_ = false;  // waits for Resume: postponed, or its share is used up
+  std::string received_;     // bytes not yet parsed
   ReplyTreeParser parser_;
   std::deque<ReplyTree> replies_;
 };
 
-// The words as a RESP request.
+// Encodes the words as a RESP request.
 std::string EncodeRequest(const std::vector<std::string>& words);
 
 }  // namespace respite

@@ -1,4 +1,4 @@
-// TestNode: a server with a port of its own on an event loop that others share, in this process.
+// TestNode: a server in this process with its own port, on an event loop that others may share.
 #pragma once
 
 #include <memory>

@@ -21,7 +21,7 @@ constexpr int64_t kDayMs = 86'400'000;
 std::unique_ptr<Config> ConfigOf(const std::vector<std::string>& directives) {
   CommandLine line;
   line.has_arguments = true;
-  line.options = "locale-collate C\n";  // not that of whoever runs the tests
+  line.options = "locale-collate C\n";  // independent of the environment of the tests
   for (const std::string& directive : directives) line.options += directive + "\n";
   std::istringstream nothing;
   auto config = Config::Load(line, nothing);
@@ -29,7 +29,7 @@ std::unique_ptr<Config> ConfigOf(const std::vector<std::string>& directives) {
   return std::move(config.value());
 }
 
-// The fields with deadlines, in order: a digest says only that there are some.
+// The fields with deadlines, in order: a digest only covers that there are some.
 std::string FieldDeadlinesText(const Entry& entry) {
   if (!entry.HasTimedFields()) return "";
   std::map<std::string, int64_t> deadlines;
@@ -158,7 +158,7 @@ void TestServer::RunCronFor(int64_t elapsed_ms) {
 
 void TestServer::EndTurn() {
   if (server_->phase().IsMidTurn())
-    return server_->housekeeping().EndTurnBesides();  // somebody is served in the middle of a Turn
+    return server_->housekeeping().EndTurnBesides();  // other clients are served in the middle of a Turn
   server_->housekeeping().EndTurn();
   while (!tasks_.empty()) {
     auto task = std::move(tasks_.front());
@@ -210,7 +210,7 @@ void ExpectDumpsMatch(TestServer& server) {
       const uint8_t type = input.Octet();
       auto copy = ReadRdbValue(input, type, {entry->Key(), 0, server->data().limits, data.hash_key()});
       ASSERT_TRUE(copy) << Quoted(entry->Key()) << " as RDB: " << copy.error().why;
-      // A payload has no deadline, which a digest would notice.
+      // A payload has no deadline, but a digest covers it.
       const EntryPtr plain(Entry::Clone(*entry, entry->Key(), kNoDeadline, entry->Access()));
       EXPECT_EQ(ValueText(*copy.value()), ValueText(*plain)) << Quoted(entry->Key()) << " through RDB";
     });
@@ -234,7 +234,7 @@ void ExpectSnapshotMatches(TestServer& server) {
 void ExpectReplayMatches(TestServer& server) {
   TestServer::Options options = server.options();
   options.seed ^= 0x9e3779b97f4a7c15ull;
-  // Earlier, so that deadlines lie ahead: only what the journal says may make a key go.
+  // Earlier, so that deadlines are in the future: only the journal may remove keys.
   options.wall_ms -= kDayMs + 12'345;
   TestServer repeated(options);
   TestClient client(repeated);

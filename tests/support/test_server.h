@@ -28,7 +28,7 @@
 
 namespace respite {
 
-// Remembers every effect in order.
+// Records every effect in order.
 class RecordingJournal final : public Journal {
  public:
   struct Record {
@@ -39,7 +39,7 @@ class RecordingJournal final : public Journal {
 
   void Append(const UnitEffects& effects) override;
   const std::vector<Record>& Records() const { return records_; }
-  // How many Units had effects.
+  // The number of Units with effects.
   size_t Units() const { return units_; }
   // One line for each effect: `0: SET k v PXAT 1000`.
   std::vector<std::string> Lines() const;
@@ -58,8 +58,8 @@ class TestServer final : public Host {
     std::vector<std::string> directives = {};  // lines of redis.conf
     uint64_t seed = 20090210;
     int64_t wall_ms = 1'700'000'000'000;
-    FaultyFiles* files = nullptr;  // null: its own. Several servers, one after the other, may share them
-    std::string log_file = {};     // a real file; empty: nothing is logged
+    FaultyFiles* files = nullptr;  // null: its own; several servers may share them one after another
+    std::string log_file = {};     // a real file; empty: no log
   };
 
   TestServer();
@@ -76,22 +76,22 @@ class TestServer final : public Host {
   InProcessForker& forker() { return forker_; }
   const Options& options() const { return options_; }
 
-  // Reads the dump file, as a server does when it starts.
+  // Loads the dump file, as a starting server does.
   LoadOutcome Load() { return LoadDump(server_->services(), {}); }
 
-  // One beat of the timer, and the end of its Turn.
+  // One tick of the timer, and the end of its Turn.
   void Cron();
-  // `rounds` beats, each as late as CurrentHz() asks for.
+  // Ticks for this time, at the intervals of CurrentHz().
   void RunCronFor(int64_t elapsed_ms);
-  // Lets time pass without a beat of the timer; the server is woken when it asked for it, and the Turn ends.
+  // Lets time pass without ticks; wakes the server at the times that it requested, and ends the Turn.
   void AdvanceMs(int64_t elapsed_ms);
-  // Ends a Turn: runs what was posted, sends the replies, until nothing is left.
+  // Ends a Turn: runs posted tasks and sends replies, until nothing is left.
   void EndTurn();
 
-  // What others do when a script takes so long that they are served besides.
+  // Sets what other clients do when a script takes so long that they are served.
   void Besides(std::function<void()> others) { besides_ = std::move(others); }
 
-  // The exit code somebody stopped the server with.
+  // The exit code that the server was stopped with.
   std::optional<int> StoppedWith() const { return exit_code_; }
 
   // Host.
@@ -116,20 +116,19 @@ class TestServer final : public Host {
   std::optional<int64_t> wake_at_ms_;
 };
 
-// "0 key" -> type, value and deadline, whatever the encoding; keys that are past their deadline count as long as they
-// are there.
+// "0 key" -> type, value and deadline, regardless of the encoding; includes expired keys that were not removed yet.
 using Snapshot = std::map<std::string, std::string>;
 Snapshot SnapshotOf(Node& server);
-// What differs, a few lines; empty when nothing does.
+// Describes some differences; empty if there are none.
 std::string SnapshotDifference(const Snapshot& expected, const Snapshot& actual);
 
-// Writes each value as DUMP does and reads it again; the same must come out.
+// Checks that each value survives DUMP and RESTORE.
 void ExpectDumpsMatch(TestServer& server);
 
-// Saves the data and loads it in a second server: the same must come out.
+// Checks that the data survives saving and loading in a second server.
 void ExpectSnapshotMatches(TestServer& server);
 
-// Repeats the journal on a server with another seed and another time; the data must come out the same.
+// Repeats the journal on a server with another seed and another time, and checks that the data is the same.
 void ExpectReplayMatches(TestServer& server);
 
 }  // namespace respite

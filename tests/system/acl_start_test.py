@@ -1,4 +1,4 @@
-"""Users that the configuration brings: lines of the configuration file, or an ACL file; what is wrong with them is fatal."""
+"""Users from the configuration: lines of the configuration file, or an ACL file; errors in them are fatal."""
 import unittest
 
 from launcher import LaunchTest, ask, call, connect

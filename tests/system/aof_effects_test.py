@@ -1,7 +1,7 @@
-"""What each write command leaves in the append-only file, here and in each oracle: effects, not requests.
+"""The effects of each write command in the append-only file, here and in each oracle.
 
-Runs the lines of key_events_test.py; what both files got must be the same commands, apart from the case of names and
-from times of day."""
+Runs the lines of key_events_test.py; both files must have the same commands, except for the case of names and for times
+of day."""
 import glob
 import os
 import re
@@ -12,15 +12,15 @@ import oracles
 from key_events_test import LINES, commands_of
 from two_servers import RESPITE, Server
 
-# Lines whose effects are told otherwise and come to the same: which members were drawn; what Redis leaves to conditions
-# and to the clock of whoever loads; consumers, which Redis forgets unless something was delivered to them.
+# Lines whose effects differ in words but not in their result: random members; conditions and times that Redis resolves
+# when it loads the file; consumers, which Redis drops unless entries were delivered to them.
 EQUIVALENT = ("BITFIELD k OVERFLOW FAIL INCRBY u2 0 5", "BITOP AND d a b <- SET d x", "SPOP k ", "GEOADD g",
               "EXPIRE k 100 NX", "PEXPIRE k 100000 GT", "RESTORE k 0", "XADD s MAXLEN", "XADD s MINID", "XTRIM s MAXLEN",
               "XREADGROUP GROUP g c STREAMS s", "XCLAIM s g d", "XAUTOCLAIM s g d")
 
 
 class Journaling:
-    """A server with an append-only file, and what it got since one looked last."""
+    """A server with an append-only file; returns what was appended since the last call."""
 
     def __init__(self, program):
         self.server = Server(program, "--appendonly", "yes", "--appendfsync", "no", "--lazyfree-lazy-expire", "no",
@@ -60,7 +60,7 @@ def records_of(text):
 
 
 def normal(records):
-    """Without what differs by the clock and by the spelling of names; databases are named alike."""
+    """Removes differences of the clock and of the case of names; gives databases the same names."""
     lines = []
     for words in records:
         name, *rest = words

@@ -1,5 +1,5 @@
-"""Append-only files travel between our server and each oracle, both ways: with either format of the base, before and
-after a rewrite, and from one to the other and back."""
+"""Exchanges append-only files between our server and each oracle, both ways: with either format of the base, before and
+after a rewrite, and there and back."""
 import os
 import random
 import shutil
@@ -12,7 +12,7 @@ import oracles
 from rdb_exchange_test import SEED, commands
 from two_servers import RESPITE, WAIT_S, Server, value_of
 
-# What comes behind the first data set: commands whose effects are not their words.
+# Commands after the first data set whose effects differ from their words.
 LATER = [("SPOP", "set:2000", 20), ("INCRBYFLOAT", "string:0", "1.5"), ("EXPIRE", "hash:1", 100000),
          ("LMOVE", "list:60", "list:new", "LEFT", "RIGHT"), ("ZPOPMIN", "zset:2000", 3), ("GETDEL", "string:1"),
          ("EVAL", "redis.call('SET', 'by-script', 1) redis.call('RPUSH', 'also', 'a', 'b')", 0),
@@ -57,7 +57,7 @@ class AofExchange(unittest.TestCase):
         return value_of(client.run("DEBUG", "DIGEST"))
 
     def travel(self, source, target, preamble, rewrites):
-        """The data set is the same behind each of the journeys."""
+        """Checks that the data set is the same after each exchange."""
         server, client = self.serve(source, preamble)
         self.fill(client, commands(random.Random(SEED), self.oracle.version))
         if rewrites:

@@ -1,5 +1,5 @@
-"""Random commands to a real Redis that keeps an append-only file, which then is loaded by us and by another Redis: no
-command of it fails, and the same data set comes out.
+"""Sends random commands to a real Redis; then we and another Redis load its append-only file: no command may fail, and
+the data sets must be equal.
 
     python3 tests/system/aof_replay_test.py --seed 7 --rounds 50 [--commands 2000]
 
@@ -22,9 +22,9 @@ from two_servers import REDIS, RESPITE, WAIT_S, Closed, Server, encode, value_of
 
 ROUNDS = 6
 COMMANDS = 1500
-# What XINFO STREAM … FULL says of how it is stored, or of moments.
+# Fields of XINFO STREAM … FULL about storage or times.
 BY_SERVER = {b"radix-tree-keys", b"radix-tree-nodes", b"seen-time", b"active-time"}
-# Later versions count behind deleted entries otherwise.
+# Later versions count differently after deletions.
 UP_TO_7_2 = {b"lag"}
 
 
@@ -51,7 +51,7 @@ def without(names, value):
 
 
 class Folder:
-    """A folder with an append-only file, and servers that use it one after the other."""
+    """A directory with an append-only file, used by one server after another."""
 
     def __init__(self, *more):
         self.path = tempfile.mkdtemp(prefix="aof-replay-")
@@ -69,7 +69,7 @@ class Folder:
 
 
 def streams(client, leave_out):
-    """What a digest does not know of: counters and groups of all streams."""
+    """What a digest does not cover: metadata and groups of all streams."""
     found = {}
     for db in range(DATABASES):
         client.run("SELECT", db)
@@ -153,7 +153,7 @@ class AofReplayTest(unittest.TestCase):
 
 
 class StartTest(unittest.TestCase):
-    """A server that begins, and is to end before it has loaded its data."""
+    """Shutdown of a server that is still loading its data."""
 
     def setUp(self):
         self.folder = Folder("--key-load-delay", "2000", "--loading-process-events-interval-bytes", "1024",
@@ -210,7 +210,7 @@ class StartTest(unittest.TestCase):
 
 
 class FolderTest(unittest.TestCase):
-    """A folder that goes, or takes nothing any more, while the server runs."""
+    """A directory that is removed or becomes read-only while the server runs."""
 
     def setUp(self):
         self.folder = Folder()

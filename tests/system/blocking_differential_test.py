@@ -1,11 +1,11 @@
-"""Several clients push, pop, wait, move and rename, in one random stream that goes to our server and to an oracle; who
-gets what, and when, must be the same, and so must the data.
+"""Several clients push, pop, block, move and rename, in one random stream for our server and an oracle. Each client must
+get the same replies at the same steps, and the data must be the same.
 
     python3 tests/system/blocking_differential_test.py --seed 7 --rounds 500
 
 runs longer or repeats a failure; the seed is always printed. Each step ends before the next begins: every client has its
-answers or is known to wait, and a round trip of another client has shown that nothing more will come. So nothing depends
-on time."""
+replies or is known to be blocked, and a round trip of another client has shown that nothing more will come. So nothing
+depends on time."""
 import argparse
 import os
 import random
@@ -25,14 +25,14 @@ ENDS = [b"LEFT", b"RIGHT"]
 
 
 class Party:
-    """A server, its waiting and its free clients, and one who looks on."""
+    """A server with its blocked and free clients, and one client that observes."""
 
     def __init__(self, server):
         self.server = server
         self.onlooker = server.client()
         self.clients = []
         self.ids = []
-        self.pending = []  # for each client: answers that are to come
+        self.pending = []  # for each client: replies that are still expected
         for _ in range(CLIENTS):
             self.add(len(self.clients))
 
@@ -64,7 +64,7 @@ class Party:
         return self.clients[at].read()
 
     def settle(self, at, to_the_end=False):
-        """All answers of this client, until it has none to come, or waits if it may."""
+        """All replies of this client, until none is expected, or it is blocked where it may be."""
         answers = []
         while self.pending[at] > 0:
             if self.has_answer(at, 0.002):
@@ -74,10 +74,10 @@ class Party:
         return answers
 
     def settle_all(self, first, to_the_end=False):
-        """(client, answer) of all; the one that made the step comes first, and may have to come to its end."""
+        """(client, reply) of all clients; the client of the step comes first, and may have to finish it."""
         answers = [(first, answer) for answer in self.settle(first, to_the_end)]
         quiet = 0
-        while quiet < 2:  # clients that go on after a wait do so a turn later
+        while quiet < 2:  # clients that continue after a wait do so one Turn later
             self.onlooker.run("PING")
             came = [(at, answer) for at in range(CLIENTS) if self.has_answer(at) for answer in self.settle(at)]
             quiet = 0 if came else quiet + 1
@@ -104,8 +104,8 @@ class Party:
 
 
 class Stream:
-    """Makes the steps. Servers before 7.2 do not run the request again, but serve it with the key that came up. That shows
-    when it waits for several keys, and when types change; so they are spared that."""
+    """Makes the steps. Servers before 7.2 do not run the request again, but serve it with the key that changed. The
+    difference shows with several keys and when types change, so these steps are left out for them."""
 
     def __init__(self, rng, version):
         self.rng = rng
@@ -170,7 +170,7 @@ class Stream:
         else:
             inside = [self.change() if self.rng.random() < 0.8 else self.wait() for _ in range(self.rng.randrange(1, 5))]
             if self.rng.random() < 0.3:
-                # What is stored in the place of another value wakes nobody in Redis, so there must be none.
+                # Redis wakes no client for a value stored over another one, so there must be none.
                 target = self.list_key()
                 inside += [[b"DEL", target], [b"SORT", self.list_key(), b"BY", b"nosort", b"STORE", target]]
         return [[b"MULTI"], *inside, [b"EXEC"]]
@@ -227,7 +227,7 @@ class Round:
             party.add(at)
 
     def swap(self):
-        """Only with nobody waiting: the order in which Redis serves those who do is by chance."""
+        """Only with no blocked client: Redis serves them in random order."""
         self.log.append("SWAPDB 0 1")
         self.compare("SWAPDB", [party.onlooker.run("SWAPDB", "0", "1") for party in self.parties])
 

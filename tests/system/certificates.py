@@ -1,4 +1,4 @@
-"""Certificates for tests, made by the openssl command when they are needed; none is kept."""
+"""Certificates for tests, made by the openssl command on demand and not kept."""
 import os
 import subprocess
 
@@ -8,7 +8,7 @@ def openssl(*words, **options):
                    **options)
 
 
-# For `openssl ca`, which takes days that are gone; later versions of `openssl x509` do not.
+# For `openssl ca`, which accepts dates in the past; later versions of `openssl x509` do not.
 REGISTER = """[ca]
 default_ca = own
 [own]
@@ -39,7 +39,7 @@ class Issued:
             openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", self.key)
 
     def with_password(self, password):
-        """The same key in a file that needs a password."""
+        """A copy of the key in a file with a password."""
         path = self.key + ".locked"
         openssl("ec", "-in", self.key, "-aes256", "-passout", "pass:" + password, "-out", path)
         return path
@@ -61,7 +61,7 @@ class Authority(Issued):
         return path
 
     def issue(self, name, dates=VALID, rsa_bits=None):
-        """Without `rsa_bits` the key is one of an elliptic curve, which costs least."""
+        """Without `rsa_bits` the key is an elliptic curve key, which is the cheapest."""
         issued = Issued(self.folder, name)
         issued.make_key(rsa_bits)
         request = issued.key + ".csr"

@@ -1,5 +1,5 @@
-"""redis-check-aof and redis-check-rdb, which are our server under other names: on damaged files of every kind they come
-to the same end as Redis' own, change the same octets, and a server of ours starts with what they repaired."""
+"""redis-check-aof and redis-check-rdb, which are our server under other names. On damaged files of every kind they come
+to the same result as Redis' tools and change the same bytes, and our server starts with what they repaired."""
 import os
 import random
 import re
@@ -47,7 +47,7 @@ class CheckToolsTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
     def copy(self, sample="rdb"):
-        """A fresh copy of the files to damage."""
+        """A fresh copy of the files, to be damaged."""
         target = os.path.join(self.folder, "data")
         shutil.rmtree(target, ignore_errors=True)
         shutil.copytree(os.path.join(self.sample, sample), target)
@@ -69,7 +69,7 @@ class CheckToolsTest(unittest.TestCase):
                               capture_output=True, text=True, errors="replace", timeout=60, check=False)
 
     def compare(self, folder, *arguments, name="redis-check-aof"):
-        """Both tools on the same files: equal verdicts, equal files behind. Ours is left in place."""
+        """Runs both tools on the same files: the verdicts and the repaired files must be equal. Keeps our files."""
         other = folder + ".redis"
         shutil.rmtree(other, ignore_errors=True)
         shutil.copytree(folder, other)
@@ -105,7 +105,7 @@ class CheckToolsTest(unittest.TestCase):
         chance = random.Random(SEED)
         for _ in range(25):
             at = chance.randrange(1, len(content))
-            # Redis' tool takes an annotation without an end for sound; what a server appends to it is lost.
+            # Redis' tool accepts an incomplete annotation; what a server appends to it is lost.
             if not content[:at].rpartition(b"\n")[2].startswith(b"#"):
                 yield f"cut at {at}", content[:at]
         exec_at = content.rindex(b"*1\r\n$4\r\nEXEC")
@@ -137,7 +137,7 @@ class CheckToolsTest(unittest.TestCase):
                 self.write(damaged, folder, INCR)
                 self.compare(folder, MANIFEST)
                 self.compare(folder, "--fix", MANIFEST)
-                # Anything may be cut, the first key too; what is left loads without aof-load-truncated.
+                # Any key may be lost, even the first; the rest loads without aof-load-truncated.
                 self.assertEqual(b"b" if len(damaged) >= first else None, self.starts(folder))
 
     def test_only_the_last_part_is_repaired(self):
@@ -190,7 +190,8 @@ class CheckToolsTest(unittest.TestCase):
         return self.run_tool(SERVER, folder, "redis-check-rdb", *arguments)
 
     def test_rdb_files(self):
-        """Every truncation, many flipped bits: found by ours; the same verdict as Redis' when that knows the version."""
+        """Every truncation, and many flipped bits. Ours finds them all; Redis' has the same verdict if it knows the
+        version."""
         probe = Server(REDIS)
         version = probe.version
         probe.stop()
@@ -203,7 +204,7 @@ class CheckToolsTest(unittest.TestCase):
             if chance.random() < 0.5:
                 del damaged[chance.randrange(len(damaged)):]
             else:
-                # Not in the signature's version, and not in the checksum: 0 there means that there is none.
+                # Skips the version in the signature and the checksum: 0 means that there is none.
                 damaged[chance.randrange(9, len(damaged) - 8)] ^= 1 << chance.randrange(8)
             self.write(damaged, folder, "damaged.rdb")
             run = self.own("damaged.rdb", folder=folder)
@@ -214,7 +215,7 @@ class CheckToolsTest(unittest.TestCase):
                 self.compare(folder, "damaged.rdb", name="redis-check-rdb")
 
     def test_rdb_of_the_other_server(self):
-        """What Redis says of its own file, word for word."""
+        """Redis' tool and ours print the same for Redis' file."""
         server = Server(REDIS, "--dir", self.folder)
         client = server.client()
         for words in COMMANDS + [("SAVE",)]:
@@ -227,7 +228,7 @@ class CheckToolsTest(unittest.TestCase):
     def compare_tools(self, name):
         theirs = self.run_tool(REDIS, self.folder, name, "dump.rdb")
         ours = self.run_tool(SERVER, self.folder, name, "dump.rdb")
-        said = theirs.stdout.replace("[info] 0 subexpires\n", "")  # from 7.4 on
+        said = theirs.stdout.replace("[info] 0 subexpires\n", "")  # since 7.4
         self.assertEqual((0, said), (ours.returncode, ours.stdout))
         self.assertEqual(0, theirs.returncode)
 

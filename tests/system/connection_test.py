@@ -1,4 +1,4 @@
-"""Clients that read late, hang up half way or vanish: what a socket's readiness must lead to."""
+"""Clients that read late, hang up early or vanish: the server must act on the readiness of their sockets."""
 import os
 import pathlib
 import socket
@@ -90,13 +90,13 @@ class ConnectionTest(OneServer):
             listed = client.recv(1 << 16).count(b"id=")
         self.assertEqual(1, listed)
 
-    # A launcher that sees its connection close may start the next server on the same port.
+    # A launcher whose connection closes may start the next server on the same port.
     def test_nobody_listens_when_a_shutdown_closes_connections(self):
         others = [self.connect() for _ in range(200)]
         for other in others:
             other.sendall(b"PING\r\n")
             self.assertEqual(b"+PONG\r\n", self.read(other, 7))
-        # All are closed in the Turn that ends the server.
+        # All connections close in the Turn that stops the server.
         self.connect().sendall(b"CLIENT KILL TYPE normal SKIPME yes\r\nSHUTDOWN NOSAVE\r\n")
         self.assertEqual(b"", others[0].recv(1))
         self.assertRaises(ConnectionRefusedError, self.connect)
@@ -116,7 +116,7 @@ class ConnectionTest(OneServer):
 
 
 class ManySubscriptionsTest(OneServer):
-    """UNSUBSCRIBE of many takes many Turns: what becomes of a client that goes away in between."""
+    """UNSUBSCRIBE from many channels takes many Turns: tests clients that disconnect in between."""
     COUNT = 50_000
 
     def subscribe(self):

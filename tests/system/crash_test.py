@@ -1,23 +1,23 @@
-"""kill -9 under a writing load, again and again: what comes up again must be what was promised.
+"""kill -9 under a writing load, again and again: acknowledged writes must survive.
 
 Several clients write, each to keys of its own, without waiting for the replies one by one: strings, counters, lists,
 hashes, sorted sets, streams, deadlines, MULTI groups and scripts that change several keys. After a random number of
-replies the server is killed, started in the same folder, and asked for everything. What a client's keys hold must be
-what some first part of its operations makes, whole groups and scripts included, nothing that was not sent, and that
-part must have all that was acknowledged. With `appendfsync everysec` a server may put off writing while the disk is
-busy, so there what was acknowledged within the last two seconds may be missing.
+replies the server is killed, restarted in the same directory, and all data is read. The keys of a client must be the
+result of a prefix of its operations, with groups and scripts as a whole, and the prefix must include all acknowledged
+operations. With `appendfsync everysec` a server may delay writes while the disk is busy, so there writes acknowledged
+within the last two seconds may be missing.
 
-A kill never tears what write(2) was given, but a machine that goes down does: after some kills the last file is cut off
-anywhere behind what it had when the server came up. Then any first part of the operations will do.
+A kill never truncates the data of a write(2), but a crash of the machine does: after some kills the last file is
+truncated anywhere after its size at the start of the server. Then any prefix of the operations is valid.
 
-Houses differ in policy and directives; a house stands for some lives, each of which goes on with what the one before
-left. Rewrites and snapshots run meanwhile, asked for and by themselves.
+A "house" is a directory with its own policy and directives, used by several servers one after another ("lives").
+Rewrites and snapshots run meanwhile, on request and automatically.
 
     python3 tests/system/crash_test.py                                        the short run of the test suite
     python3 tests/system/crash_test.py --rounds 2000 --seed 1                 the long one
     python3 tests/system/crash_test.py --server /usr/bin/redis-server --no-torn
 
-Redis cuts behind the last whole command even inside a MULTI, whose first half it so runs later: hence --no-torn.
+Redis truncates after the last whole command even inside a MULTI, so it later runs half of it: hence --no-torn.
 """
 import argparse
 import collections
@@ -36,10 +36,10 @@ import unittest
 import launcher
 
 POLICIES = ("always", "everysec", "no")
-LIVES = 5  # of a house
+LIVES = 5  # starts of one directory
 CLIENTS = 6
-POSTPONED_S = 2.5  # how long everysec puts off writing, and some more
-MOST_REPLIES = 4000  # of one life
+POSTPONED_S = 2.5  # how long everysec delays a write, and a margin
+MOST_REPLIES = 4000  # of one start
 MOST_LENGTH = 40  # of a list or stream
 SLACK_MS = 50
 TORN_RATE = 0.4  # of the kills
@@ -54,7 +54,7 @@ def encode(words):
 
 
 class Replies:
-    """Cuts the octets of a server into replies."""
+    """Cuts the bytes of a server into replies."""
 
     def __init__(self):
         self.data = b""
@@ -100,7 +100,7 @@ class Replies:
 
 
 class Value:
-    """What a key holds, and between which two moments its deadline lies (None: it has none)."""
+    """The content of a key, and the range of its deadline (None: no deadline)."""
 
     def __init__(self, content, deadline=None):
         self.content = content
@@ -108,7 +108,7 @@ class Value:
 
 
 class Effect:
-    """One write command: its words, and what it does to the keys of a client."""
+    """One write command: its words, and its effect on the keys of a client."""
 
     def __init__(self, *words):
         self.words = words
@@ -172,7 +172,7 @@ class Effect:
 
 
 class Operation:
-    """What is done as a whole or not at all."""
+    """An atomic operation."""
 
     def __init__(self, effects, form):
         self.effects = effects
@@ -196,13 +196,13 @@ class Operation:
 
 
 class Client:
-    """One connection, its keys, and what it did to them since they were looked at last."""
+    """One connection, its keys, and its operations since they were last read."""
 
     def __init__(self, number, dice):
         self.number = number
         self.dice = dice
         self.database = number % 2
-        self.count = 0  # of operations, over all lives
+        self.count = 0  # operations over all starts
         self.state = {}
         self.operations = []
         self.waiting = collections.deque()
@@ -246,7 +246,7 @@ class Client:
         self.count += 1
         form = self.dice.choices(("plain", "multi", "script"), (6, 2, 2))[0]
         effects = [self.effect() for _ in range(1 if form == "plain" else self.dice.randrange(1, 6))]
-        # IDs of a stream only grow: one entry of each operation.
+        # IDs of a stream only increase: each operation adds one entry.
         seen = set()
         effects = [effect for effect in effects
                    if effect.words[0] != "XADD" or (effect.words[0] not in seen and not seen.add(effect.words[0]))]
@@ -267,7 +267,7 @@ class Client:
             pass
 
     def receive(self):
-        """How many replies came; None when the connection is over."""
+        """The number of replies received; None if the connection is closed."""
         try:
             data = self.socket.recv(1 << 16)
         except BlockingIOError:
@@ -296,7 +296,7 @@ class Client:
 
 
 def fits(value, actual, now_ms):
-    """Whether what the server has (content, deadline or -1) can be this value."""
+    """Whether the server's content and deadline (-1: none) match this value."""
     content, deadline_ms = actual
     if value is None:
         return content is None
@@ -309,11 +309,11 @@ def fits(value, actual, now_ms):
 
 
 class Loss(Exception):
-    """The server broke a promise."""
+    """The server lost acknowledged data."""
 
 
 class House:
-    """A folder, the directives of its servers, and the clients that write there."""
+    """A directory, the directives of its servers, and their clients."""
 
     def __init__(self, program, policy, torn_rate, dice):
         self.program = program
@@ -346,13 +346,13 @@ class House:
         self.sizes = {name: os.path.getsize(name) for name in self.incrementals()}
 
     def incrementals(self):
-        """The files that the manifest names, in order."""
+        """The incremental files of the manifest, in order."""
         folder = os.path.join(self.folder, "appendonlydir")
         with open(os.path.join(folder, "appendonly.aof.manifest"), encoding="ascii") as manifest:
             return [os.path.join(folder, line.split()[1]) for line in manifest if line.split()[5] == "i"]
 
     def disturb(self):
-        """Something that goes on besides; whether it may begin now is the server's business."""
+        """Starts a background job; the server may refuse it."""
         self.control.sendall(encode([self.dice.choice(("BGREWRITEAOF", "BGSAVE", "BGREWRITEAOF"))]))
 
     def load_and_kill(self):
@@ -386,7 +386,7 @@ class House:
         self.server.process.kill()
         self.server.process.wait()
         self.killed_ms = int(time.time() * 1000)
-        for client in self.clients:  # replies that had left the server
+        for client in self.clients:  # replies that the server had sent
             client.socket.setblocking(True)
             while client.receive():
                 pass
@@ -407,10 +407,10 @@ class House:
         os.truncate(last, self.dice.randint(min(self.sizes.get(last, 0), size), size))
         self.torn += 1
 
-    # What is there
+    # Contents
 
     def contents(self, client):
-        """key -> (content, deadline), as the server says."""
+        """key -> (content, deadline) on the server."""
         keys = client.all_keys()
         reads = {"s": ("GET",), "e": ("GET",), "n": ("GET",), "l": ("LRANGE", 0, -1), "x": ("XRANGE", "-", "+"),
                  "h": ("HGETALL",), "z": ("ZRANGE", 0, -1, "WITHSCORES")}
@@ -449,7 +449,7 @@ class House:
             self.check_client(client)
 
     def least(self, client):
-        """How many operations must have survived."""
+        """The number of operations that must have survived."""
         if self.is_torn:
             return 0
         if self.policy != "everysec":
@@ -476,7 +476,7 @@ class House:
         self.acknowledged += acknowledged
         self.lost += max(acknowledged - chosen[0], 0)
         self.unacknowledged_kept += max(chosen[0] - acknowledged, 0)
-        # What the server says is exact from now on.
+        # From now on the server's values are exact.
         client.state = {key: Value(value.content, None if actual[key][1] == -1 else (actual[key][1],) * 2)
                         for key, value in chosen[1].items() if actual[key][0] is not None}
         client.operations = []
@@ -494,10 +494,10 @@ class House:
         return "\n".join(lines)
 
     def check_files(self):
-        """The tool of the distribution finds the files sound, now that a torn end is cut."""
+        """The distribution's tool finds the files valid once an incomplete end is cut off."""
         tool = shutil.which("redis-check-aof")
-        changes = self.directives["auto-aof-rewrite-percentage"] != 0  # files, while the tool looks at them
-        knows = self.directives["aof-use-rdb-preamble"] == "no"  # what version 7.0 of the tool does not
+        changes = self.directives["auto-aof-rewrite-percentage"] != 0  # files change while the tool reads them
+        knows = self.directives["aof-use-rdb-preamble"] == "no"  # version 7.0 of the tool does not know RDB bases
         if tool is None or changes or not knows:
             return
         manifest = os.path.join(self.folder, "appendonlydir", "appendonly.aof.manifest")
@@ -524,7 +524,7 @@ class House:
 
 
 def run(program, rounds, seed, torn_rate):
-    """Raises Loss; the folder of the house stays then."""
+    """Raises Loss; then the directory is kept."""
     dice = random.Random(seed)
     print(f"seed {seed}", flush=True)
     for number, first in enumerate(range(0, rounds, LIVES)):

@@ -3,8 +3,9 @@ events of every command, and at checkpoints all the data.
 
     python3 tests/system/differential_test.py --seed 7 --rounds 500 [--commands 200] [--families Hashes Keys]
 
-runs longer or repeats a failure; the seed is always printed. The commands come from generators.py. Deadlines lie so far ahead, or so long ago, that time plays
-no part; what depends on it (TTL, PTTL) is compared with a tolerance. known_differences.py says what differs."""
+runs longer or repeats a failure; the seed is always printed. The commands come from generators.py.
+Deadlines are so far in the future or past that time does not matter; replies that depend on it (TTL, PTTL) are compared
+with a tolerance. known_differences.py lists known differences."""
 import argparse
 import os
 import random
@@ -19,20 +20,20 @@ from two_servers import RESPITE, Closed, Server, encode, value_of
 COMMANDS_PER_ROUND = 200
 TOLERANCE_MS = 3000
 
-# The elements of a set, whose weights are looked up, have no order.
+# The elements of a set whose weights are looked up have no order.
 MISSES_IN_NO_ORDER = {b"SORT", b"SORT_RO"}
 
-# Replies whose order means nothing.
+# Replies in arbitrary order.
 UNORDERED = {b"KEYS", b"SMEMBERS", b"SINTER", b"SUNION", b"SDIFF", b"HKEYS", b"HVALS", b"SPOP"}
 UNORDERED_PAIRS = {b"HGETALL"}
-# A cursor and elements in no order; a hash or sorted set comes in pairs.
+# A cursor and elements in arbitrary order; in pairs for a hash or sorted set.
 SCANS = {b"SCAN": 1, b"SSCAN": 1, b"HSCAN": 2, b"ZSCAN": 2}
-# Chance decides what they say, but not how much.
+# Random replies of which only the size is compared.
 BY_CHANCE = {b"SRANDMEMBER", b"HRANDFIELD", b"ZRANDMEMBER"}
-# Replies with moments among other things: how long ago, or when.
+# Replies that contain times or durations.
 WITH_MOMENTS = {b"XPENDING", b"XINFO"}
 NAMED_MOMENTS = {b"idle", b"inactive", b"seen-time", b"active-time"}
-# Replies in seconds or milliseconds from now, or moments that were given relative to now.
+# Replies in seconds or milliseconds from now, or times that were given relative to now.
 TIMED_S = {b"TTL", b"EXPIRETIME"}
 TIMED_MS = {b"PTTL", b"PEXPIRETIME"}
 
@@ -42,7 +43,7 @@ def groups(values, size):
 
 
 def excerpt(reply, other, size=500):
-    """The part of a long reply where it begins to differ."""
+    """The part of a long reply where the difference begins."""
     common = len(os.path.commonprefix([reply, other]))
     start = max(0, common - size // 2) if len(reply) > size else 0
     return reply[start:start + size]
@@ -57,7 +58,7 @@ class Difference(AssertionError):
 
 
 class Listener:
-    """Hears all keyspace events of a server. A message on MARK ends those of one command."""
+    """Receives all keyspace events of a server. A message on MARK ends those of one command."""
     MARK = b"__keys-mark"
 
     def __init__(self, server):
@@ -70,7 +71,8 @@ class Listener:
         self.control.close()
 
     def events(self):
-        """What came since the last call, a list for each command. Requires: the replies of the commands are there."""
+        """The events since the last call, a list for each command. Requires: the replies of the commands have
+        arrived."""
         self.control.run("PUBLISH", self.MARK, "end")
         heard = [[]]
         while True:
@@ -84,7 +86,7 @@ class Listener:
 
 
 class Pair:
-    """Both servers, each behind one connection."""
+    """Both servers, with one connection to each."""
 
     def __init__(self, oracle, ours=RESPITE):
         self.oracle = oracle
@@ -108,7 +110,7 @@ class Pair:
             server.stop()
 
     def run(self, commands):
-        """One pipeline; the replies of both, in pairs."""
+        """Runs one pipeline; returns the replies of both in pairs."""
         request = b"".join(encode(words) for words in commands)
         for client in self.clients:
             client.send(request)
@@ -138,10 +140,10 @@ class Pair:
                                  f"  after\n{self.history(commands, index)}")
 
     def compare_events(self, commands, replies, where):
-        """Of commands that ran marked."""
+        """Compares the events of commands that run_marked ran."""
         events = zip(*(listener.events() for listener in self.listeners))
         for index, (words, (ours, theirs), (told, heard)) in enumerate(zip(commands, replies, events)):
-            if ours.startswith(b"-") or theirs.startswith(b"-"):  # some look for the key first, some at the words
+            if ours.startswith(b"-") or theirs.startswith(b"-"):  # some versions check the key first, others the words
                 heard, told = without_misses(heard), without_misses(told)
             if words[0].upper() in MISSES_IN_NO_ORDER:
                 heard, told = sorted(heard), sorted(told)
@@ -154,7 +156,7 @@ class Pair:
         return "\n".join(f"    {c}" for c in commands[max(0, index - 10):index])
 
     def run_marked(self, commands):
-        """As run; the listeners are told where each command ends."""
+        """Like run, but sends the listeners a mark after each command."""
         for listener in self.listeners:
             listener.events()
         return self.run([each for words in commands for each in (words, [b"PUBLISH", Listener.MARK, b""])])[::2]
@@ -175,7 +177,7 @@ class Pair:
         return any(name == known and allows(words, ours, theirs) for known, allows in self.known)
 
     def same_elements(self, name, ours, theirs):
-        """Of two aggregates of one kind."""
+        """Compares two aggregates of one kind."""
         mine, yours = value_of(ours), value_of(theirs)
         if name in UNORDERED:
             return groups(mine, 1) == groups(yours, 1)
@@ -188,7 +190,8 @@ class Pair:
         return name in BY_CHANCE and len(mine) == len(yours)
 
     def same_but_moments(self, mine, yours):
-        """Moments are named by the word before them, or stand third in a row of four, or are as large as only moments are."""
+        """Ignores times: values after certain names, the third of four in a row, and numbers that are as large as only
+        times are."""
         if isinstance(mine, int) and isinstance(yours, int):
             return mine == yours or min(mine, yours) > 10**9 and abs(mine - yours) <= TOLERANCE_MS
         if not isinstance(mine, list) or not isinstance(yours, list):
@@ -221,7 +224,7 @@ class Pair:
                 return keys
 
     def checkpoint(self, rng, where):
-        """All data of all databases, key by key."""
+        """Compares all data of all databases, key by key."""
         same_digests = not known_differences.digests_of_scores(self.oracle.mark)
         for db in range(DATABASES):
             self.run([[b"SELECT", b"%d" % db]])
@@ -246,7 +249,7 @@ def run(seed, rounds, commands, oracle, ours=RESPITE, families=()):
     """Raises Difference; the message has all that is needed to repeat it."""
     pair = Pair(oracle, ours)
     try:
-        pair.run([[b"DEBUG", b"SET-ACTIVE-EXPIRE", b"0"]])  # else each timer tells of what has expired when it likes
+        pair.run([[b"DEBUG", b"SET-ACTIVE-EXPIRE", b"0"]])  # otherwise each timer removes expired keys at its own times
         for index in range(rounds):
             rng = random.Random(f"{seed}/{index}")
             where = f"--seed {seed}, round {index}"

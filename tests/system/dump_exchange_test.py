@@ -1,5 +1,5 @@
-"""Values travel between our server and each oracle as DUMP payloads, both ways, in every encoding that both know. Their
-digests must be equal, and packed values must even have equal octets."""
+"""Exchanges values between our server and each oracle as DUMP payloads, both ways, in every encoding that both know.
+Their digests must be equal, and packed values must even have equal bytes."""
 import random
 import struct
 import unittest
@@ -12,8 +12,8 @@ from two_servers import RESPITE, Server, value_of
 SEED = 20260210
 VERSION_OF_7_0 = 10
 TRAILER = 10  # version of the format, checksum
-SET_LISTPACK = 20  # a type that 7.2 brought
-TABLES = (b"hashtable",)  # their order is not certain, so their octets are not
+SET_LISTPACK = 20  # a type that 7.2 introduced
+TABLES = (b"hashtable",)  # their order is not fixed, so their bytes are not
 
 
 def word(chance, size):
@@ -71,7 +71,7 @@ class DumpExchange(unittest.TestCase):
         return [self.ask(client, *words) for client in (self.ours, self.theirs)]
 
     def digest(self, client, key):
-        """What both must say of the same value. 7.0 prints scores with more digits, in digests, too."""
+        """What both servers must report of the same value. Digests of 7.0 have more digits of scores."""
         if self.is_old and self.ask(client, "TYPE", key) == b"+zset":
             parts = self.ask(client, "ZRANGE", key, 0, -1, "WITHSCORES")
             return list(zip(parts[::2], map(float, parts[1::2])))
@@ -129,7 +129,7 @@ class DumpExchange(unittest.TestCase):
         self.check_all([("RPUSH", [f"element {i}" for i in range(count)]) for count in (1, 3, 4, 10)])
 
     def test_old_encodings(self):
-        """What only older servers wrote."""
+        """Encodings that only older servers wrote."""
         for name, value in OLD_VALUES.items():
             with self.subTest(name=name):
                 dumped = payload(value, 9)
@@ -141,7 +141,7 @@ class DumpExchange(unittest.TestCase):
                     self.assertEqual(theirs, ours)
 
     def test_streams(self):
-        """With groups and what is pending; a stream that was read is written again octet by octet."""
+        """Streams with groups and pending entries; a stream that was read is written with the same bytes."""
         chance = random.Random(SEED)
         for count in (1, 99, 100, 101, 450):
             with self.subTest(count=count, seed=SEED):
@@ -165,7 +165,7 @@ class DumpExchange(unittest.TestCase):
                     self.assertEqual(dumped[:-TRAILER], self.ask(target, "DUMP", "key-copy")[:-TRAILER])
 
     def test_refusals(self):
-        """Redis finds some of these faults only when told to look for them; we always do."""
+        """Redis finds some of these faults only on request; we always do."""
         self.both("CONFIG", "SET", "sanitize-dump-payload", "yes")
         self.addCleanup(self.both, "CONFIG", "SET", "sanitize-dump-payload", "no")
         for value in (b"\x01\x00", b"\x04\x02\x01f\x01v\x01f\x01v", b"\x02\x02\x01a\x01a", b"\x0b\x01x", b"\x63",

@@ -1,15 +1,15 @@
 """Random commands for differential_test.py: for each family a class whose makers return the words of one command.
 
-Most commands are valid; some have a bad option, a wrong type, too few words. Keys and elements are few, so that commands
-meet; thresholds of encodings are drawn anew for each round, so that collections cross them all the time. What chance decides
-in the server (SPOP, HRANDFIELD) is asked for in ways whose outcome is certain, or compared by size only."""
+Most commands are valid; some have a bad option, a wrong type, too few words. There are few keys and elements, so that
+commands affect each other; each round chooses new thresholds of encodings, so that collections often cross them. Random
+commands (SPOP, HRANDFIELD) are used in ways whose outcome is certain, or only the size of the reply is compared."""
 
 from dump_payload import OLD_VALUES, payload
 
 FAR_S = 33177117420  # 3021
 DATABASES = 3
 
-# Directive -> values a round may take. Those of 7.2 only are skipped by older servers.
+# Directive -> values that a round may use. Older servers skip those of 7.2 only.
 THRESHOLDS = {
     "hash-max-listpack-entries": [0, 2, 8, 512], "hash-max-listpack-value": [4, 64],
     "list-max-listpack-size": [-2, -1, 1, 4, 128], "set-max-intset-entries": [0, 4, 512],
@@ -18,12 +18,12 @@ THRESHOLDS = {
     "stream-node-max-entries": [100, 1, 3, 10, 0],
 }
 THRESHOLDS_OF_7_2 = {"set-max-listpack-entries": [0, 4, 128], "set-max-listpack-value": [4, 64]}
-# Shorter or in another order they would leave something to chance.
+# Fewer or reordered words would make the result random.
 NEVER_SPOILT = {"SPOP", "SCAN", "SSCAN", "HSCAN", "ZSCAN"}
 
 
 class Family:
-    """What all makers draw from. `version` is that of the older of the two servers."""
+    """The random values that all makers use. `version` is that of the older of the two servers."""
 
     pool = "k"
     weights = {}
@@ -32,8 +32,8 @@ class Family:
         self.rng, self.version = rng, version
 
     def key(self, pool=None):
-        """Mostly a key of this family, now and then one that may hold something else. Never a HyperLogLog: PFADD to one
-        that was damaged is refused as a whole by us (docs/differences.md)."""
+        """Mostly a key of this family, sometimes one with another type. Never a HyperLogLog: we refuse PFADD to a
+        damaged one as a whole (docs/differences.md)."""
         if self.rng.random() < 0.04:
             pool = self.rng.choice("khlszbgd")
         return f"{pool or self.pool}{self.rng.randrange(6)}"
@@ -89,7 +89,7 @@ class Family:
         return self.spoil(words) if self.rng.random() < 0.03 and len(words) > 1 and words[0] not in NEVER_SPOILT else words
 
     def spoil(self, words):
-        """Too few or too many words, or in a strange order."""
+        """Removes, adds or reorders words."""
         return self.rng.choice([words[:-1], words[:1], words[:2], [*words, "extra"],
                                 [words[0], *words[2:], *words[1:2]]])
 
@@ -98,7 +98,7 @@ class Strings(Family):
     weights = {"set": 12, "get": 6, "counter": 10, "ranges": 8, "many": 6, "small": 4, "lcs": 1, "getex": 4, "setex": 4}
 
     def deadline(self):
-        """Option and value of SET and GETEX."""
+        """An option of SET and GETEX with its value."""
         rng = self.rng
         return rng.choice([("EX", rng.randrange(1000, 2000)), ("PX", rng.randrange(10**6, 2 * 10**6)),
                            ("EXAT", FAR_S + rng.randrange(1000)), ("PXAT", FAR_S * 1000 + rng.randrange(10**6)),
@@ -172,7 +172,7 @@ class Keys(Family):
         return [self.rng.choice(["DEL", "UNLINK"]), *self.keys()]
 
     def movable(self):
-        """No HyperLogLog, which might come back damaged from another name."""
+        """Not a HyperLogLog, which might come back damaged under another name."""
         return self.key(self.rng.choice("khlszbgdx"))
 
     def rename(self):
@@ -194,7 +194,7 @@ class Keys(Family):
         options = rng.choices([[], ["NX"], ["XX"], ["XX", "GT"], ["NX", "XX"], ["GT", "LT"], ["WHAT"], ["GT"], ["LT"]],
                               [10, 2, 2, 1, 1, 1, 1, 2, 2])[0]
         if "AT" not in name and ("GT" in options or "LT" in options):
-            options = []  # the servers' clocks are read at different moments, and a millisecond would decide
+            options = []  # the servers read their clocks at different times, and a millisecond would matter
         return [name, self.key(), moment, *options] if rng.random() < 0.9 else ["PERSIST", self.key()]
 
     def ttl(self):
@@ -302,7 +302,7 @@ class Sets(Family):
                             *self.maybe(0.4, "LIMIT", self.count())]])
 
     def store(self):
-        """Goes to keys of its own: the encoding of the result depends on the order in which elements were met."""
+        """Stores into its own keys: the encoding of the result depends on the order of the elements."""
         target = f"u{self.rng.randrange(3)}"
         return [self.rng.choice(["SINTERSTORE", "SUNIONSTORE", "SDIFFSTORE"]), target, *self.keys(), *self.maybe(0.2, target)]
 
@@ -322,8 +322,8 @@ class SortedSets(Family):
     weights = {"add": 14, "read": 8, "ranges": 12, "ranked": 5, "remove": 5, "pop": 3, "algebra": 6, "chance": 2, "scan": 1}
 
     def score(self):
-        """Fractions print alike in all versions when they are few binary digits. No number out of range, after which SORT
-        of Redis takes a 0 for one that is not (it looks at an old errno)."""
+        """Fractions of few binary digits print alike in all versions. No number is out of range: after one, SORT of
+        Redis accepts invalid numbers as 0 (it checks an old errno)."""
         rng = self.rng
         scores = [lambda: rng.randrange(-8, 8), lambda: rng.randrange(-20, 20) / 4,
                   lambda: rng.choice(["inf", "-inf", "+inf", "0"]),
@@ -339,7 +339,7 @@ class SortedSets(Family):
         return self.rng.choice([lambda: self.score(), lambda: f"({self.score()}", lambda: "-inf", lambda: "+inf"])()
 
     def lex_key(self):
-        """All its members have the same score; otherwise a range of texts says nothing certain."""
+        """All its members have the same score; otherwise a range of texts is undefined."""
         return f"y{self.rng.randrange(3)}"
 
     def lex(self):
@@ -534,8 +534,8 @@ class Places(Family):
 
 
 class Streams(Family):
-    """IDs are explicit and mostly grow. Delivery times are long ago, or now: what is idle for a hundred days was given an old
-    time."""
+    """IDs are explicit and mostly increase. Delivery times are long ago, or now: entries idle for a hundred days were
+    given an old time."""
 
     pool = "x"
     weights = {"add": 16, "range": 8, "delete": 5, "trim": 4, "setid": 2, "read": 4, "group": 4, "readgroup": 12, "ack": 6,
@@ -545,7 +545,7 @@ class Streams(Family):
     def __init__(self, rng, version):
         super().__init__(rng, version)
         self.last = 1
-        if version < (7, 2):  # which makes consumers and checks IDs at other moments
+        if version < (7, 2):  # which creates consumers and checks IDs at other times
             newer = {"readgroup", "claim", "autoclaim", "setid"}
             self.weights = {name: weight for name, weight in self.weights.items() if name not in newer}
 
@@ -665,7 +665,7 @@ class Streams(Family):
 
 
 class Sorting(Family):
-    """On keys of its own: Redis converts a small sorted set that it sorts (docs/differences.md)."""
+    """Uses its own keys: Redis converts a small sorted set that it sorts (docs/differences.md)."""
 
     weights = {"sort": 6, "fill": 4, "weights_of": 2}
 
@@ -679,7 +679,7 @@ class Sorting(Family):
                                 ["DEL", self.source()]])
 
     def weights_of(self):
-        """What BY and GET look up."""
+        """The keys that BY and GET look up."""
         number = self.rng.randrange(-10, 10)
         return self.rng.choice([["SET", f"w_{number}", self.rng.randrange(100)], ["HSET", f"wh_{number}", "f", self.value()]])
 
@@ -691,7 +691,7 @@ class Sorting(Family):
         for _ in range(rng.choice([0, 0, 0, 1, 2])):
             words += ["GET", rng.choice(["#", "w_*", "wh_*->f", "none"])]
         words += self.maybe(0.4, rng.choice(["ASC", "DESC"]))
-        if "BY" not in words:  # texts found by BY that are equal, or missing, leave the order open
+        if "BY" not in words:  # equal or missing weights of BY leave the order open
             words += self.maybe(0.6, "ALPHA")
         return words + (self.maybe(0.2, "STORE", self.key("l")))
 
@@ -708,24 +708,24 @@ class Dumps(Family):
         ttl = rng.choices([0, 10**6, FAR_S * 1000, 10**9, -1, "x"], [10, 3, 3, 2, 1, 1])[0]
         words = ["RESTORE", self.key(rng.choice("dkhlz")), ttl, rng.choice(self.payloads)]
         words += self.maybe(0.6, "REPLACE")
-        words += ["ABSTTL"] if ttl in (10**9, FAR_S * 1000) else []  # long ago, and far ahead
+        words += ["ABSTTL"] if ttl in (10**9, FAR_S * 1000) else []  # in the past, and in the future
         words += rng.choices([[], ["IDLETIME", 1000], ["FREQ", 5], ["IDLETIME", -1], ["FREQ", 256], ["WHAT"]],
                              [12, 2, 2, 1, 1, 1])[0]
         return words
 
     def payload(self):
-        """One that is not whole."""
+        """A truncated payload."""
         value = self.rng.choice(self.payloads)
         return ["RESTORE", self.key(), 0, value[:self.rng.randrange(len(value))]]
 
 
-# Family -> how often it has its turn.
+# Family -> its relative frequency.
 FAMILIES = {Strings: 4, Keys: 5, Hashes: 5, Lists: 5, Sets: 5, SortedSets: 7, Bitmaps: 3, HyperLogLogs: 2, Places: 3, Streams: 7,
             Sorting: 2, Dumps: 2}
 
 
 class Generator:
-    """A stream of commands. `names` picks some of the families."""
+    """A stream of commands. `names` selects some of the families."""
 
     def __init__(self, rng, version, names=()):
         self.rng, self.version = rng, version

@@ -1,7 +1,7 @@
-"""What the hostile_*_test.py scripts share: a fresh server for each case, attackers, and a bystander who must not notice.
+"""What the hostile_*_test.py scripts share: a fresh server for each case, attackers, and a bystander that must not be affected.
 
 RESPITE_HOSTILE=full runs every case at full size (10 000 connections, millions of elements); without it sizes are cut so
-that all cases together take a minute or so. RESPITE_HOSTILE_REPORT=FILE appends what was measured, a line for each case.
+that all cases together take about a minute. RESPITE_HOSTILE_REPORT=FILE appends the measurements, a line for each case.
 """
 import ctypes
 import gc
@@ -18,12 +18,12 @@ from launcher import LaunchTest, free_port, wait_until
 from two_servers import RawClient, encode, value_of
 
 FULL = os.environ.get("RESPITE_HOSTILE") == "full"
-# Under a sanitizer everything is slow, memory comes back late, and the address space is taken for other things.
+# Under a sanitizer everything is slow, memory is released late, and more address space is used.
 SANITIZED = "ASAN_OPTIONS" in os.environ
 P99_LIMIT_MS = 20.0
-# What may be left of an attack: 5 %, and on an empty server what its tables and pools grew by.
+# Memory that an attack may leave: 5 %, and the growth of tables and pools of an empty server.
 LEFT_SHARE, LEFT_BYTES = 0.05, 200_000
-MEMORY_CEILING = 6 << 30  # of the server's address space: an attack that succeeds must not end the machine
+MEMORY_CEILING = 6 << 30  # of the server's address space: a successful attack must not bring the machine down
 
 
 def size(small, full):
@@ -38,7 +38,7 @@ def raise_descriptor_limit():
 
 
 class Raw(RawClient):
-    """A TCP connection, from any of the addresses that loopback has."""
+    """A TCP connection, from any of the loopback addresses."""
 
     def __init__(self, port, source=None, limit_s=30, window=None):
         super().__init__(socket.socket())
@@ -60,7 +60,7 @@ class Raw(RawClient):
         return value_of(self.run(*words))
 
     def batch(self, commands, at_once=1000):
-        """Replies of many requests, sent in portions that no buffer is too small for."""
+        """Replies of many requests, sent in portions that fit every buffer."""
         replies = []
         for start in range(0, len(commands), at_once):
             part = commands[start:start + at_once]
@@ -69,7 +69,7 @@ class Raw(RawClient):
         return replies
 
     def push_without_reading(self, data, limit_s=1.0):
-        """Sends until the server takes no more for a moment, or closes. Returns how many bytes left."""
+        """Sends until the server reads no more for a moment, or closes. Returns the number of bytes sent."""
         sent, end = 0, time.monotonic() + limit_s
         self.socket.setblocking(False)
         view = memoryview(data)
@@ -84,7 +84,7 @@ class Raw(RawClient):
         return sent
 
     def read_to_end(self):
-        """What still comes until the server closes."""
+        """Everything received until the server closes."""
         got = self.buffer
         try:
             while part := self.socket.recv(1 << 18):
@@ -100,7 +100,7 @@ class Raw(RawClient):
 
 
 class Sockets:
-    """Many plain connections, from several addresses so that ports do not run out."""
+    """Many plain connections, from several addresses so that ports suffice."""
 
     def __init__(self, port):
         self.port, self.all = port, []
@@ -131,7 +131,8 @@ class Sockets:
 
 
 def run_queue_delay_ns(pid):
-    """How long the process' first thread was ready to run and had no processor, since it started; 0 where Linux does not say."""
+    """How long the process' first thread was ready to run without a processor, since its start; 0 where Linux does not
+    report it."""
     try:
         with open(f"/proc/{pid}/schedstat", encoding="ascii") as file:
             return int(file.read().split()[1])
@@ -145,8 +146,8 @@ def end_with_parent():
 
 
 class Machine:
-    """What the machine itself makes a request wait for: a process that does nothing but give back what it gets, asked in
-    the same moments as the server and measured in the same way."""
+    """Measures the delays that the machine adds to a request: an idle process echoes bytes, requested at the same times
+    as the server and measured the same way."""
 
     def __init__(self):
         self.socket, end = socket.socketpair()
@@ -169,8 +170,8 @@ class Machine:
 
 
 class Latencies:
-    """In ms. A request that took long counts as all those that would have been sent meanwhile, too, so that a long stall is
-    no single sample."""
+    """In ms. A slow request also counts for all requests that would have been sent meanwhile, so that a long stall is
+    more than one sample."""
 
     PERIOD_S = 0.002
 
@@ -181,7 +182,7 @@ class Latencies:
         return run_queue_delay_ns(self.pid) + run_queue_delay_ns("self")
 
     def measure(self, ask):
-        """The time that both ends were ready to run and had no processor is subtracted: others took it."""
+        """Subtracts the time that both ends were ready to run without a processor, since other processes caused it."""
         waited, sent = self.waits(), time.monotonic()
         ask()
         took = time.monotonic() - sent
@@ -193,7 +194,7 @@ class Latencies:
 
 
 class Watch:
-    """The bystander's loop, in a process of its own: every 2 ms a request to the server, and one to the machine."""
+    """The bystander's loop, in its own process: every 2 ms a request to the server, and one to the machine."""
 
     def __init__(self, port, pid):
         self.pid = pid
@@ -250,8 +251,8 @@ class Bystander:
         self.pipe.recv()
 
     def end(self):
-        """Latencies since begin, in ms, sorted, of the server and of the machine, and the largest used_memory seen; waits
-        until there are at least 500."""
+        """Latencies since begin, in ms, sorted, of the server and of the machine, and the largest used_memory seen;
+        waits until there are at least 500."""
         self.pipe.send("enough")
         server, machine, peak = self.pipe.recv()
         return sorted(server), sorted(machine), peak
@@ -284,12 +285,12 @@ class HostileTest(LaunchTest):
 
     def start_server(self, *options, before_start=limit_memory):
         self.port = free_port()
-        # Without latency-tracking: its histograms grow with every kind of command, and stay.
+        # Without latency-tracking: its histograms grow with each new command, and remain.
         self.server = self.start("--port", self.port, "--bind", "127.0.0.1", "--save", "", "--maxclients", 10_000,
                                  "--latency-tracking", "no",
                                  *self.OPTIONS, *options, preexec_fn=before_start)
         self.admin = self.client()
-        self.admin.run("EVAL", "return 1", 0)  # the engine of scripts is made with the first of them, and stays
+        self.admin.run("EVAL", "return 1", 0)  # the first script creates the engine, which remains
         return self.server
 
     def setUp(self):
@@ -325,7 +326,7 @@ class HostileTest(LaunchTest):
         return int(self.info("clients", "connected_clients"))
 
     def settle(self):
-        """used_memory when nothing changes it any more."""
+        """used_memory once it is stable."""
         last = -1
         def steady():
             nonlocal last
@@ -336,9 +337,9 @@ class HostileTest(LaunchTest):
         return last
 
     def attack(self, case, limit_ms=P99_LIMIT_MS):
-        """Runs a case once. The bystander's p99 has to stay under the limit, and its memory has to come back. What the
-        machine made an idle process wait for in the same moments (its own p99) is added to the limit. Limits other than
-        the usual one stand in docs/security.md, since Redis, too, holds everybody up there."""
+        """Runs a case once. The bystander's p99 must stay below the limit, and memory must be released. The limit is
+        increased by the p99 of the idle process at the same times. Other limits than the usual one are explained in
+        docs/security.md, since there Redis blocks all clients, too."""
         if not hasattr(self, "server"):
             self.start_server()
         measured_ms, machine_ms = self._measure(case)

@@ -1,6 +1,7 @@
-"""Hostile clients: half-open, slow, greedy and silent connections. Nobody else may notice, and no memory may stay (hostile.py).
+"""Hostile clients: half-open, slow, greedy and silent connections. No other client may be
+affected, and all memory must be released (hostile.py).
 
-Sizes are cut unless RESPITE_HOSTILE=full; RESPITE_SERVER may also be a redis-server, to see what it makes of the cases."""
+Sizes are reduced unless RESPITE_HOSTILE=full; RESPITE_SERVER may also be a redis-server, for comparison."""
 import random
 import resource
 import time
@@ -62,7 +63,7 @@ class HalfOpen(HostileTest):
             sockets = self.sockets()
             sockets.open(400)
             wait_until(lambda: self.clients() == places, "all places to be taken")
-            # What is reserved suffices for files of the server's own.
+            # The reserve suffices for the server's own files.
             self.assertEqual(b"+OK", self.admin.value("SAVE"))
             sockets.close()
             wait_until(lambda: self.clients() == 2, "places to be free again")
@@ -120,7 +121,7 @@ class Slow(HostileTest):
             self.admin.value("SET", "big", "v" * 1_000_000)
             clients = [self.client() for _ in range(10)]
             for client in clients:
-                client.run("PING")  # it is there, and can be missed
+                client.run("PING")  # it is connected
                 client.push_without_reading(b"GET big\r\n" * 1_000, limit_s=0.05)
             wait_until(lambda: self.clients() == 2, "them to be closed")
             self.admin.value("DEL", "big")
@@ -134,7 +135,7 @@ class Slow(HostileTest):
             self.admin.batch([["RPUSH", "list", *range(1_000)]])
             clients = [self.client() for _ in range(5)]
             for client in clients:
-                client.run("PING")  # it is there, and can be missed
+                client.run("PING")  # it is connected
                 client.push_without_reading(b"LRANGE list 0 -1\r\n" * 10_000, limit_s=0.05)
             wait_until(lambda: self.clients() == 2, "them to be closed")
             self.admin.value("DEL", "list")
@@ -199,7 +200,7 @@ class Announcements(HostileTest):
             with Raw(self.port, window=4096) as client:
                 client.push_without_reading(b"ECHO x\r\n" * 500_000, limit_s=0.5)
                 client.read_to_end()
-        self.attack(case)  # the bystander has no password either: refusals take the same way
+        self.attack(case)  # the bystander has no password either: refusals take the same path
 
     def test_a_query_buffer_beyond_its_limit_closes_the_connection(self):
         self.start_server("--client-query-buffer-limit", "1mb")
@@ -373,7 +374,7 @@ class Listeners(HostileTest):
         self.attack(case)
 
     def test_unsubscribing_from_everything(self):
-        """In many Turns, and yet as one: all confirmations in a row, nothing else of the client in between."""
+        """Takes many Turns, but the confirmations come in a row, with no other reply of the client between."""
         count = size(20_000, 100_000)
 
         def case():

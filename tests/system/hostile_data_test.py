@@ -1,5 +1,6 @@
-"""Requests made to be expensive: patterns, offsets, scripts, giant values, forged payloads. Nobody else may notice, and no
-memory may stay (hostile.py). Where Redis, too, holds everybody up, the bystander is left out and the test says so."""
+"""Requests made to be expensive: patterns, offsets, scripts, giant values, forged payloads. No other client may be
+delayed, and all memory must be released (hostile.py). Where Redis blocks all clients, too, there is no bystander, and
+the test says so."""
 import os
 import random
 import struct
@@ -13,16 +14,16 @@ from hostile import SANITIZED, HostileTest, Raw, size
 from launcher import wait_until
 from two_servers import Closed, encode
 
-# What a single command may hold others up for at the sizes of these cases (docs/security.md, "What holds others up").
+# How long a single command may block other clients at these sizes (docs/security.md, "Commands that block other clients").
 ONE_COMMAND_MS = 1_000  # a reply of 64 MB
 ALGEBRA_MS = size(150, 1_500)
-SCRIPT_MS = 50 + 50  # busy-reply-threshold of the class Scripts, and the ticks until a script is noticed
-LIBRARY_MS = 1_000  # one call of a library, given some 100 MB
-SCRIPT_MEMORY_MS = 5_000  # a script that takes 1 GB in large pieces
+SCRIPT_MS = 50 + 50  # busy-reply-threshold of the class Scripts, and the ticks until a script is detected
+LIBRARY_MS = 1_000  # one call of a library with some 100 MB
+SCRIPT_MEMORY_MS = 5_000  # a script that allocates 1 GB in large pieces
 
 
 class Measure(HostileTest):
-    """Of the measure itself: it sees what the server does, and not what others do."""
+    """Tests the measurement itself: it detects delays by the server, and not by others."""
 
     @unittest.skipIf(SANITIZED, "nothing is asked of the bystander's p99 there")
     def test_a_server_that_stands_still_fails_its_case(self):
@@ -99,7 +100,7 @@ class Patterns(HostileTest):
         self.attack(case)
 
     def test_a_long_text_and_a_long_pattern(self):
-        """Both chosen so that a naive search compares half a million octets at half a million places."""
+        """Text and pattern for which a naive search compares half a million bytes at half a million positions."""
         def case():
             client = self.client()
             text = "a" * 1_000_000
@@ -166,7 +167,7 @@ class Sizes(HostileTest):
         self.attack(case)
 
     def test_counts_that_ask_for_more_than_there_is_memory(self):
-        """Redis writes such replies until its memory ends."""
+        """Redis writes such replies until it runs out of memory."""
         def case():
             self.admin.batch([["HSET", "h", "f", "v"], ["SADD", "s", "m"], ["ZADD", "z", 1, "m"], ["RPUSH", "l", "e"]])
             for words in (["HRANDFIELD", "h", -2**62], ["HRANDFIELD", "h", -2**61, "WITHVALUES"], ["SRANDMEMBER", "s", -2**63 + 1],
@@ -198,7 +199,7 @@ class Scripts(HostileTest):
     OPTIONS = ("--busy-reply-threshold", "50", "--client-output-buffer-limit", "normal 20mb 0 0")
 
     def run_script(self, text):
-        """Its reply; SCRIPT KILL ends it when it takes long. Nothing when the connection is closed instead."""
+        """The reply; SCRIPT KILL ends a slow script. None if the connection is closed instead."""
         with Raw(self.port) as client:
             client.send(encode(["EVAL", text, 0]))
             client.socket.settimeout(0.25)
@@ -216,7 +217,7 @@ class Scripts(HostileTest):
         self.admin.run("SCRIPT", "FLUSH", "SYNC")
 
     def test_scripts_that_never_end_are_killed(self):
-        """Until its threshold a script holds everybody up; beyond it others get BUSY."""
+        """Until the threshold a script blocks all clients; after it others get BUSY."""
         def case():
             for text in ("while true do end", "while true do pcall(redis.call, 'PING') end", "while true do pcall(function() while true do end end) end",
                          "local function f() return f() end return f()", "repeat pcall(error, 'x') until false",
@@ -227,7 +228,7 @@ class Scripts(HostileTest):
         self.attack(case, limit_ms=SCRIPT_MS)
 
     def test_patterns_of_lua_that_never_end_are_killed(self):
-        """Redis has to be killed itself here."""
+        """Redis itself must be killed here."""
         def case():
             for text in ("return string.find(string.rep('a', 40), string.rep('a?', 40) .. string.rep('a', 40) .. 'b')",
                          "return string.match(string.rep('a', 5000), string.rep('a*', 20) .. 'b')",
@@ -238,7 +239,7 @@ class Scripts(HostileTest):
         self.attack(case, limit_ms=SCRIPT_MS)
 
     def test_long_calls_of_libraries(self):
-        """What one call of a library does cannot be interrupted: it must be over soon, whatever it is given."""
+        """A single call of a library cannot be interrupted, so it must end soon with any arguments."""
         def case():
             for text in ("return #string.rep('x', 2^28)", "return string.rep('x', 1e15)", "return string.format('%99.99f', 1e308)", "local t = {} for i = 1, 100 do t[i] = i end return table.concat(t, string.rep('x', 1e6))",
                          "return string.find(string.rep('[', 1e5), string.rep('[', 1e5))", "return #table.concat({string.rep('x', 1e7)}, 'y')"):
@@ -250,7 +251,7 @@ class Scripts(HostileTest):
 
     @unittest.skipIf(SANITIZED, "needs more memory than there is")
     def test_memory(self):
-        """A script's memory is limited; who asks for more than that gets an error, and all of it comes back."""
+        """A script's memory is limited: more than that is an error, and all of it is released."""
         def case():
             for text in ("local t = {} while true do t[#t + 1] = string.rep('x', 1e6) .. #t end",
                          "local s = 'x' while true do s = s .. s end", "return unpack({}, 1, 1e8)", "return string.rep('x', 2^31 - 1)",
@@ -275,7 +276,7 @@ class Scripts(HostileTest):
         self.attack(case)
 
     def test_replies_that_are_too_large_or_too_deep(self):
-        """Such a script runs for long, and nothing else meanwhile."""
+        """Such a script runs for long, and blocks everything else."""
         def case():
             for text in ("local t = {} for i = 1, 1e5 do t = {t} end return t", "local t = {} t[1] = t return t",
                          "local s = string.rep('x', 1e6) local t = {} for i = 1, 200 do t[i] = s end return t"):
@@ -314,7 +315,7 @@ class Values(HostileTest):
         self.attack(case)
 
     def test_deleting_a_large_collection(self):
-        """DEL, FLUSHALL SYNC and a RENAME over a large value: giants are freed by the other thread."""
+        """DEL, FLUSHALL SYNC and a RENAME over a large value: the other thread frees giants."""
         elements = size(200_000, 5_000_000)
 
         def case():
@@ -328,7 +329,7 @@ class Values(HostileTest):
         self.attack(case)
 
     def test_expensive_algebra(self):
-        """One command that compares, sorts or combines large inputs holds everybody up in Redis, too."""
+        """One command that compares, sorts or combines large inputs blocks all clients in Redis, too."""
         elements = size(50_000, 500_000)
 
         def case():

@@ -1,6 +1,6 @@
-"""Every numeric argument of every command, as the command's own documentation names them, gets numbers at and beyond all
-limits, and words that are none. The server must survive, answer at once, change nothing when it refuses, and answer as the
-oracle beside it where both have the command."""
+"""Passes numbers at and beyond all limits, and words that are no numbers, to every numeric argument of every command,
+as COMMAND DOCS describes them. The server must survive, reply at once, change nothing when it refuses, and reply as the
+oracle does where both have the command."""
 import os
 import re
 import time
@@ -16,13 +16,13 @@ VALUES = ["-9223372036854775809", "-9223372036854775808", "-9223372036854775807"
           "1e400", "-1e400", "1e308", "1e-400", "nan", "-nan", "inf", "-inf", "+inf", "infinity", "0x7fffffffffffffff", "1.5", "", "abc",
           " 1", "+1", "01", "(1", "(inf", "9" * 400, "-" + "9" * 20, "1\0"]
 NUMERIC_TYPES = ("integer", "double", "unix-time")
-# Documented as texts, but numbers all the same, or with numbers in them.
+# Documented as texts, but numbers, or with numbers in them.
 NUMERIC_NAMES = ("min", "max", "start", "stop", "end", "threshold", "id", "minid", "lastid", "maxid", "last-id", "cursor", "min-idle-time",
                  "encoding", "start-id", "new-id", "timeout", "max-deleted-id", "increment", "decrement", "ttl")
-# They act on the process, wait on purpose, or speak of what is not there.
+# These affect the process, block on purpose, or concern missing features.
 LEFT_OUT = ("shutdown", "debug", "cluster", "failover", "replicaof", "slaveof", "psync", "sync", "replconf", "restore-asking", "migrate",
             "client|pause", "module", "monitor", "lolwut", "pfselftest", "pfdebug", "reset", "quit", "readonly", "asking")
-# Their answers hold times, chance or the state of the process: only the kind of answer is compared.
+# Their replies contain times, random values or the state of the process: only the kind of reply is compared.
 VAGUE = ("acl|genpass", "acl|log", "slowlog|get", "memory|usage", "client|list", "client|kill", "hello", "scan", "sscan", "hscan", "zscan",
          "srandmember", "hrandfield", "zrandmember", "spop", "xinfo|stream", "xpending", "xadd", "latency", "georadius", "client|tracking")
 GROUP_KEYS = {"list": "list", "hash": "hash", "set": "set", "sorted-set": "zset", "stream": "stream", "geo": "geo", "hyperloglog": "hll"}
@@ -54,12 +54,12 @@ def heavy(command, argument, value):
 
 
 def table(flat):
-    """What a RESP2 reply of names and values says."""
+    """A RESP2 reply of names and values as a table."""
     return {flat[i].decode(): flat[i + 1] for i in range(0, len(flat), 2)}
 
 
 class Card:
-    """One command as COMMAND DOCS has it: its arguments as a tree."""
+    """A command from COMMAND DOCS, with its arguments as a tree."""
 
     def __init__(self, name, docs):
         self.name, self.group = name, docs["group"].decode()
@@ -136,7 +136,7 @@ def cards(client):
 
 
 class Side:
-    """One of the two servers: runs a request on fresh data, and says what came of it."""
+    """One of the two servers: runs a request on fresh data, and describes the result."""
 
     def __init__(self, server):
         self.server = server
@@ -159,7 +159,7 @@ class Side:
         self.client = self.server.client()
 
     def run(self, words):
-        """The reply, or what happened instead of one."""
+        """The reply, or what happened instead."""
         self.client.socket.settimeout(0.4)
         try:
             reply = self.client.run(*words)
@@ -173,7 +173,7 @@ class Side:
         return reply
 
     def refused_without_trace(self, reply):
-        """Whether data are as before after an error; otherwise they are made so."""
+        """Whether the data is unchanged after an error; restores it if not."""
         clean = self.digest() == self.before
         if not clean:
             self.fill()
@@ -185,13 +185,13 @@ def kind(reply):
 
 
 def is_known(mark, card, argument, value, reply):
-    """Where the answers differ on purpose (docs/differences.md), or this version has others."""
+    """Whether the replies differ on purpose (docs/differences.md), or in this version."""
     if "\0" in value and reply.startswith(b"-ERR"):
         return True  # Redis reads IDs and cursors up to a NUL
     if (card, argument) in (("lset", "index"), ("xautoclaim", "count")):
-        return True  # an index is cut to 32 bits in small lists; memory is reserved for what is asked
+        return True  # an index is cut to 32 bits in small lists; memory is reserved in advance
     if argument == "min-idle-time" and value in ("1", "1.5"):
-        return True  # a millisecond may have passed, or not
+        return True  # a millisecond may have passed
     return known_differences.number(mark, card, argument)
 
 

@@ -1,7 +1,7 @@
-"""Which keyspace events each write command tells, in which order, here and in each oracle.
+"""The keyspace events of each write command, in order, here and in each oracle.
 
-Each line below runs on an empty data set behind the line that is set apart with `<-`; what listeners hear must be the
-same on both servers, under `notify-keyspace-events AKEmn`. differential_test.py does the same with random commands."""
+Each line below runs on an empty data set after the commands to the right of `<-`; the events must be the same on both
+servers, under `notify-keyspace-events AKEmn`. differential_test.py does the same with random commands."""
 import unittest
 
 import known_differences
@@ -9,7 +9,7 @@ import oracles
 from differential_test import Difference, Pair
 from transcripts_test import words_of
 
-# "commands <- what there is before"; commands are separated by ` ; `.
+# "commands <- commands that prepare the data"; commands are separated by ` ; `.
 LINES = """
 SET k v
 SET k v <- SET k x

@@ -1,6 +1,6 @@
-"""Where the answers and events of an oracle differ from ours, for the suites that compare random commands. Each entry names
-the versions (marks of oracles.Oracle; ALL for any), the command, a condition and the reason. docs/differences.md has what
-differs from every Redis; the marks in tests/transcripts and lua_programs.txt say the same of what stands there."""
+"""Differences of an oracle's replies and events from ours, for the suites that compare random commands. Each entry
+names the versions (marks of oracles.Oracle; ALL for any), the command, a condition and the reason. docs/differences.md
+lists differences from every Redis; marks in tests/transcripts and lua_programs.txt list those of their requests."""
 import math
 import re
 
@@ -26,7 +26,7 @@ def negative_offset(words, *_):
 
 
 def in_the_past(words):
-    """Whether it gives a key a deadline that is over."""
+    """Whether it gives a key a deadline in the past."""
     name = words[0].upper()
     if name in (b"EXPIRE", b"PEXPIRE"):
         return words[2].startswith(b"-") or words[2] == b"0"
@@ -102,7 +102,7 @@ REPLIES = [
      "sorted set makes Redis convert it"),
 ]
 
-# Commands that are not sent, since the data would differ from then on: (versions, command, of which requests, why).
+# Commands that are not sent because the data would differ afterwards: (versions, command, of which requests, why).
 AVOIDED = [
     (("8.0", "valkey 8.1"), b"ZRANGESTORE", negative_offset, "in large sets a negative offset is none"),
     (("valkey 8.1",), b"SET", in_the_past, "what is stored with a deadline in the past is not stored at all"),
@@ -117,17 +117,17 @@ EVENTS = [
     (("7.0",), b"XREADGROUP", lambda words: True, "7.2 tells of a new consumer also when nothing was read"),
 ]
 
-# Lines of key_events_test.py that tell other events there: (versions, how the line begins, why).
+# Lines of key_events_test.py with other events: (versions, how the line begins, why).
 EVENT_LINES = [
     (("valkey 8.1",), "SET k v PXAT 1", "what is stored with a deadline in the past is not stored at all"),
 ]
 
-# And those that leave other commands in an append-only file.
+# And those with other commands in an append-only file.
 EFFECTS_LINES = [
     (("valkey 8.1",), "SET k v PXAT 1", "what is stored with a deadline in the past is not stored at all"),
 ]
 
-# Versions that take another digest of a sorted set which has the same scores for its reader: (versions, why)
+# Versions whose digest of a sorted set differs although the scores are the same: (versions, why)
 DIGESTS_OF_SCORES = [
     (("7.0",), "takes it of other digits"),
     (("valkey 8.1",), "has -0 where we have 0: it packs fewer sets, and those that are packed lose the sign"),
@@ -138,7 +138,7 @@ ENCODINGS = [
     (("valkey 8.1",), {b"embstr", b"raw"}, "the longest embedded string depends on the key's length, too"),
 ]
 
-# (versions, command, of which values, why): DUMP says the same with other octets.
+# (versions, command, of which values, why): DUMP writes the same value with other bytes.
 OCTETS = [
     (("8.0", "valkey 8.1"), "RPUSH", lambda parts: max(len(str(part)) for part in parts) > 8192,
      "an element that is longer than a node may be has a node of its own"),

@@ -1,6 +1,6 @@
-"""The contract with launchers: arguments, files, log lines, signals and exit codes that other people's harnesses rely
-on. The letters are those of the list in issue 2: A arguments, B configuration files, C version, D log lines, E hygiene
-of the log, F standard output, G background, H signals, I title, J persistence, K redis-cli."""
+"""The contract with launchers: arguments, files, log lines, signals and exit codes that harnesses rely on. The letters
+are those of the list in issue 2: A arguments, B configuration files, C version, D log lines, E clean log, F standard
+output, G background, H signals, I title, J persistence, K redis-cli."""
 import os
 import re
 import shutil
@@ -189,7 +189,7 @@ class LogLines(LaunchTest):  # D
         self.assertRegex(server.text, r"Port: [1-9]\d*\n")
 
     def test_no_arguments(self):
-        server = self.launch()  # port 6379 may be taken: only the words before that count
+        server = self.launch()  # port 6379 may be in use; only the words before that matter
         server.wait_for(r"# Warning: no config file specified, using the default config\. In order to specify a config "
                         r"file use \S+ /path/to/redis\.conf\n")
 
@@ -458,7 +458,7 @@ class RedisCli(LaunchTest):  # K
 
 
 class Ports(LaunchTest):
-    """`port auto` and `port-file`, which nobody else has."""
+    """`port auto` and `port-file`, which only this server has."""
 
     def test_port_file_names_the_port_and_goes_away(self):
         server = self.start("--port", "auto", "--port-file", "port")
@@ -491,7 +491,7 @@ class Ports(LaunchTest):
             reply = ask(client, "CONFIG", "SET", "port", taken.getsockname()[1])
             self.assertEqual("-ERR CONFIG SET failed (possibly related to argument 'port') - Unable to listen on this "
                              "port. Check server logs.", reply)
-            self.assertEqual("+PONG", call(server.port, "PING"))  # where it was before
+            self.assertEqual("+PONG", call(server.port, "PING"))  # the old port
             reply = ask(client, "CONFIG", "SET", "bind", "192.0.2.7")
             self.assertEqual("-ERR CONFIG SET failed (possibly related to argument 'bind') - Failed to bind to "
                              "specified addresses.", reply)
@@ -509,7 +509,7 @@ class Ports(LaunchTest):
 
 
 class Settings(LaunchTest):
-    """Directives that have to do with the process, changed at run time."""
+    """Directives that affect the process, changed at run time."""
 
     def setUp(self):
         super().setUp()

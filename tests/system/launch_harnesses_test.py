@@ -1,4 +1,4 @@
-"""Each harness starts its server here with the arguments and files that it was seen to use, and stops it its way."""
+"""Starts the server with the arguments and files that each harness uses, and stops it the same way."""
 import os
 import signal
 import stat
@@ -9,7 +9,7 @@ from launcher import SERVER, LaunchTest, call, connect, exists, free_port, wait_
 
 
 class Harnesses(LaunchTest):
-    """The arguments that each one was seen to use."""
+    """The arguments that each harness was observed to use."""
 
     def check(self, *arguments, number=signal.SIGTERM, **options):
         server = self.start(*arguments, **options)

@@ -1,4 +1,4 @@
-"""Starts under supervision, and starts that must fail well or survive what the launcher does to them."""
+"""Starts under supervision, starts that must fail cleanly, and starts that launchers disturb."""
 import os
 import signal
 import socket

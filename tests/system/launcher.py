@@ -1,4 +1,4 @@
-"""Starting, watching and asking servers as launchers do. Every wait polls for what is wanted, up to a limit."""
+"""Starts, watches and queries servers as launchers do. Every wait polls its condition, up to a limit."""
 import ctypes
 import os
 import re
@@ -112,7 +112,7 @@ class Launched:
         return self.process.pid
 
     def wait_for(self, pattern):
-        """The match; fails at once when the server has ended without saying it."""
+        """Returns the match; fails at once if the server has ended without printing it."""
         def found():
             over = self.process.poll() is not None and not self.reader.is_alive()
             match = re.search(pattern, self.text, re.S)
@@ -147,7 +147,7 @@ class Launched:
 
 
 class LaunchTest(unittest.TestCase):
-    """Each test has a folder of its own, where its servers run."""
+    """Each test has its own directory, where its servers run."""
 
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="launch")
@@ -175,7 +175,7 @@ class LaunchTest(unittest.TestCase):
         return self.launch(*arguments, **options).ready()
 
     def fails(self, *arguments, **options):
-        """Everything that a server which does not start says; it exits with 1."""
+        """The output of a server that does not start and exits with 1."""
         server = self.launch(*arguments, **options)
         self.assertEqual(1, server.exit_code(), server.text)
         return server.text

@@ -1,4 +1,4 @@
-"""Limits of single clients and of all together, over real sockets."""
+"""Limits of single clients and of all clients together, over real sockets."""
 import os
 import resource
 import socket
@@ -9,7 +9,7 @@ from launcher import LaunchTest, ask, call, connect, wait_until
 
 
 def answer(port, request=b"PING\r\n", host="127.0.0.1"):
-    """What a stranger gets before the server hangs up or falls silent."""
+    """What a client without a login receives before the server closes or stops replying."""
     with socket.create_connection((host, port), timeout=20) as sock:
         received = b""
         try:
@@ -25,7 +25,7 @@ def answer(port, request=b"PING\r\n", host="127.0.0.1"):
 
 
 def own_address():
-    """The address that this machine speaks to others from; None when it has but the loopback one. Nothing is sent."""
+    """The address of this machine towards others; None if it has only loopback. Sends nothing."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         try:
             sock.connect(("198.51.100.1", 9))

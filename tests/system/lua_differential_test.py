@@ -4,14 +4,14 @@ byte.
     python3 tests/system/lua_differential_test.py [--only WORD]
 
 shows all differences at once; WORD selects the programs that contain it. In the file, each program follows a line that
-starts with `###`. What stands there marks it:
+starts with `###`. The rest of that line may mark it:
 
-    ### differs: why             our answer is another one on purpose (docs/differences.md)
-    ### differs 7.0, 8.0: why    these versions answer otherwise than 7.2, and we as 7.2
+    ### differs: why             our reply differs on purpose (docs/differences.md)
+    ### differs 7.0, 8.0: why    these versions differ from 7.2, and we do not
 
-What a mark says must differ, or the mark is stale.
+If there is no difference, the mark is stale.
 
-Programs that call `show` get that function: it makes one text of all its arguments."""
+Programs that call `show` get that function, which formats all its arguments."""
 import os
 import re
 import sys
@@ -46,7 +46,7 @@ def read_programs():
 
 
 def compare(programs, ours, theirs, mark):
-    """Descriptions of all programs whose replies are not as their marks say."""
+    """Descriptions of all programs whose replies do not match their marks."""
     wrong = []
     for program in programs:
         replies = [client.run("EVAL", program.source, 0) for client in (ours, theirs)]

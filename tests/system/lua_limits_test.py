@@ -1,5 +1,5 @@
-"""Scripts against what bounds them in a real process: the stack that `ulimit -s` leaves, the time after which others are
-served, the memory of an engine; and that two processes go through a table in the same order."""
+"""Limits of scripts in a real process: the stack of `ulimit -s`, the time after which others are served, the memory of
+an engine; and two processes that iterate over a table in the same order."""
 import os
 import stat
 import tempfile
@@ -32,7 +32,7 @@ class LuaLimitsTest(unittest.TestCase):
                        "local t = {} for i = 1, 1e5 do t = {t} end cjson.encode_max_depth(1e6) return cjson.encode(t)",
                        "return cmsgpack.unpack(('\\145'):rep(1e5))",
                        "return (string.find(('a'):rep(5000), ('a?'):rep(5000)))",
-                       # As deep as Lua calls C, and a command at the deepest place.
+                       # As deep as Lua calls C, with a command at the deepest point.
                        "local function f() redis.pcall('SORT', 'k') return (string.gsub('a', 'a', f)) end return f()",
                        "local function f() string.find(('a'):rep(999), ('a?'):rep(999)) "
                        "return (string.gsub('a', 'a', f)) end return f()",
@@ -51,7 +51,7 @@ class LuaLimitsTest(unittest.TestCase):
         self.assertEqual(client.run("EVAL", script, 0), b"$1\r\nv\r\n")
         self.assertEqual(client.run("GET", "k"), b"$-1\r\n")
 
-    # Else a chain of scripts could keep a child's end from being noticed for long, and SHUTDOWN would be refused.
+    # Otherwise a chain of scripts could delay the end of a child for long, and SHUTDOWN would be refused.
     def test_what_the_timer_missed_is_done_when_a_late_script_ends(self):
         client = self.serve("--busy-reply-threshold", "50")
         script = NOW + "redis.call('SET', 'k', 'v', 'PX', 1) while now() < start + 0.25 do end return 1"

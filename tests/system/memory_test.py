@@ -1,4 +1,4 @@
-"""What the server says of its memory against what the allocator says, and limits on it under load, over sockets."""
+"""Compares the server's memory figures with those of the allocator, and tests limits under load, over sockets."""
 import os
 import pathlib
 import random
@@ -47,7 +47,7 @@ class MemoryTest(unittest.TestCase):
         return line
 
     def send_all(self, commands):
-        """A pipeline of commands with single-line replies; those that begin with an error."""
+        """Sends a pipeline of commands with single-line replies; returns the replies that are errors."""
         commands = list(commands)
         errors = []
         with self.connect() as client, client.makefile("rb") as replies:
@@ -104,7 +104,7 @@ class MemoryTest(unittest.TestCase):
                 client.recv(1)
                 client.close()
             self.wait_for(lambda: self.info()["connected_clients"] == "1", "the clients to go")
-            # The first round leaves what is made once: histograms of the commands, room in tables.
+            # The first round leaves what is created once: histograms of commands, capacity of tables.
             limit = befores[0] * 1.02 if befores else float("inf")
             self.wait_for(lambda: int(self.info()["used_memory"]) < limit, "used_memory to come back")
             befores.append(int(self.info()["used_memory"]))

@@ -1,5 +1,5 @@
-"""MIGRATE from and to each oracle, and between two servers of ours. A Redis before 7.2 refuses our payloads, which are of a
-version it does not know: then the keys must stay where they are."""
+"""MIGRATE from and to each oracle, and between two of our servers. A Redis before 7.2 does not know the version of our
+payloads and refuses them: then the keys must stay."""
 import unittest
 
 import oracles
@@ -90,7 +90,7 @@ class Migrate(unittest.TestCase):
         self.assertEqual(b"-ERR Target instance replied with error: ERR DB index is out of range",
                          self.ours.migrate_to(self.others, "k", 99, 5000))
         self.assertEqual(1, self.ours.ask("EXISTS", "k"))
-        # The connection that was kept must not stay in the wrong database.
+        # The kept connection must not remain in the wrong database.
         self.assertEqual(b"+OK", self.ours.migrate_to(self.others, "k", 0, 5000))
         self.assertEqual(b"v", self.others.ask("GET", "k"))
 

@@ -1,5 +1,5 @@
-"""A server whose address space ends at hundreds of different points: it serves, or it ends with the line in its log, the
-report of a crash and SIGABRT (docs/operations.md). It never hangs, and what it had acknowledged is there afterwards.
+"""A server whose address space ends at hundreds of different points: it serves, or it ends with a line in its log, a
+crash report and SIGABRT (docs/operations.md). It never hangs, and acknowledged writes survive.
 
 RESPITE_OUT_OF_MEMORY_POINTS sets the number of points of each kind of work."""
 import os
@@ -16,7 +16,7 @@ from two_servers import Closed, encode
 POINTS = int(os.environ.get("RESPITE_OUT_OF_MEMORY_POINTS", "40"))
 LINE = "Out Of Memory allocating "
 MAY_SKIP_ALL = SANITIZED  # for run_script.py
-SPARE_BYTES = 12 << 20  # the limits lie within this beyond what a started server has
+SPARE_BYTES = 12 << 20  # the limits are at most this far above the usage of a started server
 
 
 def address_space(pid):
@@ -30,7 +30,7 @@ def limited_to(octets):
 
 
 def written_with_limit(rng, n):
-    """A write of a kind that is kept, with a key of its own."""
+    """A write with its own key, of a kind that the append-only file keeps."""
     text, length = "v" * rng.choice([1, 40, 500, 20_000, 300_000]), rng.choice([2, 100, 1_000])
     return rng.choice([["SET", f"k{n}", text], ["APPEND", f"k{n}", text], ["RPUSH", f"k{n}", text, *range(length)],
                        ["SADD", f"k{n}", text, *range(length)], ["HSET", f"k{n}", "f", text, *(range(2 * length))],
@@ -57,7 +57,7 @@ class OutOfMemory(LaunchTest):
         resource.prlimit(server.pid, resource.RLIMIT_AS, (octets, octets))
 
     def check_end(self, server, point):
-        """Serving still, or ended as it should; either way at once."""
+        """The server still serves, or has ended as it should; either way at once."""
         if server.process.poll() is None:
             try:
                 with Raw(self.port, limit_s=20) as client:
@@ -65,17 +65,17 @@ class OutOfMemory(LaunchTest):
                 self.served += 1
                 return
             except (Closed, ConnectionError):
-                pass  # it ends just now
+                pass  # it is ending
         code = server.exit_code()
         self.assertIn("REDIS BUG REPORT END", server.text, point)
-        # A thread that begins takes memory for jemalloc's own books first; jemalloc does not look whether it got any.
+        # A new thread first allocates jemalloc's own data; jemalloc does not check whether that failed.
         if code != -signal.SIGSEGV or "je_tcache_arena_associate" not in server.text:
             self.assertEqual(-signal.SIGABRT, code, (point, server.text[-3000:]))
             self.assertIn(LINE, server.text, point)
         self.ended += 1
 
     def at_points(self, work, points=POINTS):
-        """work(client) with a limit that is somewhere else each time."""
+        """Runs work(client) with a different limit each time."""
         for point in range(points):
             server = self.start_server().ready()
             spare = self.rng.randrange(SPARE_BYTES)
@@ -97,7 +97,7 @@ class OutOfMemory(LaunchTest):
             for start in range(0, len(acknowledged), 500):
                 part = acknowledged[start:start + 500]
                 self.assertEqual(len(part), client.value("EXISTS", *part))
-            self.assertIn(client.value("DBSIZE") - len(acknowledged), (0, 1))  # what was written but not acknowledged
+            self.assertIn(client.value("DBSIZE") - len(acknowledged), (0, 1))  # written but not acknowledged
             client.run("FLUSHALL")
         server.kill()
 
@@ -156,7 +156,8 @@ class OutOfMemory(LaunchTest):
         self.at_points(work)
 
     def test_scripts(self):
-        """A script that the system has no memory for gets an error; what the server needs for it, ends the server."""
+        """A script for which there is no memory gets an error; if the server itself has no memory for it, the server
+        ends."""
         texts = ["local t = {} for i = 1, 1e6 do t[i] = {i} end return #t", "return #string.rep('x', 2^23)",
                  "local s = 'x' for i = 1, 22 do s = s .. s end redis.call('SET', 'k', s) return redis.call('GET', 'k')",
                  "for i = 1, 1000 do redis.call('RPUSH', 'l', string.rep('y', 5000)) end return redis.call('LRANGE', 'l', 0, -1)",
@@ -168,7 +169,7 @@ class OutOfMemory(LaunchTest):
         self.at_points(work)
 
     def test_loading(self):
-        """Ends with the line, or loads everything."""
+        """Ends with the log line, or loads everything."""
         server = self.start_server().ready()
         with Raw(self.port) as client:
             for n in range(400):
@@ -196,8 +197,8 @@ class OutOfMemory(LaunchTest):
         for point in range(POINTS):
             server = self.start_server("--enable-debug-command", "yes").ready()
             with Raw(self.port, limit_s=20) as client:
-                client.run("SETRANGE", "zeros", 30_000_000, "x")  # to compress it takes as much again
-                # The server itself needs nothing new for these few requests.
+                client.run("SETRANGE", "zeros", 30_000_000, "x")  # compressing it needs as much memory again
+                # The server itself allocates nothing for these few requests.
                 client.run("CONFIG", "GET", "save")
                 client.run("INFO")
                 client.run("BGSAVE")
@@ -217,7 +218,7 @@ class OutOfMemory(LaunchTest):
         self.assertGreater(failed, 0)
 
     def test_one_allocation_that_is_too_large(self):
-        """Whatever a client may ask for is taken by the same rule."""
+        """The same rule applies to any single allocation that a client can cause."""
         server = self.start_server("--proto-max-bulk-len", "8gb").ready()
         self.limit(server, address_space(server.pid) + (1 << 30))
         started = time.monotonic()
@@ -236,7 +237,7 @@ class OutOfMemory(LaunchTest):
         self.assertIn(LINE, server.text)
 
     def test_no_room_for_threads(self):
-        """What the background threads do is done by the main thread then."""
+        """Without background threads the main thread does their work."""
         server = self.start_server().ready()
         with Raw(self.port) as client:
             client.batch([["SADD", "s", *range(n, n + 100)] for n in range(0, 2_000, 100)])

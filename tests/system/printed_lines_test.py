@@ -1,5 +1,5 @@
-"""Every launcher line that README.md and docs/clients.md print is run by a test as it is printed: here those of a shell,
-in the suites of tests/clients those of other languages. A line that nobody runs fails."""
+"""A test runs every launcher line of README.md and docs/clients.md as printed: here those of a shell, in the suites of
+tests/clients those of other languages. A line without a test fails."""
 import os
 import re
 import subprocess
@@ -15,7 +15,7 @@ EMBEDDED = "tests/clients/java/embedded-redis/src/test/java/clients/embedded/Emb
 NODE = "tests/clients/node/tests/launchers.test.js"
 PERL = "tests/clients/perl/test_redisserver.t"
 
-# What a suite does with a line: its file, and what must stand in there.
+# How a suite uses a line: its file, and the text that must be in it.
 SUITES = {
     "new RedisServer(6379, new File(": (EMBEDDED, 'PrintedLines.of("README.md"'),
     "new RedisServer(6400, new File(": (EMBEDDED, 'PrintedLines.of("docs/clients.md"'),
@@ -24,7 +24,7 @@ SUITES = {
     "REDISMS_SYSTEM_BINARY=": (NODE, "REDISMS_SYSTEM_BINARY = serverProgram"),
     "new RedisServer({ bin: ": (NODE, "new RedisServer({ bin: serverProgram, port })"),
 }
-# Words that are no line: names of programs, files and directives.
+# Words that are not lines: names of programs, files and directives.
 NAMES = {"redis-server", "PATH", "test.sh", "pytest.ini", "redis_exec"}
 # Their harnesses are whole projects to be checked out; ./dev compat and people run them. What their lines come down to is
 # that the program is started with the arguments that launch_harnesses_test.py has.
@@ -33,7 +33,7 @@ CHECKOUTS = {"REDISRS_SERVER_BIN=": "redis_rs", "REDIS_SERVER=": "hiredis", "go 
 
 
 def rows(page, heading):
-    """The rows of the first table behind a heading (or text) of a page."""
+    """The rows of the first table after a heading (or text) of a page."""
     with open(os.path.join(ROOT, page), encoding="utf-8") as file:
         text = file.read().split(heading, 1)[1]
     table = re.search(r"^\|.*?(?=^[^|])", text, re.S | re.M)[0].splitlines()
@@ -41,8 +41,8 @@ def rows(page, heading):
 
 
 def printed():
-    """(row, piece of code) for each piece of code that tells how to start the server."""
-    for row in rows("README.md", "point it here:"):
+    """(row, piece of code) for each piece of code that starts the server."""
+    for row in rows("README.md", "start Respite instead:"):
         if " in tests " in row:
             yield row, re.findall(r"`([^`]+)`", row.split(" in tests ", 1)[1])[0]
     for row in rows("docs/clients.md", "## Start it where"):
@@ -89,7 +89,7 @@ class PrintedLinesTest(LaunchTest):
             self.assertTrue(any(line.startswith(begin) for line in lines), begin)
 
     def shell(self, line, folder):
-        """Starts a line of a shell whose PATH finds the server under its own name first."""
+        """Runs a line in a shell whose PATH finds our server first."""
         os.symlink(os.path.abspath(SERVER), os.path.join(folder, "respite-server"))
         environment = dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}")
         process = subprocess.Popen(["bash", "-c", f"exec {line}"], cwd=self.folder, env=environment,
@@ -116,7 +116,7 @@ class PrintedLinesTest(LaunchTest):
         self.assertIn(" respite=", said)
 
     def test_no_snapshots_unless_they_are_asked_for(self):
-        """What README says of `save`."""
+        """README's claim about `save`."""
         for arguments in ([], [self.write("empty.conf", "# nothing\n")]):
             server = self.start(*arguments, "--port", "auto")
             self.assertEqual(["save", ""], call(server.port, "CONFIG", "GET", "save"))

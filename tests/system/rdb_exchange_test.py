@@ -1,4 +1,4 @@
-"""Dump files travel between our server and each oracle, both ways; and what becomes of dumps when processes die."""
+"""Dump files travel between our server and each oracle, both ways; and dumps of killed processes."""
 import os
 import random
 import re
@@ -25,7 +25,7 @@ def word(chance, size):
 
 def commands(chance, version=(7, 2)):
     """A data set with every type in each of its encodings."""
-    is_old = version < (7, 2)  # 7.0 has more digits of scores in digests
+    is_old = version < (7, 2)  # digests of 7.0 have more digits of scores
     yield "FUNCTION", "LOAD", "REPLACE", LIBRARY
     for number, text in enumerate(["0", "-7", "40000", "-70000", "1234567890123", "12345678901234567890", "", "x" * 44,
                                    "x" * 45, "abc" * 5000, bytes(range(256)) * 2, word(chance, 30000)]):
@@ -94,7 +94,7 @@ class DumpFiles(unittest.TestCase):
         self.assertEqual(b"hello", self.ask(other, "FCALL", "f", 0, "hello"))
         if min(writer.version, reader.version) >= (7, 2):
             self.assertEqual(functions[:-TRAILER], self.ask(other, "FUNCTION", "DUMP")[:-TRAILER])
-        writer.stop()  # it holds its dump
+        writer.stop()  # it locks its dump
         reader.stop()
 
 
@@ -120,7 +120,7 @@ class RdbExchange(DumpFiles):
                 self.oracle.count()
 
     def check_refused(self):
-        """Files of a later version are refused as such."""
+        """Files of a later version are refused with that reason."""
         server, client = self.serve(RESPITE)
         self.ask(client, "SET", "k", "v")
         self.assertEqual(b"+OK", self.ask(client, "SAVE"))
@@ -138,7 +138,7 @@ oracles.multiply(globals(), RdbExchange)
 
 class ChildTest(DumpFiles):
     def test_a_child_saves_the_same(self):
-        """What a child saves is what the server loads again."""
+        """The server loads what a child saves."""
         server, client = self.serve(RESPITE)
         for words in commands(random.Random(SEED)):
             client.run(*words)
@@ -151,7 +151,7 @@ class ChildTest(DumpFiles):
 
 
 class DumpTest(LaunchTest):
-    """One folder, several lives of the server."""
+    """One directory and several starts of the server."""
 
     SLOW = ("--rdb-key-save-delay", "2000")
 
@@ -161,7 +161,7 @@ class DumpTest(LaunchTest):
         return self.server
 
     def end(self):
-        """Waits for the end, too: the next server has the same socket."""
+        """Waits for the end of the process, because the next server uses the same socket."""
         self.ask("SHUTDOWN", "NOSAVE")
         self.server.exit_code()
 
@@ -229,14 +229,14 @@ class DumpTest(LaunchTest):
             child = self.child_of(server)
             wait_until(self.temporaries, "a temporary file")
             links = [os.readlink(f"/proc/{child}/fd/{fd}") for fd in os.listdir(f"/proc/{child}/fd") if int(fd) > 2]
-            links = [link for link in links if not link.endswith("/smaps_rollup")]  # for a moment, once a second
+            links = [link for link in links if not link.endswith("/smaps_rollup")]  # open for a moment once a second
             self.assertEqual(["file", "pipe"], sorted("pipe" if "pipe:" in link else "file" for link in links), links)
             with open(f"/proc/{child}/cmdline", "rb") as file:
                 self.assertTrue(file.read().startswith(b"redis-rdb-bgsave"))
             wait_until(lambda: float(self.info("current_fork_perc")) > 0, "news of the child")
             self.assertGreater(int(self.info("current_cow_size")), 0)
             self.assertEqual("3000", self.info("current_save_keys_total"))
-            self.assertEqual("+OK", ask(client, "FLUSHALL"))  # without save points nothing is saved, and it goes at once
+            self.assertEqual("+OK", ask(client, "FLUSHALL"))  # without save points nothing is saved, so it returns at once
         wait_until(lambda: not exists(child), "the end of the child")
         self.assertEqual([], self.temporaries())
 

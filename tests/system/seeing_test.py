@@ -1,4 +1,4 @@
-"""What a running process shows of itself: crash reports, the watchdog, syslog, where its threads may run."""
+"""What a running process reports of itself: crash reports, the watchdog, syslog, the processors of its threads."""
 import contextlib
 import os
 import re
@@ -81,7 +81,7 @@ class CrashReports(LaunchTest):
             peer, _ = silent.accept()
             with peer:
                 peer.settimeout(20)
-                self.assertIn(b"a-secret", peer.recv(1000))  # now it waits for the answer
+                self.assertIn(b"a-secret", peer.recv(1000))  # now it waits for the reply
                 self.assertEqual(-signal.SIGSEGV, server.stop(signal.SIGSEGV))
         self.assertIn('argv[3]: "k"\n', server.text)
         self.assertIn('argv[7]: "(redacted)"\n', server.text)
@@ -151,7 +151,7 @@ class Processors(LaunchTest):
 
 
 class Collation(LaunchTest):
-    """`locale-collate` is of no use to the in-process tests: locales are a matter of the machine."""
+    """`locale-collate` cannot be tested in process, because the machine provides the locales."""
 
     def setUp(self):
         super().setUp()
@@ -209,7 +209,7 @@ class Syslog(LaunchTest):
 
 
 class UnitFile(LaunchTest):
-    """The unit of the packaging, as systemd reads it."""
+    """The packaged unit, as systemd reads it."""
 
     def setUp(self):
         super().setUp()

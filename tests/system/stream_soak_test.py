@@ -1,8 +1,8 @@
 """Orders on a stream, consumer groups, and consumers that die: no group may miss an order, and none may stay pending.
 
-Producers add orders with XADD; the consumers of each group read with XREADGROUP BLOCK, note what they got and acknowledge
-it. At random a consumer dies between reading and acknowledging: its connection is closed and it never comes back. Another
-one takes its place and claims with XAUTOCLAIM what has been pending for a while.
+Producers add orders with XADD; the consumers of each group read with XREADGROUP BLOCK, record what they received and
+acknowledge it. At random a consumer dies between reading and acknowledging: its connection is closed for good. Another
+one replaces it and claims with XAUTOCLAIM entries that have been pending for a while.
 
     python3 tests/system/stream_soak_test.py                                        the short run of the test suite
     python3 tests/system/stream_soak_test.py --producers 200 --consumers 200 --groups 20 --orders 100
@@ -18,13 +18,13 @@ import unittest
 import two_servers
 
 STREAM = "orders"
-IDLE_MS = 200  # who has not acknowledged for so long is taken for dead
+IDLE_MS = 200  # a consumer that has not acknowledged for this long counts as dead
 BLOCK_MS = 50
 LIMIT_S = 240
 
 
 class Group:
-    """What the consumers of one group have seen together."""
+    """What the consumers of one group have received together."""
 
     def __init__(self, name, total):
         self.name = name
@@ -56,7 +56,7 @@ def produce(server, producer, count):
 
 
 class Consumer:
-    """One life of a consumer: ends with the work or with its death."""
+    """One consumer: ends when the work is done, or dies."""
 
     def __init__(self, server, group, name, dice, death_rate):
         self.client = server.client()
@@ -79,7 +79,7 @@ class Consumer:
         return orders
 
     def live(self):
-        """False when it died."""
+        """Returns False when the consumer dies."""
         while not self.group.done():
             orders = self.read() or self.claim()
             if not orders:
@@ -104,12 +104,12 @@ def consume(server, group, slot, seed, death_rate, deadline, failures):
             with group.lock:
                 group.deaths += 1
         failures.append(f"{group.name}: consumer {slot} did not come to an end")
-    except Exception as error:  # a thread must not die unheard
+    except Exception as error:  # an exception in a thread must be reported
         failures.append(f"{group.name}: {error!r}")
 
 
 def settle(client, group):
-    """What died last left entries pending that others have processed since or that nobody will ask for: they are there."""
+    """Consumers that died last left pending entries, which nobody else claims; they still exist."""
     summary = two_servers.value_of(client.run("XPENDING", STREAM, group.name))
     claimed = two_servers.value_of(client.run("XAUTOCLAIM", STREAM, group.name, "undertaker", "0", "0", "COUNT", "100000"))
     assert len(claimed[1]) == summary[0], (group.name, summary[0], len(claimed[1]))

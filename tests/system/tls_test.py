@@ -1,4 +1,5 @@
-"""TLS on the real server: who gets in, what is refused, keys that change while it runs, and clients that stop half way."""
+"""TLS on the real server: authentication, refusals, keys that change at run time, and clients that stop during the
+handshake."""
 import contextlib
 import os
 import random
@@ -89,7 +90,7 @@ class TlsServerTest(LaunchTest):
         return sock
 
     def assert_refuses(self, context):
-        # With TLS 1.3 a client believes in its handshake before the server has looked at its certificate.
+        # With TLS 1.3 the client's handshake ends before the server has checked its certificate.
         with self.assertRaises((ssl.SSLError, OSError)):
             sock = self.connect_tls(context)
             sock.sendall(b"PING\r\n")
@@ -110,7 +111,7 @@ class TlsServerTest(LaunchTest):
 
 
 class OpenSslClient:
-    """openssl s_client, which takes a line with a single letter for an order."""
+    """openssl s_client, which treats lines of certain single letters as commands."""
 
     def __init__(self, test, *options):
         self.process = subprocess.Popen(
@@ -255,7 +256,7 @@ class WhoGetsInTest(TlsServerTest):
 
 
 class SessionTest(TlsServerTest):
-    """Python's ssl shows a session of TLS 1.3 only after something was received."""
+    """Python's ssl provides a TLS 1.3 session only after it has received data."""
 
     def resumed(self, context):
         first = self.assert_serves(context)
@@ -359,7 +360,7 @@ class SettingsTest(TlsServerTest):
 
     def test_parameters_for_an_exchange_after_diffie_and_hellman(self):
         parameters = self.path("dh")
-        # A group that everybody knows: making one takes minutes.
+        # A well-known group: generating one takes minutes.
         subprocess.run(["openssl", "genpkey", "-genparam", "-algorithm", "DH", "-pkeyopt", "group:ffdhe2048", "-out",
                         parameters], check=True, capture_output=True)
         self.serve("--tls-protocols", "TLSv1.2", "--tls-ciphers", "DHE-RSA-AES128-GCM-SHA256:ECDHE+AESGCM")
@@ -560,7 +561,7 @@ class BytesTest(TlsServerTest):
         self.assertEqual("+OK", ask(source_plain, "MIGRATE", "127.0.0.1", self.tls_port, "k", 0, 5000))
         with connect(target.port) as sock:
             self.assertEqual("v" * 200_000, ask(sock, "GET", "k"))
-            # In plain text nobody answers.
+            # There is no reply in plain text.
             ask(source_plain, "SET", "k", "again")
             answer = ask(source_plain, "MIGRATE", "127.0.0.1", target.port, "k", 0, 300, "REPLACE")
             self.assertEqual("-IOERR error or timeout connecting to the client", answer)
@@ -578,7 +579,7 @@ class HostileTest(TlsServerTest):
         return sock
 
     def hello(self):
-        """The first words of a client that will say no more."""
+        """A ClientHello of a client that sends nothing more."""
         outgoing = ssl.MemoryBIO()
         end = self.context().wrap_bio(ssl.MemoryBIO(), outgoing, server_hostname="localhost")
         with contextlib.suppress(ssl.SSLWantReadError):
@@ -606,7 +607,7 @@ class HostileTest(TlsServerTest):
         def all_answered():
             return len(select.select(half_open, [], [], 0)[0]) == len(half_open)
         longest = self.longest_ping_ms(bystander, all_answered)
-        self.assertLess(longest, 500)  # all at once they would take a second
+        self.assertLess(longest, 500)  # all in one Turn would take a second
         self.assertEqual(202, self.clients())
         for sock in half_open:
             sock.close()

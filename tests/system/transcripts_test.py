@@ -13,30 +13,30 @@ A transcript is a text file:
     -ERR Protocol error: invalid bulk length
     !closed                          the server closes this connection
     other> BLPOP k 0
-    !waits                           nothing comes as yet; `other<` reads it when it does
+    !waits                           no reply comes yet; `other<` reads it later
     other> PING                      a request over another connection, named `other`
     +PONG
-    other<                           what that connection gets unasked: a message of a channel, say
+    other<                           what that connection receives: for example a message of a channel
     *3
     …
     > TIME
     ?                                any one reply
     monitor<
-    +<time> [0 <client>] "GET" "k"   what is never twice the same in a line of MONITOR is replaced
+    +<time> [0 <client>] "GET" "k"   variable parts of a line of MONITOR are replaced
     > CLIENT NO-TOUCH on
     +OK
     [7.0] -ERR unknown subcommand 'no-touch'. Try CLIENT HELP.
     > OBJECT FREQ k
     -ERR An LFU maxmemory policy is not selected, access frequency not tracked. …
-    [8.0, valkey 8.1] -ERR …         what these versions answer instead, line by line; all others as above
+    [8.0, valkey 8.1] -ERR …         the replies of these versions, line by line; all others as above
 
     python3 tests/system/transcripts_test.py --fill PROGRAM FILE...
 
-writes into the files what PROGRAM answers, keeping `?`, and no marks;
+writes the replies of PROGRAM into the files, keeping `?`, without marks;
 
     python3 tests/system/transcripts_test.py --mark FILE...
 
-writes what each oracle answers otherwise, in place of all such marks but `?`."""
+writes the differing replies of each oracle as marks, in place of all marks but `?`."""
 import contextlib
 import glob
 import os
@@ -86,7 +86,7 @@ def words_of(line):
 
 
 def lines_of(raw):
-    """The reply as the transcript shows it: cut at each CR LF of the protocol, not at those inside of bulk strings."""
+    """The reply as written in a transcript: split at each CR LF of the protocol, but not inside bulk strings."""
     lines = []
     at = 0
     while at < len(raw):
@@ -111,8 +111,8 @@ class Step:
         self.silent = mark == "<"  # sends nothing
         self.lines = []
         self.otherwise = {}  # mark of a version -> its lines
-        self.end = number  # of the last line of all these
-        self.expected = self.lines  # of the server that is asked
+        self.end = number  # last line of all these
+        self.expected = self.lines  # of the server under test
 
     def request(self):
         return unescape(self.text) if self.raw else encode(words_of(self.text))
@@ -149,7 +149,7 @@ def add_answer(step, line, number, otherwise):
 
 
 def steps_for(path, mark):
-    """The scenarios with what is expected of the version that has this mark."""
+    """The scenarios with the replies expected of the version with this mark."""
     scenarios = parse(path)
     for step in (step for scenario in scenarios for step in scenario.steps):
         step.expected = step.otherwise.get(mark, step.lines)
@@ -157,7 +157,7 @@ def steps_for(path, mark):
 
 
 def awaits_text(steps):
-    """Whether the next line is the content of a bulk string, whatever it looks like."""
+    """Whether the next line is the content of a bulk string."""
     awaits = False
     for line in steps[-1].lines if steps else []:
         awaits = not awaits and TEXT_HEAD.fullmatch(line) is not None
@@ -182,7 +182,7 @@ class Player:
         return self.clients[name]
 
     def waits(self, client):
-        """Whether nothing came, although the server has answered somebody else since."""
+        """Whether nothing came although the server has replied to another client since."""
         with contextlib.closing(self.server.client()) as onlooker:
             onlooker.run("PING")
         return not client.buffer and not select.select([client.socket], [], [], 0)[0]
@@ -224,7 +224,7 @@ class Player:
 
 
 class Transcripts(unittest.TestCase):
-    oracle = None  # else ours
+    oracle = None  # otherwise ours
 
     def setUp(self):
         self.server = Server(self.oracle.program if self.oracle else RESPITE)
@@ -277,7 +277,7 @@ def fill(program, paths):
 
 
 def all_lines(player, step):
-    """What is answered, whatever was expected: until nothing more comes, or for `name<` as much as was expected."""
+    """All replies, whatever was expected: until nothing more comes, or for `name<` as many as expected."""
     client = player.client(step.name)
     if not step.silent:
         client.send(step.request())
@@ -316,7 +316,7 @@ def answers_otherwise(oracle, path):
 
 
 def mark(paths):
-    """Where the answer of an oracle is not what the file says without marks, it gets one."""
+    """Adds a mark where an oracle's reply differs from the unmarked one."""
     for path in paths:
         marks = {}
         for oracle in oracles.all_oracles()[0]:

@@ -1,4 +1,4 @@
-"""Our server and a real Redis side by side, on unix sockets in a folder of their own, and clients that keep raw bytes."""
+"""Our server and a real Redis side by side, on unix sockets in their own directory, and clients that keep raw bytes."""
 import os
 import re
 import shutil
@@ -30,7 +30,7 @@ class Closed(Exception):
 
 
 class RawClient:
-    """Sends bytes over a connected socket and reads whole replies, as the bytes that they are."""
+    """Sends bytes over a connected socket and reads whole replies as raw bytes."""
 
     def __init__(self, connected):
         self.socket = connected
@@ -93,7 +93,7 @@ class Client(RawClient):
 
 
 def value_of(raw):
-    """What a raw reply says: int, bytes, None or list (also of a map, flat); anything else as its line."""
+    """The value of a raw reply: int, bytes, None or list (a flat one for a map); anything else as its line."""
     value, rest = _value(raw)
     assert rest == b"", rest
     return value
@@ -121,7 +121,7 @@ def _value(raw):
 
 
 class Server:
-    """Started at once; `stop` ends it and removes its folder."""
+    """Starts at once; `stop` ends it and removes its directory."""
 
     def __init__(self, program, *options):
         self.folder = tempfile.mkdtemp(prefix="two-servers-")

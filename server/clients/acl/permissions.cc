@@ -67,7 +67,7 @@ void Permissions::Note(AclLogEntry entry, const Session& client) {
   parts_.acl_log.Add(std::move(entry), parts_.clock.WallMs(), most);
 }
 
-// A session that may be closed now; the running one goes when it has its reply.
+// Closes the session; the running one after its reply.
 void Permissions::Dismiss(Session& session, const Session* running) {
   if (&session == running) {
     session.close_after_reply = true;
@@ -129,7 +129,7 @@ std::optional<std::string> Permissions::LoadConfiguredUsers() {
     const std::string& name = line.words[1];
     if (!IsUserName(name)) return "Error loading the user '" + name + "': a name has no blanks";
     std::vector<Bytes> words(line.words.begin() + 2, line.words.end());
-    if (name == "default") words.insert(words.begin(), "reset");  // or it could only gain permissions
+    if (name == "default") words.insert(words.begin(), "reset");  // otherwise the line could only add permissions
     const MergedRules merged = MergeSelectors(words);
     if (merged.unmatched) return "Error loading ACL rule '" + *merged.unmatched + "' for the user named '" + name + "'";
     const auto set = parts_.users.Set(name, merged.rules, [](const User&, const User&) {});

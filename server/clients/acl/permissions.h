@@ -1,5 +1,5 @@
-// Permissions: what happens when a user may not do something, wherever it is asked: a command of a client, one of a
-// transaction that runs, one of a script, a login.
+// Permissions: checks users' permissions and handles refusals, for commands of clients, transactions and scripts, and
+// for logins.
 #pragma once
 
 #include <optional>
@@ -20,10 +20,10 @@ struct ServerStats;
 struct Settings;
 class Users;
 
-// "User joe has no permissions to run the 'get' command". Keys and channels are named only to who asks with ACL DRYRUN.
+// "User joe has no permissions to run the 'get' command". kNamed, for ACL DRYRUN, also names keys and channels.
 enum class DenialDetail : uint8_t { kBrief, kNamed };
 std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict, DenialDetail detail);
-// What EXEC says of a command that was allowed when it was queued.
+// The error of EXEC for a command that was still allowed when it was queued.
 std::string LateDenialText(AclDenial denial);
 
 class Permissions {
@@ -40,23 +40,22 @@ class Permissions {
   };
   explicit Permissions(const Parts& parts) : parts_(parts) {}
 
-  // Whether the session's user may run this. A refusal is counted and logged as that of `client`, which is another
+  // Whether the session's user may run this request. Counts a refusal and logs it for `client`, which is another
   // session when a script runs. Cost: one load for users who may do everything.
   AclVerdict Check(const Session& session, AclRequest& request, AclLogEntry::Context context, const Session& client);
   AclVerdict Check(const Session& session, AclRequest& request, AclLogEntry::Context context) {
     return Check(session, request, context, session);
   }
 
-  // A login that failed, as said by this command ("AUTH", "HELLO").
+  // Logs a failed login of this command ("AUTH", "HELLO").
   void NoteFailedLogin(const Session& session, Bytes command, Bytes user);
 
-  // Closes the sessions of a user, the running one behind its reply. From then on they are the default user's.
+  // Closes the sessions of a user, the running one after its reply. From then on they belong to the default user.
   void CloseSessionsOf(const User& user, const Session* running);
-  // Closes those that listen to something that the user may not listen to any more.
+  // Closes sessions with subscriptions that the user's new permissions forbid.
   void CloseListenersBeyond(const User& before, const User& after, const Session* running);
 
-  // Reads the users of the configuration (user, aclfile) at start. Returns what is wrong: then the server must not
-  // start.
+  // Loads the users of the configuration (user, aclfile) at start. Returns why the server must not start, if so.
   std::optional<std::string> LoadConfiguredUsers();
   // Reads the ACL file again. Returns what is wrong with it; then nothing has changed.
   std::optional<std::string> LoadAclFile(const Session* running);

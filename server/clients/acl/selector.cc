@@ -110,7 +110,7 @@ const char* Selector::ApplyCommand(Bytes rule) {
   return nullptr;
 }
 
-// "select|0": a command that has no subcommands, but only with this argument.
+// "select|0": a command without subcommands, allowed only with this first argument.
 const char* Selector::ApplyFirstArgument(Bytes name) {
   const size_t bar = name.rfind('|');
   if (bar == Bytes::npos) return kUnknown;
@@ -135,7 +135,7 @@ void Selector::GrantCommand(const Command& command, Grant grant) {
   for (const Command& sub : command.subcommands) allowed_[sub.id] = allowed;
 }
 
-// What was said of the same command before, or of parts of it, no longer counts.
+// The new rule replaces earlier ones about the same command and its subcommands.
 void Selector::Remember(char sign, Bytes name) {
   const std::string lower = ToLower(name);
   std::erase_if(command_rules_, [&](Bytes rule) {
@@ -149,7 +149,7 @@ const char* Selector::ApplyKeyAccess(Bytes rule) {
   uint8_t access = 0;
   for (size_t at = 1; at < rule.size(); ++at) {
     if (rule[at] == '~') return access == 0 ? kAclSyntaxError : ApplyKeyPattern(access, rule.substr(at + 1));
-    const char letter = static_cast<char>(rule[at] & ~0x20);  // in capitals
+    const char letter = static_cast<char>(rule[at] & ~0x20);  // in upper case
     const uint8_t bit = letter == 'R' ? kMayRead : letter == 'W' ? kMayWrite : uint8_t{0};
     if (bit == 0 || (access & bit) != 0) return kAclSyntaxError;
     access = static_cast<uint8_t>(access | bit);
@@ -162,7 +162,7 @@ const char* Selector::ApplyKeyPattern(uint8_t access, Bytes glob) {
   if (HasBlanks(glob)) return kAclSyntaxError;
   const auto known = std::ranges::find(key_patterns_, glob, &KeyPattern::glob);
   if (known != key_patterns_.end()) access = static_cast<uint8_t>(known->access | access);
-  if (glob == "*" && access == (kMayRead | kMayWrite)) {  // shown as ~*, behind which nothing may come
+  if (glob == "*" && access == (kMayRead | kMayWrite)) {  // shown as ~*, after which no further pattern is allowed
     all_keys_ = true;
     key_patterns_.clear();
   } else if (known != key_patterns_.end()) {
@@ -185,7 +185,7 @@ const char* Selector::ApplyChannelPattern(Bytes glob) {
 
 AclVerdict Selector::Check(AclRequest& request) const {
   if (!AllowsCommand(request.command(), request.words())) return {AclDenial::kCommand};
-  // Nothing that could run, so it has neither keys nor channels: redis.acl_check_cmd may ask about such.
+  // redis.acl_check_cmd may ask about a request with too few words; it has neither keys nor channels.
   if (!request.command().FitsArity(request.words().size())) return {};
   if (!all_keys_) {
     for (const KeyRef& key : request.Keys()) {

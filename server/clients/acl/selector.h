@@ -1,8 +1,8 @@
-// Selector: one set of permissions of a user: which commands it may run, on which keys and channels.
+// Selector: one set of permissions of a user: which commands it may run on which keys and channels.
 //
-// A user has one selector of its own and any number of others (in parentheses); a request is allowed when one of them
-// allows all of it. Rules are those of ACL SETUSER; what they say is kept as Redis prints it, so that ACL LIST, ACL
-// SAVE and CONFIG REWRITE give back what was said.
+// A user has a root selector and any number of others (in parentheses); a request is allowed if a single selector
+// allows all of it. Rules are those of ACL SETUSER; they are kept in Redis' form for ACL LIST, ACL SAVE and CONFIG
+// REWRITE.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@
 
 namespace respite {
 
-// Why a request is refused, the milder reason first: of several selectors the one that comes closest is told.
+// Why a request is refused. Of several selectors, the greatest reason is reported: that of the closest match.
 enum class AclDenial : uint8_t { kNone, kCommand, kKey, kChannel };
 
 struct AclVerdict {
   AclDenial denial = AclDenial::kNone;
-  size_t word = 0;  // the key or channel that is refused
+  size_t word = 0;  // index of the refused key or channel
 
   bool IsAllowed() const { return denial == AclDenial::kNone; }
   bool IsCloserThan(const AclVerdict& other) const {
@@ -31,10 +31,11 @@ struct AclVerdict {
   }
 };
 
-// A message to a channel or a subscription to it; or a subscription to a pattern, which a rule must name to the letter.
+// kName: publishing to a channel or subscribing to it. kPattern: subscribing to a pattern, which must equal that of a
+// rule.
 enum class ChannelUse : uint8_t { kName, kPattern };
 
-// A request with its keys, which are looked for once, and only when a selector asks.
+// A request and its keys, which are found once, when the first selector needs them.
 class AclRequest {
  public:
   AclRequest(const Command& command, std::span<const Bytes> words) : command_(command), words_(words) {}
@@ -49,7 +50,7 @@ class AclRequest {
   std::optional<KeyList> keys_;
 };
 
-// What rules that are none of any kind are told; ACL files say less of those.
+// The error for words that are no rule; errors in ACL files are shorter for those.
 inline constexpr char kAclSyntaxError[] = "Syntax error";
 
 class Selector {
@@ -57,15 +58,15 @@ class Selector {
   // Allows nothing. The table must outlive the selector.
   explicit Selector(const CommandTable& table);
 
-  // One rule about commands, keys or channels. Returns null, or why there is no such rule, as Redis says it; then
-  // nothing has changed.
+  // Applies a rule about commands, keys or channels. Returns null, or Redis' error for an invalid rule; then nothing
+  // has changed.
   const char* Apply(Bytes rule);
 
   // Cost: O(1) for commands; O(patterns) for each key or channel.
   AclVerdict Check(AclRequest& request) const;
   // Allows every command on every key and channel.
   bool IsUnlimited() const { return all_commands_ && all_keys_ && all_channels_; }
-  // Allows this command, and reading every key: what SORT needs to look at keys by pattern.
+  // Whether the command is allowed together with reading every key, as SORT needs for keys that it finds by pattern.
   bool AllowsReadingAll(const Command& command, std::span<const Bytes> words) const;
   bool AllowsChannel(Bytes name, ChannelUse use) const;
 
@@ -102,15 +103,15 @@ class Selector {
   bool all_commands_ = false;
   bool all_keys_ = false;
   bool all_channels_ = false;
-  bool begins_with_all_ = false;                                  // how Commands() begins
+  bool begins_with_all_ = false;                                  // Commands() begins with +@all instead of -@all
   std::vector<bool> allowed_;                                     // by Command::id
-  std::map<uint32_t, std::vector<std::string>> first_arguments_;  // of commands that are not allowed with others
+  std::map<uint32_t, std::vector<std::string>> first_arguments_;  // of commands allowed only with these
   std::vector<std::string> command_rules_;                        // "+get", in order
   std::vector<KeyPattern> key_patterns_;
   std::vector<std::string> channel_patterns_;
 };
 
-// The channels that a request publishes to or subscribes to: argv[first] up to the end, or just that one.
+// The channels of a request: argv[first] up to the end, or only that one.
 struct ChannelWords {
   size_t first = 0;  // 0: none
   size_t last = 0;

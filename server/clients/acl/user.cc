@@ -98,7 +98,7 @@ void User::AddPassword(const Digest& digest) {
 const char* User::AddSelector(Bytes rules) {
   Selector selector(*table_);
   for (Bytes rule : SplitAtBlanks(rules)) {
-    if (rule.ends_with(')')) return kAclSyntaxError;  // what Describe says would end there
+    if (rule.ends_with(')')) return kAclSyntaxError;  // would end the selector in Describe
     if (const char* trouble = selector.Apply(rule)) return trouble;
   }
   selectors_.push_back(std::move(selector));
@@ -111,7 +111,7 @@ void User::SetPassword(Bytes password) {
   if (!password.empty()) AddPassword(Sha256(password));
 }
 
-bool User::LetsIn(Bytes password) const {
+bool User::Accepts(Bytes password) const {
   const Digest given = Sha256(password);
   bool fits = false;
   for (const Digest& known : passwords_) fits |= ConstantTimeEquals(AsBytes(given), AsBytes(known));

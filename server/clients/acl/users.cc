@@ -42,7 +42,7 @@ const User* Users::Find(Bytes name) const {
 
 const User* Users::LogIn(Bytes name, Bytes password) const {
   const User* user = Find(name);
-  return user != nullptr && user->LetsIn(password) ? user : nullptr;
+  return user != nullptr && user->Accepts(password) ? user : nullptr;
 }
 
 Result<Done, Users::BadRule> Users::Set(Bytes name, std::span<const std::string> rules, const Change& change) {
@@ -70,7 +70,7 @@ std::vector<std::string> Users::Lines() const {
   return lines;
 }
 
-// What is wrong with the line, or nothing. `place` is its file and number.
+// Returns the error in the line, or an empty text. `place` is its file and number.
 std::string Users::ReadLine(std::span<const Bytes> words, const LinePlace& place, Map& into) const {
   const std::string number = std::to_string(place.number);
   const std::string at = place.path + ":" + number;

@@ -1,6 +1,6 @@
-// Users: everybody who may log in, and `default`, which a client is until it does. There is always a default user.
+// Users: all users, including `default`, the user of clients before they log in. There is always a default user.
 //
-// A User stays where it is until it is removed: sessions keep pointers, and see at once what changes.
+// The address of a User is stable until it is removed: sessions keep pointers, so changes take effect at once.
 #pragma once
 
 #include <functional>
@@ -18,43 +18,44 @@ namespace respite {
 
 class Users {
  public:
-  // The table and the settings must outlive it. Makes the default user, who may do everything without a password.
+  // Creates the default user, who may do everything without a password. The table and the settings must outlive this
+  // object.
   Users(const CommandTable& table, const Settings& settings);
 
   const User& Default() const { return *users_.at("default"); }
-  // Null when there is none.
+  // Returns null if there is no such user.
   const User* Find(Bytes name) const;
-  // Visits all, by name.
+  // Visits all users in order of their names.
   template <class Visit>
   void ForEach(Visit&& visit) const {
     for (const auto& [name, user] : users_) visit(*user);
   }
 
-  // One of nobody's, who may do everything: for what is repeated from a file.
+  // A user outside this list who may do everything, for loading the append-only file.
   User Unlimited() const { return FreshDefault(); }
-  // A new client has to log in first.
+  // Whether new clients must log in first.
   bool LoginRequired() const { return !Default().NeedsNoPassword() || !Default().IsOn(); }
-  // The user of this name, if that is the password. Null otherwise.
+  // Returns the user if this is a valid password of it, else null.
   const User* LogIn(Bytes name, Bytes password) const;
 
-  // Makes or changes a user by all these rules, or by none: the failure says which is none, and why. `change` is called
-  // between: with the user as it is and as it is going to be, for a user that exists.
+  // Creates or changes a user by all these rules or none; the error names the invalid rule. For an existing user, calls
+  // `change` with the old and the new version before the change.
   struct BadRule {
     std::string rule;
     const char* reason;
   };
   using Change = std::function<void(const User& before, const User& after)>;
   Result<Done, BadRule> Set(Bytes name, std::span<const std::string> rules, const Change& change);
-  // requirepass: the only password of the default user; empty: it needs none.
+  // requirepass: the only password of the default user; empty: none is required.
   void SetDefaultPassword(Bytes password);
-  // Nobody may hold it any more. Requires: not the default user.
+  // Requires: not the default user, and nobody holds a pointer to it.
   void Remove(const User& user);
 
-  // "user NAME RULES" of each: an ACL file without its line ends, and the lines of CONFIG REWRITE.
+  // "user NAME RULES" for each user: the lines of an ACL file or of CONFIG REWRITE, without line ends.
   std::vector<std::string> Lines() const;
-  // Replaces all users by those of an ACL file, or none when a line is wrong: the failure names the lines. `removed` is
-  // called for each user but the default one before it goes, also when the file has one of that name. A file without
-  // the default user makes it anew, without a password: requirepass does not count with an ACL file.
+  // Replaces all users by those of an ACL file, or none if a line is wrong; the error names the lines. Calls `removed`
+  // for each user except the default one before it is removed, even if the file has one of that name. A file without a
+  // default user creates one without a password: requirepass does not apply with an ACL file.
   Result<Done, std::string> Load(Bytes text, const std::string& path, const std::function<void(const User&)>& removed);
 
  private:

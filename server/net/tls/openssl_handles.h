@@ -1,4 +1,4 @@
-// What OpenSSL made for us, owned; and what it says went wrong. The only header of ours that knows its types, by name.
+// Owners of OpenSSL's objects, and its error text. No other header of ours names OpenSSL's types.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ struct OpenSslDeleter {
 using SslContextHandle = std::unique_ptr<ssl_ctx_st, OpenSslDeleter>;
 using SslHandle = std::unique_ptr<ssl_st, OpenSslDeleter>;
 
-// The first failure of this thread's queue, which is emptied: "error:0A00010B:SSL routines::wrong version number".
+// Returns the first error of this thread's queue, and empties it: "error:0A00010B:SSL routines::wrong version number".
 std::string TakeOpenSslError();
 
 }  // namespace respite

@@ -23,7 +23,7 @@ int VerifyMode(TlsAuthClients clients) {
   return SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
 }
 
-// What the directives lack, whatever the files say.
+// Returns what the directives lack; does not look at the files.
 std::optional<std::string> Missing(const Settings& settings) {
   if (settings.tls_cert_file.empty()) return "No tls-cert-file configured!";
   if (settings.tls_key_file.empty()) return "No tls-key-file configured!";
@@ -58,7 +58,7 @@ std::unique_ptr<TlsStream> Tls::Accept(int descriptor, TlsAuthClients clients) c
   SslHandle connection(SSL_new(server_.get()));
   if (connection == nullptr) return nullptr;
   SSL_set_verify(connection.get(), VerifyMode(clients), nullptr);
-  // A session that began without a certificate must not be resumed once certificates are asked for.
+  // A session that began without a certificate must not be resumed once certificates are required.
   const auto kind = static_cast<unsigned char>(clients);
   SSL_set_session_id_context(connection.get(), &kind, sizeof kind);
   SSL_set_accept_state(connection.get());

@@ -1,4 +1,4 @@
-// Tls: the keys and rules by which this server speaks TLS, as the directives tls-* say. Makes the TLS end of sockets.
+// Tls: the keys and rules for TLS from the directives tls-*. Creates the TLS streams of sockets.
 #pragma once
 
 #include <memory>
@@ -14,18 +14,18 @@ class TlsStream;
 
 class Tls {
  public:
-  // The directives ask for TLS: with clients, or with other servers.
+  // Whether the directives enable TLS, for clients or between servers.
   static bool IsWanted(const Settings& settings) {
     return settings.tls_port != 0 || settings.tls_cluster || settings.tls_replication;
   }
 
-  // Reads keys and certificates anew, for connections to come. Returns why that failed; then all is as it was.
+  // Reads keys and certificates again, for new connections. Returns why that failed; then nothing has changed.
   std::optional<std::string> Configure(const Settings& settings);
   bool Configured() const { return server_ != nullptr; }
-  // Forgets the keys; connections keep theirs.
+  // Drops the keys; existing connections keep theirs.
   void Drop();
 
-  // The server's end of a connected, non-blocking socket. Null when there is no memory for it. Requires: Configured.
+  // The server's end of a connected, non-blocking socket. Null when out of memory. Requires: Configured.
   std::unique_ptr<TlsStream> Accept(int descriptor, TlsAuthClients clients) const;
   // The client's end.
   std::unique_ptr<TlsStream> Connect(int descriptor) const;

@@ -27,7 +27,7 @@ struct KeyPair {
 
 const char* OrNull(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
 
-// The options that turn off what is not listed. Nothing: the list has a word that is no protocol.
+// The options that disable the protocols not in `list`; nullopt if a word of it is no protocol.
 std::optional<uint64_t> ProtocolsTurnedOff(const std::string& list) {
   if (list.empty()) return SSL_OP_NO_TLSv1 | SSL_OP_NO_TLSv1_1;
   uint64_t off = SSL_OP_NO_TLSv1 | SSL_OP_NO_TLSv1_1 | SSL_OP_NO_TLSv1_2 | SSL_OP_NO_TLSv1_3;
@@ -47,7 +47,7 @@ std::optional<uint64_t> ProtocolsTurnedOff(const std::string& list) {
   return off;
 }
 
-// Without this OpenSSL would ask at the terminal.
+// Without this callback OpenSSL would ask at the terminal.
 int GivePassword(char* target, int room, int /*writing*/, void* password) {
   const Bytes text = *static_cast<const std::string*>(password);
   if (text.empty() || text.size() > static_cast<size_t>(room)) return -1;
@@ -63,7 +63,7 @@ Objection LoadKeyPair(SSL_CTX* context, const Folder& folder, const KeyPair& pai
   } else if (SSL_CTX_use_PrivateKey_file(context, folder.Resolve(pair.key_file).c_str(), SSL_FILETYPE_PEM) <= 0) {
     objection = "Failed to load private key: " + pair.key_file + ": " + TakeOpenSslError();
   }
-  SSL_CTX_set_default_passwd_cb_userdata(context, nullptr);  // the password need not outlive this
+  SSL_CTX_set_default_passwd_cb_userdata(context, nullptr);  // the password may be destroyed now
   return objection;
 }
 
@@ -109,7 +109,7 @@ Objection LoadDhParameters(SSL_CTX* context, const Settings& settings) {
   return "Failed to load DH params file: " + path + ": " + TakeOpenSslError();
 }
 
-// Redis: without caching, sessions are still resumed by tickets. Here "no" means none.
+// Redis: "no" still resumes sessions by tickets. Here "no" disables resumption.
 void KeepSessions(SSL_CTX* context, const Settings& settings) {
   if (settings.tls_session_caching) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_SERVER);
@@ -132,11 +132,11 @@ Result<SslContextHandle, std::string> MakeContext(const Settings& settings, cons
   SslContextHandle context(SSL_CTX_new(TLS_method()));
   if (context == nullptr) return Failure(TakeOpenSslError());
   SSL_CTX_set_options(context.get(), *protocols_off | SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
-  // A reply that could not be sent at once has grown, and may lie elsewhere, when it is tried again. Buffers of idle
-  // connections (35 KB) are given back.
+  // A reply that could not be sent at once may have grown and moved before the next attempt. Idle connections release
+  // their buffers (35 KB).
   SSL_CTX_set_mode(context.get(),
                    SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
-  SSL_CTX_set_read_ahead(context.get(), 1);  // header and content of a record with one system call
+  SSL_CTX_set_read_ahead(context.get(), 1);  // reads header and content of a record with one system call
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   Objection objection = LoadKeyPair(context.get(), *settings.folder, pair);
   if (!objection) objection = Trust(context.get(), settings);

@@ -1,7 +1,7 @@
-// Contexts of OpenSSL, made from the directives tls-*: certificate, key, whom to trust, protocols, ciphers, sessions.
+// OpenSSL contexts made from the directives tls-*: certificate, key, trusted CAs, protocols, ciphers, sessions.
 //
-// Every file is read when a context is made and never again: a certificate that changes on the disk is in force after
-// the next CONFIG SET. A connection keeps the context that it began with.
+// Files are read only when a context is made: a changed certificate takes effect with the next CONFIG SET. A connection
+// keeps the context that it began with.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@
 
 namespace respite {
 
-// For connections that clients make. The error is the line of the log that says which directive is to blame.
+// For connections from clients. The error is a log line that names the faulty directive.
 Result<SslContextHandle, std::string> MakeTlsServerContext(const Settings& settings);
 
-// For connections to other servers. Shows the client certificate, or the server's if there is none.
+// For connections to other servers. Presents the client certificate, or the server's if there is none.
 Result<SslContextHandle, std::string> MakeTlsClientContext(const Settings& settings);
 
 }  // namespace respite

@@ -16,7 +16,7 @@ namespace respite {
 namespace {
 
 constexpr size_t kRecordBytes = SSL3_RT_MAX_PLAIN_LENGTH;
-// What one call takes from the socket at most. More than the bytes it is asked for, since records have some besides.
+// The most bytes that one call takes from the socket. More than the caller asked for, since records have overhead.
 constexpr size_t kBytesPerCall = size_t{128} * 1024;
 constexpr size_t kPiecesPerRecord = 256;
 
@@ -88,7 +88,7 @@ const BIO_METHOD* MakeWireMethod() {
   return method;
 }
 
-// Made once and never freed: a connection may outlive everything else.
+// Made once and never freed, because a connection may outlive all static objects.
 const BIO_METHOD* WireMethod() {
   static const BIO_METHOD* const method = MakeWireMethod();
   return method;
@@ -99,7 +99,7 @@ const BIO_METHOD* WireMethod() {
 TlsStream::TlsStream(SslHandle connection, int descriptor)
     : wire_(std::make_unique<Wire>(Wire{descriptor})), connection_(std::move(connection)) {
   BIO* bio = BIO_new(WireMethod());
-  if (bio == nullptr) return;  // no memory: the handshake fails
+  if (bio == nullptr) return;  // out of memory: the handshake fails
   BIO_set_data(bio, wire_.get());
   SSL_set_bio(connection_.get(), bio, bio);
 }
@@ -134,13 +134,13 @@ Transfer TlsStream::Handshake() {
   in_handshake_ = false;
   receiving_ = Waits::kForInput;
   has_received_ = SSL_has_pending(connection_.get()) != 0;
-  // From here on a peer that hangs up without a word is one that sends no more: requests know their length, so what is
-  // cut off does no harm, and replies reach a peer that has only closed its half.
+  // After the handshake, a peer that closes the socket without close_notify only stops sending: requests carry their
+  // length, so truncation does no harm, and a peer that closed one direction still receives replies.
   SSL_set_options(connection_.get(), SSL_OP_IGNORE_UNEXPECTED_EOF);
   return {Transfer::State::kMoved};
 }
 
-// Goes on until there is no whole record left, since no event will tell of those that were read already.
+// Reads until no whole record is left, since the socket reports no event for bytes already read.
 Transfer TlsStream::Receive(std::span<char> target) {
   if (broken_) return {Transfer::State::kFailed};
   ERR_clear_error();
@@ -154,7 +154,7 @@ Transfer TlsStream::Receive(std::span<char> target) {
     if (result <= 0) {
       const Transfer outcome = Outcome(result, receiving_);
       if (filled == 0) return outcome;
-      // What ended or broke it shows again with the next call.
+      // The next call reports the end or the error again.
       has_received_ = outcome.state != Transfer::State::kLater;
       return {Transfer::State::kMoved, filled};
     }
@@ -164,7 +164,7 @@ Transfer TlsStream::Receive(std::span<char> target) {
   return {Transfer::State::kMoved, filled};
 }
 
-// Pieces that are smaller than a record share one.
+// Copies segments smaller than a record into one record.
 Transfer TlsStream::Send(const ReplyBuffer& output) {
   Bytes front;
   output.VisitFront(1, [&](Bytes piece) { front = piece; });
@@ -202,7 +202,7 @@ SocketPoller::Interest TlsStream::Allows(SocketPoller::Interest ready) const {
 void TlsStream::SayGoodbye() {
   if (in_handshake_ || broken_) return;
   ERR_clear_error();
-  SSL_shutdown(connection_.get());  // as far as the socket takes it; nobody waits for an answer
+  SSL_shutdown(connection_.get());  // sends what the socket takes; does not wait for an answer
   ERR_clear_error();
 }
 

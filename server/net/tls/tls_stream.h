@@ -1,8 +1,7 @@
 // TlsStream: one end of a TLS connection on a non-blocking socket.
 //
-// It reads and writes the socket through a BIO of ours, which knows three things that OpenSSL's does not tell: whether
-// the socket had nothing more to give, how much one call may take from it (a peer that sends nothing but key updates
-// must not keep us), and why a system call failed.
+// It uses a BIO of ours, because OpenSSL's cannot do three things: tell whether the socket had no more data, limit how
+// much one call reads (so a peer that sends only key updates cannot hold the server), and keep errno of a failed call.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +19,7 @@ namespace respite {
 
 class TlsStream {
  public:
-  // `connection` knows which end it is. The descriptor stays the caller's, and open as long as this.
+  // `connection` knows which end it is. The caller keeps the descriptor, which must stay open as long as this.
   TlsStream(SslHandle connection, int descriptor);
   ~TlsStream();
   TlsStream(const TlsStream&) = delete;
@@ -43,7 +42,7 @@ class TlsStream {
  private:
   enum class Waits : uint8_t { kForInput, kForRoom };
 
-  // Of a call that moved nothing; notes what it waits for.
+  // For a call that moved nothing; records what it waits for.
   Transfer Outcome(int result, Waits& waits);
 
   std::unique_ptr<Wire> wire_;

@@ -1,4 +1,4 @@
-// What goes on: clients, counters, processor time, and the state of features still to come.
+// INFO sections about activity: clients, counters, CPU time, and features that do not exist yet.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ rusage UsageOf(__rusage_who_t who) {
 
 int64_t Whole(double value) { return static_cast<int64_t>(value); }
 
-// Redis: those held back by CLIENT PAUSE count as blocked.
+// Redis: clients stopped by CLIENT PAUSE count as blocked.
 int64_t CountBlocked(const Clients& clients) {
   int64_t blocked = 0;
   clients.ForEach([&](const Session& session) { blocked += session.IsBlocked() ? 1 : 0; });

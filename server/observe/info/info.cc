@@ -9,7 +9,7 @@ namespace respite {
 
 namespace {
 
-// Which of the collective names include a section.
+// Which names of groups ("default", "all") include a section.
 enum class Included : uint8_t { kByDefault, kInAll, kOnlyByName };
 
 struct Section {
@@ -41,7 +41,7 @@ bool Asks(Bytes name, const Section& section) {
   if (EqualsIgnoreCase(name, "all") || EqualsIgnoreCase(name, "everything")) {
     return section.included != Included::kOnlyByName;
   }
-  // Redis: the list of modules has a name of its own, apart from the sections that modules add.
+  // Redis: "module_list" selects the list of modules without the sections that modules add.
   return section.name == "modules" && EqualsIgnoreCase(name, "module_list");
 }
 

@@ -28,11 +28,11 @@ class InfoText {
   InfoText& Add(Bytes name, Number value) {
     return Add(name, IntegerText::FromUnsigned(value).View());
   }
-  // Two digits behind the point, as nearly every ratio of INFO.
+  // With two decimals, like nearly every ratio of INFO.
   InfoText& AddRatio(Bytes name, double value) { return Add(name, FixedText(value, 2)); }
   InfoText& AddPercent(Bytes name, double value) { return Add(name, FixedText(value, 2) + "%"); }
   InfoText& AddHuman(Bytes name, uint64_t bytes) { return Add(name, HumanBytes(bytes)); }
-  // Fields of features that are still to come, whose value without them is zero.
+  // Fields of features that do not exist yet, whose value would be zero while they are unused.
   InfoText& AddZeros(std::initializer_list<Bytes> names) {
     for (Bytes name : names) Add(name, "0");
     return *this;

@@ -63,7 +63,7 @@ void AddFragmentation(InfoText& text, const AllocatorStats& allocator, size_t us
       .Add("mem_fragmentation_bytes", Difference(resident_bytes, used_bytes));
 }
 
-// Redis: with an allocator that tells nothing, its figures are those of the process.
+// Redis: if the allocator has no statistics, uses those of the process.
 AllocatorStats AllocatorOrProcess(size_t used_bytes, size_t resident_bytes) {
   AllocatorStats allocator = ReadAllocator();
   if (allocator.active != 0) return allocator;

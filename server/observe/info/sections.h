@@ -1,5 +1,5 @@
-// The sections of INFO, each as the whole text from its title on. Fields, their names and their order are those of
-// Redis 7.2; what belongs to a feature that this server does not have yet says what Redis says while it is not in use.
+// The sections of INFO, each as text including its title. Fields and their order are those of Redis 7.2. Fields of
+// features that do not exist yet have Redis' values for an unused feature.
 #pragma once
 
 #include <string>

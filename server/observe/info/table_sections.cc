@@ -1,4 +1,4 @@
-// Sections with one line for each command, kind of error or database.
+// Sections with one line per command, kind of error or database.
 #include <algorithm>
 
 #include "datatypes/keyspace.h"
@@ -14,7 +14,7 @@ namespace respite {
 
 namespace {
 
-// Redis: what would break a line of INFO apart becomes an underscore in names.
+// Redis: replaces characters that would break a line of INFO by underscores.
 std::string SafeName(Bytes prefix, Bytes name) {
   std::string safe(name);
   std::ranges::replace_if(
@@ -29,7 +29,7 @@ std::string CallsText(const CommandStats& stats) {
          ",failed_calls=" + std::to_string(stats.failed_calls);
 }
 
-// "50", "99.9": six decimals at most, no trailing zeros.
+// "50", "99.9": at most six decimals, no trailing zeros.
 std::string PercentileName(double percentile) {
   std::string text = FixedText(percentile, 6);
   text.erase(text.find_last_not_of('0') + 1);
@@ -87,7 +87,7 @@ std::string KeyspaceSection(const Services& services) {
   for (int index = 0; index < services.keyspace.Count(); ++index) {
     const Database& database = services.keyspace[index];
     if (database.Size() == 0) continue;
-    // What 7.4 says of hashes with deadlines on fields; without any the line is that of 7.2.
+    // As in Redis 7.4 if hashes have fields with deadlines, else as in 7.2.
     const size_t with_timed_fields = database.TimedFields().Size();
     text.Add("db" + std::to_string(index),
              "keys=" + std::to_string(database.Size()) + ",expires=" + std::to_string(database.TimedSize()) +

@@ -23,14 +23,14 @@ def protocol(request):
 
 @pytest.fixture
 def client(protocol):
-    """The client that most programs have: texts, and the default pool."""
+    """A client with the options of most programs: texts, and the default pool."""
     with redis.Redis(servers.HOST, servers.PORT, protocol=protocol, decode_responses=True) as client:
         yield client
 
 
 @pytest.fixture
 def plain():
-    """A client whose replies nobody touches: bytes, RESP2, and no conversion by the name of the command."""
+    """A client that converts nothing: bytes, RESP2, no conversion by command name."""
     with redis.Redis(servers.HOST, servers.PORT, protocol=2, socket_timeout=30) as client:
         client.response_callbacks.clear()
         yield client
@@ -38,7 +38,7 @@ def plain():
 
 @pytest.fixture
 def other():
-    """A second client, as another process has it."""
+    """A second client, as in another process."""
     with redis.Redis(servers.HOST, servers.PORT, decode_responses=True) as client:
         yield client
 
@@ -52,7 +52,7 @@ def configure(other):
 
 @pytest.fixture
 def chance():
-    """Random data, whose seed a failing test shows."""
+    """Random data; a failing test shows the seed."""
     seed = random.randrange(1 << 32)
     print(f"seed {seed}")
     return random.Random(seed)

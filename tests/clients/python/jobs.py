@@ -1,4 +1,4 @@
-"""What the workers of RQ, Huey and Dramatiq do in the tests."""
+"""The jobs that the workers of RQ, Huey and Dramatiq run in the tests."""
 import os
 import signal
 
@@ -16,14 +16,14 @@ def add(a, b):
 
 
 def record(text):
-    """Notes that it ran, in order."""
+    """Records that it ran, in order."""
     with connect() as client:
         client.rpush("ran", text)
     return text
 
 
 def fail_times(times):
-    """Fails as often as it is told, then works."""
+    """Fails a number of times, then succeeds."""
     with connect() as client:
         attempt = client.incr("attempts")
     if attempt <= times:

@@ -1,4 +1,4 @@
-"""Servers that a test starts, kills and starts again, beside the one that the suite was given."""
+"""Servers that a test starts, kills and restarts, beside the one given to the suite."""
 import contextlib
 import os
 import pathlib
@@ -21,7 +21,7 @@ wait_until = launcher.wait_until
 
 
 class Server:
-    """A server on a port and in a folder of its own."""
+    """A server with its own port and directory."""
 
     def __init__(self, *options):
         self.folder = tempfile.mkdtemp(prefix="server-")
@@ -31,7 +31,7 @@ class Server:
         self.start()
 
     def start(self):
-        """Also: starts it again, in the same folder and on the same port."""
+        """Also restarts it, in the same directory and on the same port."""
         self.running = launcher.Launched("--port", self.port, "--bind", HOST, "--save", "", "--dir", self.folder, *self.options,
                                          program=PROGRAM, cwd=self.folder).ready()
 
@@ -52,7 +52,7 @@ class Server:
 
 @contextlib.contextmanager
 def changed_directives(client):
-    """Gives a function that changes directives; behind the block they are as before."""
+    """Yields a function that changes directives, and restores them after the block."""
     before = {}
 
     def change(**directives):
@@ -70,7 +70,7 @@ def changed_directives(client):
 
 @pytest.fixture
 def start_server():
-    """Starts servers of the test's own; they and their files are gone when it is over."""
+    """Starts servers for a test, and removes them and their files after it."""
     with contextlib.ExitStack() as started:
         def start(*options):
             server = Server(*options)

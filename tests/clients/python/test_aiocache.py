@@ -55,7 +55,7 @@ async def test_one_task_loads_what_many_want(cache):
             return value
 
     first = asyncio.create_task(load())
-    while not loads:  # aiocache lets a task pass that comes before the holder has noted its lock
+    while not loads:  # aiocache does not block tasks until the holder has recorded its lock
         await asyncio.sleep(0.001)
     assert await asyncio.gather(first, *[load() for _ in range(9)]) == ["loaded"] * 10
     assert len(loads) == 1

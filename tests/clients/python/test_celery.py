@@ -1,4 +1,4 @@
-"""Celery with Redis as its broker and as its result backend; the worker is a program of its own."""
+"""Celery with Redis as its broker and result backend; the worker is a separate program."""
 import contextlib
 import os
 import subprocess
@@ -84,7 +84,7 @@ def test_task_goes_on_when_its_process_is_killed(worker):
 
 
 def test_priorities(notes):
-    """What waits in the broker is taken by priority: 0 first."""
+    """Tasks are taken from the broker by priority: 0 first."""
     tasks = [celery_app.record.apply_async((text,), priority=priority) for text, priority in (("low", 9), ("middle", 5), ("high", 0))]
     with running_worker("--pool", "solo"):
         for task in tasks:

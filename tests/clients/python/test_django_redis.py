@@ -1,4 +1,4 @@
-"""django-redis: Django's cache, sessions, and what it has besides."""
+"""django-redis: Django's cache, sessions, and its own extensions."""
 import threading
 
 import django

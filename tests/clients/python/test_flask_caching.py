@@ -1,4 +1,4 @@
-"""Flask-Caching: views and functions whose results stay in Redis."""
+"""Flask-Caching: views and functions whose results are cached in Redis."""
 import flask
 import pytest
 from flask_caching import Cache

@@ -1,4 +1,4 @@
-"""pytest-redis starts our server for a project's tests, hands them an empty data set each, and ends it."""
+"""pytest-redis starts our server for a project's tests, gives each an empty data set, and stops it."""
 import os
 import pathlib
 import subprocess
@@ -31,7 +31,7 @@ def test_process_is_the_given_program(redis_proc):
 
 @pytest.fixture
 def folder():
-    """With a short name, as the path of a socket may have a hundred letters only."""
+    """With a short name, since the path of a socket has at most about a hundred characters."""
     with tempfile.TemporaryDirectory() as name:
         yield pathlib.Path(name)
 

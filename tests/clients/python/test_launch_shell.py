@@ -1,5 +1,5 @@
-"""A server as test scripts start one: REDIS_SERVER names it, a file configures it, a socket tells that it is there, and the
-number in its pid file ends it."""
+"""A server started as in shell scripts of tests: REDIS_SERVER names it, a file configures it, its socket shows that it
+is ready, and the number in its pid file is used to stop it."""
 import os
 import subprocess
 

@@ -1,4 +1,4 @@
-"""redis-py's asyncio client: the same server, seen from an event loop."""
+"""redis-py's asyncio client, used from an event loop."""
 import asyncio
 import contextlib
 
@@ -11,7 +11,7 @@ import servers
 
 @pytest.fixture
 def connect(protocol):
-    """Makes clients for the loop of the test."""
+    """Creates clients in the event loop of the test."""
     @contextlib.asynccontextmanager
     async def connected(**options):
         options = {"decode_responses": True, **options}
@@ -24,7 +24,7 @@ def connect(protocol):
 
 
 def in_loop(test):
-    """Runs a test that is a coroutine, with a limit."""
+    """Runs a coroutine as a test, with a timeout."""
     def run(connect):
         asyncio.run(asyncio.wait_for(test(connect), 20))
     run.__name__ = test.__name__

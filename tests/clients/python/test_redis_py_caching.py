@@ -1,4 +1,4 @@
-"""redis-py's client-side caching: values stay with the client until the server says that they have changed."""
+"""redis-py's client-side caching: the client keeps values until the server invalidates them."""
 import pytest
 import redis
 from redis.cache import CacheConfig
@@ -12,7 +12,7 @@ if redis.utils.HIREDIS_AVAILABLE:
 
 @pytest.fixture
 def caching(monkeypatch):
-    """redis-py wants a server that calls itself 7.4; what it uses has been there since 6.0."""
+    """redis-py requires a server that reports 7.4; the features that it uses exist since 6.0."""
     monkeypatch.setattr(CacheProxyConnection, "MIN_ALLOWED_VERSION", "6.0.0")
     with redis.Redis(servers.HOST, servers.PORT, protocol=3, decode_responses=True, cache_config=CacheConfig()) as client:
         yield client

@@ -1,4 +1,4 @@
-"""redis-py's connections: pools, sockets, passwords, names, and what happens when the server goes away and comes back."""
+"""redis-py's connections: pools, sockets, passwords, names, and restarts of the server."""
 import os
 import threading
 
@@ -9,7 +9,7 @@ from redis.retry import Retry
 
 import servers
 
-AT_ONCE = {"retry": Retry(NoBackoff(), 0)}  # redis-py tries again even when the password is wrong
+AT_ONCE = {"retry": Retry(NoBackoff(), 0)}  # redis-py retries even if the password is wrong
 
 
 def test_pool_has_a_limit(protocol):
@@ -148,7 +148,7 @@ def test_subscriber_subscribes_again_after_a_restart(start_server):
 
 
 def test_many_connections(client):
-    """Lock libraries open pools by the dozen."""
+    """Lock libraries open dozens of pools."""
     before = connected(client)
     crowd = [redis.Redis(servers.HOST, servers.PORT, single_connection_client=True) for _ in range(200)]
     assert connected(client) >= 200

@@ -1,4 +1,4 @@
-"""redis-py's Lock: one holder at a time, with a deadline, extended and given back by its holder alone."""
+"""redis-py's Lock: one holder at a time, with a deadline; only the holder extends and releases it."""
 import threading
 import time
 
@@ -50,7 +50,7 @@ def test_lock_is_extended_and_reacquired(client):
 @pytest.mark.parametrize("action", [lambda lock: lock.release(), lambda lock: lock.reacquire(), lambda lock: lock.extend(10)],
                          ids=["release", "reacquire", "extend"])
 def test_nobody_touches_the_lock_of_another(client, other, action):
-    """The holder's time runs out, somebody else takes the lock, and the first one comes back."""
+    """The holder's lock expires, another client takes the lock, and the first one returns."""
     late = client.lock("l", timeout=0.05)
     late.acquire()
     servers.wait_until(lambda: not late.owned(), "the end of the lock")
@@ -73,7 +73,7 @@ def test_lock_survives_a_flushed_script_cache(client):
 
 
 def test_stock_is_never_oversold(client):
-    """Read, compare, write: right only under the lock."""
+    """Read, compare, write: correct only under the lock."""
     client.set("stock", 30)
     sold = []
 

@@ -6,7 +6,7 @@ import servers
 
 
 def next_message(pubsub, sharded=False):
-    """The next message; redis-py returns nothing at all when it has read something else."""
+    """The next message; redis-py returns None after it has read something else."""
     read = pubsub.get_sharded_message if sharded and hasattr(pubsub, "get_sharded_message") else pubsub.get_message
     return servers.wait_until(lambda: read(timeout=1), "a message")
 
@@ -71,7 +71,7 @@ def test_sharded_channels_are_apart_from_the_others(client, other):
 
 
 def test_ping_while_subscribed():
-    """In RESP2, where the reply is a message; redis-py takes the plain reply of RESP3 apart."""
+    """In RESP2, where the reply is a message; redis-py misparses the plain reply of RESP3."""
     with redis.Redis(servers.HOST, servers.PORT, protocol=2, decode_responses=True) as client, client.pubsub() as pubsub:
         pubsub.subscribe("c")
         next_message(pubsub)

@@ -1,6 +1,6 @@
 """The Lua scripts of distributed locks, flash sales and tutorials, word for word, with the results of a real server.
 
-The scripts come as their authors print them: with comments in Chinese, with mistakes, with and without a return.
+The scripts are as their authors print them: with comments in Chinese, with mistakes, with and without a return.
 """
 import hashlib
 import pathlib
@@ -19,7 +19,7 @@ def lua(name):
 
 
 def without_lines_of(comment, script):
-    """The comments of another language, with which a script does not compile, are taken out."""
+    """Removes the comments of another language, with which a script does not compile."""
     return "".join(line for line in script.splitlines(keepends=True) if not line.lstrip().startswith(comment))
 
 
@@ -130,7 +130,7 @@ def test_flash_sale_writes_orders_to_a_stream(client):
     client.set("seckill:stock:7", 1)
     assert client.eval(SALE, 0, 7, 1001, 1) == 0
     assert [dict(fields) for _, fields in client.xrange("stream.orders")] == [{"userId": "1001", "voucherId": "7"}]
-    assert client.eval(SALE, 0, 7, 1001, 2) == 1  # the stock is looked at first
+    assert client.eval(SALE, 0, 7, 1001, 2) == 1  # checks the stock first
     client.set("seckill:stock:7", 1)
     assert client.eval(SALE, 0, 7, 1001, 3) == 2
     assert client.eval(SALE, 0, 7, 1002, 4) == 0

@@ -9,13 +9,13 @@ import servers
 
 
 def plain(reply):
-    """A reply of XREAD or XREADGROUP in one shape: RESP3 and newer clients give maps."""
+    """A reply of XREAD or XREADGROUP in one form: RESP3 and newer clients return maps."""
     pairs = reply.items() if isinstance(reply, dict) else reply
     return [(name, [tuple(entry) for entry in without_wrapping(entries)]) for name, entries in pairs]
 
 
 def without_wrapping(entries):
-    """In RESP3, redis-py puts the entries of a stream into a list of their own."""
+    """In RESP3, redis-py wraps the entries of a stream in another list."""
     is_wrapped = len(entries) == 1 and (not entries[0] or isinstance(entries[0][0], (list, tuple)))
     return entries[0] if is_wrapped else entries
 
@@ -115,7 +115,7 @@ def test_groups_are_independent_of_each_other(client):
 
 
 def test_waiting_consumers_share_the_work(client, other):
-    """Whoever has waited longest gets the next entry: eight orders spread 3:3:2 over three consumers."""
+    """The client that has waited longest gets the next entry: eight orders spread 3:3:2 over three consumers."""
     client.xgroup_create("s", "g", "$", mkstream=True)
     done = {"c1": [], "c2": [], "c3": []}
 

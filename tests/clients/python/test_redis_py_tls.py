@@ -1,4 +1,4 @@
-"""redis-py over TLS, with a certificate of its own and without."""
+"""redis-py over TLS, with and without a client certificate."""
 import pathlib
 import subprocess
 

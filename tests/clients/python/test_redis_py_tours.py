@@ -1,6 +1,6 @@
-"""The commands of five tutorials, one after another, with the replies of RESP2 as they come: nothing is converted.
+"""The commands of five tutorials, one after another, with unconverted RESP2 replies.
 
-Texts are bytes, integers are integers, a nil is None; what the tutorials print wrongly must fail with the right words.
+Texts are bytes, integers are integers, a nil is None; wrong commands of the tutorials must fail with the right errors.
 """
 import re
 import socket
@@ -14,7 +14,7 @@ import servers
 
 
 class Refused(str):
-    """The error that a command answers with; redis-py leaves out the first word where it has a class for it."""
+    """The error of a command; redis-py removes the first word if it has a class for it."""
 
 
 def ask(plain, line):
@@ -25,7 +25,7 @@ def ask(plain, line):
 
 
 def words_of(line):
-    """Words as a shell or redis-cli takes them: "quoted" ones may hold blanks."""
+    """Splits words like a shell or redis-cli: "quoted" ones may contain blanks."""
     return [quoted or word for quoted, word in re.findall(r'"([^"]*)"|(\S+)', line)]
 
 
@@ -35,7 +35,7 @@ def tour(plain, *steps):
 
 
 def test_raw_socket():
-    """The bytes of a captured conversation: at once, and one by one."""
+    """The bytes of a captured conversation, at once and one by one."""
     requests = (b"*3\r\n$3\r\nSET\r\n$8\r\nqingshan\r\n$4\r\n2673\r\n", b"*2\r\n$3\r\nGET\r\n$8\r\nqingshan\r\n")
     replies = b"+OK\r\n$4\r\n2673\r\n"
     for pieces in ([requests[0], requests[1]], [b"".join(requests)], [bytes([octet]) for octet in b"".join(requests)]):
@@ -95,7 +95,7 @@ def test_strings(plain):
 
 
 def test_empty_text_is_not_nothing(plain):
-    """What a cache stores for things that do not exist."""
+    """Caches store this for objects that do not exist."""
     assert plain.execute_command("SET", "cache:shop:0", "", "EX", 120) == b"OK"
     assert plain.execute_command("GET", "cache:shop:0") == b""
     assert plain.execute_command("GET", "cache:shop:1") is None
@@ -296,7 +296,7 @@ def test_client_list_has_the_fields_of_the_course(plain):
 
 
 def test_reader_that_does_not_read_stalls_nobody(plain):
-    """Its replies gather in the server, which CLIENT LIST shows, and the others go on."""
+    """Its replies accumulate in the server, as CLIENT LIST shows, and other clients are served."""
     plain.execute_command("SET", "big", b"x" * 100_000)
     with socket.create_connection((servers.HOST, servers.PORT), timeout=10) as lazy:
         lazy.sendall(b"CLIENT SETNAME lazy\r\n" + b"GET big\r\n" * 300)

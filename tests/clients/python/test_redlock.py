@@ -1,4 +1,4 @@
-"""Redlock over three independent servers: a majority decides, and one of them may be dead."""
+"""Redlock over three independent servers: a majority decides, and one of them may be down."""
 import asyncio
 
 import pytest

@@ -1,4 +1,4 @@
-"""A program in a terminal: what it shows, and keys typed into it."""
+"""A program in a terminal: reads its output and types keys."""
 import fcntl
 import os
 import pty
@@ -23,7 +23,7 @@ class Terminal:
         self.shown = ""
 
     def expect(self, pattern, limit_s=15.0):
-        """Waits until this is shown; returns the match and forgets everything up to its end."""
+        """Waits for this output; returns the match and drops everything up to its end."""
         end = time.monotonic() + limit_s
         while not (match := re.search(pattern, self.shown, re.S)):
             if time.monotonic() > end or not self._read(end - time.monotonic()):

@@ -1,4 +1,4 @@
-"""iredis, a client for terminals, used without one and for single commands."""
+"""iredis, a terminal client, used without a terminal for single commands."""
 import os
 import pathlib
 import subprocess

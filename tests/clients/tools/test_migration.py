@@ -1,7 +1,7 @@
 """Moving a data set to another server as RedisShake does in its scanning mode: SCAN, PTTL, DUMP, RESTORE.
 
-The other server is the redis-server of the system. One that is older does not take the dumps of a newer one; then the
-keys travel as commands.
+The other server is the redis-server of the system. An older one refuses the dumps of a newer one; then the
+keys are copied by commands.
 """
 import contextlib
 import subprocess
@@ -60,7 +60,7 @@ def ours(start_server):
 
 
 def fill(client):
-    """Keys of every type, small and large, which servers keep in different shapes."""
+    """Keys of every type, small and large, in all encodings."""
     client.mset({"text": "虎哥", "number": -12345, "long": "x" * 100_000, "repeated": "ab" * 5_000, "": "no name", b"\xff\x00": b"\x00\xff"})
     for kind, size in (("small", 5), ("large", 3_000)):
         client.rpush(f"list:{kind}", *range(size), "text", "y" * 100)
@@ -86,7 +86,7 @@ def fill(client):
 
 
 def content(client):
-    """Everything that a client can see of a data set."""
+    """The whole data set as a client sees it."""
     return {key: (client.type(key), value(client, key), round(client.pexpiretime(key) / 1000)) for key in client.scan_iter(count=100)}
 
 
@@ -151,7 +151,7 @@ def test_dumps_to_redis_server(ours, theirs):
 
 
 def test_commands_to_redis_server(ours, theirs):
-    """What a tool does for an older target."""
+    """The commands that a tool sends to an older target."""
     fill(ours)
     for key in ours.scan_iter(count=100):
         kind = ours.type(key).decode()
@@ -180,7 +180,7 @@ def test_migrate_command_from_redis_server(theirs, ours):
 
 
 def test_changes_made_meanwhile_are_followed(ours, theirs):
-    """Keyspace events tell what has changed since the scan."""
+    """Keyspace events show what has changed since the scan."""
     theirs.config_set("notify-keyspace-events", "KEA")
     theirs.mset({"a": 1, "b": 2})
     with theirs.pubsub(ignore_subscribe_messages=True) as events:

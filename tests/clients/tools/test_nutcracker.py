@@ -1,4 +1,4 @@
-"""nutcracker (twemproxy) spreads keys over three servers, and drops one that is dead."""
+"""nutcracker (twemproxy) distributes keys over three servers, and removes one that is down."""
 import contextlib
 import os
 import subprocess
@@ -89,13 +89,13 @@ def test_dead_server_is_ejected(shards, tmp_path):
             try:
                 stored += client.set(f"k{number}", number)
             except redis.RedisError:
-                pass  # the request that finds out
+                pass  # the first request notices the failure
         assert stored >= 57
         assert sum(shard.client().dbsize() for shard in shards[1:]) == stored
 
 
 def test_password(start_server, tmp_path):
-    """The proxy logs in to the server, and asks the same password of its clients."""
+    """The proxy logs in to the server, and requires the same password from its clients."""
     backend = start_server("--requirepass", "wyt131551")
     with proxy(tmp_path, [backend], password="wyt131551", redis_auth="wyt131551") as client:
         assert client.set("k", "v")

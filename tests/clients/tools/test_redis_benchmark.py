@@ -1,4 +1,4 @@
-"""redis-benchmark: every default test, and its switches; the numbers must be numbers, and the data must be there."""
+"""redis-benchmark: every default test and option; the output must be numbers, and the data must exist."""
 import csv
 import subprocess
 
@@ -23,7 +23,7 @@ def benchmark(*words):
 
 
 def test_every_default_test(client):
-    assert set(DEFAULT) <= set(benchmark("-n", 1000)) <= {*DEFAULT, "XADD"}  # the last one came with 7.2
+    assert set(DEFAULT) <= set(benchmark("-n", 1000)) <= {*DEFAULT, "XADD"}  # XADD is new in 7.2
     assert client.llen("mylist") >= 600
     assert client.strlen("key:__rand_int__") == 3
 
@@ -38,7 +38,7 @@ def test_chosen_tests_with_keys_sizes_and_clients(client):
     assert list(chosen) == ["SET", "GET", "INCR", "LPUSH", "HSET", "ZADD"]
     keys = client.keys("key:*")
     assert 950 <= len(keys) <= 1_000 and client.strlen(keys[0]) == 100
-    # What is on its way when the count is reached is done, too.
+    # Requests in flight when the count is reached are completed.
     assert 5_000 <= client.llen("mylist") <= 5_000 + 50 * 16
     assert 5_000 <= sum(int(client.get(key)) for key in client.scan_iter("counter:*")) <= 5_000 + 50 * 16
 

@@ -1,4 +1,4 @@
-"""redis-cli: its modes, its ways to print and to take input, and its prompt in a terminal."""
+"""redis-cli: its modes, its input and output formats, and its prompt in a terminal."""
 import re
 import subprocess
 
@@ -9,7 +9,7 @@ from terminal import Terminal
 
 
 def cli(*words, given=None, status=0):
-    """What redis-cli prints, when it is not in a terminal."""
+    """The output of redis-cli without a terminal."""
     done = subprocess.run(["redis-cli", "-h", servers.HOST, "-p", str(servers.PORT), *map(str, words)], input=given,
                           capture_output=True, timeout=30, check=False)
     printed = (done.stdout + done.stderr).decode()
@@ -168,7 +168,7 @@ def test_databases_addresses_and_passwords(client, start_server):
     assert ask() == "NOAUTH Authentication required.\n\n"
     assert ask("-a", "wyt131551", "--no-auth-warning") == "PONG\n"
     assert ask("--user", "default", "--pass", "wyt131551", "--no-auth-warning") == "PONG\n"
-    # A wrong password: redis-cli says so, and goes on without.
+    # A wrong password: redis-cli reports it and continues without.
     assert ask("-a", "wrong", "--no-auth-warning") == "NOAUTH Authentication required.\n\n"
 
 
@@ -186,7 +186,7 @@ def prompt(client):
 
 
 def say(terminal, line, answer, state=""):
-    """Types a line, waits for the answer and for the next prompt."""
+    """Types a line, waits for the reply and for the next prompt."""
     terminal.type(line + "\r")
     terminal.expect("\n" + answer + r"\n[\r\x1b\[0K]*" + terminal.prompt.format(re.escape(state)))
 
@@ -220,7 +220,7 @@ def test_help_of_a_command(prompt):
     prompt.expect(r"summary:")
     prompt.expect(r"since:\S* \S*1\.0\.0")
     prompt.expect(r"group:\S* \S*string")
-    prompt.expect(prompt.prompt.format(""))  # what is typed before it is lost
+    prompt.expect(prompt.prompt.format(""))  # input before the prompt is lost
     prompt.type("help config get\r")
     prompt.expect(r"CONFIG GET\S* \S*parameter \[parameter \.\.\.\]")
     prompt.expect(r"group:\S* \S*server")
@@ -265,7 +265,7 @@ FAINA = re.compile(r'^(?P<timestamp>[\d\.]+)\s\[(?P<db>\d+)\s\d+\.\d+\.\d+\.\d+:
 
 
 def test_redis_faina_understands_what_monitor_prints(client):
-    """Every line but those of scripts, which it skips."""
+    """Every line except those of scripts, which it skips."""
     with subprocess.Popen(["redis-cli", "-p", str(servers.PORT), "monitor"], stdout=subprocess.PIPE, text=True) as monitor:
         try:
             assert monitor.stdout.readline() == "OK\n"

@@ -1,4 +1,4 @@
-"""prometheus-redis-exporter reads INFO and the rest, and tells Prometheus."""
+"""prometheus-redis-exporter reads INFO and other commands for Prometheus."""
 import re
 import subprocess
 import urllib.request

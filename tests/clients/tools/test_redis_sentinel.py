@@ -1,4 +1,4 @@
-"""redis-sentinel watches the server: clients learn its address, and Sentinel notices when it is gone and back."""
+"""redis-sentinel monitors the server: clients learn its address, and Sentinel notices when it goes down and returns."""
 import subprocess
 import time
 
@@ -18,7 +18,7 @@ def watched(start_server):
 
 @pytest.fixture
 def sentinel(watched, tmp_path):
-    """The port on which a Sentinel answers that watches the server as "mymaster"."""
+    """The port of a Sentinel that monitors the server as "mymaster"."""
     port = servers.free_port()
     configuration = tmp_path / "sentinel.conf"
     configuration.write_text(f"port {port}\nbind 127.0.0.1\ndir {tmp_path}\nsentinel monitor mymaster 127.0.0.1 {watched.port} 1\n"
@@ -36,7 +36,7 @@ def sentinel(watched, tmp_path):
 
 
 def state(client):
-    """What Sentinel tells of its master, as it tells it."""
+    """Sentinel's state of its master."""
     words = client.execute_command("SENTINEL", "MASTER", "mymaster")
     return dict(zip(words[::2], words[1::2]))
 
@@ -66,7 +66,7 @@ def test_what_sentinel_reads_from_info(sentinel, watched):
 
 
 def test_server_is_not_thought_dead(sentinel, watched, tmp_path):
-    """Sentinel asks PING each second, INFO, and says hello on a channel."""
+    """Sentinel sends PING each second, INFO, and a hello message on a channel."""
     with watched.client() as client, client.pubsub(ignore_subscribe_messages=True) as hello:
         hello.subscribe("__sentinel__:hello")
         message = servers.wait_until(lambda: hello.get_message(timeout=1), "a hello", 10)

@@ -53,8 +53,8 @@ TEST_F(CommandTableTest, FindsNothingElse) {
     EXPECT_EQ(table_.Find(name), nullptr) << name;
 }
 
-TEST_F(CommandTableTest, MistakesNoOctetForALetter) {
-  // 0x20 apart from a letter or sign without being its other case.
+TEST_F(CommandTableTest, FoldsOnlyLetters) {
+  // Bytes that differ from a letter or sign by 0x20 without being its other case.
   for (int octet = 0; octet < 256; ++octet) {
     const char c = static_cast<char>(octet);
     const std::string name = {'g', 'e', c};

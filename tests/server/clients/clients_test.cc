@@ -14,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Takes its time to send.
+// Takes time for each flush.
 class SlowTransport final : public Transport {
  public:
   SlowTransport(ManualClock& clock, std::vector<uint64_t>& sent, Session& session)
@@ -46,7 +46,7 @@ class ClientsTest : public testing::Test {
   ~ClientsTest() override {
     for (Session* session : sessions_) clients_.Remove(*session);
   }
-  // The ids of those to whom something was sent, in a Turn.
+  // The ids of the sessions flushed in a Turn.
   std::vector<uint64_t> Flush() {
     clients_.FlushQueued(server_.clock());
     return std::exchange(sent_, {});
@@ -80,7 +80,7 @@ TEST_F(ClientsTest, MessagesGetAShareOfEachTurnBehindTheReplies) {
   EXPECT_FALSE(clients_.IsBehind());
 }
 
-TEST_F(ClientsTest, WhoIsRemovedMeanwhileIsNotSentTo) {
+TEST_F(ClientsTest, RemovedSessionsAreNotFlushed) {
   for (size_t i = 0; i < 6; ++i) clients_.QueueMessages(*sessions_[i]);
   Flush();
   clients_.Remove(*sessions_[4]);

@@ -33,7 +33,7 @@ TEST_F(KeyLinesTest, ALineGoesWithItsLastMember) {
   EXPECT_EQ(lines_.Find(0, "k"), nullptr);
 }
 
-TEST_F(KeyLinesTest, AWalkerMeetsEachMemberInOrderAndLeavesThemSo) {
+TEST_F(KeyLinesTest, AWalkerVisitsMembersInOrderAndKeepsIt) {
   for (int member : {1, 2, 3}) lines_.Add(0, "k", member);
   const auto walker = Walker();
   for (int member : {1, 2, 3}) EXPECT_EQ(*lines_.StepOverNext(walker), member);
@@ -42,7 +42,7 @@ TEST_F(KeyLinesTest, AWalkerMeetsEachMemberInOrderAndLeavesThemSo) {
   EXPECT_EQ(lines_.Find(0, "k")->members, (std::list<int>{1, 2, 3}));
 }
 
-TEST_F(KeyLinesTest, AWalkerDoesNotMindWhoComesAndGoes) {
+TEST_F(KeyLinesTest, AWalkerToleratesChangesOfTheLine) {
   const auto one = lines_.Add(0, "k", 1);
   const auto two = lines_.Add(0, "k", 2);
   const auto three = lines_.Add(0, "k", 3);

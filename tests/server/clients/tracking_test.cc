@@ -1,4 +1,4 @@
-// Client-side caching: who is told of which change, by whom, and when.
+// Client-side caching: which clients get which invalidations, and when.
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -15,7 +15,7 @@ std::string Invalidate(const std::vector<std::string>& keys) {
 
 class TrackingTest : public testing::Test {
  protected:
-  // What the reader gets unasked when the other client does this.
+  // The messages that the reader receives when the other client runs this.
   std::string After(Bytes line) {
     writer_.Run(line);
     return reader_.Raw("");
@@ -36,7 +36,7 @@ TEST_F(TrackingTest, AReadKeyIsInvalidatedOnce) {
   EXPECT_EQ(After("MSET j 1 k 2"), Invalidate({"j"}) + Invalidate({"k"}));
 }
 
-TEST_F(TrackingTest, EveryWayAKeyGoesIsTold) {
+TEST_F(TrackingTest, EveryRemovalIsAnInvalidation) {
   reader_.Run("CLIENT TRACKING ON");
   for (const char* change : {"DEL k", "UNLINK k", "RENAME k j", "MOVE k 1", "EXPIRE k 100", "GETDEL k"}) {
     writer_.Run("FLUSHALL");
@@ -47,7 +47,7 @@ TEST_F(TrackingTest, EveryWayAKeyGoesIsTold) {
   }
 }
 
-TEST_F(TrackingTest, ExpiryIsTold) {
+TEST_F(TrackingTest, ExpiryIsAnInvalidation) {
   reader_.Run("CLIENT TRACKING ON");
   writer_.Run("SET k 1 PX 50");
   reader_.Run("GET k");
@@ -55,7 +55,7 @@ TEST_F(TrackingTest, ExpiryIsTold) {
   EXPECT_EQ(reader_.Raw(""), Invalidate({"k"}));
 }
 
-TEST_F(TrackingTest, OwnChangesComeBehindTheReply) {
+TEST_F(TrackingTest, OwnChangesComeAfterTheReply) {
   reader_.Run("CLIENT TRACKING ON");
   reader_.Run("GET k");
   EXPECT_EQ(Ask("SET k 1"), "+OK\r\n" + Invalidate({"k"}));
@@ -143,7 +143,7 @@ TEST_F(TrackingTest, AClientMayRedirectToItselfUnderResp2) {
   }
 }
 
-TEST_F(TrackingTest, ALostRedirectIsToldUnderResp3) {
+TEST_F(TrackingTest, ALostRedirectIsReportedUnderResp3) {
   auto listener = std::make_unique<TestClient>(server_, RespVersion::kResp3);
   const std::string id = std::to_string(listener->session().id);
   reader_.Run("CLIENT TRACKING ON REDIRECT " + id);
@@ -153,7 +153,7 @@ TEST_F(TrackingTest, ALostRedirectIsToldUnderResp3) {
   EXPECT_THAT(reader_.Run("CLIENT TRACKINGINFO")[1].Texts(), testing::ElementsAre("on", "broken_redirect"));
 }
 
-TEST_F(TrackingTest, TheTableForgetsWhatIsTooMuch) {
+TEST_F(TrackingTest, TheTableIsLimited) {
   writer_.Run("CONFIG SET tracking-table-max-keys 10");
   reader_.Run("CLIENT TRACKING ON");
   for (int i = 0; i < 500; ++i) reader_.Raw(EncodeRequest({"GET", "k" + std::to_string(i)}));
@@ -179,7 +179,7 @@ TEST_F(TrackingTest, ClientsThatLeaveAreForgotten) {
   EXPECT_EQ(server_->tracking().Keys(), 0u);
 }
 
-// A slow reader is closed in the middle of a broadcast, and the others get it.
+// Closes a slow reader during a broadcast; the other clients receive it.
 TEST_F(TrackingTest, ABroadcastSurvivesAClientThatOverrunsItsLimit) {
   writer_.Run("CONFIG SET client-output-buffer-limit \"normal 100000 0 0\"");
   TestClient slow(server_, RespVersion::kResp3);
@@ -194,7 +194,7 @@ TEST_F(TrackingTest, ABroadcastSurvivesAClientThatOverrunsItsLimit) {
   EXPECT_EQ(server_->tracking().Clients(), 1u);
 }
 
-TEST_F(TrackingTest, AClientThatForgottenKeysCloseRunsNothingMore) {
+TEST_F(TrackingTest, AClientClosedByInvalidationsRunsNothingMore) {
   writer_.Run("CONFIG SET client-output-buffer-limit \"normal 100000 0 0\"");
   reader_.Run("CLIENT TRACKING ON");
   for (char c : {'a', 'b', 'c'}) reader_.Run({"GET", std::string(60'000, c)});
@@ -234,7 +234,7 @@ struct Refused {
   const char* text;
 };
 
-TEST_F(TrackingTest, RefusesWhatDoesNotGoTogether) {
+TEST_F(TrackingTest, RefusesIncompatibleOptions) {
   const Refused cases[] = {
       {"CLIENT TRACKING OFF", "CLIENT TRACKING ON PREFIX a", refusals::kPrefixWithoutBcast},
       {"CLIENT TRACKING OFF", "CLIENT TRACKING ON BCAST OPTIN", refusals::kOptWithBcast},

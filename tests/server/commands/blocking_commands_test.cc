@@ -1,4 +1,4 @@
-// Commands that wait for a list or a sorted set, seen by several clients of one server.
+// Commands that block on a list or a sorted set, with several clients of one server.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -12,9 +12,9 @@ namespace {
 
 class BlockingCommands : public CommandTest {
  protected:
-  // A further client of the same server.
+  // Another client of the same server.
   std::unique_ptr<TestClient> Client() { return std::make_unique<TestClient>(server(), GetParam()); }
-  // One that has sent this and got no answer.
+  // A client that has sent this and is blocked.
   std::unique_ptr<TestClient> Waiter(Bytes line) {
     auto client = Client();
     EXPECT_THAT(client->Run(line), NoReply()) << line;
@@ -37,7 +37,7 @@ const char kWrongType[] = "WRONGTYPE Operation against a key holding the wrong k
 // ---------------------------------------------------------------------------------------------------------------------
 // Without waiting
 
-TEST_P(BlockingCommands, PopAtOnceWhatIsThere) {
+TEST_P(BlockingCommands, PopExistingElementsAtOnce) {
   Run("RPUSH l a b c d e f");
   EXPECT_THAT(Run("BLPOP none l 0"), Bulks({"l", "a"}));
   EXPECT_THAT(Run("BRPOP l none 0"), Bulks({"l", "f"}));
@@ -52,7 +52,7 @@ TEST_P(BlockingCommands, PopAtOnceWhatIsThere) {
   EXPECT_THAT(Run("EXISTS l z"), Int(0));
 }
 
-TEST_P(BlockingCommands, LeaveToTheJournalWhatNeverWaits) {
+TEST_P(BlockingCommands, JournalTheNonBlockingCommand) {
   Run("RPUSH l a b c d e");
   Run("ZADD z 1 a 2 b 3 c 4 d");
   const size_t before = Journaled().size();
@@ -102,7 +102,7 @@ TEST_P(BlockingCommands, RefuseKeysOfAnotherType) {
   Run("SET s x");
   Run("RPUSH l a");
   EXPECT_THAT(Run("BLPOP none s 0"), Error(kWrongType));
-  EXPECT_THAT(Run("BLPOP l s 0"), Bulks({"l", "a"}));  // the first key settles it
+  EXPECT_THAT(Run("BLPOP l s 0"), Bulks({"l", "a"}));  // the first key decides
   Run("RPUSH l a");
   EXPECT_THAT(Run("BLMOVE l s LEFT RIGHT 0"), Error(kWrongType));
   EXPECT_THAT(Run("BRPOPLPUSH l s 0"), Error(kWrongType));
@@ -123,7 +123,7 @@ TEST_P(BlockingCommands, AreServedByTheFirstPush) {
   EXPECT_THAT(Journaled(), testing::ElementsAre("0: RPUSH l a b", "0: LPOP l"));
 }
 
-TEST_P(BlockingCommands, AreServedEachInItsWay) {
+TEST_P(BlockingCommands, AreServedByTheirOwnCommand) {
   const auto blpop = Waiter("BLPOP a 0"), brpop = Waiter("BRPOP b 0"), blmpop = Waiter("BLMPOP 0 1 c RIGHT COUNT 2"),
              blmove = Waiter("BLMOVE d to RIGHT LEFT 0"), brpoplpush = Waiter("BRPOPLPUSH e to 0"),
              bzpopmin = Waiter("BZPOPMIN f 0"), bzpopmax = Waiter("BZPOPMAX g 0"),
@@ -158,7 +158,7 @@ TEST_P(BlockingCommands, ServeOneKeyAfterTheOtherInTheOrderOfTheirChanges) {
   Run("RPUSH b b1");
   Run("RPUSH a a1");
   Run("EXEC");
-  // b changed first, and whoever came first runs first: its own order of keys decides what it takes.
+  // b changed first, so its first waiter runs first; the order of that waiter's keys decides what it pops.
   EXPECT_THAT(waiter->Read(), Bulks({"a", "a1"}));
   EXPECT_THAT(other->Read(), Bulks({"b", "b1"}));
 }
@@ -171,7 +171,7 @@ TEST_P(BlockingCommands, StandInTheLineOfAKeyThatIsNamedTwiceOnce) {
   ExpectList("l", {"b"});
 }
 
-TEST_P(BlockingCommands, ServeWhomAMoveFeeds) {
+TEST_P(BlockingCommands, ServeWaitersForTheTargetOfAMove) {
   const auto last = Waiter("BLPOP three 0"), middle = Waiter("BLMOVE two three LEFT LEFT 0"),
              head = Waiter("BRPOPLPUSH one two 0");
   Run("RPUSH one x");
@@ -216,7 +216,7 @@ TEST_P(BlockingCommands, WaitOnForAKeyOfAnotherType) {
   EXPECT_THAT(list->Read(), Bulks({"k", "a"}));
 }
 
-TEST_P(BlockingCommands, HearOfListsThatComeAsAWhole) {
+TEST_P(BlockingCommands, AreServedFromListsOfOtherCommands) {
   const auto serve = [&](const std::vector<std::string>& lines, const char* element) {
     const auto waiter = Waiter("BLPOP k 0");
     for (const std::string& line : lines) Run(line);
@@ -237,7 +237,7 @@ TEST_P(BlockingCommands, HearOfListsThatComeAsAWhole) {
   EXPECT_THAT(waiter->Read(), Bulks({"k", "a"}));
 }
 
-TEST_P(BlockingCommands, HearOfSortedSetsThatComeAsAWhole) {
+TEST_P(BlockingCommands, AreServedFromSortedSetsOfOtherCommands) {
   Run("ZADD z 1 a");
   Run("GEOADD g 0 0 m");
   for (const char* line : {"ZUNIONSTORE k 1 z", "ZINTERSTORE k 1 z", "ZDIFFSTORE k 1 z", "ZRANGESTORE k z 0 -1",
@@ -284,7 +284,7 @@ TEST_P(BlockingCommands, TakeNothingThatHasExpired) {
   SkipReplayCheck("the list that expired is purged at another time");
 }
 
-TEST_P(BlockingCommands, SleepOnWhenWhatComesHasExpired) {
+TEST_P(BlockingCommands, StayBlockedWhenTheNewKeyHasExpired) {
   Run("SELECT 1");
   Run("RPUSH k old");
   Run("PEXPIRE k 100");
@@ -379,7 +379,7 @@ TEST_P(BlockingCommands, LeaveTheLineWithTheirClient) {
 // ---------------------------------------------------------------------------------------------------------------------
 // Beside other commands
 
-TEST_P(BlockingCommands, RunWhatWasSentBehindThem) {
+TEST_P(BlockingCommands, RunLaterRequestsOfTheirClient) {
   const auto waiter = Waiter("BLPOP l 0");
   waiter->Send("RPUSH l2 x");
   waiter->Send("BLPOP l 0.1");
@@ -404,7 +404,7 @@ TEST_P(BlockingCommands, DoNotWaitInATransaction) {
                                    Int(1), Bulks({"k", "a"})));
 }
 
-TEST_P(BlockingCommands, SeeOnlyWhatATransactionLeaves) {
+TEST_P(BlockingCommands, SeeOnlyTheResultOfATransaction) {
   const auto waiter = Waiter("BLPOP l 0");
   for (const char* line : {"MULTI", "RPUSH l a", "DEL l", "EXEC"}) Run(line);
   EXPECT_EQ(BlockedClients(), "1");

@@ -26,7 +26,7 @@ TEST_P(ClientCommands, InfoHasEveryFieldOfRedis) {
   EXPECT_THAT(line, StartsWith(IsResp3() ? "=" : "$"));
 }
 
-TEST_P(ClientCommands, ListTellsOfOthers) {
+TEST_P(ClientCommands, ListShowsOthers) {
   TestClient fresh(server());
   TestClient other(server());
   other.Run("CLIENT SETNAME other");
@@ -122,7 +122,7 @@ TEST(ClientReply, SendsExactlyWhatRedisSends) {
            {"CLIENT REPLY OFF\r\nRESET\r\nECHO 3\r\n", "+RESET\r\n$1\r\n3\r\n"},
            {"CLIENT REPLY SKIP\r\nRESET\r\nECHO 3\r\n", "$1\r\n3\r\n"},
            {"CLIENT REPLY bad\r\n", "-ERR syntax error\r\n"},
-           // In a transaction it is in force from where it stands.
+           // In a transaction it takes effect at its place.
            {"MULTI\r\nECHO 1\r\nCLIENT REPLY OFF\r\nECHO 2\r\nCLIENT REPLY ON\r\nECHO 3\r\nEXEC\r\nECHO 4\r\n",
             "+OK\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n+QUEUED\r\n*5\r\n$1\r\n1\r\n+OK\r\n$1\r\n3\r\n$"
             "1\r\n4\r\n"},
@@ -200,7 +200,7 @@ TEST_P(ClientCommands, ALaterPauseNeitherShortensNorNarrows) {
   EXPECT_THAT(other.Read(), Simple("PONG"));
 }
 
-TEST_P(ClientCommands, PauseKeepsExpiredKeysWhereTheyAre) {
+TEST_P(ClientCommands, PauseKeepsExpiredKeys) {
   SkipReplayCheck("the expired key is never purged");
   Run("SET k v PX 10");
   Run("CLIENT PAUSE 60000 WRITE");
@@ -213,7 +213,7 @@ TEST_P(ClientCommands, PauseKeepsExpiredKeysWhereTheyAre) {
   EXPECT_EQ(server()->keyspace_stats().expired_keys, 1u);
 }
 
-TEST_P(ClientCommands, AKilledClientDoesNotRunWhatWasHeldBack) {
+TEST_P(ClientCommands, AKilledClientDoesNotRunItsPostponedRequest) {
   TestClient other(server());
   Run("CLIENT PAUSE 60000 WRITE");
   other.Send("SET k v");

@@ -61,7 +61,7 @@ TEST_P(ConfigCommands, PasswordsStayOutOfTheSlowLog) {
   const std::vector<std::string> expected = {"CONFIG",     "SET", "requirepass", "(redacted)",
                                              "maxclients", "100", "masterauth",  "(redacted)"};
   EXPECT_EQ(server()->slowlog().Records().front().words, expected);
-  Run("CONFIG SET requirepass \"\" hz nonsense");  // what a refused command said is kept back as well
+  Run("CONFIG SET requirepass \"\" hz nonsense");  // also hides the words of a refused command
   EXPECT_EQ(server()->slowlog().Records().front().words[3], "(redacted)");
   Run("CONFIG GET hz");
   EXPECT_EQ(server()->slowlog().Records().front().words[2], "hz");
@@ -75,9 +75,9 @@ TEST_P(ConfigCommands, ResetStatStartsFromZero) {
   EXPECT_THAT(Run("CONFIG RESETSTAT"), Ok());
   EXPECT_EQ(server()->stats().error_replies, 0u);
   EXPECT_TRUE(server()->stats().errors.empty());
-  EXPECT_EQ(server()->stats().commands, 1u);  // itself
+  EXPECT_EQ(server()->stats().commands, 1u);  // this command
   EXPECT_EQ(server()->keyspace_stats().hits + server()->keyspace_stats().misses, 0u);
-  EXPECT_EQ(server()->keyspace_stats().dirty, 1u);  // nothing was saved by it
+  EXPECT_EQ(server()->keyspace_stats().dirty, 1u);  // RESETSTAT keeps the number of unsaved changes
   EXPECT_EQ(server()->commands().StatsOf(*server()->commands().Find("set")).calls, 0u);
   EXPECT_GT(server()->stats().peak_memory_bytes, 0u);
 }

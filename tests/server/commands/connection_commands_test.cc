@@ -1,4 +1,4 @@
-// PING ECHO QUIT RESET AUTH HELLO SELECT MONITOR, and what else happens to a connection.
+// PING ECHO QUIT RESET AUTH HELLO SELECT MONITOR, and other events of a connection.
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -41,7 +41,7 @@ TEST_P(ConnectionCommands, SelectChecksTypeRangeAndCount) {
   EXPECT_THAT(Journaled(), testing::ElementsAre("3: SET k v"));
 }
 
-TEST_P(ConnectionCommands, HelloTellsWhoIsWho) {
+TEST_P(ConnectionCommands, HelloDescribesServerAndClient) {
   ReplyMatcherPairs greeting = {
       {Bulk("server"), Bulk("redis")},         {Bulk("version"), Bulk("7.2.4")},
       {Bulk("proto"), Int(IsResp3() ? 3 : 2)}, {Bulk("id"), Int(static_cast<int64_t>(client().session().id))},
@@ -78,7 +78,7 @@ TEST_P(ConnectionCommands, AuthWithoutPassword) {
   EXPECT_THAT(Run("AUTH a b c"), Error("ERR syntax error"));
 }
 
-TEST_P(ConnectionCommands, ResetForgetsWhatTheClientChose) {
+TEST_P(ConnectionCommands, ResetRestoresDefaults) {
   EXPECT_THAT(Run("SELECT 3"), Ok());
   EXPECT_THAT(Run("CLIENT SETNAME me"), Ok());
   EXPECT_THAT(Run("CLIENT SETINFO lib-name lib"), Ok());
@@ -89,7 +89,7 @@ TEST_P(ConnectionCommands, ResetForgetsWhatTheClientChose) {
   EXPECT_THAT(Run("CLIENT INFO").Text(), ContainsRegex(" name= .* flags=N db=0 .* resp=2 lib-name=lib "));
 }
 
-TEST_P(GuardedServer, LetsNobodyInWithoutThePassword) {
+TEST_P(GuardedServer, RequiresThePassword) {
   EXPECT_THAT(Run("PING"), Error("NOAUTH Authentication required."));
   EXPECT_THAT(Run("HELLO"), ErrorStartsWith("NOAUTH HELLO must be called with the client already authenticated"));
   EXPECT_THAT(Run("AUTH wrong"), Error("WRONGPASS invalid username-password pair or user is disabled."));
@@ -102,7 +102,7 @@ TEST_P(GuardedServer, LetsNobodyInWithoutThePassword) {
   EXPECT_THAT(Run("PING"), Simple("PONG"));
 }
 
-TEST_P(GuardedServer, LimitsWhatStrangersSend) {
+TEST_P(GuardedServer, LimitsRequestsBeforeLogin) {
   EXPECT_EQ(client().Raw("*11\r\n"), "-ERR Protocol error: unauthenticated multibulk length\r\n");
   EXPECT_TRUE(client().Closed());
   TestClient other(server());
@@ -110,7 +110,7 @@ TEST_P(GuardedServer, LimitsWhatStrangersSend) {
   EXPECT_TRUE(other.Closed());
 }
 
-TEST_P(GuardedServer, ClosesStrangersWhoDoNotRead) {
+TEST_P(GuardedServer, LimitsOutputBeforeLogin) {
   client().SetReading(TestClient::Reading::kNo);
   for (int i = 0; i < 10'000 && !client().Closed(); ++i) client().Send("PING");
   EXPECT_TRUE(client().Closed());
@@ -122,9 +122,9 @@ TEST_P(ConnectionCommands, MonitorShowsWhatOthersRun) {
   EXPECT_THAT(monitor.Run("MONITOR"), NoReply());
   Run("SET k \"a\\n\\x01\"");
   EXPECT_THAT(monitor.Read().Text(), ContainsRegex("^[0-9]+\\.[0-9]{6} \\[0 .*\\] \"SET\" \"k\" \"a\\\\n\\\\x01\"$"));
-  Run("CONFIG GET port");  // administrative commands,
-  Run("NOSUCH");           // unknown ones
-  Run("GET");              // and refused ones are not shown
+  Run("CONFIG GET port");  // administrative commands, unknown ones
+  Run("NOSUCH");           // and refused ones are not shown
+  Run("GET");
   Run("SELECT 3");
   EXPECT_THAT(monitor.Read().Text(), HasSubstr("[3 "));
   EXPECT_THAT(monitor.Read(), NoReply());
@@ -142,7 +142,7 @@ TEST_P(ConnectionCommands, MonitorDoesNotShowPasswords) {
   EXPECT_THAT(monitor.Read().Text(), HasSubstr("] \"PING\" \"secret\""));
 }
 
-TEST_P(ConnectionCommands, MonitorsStayAwayFromKeysUntilReset) {
+TEST_P(ConnectionCommands, MonitorsMayNotAccessKeysUntilReset) {
   Run("MONITOR");
   EXPECT_THAT(Run("GET k"), Error("ERR Replica can't interact with the keyspace"));
   EXPECT_THAT(Run("RESET"), Simple("RESET"));
@@ -162,7 +162,7 @@ TEST(MonitorLimits, ClosesAMonitorThatDoesNotRead) {
   EXPECT_EQ(server->stats().output_limit_disconnections, 1u);
 }
 
-TEST(HttpTest, ClosesWhoeverSpeaksHttp) {
+TEST(HttpTest, ClosesHttpClients) {
   TestServer server;
   for (const char* request :
        {"POST / HTTP/1.1\r\nPING\r\n", "host: here\r\nPING\r\n", "*1\r\n$4\r\nPoSt\r\nPING\r\n"}) {

@@ -36,7 +36,7 @@ TEST_P(DebugCommands, CountsTheWordsOfEachSubcommand) {
   EXPECT_GT(Run("DEBUG HELP").Size(), 10u);
 }
 
-// --- Digests. The numbers are those Redis 7.2 gives for the same data.
+// --- Digests. The numbers are those of Redis 7.2 for the same data.
 
 TEST_P(DebugCommands, DigestOfNothingIsZero) {
   EXPECT_THAT(Run("DEBUG DIGEST"), Simple(kZeroDigest));
@@ -81,7 +81,7 @@ TEST_P(DebugDigests, TellWhetherThereIsADeadline) {
   EXPECT_THAT(Run("DEBUG DIGEST"), Simple("7e8b6b7a65dc792900d2c416d64e0d8933ff3275"));
 }
 
-TEST_P(DebugDigests, TellDatabasesApart) {
+TEST_P(DebugDigests, DistinguishDatabases) {
   Run("PEXPIRE b 100000");
   Run("SELECT 3");
   Run("SET b other");
@@ -89,7 +89,7 @@ TEST_P(DebugDigests, TellDatabasesApart) {
   EXPECT_THAT(Run("DEBUG DIGEST-VALUE b"), ArrayOf(Simple("40d1a52e0956dcd63e64f3a0ff27a87691a276da")));
 }
 
-// Redis: keys past their deadline count until somebody meets them.
+// Redis: expired keys count until a command accesses them.
 TEST_P(DebugDigests, CountExpiredKeysThatAreStillThere) {
   Run("PEXPIRE b 100000");
   Run("SELECT 3");
@@ -101,7 +101,7 @@ TEST_P(DebugDigests, CountExpiredKeysThatAreStillThere) {
   EXPECT_THAT(Run("DEBUG DIGEST"), Simple("3d2fd59b3c354869c2c61c64312b978494756f56"));
 }
 
-// --- Looking at values
+// --- Inspecting values
 
 TEST_P(DebugCommands, ObjectDescribesAValue) {
   EXPECT_THAT(Run("DEBUG OBJECT a"), Error("ERR no such key"));
@@ -141,7 +141,7 @@ TEST_P(DebugCommands, HtStatsDescribesTheTablesOfADatabase) {
   EXPECT_NE(Run("DEBUG HTSTATS 0 full").Text().find(" load factor: "), std::string::npos);
 }
 
-// --- POPULATE, which no journal hears of
+// --- POPULATE, which no journal records
 
 TEST_P(DebugCommands, PopulateAddsWhatIsNotThere) {
   SkipReplayCheck("POPULATE is not journaled");
@@ -194,10 +194,10 @@ TEST_P(DebugCommands, AttributesAndPushesNeedResp3) {
                       : "-ERR RESP2 is not supported by this command\r\n");
 }
 
-TEST_P(DebugCommands, ErrorIsWhatOneAsksFor) {
+TEST_P(DebugCommands, ErrorRepliesWithItsArgument) {
   EXPECT_THAT(Run({"DEBUG", "ERROR", "ERR a b"}), Error("ERR a b"));
   EXPECT_THAT(Run({"DEBUG", "ERROR", "plain"}), Error("plain"));
-  // Line ends would break the reply apart: they become spaces.
+  // Line ends would end the reply, so they become spaces.
   EXPECT_EQ(client().Raw("*3\r\n$5\r\nDEBUG\r\n$5\r\nERROR\r\n$5\r\nA\r\nB\n\r\n"), "-A  B \r\n");
 }
 
@@ -244,7 +244,7 @@ TEST_P(DebugCommands, ChangeReplIdDrawsANewOne) {
   EXPECT_NE(Run("INFO replication").Text(), before);
 }
 
-TEST_P(DebugCommands, SmallOnesAnswer) {
+TEST_P(DebugCommands, OtherSubcommandsReply) {
   EXPECT_THAT(Run("DEBUG SLEEP 0"), Ok());
   EXPECT_THAT(Run("DEBUG SLEEP x"), Ok());
   EXPECT_THAT(Run("DEBUG SLEEP -1"), Ok());
@@ -255,7 +255,7 @@ TEST_P(DebugCommands, SmallOnesAnswer) {
   EXPECT_THAT(Run("DEBUG CRASH-AND-RECOVER x"), Error("ERR value is not an integer or out of range"));
 }
 
-// --- Ends of the process
+// --- Ending the process
 
 class DebugDeath : public testing::Test {
  protected:

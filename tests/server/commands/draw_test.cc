@@ -18,7 +18,7 @@ void MakeOneOfEach(TestServer& server) {
   }
 }
 
-// Commands that lack their count and what is behind it.
+// Commands without their count and the words after it.
 struct Draw {
   const char* words;
   const char* rest;
@@ -33,7 +33,7 @@ INSTANTIATE_TEST_SUITE_P(Commands, DrawTest,
                                          Draw{"HRANDFIELD hash ", ""}, Draw{"HRANDFIELD fields ", " WITHVALUES"},
                                          Draw{"ZRANDMEMBER zset ", ""}, Draw{"ZRANDMEMBER tree ", " WITHSCORES"}));
 
-// Whoever may not have so much waiting is closed when it has, not when the server has no memory left.
+// Closes a client when it exceeds its output limit, not when the server is out of memory.
 TEST_P(DrawTest, EndsAtTheOutputLimit) {
   std::vector<std::string> directives = kManyEncodings;
   directives.emplace_back("client-output-buffer-limit normal 1mb 0 0");
@@ -60,8 +60,8 @@ TEST_P(DrawTest, RefusesMoreElementsThanAnyReplyHas) {
               testing::HasSubstr(refusals::kReplyTooLong));
 }
 
-// The session of scripts belongs to no client: what clients may have waiting means nothing to it.
-TEST(Draw, AScriptGetsAsManyAsItWasTold) {
+// The session of scripts belongs to no client, so output limits of clients do not apply.
+TEST(Draw, ScriptsHaveNoOutputLimit) {
   TestServer server({.directives = {"client-output-buffer-limit normal 1mb 0 0"}});
   TestClient client(server);
   client.Run({"EVAL", "redis.call('SADD', 's', ('x'):rep(10000))", "0"});
@@ -70,8 +70,8 @@ TEST(Draw, AScriptGetsAsManyAsItWasTold) {
   EXPECT_FALSE(client.Closed());
 }
 
-// Redis: what CLIENT REPLY keeps back takes no room.
-TEST(Draw, WhatIsNotSentClosesNobody) {
+// Redis: output that CLIENT REPLY suppresses needs no memory.
+TEST(Draw, UnsentOutputHasNoLimit) {
   TestServer server({.directives = {"client-output-buffer-limit normal 1mb 0 0"}});
   TestClient client(server);
   client.Run({"SADD", "s", std::string(10000, 'x')});

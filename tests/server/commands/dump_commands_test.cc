@@ -12,7 +12,7 @@ using namespace std::string_literals;
 
 constexpr int64_t kStartMs = 1'700'000'000'000;
 
-// A type octet and value with version and checksum behind.
+// A type byte and a value, followed by version and checksum.
 std::string Payload(std::string value, char version = 11) {
   value += version;
   value += '\0';
@@ -28,7 +28,7 @@ class DumpCommands : public CommandTest {
 };
 INSTANTIATE_TEST_SUITE_P(Resp, DumpCommands, BothVersions(), VersionName);
 
-TEST_P(DumpCommands, DumpGivesAPayloadOrNull) {
+TEST_P(DumpCommands, DumpReturnsAPayloadOrNull) {
   Run("SET k 10");
   EXPECT_THAT(Run("DUMP k"), Bulk("\0\xc0\n\x0b\0\a@\xea"
                                   "6\xf3"
@@ -38,7 +38,7 @@ TEST_P(DumpCommands, DumpGivesAPayloadOrNull) {
   EXPECT_THAT(Run("DUMP k x"), Error("ERR wrong number of arguments for 'dump' command"));
 }
 
-TEST_P(DumpCommands, RestoreTakesWhatDumpGave) {
+TEST_P(DumpCommands, RestoreReadsDumps) {
   Run("SET string hello");
   Run("RPUSH list a b 3");
   Run("SADD set a 1");
@@ -79,7 +79,7 @@ TEST_P(DumpCommands, RestoreSetsADeadline) {
             "0: RESTORE none " + std::to_string(kStartMs + 9000) + " " + payload + " REPLACE IDLETIME 7 ABSTTL");
 }
 
-TEST_P(DumpCommands, RestoreOfSomethingExpiredLeavesNothing) {
+TEST_P(DumpCommands, RestoreOfAnExpiredValueStoresNothing) {
   Run("SET k v");
   const std::string payload = Dumped("k");
   EXPECT_THAT(Run({"RESTORE", "new", "1", payload, "ABSTTL"}), Ok());
@@ -196,7 +196,7 @@ TEST_P(DumpCommands, MigrateChecksItsWordsFirst) {
   EXPECT_THAT(Run("MIGRATE 127.0.0.1 1 \"\" 0 10 KEYS"), Simple("NOKEY"));
 }
 
-TEST_P(DumpCommands, MigrateToNobodyLeavesTheKey) {
+TEST_P(DumpCommands, AFailedMigrateKeepsTheKey) {
   Run("SET k v");
   EXPECT_THAT(Run("MIGRATE 127.0.0.1 1 k 0 1000"), Error("IOERR error or timeout writing to target instance"));
   EXPECT_THAT(Run("MIGRATE no.such.host.invalid 1 k 0 1000"), Error("IOERR error or timeout connecting to the client"));

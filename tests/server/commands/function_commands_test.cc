@@ -1,5 +1,5 @@
-// FUNCTION and FCALL: libraries come and go, functions run. What code may do while it is loaded is tested in
-// tests/scripting/function_library_test.cc.
+// FUNCTION and FCALL: loading and removing libraries, running functions. tests/scripting/function_library_test.cc tests
+// what code may do while it is loaded.
 #include "base/crc64.h"
 #include "tests/support/command_test.h"
 
@@ -21,7 +21,7 @@ std::string Library(const std::string& name, const std::string& function, const 
   return Code(name, "redis.register_function('" + function + "', function(keys, args) " + body + " end)");
 }
 
-// Libraries as FUNCTION DUMP has them, with version and checksum behind.
+// Libraries in the format of FUNCTION DUMP, followed by version and checksum.
 std::string Payload(std::string libraries, char version = 11) {
   libraries += version;
   libraries += '\0';
@@ -221,7 +221,7 @@ TEST_P(FunctionCommands, DumpHasTheOctetsOfRedis) {
   EXPECT_EQ(Dump(), Payload("\xf5"s + static_cast<char>(code.size()) + code));
 }
 
-TEST_P(FunctionCommands, RestoreTakesWhatDumpGave) {
+TEST_P(FunctionCommands, RestoreReadsDumps) {
   Load(Library("a", "f", "return 'a very long text, a very long text, a very long text, a very long text'"));
   Load(Library("b", "g", "return 2"));
   const std::string dump = Dump();
@@ -313,7 +313,7 @@ TEST_P(FunctionCommands, ErrorsNameTheFunction) {
               Error("ERR user_function:2: attempt to call field 'register_function' (a nil value)"s + kPlace));
 }
 
-TEST_P(FunctionCommands, NothingOfLoadingIsLeftToFunctions) {
+TEST_P(FunctionCommands, FunctionsCannotUseTheLoadingApi) {
   ASSERT_THAT(Load(Code("lib",
                         "local register, api = redis.register_function, redis\n"
                         "register('f', function() register('g', function() end) end)\n"
@@ -393,7 +393,7 @@ class SlowFunctions : public FunctionCommands {
  protected:
   SlowFunctions() : FunctionCommands({"busy-reply-threshold 100"}) { clock().PassWithEachLook(1000); }
 
-  // Runs a command, and these of another client as soon as it is heard besides.
+  // Runs a command, and runs `others` on another client as soon as other clients are served.
   TestReply While(const std::vector<std::string>& words, const std::vector<std::string>& others) {
     replies_.clear();
     server().Besides([this, others, done = false]() mutable {
@@ -444,7 +444,7 @@ TEST_P(SlowFunctions, ScriptsAreNotFunctions) {
   EXPECT_THAT(replies().at(2), Ok());
 }
 
-// Both have a Lua state and a watch of their own.
+// Functions and scripts have their own Lua states and watches.
 TEST_P(SlowFunctions, DoNotHideSlowScripts) {
   const std::vector<std::string> script{"EVAL", "while true do end", "0"};
   Run("EVAL 'return 1' 0");

@@ -71,7 +71,7 @@ TEST_P(HashCommands, SetNxLeavesWhatIsThere) {
   EXPECT_THAT(Run("HGET h a"), Bulk("1"));
 }
 
-TEST_P(HashCommands, TheLastFieldTakesTheHashWithIt) {
+TEST_P(HashCommands, RemovingTheLastFieldRemovesTheHash) {
   Run("HSET h a 1 b 2");
   EXPECT_THAT(Run("HDEL h none a a"), Int(1));
   EXPECT_THAT(Run("HDEL h b none"), Int(1));

@@ -218,7 +218,7 @@ TEST_P(HashExpiryCommands, WalksAndChancePassOverTheExpired) {
     Run("HSET h a 1 b 2 c 3");
     Run("HPEXPIRE h 100 FIELDS 2 a b");
     clock().AdvanceMs(100);
-    Run("CLIENT PAUSE 1000 WRITE");  // keeps the expired where they are
+    Run("CLIENT PAUSE 1000 WRITE");  // keeps expired fields
     for (int i = 0; i < 20; ++i) EXPECT_THAT(Run("HRANDFIELD h"), Bulk("c"));
     EXPECT_THAT(Run("HRANDFIELD h 3"), Bulks({"c"}));
     EXPECT_THAT(Run("HRANDFIELD h -2"), Bulks({"c", "c"}));

@@ -35,7 +35,7 @@ TEST_P(HyperLogLogCommands, AddTellsWhetherARegisterChanged) {
   EXPECT_THAT(Run("PFCOUNT none"), Int(0));
 }
 
-// What redis-server 7.2 stored after the same command.
+// The values that redis-server 7.2 stores after the same commands.
 TEST_P(HyperLogLogCommands, StoresWhatRedisStores) {
   Run("PFADD k foo bar zap");
   const std::string stale = Header().substr(0, 15) + "\x80";
@@ -116,7 +116,7 @@ TEST_P(HyperLogLogCommands, OtherStringsAreRefused) {
   }
 }
 
-TEST_P(HyperLogLogCommands, CorruptRunsAreNoticedAndLeftAlone) {
+TEST_P(HyperLogLogCommands, CorruptRunsAreRefusedAndUnchanged) {
   const std::string stale = Header().substr(0, 15) + "\x80";
   Run("PFADD good x");
   for (const std::string& runs : {std::string("\x7f\xfe"), std::string("\x7f"), std::string("\x7f\xffhello"),

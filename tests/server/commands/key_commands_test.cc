@@ -220,7 +220,7 @@ TEST_P(KeyCommands, TtlRoundsToTheNearestSecond) {
   }
 }
 
-TEST_P(KeyCommands, ObjectTellsOfIdleTimeAndReferences) {
+TEST_P(KeyCommands, ObjectShowsIdleTimeAndReferences) {
   Run("MSET small 7 large 10000 text abc");
   EXPECT_THAT(Run("OBJECT REFCOUNT small"), Int(2147483647));
   EXPECT_THAT(Run("OBJECT REFCOUNT large"), Int(1));

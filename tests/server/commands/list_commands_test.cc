@@ -90,7 +90,7 @@ TEST_P(ListCommands, MovesBetweenLists) {
   EXPECT_THAT(Run("LMOVE a b RIGHT UP"), Error("ERR syntax error"));
 }
 
-TEST_P(ListCommands, TurnsAList) {
+TEST_P(ListCommands, RotatesAList) {
   Run("RPUSH l 1 2 3");
   EXPECT_THAT(Run("RPOPLPUSH l l"), Bulk("3"));
   ExpectList("l", {"3", "1", "2"});
@@ -235,7 +235,7 @@ TEST_P(ListCommands, SurvivesCopyAndRename) {
   EXPECT_THAT(Run("DEL l other"), Int(2));
 }
 
-// Long enough for several chunks, some of them sealed: read, cut and changed in the middle.
+// Lists with several chunks, some of them sealed: read, trimmed and changed in the middle.
 TEST_P(ListCommands, KeepsLongListsInOrder) {
   std::vector<std::string> all;
   for (int i = 0; i < 5000; ++i) {
@@ -263,7 +263,7 @@ TEST_P(ListDigest, IsThatOfRedis) {
   EXPECT_THAT(Run("DEBUG DIGEST-VALUE l"), ArrayOf(Simple("38d5d4092a14420b3ac2da7b1409304679888b5e")));
 }
 
-// A list that came as a ziplist is large whatever its size, until it is trimmed.
+// A list loaded from a ziplist is large regardless of its size, until it is trimmed.
 TEST_P(ListCommands, TrimOfNothingPacksASmallList) {
   const std::string ziplist(
       "\x0a\x10\x10\0\0\0\x0d\0\0\0\x02\0\0\x01"

@@ -102,7 +102,7 @@ TEST_P(MemoryCommands, UsageChecksItsOptionsBeforeTheKey) {
   EXPECT_THAT(Run("MEMORY USAGE"), Error("ERR wrong number of arguments for 'memory|usage' command"));
 }
 
-// Redis: a key past its deadline that is still there is measured, and stays.
+// Redis: measures an expired key that was not removed yet, and does not remove it.
 TEST_P(MemoryCommands, UsageMeetsExpiredKeys) {
   SkipReplayCheck("the journal has not heard yet that the key is gone");
   Run("SET k v PX 10");

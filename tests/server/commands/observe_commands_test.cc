@@ -43,7 +43,7 @@ TEST_P(SlowLogCommands, RecordsHaveSixParts) {
                                                     Bulk(client().session().address), Bulk("me"))));
 }
 
-TEST_P(SlowLogCommands, TheRecordComesAfterTheReplyOfItsCommand) {
+TEST_P(SlowLogCommands, ARecordIsAddedAfterTheReply) {
   EXPECT_THAT(Run("SLOWLOG LEN"), Int(0));
   EXPECT_THAT(Run("SLOWLOG LEN"), Int(1));
   EXPECT_THAT(Run("SLOWLOG RESET"), Ok());
@@ -134,7 +134,7 @@ class LatencyCommands : public CommandTest {
  protected:
   // A spike of `latency_ms` at the present second.
   void Spike(Bytes event, int64_t latency_ms) { server()->latency().Add(event, latency_ms, now_ms() / 1000); }
-  // As if the command had been called once for each of these durations.
+  // Simulates one call of the command for each of these durations.
   void Called(Bytes full_name, std::initializer_list<uint64_t> durations_ns) {
     CommandStats& stats = server()->commands().StatsOf(*server()->commands().FindFull(full_name));
     if (!stats.latency) stats.latency = std::make_unique<LatencyHistogram>();
@@ -191,7 +191,7 @@ TEST_P(LatencyCommands, HistoryKeepsTheNewest160) {
   EXPECT_EQ(history[159][1].Integer(), 200);
 }
 
-TEST_P(LatencyCommands, ResetCountsWhatItForgets) {
+TEST_P(LatencyCommands, ResetCountsRemovedEvents) {
   for (const char* event : {"command", "fast-command", "expire-cycle"}) Spike(event, 5);
   EXPECT_THAT(Run("LATENCY RESET nosuch"), Int(0));
   EXPECT_THAT(Run("LATENCY RESET COMMAND nosuch"), Int(1));
@@ -223,10 +223,10 @@ TEST_P(LatencyCommands, DoctorHasAdviceForEachKindOfEvent) {
     server()->latency().Clear();
     Spike(event, 300);
     const std::string report = Run("LATENCY DOCTOR").Text();
-    EXPECT_NE(report.find("\nWhat may help:\n\n- "), std::string::npos) << event << ": " << report;
+    EXPECT_NE(report.find("\nAdvice:\n\n- "), std::string::npos) << event << ": " << report;
   }
   server()->latency().Clear();
-  Spike("aof-write", 300);  // always comes with one of the others
+  Spike("aof-write", 300);  // always comes with another event
   EXPECT_EQ(Run("LATENCY DOCTOR").Text().find("appendfsync"), std::string::npos);
 }
 
@@ -261,7 +261,7 @@ TEST_P(LatencyCommands, HistogramOfAContainerIsThatOfItsSubcommands) {
   auto set = std::pair(Bulk("config|set"), Histogram(2, {{Int(4), Int(2)}}));
   EXPECT_THAT(Run("LATENCY HISTOGRAM CONFIG"), MapOf({get, set}));
   EXPECT_THAT(Run("LATENCY HISTOGRAM config|set"), MapOf({set}));
-  // Redis: what is asked for twice is answered twice.
+  // Redis: repeated names are repeated in the reply.
   EXPECT_EQ(Run("LATENCY HISTOGRAM config config|set").Size(), 6u);
 }
 

@@ -1,4 +1,4 @@
-// SUBSCRIBE, PUBLISH and their kin, and keyspace events. tests/transcripts/pubsub.resp has the exact answers.
+// SUBSCRIBE, PUBLISH and their families, and keyspace events. tests/transcripts/pubsub.resp has the exact replies.
 #include <deque>
 #include <memory>
 #include <set>
@@ -59,7 +59,7 @@ TEST_P(PubSubCommands, ManyMessagesInOneTurnKeepTheirOrder) {
     requests += EncodeRequest({"PUBLISH", i % 3 == 0 ? "a" : "b", std::to_string(i) + std::string(i % 50, 'x')});
   }
   client().Raw(requests);
-  EXPECT_THAT(first.Read(), Confirmation("subscribe", "b", 2));  // the one of `a` was the reply
+  EXPECT_THAT(first.Read(), Confirmation("subscribe", "b", 2));  // that of `a` was the reply
   for (size_t i = 0; i < 3000; ++i) {
     const std::string text = std::to_string(i) + std::string(i % 50, 'x');
     ASSERT_THAT(first.Read(), Message(i % 3 == 0 ? "a" : "b", text));
@@ -82,7 +82,7 @@ TEST_P(PubSubCommands, AnOverlappingSubscriptionGetsAMessageTwice) {
   EXPECT_THAT(other.Read(), PatternMessage("*s", "news", "x"));
 }
 
-TEST_P(PubSubCommands, AClientThatGoesLeavesItsTopics) {
+TEST_P(PubSubCommands, AClosedClientLeavesItsTopics) {
   {
     TestClient other(server(), GetParam());
     other.Run("SUBSCRIBE a b");
@@ -111,7 +111,7 @@ TEST_P(PubSubCommands, OneClientMayHaveManyChannels) {
     ASSERT_THAT(other.Read(), Confirmation("subscribe", "channel:" + std::to_string(i), i + 1));
   }
   EXPECT_THAT(other.Read(), Message("channel:9999", "x"));
-  // In many Turns, and while there are many, in no order that means anything.
+  // Takes many Turns, in an arbitrary order.
   std::set<std::string> left;
   TestReply reply = other.Run("UNSUBSCRIBE");
   for (int i = kChannels - 1; i >= 0; --i, reply = other.Read()) {
@@ -139,7 +139,7 @@ TEST_P(PubSubCommands, UnsubscribingFromManyIsOneCommandInATransactionAndForMoni
   EXPECT_EQ(Topics(TopicKind::kPattern), 0u);
 }
 
-// UNSUBSCRIBE from many channels takes several Turns; Between happens after the first of them.
+// UNSUBSCRIBE from many channels takes several Turns; Between runs after the first of them.
 class ManySubscriptions : public PubSubCommands {
  protected:
   static constexpr int kChannels = 3500;
@@ -185,7 +185,7 @@ TEST_P(ManySubscriptions, AreCountedOnceWithAllTheirTime) {
   EXPECT_GE(Stats().usec, 4000u);
 }
 
-TEST_P(ManySubscriptions, AreAnsweredBeforeWhatFollows) {
+TEST_P(ManySubscriptions, ReplyBeforeLaterRequests) {
   Between([this] { EXPECT_THAT(Run("PUBLISH news x"), Int(0)); });
   const std::string replies = other().Raw(EncodeRequest({"UNSUBSCRIBE"}) + EncodeRequest({"GET", "k"}));
   const std::string null = IsResp3() ? "_\r\n" : "$-1\r\n";
@@ -204,10 +204,10 @@ TEST_P(ManySubscriptions, GoWithAClientThatIsKilled) {
   EXPECT_THAT(Run("PING"), Simple("PONG"));
 }
 
-// As 7.2 orders them: the answers of SUBSCRIBE and its kin stand where the reply of EXEC would, what the transaction
-// published comes behind it.
+// The order of 7.2: confirmations of SUBSCRIBE and the like come in place of the reply of EXEC, and messages that the
+// transaction published come after it.
 TEST_P(PubSubCommands, OwnMessagesOfASilentTransactionFollowItsAnswers) {
-  if (!IsResp3()) return;  // a subscriber may not publish
+  if (!IsResp3()) return;  // a RESP2 subscriber may not publish
   Run("SUBSCRIBE c");
   for (const std::string mode : {"OFF", "SKIP"}) {
     std::string requests = "MULTI\r\nPUBLISH c 1\r\nUNSUBSCRIBE c\r\nSUBSCRIBE c\r\nPUBLISH c 2\r\n";
@@ -229,7 +229,7 @@ TEST_P(PubSubCommands, SubscribersKeepTheirOrderWhenOthersLeave) {
     clients.push_back(std::make_unique<TestClient>(server(), GetParam()));
     clients.back()->Run("SUBSCRIBE c");
   }
-  for (int left = kClients; left > 0; --left) {  // now from the front, now from the back
+  for (int left = kClients; left > 0; --left) {  // alternates between front and back
     EXPECT_THAT(Run("PUBLISH c " + std::to_string(left)), Int(left));
     for (auto& each : clients) ASSERT_THAT(each->Read(), Message("c", std::to_string(left)));
     if (left % 3 == 0) {
@@ -320,7 +320,7 @@ TEST_P(SlowSubscribers, AreClosedInTheMiddleOfATurn) {
   other.Run("SUBSCRIBE c");
   std::string requests;
   for (int i = 0; i < 200; ++i) requests += EncodeRequest({"PUBLISH", "c", std::string(1000, 'x')});
-  client().Raw(requests);  // nobody can read before the Turn ends
+  client().Raw(requests);  // nothing is sent before the Turn ends
   EXPECT_TRUE(slow.Closed());
   EXPECT_TRUE(other.Closed());
   EXPECT_THAT(Run("PUBLISH c x"), Int(0));
@@ -367,7 +367,7 @@ INSTANTIATE_TEST_SUITE_P(Resp, KeyspaceEvents, BothVersions(), VersionName);
 
 using Texts = std::vector<std::string>;
 
-TEST_P(KeyspaceEvents, TellTheKeyFirstThenTheEvent) {
+TEST_P(KeyspaceEvents, SendKeyspaceThenKeyevent) {
   Run("SET k v");
   EXPECT_EQ(Heard(), (Texts{"k: set", "k set"}));
   Run("SELECT 3");
@@ -390,7 +390,7 @@ TEST_P(KeyspaceEvents, FollowTheDirective) {
   EXPECT_EQ(Heard(), Texts{});
 }
 
-TEST_P(KeyspaceEvents, TellOfExpiry) {
+TEST_P(KeyspaceEvents, HaveExpiredEvents) {
   Run("CONFIG SET notify-keyspace-events Ex");
   Run("SET k v PX 100");
   Run("SET other v PX 100");
@@ -406,7 +406,7 @@ TEST_P(KeyspaceEvents, AreNoEffects) {
   EXPECT_EQ(Journaled(), Texts{"0: SET k v"});
 }
 
-TEST_P(KeyspaceEvents, WhoChangesAKeyHearsOfItBehindTheReply) {
+TEST_P(KeyspaceEvents, EventsOfOwnChangesComeAfterTheReply) {
   if (!IsResp3()) return;
   Run("SUBSCRIBE __keyspace@0__:k");
   EXPECT_EQ(client().Raw(EncodeRequest({"SET", "k", "v"})),

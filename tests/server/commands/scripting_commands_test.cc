@@ -1,5 +1,5 @@
-// EVAL and its kin, SCRIPT: what scripts may do to the server, and what others see of them. What they see themselves is
-// tested in tests/scripting/.
+// EVAL and its family, SCRIPT: the effects of scripts on the server and other clients. tests/scripting/ tests the
+// environment of scripts.
 #include <chrono>
 
 #include "tests/support/command_test.h"
@@ -134,7 +134,7 @@ TEST_P(ScriptingCommands, DebugMayAllowAnyCommand) {
   EXPECT_THAT(Eval(kScript), ErrorStartsWith(refusals::kNotInScript));
   Run("DEBUG SET-DISABLE-DENY-SCRIPTS 1");
   EXPECT_THAT(Eval(kScript), Bulk("Some real reply following the attribute")) << "attributes are stepped over";
-  // What changes a connection is refused all the same, or changes that of the script only.
+  // Commands that change a connection are refused, or change that of the script only.
   for (const char* name : {"SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE"}) {
     EXPECT_THAT(Eval("return redis.pcall('" + std::string(name) + "', 'x')"),
                 Error(refusals::NotForDenyBlocking(name).text));
@@ -224,7 +224,7 @@ TEST_P(ScriptingCommands, ReadsAreTheClientsOwn) {
   EXPECT_EQ(client().Raw(""), ">2\r\n$10\r\ninvalidate\r\n*1\r\n$4\r\nread\r\n");
 }
 
-TEST_P(ScriptingCommands, WhatTakesTooMuchMemoryEndsAndLeavesTheServerAsItWas) {
+TEST_P(ScriptingCommands, ScriptsThatUseTooMuchMemoryEnd) {
   EXPECT_THAT(Eval("return #string.rep('x', 2^31 - 1)"), ErrorStartsWith("ERR "));
   EXPECT_THAT(Eval("local function f() return f() + 1 end return f()"), ErrorStartsWith("ERR "));
   EXPECT_THAT(Eval("return redis.call('INCR', 'k')"), Int(1));
@@ -244,7 +244,7 @@ class SlowScripts : public ScriptingCommands {
  protected:
   SlowScripts() : ScriptingCommands({"busy-reply-threshold 100"}) { clock().PassWithEachLook(1000); }
 
-  // Runs a script, and these commands of another client as soon as it is heard besides.
+  // Runs a script, and runs `others` on another client as soon as other clients are served.
   TestReply EvalWhile(Bytes script, const std::vector<std::string>& others) {
     server().Besides([this, others, done = false]() mutable {
       if (std::exchange(done, true)) return;
@@ -278,7 +278,7 @@ TEST_P(SlowScripts, CannotCatchTheirDeath) {
   EXPECT_THAT(EvalWhile("xpcall(error, function() while true do end end)", {"SCRIPT KILL"}), ErrorStartsWith(kKilled));
 }
 
-// What catches the error of an inner one has to pass it on, or the outer ones make new ones forever.
+// Code that catches the error of a killed inner script must pass it on, or outer scripts would continue forever.
 TEST_P(SlowScripts, InCoroutinesOfCoroutinesAreKilled) {
   EXPECT_THAT(EvalWhile("local function f(n) while true do local co = coroutine.create(f) "
                         "if n < 3 then coroutine.resume(co, n + 1) end end end f(0)",
@@ -294,9 +294,9 @@ TEST_P(SlowScripts, InCoroutinesOfCoroutinesAreKilled) {
               ErrorStartsWith(kKilled));
 }
 
-// None of these coroutines counts up to a hook, and the main program takes seconds to do so. What others ask must not
-// wait for that, nor longer and longer for ticks.
-TEST_P(SlowScripts, OfShortCoroutinesServeOthersOften) {
+// None of these coroutines runs long enough for a hook, and the main program needs seconds for one. Other clients must
+// not wait for that, nor wait longer with each tick.
+TEST_P(SlowScripts, OfShortCoroutinesServeOthersInTime) {
   ASSERT_THAT(Run("CONFIG SET busy-reply-threshold 1"), Ok());
   int served = 0;
   server().Besides([&] {
@@ -314,8 +314,8 @@ TEST_P(SlowScripts, AreKilledWithinFunctionsOfLibraries) {
   EXPECT_THAT(EvalWhile("while true do load(math.random) end", {"SCRIPT KILL"}), ErrorStartsWith(kKilled));
 }
 
-// Redis: nothing else of it goes on, so what has not expired when it began does not.
-TEST_P(SlowScripts, SeeTimeGoOnOnceOthersAreServed) {
+// Redis: nothing else proceeds in a script, so keys do not expire that had not expired when it began.
+TEST_P(SlowScripts, SeeTimePassOnceOthersAreServed) {
   const std::string now = "local function now() local t = redis.call('TIME') return t[1] * 1000 + t[2] / 1000 end ";
   EXPECT_THAT(Eval(now + "redis.call('SET', 'k', 'v', 'PX', 200) local start = now() while now() < start + 300 do end "
                          "return redis.call('GET', 'k')"),
@@ -328,21 +328,21 @@ TEST_P(SlowScripts, ThatHaveWrittenAreNotKilled) {
   EXPECT_THAT(replies(), ElementsAre(Error(refusals::kScriptHasWritten)));
 }
 
-TEST_P(SlowScripts, GoOnWithTheirClientsNextRequest) {
+TEST_P(SlowScripts, ContinueWithTheNextRequest) {
   server().Besides([this] { Other("SCRIPT KILL"); });
   const std::string replies = client().Raw("EVAL \"while true do end\" 0\r\nPING\r\n");
   EXPECT_THAT(replies, HasSubstr("killed by user"));
   EXPECT_THAT(replies, HasSubstr("+PONG\r\n"));
 }
 
-TEST_P(SlowScripts, LeaveTransactionsOfOthersWhole) {
+TEST_P(SlowScripts, RefuseWholeTransactionsOfOthers) {
   EvalWhile(kForever, {"MULTI", "SET k 1", "EXEC", "SCRIPT KILL"});
   EXPECT_THAT(replies()[0], Ok());
   EXPECT_THAT(replies()[1], Error(refusals::kBusyScript));
   EXPECT_THAT(replies()[2], ErrorStartsWith("EXECABORT Transaction discarded because of: BUSY "));
 }
 
-TEST_P(SlowScripts, ServeNobodyWhoWaitsForWhatTheyTakeBack) {
+TEST_P(SlowScripts, DoNotServeWaitersForElementsTheyRemoveAgain) {
   TestClient waiter(server());
   EXPECT_THAT(waiter.Run("BLPOP l 0"), NoReply());
   EXPECT_THAT(EvalWhile("redis.call('LPUSH', 'l', 'x') for i = 1, 30000000 do end return redis.call('LPOP', 'l')",

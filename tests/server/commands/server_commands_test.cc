@@ -65,7 +65,7 @@ TEST_P(ServerCommands, ShutdownDoesNotAnswerWhatFollows) {
   EXPECT_EQ(server().StoppedWith(), 0);
 }
 
-TEST_P(ServerCommands, ShutdownStaysWhenADumpIsAskedForThatCannotBeWritten) {
+TEST_P(ServerCommands, ShutdownFailsWhenTheDumpCannotBeWritten) {
   server().files().SetRoom(0);
   EXPECT_THAT(Run("SHUTDOWN SAVE"), Error("ERR Errors trying to SHUTDOWN. Check logs."));
   EXPECT_EQ(server().StoppedWith(), std::nullopt);

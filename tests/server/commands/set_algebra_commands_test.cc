@@ -111,7 +111,7 @@ TEST_P(SetAlgebraCommands, ResultsTakeRedisForms) {
   EXPECT_THAT(Run("OBJECT ENCODING d"), Bulk("listpack"));
 }
 
-TEST_P(SetAlgebraCommands, StoringReplacesWhateverWasThere) {
+TEST_P(SetAlgebraCommands, StoringReplacesAnyValue) {
   Run("SADD a 1 2");
   Run("SET d text EX 100");
   EXPECT_THAT(Run("SUNIONSTORE d a"), Int(2));

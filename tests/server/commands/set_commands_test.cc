@@ -129,7 +129,7 @@ TEST_P(SetCommands, PopAllIsRecordedAsDeletion) {
   EXPECT_THAT(Run("SPOP s 9"), SetOf({}));
 }
 
-// Few of many, many of many, all but a few; from each encoding. What the journal says is repeated at the end.
+// Pops few of many, many of many, and all but a few, from each encoding. The fixture replays the journal at the end.
 TEST_P(SetCommands, PopSeveral) {
   for (const char* prefix : {"", "m"}) {
     for (int size : {100, 400, 3000}) {

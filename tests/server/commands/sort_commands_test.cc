@@ -1,4 +1,4 @@
-// SORT, and the order behind it.
+// SORT, and SortOrder.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -116,7 +116,7 @@ TEST_P(SortCommands, StoresASetInOneOrderEverywhere) {
   Run(words);
   EXPECT_THAT(Run("SORT s BY nosort STORE d"), Int(300));
   EXPECT_THAT(Run("LRANGE d 0 1"), Bulks({"m0", "m1"}));
-  EXPECT_THAT(Run("SORT s BY none_* ALPHA STORE e"), Int(300));  // all equal; the replay has another table
+  EXPECT_THAT(Run("SORT s BY none_* ALPHA STORE e"), Int(300));  // all weights are equal; the replay has another table
 }
 
 TEST_P(SortCommands, WhatIsNotANumber) {

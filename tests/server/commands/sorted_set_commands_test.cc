@@ -12,7 +12,7 @@ namespace {
 
 class SortedSetCommands : public CommandTest {
  protected:
-  // A member with its score, as ranges give it: an array of its own under RESP3, two elements under RESP2.
+  // Members with scores as range commands reply: pairs under RESP3, a flat array under RESP2.
   ReplyMatcher Scored(const std::vector<std::pair<std::string, double>>& pairs) const {
     ReplyMatchers elements;
     for (const auto& [member, score] : pairs) {
@@ -25,7 +25,7 @@ class SortedSetCommands : public CommandTest {
     }
     return ArrayOf(elements);
   }
-  // Makes a set large whatever it holds.
+  // Makes every set large.
   void KeepLarge() { Run("CONFIG SET zset-max-listpack-entries 0"); }
 };
 INSTANTIATE_TEST_SUITE_P(Resp, SortedSetCommands, BothVersions(), VersionName);
@@ -357,7 +357,7 @@ TEST_P(SortedSetCommands, EncodingFollowsTheLimits) {
   Run("ZADD long 1 123456");
   EXPECT_THAT(Run("OBJECT ENCODING long"), Bulk("skiplist"));
   Run("ZADD same 1 a 1 a 1 a 1 a");
-  EXPECT_THAT(Run("OBJECT ENCODING same"), Bulk("skiplist"));  // four pairs, if only one member
+  EXPECT_THAT(Run("OBJECT ENCODING same"), Bulk("skiplist"));  // four pairs with one member
   EXPECT_THAT(Run("ZUNIONSTORE u 1 z"), Int(1));
   EXPECT_THAT(Run("OBJECT ENCODING u"), Bulk("listpack"));
   EXPECT_THAT(Run("COPY long copy"), Int(1));

@@ -1,4 +1,4 @@
-// Streams without groups: adding, ranges, trimming, and what a stream remembers.
+// Streams without groups: adding, ranges, trimming, metadata.
 #include <string>
 #include <vector>
 
@@ -22,7 +22,7 @@ class StreamCommands : public CommandTest {
   static ReplyMatcher Entry(const std::string& id, std::vector<std::string> words) {
     return ArrayOf(Bulk(id), Bulks(std::move(words)));
   }
-  // As Fill made them.
+  // Matches entries that Fill added.
   static ReplyMatcher Filled(std::vector<int> numbers) {
     ReplyMatchers entries;
     for (int n : numbers) entries.push_back(Entry(std::to_string(n) + "-0", {"n", std::to_string(n)}));
@@ -31,7 +31,7 @@ class StreamCommands : public CommandTest {
 };
 INSTANTIATE_TEST_SUITE_P(Resp, StreamCommands, BothVersions(), VersionName);
 
-TEST_P(StreamCommands, GiveIdsThatGrowWhateverTheClockSays) {
+TEST_P(StreamCommands, IdsIncreaseWhateverTheClock) {
   const std::string first = std::to_string(now_ms());
   EXPECT_THAT(Run("XADD s * f v"), Bulk(first + "-0"));
   EXPECT_THAT(Run("XADD s * f v"), Bulk(first + "-1"));
@@ -133,7 +133,7 @@ TEST_P(StreamCommands, ForgetDeletedEntriesButNotTheirIds) {
   EXPECT_THAT(Run("XDEL none x"), Int(0));
 }
 
-TEST_P(StreamCommands, AreToldWhatToRemember) {
+TEST_P(StreamCommands, KeepMetadataOfXSetId) {
   Fill(3);
   EXPECT_THAT(Run("XSETID s 2"), Error("ERR The ID specified in XSETID is smaller than the target stream top item"));
   EXPECT_THAT(Run("XSETID s 9 ENTRIESADDED 2"),
@@ -170,7 +170,7 @@ TEST_P(StreamCommands, AreCopiedRenamedAndDumped) {
   EXPECT_THAT(Run("MEMORY USAGE u"), IntThat(testing::Gt(100)));
 }
 
-TEST_P(StreamCommands, AreReadBehindIds) {
+TEST_P(StreamCommands, AreReadAfterIds) {
   Fill(3);
   Fill(2, "t");
   const auto streams = [&](std::vector<std::pair<std::string, ReplyMatcher>> found) {

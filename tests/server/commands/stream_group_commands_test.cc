@@ -1,4 +1,4 @@
-// Consumer groups: delivering, acknowledging, claiming, and what XINFO tells of it.
+// Consumer groups: delivering, acknowledging, claiming, and XINFO.
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,7 +19,7 @@ class StreamGroupCommands : public CommandTest {
   }
   static ReplyMatcher Entry(int n) { return ArrayOf(Bulk(std::to_string(n) + "-0"), Bulks({"n", std::to_string(n)})); }
   static ReplyMatcher Gone(int n) { return ArrayOf(Bulk(std::to_string(n) + "-0"), NilArray()); }
-  // What XREADGROUP of "s" answers.
+  // Matches the reply of XREADGROUP for "s".
   ReplyMatcher Read(ReplyMatchers entries) {
     const ReplyMatcher found = ArrayOf(std::move(entries));
     return IsResp3() ? MapOf({{Bulk("s"), found}}) : ArrayOf(ArrayOf(Bulk("s"), found));
@@ -27,7 +27,7 @@ class StreamGroupCommands : public CommandTest {
   static ReplyMatcher Pending(int n, const std::string& consumer, int64_t idle_ms, int64_t deliveries) {
     return ArrayOf(Bulk(std::to_string(n) + "-0"), Bulk(consumer), Int(idle_ms), Int(deliveries));
   }
-  // The value behind a name in one of the maps that XINFO lists.
+  // The value of a field in one of the maps of XINFO.
   TestReply Info(Bytes line, size_t row, const std::string& name) {
     const TestReply rows = Run(line);
     for (size_t i = 0; i + 1 < rows[row].Size(); i += 2) {
@@ -39,7 +39,7 @@ class StreamGroupCommands : public CommandTest {
 };
 INSTANTIATE_TEST_SUITE_P(Resp, StreamGroupCommands, BothVersions(), VersionName);
 
-TEST_P(StreamGroupCommands, AreMadeAndRemoved) {
+TEST_P(StreamGroupCommands, AreCreatedAndRemoved) {
   EXPECT_THAT(Run("XGROUP CREATE s g $"), ErrorStartsWith("ERR The XGROUP subcommand requires the key to exist."));
   EXPECT_THAT(Run("XGROUP CREATE s g $ MKSTREAM"), Ok());
   EXPECT_THAT(Run("XLEN s"), Int(0));
@@ -73,7 +73,7 @@ TEST_P(StreamGroupCommands, DeliverEachEntryOnce) {
   EXPECT_THAT(Run("XREADGROUP GROUP g a STREAMS s 0"), Read({Gone(2)}));
 }
 
-TEST_P(StreamGroupCommands, RefuseWhatMakesNoSense) {
+TEST_P(StreamGroupCommands, RefuseInvalidArguments) {
   Fill(1);
   EXPECT_THAT(Run("XREADGROUP GROUP g a STREAMS s $"), ErrorStartsWith("ERR The $ ID is meaningless"));
   EXPECT_THAT(Run("XREADGROUP GROUP x a STREAMS s >"),
@@ -92,7 +92,7 @@ TEST_P(StreamGroupCommands, RefuseWhatMakesNoSense) {
   EXPECT_THAT(Run("XINFO CONSUMERS s x"), Error("NOGROUP No such consumer group 'x' for key name 's'"));
 }
 
-TEST_P(StreamGroupCommands, RememberWhenAndHowOftenTheyDelivered) {
+TEST_P(StreamGroupCommands, KeepTimesAndCountsOfDeliveries) {
   Fill(3);
   Run("XREADGROUP GROUP g a STREAMS s >");
   clock().AdvanceMs(100);
@@ -105,7 +105,7 @@ TEST_P(StreamGroupCommands, RememberWhenAndHowOftenTheyDelivered) {
   EXPECT_THAT(Run("XPENDING s g (1 (3-0 10 a"), ArrayOf(Pending(2, "a", 150, 1)));
 }
 
-TEST_P(StreamGroupCommands, PassEntriesOn) {
+TEST_P(StreamGroupCommands, ClaimEntries) {
   Fill(4);
   Run("XREADGROUP GROUP g a STREAMS s >");
   clock().AdvanceMs(1000);
@@ -124,7 +124,7 @@ TEST_P(StreamGroupCommands, PassEntriesOn) {
   EXPECT_THAT(Run("XPENDING s g")[0], Int(2));
 }
 
-TEST_P(StreamGroupCommands, PassOnWhatWasLeft) {
+TEST_P(StreamGroupCommands, AutoClaimEntries) {
   Fill(6);
   Run("XREADGROUP GROUP g a STREAMS s >");
   Run("XDEL s 2");
@@ -136,7 +136,7 @@ TEST_P(StreamGroupCommands, PassOnWhatWasLeft) {
   EXPECT_THAT(Run("XPENDING s g - + 10 c").Size(), 4u);
 }
 
-TEST_P(StreamGroupCommands, TellHowFarTheyAre) {
+TEST_P(StreamGroupCommands, ReportTheirLag) {
   Fill(5);
   EXPECT_THAT(Info("XINFO GROUPS s", 0, "lag"), Int(5));
   EXPECT_THAT(Info("XINFO GROUPS s", 0, "entries-read"), Nil());
@@ -152,7 +152,7 @@ TEST_P(StreamGroupCommands, TellHowFarTheyAre) {
   EXPECT_THAT(Info("XINFO GROUPS s", 0, "entries-read"), Int(0));
 }
 
-TEST_P(StreamGroupCommands, TellWhenConsumersWereThere) {
+TEST_P(StreamGroupCommands, ReportWhenConsumersWereSeen) {
   Fill(1);
   Run("XREADGROUP GROUP g a STREAMS s >");
   Run("XREADGROUP GROUP g b STREAMS s >");
@@ -165,7 +165,7 @@ TEST_P(StreamGroupCommands, TellWhenConsumersWereThere) {
   EXPECT_THAT(Info("XINFO CONSUMERS s g", 1, "inactive"), Int(-1));
 }
 
-TEST_P(StreamGroupCommands, WaitForEntriesAndHearOfLosses) {
+TEST_P(StreamGroupCommands, BlockForEntriesAndEndWithTheGroup) {
   Fill(0);
   TestClient one(server(), GetParam());
   TestClient two(server(), GetParam());
@@ -192,7 +192,7 @@ TEST_P(StreamGroupCommands, WaitForEntriesAndHearOfLosses) {
   EXPECT_THAT(one.Read(), Error("WRONGTYPE Operation against a key holding the wrong kind of value"));
 }
 
-TEST_P(StreamGroupCommands, HearOfAKeyThatExpiredThoughNobodyDoesAnything) {
+TEST_P(StreamGroupCommands, EndBlockingWhenTheKeyExpires) {
   TestClient waiter(server(), GetParam());
   Run("XGROUP CREATE s g $ MKSTREAM");
   Run("PEXPIRE s 100");
@@ -201,7 +201,7 @@ TEST_P(StreamGroupCommands, HearOfAKeyThatExpiredThoughNobodyDoesAnything) {
   EXPECT_THAT(waiter.Read(), ErrorStartsWith("NOGROUP"));
 }
 
-TEST_P(StreamGroupCommands, JournalWhatBecamePending) {
+TEST_P(StreamGroupCommands, JournalPendingEntries) {
   Fill(2);
   Run("XREADGROUP GROUP g a STREAMS s >");
   Run("XREADGROUP GROUP g a NOACK STREAMS s >");

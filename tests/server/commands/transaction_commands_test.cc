@@ -1,4 +1,4 @@
-// MULTI, EXEC, DISCARD, WATCH, UNWATCH: what is queued, what is refused, what makes an EXEC do nothing.
+// MULTI, EXEC, DISCARD, WATCH, UNWATCH: queueing, refusals, and stale transactions.
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -8,7 +8,7 @@ using testing::ElementsAre;
 
 class TransactionCommands : public CommandTest {
  protected:
-  // Whether EXEC of a lone PING is carried out, for a client that has watched something.
+  // Whether EXEC of a PING runs, for a client that watches keys.
   bool Goes() {
     EXPECT_THAT(Run("MULTI"), Ok());
     EXPECT_THAT(Run("PING"), Simple("QUEUED"));
@@ -41,7 +41,7 @@ TEST_P(TransactionCommands, ManyAndLongCommandsRunInOrder) {
   EXPECT_EQ(replies[kCommands].Integer(), kCommands);
   EXPECT_EQ(replies[kCommands + 1].Integer(), 300'000);
   EXPECT_THAT(Run("LINDEX list 12345"), Bulk("12345"));
-  Run("MULTI");  // nothing of the last one is left
+  Run("MULTI");  // nothing of the last transaction is left
   Run("ECHO again");
   EXPECT_THAT(Run("EXEC"), ArrayOf(Bulk("again")));
 }
@@ -146,7 +146,7 @@ TEST_P(TransactionCommands, ResetAndTheEndOfTheClientLeaveTheTransaction) {
   EXPECT_THAT(Other("GET k"), Bulk("3"));
 }
 
-TEST_P(TransactionCommands, WhoKillsItselfInsideStillRunsTheRest) {
+TEST_P(TransactionCommands, AClientThatKillsItselfStillRunsTheTransaction) {
   Run("MULTI");
   Run("SET a 1");
   Run("CLIENT KILL ID " + std::to_string(client().session().id) + " SKIPME NO");
@@ -180,7 +180,7 @@ TEST_P(TransactionCommands, WatchSeesNoChangeWhereThereIsNone) {
   }
 }
 
-// Redis: who reads a stream, and how far, is no part of its value.
+// Redis: the consumer groups of a stream are not part of its value.
 TEST_P(TransactionCommands, WatchDoesNotSeeGroups) {
   for (const char* change : {"XGROUP CREATE s h 0", "XGROUP SETID s g 0", "XREADGROUP GROUP g c STREAMS s >",
                              "XACK s g 1-1", "XGROUP DELCONSUMER s g c", "XGROUP DESTROY s g"}) {
@@ -223,7 +223,7 @@ TEST_P(TransactionCommands, WatchSeesExpiry) {
   EXPECT_FALSE(Goes());
 }
 
-TEST_P(TransactionCommands, WhatHadExpiredBeforeMayGoButNotComeBack) {
+TEST_P(TransactionCommands, KeysExpiredAtWatchMayBeRemovedButNotCreated) {
   Run("DEBUG SET-ACTIVE-EXPIRE 0");
   Run("SET k 1 PX 100");
   server().AdvanceMs(101);
@@ -239,7 +239,7 @@ TEST_P(TransactionCommands, WhatHadExpiredBeforeMayGoButNotComeBack) {
 }
 
 TEST_P(TransactionCommands, SwappedDatabasesCompareByWhatTheyHold) {
-  Run("WATCH k");  // absent here and there
+  Run("WATCH k");  // absent in both databases
   Other("SWAPDB 0 1");
   EXPECT_TRUE(Goes());
   Other("SET k 1");
@@ -292,7 +292,7 @@ TEST_P(TransactionCommands, ManyWatchesAreForgottenAtOnce) {
   auto leaver = std::make_unique<TestClient>(server());
   watch_all(*leaver);
   leaver.reset();
-  Other("SET k7 2");  // nobody is there to be told
+  Other("SET k7 2");  // the watching client is gone
   Other("FLUSHALL");
   watch_all(client());
   Run("MULTI");

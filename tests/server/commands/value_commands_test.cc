@@ -1,5 +1,5 @@
-// Values as commands: what the base of an append-only file without RDB preamble says. That it makes the same data is
-// checked after each test of this and of all other commands.
+// Values as commands, the base of an append-only file without an RDB preamble. The fixture checks after each test of
+// this and all other commands that these restore the same data.
 #include "persistence/value_commands.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using ::testing::UnorderedElementsAre;
 
 class ValueCommands : public CommandTest {
  protected:
-  // The commands of a rewrite, a line each, without SELECT.
+  // The commands of a rewrite, one per line, without SELECT.
   std::vector<std::string> Rewritten() {
     std::vector<std::string> lines;
     for (const WordList& words : RewriteCommands(server().server())) {
@@ -27,7 +27,7 @@ class ValueCommands : public CommandTest {
     }
     return lines;
   }
-  // How many words each command has.
+  // The number of words of each command.
   std::vector<size_t> Sizes() {
     std::vector<size_t> sizes;
     for (const WordList& words : RewriteCommands(server().server())) sizes.push_back(words.size());
@@ -117,14 +117,14 @@ TEST_P(ValueCommands, FieldsWithDeadlines) {
                                        "HPEXPIREAT hash 1700000200000 FIELDS 2 a b"));
 }
 
-TEST_P(ValueCommands, FieldsThatWereTimed) {
+TEST_P(ValueCommands, FieldsWithFormerDeadlines) {
   Run("HSET hash a 1");
   Run("HPEXPIREAT hash 1700000200000 FIELDS 1 a");
   Run("HPERSIST hash FIELDS 1 a");
   EXPECT_THAT(Rewritten(), ElementsAre("HMSET hash a 1"));
 }
 
-TEST_P(ValueCommands, WhatHasExpiredIsThereAsLongAsItIs) {
+TEST_P(ValueCommands, ExpiredKeysRemainUntilTheirRemoval) {
   Run("SET k v PX 10");
   Run("HSET hash a 1 b 2");
   Run("HPEXPIRE hash 10 FIELDS 1 a");

@@ -1,4 +1,4 @@
-// Which keys each policy prefers. All choices are random: the seed is printed, the bounds hold by a wide margin.
+// The keys that each policy evicts. Choices are random: the seed is printed, the bounds have a wide margin.
 #include "server/dataset/eviction_pool.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ class EvictionPoolTest : public testing::Test {
   void Add(int db, size_t i, uint32_t access, int64_t deadline_ms = kNoDeadline) {
     keyspace_[db].Add(Name(i), StringContent::Value("v"), deadline_ms, access);
   }
-  // Chooses a key and removes it; its number.
+  // Evicts a key and returns its number.
   size_t Evict(EvictionPool& pool) {
     const auto choice = pool.Choose(kNowMs);
     EXPECT_TRUE(choice.has_value());
@@ -41,7 +41,7 @@ class EvictionPoolTest : public testing::Test {
     return static_cast<double>(std::accumulate(numbers.begin(), numbers.end(), size_t{0})) /
            static_cast<double>(numbers.size());
   }
-  // Keys idle for 0, 1, 2 … seconds; the numbers of those that are evicted first.
+  // Fills keys idle for 0, 1, 2 … seconds; returns the numbers of the first ones evicted.
   std::vector<size_t> EvictByIdleTime(size_t keys, size_t count) {
     for (size_t i = 0; i < keys; ++i) Add(0, i, KeyUsage::OfIdle(static_cast<int64_t>(i), kNowMs));
     EvictionPool pool(keyspace_, settings_, access_, random_);
@@ -149,7 +149,7 @@ TEST_F(EvictionPoolTest, TheBestKeyIsFoundInWhateverDatabaseItIs) {
 
 TEST_F(EvictionPoolTest, ACandidateThatWasUsedMeanwhileIsSpared) {
   settings_.maxmemory_policy = EvictionPolicy::kAllKeysLru;
-  settings_.maxmemory_samples = 1000;  // all are seen at once, so the pool has the 16 best
+  settings_.maxmemory_samples = 1000;  // samples all keys, so the pool has the 16 best
   for (size_t i = 0; i < 100; ++i) Add(0, i, KeyUsage::OfIdle(static_cast<int64_t>(i), kNowMs));
   EvictionPool pool(keyspace_, settings_, access_, random_);
   EXPECT_EQ(Evict(pool), 99u);

@@ -1,4 +1,4 @@
-// maxmemory: when keys go, who hears of it, and what is refused when none can go.
+// maxmemory: which keys are evicted, their events and effects, and refusals when no key can be evicted.
 #include "server/dataset/eviction.h"
 
 #include "tests/support/command_test.h"
@@ -10,7 +10,7 @@ constexpr char kOutOfMemoryText[] = "OOM command not allowed when used memory > 
 
 class KeyEviction : public CommandTest {
  protected:
-  // Room for so much more than is used now.
+  // Limits memory to what is used now and `more_bytes`.
   void LimitMemory(size_t more_bytes, Bytes policy) {
     Run({"CONFIG", "SET", "maxmemory-policy", policy, "maxmemory",
          std::to_string(server()->memory().UsedBytes() + more_bytes)});
@@ -258,7 +258,7 @@ TEST_P(KeyEviction, ARoundEndsInTimeAndOthersFollow) {
   Run("CONFIG SET latency-monitor-threshold 1 maxmemory-eviction-tenacity 0 maxmemory-policy allkeys-lru");
   TestClient other(server());
   other.Deliver(EncodeRequest({"CONFIG", "SET", "maxmemory", "1"}) + EncodeRequest({"DBSIZE"}));
-  server().pump().Run(other.session());  // no end of a Turn: only the round before the command
+  server().pump().Run(other.session());  // without the end of the Turn: only the eviction before the command
   EXPECT_EQ(server()->keyspace()[0].Size(), 200u - 16u) << "it looks at the clock after every 16 keys";
   server().EndTurn();
   EXPECT_EQ(server()->keyspace()[0].Size(), 0u) << "later Turns do the rest";

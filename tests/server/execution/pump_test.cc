@@ -1,4 +1,4 @@
-// What happens to pipelines whose requests must wait, end the connection or are more than one Turn's share.
+// Pipelines with requests that wait, end the connection, or exceed the share of a Turn.
 #include "server/execution/pump.h"
 
 #include <string>
@@ -63,7 +63,7 @@ TEST(PumpTest, StrangersHaveSmallerLimitsUntilTheyAuthenticate) {
   EXPECT_EQ(stranger.Raw("GET k\r\n" + many),
             "-NOAUTH Authentication required.\r\n-ERR Protocol error: unauthenticated multibulk length\r\n");
   EXPECT_TRUE(stranger.Closed());
-  // In one read with AUTH: the limits are looked at anew for each request.
+  // In one read with AUTH: limits are checked again for each request.
   TestClient friendly(server);
   EXPECT_EQ(friendly.Raw("AUTH secret\r\n" + many).substr(0, 10), "+OK\r\n*11\r\n");
 }

@@ -16,7 +16,7 @@
 namespace respite {
 namespace {
 
-// Replies leave between two posted tasks, so that a chain of them holds nobody up.
+// Replies are sent between two posted tasks, so a chain of tasks delays no client.
 TEST(EventLoopTest, WhatATaskPostsRunsInALaterTurn) {
   TestServer server;
   EventLoop loop(server->pace());
@@ -107,7 +107,7 @@ void Send(const Descriptor& socket, const std::string& text) {
   ASSERT_EQ(send(socket.Get(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
 }
 
-// Else the rest of a long reply would take those with it whose effects are not on the disk yet.
+// Otherwise the rest of a long reply would be sent with replies whose effects are not on the disk yet.
 TEST(ConnectionTest, NothingLeavesBeforeTheEndOfTheTurn) {
   TestServer server;
   EventLoop loop(server->pace());
@@ -141,7 +141,7 @@ TEST(ConnectionTest, NothingLeavesBeforeTheEndOfTheTurn) {
   EXPECT_EQ(octets, 400'000 + std::string(":400000\r\n$400000\r\n\r\n:1\r\n").size());
 }
 
-// A client whose end a test holds.
+// A client whose socket the test holds.
 struct Peer {
   explicit Peer(NodeHost& host) : session(host.parts().clients.Create(0)) {
     int ends[2];
@@ -149,11 +149,11 @@ struct Peer {
     socket = Descriptor(ends[0]);
     std::make_shared<Connection>(host, session, ByteStream(Descriptor(ends[1])))->Start();
   }
-  Session& session;  // gone soon after the socket
+  Session& session;  // freed soon after the socket closes
   Descriptor socket;
 };
 
-// Runs the loop until `condition` is met at the end of a Turn. Once for each loop.
+// Runs the loop until `condition` holds at the end of a Turn. To be called once per loop.
 void RunUntil(NodeHost& host, const std::function<bool()>& condition) {
   std::function<void()> look = [&] {
     if (condition()) return host.Stop(0);
@@ -179,7 +179,7 @@ TEST(EventLoopTest, ThousandsOfSubscriptionsLeaveInManyTurns) {
   RunUntil(host, [&] {
     const size_t left = server->pubsub().Names(TopicKind::kPattern, nullptr).size();
     if (left < kPatterns && began == 0) began = server->stats().turns;
-    // Who is told on the way does not bring it down.
+    // Publishing to the session meanwhile is safe.
     server->pubsub().Publish("a9999", "message");
     return server->clients().Count() == 0 && server->watched_keys().Empty();
   });
@@ -187,7 +187,7 @@ TEST(EventLoopTest, ThousandsOfSubscriptionsLeaveInManyTurns) {
   EXPECT_GE(server->stats().turns - began, 8u);
 }
 
-TEST(EventLoopTest, WhoPublishesFasterThanWeSendIsHeldBack) {
+TEST(EventLoopTest, APublisherFasterThanTheSocketIsSlowedDown) {
   TestServer server;
   EventLoop loop(server->pace());
   NodeHost host(loop, server->host_parts());
@@ -199,7 +199,7 @@ TEST(EventLoopTest, WhoPublishesFasterThanWeSendIsHeldBack) {
     server->pubsub().Subscribe(subscribers.back()->session, TopicKind::kChannel, "c");
   }
   Peer publisher(host);
-  server.clock().PassWithEachLook(600);  // a Turn sends no more than two or three messages
+  server.clock().PassWithEachLook(600);  // a Turn sends at most two or three messages
   int sent = 0;
   size_t longest = 0;
   size_t received = 0;
@@ -215,7 +215,7 @@ TEST(EventLoopTest, WhoPublishesFasterThanWeSendIsHeldBack) {
   EXPECT_LE(longest, 2 * kMessage.size()) << "more than two messages wait for one subscriber";
 }
 
-TEST(EventLoopTest, WhoSpeaksGoesBeforeThousandsWhoHangUp) {
+TEST(EventLoopTest, RequestsAreServedBeforeThousandsOfHangUps) {
   TestServer server;
   EventLoop loop(server->pace());
   NodeHost host(loop, server->host_parts());
@@ -228,7 +228,7 @@ TEST(EventLoopTest, WhoSpeaksGoesBeforeThousandsWhoHangUp) {
   size_t left = 0;
   RunUntil(host, [&] {
     const bool answered = Received(speaker.socket) == "+PONG\r\n";
-    if (answered && !crowd_is_gone) {  // it is not new any more
+    if (answered && !crowd_is_gone) {  // it is no longer new
       crowd_is_gone = true;
       crowd.clear();
       Send(speaker.socket, "PING\r\n");

@@ -30,7 +30,7 @@ TEST(NameResolver, NumbersNeedNoLookUp) {
   EXPECT_TRUE(resolver.Resolve("::1", "6379", In(milliseconds(0))).ok());
 }
 
-TEST(NameResolver, NamesAreLookedUpElsewhere) {
+TEST(NameResolver, NamesAreLookedUpOnAnotherThread) {
   NameResolver resolver(
       [](const auto& host, const auto&) { return host == "here" ? One() : NameResolver::Addresses(); });
   EXPECT_TRUE(resolver.Resolve("here", "1", In(kLong)).ok());
@@ -39,7 +39,7 @@ TEST(NameResolver, NamesAreLookedUpElsewhere) {
   EXPECT_EQ(missing.error(), ResolveTrouble::kNoAddress);
 }
 
-TEST(NameResolver, ALookUpThatTakesTooLongHoldsNobodyUp) {
+TEST(NameResolver, ASlowLookUpTimesOut) {
   auto may_end = std::make_shared<std::latch>(1);
   auto ended = std::make_shared<std::latch>(NameResolver::kMost);
   NameResolver resolver([=](const auto& host, const auto&) {
@@ -53,7 +53,7 @@ TEST(NameResolver, ALookUpThatTakesTooLongHoldsNobodyUp) {
     ASSERT_FALSE(late.ok());
     EXPECT_EQ(late.error(), ResolveTrouble::kTimeout);
   }
-  // There are no more than a few of them, however often somebody asks.
+  // The number of running look-ups is limited.
   const auto refused = resolver.Resolve("fast", "1", In(kLong));
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error(), ResolveTrouble::kTimeout);

@@ -33,7 +33,7 @@ TEST(WorkLineTest, TheFirstStepIsTakenHoweverLong) {
   EXPECT_EQ(done, 1);
 }
 
-TEST(WorkLineTest, WhoIsBehindTakesMore) {
+TEST(WorkLineTest, AnOverloadedTurnRunsTheMinimum) {
   ManualClock clock;
   WorkLine line(clock, kShareUs);
   int done = 0;

@@ -1,4 +1,4 @@
-// A server whose Clock stands still, and is moved by hand, while its Pace goes on.
+// A server whose Clock is stopped and set by the test, while its Pace runs.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 constexpr int64_t kHourMs = 3'600'000;
 
-// Lets time pass on a server by hand.
+// Advances the time of a server.
 void PassTime(TestServer& server, int64_t elapsed_ms) {
   server->housekeeping().PassTime(elapsed_ms, [&](int64_t step_ms) { server.clock().AdvanceMs(step_ms); });
 }
@@ -75,7 +75,7 @@ TEST(FrozenClockTest, APauseEndsOnTheWayAndHoldsExpiryBackUntilThen) {
   EXPECT_TRUE(other.Read().HasValue());
 }
 
-// A server on a real loop whose clock stands still.
+// A server on a real event loop with a stopped clock.
 class FrozenNodeTest : public testing::Test {
  protected:
   FrozenNodeTest() : node_(loop_, clock_, {"busy-reply-threshold 20"}), thread_([this] { loop_.Run(); }) {}
@@ -95,7 +95,7 @@ class FrozenNodeTest : public testing::Test {
     EXPECT_EQ(connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
     return socket;
   }
-  // One request on a connection of its own, and the first piece of what comes back.
+  // Sends one request on its own connection; returns the first piece of the reply.
   std::string Ask(const std::string& request) {
     const Descriptor socket(Connect());
     send(socket.Get(), request.data(), request.size(), MSG_NOSIGNAL);

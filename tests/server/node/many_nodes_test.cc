@@ -15,7 +15,7 @@
 namespace respite {
 namespace {
 
-// A client that waits for its replies.
+// A client that blocks until its replies arrive.
 class BlockingClient {
  public:
   explicit BlockingClient(int port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
@@ -32,7 +32,7 @@ class BlockingClient {
       sent += static_cast<size_t>(octets);
     }
   }
-  // So many octets, or fewer when the server hangs up.
+  // Reads `size` bytes, or fewer if the server hangs up.
   std::string Read(size_t size) {
     std::string text(size, '\0');
     size_t got = 0;
@@ -53,7 +53,7 @@ class BlockingClient {
   Descriptor socket_;
 };
 
-// A pipeline, and what a server must answer that hears it for the n-th time.
+// A pipeline, and the replies that a server must give when it receives it for the n-th time.
 std::string Pipeline(const std::string& name) {
   return "SET who " + name + "\r\nINCR n\r\nGET who\r\nPUBLISH c x\r\nEVAL \"return redis.call('dbsize')\" 0\r\n";
 }
@@ -61,7 +61,7 @@ std::string PipelineReply(const std::string& name, int nth) {
   return "+OK\r\n:" + std::to_string(nth) + "\r\n$" + std::to_string(name.size()) + "\r\n" + name + "\r\n:0\r\n:2\r\n";
 }
 
-// Talks to every port in turn, `rounds` times; how many replies were wrong.
+// Sends to every port in turn, `rounds` times; returns the number of wrong replies.
 int Load(const std::vector<int>& ports, int rounds) {
   int wrong = 0;
   std::deque<BlockingClient> clients;
@@ -100,7 +100,7 @@ TEST(ManyNodesTest, ANodeTakesUnderHundredKilobytes) {
   const SystemClock clock;
   const SystemPace pace;
   EventLoop loop(pace);
-  TestNode first(loop, clock);  // what all share is made with it
+  TestNode first(loop, clock);  // creates what all nodes share
   const int64_t before = ThreadMemory::OfThisThread().HeldBytes();
   std::deque<TestNode> nodes;
   for (int i = 0; i < kNodes; ++i) nodes.emplace_back(loop, clock);
@@ -141,7 +141,7 @@ TEST(ManyNodesTest, FourLoopsWithAThreadEach) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// A node may come and go while others are served.
+// Nodes are created and destroyed while others are served.
 TEST(ManyNodesTest, NodesComeAndGoBesideOthers) {
   const SystemClock clock;
   const SystemPace pace;
@@ -165,7 +165,7 @@ TEST(ManyNodesTest, NodesComeAndGoBesideOthers) {
   EXPECT_EQ(comes_and_goes, 50);
 }
 
-// Both timers have rung when the first of them is heard.
+// Both timers have expired when the first handler runs.
 TEST(ManyNodesTest, ANodeGoesWhenItsTimerHasRung) {
   const SystemClock clock;
   const SystemPace pace;

@@ -17,7 +17,7 @@ TEST(MemoryTest, FindsNothingInGoodMemory) {
   EXPECT_EQ(CountBadWords(words), 0U);
 }
 
-// Two addresses that lead to the same cells, as with a broken address line.
+// Simulates a broken address line: two addresses reach the same cells.
 TEST(MemoryTest, FindsAliasedAddresses) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   int file = memfd_create("aliased", 0);
@@ -30,7 +30,7 @@ TEST(MemoryTest, FindsAliasedAddresses) {
   }
   close(file);
   size_t count = 2 * page / sizeof(uint64_t);
-  // At least the lower half in both runs with addresses and the four with noise.
+  // At least the lower half, in two runs with addresses and four with random data.
   EXPECT_GE(CountBadWords({static_cast<volatile uint64_t*>(area), count}), 6 * count / 2);
   munmap(area, 2 * page);
 }

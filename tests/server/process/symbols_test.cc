@@ -6,7 +6,7 @@
 
 namespace respite {
 
-// Not in a nameless namespace: its name is to be found as the compiler writes it.
+// Not in an anonymous namespace, since the test compares its mangled name.
 [[gnu::noinline]] int FunctionToBeFound(int number) { return number * 3 + 1; }
 
 namespace {
@@ -14,7 +14,7 @@ namespace {
 TEST(Symbols, NameTheFunctionAnAddressIsIn) {
   const Symbols symbols;
   volatile int number = 2;
-  ASSERT_EQ(FunctionToBeFound(number), 7);  // whoever optimises must leave it where it is
+  ASSERT_EQ(FunctionToBeFound(number), 7);  // keeps the optimiser from removing it
   const auto address = reinterpret_cast<uint64_t>(&FunctionToBeFound);
   ASSERT_TRUE(symbols.IsInProgram(address));
   const Symbols::Place place = symbols.Find(address + 1);

@@ -15,10 +15,10 @@ namespace {
 
 using Operation = FaultyFiles::Operation;
 
-// A writer on files that fail when they are told to, with a sync thread that works when the test says so.
+// A writer on files that fail on demand, with a sync thread that the test controls.
 class AofWriterTest : public testing::Test {
  protected:
-  // As FaultyFiles, but background work waits for RunTasks.
+  // Like FaultyFiles, but background work waits for RunTasks.
   class Files final : public FaultyFiles {
    public:
     void Later(FileTask& task) override { waiting_.push_back(&task), MarkPending(task); }
@@ -82,7 +82,7 @@ TEST_F(AofWriterTest, KeepsTheEffectsOfAUnitTogether) {
   EXPECT_EQ(Content(), std::string(kMulti) + kSelect0 + kSetA + kSetB + kExec);
 }
 
-TEST_F(AofWriterTest, SaysTheTimeOnceASecond) {
+TEST_F(AofWriterTest, AnnotatesTheTimeOnceASecond) {
   settings_.aof_timestamp_enabled = true;
   clock_.SetWallMs(1'700'000'000'000);
   Open(AppendFsync::kNever);
@@ -134,7 +134,7 @@ TEST_F(AofWriterTest, EverySecondSyncsInTheBackground) {
   EXPECT_EQ(writer_.Synced(), writer_.Appended());
 }
 
-TEST_F(AofWriterTest, EverySecondPutsWritesOffWhileASyncIsUnderWay) {
+TEST_F(AofWriterTest, EverySecondDelaysWritesDuringASync) {
   Open(AppendFsync::kEverySecond);
   Append(0, {"SET", "a", "1"});
   clock_.AdvanceMs(1000);
@@ -152,7 +152,7 @@ TEST_F(AofWriterTest, EverySecondPutsWritesOffWhileASyncIsUnderWay) {
   EXPECT_EQ(writer_.DelayedWrites(), 1u);
 }
 
-TEST_F(AofWriterTest, NoSyncWhileAChildWritesIfToldSo) {
+TEST_F(AofWriterTest, NoAppendFsyncOnRewriteStopsSyncs) {
   settings_.no_appendfsync_on_rewrite = true;
   Open(AppendFsync::kAlways);
   Append(0, {"SET", "a", "1"});
@@ -178,7 +178,7 @@ TEST_F(AofWriterTest, AShortWriteIsCutOffAndTriedAgain) {
   EXPECT_FALSE(writer_.Trouble());
 }
 
-TEST_F(AofWriterTest, WhatCannotBeCutOffIsGoneOnFrom) {
+TEST_F(AofWriterTest, AShortWriteThatCannotBeCutOffIsContinued) {
   Open(AppendFsync::kEverySecond);
   Append(0, {"SET", "a", "1"});
   files_.WriteShortAt(1, 7, ENOSPC);
@@ -213,7 +213,7 @@ TEST_F(AofWriterTest, NothingIsLostWhicheverWriteFails) {
   }
 }
 
-TEST_F(AofWriterTest, AFailedBackgroundSyncIsTroubleUntilOneSucceeds) {
+TEST_F(AofWriterTest, AFailedBackgroundSyncIsReportedUntilOneSucceeds) {
   Open(AppendFsync::kEverySecond);
   Append(0, {"SET", "a", "1"});
   clock_.AdvanceMs(1000);
@@ -230,7 +230,7 @@ TEST_F(AofWriterTest, AFailedBackgroundSyncIsTroubleUntilOneSucceeds) {
   EXPECT_EQ(writer_.Synced(), writer_.Appended());
 }
 
-TEST_F(AofWriterTest, AnotherFileBeginsWithItsDatabaseAndTheOldOneIsSynced) {
+TEST_F(AofWriterTest, ANewFileBeginsWithSelectAndTheOldOneIsSynced) {
   Open(AppendFsync::kEverySecond);
   Append(0, {"SET", "a", "1"});
   Flush();

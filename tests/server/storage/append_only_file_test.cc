@@ -1,5 +1,4 @@
-// The append-only file of whole servers, on files that can fail and crash: what was acknowledged is there after a
-// restart.
+// The append-only file of whole servers, on files that fail and crash: acknowledged writes survive a restart.
 #include "server/storage/append_only_file.h"
 
 #include <gmock/gmock.h>
@@ -71,7 +70,7 @@ TEST_F(AppendOnlyFileTest, WhatWasAcknowledgedIsThereAfterACrash) {
   EXPECT_EQ(SnapshotDifference(before, DataAfterRestart()), "");
 }
 
-TEST_F(AppendOnlyFileTest, SeveralLivesGoOnInOneFile) {
+TEST_F(AppendOnlyFileTest, SeveralStartsAppendToOneFile) {
   for (int i = 0; i < 3; ++i) {
     auto life = Start();
     life->Run("INCR lives");
@@ -81,7 +80,7 @@ TEST_F(AppendOnlyFileTest, SeveralLivesGoOnInOneFile) {
   EXPECT_THAT(life->Run("GET lives"), Bulk("3"));
 }
 
-TEST_F(AppendOnlyFileTest, WhatADiskMayHoldUpIsWatched) {
+TEST_F(AppendOnlyFileTest, SlowDiskOperationsAreLatencyEvents) {
   auto life = Start({"latency-monitor-threshold 1"});
   life->Run("SET k v");
   life->server().clock().PassWithEachLook(1000);
@@ -145,8 +144,7 @@ TEST_F(AppendOnlyFileTest, ARewriteThatFailsLosesNothing) {
   EXPECT_EQ(SnapshotDifference(before, DataAfterRestart()), "");
 }
 
-// Some operations on files, each of which may fail; what was acknowledged must be there afterwards, and nothing that
-// was not sent.
+// Some file operations may fail; acknowledged writes must survive, and nothing may appear that was not sent.
 TEST_F(AppendOnlyFileTest, NothingAcknowledgedIsLostWhateverFails) {
   const std::vector<Operation> kinds = {Operation::kOpen,         Operation::kWrite,         Operation::kSync,
                                         Operation::kRename,       Operation::kSyncDirectory, Operation::kTruncate,
@@ -154,7 +152,7 @@ TEST_F(AppendOnlyFileTest, NothingAcknowledgedIsLostWhateverFails) {
   for (Operation kind : kinds) {
     for (uint64_t nth = 1; nth <= 14; ++nth) {
       FaultyFiles files;
-      std::map<std::string, bool> sent;  // and whether it was acknowledged
+      std::map<std::string, bool> sent;  // with whether it was acknowledged
       {
         files.FailAt(kind, nth, EIO);
         Life life(files, {"appendonly yes", "appendfsync always"});
@@ -203,7 +201,7 @@ TEST_F(AppendOnlyFileTest, ATornTailIsCutAtEveryOctet) {
   }
 }
 
-TEST_F(AppendOnlyFileTest, HalfATransactionIsNone) {
+TEST_F(AppendOnlyFileTest, AnIncompleteTransactionIsDropped) {
   {
     auto life = Start();
     life->Run("SET first 1");
@@ -222,7 +220,7 @@ TEST_F(AppendOnlyFileTest, HalfATransactionIsNone) {
   }
 }
 
-TEST_F(AppendOnlyFileTest, ATornTailIsFatalIfToldSo) {
+TEST_F(AppendOnlyFileTest, ATornTailIsFatalWithoutAofLoadTruncated) {
   Start()->Run("SET k v");
   std::string torn = files_.Content(kIncremental);
   torn.pop_back();
@@ -305,8 +303,8 @@ TEST_F(AppendOnlyFileTest, AnEmptyBaseIsFatal) {
   EXPECT_THAT(life->Log(), testing::HasSubstr("appendonly.aof.1.base.rdb is empty"));
 }
 
-// The old incremental is history and about to be removed; if it stays, its effects must not come again.
-TEST_F(AppendOnlyFileTest, WhatACrashLeavesIsNeverAppendedTo) {
+// The old incremental is history and will be removed; if it remains, its effects must not be applied again.
+TEST_F(AppendOnlyFileTest, FilesLeftByACrashAreNeverAppendedTo) {
   {
     auto life = Start();
     for (int i = 0; i < 10; ++i) life->Run("INCR n");
@@ -322,7 +320,7 @@ TEST_F(AppendOnlyFileTest, WhatACrashLeavesIsNeverAppendedTo) {
     EXPECT_THAT(life->Run("GET n"), Bulk("10")) << start;
   }
   EXPECT_EQ(files_.Paths().size(), 3u) << "and it goes in the end";
-  // A file that nobody remembers is left alone.
+  // A file that no manifest names is left alone.
   files_.Put("appendonlydir/appendonly.aof.9.incr.aof", "mine");
   files_.Put("appendonlydir/appendonly.aof.3.base.rdb", "mine");
   {
@@ -338,7 +336,7 @@ TEST_F(AppendOnlyFileTest, WhatACrashLeavesIsNeverAppendedTo) {
   EXPECT_THAT(Start()->Run("GET n"), Bulk("11"));
 }
 
-TEST_F(AppendOnlyFileTest, AFolderThatTakesNothingAnyMore) {
+TEST_F(AppendOnlyFileTest, AReadOnlyDirectoryKeepsTheOldFiles) {
   auto life = Start();
   life->Run("SET k v");
   for (Operation kind :
@@ -362,7 +360,7 @@ TEST_F(AppendOnlyFileTest, AFolderThatTakesNothingAnyMore) {
   EXPECT_EQ(Start()->outcome(), LoadOutcome::kFailed);
 }
 
-// What was expired and dropped without a record would be there again when the file is replayed.
+// A key that had expired and was dropped without a record would reappear when the file is replayed.
 TEST_F(AppendOnlyFileTest, ReloadingDropsNothingWithoutARecord) {
   auto life = Start({"enable-debug-command yes"});
   life->Run("SET k old PX 100");
@@ -431,7 +429,7 @@ TEST_F(AppendOnlyFileTest, TurningItOffAndOn) {
   EXPECT_EQ(SnapshotDifference(before, DataAfterRestart()), "");
 }
 
-TEST_F(AppendOnlyFileTest, TurningItOffKeepsWhatCameSinceTheForkOfARewriteThatIsDone) {
+TEST_F(AppendOnlyFileTest, TurningItOffKeepsEffectsSinceTheForkOfAFinishedRewrite) {
   auto life = Start();
   life->Run("SET before 1");
   EXPECT_THAT(life->Run("BGREWRITEAOF"), Simple("Background append only file rewriting started"));
@@ -468,7 +466,7 @@ TEST_F(AppendOnlyFileTest, AFullDiskUnderEverySecondRefusesWritesUntilThereIsRoo
   EXPECT_EQ(SnapshotDifference(before, DataAfterRestart()), "");
 }
 
-TEST_F(AppendOnlyFileTest, AFullDiskUnderAlwaysEndsTheServerBeforeItSaysOk) {
+TEST_F(AppendOnlyFileTest, AFullDiskUnderAlwaysEndsTheServerBeforeItReplies) {
   auto life = Start();
   files_.SetRoom(10);
   EXPECT_FALSE(life->Run("SET a 1").HasValue());
@@ -482,7 +480,7 @@ TEST_F(AppendOnlyFileTest, NothingExpiresWhileItIsLoaded) {
     life->Run("APPEND k w");
     life->Run("HSET h f v");
   }
-  // The server was down when the key went; what was done to it before must not make a new one.
+  // The server was down when the key expired; records about the old key must not create a new one.
   std::string tail = "*2\r\n$3\r\nDEL\r\n$1\r\nh\r\n";
   files_.Put(kIncremental, files_.Content(kIncremental) + tail);
   TestServer late(TestServer::Options{
@@ -504,7 +502,7 @@ TEST_F(AppendOnlyFileTest, ASecondServerIsKeptOut) {
   EXPECT_EQ(Start()->outcome(), LoadOutcome::kLoaded);
 }
 
-TEST_F(AppendOnlyFileTest, HistoryStaysAsLongAsItIsToStay) {
+TEST_F(AppendOnlyFileTest, DisableAutoGcKeepsHistory) {
   auto life = Start({"aof-disable-auto-gc yes"});
   life->Run("BGREWRITEAOF");
   life->server().Cron();
@@ -545,8 +543,8 @@ TEST_F(AppendOnlyFileTest, WaitAofWaitsForTheSync) {
               Error("ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled."));
 }
 
-// The request of one client that runs again closes others which wait for the same sync.
-TEST_F(AppendOnlyFileTest, WhoWaitsForTheSyncMayBeEvictedByWhoWaitsBeforeIt) {
+// A request that runs again closes clients that wait for the same sync.
+TEST_F(AppendOnlyFileTest, AClientThatWaitsForTheSyncMayBeEvicted) {
   auto life = Start({"appendfsync everysec", "maxmemory-clients 2mb"});
   std::vector<std::unique_ptr<TestClient>> clients;
   for (int i = 0; i < 7; ++i) clients.push_back(std::make_unique<TestClient>(life->server()));
@@ -556,12 +554,12 @@ TEST_F(AppendOnlyFileTest, WhoWaitsForTheSyncMayBeEvictedByWhoWaitsBeforeIt) {
     client->Run("SET x 1");
     EXPECT_THAT(client->Run("WAITAOF 1 0 0"), NoReply());
   }
-  // Not a whole request: nothing that runs notices yet that this is too much.
+  // An incomplete request, so that no command notices the memory before.
   const std::string half = "*2\r\n$2000000\r\n" + std::string(1'900'000, 'v');
   large.Deliver(half);
   life->server()->client_memory().Update(large.session());
   EXPECT_TRUE(life->server()->client_memory().IsOver());
-  life->server().clock().AdvanceMs(1000);  // and no Turn before that of the sync
+  life->server().clock().AdvanceMs(1000);  // and there is no Turn before that of the sync
   life->server().Cron();
   EXPECT_TRUE(large.Closed());
   for (auto& client : clients) {

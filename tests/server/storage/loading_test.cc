@@ -1,4 +1,4 @@
-// Loading: what clients get while the data set is read, and what becomes of files that are no good.
+// Loading: replies while the data set is loaded, and damaged files.
 #include "server/storage/loading.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ class LoadingTest : public testing::Test {
     directives.emplace_back("enable-debug-command yes");
     return TestServer(TestServer::Options{.directives = std::move(directives), .files = &files_});
   }
-  // A dump that takes several rounds of events to load.
+  // Saves a dump that takes several rounds of events to load.
   Snapshot SaveSome() {
     TestServer server = Start({"rdbcompression no"});
     TestClient client(server);
@@ -31,7 +31,7 @@ class LoadingTest : public testing::Test {
     EXPECT_THAT(client.Run("SAVE"), Ok());
     return SnapshotOf(*server);
   }
-  // A server that serves a client with `others` in the middle of its loading.
+  // Loads while a client runs `others` in between.
   LoadOutcome LoadWhile(TestServer& server, std::function<void()> others) {
     int rounds = 0;
     server.Besides([&] {
@@ -118,7 +118,7 @@ TEST_F(LoadingTest, ShutdownEndsItAndSavesNothing) {
   EXPECT_EQ(files_.Content("dump.rdb"), dump);
 }
 
-TEST_F(LoadingTest, SoDoesASignal) {
+TEST_F(LoadingTest, ASignalEndsItAndSavesNothing) {
   SaveSome();
   auto directives = kOften;
   directives.emplace_back("save 3600 1");
@@ -163,7 +163,7 @@ TEST_F(LoadingTest, ADumpCutAnywhereIsRefused) {
   }
 }
 
-TEST_F(LoadingTest, AWrongChecksumIsRefusedUnlessItIsNotAsked) {
+TEST_F(LoadingTest, AWrongChecksumIsRefusedUnlessChecksAreOff) {
   SaveSome();
   std::string dump = files_.Content("dump.rdb");
   dump.back() = static_cast<char>(dump.back() ^ 1);
@@ -184,10 +184,10 @@ TEST_F(LoadingTest, ReloadKeepsTheDataSet) {
   EXPECT_EQ(SnapshotDifference(before, SnapshotOf(*server)), "");
   EXPECT_THAT(client.Run("FCALL f 0"), Int(7));
   EXPECT_THAT(client.Run("INFO persistence").Text(), HasSubstr("rdb_changes_since_last_save:0\r\n"));
-  EXPECT_TRUE(server.journal().Lines().size() == 3u);  // nothing of it is a change
+  EXPECT_TRUE(server.journal().Lines().size() == 3u);  // loading counts no changes
 }
 
-TEST_F(LoadingTest, ReloadFindsTheWordsItKnows) {
+TEST_F(LoadingTest, ReloadChecksItsOptions) {
   TestServer server = Start();
   TestClient client(server);
   client.Run("SET a 1");
@@ -269,7 +269,7 @@ TEST_F(LoadingTest, KeysKeepWhatEvictionKnowsOfThem) {
   EXPECT_THAT(client.Run("OBJECT IDLETIME a"), Int(5));
 }
 
-TEST(RdbHints, AreBelievedAsFarAsTheFileIsLong) {
+TEST(RdbHints, AreLimitedByTheLengthOfTheFile) {
   FaultyFiles files;
   const std::string most(8, '\x7f');
   files.Put("dump.rdb", "REDIS0011\xfe" + std::string(1, '\0') + "\xfb\x81" + most + "\x81" + most +

@@ -1,4 +1,4 @@
-// Shutdown: what is saved on the way out, and what keeps the server from leaving.
+// Shutdown: what is saved, and what delays or prevents the shutdown.
 #include "server/storage/shutdown.h"
 
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ class ShutdownTest : public testing::Test {
   FaultyFiles files_;
 };
 
-TEST_F(ShutdownTest, SavesIfThereAreSavePointsOrItIsTold) {
+TEST_F(ShutdownTest, SavesWithSavePointsOrOnRequest) {
   struct Case {
     const char* directive;
     const char* command;
@@ -47,7 +47,7 @@ TEST_F(ShutdownTest, SavesIfThereAreSavePointsOrItIsTold) {
   }
 }
 
-TEST_F(ShutdownTest, GoesOnWhenItCannotSave) {
+TEST_F(ShutdownTest, ContinuesWhenSavingFails) {
   TestServer server = Start({"save 3600 1"});
   TestClient client(server);
   client.Run("SET k v");
@@ -59,7 +59,7 @@ TEST_F(ShutdownTest, GoesOnWhenItCannotSave) {
   EXPECT_EQ(server.StoppedWith(), 0);
 }
 
-TEST_F(ShutdownTest, TellsHowItGoesOn) {
+TEST_F(ShutdownTest, ReportsItsStatus) {
   std::vector<std::string> told;
   TestServer server = Start({"save 3600 1"});
   server->shutdown().OnStatus([&](const std::string& status) { told.push_back(status); });
@@ -101,8 +101,8 @@ TEST_F(ShutdownTest, EndsTheChildFirst) {
   EXPECT_FALSE(files_.Has("temp-4242.rdb"));
 }
 
-// What they would do is not in the dump.
-TEST_F(ShutdownTest, NobodyRunsAnythingAfterIt) {
+// Their effects would not be in the dump.
+TEST_F(ShutdownTest, NoCommandRunsAfterIt) {
   TestServer server = Start({"save 3600 1"});
   TestClient client(server);
   TestClient other(server);
@@ -128,16 +128,16 @@ TEST_F(ShutdownTest, SignalsDoWhatTheDirectivesSay) {
   }
 }
 
-TEST_F(ShutdownTest, ASignalThatCannotBeObeyedMayComeAgain) {
+TEST_F(ShutdownTest, AFailedSignalMayBeRepeated) {
   TestServer server = Start({"save 3600 1"});
-  int given_up = 0;
-  server->shutdown().OnGivenUp([&] { ++given_up; });
+  int cancelled = 0;
+  server->shutdown().OnCancelled([&] { ++cancelled; });
   files_.SetRoom(0);
   server->shutdown().Signalled(SIGTERM);
   EXPECT_EQ(server.StoppedWith(), std::nullopt);
-  EXPECT_EQ(given_up, 1);
+  EXPECT_EQ(cancelled, 1);
   server.Cron();
-  EXPECT_EQ(given_up, 1);  // one try for each signal
+  EXPECT_EQ(cancelled, 1);  // one attempt for each signal
   files_.Recover();
   server->shutdown().Signalled(SIGTERM);
   EXPECT_EQ(server.StoppedWith(), 0);
@@ -157,7 +157,7 @@ TEST_F(ShutdownTest, AStoppedTimerKeepsASignalWaiting) {
   EXPECT_EQ(server.StoppedWith(), std::nullopt);
 }
 
-// Half a script is not to be saved.
+// A half-finished script must not be saved.
 TEST_F(ShutdownTest, ASignalWaitsForAScriptIfSomethingIsSaved) {
   TestServer server = Start({"save 3600 1", "busy-reply-threshold 1"});
   TestClient client(server);

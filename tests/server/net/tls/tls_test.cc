@@ -1,4 +1,4 @@
-// TLS in process: contexts from directives, both ends of a connection over a socket pair, who waits for whom.
+// TLS in process: contexts from directives, both ends of a connection over a socket pair.
 #include "server/net/tls/tls.h"
 
 #include <gmock/gmock.h>
@@ -31,7 +31,7 @@ using State = Transfer::State;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// Certificates made by the openssl command, for all tests of the file.
+// Certificates made by the openssl command, shared by all tests of the file.
 class Keys {
  public:
   Keys() {
@@ -45,7 +45,7 @@ class Keys {
   ~Keys() { std::filesystem::remove_all(folder_); }
 
   std::string Path(const std::string& name) const { return folder_ + "/" + name; }
-  // Of a server and clients that trust one certificate: its own.
+  // Settings of a server and clients that trust one certificate: its own.
   Settings Good(const std::string& name = "server") const {
     Settings settings;
     settings.tls_port = 1;
@@ -79,7 +79,7 @@ class TlsTest : public testing::Test {
 
 std::unique_ptr<Keys> TlsTest::keys_;
 
-TEST_F(TlsTest, WhatIsMissingIsSaid) {
+TEST_F(TlsTest, MissingDirectivesAreReported) {
   Settings settings = Good();
   EXPECT_EQ(ReasonOf(settings), "");
   settings.tls_ca_cert_file.clear();
@@ -92,7 +92,7 @@ TEST_F(TlsTest, WhatIsMissingIsSaid) {
   EXPECT_EQ(ReasonOf(settings), "No tls-cert-file configured!");
 }
 
-TEST_F(TlsTest, FilesThatAreNoGoodAreNamed) {
+TEST_F(TlsTest, InvalidFilesAreNamed) {
   Settings settings = Good();
   settings.tls_cert_file = keys_->Path("text");
   EXPECT_THAT(ReasonOf(settings), StartsWith("Failed to load certificate: " + settings.tls_cert_file + ": error:"));
@@ -132,7 +132,7 @@ TEST_F(TlsTest, ProtocolsAreWordsOfAList) {
   }
 }
 
-TEST_F(TlsTest, AFailureKeepsWhatThereWas) {
+TEST_F(TlsTest, AFailureKeepsTheOldConfiguration) {
   Tls tls;
   EXPECT_FALSE(tls.Configured());
   ASSERT_EQ(tls.Configure(Good()), std::nullopt);
@@ -144,7 +144,7 @@ TEST_F(TlsTest, AFailureKeepsWhatThereWas) {
   EXPECT_FALSE(tls.Configured());
 }
 
-// Both ends in one process. Each end's octets lie in the socket until the other receives.
+// Both ends in one process. Bytes stay in the socket until the other end receives.
 class TlsStreamTest : public TlsTest {
  protected:
   void SetUp() override {
@@ -166,7 +166,7 @@ class TlsStreamTest : public TlsTest {
   }
   static std::string ReceiveAll(ByteStream& stream) {
     std::string text;
-    std::array<char, 5000> part;  // NOLINT: filled before it is read
+    std::array<char, 5000> part;  // NOLINT: written before it is read
     for (Transfer got = stream.Receive(part); got.state == State::kMoved; got = stream.Receive(part)) {
       text.append(part.data(), got.bytes);
     }
@@ -191,7 +191,7 @@ TEST_F(TlsStreamTest, BytesArriveAfterAHandshake) {
   EXPECT_FALSE(server_->HasReceived());
 }
 
-TEST_F(TlsStreamTest, WhatNoEventWillReportIsKnown) {
+TEST_F(TlsStreamTest, HasReceivedReportsBufferedBytes) {
   Greet();
   for (int i = 0; i < 3; ++i) EXPECT_EQ(client_->Send(Bytes("0123456789")).bytes, 10u);
   std::array<char, 4> target{};
@@ -228,7 +228,7 @@ TEST_F(TlsStreamTest, AReplyThatGrewMeanwhileGoesOnWhereItStopped) {
   EXPECT_TRUE(received == wanted) << received.size() << " of " << wanted.size();
 }
 
-TEST_F(TlsStreamTest, AGoodbyeIsTheEndOfInputOnly) {
+TEST_F(TlsStreamTest, ACloseNotifyEndsInputOnly) {
   Greet();
   ASSERT_EQ(client_->Send(Bytes("last words")).bytes, 10u);
   client_->Close();
@@ -237,7 +237,7 @@ TEST_F(TlsStreamTest, AGoodbyeIsTheEndOfInputOnly) {
   EXPECT_EQ(server_->Receive(target).state, State::kEnded);
 }
 
-TEST_F(TlsStreamTest, WhatIsNoTlsFailsWithAReason) {
+TEST_F(TlsStreamTest, InputThatIsNotTlsFailsWithAReason) {
   const Bytes text = "GET / HTTP/1.0\r\n\r\n";
   ASSERT_EQ(send(client_->FileDescriptor(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
   EXPECT_EQ(server_->Handshake().state, State::kFailed);
@@ -312,7 +312,7 @@ TEST_F(TlsStreamTest, NobodyKeepsUsBusyWithKeyUpdates) {
   EXPECT_EQ(server.Needs({.read = true}), (SocketPoller::Interest{.read = true}));
 }
 
-// A connection of the server whose peer is in this test.
+// A connection of the server whose peer is the test.
 class TlsConnectionTest : public TlsStreamTest {
  protected:
   void SetUp() override {
@@ -339,7 +339,7 @@ class TlsConnectionTest : public TlsStreamTest {
   std::shared_ptr<Connection> connection_;
 };
 
-TEST_F(TlsConnectionTest, WhoDoesNotFinishTheHandshakeIsClosed) {
+TEST_F(TlsConnectionTest, AnUnfinishedHandshakeTimesOut) {
   Node& server = **server_under_test_;
   client_->Handshake();
   Turn();
@@ -353,8 +353,8 @@ TEST_F(TlsConnectionTest, WhoDoesNotFinishTheHandshakeIsClosed) {
   EXPECT_TRUE(session_->closing);
 }
 
-// Its turn comes when the server is gone.
-TEST_F(TlsConnectionTest, TheServerMayGoBeforeTheNextStepOfAHandshake) {
+// The step runs after the server was destroyed.
+TEST_F(TlsConnectionTest, TheServerMayBeDestroyedDuringAHandshake) {
   client_->Handshake();
   connection_->OnReadable();
   ASSERT_EQ(loop_->handshakes().Size(), 1u);
@@ -365,7 +365,7 @@ TEST_F(TlsConnectionTest, TheServerMayGoBeforeTheNextStepOfAHandshake) {
   EXPECT_EQ(connection_.use_count(), 1);
 }
 
-TEST_F(TlsConnectionTest, WhoHasFinishedItMayStay) {
+TEST_F(TlsConnectionTest, AFinishedHandshakeDoesNotTimeOut) {
   Node& server = **server_under_test_;
   client_->Handshake();
   Turn();
@@ -381,7 +381,7 @@ TEST_F(TlsConnectionTest, WhoHasFinishedItMayStay) {
   EXPECT_EQ(ReceiveAll(*client_), "+PONG\r\n");
 }
 
-// The line may still hold a step of a client that was closed.
+// The queue may hold a step of a client that was closed.
 TEST_F(TlsConnectionTest, AClosedClientTakesNoStep) {
   client_->Handshake();
   connection_->OnReadable();
