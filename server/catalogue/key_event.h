@@ -26,7 +26,7 @@ inline constexpr uint32_t kNotifyAll = kNotifyGeneric | kNotifyString | kNotifyL
                                        kNotifyZset | kNotifyExpired | kNotifyEvicted | kNotifyStream |
                                        kNotifyModule;  // A
 
-// An event is written as its name, and only names that Redis has compile: `Touched(key, "lpush")`. Where one of several
+// An event is written as its name, and only names that Redis has compile: `Touched("lpush")`. Where one of several
 // is chosen: `left ? KeyEvent("lpush") : KeyEvent("rpush")`.
 class KeyEvent {
  public:
