@@ -232,6 +232,7 @@ void Populate(Call& call) {
     std::string value = "value:" + std::to_string(i);
     if (options.value_bytes != 0) value.resize(static_cast<size_t>(options.value_bytes), '\0');
     text.Put(StringContent::Text(value));
+    text.LeaveUnreported();
   }
   call.reply.Ok();
 }

@@ -8,13 +8,14 @@
 //   text.Assign(call.Value(value));                            out, replaced or given a deadline
 //   text.Touched("set");
 //
-// DbView opens them. In a command nothing else changes values, and nothing else reports changes. Two edits of one key
-// must not live at the same time. View and key must outlive them.
+// DbView opens them. In a command nothing else changes values, and nothing else reports changes; ChangeCheck asserts
+// that each change is reported. Two edits of one key must not live at the same time. View and key must outlive them.
 #pragma once
 
 #include <span>
 #include <utility>
 
+#include "server/dataset/change_check.h"
 #include "server/dataset/db_view.h"
 
 namespace respite {
@@ -43,19 +44,24 @@ class AnyEdit {
   void Count(uint64_t changes) { Reporter().Count(changes); }
   void Announce(KeyEvent event) { Reporter().Announce(db_.index_, key_, event); }
   void Wake() { Reporter().Wake(db_.index_, key_); }
+  // Nobody is to hear of the change (DEBUG POPULATE).
+  void LeaveUnreported() { check_.LeaveUnreported(); }
 
  protected:
-  AnyEdit(DbView& db, Bytes key) : db_(db), key_(key) {}
-  ~AnyEdit() = default;
+  // `found` is what the key had before the edit.
+  AnyEdit(DbView& db, Bytes key, const Entry* found) : db_(db), key_(key), check_(*db.unit_, db.index_, key, found) {}
+  ~AnyEdit() { check_.Close(); }
 
   Unit& Reporter() { return *db_.unit_; }
   void NoteReport() {
     is_reported_ = true;
+    check_.Reported();
   }
 
   DbView& db_;
   Bytes key_;
   bool is_reported_ = false;
+  [[no_unique_address]] ChangeCheck check_;
 };
 
 // A key and the whole of its value.
@@ -69,18 +75,22 @@ class KeyEdit : public AnyEdit {
 
   // Gives the key this text and deadline, whatever it was.
   void Put(StringContent content, int64_t deadline_ms = kNoDeadline) {
+    check_.Changed();
     entry_ = db_.Put(entry_, key_, std::move(content), deadline_ms);
   }
   // Gives it this text and keeps the deadline it has.
   void Assign(StringContent content) {
+    check_.Changed();
     entry_ = db_.Assign(entry_, key_, std::move(content));
   }
   // Gives a key that does not exist a value made elsewhere.
   void Add(EntryPtr value) {
+    check_.Changed();
     entry_ = db_.Add(std::move(value));
   }
   // Takes the key out; the caller decides where its value is freed. Requires: it exists.
   EntryPtr Take() {
+    check_.Changed();
     return db_.MutableData().Take(std::exchange(entry_, nullptr));
   }
   // Gives a key that may exist a value made elsewhere. Returns the old one; the caller decides where that is freed.
@@ -88,10 +98,12 @@ class KeyEdit : public AnyEdit {
   EntryPtr Replace(EntryPtr value);
   // Requires for all below: the key exists.
   void SetDeadline(int64_t deadline_ms) {
+    check_.Changed();
     entry_ = db_.MutableData().SetDeadline(entry_, deadline_ms);
   }
   // Requires: an integer.
   void SetInteger(int64_t value) {
+    check_.Changed();
     entry_->SetInteger(value);
   }
   // Makes the text of a string `size` octets long and its own to change; see Database::Grow. The text moves with the
@@ -105,7 +117,7 @@ class KeyEdit : public AnyEdit {
 
  private:
   friend class DbView;
-  KeyEdit(DbView& db, Bytes key, Entry* entry) : AnyEdit(db, key), entry_(entry) {}
+  KeyEdit(DbView& db, Bytes key, Entry* entry) : AnyEdit(db, key, entry), entry_(entry) {}
 
   std::span<char> Text() { return {entry_->MutableText(), entry_->TextSize()}; }
 
@@ -131,12 +143,18 @@ class Edit : public AnyEdit {
   }
   // Does now what the end of the scope would do; the edit must not be used any more. True when the key is gone.
   bool Close() {
-    return DropIfEmpty();
+    const bool dropped = DropIfEmpty();
+    check_.Close();
+    return dropped;
   }
 
  private:
   friend class DbView;
-  Edit(DbView& db, Bytes key, const CollectionPlace& place) : AnyEdit(db, key), value_(place) {}
+  // `found` is what the key had before a value was made for it.
+  Edit(DbView& db, Bytes key, const Entry* found, const CollectionPlace& place)
+      : AnyEdit(db, key, found), value_(place) {
+    if (found == nullptr && value_.Exists()) check_.Created();
+  }
 
   bool DropIfEmpty() {
     if (Type::kStaysWhenEmpty || !value_.Exists() || is_closed_ || !value_.IsEmpty()) return false;
@@ -162,7 +180,7 @@ inline KeyEdit DbView::OpenUnjudged(Bytes key) { return KeyEdit(*this, key, Muta
 template <class Type>
 Edit<Type> DbView::Open(Bytes key) {
   Entry* entry = CheckType(FindMutable(key), Type::kType);
-  return Edit<Type>(*this, key, PlaceOf(ValueSlot(MutableData(), entry)));
+  return Edit<Type>(*this, key, entry, PlaceOf(ValueSlot(MutableData(), entry)));
 }
 
 template <class Type>
@@ -170,14 +188,14 @@ Edit<Type> DbView::OpenToRead(Bytes key) {
   Entry* entry = FindMutable(key);
   CountLookup(key, entry);
   CheckType(entry, Type::kType);
-  return Edit<Type>(*this, key, PlaceOf(ValueSlot(MutableData(), entry)));
+  return Edit<Type>(*this, key, entry, PlaceOf(ValueSlot(MutableData(), entry)));
 }
 
 template <class Type>
 Edit<Type> DbView::OpenOrCreate(Bytes key, size_t room) {
   Entry* found = CheckType(FindMutable(key), Type::kType);
   Entry* entry = found != nullptr ? found : Add(EntryPtr(NewEntry<Type>(key, room, FreshAccess())));
-  return Edit<Type>(*this, key, PlaceOf(ValueSlot(MutableData(), entry)));
+  return Edit<Type>(*this, key, found, PlaceOf(ValueSlot(MutableData(), entry)));
 }
 
 }  // namespace respite
