@@ -23,10 +23,10 @@ uint64_t CheckedOffset(const Call& call, int64_t offset) {
 
 Bit BitOf(int64_t value) { return value == 0 ? Bit::kClear : Bit::kSet; }
 
-// Makes the string long enough for the bit and its own to change. Requires: a string, or nullptr.
-Entry* WithRoomFor(Call& call, Entry* entry, Bytes key, uint64_t last_bit) {
-  if (entry == nullptr) entry = call.db.Put(nullptr, key, StringContent::Raw(""));
-  return call.db.Grow(entry, std::max<size_t>(entry->TextSize(), last_bit / 8 + 1));
+// Makes the string if need be, and long enough for the bit. Returns its octets, to be changed.
+std::span<char> WithRoomFor(KeyEdit& bitmap, uint64_t last_bit) {
+  if (!bitmap) bitmap.Put(StringContent::Raw(""));
+  return bitmap.Grow(std::max<size_t>(bitmap->TextSize(), last_bit / 8 + 1));
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -45,13 +45,13 @@ struct SetBit {
     const uint64_t offset = CheckedOffset(call, call.args.NextInteger(refusals::kBitOffset));
     const int64_t value = call.args.NextInteger(refusals::kBitValue);
     if (value != 0 && value != 1) throw Refusal{refusals::kBitValue};
-    Entry* entry = call.db.FindString(key);
-    const size_t old_size = entry == nullptr ? 0 : entry->TextSize();
-    entry = WithRoomFor(call, entry, key, offset);
-    const Bit old = BitAt({entry->MutableText(), entry->TextSize()}, offset);
+    KeyEdit bitmap = call.db.OpenString(key);
+    const size_t old_size = bitmap ? bitmap->TextSize() : 0;
+    const std::span<char> text = WithRoomFor(bitmap, offset);
+    const Bit old = BitAt({text.data(), text.size()}, offset);
     if (offset / 8 >= old_size || old != BitOf(value)) {
-      PutBit(entry->MutableText(), offset, BitOf(value));
-      call.db.Touched(key, "setbit");
+      PutBit(text.data(), offset, BitOf(value));
+      bitmap.Touched("setbit");
     }
     call.reply.Integer(old == Bit::kSet ? 1 : 0);
   }
@@ -189,14 +189,14 @@ struct BitOp {
     // Every key is found first: finding one that has expired frees it, and an entry must not move under a view.
     std::vector<const Entry*> entries;
     for (Bytes key : call.args.Rest()) entries.push_back(call.db.FindStringToRead(key));
-    Entry* old = call.db.Find(target);
+    KeyEdit edit = call.db.Open(target);
     const Sources sources(entries);
     const size_t size = sources.LongestSize();
     if (size == 0) {
-      Delete(call, old, target);
+      Delete(call, edit);
     } else {
-      Store(call, old, target, operation, sources);
-      call.db.Touched(target, "set");
+      Store(edit, operation, sources);
+      edit.Touched("set");
     }
     call.reply.Integer(static_cast<int64_t>(size));
   }
@@ -222,26 +222,31 @@ struct BitOp {
     std::vector<Bytes> views_;
   };
 
-  static void Delete(Call& call, Entry* old, Bytes target) {
-    if (old == nullptr) return;
-    call.db.Take(old);
-    call.db.Touched(target, "del");
-    call.effect.Replace("DEL", target);
+  static void Delete(Call& call, KeyEdit& target) {
+    if (!target) return;
+    target.Take();
+    target.Touched("del");
+    call.effect.Replace("DEL", target.Key());
   }
-  static void Store(Call& call, Entry* old, Bytes target, BitOperation operation, const Sources& sources) {
+  // The octets of the old value, if the result can be written over it.
+  static std::span<char> ReusableText(KeyEdit& target, size_t size) {
+    if (!target || target->Type() != ValueType::kString || target->TextSize() != size) return {};
+    return target.TryGrow(size);
+  }
+  static void Store(KeyEdit& target, BitOperation operation, const Sources& sources) {
     const size_t size = sources.LongestSize();
     // A result as long as the string it replaces is written over it, which spares the kernel giving us fresh memory.
-    if (old != nullptr && old->Type() == ValueType::kString && old->TextSize() == size && old->TryGrow(size)) {
-      CombineBits(operation, sources.Views(), {old->MutableText(), size});
-      call.db.SetDeadline(old, kNoDeadline);
+    if (const std::span<char> old = ReusableText(target, size); !old.empty()) {
+      CombineBits(operation, sources.Views(), old);
+      target.SetDeadline(kNoDeadline);
     } else if (size <= StringContent::kInlineMax) {
       std::string result(size, '\0');
       CombineBits(operation, sources.Views(), result);
-      call.db.Put(old, target, StringContent::Raw(result));
+      target.Put(StringContent::Raw(result));
     } else {
       BlobRef result = BlobRef::OfSize(size, size);
       CombineBits(operation, sources.Views(), {result.Data(), size});
-      call.db.Put(old, target, StringContent::Shared(std::move(result)));
+      target.Put(StringContent::Shared(std::move(result)));
     }
   }
 };
@@ -353,10 +358,9 @@ void WriteFields(Call& call, Bytes key, const std::vector<FieldOperation>& opera
   uint64_t last_bit = 0;
   for (const FieldOperation& operation : operations)
     if (operation.kind != FieldOperation::Kind::kGet) last_bit = std::max(last_bit, operation.field.LastBit());
-  Entry* entry = call.db.FindString(key);
-  const size_t old_size = entry == nullptr ? 0 : entry->TextSize();
-  entry = WithRoomFor(call, entry, key, last_bit);
-  const std::span<char> text(entry->MutableText(), entry->TextSize());
+  KeyEdit bitmap = call.db.OpenString(key);
+  const size_t old_size = bitmap ? bitmap->TextSize() : 0;
+  const std::span<char> text = WithRoomFor(bitmap, last_bit);
   const bool grew = text.size() != old_size;
 
   call.reply.Array(operations.size());
@@ -367,7 +371,7 @@ void WriteFields(Call& call, Bytes key, const std::vector<FieldOperation>& opera
     if (outcome == FieldOutcome::kChanged || (grew && outcome == FieldOutcome::kSame)) ++changes;
   }
   if (changes == 0 && !grew) return;
-  call.db.Touched(key, "setbit", std::max<uint64_t>(changes, 1));
+  bitmap.Touched("setbit", std::max<uint64_t>(changes, 1));
 }
 
 struct BitFieldCommand {

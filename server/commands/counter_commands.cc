@@ -15,15 +15,12 @@ int64_t IntegerOf(const Entry* entry) {
 }
 
 void Add(Call& call, Bytes key, int64_t delta) {
-  Entry* entry = call.db.FindString(key);
+  KeyEdit number = call.db.OpenString(key);
   int64_t sum = 0;
-  if (__builtin_add_overflow(IntegerOf(entry), delta, &sum)) throw Refusal{refusals::kOverflow};
-  if (entry != nullptr && entry->Form() == ValueForm::kInt) {
-    entry->SetInteger(sum);
-  } else {
-    call.db.Assign(entry, key, StringContent::Integer(sum));
-  }
-  call.db.Touched(key, "incrby");
+  if (__builtin_add_overflow(IntegerOf(number.entry()), delta, &sum)) throw Refusal{refusals::kOverflow};
+  const bool is_integer = number && number->Form() == ValueForm::kInt;
+  is_integer ? number.SetInteger(sum) : number.Assign(StringContent::Integer(sum));
+  number.Touched("incrby");
   call.reply.Integer(sum);
 }
 
@@ -96,13 +93,13 @@ struct IncrByFloat {
       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
   static void Run(Call& call) {
     auto [key, delta] = call.args.Take<Bytes, Bytes>();
-    Entry* entry = call.db.FindString(key);
-    const long double old = entry == nullptr ? 0 : FloatOf(StringText(*entry).View());
+    KeyEdit number = call.db.OpenString(key);
+    const long double old = number ? FloatOf(StringText(*number).View()) : 0;
     const long double sum = old + FloatOf(delta);
     if (!std::isfinite(sum)) throw Refusal{refusals::kNanOrInfinity};
     const std::string text = LongDoubleText(sum);
-    call.db.Assign(entry, key, StringContent::Text(text));
-    call.db.Touched(key, "incrbyfloat");
+    number.Assign(StringContent::Text(text));
+    number.Touched("incrbyfloat");
     call.effect.Replace("SET", key, text, "KEEPTTL");
     call.reply.Bulk(text);
   }

@@ -220,17 +220,19 @@ PopulateOptions TakePopulateOptions(Args& args) {
   return options;
 }
 
-// Redis: does not replicate the keys or count them as changes, so Touched is not called.
+// Redis: the keys are not told to replicas nor counted as changes, so they are left unreported.
 void Populate(Call& call) {
   RefuseWhileLoading(call);
   constexpr size_t kKeyBytesMax = 127;  // Redis: cuts longer names
   PopulateOptions options = TakePopulateOptions(call.args);
   for (int64_t i = 0; i < options.count; ++i) {
     std::string key = (options.prefix + ":" + std::to_string(i)).substr(0, kKeyBytesMax);
-    if (call.db.Find(key) != nullptr) continue;
+    KeyEdit text = call.db.Open(key);
+    if (text) continue;
     std::string value = "value:" + std::to_string(i);
     if (options.value_bytes != 0) value.resize(static_cast<size_t>(options.value_bytes), '\0');
-    call.db.Put(nullptr, key, StringContent::Text(value));
+    text.Put(StringContent::Text(value));
+    text.LeaveUnreported();
   }
   call.reply.Ok();
 }

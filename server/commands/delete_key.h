@@ -10,29 +10,28 @@ namespace respite {
 
 constexpr FreeMode FreeLaterIf(bool lazily) { return lazily ? FreeMode::kLater : FreeMode::kNow; }
 
-// For commands that set a deadline in the past (EXPIRE, GETEX): deletes the key instead.
-inline void DeleteAsExpired(Call& call, Entry* entry, Bytes key) {
+// Takes the place of setting a deadline that has passed already (EXPIRE, GETEX).
+inline void DeleteAsExpired(Call& call, KeyEdit& edit) {
   const bool lazily = call.services.settings.lazyfree_lazy_expire;
-  call.services.disposer.Free(call.db.Take(entry), FreeLaterIf(lazily));
-  call.db.Touched(key, "del");
-  call.effect.Replace(lazily ? Bytes("UNLINK") : Bytes("DEL"), key);
+  call.services.disposer.Free(edit.Take(), FreeLaterIf(lazily));
+  edit.Touched("del");
+  call.effect.Replace(lazily ? Bytes("UNLINK") : Bytes("DEL"), edit.Key());
 }
 
-// Deletes a key before another value replaces it (RENAME, COPY).
-inline void DeleteReplaced(Call& call, DbView& db, Entry* entry) {
-  call.services.disposer.Free(db.Take(entry), FreeLaterIf(call.services.settings.lazyfree_lazy_server_del));
+// Frees a value that made way for another one (RENAME, COPY).
+inline void FreeReplaced(Call& call, EntryPtr replaced) {
+  call.services.disposer.Free(std::move(replaced), FreeLaterIf(call.services.settings.lazyfree_lazy_server_del));
 }
 
 // Replaces the value of `key`; null deletes the key (SUNIONSTORE, SORT with STORE). Redis: an existing key is not
 // deleted in between, so there is no event "new".
 inline void StoreOrDelete(Call& call, Bytes key, EntryPtr built, KeyEvent event, uint64_t changes = 1) {
-  Entry* old = call.db.Find(key);
-  if (built == nullptr && old == nullptr) return;
+  KeyEdit edit = call.db.Open(key);
+  if (built == nullptr && !edit) return;
   const bool stores = built != nullptr;
-  EntryPtr replaced = stores ? call.db.Replace(old, std::move(built)) : call.db.Take(old);
-  if (replaced != nullptr)
-    call.services.disposer.Free(std::move(replaced), FreeLaterIf(call.services.settings.lazyfree_lazy_server_del));
-  stores ? call.db.Touched(key, event, changes) : call.db.Touched(key, "del");
+  EntryPtr replaced = stores ? edit.Replace(std::move(built)) : edit.Take();
+  if (replaced != nullptr) FreeReplaced(call, std::move(replaced));
+  stores ? edit.Touched(event, changes) : edit.Touched("del");
 }
 
 }  // namespace respite

@@ -115,11 +115,11 @@ int64_t DeadlineOf(int64_t ttl_ms, Deadline deadline, int64_t now_ms) {
 }
 
 // A value that is expired as it comes: only what it would have replaced goes.
-void RestoreExpired(Call& call, Bytes key, Entry* replaced) {
-  if (replaced == nullptr) return;
-  DeleteReplaced(call, call.db, replaced);
-  call.db.Touched(key, "del");
-  call.effect.Replace(call.services.settings.lazyfree_lazy_server_del ? Bytes("UNLINK") : Bytes("DEL"), key);
+void RestoreExpired(Call& call, KeyEdit& replaced) {
+  if (!replaced) return;
+  FreeReplaced(call, replaced.Take());
+  replaced.Touched("del");
+  call.effect.Replace(call.services.settings.lazyfree_lazy_server_del ? Bytes("UNLINK") : Bytes("DEL"), replaced.Key());
 }
 
 // What was said, but for a time that passes.
@@ -141,17 +141,19 @@ void RunRestore(Call& call) {
   EntryPtr entry = ReadPayload(call, key, payload, AccessOf(call, options));
 
   const int64_t deadline_ms = DeadlineOf(ttl_ms, options.deadline, call.now_ms);
-  Entry* replaced = call.db.Data().Find(key);  // Redis: what has expired is replaced like anything else
+  KeyEdit edit = call.db.OpenUnjudged(key);  // Redis: what has expired is replaced like anything else
   if (ttl_ms != 0 && call.HasPassed(deadline_ms)) {
-    RestoreExpired(call, key, replaced);
+    RestoreExpired(call, edit);
     return call.reply.Ok();
   }
-  if (replaced != nullptr) DeleteReplaced(call, call.db, replaced);
-  call.db.SetDeadline(call.db.Add(std::move(entry)), deadline_ms);
-  call.db.Touched(key, "restore");
+  const bool replaced = static_cast<bool>(edit);
+  if (replaced) FreeReplaced(call, edit.Take());
+  edit.Add(std::move(entry));
+  edit.SetDeadline(deadline_ms);
+  edit.Touched("restore");
   // When this is repeated, what has expired here may still be there.
-  const bool says_all = options.replaces || replaced == nullptr;
-  options.replaces = options.replaces || replaced != nullptr;
+  const bool says_all = options.replaces || !replaced;
+  options.replaces = options.replaces || replaced;
   const bool moves = options.deadline == Deadline::kRelative && deadline_ms != kNoDeadline;
   if (moves || !says_all) RecordRestore(call, key, deadline_ms == kNoDeadline ? 0 : deadline_ms, payload, options);
   call.reply.Ok();
@@ -338,10 +340,10 @@ LinkTrouble RunTransfer(Call& call, Transfer& transfer, const MigrateOptions& op
 
 void DeleteMigrated(Call& call, const std::vector<Bytes>& keys) {
   for (Bytes key : keys) {
-    Entry* entry = call.db.Find(key);
-    if (entry == nullptr) continue;  // named twice
-    DeleteReplaced(call, call.db, entry);
-    call.db.Touched(key, "del");
+    KeyEdit edit = call.db.Open(key);
+    if (!edit) continue;  // named twice
+    FreeReplaced(call, edit.Take());
+    edit.Touched("del");
     call.effect.Replace("DEL", key);
   }
 }

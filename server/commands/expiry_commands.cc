@@ -61,13 +61,13 @@ void SetExpiry(Call& call, TimeUnit unit, TimeBase base) {
   auto [key, time] = call.args.Take<Bytes, Bytes>();
   const ExpireConditions conditions = ParseExpireConditions(call.args.Rest());
   const int64_t deadline_ms = AbsoluteMs(call, time, unit, base);
-  Entry* entry = call.db.Find(key);
-  if (entry == nullptr || !Allow(conditions, entry->Deadline(), deadline_ms)) return call.reply.Integer(0);
+  KeyEdit edit = call.db.Open(key);
+  if (!edit || !Allow(conditions, edit->Deadline(), deadline_ms)) return call.reply.Integer(0);
   if (call.HasPassed(deadline_ms)) {
-    DeleteAsExpired(call, entry, key);
+    DeleteAsExpired(call, edit);
   } else {
-    call.db.SetDeadline(entry, deadline_ms);
-    call.db.Touched(key, "expire");
+    edit.SetDeadline(deadline_ms);
+    edit.Touched("expire");
     call.effect.Replace("PEXPIREAT", key, deadline_ms);
   }
   call.reply.Integer(1);
@@ -191,10 +191,10 @@ struct Persist {
                                        .keys = {Key(1, kKeyRW | kKeyUpdate)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
-    Entry* entry = call.db.Find(key);
-    if (entry == nullptr || entry->Deadline() == kNoDeadline) return call.reply.Integer(0);
-    call.db.SetDeadline(entry, kNoDeadline);
-    call.db.Touched(key, "persist");
+    KeyEdit edit = call.db.Open(key);
+    if (!edit || edit->Deadline() == kNoDeadline) return call.reply.Integer(0);
+    edit.SetDeadline(kNoDeadline);
+    edit.Touched("persist");
     call.reply.Integer(1);
   }
 };

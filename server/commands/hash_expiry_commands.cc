@@ -481,7 +481,7 @@ struct HSetEx {
       if (timed) hash->SetDeadline(pairs[i], options.deadline_ms);
     }
     hash.Touched("hset");
-    if (timed) call.db.AlsoTouched(key, "hexpire");
+    if (timed) hash.AlsoTouched("hexpire");
     if (call.effect.Recorded()) call.effect.Replace(EffectOf(key, pairs, options));
   }
   static std::vector<std::string> EffectOf(Bytes key, std::span<const Bytes> pairs, const FieldOptions& options) {

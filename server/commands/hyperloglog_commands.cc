@@ -27,46 +27,42 @@ Hll HllOf(const Entry& string) {
   return *hll;
 }
 
-// The entry, its text being its own to change.
-Entry* Owned(Call& call, Entry* entry) { return call.db.Grow(entry, entry->TextSize()); }
-// Requires: Owned, just before.
-std::span<char> TextOf(Entry& entry) { return {entry.MutableText(), entry.TextSize()}; }
+// The octets, to be changed.
+std::span<char> TextOf(KeyEdit& hll) { return hll.Grow(hll->TextSize()); }
 
 size_t SparseMaxBytes(const Call& call) { return call.services.settings.hll_sparse_max_bytes; }
 
-Entry* MakeDense(Call& call, Entry* entry, Bytes key) {
-  const auto dense = HllOf(*entry).Dense();
+void MakeDense(KeyEdit& edit) {
+  const auto dense = HllOf(*edit).Dense();
   if (!dense) throw Refusal{refusals::kCorruptHyperLogLog};
-  return call.db.Assign(entry, key, StringContent::Raw(*dense));
+  edit.Assign(StringContent::Raw(*dense));
 }
 
-Entry* Splice(Call& call, Entry* entry, Bytes key, const HllChange& change) {
-  const size_t old_size = entry->TextSize();
+void Splice(KeyEdit& edit, const HllChange& change) {
+  const size_t old_size = edit->TextSize();
   const size_t new_size = old_size - change.removed + change.inserted_size;
   const size_t behind = change.offset + change.removed;
-  entry = call.db.Grow(entry, std::max(old_size, new_size));
-  char* at = entry->MutableText() + change.offset;
+  const std::span<char> text = edit.Grow(std::max(old_size, new_size));
+  char* at = text.data() + change.offset;
   if (new_size != old_size) std::memmove(at + change.inserted_size, at + change.removed, old_size - behind);
   std::memcpy(at, change.inserted.data(), change.inserted_size);
-  if (new_size >= old_size) return entry;
-  return call.db.Assign(entry, key, StringContent::Raw({entry->MutableText(), new_size}));
+  if (new_size < old_size) edit.Assign(StringContent::Raw({text.data(), new_size}));
 }
 
 // Requires: not kNone.
-Entry* Apply(Call& call, Entry* entry, Bytes key, const HllChange& change, HllMark mark) {
+void Apply(KeyEdit& edit, const HllChange& change, HllMark mark) {
   switch (change.kind) {
     case HllChange::Kind::kSplice:
-      return Splice(call, entry, key, change);
+      return Splice(edit, change);
     case HllChange::Kind::kCorrupt:
       throw Refusal{refusals::kCorruptHyperLogLog};
     case HllChange::Kind::kPromote:
-      entry = MakeDense(call, entry, key);
+      MakeDense(edit);
       break;
     default:
-      entry = Owned(call, entry);
+      break;
   }
-  HllSetRegister(TextOf(*entry), mark);
-  return entry;
+  HllSetRegister(TextOf(edit), mark);
 }
 
 struct PfAdd {
@@ -79,35 +75,35 @@ struct PfAdd {
                                        .keys = {Key(1, kKeyRW | kKeyInsert)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
-    Entry* entry = call.db.FindString(key);
+    KeyEdit edit = call.db.OpenString(key);
     uint64_t changes = 0;
-    if (entry == nullptr) {
-      entry = call.db.Put(nullptr, key, StringContent::Raw(Hll::Empty()));
-      ++changes;
-    } else {
-      HllOf(*entry);
+    if (edit) {
+      HllOf(*edit);
       // Redis: whoever adds, even in vain, leaves a raw string.
-      if (entry->Form() == ValueForm::kEmbedded) entry = Owned(call, entry);
+      if (edit->Form() == ValueForm::kEmbedded) TextOf(edit);
+    } else {
+      edit.Put(StringContent::Raw(Hll::Empty()));
+      ++changes;
     }
     for (Bytes element : call.args.Rest()) {
       const HllMark mark = HllMarkOf(element);
-      const Hll hll = HllOf(*entry);
+      const Hll hll = HllOf(*edit);
       const HllChange change = hll.Add(mark, SparseMaxBytes(call));
       if (change.kind == HllChange::Kind::kNone) continue;
       // A later element must not be the first to find the value corrupt.
       const bool alone = call.args.Left() == 1;
       if (changes == 0 && !alone && !hll.IsComplete()) throw Refusal{refusals::kCorruptHyperLogLog};
-      entry = Apply(call, entry, key, change, mark);
+      Apply(edit, change, mark);
       ++changes;
     }
-    if (changes != 0) Finish(call, entry, key, changes);
+    if (changes != 0) Finish(edit, changes);
     call.reply.Integer(changes != 0 ? 1 : 0);
   }
 
  private:
-  static void Finish(Call& call, Entry* entry, Bytes key, uint64_t changes) {
-    HllMarkCountStale(TextOf(*entry));
-    call.db.Touched(key, "pfadd", changes);
+  static void Finish(KeyEdit& edit, uint64_t changes) {
+    HllMarkCountStale(TextOf(edit));
+    edit.Touched("pfadd", changes);
   }
 };
 
@@ -138,8 +134,9 @@ struct PfCount {
     const auto count = hll.Count();
     if (!count) throw Refusal{refusals::kCorruptHyperLogLog};
     // Redis: storing the count in the value is a change, which replicas repeat.
-    HllStoreCount(TextOf(*Owned(call, call.db.Find(key))), *count);
-    call.db.TouchedSilently(key);
+    KeyEdit edit = call.db.OpenString(key);
+    HllStoreCount(TextOf(edit), *count);
+    edit.TouchedSilently();
     return *count;
   }
   static uint64_t CountUnion(Call& call) {
@@ -173,11 +170,11 @@ struct PfMerge {
       if (!registers.Merge(hll)) throw Refusal{refusals::kCorruptHyperLogLog};
     }
     const Bytes target = call.args.Next();
-    Entry* entry = call.db.Find(target);
+    KeyEdit edit = call.db.Open(target);
     const std::string merged =
-        Merged(entry, dense ? HllEncoding::kDense : HllEncoding::kSparse, registers, SparseMaxBytes(call));
-    call.db.Assign(entry, target, StringContent::Raw(merged));
-    call.db.Touched(target, "pfadd");
+        Merged(edit.entry(), dense ? HllEncoding::kDense : HllEncoding::kSparse, registers, SparseMaxBytes(call));
+    edit.Assign(StringContent::Raw(merged));
+    edit.Touched("pfadd");
     call.reply.Ok();
   }
 
@@ -215,26 +212,28 @@ struct PfDebug {
   static void Run(Call& call) {
     const Bytes subcommand = call.args[1];
     const Bytes key = call.args[2];
-    Entry* entry = call.db.FindString(key);
-    if (entry == nullptr) throw Refusal{refusals::kNoSuchHyperLogLog};
-    const Hll hll = HllOf(*entry);
-    if (EqualsIgnoreCase(subcommand, "GETREG")) return ReplyRegisters(call, *EnsureDense(call, entry, key));
+    KeyEdit edit = call.db.OpenString(key);
+    if (!edit) throw Refusal{refusals::kNoSuchHyperLogLog};
+    const Hll hll = HllOf(*edit);
+    if (EqualsIgnoreCase(subcommand, "GETREG")) {
+      EnsureDense(edit);
+      return ReplyRegisters(call, *edit);
+    }
     if (EqualsIgnoreCase(subcommand, "DECODE")) return ReplyRuns(call, hll);
     if (EqualsIgnoreCase(subcommand, "ENCODING")) {
       return call.reply.Simple(hll.Encoding() == HllEncoding::kDense ? "dense" : "sparse");
     }
     if (!EqualsIgnoreCase(subcommand, "TODENSE")) throw refusals::UnknownPfDebug(subcommand);
     const bool converts = hll.Encoding() == HllEncoding::kSparse;
-    EnsureDense(call, entry, key);
+    EnsureDense(edit);
     call.reply.Integer(converts ? 1 : 0);
   }
 
  private:
-  static Entry* EnsureDense(Call& call, Entry* entry, Bytes key) {
-    if (HllOf(*entry).Encoding() == HllEncoding::kDense) return entry;
-    entry = MakeDense(call, entry, key);
-    call.db.TouchedSilently(key);
-    return entry;
+  static void EnsureDense(KeyEdit& edit) {
+    if (HllOf(*edit).Encoding() == HllEncoding::kDense) return;
+    MakeDense(edit);
+    edit.TouchedSilently();
   }
   static void ReplyRegisters(Call& call, const Entry& entry) {
     const Hll hll = HllOf(entry);

@@ -24,10 +24,10 @@ namespace {
 void Delete(Call& call, FreeMode mode) {
   int64_t deleted = 0;
   ForEachKey(call, [&](Bytes key) {
-    Entry* entry = call.db.Find(key);
-    if (entry == nullptr) return;
-    call.services.disposer.Free(call.db.Take(entry), mode);
-    call.db.Touched(key, "del");
+    KeyEdit edit = call.db.Open(key);
+    if (!edit) return;
+    call.services.disposer.Free(edit.Take(), mode);
+    edit.Touched("del");
     ++deleted;
   });
   call.reply.Integer(deleted);
@@ -112,16 +112,16 @@ enum class IfTaken : uint8_t { kOverwrite, kKeepBoth };
 // False when the new name is taken and must stay.
 bool RenameKey(Call& call, IfTaken if_taken) {
   auto [key, new_key] = call.args.Take<Bytes, Bytes>();
-  Entry* entry = call.db.Find(key);
-  if (entry == nullptr) throw Refusal{refusals::kNoSuchKey};
+  KeyEdit from = call.db.Open(key);
+  if (!from) throw Refusal{refusals::kNoSuchKey};
   if (key == new_key) return if_taken == IfTaken::kOverwrite;
-  Entry* replaced = call.db.Find(new_key);
-  if (replaced != nullptr && if_taken == IfTaken::kKeepBoth) return false;
+  KeyEdit to = call.db.Open(new_key);
+  if (to && if_taken == IfTaken::kKeepBoth) return false;
 
-  if (replaced != nullptr) DeleteReplaced(call, call.db, replaced);
-  call.db.Add(EntryPtr(Entry::Rename(call.db.Take(entry).release(), new_key)));
-  call.db.Touched(key, "rename_from");
-  call.db.AlsoTouched(new_key, "rename_to");
+  if (to) FreeReplaced(call, to.Take());
+  to.Add(EntryPtr(Entry::Rename(from.Take().release(), new_key)));
+  from.Touched("rename_from");
+  to.AlsoTouched("rename_to");
   return true;
 }
 
@@ -163,11 +163,13 @@ struct Move {
     const int index = DbIndex(call, number);
     if (index == call.db.Index()) throw Refusal{refusals::kSameObject};
     DbView target = call.db.Other(index);
-    Entry* entry = call.db.Find(key);
-    if (entry == nullptr || target.Find(key) != nullptr) return call.reply.Integer(0);
-    target.Add(call.db.Take(entry));
-    call.db.Touched(key, "move_from");
-    target.AlsoTouched(key, "move_to");
+    KeyEdit from = call.db.Open(key);
+    if (!from) return call.reply.Integer(0);
+    KeyEdit to = target.Open(key);
+    if (to) return call.reply.Integer(0);
+    to.Add(from.Take());
+    from.Touched("move_from");
+    to.AlsoTouched("move_to");
     call.reply.Integer(1);
   }
 };
@@ -207,11 +209,11 @@ struct Copy {
     DbView target = call.db.Other(options.db);
     const Entry* entry = call.db.Read(key);
     if (entry == nullptr) return call.reply.Integer(0);
-    Entry* replaced = target.Find(new_key);
-    if (replaced != nullptr && !options.replaces) return call.reply.Integer(0);
-    if (replaced != nullptr) DeleteReplaced(call, target, replaced);
-    target.Add(EntryPtr(Entry::Clone(*entry, new_key, entry->Deadline(), entry->Access())));
-    target.Touched(new_key, "copy_to");
+    KeyEdit copy = target.Open(new_key);
+    if (copy && !options.replaces) return call.reply.Integer(0);
+    if (copy) FreeReplaced(call, copy.Take());
+    copy.Add(EntryPtr(Entry::Clone(*entry, new_key, entry->Deadline(), entry->Access())));
+    copy.Touched("copy_to");
     call.reply.Integer(1);
   }
 };

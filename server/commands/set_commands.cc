@@ -210,15 +210,14 @@ void PopOne(Call& call, Bytes key) {
   set.Touched("spop");
 }
 
-void PopAll(Call& call, Bytes key, Entry* entry) {
+void PopAll(Call& call, Edit<Set>& set) {
   const bool lazily = call.services.settings.lazyfree_lazy_server_del;
-  const Set set = call.db.View<Set>(entry);
-  const size_t size = set.Size();
-  ReplyAll(call, set);
-  DeleteReplaced(call, call.db, entry);
-  call.db.Touched(key, "spop", size);
-  call.db.AlsoTouched(key, "del");
-  call.effect.Replace(lazily ? Bytes("UNLINK") : Bytes("DEL"), key);
+  const size_t size = set->Size();
+  ReplyAll(call, *set);
+  FreeReplaced(call, set.Take());
+  set.Touched("spop", size);
+  set.AlsoTouched("del");
+  call.effect.Replace(lazily ? Bytes("UNLINK") : Bytes("DEL"), set.Key());
 }
 
 // The effect of a pop: SREM commands of limited length.
@@ -244,10 +243,9 @@ class PoppedWords {
 };
 
 void PopMany(Call& call, Bytes key, size_t count) {
-  Entry* entry = call.db.Open<Set>(key)->slot().entry();
-  if (entry == nullptr || count == 0) return call.reply.Set(0);
-  if (count >= call.db.View<Set>(entry).Size()) return PopAll(call, key, entry);
-  Edit<Set> set = call.db.Open<Set>(key, entry);
+  Edit<Set> set = call.db.Open<Set>(key);
+  if (!set || count == 0) return call.reply.Set(0);
+  if (count >= set->Size()) return PopAll(call, set);
   PoppedWords words(call, key);
   call.reply.Set(count);
   set->Pop(count, call.random, [&](const PackedElement& member) {

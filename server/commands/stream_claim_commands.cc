@@ -36,7 +36,7 @@ StreamGroup& GroupToClaimFrom(Edit<Stream>& stream, Bytes key, Bytes name) {
 void ReleaseDeleted(Call& call, const GroupEdit& edit, const StreamId& id, const PendingEntry& entry) {
   RecordPending(call, edit, id, entry);
   edit.group.Release(id);
-  call.db.Count(1);
+  edit.stream.Count(1);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ struct XClaim {
     }
     if (moves_on && !told) {
       RecordGroupPosition(call, edit);
-      call.db.Count(1);
+      stream.Count(1);
     }
     WriteClaimed(call.reply, edit.Log(), claimed, options.reply);
   }
@@ -149,7 +149,7 @@ struct XClaim {
     edit.group.Assign(id, entry);
     consumer.active_ms = call.now_ms;
     RecordPending(call, edit, id, entry);
-    call.db.Count(1);
+    edit.stream.Count(1);
     return Outcome::kClaimed;
   }
 };
@@ -235,7 +235,7 @@ struct XAutoClaim {
         edit.group.Assign(id, entry);
         consumer.active_ms = call.now_ms;
         RecordPending(call, edit, id, entry);
-        call.db.Count(1);
+        edit.stream.Count(1);
         result.claimed.push_back(id);
         --count;
       }

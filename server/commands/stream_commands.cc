@@ -198,11 +198,8 @@ struct XAdd {
     for (const Bytes word : words) bytes += word.size();
     if (bytes > kEntryMaxBytes) throw Refusal{refusals::kStreamEntryTooLarge};
 
-    Edit<Stream> found = call.db.Open<Stream>(key);
-    if (found) return Add(call, key, options, found);
-    if (!options.creates) return call.reply.Null();
-    Edit<Stream> made = call.db.OpenOrCreate<Stream>(key);
-    Add(call, key, options, made);
+    Edit<Stream> stream = options.creates ? call.db.OpenOrCreate<Stream>(key) : call.db.Open<Stream>(key);
+    stream ? Add(call, key, options, stream) : call.reply.Null();
   }
 
  private:
@@ -357,8 +354,8 @@ struct XSetId {
     const StreamId max_deleted_id = options.max_deleted_id.IsZero() ? log.MaxDeletedId() : options.max_deleted_id;
     log.SetMaxDeletedId(std::min(max_deleted_id, options.last_id));
     call.reply.Ok();
-    call.db.Count(1);
-    call.db.Announce(key, "xsetid");
+    stream.Count(1);
+    stream.Announce("xsetid");
   }
 };
 

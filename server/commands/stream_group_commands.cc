@@ -50,9 +50,9 @@ StreamGroup& GroupOf(Edit<Stream>& stream, Bytes name, Bytes key) {
 }
 
 // Redis: groups are no part of the value that WATCH looks at.
-void GroupChanged(Call& call, Bytes key, KeyEvent event) {
-  call.db.Count(1);
-  call.db.Announce(key, event);
+void GroupChanged(Edit<Stream>& stream, KeyEvent event) {
+  stream.Count(1);
+  stream.Announce(event);
 }
 
 struct XGroupCreate {
@@ -82,13 +82,13 @@ struct XGroupCreate {
     const bool is_new = !found.Exists();
     Edit<Stream> stream = call.db.OpenOrCreate<Stream>(key);
     stream->Log().CreateGroup(name, id, options.entries_read);
-    is_new ? stream.Touched("xgroup-create") : GroupChanged(call, key, "xgroup-create");
+    is_new ? stream.Touched("xgroup-create") : GroupChanged(stream, "xgroup-create");
     call.reply.Ok();
   }
 
  private:
   static const Entry* CheckedStream(Call& call, Bytes key) {
-    Entry* entry = call.db.Find(key);
+    const Entry* entry = call.db.Find(key);
     if (entry != nullptr && entry->Type() != ValueType::kStream) throw Refusal{refusals::kWrongType};
     return entry;
   }
@@ -116,7 +116,7 @@ struct XGroupSetId {
                     : id_word == "-" || id_word == "+" ? RangeStart(id_word)
                                                        : TakeStreamId(id_word);
     group.entries_read = options.entries_read;
-    GroupChanged(call, key, "xgroup-setid");
+    GroupChanged(stream, "xgroup-setid");
     call.reply.Ok();
   }
 };
@@ -134,8 +134,8 @@ struct XGroupDestroy {
     auto [key, name] = call.args.Take<Bytes, Bytes>();
     Edit<Stream> stream = OpenStream(call, key);
     const bool destroyed = stream->Log().DestroyGroup(name);
-    if (destroyed) GroupChanged(call, key, "xgroup-destroy");
-    if (destroyed) call.db.Wake(key);  // those who wait for the group must hear of it
+    if (destroyed) GroupChanged(stream, "xgroup-destroy");
+    if (destroyed) stream.Wake();  // those who wait for the group must hear of it
     call.reply.Integer(destroyed ? 1 : 0);
   }
 };
@@ -155,7 +155,7 @@ struct XGroupCreateConsumer {
     StreamGroup& group = GroupOf(stream, name, key);
     if (group.FindConsumer(consumer) != nullptr) return call.reply.Integer(0);
     group.CreateConsumer(consumer, call.now_ms);
-    GroupChanged(call, key, "xgroup-createconsumer");
+    GroupChanged(stream, "xgroup-createconsumer");
     call.reply.Integer(1);
   }
 };
@@ -177,7 +177,7 @@ struct XGroupDelConsumer {
     if (consumer == nullptr) return call.reply.Integer(0);
     call.reply.Integer(static_cast<int64_t>(consumer->pending.Size()));
     group.DeleteConsumer(*consumer);
-    GroupChanged(call, key, "xgroup-delconsumer");
+    GroupChanged(stream, "xgroup-delconsumer");
   }
 };
 
@@ -229,7 +229,7 @@ struct XAck {
     for (const Bytes word : call.args.Rest()) TakeStreamId(word);  // all are checked before one is released
     uint64_t released = 0;
     for (const Bytes word : call.args.Rest()) released += group->Release(TakeStreamId(word)) ? 1 : 0;
-    call.db.Count(released);
+    stream.Count(released);
     call.reply.Integer(static_cast<int64_t>(released));
   }
 };

@@ -266,7 +266,7 @@ struct XReadGroup {
     const GroupEdit edit{key, options.group, stream, *stream->Log().FindGroup(options.group)};
     StreamConsumer& consumer = SeeConsumer(call, edit, options.consumer);
     if (position.is_new && edit.Log().LastLiveId() <= edit.group.last_id) return std::nullopt;
-    call.db.Count(1);
+    stream.Count(1);
     if (position.is_new) return DeliverNew(call, edit, consumer, options);
     return DeliverAgain(call, edit, consumer, position.behind, options);
   }

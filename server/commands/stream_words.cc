@@ -76,8 +76,8 @@ StreamConsumer& SeeConsumer(Call& call, const GroupEdit& edit, Bytes name) {
   StreamConsumer* consumer = edit.group.FindConsumer(name);
   if (consumer == nullptr) {
     consumer = &edit.group.CreateConsumer(name, call.now_ms);
-    call.db.Count(1);
-    call.db.Announce(edit.key, "xgroup-createconsumer");
+    edit.stream.Count(1);
+    edit.stream.Announce("xgroup-createconsumer");
     call.effect.Replace("XGROUP", "CREATECONSUMER", edit.key, edit.name, name);
   }
   consumer->seen_ms = call.now_ms;

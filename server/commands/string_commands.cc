@@ -46,20 +46,16 @@ enum class Stored : uint8_t { kYes, kNo };
 // SET and its siblings. Writes a reply only under GET: the old value, whatever happens then.
 Stored Store(Call& call, Bytes key, Bytes value, const SetOptions& options) {
   const int64_t deadline_ms = DeadlineOf(call, options);
-  Entry* entry = options.returns_old ? call.db.FindStringToRead(key) : call.db.Find(key);
-  if (options.returns_old) ReplyOld(call, entry);
-  if (options.condition == SetCondition::kIfAbsent && entry != nullptr) return Stored::kNo;
-  if (options.condition == SetCondition::kIfPresent && entry == nullptr) return Stored::kNo;
+  KeyEdit text = options.returns_old ? call.db.OpenStringToRead(key) : call.db.Open(key);
+  if (options.returns_old) ReplyOld(call, text.entry());
+  if (options.condition == SetCondition::kIfAbsent && text) return Stored::kNo;
+  if (options.condition == SetCondition::kIfPresent && !text) return Stored::kNo;
 
   const bool keeps_deadline = options.expiry == ExpiryOption::kKeep;
-  if (keeps_deadline) {
-    call.db.Assign(entry, key, call.Value(value));
-  } else {
-    call.db.Put(entry, key, call.Value(value), deadline_ms);
-  }
-  call.db.Touched(key, "set");
+  keeps_deadline ? text.Assign(call.Value(value)) : text.Put(call.Value(value), deadline_ms);
+  text.Touched("set");
   if (options.HasTime()) {
-    call.db.AlsoTouched(key, "expire");
+    text.AlsoTouched("expire");
     call.effect.Replace("SET", key, value, "PXAT", deadline_ms);
   } else if (options.returns_old) {
     keeps_deadline ? call.effect.Replace("SET", key, value, "KEEPTTL") : call.effect.Replace("SET", key, value);
@@ -166,11 +162,11 @@ struct GetDel {
                                        .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
-    Entry* entry = call.db.FindStringToRead(key);
-    ReplyOld(call, entry);
-    if (entry == nullptr) return;
-    call.db.Take(entry);
-    call.db.Touched(key, "del");
+    KeyEdit text = call.db.OpenStringToRead(key);
+    ReplyOld(call, text.entry());
+    if (!text) return;
+    text.Take();
+    text.Touched("del");
     call.effect.Replace("DEL", key);
   }
 };
@@ -189,18 +185,18 @@ struct GetEx {
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     const SetOptions options = ParseGetExOptions(call.args);
-    Entry* entry = call.db.FindStringToRead(key);
-    if (entry == nullptr) return call.reply.Null();
+    KeyEdit text = call.db.OpenStringToRead(key);
+    if (!text) return call.reply.Null();
     const int64_t deadline_ms = DeadlineOf(call, options);
-    call.ReplyText(*entry);
-    if (options.IsAbsolute() && call.HasPassed(deadline_ms)) return DeleteAsExpired(call, entry, key);
+    call.ReplyText(*text);
+    if (options.IsAbsolute() && call.HasPassed(deadline_ms)) return DeleteAsExpired(call, text);
     if (options.HasTime()) {
-      call.db.SetDeadline(entry, deadline_ms);
-      call.db.Touched(key, "expire");
+      text.SetDeadline(deadline_ms);
+      text.Touched("expire");
       call.effect.Replace("PEXPIREAT", key, deadline_ms);
-    } else if (options.expiry == ExpiryOption::kPersist && entry->Deadline() != kNoDeadline) {
-      call.db.SetDeadline(entry, kNoDeadline);
-      call.db.Touched(key, "persist");
+    } else if (options.expiry == ExpiryOption::kPersist && text->Deadline() != kNoDeadline) {
+      text.SetDeadline(kNoDeadline);
+      text.Touched("persist");
       call.effect.Replace("PERSIST", key);
     }
   }
@@ -230,8 +226,9 @@ void CheckPairs(const Call& call) {
 
 void StorePairs(Call& call) {
   ForEachKeyGroup(call, 2, [&](std::span<const Bytes> pair) {
-    call.db.Put(call.db.Find(pair[0]), pair[0], call.Value(pair[1]));
-    call.db.Touched(pair[0], "set");
+    KeyEdit text = call.db.Open(pair[0]);
+    text.Put(call.Value(pair[1]));
+    text.Touched("set");
   });
 }
 
@@ -330,9 +327,9 @@ struct SubStr {
 };
 
 // Makes the text `size` bytes long if it is shorter and copies `part` to `offset`.
-void Overwrite(Call& call, Entry* entry, size_t offset, Bytes part) {
-  entry = call.db.Grow(entry, std::max(entry->TextSize(), offset + part.size()));
-  if (!part.empty()) std::memcpy(entry->MutableText() + offset, part.data(), part.size());
+void Overwrite(KeyEdit& text, size_t offset, Bytes part) {
+  const std::span<char> grown = text.Grow(std::max(text->TextSize(), offset + part.size()));
+  if (!part.empty()) std::memcpy(grown.data() + offset, part.data(), part.size());
 }
 
 struct Append {
@@ -345,15 +342,15 @@ struct Append {
                                        .keys = {Key(1, kKeyRW | kKeyInsert)}};
   static void Run(Call& call) {
     auto [key, suffix] = call.args.Take<Bytes, Bytes>();
-    Entry* entry = call.db.FindString(key);
-    const size_t old_size = entry == nullptr ? 0 : entry->TextSize();
-    if (entry == nullptr) {
-      call.db.Put(entry, key, call.Value(suffix));
-    } else {
+    KeyEdit text = call.db.OpenString(key);
+    const size_t old_size = text ? text->TextSize() : 0;
+    if (text) {
       CheckTextSize(call, old_size, suffix.size());
-      Overwrite(call, entry, old_size, suffix);
+      Overwrite(text, old_size, suffix);
+    } else {
+      text.Put(call.Value(suffix));
     }
-    call.db.Touched(key, "append");
+    text.Touched("append");
     call.reply.Integer(static_cast<int64_t>(old_size + suffix.size()));
   }
 };
@@ -371,13 +368,13 @@ struct SetRange {
     auto [key, offset, part] = call.args.Take<Bytes, int64_t, Bytes>();
     if (offset < 0) throw Refusal{refusals::kOffsetOutOfRange};
     const auto at = static_cast<size_t>(offset);
-    Entry* entry = call.db.FindString(key);
-    const size_t old_size = entry == nullptr ? 0 : entry->TextSize();
+    KeyEdit text = call.db.OpenString(key);
+    const size_t old_size = text ? text->TextSize() : 0;
     if (part.empty()) return call.reply.Integer(static_cast<int64_t>(old_size));
     CheckTextSize(call, at, part.size());
-    if (entry == nullptr) entry = call.db.Put(nullptr, key, StringContent::Raw(""));
-    Overwrite(call, entry, at, part);
-    call.db.Touched(key, "setrange");
+    if (!text) text.Put(StringContent::Raw(""));
+    Overwrite(text, at, part);
+    text.Touched("setrange");
     call.reply.Integer(static_cast<int64_t>(std::max(old_size, at + part.size())));
   }
 };

@@ -3,31 +3,39 @@
 #include <array>
 
 #include "datatypes/hash.h"
+#include "server/dataset/edit.h"
 
 namespace respite {
 
-Entry* DbView::Add(Bytes key, StringContent content, int64_t deadline_ms) {
+Entry* DbView::Add(Bytes key, StringContent&& content, int64_t deadline_ms) {
   unit_->Created(index_, key);
-  return Data().Add(key, HashOf(key), std::move(content), deadline_ms, FreshAccess());
+  return MutableData().Add(key, HashOf(key), std::move(content), deadline_ms, FreshAccess());
 }
 
-Entry* DbView::Put(Entry* entry, Bytes key, StringContent content, int64_t deadline_ms) {
+Entry* DbView::Put(Entry* entry, Bytes key, StringContent&& content, int64_t deadline_ms) {
   if (entry == nullptr) return Add(key, std::move(content), deadline_ms);
   BlobRef blob;
   std::unique_ptr<Object> object;
   if (entry->Form() == ValueForm::kBlob) blob = entry->Blob();
   if (entry->Form() == ValueForm::kObject) object = entry->ReleaseObject();
-  entry = Data().Assign(entry, std::move(content));
+  entry = MutableData().Assign(entry, std::move(content));
   if (Disposal* disposal = unit_->data().disposal; disposal != nullptr) {
     if (blob) disposal->Overwritten(std::move(blob));
     if (object) disposal->Overwritten(std::move(object));
   }
-  return entry->Deadline() == deadline_ms ? entry : Data().SetDeadline(entry, deadline_ms);
+  return entry->Deadline() == deadline_ms ? entry : MutableData().SetDeadline(entry, deadline_ms);
 }
 
-Entry* DbView::Assign(Entry* entry, Bytes key, StringContent content) {
+Entry* DbView::Assign(Entry* entry, Bytes key, StringContent&& content) {
   if (entry == nullptr) return Add(key, std::move(content), kNoDeadline);
-  return Data().Assign(entry, std::move(content));
+  return MutableData().Assign(entry, std::move(content));
+}
+
+EntryPtr KeyEdit::Replace(EntryPtr value) {
+  if (entry_ == nullptr) return Add(std::move(value)), nullptr;
+  EntryPtr replaced = Take();
+  entry_ = db_.MutableData().Add(std::move(value));
+  return replaced;
 }
 
 std::vector<Database> DbView::Flush(std::span<const int> dbs) const {

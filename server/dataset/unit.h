@@ -1,6 +1,6 @@
 // Unit: one atomic execution: a command, or an EXEC with all that was queued.
 //
-// Everything that a write entails flows from here. DbView reports what changed, and the ChangeListener hears of it at
+// Everything that a write entails flows from here. Edits report what changed, and the ChangeListener hears of it at
 // once; when the Unit closes it purges the expired keys and fields that reads came across and hands the effects to the
 // Journal, all together. Time and chance enter a Unit once.
 #pragma once

@@ -6,7 +6,7 @@
 #include "protocol/reply.h"
 #include "server/catalogue/command_table.h"
 #include "server/clients/session.h"
-#include "server/dataset/db_view.h"
+#include "server/dataset/edit.h"
 #include "server/dataset/unit.h"
 #include "server/execution/args.h"
 

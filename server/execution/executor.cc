@@ -1,6 +1,7 @@
 #include "server/execution/executor.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "base/clock.h"
@@ -249,6 +250,8 @@ Executor::Ending Executor::RunHandlerIn(Unit& unit, const Run& run) {
     if (call.goes_on) return Ending::kUnfinished;
     return call.failed ? Ending::kFailed : Ending::kSucceeded;
   } catch (const Refusal& refusal) {
+    // A script keeps what its commands did before it failed.
+    assert((unit.Changes() == changes_before || run.command.Is(kNoMandatoryKeys)) && "a refused command had an effect");
     run.session.out.RollBack(reply_start);
     call.reply.Error(refusal.text);
     if (!refusal.is_counted) parts_.stats.CountError(refusal.text);

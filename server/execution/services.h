@@ -64,7 +64,7 @@ struct Services {
 
   // Data.
   Dataset& data;
-  Keyspace& keyspace;
+  const Keyspace& keyspace;
   KeyspaceStats& keyspace_stats;
   Expiry& expiry;
   Eviction& eviction;

@@ -40,7 +40,7 @@ class KeyspaceSink final : public RdbSink {
   // Trusts the numbers in the file only as far as its length allows.
   void OnResize(int db, uint64_t keys, uint64_t timed) override {
     const uint64_t most = services_.loading.Survey().total_bytes / kOctetsPerKey;
-    services_.keyspace[db].Reserve(std::min(keys, most), std::min(timed, most));
+    services_.data.keyspace[db].Reserve(std::min(keys, most), std::min(timed, most));
   }
   Result<Done> OnEntries(int db, std::span<RdbEntry> entries) override;
   Result<Done> OnLibrary(Bytes code) override;
@@ -100,7 +100,7 @@ void KeyspaceSink::OnAux(Bytes name, Bytes value, uint64_t /*offset*/) {
 
 // Two passes: the first prefetches the memory that the second needs.
 Result<Done> KeyspaceSink::OnEntries(int db, std::span<RdbEntry> entries) {
-  Database& data = services_.keyspace[db];
+  Database& data = services_.data.keyspace[db];
   for (const RdbEntry& loaded : entries) data.PrefetchBucket(data.Hash(loaded.entry->Key()));
   for (RdbEntry& loaded : entries) {
     if (IsExpired(*loaded.entry)) {

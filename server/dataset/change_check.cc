@@ -1,0 +1,126 @@
+#include "server/dataset/change_check.h"
+
+#ifndef NDEBUG
+
+#include <cassert>
+#include <exception>
+
+#include "datatypes/digest.h"
+#include "datatypes/hash.h"
+#include "datatypes/list.h"
+#include "datatypes/set.h"
+#include "datatypes/sorted_set.h"
+#include "datatypes/stream.h"
+
+namespace respite {
+
+namespace {
+
+// Values up to here are compared as a whole, so that tests stay fast.
+constexpr size_t kMostElements = 64;
+constexpr size_t kMostBytes = 32 * 1024;
+
+size_t SizeOf(const Entry& entry) {
+  const EncodingLimits unused;  // nothing is changed, so no limit applies
+  const CollectionPlace place{ValueSlot(&entry), unused, 0};
+  switch (entry.Type()) {
+    case ValueType::kString:
+      return entry.TextSize();
+    case ValueType::kList:
+      return List(place).Size();
+    case ValueType::kSet:
+      return Set(place).Size();
+    case ValueType::kSortedSet:
+      return SortedSet(place).Size();
+    case ValueType::kHash:
+      return Hash::Complete(entry).Size();
+    case ValueType::kStream:
+      return Stream(place).Log().Length();
+  }
+  return 0;
+}
+
+// DEBUG DIGEST-VALUE, and when each field of a hash expires.
+std::string ContentOf(const Entry& entry) {
+  Digest digest;
+  MixValue(digest, entry);
+  if (!entry.HasTimedFields()) return digest.Hex();
+  const Hash hash = Hash::Complete(entry);
+  hash.ForEach([&](Bytes field, Bytes) {
+    Digest deadline;
+    deadline.Mix(field);
+    deadline.Mix(std::to_string(*hash.DeadlineOf(field)));
+    digest.Add(deadline.Octets());
+  });
+  return digest.Hex();
+}
+
+// Redis: when a consumer was last seen is neither counted nor recorded.
+std::string GroupsText(const StreamGroup& group) {
+  std::string text = StreamIdText(group.last_id).Text();
+  text += " read " + std::to_string(group.entries_read);
+  for (const auto& [name, consumer] : group.consumers()) text += " consumer " + name;
+  for (auto at = group.pending().AtOrAfter(StreamId::Min()); !at.AtEnd(); at.Next()) {
+    const PendingEntry& entry = at.Get();
+    text += " pending " + StreamIdText(at.Id()).Text() + " " + *entry.consumer->name + " " +
+            std::to_string(entry.delivered_ms) + " " + std::to_string(entry.deliveries);
+  }
+  return text;
+}
+
+std::string GroupsText(const StreamLog& log) {
+  std::string text = StreamIdText(log.LastId()).Text();
+  text += " deleted " + StreamIdText(log.MaxDeletedId()).Text();
+  text += " added " + std::to_string(log.EntriesAdded());
+  for (const auto& [name, group] : log.groups()) text += " group " + name + " " + GroupsText(group);
+  return text;
+}
+
+}  // namespace
+
+ValuePrint::ValuePrint(const Entry& entry)
+    : exists(true), type(entry.Type()), deadline_ms(entry.Deadline()), size(SizeOf(entry)) {
+  const bool is_small = entry.UsedBytes() <= kMostBytes;
+  if (is_small && (size <= kMostElements || type == ValueType::kString)) content = ContentOf(entry);
+  if (is_small && type == ValueType::kStream) {
+    const EncodingLimits unused;
+    groups = GroupsText(Stream({ValueSlot(&entry), unused, 0}).Log());
+  }
+}
+
+bool ValuePrint::HasValueOf(const ValuePrint& other) const {
+  if (exists != other.exists || type != other.type || deadline_ms != other.deadline_ms) return false;
+  return size == other.size && (!content || !other.content || content == other.content);
+}
+
+bool ValuePrint::operator==(const ValuePrint& other) const {
+  return HasValueOf(other) && (!groups || !other.groups || groups == other.groups);
+}
+
+ChangeCheck::ChangeCheck(Unit& unit, int db, Bytes key, const Entry* found)
+    : unit_(unit),
+      db_(db),
+      key_(key),
+      before_(found == nullptr ? ValuePrint() : ValuePrint(*found)),
+      changes_before_(unit.Changes()),
+      exceptions_before_(std::uncaught_exceptions()) {}
+
+void ChangeCheck::Close() {
+  if (closed_) return;
+  closed_ = true;
+  const Entry* entry = unit_.data().keyspace[db_].Find(key_);
+  const ValuePrint after = entry == nullptr ? ValuePrint() : ValuePrint(*entry);
+  const bool value_changed = changed_ || !after.HasValueOf(before_);
+  const bool anything_changed = value_changed || after != before_;
+  const bool is_counted = unit_.Changes() != changes_before_;
+  if (std::uncaught_exceptions() > exceptions_before_) {
+    assert(!anything_changed && !created_ && !reported_ && "a refused command changed a key");
+    return;
+  }
+  assert((!value_changed || reported_) && "a command changed a key without Touched");
+  assert((!anything_changed || is_counted) && "a command did not count a change");
+}
+
+}  // namespace respite
+
+#endif

@@ -1,0 +1,201 @@
+// Edit and KeyEdit: a value while a command changes it, from the look-up to the report.
+//
+//   Edit<Hash> hash = call.db.OpenOrCreate<Hash>(key, room);   a collection, with the groups of a stream
+//   hash->Set(field, value);
+//   hash.Touched("hset");
+//
+//   KeyEdit text = call.db.OpenString(key);                    a string; and a key with any value that is made, taken
+//   text.Assign(call.Value(value));                            out, replaced or given a deadline
+//   text.Touched("set");
+//
+// DbView opens them. In a command nothing else changes values, and nothing else reports changes; ChangeCheck asserts
+// that each change is reported. Two edits of one key must not live at the same time. View and key must outlive them.
+#pragma once
+
+#include <span>
+#include <utility>
+
+#include "server/dataset/change_check.h"
+#include "server/dataset/db_view.h"
+
+namespace respite {
+
+// What all edits have: the key, and the reports of what was changed; Unit says what each report means.
+class AnyEdit {
+ public:
+  AnyEdit(const AnyEdit&) = delete;
+  AnyEdit& operator=(const AnyEdit&) = delete;
+
+  Bytes Key() const { return key_; }
+
+  void Touched(KeyEvent event, uint64_t changes = 1) {
+    NoteReport();
+    Reporter().Touched(db_.index_, key_, event, changes);
+  }
+  // A further event of a change that Touched reported, of this or of another key.
+  void AlsoTouched(KeyEvent event) {
+    NoteReport();
+    Reporter().AlsoTouched(db_.index_, key_, event);
+  }
+  void TouchedSilently() {
+    NoteReport();
+    Reporter().TouchedSilently(db_.index_, key_);
+  }
+  void Count(uint64_t changes) { Reporter().Count(changes); }
+  void Announce(KeyEvent event) { Reporter().Announce(db_.index_, key_, event); }
+  void Wake() { Reporter().Wake(db_.index_, key_); }
+  // Nobody is to hear of the change (DEBUG POPULATE).
+  void LeaveUnreported() { check_.LeaveUnreported(); }
+
+ protected:
+  // `found` is what the key had before the edit.
+  AnyEdit(DbView& db, Bytes key, const Entry* found) : db_(db), key_(key), check_(*db.unit_, db.index_, key, found) {}
+  ~AnyEdit() { check_.Close(); }
+
+  Unit& Reporter() { return *db_.unit_; }
+  void NoteReport() {
+    is_reported_ = true;
+    check_.Reported();
+  }
+
+  DbView& db_;
+  Bytes key_;
+  bool is_reported_ = false;
+  [[no_unique_address]] ChangeCheck check_;
+};
+
+// A key and the whole of its value.
+class KeyEdit : public AnyEdit {
+ public:
+  // False: there is no such key, or not any more.
+  explicit operator bool() const { return entry_ != nullptr; }
+  const Entry* entry() const { return entry_; }
+  const Entry* operator->() const { return entry_; }
+  const Entry& operator*() const { return *entry_; }
+
+  // Gives the key this text and deadline, whatever it was.
+  void Put(StringContent content, int64_t deadline_ms = kNoDeadline) {
+    check_.Changed();
+    entry_ = db_.Put(entry_, key_, std::move(content), deadline_ms);
+  }
+  // Gives it this text and keeps the deadline it has.
+  void Assign(StringContent content) {
+    check_.Changed();
+    entry_ = db_.Assign(entry_, key_, std::move(content));
+  }
+  // Gives a key that does not exist a value made elsewhere.
+  void Add(EntryPtr value) {
+    check_.Changed();
+    entry_ = db_.Add(std::move(value));
+  }
+  // Takes the key out; the caller decides where its value is freed. Requires: it exists.
+  EntryPtr Take() {
+    check_.Changed();
+    return db_.MutableData().Take(std::exchange(entry_, nullptr));
+  }
+  // Gives a key that may exist a value made elsewhere. Returns the old one; the caller decides where that is freed.
+  // Unlike Take and Add it does not announce a new key where one was.
+  EntryPtr Replace(EntryPtr value);
+  // Requires for all below: the key exists.
+  void SetDeadline(int64_t deadline_ms) {
+    check_.Changed();
+    entry_ = db_.MutableData().SetDeadline(entry_, deadline_ms);
+  }
+  // Requires: an integer.
+  void SetInteger(int64_t value) {
+    check_.Changed();
+    entry_->SetInteger(value);
+  }
+  // Makes the text of a string `size` octets long and its own to change; see Database::Grow. The text moves with the
+  // next change.
+  std::span<char> Grow(size_t size) {
+    entry_ = db_.MutableData().Grow(entry_, size);
+    return Text();
+  }
+  // The same if that needs no other memory; else an empty span, and nothing happened.
+  std::span<char> TryGrow(size_t size) { return entry_->TryGrow(size) ? Text() : std::span<char>(); }
+
+ private:
+  friend class DbView;
+  KeyEdit(DbView& db, Bytes key, Entry* entry) : AnyEdit(db, key, entry), entry_(entry) {}
+
+  std::span<char> Text() { return {entry_->MutableText(), entry_->TextSize()}; }
+
+  Entry* entry_;
+};
+
+// A collection. At the end of the scope an empty one is dropped, with the event "del" if it was not made here in vain.
+template <class Type>
+class Edit : public AnyEdit {
+ public:
+  ~Edit() { DropIfEmpty(); }
+
+  // False: there is no such key (only after Open).
+  explicit operator bool() const { return value_.Exists(); }
+  Type* operator->() { return &value_; }
+  const Type* operator->() const { return &value_; }
+  Type& operator*() { return value_; }
+
+  // Takes the key out; the caller decides where its value is freed. Only reports may follow. Requires: it exists.
+  EntryPtr Take() {
+    is_closed_ = true;
+    return db_.MutableData().Take(value_.slot().entry());
+  }
+  // Does now what the end of the scope would do; the edit must not be used any more. True when the key is gone.
+  bool Close() {
+    const bool dropped = DropIfEmpty();
+    check_.Close();
+    return dropped;
+  }
+
+ private:
+  friend class DbView;
+  // `found` is what the key had before a value was made for it.
+  Edit(DbView& db, Bytes key, const Entry* found, const CollectionPlace& place)
+      : AnyEdit(db, key, found), value_(place) {
+    if (found == nullptr && value_.Exists()) check_.Created();
+  }
+
+  bool DropIfEmpty() {
+    if (Type::kStaysWhenEmpty || !value_.Exists() || is_closed_ || !value_.IsEmpty()) return false;
+    is_closed_ = true;
+    const EntryPtr empty = db_.MutableData().Take(value_.slot().entry());
+    if (is_reported_) AlsoTouched("del");
+    return true;
+  }
+
+  Type value_;
+  bool is_closed_ = false;
+};
+
+inline KeyEdit DbView::Open(Bytes key) { return KeyEdit(*this, key, FindMutable(key)); }
+inline KeyEdit DbView::OpenString(Bytes key) { return KeyEdit(*this, key, CheckString(FindMutable(key))); }
+inline KeyEdit DbView::OpenStringToRead(Bytes key) {
+  Entry* entry = FindMutable(key);
+  CountLookup(key, entry);
+  return KeyEdit(*this, key, CheckString(entry));
+}
+inline KeyEdit DbView::OpenUnjudged(Bytes key) { return KeyEdit(*this, key, MutableData().Find(key, HashOf(key))); }
+
+template <class Type>
+Edit<Type> DbView::Open(Bytes key) {
+  Entry* entry = CheckType(FindMutable(key), Type::kType);
+  return Edit<Type>(*this, key, entry, PlaceOf(ValueSlot(MutableData(), entry)));
+}
+
+template <class Type>
+Edit<Type> DbView::OpenToRead(Bytes key) {
+  Entry* entry = FindMutable(key);
+  CountLookup(key, entry);
+  CheckType(entry, Type::kType);
+  return Edit<Type>(*this, key, entry, PlaceOf(ValueSlot(MutableData(), entry)));
+}
+
+template <class Type>
+Edit<Type> DbView::OpenOrCreate(Bytes key, size_t room) {
+  Entry* found = CheckType(FindMutable(key), Type::kType);
+  Entry* entry = found != nullptr ? found : Add(EntryPtr(NewEntry<Type>(key, room, FreshAccess())));
+  return Edit<Type>(*this, key, found, PlaceOf(ValueSlot(MutableData(), entry)));
+}
+
+}  // namespace respite
