@@ -90,11 +90,6 @@ class Clients {
   // Empties the list.
   std::vector<Session*> TakeContinued();
 
-  // MONITOR: sessions that are told of every command.
-  const std::vector<Session*>& Monitors() const { return monitors_; }
-  void AddMonitor(Session& session);
-  void RemoveMonitor(Session& session);
-
  private:
   static constexpr int64_t kMessagesUs = 1000;  // of a Turn; the first is sent, however long that takes
 
@@ -110,7 +105,6 @@ class Clients {
   uint64_t messages_ = 0;
   bool is_behind_ = false;
   std::vector<Session*> flushing_;
-  std::vector<Session*> monitors_;
   std::vector<Session*> postponed_;
   std::vector<Session*> continued_;
   ClientMemory* memory_ = nullptr;
