@@ -18,7 +18,6 @@
 #include "server/config/settings.h"
 #include "server/dataset/eviction.h"
 #include "server/dataset/unit.h"
-#include "server/execution/books.h"
 #include "server/execution/durability.h"
 #include "server/execution/gates.h"
 #include "server/execution/http_guard.h"
@@ -275,13 +274,6 @@ void Executor::NoteReads(const Passage& passage) {
   const Command& named = command.parent == nullptr ? command : *command.parent;
   const bool keeps = session.InTransaction() || named.Spec().keeps_caching_choice;
   if (!keeps) session.tracking->caching_given = false;
-}
-
-// The books are always kept: a direct call.
-void Executor::Tell(const FinishedCall& call) {
-  parts_.books.OnCall(call);
-  parts_.observers.OnCall(call);
-  call.session.redacted_words.clear();
 }
 
 void Executor::Tell(const RefusedCall& call) {

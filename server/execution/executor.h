@@ -19,12 +19,12 @@
 #include "server/clients/held_request.h"
 #include "server/clients/session.h"
 #include "server/clients/waiting.h"
+#include "server/execution/books.h"
 #include "server/execution/call.h"
 #include "server/execution/call_observer.h"
 
 namespace respite {
 
-class Books;
 class ClientMemory;
 class Clients;
 class Clock;
@@ -182,5 +182,12 @@ class Executor final : public RequestRunner {
   size_t settled_size_ = 0;  // so much of the running command's output stays; see SettleReply, KeepMessages
   int depth_ = 0;            // of commands within commands
 };
+
+// The books are always kept: a direct call.
+inline void Executor::Tell(const FinishedCall& call) {
+  parts_.books.OnCall(call);
+  parts_.observers.OnCall(call);
+  call.session.redacted_words.clear();
+}
 
 }  // namespace respite
