@@ -1,6 +1,7 @@
 // Error texts that clients see. Handlers throw them as `throw Refusal{refusals::kSyntax}`.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "base/bytes.h"
@@ -419,9 +420,14 @@ inline Refusal InSubscribedMode(Bytes command) {
   return {"ERR Can't execute '" + std::string(command) +
           "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"};
 }
-inline Refusal UnknownCommand(Bytes name, Bytes shown_arguments) {
-  return {"ERR unknown command '" + std::string(ShownPart(name)) +
-          "', with args beginning with: " + std::string(shown_arguments)};
+// Shows the first of the words behind the name, too.
+inline Refusal UnknownCommand(std::span<const Bytes> words) {
+  std::string shown;
+  for (Bytes word : words.subspan(1)) {
+    if (shown.size() >= kShownMax) break;
+    shown += "'" + std::string(ShownPart(word, kShownMax - shown.size())) + "' ";
+  }
+  return {"ERR unknown command '" + std::string(ShownPart(words[0])) + "', with args beginning with: " + shown};
 }
 inline Refusal ConfigSet(Bytes name, Bytes reason) {
   return {"ERR CONFIG SET failed (possibly related to argument '" + std::string(name) + "') - " + std::string(reason)};

@@ -17,7 +17,6 @@ Session& Clients::Create(int64_t now_ms) {
 }
 
 void Clients::Remove(Session& session) {
-  RemoveMonitor(session);
   if (session.postponed_listed) std::erase(postponed_, &session);
   if (session.continue_listed) std::erase(continued_, &session);
   if (session.flush_queued) {  // otherwise a thousand that hang up at once cost O(n²)
@@ -65,7 +64,6 @@ void Clients::Flush(size_t place) {
 void Clients::Close(Session& session) {
   if (session.closing) return;
   session.closing = true;
-  RemoveMonitor(session);
   on_close_(session);
   if (std::exchange(session.postponed_listed, false)) std::erase(postponed_, &session);
   if (session.transport != nullptr) session.transport->Close();
@@ -91,18 +89,6 @@ void Clients::Continue(Session& session) {
 std::vector<Session*> Clients::TakeContinued() {
   for (Session* session : continued_) session->continue_listed = false;
   return std::exchange(continued_, {});
-}
-
-void Clients::AddMonitor(Session& session) {
-  if (session.monitor) return;
-  session.monitor = true;
-  monitors_.push_back(&session);
-}
-
-void Clients::RemoveMonitor(Session& session) {
-  if (!session.monitor) return;
-  session.monitor = false;
-  std::erase(monitors_, &session);
 }
 
 }  // namespace respite

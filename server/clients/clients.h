@@ -89,11 +89,6 @@ class Clients {
   // Returns and empties the list.
   std::vector<Session*> TakeContinued();
 
-  // MONITOR: sessions that receive every command.
-  const std::vector<Session*>& Monitors() const { return monitors_; }
-  void AddMonitor(Session& session);
-  void RemoveMonitor(Session& session);
-
  private:
   static constexpr int64_t kMessagesUs = 1000;  // per Turn; at least one session is flushed
 
@@ -109,7 +104,6 @@ class Clients {
   uint64_t messages_ = 0;
   bool is_behind_ = false;
   std::vector<Session*> flushing_;
-  std::vector<Session*> monitors_;
   std::vector<Session*> postponed_;
   std::vector<Session*> continued_;
   ClientMemory* memory_ = nullptr;

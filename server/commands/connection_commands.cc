@@ -14,6 +14,7 @@
 #include "server/config/usage.h"
 #include "server/execution/call.h"
 #include "server/execution/executor.h"
+#include "server/execution/monitors.h"
 #include "server/execution/services.h"
 
 namespace respite {
@@ -138,7 +139,7 @@ struct Monitor {
     // In a transaction or a script, monitored commands would be inside the reply.
     if (!call.services.executor.MayWait()) throw Refusal{refusals::kMonitorDenied};
     if (call.session.monitor) return;  // Redis: no reply at all
-    call.services.clients.AddMonitor(call.session);
+    call.services.monitors.Add(call.session);
     call.reply.Ok();
   }
 };
@@ -199,7 +200,7 @@ struct Reset {
   static void Run(Call& call) {
     Session& session = call.session;
     if (session.kind == SessionKind::kReplica) throw Refusal{refusals::kResetOfReplica};
-    call.services.clients.RemoveMonitor(session);
+    call.services.monitors.Remove(session);
     LeaveAllTopics(session);
     EndTransaction(call.services.watched_keys, session);
     call.services.tracking.Disable(session);

@@ -16,7 +16,7 @@
 #include "server/dataset/disposer.h"
 #include "server/dataset/reclaimer.h"
 #include "server/execution/call.h"
-#include "server/execution/executor.h"
+#include "server/execution/monitors.h"
 #include "server/execution/script_runner.h"
 #include "server/execution/services.h"
 
@@ -38,7 +38,7 @@ uint32_t FlagsOfFunction(const Services& services, const Session&, std::span<con
 
 void RunFunction(Call& call, Access access) {
   const Services& services = call.services;
-  services.executor.ShowToMonitors(call.session);  // before the commands of the function
+  services.monitors.ShowBegun(call.session, call.args.Words());  // before what the function does
   const ScriptFunction* function = services.function_libraries.FindFunction(call.args.Next());
   if (function == nullptr) throw Refusal{refusals::kNoFunction};
   const ScriptArguments arguments = ScriptArguments::Take(call.args, refusals::kBadKeyCount);

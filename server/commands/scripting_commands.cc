@@ -8,7 +8,7 @@
 #include "server/dataset/disposer.h"
 #include "server/dataset/reclaimer.h"
 #include "server/execution/call.h"
-#include "server/execution/executor.h"
+#include "server/execution/monitors.h"
 #include "server/execution/script_runner.h"
 #include "server/execution/services.h"
 
@@ -47,7 +47,7 @@ using FindScript = const Script& (*)(const Services& services, Bytes name);
 
 void RunScript(Call& call, FindScript find, Access access) {
   const Services& services = call.services;
-  services.executor.ShowToMonitors(call.session);  // before the commands of the script
+  services.monitors.ShowBegun(call.session, call.args.Words());  // before what the script does
   const Bytes name = call.args.Next();
   const ScriptArguments arguments = ScriptArguments::Take(call.args);
   const Script& script = find(services, name);

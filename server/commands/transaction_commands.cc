@@ -58,10 +58,10 @@ struct Exec {
   }
 
  private:
-  // The permissions have changed since the command was queued.
-  static void Deny(Call& call, const Command& command, AclDenial denial) {
+  // The rules have changed since it was queued.
+  static void Deny(Call& call, const Command& command, std::span<const Bytes> words, AclDenial denial) {
     const std::string text = LateDenialText(denial);
-    call.services.executor.CountRejected(&command, text);
+    call.services.executor.RefuseWithin(call.session, &command, words, text);
     const size_t reply_start = call.session.out.Size();
     call.reply.Error(text);
     call.services.executor.SettleReply(call.session, reply_start);
@@ -74,7 +74,7 @@ struct Exec {
     transaction.ForEach([&](const Command& command, std::span<const Bytes> words) {
       AclRequest request(command, words);
       const auto verdict = call.services.permissions.Check(call.session, request, AclLogEntry::Context::kMulti);
-      if (!verdict.IsAllowed()) return Deny(call, command, verdict.denial);
+      if (!verdict.IsAllowed()) return Deny(call, command, words, verdict.denial);
       call.services.executor.ExecuteWithin(call.unit, call.session, command, words);
     });
   }

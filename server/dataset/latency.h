@@ -33,7 +33,7 @@ class LatencyMonitor {
   int64_t NowUs() const { return pace_.NowUs(); }
   // An event took so long: remembers it, if that is as long as the threshold. Cost: a compare if not.
   void Note(Bytes event, int64_t elapsed_us) {
-    if (IsOn() && elapsed_us >= settings_.latency_monitor_threshold * 1000)
+    if (IsOn() && elapsed_us / 1000 >= settings_.latency_monitor_threshold)
       Add(event, elapsed_us / 1000, clock_.WallMs() / 1000);
   }
   // Whatever the threshold. Two spikes within one second count as the larger one.

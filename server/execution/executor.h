@@ -1,9 +1,13 @@
-// Executor: takes a request from "words" to "reply written": finds the command, asks the gates, opens a Unit, runs the
-// handler, turns a refusal into an error reply, and keeps the books (INFO commandstats, SLOWLOG, LATENCY, MONITOR). A
-// command inside a transaction is queued instead, and comes back through ExecuteWithin, as do the commands of a script.
+// Executor: takes a request from "words" to "reply written". It walks along a row of stations, short functions with one
+// reason to exist each; executor.cc begins with the row. Nothing in it knows a command by name: what is special about a
+// command stands on its card.
+//
+// A command inside a transaction is queued, and comes back through ExecuteWithin, as do the commands of a script. Who
+// wants to know what was called is a CallObserver.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,29 +19,27 @@
 #include "server/clients/held_request.h"
 #include "server/clients/session.h"
 #include "server/clients/waiting.h"
+#include "server/execution/books.h"
 #include "server/execution/call.h"
+#include "server/execution/call_observer.h"
 
 namespace respite {
 
-class Durability;
-class ClientLimits;
 class ClientMemory;
 class Clients;
 class Clock;
 class CommandTable;
-class Gates;
-class Pace;
-struct Running;
-struct Services;
 struct Dataset;
+class Durability;
 class Eviction;
-class LatencyMonitor;
-class Logger;
+class Gates;
+class HttpGuard;
+class Pace;
 class Pause;
+struct Running;
 class ScriptRunner;
-struct ServerStats;
+struct Services;
 struct Settings;
-class SlowLog;
 class Tracking;
 class Waiting;
 class WatchedKeys;
@@ -48,14 +50,13 @@ class Executor final : public RequestRunner {
     const Settings& settings;
     const Clock& clock;
     const Pace& pace;
-    Logger& log;
     const Services& services;  // for handlers
     Running& running;
+    HttpGuard& http_guard;
     const Gates& gates;
     Dataset& data;
     Eviction& eviction;
     Clients& clients;
-    ClientLimits& limits;
     ClientMemory& client_memory;
     Tracking& tracking;
     Waiting& waiting;
@@ -64,9 +65,8 @@ class Executor final : public RequestRunner {
     CommandTable& commands;
     ScriptRunner& scripts;
     const Durability& durability;
-    ServerStats& stats;
-    SlowLog& slowlog;
-    LatencyMonitor& latency;
+    Books& books;
+    CallObservers& observers;
   };
   explicit Executor(const Parts& parts) : parts_(parts), running_(parts.running) {}
 
@@ -101,10 +101,9 @@ class Executor final : public RequestRunner {
   // A command of a file that is loaded: no gate keeps it out, nobody counts it, and its reply is dropped. Nothing in it
   // can wait. Fails with the error that a client would get. Requires: the Unit repeats a record.
   Result<Done> Replay(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words);
-  // A command that was not let in: counts it and its error, as for a client.
-  void CountRejected(const Command* command, Bytes error);
-  // Tells monitors of the running command before it does anything. Requires: its card has kSkipMonitor.
-  void ShowToMonitors(Session& session);
+  // A command of the transaction or script that is running was not let in; the caller writes its reply. Null: the words
+  // name none.
+  void RefuseWithin(Session& session, const Command* command, std::span<const Bytes> words, Bytes error);
   // Answers a request whose wait ended without it running again.
   void AnswerWaiter(const Waiter& waiter, WaitEnd end) override;
   // False where a command has to answer at once though it has nothing: inside a transaction or a script.
@@ -129,57 +128,66 @@ class Executor final : public RequestRunner {
   void LetTimePass();
 
  private:
-  // Takes the time anew: one command has ended, the next begins.
-  void ReadTime();
-
-  struct Run {
+  // A request on its way along the stations.
+  struct Passage {
     Session& session;
-    const Command& command;
+    const Command* command;  // null: the words name none; the first station refuses that
     std::span<const Bytes> words;
     std::span<const BlobRef> blobs = {};
     HashedText key = {};
     Progress progress = {};
+    uint32_t flags = 0;      // EffectiveFlags; from the gates on
+    int64_t started_us = 0;  // these three from Run on
+    size_t reply_start = 0;
+    FinishedCall::Ending ending = FinishedCall::Ending::kSucceeded;
+    bool goes_on = false;  // its handler has more to do: Call::GoOnInNextTurn
   };
-  // Requires: the request names a command.
-  static Run RunOf(Session& session, const Request& request) {
-    return {session, *request.command, request.words, request.blobs, request.key, request.progress};
-  }
-  // How a handler ended.
-  enum class Ending : uint8_t { kSucceeded, kFailed, kUnfinished };
+  // How the request ends here; nothing: it goes on to the next station. May throw a Refusal.
+  using Station = std::optional<Outcome> (Executor::*)(Passage& passage);
+  struct Row;  // of all stations
 
-  // Past the gates.
-  Outcome Perform(const Run& run);
+  // The stations.
+  std::optional<Outcome> RequireCommand(Passage& passage);
+  std::optional<Outcome> KeepLimits(Passage& passage);
+  std::optional<Outcome> PassGates(Passage& passage);
+  std::optional<Outcome> WaitForPause(Passage& passage);
+  std::optional<Outcome> QueueInTransaction(Passage& passage);
+  std::optional<Outcome> Run(Passage& passage);
+  std::optional<Outcome> Suspend(Passage& passage);
+  std::optional<Outcome> FinishReply(Passage& passage);
+  std::optional<Outcome> TellObservers(Passage& passage);
+  std::optional<Outcome> ServeWaiting(Passage& passage);
+
+  // Takes the time anew: one command has ended, the next begins.
+  void ReadTime();
   // Keeps the request for a later Turn.
   void Hold(Session& session, std::span<const Bytes> words, Progress progress);
-  void Reject(Session& session, const Command* command, const Refusal& refusal);
+  void Reject(const Passage& passage, const Refusal& refusal);
   // What is wrong with words that name no command.
   Refusal UnknownCommand(std::span<const Bytes> words) const;
-  Ending RunHandler(const Run& run);
-  Ending RunHandlerIn(Unit& unit, const Run& run);
-  void Record(Call& call, const Run& run);
+  void RunHandler(Passage& passage);
+  void RunHandlerIn(Unit& unit, Passage& passage);
+  void Record(Call& call, const Passage& passage);
   // For client-side caching: what the session has read.
-  void NoteReads(const Run& run);
-  void Queue(Session& session, const Command& command, std::span<const Bytes> words, uint32_t flags);
+  void NoteReads(const Passage& passage);
   void SendDeferredPushes(Session& session);
-  void KeepBooks(const Run& run, int64_t started_us, Ending ending);
-  // Tells SLOWLOG and MONITOR.
-  void Publish(const Run& run, int64_t duration_us);
-  void FeedMonitors(const Run& run);
-  void ShowRun(const Run& run);
-  std::string MonitoredPeer(const Session& session) const;
-  // What may be shown of the words.
-  static std::vector<Bytes> ShownWords(const Run& run);
+  void Tell(const FinishedCall& call);
+  void Tell(const RefusedCall& call);
   // CLIENT REPLY: takes back a reply that is not wanted. Requires: the mode is not kOn.
   void ApplyReplyMode(Session& session, size_t reply_start);
-  // A POST or Host: line comes from a browser that was tricked into talking to us.
-  void AbortAttack(Session& session);
 
   const Parts parts_;
   Running& running_;
   int64_t unit_wall_us_ = 0;
-  size_t settled_size_ = 0;        // so much of the running command's output stays; see SettleReply, KeepMessages
-  int depth_ = 0;                  // of commands within commands
-  int64_t attack_logged_ms_ = -1;  // of the Pace; -1: never
+  size_t settled_size_ = 0;  // so much of the running command's output stays; see SettleReply, KeepMessages
+  int depth_ = 0;            // of commands within commands
 };
+
+// The books are always kept: a direct call.
+inline void Executor::Tell(const FinishedCall& call) {
+  parts_.books.OnCall(call);
+  parts_.observers.OnCall(call);
+  call.session.redacted_words.clear();
+}
 
 }  // namespace respite

@@ -69,7 +69,7 @@ Bytes ScriptRunner::RunCommand(std::span<const Bytes> words) noexcept {
   try {
     CheckCommand(command, words);
   } catch (const Refusal& refusal) {
-    parts_.executor.CountRejected(command, refusal.text);
+    parts_.executor.RefuseWithin(*session_, command, words, refusal.text);
     Reply(session_->out, session_->resp, ReplyForm::kBinary).Error(refusal.text);
     return ReplyBytes();
   }

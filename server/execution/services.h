@@ -10,6 +10,7 @@ class Clients;
 class ClientLimits;
 class ClientMemory;
 class Clock;
+class CommandLatency;
 class CommandTable;
 class Config;
 struct Dataset;
@@ -30,6 +31,7 @@ class Loading;
 class Logger;
 class MemoryGauge;
 class Messages;
+class Monitors;
 class Phase;
 class MigrateLinks;
 class Nursery;
@@ -109,7 +111,9 @@ struct Services {
   // What is seen.
   Identity& identity;
   ServerStats& stats;
+  Monitors& monitors;
   SlowLog& slowlog;
+  CommandLatency& command_latency;
   LatencyMonitor& latency;
   DebugSwitches& debug;
 };

@@ -1,18 +1,33 @@
 #include "server/execution/slowlog.h"
 
 #include <algorithm>
-#include <utility>
+
+#include "server/clients/running.h"
+#include "server/clients/session.h"
+#include "server/config/settings.h"
 
 namespace respite {
 
-void SlowLog::Add(Record record, size_t max_records) {
-  record.id = next_id_++;
-  records_.push_front(std::move(record));
-  Trim(max_records);
+void SlowLog::AdoptThreshold() {
+  const int64_t from_us = parts_.settings.slowlog_log_slower_than;
+  if (from_us < 0) return parts_.observers.Detach(*this);
+  parts_.observers.Attach(*this, from_us);
 }
 
-void SlowLog::Trim(size_t max_records) {
-  while (records_.size() > max_records) records_.pop_back();
+void SlowLog::Trim() {
+  const auto most = static_cast<size_t>(std::max<int64_t>(parts_.settings.slowlog_max_len, 0));
+  while (records_.size() > most) records_.pop_back();
+}
+
+void SlowLog::OnCall(const FinishedCall& call) {
+  if (call.command.Is(kSkipSlowlog)) return;
+  records_.push_front({.id = next_id_++,
+                       .unix_time_s = parts_.running.WallMs() / 1000,
+                       .duration_us = call.duration_us,
+                       .words = Shorten(ShownWords(call.session, call.words)),
+                       .peer = call.session.address,
+                       .client_name = call.session.name});
+  Trim();
 }
 
 std::vector<std::string> SlowLog::Shorten(std::span<const Bytes> words) {

@@ -1,4 +1,4 @@
-// SlowLog: the latest commands that took longer than slowlog-log-slower-than.
+// SlowLog: the latest commands that took longer than slowlog-log-slower-than. Listens to calls of that length.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,20 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "server/execution/call_observer.h"
 
 namespace respite {
 
-class SlowLog {
+struct Running;
+struct Settings;
+
+class SlowLog final : public CallObserver {
  public:
+  struct Parts {
+    const Settings& settings;
+    const Running& running;
+    CallObservers& observers;
+  };
   struct Record {
     int64_t id;
     int64_t unix_time_s;
@@ -24,17 +33,24 @@ class SlowLog {
   static constexpr size_t kWordsMax = 32;
   static constexpr size_t kWordBytesMax = 128;
 
-  // Keeps the newest `max_records`. Cost: O(words kept).
-  void Add(Record record, size_t max_records);
-  void Trim(size_t max_records);
+  explicit SlowLog(const Parts& parts) : parts_(parts) { AdoptThreshold(); }
+
+  // slowlog-log-slower-than has changed.
+  void AdoptThreshold();
+  // slowlog-max-len has changed: keeps the newest.
+  void Trim();
   void Clear() { records_.clear(); }
   // Newest first.
   const std::deque<Record>& Records() const { return records_; }
   int64_t NextId() const { return next_id_; }
 
-  static std::vector<std::string> Shorten(std::span<const Bytes> words);
+  // Cost: O(words kept).
+  void OnCall(const FinishedCall& call) override;
 
  private:
+  static std::vector<std::string> Shorten(std::span<const Bytes> words);
+
+  const Parts parts_;
   std::deque<Record> records_;
   int64_t next_id_ = 0;
 };

@@ -13,6 +13,7 @@
 #include "server/config/settings.h"
 #include "server/dataset/eviction.h"
 #include "server/dataset/memory_gauge.h"
+#include "server/execution/command_latency.h"
 #include "server/execution/services.h"
 #include "server/execution/slowlog.h"
 #include "server/net/migrate_link.h"
@@ -76,7 +77,15 @@ void RegisterConfigHooks(const Services& services) {
     return std::nullopt;
   });
   config.OnChange({"slowlog-max-len"}, [&services]() -> std::optional<std::string> {
-    services.slowlog.Trim(static_cast<size_t>(std::max<int64_t>(services.settings.slowlog_max_len, 0)));
+    services.slowlog.Trim();
+    return std::nullopt;
+  });
+  config.OnChange({"slowlog-log-slower-than"}, [&services]() -> std::optional<std::string> {
+    services.slowlog.AdoptThreshold();
+    return std::nullopt;
+  });
+  config.OnChange({"latency-monitor-threshold"}, [&services]() -> std::optional<std::string> {
+    services.command_latency.AdoptThreshold();
     return std::nullopt;
   });
   config.OnChange({"loglevel"}, [&services]() -> std::optional<std::string> {

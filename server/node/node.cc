@@ -52,7 +52,16 @@ Node::Node(Parts parts)
       messages_({.running = running_, .clients = clients_, .limits = limits_}),
       departures_(
           {.waiting = waiting_, .tracking = tracking_, .watched_keys = watched_keys_, .client_memory = client_memory_}),
+      books_({.settings = parts.config.settings(), .commands = commands_, .stats = stats_}),
+      monitors_({.settings = parts.config.settings(),
+                 .running = running_,
+                 .clients = clients_,
+                 .limits = limits_,
+                 .observers = call_observers_}),
+      slowlog_({.settings = parts.config.settings(), .running = running_, .observers = call_observers_}),
       latency_(parts.config.settings(), parts.clock, parts.pace),
+      command_latency_({.settings = parts.config.settings(), .latency = latency_, .observers = call_observers_}),
+      http_guard_({.pace = parts.pace, .log = parts.log, .clients = clients_}),
       memory_(reclaimer_, stats_),
       disposer_({.settings = parts.config.settings(),
                  .keyspace = data_.keyspace,
@@ -137,14 +146,13 @@ Node::Node(Parts parts)
       executor_({.settings = parts.config.settings(),
                  .clock = parts.clock,
                  .pace = parts.pace,
-                 .log = parts.log,
                  .services = services_,
                  .running = running_,
+                 .http_guard = http_guard_,
                  .gates = gates_,
                  .data = data_,
                  .eviction = eviction_,
                  .clients = clients_,
-                 .limits = limits_,
                  .client_memory = client_memory_,
                  .tracking = tracking_,
                  .waiting = waiting_,
@@ -153,9 +161,8 @@ Node::Node(Parts parts)
                  .commands = commands_,
                  .scripts = scripts_,
                  .durability = durability_,
-                 .stats = stats_,
-                 .slowlog = slowlog_,
-                 .latency = latency_}),
+                 .books = books_,
+                 .observers = call_observers_}),
       scripts_({.settings = parts.config.settings(),
                 .pace = parts.pace,
                 .log = parts.log,
@@ -243,12 +250,17 @@ Node::Node(Parts parts)
                 .tls = tls_,
                 .identity = identity_,
                 .stats = stats_,
+                .monitors = monitors_,
                 .slowlog = slowlog_,
+                .command_latency = command_latency_,
                 .latency = latency_,
                 .debug = debug_} {
   data_.disposal = &disposer_;
   data_.listener = &changes_;
-  clients_.OnClose([this](Session& session) { departures_.Forget(session); });
+  clients_.OnClose([this](Session& session) {
+    monitors_.Remove(session);
+    departures_.Forget(session);
+  });
   timers_.Add(exact_expiry_);
   timers_.Add(pause_);
   timers_.Add(waiting_);

@@ -45,8 +45,13 @@
 #include "server/dataset/reclaimer.h"
 #include "server/dataset/stats.h"
 #include "server/dataset/unit.h"
+#include "server/execution/books.h"
+#include "server/execution/call_observer.h"
+#include "server/execution/command_latency.h"
 #include "server/execution/executor.h"
 #include "server/execution/gates.h"
+#include "server/execution/http_guard.h"
+#include "server/execution/monitors.h"
 #include "server/execution/pump.h"
 #include "server/execution/script_runner.h"
 #include "server/execution/services.h"
@@ -119,6 +124,8 @@ class Node {
   Permissions& permissions() { return permissions_; }
   AclLog& acl_log() { return acl_log_; }
   Pause& pause() { return pause_; }
+  CallObservers& call_observers() { return call_observers_; }
+  Monitors& monitors() { return monitors_; }
   SlowLog& slowlog() { return slowlog_; }
   LatencyMonitor& latency() { return latency_; }
   Reclaimer& reclaimer() { return reclaimer_; }
@@ -166,8 +173,13 @@ class Node {
   Messages messages_;
   Departures departures_;
   Pause pause_;
+  CallObservers call_observers_;
+  Books books_;
+  Monitors monitors_;
   SlowLog slowlog_;
   LatencyMonitor latency_;
+  CommandLatency command_latency_;
+  HttpGuard http_guard_;
   Reclaimer reclaimer_;
   MemoryGauge memory_;
   Disposer disposer_;

@@ -147,7 +147,7 @@ TEST_P(ConnectionCommands, MonitorsMayNotAccessKeysUntilReset) {
   EXPECT_THAT(Run("GET k"), Error("ERR Replica can't interact with the keyspace"));
   EXPECT_THAT(Run("RESET"), Simple("RESET"));
   EXPECT_THAT(Run("GET k"), Nil());
-  EXPECT_TRUE(server()->clients().Monitors().empty());
+  EXPECT_TRUE(server()->monitors().Empty());
 }
 
 TEST(MonitorLimits, ClosesAMonitorThatDoesNotRead) {

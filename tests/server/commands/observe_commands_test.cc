@@ -161,6 +161,16 @@ TEST_P(LatencyCommands, RemovingAnExpiredKeyIsAnEvent) {
   EXPECT_THAT(Run("LATENCY HISTORY expire-del"), ArrayOf(ArrayOf(Int(now_ms() / 1000), Int(2))));
 }
 
+TEST_P(LatencyCommands, TheLargestThresholdIsAsGoodAsNone) {
+  EXPECT_THAT(Run("CONFIG SET latency-monitor-threshold 9223372036854775807"), Ok());
+  Run("SET k v PX 10");
+  clock().AdvanceMs(20);
+  clock().PassWithEachLook(2000);
+  EXPECT_THAT(Run("GET k"), Nil());
+  clock().PassWithEachLook(0);
+  EXPECT_THAT(Run("LATENCY LATEST"), EmptyArray());
+}
+
 TEST_P(LatencyCommands, LatestHasTheLastAndTheHighest) {
   const int64_t start_s = now_ms() / 1000;
   Spike("command", 300);

@@ -1,0 +1,66 @@
+#include "server/execution/call_observer.h"
+
+#include <algorithm>
+
+#include "server/clients/session.h"
+
+namespace respite {
+
+void CallObservers::Attach(CallObserver& observer, int64_t from_us) {
+  const auto same = [&observer](const Listener& listener) { return listener.observer == &observer; };
+  const auto found = std::find_if(listeners_.begin(), listeners_.end(), same);
+  if (found == listeners_.end()) {
+    listeners_.push_back({&observer, from_us});
+  } else {
+    found->from_us = from_us;
+  }
+  Tidy();
+}
+
+void CallObservers::Detach(CallObserver& observer) {
+  for (Listener& listener : listeners_) {
+    if (listener.observer == &observer) listener.observer = nullptr;
+  }
+  Tidy();
+}
+
+// Places in the list stay as they are while somebody walks it.
+void CallObservers::Tidy() {
+  if (depth_ == 0) std::erase_if(listeners_, [](const Listener& listener) { return listener.observer == nullptr; });
+  from_us_ = kNoCall;
+  for (const Listener& listener : listeners_) {
+    if (listener.observer != nullptr) from_us_ = std::min(from_us_, listener.from_us);
+  }
+}
+
+template <class Visit>
+void CallObservers::ForEach(Visit&& visit) {
+  ++depth_;
+  for (size_t at = 0; at < listeners_.size(); ++at) {  // by index: whoever is told may attach others
+    const Listener listener = listeners_[at];
+    if (listener.observer != nullptr) visit(listener);
+  }
+  if (--depth_ == 0) Tidy();
+}
+
+void CallObservers::TellOfCall(const FinishedCall& call) {
+  ForEach([&call](const Listener& listener) {
+    if (call.duration_us >= listener.from_us) listener.observer->OnCall(call);
+  });
+}
+
+void CallObservers::OnRefusal(const RefusedCall& call) {
+  ForEach([&call](const Listener& listener) { listener.observer->OnRefusal(call); });
+}
+
+void CallObservers::OnWait(const WaitingCall& call) {
+  ForEach([&call](const Listener& listener) { listener.observer->OnWait(call); });
+}
+
+std::vector<Bytes> ShownWords(const Session& session, std::span<const Bytes> words) {
+  std::vector<Bytes> shown(words.begin(), words.end());
+  for (size_t index : session.redacted_words) shown[index] = "(redacted)";
+  return shown;
+}
+
+}  // namespace respite

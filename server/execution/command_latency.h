@@ -1,0 +1,29 @@
+// CommandLatency: tells the latency monitor of commands that took long. Listens while latency-monitor-threshold is set.
+#pragma once
+
+#include "server/dataset/latency.h"
+#include "server/execution/call_observer.h"
+
+namespace respite {
+
+struct Settings;
+
+class CommandLatency final : public CallObserver {
+ public:
+  struct Parts {
+    const Settings& settings;
+    LatencyMonitor& latency;
+    CallObservers& observers;
+  };
+  explicit CommandLatency(const Parts& parts) : parts_(parts) { AdoptThreshold(); }
+
+  // latency-monitor-threshold has changed.
+  void AdoptThreshold();
+
+  void OnCall(const FinishedCall& call) override;
+
+ private:
+  const Parts parts_;
+};
+
+}  // namespace respite

@@ -1,0 +1,27 @@
+#include "server/execution/http_guard.h"
+
+#include <string>
+
+#include "base/log.h"
+#include "base/pace.h"
+#include "server/clients/client_text.h"
+#include "server/clients/clients.h"
+
+namespace respite {
+
+void HttpGuard::Abort(Session& session) {
+  const int64_t now_ms = parts_.pace.NowMs();
+  if (logged_ms_ == kNever || now_ms - logged_ms_ > kQuietMs) {
+    logged_ms_ = now_ms;
+    // Redis: every unix socket goes by this name here.
+    const std::string peer = session.unix_socket ? "/unixsocket:0" : WithoutBrackets(session.address);
+    parts_.log.Warning(
+        "Possible SECURITY ATTACK detected. It looks like somebody is sending POST or Host: commands to Redis. This is "
+        "likely due to an attacker attempting to use Cross Protocol Scripting to compromise your Redis instance. "
+        "Connection from " +
+        peer + " aborted.");
+  }
+  parts_.clients.Close(session);
+}
+
+}  // namespace respite

@@ -1,0 +1,72 @@
+#include "server/execution/monitors.h"
+
+#include "protocol/reply.h"
+#include "server/clients/client_limits.h"
+#include "server/clients/clients.h"
+#include "server/clients/running.h"
+#include "server/config/settings.h"
+
+namespace respite {
+
+void Monitors::Add(Session& session) {
+  if (session.monitor) return;
+  session.monitor = true;
+  sessions_.push_back(&session);
+  parts_.observers.Attach(*this);
+}
+
+void Monitors::Remove(Session& session) {
+  if (!session.monitor) return;
+  session.monitor = false;
+  std::erase(sessions_, &session);
+  if (Empty()) parts_.observers.Detach(*this);
+}
+
+void Monitors::OnCall(const FinishedCall& call) {
+  // Who waited for a key was shown when the wait began. Redis: a request that had to wait for the end of CLIENT PAUSE
+  // is never shown.
+  if (call.stage != Progress::Stage::kAgain) ShowIfPublic(call.session, call.command, call.words);
+}
+
+void Monitors::OnRefusal(const RefusedCall& call) {
+  // Redis: so that monitors see where the transaction ends.
+  const bool ends_transaction =
+      call.command != nullptr && call.depth == 0 && call.command->Spec().transaction == TransactionRole::kExecutes;
+  if (ends_transaction) ShowIfPublic(call.session, *call.command, call.words);
+}
+
+void Monitors::OnWait(const WaitingCall& call) { ShowIfPublic(call.session, call.command, call.words); }
+
+void Monitors::ShowIfPublic(const Session& session, const Command& command, std::span<const Bytes> words) {
+  if ((command.flags & (kSkipMonitor | kAdmin)) == 0) Show(session, words);
+}
+
+void Monitors::Show(const Session& session, std::span<const Bytes> words) {
+  const std::string line = Line(session, words);
+  const std::vector<Session*> monitors = sessions_;  // who overruns its limit leaves the list
+  for (Session* monitor : monitors) {
+    if (monitor->reply_mode == ReplyMode::kOff || monitor->close_after_reply) continue;
+    Reply(monitor->out, monitor->resp).Simple(line);
+    parts_.clients.QueueFlush(*monitor);
+    parts_.limits.CheckOutput(*monitor, parts_.running.NowMs(), ClientLimits::Moment::kReply);
+  }
+}
+
+std::string Monitors::Line(const Session& session, std::span<const Bytes> words) const {
+  const int64_t wall_us = parts_.running.wall_base_us + parts_.running.last_us;
+  const std::string micros = std::to_string(wall_us % 1000000);
+  std::string line = std::to_string(wall_us / 1000000) + "." + std::string(6 - micros.size(), '0') + micros + " [" +
+                     std::to_string(session.db) + " " + PeerOf(session) + "]";
+  for (Bytes word : ShownWords(session, words)) {
+    line += ' ';
+    AppendQuoted(line, word);
+  }
+  return line;
+}
+
+std::string Monitors::PeerOf(const Session& session) const {
+  if (session.IsScript()) return "lua";
+  return session.unix_socket ? "unix:" + parts_.settings.unixsocket : session.address;
+}
+
+}  // namespace respite

@@ -1,0 +1,54 @@
+// Monitors: the sessions that asked to be shown every command (MONITOR). Listens while there are any.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "server/execution/call_observer.h"
+
+namespace respite {
+
+class ClientLimits;
+class Clients;
+struct Running;
+struct Settings;
+
+class Monitors final : public CallObserver {
+ public:
+  struct Parts {
+    const Settings& settings;
+    const Running& running;
+    Clients& clients;
+    ClientLimits& limits;
+    CallObservers& observers;
+  };
+  explicit Monitors(const Parts& parts) : parts_(parts) {}
+
+  bool Empty() const { return sessions_.empty(); }
+  void Add(Session& session);
+  // Also for a session that closes. Nothing happens to one that is no monitor.
+  void Remove(Session& session);
+
+  // Shows the command that is running before it does anything, as scripts want it, whose commands are shown behind it.
+  // Requires: its card has kSkipMonitor.
+  void ShowBegun(const Session& session, std::span<const Bytes> words) {
+    if (!Empty()) Show(session, words);
+  }
+
+  void OnCall(const FinishedCall& call) override;
+  void OnRefusal(const RefusedCall& call) override;
+  void OnWait(const WaitingCall& call) override;
+
+ private:
+  void ShowIfPublic(const Session& session, const Command& command, std::span<const Bytes> words);
+  void Show(const Session& session, std::span<const Bytes> words);
+  std::string Line(const Session& session, std::span<const Bytes> words) const;
+  std::string PeerOf(const Session& session) const;
+
+  const Parts parts_;
+  std::vector<Session*> sessions_;
+};
+
+}  // namespace respite
