@@ -5,7 +5,6 @@
 
 #include "base/bytes.h"
 #include "server/catalogue/refusals.h"
-#include "server/clients/session.h"
 
 namespace respite {
 

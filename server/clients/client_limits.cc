@@ -8,6 +8,7 @@
 #include "server/clients/acl/users.h"
 #include "server/clients/client_text.h"
 #include "server/clients/clients.h"
+#include "server/clients/session.h"
 #include "server/config/debug_switches.h"
 #include "server/config/settings.h"
 #include "server/dataset/stats.h"
@@ -35,35 +36,41 @@ constexpr int64_t kHandshakeMs = 30'000;
 
 }  // namespace
 
+size_t ClientLimits::OutputBytes(const Session& session) {
+  const size_t held = session.out.HeldBytes();
+  return held > kFreeOutputBytes ? held - kFreeOutputBytes : 0;
+}
+
 void ClientLimits::Check(Session& session, int64_t now_ms) {
   if (session.closing || CheckHandshake(session, now_ms) || CheckIdle(session, now_ms)) return;
   if (CheckOutput(session, now_ms, Moment::kTimer)) return;
   ServerStats& stats = parts_.stats;
-  stats.client_input.Note(std::max(session.input_peak_bytes, session.in.HeldBytes()), now_ms / 1000);
+  stats.client_input.Note(std::max(session.usage.input_peak_bytes, session.in.HeldBytes()), now_ms / 1000);
   stats.client_output.Note(session.out.HeldBytes(), now_ms / 1000);
-  session.input_peak_bytes = session.in.BufferedBytes();
+  session.usage.input_peak_bytes = session.in.BufferedBytes();
   FitReplyRoom(session, now_ms);
-  if (now_ms - session.last_active_ms > kIdleInputMs) session.in.Shrink();
+  if (now_ms - session.usage.last_active_ms > kIdleInputMs) session.in.Shrink();
 }
 
 void ClientLimits::FitReplyRoom(Session& session, int64_t now_ms) {
   constexpr size_t kLeast = 1024;
   const DebugSwitches& debug = parts_.debug;
-  size_t& room = session.reply_room_bytes;
-  if (debug.reply_resizing && room > kLeast && session.output_peak_bytes < room / 2) {
-    room = std::max(kLeast, session.output_peak_bytes + 1);
+  OutputAccount& account = session.output_account;
+  size_t& room = account.room_bytes_;
+  if (debug.reply_resizing && room > kLeast && account.peak_bytes_ < room / 2) {
+    room = std::max(kLeast, account.peak_bytes_ + 1);
     ++parts_.stats.reply_room_shrinks;
-  } else if (debug.reply_resizing && room < BlockPool::kBlockBytes && session.output_peak_bytes == room) {
+  } else if (debug.reply_resizing && room < BlockPool::kBlockBytes && account.peak_bytes_ == room) {
     room = std::min(BlockPool::kBlockBytes, room * 2);
     ++parts_.stats.reply_room_grows;
   }
-  if (debug.reply_peak_reset_ms < 0 || now_ms - session.output_peak_since_ms <= debug.reply_peak_reset_ms) return;
-  session.output_peak_bytes = std::min(session.out.Size(), room);
-  session.output_peak_since_ms = now_ms;
+  if (debug.reply_peak_reset_ms < 0 || now_ms - account.peak_since_ms_ <= debug.reply_peak_reset_ms) return;
+  account.peak_bytes_ = std::min(session.out.Size(), room);
+  account.peak_since_ms_ = now_ms;
 }
 
 bool ClientLimits::CheckHandshake(Session& session, int64_t now_ms) {
-  if (now_ms - session.created_ms <= kHandshakeMs) return false;
+  if (now_ms - session.usage.created_ms <= kHandshakeMs) return false;
   if (session.transport == nullptr || !session.transport->InHandshake()) return false;
   parts_.log.Verbose("Closing client that does not finish its TLS handshake");
   parts_.clients.Close(session);
@@ -75,7 +82,7 @@ bool ClientLimits::CheckIdle(Session& session, int64_t now_ms) {
   if (timeout_s == 0 || session.kind != SessionKind::kNormal || session.monitor || session.IsBlocked()) {
     return false;
   }
-  if (now_ms - session.last_active_ms <= timeout_s * 1000) return false;
+  if (now_ms - session.usage.last_active_ms <= timeout_s * 1000) return false;
   parts_.log.Verbose("Closing idle client");
   parts_.clients.Close(session);
   return true;
@@ -83,17 +90,18 @@ bool ClientLimits::CheckIdle(Session& session, int64_t now_ms) {
 
 bool ClientLimits::IsOverOutputLimit(Session& session, int64_t now_ms) const {
   const OutputBufferLimit& limit = LimitOf(parts_.settings, session.kind);
-  size_t used = OutputBytes(session);
+  const size_t used = OutputBytes(session);
+  int64_t& since_ms = session.output_account.over_soft_limit_since_ms_;
   if (used == 0) {
-    session.soft_limit_since_ms = -1;
+    since_ms = OutputAccount::kNotOver;
     return false;
   }
   if (!session.authenticated && parts_.users.LoginRequired() && used > kUnauthenticatedOutputBytes) return true;
   if (limit.hard_bytes != 0 && used >= limit.hard_bytes) return true;
   bool over_soft = limit.soft_bytes != 0 && used >= limit.soft_bytes;
-  if (!over_soft) session.soft_limit_since_ms = -1;
-  if (over_soft && session.soft_limit_since_ms < 0) session.soft_limit_since_ms = now_ms;
-  return over_soft && now_ms - session.soft_limit_since_ms > limit.soft_seconds * 1000;
+  if (!over_soft) since_ms = OutputAccount::kNotOver;
+  if (over_soft && since_ms == OutputAccount::kNotOver) since_ms = now_ms;
+  return over_soft && now_ms - since_ms > limit.soft_seconds * 1000;
 }
 
 bool ClientLimits::CheckOutput(Session& session, int64_t now_ms, Moment moment) {

@@ -1,10 +1,11 @@
 // ClientLimits: closes clients that idle too long, send too large requests or do not read their replies.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "protocol/reply_buffer.h"
-#include "server/clients/session.h"
 
 namespace respite {
 
@@ -13,17 +14,39 @@ class Clock;
 struct DebugSwitches;
 class Logger;
 struct ServerStats;
+struct Session;
 struct Settings;
 class Users;
+
+// What is kept of one session's output.
+//
+// Redis: a client has a reply buffer of its own, which follows its replies. Ours take blocks from the pool while they
+// have output; room and peak say how large that buffer would be.
+class OutputAccount {
+ public:
+  explicit OutputAccount(int64_t now_ms) : peak_since_ms_(now_ms) {}
+
+  size_t RoomBytes() const { return room_bytes_; }
+  // Most of the room that was used lately.
+  size_t PeakBytes() const { return peak_bytes_; }
+  // So much waits to be sent.
+  void NoteOutput(size_t bytes) { peak_bytes_ = std::max(peak_bytes_, std::min(bytes, room_bytes_)); }
+
+ private:
+  friend class ClientLimits;
+  static constexpr int64_t kNotOver = -1;
+
+  size_t room_bytes_ = BlockPool::kBlockBytes;
+  size_t peak_bytes_ = BlockPool::kBlockBytes;  // since peak_since_ms_
+  int64_t peak_since_ms_;
+  int64_t over_soft_limit_since_ms_ = kNotOver;
+};
 
 class ClientLimits {
  public:
   // Output up to one block is free, like Redis' static buffer. "omem" is the output beyond it.
   static constexpr size_t kFreeOutputBytes = BlockPool::kBlockBytes;
-  static size_t OutputBytes(const Session& session) {
-    size_t held = session.out.HeldBytes();
-    return held > kFreeOutputBytes ? held - kFreeOutputBytes : 0;
-  }
+  static size_t OutputBytes(const Session& session);
 
   struct Parts {
     const Settings& settings;

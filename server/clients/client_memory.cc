@@ -9,6 +9,7 @@
 #include "server/clients/client_text.h"
 #include "server/clients/clients.h"
 #include "server/clients/phase.h"
+#include "server/clients/session.h"
 #include "server/config/settings.h"
 #include "server/dataset/stats.h"
 
@@ -48,35 +49,36 @@ void ClientMemory::Update(Session& session, size_t running_bytes) {
   if (session.closing) return;
   const bool is_replica = session.kind == SessionKind::kReplica;
   const size_t bytes = is_replica ? 0 : session.HeldBytes() + running_bytes;
-  total_bytes_ += bytes - session.counted_bytes;
-  session.counted_bytes = bytes;
-  const int size_class = session.no_evict || is_replica ? -1 : ClassOf(bytes);
-  if (size_class == session.size_class) return;
+  MemoryPlace& place = session.memory_place;
+  total_bytes_ += bytes - place.counted_bytes_;
+  place.counted_bytes_ = bytes;
+  const int size_class = session.no_evict || is_replica ? MemoryPlace::kNoClass : ClassOf(bytes);
+  if (size_class == place.size_class_) return;
   Leave(session);
-  if (size_class >= 0) Enter(session, size_class);
+  if (size_class != MemoryPlace::kNoClass) Enter(session, size_class);
 }
 
 void ClientMemory::Forget(Session& session) {
   Leave(session);
-  total_bytes_ -= session.counted_bytes;
-  session.counted_bytes = 0;
+  total_bytes_ -= std::exchange(session.memory_place.counted_bytes_, 0);
 }
 
 void ClientMemory::Enter(Session& session, int size_class) {
   std::vector<Session*>& row = classes_[static_cast<size_t>(size_class)];
-  session.size_class = static_cast<int16_t>(size_class);
-  session.place_in_class = static_cast<uint32_t>(row.size());
+  session.memory_place.size_class_ = static_cast<int16_t>(size_class);
+  session.memory_place.place_ = static_cast<uint32_t>(row.size());
   row.push_back(&session);
   highest_class_ = std::max(highest_class_, size_class);
 }
 
 void ClientMemory::Leave(Session& session) {
-  if (session.size_class < 0) return;
-  std::vector<Session*>& row = classes_[static_cast<size_t>(session.size_class)];
-  row.back()->place_in_class = session.place_in_class;
-  row[session.place_in_class] = row.back();
+  MemoryPlace& place = session.memory_place;
+  if (place.size_class_ == MemoryPlace::kNoClass) return;
+  std::vector<Session*>& row = classes_[static_cast<size_t>(place.size_class_)];
+  row.back()->memory_place.place_ = place.place_;
+  row[place.place_] = row.back();
   row.pop_back();
-  session.size_class = -1;
+  place.size_class_ = MemoryPlace::kNoClass;
 }
 
 Session* ClientMemory::Largest() {

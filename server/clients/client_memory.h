@@ -12,8 +12,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "server/clients/session.h"
-
 namespace respite {
 
 class Clients;
@@ -21,7 +19,19 @@ class Clock;
 class Logger;
 class Phase;
 struct ServerStats;
+struct Session;
 struct Settings;
+
+// Where ClientMemory keeps one session, and what it counts for it.
+class MemoryPlace {
+ private:
+  friend class ClientMemory;
+  static constexpr int16_t kNoClass = -1;
+
+  size_t counted_bytes_ = 0;
+  uint32_t place_ = 0;  // in its class
+  int16_t size_class_ = kNoClass;
+};
 
 class ClientMemory {
  public:

@@ -42,7 +42,7 @@ std::string FlagsOf(const Session& session) {
       {session.transaction != nullptr && session.transaction->Stale(), 'd'},
       {session.close_after_reply, 'c'},
       {session.closing, 'A'},
-      {session.unix_socket, 'U'},
+      {session.addresses.unix_socket, 'U'},
       {session.no_evict, 'e'},
       {session.no_touch, 'T'},
   }};
@@ -64,8 +64,8 @@ size_t FreeInputBytes(const Session& session, int64_t now_ms) {
   constexpr int64_t kIdleMs = 2000;
   size_t buffered = session.in.BufferedBytes();
   size_t held = session.in.HeldBytes();
-  bool idle = session.input_peak_bytes == 0 && now_ms - session.last_active_ms > kIdleMs;
-  if (!idle && session.bytes_in != 0) held = std::max({held, kReadBytes, session.input_peak_bytes});
+  bool idle = session.usage.input_peak_bytes == 0 && now_ms - session.usage.last_active_ms > kIdleMs;
+  if (!idle && session.usage.bytes_in != 0) held = std::max({held, kReadBytes, session.usage.input_peak_bytes});
   return held > buffered ? held - buffered : 0;
 }
 
@@ -122,12 +122,12 @@ std::string ClientText(const Session& session, int64_t now_ms, std::span<const B
   const size_t segments = session.out.Segments();
   return Fields()
       .Size("id", session.id)
-      .Text("addr", session.address)
-      .Text("laddr", session.local_address)
+      .Text("addr", session.addresses.peer)
+      .Text("laddr", session.addresses.local)
       .Number("fd", session.transport == nullptr || session.closing ? -1 : session.transport->FileDescriptor())
-      .Text("name", session.name)
-      .Number("age", (now_ms - session.created_ms) / 1000)
-      .Number("idle", (now_ms - session.last_active_ms) / 1000)
+      .Text("name", session.identity.name)
+      .Number("age", (now_ms - session.usage.created_ms) / 1000)
+      .Number("idle", (now_ms - session.usage.last_active_ms) / 1000)
       .Text("flags", FlagsOf(session))
       .Number("db", session.db)
       .Size("sub", SubscriptionsOf(session, TopicKind::kChannel))
@@ -138,19 +138,19 @@ std::string ClientText(const Session& session, int64_t now_ms, std::span<const B
       .Size("qbuf-free", FreeInputBytes(session, now_ms))
       .Size("argv-mem", ArgumentBytes(session, running))
       .Size("multi-mem", session.InTransaction() ? session.transaction->QueuedTextBytes() : 0)
-      .Size("rbs", session.reply_room_bytes)
-      .Size("rbp", session.output_peak_bytes)
+      .Size("rbs", session.output_account.RoomBytes())
+      .Size("rbp", session.output_account.PeakBytes())
       .Size("obl", FirstPieceBytes(session))
       .Size("oll", segments > 1 ? segments - 1 : 0)
       .Size("omem", ClientLimits::OutputBytes(session))
       .Size("tot-mem", session.HeldBytes() + RunningBytes(running))
       .Text("events", EventsOf(session))
-      .Text("cmd", session.last_command == nullptr ? Bytes("NULL") : Bytes(session.last_command->full_name))
+      .Text("cmd", session.usage.last_command == nullptr ? Bytes("NULL") : Bytes(session.usage.last_command->full_name))
       .Text("user", session.user->name())
       .Number("redir", session.tracking != nullptr ? static_cast<int64_t>(session.tracking->redirect) : -1)
       .Number("resp", static_cast<int64_t>(session.resp))
-      .Text("lib-name", session.lib_name)
-      .Text("lib-ver", session.lib_version)
+      .Text("lib-name", session.identity.lib_name)
+      .Text("lib-ver", session.identity.lib_version)
       .Take();
 }
 

@@ -11,15 +11,14 @@ namespace respite {
 Session& Clients::Create(int64_t now_ms) {
   uint64_t id = next_id_++;
   auto& slot = sessions_[id];
-  slot = std::make_unique<Session>(id, pool_, initial_user_);
-  slot->created_ms = slot->last_active_ms = slot->output_peak_since_ms = now_ms;
+  slot = std::make_unique<Session>(id, pool_, initial_user_, now_ms);
   return *slot;
 }
 
 void Clients::Remove(Session& session) {
-  if (session.postponed_listed) std::erase(postponed_, &session);
-  if (session.continue_listed) std::erase(continued_, &session);
-  if (session.flush_queued) {  // otherwise a thousand that hang up at once cost O(n²)
+  if (session.queue_marks.postponed_) std::erase(postponed_, &session);
+  if (session.queue_marks.continued_) std::erase(continued_, &session);
+  if (session.queue_marks.to_flush_) {  // otherwise a thousand that hang up at once cost O(n²)
     std::erase(to_flush_, &session);
     std::erase(with_messages_, &session);
   }
@@ -56,7 +55,7 @@ void Clients::FlushQueued(const Pace& pace) {
 void Clients::Flush(size_t place) {
   Session* session = flushing_[place];
   if (session == nullptr) return;
-  session->flush_queued = false;
+  session->queue_marks.to_flush_ = false;
   if (!session->closing) session->transport->Flush();
   if (memory_ != nullptr && flushing_[place] != nullptr) memory_->Update(*session);
 }
@@ -65,29 +64,29 @@ void Clients::Close(Session& session) {
   if (session.closing) return;
   session.closing = true;
   on_close_(session);
-  if (std::exchange(session.postponed_listed, false)) std::erase(postponed_, &session);
+  if (std::exchange(session.queue_marks.postponed_, false)) std::erase(postponed_, &session);
   if (session.transport != nullptr) session.transport->Close();
 }
 
 void Clients::AddPostponed(Session& session) {
-  if (session.postponed_listed) return;
-  session.postponed_listed = true;
+  if (session.queue_marks.postponed_) return;
+  session.queue_marks.postponed_ = true;
   postponed_.push_back(&session);
 }
 
 std::vector<Session*> Clients::TakePostponed() {
-  for (Session* session : postponed_) session->postponed_listed = false;
+  for (Session* session : postponed_) session->queue_marks.postponed_ = false;
   return std::exchange(postponed_, {});
 }
 
 void Clients::Continue(Session& session) {
   QueueMessages(session);
-  if (std::exchange(session.continue_listed, true)) return;
+  if (std::exchange(session.queue_marks.continued_, true)) return;
   continued_.push_back(&session);
 }
 
 std::vector<Session*> Clients::TakeContinued() {
-  for (Session* session : continued_) session->continue_listed = false;
+  for (Session* session : continued_) session->queue_marks.continued_ = false;
   return std::exchange(continued_, {});
 }
 

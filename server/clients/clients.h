@@ -23,7 +23,7 @@ class Clients {
   // Creates a session with the next id. Clients owns it until Remove.
   Session& Create(int64_t now_ms);
   // Creates a session without a client: it has no id and is in no list.
-  std::unique_ptr<Session> CreateDetached() { return std::make_unique<Session>(0, pool_, initial_user_); }
+  std::unique_ptr<Session> CreateDetached() { return std::make_unique<Session>(0, pool_, initial_user_, 0); }
   void Remove(Session& session);
 
   // Returns null if it does not exist or is closing.
@@ -49,16 +49,16 @@ class Clients {
 
   // Sends the session's replies when the Turn ends.
   void QueueFlush(Session& session) {
-    if (session.flush_queued || session.transport == nullptr) return;
-    session.flush_queued = true;
+    if (session.queue_marks.to_flush_ || session.transport == nullptr) return;
+    session.queue_marks.to_flush_ = true;
     to_flush_.push_back(&session);
   }
   // The same for messages to a session. Replies are flushed first, so that their clients can send the next request
   // while messages are flushed.
   void QueueMessages(Session& session) {
     CountMessage();
-    if (session.flush_queued || session.transport == nullptr) return;
-    session.flush_queued = true;
+    if (session.queue_marks.to_flush_ || session.transport == nullptr) return;
+    session.queue_marks.to_flush_ = true;
     with_messages_.push_back(&session);
   }
   // Sends queued output at the end of a Turn: all replies, but messages only for a limited time, so that a change with
@@ -67,7 +67,7 @@ class Clients {
   // Whether the last FlushQueued left messages over.
   bool IsBehind() const { return is_behind_; }
   // Whether this session still waits for that.
-  bool IsBehindWith(const Session& session) const { return is_behind_ && session.flush_queued; }
+  bool IsBehindWith(const Session& session) const { return is_behind_ && session.queue_marks.to_flush_; }
   // The number of messages so far.
   uint64_t Messages() const { return messages_; }
   void CountMessage() { ++messages_; }

@@ -2,6 +2,9 @@
 //
 // A Transport (a socket, or nothing in a test) moves bytes; Pump turns the input into requests; Executor runs them and
 // writes to `out`. Clients owns every Session.
+//
+// Whoever keeps something of its own for each client has a part of the Session: a small struct that the owner defines,
+// and that nobody else can change where that is possible. A part that few clients have is a pointer, null until needed.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +15,13 @@
 #include "protocol/reply.h"
 #include "protocol/reply_buffer.h"
 #include "protocol/request_parser.h"
+#include "server/clients/client_identity.h"
+#include "server/clients/client_limits.h"
+#include "server/clients/client_memory.h"
+#include "server/clients/client_usage.h"
 #include "server/clients/held_request.h"
+#include "server/clients/queue_marks.h"
+#include "server/clients/reply_state.h"
 #include "server/clients/subscriptions.h"
 #include "server/clients/tracking_options.h"
 #include "server/clients/transaction.h"
@@ -42,88 +51,50 @@ class Transport {
 
 enum class SessionKind : uint8_t { kNormal, kReplica, kPubSub };
 
-// Whether and which replies are sent (CLIENT REPLY).
-enum class ReplyMode : uint8_t {
-  kOn,
-  kOff,
-  kSkipNext,  // the running command was CLIENT REPLY SKIP: the next is silent
-  kSkip,      // this command is silent
-};
-
 struct Session {
-  Session(uint64_t session_id, BlockPool& pool, const User& stranger) : id(session_id), out(pool), user(&stranger) {}
+  Session(uint64_t session_id, BlockPool& pool, const User& initial_user, int64_t now_ms)
+      : id(session_id), out(pool), user(&initial_user), usage(now_ms), output_account(now_ms) {}
 
   uint64_t id;
   RequestParser in;
   ReplyBuffer out;
   RespVersion resp = RespVersion::kResp2;
   ReplyForm reply_form = ReplyForm::kWire;
+  SessionKind kind = SessionKind::kNormal;
+  bool authenticated = true;
   int db = 0;
+  const User* user;                // never null
   Transport* transport = nullptr;  // null in process
 
-  // Identity.
-  bool authenticated = true;
-  const User* user;  // never null
-  std::string name;
-  std::string lib_name;
-  std::string lib_version;
-  std::string address;  // "127.0.0.1:50000", "/path/to.sock:0"
-  std::string local_address;
-  bool unix_socket = false;
-  bool loopback = true;
-
-  // State.
-  bool monitor = false;
-  bool no_evict = false;
-  bool no_touch = false;
   bool closing = false;            // gone; nothing more is read, executed or sent
   bool close_after_reply = false;  // gone as soon as `out` is sent
-  bool flush_queued = false;       // stands in Clients' list of sessions to flush
-  ReplyMode reply_mode = ReplyMode::kOn;
-  SessionKind kind = SessionKind::kNormal;
+  bool monitor = false;            // MONITOR
+  bool no_evict = false;           // CLIENT NO-EVICT
+  bool no_touch = false;           // CLIENT NO-TOUCH
+  ReplyState replies;              // CLIENT REPLY
+  QueueMarks queue_marks;          // of Clients
 
-  // Channels and patterns; null while there are none.
-  std::unique_ptr<Subscriptions> subscriptions;
-
-  // A request that runs first when the session resumes. Null when there is none.
-  std::unique_ptr<HeldRequest> held;
-  // A request that waits for a key; see Waiting. Null when none does. Nothing else runs meanwhile.
-  std::unique_ptr<Waiter> waiter;
-  // Null before the first MULTI or WATCH.
-  std::unique_ptr<Transaction> transaction;
-  // CLIENT TRACKING; null while it is off.
-  std::unique_ptr<TrackingOptions> tracking;
-  // Messages that the running command caused for its own client: they go behind its reply.
-  std::string deferred_pushes;
-  // Words of the running command that SLOWLOG and MONITOR must not show; see Call::Redact.
-  std::vector<size_t> redacted_words;
-  bool postponed_listed = false;  // stands in Clients' list of postponed sessions
-  bool continue_listed = false;   // stands in Clients' list of those that go on
-
-  // Accounting, in milliseconds of the monotonic clock.
-  int64_t created_ms = 0;
-  int64_t last_active_ms = 0;
-  int64_t soft_limit_since_ms = -1;  // output over the soft limit since; -1: it is not
-  const Command* last_command = nullptr;
-  uint64_t commands = 0;
+  ClientIdentity identity;
+  ClientAddresses addresses;
+  ClientUsage usage;
+  OutputAccount output_account;   // of ClientLimits
+  MemoryPlace memory_place;       // of ClientMemory
   uint64_t journaled_octets = 0;  // AofWriter::Appended behind its last write
-  uint64_t bytes_in = 0;
-  uint64_t bytes_out = 0;
-  size_t input_peak_bytes = 0;  // most input that was buffered since the timer last looked
-  // Redis: a client has a reply buffer of its own, which follows its replies. Ours take blocks from the pool while they
-  // have output; these two say how large that buffer would be.
-  size_t reply_room_bytes = BlockPool::kBlockBytes;
-  size_t output_peak_bytes = BlockPool::kBlockBytes;  // most of it that was used since output_peak_since_ms
-  int64_t output_peak_since_ms = 0;
-  // ClientMemory's: what it counts for this session, and where it keeps it (-1: nowhere).
-  size_t counted_bytes = 0;
-  uint32_t place_in_class = 0;
-  int16_t size_class = -1;
+
+  // The running command: messages that it caused for its own client, which go behind its reply, and those of its words
+  // that SLOWLOG and MONITOR must not show (Call::Redact).
+  std::string deferred_pushes;
+  std::vector<size_t> redacted_words;
+
+  // Parts that few have.
+  std::unique_ptr<Subscriptions> subscriptions;  // channels and patterns
+  std::unique_ptr<HeldRequest> held;             // runs first when the session resumes
+  std::unique_ptr<Waiter> waiter;                // waits for a key, see Waiting; nothing else runs meanwhile
+  std::unique_ptr<Transaction> transaction;      // from the first MULTI or WATCH on
+  std::unique_ptr<TrackingOptions> tracking;     // CLIENT TRACKING; null while it is off
 
   // Stands for a script instead of a client.
   bool IsScript() const { return reply_form == ReplyForm::kBinary; }
-  // What is written now is not sent.
-  bool IsSilent() const { return reply_mode == ReplyMode::kOff || reply_mode == ReplyMode::kSkip; }
   bool IsBlocked() const {
     return waiter != nullptr || (held != nullptr && held->progress.stage == Progress::Stage::kAgain);
   }
@@ -150,8 +121,8 @@ inline size_t HeldBytesOf(const std::vector<std::string>& words) {
 
 inline size_t Session::HeldBytes() const {
   size_t bytes = sizeof(Session) + in.HeldBytes() + out.HeldBytes() + out.QueueBytes() + HeldBytesOf(deferred_pushes) +
-                 HeldBytesOf(name) + HeldBytesOf(lib_name) + HeldBytesOf(lib_version) + HeldBytesOf(address) +
-                 HeldBytesOf(local_address);
+                 HeldBytesOf(identity.name) + HeldBytesOf(identity.lib_name) + HeldBytesOf(identity.lib_version) +
+                 HeldBytesOf(addresses.peer) + HeldBytesOf(addresses.local);
   if (held != nullptr) bytes += sizeof(HeldRequest) + HeldBytesOf(held->words);
   if (subscriptions != nullptr) bytes += subscriptions->UsedBytes();
   if (transaction != nullptr) bytes += transaction->HeldBytes();

@@ -64,8 +64,8 @@ struct ClientGetName {
                                        .group = CommandGroup::kConnection,
                                        .flags = kNoScript | kLoading | kStale};
   static void Run(Call& call) {
-    if (call.session.name.empty()) return call.reply.Null();
-    call.reply.Bulk(call.session.name);
+    if (call.session.identity.name.empty()) return call.reply.Null();
+    call.reply.Bulk(call.session.identity.name);
   }
 };
 
@@ -149,8 +149,8 @@ struct KillFilter {
 
   bool Matches(const Session& session) const {
     return (!id || session.id == *id) && (!type || type->Matches(session)) &&
-           (user == nullptr || session.user == user) && (!address || session.address == *address) &&
-           (!local_address || session.local_address == *local_address);
+           (user == nullptr || session.user == user) && (!address || session.addresses.peer == *address) &&
+           (!local_address || session.addresses.local == *local_address);
   }
 };
 
@@ -328,14 +328,14 @@ struct ClientReply {
                                        .group = CommandGroup::kConnection,
                                        .flags = kNoScript | kLoading | kStale};
   static void Run(Call& call) {
-    ReplyMode& mode = call.session.reply_mode;
+    ReplyState& replies = call.session.replies;
     if (call.args.TakeToken("ON")) {
-      if (mode != ReplyMode::kSkipNext) mode = ReplyMode::kOn;  // Redis: an earlier SKIP in the transaction stays
+      replies.TurnOn();
       call.reply.Ok();
     } else if (call.args.TakeToken("OFF")) {
-      mode = ReplyMode::kOff;
+      replies.TurnOff();
     } else if (call.args.TakeToken("SKIP")) {
-      if (mode != ReplyMode::kOff) mode = ReplyMode::kSkipNext;
+      replies.SkipNext();
     } else {
       throw Refusal{refusals::kSyntax};
     }
@@ -355,7 +355,7 @@ struct ClientSetInfo {
     bool is_name = EqualsIgnoreCase(attribute, "lib-name");
     if (!is_name && !EqualsIgnoreCase(attribute, "lib-ver")) throw refusals::UnrecognizedOption(attribute);
     if (!IsClientAttribute(value)) throw refusals::ClientAttribute(attribute);
-    (is_name ? call.session.lib_name : call.session.lib_version) = value;
+    (is_name ? call.session.identity.lib_name : call.session.identity.lib_version) = value;
     call.reply.Ok();
   }
 };
@@ -371,7 +371,7 @@ struct ClientSetName {
   static void Run(Call& call) {
     Bytes name = call.args.Next();
     CheckClientName(name);
-    call.session.name = name;
+    call.session.identity.name = name;
     call.reply.Ok();
   }
 };

@@ -109,7 +109,7 @@ struct ConfigSet {
   static void Run(Call& call) {
     const Config::NamesAndValues pairs = TakePairs(call);
     const Session& session = call.session;
-    const bool local = session.loopback || session.unix_socket;
+    const bool local = session.addresses.IsLocal();
     try {
       call.services.config.Set(pairs, {.connection_is_local = local, .is_loading = call.services.loading.Active()});
     } catch (const Refusal&) {

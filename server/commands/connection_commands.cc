@@ -103,7 +103,7 @@ struct Hello {
     HelloOptions options = TakeHelloOptions(call);
     if (options.user) Authenticate(call, *options.user, options.password);
     if (!session.authenticated) throw Refusal{refusals::kHelloNoAuth};
-    if (options.name) session.name = *options.name;
+    if (options.name) session.identity.name = *options.name;
     if (options.version) session.resp = *options.version;
     WriteGreeting(session);
   }
@@ -208,10 +208,9 @@ struct Reset {
     session.resp = RespVersion::kResp2;
     session.user = &call.services.users.Default();
     session.authenticated = !call.services.users.LoginRequired();
-    session.name.clear();
+    session.identity.name.clear();
     session.no_evict = session.no_touch = false;
-    // Redis: a RESET after CLIENT REPLY SKIP has no reply. The library's name stays, since the library is the same.
-    if (session.reply_mode != ReplyMode::kSkip) session.reply_mode = ReplyMode::kOn;
+    session.replies.Reset();  // the library's name stays, since the library is the same
     call.reply.Simple("RESET");
   }
 };

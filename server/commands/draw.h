@@ -28,7 +28,7 @@ class DrawLimit {
     checked_ = held;
     // The session of a script has no output limit, and must stay open for the next script. Output that is not sent has
     // no limit either.
-    const bool is_limited = !call_.session.IsScript() && !call_.session.IsSilent();
+    const bool is_limited = !call_.session.IsScript() && !call_.session.replies.IsSilent();
     const bool is_closed = is_limited && call_.services.limits.CheckOutput(call_.session, call_.now_ms);
     if (is_closed || held - start_ > kMostBytes) throw Refusal{refusals::kReplyTooLong};
   }

@@ -10,8 +10,8 @@ struct DebugSwitches {
   bool skip_payload_checksum = false;   // RESTORE accepts payloads with a wrong checksum
   bool any_command_in_scripts = false;  // even those with kNoScript
   int64_t aof_write_delay_us = 0;       // delay before each write to the append-only file
-  bool reply_resizing = true;           // Session::reply_room_bytes follows the size of replies
-  int64_t reply_peak_reset_ms = kReplyPeakResetMs;  // how often Session::output_peak_bytes is reset; negative: never
+  bool reply_resizing = true;           // OutputAccount::RoomBytes follows the size of replies
+  int64_t reply_peak_reset_ms = kReplyPeakResetMs;  // how often OutputAccount::PeakBytes is reset; negative: never
 
   static constexpr int64_t kReplyPeakResetMs = 5000;
 };

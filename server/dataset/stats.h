@@ -64,7 +64,7 @@ struct ServerStats {
   int64_t eviction_exceeded_since_us = 0;  // monotonic; 0: memory is within maxmemory
   std::array<uint64_t, 4> acl_denials{};   // by AclLogEntry::Reason
   uint64_t payload_sanitizations = 0;      // packed values of RESTORE that were checked
-  uint64_t reply_room_shrinks = 0;         // see Session::reply_room_bytes
+  uint64_t reply_room_shrinks = 0;         // see OutputAccount::RoomBytes
   uint64_t reply_room_grows = 0;
   uint64_t turns = 0;
   uint64_t turn_us = 0;

@@ -15,7 +15,7 @@ void Call::Wait(const Awaited& awaited) {
 }
 
 bool Call::MayGoOnLater() const {
-  return services.executor.MayWait() && session.reply_mode == ReplyMode::kOn && static_cast<bool>(services.host);
+  return services.executor.MayWait() && session.replies.IsOn() && static_cast<bool>(services.host);
 }
 
 uint64_t Call::LongestText() const {

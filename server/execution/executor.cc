@@ -81,7 +81,7 @@ const Command* Executor::Resolve(std::span<const Bytes> words) const {
 }
 
 Executor::Outcome Executor::Execute(Session& session, const Request& request) {
-  session.last_command = request.command;
+  session.usage.last_command = request.command;
   Passage passage{session, request.command, request.words, request.blobs, request.key, request.progress};
   try {
     const bool begun = request.progress.stage == Progress::Stage::kBegun;
@@ -129,7 +129,7 @@ inline std::optional<Executor::Outcome> Executor::QueueInTransaction(Passage& pa
   const size_t reply_start = session.out.Size();
   session.transaction->Queue(*passage.command, passage.words, passage.flags);
   session.out.Append("+QUEUED\r\n");
-  if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
+  if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);
   return Outcome::kDone;
 }
 
@@ -163,7 +163,7 @@ inline std::optional<Executor::Outcome> Executor::Suspend(Passage& passage) {
 inline std::optional<Executor::Outcome> Executor::FinishReply(Passage& passage) {
   Session& session = passage.session;
   const size_t reply_start = std::max(passage.reply_start, settled_size_);
-  if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
+  if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);
   SendDeferredPushes(session);
   return std::nullopt;
 }
@@ -205,7 +205,7 @@ void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {
     reply.Error(refusals::kUnblocked);
     parts_.books.CountError(refusals::kUnblocked);
   }
-  if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
+  if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);
   const std::vector<Bytes> words(waiter.words.begin(), waiter.words.end());
   using Ending = FinishedCall::Ending;
   Tell(FinishedCall{.session = session,
@@ -293,7 +293,7 @@ void Executor::Reject(const Passage& passage, const Refusal& refusal) {
   if (session.transaction != nullptr) session.transaction->Break();
   const size_t reply_start = session.out.Size();
   Reply(session.out, session.resp).Error(told.text);
-  if (session.reply_mode != ReplyMode::kOn) ApplyReplyMode(session, reply_start);
+  if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);
   Tell(RefusedCall{session, passage.command, passage.words, told.text});
 }
 
@@ -304,12 +304,7 @@ Refusal Executor::UnknownCommand(std::span<const Bytes> words) const {
 }
 
 void Executor::ApplyReplyMode(Session& session, size_t reply_start) {
-  if (session.reply_mode == ReplyMode::kSkipNext) {
-    session.reply_mode = ReplyMode::kSkip;
-    return;
-  }
-  session.out.RollBack(reply_start);
-  if (session.reply_mode == ReplyMode::kSkip) session.reply_mode = ReplyMode::kOn;
+  if (session.replies.EndCommand() == ReplyState::Fate::kDropped) session.out.RollBack(reply_start);
 }
 
 }  // namespace respite

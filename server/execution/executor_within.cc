@@ -29,7 +29,7 @@ void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& comman
 }
 
 void Executor::SettleReply(Session& session, size_t reply_start) {
-  if (session.IsSilent()) session.out.RollBack(std::max(reply_start, settled_size_));
+  if (session.replies.IsSilent()) session.out.RollBack(std::max(reply_start, settled_size_));
   settled_size_ = session.out.Size();
 }
 

@@ -33,7 +33,7 @@ inline void Gates::ProtectedCommand(const Request& request) const {
   const Settings& settings = parts_.settings;
   const bool module = request.command.Spec().protection == Protection::kModuleCommand;
   Permission permission = module ? settings.enable_module_command : settings.enable_debug_command;
-  bool local = request.session.loopback || request.session.unix_socket;
+  bool local = request.session.addresses.IsLocal();
   if (permission == Permission::kAlways || (permission == Permission::kLocalConnections && local)) return;
   throw Refusal{module ? refusals::kModuleNotAllowed : refusals::kDebugNotAllowed};
 }

@@ -14,7 +14,7 @@ void HttpGuard::Abort(Session& session) {
   if (logged_ms_ == kNever || now_ms - logged_ms_ > kQuietMs) {
     logged_ms_ = now_ms;
     // Redis: every unix socket goes by this name here.
-    const std::string peer = session.unix_socket ? "/unixsocket:0" : WithoutBrackets(session.address);
+    const std::string peer = session.addresses.unix_socket ? "/unixsocket:0" : WithoutBrackets(session.addresses.peer);
     parts_.log.Warning(
         "Possible SECURITY ATTACK detected. It looks like somebody is sending POST or Host: commands to Redis. This is "
         "likely due to an attacker attempting to use Cross Protocol Scripting to compromise your Redis instance. "

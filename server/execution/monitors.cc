@@ -45,7 +45,7 @@ void Monitors::Show(const Session& session, std::span<const Bytes> words) {
   const std::string line = Line(session, words);
   const std::vector<Session*> monitors = sessions_;  // who overruns its limit leaves the list
   for (Session* monitor : monitors) {
-    if (monitor->reply_mode == ReplyMode::kOff || monitor->close_after_reply) continue;
+    if (monitor->replies.IsOff() || monitor->close_after_reply) continue;
     Reply(monitor->out, monitor->resp).Simple(line);
     parts_.clients.QueueFlush(*monitor);
     parts_.limits.CheckOutput(*monitor, parts_.running.NowMs(), ClientLimits::Moment::kReply);
@@ -66,7 +66,7 @@ std::string Monitors::Line(const Session& session, std::span<const Bytes> words)
 
 std::string Monitors::PeerOf(const Session& session) const {
   if (session.IsScript()) return "lua";
-  return session.unix_socket ? "unix:" + parts_.settings.unixsocket : session.address;
+  return session.addresses.unix_socket ? "unix:" + parts_.settings.unixsocket : session.addresses.peer;
 }
 
 }  // namespace respite

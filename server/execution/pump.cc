@@ -148,7 +148,7 @@ Pump::Outcome Pump::RunGroup(Session& session) {
 void Pump::FailProtocol(Session& session) {
   std::string text = refusals::Protocol(session.in.Error()).text;
   parts_.stats.CountError(text);
-  if (session.reply_mode == ReplyMode::kOn) Reply(session.out, session.resp).Error(text);
+  if (session.replies.IsOn()) Reply(session.out, session.resp).Error(text);
   if (parts_.log.Shows(LogLevel::kVerbose)) parts_.log.Verbose(ProtocolErrorText(session, parts_.running.NowMs()));
   session.close_after_reply = true;
 }

@@ -74,7 +74,7 @@ Bytes ScriptRunner::RunCommand(std::span<const Bytes> words) noexcept {
     return ReplyBytes();
   }
   if (command->Is(kWrite)) current_->has_written = true;
-  session_->last_command = command;
+  session_->usage.last_command = command;
   parts_.executor.ExecuteWithin(current_->call->unit, *session_, *command, words);
   if (current_->call->session.tracking != nullptr) NoteReads(*command, words);
   return ReplyBytes();

@@ -25,8 +25,8 @@ void SlowLog::OnCall(const FinishedCall& call) {
                        .unix_time_s = parts_.running.WallMs() / 1000,
                        .duration_us = call.duration_us,
                        .words = Shorten(ShownWords(call.session, call.words)),
-                       .peer = call.session.address,
-                       .client_name = call.session.name});
+                       .peer = call.session.addresses.peer,
+                       .client_name = call.session.identity.name});
   Trim();
 }
 

@@ -84,13 +84,13 @@ void Connection::ContinueHandshake() {
       break;
   }
   host_.parts().log.Warning("Error accepting a client connection: " + stream_.ErrorText() +
-                            " (addr=" + session_.address + " laddr=" + session_.local_address + ")");
+                            " (addr=" + session_.addresses.peer + " laddr=" + session_.addresses.local + ")");
   host_.parts().clients.Close(session_);
 }
 
 void Connection::Admit() {
   const NodeHost::Parts& server = host_.parts();
-  if (server.settings.protected_mode && !server.users.LoginRequired() && !session_.loopback) {
+  if (server.settings.protected_mode && !server.users.LoginRequired() && !session_.addresses.loopback) {
     ++server.stats.rejected_connections;
     session_.out.Append("-" + std::string(refusals::kProtectedMode) + "\r\n");
     session_.close_after_reply = true;
@@ -114,9 +114,8 @@ void Connection::Receive() {
   const size_t bytes = received.bytes;
   sends_much_ = bytes >= kMuchInput;
   session_.in.Received(bytes);
-  session_.bytes_in += bytes;
-  session_.last_active_ms = host_.parts().clock.MonotonicMs();
-  session_.input_peak_bytes = std::max(session_.input_peak_bytes, session_.in.BufferedBytes());
+  session_.usage.Received(bytes, host_.parts().clock.MonotonicMs());
+  session_.usage.Buffers(session_.in.BufferedBytes());
   ServerStats& stats = host_.parts().stats;
   stats.net_input_bytes += bytes;
   ++stats.total_reads;
@@ -189,14 +188,14 @@ void Connection::Flush() {
   if (stream_.InHandshake()) return;
   if (is_departing_) return session_.out.Consume(session_.out.Size());
   size_t before = session_.out.Size();
-  session_.output_peak_bytes = std::max(session_.output_peak_bytes, std::min(before, session_.reply_room_bytes));
+  session_.output_account.NoteOutput(before);
   while (!session_.out.Empty() && before - session_.out.Size() < kBytesPerFlush) {
     if (!WriteSome()) break;
   }
   if (session_.closing || is_departing_) return;
   if (!session_.out.Empty()) {
     int64_t now_ms = host_.parts().clock.MonotonicMs();
-    if (session_.out.Size() != before) session_.last_active_ms = now_ms;
+    if (session_.out.Size() != before) session_.usage.last_active_ms = now_ms;
     if (!host_.parts().limits.CheckOutput(session_, now_ms, ClientLimits::Moment::kReply)) {
       Want({.read = wanted_.read, .write = true});
     }
@@ -214,7 +213,7 @@ bool Connection::WriteSome() {
     return false;
   }
   session_.out.Consume(sent.bytes);
-  session_.bytes_out += sent.bytes;
+  session_.usage.bytes_out += sent.bytes;
   ServerStats& stats = host_.parts().stats;
   stats.net_output_bytes += sent.bytes;
   ++stats.total_writes;

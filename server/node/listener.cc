@@ -200,10 +200,10 @@ void Listener::Welcome(Descriptor accepted, Protocol protocol) {
     if (tls == nullptr) return server.log.Warning("Error accepting a client connection: " + TakeOpenSslError());
   }
   Session& session = server.clients.Create(server.clock.MonotonicMs());
-  session.address = names.unix_socket ? settings.unixsocket + ":0" : std::move(names.address);
-  session.local_address = std::move(names.local_address);
-  session.unix_socket = names.unix_socket;
-  session.loopback = names.loopback;
+  session.addresses.peer = names.unix_socket ? settings.unixsocket + ":0" : std::move(names.address);
+  session.addresses.local = std::move(names.local_address);
+  session.addresses.unix_socket = names.unix_socket;
+  session.addresses.loopback = names.loopback;
   session.authenticated = !server.users.LoginRequired();
   std::make_shared<Connection>(host_, session, ByteStream(std::move(accepted), std::move(tls)))->Start();
 }

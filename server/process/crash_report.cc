@@ -127,9 +127,9 @@ void WriteClient(const SignalLog& log, const Running& running) {
   }
   log.Write("\n------ CURRENT CLIENT INFO ------\nid=");
   log.Decimal(static_cast<int64_t>(session->id));
-  WriteField(log, " addr=", session->address);
-  WriteField(log, " laddr=", session->local_address);
-  WriteField(log, " name=", session->name);
+  WriteField(log, " addr=", session->addresses.peer);
+  WriteField(log, " laddr=", session->addresses.local);
+  WriteField(log, " name=", session->identity.name);
   WriteField(log, " user=", session->user->name());
   log.Write(" db=");
   log.Decimal(session->db);

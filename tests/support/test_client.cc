@@ -46,8 +46,8 @@ TestClient::TestClient(TestServer& server, RespVersion resp)
     : server_(server), session_(&server->clients().Create(server.clock().MonotonicMs())) {
   session_->transport = this;
   session_->resp = resp;
-  session_->address = "127.0.0.1:" + std::to_string(50000 + session_->id);
-  session_->local_address = "127.0.0.1:6379";
+  session_->addresses.peer = "127.0.0.1:" + std::to_string(50000 + session_->id);
+  session_->addresses.local = "127.0.0.1:6379";
   session_->authenticated = !server->users().LoginRequired();
   ++server->stats().connections;
 }
@@ -114,8 +114,7 @@ void TestClient::Deliver(Bytes bytes) {
     std::copy_n(bytes.begin(), n, target.begin());
     bytes.remove_prefix(n);
     session_->in.Received(n);
-    session_->bytes_in += n;
-    session_->last_active_ms = server_.clock().MonotonicMs();
+    session_->usage.Received(n, server_.clock().MonotonicMs());
     server_->stats().net_input_bytes += n;
     ++server_->stats().total_reads;
     if (bytes.empty()) {
@@ -152,7 +151,7 @@ void TestClient::Flush() {
   if (reading_ == Reading::kYes) {
     std::string text = session_->out.Text();
     session_->out.Consume(text.size());
-    session_->bytes_out += text.size();
+    session_->usage.bytes_out += text.size();
     server_->stats().net_output_bytes += text.size();
     ++server_->stats().total_writes;
     received_ += text;

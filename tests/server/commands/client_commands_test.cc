@@ -72,8 +72,8 @@ TEST_P(ClientCommands, SetInfo) {
 
 TEST_P(ClientCommands, KillOldForm) {
   TestClient other(server());
-  other.session().address = "10.0.0.1:5";
-  client().session().address = "10.0.0.2:5";
+  other.session().addresses.peer = "10.0.0.1:5";
+  client().session().addresses.peer = "10.0.0.2:5";
   EXPECT_THAT(Run("CLIENT KILL 10.0.0.9:5"), Error("ERR No such client"));
   EXPECT_THAT(Run("CLIENT KILL 10.0.0.1:5"), Ok());
   EXPECT_TRUE(other.Closed());

@@ -40,7 +40,7 @@ TEST_P(SlowLogCommands, RecordsHaveSixParts) {
   Run("SLOWLOG RESET");
   Run("SET k v");
   EXPECT_THAT(Run("SLOWLOG GET 1"), ArrayOf(ArrayOf(Int(2), Int(now_ms() / 1000), Int(0), Bulks({"SET", "k", "v"}),
-                                                    Bulk(client().session().address), Bulk("me"))));
+                                                    Bulk(client().session().addresses.peer), Bulk("me"))));
 }
 
 TEST_P(SlowLogCommands, ARecordIsAddedAfterTheReply) {
