@@ -45,7 +45,8 @@ class Writer {
   Result<RdbSaved, IoError> Write() {
     WriteHead();
     for (Bytes library : source_.libraries) WriteFunctionLibrary(out_, library);
-    for (int db = 0; db < source_.keyspace.Count() && drain_.error() == kNoError; ++db)
+    const int databases = source_.keys == RdbSource::Keys::kAll ? source_.keyspace.Count() : 0;
+    for (int db = 0; db < databases && drain_.error() == kNoError; ++db)
       if (source_.keyspace[db].Size() > 0) WriteDatabase(db);
     out_.Octet(rdb::kEnd);
     out_.Flush();

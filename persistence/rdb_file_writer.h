@@ -26,6 +26,8 @@ struct RdbSource {
   const Keyspace& keyspace;
   std::vector<Bytes> libraries;                          // the codes of function libraries
   std::vector<std::pair<std::string, std::string>> aux;  // redis-ver, ctime …, in this order
+  enum class Keys : uint8_t { kAll, kNone };
+  Keys keys = Keys::kAll;
 };
 
 // Which eviction data to write for each key.

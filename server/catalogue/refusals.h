@@ -60,7 +60,27 @@ inline constexpr char kAclNotSaved[] =
     "ERR There was an error trying to save the ACLs. Please check the server logs for more information";
 inline constexpr char kClusterDisabled[] = "ERR This instance has cluster support disabled";
 inline constexpr char kInvalidMasterPort[] = "ERR Invalid master port";
-inline constexpr char kNoReplication[] = "ERR This server has no replication: it is a master and stays one";
+inline constexpr char kReplicaofDuringFailover[] = "ERR REPLICAOF not allowed while failing over.";
+inline constexpr char kReplicaofByReplica[] = "ERR Command is not valid when client is a replica.";
+inline constexpr char kNoPrimaryLink[] = "NOMASTERLINK Can't SYNC while not connected with my master";
+inline constexpr char kSyncWithPendingOutput[] = "ERR SYNC and PSYNC are invalid with pending output";
+inline constexpr char kFailoverInProgress[] = "ERR FAILOVER already in progress.";
+inline constexpr char kFailoverOfReplica[] = "ERR FAILOVER is not valid when server is a replica.";
+inline constexpr char kFailoverForceIncomplete[] =
+    "ERR FAILOVER with force option requires both a timeout and target HOST and IP.";
+inline constexpr char kFailoverTargetOffline[] = "ERR FAILOVER target replica is not online.";
+inline constexpr char kFailoverTargetUnknown[] = "ERR FAILOVER target HOST and PORT is not a replica.";
+inline constexpr char kFailoverToPrimary[] = "ERR PSYNC FAILOVER can't be sent to a master.";
+inline constexpr char kFailoverOtherHistory[] = "ERR PSYNC FAILOVER replid must match my replid.";
+inline constexpr char kReadOnlyReplica[] = "READONLY You can't write against a read only replica.";
+inline constexpr char kPrimaryDown[] =
+    "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
+inline constexpr char kWaitOfReplica[] =
+    "ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if a replica is configured "
+    "to be writable (which is not the default) writes to replicas are just local and are not propagated.";
+inline constexpr char kWaitAofOfReplica[] =
+    "ERR WAITAOF cannot be used with replica instances. Please also note that writes to replicas are just local and "
+    "are not propagated.";
 inline constexpr char kNoFailover[] = "ERR No failover in progress.";
 inline constexpr char kFailoverTimeout[] = "ERR FAILOVER timeout must be greater than 0";
 inline constexpr char kFailoverWithoutReplicas[] = "ERR FAILOVER requires connected replicas.";
@@ -223,6 +243,8 @@ inline constexpr char kUnknownInScript[] = "ERR Unknown Redis command called fro
 inline constexpr char kWrongArityInScript[] = "ERR Wrong number of args calling Redis command from script";
 inline constexpr char kNotInScript[] = "ERR This Redis command is not allowed from script";
 inline constexpr char kWriteInReadOnlyScript[] = "ERR Write commands are not allowed from read-only scripts.";
+inline constexpr char kWritingScriptOnReplica[] = "READONLY Can not run script with write flag on readonly replica.";
+inline constexpr char kStaleInScript[] = "ERR Can not execute the command on a stale replica";
 inline constexpr char kWritingScriptReadOnly[] = "ERR Can not execute a script with write flag using *_ro command.";
 inline constexpr char kScriptOutOfMemory[] =
     "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'";
@@ -408,6 +430,14 @@ inline Refusal SubcommandSyntax(Bytes container, Bytes subcommand) {
 }
 inline Refusal NoLatencySamples(Bytes event) {
   return {"ERR No samples available for event '" + std::string(event) + "'"};
+}
+inline Refusal ReplconfOption(Bytes option) { return {"ERR Unrecognized REPLCONF option: " + std::string(option)}; }
+inline Refusal ReplconfFilter(Bytes filter) {
+  return {"ERR Unsupported rdb-filter-only option: " + std::string(filter)};
+}
+inline Refusal ReplconfAddress(Bytes address) {
+  return {"ERR REPLCONF ip-address provided by replica instance is too long: " + std::to_string(address.size()) +
+          " bytes"};
 }
 inline Refusal UnknownSubcommand(Bytes container, Bytes subcommand) {
   return {"ERR unknown subcommand '" + std::string(ShownPart(subcommand)) + "'. Try " + ToUpper(container) + " HELP."};

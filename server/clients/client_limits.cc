@@ -37,7 +37,8 @@ constexpr int64_t kHandshakeMs = 30'000;
 }  // namespace
 
 size_t ClientLimits::OutputBytes(const Session& session) {
-  const size_t held = session.out.HeldBytes();
+  size_t held = session.out.HeldBytes();
+  if (session.replica != nullptr) held += session.replica->waiting_bytes;
   return held > kFreeOutputBytes ? held - kFreeOutputBytes : 0;
 }
 
@@ -89,6 +90,7 @@ bool ClientLimits::CheckIdle(Session& session, int64_t now_ms) {
 }
 
 bool ClientLimits::IsOverOutputLimit(Session& session, int64_t now_ms) const {
+  if (session.kind == SessionKind::kPrimary) return false;
   const OutputBufferLimit& limit = LimitOf(parts_.settings, session.kind);
   const size_t used = OutputBytes(session);
   int64_t& since_ms = session.output_account.over_soft_limit_since_ms_;

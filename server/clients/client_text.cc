@@ -31,7 +31,9 @@ class Fields {
 };
 
 std::string FlagsOf(const Session& session) {
-  const std::array<std::pair<bool, char>, 13> flags = {{
+  const std::array<std::pair<bool, char>, 15> flags = {{
+      {session.kind == SessionKind::kReplica, 'S'},
+      {session.kind == SessionKind::kPrimary, 'M'},
       {session.monitor, 'O'},
       {session.kind == SessionKind::kPubSub, 'P'},
       {session.InTransaction(), 'x'},

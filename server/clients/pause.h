@@ -21,16 +21,19 @@ class Pause final : public Timers::Source {
     scope_ = Scope::kNone;
     until_ms_ = 0;
   }
-  // The pause ends by itself.
-  int64_t NextDueMs() const override { return IsOn() ? until_ms_ : Timers::kNever; }
+  // Writes are held back until ReleaseWrites, whatever clients ask for (FAILOVER).
+  void HoldWrites() { holds_writes_ = true; }
+  void ReleaseWrites() { holds_writes_ = false; }
+  // It ends by itself at its time.
+  int64_t NextDueMs() const override { return scope_ != Scope::kNone ? until_ms_ : Timers::kNever; }
   void RunDue(int64_t) override { End(); }
 
   // How commands treat expired keys: a pause hides them without removal, which would be a write.
   ExpiryRule Rule() const { return IsOn() ? ExpiryRule::kHide : ExpiryRule::kPurge; }
-  bool IsOn() const { return scope_ != Scope::kNone; }
-  // Whether a command with these flags must wait.
+  bool IsOn() const { return scope_ != Scope::kNone || holds_writes_; }
+  // Whether a command with these flags has to wait.
   bool Holds(uint32_t command_flags) const {
-    if (scope_ == Scope::kNone) return false;
+    if (!IsOn()) return false;
     if (scope_ == Scope::kAll) return true;
     return (command_flags & (kWrite | kMayReplicate)) != 0;
   }
@@ -40,6 +43,7 @@ class Pause final : public Timers::Source {
 
  private:
   Scope scope_ = Scope::kNone;
+  bool holds_writes_ = false;
   int64_t until_ms_ = 0;  // monotonic
 };
 

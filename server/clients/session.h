@@ -21,6 +21,7 @@
 #include "server/clients/client_usage.h"
 #include "server/clients/held_request.h"
 #include "server/clients/queue_marks.h"
+#include "server/clients/replica.h"
 #include "server/clients/reply_state.h"
 #include "server/clients/subscriptions.h"
 #include "server/clients/tracking_options.h"
@@ -49,7 +50,8 @@ class Transport {
   virtual bool InHandshake() const { return false; }
 };
 
-enum class SessionKind : uint8_t { kNormal, kReplica, kPubSub };
+// kPrimary: the stream of the primary, whose replica this server is.
+enum class SessionKind : uint8_t { kNormal, kReplica, kPubSub, kPrimary };
 
 struct Session {
   Session(uint64_t session_id, BlockPool& pool, const User& initial_user, int64_t now_ms)
@@ -79,6 +81,7 @@ struct Session {
   ClientUsage usage;
   OutputAccount output_account;   // of ClientLimits
   MemoryPlace memory_place;       // of ClientMemory
+  int64_t history_offset = 0;     // the end of the history behind its last command (WAIT)
   uint64_t journaled_octets = 0;  // AofWriter::Appended behind its last write
 
   // The running command: messages that it caused for its own client, which go behind its reply, and those of its words
@@ -92,6 +95,7 @@ struct Session {
   std::unique_ptr<Waiter> waiter;                // waits for a key, see Waiting; nothing else runs meanwhile
   std::unique_ptr<Transaction> transaction;      // from the first MULTI or WATCH on
   std::unique_ptr<TrackingOptions> tracking;     // CLIENT TRACKING; null while it is off
+  std::unique_ptr<Replica> replica;              // from the first REPLCONF or PSYNC on
 
   // Stands for a script instead of a client.
   bool IsScript() const { return reply_form == ReplyForm::kBinary; }

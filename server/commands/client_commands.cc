@@ -21,11 +21,11 @@ namespace respite {
 
 namespace {
 
-// For TYPE of CLIENT LIST and KILL. There are no sessions of a primary yet, so that type matches none.
+// For TYPE of CLIENT LIST and KILL.
 struct ClientType {
-  std::optional<SessionKind> kind;
+  SessionKind kind;
 
-  bool Matches(const Session& session) const { return kind && session.kind == *kind; }
+  bool Matches(const Session& session) const { return session.kind == kind; }
 };
 
 ClientType TakeClientType(Args& args) {
@@ -33,7 +33,7 @@ ClientType TakeClientType(Args& args) {
   if (EqualsIgnoreCase(name, "normal")) return {SessionKind::kNormal};
   if (EqualsIgnoreCase(name, "slave") || EqualsIgnoreCase(name, "replica")) return {SessionKind::kReplica};
   if (EqualsIgnoreCase(name, "pubsub")) return {SessionKind::kPubSub};
-  if (EqualsIgnoreCase(name, "master")) return {std::nullopt};
+  if (EqualsIgnoreCase(name, "master")) return {SessionKind::kPrimary};
   throw refusals::UnknownClientType(name);
 }
 

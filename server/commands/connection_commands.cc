@@ -16,6 +16,7 @@
 #include "server/execution/executor.h"
 #include "server/execution/monitors.h"
 #include "server/execution/services.h"
+#include "server/replication/replication.h"
 
 namespace respite {
 
@@ -105,11 +106,11 @@ struct Hello {
     if (!session.authenticated) throw Refusal{refusals::kHelloNoAuth};
     if (options.name) session.identity.name = *options.name;
     if (options.version) session.resp = *options.version;
-    WriteGreeting(session);
+    WriteGreeting(session, call.services.replication.role());
   }
 
  private:
-  static void WriteGreeting(Session& session) {
+  static void WriteGreeting(Session& session, const Role& role) {
     Reply reply(session.out, session.resp, session.reply_form);  // in the protocol version chosen just now
     reply.Map(7);
     reply.Bulk("server");
@@ -123,7 +124,7 @@ struct Hello {
     reply.Bulk("mode");
     reply.Bulk("standalone");
     reply.Bulk("role");
-    reply.Bulk("master");
+    reply.Bulk(role.is_replica ? "replica" : "master");
     reply.Bulk("modules");
     reply.Array(0);
   }

@@ -34,6 +34,7 @@
 #include "server/execution/call.h"
 #include "server/execution/services.h"
 #include "server/observe/identity.h"
+#include "server/replication/replication.h"
 #include "server/storage/aof_loader.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/debug_delay.h"
@@ -150,9 +151,14 @@ void ReplyBufferSwitch(Call& call) {
   call.reply.Ok();
 }
 
+void Replicate(Call& call) {
+  call.services.replication.stream().AppendRequest(call.args.Words().subspan(2));
+  call.reply.Ok();
+}
+
 void ChangeReplId(Call& call) {
   call.services.log.Notice("Changing replication IDs after receiving DEBUG change-repl-id");
-  call.services.identity.replication_id = RandomHex(40);
+  call.services.data.history.id = RandomHex(History::kIdLength);
   call.reply.Ok();
 }
 
@@ -459,6 +465,8 @@ void Help(Call& call) {
                    "RELOAD [NOSAVE] [NOFLUSH] [MERGE]",
                    "    Saves the data set, empties the server and loads the data set again. NOSAVE and NOFLUSH skip",
                    "    steps; with MERGE keys of the dump replace existing ones.",
+                   "REPLICATE <command> [<argument> ...]",
+                   "    Sends a command to the replicas as it stands, without running it here.",
                    "REPLYBUFFER PEAK-RESET-TIME <NEVER|RESET|time>",
                    "REPLYBUFFER RESIZING <0|1>",
                    "    How often the peak of a client's output is reset, and whether the size of its buffer (rbs",
@@ -511,6 +519,7 @@ constexpr std::array kRows = {
     Row{"quicklist-packed-threshold", 3, 3, PackedThreshold},
     Row{"reload", 2, kAnyNumber, Reload},
     Row{"replybuffer", 4, 4, ReplyBufferSwitch},
+    Row{"replicate", 3, kAnyNumber, Replicate},
     Row{"restart", 2, kAnyNumber, Restart},
     Row{"segfault", 2, kAnyNumber, Segfault},
     Row{"set-active-expire", 3, 3, SetActiveExpire},

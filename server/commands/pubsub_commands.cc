@@ -122,6 +122,7 @@ struct Publish {
   static void Run(Call& call) {
     auto [channel, message] = call.args.Take<Bytes, Bytes>();
     call.reply.Integer(static_cast<int64_t>(call.services.pubsub.Publish(channel, message)));
+    call.unit.RecordForReplicas(call.db.Index(), call.args.Words());
   }
 };
 
@@ -226,6 +227,7 @@ struct SPublish {
   static void Run(Call& call) {
     auto [channel, message] = call.args.Take<Bytes, Bytes>();
     call.reply.Integer(static_cast<int64_t>(call.services.pubsub.PublishToShard(channel, message)));
+    call.unit.RecordForReplicas(call.db.Index(), call.args.Words());
   }
 };
 

@@ -1,36 +1,69 @@
-// REPLICAOF, SLAVEOF and FAILOVER. There is no replication yet: the server is always a master.
+// The commands of replication: REPLICAOF, SLAVEOF, ROLE and FAILOVER for operators; PSYNC, SYNC and REPLCONF for the
+// other side of a link.
+#include "base/log.h"
 #include "base/number_text.h"
+#include "server/clients/client_text.h"
+#include "server/clients/clients.h"
 #include "server/commands/families.h"
+#include "server/config/settings.h"
+#include "server/dataset/dataset.h"
 #include "server/execution/call.h"
+#include "server/execution/services.h"
+#include "server/replication/replication.h"
 
 namespace respite {
 
 namespace {
 
-void BecomeReplicaOf(Call& call) {
-  const Bytes host = call.args.Next();
-  const Bytes port = call.args.Next();
-  if (EqualsIgnoreCase(host, "no") && EqualsIgnoreCase(port, "one")) return call.reply.Ok();
-  const auto number = ParseInteger(port);
-  if (!number || *number < 0 || *number > 65535) throw Refusal{refusals::kInvalidMasterPort};
-  throw Refusal{refusals::kNoReplication};
+namespace texts = refusals;
+
+// --- The role.
+
+int TakePort(Args& args) {
+  const auto number = ParseInteger(args.Next());
+  if (!number) throw Refusal{texts::kNotInteger};
+  if (*number < 0 || *number > 65535) throw Refusal{texts::kInvalidMasterPort};
+  return static_cast<int>(*number);
 }
 
-struct WithoutReplication {
-  static constexpr std::string_view kRefuses = "there is no replication; only `NO ONE` is answered with OK";
-};
+void ChangeRole(Call& call) {
+  Replication& replication = call.services.replication;
+  Logger& log = call.services.log;
+  const std::string who = ClientText(call.session, call.services.clock.MonotonicMs());
+  if (EqualsIgnoreCase(call.args[0], "no") && EqualsIgnoreCase(call.args[1], "one")) {
+    if (replication.role().is_replica) {
+      replication.Promote();
+      log.Notice("MASTER MODE enabled (user request from '" + who + "')");
+    }
+    return call.reply.Ok();
+  }
+  if (replication.IsFailingOver()) throw Refusal{texts::kReplicaofDuringFailover};
+  if (call.session.kind == SessionKind::kReplica) throw Refusal{texts::kReplicaofByReplica};
+  const std::string host(call.args.Next());
+  const int port = TakePort(call.args);
+  const auto& now = call.services.settings.replicaof;
+  if (replication.role().is_replica && now && EqualsIgnoreCase(now->host, host) && now->port == port) {
+    log.Notice(
+        "REPLICAOF would result into synchronization with the master we are already connected with. No operation "
+        "performed.");
+    return call.reply.Simple("OK Already connected to specified master");
+  }
+  replication.Follow(host, port);
+  log.Notice("REPLICAOF " + host + ":" + std::to_string(port) + " enabled (user request from '" + who + "')");
+  call.reply.Ok();
+}
 
-struct ReplicaOf : WithoutReplication {
+struct ReplicaOf {
   static constexpr CommandSpec spec = {.syntax = "REPLICAOF args(host-port{host port:integer}|no-one{NO ONE})",
                                        .summary = "Makes this server a replica of another server, or a master.",
                                        .since = "5.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kNoScript | kStale | kNoAsyncLoading};
-  static void Run(Call& call) { BecomeReplicaOf(call); }
+  static void Run(Call& call) { ChangeRole(call); }
 };
 
-struct SlaveOf : WithoutReplication {
+struct SlaveOf {
   static constexpr CommandSpec spec = {.syntax = "SLAVEOF args(host-port{host port:integer}|no-one{NO ONE})",
                                        .summary = "The old name of REPLICAOF.",
                                        .since = "1.0.0",
@@ -39,11 +72,70 @@ struct SlaveOf : WithoutReplication {
                                        .flags = kAdmin | kNoScript | kStale | kNoAsyncLoading,
                                        .deprecated_since = "5.0.0",
                                        .replaced_by = "`REPLICAOF`"};
-  static void Run(Call& call) { BecomeReplicaOf(call); }
+  static void Run(Call& call) { ChangeRole(call); }
 };
 
-struct Failover {
-  static constexpr std::string_view kRefuses = "there is no replication";
+struct RoleCommand {
+  static constexpr CommandSpec spec = {.syntax = "ROLE",
+                                       .summary = "Tells the server's part in replication.",
+                                       .since = "2.8.12",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kNoScript | kLoading | kStale | kFast,
+                                       .categories = kAclAdmin | kAclDangerous};
+  static void Run(Call& call) {
+    if (call.services.replication.role().is_replica) return ReplyAsReplica(call);
+    ReplyAsPrimary(call);
+  }
+
+ private:
+  static void ReplyAsPrimary(Call& call) {
+    const Replicas& replicas = call.services.replication.replicas();
+    call.reply.Array(3);
+    call.reply.Bulk("master");
+    call.reply.Integer(call.services.data.history.offset);
+    std::vector<const Session*> online;
+    for (const Session* session : replicas.All())
+      if (session->replica->state == Replica::State::kOnline) online.push_back(session);
+    call.reply.Array(online.size());
+    for (const Session* session : online) {
+      call.reply.Array(3);
+      call.reply.Bulk(Replicas::HostOf(*session));
+      call.reply.Bulk(std::to_string(session->replica->listening_port));
+      call.reply.Bulk(std::to_string(session->replica->acked));
+    }
+  }
+  static void ReplyAsReplica(Call& call) {
+    const PrimaryLink& link = call.services.replication.primary_link();
+    const auto& primary = *call.services.settings.replicaof;
+    call.reply.Array(5);
+    call.reply.Bulk("slave");
+    call.reply.Bulk(primary.host);
+    call.reply.Integer(primary.port);
+    call.reply.Bulk(NameOf(link.state()));
+    call.reply.Integer(link.state() == PrimaryLink::State::kLinked ? call.services.data.history.offset : -1);
+  }
+  static Bytes NameOf(PrimaryLink::State state) {
+    switch (state) {
+      case PrimaryLink::State::kNone:
+        return "none";
+      case PrimaryLink::State::kConnect:
+        return "connect";
+      case PrimaryLink::State::kConnecting:
+        return "connecting";
+      case PrimaryLink::State::kHandshake:
+        return "handshake";
+      case PrimaryLink::State::kTransfer:
+      case PrimaryLink::State::kLoading:
+        return "sync";
+      case PrimaryLink::State::kLinked:
+        break;
+    }
+    return "connected";
+  }
+};
+
+struct FailoverCommand {
   static constexpr CommandSpec spec = {
       .syntax = "FAILOVER [TO target{host port:integer [FORCE]}] [ABORT] [TIMEOUT milliseconds:integer]",
       .summary = "Makes a replica take over from this master.",
@@ -52,25 +144,135 @@ struct Failover {
       .group = CommandGroup::kServer,
       .flags = kAdmin | kNoScript | kStale};
   static void Run(Call& call) {
-    if (call.args.Count() == 2 && call.args.TakeToken("ABORT")) throw Refusal{refusals::kNoFailover};
-    while (!call.args.AtEnd()) TakeOption(call.args);
-    throw Refusal{refusals::kFailoverWithoutReplicas};
+    Replication& replication = call.services.replication;
+    if (call.args.Count() == 2 && call.args.TakeToken("ABORT")) {
+      if (!replication.IsFailingOver()) throw Refusal{texts::kNoFailover};
+      replication.AbortFailover("Failover manually aborted");
+      return call.reply.Ok();
+    }
+    FailoverRequest request;
+    while (!call.args.AtEnd()) TakeOption(call.args, request);
+    replication.StartFailover(request);
+    call.reply.Ok();
   }
 
  private:
-  static void TakeOption(Args& args) {
-    if (args.TakeTokenWith("TIMEOUT", 1)) {
-      if (args.NextInteger() <= 0) throw Refusal{refusals::kFailoverTimeout};
-    } else if (args.TakeTokenWith("TO", 2)) {
-      args.Next();
-      args.NextInteger();
-    } else if (!args.TakeToken("FORCE")) {
-      throw Refusal{refusals::kSyntax};
+  static void TakeOption(Args& args, FailoverRequest& request) {
+    if (request.timeout_ms == 0 && args.TakeTokenWith("TIMEOUT", 1)) {
+      request.timeout_ms = args.NextInteger();
+      if (request.timeout_ms <= 0) throw Refusal{texts::kFailoverTimeout};
+    } else if (!request.target && args.TakeTokenWith("TO", 2)) {
+      const std::string host(args.Next());
+      request.target = PrimaryAddress{host, static_cast<int>(args.NextInteger())};
+    } else if (args.TakeToken("FORCE")) {
+      request.is_forced = true;
+    } else {
+      throw Refusal{texts::kSyntax};
     }
   }
 };
 
-constexpr auto kReplicationCommands = Family<Failover, ReplicaOf, SlaveOf>();
+// --- The link.
+
+struct Psync {
+  static constexpr CommandSpec spec = {.syntax = "PSYNC replicationid offset:integer",
+                                       .summary = "A replica asks for what it does not have yet.",
+                                       .since = "2.8.0",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAdmin | kNoScript | kNoAsyncLoading | kNoMulti,
+                                       .arity = -3};
+  static void Run(Call& call) {
+    Replication::SyncRequest request{.speaks_psync = true, .id = std::string(call.args.Next())};
+    request.from = call.args.NextInteger();
+    const bool is_failover = call.args.TakeToken("FAILOVER");
+    if (is_failover) call.services.replication.TakeOver(request.id);
+    call.services.replication.Sync(call.session, request);
+  }
+};
+
+struct Sync {
+  static constexpr CommandSpec spec = {.syntax = "SYNC",
+                                       .summary = "A replica asks for everything.",
+                                       .since = "1.0.0",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAdmin | kNoScript | kNoAsyncLoading | kNoMulti};
+  static void Run(Call& call) { call.services.replication.Sync(call.session, {}); }
+};
+
+struct ReplConf {
+  static constexpr CommandSpec spec = {.syntax = "REPLCONF",
+                                       .summary = "What the two sides of a link tell each other.",
+                                       .since = "3.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAdmin | kNoScript | kLoading | kStale | kAllowBusy,
+                                       .arity = -1,
+                                       .syscmd = true};
+  static void Run(Call& call) {
+    if (call.args.Left() % 2 != 0) throw Refusal{texts::kSyntax};
+    bool replies = true;
+    while (!call.args.AtEnd()) replies = TakePair(call) && replies;
+    if (replies) call.reply.Ok();
+  }
+
+ private:
+  static Replica& Of(Session& session) {
+    if (session.replica == nullptr) session.replica = std::make_unique<Replica>();
+    return *session.replica;
+  }
+  // False: nobody is answered.
+  static bool TakePair(Call& call) {
+    const Bytes option = call.args.Next();
+    Session& session = call.session;
+    if (EqualsIgnoreCase(option, "listening-port")) {
+      Of(session).listening_port = static_cast<int>(call.args.NextInteger());
+    } else if (EqualsIgnoreCase(option, "ip-address")) {
+      const Bytes address = call.args.Next();
+      if (address.size() > kLongestAddress) throw texts::ReplconfAddress(address);
+      Of(session).announced_ip = address;
+    } else if (EqualsIgnoreCase(option, "capa")) {
+      const Bytes capability = call.args.Next();
+      if (EqualsIgnoreCase(capability, "eof")) Of(session).takes_streams = true;
+      if (EqualsIgnoreCase(capability, "psync2")) Of(session).knows_psync2 = true;
+    } else if (EqualsIgnoreCase(option, "version")) {
+      Of(session).version = call.args.Next();
+    } else if (EqualsIgnoreCase(option, "rdb-only")) {
+      Of(session).wants_rdb_only = call.args.NextInteger() != 0;
+    } else if (EqualsIgnoreCase(option, "rdb-filter-only")) {
+      TakeFilter(call.args.Next(), Of(session));
+    } else if (EqualsIgnoreCase(option, "ack")) {
+      TakeAck(call);
+      return false;
+    } else if (EqualsIgnoreCase(option, "getack")) {
+      call.args.Next();
+      if (session.kind == SessionKind::kPrimary) call.services.replication.primary_link().AcknowledgeSoon();
+      return false;
+    } else {
+      throw texts::ReplconfOption(option);
+    }
+    return true;
+  }
+
+  // Redis: these are all that there are; an empty list is the smallest RDB.
+  static void TakeFilter(Bytes filters, Replica& replica) {
+    replica.wants_functions_only = true;
+    for (Bytes filter : SplitOn(filters, ' ')) {
+      if (!filter.empty() && !EqualsIgnoreCase(filter, "functions")) throw texts::ReplconfFilter(filter);
+    }
+  }
+
+  // Of what nobody asked for nothing is made.
+  static void TakeAck(Call& call) {
+    const int64_t offset = call.args.NextInteger();
+    const int64_t on_disk = call.args.TakeToken("FACK") ? call.args.NextInteger() : 0;
+    if (call.session.kind != SessionKind::kReplica) return;
+    call.services.replication.replicas().Acknowledge(call.session, offset, on_disk);
+  }
+
+  static constexpr size_t kLongestAddress = 255;
+};
+
+constexpr auto kReplicationCommands = Family<FailoverCommand, Psync, ReplConf, ReplicaOf, RoleCommand, SlaveOf, Sync>();
 
 }  // namespace
 

@@ -144,23 +144,7 @@ struct Lolwut {
   }
 };
 
-struct Role {
-  static constexpr CommandSpec spec = {.syntax = "ROLE",
-                                       .summary = "Returns the server's role in replication.",
-                                       .since = "2.8.12",
-                                       .complexity = "O(1)",
-                                       .group = CommandGroup::kServer,
-                                       .flags = kNoScript | kLoading | kStale | kFast,
-                                       .categories = kAclAdmin | kAclDangerous};
-  static void Run(Call& call) {
-    call.reply.Array(3);
-    call.reply.Bulk("master");
-    call.reply.Integer(0);
-    call.reply.Array(0);
-  }
-};
-
-// The arguments of SHUTDOWN.
+// The words of SHUTDOWN.
 struct ShutdownOptions {
   uint32_t flags = kShutdownDefault;
   bool abort = false;
@@ -221,7 +205,7 @@ struct ShutdownCommand {
   }
 };
 
-constexpr auto kServerCommands = Family<Module, Time, Lolwut, Role, ShutdownCommand>();
+constexpr auto kServerCommands = Family<Module, Time, Lolwut, ShutdownCommand>();
 
 }  // namespace
 

@@ -1,26 +1,35 @@
-// WAIT and WAITAOF. There are no replicas yet: a command that waits for some replies 0 when its timeout ends.
+// WAIT and WAITAOF: until the writes of this client are with replicas, or on disks.
 #include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
 #include "server/commands/timeout.h"
 #include "server/execution/call.h"
 #include "server/execution/services.h"
+#include "server/replication/replication.h"
 #include "server/storage/append_only_file.h"
 
 namespace respite {
 
 namespace {
 
-void ReplyNobody(Reply& reply, const Services&, const Session&) { reply.Integer(0); }
+int64_t CountReplicas(const Services& services, const Session& session) {
+  return services.replication.replicas().CountAcked(session.history_offset);
+}
+void ReplyCount(Reply& reply, const Services& services, const Session& session) {
+  reply.Integer(CountReplicas(services, session));
+}
 
-// False while the first base is being made, since effects written beside it cannot be loaded without it.
+// What is kept beside a first base that is still being made is not safe yet.
 bool IsOnDisk(const Services& services, const Session& session) {
   return services.aof.state() == AppendOnlyFile::State::kOn &&
          services.aof.writer().Synced() >= session.journaled_octets;
 }
+int64_t CountDisks(const Services& services, const Session& session) {
+  return services.replication.replicas().CountOnDisk(session.history_offset);
+}
 void ReplyOnDisk(Reply& reply, const Services& services, const Session& session) {
   reply.Array(2);
   reply.Integer(IsOnDisk(services, session) ? 1 : 0);
-  reply.Integer(0);
+  reply.Integer(CountDisks(services, session));
 }
 
 struct WaitForReplicas {
@@ -34,8 +43,12 @@ struct WaitForReplicas {
   static void Run(Call& call) {
     const int64_t replicas = call.args.NextInteger();
     const int64_t timeout_ms = TimeoutMs(call, call.args.Next());
-    if (replicas <= 0) return ReplyNobody(call.reply, call.services, call.session);
-    call.Wait({.timeout_ms = timeout_ms, .answer = ReplyNobody});
+    if (call.services.replication.role().is_replica) throw Refusal{refusals::kWaitOfReplica};
+    if (CountReplicas(call.services, call.session) >= replicas) {
+      return ReplyCount(call.reply, call.services, call.session);
+    }
+    call.services.replication.replicas().AskForAcks(call.session.history_offset);
+    call.Wait({.timeout_ms = timeout_ms, .answer = ReplyCount, .for_disk = true});
   }
 };
 
@@ -55,9 +68,12 @@ struct WaitAof {
     const int64_t replicas = call.args.NextInteger(refusals::kMustBePositive);
     if (replicas < 0) throw Refusal{refusals::kMustBePositive};
     const int64_t timeout_ms = TimeoutMs(call, call.args.Next());
+    if (call.services.replication.role().is_replica) throw Refusal{refusals::kWaitAofOfReplica};
     if (local != 0 && !call.services.aof.IsOn()) throw Refusal{refusals::kWaitAofDisabled};
-    const bool is_enough = replicas <= 0 && (local == 0 || IsOnDisk(call.services, call.session));
+    const bool is_enough =
+        CountDisks(call.services, call.session) >= replicas && (local == 0 || IsOnDisk(call.services, call.session));
     if (is_enough) return ReplyOnDisk(call.reply, call.services, call.session);
+    if (replicas > 0) call.services.replication.replicas().AskForAcks(call.session.history_offset);
     call.Wait({.timeout_ms = timeout_ms, .answer = ReplyOnDisk, .for_disk = true});
   }
 };

@@ -9,7 +9,7 @@ namespace {
 
 constexpr Directive kNetworkDirectives[] = {
     {"bind", kEffective, kBind, kMultiArgument | kVolatile},
-    {"bind-source-addr", kStored, OptionalText<&Settings::bind_source_addr>()},
+    {"bind-source-addr", kEffective, OptionalText<&Settings::bind_source_addr>()},
     {"client-output-buffer-limit", kEffective, kClientOutputBufferLimit, kMultiArgument | kVolatile},
     {"client-query-buffer-limit", kEffective, Memory<&Settings::client_query_buffer_limit>(1024 * 1024, kMaxLong),
      kDebug},

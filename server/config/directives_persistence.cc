@@ -54,7 +54,7 @@ constexpr Directive kPersistenceDirectives[] = {
     {"loading-process-events-interval-bytes", kEffective,
      Number<&Settings::loading_process_events_interval_bytes>(1024, kMaxInt), kHidden},
     {"no-appendfsync-on-rewrite", kEffective, YesNo<&Settings::no_appendfsync_on_rewrite>()},
-    {"rdb-del-sync-files", kStored, YesNo<&Settings::rdb_del_sync_files>()},
+    {"rdb-del-sync-files", kEffective, YesNo<&Settings::rdb_del_sync_files>()},
     {"rdb-key-save-delay", kEffective, Number<&Settings::rdb_key_save_delay>(kMinInt, kMaxInt), kHidden},
     {"rdb-save-incremental-fsync", kEffective, YesNo<&Settings::rdb_save_incremental_fsync>()},
     {"rdbchecksum", kEffective, YesNo<&Settings::rdbchecksum>(), kImmutable},

@@ -117,7 +117,7 @@ constexpr Directive kProcessDirectives[] = {
     {"oom-score-adj-values", kEffective, kOomScoreAdjValues, kMultiArgument},
     {"pidfile", kEffective, OptionalText<&Settings::pidfile>(), kImmutable},
     {"proc-title-template", kEffective, Text<&Settings::proc_title_template>(CheckProcTitleTemplate)},
-    {"propagation-error-behavior", kStored,
+    {"propagation-error-behavior", kEffective,
      Choice<&Settings::propagation_error_behavior>(kPropagationErrorBehaviorNames)},
     {"requirepass", kEffective, OptionalText<&Settings::requirepass>(), kSensitive},
     {"server_cpulist", kEffective, OptionalText<&Settings::server_cpulist>(), kImmutable},

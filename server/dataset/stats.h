@@ -53,6 +53,10 @@ struct ServerStats {
   uint64_t connections = 0;
   uint64_t rejected_connections = 0;
   uint64_t net_input_bytes = 0;
+  uint64_t unexpected_errors = 0;  // of the primary's stream
+  uint64_t sync_full = 0;
+  uint64_t sync_partial_ok = 0;
+  uint64_t sync_partial_err = 0;
   uint64_t net_output_bytes = 0;
   uint64_t total_reads = 0;
   uint64_t total_writes = 0;

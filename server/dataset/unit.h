@@ -116,6 +116,10 @@ class Unit {
 
   // Effects of a command that changed something: what it said, or its own words.
   void Record(int db, const Effect& effect, std::span<const Bytes> words);
+  // A command that changes no data, but is repeated by replicas (PUBLISH).
+  void RecordForReplicas(int db, std::span<const Bytes> words) {
+    if (Recorded()) data_.effects.Add(db, words, JournalEntry::kReplicas & targets_);
+  }
   // For whom the effects of the following commands are: JournalEntry::Target bits (redis.set_repl in scripts).
   void RecordFor(uint8_t targets) { targets_ = targets; }
   // Drops what was recorded: the server stops in the middle of it.

@@ -35,7 +35,8 @@ struct FinishedCall {
   Ending ending = Ending::kSucceeded;
   // kAgain: the client waited for a key or the end of CLIENT PAUSE before.
   Progress::Stage stage = Progress::Stage::kNew;
-  int depth = 0;  // of commands around it: 0: a client sent it; else it stood in a transaction or a script
+  Bytes error = {};  // with kFailed: why it was refused; empty when an error stands in its reply
+  int depth = 0;     // of commands around it: 0: a client sent it; else it stood in a transaction or a script
 };
 
 // A command that was not let in: it did nothing but answer with an error.

@@ -12,6 +12,7 @@
 #include "server/clients/client_memory.h"
 #include "server/clients/clients.h"
 #include "server/clients/pause.h"
+#include "server/clients/role.h"
 #include "server/clients/running.h"
 #include "server/clients/tracking.h"
 #include "server/clients/waiting.h"
@@ -41,6 +42,8 @@ struct Executor::Row {
       &Executor::TellObservers,       // statistics, SLOWLOG, MONITOR …
       &Executor::ServeWaiting,        // clients that waited for what it has changed
   };
+  static constexpr size_t kQueue = 4;
+  static_assert(kStations[kQueue] == &Executor::QueueInTransaction);
   static constexpr size_t kRun = 5;
   static_assert(kStations[kRun] == &Executor::Run);
 
@@ -84,12 +87,26 @@ Executor::Outcome Executor::Execute(Session& session, const Request& request) {
   session.usage.last_command = request.command;
   Passage passage{session, request.command, request.words, request.blobs, request.key, request.progress};
   try {
+    if (session.kind == SessionKind::kPrimary) return ExecuteForPrimary(passage);
     const bool begun = request.progress.stage == Progress::Stage::kBegun;
     return begun ? Row::Walk<Row::kRun>(*this, passage) : Row::Walk<0>(*this, passage);
   } catch (const Refusal& refusal) {
     Reject(passage, refusal);
     return Outcome::kDone;
   }
+}
+
+Executor::Outcome Executor::ExecuteForPrimary(Passage& passage) {
+  if (passage.command == nullptr) throw UnknownCommand(passage.words);
+  if (!passage.command->FitsArity(passage.words.size())) throw refusals::WrongArity(passage.command->full_name);
+  passage.flags = passage.command->flags;
+  return Row::Walk<Row::kQueue>(*this, passage);
+}
+
+// What the primary says is believed: it alone says what has expired. On a replica clients do not see what has.
+inline ExpiryRule Executor::RuleFor(const Session& session) const {
+  if (session.kind == SessionKind::kPrimary) return ExpiryRule::kBelieve;
+  return parts_.role.is_replica ? ExpiryRule::kHide : parts_.pause.Rule();
 }
 
 inline std::optional<Executor::Outcome> Executor::RequireCommand(Passage& passage) {
@@ -175,7 +192,8 @@ inline std::optional<Executor::Outcome> Executor::TellObservers(Passage& passage
                     .words = passage.words,
                     .duration_us = running_.last_us - passage.started_us,
                     .ending = passage.ending,
-                    .stage = passage.progress.stage});
+                    .stage = passage.progress.stage,
+                    .error = passage.ending == FinishedCall::Ending::kFailed ? Bytes(last_error_) : Bytes()});
   return std::nullopt;
 }
 
@@ -217,10 +235,13 @@ void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {
 
 void Executor::RunHandler(Passage& passage) {
   unit_wall_us_ = running_.wall_base_us + running_.last_us;
-  Unit unit(parts_.data, running_.WallMs(), parts_.pause.Rule());
+  const bool is_record = passage.session.kind == SessionKind::kPrimary;
+  Unit unit(parts_.data, running_.WallMs(), RuleFor(passage.session),
+            is_record ? Unit::Origin::kRecord : Unit::Origin::kClient);
   RunHandlerIn(unit, passage);
   // A walk must not tie keys together that nobody named together. Redis: a transaction or a script with it does.
   unit.Close(passage.command->Is(kTouchesArbitraryKeys) ? Unit::Bond::kApart : Unit::Bond::kTogether);
+  if (passage.session.waiter == nullptr) passage.session.history_offset = parts_.data.history.offset;
   if (unit.Changes() == 0 || !unit.Recorded()) return;
   passage.session.journaled_octets = parts_.durability.JournaledOctets();
 }
@@ -254,6 +275,7 @@ void Executor::RunHandlerIn(Unit& unit, Passage& passage) {
     session.out.RollBack(reply_start);
     call.reply.Error(refusal.text);
     if (!refusal.is_counted) parts_.books.CountError(refusal.text);
+    last_error_ = refusal.text;
     passage.ending = FinishedCall::Ending::kFailed;
   }
 }

@@ -37,6 +37,7 @@ class HttpGuard;
 class Pace;
 class Pause;
 struct Running;
+struct Role;
 class ScriptRunner;
 struct Services;
 struct Settings;
@@ -65,6 +66,7 @@ class Executor final : public RequestRunner {
     CommandTable& commands;
     ScriptRunner& scripts;
     const Durability& durability;
+    const Role& role;
     Books& books;
     CallObservers& observers;
   };
@@ -166,6 +168,9 @@ class Executor final : public RequestRunner {
   // What is wrong with words that name no command.
   Refusal UnknownCommand(std::span<const Bytes> words) const;
   void RunHandler(Passage& passage);
+  // A request of the primary's stream: no gate keeps it out.
+  Outcome ExecuteForPrimary(Passage& passage);
+  ExpiryRule RuleFor(const Session& session) const;
   void RunHandlerIn(Unit& unit, Passage& passage);
   void Record(Call& call, const Passage& passage);
   // For client-side caching: what the session has read.
@@ -181,6 +186,7 @@ class Executor final : public RequestRunner {
   int64_t unit_wall_us_ = 0;
   size_t settled_size_ = 0;  // so much of the running command's output stays; see SettleReply, KeepMessages
   int depth_ = 0;            // of commands within commands
+  std::string last_error_;   // of the last command that a handler refused
 };
 
 // The books are always kept: a direct call.

@@ -24,7 +24,8 @@ void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& comman
   running_.words = outer_words;
   ReadTime();
   const int64_t duration_us = running_.last_us - passage.started_us;
-  Tell(FinishedCall{session, command, words, duration_us, passage.ending, Progress::Stage::kNew, depth_});
+  const Bytes error = passage.ending == FinishedCall::Ending::kFailed ? Bytes(last_error_) : Bytes();
+  Tell(FinishedCall{session, command, words, duration_us, passage.ending, Progress::Stage::kNew, error, depth_});
   --depth_;
 }
 

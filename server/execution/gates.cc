@@ -84,6 +84,14 @@ inline void Gates::Replicas(const Request& request) const {
   if ((request.flags & kWrite) != 0 && LacksReplicas()) throw Refusal{refusals::kNoReplicas};
 }
 
+inline void Gates::ReadOnlyReplica(const Request& request) const {
+  if ((request.flags & kWrite) != 0 && IsReadOnly()) throw Refusal{refusals::kReadOnlyReplica};
+}
+
+inline void Gates::StaleReplica(const Request& request) const {
+  if ((request.flags & kStale) == 0 && IsStale()) throw Refusal{refusals::kPrimaryDown};
+}
+
 inline void Gates::StillLoading(const Request& request) const {
   if (parts_.phase.IsLoading() && !RunsWhileLoading(request)) throw Refusal{refusals::kIsLoading};
 }
@@ -95,8 +103,9 @@ inline void Gates::BusyScript(const Request& request) const {
 }
 
 // Redis: a monitor counts as a replica here, and is told so.
-inline void Gates::MonitorWithoutKeys(const Request& request) const {
-  if (!request.session.monitor || (request.flags & (kWrite | kReadOnly | kMayReplicate)) == 0) return;
+inline void Gates::FollowerWithoutKeys(const Request& request) const {
+  const bool follows = request.session.monitor || request.session.kind == SessionKind::kReplica;
+  if (!follows || (request.flags & (kWrite | kReadOnly | kMayReplicate)) == 0) return;
   throw Refusal{refusals::kReplicaWithoutKeys};
 }
 
@@ -113,7 +122,8 @@ std::optional<Refusal> Gates::DiskTrouble(DiskUser user) const {
 
 bool Gates::LacksReplicas() const {
   const Settings& settings = parts_.settings;
-  return settings.min_replicas_to_write != 0 && settings.min_replicas_max_lag != 0;
+  return settings.min_replicas_to_write != 0 && settings.min_replicas_max_lag != 0 && !parts_.role.is_replica &&
+         parts_.role.good_replicas < settings.min_replicas_to_write;
 }
 
 // All are inlined here.
@@ -126,10 +136,12 @@ void Gates::Pass(const Request& request) const {
   Memory(request);
   DiskError(request);
   Replicas(request);
+  ReadOnlyReplica(request);
   SubscribedMode(request);
+  StaleReplica(request);
   StillLoading(request);
   BusyScript(request);
-  MonitorWithoutKeys(request);
+  FollowerWithoutKeys(request);
 }
 
 }  // namespace respite

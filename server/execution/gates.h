@@ -6,6 +6,7 @@
 
 #include "base/refusal.h"
 #include "server/catalogue/command_table.h"
+#include "server/clients/role.h"
 #include "server/clients/session.h"
 
 namespace respite {
@@ -36,6 +37,7 @@ class Gates {
     const ScriptRunner& scripts;
     const Phase& phase;
     const Durability& durability;
+    const Role& role;
   };
   explicit Gates(const Parts& parts) : parts_(parts) {}
 
@@ -52,8 +54,12 @@ class Gates {
   // when it could. Cost: a compare or two.
   enum class DiskUser : uint8_t { kCommand, kScript };
   std::optional<Refusal> DiskTrouble(DiskUser user) const;
-  // Writes find too few replicas (min-replicas-to-write). There are none yet.
+  // Writes find too few replicas (min-replicas-to-write).
   bool LacksReplicas() const;
+  // This is a replica that its clients only read.
+  bool IsReadOnly() const { return parts_.role.IsReadOnly(parts_.settings); }
+  // What is here may be old, and is not to be shown.
+  bool IsStale() const { return parts_.role.IsStale(parts_.settings); }
 
  private:
   void Arity(const Request& request) const;
@@ -64,10 +70,12 @@ class Gates {
   void Memory(const Request& request) const;
   void DiskError(const Request& request) const;
   void Replicas(const Request& request) const;
+  void ReadOnlyReplica(const Request& request) const;
+  void StaleReplica(const Request& request) const;
   void SubscribedMode(const Request& request) const;
   void StillLoading(const Request& request) const;
   void BusyScript(const Request& request) const;
-  void MonitorWithoutKeys(const Request& request) const;
+  void FollowerWithoutKeys(const Request& request) const;
 
   const Parts parts_;
 };

@@ -54,11 +54,13 @@ void ScriptRunner::Run(Call& call, const Request& request) {
 
 // A script that says what it does is refused before it does anything.
 void ScriptRunner::CheckDeclared(const Request& request) const {
+  if ((request.flags & kScriptAllowStale) == 0 && parts_.gates.IsStale()) throw Refusal{refusals::kPrimaryDown};
   const bool writes = (request.flags & kScriptNoWrites) == 0;
+  if (writes && parts_.gates.IsReadOnly()) throw Refusal{refusals::kWritingScriptOnReplica};
   auto trouble = writes ? parts_.gates.DiskTrouble(Gates::DiskUser::kScript) : std::nullopt;
   if (trouble) throw Refusal{std::move(*trouble)};
-  if (writes && request.access == Access::kReadOnly) throw Refusal{refusals::kWritingScriptReadOnly};
   if (writes && parts_.gates.LacksReplicas()) throw Refusal{refusals::kNoReplicas};
+  if (writes && request.access == Access::kReadOnly) throw Refusal{refusals::kWritingScriptReadOnly};
   const bool needs_memory = writes && (request.flags & kScriptAllowOom) == 0;
   if (needs_memory && parts_.eviction.LacksMemory()) throw Refusal{refusals::kScriptOutOfMemory};
 }
@@ -95,6 +97,7 @@ void ScriptRunner::CheckCommand(const Command* command, std::span<const Bytes> w
   if (!command->FitsArity(words.size())) throw Refusal{refusals::kWrongArityInScript};
   if (command->Is(kNoScript) && !parts_.debug.any_command_in_scripts) throw Refusal{refusals::kNotInScript};
   CheckAcl(*command, words);
+  if (!command->Is(kStale) && parts_.gates.IsStale()) throw Refusal{refusals::kStaleInScript};
   if (command->Is(kWrite) || command->Is(kMayReplicate)) CheckWrite(*command);
   const bool may_use_memory = (current_->request->flags & kScriptAllowOom) != 0 || current_->has_written;
   if (command->Is(kDenyOom) && current_->is_over_memory && !may_use_memory) throw Refusal{refusals::kOutOfMemory};
@@ -116,6 +119,7 @@ void ScriptRunner::CheckWrite(const Command& command) const {
   }
   // What has begun is carried through, however things are.
   if (current_->has_written || current_->call->unit.RepeatsRecord() || !command.Is(kWrite)) return;
+  if (parts_.gates.IsReadOnly()) throw Refusal{refusals::kReadOnlyReplica};
   if (auto trouble = parts_.gates.DiskTrouble(Gates::DiskUser::kCommand)) throw Refusal{std::move(*trouble)};
   if (parts_.gates.LacksReplicas()) throw Refusal{refusals::kNoReplicas};
 }

@@ -42,6 +42,7 @@ class PubSub;
 class Pulse;
 class Reclaimer;
 struct Running;
+class Replication;
 class ScriptCache;
 class ScriptRunner;
 struct ServerStats;
@@ -106,6 +107,7 @@ struct Services {
   Nursery& nursery;
   Shutdown& shutdown;
   MigrateLinks& migrate_links;
+  Replication& replication;
   Tls& tls;
 
   // What is seen.

@@ -21,6 +21,7 @@
 #include "server/dataset/memory_gauge.h"
 #include "server/execution/executor.h"
 #include "server/net/migrate_link.h"
+#include "server/replication/replication.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/nursery.h"
 #include "server/storage/shutdown.h"
@@ -60,6 +61,7 @@ void Housekeeping::EndTurn() {
   ResumeContinued();
   parts_.tracking.Broadcast();
   if (!Journaled()) return;
+  parts_.replication.EndTurn();
   Send();
   if (parts_.client_memory.IsOver()) parts_.client_memory.EvictClients(nullptr);
   GoOnInNextTurn();
@@ -90,7 +92,8 @@ bool Housekeeping::Journaled() {
   const int64_t started_us = parts_.aof.IsOn() ? parts_.pace.NowUs() : 0;
   parts_.aof.Flush();
   if (started_us != 0) parts_.stats.journal_us += static_cast<uint64_t>(parts_.pace.NowUs() - started_us);
-  if (parts_.waiting.AwaitsDisk() && (synced_seen_ != parts_.aof.writer().Synced() || !parts_.aof.IsOn())) {
+  const bool has_acks = parts_.replication.replicas().TakeProgress();
+  if (parts_.waiting.AwaitsDisk() && (has_acks || synced_seen_ != parts_.aof.writer().Synced() || !parts_.aof.IsOn())) {
     synced_seen_ = parts_.aof.writer().Synced();
     parts_.waiting.ServeDisk();
   }
@@ -145,6 +148,7 @@ void Housekeeping::Tick() {
   parts_.nursery.Poll();
   parts_.aof.Cron();
   parts_.snapshots.Cron();
+  parts_.replication.Tick();
   parts_.tracking.KeepWithinLimit();
   parts_.migrate_links.CloseIdle(parts_.pace.NowMs());
   parts_.blocks.Trim();

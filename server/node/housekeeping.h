@@ -28,6 +28,7 @@ class Nursery;
 class Pause;
 class Phase;
 class Pulse;
+class Replication;
 class ScriptCache;
 struct ServerStats;
 class Shutdown;
@@ -64,6 +65,7 @@ class Housekeeping {
     Snapshots& snapshots;
     Shutdown& shutdown;
     MigrateLinks& migrate_links;
+    Replication& replication;
     ScriptCache& script_cache;
     FunctionLibraries& function_libraries;
   };

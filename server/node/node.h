@@ -27,6 +27,7 @@
 #include "server/clients/pubsub.h"
 #include "server/clients/pulse.h"
 #include "server/clients/removal_rule.h"
+#include "server/clients/role.h"
 #include "server/clients/running.h"
 #include "server/clients/tracking.h"
 #include "server/clients/waiting.h"
@@ -56,11 +57,13 @@
 #include "server/execution/script_runner.h"
 #include "server/execution/services.h"
 #include "server/execution/slowlog.h"
+#include "server/net/link.h"
 #include "server/net/migrate_link.h"
 #include "server/net/tls/tls.h"
 #include "server/node/housekeeping.h"
 #include "server/node/node_host.h"
 #include "server/observe/identity.h"
+#include "server/replication/replication.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/children.h"
 #include "server/storage/loading.h"
@@ -92,6 +95,7 @@ class Node {
 
   // Where what drives it attaches itself.
   HostPort& host() { return host_; }
+  NetworkPort& network() { return network_; }
   // What commands may use. For all others who get the server as a whole: the loop, tests.
   const Services& services() const { return services_; }
   Pump::Parts pump_parts();
@@ -136,6 +140,7 @@ class Node {
   ScriptCache& script_cache() { return script_cache_; }
   FunctionLibraries& function_libraries() { return function_libraries_; }
   MigrateLinks& migrate_links() { return migrate_links_; }
+  Replication& replication() { return replication_; }
   Tls& tls() { return tls_; }
   DebugSwitches& debug() { return debug_; }
   Nursery& nursery() { return nursery_; }
@@ -150,9 +155,11 @@ class Node {
  private:
   Parts parts_;
   HostPort host_;
+  NetworkPort network_;
   Identity identity_;
   Running running_;
   Phase phase_;
+  Role role_;
   Dataset data_;
   WatchedKeys watched_keys_;
   Waiting waiting_;
@@ -192,7 +199,8 @@ class Node {
   Snapshots snapshots_;
   Loading loading_;
   Shutdown shutdown_;
-  RemovalRule removal_rule_;
+  RemovalRule expiry_rule_;
+  RemovalRule eviction_rule_;
   Expiry expiry_;
   ActiveExpiry active_expiry_;
   ExactExpiry exact_expiry_;
@@ -206,6 +214,7 @@ class Node {
   FunctionLibraries function_libraries_;
   Housekeeping housekeeping_;
   Services services_;
+  Replication replication_;  // takes parts out of services_
 };
 
 }  // namespace respite

@@ -32,8 +32,13 @@ struct NodeHost::Timers {
 };
 
 NodeHost::NodeHost(EventLoop& loop, const Parts& parts)
-    : loop_(loop), parts_(parts), timers_(std::make_shared<Timers>(loop.Context())), pump_(parts.pump) {
+    : loop_(loop),
+      parts_(parts),
+      timers_(std::make_shared<Timers>(loop.Context())),
+      network_(loop, *this, parts.settings, parts.tls),
+      pump_(parts.pump) {
   parts_.host.Attach(this);
+  parts_.network.Attach(&network_);
   parts_.memory.MarkStartup();
   Enter();
 }
@@ -42,6 +47,7 @@ NodeHost::~NodeHost() {
   // Connections own themselves until they are closed.
   parts_.clients.ForEach([this](Session& session) { parts_.clients.Close(session); });
   loop_.Leave(*this);
+  parts_.network.Attach(nullptr);
   parts_.host.Attach(nullptr);
 }
 

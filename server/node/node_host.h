@@ -8,6 +8,7 @@
 #include "server/dataset/host.h"
 #include "server/execution/pump.h"
 #include "server/net/event_loop.h"
+#include "server/net/loop_network.h"
 
 namespace respite {
 
@@ -35,6 +36,7 @@ class NodeHost final : public Host, public EventLoop::Resident {
     const Clock& clock;
     Logger& log;
     HostPort& host;
+    NetworkPort& network;
     MemoryGauge& memory;
     ServerStats& stats;
     const Phase& phase;
@@ -85,6 +87,7 @@ class NodeHost final : public Host, public EventLoop::Resident {
   EventLoop& loop_;
   const Parts parts_;
   std::shared_ptr<Timers> timers_;  // handlers hold a weak_ptr: they may be called after the NodeHost is gone
+  LoopNetwork network_;
   Pump pump_;
   std::unique_ptr<Pump> other_pump_;  // while somebody is in the middle of something; made with its first use
   std::function<void(int)> stop_;

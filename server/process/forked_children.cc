@@ -28,11 +28,12 @@ constexpr int kDoneCode = 0;
 constexpr int kFailedCode = 1;
 constexpr int kKilledCode = 255;  // Redis: SERVER_CHILD_NOERROR_RETVAL
 constexpr int kReportDescriptor = 3;
+constexpr int kOutputDescriptor = 4;
 constexpr int64_t kReportEveryUs = 1'000'000;
 // Measuring memory may take 1/kMemoryLookShare of the time, since it delays page faults of the process.
 constexpr int64_t kMemoryLookShare = 100;
 
-const char* NameOf(ChildWork work) { return work == ChildWork::kSnapshot ? "RDB" : "AOF rewrite"; }
+const char* NameOf(ChildWork work) { return work == ChildWork::kRewrite ? "AOF rewrite" : "RDB"; }
 
 void OnKill(int) {
   {
@@ -70,8 +71,10 @@ class SignalsHeld {
 // The child's end of the pipe.
 class PipeReporter final : public ChildReporter {
  public:
-  PipeReporter(const Pace& pace, Logger& log, ChildWork work, int pipe)
-      : pace_(pace), log_(log), work_(work), pipe_(pipe) {}
+  PipeReporter(const Pace& pace, Logger& log, ChildWork work, int pipe, int output)
+      : pace_(pace), log_(log), work_(work), pipe_(pipe), output_(output) {}
+
+  int Output() const override { return output_; }
 
   void Tell(uint64_t keys_done) override {
     const int64_t now_us = pace_.NowUs();
@@ -114,6 +117,7 @@ class PipeReporter final : public ChildReporter {
   Logger& log_;
   ChildWork work_;
   int pipe_;
+  int output_;
   ChildProgress report_;
   int64_t last_us_ = -kReportEveryUs;
   int64_t looked_us_ = -kReportEveryUs;
@@ -122,11 +126,14 @@ class PipeReporter final : public ChildReporter {
   uint64_t looks_ = 0;
 };
 
-// Closes everything in the child except standard input, output, error, and the pipe.
-void CloseInherited(int pipe) {
-  closelog();  // otherwise syslog would write to a descriptor that another file may get
-  if (pipe != kReportDescriptor) dup2(pipe, kReportDescriptor);
-  close_range(kReportDescriptor + 1, ~0U, 0);
+// Leaves the child with standard input, output, error, the pipe for reports, and its output, if it has one.
+void CloseInherited(int pipe, int output) {
+  closelog();  // else it would go on writing to a descriptor that is another file by then
+  const int kept_output = output < 0 ? -1 : fcntl(output, F_DUPFD, kOutputDescriptor + 1);  // where dup2 spares it
+  const int kept_pipe = fcntl(pipe, F_DUPFD, kOutputDescriptor + 1);
+  dup2(kept_pipe, kReportDescriptor);
+  if (kept_output >= 0) dup2(kept_output, kOutputDescriptor);
+  close_range(kept_output >= 0 ? kOutputDescriptor + 1 : kReportDescriptor + 1, ~0U, 0);
 }
 
 // Reads a small file of /proc, up to kSize bytes.
@@ -174,7 +181,7 @@ ForkedChildren::ForkedChildren(const Pace& pace, Logger& log, Preparation prepar
 
 ForkedChildren::~ForkedChildren() { Kill(); }
 
-Result<pid_t, int> ForkedChildren::Start(ChildWork work, Job job) {
+Result<pid_t, int> ForkedChildren::Start(ChildWork work, Job job, int output) {
   if (child_) return Failure(int{EEXIST});
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return Failure(int{errno});
@@ -192,19 +199,19 @@ Result<pid_t, int> ForkedChildren::Start(ChildWork work, Job job) {
     Handle(SIGINT, SIG_IGN);
     Handle(SIGTERM, SIG_IGN);
     held.Release();
-    Live(work, job, std::move(to_parent), parent);
+    Live(work, job, std::move(to_parent), output, parent);
   }
   end_.reset();
   child_.emplace(Child{work, pid, started_us, std::move(from_child)});
   return pid;
 }
 
-void ForkedChildren::Live(ChildWork work, const Job& job, Descriptor reports, pid_t parent) noexcept {
+void ForkedChildren::Live(ChildWork work, const Job& job, Descriptor reports, int output, pid_t parent) noexcept {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(kFailedCode);
-  CloseInherited(reports.Get());
+  CloseInherited(reports.Get(), output);
   prepare_(work);
-  PipeReporter reporter(pace_, log_, work, kReportDescriptor);
+  PipeReporter reporter(pace_, log_, work, kReportDescriptor, output < 0 ? -1 : kOutputDescriptor);
   const bool done = job(reporter);
   if (done) reporter.TellEnd();
   _exit(done ? kDoneCode : kFailedCode);

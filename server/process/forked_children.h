@@ -33,7 +33,7 @@ class ForkedChildren final : public Forker {
   ForkedChildren(const ForkedChildren&) = delete;
   ForkedChildren& operator=(const ForkedChildren&) = delete;
 
-  Result<pid_t, int> Start(ChildWork work, Job job) override;
+  Result<pid_t, int> Start(ChildWork work, Job job, int output) override;
   ChildProgress Progress() override;
   std::optional<ChildEnd> Poll() override;
   void Kill() override;
@@ -47,7 +47,7 @@ class ForkedChildren final : public Forker {
     ChildProgress progress = {};
   };
 
-  [[noreturn]] void Live(ChildWork work, const Job& job, Descriptor reports, pid_t parent) noexcept;
+  [[noreturn]] void Live(ChildWork work, const Job& job, Descriptor reports, int output, pid_t parent) noexcept;
   void ReadReports();
   std::optional<ChildEnd> Reap(int options);
 

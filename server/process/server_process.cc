@@ -148,7 +148,7 @@ void ServerProcess::WatchSignals() {
 // Runs in the child.
 void ServerProcess::PrepareChild(ChildWork work) {
   const Settings& settings = config_.settings();
-  const bool snapshot = work == ChildWork::kSnapshot;
+  const bool snapshot = work != ChildWork::kRewrite;
   oom_score_.Apply(settings, OomScore::Process::kChild);
   if (settings.set_proc_title) {
     title_.Set(ProcessTitleText(config_, snapshot ? "redis-rdb-bgsave" : "redis-aof-rewrite"));
@@ -208,6 +208,7 @@ ServerProcess::Step ServerProcess::LoadData() {
   switch (OpenDataSet(server_->services())) {
     case LoadOutcome::kAbsent:
     case LoadOutcome::kLoaded:
+      server_->replication().Start();
       return Step::kDone;
     case LoadOutcome::kStopped:
       return Step::kStopped;

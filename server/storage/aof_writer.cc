@@ -1,8 +1,9 @@
 #include "server/storage/aof_writer.h"
 
 #include <string>
+#include <utility>
 
-#include "protocol/request_text.h"
+#include "server/dataset/effect_framing.h"
 
 namespace respite {
 
@@ -57,14 +58,20 @@ void AofWriter::Close() {
 }
 
 void AofWriter::Append(const UnitEffects& effects) {
-  size_t wanted = 0;
-  for (size_t i = 0; i < effects.Count(); ++i) wanted += (effects[i].targets & JournalEntry::kFile) != 0 ? 1 : 0;
-  if (wanted == 0) return;
+  struct {
+    AofWriter& writer;
+    bool has_begun = false;
+    void Piece(Bytes text) {
+      Begin();
+      writer.buffer_ += text;
+    }
+    void Select(const std::string& text) { Piece(text); }
+    void Begin() {
+      if (!std::exchange(has_begun, true) && writer.parts_.settings.aof_timestamp_enabled) writer.AppendTimestamp();
+    }
+  } take{*this};
   const size_t size_before = buffer_.size();
-  if (parts_.settings.aof_timestamp_enabled) AppendTimestamp();
-  if (wanted > 1) AppendRequest(buffer_, {"MULTI"});
-  for (size_t i = 0; i < effects.Count(); ++i) AppendEntry(effects[i]);
-  if (wanted > 1) AppendRequest(buffer_, {"EXEC"});
+  FrameEffects(effects, JournalEntry::kFile, selected_db_, take);
   appended_ += buffer_.size() - size_before;
 }
 
@@ -73,15 +80,6 @@ void AofWriter::AppendTimestamp() {
   if (now_s <= timestamp_s_) return;
   timestamp_s_ = now_s;
   buffer_ += "#TS:" + std::to_string(now_s) + "\r\n";
-}
-
-void AofWriter::AppendEntry(const JournalEntry& entry) {
-  if ((entry.targets & JournalEntry::kFile) == 0) return;
-  if (entry.db != selected_db_) {
-    selected_db_ = entry.db;
-    RequestWriter(buffer_, 2).Word("SELECT").Integer(entry.db);
-  }
-  buffer_ += entry.request;
 }
 
 void AofWriter::Flush(Urgency urgency, Child child) {

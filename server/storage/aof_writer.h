@@ -96,7 +96,6 @@ class AofWriter {
   // Some data is not on the disk, or the last sync failed.
   bool WantsSync() const { return written_ != synced_ || sync_.error != kNoError; }
   void AppendTimestamp();
-  void AppendEntry(const JournalEntry& entry);
   bool PutOff(int64_t now_ms);
   void Write(Child child);
   void HandleFailure(const IoProgress& progress);

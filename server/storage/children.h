@@ -19,7 +19,8 @@ namespace respite {
 class Logger;
 class Clock;
 
-enum class ChildWork : uint8_t { kSnapshot, kRewrite };
+// kTransfer: a snapshot into a pipe, for replicas.
+enum class ChildWork : uint8_t { kSnapshot, kRewrite, kTransfer };
 
 // Progress that a child reports.
 struct ChildProgress {
@@ -34,6 +35,8 @@ class ChildReporter {
  public:
   virtual ~ChildReporter() = default;
   virtual void Tell(uint64_t keys_done) = 0;
+  // The descriptor that was kept for the child's output; -1: none.
+  virtual int Output() const { return -1; }
 };
 
 enum class ChildOutcome : uint8_t { kSucceeded, kFailed, kKilled };  // kKilled: by Kill, or SIGUSR1
@@ -54,9 +57,10 @@ class Forker {
   using Job = std::function<bool(ChildReporter&)>;
 
   virtual ~Forker() = default;
-  // The error is an errno. Requires: no child runs. Cost: the fork, about 10 ms for each GB of data.
-  virtual Result<pid_t, int> Start(ChildWork work, Job job) = 0;
-  // The child's latest report.
+  // The child keeps `output` (-1: none) open; see ChildReporter::Output. The error is an errno. Requires: no child
+  // runs. Cost: the fork itself, about 10 ms for each GB of data.
+  virtual Result<pid_t, int> Start(ChildWork work, Job job, int output) = 0;
+  // What the child has told.
   virtual ChildProgress Progress() = 0;
   // Returns the end of the child once; nullopt while it runs.
   virtual std::optional<ChildEnd> Poll() = 0;

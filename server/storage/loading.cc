@@ -17,6 +17,7 @@ void Loading::Begin(uint64_t total_bytes, const Session* holder) {
   start_s_ = parts_.clock.WallMs() / 1000;
   start_ms_ = parts_.pace.NowMs();
   total_bytes_ = total_bytes;
+  file_history_ = {};
   loaded_bytes_ = memory_then_bytes_ = keys_loaded_ = keys_expired_ = 0;
 }
 

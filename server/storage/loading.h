@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+
+#include "server/dataset/history.h"
 
 namespace respite {
 
@@ -42,6 +45,14 @@ class Loading {
 
   // The memory usage stored in the file (INFO loading_rdb_used_mem).
   void SetMemoryThen(uint64_t bytes) { memory_then_bytes_ = bytes; }
+  // The history that the file names (repl-id, repl-offset, repl-stream-db), if it does.
+  struct FileHistory {
+    std::string id;
+    int64_t offset = -1;
+    int stream_db = 0;
+    bool IsWhole() const { return id.size() == History::kIdLength && offset >= 0; }
+  };
+  FileHistory& file_history() { return file_history_; }
   void CountKeys(uint64_t loaded, uint64_t expired) {
     keys_loaded_ += loaded;
     keys_expired_ += expired;
@@ -71,6 +82,7 @@ class Loading {
   uint64_t keys_loaded_ = 0;
   uint64_t keys_expired_ = 0;
   unsigned delays_ = 0;
+  FileHistory file_history_;
 };
 
 }  // namespace respite

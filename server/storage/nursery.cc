@@ -21,10 +21,10 @@ uint64_t KeysOf(const Keyspace& keyspace) {
 
 }  // namespace
 
-Result<pid_t, int> Nursery::Start(ChildWork work, Forker::Job job, EndHandler ended) {
+Result<pid_t, int> Nursery::Start(ChildWork work, Forker::Job job, EndHandler ended, int output) {
   const uint64_t keys = KeysOf(parts_.keyspace);
   const int64_t started_us = parts_.pace.NowUs();
-  auto pid = forker_.Start(work, std::move(job));
+  auto pid = forker_.Start(work, std::move(job), output);
   if (!pid) return pid;
   const int64_t fork_us = parts_.pace.NowUs() - started_us;
   parts_.stats.CountFork(fork_us);

@@ -29,7 +29,7 @@ class Nursery {
   Nursery(const Parts& parts, Forker& forker) : parts_(parts), forker_(forker) {}
 
   // The error is an errno. Requires: not Busy(). `ended` runs in Poll or Kill.
-  Result<pid_t, int> Start(ChildWork work, Forker::Job job, EndHandler ended);
+  Result<pid_t, int> Start(ChildWork work, Forker::Job job, EndHandler ended, int output = -1);
   bool Busy() const { return work_.has_value(); }
   bool Does(ChildWork work) const { return work_ == work; }
 

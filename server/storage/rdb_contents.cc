@@ -7,6 +7,7 @@
 #include "protocol/redis_version.h"
 #include "scripting/function_library.h"
 #include "server/config/settings.h"
+#include "server/dataset/history.h"
 #include "server/dataset/key_usage.h"
 #include "server/dataset/memory_gauge.h"
 #include "server/storage/debug_delay.h"
@@ -26,12 +27,18 @@ RdbUsage UsageFor(const Settings& settings, const KeyUsage& access) {
 
 RdbSource RdbContents::Source(RdbPurpose purpose) const {
   RdbSource source{parts_.keyspace, {}, {}};
+  if (purpose == RdbPurpose::kFunctions) source.keys = RdbSource::Keys::kNone;
   for (const auto& [name, library] : parts_.function_libraries.All()) source.libraries.push_back(library->code);
   source.aux = {{"redis-ver", std::string(kRedisVersion)},
                 {"redis-bits", "64"},
                 {"ctime", std::to_string(parts_.clock.WallMs() / 1000)},
-                {"used-mem", std::to_string(parts_.memory.UsedBytes())},
-                {"aof-base", purpose == RdbPurpose::kAofBase ? "1" : "0"}};
+                {"used-mem", std::to_string(parts_.memory.UsedBytes())}};
+  if (parts_.history.is_shared) {
+    source.aux.emplace_back("repl-stream-db", std::to_string(parts_.history.stream_db));
+    source.aux.emplace_back("repl-id", parts_.history.id);
+    source.aux.emplace_back("repl-offset", std::to_string(parts_.history.offset));
+  }
+  source.aux.emplace_back("aof-base", purpose == RdbPurpose::kAofBase ? "1" : "0");
   return source;
 }
 

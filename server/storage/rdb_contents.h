@@ -12,11 +12,13 @@ namespace respite {
 class KeyUsage;
 class Clock;
 class FunctionLibraries;
+struct History;
 class Keyspace;
 class MemoryGauge;
 struct Settings;
 
-enum class RdbPurpose : uint8_t { kSnapshot, kAofBase };
+// kFunctions: the functions without the keys.
+enum class RdbPurpose : uint8_t { kSnapshot, kAofBase, kFunctions };
 
 class RdbContents {
  public:
@@ -27,6 +29,7 @@ class RdbContents {
     const KeyUsage& usage;
     const FunctionLibraries& function_libraries;
     const MemoryGauge& memory;
+    const History& history;
   };
   explicit RdbContents(const Parts& parts) : parts_(parts) {}
 

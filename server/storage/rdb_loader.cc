@@ -90,8 +90,14 @@ void KeyspaceSink::OnAux(Bytes name, Bytes value, uint64_t /*offset*/) {
     if (Number(value) != 0) log.Notice("RDB has an AOF tail");
   } else if (EqualsIgnoreCase(name, "aof-base")) {
     if (Number(value) != 0) log.Notice("RDB is base AOF");
+  } else if (EqualsIgnoreCase(name, "repl-id")) {
+    services_.loading.file_history().id = value;
+  } else if (EqualsIgnoreCase(name, "repl-offset")) {
+    services_.loading.file_history().offset = Number(value);
+  } else if (EqualsIgnoreCase(name, "repl-stream-db")) {
+    services_.loading.file_history().stream_db = static_cast<int>(Number(value));
   } else if (log.Shows(LogLevel::kDebug)) {
-    constexpr std::array<Bytes, 5> kSilent = {"repl-stream-db", "repl-id", "repl-offset", "lua", "redis-bits"};
+    constexpr std::array<Bytes, 2> kSilent = {"lua", "redis-bits"};
     const bool known =
         std::any_of(kSilent.begin(), kSilent.end(), [&](Bytes one) { return EqualsIgnoreCase(one, name); });
     if (!known) log.Debug("Unrecognized RDB AUX field: '" + std::string(name) + "'");

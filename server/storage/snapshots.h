@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,7 +50,11 @@ class Snapshots {
   Outcome Save();
   // Starts a child that writes a snapshot. Requires: no child runs. Cost: a fork.
   Outcome StartBackground();
-  // Starts a snapshot as soon as no child runs.
+  // Makes a finished snapshot (of the primary) the dump file. What went wrong is in the log.
+  bool Install(const std::string& path);
+  // Has `handler` run when a background save has ended.
+  void OnEnd(std::function<void(Outcome)> handler) { ended_ = std::move(handler); }
+  // Starts one as soon as no other child runs.
   void Schedule() { scheduled_ = true; }
   bool Running() const;
 
@@ -88,6 +93,7 @@ class Snapshots {
   bool Lock(const std::string& path);
   void Saved(uint64_t changes);
   void Ended(const ChildEnd& end);
+  void TakeOutcome(const ChildEnd& end);
   void SaveFlushed();
   bool MayTryAgain() const;
   void SaveIfDue();
@@ -106,6 +112,7 @@ class Snapshots {
   int64_t last_duration_s_ = -1;
   uint64_t saves_ = 0;
   uint64_t last_cow_bytes_ = 0;
+  std::function<void(Outcome)> ended_ = [](Outcome) {};
 };
 
 }  // namespace respite

@@ -109,9 +109,7 @@ TEST_F(Cards, EachHasASummaryOfItsOwn) {
 
 // Commands with `refuses` always refuse, and commands that reply "there is no …" have `refuses`.
 TEST_F(Cards, CommandsThatOnlyRefuseHaveAReason) {
-  const std::set<std::string> absences = {refusals::kClusterDisabled, refusals::kNoReplication,
-                                          refusals::kFailoverWithoutReplicas, refusals::kModuleLoad,
-                                          refusals::kModuleUnload};
+  const std::set<std::string> absences = {refusals::kClusterDisabled, refusals::kModuleLoad, refusals::kModuleUnload};
   for (const Command* command : AllCommands(server_)) {
     if (command->card->run == nullptr || command->Is(kBlocking) || command->name == "shutdown") continue;
     SCOPED_TRACE(command->full_name);

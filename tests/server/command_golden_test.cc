@@ -47,11 +47,7 @@ TEST_F(CommandGolden, EveryCommandIsOneOfRedis) {
 }
 
 // Commands of Redis 7.2 that we lack, also in docs/compatibility.md. Remove a command here when it is added.
-const std::set<std::string> kStillToCome = {
-    "psync",
-    "replconf",
-    "sync",
-};
+const std::set<std::string> kStillToCome = {};
 
 TEST_F(CommandGolden, NoCommandIsMissing) {
   std::set<std::string> missing;

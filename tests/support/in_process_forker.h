@@ -2,9 +2,12 @@
 // next Poll reports its end. A held job runs when it is released, on the data set of that later time.
 #pragma once
 
+#include <unistd.h>
+
 #include <csignal>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "server/storage/children.h"
 
 namespace respite {
@@ -29,12 +32,13 @@ class InProcessForker final : public Forker {
   // The number of children so far.
   int Started() const { return started_; }
 
-  Result<pid_t, int> Start(ChildWork work, Job job) override {
+  Result<pid_t, int> Start(ChildWork work, Job job, int output) override {
     if (next_error_ != 0) return Failure(std::exchange(next_error_, 0));
     ++started_;
     running_ = true;
     work_ = work;
     job_ = std::move(job);
+    output_ = Descriptor(output < 0 ? -1 : dup(output));
     progress_ = {};
     end_.reset();
     if (!holds_) RunJob();
@@ -56,16 +60,19 @@ class InProcessForker final : public Forker {
 
   class Reporter final : public ChildReporter {
    public:
-    explicit Reporter(ChildProgress& progress) : progress_(progress) {}
+    Reporter(ChildProgress& progress, int output) : progress_(progress), output_(output) {}
+    int Output() const override { return output_; }
     void Tell(uint64_t keys_done) override { progress_.keys_done = keys_done; }
 
    private:
     ChildProgress& progress_;
+    const int output_;
   };
 
   void RunJob() {
-    Reporter reporter(progress_);
+    Reporter reporter(progress_, output_.Get());
     const bool done = std::exchange(job_, nullptr)(reporter);
+    output_ = Descriptor();
     end_ = ChildEnd{work_, done ? ChildOutcome::kSucceeded : ChildOutcome::kFailed, 0, kPid, 0, progress_};
   }
 
@@ -76,6 +83,7 @@ class InProcessForker final : public Forker {
   int next_error_ = 0;
   ChildWork work_ = ChildWork::kSnapshot;
   Job job_;
+  Descriptor output_;
   ChildProgress progress_;
   std::optional<ChildEnd> end_;
 };

@@ -59,7 +59,9 @@ void AddTraffic(InfoText& text, const ServerStats& stats) {
       .AddRatio("instantaneous_input_repl_kbps", 0)
       .AddRatio("instantaneous_output_repl_kbps", 0)
       .Add("rejected_connections", stats.rejected_connections)
-      .AddZeros({"sync_full", "sync_partial_ok", "sync_partial_err"});
+      .Add("sync_full", stats.sync_full)
+      .Add("sync_partial_ok", stats.sync_partial_ok)
+      .Add("sync_partial_err", stats.sync_partial_err);
 }
 
 void AddKeys(InfoText& text, const Services& services) {
@@ -196,7 +198,7 @@ std::string StatsSection(const Services& services) {
       .Add("tracking_total_keys", services.tracking.Keys())
       .Add("tracking_total_items", services.tracking.Items())
       .Add("tracking_total_prefixes", services.tracking.Prefixes())
-      .Add("unexpected_error_replies", services.aof.FailedReplays())
+      .Add("unexpected_error_replies", services.aof.FailedReplays() + stats.unexpected_errors)
       .Add("total_error_replies", stats.error_replies)
       .Add("dump_payload_sanitizations", stats.payload_sanitizations);
   AddLoop(text, stats);
@@ -205,21 +207,6 @@ std::string StatsSection(const Services& services) {
       .Add("acl_access_denied_cmd", denials(AclLogEntry::Reason::kCommand))
       .Add("acl_access_denied_key", denials(AclLogEntry::Reason::kKey))
       .Add("acl_access_denied_channel", denials(AclLogEntry::Reason::kChannel));
-  return text.Take();
-}
-
-std::string ReplicationSection(const Services& services) {
-  InfoText text("Replication");
-  text.Add("role", "master")
-      .Add("connected_slaves", 0)
-      .Add("master_failover_state", "no-failover")
-      .Add("master_replid", services.identity.replication_id)
-      .Add("master_replid2", std::string(40, '0'))
-      .Add("master_repl_offset", 0)
-      .Add("second_repl_offset", -1)
-      .Add("repl_backlog_active", 0)
-      .Add("repl_backlog_size", services.settings.repl_backlog_size)
-      .AddZeros({"repl_backlog_first_byte_offset", "repl_backlog_histlen"});
   return text.Take();
 }
 

@@ -1,0 +1,48 @@
+// History: which history the data has, and how far it goes. Replicas ask for it by these names; a snapshot keeps them.
+//
+// The history of a primary is the stream of its effects, in octets. A replica has the history of its primary. A server
+// that becomes a primary begins a history of its own under a new id, but remembers the old id and where it ended: other
+// replicas of the former primary may go on from there (PSYNC2).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/random.h"
+
+namespace respite {
+
+struct History {
+  static constexpr size_t kIdLength = 40;
+
+  std::string id = RandomHex(kIdLength);
+  int64_t offset = 0;  // octets so far
+  std::string former_id = std::string(kIdLength, '0');
+  int64_t former_end = -1;  // the former history and this one are the same up to here; -1: there is none
+  int stream_db = 0;        // what the stream has selected at `offset`
+  bool is_shared = false;   // others follow it, or it is another's: snapshots keep it
+
+  // Whether what follows octet `from` of the history `asked_id` is what follows here.
+  bool Covers(const std::string& asked_id, int64_t from) const {
+    return asked_id == id || (former_end >= 0 && asked_id == former_id && from <= former_end);
+  }
+  // A new history begins: the old one ends here.
+  void Fork(std::string new_id) {
+    former_id = std::move(id);
+    former_end = offset + 1;
+    id = std::move(new_id);
+  }
+  void Fork() { Fork(RandomHex(kIdLength)); }
+  // The history of somebody else is taken over.
+  void Adopt(std::string other_id, int64_t other_offset) {
+    id = std::move(other_id);
+    offset = other_offset;
+    ForgetFormer();
+  }
+  void ForgetFormer() {
+    former_id.assign(kIdLength, '0');
+    former_end = -1;
+  }
+};
+
+}  // namespace respite

@@ -1,0 +1,78 @@
+// Link: one outgoing connection to another server, which keeps nobody waiting: looking up the name, connecting, the
+// handshake of TLS, receiving and sending all happen in Turns of the event loop.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/bytes.h"
+
+namespace respite {
+
+class Link {
+ public:
+  // Who uses the link. It may destroy the link in each of these calls.
+  class User {
+   public:
+    virtual ~User() = default;
+    virtual void OnConnected() = 0;
+    // Some bytes, which are valid during the call.
+    virtual void OnReceived(Bytes bytes) = 0;
+    // Everything that was sent is out; called after there was something.
+    virtual void OnSent() {}
+    // There is no connection, or not any more. `reason` is for the log. Nothing is called after it.
+    virtual void OnEnded(const std::string& reason) = 0;
+  };
+  enum class Reading : uint8_t { kOn, kOff };
+
+  struct Target {
+    std::string host;
+    int port = 0;
+    std::string source = {};  // own address to connect from; empty: the system chooses
+    bool encrypts = false;
+  };
+
+  // Closes the connection, if there is one.
+  virtual ~Link() = default;
+  // Requires: connected. What does not fit into the socket waits here.
+  virtual void Send(Bytes bytes) = 0;
+  virtual size_t UnsentBytes() const = 0;
+  // kOff: the other side has to wait.
+  virtual void SetReading(Reading reading) = 0;
+  // "127.0.0.1:50000". Requires: connected.
+  virtual std::string LocalAddress() const = 0;
+  virtual std::string PeerAddress() const = 0;
+  virtual int FileDescriptor() const = 0;
+};
+
+// What a server asks of the network beyond its clients: the event loop in production, a network in memory in tests.
+class Network {
+ public:
+  // Ends the watch when it is destroyed.
+  class Watch {
+   public:
+    virtual ~Watch() = default;
+    virtual void SetReading(Link::Reading reading) = 0;
+  };
+
+  virtual ~Network() = default;
+  // Begins to connect. Nothing is called before this returns.
+  virtual std::unique_ptr<Link> Dial(const Link::Target& target, Link::User& user) = 0;
+  // Calls `handler` whenever this descriptor (not ours to close) has something to read, or its end.
+  virtual std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) = 0;
+};
+
+// Where the parts of a server find its network, which is there later than they are.
+class NetworkPort {
+ public:
+  void Attach(Network* network) { network_ = network; }
+  explicit operator bool() const { return network_ != nullptr; }
+  Network* operator->() const { return network_; }
+
+ private:
+  Network* network_ = nullptr;
+};
+
+}  // namespace respite

@@ -1,0 +1,337 @@
+#include "server/net/loop_network.h"
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "server/config/settings.h"
+#include "server/net/byte_stream.h"
+#include "server/net/socket_address.h"
+#include "server/net/tls/tls.h"
+#include "server/net/tls/tls_stream.h"
+
+namespace respite {
+
+namespace {
+
+using Endpoints = std::vector<asio::ip::tcp::endpoint>;
+
+// What is sent at once may be no longer: others have to be served, too.
+constexpr size_t kReceivesPerEvent = 4;
+
+// Binds the socket to one of our own addresses. False: it is not ours.
+bool BindTo(int descriptor, int family, const std::string& source) {
+  addrinfo hints{};
+  hints.ai_family = family;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICHOST;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(source.c_str(), nullptr, &hints, &found) != 0) return false;
+  const bool is_bound = bind(descriptor, found->ai_addr, found->ai_addrlen) == 0;
+  freeaddrinfo(found);
+  return is_bound;
+}
+
+// The connection behind a LoopLink. It lives until the last of its callbacks has returned.
+class Wire final : public SocketPoller::Watcher, public std::enable_shared_from_this<Wire> {
+ public:
+  struct Parts {
+    EventLoop& loop;
+    EventLoop::Resident& resident;
+    const Tls& tls;
+    int keepalive_s;
+  };
+  Wire(const Parts& parts, Link::Target target, Link::User& user)
+      : parts_(parts), target_(std::move(target)), user_(&user), resolver_(parts.loop.Context()) {}
+
+  void Start();
+  void Stop();
+  void Send(Bytes bytes);
+  size_t UnsentBytes() const { return unsent_.size() - sent_; }
+  void SetReading(Link::Reading reading);
+  PeerNames Names() const { return NamesOf(FileDescriptor()); }
+  int FileDescriptor() const { return stream_ == nullptr ? -1 : stream_->FileDescriptor(); }
+
+  void OnReadable() override { OnReady({.read = true}); }
+  void OnWritable() override { OnReady({.write = true}); }
+  bool TakesLong() const override { return false; }
+
+ private:
+  enum class Stage : uint8_t { kResolving, kConnecting, kHandshake, kOpen };
+
+  // Something is done in a later Turn, unless the link is gone by then.
+  template <class Action>
+  void Later(Action action) {
+    parts_.loop.Post(&parts_.resident, [self = shared_from_this(), action] {
+      if (self->user_ != nullptr) action(*self);
+    });
+  }
+  void TryNextAddress();
+  void FinishConnecting();
+  void Handshake();
+  void Open();
+  void OnReady(SocketPoller::Interest ready);
+  void Receive();
+  void ReceiveLater();
+  void SendMore();
+  void Watch();
+  void Unwatch();
+  void End(const std::string& reason);
+
+  const Parts parts_;
+  const Link::Target target_;
+  Link::User* user_;  // null: the link is gone
+  asio::ip::tcp::resolver resolver_;
+  Endpoints addresses_;
+  size_t next_address_ = 0;
+  std::string trouble_;  // of the last address that was tried
+  Stage stage_ = Stage::kResolving;
+  std::unique_ptr<ByteStream> stream_;
+  SocketPoller::Interest registered_;
+  bool reads_ = true;
+  bool receive_posted_ = false;
+  std::string unsent_;
+  size_t sent_ = 0;  // of unsent_
+};
+
+void Wire::Start() {
+  resolver_.async_resolve(
+      target_.host, std::to_string(target_.port), asio::ip::resolver_base::numeric_service,
+      [self = shared_from_this()](const asio::error_code& error, const asio::ip::tcp::resolver::results_type& found) {
+        if (self->user_ == nullptr) return;
+        self->parts_.loop.Enter(self->parts_.resident);
+        if (error) return self->End(error.message());
+        for (const auto& one : found) self->addresses_.push_back(one.endpoint());
+        self->TryNextAddress();
+      });
+}
+
+void Wire::Stop() {
+  user_ = nullptr;
+  resolver_.cancel();
+  if (stream_ == nullptr) return;
+  Unwatch();
+  stream_->Close();
+}
+
+void Wire::TryNextAddress() {
+  while (next_address_ < addresses_.size()) {
+    const auto& endpoint = addresses_[next_address_++];
+    const int family = endpoint.data()->sa_family;
+    Descriptor socket(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    const int descriptor = socket.Get();
+    if (descriptor < 0 || (!target_.source.empty() && !BindTo(descriptor, family, target_.source)) ||
+        (connect(descriptor, endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0 && errno != EINPROGRESS)) {
+      trouble_ = std::strerror(errno);
+      continue;
+    }
+    TuneTcp(descriptor, parts_.keepalive_s);
+    std::unique_ptr<TlsStream> encryption;
+    if (target_.encrypts) {
+      if (!parts_.tls.Configured()) return End("TLS is not configured");
+      encryption = parts_.tls.Connect(descriptor);
+      if (encryption == nullptr) return End("no memory for TLS");
+    }
+    stream_ = std::make_unique<ByteStream>(std::move(socket), std::move(encryption));
+    stage_ = Stage::kConnecting;
+    return Watch();
+  }
+  End(trouble_.empty() ? "the host has no address" : trouble_);
+}
+
+void Wire::FinishConnecting() {
+  int error = 0;
+  socklen_t size = sizeof error;
+  if (getsockopt(FileDescriptor(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
+  if (error != 0) {
+    trouble_ = std::strerror(error);
+    Unwatch();
+    stream_.reset();
+    return TryNextAddress();
+  }
+  stage_ = stream_->InHandshake() ? Stage::kHandshake : Stage::kOpen;
+  if (stage_ == Stage::kHandshake) return Handshake();
+  Open();
+}
+
+void Wire::Handshake() {
+  switch (stream_->Handshake().state) {
+    case Transfer::State::kMoved:
+      return Open();
+    case Transfer::State::kLater:
+      return Watch();
+    case Transfer::State::kEnded:
+    case Transfer::State::kFailed:
+      return End(stream_->ErrorText());
+  }
+}
+
+void Wire::Open() {
+  stage_ = Stage::kOpen;
+  Watch();
+  if (user_ != nullptr) user_->OnConnected();
+}
+
+void Wire::OnReady(SocketPoller::Interest ready) {
+  if (user_ == nullptr) return;
+  const auto self = shared_from_this();
+  parts_.loop.Enter(parts_.resident);
+  if (stage_ == Stage::kConnecting) return FinishConnecting();
+  if (stage_ == Stage::kHandshake) return Handshake();
+  const SocketPoller::Interest allowed = stream_->Allows(ready);
+  if (allowed.write && UnsentBytes() != 0) SendMore();
+  if (user_ != nullptr && allowed.read && reads_) Receive();
+}
+
+void Wire::Receive() {
+  // The scratch buffer is the loop's: whoever gets the bytes may receive others' meanwhile (ServeBesides), with another
+  // scratch buffer.
+  for (size_t i = 0; i < kReceivesPerEvent && user_ != nullptr && reads_; ++i) {
+    const std::span<char> scratch = parts_.loop.Scratch();
+    const Transfer got = stream_->Receive(scratch);
+    if (got.state == Transfer::State::kLater) return Watch();
+    if (got.state == Transfer::State::kEnded) return End("connection lost");
+    if (got.state == Transfer::State::kFailed) return End(stream_->ErrorText());
+    user_->OnReceived({scratch.data(), got.bytes});
+    if (got.bytes < scratch.size() && !stream_->HasReceived()) break;
+  }
+  if (user_ == nullptr) return;
+  Watch();
+  if (reads_ && stream_->HasReceived()) ReceiveLater();
+}
+
+void Wire::ReceiveLater() {
+  if (std::exchange(receive_posted_, true)) return;
+  Later([](Wire& wire) {
+    wire.receive_posted_ = false;
+    if (wire.reads_) wire.Receive();
+  });
+}
+
+void Wire::Send(Bytes bytes) {
+  if (user_ == nullptr || stage_ != Stage::kOpen) return;
+  const bool was_idle = UnsentBytes() == 0;
+  if (was_idle) {
+    unsent_.clear();
+    sent_ = 0;
+  }
+  unsent_.append(bytes);
+  if (was_idle) Later([](Wire& wire) { wire.SendMore(); });
+}
+
+void Wire::SendMore() {
+  while (UnsentBytes() != 0) {
+    const Transfer sent = stream_->Send(Bytes(unsent_).substr(sent_));
+    if (sent.state == Transfer::State::kLater) return Watch();
+    if (sent.state != Transfer::State::kMoved) return End(stream_->ErrorText());
+    sent_ += sent.bytes;
+  }
+  Watch();
+  if (user_ != nullptr) user_->OnSent();
+}
+
+void Wire::SetReading(Link::Reading reading) {
+  reads_ = reading == Link::Reading::kOn;
+  if (stage_ != Stage::kOpen || user_ == nullptr) return;
+  Watch();
+  if (reads_ && user_ != nullptr && stream_->HasReceived()) ReceiveLater();
+}
+
+// What the socket is watched for follows from the stage, and from what there is to send.
+void Wire::Watch() {
+  SocketPoller::Interest wanted;
+  if (stage_ == Stage::kConnecting) {
+    wanted.write = true;
+  } else if (stage_ == Stage::kHandshake) {
+    wanted = stream_->Needs({.read = true});
+  } else {
+    wanted = stream_->Needs({.read = reads_, .write = UnsentBytes() != 0});
+  }
+  if (wanted == registered_) return;
+  if (!parts_.loop.poller().Change(FileDescriptor(), *this, registered_, wanted)) return End("too many sockets");
+  registered_ = wanted;
+}
+
+void Wire::Unwatch() {
+  if (!registered_.Any()) return;
+  parts_.loop.poller().Change(FileDescriptor(), *this, registered_, {});
+  registered_ = {};
+}
+
+void Wire::End(const std::string& reason) {
+  Link::User* const user = user_;
+  const std::string text = reason;  // it may live in what is closed
+  Stop();
+  if (user != nullptr) user->OnEnded(text);
+}
+
+class LoopLink final : public Link {
+ public:
+  explicit LoopLink(std::shared_ptr<Wire> wire) : wire_(std::move(wire)) {}
+  ~LoopLink() override { wire_->Stop(); }
+  LoopLink(const LoopLink&) = delete;
+  LoopLink& operator=(const LoopLink&) = delete;
+
+  void Send(Bytes bytes) override { wire_->Send(bytes); }
+  size_t UnsentBytes() const override { return wire_->UnsentBytes(); }
+  void SetReading(Reading reading) override { wire_->SetReading(reading); }
+  std::string LocalAddress() const override { return wire_->Names().local_address; }
+  std::string PeerAddress() const override { return wire_->Names().address; }
+  int FileDescriptor() const override { return wire_->FileDescriptor(); }
+
+ private:
+  std::shared_ptr<Wire> wire_;
+};
+
+class PipeWatch final : public Network::Watch, public SocketPoller::Watcher {
+ public:
+  PipeWatch(EventLoop& loop, EventLoop::Resident& resident, int descriptor, std::function<void()> handler)
+      : loop_(loop), resident_(resident), descriptor_(descriptor), handler_(std::move(handler)) {}
+  ~PipeWatch() override { SetReading(Link::Reading::kOff); }
+  PipeWatch(const PipeWatch&) = delete;
+  PipeWatch& operator=(const PipeWatch&) = delete;
+
+  void SetReading(Link::Reading reading) override {
+    const SocketPoller::Interest wanted{.read = reading == Link::Reading::kOn};
+    if (wanted != registered_ && loop_.poller().Change(descriptor_, *this, registered_, wanted)) registered_ = wanted;
+  }
+  void OnReadable() override {
+    loop_.Enter(resident_);
+    const auto handler = handler_;  // it may end the watch
+    handler();
+  }
+  void OnWritable() override {}
+  bool TakesLong() const override { return false; }
+
+ private:
+  EventLoop& loop_;
+  EventLoop::Resident& resident_;
+  const int descriptor_;
+  const std::function<void()> handler_;
+  SocketPoller::Interest registered_;
+};
+
+}  // namespace
+
+std::unique_ptr<Network::Watch> LoopNetwork::WatchPipe(int descriptor, std::function<void()> handler) {
+  auto watch = std::make_unique<PipeWatch>(loop_, resident_, descriptor, std::move(handler));
+  watch->SetReading(Link::Reading::kOn);
+  return watch;
+}
+
+std::unique_ptr<Link> LoopNetwork::Dial(const Link::Target& target, Link::User& user) {
+  const int keepalive_s = static_cast<int>(settings_.tcp_keepalive);
+  auto wire = std::make_shared<Wire>(Wire::Parts{loop_, resident_, tls_, keepalive_s}, target, user);
+  wire->Start();
+  return std::make_unique<LoopLink>(std::move(wire));
+}
+
+}  // namespace respite

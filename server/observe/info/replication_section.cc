@@ -1,0 +1,104 @@
+// INFO replication.
+#include <algorithm>
+
+#include "base/pace.h"
+#include "server/config/settings.h"
+#include "server/dataset/dataset.h"
+#include "server/execution/services.h"
+#include "server/observe/info/info_text.h"
+#include "server/observe/info/sections.h"
+#include "server/replication/replication.h"
+
+namespace respite {
+
+namespace {
+
+// What a replica tells of its link.
+void AddLink(InfoText& text, const Services& services) {
+  const PrimaryLink& link = services.replication.primary_link();
+  const PrimaryLink::Figures figures = link.Survey();
+  const bool is_linked = link.state() == PrimaryLink::State::kLinked;
+  const bool is_syncing = link.state() == PrimaryLink::State::kTransfer || link.state() == PrimaryLink::State::kLoading;
+  const auto& primary = *services.settings.replicaof;
+  text.Add("master_host", primary.host)
+      .Add("master_port", primary.port)
+      .Add("master_link_status", is_linked ? "up" : "down")
+      .Add("master_last_io_seconds_ago", figures.last_io_s)
+      .Add("master_sync_in_progress", is_syncing ? 1 : 0)
+      .Add("slave_read_repl_offset", figures.read_offset)
+      .Add("slave_repl_offset", services.data.history.offset);
+  if (is_syncing) {
+    const int64_t left = figures.transfer_total < 0 ? -1 : figures.transfer_total - figures.transfer_read;
+    const double percent = figures.transfer_total <= 0 ? 0
+                                                       : 100 * static_cast<double>(figures.transfer_read) /
+                                                             static_cast<double>(figures.transfer_total);
+    text.Add("master_sync_total_bytes", std::max<int64_t>(figures.transfer_total, 0))
+        .Add("master_sync_read_bytes", figures.transfer_read)
+        .Add("master_sync_left_bytes", left)
+        .Add("master_sync_perc", FixedText(percent, 2))
+        .Add("master_sync_last_io_seconds_ago", figures.transfer_io_s);
+  }
+  if (!is_linked) text.Add("master_link_down_since_seconds", figures.down_since_s);
+  text.Add("slave_priority", services.settings.replica_priority)
+      .Add("slave_read_only", services.settings.replica_read_only ? 1 : 0)
+      .Add("replica_announced", services.settings.replica_announced ? 1 : 0);
+}
+
+Bytes StateOf(const Replica& replica) {
+  switch (replica.state) {
+    case Replica::State::kGreets:
+    case Replica::State::kAwaitsSnapshot:
+    case Replica::State::kAwaitsEnd:
+      return "wait_bgsave";
+    case Replica::State::kReceives:
+    case Replica::State::kAwaitsAck:
+      return "send_bulk";
+    case Replica::State::kOnline:
+      return "online";
+    case Replica::State::kServed:
+      break;
+  }
+  return "rdb_transmitted";
+}
+
+void AddReplicas(InfoText& text, const Services& services) {
+  const auto& all = services.replication.replicas().All();
+  text.Add("connected_slaves", all.size());
+  if (services.settings.min_replicas_to_write != 0 && services.settings.min_replicas_max_lag != 0) {
+    text.Add("min_slaves_good_slaves", services.replication.role().good_replicas);
+  }
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Replica& replica = *all[i]->replica;
+    const bool is_online = replica.state == Replica::State::kOnline;
+    const int64_t lag_s = is_online ? (services.pace.NowMs() - replica.acked_at_ms) / 1000 : 0;
+    text.Add("slave" + std::to_string(i),
+             "ip=" + Replicas::HostOf(*all[i]) + ",port=" + std::to_string(replica.listening_port) +
+                 ",state=" + std::string(StateOf(replica)) + ",offset=" + std::to_string(replica.acked) +
+                 ",lag=" + std::to_string(lag_s));
+  }
+}
+
+}  // namespace
+
+std::string ReplicationSection(const Services& services) {
+  const History& history = services.data.history;
+  const ReplicationStream& stream = services.replication.stream();
+  const Backlog& backlog = stream.backlog();
+  const bool is_replica = services.replication.role().is_replica;
+  InfoText text("Replication");
+  text.Add("role", is_replica ? "slave" : "master");
+  if (is_replica) AddLink(text, services);
+  AddReplicas(text, services);
+  text.Add("master_failover_state", services.replication.failover().StateName())
+      .Add("master_replid", history.id)
+      .Add("master_replid2", history.former_id)
+      .Add("master_repl_offset", history.offset)
+      .Add("second_repl_offset", history.former_end)
+      .Add("repl_backlog_active", stream.IsKept() ? 1 : 0)
+      .Add("repl_backlog_size", services.settings.repl_backlog_size)
+      .Add("repl_backlog_first_byte_offset", stream.IsKept() ? backlog.Begin() + 1 : 0)
+      .Add("repl_backlog_histlen", stream.IsKept() ? backlog.Octets() : 0);
+  return text.Take();
+}
+
+}  // namespace respite

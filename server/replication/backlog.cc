@@ -1,0 +1,28 @@
+#include "server/replication/backlog.h"
+
+namespace respite {
+
+void Backlog::Append(const BlobPart& part) {
+  if (part.size == 0) return;
+  if (!parts_.empty()) {
+    BlobPart& last = parts_.back().part;
+    if (last.blob.Is(part.blob) && last.offset + last.size == part.offset) {
+      last.size += part.size;
+      end_ += static_cast<int64_t>(part.size);
+      return;
+    }
+  }
+  parts_.push_back({end_, part});
+  end_ += static_cast<int64_t>(part.size);
+}
+
+void Backlog::Trim(int64_t octets, int64_t needed_from) {
+  const int64_t begin = std::min(end_ - octets, needed_from);
+  if (begin <= begin_) return;
+  begin_ = begin;
+  while (!parts_.empty() && parts_.front().begin + static_cast<int64_t>(parts_.front().part.size) <= begin_) {
+    parts_.pop_front();
+  }
+}
+
+}  // namespace respite

@@ -1,0 +1,64 @@
+// Backlog: the last part of the replication stream, for replicas that come back, and for those that receive a snapshot
+// and need what followed it.
+//
+// It is a list of parts of shared Blobs. The output of replicas refers to the same Blobs, so ten replicas that are
+// behind cost one copy.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+
+#include "protocol/shared_log.h"
+
+namespace respite {
+
+class Backlog {
+ public:
+  // The stream goes on behind `offset`. Drops everything.
+  void Restart(int64_t offset) {
+    parts_.clear();
+    begin_ = end_ = offset;
+  }
+  void Append(const BlobPart& part);
+  // Drops the oldest octets, so that `octets` are left, but nothing behind `needed_from`. Cost: O(parts dropped).
+  void Trim(int64_t octets, int64_t needed_from);
+
+  // It has the octets behind Begin() up to End(), both counted from the beginning of the stream.
+  int64_t Begin() const { return begin_; }
+  int64_t End() const { return end_; }
+  int64_t Octets() const { return end_ - begin_; }
+  bool Has(int64_t offset) const { return offset >= begin_ && offset <= end_; }
+  // Memory of the list itself.
+  size_t ListBytes() const { return parts_.size() * sizeof(Item); }
+
+  // Calls `visit(const BlobPart&)` for what follows `offset`, at most up to `until`. Requires: Has(offset).
+  template <class Visit>
+  void VisitFrom(int64_t offset, int64_t until, Visit&& visit) const {
+    auto item = std::upper_bound(parts_.begin(), parts_.end(), offset,
+                                 [](int64_t wanted, const Item& one) { return wanted < one.begin; });
+    if (item != parts_.begin()) --item;
+    for (; item != parts_.end() && item->begin < until; ++item) {
+      const int64_t item_end = item->begin + static_cast<int64_t>(item->part.size);
+      const int64_t from = std::max(offset, item->begin);
+      const int64_t to = std::min(until, item_end);
+      if (from < to) visit(item->Piece(from, to));
+    }
+  }
+
+ private:
+  struct Item {
+    int64_t begin;
+    BlobPart part;
+
+    BlobPart Piece(int64_t from, int64_t to) const {
+      return {part.blob, part.offset + static_cast<size_t>(from - begin), static_cast<size_t>(to - from)};
+    }
+  };
+
+  std::deque<Item> parts_;
+  int64_t begin_ = 0;
+  int64_t end_ = 0;
+};
+
+}  // namespace respite

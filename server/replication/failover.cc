@@ -1,0 +1,99 @@
+#include "server/replication/failover.h"
+
+#include "base/log.h"
+#include "base/pace.h"
+#include "base/refusal.h"
+#include "server/catalogue/refusals.h"
+#include "server/clients/pause.h"
+#include "server/dataset/history.h"
+#include "server/replication/replicas.h"
+
+namespace respite {
+
+namespace {
+
+std::string TextOf(const PrimaryAddress& address) { return address.host + ":" + std::to_string(address.port); }
+
+bool IsAt(const Session& session, const PrimaryAddress& address) {
+  return EqualsIgnoreCase(Replicas::HostOf(session), address.host) && session.replica->listening_port == address.port;
+}
+
+}  // namespace
+
+Bytes Failover::StateName() const {
+  if (state_ == State::kNone) return "no-failover";
+  return state_ == State::kAwaitsSync ? "waiting-for-sync" : "failover-in-progress";
+}
+
+void Failover::Check(const FailoverRequest& request) const {
+  if (state_ != State::kNone) throw Refusal{refusals::kFailoverInProgress};
+  if (parts_.role.is_replica) throw Refusal{refusals::kFailoverOfReplica};
+  if (parts_.replicas.Empty()) throw Refusal{refusals::kFailoverWithoutReplicas};
+  if (request.is_forced && (!request.target || request.timeout_ms == 0)) {
+    throw Refusal{refusals::kFailoverForceIncomplete};
+  }
+  if (!request.target) return;
+  for (const Session* session : parts_.replicas.All()) {
+    if (!IsAt(*session, *request.target)) continue;
+    if (session->replica->state == Replica::State::kOnline) return;
+    throw Refusal{refusals::kFailoverTargetOffline};
+  }
+  throw Refusal{refusals::kFailoverTargetUnknown};
+}
+
+void Failover::Start(const FailoverRequest& request) {
+  Check(request);
+  request_ = request;
+  deadline_ms_ = request.timeout_ms == 0 ? 0 : parts_.pace.NowMs() + request.timeout_ms;
+  state_ = State::kAwaitsSync;
+  parts_.log.Notice("FAILOVER requested" + (request.target ? " to " + TextOf(*request.target) : "") + ".");
+  parts_.pause.HoldWrites();
+  parts_.replicas.AskForAcks(parts_.history.offset);
+}
+
+void Failover::LookForTarget() {
+  const bool is_late = deadline_ms_ != 0 && parts_.pace.NowMs() >= deadline_ms_;
+  if (is_late && request_.is_forced) {
+    parts_.log.Notice("Failover to " + TextOf(*request_.target) + " time out exceeded, failing over.");
+    return HandOver(*request_.target);
+  }
+  if (is_late) return Abort("Replica never caught up before timeout");
+  for (const Session* session : parts_.replicas.All()) {
+    const Replica& replica = *session->replica;
+    const bool is_wanted = !request_.target || IsAt(*session, *request_.target);
+    if (!is_wanted || replica.state != Replica::State::kOnline || replica.acked != parts_.history.offset) continue;
+    return HandOver({Replicas::HostOf(*session), replica.listening_port});
+  }
+}
+
+void Failover::HandOver(const PrimaryAddress& target) {
+  parts_.log.Notice("Failover target " + TextOf(target) + " is synced, failing over.");
+  state_ = State::kInProgress;
+  parts_.changer.HandOver(target);
+}
+
+void Failover::Finished() {
+  if (state_ == State::kInProgress) Clear();
+}
+
+void Failover::Refused() {
+  if (state_ != State::kInProgress) return;
+  Abort("Failover target rejected psync request");
+}
+
+void Failover::Abort(const std::string& reason) {
+  if (state_ == State::kNone) return;
+  const bool has_handed_over = state_ == State::kInProgress;
+  parts_.log.Notice("Aborting failover: " + reason);
+  Clear();
+  if (has_handed_over) parts_.changer.Promote();
+}
+
+void Failover::Clear() {
+  state_ = State::kNone;
+  request_ = {};
+  deadline_ms_ = 0;
+  parts_.pause.ReleaseWrites();
+}
+
+}  // namespace respite

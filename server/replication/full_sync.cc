@@ -1,0 +1,322 @@
+#include "server/replication/full_sync.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/log.h"
+#include "base/pace.h"
+#include "base/random.h"
+#include "persistence/file_system.h"
+#include "persistence/rdb_file_writer.h"
+#include "protocol/shared_log.h"
+#include "server/clients/clients.h"
+#include "server/config/settings.h"
+#include "server/dataset/dataset.h"
+#include "server/dataset/host.h"
+#include "server/replication/replicas.h"
+#include "server/replication/replication_stream.h"
+#include "server/storage/nursery.h"
+#include "server/storage/pipe_file.h"
+#include "server/storage/rdb_contents.h"
+
+namespace respite {
+
+namespace {
+
+constexpr size_t kMarkLength = 40;
+// What one replica may have of a snapshot that it has not taken yet.
+constexpr size_t kWindowBytes = 256 * 1024;
+constexpr size_t kPieceBytes = 64 * 1024;
+// Pieces of the pipe in one Turn, so that clients are served in between.
+constexpr int kPiecesPerTurn = 8;
+
+}  // namespace
+
+std::vector<Session*> FullSync::In(Replica::State state) const {
+  std::vector<Session*> found;
+  for (Session* session : parts_.replicas.All())
+    if (session->replica->state == state) found.push_back(session);
+  return found;
+}
+
+void FullSync::Enter(Session& session) {
+  Replica& replica = *session.replica;
+  replica.state = Replica::State::kAwaitsSnapshot;
+  replica.waits_since_ms = parts_.pace.NowMs();
+  Logger& log = parts_.log;
+  if (JoinRunning(session)) return;
+  if (IsStreaming()) return log.Notice("Current BGSAVE has socket target. Waiting for next BGSAVE for SYNC");
+  if (parts_.snapshots.Running()) {
+    return log.Notice("Can't attach the replica to the current BGSAVE. Waiting for next BGSAVE for SYNC");
+  }
+  if (parts_.nursery.Busy()) {
+    return log.Notice("No BGSAVE in progress, but another BG operation is active. BGSAVE for replication delayed");
+  }
+  if (!IsDue(In(Replica::State::kAwaitsSnapshot))) return log.Notice("Delay next BGSAVE for diskless SYNC");
+  Start();
+}
+
+bool FullSync::JoinRunning(Session& session) {
+  if (!parts_.snapshots.Running() || session.replica->wants_functions_only) return false;
+  const std::vector<Session*> others = In(Replica::State::kAwaitsEnd);
+  if (others.empty()) return false;
+  session.replica->sent_to = others.front()->replica->sent_to;
+  parts_.log.Notice("Waiting for end of BGSAVE for SYNC");
+  Begin(session, Replica::State::kAwaitsEnd);
+  return true;
+}
+
+void FullSync::Left() {
+  if (!IsStreaming() || !In(Replica::State::kReceives).empty()) return;
+  parts_.log.Notice("Diskless rdb transfer, last replica dropped, killing fork child.");
+  pipe_.reset();
+  parts_.nursery.Kill();
+}
+
+bool FullSync::GoesThroughPipe(const std::vector<Session*>& waiting) const {
+  const auto takes = [](const Session* session) { return session->replica->takes_streams; };
+  const auto must = [](const Session* session) { return session->replica->wants_functions_only; };
+  return std::ranges::all_of(waiting, takes) &&
+         (parts_.settings.repl_diskless_sync || std::ranges::any_of(waiting, must));
+}
+
+// A child that writes into a pipe serves those who were there when it began: so it waits a while for more of them.
+bool FullSync::IsDue(const std::vector<Session*>& waiting) const {
+  if (!GoesThroughPipe(waiting)) return true;
+  const Settings& settings = parts_.settings;
+  const int64_t now_ms = parts_.pace.NowMs();
+  const auto most = static_cast<size_t>(settings.repl_diskless_sync_max_replicas);
+  if (most != 0 && waiting.size() >= most) return true;
+  return std::ranges::any_of(waiting, [&](const Session* session) {
+    return now_ms - session->replica->waits_since_ms >= int64_t{settings.repl_diskless_sync_delay} * 1000;
+  });
+}
+
+void FullSync::Cron() {
+  if (parts_.nursery.Busy()) return;
+  const std::vector<Session*> waiting = In(Replica::State::kAwaitsSnapshot);
+  if (!waiting.empty() && IsDue(waiting)) Start();
+}
+
+// Of those who want different things (the whole data, functions only) the first decides.
+void FullSync::Start() {
+  std::vector<Session*> waiting = In(Replica::State::kAwaitsSnapshot);
+  const bool functions_only = waiting.front()->replica->wants_functions_only;
+  std::erase_if(waiting,
+                [&](const Session* session) { return session->replica->wants_functions_only != functions_only; });
+  const bool through_pipe = GoesThroughPipe(waiting) && parts_.network;
+  parts_.log.Notice(std::string("Starting BGSAVE for SYNC with target: ") +
+                    (through_pipe ? "replicas sockets" : "disk"));
+  if (through_pipe) {
+    StartThroughPipe(waiting);
+  } else {
+    StartOnDisk(waiting);
+  }
+}
+
+void FullSync::Begin(Session& session, Replica::State state) {
+  Replica& replica = *session.replica;
+  replica.state = state;
+  if (!replica.speaks_psync) return;
+  const History& history = parts_.data.history;
+  session.out.Append("+FULLRESYNC " + history.id + " " + std::to_string(replica.sent_to) + "\r\n");
+  parts_.clients.QueueFlush(session);
+}
+
+void FullSync::StartOnDisk(const std::vector<Session*>& waiting) {
+  if (parts_.snapshots.StartBackground() != Snapshots::Outcome::kDone) {
+    parts_.log.Warning("BGSAVE for replication failed");
+    return FailAll(waiting);
+  }
+  has_made_file_ = true;
+  parts_.stream.SelectAnew();
+  for (Session* session : waiting) {
+    session->replica->sent_to = parts_.data.history.offset;
+    Begin(*session, Replica::State::kAwaitsEnd);
+  }
+}
+
+void FullSync::FailAll(const std::vector<Session*>& waiting) {
+  for (Session* session : waiting) {
+    session->out.Append("-ERR BGSAVE failed, replication can't continue\r\n");
+    session->close_after_reply = true;
+    parts_.clients.QueueFlush(*session);
+  }
+}
+
+void FullSync::StartThroughPipe(const std::vector<Session*>& waiting) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    parts_.log.Warning(std::string("Can't create a pipe for replicas: ") + std::strerror(errno));
+    return FailAll(waiting);
+  }
+  Descriptor ours(ends[0]);
+  const Descriptor childs(ends[1]);
+  fcntl(ours.Get(), F_SETFL, O_NONBLOCK);
+  const std::string mark = RandomHex(kMarkLength);
+  const bool functions_only = waiting.front()->replica->wants_functions_only;
+  const auto pid = parts_.nursery.Start(
+      ChildWork::kTransfer,
+      [&, functions_only](ChildReporter& reporter) { return WriteIntoPipe(reporter, mark, functions_only); },
+      [this](const ChildEnd& end) {
+        if (end.outcome == ChildOutcome::kSucceeded) {
+          parts_.log.Notice("Background RDB transfer terminated with success");
+        } else {
+          parts_.log.Warning("Background transfer error");
+        }
+      },
+      childs.Get());
+  if (!pid) {
+    parts_.log.Warning("Can't save in background: fork: " + IoErrorText(pid.error()));
+    return FailAll(waiting);
+  }
+  parts_.log.Notice("Background RDB transfer started by pid " + std::to_string(pid.value()));
+  parts_.stream.SelectAnew();
+  for (Session* session : waiting) {
+    session->replica->sent_to = parts_.data.history.offset;
+    Begin(*session, Replica::State::kReceives);
+  }
+  const int descriptor = ours.Get();
+  pipe_.emplace(Pipe{std::move(ours), nullptr, mark, {}, false});
+  pipe_->watch = parts_.network->WatchPipe(descriptor, [this] { ReadPipe(); });
+}
+
+// In the child.
+bool FullSync::WriteIntoPipe(ChildReporter& reporter, const std::string& mark, bool functions_only) const {
+  PipeFile file(reporter.Output());
+  if (file.Write("$EOF:" + mark + "\r\n").error != kNoError) return false;
+  const RdbPurpose purpose = functions_only ? RdbPurpose::kFunctions : RdbPurpose::kSnapshot;
+  const auto saved =
+      WriteRdb(file, parts_.contents.Source(purpose), parts_.contents.Options(), parts_.contents.Progress(&reporter));
+  return saved && file.Write(mark).error == kNoError;
+}
+
+void FullSync::ReadPipe() {
+  std::array<char, kPieceBytes> piece;  // NOLINT: filled before it is read
+  for (int pieces = 0; pieces < kPiecesPerTurn && pipe_ && !pipe_->is_paused; ++pieces) {
+    const ssize_t got = read(pipe_->end.Get(), piece.data(), piece.size());
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (got <= 0) return PipeEnded();
+    HandOn({piece.data(), static_cast<size_t>(got)});
+  }
+}
+
+void FullSync::HandOn(Bytes octets) {
+  const BlobPart part{BlobRef::Copy(octets), 0, octets.size()};
+  pipe_->tail.append(octets.substr(octets.size() - std::min(octets.size(), kMarkLength)));
+  pipe_->tail.erase(0, pipe_->tail.size() - std::min(pipe_->tail.size(), kMarkLength));
+  for (Session* session : In(Replica::State::kReceives)) {
+    session->out.AppendPart(part);
+    parts_.clients.QueueFlush(*session);
+    if (session->out.Size() > kWindowBytes) pipe_->is_paused = true;
+  }
+  if (pipe_->is_paused) pipe_->watch->SetReading(Link::Reading::kOff);
+}
+
+// The mark is the last that a child writes whose work is done.
+void FullSync::PipeEnded() {
+  const bool is_whole = pipe_->tail == pipe_->mark;
+  parts_.log.Notice("Diskless rdb transfer, done reading from pipe, " +
+                    std::to_string(In(Replica::State::kReceives).size()) + " replicas still up.");
+  pipe_.reset();
+  for (Session* session : In(Replica::State::kReceives)) {
+    if (!is_whole) {
+      parts_.log.Warning("Closing replica " + Replicas::NameOf(*session) + ": its snapshot could not be written");
+      parts_.clients.Close(*session);
+      continue;
+    }
+    parts_.log.Notice("Streamed replica with replica " + Replicas::NameOf(*session) +
+                      " (socket). Waiting for REPLCONF ACK from replica to enable streaming");
+    session->replica->acked_at_ms = parts_.pace.NowMs();
+    session->replica->state = session->replica->wants_rdb_only ? Replica::State::kServed : Replica::State::kAwaitsAck;
+  }
+}
+
+void FullSync::SnapshotEnded(Snapshots::Outcome outcome) {
+  for (Session* session : In(Replica::State::kAwaitsEnd)) {
+    if (outcome == Snapshots::Outcome::kDone) {
+      OpenFile(*session);
+    } else {
+      parts_.log.Warning("SYNC failed. BGSAVE child returned an error");
+      parts_.clients.Close(*session);
+    }
+  }
+}
+
+void FullSync::OpenFile(Session& session) {
+  Replica& replica = *session.replica;
+  auto file = parts_.files.Open(parts_.settings.dbfilename, FileSystem::Mode::kRead);
+  const auto octets = file ? file.value()->Size() : Result<uint64_t, IoError>(Failure(file.error()));
+  if (!octets) {
+    parts_.log.Warning("SYNC failed. Can't open/stat DB after BGSAVE: " + IoErrorText(octets.error()));
+    return parts_.clients.Close(session);
+  }
+  replica.file = std::move(file).value();
+  replica.file_octets = octets.value();
+  replica.file_sent = 0;
+  replica.state = Replica::State::kReceives;
+  session.out.Append("$" + std::to_string(replica.file_octets) + "\r\n");
+}
+
+void FullSync::SendFile(Session& session) {
+  Replica& replica = *session.replica;
+  while (replica.file_sent < replica.file_octets && session.out.Size() < kWindowBytes) {
+    const uint64_t wanted = std::min<uint64_t>(kPieceBytes, replica.file_octets - replica.file_sent);
+    BlobRef blob = BlobRef::OfSize(wanted, wanted);
+    const IoProgress got = replica.file->ReadAt(replica.file_sent, {blob.Data(), wanted});
+    if (got.error != kNoError || got.octets != wanted) {
+      parts_.log.Warning("Read error sending DB to replica: " +
+                         (got.error == kNoError ? "premature EOF" : IoErrorText(got.error)));
+      return parts_.clients.Close(session);
+    }
+    session.out.AppendPart({std::move(blob), 0, wanted});
+    replica.file_sent += wanted;
+    parts_.clients.QueueFlush(session);
+  }
+  if (replica.file_sent < replica.file_octets) return;
+  replica.file.reset();
+  if (replica.wants_rdb_only) {
+    replica.state = Replica::State::kServed;
+    return;
+  }
+  parts_.replicas.PutOnline(session);
+  parts_.log.Notice("Synchronization with replica " + Replicas::NameOf(session) + " succeeded");
+}
+
+// A server that keeps nothing on its disk (rdb-del-sync-files) leaves no file behind that was made for replicas.
+void FullSync::RemoveFile() {
+  has_made_file_ = false;
+  const Settings& settings = parts_.settings;
+  if (!settings.rdb_del_sync_files || !settings.save.empty() || settings.appendonly) return;
+  parts_.log.Notice("Removing the RDB file used to feed replicas in a persistence-less instance");
+  parts_.files.Remove(settings.dbfilename);
+}
+
+void FullSync::EndTurn() {
+  if (parts_.replicas.Empty() && !has_made_file_) return;
+  const std::vector<Session*> receiving = In(Replica::State::kReceives);
+  if (receiving.empty()) {
+    if (has_made_file_ && !parts_.snapshots.Running() && In(Replica::State::kAwaitsEnd).empty()) RemoveFile();
+    return;
+  }
+  if (pipe_) {
+    const auto is_full = [](const Session* session) { return session->out.Size() > kWindowBytes; };
+    if (!pipe_->is_paused || std::ranges::any_of(receiving, is_full)) return;
+    pipe_->is_paused = false;
+    return pipe_->watch->SetReading(Link::Reading::kOn);
+  }
+  for (Session* session : receiving) SendFile(*session);
+  // Who takes it as fast as we send it gets more in the next Turn; a full socket begins a Turn when it has room.
+  const auto has_room = [](const Session* session) {
+    return session->replica->file != nullptr && (session->transport == nullptr || !session->transport->AwaitsRoom());
+  };
+  if (std::ranges::any_of(receiving, has_room) && parts_.host) parts_.host->Post([] {});
+}
+
+}  // namespace respite

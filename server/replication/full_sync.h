@@ -1,0 +1,105 @@
+// FullSync: snapshots for replicas that cannot go on from the backlog.
+//
+//   disk      a child writes the dump file, which is then sent to all who wait for it ($<octets>)
+//   diskless  a child writes into a pipe, and the server hands on what it reads, to all who were there when the child
+//             began ($EOF:<mark>)
+//
+// One child serves many replicas. The stream from the moment of the fork waits in the backlog until a replica has the
+// snapshot.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/descriptor.h"
+#include "server/clients/replica.h"
+#include "server/clients/session.h"
+#include "server/net/link.h"
+#include "server/storage/children.h"
+#include "server/storage/snapshots.h"
+
+namespace respite {
+
+class Clients;
+struct Dataset;
+class FileSystem;
+class HostPort;
+class Logger;
+class Nursery;
+class Pace;
+class RdbContents;
+class Replicas;
+class ReplicationStream;
+struct Settings;
+
+class FullSync {
+ public:
+  struct Parts {
+    const Settings& settings;
+    const Pace& pace;
+    Logger& log;
+    FileSystem& files;
+    const HostPort& host;
+    const NetworkPort& network;
+    Dataset& data;
+    Clients& clients;
+    Nursery& nursery;
+    Snapshots& snapshots;
+    const RdbContents& contents;
+    Replicas& replicas;
+    ReplicationStream& stream;
+  };
+  explicit FullSync(const Parts& parts) : parts_(parts) {}
+
+  // The replica, which is attached, needs a snapshot: of the child that runs, or of the next.
+  void Enter(Session& session);
+  // A replica has left: its child may have nobody to work for.
+  void Left();
+  // Begins the snapshot that is due; for the timer, once a second.
+  void Cron();
+  // At the end of a Turn, before replies leave: hands on what replicas have room for.
+  void EndTurn();
+  // A background save has ended.
+  void SnapshotEnded(Snapshots::Outcome outcome);
+  // A snapshot goes to replicas through a pipe.
+  bool IsStreaming() const { return pipe_.has_value(); }
+
+ private:
+  struct Pipe {
+    Descriptor end;
+    std::unique_ptr<Network::Watch> watch;
+    std::string mark;
+    std::string tail;  // the last octets that were read
+    bool is_paused = false;
+  };
+
+  std::vector<Session*> In(Replica::State state) const;
+  // The replica gets the snapshot that is being written for others. False: there is none that it can use.
+  bool JoinRunning(Session& session);
+  // Whether the next snapshot begins now. Requires: somebody waits, and no child runs.
+  bool IsDue(const std::vector<Session*>& waiting) const;
+  bool GoesThroughPipe(const std::vector<Session*>& waiting) const;
+  void Start();
+  void StartOnDisk(const std::vector<Session*>& waiting);
+  void StartThroughPipe(const std::vector<Session*>& waiting);
+  bool WriteIntoPipe(ChildReporter& reporter, const std::string& mark, bool functions_only) const;
+  // The history up to now is what the snapshot has.
+  void Begin(Session& session, Replica::State state);
+  void FailAll(const std::vector<Session*>& waiting);
+  void ReadPipe();
+  void HandOn(Bytes octets);
+  void PipeEnded();
+  void SendFile(Session& session);
+  void OpenFile(Session& session);
+  void RemoveFile();
+
+  const Parts parts_;
+  std::optional<Pipe> pipe_;
+  bool has_made_file_ = false;  // for replicas: see rdb-del-sync-files
+};
+
+}  // namespace respite

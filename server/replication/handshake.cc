@@ -1,0 +1,164 @@
+#include "server/replication/handshake.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+#include "base/number_text.h"
+#include "protocol/redis_version.h"
+#include "protocol/request_text.h"
+#include "server/config/settings.h"
+#include "server/dataset/history.h"
+#include "server/replication/failover.h"
+
+namespace respite {
+
+namespace {
+
+std::string Request(std::initializer_list<Bytes> words) {
+  std::string text;
+  AppendRequest(text, words);
+  return text;
+}
+
+bool IsHistoryId(Bytes text) {
+  return text.size() == History::kIdLength && std::ranges::all_of(text, [](char c) { return c > ' ' && c < 127; });
+}
+
+}  // namespace
+
+bool Handshake::IsWanted(Step step) const {
+  if (step == Step::kAuth) return !parts_.settings.masterauth.empty();
+  if (step == Step::kAddress) return !parts_.settings.replica_announce_ip.empty();
+  return true;
+}
+
+std::string Handshake::NextRequest() {
+  if (std::exchange(has_begun_, true)) {
+    do {
+      step_ = static_cast<Step>(static_cast<int>(step_) + 1);
+    } while (!IsWanted(step_));
+  }
+  const Settings& settings = parts_.settings;
+  switch (step_) {
+    case Step::kPing:
+      return Request({"PING"});
+    case Step::kAuth:
+      if (settings.masteruser.empty()) return Request({"AUTH", settings.masterauth});
+      return Request({"AUTH", settings.masteruser, settings.masterauth});
+    case Step::kPort: {
+      const int own = settings.tls_replication && settings.tls_port != 0 ? settings.tls_port : settings.bound_port;
+      const int port = settings.replica_announce_port != 0 ? settings.replica_announce_port : own;
+      return Request({"REPLCONF", "listening-port", std::to_string(port)});
+    }
+    case Step::kAddress:
+      return Request({"REPLCONF", "ip-address", settings.replica_announce_ip});
+    case Step::kCapabilities:
+      return Request({"REPLCONF", "capa", "eof", "capa", "psync2"});
+    case Step::kVersion:
+      return Request({"REPLCONF", "version", kRedisVersion});
+    case Step::kPsync:
+      return PsyncRequest();
+    case Step::kSync:
+      break;
+  }
+  return "SYNC\r\n";
+}
+
+std::string Handshake::PsyncRequest() const {
+  const History& history = parts_.history;
+  if (may_continue_ == MayContinue::kNo) {
+    parts_.log.Notice("Partial resynchronization not possible (no cached master)");
+    return Request({"PSYNC", "?", "-1"});
+  }
+  const std::string offset = std::to_string(history.offset + 1);
+  parts_.log.Notice("Trying a partial resynchronization (request " + history.id + ":" + offset + ").");
+  if (parts_.failover.state() == Failover::State::kInProgress) {
+    return Request({"PSYNC", history.id, offset, "FAILOVER"});
+  }
+  return Request({"PSYNC", history.id, offset});
+}
+
+Handshake::Verdict Handshake::Answer(Bytes line) {
+  if (line.empty()) return Verdict::kWait;  // the primary says that it is still there
+  const bool is_error = line.front() == '-';
+  const std::string text(line);
+  switch (step_) {
+    case Step::kPing:
+      return AnswerToPing(line);
+    case Step::kAuth:
+      if (!is_error) return Verdict::kNext;
+      parts_.log.Warning("Unable to AUTH to MASTER: " + text);
+      return Verdict::kFail;
+    case Step::kPort:
+      if (is_error) parts_.log.Notice("(Non critical) Master does not understand REPLCONF listening-port: " + text);
+      return Verdict::kNext;
+    case Step::kAddress:
+      if (is_error) parts_.log.Notice("(Non critical) Master does not understand REPLCONF ip-address: " + text);
+      return Verdict::kNext;
+    case Step::kCapabilities:
+      if (is_error) parts_.log.Notice("(Non critical) Master does not understand REPLCONF capa: " + text);
+      return Verdict::kNext;
+    case Step::kVersion:
+      if (is_error) parts_.log.Notice("(Non critical) Master does not understand REPLCONF version: " + text);
+      return Verdict::kNext;
+    case Step::kPsync:
+      return AnswerToPsync(line);
+    case Step::kSync:
+      break;
+  }
+  return Verdict::kFail;
+}
+
+// A primary that wants a password first says so here: AUTH comes next.
+Handshake::Verdict Handshake::AnswerToPing(Bytes line) const {
+  const bool is_understood = line.front() == '+' || line.starts_with("-NOAUTH") || line.starts_with("-NOPERM") ||
+                             line.starts_with("-ERR operation not permitted");
+  if (!is_understood) {
+    parts_.log.Warning("Error reply to PING from master: '" + std::string(line) + "'");
+    return Verdict::kFail;
+  }
+  parts_.log.Notice("Master replied to PING, replication can continue...");
+  return Verdict::kNext;
+}
+
+Handshake::Verdict Handshake::AnswerToPsync(Bytes line) {
+  if (line.starts_with("+FULLRESYNC")) return ReadHistory(line.substr(std::min<size_t>(line.size(), 12)));
+  if (line.starts_with("+CONTINUE")) {
+    parts_.log.Notice("Successful partial resynchronization with master.");
+    Bytes id = line.substr(9);
+    while (id.starts_with(' ')) id.remove_prefix(1);
+    if (IsHistoryId(id) && id != parts_.history.id) {
+      parts_.log.Notice("Master replication ID changed to " + std::string(id));
+      id_ = id;
+    }
+    return Verdict::kContinue;
+  }
+  if (line.starts_with("-NOMASTERLINK") || line.starts_with("-LOADING")) {
+    parts_.log.Notice("Master is currently unable to PSYNC but should be in the future: " + std::string(line));
+    return Verdict::kFail;
+  }
+  if (line.starts_with("-ERR")) {
+    parts_.log.Notice("Master does not support PSYNC or is in error state (reply: " + std::string(line) + ")");
+    parts_.log.Notice("Retrying with SYNC...");
+    return Verdict::kOldSync;
+  }
+  parts_.log.Warning("Unexpected reply to PSYNC from master: " + std::string(line));
+  return Verdict::kFail;
+}
+
+Handshake::Verdict Handshake::ReadHistory(Bytes line) {
+  const size_t blank = line.find(' ');
+  const Bytes id = line.substr(0, blank);
+  const auto offset = blank == Bytes::npos ? std::nullopt : ParseInteger(line.substr(blank + 1));
+  if (!IsHistoryId(id) || !offset || *offset < 0) {
+    parts_.log.Warning("Master replied with wrong +FULLRESYNC syntax.");
+    return Verdict::kFail;
+  }
+  id_ = id;
+  offset_ = *offset;
+  parts_.log.Notice("Full resync from master: " + id_ + ":" + std::to_string(offset_));
+  return Verdict::kSnapshot;
+}
+
+}  // namespace respite

@@ -1,0 +1,64 @@
+// Handshake: what a replica says to its primary before the stream: PING, AUTH, REPLCONF …, PSYNC, one after the other,
+// and what it makes of the answers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/bytes.h"
+
+namespace respite {
+
+class Failover;
+class Logger;
+struct History;
+struct Settings;
+
+class Handshake {
+ public:
+  struct Parts {
+    const Settings& settings;
+    Logger& log;
+    const History& history;
+    const Failover& failover;
+  };
+  enum class MayContinue : uint8_t { kNo, kYes };  // kYes: the history here is that of the primary, or was
+
+  Handshake(const Parts& parts, MayContinue may_continue) : parts_(parts), may_continue_(may_continue) {}
+
+  // The next request to send, as RESP text.
+  std::string NextRequest();
+
+  enum class Verdict : uint8_t {
+    kNext,      // send the next request
+    kWait,      // that was no answer yet
+    kContinue,  // the stream follows, behind the end of our history
+    kSnapshot,  // a snapshot follows, then the stream
+    kOldSync,   // the same after the next request, of a history without a name
+    kFail,      // logged
+  };
+  // Takes a line of the primary.
+  Verdict Answer(Bytes line);
+
+  // The history that the primary named, if it did. With kContinue the id may be empty: the same.
+  const std::string& id() const { return id_; }
+  int64_t offset() const { return offset_; }
+
+ private:
+  enum class Step : uint8_t { kPing, kAuth, kPort, kAddress, kCapabilities, kVersion, kPsync, kSync };
+
+  bool IsWanted(Step step) const;
+  Verdict AnswerToPing(Bytes line) const;
+  Verdict AnswerToPsync(Bytes line);
+  Verdict ReadHistory(Bytes line);
+  std::string PsyncRequest() const;
+
+  const Parts parts_;
+  const MayContinue may_continue_;
+  Step step_ = Step::kPing;
+  bool has_begun_ = false;
+  std::string id_;
+  int64_t offset_ = -1;
+};
+
+}  // namespace respite

@@ -1,0 +1,474 @@
+#include "server/replication/primary_link.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/pace.h"
+#include "base/random.h"
+#include "datatypes/keyspace.h"
+#include "persistence/file_system.h"
+#include "protocol/request_text.h"
+#include "scripting/function_library.h"
+#include "server/clients/clients.h"
+#include "server/clients/phase.h"
+#include "server/config/settings.h"
+#include "server/dataset/capture.h"
+#include "server/dataset/dataset.h"
+#include "server/dataset/disposer.h"
+#include "server/dataset/host.h"
+#include "server/execution/durability.h"
+#include "server/execution/services.h"
+#include "server/replication/failover.h"
+#include "server/replication/replicas.h"
+#include "server/replication/replication_stream.h"
+#include "server/storage/append_only_file.h"
+#include "server/storage/loading.h"
+#include "server/storage/nursery.h"
+#include "server/storage/rdb_loader.h"
+#include "server/storage/snapshots.h"
+
+namespace respite {
+
+namespace {
+
+constexpr size_t kScratchBytes = 64 * 1024;
+constexpr size_t kLongestLine = 1024;
+
+}  // namespace
+
+PrimaryLink::PrimaryLink(const Parts& parts)
+    : parts_(parts), pump_(parts.pump), user_(parts.services.users.Unlimited()) {}
+
+PrimaryLink::~PrimaryLink() { link_.reset(); }
+
+// --- The connection.
+
+void PrimaryLink::Follow(Handshake::MayContinue continues) {
+  Leave();
+  may_continue_ = continues;
+  state_ = State::kConnect;
+  down_since_ms_ = parts_.services.pace.NowMs();
+  Dial();
+}
+
+void PrimaryLink::Leave() {
+  CloseSession();
+  link_.reset();
+  handshake_.reset();
+  receiver_.reset();
+  state_ = State::kNone;
+}
+
+void PrimaryLink::Dial() {
+  const Services& services = parts_.services;
+  if (!parts_.network || !services.settings.replicaof) return;
+  const Settings& settings = services.settings;
+  const PrimaryAddress& primary = *settings.replicaof;
+  services.log.Notice("Connecting to MASTER " + primary.host + ":" + std::to_string(primary.port));
+  state_ = State::kConnecting;
+  began_ms_ = services.pace.NowMs();
+  line_.clear();
+  link_ = parts_.network->Dial({.host = primary.host,
+                                .port = primary.port,
+                                .source = settings.bind_source_addr,
+                                .encrypts = settings.tls_replication},
+                               *this);
+  services.log.Notice("MASTER <-> REPLICA sync started");
+}
+
+void PrimaryLink::Reconnect(const std::string& reason) {
+  const Services& services = parts_.services;
+  services.log.Notice(reason);
+  const bool was_linked = state_ == State::kLinked;
+  CloseSession();
+  link_.reset();
+  handshake_.reset();
+  receiver_.reset();
+  state_ = State::kConnect;
+  if (!was_linked) return;  // the timer tries again
+  down_since_ms_ = services.pace.NowMs();
+  services.log.Notice("Reconnecting to MASTER " + services.settings.replicaof->host + ":" +
+                      std::to_string(services.settings.replicaof->port));
+  Dial();
+}
+
+void PrimaryLink::OnConnected() {
+  const Services& services = parts_.services;
+  services.log.Notice("Non blocking connect for SYNC fired the event.");
+  last_io_ms_ = services.pace.NowMs();
+  state_ = State::kHandshake;
+  handshake_.emplace(Handshake::Parts{services.settings, services.log, services.data.history, parts_.failover},
+                     may_continue_);
+  SendNext();
+}
+
+void PrimaryLink::SendNext() { link_->Send(handshake_->NextRequest()); }
+
+void PrimaryLink::OnEnded(const std::string& reason) {
+  if (state_ == State::kLoading) {  // seen when it is over
+    link_.reset();
+    return;
+  }
+  const char* what = state_ == State::kLinked       ? "Connection with master lost: "
+                     : state_ == State::kConnecting ? "Error condition on socket for SYNC: "
+                     : state_ == State::kTransfer   ? "I/O error trying to sync with MASTER: "
+                                                    : "Failed to read response from the server: ";
+  Reconnect(what + reason);
+}
+
+void PrimaryLink::OnReceived(Bytes bytes) {
+  last_io_ms_ = parts_.services.pace.NowMs();
+  if (state_ == State::kHandshake) TakeLines(bytes);
+  if (state_ == State::kTransfer) TakeSnapshot(bytes);
+  if (state_ == State::kLinked && !bytes.empty()) TakeStream(bytes);
+}
+
+void PrimaryLink::TakeLines(Bytes& bytes) {
+  while (state_ == State::kHandshake && !bytes.empty()) {
+    const size_t end = bytes.find('\n');
+    line_.append(bytes.substr(0, end));
+    bytes.remove_prefix(end == Bytes::npos ? bytes.size() : end + 1);
+    if (line_.size() > kLongestLine) return Reconnect("The master's answer is too long to be one");
+    if (end == Bytes::npos) return;
+    if (line_.ends_with('\r')) line_.pop_back();
+    HandleAnswer(std::exchange(line_, {}));
+  }
+}
+
+void PrimaryLink::HandleAnswer(Bytes line) {
+  switch (handshake_->Answer(line)) {
+    case Handshake::Verdict::kNext:
+      return SendNext();
+    case Handshake::Verdict::kWait:
+      return;
+    case Handshake::Verdict::kContinue:
+      return Continue();
+    case Handshake::Verdict::kSnapshot:
+      return BeginTransfer(handshake_->id(), handshake_->offset());
+    case Handshake::Verdict::kOldSync:
+      SendNext();
+      return BeginTransfer(RandomHex(History::kIdLength), 0);
+    case Handshake::Verdict::kFail:
+      if (parts_.failover.state() == Failover::State::kInProgress) return parts_.failover.Refused();
+      return Reconnect("The handshake with the master failed");
+  }
+}
+
+void PrimaryLink::Continue() {
+  History& history = parts_.services.data.history;
+  if (!handshake_->id().empty()) {
+    history.Fork(handshake_->id());
+    parts_.replicas.CloseAll();  // they learn the new id when they come back
+  }
+  parts_.services.log.Notice("MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.");
+  parts_.failover.Finished();
+  parts_.stream.Begin();
+  BecomeLinked(history.stream_db);
+}
+
+// --- The snapshot.
+
+void PrimaryLink::BeginTransfer(const std::string& id, int64_t offset) {
+  const Services& services = parts_.services;
+  parts_.failover.Finished();
+  next_id_ = id;
+  next_offset_ = offset;
+  const std::string path =
+      "temp-" + std::to_string(services.clock.WallMs() / 1000) + "." + std::to_string(getpid()) + ".rdb";
+  receiver_.emplace(SnapshotReceiver::Parts{services.log, services.files}, path);
+  state_ = State::kTransfer;
+}
+
+void PrimaryLink::TakeSnapshot(Bytes& bytes) {
+  const SnapshotReceiver::Progress progress = receiver_->Take(bytes);
+  bytes = progress.rest;
+  if (progress.status == SnapshotReceiver::Status::kMore) return;
+  if (progress.status == SnapshotReceiver::Status::kFailed) {
+    return Reconnect("The snapshot of the master could not be received");
+  }
+  stash_ = progress.rest;  // loading serves others, who use the memory of `bytes`
+  bytes = {};
+  LoadSnapshot();
+}
+
+void PrimaryLink::FlushOldData() {
+  const Services& services = parts_.services;
+  services.log.Notice("MASTER <-> REPLICA sync: Flushing old data");
+  std::vector<int> all(static_cast<size_t>(services.keyspace.Count()));
+  for (size_t db = 0; db < all.size(); ++db) all[db] = static_cast<int>(db);
+  if (services.data.listener != nullptr) services.data.listener->OnFlush(all);
+  const FreeMode mode = services.settings.replica_lazy_flush ? FreeMode::kLater : FreeMode::kNow;
+  for (int db : all) services.disposer.Free(services.data.keyspace.Detach(db), mode);
+  services.function_libraries.Take();
+}
+
+// The old data goes before the new comes: there may not be room for both.
+void PrimaryLink::LoadSnapshot() {
+  const Services& services = parts_.services;
+  state_ = State::kLoading;
+  link_->SetReading(Link::Reading::kOff);
+  const bool keeps_journal = services.settings.appendonly;
+  if (services.aof.IsOn()) services.aof.TurnOff();
+  if (services.nursery.Busy()) {
+    services.log.Notice(
+        "Replica is about to load the RDB file received from the master, but there is a pending RDB child running. "
+        "Killing process and removing its temp file to avoid any race");
+    services.nursery.Kill();
+  }
+  parts_.replicas.CloseAll();
+  parts_.stream.End();
+  FlushOldData();
+  const bool is_loaded = InstallSnapshot(receiver_->path());
+  if (services.phase.HasStopped()) return;
+  receiver_.reset();
+  if (keeps_journal) services.aof.TurnOn();
+  if (!is_loaded) {
+    FlushOldData();
+    may_continue_ = Handshake::MayContinue::kNo;
+    return Reconnect("Failed trying to load the MASTER synchronization DB from disk, check server logs.");
+  }
+  services.data.history.Adopt(next_id_, next_offset_);
+  may_continue_ = Handshake::MayContinue::kYes;
+  services.log.Notice("MASTER <-> REPLICA sync: Finished with success");
+  if (link_ == nullptr) return Reconnect("Connection with master lost while the snapshot was loaded");
+  parts_.stream.Begin();
+  parts_.stream.Restart();
+  const std::string rest = std::exchange(stash_, {});
+  link_->SetReading(Link::Reading::kOn);
+  BecomeLinked(-1);
+  Acknowledge();  // a primary that streams begins when it hears this
+  if (!rest.empty()) TakeStream(rest);
+}
+
+bool PrimaryLink::InstallSnapshot(const std::string& path) {
+  const Services& services = parts_.services;
+  if (!services.snapshots.Install(path)) return false;
+  receiver_->Keep();
+  services.log.Notice("MASTER <-> REPLICA sync: Loading DB in memory");
+  const LoadOutcome outcome = LoadDump(services, {.expired = RdbLoadOptions::Expired::kKeep});
+  if (services.settings.rdb_del_sync_files && services.settings.save.empty() && !services.settings.appendonly) {
+    services.files.Remove(services.settings.dbfilename);
+  }
+  return outcome == LoadOutcome::kLoaded;
+}
+
+// --- The stream.
+
+void PrimaryLink::BecomeLinked(int db) {
+  const Services& services = parts_.services;
+  Session& session = services.clients.Create(services.clock.MonotonicMs());
+  session_ = &session;
+  session.kind = SessionKind::kPrimary;
+  session.user = &user_;
+  session.authenticated = true;
+  session.replies.TurnOff();
+  session.transport = this;
+  session.addresses.peer = link_->PeerAddress();
+  session.addresses.local = link_->LocalAddress();
+  session.db = std::max(db, 0);
+  state_ = State::kLinked;
+  handshake_.reset();
+  parts_.stream.SetSource(ReplicationStream::Source::kPrimary);
+  services.data.history.is_shared = true;
+  parts_.role.is_linked = true;
+  received_to_ = services.data.history.offset;
+  unapplied_.clear();
+  stash_.clear();
+}
+
+void PrimaryLink::TakeStream(Bytes bytes) {
+  Session& session = *session_;
+  session.usage.Received(bytes.size(), parts_.services.clock.MonotonicMs());
+  // Only the script or the loader that runs may change the data.
+  if (parts_.services.phase.IsMidTurn() || resume_posted_ || !stash_.empty()) {
+    stash_.append(bytes);
+    link_->SetReading(Link::Reading::kOff);
+    return Resume();
+  }
+  Feed(bytes);
+}
+
+void PrimaryLink::Feed(Bytes bytes) {
+  if (scratch_.empty()) scratch_.resize(kScratchBytes);
+  while (!bytes.empty() && session_ != nullptr && !resume_posted_) {
+    const std::span<char> target = session_->in.ReadTarget(scratch_);
+    const Bytes piece = bytes.substr(0, target.size());
+    std::copy(piece.begin(), piece.end(), target.begin());
+    bytes.remove_prefix(piece.size());
+    session_->in.Received(piece.size());
+    received_to_ += static_cast<int64_t>(piece.size());
+    unapplied_.push_back(log_.Append(piece, {}));
+    RunStream();
+  }
+  if (session_ == nullptr || bytes.empty()) return;
+  stash_.append(bytes);
+  link_->SetReading(Link::Reading::kOff);
+}
+
+void PrimaryLink::HeedDiskTrouble() {
+  const Services& services = parts_.services;
+  if (!parts_.durability.Troubled()) return;
+  if (!services.settings.replica_ignore_disk_write_errors) {
+    services.log.Warning("Replica was unable to write command to disk.");
+    std::abort();
+  }
+  constexpr int64_t kQuietMs = 10'000;
+  const int64_t now_ms = services.pace.NowMs();
+  if (now_ms - warned_at_ms_ < kQuietMs) return;
+  warned_at_ms_ = now_ms;
+  services.log.Warning("Replica is applying a command even though it is unable to write to disk.");
+}
+
+void PrimaryLink::RunStream() {
+  HeedDiskTrouble();
+  const Pump::Outcome outcome = pump_.Run(*session_);
+  if (session_ == nullptr) return;
+  NoteApplied();
+  if (outcome == Pump::Outcome::kClosing) return Reconnect("The master's stream is no stream of requests");
+  if (outcome == Pump::Outcome::kMore) Resume();
+}
+
+// In a later Turn, since others wait, too.
+void PrimaryLink::Resume() {
+  if (std::exchange(resume_posted_, true)) return;
+  if (!parts_.services.host) return;
+  parts_.services.host->Post([this] {
+    resume_posted_ = false;
+    if (session_ == nullptr) return;
+    RunStream();
+    if (session_ == nullptr || resume_posted_) return;
+    Feed(std::exchange(stash_, {}));
+    if (session_ != nullptr && stash_.empty()) link_->SetReading(Link::Reading::kOn);
+  });
+}
+
+// A transaction counts when all of it has run: after a break the primary sends it again from its beginning.
+void PrimaryLink::NoteApplied() {
+  const Session& session = *session_;
+  if (session.InTransaction() || session.held != nullptr || session.waiter != nullptr) return;
+  History& history = parts_.services.data.history;
+  const int64_t applied_to = received_to_ - static_cast<int64_t>(session.in.PendingBytes());
+  history.stream_db = session.db;
+  while (history.offset < applied_to) {
+    BlobPart& part = unapplied_.front();
+    const auto wanted = static_cast<size_t>(applied_to - history.offset);
+    if (part.size <= wanted) {
+      parts_.stream.AppendApplied(part);
+      unapplied_.pop_front();
+      continue;
+    }
+    parts_.stream.AppendApplied({part.blob, part.offset, wanted});
+    part.offset += wanted;
+    part.size -= wanted;
+  }
+}
+
+void PrimaryLink::EndTurn() {
+  if (std::exchange(owes_ack_, false) && session_ != nullptr) Acknowledge();
+}
+
+void PrimaryLink::Acknowledge() {
+  if (link_ == nullptr) return;
+  const std::string offset = std::to_string(parts_.services.data.history.offset);
+  std::string text;
+  if (parts_.services.aof.IsOn()) {
+    AppendRequest(text, {"REPLCONF", "ACK", offset, "FACK", std::to_string(OffsetOnDisk())});
+  } else {
+    AppendRequest(text, {"REPLCONF", "ACK", offset});
+  }
+  link_->Send(text);
+}
+
+int64_t PrimaryLink::OffsetOnDisk() {
+  AofWriter& writer = parts_.services.aof.writer();
+  if (writer.Synced() >= mark_.journaled) {
+    on_disk_ = mark_.offset;
+    mark_ = {writer.Appended(), parts_.services.data.history.offset};
+    if (writer.Synced() >= mark_.journaled) on_disk_ = mark_.offset;
+  }
+  return on_disk_;
+}
+
+// Nothing is sent to a primary but acknowledgements.
+void PrimaryLink::Flush() { session_->out.Consume(session_->out.Size()); }
+
+// Somebody closed the session (CLIENT KILL).
+void PrimaryLink::Close() {
+  Session* const session = std::exchange(session_, nullptr);
+  parts_.role.is_linked = false;
+  if (session == nullptr) return;
+  session->transport = nullptr;
+  const auto remove = [this, session] { parts_.services.clients.Remove(*session); };
+  if (parts_.services.host) {
+    parts_.services.host->Post(remove);
+  } else {
+    remove();
+  }
+  if (state_ != State::kLinked) return;  // we close it ourselves
+  state_ = State::kConnect;
+  link_.reset();
+  down_since_ms_ = parts_.services.pace.NowMs();
+  parts_.services.log.Notice("Connection with master lost.");
+}
+
+void PrimaryLink::CloseSession() {
+  if (session_ == nullptr) return;
+  NoteApplied();
+  state_ = State::kConnect;
+  parts_.services.log.Notice("Caching the disconnected master state.");
+  parts_.services.clients.Close(*session_);
+  unapplied_.clear();
+  stash_.clear();
+}
+
+bool PrimaryLink::IsLate(int64_t since_ms) const {
+  return parts_.services.pace.NowMs() - since_ms > int64_t{parts_.services.settings.repl_timeout} * 1000;
+}
+
+void PrimaryLink::Cron() {
+  switch (state_) {
+    case State::kNone:
+    case State::kLoading:
+      return;
+    case State::kConnect:
+      return Dial();
+    case State::kConnecting:
+      if (IsLate(began_ms_)) Reconnect("Timeout connecting to the MASTER...");
+      return;
+    case State::kHandshake:
+      if (IsLate(last_io_ms_)) Reconnect("Timeout connecting to the MASTER...");
+      return;
+    case State::kTransfer:
+      if (IsLate(last_io_ms_)) {
+        Reconnect(
+            "Timeout receiving bulk data from MASTER... If the problem persists try to set the 'repl-timeout' "
+            "parameter in redis.conf to a larger value.");
+      }
+      return;
+    case State::kLinked:
+      if (IsLate(last_io_ms_)) return Reconnect("MASTER timeout: no data nor PING received...");
+      return Acknowledge();
+  }
+}
+
+PrimaryLink::Figures PrimaryLink::Survey() const {
+  const int64_t now_ms = parts_.services.pace.NowMs();
+  const int64_t io_s = (now_ms - last_io_ms_) / 1000;
+  Figures figures{-1, 0, 0, io_s, (now_ms - down_since_ms_) / 1000, parts_.services.data.history.offset};
+  if (state_ == State::kLinked) {
+    figures.last_io_s = io_s;
+    figures.read_offset = received_to_ + static_cast<int64_t>(stash_.size());
+  }
+  if (receiver_) {
+    figures.transfer_total = receiver_->TotalOctets();
+    figures.transfer_read = receiver_->ReadOctets();
+  }
+  return figures;
+}
+
+}  // namespace respite

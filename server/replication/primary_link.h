@@ -1,0 +1,147 @@
+// PrimaryLink: a replica's connection to its primary: greets it, takes a snapshot if it must, and runs the stream.
+//
+//   kConnect ──► kConnecting ──► kHandshake ──► kTransfer ──► kLoading ──► kLinked
+//      ▲                             └────────── +CONTINUE ───────────────►  │
+//      └───────────────── whatever goes wrong ◄──────────────────────────────┘
+//
+// The stream is run as the requests of a session (SessionKind::kPrimary) that may do everything and gets no replies.
+// The octets of what has run go on to the own replicas, as they came.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "protocol/shared_log.h"
+#include "server/clients/acl/users.h"
+#include "server/clients/role.h"
+#include "server/clients/session.h"
+#include "server/execution/pump.h"
+#include "server/net/link.h"
+#include "server/replication/handshake.h"
+#include "server/replication/snapshot_receiver.h"
+
+namespace respite {
+
+class Durability;
+class Failover;
+class Replicas;
+class ReplicationStream;
+struct Services;
+
+class PrimaryLink final : public Link::User, public Transport {
+ public:
+  enum class State : uint8_t { kNone, kConnect, kConnecting, kHandshake, kTransfer, kLoading, kLinked };
+
+  struct Parts {
+    const Services& services;
+    Pump::Parts pump;
+    const NetworkPort& network;
+    Role& role;
+    Replicas& replicas;
+    ReplicationStream& stream;
+    Failover& failover;
+    const Durability& durability;
+  };
+  explicit PrimaryLink(const Parts& parts);
+  ~PrimaryLink() override;
+
+  // Follows the primary that the settings name: connects at once. `continues`: the history here may be that of it.
+  void Follow(Handshake::MayContinue continues);
+  // Follows nobody any more.
+  void Leave();
+  // Drops the connection; it is made again.
+  void Reconnect(const std::string& reason);
+  // Once a second: connects, acknowledges, and gives up what takes too long.
+  void Cron();
+  // At the end of a Turn: what had to wait for it.
+  void EndTurn();
+  // The primary asked how far we are.
+  void AcknowledgeSoon() { owes_ack_ = true; }
+
+  State state() const { return state_; }
+  struct Figures {
+    int64_t last_io_s;  // -1: there is no connection
+    int64_t transfer_total;
+    int64_t transfer_read;
+    int64_t transfer_io_s;
+    int64_t down_since_s;
+    int64_t read_offset;  // octets of the history that have arrived
+  };
+  Figures Survey() const;
+  const Session* session() const { return session_; }
+
+  // Link::User
+  void OnConnected() override;
+  void OnReceived(Bytes bytes) override;
+  void OnEnded(const std::string& reason) override;
+
+  // Transport
+  void Flush() override;
+  void Resume() override;
+  void Close() override;
+  int FileDescriptor() const override { return link_ == nullptr ? -1 : link_->FileDescriptor(); }
+
+ private:
+  void Dial();
+  void SendNext();
+  // Takes the lines of the handshake off the front.
+  void TakeLines(Bytes& bytes);
+  void HandleAnswer(Bytes line);
+  void Continue();
+  // The snapshot has the history `id` up to `offset`.
+  void BeginTransfer(const std::string& id, int64_t offset);
+  void TakeSnapshot(Bytes& bytes);
+  void LoadSnapshot();
+  bool InstallSnapshot(const std::string& path);
+  void FlushOldData();
+  void BecomeLinked(int db);
+  // The stream.
+  void TakeStream(Bytes bytes);
+  void Feed(Bytes bytes);
+  void RunStream();
+  // The disk takes nothing: what is run now would be lost with the process.
+  void HeedDiskTrouble();
+  void NoteApplied();
+  void Acknowledge();
+  int64_t OffsetOnDisk();
+  void CloseSession();
+  bool IsLate(int64_t since_ms) const;
+
+  const Parts parts_;
+  Pump pump_;
+  respite::User user_;  // may do everything
+  State state_ = State::kNone;
+  Handshake::MayContinue may_continue_ = Handshake::MayContinue::kNo;
+  std::unique_ptr<Link> link_;
+  std::optional<Handshake> handshake_;
+  std::optional<SnapshotReceiver> receiver_;
+  std::string line_;  // the beginning of a line
+  std::string next_id_;
+  int64_t next_offset_ = 0;
+  int64_t last_io_ms_ = 0;  // of the Pace
+  int64_t began_ms_ = 0;    // to connect
+  int64_t down_since_ms_ = 0;
+
+  Session* session_ = nullptr;  // while linked
+  std::vector<char> scratch_;
+  int64_t received_to_ = 0;  // octets of the history that the session was given
+  SharedLog log_;
+  std::deque<BlobPart> unapplied_;  // the octets behind the history's end that have arrived
+  std::string stash_;               // arrived while a script or a loader was in the middle of something
+  bool resume_posted_ = false;
+  bool owes_ack_ = false;
+  int64_t warned_at_ms_ = INT64_MIN / 2;
+  // The end of the history when the append-only file had so many octets: when these are synced, so is the history.
+  struct Mark {
+    uint64_t journaled = 0;
+    int64_t offset = 0;
+  };
+  Mark mark_;
+  int64_t on_disk_ = 0;
+};
+
+}  // namespace respite

@@ -1,0 +1,160 @@
+#include "server/replication/replicas.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+#include "base/pace.h"
+#include "server/clients/client_limits.h"
+#include "server/clients/client_text.h"
+#include "server/clients/clients.h"
+#include "server/clients/role.h"
+#include "server/config/settings.h"
+#include "server/dataset/dataset.h"
+#include "server/replication/replication_stream.h"
+
+namespace respite {
+
+void Replicas::Attach(Session& session) {
+  session.kind = SessionKind::kReplica;
+  all_.push_back(&session);
+}
+
+bool Replicas::Forget(Session& session) {
+  if (std::erase(all_, &session) == 0) return false;
+  parts_.log.Notice("Connection with replica " + NameOf(session) + " lost.");
+  if (all_.empty()) nobody_since_ms_ = parts_.pace.NowMs();
+  RefreshGood();
+  return true;
+}
+
+void Replicas::CloseAll() {
+  const std::vector<Session*> all = all_;  // who closes leaves the list
+  for (Session* session : all) parts_.clients.Close(*session);
+}
+
+std::string Replicas::HostOf(const Session& session) {
+  if (!session.replica->announced_ip.empty()) return session.replica->announced_ip;
+  const std::string address = WithoutBrackets(session.addresses.peer);
+  return address.substr(0, address.rfind(':'));
+}
+
+// A replica that has not said where it listens is called by its connection.
+std::string Replicas::NameOf(const Session& session) {
+  const Replica& replica = *session.replica;
+  if (replica.listening_port == 0) return "client id #" + std::to_string(session.id);
+  const std::string host = HostOf(session);
+  const bool is_ipv6 = host.find(':') != std::string::npos;
+  return (is_ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(replica.listening_port);
+}
+
+void Replicas::PutOnline(Session& session) {
+  Replica& replica = *session.replica;
+  replica.state = Replica::State::kOnline;
+  replica.acked_at_ms = parts_.pace.NowMs();
+  replica.waiting_bytes = 0;
+  RefreshGood();
+  SendStream(session, replica);
+}
+
+void Replicas::SendStream(Session& session, Replica& replica) {
+  const Backlog& backlog = parts_.stream.backlog();
+  if (replica.sent_to == backlog.End()) return;
+  backlog.VisitFrom(replica.sent_to, backlog.End(), [&](const BlobPart& part) { session.out.AppendPart(part); });
+  replica.sent_to = backlog.End();
+  parts_.clients.QueueFlush(session);
+}
+
+void Replicas::Deliver() {
+  if (!parts_.stream.IsKept()) return;
+  if (std::exchange(wants_acks_, false)) {
+    asked_to_ = parts_.data.history.offset;
+    parts_.stream.AppendRequest({"REPLCONF", "GETACK", "*"});
+  }
+  const int64_t end = parts_.stream.backlog().End();
+  const int64_t now_ms = parts_.pace.NowMs();
+  int64_t needed_from = end;
+  const std::vector<Session*> all = all_;  // who is over its limit leaves the list
+  for (Session* session : all) {
+    Replica& replica = *session->replica;
+    if (replica.state == Replica::State::kOnline) {
+      SendStream(*session, replica);
+    } else if (replica.state != Replica::State::kAwaitsSnapshot && replica.state != Replica::State::kServed) {
+      replica.waiting_bytes = static_cast<size_t>(end - replica.sent_to);
+      needed_from = std::min(needed_from, replica.sent_to);
+    }
+    parts_.limits.CheckOutput(*session, now_ms, ClientLimits::Moment::kReply);
+  }
+  parts_.stream.Trim(parts_.settings.repl_backlog_size, needed_from);
+}
+
+void Replicas::Acknowledge(Session& session, int64_t offset, int64_t offset_on_disk) {
+  Replica& replica = *session.replica;
+  replica.acked = std::max(replica.acked, offset);
+  replica.acked_on_disk = std::max(replica.acked_on_disk, offset_on_disk);
+  replica.acked_at_ms = parts_.pace.NowMs();
+  has_progress_ = true;
+  if (replica.state == Replica::State::kAwaitsAck) PutOnline(session);
+}
+
+int64_t Replicas::CountAcked(int64_t offset) const {
+  return std::count_if(all_.begin(), all_.end(), [&](const Session* session) {
+    return session->replica->state == Replica::State::kOnline && session->replica->acked >= offset;
+  });
+}
+
+int64_t Replicas::CountOnDisk(int64_t offset) const {
+  return std::count_if(all_.begin(), all_.end(), [&](const Session* session) {
+    return session->replica->state == Replica::State::kOnline && session->replica->acked_on_disk >= offset;
+  });
+}
+
+void Replicas::RefreshGood() {
+  const int64_t now_ms = parts_.pace.NowMs();
+  const int64_t lag_max_s = parts_.settings.min_replicas_max_lag;
+  parts_.role.good_replicas = std::count_if(all_.begin(), all_.end(), [&](const Session* session) {
+    return session->replica->state == Replica::State::kOnline &&
+           (now_ms - session->replica->acked_at_ms) / 1000 <= lag_max_s;
+  });
+}
+
+void Replicas::Cron(Pings pings) {
+  const int64_t now_ms = parts_.pace.NowMs();
+  const int64_t period_ms = int64_t{parts_.settings.repl_ping_replica_period} * 1000;
+  if (!all_.empty() && pings == Pings::kAllowed && now_ms - pinged_at_ms_ >= period_ms) {
+    pinged_at_ms_ = now_ms;
+    parts_.stream.AppendRequest({"PING"});
+  }
+  const std::vector<Session*> all = all_;
+  for (Session* session : all) PingWaiting(*session);
+  CloseSilent();
+  RefreshGood();
+}
+
+// An empty line says that we are still there, where no stream says it: before a snapshot, and while it is written.
+void Replicas::PingWaiting(Session& session) {
+  const Replica::State state = session.replica->state;
+  if (state != Replica::State::kAwaitsSnapshot && state != Replica::State::kAwaitsEnd) return;
+  session.out.Append("\n");
+  parts_.clients.QueueFlush(session);
+}
+
+void Replicas::CloseSilent() {
+  const int64_t now_ms = parts_.pace.NowMs();
+  const int64_t timeout_ms = int64_t{parts_.settings.repl_timeout} * 1000;
+  const std::vector<Session*> all = all_;
+  for (Session* session : all) {
+    const Replica& replica = *session->replica;
+    const bool must_speak = replica.state == Replica::State::kOnline && replica.speaks_psync;
+    if (!must_speak || now_ms - replica.acked_at_ms <= timeout_ms) continue;
+    parts_.log.Warning("Disconnecting timedout replica (streaming sync): " + NameOf(*session));
+    parts_.clients.Close(*session);
+  }
+}
+
+bool Replicas::IsBacklogStale() const {
+  const int64_t ttl_s = parts_.settings.repl_backlog_ttl;
+  return all_.empty() && ttl_s != 0 && (parts_.pace.NowMs() - nobody_since_ms_) / 1000 > ttl_s;
+}
+
+}  // namespace respite

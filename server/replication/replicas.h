@@ -1,0 +1,90 @@
+// Replicas: the replicas of this server: who they are, how far they have come, and how the stream gets to them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/clients/replica.h"
+#include "server/clients/session.h"
+
+namespace respite {
+
+class Backlog;
+class ClientLimits;
+class Clients;
+struct Dataset;
+class Logger;
+class Pace;
+class ReplicationStream;
+struct Role;
+struct Settings;
+
+class Replicas {
+ public:
+  struct Parts {
+    const Settings& settings;
+    const Pace& pace;
+    Logger& log;
+    Dataset& data;
+    Clients& clients;
+    ClientLimits& limits;
+    ReplicationStream& stream;
+    Role& role;
+  };
+  explicit Replicas(const Parts& parts) : parts_(parts) {}
+
+  // --- Those that are there.
+
+  // From here on the session is a replica. Requires: it is none.
+  void Attach(Session& session);
+  // The session closes. True: it was attached.
+  bool Forget(Session& session);
+  const std::vector<Session*>& All() const { return all_; }
+  bool Empty() const { return all_.empty(); }
+  void CloseAll();
+  // How the log and INFO call it: "127.0.0.1:6380".
+  static std::string NameOf(const Session& session);
+  static std::string HostOf(const Session& session);
+
+  // --- The stream.
+
+  // The replica gets the stream from now on, from Replica::sent_to.
+  void PutOnline(Session& session);
+  // At the end of a Turn, before replies leave: hands on what was appended. Cost: O(replicas + parts).
+  void Deliver();
+
+  // --- What they acknowledge.
+
+  void Acknowledge(Session& session, int64_t offset, int64_t offset_on_disk);
+  // Asks all of them, at the end of the Turn, unless they were asked for this much already.
+  void AskForAcks(int64_t offset) { wants_acks_ = wants_acks_ || offset > asked_to_; }
+  // Somebody has acknowledged more since the last call.
+  bool TakeProgress() { return std::exchange(has_progress_, false); }
+  int64_t CountAcked(int64_t offset) const;
+  int64_t CountOnDisk(int64_t offset) const;
+  // Counts those that are online and have spoken within min-replicas-max-lag.
+  void RefreshGood();
+
+  // Once a second: pings, and ends those that are silent. `is_paused`: the stream must not grow (FAILOVER).
+  enum class Pings : uint8_t { kAllowed, kHeldBack };
+  void Cron(Pings pings);
+  // No replica has been there for as long as repl-backlog-ttl says.
+  bool IsBacklogStale() const;
+
+ private:
+  void SendStream(Session& session, Replica& replica);
+  void PingWaiting(Session& session);
+  void CloseSilent();
+
+  const Parts parts_;
+  std::vector<Session*> all_;
+  bool wants_acks_ = false;
+  int64_t asked_to_ = -1;  // the end of the history when they were asked last
+  bool has_progress_ = false;
+  int64_t pinged_at_ms_ = 0;
+  int64_t nobody_since_ms_ = 0;
+};
+
+}  // namespace respite

@@ -1,0 +1,250 @@
+#include "server/replication/replication.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+#include "base/pace.h"
+#include "base/refusal.h"
+#include "datatypes/keyspace.h"
+#include "server/catalogue/refusals.h"
+#include "server/clients/clients.h"
+#include "server/clients/phase.h"
+#include "server/config/config.h"
+#include "server/dataset/dataset.h"
+#include "server/dataset/stats.h"
+#include "server/execution/services.h"
+#include "server/storage/loading.h"
+#include "server/storage/snapshots.h"
+
+namespace respite {
+
+namespace {
+
+constexpr int64_t kCronMs = 1000;
+
+}  // namespace
+
+Replication::Replication(const Parts& parts)
+    : parts_(parts),
+      stream_(parts.services.data),
+      replicas_({.settings = parts.services.settings,
+                 .pace = parts.services.pace,
+                 .log = parts.services.log,
+                 .data = parts.services.data,
+                 .clients = parts.services.clients,
+                 .limits = parts.services.limits,
+                 .stream = stream_,
+                 .role = parts.role}),
+      full_sync_({.settings = parts.services.settings,
+                  .pace = parts.services.pace,
+                  .log = parts.services.log,
+                  .files = parts.services.files,
+                  .host = parts.services.host,
+                  .network = parts.network,
+                  .data = parts.services.data,
+                  .clients = parts.services.clients,
+                  .nursery = parts.services.nursery,
+                  .snapshots = parts.services.snapshots,
+                  .contents = parts.contents,
+                  .replicas = replicas_,
+                  .stream = stream_}),
+      primary_link_({.services = parts.services,
+                     .pump = parts.pump,
+                     .network = parts.network,
+                     .role = parts.role,
+                     .replicas = replicas_,
+                     .stream = stream_,
+                     .failover = failover_,
+                     .durability = parts.durability}),
+      divergence_watch_({parts.services.settings, parts.services.log, parts.services.stats}),
+      failover_({.pace = parts.services.pace,
+                 .log = parts.services.log,
+                 .history = parts.services.data.history,
+                 .role = parts.role,
+                 .pause = parts.services.pause,
+                 .replicas = replicas_,
+                 .changer = *this}) {
+  parts_.services.snapshots.OnEnd([this](Snapshots::Outcome outcome) { full_sync_.SnapshotEnded(outcome); });
+}
+
+void Replication::SetRole(const Role& role) {
+  parts_.role = role;
+  parts_.services.log.SetRole(role.is_replica ? 'S' : 'M');
+  parts_.observers.Detach(divergence_watch_);
+  if (role.is_replica) parts_.observers.Attach(divergence_watch_);
+}
+
+// A primary that becomes a replica asks for what follows its own history: its new primary may have followed it.
+void Replication::Follow(const std::string& host, int port) {
+  Settings& settings = parts_.config.Adjust();
+  const bool was_primary = !parts_.role.is_replica;
+  settings.replicaof = PrimaryAddress{host, port};
+  SetRole({.is_replica = true});
+  if (was_primary) {
+    parts_.services.log.Notice(
+        "Before turning into a replica, using my own master parameters to synthesize a cached master: I may be able to "
+        "synchronize with the new master with just a partial transfer.");
+  }
+  replicas_.CloseAll();
+  stream_.SetSource(ReplicationStream::Source::kPrimary);
+  primary_link_.Follow(Handshake::MayContinue::kYes);
+}
+
+// The history goes on under a new name. Who followed the former primary may go on from here, too.
+void Replication::Promote() {
+  if (!parts_.role.is_replica) return;
+  parts_.config.Adjust().replicaof.reset();
+  primary_link_.Leave();
+  SetRole({});
+  History& history = parts_.services.data.history;
+  history.Fork();
+  parts_.services.log.Notice("Setting secondary replication ID to " + history.former_id + ", valid up to offset: " +
+                             std::to_string(history.former_end) + ". New replication ID is " + history.id);
+  replicas_.CloseAll();
+  stream_.SetSource(ReplicationStream::Source::kOwn);
+  stream_.SelectAnew();
+}
+
+void Replication::HandOver(const PrimaryAddress& target) { Follow(target.host, target.port); }
+
+void Replication::TakeOver(const std::string& history_id) {
+  if (!parts_.role.is_replica) throw Refusal{refusals::kFailoverToPrimary};
+  if (history_id != parts_.services.data.history.id) throw Refusal{refusals::kFailoverOtherHistory};
+  Promote();
+  parts_.services.log.Notice("MASTER MODE enabled (failover request)");
+}
+
+void Replication::Start() {
+  const auto& settings = parts_.services.settings;
+  if (!settings.appendonly) GoOnFromFile();
+  if (!settings.replicaof) return;
+  SetRole({.is_replica = true});
+  stream_.SetSource(ReplicationStream::Source::kPrimary);
+  const bool has_history = parts_.services.data.history.is_shared;
+  primary_link_.Follow(has_history ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo);
+}
+
+// A primary that starts again has a new history, but remembers the one of the file: replicas that have all of it, or
+// what the file has, may go on.
+void Replication::GoOnFromFile() {
+  const Loading::FileHistory& file = parts_.services.loading.file_history();
+  if (!file.IsWhole()) return;
+  History& history = parts_.services.data.history;
+  if (parts_.services.settings.replicaof) {
+    history.Adopt(file.id, file.offset);
+  } else {
+    history.former_id = file.id;
+    history.former_end = file.offset + 1;
+    history.offset = file.offset;
+  }
+  history.stream_db = std::clamp(file.stream_db, 0, parts_.services.keyspace.Count() - 1);
+  history.is_shared = true;
+  stream_.Begin();
+}
+
+void Replication::Sync(Session& session, const SyncRequest& request) {
+  if (session.kind == SessionKind::kReplica) return;  // once is enough
+  if (parts_.role.is_replica && !parts_.role.is_linked) throw Refusal{refusals::kNoPrimaryLink};
+  if (!session.out.Empty()) throw Refusal{refusals::kSyncWithPendingOutput};
+  Logger& log = parts_.services.log;
+  if (session.replica == nullptr) session.replica = std::make_unique<Replica>();
+  Replica& replica = *session.replica;
+  replica.speaks_psync = request.speaks_psync;
+  if (parts_.services.settings.repl_disable_tcp_nodelay && session.transport != nullptr) {
+    const int off = 0;
+    setsockopt(session.transport->FileDescriptor(), IPPROTO_TCP, TCP_NODELAY, &off, sizeof off);
+  }
+  log.Notice("Replica " + Replicas::NameOf(session) + " asks for synchronization");
+  ServerStats& stats = parts_.services.stats;
+  if (request.speaks_psync && TryContinue(session, request)) {
+    ++stats.sync_partial_ok;
+    return;
+  }
+  if (request.speaks_psync && request.id != "?") ++stats.sync_partial_err;
+  ++stats.sync_full;
+  replicas_.Attach(session);
+  History& history = parts_.services.data.history;
+  if (!stream_.IsKept()) {
+    // Replicas of before may be of another history that had the same id, if nobody kept track of it.
+    if (!history.is_shared) history.Adopt(RandomHex(History::kIdLength), history.offset);
+    history.is_shared = true;
+    stream_.Begin();
+    log.Notice("Replication backlog created, my new replication IDs are '" + history.id + "' and '" +
+               history.former_id + "'");
+  }
+  full_sync_.Enter(session);
+}
+
+bool Replication::TryContinue(Session& session, const SyncRequest& request) {
+  const History& history = parts_.services.data.history;
+  Logger& log = parts_.services.log;
+  const std::string name = Replicas::NameOf(session);
+  if (request.id == "?") {
+    log.Notice("Full resync requested by replica " + name);
+    return false;
+  }
+  if (!history.Covers(request.id, request.from)) {
+    log.Notice("Partial resynchronization not accepted: Replication ID mismatch (Replica asked for '" + request.id +
+               "', my replication IDs are '" + history.id + "' and '" + history.former_id + "')");
+    return false;
+  }
+  const int64_t seen = request.from - 1;  // octets that it has
+  if (!stream_.IsKept() || !stream_.backlog().Has(seen)) {
+    log.Notice("Unable to partial resync with replica " + name +
+               " for lack of backlog (Replica request was: " + std::to_string(request.from) + ").");
+    return false;
+  }
+  Replica& replica = *session.replica;
+  replicas_.Attach(session);
+  replica.sent_to = seen;
+  session.out.Append(replica.knows_psync2 ? "+CONTINUE " + history.id + "\r\n" : "+CONTINUE\r\n");
+  log.Notice("Partial resynchronization request from " + name + " accepted. Sending " +
+             std::to_string(stream_.backlog().End() - seen) + " bytes of backlog starting from offset " +
+             std::to_string(request.from) + ".");
+  replicas_.PutOnline(session);
+  return true;
+}
+
+void Replication::Tick() {
+  const int64_t now_ms = parts_.services.pace.NowMs();
+  if (now_ms - ticked_at_ms_ < kCronMs) return;
+  ticked_at_ms_ = now_ms;
+  Cron();
+}
+
+void Replication::Cron() {
+  if (parts_.role.is_replica) primary_link_.Cron();
+  failover_.GoOn();
+  if (!replicas_.Empty()) {
+    replicas_.Cron(parts_.role.is_replica ? Replicas::Pings::kHeldBack : Replicas::Pings::kAllowed);
+    full_sync_.Cron();
+  }
+  if (!stream_.IsKept() || parts_.role.is_replica || !replicas_.IsBacklogStale()) return;
+  // Who comes back later must not go on from a history of which nobody knows how it went on.
+  History& history = parts_.services.data.history;
+  history.Adopt(RandomHex(History::kIdLength), history.offset);
+  history.is_shared = false;
+  stream_.End();
+  parts_.services.log.Notice("Replication backlog freed after " +
+                             std::to_string(parts_.services.settings.repl_backlog_ttl) +
+                             " seconds without connected replicas.");
+}
+
+void Replication::EndTurn() {
+  primary_link_.EndTurn();
+  failover_.GoOn();
+  if (!stream_.IsKept()) return;
+  full_sync_.EndTurn();
+  replicas_.Deliver();
+}
+
+void Replication::Forget(Session& session) {
+  if (session.replica != nullptr && replicas_.Forget(session)) full_sync_.Left();
+}
+
+}  // namespace respite

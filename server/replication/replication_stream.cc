@@ -1,0 +1,59 @@
+#include "server/replication/replication_stream.h"
+
+#include <utility>
+
+#include "protocol/request_text.h"
+#include "server/dataset/effect_framing.h"
+#include "server/dataset/history.h"
+
+namespace respite {
+
+void ReplicationStream::Begin() {
+  if (std::exchange(is_kept_, true)) return;
+  Restart();
+  data_.journals.Attach(*this);
+}
+
+void ReplicationStream::End() {
+  if (!std::exchange(is_kept_, false)) return;
+  data_.journals.Detach(*this);
+  backlog_.Restart(data_.history.offset);
+}
+
+void ReplicationStream::Restart() {
+  backlog_.Restart(data_.history.offset);
+  SelectAnew();
+}
+
+void ReplicationStream::Append(const UnitEffects& effects) {
+  if (source_ == Source::kPrimary) return;
+  struct {
+    ReplicationStream& stream;
+    void Piece(Bytes text) { stream.pieces_.push_back(text); }
+    void Select(std::string text) { stream.pieces_.push_back(stream.selects_.emplace_back(std::move(text))); }
+  } take{*this};
+  FrameEffects(effects, JournalEntry::kReplicas, selected_db_, take);
+  if (!pieces_.empty()) AppendText({}, pieces_);
+  pieces_.clear();
+  selects_.clear();
+}
+
+void ReplicationStream::AppendRequest(std::span<const Bytes> words) {
+  if (!is_kept_ || source_ == Source::kPrimary) return;
+  std::string text;
+  respite::AppendRequest(text, words);
+  AppendText(text, {});
+}
+
+void ReplicationStream::AppendText(Bytes first, std::span<const Bytes> others) {
+  const BlobPart part = log_.Append(first, others);
+  data_.history.offset += static_cast<int64_t>(part.size);
+  backlog_.Append(part);
+}
+
+void ReplicationStream::AppendApplied(const BlobPart& part) {
+  data_.history.offset += static_cast<int64_t>(part.size);
+  if (is_kept_) backlog_.Append(part);
+}
+
+}  // namespace respite
