@@ -269,6 +269,8 @@ inline constexpr char kExecWithoutMulti[] = "ERR EXEC without MULTI";
 inline constexpr char kDiscardWithoutMulti[] = "ERR DISCARD without MULTI";
 inline constexpr char kWatchInMulti[] = "ERR WATCH inside MULTI is not allowed";
 inline constexpr char kExecBroken[] = "EXECABORT Transaction discarded because of previous errors.";
+inline constexpr char kUnblockedByRole[] =
+    "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)";
 inline constexpr char kUnblocked[] = "UNBLOCKED client unblocked via CLIENT UNBLOCK";
 inline constexpr char kUnblockReason[] = "ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR";
 

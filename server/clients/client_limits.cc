@@ -99,7 +99,10 @@ bool ClientLimits::IsOverOutputLimit(Session& session, int64_t now_ms) const {
     return false;
   }
   if (!session.authenticated && parts_.users.LoginRequired() && used > kUnauthenticatedOutputBytes) return true;
-  if (limit.hard_bytes != 0 && used >= limit.hard_bytes) return true;
+  // Redis: a replica may be behind by the whole backlog, or else partial resynchronisation would end at once.
+  const uint64_t least_hard =
+      session.kind == SessionKind::kReplica ? static_cast<uint64_t>(parts_.settings.repl_backlog_size) : 0;
+  if (limit.hard_bytes != 0 && used >= std::max(limit.hard_bytes, least_hard)) return true;
   bool over_soft = limit.soft_bytes != 0 && used >= limit.soft_bytes;
   if (!over_soft) since_ms = OutputAccount::kNotOver;
   if (over_soft && since_ms == OutputAccount::kNotOver) since_ms = now_ms;

@@ -54,6 +54,14 @@ void Waiting::End(Session& session, WaitEnd end) {
   parts_.clients.Continue(session);
 }
 
+void Waiting::EndAll(WaitEnd end) {
+  std::vector<Session*> all;
+  parts_.clients.ForEach([&](Session& session) {
+    if (session.waiter != nullptr && !session.closing) all.push_back(&session);
+  });
+  for (Session* session : all) End(*session, end);
+}
+
 void Waiting::ServeDisk() {
   if (for_disk_.empty()) return;
   parts_.runner.StartRun();

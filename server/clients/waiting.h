@@ -25,7 +25,8 @@ class Keyspace;
 struct Running;
 
 // Why a wait ended without running the request again.
-enum class WaitEnd : uint8_t { kTimeout, kUnblocked };
+// kRoleChanged: the server is a replica now.
+enum class WaitEnd : uint8_t { kTimeout, kUnblocked, kRoleChanged };
 
 // Runs the requests of blocked sessions again. Implemented by the Executor.
 class RequestRunner {
@@ -62,6 +63,8 @@ class Waiting final : public Timers::Source {
   void Forget(Session& session) { Take(session); }
   // Ends the wait of a session with a reply: null for a timeout, an error for CLIENT UNBLOCK … ERROR.
   void End(Session& session, WaitEnd end);
+  // Answers all of them. Cost: O(sessions).
+  void EndAll(WaitEnd end);
 
   // Runs requests whose keys have changed, until no more keys change. Called after each command and at the end of the
   // Turn.

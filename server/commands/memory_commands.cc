@@ -113,8 +113,8 @@ struct MemoryStats {
     writer.Count("peak.allocated", report.peak_bytes);
     writer.Count("total.allocated", report.used_bytes);
     writer.Count("startup.allocated", report.startup_bytes);
-    // There is no replication or cluster yet, so they use no memory.
-    writer.Count("replication.backlog", 0);
+    // There is no cluster yet, so it uses no memory.
+    writer.Count("replication.backlog", report.backlog_bytes);
     writer.Count("clients.slaves", report.replicas_bytes);
     writer.Count("clients.normal", report.clients_bytes);
     writer.Count("cluster.links", 0);

@@ -21,7 +21,7 @@ struct Save {
                                        .flags = kAdmin | kNoScript | kNoAsyncLoading | kNoMulti};
   static void Run(Call& call) {
     Snapshots& snapshots = call.services.snapshots;
-    if (snapshots.Running()) throw Refusal{refusals::kSaveRuns};
+    if (snapshots.Running() || call.services.nursery.Does(ChildWork::kTransfer)) throw Refusal{refusals::kSaveRuns};
     if (snapshots.Save() == Snapshots::Outcome::kFailed) throw Refusal{refusals::kUnspecified};
     call.reply.Ok();
   }

@@ -30,7 +30,7 @@ void ChangeRole(Call& call) {
   Replication& replication = call.services.replication;
   Logger& log = call.services.log;
   const std::string who = ClientText(call.session, call.services.clock.MonotonicMs());
-  if (EqualsIgnoreCase(call.args[0], "no") && EqualsIgnoreCase(call.args[1], "one")) {
+  if (EqualsIgnoreCase(call.args[1], "no") && EqualsIgnoreCase(call.args[2], "one")) {
     if (replication.role().is_replica) {
       replication.Promote();
       log.Notice("MASTER MODE enabled (user request from '" + who + "')");

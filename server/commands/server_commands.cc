@@ -184,7 +184,6 @@ struct ShutdownCommand {
       .complexity = "O(N), N being the number of keys when they are saved, else O(1)",
       .group = CommandGroup::kServer,
       .flags = kAdmin | kNoScript | kLoading | kStale | kNoMulti | kAllowBusy};
-  // The server never waits for replicas, so NOW has no effect, and ABORT cancels only a delayed shutdown by signal.
   static void Run(Call& call) {
     const ShutdownOptions options = ShutdownOptions::Take(call.args);
     const Services& services = call.services;
@@ -192,12 +191,21 @@ struct ShutdownCommand {
     if (!services.executor.MayWait() && (options.flags & kShutdownNow) == 0) throw Refusal{kNotInScripts};
     const bool saves = (options.flags & kShutdownNoSave) == 0;
     if (services.scripts.Busy() && saves) throw services.scripts.BusyRefusal();
-    if (services.shutdown.Begin(options.flags) == Shutdown::Outcome::kFailed) throw Refusal{refusals::kShutdownFailed};
-    call.session.close_after_reply = true;  // later requests get no reply
+    switch (services.shutdown.Begin(options.flags)) {
+      case Shutdown::Outcome::kFailed:
+        throw Refusal{refusals::kShutdownFailed};
+      case Shutdown::Outcome::kWaiting:
+        services.shutdown.AddWaiting(call.session);
+        return call.Wait({.answer = ReplyFailed});
+      case Shutdown::Outcome::kStopping:
+        call.session.close_after_reply = true;  // later requests get no reply
+    }
   }
 
  private:
   static constexpr char kNotInScripts[] = "ERR SHUTDOWN without NOW or ABORT isn't allowed for DENY BLOCKING client";
+
+  static void ReplyFailed(Reply& reply, const Services&, const Session&) { reply.Error(refusals::kShutdownFailed); }
 
   static void Abort(Call& call) {
     if (!call.services.shutdown.Abort()) throw Refusal{refusals::kNoShutdown};

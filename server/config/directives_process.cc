@@ -126,7 +126,7 @@ constexpr Directive kProcessDirectives[] = {
      kMultiArgument},
     {"shutdown-on-sigterm", kEffective, Choice<&Settings::shutdown_on_sigterm>(kShutdownFlagNames, CheckShutdownFlags),
      kMultiArgument},
-    {"shutdown-timeout", kStored, Number<&Settings::shutdown_timeout>(0, kMaxInt)},
+    {"shutdown-timeout", kEffective, Number<&Settings::shutdown_timeout>(0, kMaxInt)},
     {"slowlog-log-slower-than", kEffective, Number<&Settings::slowlog_log_slower_than>(-1, kMaxLong)},
     {"slowlog-max-len", kEffective, Number<&Settings::slowlog_max_len>(0, kMaxLong)},
     {"supervised", kEffective, Choice<&Settings::supervised>(kSupervisionNames), kImmutable},

@@ -29,7 +29,7 @@ constexpr Directive kTlsDirectives[] = {
     {"tls-port", kEffective, Number<&Settings::tls_port>(0, 65535)},
     {"tls-prefer-server-ciphers", kEffective, YesNo<&Settings::tls_prefer_server_ciphers>()},
     {"tls-protocols", kEffective, OptionalText<&Settings::tls_protocols>()},
-    {"tls-replication", kStored, YesNo<&Settings::tls_replication>()},
+    {"tls-replication", kEffective, YesNo<&Settings::tls_replication>()},
     {"tls-session-cache-size", kEffective, Number<&Settings::tls_session_cache_size>(0, kMaxInt)},
     {"tls-session-cache-timeout", kEffective, Number<&Settings::tls_session_cache_timeout>(0, kMaxInt)},
     {"tls-session-caching", kEffective, YesNo<&Settings::tls_session_caching>()},

@@ -220,8 +220,9 @@ void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {
   if (end == WaitEnd::kTimeout) {
     waiter.answer(reply, parts_.services, session);
   } else {
-    reply.Error(refusals::kUnblocked);
-    parts_.books.CountError(refusals::kUnblocked);
+    const char* const text = end == WaitEnd::kUnblocked ? refusals::kUnblocked : refusals::kUnblockedByRole;
+    reply.Error(text);
+    parts_.books.CountError(text);
   }
   if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);
   const std::vector<Bytes> words(waiter.words.begin(), waiter.words.end());

@@ -18,6 +18,7 @@
 #include "server/execution/slowlog.h"
 #include "server/net/migrate_link.h"
 #include "server/net/tls/tls.h"
+#include "server/replication/replication.h"
 #include "server/storage/append_only_file.h"
 
 namespace respite {
@@ -51,6 +52,11 @@ std::optional<std::string> ChangeTls(const Services& services) {
   return std::nullopt;
 }
 
+std::optional<std::string> CountGoodReplicas(const Services& services) {
+  services.replication.replicas().RefreshGood();
+  return std::nullopt;
+}
+
 std::optional<std::string> SwitchAppendOnly(const Services& services) {
   if (!services.settings.appendonly) {
     services.aof.TurnOff();
@@ -68,6 +74,8 @@ void RegisterConfigHooks(const Services& services) {
     services.pulse.Adjust();
     return std::nullopt;
   });
+  config.OnChange({"min-replicas-to-write", "min-replicas-max-lag"},
+                  [&services] { return CountGoodReplicas(services); });
   config.OnChange({"requirepass"}, [&services]() -> std::optional<std::string> {
     services.users.SetDefaultPassword(services.settings.requirepass);
     return std::nullopt;

@@ -115,6 +115,10 @@ Node::Node(Parts parts)
                  .loading = loading_,
                  .nursery = nursery_,
                  .debug = debug_,
+                 .pace = parts.pace,
+                 .pause = pause_,
+                 .waiting = waiting_,
+                 .clients = clients_,
                  .phase = phase_}),
       expiry_rule_({.phase = phase_,
                     .pause = pause_,
@@ -282,6 +286,7 @@ Node::Node(Parts parts)
   clients_.OnClose([this](Session& session) {
     monitors_.Remove(session);
     departures_.Forget(session);
+    replication_.Forget(session);
   });
   timers_.Add(exact_expiry_);
   timers_.Add(pause_);

@@ -6,9 +6,11 @@
 #include "scripting/function_library.h"
 #include "scripting/script_cache.h"
 #include "server/clients/clients.h"
+#include "server/config/settings.h"
 #include "server/dataset/memory_gauge.h"
 #include "server/dataset/stats.h"
 #include "server/execution/services.h"
+#include "server/replication/replication.h"
 #include "server/storage/append_only_file.h"
 
 namespace respite {
@@ -36,15 +38,21 @@ MemoryReport ReportMemory(const Services& services) {
   report.startup_bytes = services.stats.startup_memory_bytes;
   report.clients = services.clients.Count();
   services.clients.ForEach([&](const Session& session) {
-    (session.kind == SessionKind::kReplica ? report.replicas_bytes : report.clients_bytes) += session.HeldBytes();
+    const bool is_replica = session.kind == SessionKind::kReplica;
+    if (is_replica) report.replicas_bytes += session.HeldBytes() - session.out.HeldBytes();
+    if (!is_replica) report.clients_bytes += session.HeldBytes();
   });
+  // The output of replicas refers to the Blobs of the backlog.
+  const size_t buffer_bytes = services.replication.replicas().BufferBytes();
+  report.backlog_bytes = std::min(buffer_bytes, static_cast<size_t>(services.settings.repl_backlog_size));
+  report.replicas_bytes += buffer_bytes - report.backlog_bytes;
   report.aof_buffer_bytes = services.aof.writer().BufferOctets();
   report.script_engine_bytes = services.script_cache.EngineBytes();
   report.script_bytes = services.script_cache.UsedBytes();
   report.function_engine_bytes = services.function_libraries.EngineBytes();
   report.function_bytes = services.function_libraries.UsedBytes();
   // Redis does not count the memory of Lua states here; we count all of it.
-  report.overhead_bytes = report.startup_bytes + report.clients_bytes + report.replicas_bytes +
+  report.overhead_bytes = report.startup_bytes + report.clients_bytes + report.replicas_bytes + report.backlog_bytes +
                           report.aof_buffer_bytes + report.EngineBytes() + report.AllScriptBytes();
   for (int i = 0; i < services.keyspace.Count(); ++i) {
     const Database& data = services.keyspace[i];

@@ -21,8 +21,9 @@ struct MemoryReport {
   size_t peak_bytes = 0;
   size_t used_bytes = 0;
   size_t startup_bytes = 0;
-  size_t clients_bytes = 0;  // of clients other than replicas
-  size_t replicas_bytes = 0;
+  size_t clients_bytes = 0;   // of clients other than replicas
+  size_t replicas_bytes = 0;  // what they share counts once
+  size_t backlog_bytes = 0;
   size_t aof_buffer_bytes = 0;
   size_t script_engine_bytes = 0;    // the Lua state of EVAL
   size_t script_bytes = 0;           // cached texts and their index

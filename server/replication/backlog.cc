@@ -12,6 +12,8 @@ void Backlog::Append(const BlobPart& part) {
       return;
     }
   }
+  // Messages of the log lie in one Blob until it is full, so only neighbours share one.
+  if (parts_.empty() || !parts_.back().part.blob.Is(part.blob)) blob_bytes_ += part.blob.UsedBytes();
   parts_.push_back({end_, part});
   end_ += static_cast<int64_t>(part.size);
 }
@@ -21,6 +23,8 @@ void Backlog::Trim(int64_t octets, int64_t needed_from) {
   if (begin <= begin_) return;
   begin_ = begin;
   while (!parts_.empty() && parts_.front().begin + static_cast<int64_t>(parts_.front().part.size) <= begin_) {
+    const bool is_last_of_blob = parts_.size() == 1 || !parts_[1].part.blob.Is(parts_[0].part.blob);
+    if (is_last_of_blob) blob_bytes_ -= parts_.front().part.blob.UsedBytes();
     parts_.pop_front();
   }
 }

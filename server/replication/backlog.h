@@ -18,6 +18,7 @@ class Backlog {
   // The stream goes on behind `offset`. Drops everything.
   void Restart(int64_t offset) {
     parts_.clear();
+    blob_bytes_ = 0;
     begin_ = end_ = offset;
   }
   void Append(const BlobPart& part);
@@ -29,8 +30,8 @@ class Backlog {
   int64_t End() const { return end_; }
   int64_t Octets() const { return end_ - begin_; }
   bool Has(int64_t offset) const { return offset >= begin_ && offset <= end_; }
-  // Memory of the list itself.
-  size_t ListBytes() const { return parts_.size() * sizeof(Item); }
+  // Memory of the Blobs, each counted once, and of the list. Others may hold the same Blobs.
+  size_t HeldBytes() const { return blob_bytes_ + parts_.size() * sizeof(Item); }
 
   // Calls `visit(const BlobPart&)` for what follows `offset`, at most up to `until`. Requires: Has(offset).
   template <class Visit>
@@ -59,6 +60,7 @@ class Backlog {
   std::deque<Item> parts_;
   int64_t begin_ = 0;
   int64_t end_ = 0;
+  size_t blob_bytes_ = 0;
 };
 
 }  // namespace respite

@@ -23,7 +23,9 @@ void DivergenceWatch::Report(Bytes error, Bytes command) {
   ++parts_.stats.unexpected_errors;
   parts_.log.Warning("== CRITICAL == This replica is sending an error to its master: '" + std::string(error) +
                      "' after processing the command '" + std::string(command) + "'");
-  if (parts_.settings.propagation_error_behavior == PropagationErrorBehavior::kIgnore) return;
+  const Settings& settings = parts_.settings;
+  if (settings.propagation_error_behavior == PropagationErrorBehavior::kIgnore) return;
+  if (!settings.replica_read_only) return;  // its own clients may have made the difference
   parts_.log.Warning("This replica panicked sending an error to its master after processing a command from its master");
   std::abort();
 }

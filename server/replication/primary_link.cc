@@ -233,6 +233,8 @@ void PrimaryLink::LoadSnapshot() {
     return Reconnect("Failed trying to load the MASTER synchronization DB from disk, check server logs.");
   }
   services.data.history.Adopt(next_id_, next_offset_);
+  mark_ = {services.aof.writer().Appended(), 0};  // offsets of another history say nothing
+  on_disk_ = 0;
   may_continue_ = Handshake::MayContinue::kYes;
   services.log.Notice("MASTER <-> REPLICA sync: Finished with success");
   if (link_ == nullptr) return Reconnect("Connection with master lost while the snapshot was loaded");
@@ -385,6 +387,8 @@ void PrimaryLink::Acknowledge() {
 }
 
 int64_t PrimaryLink::OffsetOnDisk() {
+  // What is kept beside a first base that is still being made is not safe yet.
+  if (parts_.services.aof.state() != AppendOnlyFile::State::kOn) return on_disk_;
   AofWriter& writer = parts_.services.aof.writer();
   if (writer.Synced() >= mark_.journaled) {
     on_disk_ = mark_.offset;

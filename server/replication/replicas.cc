@@ -15,6 +15,9 @@
 
 namespace respite {
 
+Replicas::Replicas(const Parts& parts)
+    : parts_(parts), pinged_at_ms_(parts.pace.NowMs()), nobody_since_ms_(parts.pace.NowMs()) {}
+
 void Replicas::Attach(Session& session) {
   session.kind = SessionKind::kReplica;
   all_.push_back(&session);
@@ -46,6 +49,23 @@ std::string Replicas::NameOf(const Session& session) {
   const std::string host = HostOf(session);
   const bool is_ipv6 = host.find(':') != std::string::npos;
   return (is_ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(replica.listening_port);
+}
+
+Bytes Replicas::StateNameOf(const Replica& replica) {
+  switch (replica.state) {
+    case Replica::State::kGreets:
+    case Replica::State::kAwaitsSnapshot:
+    case Replica::State::kAwaitsEnd:
+      return "wait_bgsave";
+    case Replica::State::kReceives:
+    case Replica::State::kAwaitsAck:
+      return "send_bulk";
+    case Replica::State::kOnline:
+      return "online";
+    case Replica::State::kServed:
+      break;
+  }
+  return "rdb_transmitted";
 }
 
 void Replicas::PutOnline(Session& session) {
@@ -94,6 +114,7 @@ void Replicas::Acknowledge(Session& session, int64_t offset, int64_t offset_on_d
   replica.acked_on_disk = std::max(replica.acked_on_disk, offset_on_disk);
   replica.acked_at_ms = parts_.pace.NowMs();
   has_progress_ = true;
+  RefreshGood();
   if (replica.state == Replica::State::kAwaitsAck) PutOnline(session);
 }
 
@@ -116,6 +137,41 @@ void Replicas::RefreshGood() {
     return session->replica->state == Replica::State::kOnline &&
            (now_ms - session->replica->acked_at_ms) / 1000 <= lag_max_s;
   });
+}
+
+size_t Replicas::BufferBytes() const {
+  size_t bytes = parts_.stream.IsKept() ? parts_.stream.backlog().HeldBytes() : 0;
+  for (const Session* session : all_) bytes = std::max(bytes, session->out.HeldBytes());
+  return bytes;
+}
+
+bool Replicas::HaveEverything() const {
+  return std::ranges::all_of(all_, [&](const Session* session) {
+    const Replica& replica = *session->replica;
+    return replica.wants_rdb_only || replica.acked == parts_.data.history.offset;
+  });
+}
+
+// At once: the end of the Turn may be after the shutdown.
+void Replicas::AskForEverything() { AskForAcks(parts_.data.history.offset); }
+
+void Replicas::LogLag() const {
+  if (all_.empty()) return;
+  int64_t in_sync = 0;
+  for (const Session* session : all_) {
+    const Replica& replica = *session->replica;
+    if (replica.acked == parts_.data.history.offset) {
+      ++in_sync;
+      continue;
+    }
+    const bool is_online = replica.state == Replica::State::kOnline;
+    const int64_t lag_s = is_online ? (parts_.pace.NowMs() - replica.acked_at_ms) / 1000 : 0;
+    parts_.log.Notice("Lagging replica " + NameOf(*session) + " reported offset " +
+                      std::to_string(parts_.data.history.offset - replica.acked) + " behind master, lag=" +
+                      std::to_string(lag_s) + ", state=" + std::string(StateNameOf(replica)) + ".");
+  }
+  parts_.log.Notice(std::to_string(in_sync) + " of " + std::to_string(all_.size()) +
+                    " replicas are in sync when shutting down.");
 }
 
 void Replicas::Cron(Pings pings) {

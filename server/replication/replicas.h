@@ -8,6 +8,7 @@
 
 #include "server/clients/replica.h"
 #include "server/clients/session.h"
+#include "server/storage/shutdown.h"
 
 namespace respite {
 
@@ -21,7 +22,7 @@ class ReplicationStream;
 struct Role;
 struct Settings;
 
-class Replicas {
+class Replicas final : public Followers {
  public:
   struct Parts {
     const Settings& settings;
@@ -33,7 +34,7 @@ class Replicas {
     ReplicationStream& stream;
     Role& role;
   };
-  explicit Replicas(const Parts& parts) : parts_(parts) {}
+  explicit Replicas(const Parts& parts);
 
   // --- Those that are there.
 
@@ -47,6 +48,8 @@ class Replicas {
   // How the log and INFO call it: "127.0.0.1:6380".
   static std::string NameOf(const Session& session);
   static std::string HostOf(const Session& session);
+  // As INFO says it: "online".
+  static Bytes StateNameOf(const Replica& replica);
 
   // --- The stream.
 
@@ -66,6 +69,14 @@ class Replicas {
   int64_t CountOnDisk(int64_t offset) const;
   // Counts those that are online and have spoken within min-replicas-max-lag.
   void RefreshGood();
+
+  // Memory of the stream for all replicas together: the backlog, or what the replica holds that is behind most.
+  size_t BufferBytes() const;
+
+  // Followers, for a shutdown.
+  bool HaveEverything() const override;
+  void AskForEverything() override;
+  void LogLag() const override;
 
   // Once a second: pings, and ends those that are silent. `is_paused`: the stream must not grow (FAILOVER).
   enum class Pings : uint8_t { kAllowed, kHeldBack };

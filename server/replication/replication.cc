@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/log.h"
@@ -14,9 +15,11 @@
 #include "server/catalogue/refusals.h"
 #include "server/clients/clients.h"
 #include "server/clients/phase.h"
+#include "server/clients/waiting.h"
 #include "server/config/config.h"
 #include "server/dataset/dataset.h"
 #include "server/dataset/stats.h"
+#include "server/dataset/unit.h"
 #include "server/execution/services.h"
 #include "server/storage/loading.h"
 #include "server/storage/snapshots.h"
@@ -62,6 +65,7 @@ Replication::Replication(const Parts& parts)
                      .failover = failover_,
                      .durability = parts.durability}),
       divergence_watch_({parts.services.settings, parts.services.log, parts.services.stats}),
+      local_keys_({parts.services.clock, parts.services.data}),
       failover_({.pace = parts.services.pace,
                  .log = parts.services.log,
                  .history = parts.services.data.history,
@@ -69,6 +73,7 @@ Replication::Replication(const Parts& parts)
                  .pause = parts.services.pause,
                  .replicas = replicas_,
                  .changer = *this}) {
+  parts_.services.shutdown.WaitFor(&replicas_);
   parts_.services.snapshots.OnEnd([this](Snapshots::Outcome outcome) { full_sync_.SnapshotEnded(outcome); });
 }
 
@@ -76,7 +81,11 @@ void Replication::SetRole(const Role& role) {
   parts_.role = role;
   parts_.services.log.SetRole(role.is_replica ? 'S' : 'M');
   parts_.observers.Detach(divergence_watch_);
-  if (role.is_replica) parts_.observers.Attach(divergence_watch_);
+  parts_.observers.Detach(local_keys_);
+  local_keys_.Clear();
+  if (!role.is_replica) return;
+  parts_.observers.Attach(divergence_watch_);
+  parts_.observers.Attach(local_keys_);
 }
 
 // A primary that becomes a replica asks for what follows its own history: its new primary may have followed it.
@@ -90,6 +99,7 @@ void Replication::Follow(const std::string& host, int port) {
         "Before turning into a replica, using my own master parameters to synthesize a cached master: I may be able to "
         "synchronize with the new master with just a partial transfer.");
   }
+  parts_.services.waiting.EndAll(WaitEnd::kRoleChanged);  // what they wait for would be a write
   replicas_.CloseAll();
   stream_.SetSource(ReplicationStream::Source::kPrimary);
   primary_link_.Follow(Handshake::MayContinue::kYes);
@@ -145,6 +155,17 @@ void Replication::GoOnFromFile() {
   history.stream_db = std::clamp(file.stream_db, 0, parts_.services.keyspace.Count() - 1);
   history.is_shared = true;
   stream_.Begin();
+  if (!parts_.services.settings.replicaof) DeleteLeftOut();
+}
+
+// Keys that had expired when the file was loaded: a replica that goes on from there still has them.
+void Replication::DeleteLeftOut() {
+  const Bytes verb = parts_.services.settings.lazyfree_lazy_expire ? "UNLINK" : "DEL";
+  for (const auto& [db, key] : parts_.services.loading.TakeLeftOut()) {
+    Unit unit(parts_.services.data, 0, ExpiryRule::kBelieve);
+    unit.RecordForReplicas(db, std::array<Bytes, 2>{verb, key});
+    unit.Close();
+  }
 }
 
 void Replication::Sync(Session& session, const SyncRequest& request) {
@@ -211,6 +232,7 @@ bool Replication::TryContinue(Session& session, const SyncRequest& request) {
 }
 
 void Replication::Tick() {
+  if (local_keys_.Count() != 0) local_keys_.RemoveExpired();
   const int64_t now_ms = parts_.services.pace.NowMs();
   if (now_ms - ticked_at_ms_ < kCronMs) return;
   ticked_at_ms_ = now_ms;

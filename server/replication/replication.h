@@ -14,6 +14,7 @@
 #include "server/replication/divergence_watch.h"
 #include "server/replication/failover.h"
 #include "server/replication/full_sync.h"
+#include "server/replication/local_keys.h"
 #include "server/replication/primary_link.h"
 #include "server/replication/replicas.h"
 #include "server/replication/replication_stream.h"
@@ -79,6 +80,7 @@ class Replication final : public RoleChanger {
  private:
   void Cron();
   void GoOnFromFile();
+  void DeleteLeftOut();
   void SetRole(const Role& role);
   bool TryContinue(Session& session, const SyncRequest& request);
 
@@ -88,6 +90,7 @@ class Replication final : public RoleChanger {
   FullSync full_sync_;
   PrimaryLink primary_link_;
   DivergenceWatch divergence_watch_;
+  LocalKeys local_keys_;
   Failover failover_;
   int64_t ticked_at_ms_ = 0;
 };

@@ -35,7 +35,10 @@ class ReplicationStream final : public Journal {
   void End();
   bool IsKept() const { return is_kept_; }
   const Backlog& backlog() const { return backlog_; }
-  void Trim(int64_t octets, int64_t needed_from) { backlog_.Trim(octets, needed_from); }
+  void Trim(int64_t octets, int64_t needed_from) {
+    backlog_limit_ = octets;
+    backlog_.Trim(octets, needed_from);
+  }
 
   void SetSource(Source source) { source_ = source; }
   Source source() const { return source_; }
@@ -46,6 +49,11 @@ class ReplicationStream final : public Journal {
 
   // Journal. Effects while the primary's stream is the source belong to nobody else.
   void Append(const UnitEffects& effects) override;
+  // What it keeps beyond the backlog's size, for replicas that are behind.
+  size_t BufferedBytes() const override {
+    const auto wanted = static_cast<size_t>(backlog_limit_);
+    return backlog_.HeldBytes() > wanted ? backlog_.HeldBytes() - wanted : 0;
+  }
   // A request that is no effect: PING, REPLCONF GETACK. Requires: Source::kOwn. Nothing unless IsKept().
   void AppendRequest(std::span<const Bytes> words);
   void AppendRequest(std::initializer_list<Bytes> words) {
@@ -63,8 +71,9 @@ class ReplicationStream final : public Journal {
   int selected_db_ = -1;  // by what was appended; -1: none yet
   SharedLog log_;
   Backlog backlog_;
-  std::vector<Bytes> pieces_;        // of one group; kept for its memory
-  std::deque<std::string> selects_;  // own those of them that are SELECT
+  int64_t backlog_limit_ = INT64_MAX;  // by the last Trim
+  std::vector<Bytes> pieces_;          // of one group; kept for its memory
+  std::deque<std::string> selects_;    // own those of them that are SELECT
 };
 
 }  // namespace respite

@@ -38,7 +38,9 @@ LoadOutcome OpenDataSet(const Services& services) {
   if (services.aof.Prepare() == Step::kFailed) return LoadOutcome::kFailed;
   if (services.settings.appendonly) return OpenAppendOnlyFile(services);
   const int64_t started_us = services.clock.MonotonicUs();
-  const LoadOutcome outcome = LoadDump(services, {});
+  // A replica leaves it to its primary to say what has expired.
+  const auto expired = services.settings.replicaof ? RdbLoadOptions::Expired::kKeep : RdbLoadOptions::Expired::kDrop;
+  const LoadOutcome outcome = LoadDump(services, {.expired = expired});
   if (outcome == LoadOutcome::kLoaded) LogLoaded(services, "disk", started_us);
   if (outcome == LoadOutcome::kFailed) {
     services.log.Warning("Fatal error loading the DB, check server logs. Exiting.");

@@ -18,6 +18,7 @@ void Loading::Begin(uint64_t total_bytes, const Session* holder) {
   start_ms_ = parts_.pace.NowMs();
   total_bytes_ = total_bytes;
   file_history_ = {};
+  left_out_.clear();
   loaded_bytes_ = memory_then_bytes_ = keys_loaded_ = keys_expired_ = 0;
 }
 

@@ -4,7 +4,10 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "base/bytes.h"
 #include "server/dataset/history.h"
 
 namespace respite {
@@ -53,6 +56,11 @@ class Loading {
     bool IsWhole() const { return id.size() == History::kIdLength && offset >= 0; }
   };
   FileHistory& file_history() { return file_history_; }
+  // A key of a file with a history was left out, since its time had come: replicas, who have it, are to be told.
+  void NoteLeftOut(int db, Bytes key) {
+    if (file_history_.IsWhole()) left_out_.emplace_back(db, key);
+  }
+  std::vector<std::pair<int, std::string>> TakeLeftOut() { return std::exchange(left_out_, {}); }
   void CountKeys(uint64_t loaded, uint64_t expired) {
     keys_loaded_ += loaded;
     keys_expired_ += expired;
@@ -83,6 +91,7 @@ class Loading {
   uint64_t keys_expired_ = 0;
   unsigned delays_ = 0;
   FileHistory file_history_;
+  std::vector<std::pair<int, std::string>> left_out_;
 };
 
 }  // namespace respite

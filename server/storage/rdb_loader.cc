@@ -111,6 +111,7 @@ Result<Done> KeyspaceSink::OnEntries(int db, std::span<RdbEntry> entries) {
   for (RdbEntry& loaded : entries) {
     if (IsExpired(*loaded.entry)) {
       services_.loading.CountKeys(0, 1);
+      services_.loading.NoteLeftOut(db, loaded.entry->Key());
       loaded.entry.reset();
     } else {
       SetUsage(loaded);

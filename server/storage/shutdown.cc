@@ -1,9 +1,14 @@
 #include "server/storage/shutdown.h"
 
+#include <algorithm>
 #include <csignal>
 #include <string>
 
 #include "base/log.h"
+#include "base/pace.h"
+#include "server/clients/clients.h"
+#include "server/clients/pause.h"
+#include "server/clients/waiting.h"
 #include "server/config/debug_switches.h"
 #include "server/config/settings.h"
 #include "server/dataset/host.h"
@@ -16,10 +21,45 @@
 namespace respite {
 
 Shutdown::Outcome Shutdown::Begin(uint32_t flags) {
-  // A partly loaded data set must not replace the dump.
+  // Half of a data set must not replace the whole one.
   if (parts_.loading.Active()) flags = (flags & ~kShutdownSave) | kShutdownNoSave;
   parts_.log.Notice("User requested shutdown...");
   TellStatus("");
+  if (MustWait(flags)) {
+    Delay(flags);
+    return Outcome::kWaiting;
+  }
+  return End(flags);
+}
+
+bool Shutdown::MustWait(uint32_t flags) const {
+  const bool is_urgent = (flags & kShutdownNow) != 0 || parts_.loading.Active() || parts_.scripts.Busy();
+  return !is_urgent && parts_.settings.shutdown_timeout != 0 && followers_ != nullptr && !followers_->HaveEverything();
+}
+
+void Shutdown::Delay(uint32_t flags) {
+  parts_.log.Notice("Waiting for replicas before shutting down.");
+  delayed_ = {flags, parts_.pace.NowMs() + int64_t{parts_.settings.shutdown_timeout} * 1000};
+  parts_.pause.HoldWrites();
+  followers_->AskForEverything();
+}
+
+std::optional<int64_t> Shutdown::MillisecondsLeft() const {
+  if (!delayed_) return std::nullopt;
+  return std::max<int64_t>(delayed_->deadline_ms - parts_.pace.NowMs(), 0);
+}
+
+void Shutdown::GoOnDelayed() {
+  if (!followers_->HaveEverything() && parts_.pace.NowMs() < delayed_->deadline_ms) return;
+  const uint32_t flags = std::exchange(delayed_, std::nullopt)->flags;
+  parts_.pause.ReleaseWrites();
+  if (End(flags) == Outcome::kStopping) return;
+  AnswerWaiting();
+  GiveUp();
+}
+
+Shutdown::Outcome Shutdown::End(uint32_t flags) {
+  if (followers_ != nullptr) followers_->LogLag();
   const Outcome outcome = Finish(flags);
   if (outcome == Outcome::kFailed) {
     parts_.log.Warning("Errors trying to shut down the server. Check the logs for more information.");
@@ -30,13 +70,22 @@ Shutdown::Outcome Shutdown::Begin(uint32_t flags) {
   return outcome;
 }
 
+void Shutdown::AnswerWaiting() {
+  for (const uint64_t id : std::exchange(waiting_, {})) {
+    Session* session = parts_.clients.Find(id);
+    if (session != nullptr && session->waiter != nullptr) parts_.waiting.End(*session, WaitEnd::kTimeout);
+  }
+}
+
 void Shutdown::Signalled(int signal) {
   signal_ = signal;
   GoOn();
 }
 
 void Shutdown::GoOn() {
-  if (signal_ == 0 || Done()) return;
+  if (Done()) return;
+  if (delayed_) return GoOnDelayed();
+  if (signal_ == 0) return;
   const Settings& settings = parts_.settings;
   const uint32_t flags = signal_ == SIGINT ? settings.shutdown_on_sigint : settings.shutdown_on_sigterm;
   const bool waits = parts_.debug.pause_cron || (parts_.scripts.Busy() && Saves(flags));
@@ -44,7 +93,9 @@ void Shutdown::GoOn() {
 }
 
 bool Shutdown::Abort() {
-  if (signal_ == 0) return false;
+  if (signal_ == 0 && !delayed_) return false;
+  if (std::exchange(delayed_, std::nullopt)) parts_.pause.ReleaseWrites();
+  AnswerWaiting();
   GiveUp();
   parts_.log.Notice("Shutdown manually aborted.");
   return true;

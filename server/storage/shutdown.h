@@ -1,30 +1,50 @@
 // Shutdown: SHUTDOWN, SIGTERM and SIGINT. Ends children, saves what must be saved, and then stops the host. If saving
-// fails the server keeps running, unless it was forced to end.
+// fails the server keeps running, unless it was forced to end. Replicas that are behind get shutdown-timeout seconds to
+// catch up first.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "server/clients/phase.h"
+#include "server/clients/session.h"
 #include "server/config/settings.h"
 
 namespace respite {
 
 class AppendOnlyFile;
+class Clients;
 struct DebugSwitches;
 class HostPort;
 class Loading;
 class Logger;
 class Nursery;
+class Pace;
+class Pause;
 class ScriptRunner;
 struct Settings;
 class Snapshots;
+class Waiting;
+
+// Those who should have everything before the server ends.
+class Followers {
+ public:
+  virtual ~Followers() = default;
+  virtual bool HaveEverything() const = 0;
+  // Asks them how far they are.
+  virtual void AskForEverything() = 0;
+  // At the end: says in the log who lags behind.
+  virtual void LogLag() const = 0;
+};
 
 class Shutdown {
  public:
-  enum class Outcome : uint8_t { kStopping, kFailed };
+  // kWaiting: for replicas.
+  enum class Outcome : uint8_t { kStopping, kFailed, kWaiting };
 
   struct Parts {
     const Settings& settings;
@@ -36,6 +56,10 @@ class Shutdown {
     Loading& loading;
     Nursery& nursery;
     DebugSwitches& debug;
+    const Pace& pace;
+    Pause& pause;
+    Waiting& waiting;
+    Clients& clients;
     Phase& phase;
   };
   explicit Shutdown(const Parts& parts) : parts_(parts) {}
@@ -56,10 +80,30 @@ class Shutdown {
   void OnStatus(std::function<void(const std::string&)> handler) { tell_status_ = std::move(handler); }
 
   // Everything is saved: no command may run any more.
+  // Replicas; may be null. Must outlive it.
+  void WaitFor(Followers* followers) { followers_ = followers; }
+  // A client waits for the end of a shutdown that waits (SHUTDOWN). It is answered if the server does not end.
+  void AddWaiting(const Session& session) { waiting_.push_back(session.id); }
+  // How long replicas may take; nothing: it does not wait for them.
+  std::optional<int64_t> MillisecondsLeft() const;
+
   bool Done() const { return parts_.phase.HasStopped(); }
 
  private:
+  // That waits for replicas.
+  struct Delayed {
+    uint32_t flags;
+    int64_t deadline_ms;  // of the Pace
+  };
+
   bool Saves(uint32_t flags) const;
+  bool MustWait(uint32_t flags) const;
+  void Delay(uint32_t flags);
+  // Ends the wait for replicas, if it is over.
+  void GoOnDelayed();
+  Outcome End(uint32_t flags);
+  // The clients that wait for it have waited in vain.
+  void AnswerWaiting();
   Outcome Finish(uint32_t flags);
   // Makes sure that every acknowledged effect is on the disk.
   Outcome FinishJournal(uint32_t flags);
@@ -71,7 +115,10 @@ class Shutdown {
   }
 
   const Parts parts_;
-  int signal_ = 0;  // of the delayed shutdown; 0: none
+  Followers* followers_ = nullptr;
+  std::optional<Delayed> delayed_;
+  std::vector<uint64_t> waiting_;  // ids
+  int signal_ = 0;                 // of the delayed shutdown; 0: none
   std::function<void()> on_cancelled_;
   std::function<void(const std::string&)> tell_status_;
 };

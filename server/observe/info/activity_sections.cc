@@ -95,7 +95,8 @@ void AddChild(InfoText& text, const Services& services) {
 void AddSnapshots(InfoText& text, const Services& services) {
   const Snapshots::Figures figures = services.snapshots.Survey();
   text.Add("rdb_changes_since_last_save", services.keyspace_stats.dirty)
-      .Add("rdb_bgsave_in_progress", services.snapshots.Running() ? 1 : 0)
+      .Add("rdb_bgsave_in_progress",
+           services.snapshots.Running() || services.nursery.Does(ChildWork::kTransfer) ? 1 : 0)
       .Add("rdb_last_save_time", figures.last_save_s)
       .Add("rdb_last_bgsave_status", figures.last_outcome == Snapshots::Outcome::kDone ? "ok" : "err")
       .Add("rdb_last_bgsave_time_sec", figures.last_duration_s)

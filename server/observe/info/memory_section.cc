@@ -12,6 +12,7 @@
 #include "server/observe/info/info_text.h"
 #include "server/observe/info/sections.h"
 #include "server/observe/memory_report.h"
+#include "server/replication/replication.h"
 
 namespace respite {
 
@@ -93,7 +94,8 @@ std::string MemorySection(const Services& services) {
       .Add("maxmemory_policy", ValueText(*FindDirective("maxmemory-policy"), settings));
   AddFragmentation(text, allocator, memory.used_bytes, resident_bytes);
   text.Add("mem_not_counted_for_evict", services.eviction.UncountedBytes())
-      .AddZeros({"mem_replication_backlog", "mem_total_replication_buffers"})
+      .Add("mem_replication_backlog", memory.backlog_bytes)
+      .Add("mem_total_replication_buffers", services.replication.replicas().BufferBytes())
       .Add("mem_clients_slaves", memory.replicas_bytes)
       .Add("mem_clients_normal", memory.clients_bytes)
       .AddZeros({"mem_cluster_links"})

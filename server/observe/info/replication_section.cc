@@ -44,23 +44,6 @@ void AddLink(InfoText& text, const Services& services) {
       .Add("replica_announced", services.settings.replica_announced ? 1 : 0);
 }
 
-Bytes StateOf(const Replica& replica) {
-  switch (replica.state) {
-    case Replica::State::kGreets:
-    case Replica::State::kAwaitsSnapshot:
-    case Replica::State::kAwaitsEnd:
-      return "wait_bgsave";
-    case Replica::State::kReceives:
-    case Replica::State::kAwaitsAck:
-      return "send_bulk";
-    case Replica::State::kOnline:
-      return "online";
-    case Replica::State::kServed:
-      break;
-  }
-  return "rdb_transmitted";
-}
-
 void AddReplicas(InfoText& text, const Services& services) {
   const auto& all = services.replication.replicas().All();
   text.Add("connected_slaves", all.size());
@@ -73,7 +56,7 @@ void AddReplicas(InfoText& text, const Services& services) {
     const int64_t lag_s = is_online ? (services.pace.NowMs() - replica.acked_at_ms) / 1000 : 0;
     text.Add("slave" + std::to_string(i),
              "ip=" + Replicas::HostOf(*all[i]) + ",port=" + std::to_string(replica.listening_port) +
-                 ",state=" + std::string(StateOf(replica)) + ",offset=" + std::to_string(replica.acked) +
+                 ",state=" + std::string(Replicas::StateNameOf(replica)) + ",offset=" + std::to_string(replica.acked) +
                  ",lag=" + std::to_string(lag_s));
   }
 }

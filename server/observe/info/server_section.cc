@@ -12,6 +12,7 @@
 #include "server/observe/identity.h"
 #include "server/observe/info/info_text.h"
 #include "server/observe/info/sections.h"
+#include "server/storage/shutdown.h"
 
 namespace respite {
 
@@ -96,6 +97,7 @@ std::string ServerSection(const Services& services) {
       .Add("executable", ExecutablePath())
       .Add("config_file", services.config.file())
       .Add("io_threads_active", 0);
+  if (const auto left_ms = services.shutdown.MillisecondsLeft()) text.Add("shutdown_in_milliseconds", *left_ms);
   AddListeners(text, settings);
   return text.Take();
 }

@@ -276,10 +276,11 @@ TEST_P(PubSubCommands, AnOrdinarySessionHasNoSubscriptions) {
   EXPECT_EQ(client().session().subscriptions, nullptr);
 }
 
-TEST_P(PubSubCommands, PublishingIsNoEffect) {
+TEST_P(PubSubCommands, PublishingIsForReplicasOnly) {
   Run("PUBLISH c x");
   Run("SPUBLISH c x");
-  EXPECT_TRUE(Journaled().empty());
+  EXPECT_THAT(Journaled(), testing::ElementsAre("0: PUBLISH c x", "0: SPUBLISH c x"));
+  for (const auto& record : server().journal().Records()) EXPECT_EQ(record.targets, JournalEntry::kReplicas);
 }
 
 // ---- slow subscribers ----

@@ -146,9 +146,9 @@ TEST(FrozenClockTest, AShareOfATurnEndsByThePace) {
   session.in.Received(pipeline.size());
   pace.PassWithEachLook(1000);
   EXPECT_EQ(node.host().pump().Run(session), Pump::Outcome::kMore);
-  EXPECT_LT(session.commands, 100u);
+  EXPECT_LT(session.usage.commands, 100u);
   while (node.host().pump().Run(session) == Pump::Outcome::kMore) node->housekeeping().EndTurn();
-  EXPECT_EQ(session.commands, 100u);
+  EXPECT_EQ(session.usage.commands, 100u);
   node->clients().Close(session);
 }
 

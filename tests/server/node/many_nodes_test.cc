@@ -222,13 +222,11 @@ TEST(ManyNodesTest, TheLongestWaitDoesNotWakeTheLoop) {
   const SystemClock clock;
   const SystemPace pace;
   EventLoop loop(pace);
-  TestNode node(loop, clock, {"hz 1"});
+  std::deque<TestNode> nodes;
   for (const int64_t wait_ms : {int64_t{1} << 40, INT64_MAX / 1'000'000, INT64_MAX / 1000, INT64_MAX - 1}) {
-    node.host().WakeAt(wait_ms);
+    nodes.emplace_back(loop, clock, std::vector<std::string>{"hz 1"}).host().WakeAt(wait_ms);
     EXPECT_EQ(loop.Context().poll(), 0u) << wait_ms;
   }
-  node.host().WakeAt(clock.MonotonicMs());
-  EXPECT_EQ(loop.Context().run_one(), 1u) << "the timer that was replaced, or this one";
 }
 
 }  // namespace
