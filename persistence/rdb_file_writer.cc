@@ -40,7 +40,9 @@ class Writer {
         options_(options),
         told_(told),
         drain_(file, options),
-        out_(options.compression, drain_, kBuffer) {}
+        out_(options.compression, drain_, kBuffer) {
+    out_.SetDialect(options.dialect);
+  }
 
   Result<RdbSaved, IoError> Write() {
     WriteHead();
@@ -60,7 +62,7 @@ class Writer {
   uint16_t Version() const {
     for (int db = 0; db < source_.keyspace.Count(); ++db)
       if (source_.keyspace[db].TimedFields().Size() > 0) return rdb::kVersionOfTimedHashes;
-    return rdb::kVersion;
+    return options_.dialect == RdbDialect::k70 ? rdb::kVersionOf70 : rdb::kVersion;
   }
 
   void WriteHead() {

@@ -38,6 +38,7 @@ struct RdbSaveOptions {
   using Sync = GradualSync;
 
   RdbCompression compression = RdbCompression::kOn;
+  RdbDialect dialect = RdbDialect::k72;
   Checksum checksum = Checksum::kCrc64;
   Sync sync = Sync::kIncremental;
   RdbUsage usage = RdbUsage::kNone;

@@ -143,6 +143,7 @@ inline constexpr size_t kVersionDigits = 4;
 
 // Versions of the format: the one that Redis 7.2 writes; the one that 7.4 writes and that we need for hashes with field
 // deadlines; and the newest that we read.
+inline constexpr uint16_t kVersionOf70 = 10;
 inline constexpr uint16_t kVersion = 11;
 inline constexpr uint16_t kVersionOfTimedHashes = 12;
 inline constexpr uint16_t kNewestVersion = 12;

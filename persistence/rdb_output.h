@@ -15,6 +15,8 @@
 namespace respite {
 
 enum class RdbCompression : uint8_t { kOff, kOn };
+// k70: what Redis 7.0 reads: no listpacks of sets, no active times of consumers.
+enum class RdbDialect : uint8_t { k70, k72 };
 
 // Receives the octets that do not fit into the buffer, in order.
 class RdbDrain {
@@ -31,6 +33,9 @@ class RdbOutput {
       : compression_(compression), drain_(&drain), buffer_(capacity, '\0') {}
 
   Bytes Buffered() const { return {buffer_.data(), size_}; }
+  // Before the first value.
+  void SetDialect(RdbDialect dialect) { dialect_ = dialect; }
+  RdbDialect dialect() const { return dialect_; }
   // Moves out what was written. Only without a drain.
   std::string TakeBuffer() {
     buffer_.resize(size_);
@@ -80,6 +85,7 @@ class RdbOutput {
   bool TryCompressed(Bytes text);
 
   RdbCompression compression_;
+  RdbDialect dialect_ = RdbDialect::k72;
   RdbDrain* drain_ = nullptr;
   std::string buffer_;  // the first size_ octets are in use
   size_t size_ = 0;

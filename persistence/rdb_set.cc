@@ -80,6 +80,13 @@ RdbValueResult ReadListpack(RdbInput& input, const RdbTarget& target) {
   return MakeListpackSet(*members, target);
 }
 
+// Redis 7.0 knows no listpacks of sets.
+void WritePlain(RdbOutput& out, Bytes listpack) {
+  const auto members = ListpackElements(listpack);
+  out.Length(members->size());
+  for (const PackedElement& member : *members) out.Text(PackedText(member).View());
+}
+
 }  // namespace
 
 RdbValueResult ReadRdbSet(RdbInput& input, rdb::Type type, const RdbTarget& target) {
@@ -89,6 +96,7 @@ RdbValueResult ReadRdbSet(RdbInput& input, rdb::Type type, const RdbTarget& targ
 }
 
 void WriteRdbSet(RdbOutput& out, const Entry& entry) {
+  if (entry.Form() == ValueForm::kListpack && out.dialect() == RdbDialect::k70) return WritePlain(out, entry.Packed());
   if (entry.Form() != ValueForm::kObject) return out.Text(entry.Packed());
   const auto& table = static_cast<const MemberTable&>(*entry.HeldObject());
   out.Length(table.Size());

@@ -73,7 +73,7 @@ void AppendBlock(ListpackMaker& maker, const StreamBlock& block, const StreamId&
 void WriteConsumer(RdbOutput& out, Bytes name, const StreamConsumer& consumer) {
   out.Text(name);
   out.Millis(consumer.seen_ms);
-  out.Millis(consumer.active_ms);
+  if (out.dialect() == RdbDialect::k72) out.Millis(consumer.active_ms);
   out.Length(consumer.pending.Size());
   for (auto at = consumer.pending.First(); !at.AtEnd(); at.Next()) WriteIdOctets(out, at.Id());
 }

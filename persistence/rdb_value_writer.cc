@@ -16,25 +16,26 @@ rdb::Type HashType(const Entry& entry) {
   return entry.HasTimedFields() ? rdb::Type::kTimedHashListpack : rdb::Type::kHashListpack;
 }
 
-rdb::Type SetType(const Entry& entry) {
-  if (entry.Form() == ValueForm::kObject) return rdb::Type::kSet;
-  return entry.Form() == ValueForm::kIntset ? rdb::Type::kSetIntset : rdb::Type::kSetListpack;
+rdb::Type SetType(const Entry& entry, RdbDialect dialect) {
+  if (entry.Form() == ValueForm::kIntset) return rdb::Type::kSetIntset;
+  const bool is_plain = entry.Form() == ValueForm::kObject || dialect == RdbDialect::k70;
+  return is_plain ? rdb::Type::kSet : rdb::Type::kSetListpack;
 }
 
-rdb::Type TypeOf(const Entry& entry) {
+rdb::Type TypeOf(const Entry& entry, RdbDialect dialect) {
   switch (entry.Type()) {
     case ValueType::kString:
       return rdb::Type::kString;
     case ValueType::kList:
       return rdb::Type::kListQuicklist2;
     case ValueType::kSet:
-      return SetType(entry);
+      return SetType(entry, dialect);
     case ValueType::kSortedSet:
       return entry.Form() == ValueForm::kObject ? rdb::Type::kSortedSet : rdb::Type::kSortedSetListpack;
     case ValueType::kHash:
       return HashType(entry);
     case ValueType::kStream:
-      return rdb::Type::kStreamListpacks3;
+      return dialect == RdbDialect::k70 ? rdb::Type::kStreamListpacks2 : rdb::Type::kStreamListpacks3;
   }
   return rdb::Type::kString;
 }
@@ -59,12 +60,12 @@ void WriteContent(RdbOutput& out, const Entry& entry) {
 }  // namespace
 
 void WriteRdbValue(RdbOutput& out, const Entry& entry) {
-  out.Type(TypeOf(entry));
+  out.Type(TypeOf(entry, out.dialect()));
   WriteContent(out, entry);
 }
 
 void WriteRdbKeyAndValue(RdbOutput& out, const Entry& entry) {
-  out.Type(TypeOf(entry));
+  out.Type(TypeOf(entry, out.dialect()));
   out.Text(entry.Key());
   WriteContent(out, entry);
 }

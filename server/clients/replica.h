@@ -31,7 +31,7 @@ struct Replica {
   bool speaks_psync = false;    // it came with PSYNC, not SYNC, and acknowledges
   bool wants_rdb_only = false;  // it leaves after the snapshot
   bool wants_functions_only = false;
-  std::string version;
+  std::string version;  // of Redis; empty: before 7.2, which read older snapshots only
 
   // Octets of the stream: what it has acknowledged, what its append-only file has, and when it said so (of the Pace).
   int64_t acked = 0;
@@ -42,6 +42,10 @@ struct Replica {
   // The stream goes on behind this octet; what is between it and the end waits in the backlog.
   int64_t sent_to = 0;
   size_t waiting_bytes = 0;  // of the stream, for a replica that is not online: they count as its output
+
+  // Octets that its socket has taken, and when it took the last of them (of the Pace).
+  uint64_t taken_bytes = 0;
+  int64_t taken_at_ms = 0;
 
   // The snapshot that is being sent from a file.
   std::unique_ptr<File> file;

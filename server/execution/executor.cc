@@ -42,8 +42,8 @@ struct Executor::Row {
       &Executor::TellObservers,       // statistics, SLOWLOG, MONITOR …
       &Executor::ServeWaiting,        // clients that waited for what it has changed
   };
-  static constexpr size_t kQueue = 4;
-  static_assert(kStations[kQueue] == &Executor::QueueInTransaction);
+  static constexpr size_t kPause = 3;
+  static_assert(kStations[kPause] == &Executor::WaitForPause);
   static constexpr size_t kRun = 5;
   static_assert(kStations[kRun] == &Executor::Run);
 
@@ -100,7 +100,7 @@ Executor::Outcome Executor::ExecuteForPrimary(Passage& passage) {
   if (passage.command == nullptr) throw UnknownCommand(passage.words);
   if (!passage.command->FitsArity(passage.words.size())) throw refusals::WrongArity(passage.command->full_name);
   passage.flags = passage.command->flags;
-  return Row::Walk<Row::kQueue>(*this, passage);
+  return Row::Walk<Row::kPause>(*this, passage);
 }
 
 // What the primary says is believed: it alone says what has expired. On a replica clients do not see what has.

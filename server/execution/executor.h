@@ -168,7 +168,7 @@ class Executor final : public RequestRunner {
   // What is wrong with words that name no command.
   Refusal UnknownCommand(std::span<const Bytes> words) const;
   void RunHandler(Passage& passage);
-  // A request of the primary's stream: no gate keeps it out.
+  // A request of the primary's stream: no gate keeps it out, but CLIENT PAUSE holds it back.
   Outcome ExecuteForPrimary(Passage& passage);
   ExpiryRule RuleFor(const Session& session) const;
   void RunHandlerIn(Unit& unit, Passage& passage);

@@ -13,13 +13,14 @@ namespace respite {
 
 namespace {
 
-bool RunsWhileLoading(const Gates::Request& request) {
-  if (!request.command.Is(kLoading)) return false;
-  bool runs = true;
+// Whether the command, and all that EXEC would run, has a flag that lets it in.
+bool AllHave(const Gates::Request& request, CommandFlag flag) {
+  if (!request.command.Is(flag)) return false;
+  bool all = true;
   if (request.command.Spec().transaction == TransactionRole::kExecutes && request.session.InTransaction()) {
-    request.session.transaction->ForEach([&](const Command& queued, auto) { runs = runs && queued.Is(kLoading); });
+    request.session.transaction->ForEach([&](const Command& queued, auto) { all = all && queued.Is(flag); });
   }
-  return runs;
+  return all;
 }
 
 }  // namespace
@@ -89,11 +90,11 @@ inline void Gates::ReadOnlyReplica(const Request& request) const {
 }
 
 inline void Gates::StaleReplica(const Request& request) const {
-  if ((request.flags & kStale) == 0 && IsStale()) throw Refusal{refusals::kPrimaryDown};
+  if (IsStale() && !AllHave(request, kStale)) throw Refusal{refusals::kPrimaryDown};
 }
 
 inline void Gates::StillLoading(const Request& request) const {
-  if (parts_.phase.IsLoading() && !RunsWhileLoading(request)) throw Refusal{refusals::kIsLoading};
+  if (parts_.phase.IsLoading() && !AllHave(request, kLoading)) throw Refusal{refusals::kIsLoading};
 }
 
 // A script has been running for long: others may do little but end it.

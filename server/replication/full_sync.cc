@@ -63,7 +63,8 @@ void FullSync::Enter(Session& session) {
 }
 
 bool FullSync::JoinRunning(Session& session) {
-  if (!parts_.snapshots.Running() || session.replica->wants_functions_only) return false;
+  const Contents contents = ContentsFor({&session});
+  if (!parts_.snapshots.Running() || contents.functions_only || contents.for_70) return false;
   const std::vector<Session*> others = In(Replica::State::kAwaitsEnd);
   if (others.empty()) return false;
   session.replica->sent_to = others.front()->replica->sent_to;
@@ -79,11 +80,21 @@ void FullSync::Left() {
   parts_.nursery.Kill();
 }
 
+FullSync::Contents FullSync::ContentsFor(const std::vector<Session*>& waiting) {
+  const auto is_older = [](const Session* session) {
+    const std::string& version = session->replica->version;
+    return version.empty() || version.starts_with("7.0") || version.starts_with("7.1");
+  };
+  const bool knows_psync = std::ranges::all_of(waiting, [](const Session* one) { return one->replica->speaks_psync; });
+  return {.functions_only = waiting.front()->replica->wants_functions_only,
+          .for_70 = knows_psync && std::ranges::any_of(waiting, is_older)};
+}
+
 bool FullSync::GoesThroughPipe(const std::vector<Session*>& waiting) const {
   const auto takes = [](const Session* session) { return session->replica->takes_streams; };
-  const auto must = [](const Session* session) { return session->replica->wants_functions_only; };
-  return std::ranges::all_of(waiting, takes) &&
-         (parts_.settings.repl_diskless_sync || std::ranges::any_of(waiting, must));
+  const Contents contents = ContentsFor(waiting);
+  const bool must = contents.functions_only || contents.for_70;  // the dump file is another one
+  return std::ranges::all_of(waiting, takes) && (parts_.settings.repl_diskless_sync || must);
 }
 
 // A child that writes into a pipe serves those who were there when it began: so it waits a while for more of them.
@@ -123,6 +134,7 @@ void FullSync::Start() {
 void FullSync::Begin(Session& session, Replica::State state) {
   Replica& replica = *session.replica;
   replica.state = state;
+  replica.taken_at_ms = parts_.pace.NowMs();
   if (!replica.speaks_psync) return;
   const History& history = parts_.data.history;
   session.out.Append("+FULLRESYNC " + history.id + " " + std::to_string(replica.sent_to) + "\r\n");
@@ -160,10 +172,10 @@ void FullSync::StartThroughPipe(const std::vector<Session*>& waiting) {
   const Descriptor childs(ends[1]);
   fcntl(ours.Get(), F_SETFL, O_NONBLOCK);
   const std::string mark = RandomHex(kMarkLength);
-  const bool functions_only = waiting.front()->replica->wants_functions_only;
+  const Contents contents = ContentsFor(waiting);
   const auto pid = parts_.nursery.Start(
       ChildWork::kTransfer,
-      [&, functions_only](ChildReporter& reporter) { return WriteIntoPipe(reporter, mark, functions_only); },
+      [this, mark, contents](ChildReporter& reporter) { return WriteIntoPipe(reporter, mark, contents); },
       [this](const ChildEnd& end) {
         if (end.outcome == ChildOutcome::kSucceeded) {
           parts_.log.Notice("Background RDB transfer terminated with success");
@@ -188,12 +200,13 @@ void FullSync::StartThroughPipe(const std::vector<Session*>& waiting) {
 }
 
 // In the child.
-bool FullSync::WriteIntoPipe(ChildReporter& reporter, const std::string& mark, bool functions_only) const {
+bool FullSync::WriteIntoPipe(ChildReporter& reporter, const std::string& mark, Contents contents) const {
   PipeFile file(reporter.Output());
   if (file.Write("$EOF:" + mark + "\r\n").error != kNoError) return false;
-  const RdbPurpose purpose = functions_only ? RdbPurpose::kFunctions : RdbPurpose::kSnapshot;
-  const auto saved =
-      WriteRdb(file, parts_.contents.Source(purpose), parts_.contents.Options(), parts_.contents.Progress(&reporter));
+  const RdbPurpose purpose = contents.functions_only ? RdbPurpose::kFunctions : RdbPurpose::kSnapshot;
+  RdbSaveOptions options = parts_.contents.Options();
+  if (contents.for_70) options.dialect = RdbDialect::k70;
+  const auto saved = WriteRdb(file, parts_.contents.Source(purpose), options, parts_.contents.Progress(&reporter));
   return saved && file.Write(mark).error == kNoError;
 }
 
@@ -261,6 +274,7 @@ void FullSync::OpenFile(Session& session) {
   replica.file_octets = octets.value();
   replica.file_sent = 0;
   replica.state = Replica::State::kReceives;
+  replica.taken_at_ms = parts_.pace.NowMs();
   session.out.Append("$" + std::to_string(replica.file_octets) + "\r\n");
 }
 

@@ -86,7 +86,13 @@ class FullSync {
   void Start();
   void StartOnDisk(const std::vector<Session*>& waiting);
   void StartThroughPipe(const std::vector<Session*>& waiting);
-  bool WriteIntoPipe(ChildReporter& reporter, const std::string& mark, bool functions_only) const;
+  // What a child writes for those who wait.
+  struct Contents {
+    bool functions_only = false;
+    bool for_70 = false;  // for Redis 7.0
+  };
+  static Contents ContentsFor(const std::vector<Session*>& waiting);
+  bool WriteIntoPipe(ChildReporter& reporter, const std::string& mark, Contents contents) const;
   // The history up to now is what the snapshot has.
   void Begin(Session& session, Replica::State state);
   void FailAll(const std::vector<Session*>& waiting);

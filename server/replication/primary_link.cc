@@ -287,17 +287,19 @@ void PrimaryLink::TakeStream(Bytes bytes) {
   Session& session = *session_;
   session.usage.Received(bytes.size(), parts_.services.clock.MonotonicMs());
   // Only the script or the loader that runs may change the data.
-  if (parts_.services.phase.IsMidTurn() || resume_posted_ || !stash_.empty()) {
+  const bool must_wait = parts_.services.phase.IsMidTurn() || resume_posted_ || !stash_.empty();
+  if (must_wait || IsHeld()) {
     stash_.append(bytes);
     link_->SetReading(Link::Reading::kOff);
-    return Resume();
+    if (!IsHeld()) Resume();
+    return;
   }
   Feed(bytes);
 }
 
 void PrimaryLink::Feed(Bytes bytes) {
   if (scratch_.empty()) scratch_.resize(kScratchBytes);
-  while (!bytes.empty() && session_ != nullptr && !resume_posted_) {
+  while (!bytes.empty() && session_ != nullptr && !resume_posted_ && !IsHeld()) {
     const std::span<char> target = session_->in.ReadTarget(scratch_);
     const Bytes piece = bytes.substr(0, target.size());
     std::copy(piece.begin(), piece.end(), target.begin());
@@ -333,6 +335,7 @@ void PrimaryLink::RunStream() {
   NoteApplied();
   if (outcome == Pump::Outcome::kClosing) return Reconnect("The master's stream is no stream of requests");
   if (outcome == Pump::Outcome::kMore) Resume();
+  if (outcome == Pump::Outcome::kPostponed) link_->SetReading(Link::Reading::kOff);  // until Resume
 }
 
 // In a later Turn, since others wait, too.
@@ -343,7 +346,7 @@ void PrimaryLink::Resume() {
     resume_posted_ = false;
     if (session_ == nullptr) return;
     RunStream();
-    if (session_ == nullptr || resume_posted_) return;
+    if (session_ == nullptr || resume_posted_ || IsHeld()) return;
     Feed(std::exchange(stash_, {}));
     if (session_ != nullptr && stash_.empty()) link_->SetReading(Link::Reading::kOn);
   });
@@ -352,7 +355,7 @@ void PrimaryLink::Resume() {
 // A transaction counts when all of it has run: after a break the primary sends it again from its beginning.
 void PrimaryLink::NoteApplied() {
   const Session& session = *session_;
-  if (session.InTransaction() || session.held != nullptr || session.waiter != nullptr) return;
+  if (session.InTransaction() || IsHeld()) return;
   History& history = parts_.services.data.history;
   const int64_t applied_to = received_to_ - static_cast<int64_t>(session.in.PendingBytes());
   history.stream_db = session.db;

@@ -105,6 +105,8 @@ class PrimaryLink final : public Link::User, public Transport {
   void RunStream();
   // The disk takes nothing: what is run now would be lost with the process.
   void HeedDiskTrouble();
+  // A request of the stream waits: for the end of CLIENT PAUSE.
+  bool IsHeld() const { return session_->held != nullptr || session_->waiter != nullptr; }
   void NoteApplied();
   void Acknowledge();
   int64_t OffsetOnDisk();

@@ -106,6 +106,7 @@ void Replicas::Deliver() {
     parts_.limits.CheckOutput(*session, now_ms, ClientLimits::Moment::kReply);
   }
   parts_.stream.Trim(parts_.settings.repl_backlog_size, needed_from);
+  parts_.stream.NoteHeldBytes(BufferBytes());
 }
 
 void Replicas::Acknowledge(Session& session, int64_t offset, int64_t offset_on_disk) {
@@ -183,6 +184,7 @@ void Replicas::Cron(Pings pings) {
   }
   const std::vector<Session*> all = all_;
   for (Session* session : all) PingWaiting(*session);
+  for (Session* session : all_) NoteTaken(*session);
   CloseSilent();
   RefreshGood();
 }
@@ -195,6 +197,14 @@ void Replicas::PingWaiting(Session& session) {
   parts_.clients.QueueFlush(session);
 }
 
+// A replica that receives a snapshot says nothing, but its socket takes octets.
+void Replicas::NoteTaken(Session& session) {
+  Replica& replica = *session.replica;
+  if (replica.state == Replica::State::kReceives && session.usage.bytes_out == replica.taken_bytes) return;
+  replica.taken_bytes = session.usage.bytes_out;
+  replica.taken_at_ms = parts_.pace.NowMs();
+}
+
 void Replicas::CloseSilent() {
   const int64_t now_ms = parts_.pace.NowMs();
   const int64_t timeout_ms = int64_t{parts_.settings.repl_timeout} * 1000;
@@ -202,8 +212,11 @@ void Replicas::CloseSilent() {
   for (Session* session : all) {
     const Replica& replica = *session->replica;
     const bool must_speak = replica.state == Replica::State::kOnline && replica.speaks_psync;
-    if (!must_speak || now_ms - replica.acked_at_ms <= timeout_ms) continue;
-    parts_.log.Warning("Disconnecting timedout replica (streaming sync): " + NameOf(*session));
+    const bool must_take = replica.state == Replica::State::kReceives;
+    const int64_t since_ms = must_take ? replica.taken_at_ms : replica.acked_at_ms;
+    if (!(must_speak || must_take) || now_ms - since_ms <= timeout_ms) continue;
+    parts_.log.Warning(std::string("Disconnecting timedout replica (") + (must_take ? "full" : "streaming") +
+                       " sync): " + NameOf(*session));
     parts_.clients.Close(*session);
   }
 }

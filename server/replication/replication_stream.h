@@ -52,8 +52,10 @@ class ReplicationStream final : public Journal {
   // What it keeps beyond the backlog's size, for replicas that are behind.
   size_t BufferedBytes() const override {
     const auto wanted = static_cast<size_t>(backlog_limit_);
-    return backlog_.HeldBytes() > wanted ? backlog_.HeldBytes() - wanted : 0;
+    return held_bytes_ > wanted ? held_bytes_ - wanted : 0;
   }
+  // So much of it lies in memory, for the backlog and for replicas.
+  void NoteHeldBytes(size_t bytes) { held_bytes_ = bytes; }
   // A request that is no effect: PING, REPLCONF GETACK. Requires: Source::kOwn. Nothing unless IsKept().
   void AppendRequest(std::span<const Bytes> words);
   void AppendRequest(std::initializer_list<Bytes> words) {
@@ -71,6 +73,7 @@ class ReplicationStream final : public Journal {
   int selected_db_ = -1;  // by what was appended; -1: none yet
   SharedLog log_;
   Backlog backlog_;
+  size_t held_bytes_ = 0;
   int64_t backlog_limit_ = INT64_MAX;  // by the last Trim
   std::vector<Bytes> pieces_;          // of one group; kept for its memory
   std::deque<std::string> selects_;    // own those of them that are SELECT

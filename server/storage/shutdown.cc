@@ -26,9 +26,10 @@ Shutdown::Outcome Shutdown::Begin(uint32_t flags) {
   parts_.log.Notice("User requested shutdown...");
   TellStatus("");
   if (MustWait(flags)) {
-    Delay(flags);
+    if (!delayed_) Delay(flags);
     return Outcome::kWaiting;
   }
+  if (std::exchange(delayed_, std::nullopt)) parts_.pause.ReleaseWrites();
   return End(flags);
 }
 

@@ -17,6 +17,7 @@
 #include "server/observe/identity.h"
 #include "server/observe/info/info_text.h"
 #include "server/observe/info/sections.h"
+#include "server/replication/replication.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/loading.h"
 #include "server/storage/nursery.h"
@@ -135,7 +136,7 @@ void AddLoop(InfoText& text, const ServerStats& stats) {
 std::string ClientsSection(const Services& services) {
   const int64_t now_s = services.clock.MonotonicMs() / 1000;
   InfoText text("Clients");
-  text.Add("connected_clients", services.clients.Count())
+  text.Add("connected_clients", services.clients.Count() - services.replication.replicas().All().size())
       .Add("cluster_connections", 0)
       .Add("maxclients", services.settings.maxclients)
       .Add("client_recent_max_input_buffer", services.stats.client_input.Most(now_s))

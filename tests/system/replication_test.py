@@ -1,0 +1,207 @@
+"""Replication between real processes: each pair of servers of ours and each oracle with random writes, chains, an upgrade
+there and back without a lost write, and processes that are killed, stopped and restarted under load."""
+import os
+import random
+import signal
+import sys
+import threading
+import unittest
+
+import oracles
+from generators import Generator
+from launcher import free_port, wait_until
+from two_servers import RESPITE, Closed, Server, value_of
+
+COMMANDS = 400
+
+
+class Node:
+    def __init__(self, program, *options):
+        self.program, self.port = program, free_port()
+        self.server = Server(program, "--port", str(self.port), "--repl-diskless-sync-delay", "0", "--hz", "50", *options)
+        self.client = self.server.client()
+
+    def stop(self):
+        self.client.close()
+        if self.server.process.poll() is None:
+            self.server.process.kill()
+        self.server.stop()
+
+    def ask(self, *words):
+        return value_of(self.client.run(*words))
+
+    def info(self, field, section="replication"):
+        for line in self.ask("INFO", section).decode().splitlines():
+            if line.startswith(field + ":"):
+                return line.split(":", 1)[1]
+        return None
+
+    def follow(self, primary):
+        self.ask("REPLICAOF", "127.0.0.1", primary.port)
+        wait_until(lambda: self.info("master_link_status") == "up", f"the link of {self.program}")
+
+    def offset(self):
+        return int(self.info("master_repl_offset"))
+
+
+class Replication(unittest.TestCase):
+    def node(self, program, *options):
+        node = Node(program, *options)
+        self.addCleanup(node.stop)
+        return node
+
+    def wait_equal(self, *nodes):
+        wait_until(lambda: len({node.offset() for node in nodes}) == 1, "equal offsets")
+        digests = {node.ask("DEBUG", "DIGEST") for node in nodes}
+        if len(digests) != 1:
+            self.fail(self.difference(*nodes[:2]))
+        self.oracle.count()
+
+    def difference(self, one, other):
+        for db in range(16):
+            for node in (one, other):
+                node.ask("SELECT", db)
+            keys = sorted(set(one.ask("KEYS", "*")) | set(other.ask("KEYS", "*")))
+            for key in keys:
+                values = [node.ask("DEBUG", "DIGEST-VALUE", key) for node in (one, other)]
+                if values[0] != values[1]:
+                    return f"db {db} key {key!r} differs: {one.ask('DUMP', key)!r} {other.ask('DUMP', key)!r}"
+        return "the digests differ, no key does"
+
+    def write(self, node, seed, commands=COMMANDS):
+        generator = Generator(random.Random(seed), min(node.server.version, self.oracle.version))
+        for _ in range(commands):
+            words = generator.command()
+            if words[0].upper() in (b"DEBUG", b"CONFIG", b"SHUTDOWN", b"REPLICAOF"):
+                continue
+            node.client.run(*words)
+
+    def check_pair(self, primary_program, replica_program):
+        seed = random.SystemRandom().randrange(10**9)
+        print(f"{primary_program} -> {replica_program}: seed {seed}", file=sys.stderr)
+        primary, replica = self.node(primary_program), self.node(replica_program)
+        self.write(primary, seed)
+        replica.follow(primary)
+        self.write(primary, seed + 1)
+        self.wait_equal(primary, replica)
+
+    def test_we_are_the_primary(self):
+        self.check_pair(RESPITE, self.oracle.program)
+
+    def test_we_are_the_replica(self):
+        self.check_pair(self.oracle.program, RESPITE)
+
+    def test_a_chain_has_one_history(self):
+        head, middle, tail = self.node(RESPITE), self.node(self.oracle.program), self.node(RESPITE)
+        middle.follow(head)
+        tail.follow(middle)
+        for i in range(100):
+            head.ask("RPUSH", "list", i)
+        self.wait_equal(head, middle, tail)
+        self.assertEqual(1, len({node.info("master_replid") for node in (head, middle, tail)}))
+
+    def test_a_live_upgrade_and_back_loses_no_write(self):
+        old, new = self.node(self.oracle.program), self.node(RESPITE)
+        new.follow(old)
+        acknowledged = self.load_while(old, new, lambda: self.hand_over(old, new))
+        self.assertEqual(acknowledged, int(new.ask("GET", "n")))
+        acknowledged = self.load_while(new, old, lambda: self.hand_over(new, old))
+        self.assertEqual(acknowledged, int(old.ask("GET", "n")))
+        self.oracle.count(2)
+
+    def hand_over(self, primary, replica):
+        self.assertEqual(b"+OK", primary.ask("FAILOVER", "TO", "127.0.0.1", replica.port, "TIMEOUT", 10000))
+        wait_until(lambda: replica.info("role") == "master" and primary.info("role") == "slave", "the failover")
+        wait_until(lambda: primary.info("master_link_status") == "up", "the link of the former primary")
+
+    def load_while(self, primary, replica, action):
+        """Increments a counter until the primary refuses, while `action` runs. Returns the last acknowledged value."""
+        acknowledged = [primary.ask("INCR", "n")]
+        began_at = acknowledged[0]
+        writer = primary.server.client()
+        self.addCleanup(writer.close)
+
+        def write():
+            while isinstance(value := value_of(writer.run("INCR", "n")), int):
+                acknowledged[0] = value
+
+        thread = threading.Thread(target=write)
+        thread.start()
+        wait_until(lambda: acknowledged[0] > began_at, "the first write")
+        action()
+        thread.join()
+        self.wait_equal(primary, replica)
+        return acknowledged[0]
+
+    def test_a_replica_that_is_killed_comes_back(self):
+        primary = self.node(RESPITE)
+        replica = self.node(self.oracle.program)
+        replica.follow(primary)
+        self.ask_pipeline(primary, 2000)
+        replica.server.process.send_signal(signal.SIGKILL)
+        replica.server.process.wait()
+        self.ask_pipeline(primary, 2000)
+        again = self.node(RESPITE)
+        again.follow(primary)
+        self.ask_pipeline(primary, 2000)
+        self.wait_equal(primary, again)
+        self.assertEqual(b"6000", primary.ask("GET", "n"))
+
+    def ask_pipeline(self, node, count):
+        client = node.server.client()
+        try:
+            client.send(b"INCR n\r\n" * count)
+            for _ in range(count):
+                client.read()
+        except Closed:
+            self.fail("the server hung up")
+        finally:
+            client.close()
+
+    def test_a_stopped_replica_costs_no_client(self):
+        primary, replica = self.node(RESPITE, "--repl-timeout", "2"), self.node(self.oracle.program)
+        replica.follow(primary)
+        os.kill(replica.server.process.pid, signal.SIGSTOP)
+        try:
+            self.ask_pipeline(primary, 5000)
+            wait_until(lambda: primary.info("connected_slaves") == "0", "the end of the silent replica")
+        finally:
+            os.kill(replica.server.process.pid, signal.SIGCONT)
+        wait_until(lambda: replica.info("master_link_status") == "up", "the link after the stop")
+        self.wait_equal(primary, replica)
+
+    def test_a_primary_that_restarts_goes_on_with_its_history(self):
+        folder_options = ("--save", "900 1000000")
+        primary, replica = self.node(RESPITE, *folder_options), self.node(self.oracle.program)
+        replica.follow(primary)
+        self.ask_pipeline(primary, 100)
+        self.wait_equal(primary, replica)
+        history = primary.info("master_replid")
+        primary.ask("SAVE")
+        offset = primary.offset()
+        self.assertEqual(offset, replica.offset())
+        restarted = self.restart(primary)
+        self.assertEqual(history, restarted.info("master_replid2"))
+        wait_until(lambda: replica.info("master_link_status") == "up", "the link after the restart")
+        self.assertEqual("1", restarted.info("sync_partial_ok", "stats"))
+        self.ask_pipeline(restarted, 100)
+        self.wait_equal(restarted, replica)
+
+    def restart(self, node):
+        """Kills it and starts it anew, with its files."""
+        node.server.process.kill()
+        node.server.process.wait()
+        again = Node.__new__(Node)
+        again.program, again.port = node.program, node.port
+        again.server = Server(node.program, "--port", str(node.port), "--dir", node.server.folder, "--hz", "50",
+                              "--save", "900 1000000")
+        again.client = again.server.client()
+        self.addCleanup(again.stop)
+        wait_until(lambda: b"LOADING" not in again.client.run("DBSIZE"), "the end of loading")
+        return again
+
+
+oracles.multiply(globals(), Replication)
+
+if __name__ == "__main__":
+    unittest.main()
