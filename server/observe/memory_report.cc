@@ -44,7 +44,9 @@ MemoryReport ReportMemory(const Services& services) {
   });
   // The output of replicas refers to the Blobs of the backlog.
   const size_t buffer_bytes = services.replication.replicas().BufferBytes();
-  report.backlog_bytes = std::min(buffer_bytes, static_cast<size_t>(services.settings.repl_backlog_size));
+  const bool has_replicas = !services.replication.replicas().Empty();
+  const auto backlog_limit = static_cast<size_t>(services.settings.repl_backlog_size);
+  report.backlog_bytes = has_replicas ? std::min(buffer_bytes, backlog_limit) : buffer_bytes;
   report.replicas_bytes += buffer_bytes - report.backlog_bytes;
   report.aof_buffer_bytes = services.aof.writer().BufferOctets();
   report.script_engine_bytes = services.script_cache.EngineBytes();

@@ -58,10 +58,16 @@ void PrimaryLink::Follow(Handshake::MayContinue continues) {
 
 void PrimaryLink::Leave() {
   CloseSession();
+  DropLink();
+  state_ = State::kNone;
+}
+
+void PrimaryLink::DropLink() {
   link_.reset();
   handshake_.reset();
   receiver_.reset();
-  state_ = State::kNone;
+  line_.clear();
+  stash_.clear();
 }
 
 void PrimaryLink::Dial() {
@@ -86,9 +92,7 @@ void PrimaryLink::Reconnect(const std::string& reason) {
   services.log.Notice(reason);
   const bool was_linked = state_ == State::kLinked;
   CloseSession();
-  link_.reset();
-  handshake_.reset();
-  receiver_.reset();
+  DropLink();
   state_ = State::kConnect;
   if (!was_linked) return;  // the timer tries again
   down_since_ms_ = services.pace.NowMs();
@@ -123,6 +127,18 @@ void PrimaryLink::OnEnded(const std::string& reason) {
 
 void PrimaryLink::OnReceived(Bytes bytes) {
   last_io_ms_ = parts_.services.pace.NowMs();
+  // Only the script or the loader that runs may change the data: what comes meanwhile waits for its end.
+  const bool must_wait = parts_.services.phase.IsMidTurn() || resume_posted_ || !stash_.empty();
+  if (must_wait || IsHeld()) {
+    stash_.append(bytes);
+    link_->SetReading(Link::Reading::kOff);
+    if (!IsHeld()) Resume();
+    return;
+  }
+  Take(bytes);
+}
+
+void PrimaryLink::Take(Bytes bytes) {
   if (state_ == State::kHandshake) TakeLines(bytes);
   if (state_ == State::kTransfer) TakeSnapshot(bytes);
   if (state_ == State::kLinked && !bytes.empty()) TakeStream(bytes);
@@ -284,16 +300,7 @@ void PrimaryLink::BecomeLinked(int db) {
 }
 
 void PrimaryLink::TakeStream(Bytes bytes) {
-  Session& session = *session_;
-  session.usage.Received(bytes.size(), parts_.services.clock.MonotonicMs());
-  // Only the script or the loader that runs may change the data.
-  const bool must_wait = parts_.services.phase.IsMidTurn() || resume_posted_ || !stash_.empty();
-  if (must_wait || IsHeld()) {
-    stash_.append(bytes);
-    link_->SetReading(Link::Reading::kOff);
-    if (!IsHeld()) Resume();
-    return;
-  }
+  session_->usage.Received(bytes.size(), parts_.services.clock.MonotonicMs());
   Feed(bytes);
 }
 
@@ -340,16 +347,21 @@ void PrimaryLink::RunStream() {
 
 // In a later Turn, since others wait, too.
 void PrimaryLink::Resume() {
-  if (std::exchange(resume_posted_, true)) return;
-  if (!parts_.services.host) return;
+  if (!parts_.services.host || std::exchange(resume_posted_, true)) return;
   parts_.services.host->Post([this] {
     resume_posted_ = false;
-    if (session_ == nullptr) return;
-    RunStream();
-    if (session_ == nullptr || resume_posted_ || IsHeld()) return;
-    Feed(std::exchange(stash_, {}));
-    if (session_ != nullptr && stash_.empty()) link_->SetReading(Link::Reading::kOn);
+    GoOn();
   });
+}
+
+void PrimaryLink::GoOn() {
+  if (session_ != nullptr) RunStream();
+  if (link_ == nullptr || resume_posted_ || IsHeld()) return;
+  const std::string stashed = std::exchange(stash_, {});
+  if (!stashed.empty()) Take(stashed);
+  if (link_ != nullptr && state_ != State::kLoading && stash_.empty() && !IsHeld()) {
+    link_->SetReading(Link::Reading::kOn);
+  }
 }
 
 // A transaction counts when all of it has run: after a break the primary sends it again from its beginning.
@@ -418,7 +430,7 @@ void PrimaryLink::Close() {
   }
   if (state_ != State::kLinked) return;  // we close it ourselves
   state_ = State::kConnect;
-  link_.reset();
+  DropLink();
   down_since_ms_ = parts_.services.pace.NowMs();
   parts_.services.log.Notice("Connection with master lost.");
 }

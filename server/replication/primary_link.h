@@ -87,6 +87,10 @@ class PrimaryLink final : public Link::User, public Transport {
 
  private:
   void Dial();
+  // Nothing of the connection is left.
+  void DropLink();
+  void Take(Bytes bytes);
+  void GoOn();
   void SendNext();
   // Takes the lines of the handshake off the front.
   void TakeLines(Bytes& bytes);
@@ -106,7 +110,7 @@ class PrimaryLink final : public Link::User, public Transport {
   // The disk takes nothing: what is run now would be lost with the process.
   void HeedDiskTrouble();
   // A request of the stream waits: for the end of CLIENT PAUSE.
-  bool IsHeld() const { return session_->held != nullptr || session_->waiter != nullptr; }
+  bool IsHeld() const { return session_ != nullptr && (session_->held != nullptr || session_->waiter != nullptr); }
   void NoteApplied();
   void Acknowledge();
   int64_t OffsetOnDisk();
@@ -133,7 +137,7 @@ class PrimaryLink final : public Link::User, public Transport {
   int64_t received_to_ = 0;  // octets of the history that the session was given
   SharedLog log_;
   std::deque<BlobPart> unapplied_;  // the octets behind the history's end that have arrived
-  std::string stash_;               // arrived while a script or a loader was in the middle of something
+  std::string stash_;               // arrived while nothing could be made of it
   bool resume_posted_ = false;
   bool owes_ack_ = false;
   int64_t warned_at_ms_ = INT64_MIN / 2;

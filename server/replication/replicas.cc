@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/pace.h"
 #include "server/clients/client_limits.h"
@@ -92,7 +93,7 @@ void Replicas::Deliver() {
     parts_.stream.AppendRequest({"REPLCONF", "GETACK", "*"});
   }
   const int64_t end = parts_.stream.backlog().End();
-  const int64_t now_ms = parts_.pace.NowMs();
+  const int64_t now_ms = parts_.clock.MonotonicMs();
   int64_t needed_from = end;
   const std::vector<Session*> all = all_;  // who is over its limit leaves the list
   for (Session* session : all) {

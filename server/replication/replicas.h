@@ -14,6 +14,7 @@ namespace respite {
 
 class Backlog;
 class ClientLimits;
+class Clock;
 class Clients;
 struct Dataset;
 class Logger;
@@ -26,6 +27,7 @@ class Replicas final : public Followers {
  public:
   struct Parts {
     const Settings& settings;
+    const Clock& clock;
     const Pace& pace;
     Logger& log;
     Dataset& data;

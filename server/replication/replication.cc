@@ -36,6 +36,7 @@ Replication::Replication(const Parts& parts)
     : parts_(parts),
       stream_(parts.services.data),
       replicas_({.settings = parts.services.settings,
+                 .clock = parts.services.clock,
                  .pace = parts.services.pace,
                  .log = parts.services.log,
                  .data = parts.services.data,

@@ -40,7 +40,11 @@ class RedisTcl(Suite):
              "unit/pause unit/replybufsize unit/client-eviction unit/violations unit/shutdown integration/aof "
              "integration/aof-multi-part integration/rdb integration/logging integration/corrupt-dump "
              "integration/convert-zipmap-hash-on-load integration/convert-ziplist-hash-on-load "
-             "integration/convert-ziplist-zset-on-load integration/redis-cli integration/redis-benchmark").split()
+             "integration/convert-ziplist-zset-on-load integration/redis-cli integration/redis-benchmark unit/wait "
+             "integration/replication integration/replication-2 integration/replication-3 integration/replication-4 "
+             "integration/replication-psync integration/replication-buffer integration/block-repl integration/failover "
+             "integration/psync2 integration/psync2-reg integration/psync2-pingoff integration/psync2-master-restart "
+             "integration/shutdown integration/dismiss-mem").split()
     LINE = re.compile(r"^\[(ok|err|exception|timeout|ignore|skip)\]: (.*)$", re.M | re.I)
     TOOLS = ("cli", "benchmark", "check-rdb", "check-aof")
 
@@ -69,7 +73,7 @@ class RedisTcl(Suite):
         os.symlink(program, link)
         words = ["./runtest", "--single", part, "--clients", "1", "--durable", "--no-latency",
                  "--baseport", str(base_port()), "--portcount", "500", "--timeout", str(self.limit_s), "--tags",
-                 "-slow -needs:repl"]
+                 "-slow"]
         return words, target, {}
 
     def read(self, text):
