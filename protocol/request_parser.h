@@ -85,6 +85,10 @@ class RequestParser {
   const std::string& Error() const { return error_; }
   // Bytes received and not yet turned into requests, and the memory held for them.
   size_t PendingBytes() const { return size_ - begin_ + big_filled_ - big_in_window_; }
+  // The same, if the requests of the batch from `index` on had not been parsed. Requires: as Unread.
+  size_t PendingBytesFrom(const RequestBatch& batch, size_t index) const {
+    return size_ - batch.requests[index].offset + big_filled_ - big_in_window_;
+  }
   // What Redis calls the query buffer: PendingBytes without the parsed part of an incomplete request, and while a batch
   // is in use, plus the bytes of its requests.
   size_t BufferedBytes() const { return size_ - parked_ + big_filled_ - big_in_window_; }

@@ -47,12 +47,12 @@ void ClientMemory::AdoptLimit() {
 
 void ClientMemory::Update(Session& session, size_t running_bytes) {
   if (session.closing) return;
-  const bool is_replica = session.kind == SessionKind::kReplica;
-  const size_t bytes = is_replica ? 0 : session.HeldBytes() + running_bytes;
+  const bool is_link = session.kind == SessionKind::kReplica || session.kind == SessionKind::kPrimary;
+  const size_t bytes = is_link ? 0 : session.HeldBytes() + running_bytes;
   MemoryPlace& place = session.memory_place;
   total_bytes_ += bytes - place.counted_bytes_;
   place.counted_bytes_ = bytes;
-  const int size_class = session.no_evict || is_replica ? MemoryPlace::kNoClass : ClassOf(bytes);
+  const int size_class = session.no_evict || is_link ? MemoryPlace::kNoClass : ClassOf(bytes);
   if (size_class == place.size_class_) return;
   Leave(session);
   if (size_class != MemoryPlace::kNoClass) Enter(session, size_class);

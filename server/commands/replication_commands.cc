@@ -30,6 +30,7 @@ void ChangeRole(Call& call) {
   Replication& replication = call.services.replication;
   Logger& log = call.services.log;
   const std::string who = ClientText(call.session, call.services.clock.MonotonicMs());
+  if (replication.IsFailingOver()) throw Refusal{texts::kReplicaofDuringFailover};
   if (EqualsIgnoreCase(call.args[1], "no") && EqualsIgnoreCase(call.args[2], "one")) {
     if (replication.role().is_replica) {
       replication.Promote();
@@ -37,7 +38,6 @@ void ChangeRole(Call& call) {
     }
     return call.reply.Ok();
   }
-  if (replication.IsFailingOver()) throw Refusal{texts::kReplicaofDuringFailover};
   if (call.session.kind == SessionKind::kReplica) throw Refusal{texts::kReplicaofByReplica};
   const std::string host(call.args.Next());
   const int port = TakePort(call.args);

@@ -60,6 +60,7 @@ Pump::Outcome Pump::RunAll(Session& session) {
   if (session.waiter != nullptr) return Outcome::kPostponed;
   const Outcome outcome = RunHeld(session);
   if (outcome != Outcome::kIdle) return outcome;
+  if (session.kind == SessionKind::kPrimary) NoteApplied(session, 0);
   return session.closing || session.close_after_reply ? Outcome::kClosing : RunGroups(session);
 }
 
@@ -128,6 +129,7 @@ Pump::Outcome Pump::RunGroup(Session& session) {
     const Outcome outcome =
         After(parts_.executor.Execute(session, {resolved[i].command, words, batch_.blobs, resolved[i].key}));
     if (pipeline_began_us_ == kNoRequestYet) pipeline_began_us_ = parts_.running.pace_us;
+    if (session.kind == SessionKind::kPrimary) NoteApplied(session, i + 1);
     if (outcome != Outcome::kIdle) {
       if (i + 1 < batch_.requests.size()) session.in.Unread(batch_, i + 1);
       return outcome;
@@ -143,6 +145,12 @@ Pump::Outcome Pump::RunGroup(Session& session) {
     }
   }
   return Outcome::kIdle;
+}
+
+void Pump::NoteApplied(Session& session, size_t next) {
+  if (session.InTransaction() || session.held != nullptr || session.waiter != nullptr) return;
+  const bool is_last = next >= batch_.requests.size();
+  session.unapplied_bytes = is_last ? session.in.PendingBytes() : session.in.PendingBytesFrom(batch_, next);
 }
 
 void Pump::FailProtocol(Session& session) {

@@ -45,6 +45,13 @@ std::vector<Session*> FullSync::In(Replica::State state) const {
   return found;
 }
 
+std::vector<Session*> FullSync::ReceivingFrom(Source source) const {
+  std::vector<Session*> found = In(Replica::State::kReceives);
+  std::erase_if(found,
+                [&](const Session* session) { return (session->replica->file != nullptr) != (source == Source::kFile); });
+  return found;
+}
+
 void FullSync::Enter(Session& session) {
   Replica& replica = *session.replica;
   replica.state = Replica::State::kAwaitsSnapshot;
@@ -74,7 +81,7 @@ bool FullSync::JoinRunning(Session& session) {
 }
 
 void FullSync::Left() {
-  if (!IsStreaming() || !In(Replica::State::kReceives).empty()) return;
+  if (!IsStreaming() || !ReceivingFrom(Source::kPipe).empty()) return;
   parts_.log.Notice("Diskless rdb transfer, last replica dropped, killing fork child.");
   pipe_.reset();
   parts_.nursery.Kill();
@@ -224,7 +231,7 @@ void FullSync::HandOn(Bytes octets) {
   const BlobPart part{BlobRef::Copy(octets), 0, octets.size()};
   pipe_->tail.append(octets.substr(octets.size() - std::min(octets.size(), kMarkLength)));
   pipe_->tail.erase(0, pipe_->tail.size() - std::min(pipe_->tail.size(), kMarkLength));
-  for (Session* session : In(Replica::State::kReceives)) {
+  for (Session* session : ReceivingFrom(Source::kPipe)) {
     session->out.AppendPart(part);
     parts_.clients.QueueFlush(*session);
     if (session->out.Size() > kWindowBytes) pipe_->is_paused = true;
@@ -236,9 +243,9 @@ void FullSync::HandOn(Bytes octets) {
 void FullSync::PipeEnded() {
   const bool is_whole = pipe_->tail == pipe_->mark;
   parts_.log.Notice("Diskless rdb transfer, done reading from pipe, " +
-                    std::to_string(In(Replica::State::kReceives).size()) + " replicas still up.");
+                    std::to_string(ReceivingFrom(Source::kPipe).size()) + " replicas still up.");
   pipe_.reset();
-  for (Session* session : In(Replica::State::kReceives)) {
+  for (Session* session : ReceivingFrom(Source::kPipe)) {
     if (!is_whole) {
       parts_.log.Warning("Closing replica " + Replicas::NameOf(*session) + ": its snapshot could not be written");
       parts_.clients.Close(*session);
@@ -314,16 +321,22 @@ void FullSync::RemoveFile() {
 
 void FullSync::EndTurn() {
   if (parts_.replicas.Empty() && !has_made_file_) return;
-  const std::vector<Session*> receiving = In(Replica::State::kReceives);
+  if (pipe_ && pipe_->is_paused) GoOnReading();
+  SendFiles();
+}
+
+void FullSync::GoOnReading() {
+  const auto is_full = [](const Session* session) { return session->out.Size() > kWindowBytes; };
+  if (std::ranges::any_of(ReceivingFrom(Source::kPipe), is_full)) return;
+  pipe_->is_paused = false;
+  pipe_->watch->SetReading(Link::Reading::kOn);
+}
+
+void FullSync::SendFiles() {
+  const std::vector<Session*> receiving = ReceivingFrom(Source::kFile);
   if (receiving.empty()) {
     if (has_made_file_ && !parts_.snapshots.Running() && In(Replica::State::kAwaitsEnd).empty()) RemoveFile();
     return;
-  }
-  if (pipe_) {
-    const auto is_full = [](const Session* session) { return session->out.Size() > kWindowBytes; };
-    if (!pipe_->is_paused || std::ranges::any_of(receiving, is_full)) return;
-    pipe_->is_paused = false;
-    return pipe_->watch->SetReading(Link::Reading::kOn);
   }
   for (Session* session : receiving) SendFile(*session);
   // Who takes it as fast as we send it gets more in the next Turn; a full socket begins a Turn when it has room.

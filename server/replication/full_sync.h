@@ -78,6 +78,9 @@ class FullSync {
   };
 
   std::vector<Session*> In(Replica::State state) const;
+  // Those who receive a snapshot from a file, or through the pipe. There may be both at the same time.
+  enum class Source : uint8_t { kFile, kPipe };
+  std::vector<Session*> ReceivingFrom(Source source) const;
   // The replica gets the snapshot that is being written for others. False: there is none that it can use.
   bool JoinRunning(Session& session);
   // Whether the next snapshot begins now. Requires: somebody waits, and no child runs.
@@ -99,6 +102,8 @@ class FullSync {
   void ReadPipe();
   void HandOn(Bytes octets);
   void PipeEnded();
+  void GoOnReading();
+  void SendFiles();
   void SendFile(Session& session);
   void OpenFile(Session& session);
   void RemoveFile();

@@ -167,6 +167,7 @@ void PrimaryLink::HandleAnswer(Bytes line) {
     case Handshake::Verdict::kSnapshot:
       return BeginTransfer(handshake_->id(), handshake_->offset());
     case Handshake::Verdict::kOldSync:
+      if (parts_.failover.state() == Failover::State::kInProgress) return parts_.failover.Refused();
       SendNext();
       return BeginTransfer(RandomHex(History::kIdLength), 0);
     case Handshake::Verdict::kFail:
@@ -237,14 +238,17 @@ void PrimaryLink::LoadSnapshot() {
     services.nursery.Kill();
   }
   parts_.replicas.CloseAll();
+  // What is here from now on is the data of no history, until all of the snapshot is.
+  services.data.history.Adopt(RandomHex(History::kIdLength), 0);
+  services.data.history.is_shared = false;
   parts_.stream.End();
   FlushOldData();
   const bool is_loaded = InstallSnapshot(receiver_->path());
   if (services.phase.HasStopped()) return;
   receiver_.reset();
+  if (!is_loaded) FlushOldData();
   if (keeps_journal) services.aof.TurnOn();
   if (!is_loaded) {
-    FlushOldData();
     may_continue_ = Handshake::MayContinue::kNo;
     return Reconnect("Failed trying to load the MASTER synchronization DB from disk, check server logs.");
   }
@@ -258,7 +262,8 @@ void PrimaryLink::LoadSnapshot() {
   parts_.stream.Restart();
   const std::string rest = std::exchange(stash_, {});
   link_->SetReading(Link::Reading::kOn);
-  BecomeLinked(-1);
+  // A primary that is a replica itself hands on a stream that does not begin with SELECT.
+  BecomeLinked(std::clamp(services.loading.file_history().stream_db, 0, services.keyspace.Count() - 1));
   Acknowledge();  // a primary that streams begins when it hears this
   if (!rest.empty()) TakeStream(rest);
 }
@@ -288,11 +293,12 @@ void PrimaryLink::BecomeLinked(int db) {
   session.transport = this;
   session.addresses.peer = link_->PeerAddress();
   session.addresses.local = link_->LocalAddress();
-  session.db = std::max(db, 0);
+  session.db = db;
   state_ = State::kLinked;
   handshake_.reset();
   parts_.stream.SetSource(ReplicationStream::Source::kPrimary);
   services.data.history.is_shared = true;
+  services.data.history.stream_db = db;
   parts_.role.is_linked = true;
   received_to_ = services.data.history.offset;
   unapplied_.clear();
@@ -312,6 +318,7 @@ void PrimaryLink::Feed(Bytes bytes) {
     std::copy(piece.begin(), piece.end(), target.begin());
     bytes.remove_prefix(piece.size());
     session_->in.Received(piece.size());
+    session_->unapplied_bytes += piece.size();
     received_to_ += static_cast<int64_t>(piece.size());
     unapplied_.push_back(log_.Append(piece, {}));
     RunStream();
@@ -364,12 +371,12 @@ void PrimaryLink::GoOn() {
   }
 }
 
-// A transaction counts when all of it has run: after a break the primary sends it again from its beginning.
+// The requests in front of a transaction that is still open count, though they came with its beginning: they must not
+// run again after a break.
 void PrimaryLink::NoteApplied() {
   const Session& session = *session_;
-  if (session.InTransaction() || IsHeld()) return;
   History& history = parts_.services.data.history;
-  const int64_t applied_to = received_to_ - static_cast<int64_t>(session.in.PendingBytes());
+  const int64_t applied_to = received_to_ - static_cast<int64_t>(session.unapplied_bytes);
   history.stream_db = session.db;
   while (history.offset < applied_to) {
     BlobPart& part = unapplied_.front();

@@ -222,6 +222,8 @@ void Replicas::CloseSilent() {
   }
 }
 
+void Replicas::AwaitReturn() { nobody_since_ms_ = parts_.pace.NowMs(); }
+
 bool Replicas::IsBacklogStale() const {
   const int64_t ttl_s = parts_.settings.repl_backlog_ttl;
   return all_.empty() && ttl_s != 0 && (parts_.pace.NowMs() - nobody_since_ms_) / 1000 > ttl_s;

@@ -83,6 +83,8 @@ class Replicas final : public Followers {
   // Once a second: pings, and ends those that are silent. `is_paused`: the stream must not grow (FAILOVER).
   enum class Pings : uint8_t { kAllowed, kHeldBack };
   void Cron(Pings pings);
+  // Those of a former life, or of a former primary, have as long to come as those that have just left.
+  void AwaitReturn();
   // No replica has been there for as long as repl-backlog-ttl says.
   bool IsBacklogStale() const;
 

@@ -111,12 +111,14 @@ void Replication::Promote() {
   if (!parts_.role.is_replica) return;
   parts_.config.Adjust().replicaof.reset();
   primary_link_.Leave();
+  failover_.Finished();  // nobody is followed any more
   SetRole({});
   History& history = parts_.services.data.history;
   history.Fork();
   parts_.services.log.Notice("Setting secondary replication ID to " + history.former_id + ", valid up to offset: " +
                              std::to_string(history.former_end) + ". New replication ID is " + history.id);
   replicas_.CloseAll();
+  replicas_.AwaitReturn();
   stream_.SetSource(ReplicationStream::Source::kOwn);
   stream_.SelectAnew();
 }
@@ -155,6 +157,7 @@ void Replication::GoOnFromFile() {
   }
   history.stream_db = std::clamp(file.stream_db, 0, parts_.services.keyspace.Count() - 1);
   history.is_shared = true;
+  replicas_.AwaitReturn();
   stream_.Begin();
   if (!parts_.services.settings.replicaof) DeleteLeftOut();
 }
@@ -170,7 +173,8 @@ void Replication::DeleteLeftOut() {
 }
 
 void Replication::Sync(Session& session, const SyncRequest& request) {
-  if (session.kind == SessionKind::kReplica) return;  // once is enough
+  // Once is enough, and a primary is no replica.
+  if (session.kind == SessionKind::kReplica || session.kind == SessionKind::kPrimary) return;
   if (parts_.role.is_replica && !parts_.role.is_linked) throw Refusal{refusals::kNoPrimaryLink};
   if (!session.out.Empty()) throw Refusal{refusals::kSyncWithPendingOutput};
   Logger& log = parts_.services.log;
@@ -244,7 +248,8 @@ void Replication::Cron() {
   if (parts_.role.is_replica) primary_link_.Cron();
   failover_.GoOn();
   if (!replicas_.Empty()) {
-    replicas_.Cron(parts_.role.is_replica ? Replicas::Pings::kHeldBack : Replicas::Pings::kAllowed);
+    const bool is_held_back = parts_.role.is_replica || IsFailingOver();
+    replicas_.Cron(is_held_back ? Replicas::Pings::kHeldBack : Replicas::Pings::kAllowed);
     full_sync_.Cron();
   }
   if (!stream_.IsKept() || parts_.role.is_replica || !replicas_.IsBacklogStale()) return;

@@ -33,7 +33,10 @@ void ReplicationStream::Append(const UnitEffects& effects) {
     void Select(std::string text) { stream.pieces_.push_back(stream.selects_.emplace_back(std::move(text))); }
   } take{*this};
   FrameEffects(effects, JournalEntry::kReplicas, selected_db_, take);
-  if (!pieces_.empty()) AppendText({}, pieces_);
+  if (!pieces_.empty()) {
+    data_.history.stream_db = selected_db_;
+    AppendText({}, pieces_);
+  }
   pieces_.clear();
   selects_.clear();
 }

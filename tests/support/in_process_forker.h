@@ -2,6 +2,7 @@
 // next Poll reports its end. A held job runs when it is released, on the data set of that later time.
 #pragma once
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -24,7 +25,9 @@ class InProcessForker final : public Forker {
   void FailNext(int error) { next_error_ = error; }
   // The running child dies of this signal; what it has written remains.
   void Crash(int signal) {
-    if (running_) end_ = ChildEnd{work_, ChildOutcome::kFailed, signal, kPid, 0, progress_};
+    if (!running_) return;
+    end_ = ChildEnd{work_, ChildOutcome::kFailed, signal, kPid, 0, progress_};
+    output_ = Descriptor();
   }
   // From now on a child whose job ran has ended before a signal can kill it.
   void OutrunKill() { outruns_kill_ = true; }
@@ -39,6 +42,8 @@ class InProcessForker final : public Forker {
     work_ = work;
     job_ = std::move(job);
     output_ = Descriptor(output < 0 ? -1 : dup(output));
+    // Nobody reads the pipe while the job runs.
+    if (output >= 0) fcntl(output, F_SETPIPE_SZ, kPipeOctets);
     progress_ = {};
     end_.reset();
     if (!holds_) RunJob();
@@ -51,12 +56,14 @@ class InProcessForker final : public Forker {
     return std::exchange(end_, std::nullopt);
   }
   void Kill() override {
-    if (running_ && !(outruns_kill_ && end_))
-      end_ = ChildEnd{work_, ChildOutcome::kKilled, SIGUSR1, kPid, 0, progress_};
+    if (!running_ || (outruns_kill_ && end_)) return;
+    end_ = ChildEnd{work_, ChildOutcome::kKilled, SIGUSR1, kPid, 0, progress_};
+    output_ = Descriptor();
   }
 
  private:
   static constexpr pid_t kPid = 4242;
+  static constexpr int kPipeOctets = 1024 * 1024;
 
   class Reporter final : public ChildReporter {
    public:

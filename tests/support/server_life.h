@@ -20,8 +20,9 @@ namespace respite {
 
 class ServerLife {
  public:
-  ServerLife(FaultyFiles& files, std::vector<std::string> directives)
-      : server_(TestServer::Options{.directives = std::move(directives), .files = &files, .log_file = log_.path()}),
+  ServerLife(FaultyFiles& files, std::vector<std::string> directives, int64_t wall_ms = TestServer::Options().wall_ms)
+      : server_(TestServer::Options{
+            .directives = std::move(directives), .wall_ms = wall_ms, .files = &files, .log_file = log_.path()}),
         client_(server_) {
     outcome_ = OpenDataSet(server_->services());
   }

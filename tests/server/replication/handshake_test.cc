@@ -1,0 +1,172 @@
+#include "server/replication/handshake.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+
+#include "protocol/redis_version.h"
+#include "tests/support/test_client.h"
+#include "tests/support/test_server.h"
+
+namespace respite {
+namespace {
+
+using Verdict = Handshake::Verdict;
+using MayContinue = Handshake::MayContinue;
+
+const std::string kId(40, 'a');
+const std::string kOtherId(40, 'b');
+
+class HandshakeTest : public testing::Test {
+ protected:
+  Handshake& Begin(MayContinue may_continue = MayContinue::kYes) {
+    server_->data().history.Adopt(kId, 99);
+    handshake_.emplace(Handshake::Parts{server_->settings(), server_->log(), server_->data().history,
+                                        server_->replication().failover()},
+                       may_continue);
+    return *handshake_;
+  }
+  Settings& Adjust() { return server_->config().Adjust(); }
+  void ExpectNext(const std::vector<std::string>& words) {
+    EXPECT_EQ(handshake_->NextRequest(), EncodeRequest(words));
+  }
+  // Up to PSYNC, which is sent.
+  Handshake& ToPsync(MayContinue may_continue = MayContinue::kYes) {
+    Handshake& handshake = Begin(may_continue);
+    while (handshake.NextRequest().find("PSYNC") == std::string::npos) handshake.Answer("+OK");
+    return handshake;
+  }
+
+  TestServer server_;
+  std::optional<Handshake> handshake_;
+};
+
+TEST_F(HandshakeTest, SaysWhoWeAreStepByStep) {
+  Adjust().bound_port = 7002;
+  Handshake& handshake = Begin();
+  ExpectNext({"PING"});
+  EXPECT_EQ(handshake.Answer("+PONG"), Verdict::kNext);
+  ExpectNext({"REPLCONF", "listening-port", "7002"});
+  EXPECT_EQ(handshake.Answer("+OK"), Verdict::kNext);
+  ExpectNext({"REPLCONF", "capa", "eof", "capa", "psync2"});
+  EXPECT_EQ(handshake.Answer("+OK"), Verdict::kNext);
+  ExpectNext({"REPLCONF", "version", std::string(kRedisVersion)});
+  EXPECT_EQ(handshake.Answer("+OK"), Verdict::kNext);
+  ExpectNext({"PSYNC", kId, "100"});
+}
+
+TEST_F(HandshakeTest, LogsInAndTellsAnotherAddress) {
+  Adjust().masterauth = "secret";
+  Adjust().replica_announce_ip = "10.0.0.1";
+  Adjust().replica_announce_port = 7777;
+  Handshake& handshake = Begin();
+  ExpectNext({"PING"});
+  EXPECT_EQ(handshake.Answer("-NOAUTH Authentication required."), Verdict::kNext);
+  ExpectNext({"AUTH", "secret"});
+  EXPECT_EQ(handshake.Answer("+OK"), Verdict::kNext);
+  ExpectNext({"REPLCONF", "listening-port", "7777"});
+  ExpectNext({"REPLCONF", "ip-address", "10.0.0.1"});
+}
+
+TEST_F(HandshakeTest, LogsInAsAUser) {
+  Adjust().masterauth = "secret";
+  Adjust().masteruser = "repl";
+  Handshake& handshake = Begin();
+  ExpectNext({"PING"});
+  ExpectNext({"AUTH", "repl", "secret"});
+  EXPECT_EQ(handshake.Answer("-WRONGPASS invalid username-password pair or user is disabled."), Verdict::kFail);
+}
+
+TEST_F(HandshakeTest, TellsThePortOfTlsIfTheLinkIsEncrypted) {
+  Adjust().bound_port = 7002;
+  Adjust().tls_port = 8002;
+  Adjust().tls_replication = true;
+  Begin();
+  ExpectNext({"PING"});
+  ExpectNext({"REPLCONF", "listening-port", "8002"});
+}
+
+TEST_F(HandshakeTest, SomeErrorsToPingAreNoObstacle) {
+  for (const char* line : {"-NOAUTH x", "-NOPERM x", "-ERR operation not permitted"}) {
+    Handshake& handshake = Begin();
+    handshake.NextRequest();
+    EXPECT_EQ(handshake.Answer(line), Verdict::kNext) << line;
+  }
+  for (const char* line : {"-ERR x", "-MISCONF x", "-LOADING x", ":1", "$3", "*", "-"}) {
+    Handshake& handshake = Begin();
+    handshake.NextRequest();
+    EXPECT_EQ(handshake.Answer(line), Verdict::kFail) << line;
+  }
+}
+
+TEST_F(HandshakeTest, AnOldPrimaryThatKnowsNoOptionIsNoObstacle) {
+  Adjust().replica_announce_ip = "10.0.0.1";
+  Handshake& handshake = Begin();
+  handshake.NextRequest();
+  EXPECT_EQ(handshake.Answer("+PONG"), Verdict::kNext);
+  for (int options = 0; options < 4; ++options) {
+    EXPECT_NE(handshake.NextRequest().find("REPLCONF"), std::string::npos);
+    EXPECT_EQ(handshake.Answer("-ERR unknown command"), Verdict::kNext);
+  }
+  ExpectNext({"PSYNC", kId, "100"});
+}
+
+TEST_F(HandshakeTest, AnEmptyLineIsNoAnswer) {
+  Handshake& handshake = Begin();
+  handshake.NextRequest();
+  EXPECT_EQ(handshake.Answer(""), Verdict::kWait);
+  Handshake& asking = ToPsync();
+  EXPECT_EQ(asking.Answer(""), Verdict::kWait);
+  EXPECT_EQ(asking.Answer("+CONTINUE"), Verdict::kContinue);
+}
+
+TEST_F(HandshakeTest, WithoutAHistoryItAsksForEverything) {
+  Begin(MayContinue::kNo);
+  for (int steps = 0; steps < 4; ++steps) handshake_->NextRequest();
+  ExpectNext({"PSYNC", "?", "-1"});
+}
+
+TEST_F(HandshakeTest, ContinuesTheSameHistory) {
+  for (const std::string& line : {std::string("+CONTINUE"), "+CONTINUE " + kId, std::string("+CONTINUE junk")}) {
+    Handshake& handshake = ToPsync();
+    EXPECT_EQ(handshake.Answer(line), Verdict::kContinue) << line;
+    EXPECT_EQ(handshake.id(), "") << line;
+  }
+}
+
+TEST_F(HandshakeTest, ContinuesUnderANewName) {
+  Handshake& handshake = ToPsync();
+  EXPECT_EQ(handshake.Answer("+CONTINUE " + kOtherId), Verdict::kContinue);
+  EXPECT_EQ(handshake.id(), kOtherId);
+}
+
+TEST_F(HandshakeTest, TakesTheHistoryOfASnapshot) {
+  Handshake& handshake = ToPsync();
+  EXPECT_EQ(handshake.Answer("+FULLRESYNC " + kOtherId + " 12345"), Verdict::kSnapshot);
+  EXPECT_EQ(handshake.id(), kOtherId);
+  EXPECT_EQ(handshake.offset(), 12345);
+}
+
+TEST_F(HandshakeTest, RefusesAHistoryThatIsNone) {
+  for (const std::string& line :
+       {std::string("+FULLRESYNC"), std::string("+FULLRESYNC "), "+FULLRESYNC " + kOtherId,
+        "+FULLRESYNC " + kOtherId + " ", "+FULLRESYNC " + kOtherId + " x", "+FULLRESYNC " + kOtherId + " -1",
+        "+FULLRESYNC " + kOtherId + " 1 2", "+FULLRESYNC " + kOtherId.substr(1) + " 1",
+        "+FULLRESYNC " + kOtherId + "b 1", "+FULLRESYNC " + kOtherId + " 99999999999999999999",
+        "+FULLRESYNC " + std::string(40, '\x01') + " 1", std::string("+OK"), std::string("-NOAUTH x"),
+        std::string("-LOADING x"), std::string("-NOMASTERLINK x"), std::string("x")}) {
+    Handshake& handshake = ToPsync();
+    EXPECT_EQ(handshake.Answer(line), Verdict::kFail) << line;
+  }
+}
+
+TEST_F(HandshakeTest, APrimaryWithoutPsyncIsAskedTheOldWay) {
+  Handshake& handshake = ToPsync();
+  EXPECT_EQ(handshake.Answer("-ERR unknown command 'PSYNC'"), Verdict::kOldSync);
+  EXPECT_EQ(handshake.NextRequest(), "SYNC\r\n");
+  EXPECT_EQ(handshake.Answer("+OK"), Verdict::kFail);
+}
+
+}  // namespace
+}  // namespace respite

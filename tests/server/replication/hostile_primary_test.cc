@@ -1,0 +1,301 @@
+// Primaries that lie, and such that send junk: the link ends with a line in the log, and the server lives on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/replication/replication.h"
+#include "tests/support/replication_world.h"
+
+namespace respite {
+namespace {
+
+using Member = ReplicationWorld::Member;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr int kPort = 9000;
+const std::string kId(40, 'a');
+const std::string kMark = "0123456789abcdef0123456789abcdef01234567";
+
+class HostilePrimaryTest : public testing::Test {
+ protected:
+  HostilePrimaryTest() : stranger_(network().Listen(kPort)), replica_(world_.Add({"repl-timeout 10"})) {}
+
+  FakeNetwork& network() { return world_.network(); }
+  void Say(Bytes bytes) {
+    network().SendAs(kPort, bytes);
+    network().Run();
+  }
+  // Connects and answers up to PSYNC.
+  void Greet() {
+    if (replica_.Info("role") == "master") {
+      stranger_.received.clear();
+      replica_.Run("REPLICAOF 127.0.0.1 " + std::to_string(kPort));
+    }
+    const int before = stranger_.connections;
+    for (int i = 0; i < 30 && stranger_.received.find("PING") == std::string::npos; ++i) network().Step(100);
+    EXPECT_GE(stranger_.connections, before);
+    Say("+PONG\r\n+OK\r\n+OK\r\n+OK\r\n");
+    EXPECT_THAT(stranger_.received, HasSubstr("PSYNC"));
+  }
+  // A snapshot of another server.
+  std::string Rdb(const std::vector<std::string>& lines = {"SET a 1"}) {
+    TestServer other({.directives = {"save \"\""}});
+    TestClient client(other);
+    for (const std::string& line : lines) client.Run(line);
+    client.Run("SAVE");
+    return other.files().Content("dump.rdb");
+  }
+  void Link() {
+    Greet();
+    const std::string rdb = Rdb();
+    Say("+FULLRESYNC " + kId + " 100\r\n$" + std::to_string(rdb.size()) + "\r\n" + rdb);
+    ASSERT_TRUE(replica_.IsLinked());
+  }
+  // The link ended, the server lives, and there are no files left.
+  void ExpectEnded(const std::string& reason) {
+    EXPECT_FALSE(replica_.IsLinked());
+    EXPECT_THAT(replica_.Log(), HasSubstr(reason));
+    EXPECT_THAT(replica_.Run("PING"), Simple("PONG"));
+    for (const std::string& path : replica_.files().Paths()) EXPECT_THAT(path, Not(HasSubstr("temp-")));
+    const int before = network().Dials();
+    network().Step(2500);
+    EXPECT_GT(network().Dials(), before) << "it tries again";
+  }
+
+  ReplicationWorld world_{3};
+  FakeNetwork::Stranger& stranger_;
+  Member& replica_;
+};
+
+TEST_F(HostilePrimaryTest, AnHonestOneForComparison) {
+  Link();
+  EXPECT_THAT(replica_.Run("GET a"), Bulk("1"));
+  EXPECT_EQ(replica_.history().offset, 100);
+  EXPECT_THAT(stranger_.received, HasSubstr(EncodeRequest({"REPLCONF", "ACK", "100"})));
+  const std::string set = EncodeRequest({"SET", "b", "2"});
+  Say(set);
+  EXPECT_THAT(replica_.Run("GET b"), Bulk("2"));
+  EXPECT_EQ(replica_.history().offset, 100 + static_cast<int64_t>(set.size()));
+}
+
+TEST_F(HostilePrimaryTest, JunkInTheHandshake) {
+  for (const std::string& junk : {std::string("junk\r\n"), std::string("-ERR go away\r\n"), std::string(5000, 'x'),
+                                  std::string(100, '\0') + "\n", std::string("$5\r\nhello\r\n")}) {
+    if (replica_.Info("role") == "master") replica_.Run("REPLICAOF 127.0.0.1 " + std::to_string(kPort));
+    network().Step(1100);
+    Say(junk);
+    EXPECT_FALSE(replica_.IsLinked());
+  }
+  ExpectEnded("The handshake with the master failed");
+  EXPECT_THAT(replica_.Log(), HasSubstr("The master's answer is too long to be one"));
+}
+
+TEST_F(HostilePrimaryTest, EmptyLinesForEverEndWithTheTimeoutOnlyWhenTheyStop) {
+  Greet();
+  for (int i = 0; i < 30; ++i) {
+    Say("\n");
+    network().Step(1000);
+  }
+  EXPECT_EQ(network().Dials(), 1);
+  network().Step(15'000);
+  EXPECT_GT(network().Dials(), 1);
+}
+
+TEST_F(HostilePrimaryTest, AHistoryWithoutAName) {
+  Greet();
+  Say("+FULLRESYNC x y\r\n");
+  ExpectEnded("Master replied with wrong +FULLRESYNC syntax.");
+}
+
+TEST_F(HostilePrimaryTest, ADamagedSnapshotAtEveryByteOrTooShort) {
+  replica_.Run("SET old 1");
+  const std::string rdb = Rdb({"SET a 1", "RPUSH l 1 2 3", "HSET h f v", "SELECT 3", "SET b 1"});
+  int failed = 0;
+  for (size_t at = 0; at < rdb.size(); at += 3) {
+    std::string damaged = rdb;
+    damaged[at] ^= 0x55;
+    Greet();
+    Say("+FULLRESYNC " + kId + " 100\r\n$" + std::to_string(damaged.size()) + "\r\n" + damaged);
+    if (replica_.IsLinked()) {
+      replica_.Run("REPLICAOF NO ONE");
+      continue;
+    }
+    ++failed;
+    EXPECT_THAT(replica_.Run("DBSIZE"), Int(0)) << at;
+    EXPECT_NE(replica_.history().id, kId) << "nothing goes on from what was not loaded";
+    replica_.Run("REPLICAOF NO ONE");
+  }
+  EXPECT_GT(failed, static_cast<int>(rdb.size() / 3 / 2));
+  Greet();
+  Say("+FULLRESYNC " + kId + " 100\r\n$9\r\nREDIS0011");
+  ExpectEnded("Failed trying to load the MASTER synchronization DB from disk");
+}
+
+// What could not be loaded is the data of no history.
+TEST_F(HostilePrimaryTest, AfterASnapshotThatCouldNotBeLoadedNobodyGoesOn) {
+  Link();
+  replica_.Run("CLIENT KILL TYPE MASTER");
+  network().Step(1100);
+  Say("+PONG\r\n+OK\r\n+OK\r\n+OK\r\n");
+  Say("+FULLRESYNC " + kId + " 200\r\n$4\r\njunk");
+  EXPECT_FALSE(replica_.IsLinked());
+  EXPECT_THAT(replica_.Run("DBSIZE"), Int(0));
+  replica_.Run("REPLICAOF NO ONE");
+  EXPECT_NE(replica_.history().former_id, kId);
+  stranger_.received.clear();
+  Greet();
+  EXPECT_THAT(stranger_.received, Not(HasSubstr(kId)));
+}
+
+TEST_F(HostilePrimaryTest, WhatCouldNotBeLoadedIsInNoAppendOnlyFile) {
+  ReplicationWorld world(8);
+  world.network().Listen(kPort);
+  Member& replica = world.Add({"appendonly yes"});
+  replica.Run("SET old 1");
+  replica.Run("REPLICAOF 127.0.0.1 9000");
+  world.network().Step(1000);
+  std::string rdb = Rdb({"SET a 1", "SET b 2", "SET c 3"});
+  rdb.back() = static_cast<char>(rdb.back() ^ 1);  // the checksum: all keys were loaded before
+  world.network().SendAs(kPort, "+PONG\r\n+OK\r\n+OK\r\n+OK\r\n+FULLRESYNC " + kId + " 100\r\n$" +
+                                    std::to_string(rdb.size()) + "\r\n" + rdb);
+  world.network().Step(3000);
+  EXPECT_THAT(replica.Log(), HasSubstr("Failed trying to load"));
+  replica.Stop();
+  replica.Start();
+  EXPECT_THAT(replica.Run("KEYS *"), EmptyArray());
+}
+
+TEST_F(HostilePrimaryTest, TheDatabaseOfTheSnapshotMayNotExist) {
+  std::string rdb;
+  {
+    ReplicationWorld world(9);
+    Member& other = world.Add({"databases 1000", "rdbchecksum no"});
+    Member& its_replica = world.Add({"databases 1000"});
+    its_replica.Follow(other);
+    world.network().Step(3000);
+    other.Run("SELECT 999");
+    other.Run("SET a 1");
+    other.Run("DEL a");
+    other.Run("SAVE");
+    rdb = other.files().Content("dump.rdb");
+  }
+  Greet();
+  Say("+FULLRESYNC " + kId + " 100\r\n$" + std::to_string(rdb.size()) + "\r\n" + rdb + EncodeRequest({"SET", "a", "1"}));
+  EXPECT_TRUE(replica_.IsLinked());
+  EXPECT_THAT(replica_.Run("PING"), Simple("PONG"));
+}
+
+TEST_F(HostilePrimaryTest, AStreamWithoutEndEndsWithTheDisk) {
+  Greet();
+  replica_.files().SetRoom(200'000);
+  Say("+FULLRESYNC " + kId + " 100\r\n$EOF:" + kMark + "\r\n");
+  for (int i = 0; i < 30; ++i) Say(std::string(10'000, 'x'));
+  replica_.files().Recover();
+  ExpectEnded("Write error or short write writing to the DB dump file");
+}
+
+TEST_F(HostilePrimaryTest, ASnapshotThatStops) {
+  Greet();
+  Say("+FULLRESYNC " + kId + " 100\r\n$1000000\r\nREDIS");
+  EXPECT_EQ(replica_.Info("master_sync_in_progress"), "1");
+  network().Step(15'000);
+  EXPECT_EQ(network().Dials(), 2);
+  EXPECT_THAT(replica_.Log(), HasSubstr("Timeout receiving bulk data from MASTER..."));
+  for (const std::string& path : replica_.files().Paths()) EXPECT_THAT(path, Not(HasSubstr("temp-")));
+}
+
+TEST_F(HostilePrimaryTest, NoSnapshotAtAll) {
+  for (const char* head : {"junk\r\n", "-ERR no\r\n", "$-5\r\n", "$EOF:\r\n", "$99999999999999999999999\r\n"}) {
+    Greet();
+    Say("+FULLRESYNC " + kId + " 100\r\n");
+    Say(head);
+    EXPECT_FALSE(replica_.IsLinked());
+    EXPECT_EQ(replica_.Info("master_sync_in_progress"), "0") << head;
+  }
+  ExpectEnded("The snapshot of the master could not be received");
+}
+
+TEST_F(HostilePrimaryTest, AStreamThatIsNoStream) {
+  for (const std::string& junk :
+       {std::string("*1\r\n$-5\r\n"), std::string("*99999999999\r\n"), std::string("*1\r\n!\r\n"),
+        std::string(70'000, 'x')}) {
+    Link();
+    Say(junk);
+    EXPECT_FALSE(replica_.IsLinked()) << junk.substr(0, 20);
+    replica_.Run("REPLICAOF NO ONE");
+  }
+  EXPECT_THAT(replica_.Log(), HasSubstr("The master's stream is no stream of requests"));
+}
+
+TEST_F(HostilePrimaryTest, CommandsThatNoPrimarySends) {
+  for (const char* line :
+       {"PSYNC ? -1", "SYNC", "MONITOR", "SUBSCRIBE c", "RESET", "QUIT", "CLIENT REPLY ON", "CLIENT KILL TYPE master",
+        "REPLICAOF NO ONE", "REPLICAOF 127.0.0.1 9000", "REPLICAOF 127.0.0.1 9001", "FAILOVER", "BLPOP l 0",
+        "WAIT 1 0", "WAITAOF 0 1 0", "CLIENT PAUSE 100 ALL", "CLIENT TRACKING ON", "HELLO 3", "AUTH x", "WATCH a",
+        "EXEC", "DISCARD", "UNWATCH", "REPLCONF ACK 5", "REPLCONF GETACK *", "REPLCONF listening-port 5",
+        "FLUSHALL", "SHUTDOWN NOSAVE", "NOSUCH", "GET", "MULTI", "CLIENT UNBLOCK 1", "SELECT 99", "EVAL x 0",
+        "DEBUG RELOAD", "DEBUG LOADAOF", "SAVE", "BGSAVE", "XREAD BLOCK 0 STREAMS x $", "CLIENT NO-EVICT on",
+        "CONFIG SET maxmemory-clients 1", "ACL SETUSER default off", "CLIENT LIST"}) {
+    ReplicationWorld world(8);
+    FakeNetwork& network = world.network();
+    network.Listen(kPort);
+    Member& replica = world.Add();
+    replica.Run("REPLICAOF 127.0.0.1 9000");
+    network.Step(1000);
+    const std::string rdb = Rdb();
+    network.SendAs(kPort, "+PONG\r\n+OK\r\n+OK\r\n+OK\r\n+FULLRESYNC " + kId + " 100\r\n$" +
+                              std::to_string(rdb.size()) + "\r\n" + rdb);
+    network.Run();
+    ASSERT_TRUE(replica.IsLinked());
+    network.SendAs(kPort, EncodeRequest(SplitQuoted(line).value()) + EncodeRequest({"SET", "b", "2"}));
+    network.Step(3000);
+    network.HangUpAs(kPort);
+    network.Step(3000);
+    TestClient client(replica.server());
+    client.Run("PING");
+  }
+}
+
+TEST_F(HostilePrimaryTest, AFailingCommandOfTheStreamIsLogged) {
+  Link();
+  Say(EncodeRequest({"LPUSH", "a", "x"}));
+  EXPECT_TRUE(replica_.IsLinked());
+  EXPECT_THAT(replica_.Log(), HasSubstr("== CRITICAL == This replica is sending an error to its master: 'WRONGTYPE "));
+  EXPECT_THAT(replica_.Run("INFO stats"), BulkThat(HasSubstr("unexpected_error_replies:1")));
+}
+
+TEST_F(HostilePrimaryTest, AnOffsetAtTheEndOfTheNumbers) {
+  Greet();
+  const std::string rdb = Rdb();
+  Say("+FULLRESYNC " + kId + " 9223372036854775807\r\n$" + std::to_string(rdb.size()) + "\r\n" + rdb);
+  for (int i = 0; i < 10; ++i) Say(EncodeRequest({"SET", "a", "1"}));
+  EXPECT_THAT(replica_.Run("INFO replication"), AnyReply());
+  EXPECT_THAT(replica_.Run("PING"), Simple("PONG"));
+}
+
+TEST_F(HostilePrimaryTest, AContinuationThatNobodyAskedFor) {
+  Greet();
+  Say("+CONTINUE " + kId + "\r\n" + EncodeRequest({"SET", "a", "1"}));
+  EXPECT_THAT(replica_.Run("PING"), Simple("PONG"));
+  EXPECT_THAT(replica_.Run("GET a"), Bulk("1")) << "Redis: it is believed";
+}
+
+TEST_F(HostilePrimaryTest, AnOldPrimaryThatKnowsSyncOnly) {
+  Greet();
+  Say("-ERR unknown command 'PSYNC'\r\n");
+  EXPECT_THAT(stranger_.received, HasSubstr("SYNC\r\n"));
+  const std::string rdb = Rdb();
+  Say("\n\n$" + std::to_string(rdb.size()) + "\r\n" + rdb + EncodeRequest({"SET", "b", "1"}));
+  EXPECT_TRUE(replica_.IsLinked());
+  EXPECT_THAT(replica_.Run("GET b"), Bulk("1"));
+}
+
+TEST_F(HostilePrimaryTest, TheStreamMayFollowTheSnapshotAtOnce) {
+  Greet();
+  const std::string rdb = Rdb();
+  Say("+FULLRESYNC " + kId + " 100\r\n$" + std::to_string(rdb.size()) + "\r\n" + rdb + EncodeRequest({"SET", "b", "1"}));
+  EXPECT_THAT(replica_.Run("GET b"), Bulk("1"));
+}
+
+}  // namespace
+}  // namespace respite

@@ -1,0 +1,216 @@
+// Servers that follow each other while connections break, machines are apart, processes die and roles change: when all
+// is well again, all have the same data.
+//
+// RESPITE_REPLICATION_ROUNDS and RESPITE_REPLICATION_SEED run more of it, or one of it again.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "base/random.h"
+#include "tests/support/replication_world.h"
+
+namespace respite {
+namespace {
+
+using Member = ReplicationWorld::Member;
+
+uint64_t NumberFrom(const char* name, uint64_t fallback) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
+}
+
+class Story {
+ public:
+  explicit Story(uint64_t seed) : random_(seed), world_(seed) {
+    const size_t members = 2 + random_.Below(3);
+    for (size_t i = 0; i < members; ++i) world_.Add(Directives());
+    primary_ = 0;
+    for (size_t i = 1; i < members; ++i) FollowSomebody(i);
+    world_.network().SetPiece(1 + random_.Below(3000));
+  }
+
+  void Run() {
+    for (int act = 0; act < 30; ++act) {
+      Act();
+      if (random_.Below(3) == 0) world_.network().Step(static_cast<int64_t>(random_.Below(1500)));
+      if (random_.Below(2) == 0) world_.network().Run();
+    }
+    Heal();
+    ExpectTheSame();
+  }
+
+ private:
+  Member& At(size_t index) { return world_.members()[index]; }
+  Member& Primary() { return At(primary_); }
+  size_t Some() { return random_.Below(world_.members().size()); }
+
+  std::vector<std::string> Directives() {
+    std::vector<std::string> lines = {"repl-timeout 5", "repl-ping-replica-period 1"};
+    if (random_.Below(2) == 0) lines.push_back("repl-diskless-sync yes");
+    if (random_.Below(4) == 0) lines.push_back("repl-backlog-size 16kb");
+    if (random_.Below(4) == 0) lines.push_back("appendonly yes");
+    return lines;
+  }
+  // A chain or a star; never a circle.
+  void FollowSomebody(size_t index) {
+    if (index == primary_ || !At(index).Runs()) return;
+    const bool is_chain = random_.Below(3) == 0 && leader_ != index && leader_ != primary_ && At(leader_).Runs();
+    At(index).Follow(is_chain ? At(leader_) : Primary());
+    if (!is_chain) leader_ = index;
+  }
+  std::string Key() { return "key" + std::to_string(random_.Below(12)); }
+
+  void Write() {
+    if (!Primary().Runs()) return;
+    const std::string key = Key();
+    switch (random_.Below(14)) {
+      case 0:
+        Primary().Run("SELECT " + std::to_string(random_.Below(4)));
+        return;
+      case 1:
+        Primary().Run("DEL " + key);
+        return;
+      case 2:
+        Primary().Run("SET " + key + " 5 PX " + std::to_string(random_.Below(3000) + 1));
+        return;
+      case 3:
+        Primary().Run("MULTI");
+        for (int i = 0; i < 3; ++i) Primary().Run("INCR counter" + std::to_string(random_.Below(4)));
+        Primary().Run("SELECT " + std::to_string(random_.Below(4)));
+        Primary().Run("INCR counter");
+        Primary().Run("EXEC");
+        return;
+      case 4:
+        Primary().Run("SADD set" + key + " 1 2 3 4 5 6");
+        Primary().Run("SPOP set" + key + " 2");
+        return;
+      case 5:
+        Primary().Run("XADD x" + key + " MAXLEN 5 * f v");
+        return;
+      case 6:
+        Primary().Run("RPUSH l" + key + " a b c");
+        Primary().Run("LPOP l" + key);
+        return;
+      case 7:
+        Primary().Run("EVAL \"redis.call('INCR', KEYS[1]) return redis.call('APPEND', KEYS[2], 'x')\" 2 counter s" + key);
+        return;
+      case 8:
+        if (random_.Below(10) == 0) Primary().Run("FLUSHDB");
+        return;
+      case 9:
+        Primary().Run({"SET", "big" + key, std::string(random_.Below(20'000), 'b')});
+        return;
+      default:
+        Primary().Run("INCR counter");
+    }
+  }
+
+  void Promote() {
+    const size_t next = Some();
+    if (next == primary_ || !At(next).Runs()) return;
+    primary_ = next;
+    At(next).Run("REPLICAOF NO ONE");
+    for (size_t i = 0; i < world_.members().size(); ++i)
+      if (random_.Below(2) == 0) FollowSomebody(i);
+  }
+
+  void Restart() {
+    const size_t index = Some();
+    Member& member = At(index);
+    if (!member.Runs()) return Start(index);
+    if (random_.Below(2) == 0 && !member->nursery().Busy()) member.Run("SAVE");
+    member.Stop();
+    if (random_.Below(2) == 0) Start(index);
+  }
+  void Start(size_t index) {
+    if (index == primary_) return At(index).Start();
+    At(index).Start({"replicaof 127.0.0.1 " + std::to_string(Primary().port())});
+  }
+
+  void Act() {
+    FakeNetwork& network = world_.network();
+    const int one = 7001 + static_cast<int>(Some());
+    const int other = 7001 + static_cast<int>(Some());
+    switch (random_.Below(24)) {
+      case 0:
+        return network.Break(one, other);
+      case 1:
+        return network.BreakNextAfter(one, random_.Below(2000));
+      case 2:
+        return network.SetApart(one, other);
+      case 3:
+        return network.SetTogether(one, other);
+      case 4:
+        return network.Silence(one, other);
+      case 5:
+        return network.SetDelay(static_cast<int64_t>(random_.Below(3) * 150));
+      case 6:
+        return network.SetWindow(random_.Below(2) == 0 ? SIZE_MAX : 100 + random_.Below(30'000));
+      case 7:
+        return random_.Below(2) == 0 ? network.Refuse(one) : network.Accept(one);
+      case 8:
+        return Promote();
+      case 9:
+        return Restart();
+      case 10:
+        return FollowSomebody(Some());
+      case 11:
+        if (Primary().Runs()) Primary().Run("FAILOVER TIMEOUT 1000");
+        return;
+      default:
+        for (uint64_t i = random_.Below(20); i > 0; --i) Write();
+    }
+  }
+
+  void Heal() {
+    FakeNetwork& network = world_.network();
+    network.SetAllTogether();
+    network.SetDelay(0);
+    network.SetWindow(SIZE_MAX);
+    for (size_t i = 0; i < world_.members().size(); ++i) {
+      network.Accept(At(i).port());
+      if (!At(i).Runs()) Start(i);
+    }
+    for (Member& member : world_.members()) member.Run("FAILOVER ABORT");
+    network.Step(8000);  // what was asked of others before that happens, too
+    Primary().Run("REPLICAOF NO ONE");
+    for (size_t i = 0; i < world_.members().size(); ++i)
+      if (i != primary_) At(i).Follow(Primary());
+    network.Step(15'000);
+    Write();
+    network.Step(15'000);
+  }
+
+  void ExpectTheSame() {
+    for (Member& member : world_.members()) {
+      if (&member == &Primary()) continue;
+      EXPECT_TRUE(member.IsLinked()) << member.port() << "\n" << member.Log();
+      EXPECT_EQ(member.history().id, Primary().history().id);
+      EXPECT_EQ(member.history().offset, Primary().history().offset);
+      ExpectSameData(Primary(), member);
+      if (testing::Test::HasFailure()) {
+        std::printf("---- %d\n%s---- %d\n%s", Primary().port(), Primary().Log().c_str(), member.port(),
+                    member.Log().c_str());
+        return;
+      }
+    }
+  }
+
+  Random random_;
+  ReplicationWorld world_;
+  size_t primary_ = 0;
+  size_t leader_ = 0;
+};
+
+TEST(RandomReplicationTest, AllAgreeWhenAllIsWellAgain) {
+  const uint64_t rounds = NumberFrom("RESPITE_REPLICATION_ROUNDS", 150);
+  const uint64_t first = NumberFrom("RESPITE_REPLICATION_SEED", 1);
+  for (uint64_t seed = first; seed < first + rounds; ++seed) {
+    SCOPED_TRACE("RESPITE_REPLICATION_SEED=" + std::to_string(seed));
+    Story(seed).Run();
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace respite

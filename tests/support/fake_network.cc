@@ -1,0 +1,450 @@
+#include "tests/support/fake_network.h"
+
+#include <poll.h>
+
+#include <algorithm>
+
+#include "server/clients/client_limits.h"
+#include "server/clients/clients.h"
+
+namespace respite {
+
+namespace {
+
+constexpr int64_t kTickMs = 100;
+// More movements without any time than any test needs: two servers talk in circles.
+constexpr int kMostMoves = 2'000'000;
+
+std::string AddressOf(int port) { return "127.0.0.1:" + std::to_string(port); }
+
+}  // namespace
+
+struct FakeNetwork::Wire {
+  int dialer = 0;
+  int listener = 0;
+  int source_port = 0;
+  int64_t due_ms = 0;  // when it is connected
+  bool is_connected = false;
+  bool is_silent = false;
+  uint64_t breaks_after = UINT64_MAX;  // bytes to the dialer
+  Lane to_dialer;
+  Lane to_listener;
+
+  Link::User* user = nullptr;  // null: the dialer has closed, or was told of the end
+  Link::Reading reading = Link::Reading::kOn;
+  bool owes_sent = false;
+  std::unique_ptr<FakeTransport> transport;  // null before it is connected, and at a stranger
+  bool is_listener_closed = false;
+
+  bool IsOver() const { return user == nullptr && is_listener_closed; }
+};
+
+// The side of the server that listens.
+class FakeNetwork::FakeTransport final : public Transport {
+ public:
+  FakeTransport(FakeNetwork& network, TestServer& server, Wire& wire)
+      : network_(network), server_(server), wire_(wire), session_(&server->clients().Create(NowMs())) {
+    session_->transport = this;
+    session_->addresses.peer = AddressOf(wire.source_port);
+    session_->addresses.local = AddressOf(wire.listener);
+    session_->authenticated = !server->users().LoginRequired();
+    ++server->stats().connections;
+  }
+
+  void Receive(Bytes bytes) {
+    std::vector<char> scratch(64 * 1024);
+    while (session_ != nullptr && !bytes.empty()) {
+      const std::span<char> target = session_->in.ReadTarget(scratch);
+      const size_t octets = std::min(target.size(), bytes.size());
+      std::copy_n(bytes.begin(), octets, target.begin());
+      bytes.remove_prefix(octets);
+      session_->in.Received(octets);
+      session_->usage.Received(octets, NowMs());
+      Resume();
+    }
+  }
+  // The dialer has closed, or is lost.
+  void Depart() {
+    if (session_ != nullptr) server_->clients().Close(*session_);
+  }
+  void MakeRoom() {
+    if (session_ != nullptr && !session_->out.Empty()) server_->clients().QueueFlush(*session_);
+  }
+  // The server is gone.
+  void Abandon() { session_ = nullptr; }
+  TestServer& server() { return server_; }
+
+  void Flush() override {
+    const size_t room = network_.window_ - std::min(network_.window_, wire_.to_dialer.octets);
+    const size_t octets = std::min(room, session_->out.Size());
+    if (octets != 0) {
+      network_.Put(wire_.to_dialer, session_->out.Text().substr(0, octets));
+      session_->out.Consume(octets);
+      session_->usage.bytes_out += octets;
+    }
+    if (!session_->out.Empty()) {
+      server_->limits().CheckOutput(*session_, NowMs(), ClientLimits::Moment::kReply);
+    } else if (session_->close_after_reply) {
+      server_->clients().Close(*session_);
+    }
+  }
+  void Resume() override {
+    if (session_ == nullptr || session_->closing) return;
+    if (server_.pump().Run(*session_) != Pump::Outcome::kMore) return;
+    server_.Post([&server = server_, id = session_->id] {
+      Session* session = server->clients().Find(id);
+      if (session != nullptr) session->transport->Resume();
+    });
+  }
+  void Close() override {
+    Session* const gone = std::exchange(session_, nullptr);
+    wire_.is_listener_closed = true;
+    server_.Post([&server = *server_, gone] { server.clients().Remove(*gone); });
+  }
+  int FileDescriptor() const override { return -1; }
+  bool AwaitsRoom() const override { return session_ != nullptr && wire_.to_dialer.octets >= network_.window_; }
+
+ private:
+  int64_t NowMs() const { return server_.clock().MonotonicMs(); }
+
+  FakeNetwork& network_;
+  TestServer& server_;
+  Wire& wire_;
+  Session* session_;
+};
+
+// The side of the server that dials.
+class FakeNetwork::FakeLink final : public Link {
+ public:
+  FakeLink(FakeNetwork& network, std::shared_ptr<Wire> wire) : network_(network), wire_(std::move(wire)) {}
+  ~FakeLink() override { wire_->user = nullptr; }
+
+  void Send(Bytes bytes) override {
+    network_.Put(wire_->to_listener, bytes);
+    wire_->owes_sent = true;
+  }
+  size_t UnsentBytes() const override { return 0; }
+  void SetReading(Reading reading) override { wire_->reading = reading; }
+  std::string LocalAddress() const override { return AddressOf(wire_->source_port); }
+  std::string PeerAddress() const override { return AddressOf(wire_->listener); }
+  int FileDescriptor() const override { return -1; }
+
+ private:
+  FakeNetwork& network_;
+  const std::shared_ptr<Wire> wire_;
+};
+
+class FakeNetwork::FakeWatch final : public Network::Watch {
+ public:
+  FakeWatch(FakeNetwork& network, TestServer& server, int descriptor, std::function<void()> handler)
+      : network_(network), server_(server), descriptor_(descriptor), handler_(std::move(handler)) {
+    network_.watches_.push_back(this);
+  }
+  ~FakeWatch() override { std::erase(network_.watches_, this); }
+
+  void SetReading(Link::Reading reading) override { reading_ = reading; }
+  bool IsReady() const {
+    pollfd wanted{descriptor_, POLLIN, 0};
+    return reading_ == Link::Reading::kOn && poll(&wanted, 1, 0) == 1;
+  }
+  // It may be destroyed meanwhile.
+  void Call() {
+    const auto handler = handler_;
+    TestServer& server = server_;
+    handler();
+    server.EndTurn();
+  }
+
+ private:
+  FakeNetwork& network_;
+  TestServer& server_;
+  const int descriptor_;
+  const std::function<void()> handler_;
+  Link::Reading reading_ = Link::Reading::kOn;
+};
+
+// What one server sees of the network.
+class FakeNetwork::Port final : public Network {
+ public:
+  Port(FakeNetwork& network, TestServer& attached, int number) : server(attached), network_(network), number_(number) {}
+
+  std::unique_ptr<Link> Dial(const Link::Target& target, Link::User& user) override {
+    auto wire = std::make_shared<Wire>();
+    wire->dialer = number_;
+    wire->listener = target.port;
+    wire->source_port = 40000 + ++network_.dials_;
+    wire->due_ms = network_.now_ms_ + network_.delay_ms_;
+    wire->user = &user;
+    network_.wires_.push_back(wire);
+    return std::make_unique<FakeLink>(network_, wire);
+  }
+  std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) override {
+    return std::make_unique<FakeWatch>(network_, server, descriptor, std::move(handler));
+  }
+
+  TestServer& server;
+
+ private:
+  FakeNetwork& network_;
+  const int number_;
+};
+
+FakeNetwork::FakeNetwork(uint64_t seed) : random_(seed) {}
+
+FakeNetwork::~FakeNetwork() {
+  while (!ports_.empty()) Detach(ports_.begin()->second->server);
+}
+
+void FakeNetwork::Attach(TestServer& server, int port) {
+  auto made = std::make_unique<Port>(*this, server, port);
+  server->config().Adjust().bound_port = port;
+  server->network().Attach(made.get());
+  ports_[port] = std::move(made);
+}
+
+void FakeNetwork::Detach(TestServer& server) {
+  const auto found = std::ranges::find_if(ports_, [&](const auto& one) { return &one.second->server == &server; });
+  if (found == ports_.end()) return;
+  const int port = found->first;
+  server->network().Attach(nullptr);
+  for (const auto& wire : std::vector(wires_)) {
+    if (wire->dialer != port && wire->listener != port) continue;
+    // What the server that goes away would do about it does not matter.
+    if (wire->dialer == port) wire->user = nullptr;
+    if (wire->listener == port) {
+      if (wire->transport != nullptr) wire->transport->Abandon();
+      wire->transport.reset();
+      wire->is_listener_closed = true;
+    }
+    Lose(*wire);
+  }
+  ports_.erase(port);
+}
+
+TestServer* FakeNetwork::ServerAt(int port) const {
+  const auto found = ports_.find(port);
+  return found == ports_.end() ? nullptr : &found->second->server;
+}
+
+// --- Time and movement.
+
+void FakeNetwork::Step(int64_t elapsed_ms) {
+  for (int64_t passed_ms = 0; passed_ms < elapsed_ms;) {
+    const int64_t step_ms = std::min(kTickMs, elapsed_ms - passed_ms);
+    passed_ms += step_ms;
+    now_ms_ += step_ms;
+    for (const auto& [port, attached] : ports_) {
+      attached->server.AdvanceMs(step_ms);
+      attached->server.Cron();
+    }
+    Run();
+  }
+}
+
+void FakeNetwork::Run() {
+  for (int moves = 0; RunOnce(); ++moves) {
+    if (on_move_) on_move_();
+    if (moves > kMostMoves) throw std::runtime_error("the network never comes to rest");
+  }
+}
+
+bool FakeNetwork::RunOnce() {
+  if (ReadPipes()) return true;
+  std::erase_if(wires_, [](const auto& wire) { return wire->IsOver(); });
+  std::vector<std::shared_ptr<Wire>> shuffled = wires_;
+  for (size_t i = shuffled.size(); i > 1; --i) std::swap(shuffled[i - 1], shuffled[random_.Below(i)]);
+  return std::ranges::any_of(shuffled, [this](const auto& wire) { return Move(wire); });
+}
+
+bool FakeNetwork::ReadPipes() {
+  for (FakeWatch* watch : watches_) {
+    if (!watch->IsReady()) continue;
+    watch->Call();
+    return true;
+  }
+  return false;
+}
+
+bool FakeNetwork::AreApart(const Wire& wire) const {
+  return wire.is_silent || apart_.contains(PairOf(wire.dialer, wire.listener));
+}
+
+bool FakeNetwork::Move(const std::shared_ptr<Wire>& wire) {
+  if (AreApart(*wire)) return false;
+  if (!wire->is_connected) return Connect(*wire);
+  const bool is_first = random_.Below(2) == 0;
+  return is_first ? MoveToDialer(*wire) || MoveToListener(*wire) : MoveToListener(*wire) || MoveToDialer(*wire);
+}
+
+bool FakeNetwork::Connect(Wire& wire) {
+  if (wire.user == nullptr) {
+    wire.is_listener_closed = true;
+    return false;
+  }
+  if (wire.due_ms > now_ms_) return false;
+  TestServer* const listener = ServerAt(wire.listener);
+  const auto stranger = strangers_.find(wire.listener);
+  if (refusing_.contains(wire.listener) || (listener == nullptr && stranger == strangers_.end())) {
+    wire.is_listener_closed = true;
+    EndFor(wire, "Connection refused");
+    return true;
+  }
+  wire.is_connected = true;
+  if (listener != nullptr) {
+    wire.transport = std::make_unique<FakeTransport>(*this, *listener, wire);
+  } else {
+    ++stranger->second.connections;
+    stranger->second.received.clear();
+  }
+  if (const auto breaks = break_next_.find(wire.listener); breaks != break_next_.end()) {
+    wire.breaks_after = breaks->second;
+    break_next_.erase(breaks);
+  }
+  wire.user->OnConnected();
+  ServerAt(wire.dialer)->EndTurn();
+  return true;
+}
+
+void FakeNetwork::Put(Lane& lane, Bytes bytes) {
+  if (bytes.empty()) return;
+  lane.packets.push_back({now_ms_ + delay_ms_, std::string(bytes)});
+  lane.octets += bytes.size();
+}
+
+std::string FakeNetwork::Take(Lane& lane, size_t most) {
+  std::string taken;
+  const size_t wanted = std::min<size_t>(most, 1 + random_.Below(piece_));
+  while (taken.size() < wanted && !lane.packets.empty() && lane.packets.front().due_ms <= now_ms_) {
+    std::string& front = lane.packets.front().bytes;
+    const size_t octets = std::min(front.size(), wanted - taken.size());
+    taken.append(front, 0, octets);
+    front.erase(0, octets);
+    if (front.empty()) lane.packets.pop_front();
+  }
+  lane.octets -= taken.size();
+  lane.arrived += taken;
+  return taken;
+}
+
+bool FakeNetwork::MoveToDialer(Wire& wire) {
+  if (wire.user == nullptr) {
+    wire.to_dialer.packets.clear();
+    wire.to_dialer.octets = 0;
+    return false;
+  }
+  if (wire.reading == Link::Reading::kOff) return false;
+  if (wire.to_dialer.arrived.size() >= wire.breaks_after) {
+    Lose(wire);
+    return true;
+  }
+  const std::string piece = Take(wire.to_dialer, wire.breaks_after - wire.to_dialer.arrived.size());
+  TestServer* const dialer = ServerAt(wire.dialer);
+  if (piece.empty()) {
+    if (!wire.is_listener_closed || wire.to_dialer.octets != 0) return false;
+    EndFor(wire, "Connection reset by peer");
+    return true;
+  }
+  wire.user->OnReceived(piece);
+  dialer->EndTurn();
+  if (wire.transport != nullptr && wire.transport->AwaitsRoom() == false) {
+    wire.transport->MakeRoom();
+    wire.transport->server().EndTurn();
+  }
+  return true;
+}
+
+bool FakeNetwork::MoveToListener(Wire& wire) {
+  if (wire.is_listener_closed) return false;
+  const std::string piece = Take(wire.to_listener, SIZE_MAX);
+  const auto stranger = strangers_.find(wire.listener);
+  if (!piece.empty() && stranger != strangers_.end()) {
+    stranger->second.received += piece;
+  } else if (!piece.empty()) {
+    TestServer& server = wire.transport->server();
+    wire.transport->Receive(piece);
+    server.EndTurn();
+  }
+  if (!piece.empty()) {
+    if (wire.to_listener.octets == 0 && wire.user != nullptr && std::exchange(wire.owes_sent, false)) {
+      wire.user->OnSent();
+      ServerAt(wire.dialer)->EndTurn();
+    }
+    return true;
+  }
+  if (wire.user != nullptr || wire.to_listener.octets != 0) return false;
+  Lose(wire);
+  return true;
+}
+
+void FakeNetwork::EndFor(Wire& wire, const std::string& reason) {
+  Link::User* const user = std::exchange(wire.user, nullptr);
+  if (user == nullptr) return;
+  user->OnEnded(reason);
+  if (TestServer* const dialer = ServerAt(wire.dialer)) dialer->EndTurn();
+}
+
+// Both sides hear of it; what was on its way is lost.
+void FakeNetwork::Lose(Wire& wire) {
+  wire.to_dialer.packets.clear();
+  wire.to_listener.packets.clear();
+  wire.to_dialer.octets = wire.to_listener.octets = 0;
+  if (wire.transport != nullptr && !wire.is_listener_closed) {
+    TestServer& server = wire.transport->server();
+    wire.transport->Depart();
+    server.EndTurn();
+  }
+  wire.is_listener_closed = true;
+  EndFor(wire, "Connection reset by peer");
+}
+
+// --- Faults.
+
+void FakeNetwork::Break(int port, int other_port) {
+  for (const auto& wire : std::vector(wires_)) {
+    if (wire->is_connected && PairOf(wire->dialer, wire->listener) == PairOf(port, other_port)) Lose(*wire);
+  }
+}
+
+void FakeNetwork::Silence(int port, int other_port) {
+  for (const auto& wire : wires_) {
+    if (PairOf(wire->dialer, wire->listener) == PairOf(port, other_port)) wire->is_silent = true;
+  }
+}
+
+void FakeNetwork::SetApart(int port, int other_port) { apart_.insert(PairOf(port, other_port)); }
+void FakeNetwork::SetTogether(int port, int other_port) { apart_.erase(PairOf(port, other_port)); }
+
+std::shared_ptr<FakeNetwork::Wire> FakeNetwork::Latest(int dialer, int port) const {
+  std::shared_ptr<Wire> latest;
+  for (const auto& wire : wires_) {
+    if ((dialer == 0 || wire->dialer == dialer) && wire->listener == port && wire->is_connected) latest = wire;
+  }
+  return latest;
+}
+
+std::string FakeNetwork::Received(int dialer, int port) const {
+  const auto wire = Latest(dialer, port);
+  return wire == nullptr ? "" : wire->to_dialer.arrived;
+}
+
+std::string FakeNetwork::Sent(int dialer, int port) const {
+  const auto wire = Latest(dialer, port);
+  return wire == nullptr ? "" : wire->to_listener.arrived;
+}
+
+size_t FakeNetwork::Connections() const {
+  return static_cast<size_t>(
+      std::ranges::count_if(wires_, [](const auto& wire) { return wire->is_connected && !wire->IsOver(); }));
+}
+
+FakeNetwork::Stranger& FakeNetwork::Listen(int port) { return strangers_[port]; }
+
+void FakeNetwork::SendAs(int port, Bytes bytes) {
+  if (const auto wire = Latest(0, port)) Put(wire->to_dialer, bytes);
+}
+
+void FakeNetwork::HangUpAs(int port) {
+  if (const auto wire = Latest(0, port)) wire->is_listener_closed = true;
+}
+
+}  // namespace respite
