@@ -63,6 +63,7 @@ inline constexpr char kInvalidMasterPort[] = "ERR Invalid master port";
 inline constexpr char kReplicaofDuringFailover[] = "ERR REPLICAOF not allowed while failing over.";
 inline constexpr char kReplicaofByReplica[] = "ERR Command is not valid when client is a replica.";
 inline constexpr char kNoPrimaryLink[] = "NOMASTERLINK Can't SYNC while not connected with my master";
+inline constexpr char kFilterNeedsEof[] = "ERR Filtered replica requires EOF capability";
 inline constexpr char kSyncWithPendingOutput[] = "ERR SYNC and PSYNC are invalid with pending output";
 inline constexpr char kFailoverInProgress[] = "ERR FAILOVER already in progress.";
 inline constexpr char kFailoverOfReplica[] = "ERR FAILOVER is not valid when server is a replica.";

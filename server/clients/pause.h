@@ -21,16 +21,17 @@ class Pause final : public Timers::Source {
     scope_ = Scope::kNone;
     until_ms_ = 0;
   }
-  // Writes are held back until ReleaseWrites, whatever clients ask for (FAILOVER).
-  void HoldWrites() { holds_writes_ = true; }
-  void ReleaseWrites() { holds_writes_ = false; }
+  // Holds writes back until the same owner releases them, whatever clients ask for.
+  enum Owner : uint8_t { kFailover = 1, kShutdown = 2 };  // bits
+  void HoldWrites(Owner owner) { holders_ |= owner; }
+  void ReleaseWrites(Owner owner) { holders_ &= static_cast<uint8_t>(~owner); }
   // It ends by itself at its time.
   int64_t NextDueMs() const override { return scope_ != Scope::kNone ? until_ms_ : Timers::kNever; }
   void RunDue(int64_t) override { End(); }
 
   // How commands treat expired keys: a pause hides them without removal, which would be a write.
   ExpiryRule Rule() const { return IsOn() ? ExpiryRule::kHide : ExpiryRule::kPurge; }
-  bool IsOn() const { return scope_ != Scope::kNone || holds_writes_; }
+  bool IsOn() const { return scope_ != Scope::kNone || holders_ != 0; }
   // Whether a command with these flags has to wait.
   bool Holds(uint32_t command_flags) const {
     if (!IsOn()) return false;
@@ -43,7 +44,7 @@ class Pause final : public Timers::Source {
 
  private:
   Scope scope_ = Scope::kNone;
-  bool holds_writes_ = false;
+  uint8_t holders_ = 0;   // Owner bits
   int64_t until_ms_ = 0;  // monotonic
 };
 

@@ -22,6 +22,7 @@ struct Replica {
   };
 
   State state = State::kGreets;
+  bool is_new = false;  // the command that attached it has not ended
 
   // What it says of itself.
   int listening_port = 0;

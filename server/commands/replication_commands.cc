@@ -21,8 +21,7 @@ namespace texts = refusals;
 
 int TakePort(Args& args) {
   const auto number = ParseInteger(args.Next());
-  if (!number) throw Refusal{texts::kNotInteger};
-  if (*number < 0 || *number > 65535) throw Refusal{texts::kInvalidMasterPort};
+  if (!number || *number < 0 || *number > 65535) throw Refusal{texts::kInvalidMasterPort};
   return static_cast<int>(*number);
 }
 
@@ -185,7 +184,7 @@ struct Psync {
     Replication::SyncRequest request{.speaks_psync = true, .id = std::string(call.args.Next())};
     request.from = call.args.NextInteger();
     const bool is_failover = call.args.TakeToken("FAILOVER");
-    if (is_failover) call.services.replication.TakeOver(request.id);
+    if (is_failover && call.session.kind != SessionKind::kPrimary) call.services.replication.TakeOver(request.id);
     call.services.replication.Sync(call.session, request);
   }
 };
@@ -237,7 +236,9 @@ struct ReplConf {
     } else if (EqualsIgnoreCase(option, "version")) {
       Of(session).version = call.args.Next();
     } else if (EqualsIgnoreCase(option, "rdb-only")) {
-      Of(session).wants_rdb_only = call.args.NextInteger() != 0;
+      const int64_t wanted = call.args.NextInteger();
+      if (wanted < 0 || wanted > 1) throw Refusal{texts::kNotZeroOrOne};
+      Of(session).wants_rdb_only = wanted != 0;
     } else if (EqualsIgnoreCase(option, "rdb-filter-only")) {
       TakeFilter(call.args.Next(), Of(session));
     } else if (EqualsIgnoreCase(option, "ack")) {
@@ -263,10 +264,10 @@ struct ReplConf {
 
   // Of what nobody asked for nothing is made.
   static void TakeAck(Call& call) {
-    const int64_t offset = call.args.NextInteger();
-    const int64_t on_disk = call.args.TakeToken("FACK") ? call.args.NextInteger() : 0;
-    if (call.session.kind != SessionKind::kReplica) return;
-    call.services.replication.replicas().Acknowledge(call.session, offset, on_disk);
+    const auto offset = ParseInteger(call.args.Next());
+    const auto on_disk = call.args.TakeToken("FACK") ? ParseInteger(call.args.Next()) : std::nullopt;
+    if (call.session.kind != SessionKind::kReplica || !offset) return;
+    call.services.replication.replicas().Acknowledge(call.session, *offset, on_disk.value_or(0));
   }
 
   static constexpr size_t kLongestAddress = 255;

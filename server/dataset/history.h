@@ -14,6 +14,7 @@ namespace respite {
 
 struct History {
   static constexpr size_t kIdLength = 40;
+  static constexpr int64_t kLongest = int64_t{1} << 60;  // a peer that claims more lies
 
   std::string id = RandomHex(kIdLength);
   int64_t offset = 0;  // octets so far

@@ -62,6 +62,10 @@ struct Executor::Row {
   }
 };
 
+bool Executor::MayWait() const {
+  return depth_ == 0 && (running_.session == nullptr || running_.session->kind != SessionKind::kPrimary);
+}
+
 void Executor::StartRun() {
   ReadTime();
   running_.wall_base_us = parts_.clock.WallUs() - running_.last_us;
@@ -182,6 +186,7 @@ inline std::optional<Executor::Outcome> Executor::FinishReply(Passage& passage) 
   const size_t reply_start = std::max(passage.reply_start, settled_size_);
   if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);
   SendDeferredPushes(session);
+  if (session.kind == SessionKind::kReplica) CloseReplicaThatGotReply(session, passage.reply_start);
   return std::nullopt;
 }
 
@@ -317,7 +322,14 @@ void Executor::Reject(const Passage& passage, const Refusal& refusal) {
   const size_t reply_start = session.out.Size();
   Reply(session.out, session.resp).Error(told.text);
   if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);
+  if (session.kind == SessionKind::kReplica) CloseReplicaThatGotReply(session, reply_start);
   Tell(RefusedCall{session, passage.command, passage.words, told.text});
+}
+
+void Executor::CloseReplicaThatGotReply(Session& session, size_t reply_start) {
+  if (std::exchange(session.replica->is_new, false) || session.out.Size() <= reply_start) return;
+  session.out.RollBack(reply_start);
+  parts_.clients.Close(session);
 }
 
 Refusal Executor::UnknownCommand(std::span<const Bytes> words) const {

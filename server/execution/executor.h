@@ -108,8 +108,9 @@ class Executor final : public RequestRunner {
   void RefuseWithin(Session& session, const Command* command, std::span<const Bytes> words, Bytes error);
   // Answers a request whose wait ended without it running again.
   void AnswerWaiter(const Waiter& waiter, WaitEnd end) override;
-  // False where a command has to answer at once though it has nothing: inside a transaction or a script.
-  bool MayWait() const { return depth_ == 0; }
+  // False where a command has to answer at once though it has nothing: inside a transaction, a script, or the
+  // stream of the primary.
+  bool MayWait() const;
 
   // While a script lets others run, they have an Executor as if nothing ran: what is running stands aside until
   // GoOn(it).
@@ -176,6 +177,8 @@ class Executor final : public RequestRunner {
   // For client-side caching: what the session has read.
   void NoteReads(const Passage& passage);
   void SendDeferredPushes(Session& session);
+  // Redis: a replica that makes us answer is no good one, since the answer would stand in its stream.
+  void CloseReplicaThatGotReply(Session& session, size_t reply_start);
   void Tell(const FinishedCall& call);
   void Tell(const RefusedCall& call);
   // CLIENT REPLY: takes back a reply that is not wanted. Requires: the mode is not kOn.

@@ -64,8 +64,8 @@ class Pump {
   void MeasureBigArguments(Session& session);
   void QueueReplies(Session& session, bool caused_messages);
   Outcome RunHeld(Session& session);
-  // The requests before `next` of the batch have run. Those of an open transaction do not count before its end, nor does
-  // one that waits: after a break the primary sends them again.
+  // The requests before `next` of the batch have run. Those of an open transaction do not count before its end, nor
+  // does one that waits: after a break the primary sends them again.
   void NoteApplied(Session& session, size_t next);
   // What becomes of the session whose request ended so.
   static Outcome After(RequestRunner::Outcome outcome);

@@ -1,5 +1,7 @@
 #include "server/replication/failover.h"
 
+#include <algorithm>
+
 #include "base/log.h"
 #include "base/pace.h"
 #include "base/refusal.h"
@@ -44,10 +46,11 @@ void Failover::Check(const FailoverRequest& request) const {
 void Failover::Start(const FailoverRequest& request) {
   Check(request);
   request_ = request;
-  deadline_ms_ = request.timeout_ms == 0 ? 0 : parts_.pace.NowMs() + request.timeout_ms;
+  constexpr int64_t kLongestMs = int64_t{1} << 50;  // keeps the sum in range
+  deadline_ms_ = request.timeout_ms == 0 ? 0 : parts_.pace.NowMs() + std::min(request.timeout_ms, kLongestMs);
   state_ = State::kAwaitsSync;
   parts_.log.Notice("FAILOVER requested" + (request.target ? " to " + TextOf(*request.target) : "") + ".");
-  parts_.pause.HoldWrites();
+  parts_.pause.HoldWrites(Pause::kFailover);
   parts_.replicas.AskForAcks(parts_.history.offset);
 }
 
@@ -93,7 +96,7 @@ void Failover::Clear() {
   state_ = State::kNone;
   request_ = {};
   deadline_ms_ = 0;
-  parts_.pause.ReleaseWrites();
+  parts_.pause.ReleaseWrites(Pause::kFailover);
 }
 
 }  // namespace respite

@@ -47,8 +47,8 @@ std::vector<Session*> FullSync::In(Replica::State state) const {
 
 std::vector<Session*> FullSync::ReceivingFrom(Source source) const {
   std::vector<Session*> found = In(Replica::State::kReceives);
-  std::erase_if(found,
-                [&](const Session* session) { return (session->replica->file != nullptr) != (source == Source::kFile); });
+  std::erase_if(
+      found, [&](const Session* session) { return (session->replica->file != nullptr) != (source == Source::kFile); });
   return found;
 }
 
@@ -84,7 +84,7 @@ void FullSync::Left() {
   if (!IsStreaming() || !ReceivingFrom(Source::kPipe).empty()) return;
   parts_.log.Notice("Diskless rdb transfer, last replica dropped, killing fork child.");
   pipe_.reset();
-  parts_.nursery.Kill();
+  if (parts_.nursery.Does(ChildWork::kTransfer)) parts_.nursery.Kill();
 }
 
 FullSync::Contents FullSync::ContentsFor(const std::vector<Session*>& waiting) {
@@ -117,7 +117,7 @@ bool FullSync::IsDue(const std::vector<Session*>& waiting) const {
 }
 
 void FullSync::Cron() {
-  if (parts_.nursery.Busy()) return;
+  if (parts_.nursery.Busy() || IsStreaming()) return;  // the pipe may have more to give than its child
   const std::vector<Session*> waiting = In(Replica::State::kAwaitsSnapshot);
   if (!waiting.empty() && IsDue(waiting)) Start();
 }
@@ -254,7 +254,8 @@ void FullSync::PipeEnded() {
     parts_.log.Notice("Streamed replica with replica " + Replicas::NameOf(*session) +
                       " (socket). Waiting for REPLCONF ACK from replica to enable streaming");
     session->replica->acked_at_ms = parts_.pace.NowMs();
-    session->replica->state = session->replica->wants_rdb_only ? Replica::State::kServed : Replica::State::kAwaitsAck;
+    session->replica->state = Replica::State::kAwaitsAck;
+    if (session->replica->wants_rdb_only) Served(*session);
   }
 }
 
@@ -285,6 +286,13 @@ void FullSync::OpenFile(Session& session) {
   session.out.Append("$" + std::to_string(replica.file_octets) + "\r\n");
 }
 
+// It wanted the snapshot only.
+void FullSync::Served(Session& session) {
+  session.replica->state = Replica::State::kServed;
+  session.close_after_reply = true;
+  parts_.clients.QueueFlush(session);
+}
+
 void FullSync::SendFile(Session& session) {
   Replica& replica = *session.replica;
   while (replica.file_sent < replica.file_octets && session.out.Size() < kWindowBytes) {
@@ -302,10 +310,7 @@ void FullSync::SendFile(Session& session) {
   }
   if (replica.file_sent < replica.file_octets) return;
   replica.file.reset();
-  if (replica.wants_rdb_only) {
-    replica.state = Replica::State::kServed;
-    return;
-  }
+  if (replica.wants_rdb_only) return Served(session);
   parts_.replicas.PutOnline(session);
   parts_.log.Notice("Synchronization with replica " + Replicas::NameOf(session) + " succeeded");
 }

@@ -104,6 +104,7 @@ class FullSync {
   void PipeEnded();
   void GoOnReading();
   void SendFiles();
+  void Served(Session& session);
   void SendFile(Session& session);
   void OpenFile(Session& session);
   void RemoveFile();

@@ -151,7 +151,7 @@ Handshake::Verdict Handshake::ReadHistory(Bytes line) {
   const size_t blank = line.find(' ');
   const Bytes id = line.substr(0, blank);
   const auto offset = blank == Bytes::npos ? std::nullopt : ParseInteger(line.substr(blank + 1));
-  if (!IsHistoryId(id) || !offset || *offset < 0) {
+  if (!IsHistoryId(id) || !offset || *offset < 0 || *offset > History::kLongest) {
     parts_.log.Warning("Master replied with wrong +FULLRESYNC syntax.");
     return Verdict::kFail;
   }

@@ -21,6 +21,8 @@ Replicas::Replicas(const Parts& parts)
 
 void Replicas::Attach(Session& session) {
   session.kind = SessionKind::kReplica;
+  session.replies.TurnOn();  // CLIENT REPLY is not for the stream
+  session.replica->is_new = true;
   all_.push_back(&session);
 }
 
@@ -154,6 +156,11 @@ bool Replicas::HaveEverything() const {
   });
 }
 
+void Replicas::AskForAcks(int64_t offset) {
+  const bool is_new_history = parts_.data.history.offset < asked_to_;
+  wants_acks_ = wants_acks_ || is_new_history || offset > asked_to_;
+}
+
 // At once: the end of the Turn may be after the shutdown.
 void Replicas::AskForEverything() { AskForAcks(parts_.data.history.offset); }
 
@@ -212,7 +219,8 @@ void Replicas::CloseSilent() {
   const std::vector<Session*> all = all_;
   for (Session* session : all) {
     const Replica& replica = *session->replica;
-    const bool must_speak = replica.state == Replica::State::kOnline && replica.speaks_psync;
+    const bool is_awaited = replica.state == Replica::State::kAwaitsAck;
+    const bool must_speak = is_awaited || (replica.state == Replica::State::kOnline && replica.speaks_psync);
     const bool must_take = replica.state == Replica::State::kReceives;
     const int64_t since_ms = must_take ? replica.taken_at_ms : replica.acked_at_ms;
     if (!(must_speak || must_take) || now_ms - since_ms <= timeout_ms) continue;

@@ -64,7 +64,7 @@ class Replicas final : public Followers {
 
   void Acknowledge(Session& session, int64_t offset, int64_t offset_on_disk);
   // Asks all of them, at the end of the Turn, unless they were asked for this much already.
-  void AskForAcks(int64_t offset) { wants_acks_ = wants_acks_ || offset > asked_to_; }
+  void AskForAcks(int64_t offset);
   // Somebody has acknowledged more since the last call.
   bool TakeProgress() { return std::exchange(has_progress_, false); }
   int64_t CountAcked(int64_t offset) const;

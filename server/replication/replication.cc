@@ -174,7 +174,9 @@ void Replication::DeleteLeftOut() {
 
 void Replication::Sync(Session& session, const SyncRequest& request) {
   // Once is enough, and a primary is no replica.
-  if (session.kind == SessionKind::kReplica || session.kind == SessionKind::kPrimary) return;
+  if (session.kind == SessionKind::kReplica || session.kind == SessionKind::kPrimary || session.monitor) return;
+  const bool is_filtered = session.replica != nullptr && session.replica->wants_functions_only;
+  if (is_filtered && !session.replica->takes_streams) throw Refusal{refusals::kFilterNeedsEof};
   if (parts_.role.is_replica && !parts_.role.is_linked) throw Refusal{refusals::kNoPrimaryLink};
   if (!session.out.Empty()) throw Refusal{refusals::kSyncWithPendingOutput};
   Logger& log = parts_.services.log;
@@ -214,7 +216,8 @@ bool Replication::TryContinue(Session& session, const SyncRequest& request) {
     log.Notice("Full resync requested by replica " + name);
     return false;
   }
-  if (!history.Covers(request.id, request.from)) {
+  const bool is_sane = request.from > 0 && request.from <= History::kLongest;
+  if (!is_sane || !history.Covers(request.id, request.from)) {
     log.Notice("Partial resynchronization not accepted: Replication ID mismatch (Replica asked for '" + request.id +
                "', my replication IDs are '" + history.id + "' and '" + history.former_id + "')");
     return false;

@@ -53,7 +53,7 @@ class Loading {
     std::string id;
     int64_t offset = -1;
     int stream_db = 0;
-    bool IsWhole() const { return id.size() == History::kIdLength && offset >= 0; }
+    bool IsWhole() const { return id.size() == History::kIdLength && offset >= 0 && offset <= History::kLongest; }
   };
   FileHistory& file_history() { return file_history_; }
   // A key of a file with a history was left out, since its time had come: replicas, who have it, are to be told.

@@ -29,7 +29,7 @@ Shutdown::Outcome Shutdown::Begin(uint32_t flags) {
     if (!delayed_) Delay(flags);
     return Outcome::kWaiting;
   }
-  if (std::exchange(delayed_, std::nullopt)) parts_.pause.ReleaseWrites();
+  if (std::exchange(delayed_, std::nullopt)) parts_.pause.ReleaseWrites(Pause::kShutdown);
   return End(flags);
 }
 
@@ -41,7 +41,7 @@ bool Shutdown::MustWait(uint32_t flags) const {
 void Shutdown::Delay(uint32_t flags) {
   parts_.log.Notice("Waiting for replicas before shutting down.");
   delayed_ = {flags, parts_.pace.NowMs() + int64_t{parts_.settings.shutdown_timeout} * 1000};
-  parts_.pause.HoldWrites();
+  parts_.pause.HoldWrites(Pause::kShutdown);
   followers_->AskForEverything();
 }
 
@@ -53,7 +53,7 @@ std::optional<int64_t> Shutdown::MillisecondsLeft() const {
 void Shutdown::GoOnDelayed() {
   if (!followers_->HaveEverything() && parts_.pace.NowMs() < delayed_->deadline_ms) return;
   const uint32_t flags = std::exchange(delayed_, std::nullopt)->flags;
-  parts_.pause.ReleaseWrites();
+  parts_.pause.ReleaseWrites(Pause::kShutdown);
   if (End(flags) == Outcome::kStopping) return;
   AnswerWaiting();
   GiveUp();
@@ -95,7 +95,7 @@ void Shutdown::GoOn() {
 
 bool Shutdown::Abort() {
   if (signal_ == 0 && !delayed_) return false;
-  if (std::exchange(delayed_, std::nullopt)) parts_.pause.ReleaseWrites();
+  if (std::exchange(delayed_, std::nullopt)) parts_.pause.ReleaseWrites(Pause::kShutdown);
   AnswerWaiting();
   GiveUp();
   parts_.log.Notice("Shutdown manually aborted.");
