@@ -1,6 +1,6 @@
 // CommandTest: the fixture of command tests. Each test runs under RESP2 and RESP3; when it ends, the journal of its
-// writes is replayed on another server, which must end up with the same data, and so must one that runs the commands of
-// a rewrite, and one that loads a snapshot; and each value must survive DUMP.
+// writes is replayed on another server, which must end up with the same data, and so must a replica, one that runs the
+// commands of a rewrite, and one that loads a snapshot; and each value must survive DUMP.
 //
 //   class StringCommands : public CommandTest {};
 //   INSTANTIATE_TEST_SUITE_P(Resp, StringCommands, BothVersions(), VersionName);
@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/replica_check.h"
 #include "tests/support/reply_matchers.h"
 #include "tests/support/rewrite_check.h"
 #include "tests/support/test_client.h"
@@ -28,12 +29,17 @@ class CommandTest : public testing::TestWithParam<RespVersion> {
  protected:
   // `directives` are lines of redis.conf.
   explicit CommandTest(std::vector<std::string> directives = {})
-      : server_(TestServer::Options{.directives = std::move(directives)}), client_(server_, GetParam()) {}
+      : server_(TestServer::Options{.directives = std::move(directives)}),
+        stream_(server_),
+        client_(server_, GetParam()) {}
 
   void TearDown() override {
     ExpectDumpsMatch(server_);
     ExpectSnapshotMatches(server_);
-    if (replay_check_) ExpectReplayMatches(server_);
+    if (replay_check_) {
+      ExpectReplayMatches(server_);
+      ExpectReplicaMatches(server_, stream_);
+    }
     ExpectRewriteMatches(server_);
   }
 
@@ -52,6 +58,7 @@ class CommandTest : public testing::TestWithParam<RespVersion> {
 
  private:
   TestServer server_;
+  StreamRecorder stream_;
   TestClient client_;
   bool replay_check_ = true;
 };

@@ -75,6 +75,12 @@ class ReplicationWorld {
       files_.Kill();
     }
 
+    // The machine is gone: its files have what was synced.
+    void Crash() {
+      Stop();
+      files_.Crash();
+    }
+
    private:
     FakeNetwork& network_;
     const int port_;
@@ -100,5 +106,25 @@ inline void ExpectSameData(ReplicationWorld::Member& one, ReplicationWorld::Memb
   EXPECT_EQ(SnapshotDifference(SnapshotOf(*one.server()), SnapshotOf(*other.server())), "");
   EXPECT_EQ(one.Run("DEBUG DIGEST").Text(), other.Run("DEBUG DIGEST").Text());
 }
+
+class ReplicationTest : public testing::Test {
+ protected:
+  FakeNetwork& network() { return world_.network(); }
+  ReplicationWorld::Member& AddLinked(ReplicationWorld::Member& primary, std::vector<std::string> directives = {}) {
+    ReplicationWorld::Member& replica = world_.Add(std::move(directives));
+    replica.Follow(primary);
+    network().Step(2500);
+    EXPECT_TRUE(replica.IsLinked());
+    return replica;
+  }
+  // A figure of INFO stats, such as sync_partial_ok: replicas that were taken without a snapshot.
+  static int64_t Stat(ReplicationWorld::Member& member, const std::string& name) {
+    const std::string text = member.Run("INFO stats").Text();
+    const size_t at = text.find(name + ":");
+    return at == std::string::npos ? -1 : std::stoll(text.substr(at + name.size() + 1));
+  }
+
+  ReplicationWorld world_{42};
+};
 
 }  // namespace respite

@@ -56,8 +56,9 @@ TEST_P(FullSyncTest, DataOfAllKinds) {
   primary.Run("PFADD pf 1 2 3");
   primary.Run("SELECT 9");
   primary.Run("SET nine 9");
-  primary.Run({"FUNCTION", "LOAD", "#!lua name=lib\nredis.register_function{function_name='f', "
-                                    "callback=function() return 1 end, flags={'no-writes'}}"});
+  primary.Run({"FUNCTION", "LOAD",
+               "#!lua name=lib\nredis.register_function{function_name='f', "
+               "callback=function() return 1 end, flags={'no-writes'}}"});
   replica.Follow(primary);
   network().Step(3000);
   ExpectSameData(primary, replica);

@@ -28,9 +28,7 @@ class HandshakeTest : public testing::Test {
     return *handshake_;
   }
   Settings& Adjust() { return server_->config().Adjust(); }
-  void ExpectNext(const std::vector<std::string>& words) {
-    EXPECT_EQ(handshake_->NextRequest(), EncodeRequest(words));
-  }
+  void ExpectNext(const std::vector<std::string>& words) { EXPECT_EQ(handshake_->NextRequest(), EncodeRequest(words)); }
   // Up to PSYNC, which is sent.
   Handshake& ToPsync(MayContinue may_continue = MayContinue::kYes) {
     Handshake& handshake = Begin(may_continue);

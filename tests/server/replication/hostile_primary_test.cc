@@ -180,7 +180,8 @@ TEST_F(HostilePrimaryTest, TheDatabaseOfTheSnapshotMayNotExist) {
     rdb = other.files().Content("dump.rdb");
   }
   Greet();
-  Say("+FULLRESYNC " + kId + " 100\r\n$" + std::to_string(rdb.size()) + "\r\n" + rdb + EncodeRequest({"SET", "a", "1"}));
+  Say("+FULLRESYNC " + kId + " 100\r\n$" + std::to_string(rdb.size()) + "\r\n" + rdb +
+      EncodeRequest({"SET", "a", "1"}));
   EXPECT_TRUE(replica_.IsLinked());
   EXPECT_THAT(replica_.Run("PING"), Simple("PONG"));
 }
@@ -216,9 +217,8 @@ TEST_F(HostilePrimaryTest, NoSnapshotAtAll) {
 }
 
 TEST_F(HostilePrimaryTest, AStreamThatIsNoStream) {
-  for (const std::string& junk :
-       {std::string("*1\r\n$-5\r\n"), std::string("*99999999999\r\n"), std::string("*1\r\n!\r\n"),
-        std::string(70'000, 'x')}) {
+  for (const std::string& junk : {std::string("*1\r\n$-5\r\n"), std::string("*99999999999\r\n"),
+                                  std::string("*1\r\n!\r\n"), std::string(70'000, 'x')}) {
     Link();
     Say(junk);
     EXPECT_FALSE(replica_.IsLinked()) << junk.substr(0, 20);
@@ -228,14 +228,49 @@ TEST_F(HostilePrimaryTest, AStreamThatIsNoStream) {
 }
 
 TEST_F(HostilePrimaryTest, CommandsThatNoPrimarySends) {
-  for (const char* line :
-       {"PSYNC ? -1", "SYNC", "MONITOR", "SUBSCRIBE c", "RESET", "QUIT", "CLIENT REPLY ON", "CLIENT KILL TYPE master",
-        "REPLICAOF NO ONE", "REPLICAOF 127.0.0.1 9000", "REPLICAOF 127.0.0.1 9001", "FAILOVER", "BLPOP l 0",
-        "WAIT 1 0", "WAITAOF 0 1 0", "CLIENT PAUSE 100 ALL", "CLIENT TRACKING ON", "HELLO 3", "AUTH x", "WATCH a",
-        "EXEC", "DISCARD", "UNWATCH", "REPLCONF ACK 5", "REPLCONF GETACK *", "REPLCONF listening-port 5",
-        "FLUSHALL", "SHUTDOWN NOSAVE", "NOSUCH", "GET", "MULTI", "CLIENT UNBLOCK 1", "SELECT 99", "EVAL x 0",
-        "DEBUG RELOAD", "DEBUG LOADAOF", "SAVE", "BGSAVE", "XREAD BLOCK 0 STREAMS x $", "CLIENT NO-EVICT on",
-        "CONFIG SET maxmemory-clients 1", "ACL SETUSER default off", "CLIENT LIST"}) {
+  for (const char* line : {"PSYNC ? -1",
+                           "SYNC",
+                           "MONITOR",
+                           "SUBSCRIBE c",
+                           "RESET",
+                           "QUIT",
+                           "CLIENT REPLY ON",
+                           "CLIENT KILL TYPE master",
+                           "REPLICAOF NO ONE",
+                           "REPLICAOF 127.0.0.1 9000",
+                           "REPLICAOF 127.0.0.1 9001",
+                           "FAILOVER",
+                           "BLPOP l 0",
+                           "WAIT 1 0",
+                           "WAITAOF 0 1 0",
+                           "CLIENT PAUSE 100 ALL",
+                           "CLIENT TRACKING ON",
+                           "HELLO 3",
+                           "AUTH x",
+                           "WATCH a",
+                           "EXEC",
+                           "DISCARD",
+                           "UNWATCH",
+                           "REPLCONF ACK 5",
+                           "REPLCONF GETACK *",
+                           "REPLCONF listening-port 5",
+                           "FLUSHALL",
+                           "SHUTDOWN NOSAVE",
+                           "NOSUCH",
+                           "GET",
+                           "MULTI",
+                           "CLIENT UNBLOCK 1",
+                           "SELECT 99",
+                           "EVAL x 0",
+                           "DEBUG RELOAD",
+                           "DEBUG LOADAOF",
+                           "SAVE",
+                           "BGSAVE",
+                           "XREAD BLOCK 0 STREAMS x $",
+                           "CLIENT NO-EVICT on",
+                           "CONFIG SET maxmemory-clients 1",
+                           "ACL SETUSER default off",
+                           "CLIENT LIST"}) {
     ReplicationWorld world(8);
     FakeNetwork& network = world.network();
     network.Listen(kPort);
@@ -293,7 +328,8 @@ TEST_F(HostilePrimaryTest, AnOldPrimaryThatKnowsSyncOnly) {
 TEST_F(HostilePrimaryTest, TheStreamMayFollowTheSnapshotAtOnce) {
   Greet();
   const std::string rdb = Rdb();
-  Say("+FULLRESYNC " + kId + " 100\r\n$" + std::to_string(rdb.size()) + "\r\n" + rdb + EncodeRequest({"SET", "b", "1"}));
+  Say("+FULLRESYNC " + kId + " 100\r\n$" + std::to_string(rdb.size()) + "\r\n" + rdb +
+      EncodeRequest({"SET", "b", "1"}));
   EXPECT_THAT(replica_.Run("GET b"), Bulk("1"));
 }
 

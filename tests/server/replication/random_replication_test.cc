@@ -92,7 +92,8 @@ class Story {
         Primary().Run("LPOP l" + key);
         return;
       case 7:
-        Primary().Run("EVAL \"redis.call('INCR', KEYS[1]) return redis.call('APPEND', KEYS[2], 'x')\" 2 counter s" + key);
+        Primary().Run("EVAL \"redis.call('INCR', KEYS[1]) return redis.call('APPEND', KEYS[2], 'x')\" 2 counter s" +
+                      key);
         return;
       case 8:
         if (random_.Below(10) == 0) Primary().Run("FLUSHDB");
@@ -119,7 +120,7 @@ class Story {
     Member& member = At(index);
     if (!member.Runs()) return Start(index);
     if (random_.Below(2) == 0 && !member->nursery().Busy()) member.Run("SAVE");
-    member.Stop();
+    random_.Below(3) == 0 ? member.Crash() : member.Stop();
     if (random_.Below(2) == 0) Start(index);
   }
   void Start(size_t index) {

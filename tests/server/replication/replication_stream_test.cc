@@ -59,8 +59,13 @@ TEST_F(ReplicationStreamTest, NamesTheDatabaseWhereItChanges) {
   Append({{3, {"SET", "c", "1"}}});
   stream_.SelectAnew();
   Append({{3, {"SET", "d", "1"}}});
-  EXPECT_EQ(Text(), Requests({{"SELECT", "0"}, {"SET", "a", "1"}, {"SET", "b", "1"}, {"SELECT", "3"}, {"SET", "c", "1"},
-                              {"SELECT", "3"}, {"SET", "d", "1"}}));
+  EXPECT_EQ(Text(), Requests({{"SELECT", "0"},
+                              {"SET", "a", "1"},
+                              {"SET", "b", "1"},
+                              {"SELECT", "3"},
+                              {"SET", "c", "1"},
+                              {"SELECT", "3"},
+                              {"SET", "d", "1"}}));
   EXPECT_EQ(server_->data().history.offset, static_cast<int64_t>(Text().size()));
   EXPECT_EQ(stream_.backlog().End(), server_->data().history.offset);
 }
@@ -68,8 +73,8 @@ TEST_F(ReplicationStreamTest, NamesTheDatabaseWhereItChanges) {
 TEST_F(ReplicationStreamTest, EncloseSeveralEffectsWithMulti) {
   stream_.Begin();
   Append({{0, {"SET", "a", "1"}}, {1, {"SET", "b", "1"}}});
-  EXPECT_EQ(Text(), Requests({{"MULTI"}, {"SELECT", "0"}, {"SET", "a", "1"}, {"SELECT", "1"}, {"SET", "b", "1"},
-                              {"EXEC"}}));
+  EXPECT_EQ(Text(),
+            Requests({{"MULTI"}, {"SELECT", "0"}, {"SET", "a", "1"}, {"SELECT", "1"}, {"SET", "b", "1"}, {"EXEC"}}));
 }
 
 TEST_F(ReplicationStreamTest, TakesWhatIsForReplicasOnly) {

@@ -12,24 +12,9 @@ using Member = ReplicationWorld::Member;
 using testing::HasSubstr;
 using testing::Not;
 
-class RoleTest : public testing::Test {
+class RoleTest : public ReplicationTest {
  protected:
-  FakeNetwork& network() { return world_.network(); }
-  Member& AddLinked(Member& primary, std::vector<std::string> directives = {}) {
-    Member& replica = world_.Add(std::move(directives));
-    replica.Follow(primary);
-    network().Step(2500);
-    EXPECT_TRUE(replica.IsLinked());
-    return replica;
-  }
-  static int64_t Stat(Member& member, const std::string& name) {
-    const std::string text = member.Run("INFO stats").Text();
-    const size_t at = text.find(name + ":");
-    return std::stoll(text.substr(at + name.size() + 1));
-  }
   static std::string FollowLine(Member& primary) { return "replicaof 127.0.0.1 " + std::to_string(primary.port()); }
-
-  ReplicationWorld world_{11};
 };
 
 TEST_F(RoleTest, TheRoleAsClientsSeeIt) {
@@ -38,10 +23,10 @@ TEST_F(RoleTest, TheRoleAsClientsSeeIt) {
   Member& replica = AddLinked(primary);
   network().Step(2000);
   const std::string offset = std::to_string(primary.history().offset);
-  EXPECT_THAT(primary.Run("ROLE"), ArrayOf(Bulk("master"), Int(primary.history().offset),
-                                           ArrayOf(Bulks({"127.0.0.1", "7002", offset}))));
-  EXPECT_THAT(replica.Run("ROLE"), ArrayOf(Bulk("slave"), Bulk("127.0.0.1"), Int(7001), Bulk("connected"),
-                                           Int(primary.history().offset)));
+  EXPECT_THAT(primary.Run("ROLE"),
+              ArrayOf(Bulk("master"), Int(primary.history().offset), ArrayOf(Bulks({"127.0.0.1", "7002", offset}))));
+  EXPECT_THAT(replica.Run("ROLE"),
+              ArrayOf(Bulk("slave"), Bulk("127.0.0.1"), Int(7001), Bulk("connected"), Int(primary.history().offset)));
   EXPECT_THAT(replica.Run("REPLICAOF 127.0.0.1 7001"), Simple("OK Already connected to specified master"));
   EXPECT_THAT(replica.Run("REPLICAOF NO ONE"), Ok());
   EXPECT_THAT(replica.Run("REPLICAOF NO ONE"), Ok());

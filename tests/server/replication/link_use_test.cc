@@ -1,0 +1,306 @@
+// What a link means for clients of both sides: who may do what, acknowledgements, and what goes over it beside writes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/replication/replication.h"
+#include "tests/support/replication_world.h"
+
+namespace respite {
+namespace {
+
+using Member = ReplicationWorld::Member;
+using testing::HasSubstr;
+
+class LinkUseTest : public ReplicationTest {};
+
+// --- Who may do what.
+
+TEST_F(LinkUseTest, AReplicaRefusesWrites) {
+  Member& primary = world_.Add();
+  Member& replica = AddLinked(primary);
+  const auto kReadOnly = Error("READONLY You can't write against a read only replica.");
+  EXPECT_THAT(replica.Run("SET a 1"), kReadOnly);
+  EXPECT_THAT(replica.Run("EVAL \"return redis.call('SET','a',1)\" 0"), ErrorStartsWith("READONLY "));
+  EXPECT_THAT(replica.Run("MULTI"), Ok());
+  EXPECT_THAT(replica.Run("SET a 1"), kReadOnly);
+  EXPECT_THAT(replica.Run("EXEC"), ErrorStartsWith("EXECABORT"));
+  replica.Run("CONFIG SET replica-read-only no");
+  EXPECT_THAT(replica.Run("SET mine 1"), Ok());
+  EXPECT_EQ(replica.history().offset, primary.history().offset) << "own writes are not of the history";
+  EXPECT_THAT(replica.Run("WAIT 0 0"), ErrorStartsWith("ERR WAIT cannot be used with replica instances."));
+  EXPECT_THAT(replica.Run("FAILOVER"), Error("ERR FAILOVER is not valid when server is a replica."));
+}
+
+TEST_F(LinkUseTest, AReplicaThatLostItsPrimaryMayRefuseReads) {
+  Member& primary = world_.Add();
+  Member& replica = AddLinked(primary, {"replica-serve-stale-data no"});
+  EXPECT_THAT(replica.Run("GET a"), Nil());
+  network().SetApart(primary.port(), replica.port());
+  network().Break(primary.port(), replica.port());
+  EXPECT_THAT(replica.Run("GET a"),
+              Error("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."));
+  EXPECT_THAT(replica.Run("PING"), ErrorStartsWith("MASTERDOWN"));
+  EXPECT_THAT(replica.Run("INFO replication"), BulkThat(HasSubstr("master_link_status:down")));
+  EXPECT_THAT(replica.Run("CONFIG SET replica-serve-stale-data yes"), Ok());
+  EXPECT_THAT(replica.Run("GET a"), Nil());
+}
+
+TEST_F(LinkUseTest, APrimaryMayWantReplicas) {
+  Member& primary = world_.Add({"min-replicas-to-write 1", "min-replicas-max-lag 5"});
+  EXPECT_THAT(primary.Run("SET a 1"), Error("NOREPLICAS Not enough good replicas to write."));
+  Member& replica = AddLinked(primary);
+  EXPECT_THAT(primary.Run("SET a 1"), Ok());
+  network().SetApart(primary.port(), replica.port());
+  network().Step(4000);
+  EXPECT_THAT(primary.Run("SET a 2"), Ok());
+  network().Step(4000);
+  EXPECT_THAT(primary.Run("SET a 3"), ErrorStartsWith("NOREPLICAS"));
+  EXPECT_THAT(primary.Run("GET a"), Bulk("2"));
+  network().SetAllTogether();
+  network().Step(2000);
+  EXPECT_THAT(primary.Run("SET a 4"), Ok());
+}
+
+TEST_F(LinkUseTest, AConnectionOfAReplicaIsNoClient) {
+  Member& primary = world_.Add();
+  TestClient client(primary.server());
+  client.Run("REPLCONF listening-port 1234");
+  client.Send("PSYNC ? -1");
+  network().Step(2000);
+  const std::string text = client.Raw("");
+  EXPECT_THAT(text, HasSubstr("+FULLRESYNC"));
+  EXPECT_THAT(client.Raw(EncodeRequest({"GET", "a"})), HasSubstr("-ERR Replica can't interact with the keyspace\r\n"));
+  EXPECT_EQ(client.Raw(EncodeRequest({"PSYNC", "?", "-1"})), "") << "once is enough";
+  EXPECT_THAT(client.Raw(EncodeRequest({"REPLICAOF", "127.0.0.1", "7009"})),
+              HasSubstr("-ERR Command is not valid when client is a replica."));
+}
+
+// --- Acknowledgements.
+
+TEST_F(LinkUseTest, WaitCountsReplicas) {
+  Member& primary = world_.Add();
+  Member& one = AddLinked(primary);
+  Member& other = AddLinked(primary);
+  TestClient client(primary.server());
+  client.Run("SET a 1");
+  EXPECT_THAT(client.Run("WAIT 2 0"), NoReply());
+  network().Run();
+  EXPECT_THAT(client.Read(), Int(2)) << "without waiting for the timer";
+  network().SetApart(primary.port(), other.port());
+  client.Run("SET a 2");
+  EXPECT_THAT(client.Run("WAIT 2 1500"), NoReply());
+  network().Step(1000);
+  EXPECT_THAT(client.Read(), NoReply());
+  network().Step(1000);
+  EXPECT_THAT(client.Read(), Int(1));
+  EXPECT_THAT(client.Run("WAIT 1 0"), Int(1));
+  network().SetAllTogether();
+  network().Step(2000);
+  EXPECT_THAT(client.Run("WAIT 2 0"), Int(2));
+  (void)one;
+}
+
+TEST_F(LinkUseTest, WaitAofCountsDisks) {
+  Member& primary = world_.Add({"appendonly yes", "appendfsync always"});
+  Member& with = AddLinked(primary, {"appendonly yes", "appendfsync always"});
+  Member& without = AddLinked(primary);
+  network().Step(3000);
+  TestClient client(primary.server());
+  client.Run("SET a 1");
+  client.Send("WAITAOF 1 1 0");
+  network().Step(3000);
+  EXPECT_THAT(client.Read(), ArrayOf(Int(1), Int(1)));
+  client.Run("SET a 2");
+  client.Send("WAITAOF 0 2 500");
+  network().Step(3000);
+  EXPECT_THAT(client.Read(), ArrayOf(Int(1), Int(1)));
+  ExpectSameData(primary, with);
+  ExpectSameData(primary, without);
+}
+
+TEST_F(LinkUseTest, NonsenseForAcknowledgementsIsHarmless) {
+  Member& primary = world_.Add();
+  TestClient client(primary.server());
+  EXPECT_THAT(client.Run("REPLCONF ACK 5"), NoReply()) << "of one who is no replica";
+  client.Send("PSYNC ? -1");
+  network().Step(2000);
+  client.Raw("");
+  for (const char* line : {"REPLCONF ACK -1", "REPLCONF ACK 9223372036854775807", "REPLCONF ACK 0 FACK -5",
+                           "REPLCONF ACK 0 FACK 9223372036854775807", "REPLCONF GETACK *", "REPLCONF ACK",
+                           "REPLCONF ACK x", "REPLCONF ACK 1 FACK", "REPLCONF ACK 1 FACK x", "REPLCONF"}) {
+    client.Send(line);
+    network().Step(100);
+    EXPECT_FALSE(client.Closed()) << line;
+  }
+  primary.Run("SET a 1");
+  EXPECT_EQ(primary.Info("connected_slaves"), "1");
+}
+
+TEST_F(LinkUseTest, AReplicaThatNeverReadsIsClosedAtItsLimit) {
+  Member& primary = world_.Add({"client-output-buffer-limit replica 300kb 0 0", "repl-backlog-size 16kb"});
+  TestClient client(primary.server());
+  client.Send("PSYNC ? -1");
+  network().Step(2000);
+  ASSERT_EQ(primary.Info("connected_slaves"), "1");
+  client.SetReading(TestClient::Reading::kNo);
+  for (int i = 0; i < 100 && !client.Closed(); ++i) primary.Run({"SET", "k", std::string(10'000, 'x')});
+  EXPECT_TRUE(client.Closed());
+  EXPECT_EQ(primary.Info("connected_slaves"), "0");
+  EXPECT_THAT(primary.Log(), HasSubstr("for overcoming of output buffer limits"));
+}
+
+TEST_F(LinkUseTest, WhatWaitsBehindASnapshotCountsAsOutput) {
+  Member& primary = world_.Add({"client-output-buffer-limit replica 300kb 0 0", "repl-backlog-size 16kb"});
+  TestClient client(primary.server());
+  primary.server().forker().Hold();
+  client.Send("PSYNC ? -1");
+  for (int i = 0; i < 100 && !client.Closed(); ++i) primary.Run({"SET", "k", std::string(10'000, 'x')});
+  EXPECT_TRUE(client.Closed());
+  network().Step(1000);
+  EXPECT_LE(primary->replication().stream().backlog().Octets(), 20'000) << "nobody needs it any more";
+}
+
+TEST_F(LinkUseTest, TheLinkToThePrimaryIsNoClientThatCanBeEvicted) {
+  Member& primary = world_.Add();
+  Member& replica = AddLinked(primary, {"maxmemory-clients 200kb"});
+  network().SetPiece(100'000);
+  primary.Run({"SET", "big", std::string(1'000'000, 'x')});
+  for (int i = 0; i < 8; ++i) {
+    network().RunOnce();
+    replica.Run("PING");
+  }
+  network().Run();
+  EXPECT_EQ(network().Dials(), 1);
+  ExpectSameData(primary, replica);
+}
+
+// --- What goes over a link beside writes.
+
+TEST_F(LinkUseTest, MessagesReachSubscribersOfTheReplica) {
+  Member& primary = world_.Add();
+  Member& replica = AddLinked(primary);
+  TestClient subscriber(replica.server());
+  subscriber.Run("SUBSCRIBE channel");
+  primary.Run("PUBLISH channel hello");
+  primary.Run("MULTI");
+  primary.Run("PUBLISH channel again");
+  primary.Run("SET a 1");
+  primary.Run("EXEC");
+  network().Run();
+  EXPECT_THAT(subscriber.Read(), Bulks({"message", "channel", "hello"}));
+  EXPECT_THAT(subscriber.Read(), Bulks({"message", "channel", "again"}));
+}
+
+TEST_F(LinkUseTest, WatchedAndTrackedKeysOfTheReplica) {
+  Member& primary = world_.Add();
+  Member& replica = AddLinked(primary);
+  TestClient watching(replica.server());
+  TestClient tracking(replica.server(), RespVersion::kResp3);
+  watching.Run("WATCH a");
+  tracking.Run("CLIENT TRACKING ON");
+  tracking.Run("GET a");
+  primary.Run("SET a 1");
+  network().Run();
+  watching.Run("MULTI");
+  watching.Run("GET a");
+  EXPECT_THAT(watching.Run("EXEC"), NilArray());
+  EXPECT_THAT(tracking.Read(), PushOf({Bulk("invalidate"), Bulks({"a"})}));
+}
+
+TEST_F(LinkUseTest, AReaderThatWaitsOnAReplicaIsServedByTheStream) {
+  Member& primary = world_.Add();
+  Member& replica = AddLinked(primary);
+  TestClient client(replica.server());
+  EXPECT_THAT(client.Run("XREAD BLOCK 0 STREAMS x 0"), NoReply());
+  primary.Run("XADD x 1-1 f v");
+  network().Run();
+  EXPECT_TRUE(client.Read().HasValue());
+}
+
+TEST_F(LinkUseTest, BlockedWritersArriveAsWhatTheyDid) {
+  Member& primary = world_.Add();
+  Member& replica = AddLinked(primary);
+  TestClient waiting(primary.server());
+  waiting.Send("BLMOVE a b LEFT RIGHT 0");
+  primary.Run("RPUSH a 1 2");
+  network().Run();
+  EXPECT_THAT(replica.Run("LRANGE b 0 -1"), Bulks({"1"}));
+  ExpectSameData(primary, replica);
+}
+
+TEST_F(LinkUseTest, ClientsWhoWaitForAWriteAreUnblockedWhenTheServerBecomesAReplica) {
+  Member& primary = world_.Add();
+  Member& other = world_.Add();
+  TestClient client(other.server());
+  EXPECT_THAT(client.Run("BLPOP l 0"), NoReply());
+  other.Follow(primary);
+  network().Step(3000);
+  primary.Run("RPUSH l 1");
+  network().Step(1000);
+  EXPECT_THAT(client.Read(), Error("UNBLOCKED force unblock from blocking operation, instance state changed "
+                                   "(master -> replica?)"));
+  ExpectSameData(primary, other);
+}
+
+TEST_F(LinkUseTest, AnAppendOnlyFileOfTheReplicaHasEverything) {
+  Member& primary = world_.Add();
+  Member& replica = AddLinked(primary, {"appendonly yes"});
+  primary.Run("SET a 1");
+  primary.Run("SELECT 3");
+  primary.Run("MULTI");
+  primary.Run("SET b 1");
+  primary.Run("INCR c");
+  primary.Run("EXEC");
+  network().Step(3000);
+  replica.Stop();
+  primary.Run("SET d 1");
+  network().SetApart(primary.port(), replica.port());
+  replica.Start({"replicaof 127.0.0.1 7001"});
+  EXPECT_THAT(replica.Run("GET a"), Bulk("1"));
+  EXPECT_THAT(replica.Run("DBSIZE"), Int(1));
+  network().SetAllTogether();
+  network().Step(20'000);
+  ExpectSameData(primary, replica);
+}
+
+TEST_F(LinkUseTest, KillingTheLinkOfThePrimaryConnectsAgain) {
+  Member& primary = world_.Add();
+  Member& replica = AddLinked(primary);
+  EXPECT_THAT(replica.Run("CLIENT KILL TYPE MASTER"), Int(1));
+  EXPECT_FALSE(replica.IsLinked());
+  primary.Run("SET a 1");
+  network().Step(3000);
+  EXPECT_TRUE(replica.IsLinked());
+  ExpectSameData(primary, replica);
+  EXPECT_EQ(Stat(primary, "sync_partial_ok"), 1);
+  EXPECT_THAT(primary.Run("CLIENT KILL TYPE REPLICA"), Int(1));
+  network().Step(3000);
+  EXPECT_TRUE(replica.IsLinked());
+}
+
+TEST_F(LinkUseTest, APasswordIsNeeded) {
+  Member& primary = world_.Add({"requirepass secret"});
+  Member& replica = world_.Add();
+  replica.Follow(primary);
+  network().Step(3000);
+  EXPECT_FALSE(replica.IsLinked());
+  replica.Run("CONFIG SET masterauth secret");
+  network().Step(3000);
+  EXPECT_TRUE(replica.IsLinked());
+}
+
+TEST_F(LinkUseTest, APauseOfTheReplicaHoldsTheStreamAndLosesNothing) {
+  Member& primary = world_.Add();
+  Member& replica = AddLinked(primary);
+  replica.Run("CLIENT PAUSE 3000 ALL");
+  for (int i = 0; i < 50; ++i) primary.Run("INCR n");
+  network().Step(1000);
+  network().Break(primary.port(), replica.port());
+  for (int i = 0; i < 50; ++i) primary.Run("INCR n");
+  network().Step(10'000);
+  ExpectSameData(primary, replica);
+  EXPECT_EQ(replica.history().offset, primary.history().offset);
+}
+
+}  // namespace
+}  // namespace respite
