@@ -13,12 +13,17 @@ namespace respite {
 class StreamRecorder final : public Journal {
  public:
   explicit StreamRecorder(TestServer& server) : server_(server) { server_->data().journals.Attach(*this); }
-  ~StreamRecorder() override { server_->data().journals.Detach(*this); }
+  ~StreamRecorder() override { Stop(); }
   StreamRecorder(const StreamRecorder&) = delete;
   StreamRecorder& operator=(const StreamRecorder&) = delete;
 
   void Append(const UnitEffects& effects) override;
   const std::string& Text() const { return text_; }
+  // Keeps nothing any more, and gives its memory back.
+  void Stop() {
+    server_->data().journals.Detach(*this);
+    text_ = {};
+  }
 
  private:
   TestServer& server_;
