@@ -4,15 +4,30 @@
 #include <string>
 
 #include "base/log.h"
+#include "base/pace.h"
 #include "server/clients/session.h"
 #include "server/config/settings.h"
 #include "server/dataset/stats.h"
+#include "server/execution/durability.h"
 
 namespace respite {
 
 void DivergenceWatch::OnCall(const FinishedCall& call) {
-  if (call.session.kind != SessionKind::kPrimary || call.ending != FinishedCall::Ending::kFailed) return;
-  Report(call.error, call.command.full_name);
+  if (call.session.kind != SessionKind::kPrimary) return;
+  if (call.ending == FinishedCall::Ending::kFailed) Report(call.error, call.command.full_name);
+  if (call.command.Is(kWrite) && parts_.durability.Troubled()) HeedDiskTrouble();
+}
+
+void DivergenceWatch::HeedDiskTrouble() {
+  if (!parts_.settings.replica_ignore_disk_write_errors) {
+    parts_.log.Warning("Replica was unable to write command to disk.");
+    std::abort();
+  }
+  constexpr int64_t kQuietMs = 10'000;
+  const int64_t now_ms = parts_.pace.NowMs();
+  if (now_ms - warned_at_ms_ < kQuietMs) return;
+  warned_at_ms_ = now_ms;
+  parts_.log.Warning("Replica is applying a command even though it is unable to write to disk.");
 }
 
 void DivergenceWatch::OnRefusal(const RefusedCall& call) {

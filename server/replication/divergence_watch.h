@@ -1,12 +1,15 @@
 // DivergenceWatch: a command of the primary's stream that fails here means that the data is not the same any more. The
-// log tells, and the directive propagation-error-behavior may end the server.
+// log tells, and the directive propagation-error-behavior may end the server. So may a write that the disk does not
+// take (replica-ignore-disk-write-errors): it would be lost with the process.
 #pragma once
 
 #include "server/execution/call_observer.h"
 
 namespace respite {
 
+class Durability;
 class Logger;
+class Pace;
 struct Settings;
 struct ServerStats;
 
@@ -14,8 +17,10 @@ class DivergenceWatch final : public CallObserver {
  public:
   struct Parts {
     const Settings& settings;
+    const Pace& pace;
     Logger& log;
     ServerStats& stats;
+    const Durability& durability;
   };
   explicit DivergenceWatch(const Parts& parts) : parts_(parts) {}
 
@@ -24,8 +29,10 @@ class DivergenceWatch final : public CallObserver {
 
  private:
   void Report(Bytes error, Bytes command);
+  void HeedDiskTrouble();
 
   const Parts parts_;
+  int64_t warned_at_ms_ = INT64_MIN / 2;
 };
 
 }  // namespace respite

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include "base/clock.h"
@@ -21,7 +20,6 @@
 #include "server/dataset/dataset.h"
 #include "server/dataset/disposer.h"
 #include "server/dataset/host.h"
-#include "server/execution/durability.h"
 #include "server/execution/services.h"
 #include "server/replication/failover.h"
 #include "server/replication/replicas.h"
@@ -328,22 +326,7 @@ void PrimaryLink::Feed(Bytes bytes) {
   link_->SetReading(Link::Reading::kOff);
 }
 
-void PrimaryLink::HeedDiskTrouble() {
-  const Services& services = parts_.services;
-  if (!parts_.durability.Troubled()) return;
-  if (!services.settings.replica_ignore_disk_write_errors) {
-    services.log.Warning("Replica was unable to write command to disk.");
-    std::abort();
-  }
-  constexpr int64_t kQuietMs = 10'000;
-  const int64_t now_ms = services.pace.NowMs();
-  if (now_ms - warned_at_ms_ < kQuietMs) return;
-  warned_at_ms_ = now_ms;
-  services.log.Warning("Replica is applying a command even though it is unable to write to disk.");
-}
-
 void PrimaryLink::RunStream() {
-  HeedDiskTrouble();
   const Pump::Outcome outcome = pump_.Run(*session_);
   if (session_ == nullptr) return;
   NoteApplied();

@@ -26,7 +26,6 @@
 
 namespace respite {
 
-class Durability;
 class Failover;
 class Replicas;
 class ReplicationStream;
@@ -44,7 +43,6 @@ class PrimaryLink final : public Link::User, public Transport {
     Replicas& replicas;
     ReplicationStream& stream;
     Failover& failover;
-    const Durability& durability;
   };
   explicit PrimaryLink(const Parts& parts);
   ~PrimaryLink() override;
@@ -107,8 +105,6 @@ class PrimaryLink final : public Link::User, public Transport {
   void TakeStream(Bytes bytes);
   void Feed(Bytes bytes);
   void RunStream();
-  // The disk takes nothing: what is run now would be lost with the process.
-  void HeedDiskTrouble();
   // A request of the stream waits: for the end of CLIENT PAUSE.
   bool IsHeld() const { return session_ != nullptr && (session_->held != nullptr || session_->waiter != nullptr); }
   void NoteApplied();
@@ -140,7 +136,6 @@ class PrimaryLink final : public Link::User, public Transport {
   std::string stash_;               // arrived while nothing could be made of it
   bool resume_posted_ = false;
   bool owes_ack_ = false;
-  int64_t warned_at_ms_ = INT64_MIN / 2;
   // The end of the history when the append-only file had so many octets: when these are synced, so is the history.
   struct Mark {
     uint64_t journaled = 0;

@@ -63,9 +63,9 @@ Replication::Replication(const Parts& parts)
                      .role = parts.role,
                      .replicas = replicas_,
                      .stream = stream_,
-                     .failover = failover_,
-                     .durability = parts.durability}),
-      divergence_watch_({parts.services.settings, parts.services.log, parts.services.stats}),
+                     .failover = failover_}),
+      divergence_watch_(
+          {parts.services.settings, parts.services.pace, parts.services.log, parts.services.stats, parts.durability}),
       local_keys_({parts.services.clock, parts.services.data}),
       failover_({.pace = parts.services.pace,
                  .log = parts.services.log,

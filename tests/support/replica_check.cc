@@ -4,6 +4,7 @@
 
 #include "server/dataset/effect_framing.h"
 #include "server/replication/divergence_watch.h"
+#include "server/storage/storage_health.h"
 #include "tests/support/test_client.h"
 
 namespace respite {
@@ -29,7 +30,8 @@ void ExpectReplicaMatches(TestServer& server, const StreamRecorder& stream) {
   options.wall_ms = server.clock().WallMs() + kDayMs;
   options.files = nullptr;
   TestServer replica(options);
-  DivergenceWatch watch({replica->settings(), replica->log(), replica->stats()});
+  const StorageHealth durability({replica->aof(), replica->snapshots()});
+  DivergenceWatch watch({replica->settings(), replica->pace(), replica->log(), replica->stats(), durability});
   replica->call_observers().Attach(watch);
   {
     TestClient primary(replica);
