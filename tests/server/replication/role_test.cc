@@ -32,7 +32,7 @@ TEST_F(RoleTest, TheRoleAsClientsSeeIt) {
   EXPECT_THAT(replica.Run("REPLICAOF NO ONE"), Ok());
   EXPECT_THAT(replica.Run("ROLE")[0], Bulk("master"));
   EXPECT_THAT(replica.Run("REPLICAOF 127.0.0.1 70000"), Error("ERR Invalid master port"));
-  EXPECT_THAT(replica.Run("REPLICAOF 127.0.0.1 x"), Error("ERR value is not an integer or out of range"));
+  EXPECT_THAT(replica.Run("REPLICAOF 127.0.0.1 x"), Error("ERR Invalid master port"));
 }
 
 TEST_F(RoleTest, AnotherReplicaGoesOnFromTheFormerHistory) {
