@@ -268,7 +268,7 @@ void Wire::Unwatch() {
 
 void Wire::End(const std::string& reason) {
   Link::User* const user = user_;
-  const std::string text = reason;  // it may live in what is closed
+  const std::string text = reason;  // NOLINT: it may live in what is closed
   Stop();
   if (user != nullptr) user->OnEnded(text);
 }

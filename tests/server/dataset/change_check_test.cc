@@ -110,7 +110,9 @@ TEST_F(ChangeCheckDeathTest, AnEntryOfAStream) {
 
 TEST_F(ChangeCheckDeathTest, AGroupThatIsNotCounted) {
   EXPECT_DEBUG_DEATH(Handle([](DbView& db) { db.Open<Stream>("stream")->Log().CreateGroup("g", {}, 0); }), kUncounted);
-  EXPECT_DEBUG_DEATH(Handle([](DbView& db) { db.Open<Stream>("stream")->Log().FindGroup("group")->last_id = {1, 1}; }),
+  EXPECT_DEBUG_DEATH(Handle([](DbView& db) {
+                       db.Open<Stream>("stream")->Log().FindGroup("group")->last_id = {1, 1};
+                     }),
                      kUncounted);
 }
 
