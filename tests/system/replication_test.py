@@ -110,6 +110,8 @@ class Replication(unittest.TestCase):
         self.oracle.count(2)
 
     def hand_over(self, primary, replica):
+        # The replica says that its link is up before the primary has heard so.
+        wait_until(lambda: b"state=online" in primary.ask("INFO", "replication"), "the replica to be online")
         self.assertEqual(b"+OK", primary.ask("FAILOVER", "TO", "127.0.0.1", replica.port, "TIMEOUT", 10000))
         wait_until(lambda: replica.info("role") == "master" and primary.info("role") == "slave", "the failover")
         wait_until(lambda: primary.info("master_link_status") == "up", "the link of the former primary")
@@ -177,7 +179,8 @@ class Replication(unittest.TestCase):
         self.ask_pipeline(primary, 100)
         self.wait_equal(primary, replica)
         history = primary.info("master_replid")
-        primary.ask("SAVE")
+        # Refused while the child that wrote the snapshot for the replica has not been waited for.
+        wait_until(lambda: primary.ask("SAVE") == b"+OK", "SAVE")
         offset = primary.offset()
         self.assertEqual(offset, replica.offset())
         restarted = self.restart(primary)
