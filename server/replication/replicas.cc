@@ -119,7 +119,9 @@ void Replicas::Acknowledge(Session& session, int64_t offset, int64_t offset_on_d
   replica.acked_at_ms = parts_.pace.NowMs();
   has_progress_ = true;
   RefreshGood();
-  if (replica.state == Replica::State::kAwaitsAck) PutOnline(session);
+  if (replica.state != Replica::State::kAwaitsAck) return;
+  replica.is_new = true;  // what this command puts into its output is the stream
+  PutOnline(session);
 }
 
 int64_t Replicas::CountAcked(int64_t offset) const {

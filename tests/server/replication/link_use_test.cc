@@ -138,6 +138,18 @@ TEST_F(LinkUseTest, WaitDoesNotWaitForTheTimerAfterAChangeOfTheHistory) {
   EXPECT_THAT(client.Read(), Int(1));
 }
 
+TEST_F(LinkUseTest, WhatWasWrittenMeanwhileFollowsTheAcknowledgement) {
+  Member& primary = world_.Add({"repl-diskless-sync yes"});
+  TestClient client(primary.server());
+  client.Run("REPLCONF capa eof");
+  client.Send("PSYNC ? -1");
+  network().Step(2000);
+  client.Raw("");
+  primary.Run("SET meanwhile 1");
+  EXPECT_THAT(client.Raw(EncodeRequest({"REPLCONF", "ACK", "0"})), HasSubstr("meanwhile"));
+  EXPECT_FALSE(client.Closed());
+}
+
 TEST_F(LinkUseTest, AReplicaThatDoesNotAcknowledgeItsSnapshotIsClosed) {
   Member& primary = world_.Add({"repl-diskless-sync yes", "repl-timeout 5"});
   TestClient client(primary.server());
