@@ -150,13 +150,13 @@ Handshake::Verdict Handshake::AnswerToPsync(Bytes line) {
 Handshake::Verdict Handshake::ReadHistory(Bytes line) {
   const size_t blank = line.find(' ');
   const Bytes id = line.substr(0, blank);
-  const auto offset = blank == Bytes::npos ? std::nullopt : ParseInteger(line.substr(blank + 1));
-  if (!IsHistoryId(id) || !offset || *offset < 0 || *offset > History::kLongest) {
+  const int64_t offset = blank == Bytes::npos ? -1 : ParseInteger(line.substr(blank + 1)).value_or(-1);
+  if (!IsHistoryId(id) || offset < 0 || offset > History::kLongest) {
     parts_.log.Warning("Master replied with wrong +FULLRESYNC syntax.");
     return Verdict::kFail;
   }
   id_ = id;
-  offset_ = *offset;
+  offset_ = offset;
   parts_.log.Notice("Full resync from master: " + id_ + ":" + std::to_string(offset_));
   return Verdict::kSnapshot;
 }
