@@ -2,15 +2,20 @@
 there and back without a lost write, and processes that are killed, stopped and restarted under load."""
 import os
 import random
+import re
+import shutil
 import signal
+import socket
+import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 
 import oracles
 from generators import Generator
 from launcher import free_port, wait_until
-from two_servers import RESPITE, Closed, Server, value_of
+from two_servers import RESPITE, Closed, RawClient, Server, value_of
 
 COMMANDS = 400
 
@@ -205,6 +210,54 @@ class Replication(unittest.TestCase):
 
 
 oracles.multiply(globals(), Replication)
+
+
+class PrintedLines(unittest.TestCase):
+    """The lines of docs/replication.md, as they are printed but for the ports."""
+
+    def test_set_up_and_failover(self):
+        page = os.path.join(os.environ.get("RESPITE_SOURCE_DIR", "."), "docs/replication.md")
+        with open(page, encoding="utf-8") as file:
+            lines = re.findall(r"^    (respite-server .*|redis-cli .*)$", file.read(), re.M)
+        self.assertEqual(["respite-server", "respite-server", "redis-cli"], [line.split()[0] for line in lines])
+        ports = {"6379": free_port(), "6380": free_port()}
+        folders = [self.folder() for _ in range(3)]
+        os.symlink(os.path.abspath(RESPITE), os.path.join(folders[2], "respite-server"))
+        environment = dict(os.environ, PATH=f"{folders[2]}:{os.environ['PATH']}")
+        for printed, port in ports.items():
+            lines = [line.replace(printed, str(port)) for line in lines]
+        for line, folder in zip(lines, folders):
+            if line.startswith("respite-server"):
+                self.start(f"exec {line} --repl-diskless-sync-delay 0", folder, environment)
+        first, second = ports.values()
+        wait_until(lambda: b"state=online" in self.ask(first, "INFO", "replication"), "the replica")
+        output = subprocess.run(["bash", "-c", lines[2]], env=environment, capture_output=True, timeout=20, check=True)
+        self.assertEqual(b"OK", output.stdout.strip())
+        wait_until(lambda: b"role:master" in self.ask(second, "INFO", "replication"), "the failover")
+        wait_until(lambda: b"role:slave" in self.ask(first, "INFO", "replication"), "the failover")
+
+    def folder(self):
+        path = tempfile.mkdtemp(prefix="printed-")
+        self.addCleanup(shutil.rmtree, path, ignore_errors=True)
+        return path
+
+    def start(self, line, folder, environment):
+        process = subprocess.Popen(["bash", "-c", line], cwd=folder, env=environment, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        self.addCleanup(process.wait, 20)
+        self.addCleanup(process.kill)
+
+    @staticmethod
+    def ask(port, *words):
+        try:
+            client = RawClient(socket.create_connection(("127.0.0.1", port), timeout=20))
+        except ConnectionRefusedError:
+            return b""
+        try:
+            return client.run(*words)
+        finally:
+            client.close()
+
 
 if __name__ == "__main__":
     unittest.main()
