@@ -9,7 +9,20 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "persistence/write_all.h"
+
 namespace respite {
+
+IoProgress WriteAll(int descriptor, Bytes data) {
+  const size_t wanted = data.size();
+  while (!data.empty()) {
+    const ssize_t written = write(descriptor, data.data(), data.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return {wanted - data.size(), errno};
+    data.remove_prefix(static_cast<size_t>(written));
+  }
+  return {wanted, kNoError};
+}
 
 namespace {
 
@@ -23,16 +36,7 @@ class SystemFile final : public File {
   SystemFile(const SystemFile&) = delete;
   SystemFile& operator=(const SystemFile&) = delete;
 
-  IoProgress Write(Bytes data) override {
-    const size_t wanted = data.size();
-    while (!data.empty()) {
-      const ssize_t written = write(descriptor_, data.data(), data.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return {wanted - data.size(), errno};
-      data.remove_prefix(static_cast<size_t>(written));
-    }
-    return {wanted, kNoError};
-  }
+  IoProgress Write(Bytes data) override { return WriteAll(descriptor_, data); }
 
   IoProgress ReadAt(uint64_t offset, std::span<char> into) override {
     size_t done = 0;

@@ -1,11 +1,10 @@
 // PipeFile: the end of a pipe into which a child writes what it has made. Only Write works.
 #pragma once
 
-#include <unistd.h>
-
 #include <cerrno>
 
 #include "persistence/file_system.h"
+#include "persistence/write_all.h"
 
 namespace respite {
 
@@ -14,16 +13,7 @@ class PipeFile final : public File {
   // Does not own the descriptor.
   explicit PipeFile(int descriptor) : descriptor_(descriptor) {}
 
-  IoProgress Write(Bytes data) override {
-    const size_t wanted = data.size();
-    while (!data.empty()) {
-      const ssize_t written = write(descriptor_, data.data(), data.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return {wanted - data.size(), errno};
-      data.remove_prefix(static_cast<size_t>(written));
-    }
-    return {wanted, kNoError};
-  }
+  IoProgress Write(Bytes data) override { return WriteAll(descriptor_, data); }
   IoProgress ReadAt(uint64_t, std::span<char>) override { return {0, ESPIPE}; }
   IoError Sync() override { return kNoError; }
   void StartWriteback() override {}
