@@ -20,8 +20,6 @@ class Link {
     virtual void OnConnected() = 0;
     // Some bytes, which are valid during the call.
     virtual void OnReceived(Bytes bytes) = 0;
-    // Everything that was sent is out; called after there was something.
-    virtual void OnSent() {}
     // There is no connection, or not any more. `reason` is for the log. Nothing is called after it.
     virtual void OnEnded(const std::string& reason) = 0;
   };
@@ -38,7 +36,6 @@ class Link {
   virtual ~Link() = default;
   // Requires: connected. What does not fit into the socket waits here.
   virtual void Send(Bytes bytes) = 0;
-  virtual size_t UnsentBytes() const = 0;
   // kOff: the other side has to wait.
   virtual void SetReading(Reading reading) = 0;
   // "127.0.0.1:50000". Requires: connected.

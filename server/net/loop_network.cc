@@ -24,7 +24,7 @@ namespace {
 
 using Endpoints = std::vector<asio::ip::tcp::endpoint>;
 
-// What is sent at once may be no longer: others have to be served, too.
+// Reads of one socket in a row. More wait for the next event, so that others are served in between.
 constexpr size_t kReceivesPerEvent = 4;
 
 // Binds the socket to one of our own addresses. False: it is not ours.
@@ -235,7 +235,6 @@ void Wire::SendMore() {
     sent_ += sent.bytes;
   }
   Watch();
-  if (user_ != nullptr) user_->OnSent();
 }
 
 void Wire::SetReading(Link::Reading reading) {
@@ -281,7 +280,6 @@ class LoopLink final : public Link {
   LoopLink& operator=(const LoopLink&) = delete;
 
   void Send(Bytes bytes) override { wire_->Send(bytes); }
-  size_t UnsentBytes() const override { return wire_->UnsentBytes(); }
   void SetReading(Reading reading) override { wire_->SetReading(reading); }
   std::string LocalAddress() const override { return wire_->Names().local_address; }
   std::string PeerAddress() const override { return wire_->Names().address; }

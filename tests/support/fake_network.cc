@@ -32,7 +32,6 @@ struct FakeNetwork::Wire {
 
   Link::User* user = nullptr;  // null: the dialer has closed, or was told of the end
   Link::Reading reading = Link::Reading::kOn;
-  bool owes_sent = false;
   std::unique_ptr<FakeTransport> transport;  // null before it is connected, and at a stranger
   bool is_listener_closed = false;
 
@@ -119,11 +118,7 @@ class FakeNetwork::FakeLink final : public Link {
   FakeLink(FakeNetwork& network, std::shared_ptr<Wire> wire) : network_(network), wire_(std::move(wire)) {}
   ~FakeLink() override { wire_->user = nullptr; }
 
-  void Send(Bytes bytes) override {
-    network_.Put(wire_->to_listener, bytes);
-    wire_->owes_sent = true;
-  }
-  size_t UnsentBytes() const override { return 0; }
+  void Send(Bytes bytes) override { network_.Put(wire_->to_listener, bytes); }
   void SetReading(Reading reading) override { wire_->reading = reading; }
   std::string LocalAddress() const override { return AddressOf(wire_->source_port); }
   std::string PeerAddress() const override { return AddressOf(wire_->listener); }
@@ -364,13 +359,7 @@ bool FakeNetwork::MoveToListener(Wire& wire) {
     wire.transport->Receive(piece);
     server.EndTurn();
   }
-  if (!piece.empty()) {
-    if (wire.to_listener.octets == 0 && wire.user != nullptr && std::exchange(wire.owes_sent, false)) {
-      wire.user->OnSent();
-      ServerAt(wire.dialer)->EndTurn();
-    }
-    return true;
-  }
+  if (!piece.empty()) return true;
   if (wire.user != nullptr || wire.to_listener.octets != 0) return false;
   Lose(wire);
   return true;
