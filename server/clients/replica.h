@@ -22,7 +22,7 @@ struct Replica {
   };
 
   State state = State::kGreets;
-  bool is_new = false;  // the command that attached it has not ended
+  bool output_is_stream = false;  // what the running command puts into its output is no reply
 
   // What it says of itself.
   int listening_port = 0;
@@ -55,9 +55,6 @@ struct Replica {
 
   Replica();
   ~Replica();
-
-  bool IsAttached() const { return state != State::kGreets; }
-  bool AwaitsStream() const { return IsAttached() && state != State::kOnline; }
 };
 
 }  // namespace respite

@@ -5,6 +5,7 @@
 // make it anew after a Restore.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "datatypes/keyspace.h"
@@ -24,6 +25,9 @@ class Capture {
   std::vector<Database> Restore(Dataset& data) &&;
   // The same with a copy, so that it can be restored again.
   std::vector<Database> Restore(Dataset& data) const&;
+
+  // The databases; nothing is left in the Capture.
+  std::vector<Database> Release() && { return std::exchange(databases_, {}); }
 
   size_t Keys() const;
 

@@ -327,7 +327,7 @@ void Executor::Reject(const Passage& passage, const Refusal& refusal) {
 }
 
 void Executor::CloseReplicaThatGotReply(Session& session, size_t reply_start) {
-  if (std::exchange(session.replica->is_new, false) || session.out.Size() <= reply_start) return;
+  if (std::exchange(session.replica->output_is_stream, false) || session.out.Size() <= reply_start) return;
   session.out.RollBack(reply_start);
   parts_.clients.Close(session);
 }

@@ -65,12 +65,13 @@ void Failover::LookForTarget() {
     const Replica& replica = *session->replica;
     const bool is_wanted = !request_.target || IsAt(*session, *request_.target);
     if (!is_wanted || replica.state != Replica::State::kOnline || replica.acked != parts_.history.offset) continue;
-    return HandOver({Replicas::HostOf(*session), replica.listening_port});
+    const PrimaryAddress target{Replicas::HostOf(*session), replica.listening_port};
+    parts_.log.Notice("Failover target " + TextOf(target) + " is synced, failing over.");
+    return HandOver(target);
   }
 }
 
 void Failover::HandOver(const PrimaryAddress& target) {
-  parts_.log.Notice("Failover target " + TextOf(target) + " is synced, failing over.");
   state_ = State::kInProgress;
   parts_.changer.HandOver(target);
 }

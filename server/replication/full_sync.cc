@@ -315,15 +315,6 @@ void FullSync::SendFile(Session& session) {
   parts_.log.Notice("Synchronization with replica " + Replicas::NameOf(session) + " succeeded");
 }
 
-// A server that keeps nothing on its disk (rdb-del-sync-files) leaves no file behind that was made for replicas.
-void FullSync::RemoveFile() {
-  has_made_file_ = false;
-  const Settings& settings = parts_.settings;
-  if (!settings.rdb_del_sync_files || !settings.save.empty() || settings.appendonly) return;
-  parts_.log.Notice("Removing the RDB file used to feed replicas in a persistence-less instance");
-  parts_.files.Remove(settings.dbfilename);
-}
-
 void FullSync::EndTurn() {
   if (parts_.replicas.Empty() && !has_made_file_) return;
   if (pipe_ && pipe_->is_paused) GoOnReading();
@@ -340,8 +331,9 @@ void FullSync::GoOnReading() {
 void FullSync::SendFiles() {
   const std::vector<Session*> receiving = ReceivingFrom(Source::kFile);
   if (receiving.empty()) {
-    if (has_made_file_ && !parts_.snapshots.Running() && In(Replica::State::kAwaitsEnd).empty()) RemoveFile();
-    return;
+    if (!has_made_file_ || parts_.snapshots.Running() || !In(Replica::State::kAwaitsEnd).empty()) return;
+    has_made_file_ = false;
+    return parts_.snapshots.RemoveSyncFile();
   }
   for (Session* session : receiving) SendFile(*session);
   // Who takes it as fast as we send it gets more in the next Turn; a full socket begins a Turn when it has room.

@@ -107,7 +107,6 @@ class FullSync {
   void Served(Session& session);
   void SendFile(Session& session);
   void OpenFile(Session& session);
-  void RemoveFile();
 
   const Parts parts_;
   std::optional<Pipe> pipe_;

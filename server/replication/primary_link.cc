@@ -214,11 +214,8 @@ void PrimaryLink::TakeSnapshot(Bytes& bytes) {
 void PrimaryLink::FlushOldData() {
   const Services& services = parts_.services;
   services.log.Notice("MASTER <-> REPLICA sync: Flushing old data");
-  std::vector<int> all(static_cast<size_t>(services.keyspace.Count()));
-  for (size_t db = 0; db < all.size(); ++db) all[db] = static_cast<int>(db);
-  if (services.data.listener != nullptr) services.data.listener->OnFlush(all);
   const FreeMode mode = services.settings.replica_lazy_flush ? FreeMode::kLater : FreeMode::kNow;
-  for (int db : all) services.disposer.Free(services.data.keyspace.Detach(db), mode);
+  for (Database& content : Capture::Take(services.data).Release()) services.disposer.Free(std::move(content), mode);
   services.function_libraries.Take();
 }
 
@@ -272,9 +269,7 @@ bool PrimaryLink::InstallSnapshot(const std::string& path) {
   receiver_->Keep();
   services.log.Notice("MASTER <-> REPLICA sync: Loading DB in memory");
   const LoadOutcome outcome = LoadDump(services, {.expired = RdbLoadOptions::Expired::kKeep});
-  if (services.settings.rdb_del_sync_files && services.settings.save.empty() && !services.settings.appendonly) {
-    services.files.Remove(services.settings.dbfilename);
-  }
+  services.snapshots.RemoveSyncFile();
   return outcome == LoadOutcome::kLoaded;
 }
 

@@ -51,8 +51,6 @@ class PrimaryLink final : public Link::User, public Transport {
   void Follow(Handshake::MayContinue continues);
   // Follows nobody any more.
   void Leave();
-  // Drops the connection; it is made again.
-  void Reconnect(const std::string& reason);
   // Once a second: connects, acknowledges, and gives up what takes too long.
   void Cron();
   // At the end of a Turn: what had to wait for it.
@@ -70,7 +68,6 @@ class PrimaryLink final : public Link::User, public Transport {
     int64_t read_offset;  // octets of the history that have arrived
   };
   Figures Survey() const;
-  const Session* session() const { return session_; }
 
   // Link::User
   void OnConnected() override;
@@ -85,6 +82,8 @@ class PrimaryLink final : public Link::User, public Transport {
 
  private:
   void Dial();
+  // Drops the connection; it is made again.
+  void Reconnect(const std::string& reason);
   // Nothing of the connection is left.
   void DropLink();
   void Take(Bytes bytes);

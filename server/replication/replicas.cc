@@ -22,7 +22,7 @@ Replicas::Replicas(const Parts& parts)
 void Replicas::Attach(Session& session) {
   session.kind = SessionKind::kReplica;
   session.replies.TurnOn();  // CLIENT REPLY is not for the stream
-  session.replica->is_new = true;
+  session.replica->output_is_stream = true;
   all_.push_back(&session);
 }
 
@@ -97,8 +97,8 @@ void Replicas::Deliver() {
   const int64_t end = parts_.stream.backlog().End();
   const int64_t now_ms = parts_.clock.MonotonicMs();
   int64_t needed_from = end;
-  const std::vector<Session*> all = all_;  // who is over its limit leaves the list
-  for (Session* session : all) {
+  for (size_t i = 0; i < all_.size();) {
+    Session* const session = all_[i];
     Replica& replica = *session->replica;
     if (replica.state == Replica::State::kOnline) {
       SendStream(*session, replica);
@@ -107,6 +107,7 @@ void Replicas::Deliver() {
       needed_from = std::min(needed_from, replica.sent_to);
     }
     parts_.limits.CheckOutput(*session, now_ms, ClientLimits::Moment::kReply);
+    if (i < all_.size() && all_[i] == session) ++i;  // one that is over its limit has left the list
   }
   parts_.stream.Trim(parts_.settings.repl_backlog_size, needed_from);
   parts_.stream.NoteHeldBytes(BufferBytes());
@@ -120,7 +121,7 @@ void Replicas::Acknowledge(Session& session, int64_t offset, int64_t offset_on_d
   has_progress_ = true;
   RefreshGood();
   if (replica.state != Replica::State::kAwaitsAck) return;
-  replica.is_new = true;  // what this command puts into its output is the stream
+  replica.output_is_stream = true;
   PutOnline(session);
 }
 

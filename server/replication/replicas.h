@@ -80,10 +80,10 @@ class Replicas final : public Followers {
   void AskForEverything() override;
   void LogLag() const override;
 
-  // Once a second: pings, and ends those that are silent. `is_paused`: the stream must not grow (FAILOVER).
+  // Once a second: pings, and closes those that are silent. kHeldBack: the stream must not grow (FAILOVER).
   enum class Pings : uint8_t { kAllowed, kHeldBack };
   void Cron(Pings pings);
-  // Those of a former life, or of a former primary, have as long to come as those that have just left.
+  // Replicas of before a restart or a promotion get repl-backlog-ttl seconds to come back.
   void AwaitReturn();
   // No replica has been there for as long as repl-backlog-ttl says.
   bool IsBacklogStale() const;

@@ -173,6 +173,13 @@ bool Snapshots::Install(const std::string& path) {
   return true;
 }
 
+void Snapshots::RemoveSyncFile() {
+  const Settings& settings = parts_.settings;
+  if (!settings.rdb_del_sync_files || !settings.save.empty() || settings.appendonly) return;
+  parts_.log.Notice("Removing the RDB file used to feed replicas in a persistence-less instance");
+  parts_.files.Remove(settings.dbfilename);
+}
+
 void Snapshots::Ended(const ChildEnd& end) {
   TakeOutcome(end);
   ended_(end.outcome == ChildOutcome::kSucceeded ? Outcome::kDone : Outcome::kFailed);

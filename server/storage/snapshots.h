@@ -52,6 +52,8 @@ class Snapshots {
   Outcome StartBackground();
   // Makes a finished snapshot (of the primary) the dump file. What went wrong is in the log.
   bool Install(const std::string& path);
+  // The dump file has served a synchronisation. Removes it if nothing else keeps it (rdb-del-sync-files).
+  void RemoveSyncFile();
   // Has `handler` run when a background save has ended.
   void OnEnd(std::function<void(Outcome)> handler) { ended_ = std::move(handler); }
   // Starts one as soon as no other child runs.
