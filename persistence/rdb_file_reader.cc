@@ -1,313 +1,47 @@
 #include "persistence/rdb_file_reader.h"
 
-#include <algorithm>
-#include <array>
-#include <cstdio>
-#include <vector>
-
-#include "persistence/rdb_format.h"
+#include "persistence/rdb_item_reader.h"
 #include "persistence/rdb_supply.h"
-#include "persistence/rdb_value_reader.h"
 
 namespace respite {
 
 namespace {
 
-using Kind = RdbFailure::Kind;
-using Step = RdbFailure::Step;
-
-constexpr uint64_t kUsualOctets = 16;  // minimum size of all but very short keys
-constexpr char kNoModule[] = "no matching module";
-
-std::string HexText(uint64_t number) {
-  std::array<char, 17> digits;
-  std::snprintf(digits.data(), digits.size(), "%llx", static_cast<unsigned long long>(number));
-  return digits.data();
-}
-
-std::string ModuleName(uint64_t id) {
-  constexpr Bytes kCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  constexpr int kVersionBits = 10;
-  std::string name(9, ' ');
-  id >>= kVersionBits;
-  for (size_t i = name.size(); i > 0; --i, id >>= 6) name[i - 1] = kCharacters[id & 63];
-  return name;
-}
-
-class Reader {
+class FileReader final : public RdbItemSource {
  public:
-  Reader(File& file, uint64_t offset, const RdbReadOptions& options, RdbSink& sink)
+  FileReader(File& file, uint64_t offset, const RdbReadOptions& options, RdbSink& sink)
       : begin_(offset),
-        options_(options),
-        sink_(sink),
+        items_(options, sink, *this, offset),
         supply_(file, offset, options.piece_octets,
                 options.checksum == RdbReadOptions::Checksum::kVerify ? SupplyChecksum::kCrc64 : SupplyChecksum::kNone,
-                [this](uint64_t at) { return TellProgress(at); }),
-        input_(supply_),
-        next_progress_(offset + options.progress_interval) {
-    batch_.reserve(options.batch);
+                [this](uint64_t at) { return items_.TellProgress(at); }),
+        input_(supply_) {
+    items_.Use(input_, offset);
   }
 
   Result<uint64_t, RdbFailure> Read() {
     const IoError error = supply_.Open();
-    if (error != kNoError) return Failure(RdbFailure{Kind::kIo, IoErrorText(error), begin_});
-    bool goes_on = ReadHead();
-    while (goes_on && !at_end_) goes_on = ReadItem();
-    if (goes_on && PassOn() && ReadChecksum()) return Offset();
-    return Failure(std::move(*failure_));
+    if (error != kNoError) return Failure(RdbFailure{RdbFailure::Kind::kIo, IoErrorText(error), begin_});
+    while (!items_.IsDone())
+      if (!items_.Next()) return Failure(items_.TakeFailure());
+    return items_.Offset();
   }
+
+  // RdbItemSource
+  uint64_t Checksum(Bytes rest) override { return supply_.Checksum(rest); }
+  uint64_t Ahead() const override { return input_.Left(); }
 
  private:
-  uint64_t Offset() const { return begin_ + input_.Offset(); }
-
-  bool Fail(Kind kind, std::string text) {
-    if (failure_) return false;
-    failure_ = RdbFailure{kind, std::move(text), Offset(), step_};
-    if (step_ == Step::kKey || step_ == Step::kValue) failure_->type = type_;
-    if (step_ == Step::kValue) failure_->key = key_;
-    return false;
-  }
-  // True while everything that was read existed.
-  bool InputIsGood(const char* why_not = "a length or number is malformed") {
-    if (!input_.Failed()) return true;
-    if (supply_.error() != kNoError) return Fail(Kind::kIo, IoErrorText(supply_.error()));
-    if (input_.RanOut()) return Fail(Kind::kTruncated, "Unexpected EOF reading RDB file");
-    return Fail(Kind::kCorrupt, why_not);
-  }
-  bool SinkIsGood(Result<Done> result, Kind kind = Kind::kSink) {
-    return result.ok() || Fail(kind, std::move(result).error());
-  }
-
-  bool TellProgress(uint64_t at) {
-    if (at < next_progress_) return true;
-    next_progress_ = at + options_.progress_interval;
-    return SinkIsGood(sink_.OnProgress(at));
-  }
-
-  bool ReadHead() {
-    const Bytes signature = input_.Octets(rdb::kSignature.size());
-    const Bytes digits = input_.Octets(rdb::kVersionDigits);
-    if (!InputIsGood()) return false;
-    if (signature != rdb::kSignature) return Fail(Kind::kSignature, "Wrong signature trying to load DB from file");
-    for (char digit : digits) version_ = IsDigit(digit) ? version_ * 10 + (digit - '0') : -1000;
-    version_ = std::max(version_, 0);
-    if (version_ >= 1 && version_ <= rdb::kNewestVersion) return true;
-    return Fail(Kind::kVersion, "Can't handle RDB format version " + std::to_string(version_));
-  }
-
-  bool ReadItem() {
-    input_.Forget();
-    if (!TellProgress(Offset())) return false;
-    step_ = Step::kOpcode;
-    const uint8_t opcode = input_.Octet();
-    if (!InputIsGood()) return false;
-    switch (opcode) {
-      case rdb::kDeadlineMs:
-        step_ = Step::kDeadline;
-        deadline_ms_ = input_.Millis();
-        return InputIsGood();
-      case rdb::kDeadlineSeconds:
-        step_ = Step::kDeadline;
-        deadline_ms_ = int64_t{static_cast<int32_t>(input_.Little32())} * 1000;
-        return InputIsGood();
-      case rdb::kIdleSeconds:
-        idle_s_ = input_.Length();
-        return InputIsGood();
-      case rdb::kFrequency:
-        frequency_ = input_.Octet();
-        return InputIsGood();
-      case rdb::kEnd:
-        at_end_ = true;
-        return true;
-      default:
-        return opcode >= rdb::kSlotInfo ? ReadRareItem(opcode) : ReadKey(opcode);
-    }
-  }
-
-  bool ReadRareItem(uint8_t opcode) {
-    switch (opcode) {
-      case rdb::kSelectDatabase:
-        return ReadDatabase();
-      case rdb::kResizeDatabase:
-        return ReadSizes();
-      case rdb::kAux:
-        return ReadAux();
-      case rdb::kFunctionLibrary:
-        return ReadLibrary();
-      case rdb::kFunctionDraft:
-        return Fail(Kind::kCorrupt, "Pre-release function format not supported.");
-      case rdb::kModuleAux:
-        return ReadModuleAux();
-      default:  // slots: hints that we do not need
-        for (int i = 0; i < 3; ++i) input_.Length();
-        return InputIsGood();
-    }
-  }
-
-  bool ReadDatabase() {
-    step_ = Step::kSizes;
-    const uint64_t db = input_.Length();
-    if (!InputIsGood() || !PassOn()) return false;
-    if (db < static_cast<uint64_t>(options_.databases)) {
-      db_ = static_cast<int>(db);
-      sink_.OnDatabase(db_, Offset());
-      return true;
-    }
-    return Fail(Kind::kDatabases, "FATAL: Data file was created with a Redis server configured to handle more than " +
-                                      std::to_string(options_.databases) + " databases. Exiting");
-  }
-
-  bool ReadSizes() {
-    step_ = Step::kSizes;
-    const uint64_t keys = input_.Length();
-    const uint64_t timed = input_.Length();
-    if (!InputIsGood()) return false;
-    const uint64_t most = input_.Left() / kUsualOctets;
-    sink_.OnResize(db_, std::min(keys, most), std::min(timed, most));
-    return true;
-  }
-
-  bool ReadAux() {
-    step_ = Step::kAux;
-    const RdbText name = input_.Text();
-    const RdbText value = input_.Text();
-    if (!InputIsGood()) return false;
-    sink_.OnAux(name.View(), value.View(), Offset());
-    return true;
-  }
-
-  bool ReadLibrary() {
-    step_ = Step::kLibrary;
-    const RdbText code = input_.Text();
-    return InputIsGood() && PassOn() && SinkIsGood(sink_.OnLibrary(code.View()));
-  }
-
-  bool ReadModuleAux() {
-    step_ = Step::kModuleAux;
-    const std::string module = ModuleName(input_.Length());
-    const uint64_t when_kind = input_.Length();
-    input_.Length();
-    if (!InputIsGood()) return false;
-    if (when_kind != rdb::kPartUnsigned) return Fail(Kind::kCorrupt, "bad when_opcode");
-    return SinkIsGood(sink_.OnModuleAux(module), Kind::kModule) && SkipModuleParts();
-  }
-
-  bool SkipModuleParts() {
-    for (;;) {
-      input_.Forget();
-      switch (input_.Length()) {
-        case rdb::kPartEnd:
-          return InputIsGood();
-        case rdb::kPartSigned:
-        case rdb::kPartUnsigned:
-          input_.Length();
-          break;
-        case rdb::kPartFloat:
-          input_.Little32();
-          break;
-        case rdb::kPartDouble:
-          input_.Little64();
-          break;
-        case rdb::kPartText:
-          input_.Text();
-          break;
-        default:
-          input_.Fail();
-      }
-      if (!InputIsGood("data of a module are malformed")) return false;
-    }
-  }
-
-  bool ReadKey(uint8_t type) {
-    step_ = Step::kKey;
-    type_ = type;
-    const RdbText key = input_.Text();
-    if (!InputIsGood("the key is malformed")) return false;
-    key_.assign(key.View());
-    step_ = Step::kValue;
-    if (static_cast<rdb::Type>(type) == rdb::Type::kModule2) return ReadModuleValue();
-    auto entry = ReadRdbValue(
-        input_, type,
-        {key_, options_.access, options_.limits, options_.hash_key, std::exchange(deadline_ms_, kNoDeadline)});
-    const auto idle_s = std::exchange(idle_s_, std::nullopt);
-    const auto frequency = std::exchange(frequency_, std::nullopt);
-    if (!entry) return FailOrSkip(entry.error());
-    batch_.push_back({std::move(entry).value(), idle_s, frequency});
-    return batch_.size() < options_.batch || PassOn();
-  }
-
-  bool ReadModuleValue() {
-    const std::string module = ModuleName(input_.Length());
-    deadline_ms_ = kNoDeadline;
-    idle_s_.reset();
-    frequency_.reset();
-    return InputIsGood() && SinkIsGood(sink_.OnModuleValue(module), Kind::kModule) && SkipModuleParts();
-  }
-
-  bool FailOrSkip(const RdbValueFault& fault) {
-    if (!InputIsGood(fault.why)) return false;
-    if (fault.kind == RdbValueFault::Kind::kBad) return Fail(Kind::kCorrupt, fault.why);
-    sink_.OnEmptyKey(db_, key_);
-    return true;
-  }
-
-  // Passes the batch to the sink.
-  bool PassOn() {
-    if (batch_.empty()) return true;
-    const bool is_good = SinkIsGood(sink_.OnEntries(db_, batch_));
-    batch_.clear();
-    return is_good;
-  }
-
-  bool ReadChecksum() {
-    step_ = Step::kChecksum;
-    if (version_ < rdb::kFirstWithChecksum) return true;
-    const uint64_t actual = supply_.Checksum(input_.Rest());
-    const uint64_t expected = input_.Little64();
-    if (!InputIsGood()) return false;
-    if (options_.checksum == RdbReadOptions::Checksum::kIgnore || expected == actual) return true;
-    if (expected == 0) {
-      sink_.OnUnverified();
-      return true;
-    }
-    return Fail(Kind::kChecksum, "Wrong RDB checksum expected: (" + HexText(actual) + ") but got (" +
-                                     HexText(expected) + "). Aborting now.");
-  }
-
   const uint64_t begin_;
-  const RdbReadOptions& options_;
-  RdbSink& sink_;
+  RdbItemReader items_;
   RdbFileSupply supply_;
   RdbInput input_;
-  uint64_t next_progress_;
-  int version_ = 0;
-  int db_ = 0;
-  bool at_end_ = false;
-  Step step_ = Step::kHead;
-  uint8_t type_ = 0;
-  std::string key_;
-  // For the next key.
-  int64_t deadline_ms_ = kNoDeadline;
-  std::optional<uint64_t> idle_s_;
-  std::optional<uint8_t> frequency_;
-  std::vector<RdbEntry> batch_;
-  std::optional<RdbFailure> failure_;
 };
 
 }  // namespace
 
-Result<Done> RdbSink::OnModuleAux(Bytes module) {
-  return Failure("The RDB file contains AUX module data I can't load: " + std::string(kNoModule) + " '" +
-                 std::string(module) + "'");
-}
-
-Result<Done> RdbSink::OnModuleValue(Bytes module) {
-  return Failure("The RDB file contains module data I can't load: " + std::string(kNoModule) + " type '" +
-                 std::string(module) + "'");
-}
-
 Result<uint64_t, RdbFailure> ReadRdb(File& file, uint64_t offset, const RdbReadOptions& options, RdbSink& sink) {
-  return Reader(file, offset, options, sink).Read();
+  return FileReader(file, offset, options, sink).Read();
 }
 
 }  // namespace respite

@@ -46,9 +46,15 @@ void RdbInput::Fail() {
   rest_ = {};
 }
 
+void RdbInput::RunOut(uint64_t missing) {
+  if (failed_) return;
+  ran_out_ = true;
+  missing_ = missing;
+}
+
 bool RdbInput::GetMore(uint64_t octets) {
   if (octets > Left()) {
-    ran_out_ = ran_out_ || !failed_;
+    RunOut(octets - Left());
   } else if (octets > rest_.size()) {
     const uint64_t offset = Offset();
     const Bytes piece = supply_->Next(rest_, octets);
@@ -81,7 +87,7 @@ uint64_t RdbInput::LengthBehind(uint8_t head) {
 uint64_t RdbInput::Count(uint64_t least_octets) {
   const uint64_t count = Length();
   if (count <= Left() / least_octets) return count;
-  ran_out_ = ran_out_ || !failed_;
+  RunOut(count - Left() / least_octets);
   Fail();
   return 0;
 }

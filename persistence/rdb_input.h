@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "persistence/file_system.h"
 #include "persistence/rdb_format.h"
 
 namespace respite {
@@ -52,6 +53,8 @@ class RdbSupply {
   virtual Bytes Next(Bytes rest, uint64_t wanted) = 0;
   // Frees all pieces except the last.
   virtual void Forget() = 0;
+  // Why it failed.
+  virtual IoError error() const { return kNoError; }
 };
 
 // Memory for decoded texts, until Clear.
@@ -79,6 +82,9 @@ class RdbInput {
   bool Failed() const { return failed_; }
   // True if the input failed because it contains less than it announces.
   bool RanOut() const { return ran_out_; }
+  // If it ran out: at least so many octets were missing.
+  uint64_t Missing() const { return missing_; }
+  IoError SupplyError() const { return supply_ == nullptr ? kNoError : supply_->error(); }
   // For readers that find an error in what they read.
   void Fail();
   uint64_t Left() const { return rest_.size() + (supply_ == nullptr || failed_ ? 0 : supply_->Left()); }
@@ -132,6 +138,7 @@ class RdbInput {
   RdbText Compressed();
   // Makes rest_ hold `octets` octets. Fails and returns false if there are fewer.
   bool GetMore(uint64_t octets);
+  void RunOut(uint64_t missing);
   void ForgetPieces();
 
   Bytes rest_;
@@ -141,6 +148,7 @@ class RdbInput {
   bool made_nothing_ = true;  // nothing to forget
   bool failed_ = false;
   bool ran_out_ = false;
+  uint64_t missing_ = 0;
 };
 
 }  // namespace respite

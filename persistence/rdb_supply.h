@@ -30,14 +30,13 @@ class RdbFileSupply final : public RdbSupply {
 
   // Must be called first: reads the size of the file.
   IoError Open();
-  // Why the supply ended.
-  IoError error() const { return error_; }
   // The checksum of all octets so far, without `rest`, which is the end of the last piece.
   uint64_t Checksum(Bytes rest);
 
   uint64_t Left() const override { return end_ - next_; }
   Bytes Next(Bytes rest, uint64_t wanted) override;
   void Forget() override;
+  IoError error() const override { return error_; }
 
  private:
   struct Piece {

@@ -1,6 +1,6 @@
 // Any RDB file, checksums aside. Keys that it contains must be sound, and the data set survives writing and reading.
-// The first byte selects the limits, the second the size of the pieces in which the file is read; neither affects what
-// is accepted.
+// The first byte selects the limits, the second the size of the pieces in which the file is read, or arrives; neither
+// affects what is accepted.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -10,6 +10,7 @@
 #include "datatypes/digest.h"
 #include "persistence/rdb_file_reader.h"
 #include "persistence/rdb_file_writer.h"
+#include "persistence/rdb_receiver.h"
 #include "tests/fuzz/sound_value.h"
 
 namespace respite {
@@ -77,12 +78,27 @@ bool Read(File& file, const EncodingLimits& limits, size_t piece_octets, RdbRead
       .ok();
 }
 
+bool Receive(Bytes content, const EncodingLimits& limits, size_t piece_octets, Sink& sink) {
+  RdbReceiver receiver(
+      {.limits = limits, .hash_key = {7}, .databases = 4, .checksum = RdbReadOptions::Checksum::kIgnore}, sink,
+      std::nullopt);
+  while (!content.empty()) {
+    const Bytes piece = content.substr(0, piece_octets);
+    content.remove_prefix(piece.size());
+    if (receiver.Take(piece) == RdbReceiver::Status::kFailed) return false;
+  }
+  return receiver.Finish() == RdbReceiver::Status::kDone;
+}
+
 void Try(Bytes content, const EncodingLimits& limits, size_t piece_octets) {
   MemoryFile file(content);
   Sink sink(limits);
   const bool is_good = Read(file, limits, piece_octets, RdbReadOptions::Checksum::kIgnore, sink);
   Sink whole(limits);
   Require(Read(file, limits, 1 << 16, RdbReadOptions::Checksum::kIgnore, whole) == is_good);
+  Sink received(limits);
+  Require(Receive(content, limits, piece_octets, received) == is_good);
+  Require(DigestOf(received.keyspace).Hex() == DigestOf(sink.keyspace).Hex());
   MemoryFile copy;
   Require(WriteRdb(copy, {sink.keyspace, {}, {}}, {}, nullptr).ok());
   Sink again(limits);

@@ -1,0 +1,68 @@
+#include "persistence/rdb_receiver.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/crc64.h"
+
+namespace respite {
+
+namespace {
+
+// The beginning of an item is read again as soon as it may be whole if it is no longer than this.
+constexpr size_t kShort = 256;
+// What an RDB of unknown length is trusted with when it announces its number of keys.
+constexpr uint64_t kUnknownTotal = 64 * 1024 * 1024;
+
+}  // namespace
+
+RdbReceiver::RdbReceiver(const RdbReadOptions& options, RdbSink& sink, std::optional<uint64_t> total)
+    : options_(options), total_(total), items_(options_, sink, *this, 0) {
+  items_.Use(input_, 0);
+}
+
+RdbReceiver::Status RdbReceiver::Take(Bytes bytes) {
+  if (items_.IsDone()) return Status::kDone;
+  if (items_.HasFailed()) return Status::kFailed;
+  if (kept_.empty()) return Read(bytes);
+  kept_.append(bytes);
+  if (kept_.size() < enough_) return Status::kMore;
+  const std::string whole = std::exchange(kept_, {});
+  return Read(whole);
+}
+
+RdbReceiver::Status RdbReceiver::Finish() {
+  enough_ = 0;
+  const Status status = Take({});
+  return status == Status::kMore ? Status::kFailed : status;
+}
+
+RdbReceiver::Status RdbReceiver::Read(Bytes bytes) {
+  current_ = bytes;
+  input_ = RdbInput(bytes);
+  items_.Use(input_, base_);
+  uint64_t read = 0;  // whole items
+  while (!items_.IsDone() && items_.Next()) read = input_.Offset();
+  if (items_.HasFailed()) return Status::kFailed;
+  if (items_.IsDone()) {
+    base_ += read;
+    return Status::kDone;
+  }
+  const Bytes rest = bytes.substr(read);
+  if (options_.checksum == RdbReadOptions::Checksum::kVerify) checksum_ = Crc64(checksum_, bytes.substr(0, read));
+  base_ += read;
+  const uint64_t missing = std::min(input_.Missing(), std::numeric_limits<uint64_t>::max() - rest.size());
+  enough_ = rest.size() + (rest.size() < kShort ? missing : std::max<uint64_t>(missing, rest.size()));
+  kept_.assign(rest);
+  return Status::kMore;
+}
+
+uint64_t RdbReceiver::Checksum(Bytes rest) {
+  if (options_.checksum == RdbReadOptions::Checksum::kIgnore) return 0;
+  return Crc64(checksum_, current_.substr(0, current_.size() - rest.size()));
+}
+
+uint64_t RdbReceiver::Ahead() const { return std::max(total_.value_or(kUnknownTotal), base_) - base_; }
+
+}  // namespace respite
