@@ -44,9 +44,11 @@ struct Replica {
   int64_t sent_to = 0;
   size_t waiting_bytes = 0;  // of the stream, for a replica that is not online: they count as its output
 
-  // Octets that its socket has taken, and when it took the last of them (of the Pace).
+  // Octets that its socket has taken, and that it has sent, and when it did so last (of the Pace).
   uint64_t taken_bytes = 0;
   int64_t taken_at_ms = 0;
+  uint64_t said_bytes = 0;
+  int64_t said_at_ms = 0;
 
   // The snapshot that is being sent from a file.
   std::unique_ptr<File> file;

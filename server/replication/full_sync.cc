@@ -80,7 +80,10 @@ bool FullSync::JoinRunning(Session& session) {
   return true;
 }
 
-void FullSync::Left() {
+void FullSync::Left(Replica::State state) {
+  // Without save points nobody else wants the file.
+  const bool was_last = state == Replica::State::kAwaitsEnd && In(Replica::State::kAwaitsEnd).empty();
+  if (was_last && parts_.settings.save.empty() && parts_.snapshots.Running()) parts_.nursery.Kill();
   if (!IsStreaming() || !ReceivingFrom(Source::kPipe).empty()) return;
   parts_.log.Notice("Diskless rdb transfer, last replica dropped, killing fork child.");
   pipe_.reset();

@@ -58,7 +58,7 @@ class FullSync {
   // The replica, which is attached, needs a snapshot: of the child that runs, or of the next.
   void Enter(Session& session);
   // A replica has left: its child may have nobody to work for.
-  void Left();
+  void Left(Replica::State state);
   // Begins the snapshot that is due; for the timer, once a second.
   void Cron();
   // At the end of a Turn, before replies leave: hands on what replicas have room for.

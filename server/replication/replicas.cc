@@ -60,9 +60,9 @@ Bytes Replicas::StateNameOf(const Replica& replica) {
     case Replica::State::kAwaitsSnapshot:
     case Replica::State::kAwaitsEnd:
       return "wait_bgsave";
-    case Replica::State::kReceives:
+    case Replica::State::kReceives:  // Redis: a replica at a pipe waits for the end of the child
+      return replica.file == nullptr ? "wait_bgsave" : "send_bulk";
     case Replica::State::kAwaitsAck:
-      return "send_bulk";
     case Replica::State::kOnline:
       return "online";
     case Replica::State::kServed:
@@ -195,7 +195,7 @@ void Replicas::Cron(Pings pings) {
   }
   const std::vector<Session*> all = all_;
   for (Session* session : all) PingWaiting(*session);
-  for (Session* session : all_) NoteTaken(*session);
+  for (Session* session : all_) NoteSignsOfLife(*session);
   CloseSilent();
   RefreshGood();
 }
@@ -208,10 +208,15 @@ void Replicas::PingWaiting(Session& session) {
   parts_.clients.QueueFlush(session);
 }
 
-// A replica that receives a snapshot says nothing, but its socket takes octets.
-void Replicas::NoteTaken(Session& session) {
+// A replica that receives a snapshot says nothing, but its socket takes octets. One that loads it sends empty lines.
+void Replicas::NoteSignsOfLife(Session& session) {
   Replica& replica = *session.replica;
-  if (replica.state == Replica::State::kReceives && session.usage.bytes_out == replica.taken_bytes) return;
+  if (session.usage.bytes_in != replica.said_bytes) {
+    replica.said_bytes = session.usage.bytes_in;
+    replica.said_at_ms = parts_.pace.NowMs();
+  }
+  const bool is_stuck = session.usage.bytes_out == replica.taken_bytes && !session.out.Empty();
+  if (replica.state == Replica::State::kReceives && is_stuck) return;
   replica.taken_bytes = session.usage.bytes_out;
   replica.taken_at_ms = parts_.pace.NowMs();
 }
@@ -225,7 +230,7 @@ void Replicas::CloseSilent() {
     const bool is_awaited = replica.state == Replica::State::kAwaitsAck;
     const bool must_speak = is_awaited || (replica.state == Replica::State::kOnline && replica.speaks_psync);
     const bool must_take = replica.state == Replica::State::kReceives;
-    const int64_t since_ms = must_take ? replica.taken_at_ms : replica.acked_at_ms;
+    const int64_t since_ms = must_take ? replica.taken_at_ms : std::max(replica.acked_at_ms, replica.said_at_ms);
     if (!(must_speak || must_take) || now_ms - since_ms <= timeout_ms) continue;
     parts_.log.Warning(std::string("Disconnecting timedout replica (") + (must_take ? "full" : "streaming") +
                        " sync): " + NameOf(*session));

@@ -91,7 +91,7 @@ class Replicas final : public Followers {
  private:
   void SendStream(Session& session, Replica& replica);
   void PingWaiting(Session& session);
-  void NoteTaken(Session& session);
+  void NoteSignsOfLife(Session& session);
   void CloseSilent();
 
   const Parts parts_;

@@ -275,7 +275,7 @@ void Replication::EndTurn() {
 }
 
 void Replication::Forget(Session& session) {
-  if (session.replica != nullptr && replicas_.Forget(session)) full_sync_.Left();
+  if (session.replica != nullptr && replicas_.Forget(session)) full_sync_.Left(session.replica->state);
 }
 
 }  // namespace respite

@@ -205,7 +205,7 @@ void Snapshots::TakeOutcome(const ChildEnd& end) {
 
 void Snapshots::Flushed() {
   if (parts_.loading.Active()) return;  // the FLUSHALL comes from the append-only file
-  if (Running()) parts_.nursery.Kill();
+  if (Running() || parts_.nursery.Does(ChildWork::kTransfer)) parts_.nursery.Kill();
   save_due_ = !parts_.settings.save.empty();
 }
 
@@ -225,7 +225,7 @@ bool Snapshots::MayTryAgain() const {
 }
 
 void Snapshots::Cron() {
-  if (parts_.nursery.Busy() || !MayTryAgain()) return;
+  if (parts_.nursery.Busy() || parts_.loading.Active() || !MayTryAgain()) return;
   if (!scheduled_) return SaveIfDue();
   if (StartBackground() == Outcome::kDone) scheduled_ = false;
 }

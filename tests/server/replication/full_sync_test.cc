@@ -11,25 +11,39 @@ namespace {
 using Member = ReplicationWorld::Member;
 using testing::HasSubstr;
 
-enum class Way : uint8_t { kDisk, kPipe };
+// How a snapshot leaves the primary, and where the replica puts it.
+struct Way {
+  const char* name;
+  const char* sync;
+  const char* load;
+};
+
+const Way kWays[] = {
+    {"DiskToDisk", "no", "disabled"},  {"PipeToDisk", "yes", "disabled"},       {"DiskToParser", "no", "swapdb"},
+    {"PipeToParser", "yes", "swapdb"}, {"PipeToEmptyDb", "yes", "on-empty-db"},
+};
 
 class FullSyncTest : public testing::TestWithParam<Way> {
  protected:
-  std::vector<std::string> Directives() const {
-    return {GetParam() == Way::kPipe ? "repl-diskless-sync yes" : "repl-diskless-sync no"};
+  static bool IsPipe() { return GetParam().sync == std::string("yes"); }
+  static std::vector<std::string> Directives() {
+    return {std::string("repl-diskless-sync ") + GetParam().sync, std::string("repl-diskless-load ") + GetParam().load};
   }
   Member& AddPrimary() { return world_.Add(Directives()); }
+  Member& AddReplica(std::vector<std::string> more = {}) {
+    more.push_back(Directives()[1]);
+    return world_.Add(more);
+  }
   FakeNetwork& network() { return world_.network(); }
 
   ReplicationWorld world_{20090210};
 };
 
-INSTANTIATE_TEST_SUITE_P(Ways, FullSyncTest, testing::Values(Way::kDisk, Way::kPipe),
-                         [](const auto& way) { return way.param == Way::kPipe ? "Pipe" : "Disk"; });
+INSTANTIATE_TEST_SUITE_P(Ways, FullSyncTest, testing::ValuesIn(kWays), [](const auto& way) { return way.param.name; });
 
 TEST_P(FullSyncTest, AnEmptyPrimary) {
   Member& primary = AddPrimary();
-  Member& replica = world_.Add();
+  Member& replica = AddReplica();
   replica.Run("SET old 1");
   replica.Follow(primary);
   network().Step(3000);
@@ -44,7 +58,7 @@ TEST_P(FullSyncTest, AnEmptyPrimary) {
 
 TEST_P(FullSyncTest, DataOfAllKinds) {
   Member& primary = AddPrimary();
-  Member& replica = world_.Add();
+  Member& replica = AddReplica();
   primary.Run("SET s text");
   primary.Run("SET timed x EX 1000");
   primary.Run("RPUSH l 1 2 3");
@@ -70,7 +84,7 @@ TEST_P(FullSyncTest, DataOfAllKinds) {
 
 TEST_P(FullSyncTest, TheOldDataAndFunctionsOfTheReplicaGo) {
   Member& primary = AddPrimary();
-  Member& replica = world_.Add();
+  Member& replica = AddReplica();
   replica.Run("SET mine 1");
   replica.Run({"FUNCTION", "LOAD", "#!lua name=mine\nredis.register_function('m', function() return 1 end)"});
   primary.Run("SET theirs 1");
@@ -82,7 +96,7 @@ TEST_P(FullSyncTest, TheOldDataAndFunctionsOfTheReplicaGo) {
 
 TEST_P(FullSyncTest, WritesWhileTheSnapshotIsOnItsWay) {
   Member& primary = AddPrimary();
-  Member& replica = world_.Add();
+  Member& replica = AddReplica();
   primary.Run("SET n 0");
   replica.Follow(primary);
   network().SetPiece(20);
@@ -101,7 +115,7 @@ TEST_P(FullSyncTest, ManyReplicasShareASnapshot) {
   Member& primary = AddPrimary();
   primary.Run("SET a 1");
   std::vector<Member*> replicas;
-  for (int i = 0; i < 4; ++i) replicas.push_back(&world_.Add());
+  for (int i = 0; i < 4; ++i) replicas.push_back(&AddReplica());
   for (Member* replica : replicas) replica->Follow(primary);
   network().Step(10'000);
   primary.Run("SET b 1");
@@ -112,7 +126,7 @@ TEST_P(FullSyncTest, ManyReplicasShareASnapshot) {
 
 TEST_P(FullSyncTest, ABigSnapshotIsPacedByItsReader) {
   Member& primary = AddPrimary();
-  Member& replica = world_.Add();
+  Member& replica = AddReplica();
   primary.Run("CONFIG SET rdbcompression no");
   for (int i = 0; i < 60; ++i) primary.Run("SETRANGE key" + std::to_string(i) + " 10000 x");
   network().SetWindow(10'000);
@@ -132,7 +146,7 @@ TEST_P(FullSyncTest, ABreakInTheMiddleBeginsAnew) {
   for (uint64_t octets : {0u, 1u, 10u, 100u, 180u, 230u, 260u, 300u, 350u}) {
     ReplicationWorld world(octets + 1);
     Member& primary = world.Add(Directives());
-    Member& replica = world.Add();
+    Member& replica = world.Add(Directives());
     primary.Run("SET a 1");
     world.network().BreakNextAfter(primary.port(), octets);
     replica.Follow(primary);
@@ -145,7 +159,7 @@ TEST_P(FullSyncTest, ABreakInTheMiddleBeginsAnew) {
 
 TEST_P(FullSyncTest, AChildThatCannotBeginEndsTheLink) {
   Member& primary = AddPrimary();
-  Member& replica = world_.Add();
+  Member& replica = AddReplica();
   primary.Run("SET a 1");
   primary.server().forker().FailNext(ENOMEM);
   replica.Follow(primary);
@@ -158,7 +172,7 @@ TEST_P(FullSyncTest, AChildThatCannotBeginEndsTheLink) {
 
 TEST_P(FullSyncTest, AChildThatDiesEndsTheLink) {
   Member& primary = AddPrimary();
-  Member& replica = world_.Add();
+  Member& replica = AddReplica();
   primary.Run("SET a 1");
   primary.server().forker().Hold();
   replica.Follow(primary);
@@ -174,7 +188,7 @@ TEST_P(FullSyncTest, AChildThatDiesEndsTheLink) {
 
 TEST_P(FullSyncTest, AReplicaThatLeavesWhileTheChildRunsDoesNoHarm) {
   Member& primary = AddPrimary();
-  Member& replica = world_.Add();
+  Member& replica = AddReplica();
   primary.server().forker().Hold();
   replica.Follow(primary);
   network().Run();
@@ -190,7 +204,7 @@ TEST_P(FullSyncTest, AReplicaThatLeavesWhileTheChildRunsDoesNoHarm) {
 
 TEST_P(FullSyncTest, ItWaitsForAnotherChild) {
   Member& primary = world_.Add({Directives()[0], "appendonly yes"});
-  Member& replica = world_.Add();
+  Member& replica = AddReplica();
   primary.server().forker().Hold();
   primary.Run("BGREWRITEAOF");
   ASSERT_TRUE(primary.server().forker().Runs());
@@ -204,11 +218,11 @@ TEST_P(FullSyncTest, ItWaitsForAnotherChild) {
 
 TEST_P(FullSyncTest, LinesWhileItWaitsAreNoAnswer) {
   Member& primary = AddPrimary();
-  Member& replica = world_.Add({"repl-timeout 5"});
+  Member& replica = AddReplica({"repl-timeout 5"});
   primary.server().forker().Hold();
   replica.Follow(primary);
   network().Step(30'000);
-  if (GetParam() == Way::kPipe) return;  // Redis: while a pipe is silent nobody says anything
+  if (IsPipe()) return;  // Redis: while a pipe is silent nobody says anything
   EXPECT_EQ(network().Dials(), 1) << "the primary is there, and says so";
   primary.server().forker().Release();
   network().Step(5000);
@@ -239,6 +253,65 @@ TEST(FullSyncOfSeveralTest, AFileAndAPipeAtTheSameTimeDoNotMix) {
   old.SetReading(TestClient::Reading::kYes);
   for (int i = 0; i < 20; ++i) primary.server().EndTurn();
   EXPECT_EQ(old.session().replica->state, Replica::State::kOnline);
+}
+
+TEST(FullSyncOfSeveralTest, AFlushEndsTheChildWhoseSnapshotIsObsolete) {
+  for (const char* sync : {"yes", "no"}) {
+    ReplicationWorld world(3);
+    Member& primary = world.Add({std::string("repl-diskless-sync ") + sync});
+    Member& replica = world.Add();
+    primary.Run("SET a 1");
+    primary.server().forker().Hold();
+    replica.Follow(primary);
+    world.network().Run();
+    ASSERT_TRUE(primary.server().forker().Runs());
+    primary.Run("FLUSHALL");
+    primary.server().forker().Release();
+    world.network().Step(5000);
+    EXPECT_TRUE(replica.IsLinked()) << sync;
+    EXPECT_EQ(primary.server().forker().Started(), 2) << sync;
+    ExpectSameData(primary, replica);
+  }
+}
+
+TEST(FullSyncOfSeveralTest, AFileThatNobodyWantsAnyMoreIsNotFinished) {
+  for (const bool has_save_points : {false, true}) {
+    ReplicationWorld world(3);
+    Member& primary = world.Add({has_save_points ? "save 900 1" : "save \"\""});
+    Member& one = world.Add();
+    Member& other = world.Add();
+    primary.server().forker().Hold();
+    one.Follow(primary);
+    other.Follow(primary);
+    world.network().Run();
+    one.Run("REPLICAOF NO ONE");
+    world.network().Run();
+    EXPECT_THAT(primary.Run("INFO persistence"), BulkThat(HasSubstr("rdb_bgsave_in_progress:1")));
+    other.Run("REPLICAOF NO ONE");
+    world.network().Step(200);
+    const std::string expected = has_save_points ? "rdb_bgsave_in_progress:1" : "rdb_bgsave_in_progress:0";
+    EXPECT_THAT(primary.Run("INFO persistence"), BulkThat(HasSubstr(expected)));
+    primary.server().forker().Release();
+  }
+}
+
+// One that is stuck holds up the pipe for all, but the others do not pay for it.
+TEST(FullSyncOfSeveralTest, OnlyTheReplicaThatIsStuckIsGivenUp) {
+  ReplicationWorld world(3);
+  Member& primary = world.Add({"repl-diskless-sync yes", "repl-timeout 5", "repl-diskless-sync-delay 1"});
+  Member& quick = world.Add();
+  primary.Run("CONFIG SET rdbcompression no");
+  for (int i = 0; i < 100; ++i) primary.Run("SETRANGE key" + std::to_string(i) + " 10000 x");
+  TestClient stuck(primary.server());
+  stuck.Run("REPLCONF capa eof capa psync2");
+  stuck.SetReading(TestClient::Reading::kNo);
+  stuck.Send("PSYNC ? -1");
+  quick.Follow(primary);
+  world.network().Step(12'000);
+  EXPECT_TRUE(stuck.Closed());
+  EXPECT_TRUE(quick.IsLinked());
+  EXPECT_EQ(world.network().Dials(), 1) << "the first link was not given up";
+  ExpectSameData(primary, quick);
 }
 
 TEST(FullSyncOfSeveralTest, DisklessWaitsForMore) {
