@@ -23,7 +23,7 @@ class RemovalRule final : public KeyRemoval {
   explicit RemovalRule(Parts parts) : parts_(parts) {}
 
   Answer Now() const override {
-    if (parts_.phase.IsMidTurn()) return Answer::kLater;
+    if (parts_.phase.IsMidTurn() || parts_.phase.load() != Phase::Load::kNone) return Answer::kLater;
     const bool is_followers =
         parts_.role.is_replica && (parts_.cause == Cause::kExpiry || parts_.settings.replica_ignore_maxmemory);
     if (is_followers) return Answer::kNo;

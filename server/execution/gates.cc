@@ -94,7 +94,10 @@ inline void Gates::StaleReplica(const Request& request) const {
 }
 
 inline void Gates::StillLoading(const Request& request) const {
-  if (parts_.phase.IsLoading() && !AllHave(request, kLoading)) throw Refusal{refusals::kIsLoading};
+  const bool is_refused = parts_.phase.IsLoading()
+                              ? !AllHave(request, kLoading)
+                              : parts_.phase.load() == Phase::Load::kAside && (request.flags & kNoAsyncLoading) != 0;
+  if (is_refused) throw Refusal{refusals::kIsLoading};
 }
 
 // A script has been running for long: others may do little but end it.

@@ -224,7 +224,11 @@ void Wire::Send(Bytes bytes) {
     sent_ = 0;
   }
   unsent_.append(bytes);
-  if (was_idle) Later([](Wire& wire) { wire.SendMore(); });
+  if (!was_idle) return;
+  // At once, since a Turn may last long. What goes wrong is told later: the caller does not expect the end of the link.
+  const Transfer sent = stream_->Send(unsent_);
+  if (sent.state == Transfer::State::kMoved) sent_ += sent.bytes;
+  if (UnsentBytes() != 0) Later([](Wire& wire) { wire.SendMore(); });
 }
 
 void Wire::SendMore() {

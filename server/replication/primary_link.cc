@@ -1,7 +1,5 @@
 #include "server/replication/primary_link.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -10,15 +8,11 @@
 #include "base/pace.h"
 #include "base/random.h"
 #include "datatypes/keyspace.h"
-#include "persistence/file_system.h"
 #include "protocol/request_text.h"
-#include "scripting/function_library.h"
 #include "server/clients/clients.h"
 #include "server/clients/phase.h"
 #include "server/config/settings.h"
-#include "server/dataset/capture.h"
 #include "server/dataset/dataset.h"
-#include "server/dataset/disposer.h"
 #include "server/dataset/host.h"
 #include "server/execution/services.h"
 #include "server/replication/failover.h"
@@ -26,9 +20,6 @@
 #include "server/replication/replication_stream.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/loading.h"
-#include "server/storage/nursery.h"
-#include "server/storage/rdb_loader.h"
-#include "server/storage/snapshots.h"
 
 namespace respite {
 
@@ -36,11 +27,14 @@ namespace {
 
 constexpr size_t kScratchBytes = 64 * 1024;
 constexpr size_t kLongestLine = 1024;
+constexpr int64_t kSayEveryMs = 1000;
 
 }  // namespace
 
 PrimaryLink::PrimaryLink(const Parts& parts)
-    : parts_(parts), pump_(parts.pump), user_(parts.services.users.Unlimited()) {}
+    : parts_(parts), pump_(parts.pump), user_(parts.services.users.Unlimited()) {
+  parts.services.loading.OnAdvance([this] { SayStillHere(); });
+}
 
 PrimaryLink::~PrimaryLink() { link_.reset(); }
 
@@ -63,7 +57,11 @@ void PrimaryLink::Leave() {
 void PrimaryLink::DropLink() {
   link_.reset();
   handshake_.reset();
-  receiver_.reset();
+  if (resync_) {
+    resync_->Abandon();
+    if (resync_->HasLetGo()) may_continue_ = Handshake::MayContinue::kNo;
+    resync_.reset();
+  }
   line_.clear();
   stash_.clear();
 }
@@ -189,69 +187,46 @@ void PrimaryLink::Continue() {
 // --- The snapshot.
 
 void PrimaryLink::BeginTransfer(const std::string& id, int64_t offset) {
-  const Services& services = parts_.services;
   parts_.failover.Finished();
-  next_id_ = id;
-  next_offset_ = offset;
-  const std::string path =
-      "temp-" + std::to_string(services.clock.WallMs() / 1000) + "." + std::to_string(getpid()) + ".rdb";
-  receiver_.emplace(SnapshotReceiver::Parts{services.log, services.files}, path);
+  resync_.emplace(Resync::Parts{parts_.services, parts_.replicas, parts_.stream}, id, offset);
   state_ = State::kTransfer;
 }
 
+// Loading while it arrives is done in shares, since others wait, too.
 void PrimaryLink::TakeSnapshot(Bytes& bytes) {
-  const SnapshotReceiver::Progress progress = receiver_->Take(bytes);
-  bytes = progress.rest;
-  if (progress.status == SnapshotReceiver::Status::kMore) return;
-  if (progress.status == SnapshotReceiver::Status::kFailed) {
-    return Reconnect("The snapshot of the master could not be received");
+  const Bytes share = bytes.substr(0, resync_->ShareOctets());
+  Bytes rest = share;
+  const Resync::Status status = resync_->Take(rest);
+  bytes.remove_prefix(share.size() - rest.size());
+  switch (status) {
+    case Resync::Status::kMore:
+      if (bytes.empty()) return;
+      stash_.append(bytes);
+      bytes = {};
+      link_->SetReading(Link::Reading::kOff);
+      return Resume();
+    case Resync::Status::kFailed:
+      return Reconnect("The snapshot of the master could not be received");
+    case Resync::Status::kWhole:
+      stash_ = std::string(bytes);  // loading serves others, who use the memory of `bytes`
+      bytes = {};
+      return LoadSnapshot();
   }
-  stash_ = progress.rest;  // loading serves others, who use the memory of `bytes`
-  bytes = {};
-  LoadSnapshot();
 }
 
-void PrimaryLink::FlushOldData() {
-  const Services& services = parts_.services;
-  services.log.Notice("MASTER <-> REPLICA sync: Flushing old data");
-  const FreeMode mode = services.settings.replica_lazy_flush ? FreeMode::kLater : FreeMode::kNow;
-  for (Database& content : Capture::Take(services.data).Release()) services.disposer.Free(std::move(content), mode);
-  services.function_libraries.Take();
-}
-
-// The old data goes before the new comes: there may not be room for both.
 void PrimaryLink::LoadSnapshot() {
   const Services& services = parts_.services;
   state_ = State::kLoading;
   link_->SetReading(Link::Reading::kOff);
-  const bool keeps_journal = services.settings.appendonly;
-  if (services.aof.IsOn()) services.aof.TurnOff();
-  if (services.nursery.Busy()) {
-    services.log.Notice(
-        "Replica is about to load the RDB file received from the master, but there is a pending RDB child running. "
-        "Killing process and removing its temp file to avoid any race");
-    services.nursery.Kill();
-  }
-  parts_.replicas.CloseAll();
-  // What is here from now on is the data of no history, until all of the snapshot is.
-  services.data.history.Adopt(RandomHex(History::kIdLength), 0);
-  services.data.history.is_shared = false;
-  parts_.stream.End();
-  FlushOldData();
-  const bool is_loaded = InstallSnapshot(receiver_->path());
+  const bool is_loaded = resync_->Install();
   if (services.phase.HasStopped()) return;
-  receiver_.reset();
-  if (!is_loaded) FlushOldData();
-  if (keeps_journal) services.aof.TurnOn();
+  resync_.reset();
+  may_continue_ = is_loaded ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo;
   if (!is_loaded) {
-    may_continue_ = Handshake::MayContinue::kNo;
     return Reconnect("Failed trying to load the MASTER synchronization DB from disk, check server logs.");
   }
-  services.data.history.Adopt(next_id_, next_offset_);
   mark_ = {services.aof.writer().Appended(), 0};  // offsets of another history say nothing
   on_disk_ = 0;
-  may_continue_ = Handshake::MayContinue::kYes;
-  services.log.Notice("MASTER <-> REPLICA sync: Finished with success");
   if (link_ == nullptr) return Reconnect("Connection with master lost while the snapshot was loaded");
   parts_.stream.Begin();
   parts_.stream.Restart();
@@ -263,14 +238,12 @@ void PrimaryLink::LoadSnapshot() {
   if (!rest.empty()) TakeStream(rest);
 }
 
-bool PrimaryLink::InstallSnapshot(const std::string& path) {
-  const Services& services = parts_.services;
-  if (!services.snapshots.Install(path)) return false;
-  receiver_->Keep();
-  services.log.Notice("MASTER <-> REPLICA sync: Loading DB in memory");
-  const LoadOutcome outcome = LoadDump(services, {.expired = RdbLoadOptions::Expired::kKeep});
-  services.snapshots.RemoveSyncFile();
-  return outcome == LoadOutcome::kLoaded;
+void PrimaryLink::SayStillHere() {
+  if (state_ != State::kLoading || link_ == nullptr) return;
+  const int64_t now_ms = parts_.services.pace.NowMs();
+  if (now_ms - said_ms_ < kSayEveryMs) return;
+  said_ms_ = now_ms;
+  link_->Send("\n");
 }
 
 // --- The stream.
@@ -468,9 +441,10 @@ PrimaryLink::Figures PrimaryLink::Survey() const {
     figures.last_io_s = io_s;
     figures.read_offset = received_to_ + static_cast<int64_t>(stash_.size());
   }
-  if (receiver_) {
-    figures.transfer_total = receiver_->TotalOctets();
-    figures.transfer_read = receiver_->ReadOctets();
+  if (resync_) {
+    const auto total = resync_->receiver().TotalOctets();
+    figures.transfer_total = total ? static_cast<int64_t>(*total) : -1;
+    figures.transfer_read = static_cast<int64_t>(resync_->receiver().ReadOctets());
   }
   return figures;
 }

@@ -22,7 +22,7 @@
 #include "server/execution/pump.h"
 #include "server/net/link.h"
 #include "server/replication/handshake.h"
-#include "server/replication/snapshot_receiver.h"
+#include "server/replication/resync.h"
 
 namespace respite {
 
@@ -97,8 +97,8 @@ class PrimaryLink final : public Link::User, public Transport {
   void BeginTransfer(const std::string& id, int64_t offset);
   void TakeSnapshot(Bytes& bytes);
   void LoadSnapshot();
-  bool InstallSnapshot(const std::string& path);
-  void FlushOldData();
+  // The primary must not give us up while we load.
+  void SayStillHere();
   void BecomeLinked(int db);
   // The stream.
   void TakeStream(Bytes bytes);
@@ -119,12 +119,11 @@ class PrimaryLink final : public Link::User, public Transport {
   Handshake::MayContinue may_continue_ = Handshake::MayContinue::kNo;
   std::unique_ptr<Link> link_;
   std::optional<Handshake> handshake_;
-  std::optional<SnapshotReceiver> receiver_;
-  std::string line_;  // the beginning of a line
-  std::string next_id_;
-  int64_t next_offset_ = 0;
+  std::optional<Resync> resync_;
+  std::string line_;        // the beginning of a line
   int64_t last_io_ms_ = 0;  // of the Pace
   int64_t began_ms_ = 0;    // to connect
+  int64_t said_ms_ = 0;     // that we are still here
   int64_t down_since_ms_ = 0;
 
   Session* session_ = nullptr;  // while linked

@@ -7,18 +7,6 @@
 
 namespace respite {
 
-namespace {
-
-// Written back step by step, so that the sync at the end does not hold everything up.
-constexpr int64_t kWritebackEvery = 8 * 1024 * 1024;
-
-}  // namespace
-
-SnapshotReceiver::~SnapshotReceiver() {
-  file_.reset();
-  if (!is_kept_) parts_.files.Remove(path_);
-}
-
 SnapshotReceiver::Progress SnapshotReceiver::Take(Bytes bytes) {
   Status status = Status::kMore;
   while (!bytes.empty() && status == Status::kMore) {
@@ -31,6 +19,11 @@ SnapshotReceiver::Progress SnapshotReceiver::Take(Bytes bytes) {
     }
   }
   return {status, bytes};
+}
+
+SnapshotReceiver::Status SnapshotReceiver::Into(SnapshotTarget& target) {
+  target_ = &target;
+  return total_ == 0u ? Finish() : Status::kMore;
 }
 
 // Empty lines before it say that the primary is still there.
@@ -57,27 +50,20 @@ SnapshotReceiver::Status SnapshotReceiver::ReadHead() {
     mark_ = head_.substr(kEof.size());
     if (mark_.size() != kMarkLength) return Fail("Bad protocol from MASTER, the EOF mark is not one");
     stage_ = Stage::kMarked;
-    parts_.log.Notice("MASTER <-> REPLICA sync: receiving streamed RDB from master with EOF to disk");
   } else {
     const auto octets = ParseInteger(Bytes(head_).substr(1));
     if (!octets || *octets < 0) return Fail("Bad protocol from MASTER, the length of the RDB is not one");
-    total_ = *octets;
+    total_ = static_cast<uint64_t>(*octets);
     stage_ = Stage::kCounted;
-    parts_.log.Notice("MASTER <-> REPLICA sync: receiving " + std::to_string(total_) + " bytes from master to disk");
   }
-  auto file = parts_.files.Open(path_, FileSystem::Mode::kCreate);
-  if (!file) {
-    return Fail("Opening the temp file needed for MASTER <-> REPLICA synchronization: " + IoErrorText(file.error()));
-  }
-  file_ = std::move(file).value();
-  return total_ == 0 ? Finish() : Status::kMore;
+  return Status::kBegins;
 }
 
 SnapshotReceiver::Status SnapshotReceiver::TakeCounted(Bytes& bytes) {
-  const Bytes wanted = bytes.substr(0, static_cast<size_t>(total_ - read_));
+  const Bytes wanted = bytes.substr(0, *total_ - read_);
   bytes.remove_prefix(wanted.size());
   if (!Write(wanted)) return Status::kFailed;
-  return read_ == total_ ? Finish() : Status::kMore;
+  return read_ == *total_ ? Finish() : Status::kMore;
 }
 
 // The primary sends nothing behind the mark before it is told that the snapshot has come.
@@ -92,32 +78,18 @@ SnapshotReceiver::Status SnapshotReceiver::TakeMarked(Bytes& bytes) {
 
 bool SnapshotReceiver::Write(Bytes bytes) {
   if (bytes.empty()) return true;
-  const IoProgress written = file_->Write(bytes);
-  if (written.error != kNoError) {
-    Fail("Write error or short write writing to the DB dump file needed for MASTER <-> REPLICA synchronization: " +
-         IoErrorText(written.error));
-    return false;
-  }
-  read_ += static_cast<int64_t>(bytes.size());
-  if (read_ - synced_ >= kWritebackEvery) {
-    synced_ = read_;
-    file_->StartWriteback();
-  }
+  if (!target_->Write(bytes)) return false;
+  read_ += bytes.size();
   return true;
 }
 
 SnapshotReceiver::Status SnapshotReceiver::Finish() {
   stage_ = Stage::kDone;
-  if (const IoError error = file_->Sync(); error != kNoError) {
-    return Fail("Failed trying to sync the temp DB to disk in MASTER <-> REPLICA synchronization: " +
-                IoErrorText(error));
-  }
-  file_.reset();
-  return Status::kWhole;
+  return target_->Finish() ? Status::kWhole : Status::kFailed;
 }
 
 SnapshotReceiver::Status SnapshotReceiver::Fail(const std::string& text) {
-  parts_.log.Warning(text);
+  log_.Warning(text);
   return Status::kFailed;
 }
 

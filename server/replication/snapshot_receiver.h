@@ -1,43 +1,47 @@
-// SnapshotReceiver: takes a snapshot from a primary into a file: `$<octets>`, or `$EOF:<mark>` for one of unknown
-// length, which ends with the mark.
+// SnapshotReceiver: takes the snapshot that a primary sends apart from what surrounds it: `$<octets>`, or `$EOF:<mark>`
+// for one of unknown length, which ends with the mark.
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <string>
 
 #include "base/bytes.h"
-#include "persistence/file_system.h"
 
 namespace respite {
 
 class Logger;
 
+// Where a snapshot goes. Each call returns false if it failed, which is logged.
+class SnapshotTarget {
+ public:
+  virtual ~SnapshotTarget() = default;
+  virtual bool Write(Bytes bytes) = 0;
+  // All of it was written.
+  virtual bool Finish() = 0;
+};
+
 class SnapshotReceiver {
  public:
-  struct Parts {
-    Logger& log;
-    FileSystem& files;
-  };
-  // `path` is where the snapshot goes; the file is removed unless Keep is called.
-  SnapshotReceiver(const Parts& parts, std::string path) : parts_(parts), path_(std::move(path)) {}
-  ~SnapshotReceiver();
-  SnapshotReceiver(const SnapshotReceiver&) = delete;
-  SnapshotReceiver& operator=(const SnapshotReceiver&) = delete;
+  explicit SnapshotReceiver(Logger& log) : log_(log) {}
 
-  enum class Status : uint8_t { kMore, kWhole, kFailed };  // kFailed: logged
+  enum class Status : uint8_t {
+    kMore,
+    kBegins,  // it is known how long the snapshot is: Into must be called
+    kWhole,
+    kFailed,  // logged
+  };
   struct Progress {
     Status status;
-    Bytes rest;  // with kWhole: what is behind the snapshot
+    Bytes rest;  // what is behind it
   };
   Progress Take(Bytes bytes);
+  // Names the target, once. Returns kMore or kWhole.
+  Status Into(SnapshotTarget& target);
 
-  const std::string& path() const { return path_; }
-  // The file has another name now.
-  void Keep() { is_kept_ = true; }
-  // Octets of the snapshot; -1: not known.
-  int64_t TotalOctets() const { return total_; }
-  int64_t ReadOctets() const { return read_; }
+  // Octets of the snapshot, if it said so.
+  std::optional<uint64_t> TotalOctets() const { return total_; }
+  uint64_t ReadOctets() const { return read_; }
 
  private:
   enum class Stage : uint8_t { kHead, kCounted, kMarked, kDone };
@@ -53,17 +57,14 @@ class SnapshotReceiver {
   Status Finish();
   Status Fail(const std::string& text);
 
-  const Parts parts_;
-  const std::string path_;
-  std::unique_ptr<File> file_;
-  bool is_kept_ = false;
+  Logger& log_;
+  SnapshotTarget* target_ = nullptr;
   Stage stage_ = Stage::kHead;
   std::string head_;
   std::string mark_;
   std::string tail_;  // of a marked one: its last octets, which may be the mark, and are not written yet
-  int64_t total_ = -1;
-  int64_t read_ = 0;
-  int64_t synced_ = 0;
+  std::optional<uint64_t> total_;
+  uint64_t read_ = 0;
 };
 
 }  // namespace respite

@@ -55,7 +55,7 @@ LoadOutcome AofLoader::Load(const Session* holder) {
   const auto total = services_.aof.directory().TotalOctets();
   if (!total) return LoadOutcome::kFailed;
   const uint64_t dirty = services_.keyspace_stats.dirty;
-  services_.loading.Begin(total.value(), holder);
+  services_.loading.Begin(total.value(), Phase::Load::kInTurn, holder);
   Dataset& data = services_.data;
   const Journals::Silence silence(data.journals);
   ChangeListener* const listener = std::exchange(data.listener, nullptr);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/clock.h"
-#include "server/clients/phase.h"
 #include "server/config/settings.h"
 #include "server/dataset/host.h"
 #include "server/dataset/memory_gauge.h"
@@ -12,8 +11,8 @@
 
 namespace respite {
 
-void Loading::Begin(uint64_t total_bytes, const Session* holder) {
-  parts_.phase.BeginLoading(holder);
+void Loading::Begin(uint64_t total_bytes, Phase::Load how, const Session* holder) {
+  parts_.phase.BeginLoading(how, holder);
   start_s_ = parts_.clock.WallMs() / 1000;
   start_ms_ = parts_.pace.NowMs();
   total_bytes_ = total_bytes;
@@ -24,12 +23,15 @@ void Loading::Begin(uint64_t total_bytes, const Session* holder) {
 
 void Loading::End() { parts_.phase.EndLoading(); }
 
-bool Loading::Active() const { return parts_.phase.IsLoading(); }
+bool Loading::Active() const { return parts_.phase.load() != Phase::Load::kNone; }
+
+bool Loading::IsAside() const { return parts_.phase.load() == Phase::Load::kAside; }
 
 Loading::Order Loading::Advance(uint64_t loaded_bytes) {
   loaded_bytes_ = loaded_bytes;
   parts_.memory.NotePeak();
-  if (!parts_.host) return Order::kGoOn;
+  advances_();
+  if (!parts_.host || parts_.phase.load() != Phase::Load::kInTurn) return Order::kGoOn;
   // A command that loads is suspended as a script is.
   const Executor::Aside aside = parts_.executor.StandAside();
   const bool goes_on = parts_.host->ServeBesides();

@@ -1,20 +1,21 @@
 // Loading: the state of a server that loads its data set. Clients are served meanwhile, but get LOADING for commands
-// that need the data; timers do not run.
+// that need the data, unless the old data is still there (Phase::Load).
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/bytes.h"
+#include "server/clients/phase.h"
 #include "server/dataset/history.h"
 
 namespace respite {
 
 class Clock;
 class Pace;
-class Phase;
 class Executor;
 class HostPort;
 class MemoryGauge;
@@ -35,14 +36,18 @@ class Loading {
   explicit Loading(const Parts& parts) : parts_(parts) {}
 
   // `holder` (may be null) is the client whose command loads; the server reads nothing from it until End.
-  void Begin(uint64_t total_bytes, const Session* holder = nullptr);
+  void Begin(uint64_t total_bytes, Phase::Load how = Phase::Load::kInTurn, const Session* holder = nullptr);
   void End();
   bool Active() const;
+  // Clients have the old data meanwhile.
+  bool IsAside() const;
 
   enum class Order : uint8_t { kGoOn, kStop };
-  // Reports the bytes loaded so far. To be called every loading-process-events-interval-bytes: it serves clients, and a
-  // client or a signal may stop the server.
+  // Reports the bytes loaded so far. To be called every loading-process-events-interval-bytes: if it all happens in one
+  // Turn this serves clients, and a client or a signal may stop the server.
   Order Advance(uint64_t loaded_bytes);
+  // Has `handler` run in each Advance.
+  void OnAdvance(std::function<void()> handler) { advances_ = std::move(handler); }
   // To be called after each key or command; delays as key-load-delay says.
   void SlowDown();
 
@@ -91,6 +96,7 @@ class Loading {
   uint64_t keys_expired_ = 0;
   unsigned delays_ = 0;
   FileHistory file_history_;
+  std::function<void()> advances_ = [] {};
   std::vector<std::pair<int, std::string>> left_out_;
 };
 

@@ -1,213 +1,26 @@
 #include "server/storage/rdb_loader.h"
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstdlib>
-#include <utility>
 
-#include "base/clock.h"
 #include "base/log.h"
-#include "base/number_text.h"
-#include "datatypes/keyspace.h"
-#include "persistence/file_system.h"
-#include "persistence/rdb_file_reader.h"
-#include "scripting/function_library.h"
-#include "server/config/debug_switches.h"
 #include "server/config/settings.h"
-#include "server/dataset/unit.h"
+#include "server/dataset/dataset.h"
 #include "server/execution/services.h"
+#include "server/storage/keyspace_sink.h"
 #include "server/storage/loading.h"
 
 namespace respite {
 
-namespace {
-
-constexpr uint64_t kEmptyKeysLogged = 10;
-constexpr uint64_t kOctetsPerKey = 8;  // few keys take less in a file
-
-int64_t Number(Bytes text) { return std::strtoll(std::string(text).c_str(), nullptr, 10); }
-
-class KeyspaceSink final : public RdbSink {
- public:
-  KeyspaceSink(const Services& services, const RdbLoadOptions& options)
-      : services_(services), options_(options), now_ms_(services.clock.WallMs()) {}
-
-  bool Stopped() const { return stopped_; }
-  uint64_t EmptyKeys() const { return empty_keys_; }
-
-  void OnAux(Bytes name, Bytes value, uint64_t offset) override;
-  // Trusts the numbers in the file only as far as its length allows.
-  void OnResize(int db, uint64_t keys, uint64_t timed) override {
-    const uint64_t most = services_.loading.Survey().total_bytes / kOctetsPerKey;
-    services_.data.keyspace[db].Reserve(std::min(keys, most), std::min(timed, most));
-  }
-  Result<Done> OnEntries(int db, std::span<RdbEntry> entries) override;
-  Result<Done> OnLibrary(Bytes code) override;
-
-  void OnEmptyKey(int, Bytes key) override {
-    if (empty_keys_++ < kEmptyKeysLogged) services_.log.Notice("rdbLoadObject skipping empty key: " + std::string(key));
-  }
-
-  void OnUnverified() override {
-    services_.log.Notice("RDB file was saved with checksum disabled: no check performed.");
-  }
-
-  Result<Done> OnProgress(uint64_t offset) override {
-    if (services_.loading.Advance(options_.loaded_before + offset) == Loading::Order::kGoOn) return Done{};
-    stopped_ = true;
-    return Failure("the server is stopped");
-  }
-
- private:
-  bool IsExpired(const Entry& entry) const {
-    return options_.expired == RdbLoadOptions::Expired::kDrop && entry.Deadline() != kNoDeadline &&
-           entry.Deadline() < now_ms_;
-  }
-  void SetUsage(RdbEntry& loaded) const;
-  void Insert(Database& data, EntryPtr entry) const;
-
-  const Services& services_;
-  const RdbLoadOptions& options_;
-  const int64_t now_ms_;
-  bool stopped_ = false;
-  uint64_t empty_keys_ = 0;
-};
-
-void KeyspaceSink::OnAux(Bytes name, Bytes value, uint64_t /*offset*/) {
-  Logger& log = services_.log;
-  if (name.starts_with('%')) {
-    log.Notice("RDB '" + std::string(name) + "': " + std::string(value));
-  } else if (EqualsIgnoreCase(name, "redis-ver")) {
-    log.Notice("Loading RDB produced by version " + std::string(value));
-  } else if (EqualsIgnoreCase(name, "ctime")) {
-    log.Notice("RDB age " + std::to_string(std::max<int64_t>(now_ms_ / 1000 - Number(value), 0)) + " seconds");
-  } else if (EqualsIgnoreCase(name, "used-mem")) {
-    const auto bytes = static_cast<uint64_t>(std::max<int64_t>(Number(value), 0));
-    log.Notice("RDB memory usage when created " + FixedText(static_cast<double>(bytes) / (1 << 20), 2) + " Mb");
-    services_.loading.SetMemoryThen(bytes);
-  } else if (EqualsIgnoreCase(name, "aof-preamble")) {
-    if (Number(value) != 0) log.Notice("RDB has an AOF tail");
-  } else if (EqualsIgnoreCase(name, "aof-base")) {
-    if (Number(value) != 0) log.Notice("RDB is base AOF");
-  } else if (EqualsIgnoreCase(name, "repl-id")) {
-    services_.loading.file_history().id = value;
-  } else if (EqualsIgnoreCase(name, "repl-offset")) {
-    services_.loading.file_history().offset = Number(value);
-  } else if (EqualsIgnoreCase(name, "repl-stream-db")) {
-    services_.loading.file_history().stream_db = static_cast<int>(Number(value));
-  } else if (log.Shows(LogLevel::kDebug)) {
-    constexpr std::array<Bytes, 2> kSilent = {"lua", "redis-bits"};
-    const bool known =
-        std::any_of(kSilent.begin(), kSilent.end(), [&](Bytes one) { return EqualsIgnoreCase(one, name); });
-    if (!known) log.Debug("Unrecognized RDB AUX field: '" + std::string(name) + "'");
-  }
-}
-
-// Two passes: the first prefetches the memory that the second needs.
-Result<Done> KeyspaceSink::OnEntries(int db, std::span<RdbEntry> entries) {
-  Database& data = services_.data.keyspace[db];
-  for (const RdbEntry& loaded : entries) data.PrefetchBucket(data.Hash(loaded.entry->Key()));
-  for (RdbEntry& loaded : entries) {
-    if (IsExpired(*loaded.entry)) {
-      services_.loading.CountKeys(0, 1);
-      services_.loading.NoteLeftOut(db, loaded.entry->Key());
-      loaded.entry.reset();
-    } else {
-      SetUsage(loaded);
-      const std::string_view key = loaded.entry->Key();
-      if (options_.duplicates == RdbLoadOptions::Duplicates::kRefuse && data.Find(key) != nullptr) {
-        services_.log.Warning("RDB has duplicated key '" + std::string(key) + "' in DB " + std::to_string(db));
-        return Failure("Duplicated key found in RDB file");
-      }
-      Insert(data, std::move(loaded.entry));
-      services_.loading.CountKeys(1, 0);
-    }
-    services_.loading.SlowDown();
-  }
-  return Done{};
-}
-
-void KeyspaceSink::Insert(Database& data, EntryPtr entry) const {
-  if (options_.duplicates == RdbLoadOptions::Duplicates::kReplace) {
-    if (Entry* old = data.Find(entry->Key())) data.Take(old);
-  }
-  data.Add(std::move(entry));
-}
-
-void KeyspaceSink::SetUsage(RdbEntry& loaded) const {
-  if (services_.data.usage.IsLfu()) {
-    if (loaded.frequency) loaded.entry->SetAccess(KeyUsage::OfFrequency(*loaded.frequency, now_ms_));
-  } else if (loaded.idle_s) {
-    loaded.entry->SetAccess(KeyUsage::OfIdle(static_cast<int64_t>(*loaded.idle_s), now_ms_));
-  }
-}
-
-Result<Done> KeyspaceSink::OnLibrary(Bytes code) {
-  const auto existing = options_.duplicates == RdbLoadOptions::Duplicates::kReplace
-                            ? FunctionLibraries::OnExisting::kReplace
-                            : FunctionLibraries::OnExisting::kRefuse;
-  auto loaded = services_.function_libraries.Load(code, existing, FunctionLibraries::kNoTimeout);
-  if (loaded) return Done{};
-  services_.log.Warning("Failed loading library, " + loaded.error());
-  return Failure(loaded.error());
-}
-
-RdbReadOptions ReadOptions(const Services& services) {
-  const Settings& settings = services.settings;
-  RdbReadOptions options{.limits = services.data.limits};
-  options.hash_key = services.keyspace[0].hash_key();
-  options.access = services.data.usage.Fresh(services.clock.WallMs());
-  options.databases = services.keyspace.Count();
-  const bool verify = settings.rdbchecksum && !services.debug.skip_payload_checksum;
-  options.checksum = verify ? RdbReadOptions::Checksum::kVerify : RdbReadOptions::Checksum::kIgnore;
-  options.progress_interval = static_cast<uint64_t>(settings.loading_process_events_interval_bytes);
-  return options;
-}
-
-void LogFailure(const Services& services, const RdbFailure& failure, const std::string& name) {
-  Logger& log = services.log;
-  switch (failure.kind) {
-    case RdbFailure::Kind::kSignature:
-    case RdbFailure::Kind::kVersion:
-    case RdbFailure::Kind::kDatabases:
-    case RdbFailure::Kind::kModule:
-      return log.Warning(failure.text);
-    case RdbFailure::Kind::kChecksum:
-      log.Warning(failure.text);
-      break;
-    case RdbFailure::Kind::kTruncated:
-      log.Warning("Short read or OOM loading DB. Unrecoverable error, aborting now.");
-      break;
-    default:
-      break;
-  }
-  log.Warning("Internal error in RDB reading offset " + std::to_string(failure.offset) + " of the file " + name +
-              " -> " + (failure.kind == RdbFailure::Kind::kChecksum ? "RDB CRC error" : failure.text));
-  if (failure.kind == RdbFailure::Kind::kCorrupt && failure.key)
-    log.Warning("The value of key " + Quoted(*failure.key) + " cannot be read: " + failure.text);
-}
-
-void LogLoaded(const Services& services, uint64_t empty_keys) {
-  const Loading& loading = services.loading;
-  std::string line = "Done loading RDB, keys loaded: " + std::to_string(loading.KeysLoaded()) +
-                     ", keys expired: " + std::to_string(loading.KeysExpired());
-  if (empty_keys != 0) line += ", empty keys skipped: " + std::to_string(empty_keys);
-  services.log.Notice(line + ".");
-}
-
-}  // namespace
-
 RdbLoadEnd LoadRdb(const Services& services, File& file, const std::string& name, uint64_t offset,
                    const RdbLoadOptions& options) {
-  KeyspaceSink sink(services, options);
-  const auto end = ReadRdb(file, offset, ReadOptions(services), sink);
+  KeyspaceSink sink(services, {services.data.keyspace, services.function_libraries}, options);
+  const auto end = ReadRdb(file, offset, LoadReadOptions(services), sink);
   if (sink.Stopped()) return {LoadOutcome::kStopped, offset};
   if (!end) {
-    LogFailure(services, end.error(), name);
+    sink.LogFailure(end.error(), "the file " + name);
     return {LoadOutcome::kFailed, offset};
   }
-  LogLoaded(services, sink.EmptyKeys());
+  sink.LogLoaded();
   return {LoadOutcome::kLoaded, end.value()};
 }
 
@@ -220,7 +33,7 @@ LoadOutcome LoadDump(const Services& services, const RdbLoadOptions& options, co
     return LoadOutcome::kFailed;
   }
   const auto size = file.value()->Size();
-  services.loading.Begin(size ? size.value() : 0, holder);
+  services.loading.Begin(size ? size.value() : 0, Phase::Load::kInTurn, holder);
   const RdbLoadEnd end = LoadRdb(services, *file.value(), name, 0, options);
   services.loading.End();
   return end.outcome;

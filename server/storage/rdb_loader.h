@@ -8,6 +8,8 @@
 
 namespace respite {
 
+class FunctionLibraries;
+class Keyspace;
 struct Services;
 struct Session;
 
@@ -21,6 +23,12 @@ struct RdbLoadOptions {
   Expired expired = Expired::kDrop;
   Duplicates duplicates = Duplicates::kRefuse;
   uint64_t loaded_before = 0;  // bytes of other files, for Loading
+};
+
+// Where the data goes.
+struct LoadTarget {
+  Keyspace& keyspace;
+  FunctionLibraries& libraries;
 };
 
 enum class LoadOutcome : uint8_t {

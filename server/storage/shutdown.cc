@@ -21,8 +21,6 @@
 namespace respite {
 
 Shutdown::Outcome Shutdown::Begin(uint32_t flags) {
-  // Half of a data set must not replace the whole one.
-  if (parts_.loading.Active()) flags = (flags & ~kShutdownSave) | kShutdownNoSave;
   parts_.log.Notice("User requested shutdown...");
   TellStatus("");
   if (MustWait(flags)) {
@@ -61,6 +59,8 @@ void Shutdown::GoOnDelayed() {
 
 Shutdown::Outcome Shutdown::End(uint32_t flags) {
   if (followers_ != nullptr) followers_->LogLag();
+  // Half of a data set must not replace the whole one.
+  if (parts_.loading.Active()) flags = (flags & ~kShutdownSave) | kShutdownNoSave;
   const Outcome outcome = Finish(flags);
   if (outcome == Outcome::kFailed) {
     parts_.log.Warning("Errors trying to shut down the server. Check the logs for more information.");

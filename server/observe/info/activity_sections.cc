@@ -174,7 +174,8 @@ void AddAofSizes(InfoText& text, const AppendOnlyFile& aof) {
 
 std::string PersistenceSection(const Services& services) {
   InfoText text("Persistence");
-  text.Add("loading", services.loading.Active() ? 1 : 0).Add("async_loading", 0);
+  const bool is_aside = services.loading.IsAside();
+  text.Add("loading", services.loading.Active() && !is_aside ? 1 : 0).Add("async_loading", is_aside ? 1 : 0);
   AddChild(text, services);
   AddSnapshots(text, services);
   AddAof(text, services.aof);

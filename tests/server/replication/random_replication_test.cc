@@ -4,6 +4,7 @@
 // RESPITE_REPLICATION_ROUNDS and RESPITE_REPLICATION_SEED run more of it, or one of it again.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
 
 #include "base/random.h"
@@ -47,6 +48,8 @@ class Story {
   std::vector<std::string> Directives() {
     std::vector<std::string> lines = {"repl-timeout 5", "repl-ping-replica-period 1"};
     if (random_.Below(2) == 0) lines.push_back("repl-diskless-sync yes");
+    constexpr std::array<const char*, 3> kLoads = {"disabled", "on-empty-db", "swapdb"};
+    lines.push_back(std::string("repl-diskless-load ") + kLoads[random_.Below(kLoads.size())]);
     if (random_.Below(4) == 0) lines.push_back("repl-backlog-size 16kb");
     if (random_.Below(4) == 0) lines.push_back("appendonly yes");
     return lines;

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "server/replication/snapshot_file.h"
 #include "tests/support/faulty_files.h"
 
 namespace respite {
@@ -25,13 +26,18 @@ class SnapshotReceiverTest : public testing::Test {
   }
 
   void Begin() {
-    receiver_.reset();
-    receiver_ = std::make_unique<SnapshotReceiver>(SnapshotReceiver::Parts{log_, files_}, kPath);
+    receiver_ = std::make_unique<SnapshotReceiver>(log_);
+    file_ = std::make_unique<SnapshotFile>(SnapshotFile::Parts{log_, files_}, kPath);
+    status_ = Status::kMore;
   }
   // Feeds pieces; returns what is left behind the end.
   std::string TakePieces(std::initializer_list<Bytes> pieces) {
     for (const Bytes piece : pieces) {
-      const auto progress = receiver_->Take(piece);
+      auto progress = receiver_->Take(piece);
+      if (progress.status == Status::kBegins) {
+        progress.status = file_->Open() ? receiver_->Into(*file_) : Status::kFailed;
+        if (progress.status == Status::kMore) progress = receiver_->Take(progress.rest);
+      }
       status_ = progress.status;
       if (status_ != Status::kMore) return std::string(progress.rest);
       EXPECT_EQ(progress.rest, "");
@@ -42,7 +48,7 @@ class SnapshotReceiverTest : public testing::Test {
     Begin();
     TakePieces(pieces);
     EXPECT_EQ(status_, Status::kFailed) << *pieces.begin();
-    receiver_.reset();
+    file_.reset();
     EXPECT_FALSE(files_.Has(kPath));
   }
 
@@ -50,6 +56,7 @@ class SnapshotReceiverTest : public testing::Test {
   Logger log_;
   FaultyFiles files_;
   std::unique_ptr<SnapshotReceiver> receiver_;
+  std::unique_ptr<SnapshotFile> file_;
   Status status_ = Status::kMore;
 };
 
@@ -70,8 +77,8 @@ TEST_F(SnapshotReceiverTest, TakesACountedSnapshotCutAnywhere) {
     }
     EXPECT_EQ(status_, Status::kWhole) << cut;
     EXPECT_EQ(files_.Content(kPath), "REDISxy");
-    EXPECT_EQ(receiver_->TotalOctets(), 7);
-    EXPECT_EQ(receiver_->ReadOctets(), 7);
+    EXPECT_EQ(receiver_->TotalOctets(), 7u);
+    EXPECT_EQ(receiver_->ReadOctets(), 7u);
   }
 }
 
@@ -87,7 +94,7 @@ TEST_F(SnapshotReceiverTest, TakesAMarkedSnapshotCutAtTwoPlaces) {
       ASSERT_EQ(files_.Content(kPath), body);
     }
   }
-  EXPECT_EQ(receiver_->TotalOctets(), -1);
+  EXPECT_EQ(receiver_->TotalOctets(), std::nullopt);
 }
 
 TEST_F(SnapshotReceiverTest, TakesAMarkedSnapshotByteByByte) {
@@ -109,12 +116,12 @@ TEST_F(SnapshotReceiverTest, AnEmptySnapshotIsWhole) {
 TEST_F(SnapshotReceiverTest, TheFileGoesUnlessItIsKept) {
   TakePieces({"$3\r\nabc"});
   EXPECT_TRUE(files_.Has(kPath));
-  receiver_.reset();
+  file_.reset();
   EXPECT_FALSE(files_.Has(kPath));
   Begin();
   TakePieces({"$3\r\nabc"});
-  receiver_->Keep();
-  receiver_.reset();
+  file_->Keep();
+  file_.reset();
   EXPECT_TRUE(files_.Has(kPath));
 }
 
@@ -166,9 +173,9 @@ TEST_F(SnapshotReceiverTest, AFullDiskLeavesNoFile) {
 
 TEST_F(SnapshotReceiverTest, WhatIsAbandonedLeavesNoFile) {
   TakePieces({"$6\r\nabc"});
-  EXPECT_EQ(receiver_->ReadOctets(), 3);
+  EXPECT_EQ(receiver_->ReadOctets(), 3u);
   EXPECT_TRUE(files_.Has(kPath));
-  receiver_.reset();
+  file_.reset();
   EXPECT_FALSE(files_.Has(kPath));
 }
 

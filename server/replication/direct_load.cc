@@ -1,0 +1,62 @@
+#include "server/replication/direct_load.h"
+
+#include <utility>
+
+#include "base/log.h"
+#include "server/dataset/dataset.h"
+#include "server/dataset/disposer.h"
+#include "server/execution/services.h"
+#include "server/storage/loading.h"
+
+namespace respite {
+
+namespace {
+
+LoadTarget TargetOf(const Services& services, DirectLoad::Into into, Keyspace& keyspace, FunctionLibraries& libraries) {
+  if (into == DirectLoad::Into::kDataSet) return {services.data.keyspace, services.function_libraries};
+  return {keyspace, libraries};
+}
+
+}  // namespace
+
+DirectLoad::DirectLoad(const Services& services, Into into, std::optional<uint64_t> total)
+    : services_(services),
+      into_(into),
+      keyspace_(into == Into::kDataSet ? 0 : services.keyspace.Count(), services.keyspace[0].hash_key()),
+      libraries_(services.function_libraries.EmptyTwin()),
+      sink_(services, TargetOf(services, into, keyspace_, libraries_), {.expired = RdbLoadOptions::Expired::kKeep}),
+      receiver_(LoadReadOptions(services), sink_, total) {
+  services.loading.Begin(total.value_or(0), into == Into::kAside ? Phase::Load::kAside : Phase::Load::kOverTurns);
+}
+
+bool DirectLoad::Write(Bytes bytes) { return receiver_.Take(bytes) != RdbReceiver::Status::kFailed || Fail(); }
+
+bool DirectLoad::Finish() {
+  if (receiver_.Finish() != RdbReceiver::Status::kDone) return Fail();
+  sink_.LogLoaded();
+  services_.loading.End();
+  is_loading_ = false;
+  return true;
+}
+
+bool DirectLoad::Fail() {
+  sink_.LogFailure(receiver_.TakeFailure(), "the snapshot that the master sends");
+  services_.log.Warning("Failed trying to load the MASTER synchronization DB from socket, check server logs.");
+  services_.loading.End();
+  is_loading_ = false;
+  return false;
+}
+
+void DirectLoad::Abandon() {
+  if (is_loading_) Fail();
+  if (!IsBeside()) return;
+  services_.log.Notice("MASTER <-> REPLICA sync: Discarding temporary DB in background");
+  for (int db = 0; db < keyspace_.Count(); ++db) services_.disposer.Free(keyspace_.Detach(db), FreeMode::kLater);
+}
+
+void DirectLoad::MoveIn() {
+  for (int db = 0; db < keyspace_.Count(); ++db) std::swap(services_.data.keyspace[db], keyspace_[db]);
+  services_.function_libraries.PutBack(libraries_.Take());
+}
+
+}  // namespace respite

@@ -1,0 +1,181 @@
+#include "server/replication/resync.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "datatypes/keyspace.h"
+#include "persistence/file_system.h"
+#include "scripting/function_library.h"
+#include "server/clients/phase.h"
+#include "server/config/settings.h"
+#include "server/dataset/capture.h"
+#include "server/dataset/dataset.h"
+#include "server/dataset/disposer.h"
+#include "server/execution/services.h"
+#include "server/replication/replicas.h"
+#include "server/replication/replication_stream.h"
+#include "server/storage/append_only_file.h"
+#include "server/storage/nursery.h"
+#include "server/storage/rdb_loader.h"
+#include "server/storage/snapshots.h"
+
+namespace respite {
+
+namespace {
+
+bool IsEmpty(const Keyspace& keyspace) {
+  for (int db = 0; db < keyspace.Count(); ++db)
+    if (keyspace[db].Size() != 0) return false;
+  return true;
+}
+
+std::string TemporaryName(const Clock& clock) {
+  return "temp-" + std::to_string(clock.WallMs() / 1000) + "." + std::to_string(getpid()) + ".rdb";
+}
+
+}  // namespace
+
+Resync::Resync(const Parts& parts, std::string id, int64_t offset)
+    : parts_(parts), id_(std::move(id)), offset_(offset), receiver_(parts.services.log) {}
+
+Resync::Status Resync::Take(Bytes& bytes) {
+  SnapshotReceiver::Progress progress = receiver_.Take(bytes);
+  if (progress.status == SnapshotReceiver::Status::kBegins) {
+    progress.status = Begin();
+    if (progress.status == SnapshotReceiver::Status::kMore) progress = receiver_.Take(progress.rest);
+  }
+  bytes = progress.rest;
+  if (progress.status == SnapshotReceiver::Status::kMore) return Status::kMore;
+  return progress.status == SnapshotReceiver::Status::kWhole ? Status::kWhole : Status::kFailed;
+}
+
+size_t Resync::ShareOctets() const {
+  return direct_ ? static_cast<size_t>(parts_.services.settings.loading_process_events_interval_bytes) : SIZE_MAX;
+}
+
+SnapshotReceiver::Status Resync::Begin() {
+  const bool is_direct = LoadsDirectly();
+  const auto total = receiver_.TotalOctets();
+  parts_.services.log.Notice(
+      "MASTER <-> REPLICA sync: receiving " +
+      (total ? std::to_string(*total) + " bytes from master" : "streamed RDB from master with EOF") +
+      (is_direct ? " to parser" : " to disk"));
+  return is_direct ? BeginDirectLoad() : BeginFile();
+}
+
+bool Resync::LoadsDirectly() const {
+  switch (parts_.services.settings.repl_diskless_load) {
+    case DisklessLoad::kDisabled:
+      return false;
+    case DisklessLoad::kOnEmptyDb:
+      return IsEmpty(parts_.services.keyspace);
+    case DisklessLoad::kSwapDb:
+      return true;
+  }
+  return false;
+}
+
+SnapshotReceiver::Status Resync::BeginFile() {
+  const Services& services = parts_.services;
+  file_.emplace(SnapshotFile::Parts{services.log, services.files}, TemporaryName(services.clock));
+  return file_->Open() ? receiver_.Into(*file_) : SnapshotReceiver::Status::kFailed;
+}
+
+// What is beside the new data is served only if both are states of one history: another point in its time.
+SnapshotReceiver::Status Resync::BeginDirectLoad() {
+  const Services& services = parts_.services;
+  DirectLoad::Into into = DirectLoad::Into::kDataSet;
+  if (services.settings.repl_diskless_load == DisklessLoad::kSwapDb) {
+    into = services.data.history.id == id_ ? DirectLoad::Into::kAside : DirectLoad::Into::kBeside;
+  } else {
+    LetGo();
+    services.log.Notice("MASTER <-> REPLICA sync: Flushing old data");
+    FlushOldData();
+  }
+  services.log.Notice("MASTER <-> REPLICA sync: Loading DB in memory");
+  direct_.emplace(services, into, receiver_.TotalOctets());
+  return receiver_.Into(*direct_);
+}
+
+// What is here from now on is the data of no history, until all of the snapshot is.
+void Resync::LetGo() {
+  const Services& services = parts_.services;
+  has_let_go_ = true;
+  if (services.aof.IsOn()) services.aof.TurnOff();
+  parts_.replicas.CloseAll();
+  services.data.history.Adopt(RandomHex(History::kIdLength), 0);
+  services.data.history.is_shared = false;
+  parts_.stream.End();
+}
+
+void Resync::KillChild() {
+  const Services& services = parts_.services;
+  if (!services.nursery.Busy()) return;
+  services.log.Notice(
+      "Replica is about to load the RDB file received from the master, but there is a pending RDB child running. "
+      "Killing process and removing its temp file to avoid any race");
+  services.nursery.Kill();
+}
+
+void Resync::FlushOldData() {
+  const Services& services = parts_.services;
+  const bool is_later = services.settings.replica_lazy_flush || direct_;
+  for (Database& content : Capture::Take(services.data).Release()) {
+    services.disposer.Free(std::move(content), is_later ? FreeMode::kLater : FreeMode::kNow);
+  }
+  services.function_libraries.Take();
+}
+
+void Resync::TurnJournalOn() {
+  if (parts_.services.settings.appendonly) parts_.services.aof.TurnOn();
+}
+
+bool Resync::Install() {
+  const Services& services = parts_.services;
+  const bool was_direct = direct_.has_value();
+  if (!was_direct) KillChild();
+  if (!has_let_go_) LetGo();
+  if (!was_direct && !LoadFile()) {
+    if (services.phase.HasStopped()) return false;
+    FlushOldData();
+    TurnJournalOn();
+    return false;
+  }
+  if (was_direct && direct_->IsBeside()) {
+    services.log.Notice("MASTER <-> REPLICA sync: Swapping active DB with loaded DB");
+    FlushOldData();
+    direct_->MoveIn();
+    services.log.Notice("MASTER <-> REPLICA sync: Discarding old DB in background");
+  }
+  TurnJournalOn();
+  services.data.history.Adopt(id_, offset_);
+  services.log.Notice("MASTER <-> REPLICA sync: Finished with success");
+  return true;
+}
+
+// The old data goes before the new comes: there may not be room for both.
+bool Resync::LoadFile() {
+  const Services& services = parts_.services;
+  services.log.Notice("MASTER <-> REPLICA sync: Flushing old data");
+  FlushOldData();
+  if (!services.snapshots.Install(file_->path())) return false;
+  file_->Keep();
+  services.log.Notice("MASTER <-> REPLICA sync: Loading DB in memory");
+  const LoadOutcome outcome = LoadDump(services, {.expired = RdbLoadOptions::Expired::kKeep});
+  services.snapshots.RemoveSyncFile();
+  return outcome == LoadOutcome::kLoaded;
+}
+
+void Resync::Abandon() {
+  if (!direct_) return;
+  direct_->Abandon();
+  if (direct_->IsBeside()) return;
+  FlushOldData();
+  TurnJournalOn();
+}
+
+}  // namespace respite

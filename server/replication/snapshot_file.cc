@@ -1,0 +1,54 @@
+#include "server/replication/snapshot_file.h"
+
+#include "base/log.h"
+
+namespace respite {
+
+namespace {
+
+// Written back step by step, so that the sync at the end does not hold everything up.
+constexpr uint64_t kWritebackEvery = 8 * 1024 * 1024;
+
+}  // namespace
+
+SnapshotFile::~SnapshotFile() {
+  file_.reset();
+  if (!is_kept_) parts_.files.Remove(path_);
+}
+
+bool SnapshotFile::Open() {
+  auto file = parts_.files.Open(path_, FileSystem::Mode::kCreate);
+  if (!file) return Fail("Opening the temp file needed for MASTER <-> REPLICA synchronization: ", file.error());
+  file_ = std::move(file).value();
+  return true;
+}
+
+bool SnapshotFile::Write(Bytes bytes) {
+  const IoProgress written = file_->Write(bytes);
+  if (written.error != kNoError) {
+    return Fail(
+        "Write error or short write writing to the DB dump file needed for MASTER <-> REPLICA synchronization: ",
+        written.error);
+  }
+  written_ += bytes.size();
+  if (written_ - sent_back_ >= kWritebackEvery) {
+    sent_back_ = written_;
+    file_->StartWriteback();
+  }
+  return true;
+}
+
+bool SnapshotFile::Finish() {
+  if (const IoError error = file_->Sync(); error != kNoError) {
+    return Fail("Failed trying to sync the temp DB to disk in MASTER <-> REPLICA synchronization: ", error);
+  }
+  file_.reset();
+  return true;
+}
+
+bool SnapshotFile::Fail(const std::string& text, IoError error) {
+  parts_.log.Warning(text + IoErrorText(error));
+  return false;
+}
+
+}  // namespace respite

@@ -1,0 +1,50 @@
+// KeyspaceSink: puts the keys and functions of an RDB into a keyspace, and keeps the books of the loading.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "datatypes/keyspace.h"
+#include "persistence/rdb_file_reader.h"
+#include "server/storage/rdb_loader.h"
+
+namespace respite {
+
+class KeyspaceSink final : public RdbSink {
+ public:
+  KeyspaceSink(const Services& services, LoadTarget target, const RdbLoadOptions& options);
+
+  // The server must stop.
+  bool Stopped() const { return stopped_; }
+  // Logs how the loading ended.
+  void LogLoaded() const;
+  // `place` is "the file dump.rdb" or so.
+  void LogFailure(const RdbFailure& failure, const std::string& place) const;
+
+  void OnAux(Bytes name, Bytes value, uint64_t offset) override;
+  void OnResize(int db, uint64_t keys, uint64_t timed) override { target_.keyspace[db].Reserve(keys, timed); }
+  Result<Done> OnEntries(int db, std::span<RdbEntry> entries) override;
+  Result<Done> OnLibrary(Bytes code) override;
+
+  void OnEmptyKey(int db, Bytes key) override;
+  void OnUnverified() override;
+  Result<Done> OnProgress(uint64_t offset) override;
+
+ private:
+  bool IsExpired(const Entry& entry) const;
+  void SetUsage(RdbEntry& loaded) const;
+  void Insert(Database& data, EntryPtr entry) const;
+
+  const Services& services_;
+  const LoadTarget target_;
+  const RdbLoadOptions options_;
+  const int64_t now_ms_;
+  bool stopped_ = false;
+  uint64_t empty_keys_ = 0;
+};
+
+// How the settings have an RDB read.
+RdbReadOptions LoadReadOptions(const Services& services);
+
+}  // namespace respite

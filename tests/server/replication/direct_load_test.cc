@@ -1,0 +1,249 @@
+// A replica that loads the snapshot while it arrives (repl-diskless-load): what clients see meanwhile, and what is
+// there when it breaks.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/clients/phase.h"
+#include "server/replication/replication.h"
+#include "server/storage/append_only_file.h"
+#include "tests/support/replication_world.h"
+
+namespace respite {
+namespace {
+
+using Member = ReplicationWorld::Member;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr char kLibrary[] = "#!lua name=lib\nredis.register_function{function_name='f', callback=function() return ";
+
+class DirectLoadTest : public ReplicationTest {
+ protected:
+  Member& AddReplica(const std::string& load, std::vector<std::string> more = {}) {
+    more.push_back("repl-diskless-load " + load);
+    return world_.Add(std::move(more));
+  }
+  static void LoadFunction(Member& member, const std::string& value) {
+    member.Run({"FUNCTION", "LOAD", "REPLACE", std::string(kLibrary) + value + " end, flags={'no-writes'}}"});
+  }
+  // Enough that the snapshot takes many movements.
+  static void Fill(Member& member, const std::string& prefix) {
+    for (int i = 0; i < 300; ++i) member.Run("SET " + prefix + std::to_string(i) + " value");
+    member.Run("HSET " + prefix + "hash a 1 b 2");
+  }
+  // Moves until the replica has begun to load. False: it never does.
+  bool MoveIntoLoading(Member& replica) {
+    for (int i = 0; i < 2000; ++i) {
+      if (replica->phase().load() != Phase::Load::kNone && replica.Info("master_sync_read_bytes") != "0") return true;
+      if (!network().RunOnce()) network().Step(100);
+    }
+    return false;
+  }
+  // A replica that was linked, and gets a snapshot of the same history.
+  Member& AddThatComesBack(Member& primary) {
+    Member& replica = AddReplica("swapdb", {"replica-read-only no"});
+    LoadFunction(primary, "1");
+    replica.Follow(primary);
+    network().Step(3000);
+    EXPECT_TRUE(replica.IsLinked());
+    replica.Run("SET mine 1");
+    network().SetApart(primary.port(), replica.port());
+    network().Break(primary.port(), replica.port());
+    Fill(primary, "new");
+    LoadFunction(primary, "2");
+    primary.Run("CONFIG SET repl-backlog-size 16384");
+    primary.Run({"SET", "long", std::string(40'000, 'x')});
+    primary.Run({"SET", "long", "x"});
+    network().SetPiece(200);
+    network().SetAllTogether();
+    return replica;
+  }
+  void BreakAndStop(Member& primary, Member& replica) {
+    network().SetApart(primary.port(), replica.port());
+    network().Break(primary.port(), replica.port());
+    network().Run();
+  }
+};
+
+TEST_F(DirectLoadTest, NoFileIsWritten) {
+  Member& primary = world_.Add({"repl-diskless-sync yes"});
+  Member& replica = AddReplica("swapdb");
+  Fill(primary, "k");
+  replica.Follow(primary);
+  network().Step(3000);
+  ExpectSameData(primary, replica);
+  EXPECT_THAT(replica.files().Paths(), testing::IsEmpty());
+  EXPECT_THAT(replica.Log(), HasSubstr("receiving streamed RDB from master with EOF to parser"));
+  EXPECT_THAT(replica.Log(), HasSubstr("Swapping active DB with loaded DB"));
+}
+
+TEST_F(DirectLoadTest, OnEmptyDbTakesAFileIfThereAreKeys) {
+  Member& primary = world_.Add();
+  Member& replica = AddReplica("on-empty-db");
+  replica.Run("SET mine 1");
+  replica.Follow(primary);
+  network().Step(3000);
+  EXPECT_TRUE(replica.IsLinked());
+  EXPECT_THAT(replica.Log(), HasSubstr("bytes from master to disk"));
+}
+
+TEST_F(DirectLoadTest, OldDataOfTheSameHistoryIsServed) {
+  Member& primary = world_.Add({"repl-diskless-sync yes"});
+  Member& replica = AddThatComesBack(primary);
+  ASSERT_TRUE(MoveIntoLoading(replica));
+  EXPECT_EQ(replica->phase().load(), Phase::Load::kAside);
+  EXPECT_THAT(replica.Run("GET mine"), Bulk("1"));
+  EXPECT_THAT(replica.Run("FCALL f 0"), Int(1));
+  EXPECT_THAT(replica.Run("DBSIZE"), Int(1));
+  EXPECT_THAT(replica.Run("INFO persistence"), BulkThat(HasSubstr("\r\nasync_loading:1\r\n")));
+  EXPECT_THAT(replica.Run("INFO persistence"), BulkThat(HasSubstr("\r\nloading:0\r\n")));
+  EXPECT_THAT(replica.Run("CONFIG SET appendonly yes"), ErrorStartsWith("LOADING "));
+  EXPECT_THAT(replica.Run("REPLICAOF NO ONE"), ErrorStartsWith("LOADING "));
+  EXPECT_THAT(replica.Run("BGSAVE"), ErrorStartsWith("LOADING "));
+  EXPECT_THAT(replica.Run("SET lost 1"), Ok());
+  network().SetPiece(4096);
+  network().Step(3000);
+  EXPECT_TRUE(replica.IsLinked());
+  ExpectSameData(primary, replica);
+  EXPECT_THAT(replica.Run("FCALL f 0"), Int(2));
+  EXPECT_THAT(replica.Run("INFO persistence"), BulkThat(HasSubstr("\r\nasync_loading:0\r\n")));
+}
+
+TEST_F(DirectLoadTest, OldDataOfTheSameHistoryStaysWhenTheLinkBreaks) {
+  Member& primary = world_.Add({"repl-diskless-sync yes"});
+  Member& replica = AddThatComesBack(primary);
+  const std::string id = replica.history().id;
+  const int64_t offset = replica.history().offset;
+  ASSERT_TRUE(MoveIntoLoading(replica));
+  BreakAndStop(primary, replica);
+  EXPECT_EQ(replica->phase().load(), Phase::Load::kNone);
+  EXPECT_THAT(replica.Run("GET mine"), Bulk("1"));
+  EXPECT_THAT(replica.Run("FCALL f 0"), Int(1));
+  EXPECT_THAT(replica.Run("DBSIZE"), Int(1));
+  EXPECT_EQ(replica.history().id, id);
+  EXPECT_EQ(replica.history().offset, offset);
+  EXPECT_THAT(replica.Log(), HasSubstr("Internal error in RDB reading offset"));
+  EXPECT_THAT(replica.Log(), HasSubstr("Discarding temporary DB in background"));
+  network().SetAllTogether();
+  network().SetPiece(4096);
+  network().Step(6000);
+  ExpectSameData(primary, replica);
+}
+
+TEST_F(DirectLoadTest, OldDataOfAnotherHistoryIsKeptButNotServed) {
+  Member& primary = world_.Add({"repl-diskless-sync yes"});
+  Member& replica = AddReplica("swapdb");
+  replica.Run("SET mine 1");
+  Fill(primary, "k");
+  network().SetPiece(100);
+  replica.Follow(primary);
+  ASSERT_TRUE(MoveIntoLoading(replica));
+  EXPECT_THAT(replica.Run("GET mine"), ErrorStartsWith("LOADING "));
+  EXPECT_THAT(replica.Run("INFO persistence"), BulkThat(HasSubstr("\r\nloading:1\r\nasync_loading:0\r\n")));
+  BreakAndStop(primary, replica);
+  EXPECT_THAT(replica.Run("GET mine"), Bulk("1"));
+  EXPECT_THAT(replica.Run("DBSIZE"), Int(1));
+}
+
+TEST_F(DirectLoadTest, AnEmptyDataSetIsEmptyAgainWhenTheLinkBreaks) {
+  Member& primary = world_.Add({"repl-diskless-sync yes"});
+  Member& replica = AddReplica("on-empty-db");
+  LoadFunction(primary, "1");
+  Fill(primary, "k");
+  network().SetPiece(100);
+  replica.Follow(primary);
+  ASSERT_TRUE(MoveIntoLoading(replica));
+  EXPECT_THAT(replica.Run("GET a"), ErrorStartsWith("LOADING "));
+  BreakAndStop(primary, replica);
+  EXPECT_THAT(replica.Run("DBSIZE"), Int(0));
+  EXPECT_THAT(replica.Run("FUNCTION LIST"), EmptyArray());
+  network().SetAllTogether();
+  network().SetPiece(4096);
+  network().Step(6000);
+  ExpectSameData(primary, replica);
+}
+
+// It may have been told apart by the primary in between, so nothing of the half-loaded data may claim its history.
+TEST_F(DirectLoadTest, AHalfLoadedReplicaWantsAWholeSnapshotAgain) {
+  Member& primary = world_.Add({"repl-diskless-sync yes"});
+  Member& replica = AddReplica("on-empty-db");
+  Fill(primary, "k");
+  network().SetPiece(100);
+  replica.Follow(primary);
+  ASSERT_TRUE(MoveIntoLoading(replica));
+  BreakAndStop(primary, replica);
+  EXPECT_NE(replica.history().id, primary.history().id);
+  network().SetAllTogether();
+  network().SetPiece(4096);
+  network().Step(6000);
+  EXPECT_EQ(Stat(primary, "sync_full"), 2);
+  EXPECT_EQ(Stat(primary, "sync_partial_ok"), 0);
+}
+
+TEST_F(DirectLoadTest, ItsOwnReplicasGetTheNewData) {
+  Member& primary = world_.Add({"repl-diskless-sync yes"});
+  Member& middle = AddThatComesBack(primary);
+  Member& last = AddReplica("swapdb");
+  last.Follow(middle);
+  network().SetPiece(4096);
+  network().Step(10'000);
+  ASSERT_TRUE(middle.IsLinked());
+  ASSERT_TRUE(last.IsLinked());
+  ExpectSameData(primary, middle);
+  ExpectSameData(primary, last);
+  EXPECT_EQ(last.history().id, primary.history().id);
+}
+
+TEST_F(DirectLoadTest, TheAppendOnlyFileFollows) {
+  for (const std::string load : {"swapdb", "on-empty-db"}) {
+    ReplicationWorld world(8);
+    Member& primary = world.Add({"repl-diskless-sync yes"});
+    Member& replica = world.Add({"repl-diskless-load " + load, "appendonly yes"});
+    if (load == "swapdb") replica.Run("SET mine 1");
+    Fill(primary, "k");
+    replica.Follow(primary);
+    world.network().Step(5000);
+    ExpectSameData(primary, replica);
+    primary.Run("SET later 1");
+    world.network().Step(3000);
+    ASSERT_TRUE(replica->aof().IsOn());
+    replica.Stop();
+    primary.Stop();
+    replica.Start({"replicaof no one"});
+    EXPECT_THAT(replica.Run("GET mine"), Nil()) << load;
+    EXPECT_THAT(replica.Run("GET later"), Bulk("1"));
+    EXPECT_THAT(replica.Run("DBSIZE"), Int(302));
+  }
+}
+
+TEST_F(DirectLoadTest, AWatchedKeyChangesWhenTheDataIsSwapped) {
+  Member& primary = world_.Add({"repl-diskless-sync yes"});
+  Member& replica = AddThatComesBack(primary);
+  TestClient client(replica.server());
+  client.Run("WATCH mine");
+  ASSERT_TRUE(MoveIntoLoading(replica));
+  network().SetPiece(4096);
+  network().Step(3000);
+  ASSERT_TRUE(replica.IsLinked());
+  client.Run("MULTI");
+  client.Run("GET mine");
+  EXPECT_THAT(client.Run("EXEC"), NilArray());
+}
+
+TEST_F(DirectLoadTest, NothingIsSavedWhileOnlyHalfIsThere) {
+  Member& primary = world_.Add({"repl-diskless-sync yes"});
+  Member& replica = AddReplica("on-empty-db", {"save 1 1"});
+  Fill(primary, "k");
+  network().SetPiece(100);
+  replica.Follow(primary);
+  ASSERT_TRUE(MoveIntoLoading(replica));
+  network().Silence(primary.port(), replica.port());
+  network().Step(5000);
+  ASSERT_EQ(replica->phase().load(), Phase::Load::kOverTurns);
+  EXPECT_FALSE(replica.files().Has("dump.rdb"));
+  replica.Run("SHUTDOWN SAVE");
+  EXPECT_FALSE(replica.files().Has("dump.rdb"));
+}
+
+}  // namespace
+}  // namespace respite
