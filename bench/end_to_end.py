@@ -9,7 +9,7 @@ and times, above 1 for requests per second.
 
 Sections: throughput, memory, lifetime (start and stop), idle (10 000 connections), types (CPU of the other data types),
 collections (their memory), pubsub, groups (XREADGROUP and XACK), waiting (LPUSH and BLPOP), transactions, scripts, persistence
-(journals, files, rewrites), tls, stall (only with --stall).
+(journals, files, rewrites), replication (following, full synchronisation), tls, stall (only with --stall).
 """
 import argparse
 import contextlib
@@ -32,6 +32,7 @@ from data_types import collections, types
 from encryption import encryption
 from messaging import pubsub
 from persistence import persistence
+from replication import replication
 from scripts import scripts
 from side_by_side import (CONNECTIONS, LOOPBACK, VALUE, Server, comma_list, command_line, free_port, load, medians, number,
                           redis_benchmark, verdict)
@@ -238,7 +239,8 @@ def stall(options, binaries):
 
 SECTIONS = {"throughput": throughput, "memory": memory, "lifetime": lifetime, "idle": idle, "types": types,
             "collections": collections, "pubsub": pubsub, "groups": groups, "waiting": waiting,
-            "transactions": transactions, "scripts": scripts, "persistence": persistence, "tls": encryption, "stall": stall}
+            "transactions": transactions, "scripts": scripts, "persistence": persistence, "replication": replication,
+            "tls": encryption, "stall": stall}
 
 
 def parse_options():

@@ -88,6 +88,9 @@ class FunctionLibraries {
   FunctionLibraries(ScriptHost& host, const HashKey& hash_key)
       : host_(host), hash_key_(hash_key), contents_(hash_key) {}
 
+  // An empty one, whose contents can be put into this.
+  FunctionLibraries EmptyTwin() const { return FunctionLibraries(host_, hash_key_); }
+
   // Adds a library. If it fails, nothing changes; the error is the text for the client, without "ERR". Cost: O(size of
   // the code), plus running the code.
   Result<const FunctionLibrary*> Load(Bytes code, OnExisting on_existing, int64_t timeout_ms);
