@@ -30,9 +30,9 @@ class OomScore {
 
   enum class Outcome : uint8_t { kDone, kFailed };
   // Index of oom-score-adj-values.
-  enum class Process : uint8_t { kServer = 0, kChild = 2 };
+  enum class Process : uint8_t { kPrimary = 0, kReplica = 1, kChild = 2 };
   // Writes the configured score, or restores the original one when the feature is turned off. Logs failures.
-  Outcome Apply(const Settings& settings, Process process = Process::kServer);
+  Outcome Apply(const Settings& settings, Process process);
 
  private:
   Outcome Fail(const char* what);

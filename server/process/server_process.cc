@@ -241,7 +241,13 @@ void ServerProcess::LogReady() {
     log_.Warning("WARNING: You specified a maxmemory value that is less than 1MB (current value is " +
                  std::to_string(settings.maxmemory) + " bytes). Are you sure this is what you really want?");
   }
-  oom_score_.Apply(settings);
+  ApplyOomScore();
+  server_->replication().OnRole([this] { ApplyOomScore(); });
+}
+
+OomScore::Outcome ServerProcess::ApplyOomScore() {
+  const bool is_replica = server_->replication().role().is_replica;
+  return oom_score_.Apply(config_.settings(), is_replica ? OomScore::Process::kReplica : OomScore::Process::kPrimary);
 }
 
 void ServerProcess::UpdateTitle() {
@@ -278,7 +284,7 @@ void ServerProcess::WatchSettings() {
     return std::nullopt;
   });
   config_.OnChange({"oom-score-adj", "oom-score-adj-values"}, [this]() -> std::optional<std::string> {
-    if (oom_score_.Apply(config_.settings()) == OomScore::Outcome::kDone) return std::nullopt;
+    if (ApplyOomScore() == OomScore::Outcome::kDone) return std::nullopt;
     return "Failed to set current oom_score_adj. Check server logs.";
   });
   config_.OnChange({"watchdog-period"}, [this]() -> std::optional<std::string> {

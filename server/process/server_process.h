@@ -58,6 +58,8 @@ class ServerProcess {
   void WatchSettings();
   void StartWatchdog();
   void UpdateTitle();
+  // Tells the kernel how dear this process is in its present role.
+  OomScore::Outcome ApplyOomScore();
   std::optional<std::string> Reopen(Listener::Protocol protocol);
   std::optional<std::string> ReopenTls();
   // Reverts Announce when the server stops.

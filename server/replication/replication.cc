@@ -81,6 +81,7 @@ Replication::Replication(const Parts& parts)
 void Replication::SetRole(const Role& role) {
   parts_.role = role;
   parts_.services.log.SetRole(role.is_replica ? 'S' : 'M');
+  on_role_();
   parts_.observers.Detach(divergence_watch_);
   parts_.observers.Detach(local_keys_);
   local_keys_.Clear();

@@ -8,7 +8,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "server/clients/role.h"
 #include "server/replication/divergence_watch.h"
@@ -76,6 +78,8 @@ class Replication final : public RoleChanger {
   PrimaryLink& primary_link() { return primary_link_; }
   const PrimaryLink& primary_link() const { return primary_link_; }
   const Role& role() const { return parts_.role; }
+  // Called whenever this server may have become a replica or a primary.
+  void OnRole(std::function<void()> handler) { on_role_ = std::move(handler); }
 
  private:
   void Cron();
@@ -93,6 +97,7 @@ class Replication final : public RoleChanger {
   LocalKeys local_keys_;
   Failover failover_;
   int64_t ticked_at_ms_ = 0;
+  std::function<void()> on_role_ = [] {};
 };
 
 }  // namespace respite

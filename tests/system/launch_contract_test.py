@@ -538,6 +538,10 @@ class Settings(LaunchTest):
         self.assertEqual("+OK", self.set("oom-score-adj-values", "3 4 5"))
         self.assertEqual("+OK", self.set("oom-score-adj", "relative"))
         self.assertEqual(before + 3, score())
+        self.assertEqual("+OK", ask(self.client, "REPLICAOF", "127.0.0.1", "1"))
+        self.assertEqual(before + 4, score())
+        self.assertEqual("+OK", ask(self.client, "REPLICAOF", "NO", "ONE"))
+        self.assertEqual(before + 3, score())
         self.assertEqual("+OK", self.set("oom-score-adj", "no"))
         self.assertEqual(before, score())
 
