@@ -46,6 +46,7 @@ void ReplyBuffer::AddBlock() {
   CloseBlock();
   segments_.push_back({.block = pool_->Take(), .blob = {}});
   held_bytes_ += BlockPool::kBlockBytes;
+  block_bytes_ += BlockPool::kBlockBytes;
   end_ = segments_.back().block.get();
   room_ = BlockPool::kBlockBytes;
 }
@@ -82,7 +83,10 @@ void ReplyBuffer::AppendPartSlowly(const BlobPart& part) {
 
 void ReplyBuffer::Release(Segment& segment) {
   held_bytes_ -= segment.block ? BlockPool::kBlockBytes : segment.size;
-  if (segment.block) pool_->Return(std::move(segment.block));
+  if (segment.block) {
+    block_bytes_ -= BlockPool::kBlockBytes;
+    pool_->Return(std::move(segment.block));
+  }
   segment.blob = {};
 }
 

@@ -54,6 +54,8 @@ class ReplyBuffer {
   // Blocks and Blobs in the queue, and the memory they hold.
   size_t Segments() const { return segments_.size() - head_; }
   size_t HeldBytes() const { return held_bytes_; }
+  // Of this, what lies in blocks, which belong to nobody else.
+  size_t BlockBytes() const { return block_bytes_; }
   // The memory of the queue itself.
   size_t QueueBytes() const { return segments_.capacity() * sizeof(Segment); }
 
@@ -138,6 +140,7 @@ class ReplyBuffer {
   size_t room_ = 0;
   size_t size_ = 0;
   size_t held_bytes_ = 0;
+  size_t block_bytes_ = 0;
 };
 
 }  // namespace respite

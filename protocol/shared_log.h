@@ -25,7 +25,7 @@ struct BlobPart {
 class SharedLog {
  public:
   // Together with the header of a Blob, this fills one size class of the allocator.
-  static constexpr size_t kLogBytes = 16 * 1024 - 64;
+  static constexpr size_t kLogBytes = 16 * 1024 - 24;
   // A longer message gets its own Blob.
   static constexpr size_t kLongestInLog = 4 * 1024;
 

@@ -39,7 +39,7 @@ MemoryReport ReportMemory(const Services& services) {
   report.clients = services.clients.Count();
   services.clients.ForEach([&](const Session& session) {
     const bool is_replica = session.kind == SessionKind::kReplica;
-    if (is_replica) report.replicas_bytes += session.HeldBytes() - session.out.HeldBytes();
+    if (is_replica) report.replicas_bytes += session.HeldBytes() - session.out.HeldBytes() + session.out.BlockBytes();
     if (!is_replica) report.clients_bytes += session.HeldBytes();
   });
   // The output of replicas refers to the Blobs of the backlog.

@@ -102,6 +102,8 @@ void Replicas::Deliver() {
     Replica& replica = *session->replica;
     if (replica.state == Replica::State::kOnline) {
       SendStream(*session, replica);
+      // The Blobs that its output refers to lie in memory anyway: so they are counted, and of use to others.
+      needed_from = std::min(needed_from, replica.sent_to - static_cast<int64_t>(session->out.Size()));
     } else if (replica.state != Replica::State::kAwaitsSnapshot && replica.state != Replica::State::kServed) {
       replica.waiting_bytes = static_cast<size_t>(end - replica.sent_to);
       needed_from = std::min(needed_from, replica.sent_to);
@@ -110,7 +112,7 @@ void Replicas::Deliver() {
     if (i < all_.size() && all_[i] == session) ++i;  // one that is over its limit has left the list
   }
   parts_.stream.Trim(parts_.settings.repl_backlog_size, needed_from);
-  parts_.stream.NoteHeldBytes(BufferBytes());
+  parts_.stream.NoteHeldBytes(BufferBytes() + OwnBytes());
 }
 
 void Replicas::Acknowledge(Session& session, int64_t offset, int64_t offset_on_disk) {
@@ -147,8 +149,12 @@ void Replicas::RefreshGood() {
 }
 
 size_t Replicas::BufferBytes() const {
-  size_t bytes = parts_.stream.IsKept() ? parts_.stream.backlog().HeldBytes() : 0;
-  for (const Session* session : all_) bytes = std::max(bytes, session->out.HeldBytes());
+  return parts_.stream.IsKept() ? parts_.stream.backlog().HeldBytes() : 0;
+}
+
+size_t Replicas::OwnBytes() const {
+  size_t bytes = 0;
+  for (const Session* session : all_) bytes += session->out.BlockBytes() + session->out.QueueBytes();
   return bytes;
 }
 

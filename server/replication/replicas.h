@@ -72,7 +72,7 @@ class Replicas final : public Followers {
   // Counts those that are online and have spoken within min-replicas-max-lag.
   void RefreshGood();
 
-  // Memory of the stream for all replicas together: the backlog, or what the replica holds that is behind most.
+  // Memory of the stream for all replicas together: the backlog, which reaches back to the replica that is behind most.
   size_t BufferBytes() const;
 
   // Followers, for a shutdown.
@@ -93,6 +93,8 @@ class Replicas final : public Followers {
   void PingWaiting(Session& session);
   void NoteSignsOfLife(Session& session);
   void CloseSilent();
+  // Memory of the output of replicas beside the Blobs of the backlog.
+  size_t OwnBytes() const;
 
   const Parts parts_;
   std::vector<Session*> all_;

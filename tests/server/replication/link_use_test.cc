@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "server/dataset/eviction.h"
 #include "server/replication/replication.h"
 #include "tests/support/replication_world.h"
 
@@ -258,6 +259,23 @@ TEST_F(LinkUseTest, TheLinkToThePrimaryIsNoClientThatCanBeEvicted) {
   network().Run();
   EXPECT_EQ(network().Dials(), 1);
   ExpectSameData(primary, replica);
+}
+
+// The replica that is behind costs memory, which no key must make room for.
+TEST_F(LinkUseTest, OutputOfReplicasEvictsNoKeys) {
+  Member& primary =
+      world_.Add({"maxmemory-policy allkeys-random", "repl-backlog-size 16kb", "slowlog-log-slower-than -1"});
+  Member& replica = AddLinked(primary);
+  for (int i = 0; i < 100; ++i) primary.Run({"SET", "key:" + std::to_string(i), std::string(1000, 'x')});
+  network().Run();
+  network().SetWindow(16 * 1024);
+  network().SetApart(primary.port(), replica.port());
+  const int64_t offset = primary.history().offset;
+  for (int i = 0; i < 30'000; ++i) primary.Run({"SETRANGE", "key:0", "0", std::string(100, 'y')});
+  const auto behind = static_cast<size_t>(primary.history().offset - offset);
+  const size_t uncounted = primary->eviction().UncountedBytes();
+  EXPECT_GT(uncounted, behind - size_t{2} * 16 * 1024) << "but the backlog, and what the network has";
+  EXPECT_LT(uncounted, behind + behind / 50);
 }
 
 // --- What goes over a link beside writes.
