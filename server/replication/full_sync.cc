@@ -275,7 +275,7 @@ void FullSync::SnapshotEnded(Snapshots::Outcome outcome) {
 
 void FullSync::OpenFile(Session& session) {
   Replica& replica = *session.replica;
-  auto file = parts_.files.Open(parts_.settings.dbfilename, FileSystem::Mode::kRead);
+  auto file = parts_.files.Open(parts_.snapshots.BackgroundPath(), FileSystem::Mode::kRead);
   const auto octets = file ? file.value()->Size() : Result<uint64_t, IoError>(Failure(file.error()));
   if (!octets) {
     parts_.log.Warning("SYNC failed. Can't open/stat DB after BGSAVE: " + IoErrorText(octets.error()));
@@ -336,7 +336,7 @@ void FullSync::SendFiles() {
   if (receiving.empty()) {
     if (!has_made_file_ || parts_.snapshots.Running() || !In(Replica::State::kAwaitsEnd).empty()) return;
     has_made_file_ = false;
-    return parts_.snapshots.RemoveSyncFile();
+    return parts_.snapshots.RemoveBackgroundSyncFile();
   }
   for (Session* session : receiving) SendFile(*session);
   // Who takes it as fast as we send it gets more in the next Turn; a full socket begins a Turn when it has room.

@@ -72,7 +72,7 @@ Snapshots::Outcome Snapshots::Save() {
   const uint64_t changes = parts_.keyspace_stats.dirty;
   const std::string path = parts_.settings.dbfilename;
   if (!Lock(path) || !Write(path, nullptr)) return Outcome::kFailed;
-  Saved(changes);
+  Saved(changes, path);
   return Outcome::kDone;
 }
 
@@ -85,6 +85,8 @@ Snapshots::Outcome Snapshots::StartBackground() {
     last_outcome_ = Outcome::kFailed;
     return Outcome::kFailed;
   }
+  background_folder_ = parts_.settings.folder->Path();
+  background_name_ = path;
   const auto pid = parts_.nursery.Start(
       ChildWork::kSnapshot, [this, path](ChildReporter& reporter) { return Write(path, &reporter); },
       [this](const ChildEnd& end) { Ended(end); });
@@ -150,13 +152,18 @@ bool Snapshots::Lock(const std::string& path) {
   return false;
 }
 
-void Snapshots::Saved(uint64_t changes) {
+void Snapshots::Saved(uint64_t changes, const std::string& path) {
   uint64_t& dirty = parts_.keyspace_stats.dirty;
   dirty -= std::min(dirty, changes);
   last_save_wall_s_ = parts_.clock.WallMs() / 1000;
   last_save_ms_ = parts_.clock.MonotonicMs();
   last_outcome_ = Outcome::kDone;
-  Lock(parts_.settings.dbfilename);  // saving created a new file
+  if (path == parts_.settings.dbfilename) Lock(path);  // saving created a new file
+}
+
+std::string Snapshots::BackgroundPath() const {
+  if (background_folder_ == parts_.settings.folder->Path()) return background_name_;
+  return background_folder_ + "/" + background_name_;
 }
 
 bool Snapshots::Install(const std::string& path) {
@@ -173,11 +180,13 @@ bool Snapshots::Install(const std::string& path) {
   return true;
 }
 
-void Snapshots::RemoveSyncFile() {
+void Snapshots::RemoveSyncFile() { RemoveSyncFile(parts_.settings.dbfilename); }
+
+void Snapshots::RemoveSyncFile(const std::string& path) {
   const Settings& settings = parts_.settings;
   if (!settings.rdb_del_sync_files || !settings.save.empty() || settings.appendonly) return;
   parts_.log.Notice("Removing the RDB file used to feed replicas in a persistence-less instance");
-  parts_.files.Remove(settings.dbfilename);
+  parts_.files.Remove(path);
 }
 
 void Snapshots::Ended(const ChildEnd& end) {
@@ -191,7 +200,7 @@ void Snapshots::TakeOutcome(const ChildEnd& end) {
   if (end.outcome == ChildOutcome::kSucceeded) {
     log.Notice("Background saving terminated with success");
     last_cow_bytes_ = end.last.cow_peak_bytes;
-    return Saved(changes_before_);
+    return Saved(changes_before_, BackgroundPath());
   }
   if (end.signal == 0) {
     log.Warning("Background saving error");

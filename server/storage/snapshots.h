@@ -50,10 +50,14 @@ class Snapshots {
   Outcome Save();
   // Starts a child that writes a snapshot. Requires: no child runs. Cost: a fork.
   Outcome StartBackground();
+  // Where the last background save writes its snapshot, whatever `dbfilename` and `dir` say meanwhile.
+  std::string BackgroundPath() const;
   // Makes a finished snapshot (of the primary) the dump file. What went wrong is in the log.
   bool Install(const std::string& path);
-  // The dump file has served a synchronisation. Removes it if nothing else keeps it (rdb-del-sync-files).
+  // A snapshot has served a synchronisation: the dump file, or that of the last background save. Removes it if nothing
+  // else keeps it (rdb-del-sync-files).
   void RemoveSyncFile();
+  void RemoveBackgroundSyncFile() { RemoveSyncFile(BackgroundPath()); }
   // Has `handler` run when a background save has ended.
   void OnEnd(std::function<void(Outcome)> handler) { ended_ = std::move(handler); }
   // Starts one as soon as no other child runs.
@@ -93,9 +97,10 @@ class Snapshots {
   bool Write(const std::string& path, ChildReporter* reporter);
   bool WriteTemporary(const std::string& temporary, ChildReporter* reporter);
   bool Lock(const std::string& path);
-  void Saved(uint64_t changes);
+  void Saved(uint64_t changes, const std::string& path);
   void Ended(const ChildEnd& end);
   void TakeOutcome(const ChildEnd& end);
+  void RemoveSyncFile(const std::string& path);
   void SaveFlushed();
   bool MayTryAgain() const;
   void SaveIfDue();
@@ -103,6 +108,8 @@ class Snapshots {
 
   const Parts parts_;
   std::unique_ptr<File> lock_;
+  std::string background_folder_;  // when the last background save began
+  std::string background_name_;
   bool scheduled_ = false;
   bool save_due_ = false;
   Outcome last_outcome_ = Outcome::kDone;

@@ -375,5 +375,25 @@ TEST(FullSyncOfSeveralTest, AFileThatWasMadeForReplicasIsRemovedIfWanted) {
   EXPECT_FALSE(replica.files().Has("dump.rdb"));
 }
 
+TEST_P(FullSyncTest, AnotherNameOfTheDumpFileMeanwhile) {
+  Member& primary = AddPrimary();
+  Member& replica = world_.Add();
+  primary.Run("SET a 1");
+  primary.Run("SAVE");
+  primary.Run("CONFIG SET dbfilename other.rdb");
+  primary.Run("SAVE");
+  primary.Run("SET a 2");
+  primary.server().forker().Hold();
+  replica.Follow(primary);
+  network().Step(2000);
+  ASSERT_FALSE(replica.IsLinked());
+  primary.Run("CONFIG SET dbfilename dump.rdb");
+  primary.server().forker().Release();
+  network().Step(2000);
+  EXPECT_TRUE(replica.IsLinked());
+  EXPECT_EQ(network().Dials(), 1);
+  ExpectSameData(primary, replica);
+}
+
 }  // namespace
 }  // namespace respite
