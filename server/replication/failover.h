@@ -4,7 +4,8 @@
 //         ─► kInProgress: this server follows that replica, and tells it to become the primary (PSYNC … FAILOVER)
 //         ─► kNone: it did. The writes that were held back are answered with READONLY now.
 //
-// It is given up after the timeout (or, with FORCE, goes on without the wait), on ABORT, and when the replica refuses.
+// It is given up after the timeout (or, with FORCE, goes on without the wait), on ABORT, and when the replica refuses
+// to take over. If it cannot be reached, or refuses the password, it is asked again until it agrees or ABORT comes.
 #pragma once
 
 #include <cstdint>
@@ -61,7 +62,7 @@ class Failover {
   }
   // The new primary answered: it is over.
   void Finished();
-  // It refused, or does not answer.
+  // It refused to.
   void Refused();
 
   State state() const { return state_; }

@@ -40,6 +40,8 @@ class Handshake {
   // Takes a line of the primary.
   Verdict Answer(Bytes line);
 
+  // PSYNC was sent.
+  bool HasAsked() const { return step_ >= Step::kPsync; }
   // The history that the primary named, if it did. With kContinue the id may be empty: the same.
   const std::string& id() const { return id_; }
   int64_t offset() const { return offset_; }

@@ -114,11 +114,18 @@ void PrimaryLink::OnEnded(const std::string& reason) {
     link_.reset();
     return;
   }
+  // Redis: what goes wrong before PSYNC is tried again, until somebody gives the failover up.
+  if (AwaitsTakeover()) return parts_.failover.Refused();
   const char* what = state_ == State::kLinked       ? "Connection with master lost: "
                      : state_ == State::kConnecting ? "Error condition on socket for SYNC: "
                      : state_ == State::kTransfer   ? "I/O error trying to sync with MASTER: "
                                                     : "Failed to read response from the server: ";
   Reconnect(what + reason);
+}
+
+bool PrimaryLink::AwaitsTakeover() const {
+  return state_ == State::kHandshake && handshake_->HasAsked() &&
+         parts_.failover.state() == Failover::State::kInProgress;
 }
 
 void PrimaryLink::OnReceived(Bytes bytes) {
@@ -163,11 +170,11 @@ void PrimaryLink::HandleAnswer(Bytes line) {
     case Handshake::Verdict::kSnapshot:
       return BeginTransfer(handshake_->id(), handshake_->offset());
     case Handshake::Verdict::kOldSync:
-      if (parts_.failover.state() == Failover::State::kInProgress) return parts_.failover.Refused();
+      if (AwaitsTakeover()) return parts_.failover.Refused();
       SendNext();
       return BeginTransfer(RandomHex(History::kIdLength), 0);
     case Handshake::Verdict::kFail:
-      if (parts_.failover.state() == Failover::State::kInProgress) return parts_.failover.Refused();
+      if (AwaitsTakeover()) return parts_.failover.Refused();
       return Reconnect("The handshake with the master failed");
   }
 }

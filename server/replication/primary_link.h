@@ -92,6 +92,8 @@ class PrimaryLink final : public Link::User, public Transport {
   // Takes the lines of the handshake off the front.
   void TakeLines(Bytes& bytes);
   void HandleAnswer(Bytes line);
+  // Whether the replica that is to take over was asked to, and has not agreed.
+  bool AwaitsTakeover() const;
   void Continue();
   // The snapshot has the history `id` up to `offset`.
   void BeginTransfer(const std::string& id, int64_t offset);

@@ -29,6 +29,7 @@ namespace respite {
 namespace {
 
 constexpr int64_t kCronMs = 1000;
+constexpr int64_t kFailoverCronMs = 100;  // nobody may write meanwhile
 
 }  // namespace
 
@@ -243,7 +244,7 @@ bool Replication::TryContinue(Session& session, const SyncRequest& request) {
 void Replication::Tick() {
   if (local_keys_.Count() != 0) local_keys_.RemoveExpired();
   const int64_t now_ms = parts_.services.pace.NowMs();
-  if (now_ms - ticked_at_ms_ < kCronMs) return;
+  if (now_ms - ticked_at_ms_ < (IsFailingOver() ? kFailoverCronMs : kCronMs)) return;
   ticked_at_ms_ = now_ms;
   Cron();
 }

@@ -277,6 +277,46 @@ TEST_F(RoleTest, WhoHandsOverMayBeMadeThePrimaryByAnother) {
   EXPECT_THAT(primary.Run("SET a 1"), Ok());
 }
 
+// Redis: only an answer to PSYNC ends it, or the loss of the link while one is awaited.
+TEST_F(RoleTest, AFailoverToOneThatCannotBeAskedGoesOn) {
+  Member& primary = world_.Add({"masterauth wrong"});
+  Member& replica = AddLinked(primary);
+  replica.Run("CONFIG SET requirepass right");
+  EXPECT_THAT(primary.Run("FAILOVER"), Ok());
+  network().Step(1000);
+  const int dials = network().Dials();
+  EXPECT_GE(dials, 5) << "soon, since nobody may write meanwhile";
+  EXPECT_EQ(primary.Info("master_failover_state"), "failover-in-progress");
+  primary.Run("CONFIG SET masterauth right");
+  network().Step(1000);
+  EXPECT_EQ(primary.Info("master_failover_state"), "no-failover");
+  EXPECT_EQ(replica.Info("role"), "master");
+  ExpectSameData(primary, replica);
+}
+
+TEST_F(RoleTest, AFailoverWhosePsyncIsNotAnsweredIsUndone) {
+  Member& primary = world_.Add();
+  FakeNetwork::Stranger& stranger = network().Listen(9000);
+  TestClient replica(primary.server());
+  replica.Run("REPLCONF listening-port 9000");
+  replica.session().addresses.peer = "127.0.0.1:40000";
+  replica.Send("PSYNC ? -1");
+  network().Step(1000);
+  replica.Send("REPLCONF ACK 0");
+  EXPECT_THAT(primary.Run("FAILOVER TO 127.0.0.1 9000 FORCE TIMEOUT 500"), Ok());
+  network().Step(1000);
+  network().HangUpAs(9000);  // before PSYNC
+  network().Step(1000);
+  EXPECT_EQ(primary.Info("master_failover_state"), "failover-in-progress");
+  network().SendAs(9000, "+PONG\r\n+OK\r\n+OK\r\n+OK\r\n");
+  network().Run();
+  EXPECT_THAT(stranger.received, testing::HasSubstr("PSYNC"));
+  network().HangUpAs(9000);
+  network().Run();
+  EXPECT_EQ(primary.Info("master_failover_state"), "no-failover");
+  EXPECT_EQ(primary.Info("role"), "master");
+}
+
 TEST_F(RoleTest, FailoverRefusesNonsense) {
   Member& primary = world_.Add();
   EXPECT_THAT(primary.Run("FAILOVER"), Error("ERR FAILOVER requires connected replicas."));
