@@ -339,6 +339,8 @@ inline constexpr char kMigrateKeyWithKeys[] =
     "ERR When using MIGRATE KEYS option, the key argument must be set to the empty string";
 inline constexpr char kMigrateConnect[] = "IOERR error or timeout connecting to the client";
 inline constexpr char kMigrateWrite[] = "IOERR error or timeout writing to target instance";
+inline constexpr char kMigrateChanged[] =
+    "ERR Keys that were changed while they were sent stay here, and the target has their old values";
 inline constexpr char kMigrateRead[] = "IOERR error or timeout reading to target instance";
 
 inline constexpr char kSlowlogCount[] = "ERR count should be greater than or equal to -1";

@@ -1,6 +1,7 @@
 #include "server/clients/change_dispatcher.h"
 
 #include "server/clients/key_notifications.h"
+#include "server/clients/moving_keys.h"
 #include "server/clients/running.h"
 #include "server/clients/tracking.h"
 #include "server/clients/waiting.h"
@@ -10,6 +11,7 @@
 namespace respite {
 
 void ChangeDispatcher::OnChange(int db, Bytes key) {
+  if (!parts_.moving_keys.Empty()) parts_.moving_keys.OnChange(db, key);
   if (!parts_.watched_keys.Empty()) parts_.watched_keys.OnChange(db, key);
   if (!parts_.waiting.Empty()) parts_.waiting.OnChange(db, key);
   if (!parts_.tracking.Empty()) parts_.tracking.OnChange(key);
@@ -25,6 +27,7 @@ void ChangeDispatcher::OnWake(int db, Bytes key) {
 
 void ChangeDispatcher::OnFlush(std::span<const int> dbs) {
   for (int db : dbs) {
+    parts_.moving_keys.OnFlush(db);
     parts_.watched_keys.OnFlush(db);
     parts_.waiting.OnFlush(db);
   }
@@ -32,6 +35,7 @@ void ChangeDispatcher::OnFlush(std::span<const int> dbs) {
 }
 
 void ChangeDispatcher::OnSwap(int one, int other) {
+  parts_.moving_keys.OnSwap(one, other);
   parts_.watched_keys.OnSwap(one, other, parts_.running.WallMs());
   parts_.waiting.OnSwap(one, other);
 }

@@ -6,6 +6,7 @@
 namespace respite {
 
 class KeyNotifications;
+class MovingKeys;
 struct Running;
 struct Settings;
 class Tracking;
@@ -19,6 +20,7 @@ class ChangeDispatcher final : public ChangeListener {
     Tracking& tracking;
     Waiting& waiting;
     WatchedKeys& watched_keys;
+    MovingKeys& moving_keys;
     KeyNotifications& key_notifications;
     const Running& running;
   };

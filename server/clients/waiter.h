@@ -29,6 +29,7 @@ struct Awaited {
   Loss loss = Loss::kIgnored;
   Answer answer = [](Reply& reply, const Services&, const Session&) { reply.NullArray(); };
   bool for_disk = false;                // runs again when more of the append-only file is on the disk
+  bool can_be_unblocked = true;         // by CLIENT UNBLOCK
   std::vector<std::string> words = {};  // the words to run again, if they differ from the request's
 };
 
@@ -42,6 +43,7 @@ struct Waiter {
   Awaited::Loss loss;
   Awaited::Answer answer;
   bool for_disk;
+  bool can_be_unblocked;
   int64_t deadline_ms = kNoDeadline;  // monotonic
   std::vector<KeyLines<Waiter*>::Place> places;
   std::vector<KeyLines<Waiter*>::Place> loss_places;

@@ -17,6 +17,7 @@ void Waiting::Park(Session& session, const Command& command, std::span<const Byt
                                                 .loss = awaited.loss,
                                                 .answer = awaited.answer,
                                                 .for_disk = awaited.for_disk,
+                                                .can_be_unblocked = awaited.can_be_unblocked,
                                                 .places = {},
                                                 .loss_places = {}});
   if (waiter->words.empty()) waiter->words.assign(words.begin(), words.end());
@@ -121,11 +122,11 @@ void Waiting::Serve(const KeyName& name) {
   lines_.Remove(walker);
 }
 
-void Waiting::Rerun(Session& session) {
+void Waiting::Rerun(Session& session, Progress::Stage stage) {
   const std::unique_ptr<Waiter> waiter = Take(session);
   const std::vector<Bytes> words(waiter->words.begin(), waiter->words.end());
   kept_deadline_ms_ = waiter->deadline_ms;
-  const auto outcome = parts_.runner.RunAgain(session, *waiter->command, words);
+  const auto outcome = parts_.runner.RunAgain(session, *waiter->command, words, stage);
   kept_deadline_ms_.reset();
   if (outcome == RequestRunner::Outcome::kDone || outcome == RequestRunner::Outcome::kUnfinished)
     parts_.clients.Continue(session);

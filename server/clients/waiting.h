@@ -41,7 +41,8 @@ class RequestRunner {
     kWaiting,     // blocked again
   };
   // Runs a blocked request again.
-  virtual Outcome RunAgain(Session& session, const Command& command, std::span<const Bytes> words) = 0;
+  virtual Outcome RunAgain(Session& session, const Command& command, std::span<const Bytes> words,
+                           Progress::Stage stage) = 0;
   // Replies to a request whose wait ended without running it again.
   virtual void AnswerWaiter(const Waiter& waiter, WaitEnd end) = 0;
 };
@@ -63,6 +64,9 @@ class Waiting final : public Timers::Source {
   void Forget(Session& session) { Take(session); }
   // Ends the wait of a session with a reply: null for a timeout, an error for CLIENT UNBLOCK … ERROR.
   void End(Session& session, WaitEnd end);
+  // What the session waited for without naming keys has come: its request goes on, behind the gates. Requires: it is
+  // blocked.
+  void GoOn(Session& session) { Rerun(session, Progress::Stage::kBegun); }
   // Answers all of them. Cost: O(sessions).
   void EndAll(WaitEnd end);
 
@@ -104,7 +108,7 @@ class Waiting final : public Timers::Source {
   void ServeAll();
   void Serve(const KeyName& name);
   // Requires: the session is blocked. May close any session, including this one, when clients use too much memory.
-  void Rerun(Session& session);
+  void Rerun(Session& session, Progress::Stage stage = Progress::Stage::kAgain);
   // Returns null if the session is not blocked.
   std::unique_ptr<Waiter> Take(Session& session);
 

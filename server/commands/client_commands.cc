@@ -393,7 +393,7 @@ struct ClientUnblock {
       throw Refusal{refusals::kUnblockReason};
     }
     Session* session = call.services.clients.Find(static_cast<uint64_t>(Args::Integer(word)));
-    const bool waits = session != nullptr && session->waiter != nullptr;
+    const bool waits = session != nullptr && session->waiter != nullptr && session->waiter->can_be_unblocked;
     if (waits) call.services.waiting.End(*session, end);
     call.reply.Integer(waits ? 1 : 0);
   }

@@ -24,6 +24,7 @@
   FAMILY(KeyCommands) \
   FAMILY(ExpiryCommands) \
   FAMILY(DumpCommands) \
+  FAMILY(MigrateCommands) \
   FAMILY(SortCommands) \
   FAMILY(HashCommands) \
   FAMILY(HashExpiryCommands) \

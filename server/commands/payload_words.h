@@ -3,6 +3,7 @@
 
 #include "persistence/dump_payload.h"
 #include "server/config/debug_switches.h"
+#include "server/config/settings.h"
 #include "server/execution/services.h"
 
 namespace respite {

@@ -11,6 +11,7 @@
 #include "server/catalogue/refusals.h"
 #include "server/clients/client_memory.h"
 #include "server/clients/clients.h"
+#include "server/clients/moving_keys.h"
 #include "server/clients/pause.h"
 #include "server/clients/role.h"
 #include "server/clients/running.h"
@@ -30,12 +31,13 @@ namespace respite {
 
 // The way of a request. All stations are inlined into the walk.
 struct Executor::Row {
-  static constexpr std::array<Station, 10> kStations = {
+  static constexpr std::array<Station, 11> kStations = {
       &Executor::RequireCommand,      // the words name a command, and are no HTTP
       &Executor::KeepLimits,          // makes room: tracking table, memory of clients, keys
       &Executor::PassGates,           // every reason to refuse it
       &Executor::WaitForPause,        // CLIENT PAUSE
       &Executor::QueueInTransaction,  // MULTI
+      &Executor::WaitForMove,         // MIGRATE
       &Executor::Run,                 // its handler, in a Unit of its own
       &Executor::Suspend,             // it waits for keys, or has more to do than fits into a Turn
       &Executor::FinishReply,         // CLIENT REPLY, messages for this client
@@ -44,7 +46,7 @@ struct Executor::Row {
   };
   static constexpr size_t kPause = 3;
   static_assert(kStations[kPause] == &Executor::WaitForPause);
-  static constexpr size_t kRun = 5;
+  static constexpr size_t kRun = 6;
   static_assert(kStations[kRun] == &Executor::Run);
 
   // Walks from station `kFrom` on.
@@ -152,6 +154,14 @@ inline std::optional<Executor::Outcome> Executor::QueueInTransaction(Passage& pa
   session.out.Append("+QUEUED\r\n");
   if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);
   return Outcome::kDone;
+}
+
+inline std::optional<Executor::Outcome> Executor::WaitForMove(Passage& passage) {
+  if (parts_.moving_keys.Empty()) return std::nullopt;
+  if (!parts_.moving_keys.Holds(passage.session, {*passage.command, passage.flags, passage.words})) return std::nullopt;
+  Hold(passage.session, passage.words, {.stage = Progress::Stage::kAgain});
+  parts_.moving_keys.Hold(passage.session);
+  return Outcome::kPostponed;
 }
 
 inline std::optional<Executor::Outcome> Executor::Run(Passage& passage) {

@@ -34,6 +34,7 @@ class Durability;
 class Eviction;
 class Gates;
 class HttpGuard;
+class MovingKeys;
 class Pace;
 class Pause;
 struct Running;
@@ -63,6 +64,7 @@ class Executor final : public RequestRunner {
     Waiting& waiting;
     WatchedKeys& watched_keys;
     Pause& pause;
+    MovingKeys& moving_keys;
     CommandTable& commands;
     ScriptRunner& scripts;
     const Durability& durability;
@@ -85,8 +87,9 @@ class Executor final : public RequestRunner {
   };
   // The reply is in session.out.
   Outcome Execute(Session& session, const Request& request);
-  Outcome RunAgain(Session& session, const Command& command, std::span<const Bytes> words) override {
-    return Execute(session, {.command = &command, .words = words, .progress = {.stage = Progress::Stage::kAgain}});
+  Outcome RunAgain(Session& session, const Command& command, std::span<const Bytes> words,
+                   Progress::Stage stage) override {
+    return Execute(session, {.command = &command, .words = words, .progress = {.stage = stage}});
   }
 
   // One command of a transaction or a script, in the Unit of the command that runs it. Its reply stands behind what is
@@ -155,6 +158,7 @@ class Executor final : public RequestRunner {
   std::optional<Outcome> PassGates(Passage& passage);
   std::optional<Outcome> WaitForPause(Passage& passage);
   std::optional<Outcome> QueueInTransaction(Passage& passage);
+  std::optional<Outcome> WaitForMove(Passage& passage);
   std::optional<Outcome> Run(Passage& passage);
   std::optional<Outcome> Suspend(Passage& passage);
   std::optional<Outcome> FinishReply(Passage& passage);

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "server/catalogue/refusals.h"
+#include "server/clients/moving_keys.h"
 #include "server/clients/running.h"
 #include "server/dataset/unit.h"
 #include "server/execution/executor.h"
@@ -18,6 +19,7 @@ void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& comman
   passage.started_us = session.IsScript() ? parts_.clock.MonotonicUs() : running_.last_us;
   passage.reply_start = session.out.Size();
   ++depth_;
+  if (!parts_.moving_keys.Empty()) parts_.moving_keys.NoteUse(session.db, command, words);
   RunHandlerIn(unit, passage);
   if (!session.IsScript()) SettleReply(session, passage.reply_start);
   running_.command = outer_command;

@@ -34,6 +34,7 @@ class Messages;
 class Monitors;
 class Phase;
 class MigrateLinks;
+class Migrations;
 class Nursery;
 class Pace;
 class Pause;
@@ -107,6 +108,7 @@ struct Services {
   Nursery& nursery;
   Shutdown& shutdown;
   MigrateLinks& migrate_links;
+  Migrations& migrations;
   Replication& replication;
   Tls& tls;
 

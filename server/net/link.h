@@ -2,6 +2,7 @@
 // handshake of TLS, receiving and sending all happen in Turns of the event loop.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -24,6 +25,7 @@ class Link {
     virtual void OnEnded(const std::string& reason) = 0;
   };
   enum class Reading : uint8_t { kOn, kOff };
+  enum class Stage : uint8_t { kResolving, kConnecting, kHandshake, kOpen };
 
   struct Target {
     std::string host;
@@ -42,6 +44,10 @@ class Link {
   virtual std::string LocalAddress() const = 0;
   virtual std::string PeerAddress() const = 0;
   virtual int FileDescriptor() const = 0;
+  // How far it has come, also when it has ended.
+  virtual Stage stage() const = 0;
+  // What waits here until the socket takes it.
+  virtual size_t UnsentBytes() const = 0;
 };
 
 // What a server asks of the network beyond its clients: the event loop in production, a network in memory in tests.

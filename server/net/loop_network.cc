@@ -60,12 +60,14 @@ class Wire final : public SocketPoller::Watcher, public std::enable_shared_from_
   PeerNames Names() const { return NamesOf(FileDescriptor()); }
   int FileDescriptor() const { return stream_ == nullptr ? -1 : stream_->FileDescriptor(); }
 
+  Link::Stage stage() const { return stage_; }
+
   void OnReadable() override { OnReady({.read = true}); }
   void OnWritable() override { OnReady({.write = true}); }
   bool TakesLong() const override { return false; }
 
  private:
-  enum class Stage : uint8_t { kResolving, kConnecting, kHandshake, kOpen };
+  using Stage = Link::Stage;
 
   // Something is done in a later Turn, unless the link is gone by then.
   template <class Action>
@@ -288,6 +290,8 @@ class LoopLink final : public Link {
   std::string LocalAddress() const override { return wire_->Names().local_address; }
   std::string PeerAddress() const override { return wire_->Names().address; }
   int FileDescriptor() const override { return wire_->FileDescriptor(); }
+  Stage stage() const override { return wire_->stage(); }
+  size_t UnsentBytes() const override { return wire_->UnsentBytes(); }
 
  private:
   std::shared_ptr<Wire> wire_;

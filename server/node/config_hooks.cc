@@ -16,6 +16,7 @@
 #include "server/execution/command_latency.h"
 #include "server/execution/services.h"
 #include "server/execution/slowlog.h"
+#include "server/migration/migrations.h"
 #include "server/net/migrate_link.h"
 #include "server/net/tls/tls.h"
 #include "server/replication/replication.h"
@@ -43,6 +44,7 @@ std::optional<std::string> AdoptMaxMemory(const Services& services) {
 // forgotten, so that they are read anew once somebody does.
 std::optional<std::string> ChangeTls(const Services& services) {
   services.migrate_links.DropAll();
+  services.migrations.DropIdle();
   if (!Tls::IsWanted(services.settings)) {
     services.tls.Drop();
   } else if (auto reason = services.tls.Configure(services.settings)) {

@@ -20,6 +20,7 @@
 #include "server/dataset/exact_expiry.h"
 #include "server/dataset/memory_gauge.h"
 #include "server/execution/executor.h"
+#include "server/migration/migrations.h"
 #include "server/net/migrate_link.h"
 #include "server/replication/replication.h"
 #include "server/storage/append_only_file.h"
@@ -53,6 +54,7 @@ void Resume(const Clients& clients, const std::vector<Session*>& sessions) {
 void Housekeeping::EndTurn() {
   parts_.snapshots.EndTurn();
   if (parts_.shutdown.Done()) return Send();  // what would run now would be lost
+  parts_.migrations.EndTurn();
   if (parts_.waiting.HasReady()) {            // keys that went without a command: they expired
     parts_.executor.StartRun();
     parts_.waiting.ServeReady();
@@ -151,6 +153,7 @@ void Housekeeping::Tick() {
   parts_.replication.Tick();
   parts_.tracking.KeepWithinLimit();
   parts_.migrate_links.CloseIdle(parts_.pace.NowMs());
+  parts_.migrations.CloseIdle(parts_.clock.MonotonicMs());
   parts_.blocks.Trim();
   parts_.script_cache.RestIfIdle();
   parts_.function_libraries.RestIfIdle();

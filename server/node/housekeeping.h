@@ -24,6 +24,7 @@ class Executor;
 class FunctionLibraries;
 class MemoryGauge;
 class MigrateLinks;
+class Migrations;
 class Nursery;
 class Pause;
 class Phase;
@@ -65,6 +66,7 @@ class Housekeeping {
     Snapshots& snapshots;
     Shutdown& shutdown;
     MigrateLinks& migrate_links;
+    Migrations& migrations;
     Replication& replication;
     ScriptCache& script_cache;
     FunctionLibraries& function_libraries;

@@ -10,6 +10,7 @@ Node::Node(Parts parts)
       identity_(parts.clock),
       data_(parts.config.settings(), parts.hash_key, parts.random_seed),
       watched_keys_(data_.keyspace, parts.hash_key),
+      moving_keys_(parts.hash_key),
       waiting_(
           {.keyspace = data_.keyspace, .clients = clients_, .runner = executor_, .running = running_, .phase = phase_},
           parts.hash_key),
@@ -19,6 +20,7 @@ Node::Node(Parts parts)
                 .tracking = tracking_,
                 .waiting = waiting_,
                 .watched_keys = watched_keys_,
+                .moving_keys = moving_keys_,
                 .key_notifications = key_notifications_,
                 .running = running_}),
       commands_(AllCommands()),
@@ -173,6 +175,7 @@ Node::Node(Parts parts)
                  .waiting = waiting_,
                  .watched_keys = watched_keys_,
                  .pause = pause_,
+                 .moving_keys = moving_keys_,
                  .commands = commands_,
                  .scripts = scripts_,
                  .durability = durability_,
@@ -219,6 +222,7 @@ Node::Node(Parts parts)
                      .snapshots = snapshots_,
                      .shutdown = shutdown_,
                      .migrate_links = migrate_links_,
+                     .migrations = migrations_,
                      .replication = replication_,
                      .script_cache = script_cache_,
                      .function_libraries = function_libraries_}),
@@ -264,6 +268,7 @@ Node::Node(Parts parts)
                 .nursery = nursery_,
                 .shutdown = shutdown_,
                 .migrate_links = migrate_links_,
+                .migrations = migrations_,
                 .replication = replication_,
                 .tls = tls_,
                 .identity = identity_,
@@ -280,7 +285,8 @@ Node::Node(Parts parts)
                     .contents = rdb_contents_,
                     .role = role_,
                     .observers = call_observers_,
-                    .durability = durability_}) {
+                    .durability = durability_}),
+      migrations_({.services = services_, .network = network_, .role = role_, .moving_keys = moving_keys_}) {
   data_.disposal = &disposer_;
   data_.listener = &changes_;
   clients_.OnClose([this](Session& session) {
@@ -291,6 +297,7 @@ Node::Node(Parts parts)
   timers_.Add(exact_expiry_);
   timers_.Add(pause_);
   timers_.Add(waiting_);
+  timers_.Add(migrations_);
   RegisterConfigHooks(services_);
   client_memory_.AdoptLimit();
   executor_.StartRun();

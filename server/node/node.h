@@ -22,6 +22,7 @@
 #include "server/clients/departures.h"
 #include "server/clients/key_notifications.h"
 #include "server/clients/messages.h"
+#include "server/clients/moving_keys.h"
 #include "server/clients/pause.h"
 #include "server/clients/phase.h"
 #include "server/clients/pubsub.h"
@@ -57,6 +58,7 @@
 #include "server/execution/script_runner.h"
 #include "server/execution/services.h"
 #include "server/execution/slowlog.h"
+#include "server/migration/migrations.h"
 #include "server/net/link.h"
 #include "server/net/migrate_link.h"
 #include "server/net/tls/tls.h"
@@ -140,6 +142,7 @@ class Node {
   ScriptCache& script_cache() { return script_cache_; }
   FunctionLibraries& function_libraries() { return function_libraries_; }
   MigrateLinks& migrate_links() { return migrate_links_; }
+  Migrations& migrations() { return migrations_; }
   Replication& replication() { return replication_; }
   Tls& tls() { return tls_; }
   DebugSwitches& debug() { return debug_; }
@@ -162,6 +165,7 @@ class Node {
   Role role_;
   Dataset data_;
   WatchedKeys watched_keys_;
+  MovingKeys moving_keys_;
   Waiting waiting_;
   Tracking tracking_;
   ChangeDispatcher changes_;
@@ -215,6 +219,7 @@ class Node {
   Housekeeping housekeeping_;
   Services services_;
   Replication replication_;  // takes parts out of services_
+  Migrations migrations_;    // as well
 };
 
 }  // namespace respite

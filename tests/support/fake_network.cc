@@ -123,6 +123,8 @@ class FakeNetwork::FakeLink final : public Link {
   std::string LocalAddress() const override { return AddressOf(wire_->source_port); }
   std::string PeerAddress() const override { return AddressOf(wire_->listener); }
   int FileDescriptor() const override { return -1; }
+  Stage stage() const override { return wire_->is_connected ? Stage::kOpen : Stage::kConnecting; }
+  size_t UnsentBytes() const override { return wire_->to_listener.octets; }
 
  private:
   FakeNetwork& network_;

@@ -76,7 +76,8 @@ class CrashReports(LaunchTest):
         with socket.create_server(("127.0.0.1", 0)) as silent, connect(server.port) as client:
             ask(client, "SET", "k", "v")
             words = ["MIGRATE", "127.0.0.1", str(silent.getsockname()[1]), "k", "0", "60000", "AUTH", "a-secret"]
-            client.sendall(b"".join([b"*%d\r\n" % len(words)] + [b"$%d\r\n%s\r\n" % (len(word), word.encode()) for word in words]))
+            request = b"".join([b"*%d\r\n" % len(words)] + [b"$%d\r\n%s\r\n" % (len(word), word.encode()) for word in words])
+            client.sendall(b"MULTI\r\n" + request + b"EXEC\r\n")  # in a transaction it runs until it is answered
             silent.settimeout(20)
             peer, _ = silent.accept()
             with peer:

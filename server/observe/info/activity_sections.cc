@@ -13,6 +13,7 @@
 #include "server/dataset/stats.h"
 #include "server/dataset/unit.h"
 #include "server/execution/services.h"
+#include "server/migration/migrations.h"
 #include "server/net/migrate_link.h"
 #include "server/observe/identity.h"
 #include "server/observe/info/info_text.h"
@@ -195,7 +196,7 @@ std::string StatsSection(const Services& services) {
       .Add("pubsubshard_channels", services.pubsub.TopicCount(TopicKind::kShardChannel))
       .Add("latest_fork_usec", stats.last_fork_us)
       .Add("total_forks", stats.forks)
-      .Add("migrate_cached_sockets", services.migrate_links.Count())
+      .Add("migrate_cached_sockets", services.migrate_links.Count() + services.migrations.CountLinks())
       .AddZeros({"slave_expires_tracked_keys", "active_defrag_hits", "active_defrag_misses", "active_defrag_key_hits",
                  "active_defrag_key_misses", "total_active_defrag_time", "current_active_defrag_time"})
       .Add("tracking_total_keys", services.tracking.Keys())

@@ -1,0 +1,332 @@
+#include "server/migration/migrations.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/number_text.h"
+#include "server/clients/clients.h"
+#include "server/clients/pause.h"
+#include "server/clients/phase.h"
+#include "server/clients/role.h"
+#include "server/clients/waiting.h"
+#include "server/config/settings.h"
+#include "server/dataset/disposer.h"
+#include "server/execution/executor.h"
+#include "server/execution/services.h"
+
+namespace respite {
+
+// A link to a server, kept for the next transfer when one has ended well.
+class Migrations::Channel final : public Link::User {
+ public:
+  Channel(Migrations& owner, std::string name) : owner_(owner), name_(std::move(name)) {}
+
+  void Dial(Network& network, const Link::Target& target) { link_ = network.Dial(target, *this); }
+  Link& link() { return *link_; }
+  const std::string& name() const { return name_; }
+
+  void OnConnected() override { owner_.Talk(*this, *migration); }
+  void OnReceived(Bytes bytes) override;
+  void OnEnded(const std::string& /*reason*/) override { owner_.OnLost(*this); }
+
+  Migration* migration = nullptr;  // null: idle
+  int64_t selected_db = 0;
+  int64_t idle_since_ms = 0;
+
+ private:
+  static constexpr size_t kLongestLine = 64 * 1024;  // longer lines do not come from a Redis server
+
+  bool TakeLine();
+
+  Migrations& owner_;
+  const std::string name_;
+  std::unique_ptr<Link> link_;
+  std::string received_;
+};
+
+// One call of MIGRATE.
+struct Migrations::Migration {
+  enum class Stage : uint8_t { kConnecting, kTalking, kDone };
+
+  uint64_t caller;  // a session; 0: it has called again
+  const Command* command;
+  int db;
+  bool began_as_replica;
+  Order order;
+  std::vector<std::optional<MovingKeys::Place>> places = {};  // of the keys; nothing: named before
+  Stage stage = Stage::kConnecting;
+  Channel* channel = nullptr;
+  bool is_second_attempt = false;
+  int64_t progress_ms = 0;  // when something was sent or received last
+  size_t unsent = 0;        // at the last look
+  int64_t due_ms = Timers::kNever;
+  MigrateTrouble trouble = MigrateTrouble::kNone;
+};
+
+bool Migrations::Channel::TakeLine() {
+  const size_t end = received_.find('\n');
+  if (end == std::string::npos) return false;
+  const size_t size = end > 0 && received_[end - 1] == '\r' ? end - 1 : end;
+  migration->order.talk.TakeAnswer(Bytes(received_).substr(0, size));
+  received_.erase(0, end + 1);
+  return true;
+}
+
+void Migrations::Channel::OnReceived(Bytes bytes) {
+  if (migration == nullptr) return owner_.OnLost(*this);  // nobody asked
+  received_.append(bytes);
+  while (!migration->order.talk.IsOver() && TakeLine()) owner_.RestartTimer(*migration);
+  if (migration->order.talk.IsOver() ? !received_.empty() : received_.size() > kLongestLine) {
+    return owner_.OnLost(*this);
+  }
+  if (migration->order.talk.IsOver()) owner_.OnAnswered(*this);
+}
+
+void DeleteArrived(const Services& services, DbView& db, Effect& effect, const std::vector<std::string>& keys) {
+  const bool lazily = services.settings.lazyfree_lazy_server_del;
+  for (const std::string& key : keys) {
+    KeyEdit edit = db.Open(key);
+    if (!edit) continue;
+    services.disposer.Free(edit.Take(), lazily ? FreeMode::kLater : FreeMode::kNow);
+    edit.Touched("del");
+    effect.Replace("DEL", Bytes(key));
+  }
+}
+
+Migrations::Migrations(const Parts& parts) : parts_(parts) {}
+Migrations::~Migrations() = default;
+
+int64_t Migrations::NowMs() const { return parts_.services.clock.MonotonicMs(); }
+
+// --- The way of a transfer.
+
+void Migrations::Start(const Session& session, const Command& command, Order order) {
+  for (const auto& other : migrations_)
+    if (other->caller == session.id) other->caller = 0;
+  Migration& migration =
+      *migrations_.emplace_back(std::make_unique<Migration>(Migration{.caller = session.id,
+                                                                      .command = &command,
+                                                                      .db = session.db,
+                                                                      .began_as_replica = parts_.role.is_replica,
+                                                                      .order = std::move(order)}));
+  for (const std::string& key : migration.order.talk.Keys()) {
+    const bool is_named_before = parts_.moving_keys.Contains(migration.db, key);
+    migration.places.push_back(is_named_before ? std::nullopt
+                                               : std::optional(parts_.moving_keys.Add(migration.db, key)));
+  }
+  Attempt(migration);
+}
+
+void Migrations::Attempt(Migration& migration) {
+  const Order& order = migration.order;
+  Channel* const kept = FindIdle(order.host + ':' + order.port + (order.encrypts ? " tls" : ""));
+  kept != nullptr ? Talk(*kept, migration) : Dial(migration);
+}
+
+Migrations::Channel* Migrations::FindIdle(const std::string& name) {
+  const auto found = std::ranges::find_if(channels_, [&](const std::unique_ptr<Channel>& channel) {
+    return channel->migration == nullptr && channel->name() == name;
+  });
+  return found == channels_.end() ? nullptr : found->get();
+}
+
+void Migrations::Dial(Migration& migration) {
+  const Order& order = migration.order;
+  const auto port = ParseInteger(order.port);
+  if (!port || *port < 0 || *port > 65535) return Fail(migration, MigrateTrouble::kConnecting);
+  if (channels_.size() >= kMostKept) MakeRoom();
+  Channel& channel = *channels_.emplace_back(
+      std::make_unique<Channel>(*this, order.host + ':' + order.port + (order.encrypts ? " tls" : "")));
+  channel.migration = &migration;
+  migration.channel = &channel;
+  migration.stage = Migration::Stage::kConnecting;
+  RestartTimer(migration);
+  channel.Dial(*parts_.network.operator->(),
+               {.host = order.host, .port = static_cast<int>(*port), .encrypts = order.encrypts});
+}
+
+void Migrations::MakeRoom() {
+  const auto longest = std::ranges::min_element(channels_, {}, [](const std::unique_ptr<Channel>& channel) {
+    return channel->migration != nullptr ? INT64_MAX : channel->idle_since_ms;
+  });
+  if ((*longest)->migration == nullptr) channels_.erase(longest);
+}
+
+void Migrations::Talk(Channel& channel, Migration& migration) {
+  channel.migration = &migration;
+  migration.channel = &channel;
+  migration.stage = Migration::Stage::kTalking;
+  channel.link().Send(migration.order.talk.Begin(channel.selected_db));
+  channel.link().Send(migration.order.talk.Restores());
+  RestartTimer(migration);
+}
+
+void Migrations::RestartTimer(Migration& migration) const {
+  migration.progress_ms = NowMs();
+  migration.unsent = migration.stage == Migration::Stage::kTalking ? migration.channel->link().UnsentBytes() : 0;
+  LookLater(migration);
+}
+
+// A link does not say when it has sent something.
+void Migrations::LookLater(Migration& migration) const {
+  constexpr int64_t kLookMs = 20;
+  migration.due_ms = migration.progress_ms + std::min(migration.order.timeout_ms, INT64_MAX / 2);
+  if (migration.unsent != 0) migration.due_ms = std::min(migration.due_ms, NowMs() + kLookMs);
+}
+
+void Migrations::OnAnswered(Channel& channel) {
+  Migration& migration = *channel.migration;
+  channel.selected_db = migration.order.talk.SelectedDb();
+  channel.idle_since_ms = NowMs();
+  channel.migration = nullptr;
+  EndTalk(migration);
+}
+
+// A link that was kept may have been closed by the other server: so a second one is tried, unless keys were answered
+// for.
+void Migrations::OnLost(Channel& channel) {
+  Migration* const migration = channel.migration;
+  if (migration == nullptr) return Drop(channel);
+  const Link::Stage reached = channel.link().stage();
+  const bool sent_all = channel.link().UnsentBytes() == 0;
+  Drop(channel);
+  migration->channel = nullptr;
+  // Redis: a server that does not answer is noticed when the first request is written.
+  if (reached == Link::Stage::kConnecting) return Fail(*migration, MigrateTrouble::kWriting);
+  if (reached != Link::Stage::kOpen) return Fail(*migration, MigrateTrouble::kConnecting);
+  const bool tries_again = !migration->is_second_attempt && migration->order.talk.Acknowledged() == 0;
+  if (!tries_again) return Fail(*migration, sent_all ? MigrateTrouble::kReading : MigrateTrouble::kWriting);
+  migration->is_second_attempt = true;
+  Dial(*migration);
+}
+
+void Migrations::Fail(Migration& migration, MigrateTrouble trouble) {
+  migration.trouble = trouble;
+  EndTalk(migration);
+}
+
+void Migrations::EndTalk(Migration& migration) {
+  migration.channel = nullptr;
+  migration.stage = Migration::Stage::kDone;
+  migration.due_ms = Timers::kNever;
+  ++done_;
+}
+
+void Migrations::Drop(const Channel& channel) {
+  channels_.remove_if([&](const std::unique_ptr<Channel>& one) { return one.get() == &channel; });
+}
+
+// --- Time.
+
+int64_t Migrations::NextDueMs() const {
+  int64_t next_ms = Timers::kNever;
+  for (const auto& migration : migrations_) next_ms = std::min(next_ms, migration->due_ms);
+  return next_ms;
+}
+
+void Migrations::RunDue(int64_t now_ms) {
+  for (const auto& migration : migrations_) {
+    if (migration->due_ms > now_ms) continue;
+    Link& link = migration->channel->link();
+    if (migration->stage == Migration::Stage::kTalking && link.UnsentBytes() < migration->unsent) {
+      RestartTimer(*migration);
+      continue;
+    }
+    if (now_ms - migration->progress_ms < migration->order.timeout_ms) {
+      LookLater(*migration);
+      continue;
+    }
+    const Link::Stage reached = link.stage();
+    const bool sent_all = reached == Link::Stage::kOpen && link.UnsentBytes() == 0;
+    Drop(*migration->channel);
+    Fail(*migration, sent_all                             ? MigrateTrouble::kReading
+                     : reached == Link::Stage::kHandshake ? MigrateTrouble::kConnecting
+                                                          : MigrateTrouble::kWriting);
+  }
+}
+
+void Migrations::CloseIdle(int64_t now_ms) {
+  channels_.remove_if([&](const std::unique_ptr<Channel>& channel) {
+    return channel->migration == nullptr && now_ms - channel->idle_since_ms > kIdleMs;
+  });
+}
+
+void Migrations::DropIdle() {
+  channels_.remove_if([](const std::unique_ptr<Channel>& channel) { return channel->migration == nullptr; });
+}
+
+// --- The end.
+
+void Migrations::EndTurn() {
+  if (done_ == 0 || parts_.services.pause.IsOn() || parts_.services.phase.IsMidTurn()) return;
+  parts_.services.executor.StartRun();
+  for (auto next = migrations_.begin(); next != migrations_.end();) {
+    const auto at = next++;
+    if ((*at)->stage != Migration::Stage::kDone) continue;
+    const std::unique_ptr<Migration> ended = std::move(*at);
+    migrations_.erase(at);
+    --done_;
+    Finish(*ended);
+    next = migrations_.begin();  // what has run may have begun another one
+  }
+  ReleaseHeld();
+}
+
+void Migrations::Finish(Migration& migration) {
+  MigrateOutcome outcome = OutcomeOf(migration);
+  Session* const caller = FindCaller(migration);
+  if (caller == nullptr) return DeleteWithoutCaller(migration.db, outcome.arrived);
+  told_ = Told{caller->id, std::move(outcome)};
+  parts_.services.waiting.GoOn(*caller);
+  told_.reset();
+}
+
+MigrateOutcome Migrations::OutcomeOf(Migration& migration) {
+  const MigrateTalk& talk = migration.order.talk;
+  MigrateOutcome outcome{.trouble = migration.trouble, .error = talk.Error()};
+  // A server that has become a replica meanwhile changes nothing by itself.
+  const bool moves = !migration.order.copies && migration.began_as_replica == parts_.role.is_replica;
+  for (size_t i = 0; i < migration.places.size(); ++i) {
+    if (!migration.places[i]) continue;
+    const bool was_changed = MovingKeys::WasChanged(*migration.places[i]);
+    parts_.moving_keys.Remove(*migration.places[i]);
+    if (!moves || !talk.HasAccepted(i)) continue;
+    if (!was_changed) {
+      outcome.arrived.push_back(talk.Keys()[i]);
+    } else if (parts_.services.keyspace[migration.db].Find(talk.Keys()[i]) != nullptr) {
+      outcome.keeps_changed = true;
+    }
+  }
+  return outcome;
+}
+
+Session* Migrations::FindCaller(const Migration& migration) const {
+  Session* const session = parts_.services.clients.Find(migration.caller);
+  const bool waits = session != nullptr && session->waiter != nullptr && session->waiter->command == migration.command;
+  return waits ? session : nullptr;
+}
+
+std::optional<MigrateOutcome> Migrations::TakeOutcome(const Session& session) {
+  if (!told_ || told_->session != session.id) return std::nullopt;
+  return std::exchange(told_, std::nullopt)->outcome;
+}
+
+void Migrations::DeleteWithoutCaller(int db, const std::vector<std::string>& keys) {
+  Unit unit(parts_.services.data, parts_.services.clock.WallMs(),
+            parts_.role.is_replica ? ExpiryRule::kHide : ExpiryRule::kPurge);
+  DbView view(unit, db, false);
+  Effect effect(unit.Recorded());
+  DeleteArrived(parts_.services, view, effect, keys);
+  if (unit.Changes() != 0) unit.Record(db, effect, {});
+  unit.Close();
+}
+
+void Migrations::ReleaseHeld() {
+  for (const uint64_t id : parts_.moving_keys.TakeHeld()) {
+    Session* const session = parts_.services.clients.Find(id);
+    if (session != nullptr && session->held != nullptr) parts_.services.clients.Continue(*session);
+  }
+}
+
+}  // namespace respite
