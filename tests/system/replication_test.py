@@ -96,6 +96,9 @@ class Replication(unittest.TestCase):
     def test_we_are_the_replica(self):
         self.check_pair(self.oracle.program, RESPITE)
 
+    def test_we_are_both(self):
+        self.check_pair(RESPITE, RESPITE)
+
     def test_a_chain_has_one_history(self):
         head, middle, tail = self.node(RESPITE), self.node(self.oracle.program), self.node(RESPITE)
         middle.follow(head)
