@@ -198,6 +198,26 @@ class Replication(unittest.TestCase):
         self.ask_pipeline(restarted, 100)
         self.wait_equal(restarted, replica)
 
+    def check_slow_load(self, primary, replica):
+        """A file that takes longer to load than repl-timeout: the replica must not be given up."""
+        primary.ask("CONFIG", "SET", "repl-timeout", "1")
+        primary.ask("DEBUG", "POPULATE", 3000, "key", 3000)
+        replica.ask("CONFIG", "SET", "repl-diskless-load", "disabled")
+        replica.ask("CONFIG", "SET", "loading-process-events-interval-bytes", "1024")
+        replica.ask("CONFIG", "SET", "key-load-delay", "1000")
+        replica.ask("CONFIG", "SET", "rdbcompression", "no")
+        primary.ask("CONFIG", "SET", "rdbcompression", "no")
+        replica.follow(primary)
+        self.assertEqual("1", primary.info("sync_full", "stats"))
+        self.assertEqual("0", primary.info("sync_partial_ok", "stats"))
+        self.wait_equal(primary, replica)
+
+    def test_we_load_longer_than_a_timeout(self):
+        self.check_slow_load(self.node(self.oracle.program), self.node(RESPITE))
+
+    def test_a_replica_of_ours_loads_longer_than_a_timeout(self):
+        self.check_slow_load(self.node(RESPITE), self.node(self.oracle.program))
+
     def restart(self, node):
         """Kills it and starts it anew, with its files."""
         node.server.process.kill()
