@@ -208,9 +208,10 @@ class Replication(unittest.TestCase):
         replica.ask("CONFIG", "SET", "rdbcompression", "no")
         primary.ask("CONFIG", "SET", "rdbcompression", "no")
         replica.follow(primary)
+        self.ask_pipeline(primary, 10)
+        self.wait_equal(primary, replica)
         self.assertEqual("1", primary.info("sync_full", "stats"))
         self.assertEqual("0", primary.info("sync_partial_ok", "stats"))
-        self.wait_equal(primary, replica)
 
     def test_we_load_longer_than_a_timeout(self):
         self.check_slow_load(self.node(self.oracle.program), self.node(RESPITE))
