@@ -223,7 +223,8 @@ class Player:
             raise SystemExit(f"line {step.number}: nothing came") from None
 
 
-class Transcripts(unittest.TestCase):
+class PlayedFiles(unittest.TestCase):
+    """Plays files on a server; `add_tests` makes a test of each."""
     oracle = None  # otherwise ours
 
     def setUp(self):
@@ -246,18 +247,23 @@ class Transcripts(unittest.TestCase):
             self.oracle.count()
 
 
+    @classmethod
+    def add_tests(cls, folder):
+        def test_of(path):
+            return lambda self: self.play(path)
+        for path in sorted(glob.glob(os.path.join(folder, "*.resp"))):
+            setattr(cls, "test_" + os.path.basename(path).removesuffix(".resp"), test_of(path))
+
+
+class Transcripts(PlayedFiles):
+    pass
+
+
 class OnRespite(Transcripts):
     pass
 
 
-def add_tests():
-    def test_of(path):
-        return lambda self: self.play(path)
-    for path in sorted(glob.glob(os.path.join(FOLDER, "*.resp"))):
-        setattr(Transcripts, "test_" + os.path.basename(path).removesuffix(".resp"), test_of(path))
-
-
-add_tests()
+Transcripts.add_tests(FOLDER)
 oracles.multiply(globals(), Transcripts)
 
 
