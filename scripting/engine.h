@@ -65,8 +65,6 @@ class ScriptEngine final : private ThreadObserver {
   std::optional<ScriptFailure> RunLibrary(Function function, int64_t timeout_ms);
   // True while a script or function runs, but not while a library is loaded.
   bool Running() const { return phase_ == Phase::kRun; }
-  // Call it a few times a second.
-  void RestIfIdle() { watch_.RestIfIdle(); }
 
   // Runs a step of the collector if there is enough garbage. Cost: some microseconds at most.
   void CollectGarbage() {

@@ -107,14 +107,12 @@ class FunctionLibraries {
   const ScriptFunction* FindFunction(Bytes name) const { return contents_.loaded.FindFunction(name); }
   // Ordered by name. Persistence writes the code of each.
   const ByName& All() const { return contents_.loaded.libraries; }
+  const Collection& Loaded() const { return contents_.loaded; }
   size_t FunctionCount() const { return contents_.loaded.functions.size(); }
 
   ScriptEngine& engine();
   void CollectGarbage() {
     if (contents_.engine != nullptr) contents_.engine->CollectGarbage();
-  }
-  void RestIfIdle() {
-    if (contents_.engine != nullptr) contents_.engine->RestIfIdle();
   }
   // Memory of the Lua state, and of the texts and their index.
   size_t EngineBytes() const { return contents_.engine == nullptr ? 0 : contents_.engine->UsedBytes(); }

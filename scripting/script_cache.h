@@ -54,10 +54,6 @@ class ScriptCache {
   void CollectGarbage() {
     if (contents_.engine != nullptr) contents_.engine->CollectGarbage();
   }
-  // Call it a few times a second.
-  void RestIfIdle() {
-    if (contents_.engine != nullptr) contents_.engine->RestIfIdle();
-  }
   size_t Size() const { return contents_.by_sha.size(); }
   // Memory of the Lua state, and of the texts and their index.
   size_t EngineBytes() const { return contents_.engine == nullptr ? 0 : contents_.engine->UsedBytes(); }

@@ -1,9 +1,11 @@
 #include "scripting/script_watch.h"
 
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 namespace respite {
 
@@ -12,6 +14,8 @@ namespace {
 constexpr long kTickNs = 10'000'000;
 // The maximum number of ticks without a call of the hook.
 constexpr int kMostPatience = 64;
+// The timer stops after so many ticks without a script.
+constexpr int kTicksToRest = 20;
 
 int TickSignal() { return SIGRTMIN; }
 
@@ -26,15 +30,105 @@ constexpr bool kSignalsWait = false;
 
 }  // namespace
 
-thread_local std::atomic<ScriptWatch*> ScriptWatch::in_force_{nullptr};
+thread_local constinit ScriptWatch::ThreadState ScriptWatch::thread_{};
 
-ScriptWatch::~ScriptWatch() {
-  Stop();
-  if (has_timer_) timer_delete(timer_);
+// The timer of a thread: its signal reaches the thread that created it, so each thread has its own. It ends with its
+// thread, because the system may give the thread's number to another one.
+class ScriptWatch::Timer {
+ public:
+  Timer() = default;
+  ~Timer();
+  Timer(const Timer&) = delete;
+  Timer& operator=(const Timer&) = delete;
+
+  static Timer& OfThisThread();
+  void Start();
+
+ private:
+  static void OnSignal(int, siginfo_t* info, void*);
+  void Create();
+  // In the handler: stops the ticks if no script has run for a while.
+  void RestIfIdle();
+
+  timer_t timer_{};
+  bool is_created_ = false;
+  int idle_ticks_ = 0;
+};
+
+ScriptWatch::Timer& ScriptWatch::Timer::OfThisThread() {
+  static thread_local Timer timer;
+  return timer;
 }
 
-void ScriptWatch::OnSignal(int) {
-  if (ScriptWatch* watch = in_force_.load(std::memory_order_relaxed)) watch->OnTick();
+ScriptWatch::Timer::~Timer() {
+  thread_.is_ticking.store(false, std::memory_order_relaxed);
+  if (is_created_) timer_delete(timer_);
+}
+
+void ScriptWatch::Timer::Create() {
+  struct sigaction action {};
+  action.sa_sigaction = OnSignal;
+  action.sa_flags = SA_RESTART | SA_SIGINFO;
+  sigaction(TickSignal(), &action, nullptr);
+  sigevent event{};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = TickSignal();
+  event.sigev_value.sival_ptr = this;
+  event._sigev_un._tid = gettid();
+  is_created_ = timer_create(CLOCK_MONOTONIC, &event, &timer_) == 0;
+}
+
+void ScriptWatch::Timer::Start() {
+  if (!is_created_ && !kSignalsWait) Create();
+  if (!is_created_) return;
+  idle_ticks_ = 0;
+  const itimerspec every{.it_interval = {0, kTickNs}, .it_value = {0, kTickNs}};
+  thread_.is_ticking.store(timer_settime(timer_, 0, &every, nullptr) == 0, std::memory_order_relaxed);
+}
+
+void ScriptWatch::Timer::OnSignal(int, siginfo_t* info, void*) {
+  if (info->si_code != SI_TIMER || !IsTicking()) return;
+  if (ScriptWatch* watch = thread_.in_force.load(std::memory_order_relaxed)) watch->OnTick();
+  static_cast<Timer*>(info->si_value.sival_ptr)->RestIfIdle();
+}
+
+void ScriptWatch::Timer::RestIfIdle() {
+  const bool has_begun = thread_.has_begun.exchange(false, std::memory_order_relaxed);
+  const bool is_idle = !has_begun && thread_.in_force.load(std::memory_order_relaxed) == nullptr;
+  idle_ticks_ = is_idle ? idle_ticks_ + 1 : 0;
+  if (idle_ticks_ < kTicksToRest) return;
+  const int saved_errno = errno;
+  const itimerspec never{};
+  timer_settime(timer_, 0, &never, nullptr);
+  errno = saved_errno;
+  thread_.is_ticking.store(false, std::memory_order_relaxed);
+}
+
+// The handler may run between any two of these steps. It stops the timer only if has_begun was not set, and so always
+// before the check below.
+void ScriptWatch::Begin(lua_State* lua) {
+  runs_.store(runs_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  outer_ = thread_.in_force.load(std::memory_order_relaxed);
+  thread_.in_force.store(this, std::memory_order_relaxed);
+  thread_.has_begun.store(true, std::memory_order_relaxed);
+  running_.store(lua, std::memory_order_relaxed);
+  is_look_due_.store(false, std::memory_order_relaxed);
+  if (IsTicking()) return;
+  Timer::OfThisThread().Start();
+  if (!IsTicking()) Hook(lua);  // without a timer every script has the hook from the start
+}
+
+void ScriptWatch::End() {
+  thread_.in_force.store(outer_, std::memory_order_relaxed);
+  lua_State* lua = running_.load(std::memory_order_relaxed);
+  running_.store(nullptr, std::memory_order_relaxed);
+  if (lua_gethook(lua) != nullptr) lua_sethook(lua, nullptr, 0, 0);
+}
+
+void ScriptWatch::Looked(lua_State* lua) {
+  is_look_due_.store(false, std::memory_order_relaxed);
+  has_looked_.store(true, std::memory_order_relaxed);
+  if (lua_gethookcount(lua) != instructions_) Hook(lua);
 }
 
 void ScriptWatch::OnTick() {
@@ -50,37 +144,6 @@ void ScriptWatch::OnTick() {
   patience_ = std::min(2 * patience_, kMostPatience);
   quiet_ticks_ = 0;
   lua_sethook(lua, hook_, LUA_MASKCOUNT, 1);
-}
-
-void ScriptWatch::Start() {
-  if (!has_timer_ && !kSignalsWait) {
-    struct sigaction action {};
-    action.sa_handler = OnSignal;
-    action.sa_flags = SA_RESTART;
-    sigaction(TickSignal(), &action, nullptr);
-    sigevent event{};
-    event.sigev_notify = SIGEV_THREAD_ID;
-    event.sigev_signo = TickSignal();
-    event._sigev_un._tid = gettid();
-    has_timer_ = timer_create(CLOCK_MONOTONIC, &event, &timer_) == 0;
-  }
-  const itimerspec every{.it_interval = {0, kTickNs}, .it_value = {0, kTickNs}};
-  ticking_ = has_timer_ && timer_settime(timer_, 0, &every, nullptr) == 0;
-  // Without a timer every script has the hook from the start.
-  if (!ticking_) Hook(running_);
-}
-
-void ScriptWatch::Stop() {
-  if (!ticking_) return;
-  const itimerspec never{};
-  timer_settime(timer_, 0, &never, nullptr);
-  ticking_ = false;
-}
-
-void ScriptWatch::RestIfIdle() {
-  const uint64_t runs = runs_.load(std::memory_order_relaxed);
-  if (runs == rested_at_runs_) Stop();
-  rested_at_runs_ = runs;
 }
 
 }  // namespace respite

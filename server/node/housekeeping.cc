@@ -155,8 +155,6 @@ void Housekeeping::Tick() {
   parts_.migrate_links.CloseIdle(parts_.pace.NowMs());
   parts_.migrations.CloseIdle(parts_.clock.MonotonicMs());
   parts_.blocks.Trim();
-  parts_.script_cache.RestIfIdle();
-  parts_.function_libraries.RestIfIdle();
   parts_.stats.timer_us += static_cast<uint64_t>(parts_.pace.NowUs() - started_us);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 #include <optional>
 #include <span>
 
@@ -97,10 +98,12 @@ uint64_t InstructionOf(const ucontext_t& context) {
 }
 
 void PrepareStackTraces() {
-  if (symbols) return;
-  symbols.emplace();
-  Frames frames;
-  _Unwind_Backtrace(AddFrame, &frames);  // the first call sets up tables, which a handler must not do
+  static std::once_flag prepared;
+  std::call_once(prepared, [] {
+    symbols.emplace();
+    Frames frames;
+    _Unwind_Backtrace(AddFrame, &frames);  // the first call sets up tables, which a handler must not do
+  });
 }
 
 // Does not use glibc's backtrace(), which loads a library; the unwinder of exceptions is part of the program. The

@@ -8,7 +8,7 @@
 
 namespace respite {
 
-// Loads the names of functions. To be called once, before the first trace.
+// Loads the names of functions. To be called before the first trace, on any thread.
 void PrepareStackTraces();
 
 // Writes a line for each function that was running when the signal of `context` came, the innermost first:

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <mutex>
 
 #include "server/process/signal_log.h"
 #include "server/process/stack_trace.h"
@@ -12,63 +13,96 @@ namespace respite {
 
 namespace {
 
+// Whether the watchdog of this thread is on: a signal may arrive after its timer was stopped.
+thread_local constinit volatile std::sig_atomic_t is_watched = 0;
+
 void OnAlarm(int, siginfo_t* info, void* context) {
+  const bool is_late = info->si_code == SI_TIMER;
+  if (is_late && is_watched == 0) return;
   const int saved_errno = errno;
   SignalLog log;
   log.Prefix();
-  log.Write(info->si_code == SI_TIMER ? "\n--- WATCHDOG TIMER EXPIRED ---\n" : "\nReceived SIGALRM\n");
+  log.Write(is_late ? "\n--- WATCHDOG TIMER EXPIRED ---\n" : "\nReceived SIGALRM\n");
   WriteStackTrace(log, *static_cast<ucontext_t*>(context));
   log.Prefix();
   log.Write("--------\n\n");
   errno = saved_errno;
 }
 
-void Handle(void (*handler)(int, siginfo_t*, void*)) {
-  struct sigaction action {};
-  sigemptyset(&action.sa_mask);
-  if (handler == nullptr) {
-    action.sa_handler = SIG_IGN;  // discards a pending signal
-  } else {
-    action.sa_sigaction = handler;
-    action.sa_flags = SA_SIGINFO | SA_RESTART;
+// Handles SIGALRM while any thread has a watchdog, and ignores it otherwise.
+class AlarmHandler {
+ public:
+  static void Acquire() {
+    const std::lock_guard lock(mutex_);
+    if (users_++ == 0) Handle(OnAlarm);
   }
-  sigaction(SIGALRM, &action, nullptr);
-}
+  static void Release() {
+    const std::lock_guard lock(mutex_);
+    if (--users_ == 0) Handle(nullptr);
+  }
+
+ private:
+  static void Handle(void (*handler)(int, siginfo_t*, void*)) {
+    struct sigaction action {};
+    sigemptyset(&action.sa_mask);
+    if (handler == nullptr) {
+      action.sa_handler = SIG_IGN;
+    } else {
+      action.sa_sigaction = handler;
+      action.sa_flags = SA_SIGINFO | SA_RESTART;
+    }
+    sigaction(SIGALRM, &action, nullptr);
+  }
+
+  static inline constinit std::mutex mutex_;
+  static inline constinit int users_ = 0;
+};
 
 }  // namespace
 
 Watchdog::~Watchdog() {
-  if (is_made_) timer_delete(timer_);
+  if (IsOn()) AlarmHandler::Release();
+  DeleteTimer();
 }
 
 void Watchdog::SetPeriod(std::chrono::milliseconds period) {
+  const bool was_on = IsOn();
   period_ = period;
-  if (period.count() == 0) {
-    if (!is_made_) return;
-    Start();
-    return Handle(nullptr);
+  is_watched = IsOn() ? 1 : 0;
+  if (IsOn()) {
+    PrepareStackTraces();
+    if (!was_on) AlarmHandler::Acquire();
+    return Start();
   }
-  PrepareStackTraces();
-  if (!is_made_) Make();
-  Handle(OnAlarm);
-  Start();
-}
-
-void Watchdog::Make() {
-  sigevent event{};
-  event.sigev_notify = SIGEV_THREAD_ID;
-  event.sigev_signo = SIGALRM;
-  event._sigev_un._tid = gettid();
-  is_made_ = timer_create(CLOCK_MONOTONIC, &event, &timer_) == 0;
+  DeleteTimer();
+  if (was_on) AlarmHandler::Release();
 }
 
 void Watchdog::Start() {
-  if (!is_made_) return;
+  if (timer_thread_ != std::this_thread::get_id()) MakeTimer();
+  if (timer_thread_ == std::thread::id()) return;
   constexpr long kNanosPerMilli = 1'000'000;
   itimerspec rings{};
   rings.it_value.tv_sec = static_cast<time_t>(period_.count() / 1000);
   rings.it_value.tv_nsec = static_cast<long>(period_.count() % 1000) * kNanosPerMilli;
   timer_settime(timer_, 0, &rings, nullptr);
+}
+
+// The loop may have moved to this thread: the signal has to reach the thread whose stack is of interest.
+void Watchdog::MakeTimer() {
+  DeleteTimer();
+  is_watched = 1;
+  sigevent event{};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = SIGALRM;
+  event._sigev_un._tid = gettid();
+  if (timer_create(CLOCK_MONOTONIC, &event, &timer_) == 0) timer_thread_ = std::this_thread::get_id();
+}
+
+void Watchdog::DeleteTimer() {
+  if (timer_thread_ == std::thread::id()) return;
+  timer_delete(timer_);
+  timer_thread_ = {};
 }
 
 }  // namespace respite

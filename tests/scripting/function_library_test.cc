@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace respite {
@@ -229,8 +230,17 @@ TEST_F(FunctionLibraryTest, EndsCodeThatTakesTooLong) {
   EXPECT_EQ(Try(Registers("f")), "tried");  // nothing of the first attempt is left
 }
 
-// The loop is long enough for several checks on any machine, and each check is much too late for its deadline. Setting
-// a hook visits all open calls, which may take longer than the interval between ticks.
+// The timer of the first thread does not reach the others. The loop ends by itself, so that the test fails, not hangs.
+TEST_F(FunctionLibraryTest, EndsCodeThatTakesTooLongOnEachThread) {
+  constexpr char kTimeout[] = "Error registering functions: ERR FUNCTION LOAD timeout";
+  host_.step_ms = 1000;
+  const std::string slow = "for i = 1, 500000000 do end\n" + Registers("f");
+  EXPECT_EQ(Try(slow), kTimeout);
+  for (int i = 0; i < 2; ++i) std::thread([&] { EXPECT_EQ(Try(slow), kTimeout); }).join();
+  EXPECT_EQ(Try(slow), kTimeout);
+}
+
+// Setting a hook visits all open calls, which may take longer than the interval between ticks.
 TEST_F(FunctionLibraryTest, DeepCallsGoOnWhileTheyAreWatched) {
   const auto loaded = libraries_.Load(
       "#!lua name=deep\nlocal function f() return 1 + f() end "
@@ -239,6 +249,7 @@ TEST_F(FunctionLibraryTest, DeepCallsGoOnWhileTheyAreWatched) {
   EXPECT_FALSE(loaded);
 }
 
+// The loop is long enough for several checks on any machine, and each check is much too late for a deadline.
 TEST_F(FunctionLibraryTest, LoadsWithoutATimeout) {
   host_.step_ms = 1'000'000;
   const std::string slow = Code("slow", "for i = 1, 30000000 do end\n" + Registers("f"));

@@ -141,6 +141,48 @@ TEST(ManyNodesTest, FourLoopsWithAThreadEach) {
   for (std::thread& thread : threads) thread.join();
 }
 
+// Runs a function that takes long, asks until the server says that it is busy, and ends the function. Returns whether
+// the server ever said so. The function ends by itself, so that the test fails, not hangs.
+bool FindsALateFunction(int port) {
+  BlockingClient runs(port), asks(port);
+  runs.Send("FCALL late 0\r\n");
+  constexpr Bytes kBusy = "-BUSY", kNull = "$-1\r\n";
+  std::string answer;
+  for (int i = 0; i < 10'000 && answer != kBusy; ++i) {
+    asks.Send("GET k\r\n");
+    answer = asks.Read(kBusy.size());
+    if (answer != kBusy && answer != kNull) return false;
+  }
+  BlockingClient kills(port);
+  return kills.Ask("FUNCTION KILL\r\n", "+OK\r\n") == "+OK\r\n" && answer == kBusy;
+}
+
+// The functions are loaded on the first thread, as at the start of a server, and run on others.
+TEST(ManyNodesTest, LateFunctionsAreFoundOnEachLoop) {
+  constexpr int kLoops = 2;
+  constexpr char kLibrary[] =
+      "#!lua name=l\nredis.register_function('late', function() for i = 1, 2000000000 do end end)";
+  const SystemClock clock;
+  const SystemPace pace;
+  std::deque<EventLoop> loops;
+  std::deque<TestNode> nodes;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kLoops; ++i) {
+    TestNode& node =
+        nodes.emplace_back(loops.emplace_back(pace), clock, std::vector<std::string>{"busy-reply-threshold 20"});
+    ASSERT_TRUE(node->function_libraries().Load(kLibrary, FunctionLibraries::OnExisting::kRefuse,
+                                                FunctionLibraries::kNoTimeout));
+  }
+  for (EventLoop& loop : loops) threads.emplace_back([&loop] { loop.Run(); });
+  std::atomic<int> found{0};
+  std::thread other([&] { found += FindsALateFunction(nodes[1].port()) ? 1 : 0; });
+  found += FindsALateFunction(nodes[0].port()) ? 1 : 0;
+  other.join();
+  EXPECT_EQ(found, kLoops);
+  for (TestNode& node : nodes) BlockingClient(node.port()).Send("SHUTDOWN NOSAVE\r\n");
+  for (std::thread& thread : threads) thread.join();
+}
+
 // Nodes are created and destroyed while others are served.
 TEST(ManyNodesTest, NodesComeAndGoBesideOthers) {
   const SystemClock clock;
