@@ -18,7 +18,6 @@
 #include "datatypes/digest.h"
 #include "datatypes/keyspace.h"
 #include "persistence/file_system.h"
-#include "scripting/function_library.h"
 #include "server/catalogue/refusals.h"
 #include "server/clients/clients.h"
 #include "server/commands/families.h"
@@ -243,22 +242,6 @@ void Populate(Call& call) {
   call.reply.Ok();
 }
 
-// Holds the data during DEBUG RELOAD and LOADAOF, and restores it if the file is invalid.
-class DataAside {
- public:
-  explicit DataAside(const Services& services)
-      : services_(services), data_(Capture::Take(services.data)), libraries_(services.function_libraries.Take()) {}
-  void BringBack() {
-    std::move(data_).Restore(services_.data);
-    services_.function_libraries.PutBack(std::move(libraries_));
-  }
-
- private:
-  const Services& services_;
-  Capture data_;
-  FunctionLibraries::Contents libraries_;
-};
-
 struct ReloadOptions {
   bool saves = true;
   bool flushes = true;
@@ -291,12 +274,12 @@ void Reload(Call& call) {
   if (options.saves && services.snapshots.Save() == Snapshots::Outcome::kFailed) throw Refusal{refusals::kUnspecified};
   // Keeps expired keys if there are journals, which must record their removal.
   if (services.data.journals.Listen()) options.load.expired = RdbLoadOptions::Expired::kKeep;
-  std::optional<DataAside> aside;
-  if (options.flushes) aside.emplace(services);
+  std::optional<Capture> aside;
+  if (options.flushes) aside = Capture::Take(services.data);
   const LoadOutcome outcome = LoadDump(services, options.load, &call.session);
   services.clients.Continue(call.session);
   if (outcome != LoadOutcome::kLoaded) {
-    if (aside) aside->BringBack();
+    if (aside) std::move(*aside).Restore(services.data);
     throw Refusal{refusals::kReloadFailed};
   }
   services.log.Notice("DB reloaded by DEBUG RELOAD");
@@ -310,11 +293,11 @@ void LoadAof(Call& call) {
   AofDirectory& directory = services.aof.directory();
   if (directory.Read(AofDirectory::OldFile::kLeave) == Step::kFailed) throw Refusal{refusals::kLoadAofFailed};
   directory.RemoveHistory();
-  DataAside aside(services);
+  Capture aside = Capture::Take(services.data);
   const LoadOutcome outcome = AofLoader(services).Load(&call.session);
   services.clients.Continue(call.session);
   if (outcome != LoadOutcome::kLoaded) {
-    aside.BringBack();
+    std::move(aside).Restore(services.data);
     throw Refusal{refusals::kLoadAofFailed};
   }
   services.keyspace_stats.dirty = 0;

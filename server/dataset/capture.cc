@@ -23,13 +23,17 @@ Database CopyOf(const Database& original) {
   return copy;
 }
 
+std::unique_ptr<FunctionStore::Content> Exchange(Dataset& data, std::unique_ptr<FunctionStore::Content> functions) {
+  return data.functions == nullptr ? nullptr : data.functions->Exchange(std::move(functions));
+}
+
 }  // namespace
 
 Capture Capture::Copy(const Dataset& data) {
   std::vector<Database> databases;
   databases.reserve(static_cast<size_t>(data.keyspace.Count()));
   for (int db = 0; db < data.keyspace.Count(); ++db) databases.push_back(CopyOf(data.keyspace[db]));
-  return Capture(std::move(databases));
+  return {std::move(databases), data.functions == nullptr ? nullptr : data.functions->Copy()};
 }
 
 Capture Capture::Take(Dataset& data) {
@@ -37,20 +41,20 @@ Capture Capture::Take(Dataset& data) {
   std::vector<Database> databases;
   databases.reserve(static_cast<size_t>(data.keyspace.Count()));
   for (int db = 0; db < data.keyspace.Count(); ++db) databases.push_back(data.keyspace.Detach(db));
-  return Capture(std::move(databases));
+  return {std::move(databases), Exchange(data, nullptr)};
 }
 
-std::vector<Database> Capture::Restore(Dataset& data) && {
+Capture Capture::Restore(Dataset& data) && {
   TellOfFlush(data);
   for (size_t db = 0; db < databases_.size(); ++db) std::swap(data.keyspace[static_cast<int>(db)], databases_[db]);
-  return std::exchange(databases_, {});
+  return {TakeDatabases(), Exchange(data, TakeFunctions())};
 }
 
-std::vector<Database> Capture::Restore(Dataset& data) const& {
+Capture Capture::Restore(Dataset& data) const& {
   std::vector<Database> copies;
   copies.reserve(databases_.size());
   for (const Database& database : databases_) copies.push_back(CopyOf(database));
-  return Capture(std::move(copies)).Restore(data);
+  return Capture(std::move(copies), functions_ == nullptr ? nullptr : functions_->Clone()).Restore(data);
 }
 
 size_t Capture::Keys() const {

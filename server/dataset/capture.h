@@ -1,15 +1,18 @@
-// Capture: the keys of a Dataset as they were at one moment, to be brought back later.
+// Capture: the data of a Dataset as it was at one moment, to be brought back later.
 //
-// It holds every key with its value, deadlines and usage, in all databases; functions belong to their libraries.
-// Neither capturing nor restoring is an effect: who keeps a record of the data (an append-only file, replicas) must
-// make it anew after a Restore.
+// It holds every key with its value, deadlines and usage, in all databases, and the libraries of functions. Neither
+// capturing nor restoring is an effect: who keeps a record of the data (an append-only file, replicas) must make it
+// anew after a Restore.
 #pragma once
 
+#include <cstddef>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "datatypes/keyspace.h"
 #include "server/dataset/dataset.h"
+#include "server/dataset/function_store.h"
 
 namespace respite {
 
@@ -17,24 +20,30 @@ class Capture {
  public:
   // A copy; the data stays as it is. Cost: O(data), and as much memory.
   static Capture Copy(const Dataset& data);
-  // Moves the data out: all databases are empty then, and listeners hear of it. Cost: O(databases + what listeners do).
+  // Moves the data out: no key and no function is left, and listeners hear of it. Cost: O(databases + what listeners
+  // do).
   static Capture Take(Dataset& data);
 
-  // Puts the data back in place of what is there, which is returned: the caller decides where that is freed. Listeners
-  // hear that all databases lose their keys. Nothing is left in the Capture. Requires: as many databases.
-  std::vector<Database> Restore(Dataset& data) &&;
+  // Puts the data back in place of what is there, which is returned: the caller decides where that is freed
+  // (Disposer::Free). Listeners hear that all databases lose their keys. Nothing is left in the Capture. Requires: as
+  // many databases.
+  Capture Restore(Dataset& data) &&;
   // The same with a copy, so that it can be restored again.
-  std::vector<Database> Restore(Dataset& data) const&;
+  Capture Restore(Dataset& data) const&;
 
-  // The databases; nothing is left in the Capture.
-  std::vector<Database> Release() && { return std::exchange(databases_, {}); }
+  // What it holds; that part of the Capture is empty then.
+  std::vector<Database> TakeDatabases() { return std::exchange(databases_, {}); }
+  std::unique_ptr<FunctionStore::Content> TakeFunctions() { return std::move(functions_); }
 
   size_t Keys() const;
+  size_t Functions() const { return functions_ == nullptr ? 0 : functions_->Functions(); }
 
  private:
-  explicit Capture(std::vector<Database> databases) : databases_(std::move(databases)) {}
+  Capture(std::vector<Database> databases, std::unique_ptr<FunctionStore::Content> functions)
+      : databases_(std::move(databases)), functions_(std::move(functions)) {}
 
   std::vector<Database> databases_;
+  std::unique_ptr<FunctionStore::Content> functions_;  // null: none
 };
 
 }  // namespace respite

@@ -13,6 +13,7 @@
 #include "datatypes/keyspace.h"
 #include "server/catalogue/key_event.h"
 #include "server/config/settings.h"
+#include "server/dataset/function_store.h"
 #include "server/dataset/history.h"
 #include "server/dataset/journal.h"
 #include "server/dataset/key_usage.h"
@@ -73,6 +74,7 @@ struct Dataset {
   const EncodingLimits& limits;
   ChangeListener* listener = nullptr;  // null: nobody wants to know
   Disposal* disposal = nullptr;        // null: everything is freed at once
+  FunctionStore* functions = nullptr;  // null: there are none
   History history;
   Journals journals;
   Effects effects;  // of the Units that are under way

@@ -111,4 +111,10 @@ void Disposer::Free(Database content, FreeMode mode) {
   }
 }
 
+void Disposer::Free(Capture capture, FreeMode mode) {
+  for (Database& content : capture.TakeDatabases()) Free(std::move(content), mode);
+  const size_t functions = capture.Functions();
+  if (mode == FreeMode::kLater && functions > 0) parts_.reclaimer.Free(capture.TakeFunctions(), functions);
+}
+
 }  // namespace respite

@@ -8,6 +8,7 @@
 
 #include "datatypes/keyspace.h"
 #include "server/config/settings.h"
+#include "server/dataset/capture.h"
 #include "server/dataset/latency_watch.h"
 #include "server/dataset/memory_gauge.h"
 #include "server/dataset/reclaimer.h"
@@ -33,6 +34,8 @@ class Disposer final : public Disposal {
   void Free(EntryPtr entry, FreeMode mode);
   // The content of a database. Cost: O(1).
   void Free(Database content, FreeMode mode);
+  // All that a Capture holds. Cost: O(databases).
+  void Free(Capture capture, FreeMode mode);
 
   void Expired(EntryPtr entry) override;
   void Evicted(EntryPtr entry) override;

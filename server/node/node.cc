@@ -197,6 +197,7 @@ Node::Node(Parts parts)
                 .debug = debug_}),
       script_cache_(scripts_, parts.hash_key),
       function_libraries_(scripts_, parts.hash_key),
+      function_store_(function_libraries_),
       housekeeping_({.clock = parts.clock,
                      .pace = parts.pace,
                      .host = host_,
@@ -289,6 +290,7 @@ Node::Node(Parts parts)
       migrations_({.services = services_, .network = network_, .role = role_, .moving_keys = moving_keys_}) {
   data_.disposal = &disposer_;
   data_.listener = &changes_;
+  data_.functions = &function_store_;
   clients_.OnClose([this](Session& session) {
     monitors_.Remove(session);
     departures_.Forget(session);

@@ -51,6 +51,7 @@
 #include "server/execution/call_observer.h"
 #include "server/execution/command_latency.h"
 #include "server/execution/executor.h"
+#include "server/execution/function_library_store.h"
 #include "server/execution/gates.h"
 #include "server/execution/http_guard.h"
 #include "server/execution/monitors.h"
@@ -216,6 +217,7 @@ class Node {
   ScriptRunner scripts_;
   ScriptCache script_cache_;
   FunctionLibraries function_libraries_;
+  FunctionLibraryStore function_store_;
   Housekeeping housekeeping_;
   Services services_;
   Replication replication_;  // takes parts out of services_

@@ -9,7 +9,6 @@
 #include "base/random.h"
 #include "datatypes/keyspace.h"
 #include "persistence/file_system.h"
-#include "scripting/function_library.h"
 #include "server/clients/phase.h"
 #include "server/config/settings.h"
 #include "server/dataset/capture.h"
@@ -124,10 +123,7 @@ void Resync::KillChild() {
 void Resync::FlushOldData() {
   const Services& services = parts_.services;
   const bool is_later = services.settings.replica_lazy_flush || direct_;
-  for (Database& content : Capture::Take(services.data).Release()) {
-    services.disposer.Free(std::move(content), is_later ? FreeMode::kLater : FreeMode::kNow);
-  }
-  services.function_libraries.Take();
+  services.disposer.Free(Capture::Take(services.data), is_later ? FreeMode::kLater : FreeMode::kNow);
 }
 
 void Resync::TurnJournalOn() {

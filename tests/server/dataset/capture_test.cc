@@ -84,9 +84,65 @@ TEST_F(CaptureTest, WhatIsTakenLeavesNothingBehind) {
   EXPECT_EQ(capture.Keys(), before.size());
   EXPECT_EQ(client_.Run("DBSIZE").Integer(), 0);
   client_.Run("SET new v");
-  const std::vector<Database> replaced = std::move(capture).Restore(server_->data());
+  const Capture replaced = std::move(capture).Restore(server_->data());
   EXPECT_EQ(DifferenceTo(before), "");
-  EXPECT_EQ(replaced[0].Size(), 1u);
+  EXPECT_EQ(replaced.Keys(), 1u);
+}
+
+// A library whose functions `name` returns `value`.
+std::string Library(const std::string& name, int value) {
+  return "#!lua name=" + name + "\nredis.register_function('" + name + "', function() return " + std::to_string(value) +
+         " end)";
+}
+
+TEST_F(CaptureTest, ACopyHasTheFunctionsToo) {
+  client_.Run({"FUNCTION", "LOAD", Library("one", 1)});
+  client_.Run({"FUNCTION", "LOAD", Library("two", 2)});
+  const std::string payload = client_.Run("FUNCTION DUMP").Text();
+  const Capture capture = Capture::Copy(server_->data());
+  EXPECT_EQ(capture.Functions(), 2u);
+  EXPECT_EQ(client_.Run("FCALL one 0").Integer(), 1) << "capturing changes nothing";
+  for (int round = 0; round < 3; ++round) {
+    client_.Run("FUNCTION DELETE one");
+    client_.Run({"FUNCTION", "LOAD", "REPLACE", Library("two", 3)});
+    client_.Run({"FUNCTION", "LOAD", Library("new", 4)});
+    capture.Restore(server_->data());
+    EXPECT_EQ(client_.Run("FUNCTION DUMP").Text(), payload);
+    EXPECT_EQ(client_.Run("FCALL one 0").Integer(), 1);
+    EXPECT_EQ(client_.Run("FCALL two 0").Integer(), 2);
+  }
+}
+
+TEST_F(CaptureTest, TakenFunctionsAreGoneAndComeBack) {
+  client_.Run({"FUNCTION", "LOAD", Library("one", 1)});
+  const std::string payload = client_.Run("FUNCTION DUMP").Text();
+  Capture capture = Capture::Take(server_->data());
+  EXPECT_EQ(capture.Functions(), 1u);
+  EXPECT_TRUE(server_->function_libraries().All().empty());
+  client_.Run({"FUNCTION", "LOAD", Library("other", 5)});
+  capture.Restore(server_->data());
+  EXPECT_EQ(client_.Run("FUNCTION DUMP").Text(), payload) << "restored as a copy";
+  client_.Run({"FUNCTION", "LOAD", "REPLACE", Library("one", 6)});
+  const Capture replaced = std::move(capture).Restore(server_->data());
+  EXPECT_EQ(client_.Run("FCALL one 0").Integer(), 1);
+  EXPECT_EQ(client_.Run("FUNCTION DUMP").Text(), payload);
+  replaced.Restore(server_->data());
+  EXPECT_EQ(client_.Run("FCALL one 0").Integer(), 6);
+}
+
+TEST_F(CaptureTest, WithoutFunctionsItRemovesThose) {
+  const Capture capture = Capture::Copy(server_->data());
+  EXPECT_EQ(capture.Functions(), 0u);
+  client_.Run({"FUNCTION", "LOAD", Library("one", 1)});
+  capture.Restore(server_->data());
+  EXPECT_TRUE(server_->function_libraries().All().empty());
+}
+
+TEST_F(CaptureTest, AllOfItIsFreed) {
+  client_.Run({"FUNCTION", "LOAD", Library("one", 1)});
+  server_->services().disposer.Free(Capture::Take(server_->data()), FreeMode::kLater);
+  EXPECT_EQ(client_.Run("DBSIZE").Integer(), 0);
+  EXPECT_TRUE(server_->function_libraries().All().empty());
 }
 
 TEST_F(CaptureTest, ListenersHearOfIt) {
