@@ -197,6 +197,8 @@ using FlagsHook = uint32_t (*)(const Services& services, const Session& session,
                                uint32_t flags);
 
 struct CommandSpec {
+  static constexpr uint8_t kAllWords = UINT8_MAX;
+
   // Name, arguments and arity in one text; server/catalogue/command_syntax.h describes the grammar.
   std::string_view syntax;
   std::string_view summary = {};
@@ -215,12 +217,13 @@ struct CommandSpec {
   TransactionRole transaction = TransactionRole::kQueued;
   Protection protection = Protection::kDebugCommand;
   ChannelArguments channels = ChannelArguments::kNone;
-  bool selects_database = false;      // later commands of the connection run in another database
-  bool runs_when_subscribed = false;  // under RESP2; commands that (un)subscribe always run
-  bool reports_disk_trouble = false;  // refused, as writes are, while persistence fails
-  bool keeps_caching_choice = false;  // does not reset CLIENT CACHING; for a container: for all its subcommands
-  FlagsHook flags_of = nullptr;       // if the flags of a request depend on other commands: EXEC, scripts
-  KeyHook find_keys = nullptr;        // for variable, unknown or incomplete key specs
+  bool selects_database = false;       // later commands of the connection run in another database
+  bool runs_when_subscribed = false;   // under RESP2; commands that (un)subscribe always run
+  bool reports_disk_trouble = false;   // refused, as writes are, while persistence fails
+  bool keeps_caching_choice = false;   // does not reset CLIENT CACHING; for a container: for all its subcommands
+  uint8_t harmless_words = kAllWords;  // leading words that cannot be secrets: a crash report shows only these
+  FlagsHook flags_of = nullptr;        // if the flags of a request depend on other commands: EXEC, scripts
+  KeyHook find_keys = nullptr;         // for variable, unknown or incomplete key specs
 };
 
 using CommandHandler = void (*)(Call&);

@@ -276,7 +276,8 @@ struct AclSetUser {
                                        .complexity = "O(N) for N rules",
                                        .group = CommandGroup::kServer,
                                        .flags = kManagesUsers,
-                                       .tips = kEveryNode};
+                                       .tips = kEveryNode,
+                                       .harmless_words = 3};
   static void Run(Call& call) {
     for (size_t word = 2; word < call.args.Count(); ++word) call.Redact(word);
     const Bytes name = call.args.Next();

@@ -105,7 +105,8 @@ struct ConfigSet {
                                        .complexity = "O(N) for N settings",
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kNoScript | kLoading | kStale,
-                                       .tips = "request_policy:all_nodes response_policy:all_succeeded"};
+                                       .tips = "request_policy:all_nodes response_policy:all_succeeded",
+                                       .harmless_words = 3};
   static void Run(Call& call) {
     const Config::NamesAndValues pairs = TakePairs(call);
     const Session& session = call.session;

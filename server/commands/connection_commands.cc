@@ -39,7 +39,8 @@ struct AuthCommand {
                                        .since = "1.0.0",
                                        .complexity = "O(N) for N passwords of the user",
                                        .group = CommandGroup::kConnection,
-                                       .flags = kNoScript | kLoading | kStale | kFast | kNoAuth | kAllowBusy};
+                                       .flags = kNoScript | kLoading | kStale | kFast | kNoAuth | kAllowBusy,
+                                       .harmless_words = 1};
   static void Run(Call& call) {
     if (call.args.Count() > 3) throw Refusal{refusals::kSyntax};
     for (size_t word = 1; word < call.args.Count(); ++word) call.Redact(word);
@@ -98,7 +99,8 @@ struct Hello {
       .since = "6.0.0",
       .complexity = "O(1)",
       .group = CommandGroup::kConnection,
-      .flags = kNoScript | kLoading | kStale | kFast | kNoAuth | kAllowBusy};
+      .flags = kNoScript | kLoading | kStale | kFast | kNoAuth | kAllowBusy,
+      .harmless_words = 2};
   static void Run(Call& call) {
     Session& session = call.session;
     HelloOptions options = TakeHelloOptions(call);

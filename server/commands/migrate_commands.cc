@@ -199,6 +199,7 @@ struct Migrate {
                KeysAfter("KEYS", -2, {.last = -1, .limit = 0}, kKeyRW | kKeyAccess | kKeyDelete | kKeyIncomplete)},
       .categories = kAclKeyspace | kAclDangerous,
       .tips = "nondeterministic_output",
+      .harmless_words = 6,
       .find_keys = MigrateKeys};
 
   static void Run(Call& call) {

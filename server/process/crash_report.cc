@@ -33,6 +33,7 @@ namespace {
 
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr size_t kWordsShown = 32;
+static_assert(kWordsShown <= CommandSpec::kAllWords);
 constexpr size_t kOctetsShown = 256;  // of each word
 constexpr size_t kStackBytes = size_t{256} << 10;
 constexpr unsigned kTimeLimitSeconds = 15;  // for the whole report
@@ -90,23 +91,9 @@ void WriteField(const SignalLog& log, const char* name, Bytes value) {
   log.Quoted(value, kOctetsShown);
 }
 
-// The number of leading words of the command that cannot be secret.
-size_t HarmlessWords(Bytes command, size_t count) {
-  struct Row {
-    Bytes command;
-    size_t words;
-  };
-  constexpr std::array kWithSecrets = {Row{"auth", 1}, Row{"hello", 2}, Row{"acl|setuser", 3}, Row{"config|set", 3},
-                                       Row{"migrate", 6}};
-  for (const Row& row : kWithSecrets) {
-    if (row.command == command) return std::min(row.words, count);
-  }
-  return count;
-}
-
 void WriteWords(const SignalLog& log, const Running& running) {
   const auto words = running.words;
-  const size_t harmless = HarmlessWords(running.command->full_name, words.size());
+  const size_t harmless = running.command->Spec().harmless_words;
   log.Write("\nargc: ");
   log.Decimal(static_cast<int64_t>(words.size()));
   log.Write("\n");

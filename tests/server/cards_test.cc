@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -127,6 +128,18 @@ TEST_F(Cards, EachCommandRuns) {
   for (const Command* command : AllCommands(server_)) {
     EXPECT_TRUE(command->card->run != nullptr || command->IsContainer()) << command->full_name;
   }
+}
+
+// A crash report is shown to others.
+TEST_F(Cards, WordsThatMayBePasswordsAreNotHarmless) {
+  std::map<std::string, int> with_secrets;
+  for (const Command* command : AllCommands(server_)) {
+    const int harmless = command->Spec().harmless_words;
+    if (harmless != CommandSpec::kAllWords) with_secrets[std::string(command->full_name)] = harmless;
+  }
+  const std::map<std::string, int> expected = {
+      {"auth", 1}, {"hello", 2}, {"acl|setuser", 3}, {"config|set", 3}, {"migrate", 6}};
+  EXPECT_EQ(with_secrets, expected);
 }
 
 TEST_F(Cards, NothingBothReadsAndWrites) {
