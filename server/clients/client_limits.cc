@@ -31,8 +31,6 @@ const OutputBufferLimit& LimitOf(const Settings& settings, SessionKind kind) {
 constexpr int64_t kIdleInputMs = 2000;
 // The limit for a client that is not logged in: it needs only small replies.
 constexpr size_t kUnauthenticatedOutputBytes = 64 * 1024;
-// TLS handshakes that take longer are abandoned.
-constexpr int64_t kHandshakeMs = 30'000;
 
 }  // namespace
 
@@ -43,7 +41,7 @@ size_t ClientLimits::OutputBytes(const Session& session) {
 }
 
 void ClientLimits::Check(Session& session, int64_t now_ms) {
-  if (session.closing || CheckHandshake(session, now_ms) || CheckIdle(session, now_ms)) return;
+  if (session.closing || CheckHandshake(session) || CheckIdle(session, now_ms)) return;
   if (CheckOutput(session, now_ms, Moment::kTimer)) return;
   ServerStats& stats = parts_.stats;
   stats.client_input.Note(std::max(session.usage.input_peak_bytes, session.in.HeldBytes()), now_ms / 1000);
@@ -70,9 +68,8 @@ void ClientLimits::FitReplyRoom(Session& session, int64_t now_ms) {
   account.peak_since_ms_ = now_ms;
 }
 
-bool ClientLimits::CheckHandshake(Session& session, int64_t now_ms) {
-  if (now_ms - session.usage.created_ms <= kHandshakeMs) return false;
-  if (session.transport == nullptr || !session.transport->InHandshake()) return false;
+bool ClientLimits::CheckHandshake(Session& session) {
+  if (session.transport == nullptr || !session.transport->IsHandshakeLate()) return false;
   parts_.log.Verbose("Closing client that does not finish its TLS handshake");
   parts_.clients.Close(session);
   return true;

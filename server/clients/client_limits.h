@@ -70,7 +70,7 @@ class ClientLimits {
   bool CheckInput(Session& session);
 
  private:
-  bool CheckHandshake(Session& session, int64_t now_ms);
+  bool CheckHandshake(Session& session);
   bool CheckIdle(Session& session, int64_t now_ms);
   void FitReplyRoom(Session& session, int64_t now_ms);
   bool IsOverOutputLimit(Session& session, int64_t now_ms) const;

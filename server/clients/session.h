@@ -46,8 +46,8 @@ class Transport {
   virtual int FileDescriptor() const = 0;
   // Output waits for the peer to take it.
   virtual bool AwaitsRoom() const { return false; }
-  // Nothing was received yet, since both sides are still agreeing on how (TLS).
-  virtual bool InHandshake() const { return false; }
+  // The peer has not finished its TLS handshake in the time that it had for it.
+  virtual bool IsHandshakeLate() const { return false; }
 };
 
 // kPrimary: the stream of the primary, whose replica this server is.

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/pace.h"
 #include "server/catalogue/refusals.h"
 #include "server/clients/acl/users.h"
 #include "server/clients/client_limits.h"
@@ -23,11 +24,13 @@ namespace {
 constexpr size_t kBytesPerFlush = 1024 * 1024;
 // Who sent so much with one read has probably more.
 constexpr size_t kMuchInput = 32 * 1024;
+// TLS handshakes that take longer are abandoned.
+constexpr int64_t kHandshakeMs = 30'000;
 
 }  // namespace
 
 Connection::Connection(NodeHost& host, Session& session, ByteStream stream)
-    : host_(host), session_(session), stream_(std::move(stream)) {}
+    : host_(host), session_(session), stream_(std::move(stream)), opened_ms_(host.loop().pace().NowMs()) {}
 
 Connection::~Connection() = default;
 
@@ -86,6 +89,10 @@ void Connection::ContinueHandshake() {
   host_.parts().log.Warning("Error accepting a client connection: " + stream_.ErrorText() +
                             " (addr=" + session_.addresses.peer + " laddr=" + session_.addresses.local + ")");
   host_.parts().clients.Close(session_);
+}
+
+bool Connection::IsHandshakeLate() const {
+  return stream_.InHandshake() && host_.loop().pace().NowMs() - opened_ms_ > kHandshakeMs;
 }
 
 void Connection::Admit() {

@@ -25,7 +25,7 @@ class Connection final : public Transport,
   void Close() override;
   int FileDescriptor() const override { return stream_.FileDescriptor(); }
   bool AwaitsRoom() const override { return wanted_.write; }
-  bool InHandshake() const override { return stream_.InHandshake(); }
+  bool IsHandshakeLate() const override;
 
   void OnReadable() override { OnReady({.read = true}); }
   void OnWritable() override { OnReady({.write = true}); }
@@ -54,6 +54,7 @@ class Connection final : public Transport,
   NodeHost& host_;
   Session& session_;  // gone once self_ is
   ByteStream stream_;
+  int64_t opened_ms_;  // of the Pace
   SocketPoller::Interest wanted_;
   SocketPoller::Interest registered_;
   bool receive_posted_ = false;
