@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Limits of size: files of the product have at most 600 lines, functions at most 60."""
+"""Limits of size: files of the product have at most 600 lines, functions at most 60. A header of the server declares first:
+bodies within its classes have at most 5 lines."""
 import pathlib
 import re
 import unittest
@@ -8,6 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROOMS = ["base", "protocol", "datatypes", "persistence", "scripting", "server"]
 MOST_LINES_OF_A_FILE = 600
 MOST_LINES_OF_A_FUNCTION = 60
+MOST_LINES_WITHIN_A_CLASS = 5
 
 # A line that opens a body: the text before the brace ends like the head of a function.
 OPENS = re.compile(r"^( *)(?!namespace|class|struct|union|enum|extern|using|static constexpr|constexpr|inline constexpr)"
@@ -51,6 +53,14 @@ class StyleTest(unittest.TestCase):
         long = [f"{path.relative_to(ROOT)}:{line}: {count} lines" for path in sources()
                 for line, count in functions(path.read_text(encoding="utf-8").splitlines())
                 if count > MOST_LINES_OF_A_FUNCTION]
+        self.assertEqual([], long)
+
+    def test_headers_declare_first(self):
+        long = []
+        for path in (path for path in sources() if path.suffix == ".h" and path.is_relative_to(ROOT / "server")):
+            lines = path.read_text(encoding="utf-8").splitlines()
+            long += [f"{path.relative_to(ROOT)}:{line}: {count - 2} lines" for line, count in functions(lines)
+                     if count - 2 > MOST_LINES_WITHIN_A_CLASS and lines[line - 1].startswith("  ")]
         self.assertEqual([], long)
 
 

@@ -122,17 +122,7 @@ class Parser {
  public:
   constexpr explicit Parser(std::string_view text) : text_(text) {}
 
-  constexpr CommandSyntax Parse() {
-    out_.name = TakeWord();
-    if (Skip('|')) {
-      out_.container = out_.name;
-      out_.name = TakeWord();
-    }
-    if (Skip(' ')) ParseItems(' ');
-    out_.valid = !failed_ && at_ == text_.size() && IsInCapitals(out_.name);
-    out_.error_offset = static_cast<uint16_t>(at_);
-    return out_;
-  }
+  constexpr CommandSyntax Parse();
 
  private:
   constexpr char Peek(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
@@ -177,87 +167,20 @@ class Parser {
 
   // Whether a value's name begins at `from`: a word not in capitals, or one followed by a character that only values
   // and named tokens have.
-  constexpr bool NameStartsAt(size_t from) const {
-    const size_t end = WordEnd(from);
-    if (end == from) return false;
-    const char next = end < text_.size() ? text_[end] : '\0';
-    return next == ':' || next == '=' || next == '(' || next == '{' || !IsInCapitals(text_.substr(from, end - from));
-  }
+  constexpr bool NameStartsAt(size_t from) const;
 
   constexpr void ParseItems(char separator) {
     do ParseItem();
     while (Skip(separator));
   }
-  constexpr void ParseItem() {
-    if (out_.count == CommandSyntax::kMaxArguments) failed_ = true;
-    if (failed_) return;
-    const bool optional = Skip('[');
-    const size_t index = out_.count++;
-    ParseArgument(index);
-    if (optional) Expect(']');
-    out_.arguments[index].optional = optional;
-    out_.arguments[index].size = static_cast<uint8_t>(out_.count - index);
-  }
+  constexpr void ParseItem();
 
-  constexpr void ParseArgument(size_t index) {
-    SyntaxArgument& argument = out_.arguments[index];
-    if (NameStartsAt(at_)) {
-      argument.name = TakeWord();
-      if (Skip('=')) {
-        argument.token = TakeToken();
-        argument.type = ArgumentType::kPureToken;
-      }
-    } else {
-      ParseToken(argument);
-    }
-    if (argument.type != ArgumentType::kPureToken) ParseValue(argument);
-    ParseSuffix(argument);
-  }
-  constexpr void ParseToken(SyntaxArgument& argument) {
-    argument.token = TakeToken();
-    argument.multiple = argument.multiple_token = SkipEllipsis();
-    if (Peek() == ' ' && NameStartsAt(at_ + 1)) {
-      ++at_;
-      argument.name = TakeWord();
-      return;
-    }
-    argument.name = argument.token;
-    argument.named_by_token = true;
-    argument.type = ArgumentType::kPureToken;
-  }
-  constexpr void ParseValue(SyntaxArgument& argument) {
-    if (Skip('(')) {
-      argument.type = ArgumentType::kOneOf;
-      ParseItems('|');
-      Expect(')');
-    } else if (Skip('{')) {
-      argument.type = ArgumentType::kBlock;
-      ParseItems(' ');
-      Expect('}');
-    } else if (argument.name == "key") {
-      argument.type = ArgumentType::kKey;
-    }
-  }
+  constexpr void ParseArgument(size_t index);
+  constexpr void ParseToken(SyntaxArgument& argument);
+  constexpr void ParseValue(SyntaxArgument& argument);
 
-  constexpr void ParseSuffix(SyntaxArgument& argument) {
-    if (Skip('<')) argument.display = TakeUntil('>');
-    if (Skip(':')) ParseType(argument);
-    if (argument.type == ArgumentType::kKey) argument.key_spec = next_key_spec_;
-    if (Skip('#')) argument.key_spec = ParseDigit();
-    if (argument.type == ArgumentType::kKey) next_key_spec_ = static_cast<int8_t>(argument.key_spec + 1);
-    if (Skip('@')) {
-      argument.since = TakeVersion();
-      if (Skip('-')) argument.deprecated_since = TakeVersion();
-    }
-    if (SkipEllipsis()) argument.multiple = true;
-  }
-  constexpr void ParseType(SyntaxArgument& argument) {
-    constexpr std::array<std::string_view, 7> kNames = {"string",  "integer",   "double",    "key",
-                                                        "pattern", "unix-time", "pure-token"};
-    const auto found = std::find(kNames.begin(), kNames.end(), TakeWord());
-    if (found == kNames.end()) failed_ = true;
-    argument.type = static_cast<ArgumentType>(found - kNames.begin());
-  }
+  constexpr void ParseSuffix(SyntaxArgument& argument);
+  constexpr void ParseType(SyntaxArgument& argument);
   constexpr int8_t ParseDigit() {
     if (!IsDigit(Peek())) failed_ = true;
     return failed_ ? int8_t{-1} : static_cast<int8_t>(text_[at_++] - '0');
@@ -269,6 +192,99 @@ class Parser {
   bool failed_ = false;
   CommandSyntax out_;
 };
+
+constexpr CommandSyntax Parser::Parse() {
+  out_.name = TakeWord();
+  if (Skip('|')) {
+    out_.container = out_.name;
+    out_.name = TakeWord();
+  }
+  if (Skip(' ')) ParseItems(' ');
+  out_.valid = !failed_ && at_ == text_.size() && IsInCapitals(out_.name);
+  out_.error_offset = static_cast<uint16_t>(at_);
+  return out_;
+}
+
+constexpr bool Parser::NameStartsAt(size_t from) const {
+  const size_t end = WordEnd(from);
+  if (end == from) return false;
+  const char next = end < text_.size() ? text_[end] : '\0';
+  return next == ':' || next == '=' || next == '(' || next == '{' || !IsInCapitals(text_.substr(from, end - from));
+}
+
+constexpr void Parser::ParseItem() {
+  if (out_.count == CommandSyntax::kMaxArguments) failed_ = true;
+  if (failed_) return;
+  const bool optional = Skip('[');
+  const size_t index = out_.count++;
+  ParseArgument(index);
+  if (optional) Expect(']');
+  out_.arguments[index].optional = optional;
+  out_.arguments[index].size = static_cast<uint8_t>(out_.count - index);
+}
+
+constexpr void Parser::ParseArgument(size_t index) {
+  SyntaxArgument& argument = out_.arguments[index];
+  if (NameStartsAt(at_)) {
+    argument.name = TakeWord();
+    if (Skip('=')) {
+      argument.token = TakeToken();
+      argument.type = ArgumentType::kPureToken;
+    }
+  } else {
+    ParseToken(argument);
+  }
+  if (argument.type != ArgumentType::kPureToken) ParseValue(argument);
+  ParseSuffix(argument);
+}
+
+constexpr void Parser::ParseToken(SyntaxArgument& argument) {
+  argument.token = TakeToken();
+  argument.multiple = argument.multiple_token = SkipEllipsis();
+  if (Peek() == ' ' && NameStartsAt(at_ + 1)) {
+    ++at_;
+    argument.name = TakeWord();
+    return;
+  }
+  argument.name = argument.token;
+  argument.named_by_token = true;
+  argument.type = ArgumentType::kPureToken;
+}
+
+constexpr void Parser::ParseValue(SyntaxArgument& argument) {
+  if (Skip('(')) {
+    argument.type = ArgumentType::kOneOf;
+    ParseItems('|');
+    Expect(')');
+  } else if (Skip('{')) {
+    argument.type = ArgumentType::kBlock;
+    ParseItems(' ');
+    Expect('}');
+  } else if (argument.name == "key") {
+    argument.type = ArgumentType::kKey;
+  }
+}
+
+constexpr void Parser::ParseSuffix(SyntaxArgument& argument) {
+  if (Skip('<')) argument.display = TakeUntil('>');
+  if (Skip(':')) ParseType(argument);
+  if (argument.type == ArgumentType::kKey) argument.key_spec = next_key_spec_;
+  if (Skip('#')) argument.key_spec = ParseDigit();
+  if (argument.type == ArgumentType::kKey) next_key_spec_ = static_cast<int8_t>(argument.key_spec + 1);
+  if (Skip('@')) {
+    argument.since = TakeVersion();
+    if (Skip('-')) argument.deprecated_since = TakeVersion();
+  }
+  if (SkipEllipsis()) argument.multiple = true;
+}
+
+constexpr void Parser::ParseType(SyntaxArgument& argument) {
+  constexpr std::array<std::string_view, 7> kNames = {"string",  "integer",   "double",    "key",
+                                                      "pattern", "unix-time", "pure-token"};
+  const auto found = std::find(kNames.begin(), kNames.end(), TakeWord());
+  if (found == kNames.end()) failed_ = true;
+  argument.type = static_cast<ArgumentType>(found - kNames.begin());
+}
 
 // The least number of words that an argument takes, and whether it can take more.
 struct Width {

@@ -44,33 +44,35 @@ class KeyEvent {
     }
     return false;
   }
-  static consteval uint32_t KindOf(Bytes name) {
-    if (IsOneOf(name, "del expire persist rename_from rename_to move_from move_to copy_to restore")) {
-      return kNotifyGeneric;
-    }
-    if (IsOneOf(name, "set setrange append incrby incrbyfloat setbit pfadd")) return kNotifyString;
-    if (IsOneOf(name, "lpush rpush lpop rpop linsert lset lrem ltrim sortstore")) return kNotifyList;
-    if (IsOneOf(name, "sadd srem spop sinterstore sunionstore sdiffstore")) return kNotifySet;
-    if (IsOneOf(name, "hset hdel hincrby hincrbyfloat hexpire hpersist hexpired")) return kNotifyHash;
-    if (IsOneOf(name,
-                "zadd zincr zrem zpopmin zpopmax zremrangebyrank zremrangebyscore zremrangebylex zrangestore "
-                "zunionstore zinterstore zdiffstore georadiusstore geosearchstore")) {
-      return kNotifyZset;
-    }
-    if (IsOneOf(name,
-                "xadd xdel xtrim xsetid xgroup-create xgroup-createconsumer xgroup-delconsumer xgroup-destroy "
-                "xgroup-setid")) {
-      return kNotifyStream;
-    }
-    if (IsOneOf(name, "expired")) return kNotifyExpired;
-    if (IsOneOf(name, "evicted")) return kNotifyEvicted;
-    if (IsOneOf(name, "keymiss")) return kNotifyKeyMiss;
-    if (IsOneOf(name, "new")) return kNotifyNewKey;
-    throw "no such keyspace event";  // fails at compile time
-  }
+  static consteval uint32_t KindOf(Bytes name);
 
   Bytes name_;
   uint32_t kind_;
 };
+
+consteval uint32_t KeyEvent::KindOf(Bytes name) {
+  if (IsOneOf(name, "del expire persist rename_from rename_to move_from move_to copy_to restore")) {
+    return kNotifyGeneric;
+  }
+  if (IsOneOf(name, "set setrange append incrby incrbyfloat setbit pfadd")) return kNotifyString;
+  if (IsOneOf(name, "lpush rpush lpop rpop linsert lset lrem ltrim sortstore")) return kNotifyList;
+  if (IsOneOf(name, "sadd srem spop sinterstore sunionstore sdiffstore")) return kNotifySet;
+  if (IsOneOf(name, "hset hdel hincrby hincrbyfloat hexpire hpersist hexpired")) return kNotifyHash;
+  if (IsOneOf(name,
+              "zadd zincr zrem zpopmin zpopmax zremrangebyrank zremrangebyscore zremrangebylex zrangestore "
+              "zunionstore zinterstore zdiffstore georadiusstore geosearchstore")) {
+    return kNotifyZset;
+  }
+  if (IsOneOf(name,
+              "xadd xdel xtrim xsetid xgroup-create xgroup-createconsumer xgroup-delconsumer xgroup-destroy "
+              "xgroup-setid")) {
+    return kNotifyStream;
+  }
+  if (IsOneOf(name, "expired")) return kNotifyExpired;
+  if (IsOneOf(name, "evicted")) return kNotifyEvicted;
+  if (IsOneOf(name, "keymiss")) return kNotifyKeyMiss;
+  if (IsOneOf(name, "new")) return kNotifyNewKey;
+  throw "no such keyspace event";  // fails at compile time
+}
 
 }  // namespace respite

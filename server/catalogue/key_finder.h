@@ -24,16 +24,7 @@ struct KeyRef {
 // The keys of one request in the order of its key specs. The first eight need no allocation.
 class KeyList {
  public:
-  void Add(size_t index, int flags) {
-    const KeyRef key{static_cast<uint32_t>(index), static_cast<uint16_t>(flags)};
-    if (size_ < kInline) {
-      inline_[size_] = key;
-    } else {
-      if (size_ == kInline) overflow_.assign(inline_.begin(), inline_.end());
-      overflow_.push_back(key);
-    }
-    ++size_;
-  }
+  void Add(size_t index, int flags);
 
   bool Empty() const { return size_ == 0; }
   size_t Size() const { return size_; }
@@ -48,6 +39,17 @@ class KeyList {
   std::array<KeyRef, kInline> inline_{};
   std::vector<KeyRef> overflow_;
 };
+
+inline void KeyList::Add(size_t index, int flags) {
+  const KeyRef key{static_cast<uint32_t>(index), static_cast<uint16_t>(flags)};
+  if (size_ < kInline) {
+    inline_[size_] = key;
+  } else {
+    if (size_ == kInline) overflow_.assign(inline_.begin(), inline_.end());
+    overflow_.push_back(key);
+  }
+  ++size_;
+}
 
 // Returns the keys of a request; argv[0] is the name of the command. Empty when the command has no keys or will refuse
 // the arguments itself.

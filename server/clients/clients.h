@@ -38,14 +38,7 @@ class Clients {
 
   // Visits the next `count` sessions, round robin.
   template <class Visit>
-  void Rotate(size_t count, Visit&& visit) {
-    for (size_t left = std::min(count, sessions_.size()); left > 0; --left) {
-      auto next = sessions_.upper_bound(rotated_to_);
-      if (next == sessions_.end()) next = sessions_.begin();
-      rotated_to_ = next->first;
-      visit(*next->second);
-    }
-  }
+  void Rotate(size_t count, Visit&& visit);
 
   // Sends the session's replies when the Turn ends.
   void QueueFlush(Session& session) {
@@ -109,5 +102,15 @@ class Clients {
   ClientMemory* memory_ = nullptr;
   std::function<void(Session&)> on_close_ = [](Session&) {};
 };
+
+template <class Visit>
+void Clients::Rotate(size_t count, Visit&& visit) {
+  for (size_t left = std::min(count, sessions_.size()); left > 0; --left) {
+    auto next = sessions_.upper_bound(rotated_to_);
+    if (next == sessions_.end()) next = sessions_.begin();
+    rotated_to_ = next->first;
+    visit(*next->second);
+  }
+}
 
 }  // namespace respite

@@ -49,14 +49,7 @@ class KeyLines {
   size_t Keys() const { return rows_.size(); }
 
   // Appends to the queue. Cost: O(1).
-  Place Add(int db, Bytes key, Member member) {
-    auto row = rows_.find(View{db, key});
-    if (row == rows_.end()) row = rows_.try_emplace(KeyName{db, std::string(key)}).first;
-    Place place;
-    place.row_ = &*row;
-    place.at_ = row->second.members.insert(row->second.members.end(), std::move(member));
-    return place;
-  }
+  Place Add(int db, Bytes key, Member member);
   // Swaps a member with the next one, and returns the latter; null if there is none. A walker, which is a member
   // itself, can step along a queue while others come and go. Cost: O(1).
   Member* StepOverNext(const Place& place) {
@@ -109,5 +102,15 @@ class KeyLines {
 
   std::unordered_map<KeyName, Line, Hasher, Same> rows_;
 };
+
+template <class Member>
+typename KeyLines<Member>::Place KeyLines<Member>::Add(int db, Bytes key, Member member) {
+  auto row = rows_.find(View{db, key});
+  if (row == rows_.end()) row = rows_.try_emplace(KeyName{db, std::string(key)}).first;
+  Place place;
+  place.row_ = &*row;
+  place.at_ = row->second.members.insert(row->second.members.end(), std::move(member));
+  return place;
+}
 
 }  // namespace respite

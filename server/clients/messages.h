@@ -18,18 +18,20 @@ class Messages {
   explicit Messages(Parts parts) : parts_(parts) {}
 
   // Sends after the reply to the command that the session is running, if any.
-  void Push(Session& session, Bytes message) {
-    if (parts_.running.DefersPushes(session)) {
-      session.deferred_pushes.append(message);
-      return;
-    }
-    session.out.Append(message);
-    parts_.clients.QueueMessages(session);
-    parts_.limits.CheckOutput(session, parts_.running.NowMs(), ClientLimits::Moment::kReply);
-  }
+  void Push(Session& session, Bytes message);
 
  private:
   const Parts parts_;
 };
+
+inline void Messages::Push(Session& session, Bytes message) {
+  if (parts_.running.DefersPushes(session)) {
+    session.deferred_pushes.append(message);
+    return;
+  }
+  session.out.Append(message);
+  parts_.clients.QueueMessages(session);
+  parts_.limits.CheckOutput(session, parts_.running.NowMs(), ClientLimits::Moment::kReply);
+}
 
 }  // namespace respite

@@ -28,15 +28,7 @@ class ReplyState {
 
   enum class Fate : uint8_t { kSent, kDropped };
   // A command is over: what becomes of its reply.
-  Fate EndCommand() {
-    const Fate fate = IsSilent() ? Fate::kDropped : Fate::kSent;
-    if (mode_ == Mode::kSkip) {
-      mode_ = Mode::kOn;
-    } else if (mode_ == Mode::kSkipNext) {
-      mode_ = Mode::kSkip;
-    }
-    return fate;
-  }
+  Fate EndCommand();
 
  private:
   enum class Mode : uint8_t {
@@ -48,5 +40,15 @@ class ReplyState {
 
   Mode mode_ = Mode::kOn;
 };
+
+inline ReplyState::Fate ReplyState::EndCommand() {
+  const Fate fate = IsSilent() ? Fate::kDropped : Fate::kSent;
+  if (mode_ == Mode::kSkip) {
+    mode_ = Mode::kOn;
+  } else if (mode_ == Mode::kSkipNext) {
+    mode_ = Mode::kSkip;
+  }
+  return fate;
+}
 
 }  // namespace respite

@@ -35,20 +35,24 @@ class Roster {
 
  private:
   template <class Moved>
-  void MoveUp(Moved&& moved) {
-    size_t next = 0;
-    for (size_t place = 0; place < places_.size(); ++place) {
-      if (places_[place] == nullptr) continue;
-      if (next != place) moved(*places_[place], static_cast<uint32_t>(next));
-      places_[next++] = places_[place];
-    }
-    places_.resize(next);
-    if (places_.capacity() > 64 && places_.capacity() > 4 * next) places_.shrink_to_fit();
-    empty_ = 0;
-  }
+  void MoveUp(Moved&& moved);
 
   std::vector<T*> places_;
   size_t empty_ = 0;
 };
+
+template <class T>
+template <class Moved>
+void Roster<T>::MoveUp(Moved&& moved) {
+  size_t next = 0;
+  for (size_t place = 0; place < places_.size(); ++place) {
+    if (places_[place] == nullptr) continue;
+    if (next != place) moved(*places_[place], static_cast<uint32_t>(next));
+    places_[next++] = places_[place];
+  }
+  places_.resize(next);
+  if (places_.capacity() > 64 && places_.capacity() > 4 * next) places_.shrink_to_fit();
+  empty_ = 0;
+}
 
 }  // namespace respite

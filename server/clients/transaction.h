@@ -52,20 +52,7 @@ class Transaction {
   size_t Size() const { return size_; }
   // Visits (command, words) in order.
   template <class Visit>
-  void ForEach(Visit&& visit) const {
-    std::vector<Bytes> words;
-    for (const Block& block : blocks_) {
-      size_t word = 0;
-      size_t start = 0;
-      for (const Queued& queued : block.commands) {
-        words.clear();
-        for (; words.size() < queued.words; start = block.ends[word++]) {
-          words.push_back(Bytes(block.text).substr(start, block.ends[word] - start));
-        }
-        visit(*queued.command, std::span<const Bytes>(words));
-      }
-    }
-  }
+  void ForEach(Visit&& visit) const;
   // The union of the CommandFlag bits of the queued commands.
   uint32_t Flags() const { return flags_; }
 
@@ -108,5 +95,21 @@ class Transaction {
   size_t text_bytes_ = 0;  // length of text in all blocks
   size_t full_bytes_ = 0;  // memory of all blocks but the last
 };
+
+template <class Visit>
+void Transaction::ForEach(Visit&& visit) const {
+  std::vector<Bytes> words;
+  for (const Block& block : blocks_) {
+    size_t word = 0;
+    size_t start = 0;
+    for (const Queued& queued : block.commands) {
+      words.clear();
+      for (; words.size() < queued.words; start = block.ends[word++]) {
+        words.push_back(Bytes(block.text).substr(start, block.ends[word] - start));
+      }
+      visit(*queued.command, std::span<const Bytes>(words));
+    }
+  }
+}
 
 }  // namespace respite

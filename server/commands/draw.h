@@ -22,16 +22,7 @@ class DrawLimit {
   }
 
   // To be called after each element. Throws if the reply is too long; the error then replaces the whole reply.
-  void Check() {
-    const size_t held = call_.session.out.HeldBytes();
-    if (held - checked_ < kBetweenChecks) return;
-    checked_ = held;
-    // The session of a script has no output limit, and must stay open for the next script. Output that is not sent has
-    // no limit either.
-    const bool is_limited = !call_.session.IsScript() && !call_.session.replies.IsSilent();
-    const bool is_closed = is_limited && call_.services.limits.CheckOutput(call_.session, call_.now_ms);
-    if (is_closed || held - start_ > kMostBytes) throw Refusal{refusals::kReplyTooLong};
-  }
+  void Check();
 
  private:
   static constexpr size_t kMostBytes = 512 * 1024 * 1024;
@@ -41,5 +32,16 @@ class DrawLimit {
   size_t start_;
   size_t checked_;
 };
+
+inline void DrawLimit::Check() {
+  const size_t held = call_.session.out.HeldBytes();
+  if (held - checked_ < kBetweenChecks) return;
+  checked_ = held;
+  // The session of a script has no output limit, and must stay open for the next script. Output that is not sent has
+  // no limit either.
+  const bool is_limited = !call_.session.IsScript() && !call_.session.replies.IsSilent();
+  const bool is_closed = is_limited && call_.services.limits.CheckOutput(call_.session, call_.now_ms);
+  if (is_closed || held - start_ > kMostBytes) throw Refusal{refusals::kReplyTooLong};
+}
 
 }  // namespace respite

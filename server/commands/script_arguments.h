@@ -26,14 +26,6 @@ struct ScriptArguments {
 
 // CommandFlag bits of a request that runs a script with these ScriptFlag bits. Redis: flags that a script declares
 // replace those of the command.
-inline uint32_t FlagsForScript(uint32_t command_flags, uint32_t script_flags) {
-  if ((script_flags & kScriptUndeclared) != 0) return command_flags;
-  uint32_t flags = command_flags & ~(kStale | kDenyOom | kWrite | kMayReplicate);
-  const bool writes = (script_flags & kScriptNoWrites) == 0;
-  if (writes) flags |= kWrite;
-  if (writes && (script_flags & kScriptAllowOom) == 0) flags |= kDenyOom;
-  if ((script_flags & kScriptAllowStale) != 0) flags |= kStale;
-  return flags;
-}
+uint32_t FlagsForScript(uint32_t command_flags, uint32_t script_flags);
 
 }  // namespace respite

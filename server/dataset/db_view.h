@@ -128,17 +128,7 @@ class DbView {
 
   Database& MutableData() const { return unit_->data().keyspace[index_]; }
   uint64_t HashOf(Bytes key) const { return known_.Is(key) ? known_.Hash() : Data().Hash(key); }
-  Entry* FindMutable(Bytes key) {
-    Entry* entry = Data().Find(key, HashOf(key));
-    if (entry == nullptr) return nullptr;
-    if (entry->IsExpired(unit_->judged_ms())) {
-      unit_->Purge(index_, entry);
-      return nullptr;
-    }
-    if (entry->HasTimedFields()) entry = unit_->PurgeFields(index_, entry);
-    if (entry != nullptr && touches_) MarkUsed(*entry);
-    return entry;
-  }
+  Entry* FindMutable(Bytes key);
 
   // What KeyEdit does. `entry` is what FindMutable returned for `key`.
   Entry* Put(Entry* entry, Bytes key, StringContent&& content, int64_t deadline_ms);
@@ -183,5 +173,17 @@ class DbView {
   bool touches_;  // CLIENT NO-TOUCH leaves access data alone
   HashedText known_;
 };
+
+inline Entry* DbView::FindMutable(Bytes key) {
+  Entry* entry = Data().Find(key, HashOf(key));
+  if (entry == nullptr) return nullptr;
+  if (entry->IsExpired(unit_->judged_ms())) {
+    unit_->Purge(index_, entry);
+    return nullptr;
+  }
+  if (entry->HasTimedFields()) entry = unit_->PurgeFields(index_, entry);
+  if (entry != nullptr && touches_) MarkUsed(*entry);
+  return entry;
+}
 
 }  // namespace respite

@@ -79,19 +79,22 @@ class Args {
 
  private:
   template <class Type>
-  Type TakeOne() {
-    if constexpr (std::is_same_v<Type, Bytes>) {
-      return Next();
-    } else if constexpr (std::is_same_v<Type, int64_t>) {
-      return NextInteger();
-    } else {
-      static_assert(std::is_same_v<Type, double>, "no such argument type");
-      return NextDouble();
-    }
-  }
+  Type TakeOne();
 
   std::span<const Bytes> words_;
   size_t next_;
 };
+
+template <class Type>
+Type Args::TakeOne() {
+  if constexpr (std::is_same_v<Type, Bytes>) {
+    return Next();
+  } else if constexpr (std::is_same_v<Type, int64_t>) {
+    return NextInteger();
+  } else {
+    static_assert(std::is_same_v<Type, double>, "no such argument type");
+    return NextDouble();
+  }
+}
 
 }  // namespace respite

@@ -24,14 +24,7 @@ class WorkLine {
   size_t Size() const { return steps_.size(); }
 
   // Runs steps until the share is used up, and at least `at_least` of them.
-  void ServeShare(size_t at_least = 1) {
-    const int64_t until_us = pace_.NowUs() + share_us_;
-    for (size_t done = 0; !Empty() && (done < at_least || pace_.NowUs() < until_us); ++done) {
-      const std::function<void()> step = std::move(steps_.front());
-      steps_.pop_front();
-      step();
-    }
-  }
+  void ServeShare(size_t at_least = 1);
   void ServeAll() { ServeShare(SIZE_MAX); }
 
  private:
@@ -39,5 +32,14 @@ class WorkLine {
   const int64_t share_us_;
   std::deque<std::function<void()>> steps_;
 };
+
+inline void WorkLine::ServeShare(size_t at_least) {
+  const int64_t until_us = pace_.NowUs() + share_us_;
+  for (size_t done = 0; !Empty() && (done < at_least || pace_.NowUs() < until_us); ++done) {
+    const std::function<void()> step = std::move(steps_.front());
+    steps_.pop_front();
+    step();
+  }
+}
 
 }  // namespace respite

@@ -35,17 +35,7 @@ class Backlog {
 
   // Calls `visit(const BlobPart&)` for what follows `offset`, at most up to `until`. Requires: Has(offset).
   template <class Visit>
-  void VisitFrom(int64_t offset, int64_t until, Visit&& visit) const {
-    auto item = std::upper_bound(parts_.begin(), parts_.end(), offset,
-                                 [](int64_t wanted, const Item& one) { return wanted < one.begin; });
-    if (item != parts_.begin()) --item;
-    for (; item != parts_.end() && item->begin < until; ++item) {
-      const int64_t item_end = item->begin + static_cast<int64_t>(item->part.size);
-      const int64_t from = std::max(offset, item->begin);
-      const int64_t to = std::min(until, item_end);
-      if (from < to) visit(item->Piece(from, to));
-    }
-  }
+  void VisitFrom(int64_t offset, int64_t until, Visit&& visit) const;
 
  private:
   struct Item {
@@ -62,5 +52,18 @@ class Backlog {
   int64_t end_ = 0;
   size_t blob_bytes_ = 0;
 };
+
+template <class Visit>
+void Backlog::VisitFrom(int64_t offset, int64_t until, Visit&& visit) const {
+  auto item = std::upper_bound(parts_.begin(), parts_.end(), offset,
+                               [](int64_t wanted, const Item& one) { return wanted < one.begin; });
+  if (item != parts_.begin()) --item;
+  for (; item != parts_.end() && item->begin < until; ++item) {
+    const int64_t item_end = item->begin + static_cast<int64_t>(item->part.size);
+    const int64_t from = std::max(offset, item->begin);
+    const int64_t to = std::min(until, item_end);
+    if (from < to) visit(item->Piece(from, to));
+  }
+}
 
 }  // namespace respite
