@@ -4,9 +4,15 @@
 #include <algorithm>
 
 #include "base/bytes.h"
-#include "server/catalogue/refusals.h"
+#include "base/refusal.h"
 
 namespace respite {
+
+namespace refusals {
+
+inline constexpr char kClientName[] = "ERR Client names cannot contain spaces, newlines or special characters.";
+
+}  // namespace refusals
 
 // Redis: ignores (and does not show) what follows a NUL.
 inline bool IsClientAttribute(Bytes text) {

@@ -17,6 +17,32 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kBadUserName[] = "ERR Usernames can't contain spaces or null characters";
+constexpr char kDefaultUserStays[] = "ERR The 'default' user cannot be removed";
+constexpr char kGenPassBits[] =
+    "ERR ACL GENPASS argument must be the number of bits for the output password, a positive number up to 4096";
+constexpr char kNoAclFile[] =
+    "ERR This Redis instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER "
+    "command and then issue a CONFIG REWRITE (assuming you have a Redis configuration file set) in order to store "
+    "users in the Redis configuration.";
+constexpr char kAclNotSaved[] =
+    "ERR There was an error trying to save the ACLs. Please check the server logs for more information";
+Refusal UnknownCategory(Bytes name) { return {"ERR Unknown category '" + std::string(name) + "'"}; }
+Refusal UserNotFound(Bytes user) { return {"ERR User '" + std::string(user) + "' not found"}; }
+Refusal CommandNotFound(Bytes name) { return {"ERR Command '" + std::string(name) + "' not found"}; }
+Refusal BadAclRule(Bytes rule, Bytes reason) {
+  return {"ERR Error in ACL SETUSER modifier '" + std::string(rule) + "': " + std::string(reason)};
+}
+Refusal UnmatchedSelector(Bytes begin) {
+  return {"ERR Unmatched parenthesis in acl selector starting at '" + std::string(begin) + "'."};
+}
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 constexpr uint32_t kManagesUsers = kAdmin | kNoScript | kLoading | kStale;

@@ -13,6 +13,21 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kBitOffset[] = "ERR bit offset is not an integer or out of range";
+constexpr char kBitValue[] = "ERR bit is not an integer or out of range";
+constexpr char kBitWanted[] = "ERR The bit argument must be 1 or 0.";
+constexpr char kBitOpNotKeys[] = "ERR BITOP NOT must be called with a single source key.";
+constexpr char kFieldType[] =
+    "ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is.";
+constexpr char kFieldOverflow[] = "ERR Invalid OVERFLOW type specified";
+constexpr char kFieldReadOnly[] = "ERR BITFIELD_RO only supports the GET subcommand";
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 // Bits that exist: as many as the longest string has.

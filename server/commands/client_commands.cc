@@ -19,6 +19,24 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kClientId[] = "ERR Invalid client ID";
+constexpr char kClientIdPositive[] = "ERR client-id should be greater than 0";
+constexpr char kNoSuchClient[] = "ERR No such client";
+constexpr char kPauseMode[] = "ERR CLIENT PAUSE mode must be WRITE or ALL";
+constexpr char kUnblockReason[] = "ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR";
+Refusal ClientAttribute(Bytes attribute) {
+  return {"ERR " + std::string(attribute) + " cannot contain spaces, newlines or special characters."};
+}
+Refusal UnrecognizedOption(Bytes option) { return {"ERR Unrecognized option '" + std::string(option) + "'"}; }
+Refusal UnknownClientType(Bytes type) { return {"ERR Unknown client type '" + std::string(type) + "'"}; }
+Refusal NoSuchUser(Bytes user) { return {"ERR No such user '" + std::string(user) + "'"}; }
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 // For TYPE of CLIENT LIST and KILL.

@@ -10,6 +10,34 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kOneRedirect[] = "ERR A client can only redirect to a single other client";
+constexpr char kRedirectUnknown[] = "ERR The client ID you want redirect to does not exist";
+constexpr char kPrefixWithoutBcast[] = "ERR PREFIX option requires BCAST mode to be enabled";
+constexpr char kBcastSwitch[] =
+    "ERR You can't switch BCAST mode on/off before disabling tracking for this client, and then re-enabling it with a "
+    "different mode.";
+constexpr char kOptWithBcast[] = "ERR OPTIN and OPTOUT are not compatible with BCAST";
+constexpr char kOptInAndOut[] = "ERR You can't specify both OPTIN mode and OPTOUT mode";
+constexpr char kOptSwitch[] =
+    "ERR You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, and then re-enabling it with a "
+    "different mode.";
+constexpr char kCachingWithoutOpt[] =
+    "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled";
+constexpr char kCachingYes[] = "ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.";
+constexpr char kCachingNo[] = "ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.";
+// CLIENT TRACKING: one prefix of a client begins with another. `which` names the other one: "an existing" or "another
+// provided".
+Refusal PrefixOverlap(Bytes prefix, Bytes which, Bytes other) {
+  return {"ERR Prefix '" + std::string(prefix) + "' overlaps with " + std::string(which) + " prefix '" +
+          std::string(other) + "'. Prefixes for a single client must not overlap."};
+}
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 using Mode = TrackingOptions::Mode;

@@ -5,6 +5,14 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kClusterDisabled[] = "ERR This instance has cluster support disabled";
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 // Base of commands that do nothing but refuse once their arity is right.

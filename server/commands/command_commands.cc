@@ -12,6 +12,17 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kGetKeysCommand[] = "ERR Invalid command specified";
+constexpr char kGetKeysNoKeys[] = "ERR The command has no key arguments";
+constexpr char kGetKeysArity[] = "ERR Invalid number of arguments specified for command";
+constexpr char kGetKeysArguments[] = "ERR Invalid arguments specified for command";
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 void ReplyInfoOfAll(Call& call) {

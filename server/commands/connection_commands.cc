@@ -10,6 +10,7 @@
 #include "server/clients/clients.h"
 #include "server/clients/tracking.h"
 #include "server/clients/watched_keys.h"
+#include "server/commands/db_index.h"
 #include "server/commands/families.h"
 #include "server/config/usage.h"
 #include "server/execution/call.h"
@@ -19,6 +20,26 @@
 #include "server/replication/replication.h"
 
 namespace respite {
+
+namespace refusals {
+namespace {
+
+constexpr char kMonitorDenied[] = "ERR MONITOR isn't allowed for DENY BLOCKING client";
+constexpr char kWrongPass[] = "WRONGPASS invalid username-password pair or user is disabled.";
+constexpr char kAuthWithoutPassword[] =
+    "ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration "
+    "is "
+    "correct?";
+constexpr char kProtocolNotInteger[] = "ERR Protocol version is not an integer or out of range";
+constexpr char kNoProto[] = "NOPROTO unsupported protocol version";
+constexpr char kHelloNoAuth[] =
+    "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> "
+    "option can be used to authenticate the client and select the RESP protocol version at the same time";
+constexpr char kResetOfReplica[] = "ERR can only reset normal client connections";
+Refusal HelloOption(Bytes option) { return {"ERR Syntax error in HELLO option '" + std::string(option) + "'"}; }
+
+}  // namespace
+}  // namespace refusals
 
 namespace {
 

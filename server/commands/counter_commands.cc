@@ -6,6 +6,14 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kDecrementOverflow[] = "ERR decrement would overflow";
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 int64_t IntegerOf(const Entry* entry) {

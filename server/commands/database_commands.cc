@@ -14,6 +14,15 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kInvalidFirstDb[] = "ERR invalid first DB index";
+constexpr char kInvalidSecondDb[] = "ERR invalid second DB index";
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 struct DbSize {

@@ -10,6 +10,13 @@
 
 namespace respite {
 
+namespace refusals {
+
+inline constexpr char kDbIndex[] = "ERR DB index is out of range";
+inline constexpr char kNotInt[] = "ERR value is out of range, value must between -2147483648 and 2147483647";
+
+}  // namespace refusals
+
 // Redis: a number beyond 32 bits has its own error, even if no such database could exist.
 inline int DbNumber(Bytes word, const char* refusal, const char* refusal_of_range) {
   const int64_t number = Args::Integer(word, refusal);

@@ -44,6 +44,27 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kLoadAofFailed[] = "ERR Error trying to load the AOF files, check server logs.";
+constexpr char kReloadOptions[] = "ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options.";
+constexpr char kReloadFailed[] = "ERR Error trying to load the RDB dump, check server logs.";
+constexpr char kPackedThreshold[] = "ERR argument must be a memory value bigger than 1 and smaller than 4gb";
+constexpr char kNotListpack[] = "ERR Not a listpack encoded object.";
+constexpr char kNotQuicklist[] = "ERR Not a quicklist encoded object.";
+constexpr char kNotHashTable[] = "ERR The value stored at the specified key is not represented using an hash table";
+constexpr char kNoSuchDatabase[] = "ERR Out of range database";
+constexpr char kPopulateMemory[] = "ERR OOM in dictTryExpand";
+constexpr char kProtocolType[] =
+    "ERR Wrong protocol type name. Please use one of the following: "
+    "string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false";
+constexpr char kNeedsResp3[] = "ERR RESP2 is not supported by this command";
+constexpr char kRestartFailed[] = "ERR failed to restart the server. Check server logs.";
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 // Like C's atoi: leading digits, 0 without any.

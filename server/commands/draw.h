@@ -3,12 +3,18 @@
 
 #include <cstdint>
 
-#include "server/catalogue/refusals.h"
+#include "base/refusal.h"
 #include "server/clients/client_limits.h"
 #include "server/execution/call.h"
 #include "server/execution/services.h"
 
 namespace respite {
+
+namespace refusals {
+
+inline constexpr char kReplyTooLong[] = "ERR the reply would have more than 10000000 elements or 512 MB";
+
+}  // namespace refusals
 
 // Limits such replies, since clients may ask for any number of elements. A client with a lower output limit is closed
 // as soon as it is exceeded.

@@ -17,6 +17,18 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kBusyKey[] = "BUSYKEY Target key name already exists.";
+constexpr char kPayloadFormat[] = "ERR Bad data format";
+constexpr char kRestoreTtl[] = "ERR Invalid TTL value, must be >= 0";
+constexpr char kRestoreIdleTime[] = "ERR Invalid IDLETIME value, must be >= 0";
+constexpr char kRestoreFrequency[] = "ERR Invalid FREQ value, must be >= 0 and <= 255";
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 struct Dump {

@@ -7,6 +7,16 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kExpireNxWithOthers[] = "ERR NX and XX, GT or LT options at the same time are not compatible";
+constexpr char kExpireGtWithLt[] = "ERR GT and LT options at the same time are not compatible";
+Refusal UnsupportedOption(Bytes option) { return {"ERR Unsupported option " + std::string(option)}; }
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 struct ExpireConditions {

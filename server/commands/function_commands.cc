@@ -22,6 +22,24 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kNoFunction[] = "ERR Function not found";
+constexpr char kBadKeyCount[] = "ERR Bad number of keys provided";
+constexpr char kNoLibrary[] = "ERR Library not found";
+constexpr char kRestorePolicy[] = "ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE.";
+constexpr char kFunctionDraft[] = "ERR Pre-GA function format not supported";
+constexpr char kNotAFunction[] = "ERR given type is not a function";
+constexpr char kLibraryPayload[] = "ERR Failed loading library payload";
+constexpr char kFunctionFlushMode[] = "ERR FUNCTION FLUSH only supports SYNC|ASYNC option";
+constexpr char kLibraryNameMissing[] = "ERR library name argument was not given";
+Refusal UnknownLoadOption(Bytes option) { return {"ERR Unknown option given: " + std::string(option)}; }
+Refusal UnknownArgument(Bytes argument) { return {"ERR Unknown argument " + std::string(argument)}; }
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 using Access = ScriptRunner::Access;

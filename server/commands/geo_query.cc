@@ -2,6 +2,33 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kGeoUnit[] = "ERR unsupported unit provided. please use M, KM, FT, MI";
+constexpr char kGeoRadiusNotNumber[] = "ERR need numeric radius";
+constexpr char kGeoWidthNotNumber[] = "ERR need numeric width";
+constexpr char kGeoHeightNotNumber[] = "ERR need numeric height";
+constexpr char kGeoRadiusNegative[] = "ERR radius cannot be negative";
+constexpr char kGeoBoxNegative[] = "ERR height or width cannot be negative";
+constexpr char kGeoNoSuchMember[] = "ERR could not decode requested zset member";
+constexpr char kGeoCountNotPositive[] = "ERR COUNT must be > 0";
+constexpr char kGeoAnyWithoutCount[] = "ERR the ANY argument requires COUNT argument";
+constexpr char kGeoRadiusStoreWith[] =
+    "ERR STORE option in GEORADIUS is not compatible with WITHDIST, WITHHASH and WITHCOORD options";
+constexpr char kGeoSearchStoreWith[] =
+    "ERR GEOSEARCHSTORE is not compatible with WITHDIST, WITHHASH and WITHCOORD options";
+Refusal GeoCoordinates(double longitude, double latitude) {
+  return {"ERR invalid longitude,latitude pair " + FixedText(longitude, 6) + "," + FixedText(latitude, 6)};
+}
+// `choice` is for example "FROMMEMBER or FROMLONLAT"; `command` is the name as the client wrote it.
+Refusal GeoExactlyOne(Bytes choice, Bytes command) {
+  return {"ERR exactly one of " + std::string(choice) + " can be specified for " + std::string(command)};
+}
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 double TakeNumber(Args& args, const char* refusal) {

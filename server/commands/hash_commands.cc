@@ -12,6 +12,16 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kIsNanOrInfinity[] = "ERR value is NaN or Infinity";
+constexpr char kHashNotInteger[] = "ERR hash value is not an integer";
+constexpr char kHashNotFloat[] = "ERR hash value is not a float";
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 // ---------------------------------------------------------------------------------------------------------------------

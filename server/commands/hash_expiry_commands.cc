@@ -13,6 +13,21 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kFieldsMissing[] = "ERR Mandatory argument FIELDS is missing or not at the right position";
+constexpr char kFieldCountZero[] = "ERR Parameter `numFields` should be greater than 0";
+constexpr char kFieldCountNotPositive[] = "ERR Number of fields must be a positive integer";
+constexpr char kFieldCountMismatch[] = "ERR The `numfields` parameter must match the number of arguments";
+constexpr char kExpireNegative[] = "ERR invalid expire time, must be >= 0";
+constexpr char kOneGetExpiry[] = "ERR Only one of EX, PX, EXAT, PXAT or PERSIST arguments can be specified";
+constexpr char kOneSetExpiry[] = "ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified";
+constexpr char kOneFieldCondition[] = "ERR Only one of FXX or FNX arguments can be specified";
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 // The reply for a field.

@@ -9,14 +9,29 @@
 #include <string>
 
 #include "base/random.h"
+#include "base/refusal.h"
 #include "datatypes/hyperloglog.h"
-#include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
 #include "server/config/settings.h"
 #include "server/execution/call.h"
 #include "server/execution/services.h"
 
 namespace respite {
+
+namespace refusals {
+namespace {
+
+constexpr char kNotHyperLogLog[] = "WRONGTYPE Key is not a valid HyperLogLog string value.";
+constexpr char kCorruptHyperLogLog[] = "INVALIDOBJ Corrupted HLL object detected";
+constexpr char kNoSuchHyperLogLog[] = "ERR The specified key does not exist";
+constexpr char kHyperLogLogNotSparse[] = "ERR HLL encoding is not sparse";
+Refusal UnknownPfDebug(Bytes subcommand) {
+  return {"ERR Unknown PFDEBUG subcommand '" + std::string(subcommand.substr(0, subcommand.find('\0'))) + "'"};
+}
+Refusal FailedSelfTest(const std::string& problem) { return {"ERR TESTFAILED " + problem}; }
+
+}  // namespace
+}  // namespace refusals
 
 namespace {
 

@@ -16,6 +16,20 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kSameObject[] = "ERR source and destination objects are the same";
+constexpr char kIdleTimeUnderLfu[] =
+    "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching between policies "
+    "at runtime LRU and LFU data will take some time to adjust.";
+constexpr char kFrequencyWithoutLfu[] =
+    "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching "
+    "between policies at runtime LRU and LFU data will take some time to adjust.";
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 // ---------------------------------------------------------------------------------------------------------------------

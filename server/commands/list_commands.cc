@@ -12,6 +12,19 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kIndexOutOfRange[] = "ERR index out of range";
+constexpr char kCountNegative[] = "ERR COUNT can't be negative";
+constexpr char kMaxLenNegative[] = "ERR MAXLEN can't be negative";
+constexpr char kRankZero[] =
+    "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from "
+    "the end of the list";
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 // Converts an index, which counts from the end if negative. Returns at least `size` if there is no such element.
@@ -242,7 +255,7 @@ struct LPosOptions {
 
 int64_t RankOf(Bytes word) {
   const int64_t rank = Args::Integer(word);
-  if (rank == std::numeric_limits<int64_t>::min()) throw Refusal{refusals::kRankOutOfRange};
+  if (rank == std::numeric_limits<int64_t>::min()) throw Refusal{refusals::kNotLong};
   if (rank == 0) throw Refusal{refusals::kRankZero};
   return rank;
 }

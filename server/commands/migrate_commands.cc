@@ -22,6 +22,21 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kMigrateKeyWithKeys[] =
+    "ERR When using MIGRATE KEYS option, the key argument must be set to the empty string";
+constexpr char kMigrateConnect[] = "IOERR error or timeout connecting to the client";
+constexpr char kMigrateWrite[] = "IOERR error or timeout writing to target instance";
+constexpr char kMigrateChanged[] =
+    "ERR Keys that were changed while they were sent stay here, and the target has their old values";
+constexpr char kMigrateRead[] = "IOERR error or timeout reading to target instance";
+Refusal MigrateTarget(Bytes error) { return {"ERR Target instance replied with error: " + std::string(error)}; }
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 struct MigrateOptions {

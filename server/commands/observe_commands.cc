@@ -14,6 +14,15 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kSlowlogCount[] = "ERR count should be greater than or equal to -1";
+Refusal NoLatencySamples(Bytes event) { return {"ERR No samples available for event '" + std::string(event) + "'"}; }
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 constexpr uint32_t kAnytime = kLoading | kStale;

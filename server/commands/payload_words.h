@@ -8,6 +8,12 @@
 
 namespace respite {
 
+namespace refusals {
+
+inline constexpr char kPayloadChecksum[] = "ERR DUMP payload version or checksum are wrong";
+
+}  // namespace refusals
+
 inline RdbCompression CompressionOf(const Settings& settings) {
   return settings.rdbcompression ? RdbCompression::kOn : RdbCompression::kOff;
 }

@@ -10,6 +10,20 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kRewriteRuns[] = "ERR Background append only file rewriting already in progress";
+constexpr char kRewriteFailed[] =
+    "ERR Can't execute an AOF background rewriting. Please check the server logs for more information.";
+constexpr char kSaveRuns[] = "ERR Background save already in progress";
+constexpr char kOtherChildRuns[] =
+    "ERR Another child process is active (AOF?): can't BGSAVE right now. Use BGSAVE SCHEDULE in order to schedule a "
+    "BGSAVE whenever possible.";
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 struct Save {

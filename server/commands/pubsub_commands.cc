@@ -10,6 +10,16 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+Refusal NotForDenyBlocking(Bytes command) {
+  return {"ERR " + std::string(command) + " isn't allowed for a DENY BLOCKING client"};
+}
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 // The first elements of the messages for one kind of subscription.

@@ -13,15 +13,31 @@
 
 namespace respite {
 
+namespace refusals {
 namespace {
 
-namespace texts = refusals;
+constexpr char kInvalidMasterPort[] = "ERR Invalid master port";
+constexpr char kReplicaofDuringFailover[] = "ERR REPLICAOF not allowed while failing over.";
+constexpr char kReplicaofByReplica[] = "ERR Command is not valid when client is a replica.";
+constexpr char kNoFailover[] = "ERR No failover in progress.";
+constexpr char kFailoverTimeout[] = "ERR FAILOVER timeout must be greater than 0";
+Refusal ReplconfOption(Bytes option) { return {"ERR Unrecognized REPLCONF option: " + std::string(option)}; }
+Refusal ReplconfFilter(Bytes filter) { return {"ERR Unsupported rdb-filter-only option: " + std::string(filter)}; }
+Refusal ReplconfAddress(Bytes address) {
+  return {"ERR REPLCONF ip-address provided by replica instance is too long: " + std::to_string(address.size()) +
+          " bytes"};
+}
+
+}  // namespace
+}  // namespace refusals
+
+namespace {
 
 // --- The role.
 
 int TakePort(Args& args) {
   const auto number = ParseInteger(args.Next());
-  if (!number || *number < 0 || *number > 65535) throw Refusal{texts::kInvalidMasterPort};
+  if (!number || *number < 0 || *number > 65535) throw Refusal{refusals::kInvalidMasterPort};
   return static_cast<int>(*number);
 }
 
@@ -29,7 +45,7 @@ void ChangeRole(Call& call) {
   Replication& replication = call.services.replication;
   Logger& log = call.services.log;
   const std::string who = ClientText(call.session, call.services.clock.MonotonicMs());
-  if (replication.IsFailingOver()) throw Refusal{texts::kReplicaofDuringFailover};
+  if (replication.IsFailingOver()) throw Refusal{refusals::kReplicaofDuringFailover};
   if (EqualsIgnoreCase(call.args[1], "no") && EqualsIgnoreCase(call.args[2], "one")) {
     if (replication.role().is_replica) {
       replication.Promote();
@@ -37,7 +53,7 @@ void ChangeRole(Call& call) {
     }
     return call.reply.Ok();
   }
-  if (call.session.kind == SessionKind::kReplica) throw Refusal{texts::kReplicaofByReplica};
+  if (call.session.kind == SessionKind::kReplica) throw Refusal{refusals::kReplicaofByReplica};
   const std::string host(call.args.Next());
   const int port = TakePort(call.args);
   const auto& now = call.services.settings.replicaof;
@@ -145,7 +161,7 @@ struct FailoverCommand {
   static void Run(Call& call) {
     Replication& replication = call.services.replication;
     if (call.args.Count() == 2 && call.args.TakeToken("ABORT")) {
-      if (!replication.IsFailingOver()) throw Refusal{texts::kNoFailover};
+      if (!replication.IsFailingOver()) throw Refusal{refusals::kNoFailover};
       replication.AbortFailover("Failover manually aborted");
       return call.reply.Ok();
     }
@@ -159,14 +175,14 @@ struct FailoverCommand {
   static void TakeOption(Args& args, FailoverRequest& request) {
     if (request.timeout_ms == 0 && args.TakeTokenWith("TIMEOUT", 1)) {
       request.timeout_ms = args.NextInteger();
-      if (request.timeout_ms <= 0) throw Refusal{texts::kFailoverTimeout};
+      if (request.timeout_ms <= 0) throw Refusal{refusals::kFailoverTimeout};
     } else if (!request.target && args.TakeTokenWith("TO", 2)) {
       const std::string host(args.Next());
       request.target = PrimaryAddress{host, static_cast<int>(args.NextInteger())};
     } else if (args.TakeToken("FORCE")) {
       request.is_forced = true;
     } else {
-      throw Refusal{texts::kSyntax};
+      throw Refusal{refusals::kSyntax};
     }
   }
 };
@@ -208,7 +224,7 @@ struct ReplConf {
                                        .arity = -1,
                                        .syscmd = true};
   static void Run(Call& call) {
-    if (call.args.Left() % 2 != 0) throw Refusal{texts::kSyntax};
+    if (call.args.Left() % 2 != 0) throw Refusal{refusals::kSyntax};
     bool replies = true;
     while (!call.args.AtEnd()) replies = TakePair(call) && replies;
     if (replies) call.reply.Ok();
@@ -227,7 +243,7 @@ struct ReplConf {
       Of(session).listening_port = static_cast<int>(call.args.NextInteger());
     } else if (EqualsIgnoreCase(option, "ip-address")) {
       const Bytes address = call.args.Next();
-      if (address.size() > kLongestAddress) throw texts::ReplconfAddress(address);
+      if (address.size() > kLongestAddress) throw refusals::ReplconfAddress(address);
       Of(session).announced_ip = address;
     } else if (EqualsIgnoreCase(option, "capa")) {
       const Bytes capability = call.args.Next();
@@ -237,7 +253,7 @@ struct ReplConf {
       Of(session).version = call.args.Next();
     } else if (EqualsIgnoreCase(option, "rdb-only")) {
       const int64_t wanted = call.args.NextInteger();
-      if (wanted < 0 || wanted > 1) throw Refusal{texts::kNotZeroOrOne};
+      if (wanted < 0 || wanted > 1) throw Refusal{refusals::kNotZeroOrOne};
       Of(session).wants_rdb_only = wanted != 0;
     } else if (EqualsIgnoreCase(option, "rdb-filter-only")) {
       TakeFilter(call.args.Next(), Of(session));
@@ -249,7 +265,7 @@ struct ReplConf {
       if (session.kind == SessionKind::kPrimary) call.services.replication.primary_link().AcknowledgeSoon();
       return false;
     } else {
-      throw texts::ReplconfOption(option);
+      throw refusals::ReplconfOption(option);
     }
     return true;
   }
@@ -258,7 +274,7 @@ struct ReplConf {
   static void TakeFilter(Bytes filters, Replica& replica) {
     replica.wants_functions_only = true;
     for (Bytes filter : SplitOn(filters, ' ')) {
-      if (!filter.empty() && !EqualsIgnoreCase(filter, "functions")) throw texts::ReplconfFilter(filter);
+      if (!filter.empty() && !EqualsIgnoreCase(filter, "functions")) throw refusals::ReplconfFilter(filter);
     }
   }
 

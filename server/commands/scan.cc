@@ -4,6 +4,14 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kInvalidCursor[] = "ERR invalid cursor";
+
+}  // namespace
+}  // namespace refusals
+
 uint64_t ParseCursor(Bytes word) {
   const bool negative = word.starts_with('-');
   const Bytes digits = word.substr(negative || word.starts_with('+') ? 1 : 0);

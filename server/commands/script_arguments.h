@@ -9,6 +9,13 @@
 
 namespace respite {
 
+namespace refusals {
+
+inline constexpr char kKeysAboveArgs[] = "ERR Number of keys can't be greater than number of args";
+inline constexpr char kNegativeKeys[] = "ERR Number of keys can't be negative";
+
+}  // namespace refusals
+
 // The words after the name or text of a script: the number of keys, the keys, and other arguments.
 struct ScriptArguments {
   std::span<const Bytes> keys;

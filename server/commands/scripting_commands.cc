@@ -1,6 +1,6 @@
 // Scripts: EVAL, EVALSHA and SCRIPT.
+#include "base/refusal.h"
 #include "scripting/script_cache.h"
-#include "server/catalogue/refusals.h"
 #include "server/commands/families.h"
 #include "server/commands/flush_mode.h"
 #include "server/commands/help.h"
@@ -13,6 +13,17 @@
 #include "server/execution/services.h"
 
 namespace respite {
+
+namespace refusals {
+namespace {
+
+constexpr char kNoScript[] = "NOSCRIPT No matching script. Please use EVAL.";
+constexpr char kScriptFlushMode[] = "ERR SCRIPT FLUSH only support SYNC|ASYNC option";
+constexpr char kScriptDebugMode[] = "ERR Use SCRIPT DEBUG YES/SYNC/NO";
+constexpr char kNoScriptDebugger[] = "ERR Scripts cannot be debugged: there is no debugger";
+
+}  // namespace
+}  // namespace refusals
 
 namespace {
 

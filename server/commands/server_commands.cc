@@ -15,6 +15,17 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kModuleLoad[] = "ERR Error loading the extension. Please check the server logs.";
+constexpr char kModuleUnload[] = "ERR Error unloading module: no such module with that name";
+constexpr char kShutdownFailed[] = "ERR Errors trying to SHUTDOWN. Check logs.";
+constexpr char kNoShutdown[] = "ERR No shutdown in progress.";
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 // Modules cannot be loaded because they are compiled against Redis' structures.

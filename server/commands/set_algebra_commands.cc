@@ -9,6 +9,14 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kTooManyKeys[] = "ERR Number of keys can't be greater than number of args";
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 // Looks up all keys, so that each counts as a hit or a miss, even if an absent one decides the result.

@@ -307,7 +307,7 @@ struct SRandMember {
     }
     if (call.args.Left() > 1) throw Refusal{refusals::kSyntax};
     const int64_t count = call.args.NextInteger();
-    if (count == std::numeric_limits<int64_t>::min()) throw Refusal{refusals::kRankOutOfRange};
+    if (count == std::numeric_limits<int64_t>::min()) throw Refusal{refusals::kNotLong};
     const Set set = call.db.Read<Set>(key);
     if (!set.Exists() || count == 0) return call.reply.Array(0);
     if (count > 0) return ReplySample(call, set, static_cast<size_t>(count));

@@ -20,6 +20,16 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kSortByDenied[] = "ERR BY option of SORT denied due to insufficient ACL permissions.";
+constexpr char kSortGetDenied[] = "ERR GET option of SORT denied due to insufficient ACL permissions.";
+constexpr char kNotSortable[] = "ERR One or more scores can't be converted into double";
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -11,6 +11,17 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kWeightNotFloat[] = "ERR weight value is not a float";
+Refusal NeedsInputKey(Bytes command) {
+  return {"ERR at least 1 input key is needed for '" + std::string(command) + "' command"};
+}
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 using Aggregate = ScoredResult::Aggregate;

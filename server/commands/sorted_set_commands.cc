@@ -13,6 +13,16 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kNxWithXx[] = "ERR XX and NX options at the same time are not compatible";
+constexpr char kGtLtOrNx[] = "ERR GT, LT, and/or NX options at the same time are not compatible";
+constexpr char kIncrementOfMany[] = "ERR INCR option supports a single increment-element pair";
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -337,7 +347,7 @@ struct ZRandMember {
       return DrawOne(call.random, set, MemberWriter(call.reply, Scores::kNo));
     }
     const int64_t count = call.args.NextInteger();
-    if (count == INT64_MIN) throw Refusal{refusals::kRankOutOfRange};
+    if (count == INT64_MIN) throw Refusal{refusals::kNotLong};
     const Scores scores = TakeWithScores(call.args);
     call.args.ExpectEnd();
     if (scores == Scores::kYes && (count < -INT64_MAX / 2 || count > INT64_MAX / 2)) {

@@ -6,6 +6,16 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kLimitOfRanks[] =
+    "ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX";
+constexpr char kWithScoresByLex[] = "ERR syntax error, WITHSCORES not supported in combination with BYLEX";
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -8,6 +8,15 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kScoreRange[] = "ERR min or max is not a float";
+constexpr char kLexRange[] = "ERR min or max not valid string range item";
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 // Redis: parses as strtod does: accepts leading blanks, an empty word (0), and large numbers as infinity.

@@ -12,6 +12,12 @@
 
 namespace respite {
 
+namespace refusals {
+
+inline constexpr char kScoreNotANumber[] = "ERR resulting score is not a number (NaN)";
+
+}  // namespace refusals
+
 // Parses `1.5`, `(1.5` (exclusive), `-inf`.
 ScoreRange ParseScoreRange(Bytes min, Bytes max);
 // Parses `[member`, `(member` (exclusive), `-` (first) and `+` (last).

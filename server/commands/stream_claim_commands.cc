@@ -14,6 +14,22 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kStreamClaimMinIdle[] = "ERR Invalid min-idle-time argument for XCLAIM";
+constexpr char kStreamClaimIdle[] = "ERR Invalid IDLE option argument for XCLAIM";
+constexpr char kStreamClaimTime[] = "ERR Invalid TIME option argument for XCLAIM";
+constexpr char kStreamClaimRetryCount[] = "ERR Invalid RETRYCOUNT option argument for XCLAIM";
+constexpr char kStreamAutoClaimMinIdle[] = "ERR Invalid min-idle-time argument for XAUTOCLAIM";
+constexpr char kStreamAutoClaimCount[] = "ERR COUNT must be > 0";
+Refusal UnrecognizedXClaimOption(Bytes option) {
+  return {"ERR Unrecognized XCLAIM option '" + ShownName(option) + "'"};
+}
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 enum class ClaimReply : uint8_t { kEntries, kJustIds };

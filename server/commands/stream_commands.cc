@@ -10,6 +10,32 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kStreamTwoTrims[] = "ERR syntax error, MAXLEN and MINID options at the same time are not compatible";
+constexpr char kStreamMaxLength[] = "ERR The MAXLEN argument must be >= 0.";
+constexpr char kStreamTrimLimit[] = "ERR The LIMIT argument must be >= 0.";
+constexpr char kStreamLimitWithoutTrim[] =
+    "ERR syntax error, LIMIT cannot be used without specifying a trimming strategy";
+constexpr char kStreamLimitOfExact[] = "ERR syntax error, LIMIT cannot be used without the special ~ option";
+constexpr char kStreamNoTrim[] = "ERR syntax error, XTRIM must be called with a trimming strategy";
+constexpr char kStreamIdZero[] = "ERR The ID specified in XADD must be greater than 0-0";
+constexpr char kStreamIdNotAbove[] = "ERR The ID specified in XADD is equal or smaller than the target stream top item";
+constexpr char kStreamExhausted[] = "ERR The stream has exhausted the last possible ID, unable to add more items";
+constexpr char kStreamEntryTooLarge[] = "ERR Elements are too large to be stored";
+constexpr char kStreamEntriesAdded[] = "ERR entries_added must be positive";
+constexpr char kStreamSetIdBelowGiven[] =
+    "ERR The ID specified in XSETID is smaller than the provided max_deleted_entry_id";
+constexpr char kStreamSetIdBelowDeleted[] =
+    "ERR The ID specified in XSETID is smaller than current max_deleted_entry_id";
+constexpr char kStreamSetIdBelowTop[] = "ERR The ID specified in XSETID is smaller than the target stream top item";
+constexpr char kStreamEntriesAddedBelowLength[] =
+    "ERR The entries_added specified in XSETID is smaller than the target stream length";
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 using Strategy = StreamTrim::Strategy;

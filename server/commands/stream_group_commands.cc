@@ -9,6 +9,18 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kStreamGroupNeedsKey[] =
+    "ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use the MKSTREAM "
+    "option to create an empty stream automatically.";
+constexpr char kStreamEntriesRead[] = "ERR value for ENTRIESREAD must be positive or -1";
+constexpr char kStreamGroupExists[] = "BUSYGROUP Consumer Group name already exists";
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 // ---------------------------------------------------------------------------------------------------------------------

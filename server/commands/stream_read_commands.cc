@@ -16,6 +16,35 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kStreamGroupOfXRead[] =
+    "ERR The GROUP option is only supported by XREADGROUP. You called XREAD instead.";
+constexpr char kStreamNoAckOfXRead[] =
+    "ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead.";
+constexpr char kStreamGroupMissing[] = "ERR Missing GROUP option for XREADGROUP";
+constexpr char kStreamLastIdInGroup[] =
+    "ERR The $ ID is meaningless in the context of XREADGROUP: you want to read the history of this consumer by "
+    "specifying a proper ID, or use the > ID to get new messages. The $ ID would just return an empty result set.";
+constexpr char kStreamNewIdWithoutGroup[] =
+    "ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> option.";
+// `name` is the name as the script wrote it.
+Refusal BlockInScript(Bytes name) {
+  return {"ERR " + std::string(name) + " command is not allowed with BLOCK option from scripts"};
+}
+// `given` is ">" or "$", the ID that the command accepts in place of an explicit one.
+Refusal StreamsUnbalanced(Bytes command, Bytes given) {
+  return {"ERR Unbalanced '" + std::string(command) + "' list of streams: for each stream key an ID or '" +
+          std::string(given) + "' must be specified."};
+}
+Refusal NoSuchGroupToRead(Bytes key, Bytes group) {
+  return {NoSuchKeyOrGroup(key, group).text + " in XREADGROUP with GROUP option"};
+}
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 struct StreamReadOptions {

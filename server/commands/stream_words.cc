@@ -2,6 +2,15 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kStreamRangeStart[] = "ERR invalid start ID for the interval";
+constexpr char kStreamRangeEnd[] = "ERR invalid end ID for the interval";
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 using Sequence = ParsedStreamId::Sequence;

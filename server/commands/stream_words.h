@@ -10,6 +10,20 @@
 
 namespace respite {
 
+namespace refusals {
+
+inline constexpr char kStreamId[] = "ERR Invalid stream ID specified as stream command argument";
+// Redis: these errors cut names at the first NUL.
+inline std::string ShownName(Bytes name) { return std::string(name.substr(0, name.find('\0'))); }
+inline Refusal NoSuchKeyOrGroup(Bytes key, Bytes group) {
+  return {"NOGROUP No such key '" + ShownName(key) + "' or consumer group '" + ShownName(group) + "'"};
+}
+inline Refusal NoSuchGroup(Bytes group, Bytes key) {
+  return {"NOGROUP No such consumer group '" + ShownName(group) + "' for key name '" + ShownName(key) + "'"};
+}
+
+}  // namespace refusals
+
 // Parses an ID. A missing sequence number counts as 0.
 StreamId TakeStreamId(Bytes word);
 

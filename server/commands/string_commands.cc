@@ -15,6 +15,20 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kStringTooLong[] = "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
+constexpr char kOffsetOutOfRange[] = "ERR offset is out of range";
+constexpr char kLcsNotStrings[] = "ERR The specified keys must contain string values";
+constexpr char kLcsLenAndIdx[] = "ERR If you want both the length and indexes, please just use IDX.";
+constexpr char kLcsTooLong[] = "ERR String too long for LCS";
+constexpr char kLcsTableOverLimit[] = "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len";
+constexpr char kLcsNoMemory[] = "ERR Insufficient memory, failed allocating transient memory for LCS";
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 void ReplyOld(Call& call, const Entry* entry) {

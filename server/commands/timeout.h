@@ -8,6 +8,15 @@
 
 namespace respite {
 
+namespace refusals {
+
+inline constexpr char kTimeoutNotFloat[] = "ERR timeout is not a float or out of range";
+inline constexpr char kTimeoutNotInteger[] = "ERR timeout is not an integer or out of range";
+inline constexpr char kTimeoutOutOfRange[] = "ERR timeout is out of range";
+inline constexpr char kTimeoutNegative[] = "ERR timeout is negative";
+
+}  // namespace refusals
+
 // Redis: adds timeouts to the wall clock, so those that would overflow are out of range.
 inline int64_t CheckedTimeoutMs(const Call& call, int64_t timeout_ms) {
   if (timeout_ms < 0) throw Refusal{refusals::kTimeoutNegative};

@@ -2,7 +2,7 @@
 //
 // Between MULTI and EXEC the Executor queues commands instead of running them. EXEC runs them all in its own Unit: no
 // other client's commands run between them, and the journals repeat all of their effects or none.
-#include "server/catalogue/refusals.h"
+#include "base/refusal.h"
 #include "server/clients/acl/permissions.h"
 #include "server/clients/watched_keys.h"
 #include "server/commands/families.h"
@@ -11,6 +11,18 @@
 #include "server/execution/services.h"
 
 namespace respite {
+
+namespace refusals {
+namespace {
+
+constexpr char kNestedMulti[] = "ERR MULTI calls can not be nested";
+constexpr char kExecWithoutMulti[] = "ERR EXEC without MULTI";
+constexpr char kDiscardWithoutMulti[] = "ERR DISCARD without MULTI";
+constexpr char kWatchInMulti[] = "ERR WATCH inside MULTI is not allowed";
+constexpr char kExecBroken[] = "EXECABORT Transaction discarded because of previous errors.";
+
+}  // namespace
+}  // namespace refusals
 
 namespace {
 

@@ -9,6 +9,20 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kWaitOfReplica[] =
+    "ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if a replica is configured "
+    "to be writable (which is not the default) writes to replicas are just local and are not propagated.";
+constexpr char kWaitAofOfReplica[] =
+    "ERR WAITAOF cannot be used with replica instances. Please also note that writes to replicas are just local and "
+    "are not propagated.";
+constexpr char kWaitAofDisabled[] = "ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.";
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 int64_t CountReplicas(const Services& services, const Session& session) {

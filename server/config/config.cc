@@ -16,6 +16,22 @@
 #include "server/config/value_text.h"
 
 namespace respite {
+
+namespace refusals {
+namespace {
+
+constexpr char kNoConfigFile[] = "ERR The server is running without a config file";
+Refusal ConfigSet(Bytes name, Bytes reason) {
+  return {"ERR CONFIG SET failed (possibly related to argument '" + std::string(name) + "') - " + std::string(reason)};
+}
+Refusal ConfigSetOption(Bytes name) {
+  return {"ERR Unknown option or number of arguments for CONFIG SET - '" + std::string(name) + "'"};
+}
+Refusal ConfigRewrite(Bytes reason) { return {"ERR Rewriting config file: " + std::string(reason)}; }
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 constexpr int kSentinelPort = 26379;
@@ -169,7 +185,7 @@ void Config::RefuseUnlessSettable(const Directive& directive, const std::string&
     RefuseSet(given_name, "can't set protected config");
   }
   if (directive.Has(directive_flags::kDenyLoading) && context.is_loading) {
-    throw Refusal{"LOADING Redis is loading the dataset in memory"};
+    throw Refusal{refusals::kIsLoading};
   }
 }
 

@@ -29,6 +29,33 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kUnblockedByRole[] =
+    "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)";
+constexpr char kUnblocked[] = "UNBLOCKED client unblocked via CLIENT UNBLOCK";
+// EXEC itself was refused.
+Refusal ExecAborted(Bytes reason) {
+  if (reason.starts_with("ERR ")) reason.remove_prefix(4);
+  return {"EXECABORT Transaction discarded because of: " + std::string(reason)};
+}
+Refusal UnknownSubcommand(Bytes container, Bytes subcommand) {
+  return {"ERR unknown subcommand '" + std::string(ShownPart(subcommand)) + "'. Try " + ToUpper(container) + " HELP."};
+}
+// Shows the first of the words behind the name, too.
+Refusal UnknownCommand(std::span<const Bytes> words) {
+  std::string shown;
+  for (Bytes word : words.subspan(1)) {
+    if (shown.size() >= kShownMax) break;
+    shown += "'" + std::string(ShownPart(word, kShownMax - shown.size())) + "' ";
+  }
+  return {"ERR unknown command '" + std::string(ShownPart(words[0])) + "', with args beginning with: " + shown};
+}
+
+}  // namespace
+}  // namespace refusals
+
 // The way of a request. All stations are inlined into the walk.
 struct Executor::Row {
   static constexpr std::array<Station, 11> kStations = {

@@ -11,6 +11,14 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kNotOfRecord[] = "ERR This command does not belong into an append-only file";
+
+}  // namespace
+}  // namespace refusals
+
 void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words) {
   Passage passage{session, &command, words};
   const Command* const outer_command = std::exchange(running_.command, &command);

@@ -11,6 +11,44 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kNoAuth[] = "NOAUTH Authentication required.";
+constexpr char kReplicaWithoutKeys[] = "ERR Replica can't interact with the keyspace";
+constexpr char kNotInTransaction[] = "ERR Command not allowed inside a transaction";
+constexpr char kDebugNotAllowed[] =
+    "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run it from a "
+    "local "
+    "connection, otherwise you need to set this option in the configuration file, and then restart the server.";
+constexpr char kModuleNotAllowed[] =
+    "ERR MODULE command not allowed. If the enable-module-command option is set to \"local\", you can run it from a "
+    "local "
+    "connection, otherwise you need to set this option in the configuration file, and then restart the server.";
+constexpr char kSnapshotFailed[] =
+    "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. Commands that "
+    "may "
+    "modify the data set are disabled, because this instance is configured to report errors during writes if RDB "
+    "snapshotting fails (stop-writes-on-bgsave-error option). Please check the Redis logs for details about the RDB "
+    "error.";
+constexpr char kSnapshotFailedForScripts[] =
+    "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. Writable scripts "
+    "are blocked. Use 'no-writes' flag for read only scripts.";
+Refusal AofFailed(Bytes why) { return {"MISCONF Errors writing to the AOF file: " + std::string(why)}; }
+Refusal AofFailedForScripts(Bytes why) {
+  return {
+      "MISCONF Redis is configured to persist data to AOF, but it's currently unable to persist to disk. Writable "
+      "scripts are blocked. Use 'no-writes' flag for read only scripts. AOF error: " +
+      std::string(why)};
+}
+Refusal InSubscribedMode(Bytes command) {
+  return {"ERR Can't execute '" + std::string(command) +
+          "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"};
+}
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 // Whether the command, and all that EXEC would run, has a flag that lets it in.

@@ -11,6 +11,17 @@
 
 namespace respite {
 
+// Scripts say these, too.
+namespace refusals {
+
+inline constexpr char kReadOnlyReplica[] = "READONLY You can't write against a read only replica.";
+inline constexpr char kPrimaryDown[] =
+    "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
+inline constexpr char kOutOfMemory[] = "OOM command not allowed when used memory > 'maxmemory'.";
+inline constexpr char kNoReplicas[] = "NOREPLICAS Not enough good replicas to write.";
+
+}  // namespace refusals
+
 class Durability;
 class Eviction;
 class Permissions;

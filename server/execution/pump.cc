@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "server/catalogue/refusals.h"
+#include "base/refusal.h"
 #include "server/clients/acl/users.h"
 #include "server/clients/client_limits.h"
 #include "server/clients/client_memory.h"
@@ -16,6 +16,15 @@
 #include "server/execution/executor.h"
 
 namespace respite {
+
+namespace refusals {
+namespace {
+
+// `error` comes from RequestParser::Error.
+Refusal Protocol(Bytes error) { return {"ERR " + std::string(error)}; }
+
+}  // namespace
+}  // namespace refusals
 
 namespace {
 

@@ -19,6 +19,31 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kUnknownInScript[] = "ERR Unknown Redis command called from script";
+constexpr char kWrongArityInScript[] = "ERR Wrong number of args calling Redis command from script";
+constexpr char kNotInScript[] = "ERR This Redis command is not allowed from script";
+constexpr char kWriteInReadOnlyScript[] = "ERR Write commands are not allowed from read-only scripts.";
+constexpr char kWritingScriptOnReplica[] = "READONLY Can not run script with write flag on readonly replica.";
+constexpr char kStaleInScript[] = "ERR Can not execute the command on a stale replica";
+constexpr char kWritingScriptReadOnly[] = "ERR Can not execute a script with write flag using *_ro command.";
+constexpr char kScriptOutOfMemory[] =
+    "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'";
+constexpr char kBusyScript[] = "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
+constexpr char kBusyFunction[] =
+    "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.";
+constexpr char kNoScriptRuns[] = "NOTBUSY No scripts in execution right now.";
+constexpr char kScriptOfRecord[] =
+    "UNKILLABLE The busy script was sent by a master instance in the context of replication and cannot be killed.";
+constexpr char kScriptHasWritten[] =
+    "UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script "
+    "termination or kill the server in a hard way using the SHUTDOWN NOSAVE command.";
+
+}  // namespace
+}  // namespace refusals
+
 // What redis.set_repl takes is what the journal understands.
 static_assert(int{kReplicateAof} == int{JournalEntry::kFile} &&
               int{kReplicateReplicas} == int{JournalEntry::kReplicas});

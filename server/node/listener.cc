@@ -29,6 +29,14 @@
 
 namespace respite {
 
+namespace refusals {
+namespace {
+
+constexpr char kMaxClients[] = "ERR max number of clients reached";
+
+}  // namespace
+}  // namespace refusals
+
 namespace {
 
 // A storm of connections must not keep those that are there waiting.

@@ -5,12 +5,25 @@
 #include "base/log.h"
 #include "base/pace.h"
 #include "base/refusal.h"
-#include "server/catalogue/refusals.h"
 #include "server/clients/pause.h"
 #include "server/dataset/history.h"
 #include "server/replication/replicas.h"
 
 namespace respite {
+
+namespace refusals {
+namespace {
+
+constexpr char kFailoverInProgress[] = "ERR FAILOVER already in progress.";
+constexpr char kFailoverOfReplica[] = "ERR FAILOVER is not valid when server is a replica.";
+constexpr char kFailoverForceIncomplete[] =
+    "ERR FAILOVER with force option requires both a timeout and target HOST and IP.";
+constexpr char kFailoverTargetOffline[] = "ERR FAILOVER target replica is not online.";
+constexpr char kFailoverTargetUnknown[] = "ERR FAILOVER target HOST and PORT is not a replica.";
+constexpr char kFailoverWithoutReplicas[] = "ERR FAILOVER requires connected replicas.";
+
+}  // namespace
+}  // namespace refusals
 
 namespace {
 

@@ -12,7 +12,6 @@
 #include "base/pace.h"
 #include "base/refusal.h"
 #include "datatypes/keyspace.h"
-#include "server/catalogue/refusals.h"
 #include "server/clients/clients.h"
 #include "server/clients/phase.h"
 #include "server/clients/waiting.h"
@@ -25,6 +24,18 @@
 #include "server/storage/snapshots.h"
 
 namespace respite {
+
+namespace refusals {
+namespace {
+
+constexpr char kNoPrimaryLink[] = "NOMASTERLINK Can't SYNC while not connected with my master";
+constexpr char kFilterNeedsEof[] = "ERR Filtered replica requires EOF capability";
+constexpr char kSyncWithPendingOutput[] = "ERR SYNC and PSYNC are invalid with pending output";
+constexpr char kFailoverToPrimary[] = "ERR PSYNC FAILOVER can't be sent to a master.";
+constexpr char kFailoverOtherHistory[] = "ERR PSYNC FAILOVER replid must match my replid.";
+
+}  // namespace
+}  // namespace refusals
 
 namespace {
 

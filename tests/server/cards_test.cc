@@ -13,6 +13,15 @@
 namespace respite {
 namespace {
 
+constexpr char kClusterDisabled[] = "ERR This instance has cluster support disabled";
+constexpr char kModuleLoad[] = "ERR Error loading the extension. Please check the server logs.";
+constexpr char kModuleUnload[] = "ERR Error unloading module: no such module with that name";
+// EXEC itself was refused.
+Refusal ExecAborted(Bytes reason) {
+  if (reason.starts_with("ERR ")) reason.remove_prefix(4);
+  return {"EXECABORT Transaction discarded because of: " + std::string(reason)};
+}
+
 std::vector<const Command*> AllCommands(TestServer& server) {
   std::vector<const Command*> all;
   server->commands().ForEach([&](const Command& command) { all.push_back(&command); });
@@ -46,7 +55,7 @@ TEST_F(Cards, TooFewOrTooManyWordsAreRefusedByName) {
   for (const Command* command : AllCommands(server_)) {
     SCOPED_TRACE(command->full_name);
     std::string refusal = "ERR wrong number of arguments for '" + command->full_name + "' command";
-    if (command->Spec().transaction == TransactionRole::kExecutes) refusal = refusals::ExecAborted(refusal).text;
+    if (command->Spec().transaction == TransactionRole::kExecutes) refusal = ExecAborted(refusal).text;
     size_t names = NameOf(*command).size();
     if (ArityWords(*command) > names) {
       EXPECT_THAT(client_.Run(WordsOf(*command, ArityWords(*command) - 1)), Error(refusal));
@@ -110,7 +119,7 @@ TEST_F(Cards, EachHasASummaryOfItsOwn) {
 
 // Commands with `refuses` always refuse, and commands that reply "there is no …" have `refuses`.
 TEST_F(Cards, CommandsThatOnlyRefuseHaveAReason) {
-  const std::set<std::string> absences = {refusals::kClusterDisabled, refusals::kModuleLoad, refusals::kModuleUnload};
+  const std::set<std::string> absences = {kClusterDisabled, kModuleLoad, kModuleUnload};
   for (const Command* command : AllCommands(server_)) {
     if (command->card->run == nullptr || command->Is(kBlocking) || command->name == "shutdown") continue;
     SCOPED_TRACE(command->full_name);

@@ -4,6 +4,20 @@
 namespace respite {
 namespace {
 
+constexpr char kRedirectUnknown[] = "ERR The client ID you want redirect to does not exist";
+constexpr char kPrefixWithoutBcast[] = "ERR PREFIX option requires BCAST mode to be enabled";
+constexpr char kBcastSwitch[] =
+    "ERR You can't switch BCAST mode on/off before disabling tracking for this client, and then re-enabling it with a "
+    "different mode.";
+constexpr char kOptWithBcast[] = "ERR OPTIN and OPTOUT are not compatible with BCAST";
+constexpr char kOptInAndOut[] = "ERR You can't specify both OPTIN mode and OPTOUT mode";
+constexpr char kOptSwitch[] =
+    "ERR You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, and then re-enabling it with a "
+    "different mode.";
+constexpr char kCachingWithoutOpt[] =
+    "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled";
+constexpr char kCachingYes[] = "ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.";
+
 constexpr char kInvalidateHead[] = ">2\r\n$10\r\ninvalidate\r\n";
 
 std::string Invalidate(const std::vector<std::string>& keys) {
@@ -236,16 +250,16 @@ struct Refused {
 
 TEST_F(TrackingTest, RefusesIncompatibleOptions) {
   const Refused cases[] = {
-      {"CLIENT TRACKING OFF", "CLIENT TRACKING ON PREFIX a", refusals::kPrefixWithoutBcast},
-      {"CLIENT TRACKING OFF", "CLIENT TRACKING ON BCAST OPTIN", refusals::kOptWithBcast},
-      {"CLIENT TRACKING OFF", "CLIENT TRACKING ON OPTIN OPTOUT", refusals::kOptInAndOut},
-      {"CLIENT TRACKING OFF", "CLIENT TRACKING ON REDIRECT 999", refusals::kRedirectUnknown},
+      {"CLIENT TRACKING OFF", "CLIENT TRACKING ON PREFIX a", kPrefixWithoutBcast},
+      {"CLIENT TRACKING OFF", "CLIENT TRACKING ON BCAST OPTIN", kOptWithBcast},
+      {"CLIENT TRACKING OFF", "CLIENT TRACKING ON OPTIN OPTOUT", kOptInAndOut},
+      {"CLIENT TRACKING OFF", "CLIENT TRACKING ON REDIRECT 999", kRedirectUnknown},
       {"CLIENT TRACKING OFF", "CLIENT TRACKING SIDEWAYS", refusals::kSyntax},
-      {"CLIENT TRACKING OFF", "CLIENT CACHING YES", refusals::kCachingWithoutOpt},
-      {"CLIENT TRACKING ON", "CLIENT CACHING YES", refusals::kCachingYes},
-      {"CLIENT TRACKING ON", "CLIENT TRACKING ON BCAST", refusals::kBcastSwitch},
-      {"CLIENT TRACKING ON OPTIN", "CLIENT TRACKING ON OPTOUT", refusals::kOptSwitch},
-      {"CLIENT TRACKING ON OPTOUT", "CLIENT CACHING YES", refusals::kCachingYes},
+      {"CLIENT TRACKING OFF", "CLIENT CACHING YES", kCachingWithoutOpt},
+      {"CLIENT TRACKING ON", "CLIENT CACHING YES", kCachingYes},
+      {"CLIENT TRACKING ON", "CLIENT TRACKING ON BCAST", kBcastSwitch},
+      {"CLIENT TRACKING ON OPTIN", "CLIENT TRACKING ON OPTOUT", kOptSwitch},
+      {"CLIENT TRACKING ON OPTOUT", "CLIENT CACHING YES", kCachingYes},
       {"CLIENT TRACKING ON BCAST PREFIX ab", "CLIENT TRACKING ON BCAST PREFIX abc",
        "ERR Prefix 'abc' overlaps with an existing prefix 'ab'. Prefixes for a single client must not overlap."},
       {"CLIENT TRACKING ON BCAST PREFIX ab", "CLIENT TRACKING ON BCAST PREFIX x PREFIX x",

@@ -2,10 +2,30 @@
 // environment of scripts.
 #include <chrono>
 
+#include "server/commands/script_arguments.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
 namespace {
+
+constexpr char kMonitorDenied[] = "ERR MONITOR isn't allowed for DENY BLOCKING client";
+constexpr char kNoScript[] = "NOSCRIPT No matching script. Please use EVAL.";
+constexpr char kUnknownInScript[] = "ERR Unknown Redis command called from script";
+constexpr char kWrongArityInScript[] = "ERR Wrong number of args calling Redis command from script";
+constexpr char kNotInScript[] = "ERR This Redis command is not allowed from script";
+constexpr char kWriteInReadOnlyScript[] = "ERR Write commands are not allowed from read-only scripts.";
+constexpr char kWritingScriptReadOnly[] = "ERR Can not execute a script with write flag using *_ro command.";
+constexpr char kBusyScript[] = "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
+constexpr char kNoScriptRuns[] = "NOTBUSY No scripts in execution right now.";
+constexpr char kScriptHasWritten[] =
+    "UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script "
+    "termination or kill the server in a hard way using the SHUTDOWN NOSAVE command.";
+constexpr char kScriptFlushMode[] = "ERR SCRIPT FLUSH only support SYNC|ASYNC option";
+constexpr char kScriptDebugMode[] = "ERR Use SCRIPT DEBUG YES/SYNC/NO";
+constexpr char kNoScriptDebugger[] = "ERR Scripts cannot be debugged: there is no debugger";
+Refusal NotForDenyBlocking(Bytes command) {
+  return {"ERR " + std::string(command) + " isn't allowed for a DENY BLOCKING client"};
+}
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -47,7 +67,7 @@ TEST_P(ScriptingCommands, TheCountOfKeysIsChecked) {
 }
 
 TEST_P(ScriptingCommands, ScriptsAreFoundByTheirSha) {
-  EXPECT_THAT(Run({"EVALSHA", kShaOfReturn1, "0"}), Error(refusals::kNoScript));
+  EXPECT_THAT(Run({"EVALSHA", kShaOfReturn1, "0"}), Error(kNoScript));
   EXPECT_THAT(Run({"SCRIPT", "LOAD", "return 1"}), Bulk(kShaOfReturn1));
   EXPECT_THAT(Run({"EVALSHA", kShaOfReturn1, "0"}), Int(1));
   EXPECT_THAT(Run({"EVALSHA", ToUpper(kShaOfReturn1), "0"}), Int(1));
@@ -55,7 +75,7 @@ TEST_P(ScriptingCommands, ScriptsAreFoundByTheirSha) {
   EXPECT_THAT(Run({"SCRIPT", "EXISTS", kShaOfReturn1, "x"}), ArrayOf(Int(1), Int(0)));
   EXPECT_THAT(Run("SCRIPT FLUSH"), Ok());
   EXPECT_THAT(Run({"SCRIPT", "EXISTS", kShaOfReturn1}), ArrayOf(Int(0)));
-  EXPECT_THAT(Run({"EVALSHA", kShaOfReturn1, "0"}), Error(refusals::kNoScript));
+  EXPECT_THAT(Run({"EVALSHA", kShaOfReturn1, "0"}), Error(kNoScript));
 }
 
 TEST_P(ScriptingCommands, EvalKeepsTheScriptAndFlushallDoesNotForgetIt) {
@@ -70,15 +90,15 @@ TEST_P(ScriptingCommands, FlushTakesAMode) {
     EXPECT_THAT(Run(line), Ok()) << line;
     EXPECT_THAT(Run({"SCRIPT", "EXISTS", kShaOfReturn1}), ArrayOf(Int(0))) << line;
   }
-  EXPECT_THAT(Run("SCRIPT FLUSH NOW"), Error(refusals::kScriptFlushMode));
-  EXPECT_THAT(Run("SCRIPT FLUSH SYNC NOW"), Error(refusals::kScriptFlushMode));
+  EXPECT_THAT(Run("SCRIPT FLUSH NOW"), Error(kScriptFlushMode));
+  EXPECT_THAT(Run("SCRIPT FLUSH SYNC NOW"), Error(kScriptFlushMode));
 }
 
 TEST_P(ScriptingCommands, TheDebuggerIsRefused) {
   EXPECT_THAT(Run("SCRIPT DEBUG NO"), Ok());
-  EXPECT_THAT(Run("SCRIPT DEBUG YES"), Error(refusals::kNoScriptDebugger));
-  EXPECT_THAT(Run("SCRIPT DEBUG SYNC"), Error(refusals::kNoScriptDebugger));
-  EXPECT_THAT(Run("SCRIPT DEBUG MAYBE"), Error(refusals::kScriptDebugMode));
+  EXPECT_THAT(Run("SCRIPT DEBUG YES"), Error(kNoScriptDebugger));
+  EXPECT_THAT(Run("SCRIPT DEBUG SYNC"), Error(kNoScriptDebugger));
+  EXPECT_THAT(Run("SCRIPT DEBUG MAYBE"), Error(kScriptDebugMode));
 }
 
 TEST_P(ScriptingCommands, ErrorsOfCommandsEndTheScriptAndTellWhere) {
@@ -124,28 +144,27 @@ TEST_P(ScriptingCommands, NotEveryCommandIsAllowed) {
     const TestReply reply = Eval(std::string("return redis.call('") + command + "', 'x', '0')");
     EXPECT_THAT(reply, ErrorStartsWith("ERR ")) << command;
   }
-  EXPECT_THAT(Eval("return redis.pcall('SUBSCRIBE', 'x')"), Error(refusals::kNotInScript));
-  EXPECT_THAT(Eval("return redis.pcall('NOSUCH')"), Error(refusals::kUnknownInScript));
-  EXPECT_THAT(Eval("return redis.pcall('GET')"), Error(refusals::kWrongArityInScript));
+  EXPECT_THAT(Eval("return redis.pcall('SUBSCRIBE', 'x')"), Error(kNotInScript));
+  EXPECT_THAT(Eval("return redis.pcall('NOSUCH')"), Error(kUnknownInScript));
+  EXPECT_THAT(Eval("return redis.pcall('GET')"), Error(kWrongArityInScript));
 }
 
 TEST_P(ScriptingCommands, DebugMayAllowAnyCommand) {
   constexpr char kScript[] = "redis.setresp(3) return redis.call('DEBUG', 'PROTOCOL', 'attrib')";
-  EXPECT_THAT(Eval(kScript), ErrorStartsWith(refusals::kNotInScript));
+  EXPECT_THAT(Eval(kScript), ErrorStartsWith(kNotInScript));
   Run("DEBUG SET-DISABLE-DENY-SCRIPTS 1");
   EXPECT_THAT(Eval(kScript), Bulk("Some real reply following the attribute")) << "attributes are stepped over";
   // Commands that change a connection are refused, or change that of the script only.
   for (const char* name : {"SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE"}) {
-    EXPECT_THAT(Eval("return redis.pcall('" + std::string(name) + "', 'x')"),
-                Error(refusals::NotForDenyBlocking(name).text));
+    EXPECT_THAT(Eval("return redis.pcall('" + std::string(name) + "', 'x')"), Error(NotForDenyBlocking(name).text));
   }
-  EXPECT_THAT(Eval("return redis.pcall('MONITOR')"), Error(refusals::kMonitorDenied));
+  EXPECT_THAT(Eval("return redis.pcall('MONITOR')"), Error(kMonitorDenied));
   EXPECT_THAT(Eval("return redis.pcall('SHUTDOWN')"), ErrorStartsWith("ERR SHUTDOWN without NOW or ABORT"));
   EXPECT_EQ(Eval("return redis.call('HELLO')").Size(), 14u);
   EXPECT_THAT(Eval("return redis.call('CLIENT', 'REPLY', 'SKIP')"), Nil());
   EXPECT_THAT(Run("PING"), Simple("PONG"));
   Run("DEBUG SET-DISABLE-DENY-SCRIPTS 0");
-  EXPECT_THAT(Eval(kScript), ErrorStartsWith(refusals::kNotInScript));
+  EXPECT_THAT(Eval(kScript), ErrorStartsWith(kNotInScript));
 }
 
 TEST_P(ScriptingCommands, NothingWaits) {
@@ -156,9 +175,9 @@ TEST_P(ScriptingCommands, NothingWaits) {
 
 TEST_P(ScriptingCommands, ReadOnlyScriptsDoNotWrite) {
   constexpr char kWrites[] = "return redis.pcall('SET', 'a', 1)";
-  EXPECT_THAT(Run({"EVAL_RO", kWrites, "0"}), Error(refusals::kWriteInReadOnlyScript));
-  EXPECT_THAT(Eval(std::string("#!lua flags=no-writes\n") + kWrites), Error(refusals::kWriteInReadOnlyScript));
-  EXPECT_THAT(Run({"EVAL_RO", "#!lua\nreturn 1", "0"}), Error(refusals::kWritingScriptReadOnly));
+  EXPECT_THAT(Run({"EVAL_RO", kWrites, "0"}), Error(kWriteInReadOnlyScript));
+  EXPECT_THAT(Eval(std::string("#!lua flags=no-writes\n") + kWrites), Error(kWriteInReadOnlyScript));
+  EXPECT_THAT(Run({"EVAL_RO", "#!lua\nreturn 1", "0"}), Error(kWritingScriptReadOnly));
   EXPECT_THAT(Run({"EVAL_RO", "#!lua flags=no-writes\nreturn redis.call('EXISTS', 'a')", "0"}), Int(0));
   EXPECT_THAT(Journaled(), IsEmpty());
 }
@@ -264,9 +283,9 @@ constexpr char kKilled[] = "ERR Script killed by user with SCRIPT KILL... script
 
 TEST_P(SlowScripts, AreKilledWhileOthersMayDoLittleElse) {
   EXPECT_THAT(EvalWhile(kForever, {"PING", "GET k", "FUNCTION KILL", "SCRIPT KILL"}), ErrorStartsWith(kKilled));
-  EXPECT_THAT(replies(), ElementsAre(Error(refusals::kBusyScript), Error(refusals::kBusyScript), testing::_, Ok()));
+  EXPECT_THAT(replies(), ElementsAre(Error(kBusyScript), Error(kBusyScript), testing::_, Ok()));
   EXPECT_THAT(Other("PING"), Simple("PONG"));
-  EXPECT_THAT(Other("SCRIPT KILL"), Error(refusals::kNoScriptRuns));
+  EXPECT_THAT(Other("SCRIPT KILL"), Error(kNoScriptRuns));
 }
 
 TEST_P(SlowScripts, CannotCatchTheirDeath) {
@@ -325,7 +344,7 @@ TEST_P(SlowScripts, SeeTimePassOnceOthersAreServed) {
 
 TEST_P(SlowScripts, ThatHaveWrittenAreNotKilled) {
   EXPECT_THAT(EvalWhile("redis.call('SET', 'k', 1) for i = 1, 30000000 do end return 5", {"SCRIPT KILL"}), Int(5));
-  EXPECT_THAT(replies(), ElementsAre(Error(refusals::kScriptHasWritten)));
+  EXPECT_THAT(replies(), ElementsAre(Error(kScriptHasWritten)));
 }
 
 TEST_P(SlowScripts, ContinueWithTheNextRequest) {
@@ -338,7 +357,7 @@ TEST_P(SlowScripts, ContinueWithTheNextRequest) {
 TEST_P(SlowScripts, RefuseWholeTransactionsOfOthers) {
   EvalWhile(kForever, {"MULTI", "SET k 1", "EXEC", "SCRIPT KILL"});
   EXPECT_THAT(replies()[0], Ok());
-  EXPECT_THAT(replies()[1], Error(refusals::kBusyScript));
+  EXPECT_THAT(replies()[1], Error(kBusyScript));
   EXPECT_THAT(replies()[2], ErrorStartsWith("EXECABORT Transaction discarded because of: BUSY "));
 }
 
@@ -358,7 +377,7 @@ TEST_P(SlowScripts, EndWithTheServerAndLeaveNoHalfOfTheirEffects) {
   SkipReplayCheck("the server stops in the middle of a Unit");
   EXPECT_THAT(EvalWhile("redis.call('SET', 'k', 1) while true do end", {"SHUTDOWN", "SHUTDOWN NOSAVE"}),
               ErrorStartsWith(kKilled));
-  EXPECT_THAT(replies()[0], Error(refusals::kBusyScript));
+  EXPECT_THAT(replies()[0], Error(kBusyScript));
   EXPECT_EQ(server().StoppedWith(), 0);
   EXPECT_THAT(Journaled(), IsEmpty());
 }
