@@ -40,29 +40,27 @@ std::optional<std::string> AdoptMaxMemory(const Services& services) {
   return std::nullopt;
 }
 
-// One hook for all directives of TLS: what a CONFIG SET changes takes effect together. Keys that nobody asks for are
-// forgotten, so that they are read anew once somebody does.
-std::optional<std::string> ChangeTls(const Services& services) {
-  services.migrate_links.DropAll();
-  services.migrations.DropIdle();
-  if (!Tls::IsWanted(services.settings)) {
-    services.tls.Drop();
-  } else if (auto reason = services.tls.Configure(services.settings)) {
-    services.log.Warning(*reason);
+// One hook for all directives of TLS, since all changes of one CONFIG SET take effect together. Without TLS the keys
+// are dropped, and read anew when it is turned on.
+std::optional<std::string> ChangeTls(const Settings& settings, Tls& tls, Logger& log) {
+  if (!Tls::IsWanted(settings)) {
+    tls.Drop();
+  } else if (auto reason = tls.Configure(settings)) {
+    log.Warning(*reason);
     return "Unable to update TLS configuration. Check server logs.";
   }
   return std::nullopt;
 }
 
-std::optional<std::string> CountGoodReplicas(const Services& services) {
-  services.replication.replicas().RefreshGood();
+std::optional<std::string> CountGoodReplicas(Replication& replication) {
+  replication.replicas().RefreshGood();
   return std::nullopt;
 }
 
-std::optional<std::string> SwitchAppendOnly(const Services& services) {
-  if (!services.settings.appendonly) {
-    services.aof.TurnOff();
-  } else if (services.aof.TurnOn() == Step::kFailed) {
+std::optional<std::string> SwitchAppendOnly(const Settings& settings, AppendOnlyFile& aof) {
+  if (!settings.appendonly) {
+    aof.TurnOff();
+  } else if (aof.TurnOn() == Step::kFailed) {
     return "Unable to turn on AOF. Check server logs.";
   }
   return std::nullopt;
@@ -77,7 +75,7 @@ void RegisterConfigHooks(const Services& services) {
     return std::nullopt;
   });
   config.OnChange({"min-replicas-to-write", "min-replicas-max-lag"},
-                  [&services] { return CountGoodReplicas(services); });
+                  [&services] { return CountGoodReplicas(services.replication); });
   config.OnChange({"requirepass"}, [&services]() -> std::optional<std::string> {
     services.users.SetDefaultPassword(services.settings.requirepass);
     return std::nullopt;
@@ -102,7 +100,7 @@ void RegisterConfigHooks(const Services& services) {
     services.log.SetLevel(services.settings.loglevel);
     return std::nullopt;
   });
-  config.OnChange({"appendonly"}, [&services] { return SwitchAppendOnly(services); });
+  config.OnChange({"appendonly"}, [&services] { return SwitchAppendOnly(services.settings, services.aof); });
   config.OnChange({"aof-disable-auto-gc"}, [&services]() -> std::optional<std::string> {
     services.aof.directory().RemoveHistory();
     return std::nullopt;
@@ -117,7 +115,11 @@ void RegisterConfigHooks(const Services& services) {
        "tls-client-cert-file", "tls-client-key-file", "tls-client-key-file-pass", "tls-cluster", "tls-dh-params-file",
        "tls-key-file", "tls-key-file-pass", "tls-prefer-server-ciphers", "tls-protocols", "tls-replication",
        "tls-session-cache-size", "tls-session-cache-timeout", "tls-session-caching"},
-      [&services] { return ChangeTls(services); });
+      [&services] {
+        services.migrate_links.DropAll();
+        services.migrations.DropIdle();
+        return ChangeTls(services.settings, services.tls, services.log);
+      });
 }
 
 }  // namespace respite

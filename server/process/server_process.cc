@@ -122,7 +122,12 @@ void ServerProcess::Build() {
   StartWatchdog();
   host_->OnTick([this] {
     watchdog_.Feed();
-    state_log_.Tick(server_->services());
+    state_log_.Tick({.clock = clock_,
+                     .log = log_,
+                     .keyspace = server_->keyspace(),
+                     .clients = server_->clients(),
+                     .memory = server_->memory(),
+                     .phase = server_->phase()});
   });
   loop_->OnStop([this] { Withdraw(); });
   server_->shutdown().OnCancelled([this] { signals_->Forget(); });

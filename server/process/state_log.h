@@ -6,12 +6,26 @@
 
 namespace respite {
 
-struct Services;
+class Clients;
+class Clock;
+class Keyspace;
+class Logger;
+class MemoryGauge;
+class Phase;
 
 class StateLog {
  public:
+  struct Parts {
+    const Clock& clock;
+    Logger& log;
+    const Keyspace& keyspace;
+    const Clients& clients;
+    const MemoryGauge& memory;
+    const Phase& phase;
+  };
+
   // To be called by a timer. Cost: a comparison if the log level hides these lines.
-  void Tick(const Services& services);
+  void Tick(const Parts& parts);
 
  private:
   int64_t next_ms_ = 0;  // monotonic

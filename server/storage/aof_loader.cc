@@ -35,28 +35,42 @@ bool BeginsAsRdb(File& file) {
 
 bool AofLoader::IsOver(Outcome outcome) { return outcome == Outcome::kFailed || outcome == Outcome::kStopped; }
 
-AofLoader::AofLoader(const Services& services)
-    : services_(services),
-      prefetcher_({services.keyspace, services.executor}),
-      user_(services.users.Unlimited()),
-      session_(services.clients.CreateDetached()) {
+AofLoader::Parts::Parts(const Services& services)
+    : rdb(services),
+      settings(services.settings),
+      clock(services.clock),
+      log(services.log),
+      files(services.files),
+      data(services.data),
+      loading(services.loading),
+      aof(services.aof),
+      commands(services.commands),
+      clients(services.clients),
+      users(services.users),
+      executor(services.executor) {}
+
+AofLoader::AofLoader(const Parts& parts)
+    : parts_(parts),
+      prefetcher_({parts.data.keyspace, parts.executor}),
+      user_(parts.users.Unlimited()),
+      session_(parts.clients.CreateDetached()) {
   session_->user = &user_;
 }
 
 AofLoader::~AofLoader() = default;
 
 AofLoader::Outcome AofLoader::Fail(const std::string& text) {
-  services_.log.Warning(text);
+  parts_.log.Warning(text);
   return Outcome::kFailed;
 }
 
 LoadOutcome AofLoader::Load(const Session* holder) {
-  const AofManifest& manifest = services_.aof.directory().manifest();
-  const auto total = services_.aof.directory().TotalOctets();
+  const AofManifest& manifest = parts_.aof.directory().manifest();
+  const auto total = parts_.aof.directory().TotalOctets();
   if (!total) return LoadOutcome::kFailed;
-  const uint64_t dirty = services_.keyspace_stats.dirty;
-  services_.loading.Begin(total.value(), Phase::Load::kInTurn, holder);
-  Dataset& data = services_.data;
+  const uint64_t dirty = parts_.data.stats.dirty;
+  parts_.loading.Begin(total.value(), Phase::Load::kInTurn, holder);
+  Dataset& data = parts_.data;
   const Journals::Silence silence(data.journals);
   ChangeListener* const listener = std::exchange(data.listener, nullptr);
   Outcome outcome = Outcome::kLoaded;
@@ -69,27 +83,27 @@ LoadOutcome AofLoader::Load(const Session* holder) {
     outcome = LoadPart(part.name, "incr", &part == &manifest.incrementals().back() ? Place::kLast : Place::kMiddle);
   }
   if (outcome != Outcome::kStopped && !ToleratesFailures()) outcome = Outcome::kFailed;
-  services_.aof.SetFailedReplays(failures_);
+  parts_.aof.SetFailedReplays(failures_);
   data.listener = listener;
-  services_.loading.End();
-  services_.keyspace_stats.dirty = dirty;
+  parts_.loading.End();
+  parts_.data.stats.dirty = dirty;
   if (outcome == Outcome::kStopped) return LoadOutcome::kStopped;
   return outcome == Outcome::kFailed ? LoadOutcome::kFailed : LoadOutcome::kLoaded;
 }
 
 AofLoader::Outcome AofLoader::LoadPart(const std::string& name, const char* kind, Place place) {
-  auto file = services_.files.Open(services_.aof.directory().PathOf(name), FileSystem::Mode::kRead);
+  auto file = parts_.files.Open(parts_.aof.directory().PathOf(name), FileSystem::Mode::kRead);
   const auto octets = file ? file.value()->Size() : Result<uint64_t, IoError>(Failure(file.error()));
   if (!octets) {
     return Fail("Fatal error: can't open the append log file " + name + " for reading: " + IoErrorText(octets.error()));
   }
-  const int64_t started_us = services_.clock.MonotonicUs();
+  const int64_t started_us = parts_.clock.MonotonicUs();
   const Outcome outcome = LoadFile({name, *file.value(), octets.value(), place}, kind == Bytes("base"));
   octets_before_ += octets.value();
   if (IsOver(outcome)) return outcome;
-  const double elapsed_s = static_cast<double>(services_.clock.MonotonicUs() - started_us) / 1e6;
-  services_.log.Notice("DB loaded from " + std::string(kind) + " file " + name + ": " + FixedText(elapsed_s, 3) +
-                       " seconds");
+  const double elapsed_s = static_cast<double>(parts_.clock.MonotonicUs() - started_us) / 1e6;
+  parts_.log.Notice("DB loaded from " + std::string(kind) + " file " + name + ": " + FixedText(elapsed_s, 3) +
+                    " seconds");
   return outcome;
 }
 
@@ -103,15 +117,15 @@ AofLoader::Outcome AofLoader::LoadFile(const Part& part, bool is_base) {
     if (end.outcome == LoadOutcome::kStopped) return Outcome::kStopped;
     if (end.outcome != LoadOutcome::kLoaded) return Outcome::kFailed;
     offset = end.offset;
-    if (offset < part.octets) services_.log.Notice("Reading the remaining AOF tail...");
+    if (offset < part.octets) parts_.log.Notice("Reading the remaining AOF tail...");
   }
   return LoadRecords(part, offset);
 }
 
 RdbLoadEnd AofLoader::LoadPreamble(const Part& part, bool is_base) {
-  services_.log.Notice(is_base ? "Reading RDB base file on AOF loading..." : "Reading RDB preamble from AOF file...");
+  parts_.log.Notice(is_base ? "Reading RDB base file on AOF loading..." : "Reading RDB preamble from AOF file...");
   // Expired keys stay, because the records that follow were written while they existed.
-  const RdbLoadEnd end = LoadRdb(services_, part.file, part.name, 0,
+  const RdbLoadEnd end = LoadRdb(parts_.rdb, part.file, part.name, 0,
                                  {.expired = RdbLoadOptions::Expired::kKeep, .loaded_before = octets_before_});
   if (end.outcome == LoadOutcome::kFailed) {
     Fail("Error reading the RDB " + std::string(is_base ? "base file " : "preamble of the AOF file ") + part.name +
@@ -136,8 +150,8 @@ AofLoader::Outcome AofLoader::LoadRecords(const Part& part, uint64_t offset) {
 
 Loading::Order AofLoader::Report(uint64_t octets) {
   if (octets < next_report_) return Loading::Order::kGoOn;
-  next_report_ = octets + static_cast<uint64_t>(services_.settings.loading_process_events_interval_bytes);
-  return services_.loading.Advance(octets);
+  next_report_ = octets + static_cast<uint64_t>(parts_.settings.loading_process_events_interval_bytes);
+  return parts_.loading.Advance(octets);
 }
 
 bool AofLoader::Run(const Part& part, const RequestBatch& batch) {
@@ -156,14 +170,14 @@ bool AofLoader::Run(const Part& part, const RequestBatch& batch) {
 }
 
 const Command* AofLoader::CommandOf(std::span<const Bytes> words, const Command* found) const {
-  const CommandTable& table = services_.commands;
+  const CommandTable& table = parts_.commands;
   const Command* renamed = table.HasRenamed() ? table.Renamed(words[0]) : nullptr;
   if (renamed == nullptr || renamed->subcommands.empty() || words.size() < 2) return renamed ? renamed : found;
   return table.FindSub(*renamed, words[1]);
 }
 
 bool AofLoader::RunOne(const Part& part, const Record& record) {
-  services_.loading.SlowDown();
+  parts_.loading.SlowDown();
   const bool begins = record.command.Spec().transaction == TransactionRole::kBegins;
   const bool ends = record.command.Spec().transaction == TransactionRole::kExecutes;
   if (group_ && ends) return RunGroup(part);
@@ -178,12 +192,12 @@ bool AofLoader::RunOne(const Part& part, const Record& record) {
     group_->commands.Begin();
     return true;
   }
-  Unit unit(services_.data, services_.clock.WallMs(), ExpiryRule::kBelieve, Unit::Origin::kRecord);
+  Unit unit(parts_.data, parts_.clock.WallMs(), ExpiryRule::kBelieve, Unit::Origin::kRecord);
   return Replay(unit, part, record);
 }
 
 bool AofLoader::RunGroup(const Part& part) {
-  Unit unit(services_.data, services_.clock.WallMs(), ExpiryRule::kBelieve, Unit::Origin::kRecord);
+  Unit unit(parts_.data, parts_.clock.WallMs(), ExpiryRule::kBelieve, Unit::Origin::kRecord);
   const Group group = *std::exchange(group_, std::nullopt);
   auto offset = group.offsets.begin();
   bool goes_on = true;
@@ -195,13 +209,13 @@ bool AofLoader::RunGroup(const Part& part) {
 }
 
 bool AofLoader::Replay(Unit& unit, const Part& part, const Record& record) {
-  const auto done = services_.executor.Replay(unit, *session_, record.command, record.words);
+  const auto done = parts_.executor.Replay(unit, *session_, record.command, record.words);
   if (done) return true;
   NoteFailure(part, record, done.error());
   if (!record.command.Spec().selects_database) return true;
   // The records that follow must not run in another database.
   Fail("Fatal error: the append only file " + part.name +
-       " selects a database that this server does not have (databases " + std::to_string(services_.keyspace.Count()) +
+       " selects a database that this server does not have (databases " + std::to_string(parts_.data.keyspace.Count()) +
        ")");
   return false;
 }
@@ -212,15 +226,14 @@ void AofLoader::NoteFailure(const Part& part, const Record& record, const std::s
   std::string line = "The command '" + record.command.full_name + "' at offset " + std::to_string(record.offset) +
                      " of the append only file " + part.name + " failed: " + error;
   if (record.words.size() > 1) line += " (its first argument: " + Quoted(record.words[1].substr(0, 64)) + ")";
-  services_.log.Warning(line);
+  parts_.log.Warning(line);
 }
 
 bool AofLoader::ToleratesFailures() {
   if (failures_ == 0) return true;
   const std::string count = std::to_string(failures_) + " of the commands in the append only file failed";
-  if (services_.settings.aof_load_failed_commands) {
-    services_.log.Warning(count +
-                          ". The data set lacks their effects; it is used since aof-load-failed-commands is yes");
+  if (parts_.settings.aof_load_failed_commands) {
+    parts_.log.Warning(count + ". The data set lacks their effects; it is used since aof-load-failed-commands is yes");
     return true;
   }
   Fail(
@@ -240,7 +253,7 @@ AofLoader::Outcome AofLoader::Finish(const Part& part, const AofReader& reader, 
                   ": make a backup of your AOF file, then use ./redis-check-aof --fix <filename.manifest>" + at);
     case AofReader::Status::kEnd:
       if (!group_) return Outcome::kLoaded;
-      services_.log.Warning("Revert incomplete MULTI/EXEC transaction in AOF file " + part.name);
+      parts_.log.Warning("Revert incomplete MULTI/EXEC transaction in AOF file " + part.name);
       return Cut(part, group_->offset);
     default:
       return Cut(part, group_ ? group_->offset : reader.Offset());
@@ -248,21 +261,21 @@ AofLoader::Outcome AofLoader::Finish(const Part& part, const AofReader& reader, 
 }
 
 AofLoader::Outcome AofLoader::Cut(const Part& part, uint64_t offset) {
-  if (failures_ != 0 && !services_.settings.aof_load_failed_commands) return Outcome::kFailed;  // keeps the file
+  if (failures_ != 0 && !parts_.settings.aof_load_failed_commands) return Outcome::kFailed;  // keeps the file
   const std::string number = std::to_string(offset);
-  if (!services_.settings.aof_load_truncated) {
+  if (!parts_.settings.aof_load_truncated) {
     return Fail("Unexpected end of file reading the append only file " + part.name + " (after offset " + number +
                 "). You can: 1) Make a backup of your AOF file, then use ./redis-check-aof --fix <filename.manifest>. "
                 "2) Alternatively you can set the 'aof-load-truncated' configuration option to yes and restart the "
                 "server.");
   }
-  services_.log.Warning("!!! Warning: short read while loading the AOF file " + part.name + "!!!");
+  parts_.log.Warning("!!! Warning: short read while loading the AOF file " + part.name + "!!!");
   // Redis: truncates the file first, and then refuses to start.
   if (part.place != Place::kLast) return Fail("Fatal error: the truncated file is not the last file");
-  services_.log.Warning("!!! Truncating the AOF " + part.name + " at offset " + number + " !!!");
-  const IoError error = services_.aof.CutLast(part.name, offset);
+  parts_.log.Warning("!!! Truncating the AOF " + part.name + " at offset " + number + " !!!");
+  const IoError error = parts_.aof.CutLast(part.name, offset);
   if (error != kNoError) return Fail("Error truncating the AOF file " + part.name + ": " + IoErrorText(error));
-  services_.log.Warning("AOF " + part.name + " loaded anyway because aof-load-truncated is enabled");
+  parts_.log.Warning("AOF " + part.name + " loaded anyway because aof-load-truncated is enabled");
   return Outcome::kCut;
 }
 

@@ -23,11 +23,31 @@
 
 namespace respite {
 
-struct Services;
+class Clients;
+class CommandTable;
+class Executor;
+class Users;
 
 class AofLoader {
  public:
-  explicit AofLoader(const Services& services);
+  // All must outlive the loader.
+  struct Parts {
+    Parts(const Services& services);  // NOLINT: implicit on purpose
+
+    RdbLoadParts rdb;
+    const Settings& settings;
+    const Clock& clock;
+    Logger& log;
+    FileSystem& files;
+    Dataset& data;
+    Loading& loading;
+    AppendOnlyFile& aof;
+    const CommandTable& commands;
+    Clients& clients;
+    const Users& users;
+    Executor& executor;
+  };
+  explicit AofLoader(const Parts& parts);
   ~AofLoader();
 
   // After kFailed or kStopped the data set must not be used. Requires: an empty data set, and AppendOnlyFile::Prepare.
@@ -78,7 +98,7 @@ class AofLoader {
   bool ToleratesFailures();
   Outcome Fail(const std::string& text);
 
-  const Services& services_;
+  const Parts parts_;
   Prefetcher prefetcher_;
   const User user_;                   // with all permissions
   std::unique_ptr<Session> session_;  // runs the commands

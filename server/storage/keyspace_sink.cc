@@ -13,7 +13,6 @@
 #include "server/config/debug_switches.h"
 #include "server/config/settings.h"
 #include "server/dataset/unit.h"
-#include "server/execution/services.h"
 #include "server/storage/loading.h"
 
 namespace respite {
@@ -26,8 +25,8 @@ int64_t Number(Bytes text) { return std::strtoll(std::string(text).c_str(), null
 
 }  // namespace
 
-KeyspaceSink::KeyspaceSink(const Services& services, LoadTarget target, const RdbLoadOptions& options)
-    : services_(services), target_(target), options_(options), now_ms_(services.clock.WallMs()) {}
+KeyspaceSink::KeyspaceSink(const RdbLoadParts& parts, LoadTarget target, const RdbLoadOptions& options)
+    : parts_(parts), target_(target), options_(options), now_ms_(parts.clock.WallMs()) {}
 
 bool KeyspaceSink::IsExpired(const Entry& entry) const {
   return options_.expired == RdbLoadOptions::Expired::kDrop && entry.Deadline() != kNoDeadline &&
@@ -35,21 +34,21 @@ bool KeyspaceSink::IsExpired(const Entry& entry) const {
 }
 
 void KeyspaceSink::OnEmptyKey(int /*db*/, Bytes key) {
-  if (empty_keys_++ < kEmptyKeysLogged) services_.log.Notice("rdbLoadObject skipping empty key: " + std::string(key));
+  if (empty_keys_++ < kEmptyKeysLogged) parts_.log.Notice("rdbLoadObject skipping empty key: " + std::string(key));
 }
 
 void KeyspaceSink::OnUnverified() {
-  services_.log.Notice("RDB file was saved with checksum disabled: no check performed.");
+  parts_.log.Notice("RDB file was saved with checksum disabled: no check performed.");
 }
 
 Result<Done> KeyspaceSink::OnProgress(uint64_t offset) {
-  if (services_.loading.Advance(options_.loaded_before + offset) == Loading::Order::kGoOn) return Done{};
+  if (parts_.loading.Advance(options_.loaded_before + offset) == Loading::Order::kGoOn) return Done{};
   stopped_ = true;
   return Failure("the server is stopped");
 }
 
 void KeyspaceSink::OnAux(Bytes name, Bytes value, uint64_t /*offset*/) {
-  Logger& log = services_.log;
+  Logger& log = parts_.log;
   if (name.starts_with('%')) {
     log.Notice("RDB '" + std::string(name) + "': " + std::string(value));
   } else if (EqualsIgnoreCase(name, "redis-ver")) {
@@ -59,17 +58,17 @@ void KeyspaceSink::OnAux(Bytes name, Bytes value, uint64_t /*offset*/) {
   } else if (EqualsIgnoreCase(name, "used-mem")) {
     const auto bytes = static_cast<uint64_t>(std::max<int64_t>(Number(value), 0));
     log.Notice("RDB memory usage when created " + FixedText(static_cast<double>(bytes) / (1 << 20), 2) + " Mb");
-    services_.loading.SetMemoryThen(bytes);
+    parts_.loading.SetMemoryThen(bytes);
   } else if (EqualsIgnoreCase(name, "aof-preamble")) {
     if (Number(value) != 0) log.Notice("RDB has an AOF tail");
   } else if (EqualsIgnoreCase(name, "aof-base")) {
     if (Number(value) != 0) log.Notice("RDB is base AOF");
   } else if (EqualsIgnoreCase(name, "repl-id")) {
-    services_.loading.file_history().id = value;
+    parts_.loading.file_history().id = value;
   } else if (EqualsIgnoreCase(name, "repl-offset")) {
-    services_.loading.file_history().offset = Number(value);
+    parts_.loading.file_history().offset = Number(value);
   } else if (EqualsIgnoreCase(name, "repl-stream-db")) {
-    services_.loading.file_history().stream_db = static_cast<int>(Number(value));
+    parts_.loading.file_history().stream_db = static_cast<int>(Number(value));
   } else if (log.Shows(LogLevel::kDebug)) {
     constexpr std::array<Bytes, 2> kSilent = {"lua", "redis-bits"};
     const bool known =
@@ -84,20 +83,20 @@ Result<Done> KeyspaceSink::OnEntries(int db, std::span<RdbEntry> entries) {
   for (const RdbEntry& loaded : entries) data.PrefetchBucket(data.Hash(loaded.entry->Key()));
   for (RdbEntry& loaded : entries) {
     if (IsExpired(*loaded.entry)) {
-      services_.loading.CountKeys(0, 1);
-      services_.loading.NoteLeftOut(db, loaded.entry->Key());
+      parts_.loading.CountKeys(0, 1);
+      parts_.loading.NoteLeftOut(db, loaded.entry->Key());
       loaded.entry.reset();
     } else {
       SetUsage(loaded);
       const std::string_view key = loaded.entry->Key();
       if (options_.duplicates == RdbLoadOptions::Duplicates::kRefuse && data.Find(key) != nullptr) {
-        services_.log.Warning("RDB has duplicated key '" + std::string(key) + "' in DB " + std::to_string(db));
+        parts_.log.Warning("RDB has duplicated key '" + std::string(key) + "' in DB " + std::to_string(db));
         return Failure("Duplicated key found in RDB file");
       }
       Insert(data, std::move(loaded.entry));
-      services_.loading.CountKeys(1, 0);
+      parts_.loading.CountKeys(1, 0);
     }
-    services_.loading.SlowDown();
+    parts_.loading.SlowDown();
   }
   return Done{};
 }
@@ -110,7 +109,7 @@ void KeyspaceSink::Insert(Database& data, EntryPtr entry) const {
 }
 
 void KeyspaceSink::SetUsage(RdbEntry& loaded) const {
-  if (services_.data.usage.IsLfu()) {
+  if (parts_.data.usage.IsLfu()) {
     if (loaded.frequency) loaded.entry->SetAccess(KeyUsage::OfFrequency(*loaded.frequency, now_ms_));
   } else if (loaded.idle_s) {
     loaded.entry->SetAccess(KeyUsage::OfIdle(static_cast<int64_t>(*loaded.idle_s), now_ms_));
@@ -123,12 +122,12 @@ Result<Done> KeyspaceSink::OnLibrary(Bytes code) {
                             : FunctionLibraries::OnExisting::kRefuse;
   auto loaded = target_.libraries.Load(code, existing, FunctionLibraries::kNoTimeout);
   if (loaded) return Done{};
-  services_.log.Warning("Failed loading library, " + loaded.error());
+  parts_.log.Warning("Failed loading library, " + loaded.error());
   return Failure(loaded.error());
 }
 
 void KeyspaceSink::LogFailure(const RdbFailure& failure, const std::string& place) const {
-  Logger& log = services_.log;
+  Logger& log = parts_.log;
   switch (failure.kind) {
     case RdbFailure::Kind::kSignature:
     case RdbFailure::Kind::kVersion:
@@ -151,20 +150,20 @@ void KeyspaceSink::LogFailure(const RdbFailure& failure, const std::string& plac
 }
 
 void KeyspaceSink::LogLoaded() const {
-  const Loading& loading = services_.loading;
+  const Loading& loading = parts_.loading;
   std::string line = "Done loading RDB, keys loaded: " + std::to_string(loading.KeysLoaded()) +
                      ", keys expired: " + std::to_string(loading.KeysExpired());
   if (empty_keys_ != 0) line += ", empty keys skipped: " + std::to_string(empty_keys_);
-  services_.log.Notice(line + ".");
+  parts_.log.Notice(line + ".");
 }
 
-RdbReadOptions LoadReadOptions(const Services& services) {
-  const Settings& settings = services.settings;
-  RdbReadOptions options{.limits = services.data.limits};
-  options.hash_key = services.keyspace[0].hash_key();
-  options.access = services.data.usage.Fresh(services.clock.WallMs());
-  options.databases = services.keyspace.Count();
-  const bool verify = settings.rdbchecksum && !services.debug.skip_payload_checksum;
+RdbReadOptions LoadReadOptions(const RdbLoadParts& parts) {
+  const Settings& settings = parts.settings;
+  RdbReadOptions options{.limits = parts.data.limits};
+  options.hash_key = parts.data.keyspace[0].hash_key();
+  options.access = parts.data.usage.Fresh(parts.clock.WallMs());
+  options.databases = parts.data.keyspace.Count();
+  const bool verify = settings.rdbchecksum && !parts.debug.skip_payload_checksum;
   options.checksum = verify ? RdbReadOptions::Checksum::kVerify : RdbReadOptions::Checksum::kIgnore;
   options.progress_interval = static_cast<uint64_t>(settings.loading_process_events_interval_bytes);
   return options;

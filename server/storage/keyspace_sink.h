@@ -13,7 +13,7 @@ namespace respite {
 
 class KeyspaceSink final : public RdbSink {
  public:
-  KeyspaceSink(const Services& services, LoadTarget target, const RdbLoadOptions& options);
+  KeyspaceSink(const RdbLoadParts& parts, LoadTarget target, const RdbLoadOptions& options);
 
   // The server must stop.
   bool Stopped() const { return stopped_; }
@@ -36,7 +36,7 @@ class KeyspaceSink final : public RdbSink {
   void SetUsage(RdbEntry& loaded) const;
   void Insert(Database& data, EntryPtr entry) const;
 
-  const Services& services_;
+  const RdbLoadParts parts_;
   const LoadTarget target_;
   const RdbLoadOptions options_;
   const int64_t now_ms_;
@@ -45,6 +45,6 @@ class KeyspaceSink final : public RdbSink {
 };
 
 // How the settings have an RDB read.
-RdbReadOptions LoadReadOptions(const Services& services);
+RdbReadOptions LoadReadOptions(const RdbLoadParts& parts);
 
 }  // namespace respite

@@ -11,10 +11,20 @@
 
 namespace respite {
 
-RdbLoadEnd LoadRdb(const Services& services, File& file, const std::string& name, uint64_t offset,
+RdbLoadParts::RdbLoadParts(const Services& services)
+    : settings(services.settings),
+      debug(services.debug),
+      clock(services.clock),
+      log(services.log),
+      files(services.files),
+      data(services.data),
+      function_libraries(services.function_libraries),
+      loading(services.loading) {}
+
+RdbLoadEnd LoadRdb(const RdbLoadParts& parts, File& file, const std::string& name, uint64_t offset,
                    const RdbLoadOptions& options) {
-  KeyspaceSink sink(services, {services.data.keyspace, services.function_libraries}, options);
-  const auto end = ReadRdb(file, offset, LoadReadOptions(services), sink);
+  KeyspaceSink sink(parts, {parts.data.keyspace, parts.function_libraries}, options);
+  const auto end = ReadRdb(file, offset, LoadReadOptions(parts), sink);
   if (sink.Stopped()) return {LoadOutcome::kStopped, offset};
   if (!end) {
     sink.LogFailure(end.error(), "the file " + name);
@@ -24,18 +34,18 @@ RdbLoadEnd LoadRdb(const Services& services, File& file, const std::string& name
   return {LoadOutcome::kLoaded, end.value()};
 }
 
-LoadOutcome LoadDump(const Services& services, const RdbLoadOptions& options, const Session* holder) {
-  const std::string name = services.settings.dbfilename;
-  auto file = services.files.Open(name, FileSystem::Mode::kRead);
+LoadOutcome LoadDump(const RdbLoadParts& parts, const RdbLoadOptions& options, const Session* holder) {
+  const std::string name = parts.settings.dbfilename;
+  auto file = parts.files.Open(name, FileSystem::Mode::kRead);
   if (!file) {
     if (file.error() == ENOENT) return LoadOutcome::kAbsent;
-    services.log.Warning("Fatal error: can't open the RDB file " + name + " for reading: " + IoErrorText(file.error()));
+    parts.log.Warning("Fatal error: can't open the RDB file " + name + " for reading: " + IoErrorText(file.error()));
     return LoadOutcome::kFailed;
   }
   const auto size = file.value()->Size();
-  services.loading.Begin(size ? size.value() : 0, Phase::Load::kInTurn, holder);
-  const RdbLoadEnd end = LoadRdb(services, *file.value(), name, 0, options);
-  services.loading.End();
+  parts.loading.Begin(size ? size.value() : 0, Phase::Load::kInTurn, holder);
+  const RdbLoadEnd end = LoadRdb(parts, *file.value(), name, 0, options);
+  parts.loading.End();
   return end.outcome;
 }
 

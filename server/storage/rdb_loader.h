@@ -8,10 +8,30 @@
 
 namespace respite {
 
+class Clock;
 class FunctionLibraries;
 class Keyspace;
+class Loading;
+class Logger;
+struct Dataset;
+struct DebugSwitches;
 struct Services;
 struct Session;
+struct Settings;
+
+// What loading an RDB needs of a server.
+struct RdbLoadParts {
+  RdbLoadParts(const Services& services);  // NOLINT: implicit on purpose
+
+  const Settings& settings;
+  const DebugSwitches& debug;
+  const Clock& clock;
+  Logger& log;
+  FileSystem& files;
+  Dataset& data;
+  FunctionLibraries& function_libraries;
+  Loading& loading;
+};
 
 struct RdbLoadOptions {
   // Redis: a primary drops expired keys. kKeep is for append-only files, whose later records were written while the
@@ -45,10 +65,10 @@ struct RdbLoadEnd {
 
 // Loads the RDB in `file` from `offset` on; `name` is for the log. Requires: loading().Active(). After a failure the
 // keys loaded before it remain.
-RdbLoadEnd LoadRdb(const Services& services, File& file, const std::string& name, uint64_t offset,
+RdbLoadEnd LoadRdb(const RdbLoadParts& parts, File& file, const std::string& name, uint64_t offset,
                    const RdbLoadOptions& options);
 
 // Loads the dump file of the server. `holder` as for Loading::Begin.
-LoadOutcome LoadDump(const Services& services, const RdbLoadOptions& options, const Session* holder = nullptr);
+LoadOutcome LoadDump(const RdbLoadParts& parts, const RdbLoadOptions& options, const Session* holder = nullptr);
 
 }  // namespace respite
