@@ -45,7 +45,7 @@ struct Incr {
 
 struct Decr {
   static constexpr CommandSpec spec = {.syntax = "DECR key",
-                                       .summary = "Takes one from the integer at a key; an absent key counts as 0.",
+                                       .summary = "Subtracts one from the integer at a key; an absent key counts as 0.",
                                        .since = "1.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kString,
@@ -71,7 +71,7 @@ struct IncrBy {
 struct DecrBy {
   static constexpr CommandSpec spec = {
       .syntax = "DECRBY key decrement:integer",
-      .summary = "Takes a number from the integer at a key; an absent key counts as 0.",
+      .summary = "Subtracts a number from the integer at a key; an absent key counts as 0.",
       .since = "1.0.0",
       .complexity = "O(1)",
       .group = CommandGroup::kString,

@@ -33,7 +33,7 @@ constexpr char kFrequencyWithoutLfu[] =
 namespace {
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Being there or not
+// Existence and type
 
 void Delete(Call& call, FreeMode mode) {
   int64_t deleted = 0;
@@ -106,7 +106,7 @@ struct Touch {
 
 struct Type {
   static constexpr CommandSpec spec = {.syntax = "TYPE key",
-                                       .summary = "Tells the type of the value at a key.",
+                                       .summary = "Returns the type of the value at a key.",
                                        .since = "1.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kGeneric,
@@ -119,11 +119,11 @@ struct Type {
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Other names, other databases
+// Renaming, moving, copying
 
 enum class IfTaken : uint8_t { kOverwrite, kKeepBoth };
 
-// False when the new name is taken and must stay.
+// Returns false if the new name exists and must not be replaced.
 bool RenameKey(Call& call, IfTaken if_taken) {
   auto [key, new_key] = call.args.Take<Bytes, Bytes>();
   KeyEdit from = call.db.Open(key);
@@ -141,7 +141,7 @@ bool RenameKey(Call& call, IfTaken if_taken) {
 
 struct Rename {
   static constexpr CommandSpec spec = {.syntax = "RENAME key newkey:key",
-                                       .summary = "Gives a key another name, whatever had that name.",
+                                       .summary = "Renames a key; replaces a key that has the new name.",
                                        .since = "1.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kGeneric,
@@ -155,7 +155,7 @@ struct Rename {
 
 struct RenameNx {
   static constexpr CommandSpec spec = {.syntax = "RENAMENX key newkey:key",
-                                       .summary = "Gives a key another name if no key has that name.",
+                                       .summary = "Renames a key if no key has the new name.",
                                        .since = "1.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kGeneric,
@@ -256,7 +256,7 @@ struct Keys {
   }
 };
 
-// The first key of a walk that is alive, null when none is.
+// The first key of a walk that has not expired; null if there is none.
 const Entry* FirstAlive(Call& call) {
   const Entry* alive = nullptr;
   uint64_t cursor = 0;
@@ -274,14 +274,15 @@ const Entry* PickKey(Call& call) {
     const Entry* entry = call.db.Data().PickRandom(call.random);
     if (entry == nullptr || call.db.IsAlive(*entry)) return entry;
   }
-  // Next to all are dead: what this walk finds is not by chance, but it is alive, and the dead are purged on the way.
+  // Nearly all keys have expired. A walk finds one that has not, though not at random, and purges the expired ones that
+  // it meets.
   return FirstAlive(call);
 }
 
 struct RandomKey {
   static constexpr CommandSpec spec = {
       .syntax = "RANDOMKEY",
-      .summary = "Returns a key chosen by chance.",
+      .summary = "Returns a random key.",
       .since = "1.0.0",
       .complexity = "O(1)",
       .group = CommandGroup::kGeneric,
@@ -304,7 +305,7 @@ bool Passes(Call& call, const ScanOptions& options, const Entry& entry) {
 struct Scan {
   static constexpr CommandSpec spec = {
       .syntax = "SCAN cursor:integer [MATCH pattern:pattern] [COUNT count:integer] [TYPE type@6.0.0]",
-      .summary = "Lists the keys of the database, some at each call.",
+      .summary = "Iterates over the keys of the database; each call returns some.",
       .since = "2.8.0",
       .complexity = "O(1) for each call, O(N) for a whole round, N being the number of keys",
       .group = CommandGroup::kGeneric,
@@ -327,7 +328,7 @@ struct Scan {
 // ---------------------------------------------------------------------------------------------------------------------
 // OBJECT
 
-// Null, after the reply was written, for a key that is not there.
+// Returns null, after writing the reply, if the key does not exist.
 const Entry* ExamineOrNull(Call& call) {
   const Entry* entry = call.db.Examine(call.args.Next());
   if (entry == nullptr) call.reply.Null();
@@ -336,7 +337,7 @@ const Entry* ExamineOrNull(Call& call) {
 
 struct ObjectEncoding {
   static constexpr CommandSpec spec = {.syntax = "OBJECT|ENCODING key",
-                                       .summary = "Tells how a value is stored.",
+                                       .summary = "Returns the encoding of a value.",
                                        .since = "2.2.3",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kGeneric,
@@ -351,7 +352,7 @@ struct ObjectEncoding {
 
 struct ObjectFreq {
   static constexpr CommandSpec spec = {.syntax = "OBJECT|FREQ key",
-                                       .summary = "Tells how often a key is used, on a logarithmic scale.",
+                                       .summary = "Returns how often a key is used, on a logarithmic scale.",
                                        .since = "4.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kGeneric,
@@ -368,7 +369,7 @@ struct ObjectFreq {
 
 struct ObjectIdleTime {
   static constexpr CommandSpec spec = {.syntax = "OBJECT|IDLETIME key",
-                                       .summary = "Tells for how many seconds a key was not used.",
+                                       .summary = "Returns the seconds since a key was last used.",
                                        .since = "2.2.3",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kGeneric,
@@ -385,7 +386,7 @@ struct ObjectIdleTime {
 
 struct ObjectRefCount {
   static constexpr CommandSpec spec = {.syntax = "OBJECT|REFCOUNT key",
-                                       .summary = "Tells how many references a value has.",
+                                       .summary = "Returns the number of references to a value.",
                                        .since = "2.2.3",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kGeneric,
@@ -416,7 +417,7 @@ struct ObjectHelp {
 
 struct Object {
   static constexpr CommandSpec spec = {.syntax = "OBJECT",
-                                       .summary = "Looks into how values are kept.",
+                                       .summary = "Shows how values are stored.",
                                        .since = "2.2.3",
                                        .group = CommandGroup::kGeneric,
                                        .arity = -2};

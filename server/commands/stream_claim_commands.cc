@@ -1,6 +1,6 @@
-// XCLAIM and XAUTOCLAIM: what is pending for one consumer of a group becomes another's.
+// XCLAIM and XAUTOCLAIM: transfer pending entries from one consumer of a group to another.
 //
-// Both first change what is pending and then write what came of it, since only then it is known how much that is.
+// Both first change the pending entries and then write the reply, because its length is known only then.
 
 #include <algorithm>
 #include <limits>
@@ -48,7 +48,7 @@ StreamGroup& GroupToClaimFrom(Edit<Stream>& stream, Bytes key, Bytes name) {
   return *group;
 }
 
-// Redis: what was deleted from the stream cannot be claimed; it is no longer pending.
+// Redis: an entry that was deleted from the stream cannot be claimed; it is no longer pending.
 void ReleaseDeleted(Call& call, const GroupEdit& edit, const StreamId& id, const PendingEntry& entry) {
   RecordPending(call, edit, id, entry);
   edit.group.Release(id);
@@ -62,12 +62,12 @@ struct XClaimOptions {
   std::vector<StreamId> ids;
   std::optional<int64_t> delivered_ms;  // none: now
   int64_t deliveries = -1;              // negative: one more, or as many as there were with JUSTID
-  bool force = false;                   // what is not pending becomes so
+  bool force = false;                   // also claims entries that are not pending
   ClaimReply reply = ClaimReply::kEntries;
   StreamId last_id;
 };
 
-// Redis: a time that makes no sense is taken for now.
+// Redis: a negative time and one in the future count as now.
 int64_t SaneTime(int64_t delivered_ms, int64_t now_ms) {
   return delivered_ms < 0 || delivered_ms > now_ms ? now_ms : delivered_ms;
 }
@@ -92,7 +92,7 @@ void TakeXClaimOption(Call& call, XClaimOptions& options) {
   }
 }
 
-// IDs go on until a word is none: then options begin.
+// The IDs end at the first word that is no ID; options begin there.
 XClaimOptions TakeXClaimOptions(Call& call) {
   Args& args = call.args;
   XClaimOptions options;
@@ -112,7 +112,7 @@ struct XClaim {
       .syntax =
           "XCLAIM key group consumer min-idle-time id... [IDLE ms:integer] [TIME "
           "unix-time-milliseconds:unix-time] [RETRYCOUNT count:integer] [FORCE] [JUSTID] [LASTID lastid]",
-      .summary = "Makes pending entries those of another consumer, if they were not delivered too recently.",
+      .summary = "Transfers pending entries to another consumer, if their last delivery is long enough ago.",
       .since = "5.0.0",
       .complexity = "O(log N) for each of them, with N pending entries",
       .group = CommandGroup::kStream,
@@ -201,7 +201,8 @@ XAutoClaimOptions TakeXAutoClaimOptions(Args& args) {
 struct XAutoClaim {
   static constexpr CommandSpec spec = {
       .syntax = "XAUTOCLAIM key group consumer min-idle-time start [COUNT count:integer] [JUSTID]",
-      .summary = "Walks over what is pending and makes it another consumer's, if it was not delivered too recently.",
+      .summary =
+          "Walks over pending entries and transfers those whose last delivery is long enough ago to another consumer.",
       .since = "6.2.0",
       .complexity = "O(1) for a COUNT that is small",
       .group = CommandGroup::kStream,

@@ -69,8 +69,8 @@ class TrimOptions {
 
   bool IsGiven() const { return trim_.strategy != Strategy::kNone; }
 
-  // Checks what belongs together, and gives the limit its default: some hundred blocks. A record of Redis says what the
-  // trim came to, and the LIMIT under which it did so: that one counts no more.
+  // Checks combinations of options, and sets the default limit: some hundred blocks. A record of Redis has the result
+  // of the trim and its LIMIT, which no longer matters.
   enum class Need : uint8_t { kOptional, kRequired };
   StreamTrim Finish(Need need, const Call& call) {
     const bool approximate = trim_.precision == Precision::kWholeBlocks;
@@ -103,7 +103,7 @@ class TrimOptions {
   std::optional<int64_t> limit_;
 };
 
-// The trim as its effect says it: exact, with what it came to. Requires: there is a strategy.
+// The trim as an effect: exact, with its result. Requires: there is a strategy.
 std::vector<std::string> TrimWords(const StreamTrim& trim, const StreamLog& log) {
   const bool by_length = trim.strategy == Strategy::kMaxLength;
   const bool exact = trim.precision == Precision::kExact;
@@ -175,7 +175,7 @@ XAddOptions TakeXAddOptions(Call& call) {
   return options;
 }
 
-// The ID of the entry to come.
+// The ID of the new entry.
 StreamId IdToAdd(const XAddOptions& options, const StreamLog& log, int64_t now_ms) {
   if (log.LastId() == StreamId::Max()) throw Refusal{refusals::kStreamExhausted};
   std::optional<StreamId> id;
@@ -190,7 +190,7 @@ StreamId IdToAdd(const XAddOptions& options, const StreamLog& log, int64_t now_m
   return *id;
 }
 
-// Redis: what is to be repeated has the ID, and says exactly how many entries were left.
+// Redis: the effect has the ID, and the exact number of entries that were left.
 std::vector<std::string> AddEffect(Bytes key, const XAddOptions& options, const StreamLog& log, const StreamId& id,
                                    std::span<const Bytes> words) {
   std::vector<std::string> effect = {"XADD", std::string(key)};
@@ -208,7 +208,7 @@ struct XAdd {
           "XADD key [NOMKSTREAM@6.2.0] [trim{strategy(MAXLEN|MINID@6.2.0) "
           "[operator(equal='='|approximately='~')] threshold [LIMIT count:integer@6.2.0]}] "
           "id-selector(auto-id='*'|id) data{field value}...",
-      .summary = "Adds an entry at the end of a stream, which is made if need be.",
+      .summary = "Appends an entry to a stream; creates the stream if it does not exist.",
       .since = "5.0.0",
       .complexity = "O(1), and O(N) when N entries are removed by trimming",
       .group = CommandGroup::kStream,
@@ -229,7 +229,7 @@ struct XAdd {
   }
 
  private:
-  // Never refuses for a stream just made: any ID that came this far is above 0-0.
+  // Never refuses for a new stream: any ID that passed the checks is above 0-0.
   static void Add(Call& call, Bytes key, const XAddOptions& options, Edit<Stream>& stream) {
     StreamLog& log = stream->Log();
     const StreamId id = IdToAdd(options, log, call.now_ms);
@@ -247,7 +247,7 @@ struct XAdd {
 
 struct XLen {
   static constexpr CommandSpec spec = {.syntax = "XLEN key",
-                                       .summary = "Tells how many entries a stream has.",
+                                       .summary = "Returns the number of entries in a stream.",
                                        .since = "5.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kStream,
@@ -290,7 +290,7 @@ struct XRange {
 
 struct XRevRange {
   static constexpr CommandSpec spec = {.syntax = "XREVRANGE key end start [COUNT count:integer]",
-                                       .summary = "Returns the entries between two IDs, the last one first.",
+                                       .summary = "Returns the entries between two IDs, in reverse order.",
                                        .since = "5.0.0",
                                        .complexity = "O(log N + M) with N entries in the stream and M returned",
                                        .group = CommandGroup::kStream,
@@ -300,7 +300,7 @@ struct XRevRange {
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Deleting, and what a stream remembers
+// Deleting, and the metadata of a stream
 
 struct XDel {
   static constexpr CommandSpec spec = {.syntax = "XDEL key id...",
@@ -361,7 +361,7 @@ void CheckXSetId(const XSetIdOptions& options, const StreamLog& log, const Unit&
 struct XSetId {
   static constexpr CommandSpec spec = {
       .syntax = "XSETID key last-id [ENTRIESADDED entries-added:integer@7.0.0] [MAXDELETEDID max-deleted-id@7.0.0]",
-      .summary = "Sets what a stream remembers of the entries it has had. For replication.",
+      .summary = "Sets the last ID and the counters of a stream. For replication.",
       .since = "5.0.0",
       .complexity = "O(1)",
       .group = CommandGroup::kStream,

@@ -70,7 +70,7 @@ void GroupChanged(Edit<Stream>& stream, KeyEvent event) {
 struct XGroupCreate {
   static constexpr CommandSpec spec = {
       .syntax = "XGROUP|CREATE key group id-selector(id|new-id='$') [MKSTREAM] [ENTRIESREAD entries-read:integer]",
-      .summary = "Makes a consumer group that reads a stream from an ID on.",
+      .summary = "Creates a consumer group that reads a stream from an ID on.",
       .since = "5.0.0",
       .complexity = "O(1)",
       .group = CommandGroup::kStream,
@@ -109,7 +109,7 @@ struct XGroupCreate {
 struct XGroupSetId {
   static constexpr CommandSpec spec = {
       .syntax = "XGROUP|SETID key group id-selector(id|new-id='$') [ENTRIESREAD entriesread<entries-read>:integer]",
-      .summary = "Sets how far a consumer group has read.",
+      .summary = "Sets the ID up to which a consumer group has read.",
       .since = "5.0.0",
       .complexity = "O(1)",
       .group = CommandGroup::kStream,
@@ -135,7 +135,7 @@ struct XGroupSetId {
 
 struct XGroupDestroy {
   static constexpr CommandSpec spec = {.syntax = "XGROUP|DESTROY key group",
-                                       .summary = "Removes a consumer group with all it has pending.",
+                                       .summary = "Removes a consumer group and its pending entries.",
                                        .since = "5.0.0",
                                        .complexity = "O(N) with N pending entries",
                                        .group = CommandGroup::kStream,
@@ -147,14 +147,14 @@ struct XGroupDestroy {
     Edit<Stream> stream = OpenStream(call, key);
     const bool destroyed = stream->Log().DestroyGroup(name);
     if (destroyed) GroupChanged(stream, "xgroup-destroy");
-    if (destroyed) stream.Wake();  // those who wait for the group must hear of it
+    if (destroyed) stream.Wake();  // clients that wait for the group get an error
     call.reply.Integer(destroyed ? 1 : 0);
   }
 };
 
 struct XGroupCreateConsumer {
   static constexpr CommandSpec spec = {.syntax = "XGROUP|CREATECONSUMER key group consumer",
-                                       .summary = "Makes a consumer in a group.",
+                                       .summary = "Creates a consumer in a group.",
                                        .since = "6.2.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kStream,
@@ -174,7 +174,7 @@ struct XGroupCreateConsumer {
 
 struct XGroupDelConsumer {
   static constexpr CommandSpec spec = {.syntax = "XGROUP|DELCONSUMER key group consumer",
-                                       .summary = "Removes a consumer from a group with all it has pending.",
+                                       .summary = "Removes a consumer from a group, with its pending entries.",
                                        .since = "5.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kStream,
@@ -212,7 +212,7 @@ struct XGroupHelp {
 
 struct XGroup {
   static constexpr CommandSpec spec = {.syntax = "XGROUP",
-                                       .summary = "Makes and removes consumer groups.",
+                                       .summary = "Manages consumer groups and their consumers.",
                                        .since = "5.0.0",
                                        .group = CommandGroup::kStream,
                                        .arity = -2};
@@ -221,17 +221,16 @@ struct XGroup {
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
-// What is pending
+// Pending entries
 
 struct XAck {
-  static constexpr CommandSpec spec = {
-      .syntax = "XACK key group id...",
-      .summary = "Tells a group that entries are done with: they are no longer pending.",
-      .since = "5.0.0",
-      .complexity = "O(log N) for each of them, with N pending entries",
-      .group = CommandGroup::kStream,
-      .flags = kWrite | kFast,
-      .keys = {Key(1, kKeyRW | kKeyUpdate)}};
+  static constexpr CommandSpec spec = {.syntax = "XACK key group id...",
+                                       .summary = "Acknowledges entries: they are no longer pending in the group.",
+                                       .since = "5.0.0",
+                                       .complexity = "O(log N) for each of them, with N pending entries",
+                                       .group = CommandGroup::kStream,
+                                       .flags = kWrite | kFast,
+                                       .keys = {Key(1, kKeyRW | kKeyUpdate)}};
 
   static void Run(Call& call) {
     auto [key, name] = call.args.Take<Bytes, Bytes>();
@@ -293,7 +292,7 @@ void WritePendingSummary(Reply& reply, const StreamGroup& group) {
   }
 }
 
-// The IDs that pass the filter, in order. `pending` is what the group or one consumer has.
+// The IDs that pass the filter, in order. `pending` has the entries of the group or of one consumer.
 template <class Pending>
 std::vector<StreamId> FilteredIds(const Pending& pending, const StreamGroup& group, const PendingFilter& filter,
                                   int64_t now_ms) {
@@ -323,7 +322,7 @@ struct XPending {
       .syntax =
           "XPENDING key group [filters{[IDLE min-idle-time:integer@6.2.0] start end count:integer "
           "[consumer]}]",
-      .summary = "Tells what was delivered to the consumers of a group and is not yet acknowledged.",
+      .summary = "Lists the entries that were delivered to the consumers of a group and are not acknowledged yet.",
       .since = "5.0.0",
       .complexity = "O(M) with M entries returned or passed over as too recent; O(C) with C consumers for the summary",
       .group = CommandGroup::kStream,

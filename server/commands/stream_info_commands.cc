@@ -29,7 +29,7 @@ void WriteId(Reply& reply, Bytes name, const StreamId& id) {
   reply.Bulk(name);
   reply.Bulk(StreamIdText(id));
 }
-// What is not known is null.
+// Writes null for an unknown value.
 void WriteKnown(Reply& reply, Bytes name, std::optional<int64_t> count) {
   reply.Bulk(name);
   count ? reply.Integer(*count) : reply.Null();
@@ -184,7 +184,7 @@ void WriteStreamInFull(Reply& reply, const StreamLog& log, uint64_t count) {
 struct XInfoStream {
   static constexpr CommandSpec spec = {
       .syntax = "XINFO|STREAM key [full-block{FULL [COUNT count:integer]}]",
-      .summary = "Tells about a stream; with FULL also its entries, groups, consumers and what is pending.",
+      .summary = "Describes a stream; with FULL also its entries, groups, consumers and pending entries.",
       .since = "5.0.0",
       .complexity = "O(N) with N blocks of entries",
       .group = CommandGroup::kStream,
@@ -224,7 +224,7 @@ struct XInfoHelp {
 
 struct XInfo {
   static constexpr CommandSpec spec = {.syntax = "XINFO",
-                                       .summary = "Tells about streams, their groups and consumers.",
+                                       .summary = "Describes streams, their groups and consumers.",
                                        .since = "5.0.0",
                                        .group = CommandGroup::kStream,
                                        .arity = -2};

@@ -1,7 +1,7 @@
-// XREAD and XREADGROUP: entries behind a given ID from several streams, for the reader or for a group.
+// XREAD and XREADGROUP: read the entries after given IDs from several streams, alone or as a consumer of a group.
 //
-// Both go twice over the streams: first they find out which have something (and XREADGROUP delivers it), then they
-// write. A stream without anything is not mentioned.
+// Both walk over the streams twice: first they find those with entries (and XREADGROUP delivers them), then they write
+// the reply. Streams without entries are left out.
 
 #include <algorithm>
 #include <optional>
@@ -115,7 +115,7 @@ void BeginStream(Reply& reply, Bytes key) {
 // ---------------------------------------------------------------------------------------------------------------------
 // XREAD
 
-// The ID behind which to read.
+// The ID after which to read.
 StreamId IdToReadBehind(Bytes word, const Stream& stream) {
   if (word == "$") return stream.Exists() ? stream.Log().LastId() : StreamId();
   if (word == ">") throw Refusal{refusals::kStreamNewIdWithoutGroup};
@@ -126,7 +126,7 @@ StreamId IdToReadBehind(Bytes word, const Stream& stream) {
 
 // The request with the IDs that `$` and `+` stood for when it came.
 std::vector<std::string> WithIds(const Call& call, const StreamReadOptions& options, const std::vector<StreamId>& ids) {
-  if (!options.block_ms) return {};  // it is not going to run again
+  if (!options.block_ms) return {};  // it will not run again
   const std::span<const Bytes> words = call.args.Words();
   std::vector<std::string> request(words.begin(), words.end());
   for (size_t i = 0; i < ids.size(); ++i) {
@@ -139,7 +139,7 @@ std::vector<std::string> WithIds(const Call& call, const StreamReadOptions& opti
 struct XRead {
   static constexpr CommandSpec spec = {
       .syntax = "XREAD [COUNT count:integer] [BLOCK milliseconds:integer] STREAMS streams{key... id...}",
-      .summary = "Returns what several streams have behind given IDs; waits for it if asked to.",
+      .summary = "Returns the entries of several streams after given IDs; BLOCK waits for some.",
       .since = "5.0.0",
       .group = CommandGroup::kStream,
       .flags = kReadOnly | kBlocking,
@@ -176,7 +176,7 @@ struct XRead {
 // ---------------------------------------------------------------------------------------------------------------------
 // XREADGROUP
 
-// What the group's next reader asks for: new entries, or those that it has pending behind an ID.
+// What the reader asks for: new entries, or its pending ones after an ID.
 struct GroupPosition {
   bool is_new = false;
   StreamId behind;
@@ -190,7 +190,8 @@ GroupPosition PositionOf(Bytes word) {
   return id == StreamId::Max() ? GroupPosition{.is_new = true, .behind = {}} : GroupPosition{false, id};
 }
 
-// What one stream gives: some new entries in a row, or old ones, which may be gone. Entries do not move in between.
+// The result of one stream: consecutive new entries, or pending ones, which may have been deleted. Entries do not move
+// in between.
 struct Delivery {
   Bytes key;
   std::optional<StreamLog::Walk> first_new;
@@ -198,7 +199,7 @@ struct Delivery {
   std::vector<StreamId> history;
 };
 
-// Delivers what is new to the consumer. Requires: there is something.
+// Delivers new entries to the consumer. Requires: there are some.
 Delivery DeliverNew(Call& call, const GroupEdit& edit, StreamConsumer& consumer, const StreamReadOptions& options) {
   const StreamLog& log = edit.Log();
   StreamLog::Walk walk(log, *edit.group.last_id.Next(), StreamId::Max());
@@ -218,7 +219,7 @@ Delivery DeliverNew(Call& call, const GroupEdit& edit, StreamConsumer& consumer,
   return delivery;
 }
 
-// Counts another delivery of what the consumer has pending.
+// Counts another delivery of the consumer's pending entries.
 Delivery DeliverAgain(Call& call, const GroupEdit& edit, const StreamConsumer& consumer, const StreamId& behind,
                       const StreamReadOptions& options) {
   Delivery delivery{edit.key, std::nullopt, 0, {}};
@@ -258,7 +259,7 @@ struct XReadGroup {
       .syntax =
           "XREADGROUP GROUP group-block{group consumer} [COUNT count:integer] [BLOCK milliseconds:integer] "
           "[NOACK] STREAMS streams{key... id...}",
-      .summary = "Delivers new entries to a consumer of a group, or those it has pending; waits for them if asked to.",
+      .summary = "Delivers new entries to a consumer of a group, or its pending ones; BLOCK waits for new ones.",
       .since = "5.0.0",
       .complexity = "O(M) for each stream, with M entries returned; O(log N) with N pending ones",
       .group = CommandGroup::kStream,
@@ -275,7 +276,7 @@ struct XReadGroup {
       }
       positions.push_back(PositionOf(options.ids[i]));
     }
-    call.effect.Replace();  // but by what is delivered, entry by entry
+    call.effect.Replace();  // the effects are those of each delivered entry
     std::vector<Delivery> deliveries;
     for (size_t i = 0; i < options.keys.size(); ++i) {
       if (auto delivery = Deliver(call, options, options.keys[i], positions[i])) {

@@ -57,7 +57,7 @@ struct Get {
 
 enum class Stored : uint8_t { kYes, kNo };
 
-// SET and its siblings. Writes a reply only under GET: the old value, whatever happens then.
+// SET and its variants. Writes a reply only with GET: the old value, whether or not the new one is stored.
 Stored Store(Call& call, Bytes key, Bytes value, const SetOptions& options) {
   const int64_t deadline_ms = DeadlineOf(call, options);
   KeyEdit text = options.returns_old ? call.db.OpenStringToRead(key) : call.db.Open(key);
@@ -83,7 +83,7 @@ struct Set {
           "SET key value [condition(NX|XX)@2.6.12] [GET@6.2.0] [expiration(EX seconds:integer@2.6.12|PX "
           "milliseconds:integer@2.6.12|EXAT unix-time-seconds:unix-time@6.2.0|PXAT "
           "unix-time-milliseconds:unix-time@6.2.0|KEEPTTL@6.0.0)]",
-      .summary = "Stores a string at a key, whatever was there, if a condition holds.",
+      .summary = "Stores a string at a key, whatever the key holds. Options add a condition and an expiry.",
       .since = "1.0.0",
       .complexity = "O(1)",
       .group = CommandGroup::kString,
@@ -152,7 +152,7 @@ struct PSetEx {
 
 struct GetSet {
   static constexpr CommandSpec spec = {.syntax = "GETSET key value",
-                                       .summary = "Stores a string at a key and returns the one that was there.",
+                                       .summary = "Stores a string at a key and returns the old one.",
                                        .since = "1.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kString,
@@ -190,7 +190,7 @@ struct GetEx {
       .syntax =
           "GETEX key [expiration(EX seconds:integer|PX milliseconds:integer|EXAT "
           "unix-time-seconds:unix-time|PXAT unix-time-milliseconds:unix-time|PERSIST)]",
-      .summary = "Returns the string at a key and may change when it expires.",
+      .summary = "Returns the string at a key, and can set or remove its expiry.",
       .since = "6.2.0",
       .complexity = "O(1)",
       .group = CommandGroup::kString,
@@ -348,7 +348,7 @@ void Overwrite(KeyEdit& text, size_t offset, Bytes part) {
 
 struct Append {
   static constexpr CommandSpec spec = {.syntax = "APPEND key value",
-                                       .summary = "Adds text to the end of a string, which is created if need be.",
+                                       .summary = "Appends text to a string; creates the string if it does not exist.",
                                        .since = "2.0.0",
                                        .complexity = "O(1), spread over many calls that let the string grow",
                                        .group = CommandGroup::kString,
@@ -372,7 +372,7 @@ struct Append {
 struct SetRange {
   static constexpr CommandSpec spec = {
       .syntax = "SETRANGE key offset:integer value",
-      .summary = "Overwrites a part of a string, padding it with zero bytes as far as needed.",
+      .summary = "Overwrites a part of a string; pads a shorter string with zero bytes.",
       .since = "2.2.0",
       .complexity = "O(M), M being the length of the new part and of the padding",
       .group = CommandGroup::kString,

@@ -22,7 +22,7 @@ class ActiveExpiry {
   };
   explicit ActiveExpiry(Parts parts) : parts_(parts) {}
 
-  // One tick of the timer, `hz` of which make a second: begins a round, unless keys may not go now.
+  // Called at each tick of the timer, `hz` times a second: begins a round, unless KeyRemoval forbids it now.
   void StartRound(int hz);
 
  private:

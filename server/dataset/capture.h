@@ -1,8 +1,8 @@
 // Capture: the data of a Dataset as it was at one moment, to be brought back later.
 //
 // It holds every key with its value, deadlines and usage, in all databases, and the libraries of functions. Neither
-// capturing nor restoring is an effect: who keeps a record of the data (an append-only file, replicas) must make it
-// anew after a Restore.
+// capturing nor restoring is an effect: after a Restore the append-only file must be rewritten, and replicas must be
+// synchronised anew.
 #pragma once
 
 #include <cstddef>

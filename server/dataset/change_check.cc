@@ -21,7 +21,7 @@ constexpr size_t kMostElements = 64;
 constexpr size_t kMostBytes = 32 * 1024;
 
 size_t SizeOf(const Entry& entry) {
-  const EncodingLimits unused;  // nothing is changed, so no limit applies
+  const EncodingLimits unused;  // nothing changes, so no limit applies
   const CollectionPlace place{ValueSlot(&entry), unused, 0};
   switch (entry.Type()) {
     case ValueType::kString:
@@ -55,7 +55,7 @@ std::string ContentOf(const Entry& entry) {
   return digest.Hex();
 }
 
-// Redis: when a consumer was last seen is neither counted nor recorded.
+// Redis: the time at which a consumer was last seen is neither counted nor recorded.
 std::string GroupsText(const StreamGroup& group) {
   std::string text = StreamIdText(group.last_id).Text();
   text += " read " + std::to_string(group.entries_read);

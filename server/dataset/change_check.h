@@ -33,7 +33,7 @@ class ChangeCheck {
 
 #else
 
-// What distinguishes a value from others.
+// A fingerprint of a value.
 struct ValuePrint {
   ValuePrint() = default;  // of an absent key
   explicit ValuePrint(const Entry& entry);
@@ -51,19 +51,19 @@ struct ValuePrint {
 
 class ChangeCheck {
  public:
-  // `found` is what `key`, which must outlive this, had before the edit.
+  // `found` is the entry of `key` before the edit. `key` must outlive this object.
   ChangeCheck(Unit& unit, int db, Bytes key, const Entry* found);
   ChangeCheck(const ChangeCheck&) = delete;
   ChangeCheck& operator=(const ChangeCheck&) = delete;
 
-  // The edit made the key, of which listeners know already.
+  // The edit created the key; listeners were told already.
   void Created() { created_ = true; }
   // The edit gave the key a value or a deadline, which may be equal to what it had.
   void Changed() { changed_ = true; }
   void Reported() { reported_ = true; }
-  // Nobody is to hear of the change.
+  // The change is left unreported on purpose.
   void LeaveUnreported() { closed_ = true; }
-  // Compares, and aborts when something was forgotten. Nothing is checked from then on.
+  // Compares, and aborts if a change was not reported. Checks nothing afterwards.
   void Close();
 
  private:

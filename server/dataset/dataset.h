@@ -1,5 +1,5 @@
-// Dataset: the data of a server and what every Unit over it needs. It knows nothing of clients, sockets and files: who
-// wants to hear of changes, keep a record or free values stands behind an interface.
+// Dataset: the data of a server and what every Unit over it needs. It knows no clients, sockets or files: listeners,
+// journals and the disposal of values are interfaces.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,10 @@ namespace respite {
 class ChangeListener {
  public:
   virtual ~ChangeListener() = default;
-  // A key came, went, or has another value.
+  // A key was created or removed, or its value changed.
   virtual void OnChange(int db, Bytes key) = 0;
   virtual void OnEvent(int db, Bytes key, KeyEvent event) = 0;
-  // Who waits for a key is to look again, though it has the value it had.
+  // Clients that wait for the key must look again, although its value is unchanged.
   virtual void OnWake(int db, Bytes key) = 0;
   // These databases are about to lose all their keys.
   virtual void OnFlush(std::span<const int> dbs) = 0;
@@ -49,7 +49,7 @@ struct KeyspaceStats {
   uint64_t evicted_keys = 0;
 };
 
-// Where values go that nobody reaches any more: freed at once, or by the background thread, as the lazyfree directives
+// Frees values that were removed from the keyspace: at once, or on the background thread, as the lazyfree directives
 // say.
 class Disposal {
  public:
@@ -72,7 +72,7 @@ struct Dataset {
   Random random;
   KeyUsage usage;
   const EncodingLimits& limits;
-  ChangeListener* listener = nullptr;  // null: nobody wants to know
+  ChangeListener* listener = nullptr;  // null: nobody listens
   Disposal* disposal = nullptr;        // null: everything is freed at once
   FunctionStore* functions = nullptr;  // null: there are none
   History history;

@@ -19,7 +19,7 @@ class Edit;
 
 class DbView {
  public:
-  // `known` is a key of the request whose hash is known; all databases have the same hash.
+  // `known` is a key of the request whose hash is known; all databases use the same hash function.
   DbView(Unit& unit, int index, bool touches, const HashedText& known = {})
       : unit_(&unit), index_(index), touches_(touches), known_(known) {}
 
@@ -34,13 +34,13 @@ class DbView {
     if (entry != nullptr && touches_) MarkUsed(*const_cast<Entry*>(entry));
     return entry;
   }
-  // Reads about a key (TTL, TYPE, EXISTS): counts, but does not mark it as used.
+  // Looks up a key without reading its value (TTL, TYPE, EXISTS): counts a hit or a miss, but does not mark it as used.
   const Entry* Inspect(Bytes key) {
     const Entry* entry = Peek(key);
     CountLookup(key, entry);
     return entry;
   }
-  // As Inspect, but nobody hears of a miss (OBJECT, and look-ups on a walk).
+  // As Inspect, but does not report a miss (OBJECT, and look-ups on a walk).
   const Entry* Examine(Bytes key) {
     const Entry* entry = Peek(key);
     ++(entry != nullptr ? unit_->data().stats.hits : unit_->data().stats.misses);
@@ -52,19 +52,19 @@ class DbView {
     if (entry != nullptr) MarkUsed(*const_cast<Entry*>(entry));
     return entry;
   }
-  // Looks without leaving a trace (DEBUG).
+  // Finds a key and changes nothing, not even counters (DEBUG).
   const Entry* Peek(Bytes key) {
     Entry* entry = Data().Find(key, HashOf(key));
     return entry != nullptr && IsAlive(*entry) ? entry : nullptr;
   }
-  // For entries that are met on a walk (SCAN): false when expired, which then are purged as the Unit closes.
+  // For entries met on a walk (SCAN): returns false for an expired one, which the Unit purges when it closes.
   bool IsAlive(const Entry& entry) {
     if (entry.HasTimedFields() && HasExpiredFields(entry)) return HasLivingFields(entry);
     if (!entry.IsExpired(unit_->judged_ms())) return true;
     unit_->PurgeLater(index_, entry.Key());
     return false;
   }
-  // Looks up in a command that changes keys: what has expired is purged at once.
+  // Finds a key in a command that changes keys: an expired one is purged at once.
   const Entry* Find(Bytes key) { return FindMutable(key); }
   // As Find, but counts a hit or a miss.
   const Entry* FindToRead(Bytes key) {
@@ -82,21 +82,21 @@ class DbView {
   const Type Read(Bytes key) {
     return Type(PlaceOf(ValueSlot(CheckType(Read(key), Type::kType))));
   }
-  // As Read, of an entry that was found already and has this type.
+  // As Read, for an entry that was found already. Requires: it has this type.
   template <class Type>
   const Type View(const Entry* entry) const {
     return Type(PlaceOf(ValueSlot(entry)));
   }
 
-  // Finds a key in order to change it, whatever its type is, or a string, refusing another type. The forms with ToRead
-  // count a hit or a miss, for commands that answer with the value and then change it.
+  // Find a key in order to change it: Open a key of any type, OpenString a string (another type is refused). The forms
+  // with ToRead count a hit or a miss; they are for commands that reply with the value and then change it.
   KeyEdit Open(Bytes key);
   KeyEdit OpenString(Bytes key);
   KeyEdit OpenStringToRead(Bytes key);
-  // As Open, but a key that has expired counts as there (RESTORE).
+  // As Open, but also finds an expired key (RESTORE).
   KeyEdit OpenUnjudged(Bytes key);
-  // A collection in order to change it. OpenOrCreate makes an empty one, with `room` bytes to grow in, if there is
-  // none.
+  // Find a collection in order to change it. If there is none, OpenOrCreate creates an empty one with room for `room`
+  // bytes.
   template <class Type>
   Edit<Type> Open(Bytes key);
   template <class Type>
@@ -104,7 +104,7 @@ class DbView {
   template <class Type>
   Edit<Type> OpenOrCreate(Bytes key, size_t room = 0);
 
-  // For values that are built before they get their place.
+  // For values that are built before they are stored.
   const EncodingLimits& Limits() const { return unit_->data().limits; }
   uint32_t FreshAccess() const { return unit_->data().usage.Fresh(unit_->now_ms()); }
 
@@ -130,7 +130,7 @@ class DbView {
   uint64_t HashOf(Bytes key) const { return known_.Is(key) ? known_.Hash() : Data().Hash(key); }
   Entry* FindMutable(Bytes key);
 
-  // What KeyEdit does. `entry` is what FindMutable returned for `key`.
+  // The operations of KeyEdit. `entry` is what FindMutable returned for `key`.
   Entry* Put(Entry* entry, Bytes key, StringContent&& content, int64_t deadline_ms);
   Entry* Assign(Entry* entry, Bytes key, StringContent&& content);
   Entry* Add(Bytes key, StringContent&& content, int64_t deadline_ms);
@@ -164,7 +164,7 @@ class DbView {
   }
   // For hashes with deadlines on fields.
   bool HasExpiredFields(const Entry& entry) const;
-  // False when the key is as good as gone, too. Leaves the expired fields to the Unit.
+  // Returns false if all fields have expired, so that the key counts as absent. The Unit removes the expired fields.
   bool HasLivingFields(const Entry& entry);
   CollectionPlace PlaceOf(ValueSlot slot) const { return {slot, unit_->data().limits, unit_->judged_ms()}; }
 

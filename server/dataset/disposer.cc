@@ -6,16 +6,16 @@ namespace respite {
 
 namespace {
 
-// What is smaller is freed faster than it is handed over.
+// Smaller values are freed faster than they are handed over.
 constexpr size_t kFreeLaterFrom = 64 * 1024;
 constexpr size_t kFreeLaterFromElements = 64;
-// What would hold up everybody for milliseconds goes to the background thread whatever the directives say; lazyfree
-// counters do not count it then.
+// Values beyond these sizes take milliseconds to free: they go to the background thread whatever the directives say,
+// and the lazyfree counters do not count them.
 constexpr size_t kGiantElements = 50'000;
 constexpr size_t kGiantBytes = size_t{32} << 20;  // of all data
-constexpr size_t kSamples = 5;                    // elements whose size stands for that of all
+constexpr size_t kSamples = 5;                    // elements that are measured to estimate the size of all
 
-// The content of a database, whose memory goes back to the system with it.
+// The content of a database. Its destructor returns the memory to the system.
 class FlushedData {
  public:
   explicit FlushedData(Database content) : content_(std::move(content)) {}
@@ -31,7 +31,7 @@ class FlushedData {
   Database content_;
 };
 
-// What its first few keys take stands for all.
+// Estimates the memory of a database from its first few keys.
 double GuessBytes(const Database& content) {
   constexpr size_t kEnough = 256;
   size_t keys = 0;
@@ -67,7 +67,7 @@ void Disposer::Evicted(EntryPtr entry) {
   const int64_t before = parts_.memory.ReachableBytes();
   Free(std::move(entry), parts_.settings.lazyfree_lazy_eviction ? FreeMode::kLater : FreeMode::kNow);
   entry.reset();
-  // The background thread frees meanwhile, and says so a little later.
+  // The background thread frees at the same time, and its counters lag behind.
   const int64_t freed_bytes = before - parts_.memory.ReachableBytes();
   if (freed_bytes > 0) evicted_bytes_ += static_cast<uint64_t>(freed_bytes);
 }
@@ -86,7 +86,7 @@ void Disposer::Overwritten(std::unique_ptr<Object> value) {
   parts_.reclaimer.Free(std::move(value), is_lazy ? 1 : 0, bytes);
 }
 
-// If several are flushed at once the first ones are taken for all of them, which comes to the same.
+// If several databases are flushed at once, the first is charged with the memory of all; the sum is right.
 size_t Disposer::EstimateBytes(const Database& content) const {
   const size_t used_bytes = parts_.memory.UsedBytes();
   const size_t other_bytes = parts_.stats.startup_memory_bytes + parts_.reclaimer.PendingBytes();

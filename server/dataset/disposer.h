@@ -1,6 +1,6 @@
-// Disposer: frees values that nobody reaches any more, at once or on the background thread, as the directive
-// (`lazyfree-lazy-…`) or the command says. What would hold up everybody for milliseconds goes to that thread in any
-// case; the lazyfree counters do not count it then.
+// Disposer: frees values that were removed from the keyspace: at once or on the background thread, as the directive
+// (`lazyfree-lazy-…`) or the command says. Values that take milliseconds to free always go to that thread; the lazyfree
+// counters do not count them then.
 #pragma once
 
 #include <cstdint>
@@ -42,11 +42,11 @@ class Disposer final : public Disposal {
   void Overwritten(BlobRef value) override;
   void Overwritten(std::unique_ptr<Object> value) override;
 
-  // Bytes that all evicted keys together gave back, for whoever must know when there is room enough.
+  // Total bytes that evictions have freed so far.
   uint64_t EvictedBytes() const { return evicted_bytes_; }
 
  private:
-  // What this content takes, estimated as its share of all data.
+  // Estimates the memory of this content from its share of all data.
   size_t EstimateBytes(const Database& content) const;
 
   Parts parts_;

@@ -20,7 +20,7 @@
 
 namespace respite {
 
-// What all edits have: the key, and the reports of what was changed; Unit says what each report means.
+// The base of all edits: the key, and the reports of changes. Unit documents what each report means.
 class AnyEdit {
  public:
   AnyEdit(const AnyEdit&) = delete;
@@ -44,11 +44,11 @@ class AnyEdit {
   void Count(uint64_t changes) { Reporter().Count(changes); }
   void Announce(KeyEvent event) { Reporter().Announce(db_.index_, key_, event); }
   void Wake() { Reporter().Wake(db_.index_, key_); }
-  // Nobody is to hear of the change (DEBUG POPULATE).
+  // Leaves the change unreported on purpose (DEBUG POPULATE).
   void LeaveUnreported() { check_.LeaveUnreported(); }
 
  protected:
-  // `found` is what the key had before the edit.
+  // `found` is the key's entry before the edit.
   AnyEdit(DbView& db, Bytes key, const Entry* found) : db_(db), key_(key), check_(*db.unit_, db.index_, key, found) {}
   ~AnyEdit() { check_.Close(); }
 
@@ -67,34 +67,34 @@ class AnyEdit {
 // A key and the whole of its value.
 class KeyEdit : public AnyEdit {
  public:
-  // False: there is no such key, or not any more.
+  // False if the key does not exist, or was taken out.
   explicit operator bool() const { return entry_ != nullptr; }
   const Entry* entry() const { return entry_; }
   const Entry* operator->() const { return entry_; }
   const Entry& operator*() const { return *entry_; }
 
-  // Gives the key this text and deadline, whatever it was.
+  // Sets text and deadline, whatever the key held.
   void Put(StringContent content, int64_t deadline_ms = kNoDeadline) {
     check_.Changed();
     entry_ = db_.Put(entry_, key_, std::move(content), deadline_ms);
   }
-  // Gives it this text and keeps the deadline it has.
+  // Sets the text and keeps the deadline.
   void Assign(StringContent content) {
     check_.Changed();
     entry_ = db_.Assign(entry_, key_, std::move(content));
   }
-  // Gives a key that does not exist a value made elsewhere.
+  // Stores a value that was made elsewhere. Requires: the key does not exist.
   void Add(EntryPtr value) {
     check_.Changed();
     entry_ = db_.Add(std::move(value));
   }
-  // Takes the key out; the caller decides where its value is freed. Requires: it exists.
+  // Removes the key and returns its entry; the caller decides where that is freed. Requires: it exists.
   EntryPtr Take() {
     check_.Changed();
     return db_.MutableData().Take(std::exchange(entry_, nullptr));
   }
-  // Gives a key that may exist a value made elsewhere. Returns the old one; the caller decides where that is freed.
-  // Unlike Take and Add it does not announce a new key where one was.
+  // Stores a value that was made elsewhere, whether or not the key exists. Returns the old one; the caller decides
+  // where that is freed. Unlike Take and Add, this does not announce a new key if one existed.
   EntryPtr Replace(EntryPtr value);
   // Requires for all below: the key exists.
   void SetDeadline(int64_t deadline_ms) {
@@ -106,13 +106,13 @@ class KeyEdit : public AnyEdit {
     check_.Changed();
     entry_->SetInteger(value);
   }
-  // Makes the text of a string `size` octets long and its own to change; see Database::Grow. The text moves with the
-  // next change.
+  // Makes the text of a string `size` octets long and lets the caller write to it; see Database::Grow. The next change
+  // may move the text.
   std::span<char> Grow(size_t size) {
     entry_ = db_.MutableData().Grow(entry_, size);
     return Text();
   }
-  // The same if that needs no other memory; else an empty span, and nothing happened.
+  // The same if this needs no other memory. Otherwise returns an empty span and does nothing.
   std::span<char> TryGrow(size_t size) { return entry_->TryGrow(size) ? Text() : std::span<char>(); }
 
  private:
@@ -124,24 +124,25 @@ class KeyEdit : public AnyEdit {
   Entry* entry_;
 };
 
-// A collection. At the end of the scope an empty one is dropped, with the event "del" if it was not made here in vain.
+// A collection. The destructor drops an empty one, with the event "del" unless this edit created it.
 template <class Type>
 class Edit : public AnyEdit {
  public:
   ~Edit() { DropIfEmpty(); }
 
-  // False: there is no such key (only after Open).
+  // False if the key does not exist (only after Open).
   explicit operator bool() const { return value_.Exists(); }
   Type* operator->() { return &value_; }
   const Type* operator->() const { return &value_; }
   Type& operator*() { return value_; }
 
-  // Takes the key out; the caller decides where its value is freed. Only reports may follow. Requires: it exists.
+  // Removes the key and returns its entry; the caller decides where that is freed. Only reports may follow. Requires:
+  // it exists.
   EntryPtr Take() {
     is_closed_ = true;
     return db_.MutableData().Take(value_.slot().entry());
   }
-  // Does now what the end of the scope would do; the edit must not be used any more. True when the key is gone.
+  // Does the work of the destructor now; the edit must not be used afterwards. Returns true if the key is gone.
   bool Close() {
     const bool dropped = DropIfEmpty();
     check_.Close();
@@ -150,7 +151,7 @@ class Edit : public AnyEdit {
 
  private:
   friend class DbView;
-  // `found` is what the key had before a value was made for it.
+  // `found` is the key's entry before one was created for it.
   Edit(DbView& db, Bytes key, const Entry* found, const CollectionPlace& place)
       : AnyEdit(db, key, found), value_(place) {
     if (found == nullptr && value_.Exists()) check_.Created();

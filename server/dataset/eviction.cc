@@ -23,10 +23,10 @@ namespace respite {
 
 namespace {
 
-constexpr int kKeysPerLook = 16;  // at the clock
+constexpr int kKeysPerLook = 16;  // keys between two looks at the clock
 
-// How long one round may take. Redis: up to half a millisecond for the lower tenth of the scale, then 15 % more with
-// each step, and without end at 100.
+// How long one round may take. Redis: up to half a millisecond for the lower tenth of the scale, then 15 % more for
+// each step, and no limit at 100.
 int64_t RoundUs(int tenacity) {
   constexpr int kGentle = 10;
   constexpr int kMerciless = 100;
@@ -57,7 +57,7 @@ size_t Eviction::ExcessBytes() const {
 bool Eviction::LacksMemory() const { return parts_.settings.maxmemory != 0 && lacks_memory_; }
 
 void Eviction::BeforeCommand() {
-  // Clients are served in the middle of a command, which has its own answer.
+  // Clients that are served in the middle of a command must not change the answer that this command got.
   if (parts_.removal.Now() == KeyRemoval::Answer::kLater) return;
   lacks_memory_ = MakeRoom() == Outcome::kFailed;
 }
@@ -82,7 +82,7 @@ Eviction::Outcome Eviction::EvictKeys(size_t excess_bytes) {
   const int64_t allowed_us = RoundUs(settings.maxmemory_eviction_tenacity);
   Unit unit(parts_.data, parts_.clock.WallMs(), ExpiryRule::kPurge);
   Outcome outcome = Outcome::kWithin;
-  // Messages that tell of a key take memory as well: were they counted, each key would cost others.
+  // Messages about an evicted key take memory, too. If they counted, each eviction would cause others.
   freed_bytes_ = 0;
   for (int keys = 1; freed_bytes_ < excess_bytes; ++keys) {
     const auto choice = pool_.Choose(unit.now_ms());
@@ -104,7 +104,7 @@ void Eviction::EvictOne(Unit& unit, const EvictionPool::Choice& choice) {
   if (choice.entry->IsExpired(unit.now_ms())) {
     const int64_t before = parts_.memory.ReachableBytes();
     unit.Purge(choice.db, choice.entry);
-    // The background thread frees meanwhile, and says so a little later.
+    // The background thread frees at the same time, and its counters lag behind.
     const int64_t freed_bytes = before - parts_.memory.ReachableBytes();
     if (freed_bytes > 0) freed_bytes_ += static_cast<size_t>(freed_bytes);
   } else {
@@ -112,7 +112,7 @@ void Eviction::EvictOne(Unit& unit, const EvictionPool::Choice& choice) {
     unit.Evict(choice.db, choice.entry, parts_.settings.lazyfree_lazy_eviction ? Bytes("UNLINK") : Bytes("DEL"));
     freed_bytes_ += parts_.disposer.EvictedBytes() - before;
   }
-  unit.Close();  // each key stands for itself in the journal
+  unit.Close();  // each key is a group of its own in the journal
 }
 
 void Eviction::StartInNextTurn() {

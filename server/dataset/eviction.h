@@ -4,9 +4,8 @@
 //                           └─ above: spare blocks go, then keys, for as long as maxmemory-eviction-tenacity allows;
 //                              the rest in later Turns, a little in each
 //
-// What counts is what the allocator handed out, less what is on its way out: the buffer of the append-only file, and
-// values that wait for the background thread. Each removed key is journaled, and everybody hears of it, as if somebody
-// had deleted it.
+// The memory that counts is what the allocator handed out, without the buffer of the append-only file and the values
+// that wait for the background thread. Each removed key is journaled and announced as a deleted one is.
 //
 // Nothing is evicted while a file is loaded, in the middle of a late script, or while CLIENT PAUSE holds writes back.
 #pragma once
@@ -51,18 +50,19 @@ class Eviction {
 
   // Makes room, if memory is short. Requires: maxmemory is set; no command is running.
   void BeforeCommand();
-  // Makes room in the next Turn, and those after it until memory is within the limit.
+  // Makes room in the following Turns until memory is within the limit.
   void StartInNextTurn();
-  // There was no room before the running command, and nothing that could be evicted: what takes memory is refused.
+  // Memory was above the limit before the running command, and nothing could be evicted: commands that take memory are
+  // refused.
   bool LacksMemory() const;
   // Bytes of used memory that `maxmemory` does not count.
   size_t UncountedBytes() const;
 
  private:
   enum class Outcome : uint8_t {
-    kWithin,   // of the limit
-    kRunning,  // above it, and to be continued
-    kFailed,   // above it, and nothing can be done
+    kWithin,   // the limit
+    kRunning,  // above it; the next Turn continues
+    kFailed,   // above it, and nothing can be evicted
   };
 
   Outcome MakeRoom();

@@ -7,9 +7,9 @@ namespace respite {
 namespace {
 
 constexpr uint64_t kDead = UINT64_MAX;
-// A table that lost most of its keys has many empty buckets; then few keys have to do.
+// A table that lost most of its keys has many empty buckets; then a few keys must suffice.
 constexpr size_t kBucketsPerSample = 4;
-// Whoever draws so many times as many keys as there are has most likely seen all.
+// After this many draws for each key, all keys have most likely been seen.
 constexpr size_t kRoundsAtMost = 16;
 
 }  // namespace
@@ -89,7 +89,7 @@ bool EvictionPool::Has(const Entry* entry) const {
 }
 
 void EvictionPool::Keep(const Candidate& candidate) {
-  if (count_ == kSize) {  // the worst makes room
+  if (count_ == kSize) {  // drops the worst
     std::copy(candidates_.begin() + 1, candidates_.begin() + count_, candidates_.begin());
     --count_;
   }
@@ -107,7 +107,7 @@ std::optional<EvictionPool::Choice> EvictionPool::TakeBest(int64_t now_ms) {
     if (!IndexOf(best.db).Has(best.entry, best.hash)) continue;
     const uint64_t score = Score(*best.entry, now_ms);
     if (score >= best.score) return Choice{best.db, best.entry};
-    best.score = score;  // used since; among what it is now it may still be the best
+    best.score = score;  // it was used since, but may still be the best
     Keep(best);
   }
   return std::nullopt;

@@ -1,10 +1,10 @@
-// EvictionPool: finds the key that can best be spared, by looking at a few keys at a time.
+// EvictionPool: finds the best key to evict, by looking at a few keys at a time.
 //
-// Each choice draws some keys at random, from all databases together, and keeps the best of them beside those that
-// earlier choices left, so that the pool gets better as long as memory stays short. What Redis has, with three
-// differences: databases are drawn from in proportion to their keys, not each alike; a candidate that was used while it
-// waited is judged anew before it goes; and of keys that the policy holds alike those unused for longer go first (LFU).
-// A key past its deadline goes before any other.
+// Each choice draws some keys at random from all databases, and keeps the best of them together with those of earlier
+// choices, so the pool improves as long as memory stays short. This differs from Redis in three ways: keys are drawn
+// from databases in proportion to their size; a candidate that was used while it waited is judged anew before it is
+// evicted; and among keys with the same frequency (LFU) those unused for longest go first. A key past its deadline goes
+// before any other.
 //
 // Keys are drawn in whole buckets of the table: a bucket is one cache line, and its entries are fetched together.
 #pragma once
@@ -38,8 +38,8 @@ class EvictionPool {
  private:
   static constexpr size_t kSize = 16;
 
-  // The entry may be gone by the time the candidate is judged again: then the table has no such slot under this hash.
-  // One that took its place in memory, under the same hash, is judged for what it is.
+  // The entry may be gone when the candidate is judged again: then the table has no such slot under this hash. Another
+  // entry at the same address with the same hash is judged as it is.
   struct Candidate {
     uint64_t score;
     uint64_t hash;
@@ -51,9 +51,9 @@ class EvictionPool {
   const HashIndex<Entry*>& IndexOf(int db) const {
     return OnlyTimed() ? keyspace_[db].Timed() : keyspace_[db].Entries();
   }
-  // The larger the better it can be spared. Keys that are past their deadline have kDead.
+  // The larger, the better to evict. Keys past their deadline have kDead.
   uint64_t Score(const Entry& entry, int64_t now_ms) const;
-  // A database, drawn with the chance of its share in all `keys`.
+  // Draws a database with a probability in proportion to its share of all `keys`.
   int DrawDatabase(size_t keys);
   size_t CountKeys() const;
   std::optional<Choice> ChooseRandom(size_t keys);
@@ -62,7 +62,7 @@ class EvictionPool {
   void Consider(int db, Entry* entry, int64_t now_ms);
   void Keep(const Candidate& candidate);
   bool Has(const Entry* entry) const;
-  // The best candidate, judged anew; nothing when those that are left are gone.
+  // The best candidate, judged anew; nothing if all that are left were removed meanwhile.
   std::optional<Choice> TakeBest(int64_t now_ms);
 
   const Keyspace& keyspace_;

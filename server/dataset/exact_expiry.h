@@ -19,13 +19,13 @@ class ExactExpiry final : public Timers::Source {
   ExactExpiry(Dataset& data, const Clock& clock, const KeyRemoval& removal)
       : data_(data), clock_(clock), removal_(removal) {}
 
-  // From now on everything with a deadline up to this wall time is removed when that comes. Deadlines that are set
-  // later are not known. Cost: O(n log n) for n deadlines.
+  // From now on, removes each key and field with a deadline up to this wall time at its deadline. Deadlines that are
+  // set later are not known. Cost: O(n log n) for n deadlines.
   void Begin(int64_t until_wall_ms);
   void End() { due_.clear(); }
 
   int64_t NextDueMs() const override;
-  // Removes all that share the next deadline.
+  // Removes all keys and fields with the next deadline.
   void RunDue(int64_t now_ms) override;
 
  private:
@@ -40,7 +40,8 @@ class ExactExpiry final : public Timers::Source {
 
   bool IsInTime(int64_t deadline_ms) const { return deadline_ms != kNoDeadline && deadline_ms <= until_wall_ms_; }
   void Collect(int db);
-  // Removes what is dead of this key. A hash whose next field dies before the end comes again.
+  // Removes the key or those of its fields that have expired. A hash with another deadline before the end is queued
+  // again.
   void Remove(const Deadline& deadline);
 
   Dataset& data_;

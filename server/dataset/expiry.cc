@@ -8,21 +8,21 @@ namespace respite {
 
 namespace {
 
-// At effort 1; each further step adds or takes what stands behind.
-// A sample is large enough that chance hardly ends a round too early: Redis' 20 keys let the share grow far beyond what
-// is accepted before a round does any work.
+// At effort 1; each further step adds or subtracts the number of the same name with PerEffort. A sample is so large
+// that chance hardly ends a round too early: with Redis' 20 keys the share of expired keys grows far beyond the
+// accepted one before a round does any work.
 constexpr uint64_t kSampleSize = 400;
 constexpr uint64_t kSampleSizePerEffort = 100;
 constexpr int64_t kSharePercent = 25;  // of the timer's period
 constexpr int64_t kSharePercentPerEffort = 2;
-constexpr uint64_t kAcceptedPermille = 50;  // half of what is promised, for what dies until the next round
+constexpr uint64_t kAcceptedPermille = 50;  // half of what is promised, because more keys expire until the next round
 constexpr uint64_t kAcceptedPermillePerEffort = 5;
 
-// A remaining time counts as this at most (71 000 years), so that no sum of a sample overflows.
+// A remaining time counts as at most this (71 000 years), so that the sum of a sample cannot overflow.
 constexpr int64_t kLongestTtlMs = INT64_MAX / 4096;
-constexpr size_t kFieldsPerPurge = 256;  // of one hash, and
-constexpr size_t kHashesPerSample = 16;  // so many hashes with dead fields, before the clock is looked at again
-constexpr uint64_t kPlacesPerKey = 20;   // empty places of the table that a sample passes over for each key it wants
+constexpr size_t kFieldsPerPurge = 256;  // of one hash
+constexpr size_t kHashesPerSample = 16;  // hashes with expired fields between two looks at the clock
+constexpr uint64_t kPlacesPerKey = 20;   // empty places of the table that a sample may skip for each key it wants
 
 }  // namespace
 
@@ -63,7 +63,7 @@ void Expiry::NextDatabase() {
 void Expiry::FinishRound() {
   if (round_.databases_left > 0) {
     ++data_.stats.expire_cycles_cut;
-    NextDatabase();  // the others have their turn first
+    NextDatabase();  // the other databases come first
   }
   double share = round_.seen == 0 ? 0 : static_cast<double>(round_.expired) / static_cast<double>(round_.seen);
   data_.stats.expired_stale_share = data_.stats.expired_stale_share * 0.95 + share * 0.05;
@@ -75,7 +75,7 @@ Expiry::Cleaning Expiry::CleanDatabase(int db, int64_t deadline_us) {
   return keys == Cleaning::kClean ? CleanFields(db, deadline_us) : keys;
 }
 
-// A sample of nothing, from the empty end of the table, says nothing.
+// An empty sample, from the empty end of the table, has no information.
 bool Expiry::IsClean(const Sampled& sampled) const {
   return sampled.seen > 0 && !sampled.unfinished && sampled.expired * 1000 <= sampled.seen * round_.accepted_permille;
 }

@@ -6,8 +6,8 @@
 // effort 1) was dead; since a walk meets first what it has not seen for longest, the share in the whole database is
 // then lower still. A server without dead keys spends almost nothing.
 //
-// Then it does the same with the index of hashes that have deadlines on fields. A hash knows which of its fields is the
-// next to go, so living ones cost nothing; a hash with very many dead ones is cleaned over several samples.
+// Then it does the same with the index of hashes that have deadlines on fields. A hash knows its next deadline, so
+// fields that have not expired cost nothing; a hash with very many expired ones is cleaned over several samples.
 //
 // Two bounds on time: a round may use a share of the timer's period (25 % at effort 1), and it works in slices of
 // kSliceUs, between which clients are served.
@@ -34,7 +34,7 @@ class Expiry {
 
   Expiry(Dataset& data, const Clock& clock, const Pace& pace) : data_(data), clock_(clock), pace_(pace) {}
 
-  // One tick of the timer, `hz` of which make a second. A round that is still under way ends here.
+  // Called at each tick of the timer, `hz` times a second. A round that is still under way ends.
   void StartRound(const Settings& settings, int hz);
   // Cost: kSliceUs, and what the removal of the last few values takes.
   Slice RunSlice();
@@ -56,7 +56,7 @@ class Expiry {
     int64_t ttl_sum_ms = 0;
     bool unfinished = false;  // a hash has more dead fields
   };
-  // What a round may do, and has done.
+  // The limits of a round, and what it has done so far.
   struct Round {
     int databases_left = 0;
     uint64_t sample_size = 0;

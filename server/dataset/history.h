@@ -1,4 +1,5 @@
-// History: which history the data has, and how far it goes. Replicas ask for it by these names; a snapshot keeps them.
+// History: which history the data has, and how far it goes. Replicas ask for a history by its id and an offset; a
+// snapshot keeps them.
 //
 // The history of a primary is the stream of its effects, in octets. A replica has the history of its primary. A server
 // that becomes a primary begins a history of its own under a new id, but remembers the old id and where it ended: other
@@ -14,27 +15,27 @@ namespace respite {
 
 struct History {
   static constexpr size_t kIdLength = 40;
-  static constexpr int64_t kLongest = int64_t{1} << 60;  // a peer that claims more lies
+  static constexpr int64_t kLongest = int64_t{1} << 60;  // larger offsets of a peer are invalid
 
   std::string id = RandomHex(kIdLength);
   int64_t offset = 0;  // octets so far
   std::string former_id = std::string(kIdLength, '0');
   int64_t former_end = -1;  // the former history and this one are the same up to here; -1: there is none
   int stream_db = 0;        // what the stream has selected at `offset`
-  bool is_shared = false;   // others follow it, or it is another's: snapshots keep it
+  bool is_shared = false;   // replicas have it, or it is a primary's: snapshots keep it
 
-  // Whether what follows octet `from` of the history `asked_id` is what follows here.
+  // Whether the octets after `from` of the history `asked_id` are the same as here.
   bool Covers(const std::string& asked_id, int64_t from) const {
     return asked_id == id || (former_end >= 0 && asked_id == former_id && from <= former_end);
   }
-  // A new history begins: the old one ends here.
+  // Begins a new history; the old one ends here.
   void Fork(std::string new_id) {
     former_id = std::move(id);
     former_end = offset + 1;
     id = std::move(new_id);
   }
   void Fork() { Fork(RandomHex(kIdLength)); }
-  // The history of somebody else is taken over.
+  // Takes over the history of another server.
   void Adopt(std::string other_id, int64_t other_offset) {
     id = std::move(other_id);
     offset = other_offset;

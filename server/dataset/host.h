@@ -1,4 +1,4 @@
-// What a server asks of whatever runs it: the event loop in production, a fixture in tests.
+// What a Node asks of its environment: the event loop in production, a fixture in tests.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,16 @@ class Host {
   virtual void Stop(int exit_code) = 0;
   // Runs `task` as soon as the loop is free again, in another Turn.
   virtual void Post(std::function<void()> task) = 0;
-  // Serves clients in the middle of the Turn, since a script or loading takes so long. False: the server shall stop.
+  // Serves clients in the middle of a Turn, while a script or loading takes long. Returns false if the server must
+  // stop.
   virtual bool ServeBesides() = 0;
   // Calls Housekeeping::Wake once the monotonic clock has reached this time, or earlier if it is far away. Replaces an
   // earlier call.
   virtual void WakeAt(int64_t monotonic_ms) = 0;
 };
 
-// Where the parts of a server find its host, which is there later than they are. Without a host nobody waits and
-// nothing is put off.
+// Where the parts of a Node find its host, which is attached after they are made. Without a host no client waits and no
+// work is postponed.
 class HostPort {
  public:
   void Attach(Host* host) { host_ = host; }

@@ -1,5 +1,5 @@
-// What is left of a command when it is over: its effect, as commands that give the same result on any server at any
-// time (absolute deadlines, final values). Append-only files and replicas are made of effects.
+// The effect of a command: commands that give the same result on any server at any time (absolute deadlines, final
+// values). Append-only files and replication streams consist of effects.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@ struct JournalEntry {
   Bytes request;  // a RESP array, see protocol/request_text.h
 };
 
-// The effects of Units that are under way, each command as the text that a file or replica will get: made once, in
-// memory that is kept. Units stack: one that ends takes its own away.
+// The effects of the Units under way, as the text that files and replicas will get: made once, in memory that is
+// reused. Units nest: each removes its own effects when it ends.
 class Effects {
  public:
   void Add(int db, std::span<const Bytes> words, uint8_t targets = JournalEntry::kEverybody);
   size_t Count() const { return items_.size(); }
   JournalEntry operator[](size_t index) const;
-  // Drops all from `count` on. Gives memory back that only a huge command needed.
+  // Drops all from `count` on, and frees memory that only a huge command needed.
   void Truncate(size_t count);
 
  private:
@@ -43,7 +43,7 @@ class Effects {
   std::vector<Item> items_;
 };
 
-// Commands of one Unit that belong together, at least one. Dies with the call that gets it.
+// Commands of one Unit that belong together, at least one. Valid only during the call that receives it.
 class UnitEffects {
  public:
   UnitEffects(const Effects& effects, size_t first) : UnitEffects(effects, first, effects.Count() - first) {}
@@ -57,11 +57,11 @@ class UnitEffects {
   size_t count_;
 };
 
-// Takes the effects of closed Units, in order: what an append-only file and replicas need to repeat them.
+// Receives the effects of closed Units, in order.
 class Journal {
  public:
   virtual ~Journal() = default;
-  // Several commands are to be repeated all or not at all. Must not attach or detach a journal.
+  // Several commands must be repeated all or not at all. This must not attach or detach a journal.
   virtual void Append(const UnitEffects& effects) = 0;
   // What it keeps until it can hand it on.
   virtual size_t BufferedBytes() const { return 0; }
@@ -71,7 +71,7 @@ class Journal {
 // detached first.
 class Journals {
  public:
-  // Nobody hears of anything while one of these lives: a file is loaded, and its commands are repeated.
+  // Keeps all journals silent during its lifetime: a file is loaded, and its commands are repeated.
   class Silence {
    public:
     explicit Silence(Journals& journals) : journals_(journals) { ++journals_.silences_; }
@@ -85,9 +85,9 @@ class Journals {
 
   // Requires: it is not attached.
   void Attach(Journal& journal) { list_.push_back(&journal); }
-  // Harmless when it is not attached.
+  // Does nothing if it is not attached.
   void Detach(Journal& journal) { std::erase(list_, &journal); }
-  // Whether anybody keeps a record. Cost: two compares.
+  // Whether a journal is attached and not silenced. Cost: two compares.
   bool Listen() const { return !list_.empty() && silences_ == 0; }
   // Requires: Listen().
   void Append(const UnitEffects& effects) {
@@ -105,26 +105,26 @@ class Journals {
   int silences_ = 0;
 };
 
-// What a command says of itself to the Journal. By default a command that changed something is repeated word by word; a
-// handler whose words would mean something else later replaces them.
+// The effect of the running command. By default a command that changed something is repeated word by word; a handler
+// replaces the words if they would mean something else later.
 class Effect {
  public:
   explicit Effect(bool recorded) : recorded_(recorded) {}
 
-  // `effect.Replace("SET", key, value, "PXAT", deadline_ms)`: words are Bytes or integers. What further calls say is
-  // repeated behind it. Costs nothing unless Recorded().
+  // `effect.Replace("SET", key, value, "PXAT", deadline_ms)`: words are Bytes or integers. Further calls add commands.
+  // Costs nothing unless Recorded().
   template <class... Words>
   void Replace(const Words&... words) {
     if (recorded_) Replace(std::vector<std::string>{Text(words)...});
   }
-  // The same for a command of any length, which is worth making only when Recorded().
+  // The same for a command of any length. Make it only if Recorded().
   void Replace(std::vector<std::string> words) {
     if (!recorded_) return;
     replaced_ = true;
     commands_.push_back(std::move(words));
   }
-  // Nothing is repeated, unless Replace was called or will be. For EXEC and scripts, whose commands speak for
-  // themselves.
+  // Nothing is repeated but what Replace adds, before or after this. For EXEC and scripts, whose commands have effects
+  // of their own.
   void Replace() { replaced_ = true; }
   bool Recorded() const { return recorded_; }
   bool Replaced() const { return replaced_; }

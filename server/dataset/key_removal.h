@@ -1,5 +1,5 @@
-// KeyRemoval: whether keys may go now by themselves, because they expired or memory is short. What asks owns this
-// interface; what knows of clients answers.
+// KeyRemoval: whether keys may be removed now because they expired or memory is short. Expiry and eviction ask; the
+// room of clients answers.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ class KeyRemoval {
  public:
   enum class Answer : uint8_t {
     kYes,
-    kLater,  // somebody is in the middle of something
+    kLater,  // a script is late, or data is loaded
     kNo,     // clients are paused, or the server stops
   };
   virtual ~KeyRemoval() = default;

@@ -22,12 +22,12 @@ class KeyUsage {
     return settings_.maxmemory_policy == EvictionPolicy::kAllKeysLfu ||
            settings_.maxmemory_policy == EvictionPolicy::kVolatileLfu;
   }
-  // Bits of a key that is made now.
+  // Bits for a key that is created now.
   uint32_t Fresh(int64_t now_ms) const { return IsLfu() ? Pack(now_ms, kFreshCounter) : Seconds(now_ms); }
-  // Bits of a key that is used now and had `old`.
+  // Bits for a key that is used now and had the bits `old`.
   uint32_t Used(uint32_t old, int64_t now_ms) const { return IsLfu() ? UsedLfu(old, now_ms) : Seconds(now_ms); }
 
-  // Bits of a key that was last used so long ago, or is used so often. Requires: !IsLfu(), IsLfu().
+  // Bits for a key that was last used this long ago, or is used this often. Requires: !IsLfu(), IsLfu().
   static uint32_t OfIdle(int64_t idle_seconds, int64_t now_ms) {
     return (Seconds(now_ms) - static_cast<uint32_t>(idle_seconds)) & kMask;
   }

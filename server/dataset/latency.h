@@ -31,17 +31,17 @@ class LatencyMonitor {
 
   bool IsOn() const { return settings_.latency_monitor_threshold != 0; }
   int64_t NowUs() const { return pace_.NowUs(); }
-  // An event took so long: remembers it, if that is as long as the threshold. Cost: a compare if not.
+  // Remembers an event that took this long, if the threshold is reached. Cost: a compare if not.
   void Note(Bytes event, int64_t elapsed_us) {
     if (IsOn() && elapsed_us / 1000 >= settings_.latency_monitor_threshold)
       Add(event, elapsed_us / 1000, clock_.WallMs() / 1000);
   }
-  // Whatever the threshold. Two spikes within one second count as the larger one.
+  // Remembers it whatever the threshold. Two spikes within one second count as the larger one.
   void Add(Bytes event, int64_t latency_ms, int64_t unix_time_s);
-  // Forgets the events of this name, in any case, or all. Returns how many there were.
+  // Forgets the events of this name (case-insensitive), or all. Returns how many there were.
   size_t Reset(Bytes event);
   size_t Clear();
-  // Null when the event, in this very case, is not known.
+  // Null if the event is unknown. Case-sensitive.
   const Event* Find(Bytes event) const {
     auto found = events_.find(event);
     return found == events_.end() ? nullptr : &found->second;

@@ -20,11 +20,12 @@ class MemoryGauge {
     const int64_t held = ThreadMemory::OfThisThread().HeldBytes() + reclaimer_.HeldBytes();
     return static_cast<size_t>(std::max<int64_t>(held, 0));
   }
-  // Without what waits for the background thread.
+  // Without the memory that waits for the background thread.
   int64_t ReachableBytes() const {
     return static_cast<int64_t>(UsedBytes()) - static_cast<int64_t>(reclaimer_.PendingBytes());
   }
-  // What is in use now is the price of an empty server (INFO used_memory_startup). For a host, once it has its buffers.
+  // Takes the memory in use now as that of an empty server (INFO used_memory_startup). The host calls this once it has
+  // its buffers.
   void MarkStartup() {
     stats_.startup_memory_bytes = UsedBytes();
     NotePeak();

@@ -1,4 +1,4 @@
-// Reclaimer: a background thread that frees what would hold up the event loop: large values, whole databases.
+// Reclaimer: a background thread that frees large values and whole databases, which would block the event loop.
 #pragma once
 
 #include <atomic>
@@ -18,15 +18,15 @@ class Reclaimer {
   Reclaimer& operator=(const Reclaimer&) = delete;
 
   // Frees `content` later, on the other thread. The thread starts with the first call, so an idle server has none.
-  // When the system has no room for it the caller's thread frees.
-  // `objects` is what INFO's lazyfree counters go up by, `bytes` what will be free then, as far as the caller knows.
+  // If the system cannot start it, the caller's thread frees. `objects` is added to INFO's lazyfree counters; `bytes`
+  // is the caller's estimate of the memory.
   template <class Content>
   void Free(Content content, size_t objects = 1, size_t bytes = 0) {
     Push(std::make_unique<Holder<Content>>(std::move(content), objects, bytes));
   }
-  // Has the thread begin with `prologue`. To be called before the first Free.
+  // The thread begins with `prologue`. To be called before the first Free.
   void OnThreadStart(std::function<void()> prologue) { prologue_ = std::move(prologue); }
-  // Objects handed in and not yet freed, and what callers said of their bytes; objects freed so far.
+  // Objects that wait to be freed, and the estimate of their bytes; objects freed so far.
   uint64_t Pending() const { return pending_.load(std::memory_order_relaxed); }
   size_t PendingBytes() const { return pending_bytes_.load(std::memory_order_relaxed); }
   uint64_t Freed() const { return freed_.load(std::memory_order_relaxed); }

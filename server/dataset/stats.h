@@ -14,7 +14,7 @@ namespace respite {
 // A rate over the last samples, taken by the timer of the server.
 class InstantRate {
  public:
-  // Readings of an ever growing count and of what it is measured against: mostly the clock in µs.
+  // Adds readings of a growing count and of the base that it is measured against: mostly the clock in µs.
   void Sample(uint64_t counter, int64_t base);
   // Growth of the count per unit of the base: the mean of the latest samples.
   double Ratio() const;
@@ -30,7 +30,7 @@ class InstantRate {
   int64_t last_base_ = 0;
 };
 
-// The largest of what was noted in the last seconds.
+// The largest value that was noted in the last seconds.
 class RecentPeak {
  public:
   void Note(size_t bytes, int64_t now_s);
@@ -46,7 +46,8 @@ class RecentPeak {
 };
 
 struct ServerStats {
-  // Kinds of errors counted apart. Redis 7.2 has no bound; a script that makes up error codes would fill its memory.
+  // The most kinds of errors that are counted apart. Redis 7.2 has no limit: a script that invents error codes fills
+  // its memory.
   static constexpr size_t kErrorKindsMax = 128;
 
   uint64_t commands = 0;
@@ -96,9 +97,9 @@ struct ServerStats {
   void CountError(Bytes text);
   void CountTurn(int64_t duration_us);
   void CountFork(int64_t duration_us);
-  // What is counted, as of this moment of the Pace: for the rates.
+  // Takes a sample of the counters for the rates, at this time of the Pace.
   void SampleRates(int64_t now_us);
-  // CONFIG RESETSTAT. What was measured of the memory stays, as in Redis.
+  // CONFIG RESETSTAT. Keeps the figures of memory, as Redis does.
   void Reset();
 };
 

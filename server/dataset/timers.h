@@ -1,5 +1,5 @@
-// Timers: what becomes due at moments of the Clock: waits, pauses, and deadlines of keys while the clock is moved by
-// hand. The Clock may stand still, jump and go on; how long things really take is none of their business.
+// Timers: work that becomes due at a time of the Clock: waits, pauses, and deadlines of keys while the clock is moved
+// by hand. The Clock may stop, jump and go on; what depends on real time uses Pace instead.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,9 @@ class Timers {
   class Source {
    public:
     virtual ~Source() = default;
-    // Monotonic; kNever while nothing is to come.
+    // Monotonic; kNever if nothing will be due.
     virtual int64_t NextDueMs() const = 0;
-    // Does what is due at this moment, or as much of it as a Turn should have.
+    // Does the work that is due now, or as much of it as one Turn may take.
     virtual void RunDue(int64_t now_ms) = 0;
   };
 
@@ -29,7 +29,7 @@ class Timers {
     for (const Source* source : sources_) next_ms = std::min(next_ms, source->NextDueMs());
     return next_ms;
   }
-  // Each source whose time has come has one turn.
+  // Calls each source that is due once.
   void RunDue(int64_t now_ms) {
     for (Source* source : sources_)
       if (source->NextDueMs() <= now_ms) source->RunDue(now_ms);

@@ -64,7 +64,7 @@ void Unit::PurgeLast() {
 }
 
 void Unit::PurgeListed(int db, Bytes key) {
-  // The command may have given the key a new life since.
+  // The command may have stored a new value at the key since.
   Entry* entry = data_.keyspace[db].Find(key);
   if (entry == nullptr) return;
   if (entry->IsExpired(judged_ms_)) {

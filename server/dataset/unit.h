@@ -1,8 +1,8 @@
-// Unit: one atomic execution: a command, or an EXEC with all that was queued.
+// Unit: one atomic execution: a command, or an EXEC or a script with all its commands.
 //
-// Everything that a write entails flows from here. Edits report what changed, and the ChangeListener hears of it at
-// once; when the Unit closes it purges the expired keys and fields that reads came across and hands the effects to the
-// Journal, all together. Time and chance enter a Unit once.
+// All consequences of a write begin here. Edits report changes, and the ChangeListener hears of them at once. When the
+// Unit closes, it purges the expired keys and fields that reads met, and hands the effects to the Journal, all
+// together. Time and chance enter a Unit once.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,18 @@
 
 namespace respite {
 
-// What a Unit makes of keys and fields whose time has come.
+// How a Unit treats expired keys and fields.
 enum class ExpiryRule : uint8_t {
-  kPurge,    // they are absent, and removed when they are met, with a record
-  kHide,     // they are absent, but reads leave them where they are: somebody else says when they go
-  kBelieve,  // they are there until somebody says that they went: a record is repeated
+  kPurge,    // they are absent, and are removed when met, with a record
+  kHide,     // they are absent, but stay where they are: on a replica, and during CLIENT PAUSE
+  kBelieve,  // they exist until a record removes them: a file or stream is repeated
 };
 
 class Unit {
  public:
   // kRecord: the commands were accepted before, by this server or another, and are repeated from a file.
   enum class Origin : uint8_t { kClient, kRecord };
-  // kApart: the effects have nothing to do with each other, as expired keys that a walk came across.
+  // kApart: the effects are independent of each other, as those of expired keys that a walk met.
   enum class Bond : uint8_t { kTogether, kApart };
 
   Unit(Dataset& data, int64_t now_ms, ExpiryRule rule, Origin origin = Origin::kClient)
@@ -44,11 +44,12 @@ class Unit {
   // The time against which deadlines are judged: under kBelieve no deadline is before it.
   int64_t judged_ms() const { return judged_ms_; }
   Dataset& data() { return data_; }
-  // No limit for clients holds: what was acknowledged once is to be had again, whatever the directives say today.
+  // Limits for clients do not apply: a command that was acknowledged must succeed again, whatever the directives say
+  // today.
   bool RepeatsRecord() const { return origin_ == Origin::kRecord; }
   bool Recorded() const { return data_.journals.Listen(); }
 
-  // A key was changed by the running command. Redis: some commands count each of their changes to one key in
+  // The running command changed a key. Redis: some commands count each of their changes to one key in
   // rdb_changes_since_last_save.
   void Touched(int db, Bytes key, KeyEvent event, uint64_t changes = 1) {
     Count(changes);
@@ -65,25 +66,25 @@ class Unit {
     Count(1);
     if (data_.listener != nullptr) data_.listener->OnChange(db, key);
   }
-  // Something changed that does not count as the value of a key (who reads a stream, and how far).
+  // Something changed that is not part of a key's value (the groups of a stream).
   void Count(uint64_t changes) {
     changes_ += changes;
     data_.stats.dirty += changes;
   }
-  // The event that goes with what Count reported.
+  // The event of a change that Count reported.
   void Announce(int db, Bytes key, KeyEvent event) {
     if (data_.listener != nullptr) data_.listener->OnEvent(db, key, event);
   }
-  // Something is different for those who wait for a key (their group is gone).
+  // Wakes the clients that wait for a key, although its value is unchanged (their group is gone).
   void Wake(int db, Bytes key) {
     if (data_.listener != nullptr) data_.listener->OnWake(db, key);
   }
-  // A key came into being; its value is reported by Touched.
+  // A key was created; Touched reports its value.
   void Created(int db, Bytes key) {
     if (data_.listener != nullptr) data_.listener->OnEvent(db, key, "new");
   }
-  // A key that was to be read does not exist. Not to be called on a walk: one that has expired goes now, since its
-  // "expired" comes before this "keymiss".
+  // A read found no key. Removes an expired key now, so that its event "expired" comes before "keymiss"; so it must not
+  // be called on a walk.
   void Missed(int db, Bytes key) {
     ++data_.stats.misses;
     if (data_.listener == nullptr) return;
@@ -102,7 +103,7 @@ class Unit {
     if (data_.listener != nullptr) data_.listener->OnSwap(one, other);
     Count(1);
   }
-  // Changes so far; a command that leaves it as it was had no effect.
+  // Changes so far; a command that does not increase it had no effect.
   uint64_t Changes() const { return changes_; }
 
   // Removes an expired key now (before a write to it) or when the Unit closes (after a read that met it).
@@ -111,30 +112,30 @@ class Unit {
   // Removes the expired fields of a hash, at most `limit` of them, and the hash with the last one. Returns where it is
   // now, null when it is gone. Requires: the entry has deadlines on fields. Cost: O(expired fields).
   Entry* PurgeFields(int db, Entry* entry, size_t limit = SIZE_MAX);
-  // Removes a key since memory is short. `verb` says how that is repeated: DEL or UNLINK.
+  // Removes a key because memory is short. `verb` is its effect: DEL or UNLINK.
   void Evict(int db, Entry* entry, Bytes verb);
 
-  // Effects of a command that changed something: what it said, or its own words.
+  // Records the effect of a command that changed something: its words, or what replaced them.
   void Record(int db, const Effect& effect, std::span<const Bytes> words);
-  // A command that changes no data, but is repeated by replicas (PUBLISH).
+  // Records a command that changes no data, but is repeated by replicas (PUBLISH).
   void RecordForReplicas(int db, std::span<const Bytes> words) {
     if (Recorded()) data_.effects.Add(db, words, JournalEntry::kReplicas & targets_);
   }
-  // For whom the effects of the following commands are: JournalEntry::Target bits (redis.set_repl in scripts).
+  // The targets of the effects of the following commands: JournalEntry::Target bits (redis.set_repl in scripts).
   void RecordFor(uint8_t targets) { targets_ = targets; }
-  // Drops what was recorded: the server stops in the middle of it.
+  // Drops the recorded effects, because the server stops in the middle of the Unit.
   void Forget() { data_.effects.Truncate(first_effect_); }
-  // Purges what has expired and hands the effects over, as one group that is repeated all or not at all, or each by
-  // itself. The Unit may be used again; it is another one then.
+  // Purges expired keys and hands the effects over, as one group that is repeated all or not at all, or each by itself.
+  // The Unit may be used again, as a new one.
   void Close(Bond bond = Bond::kTogether);
 
  private:
-  // Purges what was put on the list last.
+  // Purges the last item of the list.
   void PurgeLast();
   void PurgeListed(int db, Bytes key);
-  // Takes out a key that nobody deleted, and tells of it.
+  // Removes a key that no command deleted, and announces it.
   EntryPtr Drop(int db, Entry* entry, KeyEvent event, Bytes verb);
-  // The same for one whose time has come.
+  // The same for an expired key.
   void DropExpired(int db, Entry* entry, KeyEvent event);
 
   Dataset& data_;

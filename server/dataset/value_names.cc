@@ -50,7 +50,7 @@ std::string_view EncodingName(const Entry& entry) {
   return "unknown";
 }
 
-// Redis: small integers are shared objects with an endless count, unless eviction needs the access data of each key.
+// Redis: small integers are shared objects with an infinite count, unless eviction needs the access data of each key.
 int64_t ReferenceCount(const Entry& entry, const Settings& settings) {
   constexpr int64_t kSharedIntegers = 10000;
   if (entry.Form() != ValueForm::kInt || entry.IntegerValue() < 0 || entry.IntegerValue() >= kSharedIntegers) return 1;

@@ -24,7 +24,7 @@ void CallObservers::Detach(CallObserver& observer) {
   Tidy();
 }
 
-// Places in the list stay as they are while somebody walks it.
+// Positions in the list do not change during ForEach.
 void CallObservers::Tidy() {
   if (depth_ == 0) std::erase_if(listeners_, [](const Listener& listener) { return listener.observer == nullptr; });
   from_us_ = kNoCall;

@@ -1,5 +1,5 @@
-// CallObserver: hears of each command when it is over. SLOWLOG, LATENCY and MONITOR are observers, and whoever else has
-// to know what clients, transactions and scripts called.
+// CallObserver: is told of each command when it is over: those of clients, transactions and scripts. SLOWLOG, LATENCY
+// and MONITOR are observers.
 //
 //   class Count final : public CallObserver {
 //     void OnCall(const FinishedCall&) override { ++calls; }
@@ -8,7 +8,7 @@
 //   observers.Attach(count, 500);  // only those that took 500 µs or longer
 //   observers.Detach(count);
 //
-// An observer that wants nothing stands in no list, so it costs nothing.
+// An observer that is not attached costs nothing.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +36,10 @@ struct FinishedCall {
   // kAgain: the client waited for a key or the end of CLIENT PAUSE before.
   Progress::Stage stage = Progress::Stage::kNew;
   Bytes error = {};  // with kFailed: why it was refused; empty when an error stands in its reply
-  int depth = 0;     // of commands around it: 0: a client sent it; else it stood in a transaction or a script
+  int depth = 0;     // 0: a client sent it; more: it ran within a transaction or a script
 };
 
-// A command that was not let in: it did nothing but answer with an error.
+// A command that was refused before it ran.
 struct RefusedCall {
   Session& session;
   const Command* command;  // null: the words name none
@@ -55,9 +55,9 @@ struct WaitingCall {
   std::span<const Bytes> words;
 };
 
-// Commands that were queued by MULTI are heard of when EXEC runs them, each before the EXEC; those of a script before
-// its EVAL. What is loaded from a file is not heard of. An observer may attach and detach any observer, and close any
-// session; it must not run commands.
+// Queued commands are reported when EXEC runs them, before the EXEC itself; those of a script before its EVAL. Commands
+// that are loaded from a file are not reported. An observer may attach and detach any observer, and close any session;
+// it must not run commands.
 class CallObserver {
  public:
   virtual ~CallObserver() = default;
@@ -70,13 +70,13 @@ class CallObservers {
  public:
   static constexpr int64_t kEveryCall = std::numeric_limits<int64_t>::min();
 
-  // From now on the observer hears of calls that took at least `from_us`, and of refusals and waits. For one that is
-  // attached this changes `from_us`. It must stay until it is detached.
+  // From now on the observer is told of calls that took at least `from_us`, and of refusals and waits. If it is
+  // attached already, this changes `from_us`. It must live until it is detached.
   void Attach(CallObserver& observer, int64_t from_us = kEveryCall);
-  // Nothing happens to one that is not attached.
+  // Does nothing if it is not attached.
   void Detach(CallObserver& observer);
 
-  // Cost: a compare, if nobody wants to hear of so short a call.
+  // Cost: a compare, if no observer wants such a short call.
   void OnCall(const FinishedCall& call) {
     if (call.duration_us >= from_us_) TellOfCall(call);
   }
@@ -87,7 +87,7 @@ class CallObservers {
   static constexpr int64_t kNoCall = std::numeric_limits<int64_t>::max();
 
   struct Listener {
-    CallObserver* observer;  // null: detached while somebody was being told
+    CallObserver* observer;  // null: detached during ForEach
     int64_t from_us;
   };
 

@@ -1,4 +1,4 @@
-// Durability: what execution asks of whoever persists data. server/storage/ answers.
+// Durability: what execution asks of storage. server/storage/ implements it.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ class Durability {
     Place place;
     IoError error;  // of the journal
   };
-  // Why a write had better be refused: what it does could not be persisted. Nothing when it could. Cost: two compares.
+  // Why a write must be refused: it could not be persisted. Nothing if it can be. Cost: two compares.
   virtual std::optional<Trouble> Troubled() const = 0;
-  // Octets that the append-only file was given so far.
+  // Octets that went to the append-only file so far.
   virtual uint64_t JournaledOctets() const = 0;
 };
 

@@ -43,7 +43,7 @@ Refusal ExecAborted(Bytes reason) {
 Refusal UnknownSubcommand(Bytes container, Bytes subcommand) {
   return {"ERR unknown subcommand '" + std::string(ShownPart(subcommand)) + "'. Try " + ToUpper(container) + " HELP."};
 }
-// Shows the first of the words behind the name, too.
+// Shows the first words after the name, too.
 Refusal UnknownCommand(std::span<const Bytes> words) {
   std::string shown;
   for (Bytes word : words.subspan(1)) {
@@ -136,7 +136,7 @@ Executor::Outcome Executor::ExecuteForPrimary(Passage& passage) {
   return Row::Walk<Row::kPause>(*this, passage);
 }
 
-// What the primary says is believed: it alone says what has expired. On a replica clients do not see what has.
+// The primary alone decides what has expired, so its stream is believed. On a replica, clients do not see expired keys.
 inline ExpiryRule Executor::RuleFor(const Session& session) const {
   if (session.kind == SessionKind::kPrimary) return ExpiryRule::kBelieve;
   return parts_.role.is_replica ? ExpiryRule::kHide : parts_.pause.Rule();
@@ -164,7 +164,7 @@ inline std::optional<Executor::Outcome> Executor::PassGates(Passage& passage) {
 }
 
 inline std::optional<Executor::Outcome> Executor::WaitForPause(Passage& passage) {
-  // While a script is late no pause ends: what may end the script must not wait for it.
+  // While a script is late, no pause ends; so a request that may end the script must not wait for that.
   const bool is_paused = parts_.pause.Holds(passage.flags) && !parts_.scripts.Busy();
   if (!is_paused || passage.session.monitor) return std::nullopt;
   Hold(passage.session, passage.words, {.stage = Progress::Stage::kAgain});
@@ -282,7 +282,8 @@ void Executor::RunHandler(Passage& passage) {
   Unit unit(parts_.data, running_.WallMs(), RuleFor(passage.session),
             is_record ? Unit::Origin::kRecord : Unit::Origin::kClient);
   RunHandlerIn(unit, passage);
-  // A walk must not tie keys together that nobody named together. Redis: a transaction or a script with it does.
+  // Keys that a walk met are independent, so each is recorded by itself. Redis: in a transaction or a script they are
+  // one group.
   unit.Close(passage.command->Is(kTouchesArbitraryKeys) ? Unit::Bond::kApart : Unit::Bond::kTogether);
   if (passage.session.waiter == nullptr) passage.session.history_offset = parts_.data.history.offset;
   if (unit.Changes() == 0 || !unit.Recorded()) return;
@@ -323,7 +324,7 @@ void Executor::RunHandlerIn(Unit& unit, Passage& passage) {
   }
 }
 
-// By the name that the command has everywhere, whatever rename-command makes of it here.
+// Under the command's original name, whatever rename-command calls it on this server.
 void Executor::Record(Call& call, const Passage& passage) {
   if (!parts_.commands.HasRenamed()) return call.unit.Record(call.db.Index(), call.effect, passage.words);
   const Command& named = call.command.parent == nullptr ? call.command : *call.command.parent;

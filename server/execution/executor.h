@@ -2,8 +2,8 @@
 // reason to exist each; executor.cc begins with the row. Nothing in it knows a command by name: what is special about a
 // command stands on its card.
 //
-// A command inside a transaction is queued, and comes back through ExecuteWithin, as do the commands of a script. Who
-// wants to know what was called is a CallObserver.
+// A command inside a transaction is queued, and comes back through ExecuteWithin, as do the commands of a script.
+// CallObservers are told what was called.
 #pragma once
 
 #include <cstdint>
@@ -92,31 +92,30 @@ class Executor final : public RequestRunner {
     return Execute(session, {.command = &command, .words = words, .progress = {.stage = stage}});
   }
 
-  // One command of a transaction or a script, in the Unit of the command that runs it. Its reply stands behind what is
-  // there; a refusal is part of it.
+  // Runs one command of a transaction or a script, in the Unit of the command around it. Appends its reply; a refusal
+  // is a reply, too.
   void ExecuteWithin(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words);
-  // For a command that runs others (EXEC): what it has written is sent, whatever they say of replies. Takes it back at
-  // once where none is wanted.
+  // For a command that runs others (EXEC): its output so far is sent, even if one of them turns replies off. Takes it
+  // back at once if replies are off already.
   void SettleReply(Session& session, size_t reply_start);
-  // What the running command has written so far is sent, since it is messages. Redis: CLIENT REPLY does not silence
-  // those with which SUBSCRIBE and its kin answer.
+  // The output of the running command so far is sent, since it consists of messages. Redis: CLIENT REPLY does not
+  // silence the messages with which SUBSCRIBE and similar commands answer.
   void KeepMessages(const Session& session) {
     if (!session.IsScript()) settled_size_ = session.out.Size();
   }
-  // A command of a file that is loaded: no gate keeps it out, nobody counts it, and its reply is dropped. Nothing in it
-  // can wait. Fails with the error that a client would get. Requires: the Unit repeats a record.
+  // Runs a command of a file that is loaded: it passes no gates, is not counted, and cannot wait; its reply is dropped.
+  // Fails with the error that a client would get. Requires: the Unit repeats a record.
   Result<Done> Replay(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words);
-  // A command of the transaction or script that is running was not let in; the caller writes its reply. Null: the words
-  // name none.
+  // A command of the running transaction or script was refused; the caller writes its reply. Null: the words name no
+  // command.
   void RefuseWithin(Session& session, const Command* command, std::span<const Bytes> words, Bytes error);
   // Answers a request whose wait ended without it running again.
   void AnswerWaiter(const Waiter& waiter, WaitEnd end) override;
-  // False where a command has to answer at once though it has nothing: inside a transaction, a script, or the
-  // stream of the primary.
+  // False where a command must answer at once: in a transaction, in a script, and in the stream of the primary.
   bool MayWait() const;
 
-  // While a script lets others run, they have an Executor as if nothing ran: what is running stands aside until
-  // GoOn(it).
+  // While a script lets other clients be served, the Executor behaves as if nothing ran: the state of the running
+  // command is set aside until GoOn.
   struct Aside {
     const Command* command;
     const Session* session;
@@ -127,10 +126,10 @@ class Executor final : public RequestRunner {
   Aside StandAside();
   void GoOn(const Aside& aside);
 
-  // What TIME tells: when the Unit that is running began, or when others were served besides it last.
+  // The time for TIME: when the running Unit began, or when other clients were last served during it.
   int64_t UnitWallUs() const { return unit_wall_us_; }
-  // Redis: a script that lets others be served sees TIME go on, and nothing else of it: what has not expired when it
-  // began does not expire before its end.
+  // Redis: in a script that lets others be served, only TIME goes on: keys that had not expired when it began do not
+  // expire before its end.
   void LetTimePass();
 
  private:
@@ -148,7 +147,7 @@ class Executor final : public RequestRunner {
     FinishedCall::Ending ending = FinishedCall::Ending::kSucceeded;
     bool goes_on = false;  // its handler has more to do: Call::GoOnInNextTurn
   };
-  // How the request ends here; nothing: it goes on to the next station. May throw a Refusal.
+  // Returns how the request ends here; nothing: it goes on to the next station. May throw a Refusal.
   using Station = std::optional<Outcome> (Executor::*)(Passage& passage);
   struct Row;  // of all stations
 
@@ -170,7 +169,7 @@ class Executor final : public RequestRunner {
   // Keeps the request for a later Turn.
   void Hold(Session& session, std::span<const Bytes> words, Progress progress);
   void Reject(const Passage& passage, const Refusal& refusal);
-  // What is wrong with words that name no command.
+  // The refusal for words that name no command.
   Refusal UnknownCommand(std::span<const Bytes> words) const;
   void RunHandler(Passage& passage);
   // A request of the primary's stream: no gate keeps it out, but CLIENT PAUSE holds it back.
@@ -178,7 +177,7 @@ class Executor final : public RequestRunner {
   ExpiryRule RuleFor(const Session& session) const;
   void RunHandlerIn(Unit& unit, Passage& passage);
   void Record(Call& call, const Passage& passage);
-  // For client-side caching: what the session has read.
+  // Tells client-side caching which keys the session has read.
   void NoteReads(const Passage& passage);
   void SendDeferredPushes(Session& session);
   // Redis: a replica that makes us answer is no good one, since the answer would stand in its stream.

@@ -23,7 +23,7 @@ void Executor::ExecuteWithin(Unit& unit, Session& session, const Command& comman
   Passage passage{session, &command, words};
   const Command* const outer_command = std::exchange(running_.command, &command);
   const auto outer_words = std::exchange(running_.words, words);
-  // Between two commands of a script its own code ran, which is none of theirs.
+  // Between two commands of a script its own code ran; that time belongs to neither.
   passage.started_us = session.IsScript() ? parts_.clock.MonotonicUs() : running_.last_us;
   passage.reply_start = session.out.Size();
   ++depth_;
@@ -46,7 +46,7 @@ void Executor::SettleReply(Session& session, size_t reply_start) {
 
 Result<Done> Executor::Replay(Unit& unit, Session& session, const Command& command, std::span<const Bytes> words) {
   if (!command.FitsArity(words.size())) return Failure(refusals::WrongArity(command.full_name).text);
-  // SCRIPT LOAD and SCRIPT FLUSH stand in files of Redis before 7.
+  // Files of Redis before 7 contain SCRIPT LOAD and SCRIPT FLUSH.
   const bool has_effect = command.Is(kWrite) || command.Is(kMayReplicate) || (command.categories & kAclScripting) != 0;
   if (command.Is(kNoScript) && !has_effect) return Failure(std::string(refusals::kNotOfRecord));
   const Aside aside = StandAside();

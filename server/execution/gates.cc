@@ -51,7 +51,7 @@ Refusal InSubscribedMode(Bytes command) {
 
 namespace {
 
-// Whether the command, and all that EXEC would run, has a flag that lets it in.
+// Whether the command, or for EXEC every queued command, has a flag that lets it in.
 bool AllHave(const Gates::Request& request, CommandFlag flag) {
   if (!request.command.Is(flag)) return false;
   bool all = true;
@@ -79,7 +79,7 @@ inline void Gates::ProtectedCommand(const Request& request) const {
 
 inline void Gates::Authentication(const Request& request) const {
   if (request.session.authenticated || request.command.Is(kNoAuth)) return;
-  if (parts_.users.LoginRequired()) throw Refusal{refusals::kNoAuth};  // else it was taken away meanwhile
+  if (parts_.users.LoginRequired()) throw Refusal{refusals::kNoAuth};  // otherwise the password was removed meanwhile
 }
 
 inline void Gates::Transactions(const Request& request) const {
@@ -95,7 +95,7 @@ inline void Gates::UserPermissions(const Request& request) const {
   throw Refusal{"NOPERM " + DenialText(*request.session.user, wanted, verdict, DenialDetail::kBrief)};
 }
 
-// What a transaction queues takes memory, too. Redis: of what is not queued only EXEC, DISCARD, QUIT and RESET pass.
+// Queued commands take memory, too. Redis: of those that are not queued only EXEC, DISCARD, QUIT and RESET pass.
 inline void Gates::Memory(const Request& request) const {
   if (parts_.settings.maxmemory == 0 || !parts_.eviction.LacksMemory()) return;
   const TransactionRole role = request.command.Spec().transaction;
@@ -104,7 +104,7 @@ inline void Gates::Memory(const Request& request) const {
   if ((request.flags & kDenyOom) != 0 || queued) throw Refusal{refusals::kOutOfMemory};
 }
 
-// A snapshot failed, and its owner would rather hear of it than go on. Redis: PING tells, too.
+// A snapshot failed, and stop-writes-on-bgsave-error refuses writes then. Redis: PING is refused, too.
 inline void Gates::DiskError(const Request& request) const {
   if ((request.flags & kWrite) == 0 && !request.command.Spec().reports_disk_trouble) return;
   if (auto trouble = DiskTrouble(DiskUser::kCommand)) throw Refusal{std::move(*trouble)};
@@ -114,7 +114,7 @@ inline void Gates::DiskError(const Request& request) const {
 inline void Gates::SubscribedMode(const Request& request) const {
   if (!InSubscribedMode(request.session)) return;
   const Command& command = request.command;
-  if (command.Is(kPubSub) && command.Is(kNoScript)) return;  // SUBSCRIBE and its kin
+  if (command.Is(kPubSub) && command.Is(kNoScript)) return;  // SUBSCRIBE and similar commands
   if (command.Spec().runs_when_subscribed) return;
   throw refusals::InSubscribedMode(command.full_name);
 }
@@ -138,13 +138,13 @@ inline void Gates::StillLoading(const Request& request) const {
   if (is_refused) throw Refusal{refusals::kIsLoading};
 }
 
-// A script has been running for long: others may do little but end it.
+// A script is late: other clients may do little but end it.
 inline void Gates::BusyScript(const Request& request) const {
   if (!parts_.scripts.Busy() || request.command.Is(kAllowBusy)) return;
   throw parts_.scripts.BusyRefusal();
 }
 
-// Redis: a monitor counts as a replica here, and is told so.
+// Redis: a monitor counts as a replica here, and the error says so.
 inline void Gates::FollowerWithoutKeys(const Request& request) const {
   const bool follows = request.session.monitor || request.session.kind == SessionKind::kReplica;
   if (!follows || (request.flags & (kWrite | kReadOnly | kMayReplicate)) == 0) return;

@@ -31,7 +31,7 @@ struct Services;
 struct Settings;
 class Users;
 
-// What the request may do: CommandFlag bits of its command, or what the card says where that depends on the request.
+// CommandFlag bits of the request: those of its command, unless its card derives them from the request (flags_of).
 inline uint32_t EffectiveFlags(const Services& services, const Session& session, const Command& command,
                                std::span<const Bytes> words) {
   const FlagsHook hook = command.Spec().flags_of;
@@ -61,15 +61,15 @@ class Gates {
   // Throws the refusal of the first gate that is shut. Cost: a few compares when all are open.
   void Pass(const Request& request) const;
 
-  // Why a command that writes, or a script that says it may, is refused: what it does could not be persisted. Nothing
-  // when it could. Cost: a compare or two.
+  // Why a writing command or script is refused: its changes could not be persisted. Nothing if they can be. Cost: a
+  // compare or two.
   enum class DiskUser : uint8_t { kCommand, kScript };
   std::optional<Refusal> DiskTrouble(DiskUser user) const;
-  // Writes find too few replicas (min-replicas-to-write).
+  // There are too few replicas for writes (min-replicas-to-write).
   bool LacksReplicas() const;
-  // This is a replica that its clients only read.
+  // This is a replica whose clients may only read.
   bool IsReadOnly() const { return parts_.role.IsReadOnly(parts_.settings); }
-  // What is here may be old, and is not to be shown.
+  // The data may be stale, and replica-serve-stale-data forbids serving it.
   bool IsStale() const { return parts_.role.IsStale(parts_.settings); }
 
  private:

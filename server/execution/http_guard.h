@@ -1,5 +1,5 @@
-// HttpGuard: closes the connection of a browser that was tricked into talking to the server: a POST or Host: line is no
-// command, but what follows it could hold some.
+// HttpGuard: closes the connection of a browser that was tricked into talking to the server: lines after POST or Host:
+// could contain commands.
 #pragma once
 
 #include <cstdint>

@@ -23,8 +23,8 @@ void Monitors::Remove(Session& session) {
 }
 
 void Monitors::OnCall(const FinishedCall& call) {
-  // Who waited for a key was shown when the wait began. Redis: a request that had to wait for the end of CLIENT PAUSE
-  // is never shown.
+  // A command that waited for a key was shown when the wait began. Redis: a request that had to wait for the end of
+  // CLIENT PAUSE is never shown.
   if (call.stage != Progress::Stage::kAgain) ShowIfPublic(call.session, call.command, call.words);
 }
 
@@ -43,7 +43,7 @@ void Monitors::ShowIfPublic(const Session& session, const Command& command, std:
 
 void Monitors::Show(const Session& session, std::span<const Bytes> words) {
   const std::string line = Line(session, words);
-  const std::vector<Session*> monitors = sessions_;  // who overruns its limit leaves the list
+  const std::vector<Session*> monitors = sessions_;  // a session beyond its limit leaves the list
   for (Session* monitor : monitors) {
     if (monitor->replies.IsOff() || monitor->close_after_reply) continue;
     Reply(monitor->out, monitor->resp).Simple(line);

@@ -31,8 +31,8 @@ class Monitors final : public CallObserver {
   // Also for a session that closes. Nothing happens to one that is no monitor.
   void Remove(Session& session);
 
-  // Shows the command that is running before it does anything, as scripts want it, whose commands are shown behind it.
-  // Requires: its card has kSkipMonitor.
+  // Shows the running command before it does anything. For scripts, whose commands are shown after them. Requires: its
+  // card has kSkipMonitor.
   void ShowBegun(const Session& session, std::span<const Bytes> words) {
     if (!Empty()) Show(session, words);
   }

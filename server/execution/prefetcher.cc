@@ -7,9 +7,8 @@ namespace respite {
 
 namespace {
 
-// Where a command on hashes or sets names a field or member, if it names any; 0: it is of another kind. Members stand
-// behind the key, but those that are added to a sorted set (ZADD, ZINCRBY) behind their scores: the last one is
-// fetched.
+// The position of the field or member that a command on hashes or sets names; 0: there is none. Members come after the
+// key, but in ZADD and ZINCRBY after their scores: the last one is fetched.
 size_t MemberWord(const Command& command, size_t key, size_t words) {
   const CommandGroup group = command.Spec().group;
   if (group == CommandGroup::kHash || group == CommandGroup::kSet) return key + 1;

@@ -17,7 +17,7 @@ class Keyspace;
 
 class Prefetcher {
  public:
-  static constexpr size_t kGroup = 16;  // requests that are worth it together
+  static constexpr size_t kGroup = 16;  // the most requests of a group
 
   struct Parts {
     const Keyspace& keyspace;
@@ -29,7 +29,7 @@ class Prefetcher {
     const Command* command;  // null: there is none
     HashedText key;          // the first key, if it was looked for
   };
-  // What each request in the batch is. The requests are taken to be for this database. Dies with the next call.
+  // Finds out what each request of the batch needs, assuming that all are for this database. Valid until the next call.
   const std::vector<Resolved>& Resolve(const RequestBatch& batch, int db);
 
  private:

@@ -53,8 +53,8 @@ void Pump::StartRun() {
   pipelines_us_ = 0;
 }
 
-// Whoever publishes faster than we can send gets its reply behind the messages, and is not read until then: else the
-// messages would pile up.
+// A client that publishes faster than we can send gets its reply after the messages, and is not read until then:
+// otherwise the messages would pile up.
 void Pump::QueueReplies(Session& session, bool caused_messages) {
   Clients& clients = parts_.clients;
   if (caused_messages && clients.IsBehind()) {
@@ -113,8 +113,8 @@ RequestParser::Status Pump::ParseGroup(Session& session) {
   batch_.Clear();
   const RequestLimits limits{.max_bulk_bytes = std::min(parts_.settings.proto_max_bulk_len, kLongestArgument),
                              .authenticated = session.authenticated || !parts_.users.LoginRequired()};
-  // What a stranger may send is looked at anew after each request: it may have been AUTH. A big argument ends a group,
-  // since it cannot be unread.
+  // Before login requests are parsed one by one, since AUTH changes the limits. A big argument ends a group, since it
+  // cannot be unread.
   size_t group = limits.authenticated ? Prefetcher::kGroup : 1;
   RequestParser::Status status = RequestParser::Status::kRequest;
   while (status == RequestParser::Status::kRequest && batch_.requests.size() < group && batch_.blobs.empty()) {
@@ -123,7 +123,7 @@ RequestParser::Status Pump::ParseGroup(Session& session) {
   return status;
 }
 
-// Big arguments may arrive at one stroke: then they were never measured, and the client that sent them counts now.
+// A big argument may arrive in one read, before its memory was counted: the client is counted now.
 void Pump::MeasureBigArguments(Session& session) {
   size_t bytes = 0;
   for (const BlobRef& blob : batch_.blobs) bytes += blob.Capacity();

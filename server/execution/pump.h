@@ -1,4 +1,4 @@
-// Pump: runs what a session has sent.
+// Pump: runs the requests that a session has sent.
 //
 // It parses the waiting requests in groups and has their data fetched into the cache before it executes them.
 #pragma once
@@ -67,7 +67,7 @@ class Pump {
   // The requests before `next` of the batch have run. Those of an open transaction do not count before its end, nor
   // does one that waits: after a break the primary sends them again.
   void NoteApplied(Session& session, size_t next);
-  // What becomes of the session whose request ended so.
+  // What follows for the session from the way its request ended.
   static Outcome After(RequestRunner::Outcome outcome);
   RequestParser::Status ParseGroup(Session& session);
   void StartRun();
@@ -81,8 +81,8 @@ class Pump {
   const Parts parts_;
   static constexpr int64_t kNoRequestYet = -1;
   uint64_t turn_ = UINT64_MAX;                 // none yet
-  int64_t pipelines_us_ = 0;                   // what they took in this Turn, the one that runs left out
-  int64_t pipeline_began_us_ = kNoRequestYet;  // its first request was done then
+  int64_t pipelines_us_ = 0;                   // what the finished ones took in this Turn
+  int64_t pipeline_began_us_ = kNoRequestYet;  // when its first request was done
   RequestBatch batch_;
   Prefetcher prefetcher_;
 };

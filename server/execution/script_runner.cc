@@ -44,7 +44,7 @@ constexpr char kScriptHasWritten[] =
 }  // namespace
 }  // namespace refusals
 
-// What redis.set_repl takes is what the journal understands.
+// redis.set_repl and the journal use the same bits.
 static_assert(int{kReplicateAof} == int{JournalEntry::kFile} &&
               int{kReplicateReplicas} == int{JournalEntry::kReplicas});
 
@@ -77,7 +77,7 @@ void ScriptRunner::Run(Call& call, const Request& request) {
   if (failure) throw Refusal{std::move(failure->text), failure->is_counted};
 }
 
-// A script that says what it does is refused before it does anything.
+// A script that declares flags is refused before it does anything.
 void ScriptRunner::CheckDeclared(const Request& request) const {
   if ((request.flags & kScriptAllowStale) == 0 && parts_.gates.IsStale()) throw Refusal{refusals::kPrimaryDown};
   const bool writes = (request.flags & kScriptNoWrites) == 0;
@@ -142,7 +142,7 @@ void ScriptRunner::CheckWrite(const Command& command) const {
   if (request.access == Access::kReadOnly || (declared && (request.flags & kScriptNoWrites) != 0)) {
     throw Refusal{refusals::kWriteInReadOnlyScript};
   }
-  // What has begun is carried through, however things are.
+  // A script that has written goes on writing, whatever happens to disk and replicas.
   if (current_->has_written || current_->call->unit.RepeatsRecord() || !command.Is(kWrite)) return;
   if (parts_.gates.IsReadOnly()) throw Refusal{refusals::kReadOnlyReplica};
   if (auto trouble = parts_.gates.DiskTrouble(Gates::DiskUser::kCommand)) throw Refusal{std::move(*trouble)};

@@ -1,8 +1,8 @@
 // ScriptRunner: runs one script or function at a time: what it calls goes through the Executor like any command, in the
 // Unit of the command that runs it and in the name of its client.
 //
-// Nobody else is served meanwhile. Past busy-reply-threshold others are heard again, but may only do what the flag
-// kAllowBusy lets through: SCRIPT KILL, SHUTDOWN NOSAVE, and what is needed to get there.
+// No other client is served meanwhile. After busy-reply-threshold others are served again, but only with commands that
+// have the flag kAllowBusy: SCRIPT KILL, SHUTDOWN NOSAVE, and those needed to log in and get there.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ class ScriptRunner final : public ScriptHost {
     ScriptEngine& engine;
     Kind kind;
     uint32_t flags;  // ScriptFlag bits
-    Access access;   // kReadOnly: EVAL_RO and its kin
+    Access access;   // kReadOnly: EVAL_RO, EVALSHA_RO, FCALL_RO
     ScriptEngine::Invocation invocation;
   };
 
@@ -73,11 +73,11 @@ class ScriptRunner final : public ScriptHost {
   std::span<const Bytes> RunningWords() const;
   int64_t RunningMs() const;
 
-  // Others are served again, since the script takes so long.
+  // The script is late, so other clients are served.
   bool Busy() const { return current_ && current_->is_late; }
-  // The client whose script it is: nothing of it is read until the script ends.
+  // The client that runs the script; its input is not read until the script ends.
   bool Holds(const Session& session) const { return Busy() && &current_->call->session == &session; }
-  // What they are told.
+  // The refusal for other clients.
   Refusal BusyRefusal() const;
   // SCRIPT KILL and FUNCTION KILL. Throws when there is nothing to kill, or it cannot be.
   void Kill(Kind kind);
@@ -114,7 +114,7 @@ class ScriptRunner final : public ScriptHost {
   Bytes ReplyBytes();
 
   const Parts parts_;
-  std::unique_ptr<Session> session_;  // what scripts act as
+  std::unique_ptr<Session> session_;  // in which commands of scripts run
   std::optional<Current> current_;
   std::string whole_reply_;  // of a reply in several pieces
 };

@@ -1,5 +1,5 @@
 // Services: what commands, INFO and the hooks of CONFIG SET may use besides the data: the parts of a server, by
-// reference. Only names stand here; who uses a part includes its header.
+// reference. The parts are only declared here; users include their headers.
 #pragma once
 
 namespace respite {
@@ -112,7 +112,7 @@ struct Services {
   Replication& replication;
   Tls& tls;
 
-  // What is seen.
+  // Observation.
   Identity& identity;
   ServerStats& stats;
   Monitors& monitors;

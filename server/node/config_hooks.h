@@ -1,11 +1,11 @@
-// What CONFIG SET has to do beyond changing a value that is read anew each time.
+// Hooks of CONFIG SET, for directives whose change needs more than a new value.
 #pragma once
 
 namespace respite {
 
 struct Services;
 
-// Requires: called once for a services, which outlives its Config's use.
+// To be called once. `services` must outlive the Config.
 void RegisterConfigHooks(const Services& services);
 
 }  // namespace respite

@@ -45,9 +45,9 @@ constexpr char kProtectedMode[] =
 
 namespace {
 
-// A client that takes a long reply as fast as we send it must not keep the others waiting.
+// A client that takes a long reply as fast as we send it must not delay the others.
 constexpr size_t kBytesPerFlush = 1024 * 1024;
-// Who sent so much with one read has probably more.
+// A client that sent this much in one read has probably more to send.
 constexpr size_t kMuchInput = 32 * 1024;
 // TLS handshakes that take longer are abandoned.
 constexpr int64_t kHandshakeMs = 30'000;
@@ -89,11 +89,11 @@ void Connection::OnReady(SocketPoller::Interest ready) {
   if (allowed.read && wanted_.read) Receive();
   if (!allowed.write || !wanted_.write || session_.closing) return;
   Want({.read = wanted_.read, .write = false});
-  // At the end of the Turn: its other replies may be of writes that are not on the disk yet.
+  // Waits for the end of the Turn: the client's other replies may belong to writes that are not on disk yet.
   host_.parts().clients.QueueFlush(session_);
 }
 
-// Nothing is heard of the socket until it is our turn.
+// Ignores the socket until the line reaches this connection.
 void Connection::JoinHandshakes() {
   Register({});
   host_.loop().handshakes().Enter([self = shared_from_this()] { self->ContinueHandshake(); });
@@ -141,7 +141,7 @@ void Connection::Receive() {
   const Transfer received = stream_.Receive(session_.in.ReadTarget(host_.loop().Scratch()));
   if (received.state != Transfer::State::kMoved) {
     if (received.state != Transfer::State::kLater) return EndOfInput(received.state);
-    return Want(wanted_);  // perhaps for room
+    return Want(wanted_);  // TLS may need room to send
   }
   const size_t bytes = received.bytes;
   sends_much_ = bytes >= kMuchInput;
@@ -175,7 +175,8 @@ void Connection::EndOfInput(Transfer::State state) {
   server.clients.QueueFlush(session_);
 }
 
-// A hundred thousand subscriptions are not undone in one Turn. Nobody can tell this from a client that left later.
+// Unsubscribing from a hundred thousand channels takes several Turns. To others it looks as if the client had left
+// later.
 void Connection::Depart() {
   const NodeHost::Parts& server = host_.parts();
   if (session_.IsBlocked() || server.departures.LeaveSome(session_)) return server.clients.Close(session_);
@@ -194,7 +195,7 @@ void Connection::RunPump() {
     case Pump::Outcome::kPostponed:  // whoever ends the pause calls Resume; meanwhile the peer may hang up
       if (!host_.parts().limits.CheckInput(session_)) Want({.read = true, .write = wanted_.write});
       break;
-    case Pump::Outcome::kMore:  // nothing new is read before what is there has been served
+    case Pump::Outcome::kMore:  // the requests that are there come before new input
       Want({.read = false, .write = wanted_.write});
       ResumeInNextTurn();
       break;

@@ -33,12 +33,12 @@ class Connection final : public Transport,
 
  private:
   void OnReady(SocketPoller::Interest ready);
-  // Whether to receive, and whether to send what did not fit.
+  // Sets what to wait for: input, and room for output that did not fit.
   void Want(SocketPoller::Interest wanted);
   void Register(SocketPoller::Interest interest);
   void JoinHandshakes();
   void ContinueHandshake();
-  // The peer may speak from now on, unless it must not be here at all.
+  // Serves the peer from now on, unless protected mode refuses it.
   void Admit();
   void Receive();
   void ReceiveInNextTurn();
@@ -52,15 +52,15 @@ class Connection final : public Transport,
   bool WriteSome();
 
   NodeHost& host_;
-  Session& session_;  // gone once self_ is
+  Session& session_;  // valid while self_ is set
   ByteStream stream_;
   int64_t opened_ms_;  // of the Pace
   SocketPoller::Interest wanted_;
   SocketPoller::Interest registered_;
   bool receive_posted_ = false;
   bool is_departing_ = false;
-  bool sends_much_ = true;            // did so last, or is new and may
-  std::shared_ptr<Connection> self_;  // from Start to Close: whoever flushes may be the only one who knows us
+  bool sends_much_ = true;            // the last read brought much, or nothing was read yet
+  std::shared_ptr<Connection> self_;  // set from Start to Close, since nobody else may own the connection
 };
 
 }  // namespace respite

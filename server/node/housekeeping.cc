@@ -37,8 +37,8 @@ constexpr size_t kWatchesPerTurn = 1000;
 constexpr int64_t kWakeAgainMs = 10;  // while a script or loading holds everything up
 constexpr size_t kClientsCheckedAtLeast = 5;
 
-// One of them may close those behind it (CLIENT KILL), and if it runs a script for long, others are served meanwhile
-// and those are freed, too.
+// A session that resumes may close later ones (CLIENT KILL). If it runs a long script, others are served meanwhile, and
+// closed sessions are freed.
 void Resume(const Clients& clients, const std::vector<Session*>& sessions) {
   std::vector<uint64_t> ids;
   ids.reserve(sessions.size());
@@ -53,9 +53,9 @@ void Resume(const Clients& clients, const std::vector<Session*>& sessions) {
 
 void Housekeeping::EndTurn() {
   parts_.snapshots.EndTurn();
-  if (parts_.shutdown.Done()) return Send();  // what would run now would be lost
+  if (parts_.shutdown.Done()) return Send();  // effects of further commands would be lost
   parts_.migrations.EndTurn();
-  if (parts_.waiting.HasReady()) {            // keys that went without a command: they expired
+  if (parts_.waiting.HasReady()) {  // keys that changed without a command: they expired
     parts_.executor.StartRun();
     parts_.waiting.ServeReady();
   }
@@ -83,7 +83,7 @@ void Housekeeping::AskForWake() {
   parts_.host->WakeAt(wake_at_ms_);
 }
 
-// What takes many Turns must not wait for a client to begin the next one.
+// Work that takes many Turns must not wait until a client causes the next one.
 void Housekeeping::GoOnInNextTurn() {
   parts_.watched_keys.DropSome(kWatchesPerTurn);
   const bool continues = parts_.clients.PostponedCount() != 0 && !parts_.pause.IsOn();
@@ -132,7 +132,7 @@ void Housekeeping::PassTime(int64_t elapsed_ms, const std::function<void(int64_t
   parts_.exact_expiry.End();
   advance_to(until_ms);
   Tick();
-  wake_at_ms_ = Timers::kNever;  // what the host was asked for may have passed
+  wake_at_ms_ = Timers::kNever;  // the time that the host was asked for may have passed
   EndTurn();
 }
 
@@ -167,7 +167,8 @@ void Housekeeping::SampleStats() {
 }
 
 void Housekeeping::CheckClients() {
-  // A part of the clients each round, so that ten thousand of them do not hold up one Turn; all of them once a second.
+  // Checks a part of the clients in each round, and all of them once a second, so that ten thousand do not delay a
+  // Turn.
   const size_t wanted =
       std::max(parts_.clients.Count() / static_cast<size_t>(parts_.pulse.Hz()), kClientsCheckedAtLeast);
   const int64_t now_ms = parts_.clock.MonotonicMs();
@@ -180,7 +181,7 @@ void Housekeeping::CheckClients() {
 void Housekeeping::ResumePostponed() { Resume(parts_.clients, parts_.clients.TakePostponed()); }
 
 void Housekeeping::ResumeContinued() {
-  // Those who go on may end the wait of others.
+  // A client that continues may end the wait of others.
   for (auto sessions = parts_.clients.TakeContinued(); !sessions.empty(); sessions = parts_.clients.TakeContinued())
     Resume(parts_.clients, sessions);
 }

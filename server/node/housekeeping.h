@@ -1,5 +1,4 @@
-// Housekeeping: what is done for all clients together: at the end of each Turn, with each tick of the timer, and when
-// somebody's wait is over.
+// Housekeeping: work for all clients: at the end of each Turn, at each tick of the timer, and when a wait is over.
 #pragma once
 
 #include <cstdint>
@@ -79,20 +78,20 @@ class Housekeeping {
   void EndTurn();
   // The same for clients that were served in the middle of a Turn: replies only, since they may change nothing.
   void EndTurnBesides();
-  // What a Host was asked for by WakeAt.
+  // Called at the time that Host::WakeAt asked for.
   void Wake();
-  // The Clock stands still and is moved by hand: by `elapsed_ms` in all, in steps, so that everything that becomes due
-  // on the way (waits, pauses, deadlines of keys and fields) is done at its own moment, in order, each in a Turn of its
-  // own; then the timer ticks once. `advance` moves the clock by so many ms. Cost: O(n log n) for n deadlines on the
-  // way. Requires: nobody is in the middle of a Turn.
+  // Moves a stopped Clock by `elapsed_ms`, in steps: everything that becomes due on the way (waits, pauses, deadlines
+  // of keys and fields) is done at its own time, in order, each in a Turn of its own. Then the timer ticks once.
+  // `advance` moves the clock by a number of ms. Cost: O(n log n) for n deadlines on the way. Requires: no Turn is
+  // under way.
   void PassTime(int64_t elapsed_ms, const std::function<void(int64_t)>& advance);
 
  private:
   void SampleStats();
   void CheckClients();
-  // Writes what happened in this Turn. False: that failed, so no reply may be sent, and the server ends.
+  // Writes the effects of this Turn. Returns false if that failed: then no reply may be sent, and the server ends.
   bool Journaled();
-  // All replies, and what a Turn gives to messages.
+  // Sends all replies, and as many messages as a Turn may.
   void Send();
   void AskForWake();
   void GoOnInNextTurn();
@@ -100,8 +99,8 @@ class Housekeeping {
   void ResumeContinued();
 
   const Parts parts_;
-  int64_t wake_at_ms_ = Timers::kNever;  // what the Host was asked for
-  uint64_t synced_seen_ = 0;             // AofWriter::Synced, by those who wait for it
+  int64_t wake_at_ms_ = Timers::kNever;  // the time that the Host was asked for
+  uint64_t synced_seen_ = 0;             // AofWriter::Synced when its waiters were last served
   int64_t last_sample_us_ = 0;
 };
 

@@ -39,7 +39,7 @@ constexpr char kMaxClients[] = "ERR max number of clients reached";
 
 namespace {
 
-// A storm of connections must not keep those that are there waiting.
+// Many new connections must not delay existing clients.
 constexpr int kAcceptsPerEvent = 100;
 
 constexpr auto kPauseWithoutDescriptors = std::chrono::milliseconds(100);
@@ -160,7 +160,7 @@ void Listener::Accept(const std::shared_ptr<Socket>& socket) {
 }
 
 void Listener::AcceptAll(const std::shared_ptr<Socket>& socket) {
-  // Who is being closed still has a descriptor, and those are counted on.
+  // A session that is being closed still has a descriptor, so it counts.
   const size_t open = host_.parts().clients.Count() + host_.loop().closings().Size();
   if (open + kAcceptsPerEvent > host_.parts().settings.maxclients) host_.loop().closings().ServeAll();
   for (int i = 0; i < kAcceptsPerEvent; ++i) {
@@ -180,7 +180,7 @@ void Listener::AcceptAll(const std::shared_ptr<Socket>& socket) {
 // Out of descriptors or memory: the client stays in the kernel's queue, which would wake us at once.
 void Listener::AcceptLater(const std::shared_ptr<Socket>& socket) {
   socket->retry.expires_after(kPauseWithoutDescriptors);
-  // A timer that has rung calls even after it was destroyed in the same Turn.
+  // A timer that has expired calls its handler even if it was destroyed in the same Turn.
   socket->retry.async_wait([this, weak = std::weak_ptr(socket)](const asio::error_code& error) {
     std::shared_ptr<Socket> open = weak.lock();
     if (!error && open) Accept(open);

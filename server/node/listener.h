@@ -20,8 +20,8 @@ class Listener {
   explicit Listener(NodeHost& host);
   ~Listener();
 
-  // Opens what the settings ask for. Returns why that failed; warnings are logged. With `port auto` the system chooses
-  // a free port (at first; later the one there is is kept), which is then found in settings().bound_port.
+  // Opens the sockets of the settings. Returns why that failed; warnings are logged. With `port auto` the system
+  // chooses a free port the first time, which is kept later; settings().bound_port is that port.
   std::optional<std::string> Open();
   // `port`, `tls-port` or `bind` changed: closes the old sockets (the new ones may overlap them), then opens the new
   // ones.
@@ -29,14 +29,14 @@ class Listener {
   bool HasTcp() const { return !tcp_.empty(); }
   bool HasTls() const { return !tls_.empty(); }
   bool HasUnix() const { return unix_ != nullptr; }
-  // The unix socket's file goes, too, unless somebody else has put his own there.
+  // Also removes the file of the unix socket, unless it belongs to another server now.
   void Close();
 
  private:
   struct Socket;
   using Sockets = std::vector<std::shared_ptr<Socket>>;
 
-  // On all addresses, or why that failed.
+  // Opens sockets on all addresses, or returns why that failed.
   Result<Sockets, std::string> OpenTcp(Protocol protocol, int port);
   std::optional<std::string> OpenUnix();
   void RemoveUnixFile();

@@ -96,10 +96,10 @@ class Node {
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
-  // Where what drives it attaches itself.
+  // Where its driver (NodeHost, or a test) attaches itself.
   HostPort& host() { return host_; }
   NetworkPort& network() { return network_; }
-  // What commands may use. For all others who get the server as a whole: the loop, tests.
+  // What commands may use. Also for code that needs the server as a whole: the process, tests.
   const Services& services() const { return services_; }
   Pump::Parts pump_parts();
   NodeHost::Parts host_parts();

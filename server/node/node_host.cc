@@ -24,7 +24,7 @@ constexpr int64_t kLongestSleepMs = 24 * 3'600'000;
 
 }  // namespace
 
-// A timer that has rung calls even after it was destroyed in the same Turn.
+// A timer that has expired calls its handler even if it was destroyed in the same Turn.
 struct NodeHost::Timers {
   explicit Timers(asio::io_context& context) : tick(context), wake(context) {}
   asio::steady_timer tick;
@@ -70,8 +70,8 @@ bool NodeHost::ServeBesides() {
   return loop_.ServeBesides();
 }
 
-// Redis: what the timer should have done during a script is done when the script is over. Else it might never come to
-// it between one script and the next.
+// Redis: a tick that was missed during a script is made up when the script ends. Otherwise the timer might never run
+// between one script and the next.
 void NodeHost::EndTurn(int64_t turn_us) {
   if (missed_tick_ && !parts_.phase.IsMidTurn()) {
     missed_tick_ = false;

@@ -56,14 +56,14 @@ class NodeHost final : public Host, public EventLoop::Resident {
   NodeHost(const NodeHost&) = delete;
   NodeHost& operator=(const NodeHost&) = delete;
 
-  // Begins to ring the timer.
+  // Starts the timer.
   void Start();
-  // What to do when the server stops; without it the loop stops.
+  // Sets what happens when the server stops; by default the loop stops.
   void OnStop(std::function<void(int exit_code)> handler) { stop_ = std::move(handler); }
-  // Calls `handler` whenever the timer rings, also in the middle of a Turn (ServeBesides).
+  // Calls `handler` at each tick of the timer, also in the middle of a Turn (ServeBesides).
   void OnTick(std::function<void()> handler) { tick_ = std::move(handler); }
 
-  // For connections: something happens to a client of this server.
+  // Connections call this before they serve a client: the Turn of this server must be ended.
   void Enter() { loop_.Enter(*this); }
   Pump& pump();
   EventLoop& loop() { return loop_; }
@@ -89,7 +89,7 @@ class NodeHost final : public Host, public EventLoop::Resident {
   std::shared_ptr<Timers> timers_;  // handlers hold a weak_ptr: they may be called after the NodeHost is gone
   LoopNetwork network_;
   Pump pump_;
-  std::unique_ptr<Pump> other_pump_;  // while somebody is in the middle of something; made with its first use
+  std::unique_ptr<Pump> other_pump_;  // for clients served in the middle of a Turn; created by its first use
   std::function<void(int)> stop_;
   std::function<void()> tick_;
   bool missed_tick_ = false;  // the timer rang in the middle of a Turn
