@@ -78,12 +78,14 @@ void EventLoop::Leave(Resident& resident) {
   std::replace(active_.begin(), active_.end(), &resident, static_cast<Resident*>(nullptr));
 }
 
-// The Turn that is under way keeps what it has read: this one gets another scratch buffer. What was posted waits, since
-// it may free a client that the Turn is with; before the first Turn (the data set is being loaded) there is none.
+// The Turn that is under way keeps what it has read: this one gets another scratch buffer. What was posted waits, for
+// this Turn or the next, since it may free a client that the Turn is with, or change data that a script is with; before
+// the first Turn (the data set is being loaded) there is none.
 bool EventLoop::ServeBesides() {
   if (spare_scratches_.empty()) spare_scratches_.emplace_back(kScratchBytes);
   std::vector<char> own = std::exchange(scratch_, std::move(spare_scratches_.back()));
   spare_scratches_.pop_back();
+  ++besides_;
   poller_.ServeBesides();
   for (int i = 0; i < kHandlersPerTurn && !stopped_ && asio_->context.poll_one() != 0; ++i) {
   }
@@ -92,6 +94,9 @@ bool EventLoop::ServeBesides() {
   for (size_t i = 0; i < active_.size(); ++i)
     if (active_[i] != nullptr) active_[i]->EndTurnBesides();
   if (!running_) StartTasks();
+  if (--besides_ == 0) {
+    for (; put_off_ > 0; --put_off_) asio::post(asio_->context, [this] { RunNextTask(); });
+  }
   spare_scratches_.push_back(std::exchange(scratch_, std::move(own)));
   return !stopped_;
 }
@@ -125,6 +130,10 @@ void EventLoop::StartTasks() {
 }
 
 void EventLoop::RunNextTask() {
+  if (besides_ != 0 && running_) {
+    ++put_off_;
+    return;
+  }
   const Task task = std::move(due_.front());
   due_.pop_front();
   if (task.run == nullptr) return;

@@ -92,6 +92,8 @@ class EventLoop {
   std::vector<Resident*> active_;  // their Turn is to be ended; null: it was, or the resident left
   std::vector<Task> posted_;       // for the next Turn; may own connections, so they go before asio_
   std::deque<Task> due_;           // one call of RunNextTask is under way for each
+  int besides_ = 0;                // calls of ServeBesides that are under way
+  size_t put_off_ = 0;             // calls of RunNextTask that came meanwhile
   std::vector<char> scratch_;
   std::vector<std::vector<char>> spare_scratches_;  // for ServeBesides
   std::function<void()> withdraw_;

@@ -69,6 +69,23 @@ TEST(EventLoopTest, WhoWaitsForTheEndOfItsTurnIsServedBesidesAnother) {
   EXPECT_THAT(log, testing::ElementsAre("busy ends", "waits besides", "busy besides", "waits ends", "busy ends"));
 }
 
+// The other task may be a replica that takes over new data, in the middle of a script.
+TEST(EventLoopTest, ATaskOfTheSameTurnWaitsWhileOthersAreServedBesides) {
+  const SystemPace pace;
+  EventLoop loop(pace);
+  std::vector<std::string> log;
+  loop.Post(nullptr, [&] {
+    log.emplace_back("first begins");
+    loop.ServeBesides();
+    loop.ServeBesides();
+    log.emplace_back("first ends");
+  });
+  loop.Post(nullptr, [&] { log.emplace_back("second"); });
+  loop.Post(nullptr, [&] { loop.Stop(0); });
+  loop.Run();
+  EXPECT_THAT(log, testing::ElementsAre("first begins", "first ends", "second"));
+}
+
 TEST(EventLoopTest, AResidentMayLeaveWhileOthersAreServedBesides) {
   const SystemPace pace;
   EventLoop loop(pace);
