@@ -126,6 +126,14 @@ void Resync::FlushOldData() {
   services.disposer.Free(Capture::Take(services.data), is_later ? FreeMode::kLater : FreeMode::kNow);
 }
 
+// The flush has told of the keys that were here. There may be new ones that clients watch or wait for: each database
+// has taken the place of itself.
+void Resync::TellOfNewData() {
+  Dataset& data = parts_.services.data;
+  if (data.listener == nullptr) return;
+  for (int db = 0; db < data.keyspace.Count(); ++db) data.listener->OnSwap(db, db);
+}
+
 void Resync::TurnJournalOn() {
   if (parts_.services.settings.appendonly) parts_.services.aof.TurnOn();
 }
@@ -147,6 +155,7 @@ bool Resync::Install() {
     direct_->MoveIn();
     services.log.Notice("MASTER <-> REPLICA sync: Discarding old DB in background");
   }
+  TellOfNewData();
   TurnJournalOn();
   services.data.history.Adopt(id_, offset_);
   services.log.Notice("MASTER <-> REPLICA sync: Finished with success");

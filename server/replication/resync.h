@@ -51,6 +51,7 @@ class Resync {
   void KillChild();
   void FlushOldData();
   bool LoadFile();
+  void TellOfNewData();
   void TurnJournalOn();
 
   const Parts parts_;

@@ -230,6 +230,42 @@ TEST_F(DirectLoadTest, AWatchedKeyChangesWhenTheDataIsSwapped) {
   EXPECT_THAT(client.Run("EXEC"), NilArray());
 }
 
+TEST_F(DirectLoadTest, AWatchedKeyMayComeWithTheNewData) {
+  for (const std::string load : {"swapdb", "disabled"}) {
+    ReplicationWorld world(9);
+    Member& primary = world.Add();
+    Member& replica = world.Add({"repl-diskless-load " + load});
+    TestClient client(replica.server());
+    client.Run("WATCH new1");
+    TestClient other(replica.server());
+    other.Run("WATCH none");
+    Fill(primary, "new");
+    replica.Follow(primary);
+    world.network().Step(3000);
+    ASSERT_TRUE(replica.IsLinked());
+    for (TestClient* one : {&client, &other}) {
+      one->Run("MULTI");
+      one->Run("GET new1");
+    }
+    EXPECT_THAT(client.Run("EXEC"), NilArray()) << load;
+    EXPECT_THAT(other.Run("EXEC"), ArrayOf(Bulk("value"))) << load;
+  }
+}
+
+TEST_F(DirectLoadTest, WhoWaitsForAKeyGetsItFromTheNewData) {
+  Member& primary = world_.Add({"repl-diskless-sync yes"});
+  Member& replica = AddThatComesBack(primary);
+  primary.Run("XADD s 1-1 field value");
+  TestClient client(replica.server());
+  EXPECT_THAT(client.Run("XREAD BLOCK 0 STREAMS s 0"), NoReply());
+  ASSERT_TRUE(MoveIntoLoading(replica));
+  EXPECT_THAT(client.Read(), NoReply());
+  network().SetPiece(4096);
+  network().Step(3000);
+  ASSERT_TRUE(replica.IsLinked());
+  EXPECT_THAT(client.Read(), ArrayOf(AnyReply()));
+}
+
 TEST_F(DirectLoadTest, NothingIsSavedWhileOnlyHalfIsThere) {
   Member& primary = world_.Add({"repl-diskless-sync yes"});
   Member& replica = AddReplica("on-empty-db", {"save 1 1"});
