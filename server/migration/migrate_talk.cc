@@ -5,6 +5,13 @@
 
 namespace respite {
 
+namespace {
+
+// An error is never empty.
+std::string Quotable(Bytes error) { return error.empty() ? "(no text)" : std::string(error); }
+
+}  // namespace
+
 void MigrateTalk::AddKey(Bytes key, int64_t ttl_ms, Bytes payload, Existing existing) {
   keys_.emplace_back(key);
   if (existing == Existing::kReplaced) {
@@ -33,17 +40,18 @@ std::string MigrateTalk::Begin(int64_t selected_db) {
   return opening;
 }
 
+// Redis: takes everything for consent that is no error, so a key sent to an HTTP server is lost.
 void MigrateTalk::TakeAnswer(Bytes line) {
-  const bool is_error = line.starts_with('-');
+  const bool is_accepted = line.starts_with('+');
+  const std::string error = is_accepted ? "" : line.starts_with('-') ? Quotable(line.substr(1)) : Quotable(line);
   if (preliminary_ > 0) {
     --preliminary_;
-    if (is_error && earlier_error_.empty()) earlier_error_ = line;
+    if (earlier_error_.empty()) earlier_error_ = error;
     return;
   }
-  const Bytes told = earlier_error_.empty() ? line : Bytes(earlier_error_);
-  const bool is_accepted = !told.starts_with('-');
-  answered_.push_back(is_accepted ? Answer::kAccepted : Answer::kRefused);
-  if (!is_accepted && error_.empty()) error_ = told.substr(1);
+  const std::string& told = earlier_error_.empty() ? error : earlier_error_;
+  answered_.push_back(told.empty() ? Answer::kAccepted : Answer::kRefused);
+  if (error_.empty()) error_ = told;
 }
 
 }  // namespace respite

@@ -52,7 +52,7 @@ class MigrateTalk {
   std::vector<std::string> keys_;
   std::string restores_;
   size_t preliminary_ = 0;     // answers to come before the first RESTORE's
-  std::string earlier_error_;  // of AUTH or SELECT, with the '-'; it counts against each key
+  std::string earlier_error_;  // of AUTH or SELECT; it counts against each key
   std::vector<Answer> answered_;
   std::string error_;
 };

@@ -285,6 +285,20 @@ TEST_F(MigrateTest, ManyAtOnceHaveLinksOfTheirOwn) {
   EXPECT_THAT(source_.Run("DBSIZE"), Int(0));
 }
 
+TEST_F(MigrateTest, OnlyConsentIsConsent) {
+  network().Listen(7100);
+  source_.Run("SET k 1");
+  for (const std::string answer : {"HTTP/1.1 400 Bad Request", "-", "", ":1", "$2", "*0", "_", "-A\rB", "OK"}) {
+    client_.Send("MIGRATE 127.0.0.1 7100 k 0 700");
+    network().Run();
+    network().SendAs(7100, answer + "\r\n");
+    network().Run();
+    EXPECT_THAT(client_.Read(), ErrorStartsWith("ERR Target instance replied with error: ")) << answer;
+    EXPECT_THAT(source_.Run("GET k"), Bulk("1")) << answer;
+    network().Step(12'000);  // no link is kept
+  }
+}
+
 TEST_F(MigrateTest, AnswersThatNobodyAskedForEndTheLink) {
   network().Listen(7100);
   source_.Run("SET k 1");
