@@ -166,7 +166,9 @@ bool RdbItemReader::ReadSizes() {
   const uint64_t keys = input_->Length();
   const uint64_t timed = input_->Length();
   if (!InputIsGood()) return false;
-  const uint64_t most = source_.Ahead() / kUsualOctets;
+  const uint64_t ahead = source_.Ahead() / kUsualOctets;
+  const uint64_t most = ahead - std::min(ahead, announced_);
+  announced_ += std::min(keys, most);
   sink_.OnResize(db_, std::min(keys, most), std::min(timed, most));
   return true;
 }
@@ -233,6 +235,7 @@ bool RdbItemReader::ReadKey(uint8_t type) {
   auto entry = ReadRdbValue(*input_, type, {key_, options_.access, options_.limits, options_.hash_key, deadline_ms_});
   if (!entry) return FailOrSkip(entry.error());
   batch_.push_back({std::move(entry).value(), idle_s_, frequency_});
+  if (announced_ != 0) --announced_;
   ForgetAttributes();
   return batch_.size() < options_.batch || PassOn();
 }

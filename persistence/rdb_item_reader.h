@@ -82,6 +82,7 @@ class RdbItemReader {
   int db_ = 0;
   RdbFailure::Step step_ = RdbFailure::Step::kHead;
   uint8_t type_ = 0;
+  uint64_t announced_ = 0;  // keys for which the sink was told to make room, and which have not come
   std::string key_;
   // For the next key.
   int64_t deadline_ms_ = kNoDeadline;

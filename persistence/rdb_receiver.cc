@@ -14,6 +14,8 @@ namespace {
 constexpr size_t kShort = 256;
 // What an RDB of unknown length is trusted with when it announces its number of keys.
 constexpr uint64_t kUnknownTotal = 64 * 1024 * 1024;
+// The same if the sender named a length: it may be a lie, too, and what was reserved for it is written at once.
+constexpr uint64_t kMostBelieved = 256 * 1024 * 1024;
 
 }  // namespace
 
@@ -63,6 +65,8 @@ uint64_t RdbReceiver::Checksum(Bytes rest) {
   return Crc64(checksum_, current_.substr(0, current_.size() - rest.size()));
 }
 
-uint64_t RdbReceiver::Ahead() const { return std::max(total_.value_or(kUnknownTotal), base_) - base_; }
+uint64_t RdbReceiver::Ahead() const {
+  return std::min(std::max(total_.value_or(kUnknownTotal), base_) - base_, kMostBelieved);
+}
 
 }  // namespace respite

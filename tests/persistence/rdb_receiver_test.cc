@@ -134,6 +134,37 @@ TEST(RdbReceiver, DoesNotReserveForKeysThatCannotCome) {
   EXPECT_LE(sink.sizes[0].first, 256u);
 }
 
+// Memory for them is taken at once. A sender that lies must not get more of it than it could fill soon.
+TEST(RdbReceiver, BelievesNoneWhoAnnouncesMoreThanAnyoneHas) {
+  constexpr uint64_t kMost = 16 * 1024 * 1024;
+  for (const std::optional<uint64_t> total : {std::optional<uint64_t>(INT64_MAX), std::optional<uint64_t>()}) {
+    std::string content = "REDIS0011";
+    for (int db = 0; db < kTestDatabases; ++db) {
+      content += std::string("\xfe") + static_cast<char>(db);
+      content += "\xfb";
+      for (int i = 0; i < 2; ++i) content += std::string("\x81\x08") + std::string(7, '\0');  // 2^59
+    }
+    struct Sink final : RdbSink {
+      void OnAux(Bytes, Bytes, uint64_t) override {}
+      void OnResize(int, uint64_t some_keys, uint64_t some_timed) override {
+        keys += some_keys;
+        timed += some_timed;
+      }
+      Result<Done> OnEntries(int, std::span<RdbEntry>) override { return Done{}; }
+      Result<Done> OnLibrary(Bytes) override { return Done{}; }
+      void OnEmptyKey(int, Bytes) override {}
+      void OnUnverified() override {}
+      Result<Done> OnProgress(uint64_t) override { return Done{}; }
+      uint64_t keys = 0;
+      uint64_t timed = 0;
+    } sink;
+    RdbReceiver receiver(Options(), sink, total);
+    ASSERT_EQ(receiver.Take(content), Status::kMore);
+    EXPECT_LE(sink.keys, kMost);
+    EXPECT_LE(sink.timed, kMost);
+  }
+}
+
 TEST(RdbReceiver, EndsWhenTheSinkStops) {
   const std::string content = WrittenRdb(AllTypes());
   KeyspaceSink sink;
