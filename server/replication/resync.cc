@@ -104,7 +104,7 @@ SnapshotReceiver::Status Resync::BeginDirectLoad() {
 void Resync::LetGo() {
   const Services& services = parts_.services;
   has_let_go_ = true;
-  if (services.aof.IsOn()) services.aof.TurnOff();
+  services.aof.TurnOff();
   parts_.replicas.CloseAll();
   services.data.history.Adopt(RandomHex(History::kIdLength), 0);
   services.data.history.is_shared = false;
@@ -135,7 +135,7 @@ void Resync::TellOfNewData() {
 }
 
 void Resync::TurnJournalOn() {
-  if (parts_.services.settings.appendonly) parts_.services.aof.TurnOn();
+  if (parts_.services.settings.appendonly) parts_.services.aof.TurnBackOn();
 }
 
 bool Resync::Install() {

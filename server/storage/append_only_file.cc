@@ -173,7 +173,10 @@ Step AppendOnlyFile::TurnOn() {
   return Step::kFailed;
 }
 
+void AppendOnlyFile::TurnBackOn() { comes_back_ = TurnOn() == Step::kFailed; }
+
 void AppendOnlyFile::TurnOff() {
+  comes_back_ = false;
   if (!IsOn()) return;
   const State before = std::exchange(state_, State::kOff);
   if (before == State::kAwaitsBase) {
@@ -365,6 +368,7 @@ Step AppendOnlyFile::RenameInto(const std::string& from, const std::string& to, 
 void AppendOnlyFile::Cron() {
   directory_.Tidy();
   if (parts_.nursery.Busy()) return;
+  if (comes_back_ && !IsBackingOff()) return TurnBackOn();
   if (scheduled_) {
     if (!IsBackingOff()) StartRewrite();
     return;

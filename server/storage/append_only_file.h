@@ -79,6 +79,9 @@ class AppendOnlyFile final : public Journal {
 
   // CONFIG SET appendonly. After kFailed nothing has changed; the reason is logged.
   Step TurnOn();
+  // The same for a server that turned it off for a while by itself: nobody hears of a failure, so the timer tries
+  // again.
+  void TurnBackOn();
   void TurnOff();
   enum class RewriteStart : uint8_t { kStarted, kScheduled, kAlreadyRuns, kFailed };
   // BGREWRITEAOF: starts a child, or schedules a rewrite after the current child.
@@ -143,6 +146,7 @@ class AppendOnlyFile final : public Journal {
   AofWriter writer_;
   State state_ = State::kOff;
   bool scheduled_ = false;
+  bool comes_back_ = false;     // TurnBackOn has failed
   uint64_t closed_octets_ = 0;  // size of all files except the current incremental
   uint64_t base_octets_ = 0;    // size of all files after the last rewrite, or of the loaded base
   int64_t rewrite_started_ms_ = 0;

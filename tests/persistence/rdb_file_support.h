@@ -74,7 +74,7 @@ inline void AddSortedSet(Database& database, Bytes key, int count) {
 enum class Deadlines : uint8_t { kNone, kSome };
 inline void AddHash(Database& database, Bytes key, int count, Deadlines deadlines) {
   AddCollection<Hash>(database, key, [&](Hash& hash) {
-    for (int i = 0; i < count; ++i) hash.Set("field" + std::to_string(i), std::to_string(i * i));
+    for (int i = 0; i < count; ++i) hash.Set("field" + std::to_string(i), std::to_string(int64_t{i} * i));
     for (int i = 0; deadlines == Deadlines::kSome && i < count; i += 2)
       hash.SetDeadline("field" + std::to_string(i), 1'800'000'000'000 + i);
   });

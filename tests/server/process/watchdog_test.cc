@@ -41,11 +41,14 @@ class WatchdogTest : public testing::Test {
   size_t Reports() const { return Mentions("WATCHDOG TIMER EXPIRED"); }
 
   // These keep their thread busy until the log mentions `text`, or it is clear that it never will.
+  // Each has a number, else the compiler makes one function of both, with one name.
   [[gnu::noinline]] bool KeepTheFirstBusyUntil(const std::string& text) const {
+    [[maybe_unused]] const volatile int number = 1;
     AwaitMention(text);
     return Mentions(text) != 0;
   }
   [[gnu::noinline]] bool KeepTheSecondBusyUntil(const std::string& text) const {
+    [[maybe_unused]] const volatile int number = 2;
     AwaitMention(text);
     return Mentions(text) != 0;
   }

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
+
 #include "server/clients/phase.h"
 #include "server/replication/replication.h"
 #include "server/storage/append_only_file.h"
@@ -213,6 +215,25 @@ TEST_F(DirectLoadTest, TheAppendOnlyFileFollows) {
     EXPECT_THAT(replica.Run("GET mine"), Nil()) << load;
     EXPECT_THAT(replica.Run("GET later"), Bulk("1"));
     EXPECT_THAT(replica.Run("DBSIZE"), Int(302));
+  }
+}
+
+// Redis: tries ten times, and ends the server then.
+TEST_F(DirectLoadTest, TheAppendOnlyFileFollowsThoughNoChildCouldBeMadeAtFirst) {
+  for (const std::string load : {"swapdb", "on-empty-db", "disabled"}) {
+    ReplicationWorld world(8);
+    Member& primary = world.Add();
+    Member& replica = world.Add({"repl-diskless-load " + load, "appendonly yes"});
+    primary.Run("SET k 1");
+    replica.server().forker().FailNext(ENOMEM);
+    replica.Follow(primary);
+    world.network().Step(5000);
+    ASSERT_TRUE(replica.IsLinked());
+    EXPECT_TRUE(replica->aof().IsOn()) << load;
+    replica.Stop();
+    primary.Stop();
+    replica.Start({"replicaof no one"});
+    EXPECT_THAT(replica.Run("GET k"), Bulk("1")) << load;
   }
 }
 
