@@ -148,9 +148,7 @@ void Replicas::RefreshGood() {
   });
 }
 
-size_t Replicas::BufferBytes() const {
-  return parts_.stream.IsKept() ? parts_.stream.backlog().HeldBytes() : 0;
-}
+size_t Replicas::BufferBytes() const { return parts_.stream.IsKept() ? parts_.stream.backlog().HeldBytes() : 0; }
 
 size_t Replicas::OwnBytes() const {
   size_t bytes = 0;
