@@ -198,6 +198,10 @@ struct Psync {
                                        .arity = -3};
   static void Run(Call& call) {
     Replication::SyncRequest request{.speaks_psync = true, .id = std::string(call.args.Next())};
+    if (!ParseInteger(call.args[2])) {
+      call.services.log.Warning("Replica " + Replicas::NameOf(call.session) +
+                                " asks for synchronization but with a wrong offset");
+    }
     request.from = call.args.NextInteger();
     const bool is_failover = call.args.TakeToken("FAILOVER");
     if (is_failover && call.session.kind != SessionKind::kPrimary) call.services.replication.TakeOver(request.id);

@@ -6,10 +6,12 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/pace.h"
 #include "server/catalogue/command_table.h"
 #include "server/catalogue/refusals.h"
 #include "server/clients/client_memory.h"
+#include "server/clients/client_text.h"
 #include "server/clients/clients.h"
 #include "server/clients/moving_keys.h"
 #include "server/clients/pause.h"
@@ -223,7 +225,9 @@ inline std::optional<Executor::Outcome> Executor::FinishReply(Passage& passage) 
   const size_t reply_start = std::max(passage.reply_start, settled_size_);
   if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);
   SendDeferredPushes(session);
-  if (session.kind == SessionKind::kReplica) CloseReplicaThatGotReply(session, passage.reply_start);
+  if (session.kind == SessionKind::kReplica) {
+    CloseReplicaThatGotReply(session, passage.command, ErrorOf(passage), passage.reply_start);
+  }
   return std::nullopt;
 }
 
@@ -235,7 +239,7 @@ inline std::optional<Executor::Outcome> Executor::TellObservers(Passage& passage
                     .duration_us = running_.last_us - passage.started_us,
                     .ending = passage.ending,
                     .stage = passage.progress.stage,
-                    .error = passage.ending == FinishedCall::Ending::kFailed ? Bytes(last_error_) : Bytes()});
+                    .error = ErrorOf(passage)});
   return std::nullopt;
 }
 
@@ -360,12 +364,22 @@ void Executor::Reject(const Passage& passage, const Refusal& refusal) {
   const size_t reply_start = session.out.Size();
   Reply(session.out, session.resp).Error(told.text);
   if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);
-  if (session.kind == SessionKind::kReplica) CloseReplicaThatGotReply(session, reply_start);
+  if (session.kind == SessionKind::kReplica) {
+    CloseReplicaThatGotReply(session, passage.command, told.text, reply_start);
+  }
   Tell(RefusedCall{session, passage.command, passage.words, told.text});
 }
 
-void Executor::CloseReplicaThatGotReply(Session& session, size_t reply_start) {
+void Executor::CloseReplicaThatGotReply(Session& session, const Command* command, Bytes error, size_t reply_start) {
   if (std::exchange(session.replica->output_is_stream, false) || session.out.Size() <= reply_start) return;
+  Logger& log = parts_.services.log;
+  const std::string name(command == nullptr ? Bytes("<unknown>") : Bytes(command->full_name));
+  if (!error.empty()) {
+    log.Warning("== CRITICAL == This master is sending an error to its replica: '" + std::string(error) +
+                "' after processing the command '" + name + "'");
+  }
+  log.Warning("Replica generated a reply to command '" + name +
+              "', disconnecting it: " + ClientText(session, running_.NowMs()));
   session.out.RollBack(reply_start);
   parts_.clients.Close(session);
 }

@@ -181,7 +181,12 @@ class Executor final : public RequestRunner {
   void NoteReads(const Passage& passage);
   void SendDeferredPushes(Session& session);
   // Redis: a replica that makes us answer is no good one, since the answer would stand in its stream.
-  void CloseReplicaThatGotReply(Session& session, size_t reply_start);
+  // What the handler refused with, if it did.
+  Bytes ErrorOf(const Passage& passage) const {
+    return passage.ending == FinishedCall::Ending::kFailed ? Bytes(last_error_) : Bytes();
+  }
+  // A replica takes its stream and gets no replies. `error` is empty if the reply is none.
+  void CloseReplicaThatGotReply(Session& session, const Command* command, Bytes error, size_t reply_start);
   void Tell(const FinishedCall& call);
   void Tell(const RefusedCall& call);
   // CLIENT REPLY: takes back a reply that is not wanted. Requires: the mode is not kOn.

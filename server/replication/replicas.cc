@@ -47,11 +47,11 @@ std::string Replicas::HostOf(const Session& session) {
 
 // A replica that has not said where it listens is called by its connection.
 std::string Replicas::NameOf(const Session& session) {
-  const Replica& replica = *session.replica;
-  if (replica.listening_port == 0) return "client id #" + std::to_string(session.id);
+  const int port = session.replica == nullptr ? 0 : session.replica->listening_port;
+  if (port == 0) return "client id #" + std::to_string(session.id);
   const std::string host = HostOf(session);
   const bool is_ipv6 = host.find(':') != std::string::npos;
-  return (is_ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(replica.listening_port);
+  return (is_ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
 Bytes Replicas::StateNameOf(const Replica& replica) {

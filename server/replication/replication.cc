@@ -114,7 +114,7 @@ void Replication::Follow(const std::string& host, int port) {
         "synchronize with the new master with just a partial transfer.");
   }
   parts_.services.waiting.EndAll(WaitEnd::kRoleChanged);  // what they wait for would be a write
-  replicas_.CloseAll();
+  // The own replicas stay: the new primary may go on with the history that they have.
   stream_.SetSource(ReplicationStream::Source::kPrimary);
   primary_link_.Follow(Handshake::MayContinue::kYes);
 }

@@ -87,6 +87,35 @@ TEST_F(LinkUseTest, AReplicaIsClosedInsteadOfRefused) {
     client.Send(line);
     EXPECT_TRUE(client.Closed()) << line;
   }
+  EXPECT_THAT(primary.Log(), HasSubstr("Replica generated a reply to command 'get', disconnecting it: id="));
+  EXPECT_THAT(primary.Log(), HasSubstr("Replica generated a reply to command '<unknown>', disconnecting it: id="));
+  EXPECT_THAT(primary.Log(),
+              HasSubstr("== CRITICAL == This master is sending an error to its replica: 'ERR Replica can't "
+                        "interact with the keyspace' after processing the command 'get'"));
+}
+
+TEST_F(LinkUseTest, AnOffsetThatIsNoneIsRefused) {
+  Member& primary = world_.Add();
+  EXPECT_THAT(primary.Run("PSYNC id offset"), Error("ERR value is not an integer or out of range"));
+  EXPECT_THAT(primary.Log(), HasSubstr("asks for synchronization but with a wrong offset"));
+  EXPECT_THAT(primary.Run("PING"), Simple("PONG"));
+}
+
+// It may go on with the history that they have.
+TEST_F(LinkUseTest, AReplicaThatTriesAnotherPrimaryKeepsItsOwnReplicas) {
+  Member& primary = world_.Add();
+  Member& middle = AddLinked(primary);
+  Member& last = AddLinked(middle);
+  middle.Run("REPLICAOF 127.0.0.1 7999");
+  network().Step(3000);
+  EXPECT_TRUE(last.IsLinked());
+  middle.Follow(primary);
+  primary.Run("SET a 1");
+  network().Step(3000);
+  ExpectSameData(primary, last);
+  EXPECT_EQ(last.history().id, primary.history().id);
+  EXPECT_EQ(Stat(middle, "sync_full"), 1);
+  EXPECT_EQ(Stat(middle, "sync_partial_ok"), 0);
 }
 
 // Else the answer to PSYNC, and the beginning of the stream, would be taken back.
