@@ -35,7 +35,7 @@ from persistence import persistence
 from replication import replication
 from scripts import scripts
 from side_by_side import (CONNECTIONS, LOOPBACK, VALUE, Server, comma_list, command_line, free_port, load, medians, number,
-                          redis_benchmark, verdict)
+                          quantile, redis_benchmark, round_trips, verdict)
 
 KEY_FORMATS = {"key": b"key:%012d", "counter": b"counter:%012d"}
 CPU_TARGET = {1: 1.0, 16: 0.6, 64: 0.6}  # our CPU per request over redis-server's, by pipeline depth
@@ -189,20 +189,6 @@ def active_load(server, options):
                     for _ in range(options.rounds)])
 
 
-def probe(server, stop, results):
-    """Pings until told to stop, and reports round trips in ms; runs in its own process."""
-    times_ms = []
-    with server.connect() as connection:
-        while not stop.is_set():
-            begin = time.monotonic_ns()
-            connection.sendall(b"PING\r\n")
-            connection.recv(16)
-            times_ms.append((time.monotonic_ns() - begin) / 1e6)
-            time.sleep(0.0005)
-    times_ms.sort()
-    results.put((times_ms[-1], times_ms[int(len(times_ms) * 0.999)], times_ms[len(times_ms) // 2], len(times_ms)))
-
-
 def insert_politely(server, count):
     """Loads with a lower priority than server and probe, so that waiting for a core does not count as a stall."""
     os.nice(10)
@@ -224,17 +210,17 @@ def stall(options, binaries):
     for name, binary in binaries:
         with Server(name, binary) as server:
             stop, results = context.Event(), context.Queue()
-            pinging = context.Process(target=probe, args=(server, stop, results))
+            pinging = context.Process(target=round_trips, args=(server, b"PING\r\n", stop, results))
             inserting = context.Process(target=insert_politely, args=(server, count))
             pinging.start()
             inserting.start()
             inserting.join()
             stop.set()
-            longest, high, median, pings = results.get(timeout=30)
+            times_ms = results.get(timeout=30)
             pinging.join()
             assert server.do("DBSIZE") == f":{count}"
-        print(f"  {name:8} longest {longest:.2f} ms, p99.9 {high:.3f} ms, median {median:.3f} ms of {pings} pings",
-              flush=True)
+        print(f"  {name:8} longest {times_ms[-1]:.2f} ms, p99.9 {quantile(times_ms, 0.999):.3f} ms, "
+              f"median {quantile(times_ms, 0.5):.3f} ms of {len(times_ms)} pings", flush=True)
 
 
 SECTIONS = {"throughput": throughput, "memory": memory, "lifetime": lifetime, "idle": idle, "types": types,

@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 
-from side_by_side import (CONNECTIONS, LOOPBACK, Server, load_commands, redis_benchmark, medians, verdict)
+from side_by_side import CONNECTIONS, Server, load_commands, medians, redis_benchmark, round_trips, verdict
 
 EVERYSEC_TARGET = .65      # CPU per SET at pipeline 16
 ALWAYS_TARGET = 1.0        # requests per second, at least
@@ -145,25 +145,12 @@ def files(options, binaries):
 
 # ---- rewrites -------------------------------------------------------------------------------------------------------
 
-def ping_until(server_port, stop, results):
-    import socket
-    longest = 0
-    with socket.create_connection((LOOPBACK, server_port)) as connection:
-        while not stop.is_set():
-            begin = time.monotonic_ns()
-            connection.sendall(b"PING\r\n")
-            connection.recv(16)
-            longest = max(longest, time.monotonic_ns() - begin)
-            time.sleep(0.0005)
-    results.put(longest / 1e6)
-
-
 def longest_stall(name, binary, keys):
     context = multiprocessing.get_context("fork")
     with Server(name, binary, *DEBUG, "--appendonly", "yes") as server:
         server.do("DEBUG", "POPULATE", keys)
         stop, results = context.Event(), context.Queue()
-        pinging = context.Process(target=ping_until, args=(server.port, stop, results))
+        pinging = context.Process(target=round_trips, args=(server, b"PING\r\n", stop, results))
         writing = threading.Thread(target=redis_benchmark, args=(server, "set", 1, 100_000, 150_000, 10))
         pinging.start()
         writing.start()
@@ -171,7 +158,7 @@ def longest_stall(name, binary, keys):
         wait_for(server, "aof_rewrite_in_progress", "0")
         writing.join()
         stop.set()
-        return results.get(timeout=30)
+        return results.get(timeout=30)[-1]
 
 
 def rewrites(options, binaries):

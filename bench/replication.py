@@ -9,7 +9,7 @@ import threading
 import time
 
 from persistence import DEBUG, info
-from side_by_side import CONNECTIONS, Server, medians, redis_benchmark, verdict
+from side_by_side import CONNECTIONS, Server, medians, quantile, redis_benchmark, round_trips, verdict
 
 WRITES_TARGET = .5         # CPU of the primary per SET at pipeline 16
 FOLLOWING_TARGET = .5      # CPU of a replica per SET
@@ -41,9 +41,9 @@ def offset(server):
 
 
 @contextlib.contextmanager
-def primary_with(name, binary, replicas, *extra):
+def primary_with(name, binary, replicas):
     with contextlib.ExitStack() as stack:
-        primary = stack.enter_context(Server(name, binary, *DEBUG, *AT_ONCE, *extra))
+        primary = stack.enter_context(Server(name, binary, *DEBUG, *AT_ONCE))
         followers = [stack.enter_context(Server(name, binary, *DEBUG, *AT_ONCE)) for _ in range(replicas)]
         for replica in followers:
             follow(replica, primary)
@@ -97,7 +97,6 @@ def one_sync(name, binary, keys, load):
     """Seconds until the replica is linked, CPU seconds of the primary with its child, and the sample of `load`."""
     with Server(name, binary, *DEBUG, *AT_ONCE) as primary, Server(name, binary, *DEBUG, *AT_ONCE) as replica:
         primary.do("DEBUG", "POPULATE", keys, "key", 64)
-        wait_until(lambda: info(primary, "loading") == "0")
         with load(primary) as sample:
             cpu_ns, cpu_child = primary.cpu_ns(), child_cpu_s(primary)
             begin = time.monotonic()
@@ -133,7 +132,12 @@ class Peak:
 
 @contextlib.contextmanager
 def writing_load(primary):
-    """Writes to random keys meanwhile. The peak of what primary and child have beyond what the primary had."""
+    """Writes to random keys, which exist, meanwhile. The peak of what primary and child have beyond what the primary
+    had."""
+    def write_some(requests):
+        redis_benchmark(primary, ["SET", "key:__rand_int__", "v" * 64], 4, 100_000, requests, 10)
+
+    write_some(1_000_000)
     stop, peak = threading.Event(), Peak()
     before = private_bytes(primary.process.pid)
 
@@ -144,7 +148,7 @@ def writing_load(primary):
 
     def write():
         while not stop.is_set():
-            redis_benchmark(primary, ["SET", "key:__rand_int__", "v" * 64], 4, 1_000_000, 20_000, 10)
+            write_some(20_000)
 
     threads = [threading.Thread(target=work) for work in (watch, write)]
     for thread in threads:
@@ -176,25 +180,12 @@ def synchronisation(options, binaries):
 
 # ---- what clients notice ------------------------------------------------------------------------------------------------
 
-def ask(server, stop, results):
-    times_ms = []
-    with server.connect() as connection:
-        while not stop.is_set():
-            begin = time.monotonic_ns()
-            connection.sendall(b"GET key:1\r\n")
-            connection.recv(256)
-            times_ms.append((time.monotonic_ns() - begin) / 1e6)
-            time.sleep(0.0005)
-    times_ms.sort()
-    results.put(times_ms[int(len(times_ms) * 0.99)])
-
-
 @contextlib.contextmanager
 def asking_load(primary):
     """A client that asks one thing after the other; the sample gets its p99 in ms."""
     context = multiprocessing.get_context("fork")
     stop, results = context.Event(), context.Queue()
-    asking = context.Process(target=ask, args=(primary, stop, results))
+    asking = context.Process(target=round_trips, args=(primary, b"GET key:1\r\n", stop, results))
     asking.start()
     time.sleep(0.2)
     sample = []
@@ -202,7 +193,7 @@ def asking_load(primary):
         yield sample
     finally:
         stop.set()
-        sample.append(results.get(timeout=30))
+        sample.append(quantile(results.get(timeout=30), 0.99))
         asking.join()
 
 

@@ -166,6 +166,25 @@ def medians(samples):
     return Sample(*(statistics.median(getattr(s, field.name) for s in samples) for field in dataclasses.fields(Sample)))
 
 
+def round_trips(server, text, stop, results):
+    """Sends one request after the other until told to stop, and reports the times in ms, sorted. For a process of its
+    own. The reply must come at once."""
+    times_ms = []
+    with server.connect() as connection:
+        while not stop.is_set():
+            begin = time.monotonic_ns()
+            connection.sendall(text)
+            connection.recv(256)
+            times_ms.append((time.monotonic_ns() - begin) / 1e6)
+            time.sleep(0.0005)
+    times_ms.sort()
+    results.put(times_ms)
+
+
+def quantile(times_ms, share):
+    return times_ms[int(len(times_ms) * share)]
+
+
 # ---- words of the command line --------------------------------------------------------------------------------------
 
 def number(text):
