@@ -54,14 +54,8 @@ void LogMode(const Settings& settings, Logger& log) {
 }
 
 std::vector<std::string> UnsupportedSettings(const Config& config) {
-  const Settings& settings = config.settings();
-  std::vector<std::string> warnings;
-  const auto add = [&warnings](const std::string& feature) {
-    warnings.push_back("WARNING: This version does not support " + feature + ".");
-  };
-  if (settings.replicaof) add("replication (replicaof)");
-  if (!config.lines().module_settings.empty()) add("settings of modules");
-  return warnings;
+  if (config.lines().module_settings.empty()) return {};
+  return {"WARNING: This version does not support settings of modules."};
 }
 
 }  // namespace respite

@@ -219,6 +219,15 @@ class Replication(unittest.TestCase):
     def test_a_replica_of_ours_loads_longer_than_a_timeout(self):
         self.check_slow_load(self.node(RESPITE), self.node(self.oracle.program))
 
+    def test_a_server_that_starts_as_a_replica(self):
+        primary = self.node(self.oracle.program)
+        primary.ask("SET", "a", "1")
+        replica = self.node(RESPITE, "--replicaof", "127.0.0.1", str(primary.port), "--logfile", "server.log")
+        wait_until(lambda: replica.info("master_link_status") == "up", "the link")
+        self.wait_equal(primary, replica)
+        with open(os.path.join(replica.server.folder, "server.log"), encoding="utf-8") as log:
+            self.assertNotIn("does not support", log.read())
+
     def restart(self, node):
         """Kills it and starts it anew, with its files."""
         node.server.process.kill()
