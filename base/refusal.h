@@ -7,8 +7,9 @@
 namespace respite {
 
 struct Refusal {
-  std::string text;         // the whole error line without the leading '-', such as "ERR syntax error"
-  bool is_counted = false;  // an inner command has already added it to the error statistics
+  std::string text;          // the whole error line without the leading '-', such as "ERR syntax error"
+  bool is_counted = false;   // an inner command has already added it to the error statistics
+  bool is_redirect = false;  // the client is to ask another node of the cluster
 };
 
 }  // namespace respite

@@ -41,6 +41,7 @@ Entry* Database::Add(EntryPtr entry, uint64_t hash) {
   entries_.Insert(raw, hash);
   if (raw->Deadline() != kNoDeadline) timed_.Insert(raw, hash);
   if (raw->HasTimedFields()) timed_fields_.Insert(raw, hash);
+  if (by_slot_ != nullptr) by_slot_->Insert(raw, hash);
   return raw;
 }
 
@@ -97,6 +98,7 @@ EntryPtr Database::Take(Entry* entry) {
   uint64_t hash = Hash(entry->Key());
   if (entry->HasTimedFields()) timed_fields_.Remove(entry->Key(), hash);
   if (entry->Deadline() != kNoDeadline) timed_.Remove(entry->Key(), hash);
+  if (by_slot_ != nullptr) by_slot_->Remove(entry->Key(), hash);
   entries_.Remove(entry->Key(), hash);
   return EntryPtr(entry);
 }
@@ -106,6 +108,7 @@ void Database::Clear() {
   entries_.Clear();
   timed_.Clear();
   timed_fields_.Clear();
+  if (by_slot_ != nullptr) by_slot_->Clear();
 }
 
 Entry* Database::Moved(const Entry* from, Entry* to) {
@@ -115,6 +118,7 @@ Entry* Database::Moved(const Entry* from, Entry* to) {
   entries_.Replace(old, to, hash);
   if (to->Deadline() != kNoDeadline) timed_.Replace(old, to, hash);
   if (to->HasTimedFields()) timed_fields_.Replace(old, to, hash);
+  if (by_slot_ != nullptr) by_slot_->Replace(old, to, hash);
   return to;
 }
 

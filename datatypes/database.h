@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "datatypes/entry.h"
 #include "datatypes/hash_index.h"
+#include "datatypes/slot_index.h"
 
 namespace respite {
 
@@ -26,6 +27,11 @@ class Database {
   Database(Database&&) noexcept = default;
   Database& operator=(Database&&) noexcept = default;
   ~Database() { Clear(); }
+
+  // Keeps an index of keys by hash slot from now on. Requires: empty.
+  void IndexSlots() { by_slot_ = std::make_unique<SlotIndex>(hash_key()); }
+  // Null: there is none.
+  const SlotIndex* by_slot() const { return by_slot_.get(); }
 
   size_t Size() const { return entries_.Size(); }
   size_t TimedSize() const { return timed_.Size(); }
@@ -100,7 +106,8 @@ class Database {
   Entry* Moved(const Entry* from, Entry* to);
 
   HashIndex<Entry*> entries_;
-  HashIndex<Entry*> timed_;         // entries that have a deadline
+  HashIndex<Entry*> timed_;  // entries that have a deadline
+  std::unique_ptr<SlotIndex> by_slot_;
   HashIndex<Entry*> timed_fields_;  // hashes that have fields with a deadline; these entries are also marked
 };
 

@@ -10,9 +10,11 @@ namespace respite {
 
 class Keyspace {
  public:
-  Keyspace(int databases, const HashKey& hash_key) : hash_key_(hash_key) {
+  // kBySlot: each database has an index of its keys by hash slot, as nodes of a cluster need it.
+  enum class Index : uint8_t { kNone, kBySlot };
+  Keyspace(int databases, const HashKey& hash_key, Index index = Index::kNone) : hash_key_(hash_key), index_(index) {
     databases_.reserve(static_cast<size_t>(databases));
-    for (int i = 0; i < databases; ++i) databases_.emplace_back(hash_key);
+    for (int i = 0; i < databases; ++i) databases_.push_back(MakeDatabase());
   }
 
   int Count() const { return static_cast<int>(databases_.size()); }
@@ -22,13 +24,20 @@ class Keyspace {
   void Swap(int a, int b) { std::swap((*this)[a], (*this)[b]); }
   // Empties one database and returns its content to the caller, who decides where it is freed. Cost: O(1).
   Database Detach(int index) {
-    Database content(hash_key_);
+    Database content = MakeDatabase();
     std::swap(content, (*this)[index]);
     return content;
   }
 
  private:
+  Database MakeDatabase() const {
+    Database made(hash_key_);
+    if (index_ == Index::kBySlot) made.IndexSlots();
+    return made;
+  }
+
   HashKey hash_key_;
+  Index index_;
   std::vector<Database> databases_;
 };
 

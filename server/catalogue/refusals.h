@@ -42,6 +42,15 @@ inline Refusal InvalidExpire(Bytes command) {
 inline Refusal WrongArity(Bytes command) {
   return {"ERR wrong number of arguments for '" + std::string(command) + "' command"};
 }
+inline constexpr char kClusterDisabled[] = "ERR This instance has cluster support disabled";
+inline constexpr char kReplicaofInCluster[] = "ERR REPLICAOF not allowed in cluster mode.";
+inline constexpr char kFailoverInCluster[] =
+    "ERR FAILOVER not allowed in cluster mode. Use CLUSTER FAILOVER command instead.";
+inline constexpr char kCrossSlotInScript[] = "ERR Script attempted to access keys that do not hash to the same slot";
+inline constexpr char kScriptNotInCluster[] = "ERR Can not run script on cluster, 'no-cluster' flag is set.";
+inline Refusal NotInCluster(Bytes command) {
+  return {"ERR " + std::string(command) + " is not allowed in cluster mode"};
+}
 // For containers whose subcommand checks the number of its arguments itself.
 inline Refusal SubcommandSyntax(Bytes container, Bytes subcommand) {
   return {"ERR unknown subcommand or wrong number of arguments for '" + std::string(ShownPart(subcommand)) + "'. Try " +

@@ -21,6 +21,7 @@ struct ClientAddresses {
   std::string local;
   bool unix_socket = false;
   bool loopback = true;
+  bool encrypted = false;  // TLS
 };
 
 }  // namespace respite

@@ -31,7 +31,7 @@ class Fields {
 };
 
 std::string FlagsOf(const Session& session) {
-  const std::array<std::pair<bool, char>, 15> flags = {{
+  const std::array<std::pair<bool, char>, 16> flags = {{
       {session.kind == SessionKind::kReplica, 'S'},
       {session.kind == SessionKind::kPrimary, 'M'},
       {session.monitor, 'O'},
@@ -47,6 +47,7 @@ std::string FlagsOf(const Session& session) {
       {session.addresses.unix_socket, 'U'},
       {session.no_evict, 'e'},
       {session.no_touch, 'T'},
+      {session.cluster_marks.reads_from_replica, 'r'},
   }};
   std::string shown;
   for (auto [is_set, letter] : flags)

@@ -96,6 +96,13 @@ void PubSub::Unsubscribe(Session& session, TopicKind kind, Bytes name) {
   if (own.places_.empty()) LeaveAllTopics(session);
 }
 
+std::vector<Session*> PubSub::Subscribers(TopicKind kind, Bytes name) const {
+  std::vector<Session*> sessions;
+  if (const Topic* topic = Find(kind, name))
+    topic->subscribers.ForEach([&](Session& one) { sessions.push_back(&one); });
+  return sessions;
+}
+
 void PubSub::Leave(Topic& topic, uint32_t place) {
   topic.subscribers.Remove(place, [&topic](Session& other, uint32_t new_place) {
     other.subscriptions->places_[&topic].in_roster = new_place;

@@ -66,6 +66,7 @@ class PubSub {
   // The number of topics of one kind.
   size_t TopicCount(TopicKind kind) const { return TopicsOf(kind).size(); }
   size_t SubscriberCount(TopicKind kind, Bytes name) const;
+  std::vector<Session*> Subscribers(TopicKind kind, Bytes name) const;
   // The names of topics that match `pattern` (null: all), in no particular order.
   std::vector<Bytes> Names(TopicKind kind, const Bytes* pattern) const;
 

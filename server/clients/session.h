@@ -19,6 +19,7 @@
 #include "server/clients/client_limits.h"
 #include "server/clients/client_memory.h"
 #include "server/clients/client_usage.h"
+#include "server/clients/cluster_marks.h"
 #include "server/clients/held_request.h"
 #include "server/clients/queue_marks.h"
 #include "server/clients/replica.h"
@@ -74,7 +75,8 @@ struct Session {
   bool no_evict = false;           // CLIENT NO-EVICT
   bool no_touch = false;           // CLIENT NO-TOUCH
   ReplyState replies;              // CLIENT REPLY
-  QueueMarks queue_marks;          // of Clients
+  ClusterMarks cluster_marks;
+  QueueMarks queue_marks;  // of Clients
 
   ClientIdentity identity;
   ClientAddresses addresses;

@@ -129,11 +129,12 @@ struct Hello {
     if (!session.authenticated) throw Refusal{refusals::kHelloNoAuth};
     if (options.name) session.identity.name = *options.name;
     if (options.version) session.resp = *options.version;
-    WriteGreeting(session, call.services.replication.role());
+    WriteGreeting(session, call.services.replication.role(),
+                  call.services.settings.cluster_enabled ? "cluster" : "standalone");
   }
 
  private:
-  static void WriteGreeting(Session& session, const Role& role) {
+  static void WriteGreeting(Session& session, const Role& role, Bytes mode) {
     Reply reply(session.out, session.resp, session.reply_form);  // in the protocol version chosen just now
     reply.Map(7);
     reply.Bulk("server");
@@ -145,7 +146,7 @@ struct Hello {
     reply.Bulk("id");
     reply.Integer(static_cast<int64_t>(session.id));
     reply.Bulk("mode");
-    reply.Bulk("standalone");
+    reply.Bulk(mode);
     reply.Bulk("role");
     reply.Bulk(role.is_replica ? "replica" : "master");
     reply.Bulk("modules");
@@ -234,6 +235,7 @@ struct Reset {
     session.authenticated = !call.services.users.LoginRequired();
     session.identity.name.clear();
     session.no_evict = session.no_touch = false;
+    session.cluster_marks = {};
     session.replies.Reset();  // the library's name stays, since the library is the same
     call.reply.Simple("RESET");
   }
@@ -251,6 +253,7 @@ struct Select {
     using Limits = std::numeric_limits<int32_t>;
     int64_t index = call.args.NextInteger();
     if (index < Limits::min() || index > Limits::max()) throw Refusal{refusals::kNotInt};
+    if (call.services.settings.cluster_enabled && index != 0) throw refusals::NotInCluster("SELECT");
     if (index < 0 || index >= call.services.keyspace.Count()) throw Refusal{refusals::kDbIndex};
     call.session.db = static_cast<int>(index);
     call.reply.Ok();

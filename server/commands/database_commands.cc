@@ -88,6 +88,7 @@ struct SwapDb {
       .flags = kWrite | kFast,
       .categories = kAclKeyspace | kAclDangerous};
   static void Run(Call& call) {
+    if (call.services.settings.cluster_enabled) throw refusals::NotInCluster("SWAPDB");
     auto [first, second] = call.args.Take<Bytes, Bytes>();
     const int one = DbNumber(first, refusals::kInvalidFirstDb, refusals::kInvalidFirstDb);
     const int other = DbNumber(second, refusals::kInvalidSecondDb, refusals::kInvalidSecondDb);

@@ -20,6 +20,7 @@
 #include "persistence/file_system.h"
 #include "server/catalogue/refusals.h"
 #include "server/clients/clients.h"
+#include "server/commands/cluster/debug_cluster.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/commands/rewrite_extras.h"
@@ -502,10 +503,13 @@ constexpr std::array kRows = {
     Row{"aof-flush-sleep", 3, 3, DelayAofWrites},
     Row{"assert", 2, kAnyNumber, Assert},
     Row{"change-repl-id", 2, 2, ChangeReplId},
+    Row{"close-cluster-link-on-packet-drop", 3, 3, CloseLinkOnDrop},
+    Row{"clusterlink", 5, 5, KillClusterLink},
     Row{"config-rewrite-force-all", 2, 2, RewriteAll},
     Row{"crash-and-recover", 2, kAnyNumber, Restart},
     Row{"digest", 2, 2, DatasetDigest},
     Row{"digest-value", 2, kAnyNumber, DigestValue},
+    Row{"drop-cluster-packet-filter", 3, 3, DropClusterPackets},
     Row{"error", 3, 3, Error},
     Row{"help", 2, 2, Help},
     Row{"htstats", 3, kAnyNumber, HtStats},

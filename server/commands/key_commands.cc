@@ -173,6 +173,7 @@ struct Move {
                                        .flags = kWrite | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
   static void Run(Call& call) {
+    if (call.services.settings.cluster_enabled) throw refusals::NotInCluster("MOVE");
     auto [key, number] = call.args.Take<Bytes, Bytes>();
     const int index = DbIndex(call, number);
     if (index == call.db.Index()) throw Refusal{refusals::kSameObject};
@@ -219,6 +220,9 @@ struct Copy {
   static void Run(Call& call) {
     auto [key, new_key] = call.args.Take<Bytes, Bytes>();
     const CopyOptions options = ParseCopyOptions(call);
+    if (call.services.settings.cluster_enabled && options.db != 0) {
+      throw refusals::NotInCluster("Copying to another database");
+    }
     if (options.db == call.db.Index() && key == new_key) throw Refusal{refusals::kSameObject};
     DbView target = call.db.Other(options.db);
     const Entry* entry = call.db.Read(key);

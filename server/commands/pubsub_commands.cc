@@ -1,6 +1,7 @@
 // SUBSCRIBE, PUBLISH and their families, and PUBSUB.
 #include "server/catalogue/refusals.h"
 #include "server/clients/pubsub.h"
+#include "server/cluster/cluster_mode.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/dataset/host.h"
@@ -110,6 +111,12 @@ constexpr uint32_t kSubscribing = kPubSub | kNoScript | kLoading | kStale;
 constexpr uint32_t kPublishing = kPubSub | kLoading | kStale | kFast | kMayReplicate;
 constexpr uint32_t kLooking = kPubSub | kLoading | kStale;
 
+// The nodes of a cluster hear of messages on its bus, replicas of other servers in their stream.
+void Spread(Call& call, PacketType type, Bytes channel, Bytes message) {
+  if (Cluster* cluster = call.services.cluster.cluster()) return cluster->Publish(type, channel, message);
+  call.unit.RecordForReplicas(call.db.Index(), call.args.Words());
+}
+
 struct PSubscribe {
   static constexpr CommandSpec spec = {.syntax = "PSUBSCRIBE pattern:pattern...",
                                        .summary = "Subscribes to patterns of channels.",
@@ -132,7 +139,7 @@ struct Publish {
   static void Run(Call& call) {
     auto [channel, message] = call.args.Take<Bytes, Bytes>();
     call.reply.Integer(static_cast<int64_t>(call.services.pubsub.Publish(channel, message)));
-    call.unit.RecordForReplicas(call.db.Index(), call.args.Words());
+    Spread(call, PacketType::kPublish, channel, message);
   }
 };
 
@@ -237,7 +244,7 @@ struct SPublish {
   static void Run(Call& call) {
     auto [channel, message] = call.args.Take<Bytes, Bytes>();
     call.reply.Integer(static_cast<int64_t>(call.services.pubsub.PublishToShard(channel, message)));
-    call.unit.RecordForReplicas(call.db.Index(), call.args.Words());
+    Spread(call, PacketType::kPublishShard, channel, message);
   }
 };
 

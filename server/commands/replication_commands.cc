@@ -45,6 +45,7 @@ void ChangeRole(Call& call) {
   Replication& replication = call.services.replication;
   Logger& log = call.services.log;
   const std::string who = ClientText(call.session, call.services.clock.MonotonicMs());
+  if (call.services.settings.cluster_enabled) throw Refusal{refusals::kReplicaofInCluster};
   if (replication.IsFailingOver()) throw Refusal{refusals::kReplicaofDuringFailover};
   if (EqualsIgnoreCase(call.args[1], "no") && EqualsIgnoreCase(call.args[2], "one")) {
     if (replication.role().is_replica) {
@@ -159,6 +160,7 @@ struct FailoverCommand {
       .group = CommandGroup::kServer,
       .flags = kAdmin | kNoScript | kStale};
   static void Run(Call& call) {
+    if (call.services.settings.cluster_enabled) throw Refusal{texts::kFailoverInCluster};
     Replication& replication = call.services.replication;
     if (call.args.Count() == 2 && call.args.TakeToken("ABORT")) {
       if (!replication.IsFailingOver()) throw Refusal{refusals::kNoFailover};

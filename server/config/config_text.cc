@@ -179,9 +179,10 @@ ConfigReader::Outcome ConfigReader::CheckWhole() {
   if (!settings_.logfile.empty()) {
     if (Objection objection = CheckLogFile(settings_.logfile)) return Failure(FatalConfigError(nullptr, *objection));
   }
-  if (settings_.cluster_enabled) {  // clients would rely on a cluster that does not exist
-    return Failure(FatalConfigError(nullptr, "cluster-enabled yes: this version does not support cluster mode yet"));
+  if (settings_.cluster_enabled && settings_.replicaof) {
+    return Failure(FatalConfigError(nullptr, "replicaof directive not allowed in cluster mode"));
   }
+  if (settings_.cluster_enabled) settings_.databases = 1;
   settings_.hz = std::clamp(settings_.hz, kMinHz, kMaxHz);
   return Done{};
 }

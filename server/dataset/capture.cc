@@ -16,6 +16,7 @@ void TellOfFlush(Dataset& data) {
 
 Database CopyOf(const Database& original) {
   Database copy(original.hash_key());
+  if (original.by_slot() != nullptr) copy.IndexSlots();
   copy.Reserve(original.Size(), original.TimedSize());
   original.ForEach([&](const Entry* entry) {
     copy.Add(EntryPtr(Entry::Clone(*entry, entry->Key(), entry->Deadline(), entry->Access())));

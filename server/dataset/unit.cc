@@ -15,6 +15,13 @@ void Unit::Evict(int db, Entry* entry, Bytes verb) {
   if (data_.disposal != nullptr) data_.disposal->Evicted(std::move(taken));
 }
 
+void Unit::GiveUp(int db, Entry* entry) {
+  EntryPtr taken = Drop(db, entry, "del", "DEL");
+  ++changes_;
+  ++data_.stats.dirty;
+  if (data_.disposal != nullptr) data_.disposal->Evicted(std::move(taken));
+}
+
 void Unit::DropExpired(int db, Entry* entry, KeyEvent event) {
   EntryPtr taken = Drop(db, entry, event, "DEL");
   if (data_.disposal != nullptr) data_.disposal->Expired(std::move(taken));

@@ -112,6 +112,8 @@ class Unit {
   // Removes the expired fields of a hash, at most `limit` of them, and the hash with the last one. Returns where it is
   // now, null when it is gone. Requires: the entry has deadlines on fields. Cost: O(expired fields).
   Entry* PurgeFields(int db, Entry* entry, size_t limit = SIZE_MAX);
+  // Removes a key because another node of the cluster has its slot now.
+  void GiveUp(int db, Entry* entry);
   // Removes a key because memory is short. `verb` is its effect: DEL or UNLINK.
   void Evict(int db, Entry* entry, Bytes verb);
 

@@ -356,9 +356,9 @@ void Executor::Tell(const RefusedCall& call) {
 
 void Executor::Reject(const Passage& passage, const Refusal& refusal) {
   Session& session = passage.session;
-  // Redis: an EXEC that is refused ends its transaction, and says why.
+  // Redis: an EXEC that is refused ends its transaction, and says why. One that another node serves says only that.
   const bool ends = passage.command != nullptr && passage.command->Spec().transaction == TransactionRole::kExecutes;
-  const Refusal told = ends ? refusals::ExecAborted(refusal.text) : refusal;
+  const Refusal told = ends && !refusal.is_redirect ? refusals::ExecAborted(refusal.text) : refusal;
   if (ends) EndTransaction(parts_.watched_keys, session);
   if (session.transaction != nullptr) session.transaction->Break();
   const size_t reply_start = session.out.Size();

@@ -95,6 +95,10 @@ inline void Gates::UserPermissions(const Request& request) const {
   throw Refusal{"NOPERM " + DenialText(*request.session.user, wanted, verdict, DenialDetail::kBrief)};
 }
 
+inline void Gates::OtherNode(const Request& request) const {
+  if (parts_.router) parts_.router->Check({request.session, request.command, request.flags, request.words});
+}
+
 // Queued commands take memory, too. Redis: of those that are not queued only EXEC, DISCARD, QUIT and RESET pass.
 inline void Gates::Memory(const Request& request) const {
   if (parts_.settings.maxmemory == 0 || !parts_.eviction.LacksMemory()) return;
@@ -175,6 +179,7 @@ void Gates::Pass(const Request& request) const {
   Authentication(request);
   Transactions(request);
   UserPermissions(request);
+  OtherNode(request);
   Memory(request);
   DiskError(request);
   Replicas(request);

@@ -8,6 +8,7 @@
 #include "server/catalogue/command_table.h"
 #include "server/clients/role.h"
 #include "server/clients/session.h"
+#include "server/execution/slot_router.h"
 
 namespace respite {
 
@@ -49,6 +50,7 @@ class Gates {
     const Phase& phase;
     const Durability& durability;
     const Role& role;
+    const SlotRouterPort& router;
   };
   explicit Gates(const Parts& parts) : parts_(parts) {}
 
@@ -78,6 +80,7 @@ class Gates {
   void Authentication(const Request& request) const;
   void Transactions(const Request& request) const;
   void UserPermissions(const Request& request) const;
+  void OtherNode(const Request& request) const;
   void Memory(const Request& request) const;
   void DiskError(const Request& request) const;
   void Replicas(const Request& request) const;

@@ -16,6 +16,7 @@
 #include "server/dataset/stats.h"
 #include "server/execution/executor.h"
 #include "server/execution/gates.h"
+#include "server/execution/slot_router.h"
 
 namespace respite {
 
@@ -63,6 +64,7 @@ void ScriptRunner::Run(Call& call, const Request& request) {
   session_->user = call.session.user;
   call.effect.Replace();  // what the script does is recorded command by command
   current_.emplace(Current{&call, &request, parts_.pace.NowMs(), !repeats && parts_.eviction.LacksMemory()});
+  if (parts_.router) current_->slot = parts_.router->SlotOf(call.command, call.args.Words());
   std::optional<ScriptFailure> failure = request.kind == Kind::kScript
                                              ? request.engine.RunScript(request.invocation, call.reply)
                                              : request.engine.RunFunction(request.invocation, call.reply);
@@ -79,6 +81,7 @@ void ScriptRunner::Run(Call& call, const Request& request) {
 
 // A script that declares flags is refused before it does anything.
 void ScriptRunner::CheckDeclared(const Request& request) const {
+  if ((request.flags & kScriptNoCluster) != 0 && parts_.router) throw Refusal{refusals::kScriptNotInCluster};
   if ((request.flags & kScriptAllowStale) == 0 && parts_.gates.IsStale()) throw Refusal{refusals::kPrimaryDown};
   const bool writes = (request.flags & kScriptNoWrites) == 0;
   if (writes && parts_.gates.IsReadOnly()) throw Refusal{refusals::kWritingScriptOnReplica};
@@ -117,7 +120,7 @@ Bytes ScriptRunner::ReplyBytes() {
   return whole_reply_;
 }
 
-void ScriptRunner::CheckCommand(const Command* command, std::span<const Bytes> words) const {
+void ScriptRunner::CheckCommand(const Command* command, std::span<const Bytes> words) {
   if (command == nullptr || (command->IsContainer() && words.size() < 2)) throw Refusal{refusals::kUnknownInScript};
   if (!command->FitsArity(words.size())) throw Refusal{refusals::kWrongArityInScript};
   if (command->Is(kNoScript) && !parts_.debug.any_command_in_scripts) throw Refusal{refusals::kNotInScript};
@@ -126,6 +129,17 @@ void ScriptRunner::CheckCommand(const Command* command, std::span<const Bytes> w
   if (command->Is(kWrite) || command->Is(kMayReplicate)) CheckWrite(*command);
   const bool may_use_memory = (current_->request->flags & kScriptAllowOom) != 0 || current_->has_written;
   if (command->Is(kDenyOom) && current_->is_over_memory && !may_use_memory) throw Refusal{refusals::kOutOfMemory};
+  if (parts_.router && !current_->call->unit.RepeatsRecord()) CheckNode(*command, words);
+}
+
+// All keys of a script are in one slot, unless it says otherwise, or says nothing of itself.
+void ScriptRunner::CheckNode(const Command& command, std::span<const Bytes> words) {
+  Session& caller = current_->call->session;
+  const std::optional<int> slot = parts_.router->CheckInScript({caller, command, command.flags, words});
+  const bool may_cross = (current_->request->flags & (kScriptAllowCrossSlotKeys | kScriptUndeclared)) != 0;
+  if (!slot || may_cross) return;
+  if (current_->slot && *current_->slot != *slot) throw Refusal{refusals::kCrossSlotInScript};
+  current_->slot = slot;
 }
 
 void ScriptRunner::CheckAcl(const Command& command, std::span<const Bytes> words) const {

@@ -31,6 +31,7 @@ class HostPort;
 class Logger;
 struct ServerStats;
 struct Settings;
+class SlotRouterPort;
 class Tracking;
 
 class ScriptRunner final : public ScriptHost {
@@ -56,6 +57,7 @@ class ScriptRunner final : public ScriptHost {
     Tracking& tracking;
     Executor& executor;
     const Gates& gates;
+    const SlotRouterPort& router;
     Permissions& permissions;
     Phase& phase;
     ServerStats& stats;
@@ -103,12 +105,14 @@ class ScriptRunner final : public ScriptHost {
     bool is_late = false;
     bool is_killed = false;
     uint8_t replication = kReplicateAll;
+    std::optional<int> slot{};  // of the keys so far, in a cluster
   };
 
   void CheckDeclared(const Request& request) const;
-  void CheckCommand(const Command* command, std::span<const Bytes> words) const;
+  void CheckCommand(const Command* command, std::span<const Bytes> words);
   void CheckAcl(const Command& command, std::span<const Bytes> words) const;
   void CheckWrite(const Command& command) const;
+  void CheckNode(const Command& command, std::span<const Bytes> words);
   void NoteReads(const Command& command, std::span<const Bytes> words);
   void ServeOthers();
   Bytes ReplyBytes();

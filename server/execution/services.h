@@ -10,6 +10,7 @@ class Clients;
 class ClientLimits;
 class ClientMemory;
 class Clock;
+class ClusterMode;
 class CommandLatency;
 class CommandTable;
 class Config;
@@ -110,6 +111,7 @@ struct Services {
   MigrateLinks& migrate_links;
   Migrations& migrations;
   Replication& replication;
+  ClusterMode& cluster;
   Tls& tls;
 
   // Observation.

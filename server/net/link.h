@@ -1,5 +1,6 @@
-// Link: one outgoing connection to another server, which keeps nobody waiting: looking up the name, connecting, the
-// handshake of TLS, receiving and sending all happen in Turns of the event loop.
+// Link: one connection to another server, which keeps nobody waiting: looking up the name, connecting, the handshake of
+// TLS, receiving and sending all happen in Turns of the event loop. Most are dialed; the bus of a cluster accepts some,
+// too.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +8,10 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/bytes.h"
+#include "base/result.h"
 
 namespace respite {
 
@@ -36,18 +39,20 @@ class Link {
 
   // Closes the connection, if there is one.
   virtual ~Link() = default;
+  // Somebody else hears of the link from now on.
+  virtual void SetUser(User& user) = 0;
   // Requires: connected. What does not fit into the socket waits here.
   virtual void Send(Bytes bytes) = 0;
   // kOff: the other side has to wait.
   virtual void SetReading(Reading reading) = 0;
+  // What waits here until the socket takes it.
+  virtual size_t UnsentBytes() const = 0;
   // "127.0.0.1:50000". Requires: connected.
   virtual std::string LocalAddress() const = 0;
   virtual std::string PeerAddress() const = 0;
   virtual int FileDescriptor() const = 0;
   // How far it has come, also when it has ended.
   virtual Stage stage() const = 0;
-  // What waits here until the socket takes it.
-  virtual size_t UnsentBytes() const = 0;
 };
 
 // What a server asks of the network beyond its clients: the event loop in production, a network in memory in tests.
@@ -60,9 +65,29 @@ class Network {
     virtual void SetReading(Link::Reading reading) = 0;
   };
 
+  // Who takes connections that others have dialed. It may end the Listening.
+  class Acceptor {
+   public:
+    virtual ~Acceptor() = default;
+    // The link is connected; the acceptor names its user before it returns.
+    virtual void OnAccepted(std::unique_ptr<Link> link) = 0;
+  };
+  // Ends when it is destroyed; links that were accepted stay.
+  class Listening {
+   public:
+    virtual ~Listening() = default;
+  };
+  struct ListenAt {
+    std::vector<std::string> hosts;  // as the directive `bind` has them: "-::*" may fail
+    int port = 0;
+    bool encrypts = false;
+  };
+
   virtual ~Network() = default;
   // Begins to connect. Nothing is called before this returns.
   virtual std::unique_ptr<Link> Dial(const Link::Target& target, Link::User& user) = 0;
+  // Fails with the reason, for the log.
+  virtual Result<std::unique_ptr<Listening>, std::string> Listen(const ListenAt& place, Acceptor& acceptor) = 0;
   // Calls `handler` whenever this descriptor (not ours to close) has something to read, or its end.
   virtual std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) = 0;
 };

@@ -26,6 +26,7 @@ using Endpoints = std::vector<asio::ip::tcp::endpoint>;
 
 // Reads of one socket in a row. More wait for the next event, so that others are served in between.
 constexpr size_t kReceivesPerEvent = 4;
+constexpr int kAcceptsPerEvent = 100;
 
 // Binds the socket to one of our own addresses. False: it is not ours.
 bool BindTo(int descriptor, int family, const std::string& source) {
@@ -40,7 +41,7 @@ bool BindTo(int descriptor, int family, const std::string& source) {
   return is_bound;
 }
 
-// The connection behind a LoopLink. It lives until the last of its callbacks has returned.
+// The connection behind a LoopLink: dialed, or accepted. It lives until the last of its callbacks has returned.
 class Wire final : public SocketPoller::Watcher, public std::enable_shared_from_this<Wire> {
  public:
   struct Parts {
@@ -53,7 +54,10 @@ class Wire final : public SocketPoller::Watcher, public std::enable_shared_from_
       : parts_(parts), target_(std::move(target)), user_(&user), resolver_(parts.loop.Context()) {}
 
   void Start();
+  // The other side has dialed. OnConnected follows, at once or when TLS is there.
+  void StartAccepted(Descriptor socket, std::unique_ptr<TlsStream> encryption);
   void Stop();
+  void SetUser(Link::User& user) { user_ = &user; }
   void Send(Bytes bytes);
   size_t UnsentBytes() const { return unsent_.size() - sent_; }
   void SetReading(Link::Reading reading);
@@ -78,6 +82,7 @@ class Wire final : public SocketPoller::Watcher, public std::enable_shared_from_
   }
   void TryNextAddress();
   void FinishConnecting();
+  void Begin();
   void Handshake();
   void Open();
   void OnReady(SocketPoller::Interest ready);
@@ -114,6 +119,12 @@ void Wire::Start() {
         for (const auto& one : found) self->addresses_.push_back(one.endpoint());
         self->TryNextAddress();
       });
+}
+
+void Wire::StartAccepted(Descriptor socket, std::unique_ptr<TlsStream> encryption) {
+  TuneTcp(socket.Get(), parts_.keepalive_s);
+  stream_ = std::make_unique<ByteStream>(std::move(socket), std::move(encryption));
+  Begin();
 }
 
 void Wire::Stop() {
@@ -159,6 +170,10 @@ void Wire::FinishConnecting() {
     stream_.reset();
     return TryNextAddress();
   }
+  Begin();
+}
+
+void Wire::Begin() {
   stage_ = stream_->InHandshake() ? Stage::kHandshake : Stage::kOpen;
   if (stage_ == Stage::kHandshake) return Handshake();
   Open();
@@ -285,17 +300,141 @@ class LoopLink final : public Link {
   LoopLink(const LoopLink&) = delete;
   LoopLink& operator=(const LoopLink&) = delete;
 
+  void SetUser(User& user) override { wire_->SetUser(user); }
   void Send(Bytes bytes) override { wire_->Send(bytes); }
   void SetReading(Reading reading) override { wire_->SetReading(reading); }
+  size_t UnsentBytes() const override { return wire_->UnsentBytes(); }
   std::string LocalAddress() const override { return wire_->Names().local_address; }
   std::string PeerAddress() const override { return wire_->Names().address; }
   int FileDescriptor() const override { return wire_->FileDescriptor(); }
   Stage stage() const override { return wire_->stage(); }
-  size_t UnsentBytes() const override { return wire_->UnsentBytes(); }
 
  private:
   std::shared_ptr<Wire> wire_;
 };
+
+// The sockets at which others dial one port.
+class LoopListening final : public Network::Listening {
+ public:
+  struct Parts {
+    Wire::Parts wire;
+    const Settings& settings;
+    bool encrypts;
+    Network::Acceptor& acceptor;
+  };
+  explicit LoopListening(const Parts& parts) : parts_(parts), spare_(OpenSpare()) {}
+
+  // Returns why that failed.
+  std::optional<std::string> Open(const Network::ListenAt& place);
+
+ private:
+  // One listening socket.
+  class Door final : public SocketPoller::Watcher {
+   public:
+    Door(LoopListening& owner, Descriptor socket) : owner_(owner), socket_(std::move(socket)) {
+      owner_.parts_.wire.loop.poller().Change(socket_.Get(), *this, {}, {.read = true});
+    }
+    ~Door() override { owner_.parts_.wire.loop.poller().Change(socket_.Get(), *this, {.read = true}, {}); }
+    Door(const Door&) = delete;
+    Door& operator=(const Door&) = delete;
+
+    void OnReadable() override { owner_.AcceptFrom(socket_.Get()); }
+    void OnWritable() override {}
+    bool TakesLong() const override { return false; }
+
+   private:
+    LoopListening& owner_;
+    const Descriptor socket_;
+  };
+
+  // A connection whose TLS is not there yet.
+  class Guest final : public Link::User {
+   public:
+    explicit Guest(LoopListening& owner) : owner_(owner) {}
+    ~Guest() override {
+      if (wire != nullptr) wire->Stop();
+    }
+    Guest(const Guest&) = delete;
+    Guest& operator=(const Guest&) = delete;
+
+    void OnConnected() override { owner_.Admit(*this); }
+    void OnReceived(Bytes) override {}
+    void OnEnded(const std::string&) override { owner_.Dismiss(*this); }
+
+    std::shared_ptr<Wire> wire;
+
+   private:
+    LoopListening& owner_;
+  };
+
+  static Descriptor OpenSpare() { return Descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC)); }
+  void AcceptFrom(int listener);
+  void Welcome(Descriptor socket);
+  void Admit(Guest& guest);
+  void Dismiss(Guest& guest) {
+    std::erase_if(guests_, [&](const auto& one) { return one.get() == &guest; });
+  }
+
+  const Parts parts_;
+  std::vector<std::unique_ptr<Door>> doors_;
+  std::vector<std::unique_ptr<Guest>> guests_;
+  Descriptor spare_;  // given up to turn somebody away when there are no more descriptors
+};
+
+std::optional<std::string> LoopListening::Open(const Network::ListenAt& place) {
+  for (const std::string& bound : place.hosts) {
+    const bool is_optional = bound.starts_with('-');
+    const std::string host = is_optional ? bound.substr(1) : bound;
+    auto socket = ListenTcp(
+        host, {.port = place.port, .backlog = parts_.settings.tcp_backlog, .mark = parts_.settings.socket_mark_id});
+    if (socket.ok()) {
+      doors_.push_back(std::make_unique<Door>(*this, std::move(socket).value()));
+      continue;
+    }
+    const int code = socket.error().code;
+    if (code == EAFNOSUPPORT || code == EPROTONOSUPPORT || (is_optional && code == EADDRNOTAVAIL)) continue;
+    return host + ":" + std::to_string(place.port) + ": " + socket.error().text;
+  }
+  if (doors_.empty()) return "no address to listen at";
+  return std::nullopt;
+}
+
+void LoopListening::AcceptFrom(int listener) {
+  parts_.wire.loop.Enter(parts_.wire.resident);
+  for (int i = 0; i < kAcceptsPerEvent; ++i) {
+    Descriptor accepted(accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (accepted.Get() >= 0) {
+      Welcome(std::move(accepted));
+    } else if (errno == EMFILE || errno == ENFILE) {
+      // Else the socket would stay readable, and wake us again and again.
+      spare_ = Descriptor();
+      Descriptor(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
+      spare_ = OpenSpare();
+      return;
+    } else if (errno != EINTR && errno != ECONNABORTED) {
+      return;
+    }
+  }
+}
+
+void LoopListening::Welcome(Descriptor socket) {
+  std::unique_ptr<TlsStream> encryption;
+  if (parts_.encrypts) {
+    if (!parts_.wire.tls.Configured()) return;
+    encryption = parts_.wire.tls.Accept(socket.Get(), parts_.settings.tls_auth_clients);
+    if (encryption == nullptr) return;
+  }
+  Guest& guest = *guests_.emplace_back(std::make_unique<Guest>(*this));
+  const auto wire = std::make_shared<Wire>(parts_.wire, Link::Target(), guest);
+  guest.wire = wire;
+  wire->StartAccepted(std::move(socket), std::move(encryption));
+}
+
+void LoopListening::Admit(Guest& guest) {
+  auto link = std::make_unique<LoopLink>(std::exchange(guest.wire, nullptr));
+  Dismiss(guest);
+  parts_.acceptor.OnAccepted(std::move(link));
+}
 
 class PipeWatch final : public Network::Watch, public SocketPoller::Watcher {
  public:
@@ -331,6 +470,15 @@ std::unique_ptr<Network::Watch> LoopNetwork::WatchPipe(int descriptor, std::func
   auto watch = std::make_unique<PipeWatch>(loop_, resident_, descriptor, std::move(handler));
   watch->SetReading(Link::Reading::kOn);
   return watch;
+}
+
+Result<std::unique_ptr<Network::Listening>, std::string> LoopNetwork::Listen(const ListenAt& place,
+                                                                             Acceptor& acceptor) {
+  const int keepalive_s = static_cast<int>(settings_.tcp_keepalive);
+  auto listening = std::make_unique<LoopListening>(
+      LoopListening::Parts{{loop_, resident_, tls_, keepalive_s}, settings_, place.encrypts, acceptor});
+  if (auto reason = listening->Open(place)) return Failure(std::move(*reason));
+  return std::unique_ptr<Listening>(std::move(listening));
 }
 
 std::unique_ptr<Link> LoopNetwork::Dial(const Link::Target& target, Link::User& user) {

@@ -18,6 +18,7 @@ class LoopNetwork final : public Network {
       : loop_(loop), resident_(resident), settings_(settings), tls_(tls) {}
 
   std::unique_ptr<Link> Dial(const Link::Target& target, Link::User& user) override;
+  Result<std::unique_ptr<Listening>, std::string> Listen(const ListenAt& place, Acceptor& acceptor) override;
   std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) override;
 
  private:

@@ -9,6 +9,7 @@
 #include "server/clients/acl/users.h"
 #include "server/clients/client_memory.h"
 #include "server/clients/pulse.h"
+#include "server/cluster/cluster_mode.h"
 #include "server/config/config.h"
 #include "server/config/settings.h"
 #include "server/dataset/eviction.h"
@@ -109,6 +110,13 @@ void RegisterConfigHooks(const Services& services) {
     services.client_memory.AdoptLimit();
     return std::nullopt;
   });
+  config.OnChange({"cluster-allow-replica-migration", "cluster-announce-bus-port", "cluster-announce-hostname",
+                   "cluster-announce-human-nodename", "cluster-announce-ip", "cluster-announce-port",
+                   "cluster-announce-tls-port", "cluster-replica-no-failover", "cluster-require-full-coverage"},
+                  [&services]() -> std::optional<std::string> {
+                    services.cluster.ReadSettings();
+                    return std::nullopt;
+                  });
   config.OnChange({"maxmemory"}, [&services] { return AdoptMaxMemory(services); });
   config.OnChange(
       {"tls-ca-cert-dir", "tls-ca-cert-file", "tls-cert-file", "tls-ciphers", "tls-ciphersuites",

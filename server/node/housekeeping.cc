@@ -15,6 +15,7 @@
 #include "server/clients/tracking.h"
 #include "server/clients/waiting.h"
 #include "server/clients/watched_keys.h"
+#include "server/cluster/cluster_mode.h"
 #include "server/config/debug_switches.h"
 #include "server/dataset/active_expiry.h"
 #include "server/dataset/exact_expiry.h"
@@ -55,6 +56,7 @@ void Housekeeping::EndTurn() {
   parts_.snapshots.EndTurn();
   if (parts_.shutdown.Done()) return Send();  // effects of further commands would be lost
   parts_.migrations.EndTurn();
+  parts_.cluster.EndTurn();
   if (parts_.waiting.HasReady()) {  // keys that changed without a command: they expired
     parts_.executor.StartRun();
     parts_.waiting.ServeReady();
@@ -151,6 +153,7 @@ void Housekeeping::Tick() {
   parts_.aof.Cron();
   parts_.snapshots.Cron();
   parts_.replication.Tick();
+  parts_.cluster.Tick();
   parts_.tracking.KeepWithinLimit();
   parts_.migrate_links.CloseIdle(parts_.pace.NowMs());
   parts_.migrations.CloseIdle(parts_.clock.MonotonicMs());

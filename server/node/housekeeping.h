@@ -17,6 +17,7 @@ class BlockPool;
 class ClientLimits;
 class ClientMemory;
 class Clients;
+class ClusterMode;
 struct DebugSwitches;
 class ExactExpiry;
 class Executor;
@@ -67,6 +68,7 @@ class Housekeeping {
     MigrateLinks& migrate_links;
     Migrations& migrations;
     Replication& replication;
+    ClusterMode& cluster;
     ScriptCache& script_cache;
     FunctionLibraries& function_libraries;
   };

@@ -212,6 +212,7 @@ void Listener::Welcome(Descriptor accepted, Protocol protocol) {
   session.addresses.local = std::move(names.local_address);
   session.addresses.unix_socket = names.unix_socket;
   session.addresses.loopback = names.loopback;
+  session.addresses.encrypted = tls != nullptr;
   session.authenticated = !server.users.LoginRequired();
   std::make_shared<Connection>(host_, session, ByteStream(std::move(accepted), std::move(tls)))->Start();
 }

@@ -158,7 +158,8 @@ Node::Node(Parts parts)
               .scripts = scripts_,
               .phase = phase_,
               .durability = durability_,
-              .role = role_}),
+              .role = role_,
+              .router = router_}),
       durability_({.aof = aof_, .snapshots = snapshots_}),
       executor_({.settings = parts.config.settings(),
                  .clock = parts.clock,
@@ -191,6 +192,7 @@ Node::Node(Parts parts)
                 .tracking = tracking_,
                 .executor = executor_,
                 .gates = gates_,
+                .router = router_,
                 .permissions = permissions_,
                 .phase = phase_,
                 .stats = stats_,
@@ -225,6 +227,7 @@ Node::Node(Parts parts)
                      .migrate_links = migrate_links_,
                      .migrations = migrations_,
                      .replication = replication_,
+                     .cluster = cluster_,
                      .script_cache = script_cache_,
                      .function_libraries = function_libraries_}),
       services_{.settings = parts.config.settings(),
@@ -271,6 +274,7 @@ Node::Node(Parts parts)
                 .migrate_links = migrate_links_,
                 .migrations = migrations_,
                 .replication = replication_,
+                .cluster = cluster_,
                 .tls = tls_,
                 .identity = identity_,
                 .stats = stats_,
@@ -287,7 +291,8 @@ Node::Node(Parts parts)
                     .role = role_,
                     .observers = call_observers_,
                     .durability = durability_}),
-      migrations_({.services = services_, .network = network_, .role = role_, .moving_keys = moving_keys_}) {
+      migrations_({.services = services_, .network = network_, .role = role_, .moving_keys = moving_keys_}),
+      cluster_({.services = services_, .network = network_, .router = router_, .random_seed = data_.random.Next()}) {
   data_.disposal = &disposer_;
   data_.listener = &changes_;
   data_.functions = &function_store_;

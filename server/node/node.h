@@ -33,6 +33,7 @@
 #include "server/clients/tracking.h"
 #include "server/clients/waiting.h"
 #include "server/clients/watched_keys.h"
+#include "server/cluster/cluster_mode.h"
 #include "server/config/config.h"
 #include "server/config/debug_switches.h"
 #include "server/dataset/active_expiry.h"
@@ -145,6 +146,7 @@ class Node {
   MigrateLinks& migrate_links() { return migrate_links_; }
   Migrations& migrations() { return migrations_; }
   Replication& replication() { return replication_; }
+  ClusterMode& cluster() { return cluster_; }
   Tls& tls() { return tls_; }
   DebugSwitches& debug() { return debug_; }
   Nursery& nursery() { return nursery_; }
@@ -160,6 +162,7 @@ class Node {
   Parts parts_;
   HostPort host_;
   NetworkPort network_;
+  SlotRouterPort router_;
   Identity identity_;
   Running running_;
   Phase phase_;
@@ -222,6 +225,7 @@ class Node {
   Services services_;
   Replication replication_;  // takes parts out of services_
   Migrations migrations_;    // as well
+  ClusterMode cluster_;      // as well
 };
 
 }  // namespace respite

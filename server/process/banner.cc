@@ -16,13 +16,17 @@ bool ShowsLogo(const Settings& settings) {
   return !settings.syslog_enabled && settings.logfile.empty() && isatty(STDOUT_FILENO) == 1;
 }
 
+std::string ModeOf(const Settings& settings) { return settings.cluster_enabled ? "cluster" : "standalone"; }
+
 std::string Logo(const Settings& settings) {
   return "\n"
          "      .------------.\n"
          "     /  .--------.  \\       Redis " +
          std::string(kRedisVersion) + " (00000000/0) 64 bit, Respite " + std::string(kRespiteVersion) +
          "\n"
-         "    |   | R E S  |   |      Running in standalone mode\n"
+         "    |   | R E S  |   |      Running in " +
+         ModeOf(settings) +
+         " mode\n"
          "    |   |  PITE  |   |      Port: " +
          std::to_string(ShownPort(settings)) +
          "\n"
@@ -50,7 +54,7 @@ void LogStarting(const CommandLine& line, Logger& log) {
 
 void LogMode(const Settings& settings, Logger& log) {
   if (ShowsLogo(settings)) return log.LogRaw(Logo(settings));
-  log.Notice(std::string("Running mode=standalone, port=").append(std::to_string(ShownPort(settings))).append("."));
+  log.Notice(("Running mode=" + ModeOf(settings) + ", port=").append(std::to_string(ShownPort(settings))).append("."));
 }
 
 std::vector<std::string> UnsupportedSettings(const Config& config) {

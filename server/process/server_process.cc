@@ -209,11 +209,13 @@ ServerProcess::Step ServerProcess::Announce() {
 }
 
 ServerProcess::Step ServerProcess::LoadData() {
+  if (auto reason = server_->cluster().Open()) return Fail(*reason);
   if (auto reason = server_->snapshots().Claim()) return Fail(*reason);
   switch (OpenDataSet(server_->services())) {
     case LoadOutcome::kAbsent:
     case LoadOutcome::kLoaded:
       server_->replication().Start();
+      if (auto reason = server_->cluster().Start()) return Fail(*reason);
       return Step::kDone;
     case LoadOutcome::kStopped:
       return Step::kStopped;
@@ -308,6 +310,7 @@ void ServerProcess::WatchSettings() {
 
 // Closes the listeners first: a client whose connection closes now cannot reconnect to this server.
 void ServerProcess::Withdraw() {
+  server_->cluster().Close();
   if (pidfile_.Exists()) log_.Notice("Removing the pid file.");
   pidfile_.Remove();
   port_file_.Remove();

@@ -13,7 +13,6 @@
 namespace respite {
 namespace {
 
-constexpr char kClusterDisabled[] = "ERR This instance has cluster support disabled";
 constexpr char kModuleLoad[] = "ERR Error loading the extension. Please check the server logs.";
 constexpr char kModuleUnload[] = "ERR Error unloading module: no such module with that name";
 // EXEC itself was refused.
@@ -119,7 +118,7 @@ TEST_F(Cards, EachHasASummaryOfItsOwn) {
 
 // Commands with `refuses` always refuse, and commands that reply "there is no …" have `refuses`.
 TEST_F(Cards, CommandsThatOnlyRefuseHaveAReason) {
-  const std::set<std::string> absences = {kClusterDisabled, kModuleLoad, kModuleUnload};
+  const std::set<std::string> absences = {kModuleLoad, kModuleUnload};
   for (const Command* command : AllCommands(server_)) {
     if (command->card->run == nullptr || command->Is(kBlocking) || command->name == "shutdown") continue;
     SCOPED_TRACE(command->full_name);

@@ -242,8 +242,9 @@ TEST_F(ConfigCommandLineTest, LinesForOthersAreCollected) {
 TEST_F(ConfigCommandLineTest, ChecksOfTheWholeNameNoLine) {
   const std::string head = "\n*** FATAL CONFIG FILE ERROR (Redis 7.2.4) ***\n";
   EXPECT_EQ(Error({"--logfile", "/nonexistent/x"}), head + "Can't open the log file: No such file or directory\n");
-  EXPECT_EQ(Error({"--cluster-enabled", "yes"}),
-            head + "cluster-enabled yes: this version does not support cluster mode yet\n");
+  EXPECT_EQ(Error({"--cluster-enabled", "yes", "--replicaof", "127.0.0.1 1"}),
+            head + "replicaof directive not allowed in cluster mode\n");
+  EXPECT_EQ(Value("databases", {"--cluster-enabled", "yes"}), "1");
   EXPECT_EQ(Value("databases", {"--cluster-enabled", "no"}), "16");
   EXPECT_EQ(Value("hz", {"--hz", "1000"}), "500");
   EXPECT_EQ(Value("hz", {"--hz", "0"}), "1");

@@ -118,13 +118,14 @@ class FakeNetwork::FakeLink final : public Link {
   FakeLink(FakeNetwork& network, std::shared_ptr<Wire> wire) : network_(network), wire_(std::move(wire)) {}
   ~FakeLink() override { wire_->user = nullptr; }
 
+  void SetUser(User& user) override { wire_->user = &user; }
   void Send(Bytes bytes) override { network_.Put(wire_->to_listener, bytes); }
+  size_t UnsentBytes() const override { return wire_->to_listener.octets; }
   void SetReading(Reading reading) override { wire_->reading = reading; }
   std::string LocalAddress() const override { return AddressOf(wire_->source_port); }
   std::string PeerAddress() const override { return AddressOf(wire_->listener); }
   int FileDescriptor() const override { return -1; }
   Stage stage() const override { return wire_->is_connected ? Stage::kOpen : Stage::kConnecting; }
-  size_t UnsentBytes() const override { return wire_->to_listener.octets; }
 
  private:
   FakeNetwork& network_;
@@ -174,6 +175,10 @@ class FakeNetwork::Port final : public Network {
     wire->user = &user;
     network_.wires_.push_back(wire);
     return std::make_unique<FakeLink>(network_, wire);
+  }
+  // Nobody dials the bus of these servers; ClusterWorld has buses.
+  Result<std::unique_ptr<Listening>, std::string> Listen(const ListenAt&, Acceptor&) override {
+    return std::make_unique<Listening>();
   }
   std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) override {
     return std::make_unique<FakeWatch>(network_, server, descriptor, std::move(handler));

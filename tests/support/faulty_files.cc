@@ -66,10 +66,11 @@ class FaultyFile final : public File {
 
 class FaultyLock final : public File {
  public:
-  FaultyLock(FaultyFiles& files, std::string path) : files_(files), path_(std::move(path)), age_(files.age_) {}
+  FaultyLock(FaultyFiles& files, std::string place, FaultyFiles::NodePtr node)
+      : files_(files), place_(std::move(place)), node_(std::move(node)), age_(files.age_) {}
   ~FaultyLock() override {
     const std::lock_guard lock(files_.mutex_);
-    if (age_ == files_.age_) files_.locked_.erase(path_);
+    if (age_ == files_.age_) files_.locked_.erase(place_);
   }
 
   IoProgress Write(Bytes) override { return {0, EBADF}; }
@@ -81,7 +82,8 @@ class FaultyLock final : public File {
 
  private:
   FaultyFiles& files_;
-  const std::string path_;
+  const std::string place_;
+  const FaultyFiles::NodePtr node_;  // its address is not used again while it is locked
   const uint64_t age_;
 };
 
@@ -399,8 +401,13 @@ Result<std::unique_ptr<File>, IoError> FaultyFiles::Lock(const std::string& path
   const Fault fault = Begin(Operation::kLock);
   if (fault.error != kNoError) return Failure(fault.error);
   if (!IsDirectory(Normal(path)) && !names_.contains(Normal(path))) return Failure(IoError{ENOENT});
-  if (!locked_.insert(Normal(path)).second) return Failure(IoError{EWOULDBLOCK});
-  return std::make_unique<FaultyLock>(*this, Normal(path));
+  // A lock is on the file, whatever its name is later.
+  const auto found = names_.find(Normal(path));
+  const NodePtr node = found == names_.end() ? nullptr : found->second;
+  const std::string place =
+      node == nullptr ? Normal(path) : "#" + std::to_string(reinterpret_cast<uintptr_t>(node.get()));
+  if (!locked_.insert(place).second) return Failure(IoError{EWOULDBLOCK});
+  return std::make_unique<FaultyLock>(*this, place, node);
 }
 
 }  // namespace respite

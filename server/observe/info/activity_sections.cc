@@ -9,6 +9,7 @@
 #include "server/clients/pubsub.h"
 #include "server/clients/tracking.h"
 #include "server/clients/waiting.h"
+#include "server/cluster/cluster_mode.h"
 #include "server/config/settings.h"
 #include "server/dataset/stats.h"
 #include "server/dataset/unit.h"
@@ -132,13 +133,19 @@ void AddLoop(InfoText& text, const ServerStats& stats) {
       .Add("instantaneous_eventloop_duration_usec", Whole(stats.turn_length.Ratio()));
 }
 
+size_t ClusterLinks(const Services& services) {
+  size_t links = 0;
+  if (const Cluster* cluster = services.cluster.cluster()) cluster->bus().ForEachLink([&](const BusLink&) { ++links; });
+  return links;
+}
+
 }  // namespace
 
 std::string ClientsSection(const Services& services) {
   const int64_t now_s = services.clock.MonotonicMs() / 1000;
   InfoText text("Clients");
   text.Add("connected_clients", services.clients.Count() - services.replication.replicas().All().size())
-      .Add("cluster_connections", 0)
+      .Add("cluster_connections", ClusterLinks(services))
       .Add("maxclients", services.settings.maxclients)
       .Add("client_recent_max_input_buffer", services.stats.client_input.Most(now_s))
       .Add("client_recent_max_output_buffer", services.stats.client_output.Most(now_s))
@@ -228,7 +235,9 @@ std::string CpuSection(const Services&) {
   return text.Take();
 }
 
-std::string ClusterSection(const Services&) { return InfoText("Cluster").Add("cluster_enabled", 0).Take(); }
+std::string ClusterSection(const Services& services) {
+  return InfoText("Cluster").Add("cluster_enabled", services.settings.cluster_enabled ? 1 : 0).Take();
+}
 
 std::string DebugSection(const Services& services) {
   const ServerStats& stats = services.stats;

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "scripting/function_library.h"
 #include "scripting/script_cache.h"
+#include "server/cluster/cluster_mode.h"
 #include "server/config/directive.h"
 #include "server/config/settings.h"
 #include "server/dataset/eviction.h"
@@ -71,6 +72,13 @@ AllocatorStats AllocatorOrProcess(size_t used_bytes, size_t resident_bytes) {
   return {.allocated = used_bytes, .active = resident_bytes, .resident = resident_bytes, .retained = 0, .muzzy = 0};
 }
 
+size_t ClusterLinkBytes(const Services& services) {
+  size_t bytes = 0;
+  const Cluster* cluster = services.cluster.cluster();
+  if (cluster != nullptr) cluster->bus().ForEachLink([&](const BusLink& link) { bytes += link.HeldBytes(); });
+  return bytes;
+}
+
 }  // namespace
 
 std::string MemorySection(const Services& services) {
@@ -98,7 +106,7 @@ std::string MemorySection(const Services& services) {
       .Add("mem_total_replication_buffers", services.replication.replicas().BufferBytes())
       .Add("mem_clients_slaves", memory.replicas_bytes)
       .Add("mem_clients_normal", memory.clients_bytes)
-      .AddZeros({"mem_cluster_links"})
+      .Add("mem_cluster_links", ClusterLinkBytes(services))
       .Add("mem_aof_buffer", memory.aof_buffer_bytes)
       .Add("mem_allocator", AllocatorName())
       .Add("active_defrag_running", 0)

@@ -33,7 +33,10 @@ Bytes SupervisionName(Supervision supervision) {
   return getenv("UPSTART_JOB") != nullptr ? "upstart" : "no";
 }
 
-Bytes ModeName(ServerMode mode) { return mode == ServerMode::kSentinel ? "sentinel" : "standalone"; }
+Bytes ModeName(const Services& services) {
+  if (services.config.mode() == ServerMode::kSentinel) return "sentinel";
+  return services.settings.cluster_enabled ? "cluster" : "standalone";
+}
 
 std::string OperatingSystem() {
   utsname name{};
@@ -77,7 +80,7 @@ std::string ServerSection(const Services& services) {
       .Add("redis_git_sha1", "00000000")
       .Add("redis_git_dirty", 0)
       .Add("redis_build_id", BuildId())
-      .Add("redis_mode", ModeName(services.config.mode()))
+      .Add("redis_mode", ModeName(services))
       .Add("os", OperatingSystem())
       .Add("arch_bits", 8 * sizeof(void*))
       .Add("monotonic_clock", "POSIX clock_gettime")

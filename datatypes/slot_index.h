@@ -1,0 +1,64 @@
+// SlotIndex: the keys of a database by hash slot, for a node of a cluster. Databases of other servers have none.
+//
+// Cost: a pointer for each of the 16384 slots, and a table for each that has keys.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/key_slot.h"
+#include "datatypes/entry.h"
+#include "datatypes/hash_index.h"
+
+namespace respite {
+
+class SlotIndex {
+ public:
+  explicit SlotIndex(const HashKey& hash_key) : hash_key_(hash_key), slots_(kSlotCount) {}
+
+  void Insert(Entry* entry, uint64_t hash) {
+    auto& slot = slots_[Place(entry->Key())];
+    if (slot == nullptr) slot = std::make_unique<Keys>(hash_key_);
+    slot->Insert(entry, hash);
+  }
+  // Requires for both: it is there.
+  void Remove(Bytes key, uint64_t hash) {
+    auto& slot = slots_[Place(key)];
+    slot->Remove(key, hash);
+    if (slot->Size() == 0) slot.reset();
+  }
+  void Replace(Entry* from, Entry* to, uint64_t hash) { slots_[Place(to->Key())]->Replace(from, to, hash); }
+  void Clear() {
+    for (auto& slot : slots_) slot.reset();
+  }
+
+  size_t Count(int slot) const {
+    const auto& keys = slots_[static_cast<size_t>(slot)];
+    return keys == nullptr ? 0 : keys->Size();
+  }
+  // At most `limit` keys, in no order. Cost: O(keys returned).
+  std::vector<std::string> Some(int slot, size_t limit) const {
+    std::vector<std::string> some;
+    const auto& keys = slots_[static_cast<size_t>(slot)];
+    if (keys == nullptr || limit == 0) return some;
+    uint64_t cursor = 0;
+    do {
+      cursor = keys->Scan(cursor, [&](const Entry* entry) {
+        if (some.size() < limit) some.emplace_back(entry->Key());
+      });
+    } while (cursor != 0 && some.size() < limit);
+    return some;
+  }
+
+ private:
+  using Keys = HashIndex<Entry*>;
+  static size_t Place(Bytes key) { return static_cast<size_t>(KeySlot(key)); }
+
+  HashKey hash_key_;
+  std::vector<std::unique_ptr<Keys>> slots_;
+};
+
+}  // namespace respite

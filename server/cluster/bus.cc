@@ -1,0 +1,184 @@
+#include "server/cluster/bus.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace respite {
+
+namespace {
+
+constexpr int kBusPortDistance = 10000;  // from the port for clients
+
+}  // namespace
+
+Bus::~Bus() {
+  listening_.reset();
+  for (ClusterNode* node : core_.view.All()) DropAll(*node);
+  for (const auto& link : strangers_) link->Close();
+}
+
+int Bus::Port() const {
+  const Settings& settings = core_.settings;
+  if (settings.cluster_port != 0) return settings.cluster_port;
+  const int port = settings.tls_cluster ? settings.tls_port : settings.bound_port;
+  return port + kBusPortDistance;
+}
+
+std::optional<std::string> Bus::Listen() {
+  if (!core_.network) return std::nullopt;
+  auto opened = core_.network->Listen(
+      {.hosts = core_.settings.bind, .port = Port(), .encrypts = core_.settings.tls_cluster}, *this);
+  if (!opened.ok()) return std::move(opened).error();
+  listening_ = std::move(opened).value();
+  return std::nullopt;
+}
+
+// --- Links.
+
+void Bus::Reach(ClusterNode& node) {
+  if (node.link != nullptr || !core_.network) return;
+  node.link = std::make_shared<BusLink>(*this, BusLink::Direction::kTo, &node, core_.NowMs());
+  node.link->Dial(*core_.network.operator->(), {.host = node.address.ip,
+                                                .port = node.address.bus_port,
+                                                .source = core_.settings.bind_source_addr,
+                                                .encrypts = core_.settings.tls_cluster});
+}
+
+void Bus::Drop(ClusterNode& node) {
+  const auto link = std::exchange(node.link, nullptr);
+  if (link != nullptr) link->Close();
+}
+
+void Bus::DropAll(ClusterNode& node) {
+  Drop(node);
+  DropInbound(node);
+}
+
+void Bus::DropInbound(ClusterNode& node) {
+  const auto inbound = std::exchange(node.inbound, nullptr);
+  if (inbound != nullptr) inbound->Close();
+}
+
+void Bus::Claim(BusLink& link, ClusterNode& node) {
+  if (link.node != nullptr) return;
+  const auto self = link.shared_from_this();
+  strangers_.erase(self);
+  if (node.inbound != nullptr) std::exchange(node.inbound, nullptr)->Close();
+  node.inbound = self;
+  link.node = &node;
+}
+
+void Bus::KeepLimits() {
+  const uint64_t limit = core_.settings.cluster_link_sendbuf_limit;
+  if (limit == 0) return;
+  for (ClusterNode* node : core_.view.All()) {
+    for (std::shared_ptr<BusLink>* link : {&node->link, &node->inbound}) {
+      if (*link == nullptr || (*link)->UnsentBytes() <= limit) continue;
+      core_.log.Warning("Freeing cluster link of node " + node->id.String() + " due to exceeding send buffer limit.");
+      ++links_over_limit_;
+      std::exchange(*link, nullptr)->Close();
+    }
+  }
+}
+
+void Bus::ForEachLink(const std::function<void(const BusLink&)>& visit) const {
+  for (const ClusterNode* node : core_.view.All()) {
+    if (node->link != nullptr) visit(*node->link);
+    if (node->inbound != nullptr) visit(*node->inbound);
+  }
+}
+
+void Bus::OnAccepted(std::unique_ptr<Link> link) {
+  auto made = std::make_shared<BusLink>(*this, BusLink::Direction::kFrom, nullptr, core_.NowMs());
+  made->Adopt(std::move(link));
+  strangers_.insert(std::move(made));
+}
+
+void Bus::OnOpened(BusLink& link) { user_.OnReached(link); }
+
+void Bus::OnData(BusLink& link) {
+  if (link.node != nullptr) link.node->data_received_ms = core_.NowMs();
+}
+
+void Bus::OnPacket(BusLink& link, Bytes octets) {
+  const auto packet = BusPacket::Decode(octets);
+  if (!packet.ok()) {
+    core_.log.Warning("Dropping a packet of the cluster bus: " + packet.error());
+    return;
+  }
+  const auto type = static_cast<size_t>(packet.value().header.type);
+  ++received_[type];
+  if (static_cast<int>(type) != filter.type) return user_.OnPacket(link, packet.value());
+  core_.log.Warning("Dropping packet that matches debug drop filter");
+  if (filter.closes) link.OnEnded("closed by DEBUG");
+}
+
+void Bus::OnClosed(BusLink& link, const std::string& reason) {
+  core_.log.Debug("A link of the cluster bus is over: " + reason);
+  const auto self = link.shared_from_this();
+  strangers_.erase(self);
+  if (link.node == nullptr) return;
+  ClusterNode& node = *link.node;
+  // Who cannot even be reached is failing as if it did not answer.
+  if (node.link == self && !link.IsOpen() && node.ping_sent_ms == 0) node.ping_sent_ms = core_.NowMs();
+  if (node.link == self) node.link = nullptr;
+  if (node.inbound == self) node.inbound = nullptr;
+}
+
+// --- Packets.
+
+const SlotSet& Bus::MySlots() const {
+  if (my_slots_version_ == core_.view.version()) return my_slots_;
+  my_slots_version_ = core_.view.version();
+  my_slots_ = core_.view.SlotsOf(core_.view.PrimaryOf(core_.view.me()));
+  return my_slots_;
+}
+
+PacketHeader Bus::Header(PacketType type) const {
+  const ClusterNode& me = core_.view.me();
+  const ClusterNode& primary = core_.view.PrimaryOf(core_.view.me());
+  const Settings& settings = core_.settings;
+  PacketHeader header;
+  header.type = type;
+  const bool is_tls_first = settings.tls_cluster;
+  header.port = is_tls_first ? me.address.tls_port : me.address.tcp_port;
+  header.other_port = is_tls_first ? me.address.tcp_port : me.address.tls_port;
+  header.bus_port = me.address.bus_port;
+  header.flags = me.flags;
+  header.current_epoch = core_.view.current_epoch;
+  header.config_epoch = primary.config_epoch;
+  header.offset = static_cast<uint64_t>(core_.host.Offset());
+  header.sender = me.id;
+  header.slots = MySlots();
+  if (me.primary != nullptr) header.primary = me.primary->id;
+  header.ip = settings.cluster_announce_ip;
+  header.is_cluster_ok = core_.view.is_ok;
+  header.message_flags = core_.view.is_paused ? PacketHeader::kPaused : uint8_t{0};
+  return header;
+}
+
+void Bus::SendOctets(BusLink& link, PacketType type, Bytes octets) {
+  if (!link.IsOpen()) return;
+  ++sent_[static_cast<size_t>(type)];
+  link.Send(octets);
+}
+
+void Bus::Send(BusLink& link, const BusPacket& packet) { SendOctets(link, packet.header.type, packet.Encode()); }
+
+void Bus::Send(ClusterNode& node, const BusPacket& packet) {
+  if (node.link != nullptr && node.link->IsOpen()) Send(*node.link, packet);
+}
+
+void Bus::Broadcast(const BusPacket& packet) {
+  Broadcast(packet, [](const ClusterNode&) { return true; });
+}
+
+void Bus::Broadcast(const BusPacket& packet, const std::function<bool(const ClusterNode&)>& wanted) {
+  const std::string octets = packet.Encode();
+  for (ClusterNode* node : core_.view.All()) {
+    if (node->link == nullptr || (node->flags & (kNodeMyself | kNodeHandshake)) != 0 || !wanted(*node)) continue;
+    SendOctets(*node->link, packet.header.type, octets);
+  }
+}
+
+}  // namespace respite

@@ -1,0 +1,47 @@
+#include "server/cluster/bus_link.h"
+
+#include <utility>
+
+namespace respite {
+
+std::string BusLink::IpOf(const std::string& address) {
+  std::string ip = address.substr(0, address.rfind(':'));
+  if (ip.starts_with('[') && ip.ends_with(']')) ip = ip.substr(1, ip.size() - 2);
+  return ip;
+}
+
+// Packets that came whole are read where they lie.
+void BusLink::OnReceived(Bytes bytes) {
+  const auto self = shared_from_this();
+  owner_.OnData(*this);
+  if (received_.empty()) {
+    const size_t taken = TakePackets(bytes);
+    if (is_open_) received_ = bytes.substr(taken);
+    return;
+  }
+  received_.append(bytes);
+  received_.erase(0, TakePackets(received_));
+}
+
+size_t BusLink::TakePackets(Bytes bytes) {
+  size_t taken = 0;
+  while (is_open_ && bytes.size() - taken >= BusPacket::kPreambleOctets) {
+    const auto length = BusPacket::LengthOf(bytes.substr(taken));
+    if (!length) {
+      OnEnded("Bad message length or signature received on the Cluster bus.");
+      break;
+    }
+    if (bytes.size() - taken < *length) break;
+    owner_.OnPacket(*this, bytes.substr(taken, *length));
+    taken += *length;
+  }
+  return taken;
+}
+
+void BusLink::OnEnded(const std::string& reason) {
+  const auto self = shared_from_this();
+  owner_.OnClosed(*this, reason);
+  Close();
+}
+
+}  // namespace respite

@@ -1,0 +1,348 @@
+#include "server/cluster/bus_packet.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace respite {
+
+namespace {
+
+constexpr Bytes kSignature = "RCmb";
+constexpr uint16_t kVersion = 1;
+constexpr size_t kIpOctets = 46;
+constexpr size_t kReservedOctets = 30;
+constexpr size_t kMessageFlagOctets = 3;
+constexpr size_t kPublishHeadOctets = 8;
+constexpr size_t kUpdateOctets = 8 + NodeId::kLength + SlotSet::kOctets;
+constexpr size_t kExtensionHeadOctets = 8;
+
+enum class ExtensionType : uint16_t { kHostname, kHumanName, kForgotten, kShard };
+
+constexpr size_t Aligned(size_t octets) { return (octets + 7) / 8 * 8; }
+
+class Writer {
+ public:
+  explicit Writer(std::string& out) : out_(out) {}
+
+  template <class Number>
+  void Put(Number value) {
+    for (int shift = static_cast<int>(sizeof value) * 8 - 8; shift >= 0; shift -= 8) {
+      out_.push_back(static_cast<char>(value >> shift));
+    }
+  }
+  // Padded with zeros, and cut so that at least one follows.
+  void PutText(Bytes text, size_t octets) {
+    text = text.substr(0, octets - 1);
+    out_.append(text);
+    out_.append(octets - text.size(), '\0');
+  }
+  void PutId(const NodeId& id) { out_.append(id.Text()); }
+  void PutZeros(size_t octets) { out_.append(octets, '\0'); }
+
+ private:
+  std::string& out_;
+};
+
+class Reader {
+ public:
+  explicit Reader(Bytes octets) : octets_(octets) {}
+
+  size_t Left() const { return octets_.size(); }
+  // Requires for all: so many octets are left.
+  Bytes Take(size_t octets) {
+    const Bytes taken = octets_.substr(0, octets);
+    octets_.remove_prefix(octets);
+    return taken;
+  }
+  template <class Number>
+  Number Get() {
+    Number value = 0;
+    for (const char c : Take(sizeof value)) value = static_cast<Number>((value << 8) | static_cast<uint8_t>(c));
+    return value;
+  }
+  // Up to the first zero.
+  std::string GetText(size_t octets) {
+    const Bytes text = Take(octets);
+    return std::string(text.substr(0, text.find('\0')));
+  }
+  NodeId GetId() { return NodeId::FromOctets(Take(NodeId::kLength)); }
+
+ private:
+  Bytes octets_;
+};
+
+// --- Encoding.
+
+void PutExtension(std::string& out, ExtensionType type, Bytes content) {
+  Writer writer(out);
+  writer.Put(static_cast<uint32_t>(kExtensionHeadOctets + Aligned(content.size())));
+  writer.Put(static_cast<uint16_t>(type));
+  writer.Put(uint16_t{0});
+  out.append(content);
+  writer.PutZeros(Aligned(content.size()) - content.size());
+}
+
+// A text, with the zero that ends it.
+void PutTextExtension(std::string& out, ExtensionType type, const std::string& text) {
+  PutExtension(out, type, Bytes(text.c_str(), text.size() + 1));
+}
+
+uint16_t CountOf(const PingExtensions& extensions) {
+  return static_cast<uint16_t>(extensions.forgotten.size() + (extensions.hostname ? 1 : 0) +
+                               (extensions.human_name ? 1 : 0) + (extensions.shard ? 1 : 0));
+}
+
+void PutExtensions(std::string& out, const PingExtensions& extensions) {
+  if (extensions.hostname) PutTextExtension(out, ExtensionType::kHostname, *extensions.hostname);
+  if (extensions.human_name) PutTextExtension(out, ExtensionType::kHumanName, *extensions.human_name);
+  for (const PingExtensions::Forgotten& forgotten : extensions.forgotten) {
+    std::string content(forgotten.id.Text());
+    Writer(content).Put(forgotten.ttl_s);
+    PutExtension(out, ExtensionType::kForgotten, content);
+  }
+  if (extensions.shard) PutExtension(out, ExtensionType::kShard, extensions.shard->Text());
+}
+
+void PutGossip(std::string& out, const GossipEntry& entry) {
+  Writer writer(out);
+  writer.PutId(entry.id);
+  writer.Put(entry.ping_sent_s);
+  writer.Put(entry.pong_received_s);
+  writer.PutText(entry.ip, kIpOctets);
+  writer.Put(entry.port);
+  writer.Put(entry.bus_port);
+  writer.Put(entry.flags);
+  writer.Put(entry.other_port);
+  writer.Put(uint16_t{0});
+}
+
+struct BodyWriter {
+  std::string& out;
+
+  void operator()(const NoBody&) const {}
+  void operator()(const PingBody& body) const {
+    for (const GossipEntry& entry : body.gossip) PutGossip(out, entry);
+    PutExtensions(out, body.extensions);
+  }
+  void operator()(const FailBody& body) const { Writer(out).PutId(body.id); }
+  void operator()(const PublishBody& body) const {
+    Writer writer(out);
+    writer.Put(static_cast<uint32_t>(body.channel.size()));
+    writer.Put(static_cast<uint32_t>(body.message.size()));
+    out.append(body.channel);
+    out.append(body.message);
+  }
+  void operator()(const UpdateBody& body) const {
+    Writer writer(out);
+    writer.Put(body.config_epoch);
+    writer.PutId(body.id);
+    body.slots.AppendOctets(out);
+  }
+};
+
+// --- Decoding.
+
+GossipEntry GetGossip(Reader& reader) {
+  GossipEntry entry;
+  entry.id = reader.GetId();
+  entry.ping_sent_s = reader.Get<uint32_t>();
+  entry.pong_received_s = reader.Get<uint32_t>();
+  entry.ip = reader.GetText(kIpOctets);
+  entry.port = reader.Get<uint16_t>();
+  entry.bus_port = reader.Get<uint16_t>();
+  entry.flags = reader.Get<uint16_t>();
+  entry.other_port = reader.Get<uint16_t>();
+  reader.Take(sizeof(uint16_t));
+  return entry;
+}
+
+// The reason why the content does not fit its type; nothing if it does, or if the type is unknown.
+std::optional<std::string> TakeExtension(PingExtensions& extensions, uint16_t type, Bytes content) {
+  const auto ends = [](Bytes text) { return text.find('\0') != Bytes::npos; };
+  Reader reader(content);
+  switch (static_cast<ExtensionType>(type)) {
+    case ExtensionType::kHostname:
+      if (!ends(content)) return "hostname without an end";
+      extensions.hostname = reader.GetText(content.size());
+      return std::nullopt;
+    case ExtensionType::kHumanName:
+      if (!ends(content)) return "human nodename without an end";
+      extensions.human_name = reader.GetText(content.size());
+      return std::nullopt;
+    case ExtensionType::kForgotten:
+      if (content.size() < NodeId::kLength + sizeof(uint64_t)) return "forgotten node too short";
+      extensions.forgotten.push_back({reader.GetId(), reader.Get<uint64_t>()});
+      return std::nullopt;
+    case ExtensionType::kShard:
+      if (content.size() < NodeId::kLength) return "shard id too short";
+      extensions.shard = reader.GetId();
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+Result<PingBody, std::string> GetPing(Reader& reader, size_t gossip, size_t extensions) {
+  PingBody body;
+  if (reader.Left() < gossip * BusPacket::kGossipOctets) return Failure(std::string("gossip behind its end"));
+  body.gossip.reserve(gossip);
+  for (size_t i = 0; i < gossip; ++i) body.gossip.push_back(GetGossip(reader));
+  for (size_t i = 0; i < extensions; ++i) {
+    if (reader.Left() < kExtensionHeadOctets) return Failure(std::string("extension behind its end"));
+    const auto length = reader.Get<uint32_t>();
+    const auto type = reader.Get<uint16_t>();
+    reader.Take(sizeof(uint16_t));
+    if (length < kExtensionHeadOctets || length % 8 != 0)
+      return Failure(std::string("extension without proper padding"));
+    const size_t content = length - kExtensionHeadOctets;
+    if (content > reader.Left()) return Failure(std::string("extension behind its end"));
+    if (auto reason = TakeExtension(body.extensions, type, reader.Take(content))) return Failure(std::move(*reason));
+  }
+  if (reader.Left() != 0) return Failure(std::string("octets behind its end"));
+  return body;
+}
+
+Result<PublishBody, std::string> GetPublish(Reader& reader) {
+  if (reader.Left() < kPublishHeadOctets) return Failure(std::string("message too short"));
+  const auto channel = reader.Get<uint32_t>();
+  const auto message = reader.Get<uint32_t>();
+  if (uint64_t{channel} + message != reader.Left()) return Failure(std::string("message of another length"));
+  PublishBody body;
+  body.channel = reader.Take(channel);
+  body.message = reader.Take(message);
+  return body;
+}
+
+struct Frame {
+  uint16_t count = 0;
+  uint16_t extensions = 0;
+};
+
+Frame GetHeader(Reader& reader, PacketHeader& header) {
+  Frame frame;
+  reader.Take(BusPacket::kPreambleOctets + sizeof kVersion);
+  header.port = reader.Get<uint16_t>();
+  header.type = static_cast<PacketType>(reader.Get<uint16_t>());
+  frame.count = reader.Get<uint16_t>();
+  header.current_epoch = reader.Get<uint64_t>();
+  header.config_epoch = reader.Get<uint64_t>();
+  header.offset = reader.Get<uint64_t>();
+  header.sender = reader.GetId();
+  header.slots = SlotSet::FromOctets(reader.Take(SlotSet::kOctets));
+  header.primary = reader.GetId();
+  header.ip = reader.GetText(kIpOctets);
+  frame.extensions = reader.Get<uint16_t>();
+  reader.Take(kReservedOctets);
+  header.other_port = reader.Get<uint16_t>();
+  header.bus_port = reader.Get<uint16_t>();
+  header.flags = reader.Get<uint16_t>();
+  header.is_cluster_ok = reader.Get<uint8_t>() == 0;
+  header.message_flags = reader.Get<uint8_t>();
+  reader.Take(kMessageFlagOctets - 1);
+  return frame;
+}
+
+// The failure of one step becomes that of the whole.
+template <class Body>
+std::optional<std::string> Keep(BusPacket& packet, Result<Body, std::string> body) {
+  if (!body.ok()) return std::move(body).error();
+  packet.body = std::move(body).value();
+  return std::nullopt;
+}
+
+std::optional<std::string> GetBody(BusPacket& packet, Reader& reader, const Frame& frame) {
+  switch (packet.header.type) {
+    case PacketType::kPing:
+    case PacketType::kPong:
+    case PacketType::kMeet: {
+      const bool extends = (packet.header.message_flags & PacketHeader::kHasExtensions) != 0;
+      return Keep(packet, GetPing(reader, frame.count, extends ? frame.extensions : 0));
+    }
+    case PacketType::kFail:
+      if (reader.Left() != NodeId::kLength) return "report of another length";
+      packet.body = FailBody{reader.GetId()};
+      return std::nullopt;
+    case PacketType::kPublish:
+    case PacketType::kPublishShard:
+      return Keep(packet, GetPublish(reader));
+    case PacketType::kUpdate: {
+      if (reader.Left() != kUpdateOctets) return "update of another length";
+      UpdateBody body;
+      body.config_epoch = reader.Get<uint64_t>();
+      body.id = reader.GetId();
+      body.slots = SlotSet::FromOctets(reader.Take(SlotSet::kOctets));
+      packet.body = std::move(body);
+      return std::nullopt;
+    }
+    case PacketType::kVoteRequest:
+    case PacketType::kVote:
+    case PacketType::kPauseRequest:
+      if (reader.Left() != 0) return "octets behind its end";
+      return std::nullopt;
+    case PacketType::kModule:
+      return std::nullopt;
+  }
+  return "unknown type";
+}
+
+}  // namespace
+
+Bytes NameOf(PacketType type) {
+  static constexpr std::array<Bytes, kPacketTypes> kNames = {
+      "ping", "pong", "meet", "fail", "publish", "auth-req", "auth-ack", "update", "mfstart", "module", "publishshard"};
+  return kNames[static_cast<size_t>(type)];
+}
+
+std::string BusPacket::Encode() const {
+  std::string out;
+  out.reserve(kHeaderOctets);
+  Writer writer(out);
+  const auto* ping = std::get_if<PingBody>(&body);
+  const uint16_t extensions = ping == nullptr ? uint16_t{0} : CountOf(ping->extensions);
+  out.append(kSignature);
+  writer.Put(uint32_t{0});  // the length, below
+  writer.Put(kVersion);
+  writer.Put(header.port);
+  writer.Put(static_cast<uint16_t>(header.type));
+  writer.Put(ping == nullptr ? uint16_t{0} : static_cast<uint16_t>(ping->gossip.size()));
+  writer.Put(header.current_epoch);
+  writer.Put(header.config_epoch);
+  writer.Put(header.offset);
+  writer.PutId(header.sender);
+  header.slots.AppendOctets(out);
+  writer.PutId(header.primary);
+  writer.PutText(header.ip, kIpOctets);
+  writer.Put(extensions);
+  writer.PutZeros(kReservedOctets);
+  writer.Put(header.other_port);
+  writer.Put(header.bus_port);
+  writer.Put(header.flags);
+  writer.Put(static_cast<uint8_t>(header.is_cluster_ok ? 0 : 1));
+  writer.Put(static_cast<uint8_t>(header.message_flags | (extensions != 0 ? PacketHeader::kHasExtensions : 0)));
+  writer.PutZeros(kMessageFlagOctets - 1);
+  std::visit(BodyWriter{out}, body);
+  std::string length;
+  Writer(length).Put(static_cast<uint32_t>(out.size()));
+  out.replace(kSignature.size(), length.size(), length);
+  return out;
+}
+
+std::optional<uint32_t> BusPacket::LengthOf(Bytes preamble) {
+  if (!preamble.starts_with(kSignature)) return std::nullopt;
+  Reader reader(preamble.substr(kSignature.size()));
+  const auto length = reader.Get<uint32_t>();
+  if (length < kHeaderOctets || length > kLongest) return std::nullopt;
+  return length;
+}
+
+Result<BusPacket, std::string> BusPacket::Decode(Bytes octets) {
+  if (octets.size() < kHeaderOctets || LengthOf(octets) != octets.size()) return Failure(std::string("bad length"));
+  Reader version(octets.substr(kPreambleOctets));
+  if (version.Get<uint16_t>() != kVersion) return Failure(std::string("another version of the protocol"));
+  BusPacket packet;
+  Reader reader(octets);
+  const Frame frame = GetHeader(reader, packet.header);
+  if (auto reason = GetBody(packet, reader, frame)) return Failure(std::move(*reason));
+  return packet;
+}
+
+}  // namespace respite

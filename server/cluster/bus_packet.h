@@ -1,0 +1,136 @@
+// BusPacket: a message of the cluster bus, protocol version 1, and its octets on the wire.
+//
+//   octets  0 "RCmb" · 4 length · 8 version · 10 port · 12 type · 14 count · 16 current epoch · 24 config epoch
+//          32 offset · 40 sender · 80 slots · 2128 primary · 2168 address · 2214 extensions · 2246 other port
+//        2248 bus port · 2250 flags · 2252 state · 2253 message flags · 2256 body
+//
+// Numbers are big-endian. What a peer sends is checked against the length of the packet before anything is read.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "server/cluster/node_id.h"
+#include "server/cluster/slot_set.h"
+
+namespace respite {
+
+enum class PacketType : uint16_t {
+  kPing,
+  kPong,
+  kMeet,
+  kFail,
+  kPublish,
+  kVoteRequest,  // FAILOVER_AUTH_REQUEST
+  kVote,         // FAILOVER_AUTH_ACK
+  kUpdate,
+  kPauseRequest,  // MFSTART: a replica asks its primary to pause for a manual failover
+  kModule,
+  kPublishShard,
+};
+inline constexpr size_t kPacketTypes = 11;
+// "ping", as CLUSTER INFO names it.
+Bytes NameOf(PacketType type);
+
+// What a node is, as the bus says it.
+enum NodeFlag : uint16_t {
+  kNodePrimary = 1,
+  kNodeReplica = 2,
+  kNodeSuspect = 4,  // PFAIL: we do not reach it
+  kNodeFailed = 8,   // FAIL: a majority does not reach it
+  kNodeMyself = 16,
+  kNodeHandshake = 32,  // nothing was heard of it yet, so its id is one we drew
+  kNodeNoAddress = 64,
+  kNodeMeet = 128,  // is to be greeted with MEET
+  kNodeMigrateTo = 256,
+  kNodeNoFailover = 512,
+};
+
+struct PacketHeader {
+  // Bits of `message_flags`.
+  static constexpr uint8_t kPaused = 1;      // this primary has paused for a manual failover
+  static constexpr uint8_t kForcesVote = 2;  // vote though the primary is not failing
+  static constexpr uint8_t kHasExtensions = 4;
+
+  PacketType type = PacketType::kPing;
+  uint16_t port = 0;
+  uint16_t other_port = 0;  // TLS if `port` is TCP, and the other way round; 0: none
+  uint16_t bus_port = 0;
+  uint16_t flags = 0;  // NodeFlag bits
+  uint64_t current_epoch = 0;
+  uint64_t config_epoch = 0;
+  uint64_t offset = 0;
+  NodeId sender;
+  SlotSet slots;
+  NodeId primary;  // null: the sender is one
+  std::string ip;  // empty: the one that the connection has
+  bool is_cluster_ok = false;
+  uint8_t message_flags = 0;
+};
+
+struct GossipEntry {
+  NodeId id;
+  uint32_t ping_sent_s = 0;
+  uint32_t pong_received_s = 0;
+  std::string ip;
+  uint16_t port = 0;
+  uint16_t bus_port = 0;
+  uint16_t flags = 0;
+  uint16_t other_port = 0;
+};
+
+// What PING, PONG and MEET carry behind the gossip, from version 7.0 on.
+struct PingExtensions {
+  struct Forgotten {
+    NodeId id;
+    uint64_t ttl_s = 0;
+  };
+  std::optional<std::string> hostname;
+  std::optional<std::string> human_name;
+  std::optional<NodeId> shard;
+  std::vector<Forgotten> forgotten;
+};
+
+struct PingBody {
+  std::vector<GossipEntry> gossip;
+  PingExtensions extensions;
+};
+struct FailBody {
+  NodeId id;
+};
+struct PublishBody {
+  std::string channel;
+  std::string message;
+};
+struct UpdateBody {
+  uint64_t config_epoch = 0;
+  NodeId id;
+  SlotSet slots;
+};
+struct NoBody {};
+
+struct BusPacket {
+  static constexpr size_t kPreambleOctets = 8;  // enough to know the length
+  static constexpr size_t kHeaderOctets = 2256;
+  static constexpr size_t kGossipOctets = 104;
+  // Packets larger than any that a node sends: nobody has a gigabyte of messages.
+  static constexpr uint32_t kLongest = uint32_t{1} << 30;
+
+  PacketHeader header;
+  std::variant<NoBody, PingBody, FailBody, PublishBody, UpdateBody> body;
+
+  std::string Encode() const;
+  // Fails with the reason, for the log. Requires: the packet as long as it says. Unknown extensions are skipped; the
+  // body of kModule is not read.
+  static Result<BusPacket, std::string> Decode(Bytes octets);
+  // The length of the packet that begins here. Nothing if this is no packet. Requires: kPreambleOctets.
+  static std::optional<uint32_t> LengthOf(Bytes preamble);
+};
+
+}  // namespace respite

@@ -1,0 +1,446 @@
+#include "server/cluster/cluster.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace respite {
+
+namespace {
+
+constexpr int64_t kTicksPerRandomPing = 10;
+constexpr int kRandomPingCandidates = 5;
+
+}  // namespace
+
+Result<std::unique_ptr<Cluster>, std::string> Cluster::Make(const Parts& parts, Bytes file_text) {
+  Random random(parts.random_seed);
+  if (file_text.empty()) {
+    const NodeId id = NodeId::Draw(random);
+    parts.log.Notice("No cluster configuration found, I'm " + id.String());
+    auto view = std::make_unique<ClusterView>(id, NodeId::Draw(random));
+    view->WantSave(ClusterView::Save::kNow);
+    return std::make_unique<Cluster>(parts, std::move(view), random);
+  }
+  const PortChoice port = parts.settings.tls_cluster ? PortChoice::kTls : PortChoice::kTcp;
+  auto view = ParseNodesFile(file_text, port, random);
+  if (!view.ok()) return Failure(std::move(view).error());
+  parts.log.Notice("Node configuration loaded, I'm " + view.value()->me().id.String());
+  return std::make_unique<Cluster>(parts, std::move(view).value(), random);
+}
+
+Cluster::Cluster(const Parts& parts, std::unique_ptr<ClusterView> view, Random random)
+    : clock_(parts.pace, parts.wall_ms),
+      random_(random),
+      view_(std::move(view)),
+      core_{parts.settings, clock_, parts.log, random_, parts.network, parts.host, *view_},
+      bus_(core_, *this),
+      failures_({core_, bus_}),
+      gossip_({core_, bus_, failures_}),
+      role_(core_),
+      claims_({core_, bus_, role_}),
+      manual_({core_, bus_, gossip_}),
+      election_({core_, bus_, gossip_, role_, manual_, [this] { SaveNow(); }}),
+      migration_({core_, role_}),
+      health_(core_) {
+  role_.OnChange([this] {
+    manual_.Reset();
+    election_.Cancel();
+  });
+}
+
+std::optional<std::string> Cluster::Start() {
+  if (auto reason = bus_.Listen()) return reason;
+  ReadSettings();
+  for (ClusterNode* node : view_->All()) {
+    node->born_ms = clock_.NowMs();
+    if (node->Is(kNodeFailed)) node->failed_at_ms = clock_.NowMs();
+  }
+  if (view_->me().primary != nullptr) role_.FollowAgain();
+  EndTurn();
+  return std::nullopt;
+}
+
+void Cluster::SetMyAddress() {
+  const Settings& settings = core_.settings;
+  const auto choose = [](int announced, int own) { return static_cast<uint16_t>(announced != 0 ? announced : own); };
+  NodeAddress address = view_->me().address;
+  address.tcp_port = choose(settings.cluster_announce_port, settings.bound_port);
+  address.tls_port = choose(settings.cluster_announce_tls_port, settings.tls_port);
+  address.bus_port = choose(settings.cluster_announce_bus_port, bus_.Port());
+  if (!settings.cluster_announce_ip.empty()) address.ip = settings.cluster_announce_ip;
+  if (address == view_->me().address) return;
+  view_->me().address = std::move(address);
+  view_->Changed();
+  view_->WantSave();
+}
+
+void Cluster::ReadSettings() {
+  SetMyAddress();
+  ClusterNode& me = view_->me();
+  const Settings& settings = core_.settings;
+  const bool is_known =
+      me.hostname == settings.cluster_announce_hostname && me.human_name == settings.cluster_announce_human_nodename;
+  if (!is_known) {
+    me.hostname = settings.cluster_announce_hostname;
+    me.human_name = settings.cluster_announce_human_nodename;
+    view_->Changed();
+    view_->WantSave();
+  }
+  if (settings.cluster_replica_no_failover) {
+    me.Set(kNodeNoFailover);
+  } else {
+    me.Clear(kNodeNoFailover);
+  }
+  view_->WantCheck();  // cluster-require-full-coverage
+}
+
+// --- Time.
+
+void Cluster::Tick() {
+  ++ticks_;
+  gossip_.EndLateHandshakes();
+  failures_.BeginRound();
+  const std::vector<ClusterNode*>& all = view_->All();
+  for (ClusterNode* node : all) {
+    if ((node->flags & (kNodeMyself | kNodeNoAddress)) == 0) bus_.Reach(*node);
+  }
+  if (ticks_ % kTicksPerRandomPing == 0) PingSomebody();
+  for (ClusterNode* node : all) {
+    if ((node->flags & (kNodeMyself | kNodeNoAddress | kNodeHandshake)) == 0) CheckNode(*node);
+  }
+  bus_.KeepLimits();
+  migration_.GoOn();
+  manual_.GoOn();
+  election_.GoOn();
+  if (!view_->is_ok) view_->WantCheck();
+}
+
+// Of a few, the one that was heard of the longest time ago.
+void Cluster::PingSomebody() {
+  ClusterNode* oldest = nullptr;
+  for (int i = 0; i < kRandomPingCandidates; ++i) {
+    ClusterNode& node = *view_->All()[random_.Below(view_->All().size())];
+    const bool may_be_asked = node.link != nullptr && node.link->IsOpen() && node.ping_sent_ms == 0 &&
+                              (node.flags & (kNodeMyself | kNodeHandshake)) == 0;
+    if (!may_be_asked) continue;
+    if (oldest == nullptr || node.pong_received_ms < oldest->pong_received_ms) oldest = &node;
+  }
+  if (oldest != nullptr) gossip_.Ping(*oldest);
+}
+
+void Cluster::CheckNode(ClusterNode& node) {
+  const int64_t now_ms = clock_.NowMs();
+  const int64_t half_ms = core_.TimeoutMs() / 2;
+  const bool is_open = node.link != nullptr && node.link->IsOpen();
+  // A new connection may help: the old one may be half open.
+  const bool is_stuck = node.link != nullptr && now_ms - node.link->born_ms > core_.TimeoutMs() &&
+                        node.ping_sent_ms != 0 && now_ms - node.ping_sent_ms > half_ms &&
+                        now_ms - node.data_received_ms > half_ms;
+  if (is_stuck) bus_.Drop(node);
+  const int64_t interval_ms = core_.settings.cluster_ping_interval;
+  const int64_t most_ms = interval_ms != 0 ? interval_ms : half_ms;
+  if (is_open && !is_stuck && node.ping_sent_ms == 0 && now_ms - node.pong_received_ms > most_ms) {
+    return gossip_.Ping(node);
+  }
+  if (is_open && !is_stuck && manual_.IsFor(node)) return gossip_.Ping(node);
+  failures_.CheckSilence(node);
+}
+
+void Cluster::EndTurn() {
+  if (view_->TakeCheck()) health_.Check();
+  SaveNow();
+  if (told_version_ == view_->version()) return;
+  told_version_ = view_->version();
+  core_.host.OnTopologyChanged();
+}
+
+void Cluster::SaveNow() {
+  switch (view_->TakeSave()) {
+    case ClusterView::Save::kNo:
+      return;
+    case ClusterView::Save::kLater:
+      return core_.host.Save(*view_, ClusterHost::Durably::kWritten);
+    case ClusterView::Save::kNow:
+      return core_.host.Save(*view_, ClusterHost::Durably::kSynced);
+  }
+}
+
+// --- Packets.
+
+void Cluster::OnReached(BusLink& link) {
+  if (link.node == nullptr) return;
+  ClusterNode& node = *link.node;
+  const int64_t waits_since_ms = node.ping_sent_ms;
+  gossip_.Ping(node, node.Is(kNodeMeet) ? PacketType::kMeet : PacketType::kPing);
+  // A PING on a former connection was not answered, and the node has waited since then.
+  if (waits_since_ms != 0) node.ping_sent_ms = waits_since_ms;
+  node.Clear(kNodeMeet);
+}
+
+ClusterNode* Cluster::SenderOf(const BusLink& link, const PacketHeader& header) {
+  ClusterNode* sender = view_->Find(header.sender);
+  if (sender == nullptr || sender->Is(kNodeHandshake)) return nullptr;
+  if (link.direction() == BusLink::Direction::kFrom && link.node == nullptr && !sender->IsMyself()) {
+    bus_.Claim(const_cast<BusLink&>(link), *sender);
+  }
+  return sender;
+}
+
+void Cluster::OnPacket(BusLink& link, const BusPacket& packet) {
+  ClusterNode* sender = SenderOf(link, packet.header);
+  if (sender != nullptr && !sender->IsMyself()) NoteSender(*sender, packet.header);
+  if (std::holds_alternative<PingBody>(packet.body)) return OnPing(link, sender, packet);
+  if (sender != nullptr && !sender->IsMyself()) OnOther(*sender, packet);
+}
+
+void Cluster::NoteSender(ClusterNode& sender, const PacketHeader& header) {
+  sender.data_received_ms = clock_.NowMs();
+  if (header.current_epoch > view_->current_epoch) {
+    view_->current_epoch = header.current_epoch;
+    view_->WantSave();
+  }
+  if (header.config_epoch > sender.config_epoch) {
+    sender.config_epoch = header.config_epoch;
+    view_->WantSave();
+  }
+  sender.offset = static_cast<int64_t>(header.offset);
+  sender.offset_at_ms = clock_.NowMs();
+  if (view_->me().primary == &sender) manual_.HearPrimary(header);
+}
+
+void Cluster::OnOther(ClusterNode& sender, const BusPacket& packet) {
+  switch (packet.header.type) {
+    case PacketType::kFail:
+      return failures_.HearOfFailure(std::get<FailBody>(packet.body).id);
+    case PacketType::kPublish:
+    case PacketType::kPublishShard:
+      return core_.host.Deliver(packet.header.type, std::get<PublishBody>(packet.body));
+    case PacketType::kVoteRequest:
+      return election_.HearRequest(sender, packet.header);
+    case PacketType::kVote:
+      return election_.HearVote(sender, packet.header);
+    case PacketType::kPauseRequest:
+      return manual_.HearRequest(sender);
+    case PacketType::kUpdate:
+      return claims_.HearUpdate(std::get<UpdateBody>(packet.body));
+    case PacketType::kPing:
+    case PacketType::kPong:
+    case PacketType::kMeet:
+    case PacketType::kModule:
+      return;
+  }
+}
+
+void Cluster::OnPing(BusLink& link, ClusterNode* sender, const BusPacket& packet) {
+  const PacketHeader& header = packet.header;
+  if (header.type != PacketType::kPong) {
+    if (header.type == PacketType::kMeet || view_->me().address.ip.empty()) LearnMyIp(link);
+    if (header.type == PacketType::kMeet && sender == nullptr) MeetStranger(link, header);
+    bus_.Send(link, gossip_.Compose(PacketType::kPong, sender));
+  }
+  if (link.direction() == BusLink::Direction::kTo && link.node != nullptr) sender = OnAnswer(link, sender, header);
+  if (sender == nullptr || sender->IsMyself()) return;
+  if (header.type == PacketType::kPing) UpdateAddress(*sender, link, header);
+  if (header.type == PacketType::kPong) NotePong(*sender);
+  UpdateRole(*sender, header);
+  claims_.HearHeader(*sender, header);
+  gossip_.Hear(*sender, packet);
+}
+
+// Others know this node by the address at which they reached it.
+void Cluster::LearnMyIp(const BusLink& link) {
+  if (!core_.settings.cluster_announce_ip.empty()) return;
+  const std::string ip = link.LocalIp();
+  if (ip.empty() || ip == view_->me().address.ip) return;
+  view_->me().address.ip = ip;
+  core_.log.Notice("IP address for this node updated to " + ip);
+  view_->Changed();
+  view_->WantSave();
+}
+
+NodeAddress Cluster::AddressOf(const BusLink& link, const PacketHeader& header) const {
+  const bool is_tls_first = core_.settings.tls_cluster;
+  return {.ip = header.ip.empty() ? link.PeerIp() : header.ip,
+          .tcp_port = is_tls_first ? header.other_port : header.port,
+          .tls_port = is_tls_first ? header.port : header.other_port,
+          .bus_port = header.bus_port};
+}
+
+void Cluster::MeetStranger(const BusLink& link, const PacketHeader& header) {
+  if (header.sender.IsSound()) gossip_.BeginHandshake(AddressOf(link, header), 0);
+}
+
+ClusterNode* Cluster::OnAnswer(BusLink& link, ClusterNode* sender, const PacketHeader& header) {
+  ClusterNode& node = *link.node;
+  if (node.Is(kNodeHandshake)) return EndHandshake(node, sender, link, header);
+  if (node.id == header.sender) return sender;
+  // Somebody else lives there now.
+  core_.log.Debug("PONG contains mismatching sender ID about node " + node.id.String());
+  node.Set(kNodeNoAddress);
+  node.address = {};
+  bus_.Drop(node);
+  view_->Changed();
+  view_->WantSave();
+  return nullptr;
+}
+
+ClusterNode* Cluster::EndHandshake(ClusterNode& node, ClusterNode* known, const BusLink& link,
+                                   const PacketHeader& header) {
+  if (known != nullptr) {
+    core_.log.Verbose("Handshake: we already know node " + known->id.String() + ", updating the address if needed.");
+    if (!known->IsMyself()) UpdateAddress(*known, link, header);
+    gossip_.Remove(node);
+    return nullptr;
+  }
+  if (!header.sender.IsSound()) return nullptr;
+  view_->Rename(node, header.sender);
+  core_.log.Debug("Handshake with node " + node.id.String() + " completed.");
+  node.Clear(kNodeHandshake);
+  node.Set((header.flags & kNodeReplica) != 0 ? kNodeReplica : kNodePrimary);
+  NoteSender(node, header);
+  view_->WantSave();
+  return &node;
+}
+
+void Cluster::NotePong(ClusterNode& node) {
+  node.pong_received_ms = clock_.NowMs();
+  node.ping_sent_ms = 0;
+  failures_.Answered(node);
+}
+
+void Cluster::UpdateAddress(ClusterNode& node, const BusLink& link, const PacketHeader& header) {
+  if (node.link.get() == &link) return;  // that is where we found it
+  NodeAddress address = AddressOf(link, header);
+  if (address == node.address) return;
+  core_.log.Notice("Address updated for node " + node.id.String() + " (" + node.human_name + "), now " + address.ip +
+                   ":" + std::to_string(address.tcp_port != 0 ? address.tcp_port : address.tls_port));
+  node.address = std::move(address);
+  node.Clear(kNodeNoAddress);
+  bus_.Drop(node);
+  view_->Changed();
+  view_->WantSave();
+  if (view_->me().primary == &node) role_.FollowAgain();
+}
+
+void Cluster::UpdateRole(ClusterNode& sender, const PacketHeader& header) {
+  ClusterNode& me = view_->me();
+  if ((header.flags & kNodeNoFailover) != 0) {
+    sender.Set(kNodeNoFailover);
+  } else {
+    sender.Clear(kNodeNoFailover);
+  }
+  if (header.primary.IsNull()) {
+    if (!sender.IsReplica()) return;
+    view_->BecomePrimary(sender);
+    view_->WantSave();
+    return view_->WantCheck();
+  }
+  ClusterNode* primary = view_->Find(header.primary);
+  if (sender.IsReplica() && sender.primary == primary) return;
+  view_->DropSlotsOf(sender);
+  view_->BecomeReplica(sender, primary == &sender ? nullptr : primary);
+  view_->WantSave();
+  view_->WantCheck();
+  // Our primary follows somebody itself now: so do we.
+  const bool is_chain = me.primary == &sender && primary != nullptr && primary != &me && primary->IsPrimary();
+  if (is_chain) role_.Follow(*primary);
+}
+
+// --- Operators.
+
+void Cluster::Forget(ClusterNode& node) { gossip_.Forget(node, Gossip::kForgottenMs); }
+
+void Cluster::Replicate(ClusterNode& primary) { role_.Follow(primary); }
+
+void Cluster::AddSlots(const SlotSet& slots) {
+  slots.ForEach([&](int slot) {
+    view_->SetImporting(slot, nullptr);
+    view_->Assign(slot, &view_->me());
+  });
+  view_->WantSave();
+  view_->WantCheck();
+}
+
+void Cluster::DeleteSlots(const SlotSet& slots) {
+  slots.ForEach([&](int slot) { view_->Assign(slot, nullptr); });
+  view_->WantSave();
+  view_->WantCheck();
+}
+
+void Cluster::GiveSlot(int slot, ClusterNode& owner) {
+  ClusterNode& me = view_->me();
+  const bool was_mine = view_->Owner(slot) == &me;
+  if (view_->MigratingTo(slot) != nullptr && !core_.host.HasKeysIn(slot)) view_->SetMigrating(slot, nullptr);
+  const bool is_imported = &owner == &me && view_->ImportingFrom(slot) != nullptr;
+  view_->Assign(slot, &owner);
+  view_->WantSave();
+  view_->WantCheck();
+  if (is_imported) {
+    // The former owner claims the slot until it hears of a larger epoch.
+    if (claims_.BumpEpoch()) core_.log.Notice("configEpoch updated after importing slot " + std::to_string(slot));
+    view_->SetImporting(slot, nullptr);
+    return gossip_.BroadcastPong(Gossip::To::kAll);
+  }
+  if (!was_mine || me.slot_count != 0 || &owner == &me || !core_.settings.cluster_allow_replica_migration) return;
+  core_.log.Notice("Configuration change detected. Reconfiguring myself as a replica of " + owner.id.String());
+  role_.Follow(owner);
+}
+
+void Cluster::FailOver(FailoverMode mode) {
+  manual_.Reset();
+  election_.Cancel();
+  if (mode == FailoverMode::kTakeOver) {
+    core_.log.Notice("Taking over the master (user request).");
+    claims_.BumpEpoch();
+    return election_.TakeOver();
+  }
+  const bool is_forced = mode == FailoverMode::kForce;
+  core_.log.Notice(is_forced ? "Forced failover user request accepted." : "Manual failover user request accepted.");
+  manual_.Start(is_forced ? ManualFailover::Mode::kForce : ManualFailover::Mode::kAsk);
+}
+
+void Cluster::Reset(ResetMode mode) {
+  ClusterNode& me = view_->me();
+  const bool was_replica = me.IsReplica();
+  if (was_replica) {
+    role_.Promote();
+    core_.host.DeleteAllKeys();
+  }
+  manual_.Reset();
+  election_.Cancel();
+  for (int slot = 0; slot < kSlotCount; ++slot) view_->Assign(slot, nullptr);
+  view_->StopMoves();
+  const std::vector<ClusterNode*> all = view_->All();
+  for (ClusterNode* node : all) {
+    if (!node->IsMyself()) gossip_.Remove(*node);
+  }
+  if (was_replica || mode == ResetMode::kHard) me.shard = NodeId::Draw(random_);
+  if (mode == ResetMode::kHard) {
+    view_->current_epoch = view_->last_vote_epoch = me.config_epoch = 0;
+    core_.log.Notice("configEpoch set to 0 via CLUSTER RESET HARD");
+    view_->Rename(me, NodeId::Draw(random_));
+    core_.log.Notice("Node hard reset, now I'm " + me.id.String());
+  }
+  view_->WantSave(ClusterView::Save::kNow);
+  view_->WantCheck();
+}
+
+void Cluster::SetEpoch(uint64_t epoch) {
+  view_->me().config_epoch = epoch;
+  view_->current_epoch = std::max(view_->current_epoch, epoch);
+  core_.log.Notice("configEpoch set to " + std::to_string(epoch) + " via CLUSTER SET-CONFIG-EPOCH");
+  view_->WantSave();
+  view_->WantCheck();
+}
+
+void Cluster::Publish(PacketType type, Bytes channel, Bytes message) {
+  BusPacket packet;
+  packet.header = bus_.Header(type);
+  packet.body = PublishBody{std::string(channel), std::string(message)};
+  if (type == PacketType::kPublish) return bus_.Broadcast(packet);
+  const ClusterNode* const primary = &view_->PrimaryOf(view_->me());
+  bus_.Broadcast(packet, [&](const ClusterNode& node) { return &node == primary || node.primary == primary; });
+}
+
+}  // namespace respite

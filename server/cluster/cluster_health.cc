@@ -1,0 +1,47 @@
+#include "server/cluster/cluster_health.h"
+
+#include <algorithm>
+
+namespace respite {
+
+namespace {
+
+// A primary that starts may have lost its slots meanwhile, and hears of that first.
+constexpr int64_t kFirstSilenceMs = 2000;
+constexpr int64_t kLeastRejoinMs = 500;
+constexpr int64_t kMostRejoinMs = 5000;
+
+}  // namespace
+
+bool ClusterHealth::IsCovered() const {
+  for (int slot = 0; slot < kSlotCount; ++slot) {
+    const ClusterNode* owner = core_.view.Owner(slot);
+    if (owner == nullptr || owner->Is(kNodeFailed)) return false;
+  }
+  return true;
+}
+
+bool ClusterHealth::HasMajority() const {
+  const auto reachable = std::ranges::count_if(core_.view.All(), [](const ClusterNode* node) {
+    return node->IsPrimary() && node->slot_count != 0 && !node->IsFailing();
+  });
+  return reachable >= core_.view.Majority();
+}
+
+void ClusterHealth::Check() {
+  ClusterView& view = core_.view;
+  const int64_t now_ms = core_.NowMs();
+  if (view.me().IsPrimary() && !view.is_ok && now_ms - born_ms_ < kFirstSilenceMs) return;
+  const bool has_majority = HasMajority();
+  if (!has_majority) in_minority_at_ms_ = now_ms;
+  const bool is_ok = has_majority && (!core_.settings.cluster_require_full_coverage || IsCovered());
+  if (is_ok == view.is_ok) return;
+  const int64_t rejoin_ms = std::clamp(core_.TimeoutMs(), kLeastRejoinMs, kMostRejoinMs);
+  if (is_ok && view.me().IsPrimary() && now_ms - in_minority_at_ms_ < rejoin_ms) return;
+  view.is_ok = is_ok;
+  view.Changed();
+  core_.log.Log(is_ok ? LogLevel::kNotice : LogLevel::kWarning,
+                std::string("Cluster state changed: ") + (is_ok ? "ok" : "fail"));
+}
+
+}  // namespace respite

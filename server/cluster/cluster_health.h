@@ -1,0 +1,27 @@
+// ClusterHealth: whether this node serves requests: all slots must be served (cluster-require-full-coverage), and the
+// node must be on the side of the majority of the primaries.
+#pragma once
+
+#include <cstdint>
+
+#include "server/cluster/cluster_core.h"
+
+namespace respite {
+
+class ClusterHealth {
+ public:
+  explicit ClusterHealth(ClusterCore& core) : core_(core), born_ms_(core.NowMs()) {}
+
+  // To be called when something has changed, and with each tick while requests are not served. Cost: O(nodes + slots).
+  void Check();
+
+ private:
+  bool IsCovered() const;
+  bool HasMajority() const;
+
+  ClusterCore& core_;
+  const int64_t born_ms_;
+  int64_t in_minority_at_ms_ = 0;
+};
+
+}  // namespace respite

@@ -1,0 +1,45 @@
+// ClusterHost: what the cluster asks of the server around it: its data, its role, its clients. ServerAsHost implements
+// it; the simulation in tests has an implementation without data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "server/cluster/bus_packet.h"
+
+namespace respite {
+
+class ClusterView;
+
+class ClusterHost {
+ public:
+  virtual ~ClusterHost() = default;
+
+  // --- Replication.
+
+  // The end of the history here.
+  virtual int64_t Offset() const = 0;
+  // How old the data of this replica is: the time since its primary was heard.
+  virtual int64_t DataAgeMs() const = 0;
+  virtual void Follow(const std::string& ip, int port) = 0;
+  virtual void Promote() = 0;
+
+  // --- Data and clients.
+
+  virtual bool HasKeysIn(int slot) const = 0;
+  virtual bool HasKeys() const = 0;
+  virtual void DeleteKeysIn(int slot) = 0;
+  virtual void DeleteAllKeys() = 0;
+  // Holds writes back until they are released.
+  virtual void HoldWrites() = 0;
+  virtual void ReleaseWrites() = 0;
+  virtual void Deliver(PacketType type, const PublishBody& message) = 0;
+  // Who owns slots, or whether the cluster serves requests, may have changed.
+  virtual void OnTopologyChanged() = 0;
+
+  // Replaces nodes.conf. kSynced: it is on disk when this returns. A failure ends the server.
+  enum class Durably : uint8_t { kWritten, kSynced };
+  virtual void Save(const ClusterView& view, Durably durably) = 0;
+};
+
+}  // namespace respite

@@ -1,0 +1,149 @@
+#include "server/cluster/cluster_mode.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/pace.h"
+#include "datatypes/keyspace.h"
+#include "server/clients/clients.h"
+#include "server/clients/messages.h"
+#include "server/clients/pubsub.h"
+#include "server/clients/waiting.h"
+#include "server/config/settings.h"
+#include "server/execution/executor.h"
+#include "server/execution/services.h"
+#include "server/execution/slot_router.h"
+
+namespace respite {
+
+namespace {
+
+constexpr int64_t kTickMs = 100;
+
+}  // namespace
+
+ClusterMode::ClusterMode(const Parts& parts) : parts_(parts) {}
+
+ClusterMode::~ClusterMode() { Close(); }
+
+void ClusterMode::Close() {
+  parts_.router.Attach(nullptr);
+  is_started_ = false;
+  router_.reset();
+  cluster_.reset();
+}
+
+std::optional<std::string> ClusterMode::Open() {
+  const Services& services = parts_.services;
+  if (!services.settings.cluster_enabled) return std::nullopt;
+  host_ = std::make_unique<ServerAsHost>(services);
+  auto text = host_->OpenFile();
+  if (!text.ok()) return std::move(text).error();
+  auto made = Cluster::Make({.settings = services.settings,
+                             .pace = services.pace,
+                             .wall_ms = services.clock.WallMs(),
+                             .log = services.log,
+                             .random_seed = parts_.random_seed,
+                             .network = parts_.network,
+                             .host = *host_},
+                            text.value());
+  if (!made.ok()) return std::move(made).error();
+  cluster_ = std::move(made).value();
+  router_ = std::make_unique<ClusterRouter>(
+      ClusterRouter::Parts{services.settings, services.clock, services.keyspace, *cluster_});
+  parts_.router.Attach(router_.get());
+  return std::nullopt;
+}
+
+std::optional<std::string> ClusterMode::Start() {
+  if (cluster_ == nullptr) return std::nullopt;
+  ClaimKeys();
+  if (auto reason = cluster_->Start()) return "Failed listening on the cluster bus: " + *reason;
+  is_started_ = true;
+  return std::nullopt;
+}
+
+// Keys that were loaded, in slots of nobody, make the slots ours. Those of others came here while their slot moved.
+void ClusterMode::ClaimKeys() {
+  ClusterView& view = cluster_->view();
+  if (view.me().IsReplica()) return;
+  SlotSet claimed;
+  for (int slot = 0; slot < kSlotCount; ++slot) {
+    if (!host_->HasKeysIn(slot)) continue;
+    ClusterNode* owner = view.Owner(slot);
+    if (owner == nullptr) claimed.Add(slot);
+    if (owner == nullptr || owner == &view.me() || view.ImportingFrom(slot) != nullptr) continue;
+    parts_.services.log.Notice("I have keys for slot " + std::to_string(slot) +
+                               ", but the slot is assigned to another node. Setting it to importing state.");
+    view.SetImporting(slot, owner);
+    view.WantSave();
+  }
+  if (claimed.Empty()) return;
+  parts_.services.log.Notice("I have keys for " + std::to_string(claimed.Count()) +
+                             " unassigned slots. Taking responsibility for them.");
+  cluster_->AddSlots(claimed);
+}
+
+void ClusterMode::Tick() {
+  if (!is_started_) return;
+  const int64_t now_ms = parts_.services.pace.NowMs();
+  if (now_ms - ticked_at_ms_ < kTickMs) return;
+  ticked_at_ms_ = now_ms;
+  cluster_->Tick();
+}
+
+void ClusterMode::EndTurn() {
+  if (!is_started_) return;
+  cluster_->EndTurn();
+  if (!host_->TakeNewTopology()) return;
+  SendOnWaiting();
+  DropForeignChannels();
+}
+
+// The request runs again, and is refused as if it came now.
+void ClusterMode::SendOnWaiting() {
+  const Services& services = parts_.services;
+  std::vector<Session*> leaving;
+  services.clients.ForEach([&](Session& session) {
+    if (session.waiter == nullptr || session.waiter->places.empty()) return;
+    const Waiter& waiter = *session.waiter;
+    const std::vector<Bytes> words(waiter.words.begin(), waiter.words.end());
+    if (!router_->IsHere({session, *waiter.command, waiter.command->flags, words})) leaving.push_back(&session);
+  });
+  if (!leaving.empty()) services.executor.StartRun();
+  for (Session* session : leaving) {
+    if (session->waiter == nullptr) continue;
+    const Command& command = *session->waiter->command;
+    const std::vector<std::string> request = session->waiter->words;
+    services.waiting.Forget(*session);
+    services.executor.RunAgain(*session, command, std::vector<Bytes>(request.begin(), request.end()),
+                               Progress::Stage::kAgain);
+    services.clients.Continue(*session);
+  }
+}
+
+void ClusterMode::DropForeignChannels() {
+  constexpr TopicKind kKind = TopicKind::kShardChannel;
+  PubSub& pubsub = parts_.services.pubsub;
+  if (pubsub.TopicCount(kKind) == 0) return;
+  ClusterView& view = cluster_->view();
+  const ClusterNode* const mine = &view.PrimaryOf(view.me());
+  std::vector<std::string> lost;
+  for (const Bytes name : pubsub.Names(kKind, nullptr)) {
+    if (view.Owner(KeySlot(name)) != mine) lost.emplace_back(name);
+  }
+  for (const std::string& name : lost) {
+    for (Session* session : pubsub.Subscribers(kKind, name)) {
+      pubsub.Unsubscribe(*session, kKind, name);
+      const size_t left = session->subscriptions == nullptr ? 0 : session->subscriptions->Count(kKind);
+      const std::string head = session->resp == RespVersion::kResp3 ? ">3" : "*3";
+      parts_.services.messages.Push(*session, head + "\r\n$12\r\nsunsubscribe\r\n$" + std::to_string(name.size()) +
+                                                  "\r\n" + name + "\r\n:" + std::to_string(left) + "\r\n");
+    }
+  }
+}
+
+void ClusterMode::ReadSettings() {
+  if (is_started_) cluster_->ReadSettings();
+}
+
+}  // namespace respite

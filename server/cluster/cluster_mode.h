@@ -1,0 +1,66 @@
+// ClusterMode: `cluster-enabled yes`: makes this server a node of a cluster. Without the directive it does nothing, and
+// costs nothing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "server/cluster/cluster.h"
+#include "server/cluster/cluster_router.h"
+#include "server/cluster/server_as_host.h"
+
+namespace respite {
+
+struct Services;
+class SlotRouterPort;
+
+class ClusterMode {
+ public:
+  struct Parts {
+    const Services& services;
+    const NetworkPort& network;
+    SlotRouterPort& router;
+    uint64_t random_seed;
+  };
+  explicit ClusterMode(const Parts& parts);
+  ~ClusterMode();
+  ClusterMode(const ClusterMode&) = delete;
+  ClusterMode& operator=(const ClusterMode&) = delete;
+
+  // Reads nodes.conf. From here on requests are routed. Returns why that failed. Requires: listens for clients.
+  std::optional<std::string> Open();
+  // Takes up the role of the file, and connects to the others, when the data was loaded. Returns why that failed.
+  std::optional<std::string> Start();
+
+  // The server ends: leaves the bus, before the event loop goes.
+  void Close();
+
+  // Null without cluster mode.
+  Cluster* cluster() { return cluster_.get(); }
+  const Cluster* cluster() const { return cluster_.get(); }
+  const ClusterRouter& router() const { return *router_; }
+
+  // For the timer and the ends of Turns.
+  void Tick();
+  void EndTurn();
+  // A directive cluster-* has changed.
+  void ReadSettings();
+
+ private:
+  void ClaimKeys();
+  // Clients that wait for keys of slots that another node has now are sent there.
+  void SendOnWaiting();
+  // Ends subscriptions to shard channels whose slot another shard has now. Their clients are told.
+  void DropForeignChannels();
+
+  const Parts parts_;
+  std::unique_ptr<ServerAsHost> host_;
+  std::unique_ptr<Cluster> cluster_;
+  std::unique_ptr<ClusterRouter> router_;
+  bool is_started_ = false;
+  int64_t ticked_at_ms_ = 0;
+};
+
+}  // namespace respite

@@ -1,0 +1,195 @@
+#include "server/cluster/cluster_router.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "datatypes/keyspace.h"
+#include "server/catalogue/command_table.h"
+#include "server/catalogue/key_finder.h"
+#include "server/catalogue/refusals.h"
+
+namespace respite {
+
+namespace {
+
+constexpr char kCrossSlot[] = "CROSSSLOT Keys in request don't hash to the same slot";
+constexpr char kTryAgain[] = "TRYAGAIN Multiple keys request during rehashing of slot";
+constexpr char kDown[] = "CLUSTERDOWN The cluster is down";
+constexpr char kDownForWrites[] = "CLUSTERDOWN The cluster is down and only accepts read commands";
+constexpr char kUnserved[] = "CLUSTERDOWN Hash slot not served";
+
+constexpr char kDownInScript[] = "ERR Script attempted to execute a command while the cluster is down";
+constexpr char kDownForWritesInScript[] =
+    "ERR Script attempted to execute a write command while the cluster is down and readonly";
+constexpr char kElsewhereInScript[] = "ERR Script attempted to access a non local key in a cluster node";
+
+bool IsExecution(const SlotRouter::Request& request) {
+  return request.command.Spec().transaction == TransactionRole::kExecutes && request.session.InTransaction();
+}
+
+// ASKING counts for the next request with all that it runs (a script), or for the transaction that it begins: until the
+// first request that is in no transaction any more.
+void AdvanceAsking(Session& session) {
+  using Asking = ClusterMarks::Asking;
+  Asking& asking = session.cluster_marks.asking;
+  if (asking == Asking::kNext) {
+    asking = Asking::kTransaction;
+  } else if (asking == Asking::kTransaction && !session.InTransaction()) {
+    asking = Asking::kNo;
+  }
+}
+
+}  // namespace
+
+bool ClusterRouter::Exists(Bytes key) const {
+  const Entry* entry = parts_.keyspace[0].Find(key);
+  return entry != nullptr && !entry->IsExpired(parts_.clock.WallMs());
+}
+
+void ClusterRouter::AddKey(Wish& wish, Bytes key) const {
+  const int slot = KeySlot(key);
+  if (wish.slot == -1) {
+    wish.slot = slot;
+    wish.first_key = key;
+  }
+  if (slot != wish.slot) wish.crosses = true;
+  if (key != wish.first_key) wish.has_many = true;
+  const ClusterView& view = parts_.cluster.view();
+  const bool moves = view.MigratingTo(slot) != nullptr || view.ImportingFrom(slot) != nullptr;
+  if (moves && !wish.is_channel) ++(Exists(key) ? wish.existing : wish.missing);
+}
+
+void ClusterRouter::Add(Wish& wish, const Command& command, std::span<const Bytes> words) const {
+  const CommandSpec& spec = command.Spec();
+  if (spec.keys.count == 0 && spec.find_keys == nullptr) return;
+  // The channels of sharded pub/sub have slots, too.
+  for (const KeySpec& one : spec.keys.View()) {
+    if ((one.flags & kKeyNotKey) == 0) continue;
+    wish.is_channel = true;
+    const size_t end = one.last < 0 ? words.size() : static_cast<size_t>(one.index + one.last + 1);
+    for (size_t i = static_cast<size_t>(one.index); i < std::min(end, words.size()); ++i) AddKey(wish, words[i]);
+  }
+  for (const KeyRef& key : KeyPositions(spec, words)) AddKey(wish, words[key.index]);
+}
+
+std::optional<int> ClusterRouter::SlotOf(const Command& command, std::span<const Bytes> words) const {
+  Wish wish;
+  Add(wish, command, words);
+  return wish.slot == -1 ? std::nullopt : std::optional(wish.slot);
+}
+
+bool ClusterRouter::IsHere(const Request& request) const { return Find(request).verdict == Verdict::kHere; }
+
+ClusterRouter::Verdict ClusterRouter::WhileDown(const Request& request, const Wish& wish) const {
+  const Settings& settings = parts_.settings;
+  if (wish.is_channel) return settings.cluster_allow_pubsubshard_when_down ? Verdict::kHere : Verdict::kDown;
+  if (!settings.cluster_allow_reads_when_down) return Verdict::kDown;
+  return (request.flags & kWrite) != 0 ? Verdict::kDownForWrites : Verdict::kHere;
+}
+
+std::optional<ClusterRouter::Way> ClusterRouter::WhileMoving(const Request& request, const Wish& wish) const {
+  const ClusterView& view = parts_.cluster.view();
+  const bool is_mine = view.Owner(wish.slot) == &view.me();
+  const ClusterNode* target = is_mine ? view.MigratingTo(wish.slot) : nullptr;
+  const bool comes = view.ImportingFrom(wish.slot) != nullptr;
+  if (target == nullptr && !comes) return std::nullopt;
+  // MIGRATE moves the keys of such slots, and finds out by itself whether they are here.
+  if (request.command.full_name == "migrate") return Way{};
+  if (target != nullptr && wish.missing != 0) {
+    return Way{wish.existing != 0 ? Verdict::kTryAgain : Verdict::kAsk, target, wish.slot};
+  }
+  const bool asks = request.command.Is(kAsking) || request.session.cluster_marks.asking != ClusterMarks::Asking::kNo;
+  if (!comes || !asks) return std::nullopt;
+  return Way{wish.has_many && wish.missing != 0 ? Verdict::kTryAgain : Verdict::kHere, nullptr, wish.slot};
+}
+
+ClusterRouter::Way ClusterRouter::Find(const Request& request) const {
+  Wish wish;
+  if (IsExecution(request)) {
+    request.session.transaction->ForEach(
+        [&](const Command& queued, std::span<const Bytes> words) { Add(wish, queued, words); });
+  } else {
+    Add(wish, request.command, request.words);
+  }
+  if (wish.slot == -1) return {};
+  const ClusterView& view = parts_.cluster.view();
+  const ClusterNode* owner = view.Owner(wish.slot);
+  if (owner == nullptr) return {Verdict::kUnserved, nullptr, wish.slot};
+  if (wish.crosses) return {Verdict::kCross, nullptr, wish.slot};
+  if (!view.is_ok) {
+    const Verdict verdict = WhileDown(request, wish);
+    if (verdict != Verdict::kHere) return {verdict, nullptr, wish.slot};
+  }
+  if (!wish.is_channel) {
+    if (const auto way = WhileMoving(request, wish)) return *way;
+  }
+  const ClusterNode& me = view.me();
+  const bool is_read = (request.flags & kWrite) == 0 && request.session.cluster_marks.reads_from_replica;
+  const bool is_mine = owner == &me || (me.primary == owner && (is_read || wish.is_channel));
+  return is_mine ? Way{Verdict::kHere, nullptr, wish.slot} : Way{Verdict::kMoved, owner, wish.slot};
+}
+
+void ClusterRouter::Check(const Request& request) const {
+  AdvanceAsking(request.session);
+  const Way way = Find(request);
+  if (way.verdict != Verdict::kHere) throw RefusalOf(request, way);
+}
+
+std::optional<int> ClusterRouter::CheckInScript(const Request& request) const {
+  const Way way = Find(request);
+  switch (way.verdict) {
+    case Verdict::kHere:
+      return way.slot == -1 ? std::nullopt : std::optional(way.slot);
+    case Verdict::kDown:
+      throw Refusal{kDownInScript};
+    case Verdict::kDownForWrites:
+      throw Refusal{kDownForWritesInScript};
+    case Verdict::kCross:
+      throw Refusal{refusals::kCrossSlotInScript};
+    default:
+      throw Refusal{kElsewhereInScript};
+  }
+}
+
+std::optional<std::string> ClusterRouter::EndpointOf(const ClusterNode& node) const {
+  switch (parts_.settings.cluster_preferred_endpoint_type) {
+    case ClusterEndpointType::kIp:
+      return node.address.ip;
+    case ClusterEndpointType::kHostname:
+      return node.hostname.empty() ? "?" : node.hostname;
+    case ClusterEndpointType::kUnknown:
+      break;
+  }
+  return std::nullopt;
+}
+
+int ClusterRouter::PortFor(const Session& session, const ClusterNode& node) {
+  const bool is_tls = session.addresses.encrypted;
+  if (is_tls) return node.address.tls_port != 0 ? node.address.tls_port : node.address.tcp_port;
+  return node.address.tcp_port != 0 ? node.address.tcp_port : node.address.tls_port;
+}
+
+Refusal ClusterRouter::RefusalOf(const Request& request, const Way& way) const {
+  const auto redirect = [](std::string text) { return Refusal{.text = std::move(text), .is_redirect = true}; };
+  switch (way.verdict) {
+    case Verdict::kHere:
+      break;
+    case Verdict::kCross:
+      return redirect(kCrossSlot);
+    case Verdict::kTryAgain:
+      return redirect(kTryAgain);
+    case Verdict::kDown:
+      return redirect(kDown);
+    case Verdict::kDownForWrites:
+      return redirect(kDownForWrites);
+    case Verdict::kUnserved:
+      return redirect(kUnserved);
+    case Verdict::kAsk:
+    case Verdict::kMoved:
+      return redirect((way.verdict == Verdict::kAsk ? "ASK " : "MOVED ") + std::to_string(way.slot) + " " +
+                      EndpointOf(*way.node).value_or("") + ":" + std::to_string(PortFor(request.session, *way.node)));
+  }
+  return {};
+}
+
+}  // namespace respite

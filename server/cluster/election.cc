@@ -1,0 +1,203 @@
+#include "server/cluster/election.h"
+
+#include <algorithm>
+
+namespace respite {
+
+namespace {
+
+constexpr int64_t kFixedDelayMs = 500;  // for the news of the failure to arrive everywhere
+constexpr uint64_t kRandomDelayMs = 500;
+constexpr int64_t kDelayPerRankMs = 1000;
+constexpr int64_t kLeastLimitMs = 2000;
+constexpr int64_t kExplainAgainMs = 10'000;
+
+}  // namespace
+
+int64_t Election::LimitMs() const { return std::max(parts_.core.TimeoutMs() * 2, kLeastLimitMs); }
+
+bool Election::IsWanted() const {
+  const ClusterNode& me = parts_.core.view.me();
+  if (!me.IsReplica() || me.primary == nullptr || me.primary->slot_count == 0) return false;
+  if (parts_.manual.CanStart()) return true;
+  // Also while a manual failover waits for a primary that has failed meanwhile.
+  return me.primary->Is(kNodeFailed) && !parts_.core.settings.cluster_replica_no_failover;
+}
+
+bool Election::IsDataTooOld() const {
+  const Settings& settings = parts_.core.settings;
+  if (settings.cluster_replica_validity_factor == 0 || parts_.manual.CanStart()) return false;
+  // The time that it took to notice does not count.
+  const int64_t age_ms = std::max<int64_t>(parts_.core.host.DataAgeMs() - parts_.core.TimeoutMs(), 0);
+  return age_ms > int64_t{settings.repl_ping_replica_period} * 1000 +
+                      parts_.core.TimeoutMs() * settings.cluster_replica_validity_factor;
+}
+
+int Election::Rank() const {
+  const ClusterNode& me = parts_.core.view.me();
+  const int64_t mine = parts_.core.host.Offset();
+  return static_cast<int>(std::ranges::count_if(me.primary->replicas, [&](const ClusterNode* other) {
+    return other != &me && !other->Is(kNodeNoFailover) && other->offset > mine;
+  }));
+}
+
+void Election::GoOn() {
+  if (!IsWanted()) return;
+  const int64_t now_ms = parts_.core.NowMs();
+  if (IsDataTooOld()) return Explain(Obstacle::kDataAge);
+  if (at_ms_ == 0 || now_ms - at_ms_ > LimitMs() * 2) return Schedule();
+  if (!has_asked_ && !parts_.manual.IsUnderWay()) HeedRank();
+  if (now_ms < at_ms_) return Explain(Obstacle::kDelay);
+  if (now_ms - at_ms_ > LimitMs()) return Explain(Obstacle::kExpired);
+  if (!has_asked_) return Ask();
+  if (static_cast<int>(voters_.size()) >= parts_.core.view.Majority()) return Win();
+  Explain(Obstacle::kVotes);
+}
+
+void Election::Schedule() {
+  const bool is_manual = parts_.manual.IsUnderWay();
+  const int64_t now_ms = parts_.core.NowMs();
+  has_asked_ = false;
+  voters_.clear();
+  rank_ = is_manual ? 0 : Rank();
+  at_ms_ = now_ms;
+  if (!is_manual) {
+    const auto chance_ms = static_cast<int64_t>(parts_.core.random.Below(kRandomDelayMs));
+    at_ms_ += kFixedDelayMs + chance_ms + rank_ * kDelayPerRankMs;
+  }
+  parts_.core.log.Notice("Start of election delayed for " + std::to_string(at_ms_ - now_ms) + " milliseconds (rank #" +
+                         std::to_string(rank_) + ", offset " + std::to_string(parts_.core.host.Offset()) + ").");
+  parts_.gossip.BroadcastPong(Gossip::To::kSiblings);  // so that they know our offset
+  if (is_manual) GoOn();
+}
+
+// Others may have told a larger offset meanwhile.
+void Election::HeedRank() {
+  const int rank = Rank();
+  if (rank <= rank_) return;
+  at_ms_ += (rank - rank_) * kDelayPerRankMs;
+  parts_.core.log.Notice("Replica rank updated to #" + std::to_string(rank) + ", added " +
+                         std::to_string((rank - rank_) * kDelayPerRankMs) + " milliseconds of delay.");
+  rank_ = rank;
+}
+
+void Election::Ask() {
+  ClusterView& view = parts_.core.view;
+  epoch_ = ++view.current_epoch;
+  has_asked_ = true;
+  parts_.core.log.Notice("Starting a failover election for epoch " + std::to_string(epoch_) + ".");
+  BusPacket packet;
+  packet.header = parts_.bus.Header(PacketType::kVoteRequest);
+  if (parts_.manual.IsUnderWay()) packet.header.message_flags |= PacketHeader::kForcesVote;
+  parts_.bus.Broadcast(packet);
+  view.WantSave();
+  view.WantCheck();
+}
+
+void Election::HearVote(const ClusterNode& voter, const PacketHeader& header) {
+  const bool counts = voter.IsPrimary() && voter.slot_count != 0 && has_asked_ && header.current_epoch >= epoch_;
+  if (!counts) return;
+  voters_.insert(voter.id);
+  GoOn();
+}
+
+void Election::Win() {
+  parts_.core.log.Notice("Failover election won: I'm the new master.");
+  ClusterNode& me = parts_.core.view.me();
+  if (me.config_epoch < epoch_) {
+    me.config_epoch = epoch_;
+    parts_.core.log.Notice("configEpoch set to " + std::to_string(epoch_) + " after successful failover");
+  }
+  TakeOver();
+}
+
+void Election::TakeOver() {
+  ClusterView& view = parts_.core.view;
+  ClusterNode* const former = view.me().primary;
+  if (!view.me().IsReplica() || former == nullptr) return;
+  const SlotSet slots = view.SlotsOf(*former);
+  parts_.role.Promote();
+  slots.ForEach([&](int slot) { view.Assign(slot, &view.me()); });
+  view.WantCheck();
+  view.WantSave(ClusterView::Save::kNow);
+  at_ms_ = 0;
+  has_asked_ = false;
+  parts_.manual.Reset();
+  parts_.gossip.BroadcastPong(Gossip::To::kAll);  // others need not wait for the next PING
+}
+
+void Election::Explain(Obstacle obstacle) {
+  const int64_t now_ms = parts_.core.NowMs();
+  if (obstacle == explained_ && now_ms - explained_at_ms_ < kExplainAgainMs) return;
+  explained_ = obstacle;
+  explained_at_ms_ = now_ms;
+  const auto text = [&] {
+    switch (obstacle) {
+      case Obstacle::kNone:
+        break;
+      case Obstacle::kDataAge:
+        return "Disconnected from master for longer than allowed. Please check the 'cluster-replica-validity-factor' "
+               "configuration option.";
+      case Obstacle::kDelay:
+        return "Waiting the delay before I can start a new failover.";
+      case Obstacle::kExpired:
+        return "Failover attempt expired.";
+      case Obstacle::kVotes:
+        return "Waiting for votes, but majority still not reached.";
+    }
+    return "";
+  };
+  parts_.core.log.Notice(std::string("Currently unable to failover: ") + text());
+}
+
+// --- Voting.
+
+std::string Election::Objection(const ClusterNode& candidate, const PacketHeader& header) const {
+  const ClusterView& view = parts_.core.view;
+  if (header.current_epoch < view.current_epoch) {
+    return "reqEpoch (" + std::to_string(header.current_epoch) + ") < curEpoch(" + std::to_string(view.current_epoch) +
+           ")";
+  }
+  if (view.last_vote_epoch == view.current_epoch) {
+    return "already voted for epoch " + std::to_string(view.current_epoch);
+  }
+  if (candidate.IsPrimary()) return "it is a master node";
+  if (candidate.primary == nullptr) return "I don't know its master";
+  const bool is_forced = (header.message_flags & PacketHeader::kForcesVote) != 0;
+  if (!candidate.primary->Is(kNodeFailed) && !is_forced) return "its master is up";
+  const int64_t since_ms = parts_.core.NowMs() - candidate.primary->voted_at_ms;
+  if (since_ms < parts_.core.TimeoutMs() * 2) {
+    return "can't vote for any replica of " + candidate.primary->id.String() + " within " +
+           std::to_string(parts_.core.TimeoutMs() * 2 - since_ms) + " milliseconds";
+  }
+  std::string objection;
+  header.slots.ForEach([&](int slot) {
+    const ClusterNode* owner = view.Owner(slot);
+    if (!objection.empty() || owner == nullptr || owner->config_epoch <= header.config_epoch) return;
+    objection = "slot " + std::to_string(slot) + " epoch (" + std::to_string(owner->config_epoch) +
+                ") > reqConfigEpoch (" + std::to_string(header.config_epoch) + ")";
+  });
+  return objection;
+}
+
+void Election::HearRequest(ClusterNode& candidate, const PacketHeader& header) {
+  ClusterView& view = parts_.core.view;
+  if (!view.me().IsPrimary() || view.me().slot_count == 0) return;
+  const std::string name = candidate.id.String() + " (" + candidate.human_name + ")";
+  const std::string objection = Objection(candidate, header);
+  if (!objection.empty()) {
+    parts_.core.log.Warning("Failover auth denied to " + name + ": " + objection);
+    return;
+  }
+  view.last_vote_epoch = view.current_epoch;
+  candidate.primary->voted_at_ms = parts_.core.NowMs();
+  // A node that forgets its vote in a crash could vote twice.
+  view.WantSave(ClusterView::Save::kNow);
+  parts_.save();
+  BusPacket packet;
+  packet.header = parts_.bus.Header(PacketType::kVote);
+  parts_.bus.Send(candidate, packet);
+  parts_.core.log.Notice("Failover auth granted to " + name + " for epoch " + std::to_string(view.current_epoch));
+}
+
+}  // namespace respite

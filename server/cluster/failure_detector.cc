@@ -1,0 +1,109 @@
+#include "server/cluster/failure_detector.h"
+
+#include <algorithm>
+
+namespace respite {
+
+namespace {
+
+constexpr int64_t kReportTimeouts = 2;    // a report is valid for so many node timeouts
+constexpr int64_t kTakeBackTimeouts = 2;  // a primary that comes back and still has its slots waits so long
+
+}  // namespace
+
+void FailureDetector::Report(ClusterNode& node, const ClusterNode& reporter) {
+  const int64_t now_ms = parts_.core.NowMs();
+  const auto known = std::ranges::find(node.reports, reporter.id, &ClusterNode::FailureReport::reporter);
+  if (known != node.reports.end()) {
+    known->at_ms = now_ms;
+  } else {
+    node.reports.push_back({reporter.id, now_ms});
+    parts_.core.log.Verbose("Node " + reporter.id.String() + " reported node " + node.id.String() +
+                            " as not reachable.");
+  }
+  FailIfMajority(node);
+}
+
+void FailureDetector::Withdraw(ClusterNode& node, const ClusterNode& reporter) {
+  const size_t gone = std::erase_if(node.reports, [&](const auto& report) { return report.reporter == reporter.id; });
+  if (gone == 0) return;
+  parts_.core.log.Verbose("Node " + reporter.id.String() + " reported node " + node.id.String() + " is back online.");
+}
+
+int FailureDetector::CountReports(ClusterNode& node) {
+  const int64_t oldest_ms = parts_.core.NowMs() - parts_.core.TimeoutMs() * kReportTimeouts;
+  std::erase_if(node.reports, [&](const auto& report) { return report.at_ms < oldest_ms; });
+  return static_cast<int>(node.reports.size());
+}
+
+void FailureDetector::CheckSilence(ClusterNode& node) {
+  if (node.Is(kNodeSuspect)) ++suspects_;
+  if (node.ping_sent_ms == 0) return;
+  // Data counts as an answer: a PONG may be behind many messages.
+  const int64_t now_ms = parts_.core.NowMs();
+  const int64_t silent_ms = std::min(now_ms - node.ping_sent_ms, now_ms - node.data_received_ms);
+  if (silent_ms <= parts_.core.TimeoutMs() || node.IsFailing()) return;
+  node.Set(kNodeSuspect);
+  ++suspects_;
+  parts_.core.log.Debug("*** NODE " + node.id.String() + " possibly failing");
+  parts_.core.view.WantCheck();
+  parts_.core.view.Changed();
+  FailIfMajority(node);  // the only primary is its own majority
+}
+
+void FailureDetector::FailIfMajority(ClusterNode& node) {
+  if (!node.Is(kNodeSuspect)) return;
+  const int own = parts_.core.view.me().IsPrimary() ? 1 : 0;
+  if (CountReports(node) + own < parts_.core.view.Majority()) return;
+  parts_.core.log.Notice("Marking node " + node.id.String() + " (" + node.human_name +
+                         ") as failing (quorum reached).");
+  MarkFailed(node);
+  // Who hears this need not wait for reports; so one partition agrees at once.
+  BusPacket packet;
+  packet.header = parts_.bus.Header(PacketType::kFail);
+  packet.body = FailBody{node.id};
+  parts_.bus.Broadcast(packet);
+}
+
+void FailureDetector::MarkFailed(ClusterNode& node) {
+  node.Clear(kNodeSuspect);
+  node.Set(kNodeFailed);
+  node.failed_at_ms = parts_.core.NowMs();
+  parts_.core.view.Changed();
+  parts_.core.view.WantSave();
+  parts_.core.view.WantCheck();
+}
+
+void FailureDetector::HearOfFailure(const NodeId& id) {
+  ClusterNode* node = parts_.core.view.Find(id);
+  if (node == nullptr || (node->flags & (kNodeFailed | kNodeMyself)) != 0) return;
+  parts_.core.log.Notice("FAIL message received about " + id.String());
+  MarkFailed(*node);
+}
+
+void FailureDetector::Answered(ClusterNode& node) {
+  if (node.Is(kNodeSuspect)) {
+    node.Clear(kNodeSuspect);
+    parts_.core.view.WantSave();
+    parts_.core.view.WantCheck();
+    parts_.core.view.Changed();
+    return;
+  }
+  if (!node.Is(kNodeFailed)) return;
+  // Nobody takes the place of a replica or a primary without slots. One with slots gets them back when nobody was
+  // elected for long.
+  const bool is_plain = node.IsReplica() || node.slot_count == 0;
+  const bool was_long = parts_.core.NowMs() - node.failed_at_ms > parts_.core.TimeoutMs() * kTakeBackTimeouts;
+  if (is_plain || was_long) TakeBack(node);
+}
+
+void FailureDetector::TakeBack(ClusterNode& node) {
+  parts_.core.log.Notice("Clear FAIL state for node " + node.id.String() + " (" + node.human_name +
+                         "): it is reachable again.");
+  node.Clear(kNodeFailed);
+  parts_.core.view.Changed();
+  parts_.core.view.WantSave();
+  parts_.core.view.WantCheck();
+}
+
+}  // namespace respite

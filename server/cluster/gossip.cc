@@ -1,0 +1,253 @@
+#include "server/cluster/gossip.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "server/cluster/failure_detector.h"
+
+namespace respite {
+
+namespace {
+
+// A packet tells of one node in ten, so that a failure is known to a majority within one node timeout: each node
+// exchanges at least four packets with each other in that time.
+constexpr size_t kShareOfNodes = 10;
+constexpr size_t kLeastEntries = 3;
+constexpr int64_t kLeastHandshakeMs = 1000;
+constexpr int64_t kClockDriftMs = 500;
+
+// In its usual form, as comparisons need it. Nothing if it is no address.
+std::optional<std::string> NormalIp(const std::string& ip) {
+  std::array<unsigned char, sizeof(in6_addr)> parsed{};
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  for (const int family : {AF_INET, AF_INET6}) {
+    if (inet_pton(family, ip.c_str(), parsed.data()) != 1) continue;
+    return inet_ntop(family, parsed.data(), text.data(), text.size());
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+// --- Handshakes.
+
+bool Gossip::Greet(const NodeAddress& address) {
+  const auto ip = NormalIp(address.ip);
+  if (!ip || address.bus_port == 0) return false;
+  NodeAddress normal = address;
+  normal.ip = *ip;
+  BeginHandshake(normal, kNodeMeet);
+  return true;
+}
+
+ClusterNode* Gossip::BeginHandshake(const NodeAddress& address, uint16_t more_flags) {
+  ClusterView& view = parts_.core.view;
+  for (const ClusterNode* node : view.All()) {
+    const bool is_same = node->address.ip == address.ip && node->address.bus_port == address.bus_port;
+    if (node->Is(kNodeHandshake) && is_same) return nullptr;
+  }
+  ClusterNode& node = view.Add(NodeId::Draw(parts_.core.random), kNodeHandshake | more_flags);
+  node.shard = NodeId::Draw(parts_.core.random);
+  node.address = address;
+  node.born_ms = parts_.core.NowMs();
+  return &node;
+}
+
+void Gossip::EndLateHandshakes() {
+  const int64_t limit_ms = std::max(parts_.core.TimeoutMs(), kLeastHandshakeMs);
+  const std::vector<ClusterNode*> all = parts_.core.view.All();
+  for (ClusterNode* node : all) {
+    if (node->Is(kNodeHandshake) && parts_.core.NowMs() - node->born_ms > limit_ms) Remove(*node);
+  }
+}
+
+// --- Telling.
+
+std::vector<const ClusterNode*> Gossip::Choose(const ClusterNode* receiver) {
+  const ClusterView& view = parts_.core.view;
+  const std::vector<ClusterNode*>& all = view.All();
+  const size_t most = all.size() > 2 ? all.size() - 2 : 0;
+  const size_t wanted = std::min(std::max(all.size() / kShareOfNodes, kLeastEntries), most);
+  const auto is_worth_it = [&](const ClusterNode& node) {
+    if (&node == receiver || node.IsMyself() || node.gossiped_in == composed_) return false;
+    if ((node.flags & (kNodeHandshake | kNodeNoAddress | kNodeSuspect)) != 0) return false;
+    return node.link != nullptr || node.slot_count != 0;
+  };
+  std::vector<const ClusterNode*> chosen;
+  for (size_t tries = wanted * 3; tries != 0 && chosen.size() < wanted; --tries) {
+    ClusterNode& node = *all[parts_.core.random.Below(all.size())];
+    if (!is_worth_it(node)) continue;
+    node.gossiped_in = composed_;
+    chosen.push_back(&node);
+  }
+  // Suspects besides: the others wait for a majority.
+  for (const ClusterNode* node : all) {
+    const bool is_told = node != receiver && (node->flags & (kNodeHandshake | kNodeNoAddress)) == 0;
+    if (node->Is(kNodeSuspect) && is_told) chosen.push_back(node);
+  }
+  return chosen;
+}
+
+GossipEntry Gossip::EntryOf(const ClusterNode& node) const {
+  const bool is_tls_first = parts_.core.settings.tls_cluster;
+  GossipEntry entry;
+  entry.id = node.id;
+  entry.ping_sent_s = static_cast<uint32_t>(node.ping_sent_ms / 1000);
+  entry.pong_received_s = static_cast<uint32_t>(node.pong_received_ms / 1000);
+  entry.ip = node.address.ip;
+  entry.port = is_tls_first ? node.address.tls_port : node.address.tcp_port;
+  entry.other_port = is_tls_first ? node.address.tcp_port : node.address.tls_port;
+  entry.bus_port = node.address.bus_port;
+  entry.flags = node.flags;
+  return entry;
+}
+
+PingExtensions Gossip::MyExtensions() {
+  const ClusterNode& me = parts_.core.view.me();
+  PingExtensions extensions;
+  if (!me.hostname.empty()) extensions.hostname = me.hostname;
+  if (!me.human_name.empty()) extensions.human_name = me.human_name;
+  extensions.shard = me.shard;
+  const int64_t now_ms = parts_.core.NowMs();
+  for (const auto& [id, until_ms] : forgotten_) {
+    if (until_ms > now_ms) extensions.forgotten.push_back({id, static_cast<uint64_t>((until_ms - now_ms) / 1000)});
+  }
+  return extensions;
+}
+
+BusPacket Gossip::Compose(PacketType type, const ClusterNode* receiver) {
+  ++composed_;
+  BusPacket packet;
+  packet.header = parts_.bus.Header(type);
+  PingBody body;
+  for (const ClusterNode* node : Choose(receiver)) body.gossip.push_back(EntryOf(*node));
+  body.extensions = MyExtensions();
+  packet.body = std::move(body);
+  return packet;
+}
+
+void Gossip::Ping(ClusterNode& node, PacketType type) {
+  if (type != PacketType::kPong) node.ping_sent_ms = parts_.core.NowMs();
+  parts_.bus.Send(node, Compose(type, &node));
+}
+
+void Gossip::BroadcastPong(To whom) {
+  ClusterView& view = parts_.core.view;
+  const ClusterNode* const shard = &view.PrimaryOf(view.me());
+  for (ClusterNode* node : view.All()) {
+    if (node->IsMyself() || node->Is(kNodeHandshake) || node->link == nullptr) continue;
+    if (whom == To::kSiblings && node->primary != shard) continue;
+    parts_.bus.Send(*node, Compose(PacketType::kPong, node));
+  }
+}
+
+// --- Hearing.
+
+NodeAddress Gossip::AddressOf(const GossipEntry& entry) const {
+  const bool is_tls_first = parts_.core.settings.tls_cluster;
+  return {.ip = entry.ip,
+          .tcp_port = is_tls_first ? entry.other_port : entry.port,
+          .tls_port = is_tls_first ? entry.port : entry.other_port,
+          .bus_port = entry.bus_port};
+}
+
+void Gossip::Hear(ClusterNode& sender, const BusPacket& packet) {
+  const PingBody& body = std::get<PingBody>(packet.body);
+  for (const GossipEntry& entry : body.gossip) HearOf(sender, entry);
+  HearExtensions(sender, body.extensions);
+}
+
+void Gossip::HearOf(ClusterNode& sender, const GossipEntry& entry) {
+  if (ClusterNode* node = parts_.core.view.Find(entry.id)) {
+    if (!node->IsMyself()) HearOfKnown(sender, *node, entry);
+    return;
+  }
+  if ((entry.flags & (kNodeNoAddress | kNodeHandshake)) != 0 || !entry.id.IsSound() || IsForgotten(entry.id)) return;
+  if (NormalIp(entry.ip) && entry.bus_port != 0) Learn(entry);
+}
+
+void Gossip::HearOfKnown(ClusterNode& sender, ClusterNode& node, const GossipEntry& entry) {
+  const bool fails = (entry.flags & (kNodeSuspect | kNodeFailed)) != 0;
+  if (sender.IsPrimary() && &sender != &node) {
+    if (fails) {
+      parts_.failures.Report(node, sender);
+    } else {
+      parts_.failures.Withdraw(node, sender);
+    }
+  }
+  // Somebody else heard of it later than we did, so it need not be asked.
+  if (!fails && !node.IsFailing() && node.ping_sent_ms == 0 && node.reports.empty()) {
+    const int64_t pong_ms = int64_t{entry.pong_received_s} * 1000;
+    if (pong_ms <= parts_.core.NowMs() + kClockDriftMs && pong_ms > node.pong_received_ms) {
+      node.pong_received_ms = pong_ms;
+    }
+  }
+  // Others reach it at an address that we do not know.
+  const NodeAddress address = AddressOf(entry);
+  const bool has_address = (entry.flags & kNodeNoAddress) == 0 && address.bus_port != 0 && NormalIp(address.ip);
+  const bool has_moved = address.ip != node.address.ip || address.bus_port != node.address.bus_port ||
+                         address.tcp_port != node.address.tcp_port || address.tls_port != node.address.tls_port;
+  if (!node.IsFailing() || fails || !has_address || !has_moved) return;
+  parts_.bus.Drop(node);
+  node.address = address;
+  node.Clear(kNodeNoAddress);
+  parts_.core.view.Changed();
+}
+
+// The sender is in the cluster, and says that this node is. Its role is learned from itself.
+void Gossip::Learn(const GossipEntry& entry) {
+  const bool is_replica = (entry.flags & kNodeReplica) != 0;
+  ClusterNode& node = parts_.core.view.Add(entry.id, is_replica ? kNodeReplica : kNodePrimary);
+  node.address = AddressOf(entry);
+  node.born_ms = parts_.core.NowMs();
+  node.shard = NodeId::Draw(parts_.core.random);
+  parts_.core.view.WantSave();
+}
+
+void Gossip::HearExtensions(ClusterNode& sender, const PingExtensions& extensions) {
+  ClusterView& view = parts_.core.view;
+  const auto take = [&](std::string& place, const std::string& told) {
+    if (place == told) return;
+    place = told;
+    view.Changed();
+    view.WantSave();
+  };
+  take(sender.hostname, extensions.hostname.value_or(""));
+  take(sender.human_name, extensions.human_name.value_or(""));
+  // Who says nothing of its shard has that of its primary.
+  const NodeId shard = extensions.shard.value_or(sender.primary != nullptr ? sender.primary->shard : sender.shard);
+  if (shard.IsSound() && sender.shard != shard) {
+    sender.shard = shard;
+    view.Changed();
+    view.WantSave();
+  }
+  for (const PingExtensions::Forgotten& forgotten : extensions.forgotten) {
+    ClusterNode* node = view.Find(forgotten.id);
+    const bool may_go = node != nullptr && node != &sender && !node->IsMyself() && view.me().primary != node;
+    if (may_go) Forget(*node, static_cast<int64_t>(std::min<uint64_t>(forgotten.ttl_s, kForgottenMs / 1000) * 1000));
+  }
+}
+
+// --- Forgetting.
+
+void Gossip::Forget(ClusterNode& node, int64_t for_ms) {
+  forgotten_[node.id] = parts_.core.NowMs() + for_ms;
+  Remove(node);
+  parts_.core.view.WantSave();
+  parts_.core.view.WantCheck();
+}
+
+bool Gossip::IsForgotten(const NodeId& id) {
+  const int64_t now_ms = parts_.core.NowMs();
+  std::erase_if(forgotten_, [&](const auto& one) { return one.second <= now_ms; });
+  return forgotten_.contains(id);
+}
+
+void Gossip::Remove(ClusterNode& node) {
+  parts_.bus.DropAll(node);
+  parts_.core.view.Remove(node);
+}
+
+}  // namespace respite

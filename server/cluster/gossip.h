@@ -1,0 +1,68 @@
+// Gossip: how nodes get to know each other, and stay in touch. Each PING and PONG tells of some other nodes; a MEET
+// makes the receiver trust the sender. Nodes that were forgotten are not learned again for a minute.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "server/cluster/bus.h"
+#include "server/cluster/cluster_core.h"
+
+namespace respite {
+
+class FailureDetector;
+
+class Gossip {
+ public:
+  static constexpr int64_t kForgottenMs = 60'000;
+
+  struct Parts {
+    const ClusterCore& core;
+    Bus& bus;
+    FailureDetector& failures;
+  };
+  explicit Gossip(const Parts& parts) : parts_(parts) {}
+
+  // CLUSTER MEET: greets whoever is there. False: this is no address, or somebody is being greeted there already.
+  bool Greet(const NodeAddress& address);
+  // A node nobody has heard of yet. Null: such a handshake is under way.
+  ClusterNode* BeginHandshake(const NodeAddress& address, uint16_t more_flags);
+  // Gives up handshakes that take too long. For the timer.
+  void EndLateHandshakes();
+
+  // A PING, PONG or MEET that tells of some nodes.
+  BusPacket Compose(PacketType type, const ClusterNode* receiver);
+  void Ping(ClusterNode& node, PacketType type = PacketType::kPing);
+  // To replicas of the same primary, which rank themselves by the offset; or to all.
+  enum class To : uint8_t { kAll, kSiblings };
+  void BroadcastPong(To whom);
+
+  // What a PING told. `sender` is known. `link` is where it came from.
+  void Hear(ClusterNode& sender, const BusPacket& packet);
+  void HearExtensions(ClusterNode& sender, const PingExtensions& extensions);
+
+  // --- Forgetting.
+
+  void Forget(ClusterNode& node, int64_t for_ms);
+  bool IsForgotten(const NodeId& id);
+  // Removes the node with its links.
+  void Remove(ClusterNode& node);
+
+ private:
+  // Those worth telling the receiver about.
+  std::vector<const ClusterNode*> Choose(const ClusterNode* receiver);
+  GossipEntry EntryOf(const ClusterNode& node) const;
+  PingExtensions MyExtensions();
+  void HearOf(ClusterNode& sender, const GossipEntry& entry);
+  void HearOfKnown(ClusterNode& sender, ClusterNode& node, const GossipEntry& entry);
+  void Learn(const GossipEntry& entry);
+  NodeAddress AddressOf(const GossipEntry& entry) const;
+
+  const Parts parts_;
+  uint64_t composed_ = 0;
+  std::map<NodeId, int64_t> forgotten_;  // until when
+};
+
+}  // namespace respite

@@ -1,0 +1,60 @@
+#include "server/cluster/manual_failover.h"
+
+namespace respite {
+
+namespace {
+
+constexpr int64_t kLimitMs = 5000;
+
+}  // namespace
+
+void ManualFailover::Start(Mode mode) {
+  Reset();
+  until_ms_ = parts_.core.NowMs() + kLimitMs;
+  can_start_ = mode == Mode::kForce;
+  if (mode == Mode::kForce) return;
+  BusPacket packet;
+  packet.header = parts_.bus.Header(PacketType::kPauseRequest);
+  if (ClusterNode* primary = parts_.core.view.me().primary) parts_.bus.Send(*primary, packet);
+}
+
+void ManualFailover::HearRequest(ClusterNode& replica) {
+  if (replica.primary != &parts_.core.view.me()) return;
+  Reset();
+  until_ms_ = parts_.core.NowMs() + kLimitMs;
+  replica_ = replica.id;
+  parts_.core.view.is_paused = true;
+  parts_.core.host.HoldWrites();
+  parts_.core.log.Notice("Manual failover requested by replica " + replica.id.String() + " (" + replica.human_name +
+                         ").");
+  parts_.gossip.Ping(replica);
+}
+
+void ManualFailover::HearPrimary(const PacketHeader& header) {
+  if (!IsUnderWay() || primary_offset_ != -1 || (header.message_flags & PacketHeader::kPaused) == 0) return;
+  primary_offset_ = static_cast<int64_t>(header.offset);
+  parts_.core.log.Notice("Received replication offset for paused master manual failover: " +
+                         std::to_string(primary_offset_));
+}
+
+void ManualFailover::GoOn() {
+  if (!IsUnderWay()) return;
+  if (parts_.core.NowMs() > until_ms_) {
+    parts_.core.log.Warning("Manual failover timed out.");
+    return Reset();
+  }
+  if (can_start_ || primary_offset_ == -1 || parts_.core.host.Offset() != primary_offset_) return;
+  can_start_ = true;
+  parts_.core.log.Notice("All master replication stream processed, manual failover can start.");
+}
+
+void ManualFailover::Reset() {
+  if (parts_.core.view.is_paused) parts_.core.host.ReleaseWrites();
+  parts_.core.view.is_paused = false;
+  until_ms_ = 0;
+  can_start_ = false;
+  primary_offset_ = -1;
+  replica_ = {};
+}
+
+}  // namespace respite

@@ -1,0 +1,36 @@
+#include "server/cluster/my_role.h"
+
+namespace respite {
+
+void MyRole::Follow(ClusterNode& primary) {
+  ClusterView& view = core_.view;
+  ClusterNode& me = view.me();
+  if (me.IsPrimary()) {
+    view.StopMoves();
+    view.DropSlotsOf(me);
+  }
+  view.BecomeReplica(me, &primary);
+  me.shard = primary.shard;
+  view.WantSave();
+  view.WantCheck();
+  if (on_change_) on_change_();
+  FollowAgain();
+}
+
+void MyRole::FollowAgain() {
+  const NodeAddress& address = core_.view.me().primary->address;
+  const int port = core_.settings.tls_replication ? address.tls_port : address.tcp_port;
+  if (core_.view.me().primary->HasAddress()) core_.host.Follow(address.ip, port);
+}
+
+void MyRole::Promote() {
+  ClusterView& view = core_.view;
+  if (view.me().IsPrimary()) return;
+  view.BecomePrimary(view.me());
+  view.WantSave();
+  view.WantCheck();
+  core_.host.Promote();
+  if (on_change_) on_change_();
+}
+
+}  // namespace respite

@@ -1,0 +1,51 @@
+// NodeId: the name of a node in its cluster, or of a shard: 40 lower-case hexadecimal digits that somebody drew.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/bytes.h"
+#include "base/random.h"
+
+namespace respite {
+
+class NodeId {
+ public:
+  static constexpr size_t kLength = 40;
+
+  // Names nobody.
+  NodeId() = default;
+  // The octets of the bus: digits, or only zeros for nobody. Requires: kLength octets.
+  static NodeId FromOctets(Bytes octets) {
+    NodeId id;
+    std::copy_n(octets.begin(), kLength, id.octets_.begin());
+    return id;
+  }
+  // Nothing unless the text is an id.
+  static std::optional<NodeId> Parse(Bytes text) {
+    if (text.size() != kLength) return std::nullopt;
+    const bool is_id = std::ranges::all_of(text, [](char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); });
+    return is_id ? std::optional(FromOctets(text)) : std::nullopt;
+  }
+  static NodeId Draw(Random& random) {
+    NodeId id;
+    for (char& octet : id.octets_) octet = "0123456789abcdef"[random.Below(16)];
+    return id;
+  }
+
+  bool IsNull() const { return octets_[0] == '\0'; }
+  // Whether it is made of digits; what comes from the bus may not be.
+  bool IsSound() const { return Parse(Text()).has_value(); }
+  Bytes Text() const { return {octets_.data(), kLength}; }
+  std::string String() const { return std::string(Text()); }
+  auto operator<=>(const NodeId&) const = default;
+
+ private:
+  std::array<char, kLength> octets_{};
+};
+
+}  // namespace respite

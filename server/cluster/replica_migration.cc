@@ -1,0 +1,58 @@
+#include "server/cluster/replica_migration.h"
+
+#include <algorithm>
+
+namespace respite {
+
+namespace {
+
+constexpr int64_t kOrphanedMs = 5000;  // its replica may come back
+
+}  // namespace
+
+bool ReplicaMigration::IsOrphaned(const ClusterNode& node) {
+  return node.IsPrimary() && !node.Is(kNodeFailed) && node.slot_count != 0 && node.Is(kNodeMigrateTo) &&
+         node.WorkingReplicas() == 0;
+}
+
+// All replicas come to the same conclusion: the smallest id of those that are spare goes.
+bool ReplicaMigration::IsMyTurn(int most) const {
+  const ClusterView& view = parts_.core.view;
+  const ClusterNode* candidate = nullptr;
+  for (const ClusterNode* node : view.All()) {
+    if (!node->IsPrimary() || node->WorkingReplicas() != most) continue;
+    for (const ClusterNode* replica : node->replicas) {
+      if (!replica->Is(kNodeFailed) && (candidate == nullptr || replica->id < candidate->id)) candidate = replica;
+    }
+  }
+  return candidate == &view.me();
+}
+
+void ReplicaMigration::GoOn() {
+  ClusterView& view = parts_.core.view;
+  const int64_t now_ms = parts_.core.NowMs();
+  int most = 0;
+  ClusterNode* target = nullptr;
+  for (ClusterNode* node : view.All()) {
+    most = std::max(most, node->IsPrimary() ? node->WorkingReplicas() : 0);
+    if (!IsOrphaned(*node)) {
+      node->orphaned_at_ms = 0;
+      continue;
+    }
+    if (node->orphaned_at_ms == 0) node->orphaned_at_ms = now_ms;
+    const bool is_due = now_ms - node->orphaned_at_ms > kOrphanedMs;
+    if (is_due && (target == nullptr || node->id < target->id)) target = node;
+  }
+  const ClusterNode& me = view.me();
+  const Settings& settings = parts_.core.settings;
+  if (target == nullptr || !view.is_ok || !me.IsReplica() || me.primary == nullptr || most < 2) return;
+  const int siblings = me.primary->WorkingReplicas();
+  if (!settings.cluster_allow_replica_migration || siblings != most || siblings <= settings.cluster_migration_barrier) {
+    return;
+  }
+  if (!IsMyTurn(most)) return;
+  parts_.core.log.Notice("Migrating to orphaned master " + target->id.String());
+  parts_.role.Follow(*target);
+}
+
+}  // namespace respite

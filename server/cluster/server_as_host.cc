@@ -1,0 +1,152 @@
+#include "server/cluster/server_as_host.h"
+
+#include <cerrno>
+#include <numeric>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "datatypes/keyspace.h"
+#include "server/clients/pause.h"
+#include "server/clients/phase.h"
+#include "server/clients/pubsub.h"
+#include "server/config/settings.h"
+#include "server/dataset/capture.h"
+#include "server/dataset/dataset.h"
+#include "server/dataset/disposer.h"
+#include "server/dataset/host.h"
+#include "server/dataset/unit.h"
+#include "server/execution/services.h"
+#include "server/replication/replication.h"
+
+namespace respite {
+
+namespace {
+
+constexpr uint64_t kLongestFile = uint64_t{64} << 20;
+constexpr size_t kKeysPerUnit = 1000;
+
+}  // namespace
+
+// --- The file.
+
+std::string ServerAsHost::Path() const {
+  return services_.settings.folder->Resolve(services_.settings.cluster_config_file);
+}
+
+Result<std::string, std::string> ServerAsHost::OpenFile() {
+  const std::string path = Path();
+  if (services_.files.KindOf(path) == FileSystem::Kind::kAbsent) {
+    auto made = services_.files.Open(path, FileSystem::Mode::kAppend);
+    if (!made.ok()) return Failure("Can't open " + path + " in order to acquire a lock: " + IoErrorText(made.error()));
+  }
+  auto lock = services_.files.Lock(path);
+  if (!lock.ok()) {
+    if (lock.error() != EWOULDBLOCK) return Failure("Impossible to lock " + path + ": " + IoErrorText(lock.error()));
+    return Failure("Sorry, the cluster configuration file " + path +
+                   " is already used by a different Redis Cluster node. Please make sure that different nodes use "
+                   "different cluster configuration files.");
+  }
+  lock_ = std::move(lock).value();
+  auto text = ReadFile(services_.files, path, kLongestFile);
+  if (!text.ok()) return Failure("Loading the cluster node config from " + path + ": " + IoErrorText(text.error()));
+  return std::move(text).value();
+}
+
+// The lock goes with the file that is replaced, so the new one is locked before it takes its place.
+IoError ServerAsHost::Write(const std::string& text, Durably durably) {
+  const std::string path = Path();
+  const std::string temporary = path + ".tmp";
+  auto file = services_.files.Open(temporary, FileSystem::Mode::kCreate);
+  if (!file.ok()) return file.error();
+  const IoProgress written = file.value()->Write(text);
+  if (written.error != kNoError) return written.error;
+  if (durably == Durably::kSynced) {
+    if (const IoError error = file.value()->Sync()) return error;
+  }
+  auto lock = services_.files.Lock(temporary);
+  if (!lock.ok()) return lock.error();
+  if (const IoError error = services_.files.Rename(temporary, path)) return error;
+  lock_ = std::move(lock).value();
+  return durably == Durably::kSynced ? services_.files.SyncDirectory(DirectoryOf(path)) : kNoError;
+}
+
+void ServerAsHost::Save(const ClusterView& view, Durably durably) {
+  const PortChoice port = services_.settings.tls_cluster ? PortChoice::kTls : PortChoice::kTcp;
+  const IoError error = Write(NodesFileText(view, port), durably);
+  if (error == kNoError) return;
+  services_.log.Warning("Fatal: can't update cluster config file: " + IoErrorText(error));
+  if (services_.host) services_.host->Stop(1);
+}
+
+// --- Replication.
+
+int64_t ServerAsHost::Offset() const { return services_.data.history.offset; }
+
+int64_t ServerAsHost::DataAgeMs() const {
+  const PrimaryLink& link = services_.replication.primary_link();
+  const PrimaryLink::Figures figures = link.Survey();
+  return (link.state() == PrimaryLink::State::kLinked ? figures.last_io_s : figures.down_since_s) * 1000;
+}
+
+void ServerAsHost::Follow(const std::string& ip, int port) {
+  WhenNobodyLoads([this, ip, port] {
+    const auto& now = services_.settings.replicaof;
+    if (now && now->host == ip && now->port == port) return;
+    services_.replication.Follow(ip, port);
+  });
+}
+
+void ServerAsHost::Promote() {
+  WhenNobodyLoads([this] { services_.replication.Promote(); });
+}
+
+// The bus is served while a snapshot of the primary is loaded, or while a script takes long. What they work with must
+// not change under them.
+void ServerAsHost::WhenNobodyLoads(std::function<void()> task) {
+  if (!services_.phase.IsMidTurn() || !services_.host) return task();
+  services_.host->Post(std::move(task));
+}
+
+// --- Data and clients.
+
+bool ServerAsHost::HasKeysIn(int slot) const { return services_.keyspace[0].by_slot()->Count(slot) != 0; }
+
+bool ServerAsHost::HasKeys() const { return services_.keyspace[0].Size() != 0; }
+
+void ServerAsHost::DeleteKeysIn(int slot) {
+  WhenNobodyLoads([this, slot] { GiveUpKeysIn(slot); });
+}
+
+void ServerAsHost::GiveUpKeysIn(int slot) {
+  Database& keys = services_.data.keyspace[0];
+  while (true) {
+    const std::vector<std::string> some = keys.by_slot()->Some(slot, kKeysPerUnit);
+    if (some.empty()) return;
+    Unit unit(services_.data, services_.clock.WallMs(), ExpiryRule::kBelieve);
+    for (const std::string& key : some) unit.GiveUp(0, keys.Find(key));
+    unit.Close(Unit::Bond::kApart);
+  }
+}
+
+void ServerAsHost::DeleteAllKeys() {
+  WhenNobodyLoads([this] {
+    Capture taken = Capture::Take(services_.data);
+    if (services_.data.functions != nullptr) services_.data.functions->Exchange(taken.TakeFunctions());  // they stay
+    services_.disposer.Free(std::move(taken), FreeMode::kLater);
+  });
+}
+
+void ServerAsHost::HoldWrites() { services_.pause.HoldWrites(Pause::kCluster); }
+
+void ServerAsHost::ReleaseWrites() { services_.pause.ReleaseWrites(Pause::kCluster); }
+
+void ServerAsHost::Deliver(PacketType type, const PublishBody& message) {
+  if (type == PacketType::kPublishShard) {
+    services_.pubsub.PublishToShard(message.channel, message.message);
+  } else {
+    services_.pubsub.Publish(message.channel, message.message);
+  }
+}
+
+}  // namespace respite

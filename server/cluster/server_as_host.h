@@ -1,0 +1,52 @@
+// ServerAsHost: the server around the cluster: its replication, data, clients and files.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "persistence/file_system.h"
+#include "server/cluster/cluster_host.h"
+#include "server/cluster/nodes_text.h"
+
+namespace respite {
+
+struct Services;
+
+class ServerAsHost final : public ClusterHost {
+ public:
+  explicit ServerAsHost(const Services& services) : services_(services) {}
+
+  // Reads nodes.conf, which nobody else may use from now on; empty if there is none. Fails with the reason.
+  Result<std::string, std::string> OpenFile();
+
+  // ClusterHost
+  int64_t Offset() const override;
+  int64_t DataAgeMs() const override;
+  void Follow(const std::string& ip, int port) override;
+  void Promote() override;
+  bool HasKeysIn(int slot) const override;
+  bool HasKeys() const override;
+  void DeleteKeysIn(int slot) override;
+  void DeleteAllKeys() override;
+  void HoldWrites() override;
+  void ReleaseWrites() override;
+  void Deliver(PacketType type, const PublishBody& message) override;
+  void OnTopologyChanged() override { has_new_topology_ = true; }
+  void Save(const ClusterView& view, Durably durably) override;
+
+  // Somebody should look after clients that wait for keys of slots that have moved.
+  bool TakeNewTopology() { return std::exchange(has_new_topology_, false); }
+
+ private:
+  void WhenNobodyLoads(std::function<void()> task);
+  void GiveUpKeysIn(int slot);
+  std::string Path() const;
+  IoError Write(const std::string& text, Durably durably);
+
+  const Services& services_;
+  std::unique_ptr<File> lock_;
+  bool has_new_topology_ = false;
+};
+
+}  // namespace respite

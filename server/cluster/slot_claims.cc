@@ -1,0 +1,117 @@
+#include "server/cluster/slot_claims.h"
+
+#include <vector>
+
+namespace respite {
+
+void SlotClaims::HearHeader(ClusterNode& sender, const PacketHeader& header) {
+  ClusterView& view = parts_.core.view;
+  ClusterNode& primary = view.PrimaryOf(sender);
+  if (primary.IsPrimary() && !view.OwnsExactly(primary, header.slots)) {
+    if (sender.IsPrimary()) Take(sender, header.config_epoch, header.slots);
+    Correct(sender, header);
+  }
+  if (sender.IsPrimary() && view.me().IsPrimary() && header.config_epoch == view.me().config_epoch) {
+    ResolveCollision(sender);
+  }
+}
+
+bool SlotClaims::Loses(int slot, const ClusterNode& claimant, uint64_t epoch) const {
+  const ClusterView& view = parts_.core.view;
+  const ClusterNode* owner = view.Owner(slot);
+  if (owner == &claimant) return false;
+  // An operator moves it here, and says when that is over.
+  if (view.ImportingFrom(slot) != nullptr) return false;
+  return owner == nullptr || view.disclaimed.Has(slot) || owner->config_epoch < epoch;
+}
+
+void SlotClaims::NoteDisclaimed(const ClusterNode& claimant, const SlotSet& claimed) {
+  ClusterView& view = parts_.core.view;
+  view.SlotsOf(claimant).ForEach([&](int slot) {
+    if (claimed.Has(slot)) {
+      view.disclaimed.Remove(slot);
+    } else {
+      view.disclaimed.Add(slot);
+    }
+  });
+}
+
+void SlotClaims::Take(ClusterNode& claimant, uint64_t epoch, const SlotSet& claimed) {
+  ClusterView& view = parts_.core.view;
+  ClusterNode& me = view.me();
+  if (&claimant == &me) return parts_.core.log.Notice("Discarding UPDATE message about myself.");
+  ClusterNode& my_primary = view.PrimaryOf(me);
+  int lost = 0;
+  std::vector<int> with_keys;
+  claimed.ForEach([&](int slot) {
+    if (!Loses(slot, claimant, epoch)) return;
+    const ClusterNode* owner = view.Owner(slot);
+    if (owner == &me && parts_.core.host.HasKeysIn(slot)) with_keys.push_back(slot);
+    if (owner == &my_primary) ++lost;
+    view.Assign(slot, &claimant);
+    view.WantSave();
+    view.WantCheck();
+  });
+  NoteDisclaimed(claimant, claimed);
+  // Who loses its last slot joins the winner, as its replica: this is how a failed primary comes back.
+  const bool may_move = parts_.core.settings.cluster_allow_replica_migration || lost == claimant.slot_count;
+  if (lost != 0 && my_primary.slot_count == 0 && may_move) {
+    parts_.core.log.Notice("Configuration change detected. Reconfiguring myself as a replica of " +
+                           claimant.id.String() + " (" + claimant.human_name + ")");
+    return parts_.role.Follow(claimant);
+  }
+  for (const int slot : with_keys) parts_.core.host.DeleteKeysIn(slot);
+}
+
+void SlotClaims::Correct(ClusterNode& sender, const PacketHeader& header) {
+  const ClusterView& view = parts_.core.view;
+  const ClusterNode* winner = nullptr;
+  header.slots.ForEach([&](int slot) {
+    const ClusterNode* owner = view.Owner(slot);
+    if (winner != nullptr || owner == nullptr || owner == &sender || view.disclaimed.Has(slot)) return;
+    if (owner->config_epoch > header.config_epoch) winner = owner;
+  });
+  if (winner == nullptr) return;
+  parts_.core.log.Verbose("Node " + sender.id.String() +
+                          " has old slots configuration, sending an UPDATE message "
+                          "about " +
+                          winner->id.String());
+  BusPacket packet;
+  packet.header = parts_.bus.Header(PacketType::kUpdate);
+  packet.body = UpdateBody{winner->config_epoch, winner->id, view.SlotsOf(*winner)};
+  parts_.bus.Send(sender, packet);
+}
+
+void SlotClaims::HearUpdate(const UpdateBody& update) {
+  ClusterNode* node = parts_.core.view.Find(update.id);
+  if (node == nullptr || node->config_epoch >= update.config_epoch) return;
+  if (node->IsReplica() && !node->IsMyself()) parts_.core.view.BecomePrimary(*node);
+  if (!node->IsMyself()) node->config_epoch = update.config_epoch;
+  parts_.core.view.WantSave();
+  Take(*node, update.config_epoch, update.slots);
+}
+
+// Two primaries drew the same epoch: the one with the smaller id takes another.
+void SlotClaims::ResolveCollision(const ClusterNode& sender) {
+  ClusterView& view = parts_.core.view;
+  if (sender.id <= view.me().id) return;
+  ++view.current_epoch;
+  view.me().config_epoch = view.current_epoch;
+  view.WantSave(ClusterView::Save::kNow);
+  parts_.core.log.Verbose("WARNING: configEpoch collision with node " + sender.id.String() + ". configEpoch set to " +
+                          std::to_string(view.current_epoch));
+}
+
+bool SlotClaims::BumpEpoch() {
+  ClusterView& view = parts_.core.view;
+  const uint64_t largest = view.LargestEpoch();
+  if (view.me().config_epoch != 0 && view.me().config_epoch == largest) return false;
+  view.current_epoch = largest + 1;
+  view.me().config_epoch = view.current_epoch;
+  view.Changed();
+  view.WantSave(ClusterView::Save::kNow);
+  parts_.core.log.Notice("New configEpoch set to " + std::to_string(view.current_epoch));
+  return true;
+}
+
+}  // namespace respite

@@ -1,0 +1,87 @@
+// SlotSet: some of the 16384 hash slots, as a bitmap. Its octets are those of the bus: slot s is bit s % 8 of octet
+// s / 8.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/key_slot.h"
+
+namespace respite {
+
+class SlotSet {
+ public:
+  static constexpr size_t kOctets = kSlotCount / 8;
+
+  bool Has(int slot) const { return (words_[Word(slot)] & Bit(slot)) != 0; }
+  void Add(int slot) { words_[Word(slot)] |= Bit(slot); }
+  void Remove(int slot) { words_[Word(slot)] &= ~Bit(slot); }
+  void Clear() { words_.fill(0); }
+  // Cost: O(slots / 64).
+  int Count() const {
+    int count = 0;
+    for (const uint64_t word : words_) count += std::popcount(word);
+    return count;
+  }
+  bool Empty() const {
+    for (const uint64_t word : words_) {
+      if (word != 0) return false;
+    }
+    return true;
+  }
+  bool operator==(const SlotSet&) const = default;
+
+  // Calls `visit(int slot)` in ascending order.
+  template <class Visit>
+  void ForEach(Visit&& visit) const {
+    for (size_t i = 0; i < words_.size(); ++i) {
+      for (uint64_t word = words_[i]; word != 0; word &= word - 1) {
+        visit(static_cast<int>(i * 64) + std::countr_zero(word));
+      }
+    }
+  }
+
+  void AppendOctets(std::string& out) const {
+    for (const uint64_t word : words_) {
+      for (int shift = 0; shift < 64; shift += 8) out.push_back(static_cast<char>(word >> shift));
+    }
+  }
+  // Requires: kOctets octets.
+  static SlotSet FromOctets(Bytes octets) {
+    SlotSet slots;
+    for (size_t i = 0; i < kOctets; ++i) {
+      slots.words_[i / 8] |= uint64_t{static_cast<uint8_t>(octets[i])} << (8 * (i % 8));
+    }
+    return slots;
+  }
+
+ private:
+  static size_t Word(int slot) { return static_cast<size_t>(slot) / 64; }
+  static uint64_t Bit(int slot) { return uint64_t{1} << (slot % 64); }
+
+  std::array<uint64_t, kSlotCount / 64> words_{};
+};
+
+struct SlotRange {
+  int first;
+  int last;
+  bool operator==(const SlotRange&) const = default;
+};
+
+inline std::vector<SlotRange> RangesOf(const SlotSet& slots) {
+  std::vector<SlotRange> ranges;
+  slots.ForEach([&](int slot) {
+    if (!ranges.empty() && ranges.back().last == slot - 1) {
+      ranges.back().last = slot;
+    } else {
+      ranges.push_back({slot, slot});
+    }
+  });
+  return ranges;
+}
+
+}  // namespace respite

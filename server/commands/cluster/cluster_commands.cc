@@ -1,0 +1,32 @@
+// CLUSTER, ASKING, READONLY and READWRITE. A server without cluster mode refuses them, so clients that look for a
+// cluster continue without one.
+#include "server/commands/cluster/node_cards.h"
+#include "server/commands/cluster/report_cards.h"
+#include "server/commands/cluster/slot_cards.h"
+#include "server/commands/families.h"
+
+namespace respite {
+
+namespace {
+
+struct ClusterContainer {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER",
+                                       .summary = "Contains the subcommands about the cluster.",
+                                       .since = "3.0.0",
+                                       .group = CommandGroup::kCluster,
+                                       .arity = -2};
+  static constexpr auto kSubcommands =
+      Family<ClusterAddSlots, ClusterAddSlotsRange, ClusterBumpEpoch, ClusterCountFailureReports,
+             ClusterCountKeysInSlot, ClusterDelSlots, ClusterDelSlotsRange, ClusterFailover, ClusterFlushSlots,
+             ClusterForget, ClusterGetKeysInSlot, ClusterHelp, ClusterInfo, ClusterKeySlot, ClusterLinks, ClusterMeet,
+             ClusterMyId, ClusterMyShardId, ClusterNodes, ClusterReplicas, ClusterReplicate, ClusterReset,
+             ClusterSaveConfig, ClusterSetConfigEpoch, ClusterSetSlot, ClusterShards, ClusterSlaves, ClusterSlots>();
+};
+
+constexpr auto kClusterCommands = Family<Asking, ClusterContainer, ReadOnly, ReadWrite>();
+
+}  // namespace
+
+std::span<const CommandCard> ClusterCommands() { return kClusterCommands; }
+
+}  // namespace respite

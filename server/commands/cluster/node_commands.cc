@@ -1,0 +1,147 @@
+#include <string>
+
+#include "base/number_text.h"
+#include "datatypes/keyspace.h"
+#include "server/commands/cluster/cluster_words.h"
+#include "server/commands/cluster/node_cards.h"
+
+namespace respite {
+
+namespace {
+
+constexpr char kForgetMyself[] = "ERR I tried hard but I can't forget myself...";
+constexpr char kForgetPrimary[] = "ERR Can't forget my master!";
+constexpr char kReplicateMyself[] = "ERR Can't replicate myself";
+constexpr char kReplicateReplica[] = "ERR I can only replicate a master, not a replica.";
+constexpr char kReplicateNotEmpty[] = "ERR To set a master the node must be empty and without assigned slots.";
+constexpr char kFailoverOfPrimary[] = "ERR You should send CLUSTER FAILOVER to a replica";
+constexpr char kFailoverWithoutPrimary[] = "ERR I'm a replica but my master is unknown to me";
+constexpr char kFailoverNeedsForce[] = "ERR Master is down or failed, please use CLUSTER FAILOVER FORCE";
+constexpr char kEpochInCompany[] =
+    "ERR The user can assign a config epoch only when the node does not know any other node.";
+constexpr char kEpochIsSet[] = "ERR Node config epoch is already non-zero";
+constexpr char kResetWithKeys[] = "ERR CLUSTER RESET can't be called with master nodes containing keys";
+constexpr int kBusPortDistance = 10000;
+constexpr int kHighestPort = 65535;
+
+}  // namespace
+
+void Asking::Run(Call& call) {
+  RequireCluster(call);
+  call.session.cluster_marks.asking = ClusterMarks::Asking::kNext;
+  call.reply.Ok();
+}
+
+void ReadOnly::Run(Call& call) {
+  RequireCluster(call);
+  call.session.cluster_marks.reads_from_replica = true;
+  call.reply.Ok();
+}
+
+void ReadWrite::Run(Call& call) {
+  RequireCluster(call);
+  call.session.cluster_marks.reads_from_replica = false;
+  call.reply.Ok();
+}
+
+void ClusterMeet::Run(Call& call) {
+  Cluster& cluster = RequireCluster(call);
+  const Bytes ip = call.args.Next();
+  const Bytes port_word = call.args.Next();
+  const auto port = ParseInteger(port_word);
+  if (!port) throw Refusal{"ERR Invalid base port specified: " + std::string(refusals::ShownPart(port_word))};
+  int64_t bus_port = *port + kBusPortDistance;
+  if (!call.args.AtEnd()) {
+    const Bytes word = call.args.Next();
+    const auto given = ParseInteger(word);
+    if (!given) throw Refusal{"ERR Invalid bus port specified: " + std::string(refusals::ShownPart(word))};
+    bus_port = *given;
+  }
+  const auto is_port = [](int64_t number) { return number > 0 && number <= kHighestPort; };
+  NodeAddress address{.ip = std::string(ip)};
+  address.bus_port = static_cast<uint16_t>(bus_port);
+  const bool is_tls = call.services.settings.tls_cluster;
+  (is_tls ? address.tls_port : address.tcp_port) = static_cast<uint16_t>(*port);
+  if (!is_port(*port) || !is_port(bus_port) || !cluster.Meet(address)) {
+    throw Refusal{"ERR Invalid node address specified: " + std::string(refusals::ShownPart(ip)) + ":" +
+                  std::string(refusals::ShownPart(port_word))};
+  }
+  call.reply.Ok();
+}
+
+void ClusterForget::Run(Call& call) {
+  Cluster& cluster = RequireCluster(call);
+  const Bytes word = call.args.Next();
+  const auto id = NodeId::Parse(word);
+  if (id && cluster.view().Find(*id) == nullptr && cluster.HasForgotten(*id)) return call.reply.Ok();
+  ClusterNode& node = NodeNamed(cluster, word);
+  if (node.IsMyself()) throw Refusal{kForgetMyself};
+  if (cluster.view().me().primary == &node) throw Refusal{kForgetPrimary};
+  cluster.Forget(node);
+  call.reply.Ok();
+}
+
+void ClusterReplicate::Run(Call& call) {
+  Cluster& cluster = RequireCluster(call);
+  ClusterNode& node = NodeNamed(cluster, call.args.Next());
+  const ClusterNode& me = cluster.view().me();
+  if (node.IsMyself()) throw Refusal{kReplicateMyself};
+  if (node.IsReplica()) throw Refusal{kReplicateReplica};
+  if (me.IsPrimary() && (me.slot_count != 0 || call.services.keyspace[0].Size() != 0)) {
+    throw Refusal{kReplicateNotEmpty};
+  }
+  cluster.Replicate(node);
+  call.reply.Ok();
+}
+
+void ClusterFailover::Run(Call& call) {
+  using Mode = Cluster::FailoverMode;
+  Cluster& cluster = RequireCluster(call);
+  Mode mode = Mode::kAsk;
+  if (call.args.TakeToken("FORCE")) mode = Mode::kForce;
+  if (call.args.TakeToken("TAKEOVER")) mode = Mode::kTakeOver;
+  call.args.ExpectEnd();
+  const ClusterNode& me = cluster.view().me();
+  if (me.IsPrimary()) throw Refusal{kFailoverOfPrimary};
+  if (me.primary == nullptr) throw Refusal{kFailoverWithoutPrimary};
+  const bool is_down = me.primary->Is(kNodeFailed) || me.primary->link == nullptr;
+  if (mode == Mode::kAsk && is_down) throw Refusal{kFailoverNeedsForce};
+  cluster.FailOver(mode);
+  call.reply.Ok();
+}
+
+void ClusterReset::Run(Call& call) {
+  using Mode = Cluster::ResetMode;
+  Cluster& cluster = RequireCluster(call);
+  const Mode mode = call.args.TakeToken("HARD") ? Mode::kHard : Mode::kSoft;
+  if (mode == Mode::kSoft) call.args.TakeToken("SOFT");
+  call.args.ExpectEnd();
+  if (cluster.view().me().IsPrimary() && call.services.keyspace[0].Size() != 0) throw Refusal{kResetWithKeys};
+  cluster.Reset(mode);
+  call.reply.Ok();
+}
+
+void ClusterBumpEpoch::Run(Call& call) {
+  Cluster& cluster = RequireCluster(call);
+  const bool is_new = cluster.BumpEpoch();
+  call.reply.Simple((is_new ? "BUMPED " : "STILL ") + std::to_string(cluster.view().me().config_epoch));
+}
+
+void ClusterSetConfigEpoch::Run(Call& call) {
+  Cluster& cluster = RequireCluster(call);
+  const int64_t epoch = call.args.NextInteger();
+  if (epoch < 0) throw Refusal{"ERR Invalid config epoch specified: " + std::to_string(epoch)};
+  if (cluster.view().All().size() > 1) throw Refusal{kEpochInCompany};
+  if (cluster.view().me().config_epoch != 0) throw Refusal{kEpochIsSet};
+  cluster.SetEpoch(static_cast<uint64_t>(epoch));
+  call.reply.Ok();
+}
+
+void ClusterSaveConfig::Run(Call& call) {
+  Cluster& cluster = RequireCluster(call);
+  cluster.view().WantSave(ClusterView::Save::kNow);
+  cluster.SaveNow();
+  call.reply.Ok();
+}
+
+}  // namespace respite

@@ -1,0 +1,310 @@
+#include <array>
+#include <map>
+#include <string>
+
+#include "server/commands/cluster/cluster_words.h"
+#include "server/commands/cluster/report_cards.h"
+#include "server/commands/help.h"
+#include "server/dataset/dataset.h"
+
+namespace respite {
+
+namespace {
+
+constexpr char kNotAPrimary[] = "ERR The specified node is not a master";
+
+NodesFormat FormatFor(const Call& call) {
+  return {.port = call.session.addresses.encrypted ? PortChoice::kTls : PortChoice::kTcp, .form = NodeForm::kClient};
+}
+
+// --- CLUSTER INFO.
+
+struct SlotFigures {
+  int assigned = 0;
+  int suspected = 0;
+  int failed = 0;
+};
+
+SlotFigures CountSlots(const ClusterView& view) {
+  SlotFigures figures;
+  for (int slot = 0; slot < kSlotCount; ++slot) {
+    const ClusterNode* owner = view.Owner(slot);
+    if (owner == nullptr) continue;
+    ++figures.assigned;
+    if (owner->Is(kNodeFailed)) {
+      ++figures.failed;
+    } else if (owner->Is(kNodeSuspect)) {
+      ++figures.suspected;
+    }
+  }
+  return figures;
+}
+
+void AddLine(std::string& text, Bytes name, uint64_t value) {
+  text.append(name).append(":").append(std::to_string(value)).append("\r\n");
+}
+
+// One line for each type that occurred, and their sum.
+void AddMessages(std::string& text, const Bus::Counts& counts, const std::string& direction) {
+  uint64_t sum = 0;
+  for (size_t type = 0; type < counts.size(); ++type) {
+    sum += counts[type];
+    if (counts[type] == 0) continue;
+    AddLine(text, "cluster_stats_messages_" + std::string(NameOf(static_cast<PacketType>(type))) + "_" + direction,
+            counts[type]);
+  }
+  AddLine(text, "cluster_stats_messages_" + direction, sum);
+}
+
+std::string InfoText(const Cluster& cluster) {
+  const ClusterView& view = cluster.view();
+  const ClusterNode& me = view.me();
+  const SlotFigures slots = CountSlots(view);
+  std::string text = std::string("cluster_state:") + (view.is_ok ? "ok" : "fail") + "\r\n";
+  AddLine(text, "cluster_slots_assigned", static_cast<uint64_t>(slots.assigned));
+  AddLine(text, "cluster_slots_ok", static_cast<uint64_t>(slots.assigned - slots.suspected - slots.failed));
+  AddLine(text, "cluster_slots_pfail", static_cast<uint64_t>(slots.suspected));
+  AddLine(text, "cluster_slots_fail", static_cast<uint64_t>(slots.failed));
+  AddLine(text, "cluster_known_nodes", view.All().size());
+  AddLine(text, "cluster_size", static_cast<uint64_t>(view.Size()));
+  AddLine(text, "cluster_current_epoch", view.current_epoch);
+  AddLine(text, "cluster_my_epoch", me.primary != nullptr ? me.primary->config_epoch : me.config_epoch);
+  AddMessages(text, cluster.bus().sent(), "sent");
+  AddMessages(text, cluster.bus().received(), "received");
+  AddLine(text, "total_cluster_links_buffer_limit_exceeded", cluster.bus().links_over_limit());
+  return text;
+}
+
+// --- Nodes as clients of CLUSTER SLOTS and SHARDS see them.
+
+int64_t OffsetOf(const Call& call, const ClusterNode& node) {
+  return node.IsMyself() ? call.services.data.history.offset : node.offset;
+}
+
+void WriteEndpoint(Call& call, const ClusterNode& node) {
+  const auto endpoint = call.services.cluster.router().EndpointOf(node);
+  if (endpoint) return call.reply.Bulk(*endpoint);
+  call.reply.Null();
+}
+
+// Endpoint, port, id, and what else leads to the node.
+void WriteNode(Call& call, const ClusterNode& node) {
+  using Type = ClusterEndpointType;
+  const Type preferred = call.services.settings.cluster_preferred_endpoint_type;
+  const bool shows_ip = preferred != Type::kIp;
+  const bool shows_hostname = preferred != Type::kHostname && !node.hostname.empty();
+  call.reply.Array(4);
+  WriteEndpoint(call, node);
+  call.reply.Integer(ClusterRouter::PortFor(call.session, node));
+  call.reply.Bulk(node.id.Text());
+  call.reply.Map((shows_ip ? 1 : 0) + (shows_hostname ? 1 : 0));
+  if (shows_ip) {
+    call.reply.Bulk("ip");
+    call.reply.Bulk(node.address.ip);
+  }
+  if (shows_hostname) {
+    call.reply.Bulk("hostname");
+    call.reply.Bulk(node.hostname);
+  }
+}
+
+// A range of one owner, with those of its replicas that have data.
+void WriteRange(Call& call, const SlotRange& range, const ClusterNode& owner) {
+  std::vector<const ClusterNode*> replicas;
+  for (const ClusterNode* replica : owner.replicas) {
+    if (!replica->Is(kNodeFailed) && OffsetOf(call, *replica) != 0) replicas.push_back(replica);
+  }
+  call.reply.Array(3 + replicas.size());
+  call.reply.Integer(range.first);
+  call.reply.Integer(range.last);
+  WriteNode(call, owner);
+  for (const ClusterNode* replica : replicas) WriteNode(call, *replica);
+}
+
+Bytes HealthOf(const Call& call, const ClusterNode& node) {
+  if (node.Is(kNodeFailed)) return "fail";
+  return node.IsReplica() && OffsetOf(call, node) == 0 ? "loading" : "online";
+}
+
+void WriteShardNode(Call& call, const ClusterNode& node) {
+  const auto field = [&](Bytes name, Bytes value) {
+    call.reply.Bulk(name);
+    call.reply.Bulk(value);
+  };
+  const auto number = [&](Bytes name, int64_t value) {
+    call.reply.Bulk(name);
+    call.reply.Integer(value);
+  };
+  const bool has_tcp = node.address.tcp_port != 0;
+  const bool has_tls = node.address.tls_port != 0;
+  constexpr size_t kAlways = 6;
+  call.reply.Map(kAlways + (has_tcp ? 1 : 0) + (has_tls ? 1 : 0) + (node.hostname.empty() ? 0 : 1));
+  field("id", node.id.Text());
+  if (has_tcp) number("port", node.address.tcp_port);
+  if (has_tls) number("tls-port", node.address.tls_port);
+  field("ip", node.address.ip);
+  call.reply.Bulk("endpoint");
+  WriteEndpoint(call, node);
+  if (!node.hostname.empty()) field("hostname", node.hostname);
+  field("role", node.IsReplica() ? "replica" : "master");
+  number("replication-offset", OffsetOf(call, node));
+  field("health", HealthOf(call, node));
+}
+
+void WriteShard(Call& call, const ClusterView& view, const std::vector<const ClusterNode*>& nodes) {
+  std::vector<SlotRange> ranges;
+  for (const ClusterNode* node : nodes) {
+    if (node->slot_count != 0) ranges = RangesOf(view.SlotsOf(*node));
+  }
+  call.reply.Map(2);
+  call.reply.Bulk("slots");
+  call.reply.Array(ranges.size() * 2);
+  for (const SlotRange& range : ranges) {
+    call.reply.Integer(range.first);
+    call.reply.Integer(range.last);
+  }
+  call.reply.Bulk("nodes");
+  call.reply.Array(nodes.size());
+  for (const ClusterNode* node : nodes) WriteShardNode(call, *node);
+}
+
+void WriteLink(Call& call, const BusLink& link) {
+  call.reply.Map(6);
+  const auto field = [&](Bytes name, Bytes value) {
+    call.reply.Bulk(name);
+    call.reply.Bulk(value);
+  };
+  const auto number = [&](Bytes name, int64_t value) {
+    call.reply.Bulk(name);
+    call.reply.Integer(value);
+  };
+  field("direction", link.direction() == BusLink::Direction::kTo ? "to" : "from");
+  field("node", link.node->id.Text());
+  number("create-time", link.born_ms);
+  field("events", link.UnsentBytes() != 0 ? "rw" : "r");
+  number("send-buffer-allocated", static_cast<int64_t>(link.UnsentBytes()));
+  number("send-buffer-used", static_cast<int64_t>(link.UnsentBytes()));
+}
+
+void ListReplicas(Call& call) {
+  Cluster& cluster = RequireCluster(call);
+  const ClusterNode& node = NodeNamed(cluster, call.args.Next());
+  if (node.IsReplica()) throw Refusal{kNotAPrimary};
+  call.reply.Array(node.replicas.size());
+  for (const ClusterNode* replica : node.replicas) {
+    call.reply.Bulk(NodeLine(cluster.view(), *replica, FormatFor(call)));
+  }
+}
+
+}  // namespace
+
+void ClusterInfo::Run(Call& call) { call.reply.Verbatim(InfoText(RequireCluster(call)), "txt"); }
+
+void ClusterNodes::Run(Call& call) {
+  call.reply.Verbatim(NodesText(RequireCluster(call).view(), FormatFor(call), 0), "txt");
+}
+
+void ClusterMyId::Run(Call& call) { call.reply.Bulk(RequireCluster(call).view().me().id.Text()); }
+
+void ClusterMyShardId::Run(Call& call) { call.reply.Bulk(RequireCluster(call).view().me().shard.Text()); }
+
+void ClusterReplicas::Run(Call& call) { ListReplicas(call); }
+
+void ClusterSlaves::Run(Call& call) { ListReplicas(call); }
+
+void ClusterCountFailureReports::Run(Call& call) {
+  Cluster& cluster = RequireCluster(call);
+  call.reply.Integer(cluster.CountFailureReports(NodeNamed(cluster, call.args.Next())));
+}
+
+void ClusterSlots::Run(Call& call) {
+  const ClusterView& view = RequireCluster(call).view();
+  std::vector<std::pair<SlotRange, const ClusterNode*>> ranges;
+  for (int slot = 0; slot < kSlotCount; ++slot) {
+    const ClusterNode* owner = view.Owner(slot);
+    if (owner == nullptr) continue;
+    if (!ranges.empty() && ranges.back().second == owner && ranges.back().first.last == slot - 1) {
+      ranges.back().first.last = slot;
+    } else {
+      ranges.push_back({{slot, slot}, owner});
+    }
+  }
+  call.reply.Array(ranges.size());
+  for (const auto& [range, owner] : ranges) WriteRange(call, range, *owner);
+}
+
+void ClusterShards::Run(Call& call) {
+  const ClusterView& view = RequireCluster(call).view();
+  std::map<NodeId, std::vector<const ClusterNode*>> shards;
+  for (const auto& [id, node] : view.nodes()) {
+    if (!node->Is(kNodeHandshake)) shards[node->shard].push_back(node.get());
+  }
+  call.reply.Array(shards.size());
+  for (const auto& [id, nodes] : shards) WriteShard(call, view, nodes);
+}
+
+void ClusterLinks::Run(Call& call) {
+  const Bus& bus = RequireCluster(call).bus();
+  std::vector<const BusLink*> links;
+  bus.ForEachLink([&](const BusLink& link) { links.push_back(&link); });
+  call.reply.Array(links.size());
+  for (const BusLink* link : links) WriteLink(call, *link);
+}
+
+void ClusterHelp::Run(Call& call) {
+  RequireCluster(call);
+  WriteHelp(call, {"ADDSLOTS <slot> [<slot> ...]",
+                   "    Assign slots to this node.",
+                   "ADDSLOTSRANGE <start> <end> [<start> <end> ...]",
+                   "    Assign ranges of slots to this node.",
+                   "BUMPEPOCH",
+                   "    Raise the config epoch of this node.",
+                   "COUNT-FAILURE-REPORTS <node-id>",
+                   "    The number of failure reports about a node.",
+                   "COUNTKEYSINSLOT <slot>",
+                   "    The number of keys in a slot.",
+                   "DELSLOTS <slot> [<slot> ...]",
+                   "    Take slots from their owners, as this node sees it.",
+                   "DELSLOTSRANGE <start> <end> [<start> <end> ...]",
+                   "    The same for ranges of slots.",
+                   "FAILOVER [FORCE|TAKEOVER]",
+                   "    Make this replica the master of its shard.",
+                   "FLUSHSLOTS",
+                   "    Drop all slots of this node.",
+                   "FORGET <node-id>",
+                   "    Remove a node from the cluster.",
+                   "GETKEYSINSLOT <slot> <count>",
+                   "    Some keys in a slot.",
+                   "INFO",
+                   "    The state of the cluster.",
+                   "KEYSLOT <key>",
+                   "    The slot of a key.",
+                   "LINKS",
+                   "    The connections to other nodes.",
+                   "MEET <ip> <port> [<bus-port>]",
+                   "    Join the cluster of another node.",
+                   "MYID",
+                   "    The id of this node.",
+                   "MYSHARDID",
+                   "    The id of the shard of this node.",
+                   "NODES",
+                   "    All nodes, one per line.",
+                   "REPLICAS <node-id>",
+                   "    The replicas of a master.",
+                   "REPLICATE <node-id>",
+                   "    Make this node a replica of a master.",
+                   "RESET [HARD|SOFT]",
+                   "    Leave the cluster.",
+                   "SAVECONFIG",
+                   "    Write the cluster's configuration to disk.",
+                   "SET-CONFIG-EPOCH <epoch>",
+                   "    Set the config epoch of a node that is alone.",
+                   "SETSLOT <slot> (IMPORTING <node-id>|MIGRATING <node-id>|STABLE|NODE <node-id>)",
+                   "    Change what this node knows of a slot.",
+                   "SHARDS",
+                   "    The slots and nodes of each shard.",
+                   "SLOTS",
+                   "    Ranges of slots with their nodes."});
+}
+
+}  // namespace respite

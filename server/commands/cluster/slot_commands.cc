@@ -1,0 +1,171 @@
+#include <string>
+
+#include "base/number_text.h"
+#include "datatypes/keyspace.h"
+#include "server/cluster/slot_set.h"
+#include "server/commands/cluster/cluster_words.h"
+#include "server/commands/cluster/slot_cards.h"
+
+namespace respite {
+
+namespace {
+
+constexpr char kBadSlot[] = "ERR Invalid or out of range slot";
+constexpr char kInvalidSlot[] = "ERR Invalid slot";
+constexpr char kInvalidSlotOrCount[] = "ERR Invalid slot or number of keys";
+constexpr char kNotEmpty[] = "ERR DB must be empty to perform CLUSTER FLUSHSLOTS.";
+constexpr char kOnlyPrimaries[] = "ERR Please use SETSLOT only with masters.";
+constexpr char kNotAPrimary[] = "ERR Target node is not a master";
+constexpr char kBadAction[] = "ERR Invalid CLUSTER SETSLOT action or number of arguments. Try CLUSTER HELP";
+
+enum class Wanted : uint8_t { kFree, kTaken };
+
+// Adds the slot to those of the request. Throws when it is not as wanted, or was there already.
+void Collect(const Cluster& cluster, SlotSet& slots, int slot, Wanted wanted) {
+  const bool is_taken = cluster.view().Owner(slot) != nullptr;
+  const std::string number = std::to_string(slot);
+  if (wanted == Wanted::kTaken && !is_taken) throw Refusal{"ERR Slot " + number + " is already unassigned"};
+  if (wanted == Wanted::kFree && is_taken) throw Refusal{"ERR Slot " + number + " is already busy"};
+  if (slots.Has(slot)) throw Refusal{"ERR Slot " + number + " specified multiple times"};
+  slots.Add(slot);
+}
+
+SlotSet TakeSlots(Call& call, const Cluster& cluster, Wanted wanted) {
+  std::vector<int> numbers;
+  while (!call.args.AtEnd()) numbers.push_back(SlotNumber(call.args.Next()));
+  SlotSet slots;
+  for (const int slot : numbers) Collect(cluster, slots, slot, wanted);
+  return slots;
+}
+
+SlotSet TakeRanges(Call& call, const Cluster& cluster, Wanted wanted) {
+  if (call.args.Left() % 2 != 0) throw refusals::WrongArity(call.command.full_name);
+  std::vector<SlotRange> ranges;
+  while (!call.args.AtEnd()) {
+    const int first = SlotNumber(call.args.Next());
+    const int last = SlotNumber(call.args.Next());
+    if (first > last) {
+      throw Refusal{"ERR start slot number " + std::to_string(first) + " is greater than end slot number " +
+                    std::to_string(last)};
+    }
+    ranges.push_back({first, last});
+  }
+  SlotSet slots;
+  for (const SlotRange& range : ranges) {
+    for (int slot = range.first; slot <= range.last; ++slot) Collect(cluster, slots, slot, wanted);
+  }
+  return slots;
+}
+
+size_t KeysIn(const Call& call, int slot) { return call.services.keyspace[0].by_slot()->Count(slot); }
+
+ClusterNode& PrimaryNamed(Cluster& cluster, Bytes word, const char* refusal) {
+  ClusterNode& node = NodeNamed(cluster, word, refusal);
+  if (node.IsReplica()) throw Refusal{kNotAPrimary};
+  return node;
+}
+
+void Migrate(Cluster& cluster, int slot, Bytes target) {
+  if (cluster.view().Owner(slot) != &cluster.view().me()) {
+    throw Refusal{"ERR I'm not the owner of hash slot " + std::to_string(slot)};
+  }
+  cluster.view().SetMigrating(slot, &PrimaryNamed(cluster, target, "I don't know about node"));
+}
+
+void Import(Cluster& cluster, int slot, Bytes source) {
+  if (cluster.view().Owner(slot) == &cluster.view().me()) {
+    throw Refusal{"ERR I'm already the owner of hash slot " + std::to_string(slot)};
+  }
+  cluster.view().SetImporting(slot, &PrimaryNamed(cluster, source, "I don't know about node"));
+}
+
+void Give(Call& call, Cluster& cluster, int slot, Bytes word) {
+  ClusterNode& owner = PrimaryNamed(cluster, word, kUnknownNode);
+  const bool leaves = cluster.view().Owner(slot) == &cluster.view().me() && !owner.IsMyself();
+  if (leaves && KeysIn(call, slot) != 0) {
+    throw Refusal{"ERR Can't assign hashslot " + std::to_string(slot) +
+                  " to a different node while I still hold keys for this hash slot."};
+  }
+  cluster.GiveSlot(slot, owner);
+}
+
+}  // namespace
+
+int SlotNumber(Bytes word) {
+  const auto slot = ParseInteger(word);
+  if (!slot || *slot < 0 || *slot >= kSlotCount) throw Refusal{kBadSlot};
+  return static_cast<int>(*slot);
+}
+
+void ClusterAddSlots::Run(Call& call) {
+  Cluster& cluster = RequireCluster(call);
+  cluster.AddSlots(TakeSlots(call, cluster, Wanted::kFree));
+  call.reply.Ok();
+}
+
+void ClusterAddSlotsRange::Run(Call& call) {
+  Cluster& cluster = RequireCluster(call);
+  cluster.AddSlots(TakeRanges(call, cluster, Wanted::kFree));
+  call.reply.Ok();
+}
+
+void ClusterDelSlots::Run(Call& call) {
+  Cluster& cluster = RequireCluster(call);
+  cluster.DeleteSlots(TakeSlots(call, cluster, Wanted::kTaken));
+  call.reply.Ok();
+}
+
+void ClusterDelSlotsRange::Run(Call& call) {
+  Cluster& cluster = RequireCluster(call);
+  cluster.DeleteSlots(TakeRanges(call, cluster, Wanted::kTaken));
+  call.reply.Ok();
+}
+
+void ClusterFlushSlots::Run(Call& call) {
+  Cluster& cluster = RequireCluster(call);
+  if (call.services.keyspace[0].Size() != 0) throw Refusal{kNotEmpty};
+  cluster.DeleteSlots(cluster.view().SlotsOf(cluster.view().me()));
+  call.reply.Ok();
+}
+
+void ClusterKeySlot::Run(Call& call) {
+  RequireCluster(call);
+  call.reply.Integer(KeySlot(call.args.Next()));
+}
+
+void ClusterCountKeysInSlot::Run(Call& call) {
+  RequireCluster(call);
+  const int64_t slot = call.args.NextInteger();
+  if (slot < 0 || slot >= kSlotCount) throw Refusal{kInvalidSlot};
+  call.reply.Integer(static_cast<int64_t>(KeysIn(call, static_cast<int>(slot))));
+}
+
+void ClusterGetKeysInSlot::Run(Call& call) {
+  RequireCluster(call);
+  const auto [slot, count] = call.args.Take<int64_t, int64_t>();
+  if (slot < 0 || slot >= kSlotCount || count < 0) throw Refusal{kInvalidSlotOrCount};
+  call.reply.BulkArray(call.services.keyspace[0].by_slot()->Some(static_cast<int>(slot), static_cast<size_t>(count)));
+}
+
+void ClusterSetSlot::Run(Call& call) {
+  Cluster& cluster = RequireCluster(call);
+  if (cluster.view().me().IsReplica()) throw Refusal{kOnlyPrimaries};
+  const int slot = SlotNumber(call.args.Next());
+  if (call.args.TakeToken("STABLE") && call.args.AtEnd()) {
+    cluster.view().SetImporting(slot, nullptr);
+    cluster.view().SetMigrating(slot, nullptr);
+  } else if (call.args.Left() == 2 && call.args.TakeToken("MIGRATING")) {
+    Migrate(cluster, slot, call.args.Next());
+  } else if (call.args.Left() == 2 && call.args.TakeToken("IMPORTING")) {
+    Import(cluster, slot, call.args.Next());
+  } else if (call.args.Left() == 2 && call.args.TakeToken("NODE")) {
+    Give(call, cluster, slot, call.args.Next());
+  } else {
+    throw Refusal{kBadAction};
+  }
+  cluster.view().WantSave();
+  cluster.view().WantCheck();
+  call.reply.Ok();
+}
+
+}  // namespace respite

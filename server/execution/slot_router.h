@@ -1,0 +1,42 @@
+// SlotRouter: which node of the cluster serves a request. A server that is no node of one has no router.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "base/bytes.h"
+#include "server/clients/session.h"
+
+namespace respite {
+
+class SlotRouter {
+ public:
+  struct Request {
+    Session& session;
+    const Command& command;
+    uint32_t flags;  // EffectiveFlags
+    std::span<const Bytes> words;
+  };
+  virtual ~SlotRouter() = default;
+
+  // Throws the refusal that sends the client to another node, or tells it why nobody serves the request.
+  virtual void Check(const Request& request) const = 0;
+  // The same for a command that a script runs for the session. Returns the slot of its keys, if it has some.
+  virtual std::optional<int> CheckInScript(const Request& request) const = 0;
+  // The slot of the keys of a request, if it has some.
+  virtual std::optional<int> SlotOf(const Command& command, std::span<const Bytes> words) const = 0;
+};
+
+// Where a server finds its router, if it has one.
+class SlotRouterPort {
+ public:
+  void Attach(const SlotRouter* router) { router_ = router; }
+  explicit operator bool() const { return router_ != nullptr; }
+  const SlotRouter* operator->() const { return router_; }
+
+ private:
+  const SlotRouter* router_ = nullptr;
+};
+
+}  // namespace respite

@@ -1,0 +1,126 @@
+// The packets of the cluster bus, against what real nodes sent (tests/golden/capture_bus.py).
+#include "server/cluster/bus_packet.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+namespace respite {
+namespace {
+
+std::map<std::string, std::string> RecordedPackets() {
+  std::map<std::string, std::string> packets;
+  for (const auto& entry : std::filesystem::directory_iterator(RESPITE_SOURCE_DIR "/tests/golden/cluster")) {
+    if (entry.path().extension() != ".packet") continue;
+    std::ifstream file(entry.path(), std::ios::binary);
+    packets[entry.path().stem().string()] = std::string(std::istreambuf_iterator<char>(file), {});
+  }
+  return packets;
+}
+
+BusPacket Decoded(const std::string& octets) {
+  auto packet = BusPacket::Decode(octets);
+  EXPECT_TRUE(packet.ok()) << (packet.ok() ? "" : packet.error());
+  return packet.ok() ? std::move(packet).value() : BusPacket();
+}
+
+TEST(BusPacketTest, RecordedPacketsAreWrittenAsTheyWereRead) {
+  const auto packets = RecordedPackets();
+  ASSERT_GE(packets.size(), 20u);
+  for (const auto& [name, octets] : packets) {
+    SCOPED_TRACE(name);
+    ASSERT_EQ(BusPacket::LengthOf(octets), octets.size());
+    EXPECT_EQ(Decoded(octets).Encode(), octets);
+  }
+}
+
+TEST(BusPacketTest, RecordedPacketsSayWhatTheNodesWere) {
+  const auto packets = RecordedPackets();
+  const BusPacket pong = Decoded(packets.at("pong_2440"));
+  EXPECT_EQ(pong.header.type, PacketType::kPong);
+  EXPECT_TRUE(pong.header.sender.IsSound());
+  EXPECT_GE(pong.header.port, 21100);
+  EXPECT_EQ(pong.header.bus_port, pong.header.port + 1000);
+  const PingBody& body = std::get<PingBody>(pong.body);
+  ASSERT_FALSE(body.gossip.empty());
+  EXPECT_EQ(body.gossip[0].ip, "127.0.0.1");
+  ASSERT_TRUE(body.extensions.hostname.has_value());
+  EXPECT_THAT(*body.extensions.hostname, testing::StartsWith("host-"));
+  ASSERT_TRUE(body.extensions.shard.has_value());
+
+  const BusPacket publish = Decoded(packets.at("publish_2278"));
+  EXPECT_EQ(std::get<PublishBody>(publish.body).channel, "channel");
+  EXPECT_EQ(std::get<PublishBody>(publish.body).message, "message");
+
+  EXPECT_TRUE(std::get<FailBody>(Decoded(packets.at("fail_2296")).body).id.IsSound());
+  const BusPacket request = Decoded(packets.at("vote_request_2256"));
+  EXPECT_FALSE(request.header.primary.IsNull());
+  EXPECT_GT(request.header.slots.Count(), 5000);
+}
+
+TEST(BusPacketTest, EveryBodyComesBack) {
+  BusPacket packet;
+  packet.header.type = PacketType::kUpdate;
+  packet.header.sender = NodeId::FromOctets(std::string(NodeId::kLength, 'a'));
+  UpdateBody update;
+  update.config_epoch = 77;
+  update.id = NodeId::FromOctets(std::string(NodeId::kLength, 'b'));
+  for (int slot : {0, 7, 8, 63, 64, 16383}) update.slots.Add(slot);
+  packet.body = update;
+  const BusPacket read = Decoded(packet.Encode());
+  EXPECT_EQ(std::get<UpdateBody>(read.body).slots, update.slots);
+  EXPECT_EQ(std::get<UpdateBody>(read.body).config_epoch, 77u);
+
+  packet.header.type = PacketType::kPing;
+  PingBody ping;
+  ping.extensions.hostname = "a.host";
+  ping.extensions.human_name = "name";
+  ping.extensions.shard = update.id;
+  ping.extensions.forgotten.push_back({packet.header.sender, 59});
+  packet.body = ping;
+  const BusPacket pinged = Decoded(packet.Encode());
+  const PingExtensions& extensions = std::get<PingBody>(pinged.body).extensions;
+  EXPECT_EQ(extensions.hostname, "a.host");
+  EXPECT_EQ(extensions.human_name, "name");
+  EXPECT_EQ(extensions.shard, update.id);
+  ASSERT_EQ(extensions.forgotten.size(), 1u);
+  EXPECT_EQ(extensions.forgotten[0].ttl_s, 59u);
+}
+
+// Whatever lengths a packet claims, nothing behind its end is read, and what is accepted is whole.
+TEST(BusPacketTest, WrongLengthsAreRefused) {
+  for (const auto& [name, octets] : RecordedPackets()) {
+    SCOPED_TRACE(name);
+    for (size_t size = 0; size < octets.size(); size += size < BusPacket::kHeaderOctets ? 97 : 1) {
+      EXPECT_FALSE(BusPacket::Decode(octets.substr(0, size)).ok()) << size;
+      if (size < BusPacket::kHeaderOctets) continue;
+      // The same with a length that fits what is there.
+      std::string cut = octets.substr(0, size);
+      cut[6] = static_cast<char>(size >> 8);
+      cut[7] = static_cast<char>(size);
+      const auto packet = BusPacket::Decode(cut);
+      if (!packet.ok()) continue;
+      EXPECT_EQ(packet.value().Encode(), cut) << size;
+    }
+  }
+}
+
+TEST(BusPacketTest, ForeignOctetsAreNoPacket) {
+  EXPECT_FALSE(BusPacket::LengthOf("GET / HT").has_value());
+  EXPECT_FALSE(BusPacket::LengthOf(std::string("RCmb\0\0\0\7", 8)).has_value());
+  EXPECT_FALSE(BusPacket::LengthOf("RCmb\xff\xff\xff\xff").has_value());
+  auto packets = RecordedPackets();
+  std::string other_version = packets.at("fail_2296");
+  other_version[9] = 2;
+  EXPECT_FALSE(BusPacket::Decode(other_version).ok());
+  std::string other_type = packets.at("fail_2296");
+  other_type[13] = 99;
+  EXPECT_FALSE(BusPacket::Decode(other_type).ok());
+}
+
+}  // namespace
+}  // namespace respite

@@ -1,0 +1,273 @@
+// Clusters of nodes in memory: they meet, agree, fail and recover.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "tests/support/cluster_world.h"
+
+namespace respite {
+namespace {
+
+TEST(ClusterTest, ThreeNodesMeetAndAgree) {
+  ClusterWorld world({.seed = 1});
+  world.AddCluster(3, 0);
+  EXPECT_EQ(world.Disagreement(), "");
+  EXPECT_EQ(world.OwnerFor(world[2], 0), 0);
+  EXPECT_EQ(world.OwnerFor(world[0], 16383), 2);
+}
+
+TEST(ClusterTest, AReplicaTakesThePlaceOfAFailedPrimary) {
+  ClusterWorld world({.seed = 2});
+  world.AddCluster(3, 1);
+  world[0].Stop();
+  ASSERT_TRUE(world.StepUntil([&] { return world[3].IsPrimary() && world.Agrees(); }, 20'000)) << world.Disagreement();
+  EXPECT_EQ(world.OwnerFor(world[1], 0), 3);
+  EXPECT_GE(world[3]->view().me().config_epoch, 4u);
+  // It comes back, and follows its former replica.
+  world[0].Start();
+  ASSERT_TRUE(world.StepUntil([&] { return !world[0].IsPrimary() && world.Agrees(); }, 20'000)) << world.Disagreement();
+  EXPECT_EQ(world[0]->view().me().primary->id, world[3].id());
+}
+
+TEST(ClusterTest, TheReplicaWithMoreDataIsElected) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    ClusterWorld world({.seed = seed});
+    world.AddCluster(3, 2);
+    world.SetApart(0, 3);  // replica 3 hears nothing more of its primary
+    world[0].offset = 1000;
+    world.Step(500);
+    EXPECT_EQ(world[4].offset, 1000);
+    world[0].Stop();
+    world.SetAllTogether();
+    ASSERT_TRUE(world.StepUntil([&] { return world[3].IsPrimary() || world[4].IsPrimary(); }, 30'000));
+    EXPECT_TRUE(world[4].IsPrimary()) << seed;
+  }
+}
+
+TEST(ClusterTest, AMinorityServesNobodyAndElectsNobody) {
+  ClusterWorld world({.seed = 3});
+  world.AddCluster(3, 1);
+  world.Split({0, 3});
+  world.Step(15'000);
+  EXPECT_FALSE(world[0]->view().is_ok);
+  EXPECT_FALSE(world[3].IsPrimary());
+  EXPECT_FALSE(world[1]->view().is_ok);  // slots of the other side are missing
+  world.SetAllTogether();
+  ASSERT_TRUE(world.StepUntil([&] { return world.Agrees(); }, 20'000)) << world.Disagreement();
+  EXPECT_TRUE(world[0].IsPrimary());
+}
+
+TEST(ClusterTest, APrimaryInAMinorityIsReplacedAndFollows) {
+  ClusterWorld world({.seed = 4});
+  world.AddCluster(3, 1);
+  world.Split({0});
+  ASSERT_TRUE(world.StepUntil([&] { return world[3].IsPrimary(); }, 20'000));
+  EXPECT_TRUE(world[0].IsPrimary());
+  EXPECT_FALSE(world[0]->view().is_ok);
+  world.SetAllTogether();
+  ASSERT_TRUE(world.StepUntil([&] { return world.Agrees(); }, 20'000)) << world.Disagreement();
+  EXPECT_FALSE(world[0].IsPrimary());
+}
+
+TEST(ClusterTest, ManualFailoverWaitsForTheOffset) {
+  ClusterWorld world({.seed = 5});
+  world.AddCluster(3, 1);
+  world[0].offset = 500;
+  world.Step(1000);
+  world[0].offset = 700;
+  world[3]->FailOver(Cluster::FailoverMode::kAsk);
+  world.Step(10);
+  EXPECT_TRUE(world[0].holds_writes);
+  ASSERT_TRUE(world.StepUntil([&] { return world[3].IsPrimary() && world.Agrees(); }, 5000)) << world.Disagreement();
+  EXPECT_EQ(world[3].offset, 700);
+  EXPECT_FALSE(world[0].IsPrimary());
+  EXPECT_FALSE(world[0].holds_writes);
+}
+
+TEST(ClusterTest, ManualFailoverTimesOut) {
+  ClusterWorld world({.seed = 6});
+  world.AddCluster(3, 1);
+  world.SetApart(1, 3);
+  world.SetApart(2, 3);
+  world[3]->FailOver(Cluster::FailoverMode::kAsk);
+  world.Step(1000);
+  EXPECT_TRUE(world[0].holds_writes);
+  world.Step(6000);
+  EXPECT_FALSE(world[0].holds_writes);
+  EXPECT_TRUE(world[0].IsPrimary());
+}
+
+TEST(ClusterTest, ForcedFailoverNeedsNoPrimary) {
+  ClusterWorld world({.seed = 7, .adjust = [](Settings& settings) { settings.cluster_replica_no_failover = true; }});
+  world.AddCluster(3, 1);
+  world[0].Stop();
+  world.Step(10'000);
+  EXPECT_FALSE(world[3].IsPrimary());  // cluster-replica-no-failover
+  world[3]->FailOver(Cluster::FailoverMode::kForce);
+  ASSERT_TRUE(world.StepUntil([&] { return world[3].IsPrimary() && world.Agrees(); }, 5000)) << world.Disagreement();
+}
+
+TEST(ClusterTest, TakeoverAsksNobody) {
+  ClusterWorld world({.seed = 8});
+  world.AddCluster(3, 1);
+  world[1].Stop();
+  world[2].Stop();
+  world[0].Stop();
+  world[3]->FailOver(Cluster::FailoverMode::kTakeOver);
+  EXPECT_TRUE(world[3].IsPrimary());
+  for (int i = 0; i < 3; ++i) world[i].Start();
+  ASSERT_TRUE(world.StepUntil([&] { return world.Agrees(); }, 20'000)) << world.Disagreement();
+  EXPECT_EQ(world.OwnerFor(world[1], 0), 3);
+}
+
+TEST(ClusterTest, PrimariesWithTheSameEpochResolveIt) {
+  ClusterWorld world({.seed = 9});
+  world.AddCluster(3, 0);
+  world[0]->SetEpoch(9);
+  world[1]->SetEpoch(9);
+  world[2]->SetEpoch(9);
+  ASSERT_TRUE(world.StepUntil(
+      [&] {
+        std::set<uint64_t> epochs;
+        for (int i = 0; i < 3; ++i) epochs.insert(world[i]->view().me().config_epoch);
+        return epochs.size() == 3 && world.Agrees();
+      },
+      20'000))
+      << world.Disagreement();
+}
+
+TEST(ClusterTest, AnOrphanedPrimaryGetsASpareReplica) {
+  ClusterWorld world({.seed = 10});
+  world.AddCluster(3, 2);  // replicas: 3 4 of 0, 5 6 of 1, 7 8 of 2
+  world[5].Stop();
+  world[6].Stop();
+  const auto has_one = [&] {
+    const ClusterNode* node = world[0].Find(world[1]);
+    return node->WorkingReplicas() == 1;
+  };
+  EXPECT_TRUE(world.StepUntil(has_one, 30'000));
+}
+
+TEST(ClusterTest, AForgottenNodeStaysAwayForAMinute) {
+  ClusterWorld world({.seed = 11});
+  world.AddCluster(3, 1);
+  world[3].Stop();
+  for (int i = 0; i < 3; ++i) world[i]->Forget(*world[i].Find(world[3]));
+  world.Step(10'000);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(world[i].Find(world[3]), nullptr);
+}
+
+// FORGET at one node is enough from version 7.2 on: PINGs tell.
+TEST(ClusterTest, ForgettingSpreads) {
+  ClusterWorld world({.seed = 12});
+  world.AddCluster(3, 0);
+  ClusterWorld::Member& fourth = world.Add();
+  world.Meet(world[0], fourth);
+  ASSERT_TRUE(world.StepUntil([&] { return world[2].Find(fourth) != nullptr && world.Agrees(); }, 20'000));
+  world[0]->Forget(*world[0].Find(fourth));
+  world.Step(3000);
+  EXPECT_EQ(world[1].Find(fourth), nullptr);
+  EXPECT_EQ(world[2].Find(fourth), nullptr);
+}
+
+TEST(ClusterTest, ANodeThatWasResetIsAloneAndNew) {
+  ClusterWorld world({.seed = 13});
+  world.AddCluster(3, 1);
+  const NodeId before = world[3].id();
+  world[3]->Reset(Cluster::ResetMode::kHard);
+  EXPECT_NE(world[3]->view().me().id, before);
+  EXPECT_EQ(world[3]->view().All().size(), 1u);
+  EXPECT_TRUE(world[3].IsPrimary());
+}
+
+TEST(ClusterTest, ASlotMovesWithSetSlotNode) {
+  ClusterWorld world({.seed = 14});
+  world.AddCluster(3, 0);
+  world[1]->view().SetImporting(0, world[1].Find(world[0]));
+  world[0]->view().SetMigrating(0, world[0].Find(world[1]));
+  world[1]->GiveSlot(0, world[1]->view().me());
+  world[0]->GiveSlot(0, *world[0].Find(world[1]));
+  EXPECT_EQ(world[0]->view().MigratingTo(0), nullptr);
+  ASSERT_TRUE(world.StepUntil([&] { return world.Agrees(); }, 10'000)) << world.Disagreement();
+  EXPECT_EQ(world.OwnerFor(world[2], 0), 1);
+}
+
+TEST(ClusterTest, MessagesReachAllNodesOrThoseOfTheShard) {
+  ClusterWorld world({.seed = 15});
+  world.AddCluster(3, 1);
+  world[0]->Publish(PacketType::kPublish, "c", "m");
+  world[0]->Publish(PacketType::kPublishShard, "s", "m");
+  world.Step(100);
+  EXPECT_EQ(world[1].delivered.size(), 1u);
+  ASSERT_EQ(world[3].delivered.size(), 2u);
+  EXPECT_EQ(world[3].delivered[1].channel, "s");
+}
+
+// Whatever happens, in the end everybody agrees, and each slot has one owner.
+TEST(ClusterTest, AgreesAfterAnyFaults) {
+  for (uint64_t seed = 100; seed < 130; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    ClusterWorld world({.seed = seed, .node_timeout_ms = 1000});
+    const int primaries = 3 + static_cast<int>(random.Below(3));
+    world.AddCluster(primaries, 1);
+    for (int round = 0; round < 12; ++round) {
+      const int one = static_cast<int>(random.Below(static_cast<uint64_t>(world.Count())));
+      const int other = static_cast<int>(random.Below(static_cast<uint64_t>(world.Count())));
+      switch (random.Below(7)) {
+        case 0:
+          world[one].Stop();
+          break;
+        case 1:
+          for (int i = 0; i < world.Count(); ++i) world[i].Start();
+          break;
+        case 2:
+          if (one != other) world.SetApart(one, other, ClusterWorld::Direction::kOneWay);
+          break;
+        case 3:
+          world.Split({one, other});
+          break;
+        case 4:
+          world.SetAllTogether();
+          break;
+        case 5:
+          world.BreakLinks(one, other);
+          break;
+        default:
+          world[one].is_frozen = !world[one].is_frozen;
+      }
+      world.Step(static_cast<int64_t>(random.Below(6000)));
+    }
+    world.SetAllTogether();
+    for (int i = 0; i < world.Count(); ++i) {
+      world[i].is_frozen = false;
+      world[i].Start();
+    }
+    ASSERT_TRUE(world.StepUntil([&] { return world.Agrees(); }, 60'000)) << world.Disagreement();
+  }
+}
+
+// Many nodes, half of them cut off: when they are together again, it takes each node a few timeouts to agree. How it is
+// with a thousand: RESPITE_CLUSTER_NODES=1000.
+TEST(ClusterTest, ManyNodesAgreeAfterAPartition) {
+  const char* const wanted = std::getenv("RESPITE_CLUSTER_NODES");
+  const int nodes = wanted == nullptr ? 40 : std::stoi(wanted);
+  ClusterWorld world({.seed = 77, .node_timeout_ms = 5000});
+  world.AddCluster(nodes / 2, 1);
+  std::set<int> island;
+  for (int i = 0; i < nodes; i += 2) island.insert(i);
+  world.Split(island);
+  world.Step(15'000);
+  EXPECT_FALSE(world.Agrees());
+  const int64_t healed_ms = world.NowMs();
+  const uint64_t messages = world.MessagesDelivered();
+  world.SetAllTogether();
+  ASSERT_TRUE(world.StepUntil([&] { return world.Agrees(); }, 60'000)) << world.Disagreement();
+  RecordProperty("agreed_after_ms", std::to_string(world.NowMs() - healed_ms));
+  RecordProperty("messages", std::to_string(world.MessagesDelivered() - messages));
+  EXPECT_LT(world.NowMs() - healed_ms, 40'000);
+}
+
+}  // namespace
+}  // namespace respite

@@ -1,0 +1,110 @@
+// nodes.conf, against the files of real nodes (tests/golden/capture_bus.py).
+#include "server/cluster/nodes_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+namespace respite {
+namespace {
+
+std::string FileOf(int node) {
+  std::ifstream file(RESPITE_SOURCE_DIR "/tests/golden/cluster/nodes_" + std::to_string(node) + ".conf");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::unique_ptr<ClusterView> Read(const std::string& text) {
+  Random random(1);
+  auto view = ParseNodesFile(text, PortChoice::kTcp, random);
+  EXPECT_TRUE(view.ok()) << (view.ok() ? "" : view.error());
+  return view.ok() ? std::move(view).value() : nullptr;
+}
+
+// The lines in order, without what is not kept: times, and whether there was a connection.
+std::vector<std::string> Essence(const std::string& text) {
+  std::vector<std::string> lines;
+  for (const Bytes line : SplitOn(text, '\n')) {
+    std::vector<Bytes> words = SplitOn(line, ' ');
+    std::string kept;
+    for (size_t i = 0; i < words.size(); ++i) {
+      if (words[0] == "vars" || i < 4 || i == 6 || i > 7) kept += std::string(words[i]) + " ";
+    }
+    lines.push_back(kept);
+  }
+  std::ranges::sort(lines);
+  return lines;
+}
+
+TEST(NodesTextTest, FilesOfRealNodesAreWrittenAsTheyWereRead) {
+  for (int node = 0; node < 6; ++node) {
+    SCOPED_TRACE(node);
+    const std::string text = FileOf(node);
+    const auto view = Read(text);
+    ASSERT_NE(view, nullptr);
+    EXPECT_EQ(Essence(NodesFileText(*view, PortChoice::kTcp)), Essence(text));
+  }
+}
+
+TEST(NodesTextTest, WhatAFileSaysIsBelieved) {
+  const auto view = Read(FileOf(3));
+  ASSERT_NE(view, nullptr);
+  const ClusterNode& me = view->me();
+  EXPECT_EQ(me.hostname, "host-3");
+  EXPECT_EQ(me.human_name, "nodenodenode");
+  EXPECT_EQ(me.address.tcp_port, 21103);
+  EXPECT_EQ(me.address.bus_port, 22103);
+  EXPECT_EQ(me.slot_count, 5461);
+  EXPECT_EQ(me.replicas.size(), 1u);
+  EXPECT_NE(view->MigratingTo(7), nullptr);
+  EXPECT_EQ(view->current_epoch, 7u);
+  EXPECT_EQ(view->Size(), 3);
+}
+
+TEST(NodesTextTest, DamagedFilesAreRefused) {
+  Random random(1);
+  const std::string sound = FileOf(3);
+  for (const auto& [from, to] :
+       std::vector<std::pair<std::string, std::string>>{{"myself,master", "master"},
+                                                        {"myself", "mysel"},
+                                                        {"0-5460", "0-16384"},
+                                                        {"0-5460", "x"},
+                                                        {"[7->-", "[7>>-"},
+                                                        {"21103@", "211030@"},
+                                                        {"shard-id=d0", "shard-id=x0"},
+                                                        {"lastVoteEpoch 7", "lastVoteEpoch"}}) {
+    std::string text = sound;
+    text.replace(text.find(from), from.size(), to);
+    EXPECT_FALSE(ParseNodesFile(text, PortChoice::kTcp, random).ok()) << from << " -> " << to;
+  }
+  EXPECT_FALSE(ParseNodesFile("vars currentEpoch 1 lastVoteEpoch 0\n", PortChoice::kTcp, random).ok());
+}
+
+// Found by fuzzing: a primary without a line of its own had no shard, and the file that was written could not be read.
+TEST(NodesTextTest, APrimaryMayBeMissing) {
+  std::string text = FileOf(1);
+  const size_t line = text.find("fa88199f3487c8975c57ee4e3d5e0c7903ba4c23 ");
+  text.erase(line, text.find('\n', line) + 1 - line);
+  const auto view = Read(text);
+  ASSERT_NE(view, nullptr);
+  ASSERT_NE(view->me().primary, nullptr);
+  EXPECT_FALSE(view->me().primary->HasAddress());
+  const auto again = Read(NodesFileText(*view, PortChoice::kTcp));
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(NodesFileText(*again, PortChoice::kTcp), NodesFileText(*view, PortChoice::kTcp));
+}
+
+TEST(NodesTextTest, OldFilesHaveNeitherBusPortsNorShards) {
+  const std::string id(NodeId::kLength, 'a');
+  const auto view =
+      Read(id + " 127.0.0.1:7000 myself,master - 0 0 3 connected 5 7-9\nvars currentEpoch 3 lastVoteEpoch 0\n");
+  ASSERT_NE(view, nullptr);
+  EXPECT_EQ(view->me().address.bus_port, 17000);
+  EXPECT_EQ(view->me().slot_count, 4);
+  EXPECT_TRUE(view->me().shard.IsSound());
+}
+
+}  // namespace
+}  // namespace respite

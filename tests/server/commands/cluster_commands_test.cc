@@ -1,0 +1,228 @@
+// CLUSTER, redirections, and what a node of a cluster refuses. The other nodes are only known, not there.
+#include <memory>
+#include <string>
+
+#include "server/cluster/cluster_mode.h"
+#include "tests/support/reply_matchers.h"
+#include "tests/support/test_client.h"
+#include "tests/support/test_server.h"
+
+namespace respite {
+namespace {
+
+using testing::HasSubstr;
+
+class ClusterCommands : public testing::Test {
+ protected:
+  ClusterCommands() {
+    EXPECT_EQ(server_->cluster().Open(), std::nullopt);
+    EXPECT_EQ(server_->cluster().Start(), std::nullopt);
+    other_ = &view().Add(NodeId::FromOctets(std::string(NodeId::kLength, 'b')), kNodePrimary);
+    other_->shard = NodeId::FromOctets(std::string(NodeId::kLength, 'c'));
+    other_->address = {.ip = "10.0.0.2", .tcp_port = 7002, .tls_port = 0, .bus_port = 17002};
+    other_->hostname = "other.host";
+  }
+
+  ClusterView& view() { return server_->cluster().cluster()->view(); }
+  TestReply Run(Bytes line) { return client_.Run(line); }
+  // Half of the slots are here (foo is not, bar is), and the node has been up for long enough.
+  void ServeHalf() {
+    EXPECT_THAT(Run("CLUSTER ADDSLOTSRANGE 0 8191"), Ok());
+    for (int slot = 8192; slot < kSlotCount; ++slot) view().Assign(slot, other_);
+    server_.RunCronFor(6000);
+    ASSERT_TRUE(view().is_ok);
+  }
+
+  TestServer server_{TestServer::Options{
+      .directives = {"cluster-enabled yes", "cluster-node-timeout 100000000", "enable-debug-command yes"}}};
+  TestClient client_{server_};
+  ClusterNode* other_ = nullptr;
+};
+
+TEST_F(ClusterCommands, RequestsGoWhereTheirSlotIs) {
+  EXPECT_THAT(Run("GET bar"), Error("CLUSTERDOWN Hash slot not served"));
+  ServeHalf();
+  EXPECT_THAT(Run("SET bar 1"), Ok());
+  EXPECT_THAT(Run("GET foo"), Error("MOVED 12182 10.0.0.2:7002"));
+  EXPECT_THAT(Run("MGET bar foo"), Error("CROSSSLOT Keys in request don't hash to the same slot"));
+  EXPECT_EQ(Run("MGET {bar}1 {bar}2").Size(), 2u);
+  EXPECT_THAT(Run("PING"), Simple("PONG"));
+  EXPECT_THAT(Run("CLUSTER COUNTKEYSINSLOT 5061"), Int(1));
+  EXPECT_THAT(Run("CLUSTER KEYSLOT bar"), Int(5061));
+  EXPECT_THAT(Run("SSUBSCRIBE foo"), Error("MOVED 12182 10.0.0.2:7002"));
+}
+
+TEST_F(ClusterCommands, TheEndpointIsWhatTheDirectiveSays) {
+  ServeHalf();
+  Run("CONFIG SET cluster-preferred-endpoint-type hostname");
+  EXPECT_THAT(Run("GET foo"), Error("MOVED 12182 other.host:7002"));
+  Run("CONFIG SET cluster-preferred-endpoint-type unknown-endpoint");
+  EXPECT_THAT(Run("GET foo"), Error("MOVED 12182 :7002"));
+}
+
+TEST_F(ClusterCommands, TransactionsAreOfOneSlot) {
+  ServeHalf();
+  Run("MULTI");
+  EXPECT_THAT(Run("GET foo"), Error("MOVED 12182 10.0.0.2:7002"));
+  EXPECT_THAT(Run("EXEC"), Error("EXECABORT Transaction discarded because of previous errors."));
+  Run("MULTI");
+  Run("SET bar 1");
+  Run("SET {bar}2 1");
+  EXPECT_EQ(Run("EXEC").Size(), 2u);
+  // The slot leaves between MULTI and EXEC.
+  Run("MULTI");
+  Run("SET {x}1 1");
+  Run("SET {x}2 1");
+  const int slot = KeySlot("x");
+  ClusterNode* const former = view().Owner(slot);
+  view().Assign(slot, former == other_ ? &view().me() : other_);
+  if (view().Owner(slot) == other_) {
+    EXPECT_THAT(Run("EXEC"), Error("MOVED " + std::to_string(slot) + " 10.0.0.2:7002"));
+    EXPECT_THAT(Run("EXEC"), Error("ERR EXEC without MULTI"));
+  }
+}
+
+TEST_F(ClusterCommands, ASlotOnItsWayAsks) {
+  ServeHalf();
+  Run("SET bar 1");
+  EXPECT_THAT(Run("CLUSTER SETSLOT 5061 MIGRATING " + other_->id.String()), Ok());
+  EXPECT_THAT(Run("GET bar"), Bulk("1"));
+  EXPECT_THAT(Run("GET {bar}gone"), Error("ASK 5061 10.0.0.2:7002"));
+  EXPECT_THAT(Run("MGET bar {bar}gone"), Error("TRYAGAIN Multiple keys request during rehashing of slot"));
+  EXPECT_THAT(Run("CLUSTER SETSLOT 5061 NODE " + other_->id.String()),
+              Error("ERR Can't assign hashslot 5061 to a different node while I still hold keys for this hash slot."));
+  EXPECT_THAT(Run("CLUSTER SETSLOT 5061 STABLE"), Ok());
+  EXPECT_THAT(Run("GET {bar}gone"), Nil());
+}
+
+TEST_F(ClusterCommands, ASlotThatComesIsForThoseWhoAsk) {
+  ServeHalf();
+  EXPECT_THAT(Run("CLUSTER SETSLOT 12182 IMPORTING " + other_->id.String()), Ok());
+  EXPECT_THAT(Run("SET foo 1"), Error("MOVED 12182 10.0.0.2:7002"));
+  EXPECT_THAT(Run("ASKING"), Ok());
+  EXPECT_THAT(Run("SET foo 1"), Ok());
+  EXPECT_THAT(Run("GET foo"), Error("MOVED 12182 10.0.0.2:7002"));
+  Run("ASKING");
+  EXPECT_THAT(Run("MGET foo {foo}2"), Error("TRYAGAIN Multiple keys request during rehashing of slot"));
+  Run("ASKING");
+  EXPECT_THAT(Run("EVAL 'return redis.call(\"get\", KEYS[1])' 1 foo"), Bulk("1"));
+  EXPECT_THAT(Run("GET foo"), Error("MOVED 12182 10.0.0.2:7002"));
+  Run("ASKING");
+  Run("MULTI");
+  EXPECT_THAT(Run("GET foo"), Simple("QUEUED"));
+  EXPECT_THAT(Run("EXEC"), ArrayOf({Bulk("1")}));
+  const uint64_t before = view().me().config_epoch;
+  EXPECT_THAT(Run("CLUSTER SETSLOT 12182 NODE " + view().me().id.String()), Ok());
+  EXPECT_GT(view().me().config_epoch, before);
+  EXPECT_THAT(Run("GET foo"), Bulk("1"));
+}
+
+TEST_F(ClusterCommands, ScriptsStayInTheirSlot) {
+  ServeHalf();
+  EXPECT_THAT(Run("EVAL 'return redis.call(\"set\", KEYS[1], 1)' 1 bar"), Ok());
+  EXPECT_THAT(Run("EVAL 'return redis.call(\"get\", \"foo\")' 1 bar"),
+              ErrorStartsWith("ERR Script attempted to access a non local key in a cluster node"));
+  EXPECT_THAT(Run("EVAL '#!lua\nreturn redis.call(\"get\", \"{b}1\")' 1 bar"),
+              ErrorStartsWith("ERR Script attempted to access keys that do not hash to the same slot"));
+  EXPECT_THAT(Run("EVAL '#!lua flags=no-cluster\nreturn 1' 0"),
+              Error("ERR Can not run script on cluster, 'no-cluster' flag is set."));
+}
+
+TEST_F(ClusterCommands, AReplicaServesReadsToThoseWhoWantThem) {
+  ServeHalf();
+  view().DropSlotsOf(view().me());
+  view().BecomeReplica(view().me(), other_);
+  EXPECT_THAT(Run("GET foo"), Error("MOVED 12182 10.0.0.2:7002"));
+  EXPECT_THAT(Run("READONLY"), Ok());
+  EXPECT_THAT(Run("CLIENT LIST").Text(), HasSubstr("flags=r "));
+  EXPECT_THAT(Run("SET foo 1"), Error("MOVED 12182 10.0.0.2:7002"));
+  EXPECT_THAT(Run("READWRITE"), Ok());
+  EXPECT_THAT(Run("GET foo"), Error("MOVED 12182 10.0.0.2:7002"));
+}
+
+TEST_F(ClusterCommands, ThereIsOneDatabaseAndNoReplicaof) {
+  EXPECT_THAT(Run("SELECT 0"), Ok());
+  EXPECT_THAT(Run("SELECT 1"), Error("ERR SELECT is not allowed in cluster mode"));
+  EXPECT_THAT(Run("SWAPDB 0 0"), Error("ERR SWAPDB is not allowed in cluster mode"));
+  EXPECT_THAT(Run("REPLICAOF NO ONE"), Error("ERR REPLICAOF not allowed in cluster mode."));
+  EXPECT_THAT(Run("FAILOVER"),
+              Error("ERR FAILOVER not allowed in cluster mode. Use CLUSTER FAILOVER command instead."));
+  EXPECT_THAT(Run("INFO cluster").Text(), HasSubstr("cluster_enabled:1"));
+  EXPECT_THAT(Run("INFO server").Text(), HasSubstr("redis_mode:cluster"));
+}
+
+TEST_F(ClusterCommands, SlotsAreGivenAndTaken) {
+  EXPECT_THAT(Run("CLUSTER ADDSLOTS 1 2 3"), Ok());
+  EXPECT_THAT(Run("CLUSTER ADDSLOTS 4 3"), Error("ERR Slot 3 is already busy"));
+  EXPECT_THAT(Run("CLUSTER ADDSLOTS 4 4"), Error("ERR Slot 4 specified multiple times"));
+  EXPECT_THAT(Run("CLUSTER ADDSLOTS 16384"), Error("ERR Invalid or out of range slot"));
+  EXPECT_THAT(Run("CLUSTER DELSLOTS 4"), Error("ERR Slot 4 is already unassigned"));
+  EXPECT_THAT(Run("CLUSTER DELSLOTSRANGE 1 2"), Ok());
+  EXPECT_THAT(Run("CLUSTER ADDSLOTSRANGE 9 8"), Error("ERR start slot number 9 is greater than end slot number 8"));
+  EXPECT_THAT(Run("CLUSTER FLUSHSLOTS"), Ok());
+  EXPECT_EQ(view().me().slot_count, 0);
+}
+
+TEST_F(ClusterCommands, NodesAreDescribed) {
+  ServeHalf();
+  EXPECT_THAT(Run("CLUSTER MYID"), Bulk(view().me().id.String()));
+  EXPECT_THAT(Run("CLUSTER NODES").Text(), HasSubstr("myself,master - 0 0 "));
+  EXPECT_THAT(Run("CLUSTER NODES").Text(), HasSubstr(" 10.0.0.2:7002@17002,other.host master - 0 0 0 disconnected "
+                                                     "8192-16383\n"));
+  EXPECT_THAT(Run("CLUSTER INFO").Text(), HasSubstr("cluster_state:ok\r\ncluster_slots_assigned:16384\r\n"));
+  const TestReply slots = Run("CLUSTER SLOTS");
+  ASSERT_EQ(slots.Size(), 2u);
+  EXPECT_THAT(slots[1], ArrayOf({Int(8192), Int(16383),
+                                 ArrayOf({Bulk("10.0.0.2"), Int(7002), Bulk(other_->id.String()),
+                                          ArrayOf({Bulk("hostname"), Bulk("other.host")})})}));
+  EXPECT_EQ(Run("CLUSTER SHARDS").Size(), 2u);
+  EXPECT_EQ(Run("CLUSTER LINKS").Size(), 0u);
+  EXPECT_EQ(Run("CLUSTER REPLICAS " + other_->id.String()).Size(), 0u);
+  EXPECT_THAT(Run("CLUSTER COUNT-FAILURE-REPORTS " + other_->id.String()), Int(0));
+  EXPECT_THAT(Run("CLUSTER REPLICAS x"), Error("ERR Unknown node x"));
+}
+
+TEST_F(ClusterCommands, WhatIsImpossibleIsRefused) {
+  EXPECT_THAT(Run("CLUSTER FORGET " + view().me().id.String()), Error("ERR I tried hard but I can't forget myself..."));
+  EXPECT_THAT(Run("CLUSTER REPLICATE " + view().me().id.String()), Error("ERR Can't replicate myself"));
+  EXPECT_THAT(Run("CLUSTER FAILOVER"), Error("ERR You should send CLUSTER FAILOVER to a replica"));
+  EXPECT_THAT(Run("CLUSTER MEET 127.0.0.1 x"), Error("ERR Invalid base port specified: x"));
+  EXPECT_THAT(Run("CLUSTER MEET nowhere 7000"), Error("ERR Invalid node address specified: nowhere:7000"));
+  EXPECT_THAT(Run("CLUSTER SET-CONFIG-EPOCH 5"),
+              Error("ERR The user can assign a config epoch only when the node does not know any other node."));
+  EXPECT_THAT(Run("CLUSTER FORGET " + other_->id.String()), Ok());
+  EXPECT_THAT(Run("CLUSTER SET-CONFIG-EPOCH 5"), Ok());
+  EXPECT_THAT(Run("CLUSTER BUMPEPOCH"), Simple("STILL 5"));
+}
+
+TEST_F(ClusterCommands, NodesConfSurvives) {
+  Run("CLUSTER ADDSLOTSRANGE 0 100");
+  const std::string id = view().me().id.String();
+  FaultyFiles& files = server_.files();
+  const auto text = ReadFile(files, "nodes.conf", 1 << 20);
+  ASSERT_TRUE(text.ok());
+  EXPECT_THAT(text.value(), HasSubstr(id));
+  EXPECT_THAT(text.value(), HasSubstr(" connected 0-100\n"));
+  EXPECT_THAT(text.value(), HasSubstr("vars currentEpoch 0 lastVoteEpoch 0\n"));
+}
+
+TEST_F(ClusterCommands, BlockedClientsAreSentOn) {
+  ServeHalf();
+  TestClient blocked(server_);
+  EXPECT_FALSE(blocked.Run("BLPOP bar 0").HasValue());
+  view().Assign(5061, other_);
+  server_.RunCronFor(200);
+  EXPECT_THAT(blocked.Read(), Error("MOVED 5061 10.0.0.2:7002"));
+}
+
+TEST_F(ClusterCommands, SubscribersOfALostSlotAreTold) {
+  ServeHalf();
+  TestClient subscriber(server_);
+  subscriber.Run("SSUBSCRIBE bar");
+  view().Assign(5061, other_);
+  server_.RunCronFor(200);
+  EXPECT_THAT(subscriber.Read(), ArrayOf({Bulk("sunsubscribe"), Bulk("bar"), Int(0)}));
+}
+
+}  // namespace
+}  // namespace respite

@@ -1,0 +1,180 @@
+// ClusterWorld: many nodes of a cluster on fake time and a network in memory, without data: only the room
+// server/cluster/. Everything is decided by the seed.
+//
+//   ClusterWorld world({.seed = 1});
+//   world.AddCluster(3, 1);          // three primaries with a replica each, which know each other
+//   world.Step(5000);
+//   EXPECT_TRUE(world.Agrees());
+//   world[0].Stop();
+//
+// A connection delivers in order and loses nothing while it lives. Faults: nodes are apart (in one direction or both:
+// what is sent waits), frozen, or stopped; connections break.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <queue>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "server/cluster/cluster.h"
+#include "server/config/settings.h"
+
+namespace respite {
+
+class ClusterWorld {
+ public:
+  struct Options {
+    uint64_t seed = 1;
+    int64_t node_timeout_ms = 2000;
+    int64_t delay_ms = 1;  // of each message, and up to as much by chance
+    std::function<void(Settings&)> adjust = [](Settings&) {};
+  };
+
+  class Member final : private ClusterHost {
+   public:
+    Member(ClusterWorld& world, int index);
+    ~Member() override;
+
+    Cluster& operator*() { return *cluster_; }
+    Cluster* operator->() { return cluster_.get(); }
+    bool Runs() const { return cluster_ != nullptr; }
+    int index() const { return index_; }
+    Settings& settings() { return settings_; }
+    NodeId id() const { return id_; }
+    // The process ends, or starts from its file.
+    void Stop();
+    void Start();
+    const std::string& file() const { return file_; }
+    void SetFile(std::string text) { file_ = std::move(text); }
+
+    // What it knows of another member; null: nothing.
+    ClusterNode* Find(const Member& other) { return cluster_->view().Find(other.id()); }
+    bool IsPrimary() const { return cluster_->view().me().IsPrimary(); }
+
+    // The data, as far as the cluster sees it.
+    int64_t offset = 0;
+    std::set<int> slots_with_keys;
+    bool holds_writes = false;
+    int promotions = 0;
+    std::vector<PublishBody> delivered;
+    bool is_frozen = false;
+
+   private:
+    friend class ClusterWorld;
+    class Port;
+
+    // ClusterHost
+    int64_t Offset() const override { return offset; }
+    int64_t DataAgeMs() const override { return world_.NowMs() - synced_at_ms_; }
+    void Follow(const std::string& ip, int port) override;
+    void Promote() override;
+    bool HasKeysIn(int slot) const override { return slots_with_keys.contains(slot); }
+    bool HasKeys() const override { return !slots_with_keys.empty(); }
+    void DeleteKeysIn(int slot) override { slots_with_keys.erase(slot); }
+    void DeleteAllKeys() override { slots_with_keys.clear(); }
+    void HoldWrites() override { holds_writes = true; }
+    void ReleaseWrites() override { holds_writes = false; }
+    void Deliver(PacketType, const PublishBody& message) override { delivered.push_back(message); }
+    void OnTopologyChanged() override {}
+    void Save(const ClusterView& view, Durably) override;
+
+    void Tick();
+    void CopyFromPrimary();
+
+    ClusterWorld& world_;
+    const int index_;
+    Settings settings_;
+    Logger log_;
+    NetworkPort network_;
+    std::unique_ptr<Port> port_;
+    std::unique_ptr<Cluster> cluster_;
+    NodeId id_;
+    std::string file_;
+    int primary_ = -1;  // whom it follows; -1: nobody
+    int64_t synced_at_ms_ = 0;
+    int starts_ = 0;
+  };
+
+  explicit ClusterWorld(Options options);
+  ~ClusterWorld();
+  ClusterWorld(const ClusterWorld&) = delete;
+  ClusterWorld& operator=(const ClusterWorld&) = delete;
+
+  // --- Members.
+
+  Member& Add();
+  // `primaries` that share all slots, each with so many replicas: first the primaries, then the replicas of the first,
+  // of the second … They are made by MEET, ADDSLOTS and REPLICATE; returns when all agree.
+  void AddCluster(int primaries, int replicas_each);
+  Member& operator[](int index) { return *members_[static_cast<size_t>(index)]; }
+  int Count() const { return static_cast<int>(members_.size()); }
+  void Meet(Member& one, Member& other);
+
+  // --- Time.
+
+  void Step(int64_t elapsed_ms);
+  // Until it holds, tried ten times a second; false: it does not for so long.
+  bool StepUntil(const std::function<bool()>& holds, int64_t limit_ms);
+  int64_t NowMs() const { return clock_.NowMs(); }
+
+  // --- Faults.
+
+  enum class Direction : uint8_t { kBoth, kOneWay };
+  void SetApart(int from, int to, Direction direction = Direction::kBoth);
+  void SetAllTogether() { apart_.clear(); }
+  // Splits the world in two.
+  void Split(const std::set<int>& island);
+  void BreakLinks(int one, int other);
+
+  // --- What they believe.
+
+  // All that run have the same owner for each slot, the same epochs, and serve requests.
+  bool Agrees();
+  // Why not; empty: they do.
+  std::string Disagreement();
+  // Who owns the slot, as this member sees it; -1: nobody.
+  int OwnerFor(Member& member, int slot);
+  uint64_t MessagesDelivered() const { return messages_; }
+
+ private:
+  struct Pipe;
+  class SimLink;
+  class SimListening;
+  struct Event {
+    int64_t due_ms;
+    uint64_t number;  // events of the same time happen in the order in which they were made
+    std::function<void()> action;
+    bool operator>(const Event& other) const {
+      return due_ms != other.due_ms ? due_ms > other.due_ms : number > other.number;
+    }
+  };
+
+  void At(int64_t due_ms, std::function<void()> action) { events_.push({due_ms, ++numbers_, std::move(action)}); }
+  int64_t Delay();
+  bool IsHeldUp(int from, int to) const;
+  void ScheduleTick(int index, int64_t due_ms);
+  void Connect(const std::shared_ptr<Pipe>& pipe);
+  void Wake(const std::shared_ptr<Pipe>& pipe, int end);
+  void Hear(int index, const std::function<void()>& action);
+  int IndexOf(const NodeId& id) const;
+
+  const Options options_;
+  ManualClock clock_;
+  Random random_;
+  std::deque<std::unique_ptr<Member>> members_;
+  std::vector<std::shared_ptr<Pipe>> pipes_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  uint64_t numbers_ = 0;
+  uint64_t messages_ = 0;
+  std::set<std::pair<int, int>> apart_;
+};
+
+}  // namespace respite

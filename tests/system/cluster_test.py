@@ -1,0 +1,224 @@
+"""Clusters of real processes: ours alone, and ours together with nodes of each oracle, made and changed with redis-cli."""
+import random
+import re
+import signal
+import socket
+import subprocess
+import time
+import unittest
+
+import oracles
+from launcher import free_port, wait_until
+from two_servers import RESPITE, Closed, RawClient, Server, value_of
+
+TIMEOUT_MS = 1500
+SLOTS = 16384
+
+
+class Node:
+    """A server in cluster mode, on a port of TCP and one of the bus."""
+
+    def __init__(self, program, *options):
+        self.program, self.port, self.bus_port = program, free_port(), free_port()
+        self.server = Server(program, "--port", str(self.port), "--bind", "127.0.0.1", "--cluster-enabled", "yes",
+                             "--cluster-port", str(self.bus_port), "--cluster-node-timeout", str(TIMEOUT_MS),
+                             "--repl-diskless-sync-delay", "0", "--appendonly", "no", *options)
+        self.id = self.ask("CLUSTER", "MYID").decode()
+
+    def client(self):
+        connection = socket.create_connection(("127.0.0.1", self.port))
+        connection.settimeout(20)
+        return RawClient(connection)
+
+    def ask(self, *words):
+        client = self.client()
+        try:
+            return value_of(client.run(*words))
+        finally:
+            client.close()
+
+    def kill(self):
+        self.server.process.kill()
+        self.server.process.wait()
+
+    def stop(self):
+        if self.server.process.poll() is None:
+            self.server.process.send_signal(signal.SIGCONT)
+            self.server.process.kill()
+        self.server.stop()
+
+    def is_ok(self):
+        return b"cluster_state:ok" in self.ask("CLUSTER", "INFO")
+
+    def lines(self):
+        return [line.split() for line in self.ask("CLUSTER", "NODES").decode().splitlines()]
+
+    def slots(self):
+        """{id: slots}, as this node sees them."""
+        return {line[0]: " ".join(line[8:]) for line in self.lines() if len(line) > 8}
+
+    def answers(self):
+        try:
+            return self.ask("PING") == b"+PONG"
+        except OSError:
+            return False
+
+    def is_primary(self):
+        return self.ask("ROLE")[0] == b"master"
+
+
+class ClusterClient:
+    """Follows redirections."""
+
+    def __init__(self, node):
+        self.connections, self.first = {}, node.port
+
+    def close(self):
+        for connection in self.connections.values():
+            connection.close()
+
+    def at(self, port):
+        if port not in self.connections:
+            connection = socket.create_connection(("127.0.0.1", port))
+            connection.settimeout(20)
+            self.connections[port] = RawClient(connection)
+        return self.connections[port]
+
+    def run(self, *words):
+        port, asks = self.first, False
+        for _ in range(20):
+            try:
+                if asks:
+                    self.at(port).run("ASKING")
+                reply = self.at(port).run(*words)
+            except (OSError, Closed):
+                self.connections.pop(port, None)
+                time.sleep(0.05)
+                continue
+            found = re.match(rb"-(MOVED|ASK) \d+ [^:]*:(\d+)", reply)
+            if found:
+                port, asks = int(found[2]), found[1] == b"ASK"
+            elif reply.startswith((b"-TRYAGAIN", b"-CLUSTERDOWN")):
+                time.sleep(0.05)
+            else:
+                return value_of(reply)
+        raise AssertionError(f"no node serves {words}: {reply}")
+
+
+class Clusters(unittest.TestCase):
+    def nodes(self, *programs):
+        nodes = []
+        for program in programs:
+            nodes.append(Node(program))
+            self.addCleanup(nodes[-1].stop)
+        return nodes
+
+    def cli(self, *words):
+        done = subprocess.run([self.oracle.tool("cli"), *map(str, words)], capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def cluster(self, programs, replicas=1):
+        """The nodes; their roles are decided by redis-cli."""
+        nodes = self.nodes(*programs)
+        addresses = [f"127.0.0.1:{node.port}" for node in nodes]
+        output = self.cli("--cluster", "create", *addresses, "--cluster-replicas", replicas, "--cluster-yes")
+        self.assertIn("[OK] All 16384 slots covered.", output)
+        self.wait_agreed(nodes)
+        return nodes
+
+    def agree(self, nodes):
+        views = [node.slots() for node in nodes]
+        covered = all(node.is_ok() for node in nodes) and all(view == views[0] for view in views)
+        return covered and all(len(node.lines()) >= len(nodes) for node in nodes)
+
+    def wait_agreed(self, nodes):
+        wait_until(lambda: self.agree(nodes), "the nodes agree", 30)
+
+    def client(self, node):
+        client = ClusterClient(node)
+        self.addCleanup(client.close)
+        return client
+
+    def fill(self, node, keys=500):
+        client = self.client(node)
+        for number in range(keys):
+            self.assertEqual(client.run("SET", f"key:{number}", number), b"+OK")
+        return client
+
+    def check(self, client, keys=500):
+        for number in range(keys):
+            self.assertEqual(client.run("GET", f"key:{number}"), str(number).encode())
+        self.oracle.count(keys)
+
+    def primaries(self, nodes):
+        return [node for node in nodes if node.is_primary()]
+
+    def replica_of(self, nodes, primary):
+        def find():
+            for line in primary.lines():
+                if line[3] == primary.id and "fail" not in line[2]:
+                    return next(node for node in nodes if node.id == line[0])
+            return None
+        replica = wait_until(find, "a replica")
+        wait_until(lambda: replica.ask("ROLE")[3] == b"connected", "its link", 30)
+        return replica
+
+    # --- What every mixture has to do.
+
+    def check_life(self, programs):
+        nodes = self.cluster(programs)
+        client = self.fill(nodes[0])
+        self.check(client)
+        self.assertIn("[OK] All nodes agree about slots configuration.", self.cli("--cluster", "check", f"127.0.0.1:{nodes[0].port}"))
+        for primary in self.primaries(nodes):
+            replica = self.replica_of(nodes, primary)
+            self.assertEqual(replica.ask("CLUSTER", "FAILOVER"), b"+OK")
+            wait_until(replica.is_primary, "the manual failover", 20)
+            self.wait_agreed(nodes)
+            self.check(client)
+        victim = random.choice(self.primaries(nodes))
+        replica = self.replica_of(nodes, victim)
+        wait_until(lambda: replica.ask("ROLE")[4] == victim.ask("ROLE")[1], "the replica has everything")
+        victim.kill()
+        alive = [node for node in nodes if node is not victim]
+        wait_until(replica.is_primary, "the failover", 30)
+        wait_until(lambda: all(node.is_ok() for node in alive), "the state is ok", 30)
+        client = self.client(alive[0])
+        self.check(client)
+
+
+class Alone(Clusters):
+    def test_life_of_a_cluster_of_ours(self):
+        self.check_life([RESPITE] * 6)
+
+    def test_a_cluster_comes_back(self):
+        nodes = self.cluster([RESPITE] * 3, replicas=0)
+        before = nodes[0].slots()
+        nodes[1].kill()
+        again = subprocess.Popen([RESPITE, "--port", str(nodes[1].port), "--bind", "127.0.0.1", "--cluster-enabled", "yes",
+                                  "--cluster-port", str(nodes[1].bus_port), "--dir", nodes[1].server.folder, "--save", ""],
+                                 stdout=subprocess.DEVNULL)
+        self.addCleanup(again.wait)
+        self.addCleanup(again.kill)
+        wait_until(nodes[1].answers, "the node answers")
+        wait_until(lambda: all(node.is_ok() for node in nodes), "the state is ok", 30)
+        self.assertEqual(nodes[1].ask("CLUSTER", "MYID").decode(), nodes[1].id)
+        self.assertEqual(nodes[0].slots(), before)
+
+
+class Mixed(Clusters):
+    def test_life_of_a_mixed_cluster(self):
+        program = self.oracle.program
+        self.check_life([RESPITE, program, RESPITE, program, RESPITE, program])
+
+    def test_life_of_a_cluster_with_one_of_ours(self):
+        program = self.oracle.program
+        self.check_life([program, program, program, RESPITE, RESPITE, RESPITE])
+
+
+oracles.multiply(globals(), Alone, Mixed)
+del Clusters
+
+if __name__ == "__main__":
+    unittest.main()
