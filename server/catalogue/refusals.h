@@ -28,6 +28,7 @@ inline constexpr char kNotLong[] =
 inline constexpr char kLimitNegative[] = "ERR LIMIT can't be negative";
 inline constexpr char kIsLoading[] = "LOADING Redis is loading the dataset in memory";
 inline constexpr char kUnspecified[] = "ERR";
+inline constexpr char kCrossSlotInScript[] = "ERR Script attempted to access keys that do not hash to the same slot";
 
 // How many bytes of a client's word an error repeats. Redis: the word is cut at the first NUL.
 inline constexpr size_t kShownMax = 128;
@@ -42,12 +43,6 @@ inline Refusal InvalidExpire(Bytes command) {
 inline Refusal WrongArity(Bytes command) {
   return {"ERR wrong number of arguments for '" + std::string(command) + "' command"};
 }
-inline constexpr char kClusterDisabled[] = "ERR This instance has cluster support disabled";
-inline constexpr char kReplicaofInCluster[] = "ERR REPLICAOF not allowed in cluster mode.";
-inline constexpr char kFailoverInCluster[] =
-    "ERR FAILOVER not allowed in cluster mode. Use CLUSTER FAILOVER command instead.";
-inline constexpr char kCrossSlotInScript[] = "ERR Script attempted to access keys that do not hash to the same slot";
-inline constexpr char kScriptNotInCluster[] = "ERR Can not run script on cluster, 'no-cluster' flag is set.";
 inline Refusal NotInCluster(Bytes command) {
   return {"ERR " + std::string(command) + " is not allowed in cluster mode"};
 }

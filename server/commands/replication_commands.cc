@@ -18,6 +18,8 @@ namespace {
 
 constexpr char kInvalidMasterPort[] = "ERR Invalid master port";
 constexpr char kReplicaofDuringFailover[] = "ERR REPLICAOF not allowed while failing over.";
+constexpr char kReplicaofInCluster[] = "ERR REPLICAOF not allowed in cluster mode.";
+constexpr char kFailoverInCluster[] = "ERR FAILOVER not allowed in cluster mode. Use CLUSTER FAILOVER command instead.";
 constexpr char kReplicaofByReplica[] = "ERR Command is not valid when client is a replica.";
 constexpr char kNoFailover[] = "ERR No failover in progress.";
 constexpr char kFailoverTimeout[] = "ERR FAILOVER timeout must be greater than 0";
@@ -160,7 +162,7 @@ struct FailoverCommand {
       .group = CommandGroup::kServer,
       .flags = kAdmin | kNoScript | kStale};
   static void Run(Call& call) {
-    if (call.services.settings.cluster_enabled) throw Refusal{texts::kFailoverInCluster};
+    if (call.services.settings.cluster_enabled) throw Refusal{refusals::kFailoverInCluster};
     Replication& replication = call.services.replication;
     if (call.args.Count() == 2 && call.args.TakeToken("ABORT")) {
       if (!replication.IsFailingOver()) throw Refusal{refusals::kNoFailover};

@@ -8,6 +8,10 @@
 
 namespace respite {
 
+namespace refusals {
+inline constexpr char kClusterDisabled[] = "ERR This instance has cluster support disabled";
+}
+
 inline Cluster& RequireCluster(Call& call) {
   Cluster* const cluster = call.services.cluster.cluster();
   if (cluster == nullptr) throw Refusal{refusals::kClusterDisabled};
