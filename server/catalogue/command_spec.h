@@ -221,6 +221,7 @@ struct CommandSpec {
   bool runs_when_subscribed = false;   // under RESP2; commands that (un)subscribe always run
   bool reports_disk_trouble = false;   // refused, as writes are, while persistence fails
   bool keeps_caching_choice = false;   // does not reset CLIENT CACHING; for a container: for all its subcommands
+  bool serves_moving_slots = false;    // in a cluster: runs while its slot moves, whichever of its keys are here
   uint8_t harmless_words = kAllWords;  // leading words that cannot be secrets: a crash report shows only these
   FlagsHook flags_of = nullptr;        // if the flags of a request depend on other commands: EXEC, scripts
   KeyHook find_keys = nullptr;         // for variable, unknown or incomplete key specs

@@ -93,8 +93,7 @@ std::optional<ClusterRouter::Way> ClusterRouter::WhileMoving(const Request& requ
   const ClusterNode* target = is_mine ? view.MigratingTo(wish.slot) : nullptr;
   const bool comes = view.ImportingFrom(wish.slot) != nullptr;
   if (target == nullptr && !comes) return std::nullopt;
-  // MIGRATE moves the keys of such slots, and finds out by itself whether they are here.
-  if (request.command.full_name == "migrate") return Way{};
+  if (request.command.Spec().serves_moving_slots) return Way{};
   if (target != nullptr && wish.missing != 0) {
     return Way{wish.existing != 0 ? Verdict::kTryAgain : Verdict::kAsk, target, wish.slot};
   }

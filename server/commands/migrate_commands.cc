@@ -104,7 +104,9 @@ std::vector<Bytes> KeysThatExist(Call& call, std::span<const Bytes> keys) {
 
 // Takes the values as they are now.
 MigrateTalk TalkAbout(Call& call, const MigrateOptions& options, const std::vector<Bytes>& keys) {
-  MigrateTalk talk(std::vector<std::string>(options.auth.begin(), options.auth.end()), options.db);
+  const auto target =
+      call.services.settings.cluster_enabled ? MigrateTalk::Target::kClusterNode : MigrateTalk::Target::kServer;
+  MigrateTalk talk(std::vector<std::string>(options.auth.begin(), options.auth.end()), options.db, target);
   const auto existing = options.replaces ? MigrateTalk::Existing::kReplaced : MigrateTalk::Existing::kRefused;
   for (Bytes key : keys) {
     const Entry* entry = call.db.Peek(key);
@@ -214,6 +216,7 @@ struct Migrate {
                KeysAfter("KEYS", -2, {.last = -1, .limit = 0}, kKeyRW | kKeyAccess | kKeyDelete | kKeyIncomplete)},
       .categories = kAclKeyspace | kAclDangerous,
       .tips = "nondeterministic_output",
+      .serves_moving_slots = true,
       .harmless_words = 6,
       .find_keys = MigrateKeys};
 

@@ -15,9 +15,9 @@ std::string Quotable(Bytes error) { return error.empty() ? "(no text)" : std::st
 void MigrateTalk::AddKey(Bytes key, int64_t ttl_ms, Bytes payload, Existing existing) {
   keys_.emplace_back(key);
   if (existing == Existing::kReplaced) {
-    AppendRequest(restores_, {"RESTORE", key, IntegerText(ttl_ms), payload, "REPLACE"});
+    AppendRequest(restores_, {restore_, key, IntegerText(ttl_ms), payload, "REPLACE"});
   } else {
-    AppendRequest(restores_, {"RESTORE", key, IntegerText(ttl_ms), payload});
+    AppendRequest(restores_, {restore_, key, IntegerText(ttl_ms), payload});
   }
 }
 

@@ -1,7 +1,8 @@
 // MigrateTalk: what MIGRATE says to the other server, and what that answers.
 //
 //   AUTH …, SELECT db          as far as the connection needs them
-//   RESTORE key ttl payload …  one for each key
+//   RESTORE key ttl payload …  one for each key; to a node of a cluster, which may still import the slot of the key,
+//                              RESTORE-ASKING
 //
 // Everything is sent at once; there is a line of answer for each request.
 #pragma once
@@ -17,10 +18,12 @@ namespace respite {
 class MigrateTalk {
  public:
   static constexpr int64_t kUnknownDb = -1;
+  enum class Target : uint8_t { kServer, kClusterNode };
   enum class Existing : uint8_t { kRefused, kReplaced };
 
   // `auth`: the words behind AUTH, if any. `db`: where the keys go.
-  MigrateTalk(std::vector<std::string> auth, int64_t db) : auth_(std::move(auth)), db_(db) {}
+  MigrateTalk(std::vector<std::string> auth, int64_t db, Target target)
+      : auth_(std::move(auth)), db_(db), restore_(target == Target::kServer ? "RESTORE" : "RESTORE-ASKING") {}
 
   // A `ttl_ms` of 0: none.
   void AddKey(Bytes key, int64_t ttl_ms, Bytes payload, Existing existing);
@@ -49,6 +52,7 @@ class MigrateTalk {
 
   const std::vector<std::string> auth_;
   const int64_t db_;
+  const Bytes restore_;  // the command
   std::vector<std::string> keys_;
   std::string restores_;
   size_t preliminary_ = 0;     // answers to come before the first RESTORE's
