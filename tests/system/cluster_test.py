@@ -4,6 +4,7 @@ import re
 import signal
 import socket
 import subprocess
+import threading
 import time
 import unittest
 
@@ -57,6 +58,10 @@ class Node:
         """{id: slots}, as this node sees them."""
         return {line[0]: " ".join(line[8:]) for line in self.lines() if len(line) > 8}
 
+    def slot_count(self):
+        ends = [part.split("-") for part in self.slots().get(self.id, "").split() if part[0] != "["]
+        return sum(int(end[-1]) - int(end[0]) + 1 for end in ends)
+
     def answers(self):
         try:
             return self.ask("PING") == b"+PONG"
@@ -105,6 +110,33 @@ class ClusterClient:
         raise AssertionError(f"no node serves {words}: {reply}")
 
 
+class Counters(threading.Thread):
+    """Increments counters until the end of a `with`; how often each was acknowledged is in `counts`."""
+
+    def __init__(self, node, number=300):
+        super().__init__()
+        self.client, self.counts, self.error, self.ends = ClusterClient(node), [0] * number, None, threading.Event()
+        self.random = random.Random(1)
+
+    def run(self):
+        try:
+            while not self.ends.is_set():
+                number = self.random.randrange(len(self.counts))
+                self.client.run("INCR", f"counter:{number}")
+                self.counts[number] += 1
+        except Exception as error:  # for the thread of the test
+            self.error = error
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ends.set()
+        self.join()
+        self.client.close()
+
+
 class Clusters(unittest.TestCase):
     def nodes(self, *programs):
         nodes = []
@@ -151,6 +183,12 @@ class Clusters(unittest.TestCase):
             self.assertEqual(client.run("GET", f"key:{number}"), str(number).encode())
         self.oracle.count(keys)
 
+    def reshard(self, source, target, slots):
+        before = source.slot_count(), target.slot_count()
+        self.cli("--cluster", "reshard", f"127.0.0.1:{source.port}", "--cluster-from", source.id, "--cluster-to",
+                 target.id, "--cluster-slots", slots, "--cluster-yes")
+        self.assertEqual((source.slot_count(), target.slot_count()), (before[0] - slots, before[1] + slots))
+
     def primaries(self, nodes):
         return [node for node in nodes if node.is_primary()]
 
@@ -187,10 +225,30 @@ class Clusters(unittest.TestCase):
         client = self.client(alive[0])
         self.check(client)
 
+    # Slots go round among the primaries while clients write.
+    def check_reshard(self, programs):
+        nodes = self.cluster(programs, replicas=0)
+        client = self.fill(nodes[0])
+        with Counters(nodes[0]) as counters:
+            for source, target in zip(nodes, nodes[1:] + nodes[:1]):
+                self.reshard(source, target, 1000)
+        self.assertIsNone(counters.error)
+        self.assertGreater(sum(counters.counts), 0)
+        self.wait_agreed(nodes)
+        self.assertIn("[OK] All 16384 slots covered.", self.cli("--cluster", "check", f"127.0.0.1:{nodes[0].port}"))
+        self.check(client)
+        for number, count in enumerate(counters.counts):
+            value = str(count).encode() if count else None
+            self.assertEqual(client.run("GET", f"counter:{number}"), value)
+        self.assertEqual(sum(node.ask("DBSIZE") for node in nodes), 500 + sum(map(bool, counters.counts)))
+
 
 class Alone(Clusters):
     def test_life_of_a_cluster_of_ours(self):
         self.check_life([RESPITE] * 6)
+
+    def test_slots_move_under_load(self):
+        self.check_reshard([RESPITE] * 3)
 
     def test_a_cluster_comes_back(self):
         nodes = self.cluster([RESPITE] * 3, replicas=0)
@@ -211,6 +269,10 @@ class Mixed(Clusters):
     def test_life_of_a_mixed_cluster(self):
         program = self.oracle.program
         self.check_life([RESPITE, program, RESPITE, program, RESPITE, program])
+
+    def test_slots_move_between_ours_and_theirs_under_load(self):
+        program = self.oracle.program
+        self.check_reshard([RESPITE, program, RESPITE])
 
     def test_life_of_a_cluster_with_one_of_ours(self):
         program = self.oracle.program
