@@ -280,6 +280,8 @@ class Mixed(Clusters):
         self.check_life([RESPITE, program, RESPITE, program, RESPITE, program])
 
     def test_slots_move_between_ours_and_theirs_under_load(self):
+        if self.oracle.mark == "7.0":
+            self.skipTest("Redis 7.0 cannot read the DUMP payloads of Redis 7.2")
         program = self.oracle.program
         self.check_reshard([RESPITE, program, RESPITE])
 
