@@ -28,7 +28,7 @@ bool IsExecution(const SlotRouter::Request& request) {
 }
 
 // ASKING counts for the next request with all that it runs (a script), or for the transaction that it begins: until the
-// first request that is in no transaction any more.
+// first request that is in no transaction any more. A request that waited and runs again is still the same.
 void AdvanceAsking(Session& session) {
   using Asking = ClusterMarks::Asking;
   Asking& asking = session.cluster_marks.asking;
@@ -129,7 +129,7 @@ ClusterRouter::Way ClusterRouter::Find(const Request& request) const {
 }
 
 void ClusterRouter::Check(const Request& request) const {
-  AdvanceAsking(request.session);
+  if (request.stage == Progress::Stage::kNew) AdvanceAsking(request.session);
   const Way way = Find(request);
   if (way.verdict != Verdict::kHere) throw RefusalOf(request, way);
 }

@@ -25,6 +25,8 @@ namespace {
 
 constexpr char kSortByDenied[] = "ERR BY option of SORT denied due to insufficient ACL permissions.";
 constexpr char kSortGetDenied[] = "ERR GET option of SORT denied due to insufficient ACL permissions.";
+constexpr char kSortByInCluster[] = "ERR BY option of SORT denied in Cluster mode.";
+constexpr char kSortGetInCluster[] = "ERR GET option of SORT denied in Cluster mode.";
 constexpr char kNotSortable[] = "ERR One or more scores can't be converted into double";
 
 }  // namespace
@@ -82,11 +84,16 @@ SortRange RangeOf(const SortOptions& options, size_t size) {
   return {static_cast<size_t>(first), static_cast<size_t>(count)};
 }
 
-// BY and GET read keys that key specs cannot describe, so they need permission to read all keys.
+// BY and GET read keys that key specs cannot describe, so they need permission to read all keys. In cluster mode nobody
+// knows whether these keys are here.
 void CheckPatterns(const Call& call, const SortOptions& options) {
   if (call.unit.RepeatsRecord()) return;
   const bool by_keys = options.by && options.by->HasStar();
-  if ((!by_keys && options.get.empty()) || call.session.user->IsUnlimited()) return;
+  if (!by_keys && options.get.empty()) return;
+  if (call.services.settings.cluster_enabled) {
+    throw Refusal{by_keys ? refusals::kSortByInCluster : refusals::kSortGetInCluster};
+  }
+  if (call.session.user->IsUnlimited()) return;
   if (call.session.user->AllowsReadingAll(call.command, call.args.Words())) return;
   throw Refusal{by_keys ? refusals::kSortByDenied : refusals::kSortGetDenied};
 }

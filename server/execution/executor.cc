@@ -161,7 +161,7 @@ inline std::optional<Executor::Outcome> Executor::KeepLimits(Passage& passage) {
 
 inline std::optional<Executor::Outcome> Executor::PassGates(Passage& passage) {
   passage.flags = EffectiveFlags(parts_.services, passage.session, *passage.command, passage.words);
-  parts_.gates.Pass({passage.session, *passage.command, passage.flags, passage.words});
+  parts_.gates.Pass({passage.session, *passage.command, passage.flags, passage.words, passage.progress.stage});
   return std::nullopt;
 }
 

@@ -59,6 +59,7 @@ class Gates {
     const Command& command;
     uint32_t flags;  // EffectiveFlags
     std::span<const Bytes> words;
+    Progress::Stage stage = Progress::Stage::kNew;
   };
   // Throws the refusal of the first gate that is shut. Cost: a few compares when all are open.
   void Pass(const Request& request) const;

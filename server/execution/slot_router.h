@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/bytes.h"
+#include "server/clients/held_request.h"
 #include "server/clients/session.h"
 
 namespace respite {
@@ -17,6 +18,7 @@ class SlotRouter {
     const Command& command;
     uint32_t flags;  // EffectiveFlags
     std::span<const Bytes> words;
+    Progress::Stage stage = Progress::Stage::kNew;
   };
   virtual ~SlotRouter() = default;
 

@@ -2,6 +2,7 @@
 #include <memory>
 #include <string>
 
+#include "server/cluster/cluster.h"
 #include "server/cluster/cluster_mode.h"
 #include "tests/support/reply_matchers.h"
 #include "tests/support/test_client.h"
@@ -115,6 +116,27 @@ TEST_F(ClusterCommands, ASlotThatComesIsForThoseWhoAsk) {
   EXPECT_THAT(Run("CLUSTER SETSLOT 12182 NODE " + view().me().id.String()), Ok());
   EXPECT_GT(view().me().config_epoch, before);
   EXPECT_THAT(Run("GET foo"), Bulk("1"));
+}
+
+TEST_F(ClusterCommands, WhoAskedAndWaitsIsServed) {
+  ServeHalf();
+  EXPECT_THAT(Run("CLUSTER SETSLOT 12182 IMPORTING " + other_->id.String()), Ok());
+  TestClient blocked(server_);
+  blocked.Run("ASKING");
+  EXPECT_FALSE(blocked.Run("BLPOP foo 0").HasValue());
+  server_.RunCronFor(200);
+  Run("ASKING");
+  EXPECT_THAT(Run("RPUSH foo 1"), Int(1));
+  EXPECT_THAT(blocked.Read(), Bulks({"foo", "1"}));
+  EXPECT_THAT(blocked.Run("GET foo"), Error("MOVED 12182 10.0.0.2:7002"));
+}
+
+TEST_F(ClusterCommands, PatternsOfSortAreRefused) {
+  ServeHalf();
+  Run("RPUSH bar 2 1");
+  EXPECT_THAT(Run("SORT bar BY w_*"), Error("ERR BY option of SORT denied in Cluster mode."));
+  EXPECT_THAT(Run("SORT bar GET #"), Error("ERR GET option of SORT denied in Cluster mode."));
+  EXPECT_THAT(Run("SORT_RO bar BY nosort"), Bulks({"2", "1"}));
 }
 
 TEST_F(ClusterCommands, ScriptsStayInTheirSlot) {
