@@ -69,6 +69,7 @@ void Bus::Claim(BusLink& link, ClusterNode& node) {
 }
 
 void Bus::KeepLimits() {
+  KeepLimitOfStrangers();
   const uint64_t limit = core_.settings.cluster_link_sendbuf_limit;
   if (limit == 0) return;
   for (ClusterNode* node : core_.view.All()) {
@@ -79,6 +80,15 @@ void Bus::KeepLimits() {
       std::exchange(*link, nullptr)->Close();
     }
   }
+}
+
+void Bus::KeepLimitOfStrangers() {
+  std::erase_if(strangers_, [this](const std::shared_ptr<BusLink>& link) {
+    if (link->UnsentBytes() <= BusLink::kMostOfStranger) return false;
+    core_.log.Warning("Freeing cluster link of an unknown node due to exceeding send buffer limit.");
+    link->Close();
+    return true;
+  });
 }
 
 void Bus::ForEachLink(const std::function<void(const BusLink&)>& visit) const {

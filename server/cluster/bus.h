@@ -45,7 +45,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   void DropAll(ClusterNode& node);
   // The accepted link is of this node; it replaces the one before.
   void Claim(BusLink& link, ClusterNode& node);
-  // Drops links whose other side takes too little (cluster-link-sendbuf-limit).
+  // Drops links whose other side takes too little (cluster-link-sendbuf-limit; strangers have a limit of their own).
   void KeepLimits();
 
   // --- Packets.
@@ -84,6 +84,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
 
  private:
   void SendOctets(BusLink& link, PacketType type, Bytes octets);
+  void KeepLimitOfStrangers();
   // What this node, or its primary, owns. Cost: O(1) while nothing has changed.
   const SlotSet& MySlots() const;
 

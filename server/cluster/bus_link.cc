@@ -27,7 +27,7 @@ size_t BusLink::TakePackets(Bytes bytes) {
   size_t taken = 0;
   while (is_open_ && bytes.size() - taken >= BusPacket::kPreambleOctets) {
     const auto length = BusPacket::LengthOf(bytes.substr(taken));
-    if (!length) {
+    if (!length || (node == nullptr && *length > kMostOfStranger)) {
       OnEnded("Bad message length or signature received on the Cluster bus.");
       break;
     }

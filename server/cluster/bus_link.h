@@ -25,6 +25,8 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
     // The connection is over. The owner drops the link.
     virtual void OnClosed(BusLink& link, const std::string& reason) = 0;
   };
+  // The longest packet, and the most unsent octets, of somebody whom we do not know: they are allowed a greeting.
+  static constexpr size_t kMostOfStranger = size_t{1} << 20;
   enum class Direction : uint8_t { kTo, kFrom };  // we dialed it, or the other side did
 
   BusLink(Owner& owner, Direction direction, ClusterNode* link_node, int64_t now_ms)
