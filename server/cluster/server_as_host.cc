@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/pace.h"
 #include "datatypes/keyspace.h"
 #include "server/clients/pause.h"
 #include "server/clients/phase.h"
@@ -25,6 +26,7 @@ namespace {
 
 constexpr uint64_t kLongestFile = uint64_t{64} << 20;
 constexpr size_t kKeysPerUnit = 1000;
+constexpr int64_t kNameSyncMs = 1000;
 
 }  // namespace
 
@@ -53,7 +55,9 @@ Result<std::string, std::string> ServerAsHost::OpenFile() {
   return std::move(text).value();
 }
 
-// The lock goes with the file that is replaced, so the new one is locked before it takes its place.
+// The lock goes with the file that is replaced, so the new one is locked before it takes its place. Its text is on disk by
+// then: if the machine crashes, there is the file of before or this one, never an empty one, with which the node would be
+// another.
 IoError ServerAsHost::Write(const std::string& text, Durably durably) {
   const std::string path = Path();
   const std::string temporary = path + ".tmp";
@@ -61,19 +65,31 @@ IoError ServerAsHost::Write(const std::string& text, Durably durably) {
   if (!file.ok()) return file.error();
   const IoProgress written = file.value()->Write(text);
   if (written.error != kNoError) return written.error;
-  if (durably == Durably::kSynced) {
-    if (const IoError error = file.value()->Sync()) return error;
-  }
+  if (const IoError error = file.value()->Sync()) return error;
   auto lock = services_.files.Lock(temporary);
   if (!lock.ok()) return lock.error();
   if (const IoError error = services_.files.Rename(temporary, path)) return error;
   lock_ = std::move(lock).value();
-  return durably == Durably::kSynced ? services_.files.SyncDirectory(DirectoryOf(path)) : kNoError;
+  if (!is_name_unsynced_) renamed_at_ms_ = services_.pace.NowMs();
+  is_name_unsynced_ = true;
+  return durably == Durably::kSynced ? SyncName() : kNoError;
+}
+
+IoError ServerAsHost::SyncName() {
+  is_name_unsynced_ = false;
+  return services_.files.SyncDirectory(DirectoryOf(Path()));
+}
+
+void ServerAsHost::FinishSave() {
+  if (is_name_unsynced_ && services_.pace.NowMs() - renamed_at_ms_ >= kNameSyncMs) EndServerIf(SyncName());
 }
 
 void ServerAsHost::Save(const ClusterView& view, Durably durably) {
   const PortChoice port = services_.settings.tls_cluster ? PortChoice::kTls : PortChoice::kTcp;
-  const IoError error = Write(NodesFileText(view, port), durably);
+  EndServerIf(Write(NodesFileText(view, port), durably));
+}
+
+void ServerAsHost::EndServerIf(IoError error) {
   if (error == kNoError) return;
   services_.log.Warning("Fatal: can't update cluster config file: " + IoErrorText(error));
   if (services_.host) services_.host->Stop(1);

@@ -35,6 +35,8 @@ class ServerAsHost final : public ClusterHost {
   void OnTopologyChanged() override { has_new_topology_ = true; }
   void Save(const ClusterView& view, Durably durably) override;
 
+  // For the timer: what Save has written is on disk after a second.
+  void FinishSave();
   // Somebody should look after clients that wait for keys of slots that have moved.
   bool TakeNewTopology() { return std::exchange(has_new_topology_, false); }
 
@@ -43,10 +45,14 @@ class ServerAsHost final : public ClusterHost {
   void GiveUpKeysIn(int slot);
   std::string Path() const;
   IoError Write(const std::string& text, Durably durably);
+  IoError SyncName();
+  void EndServerIf(IoError error);
 
   const Services& services_;
   std::unique_ptr<File> lock_;
   bool has_new_topology_ = false;
+  bool is_name_unsynced_ = false;  // the directory does not have the new nodes.conf for sure
+  int64_t renamed_at_ms_ = 0;
 };
 
 }  // namespace respite
