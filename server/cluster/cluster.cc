@@ -44,6 +44,7 @@ Cluster::Cluster(const Parts& parts, std::unique_ptr<ClusterView> view, Random r
       migration_({core_, role_}),
       health_(core_) {
   role_.OnChange([this] {
+    circle_since_ms_ = 0;
     manual_.Reset();
     election_.Cancel();
   });
@@ -113,6 +114,7 @@ void Cluster::Tick() {
   migration_.GoOn();
   manual_.GoOn();
   election_.GoOn();
+  LeaveChain();
   if (!view_->is_ok) view_->WantCheck();
 }
 
@@ -330,6 +332,8 @@ void Cluster::UpdateRole(ClusterNode& sender, const PacketHeader& header) {
   } else {
     sender.Clear(kNodeNoFailover);
   }
+  if (me.primary == &sender && header.primary == me.id) return OnCircle();
+  if (me.primary == &sender) circle_since_ms_ = 0;
   if (header.primary.IsNull()) {
     if (!sender.IsReplica()) return;
     view_->BecomePrimary(sender);
@@ -342,9 +346,24 @@ void Cluster::UpdateRole(ClusterNode& sender, const PacketHeader& header) {
   view_->BecomeReplica(sender, primary == &sender ? nullptr : primary);
   view_->WantSave();
   view_->WantCheck();
-  // Our primary follows somebody itself now: so do we.
-  const bool is_chain = me.primary == &sender && primary != nullptr && primary != &me && primary->IsPrimary();
-  if (is_chain) role_.Follow(*primary);
+}
+
+// It was promoted, and then started from a nodes.conf of the time before. Nobody owns its slots now, and we have its
+// data. A packet that was late says the same, so it has to be said for a while.
+void Cluster::OnCircle() {
+  const int64_t now_ms = clock_.NowMs();
+  if (circle_since_ms_ == 0) circle_since_ms_ = now_ms;
+  if (now_ms - circle_since_ms_ < core_.TimeoutMs()) return;
+  circle_since_ms_ = 0;
+  core_.log.Warning("My master says that it is my replica. Taking over its slots.");
+  claims_.BumpEpoch();
+  election_.TakeOver();
+}
+
+void Cluster::LeaveChain() {
+  const ClusterNode* const primary = view_->me().primary;
+  ClusterNode* const top = primary == nullptr ? nullptr : primary->primary;
+  if (top != nullptr && top->IsPrimary()) role_.Follow(*top);
 }
 
 // --- Operators.

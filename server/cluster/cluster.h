@@ -100,6 +100,10 @@ class Cluster final : public Bus::User {
   void NotePong(ClusterNode& node);
   void UpdateAddress(ClusterNode& node, const BusLink& link, const PacketHeader& header);
   void UpdateRole(ClusterNode& sender, const PacketHeader& header);
+  // Our primary says that it follows us.
+  void OnCircle();
+  // Our primary follows somebody itself: so do we.
+  void LeaveChain();
   NodeAddress AddressOf(const BusLink& link, const PacketHeader& header) const;
   void OnOther(ClusterNode& sender, const BusPacket& packet);
   void PingSomebody();
@@ -120,6 +124,7 @@ class Cluster final : public Bus::User {
   ReplicaMigration migration_;
   ClusterHealth health_;
   int64_t ticks_ = 0;
+  int64_t circle_since_ms_ = 0;  // 0: none
   uint64_t told_version_ = 0;  // of the view, to the host
 };
 

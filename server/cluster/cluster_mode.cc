@@ -8,6 +8,9 @@
 #include "server/clients/messages.h"
 #include "server/clients/pubsub.h"
 #include "server/clients/waiting.h"
+#include "server/cluster/cluster.h"
+#include "server/cluster/cluster_router.h"
+#include "server/cluster/server_as_host.h"
 #include "server/config/settings.h"
 #include "server/execution/executor.h"
 #include "server/execution/services.h"
@@ -89,6 +92,7 @@ void ClusterMode::Tick() {
   if (now_ms - ticked_at_ms_ < kTickMs) return;
   ticked_at_ms_ = now_ms;
   cluster_->Tick();
+  host_->FinishSave();
 }
 
 void ClusterMode::EndTurn() {

@@ -7,12 +7,12 @@
 #include <optional>
 #include <string>
 
-#include "server/cluster/cluster.h"
-#include "server/cluster/cluster_router.h"
-#include "server/cluster/server_as_host.h"
-
 namespace respite {
 
+class Cluster;
+class ClusterRouter;
+class NetworkPort;
+class ServerAsHost;
 struct Services;
 class SlotRouterPort;
 

@@ -1,6 +1,7 @@
 // SUBSCRIBE, PUBLISH and their families, and PUBSUB.
 #include "server/catalogue/refusals.h"
 #include "server/clients/pubsub.h"
+#include "server/cluster/cluster.h"
 #include "server/cluster/cluster_mode.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"

@@ -9,6 +9,7 @@ namespace {
 
 constexpr int kFirstPort = 7000;
 constexpr int kBusDistance = 10000;
+constexpr int64_t kWallBaseMs = 1'700'000'000'000;
 constexpr int64_t kTickMs = 100;
 constexpr int64_t kTryAgainMs = 20;  // while a message is held up
 constexpr int64_t kAgreementMs = 120'000;
@@ -67,13 +68,9 @@ class ClusterWorld::Member::Port final : public Network {
   explicit Port(Member& member) : member_(member) {}
 
   std::unique_ptr<Link> Dial(const Link::Target& target, Link::User& user) override {
-    auto pipe = std::make_shared<Pipe>();
-    pipe->ends[0] = {.member = member_.index_, .user = &user, .arriving = {}};
-    pipe->ends[1].member = target.port - kBusDistance - kFirstPort;
     ClusterWorld& world = member_.world_;
-    world.pipes_.push_back(pipe);
-    world.At(world.NowMs() + world.Delay(), [&world, pipe] { world.Connect(pipe); });
-    return std::make_unique<SimLink>(world, pipe, 0);
+    auto pipe = world.Dial(member_.index_, target.port - kBusDistance - kFirstPort, user);
+    return std::make_unique<SimLink>(world, std::move(pipe), 0);
   }
   Result<std::unique_ptr<Listening>, std::string> Listen(const ListenAt&, Acceptor& taker) override {
     acceptor = &taker;
@@ -107,7 +104,7 @@ void ClusterWorld::Member::Start() {
   const uint64_t seed = world_.options_.seed * 1'000'003 + static_cast<uint64_t>(index_) * 101 + ++starts_;
   auto made = Cluster::Make({.settings = settings_,
                              .pace = world_.clock_,
-                             .wall_ms = world_.NowMs(),
+                             .wall_ms = kWallBaseMs + world_.NowMs() + wall_error_ms,
                              .log = log_,
                              .random_seed = seed,
                              .network = network_,
@@ -240,11 +237,28 @@ int64_t ClusterWorld::Delay() {
 
 bool ClusterWorld::IsHeldUp(int from, int to) const { return apart_.contains({from, to}); }
 
+bool ClusterWorld::Hears(int from, int to) const {
+  return !IsHeldUp(from, to) && (to == kStranger || !members_[static_cast<size_t>(to)]->is_frozen);
+}
+
 // --- Connections.
+
+std::shared_ptr<ClusterWorld::Pipe> ClusterWorld::Dial(int from, int to, Link::User& user) {
+  auto pipe = std::make_shared<Pipe>();
+  pipe->ends[0] = {.member = from, .user = &user, .arriving = {}};
+  pipe->ends[1].member = to;
+  pipes_.push_back(pipe);
+  At(NowMs() + Delay(), [this, pipe] { Connect(pipe); });
+  return pipe;
+}
+
+std::unique_ptr<Link> ClusterWorld::DialAsStranger(int to, Link::User& user) {
+  return std::make_unique<SimLink>(*this, Dial(kStranger, to, user), 0);
+}
 
 void ClusterWorld::Hear(int index, const std::function<void()>& action) {
   action();
-  if ((*this)[index].Runs()) (*this)[index]->EndTurn();
+  if (index != kStranger && (*this)[index].Runs()) (*this)[index]->EndTurn();
 }
 
 void ClusterWorld::Connect(const std::shared_ptr<Pipe>& pipe) {
@@ -265,12 +279,12 @@ void ClusterWorld::Connect(const std::shared_ptr<Pipe>& pipe) {
 void ClusterWorld::Wake(const std::shared_ptr<Pipe>& pipe, int end) {
   Pipe::End& here = pipe->ends[end];
   if (here.user == nullptr || std::exchange(here.is_woken, true)) return;
-  const bool is_held_up = IsHeldUp(pipe->ends[1 - end].member, here.member) || (*this)[here.member].is_frozen;
+  const bool is_held_up = !Hears(pipe->ends[1 - end].member, here.member);
   const int64_t due_ms = here.arriving.empty() ? NowMs() + options_.delay_ms : here.arriving.front().first;
   At(is_held_up ? NowMs() + kTryAgainMs : std::max(due_ms, NowMs()), [this, pipe, end] {
     Pipe::End& target = pipe->ends[end];
     target.is_woken = false;
-    const bool waits = IsHeldUp(pipe->ends[1 - end].member, target.member) || (*this)[target.member].is_frozen;
+    const bool waits = !Hears(pipe->ends[1 - end].member, target.member);
     if (target.user == nullptr) return;
     if (!waits && !target.arriving.empty()) {
       const std::string bytes = std::move(target.arriving.front().second);
@@ -327,7 +341,7 @@ int ClusterWorld::OwnerFor(Member& member, int slot) {
   return owner == nullptr ? -1 : IndexOf(owner->id);
 }
 
-std::string ClusterWorld::Disagreement() {
+std::string ClusterWorld::Disagreement(About about) {
   Member* first = nullptr;
   for (const auto& member : members_) {
     if (!member->Runs()) continue;
@@ -341,7 +355,8 @@ std::string ClusterWorld::Disagreement() {
       if (owner == nullptr || owner->id != expected->id) {
         return name + " has another owner of slot " + std::to_string(slot);
       }
-      if (owner->config_epoch != expected->config_epoch) return name + " has another epoch of " + owner->id.String();
+      if (about == About::kEpochs && owner->config_epoch != expected->config_epoch)
+        return name + " has another epoch of " + owner->id.String();
     }
     for (const auto& other : members_) {
       if (!other->Runs()) continue;
@@ -354,7 +369,5 @@ std::string ClusterWorld::Disagreement() {
   }
   return "";
 }
-
-bool ClusterWorld::Agrees() { return Disagreement().empty(); }
 
 }  // namespace respite

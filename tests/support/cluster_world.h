@@ -66,6 +66,7 @@ class ClusterWorld {
     int promotions = 0;
     std::vector<PublishBody> delivered;
     bool is_frozen = false;
+    int64_t wall_error_ms = 0;  // of its clock, when it starts
 
    private:
     friend class ClusterWorld;
@@ -133,13 +134,18 @@ class ClusterWorld {
   // Splits the world in two.
   void Split(const std::set<int>& island);
   void BreakLinks(int one, int other);
+  // Somebody who is no member dials the bus of a member. For SetApart it is kStranger.
+  static constexpr int kStranger = -1;
+  std::unique_ptr<Link> DialAsStranger(int to, Link::User& user);
 
   // --- What they believe.
 
-  // All that run have the same owner for each slot, the same epochs, and serve requests.
-  bool Agrees();
+  // All that run have the same owner for each slot, and serve requests. kEpochs: the same epochs, too; a node that
+  // started from an old file may never learn its own.
+  enum class About : uint8_t { kEpochs, kOwners };
+  bool Agrees(About about = About::kEpochs) { return Disagreement(about).empty(); }
   // Why not; empty: they do.
-  std::string Disagreement();
+  std::string Disagreement(About about = About::kEpochs);
   // Who owns the slot, as this member sees it; -1: nobody.
   int OwnerFor(Member& member, int slot);
   uint64_t MessagesDelivered() const { return messages_; }
@@ -160,6 +166,8 @@ class ClusterWorld {
   void At(int64_t due_ms, std::function<void()> action) { events_.push({due_ms, ++numbers_, std::move(action)}); }
   int64_t Delay();
   bool IsHeldUp(int from, int to) const;
+  bool Hears(int from, int to) const;
+  std::shared_ptr<Pipe> Dial(int from, int to, Link::User& user);
   void ScheduleTick(int index, int64_t due_ms);
   void Connect(const std::shared_ptr<Pipe>& pipe);
   void Wake(const std::shared_ptr<Pipe>& pipe, int end);

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "server/catalogue/refusals.h"
+#include "server/cluster/cluster.h"
 #include "server/cluster/cluster_mode.h"
+#include "server/cluster/cluster_router.h"
 #include "server/execution/call.h"
 #include "server/execution/services.h"
 

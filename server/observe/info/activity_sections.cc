@@ -9,6 +9,7 @@
 #include "server/clients/pubsub.h"
 #include "server/clients/tracking.h"
 #include "server/clients/waiting.h"
+#include "server/cluster/cluster.h"
 #include "server/cluster/cluster_mode.h"
 #include "server/config/settings.h"
 #include "server/dataset/stats.h"

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "scripting/function_library.h"
 #include "scripting/script_cache.h"
+#include "server/cluster/cluster.h"
 #include "server/cluster/cluster_mode.h"
 #include "server/config/directive.h"
 #include "server/config/settings.h"

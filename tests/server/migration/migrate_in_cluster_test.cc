@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "server/cluster/cluster.h"
 #include "server/cluster/cluster_mode.h"
 #include "tests/support/replication_world.h"
 
@@ -15,11 +16,6 @@ constexpr int kSlot = 5061;  // of bar
 class MigrateInClusterTest : public ReplicationTest {
  protected:
   MigrateInClusterTest() {
-    for (Member* member : {&source_, &target_}) {
-      EXPECT_EQ((*member)->cluster().Open(), std::nullopt);
-      EXPECT_EQ((*member)->cluster().Start(), std::nullopt);
-    }
-    EXPECT_THAT(target_.Run("CLUSTER RESET HARD"), Ok()) << "nodes of the same seed have the same id";
     EXPECT_THAT(source_.Run("CLUSTER ADDSLOTSRANGE 0 16383"), Ok());
     ClusterNode& known = Introduce(source_, target_);
     Introduce(target_, source_);
@@ -38,7 +34,10 @@ class MigrateInClusterTest : public ReplicationTest {
   static ClusterNode& Introduce(Member& one, Member& other) {
     ClusterNode& node = View(other).Add(View(one).me().id, kNodePrimary);
     node.shard = View(one).me().shard;
-    node.address = {.ip = "127.0.0.1", .tcp_port = static_cast<uint16_t>(one.port()), .tls_port = 0, .bus_port = 17001};
+    node.address = {.ip = "127.0.0.1",
+                    .tcp_port = static_cast<uint16_t>(one.port()),
+                    .tls_port = 0,
+                    .bus_port = static_cast<uint16_t>(one.port() + 10000)};
     return node;
   }
 

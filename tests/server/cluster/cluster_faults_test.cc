@@ -1,0 +1,161 @@
+// Clusters to which everything happens that may: links break, nodes are cut off (in one direction, too), hang, end,
+// start from an old nodes.conf, with a wrong clock; epochs collide, slots are claimed twice. When all is well again,
+// each slot has one owner, the same for all.
+//
+// RESPITE_CLUSTER_FAULTS and RESPITE_CLUSTER_SEED run more of it, or one of it again.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "server/cluster/nodes_text.h"
+#include "tests/support/cluster_world.h"
+
+namespace respite {
+namespace {
+
+constexpr int kRounds = 20;
+constexpr int64_t kPatienceMs = 120'000;
+constexpr int64_t kHourMs = 3'600'000;
+
+uint64_t NumberFrom(const char* name, uint64_t fallback) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
+}
+
+class FaultyLife {
+ public:
+  FaultyLife(uint64_t seed, int most_primaries) : random_(seed), world_({.seed = seed, .node_timeout_ms = 1000}) {
+    may_set_back_ = Below(2) == 0;
+    const int primaries = 3 + Below(most_primaries - 2);
+    world_.AddCluster(primaries, Below(3));
+    old_files_.resize(static_cast<size_t>(world_.Count()));
+  }
+
+  void Run() {
+    for (int round = 0; round < kRounds; ++round) {
+      Act();
+      world_.Step(Below(6000));
+    }
+    world_.SetAllTogether();
+    for (int i = 0; i < world_.Count(); ++i) {
+      world_[i].is_frozen = false;
+      world_[i].Start();
+    }
+    using About = ClusterWorld::About;
+    const About about = was_set_back_ ? About::kOwners : About::kEpochs;
+    ASSERT_TRUE(world_.StepUntil([&] { return world_.Agrees(about); }, kPatienceMs))
+        << world_.Disagreement(about) << Files();
+  }
+
+ private:
+  // What all of them believe.
+  std::string Files() {
+    std::string text;
+    for (int i = 0; i < world_.Count(); ++i)
+      text += "\n-- node " + std::to_string(i) + "\n" + NodesFileText(world_[i]->view(), PortChoice::kTcp);
+    return text;
+  }
+  int Below(int limit) { return limit <= 0 ? 0 : static_cast<int>(random_.Below(static_cast<uint64_t>(limit))); }
+  int Some() { return Below(world_.Count()); }
+  std::string& OldFileOf(int index) { return old_files_[static_cast<size_t>(index)]; }
+
+  void Act() {
+    const int one = Some();
+    const int other = Some();
+    switch (Below(14)) {
+      case 0:
+        return world_[one].Stop();
+      case 1:
+        return StartAll();
+      case 2:
+        if (one != other) world_.SetApart(one, other, ClusterWorld::Direction::kOneWay);
+        return;
+      case 3:
+        return world_.Split({one, other, Some()});
+      case 4:
+      case 5:
+        return world_.SetAllTogether();
+      case 6:
+        return world_.BreakLinks(one, other);
+      case 7:
+        world_[one].is_frozen = !world_[one].is_frozen;
+        return;
+      case 8:
+        OldFileOf(one) = world_[one].file();
+        return;
+      case 9:
+        if (may_set_back_) StartFromOldFile(one);
+        return;
+      case 10:
+        return StartWithWrongClock(one);
+      case 11:
+        if (world_[one].Runs() && world_[other].Runs()) Collide(one, other);
+        return;
+      case 12:
+        return ClaimTwice(one, other);
+      default:
+        if (world_[one].Runs() && !world_[one].IsPrimary()) world_[one]->FailOver(FailoverMode());
+    }
+  }
+
+  void StartAll() {
+    for (int i = 0; i < world_.Count(); ++i) world_[i].Start();
+  }
+  // A file of the node's own past.
+  void StartFromOldFile(int index) {
+    if (OldFileOf(index).empty()) return;
+    was_set_back_ = true;
+    world_[index].Stop();
+    world_[index].SetFile(OldFileOf(index));
+    world_[index].Start();
+  }
+  void StartWithWrongClock(int index) {
+    world_[index].Stop();
+    world_[index].wall_error_ms = (Below(2) == 0 ? -1 : 1) * static_cast<int64_t>(1 + Below(48)) * kHourMs;
+    world_[index].Start();
+  }
+  void Collide(int one, int other) {
+    if (!world_[one].IsPrimary() || !world_[other].IsPrimary()) return;
+    const uint64_t epoch = world_[other]->view().me().config_epoch;
+    if (epoch > world_[one]->view().me().config_epoch) world_[one]->SetEpoch(epoch);
+  }
+  // CLUSTER SETSLOT NODE at two nodes that claim the slot for themselves.
+  void ClaimTwice(int one, int other) {
+    const int slot = Below(kSlotCount);
+    for (const int claimer : {one, other}) {
+      if (!world_[claimer].Runs() || !world_[claimer].IsPrimary()) continue;
+      Cluster& node = *world_[claimer];
+      ClusterNode* const owner = node.view().Owner(slot);
+      if (owner == nullptr || owner == &node.view().me()) continue;
+      node.view().SetImporting(slot, owner);
+      node.GiveSlot(slot, node.view().me());
+    }
+  }
+  Cluster::FailoverMode FailoverMode() {
+    using Mode = Cluster::FailoverMode;
+    constexpr Mode kModes[] = {Mode::kAsk, Mode::kForce, Mode::kTakeOver};
+    return kModes[Below(3)];
+  }
+
+  Random random_;
+  ClusterWorld world_;
+  std::vector<std::string> old_files_;
+  bool may_set_back_ = false;
+  bool was_set_back_ = false;  // a node has started from an old file
+};
+
+void RunLives(uint64_t lives, int most_primaries) {
+  const uint64_t first = NumberFrom("RESPITE_CLUSTER_SEED", 100);
+  for (uint64_t seed = first; seed < first + lives; ++seed) {
+    SCOPED_TRACE("RESPITE_CLUSTER_SEED=" + std::to_string(seed));
+    FaultyLife(seed, most_primaries).Run();
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(ClusterFaultsTest, SmallClustersAgreeInTheEnd) { RunLives(NumberFrom("RESPITE_CLUSTER_FAULTS", 40), 6); }
+
+TEST(ClusterFaultsTest, LargeClustersAgreeInTheEnd) { RunLives(NumberFrom("RESPITE_CLUSTER_FAULTS", 40) / 20, 16); }
+
+}  // namespace
+}  // namespace respite
