@@ -125,7 +125,7 @@ class Cluster final : public Bus::User {
   ClusterHealth health_;
   int64_t ticks_ = 0;
   int64_t circle_since_ms_ = 0;  // 0: none
-  uint64_t told_version_ = 0;  // of the view, to the host
+  uint64_t told_version_ = 0;    // of the view, to the host
 };
 
 }  // namespace respite

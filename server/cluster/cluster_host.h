@@ -37,8 +37,8 @@ class ClusterHost {
   // Who owns slots, or whether the cluster serves requests, may have changed.
   virtual void OnTopologyChanged() = 0;
 
-  // Replaces nodes.conf. A crash of the machine leaves the former file or this one; kSynced: this one; kWritten: this one
-  // a second later. A failure ends the server.
+  // Replaces nodes.conf. A crash of the machine leaves the former file or this one; kSynced: this one; kWritten: this
+  // one a second later. A failure ends the server.
   enum class Durably : uint8_t { kWritten, kSynced };
   virtual void Save(const ClusterView& view, Durably durably) = 0;
 };

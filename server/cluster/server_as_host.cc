@@ -55,9 +55,9 @@ Result<std::string, std::string> ServerAsHost::OpenFile() {
   return std::move(text).value();
 }
 
-// The lock goes with the file that is replaced, so the new one is locked before it takes its place. Its text is on disk by
-// then: if the machine crashes, there is the file of before or this one, never an empty one, with which the node would be
-// another.
+// The lock goes with the file that is replaced, so the new one is locked before it takes its place. Its text is on disk
+// by then: if the machine crashes, there is the file of before or this one, never an empty one, with which the node
+// would be another.
 IoError ServerAsHost::Write(const std::string& text, Durably durably) {
   const std::string path = Path();
   const std::string temporary = path + ".tmp";

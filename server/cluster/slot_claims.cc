@@ -20,8 +20,9 @@ bool SlotClaims::Loses(int slot, const ClusterNode& claimant, uint64_t epoch) co
   const ClusterView& view = parts_.core.view;
   const ClusterNode* owner = view.Owner(slot);
   if (owner == &claimant) return false;
-  // An operator moves it here, and says when that is over.
-  if (view.ImportingFrom(slot) != nullptr) return false;
+  // An operator moves it here, and says when that is over. Only a replica of the source may take the source's place.
+  const ClusterNode* source = view.ImportingFrom(slot);
+  if (source != nullptr && source->shard != claimant.shard) return false;
   return owner == nullptr || view.disclaimed.Has(slot) || owner->config_epoch < epoch;
 }
 
@@ -49,6 +50,7 @@ void SlotClaims::Take(ClusterNode& claimant, uint64_t epoch, const SlotSet& clai
     if (owner == &me && parts_.core.host.HasKeysIn(slot)) with_keys.push_back(slot);
     if (owner == &my_primary) ++lost;
     view.Assign(slot, &claimant);
+    if (view.ImportingFrom(slot) != nullptr) view.SetImporting(slot, &claimant);
     view.WantSave();
     view.WantCheck();
   });

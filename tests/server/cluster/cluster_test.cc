@@ -195,6 +195,21 @@ TEST(ClusterTest, ASlotMovesWithSetSlotNode) {
   EXPECT_EQ(world.OwnerFor(world[2], 0), 1);
 }
 
+// The source of a move fails: its replica takes its place in the move, too.
+TEST(ClusterTest, AMoveSurvivesAFailoverOfItsSource) {
+  ClusterWorld world({.seed = 19});
+  world.AddCluster(3, 1);
+  world.Step(5000);
+  world[1]->view().SetImporting(0, world[1].Find(world[0]));
+  world[0]->view().SetMigrating(0, world[0].Find(world[1]));
+  world[0].Stop();
+  ASSERT_TRUE(world.StepUntil([&] { return world[3].IsPrimary() && world.Agrees(); }, 20'000)) << world.Disagreement();
+  world[0].Start();
+  ASSERT_TRUE(world.StepUntil([&] { return !world[0].IsPrimary() && world.Agrees(); }, 20'000)) << world.Disagreement();
+  EXPECT_EQ(world[1]->view().ImportingFrom(0)->id, world[3].id());
+  EXPECT_EQ(world.OwnerFor(world[1], 0), 3);
+}
+
 TEST(ClusterTest, MessagesReachAllNodesOrThoseOfTheShard) {
   ClusterWorld world({.seed = 15});
   world.AddCluster(3, 1);
