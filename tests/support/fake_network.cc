@@ -32,7 +32,9 @@ struct FakeNetwork::Wire {
 
   Link::User* user = nullptr;  // null: the dialer has closed, or was told of the end
   Link::Reading reading = Link::Reading::kOn;
-  std::unique_ptr<FakeTransport> transport;  // null before it is connected, and at a stranger
+  // At most one of them takes what arrives at the listener; none before it is connected, and at a stranger.
+  std::unique_ptr<FakeTransport> transport;
+  Link::User* far_user = nullptr;
   bool is_listener_closed = false;
 
   bool IsOver() const { return user == nullptr && is_listener_closed; }
@@ -132,6 +134,41 @@ class FakeNetwork::FakeLink final : public Link {
   const std::shared_ptr<Wire> wire_;
 };
 
+// The side of a server that took the connection as a link.
+class FakeNetwork::FarLink final : public Link {
+ public:
+  FarLink(FakeNetwork& network, std::shared_ptr<Wire> wire) : network_(network), wire_(std::move(wire)) {}
+  ~FarLink() override {
+    wire_->far_user = nullptr;
+    wire_->is_listener_closed = true;
+  }
+
+  void SetUser(User& user) override { wire_->far_user = &user; }
+  void Send(Bytes bytes) override { network_.Put(wire_->to_dialer, bytes); }
+  size_t UnsentBytes() const override { return wire_->to_dialer.octets; }
+  void SetReading(Reading) override { throw std::logic_error("nobody needs that yet"); }
+  std::string LocalAddress() const override { return AddressOf(wire_->listener); }
+  std::string PeerAddress() const override { return AddressOf(wire_->source_port); }
+  int FileDescriptor() const override { return -1; }
+  Stage stage() const override { return Stage::kOpen; }
+
+ private:
+  FakeNetwork& network_;
+  const std::shared_ptr<Wire> wire_;
+};
+
+class FakeNetwork::FakeListening final : public Network::Listening {
+ public:
+  FakeListening(FakeNetwork& network, int port) : network_(network), port_(port) {}
+  ~FakeListening() override { network_.doors_.erase(port_); }
+  FakeListening(const FakeListening&) = delete;
+  FakeListening& operator=(const FakeListening&) = delete;
+
+ private:
+  FakeNetwork& network_;
+  const int port_;
+};
+
 class FakeNetwork::FakeWatch final : public Network::Watch {
  public:
   FakeWatch(FakeNetwork& network, TestServer& server, int descriptor, std::function<void()> handler)
@@ -176,9 +213,9 @@ class FakeNetwork::Port final : public Network {
     network_.wires_.push_back(wire);
     return std::make_unique<FakeLink>(network_, wire);
   }
-  // Nobody dials the bus of these servers; ClusterWorld has buses.
-  Result<std::unique_ptr<Listening>, std::string> Listen(const ListenAt&, Acceptor&) override {
-    return std::make_unique<Listening>();
+  Result<std::unique_ptr<Listening>, std::string> Listen(const ListenAt& place, Acceptor& acceptor) override {
+    network_.doors_[place.port] = {number_, &acceptor};
+    return std::unique_ptr<Listening>(std::make_unique<FakeListening>(network_, place.port));
   }
   std::unique_ptr<Watch> WatchPipe(int descriptor, std::function<void()> handler) override {
     return std::make_unique<FakeWatch>(network_, server, descriptor, std::move(handler));
@@ -210,10 +247,11 @@ void FakeNetwork::Detach(TestServer& server) {
   const int port = found->first;
   server->network().Attach(nullptr);
   for (const auto& wire : std::vector(wires_)) {
-    if (wire->dialer != port && wire->listener != port) continue;
+    if (wire->dialer != port && HomeOf(wire->listener) != port) continue;
     // What the server that goes away would do about it does not matter.
     if (wire->dialer == port) wire->user = nullptr;
-    if (wire->listener == port) {
+    if (HomeOf(wire->listener) == port) {
+      wire->far_user = nullptr;
       if (wire->transport != nullptr) wire->transport->Abandon();
       wire->transport.reset();
       wire->is_listener_closed = true;
@@ -223,10 +261,17 @@ void FakeNetwork::Detach(TestServer& server) {
   ports_.erase(port);
 }
 
+int FakeNetwork::HomeOf(int port) const {
+  const auto found = doors_.find(port);
+  return found == doors_.end() ? port : found->second.owner;
+}
+
 TestServer* FakeNetwork::ServerAt(int port) const {
-  const auto found = ports_.find(port);
+  const auto found = ports_.find(HomeOf(port));
   return found == ports_.end() ? nullptr : &found->second->server;
 }
+
+FakeNetwork::Pair FakeNetwork::EndsOf(const Wire& wire) const { return PairOf(wire.dialer, HomeOf(wire.listener)); }
 
 // --- Time and movement.
 
@@ -267,44 +312,51 @@ bool FakeNetwork::ReadPipes() {
   return false;
 }
 
-bool FakeNetwork::AreApart(const Wire& wire) const {
-  return wire.is_silent || apart_.contains(PairOf(wire.dialer, wire.listener));
-}
+bool FakeNetwork::AreApart(const Wire& wire) const { return wire.is_silent || apart_.contains(EndsOf(wire)); }
 
 bool FakeNetwork::Move(const std::shared_ptr<Wire>& wire) {
   if (AreApart(*wire)) return false;
-  if (!wire->is_connected) return Connect(*wire);
+  if (!wire->is_connected) return Connect(wire);
   const bool is_first = random_.Below(2) == 0;
   return is_first ? MoveToDialer(*wire) || MoveToListener(*wire) : MoveToListener(*wire) || MoveToDialer(*wire);
 }
 
-bool FakeNetwork::Connect(Wire& wire) {
+bool FakeNetwork::Connect(const std::shared_ptr<Wire>& shared) {
+  Wire& wire = *shared;
   if (wire.user == nullptr) {
     wire.is_listener_closed = true;
     return false;
   }
   if (wire.due_ms > now_ms_) return false;
-  TestServer* const listener = ServerAt(wire.listener);
-  const auto stranger = strangers_.find(wire.listener);
-  if (refusing_.contains(wire.listener) || (listener == nullptr && stranger == strangers_.end())) {
+  const bool is_there = ServerAt(wire.listener) != nullptr || strangers_.contains(wire.listener);
+  if (refusing_.contains(wire.listener) || !is_there) {
     wire.is_listener_closed = true;
     EndFor(wire, "Connection refused");
     return true;
   }
   wire.is_connected = true;
-  if (listener != nullptr) {
-    wire.transport = std::make_unique<FakeTransport>(*this, *listener, wire);
-  } else {
-    ++stranger->second.connections;
-    stranger->second.received.clear();
-  }
+  Welcome(shared);
   if (const auto breaks = break_next_.find(wire.listener); breaks != break_next_.end()) {
     wire.breaks_after = breaks->second;
     break_next_.erase(breaks);
   }
-  wire.user->OnConnected();
+  if (wire.user != nullptr) wire.user->OnConnected();
   ServerAt(wire.dialer)->EndTurn();
   return true;
+}
+
+void FakeNetwork::Welcome(const std::shared_ptr<Wire>& wire) {
+  TestServer* const listener = ServerAt(wire->listener);
+  if (const auto door = doors_.find(wire->listener); door != doors_.end()) {
+    door->second.acceptor->OnAccepted(std::make_unique<FarLink>(*this, wire));
+    listener->EndTurn();
+  } else if (listener != nullptr) {
+    wire->transport = std::make_unique<FakeTransport>(*this, *listener, *wire);
+  } else {
+    Stranger& stranger = strangers_[wire->listener];
+    ++stranger.connections;
+    stranger.received.clear();
+  }
 }
 
 void FakeNetwork::Put(Lane& lane, Bytes bytes) {
@@ -358,18 +410,25 @@ bool FakeNetwork::MoveToDialer(Wire& wire) {
 bool FakeNetwork::MoveToListener(Wire& wire) {
   if (wire.is_listener_closed) return false;
   const std::string piece = Take(wire.to_listener, SIZE_MAX);
-  const auto stranger = strangers_.find(wire.listener);
-  if (!piece.empty() && stranger != strangers_.end()) {
-    stranger->second.received += piece;
-  } else if (!piece.empty()) {
-    TestServer& server = wire.transport->server();
-    wire.transport->Receive(piece);
-    server.EndTurn();
+  if (!piece.empty()) {
+    Hear(wire, piece);
+    return true;
   }
-  if (!piece.empty()) return true;
   if (wire.user != nullptr || wire.to_listener.octets != 0) return false;
   Lose(wire);
   return true;
+}
+
+void FakeNetwork::Hear(Wire& wire, const std::string& piece) {
+  TestServer* const server = ServerAt(wire.listener);
+  if (wire.far_user != nullptr) {
+    wire.far_user->OnReceived(piece);
+  } else if (wire.transport != nullptr) {
+    wire.transport->Receive(piece);
+  } else {
+    strangers_[wire.listener].received += piece;
+  }
+  if (server != nullptr) server->EndTurn();
 }
 
 void FakeNetwork::EndFor(Wire& wire, const std::string& reason) {
@@ -390,6 +449,10 @@ void FakeNetwork::Lose(Wire& wire) {
     server.EndTurn();
   }
   wire.is_listener_closed = true;
+  if (Link::User* const far = std::exchange(wire.far_user, nullptr)) {
+    far->OnEnded("Connection reset by peer");
+    if (TestServer* const listener = ServerAt(wire.listener)) listener->EndTurn();
+  }
   EndFor(wire, "Connection reset by peer");
 }
 
@@ -397,13 +460,13 @@ void FakeNetwork::Lose(Wire& wire) {
 
 void FakeNetwork::Break(int port, int other_port) {
   for (const auto& wire : std::vector(wires_)) {
-    if (wire->is_connected && PairOf(wire->dialer, wire->listener) == PairOf(port, other_port)) Lose(*wire);
+    if (wire->is_connected && EndsOf(*wire) == PairOf(port, other_port)) Lose(*wire);
   }
 }
 
 void FakeNetwork::Silence(int port, int other_port) {
   for (const auto& wire : wires_) {
-    if (PairOf(wire->dialer, wire->listener) == PairOf(port, other_port)) wire->is_silent = true;
+    if (EndsOf(*wire) == PairOf(port, other_port)) wire->is_silent = true;
   }
 }
 

@@ -7,9 +7,10 @@
 //   network.Run();                        // until nothing moves any more; no time passes
 //   network.Step(1000);                   // a second passes for all servers, with their timers
 //
-// A Dial to "127.0.0.1:7001" makes a Link at the server that dials, and a Session at the server that listens. Bytes
-// travel in Run and Step only, in random pieces, in random order between connections. Whoever owns a server detaches it
-// before it is destroyed.
+// A Dial to "127.0.0.1:7001" makes a Link at the server that dials, and a Session at the server that listens. A port at
+// which a server listens with Network::Listen, as the bus of a cluster does, takes Links. Bytes travel in Run and Step
+// only, in random pieces, in random order between connections. Whoever owns a server detaches it before it is
+// destroyed.
 //
 // Faults: a connection breaks at a given byte, is silent (half open), or is lost at once; servers are apart (nothing
 // arrives, connecting takes forever, and what was sent arrives when they come together again); dials are refused.
@@ -101,8 +102,10 @@ class FakeNetwork {
  private:
   class Port;
   class FakeLink;
+  class FarLink;
   class FakeTransport;
   class FakeWatch;
+  class FakeListening;
   struct Wire;
   struct Packet {
     int64_t due_ms;
@@ -116,14 +119,26 @@ class FakeNetwork {
   };
   using Pair = std::pair<int, int>;
 
+  // Where a server takes Links.
+  struct Door {
+    int owner;  // its port for clients
+    Network::Acceptor* acceptor;
+  };
+
   static Pair PairOf(int one, int other) { return {std::min(one, other), std::max(one, other)}; }
   bool AreApart(const Wire& wire) const;
+  // The server that listens there for clients, or for links.
   TestServer* ServerAt(int port) const;
+  // The port for clients of the server that listens here.
+  int HomeOf(int port) const;
+  Pair EndsOf(const Wire& wire) const;
   void Put(Lane& lane, Bytes bytes);
   // Takes a random piece of what is due; empty: nothing is.
   std::string Take(Lane& lane, size_t most);
   bool Move(const std::shared_ptr<Wire>& wire);
-  bool Connect(Wire& wire);
+  bool Connect(const std::shared_ptr<Wire>& wire);
+  void Welcome(const std::shared_ptr<Wire>& wire);
+  void Hear(Wire& wire, const std::string& piece);
   bool MoveToDialer(Wire& wire);
   bool MoveToListener(Wire& wire);
   bool ReadPipes();
@@ -138,6 +153,7 @@ class FakeNetwork {
   size_t window_ = SIZE_MAX;
   int dials_ = 0;
   std::map<int, std::unique_ptr<Port>> ports_;
+  std::map<int, Door> doors_;
   std::map<int, Stranger> strangers_;
   std::vector<std::shared_ptr<Wire>> wires_;
   std::vector<FakeWatch*> watches_;

@@ -61,15 +61,21 @@ class ReplicationWorld {
                                       "repl-diskless-sync no"};
       all.insert(all.end(), directives_.begin(), directives_.end());
       all.insert(all.end(), more.begin(), more.end());
-      life_ = std::make_unique<ServerLife>(files_, all, TestServer::Options().wall_ms + network_.NowMs());
+      const TestServer::Options usual;
+      // So that nodes of a cluster draw different ids.
+      const uint64_t seed = usual.seed + static_cast<uint64_t>(port_) + 1000 * static_cast<uint64_t>(starts_++);
+      life_ = std::make_unique<ServerLife>(files_, all, usual.wall_ms + network_.NowMs(), seed);
       network_.Attach(life_->server(), port_);
       life_->server().clock().AdvanceMs(uptime_ms);
       life_->server().clock().StepWallMs(-uptime_ms);
+      EXPECT_EQ(life_->server()->cluster().Open(), std::nullopt);
       life_->server()->replication().Start();
+      EXPECT_EQ(life_->server()->cluster().Start(), std::nullopt);
     }
     // The process is gone; its files stay.
     void Stop() {
       if (life_ == nullptr) return;
+      life_->server()->cluster().Close();
       network_.Detach(life_->server());
       life_.reset();
       files_.Kill();
@@ -87,6 +93,7 @@ class ReplicationWorld {
     const std::vector<std::string> directives_;
     FaultyFiles files_;
     std::unique_ptr<ServerLife> life_;
+    int starts_ = 0;
   };
 
   explicit ReplicationWorld(uint64_t seed = 1) : network_(seed) {}

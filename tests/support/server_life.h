@@ -20,9 +20,13 @@ namespace respite {
 
 class ServerLife {
  public:
-  ServerLife(FaultyFiles& files, std::vector<std::string> directives, int64_t wall_ms = TestServer::Options().wall_ms)
-      : server_(TestServer::Options{
-            .directives = std::move(directives), .wall_ms = wall_ms, .files = &files, .log_file = log_.path()}),
+  ServerLife(FaultyFiles& files, std::vector<std::string> directives, int64_t wall_ms = TestServer::Options().wall_ms,
+             uint64_t seed = TestServer::Options().seed)
+      : server_(TestServer::Options{.directives = std::move(directives),
+                                    .seed = seed,
+                                    .wall_ms = wall_ms,
+                                    .files = &files,
+                                    .log_file = log_.path()}),
         client_(server_) {
     outcome_ = OpenDataSet(server_->services());
   }

@@ -4,7 +4,6 @@ import os
 import random
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -13,15 +12,9 @@ import oracles
 from certificates import Authority
 from generators import Generator
 from launcher import free_port, wait_until
-from two_servers import RESPITE, Server, value_of
+from two_servers import RESPITE, Server, speaks_tls, value_of
 
 COMMANDS = 200
-
-
-def speaks_tls(program):
-    """Whether it was built with TLS: a server without it knows no `tls-port`."""
-    said = subprocess.run([program, "--port", "0", "--tls-port", "-1"], capture_output=True, text=True, timeout=30, check=False)
-    return "Bad directive" not in said.stdout + said.stderr
 
 
 class Node:

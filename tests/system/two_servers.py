@@ -21,6 +21,12 @@ def encode(words):
     return request
 
 
+def speaks_tls(program):
+    """Whether it was built with TLS: a server without it knows no `tls-port`."""
+    said = subprocess.run([program, "--port", "0", "--tls-port", "-1"], capture_output=True, text=True, timeout=30, check=False)
+    return "Bad directive" not in said.stdout + said.stderr
+
+
 class Closed(Exception):
     """The server closed the connection; `rest` is what it had sent before."""
 

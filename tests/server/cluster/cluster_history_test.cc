@@ -1,0 +1,409 @@
+// Clusters of whole servers, with data and clients, while connections break, machines are apart, processes die,
+// replicas are promoted and slots move. What clients saw is held against what a cluster promises:
+//
+//   - a read returns a value that somebody has written to that key;
+//   - an acknowledged write that all replicas of its node had is never lost, unless it was overwritten;
+//   - nor is one whose node has owned the slot ever since;
+//   - a move of a slot that was given up leaves its keys at one of both nodes;
+//   - when all is well again, all nodes agree on one owner of each slot.
+//
+// Other acknowledged writes may be lost: replication is asynchronous.
+//
+// RESPITE_CLUSTER_STORIES and RESPITE_CLUSTER_SEED run more of it, or one of it again.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/key_slot.h"
+#include "base/random.h"
+#include "server/cluster/cluster.h"
+#include "server/cluster/cluster_mode.h"
+#include "server/cluster/nodes_text.h"
+#include "tests/support/replication_world.h"
+
+namespace respite {
+namespace {
+
+using Member = ReplicationWorld::Member;
+
+constexpr int kNodeTimeoutMs = 1000;
+constexpr int64_t kPatienceMs = 90'000;
+constexpr int kBusDistance = 10000;
+constexpr int kMostRedirections = 6;
+
+uint64_t NumberFrom(const char* name, uint64_t fallback) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
+}
+
+bool IsError(const TestReply& reply) { return reply.tree && reply.tree->IsError(); }
+bool IsNull(const TestReply& reply) { return reply.tree && reply.tree->IsNull(); }
+
+// --- What clients did, and whether that may be.
+
+// A write that was acknowledged.
+struct Write {
+  int value = 0;
+  Member* node = nullptr;
+  int term = 0;          // of the node, when it acknowledged
+  int64_t offset = 0;    // of its stream, afterwards
+  bool is_safe = false;  // all replicas of the node had it once
+};
+
+class History {
+ public:
+  int Attempt(const std::string& key) {
+    tried_[key].insert(++last_);
+    return last_;
+  }
+  void Acknowledge(const std::string& key, Write write) { writes_[key].push_back(write); }
+  void Read(const std::string& key, std::optional<int> value) const {
+    const auto tried = tried_.find(key);
+    const bool was_written = !value || (tried != tried_.end() && tried->second.contains(*value));
+    EXPECT_TRUE(was_written) << key << " has " << *value << ", which nobody wrote";
+  }
+  template <class Visit>
+  void ForEachUnsafe(Visit visit) {
+    for (auto& [key, writes] : writes_) {
+      for (Write& write : writes) {
+        if (!write.is_safe) visit(key, write);
+      }
+    }
+  }
+  // The value that must not be older than what the key has now: the last write that cannot be lost.
+  template <class MayBeLost>
+  int Floor(const std::string& key, MayBeLost may_be_lost) const {
+    int floor = 0;
+    const auto found = writes_.find(key);
+    if (found == writes_.end()) return floor;
+    for (const Write& write : found->second) {
+      if (write.is_safe || !may_be_lost(write)) floor = write.value;
+    }
+    return floor;
+  }
+  size_t Count() const {
+    size_t count = 0;
+    for (const auto& [key, writes] : writes_) count += writes.size();
+    return count;
+  }
+
+ private:
+  int last_ = 0;
+  std::map<std::string, std::set<int>> tried_;
+  std::map<std::string, std::vector<Write>> writes_;
+};
+
+// --- The cluster and what happens to it.
+
+class Story {
+ public:
+  explicit Story(uint64_t seed) : random_(seed), world_(seed) {
+    primaries_ = 3 + random_.Below(2);
+    const size_t replicas = 1 + random_.Below(2);
+    for (size_t i = 0; i < primaries_ * (1 + replicas); ++i) world_.Add(Directives());
+    terms_.resize(world_.members().size());
+    was_primary_.resize(world_.members().size());
+    Form(replicas);
+  }
+
+  void Run() {
+    for (int act = 0; act < 25; ++act) {
+      Act();
+      for (uint64_t i = random_.Below(12); i > 0; --i) Visit();
+      Pass(static_cast<int64_t>(random_.Below(random_.Below(3) == 0 ? 6000 : 600)));
+    }
+    Heal();
+    if (!testing::Test::HasFailure()) Judge();
+  }
+  size_t Writes() const { return history_.Count(); }
+
+ private:
+  static std::vector<std::string> Directives() {
+    return {"cluster-enabled yes",    "cluster-node-timeout " + std::to_string(kNodeTimeoutMs),
+            "appendonly yes",         "appendfsync always",
+            "repl-timeout 5",         "repl-ping-replica-period 1",
+            "repl-diskless-sync yes", "cluster-migration-barrier 5"};
+  }
+
+  Member& At(size_t index) { return world_.members()[index]; }
+  size_t Count() { return world_.members().size(); }
+  size_t Some() { return random_.Below(Count()); }
+  static ClusterView& View(Member& member) { return member->cluster().cluster()->view(); }
+  static std::string Id(Member& member) { return View(member).me().id.String(); }
+  Member* MemberAt(int port) { return port < 7001 ? nullptr : &At(static_cast<size_t>(port - 7001)); }
+  Member* MemberOf(const ClusterNode* node) { return node == nullptr ? nullptr : MemberAt(node->address.tcp_port); }
+
+  void Form(size_t replicas) {
+    for (size_t i = 0; i < primaries_; ++i) {
+      const size_t first = kSlotCount * i / primaries_;
+      const size_t last = kSlotCount * (i + 1) / primaries_ - 1;
+      At(i).Run("CLUSTER ADDSLOTSRANGE " + std::to_string(first) + " " + std::to_string(last));
+      At(i).Run("CLUSTER SET-CONFIG-EPOCH " + std::to_string(i + 1));
+    }
+    for (size_t i = 1; i < Count(); ++i) {
+      const int port = At(i).port();
+      At(0).Run("CLUSTER MEET 127.0.0.1 " + std::to_string(port) + " " + std::to_string(port + kBusDistance));
+    }
+    Await("to meet", [this] {
+      return std::ranges::all_of(world_.members(), [this](Member& one) {
+        const auto& all = View(one).All();
+        return all.size() == Count() && std::ranges::none_of(all, [](auto* node) { return node->Is(kNodeHandshake); });
+      });
+    });
+    for (size_t i = primaries_; i < Count(); ++i) {
+      At(i).Run("CLUSTER REPLICATE " + Id(At((i - primaries_) / replicas)));
+    }
+    Await("to agree", [this] { return Disagreement().empty(); });
+  }
+
+  // Time passes, and writes become safe.
+  void Pass(int64_t elapsed_ms) {
+    for (int64_t passed_ms = 0; passed_ms < elapsed_ms; passed_ms += 100) {
+      world_.network().Step(100);
+      Observe();
+    }
+  }
+  template <class Holds>
+  void Await(const char* what, Holds holds) {
+    for (int64_t passed_ms = 0; passed_ms < kPatienceMs && !holds(); passed_ms += 500) Pass(500);
+    ASSERT_TRUE(holds()) << "the nodes fail " << what << ": " << Disagreement() << Views();
+  }
+  // What all nodes believe, and what they logged last.
+  std::string Views() {
+    constexpr size_t kTail = 3000;
+    std::string text;
+    for (Member& member : world_.members()) {
+      const std::string log = member.Log();
+      text += "\n---- " + std::to_string(member.port()) + "\n" + NodesFileText(View(member), PortChoice::kTcp) +
+              log.substr(log.size() - std::min(log.size(), kTail));
+    }
+    return text;
+  }
+
+  void Observe() {
+    for (size_t i = 0; i < Count(); ++i) {
+      const bool is_primary = At(i).Runs() && View(At(i)).me().IsPrimary();
+      if (was_primary_[i] != is_primary) ++terms_[i];
+      was_primary_[i] = is_primary;
+    }
+    history_.ForEachUnsafe([this](const std::string&, Write& write) { write.is_safe = AllHave(write); });
+  }
+  int TermOf(const Member& member) const { return terms_[static_cast<size_t>(member.port() - 7001)]; }
+
+  bool AllHave(const Write& write) {
+    Member& node = *write.node;
+    if (!node.Runs() || TermOf(node) != write.term) return false;
+    int replicas = 0;
+    for (const ClusterNode* known : View(node).me().replicas) {
+      Member* const replica = MemberOf(known);
+      const bool has_it = replica != nullptr && replica->Runs() && replica->IsLinked() &&
+                          View(*replica).me().primary != nullptr &&
+                          View(*replica).me().primary->id == View(node).me().id &&
+                          replica->history().id == node.history().id && replica->history().offset >= write.offset;
+      if (!has_it) return false;
+      ++replicas;
+    }
+    return replicas != 0;
+  }
+
+  // --- Clients.
+
+  void Visit() {
+    const std::string key = "key" + std::to_string(random_.Below(40));
+    if (random_.Below(3) == 0) {
+      const TestReply reply = Ask(key, "GET " + key).second;
+      if (!reply.HasValue() || IsError(reply)) return;
+      history_.Read(key, IsNull(reply) ? std::nullopt : std::optional(std::stoi(reply.Text())));
+      return;
+    }
+    const int value = history_.Attempt(key);
+    const auto [node, reply] = Ask(key, "SET " + key + " " + std::to_string(value));
+    if (!reply.HasValue() || IsError(reply)) return;
+    Observe();  // its term may have begun since
+    history_.Acknowledge(key, {.value = value, .node = node, .term = TermOf(*node), .offset = node->history().offset});
+  }
+
+  // Some node is asked, and where it sends the client.
+  std::pair<Member*, TestReply> Ask(const std::string& key, const std::string& request) {
+    Member* node = &At(Some());
+    bool asks = false;
+    for (int i = 0; i < kMostRedirections && node != nullptr && node->Runs(); ++i) {
+      TestClient client(node->server());
+      if (asks) client.Run("ASKING");
+      TestReply reply = client.Run(request);
+      if (!reply.HasValue() || !IsError(reply)) return {node, reply};
+      const std::string text = reply.Text();
+      asks = text.starts_with("ASK ");
+      if (!asks && !text.starts_with("MOVED ")) return {node, reply};
+      EXPECT_EQ(text.substr(text.find(' ') + 1, text.rfind(' ') - text.find(' ') - 1), std::to_string(KeySlot(key)));
+      node = MemberAt(std::stoi(text.substr(text.rfind(':') + 1)));
+    }
+    return {node, TestReply()};
+  }
+
+  // --- Faults.
+
+  void Act() {
+    FakeNetwork& network = world_.network();
+    Member& one = At(Some());
+    Member& other = At(Some());
+    switch (random_.Below(16)) {
+      case 0:
+        return network.Break(one.port(), other.port());
+      case 1:
+        if (one.port() != other.port()) network.SetApart(one.port(), other.port());
+        return;
+      case 2:
+        return Split();
+      case 3:
+        return network.SetAllTogether();
+      case 4:
+        return network.SetDelay(static_cast<int64_t>(random_.Below(3) * 100));
+      case 5:
+        if (one.Runs()) random_.Below(2) == 0 ? one.Crash() : one.Stop();
+        return;
+      case 6:
+      case 7:
+        for (Member& member : world_.members()) {
+          if (!member.Runs()) member.Start();
+        }
+        return;
+      case 8:
+        if (one.Runs()) one.Run("CLUSTER FAILOVER");
+        return;
+      case 9:
+        if (one.Runs() && random_.Below(3) == 0) one.Run("CLUSTER FAILOVER FORCE");
+        return;
+      case 10:
+      case 11:
+        return MoveSlot();
+      case 12:
+        if (one.Runs() && random_.Below(4) == 0) one.Run("CLUSTER BUMPEPOCH");
+        return;
+      default:
+        return;
+    }
+  }
+
+  void Split() {
+    for (Member& one : world_.members()) {
+      for (Member& other : world_.members()) {
+        if (one.port() < other.port() && random_.Below(2) == 0) world_.network().SetApart(one.port(), other.port());
+      }
+    }
+  }
+
+  // What redis-cli does.
+  void MoveSlot() {
+    const int slot = KeySlot("key" + std::to_string(random_.Below(40)));
+    Member& asked = At(Some());
+    Member* const source = asked.Runs() ? MemberOf(View(asked).Owner(slot)) : nullptr;
+    Member& target = At(Some());
+    if (source == nullptr || !source->Runs() || !target.Runs() || source == &target) return;
+    const std::string text = std::to_string(slot);
+    half_moved_.insert(slot);
+    if (IsError(target.Run("CLUSTER SETSLOT " + text + " IMPORTING " + Id(*source)))) return;
+    if (IsError(source->Run("CLUSTER SETSLOT " + text + " MIGRATING " + Id(target)))) return;
+    for (int tries = 0; tries < 10 && source->Runs(); ++tries) {
+      const TestReply keys = source->Run("CLUSTER GETKEYSINSLOT " + text + " 10");
+      if (keys.Size() == 0) break;
+      std::string request = "MIGRATE 127.0.0.1 " + std::to_string(target.port()) + " '' 0 500 KEYS";
+      for (size_t i = 0; i < keys.Size(); ++i) request += " " + keys[i].Text();
+      TestClient client(source->server());
+      client.Send(request);
+      Pass(600);
+    }
+    // To give it away with keys would delete them.
+    if (!source->Runs() || !target.Runs() || source->Run("CLUSTER COUNTKEYSINSLOT " + text).Integer() != 0) return;
+    const bool is_taken = !IsError(target.Run("CLUSTER SETSLOT " + text + " NODE " + Id(target)));
+    const bool is_given = !IsError(source->Run("CLUSTER SETSLOT " + text + " NODE " + Id(target)));
+    if (is_taken && is_given) half_moved_.erase(slot);
+  }
+
+  // A slot whose move was given up has keys at two nodes, and an operator has to mend that (redis-cli --cluster fix).
+  // The newest value at any node is what counts.
+  int NewestAnywhere(const std::string& key) {
+    int newest = 0;
+    for (Member& member : world_.members()) {
+      const Snapshot data = SnapshotOf(*member.server());
+      const auto found = data.find("0 \"" + key + "\"");
+      const size_t digits = found == data.end() ? std::string::npos : found->second.find_first_of("0123456789");
+      if (digits != std::string::npos) newest = std::max(newest, std::stoi(found->second.substr(digits)));
+    }
+    return newest;
+  }
+
+  // --- The end.
+
+  void Heal() {
+    world_.network().SetAllTogether();
+    world_.network().SetDelay(0);
+    for (Member& member : world_.members()) {
+      if (!member.Runs()) member.Start();
+    }
+    Await("to agree", [this] { return Disagreement().empty(); });
+    Pass(3000);
+  }
+
+  std::string Disagreement() {
+    const ClusterView& first = View(At(0));
+    for (Member& member : world_.members()) {
+      const std::string name = "the node at " + std::to_string(member.port());
+      const ClusterView& view = View(member);
+      if (!view.is_ok) return name + " serves nobody";
+      for (int slot = 0; slot < kSlotCount; ++slot) {
+        if (view.Owner(slot) == nullptr || first.Owner(slot) == nullptr) return name + " lacks an owner";
+        if (view.Owner(slot)->id != first.Owner(slot)->id) return name + " disagrees on slot " + std::to_string(slot);
+        if (!MemberOf(view.Owner(slot))->Runs()) return name + " knows an owner that does not run";
+      }
+      if (!view.me().IsPrimary() && !member.IsLinked()) return name + " has no link to its primary";
+    }
+    return "";
+  }
+
+  void Judge() {
+    for (int i = 0; i < 40; ++i) {
+      const std::string key = "key" + std::to_string(i);
+      const auto [node, reply] = Ask(key, "GET " + key);
+      ASSERT_TRUE(reply.HasValue() && !IsError(reply)) << key;
+      int value = IsNull(reply) ? 0 : std::stoi(reply.Text());
+      if (half_moved_.contains(KeySlot(key))) value = NewestAnywhere(key);
+      history_.Read(key, value == 0 ? std::nullopt : std::optional(value));
+      const int floor = history_.Floor(key, [this, owner = node](const Write& write) {
+        return write.node != owner || write.term != TermOf(*owner);
+      });
+      EXPECT_GE(value, floor) << key << " lost a write";
+    }
+  }
+
+  Random random_;
+  ReplicationWorld world_;
+  size_t primaries_ = 0;
+  std::vector<int> terms_;  // how often each has changed its role, or started
+  std::vector<bool> was_primary_;
+  std::set<int> half_moved_;  // slots
+  History history_;
+};
+
+TEST(ClusterHistoryTest, KeepsWhatItPromises) {
+  const uint64_t stories = NumberFrom("RESPITE_CLUSTER_STORIES", 8);
+  const uint64_t first = NumberFrom("RESPITE_CLUSTER_SEED", 1);
+  size_t writes = 0;
+  for (uint64_t seed = first; seed < first + stories; ++seed) {
+    SCOPED_TRACE("RESPITE_CLUSTER_SEED=" + std::to_string(seed));
+    Story story(seed);
+    if (!HasFailure()) story.Run();
+    writes += story.Writes();
+    if (HasFailure()) return;
+  }
+  RecordProperty("acknowledged_writes", std::to_string(writes));
+  EXPECT_GT(writes, stories * 20);
+}
+
+}  // namespace
+}  // namespace respite
