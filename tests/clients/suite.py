@@ -1,5 +1,6 @@
 """A suite is one directory here, with its `run` and its clients.toml. Runs it against a server and reads its
 reports."""
+import contextlib
 import os
 import pathlib
 import shutil
@@ -16,6 +17,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent / "system"))
 import launcher  # noqa: E402  (found by the line above)
+
+import cluster  # noqa: E402  (needs the same line)
 
 LIMIT_S = {"part": 900, "all": 3000}
 
@@ -74,15 +77,22 @@ class Suite:
         results_folder = self.work / "results" / program.label
         shutil.rmtree(results_folder, ignore_errors=True)
         results_folder.mkdir(parents=True)
-        with tempfile.TemporaryDirectory(prefix=f"clients-{self.name}-") as folder:
+        with tempfile.TemporaryDirectory(prefix=f"clients-{self.name}-") as folder, self._cluster(program) as variables:
             server, port = program.start(folder)
             try:
-                return self._run_against(server, port, program, scope, results_folder)
+                variables = {"REDIS_HOST": "127.0.0.1", "REDIS_PORT": str(port), **variables}
+                return self._run_against(server, variables, program, scope, results_folder)
             finally:
                 server.kill()
 
-    def _run_against(self, server, port, program, scope, results_folder):
-        environment = dict(os.environ, REDIS_HOST="127.0.0.1", REDIS_PORT=str(port), REDIS_SERVER=program.path,
+    def _cluster(self, program):
+        """For a `with`: the variables that name a cluster, if the suite wants one."""
+        if not self.facts.get("needs", {}).get("cluster"):
+            return contextlib.nullcontext({})
+        return cluster.Served(program.path, self.work / f"{program.label}-cluster.log")
+
+    def _run_against(self, server, variables, program, scope, results_folder):
+        environment = dict(os.environ, **variables, REDIS_SERVER=program.path,
                            CLIENTS_SCOPE=scope, CLIENTS_WORK=str(self.work), CLIENTS_RESULTS=str(results_folder))
         with open(self.log(program), "wb") as log:
             process = subprocess.Popen([self.folder / "run"], cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
