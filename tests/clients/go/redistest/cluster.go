@@ -1,0 +1,124 @@
+package redistest
+
+import (
+	"bufio"
+	"fmt"
+	"math/rand"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// ClusterAddrs are the nodes of the cluster that runs for this suite.
+func ClusterAddrs() []string {
+	return strings.Split(os.Getenv("REDIS_CLUSTER"), ",")
+}
+
+// Control asks for a change of the cluster, see ../../README.md, and returns the rest of the answer.
+func Control(t testing.TB, words ...any) string {
+	t.Helper()
+	conn, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", os.Getenv("REDIS_CLUSTER_CONTROL")))
+	NoError(t, err)
+	defer conn.Close()
+	NoError(t, conn.SetDeadline(time.Now().Add(90*time.Second)))
+	fmt.Fprintln(conn, words...)
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	NoError(t, err)
+	verdict, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+	if verdict != "ok" {
+		t.Fatal(line)
+	}
+	return rest
+}
+
+// Load increments counters, several at a time, until Stop. Counts has what the servers acknowledged.
+type Load struct {
+	Keys    []string
+	mutex   sync.Mutex
+	counts  map[string]int64
+	trouble error
+	done    chan struct{}
+	tasks   sync.WaitGroup
+}
+
+// NewLoad starts it. With mayFail errors are expected: a primary dies.
+func NewLoad(mayFail bool, increment func(key string) error) *Load {
+	load := &Load{counts: map[string]int64{}, done: make(chan struct{})}
+	for n := range 60 {
+		load.Keys = append(load.Keys, fmt.Sprintf("load:%d", n))
+	}
+	for seed := range 4 {
+		chance := rand.New(rand.NewSource(int64(seed)))
+		load.tasks.Go(func() {
+			for load.runs() {
+				key := load.Keys[chance.Intn(len(load.Keys))]
+				load.note(key, increment(key), mayFail)
+			}
+		})
+	}
+	return load
+}
+
+func (load *Load) runs() bool {
+	select {
+	case <-load.done:
+		return false
+	default:
+		return true
+	}
+}
+
+func (load *Load) note(key string, err error, mayFail bool) {
+	load.mutex.Lock()
+	defer load.mutex.Unlock()
+	if err == nil {
+		load.counts[key]++
+	} else if !mayFail && load.trouble == nil {
+		load.trouble = err
+	}
+}
+
+// Counts is how often each key was incremented.
+func (load *Load) Counts() map[string]int64 {
+	load.mutex.Lock()
+	defer load.mutex.Unlock()
+	counts := map[string]int64{}
+	for key, count := range load.counts {
+		counts[key] = count
+	}
+	return counts
+}
+
+// GoesOn waits until every key was incremented several times more.
+func (load *Load) GoesOn(t testing.TB) {
+	t.Helper()
+	before := load.Counts()
+	deadline := time.Now().Add(30 * time.Second)
+	for !load.allAbove(before) {
+		if time.Now().After(deadline) {
+			t.Fatal("the load does not go on")
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func (load *Load) allAbove(before map[string]int64) bool {
+	counts := load.Counts()
+	for _, key := range load.Keys {
+		if counts[key] < before[key]+2 {
+			return false
+		}
+	}
+	return true
+}
+
+// Stop ends the load and the test too, if there was an error that it did not expect.
+func (load *Load) Stop(t testing.TB) {
+	t.Helper()
+	close(load.done)
+	load.tasks.Wait()
+	NoError(t, load.trouble)
+}
