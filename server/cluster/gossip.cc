@@ -220,6 +220,8 @@ void Gossip::HearExtensions(ClusterNode& sender, const PingExtensions& extension
   const NodeId shard = extensions.shard.value_or(sender.primary != nullptr ? sender.primary->shard : sender.shard);
   if (shard.IsSound() && sender.shard != shard) {
     sender.shard = shard;
+    // This node may have followed the primary before it heard of its shard.
+    if (view.me().primary == &sender) view.me().shard = shard;
     view.Changed();
     view.WantSave();
   }

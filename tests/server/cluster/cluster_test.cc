@@ -19,6 +19,22 @@ TEST(ClusterTest, ThreeNodesMeetAndAgree) {
   EXPECT_EQ(world.OwnerFor(world[0], 16383), 2);
 }
 
+// A node that others told of has a shard of its own at first, and may be followed before it says its true one.
+TEST(ClusterTest, ReplicasAreInTheShardOfTheirPrimary) {
+  for (uint64_t seed = 1; seed <= 30; ++seed) {
+    ClusterWorld world({.seed = seed});
+    world.AddCluster(3, 1);
+    world.Step(4000);
+    for (int primary = 0; primary < 3; ++primary) {
+      const NodeId shard = world[primary]->view().me().shard;
+      for (int i = 0; i < world.Count(); ++i) {
+        EXPECT_EQ(world[i].Find(world[primary])->shard, shard) << seed;
+        EXPECT_EQ(world[i].Find(world[primary + 3])->shard, shard) << seed;
+      }
+    }
+  }
+}
+
 TEST(ClusterTest, AReplicaTakesThePlaceOfAFailedPrimary) {
   ClusterWorld world({.seed = 2});
   world.AddCluster(3, 1);
