@@ -1,5 +1,7 @@
 //! Where the server under test is, and how to start further servers for the tests that want their own.
 
+pub mod cluster;
+
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
