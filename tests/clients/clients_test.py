@@ -83,7 +83,7 @@ class SuiteTest(unittest.TestCase):
             (path / "results").mkdir()
             program = suite.Program.__new__(suite.Program)
             program.path, program.label = "/bin/true", "respite"
-            return made._run_against(self.Server, 1, program, "part", path / "results")
+            return made._run_against(self.Server, {}, program, "part", path / "results")
 
     def failures(self, script):
         return [outcome.message for outcome in self.outcomes(script) if outcome.status == results.FAILED]

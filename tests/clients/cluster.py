@@ -356,7 +356,6 @@ class Served:
 
 
 if __name__ == "__main__":  # for tests by hand: python3 cluster.py PROGRAM COMMAND...
-    import pathlib
     import sys
-    with Served(os.path.abspath(sys.argv[1]), pathlib.Path("/tmp/cluster.log")) as variables:
+    with Served(os.path.abspath(sys.argv[1])) as variables:
         sys.exit(subprocess.run(sys.argv[2:], env={**os.environ, **variables}, check=False).returncode)
