@@ -1,0 +1,7 @@
+package clients.spring;
+
+class ClusterWithJedisTest extends ClusterTests {
+  ClusterWithJedisTest() {
+    super(Driver.JEDIS);
+  }
+}

@@ -1,0 +1,7 @@
+package clients.spring;
+
+class ClusterWithLettuceTest extends ClusterTests {
+  ClusterWithLettuceTest() {
+    super(Driver.LETTUCE);
+  }
+}
