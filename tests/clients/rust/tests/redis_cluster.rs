@@ -126,7 +126,7 @@ async fn messages_of_all_nodes_and_sharded_ones() {
     }
     eventually("the subscription of the shard", || owner("shard").spublish::<_, _, i64>("shard", "one").unwrap() == 1);
     control("move shard 1");
-    // The client subscribes elsewhere only when it is asked to: with redis-server, too.
+    // The client subscribes elsewhere only when it is asked to.
     con.ssubscribe("shard").await.unwrap();
     eventually("the subscription at the new owner", || {
         owner("shard").spublish::<_, _, i64>("shard", "two").unwrap() == 1
