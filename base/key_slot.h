@@ -12,27 +12,45 @@ inline constexpr int kSlotCount = 16384;
 
 namespace key_slot_internal {
 
-constexpr std::array<uint16_t, 256> MakeCrc16Table() {
+// Table n: what an octet adds to the remainder when n octets follow it. So eight octets are looked up independently of
+// each other ("slicing by 8").
+using Crc16Tables = std::array<std::array<uint16_t, 256>, 8>;
+
+constexpr Crc16Tables MakeCrc16Tables() {
   constexpr uint32_t kPolynomial = 0x1021;
-  std::array<uint16_t, 256> table{};
-  for (uint32_t octet = 0; octet < table.size(); ++octet) {
+  Crc16Tables tables{};
+  for (uint32_t octet = 0; octet < 256; ++octet) {
     uint32_t rest = octet << 8;
     for (int bit = 0; bit < 8; ++bit) rest = (rest & 0x8000) != 0 ? (rest << 1) ^ kPolynomial : rest << 1;
-    table[octet] = static_cast<uint16_t>(rest);
+    tables[0][octet] = static_cast<uint16_t>(rest);
   }
-  return table;
+  for (size_t n = 1; n < tables.size(); ++n) {
+    for (size_t octet = 0; octet < 256; ++octet) {
+      const uint16_t before = tables[n - 1][octet];
+      tables[n][octet] = static_cast<uint16_t>((before << 8) ^ tables[0][before >> 8]);
+    }
+  }
+  return tables;
 }
 
-inline constexpr auto kCrc16Table = MakeCrc16Table();
+inline constexpr Crc16Tables kCrc16Tables = MakeCrc16Tables();
 
 }  // namespace key_slot_internal
 
-// Crc16("123456789") == 0x31c3. Cost: about 1 ns per octet.
+// Crc16("123456789") == 0x31c3. Cost: about 2 ns for eight octets.
 constexpr uint16_t Crc16(Bytes data) {
+  const auto& tables = key_slot_internal::kCrc16Tables;
+  const auto octet = [&](size_t at) { return static_cast<uint8_t>(data[at]); };
   uint16_t crc = 0;
-  for (const char c : data) {
-    const auto index = static_cast<uint8_t>((crc >> 8) ^ static_cast<uint8_t>(c));
-    crc = static_cast<uint16_t>((crc << 8) ^ key_slot_internal::kCrc16Table[index]);
+  size_t i = 0;
+  for (; i + 8 <= data.size(); i += 8) {
+    crc = static_cast<uint16_t>(tables[7][static_cast<uint8_t>((crc >> 8) ^ octet(i))] ^
+                                tables[6][static_cast<uint8_t>(crc ^ octet(i + 1))] ^ tables[5][octet(i + 2)] ^
+                                tables[4][octet(i + 3)] ^ tables[3][octet(i + 4)] ^ tables[2][octet(i + 5)] ^
+                                tables[1][octet(i + 6)] ^ tables[0][octet(i + 7)]);
+  }
+  for (; i < data.size(); ++i) {
+    crc = static_cast<uint16_t>((crc << 8) ^ tables[0][static_cast<uint8_t>((crc >> 8) ^ octet(i))]);
   }
   return crc;
 }

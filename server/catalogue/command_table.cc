@@ -27,6 +27,7 @@ Command MakeCommand(const CommandCard& card, const Command* parent) {
   command.last_key = legacy.last;
   command.key_step = legacy.step;
   command.prefetch_key_index = PrefetchKeyIndex(spec.keys.View());
+  command.only_key_index = OnlyKeyIndex(spec.keys.View());
   return command;
 }
 

@@ -33,6 +33,7 @@ struct Command {
   int last_key = 0;
   int key_step = 0;
   uint32_t prefetch_key_index = 0;  // in argv; 0: none
+  uint32_t only_key_index = 0;      // in argv; 0: there is none, there may be more, or its place varies
   uint32_t id = 0;                  // 0, 1, 2 … over commands and subcommands
   std::vector<Command> subcommands = {};
 

@@ -132,6 +132,14 @@ uint32_t PrefetchKeyIndex(std::span<const KeySpec> specs) {
   return 0;
 }
 
+uint32_t OnlyKeyIndex(std::span<const KeySpec> specs) {
+  if (specs.size() != 1) return 0;
+  const KeySpec& spec = specs[0];
+  const bool is_fixed = (spec.flags & kKeyNotKey) == 0 && spec.begin == KeySpec::Begin::kIndex &&
+                        spec.find == KeySpec::Find::kRange && spec.last == 0;
+  return is_fixed ? static_cast<uint32_t>(spec.index) : 0;
+}
+
 KeyList SetKeys(std::span<const Bytes> argv) {
   KeyList keys;
   const bool reads =

@@ -76,6 +76,10 @@ LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs);
 // The index in argv of a key that every valid request has, for prefetching; 0: none.
 uint32_t PrefetchKeyIndex(std::span<const KeySpec> specs);
 
+// The index in argv of the key of requests that have exactly one key, always at this place; 0: others. Requires: a hook
+// of the card finds the same key.
+uint32_t OnlyKeyIndex(std::span<const KeySpec> specs);
+
 // Hooks for CommandSpec::find_keys.
 KeyList SetKeys(std::span<const Bytes> argv);       // GET also reads the key
 KeyList BitFieldKeys(std::span<const Bytes> argv);  // reads only if all operations are GET

@@ -51,6 +51,7 @@ class ClusterRouter final : public SlotRouter {
     int slot = -1;
   };
 
+  bool IsPlainlyHere(const Request& request) const;
   Way Find(const Request& request) const;
   void Add(Wish& wish, const Command& command, std::span<const Bytes> words) const;
   void AddKey(Wish& wish, Bytes key) const;

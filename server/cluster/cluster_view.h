@@ -62,6 +62,7 @@ class ClusterView {
   ClusterNode* ImportingFrom(int slot) const { return At(importing_, slot); }
   void SetMigrating(int slot, ClusterNode* target) { Put(migrating_, slot, target); }
   void SetImporting(int slot, ClusterNode* source) { Put(importing_, slot, source); }
+  bool HasMoves() const { return !migrating_.empty() || !importing_.empty(); }
   void StopMoves() {
     migrating_.clear();
     importing_.clear();

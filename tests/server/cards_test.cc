@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "server/catalogue/command_syntax.h"
+#include "server/catalogue/key_finder.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -148,6 +149,21 @@ TEST_F(Cards, WordsThatMayBePasswordsAreNotHarmless) {
   const std::map<std::string, int> expected = {
       {"auth", 1}, {"hello", 2}, {"acl|setuser", 3}, {"config|set", 3}, {"migrate", 6}};
   EXPECT_EQ(with_secrets, expected);
+}
+
+// A node of a cluster looks at no other word of these requests.
+TEST_F(Cards, TheOnlyKeyIsTheOnlyKey) {
+  std::set<std::string> with_hook;
+  for (const Command* command : AllCommands(server_)) {
+    if (command->only_key_index == 0) continue;
+    SCOPED_TRACE(command->full_name);
+    const std::vector<std::string> words = WordsOf(*command, std::max<size_t>(ArityWords(*command), 8));
+    const KeyList keys = KeyPositions(command->Spec(), std::vector<Bytes>(words.begin(), words.end()));
+    ASSERT_EQ(keys.Size(), 1u);
+    EXPECT_EQ(keys[0].index, command->only_key_index);
+    if (command->Spec().find_keys != nullptr) with_hook.insert(command->full_name);
+  }
+  EXPECT_EQ(with_hook, (std::set<std::string>{"bitfield", "set"})) << "does the hook of the new one find other keys?";
 }
 
 TEST_F(Cards, NothingBothReadsAndWrites) {

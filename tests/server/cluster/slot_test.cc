@@ -25,6 +25,26 @@ TEST(KeySlotTest, IsThatOfRedis) {
   EXPECT_EQ(HashTag("foo{bar"), "foo{bar");
 }
 
+// Bit by bit, as the polynomial defines it.
+uint16_t SlowCrc16(const std::string& data) {
+  uint32_t crc = 0;
+  for (const char c : data) {
+    crc ^= static_cast<uint32_t>(static_cast<uint8_t>(c)) << 8;
+    for (int bit = 0; bit < 8; ++bit) crc = (crc & 0x8000) != 0 ? (crc << 1) ^ 0x1021 : crc << 1;
+    crc &= 0xffff;
+  }
+  return static_cast<uint16_t>(crc);
+}
+
+TEST(KeySlotTest, EveryLengthAndOctetCounts) {
+  Random random(7);
+  for (size_t length = 0; length < 70; ++length) {
+    std::string data;
+    for (size_t i = 0; i < length; ++i) data += static_cast<char>(random.Below(256));
+    EXPECT_EQ(Crc16(data), SlowCrc16(data)) << length;
+  }
+}
+
 TEST(SlotSetTest, RangesAndOctets) {
   SlotSet slots;
   for (int slot : {0, 1, 2, 5, 100, 16382, 16383}) slots.Add(slot);
