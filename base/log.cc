@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <mutex>
 #include <system_error>
 
 #include "base/bytes.h"
@@ -105,6 +106,38 @@ int SyslogPriority(LogLevel level) {
   return kPriorities[static_cast<size_t>(level)];
 }
 
+// syslog has one connection for the process, and a lock that a fork may find taken. So all loggers use it behind this
+// lock, which whoever forks takes first.
+class Syslog {
+ public:
+  void Open(const std::string& ident, int facility) {
+    const std::lock_guard lock(mutex_);
+    ident_ = ident;  // openlog keeps a pointer to it
+    openlog(ident_.c_str(), LOG_PID | LOG_NDELAY | LOG_NOWAIT, facility);
+    ++users_;
+  }
+  void Close() {
+    const std::lock_guard lock(mutex_);
+    if (--users_ == 0) closelog();
+  }
+  void Write(int priority, std::string_view text) {
+    const std::lock_guard lock(mutex_);
+    syslog(priority, "%.*s", static_cast<int>(text.size()), text.data());
+  }
+  void Pause() { mutex_.lock(); }
+  void GoOn() { mutex_.unlock(); }
+
+  static Syslog& Instance() {
+    static auto* const syslog = new Syslog;  // never destroyed: threads may log until the end
+    return *syslog;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string ident_;
+  int users_ = 0;
+};
+
 // POSIX promises localtime_r a zone only after this. Once is enough for a process, on whatever thread.
 void ReadTimeZone() { [[maybe_unused]] static const bool is_read = (tzset(), true); }
 
@@ -121,7 +154,7 @@ Logger::Logger(const Clock& clock, int standard_output)
 }
 
 Logger::~Logger() {
-  if (syslog_enabled_) closelog();
+  if (syslog_enabled_) Syslog::Instance().Close();
 }
 
 void Logger::SetRole(char role) {
@@ -140,9 +173,8 @@ std::optional<std::string> Logger::SetFile(std::string path) {
 }
 
 void Logger::EnableSyslog(std::string ident, int facility) {
-  if (syslog_enabled_) closelog();
-  syslog_ident_ = std::move(ident);
-  openlog(syslog_ident_.c_str(), LOG_PID | LOG_NDELAY | LOG_NOWAIT, facility);
+  if (syslog_enabled_) Syslog::Instance().Close();
+  Syslog::Instance().Open(ident, facility);
   syslog_enabled_ = true;
 }
 
@@ -156,24 +188,28 @@ void Logger::LogRaw(LogLevel level, std::string_view text) {
 
 std::string Logger::Line(LogLevel level, std::string_view text) {
   const pid_t pid = getpid();
-  const char role = pid == role_pid_ || role_ == 'X' ? role_ : 'C';
+  const Process process = pid == role_pid_ ? Process::kOwn : Process::kChild;
+  const char own_role = role_;
+  const char role = process == Process::kOwn || own_role == 'X' ? own_role : 'C';
   const int64_t wall_ms = clock_.WallMs();
   std::string line;
-  line.reserve(text.size() + 48);
+  line.reserve(name_.size() + text.size() + 48);
   line.append(IntegerText(pid)).append({':', role, ' '});
-  AppendTime(line, wall_ms + UtcOffsetSeconds(FloorDivide(wall_ms, 1000)) * 1000);
-  line.append({' ', Mark(level), ' '}).append(text).push_back('\n');
+  AppendTime(line, wall_ms + UtcOffsetSeconds(FloorDivide(wall_ms, 1000), process) * 1000);
+  line.append({' ', Mark(level), ' '}).append(name_).append(text).push_back('\n');
   return line;
 }
 
-// Offsets change only at quarters of an hour, so the time zone is read once in each.
-int64_t Logger::UtcOffsetSeconds(int64_t wall_s) {
+// Offsets change only at quarters of an hour, so the time zone is read once in each. A forked child does not read it:
+// another thread may have held the lock of the zone during the fork. It goes on with the offset of its parent.
+int64_t Logger::UtcOffsetSeconds(int64_t wall_s, Process process) {
   constexpr int64_t kQuarter_s = 15 * 60;
   constexpr int kOffsetBits = 20;
   constexpr int64_t kBias = int64_t{1} << (kOffsetBits - 1);  // offsets are stored as positive numbers
   const int64_t quarter = FloorDivide(wall_s, kQuarter_s);
   const int64_t cached = zone_cache_.load(std::memory_order_relaxed);
-  if (cached >> kOffsetBits == quarter) return (cached & ((int64_t{1} << kOffsetBits) - 1)) - kBias;
+  const bool is_known = cached != INT64_MIN && process == Process::kChild;
+  if (is_known || cached >> kOffsetBits == quarter) return (cached & ((int64_t{1} << kOffsetBits) - 1)) - kBias;
   const time_t seconds = wall_s;
   tm local{};
   localtime_r(&seconds, &local);
@@ -184,7 +220,7 @@ int64_t Logger::UtcOffsetSeconds(int64_t wall_s) {
 void Logger::Emit(LogLevel level, std::string_view text, std::string line) {
   if (!ReportDropped() || !Put(std::move(line))) dropped_lines_.fetch_add(1, std::memory_order_relaxed);
   if (syslog_enabled_) {
-    syslog(SyslogPriority(level), "%.*s", static_cast<int>(text.size()), text.data());
+    Syslog::Instance().Write(SyslogPriority(level), name_ + std::string(text));
   }
 }
 
@@ -238,6 +274,9 @@ Logger::Outcome Logger::WriteToStandardOutput(std::string_view line) const {
   if (written < 0) return Outcome::kLost;
   return static_cast<size_t>(written) == line.size() ? Outcome::kWritten : Outcome::kTorn;
 }
+
+SyslogPause::SyslogPause() { Syslog::Instance().Pause(); }
+SyslogPause::~SyslogPause() { Syslog::Instance().GoOn(); }
 
 std::optional<LogLevel> ParseLogLevel(std::string_view name) {
   constexpr std::array<std::string_view, 5> kNames = {"debug", "verbose", "notice", "warning", "nothing"};

@@ -27,7 +27,8 @@ namespace respite {
 
 enum class LogLevel : uint8_t { kDebug, kVerbose, kNotice, kWarning, kNothing };
 
-// Any thread and forked children may log. Only the main thread may call the setters, while no other thread logs.
+// Any thread and forked children may log, and change level and role. The other setters are for one thread, while no
+// other thread logs.
 // Requires: SIGPIPE is ignored (else the process is killed when the reader of standard output goes away).
 class Logger {
  public:
@@ -45,6 +46,10 @@ class Logger {
   // M primary, S replica, C child (and before the server is set up), X sentinel. The role applies to the calling
   // process; its forked children log as C (or X) automatically. So call it again after daemonizing.
   void SetRole(char role);
+
+  // Of several servers in this process, the one that this log belongs to: "[name] " stands before each text from now
+  // on.
+  void SetName(std::string_view name) { name_ = "[" + std::string(name) + "] "; }
 
   // Logs to `path` from now on; empty means standard output. Creates the file if it does not exist. If the file cannot
   // be opened, changes nothing and returns the reason ("Permission denied").
@@ -68,9 +73,10 @@ class Logger {
 
  private:
   enum class Outcome : uint8_t { kWritten, kTorn, kLost };
+  enum class Process : uint8_t { kOwn, kChild };
 
   std::string Line(LogLevel level, std::string_view text);
-  int64_t UtcOffsetSeconds(int64_t wall_s);
+  int64_t UtcOffsetSeconds(int64_t wall_s, Process process);
   void Emit(LogLevel level, std::string_view text, std::string line);
   bool ReportDropped();
   bool Put(std::string line);
@@ -79,11 +85,11 @@ class Logger {
 
   const Clock& clock_;
   const int standard_output_;
-  LogLevel level_ = LogLevel::kNotice;
-  char role_ = 'C';
-  pid_t role_pid_;
+  std::atomic<LogLevel> level_ = LogLevel::kNotice;
+  std::atomic<char> role_ = 'C';
+  std::atomic<pid_t> role_pid_;
+  std::string name_;  // "[name] "; empty: there is one server
   std::string path_;
-  std::string syslog_ident_;  // openlog keeps a pointer to it
   bool syslog_enabled_ = false;
 
   // No lock: a child forked while another thread holds it would wait forever.
@@ -91,6 +97,16 @@ class Logger {
   std::atomic<bool> torn_{false};  // the last line was cut and lacks its newline
   // The current quarter of an hour and its offset from UTC, packed into one word; see UtcOffsetSeconds.
   std::atomic<int64_t> zone_cache_{INT64_MIN};
+};
+
+// Nobody is in the middle of a line to syslog while it lives: for a fork, whose child may log and ends with syslog's
+// lock as it was. The child may destroy its copy.
+class SyslogPause {
+ public:
+  SyslogPause();
+  ~SyslogPause();
+  SyslogPause(const SyslogPause&) = delete;
+  SyslogPause& operator=(const SyslogPause&) = delete;
 };
 
 // "notice" -> kNotice and so on, case-insensitive: the values of the `loglevel` directive.

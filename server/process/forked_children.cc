@@ -57,12 +57,12 @@ class SignalsHeld {
   SignalsHeld() {
     sigset_t all;
     sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &before_);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
   ~SignalsHeld() { Release(); }
   SignalsHeld(const SignalsHeld&) = delete;
   SignalsHeld& operator=(const SignalsHeld&) = delete;
-  void Release() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  void Release() const { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
  private:
   sigset_t before_;
@@ -191,7 +191,9 @@ Result<pid_t, int> ForkedChildren::Start(ChildWork work, Job job, int output) {
   const pid_t parent = getpid();
   const int64_t started_us = pace_.NowUs();
   const SignalsHeld held;
+  std::optional<SyslogPause> syslog_held(std::in_place);
   const pid_t pid = fork();
+  syslog_held.reset();
   if (pid < 0) return Failure(int{errno});
   if (pid == 0) {
     ChooseOutOfMemoryEnding(EndChildOutOfMemory);

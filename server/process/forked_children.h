@@ -10,7 +10,10 @@
 //   consistent. With _Fork, as in the crash report, it is not.
 // * Our locks: a child uses no Reclaimer, file Worker or NameResolver; the Logger has no lock.
 // * Streams of C and C++: none. Files are read and written with system calls.
-// * The lock of the time zone: only the main thread converts to local time, and it is the one that forks.
+// * The lock of the time zone: the Logger of a child does not convert to local time.
+// * The lock of syslog: nobody holds it during the fork (SyslogPause).
+// * The thread that forks is that of the server's loop: the child has a copy of no other thread, so it uses nothing of
+//   other servers of this process. It dies with that thread, which kills it anyway before it ends.
 #pragma once
 
 #include <functional>
