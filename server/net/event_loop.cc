@@ -7,6 +7,8 @@
 #include <asio/io_context.hpp>
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
+#include <chrono>
 #include <utility>
 
 namespace respite {
@@ -61,6 +63,18 @@ void EventLoop::Stop(int exit_code) {
 
 // Asio would run it in this Turn, since a Turn polls: whoever posts again and again would hold back all replies.
 void EventLoop::Post(Resident* resident, std::function<void()> task) { posted_.push_back({resident, std::move(task)}); }
+
+// An io_context may be posted to by any thread.
+void EventLoop::PostFromOutside(std::function<void()> task) {
+  asio::post(asio_->context, [this, run = std::move(task)]() mutable { Post(nullptr, std::move(run)); });
+}
+
+void EventLoop::After(int64_t delay_ms, std::function<void()> task) {
+  auto timer = std::make_shared<asio::steady_timer>(asio_->context, std::chrono::milliseconds(delay_ms));
+  timer->async_wait([timer, run = std::move(task)](const asio::error_code& error) {
+    if (!error) run();
+  });
+}
 
 void EventLoop::Leave(Resident& resident) {
   const auto is_its = [&](const Task& task) { return task.resident == &resident; };

@@ -21,7 +21,7 @@ namespace respite {
 
 class EventLoop {
  public:
-  // Who lives on the loop: a server has one.
+  // Who lives on the loop: each server is one.
   class Resident {
    public:
     virtual ~Resident() = default;
@@ -50,6 +50,10 @@ class EventLoop {
   }
   // Runs `task` for the resident (null: for nobody) as soon as the loop is free again, in another Turn.
   void Post(Resident* resident, std::function<void()> task);
+  // The same for nobody, from any thread. The task never runs if the loop has stopped.
+  void PostFromOutside(std::function<void()> task);
+  // Runs `task` for nobody, once, in so many ms.
+  void After(int64_t delay_ms, std::function<void()> task);
   // The resident goes: what was posted for it runs now, and what that posts.
   void Leave(Resident& resident);
   // Serves clients in the middle of the Turn, since somebody takes so long. False: the loop shall stop.

@@ -39,15 +39,28 @@ Result<AddressList, OpenError> Lookup(const std::string& host, int port) {
   return AddressList(found, &freeaddrinfo);
 }
 
-Result<Descriptor, OpenError> ListenOn(const addrinfo& address, const TcpOptions& options) {
+Result<Descriptor, OpenError> BindTo(const addrinfo& address, const TcpOptions& options) {
   Descriptor fd(socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (fd.Get() < 0) return Failure(Errno("socket"));
   setsockopt(fd.Get(), SOL_SOCKET, SO_REUSEADDR, &kOn, sizeof kOn);
   if (address.ai_family == AF_INET6) setsockopt(fd.Get(), IPPROTO_IPV6, IPV6_V6ONLY, &kOn, sizeof kOn);
   if (options.mark != 0) setsockopt(fd.Get(), SOL_SOCKET, SO_MARK, &options.mark, sizeof options.mark);
   if (bind(fd.Get(), address.ai_addr, address.ai_addrlen) != 0) return Failure(Errno("bind"));
-  if (listen(fd.Get(), options.backlog) != 0) return Failure(Errno("listen"));
   return fd;
+}
+
+// What `open` makes of the first address of the host with which it succeeds.
+template <class Open>
+Result<Descriptor, OpenError> OnFirstAddress(const std::string& host, int port, Open open) {
+  auto found = Lookup(host, port);
+  if (!found.ok()) return Failure(found.error());
+  OpenError last;
+  for (const addrinfo* address = found.value().get(); address != nullptr; address = address->ai_next) {
+    auto opened = open(*address);
+    if (opened.ok()) return opened;
+    last = opened.error();
+  }
+  return Failure(last);
 }
 
 std::string TextOf(const sockaddr_storage& address) {
@@ -73,15 +86,15 @@ bool IsLoopback(const sockaddr_storage& address) {
 }  // namespace
 
 Result<Descriptor, OpenError> ListenTcp(const std::string& host, const TcpOptions& options) {
-  auto found = Lookup(host, options.port);
-  if (!found.ok()) return Failure(found.error());
-  OpenError last;
-  for (const addrinfo* address = found.value().get(); address != nullptr; address = address->ai_next) {
-    auto opened = ListenOn(*address, options);
-    if (opened.ok()) return opened;
-    last = opened.error();
-  }
-  return Failure(last);
+  return OnFirstAddress(host, options.port, [&](const addrinfo& address) -> Result<Descriptor, OpenError> {
+    auto bound = BindTo(address, options);
+    if (bound.ok() && listen(bound.value().Get(), options.backlog) != 0) return Failure(Errno("listen"));
+    return bound;
+  });
+}
+
+Result<Descriptor, OpenError> ReserveTcp(const std::string& host, int port) {
+  return OnFirstAddress(host, port, [&](const addrinfo& address) { return BindTo(address, {.port = port}); });
 }
 
 Result<Descriptor, OpenError> ListenUnix(const std::string& path, uint32_t mode, int backlog) {

@@ -60,6 +60,7 @@ Pump& NodeHost::pump() {
 }
 
 void NodeHost::Stop(int exit_code) {
+  has_stopped_ = true;
   if (stop_) return stop_(exit_code);
   loop_.Stop(exit_code);
 }
@@ -67,7 +68,7 @@ void NodeHost::Stop(int exit_code) {
 // This Node is in the middle of a Turn, so only its replies are sent. Other Nodes on the loop end their Turns as usual.
 bool NodeHost::ServeBesides() {
   Enter();
-  return loop_.ServeBesides();
+  return loop_.ServeBesides() && !has_stopped_;
 }
 
 // Redis: a tick that was missed during a script is made up when the script ends. Otherwise the timer might never run

@@ -93,6 +93,7 @@ class NodeHost final : public Host, public EventLoop::Resident {
   std::function<void(int)> stop_;
   std::function<void()> tick_;
   bool missed_tick_ = false;  // the timer rang in the middle of a Turn
+  bool has_stopped_ = false;
 };
 
 }  // namespace respite
