@@ -133,6 +133,18 @@ Result<std::unique_ptr<Config>, StartupError> Config::Load(const CommandLine& li
   return config;
 }
 
+std::unique_ptr<Config> Config::CopyFor(Folder& folder) const {
+  auto copy = std::make_unique<Config>(folder);
+  const std::string dir = copy->settings_.dir;
+  copy->settings_ = settings_;
+  copy->settings_.folder = &folder;
+  copy->settings_.dir = dir;
+  copy->mode_ = mode_;
+  copy->lines_ = lines_;
+  copy->was_set_ = was_set_;
+  return copy;
+}
+
 bool Config::WasSet(Bytes name) const {
   const Directive* directive = FindDirective(name);
   return directive != nullptr && was_set_.contains(directive->name);

@@ -52,6 +52,10 @@ class Config {
   static Result<std::unique_ptr<Config>, StartupError> Load(const CommandLine& line, std::istream& standard_input,
                                                             Folder& folder = ProcessFolder::Instance());
 
+  // The same settings and lines for another server of this process, whose folder is `folder`. It has no file, so it
+  // cannot be rewritten, and no hooks. The folder must outlive it.
+  std::unique_ptr<Config> CopyFor(Folder& folder) const;
+
   const Settings& settings() const { return settings_; }
 
   // For values that the server sets itself: the bound port, a lowered maxclients, the pidfile of a daemon. Runs no

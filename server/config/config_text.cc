@@ -179,6 +179,12 @@ ConfigReader::Outcome ConfigReader::CheckWhole() {
   if (!settings_.logfile.empty()) {
     if (Objection objection = CheckLogFile(settings_.logfile)) return Failure(FatalConfigError(nullptr, *objection));
   }
+  if (!settings_.nodes.empty()) {
+    if (mentioned_.contains("cluster-enabled") && !settings_.cluster_enabled) {
+      return Failure(FatalConfigError(nullptr, "nodes makes a cluster, but cluster-enabled is no"));
+    }
+    settings_.cluster_enabled = true;
+  }
   if (settings_.cluster_enabled && settings_.replicaof) {
     return Failure(FatalConfigError(nullptr, "replicaof directive not allowed in cluster mode"));
   }

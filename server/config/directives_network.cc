@@ -2,10 +2,17 @@
 #include <array>
 
 #include "server/config/directive_rows.h"
+#include "server/config/node_layout.h"
 #include "server/config/special_directives.h"
 
 namespace respite::rows {
 namespace {
+
+Objection CheckNodes(Bytes text) {
+  if (text.empty()) return {};
+  const auto layout = NodeLayout::Parse(text);
+  return layout.ok() ? Objection{} : Objection{layout.error()};
+}
 
 constexpr Directive kNetworkDirectives[] = {
     {"bind", kEffective, kBind, kMultiArgument | kVolatile},
@@ -17,6 +24,9 @@ constexpr Directive kNetworkDirectives[] = {
     {"io-threads-do-reads", kMeaningless, YesNo<&Settings::io_threads_do_reads>(), kDebug | kImmutable},
     {"maxclients", kEffective, Number<&Settings::maxclients>(1, kMaxUint)},
     {"maxmemory-clients", kEffective, MemoryOrPercent<&Settings::maxmemory_clients>(-100, kMaxLong)},
+    // Hidden for the same reason as port-file.
+    {"node-threads", kEffective, YesNo<&Settings::node_threads>(), kImmutable | kHidden},
+    {"nodes", kEffective, OptionalText<&Settings::nodes>(CheckNodes), kImmutable | kHidden},
     {"port", kEffective, kPort},
     // Hidden because tests that set everything that CONFIG GET * shows expect Redis' immutable directives only.
     {"port-file", kEffective, OptionalText<&Settings::port_file>(), kImmutable | kHidden},

@@ -84,8 +84,10 @@ struct Settings : EncodingLimits {
   bool io_threads_do_reads = false;
   uint32_t maxclients = 10000;
   int64_t maxmemory_clients = 0;  // bytes, or a negative percentage of maxmemory
-  int port = 6379;                // kAutoPort: any free port; 0: no TCP
-  int bound_port = 0;             // the port in use, set by the listener; not a directive
+  bool node_threads = false;
+  std::string nodes;   // a NodeLayout; empty: a single server
+  int port = 6379;     // kAutoPort: any free port; 0: no TCP
+  int bound_port = 0;  // the port in use, set by the listener; not a directive
   std::string port_file;
   bool protected_mode = true;
   int64_t proto_max_bulk_len = int64_t{512} << 20;  // bytes

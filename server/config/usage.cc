@@ -59,6 +59,9 @@ std::string UsageText(std::string_view program) {
          "  " +
          name +
          " /etc/respite.conf --loglevel verbose\n"
+         "  " +
+         name +
+         " --nodes 3x1 --node-threads yes    start a cluster of 3 primaries with a replica each in this process\n"
          "  echo 'maxmemory 128mb' | " +
          name + " -\n";
 }

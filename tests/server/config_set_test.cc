@@ -75,7 +75,8 @@ TEST(ConfigTableTest, NothingElseIsKnownButTheDocumentedAdditions) {
       }
     }
   }
-  EXPECT_THAT(additions, testing::UnorderedElementsAre("port-file", "aof-load-failed-commands"));
+  EXPECT_THAT(additions,
+              testing::UnorderedElementsAre("port-file", "aof-load-failed-commands", "nodes", "node-threads"));
 }
 
 TEST(ConfigTableTest, DefaultsAreWithinTheirRanges) {
