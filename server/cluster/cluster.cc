@@ -102,10 +102,8 @@ void Cluster::Tick() {
   ++ticks_;
   gossip_.EndLateHandshakes();
   failures_.BeginRound();
+  ReachAll();
   const std::vector<ClusterNode*>& all = view_->All();
-  for (ClusterNode* node : all) {
-    if ((node->flags & (kNodeMyself | kNodeNoAddress)) == 0) bus_.Reach(*node);
-  }
   if (ticks_ % kTicksPerRandomPing == 0) PingSomebody();
   for (ClusterNode* node : all) {
     if ((node->flags & (kNodeMyself | kNodeNoAddress | kNodeHandshake)) == 0) CheckNode(*node);
@@ -116,6 +114,19 @@ void Cluster::Tick() {
   election_.GoOn();
   LeaveChain();
   if (!view_->is_ok) view_->WantCheck();
+}
+
+void Cluster::ReachAll() {
+  for (ClusterNode* node : view_->All()) {
+    if ((node->flags & (kNodeMyself | kNodeNoAddress)) == 0) bus_.Reach(*node);
+  }
+}
+
+bool Cluster::HasReachedAll() const {
+  return std::ranges::all_of(view_->All(), [](const ClusterNode* node) {
+    const bool is_elsewhere = (node->flags & (kNodeMyself | kNodeNoAddress)) == 0;
+    return !is_elsewhere || (node->link != nullptr && node->link->IsOpen());
+  });
 }
 
 // Of a few, the one that was heard of the longest time ago.

@@ -45,8 +45,14 @@ class Cluster final : public Bus::User {
   static Result<std::unique_ptr<Cluster>, std::string> Make(const Parts& parts, Bytes file_text);
   Cluster(const Parts& parts, std::unique_ptr<ClusterView> view, Random random);
 
+  // The view of the file is known to be that of all nodes: requests are served from the start on.
+  void Trust() { health_.Trust(); }
   // Listens, and takes up the role that the file names. Returns why that failed.
   std::optional<std::string> Start();
+  // Dials all nodes that are not linked, as the next tick would.
+  void ReachAll();
+  // Whether the links to all nodes with an address are open.
+  bool HasReachedAll() const;
   // Ten times a second.
   void Tick();
   // Saves what has changed.

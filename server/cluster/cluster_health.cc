@@ -31,7 +31,8 @@ bool ClusterHealth::HasMajority() const {
 void ClusterHealth::Check() {
   ClusterView& view = core_.view;
   const int64_t now_ms = core_.NowMs();
-  if (view.me().IsPrimary() && !view.is_ok && now_ms - born_ms_ < kFirstSilenceMs) return;
+  const bool awaits_news = !is_trusted_ && now_ms - born_ms_ < kFirstSilenceMs;
+  if (view.me().IsPrimary() && !view.is_ok && awaits_news) return;
   const bool has_majority = HasMajority();
   if (!has_majority) in_minority_at_ms_ = now_ms;
   const bool is_ok = has_majority && (!core_.settings.cluster_require_full_coverage || IsCovered());

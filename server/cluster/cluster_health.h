@@ -14,6 +14,8 @@ class ClusterHealth {
 
   // To be called when something has changed, and with each tick while requests are not served. Cost: O(nodes + slots).
   void Check();
+  // The view is known to be that of all nodes, so a primary that starts need not wait for news.
+  void Trust() { is_trusted_ = true; }
 
  private:
   bool IsCovered() const;
@@ -22,6 +24,7 @@ class ClusterHealth {
   ClusterCore& core_;
   const int64_t born_ms_;
   int64_t in_minority_at_ms_ = 0;
+  bool is_trusted_ = false;
 };
 
 }  // namespace respite

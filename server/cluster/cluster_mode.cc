@@ -11,7 +11,7 @@
 #include "server/cluster/cluster.h"
 #include "server/cluster/cluster_router.h"
 #include "server/cluster/server_as_host.h"
-#include "server/config/settings.h"
+#include "server/config/config.h"
 #include "server/execution/executor.h"
 #include "server/execution/services.h"
 #include "server/execution/slot_router.h"
@@ -36,11 +36,21 @@ void ClusterMode::Close() {
 }
 
 std::optional<std::string> ClusterMode::Open() {
-  const Services& services = parts_.services;
-  if (!services.settings.cluster_enabled) return std::nullopt;
-  host_ = std::make_unique<ServerAsHost>(services);
-  auto text = host_->OpenFile();
+  if (!parts_.services.settings.cluster_enabled) return std::nullopt;
+  auto text = ReadFile();
   if (!text.ok()) return std::move(text).error();
+  return OpenWith(text.value(), Belief::kOwn);
+}
+
+Result<std::string, std::string> ClusterMode::ReadFile() {
+  host_ = std::make_unique<ServerAsHost>(parts_.services);
+  auto text = host_->OpenFile();
+  if (text.ok()) file_text_ = text.value();
+  return text;
+}
+
+std::optional<std::string> ClusterMode::OpenWith(const std::string& text, Belief belief) {
+  const Services& services = parts_.services;
   auto made = Cluster::Make({.settings = services.settings,
                              .pace = services.pace,
                              .wall_ms = services.clock.WallMs(),
@@ -48,9 +58,12 @@ std::optional<std::string> ClusterMode::Open() {
                              .random_seed = parts_.random_seed,
                              .network = parts_.network,
                              .host = *host_},
-                            text.value());
+                            text);
   if (!made.ok()) return std::move(made).error();
   cluster_ = std::move(made).value();
+  if (text != file_text_) cluster_->view().WantSave();
+  if (belief == Belief::kAgreed) cluster_->Trust();
+  PrepareToFollow();
   router_ = std::make_unique<ClusterRouter>(
       ClusterRouter::Parts{services.settings, services.clock, services.keyspace, *cluster_});
   parts_.router.Attach(router_.get());
@@ -84,6 +97,20 @@ void ClusterMode::ClaimKeys() {
   parts_.services.log.Notice("I have keys for " + std::to_string(claimed.Count()) +
                              " unassigned slots. Taking responsibility for them.");
   cluster_->AddSlots(claimed);
+}
+
+// A replica that is known to be one before its data is loaded believes the expired keys of its file, and may go on with
+// the history of the file.
+void ClusterMode::PrepareToFollow() {
+  const ClusterNode* primary = cluster_->view().me().primary;
+  if (primary == nullptr || !primary->HasAddress()) return;
+  const NodeAddress& address = primary->address;
+  const bool is_tls = parts_.services.settings.tls_replication;
+  parts_.services.config.Adjust().replicaof = {address.ip, is_tls ? address.tls_port : address.tcp_port};
+}
+
+void ClusterMode::ReachAll() {
+  if (is_started_) cluster_->ReachAll();
 }
 
 void ClusterMode::Tick() {

@@ -29,13 +29,24 @@ class ClusterMode {
   ClusterMode(const ClusterMode&) = delete;
   ClusterMode& operator=(const ClusterMode&) = delete;
 
-  // Reads nodes.conf. From here on requests are routed. Returns why that failed. Requires: listens for clients.
+  // Reads nodes.conf, which nobody else may use from now on. Empty: there is none. Fails with the reason. Requires:
+  // cluster-enabled.
+  Result<std::string, std::string> ReadFile();
+  // What the node believes at its start. kAgreed: and all other nodes as well.
+  enum class Belief : uint8_t { kOwn, kAgreed };
+  // Takes this text as that of nodes.conf. From here on requests are routed. Returns why that failed. Requires:
+  // ReadFile has succeeded; listens for clients.
+  std::optional<std::string> OpenWith(const std::string& text, Belief belief);
+  // Both, with the text of the file, in cluster mode; else nothing.
   std::optional<std::string> Open();
   // Takes up the role of the file, and connects to the others, when the data was loaded. Returns why that failed.
   std::optional<std::string> Start();
 
   // The server ends: leaves the bus, before the event loop goes.
   void Close();
+
+  // Dials the others at once, not at the next tick.
+  void ReachAll();
 
   // Null without cluster mode.
   Cluster* cluster() { return cluster_.get(); }
@@ -49,6 +60,7 @@ class ClusterMode {
   void ReadSettings();
 
  private:
+  void PrepareToFollow();
   void ClaimKeys();
   // Clients that wait for keys of slots that another node has now are sent there.
   void SendOnWaiting();
@@ -59,6 +71,7 @@ class ClusterMode {
   std::unique_ptr<ServerAsHost> host_;
   std::unique_ptr<Cluster> cluster_;
   std::unique_ptr<ClusterRouter> router_;
+  std::string file_text_;  // as ReadFile found it
   bool is_started_ = false;
   int64_t ticked_at_ms_ = 0;
 };

@@ -155,6 +155,14 @@ void Replication::Start() {
   primary_link_.Follow(has_history ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo);
 }
 
+void Replication::ShareEmptyHistory(const std::string& id) {
+  History& history = parts_.services.data.history;
+  history.Adopt(id, 0);
+  history.is_shared = true;
+  replicas_.AwaitReturn();
+  stream_.Begin();
+}
+
 // A primary that starts again has a new history, but remembers the one of the file: replicas that have all of it, or
 // what the file has, may go on.
 void Replication::GoOnFromFile() {

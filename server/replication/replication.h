@@ -48,6 +48,10 @@ class Replication final : public RoleChanger {
   // one, is in the Dataset.
   void Start();
 
+  // The data set is empty, and has this history, which other servers have as well: replicas go on from there without a
+  // snapshot. To be called before Start. Requires: an empty data set.
+  void ShareEmptyHistory(const std::string& id);
+
   // PSYNC and SYNC. Throws Refusal.
   struct SyncRequest {
     bool speaks_psync = false;
