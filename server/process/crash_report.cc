@@ -1,6 +1,7 @@
 #include "server/process/crash_report.h"
 
 #include <setjmp.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -11,6 +12,7 @@
 #include <atomic>
 #include <csignal>
 #include <exception>
+#include <mutex>
 #include <type_traits>
 
 #include "base/clock.h"
@@ -19,6 +21,7 @@
 #include "server/clients/client_text.h"
 #include "server/clients/clients.h"
 #include "server/clients/running.h"
+#include "server/config/node_layout.h"
 #include "server/config/usage.h"
 #include "server/execution/services.h"
 #include "server/observe/info/info.h"
@@ -40,13 +43,59 @@ constexpr unsigned kTimeLimitSeconds = 15;  // for the whole report
 constexpr int kChildTimeLimitMs = 5000;
 constexpr int kChildLookEveryMs = 5;
 
-const Services* crashing_services = nullptr;
-alignas(16) char crash_stack[kStackBytes];  // the normal stack may have overflowed
+// The servers of this process, and the threads of their loops. Written behind the lock.
+struct Member {
+  std::atomic<const Services*> server = nullptr;
+  std::atomic<pid_t> thread = 0;
+};
+std::array<Member, NodeLayout::kMostNodes> members;
+constinit std::mutex members_mutex;
+const Services* crashing_services = nullptr;  // of the report that is being written; may be null
+
 std::atomic<pid_t> reporting_thread = 0;
 volatile std::sig_atomic_t reported_signal = 0;
 volatile std::sig_atomic_t exits_instead = 0;  // use-exit-on-panic
 volatile std::sig_atomic_t has_way_out = 0;
 sigjmp_buf way_out;
+
+// The normal stack may have overflowed, so handlers of a thread run on this one.
+class CrashStack {
+ public:
+  CrashStack() : memory_(mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    if (memory_ == MAP_FAILED) return;
+    stack_t stack{};
+    stack.ss_sp = memory_;
+    stack.ss_size = kStackBytes;
+    sigaltstack(&stack, nullptr);
+  }
+  ~CrashStack() {
+    if (memory_ == MAP_FAILED) return;
+    stack_t none{};
+    none.ss_flags = SS_DISABLE;
+    sigaltstack(&none, nullptr);
+    munmap(memory_, kStackBytes);
+  }
+  CrashStack(const CrashStack&) = delete;
+  CrashStack& operator=(const CrashStack&) = delete;
+
+ private:
+  void* memory_;
+};
+
+// Of the servers of this thread the one that runs a command, or any; if the thread has none, any server.
+const Services* ServerOf(pid_t thread) {
+  const Services* found = nullptr;
+  bool is_of_thread = false;
+  for (const Member& member : members) {
+    const Services* server = member.server.load();
+    if (server == nullptr) continue;
+    const bool is_here = member.thread == thread;
+    if (is_here && server->running.CurrentSession() != nullptr) return server;
+    if (found == nullptr || (is_here && !is_of_thread)) found = server;
+    is_of_thread = is_of_thread || is_here;
+  }
+  return found;
+}
 
 [[noreturn]] void Die() {
   if (exits_instead != 0) _exit(1);
@@ -208,10 +257,11 @@ void WriteReport(int signal, const siginfo_t& info, const ucontext_t& context) {
   Guarded(log, [&] { WriteStackTrace(log, context); });
   Guarded(log, [&] { WriteRegisters(log, context); });
   Guarded(log, [&] { WriteStackTop(log, context); });
-  Guarded(log, [&] { WriteClient(log, crashing_services->running); });
-  Guarded(log, [&] { WriteState(log, *crashing_services); });
+  if (crashing_services != nullptr) Guarded(log, [&] { WriteClient(log, crashing_services->running); });
+  if (crashing_services != nullptr) Guarded(log, [&] { WriteState(log, *crashing_services); });
   Guarded(log, [&] { WriteCode(log, context); });
-  if (crashing_services->settings.crash_memcheck_enabled) Guarded(log, [&] { TestMemoryOfCrash(log); });
+  const bool tests_memory = crashing_services != nullptr && crashing_services->settings.crash_memcheck_enabled;
+  if (tests_memory) Guarded(log, [&] { TestMemoryOfCrash(log); });
   log.Write("\nrespite_version:");
   log.Write(kRespiteVersion);
   log.Write("\n\n=== REDIS BUG REPORT END. ===\n\n");
@@ -232,8 +282,9 @@ void OnCrash(int signal, siginfo_t* info, void* context) {
   if (!reporting_thread.compare_exchange_strong(nobody, thread)) OnFaultInReport(thread);
   reported_signal = signal;
   LimitTime();
+  crashing_services = ServerOf(thread);
   const bool is_own = signal == SIGABRT && info->si_code == SI_TKILL && info->si_pid == getpid();
-  exits_instead = is_own && crashing_services->settings.use_exit_on_panic ? 1 : 0;
+  exits_instead = is_own && crashing_services != nullptr && crashing_services->settings.use_exit_on_panic ? 1 : 0;
   WriteReport(signal, *info, *static_cast<ucontext_t*>(context));
   Die();
 }
@@ -256,15 +307,8 @@ void OnCrash(int signal, siginfo_t* info, void* context) {
   std::abort();
 }
 
-}  // namespace
-
-void InstallCrashReport(const Services& services) {
-  crashing_services = &services;
+void InstallHandlers() {
   PrepareStackTraces();
-  stack_t stack{};
-  stack.ss_sp = crash_stack;
-  stack.ss_size = sizeof crash_stack;
-  sigaltstack(&stack, nullptr);
   struct sigaction action {};
   action.sa_sigaction = OnCrash;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
@@ -273,9 +317,30 @@ void InstallCrashReport(const Services& services) {
   std::set_terminate(OnTerminate);
 }
 
-void RemoveCrashReport() {
+bool IsEmpty() {
+  return std::ranges::all_of(members, [](const Member& member) { return member.server == nullptr; });
+}
+
+}  // namespace
+
+void JoinCrashReport(const Services& server) {
+  [[maybe_unused]] static thread_local const CrashStack stack;
+  LeaveCrashReport(server);
+  const std::lock_guard lock(members_mutex);
+  if (IsEmpty()) InstallHandlers();
+  const auto free = std::ranges::find_if(members, [](const Member& member) { return member.server == nullptr; });
+  if (free == members.end()) return;
+  free->thread = gettid();
+  free->server = &server;
+}
+
+void LeaveCrashReport(const Services& server) {
+  const std::lock_guard lock(members_mutex);
+  const auto found = std::ranges::find_if(members, [&](const Member& member) { return member.server == &server; });
+  if (found == members.end()) return;
+  found->server = nullptr;
+  if (!IsEmpty()) return;
   for (int signal : kSignals) std::signal(signal, SIG_DFL);
-  crashing_services = nullptr;
 }
 
 }  // namespace respite

@@ -12,6 +12,7 @@
 //   PrepareStackTraces makes its first call, which sets up its tables.
 // * siglongjmp skips destructors, so no Part has any, except in the child, which does not jump (a static_assert checks
 //   captures). The frame with the open log is not skipped.
+// * The list of servers is read without a lock; a server that leaves it at the same moment still exists.
 // * Only a child made by _Fork uses the heap. It is a copy without connections, so it can do no damage; if a lock was
 //   held or the heap is damaged, only the child hangs or dies. It ends after seconds, with its parent, or when out of
 //   memory.
@@ -21,9 +22,10 @@ namespace respite {
 
 struct Services;
 
-// `server` must outlive the handlers.
-void InstallCrashReport(const Services& services);
-// Restores the default actions of the signals.
-void RemoveCrashReport();
+// Has crashes of this thread reported, with what this server was doing. Installs the handlers if nobody has. To be
+// called on the thread of the server's loop, which may have several servers. `server` must stay until LeaveCrashReport.
+void JoinCrashReport(const Services& server);
+// The last one restores the default actions of the signals. Harmless for a server that has not joined.
+void LeaveCrashReport(const Services& server);
 
 }  // namespace respite

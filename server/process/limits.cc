@@ -14,7 +14,7 @@ namespace respite {
 
 namespace {
 
-constexpr uint64_t kReservedFiles = 32;  // for the log, listeners, persistence
+constexpr uint64_t kReservedFiles = 32;  // for the log, listeners, persistence of each server
 constexpr uint64_t kFilesIfUnknown = 1024;
 constexpr char kScoreFile[] = "/proc/self/oom_score_adj";
 constexpr int kHighestScore = 1000;
@@ -27,8 +27,11 @@ OpenFilesGrant NotEnough(uint64_t granted, uint64_t wanted) {
                                     std::to_string(wanted) + ". Exiting."}}};
 }
 
-OpenFilesGrant Reduced(uint32_t maxclients, uint64_t wanted, uint64_t granted, int error) {
-  auto reduced = static_cast<uint32_t>(granted - kReservedFiles);
+// What a server needs besides its clients. The nodes of a cluster have two connections with each other.
+uint64_t ReservedFiles(uint32_t nodes) { return kReservedFiles + 2 * (nodes - 1); }
+
+OpenFilesGrant Reduced(uint32_t maxclients, uint32_t nodes, uint64_t wanted, uint64_t granted, int error) {
+  auto reduced = static_cast<uint32_t>(granted / nodes - ReservedFiles(nodes));
   return {reduced,
           {{LogLevel::kWarning, "You requested maxclients of " + std::to_string(maxclients) + " requiring at least " +
                                     std::to_string(wanted) + " max file descriptors."},
@@ -42,8 +45,8 @@ OpenFilesGrant Reduced(uint32_t maxclients, uint64_t wanted, uint64_t granted, i
 
 }  // namespace
 
-OpenFilesGrant RaiseOpenFiles(uint32_t maxclients) {
-  uint64_t wanted = maxclients + kReservedFiles;
+OpenFilesGrant RaiseOpenFiles(uint32_t maxclients, uint32_t nodes) {
+  uint64_t wanted = nodes * (maxclients + ReservedFiles(nodes));
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
     return {static_cast<uint32_t>(kFilesIfUnknown - kReservedFiles),
@@ -61,14 +64,14 @@ OpenFilesGrant RaiseOpenFiles(uint32_t maxclients) {
   int error = errno;
   limit.rlim_cur = limit.rlim_max;  // the highest limit without privileges
   uint64_t granted = setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_max : before;
-  if (granted <= kReservedFiles) return NotEnough(before, wanted);
-  return Reduced(maxclients, wanted, granted, error);
+  if (granted / nodes <= ReservedFiles(nodes)) return NotEnough(before, wanted);
+  return Reduced(maxclients, nodes, wanted, granted, error);
 }
 
-void WatchMaxClients(Config& config, Logger& log) {
-  config.OnChange({"maxclients"}, [&config, &log]() -> std::optional<std::string> {
+void WatchMaxClients(Config& config, Logger& log, uint32_t nodes) {
+  config.OnChange({"maxclients"}, [&config, &log, nodes]() -> std::optional<std::string> {
     const uint32_t wanted = config.settings().maxclients;
-    const OpenFilesGrant grant = RaiseOpenFiles(wanted);
+    const OpenFilesGrant grant = RaiseOpenFiles(wanted, nodes);
     for (const ConfigNote& note : grant.notes) log.Log(note.level, note.text);
     if (grant.maxclients >= wanted) return std::nullopt;
     return "The operating system is not able to handle the specified number of clients, try with " +

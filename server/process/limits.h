@@ -18,10 +18,11 @@ struct OpenFilesGrant {
   std::vector<ConfigNote> notes;  // for the log
 };
 
-// Raises RLIMIT_NOFILE for `maxclients` clients as far as the system permits. Never lowers it.
-OpenFilesGrant RaiseOpenFiles(uint32_t maxclients);
+// Raises RLIMIT_NOFILE for `maxclients` clients of each of `nodes` servers as far as the system permits. Never lowers
+// it.
+OpenFilesGrant RaiseOpenFiles(uint32_t maxclients, uint32_t nodes);
 // Makes CONFIG SET maxclients raise the limit or refuse. Requires: both outlive the use of the configuration.
-void WatchMaxClients(Config& config, Logger& log);
+void WatchMaxClients(Config& config, Logger& log, uint32_t nodes);
 
 // `oom-score-adj` and `oom-score-adj-values`.
 class OomScore {

@@ -20,7 +20,8 @@ std::string Variable(std::string_view name, const Config& config, const std::str
   const Settings& settings = config.settings();
   if (name == "title") return program;
   if (name == "listen-addr") return ListenAddress(settings);
-  if (name == "server-mode") return config.mode() == ServerMode::kSentinel ? "[sentinel]" : "";
+  if (name == "server-mode" && config.mode() == ServerMode::kSentinel) return "[sentinel]";
+  if (name == "server-mode") return settings.cluster_enabled ? "[cluster]" : "";
   if (name == "config-file") return config.file().empty() ? "-" : config.file();
   if (name == "port") return std::to_string(settings.bound_port);
   if (name == "tls-port") return std::to_string(settings.tls_port);

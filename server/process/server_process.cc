@@ -3,19 +3,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "base/number_text.h"
-#include "server/clients/acl/permissions.h"
+#include "server/cluster/joint_start.h"
 #include "server/commands/collation.h"
 #include "server/config/value_text.h"
 #include "server/process/banner.h"
 #include "server/process/cpu_list.h"
-#include "server/process/crash_report.h"
 #include "server/process/signal_log.h"
 #include "server/process/system_checks.h"
-#include "server/storage/data_set.h"
 
 namespace respite {
 
@@ -23,51 +20,43 @@ namespace {
 
 constexpr char kDefaultPidfile[] = "/var/run/redis.pid";  // for daemons without a `pidfile`
 constexpr uint64_t kSuspiciousMaxMemory = uint64_t{1} << 20;
+constexpr int64_t kLookEveryMs = 1;
+// Nodes that cannot be connected for so long must not keep the others from being announced.
+constexpr int64_t kSettleMs = 1000;
 
 }  // namespace
 
 ServerProcess::ServerProcess(Config& config, const CommandLine& line, ProcessTitle& title)
-    : config_(config),
-      line_(line),
-      title_(title),
-      log_(clock_),
-      oom_score_(log_),
-      children_(pace_, log_, [this](ChildWork work) { PrepareChild(work); }) {}
+    : config_(config), line_(line), title_(title), log_(clock_), oom_score_(log_) {
+  if (!config.settings().nodes.empty()) plan_.emplace(config);
+}
 
-ServerProcess::~ServerProcess() { RemoveCrashReport(); }
+// Each server is freed on its thread, as it was made.
+ServerProcess::~ServerProcess() {
+  for (Resident& resident : residents_) {
+    if (resident.thread != nullptr) resident.thread->Do([&resident] { resident.node->Discard(); });
+    resident.thread.reset();
+    resident.node.reset();
+  }
+}
 
 int ServerProcess::Run() {
-  const Settings& settings = config_.settings();
-  OpenLog();
+  OpenLog(log_);
   for (const ConfigNote& note : config_.TakeNotes()) log_.Log(note.level, note.text);
-  WarnAboutSystem(settings, log_);
+  WarnAboutSystem(config_.settings(), log_);
   GoToBackground();
   LogStarting(line_, log_);
   log_.SetRole('M');
   log_.Notice("monotonic clock: POSIX clock_gettime");
   if (RaiseLimits() == Step::kFailed) return 1;
-  Build();
-  const bool chooses_port = settings.port == kAutoPort;  // then the port is known only after Listen
-  if (chooses_port && Listen() == Step::kFailed) return 1;
-  LogMode(settings, log_);
-  WarnAboutBacklog(settings, log_);
-  if (RefuseModules() == Step::kFailed || CheckLocale() == Step::kFailed) return 1;
-  if (auto reason = server_->permissions().LoadConfiguredUsers()) {
-    Fail(*reason);
-    return 1;
-  }
-  if (!chooses_port && Listen() == Step::kFailed) return 1;
-  if (Announce() == Step::kFailed) return 1;
+  if (Prepare() == Step::kFailed) return Abandon();
   log_.Notice("Server initialized");
-  const Step loaded = LoadData();
-  if (loaded == Step::kFailed) return Abandon();
-  int exit_code = 0;
-  if (loaded == Step::kDone) {
-    LogReady();
-    daemon_.Release();
-    host_->Start();
-    exit_code = loop_->Run();
-  }
+  StartServing();
+  const int exit_code = has_failed_ ? 1 : main_->loop.Run();
+  return has_failed_ ? Abandon() : Leave(exit_code);
+}
+
+int ServerProcess::Leave(int exit_code) {
   log_.Warning("Redis is now ready to exit, bye bye...");
 #ifdef NDEBUG
   _exit(exit_code);
@@ -76,13 +65,13 @@ int ServerProcess::Run() {
 #endif
 }
 
-void ServerProcess::OpenLog() {
+void ServerProcess::OpenLog(Logger& log) {
   const Settings& settings = config_.settings();
   std::string path = settings.logfile.empty() ? std::string() : AbsolutePath(settings.logfile);
-  log_.SetLevel(settings.loglevel);
+  log.SetLevel(settings.loglevel);
   SetSignalLog(path);
-  log_.SetFile(std::move(path));
-  if (settings.syslog_enabled) log_.EnableSyslog(settings.syslog_ident, settings.syslog_facility);
+  log.SetFile(std::move(path));
+  if (settings.syslog_enabled) log.EnableSyslog(settings.syslog_ident, settings.syslog_facility);
 }
 
 void ServerProcess::GoToBackground() {
@@ -92,7 +81,7 @@ void ServerProcess::GoToBackground() {
 }
 
 ServerProcess::Step ServerProcess::RaiseLimits() {
-  OpenFilesGrant grant = RaiseOpenFiles(config_.settings().maxclients);
+  OpenFilesGrant grant = RaiseOpenFiles(config_.settings().maxclients, CountNodes());
   if (grant.maxclients == 0) return Fail(grant.notes[0].text);
   const bool reduced = grant.maxclients < config_.settings().maxclients;
   config_.Adjust().maxclients = grant.maxclients;
@@ -105,60 +94,86 @@ ServerProcess::Step ServerProcess::RaiseLimits() {
   return Step::kDone;
 }
 
-void ServerProcess::Build() {
+// --- The servers.
+
+uint32_t ServerProcess::CountNodes() const { return plan_ ? static_cast<uint32_t>(plan_->layout().Count()) : 1; }
+
+ServerProcess::Step ServerProcess::Prepare() {
   BindToProcessors(config_.settings().server_cpulist);  // later threads inherit it
-  server_ = std::make_unique<Node>(
-      Node::Parts{config_, clock_, pace_, log_, HashKey::FromKernel(), SystemSeed(), files_, children_});
-  for (const ConfigLine& line : config_.lines().rename_command) {
-    server_->commands().Rename(line.words[1], line.words[2]);  // CheckRenames has tried it
-  }
-  loop_ = std::make_unique<EventLoop>(pace_);
-  host_ = std::make_unique<NodeHost>(*loop_, server_->host_parts());
-  listener_ = std::make_unique<Listener>(*host_);
-  if (config_.settings().crash_log_enabled) InstallCrashReport(server_->services());
-  files_.OnThreadStart([this] { BindToProcessors(config_.settings().bio_cpulist); });
-  server_->reclaimer().OnThreadStart([this] { BindToProcessors(config_.settings().bio_cpulist); });
+  main_ = std::make_unique<WatchedLoop>(pace_);
   signals_.emplace();
-  StartWatchdog();
-  host_->OnTick([this] {
-    watchdog_.Feed();
-    state_log_.Tick({.clock = clock_,
-                     .log = log_,
-                     .keyspace = server_->keyspace(),
-                     .clients = server_->clients(),
-                     .memory = server_->memory(),
-                     .phase = server_->phase()});
-  });
-  loop_->OnStop([this] { Withdraw(); });
-  server_->shutdown().OnCancelled([this] { signals_->Forget(); });
-  server_->shutdown().OnStatus([this](const std::string& status) { supervisor_->Stopping(status); });
   WatchSignals();
+  if (MakeResidents() == Step::kFailed || Build() == Step::kFailed) return Step::kFailed;
+  WarnAboutBacklog(config_.settings(), log_);
+  if (RefuseModules() == Step::kFailed || CheckLocale() == Step::kFailed) return Step::kFailed;
+  if (OnEach([](NodeServer& node) { return node.Open(); }) == Step::kFailed) return Step::kFailed;
+  if (plan_ && PlanCluster() == Step::kFailed) return Step::kFailed;
+  return Announce();
 }
 
-// Redis: extends a period shorter than two ticks of the timer.
-void ServerProcess::StartWatchdog() {
-  int& period_ms = config_.Adjust().watchdog_period;
-  if (period_ms > 0) period_ms = std::max(period_ms, 2 * (1000 / server_->pulse().Hz()));
-  watchdog_.SetPeriod(std::chrono::milliseconds(period_ms));
-}
-
-void ServerProcess::WatchSignals() {
-  loop_->OnReadable(signals_->DescriptorToWatch(), [this] {
-    WatchSignals();
-    host_->Enter();
-    server_->shutdown().Signalled(signals_->Take());
-  });
-}
-
-// Runs in the child.
-void ServerProcess::PrepareChild(ChildWork work) {
-  const Settings& settings = config_.settings();
-  const bool snapshot = work != ChildWork::kRewrite;
-  oom_score_.Apply(settings, OomScore::Process::kChild);
-  if (settings.set_proc_title) {
-    title_.Set(ProcessTitleText(config_, snapshot ? "redis-rdb-bgsave" : "redis-aof-rewrite"));
+ServerProcess::Step ServerProcess::MakeResidents() {
+  if (!plan_) {
+    AddResident({});
+    return Step::kDone;
   }
-  BindToProcessors(snapshot ? settings.bgsave_cpulist : settings.aof_rewrite_cpulist);
+  auto objection = plan_->Check();
+  if (!objection) objection = plan_->MakeFolders();
+  if (objection) return Fail(*objection);
+  MakeSeveral();
+  return Step::kDone;
+}
+
+void ServerProcess::MakeSeveral() {
+  for (int i = 0; i < plan_->layout().Count(); ++i) {
+    Resident resident;
+    resident.folder = std::make_unique<OwnFolder>(plan_->FolderOf(i));
+    resident.config = plan_->ConfigOf(i, *resident.folder);
+    resident.log = std::make_unique<Logger>(clock_);
+    OpenLog(*resident.log);
+    resident.log->SetName(NodePlan::NameOf(i));
+    resident.log->SetRole('M');
+    if (config_.settings().node_threads) resident.thread = std::make_unique<TaskThread>(NodePlan::NameOf(i));
+    AddResident(std::move(resident));
+  }
+}
+
+void ServerProcess::AddResident(Resident resident) {
+  resident.node =
+      std::make_unique<NodeServer>(NodeServer::Parts{.owner = *this,
+                                                     .config = resident.config == nullptr ? config_ : *resident.config,
+                                                     .log = resident.log == nullptr ? log_ : *resident.log,
+                                                     .clock = clock_,
+                                                     .pace = pace_,
+                                                     .nodes = CountNodes()});
+  residents_.push_back(std::move(resident));
+  ++living_;
+}
+
+ServerProcess::Step ServerProcess::OnEach(const std::function<Step(NodeServer&)>& work) {
+  std::atomic<bool> has_failed = false;
+  for (Resident& resident : residents_) {
+    const auto run = [&] { has_failed = has_failed || work(*resident.node) == Step::kFailed; };
+    if (resident.thread == nullptr) {
+      run();
+    } else {
+      resident.thread->Do(run);
+    }
+    if (has_failed) break;
+  }
+  for (Resident& resident : residents_) {
+    if (resident.thread != nullptr) resident.thread->Await();
+  }
+  return has_failed ? Step::kFailed : Step::kDone;
+}
+
+// A loop and its servers are made on the thread that runs them, which counts their memory.
+ServerProcess::Step ServerProcess::Build() {
+  return OnEach([this](NodeServer& node) {
+    const auto of_node = [&](const Resident& resident) { return resident.node.get() == &node; };
+    Resident& resident = *std::ranges::find_if(residents_, of_node);
+    if (resident.thread != nullptr) resident.loop = std::make_unique<WatchedLoop>(pace_);
+    return node.Build(resident.loop == nullptr ? *main_ : *resident.loop);
+  });
 }
 
 ServerProcess::Step ServerProcess::RefuseModules() {
@@ -174,73 +189,116 @@ ServerProcess::Step ServerProcess::CheckLocale() {
   return Fail("Failed to configure LOCALE for invalid locale name.");
 }
 
-ServerProcess::Step ServerProcess::Listen() {
-  if (Tls::IsWanted(config_.settings())) {
-    if (auto reason = server_->tls().Configure(config_.settings())) {
-      log_.Warning(*reason);
-      return Fail("Failed to configure TLS. Check logs for more info.");
-    }
+ServerProcess::Step ServerProcess::PlanCluster() {
+  if (OnEach([](NodeServer& node) { return node.ReserveBusPort(); }) == Step::kFailed) return Step::kFailed;
+  std::vector<JointStart::Member> members;
+  for (const Resident& resident : residents_) {
+    auto text = resident.node->ReadNodesFile();
+    if (!text) return Step::kFailed;
+    members.push_back({resident.node->Address(), std::move(*text)});
   }
-  if (auto reason = listener_->Open()) return Fail(*reason);
-  if (!listener_->HasTcp() && !listener_->HasTls() && !listener_->HasUnix())
-    return Fail("Configured to not listen anywhere, exiting.");
+  Random random(SystemSeed());
+  const PortChoice port = config_.settings().tls_cluster ? PortChoice::kTls : PortChoice::kTcp;
+  auto start = JointStart::Plan(plan_->layout(), members, port, random);
+  if (!start.ok()) return Fail("The cluster cannot start: " + start.error());
+  std::vector<std::string> histories;
+  for (int i = 0; i < plan_->layout().Count(); ++i) {
+    const auto primary = plan_->layout().PrimaryOf(i);
+    histories.push_back(primary ? histories[static_cast<size_t>(*primary)] : RandomHex(History::kIdLength));
+  }
+  for (size_t i = 0; i < residents_.size(); ++i) {
+    const auto belief = start.value().is_agreed ? ClusterMode::Belief::kAgreed : ClusterMode::Belief::kOwn;
+    residents_[i].node->SetClusterStart(
+        {start.value().texts[i], belief, start.value().is_new ? histories[i] : std::string()});
+  }
   return Step::kDone;
 }
 
 // Writes the files after opening the listeners, so that a second server that finds the port taken does not overwrite
-// the files of the first.
+// the files of the first. The ports of a cluster are told when it serves: nobody can tell that by asking one of them.
 ServerProcess::Step ServerProcess::Announce() {
   const Settings& settings = config_.settings();
+  for (const Resident& resident : residents_) {
+    ports_ += std::to_string(resident.node->settings().MainPort()) + "\n";
+  }
   if (in_background_ && settings.pidfile.empty()) config_.Adjust().pidfile = kDefaultPidfile;
   if (!settings.pidfile.empty()) {
     WriteObjection objection = pidfile_.WriteInPlace(settings.pidfile, std::to_string(getpid()) + "\n");
     if (objection) notes_after_ready_.push_back({LogLevel::kWarning, "Failed to write PID file: " + *objection});
   }
-  if (!settings.port_file.empty()) {
-    std::string port = std::to_string(settings.MainPort()) + "\n";
-    if (auto objection = port_file_.WriteAtOnce(settings.port_file, port)) {
-      pidfile_.Remove();
-      return Fail("Failed to write the port file " + settings.port_file + ": " + *objection);
-    }
-  }
-  UpdateTitle();
-  WatchSettings();
+  if (!plan_ && WritePortFile() == Step::kFailed) return Step::kFailed;
+  UpdateTitle(residents_[0].node->settings());
   return Step::kDone;
 }
 
-ServerProcess::Step ServerProcess::LoadData() {
-  if (auto reason = server_->cluster().Open()) return Fail(*reason);
-  if (auto reason = server_->snapshots().Claim()) return Fail(*reason);
-  switch (OpenDataSet(server_->services())) {
-    case LoadOutcome::kAbsent:
-    case LoadOutcome::kLoaded:
-      server_->replication().Start();
-      if (auto reason = server_->cluster().Start()) return Fail(*reason);
-      return Step::kDone;
-    case LoadOutcome::kStopped:
-      return Step::kStopped;
-    case LoadOutcome::kFailed:
-      return Step::kFailed;
+ServerProcess::Step ServerProcess::WritePortFile() {
+  const std::string& path = config_.settings().port_file;
+  if (path.empty()) return Step::kDone;
+  const auto objection = port_file_.WriteAtOnce(path, ports_);
+  return objection ? Fail("Failed to write the port file " + path + ": " + *objection) : Step::kDone;
+}
+
+// --- Loading and serving.
+
+void ServerProcess::StartServing() {
+  awaited_ = static_cast<int>(residents_.size());
+  for (Resident& resident : residents_) {
+    NodeServer& node = *resident.node;
+    if (resident.thread == nullptr) {
+      if (!has_failed_) OnLoaded(node, node.Load());
+      continue;
+    }
+    resident.thread->Do([this, &node] {
+      const Step outcome = node.Load();
+      Tell([this, &node, outcome] { OnLoaded(node, outcome); });
+      if (outcome != Step::kDone) return;
+      node.loop().Run();
+      if (living_ != 0) node.Discard();  // else the process ends now
+    });
   }
-  return Step::kFailed;
 }
 
-// Reverts Announce.
-int ServerProcess::Abandon() {
-  pidfile_.Remove();
-  port_file_.Remove();
-  listener_->Close();
-  return 1;
+void ServerProcess::OnLoaded(const NodeServer& node, Step outcome) {
+  if (outcome == Step::kFailed) {
+    has_failed_ = true;
+    main_->loop.Stop(1);
+    return;
+  }
+  if (outcome == Step::kStopped && !node.HasStopped()) main_->loop.Stop(0);
+  if (--awaited_ == 0 && living_ != 0) Settle();
 }
 
-void ServerProcess::LogReady() {
+void ServerProcess::Settle() {
+  if (!plan_) return BeReady();
+  const int64_t deadline_ms = pace_.NowMs() + kSettleMs;
+  awaited_ = static_cast<int>(residents_.size());
+  for (Resident& resident : residents_) {
+    NodeServer& node = *resident.node;
+    node.loop().PostFromOutside([this, &node, deadline_ms] {
+      node.Reach();
+      AwaitSettled(node, deadline_ms);
+    });
+  }
+}
+
+void ServerProcess::AwaitSettled(NodeServer& node, int64_t deadline_ms) {
+  if (!node.IsSettled() && pace_.NowMs() < deadline_ms) {
+    return node.loop().After(kLookEveryMs, [this, &node, deadline_ms] { AwaitSettled(node, deadline_ms); });
+  }
+  Tell([this] {
+    if (--awaited_ != 0) return;
+    if (WritePortFile() == Step::kDone) return BeReady();
+    has_failed_ = true;
+    main_->loop.Stop(1);
+  });
+}
+
+void ServerProcess::BeReady() {
   const Settings& settings = config_.settings();
   for (const std::string& warning : UnsupportedSettings(config_)) log_.Warning(warning);
-  if (listener_->HasTcp()) log_.Notice("Ready to accept connections tcp");
-  if (listener_->HasUnix()) log_.Notice("Ready to accept connections unix");
-  if (listener_->HasTls()) log_.Notice("Ready to accept connections tls");
-  if (listener_->HasTcp() || listener_->HasTls()) {  // Redis' words before 5.0, for which some launchers wait
-    log_.Notice("The server is now ready to accept connections on port " + std::to_string(settings.MainPort()));
+  log_.SetRole(Role());
+  for (const Resident& resident : residents_) {
+    OnThreadOf(resident, [&node = *resident.node] { node.LogReady(); });
   }
   supervisor_->Ready();
   for (const ConfigNote& note : std::exchange(notes_after_ready_, {})) log_.Log(note.level, note.text);
@@ -248,74 +306,152 @@ void ServerProcess::LogReady() {
     log_.Warning("WARNING: You specified a maxmemory value that is less than 1MB (current value is " +
                  std::to_string(settings.maxmemory) + " bytes). Are you sure this is what you really want?");
   }
-  ApplyOomScore();
-  server_->replication().OnRole([this] { ApplyOomScore(); });
+  ApplyOomScore(settings);
+  daemon_.Release();
 }
 
-OomScore::Outcome ServerProcess::ApplyOomScore() {
-  const bool is_replica = server_->replication().role().is_replica;
-  return oom_score_.Apply(config_.settings(), is_replica ? OomScore::Process::kReplica : OomScore::Process::kPrimary);
+void ServerProcess::OnThreadOf(const Resident& resident, std::function<void()> task) {
+  if (resident.thread == nullptr) return task();
+  resident.node->loop().PostFromOutside(std::move(task));
 }
 
-void ServerProcess::UpdateTitle() {
-  if (config_.settings().set_proc_title) title_.Set(ProcessTitleText(config_, line_.program));
+void ServerProcess::Tell(std::function<void()> task) {
+  if (!config_.settings().node_threads || !plan_) return task();
+  main_->loop.PostFromOutside(std::move(task));
 }
 
-std::optional<std::string> ServerProcess::Reopen(Listener::Protocol protocol) {
-  if (listener_->Reopen(protocol)) return "Unable to listen on this port. Check server logs.";
-  UpdateTitle();
-  return std::nullopt;
-}
+// --- The end.
 
-std::optional<std::string> ServerProcess::ReopenTls() {
-  if (!Tls::IsWanted(config_.settings())) server_->tls().Drop();
-  if (Tls::IsWanted(config_.settings()) && !server_->tls().Configured()) {
-    if (auto reason = server_->tls().Configure(config_.settings())) {
-      log_.Warning(*reason);
-      return "Unable to update TLS configuration. Check server logs.";
+void ServerProcess::WatchSignals() {
+  main_->loop.OnReadable(signals_->DescriptorToWatch(), [this] {
+    WatchSignals();
+    is_ending_ = true;
+    signal_ = signals_->Take();
+    for (Resident& resident : residents_) {
+      if (!resident.node->IsReplica()) Signal(resident);
     }
+    SignalOthers();
+  });
+}
+
+void ServerProcess::Signal(Resident& resident) {
+  resident.is_signalled = true;
+  OnThreadOf(resident, [&node = *resident.node, signal = signal_] { node.Signalled(signal); });
+}
+
+// A primary that ends gives its replicas everything, so they are there until it has ended.
+void ServerProcess::SignalOthers() {
+  const auto is_awaited = [](const Resident& resident) {
+    return resident.is_signalled && !resident.node->HasStopped();
+  };
+  if (signal_ == 0 || std::ranges::any_of(residents_, is_awaited)) return;
+  for (Resident& resident : residents_) {
+    if (!resident.node->HasStopped()) Signal(resident);
   }
-  return Reopen(Listener::Protocol::kTls);
 }
 
-void ServerProcess::WatchSettings() {
-  WatchMaxClients(config_, log_);
-  config_.OnChange({"port"}, [this] { return Reopen(Listener::Protocol::kTcp); });
-  config_.OnChange({"tls-port"}, [this] { return ReopenTls(); });
-  config_.OnChange({"bind"}, [this]() -> std::optional<std::string> {
-    if (!Reopen(Listener::Protocol::kTcp) && !Reopen(Listener::Protocol::kTls)) return std::nullopt;
-    return "Failed to bind to specified addresses.";
-  });
-  config_.OnChange({"proc-title-template"}, [this]() -> std::optional<std::string> {
-    UpdateTitle();
-    return std::nullopt;
-  });
-  config_.OnChange({"oom-score-adj", "oom-score-adj-values"}, [this]() -> std::optional<std::string> {
-    if (ApplyOomScore() == OomScore::Outcome::kDone) return std::nullopt;
-    return "Failed to set current oom_score_adj. Check server logs.";
-  });
-  config_.OnChange({"watchdog-period"}, [this]() -> std::optional<std::string> {
-    StartWatchdog();
-    return std::nullopt;
-  });
-  config_.OnChange({"crash-log-enabled"}, [this]() -> std::optional<std::string> {
-    if (config_.settings().crash_log_enabled) {
-      InstallCrashReport(server_->services());
-    } else {
-      RemoveCrashReport();
-    }
-    return std::nullopt;
+void ServerProcess::OnShutdownCancelled() {
+  is_ending_ = false;
+  signals_->Forget();
+  Tell([this] {
+    signal_ = 0;
+    for (Resident& resident : residents_) resident.is_signalled = false;
   });
 }
 
-// Closes the listeners first: a client whose connection closes now cannot reconnect to this server.
-void ServerProcess::Withdraw() {
-  server_->cluster().Close();
+// The end of one server of several is no end of the service.
+void ServerProcess::OnShutdownStatus(const std::string& status) {
+  if (is_ending_ || living_ == 1) supervisor_->Stopping(status);
+}
+
+// A server that others outlive is freed when its Turn is over.
+void ServerProcess::OnStop(NodeServer& node) {
+  if (node.exit_code() != 0) exit_code_ = node.exit_code();
+  const bool is_last = living_.fetch_sub(1) == 1;
+  if (is_last) RemoveFiles();
+  if (!is_last && !is_ending_) node.log().Notice("This node has stopped. The process goes on with the others.");
+  if (!is_last && is_ending_) main_->loop.PostFromOutside([this] { SignalOthers(); });
+  if (&node.loop() != &main_->loop) {
+    node.loop().Stop(node.exit_code());
+    if (is_last) main_->loop.PostFromOutside([this] { main_->loop.Stop(exit_code_); });
+  } else if (is_last) {
+    main_->loop.Stop(exit_code_);
+  } else {
+    main_->loop.Post(nullptr, [&node] { node.Discard(); });
+  }
+}
+
+void ServerProcess::RemoveFiles() {
   if (pidfile_.Exists()) log_.Notice("Removing the pid file.");
   pidfile_.Remove();
   port_file_.Remove();
-  if (listener_->HasUnix()) log_.Notice("Removing the unix socket file.");
-  listener_->Close();
+}
+
+// The start has failed: nothing of it is left.
+int ServerProcess::Abandon() {
+  for (Resident& resident : residents_) {
+    NodeServer& node = *resident.node;
+    if (resident.thread != nullptr && resident.loop != nullptr) {
+      node.loop().PostFromOutside([&node] { node.loop().Stop(1); });
+      resident.thread->Await();
+    }
+    node.CloseListeners();
+  }
+  pidfile_.Remove();
+  port_file_.Remove();
+  if (plan_) plan_->RemoveFolders();
+  return 1;
+}
+
+// --- What the servers share.
+
+// Runs in the child, which has no other threads: it needs no lock.
+void ServerProcess::PrepareChild(const NodeServer& node, ChildWork work) {
+  const Settings& settings = node.settings();
+  const bool snapshot = work != ChildWork::kRewrite;
+  oom_score_.Apply(settings, OomScore::Process::kChild);
+  if (settings.set_proc_title) {
+    title_.Set(ProcessTitleText(node.config(), snapshot ? "redis-rdb-bgsave" : "redis-aof-rewrite"));
+  }
+  BindToProcessors(snapshot ? settings.bgsave_cpulist : settings.aof_rewrite_cpulist);
+}
+
+char ServerProcess::Role() const {
+  const bool is_replica =
+      std::ranges::all_of(residents_, [](const Resident& resident) { return resident.node->IsReplica(); });
+  return is_replica ? 'S' : 'M';
+}
+
+void ServerProcess::OnRole(NodeServer& node) {
+  log_.SetRole(Role());
+  ApplyOomScore(node.settings());
+}
+
+OomScore::Outcome ServerProcess::ApplyOomScore(const Settings& settings) {
+  const std::lock_guard lock(mutex_);
+  return oom_score_.Apply(settings, Role() == 'S' ? OomScore::Process::kReplica : OomScore::Process::kPrimary);
+}
+
+std::optional<std::string> ServerProcess::OnOomScore(NodeServer& node) {
+  if (ApplyOomScore(node.settings()) == OomScore::Outcome::kDone) return std::nullopt;
+  return "Failed to set current oom_score_adj. Check server logs.";
+}
+
+// The title shows the first server.
+void ServerProcess::OnTitle(const NodeServer& node) {
+  if (&node == residents_[0].node.get()) UpdateTitle(node.settings());
+}
+
+void ServerProcess::UpdateTitle(const Settings& shown) {
+  const std::lock_guard lock(mutex_);
+  Settings& settings = config_.Adjust();
+  if (&shown != &settings) {
+    settings.bound_port = shown.bound_port;
+    settings.tls_port = shown.tls_port;
+    settings.bind = shown.bind;
+    settings.proc_title_template = shown.proc_title_template;
+  }
+  if (settings.set_proc_title) title_.Set(ProcessTitleText(config_, line_.program));
 }
 
 ServerProcess::Step ServerProcess::Fail(const std::string& reason) {

@@ -1,70 +1,111 @@
-// ServerProcess: one run of the server, from its loaded configuration to its exit code.
+// ServerProcess: one run of the program, from its loaded configuration to its exit code. It has what belongs to the
+// process: its files, limits, signals and title, the loop of the main thread; and the servers that run in it.
 //
-// It starts in this order: checks of the system, background, first log lines, limits, Node, listeners, pidfile and port
-// file, data set, readiness. It stops by removing the files and closing the listeners before the connections of
-// clients. It leaves memory to the system.
+// It starts in this order: checks of the system, background, first log lines, limits, servers, listeners, pidfile and
+// port file, data sets, readiness. It ends when its last server has stopped. It leaves memory to the system.
+//
+// Without the directive `nodes` there is one server, with the settings and the directory of the process. With it there
+// are several (NodePlan), all on the loop of the main thread, or, with `node-threads yes`, each on a loop and a thread
+// of its own.
 #pragma once
 
+#include <atomic>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "persistence/file_system.h"
 #include "server/config/config.h"
-#include "server/net/event_loop.h"
-#include "server/node/listener.h"
-#include "server/node/node.h"
+#include "server/config/folder.h"
 #include "server/process/daemon.h"
-#include "server/process/forked_children.h"
 #include "server/process/limits.h"
+#include "server/process/node_plan.h"
+#include "server/process/node_server.h"
 #include "server/process/process_title.h"
 #include "server/process/signals.h"
 #include "server/process/small_files.h"
-#include "server/process/state_log.h"
 #include "server/process/supervisor.h"
-#include "server/process/watchdog.h"
+#include "server/process/task_thread.h"
 
 namespace respite {
 
-class ServerProcess {
+class ServerProcess final : public NodeServer::Owner {
  public:
   // All must outlive this object.
   ServerProcess(Config& config, const CommandLine& line, ProcessTitle& title);
-  ~ServerProcess();
+  ~ServerProcess() override;
 
   // Returns the exit code when the server has stopped or could not start. Release builds exit instead of returning,
   // because freeing a large data set takes long.
   int Run();
 
- private:
-  // kFailed: the reason is already logged.
-  enum class Step : uint8_t { kDone, kFailed, kStopped };
+  // NodeServer::Owner
+  void PrepareChild(const NodeServer& node, ChildWork work) override;
+  void OnStop(NodeServer& node) override;
+  void OnShutdownCancelled() override;
+  void OnShutdownStatus(const std::string& status) override;
+  void OnRole(NodeServer& node) override;
+  void OnTitle(const NodeServer& node) override;
+  std::optional<std::string> OnOomScore(NodeServer& node) override;
 
-  void OpenLog();
+ private:
+  using Step = NodeServer::Step;
+
+  // A server, and what it has of its own.
+  struct Resident {
+    std::unique_ptr<OwnFolder> folder;   // null: that of the process
+    std::unique_ptr<Config> config;      // null: that of the process
+    std::unique_ptr<Logger> log;         // null: that of the process
+    std::unique_ptr<WatchedLoop> loop;   // null: that of the main thread
+    std::unique_ptr<TaskThread> thread;  // null: the main thread; the loop is made there
+    std::unique_ptr<NodeServer> node;
+    bool is_signalled = false;
+  };
+
+  void OpenLog(Logger& log);
   void GoToBackground();
   Step RaiseLimits();
-  void Build();
-  void PrepareChild(ChildWork work);
+  // All but serving: returns at the first failure.
+  Step Prepare();
+  uint32_t CountNodes() const;
+  Step MakeResidents();
+  void MakeSeveral();
+  void AddResident(Resident resident);
+  // Runs the work for each server on its thread, and waits for it. kFailed: one has failed.
+  Step OnEach(const std::function<Step(NodeServer&)>& work);
+  Step Build();
   Step RefuseModules();
   Step CheckLocale();
-  Step Listen();
+  // The nodes of a cluster agree on who is what.
+  Step PlanCluster();
   Step Announce();
-  // Loads the data set while clients are served.
-  Step LoadData();
+  Step WritePortFile();
+  // Has all servers load, and those with a thread of their own serve.
+  void StartServing();
+  void OnLoaded(const NodeServer& node, Step outcome);
+  // All have loaded: waits until the nodes of a cluster are connected.
+  void Settle();
+  void AwaitSettled(NodeServer& node, int64_t deadline_ms);
+  void BeReady();
+  // Runs `task` on the thread of the server, whose loop runs: at once if this is it.
+  static void OnThreadOf(const Resident& resident, std::function<void()> task);
+  // Runs `task` on the main thread: at once if this is it.
+  void Tell(std::function<void()> task);
   void WatchSignals();
-  void LogReady();
-  void WatchSettings();
-  void StartWatchdog();
-  void UpdateTitle();
+  void Signal(Resident& resident);
+  // Those that the signal has not reached yet, when those that it has reached have stopped.
+  void SignalOthers();
+  void UpdateTitle(const Settings& shown);
   // Tells the kernel how dear this process is in its present role.
-  OomScore::Outcome ApplyOomScore();
-  std::optional<std::string> Reopen(Listener::Protocol protocol);
-  std::optional<std::string> ReopenTls();
-  // Reverts Announce when the server stops.
-  void Withdraw();
+  OomScore::Outcome ApplyOomScore(const Settings& settings);
+  char Role() const;
+  void RemoveFiles();
   int Abandon();
+  int Leave(int exit_code);
   Step Fail(const std::string& reason);
 
   Config& config_;
@@ -73,6 +114,7 @@ class ServerProcess {
   SystemClock clock_;
   SystemPace pace_;
   Logger log_;
+  std::mutex mutex_;  // of title_, oom_score_ and the settings that these use
   OomScore oom_score_;
   Daemon daemon_;
   std::optional<Supervisor> supervisor_;
@@ -80,15 +122,17 @@ class ServerProcess {
   std::vector<ConfigNote> notes_after_ready_;
   AnnouncementFile pidfile_;
   AnnouncementFile port_file_;
+  std::string ports_;  // one on a line, for the port file
   std::optional<ShutdownSignals> signals_;
-  Watchdog watchdog_;
-  StateLog state_log_;
-  SystemFiles files_;
-  ForkedChildren children_;
-  std::unique_ptr<Node> server_;
-  std::unique_ptr<EventLoop> loop_;
-  std::unique_ptr<NodeHost> host_;
-  std::unique_ptr<Listener> listener_;
+  std::optional<NodePlan> plan_;  // nothing: one server
+  std::unique_ptr<WatchedLoop> main_;
+  std::vector<Resident> residents_;
+  std::atomic<int> living_ = 0;  // servers that have not stopped
+  std::atomic<int> exit_code_ = 0;
+  std::atomic<bool> is_ending_ = false;  // a signal asked for it
+  int signal_ = 0;                       // of the end that is under way; 0: none
+  int awaited_ = 0;                      // servers that have not loaded, or not settled
+  bool has_failed_ = false;
 };
 
 }  // namespace respite

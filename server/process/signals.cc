@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -17,8 +18,10 @@ namespace respite {
 
 namespace {
 
-volatile std::sig_atomic_t event_descriptor = -1;
-volatile std::sig_atomic_t received_signal = 0;
+// Any thread may run the handler.
+std::atomic<int> event_descriptor = -1;
+std::atomic<int> received_signal = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
 
 // Writes the line with one call, so that no other output gets between its parts.
 void Announce(const char* text) {
@@ -48,7 +51,7 @@ void OnShutdownSignal(int signal) {
   Announce(signal == SIGINT ? "Received SIGINT scheduling shutdown...\n" : "Received SIGTERM scheduling shutdown...\n");
   received_signal = signal;
   const uint64_t one = 1;
-  [[maybe_unused]] ssize_t written = write(static_cast<int>(event_descriptor), &one, sizeof one);
+  [[maybe_unused]] ssize_t written = write(event_descriptor, &one, sizeof one);
   errno = saved_errno;
 }
 
@@ -92,7 +95,7 @@ ShutdownSignals::~ShutdownSignals() {
 int ShutdownSignals::Take() {
   uint64_t count = 0;
   [[maybe_unused]] ssize_t taken = read(event_.Get(), &count, sizeof count);
-  return static_cast<int>(received_signal);
+  return received_signal;
 }
 
 void ShutdownSignals::Forget() { received_signal = 0; }

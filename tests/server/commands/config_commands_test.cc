@@ -47,7 +47,7 @@ TEST_P(ConfigCommands, LogLevelTakesEffectAtOnce) {
 }
 
 TEST_P(ConfigCommands, MaxClientsNeedsDescriptors) {
-  WatchMaxClients(server()->config(), server()->log());
+  WatchMaxClients(server()->config(), server()->log(), 1);
   EXPECT_THAT(
       Run("CONFIG SET maxclients 4294967295"),
       ErrorStartsWith("ERR CONFIG SET failed (possibly related to argument 'maxclients') - The operating system "

@@ -1,0 +1,89 @@
+#include "server/process/node_plan.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace respite {
+
+namespace {
+
+constexpr int kHighestPort = 65535;
+constexpr mode_t kFolderMode = 0755;
+
+// Files that all nodes read. Relative paths begin in the directory of the process, not of the node.
+constexpr std::array kSharedFiles = {&Settings::tls_ca_cert_dir,     &Settings::tls_ca_cert_file,
+                                     &Settings::tls_cert_file,       &Settings::tls_client_cert_file,
+                                     &Settings::tls_client_key_file, &Settings::tls_dh_params_file,
+                                     &Settings::tls_key_file,        &Settings::aclfile};
+// The first node has the port itself, the next one the port after it, and so on.
+constexpr std::array kPorts = {&Settings::port,
+                               &Settings::tls_port,
+                               &Settings::cluster_port,
+                               &Settings::cluster_announce_port,
+                               &Settings::cluster_announce_tls_port,
+                               &Settings::cluster_announce_bus_port,
+                               &Settings::replica_announce_port};
+
+bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
+
+}  // namespace
+
+NodePlan::NodePlan(const Config& config)
+    : config_(config), layout_(NodeLayout::Parse(config.settings().nodes).value()) {}
+
+std::string NodePlan::NameOf(int node) { return "node-" + std::to_string(node + 1); }
+
+std::string NodePlan::FolderOf(int node) const { return config_.settings().dir + "/" + NameOf(node); }
+
+std::optional<std::string> NodePlan::Check() const {
+  const Settings& settings = config_.settings();
+  for (const auto port : kPorts) {
+    if (settings.*port <= 0 || settings.*port + layout_.Count() - 1 <= kHighestPort) continue;
+    return "There are not " + std::to_string(layout_.Count()) + " ports from " + std::to_string(settings.*port) +
+           " on, one for each of the nodes";
+  }
+  if (settings.unixsocket.starts_with('/')) {
+    return "With nodes, unixsocket must be a relative path: each node has its own in its directory";
+  }
+  const std::string next = FolderOf(layout_.Count());
+  if (!Exists(next + "/" + settings.cluster_config_file)) return std::nullopt;
+  return next + " belongs to a cluster of more than " + std::to_string(layout_.Count()) + " nodes";
+}
+
+std::optional<std::string> NodePlan::MakeFolders() {
+  for (int i = 0; i < layout_.Count(); ++i) {
+    const std::string path = FolderOf(i);
+    if (mkdir(path.c_str(), kFolderMode) == 0) {
+      made_.push_back(path);
+    } else if (errno != EEXIST) {
+      return "Can't create the directory " + path + ": " + std::strerror(errno);
+    }
+  }
+  return std::nullopt;
+}
+
+void NodePlan::RemoveFolders() {
+  for (const std::string& path : made_) rmdir(path.c_str());
+  made_.clear();
+}
+
+std::unique_ptr<Config> NodePlan::ConfigOf(int node, Folder& folder) const {
+  std::unique_ptr<Config> config = config_.CopyFor(folder);
+  Settings& settings = config->Adjust();
+  for (const auto port : kPorts) {
+    if (settings.*port > 0) settings.*port += node;
+  }
+  for (const auto path : kSharedFiles) {
+    std::string& file = settings.*path;
+    if (!file.empty() && !file.starts_with('/')) file = config_.settings().dir + "/" + file;
+  }
+  // All replicas of a primary are here: it need not wait for more of them.
+  if (!config->WasSet("repl-diskless-sync-max-replicas")) settings.repl_diskless_sync_max_replicas = layout_.replicas;
+  return config;
+}
+
+}  // namespace respite

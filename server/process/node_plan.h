@@ -1,0 +1,41 @@
+// NodePlan: what the directive `nodes` makes of the settings of the process: a directory, ports and settings for each
+// node.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "server/config/config.h"
+#include "server/config/folder.h"
+#include "server/config/node_layout.h"
+
+namespace respite {
+
+class NodePlan {
+ public:
+  // Requires: config.settings().nodes is not empty.
+  explicit NodePlan(const Config& config);
+
+  const NodeLayout& layout() const { return layout_; }
+  // "node-1" is the first. The directory of the node and its lines in the log are called so.
+  static std::string NameOf(int node);
+  // Returns why these settings cannot hold for several nodes.
+  std::optional<std::string> Check() const;
+  // Makes the directories that are not there yet. Returns why that failed.
+  std::optional<std::string> MakeFolders();
+  // Removes those that it has made and that are still empty.
+  void RemoveFolders();
+  // Requires: MakeFolders has succeeded. `folder` has entered its place.
+  std::unique_ptr<Config> ConfigOf(int node, Folder& folder) const;
+  std::string FolderOf(int node) const;
+
+ private:
+  const Config& config_;
+  const NodeLayout layout_;
+  std::vector<std::string> made_;
+};
+
+}  // namespace respite

@@ -1,0 +1,284 @@
+#include "server/process/node_server.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "server/clients/acl/permissions.h"
+#include "server/net/socket_address.h"
+#include "server/process/banner.h"
+#include "server/process/cpu_list.h"
+#include "server/process/crash_report.h"
+#include "server/process/limits.h"
+#include "server/storage/data_set.h"
+
+namespace respite {
+
+NodeServer::NodeServer(const Parts& parts)
+    : parts_(parts),
+      files_(*parts.config.settings().folder),
+      children_(parts.pace, parts.log, [this](ChildWork work) { parts_.owner.PrepareChild(*this, work); }) {}
+
+NodeServer::~NodeServer() { Discard(); }
+
+NodeServer::Step NodeServer::Build(WatchedLoop& loop) {
+  loop_ = &loop;
+  node_ = std::make_unique<Node>(Node::Parts{parts_.config, parts_.clock, parts_.pace, parts_.log,
+                                             HashKey::FromKernel(), SystemSeed(), files_, children_});
+  for (const ConfigLine& line : parts_.config.lines().rename_command) {
+    node_->commands().Rename(line.words[1], line.words[2]);  // CheckRenames has tried it
+  }
+  host_ = std::make_unique<NodeHost>(loop_->loop, node_->host_parts());
+  listener_ = std::make_unique<Listener>(*host_);
+  node_->loading().Begin(0);  // the loop may serve others before this server has loaded
+  AttachHandlers();
+  StartWatchdog();
+  if (settings().port == kAutoPort && Listen() == Step::kFailed) return Step::kFailed;
+  LogMode(settings(), log());
+  return Step::kDone;
+}
+
+void NodeServer::AttachHandlers() {
+  if (settings().crash_log_enabled) JoinCrashReport(node_->services());
+  files_.OnThreadStart([this] { BindToProcessors(settings().bio_cpulist); });
+  node_->reclaimer().OnThreadStart([this] { BindToProcessors(settings().bio_cpulist); });
+  host_->OnTick([this] {
+    loop_->watchdog.Feed();
+    state_log_.Tick({.clock = parts_.clock,
+                     .log = log(),
+                     .keyspace = node_->keyspace(),
+                     .clients = node_->clients(),
+                     .memory = node_->memory(),
+                     .phase = node_->phase()});
+  });
+  host_->OnStop([this](int exit_code) { OnStop(exit_code); });
+  node_->shutdown().OnCancelled([this] { parts_.owner.OnShutdownCancelled(); });
+  node_->shutdown().OnStatus([this](const std::string& status) { parts_.owner.OnShutdownStatus(status); });
+}
+
+// Redis: extends a period shorter than two ticks of the timer.
+void NodeServer::StartWatchdog() {
+  int& period_ms = config().Adjust().watchdog_period;
+  if (period_ms > 0) period_ms = std::max(period_ms, 2 * (1000 / node_->pulse().Hz()));
+  loop_->watchdog.SetPeriod(std::chrono::milliseconds(period_ms));
+}
+
+NodeServer::Step NodeServer::Open() {
+  if (auto reason = node_->permissions().LoadConfiguredUsers()) return Fail(*reason);
+  if (settings().port != kAutoPort && Listen() == Step::kFailed) return Step::kFailed;
+  WatchSettings();
+  return Step::kDone;
+}
+
+NodeServer::Step NodeServer::Listen() {
+  if (Tls::IsWanted(settings())) {
+    if (auto reason = node_->tls().Configure(settings())) {
+      log().Warning(*reason);
+      return Fail("Failed to configure TLS. Check logs for more info.");
+    }
+  }
+  if (auto reason = listener_->Open()) return Fail(*reason);
+  if (!listener_->HasTcp() && !listener_->HasTls() && !listener_->HasUnix())
+    return Fail("Configured to not listen anywhere, exiting.");
+  return Step::kDone;
+}
+
+// --- The cluster.
+
+// A port that the system chose for clients says nothing about the one 10000 above.
+NodeServer::Step NodeServer::ReserveBusPort() {
+  constexpr int kBusPortDistance = 10000;
+  constexpr int kHighestPort = 65535;
+  Settings& settings = config().Adjust();
+  int port = settings.cluster_port;
+  const bool is_chosen = port == 0 && settings.port == kAutoPort && !settings.tls_cluster;
+  if (port == 0 && !is_chosen)
+    port = (settings.tls_cluster ? settings.tls_port : settings.bound_port) + kBusPortDistance;
+  if (port > kHighestPort) return Fail("Port " + std::to_string(port) + " of the cluster bus is too high");
+  for (const std::string& bound : settings.bind) {
+    const bool is_optional = bound.starts_with('-');
+    auto reserved = ReserveTcp(is_optional ? bound.substr(1) : bound, port);
+    if (!reserved.ok() && is_optional) continue;
+    if (!reserved.ok()) {
+      return Fail("Failed listening on the cluster bus: " + bound + ":" + std::to_string(port) + ": " +
+                  reserved.error().text);
+    }
+    port = PortOf(reserved.value().Get());
+    reserved_.push_back(std::move(reserved).value());
+  }
+  if (is_chosen) settings.cluster_port = port;
+  return Step::kDone;
+}
+
+// The address of `bind`, if that names one.
+NodeAddress NodeServer::Address() const {
+  const Settings& own = settings();
+  const auto choose = [](int announced, int used) { return static_cast<uint16_t>(announced != 0 ? announced : used); };
+  const auto is_address = [](const std::string& bound) { return bound.find('*') == std::string::npos; };
+  const auto bound = std::ranges::find_if(own.bind, is_address);
+  std::string ip = bound == own.bind.end() ? "127.0.0.1" : bound->substr(bound->starts_with('-') ? 1 : 0);
+  if (!own.cluster_announce_ip.empty()) ip = own.cluster_announce_ip;
+  return {.ip = ip,
+          .tcp_port = choose(own.cluster_announce_port, own.bound_port),
+          .tls_port = choose(own.cluster_announce_tls_port, own.tls_port),
+          .bus_port = choose(own.cluster_announce_bus_port, PortOf(reserved_[0].Get()))};
+}
+
+std::optional<std::string> NodeServer::ReadNodesFile() {
+  auto text = node_->cluster().ReadFile();
+  if (text.ok()) return std::move(text).value();
+  Fail(text.error());
+  return std::nullopt;
+}
+
+std::optional<std::string> NodeServer::OpenCluster() {
+  if (!cluster_start_) return node_->cluster().Open();
+  return node_->cluster().OpenWith(cluster_start_->text, cluster_start_->belief);
+}
+
+void NodeServer::ShareEmptyHistory() {
+  if (!cluster_start_ || cluster_start_->history.empty()) return;
+  node_->replication().ShareEmptyHistory(cluster_start_->history);
+}
+
+// --- Start.
+
+NodeServer::Step NodeServer::Load() {
+  if (has_stopped_) return Step::kStopped;
+  node_->loading().End();
+  if (auto reason = OpenCluster()) return Fail(*reason);
+  if (auto reason = node_->snapshots().Claim()) return Fail(*reason);
+  switch (OpenDataSet(node_->services())) {
+    case LoadOutcome::kAbsent:
+      ShareEmptyHistory();
+      break;
+    case LoadOutcome::kLoaded:
+      break;
+    case LoadOutcome::kStopped:
+      return Step::kStopped;
+    case LoadOutcome::kFailed:
+      return Step::kFailed;
+  }
+  node_->replication().Start();
+  if (auto reason = node_->cluster().Start()) return Fail(*reason);
+  reserved_.clear();
+  is_replica_ = node_->replication().role().is_replica;
+  node_->replication().OnRole([this] { NoteRole(); });
+  host_->Start();
+  return Step::kDone;
+}
+
+void NodeServer::Reach() {
+  if (has_stopped_) return;
+  host_->Enter();
+  node_->cluster().ReachAll();
+}
+
+bool NodeServer::IsSettled() const {
+  if (has_stopped_) return true;
+  const Role& role = node_->replication().role();
+  const Cluster* cluster = node_->cluster().cluster();
+  return (!role.is_replica || role.is_linked) && (cluster == nullptr || cluster->HasReachedAll());
+}
+
+void NodeServer::LogReady() {
+  if (has_stopped_) return;
+  if (listener_->HasTcp()) log().Notice("Ready to accept connections tcp");
+  if (listener_->HasUnix()) log().Notice("Ready to accept connections unix");
+  if (listener_->HasTls()) log().Notice("Ready to accept connections tls");
+  if (listener_->HasTcp() || listener_->HasTls()) {  // Redis' words before 5.0, for which some launchers wait
+    log().Notice("The server is now ready to accept connections on port " + std::to_string(settings().MainPort()));
+  }
+}
+
+void NodeServer::NoteRole() {
+  is_replica_ = node_->replication().role().is_replica;
+  parts_.owner.OnRole(*this);
+}
+
+// --- End.
+
+void NodeServer::Signalled(int signal) {
+  if (has_stopped_) return;
+  host_->Enter();
+  node_->shutdown().Signalled(signal);
+}
+
+void NodeServer::OnStop(int exit_code) {
+  if (has_stopped_.exchange(true)) return;
+  exit_code_ = exit_code;
+  parts_.owner.OnStop(*this);
+  if (listener_->HasUnix()) log().Notice("Removing the unix socket file.");
+  CloseListeners();
+}
+
+void NodeServer::CloseListeners() {
+  if (listener_ != nullptr) listener_->Close();
+}
+
+void NodeServer::Discard() {
+  if (node_ == nullptr) return;
+  LeaveCrashReport(node_->services());
+  node_->cluster().Close();
+  listener_.reset();
+  host_.reset();
+  node_.reset();
+  loop_->loop.closings().ServeAll();  // the loop may have ended, and clients wait for the end of their connections
+}
+
+// --- CONFIG SET.
+
+std::optional<std::string> NodeServer::Reopen(Listener::Protocol protocol) {
+  if (listener_->Reopen(protocol)) return "Unable to listen on this port. Check server logs.";
+  parts_.owner.OnTitle(*this);
+  return std::nullopt;
+}
+
+std::optional<std::string> NodeServer::ReopenTls() {
+  if (!Tls::IsWanted(settings())) node_->tls().Drop();
+  if (Tls::IsWanted(settings()) && !node_->tls().Configured()) {
+    if (auto reason = node_->tls().Configure(settings())) {
+      log().Warning(*reason);
+      return "Unable to update TLS configuration. Check server logs.";
+    }
+  }
+  return Reopen(Listener::Protocol::kTls);
+}
+
+void NodeServer::WatchSettings() {
+  WatchMaxClients(config(), log(), parts_.nodes);
+  config().OnChange({"port"}, [this] { return Reopen(Listener::Protocol::kTcp); });
+  config().OnChange({"tls-port"}, [this] { return ReopenTls(); });
+  config().OnChange({"bind"}, [this]() -> std::optional<std::string> {
+    if (!Reopen(Listener::Protocol::kTcp) && !Reopen(Listener::Protocol::kTls)) return std::nullopt;
+    return "Failed to bind to specified addresses.";
+  });
+  WatchProcessSettings();
+}
+
+void NodeServer::WatchProcessSettings() {
+  config().OnChange({"proc-title-template"}, [this]() -> std::optional<std::string> {
+    parts_.owner.OnTitle(*this);
+    return std::nullopt;
+  });
+  config().OnChange({"oom-score-adj", "oom-score-adj-values"}, [this] { return parts_.owner.OnOomScore(*this); });
+  config().OnChange({"watchdog-period"}, [this]() -> std::optional<std::string> {
+    StartWatchdog();
+    return std::nullopt;
+  });
+  config().OnChange({"crash-log-enabled"}, [this]() -> std::optional<std::string> {
+    if (settings().crash_log_enabled) {
+      JoinCrashReport(node_->services());
+    } else {
+      LeaveCrashReport(node_->services());
+    }
+    return std::nullopt;
+  });
+}
+
+NodeServer::Step NodeServer::Fail(const std::string& reason) {
+  log().Warning(reason);
+  return Step::kFailed;
+}
+
+}  // namespace respite

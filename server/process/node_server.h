@@ -1,0 +1,148 @@
+// NodeServer: one server of this process, with everything that belongs to it alone: settings, log, data, clients,
+// listeners, children. A process has one, or several (the directive `nodes`), which share a loop or have one each.
+//
+// It starts in steps, which its Owner takes with all servers: Build, Open, ReadNodesFile, Load; then its loop runs. All
+// of them, and the destructor's work (Discard), happen on the thread of the loop.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/descriptor.h"
+#include "base/log.h"
+#include "server/cluster/cluster_node.h"
+#include "server/config/config.h"
+#include "server/net/event_loop.h"
+#include "server/node/listener.h"
+#include "server/node/node.h"
+#include "server/process/folder_files.h"
+#include "server/process/forked_children.h"
+#include "server/process/state_log.h"
+#include "server/process/watchdog.h"
+
+namespace respite {
+
+// A loop, and what blocks it.
+struct WatchedLoop {
+  explicit WatchedLoop(const Pace& pace) : loop(pace) {}
+  EventLoop loop;
+  Watchdog watchdog;
+};
+
+class NodeServer {
+ public:
+  // What a server asks of its process. Called on the thread of the server's loop.
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    // In a new child.
+    virtual void PrepareChild(const NodeServer& node, ChildWork work) = 0;
+    // The server stops, in the middle of a Turn; its listeners are still open. Called once.
+    virtual void OnStop(NodeServer& node) = 0;
+    virtual void OnShutdownCancelled() = 0;
+    virtual void OnShutdownStatus(const std::string& status) = 0;
+    // It has become a primary or a replica.
+    virtual void OnRole(NodeServer& node) = 0;
+    // The ports, or what the title shows of the server, have changed.
+    virtual void OnTitle(const NodeServer& node) = 0;
+    // A directive of the process has changed. Returns why it cannot take effect.
+    virtual std::optional<std::string> OnOomScore(NodeServer& node) = 0;
+  };
+
+  struct Parts {
+    Owner& owner;
+    Config& config;
+    Logger& log;
+    const Clock& clock;
+    const Pace& pace;
+    uint32_t nodes;  // of the process
+  };
+  explicit NodeServer(const Parts& parts);
+  ~NodeServer();
+  NodeServer(const NodeServer&) = delete;
+  NodeServer& operator=(const NodeServer&) = delete;
+
+  // kFailed: the reason is already logged. kStopped: somebody has stopped it meanwhile.
+  enum class Step : uint8_t { kDone, kFailed, kStopped };
+
+  // Makes the Node; with `port auto` it listens, since the log shows the port. The loop must outlive the server.
+  Step Build(WatchedLoop& loop);
+  // Reads the users and listens.
+  Step Open();
+
+  // --- One of several nodes of a cluster.
+
+  // Finds a port for the bus that is free, and keeps it until Load. Requires: Open was done.
+  Step ReserveBusPort();
+  // Where the others reach it. Requires: ReserveBusPort was done.
+  NodeAddress Address() const;
+  // What is in nodes.conf: empty if there is none. Nothing: it cannot be read; the reason is logged.
+  std::optional<std::string> ReadNodesFile();
+  // What it is told about the cluster instead of what is in its file.
+  struct ClusterStart {
+    std::string text;  // of nodes.conf
+    ClusterMode::Belief belief = ClusterMode::Belief::kOwn;
+    std::string history;  // of an empty data set; empty: its own
+  };
+  void SetClusterStart(ClusterStart start) { cluster_start_ = std::move(start); }
+
+  // ---
+
+  // Loads the data set while clients are served, and takes up its role.
+  Step Load();
+  // Connects to the other nodes of the cluster at once. Requires: all of them have loaded.
+  void Reach();
+  // Whether a replica follows its primary, and the links between nodes are open.
+  bool IsSettled() const;
+  void LogReady();
+
+  // SIGTERM or SIGINT has arrived.
+  void Signalled(int signal);
+  bool HasStopped() const { return has_stopped_; }
+  int exit_code() const { return exit_code_; }
+  bool IsReplica() const { return is_replica_; }
+  // Stops listening, and removes the file of the unix socket.
+  void CloseListeners();
+  // Frees everything but settings and log. Harmless when it is done.
+  void Discard();
+
+  Config& config() const { return parts_.config; }
+  const Settings& settings() const { return parts_.config.settings(); }
+  Logger& log() const { return parts_.log; }
+  EventLoop& loop() const { return loop_->loop; }
+
+ private:
+  void AttachHandlers();
+  void StartWatchdog();
+  Step Listen();
+  std::optional<std::string> OpenCluster();
+  void ShareEmptyHistory();
+  void NoteRole();
+  void OnStop(int exit_code);
+  void WatchSettings();
+  void WatchProcessSettings();
+  std::optional<std::string> Reopen(Listener::Protocol protocol);
+  std::optional<std::string> ReopenTls();
+  Step Fail(const std::string& reason);
+
+  const Parts parts_;
+  WatchedLoop* loop_ = nullptr;
+  StateLog state_log_;
+  FolderFiles files_;
+  ForkedChildren children_;
+  std::unique_ptr<Node> node_;
+  std::unique_ptr<NodeHost> host_;
+  std::unique_ptr<Listener> listener_;
+  std::vector<Descriptor> reserved_;  // hold the port of the bus
+  std::optional<ClusterStart> cluster_start_;
+  std::atomic<bool> has_stopped_ = false;
+  std::atomic<int> exit_code_ = 0;
+  std::atomic<bool> is_replica_ = false;
+};
+
+}  // namespace respite

@@ -1,0 +1,36 @@
+// TaskThread: a thread that runs tasks in order, for whoever owns it.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace respite {
+
+class TaskThread {
+ public:
+  // `name` is for ps and debuggers, at most 15 octets.
+  explicit TaskThread(const std::string& name);
+  // Waits for all tasks.
+  ~TaskThread();
+  TaskThread(const TaskThread&) = delete;
+  TaskThread& operator=(const TaskThread&) = delete;
+
+  void Do(std::function<void()> task);
+  // Returns when all tasks so far are done.
+  void Await();
+
+ private:
+  void Run();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> tasks_;  // the first one may be running
+  bool ends_ = false;
+  std::thread thread_;
+};
+
+}  // namespace respite
