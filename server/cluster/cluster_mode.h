@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "base/result.h"
+
 namespace respite {
 
 class Cluster;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "server/clients/acl/permissions.h"
+#include "server/cluster/cluster.h"
 #include "server/net/socket_address.h"
 #include "server/process/banner.h"
 #include "server/process/cpu_list.h"
