@@ -167,6 +167,10 @@ PacketHeader Bus::Header(PacketType type) const {
   return header;
 }
 
+void Bus::Flush() {
+  for (const auto& link : std::exchange(to_flush_, {})) link->Flush();
+}
+
 void Bus::SendOctets(BusLink& link, PacketType type, Bytes octets) {
   if (!link.IsOpen()) return;
   ++sent_[static_cast<size_t>(type)];

@@ -55,6 +55,8 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   void Send(BusLink& link, const BusPacket& packet);
   // Does nothing when there is no link.
   void Send(ClusterNode& node, const BusPacket& packet);
+  // What was sent so far leaves.
+  void Flush();
   // To all nodes that we reach; those that only shook hands are none.
   void Broadcast(const BusPacket& packet);
   // To those of them that `wanted` names.
@@ -78,6 +80,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   void OnOpened(BusLink& link) override;
   void OnData(BusLink& link) override;
   void OnPacket(BusLink& link, Bytes octets) override;
+  void OnUnsent(BusLink& link) override { to_flush_.push_back(link.shared_from_this()); }
   void OnClosed(BusLink& link, const std::string& reason) override;
   // Network::Acceptor
   void OnAccepted(std::unique_ptr<Link> link) override;
@@ -92,6 +95,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   User& user_;
   std::unique_ptr<Network::Listening> listening_;
   std::set<std::shared_ptr<BusLink>> strangers_;  // accepted, from nobody whom we know
+  std::vector<std::shared_ptr<BusLink>> to_flush_;
   Counts sent_{};
   Counts received_{};
   uint64_t links_over_limit_ = 0;

@@ -10,6 +10,13 @@ std::string BusLink::IpOf(const std::string& address) {
   return ip;
 }
 
+void BusLink::Flush() {
+  constexpr size_t kMostKept = 64 * 1024;
+  if (is_open_) link_->Send(unsent_);
+  unsent_.clear();
+  if (unsent_.capacity() > kMostKept) unsent_.shrink_to_fit();
+}
+
 // Packets that came whole are read where they lie.
 void BusLink::OnReceived(Bytes bytes) {
   const auto self = shared_from_this();

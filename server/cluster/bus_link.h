@@ -22,6 +22,8 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
     virtual void OnData(BusLink& link) = 0;
     // The octets of a whole packet. It may close the link.
     virtual void OnPacket(BusLink& link, Bytes octets) = 0;
+    // From now on something waits for Flush.
+    virtual void OnUnsent(BusLink& link) = 0;
     // The connection is over. The owner drops the link.
     virtual void OnClosed(BusLink& link, const std::string& reason) = 0;
   };
@@ -46,8 +48,13 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
   }
   bool IsOpen() const { return is_open_; }
   Direction direction() const { return direction_; }
-  void Send(Bytes packet) { link_->Send(packet); }
-  size_t UnsentBytes() const { return is_open_ ? link_->UnsentBytes() : 0; }
+  // The packet leaves with the next Flush. Requires: open.
+  void Send(Bytes packet) {
+    if (unsent_.empty()) owner_.OnUnsent(*this);
+    unsent_.append(packet);
+  }
+  void Flush();
+  size_t UnsentBytes() const { return is_open_ ? unsent_.size() + link_->UnsentBytes() : 0; }
   size_t HeldBytes() const { return sizeof *this + UnsentBytes() + received_.capacity(); }
   // Without the port. Requires: open.
   std::string PeerIp() const { return IpOf(link_->PeerAddress()); }
@@ -75,6 +82,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
   std::unique_ptr<Link> link_;
   bool is_open_ = false;
   std::string received_;  // the beginning of a packet
+  std::string unsent_;    // whole packets
 };
 
 }  // namespace respite

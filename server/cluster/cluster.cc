@@ -160,9 +160,14 @@ void Cluster::CheckNode(ClusterNode& node) {
   failures_.CheckSilence(node);
 }
 
-void Cluster::EndTurn() {
+void Cluster::SaveAndSend() {
   if (view_->TakeCheck()) health_.Check();
   SaveNow();
+  bus_.Flush();
+}
+
+void Cluster::EndTurn() {
+  SaveAndSend();
   if (told_version_ == view_->version()) return;
   told_version_ = view_->version();
   core_.host.OnTopologyChanged();
@@ -225,7 +230,7 @@ void Cluster::NoteSender(ClusterNode& sender, const PacketHeader& header) {
 void Cluster::OnOther(ClusterNode& sender, const BusPacket& packet) {
   switch (packet.header.type) {
     case PacketType::kFail:
-      return failures_.HearOfFailure(std::get<FailBody>(packet.body).id);
+      return failures_.HearOfFailure(std::get<FailBody>(packet.body).id, sender);
     case PacketType::kPublish:
     case PacketType::kPublishShard:
       return core_.host.Deliver(packet.header.type, std::get<PublishBody>(packet.body));
@@ -301,7 +306,7 @@ ClusterNode* Cluster::OnAnswer(BusLink& link, ClusterNode* sender, const PacketH
 ClusterNode* Cluster::EndHandshake(ClusterNode& node, ClusterNode* known, const BusLink& link,
                                    const PacketHeader& header) {
   if (known != nullptr) {
-    core_.log.Verbose("Handshake: we already know node " + known->id.String() + ", updating the address if needed.");
+    core_.log.Verbose("Handshake: we already know node " + known->LogName() + ", updating the address if needed.");
     if (!known->IsMyself()) UpdateAddress(*known, link, header);
     gossip_.Remove(node);
     return nullptr;
@@ -326,8 +331,8 @@ void Cluster::UpdateAddress(ClusterNode& node, const BusLink& link, const Packet
   if (node.link.get() == &link) return;  // that is where we found it
   NodeAddress address = AddressOf(link, header);
   if (address == node.address) return;
-  core_.log.Notice("Address updated for node " + node.id.String() + " (" + node.human_name + "), now " + address.ip +
-                   ":" + std::to_string(address.tcp_port != 0 ? address.tcp_port : address.tls_port));
+  core_.log.Notice("Address updated for node " + node.LogName() + ", now " + address.ip + ":" +
+                   std::to_string(address.tcp_port != 0 ? address.tcp_port : address.tls_port));
   node.address = std::move(address);
   node.Clear(kNodeNoAddress);
   bus_.Drop(node);

@@ -55,8 +55,10 @@ class Cluster final : public Bus::User {
   bool HasReachedAll() const;
   // Ten times a second.
   void Tick();
-  // Saves what has changed.
+  // Saves what has changed, then sends the packets of the Turn, and tells the host.
   void EndTurn();
+  // The first two, in the middle of a Turn that takes long.
+  void SaveAndSend();
   // Directives that announce something have changed.
   void ReadSettings();
 

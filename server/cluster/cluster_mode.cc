@@ -122,6 +122,10 @@ void ClusterMode::Tick() {
   host_->FinishSave();
 }
 
+void ClusterMode::EndTurnBesides() {
+  if (is_started_) cluster_->SaveAndSend();
+}
+
 void ClusterMode::EndTurn() {
   if (!is_started_) return;
   cluster_->EndTurn();

@@ -58,6 +58,8 @@ class ClusterMode {
   // For the timer and the ends of Turns.
   void Tick();
   void EndTurn();
+  // In the middle of a Turn that takes long.
+  void EndTurnBesides();
   // A directive cluster-* has changed.
   void ReadSettings();
 

@@ -63,6 +63,8 @@ struct ClusterNode {
   bool IsMyself() const { return Is(kNodeMyself); }
   bool IsFailing() const { return (flags & (kNodeSuspect | kNodeFailed)) != 0; }
   bool HasAddress() const { return !Is(kNodeNoAddress); }
+  // For the log.
+  std::string LogName() const { return id.String() + " (" + human_name + ")"; }
   int WorkingReplicas() const {
     int count = 0;
     for (const ClusterNode* replica : replicas) count += replica->Is(kNodeFailed) ? 0 : 1;

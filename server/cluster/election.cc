@@ -183,7 +183,7 @@ std::string Election::Objection(const ClusterNode& candidate, const PacketHeader
 void Election::HearRequest(ClusterNode& candidate, const PacketHeader& header) {
   ClusterView& view = parts_.core.view;
   if (!view.me().IsPrimary() || view.me().slot_count == 0) return;
-  const std::string name = candidate.id.String() + " (" + candidate.human_name + ")";
+  const std::string name = candidate.LogName();
   const std::string objection = Objection(candidate, header);
   if (!objection.empty()) {
     parts_.core.log.Warning("Failover auth denied to " + name + ": " + objection);

@@ -18,8 +18,7 @@ void FailureDetector::Report(ClusterNode& node, const ClusterNode& reporter) {
     known->at_ms = now_ms;
   } else {
     node.reports.push_back({reporter.id, now_ms});
-    parts_.core.log.Verbose("Node " + reporter.id.String() + " reported node " + node.id.String() +
-                            " as not reachable.");
+    parts_.core.log.Verbose("Node " + reporter.LogName() + " reported node " + node.LogName() + " as not reachable.");
   }
   FailIfMajority(node);
 }
@@ -27,7 +26,7 @@ void FailureDetector::Report(ClusterNode& node, const ClusterNode& reporter) {
 void FailureDetector::Withdraw(ClusterNode& node, const ClusterNode& reporter) {
   const size_t gone = std::erase_if(node.reports, [&](const auto& report) { return report.reporter == reporter.id; });
   if (gone == 0) return;
-  parts_.core.log.Verbose("Node " + reporter.id.String() + " reported node " + node.id.String() + " is back online.");
+  parts_.core.log.Verbose("Node " + reporter.LogName() + " reported node " + node.LogName() + " is back online.");
 }
 
 int FailureDetector::CountReports(ClusterNode& node) {
@@ -55,8 +54,7 @@ void FailureDetector::FailIfMajority(ClusterNode& node) {
   if (!node.Is(kNodeSuspect)) return;
   const int own = parts_.core.view.me().IsPrimary() ? 1 : 0;
   if (CountReports(node) + own < parts_.core.view.Majority()) return;
-  parts_.core.log.Notice("Marking node " + node.id.String() + " (" + node.human_name +
-                         ") as failing (quorum reached).");
+  parts_.core.log.Notice("Marking node " + node.LogName() + " as failing (quorum reached).");
   MarkFailed(node);
   // Who hears this need not wait for reports; so one partition agrees at once.
   BusPacket packet;
@@ -74,10 +72,10 @@ void FailureDetector::MarkFailed(ClusterNode& node) {
   parts_.core.view.WantCheck();
 }
 
-void FailureDetector::HearOfFailure(const NodeId& id) {
+void FailureDetector::HearOfFailure(const NodeId& id, const ClusterNode& reporter) {
   ClusterNode* node = parts_.core.view.Find(id);
   if (node == nullptr || (node->flags & (kNodeFailed | kNodeMyself)) != 0) return;
-  parts_.core.log.Notice("FAIL message received about " + id.String());
+  parts_.core.log.Notice("FAIL message received from " + reporter.LogName() + " about " + node->LogName());
   MarkFailed(*node);
 }
 
@@ -98,8 +96,7 @@ void FailureDetector::Answered(ClusterNode& node) {
 }
 
 void FailureDetector::TakeBack(ClusterNode& node) {
-  parts_.core.log.Notice("Clear FAIL state for node " + node.id.String() + " (" + node.human_name +
-                         "): it is reachable again.");
+  parts_.core.log.Notice("Clear FAIL state for node " + node.LogName() + ": it is reachable again.");
   node.Clear(kNodeFailed);
   parts_.core.view.Changed();
   parts_.core.view.WantSave();

@@ -25,8 +25,7 @@ void ManualFailover::HearRequest(ClusterNode& replica) {
   replica_ = replica.id;
   parts_.core.view.is_paused = true;
   parts_.core.host.HoldWrites();
-  parts_.core.log.Notice("Manual failover requested by replica " + replica.id.String() + " (" + replica.human_name +
-                         ").");
+  parts_.core.log.Notice("Manual failover requested by replica " + replica.LogName() + ".");
   parts_.gossip.Ping(replica);
 }
 

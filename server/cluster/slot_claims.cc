@@ -58,8 +58,7 @@ void SlotClaims::Take(ClusterNode& claimant, uint64_t epoch, const SlotSet& clai
   // Who loses its last slot joins the winner, as its replica: this is how a failed primary comes back.
   const bool may_move = parts_.core.settings.cluster_allow_replica_migration || lost == claimant.slot_count;
   if (lost != 0 && my_primary.slot_count == 0 && may_move) {
-    parts_.core.log.Notice("Configuration change detected. Reconfiguring myself as a replica of " +
-                           claimant.id.String() + " (" + claimant.human_name + ")");
+    parts_.core.log.Notice("Configuration change detected. Reconfiguring myself as a replica of " + claimant.LogName());
     return parts_.role.Follow(claimant);
   }
   for (const int slot : with_keys) parts_.core.host.DeleteKeysIn(slot);
@@ -74,10 +73,10 @@ void SlotClaims::Correct(ClusterNode& sender, const PacketHeader& header) {
     if (owner->config_epoch > header.config_epoch) winner = owner;
   });
   if (winner == nullptr) return;
-  parts_.core.log.Verbose("Node " + sender.id.String() +
+  parts_.core.log.Verbose("Node " + sender.LogName() +
                           " has old slots configuration, sending an UPDATE message "
                           "about " +
-                          winner->id.String());
+                          winner->LogName());
   BusPacket packet;
   packet.header = parts_.bus.Header(PacketType::kUpdate);
   packet.body = UpdateBody{winner->config_epoch, winner->id, view.SlotsOf(*winner)};

@@ -75,6 +75,7 @@ void Housekeeping::EndTurn() {
 }
 
 void Housekeeping::EndTurnBesides() {
+  parts_.cluster.EndTurnBesides();
   if (Journaled()) Send();
 }
 

@@ -211,6 +211,10 @@ void ClusterWorld::ScheduleTick(int index, int64_t due_ms) {
 }
 
 void ClusterWorld::Step(int64_t elapsed_ms) {
+  // The test may have asked for something.
+  for (const auto& member : members_) {
+    if (member->Runs() && !member->is_frozen) (**member).EndTurn();
+  }
   const int64_t until_ms = NowMs() + elapsed_ms;
   while (!events_.empty() && events_.top().due_ms <= until_ms) {
     const Event event = events_.top();
