@@ -168,7 +168,9 @@ PacketHeader Bus::Header(PacketType type) const {
 }
 
 void Bus::Flush() {
-  for (const auto& link : std::exchange(to_flush_, {})) link->Flush();
+  const auto links = std::exchange(to_flush_, {});
+  if (is_mute_) return;
+  for (const auto& link : links) link->Flush();
 }
 
 void Bus::SendOctets(BusLink& link, PacketType type, Bytes octets) {

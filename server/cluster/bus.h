@@ -57,6 +57,8 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   void Send(ClusterNode& node, const BusPacket& packet);
   // What was sent so far leaves.
   void Flush();
+  // Nothing leaves any more, not even what was sent before.
+  void Mute() { is_mute_ = true; }
   // To all nodes that we reach; those that only shook hands are none.
   void Broadcast(const BusPacket& packet);
   // To those of them that `wanted` names.
@@ -96,6 +98,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   std::unique_ptr<Network::Listening> listening_;
   std::set<std::shared_ptr<BusLink>> strangers_;  // accepted, from nobody whom we know
   std::vector<std::shared_ptr<BusLink>> to_flush_;
+  bool is_mute_ = false;
   Counts sent_{};
   Counts received_{};
   uint64_t links_over_limit_ = 0;

@@ -121,6 +121,8 @@ struct BusPacket {
   static constexpr size_t kGossipOctets = 104;
   // Packets larger than any that a node sends: nobody has a gigabyte of messages.
   static constexpr uint32_t kLongest = uint32_t{1} << 30;
+  // No cluster counts so far. A larger epoch would leave no room for elections.
+  static constexpr uint64_t kMostEpoch = uint64_t{1} << 62;
 
   PacketHeader header;
   std::variant<NoBody, PingBody, FailBody, PublishBody, UpdateBody> body;

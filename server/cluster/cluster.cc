@@ -178,10 +178,15 @@ void Cluster::SaveNow() {
     case ClusterView::Save::kNo:
       return;
     case ClusterView::Save::kLater:
-      return core_.host.Save(*view_, ClusterHost::Durably::kWritten);
+      return Save(ClusterHost::Durably::kWritten);
     case ClusterView::Save::kNow:
-      return core_.host.Save(*view_, ClusterHost::Durably::kSynced);
+      return Save(ClusterHost::Durably::kSynced);
   }
+}
+
+// What could not be saved would be forgotten, so nobody may hear of it. The server ends.
+void Cluster::Save(ClusterHost::Durably durably) {
+  if (!core_.host.Save(*view_, durably)) bus_.Mute();
 }
 
 // --- Packets.
@@ -286,7 +291,7 @@ NodeAddress Cluster::AddressOf(const BusLink& link, const PacketHeader& header) 
 }
 
 void Cluster::MeetStranger(const BusLink& link, const PacketHeader& header) {
-  if (header.sender.IsSound()) gossip_.BeginHandshake(AddressOf(link, header), 0);
+  if (header.sender.IsSound()) gossip_.GreetBack(AddressOf(link, header));
 }
 
 ClusterNode* Cluster::OnAnswer(BusLink& link, ClusterNode* sender, const PacketHeader& header) {
@@ -311,7 +316,8 @@ ClusterNode* Cluster::EndHandshake(ClusterNode& node, ClusterNode* known, const 
     gossip_.Remove(node);
     return nullptr;
   }
-  if (!header.sender.IsSound()) return nullptr;
+  // It may have the id of another handshake: of its own, or one that it has read somewhere.
+  if (!header.sender.IsSound() || view_->Find(header.sender) != nullptr) return nullptr;
   view_->Rename(node, header.sender);
   core_.log.Debug("Handshake with node " + node.id.String() + " completed.");
   node.Clear(kNodeHandshake);
@@ -330,7 +336,7 @@ void Cluster::NotePong(ClusterNode& node) {
 void Cluster::UpdateAddress(ClusterNode& node, const BusLink& link, const PacketHeader& header) {
   if (node.link.get() == &link) return;  // that is where we found it
   NodeAddress address = AddressOf(link, header);
-  if (address == node.address) return;
+  if (address == node.address || address.bus_port == 0) return;
   core_.log.Notice("Address updated for node " + node.LogName() + ", now " + address.ip + ":" +
                    std::to_string(address.tcp_port != 0 ? address.tcp_port : address.tls_port));
   node.address = std::move(address);

@@ -96,6 +96,7 @@ class Cluster final : public Bus::User {
   void OnPacket(BusLink& link, const BusPacket& packet) override;
 
  private:
+  void Save(ClusterHost::Durably durably);
   ClusterNode* SenderOf(const BusLink& link, const PacketHeader& header);
   void NoteSender(ClusterNode& sender, const PacketHeader& header);
   // PING, PONG and MEET.

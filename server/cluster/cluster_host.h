@@ -38,9 +38,9 @@ class ClusterHost {
   virtual void OnTopologyChanged() = 0;
 
   // Replaces nodes.conf. A crash of the machine leaves the former file or this one; kSynced: this one; kWritten: this
-  // one a second later. A failure ends the server.
+  // one a second later. False: it failed, and the server ends.
   enum class Durably : uint8_t { kWritten, kSynced };
-  virtual void Save(const ClusterView& view, Durably durably) = 0;
+  virtual bool Save(const ClusterView& view, Durably durably) = 0;
 };
 
 }  // namespace respite

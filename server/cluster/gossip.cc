@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "server/cluster/failure_detector.h"
+#include "server/config/announced_name.h"
 
 namespace respite {
 
@@ -17,6 +18,7 @@ constexpr size_t kShareOfNodes = 10;
 constexpr size_t kLeastEntries = 3;
 constexpr int64_t kLeastHandshakeMs = 1000;
 constexpr int64_t kClockDriftMs = 500;
+constexpr int kMostHandshakes = 1000;  // that others may cause
 
 // In its usual form, as comparisons need it. Nothing if it is no address.
 std::optional<std::string> NormalIp(const std::string& ip) {
@@ -42,6 +44,14 @@ bool Gossip::Greet(const NodeAddress& address) {
   return true;
 }
 
+void Gossip::GreetBack(const NodeAddress& address) {
+  const auto ip = NormalIp(address.ip);
+  if (!ip || address.bus_port == 0) return;
+  const auto is_begun = [](const ClusterNode* node) { return node->Is(kNodeHandshake); };
+  if (std::ranges::count_if(parts_.core.view.All(), is_begun) >= kMostHandshakes) return;
+  BeginHandshake(address, 0);
+}
+
 ClusterNode* Gossip::BeginHandshake(const NodeAddress& address, uint16_t more_flags) {
   ClusterView& view = parts_.core.view;
   for (const ClusterNode* node : view.All()) {
@@ -59,7 +69,7 @@ void Gossip::EndLateHandshakes() {
   const int64_t limit_ms = std::max(parts_.core.TimeoutMs(), kLeastHandshakeMs);
   const std::vector<ClusterNode*> all = parts_.core.view.All();
   for (ClusterNode* node : all) {
-    if (node->Is(kNodeHandshake) && parts_.core.NowMs() - node->born_ms > limit_ms) Remove(*node);
+    if (node->Is(kNodeHandshake) && !node->IsMyself() && parts_.core.NowMs() - node->born_ms > limit_ms) Remove(*node);
   }
 }
 
@@ -209,7 +219,7 @@ void Gossip::Learn(const GossipEntry& entry) {
 void Gossip::HearExtensions(ClusterNode& sender, const PingExtensions& extensions) {
   ClusterView& view = parts_.core.view;
   const auto take = [&](std::string& place, const std::string& told) {
-    if (place == told) return;
+    if (place == told || !IsAnnouncedName(told)) return;
     place = told;
     view.Changed();
     view.WantSave();

@@ -27,6 +27,8 @@ class Gossip {
 
   // CLUSTER MEET: greets whoever is there. False: this is no address, or somebody is being greeted there already.
   bool Greet(const NodeAddress& address);
+  // Somebody unknown greets: greets back at this address, within limits.
+  void GreetBack(const NodeAddress& address);
   // A node nobody has heard of yet. Null: such a handshake is under way.
   ClusterNode* BeginHandshake(const NodeAddress& address, uint16_t more_flags);
   // Gives up handshakes that take too long. For the timer.

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/number_text.h"
@@ -114,6 +116,13 @@ std::optional<uint16_t> ParseFlags(Bytes text) {
   return flags;
 }
 
+std::optional<uint64_t> ParseEpoch(Bytes text) {
+  uint64_t epoch = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), epoch);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return epoch;
+}
+
 std::optional<Line> ParseLine(const std::vector<Bytes>& words) {
   constexpr size_t kFixedWords = 8;
   if (words.size() < kFixedWords) return std::nullopt;
@@ -121,9 +130,9 @@ std::optional<Line> ParseLine(const std::vector<Bytes>& words) {
   const auto flags = ParseFlags(words[2]);
   const auto ping = ParseInteger(words[4]);
   const auto pong = ParseInteger(words[5]);
-  const auto epoch = ParseInteger(words[6]);
+  const auto epoch = ParseEpoch(words[6]);
   if (!id || !flags || !ping || !pong || !epoch) return std::nullopt;
-  Line line{*id, words[1], *flags, words[3], static_cast<uint64_t>(*epoch), {}};
+  Line line{*id, words[1], *flags, words[3], *epoch, {}};
   line.slots.assign(words.begin() + kFixedWords, words.end());
   return line;
 }
@@ -206,17 +215,20 @@ bool TakeSlots(ClusterView& view, ClusterNode& node, Bytes text, Random& random)
   const size_t dash = text.find('-');
   const auto first = ParseSlot(text.substr(0, dash));
   const auto last = dash == Bytes::npos ? first : ParseSlot(text.substr(dash + 1));
-  if (!first || !last) return false;
-  for (int slot = *first; slot <= *last; ++slot) view.Assign(slot, &node);
+  if (!first || !last || *first > *last) return false;
+  for (int slot = *first; slot <= *last; ++slot) {
+    if (view.Owner(slot) != nullptr) return false;
+    view.Assign(slot, &node);
+  }
   return true;
 }
 
 bool TakeVars(ClusterView& view, const std::vector<Bytes>& words) {
   for (size_t i = 1; i + 1 < words.size(); i += 2) {
-    const auto value = ParseInteger(words[i + 1]);
+    const auto value = ParseEpoch(words[i + 1]);
     if (!value) return false;
-    if (words[i] == "currentEpoch") view.current_epoch = static_cast<uint64_t>(*value);
-    if (words[i] == "lastVoteEpoch") view.last_vote_epoch = static_cast<uint64_t>(*value);
+    if (words[i] == "currentEpoch") view.current_epoch = *value;
+    if (words[i] == "lastVoteEpoch") view.last_vote_epoch = *value;
   }
   return words.size() % 2 == 1;
 }
@@ -227,7 +239,7 @@ bool TakeLine(ClusterView& view, const Line& line, PortChoice port, Random& rand
   node.config_epoch = line.epoch;
   if (line.primary != "-") {
     const auto id = NodeId::Parse(line.primary);
-    if (!id) return false;
+    if (!id || *id == line.id) return false;
     view.BecomeReplica(node, &FindOrAdd(view, *id, random));
   }
   return std::ranges::all_of(line.slots, [&](Bytes text) { return TakeSlots(view, node, text, random); });
@@ -283,13 +295,24 @@ Result<std::unique_ptr<ClusterView>, std::string> ParseNodesFile(Bytes text, Por
     if (!line) return Failure("Unrecoverable error: corrupted cluster config file \"" + std::string(raw) + "\".");
     lines.push_back(std::move(*line));
   }
-  const auto me = std::ranges::find_if(lines, [](const Line& line) { return (line.flags & kNodeMyself) != 0; });
-  if (me == lines.end()) return Failure(std::string("Unrecoverable error: corrupted cluster config file: no myself."));
+  const auto is_mine = [](const Line& line) { return (line.flags & kNodeMyself) != 0; };
+  const auto me = std::ranges::find_if(lines, is_mine);
+  if (std::ranges::count_if(lines, is_mine) != 1) {
+    return Failure(std::string("Unrecoverable error: corrupted cluster config file: not exactly one myself."));
+  }
   auto view = std::make_unique<ClusterView>(me->id, NodeId::Draw(random));
+  std::set<NodeId> ids;
   for (const Line& line : lines) {
     ClusterNode* node = view->Find(line.id);
+    if (!ids.insert(line.id).second) {
+      return Failure("Unrecoverable error: corrupted cluster config file: two lines of " + line.id.String() + ".");
+    }
     if (node == nullptr) node = &view->Add(line.id, line.flags);
     node->flags = line.flags;
+    // Whether this node fails is not for itself to say, and it needs no greeting.
+    if (node->IsMyself()) {
+      for (NodeFlag flag : {kNodeSuspect, kNodeFailed, kNodeHandshake, kNodeMeet, kNodeNoAddress}) node->Clear(flag);
+    }
     if (node->shard.IsNull()) node->shard = NodeId::Draw(random);
   }
   const bool is_sound = (vars.empty() || TakeVars(*view, vars)) && std::ranges::all_of(lines, [&](const Line& line) {

@@ -27,6 +27,7 @@ namespace {
 constexpr uint64_t kLongestFile = uint64_t{64} << 20;
 constexpr size_t kKeysPerUnit = 1000;
 constexpr int64_t kNameSyncMs = 1000;
+constexpr int64_t kForEver = int64_t{1} << 60;
 
 }  // namespace
 
@@ -84,15 +85,16 @@ void ServerAsHost::FinishSave() {
   if (is_name_unsynced_ && services_.pace.NowMs() - renamed_at_ms_ >= kNameSyncMs) EndServerIf(SyncName());
 }
 
-void ServerAsHost::Save(const ClusterView& view, Durably durably) {
+bool ServerAsHost::Save(const ClusterView& view, Durably durably) {
   const PortChoice port = services_.settings.tls_cluster ? PortChoice::kTls : PortChoice::kTcp;
-  EndServerIf(Write(NodesFileText(view, port), durably));
+  return EndServerIf(Write(NodesFileText(view, port), durably));
 }
 
-void ServerAsHost::EndServerIf(IoError error) {
-  if (error == kNoError) return;
+bool ServerAsHost::EndServerIf(IoError error) {
+  if (error == kNoError) return true;
   services_.log.Warning("Fatal: can't update cluster config file: " + IoErrorText(error));
   if (services_.host) services_.host->Stop(1);
+  return false;
 }
 
 // --- Replication.
@@ -102,6 +104,7 @@ int64_t ServerAsHost::Offset() const { return services_.data.history.offset; }
 int64_t ServerAsHost::DataAgeMs() const {
   const PrimaryLink& link = services_.replication.primary_link();
   const PrimaryLink::Figures figures = link.Survey();
+  if (!figures.was_linked) return kForEver;
   return (link.state() == PrimaryLink::State::kLinked ? figures.last_io_s : figures.down_since_s) * 1000;
 }
 

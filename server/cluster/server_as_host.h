@@ -33,7 +33,7 @@ class ServerAsHost final : public ClusterHost {
   void ReleaseWrites() override;
   void Deliver(PacketType type, const PublishBody& message) override;
   void OnTopologyChanged() override { has_new_topology_ = true; }
-  void Save(const ClusterView& view, Durably durably) override;
+  bool Save(const ClusterView& view, Durably durably) override;
 
   // For the timer: what Save has written is on disk after a second.
   void FinishSave();
@@ -46,7 +46,8 @@ class ServerAsHost final : public ClusterHost {
   std::string Path() const;
   IoError Write(const std::string& text, Durably durably);
   IoError SyncName();
-  void EndServerIf(IoError error);
+  // False: there is one.
+  bool EndServerIf(IoError error);
 
   const Services& services_;
   std::unique_ptr<File> lock_;

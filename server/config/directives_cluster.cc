@@ -1,6 +1,7 @@
 // Directives of cluster.
 #include <array>
 
+#include "server/config/announced_name.h"
 #include "server/config/directive_rows.h"
 
 namespace respite::rows {
@@ -27,8 +28,13 @@ Objection CheckAnnouncedHostname(Bytes name) {
 }
 
 Objection CheckAnnouncedNodename(Bytes name) {
-  if (name.find_first_of("!#$%&()*+:;<>?@[]^{|}~") == Bytes::npos) return {};
+  if (name.find_first_of("!#$%&()*+:;<>?@[]^{|}~") == Bytes::npos && IsAnnouncedName(name)) return {};
   return "Announced human node name contained invalid character";
+}
+
+Objection CheckAnnouncedIp(Bytes ip) {
+  if (IsAnnouncedName(ip)) return {};
+  return "Announced IP contained invalid character";
 }
 
 constexpr Directive kClusterDirectives[] = {
@@ -40,7 +46,7 @@ constexpr Directive kClusterDirectives[] = {
      OptionalText<&Settings::cluster_announce_hostname>(CheckAnnouncedHostname)},
     {"cluster-announce-human-nodename", kEffective,
      OptionalText<&Settings::cluster_announce_human_nodename>(CheckAnnouncedNodename)},
-    {"cluster-announce-ip", kEffective, OptionalText<&Settings::cluster_announce_ip>()},
+    {"cluster-announce-ip", kEffective, OptionalText<&Settings::cluster_announce_ip>(CheckAnnouncedIp)},
     {"cluster-announce-port", kEffective, Number<&Settings::cluster_announce_port>(0, 65535)},
     {"cluster-announce-tls-port", kEffective, Number<&Settings::cluster_announce_tls_port>(0, 65535)},
     {"cluster-config-file", kEffective, Text<&Settings::cluster_config_file>(), kImmutable},

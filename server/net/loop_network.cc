@@ -7,6 +7,7 @@
 
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
+#include <asio/post.hpp>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -109,7 +110,18 @@ class Wire final : public SocketPoller::Watcher, public std::enable_shared_from_
   size_t sent_ = 0;  // of unsent_
 };
 
+// Looking up names takes a thread, and one after the other; what is an address already needs none.
 void Wire::Start() {
+  asio::error_code is_name;
+  const asio::ip::address address = asio::ip::make_address(target_.host, is_name);
+  if (!is_name) {
+    addresses_.emplace_back(address, static_cast<uint16_t>(target_.port));
+    return asio::post(resolver_.get_executor(), [self = shared_from_this()] {
+      if (self->user_ == nullptr) return;
+      self->parts_.loop.Enter(self->parts_.resident);
+      self->TryNextAddress();
+    });
+  }
   resolver_.async_resolve(
       target_.host, std::to_string(target_.port), asio::ip::resolver_base::numeric_service,
       [self = shared_from_this()](const asio::error_code& error, const asio::ip::tcp::resolver::results_type& found) {
@@ -192,9 +204,12 @@ void Wire::Handshake() {
 }
 
 void Wire::Open() {
+  const auto self = shared_from_this();
   stage_ = Stage::kOpen;
   Watch();
   if (user_ != nullptr) user_->OnConnected();
+  // With the end of the handshake the first bytes may have come, and the socket does not tell of them again.
+  if (user_ != nullptr && reads_ && stream_->HasReceived()) ReceiveLater();
 }
 
 void Wire::OnReady(SocketPoller::Interest ready) {

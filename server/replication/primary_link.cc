@@ -44,6 +44,7 @@ void PrimaryLink::Follow(Handshake::MayContinue continues) {
   Leave();
   may_continue_ = continues;
   state_ = State::kConnect;
+  was_linked_ = false;
   down_since_ms_ = parts_.services.pace.NowMs();
   Dial();
 }
@@ -268,6 +269,7 @@ void PrimaryLink::BecomeLinked(int db) {
   session.addresses.local = link_->LocalAddress();
   session.db = db;
   state_ = State::kLinked;
+  was_linked_ = true;
   handshake_.reset();
   parts_.stream.SetSource(ReplicationStream::Source::kPrimary);
   services.data.history.is_shared = true;
@@ -443,7 +445,7 @@ void PrimaryLink::Cron() {
 PrimaryLink::Figures PrimaryLink::Survey() const {
   const int64_t now_ms = parts_.services.pace.NowMs();
   const int64_t io_s = (now_ms - last_io_ms_) / 1000;
-  Figures figures{-1, 0, 0, io_s, (now_ms - down_since_ms_) / 1000, parts_.services.data.history.offset};
+  Figures figures{-1, 0, 0, io_s, (now_ms - down_since_ms_) / 1000, was_linked_, parts_.services.data.history.offset};
   if (state_ == State::kLinked) {
     figures.last_io_s = io_s;
     figures.read_offset = received_to_ + static_cast<int64_t>(stash_.size());

@@ -65,6 +65,7 @@ class PrimaryLink final : public Link::User, public Transport {
     int64_t transfer_read;
     int64_t transfer_io_s;
     int64_t down_since_s;
+    bool was_linked;      // to this primary, at least once
     int64_t read_offset;  // octets of the history that have arrived
   };
   Figures Survey() const;
@@ -127,6 +128,7 @@ class PrimaryLink final : public Link::User, public Transport {
   int64_t began_ms_ = 0;    // to connect
   int64_t said_ms_ = 0;     // that we are still here
   int64_t down_since_ms_ = 0;
+  bool was_linked_ = false;  // since Follow
 
   Session* session_ = nullptr;  // while linked
   std::vector<char> scratch_;

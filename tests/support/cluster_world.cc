@@ -11,6 +11,7 @@ constexpr int kFirstPort = 7000;
 constexpr int kBusDistance = 10000;
 constexpr int64_t kWallBaseMs = 1'700'000'000'000;
 constexpr int64_t kTickMs = 100;
+constexpr int64_t kNever = -(int64_t{1} << 60);
 constexpr int64_t kTryAgainMs = 20;  // while a message is held up
 constexpr int64_t kAgreementMs = 120'000;
 
@@ -113,7 +114,7 @@ void ClusterWorld::Member::Start() {
   if (!made.ok()) throw std::runtime_error(made.error());
   cluster_ = std::move(made).value();
   id_ = cluster_->view().me().id;
-  synced_at_ms_ = world_.NowMs();
+  synced_at_ms_ = kNever;
   if (auto reason = cluster_->Start()) throw std::runtime_error(*reason);
 }
 
@@ -128,6 +129,7 @@ void ClusterWorld::Member::Stop() {
 
 void ClusterWorld::Member::Follow(const std::string&, int port) {
   primary_ = port - kFirstPort;
+  synced_at_ms_ = kNever;
   slots_with_keys.clear();
 }
 
@@ -136,8 +138,10 @@ void ClusterWorld::Member::Promote() {
   ++promotions;
 }
 
-void ClusterWorld::Member::Save(const ClusterView& view, Durably) {
+bool ClusterWorld::Member::Save(const ClusterView& view, Durably) {
+  if (fails_to_save) return false;
   if (world_.Count() <= 100) file_ = NodesFileText(view, PortChoice::kTcp);
+  return true;
 }
 
 void ClusterWorld::Member::CopyFromPrimary() {

@@ -66,6 +66,7 @@ class ClusterWorld {
     int promotions = 0;
     std::vector<PublishBody> delivered;
     bool is_frozen = false;
+    bool fails_to_save = false;
     int64_t wall_error_ms = 0;  // of its clock, when it starts
 
    private:
@@ -85,7 +86,7 @@ class ClusterWorld {
     void ReleaseWrites() override { holds_writes = false; }
     void Deliver(PacketType, const PublishBody& message) override { delivered.push_back(message); }
     void OnTopologyChanged() override {}
-    void Save(const ClusterView& view, Durably) override;
+    bool Save(const ClusterView& view, Durably) override;
 
     void Tick();
     void CopyFromPrimary();

@@ -115,7 +115,7 @@ class TlsClusters(unittest.TestCase):
         me = primary.ask("CLUSTER", "MYID").decode()
         for line in primary.lines():
             if line[3] == me:
-                node = next(node for node in nodes if re.search(f":{node.port}@", line[1]))
+                node = next(node for node in nodes if re.search(f"@{node.bus_port}\\b", line[1]))
                 return node if node.ask("ROLE")[3] == b"connected" else None
         return None
 

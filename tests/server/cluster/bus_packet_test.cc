@@ -109,6 +109,26 @@ TEST(BusPacketTest, WrongLengthsAreRefused) {
   }
 }
 
+// They would be in nodes.conf, and nobody could read it again.
+TEST(BusPacketTest, WhatCannotBeWrittenDownIsRefused) {
+  const std::string ping = RecordedPackets().at("ping_2344");
+  BusPacket packet = Decoded(ping);
+  packet.header.current_epoch = uint64_t{1} << 63;
+  EXPECT_FALSE(BusPacket::Decode(packet.Encode()).ok());
+  packet = Decoded(ping);
+  packet.header.config_epoch = UINT64_MAX;
+  EXPECT_FALSE(BusPacket::Decode(packet.Encode()).ok());
+  for (const char* const ip : {"1.2.3.4 x\ny", "1.2.3.4,a", "1.2.3.4\t"}) {
+    packet = Decoded(ping);
+    packet.header.ip = ip;
+    EXPECT_FALSE(BusPacket::Decode(packet.Encode()).ok()) << ip;
+  }
+  packet = Decoded(ping);
+  packet.header.type = PacketType::kUpdate;
+  packet.body = UpdateBody{.config_epoch = UINT64_MAX, .id = packet.header.sender, .slots = {}};
+  EXPECT_FALSE(BusPacket::Decode(packet.Encode()).ok());
+}
+
 TEST(BusPacketTest, ForeignOctetsAreNoPacket) {
   EXPECT_FALSE(BusPacket::LengthOf("GET / HT").has_value());
   EXPECT_FALSE(BusPacket::LengthOf(std::string("RCmb\0\0\0\7", 8)).has_value());

@@ -63,6 +63,34 @@ TEST(ClusterTest, TheReplicaWithMoreDataIsElected) {
   }
 }
 
+// It would take over with nothing, and the others would lose what they have.
+TEST(ClusterTest, AReplicaThatNeverHadTheDataIsNotElected) {
+  ClusterWorld world({.seed = 20});
+  world.AddCluster(3, 1);
+  world[3].Stop();
+  world.Step(1000);
+  world[0].offset = 100;
+  world.SetApart(0, 3);
+  world[3].Start();
+  world.Step(5000);
+  world[0].Stop();
+  world.Step(60'000);
+  EXPECT_FALSE(world[3].IsPrimary());
+  world.SetAllTogether();
+  world[0].Start();
+  ASSERT_TRUE(world.StepUntil([&] { return world.Agrees(); }, 20'000)) << world.Disagreement();
+  EXPECT_TRUE(world[0].IsPrimary());
+}
+
+TEST(ClusterTest, AVoteThatCouldNotBeSavedIsNotGiven) {
+  ClusterWorld world({.seed = 21});
+  world.AddCluster(3, 1);
+  for (int voter : {1, 2}) world[voter].fails_to_save = true;
+  world[0].Stop();
+  world.Step(10'000);
+  EXPECT_FALSE(world[3].IsPrimary());
+}
+
 TEST(ClusterTest, AMinorityServesNobodyAndElectsNobody) {
   ClusterWorld world({.seed = 3});
   world.AddCluster(3, 1);
@@ -242,6 +270,38 @@ std::string Greeting() {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+// Who is greeted answers with the id that another handshake has here for the time being.
+TEST(ClusterTest, AnIdOfAnotherHandshakeIsNotTaken) {
+  ClusterWorld world({.seed = 23});
+  world.AddCluster(3, 0);
+  ClusterWorld::Member& silent = world.Add();
+  ClusterWorld::Member& liar = world.Add();
+  silent.is_frozen = true;
+  liar.Stop();
+  world.Meet(world[0], silent);
+  world.Meet(world[0], liar);
+  std::string id;
+  for (const ClusterNode* node : world[0]->view().All()) {
+    if (node->Is(kNodeHandshake) && node->address.tcp_port == 7003) id = node->id.String();
+  }
+  ASSERT_NE(id, "");
+  liar.SetFile(id + " 127.0.0.1:7004@17004 myself,master - 0 0 0 connected\nvars currentEpoch 0 lastVoteEpoch 0\n");
+  liar.Start();
+  world.Step(10'000);
+  EXPECT_EQ(world[0]->view().All().size(), world[0]->view().nodes().size());
+}
+
+TEST(ClusterTest, NamesThatCannotBeWrittenDownAreNotBelieved) {
+  ClusterWorld world({.seed = 24});
+  world.AddCluster(3, 0);
+  world[1].settings().cluster_announce_human_nodename = "a b\nc";
+  world[2].settings().cluster_announce_human_nodename = "plain";
+  for (int i : {1, 2}) world[i]->ReadSettings();
+  world.Step(5000);
+  EXPECT_EQ(world[0].Find(world[1])->human_name, "");
+  EXPECT_EQ(world[0].Find(world[2])->human_name, "plain");
+}
+
 // What a stranger may do to the memory of a node is limited.
 class Stranger final : public Link::User {
  public:
@@ -264,6 +324,19 @@ TEST(ClusterTest, AStrangerGetsAnAnswer) {
   EXPECT_GT(stranger.received, BusPacket::kHeaderOctets);
   EXPECT_EQ(world[0]->view().All().size(), 3u);
   EXPECT_FALSE(stranger.is_over);
+}
+
+// The address at which it wants to be greeted is no address.
+TEST(ClusterTest, AStrangerIsNotLookedUpByName) {
+  ClusterWorld world({.seed = 22});
+  world.AddCluster(3, 0);
+  Stranger stranger(world);
+  std::string packet = Greeting();
+  packet[13] = static_cast<char>(PacketType::kMeet);
+  packet.replace(2168, 11, "example.org");
+  stranger.link->Send(packet);
+  world.Step(10);
+  EXPECT_EQ(world[0]->view().All().size(), 3u);
 }
 
 TEST(ClusterTest, AStrangerMayNotAnnounceALongPacket) {

@@ -74,7 +74,11 @@ TEST(NodesTextTest, DamagedFilesAreRefused) {
                                                         {"[7->-", "[7>>-"},
                                                         {"21103@", "211030@"},
                                                         {"shard-id=d0", "shard-id=x0"},
-                                                        {"lastVoteEpoch 7", "lastVoteEpoch"}}) {
+                                                        {"lastVoteEpoch 7", "lastVoteEpoch"},
+                                                        {"lastVoteEpoch 7", "lastVoteEpoch -1"},
+                                                        {"0-5460", "5460-0"},
+                                                        {" slave ", " myself,slave "},
+                                                        {"0-5460", "0-16383"}}) {
     std::string text = sound;
     text.replace(text.find(from), from.size(), to);
     EXPECT_FALSE(ParseNodesFile(text, PortChoice::kTcp, random).ok()) << from << " -> " << to;
@@ -94,6 +98,28 @@ TEST(NodesTextTest, APrimaryMayBeMissing) {
   const auto again = Read(NodesFileText(*view, PortChoice::kTcp));
   ASSERT_NE(again, nullptr);
   EXPECT_EQ(NodesFileText(*again, PortChoice::kTcp), NodesFileText(*view, PortChoice::kTcp));
+}
+
+TEST(NodesTextTest, NobodyHasTwoLinesOrFollowsItself) {
+  Random random(1);
+  const std::string a(NodeId::kLength, 'a');
+  const std::string vars = "vars currentEpoch 3 lastVoteEpoch 0\n";
+  const std::string mine = a + " 127.0.0.1:7000@17000 myself,master - 0 0 3 connected\n";
+  EXPECT_TRUE(ParseNodesFile(mine + vars, PortChoice::kTcp, random).ok());
+  const std::string other = a + " 127.0.0.1:7001@17001 master - 0 0 3 connected\n";
+  EXPECT_FALSE(ParseNodesFile(mine + other + vars, PortChoice::kTcp, random).ok());
+  const std::string circle = a + " 127.0.0.1:7000@17000 myself,slave " + a + " 0 0 3 connected\n";
+  EXPECT_FALSE(ParseNodesFile(circle + vars, PortChoice::kTcp, random).ok());
+}
+
+// A node that was to greet itself removed itself when that took too long.
+TEST(NodesTextTest, ANodeDoesNotDoubtItself) {
+  const std::string a(NodeId::kLength, 'a');
+  const auto view = Read(a + " 127.0.0.1:7000@17000 myself,master,fail,handshake,noaddr - 0 0 3 connected 0-16383\n" +
+                         "vars currentEpoch 18446744073709551615 lastVoteEpoch 0\n");
+  ASSERT_NE(view, nullptr);
+  EXPECT_EQ(view->me().flags, kNodeMyself | kNodePrimary);
+  EXPECT_EQ(view->current_epoch, UINT64_MAX);
 }
 
 TEST(NodesTextTest, OldFilesHaveNeitherBusPortsNorShards) {
