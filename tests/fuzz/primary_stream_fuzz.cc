@@ -33,6 +33,9 @@ class OnePrimary final : public Network {
     reading_ = Link::Reading::kOn;
     return std::make_unique<OneLink>(*this);
   }
+  Result<std::unique_ptr<Listening>, std::string> Listen(const ListenAt& /*place*/, Acceptor& /*acceptor*/) override {
+    std::abort();
+  }
   std::unique_ptr<Watch> WatchPipe(int /*descriptor*/, std::function<void()> /*handler*/) override { std::abort(); }
 
   bool IsDialed() const { return user_ != nullptr; }
@@ -48,6 +51,7 @@ class OnePrimary final : public Network {
    public:
     explicit OneLink(OnePrimary& network) : network_(network) {}
     ~OneLink() override { network_.user_ = nullptr; }
+    void SetUser(Link::User& user) override { network_.user_ = &user; }
     void Send(Bytes /*bytes*/) override {}
     void SetReading(Reading reading) override { network_.reading_ = reading; }
     std::string LocalAddress() const override { return "127.0.0.1:2"; }
