@@ -272,7 +272,7 @@ std::optional<std::string> GetBody(BusPacket& packet, Reader& reader, const Fram
       body.config_epoch = reader.Get<uint64_t>();
       body.id = reader.GetId();
       body.slots = SlotSet::FromOctets(reader.Take(SlotSet::kOctets));
-      packet.body = std::move(body);
+      packet.body = body;
       return std::nullopt;
     }
     case PacketType::kVoteRequest:
