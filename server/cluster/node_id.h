@@ -42,6 +42,7 @@ class NodeId {
   bool IsSound() const { return Parse(Text()).has_value(); }
   Bytes Text() const { return {octets_.data(), kLength}; }
   std::string String() const { return std::string(Text()); }
+  // NOLINTNEXTLINE(modernize-use-nullptr): the check stumbles over what the compiler makes of it
   auto operator<=>(const NodeId&) const = default;
 
  private:

@@ -423,7 +423,7 @@ void LoopListening::AcceptFrom(int listener) {
     } else if (errno == EMFILE || errno == ENFILE) {
       // Else the socket would stay readable, and wake us again and again.
       spare_ = Descriptor();
-      Descriptor(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
+      { const Descriptor turned_away(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC)); }
       spare_ = OpenSpare();
       return;
     } else if (errno != EINTR && errno != ECONNABORTED) {
