@@ -58,6 +58,10 @@ class Node:
         """{id: slots}, as this node sees them."""
         return {line[0]: " ".join(line[8:]) for line in self.lines() if len(line) > 8}
 
+    def roles(self):
+        """{id: its primary, or "-"}, as this node sees them."""
+        return {line[0]: line[3] for line in self.lines()}
+
     def slot_count(self):
         ends = [part.split("-") for part in self.slots().get(self.id, "").split() if part[0] != "["]
         return sum(int(end[-1]) - int(end[0]) + 1 for end in ends)
@@ -162,7 +166,9 @@ class Clusters(unittest.TestCase):
     def agree(self, nodes):
         views = [node.slots() for node in nodes]
         covered = all(node.is_ok() for node in nodes) and all(view == views[0] for view in views)
-        return covered and all(len(node.lines()) >= len(nodes) for node in nodes)
+        # Who believes that a replica is still a primary does not vote for it.
+        roles = [node.roles() for node in nodes]
+        return covered and all(one == roles[0] for one in roles) and len(roles[0]) >= len(nodes)
 
     def wait_agreed(self, nodes):
         wait_until(lambda: self.agree(nodes), "the nodes agree", 30)

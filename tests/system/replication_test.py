@@ -79,6 +79,9 @@ class Replication(unittest.TestCase):
             words = generator.command()
             if words[0].upper() in (b"DEBUG", b"CONFIG", b"SHUTDOWN", b"REPLICAOF"):
                 continue
+            # It may make a string longer and write nothing; Redis then does not tell its replicas.
+            if words[0].upper() == b"BITFIELD" and b"FAIL" in words and not node.server.is_ours:
+                continue
             node.client.run(*words)
 
     def check_pair(self, primary_program, replica_program):
