@@ -102,7 +102,8 @@ ClusterWorld::Member::~Member() { Stop(); }
 void ClusterWorld::Member::Start() {
   if (Runs()) return;
   network_.Attach(port_.get());
-  const uint64_t seed = world_.options_.seed * 1'000'003 + static_cast<uint64_t>(index_) * 101 + ++starts_;
+  const uint64_t seed =
+      world_.options_.seed * 1'000'003 + static_cast<uint64_t>(index_) * 101 + static_cast<uint64_t>(++starts_);
   auto made = Cluster::Make({.settings = settings_,
                              .pace = world_.clock_,
                              .wall_ms = kWallBaseMs + world_.NowMs() + wall_error_ms,
