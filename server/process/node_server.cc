@@ -17,7 +17,7 @@ namespace respite {
 
 NodeServer::NodeServer(const Parts& parts)
     : parts_(parts),
-      files_(*parts.config.settings().folder),
+      files_(system_files_, *parts.config.settings().folder),
       children_(parts.pace, parts.log, [this](ChildWork work) { parts_.owner.PrepareChild(*this, work); }) {}
 
 NodeServer::~NodeServer() { Discard(); }
@@ -41,7 +41,7 @@ NodeServer::Step NodeServer::Build(WatchedLoop& loop) {
 
 void NodeServer::AttachHandlers() {
   if (settings().crash_log_enabled) JoinCrashReport(node_->services());
-  files_.OnThreadStart([this] { BindToProcessors(settings().bio_cpulist); });
+  system_files_.OnThreadStart([this] { BindToProcessors(settings().bio_cpulist); });
   node_->reclaimer().OnThreadStart([this] { BindToProcessors(settings().bio_cpulist); });
   host_->OnTick([this] {
     loop_->watchdog.Feed();

@@ -20,10 +20,10 @@
 #include "server/net/event_loop.h"
 #include "server/node/listener.h"
 #include "server/node/node.h"
-#include "server/process/folder_files.h"
 #include "server/process/forked_children.h"
 #include "server/process/state_log.h"
 #include "server/process/watchdog.h"
+#include "server/storage/folder_files.h"
 
 namespace respite {
 
@@ -133,6 +133,7 @@ class NodeServer {
   const Parts parts_;
   WatchedLoop* loop_ = nullptr;
   StateLog state_log_;
+  SystemFiles system_files_;
   FolderFiles files_;
   ForkedChildren children_;
   std::unique_ptr<Node> node_;
