@@ -28,7 +28,6 @@ inline constexpr char kNotLong[] =
 inline constexpr char kLimitNegative[] = "ERR LIMIT can't be negative";
 inline constexpr char kIsLoading[] = "LOADING Redis is loading the dataset in memory";
 inline constexpr char kUnspecified[] = "ERR";
-inline constexpr char kCrossSlotInScript[] = "ERR Script attempted to access keys that do not hash to the same slot";
 
 // How many bytes of a client's word an error repeats. Redis: the word is cut at the first NUL.
 inline constexpr size_t kShownMax = 128;

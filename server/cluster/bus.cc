@@ -7,9 +7,21 @@ namespace respite {
 
 namespace {
 
-constexpr int kBusPortDistance = 10000;  // from the port for clients
+constexpr int kHighestPort = 65535;
+// More connections of unknown senders than a large cluster makes when it forms, and how long one may be unknown.
+constexpr size_t kMostStrangers = 1000;
+constexpr int64_t kStrangerMs = 15'000;
 
 }  // namespace
+
+Result<int, std::string> BusPortOf(const Settings& settings) {
+  if (settings.cluster_port != 0) return settings.cluster_port;
+  const int port = (settings.tls_cluster ? settings.tls_port : settings.bound_port) + kBusPortDistance;
+  if (port <= kHighestPort) return port;
+  return Failure(
+      std::string("Redis port number too high. Cluster communication port is 10,000 port numbers higher than your "
+                  "Redis port. Your Redis port number must be 55535 or less."));
+}
 
 Bus::~Bus() {
   listening_.reset();
@@ -17,18 +29,14 @@ Bus::~Bus() {
   for (const auto& link : strangers_) link->Close();
 }
 
-int Bus::Port() const {
-  const Settings& settings = core_.settings;
-  if (settings.cluster_port != 0) return settings.cluster_port;
-  const int port = settings.tls_cluster ? settings.tls_port : settings.bound_port;
-  return port + kBusPortDistance;
-}
-
 std::optional<std::string> Bus::Listen() {
+  auto port = BusPortOf(core_.settings);
+  if (!port.ok()) return std::move(port).error();
+  port_ = port.value();
   if (!core_.network) return std::nullopt;
   auto opened = core_.network->Listen(
-      {.hosts = core_.settings.bind, .port = Port(), .encrypts = core_.settings.tls_cluster}, *this);
-  if (!opened.ok()) return std::move(opened).error();
+      {.hosts = core_.settings.bind, .port = port_, .encrypts = core_.settings.tls_cluster}, *this);
+  if (!opened.ok()) return "Failed listening on the cluster bus: " + opened.error();
   listening_ = std::move(opened).value();
   return std::nullopt;
 }
@@ -84,8 +92,10 @@ void Bus::KeepLimits() {
 
 void Bus::KeepLimitOfStrangers() {
   std::erase_if(strangers_, [this](const std::shared_ptr<BusLink>& link) {
-    if (link->UnsentBytes() <= BusLink::kMostOfStranger) return false;
-    core_.log.Warning("Freeing cluster link of an unknown node due to exceeding send buffer limit.");
+    const bool is_fine =
+        link->UnsentBytes() <= BusLink::kMostOfStranger && core_.NowMs() - link->born_ms <= kStrangerMs;
+    if (is_fine) return false;
+    core_.log.Debug("Freeing cluster link of an unknown node.");
     link->Close();
     return true;
   });
@@ -99,6 +109,7 @@ void Bus::ForEachLink(const std::function<void(const BusLink&)>& visit) const {
 }
 
 void Bus::OnAccepted(std::unique_ptr<Link> link) {
+  if (strangers_.size() >= kMostStrangers) return;
   auto made = std::make_shared<BusLink>(*this, BusLink::Direction::kFrom, nullptr, core_.NowMs());
   made->Adopt(std::move(link));
   strangers_.insert(std::move(made));

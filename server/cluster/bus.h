@@ -16,6 +16,9 @@
 
 namespace respite {
 
+// The port of the bus of a server with these settings, which listens for clients. Fails with the reason, for the log.
+Result<int, std::string> BusPortOf(const Settings& settings);
+
 class Bus final : public BusLink::Owner, public Network::Acceptor {
  public:
   // What is to be done about packets and new connections.
@@ -32,10 +35,10 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   Bus(const Bus&) = delete;
   Bus& operator=(const Bus&) = delete;
 
-  // Takes connections of others. Returns why that failed.
+  // Takes connections of others. Returns why that failed, for the log.
   std::optional<std::string> Listen();
-  // Where others reach this node's bus.
-  int Port() const;
+  // Where it listens, whatever the port for clients is by now.
+  int Port() const { return port_; }
 
   // Dials the node, unless it has a link.
   void Reach(ClusterNode& node);
@@ -96,6 +99,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   const ClusterCore& core_;
   User& user_;
   std::unique_ptr<Network::Listening> listening_;
+  int port_ = 0;
   std::set<std::shared_ptr<BusLink>> strangers_;  // accepted, from nobody whom we know
   std::vector<std::shared_ptr<BusLink>> to_flush_;
   bool is_mute_ = false;

@@ -100,6 +100,7 @@ void Cluster::ReadSettings() {
 
 void Cluster::Tick() {
   ++ticks_;
+  SetMyAddress();  // CONFIG SET port
   gossip_.EndLateHandshakes();
   failures_.BeginRound();
   ReachAll();

@@ -73,7 +73,7 @@ std::optional<std::string> ClusterMode::OpenWith(const std::string& text, Belief
 std::optional<std::string> ClusterMode::Start() {
   if (cluster_ == nullptr) return std::nullopt;
   ClaimKeys();
-  if (auto reason = cluster_->Start()) return "Failed listening on the cluster bus: " + *reason;
+  if (auto reason = cluster_->Start()) return reason;
   is_started_ = true;
   return std::nullopt;
 }

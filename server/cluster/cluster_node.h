@@ -13,6 +13,9 @@ namespace respite {
 
 class BusLink;
 
+// The bus of a node is so far above its port for clients, if nothing else is said.
+inline constexpr int kBusPortDistance = 10000;
+
 // Where a node is reached. Ports are 0 where there is none.
 struct NodeAddress {
   std::string ip;

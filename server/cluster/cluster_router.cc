@@ -152,9 +152,7 @@ std::optional<int> ClusterRouter::CheckInScript(const Request& request) const {
       throw Refusal{kDownInScript};
     case Verdict::kDownForWrites:
       throw Refusal{kDownForWritesInScript};
-    case Verdict::kCross:
-      throw Refusal{refusals::kCrossSlotInScript};
-    default:
+    default:  // Redis: also for keys of different slots in one command
       throw Refusal{kElsewhereInScript};
   }
 }

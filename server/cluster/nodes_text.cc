@@ -174,7 +174,7 @@ bool TakeAddress(ClusterNode& node, Bytes text, PortChoice choice) {
   const auto port = ParsePort(ports.substr(0, at));
   if (!port) return false;
   (choice == PortChoice::kTls ? node.address.tls_port : node.address.tcp_port) = *port;
-  constexpr int kBusPortDistance = 10000;  // files of before version 4 do not have it
+  // Files of before version 4 do not have it.
   const auto bus =
       at == Bytes::npos ? static_cast<uint16_t>(*port + kBusPortDistance) : ParsePort(ports.substr(at + 1));
   if (bus) node.address.bus_port = *bus;

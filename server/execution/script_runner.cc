@@ -36,6 +36,7 @@ constexpr char kBusyScript[] = "BUSY Redis is busy running a script. You can onl
 constexpr char kBusyFunction[] =
     "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.";
 constexpr char kScriptNotInCluster[] = "ERR Can not run script on cluster, 'no-cluster' flag is set.";
+constexpr char kCrossSlotInScript[] = "ERR Script attempted to access keys that do not hash to the same slot";
 constexpr char kNoScriptRuns[] = "NOTBUSY No scripts in execution right now.";
 constexpr char kScriptOfRecord[] =
     "UNKILLABLE The busy script was sent by a master instance in the context of replication and cannot be killed.";

@@ -69,7 +69,7 @@ class Network {
   class Acceptor {
    public:
     virtual ~Acceptor() = default;
-    // The link is connected; the acceptor names its user before it returns.
+    // The link is connected; the acceptor names its user before it returns, or drops it.
     virtual void OnAccepted(std::unique_ptr<Link> link) = 0;
   };
   // Ends when it is destroyed; links that were accepted stay.

@@ -86,16 +86,13 @@ NodeServer::Step NodeServer::Listen() {
 
 // --- The cluster.
 
-// A port that the system chose for clients says nothing about the one 10000 above.
+// A port that the system chose for clients says nothing about the one that is kBusPortDistance above.
 NodeServer::Step NodeServer::ReserveBusPort() {
-  constexpr int kBusPortDistance = 10000;
-  constexpr int kHighestPort = 65535;
   Settings& settings = config().Adjust();
-  int port = settings.cluster_port;
-  const bool is_chosen = port == 0 && settings.port == kAutoPort && !settings.tls_cluster;
-  if (port == 0 && !is_chosen)
-    port = (settings.tls_cluster ? settings.tls_port : settings.bound_port) + kBusPortDistance;
-  if (port > kHighestPort) return Fail("Port " + std::to_string(port) + " of the cluster bus is too high");
+  const bool is_chosen = settings.cluster_port == 0 && settings.port == kAutoPort && !settings.tls_cluster;
+  const Result<int, std::string> wanted = is_chosen ? Result<int, std::string>(0) : BusPortOf(settings);
+  if (!wanted.ok()) return Fail(wanted.error());
+  int port = wanted.value();
   for (const std::string& bound : settings.bind) {
     const bool is_optional = bound.starts_with('-');
     auto reserved = ReserveTcp(is_optional ? bound.substr(1) : bound, port);

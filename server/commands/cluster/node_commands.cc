@@ -21,8 +21,13 @@ constexpr char kEpochInCompany[] =
     "ERR The user can assign a config epoch only when the node does not know any other node.";
 constexpr char kEpochIsSet[] = "ERR Node config epoch is already non-zero";
 constexpr char kResetWithKeys[] = "ERR CLUSTER RESET can't be called with master nodes containing keys";
-constexpr int kBusPortDistance = 10000;
 constexpr int kHighestPort = 65535;
+
+// After one optional word. Redis: a wrong word is a syntax error, and so is not a second one.
+void ExpectEnd(Call& call) {
+  if (call.args.Words().size() > 3) throw refusals::SubcommandSyntax("cluster", call.args.Words()[1]);
+  call.args.ExpectEnd();
+}
 
 }  // namespace
 
@@ -100,7 +105,7 @@ void ClusterFailover::Run(Call& call) {
   Mode mode = Mode::kAsk;
   if (call.args.TakeToken("FORCE")) mode = Mode::kForce;
   if (call.args.TakeToken("TAKEOVER")) mode = Mode::kTakeOver;
-  call.args.ExpectEnd();
+  ExpectEnd(call);
   const ClusterNode& me = cluster.view().me();
   if (me.IsPrimary()) throw Refusal{kFailoverOfPrimary};
   if (me.primary == nullptr) throw Refusal{kFailoverWithoutPrimary};
@@ -115,7 +120,7 @@ void ClusterReset::Run(Call& call) {
   Cluster& cluster = RequireCluster(call);
   const Mode mode = call.args.TakeToken("HARD") ? Mode::kHard : Mode::kSoft;
   if (mode == Mode::kSoft) call.args.TakeToken("SOFT");
-  call.args.ExpectEnd();
+  ExpectEnd(call);
   if (cluster.view().me().IsPrimary() && call.services.keyspace[0].Size() != 0) throw Refusal{kResetWithKeys};
   cluster.Reset(mode);
   call.reply.Ok();

@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <deque>
 #include <fstream>
 #include <iterator>
 
@@ -324,6 +326,24 @@ TEST(ClusterTest, AStrangerGetsAnAnswer) {
   EXPECT_GT(stranger.received, BusPacket::kHeaderOctets);
   EXPECT_EQ(world[0]->view().All().size(), 3u);
   EXPECT_FALSE(stranger.is_over);
+}
+
+TEST(ClusterTest, AStrangerDoesNotStay) {
+  ClusterWorld world({.seed = 25});
+  world.AddCluster(3, 0);
+  Stranger stranger(world);
+  world.Step(20'000);
+  EXPECT_TRUE(stranger.is_over);
+  EXPECT_TRUE(world.Agrees());
+}
+
+TEST(ClusterTest, ThereAreOnlySoManyStrangers) {
+  ClusterWorld world({.seed = 26});
+  world.AddCluster(3, 0);
+  std::deque<Stranger> strangers;
+  for (int i = 0; i < 1010; ++i) strangers.emplace_back(world);
+  world.Step(100);
+  EXPECT_EQ(std::ranges::count_if(strangers, [](const Stranger& one) { return one.is_over; }), 10);
 }
 
 // The address at which it wants to be greeted is no address.

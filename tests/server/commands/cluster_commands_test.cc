@@ -146,6 +146,8 @@ TEST_F(ClusterCommands, ScriptsStayInTheirSlot) {
               ErrorStartsWith("ERR Script attempted to access a non local key in a cluster node"));
   EXPECT_THAT(Run("EVAL '#!lua\nreturn redis.call(\"get\", \"{b}1\")' 1 bar"),
               ErrorStartsWith("ERR Script attempted to access keys that do not hash to the same slot"));
+  EXPECT_THAT(Run("EVAL '#!lua\nreturn redis.call(\"mget\", \"bar\", \"{b}1\")' 1 bar"),
+              ErrorStartsWith("ERR Script attempted to access a non local key in a cluster node"));
   EXPECT_THAT(Run("EVAL '#!lua flags=no-cluster\nreturn 1' 0"),
               Error("ERR Can not run script on cluster, 'no-cluster' flag is set."));
 }
@@ -202,6 +204,23 @@ TEST_F(ClusterCommands, NodesAreDescribed) {
   EXPECT_EQ(Run("CLUSTER REPLICAS " + other_->id.String()).Size(), 0u);
   EXPECT_THAT(Run("CLUSTER COUNT-FAILURE-REPORTS " + other_->id.String()), Int(0));
   EXPECT_THAT(Run("CLUSTER REPLICAS x"), Error("ERR Unknown node x"));
+}
+
+TEST_F(ClusterCommands, OneWordIsEnough) {
+  EXPECT_THAT(Run("CLUSTER FAILOVER FORCE x"),
+              Error("ERR unknown subcommand or wrong number of arguments for 'FAILOVER'. Try CLUSTER HELP."));
+  EXPECT_THAT(Run("CLUSTER FAILOVER x"), Error("ERR syntax error"));
+  EXPECT_THAT(Run("CLUSTER RESET HARD SOFT"),
+              Error("ERR unknown subcommand or wrong number of arguments for 'RESET'. Try CLUSTER HELP."));
+}
+
+// The bus goes on where it is, and the others hear of the new port for clients.
+TEST_F(ClusterCommands, ThePortForClientsMayChange) {
+  const uint16_t bus_port = view().me().address.bus_port;
+  server_->config().Adjust().bound_port = 7777;
+  server_.RunCronFor(200);
+  EXPECT_EQ(view().me().address.tcp_port, 7777);
+  EXPECT_EQ(view().me().address.bus_port, bus_port);
 }
 
 TEST_F(ClusterCommands, WhatIsImpossibleIsRefused) {
