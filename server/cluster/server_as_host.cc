@@ -11,6 +11,8 @@
 #include "server/clients/pause.h"
 #include "server/clients/phase.h"
 #include "server/clients/pubsub.h"
+#include "server/cluster/cluster.h"
+#include "server/cluster/cluster_mode.h"
 #include "server/config/settings.h"
 #include "server/dataset/capture.h"
 #include "server/dataset/dataset.h"
@@ -137,7 +139,10 @@ void ServerAsHost::DeleteKeysIn(int slot) {
   WhenNobodyLoads([this, slot] { GiveUpKeysIn(slot); });
 }
 
+// The slot may have come back meanwhile.
 void ServerAsHost::GiveUpKeysIn(int slot) {
+  const ClusterView& view = services_.cluster.cluster()->view();
+  if (view.Owner(slot) == &view.me() || view.ImportingFrom(slot) != nullptr) return;
   Database& keys = services_.data.keyspace[0];
   while (true) {
     const std::vector<std::string> some = keys.by_slot()->Some(slot, kKeysPerUnit);
