@@ -8,13 +8,13 @@
 #include <string>
 
 #include "base/bytes.h"
+#include "base/key_slot.h"
 #include "base/result.h"
 
 namespace respite {
 
 struct NodeLayout {
   static constexpr int kMostNodes = 256;
-  static constexpr int kSlots = 16384;
 
   int primaries = 1;
   int replicas = 0;  // of each primary
@@ -35,7 +35,7 @@ struct NodeLayout {
 
  private:
   // Where the shares of so many primaries end.
-  int End(int count) const { return (2 * count * kSlots + primaries) / (2 * primaries); }
+  int End(int count) const { return (2 * count * kSlotCount + primaries) / (2 * primaries); }
 };
 
 }  // namespace respite

@@ -180,12 +180,11 @@ class Executor final : public RequestRunner {
   // Tells client-side caching which keys the session has read.
   void NoteReads(const Passage& passage);
   void SendDeferredPushes(Session& session);
-  // Redis: a replica that makes us answer is no good one, since the answer would stand in its stream.
   // What the handler refused with, if it did.
   Bytes ErrorOf(const Passage& passage) const {
     return passage.ending == FinishedCall::Ending::kFailed ? Bytes(last_error_) : Bytes();
   }
-  // A replica takes its stream and gets no replies. `error` is empty if the reply is none.
+  // As Redis does: a reply would stand in the replica's stream. `error` is the reply, if that is an error; else empty.
   void CloseReplicaThatGotReply(Session& session, const Command* command, Bytes error, size_t reply_start);
   void Tell(const FinishedCall& call);
   void Tell(const RefusedCall& call);

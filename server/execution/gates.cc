@@ -96,8 +96,7 @@ inline void Gates::UserPermissions(const Request& request) const {
 }
 
 inline void Gates::OtherNode(const Request& request) const {
-  if (!parts_.router) return;
-  parts_.router->Check({request.session, request.command, request.flags, request.words, request.stage});
+  if (parts_.router) parts_.router->Check(request);
 }
 
 // Queued commands take memory, too. Redis: of those that are not queued only EXEC, DISCARD, QUIT and RESET pass.

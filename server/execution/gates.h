@@ -54,13 +54,7 @@ class Gates {
   };
   explicit Gates(const Parts& parts) : parts_(parts) {}
 
-  struct Request {
-    Session& session;
-    const Command& command;
-    uint32_t flags;  // EffectiveFlags
-    std::span<const Bytes> words;
-    Progress::Stage stage = Progress::Stage::kNew;
-  };
+  using Request = SlotRouter::Request;
   // Throws the refusal of the first gate that is shut. Cost: a few compares when all are open.
   void Pass(const Request& request) const;
 

@@ -131,6 +131,59 @@ class Nodes(unittest.TestCase):
         return b"cluster_state:ok" in ask(port, "CLUSTER", "INFO")
 
 
+class PrintedLines(Nodes):
+    """The lines of docs/cluster.md, with other ports and directories."""
+
+    def setUp(self):
+        found, missing = oracles.all_oracles()
+        if not found:
+            self.skipTest("; ".join(missing))
+        self.cli = found[0].tool("cli")
+        page = os.path.join(os.environ.get("RESPITE_SOURCE_DIR", "."), "docs", "cluster.md")
+        with open(page, encoding="utf-8") as file:
+            self.page = file.read()
+
+    def printed(self, begin):
+        return next(line.strip() for line in self.page.splitlines() if line.startswith(f"    {begin}"))
+
+    def shell(self, line):
+        """Starts it with our program and redis-cli in the places of theirs."""
+        for old, new in {"respite-server ": f"exec {SERVER} --bind 127.0.0.1 ", "redis-cli ": f"exec {self.cli} "}.items():
+            line = line.replace(old, new, 1)
+        process = subprocess.Popen(["bash", "-c", line], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   text=True)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def answers(self, port):
+        try:
+            return ask(port, "PING") == b"+PONG"
+        except OSError:
+            return False
+
+    def test_nodes_one_by_one(self):
+        first, folder = free_ports(6), self.folder()
+        template = self.printed("respite-server --port 7001")
+        for port in range(first, first + 6):
+            os.mkdir(os.path.join(folder, str(port)))
+            self.shell(template.replace("7001", str(port)).replace("/var/lib/respite", folder))
+            wait_until(lambda: self.answers(port), "the server")  # pylint: disable=cell-var-from-loop
+        create = self.printed("redis-cli --cluster create")
+        addresses = " ".join(f"127.0.0.1:{port}" for port in range(first, first + 6))
+        said, _ = self.shell(re.sub(r"127\S+ … \S+", addresses, create)).communicate("yes\n", timeout=60)
+        self.assertIn("[OK] All 16384 slots covered.", said)
+        check = re.search(r"`(redis-cli --cluster check \S+)`", self.page)[1].replace("7001", str(first))
+        wait_until(lambda: "[OK] All nodes agree" in self.shell(check).communicate(timeout=60)[0], "the nodes to agree")
+
+    def test_a_whole_cluster(self):
+        first = free_ports(6)
+        line = self.printed("respite-server --nodes")
+        self.shell(line.replace("7001", str(first)).replace("/var/lib/respite", self.folder()))
+        wait_until(lambda: self.answers(first) and self.is_ok(first), "the cluster")
+        self.assertEqual(len(self.views([first])[0]), 6)
+
+
 class Start(Nodes):
     def test_the_cluster_is_whole_when_it_is_announced(self):
         process = self.start()

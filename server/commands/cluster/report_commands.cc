@@ -126,29 +126,31 @@ Bytes HealthOf(const Call& call, const ClusterNode& node) {
   return node.IsReplica() && OffsetOf(call, node) == 0 ? "loading" : "online";
 }
 
+void WriteField(Call& call, Bytes name, Bytes value) {
+  call.reply.Bulk(name);
+  call.reply.Bulk(value);
+}
+
+void WriteNumber(Call& call, Bytes name, int64_t value) {
+  call.reply.Bulk(name);
+  call.reply.Integer(value);
+}
+
 void WriteShardNode(Call& call, const ClusterNode& node) {
-  const auto field = [&](Bytes name, Bytes value) {
-    call.reply.Bulk(name);
-    call.reply.Bulk(value);
-  };
-  const auto number = [&](Bytes name, int64_t value) {
-    call.reply.Bulk(name);
-    call.reply.Integer(value);
-  };
   const bool has_tcp = node.address.tcp_port != 0;
   const bool has_tls = node.address.tls_port != 0;
   constexpr size_t kAlways = 6;
   call.reply.Map(kAlways + (has_tcp ? 1 : 0) + (has_tls ? 1 : 0) + (node.hostname.empty() ? 0 : 1));
-  field("id", node.id.Text());
-  if (has_tcp) number("port", node.address.tcp_port);
-  if (has_tls) number("tls-port", node.address.tls_port);
-  field("ip", node.address.ip);
+  WriteField(call, "id", node.id.Text());
+  if (has_tcp) WriteNumber(call, "port", node.address.tcp_port);
+  if (has_tls) WriteNumber(call, "tls-port", node.address.tls_port);
+  WriteField(call, "ip", node.address.ip);
   call.reply.Bulk("endpoint");
   WriteEndpoint(call, node);
-  if (!node.hostname.empty()) field("hostname", node.hostname);
-  field("role", node.IsReplica() ? "replica" : "master");
-  number("replication-offset", OffsetOf(call, node));
-  field("health", HealthOf(call, node));
+  if (!node.hostname.empty()) WriteField(call, "hostname", node.hostname);
+  WriteField(call, "role", node.IsReplica() ? "replica" : "master");
+  WriteNumber(call, "replication-offset", OffsetOf(call, node));
+  WriteField(call, "health", HealthOf(call, node));
 }
 
 void WriteShard(Call& call, const ClusterView& view, const std::vector<const ClusterNode*>& nodes) {
@@ -170,20 +172,12 @@ void WriteShard(Call& call, const ClusterView& view, const std::vector<const Clu
 
 void WriteLink(Call& call, const BusLink& link) {
   call.reply.Map(6);
-  const auto field = [&](Bytes name, Bytes value) {
-    call.reply.Bulk(name);
-    call.reply.Bulk(value);
-  };
-  const auto number = [&](Bytes name, int64_t value) {
-    call.reply.Bulk(name);
-    call.reply.Integer(value);
-  };
-  field("direction", link.direction() == BusLink::Direction::kTo ? "to" : "from");
-  field("node", link.node->id.Text());
-  number("create-time", link.born_ms);
-  field("events", link.UnsentBytes() != 0 ? "rw" : "r");
-  number("send-buffer-allocated", static_cast<int64_t>(link.UnsentBytes()));
-  number("send-buffer-used", static_cast<int64_t>(link.UnsentBytes()));
+  WriteField(call, "direction", link.direction() == BusLink::Direction::kTo ? "to" : "from");
+  WriteField(call, "node", link.node->id.Text());
+  WriteNumber(call, "create-time", link.born_ms);
+  WriteField(call, "events", link.UnsentBytes() != 0 ? "rw" : "r");
+  WriteNumber(call, "send-buffer-allocated", static_cast<int64_t>(link.UnsentBytes()));
+  WriteNumber(call, "send-buffer-used", static_cast<int64_t>(link.UnsentBytes()));
 }
 
 void ListReplicas(Call& call) {

@@ -52,7 +52,7 @@ TEST(NodeLayoutTest, SharesAreEqualAndWhole) {
   for (int primaries = 1; primaries <= NodeLayout::kMostNodes; ++primaries) {
     const NodeLayout layout{primaries, 0};
     int next = 0;
-    int least = NodeLayout::kSlots;
+    int least = kSlotCount;
     int most = 0;
     for (int i = 0; i < primaries; ++i) {
       EXPECT_EQ(layout.FirstSlot(i), next);
@@ -60,7 +60,7 @@ TEST(NodeLayoutTest, SharesAreEqualAndWhole) {
       least = std::min(least, next - layout.FirstSlot(i));
       most = std::max(most, next - layout.FirstSlot(i));
     }
-    EXPECT_EQ(next, NodeLayout::kSlots);
+    EXPECT_EQ(next, kSlotCount);
     EXPECT_LE(most - least, 1) << primaries;
   }
 }
