@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "datatypes/database.h"
+#include "datatypes/hidden_slots.h"
 
 namespace respite {
 
@@ -17,9 +18,16 @@ class Keyspace {
     for (int i = 0; i < databases; ++i) databases_.push_back(MakeDatabase());
   }
 
+  Index index() const { return index_; }
   int Count() const { return static_cast<int>(databases_.size()); }
   Database& operator[](int index) { return databases_[static_cast<size_t>(index)]; }
   const Database& operator[](int index) const { return databases_[static_cast<size_t>(index)]; }
+
+  // Slots of databases by slot whose keys nobody may see.
+  HiddenSlots& hidden() { return hidden_; }
+  const HiddenSlots& hidden() const { return hidden_; }
+  // Cost: O(1); O(hidden slots) while there are some.
+  size_t VisibleSize(int index) const;
 
   void Swap(int a, int b) { std::swap((*this)[a], (*this)[b]); }
   // Empties one database and returns its content to the caller, who decides where it is freed. Cost: O(1).
@@ -38,7 +46,17 @@ class Keyspace {
 
   HashKey hash_key_;
   Index index_;
+  HiddenSlots hidden_;
   std::vector<Database> databases_;
 };
+
+inline size_t Keyspace::VisibleSize(int index) const {
+  const Database& database = (*this)[index];
+  if (hidden_.Empty() || database.by_slot() == nullptr) return database.Size();
+  size_t visible = database.Size();
+  for (const auto& [name, slots] : hidden_.All())
+    slots.ForEach([&](int slot) { visible -= database.by_slot()->Count(slot); });
+  return visible;
+}
 
 }  // namespace respite

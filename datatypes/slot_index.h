@@ -39,6 +39,12 @@ class SlotIndex {
     const auto& keys = slots_[static_cast<size_t>(slot)];
     return keys == nullptr ? 0 : keys->Size();
   }
+  // Calls `visit(const Entry*)` for each key, until it returns false.
+  template <class Visit>
+  void ForEachWhile(int slot, Visit&& visit) const {
+    const auto& keys = slots_[static_cast<size_t>(slot)];
+    if (keys != nullptr) keys->ForEachWhile(visit);
+  }
   // At most `limit` keys, in no order. Cost: O(keys returned).
   std::vector<std::string> Some(int slot, size_t limit) const {
     std::vector<std::string> some;

@@ -22,7 +22,7 @@ class Pause final : public Timers::Source {
     until_ms_ = 0;
   }
   // Holds writes back until the same owner releases them, whatever clients ask for.
-  enum Owner : uint8_t { kFailover = 1, kShutdown = 2, kCluster = 4 };  // bits
+  enum Owner : uint8_t { kFailover = 1, kShutdown = 2, kCluster = 4, kSlotMigration = 8 };  // bits
   void HoldWrites(Owner owner) { holders_ |= owner; }
   void ReleaseWrites(Owner owner) { holders_ &= static_cast<uint8_t>(~owner); }
   // It ends by itself at its time.

@@ -16,8 +16,8 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "base/slot_set.h"
 #include "server/cluster/node_id.h"
-#include "server/cluster/slot_set.h"
 
 namespace respite {
 

@@ -429,6 +429,24 @@ void Cluster::GiveSlot(int slot, ClusterNode& owner) {
   role_.Follow(owner);
 }
 
+// The former owner claims the slots until it hears of a larger epoch.
+uint64_t Cluster::TakeSlots(const SlotSet& slots) {
+  slots.ForEach([&](int slot) { view_->Assign(slot, &view_->me()); });
+  claims_.BumpEpoch();
+  view_->WantSave(ClusterView::Save::kNow);
+  view_->WantCheck();
+  gossip_.BroadcastPong(Gossip::To::kAll);
+  return view_->me().config_epoch;
+}
+
+void Cluster::HearTakeOver(ClusterNode& node, uint64_t epoch, const SlotSet& taken) {
+  if (epoch > BusPacket::kMostEpoch) return;
+  UpdateBody update{epoch, node.id, view_->SlotsOf(node)};
+  taken.ForEach([&](int slot) { update.slots.Add(slot); });
+  view_->current_epoch = std::max(view_->current_epoch, epoch);
+  claims_.HearUpdate(update);
+}
+
 void Cluster::FailOver(FailoverMode mode) {
   manual_.Reset();
   election_.Cancel();

@@ -75,6 +75,10 @@ class Cluster final : public Bus::User {
   void GiveSlot(int slot, ClusterNode& owner);
   enum class FailoverMode : uint8_t { kAsk, kForce, kTakeOver };
   void FailOver(FailoverMode mode);
+  // The slots, which are another node's, are ours from now on: their keys are here. Returns the epoch of the claim.
+  uint64_t TakeSlots(const SlotSet& slots);
+  // A node has told us that it has taken these slots with this epoch, before the bus did.
+  void HearTakeOver(ClusterNode& node, uint64_t epoch, const SlotSet& taken);
   enum class ResetMode : uint8_t { kSoft, kHard };
   void Reset(ResetMode mode);
   bool BumpEpoch() { return claims_.BumpEpoch(); }

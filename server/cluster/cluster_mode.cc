@@ -84,7 +84,7 @@ void ClusterMode::ClaimKeys() {
   if (view.me().IsReplica()) return;
   SlotSet claimed;
   for (int slot = 0; slot < kSlotCount; ++slot) {
-    if (!host_->HasKeysIn(slot)) continue;
+    if (!host_->HasKeysIn(slot) || parts_.services.keyspace.hidden().Has(slot)) continue;
     ClusterNode* owner = view.Owner(slot);
     if (owner == nullptr) claimed.Add(slot);
     if (owner == nullptr || owner == &view.me() || view.ImportingFrom(slot) != nullptr) continue;

@@ -53,6 +53,7 @@ void ClusterRouter::AddKey(Wish& wish, Bytes key) const {
     wish.first_key = key;
   }
   if (slot != wish.slot) wish.crosses = true;
+  if (wish.imports != nullptr && !wish.imports->Has(slot)) wish.strays = true;
   if (key != wish.first_key) wish.has_many = true;
   const ClusterView& view = parts_.cluster.view();
   const bool moves = view.MigratingTo(slot) != nullptr || view.ImportingFrom(slot) != nullptr;
@@ -103,7 +104,7 @@ std::optional<ClusterRouter::Way> ClusterRouter::WhileMoving(const Request& requ
 }
 
 ClusterRouter::Way ClusterRouter::Find(const Request& request) const {
-  Wish wish;
+  Wish wish{.imports = request.session.cluster_marks.imports};
   if (IsExecution(request)) {
     request.session.transaction->ForEach(
         [&](const Command& queued, std::span<const Bytes> words) { Add(wish, queued, words); });
@@ -113,7 +114,8 @@ ClusterRouter::Way ClusterRouter::Find(const Request& request) const {
   if (wish.slot == -1) return {};
   const ClusterView& view = parts_.cluster.view();
   const ClusterNode* owner = view.Owner(wish.slot);
-  if (owner == nullptr) return {Verdict::kUnserved, nullptr, wish.slot};
+  if (wish.imports != nullptr && !wish.strays) return {};
+  if (owner == nullptr || wish.imports != nullptr) return {Verdict::kUnserved, nullptr, wish.slot};
   if (wish.crosses) return {Verdict::kCross, nullptr, wish.slot};
   if (!view.is_ok) {
     const Verdict verdict = WhileDown(request, wish);
@@ -138,7 +140,7 @@ inline bool ClusterRouter::IsPlainlyHere(const Request& request) const {
 
 void ClusterRouter::Check(const Request& request) const {
   if (request.stage == Progress::Stage::kNew) AdvanceAsking(request.session);
-  if (IsPlainlyHere(request)) return;
+  if (request.session.cluster_marks.imports == nullptr && IsPlainlyHere(request)) return;
   const Way way = Find(request);
   if (way.verdict != Verdict::kHere) throw RefusalOf(request, way);
 }

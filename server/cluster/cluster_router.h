@@ -38,10 +38,12 @@ class ClusterRouter final : public SlotRouter {
   struct Wish {
     int slot = -1;  // -1: no keys
     Bytes first_key = {};
-    bool has_many = false;    // several keys
-    bool is_channel = false;  // sharded pub/sub instead of keys
-    bool crosses = false;     // they are in several slots
-    int missing = 0;          // keys that are not here; counted while the slot moves
+    bool has_many = false;             // several keys
+    bool is_channel = false;           // sharded pub/sub instead of keys
+    bool crosses = false;              // they are in several slots
+    const SlotSet* imports = nullptr;  // of the session
+    bool strays = false;               // some are in none of these
+    int missing = 0;                   // keys that are not here; counted while the slot moves
     int existing = 0;
   };
   enum class Verdict : uint8_t { kHere, kCross, kTryAgain, kAsk, kMoved, kDown, kDownForWrites, kUnserved };

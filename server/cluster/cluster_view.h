@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/slot_set.h"
 #include "server/cluster/cluster_node.h"
-#include "server/cluster/slot_set.h"
 
 namespace respite {
 

@@ -155,6 +155,7 @@ void ServerAsHost::GiveUpKeysIn(int slot) {
 
 void ServerAsHost::DeleteAllKeys() {
   WhenNobodyLoads([this] {
+    services_.data.keyspace.hidden().Clear();
     Capture taken = Capture::Take(services_.data);
     if (services_.data.functions != nullptr) services_.data.functions->Exchange(taken.TakeFunctions());  // they stay
     services_.disposer.Free(std::move(taken), FreeMode::kLater);

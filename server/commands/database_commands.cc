@@ -34,7 +34,9 @@ struct DbSize {
                                        .flags = kReadOnly | kFast,
                                        .categories = kAclKeyspace,
                                        .tips = "request_policy:all_shards response_policy:agg_sum"};
-  static void Run(Call& call) { call.reply.Integer(static_cast<int64_t>(call.db.Data().Size())); }
+  static void Run(Call& call) {
+    call.reply.Integer(static_cast<int64_t>(call.services.keyspace.VisibleSize(call.db.Index())));
+  }
 };
 
 void Flush(Call& call, std::span<const int> dbs, FreeMode mode) {

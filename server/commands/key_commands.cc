@@ -239,6 +239,8 @@ struct Copy {
 // ---------------------------------------------------------------------------------------------------------------------
 // Finding keys
 
+bool IsHidden(const Call& call, const Entry& entry) { return call.services.keyspace.hidden().HasKey(entry.Key()); }
+
 struct Keys {
   static constexpr CommandSpec spec = {.syntax = "KEYS pattern:pattern",
                                        .summary = "Lists the keys that match a pattern.",
@@ -252,7 +254,7 @@ struct Keys {
     const TextFilter filter(call.args.Next());
     std::vector<Bytes> keys;
     call.db.Data().ForEach([&](const Entry* entry) {
-      if (!filter.Matches(entry->Key())) return;
+      if (!filter.Matches(entry->Key()) || IsHidden(call, *entry)) return;
       // Redis: KEYS leaves expired keys where they are.
       if (!entry->IsExpired(call.unit.judged_ms()) && call.db.IsAlive(*entry)) keys.push_back(entry->Key());
     });
@@ -260,13 +262,13 @@ struct Keys {
   }
 };
 
-// The first key of a walk that has not expired; null if there is none.
+// The first key of a walk that is to be seen and has not expired; null if there is none.
 const Entry* FirstAlive(Call& call) {
   const Entry* alive = nullptr;
   uint64_t cursor = 0;
   do {
     cursor = call.db.Data().Scan(cursor, [&](const Entry* entry) {
-      if (alive == nullptr && call.db.IsAlive(*entry)) alive = entry;
+      if (alive == nullptr && !IsHidden(call, *entry) && call.db.IsAlive(*entry)) alive = entry;
     });
   } while (alive == nullptr && cursor != 0);
   return alive;
@@ -276,10 +278,11 @@ const Entry* PickKey(Call& call) {
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
     const Entry* entry = call.db.Data().PickRandom(call.random);
-    if (entry == nullptr || call.db.IsAlive(*entry)) return entry;
+    if (entry == nullptr) return nullptr;
+    if (!IsHidden(call, *entry) && call.db.IsAlive(*entry)) return entry;
   }
-  // Nearly all keys have expired. A walk finds one that has not, though not at random, and purges the expired ones that
-  // it meets.
+  // Nearly all keys have expired, or are hidden. A walk finds one that is not, though not at random, and purges the
+  // expired ones that it meets.
   return FirstAlive(call);
 }
 
@@ -300,7 +303,7 @@ struct RandomKey {
 };
 
 bool Passes(Call& call, const ScanOptions& options, const Entry& entry) {
-  if (!options.Matches(entry.Key())) return false;
+  if (!options.Matches(entry.Key()) || IsHidden(call, entry)) return false;
   if (!options.by_type) return call.db.IsAlive(entry);
   // Redis: looking at the type counts as a look-up.
   return call.db.Examine(entry.Key()) != nullptr && entry.Type() == options.type;

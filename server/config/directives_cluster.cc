@@ -63,6 +63,10 @@ constexpr Directive kClusterDirectives[] = {
     {"cluster-replica-validity-factor", kEffective, Number<&Settings::cluster_replica_validity_factor>(0, kMaxInt),
      kNoFlags, "cluster-slave-validity-factor"},
     {"cluster-require-full-coverage", kEffective, YesNo<&Settings::cluster_require_full_coverage>()},
+    {"cluster-slot-migration-log-max-len", kEffective,
+     Number<&Settings::cluster_slot_migration_log_max_len>(0, kMaxInt)},
+    {"slot-migration-max-failover-repl-bytes", kEffective,
+     Number<&Settings::slot_migration_max_failover_repl_bytes>(-1, kMaxLong)},
 };
 
 }  // namespace

@@ -245,6 +245,8 @@ struct Settings : EncodingLimits {
   bool cluster_replica_no_failover = false;
   int cluster_replica_validity_factor = 10;
   bool cluster_require_full_coverage = true;
+  int cluster_slot_migration_log_max_len = 1000;
+  int64_t slot_migration_max_failover_repl_bytes = 0;  // -1: any
 
   // TLS.
   TlsAuthClients tls_auth_clients = TlsAuthClients::kYes;

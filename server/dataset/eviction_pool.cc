@@ -11,6 +11,8 @@ constexpr uint64_t kDead = UINT64_MAX;
 constexpr size_t kBucketsPerSample = 4;
 // After this many draws for each key, all keys have most likely been seen.
 constexpr size_t kRoundsAtMost = 16;
+// So often are keys drawn while some of them may not go.
+constexpr int kDrawsAtMost = 64;
 
 }  // namespace
 
@@ -47,7 +49,9 @@ std::optional<EvictionPool::Choice> EvictionPool::Choose(int64_t now_ms) {
     policy_ = settings_.maxmemory_policy;
     count_ = 0;
   }
-  for (size_t keys = CountKeys(); keys != 0;) {
+  const bool may_all_go = keyspace_.hidden().Empty();
+  const size_t keys = CountKeys();
+  for (int draws = 0; keys != 0 && (may_all_go || draws < kDrawsAtMost); ++draws) {
     if (policy_ == EvictionPolicy::kAllKeysRandom || policy_ == EvictionPolicy::kVolatileRandom) {
       return ChooseRandom(keys);
     }
@@ -58,8 +62,12 @@ std::optional<EvictionPool::Choice> EvictionPool::Choose(int64_t now_ms) {
 }
 
 std::optional<EvictionPool::Choice> EvictionPool::ChooseRandom(size_t keys) {
-  const int db = DrawDatabase(keys);
-  return Choice{db, IndexOf(db).PickRandom(random_)};
+  for (int draws = 0; draws < kDrawsAtMost; ++draws) {
+    const int db = DrawDatabase(keys);
+    Entry* const entry = IndexOf(db).PickRandom(random_);
+    if (MayGo(*entry)) return Choice{db, entry};
+  }
+  return std::nullopt;
 }
 
 void EvictionPool::Refill(size_t keys, int64_t now_ms) {
@@ -78,6 +86,7 @@ void EvictionPool::Refill(size_t keys, int64_t now_ms) {
 }
 
 void EvictionPool::Consider(int db, Entry* entry, int64_t now_ms) {
+  if (!MayGo(*entry)) return;
   const uint64_t score = Score(*entry, now_ms);
   if (count_ == kSize && score <= candidates_[0].score) return;
   if (!Has(entry)) Keep({score, keyspace_[db].Hash(entry->Key()), entry, db});
@@ -104,7 +113,7 @@ void EvictionPool::Keep(const Candidate& candidate) {
 std::optional<EvictionPool::Choice> EvictionPool::TakeBest(int64_t now_ms) {
   while (count_ != 0) {
     Candidate best = candidates_[--count_];
-    if (!IndexOf(best.db).Has(best.entry, best.hash)) continue;
+    if (!IndexOf(best.db).Has(best.entry, best.hash) || !MayGo(*best.entry)) continue;
     const uint64_t score = Score(*best.entry, now_ms);
     if (score >= best.score) return Choice{best.db, best.entry};
     best.score = score;  // it was used since, but may still be the best

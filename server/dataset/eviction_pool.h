@@ -31,8 +31,9 @@ class EvictionPool {
   EvictionPool(const Keyspace& keyspace, const Settings& settings, const KeyUsage& access, Random& random)
       : keyspace_(keyspace), settings_(settings), access_(access), random_(random) {}
 
-  // The key that maxmemory-policy would evict next; nothing when it has none. Requires: the policy evicts.
-  // Cost: looks at about maxmemory-samples keys, a cache miss for each (random policies: one key).
+  // The key that maxmemory-policy would evict next; nothing when it has none, or when those that may not go hide it.
+  // Requires: the policy evicts. Cost: looks at about maxmemory-samples keys, a cache miss for each (random policies:
+  // one key).
   std::optional<Choice> Choose(int64_t now_ms);
 
  private:
@@ -51,6 +52,8 @@ class EvictionPool {
   const HashIndex<Entry*>& IndexOf(int db) const {
     return OnlyTimed() ? keyspace_[db].Timed() : keyspace_[db].Entries();
   }
+  // False: another node decides about it, see HiddenSlots.
+  bool MayGo(const Entry& entry) const { return !keyspace_.hidden().HasKey(entry.Key()); }
   // The larger, the better to evict. Keys past their deadline have kDead.
   uint64_t Score(const Entry& entry, int64_t now_ms) const;
   // Draws a database with a probability in proportion to its share of all `keys`.

@@ -18,14 +18,17 @@ void ExactExpiry::Begin(int64_t until_wall_ms) {
 
 void ExactExpiry::Collect(int db) {
   Database& data = data_.keyspace[db];
+  const HiddenSlots& hidden = data_.keyspace.hidden();
   uint64_t cursor = 0;
   do {
     cursor = data.ScanTimed(cursor, [&](const Entry* entry) {
+      if (hidden.HasKey(entry->Key())) return;
       if (IsInTime(entry->Deadline())) due_.push_back({entry->Deadline(), db, std::string(entry->Key())});
     });
   } while (cursor != 0);
   do {
     cursor = data.ScanTimedFields(cursor, [&](Entry* entry) {
+      if (hidden.HasKey(entry->Key())) return;
       const int64_t next_ms = Hash({ValueSlot(entry), data_.limits, 0}).NextDeadline();
       if (IsInTime(next_ms)) due_.push_back({next_ms, db, std::string(entry->Key())});
     });

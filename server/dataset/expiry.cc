@@ -114,7 +114,7 @@ Expiry::Sampled Expiry::SampleFields(int db, int64_t now_ms) {
        places > 0 && sampled.seen < round_.sample_size && dead_.size() < kHashesPerSample; --places) {
     progress.field_cursor = data.ScanTimedFields(progress.field_cursor, [&](Entry* entry) {
       ++sampled.seen;
-      if (Hash({ValueSlot(entry), data_.limits, now_ms}).HasExpired()) dead_.push_back(entry);
+      if (IsRemovable(*entry) && Hash({ValueSlot(entry), data_.limits, now_ms}).HasExpired()) dead_.push_back(entry);
     });
     if (progress.field_cursor == 0) break;
   }
@@ -147,6 +147,7 @@ Expiry::Sampled Expiry::SampleDatabase(int db, int64_t now_ms) {
        --places) {
     progress.cursor = data.ScanTimed(progress.cursor, [&](Entry* entry) {
       ++sampled.seen;
+      if (!IsRemovable(*entry)) return;
       if (entry->IsExpired(now_ms)) {
         ++sampled.expired;
         dead_.push_back(entry);

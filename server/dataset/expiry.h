@@ -72,6 +72,8 @@ class Expiry {
   Cleaning CleanKeys(int db, int64_t deadline_us);
   Cleaning CleanFields(int db, int64_t deadline_us);
   bool IsClean(const Sampled& sampled) const;
+  // False: another node decides about it, see HiddenSlots.
+  bool IsRemovable(const Entry& entry) const { return !data_.keyspace.hidden().HasKey(entry.Key()); }
   Sampled SampleDatabase(int db, int64_t now_ms);
   Sampled SampleFields(int db, int64_t now_ms);
   void NoteTtl(Progress& progress, const Sampled& sampled);

@@ -138,9 +138,14 @@ Executor::Outcome Executor::ExecuteForPrimary(Passage& passage) {
   return Row::Walk<Row::kPause>(*this, passage);
 }
 
-// The primary alone decides what has expired, so its stream is believed. On a replica, clients do not see expired keys.
+// Requests that another server has accepted: the primary, or a node of the cluster that sends slots.
+inline bool RepeatsRecords(const Session& session) {
+  return session.kind == SessionKind::kPrimary || session.cluster_marks.imports != nullptr;
+}
+
+// That server alone decides what has expired, so its stream is believed. On a replica, clients do not see expired keys.
 inline ExpiryRule Executor::RuleFor(const Session& session) const {
-  if (session.kind == SessionKind::kPrimary) return ExpiryRule::kBelieve;
+  if (RepeatsRecords(session)) return ExpiryRule::kBelieve;
   return parts_.role.is_replica ? ExpiryRule::kHide : parts_.pause.Rule();
 }
 
@@ -282,7 +287,7 @@ void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {
 
 void Executor::RunHandler(Passage& passage) {
   unit_wall_us_ = running_.wall_base_us + running_.last_us;
-  const bool is_record = passage.session.kind == SessionKind::kPrimary;
+  const bool is_record = RepeatsRecords(passage.session);
   Unit unit(parts_.data, running_.WallMs(), RuleFor(passage.session),
             is_record ? Unit::Origin::kRecord : Unit::Origin::kClient);
   RunHandlerIn(unit, passage);

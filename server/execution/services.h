@@ -50,6 +50,7 @@ class ScriptRunner;
 struct ServerStats;
 struct Settings;
 class Shutdown;
+class SlotMigrations;
 class SlowLog;
 class Snapshots;
 class Tls;
@@ -112,6 +113,7 @@ struct Services {
   Migrations& migrations;
   Replication& replication;
   ClusterMode& cluster;
+  SlotMigrations& slot_migrations;
   Tls& tls;
 
   // Observation.

@@ -24,6 +24,7 @@
 #include "server/migration/migrations.h"
 #include "server/net/migrate_link.h"
 #include "server/replication/replication.h"
+#include "server/slot_migration/slot_migrations.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/nursery.h"
 #include "server/storage/shutdown.h"
@@ -64,6 +65,7 @@ void Housekeeping::EndTurn() {
   if (parts_.clients.PostponedCount() != 0 && !parts_.pause.IsOn()) ResumePostponed();
   ResumeContinued();
   parts_.tracking.Broadcast();
+  parts_.slot_migrations.EndTurn();
   if (!Journaled()) return;
   parts_.replication.EndTurn();
   Send();
@@ -155,6 +157,7 @@ void Housekeeping::Tick() {
   parts_.snapshots.Cron();
   parts_.replication.Tick();
   parts_.cluster.Tick();
+  parts_.slot_migrations.Tick();
   parts_.tracking.KeepWithinLimit();
   parts_.migrate_links.CloseIdle(parts_.pace.NowMs());
   parts_.migrations.CloseIdle(parts_.clock.MonotonicMs());

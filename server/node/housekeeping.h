@@ -33,6 +33,7 @@ class Replication;
 class ScriptCache;
 struct ServerStats;
 class Shutdown;
+class SlotMigrations;
 class Snapshots;
 class Tracking;
 class Waiting;
@@ -69,6 +70,7 @@ class Housekeeping {
     Migrations& migrations;
     Replication& replication;
     ClusterMode& cluster;
+    SlotMigrations& slot_migrations;
     ScriptCache& script_cache;
     FunctionLibraries& function_libraries;
   };

@@ -228,6 +228,7 @@ Node::Node(Parts parts)
                      .migrations = migrations_,
                      .replication = replication_,
                      .cluster = cluster_,
+                     .slot_migrations = slot_migrations_,
                      .script_cache = script_cache_,
                      .function_libraries = function_libraries_}),
       services_{.settings = parts.config.settings(),
@@ -275,6 +276,7 @@ Node::Node(Parts parts)
                 .migrations = migrations_,
                 .replication = replication_,
                 .cluster = cluster_,
+                .slot_migrations = slot_migrations_,
                 .tls = tls_,
                 .identity = identity_,
                 .stats = stats_,
@@ -292,7 +294,12 @@ Node::Node(Parts parts)
                     .observers = call_observers_,
                     .durability = durability_}),
       migrations_({.services = services_, .network = network_, .role = role_, .moving_keys = moving_keys_}),
-      cluster_({.services = services_, .network = network_, .router = router_, .random_seed = data_.random.Next()}) {
+      cluster_({.services = services_, .network = network_, .router = router_, .random_seed = data_.random.Next()}),
+      slot_migrations_({.services = services_,
+                        .network = network_,
+                        .observers = call_observers_,
+                        .role = role_,
+                        .random_seed = data_.random.Next()}) {
   data_.disposal = &disposer_;
   data_.listener = &changes_;
   data_.functions = &function_store_;
@@ -300,6 +307,7 @@ Node::Node(Parts parts)
     monitors_.Remove(session);
     departures_.Forget(session);
     replication_.Forget(session);
+    slot_migrations_.Forget(session);
   });
   timers_.Add(exact_expiry_);
   timers_.Add(pause_);

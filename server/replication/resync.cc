@@ -123,6 +123,7 @@ void Resync::KillChild() {
 void Resync::FlushOldData() {
   const Services& services = parts_.services;
   const bool is_later = services.settings.replica_lazy_flush || direct_;
+  services.data.keyspace.hidden().Clear();
   services.disposer.Free(Capture::Take(services.data), is_later ? FreeMode::kLater : FreeMode::kNow);
 }
 

@@ -13,6 +13,7 @@
 #include "server/config/debug_switches.h"
 #include "server/config/settings.h"
 #include "server/dataset/unit.h"
+#include "server/storage/hidden_slots_text.h"
 #include "server/storage/loading.h"
 
 namespace respite {
@@ -69,6 +70,8 @@ void KeyspaceSink::OnAux(Bytes name, Bytes value, uint64_t /*offset*/) {
     parts_.loading.file_history().offset = Number(value);
   } else if (EqualsIgnoreCase(name, "repl-stream-db")) {
     parts_.loading.file_history().stream_db = static_cast<int>(Number(value));
+  } else if (name == kHiddenSlotsAux && target_.keyspace.index() == Keyspace::Index::kBySlot) {
+    ReadHiddenSlots(value, target_.keyspace.hidden());
   } else if (log.Shows(LogLevel::kDebug)) {
     constexpr std::array<Bytes, 2> kSilent = {"lua", "redis-bits"};
     const bool known =

@@ -11,6 +11,7 @@
 #include "server/dataset/key_usage.h"
 #include "server/dataset/memory_gauge.h"
 #include "server/storage/debug_delay.h"
+#include "server/storage/hidden_slots_text.h"
 
 namespace respite {
 
@@ -38,6 +39,8 @@ RdbSource RdbContents::Source(RdbPurpose purpose) const {
     source.aux.emplace_back("repl-id", parts_.history.id);
     source.aux.emplace_back("repl-offset", std::to_string(parts_.history.offset));
   }
+  if (!parts_.keyspace.hidden().Empty())
+    source.aux.emplace_back(kHiddenSlotsAux, HiddenSlotsText(parts_.keyspace.hidden()));
   source.aux.emplace_back("aof-base", purpose == RdbPurpose::kAofBase ? "1" : "0");
   return source;
 }

@@ -3,6 +3,7 @@
 #include "server/commands/cluster/node_cards.h"
 #include "server/commands/cluster/report_cards.h"
 #include "server/commands/cluster/slot_cards.h"
+#include "server/commands/cluster/slot_migration_cards.h"
 #include "server/commands/families.h"
 
 namespace respite {
@@ -16,11 +17,12 @@ struct ClusterContainer {
                                        .group = CommandGroup::kCluster,
                                        .arity = -2};
   static constexpr auto kSubcommands =
-      Family<ClusterAddSlots, ClusterAddSlotsRange, ClusterBumpEpoch, ClusterCountFailureReports,
-             ClusterCountKeysInSlot, ClusterDelSlots, ClusterDelSlotsRange, ClusterFailover, ClusterFlushSlots,
-             ClusterForget, ClusterGetKeysInSlot, ClusterHelp, ClusterInfo, ClusterKeySlot, ClusterLinks, ClusterMeet,
-             ClusterMyId, ClusterMyShardId, ClusterNodes, ClusterReplicas, ClusterReplicate, ClusterReset,
-             ClusterSaveConfig, ClusterSetConfigEpoch, ClusterSetSlot, ClusterShards, ClusterSlaves, ClusterSlots>();
+      Family<ClusterAddSlots, ClusterAddSlotsRange, ClusterBumpEpoch, ClusterCancelSlotMigrations,
+             ClusterCountFailureReports, ClusterCountKeysInSlot, ClusterDelSlots, ClusterDelSlotsRange, ClusterFailover,
+             ClusterFlushSlots, ClusterForget, ClusterGetKeysInSlot, ClusterGetSlotMigrations, ClusterHelp, ClusterInfo,
+             ClusterKeySlot, ClusterLinks, ClusterMeet, ClusterMigrateSlots, ClusterMyId, ClusterMyShardId,
+             ClusterNodes, ClusterReplicas, ClusterReplicate, ClusterReset, ClusterSaveConfig, ClusterSetConfigEpoch,
+             ClusterSetSlot, ClusterShards, ClusterSlaves, ClusterSlots, ClusterSyncSlots>();
 };
 
 constexpr auto kClusterCommands = Family<Asking, ClusterContainer, ReadOnly, ReadWrite>();

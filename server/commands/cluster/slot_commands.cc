@@ -1,10 +1,11 @@
 #include <string>
 
 #include "base/number_text.h"
+#include "base/slot_set.h"
 #include "datatypes/keyspace.h"
-#include "server/cluster/slot_set.h"
 #include "server/commands/cluster/cluster_words.h"
 #include "server/commands/cluster/slot_cards.h"
+#include "server/slot_migration/slot_migrations.h"
 
 namespace respite {
 
@@ -17,6 +18,8 @@ constexpr char kNotEmpty[] = "ERR DB must be empty to perform CLUSTER FLUSHSLOTS
 constexpr char kOnlyPrimaries[] = "ERR Please use SETSLOT only with masters.";
 constexpr char kNotAPrimary[] = "ERR Target node is not a master";
 constexpr char kBadAction[] = "ERR Invalid CLUSTER SETSLOT action or number of arguments. Try CLUSTER HELP";
+constexpr char kImportRuns[] = "ERR Slot import in progress.";
+constexpr char kExportRuns[] = "ERR Slot export in progress.";
 
 enum class Wanted : uint8_t { kFree, kTaken };
 
@@ -150,6 +153,8 @@ void ClusterGetKeysInSlot::Run(Call& call) {
 void ClusterSetSlot::Run(Call& call) {
   Cluster& cluster = RequireCluster(call);
   if (cluster.view().me().IsReplica()) throw Refusal{kOnlyPrimaries};
+  if (call.services.slot_migrations.IsImporting()) throw Refusal{kImportRuns};
+  if (call.services.slot_migrations.IsExporting()) throw Refusal{kExportRuns};
   const int slot = SlotNumber(call.args.Next());
   if (call.args.TakeToken("STABLE") && call.args.AtEnd()) {
     cluster.view().SetImporting(slot, nullptr);

@@ -86,11 +86,12 @@ std::string KeyspaceSection(const Services& services) {
   InfoText text("Keyspace");
   for (int index = 0; index < services.keyspace.Count(); ++index) {
     const Database& database = services.keyspace[index];
-    if (database.Size() == 0) continue;
+    const size_t keys = services.keyspace.VisibleSize(index);
+    if (keys == 0) continue;
     // As in Redis 7.4 if hashes have fields with deadlines, else as in 7.2.
     const size_t with_timed_fields = database.TimedFields().Size();
     text.Add("db" + std::to_string(index),
-             "keys=" + std::to_string(database.Size()) + ",expires=" + std::to_string(database.TimedSize()) +
+             "keys=" + std::to_string(keys) + ",expires=" + std::to_string(database.TimedSize()) +
                  ",avg_ttl=" + std::to_string(services.expiry.AverageTtlMs(index)) +
                  (with_timed_fields == 0 ? "" : ",subexpiry=" + std::to_string(with_timed_fields)));
   }

@@ -6,8 +6,8 @@
 
 #include "base/key_slot.h"
 #include "base/random.h"
+#include "base/slot_set.h"
 #include "datatypes/keyspace.h"
-#include "server/cluster/slot_set.h"
 
 namespace respite {
 namespace {

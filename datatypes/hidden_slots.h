@@ -1,0 +1,40 @@
+// HiddenSlots: hash slots that another node of the cluster is sending here. Their keys are in the databases, but nobody
+// may see them before this node owns the slots: KEYS, SCAN, RANDOMKEY and DBSIZE pass them by, and they neither expire
+// nor are they evicted.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "base/slot_set.h"
+
+namespace respite {
+
+class HiddenSlots {
+ public:
+  // Each set has the name of the migration that brings it.
+  using Sets = std::map<std::string, SlotSet, std::less<>>;
+
+  // Requires: no set has this name.
+  void Hide(std::string name, const SlotSet& slots) { sets_.emplace(std::move(name), slots); }
+  // Does nothing if no set has this name.
+  void Reveal(Bytes name) {
+    if (const auto found = sets_.find(name); found != sets_.end()) sets_.erase(found);
+  }
+  void Clear() { sets_.clear(); }
+
+  bool Empty() const { return sets_.empty(); }
+  const Sets& All() const { return sets_; }
+  // Cost for both: O(sets); there are hardly more than one.
+  bool Has(int slot) const {
+    return std::any_of(sets_.begin(), sets_.end(), [slot](const auto& one) { return one.second.Has(slot); });
+  }
+  bool HasKey(Bytes key) const { return !sets_.empty() && Has(KeySlot(key)); }
+
+ private:
+  Sets sets_;
+};
+
+}  // namespace respite

@@ -1,0 +1,238 @@
+#include <string>
+#include <vector>
+
+#include "base/number_text.h"
+#include "server/commands/cluster/cluster_words.h"
+#include "server/commands/cluster/slot_migration_cards.h"
+#include "server/execution/executor.h"
+#include "server/slot_migration/slot_migrations.h"
+#include "server/storage/hidden_slots_text.h"
+
+namespace respite {
+
+namespace {
+
+constexpr char kNoRanges[] = "ERR No slot ranges specified";
+constexpr char kNoEnd[] = "ERR No end slot for final slot range";
+constexpr char kOnlyPrimaries[] = "ERR Slot migration can only be used on primary nodes";
+constexpr char kManuallyMigrated[] = "ERR Slots are being manually migrated";
+constexpr char kManuallyImported[] = "ERR Slots are being manually imported";
+constexpr char kManyShards[] = "ERR Requested slots span multiple shards";
+constexpr char kInvalidNode[] = "ERR Invalid node name: ";
+constexpr char kUnknownNodeName[] = "ERR Unknown node name: ";
+constexpr char kNotServedHere[] = "ERR Slots are not served by this node";
+constexpr char kTargetIsSelf[] = "ERR Target node can not be this node";
+constexpr char kTargetNoPrimary[] = "ERR Target node is not a master";
+constexpr char kOverlap[] = "ERR Slot ranges in migrations overlap";
+constexpr char kNoneRuns[] = "ERR No migrations ongoing";
+constexpr char kBadName[] = "ERR Invalid name of a slot migration";
+constexpr char kOnlyStreams[] = "ERR This is for replicas and files only";
+Refusal AlreadyMigrated(int slot) { return {"ERR I am already migrating slot " + std::to_string(slot)}; }
+Refusal Unserved(int slot) { return {"ERR Slot " + std::to_string(slot) + " has no node served"}; }
+
+std::string TextOf(const SlotRange& range) { return std::to_string(range.first) + "-" + std::to_string(range.last); }
+
+SlotRange NextRange(Args& args) {
+  const Bytes first_word = args.Next();
+  if (args.AtEnd()) throw Refusal{kNoEnd};
+  const SlotRange range{SlotNumber(first_word), SlotNumber(args.Next())};
+  if (range.first <= range.last) return range;
+  throw Refusal{"ERR Start slot number " + std::to_string(range.first) + " is greater than end slot number " +
+                std::to_string(range.last)};
+}
+
+// Pairs of numbers, up to the first word that is none.
+SlotSet NextRanges(Args& args) {
+  std::vector<SlotRange> ranges;
+  SlotSet slots;
+  while (!args.AtEnd() && ParseInteger(args[args.Count() - args.Left()])) {
+    const SlotRange range = NextRange(args);
+    for (const SlotRange& other : ranges) {
+      if (range.first <= other.last && other.first <= range.last) {
+        throw Refusal{"ERR Slot range " + TextOf(range) + " overlaps with previous range " + TextOf(other)};
+      }
+    }
+    for (int slot = range.first; slot <= range.last; ++slot) slots.Add(slot);
+    ranges.push_back(range);
+  }
+  if (ranges.empty()) throw Refusal{kNoRanges};
+  return slots;
+}
+
+// The node that serves all of the slots.
+const ClusterNode& CommonOwner(const ClusterView& view, const SlotSet& slots) {
+  const ClusterNode* common = nullptr;
+  slots.ForEach([&](int slot) {
+    const ClusterNode* const owner = view.Owner(slot);
+    if (owner == nullptr) throw Unserved(slot);
+    if (common != nullptr && owner != common) throw Refusal{kManyShards};
+    common = owner;
+  });
+  return *common;
+}
+
+const ClusterNode& NextTarget(Args& args, const ClusterView& view) {
+  const Bytes word = args.Next();
+  const auto id = NodeId::Parse(word);
+  if (!id) throw Refusal{kInvalidNode + std::string(refusals::ShownPart(word))};
+  const ClusterNode* const node = view.Find(*id);
+  if (node == nullptr) throw Refusal{kUnknownNodeName + std::string(word)};
+  return *node;
+}
+
+struct Order {
+  SlotSet slots;
+  NodeId target;
+};
+
+// SLOTSRANGE first last … NODE id.
+Order NextOrder(Call& call, const ClusterView& view) {
+  Args& args = call.args;
+  if (!args.TakeToken("SLOTSRANGE")) throw Refusal{refusals::kSyntax};
+  const SlotSet slots = NextRanges(args);
+  const ClusterNode& owner = CommonOwner(view, slots);
+  if (!args.TakeToken("NODE")) throw Refusal{refusals::kSyntax};
+  const ClusterNode& target = NextTarget(args, view);
+  if (&owner != &view.me()) throw Refusal{kNotServedHere};
+  if (target.IsMyself()) throw Refusal{kTargetIsSelf};
+  if (target.IsReplica()) throw Refusal{kTargetNoPrimary};
+  if (const auto slot = call.services.slot_migrations.FindExported(slots)) throw AlreadyMigrated(*slot);
+  return {slots, target.id};
+}
+
+// --- What a source says, and streams that repeat it.
+
+SlotImports::Offer NextOffer(Args& args) {
+  SlotImports::Offer offer;
+  if (!args.TakeToken("SOURCE")) throw Refusal{refusals::kSyntax};
+  const auto source = NodeId::Parse(args.Next());
+  if (!source) throw Refusal{std::string(kInvalidNode)};
+  offer.source = *source;
+  if (!args.TakeToken("NAME")) throw Refusal{refusals::kSyntax};
+  const auto name = NodeId::Parse(args.Next());
+  if (!name) throw Refusal{kBadName};
+  offer.name = name->String();
+  if (!args.TakeToken("SLOTSRANGE")) throw Refusal{refusals::kSyntax};
+  offer.slots = NextRanges(args);
+  args.ExpectEnd();
+  return offer;
+}
+
+// The source gets no replies but these.
+void Answer(Call& call, Bytes text) {
+  call.reply.Simple(text);
+  call.services.executor.KeepMessages(call.session);
+}
+
+void Establish(Call& call) {
+  const SlotImports::Offer offer = NextOffer(call.args);
+  SlotImports& imports = call.services.slot_migrations.imports();
+  if (call.unit.RepeatsRecord() && call.session.cluster_marks.imports == nullptr) {
+    imports.Hide(offer);
+    call.unit.Count(1);
+    return call.reply.Ok();
+  }
+  RequireCluster(call);
+  imports.Establish(call.session, offer);
+  call.unit.Count(1);
+  Answer(call, "OK");
+  call.session.replies.TurnOff();
+}
+
+void Finish(Call& call) {
+  if (!call.unit.RepeatsRecord() || call.session.cluster_marks.imports != nullptr) throw Refusal{kOnlyStreams};
+  if (!call.args.TakeToken("NAME")) throw Refusal{refusals::kSyntax};
+  call.services.slot_migrations.imports().Reveal(call.args.Next());
+  call.args.ExpectEnd();
+  call.unit.Count(1);
+  call.reply.Ok();
+}
+
+void GoOn(Call& call, Bytes step) {
+  SlotImports& imports = call.services.slot_migrations.imports();
+  if (EqualsIgnoreCase(step, "SNAPSHOT-EOF")) {
+    imports.EndSnapshot(call.session);
+  } else if (EqualsIgnoreCase(step, "ACK") || EqualsIgnoreCase(step, "PAUSED")) {
+    imports.Acknowledge(call.session);
+  } else if (EqualsIgnoreCase(step, "TAKEOVER")) {
+    return Answer(call, "OK " + std::to_string(imports.TakeOver(call.session)));
+  } else {
+    throw Refusal{refusals::kSyntax};
+  }
+  Answer(call, "OK");
+}
+
+void WriteText(Reply& reply, Bytes name, Bytes text) {
+  reply.Bulk(name);
+  reply.Bulk(text);
+}
+
+void WriteNumber(Reply& reply, Bytes name, int64_t number) {
+  reply.Bulk(name);
+  reply.Integer(number);
+}
+
+void Write(Reply& reply, const SlotJob& job) {
+  const bool has_nodes = !job.source.IsNull();
+  reply.Map(has_nodes ? 11 : 9);
+  WriteText(reply, "name", job.name);
+  WriteText(reply, "operation", job.operation == SlotJob::Operation::kExport ? "EXPORT" : "IMPORT");
+  WriteText(reply, "slot_ranges", SlotRangesText(job.slots));
+  if (has_nodes) WriteText(reply, "target_node", job.target.Text());
+  if (has_nodes) WriteText(reply, "source_node", job.source.Text());
+  WriteNumber(reply, "create_time", job.created_s);
+  WriteNumber(reply, "last_update_time", job.updated_s);
+  WriteNumber(reply, "last_ack_time", job.acked_s);
+  WriteText(reply, "state", StateName(job.state));
+  WriteText(reply, "message", job.message);
+  WriteNumber(reply, "cow_size", static_cast<int64_t>(job.cow_bytes));
+}
+
+}  // namespace
+
+void ClusterMigrateSlots::Run(Call& call) {
+  const ClusterView& view = RequireCluster(call).view();
+  if (!view.me().IsPrimary()) throw Refusal{kOnlyPrimaries};
+  if (!view.migrating().empty()) throw Refusal{kManuallyMigrated};
+  if (!view.importing().empty()) throw Refusal{kManuallyImported};
+  std::vector<Order> orders;
+  while (!call.args.AtEnd()) {
+    orders.push_back(NextOrder(call, view));
+    for (size_t i = 0; i + 1 < orders.size(); ++i) {
+      orders.back().slots.ForEach([&](int slot) {
+        if (orders[i].slots.Has(slot)) throw Refusal{kOverlap};
+      });
+    }
+  }
+  for (const Order& order : orders) call.services.slot_migrations.Export(order.slots, order.target);
+  call.reply.Ok();
+}
+
+void ClusterCancelSlotMigrations::Run(Call& call) {
+  RequireCluster(call);
+  if (!call.services.slot_migrations.CancelExports()) throw Refusal{kNoneRuns};
+  call.reply.Ok();
+}
+
+void ClusterGetSlotMigrations::Run(Call& call) {
+  RequireCluster(call);
+  const std::vector<SlotJob> jobs = call.services.slot_migrations.Jobs();
+  call.reply.Array(jobs.size());
+  for (const SlotJob& job : jobs) Write(call.reply, job);
+}
+
+void ClusterSyncSlots::Run(Call& call) {
+  const Bytes step = call.args.Next();
+  if (EqualsIgnoreCase(step, "ESTABLISH")) return Establish(call);
+  if (EqualsIgnoreCase(step, "FINISH")) return Finish(call);
+  RequireCluster(call);
+  try {
+    GoOn(call, step);
+  } catch (const Refusal& refusal) {
+    call.reply.Error(refusal.text);
+    call.services.executor.KeepMessages(call.session);
+    call.failed = true;
+  }
+}
+
+}  // namespace respite

@@ -1,0 +1,110 @@
+// SlotImports: takes slots that other nodes send (SlotExport has the conversation).
+//
+// The commands of the keys run as those of any client, so the append-only file and replicas get them, too. The slots
+// are hidden until this node owns them (HiddenSlots). Files and replicas hear of that as well:
+//
+//   CLUSTER SYNCSLOTS ESTABLISH …         from here on the slots are hidden
+//   CLUSTER SYNCSLOTS FINISH NAME name    not any more: the keys are to be seen, or were deleted
+//
+// A session is bound to its import by ClusterMarks. When it ends before the slots are ours, their keys are deleted,
+// some in each Turn. The same becomes of hidden slots that no session brings: those of a file that was loaded, and
+// those of a replica that was promoted. Slots that this node owns by then are only shown: it was interrupted behind the
+// takeover.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "server/clients/role.h"
+#include "server/dataset/journal.h"
+#include "server/execution/call_observer.h"
+#include "server/slot_migration/job_log.h"
+#include "server/slot_migration/slot_changes.h"
+
+namespace respite {
+
+class Cluster;
+struct Services;
+class Unit;
+
+class SlotImports final : public CallObserver, public Journal {
+ public:
+  struct Parts {
+    const Services& services;
+    CallObservers& observers;
+    const Role& role;
+    JobLog& log;
+  };
+  explicit SlotImports(const Parts& parts) : parts_(parts) {}
+  ~SlotImports() override;
+  SlotImports(const SlotImports&) = delete;
+  SlotImports& operator=(const SlotImports&) = delete;
+
+  bool Empty() const { return imports_.empty(); }
+
+  // --- CLUSTER SYNCSLOTS, of a source. Each throws a Refusal.
+
+  struct Offer {
+    NodeId source;
+    std::string name;
+    SlotSet slots;
+  };
+  // From now on the session may change keys of these slots, and of no others.
+  void Establish(Session& session, const Offer& offer);
+  void EndSnapshot(Session& session);
+  // Nothing went wrong so far.
+  void Acknowledge(Session& session);
+  // The slots are ours. Returns the epoch of the claim.
+  uint64_t TakeOver(Session& session);
+
+  // --- The same of the stream of our primary, or of a file.
+
+  void Hide(const Offer& offer);
+  void Reveal(Bytes name);
+
+  // At the end of a Turn.
+  void EndTurn();
+  // Ten times a second: sources that are silent.
+  void CheckTime();
+  // A session closes.
+  void Forget(Session& session);
+
+  // CallObserver, Journal
+  void OnCall(const FinishedCall& call) override;
+  void OnRefusal(const RefusedCall& call) override;
+  void Append(const UnitEffects& effects) override;
+
+ private:
+  struct Import {
+    std::shared_ptr<SlotJob> job;
+    Session* session;
+    std::string trouble = {};  // empty: none yet
+    int64_t heard_ms = 0;      // of the Pace
+  };
+
+  Cluster& cluster() const;
+  int64_t NowS() const;
+  void CheckOffer(const Session& session, const Offer& offer) const;
+  Import& Of(const Session& session);
+  Import& SoundOne(const Session& session);
+  void NoteTrouble(Session& session, Bytes error);
+  void End(Import& import, SlotJob::State state, const std::string& message);
+  void EndTroubled();
+  // Deletes some keys of hidden slots that nobody brings any more.
+  void CleanUp();
+  bool DeleteSome(const SlotSet& slots);
+  // Shows the slots, here and in files and replicas.
+  void Finish(const std::string& name);
+  bool IsBrought(Bytes name) const;
+
+  const Parts parts_;
+  std::list<Import> imports_;
+  SlotChanges::Words words_;
+};
+
+}  // namespace respite

@@ -1,0 +1,91 @@
+// SlotJob: a migration of slots between two nodes, as CLUSTER GETSLOTMIGRATIONS shows it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/slot_set.h"
+#include "server/cluster/node_id.h"
+
+namespace respite {
+
+struct SlotJob {
+  enum class Operation : uint8_t { kExport, kImport };
+  enum class State : uint8_t {
+    // Of an export.
+    kQueued,
+    kConnecting,
+    kEstablishing,
+    kWaitingToSnapshot,
+    kSnapshotting,
+    kStreaming,
+    kWaitingToPause,
+    kPaused,
+    kGranted,
+    // Of an import.
+    kReceivingSnapshot,
+    kFollowing,
+    kOnPrimary,
+    // Of both.
+    kSuccess,
+    kFailed,
+    kCancelled,
+  };
+
+  std::string name;  // 40 hexadecimal digits
+  Operation operation;
+  SlotSet slots;
+  NodeId source = {};
+  NodeId target = {};
+  State state;
+  int64_t created_s = 0;  // UNIX times
+  int64_t updated_s = 0;
+  int64_t acked_s = 0;
+  std::string message = {};
+  uint64_t cow_bytes = 0;
+
+  bool IsOver() const { return state >= State::kSuccess; }
+  void Enter(State next, int64_t now_s) {
+    state = next;
+    updated_s = now_s;
+  }
+};
+
+inline Bytes StateName(SlotJob::State state) {
+  using State = SlotJob::State;
+  switch (state) {
+    case State::kQueued:
+      return "queued";
+    case State::kConnecting:
+      return "connecting";
+    case State::kEstablishing:
+      return "establishing";
+    case State::kWaitingToSnapshot:
+      return "waiting-to-snapshot";
+    case State::kSnapshotting:
+      return "snapshotting";
+    case State::kStreaming:
+      return "streaming";
+    case State::kWaitingToPause:
+      return "waiting-to-pause";
+    case State::kPaused:
+      return "failover-paused";
+    case State::kGranted:
+      return "failover-granted";
+    case State::kReceivingSnapshot:
+      return "receiving-snapshot";
+    case State::kFollowing:
+      return "waiting-for-paused";
+    case State::kOnPrimary:
+      return "occurring-on-primary";
+    case State::kSuccess:
+      return "success";
+    case State::kFailed:
+      return "failed";
+    case State::kCancelled:
+      return "cancelled";
+  }
+  return {};
+}
+
+}  // namespace respite

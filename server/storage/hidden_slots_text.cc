@@ -1,0 +1,58 @@
+#include "server/storage/hidden_slots_text.h"
+
+#include <optional>
+
+#include "base/number_text.h"
+
+namespace respite {
+
+namespace {
+
+// Takes what stands before the mark, or all of it, off the front.
+Bytes TakeUntil(char mark, Bytes& text) {
+  const Bytes taken = text.substr(0, text.find(mark));
+  text.remove_prefix(std::min(taken.size() + 1, text.size()));
+  return taken;
+}
+
+std::optional<SlotRange> RangeOf(Bytes word) {
+  const auto first = ParseInteger(TakeUntil('-', word));
+  const auto last = ParseInteger(word);
+  if (!first || !last || *first < 0 || *first > *last || *last >= kSlotCount) return std::nullopt;
+  return SlotRange{static_cast<int>(*first), static_cast<int>(*last)};
+}
+
+}  // namespace
+
+std::string SlotRangesText(const SlotSet& slots) {
+  std::string text;
+  for (const SlotRange& range : RangesOf(slots)) {
+    if (!text.empty()) text += ' ';
+    text += std::to_string(range.first) + '-' + std::to_string(range.last);
+  }
+  return text;
+}
+
+std::string HiddenSlotsText(const HiddenSlots& hidden) {
+  std::string text;
+  for (const auto& [name, slots] : hidden.All()) {
+    if (!text.empty()) text += ';';
+    text += name + ' ' + SlotRangesText(slots);
+  }
+  return text;
+}
+
+void ReadHiddenSlots(Bytes text, HiddenSlots& hidden) {
+  while (!text.empty()) {
+    Bytes ranges = TakeUntil(';', text);
+    std::string name(TakeUntil(' ', ranges));
+    SlotSet slots;
+    while (!ranges.empty()) {
+      const auto range = RangeOf(TakeUntil(' ', ranges));
+      for (int slot = range ? range->first : 0; range && slot <= range->last; ++slot) slots.Add(slot);
+    }
+    if (!name.empty() && !slots.Empty() && !hidden.All().contains(name)) hidden.Hide(std::move(name), slots);
+  }
+}
+
+}  // namespace respite
