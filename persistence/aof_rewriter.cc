@@ -47,6 +47,7 @@ Result<AofBaseSaved, IoError> WriteAofBase(File& file, const Keyspace& keyspace,
   FileOutput out(file, options.sync);
   uint64_t keys = 0;
   if (options.timestamp_s) WriteTimestamp(out, *options.timestamp_s);
+  out.Text(options.prologue);
   for (Bytes code : libraries) WriteLibrary(out, code);
   for (int db = 0; db < keyspace.Count(); ++db) {
     if (keyspace[db].Size() == 0) continue;

@@ -1,6 +1,6 @@
 // Writes a data set as commands: the base of an append-only file with `aof-use-rdb-preamble no`.
 //
-//   base = ["#TS:" seconds CRLF] { FUNCTION LOAD code } { SELECT n, the commands of its keys (value_commands.h) }
+//   base = ["#TS:" seconds CRLF] prologue { FUNCTION LOAD code } { SELECT n, the commands of its keys (value_commands.h) }
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,7 @@ namespace respite {
 struct AofBaseOptions {
   GradualSync sync = GradualSync::kIncremental;
   std::optional<int64_t> timestamp_s = std::nullopt;  // written as the first line of the file
+  Bytes prologue = {};                                // requests that come before all others
   uint64_t keys_per_report = 1024;
 };
 

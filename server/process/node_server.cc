@@ -217,6 +217,7 @@ void NodeServer::CloseListeners() {
 void NodeServer::Discard() {
   if (node_ == nullptr) return;
   LeaveCrashReport(node_->services());
+  node_->slot_migrations().Close();
   node_->cluster().Close();
   listener_.reset();
   host_.reset();

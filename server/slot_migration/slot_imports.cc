@@ -17,6 +17,7 @@
 #include "server/dataset/host.h"
 #include "server/dataset/unit.h"
 #include "server/execution/services.h"
+#include "server/storage/hidden_slots_text.h"
 
 namespace respite {
 
@@ -127,9 +128,9 @@ return epoch;
 
 // --- What the primary or a file says.
 
-void SlotImports::Hide(const Offer& offer) {
+void SlotImports::Hide(const std::string& name, const SlotSet& slots) {
   Keyspace& keyspace = parts_.services.data.keyspace;
-  if (keyspace.index() == Keyspace::Index::kBySlot) keyspace.hidden().Hide(offer.name, offer.slots);
+  if (keyspace.index() == Keyspace::Index::kBySlot) keyspace.hidden().Hide(name, slots);
 }
 
 void SlotImports::Reveal(Bytes name) { parts_.services.data.keyspace.hidden().Reveal(name); }
@@ -252,7 +253,7 @@ void SlotImports::Finish(const std::string& name) {
   Reveal(name);
   Unit unit(parts_.services.data, parts_.services.clock.WallMs(), ExpiryRule::kBelieve);
   Effect effect(unit.Recorded());
-  effect.Replace("CLUSTER", "SYNCSLOTS", "FINISH", "NAME", Bytes(name));
+  effect.Replace(RevealRequest(name));
   unit.Record(0, effect, {});
   unit.Close();
 }

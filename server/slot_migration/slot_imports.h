@@ -3,8 +3,8 @@
 // The commands of the keys run as those of any client, so the append-only file and replicas get them, too. The slots
 // are hidden until this node owns them (HiddenSlots). Files and replicas hear of that as well:
 //
-//   CLUSTER SYNCSLOTS ESTABLISH …         from here on the slots are hidden
-//   CLUSTER SYNCSLOTS FINISH NAME name    not any more: the keys are to be seen, or were deleted
+//   CLUSTER SYNCSLOTS HIDE NAME name …    from here on the slots are hidden
+//   CLUSTER SYNCSLOTS REVEAL NAME name    not any more: the keys are to be seen, or were deleted
 //
 // A session is bound to its import by ClusterMarks. When it ends before the slots are ours, their keys are deleted,
 // some in each Turn. The same becomes of hidden slots that no session brings: those of a file that was loaded, and
@@ -64,7 +64,7 @@ class SlotImports final : public CallObserver, public Journal {
 
   // --- The same of the stream of our primary, or of a file.
 
-  void Hide(const Offer& offer);
+  void Hide(const std::string& name, const SlotSet& slots);
   void Reveal(Bytes name);
 
   // At the end of a Turn.

@@ -21,6 +21,11 @@ constexpr int64_t kTickMs = 100;
 SlotMigrations::SlotMigrations(const Parts& parts)
     : parts_(parts), random_(parts.random_seed), imports_({parts.services, parts.observers, parts.role, log_}) {}
 
+void SlotMigrations::Close() {
+  exports_.clear();
+  is_closed_ = true;
+}
+
 void SlotMigrations::Export(const SlotSet& slots, const NodeId& target) {
   const int64_t now_s = parts_.services.clock.WallMs() / 1000;
   exports_.emplace_back(SlotExport::Parts{parts_.services, parts_.network},
@@ -70,6 +75,7 @@ std::vector<SlotJob> SlotMigrations::Jobs() const {
 }
 
 void SlotMigrations::EndTurn() {
+  if (is_closed_) return;
   imports_.EndTurn();
   if (exports_.empty()) return;
   SlotExport& first = exports_.front();

@@ -26,6 +26,8 @@ class SlotMigrations {
     uint64_t random_seed;
   };
   explicit SlotMigrations(const Parts& parts);
+  // The server ends: closes its links, before the cluster and the event loop go.
+  void Close();
 
   // Begins to send slots of ours, or waits for those that are sent already. Requires: a cluster.
   void Export(const SlotSet& slots, const NodeId& target);
@@ -56,6 +58,7 @@ class SlotMigrations {
   SlotImports imports_;
   std::list<SlotExport> exports_;  // one after the other
   int64_t ticked_at_ms_ = 0;
+  bool is_closed_ = false;
 };
 
 }  // namespace respite

@@ -15,6 +15,7 @@
 #include "server/dataset/latency_watch.h"
 #include "server/dataset/unit.h"
 #include "server/execution/executor.h"
+#include "server/storage/hidden_slots_text.h"
 #include "server/storage/nursery.h"
 #include "server/storage/rdb_contents.h"
 #include "server/storage/snapshots.h"
@@ -270,6 +271,8 @@ bool AppendOnlyFile::WriteBase(const std::string& path, ChildReporter* reporter)
     if (settings.rdb_key_save_delay != 0) options.keys_per_report = 1;
     if (!settings.aof_rewrite_incremental_fsync) options.sync = GradualSync::kAtEnd;
     if (settings.aof_timestamp_enabled) options.timestamp_s = parts_.clock.WallMs() / 1000;
+    const std::string prologue = HideRequests(parts_.data.keyspace.hidden());
+    options.prologue = prologue;
     const RdbSource source = parts_.contents.Source(RdbPurpose::kAofBase);
     const auto saved = WriteAofBase(*file.value(), source.keyspace, source.libraries, options, told);
     if (!saved) error = saved.error();

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/number_text.h"
+#include "protocol/request_text.h"
 
 namespace respite {
 
@@ -31,6 +32,25 @@ std::string SlotRangesText(const SlotSet& slots) {
     text += std::to_string(range.first) + '-' + std::to_string(range.last);
   }
   return text;
+}
+
+std::vector<std::string> HideRequest(Bytes name, const SlotSet& slots) {
+  std::vector<std::string> words = {"CLUSTER", "SYNCSLOTS", "HIDE", "NAME", std::string(name), "SLOTSRANGE"};
+  for (const SlotRange& range : RangesOf(slots)) {
+    words.push_back(std::to_string(range.first));
+    words.push_back(std::to_string(range.last));
+  }
+  return words;
+}
+
+std::string HideRequests(const HiddenSlots& hidden) {
+  std::string text;
+  for (const auto& [name, slots] : hidden.All()) AppendRequest(text, HideRequest(name, slots));
+  return text;
+}
+
+std::vector<std::string> RevealRequest(Bytes name) {
+  return {"CLUSTER", "SYNCSLOTS", "REVEAL", "NAME", std::string(name)};
 }
 
 std::string HiddenSlotsText(const HiddenSlots& hidden) {

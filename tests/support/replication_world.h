@@ -75,6 +75,7 @@ class ReplicationWorld {
     // The process is gone; its files stay.
     void Stop() {
       if (life_ == nullptr) return;
+      life_->server()->slot_migrations().Close();
       life_->server()->cluster().Close();
       network_.Detach(life_->server());
       life_.reset();

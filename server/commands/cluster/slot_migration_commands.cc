@@ -102,20 +102,26 @@ Order NextOrder(Call& call, const ClusterView& view) {
 
 // --- What a source says, and streams that repeat it.
 
-SlotImports::Offer NextOffer(Args& args) {
-  SlotImports::Offer offer;
-  if (!args.TakeToken("SOURCE")) throw Refusal{refusals::kSyntax};
-  const auto source = NodeId::Parse(args.Next());
-  if (!source) throw Refusal{std::string(kInvalidNode)};
-  offer.source = *source;
+std::string NextName(Args& args) {
   if (!args.TakeToken("NAME")) throw Refusal{refusals::kSyntax};
   const auto name = NodeId::Parse(args.Next());
   if (!name) throw Refusal{kBadName};
-  offer.name = name->String();
+  return name->String();
+}
+
+SlotSet LastSlots(Args& args) {
   if (!args.TakeToken("SLOTSRANGE")) throw Refusal{refusals::kSyntax};
-  offer.slots = NextRanges(args);
+  SlotSet slots = NextRanges(args);
   args.ExpectEnd();
-  return offer;
+  return slots;
+}
+
+NodeId NextSource(Args& args) {
+  if (!args.TakeToken("SOURCE")) throw Refusal{refusals::kSyntax};
+  const Bytes word = args.Next();
+  const auto source = NodeId::Parse(word);
+  if (!source) throw Refusal{kInvalidNode + std::string(refusals::ShownPart(word))};
+  return *source;
 }
 
 // The source gets no replies but these.
@@ -125,25 +131,35 @@ void Answer(Call& call, Bytes text) {
 }
 
 void Establish(Call& call) {
-  const SlotImports::Offer offer = NextOffer(call.args);
-  SlotImports& imports = call.services.slot_migrations.imports();
-  if (call.unit.RepeatsRecord() && call.session.cluster_marks.imports == nullptr) {
-    imports.Hide(offer);
-    call.unit.Count(1);
-    return call.reply.Ok();
-  }
   RequireCluster(call);
-  imports.Establish(call.session, offer);
+  SlotImports::Offer offer;
+  offer.source = NextSource(call.args);
+  offer.name = NextName(call.args);
+  offer.slots = LastSlots(call.args);
+  call.services.slot_migrations.imports().Establish(call.session, offer);
   call.unit.Count(1);
+  call.effect.Replace(HideRequest(offer.name, offer.slots));
   Answer(call, "OK");
   call.session.replies.TurnOff();
 }
 
-void Finish(Call& call) {
+void RequireRecord(const Call& call) {
   if (!call.unit.RepeatsRecord() || call.session.cluster_marks.imports != nullptr) throw Refusal{kOnlyStreams};
-  if (!call.args.TakeToken("NAME")) throw Refusal{refusals::kSyntax};
-  call.services.slot_migrations.imports().Reveal(call.args.Next());
+}
+
+void Hide(Call& call) {
+  RequireRecord(call);
+  const std::string name = NextName(call.args);
+  call.services.slot_migrations.imports().Hide(name, LastSlots(call.args));
+  call.unit.Count(1);
+  call.reply.Ok();
+}
+
+void Reveal(Call& call) {
+  RequireRecord(call);
+  const std::string name = NextName(call.args);
   call.args.ExpectEnd();
+  call.services.slot_migrations.imports().Reveal(name);
   call.unit.Count(1);
   call.reply.Ok();
 }
@@ -224,7 +240,8 @@ void ClusterGetSlotMigrations::Run(Call& call) {
 void ClusterSyncSlots::Run(Call& call) {
   const Bytes step = call.args.Next();
   if (EqualsIgnoreCase(step, "ESTABLISH")) return Establish(call);
-  if (EqualsIgnoreCase(step, "FINISH")) return Finish(call);
+  if (EqualsIgnoreCase(step, "HIDE")) return Hide(call);
+  if (EqualsIgnoreCase(step, "REVEAL")) return Reveal(call);
   RequireCluster(call);
   try {
     GoOn(call, step);

@@ -1,8 +1,11 @@
 // Clusters of whole servers, with data and clients, while connections break, machines are apart, processes die,
-// replicas are promoted and slots move. What clients saw is held against what a cluster promises:
+// replicas are promoted and slots move, key by key and as a whole. What clients saw is held against what a cluster
+// promises:
 //
 //   - a read returns a value that somebody has written to that key;
-//   - an acknowledged write that all replicas of its node had is never lost, unless it was overwritten;
+//   - an acknowledged write that all replicas of its node had is never lost, unless it was overwritten; when its slot
+//   has
+//     moved, that is the new node and its replicas;
 //   - nor is one whose node has owned the slot ever since;
 //   - a move of a slot that was given up leaves its keys at one of both nodes;
 //   - when all is well again, all nodes agree on one owner of each slot.
@@ -24,6 +27,7 @@
 #include "server/cluster/cluster.h"
 #include "server/cluster/cluster_mode.h"
 #include "server/cluster/nodes_text.h"
+#include "server/slot_migration/slot_migrations.h"
 #include "tests/support/replication_world.h"
 
 namespace respite {
@@ -66,6 +70,13 @@ class History {
     const auto tried = tried_.find(key);
     const bool was_written = !value || (tried != tried_.end() && tried->second.contains(*value));
     EXPECT_TRUE(was_written) << key << " has " << *value << ", which nobody wrote";
+  }
+  // The writes of a slot are at another node now, and its replicas may not have them yet.
+  void Move(int slot, Member* node, int term, int64_t offset) {
+    for (auto& [key, writes] : writes_) {
+      if (KeySlot(key) != slot) continue;
+      for (Write& write : writes) write = {.value = write.value, .node = node, .term = term, .offset = offset};
+    }
   }
   template <class Visit>
   void ForEachUnsafe(Visit visit) {
@@ -191,6 +202,7 @@ class Story {
       if (was_primary_[i] != is_primary) ++terms_[i];
       was_primary_[i] = is_primary;
     }
+    NoteImports();
     history_.ForEachUnsafe([this](const std::string&, Write& write) { write.is_safe = AllHave(write); });
   }
   int TermOf(const Member& member) const { return terms_[static_cast<size_t>(member.port() - 7001)]; }
@@ -285,6 +297,12 @@ class Story {
       case 12:
         if (one.Runs() && random_.Below(4) == 0) one.Run("CLUSTER BUMPEPOCH");
         return;
+      case 13:
+      case 14:
+        return MigrateSlots();
+      case 15:
+        if (one.Runs() && random_.Below(3) == 0) one.Run("CLUSTER CANCELSLOTMIGRATIONS");
+        return;
       default:
         return;
     }
@@ -323,6 +341,34 @@ class Story {
     const bool is_taken = !IsError(target.Run("CLUSTER SETSLOT " + text + " NODE " + Id(target)));
     const bool is_given = !IsError(source->Run("CLUSTER SETSLOT " + text + " NODE " + Id(target)));
     if (is_taken && is_given) half_moved_.erase(slot);
+    if (is_taken) NoteMove(slot, target);
+  }
+  void NoteMove(int slot, Member& target) {
+    Observe();
+    history_.Move(slot, &target, TermOf(target), target.history().offset);
+  }
+
+  // Whole slots at once, while clients go on.
+  void MigrateSlots() {
+    const int slot = KeySlot("key" + std::to_string(random_.Below(40)));
+    Member& asked = At(Some());
+    Member* const source = asked.Runs() ? MemberOf(View(asked).Owner(slot)) : nullptr;
+    Member& target = At(Some());
+    if (source == nullptr || !source->Runs() || !target.Runs() || source == &target) return;
+    const std::string text = std::to_string(slot);
+    source->Run("CLUSTER MIGRATESLOTS SLOTSRANGE " + text + " " + text + " NODE " + Id(target));
+  }
+  // Slots that have come to a node by themselves since the last look.
+  void NoteImports() {
+    for (Member& member : world_.members()) {
+      if (!member.Runs()) continue;
+      for (const SlotJob& job : member->slot_migrations().Jobs()) {
+        const bool has_come = job.operation == SlotJob::Operation::kImport && job.state == SlotJob::State::kSuccess &&
+                              noted_.insert(job.name).second;
+        if (has_come)
+          job.slots.ForEach([&](int slot) { history_.Move(slot, &member, TermOf(member), member.history().offset); });
+      }
+    }
   }
 
   // A slot whose move was given up has keys at two nodes, and an operator has to mend that (redis-cli --cluster fix).
@@ -362,6 +408,8 @@ class Story {
         if (!MemberOf(view.Owner(slot))->Runs()) return name + " knows an owner that does not run";
       }
       if (!view.me().IsPrimary() && !member.IsLinked()) return name + " has no link to its primary";
+      if (member->slot_migrations().IsExporting()) return name + " still sends slots";
+      if (!member->keyspace().hidden().Empty()) return name + " still hides slots";
     }
     return "";
   }
@@ -386,7 +434,8 @@ class Story {
   size_t primaries_ = 0;
   std::vector<int> terms_;  // how often each has changed its role, or started
   std::vector<bool> was_primary_;
-  std::set<int> half_moved_;  // slots
+  std::set<int> half_moved_;     // slots
+  std::set<std::string> noted_;  // migrations of slots that have come to their end
   History history_;
 };
 
