@@ -22,7 +22,8 @@ LoadTarget TargetOf(const Services& services, DirectLoad::Into into, Keyspace& k
 DirectLoad::DirectLoad(const Services& services, Into into, std::optional<uint64_t> total)
     : services_(services),
       into_(into),
-      keyspace_(into == Into::kDataSet ? 0 : services.keyspace.Count(), services.keyspace[0].hash_key()),
+      keyspace_(into == Into::kDataSet ? 0 : services.keyspace.Count(), services.keyspace[0].hash_key(),
+                services.keyspace.index()),
       libraries_(services.function_libraries.EmptyTwin()),
       sink_(services, TargetOf(services, into, keyspace_, libraries_), {.expired = RdbLoadOptions::Expired::kKeep}),
       receiver_(LoadReadOptions(services), sink_, total) {
