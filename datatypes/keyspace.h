@@ -1,6 +1,7 @@
 // Keyspace: the numbered databases of one server.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -18,8 +19,8 @@ class Keyspace {
     for (int i = 0; i < databases; ++i) databases_.push_back(MakeDatabase());
   }
 
-  Index index() const { return index_; }
   int Count() const { return static_cast<int>(databases_.size()); }
+  Index index() const { return index_; }
   Database& operator[](int index) { return databases_[static_cast<size_t>(index)]; }
   const Database& operator[](int index) const { return databases_[static_cast<size_t>(index)]; }
 
@@ -28,6 +29,16 @@ class Keyspace {
   const HiddenSlots& hidden() const { return hidden_; }
   // Cost: O(1); O(hidden slots) while there are some.
   size_t VisibleSize(int index) const;
+  // No database has keys. Cost: O(databases).
+  bool IsEmpty() const {
+    return std::all_of(databases_.begin(), databases_.end(), [](const Database& one) { return one.Size() == 0; });
+  }
+  // The keys of a slot in all databases. Requires: kBySlot. Cost: O(databases).
+  size_t CountIn(int slot) const {
+    size_t count = 0;
+    for (const Database& one : databases_) count += one.by_slot()->Count(slot);
+    return count;
+  }
 
   void Swap(int a, int b) { std::swap((*this)[a], (*this)[b]); }
   // Empties one database and returns its content to the caller, who decides where it is freed. Cost: O(1).

@@ -1,6 +1,6 @@
 // SlotIndex: the keys of a database by hash slot, for a node of a cluster. Databases of other servers have none.
 //
-// Cost: a pointer for each of the 16384 slots, and a table for each that has keys.
+// Cost: from the first key on a pointer for each of the 16384 slots, and a table for each that has keys.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,10 @@ namespace respite {
 
 class SlotIndex {
  public:
-  explicit SlotIndex(const HashKey& hash_key) : hash_key_(hash_key), slots_(kSlotCount) {}
+  explicit SlotIndex(const HashKey& hash_key) : hash_key_(hash_key) {}
 
   void Insert(Entry* entry, uint64_t hash) {
+    if (slots_.empty()) slots_.resize(kSlotCount);
     auto& slot = slots_[Place(entry->Key())];
     if (slot == nullptr) slot = std::make_unique<Keys>(hash_key_);
     slot->Insert(entry, hash);
@@ -36,7 +37,7 @@ class SlotIndex {
   }
 
   size_t Count(int slot) const {
-    const auto& keys = slots_[static_cast<size_t>(slot)];
+    const Keys* const keys = KeysOf(slot);
     return keys == nullptr ? 0 : keys->Size();
   }
   // Calls `visit(const Entry*)` for each key, until it returns false.
@@ -48,7 +49,7 @@ class SlotIndex {
   // At most `limit` keys, in no order. Cost: O(keys returned).
   std::vector<std::string> Some(int slot, size_t limit) const {
     std::vector<std::string> some;
-    const auto& keys = slots_[static_cast<size_t>(slot)];
+    const Keys* const keys = KeysOf(slot);
     if (keys == nullptr || limit == 0) return some;
     uint64_t cursor = 0;
     do {
@@ -59,12 +60,15 @@ class SlotIndex {
     return some;
   }
 
- private:
+  // Null: none.
   using Keys = HashIndex<Entry*>;
+  const Keys* KeysOf(int slot) const { return slots_.empty() ? nullptr : slots_[static_cast<size_t>(slot)].get(); }
+
+ private:
   static size_t Place(Bytes key) { return static_cast<size_t>(KeySlot(key)); }
 
   HashKey hash_key_;
-  std::vector<std::unique_ptr<Keys>> slots_;
+  std::vector<std::unique_ptr<Keys>> slots_;  // empty until there is a key
 };
 
 }  // namespace respite

@@ -196,6 +196,9 @@ using KeyHook = KeyList (*)(std::span<const Bytes> argv);
 using FlagsHook = uint32_t (*)(const Services& services, const Session& session, std::span<const Bytes> words,
                                uint32_t flags);
 
+// Whether a request uses a database besides the selected one.
+using DatabaseHook = bool (*)(std::span<const Bytes> words);
+
 struct CommandSpec {
   static constexpr uint8_t kAllWords = UINT8_MAX;
 
@@ -217,14 +220,15 @@ struct CommandSpec {
   TransactionRole transaction = TransactionRole::kQueued;
   Protection protection = Protection::kDebugCommand;
   ChannelArguments channels = ChannelArguments::kNone;
-  bool selects_database = false;       // later commands of the connection run in another database
-  bool runs_when_subscribed = false;   // under RESP2; commands that (un)subscribe always run
-  bool reports_disk_trouble = false;   // refused, as writes are, while persistence fails
-  bool keeps_caching_choice = false;   // does not reset CLIENT CACHING; for a container: for all its subcommands
-  bool serves_moving_slots = false;    // in a cluster: runs while its slot moves, whichever of its keys are here
-  uint8_t harmless_words = kAllWords;  // leading words that cannot be secrets: a crash report shows only these
-  FlagsHook flags_of = nullptr;        // if the flags of a request depend on other commands: EXEC, scripts
-  KeyHook find_keys = nullptr;         // for variable, unknown or incomplete key specs
+  bool selects_database = false;           // later commands of the connection run in another database
+  bool runs_when_subscribed = false;       // under RESP2; commands that (un)subscribe always run
+  bool reports_disk_trouble = false;       // refused, as writes are, while persistence fails
+  bool keeps_caching_choice = false;       // does not reset CLIENT CACHING; for a container: for all its subcommands
+  bool serves_moving_slots = false;        // in a cluster: runs while its slot moves, whichever of its keys are here
+  uint8_t harmless_words = kAllWords;      // leading words that cannot be secrets: a crash report shows only these
+  FlagsHook flags_of = nullptr;            // if the flags of a request depend on other commands: EXEC, scripts
+  DatabaseHook joins_databases = nullptr;  // in a cluster: is told to try again while its slot moves
+  KeyHook find_keys = nullptr;             // for variable, unknown or incomplete key specs
 };
 
 using CommandHandler = void (*)(Call&);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/number_text.h"
 #include "datatypes/keyspace.h"
 #include "server/catalogue/command_table.h"
 #include "server/catalogue/key_finder.h"
@@ -27,6 +28,10 @@ bool IsExecution(const SlotRouter::Request& request) {
   return request.command.Spec().transaction == TransactionRole::kExecutes && request.session.InTransaction();
 }
 
+bool IsAsking(const SlotRouter::Request& request) {
+  return request.command.Is(kAsking) || request.session.cluster_marks.asking != ClusterMarks::Asking::kNo;
+}
+
 // ASKING counts for the next request with all that it runs (a script), or for the transaction that it begins: until the
 // first request that is in no transaction any more. A request that waited and runs again is still the same.
 void AdvanceAsking(Session& session) {
@@ -41,8 +46,8 @@ void AdvanceAsking(Session& session) {
 
 }  // namespace
 
-bool ClusterRouter::Exists(Bytes key) const {
-  const Entry* entry = parts_.keyspace[0].Find(key);
+bool ClusterRouter::Exists(int db, Bytes key) const {
+  const Entry* entry = parts_.keyspace[db].Find(key);
   return entry != nullptr && !entry->IsExpired(parts_.clock.WallMs());
 }
 
@@ -57,11 +62,20 @@ void ClusterRouter::AddKey(Wish& wish, Bytes key) const {
   if (key != wish.first_key) wish.has_many = true;
   const ClusterView& view = parts_.cluster.view();
   const bool moves = view.MigratingTo(slot) != nullptr || view.ImportingFrom(slot) != nullptr;
-  if (moves && !wish.is_channel) ++(Exists(key) ? wish.existing : wish.missing);
+  if (moves && !wish.is_channel) ++(Exists(wish.db, key) ? wish.existing : wish.missing);
+}
+
+// Queued commands may select the database of those behind them.
+int ClusterRouter::DbAfter(int db, const Command& command, std::span<const Bytes> words) const {
+  if (!command.Spec().selects_database || words.size() < 2) return db;
+  const auto number = ParseInteger(words[1]);
+  return number && *number >= 0 && *number < parts_.keyspace.Count() ? static_cast<int>(*number) : db;
 }
 
 void ClusterRouter::Add(Wish& wish, const Command& command, std::span<const Bytes> words) const {
   const CommandSpec& spec = command.Spec();
+  wish.db = DbAfter(wish.db, command, words);
+  if (spec.joins_databases != nullptr && spec.joins_databases(words)) wish.joins_dbs = true;
   if (spec.keys.count == 0 && spec.find_keys == nullptr) return;
   // The channels of sharded pub/sub have slots, too.
   for (const KeySpec& one : spec.keys.View()) {
@@ -95,16 +109,17 @@ std::optional<ClusterRouter::Way> ClusterRouter::WhileMoving(const Request& requ
   const bool comes = view.ImportingFrom(wish.slot) != nullptr;
   if (target == nullptr && !comes) return std::nullopt;
   if (request.command.Spec().serves_moving_slots) return Way{};
+  const bool is_served = is_mine || IsAsking(request);
+  if (wish.joins_dbs && is_served) return Way{Verdict::kTryAgain, nullptr, wish.slot};
   if (target != nullptr && wish.missing != 0) {
     return Way{wish.existing != 0 ? Verdict::kTryAgain : Verdict::kAsk, target, wish.slot};
   }
-  const bool asks = request.command.Is(kAsking) || request.session.cluster_marks.asking != ClusterMarks::Asking::kNo;
-  if (!comes || !asks) return std::nullopt;
+  if (!comes || !IsAsking(request)) return std::nullopt;
   return Way{wish.has_many && wish.missing != 0 ? Verdict::kTryAgain : Verdict::kHere, nullptr, wish.slot};
 }
 
 ClusterRouter::Way ClusterRouter::Find(const Request& request) const {
-  Wish wish{.imports = request.session.cluster_marks.imports};
+  Wish wish{.db = request.session.db, .imports = request.session.cluster_marks.imports};
   if (IsExecution(request)) {
     request.session.transaction->ForEach(
         [&](const Command& queued, std::span<const Bytes> words) { Add(wish, queued, words); });

@@ -36,11 +36,13 @@ class ClusterRouter final : public SlotRouter {
  private:
   // What a request wants.
   struct Wish {
+    int db = 0;
     int slot = -1;  // -1: no keys
     Bytes first_key = {};
     bool has_many = false;             // several keys
     bool is_channel = false;           // sharded pub/sub instead of keys
     bool crosses = false;              // they are in several slots
+    bool joins_dbs = false;            // a key moves between databases
     const SlotSet* imports = nullptr;  // of the session
     bool strays = false;               // some are in none of these
     int missing = 0;                   // keys that are not here; counted while the slot moves
@@ -57,7 +59,8 @@ class ClusterRouter final : public SlotRouter {
   Way Find(const Request& request) const;
   void Add(Wish& wish, const Command& command, std::span<const Bytes> words) const;
   void AddKey(Wish& wish, Bytes key) const;
-  bool Exists(Bytes key) const;
+  bool Exists(int db, Bytes key) const;
+  int DbAfter(int db, const Command& command, std::span<const Bytes> words) const;
   Verdict WhileDown(const Request& request, const Wish& wish) const;
   // The slot is on its way to another node, or here. Nothing: as if it were not.
   std::optional<Way> WhileMoving(const Request& request, const Wish& wish) const;

@@ -131,9 +131,9 @@ void ServerAsHost::WhenNobodyLoads(std::function<void()> task) {
 
 // --- Data and clients.
 
-bool ServerAsHost::HasKeysIn(int slot) const { return services_.keyspace[0].by_slot()->Count(slot) != 0; }
+bool ServerAsHost::HasKeysIn(int slot) const { return services_.keyspace.CountIn(slot) != 0; }
 
-bool ServerAsHost::HasKeys() const { return services_.keyspace[0].Size() != 0; }
+bool ServerAsHost::HasKeys() const { return !services_.keyspace.IsEmpty(); }
 
 void ServerAsHost::DeleteKeysIn(int slot) {
   WhenNobodyLoads([this, slot] { GiveUpKeysIn(slot); });
@@ -143,12 +143,16 @@ void ServerAsHost::DeleteKeysIn(int slot) {
 void ServerAsHost::GiveUpKeysIn(int slot) {
   const ClusterView& view = services_.cluster.cluster()->view();
   if (view.Owner(slot) == &view.me() || view.ImportingFrom(slot) != nullptr) return;
-  Database& keys = services_.data.keyspace[0];
+  for (int db = 0; db < services_.keyspace.Count(); ++db) GiveUpKeysIn(db, slot);
+}
+
+void ServerAsHost::GiveUpKeysIn(int db, int slot) {
+  Database& keys = services_.data.keyspace[db];
   while (true) {
     const std::vector<std::string> some = keys.by_slot()->Some(slot, kKeysPerUnit);
     if (some.empty()) return;
     Unit unit(services_.data, services_.clock.WallMs(), ExpiryRule::kBelieve);
-    for (const std::string& key : some) unit.GiveUp(0, keys.Find(key));
+    for (const std::string& key : some) unit.GiveUp(db, keys.Find(key));
     unit.Close(Unit::Bond::kApart);
   }
 }

@@ -43,6 +43,7 @@ class ServerAsHost final : public ClusterHost {
  private:
   void WhenNobodyLoads(std::function<void()> task);
   void GiveUpKeysIn(int slot);
+  void GiveUpKeysIn(int db, int slot);
   std::string Path() const;
   IoError Write(const std::string& text, Durably durably);
   IoError SyncName();

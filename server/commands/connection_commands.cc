@@ -253,7 +253,7 @@ struct Select {
     using Limits = std::numeric_limits<int32_t>;
     int64_t index = call.args.NextInteger();
     if (index < Limits::min() || index > Limits::max()) throw Refusal{refusals::kNotInt};
-    if (call.services.settings.cluster_enabled && index != 0) throw refusals::NotInCluster("SELECT");
+    if (IsConfinedToOneDb(call) && index != 0) throw refusals::NotInCluster("SELECT");
     if (index < 0 || index >= call.services.keyspace.Count()) throw Refusal{refusals::kDbIndex};
     call.session.db = static_cast<int>(index);
     call.reply.Ok();

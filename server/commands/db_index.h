@@ -30,6 +30,11 @@ inline void CheckDb(const Call& call, int number) {
   if (number < 0 || number >= call.services.keyspace.Count()) throw Refusal{refusals::kDbIndex};
 }
 
+// A node of a cluster whose databases nobody has set (cluster-databases): it refuses the others as Redis does.
+inline bool IsConfinedToOneDb(const Call& call) {
+  return call.services.settings.cluster_enabled && call.services.keyspace.Count() == 1;
+}
+
 // Refuses a number without a database.
 inline int DbIndex(const Call& call, Bytes word) {
   const int number = DbNumber(word, refusals::kNotInteger, refusals::kNotInt);

@@ -171,9 +171,10 @@ struct Move {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kGeneric,
                                        .flags = kWrite | kFast,
-                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
+                                       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
+                                       .joins_databases = [](std::span<const Bytes>) { return true; }};
   static void Run(Call& call) {
-    if (call.services.settings.cluster_enabled) throw refusals::NotInCluster("MOVE");
+    if (IsConfinedToOneDb(call)) throw refusals::NotInCluster("MOVE");
     auto [key, number] = call.args.Take<Bytes, Bytes>();
     const int index = DbIndex(call, number);
     if (index == call.db.Index()) throw Refusal{refusals::kSameObject};
@@ -194,13 +195,27 @@ struct CopyOptions {
   bool replaces = false;
 };
 
+int CopyTarget(const Call& call, Bytes word) {
+  const int number = DbNumber(word, refusals::kNotInteger, refusals::kNotInt);
+  if (IsConfinedToOneDb(call) && number != 0) throw refusals::NotInCluster("Copying to another database");
+  CheckDb(call, number);
+  return number;
+}
+
+// Whether the option DB is there.
+bool NamesDatabase(std::span<const Bytes> words) {
+  constexpr size_t kFirstOption = 3;
+  return words.size() > kFirstOption && std::any_of(words.begin() + kFirstOption, words.end(),
+                                                    [](Bytes word) { return EqualsIgnoreCase(word, "DB"); });
+}
+
 CopyOptions ParseCopyOptions(Call& call) {
   CopyOptions options{.db = call.db.Index()};
   while (!call.args.AtEnd()) {
     if (call.args.TakeToken("REPLACE")) {
       options.replaces = true;
     } else if (call.args.TakeTokenWith("DB", 1)) {
-      options.db = DbIndex(call, call.args.Next());
+      options.db = CopyTarget(call, call.args.Next());
     } else {
       throw Refusal{refusals::kSyntax};
     }
@@ -216,13 +231,11 @@ struct Copy {
       .complexity = "O(N), N being the number of elements; O(1) for strings",
       .group = CommandGroup::kGeneric,
       .flags = kWrite | kDenyOom,
-      .keys = {Key(1, kKeyRO | kKeyAccess), Key(2, kKeyOW | kKeyUpdate)}};
+      .keys = {Key(1, kKeyRO | kKeyAccess), Key(2, kKeyOW | kKeyUpdate)},
+      .joins_databases = NamesDatabase};
   static void Run(Call& call) {
     auto [key, new_key] = call.args.Take<Bytes, Bytes>();
     const CopyOptions options = ParseCopyOptions(call);
-    if (call.services.settings.cluster_enabled && options.db != 0) {
-      throw refusals::NotInCluster("Copying to another database");
-    }
     if (options.db == call.db.Index() && key == new_key) throw Refusal{refusals::kSameObject};
     DbView target = call.db.Other(options.db);
     const Entry* entry = call.db.Read(key);

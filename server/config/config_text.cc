@@ -188,7 +188,7 @@ ConfigReader::Outcome ConfigReader::CheckWhole() {
   if (settings_.cluster_enabled && settings_.replicaof) {
     return Failure(FatalConfigError(nullptr, "replicaof directive not allowed in cluster mode"));
   }
-  if (settings_.cluster_enabled) settings_.databases = 1;
+  if (settings_.cluster_enabled) settings_.databases = settings_.cluster_databases;
   settings_.hz = std::clamp(settings_.hz, kMinHz, kMaxHz);
   return Done{};
 }

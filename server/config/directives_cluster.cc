@@ -50,6 +50,7 @@ constexpr Directive kClusterDirectives[] = {
     {"cluster-announce-port", kEffective, Number<&Settings::cluster_announce_port>(0, 65535)},
     {"cluster-announce-tls-port", kEffective, Number<&Settings::cluster_announce_tls_port>(0, 65535)},
     {"cluster-config-file", kEffective, Text<&Settings::cluster_config_file>(), kImmutable},
+    {"cluster-databases", kEffective, Number<&Settings::cluster_databases>(1, kMaxInt), kImmutable | kHidden},
     {"cluster-enabled", kEffective, YesNo<&Settings::cluster_enabled>(), kImmutable},
     {"cluster-link-sendbuf-limit", kEffective, Memory<&Settings::cluster_link_sendbuf_limit>(0, kMaxUnsignedLong)},
     {"cluster-migration-barrier", kEffective, Number<&Settings::cluster_migration_barrier>(0, kMaxInt)},

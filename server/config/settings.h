@@ -235,6 +235,7 @@ struct Settings : EncodingLimits {
   int cluster_announce_port = 0;
   int cluster_announce_tls_port = 0;
   std::string cluster_config_file = "nodes.conf";
+  int cluster_databases = 1;
   bool cluster_enabled = false;
   uint64_t cluster_link_sendbuf_limit = 0;  // bytes
   int cluster_migration_barrier = 1;

@@ -63,7 +63,7 @@ class Disposal {
 struct Dataset {
   // The settings must outlive it. `random_seed` is for choices that clients see.
   Dataset(const Settings& settings, const HashKey& hash_key, uint64_t random_seed)
-      : keyspace(settings.cluster_enabled ? 1 : settings.databases, hash_key,
+      : keyspace(settings.cluster_enabled ? settings.cluster_databases : settings.databases, hash_key,
                  settings.cluster_enabled ? Keyspace::Index::kBySlot : Keyspace::Index::kNone),
         random(random_seed),
         usage(settings, random),

@@ -37,12 +37,6 @@ Refusal AlreadyImported(int slot) { return {"ERR I am already importing slot " +
 Refusal HasKeys(int slot) { return {"ERR There are keys of slot " + std::to_string(slot) + " already"}; }
 Refusal Broken(const std::string& trouble) { return {"ERR The slot migration failed: " + trouble}; }
 
-bool HasKeysIn(const Keyspace& keyspace, int slot) {
-  for (int db = 0; db < keyspace.Count(); ++db)
-    if (keyspace[db].by_slot()->Count(slot) != 0) return true;
-  return false;
-}
-
 }  // namespace
 
 SlotImports::~SlotImports() {
@@ -67,7 +61,7 @@ void SlotImports::CheckOffer(const Session& session, const Offer& offer) const {
   offer.slots.ForEach([&](int slot) {
     if (view.Owner(slot) != source || source == &view.me()) throw NotOfSource(slot);
     if (keyspace.hidden().Has(slot)) throw AlreadyImported(slot);
-    if (HasKeysIn(keyspace, slot)) throw HasKeys(slot);
+    if (keyspace.CountIn(slot) != 0) throw HasKeys(slot);
   });
 }
 

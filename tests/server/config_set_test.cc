@@ -75,8 +75,8 @@ TEST(ConfigTableTest, NothingElseIsKnownButTheDocumentedAdditions) {
       }
     }
   }
-  EXPECT_THAT(additions,
-              testing::UnorderedElementsAre("port-file", "aof-load-failed-commands", "nodes", "node-threads"));
+  EXPECT_THAT(additions, testing::UnorderedElementsAre("port-file", "aof-load-failed-commands", "nodes", "node-threads",
+                                                       "cluster-databases"));
 }
 
 TEST(ConfigTableTest, DefaultsAreWithinTheirRanges) {

@@ -152,7 +152,7 @@ class SlotMigration(unittest.TestCase):
                    "the target to clean up", 30)
         return self.assertEqual(second.ask("DBSIZE"), 0)
 
-    def test_works_with_tls_auth_and_users(self):
+    def test_works_with_a_user(self):
         first, second = self.cluster(2, "--requirepass", "", "--masterauth", "")
         for node in (first, second):
             node.ask("ACL", "SETUSER", "mover", "on", ">secret", "+@all", "~*", "&*")

@@ -27,7 +27,7 @@ struct ClusterAddSlotsRange {
 
 struct ClusterCountKeysInSlot {
   static constexpr CommandSpec spec = {.syntax = "CLUSTER|COUNTKEYSINSLOT slot:integer",
-                                       .summary = "Counts the keys of a hash slot.",
+                                       .summary = "Counts the keys of a hash slot in the database.",
                                        .since = "3.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kCluster,
@@ -67,7 +67,7 @@ struct ClusterFlushSlots {
 
 struct ClusterGetKeysInSlot {
   static constexpr CommandSpec spec = {.syntax = "CLUSTER|GETKEYSINSLOT slot:integer count:integer",
-                                       .summary = "Names keys of a hash slot.",
+                                       .summary = "Names keys of a hash slot in the database.",
                                        .since = "3.0.0",
                                        .complexity = "O(N) for N keys asked for",
                                        .group = CommandGroup::kCluster,

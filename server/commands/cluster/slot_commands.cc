@@ -60,8 +60,6 @@ SlotSet TakeRanges(Call& call, const Cluster& cluster, Wanted wanted) {
   return slots;
 }
 
-size_t KeysIn(const Call& call, int slot) { return call.services.keyspace[0].by_slot()->Count(slot); }
-
 ClusterNode& PrimaryNamed(Cluster& cluster, Bytes word, const char* refusal) {
   ClusterNode& node = NodeNamed(cluster, word, refusal);
   if (node.IsReplica()) throw Refusal{kNotAPrimary};
@@ -85,7 +83,7 @@ void Import(Cluster& cluster, int slot, Bytes source) {
 void Give(Call& call, Cluster& cluster, int slot, Bytes word) {
   ClusterNode& owner = PrimaryNamed(cluster, word, kUnknownNode);
   const bool leaves = cluster.view().Owner(slot) == &cluster.view().me() && !owner.IsMyself();
-  if (leaves && KeysIn(call, slot) != 0) {
+  if (leaves && call.services.keyspace.CountIn(slot) != 0) {
     throw Refusal{"ERR Can't assign hashslot " + std::to_string(slot) +
                   " to a different node while I still hold keys for this hash slot."};
   }
@@ -126,7 +124,7 @@ void ClusterDelSlotsRange::Run(Call& call) {
 
 void ClusterFlushSlots::Run(Call& call) {
   Cluster& cluster = RequireCluster(call);
-  if (call.services.keyspace[0].Size() != 0) throw Refusal{kNotEmpty};
+  if (!call.services.keyspace.IsEmpty()) throw Refusal{kNotEmpty};
   cluster.DeleteSlots(cluster.view().SlotsOf(cluster.view().me()));
   call.reply.Ok();
 }
@@ -140,14 +138,14 @@ void ClusterCountKeysInSlot::Run(Call& call) {
   RequireCluster(call);
   const int64_t slot = call.args.NextInteger();
   if (slot < 0 || slot >= kSlotCount) throw Refusal{kInvalidSlot};
-  call.reply.Integer(static_cast<int64_t>(KeysIn(call, static_cast<int>(slot))));
+  call.reply.Integer(static_cast<int64_t>(call.db.Data().by_slot()->Count(static_cast<int>(slot))));
 }
 
 void ClusterGetKeysInSlot::Run(Call& call) {
   RequireCluster(call);
   const auto [slot, count] = call.args.Take<int64_t, int64_t>();
   if (slot < 0 || slot >= kSlotCount || count < 0) throw Refusal{kInvalidSlotOrCount};
-  call.reply.BulkArray(call.services.keyspace[0].by_slot()->Some(static_cast<int>(slot), static_cast<size_t>(count)));
+  call.reply.BulkArray(call.db.Data().by_slot()->Some(static_cast<int>(slot), static_cast<size_t>(count)));
 }
 
 void ClusterSetSlot::Run(Call& call) {

@@ -143,6 +143,23 @@ TEST_F(SlotMigrationTest, HidesKeysUntilTheirSlotIsHere) {
   EXPECT_GE(KeysAt(target), 20u);
 }
 
+TEST_F(SlotMigrationTest, MovesKeysOfAllDatabases) {
+  Form(2, 0, {"cluster-databases 4"});
+  Member& source = OwnerOf("{t}", At(0), At(1));
+  Member& target = &source == &At(0) ? At(1) : At(0);
+  source.Run("SET {t} zero");
+  source.Run("SELECT 2");
+  source.Run("SET {t} two");
+  EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
+  for (int i = 0; i < 500 && State(source) != "snapshotting"; ++i) world_.network().RunOnce();
+  source.Run("APPEND {t} !");
+  StepUntil(source, "success");
+  EXPECT_EQ(target.Run("GET {t}").Text(), "zero");
+  target.Run("SELECT 2");
+  EXPECT_EQ(target.Run("GET {t}").Text(), "two!");
+  EXPECT_EQ(source->keyspace()[2].Size(), 0u);
+}
+
 TEST_F(SlotMigrationTest, SendsTheChangesOfMeanwhile) {
   Form(2);
   Member& source = OwnerOf("{t}", At(0), At(1));
