@@ -65,9 +65,9 @@ constexpr Directive kClusterDirectives[] = {
      kNoFlags, "cluster-slave-validity-factor"},
     {"cluster-require-full-coverage", kEffective, YesNo<&Settings::cluster_require_full_coverage>()},
     {"cluster-slot-migration-log-max-len", kEffective,
-     Number<&Settings::cluster_slot_migration_log_max_len>(0, kMaxInt)},
+     Number<&Settings::cluster_slot_migration_log_max_len>(0, kMaxInt), kHidden},
     {"slot-migration-max-failover-repl-bytes", kEffective,
-     Number<&Settings::slot_migration_max_failover_repl_bytes>(-1, kMaxLong)},
+     Number<&Settings::slot_migration_max_failover_repl_bytes>(-1, kMaxLong), kHidden},
 };
 
 }  // namespace

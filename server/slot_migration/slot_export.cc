@@ -180,6 +180,7 @@ void SlotExport::Heard(Request request, Bytes line) {
     case Request::kEstablish:
       return Enter(State::kWaitingToSnapshot);
     case Request::kSnapshotEof:
+      if (pipe_ && pipe_->tail != pipe_->eof) return Fail("the target answers what was not sent yet");
       pipe_.reset();
       return Enter(State::kWaitingToPause);
     case Request::kAck:
@@ -198,8 +199,10 @@ void SlotExport::Heard(Request request, Bytes line) {
 void SlotExport::TakeIn(Bytes line) {
   const auto epoch = ParseUnsigned(line.substr(std::min(line.size(), line.find(' ') + 1)));
   ClusterNode* const target = cluster().view().Find(job_->target);
+  if (!epoch || target == nullptr) return Fail("the target does not say how it has taken the slots");
+  cluster().HearTakeOver(*target, *epoch, job_->slots);
+  if (FindOwner() != Owner::kTarget) return Fail("the target claims the slots with an epoch that is too small");
   End(State::kSuccess, "");
-  if (target != nullptr && epoch) cluster().HearTakeOver(*target, *epoch, job_->slots);
 }
 
 // --- Each Turn.

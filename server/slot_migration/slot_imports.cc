@@ -30,6 +30,7 @@ constexpr size_t kKeysPerTurn = 1000;
 constexpr char kOnlyPrimaries[] = "ERR Slot migration can only be used on primary nodes";
 constexpr char kOneAtATime[] = "ERR This client sends slots already";
 constexpr char kNoImport[] = "ERR No slot migration was established by this client";
+constexpr char kNameTaken[] = "ERR There is a slot migration of this name already";
 constexpr char kManual[] = "ERR Slots are being manually imported or migrated";
 Refusal UnknownSource(const NodeId& id) { return {"ERR Unknown node name: " + id.String()}; }
 Refusal NotOfSource(int slot) { return {"ERR Slot " + std::to_string(slot) + " is not served by the source"}; }
@@ -58,6 +59,7 @@ void SlotImports::CheckOffer(const Session& session, const Offer& offer) const {
   const ClusterNode* const source = view.Find(offer.source);
   if (source == nullptr) throw UnknownSource(offer.source);
   if (view.HasMoves()) throw Refusal{kManual};
+  if (keyspace.hidden().All().contains(offer.name)) throw Refusal{kNameTaken};
   offer.slots.ForEach([&](int slot) {
     if (view.Owner(slot) != source || source == &view.me()) throw NotOfSource(slot);
     if (keyspace.hidden().Has(slot)) throw AlreadyImported(slot);

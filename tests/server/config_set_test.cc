@@ -76,7 +76,8 @@ TEST(ConfigTableTest, NothingElseIsKnownButTheDocumentedAdditions) {
     }
   }
   EXPECT_THAT(additions, testing::UnorderedElementsAre("port-file", "aof-load-failed-commands", "nodes", "node-threads",
-                                                       "cluster-databases"));
+                                                       "cluster-databases", "cluster-slot-migration-log-max-len",
+                                                       "slot-migration-max-failover-repl-bytes"));
 }
 
 TEST(ConfigTableTest, DefaultsAreWithinTheirRanges) {
