@@ -39,11 +39,12 @@ class ClusterRouter final : public SlotRouter {
     int db = 0;
     int slot = -1;  // -1: no keys
     Bytes first_key = {};
-    bool has_many = false;    // several keys
-    bool is_channel = false;  // sharded pub/sub instead of keys
-    bool crosses = false;     // they are in several slots
-    bool joins_dbs = false;   // a key moves between databases
-    int missing = 0;          // keys that are not here; counted while the slot moves
+    bool has_many = false;     // several keys
+    bool has_no_keys = false;  // something else that has a slot
+    bool is_channel = false;   // of sharded pub/sub
+    bool crosses = false;      // they are in several slots
+    bool joins_dbs = false;    // a key moves between databases
+    int missing = 0;           // keys that are not here; counted while the slot moves
     int existing = 0;
   };
   enum class Verdict : uint8_t { kHere, kCross, kTryAgain, kAsk, kMoved, kDown, kDownForWrites, kUnserved };

@@ -64,6 +64,7 @@ constexpr Directive kClusterDirectives[] = {
     {"cluster-replica-validity-factor", kEffective, Number<&Settings::cluster_replica_validity_factor>(0, kMaxInt),
      kNoFlags, "cluster-slave-validity-factor"},
     {"cluster-require-full-coverage", kEffective, YesNo<&Settings::cluster_require_full_coverage>()},
+    {"cluster-slot-stats-enabled", kEffective, YesNo<&Settings::cluster_slot_stats_enabled>(), kHidden},
 };
 
 }  // namespace

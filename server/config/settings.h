@@ -246,6 +246,7 @@ struct Settings : EncodingLimits {
   bool cluster_replica_no_failover = false;
   int cluster_replica_validity_factor = 10;
   bool cluster_require_full_coverage = true;
+  bool cluster_slot_stats_enabled = false;
 
   // TLS.
   TlsAuthClients tls_auth_clients = TlsAuthClients::kYes;

@@ -292,7 +292,12 @@ Node::Node(Parts parts)
                     .observers = call_observers_,
                     .durability = durability_}),
       migrations_({.services = services_, .network = network_, .role = role_, .moving_keys = moving_keys_}),
-      cluster_({.services = services_, .network = network_, .router = router_, .random_seed = data_.random.Next()}) {
+      cluster_({.services = services_,
+                .network = network_,
+                .router = router_,
+                .observers = call_observers_,
+                .running = running_,
+                .random_seed = data_.random.Next()}) {
   data_.disposal = &disposer_;
   data_.listener = &changes_;
   data_.functions = &function_store_;

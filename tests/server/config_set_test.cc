@@ -76,7 +76,7 @@ TEST(ConfigTableTest, NothingElseIsKnownButTheDocumentedAdditions) {
     }
   }
   EXPECT_THAT(additions, testing::UnorderedElementsAre("port-file", "aof-load-failed-commands", "nodes", "node-threads",
-                                                       "cluster-databases"));
+                                                       "cluster-databases", "cluster-slot-stats-enabled"));
 }
 
 TEST(ConfigTableTest, DefaultsAreWithinTheirRanges) {

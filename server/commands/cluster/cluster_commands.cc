@@ -20,10 +20,11 @@ struct ClusterContainer {
              ClusterCountKeysInSlot, ClusterDelSlots, ClusterDelSlotsRange, ClusterFailover, ClusterFlushSlots,
              ClusterForget, ClusterGetKeysInSlot, ClusterHelp, ClusterInfo, ClusterKeySlot, ClusterLinks, ClusterMeet,
              ClusterMyId, ClusterMyShardId, ClusterNodes, ClusterReplicas, ClusterReplicate, ClusterReset,
-             ClusterSaveConfig, ClusterSetConfigEpoch, ClusterSetSlot, ClusterShards, ClusterSlaves, ClusterSlots>();
+             ClusterSaveConfig, ClusterSetConfigEpoch, ClusterSetSlot, ClusterShards, ClusterSlaves, ClusterSlotStats,
+             ClusterSlots>();
 };
 
-constexpr auto kClusterCommands = Family<Asking, ClusterContainer, ReadOnly, ReadWrite>();
+constexpr auto kClusterCommands = Family<Asking, ClusterContainer, ClusterScan, ReadOnly, ReadWrite>();
 
 }  // namespace
 
