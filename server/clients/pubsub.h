@@ -8,11 +8,13 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/glob.h"
@@ -60,6 +62,9 @@ class PubSub {
   // message once per subscription. Cost: O(subscribers + patterns).
   size_t Publish(Bytes channel, Bytes message);
   size_t PublishToShard(Bytes channel, Bytes message);
+  // Hears of each message to a shard channel, from here or from another node. Null: nobody.
+  using ShardListener = std::function<void(Bytes channel, Bytes message, size_t receivers)>;
+  void OnShardMessage(ShardListener listener) { shard_listener_ = std::move(listener); }
   // Whether there are subscriptions to channels or patterns.
   bool HasListeners() const { return TopicCount(TopicKind::kChannel) + TopicCount(TopicKind::kPattern) != 0; }
 
@@ -102,6 +107,7 @@ class PubSub {
   std::array<SharedLog, 2> logs_;   // RESP2, RESP3
   std::vector<Session*> overfull_;  // received a message and hold more than a block of output
   uint64_t subscriptions_made_ = 0;
+  ShardListener shard_listener_;
 };
 
 }  // namespace respite

@@ -10,6 +10,7 @@ namespace {
 
 constexpr int64_t kTicksPerRandomPing = 10;
 constexpr int kRandomPingCandidates = 5;
+constexpr int64_t kTellPrimaryMs = 1000;  // at most so often
 
 }  // namespace
 
@@ -57,7 +58,10 @@ std::optional<std::string> Cluster::Start() {
     node->born_ms = clock_.NowMs();
     if (node->Is(kNodeFailed)) node->failed_at_ms = clock_.NowMs();
   }
-  if (view_->me().primary != nullptr) role_.FollowAgain();
+  if (view_->me().primary != nullptr) {
+    told_primary_ = view_->me().primary->id;
+    role_.FollowAgain();
+  }
   EndTurn();
   return std::nullopt;
 }
@@ -106,6 +110,7 @@ void Cluster::Tick() {
   ReachAll();
   const std::vector<ClusterNode*>& all = view_->All();
   if (ticks_ % kTicksPerRandomPing == 0) PingSomebody();
+  TellNewPrimary();
   for (ClusterNode* node : all) {
     if ((node->flags & (kNodeMyself | kNodeNoAddress | kNodeHandshake)) == 0) CheckNode(*node);
   }
@@ -141,6 +146,19 @@ void Cluster::PingSomebody() {
     if (oldest == nullptr || node.pong_received_ms < oldest->pong_received_ms) oldest = &node;
   }
   if (oldest != nullptr) gossip_.Ping(*oldest);
+}
+
+// Redis: others learn it from the next PING or PONG between them and this node, up to half a node timeout later. Until
+// then they take the former primary of a healed partition for a primary.
+void Cluster::TellNewPrimary() {
+  const ClusterNode* const primary = view_->me().primary;
+  const NodeId now = primary == nullptr ? NodeId() : primary->id;
+  const bool is_news = primary != nullptr && now != told_primary_;
+  if (is_news && clock_.NowMs() - told_at_ms_ < kTellPrimaryMs) return;
+  told_primary_ = now;
+  if (!is_news) return;
+  told_at_ms_ = clock_.NowMs();
+  gossip_.TellOfMyself();
 }
 
 void Cluster::CheckNode(ClusterNode& node) {

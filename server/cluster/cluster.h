@@ -120,6 +120,8 @@ class Cluster final : public Bus::User {
   NodeAddress AddressOf(const BusLink& link, const PacketHeader& header) const;
   void OnOther(ClusterNode& sender, const BusPacket& packet);
   void PingSomebody();
+  // This node follows another primary than before: all hear of it now, not with the next PING.
+  void TellNewPrimary();
   void CheckNode(ClusterNode& node);
   void SetMyAddress();
 
@@ -139,6 +141,8 @@ class Cluster final : public Bus::User {
   int64_t ticks_ = 0;
   int64_t circle_since_ms_ = 0;  // 0: none
   uint64_t told_version_ = 0;    // of the view, to the host
+  NodeId told_primary_;          // whom others know that this node follows; null: nobody
+  int64_t told_at_ms_ = 0;
 };
 
 }  // namespace respite

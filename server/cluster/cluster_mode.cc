@@ -11,6 +11,7 @@
 #include "server/cluster/cluster.h"
 #include "server/cluster/cluster_router.h"
 #include "server/cluster/server_as_host.h"
+#include "server/cluster/slot_stats.h"
 #include "server/config/config.h"
 #include "server/execution/executor.h"
 #include "server/execution/services.h"
@@ -31,6 +32,7 @@ ClusterMode::~ClusterMode() { Close(); }
 void ClusterMode::Close() {
   parts_.router.Attach(nullptr);
   is_started_ = false;
+  slot_stats_.reset();
   router_.reset();
   cluster_.reset();
 }
@@ -67,6 +69,7 @@ std::optional<std::string> ClusterMode::OpenWith(const std::string& text, Belief
   router_ = std::make_unique<ClusterRouter>(
       ClusterRouter::Parts{services.settings, services.clock, services.keyspace, *cluster_});
   parts_.router.Attach(router_.get());
+  slot_stats_ = std::make_unique<SlotStats>(SlotStats::Parts{services, parts_.running, parts_.observers, *router_});
   return std::nullopt;
 }
 
@@ -132,6 +135,7 @@ void ClusterMode::EndTurn() {
   if (!host_->TakeNewTopology()) return;
   SendOnWaiting();
   DropForeignChannels();
+  slot_stats_->ForgetOthers(cluster_->view());
 }
 
 // The request runs again, and is refused as if it came now.
@@ -179,6 +183,7 @@ void ClusterMode::DropForeignChannels() {
 
 void ClusterMode::ReadSettings() {
   if (is_started_) cluster_->ReadSettings();
+  if (slot_stats_ != nullptr) slot_stats_->AdoptSetting();
 }
 
 }  // namespace respite

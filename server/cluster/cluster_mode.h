@@ -11,12 +11,15 @@
 
 namespace respite {
 
+class CallObservers;
 class Cluster;
 class ClusterRouter;
 class NetworkPort;
+struct Running;
 class ServerAsHost;
 struct Services;
 class SlotRouterPort;
+class SlotStats;
 
 class ClusterMode {
  public:
@@ -24,6 +27,8 @@ class ClusterMode {
     const Services& services;
     const NetworkPort& network;
     SlotRouterPort& router;
+    CallObservers& observers;
+    const Running& running;
     uint64_t random_seed;
   };
   explicit ClusterMode(const Parts& parts);
@@ -54,6 +59,7 @@ class ClusterMode {
   Cluster* cluster() { return cluster_.get(); }
   const Cluster* cluster() const { return cluster_.get(); }
   const ClusterRouter& router() const { return *router_; }
+  SlotStats* slot_stats() { return slot_stats_.get(); }
 
   // For the timer and the ends of Turns.
   void Tick();
@@ -75,6 +81,7 @@ class ClusterMode {
   std::unique_ptr<ServerAsHost> host_;
   std::unique_ptr<Cluster> cluster_;
   std::unique_ptr<ClusterRouter> router_;
+  std::unique_ptr<SlotStats> slot_stats_;
   std::string file_text_;  // as ReadFile found it
   bool is_started_ = false;
   int64_t ticked_at_ms_ = 0;

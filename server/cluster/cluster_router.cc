@@ -62,7 +62,7 @@ void ClusterRouter::AddKey(Wish& wish, Bytes key) const {
   if (key != wish.first_key) wish.has_many = true;
   const ClusterView& view = parts_.cluster.view();
   const bool moves = view.MigratingTo(slot) != nullptr || view.ImportingFrom(slot) != nullptr;
-  if (moves && !wish.is_channel) ++(Exists(wish.db, key) ? wish.existing : wish.missing);
+  if (moves && !wish.has_no_keys) ++(Exists(wish.db, key) ? wish.existing : wish.missing);
 }
 
 // Queued commands may select the database of those behind them.
@@ -77,10 +77,11 @@ void ClusterRouter::Add(Wish& wish, const Command& command, std::span<const Byte
   wish.db = DbAfter(wish.db, command, words);
   if (spec.joins_databases != nullptr && spec.joins_databases(words)) wish.joins_dbs = true;
   if (spec.keys.count == 0 && spec.find_keys == nullptr) return;
-  // The channels of sharded pub/sub have slots, too.
+  // The channels of sharded pub/sub have slots, too, and so have cursors of CLUSTERSCAN.
   for (const KeySpec& one : spec.keys.View()) {
     if ((one.flags & kKeyNotKey) == 0) continue;
-    wish.is_channel = true;
+    wish.is_channel = command.Is(kPubSub);
+    wish.has_no_keys = true;
     const size_t end = one.last < 0 ? words.size() : static_cast<size_t>(one.index + one.last + 1);
     for (size_t i = static_cast<size_t>(one.index); i < std::min(end, words.size()); ++i) AddKey(wish, words[i]);
   }

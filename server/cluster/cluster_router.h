@@ -40,7 +40,8 @@ class ClusterRouter final : public SlotRouter {
     int slot = -1;  // -1: no keys
     Bytes first_key = {};
     bool has_many = false;             // several keys
-    bool is_channel = false;           // sharded pub/sub instead of keys
+    bool has_no_keys = false;          // something else that has a slot
+    bool is_channel = false;           // of sharded pub/sub
     bool crosses = false;              // they are in several slots
     bool joins_dbs = false;            // a key moves between databases
     const SlotSet* imports = nullptr;  // of the session

@@ -153,6 +153,13 @@ void Gossip::BroadcastPong(To whom) {
   }
 }
 
+void Gossip::TellOfMyself() {
+  BusPacket packet;
+  packet.header = parts_.bus.Header(PacketType::kPong);
+  packet.body = PingBody{.gossip = {}, .extensions = MyExtensions()};
+  parts_.bus.Broadcast(packet);
+}
+
 // --- Hearing.
 
 NodeAddress Gossip::AddressOf(const GossipEntry& entry) const {

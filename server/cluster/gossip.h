@@ -40,6 +40,8 @@ class Gossip {
   // To replicas of the same primary, which rank themselves by the offset; or to all.
   enum class To : uint8_t { kAll, kSiblings };
   void BroadcastPong(To whom);
+  // A PONG to all that tells of this node only. Cost: one packet is made, and sent to each node.
+  void TellOfMyself();
 
   // What a PING told. `sender` is known. `link` is where it came from.
   void Hear(ClusterNode& sender, const BusPacket& packet);

@@ -2,6 +2,8 @@
 #include "persistence/file_system.h"
 #include "server/catalogue/command_table.h"
 #include "server/catalogue/refusals.h"
+#include "server/cluster/cluster_mode.h"
+#include "server/cluster/slot_stats.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
 #include "server/commands/rewrite_extras.h"
@@ -70,6 +72,7 @@ struct ConfigResetStat {
     services.snapshots.ResetStats();
     services.aof.ResetStats();
     services.commands.ResetStats();
+    if (SlotStats* const stats = services.cluster.slot_stats()) stats->Reset();
     services.reclaimer.ResetFreed();
     // Keeps the number of unsaved changes.
     services.keyspace_stats = {.dirty = services.keyspace_stats.dirty};

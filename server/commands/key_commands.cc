@@ -315,13 +315,6 @@ struct RandomKey {
   }
 };
 
-bool Passes(Call& call, const ScanOptions& options, const Entry& entry) {
-  if (!options.Matches(entry.Key()) || IsHidden(call, entry)) return false;
-  if (!options.by_type) return call.db.IsAlive(entry);
-  // Redis: looking at the type counts as a look-up.
-  return call.db.Examine(entry.Key()) != nullptr && entry.Type() == options.type;
-}
-
 struct Scan {
   static constexpr CommandSpec spec = {
       .syntax = "SCAN cursor:integer [MATCH pattern:pattern] [COUNT count:integer] [TYPE type@6.0.0]",
@@ -337,7 +330,7 @@ struct Scan {
     std::vector<const Entry*> met;
     const uint64_t next =
         WalkTable(call.db.Data(), cursor, options.count, [&](const Entry* entry) { met.push_back(entry); });
-    std::erase_if(met, [&](const Entry* entry) { return !Passes(call, options, *entry); });
+    met = PassingKeys(call, options, std::move(met));
     call.reply.Array(2);
     call.reply.Bulk(IntegerText::FromUnsigned(next));
     call.reply.Array(met.size());

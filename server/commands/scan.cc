@@ -1,6 +1,11 @@
 #include "server/commands/scan.h"
 
+#include "base/key_slot.h"
+#include "datatypes/keyspace.h"
+#include "server/catalogue/refusals.h"
 #include "server/dataset/value_names.h"
+#include "server/execution/call.h"
+#include "server/execution/services.h"
 
 namespace respite {
 
@@ -8,6 +13,9 @@ namespace refusals {
 namespace {
 
 constexpr char kInvalidCursor[] = "ERR invalid cursor";
+constexpr char kSlotTwice[] = "ERR SLOT option can only be specified once";
+constexpr char kBadSlot[] = "ERR Invalid or out of range slot";
+Refusal UnknownType(Bytes name) { return {"ERR unknown type name '" + std::string(ShownPart(name)) + "'"}; }
 
 }  // namespace
 }  // namespace refusals
@@ -25,6 +33,39 @@ uint64_t ParseCursor(Bytes word) {
   return negative ? 0 - cursor : cursor;
 }
 
+namespace {
+
+bool ScansKeys(ScanOf scan_of) { return scan_of == ScanOf::kKeys || scan_of == ScanOf::kCluster; }
+
+// SCAN of Redis 7.2 takes the name of a type that does not exist, and finds nothing.
+void TakeType(Args& args, ScanOptions& options, ScanOf scan_of) {
+  const Bytes name = args.Next();
+  options.by_type = true;
+  options.type = TypeNamed(name);
+  if (scan_of == ScanOf::kCluster && !options.type) throw refusals::UnknownType(name);
+}
+
+void TakeSlot(Args& args, ScanOptions& options) {
+  if (options.slot) throw Refusal{refusals::kSlotTwice};
+  const int64_t slot = Args::Integer(args.Next(), refusals::kBadSlot);
+  if (slot < 0 || slot >= kSlotCount) throw Refusal{refusals::kBadSlot};
+  options.slot = static_cast<int>(slot);
+}
+
+bool Passes(Call& call, const ScanOptions& options, const Entry& entry) {
+  if (!options.Matches(entry.Key()) || call.services.keyspace.hidden().HasKey(entry.Key())) return false;
+  if (!options.by_type) return call.db.IsAlive(entry);
+  // Redis: looking at the type counts as a look-up.
+  return call.db.Examine(entry.Key()) != nullptr && entry.Type() == options.type;
+}
+
+}  // namespace
+
+std::vector<const Entry*> PassingKeys(Call& call, const ScanOptions& options, std::vector<const Entry*> met) {
+  std::erase_if(met, [&](const Entry* entry) { return !Passes(call, options, *entry); });
+  return met;
+}
+
 ScanOptions ParseScanOptions(Args& args, ScanOf scan_of) {
   ScanOptions options;
   while (!args.AtEnd()) {
@@ -32,10 +73,12 @@ ScanOptions ParseScanOptions(Args& args, ScanOf scan_of) {
       options.count = args.NextInteger();
       if (options.count < 1) throw Refusal{refusals::kSyntax};
     } else if (args.TakeTokenWith("MATCH", 1)) {
-      options.filter = TextFilter(args.Next());
-    } else if (scan_of == ScanOf::kKeys && args.TakeTokenWith("TYPE", 1)) {
-      options.by_type = true;
-      options.type = TypeNamed(args.Next());
+      options.pattern = args.Next();
+      options.filter = TextFilter(*options.pattern);
+    } else if (ScansKeys(scan_of) && args.TakeTokenWith("TYPE", 1)) {
+      TakeType(args, options, scan_of);
+    } else if (scan_of == ScanOf::kCluster && args.TakeTokenWith("SLOT", 1)) {
+      TakeSlot(args, options);
     } else if (scan_of == ScanOf::kFields && args.TakeToken("NOVALUES")) {
       options.without_values = true;
     } else {

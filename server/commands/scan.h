@@ -13,6 +13,8 @@
 
 namespace respite {
 
+struct Call;
+
 // The pattern of KEYS and SCAN. A lone star also matches the empty text, unlike in Glob.
 class TextFilter {
  public:
@@ -33,13 +35,18 @@ struct ScanOptions {
   bool by_type = false;
   std::optional<ValueType> type;  // nullopt with by_type: a type that no value has
   bool without_values = false;
+  std::optional<int> slot;       // of CLUSTERSCAN
+  std::optional<Bytes> pattern;  // that of `filter`, as long as the request lives
 
   bool Matches(Bytes text) const { return filter.Matches(text); }
 };
 
-enum class ScanOf : uint8_t { kKeys, kFields, kMembers };  // each has its own option
+enum class ScanOf : uint8_t { kKeys, kFields, kMembers, kCluster };  // each has its own option
 
 ScanOptions ParseScanOptions(Args& args, ScanOf scan_of);
+
+// Those of the keys that a scan met which it returns.
+std::vector<const Entry*> PassingKeys(Call& call, const ScanOptions& options, std::vector<const Entry*> met);
 
 // Continues a scan at `cursor` and calls visit(slot) for each slot, until `count` slots were visited (even if visit
 // skips them) or ten times as many places. `table` has the Scan of HashIndex. Returns the next cursor.

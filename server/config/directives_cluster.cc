@@ -66,6 +66,7 @@ constexpr Directive kClusterDirectives[] = {
     {"cluster-require-full-coverage", kEffective, YesNo<&Settings::cluster_require_full_coverage>()},
     {"cluster-slot-migration-log-max-len", kEffective,
      Number<&Settings::cluster_slot_migration_log_max_len>(0, kMaxInt), kHidden},
+    {"cluster-slot-stats-enabled", kEffective, YesNo<&Settings::cluster_slot_stats_enabled>(), kHidden},
     {"slot-migration-max-failover-repl-bytes", kEffective,
      Number<&Settings::slot_migration_max_failover_repl_bytes>(-1, kMaxLong), kHidden},
 };

@@ -247,6 +247,7 @@ struct Settings : EncodingLimits {
   int cluster_replica_validity_factor = 10;
   bool cluster_require_full_coverage = true;
   int cluster_slot_migration_log_max_len = 1000;
+  bool cluster_slot_stats_enabled = false;
   int64_t slot_migration_max_failover_repl_bytes = 0;  // -1: any
 
   // TLS.

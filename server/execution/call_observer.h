@@ -35,8 +35,9 @@ struct FinishedCall {
   Ending ending = Ending::kSucceeded;
   // kAgain: the client waited for a key or the end of CLIENT PAUSE before.
   Progress::Stage stage = Progress::Stage::kNew;
-  Bytes error = {};  // with kFailed: why it was refused; empty when an error stands in its reply
-  int depth = 0;     // 0: a client sent it; more: it ran within a transaction or a script
+  Bytes error = {};         // with kFailed: why it was refused; empty when an error stands in its reply
+  int depth = 0;            // 0: a client sent it; more: it ran within a transaction or a script
+  size_t reply_octets = 0;  // with depth 0
 };
 
 // A command that was refused before it ran.

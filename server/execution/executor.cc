@@ -244,7 +244,8 @@ inline std::optional<Executor::Outcome> Executor::TellObservers(Passage& passage
                     .duration_us = running_.last_us - passage.started_us,
                     .ending = passage.ending,
                     .stage = passage.progress.stage,
-                    .error = ErrorOf(passage)});
+                    .error = ErrorOf(passage),
+                    .reply_octets = OctetsSince(passage.session, passage.reply_start)});
   return std::nullopt;
 }
 
@@ -282,7 +283,8 @@ void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {
                     .command = *waiter.command,
                     .words = words,
                     .ending = end == WaitEnd::kTimeout ? Ending::kSucceeded : Ending::kFailed,
-                    .stage = Progress::Stage::kAgain});
+                    .stage = Progress::Stage::kAgain,
+                    .reply_octets = OctetsSince(session, reply_start)});
 }
 
 void Executor::RunHandler(Passage& passage) {

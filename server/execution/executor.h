@@ -6,6 +6,7 @@
 // CallObservers are told what was called.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -183,6 +184,10 @@ class Executor final : public RequestRunner {
   // What the handler refused with, if it did.
   Bytes ErrorOf(const Passage& passage) const {
     return passage.ending == FinishedCall::Ending::kFailed ? Bytes(last_error_) : Bytes();
+  }
+  // What the reply has added to the output; what was sent in between does not count.
+  static size_t OctetsSince(const Session& session, size_t reply_start) {
+    return session.out.Size() - std::min(session.out.Size(), reply_start);
   }
   // As Redis does: a reply would stand in the replica's stream. `error` is the reply, if that is an error; else empty.
   void CloseReplicaThatGotReply(Session& session, const Command* command, Bytes error, size_t reply_start);

@@ -58,6 +58,11 @@ std::optional<std::string> CountGoodReplicas(Replication& replication) {
   return std::nullopt;
 }
 
+std::optional<std::string> ReadClusterSettings(ClusterMode& cluster) {
+  cluster.ReadSettings();
+  return std::nullopt;
+}
+
 std::optional<std::string> SwitchAppendOnly(const Settings& settings, AppendOnlyFile& aof) {
   if (!settings.appendonly) {
     aof.TurnOff();
@@ -110,13 +115,11 @@ void RegisterConfigHooks(const Services& services) {
     services.client_memory.AdoptLimit();
     return std::nullopt;
   });
-  config.OnChange({"cluster-allow-replica-migration", "cluster-announce-bus-port", "cluster-announce-hostname",
-                   "cluster-announce-human-nodename", "cluster-announce-ip", "cluster-announce-port",
-                   "cluster-announce-tls-port", "cluster-replica-no-failover", "cluster-require-full-coverage"},
-                  [&services]() -> std::optional<std::string> {
-                    services.cluster.ReadSettings();
-                    return std::nullopt;
-                  });
+  config.OnChange(
+      {"cluster-allow-replica-migration", "cluster-announce-bus-port", "cluster-announce-hostname",
+       "cluster-announce-human-nodename", "cluster-announce-ip", "cluster-announce-port", "cluster-announce-tls-port",
+       "cluster-replica-no-failover", "cluster-require-full-coverage", "cluster-slot-stats-enabled"},
+      [&services] { return ReadClusterSettings(services.cluster); });
   config.OnChange({"maxmemory"}, [&services] { return AdoptMaxMemory(services); });
   config.OnChange(
       {"tls-ca-cert-dir", "tls-ca-cert-file", "tls-cert-file", "tls-ciphers", "tls-ciphersuites",

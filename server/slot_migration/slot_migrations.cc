@@ -1,7 +1,5 @@
 #include "server/slot_migration/slot_migrations.h"
 
-#include <numeric>
-
 #include "base/clock.h"
 #include "base/pace.h"
 #include "datatypes/keyspace.h"
@@ -91,11 +89,6 @@ void SlotMigrations::Tick() {
   imports_.CheckTime();
   if (!exports_.empty()) exports_.front().CheckTime();
   log_.Trim(static_cast<size_t>(parts_.services.settings.cluster_slot_migration_log_max_len));
-}
-
-size_t SlotMigrations::BufferedBytes() const {
-  return std::accumulate(exports_.begin(), exports_.end(), size_t{0},
-                         [](size_t sum, const SlotExport& one) { return sum + one.BufferedBytes(); });
 }
 
 }  // namespace respite

@@ -48,8 +48,6 @@ class SlotMigrations {
   void Tick();
   // A session closes.
   void Forget(Session& session) { imports_.Forget(session); }
-  // What waits to be sent to other nodes.
-  size_t BufferedBytes() const;
 
  private:
   const Parts parts_;

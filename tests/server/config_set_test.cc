@@ -75,9 +75,10 @@ TEST(ConfigTableTest, NothingElseIsKnownButTheDocumentedAdditions) {
       }
     }
   }
-  EXPECT_THAT(additions, testing::UnorderedElementsAre("port-file", "aof-load-failed-commands", "nodes", "node-threads",
-                                                       "cluster-databases", "cluster-slot-migration-log-max-len",
-                                                       "slot-migration-max-failover-repl-bytes"));
+  EXPECT_THAT(additions,
+              testing::UnorderedElementsAre("port-file", "aof-load-failed-commands", "nodes", "node-threads",
+                                            "cluster-databases", "cluster-slot-migration-log-max-len",
+                                            "cluster-slot-stats-enabled", "slot-migration-max-failover-repl-bytes"));
 }
 
 TEST(ConfigTableTest, DefaultsAreWithinTheirRanges) {

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "server/cluster/joint_start.h"
+#include "server/cluster/nodes_text.h"
+
 namespace respite {
 
 namespace {
@@ -12,7 +15,7 @@ constexpr int kBusDistance = 10000;
 constexpr int64_t kWallBaseMs = 1'700'000'000'000;
 constexpr int64_t kTickMs = 100;
 constexpr int64_t kNever = -(int64_t{1} << 60);
-constexpr int64_t kTryAgainMs = 20;  // while a message is held up
+constexpr int64_t kTryAgainMs = 20;  // while a member is frozen
 constexpr int64_t kAgreementMs = 120'000;
 
 }  // namespace
@@ -208,6 +211,25 @@ void ClusterWorld::AddCluster(int primaries, int replicas_each) {
   if (!StepUntil([&] { return Agrees(); }, kAgreementMs)) throw std::runtime_error("no agreement: " + Disagreement());
 }
 
+void ClusterWorld::AddKnownCluster(int primaries, int replicas_each) {
+  const NodeLayout layout{.primaries = primaries, .replicas = replicas_each};
+  std::vector<JointStart::Member> members(static_cast<size_t>(layout.Count()));
+  for (size_t i = 0; i < members.size(); ++i) {
+    const auto port = static_cast<uint16_t>(kFirstPort + static_cast<int>(i));
+    members[i].address = {
+        .ip = "127.0.0.1", .tcp_port = port, .tls_port = 0, .bus_port = static_cast<uint16_t>(port + kBusDistance)};
+  }
+  auto plan = JointStart::Plan(layout, members, PortChoice::kTcp, random_);
+  if (!plan.ok()) throw std::runtime_error(plan.error());
+  for (const std::string& text : plan.value().texts) {
+    Member& member = Add();
+    member.Stop();
+    member.SetFile(text);
+    member.Start();
+  }
+  if (!StepUntil([&] { return Agrees(); }, kAgreementMs)) throw std::runtime_error("no agreement: " + Disagreement());
+}
+
 void ClusterWorld::ScheduleTick(int index, int64_t due_ms) {
   At(due_ms, [this, index, due_ms] {
     (*this)[index].Tick();
@@ -244,7 +266,7 @@ int64_t ClusterWorld::Delay() {
   return options_.delay_ms + static_cast<int64_t>(random_.Below(static_cast<uint64_t>(options_.delay_ms) + 1));
 }
 
-bool ClusterWorld::IsHeldUp(int from, int to) const { return apart_.contains({from, to}); }
+bool ClusterWorld::IsHeldUp(int from, int to) const { return !apart_.empty() && apart_.contains({from, to}); }
 
 bool ClusterWorld::Hears(int from, int to) const {
   return !IsHeldUp(from, to) && (to == kStranger || !members_[static_cast<size_t>(to)]->is_frozen);
@@ -274,7 +296,10 @@ void ClusterWorld::Connect(const std::shared_ptr<Pipe>& pipe) {
   const int from = pipe->ends[0].member;
   const int to = pipe->ends[1].member;
   if (pipe->ends[0].user == nullptr) return;
-  if (IsHeldUp(from, to) || IsHeldUp(to, from)) return At(NowMs() + kTryAgainMs, [this, pipe] { Connect(pipe); });
+  if (IsHeldUp(from, to) || IsHeldUp(to, from)) {
+    held_up_.emplace_back([this, pipe] { Connect(pipe); });
+    return;
+  }
   const bool is_there = to >= 0 && to < Count() && (*this)[to].port_->acceptor != nullptr;
   if (!is_there) {
     Link::User* const user = std::exchange(pipe->ends[0].user, nullptr);
@@ -288,9 +313,9 @@ void ClusterWorld::Connect(const std::shared_ptr<Pipe>& pipe) {
 void ClusterWorld::Wake(const std::shared_ptr<Pipe>& pipe, int end) {
   Pipe::End& here = pipe->ends[end];
   if (here.user == nullptr || std::exchange(here.is_woken, true)) return;
-  const bool is_held_up = !Hears(pipe->ends[1 - end].member, here.member);
+  const bool is_frozen = !Hears(pipe->ends[1 - end].member, here.member);
   const int64_t due_ms = here.arriving.empty() ? NowMs() + options_.delay_ms : here.arriving.front().first;
-  At(is_held_up ? NowMs() + kTryAgainMs : std::max(due_ms, NowMs()), [this, pipe, end] {
+  const auto look = [this, pipe, end] {
     Pipe::End& target = pipe->ends[end];
     target.is_woken = false;
     const bool waits = !Hears(pipe->ends[1 - end].member, target.member);
@@ -306,7 +331,12 @@ void ClusterWorld::Wake(const std::shared_ptr<Pipe>& pipe, int end) {
       return Hear(target.member, [&] { user->OnEnded("connection lost"); });
     }
     if (!target.arriving.empty() || pipe->is_lost[end]) Wake(pipe, end);
-  });
+  };
+  if (IsHeldUp(pipe->ends[1 - end].member, here.member)) {
+    held_up_.emplace_back(look);
+  } else {
+    At(is_frozen ? NowMs() + kTryAgainMs : std::max(due_ms, NowMs()), look);
+  }
 }
 
 // --- Faults.
@@ -314,6 +344,11 @@ void ClusterWorld::Wake(const std::shared_ptr<Pipe>& pipe, int end) {
 void ClusterWorld::SetApart(int from, int to, Direction direction) {
   apart_.insert({from, to});
   if (direction == Direction::kBoth) apart_.insert({to, from});
+}
+
+void ClusterWorld::SetAllTogether() {
+  apart_.clear();
+  for (auto& action : std::exchange(held_up_, {})) At(NowMs(), std::move(action));
 }
 
 void ClusterWorld::Split(const std::set<int>& island) {

@@ -22,10 +22,10 @@ struct ClusterContainer {
              ClusterFlushSlots, ClusterForget, ClusterGetKeysInSlot, ClusterGetSlotMigrations, ClusterHelp, ClusterInfo,
              ClusterKeySlot, ClusterLinks, ClusterMeet, ClusterMigrateSlots, ClusterMyId, ClusterMyShardId,
              ClusterNodes, ClusterReplicas, ClusterReplicate, ClusterReset, ClusterSaveConfig, ClusterSetConfigEpoch,
-             ClusterSetSlot, ClusterShards, ClusterSlaves, ClusterSlots, ClusterSyncSlots>();
+             ClusterSetSlot, ClusterShards, ClusterSlaves, ClusterSlotStats, ClusterSlots, ClusterSyncSlots>();
 };
 
-constexpr auto kClusterCommands = Family<Asking, ClusterContainer, ReadOnly, ReadWrite>();
+constexpr auto kClusterCommands = Family<Asking, ClusterContainer, ClusterScan, ReadOnly, ReadWrite>();
 
 }  // namespace
 

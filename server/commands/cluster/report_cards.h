@@ -128,4 +128,19 @@ struct ClusterSlots {
   static void Run(Call& call);
 };
 
+struct ClusterScan {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "CLUSTERSCAN cursor [MATCH match-pattern:pattern] [COUNT count:integer] [TYPE type] [SLOT slot:integer]",
+      .summary = "Iterates over the keys of all nodes, slot by slot.",
+      .since = "9.1.0",
+      .complexity = "O(1) for each call, O(N) for a whole round, N being the number of keys, and O(slots)",
+      .group = CommandGroup::kCluster,
+      .flags = kReadOnly | kTouchesArbitraryKeys,
+      .keys = {Key(1, kKeyNotKey)},
+      .categories = kAclKeyspace,
+      .tips = "nondeterministic_output request_policy:special response_policy:special"};
+  static void Run(Call& call);
+};
+
 }  // namespace respite

@@ -99,4 +99,19 @@ struct ClusterSetSlot {
   static void Run(Call& call);
 };
 
+struct ClusterSlotStats {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "CLUSTER|SLOT-STATS filter(SLOTSRANGE slotsrange{start-slot:integer end-slot:integer}|ORDERBY "
+          "orderby{metric [LIMIT limit:integer] [order(ASC|DESC)]})",
+      .summary = "Reports keys, time and traffic of each slot of this shard.",
+      .since = "8.0.0",
+      .complexity = "O(N) for N slots; O(N log N) with ORDERBY",
+      .group = CommandGroup::kCluster,
+      .flags = kStale | kLoading,
+      .tips = "nondeterministic_output request_policy:all_shards",
+      .arity = -4};
+  static void Run(Call& call);
+};
+
 }  // namespace respite

@@ -182,6 +182,7 @@ TEST_F(ClusterDatabasesTest, SurviveASnapshotThatIsLoadedAside) {
   network().Step(20'000);
   ASSERT_TRUE(other_.IsLinked());
   ExpectSameData(node_, other_);
+  EXPECT_THAT(other_.Log(), testing::HasSubstr("Swapping active DB with loaded DB"));
   EXPECT_THAT(RunIn(3, other_, "CLUSTER COUNTKEYSINSLOT 5061"), Int(101));
 }
 

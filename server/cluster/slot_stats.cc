@@ -1,0 +1,121 @@
+#include "server/cluster/slot_stats.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/key_slot.h"
+#include "base/number_text.h"
+#include "server/clients/pubsub.h"
+#include "server/clients/running.h"
+#include "server/cluster/cluster_view.h"
+#include "server/config/settings.h"
+#include "server/dataset/dataset.h"
+#include "server/execution/services.h"
+#include "server/execution/slot_router.h"
+#include "server/replication/replication.h"
+
+namespace respite {
+
+namespace {
+
+constexpr size_t kMultiOctets = 15;  // *1\r\n$5\r\nmulti\r\n
+constexpr Bytes kQueued = "+QUEUED\r\n";
+
+size_t OctetsOfHeader(size_t number) { return 1 + Bytes(IntegerText(static_cast<int64_t>(number))).size() + 2; }
+
+size_t OctetsOfBulk(Bytes text) { return OctetsOfHeader(text.size()) + text.size() + 2; }
+
+size_t OctetsOf(std::span<const Bytes> words) {
+  size_t octets = OctetsOfHeader(words.size());
+  for (const Bytes word : words) octets += OctetsOfBulk(word);
+  return octets;
+}
+
+}  // namespace
+
+SlotStats::SlotStats(const Parts& parts) : parts_(parts) { AdoptSetting(); }
+
+SlotStats::~SlotStats() {
+  if (is_on_) DetachAll();
+}
+
+void SlotStats::AdoptSetting() {
+  const bool was_on = std::exchange(is_on_, parts_.services.settings.cluster_slot_stats_enabled);
+  if (is_on_ == was_on) return;
+  is_on_ ? AttachAll() : DetachAll();
+}
+
+void SlotStats::AttachAll() {
+  parts_.observers.Attach(*this);
+  parts_.services.data.journals.Attach(*this);
+  parts_.services.pubsub.OnShardMessage(
+      [this](Bytes channel, Bytes message, size_t receivers) { OnShardMessage(channel, message, receivers); });
+}
+
+void SlotStats::DetachAll() {
+  parts_.observers.Detach(*this);
+  parts_.services.data.journals.Detach(*this);
+  parts_.services.pubsub.OnShardMessage(nullptr);
+  slot_ = kNoSlot;
+  queued_ = {};
+  streamed_octets_ = 0;
+}
+
+void SlotStats::ForgetOthers(ClusterView& view) {
+  if (figures_.empty()) return;
+  const ClusterNode* const mine = &view.PrimaryOf(view.me());
+  for (int slot = 0; slot < kSlotCount; ++slot) {
+    if (view.Owner(slot) != mine) FiguresOf(slot) = {};
+  }
+}
+
+SlotStats::Figures& SlotStats::FiguresOf(int slot) {
+  if (figures_.empty()) figures_.resize(kSlotCount);
+  return figures_[static_cast<size_t>(slot)];
+}
+
+void SlotStats::Note(int slot) {
+  if (slot == kNoSlot || slot == slot_) return;
+  slot_ = slot_ == kNoSlot ? slot : kManySlots;
+}
+
+void SlotStats::NoteQueued(const FinishedCall& call) {
+  queued_.octets += OctetsOf(call.words);
+  ++queued_.count;
+}
+
+// The commands of a transaction and of a script come first, and the EXEC or EVAL last, with the time and the reply of
+// all of them.
+void SlotStats::OnCall(const FinishedCall& call) {
+  Note(parts_.router.SlotOf(call.command, call.words).value_or(kNoSlot));
+  if (call.depth != 0) {
+    if (call.depth == 1 && !call.session.IsScript()) NoteQueued(call);
+    return;
+  }
+  const int slot = std::exchange(slot_, kNoSlot);
+  const Queued queued = std::exchange(queued_, {});
+  const uint64_t streamed = std::exchange(streamed_octets_, 0);
+  if (slot < 0) return;
+  const bool is_exec = call.command.Spec().transaction == TransactionRole::kExecutes;
+  Figures& figures = FiguresOf(slot);
+  figures.cpu_us += static_cast<uint64_t>(std::max<int64_t>(call.duration_us, 0));
+  figures.octets_in += OctetsOf(call.words) + queued.octets + (is_exec ? kMultiOctets : 0);
+  figures.octets_out += call.reply_octets + queued.count * kQueued.size() +
+                        streamed * parts_.services.replication.replicas().All().size();
+}
+
+// What the node does by itself, such as removing expired keys, is no call of a client.
+void SlotStats::Append(const UnitEffects& effects) {
+  if (parts_.running.command == nullptr) return;
+  for (size_t i = 0; i < effects.Count(); ++i) {
+    if ((effects[i].targets & JournalEntry::kReplicas) != 0) streamed_octets_ += effects[i].request.size();
+  }
+}
+
+void SlotStats::OnShardMessage(Bytes channel, Bytes message, size_t receivers) {
+  const std::array<Bytes, 3> words = {"smessage", channel, message};
+  if (receivers != 0) FiguresOf(KeySlot(channel)).octets_out += OctetsOf(words) * receivers;
+}
+
+}  // namespace respite

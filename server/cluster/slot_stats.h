@@ -1,0 +1,75 @@
+// SlotStats: what each hash slot costs this node: time, and octets from and to clients (CLUSTER SLOT-STATS).
+//
+// It observes calls and the stream to replicas while cluster-slot-stats-enabled says so, and costs nothing otherwise.
+// A call counts for the slot of its keys: a transaction or a script with all that it ran, and for none if those were of
+// several slots.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "server/dataset/journal.h"
+#include "server/execution/call_observer.h"
+
+namespace respite {
+
+class ClusterView;
+struct Running;
+struct Services;
+class SlotRouter;
+
+class SlotStats final : public CallObserver, public Journal {
+ public:
+  struct Parts {
+    const Services& services;
+    const Running& running;
+    CallObservers& observers;
+    const SlotRouter& router;
+  };
+  struct Figures {
+    uint64_t cpu_us = 0;
+    uint64_t octets_in = 0;   // requests, each counted as an array of bulk strings
+    uint64_t octets_out = 0;  // replies, messages of shard channels, the stream to replicas
+  };
+
+  explicit SlotStats(const Parts& parts);
+  ~SlotStats() override;
+
+  // cluster-slot-stats-enabled has changed. What was counted before stays.
+  void AdoptSetting();
+  void Reset() { figures_.clear(); }
+  // Slots of other shards start again from 0 when they come back. Cost: O(slots), if anything was counted.
+  void ForgetOthers(ClusterView& view);
+  Figures Of(int slot) const { return figures_.empty() ? Figures{} : figures_[static_cast<size_t>(slot)]; }
+
+  // CallObserver, Journal
+  void OnCall(const FinishedCall& call) override;
+  void Append(const UnitEffects& effects) override;
+
+ private:
+  static constexpr int kNoSlot = -1;
+  static constexpr int kManySlots = -2;
+
+  struct Queued {
+    uint64_t octets = 0;
+    uint64_t count = 0;
+  };
+
+  Figures& FiguresOf(int slot);
+  void NoteQueued(const FinishedCall& call);
+  void Note(int slot);
+  void OnShardMessage(Bytes channel, Bytes message, size_t receivers);
+  void AttachAll();
+  void DetachAll();
+
+  const Parts parts_;
+  bool is_on_ = false;
+  std::vector<Figures> figures_;  // empty: nothing was counted
+  // Of the call of a client that is under way.
+  int slot_ = kNoSlot;
+  Queued queued_;                 // of its transaction
+  uint64_t streamed_octets_ = 0;  // to each replica
+};
+
+}  // namespace respite

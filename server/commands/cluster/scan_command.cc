@@ -1,0 +1,139 @@
+// CLUSTERSCAN: a walk over the keys of all nodes, one slot after the other.
+//
+// A cursor is `fingerprint-{tag}-place`. The tag is one of the slot, so a client sends the cursor to the right node,
+// and an old owner redirects it, as with a key. The place is one in the index of the slot, and means something only to
+// tables with the same hash function; the fingerprint stands for that. With another one the slot begins again. `0` is a
+// cursor without a place, such as that of a slot nobody has looked at.
+#include <optional>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/number_text.h"
+#include "datatypes/keyspace.h"
+#include "server/commands/cluster/cluster_words.h"
+#include "server/commands/cluster/report_cards.h"
+#include "server/commands/cluster/slot_tags.h"
+#include "server/commands/scan.h"
+
+namespace respite {
+
+namespace {
+
+constexpr char kInvalidCursor[] = "ERR Invalid cursor";
+constexpr char kSlotMismatch[] = "ERR Cursor slot mismatch";
+
+constexpr Bytes kNoPlace = "0";
+
+struct Cursor {
+  int slot = 0;
+  uint64_t place = 0;
+};
+
+std::string FingerprintOf(const Database& keys) {
+  constexpr size_t kDigits = 6;
+  constexpr Bytes kAlphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  uint64_t hash = HashBytes("CLUSTERSCAN", keys.hash_key());
+  std::string text;
+  for (; text.size() < kDigits; hash /= kAlphabet.size()) text += kAlphabet[hash % kAlphabet.size()];
+  return text;
+}
+
+// The beginning of a slot.
+std::string TextOf(int slot) { return "0-{" + std::string(TagOfSlot(slot)) + "}-0"; }
+
+std::string TextOf(const Database& keys, const Cursor& cursor) {
+  return FingerprintOf(keys) + "-{" + std::string(TagOfSlot(cursor.slot)) + "}-" +
+         std::string(Bytes(IntegerText::FromUnsigned(cursor.place)));
+}
+
+// Throws "ERR Invalid cursor". Requires: not "0", the beginning of all.
+Cursor ParseCursor(const Database& keys, Bytes word) {
+  const size_t open = word.find("-{");
+  const size_t close = open == Bytes::npos ? open : word.find("}-", open);
+  if (close == Bytes::npos || open == 0 || close == open + 2) throw Refusal{kInvalidCursor};
+  const Bytes fingerprint = word.substr(0, open);
+  const Bytes place = word.substr(close + 2);
+  if (fingerprint.find('{') != Bytes::npos) throw Refusal{kInvalidCursor};  // another tag would decide
+  for (const char digit : place) {
+    if (!IsDigit(digit)) throw Refusal{kInvalidCursor};
+  }
+  if (place.empty()) throw Refusal{kInvalidCursor};
+  const bool is_ours = fingerprint != kNoPlace && fingerprint == FingerprintOf(keys);
+  return {.slot = KeySlot(word), .place = is_ours ? respite::ParseCursor(place) : 0};
+}
+
+// The slot of all keys that can match, if there is only one: the pattern is plain text as far as its hash tag goes.
+std::optional<int> SlotOfPattern(Bytes pattern) {
+  const Bytes plain = pattern.substr(0, pattern.find_first_of("*?[\\"));
+  const bool is_text = plain.size() == pattern.size();
+  if (is_text || HashTag(plain).size() != plain.size()) return KeySlot(plain);
+  return std::nullopt;
+}
+
+void Answer(Call& call, Bytes cursor, std::span<const Entry* const> keys = {}) {
+  call.reply.Array(2);
+  call.reply.Bulk(cursor);
+  call.reply.Array(keys.size());
+  for (const Entry* key : keys) call.reply.Bulk(key->Key());
+}
+
+// The part of the walk that one call does.
+class Walk {
+ public:
+  Walk(Call& call, const ScanOptions& options, Cursor cursor) : call_(call), options_(options), cursor_(cursor) {}
+
+  // Collects keys of the slot, and of those behind it while they are of the same node, until it has met as many as
+  // COUNT says. Returns the next cursor.
+  std::string Run(bool only_this_slot) {
+    const ClusterView& view = RequireCluster(call_).view();
+    const ClusterNode* const owner = view.Owner(cursor_.slot);
+    while (true) {
+      VisitSlot();
+      if (cursor_.place != 0) return TextOf(Keys(), cursor_);
+      if (only_this_slot || ++cursor_.slot == kSlotCount) return "0";
+      if (view.Owner(cursor_.slot) != owner) return TextOf(cursor_.slot);
+      if (met_ >= options_.count) return TextOf(Keys(), cursor_);
+    }
+  }
+  const std::vector<const Entry*>& Found() const { return found_; }
+
+ private:
+  const Database& Keys() const { return call_.db.Data(); }
+  void VisitSlot() {
+    const SlotIndex::Keys* const table = Keys().by_slot()->KeysOf(cursor_.slot);
+    if (table == nullptr) {
+      cursor_.place = 0;
+      return;
+    }
+    cursor_.place = WalkTable(*table, cursor_.place, options_.count - met_, [this](const Entry* entry) {
+      ++met_;
+      found_.push_back(entry);
+    });
+  }
+
+  Call& call_;
+  const ScanOptions& options_;
+  Cursor cursor_;
+  int64_t met_ = 0;
+  std::vector<const Entry*> found_;
+};
+
+}  // namespace
+
+void ClusterScan::Run(Call& call) {
+  RequireCluster(call);
+  const Bytes word = call.args.Next();
+  const ScanOptions options = ParseScanOptions(call.args, ScanOf::kCluster);
+  const std::optional<int> only = options.pattern ? SlotOfPattern(*options.pattern) : std::nullopt;
+  const bool is_start = word == kNoPlace;
+  const Cursor cursor = is_start ? Cursor{} : ParseCursor(call.db.Data(), word);
+  if (!is_start && options.slot && *options.slot != cursor.slot) throw Refusal{kSlotMismatch};
+  if (only && options.slot && *only != *options.slot) return Answer(call, "0");
+  if (is_start) return Answer(call, TextOf(options.slot ? *options.slot : only.value_or(0)));
+  if (only && *only != cursor.slot) return Answer(call, *only > cursor.slot ? TextOf(*only) : "0");
+  Walk walk(call, options, cursor);
+  const std::string next = walk.Run(only || options.slot);
+  Answer(call, next, PassingKeys(call, options, walk.Found()));
+}
+
+}  // namespace respite

@@ -1,0 +1,147 @@
+// CLUSTER SLOT-STATS.
+#include <algorithm>
+#include <vector>
+
+#include "datatypes/keyspace.h"
+#include "server/cluster/slot_stats.h"
+#include "server/commands/cluster/cluster_words.h"
+#include "server/commands/cluster/slot_cards.h"
+#include "server/config/settings.h"
+
+namespace respite {
+
+namespace {
+
+constexpr char kUnknownMetric[] = "ERR Unrecognized sort metric for ORDERBY.";
+constexpr char kBadLimit[] = "ERR Limit has to lie in between 1 and 16384 (maximum number of slots).";
+constexpr char kTwice[] = "ERR Multiple filters of the same type are disallowed.";
+
+enum class Metric : uint8_t { kKeyCount, kCpu, kOctetsIn, kOctetsOut };
+
+struct Named {
+  Bytes name;
+  Metric metric;
+};
+constexpr Named kMetrics[] = {
+    {"key-count", Metric::kKeyCount},
+    {"cpu-usec", Metric::kCpu},
+    {"network-bytes-in", Metric::kOctetsIn},
+    {"network-bytes-out", Metric::kOctetsOut},
+};
+
+bool AreAllCounted(const Call& call) { return call.services.settings.cluster_slot_stats_enabled; }
+
+uint64_t ValueOf(const Call& call, int slot, Metric metric) {
+  const SlotStats& stats = *call.services.cluster.slot_stats();
+  switch (metric) {
+    case Metric::kKeyCount:
+      return call.services.keyspace.CountIn(slot);
+    case Metric::kCpu:
+      return stats.Of(slot).cpu_us;
+    case Metric::kOctetsIn:
+      return stats.Of(slot).octets_in;
+    case Metric::kOctetsOut:
+      break;
+  }
+  return stats.Of(slot).octets_out;
+}
+
+// The slots of this shard, from one to another.
+std::vector<int> SlotsBetween(Cluster& cluster, int first, int last) {
+  ClusterView& view = cluster.view();
+  const ClusterNode* const mine = &view.PrimaryOf(view.me());
+  std::vector<int> slots;
+  for (int slot = first; slot <= last; ++slot) {
+    if (view.Owner(slot) == mine) slots.push_back(slot);
+  }
+  return slots;
+}
+
+void Write(Call& call, std::span<const int> slots) {
+  const size_t metrics = AreAllCounted(call) ? std::size(kMetrics) : 1;
+  call.reply.Array(slots.size());
+  for (const int slot : slots) {
+    call.reply.Array(2);
+    call.reply.Integer(slot);
+    call.reply.Map(metrics);
+    for (const Named& one : std::span(kMetrics).first(metrics)) {
+      call.reply.Bulk(one.name);
+      call.reply.Integer(static_cast<int64_t>(ValueOf(call, slot, one.metric)));
+    }
+  }
+}
+
+void WriteRange(Call& call, Cluster& cluster) {
+  const int first = SlotNumber(call.args.Next());
+  const int last = SlotNumber(call.args.Next());
+  if (first > last) {
+    throw Refusal{"ERR Start slot number " + std::to_string(first) + " is greater than end slot number " +
+                  std::to_string(last)};
+  }
+  Write(call, SlotsBetween(cluster, first, last));
+}
+
+Metric TakeMetric(Call& call) {
+  const Bytes word = call.args.Next();
+  for (const Named& one : kMetrics) {
+    if (!EqualsIgnoreCase(word, one.name)) continue;
+    if (one.metric == Metric::kKeyCount || AreAllCounted(call)) return one.metric;
+  }
+  throw Refusal{kUnknownMetric};
+}
+
+struct OrderOptions {
+  int64_t limit = kSlotCount;
+  bool ascends = false;
+};
+
+OrderOptions TakeOrderOptions(Call& call) {
+  OrderOptions options;
+  int limits = 0;
+  int orders = 0;
+  while (!call.args.AtEnd()) {
+    if (call.args.TakeTokenWith("LIMIT", 1)) {
+      options.limit = Args::Integer(call.args.Next(), kBadLimit);
+      if (options.limit < 1 || options.limit > kSlotCount) throw Refusal{kBadLimit};
+      ++limits;
+    } else if (call.args.TakeToken("ASC")) {
+      options.ascends = true;
+      ++orders;
+    } else if (call.args.TakeToken("DESC")) {
+      options.ascends = false;
+      ++orders;
+    } else {
+      throw Refusal{refusals::kSyntax};
+    }
+    if (limits > 1 || orders > 1) throw Refusal{kTwice};
+  }
+  return options;
+}
+
+// Slots with the same value are in ascending order, whatever the order is.
+void WriteOrdered(Call& call, Cluster& cluster) {
+  const Metric metric = TakeMetric(call);
+  const OrderOptions options = TakeOrderOptions(call);
+  std::vector<std::pair<uint64_t, int>> ranked;
+  for (const int slot : SlotsBetween(cluster, 0, kSlotCount - 1)) {
+    const uint64_t value = ValueOf(call, slot, metric);
+    ranked.emplace_back(options.ascends ? value : ~value, slot);
+  }
+  std::sort(ranked.begin(), ranked.end());
+  ranked.resize(std::min(ranked.size(), static_cast<size_t>(options.limit)));
+  std::vector<int> slots;
+  for (const auto& [rank, slot] : ranked) slots.push_back(slot);
+  Write(call, slots);
+}
+
+}  // namespace
+
+void ClusterSlotStats::Run(Call& call) {
+  Cluster& cluster = RequireCluster(call);
+  const Bytes subcommand = call.args[1];
+  if (call.args.Left() == 3 && call.args.TakeToken("SLOTSRANGE")) return WriteRange(call, cluster);
+  if (call.args.Left() >= 2 && call.args.TakeToken("ORDERBY")) return WriteOrdered(call, cluster);
+  throw refusals::SubcommandSyntax("CLUSTER", subcommand);
+}
+
+}  // namespace respite

@@ -1,0 +1,40 @@
+#include "server/commands/cluster/slot_tags.h"
+
+#include <array>
+#include <string>
+
+#include "base/key_slot.h"
+
+namespace respite {
+
+namespace {
+
+constexpr Bytes kDigits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+constexpr size_t kLongest = 3;  // all slots have such a tag
+
+using Tags = std::array<std::string, kSlotCount>;
+
+// Counts through all texts of a length, and keeps the first of each slot.
+void AddTags(Tags& tags, std::string prefix, size_t length) {
+  if (prefix.size() == length) {
+    std::string& tag = tags[static_cast<size_t>(KeySlot(prefix))];
+    if (tag.empty()) tag = std::move(prefix);
+    return;
+  }
+  for (const char digit : kDigits) AddTags(tags, prefix + digit, length);
+}
+
+Tags MakeTags() {
+  Tags tags;
+  for (size_t length = 1; length <= kLongest; ++length) AddTags(tags, "", length);
+  return tags;
+}
+
+}  // namespace
+
+Bytes TagOfSlot(int slot) {
+  static const Tags kTags = MakeTags();
+  return kTags[static_cast<size_t>(slot)];
+}
+
+}  // namespace respite
