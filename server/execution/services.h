@@ -47,6 +47,7 @@ struct Running;
 class Replication;
 class ScriptCache;
 class ScriptRunner;
+class SentinelMode;
 struct ServerStats;
 struct Settings;
 class Shutdown;
@@ -112,6 +113,7 @@ struct Services {
   Migrations& migrations;
   Replication& replication;
   ClusterMode& cluster;
+  SentinelMode& sentinel;
   Tls& tls;
 
   // Observation.

@@ -68,6 +68,7 @@
 #include "server/node/node_host.h"
 #include "server/observe/identity.h"
 #include "server/replication/replication.h"
+#include "server/sentinel/sentinel_mode.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/children.h"
 #include "server/storage/loading.h"
@@ -147,6 +148,7 @@ class Node {
   Migrations& migrations() { return migrations_; }
   Replication& replication() { return replication_; }
   ClusterMode& cluster() { return cluster_; }
+  SentinelMode& sentinel() { return sentinel_; }
   Tls& tls() { return tls_; }
   DebugSwitches& debug() { return debug_; }
   Nursery& nursery() { return nursery_; }
@@ -226,6 +228,7 @@ class Node {
   Replication replication_;  // takes parts out of services_
   Migrations migrations_;    // as well
   ClusterMode cluster_;      // as well
+  SentinelMode sentinel_;    // as well
 };
 
 }  // namespace respite

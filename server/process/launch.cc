@@ -14,6 +14,7 @@
 #include "server/process/out_of_memory_ending.h"
 #include "server/process/server_process.h"
 #include "server/process/system_checks.h"
+#include "server/sentinel/sentinel_mode.h"
 
 namespace respite {
 
@@ -27,11 +28,6 @@ int Report(const StartupError& error) {
     std::fputs(error.text.c_str(), stderr);
   }
   return error.exit_code;
-}
-
-int Refuse(const std::string& program, const char* what) {
-  std::fprintf(stderr, "%s: %s is not part of this version of Respite.\n", program.c_str(), what);
-  return 1;
 }
 
 int PrintVersion() {
@@ -61,11 +57,17 @@ std::optional<StartupError> CheckRenames(const ConfigLines& lines) {
   return std::nullopt;
 }
 
+std::optional<StartupError> CheckSentinel(const Config& config) {
+  if (config.mode() != ServerMode::kSentinel) return std::nullopt;
+  auto error = CheckSentinelLines(config);
+  return error ? error : CheckSentinelFile(config);
+}
+
 int Serve(const CommandLine& line, ProcessTitle& title) {
-  if (line.mode == ServerMode::kSentinel) return Refuse(line.program, "Sentinel mode");
   auto config = Config::Load(line, std::cin);
   if (!config.ok()) return Report(config.error());
   if (auto error = CheckRenames(config.value()->lines())) return Report(*error);
+  if (auto error = CheckSentinel(*config.value())) return Report(*error);
   return ServerProcess(*config.value(), line, title).Run();
 }
 
