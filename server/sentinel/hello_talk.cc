@@ -64,7 +64,7 @@ bool HelloTalk::MakeRoom(Primary& primary, const Hello& hello) {
                  " ip " + hello.ip + " port " + std::to_string(hello.port) + " for " + hello.id);
     return true;
   }
-  const PeerSentinel* const other = WatchList::FindSentinelAt(primary, hello.ip, hello.port);
+  const PeerSentinel* const other = InstanceList::FindSentinelAt(primary, hello.ip, hello.port);
   if (other != nullptr) {
     events_.Tell(LogLevel::kNotice, "+sentinel-invalid-addr", *other);
     list_.ForgetSentinel(std::string(other->name));

@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <string>
 
+#include "server/sentinel/instance_list.h"
 #include "server/sentinel/sentinel_core.h"
 #include "server/sentinel/sentinel_events.h"
-#include "server/sentinel/watch_list.h"
 
 namespace respite {
 
@@ -19,7 +19,7 @@ class HelloTalk {
  public:
   static constexpr char kChannel[] = "__sentinel__:hello";
 
-  HelloTalk(const SentinelCore& core, SentinelEvents& events, WatchList& list)
+  HelloTalk(const SentinelCore& core, SentinelEvents& events, InstanceList& list)
       : core_(core), events_(events), list_(list) {}
 
   // Of a subscription of `instance`: a message, or something else.
@@ -51,7 +51,7 @@ class HelloTalk {
 
   const SentinelCore core_;
   SentinelEvents& events_;
-  WatchList& list_;
+  InstanceList& list_;
 };
 
 }  // namespace respite

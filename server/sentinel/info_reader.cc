@@ -84,7 +84,7 @@ void InfoReader::ReadReplica(Primary& primary, Bytes line) {
   const Bytes port_text = PartOf(line, "port=");
   if (host.empty() || port_text.empty()) return;
   const int port = static_cast<int>(NumberOf(port_text));
-  if (WatchList::FindReplicaAt(primary, host, port) != nullptr) return;
+  if (InstanceList::FindReplicaAt(primary, host, port) != nullptr) return;
   const auto added = list_.AddReplica(primary, host, port);
   if (!added.ok()) return;
   events_.Tell(LogLevel::kNotice, "+slave", *added.value());

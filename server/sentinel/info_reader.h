@@ -4,10 +4,10 @@
 
 #include <string>
 
+#include "server/sentinel/instance_list.h"
 #include "server/sentinel/replica_orders.h"
 #include "server/sentinel/sentinel_core.h"
 #include "server/sentinel/sentinel_events.h"
-#include "server/sentinel/watch_list.h"
 
 namespace respite {
 
@@ -15,7 +15,7 @@ class PrimaryFailover;
 
 class InfoReader {
  public:
-  InfoReader(const SentinelCore& core, SentinelEvents& events, WatchList& list, ReplicaOrders& orders,
+  InfoReader(const SentinelCore& core, SentinelEvents& events, InstanceList& list, ReplicaOrders& orders,
              PrimaryFailover& failover)
       : core_(core), events_(events), list_(list), orders_(orders), failover_(failover) {}
 
@@ -46,7 +46,7 @@ class InfoReader {
 
   const SentinelCore core_;
   SentinelEvents& events_;
-  WatchList& list_;
+  InstanceList& list_;
   ReplicaOrders& orders_;
   PrimaryFailover& failover_;
 };

@@ -16,18 +16,19 @@ ReportedRole RoleOf(InstanceKind kind) {
 
 }  // namespace
 
-Instance::Instance(InstanceKind kind, std::string name, SentinelAddress address, Primary& primary, int64_t now_ms)
-    : kind(kind),
-      name(std::move(name)),
-      address(std::move(address)),
-      primary(primary),
-      link(std::make_shared<InstanceLink>(WiresOf(kind), now_ms)),
+Instance::Instance(InstanceKind its_kind, std::string its_name, SentinelAddress its_address, Primary& its_primary,
+                   int64_t now_ms)
+    : kind(its_kind),
+      name(std::move(its_name)),
+      address(std::move(its_address)),
+      primary(its_primary),
+      link(std::make_shared<InstanceLink>(WiresOf(its_kind), now_ms)),
       last_publish_ms(now_ms) {}
 
-ServerInstance::ServerInstance(InstanceKind kind, std::string name, SentinelAddress address, Primary& primary,
-                               int64_t now_ms)
-    : Instance(kind, std::move(name), std::move(address), primary, now_ms),
-      reported_role(RoleOf(kind)),
+ServerInstance::ServerInstance(InstanceKind its_kind, std::string its_name, SentinelAddress its_address,
+                               Primary& its_primary, int64_t now_ms)
+    : Instance(its_kind, std::move(its_name), std::move(its_address), its_primary, now_ms),
+      reported_role(RoleOf(its_kind)),
       role_since_ms(now_ms),
       reported_since_ms(now_ms) {}
 

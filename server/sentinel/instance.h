@@ -22,7 +22,8 @@ inline constexpr int64_t kLongAgo = -(int64_t{1} << 60);
 enum class InstanceKind : uint8_t { kPrimary, kReplica, kSentinel };
 
 struct Instance {
-  Instance(InstanceKind kind, std::string name, SentinelAddress address, Primary& primary, int64_t now_ms);
+  Instance(InstanceKind its_kind, std::string its_name, SentinelAddress its_address, Primary& its_primary,
+           int64_t now_ms);
   ~Instance() { link->Forget(*this); }
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
@@ -45,7 +46,8 @@ enum class ReportedRole : uint8_t { kNone, kPrimary, kReplica };
 
 // One that answers INFO.
 struct ServerInstance : Instance {
-  ServerInstance(InstanceKind kind, std::string name, SentinelAddress address, Primary& primary, int64_t now_ms);
+  ServerInstance(InstanceKind its_kind, std::string its_name, SentinelAddress its_address, Primary& its_primary,
+                 int64_t now_ms);
 
   std::optional<std::string> info;  // as it was read last
   int64_t info_ms = kLongAgo;       // when
@@ -65,8 +67,8 @@ struct ServerInstance : Instance {
 enum class Reconfiguration : uint8_t { kNone, kSent, kInProgress, kDone };
 
 struct WatchedReplica final : ServerInstance {
-  WatchedReplica(std::string name, SentinelAddress address, Primary& primary, int64_t now_ms)
-      : ServerInstance(InstanceKind::kReplica, std::move(name), std::move(address), primary, now_ms) {}
+  WatchedReplica(std::string its_name, SentinelAddress its_address, Primary& its_primary, int64_t now_ms)
+      : ServerInstance(InstanceKind::kReplica, std::move(its_name), std::move(its_address), its_primary, now_ms) {}
 
   int priority = 100;
   bool is_announced = true;
@@ -77,8 +79,8 @@ struct WatchedReplica final : ServerInstance {
 };
 
 struct PeerSentinel final : Instance {
-  PeerSentinel(std::string id, SentinelAddress address, Primary& primary, int64_t now_ms)
-      : Instance(InstanceKind::kSentinel, std::move(id), std::move(address), primary, now_ms),
+  PeerSentinel(std::string id, SentinelAddress its_address, Primary& its_primary, int64_t now_ms)
+      : Instance(InstanceKind::kSentinel, std::move(id), std::move(its_address), its_primary, now_ms),
         last_hello_ms(now_ms),
         last_opinion_ms(now_ms) {
     run_id = name;
@@ -106,8 +108,9 @@ struct CaseInsensitiveLess {
 };
 
 struct Primary final : ServerInstance {
-  Primary(std::string name, SentinelAddress address, int quorum, int64_t now_ms)
-      : ServerInstance(InstanceKind::kPrimary, std::move(name), std::move(address), *this, now_ms), quorum(quorum) {}
+  Primary(std::string its_name, SentinelAddress its_address, int its_quorum, int64_t now_ms)
+      : ServerInstance(InstanceKind::kPrimary, std::move(its_name), std::move(its_address), *this, now_ms),
+        quorum(its_quorum) {}
 
   // --- Settings.
 

@@ -65,8 +65,8 @@ class InstanceWire final : public Link::User, public std::enable_shared_from_thi
 
 struct InstanceLink {
   enum class Wires : uint8_t { kCommands, kCommandsAndHello };
-  InstanceLink(Wires wires, int64_t now_ms)
-      : wires(wires), ping_waits_since_ms(now_ms), last_available_ms(now_ms), last_pong_ms(now_ms) {}
+  InstanceLink(Wires wanted, int64_t now_ms)
+      : wires(wanted), ping_waits_since_ms(now_ms), last_available_ms(now_ms), last_pong_ms(now_ms) {}
   ~InstanceLink();
   InstanceLink(const InstanceLink&) = delete;
   InstanceLink& operator=(const InstanceLink&) = delete;

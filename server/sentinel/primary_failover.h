@@ -8,11 +8,11 @@
 
 #include "server/sentinel/down_watch.h"
 #include "server/sentinel/hello_talk.h"
+#include "server/sentinel/instance_list.h"
 #include "server/sentinel/leader_election.h"
 #include "server/sentinel/replica_orders.h"
 #include "server/sentinel/sentinel_core.h"
 #include "server/sentinel/sentinel_events.h"
-#include "server/sentinel/watch_list.h"
 
 namespace respite {
 
@@ -21,7 +21,7 @@ class PrimaryFailover {
   struct Parts {
     const SentinelCore& core;
     SentinelEvents& events;
-    WatchList& list;
+    InstanceList& list;
     ReplicaOrders& orders;
     HelloTalk& hellos;
     DownWatch& downs;

@@ -17,6 +17,7 @@
 #include "server/sentinel/down_watch.h"
 #include "server/sentinel/hello_talk.h"
 #include "server/sentinel/info_reader.h"
+#include "server/sentinel/instance_list.h"
 #include "server/sentinel/instance_talk.h"
 #include "server/sentinel/leader_election.h"
 #include "server/sentinel/primary_failover.h"
@@ -25,7 +26,6 @@
 #include "server/sentinel/sentinel_core.h"
 #include "server/sentinel/sentinel_events.h"
 #include "server/sentinel/sentinel_lines.h"
-#include "server/sentinel/watch_list.h"
 
 namespace respite {
 
@@ -53,7 +53,7 @@ class Sentinel {
 
   const SentinelCore& core() const { return core_; }
   SentinelState& state() { return state_; }
-  WatchList& list() { return list_; }
+  InstanceList& list() { return list_; }
   SentinelEvents& events() { return events_; }
   const ScriptQueue& scripts() const { return scripts_; }
   HelloTalk& hellos() { return hellos_; }
@@ -72,7 +72,7 @@ class Sentinel {
   const SentinelCore core_;
   ScriptQueue scripts_;
   SentinelEvents events_;
-  WatchList list_;
+  InstanceList list_;
   ReplicaOrders orders_;
   HelloTalk hellos_;
   DownWatch downs_;

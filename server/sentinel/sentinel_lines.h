@@ -8,8 +8,8 @@
 
 #include "server/config/config_rewrite.h"
 #include "server/config/config_text.h"
+#include "server/sentinel/instance_list.h"
 #include "server/sentinel/sentinel_core.h"
-#include "server/sentinel/watch_list.h"
 
 namespace respite {
 
@@ -23,7 +23,7 @@ struct LineObjection {
 
 class SentinelLinesReader {
  public:
-  SentinelLinesReader(const SentinelCore& core, WatchList& list) : core_(core), list_(list) {}
+  SentinelLinesReader(const SentinelCore& core, InstanceList& list) : core_(core), list_(list) {}
 
   // Takes all lines, in any order. Stops at the first that is wrong.
   std::optional<LineObjection> Read(const std::vector<ConfigLine>& lines);
@@ -44,7 +44,7 @@ class SentinelLinesReader {
   std::optional<Objection> ReadKnown(const std::string& subject, Primary& primary, const Words& words);
 
   const SentinelCore core_;
-  WatchList& list_;
+  InstanceList& list_;
 };
 
 // "Duplicate master name." and so on.

@@ -42,7 +42,7 @@ std::optional<std::string> ServerAsSentinelHost::Save(const std::vector<Sentinel
   try {
     services_.config.Rewrite(services_.files, extras);
   } catch (const Refusal& refusal) {
-    const std::string& text = refusal.message;
+    const std::string& text = refusal.text;
     const size_t colon = text.find(": ");
     return colon == std::string::npos ? text : text.substr(colon + 2);
   }

@@ -6,7 +6,7 @@
 namespace respite {
 
 struct SentinelConfig {
-  static constexpr CommandSpec spec = {.syntax = "SENTINEL|CONFIG action(SET {parameter value}...|GET parameter...)",
+  static constexpr CommandSpec spec = {.syntax = "SENTINEL|CONFIG action(SET set{parameter value}...|GET parameter...)",
                                        .where = Where::kSentinels,
                                        .summary = "Reads or changes settings of this Sentinel.",
                                        .since = "6.2.0",
@@ -19,7 +19,7 @@ struct SentinelConfig {
 };
 
 struct SentinelDebug {
-  static constexpr CommandSpec spec = {.syntax = "SENTINEL|DEBUG [{parameter value}...]",
+  static constexpr CommandSpec spec = {.syntax = "SENTINEL|DEBUG [data{parameter value}...]",
                                        .where = Where::kSentinels,
                                        .summary = "Reads or changes the periods by which this Sentinel works.",
                                        .since = "7.0.0",
@@ -74,7 +74,7 @@ struct SentinelRemove {
 };
 
 struct SentinelReset {
-  static constexpr CommandSpec spec = {.syntax = "SENTINEL|RESET pattern",
+  static constexpr CommandSpec spec = {.syntax = "SENTINEL|RESET pattern:pattern",
                                        .where = Where::kSentinels,
                                        .summary = "Forgets what was learned about some primaries.",
                                        .since = "2.8.4",
@@ -85,7 +85,7 @@ struct SentinelReset {
 };
 
 struct SentinelSet {
-  static constexpr CommandSpec spec = {.syntax = "SENTINEL|SET master-name {option value}...",
+  static constexpr CommandSpec spec = {.syntax = "SENTINEL|SET master-name data{option value}...",
                                        .where = Where::kSentinels,
                                        .summary = "Changes settings of a primary.",
                                        .since = "2.8.4",
@@ -98,7 +98,9 @@ struct SentinelSet {
 
 struct SentinelSimulateFailure {
   static constexpr CommandSpec spec = {
-      .syntax = "SENTINEL|SIMULATE-FAILURE [mode(crash-after-election|crash-after-promotion|help)]...",
+      .syntax =
+          "SENTINEL|SIMULATE-FAILURE "
+          "[mode(crash-after-election:pure-token|crash-after-promotion:pure-token|help:pure-token)...]",
       .where = Where::kSentinels,
       .summary = "Makes this Sentinel crash in the middle of a failover, for tests.",
       .since = "3.2.0",

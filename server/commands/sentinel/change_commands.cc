@@ -7,6 +7,7 @@
 #include "base/glob.h"
 #include "server/commands/sentinel/change_cards.h"
 #include "server/commands/sentinel/sentinel_words.h"
+#include "server/config/config.h"
 
 namespace respite {
 
@@ -62,7 +63,7 @@ void SentinelReset::Run(Call& call) {
   int64_t count = 0;
   for (const auto& [name, primary] : sentinel.state().primaries) {
     if (!pattern.Matches(name)) continue;
-    sentinel.list().Reset(*primary, WatchList::Sentinels::kForget);
+    sentinel.list().Reset(*primary, InstanceList::Sentinels::kForget);
     sentinel.events().Tell(LogLevel::kWarning, "+reset-master", *primary);
     ++count;
   }

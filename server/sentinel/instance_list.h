@@ -1,4 +1,4 @@
-// WatchList: who is watched: primaries, their replicas, and the other Sentinels. It adds, finds, and forgets them.
+// InstanceList: who is watched: primaries, their replicas, and the other Sentinels. It adds, finds, and forgets them.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace respite {
 
-class WatchList {
+class InstanceList {
  public:
-  WatchList(const SentinelCore& core, SentinelEvents& events) : core_(core), events_(events) {}
+  InstanceList(const SentinelCore& core, SentinelEvents& events) : core_(core), events_(events) {}
 
   template <class Type>
   using Added = Result<Type*, InstanceTrouble>;

@@ -1,4 +1,4 @@
-#include "server/sentinel/watch_list.h"
+#include "server/sentinel/instance_list.h"
 
 #include <utility>
 #include <vector>
@@ -17,8 +17,8 @@ auto* FindAt(const Instances& instances, const std::string& host, int port) {
 
 }  // namespace
 
-WatchList::Added<Primary> WatchList::AddPrimary(const std::string& name, const std::string& host, int port,
-                                                int quorum) {
+InstanceList::Added<Primary> InstanceList::AddPrimary(const std::string& name, const std::string& host, int port,
+                                                      int quorum) {
   auto address = core_.AddressOf(host, port, SentinelCore::Accept::kUnresolved);
   if (!address.ok()) return Failure(InstanceTrouble(address.error()));
   if (core_.state.Find(name) != nullptr) return Failure(InstanceTrouble::kDuplicate);
@@ -28,7 +28,7 @@ WatchList::Added<Primary> WatchList::AddPrimary(const std::string& name, const s
   return core_.state.primaries.emplace(name, std::move(primary)).first->second.get();
 }
 
-WatchList::Added<WatchedReplica> WatchList::AddReplica(Primary& primary, const std::string& host, int port) {
+InstanceList::Added<WatchedReplica> InstanceList::AddReplica(Primary& primary, const std::string& host, int port) {
   auto address = core_.AddressOf(host, port, SentinelCore::Accept::kUnresolved);
   if (!address.ok()) return Failure(InstanceTrouble(address.error()));
   const std::string name = HostAndPort(core_.Announced(address.value()), port);
@@ -37,8 +37,8 @@ WatchList::Added<WatchedReplica> WatchList::AddReplica(Primary& primary, const s
   return primary.replicas.emplace(name, std::move(replica)).first->second.get();
 }
 
-WatchList::Added<PeerSentinel> WatchList::AddSentinel(Primary& primary, const std::string& id, const std::string& host,
-                                                      int port) {
+InstanceList::Added<PeerSentinel> InstanceList::AddSentinel(Primary& primary, const std::string& id,
+                                                            const std::string& host, int port) {
   auto address = core_.AddressOf(host, port, SentinelCore::Accept::kUnresolved);
   if (!address.ok()) return Failure(InstanceTrouble(address.error()));
   if (primary.sentinels.contains(id)) return Failure(InstanceTrouble::kDuplicate);
@@ -49,7 +49,7 @@ WatchList::Added<PeerSentinel> WatchList::AddSentinel(Primary& primary, const st
 }
 
 // One that is known with another primary, too, needs no second connection.
-void WatchList::ShareLink(PeerSentinel& sentinel) {
+void InstanceList::ShareLink(PeerSentinel& sentinel) {
   for (const auto& [name, primary] : core_.state.primaries) {
     if (primary.get() == &sentinel.primary) continue;
     const auto found = primary->sentinels.find(sentinel.name);
@@ -59,19 +59,19 @@ void WatchList::ShareLink(PeerSentinel& sentinel) {
   }
 }
 
-Primary* WatchList::FindPrimaryAt(const std::string& host, int port) const {
+Primary* InstanceList::FindPrimaryAt(const std::string& host, int port) const {
   return FindAt(core_.state.primaries, host, port);
 }
 
-WatchedReplica* WatchList::FindReplicaAt(const Primary& primary, const std::string& host, int port) {
+WatchedReplica* InstanceList::FindReplicaAt(const Primary& primary, const std::string& host, int port) {
   return FindAt(primary.replicas, host, port);
 }
 
-PeerSentinel* WatchList::FindSentinelAt(const Primary& primary, const std::string& host, int port) {
+PeerSentinel* InstanceList::FindSentinelAt(const Primary& primary, const std::string& host, int port) {
   return FindAt(primary.sentinels, host, port);
 }
 
-void WatchList::MoveSentinel(const PeerSentinel& moved) {
+void InstanceList::MoveSentinel(const PeerSentinel& moved) {
   int others = 0;
   for (const auto& [name, primary] : core_.state.primaries) {
     const auto found = primary->sentinels.find(moved.name);
@@ -86,11 +86,11 @@ void WatchList::MoveSentinel(const PeerSentinel& moved) {
                " " + std::to_string(others) + " additional matching instances");
 }
 
-void WatchList::ForgetSentinel(const std::string& id) {
+void InstanceList::ForgetSentinel(const std::string& id) {
   for (const auto& [name, primary] : core_.state.primaries) primary->sentinels.erase(id);
 }
 
-void WatchList::Reset(Primary& primary, Sentinels sentinels) {
+void InstanceList::Reset(Primary& primary, Sentinels sentinels) {
   const int64_t now_ms = core_.NowMs();
   primary.promoted = nullptr;
   primary.replicas.clear();
@@ -112,7 +112,7 @@ void WatchList::Reset(Primary& primary, Sentinels sentinels) {
 
 // The former primary comes back as a replica one day. The configuration that names the new one is on disk before
 // anything else happens.
-bool WatchList::ChangeAddress(Primary& primary, const std::string& host, int port) {
+bool InstanceList::ChangeAddress(Primary& primary, const std::string& host, int port) {
   auto address = core_.AddressOf(host, port, SentinelCore::Accept::kResolved);
   if (!address.ok()) return false;
   std::vector<SentinelAddress> replicas;
@@ -130,12 +130,12 @@ bool WatchList::ChangeAddress(Primary& primary, const std::string& host, int por
   return true;
 }
 
-void WatchList::DropServerLinks(Primary& primary) {
+void InstanceList::DropServerLinks(Primary& primary) {
   primary.link->Close();
   for (const auto& [name, replica] : primary.replicas) replica->link->Close();
 }
 
-void WatchList::DropSentinelLinks() {
+void InstanceList::DropSentinelLinks() {
   for (const auto& [name, primary] : core_.state.primaries) {
     for (const auto& [id, sentinel] : primary->sentinels) sentinel->link->Close();
   }
