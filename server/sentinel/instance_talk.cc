@@ -64,8 +64,14 @@ void InstanceTalk::DialHello(Instance& instance) {
   Authenticate(instance, *link.hello);
   SetName(instance, *link.hello, "pubsub");
   link.hello->Send(instance, {CommandOf(instance, "SUBSCRIBE"), HelloTalk::kChannel},
-                   [this, &instance](const ReplyTree&) { instance.link->hello_heard_ms = core_.NowMs(); });
+                   [this, &instance](const ReplyTree& reply) { HearSubscribed(instance, reply); });
   link.hello->OnMessage([this, &instance](const ReplyTree& reply) { hellos_.HearMessage(instance, reply); });
+}
+
+// Without a subscription the connection is of no use; the next one may find another password.
+void InstanceTalk::HearSubscribed(Instance& instance, const ReplyTree& reply) {
+  instance.link->hello_heard_ms = core_.NowMs();
+  if (reply.IsError()) instance.link->CloseHello();
 }
 
 void InstanceTalk::Authenticate(const Instance& instance, InstanceWire& wire) const {

@@ -19,6 +19,7 @@ class InstanceTalk {
   void Reconnect(Instance& instance);
   void DialCommands(Instance& instance);
   void DialHello(Instance& instance);
+  void HearSubscribed(Instance& instance, const ReplyTree& reply);
   Link::Target TargetOf(const Instance& instance) const;
   void Authenticate(const Instance& instance, InstanceWire& wire) const;
   void SetName(const Instance& instance, InstanceWire& wire, const char* role) const;

@@ -1,0 +1,406 @@
+"""Sentinels of real processes: ours alone, and in one quorum with Sentinels of each oracle, over servers of either kind."""
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+import oracles
+from launcher import free_port, wait_until
+from two_servers import RESPITE, Closed, RawClient, value_of
+
+DOWN_AFTER_MS = 500
+FAILOVER_TIMEOUT_MS = 10000
+LIMIT_S = 60
+NAME = "mymaster"
+
+
+class Process:
+    """A server, or a Sentinel, with a directory and a configuration file of its own."""
+
+    def __init__(self, program, lines, *arguments):
+        self.program, self.port, self.arguments = program, free_port(), arguments
+        self.folder = tempfile.mkdtemp(prefix="respite-sentinel-")
+        self.file = os.path.join(self.folder, "server.conf")
+        with open(self.file, "w", encoding="ascii") as file:
+            file.write("\n".join([f"port {self.port}", "bind 127.0.0.1", f"dir {self.folder}", *lines, ""]))
+        self.process = None
+        self.start()
+
+    def start(self):
+        with open(os.path.join(self.folder, "log"), "ab") as log:
+            self.process = subprocess.Popen([self.program, self.file, *self.arguments], stdout=log, stderr=log,
+                                            stdin=subprocess.DEVNULL)
+        wait_until(self.answers, f"{self.program} on port {self.port}: {self.log()[-2000:]}")
+
+    def log(self):
+        with open(os.path.join(self.folder, "log"), encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def conf(self):
+        with open(self.file, encoding="utf-8") as file:
+            return file.read()
+
+    def client(self):
+        connection = socket.create_connection(("127.0.0.1", self.port), timeout=5)
+        connection.settimeout(5)
+        return RawClient(connection)
+
+    def ask(self, *words):
+        client = self.client()
+        try:
+            return value_of(client.run(*words))
+        finally:
+            client.close()
+
+    def answers(self):
+        try:
+            return self.ask("PING") == b"+PONG"
+        except (OSError, Closed):
+            return False
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def remove(self):
+        if self.process.poll() is None:
+            self.signal(signal.SIGCONT)
+            self.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class DataServer(Process):
+    def __init__(self, program, primary=None, *lines):
+        follow = [f"replicaof 127.0.0.1 {primary.port}"] if primary else []
+        super().__init__(program, [*follow, "save \"\"", "repl-diskless-sync-delay 0", *lines])
+
+    def role(self):
+        return self.ask("ROLE")[0]
+
+
+class Sentinel(Process):
+    def __init__(self, program, primary, quorum=2, *lines):
+        super().__init__(program, [f"sentinel monitor {NAME} 127.0.0.1 {primary.port} {quorum}",
+                                   f"sentinel down-after-milliseconds {NAME} {DOWN_AFTER_MS}",
+                                   f"sentinel failover-timeout {NAME} {FAILOVER_TIMEOUT_MS}", *lines], "--sentinel")
+
+    def address(self):
+        return int(self.ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", NAME)[1])
+
+    def master(self):
+        words = self.ask("SENTINEL", "MASTER", NAME)
+        return {words[i].decode(): words[i + 1].decode() for i in range(0, len(words), 2)}
+
+    def knows(self, replicas, sentinels):
+        master = self.master()
+        return (int(master["num-slaves"]), int(master["num-other-sentinels"])) == (replicas, sentinels)
+
+
+class World:
+    """A primary, its replicas, and Sentinels that know each other."""
+
+    def __init__(self, servers, sentinels, quorum=2):
+        self.servers, self.sentinels = [], []
+        try:
+            for program in servers:
+                self.servers.append(DataServer(program, self.servers[0] if self.servers else None))
+            for program in sentinels:
+                self.sentinels.append(Sentinel(program, self.servers[0], quorum))
+            self.settle()
+        except BaseException:
+            self.remove()
+            raise
+
+    def settle(self):
+        """Until everybody knows everybody, and all replicas are linked."""
+        for sentinel in self.sentinels:
+            wait_until(lambda s=sentinel: s.knows(len(self.servers) - 1, len(self.sentinels) - 1),
+                       f"Sentinel {sentinel.port} to know all", LIMIT_S)
+        for server in self.servers[1:]:
+            wait_until(lambda s=server: b"master_link_status:up" in s.ask("INFO", "replication"), "a linked replica")
+
+    def server(self, port):
+        return next(server for server in self.servers if server.port == port)
+
+    def await_switch(self, former, sentinels=None, limit_s=LIMIT_S):
+        """The new primary, when all Sentinels name the same one and it says so itself."""
+        sentinels = self.sentinels if sentinels is None else sentinels
+
+        def agreed():
+            ports = {sentinel.address() for sentinel in sentinels}
+            if len(ports) != 1 or former in ports:
+                return None
+            server = self.server(ports.pop())
+            return server if server.answers() and server.role() == b"master" else None
+
+        return wait_until(agreed, "a new primary\n" + "\n".join(s.log()[-1500:] for s in sentinels), limit_s)
+
+    def await_followers(self, primary):
+        for server in self.servers:
+            if server is primary or server.process.poll() is not None:
+                continue
+            wait_until(lambda s=server: s.ask("ROLE")[:3] == [b"slave", b"127.0.0.1", primary.port],
+                       f"{server.port} to follow {primary.port}", LIMIT_S)
+
+    def remove(self):
+        for process in self.sentinels + self.servers:
+            process.remove()
+
+
+class Events:
+    """What a Sentinel tells on its channels."""
+
+    def __init__(self, sentinel):
+        self.client = sentinel.client()
+        self.client.run("PSUBSCRIBE", "*")
+        self.heard = []
+        self.thread = threading.Thread(target=self.listen, daemon=True)
+        self.client.socket.settimeout(None)
+        self.thread.start()
+
+    def listen(self):
+        try:
+            while True:
+                _, _, channel, text = value_of(self.client.read())
+                self.heard.append((channel.decode(), text.decode()))
+        except (OSError, Closed):
+            pass
+
+    def texts(self, channel):
+        return [text for name, text in list(self.heard) if name == channel]
+
+    def await_text(self, channel):
+        return wait_until(lambda: self.texts(channel), f"{channel} among {self.heard}", LIMIT_S)[0]
+
+    def close(self):
+        self.client.socket.shutdown(socket.SHUT_RDWR)
+        self.thread.join()
+        self.client.close()
+
+
+class WithWorld(unittest.TestCase):
+    def world(self, servers, sentinels, quorum=2):
+        world = World(servers, sentinels, quorum)
+        self.addCleanup(world.remove)
+        return world
+
+    def events(self, sentinel):
+        events = Events(sentinel)
+        self.addCleanup(events.close)
+        return events
+
+
+class OursTest(WithWorld):
+    """Three of our Sentinels over our servers."""
+
+    def setUp(self):
+        self.all = self.world([RESPITE] * 3, [RESPITE] * 3)
+
+    def test_a_killed_primary_is_replaced(self):
+        events = self.events(self.all.sentinels[0])
+        primary = self.all.servers[0]
+        primary.ask("SET", "key", "value")
+        wait_until(lambda: all(s.ask("GET", "key") == b"value" for s in self.all.servers), "the replicas")
+        primary.kill()
+        chosen = self.all.await_switch(primary.port)
+        self.all.await_followers(chosen)
+        self.assertEqual(b"value", chosen.ask("GET", "key"))
+        self.assertEqual(f"{NAME} 127.0.0.1 {primary.port} 127.0.0.1 {chosen.port}", events.await_text("+switch-master"))
+        self.assertEqual(f"master {NAME} 127.0.0.1 {primary.port}", events.texts("+sdown")[0])
+        primary.start()
+        self.all.await_followers(chosen)
+        self.all.settle()
+
+    def test_a_stopped_primary_is_replaced_and_comes_back_as_a_replica(self):
+        primary = self.all.servers[0]
+        primary.signal(signal.SIGSTOP)
+        chosen = self.all.await_switch(primary.port)
+        primary.signal(signal.SIGCONT)
+        self.all.await_followers(chosen)
+
+    def test_an_operator_asks_for_a_failover(self):
+        primary = self.all.servers[0]
+        self.assertEqual(b"+OK", self.all.sentinels[0].ask("SENTINEL", "FAILOVER", NAME))
+        self.assertTrue(self.all.sentinels[0].ask("SENTINEL", "FAILOVER", NAME).startswith(b"-INPROG "))
+        chosen = self.all.await_switch(primary.port)
+        self.all.await_followers(chosen)
+
+    def test_a_minority_does_nothing(self):
+        primary = self.all.servers[0]
+        for sentinel in self.all.sentinels[1:]:
+            sentinel.kill()
+        last = self.all.sentinels[0]
+        wait_until(lambda: last.ask("SENTINEL", "CKQUORUM", NAME).startswith(b"-NOQUORUM 1 "), "missing Sentinels")
+        primary.kill()
+        wait_until(lambda: "s_down" in last.master()["flags"], "a primary that is down")
+        self.assertNotIn("o_down", last.master()["flags"])
+        for sentinel in self.all.sentinels[1:]:
+            sentinel.start()
+        self.all.await_switch(primary.port)
+
+    def test_restarts_at_random(self):
+        seed = random.SystemRandom().randrange(10**9)
+        print(f"seed {seed}")
+        chance = random.Random(seed)
+        for _ in range(3):
+            former = self.all.sentinels[0].address()
+            victims = [self.all.server(former), chance.choice(self.all.sentinels)]
+            chance.shuffle(victims)
+            number = chance.choice([signal.SIGKILL, signal.SIGSTOP])
+            for victim in victims:
+                victim.signal(number)
+            rest = [sentinel for sentinel in self.all.sentinels if sentinel not in victims]
+            chosen = self.all.await_switch(former, rest)
+            for victim in victims:
+                if number == signal.SIGSTOP:
+                    victim.signal(signal.SIGCONT)
+                else:
+                    victim.process.wait()
+                    victim.start()
+            self.all.await_switch(former)
+            self.all.await_followers(chosen)
+            self.all.settle()
+
+
+class MixedTest(WithWorld):
+    """Sentinels of both kinds in one quorum."""
+
+    def mixed(self, servers, ours, theirs):
+        return self.world(servers, [RESPITE] * ours + [self.oracle.program] * theirs)
+
+    def fail_over_by(self, leader, servers):
+        """The Sentinel with this index leads."""
+        world = self.mixed(servers, 2, 2)
+        primary = world.servers[0]
+        chosen_sentinel = world.sentinels[leader]
+        self.assertEqual(b"+OK", chosen_sentinel.ask("SENTINEL", "FAILOVER", NAME))
+        chosen = world.await_switch(primary.port)
+        world.await_followers(chosen)
+        self.oracle.count()
+
+    def test_ours_leads(self):
+        self.fail_over_by(0, [RESPITE] * 3)
+
+    def test_theirs_leads(self):
+        self.fail_over_by(2, [RESPITE] * 3)
+
+    def test_ours_leads_over_servers_of_both_kinds(self):
+        self.fail_over_by(1, [RESPITE, RESPITE, self.oracle.program])
+
+    def test_a_killed_primary_is_replaced_whoever_leads(self):
+        for ours, theirs in ((1, 2), (2, 1)):
+            world = self.mixed([RESPITE] * 3, ours, theirs)
+            primary = world.servers[0]
+            primary.kill()
+            chosen = world.await_switch(primary.port)
+            world.await_followers(chosen)
+            epochs = {sentinel.master()["config-epoch"] for sentinel in world.sentinels}
+            self.assertEqual(1, len(epochs), epochs)
+            self.oracle.count()
+
+    def test_a_file_goes_from_one_to_the_other_and_back(self):
+        world = self.mixed([RESPITE] * 3, 1, 2)
+        primary = world.servers[0]
+        primary.kill()
+        chosen = world.await_switch(primary.port)
+        sentinel = world.sentinels[0]
+        before = sentinel.ask("SENTINEL", "MYID")
+        for program in (self.oracle.program, RESPITE, self.oracle.program):
+            sentinel.process.terminate()
+            sentinel.process.wait()
+            sentinel.program = program
+            sentinel.start()
+            self.assertEqual(before, sentinel.ask("SENTINEL", "MYID"))
+            self.assertEqual(chosen.port, sentinel.address())
+            self.assertTrue(sentinel.knows(2, 2), sentinel.conf())
+            self.assertEqual(b"+OK", sentinel.ask("SENTINEL", "FLUSHCONFIG"))
+            self.oracle.count()
+
+
+oracles.multiply(globals(), MixedTest)
+
+
+class StartTest(unittest.TestCase):
+    """As launchers start a Sentinel."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="respite-sentinel-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.port = free_port()
+
+    def conf(self, *lines):
+        path = os.path.join(self.folder, "sentinel.conf")
+        with open(path, "w", encoding="ascii") as file:
+            file.write("\n".join([f"port {self.port}", f"dir {self.folder}", *lines, ""]))
+        return path
+
+    def failed(self, *command):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL, check=False)
+        self.assertEqual(1, done.returncode, done)
+        return done.stdout + done.stderr
+
+    def run_until(self, command, words):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                   stdin=subprocess.DEVNULL)
+        try:
+            seen = []
+            for line in process.stdout:
+                seen.append(line)
+                if words in line:
+                    return "".join(seen)
+            return self.fail("".join(seen))
+        finally:
+            process.terminate()
+            self.assertEqual(0, process.wait())
+            process.stdout.close()
+
+    def test_forms_of_launchers(self):
+        conf = self.conf(f"sentinel monitor {NAME} 127.0.0.1 6399 2")
+        for arguments in ([conf, "--sentinel"], [conf, "--sentinel", "--port", str(self.port)], [conf, "--port", str(self.port), "--sentinel"]):
+            text = self.run_until([RESPITE, *arguments], f"+monitor master {NAME} 127.0.0.1 6399 quorum 2")
+            self.assertIn("Sentinel ID is ", text)
+            self.assertIn("Sentinel runid is ", text)
+            self.assertIn("Running mode=sentinel, port=%d." % self.port, text)
+
+    def test_by_its_name(self):
+        for name in ("redis-sentinel", "valkey-sentinel"):
+            link = os.path.join(self.folder, name)
+            os.symlink(os.path.abspath(RESPITE), link)
+            self.run_until([link, self.conf()], "Sentinel ID is ")
+
+    def test_the_id_is_kept(self):
+        conf = self.conf()
+        texts = [self.run_until([RESPITE, conf, "--sentinel"], "Sentinel ID is ") for _ in range(2)]
+        ids = {text.split("Sentinel ID is ")[1].split()[0] for text in texts}
+        self.assertEqual(1, len(ids))
+
+    def test_bad_lines(self):
+        for line, reason in ((f"sentinel monitor {NAME} 127.0.0.1 6399 0", "Quorum must be 1 or greater."),
+                             (f"sentinel monitor {NAME} no.such.host.invalid 6399 2", "Can't resolve instance hostname."),
+                             (f"sentinel monitor {NAME} 127.0.0.1 70000 2", "Invalid port number."),
+                             ("sentinel parallel-syncs nobody 1", "No such master with specified name."),
+                             ("sentinel myid 123", "Malformed Sentinel id in myid option."),
+                             ("sentinel no-such-thing x", "Unrecognized sentinel configuration statement.")):
+            text = self.failed(RESPITE, self.conf(line), "--sentinel")
+            self.assertIn("*** FATAL CONFIG FILE ERROR", text)
+            self.assertIn(f">>> '{line}'\n{reason}\n", text)
+
+    def test_without_a_file(self):
+        self.assertIn("Sentinel needs config file on disk to save state. Exiting...", self.failed(RESPITE, "--sentinel"))
+        if os.geteuid() != 0:
+            conf = self.conf()
+            os.chmod(conf, 0o400)
+            self.assertIn(f"Sentinel config file {conf} is not writable", self.failed(RESPITE, conf, "--sentinel"))
+
+
+if __name__ == "__main__":
+    unittest.main()
