@@ -1,6 +1,7 @@
 """Sentinels of real processes: ours alone, and in one quorum with Sentinels of each oracle, over servers of either kind."""
 import os
 import random
+import re
 import shutil
 import signal
 import socket
@@ -52,6 +53,15 @@ class Process:
         return RawClient(connection)
 
     def ask(self, *words):
+        """Asks again if a Sentinel has closed all connections of clients meanwhile."""
+        for _ in range(3):
+            try:
+                return self.ask_once(*words)
+            except (ConnectionResetError, Closed):
+                continue
+        return self.ask_once(*words)
+
+    def ask_once(self, *words):
         client = self.client()
         try:
             return value_of(client.run(*words))
@@ -327,6 +337,103 @@ class MixedTest(WithWorld):
 
 
 oracles.multiply(globals(), MixedTest)
+
+
+class RepliesTest(unittest.TestCase):
+    """Each request to one of ours and one of theirs: the same bytes."""
+
+    ID = "0123456789abcdef0123456789abcdef01234567"
+    OTHER = "f" * 40
+    MASTER = ["SENTINEL", "MASTER", NAME]
+    REQUESTS = [
+        MASTER, ["SENTINEL", "MASTERS"], ["SENTINEL", "REPLICAS", NAME], ["SENTINEL", "SLAVES", NAME], ["SENTINEL", "SENTINELS", NAME],
+        ["SENTINEL", "MASTER", "nobody"], ["SENTINEL", "REPLICAS", "nobody"], ["SENTINEL", "GET-MASTER-ADDR-BY-NAME", NAME],
+        ["SENTINEL", "GET-MASTER-ADDR-BY-NAME", "nobody"], ["SENTINEL", "MYID"], ["SENTINEL", "PENDING-SCRIPTS"],
+        ["SENTINEL", "CKQUORUM", NAME], ["SENTINEL", "CKQUORUM", "nobody"], ["SENTINEL", "FAILOVER", NAME], ["SENTINEL", "FAILOVER", "nobody"],
+        ["SENTINEL", "IS-MASTER-DOWN-BY-ADDR", "127.0.0.1", "1", "0", "*"], ["SENTINEL", "IS-MASTER-DOWN-BY-ADDR", "127.0.0.1", "x", "0", "*"],
+        ["SENTINEL", "IS-MASTER-DOWN-BY-ADDR", "10.0.0.1", "1", "0", "*"],
+        ["SENTINEL", "IS-MASTER-DOWN-BY-ADDR", "127.0.0.1", "1", "5", OTHER], ["SENTINEL", "IS-MASTER-DOWN-BY-ADDR", "127.0.0.1", "1", "5", "e" * 40],
+        ["SENTINEL", "IS-MASTER-DOWN-BY-ADDR", "127.0.0.1", "1", "4", "e" * 40],
+        ["SENTINEL", "MONITOR", NAME, "127.0.0.1", "2", "2"], ["SENTINEL", "MONITOR", "b", "127.0.0.1", "2", "0"],
+        ["SENTINEL", "MONITOR", "b", "127.0.0.1", "x", "1"], ["SENTINEL", "MONITOR", "b", "127.0.0.1", "2", "x"],
+        ["SENTINEL", "MONITOR", "b", "no.such.host.invalid", "2", "1"], ["SENTINEL", "MONITOR", "b", "127.0.0.1", "70000", "1"],
+        ["SENTINEL", "MONITOR", "b", "127.0.0.1", "2", "1"], ["ROLE"], ["SENTINEL", "REMOVE", "b"], ["SENTINEL", "REMOVE", "b"],
+        ["SENTINEL", "SET", "nobody", "quorum", "1"], ["SENTINEL", "SET", NAME, "quorum", "0"], ["SENTINEL", "SET", NAME, "quorum", "x"],
+        ["SENTINEL", "SET", NAME, "quorum", "3"], ["SENTINEL", "SET", NAME, "quorum"], ["SENTINEL", "SET", NAME, "nothing", "1"],
+        ["SENTINEL", "SET", NAME, "down-after-milliseconds", "-1"], ["SENTINEL", "SET", NAME, "failover-timeout", "7000", "parallel-syncs", "3"],
+        ["SENTINEL", "SET", NAME, "parallel-syncs", "4", "nothing", "1"], ["SENTINEL", "SET", NAME, "quorum", "2", "quorum"],
+        ["SENTINEL", "SET", NAME, "notification-script", "/bin/sh"], ["SENTINEL", "SET", NAME, "client-reconfig-script", "/bin/sh"],
+        ["SENTINEL", "SET", NAME, "auth-pass", "secret"], ["SENTINEL", "SET", NAME, "auth-user", "somebody"],
+        ["SENTINEL", "SET", NAME, "rename-command", "CONFIG", "GUESSME"], ["SENTINEL", "SET", NAME, "rename-command", "CONFIG", ""],
+        ["SENTINEL", "SET", NAME, "rename-command", "", "x"], ["SENTINEL", "SET", NAME, "rename-command", "x"],
+        ["SENTINEL", "SET", NAME, "rename-command", "CONFIG", "config"],
+        ["SENTINEL", "SET", NAME, "master-reboot-down-after-period", "-1"], ["SENTINEL", "SET", NAME, "master-reboot-down-after-period", "5000"],
+        MASTER,
+        ["SENTINEL", "CONFIG", "GET", "*"], ["SENTINEL", "CONFIG", "GET", "announce-*", "loglevel"], ["SENTINEL", "CONFIG", "GET", "nothing"],
+        ["SENTINEL", "CONFIG", "GET"], ["SENTINEL", "CONFIG", "SET", "announce-ip"], ["SENTINEL", "CONFIG", "PUT", "a", "b"],
+        ["SENTINEL", "CONFIG", "SET", "announce-ip", "10.0.0.7", "announce-port", "7"], ["SENTINEL", "CONFIG", "GET", "announce-*"],
+        ["SENTINEL", "CONFIG", "SET", "announce-port", "70000"], ["SENTINEL", "CONFIG", "SET", "nothing", "1"],
+        ["SENTINEL", "CONFIG", "SET", "announce-port", "1", "announce-port", "2"], ["SENTINEL", "CONFIG", "SET", "announce-port", "1", "announce-ip"],
+        ["SENTINEL", "CONFIG", "SET", "resolve-hostnames", "maybe"], ["SENTINEL", "CONFIG", "SET", "loglevel", "loud"],
+        ["SENTINEL", "CONFIG", "SET", "loglevel", "WARNING"], ["SENTINEL", "CONFIG", "GET", "loglevel"], ["SENTINEL", "CONFIG", "SET", "loglevel", "notice"],
+        ["SENTINEL", "CONFIG", "SET", "sentinel-user", "u", "sentinel-pass", "p"], ["SENTINEL", "CONFIG", "GET", "sentinel-*"],
+        ["SENTINEL", "DEBUG"], ["SENTINEL", "DEBUG", "info-period"], ["SENTINEL", "DEBUG", "info-period", "0"], ["SENTINEL", "DEBUG", "nothing", "1"],
+        ["SENTINEL", "DEBUG", "info-period", "5000", "PING-period", "700"], ["SENTINEL", "DEBUG"],
+        ["SENTINEL", "SIMULATE-FAILURE"], ["SENTINEL", "SIMULATE-FAILURE", "help"], ["SENTINEL", "SIMULATE-FAILURE", "x"],
+        ["SENTINEL", "SIMULATE-FAILURE", "crash-after-election", "crash-after-promotion"], ["INFO", "sentinel"],
+        ["SENTINEL", "INFO-CACHE"], ["SENTINEL", "INFO-CACHE", "nobody"], ["SENTINEL", "INFO-CACHE", NAME, NAME],
+        ["SENTINEL", "FLUSHCONFIG"], ["SENTINEL", "FLUSHCONFIG", "x"], ["SENTINEL"], ["SENTINEL", "NOTHING"], ["SENTINEL", "MASTER"],
+        ["SENTINEL", "RESET", "nothing*"], ["SENTINEL", "RESET", "my*"],
+        ["PUBLISH", "__sentinel__:hello", "a,b"], ["PUBLISH", "other", "a"],
+        ["PUBLISH", "__sentinel__:hello", f"127.0.0.1,9,{OTHER},9,{NAME},127.0.0.1,1,0"], ["SENTINEL", "SENTINELS", NAME], ["SENTINEL", "CKQUORUM", NAME],
+        ["PUBLISH", "__sentinel__:hello", f"127.0.0.1,10,{OTHER},9,{NAME},127.0.0.1,1,0"], ["SENTINEL", "SENTINELS", NAME],
+        ["PUBLISH", "__sentinel__:hello", f"127.0.0.1,10,{OTHER},9,{NAME},127.0.0.1,3,9"], ["SENTINEL", "GET-MASTER-ADDR-BY-NAME", NAME], MASTER,
+        ["SENTINEL", "REPLICAS", NAME], ["INFO", "sentinel"],
+        ["GET", "k"], ["SELECT", "1"], ["MULTI"], ["CONFIG", "GET", "port"], ["QUIT"], ["RESET"], ["DEBUG", "SLEEP", "0"], ["CLIENT", "NO-TOUCH", "ON"],
+        ["PING"], ["ROLE"], ["ACL", "WHOAMI"], ["CLIENT", "GETNAME"], ["COMMAND", "COUNT"], ["INFO", "replication"], ["INFO", "memory"], ["INFO", "keyspace"],
+    ]
+    # What depends on time and chance.
+    VOLATILE = re.compile(rb"\$(\d+)\r\n(last-ping-sent|last-ok-ping-reply|last-ping-reply|info-refresh|role-reported-time|link-pending-commands|"
+                          rb"last-hello-message|s-down-time)\r\n\$\d+\r\n\d+\r\n")
+
+    def start(self, program):
+        server = Process(program, [f"sentinel myid {self.ID}", f"sentinel monitor {NAME} 127.0.0.1 1 2",
+                                   f"sentinel down-after-milliseconds {NAME} 3600000"], "--sentinel")
+        self.addCleanup(server.remove)
+        return server
+
+    def stable(self, reply):
+        text = self.VOLATILE.sub(rb"\2\r\n", reply)
+        return re.sub(rb"flags\r\n\$\d+\r\n([a-z_,]*?)(,disconnected)?(,[a-z_,]*)?\r\n", rb"flags \1\3\r\n", text)
+
+    def test_requests(self):
+        for oracle in oracles.all_oracles()[0]:
+            if oracle.mark != "7.2":
+                continue
+            with self.subTest(oracle=oracle.label):
+                self.compare(oracle)
+
+    def compare(self, oracle):
+        ours, theirs = self.start(RESPITE), self.start(oracle.program)
+        for words in self.REQUESTS:
+            mine, other = (self.stable(self.raw(server, words)) for server in (ours, theirs))
+            oracle.count()
+            with self.subTest(words=words):
+                self.assertEqual(other, mine)
+        for server in (ours, theirs):
+            self.assertEqual(b"+OK", server.ask("SENTINEL", "FLUSHCONFIG"))
+        lines = [sorted(line for line in server.conf().splitlines() if line.startswith("sentinel ")) for server in (ours, theirs)]
+        self.assertEqual(lines[1], lines[0])
+
+    @staticmethod
+    def raw(server, words):
+        client = server.client()
+        try:
+            return client.run(*words)
+        except Closed as closed:
+            return b"closed " + closed.rest
+        finally:
+            client.close()
 
 
 class StartTest(unittest.TestCase):

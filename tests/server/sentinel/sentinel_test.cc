@@ -80,7 +80,7 @@ TEST_F(SentinelTest, APrimaryThatStopsIsReplaced) {
     EXPECT_THAT(told, Contains(StartsWith(event)));
   }
   for (int i = 0; i < world_.Count(); ++i) {
-    if (&world_[i] != &Leader()) EXPECT_TRUE(world_[i].HasTold("+config-update-from sentinel "));
+    EXPECT_NE(world_[i].HasTold("+config-update-from sentinel "), &world_[i] == &Leader());
   }
 }
 
