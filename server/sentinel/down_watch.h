@@ -1,6 +1,9 @@
 // DownWatch: whether an instance is down as this Sentinel sees it, and whether enough Sentinels say that of a primary.
 #pragma once
 
+#include <functional>
+#include <utility>
+
 #include "server/sentinel/sentinel_core.h"
 #include "server/sentinel/sentinel_events.h"
 

@@ -31,8 +31,9 @@ Bytes PartOf(Bytes line, Bytes name) {
 }  // namespace
 
 void InfoReader::Hear(ServerInstance& server, const ReplyTree& reply) {
-  server.info_is_awaited = false;
+  server.info_is_awaited = server.info_is_urgent = false;
   if (reply.kind == ReplyKind::kBulk || reply.kind == ReplyKind::kVerbatim) Read(server, reply.text);
+  if (on_info_) on_info_(server.primary);
 }
 
 void InfoReader::Read(ServerInstance& server, const std::string& info) {

@@ -2,7 +2,9 @@
 // line that do not follow whom they should.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "server/sentinel/instance_list.h"
 #include "server/sentinel/replica_orders.h"
@@ -20,6 +22,8 @@ class InfoReader {
       : core_(core), events_(events), list_(list), orders_(orders), failover_(failover) {}
 
   void Hear(ServerInstance& server, const ReplyTree& reply);
+  // Runs `handler` when a server has answered.
+  void OnInfo(std::function<void(Primary&)> handler) { on_info_ = std::move(handler); }
 
  private:
   struct Field {
@@ -49,6 +53,7 @@ class InfoReader {
   InstanceList& list_;
   ReplicaOrders& orders_;
   PrimaryFailover& failover_;
+  std::function<void(Primary&)> on_info_;
 };
 
 }  // namespace respite

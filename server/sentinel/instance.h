@@ -52,6 +52,7 @@ struct ServerInstance : Instance {
   std::optional<std::string> info;  // as it was read last
   int64_t info_ms = kLongAgo;       // when
   bool info_is_awaited = false;
+  bool info_is_urgent = false;  // something depends on what it says now
   int64_t info_asked_ms = kLongAgo;
   ReportedRole reported_role;
   int64_t role_since_ms;

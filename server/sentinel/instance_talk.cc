@@ -118,7 +118,7 @@ int64_t InstanceTalk::InfoPeriodMs(const ServerInstance& server) const {
 void InstanceTalk::AskInfoIfDue(ServerInstance& server) {
   const int64_t now_ms = core_.NowMs();
   const int64_t period_ms = InfoPeriodMs(server);
-  if (now_ms - server.info_ms <= period_ms) return;
+  if (now_ms - server.info_ms <= period_ms && !server.info_is_urgent) return;
   if (server.info_is_awaited && now_ms - server.info_asked_ms <= kInfoAgainMs) return;
   server.info_is_awaited = true;
   server.info_asked_ms = now_ms;

@@ -10,6 +10,7 @@ namespace {
 constexpr int64_t kBetweenFailovers = 2;  // failover timeouts
 constexpr int64_t kFreshPings = 5;        // a replica must have answered within so many periods of PING
 constexpr int64_t kFreshInfos = 3;
+constexpr int64_t kInfoPatienceMs = 1000;  // for replicas that do not say how much data they have
 constexpr int64_t kMostUnlinked = 10;  // down-after periods that a replica may have been without its primary
 
 // The better one comes first.
@@ -58,6 +59,7 @@ void PrimaryFailover::Start(Primary& primary) {
   parts_.events.SayOf(LogLevel::kWarning, "+new-epoch", primary, std::to_string(core_.state.current_epoch));
   parts_.events.Tell(LogLevel::kWarning, "+try-failover", primary);
   primary.failover_start_ms = core_.NowMs() + core_.RandomDelayMs();
+  for (const auto& [name, replica] : primary.replicas) replica->info_is_urgent = true;
 }
 
 void PrimaryFailover::Force(Primary& primary) {
@@ -127,7 +129,15 @@ WatchedReplica* PrimaryFailover::Select(const Primary& primary) const {
   return best;
 }
 
+bool PrimaryFailover::HasHeardReplicas(const Primary& primary) const {
+  return std::ranges::none_of(primary.replicas, [](const auto& entry) {
+    const WatchedReplica& replica = *entry.second;
+    return replica.info_is_urgent && !replica.is_down && !replica.link->IsDisconnected();
+  });
+}
+
 void PrimaryFailover::Promote(Primary& primary) {
+  if (!HasHeardReplicas(primary) && ElapsedMs(primary) < kInfoPatienceMs) return;
   WatchedReplica* const replica = Select(primary);
   if (replica == nullptr) {
     parts_.events.Tell(LogLevel::kWarning, "-failover-abort-no-good-slave", primary);

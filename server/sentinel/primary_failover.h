@@ -46,6 +46,8 @@ class PrimaryFailover {
   void LogDelay(Primary& primary) const;
   void Enter(Primary& primary, FailoverState state) const;
   void WaitForElection(Primary& primary);
+  // All replicas that can be asked have said how much data they have since the failover began.
+  bool HasHeardReplicas(const Primary& primary) const;
   void Promote(Primary& primary);
   void SendReplicaofNoOne(Primary& primary);
   void AbortIfLate(Primary& primary);

@@ -26,9 +26,11 @@ Sentinel::Sentinel(const Parts& parts)
       reader_(core_, events_, list_, orders_, failover_),
       talk_(core_, hellos_, reader_),
       ticked_at_ms_(parts.pace.NowMs()) {
-  downs_.OnOpinion([this](Primary& primary) {
+  const auto advance = [this](Primary& primary) {
     if (!state_.is_in_tilt) Advance(primary);
-  });
+  };
+  downs_.OnOpinion(advance);
+  reader_.OnInfo(advance);
 }
 
 std::optional<LineObjection> Sentinel::Read(const std::vector<ConfigLine>& lines) {

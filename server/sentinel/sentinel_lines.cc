@@ -48,7 +48,7 @@ class LineWriter {
     AddSwitch("announce-hostnames", state.options.announces_hostnames ? "yes" : "no", "no");
     for (const auto& [name, primary] : state.primaries) AddPrimary(*primary);
     Add("current-epoch", std::to_string(state.current_epoch));
-    AddText("announce-ip", state.options.announce_ip);
+    if (!state.options.announce_ip.empty()) Add("announce-ip", Quoted(state.options.announce_ip));
     if (state.options.announce_port != 0) Add("announce-port", std::to_string(state.options.announce_port));
     AddText("sentinel-user", state.options.user);
     AddText("sentinel-pass", state.options.password);

@@ -38,7 +38,7 @@ TEST_F(SentinelScriptsTest, WarningsAreTold) {
 }
 
 TEST_F(SentinelScriptsTest, TheLeaderTellsWhereThePrimaryGoes) {
-  EndAll(0);
+  sentinel().primary().notification_script.clear();
   world_.Step(15'000);
   world_.StopServer(0);
   ASSERT_TRUE(world_.StepUntil([&] { return sentinel().HasTold("+switch-master"); }, 60'000));

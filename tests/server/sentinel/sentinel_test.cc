@@ -128,7 +128,7 @@ TEST_F(SentinelTest, TheReplicaWithMoreDataIsChosen) {
   world_.Step(11'000);
   world_.StopServer(0);
   AwaitSwitch();
-  EXPECT_EQ(Promoted().port, 7002);
+  EXPECT_EQ(Promoted().port, 7002) << testing::PrintToString(Leader().events());
 }
 
 TEST_F(SentinelTest, AMinorityDoesNotAct) {
@@ -192,10 +192,11 @@ TEST_F(SentinelTest, AReplicaThatBecomesAPrimaryIsSentBack) {
 
 TEST_F(SentinelTest, ARestartIsToldAndNoFailure) {
   Settle();
+  for (int i = 0; i < world_.Count(); ++i) world_[i].primary().down_after_ms = 5000;
   world_.StopServer(0);
   world_.Step(200);
   world_.StartServer(0);
-  ASSERT_TRUE(world_.StepUntil([this] { return Any("+reboot master mymaster"); }, kLimitMs));
+  ASSERT_TRUE(world_.StepUntil([this] { return Any("+reboot master mymaster"); }, kLimitMs)) << testing::PrintToString(world_[0].events());
   EXPECT_FALSE(Any("+sdown master"));
 }
 
