@@ -11,7 +11,7 @@ constexpr int64_t kBetweenFailovers = 2;  // failover timeouts
 constexpr int64_t kFreshPings = 5;        // a replica must have answered within so many periods of PING
 constexpr int64_t kFreshInfos = 3;
 constexpr int64_t kInfoPatienceMs = 1000;  // for replicas that do not say how much data they have
-constexpr int64_t kMostUnlinked = 10;  // down-after periods that a replica may have been without its primary
+constexpr int64_t kMostUnlinked = 10;      // down-after periods that a replica may have been without its primary
 
 // The better one comes first.
 bool IsBetter(const WatchedReplica& one, const WatchedReplica& other) {

@@ -160,8 +160,11 @@ SentinelWorld::SentinelWorld(const Options& options) : options_(options), random
   }
   const std::string name = kName;
   for (int i = 0; i < options.sentinels; ++i) {
-    const std::string file = "sentinel monitor " + name + " 127.0.0.1 " + std::to_string(kFirstServer) + " " +
-                             std::to_string(options.quorum) + "\nsentinel down-after-milliseconds " + name + " " +
+    std::string id = "5e" + std::to_string(i);
+    id.resize(kRunIdLength, '0');
+    const std::string file = "sentinel myid " + id + "\nsentinel monitor " + name + " 127.0.0.1 " +
+                             std::to_string(kFirstServer) + " " + std::to_string(options.quorum) +
+                             "\nsentinel down-after-milliseconds " + name + " " +
                              std::to_string(options.down_after_ms) + "\nsentinel failover-timeout " + name + " " +
                              std::to_string(options.failover_timeout_ms) + "\n" + options.more_lines;
     members_.push_back(std::make_unique<Member>(*this, i, file));

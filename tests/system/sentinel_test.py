@@ -5,13 +5,16 @@ import re
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 import unittest
 
 import oracles
+from certificates import Authority
 from launcher import free_port, wait_until
 from two_servers import RESPITE, Closed, RawClient, value_of
 
@@ -21,15 +24,59 @@ LIMIT_S = 60
 NAME = "mymaster"
 
 
+class Plain:
+    """Everybody may come in."""
+
+    def server_lines(self, port):
+        return [f"port {port}"]
+
+    def sentinel_lines(self, port):
+        return [f"port {port}"]
+
+    def open(self, connection):
+        return RawClient(connection)
+
+
+class Secured(Plain):
+    """TLS alone, a password of the default user, and a user of the Sentinels at the servers."""
+
+    PASSWORD, SENTINELS_PASSWORD = "for-clients", "for \"sentinels\""
+
+    def __init__(self, folder):
+        self.authority = Authority(folder, "authority")
+        self.pair = self.authority.issue("node")
+
+    def common_lines(self, port):
+        return ["port 0", f"tls-port {port}", "tls-replication yes", f"tls-cert-file {self.pair.cert}", f"tls-key-file {self.pair.key}",
+                f"tls-ca-cert-file {self.authority.cert}", f"requirepass {self.PASSWORD}"]
+
+    def server_lines(self, port):
+        secret = self.SENTINELS_PASSWORD.replace('"', '\\"')
+        return [*self.common_lines(port), f"masterauth {self.PASSWORD}", f"user sentinels on \">{secret}\" allchannels -@all +multi +slaveof +ping "
+                "+exec +subscribe +config|rewrite +role +publish +info +client|setname +client|kill +script|kill"]
+
+    def sentinel_lines(self, port):
+        return self.common_lines(port)
+
+    def open(self, connection):
+        context = ssl.create_default_context(cafile=self.authority.cert)
+        context.check_hostname = False
+        context.load_cert_chain(self.pair.cert, self.pair.key)
+        client = RawClient(context.wrap_socket(connection))
+        assert client.run("AUTH", self.PASSWORD) == b"+OK\r\n"
+        return client
+
+
 class Process:
     """A server, or a Sentinel, with a directory and a configuration file of its own."""
 
-    def __init__(self, program, lines, *arguments):
-        self.program, self.port, self.arguments = program, free_port(), arguments
+    def __init__(self, program, lines, *arguments, security=Plain()):
+        self.program, self.port, self.arguments, self.security = program, free_port(), arguments, security
         self.folder = tempfile.mkdtemp(prefix="respite-sentinel-")
         self.file = os.path.join(self.folder, "server.conf")
         with open(self.file, "w", encoding="ascii") as file:
-            file.write("\n".join([f"port {self.port}", "bind 127.0.0.1", f"dir {self.folder}", *lines, ""]))
+            ports = security.sentinel_lines(self.port) if arguments else security.server_lines(self.port)
+            file.write("\n".join([*ports, "bind 127.0.0.1", f"dir {self.folder}", *lines, ""]))
         self.process = None
         self.start()
 
@@ -50,7 +97,11 @@ class Process:
     def client(self):
         connection = socket.create_connection(("127.0.0.1", self.port), timeout=5)
         connection.settimeout(5)
-        return RawClient(connection)
+        try:
+            return self.security.open(connection)
+        except BaseException:
+            connection.close()
+            raise
 
     def ask(self, *words):
         """Asks again if a Sentinel has closed all connections of clients meanwhile."""
@@ -89,19 +140,20 @@ class Process:
 
 
 class DataServer(Process):
-    def __init__(self, program, primary=None, *lines):
+    def __init__(self, program, primary=None, security=Plain()):
         follow = [f"replicaof 127.0.0.1 {primary.port}"] if primary else []
-        super().__init__(program, [*follow, "save \"\"", "repl-diskless-sync-delay 0", *lines])
+        super().__init__(program, [*follow, "save \"\"", "repl-diskless-sync-delay 0"], security=security)
 
     def role(self):
         return self.ask("ROLE")[0]
 
 
 class Sentinel(Process):
-    def __init__(self, program, primary, quorum=2, *lines):
+    def __init__(self, program, primary, quorum=2, lines=(), security=Plain()):
         super().__init__(program, [f"sentinel monitor {NAME} 127.0.0.1 {primary.port} {quorum}",
                                    f"sentinel down-after-milliseconds {NAME} {DOWN_AFTER_MS}",
-                                   f"sentinel failover-timeout {NAME} {FAILOVER_TIMEOUT_MS}", *lines], "--sentinel")
+                                   f"sentinel failover-timeout {NAME} {FAILOVER_TIMEOUT_MS}", *lines], "--sentinel",
+                         security=security)
 
     def address(self):
         return int(self.ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", NAME)[1])
@@ -118,13 +170,13 @@ class Sentinel(Process):
 class World:
     """A primary, its replicas, and Sentinels that know each other."""
 
-    def __init__(self, servers, sentinels, quorum=2):
+    def __init__(self, servers, sentinels, quorum=2, lines=(), security=Plain()):
         self.servers, self.sentinels = [], []
         try:
             for program in servers:
-                self.servers.append(DataServer(program, self.servers[0] if self.servers else None))
+                self.servers.append(DataServer(program, self.servers[0] if self.servers else None, security))
             for program in sentinels:
-                self.sentinels.append(Sentinel(program, self.servers[0], quorum))
+                self.sentinels.append(Sentinel(program, self.servers[0], quorum, lines, security))
             self.settle()
         except BaseException:
             self.remove()
@@ -202,8 +254,8 @@ class Events:
 
 
 class WithWorld(unittest.TestCase):
-    def world(self, servers, sentinels, quorum=2):
-        world = World(servers, sentinels, quorum)
+    def world(self, servers, sentinels, quorum=2, **options):
+        world = World(servers, sentinels, quorum, **options)
         self.addCleanup(world.remove)
         return world
 
@@ -341,6 +393,79 @@ class MixedTest(WithWorld):
 
 
 oracles.multiply(globals(), MixedTest)
+
+
+class SecuredTest(WithWorld):
+    """With TLS, passwords, and a user who may do what a Sentinel does."""
+
+    def fail_over(self, programs):
+        folder = tempfile.mkdtemp(prefix="respite-sentinel-")
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        security = Secured(folder)
+        secret = security.SENTINELS_PASSWORD.replace('"', '\\"')
+        lines = [f"sentinel auth-user {NAME} sentinels", f"sentinel auth-pass {NAME} \"{secret}\""]
+        world = self.world([RESPITE] * 3, programs, lines=lines, security=security)
+        primary = world.servers[0]
+        primary.kill()
+        chosen = world.await_switch(primary.port)
+        world.await_followers(chosen)
+        ours = world.sentinels[0]
+        ours.kill()
+        ours.start()  # its file has the password as it was
+        wait_until(lambda: "disconnected" not in ours.master()["flags"], "a connection to the new primary")
+
+    def test_ours(self):
+        self.fail_over([RESPITE] * 3)
+
+
+# Writes its arguments, unless it has inherited more than the standard streams.
+RECONFIGURE = """import os, sys
+links = [os.path.realpath(f"/proc/self/fd/{{number}}") for number in range(3, 100) if os.path.exists(f"/proc/self/fd/{{number}}")]
+with open("{}", "a") as file:
+    file.write(" ".join(["moved", *(links or sys.argv[1:])]) + chr(10))
+"""
+
+
+class ScriptsTest(WithWorld):
+    """Programs of the operator."""
+
+    def script(self, folder, name, interpreter, body):
+        path = os.path.join(folder, name)
+        with open(path, "w", encoding="ascii") as file:
+            file.write(f"#!{interpreter}\n{body}\n")
+        os.chmod(path, 0o755)
+        return path
+
+    def test_scripts_hear_of_a_failover(self):
+        folder = tempfile.mkdtemp(prefix="respite-sentinel-")
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        heard = os.path.join(folder, "heard")
+        notify = self.script(folder, "notify", "/bin/sh", f'echo "$@" >> {heard}')
+        reconfigure = self.script(folder, "reconfigure", sys.executable, RECONFIGURE.format(heard))
+        world = self.world([RESPITE] * 2, [RESPITE] * 3,
+                           lines=[f"sentinel notification-script {NAME} {notify}", f"sentinel client-reconfig-script {NAME} {reconfigure}"])
+        first, second = world.servers
+        first.kill()
+        world.await_switch(first.port)
+
+        def lines():
+            with open(heard, encoding="ascii") as file:
+                return file.read().splitlines()
+
+        moved = f"{NAME} %s start 127.0.0.1 {first.port} 127.0.0.1 {second.port}"
+        wait_until(lambda: f"moved {moved % 'leader'}" in lines() and lines().count(f"moved {moved % 'observer'}") == 2, "the scripts")
+        self.assertTrue(any(line.startswith(f"+switch-master {NAME} 127.0.0.1 {first.port} 127.0.0.1 {second.port}") for line in lines()))
+        for sentinel in world.sentinels:
+            wait_until(lambda s=sentinel: s.ask("SENTINEL", "PENDING-SCRIPTS") == [], "the end of the scripts")
+
+    def test_scripts_may_not_be_changed_unless_the_file_says_so(self):
+        for allowed in (False, True):
+            world = self.world([RESPITE], [RESPITE], 1, lines=["sentinel deny-scripts-reconfig no"] if allowed else [])
+            said = world.sentinels[0].ask("SENTINEL", "SET", NAME, "notification-script", "/bin/true")
+            self.assertEqual(allowed, said == b"+OK", said)
+            if allowed:
+                said = world.sentinels[0].ask("SENTINEL", "SET", NAME, "notification-script", "/no/such/script")
+                self.assertEqual(b"-ERR Notification script seems non existing or non executable", said)
 
 
 class RepliesTest(unittest.TestCase):

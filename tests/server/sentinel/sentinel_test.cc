@@ -196,7 +196,8 @@ TEST_F(SentinelTest, ARestartIsToldAndNoFailure) {
   world_.StopServer(0);
   world_.Step(200);
   world_.StartServer(0);
-  ASSERT_TRUE(world_.StepUntil([this] { return Any("+reboot master mymaster"); }, kLimitMs)) << testing::PrintToString(world_[0].events());
+  ASSERT_TRUE(world_.StepUntil([this] { return Any("+reboot master mymaster"); }, kLimitMs))
+      << testing::PrintToString(world_[0].events());
   EXPECT_FALSE(Any("+sdown master"));
 }
 
@@ -227,6 +228,29 @@ TEST_F(SentinelTest, ASentinelKeepsItsIdAndWhatItKnows) {
   EXPECT_EQ(world_[1].primary().address.port, port);
   EXPECT_EQ(world_[1]->state().current_epoch, epoch);
   EXPECT_EQ(world_[1].primary().sentinels.size(), 2u);
+}
+
+// From a backup, say.
+TEST_F(SentinelTest, AnOldFileIsBroughtUpToDate) {
+  Settle();
+  const std::string old = world_[2].file();
+  world_.StopServer(0);
+  AwaitSwitch();
+  world_[2].Stop();
+  world_[2].SetFile(old);
+  world_[2].Start();
+  EXPECT_EQ(world_[2].primary().address.port, kPrimaryPort);
+  EXPECT_TRUE(world_.StepUntil([this] { return world_.Agrees(); }, kLimitMs)) << world_.Disagreement();
+  EXPECT_NE(world_[2].primary().address.port, kPrimaryPort);
+}
+
+TEST_F(SentinelTest, ASentinelWithoutAnIdChoosesOneAndKeepsIt) {
+  world_[2].Stop();
+  world_[2].SetFile("sentinel monitor mymaster 127.0.0.1 7000 2\n");
+  world_[2].Start();
+  const std::string id = world_[2]->state().id;
+  EXPECT_EQ(id.size(), 40u);
+  EXPECT_THAT(world_[2].file(), StartsWith("sentinel myid " + id + "\n"));
 }
 
 TEST_F(SentinelTest, AVoteIsRememberedAcrossARestart) {
