@@ -41,10 +41,11 @@ int PrintUsage(const std::string& program) {
 }
 
 // Tries `rename-command` lines, so that a wrong one is reported like any other wrong line.
-std::optional<StartupError> CheckRenames(const ConfigLines& lines) {
-  if (lines.rename_command.empty()) return std::nullopt;
-  CommandTable table(AllCommands());
-  for (const ConfigLine& line : lines.rename_command) {
+std::optional<StartupError> CheckRenames(const Config& config) {
+  if (config.lines().rename_command.empty()) return std::nullopt;
+  const bool is_sentinel = config.mode() == ServerMode::kSentinel;
+  CommandTable table(AllCommands(is_sentinel ? Where::kSentinels : Where::kDataServers));
+  for (const ConfigLine& line : config.lines().rename_command) {
     switch (table.Rename(line.words[1], line.words[2])) {
       case RenameResult::kDone:
         break;
@@ -66,7 +67,7 @@ std::optional<StartupError> CheckSentinel(const Config& config) {
 int Serve(const CommandLine& line, ProcessTitle& title) {
   auto config = Config::Load(line, std::cin);
   if (!config.ok()) return Report(config.error());
-  if (auto error = CheckRenames(config.value()->lines())) return Report(*error);
+  if (auto error = CheckRenames(*config.value())) return Report(*error);
   if (auto error = CheckSentinel(*config.value())) return Report(*error);
   return ServerProcess(*config.value(), line, title).Run();
 }

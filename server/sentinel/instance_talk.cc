@@ -24,11 +24,13 @@ void InstanceTalk::GoOn(Instance& instance) {
 
 // --- Links.
 
+// A server that is back is reached before it counts as down, however short that time is.
 void InstanceTalk::Reconnect(Instance& instance) {
   InstanceLink& link = *instance.link;
   const int64_t now_ms = core_.NowMs();
   if (!link.IsDisconnected() || instance.address.port == 0) return;
-  if (now_ms - link.last_dial_ms < core_.periods().ping && link.last_dial_ms != 0) return;
+  const int64_t period_ms = std::min(core_.periods().ping, instance.primary.down_after_ms / 2);
+  if (link.last_dial_ms != 0 && now_ms - link.last_dial_ms < period_ms) return;
   link.last_dial_ms = now_ms;
   if (!link.HasCommands()) DialCommands(instance);
   if (instance.IsServer() && !link.HasHello()) DialHello(instance);

@@ -313,6 +313,24 @@ class OursTest(WithWorld):
             sentinel.start()
         self.all.await_switch(primary.port)
 
+    def test_a_leader_that_crashes_before_the_promotion_changes_nothing(self):
+        primary, leader = self.all.servers[0], self.all.sentinels[0]
+        self.assertEqual(b"+OK", leader.ask("SENTINEL", "SIMULATE-FAILURE", "crash-after-election"))
+        self.assertEqual(b"+OK", leader.ask("SENTINEL", "FAILOVER", NAME))
+        self.assertEqual(99, leader.process.wait(LIMIT_S))
+        self.assertEqual(b"master", primary.role())
+        primary.kill()
+        self.all.await_followers(self.all.await_switch(primary.port, self.all.sentinels[1:]))
+
+    def test_a_leader_that_crashes_after_the_promotion_goes_on(self):
+        primary, leader = self.all.servers[0], self.all.sentinels[0]
+        self.assertEqual(b"+OK", leader.ask("SENTINEL", "SIMULATE-FAILURE", "crash-after-promotion"))
+        self.assertEqual(b"+OK", leader.ask("SENTINEL", "FAILOVER", NAME))
+        self.assertEqual(99, leader.process.wait(LIMIT_S))
+        leader.start()
+        self.assertNotEqual(primary.port, leader.address())
+        self.all.await_followers(self.all.await_switch(primary.port))
+
     def test_restarts_at_random(self):
         seed = int(os.environ.get("RESPITE_SEED") or random.SystemRandom().randrange(10**9))
         print(f"seed {seed}")

@@ -84,6 +84,17 @@ TEST_F(SentinelTest, APrimaryThatStopsIsReplaced) {
   }
 }
 
+TEST_F(SentinelTest, TheNewPrimaryIsReachedAtOnce) {
+  Settle();
+  for (int i = 0; i < world_.Count(); ++i) world_[i].primary().down_after_ms = 400;
+  world_.StopServer(0);
+  AwaitSwitch();
+  world_.Step(5000);
+  for (int i = 0; i < world_.Count(); ++i) {
+    EXPECT_FALSE(world_[i].HasTold("+sdown master mymaster 127.0.0.1 " + std::to_string(Promoted().port)));
+  }
+}
+
 TEST_F(SentinelTest, TheOneThatComesBackFollows) {
   Settle();
   world_.StopServer(0);
@@ -192,7 +203,6 @@ TEST_F(SentinelTest, AReplicaThatBecomesAPrimaryIsSentBack) {
 
 TEST_F(SentinelTest, ARestartIsToldAndNoFailure) {
   Settle();
-  for (int i = 0; i < world_.Count(); ++i) world_[i].primary().down_after_ms = 5000;
   world_.StopServer(0);
   world_.Step(200);
   world_.StartServer(0);
