@@ -188,6 +188,9 @@ enum class Protection : uint8_t { kDebugCommand, kModuleCommand };
 // Which arguments are channels, for ACL checks.
 enum class ChannelArguments : uint8_t { kNone, kFirst, kAll, kAllPatterns };
 
+// Which servers have the command: those with data, Sentinels, or both.
+enum class Where : uint8_t { kDataServers, kSentinels, kEverywhere };
+
 // Finds the keys of a command when key specs cannot; server/catalogue/key_finder.h has the hooks that Redis' commands
 // need.
 using KeyHook = KeyList (*)(std::span<const Bytes> argv);
@@ -204,6 +207,7 @@ struct CommandSpec {
 
   // Name, arguments and arity in one text; server/catalogue/command_syntax.h describes the grammar.
   std::string_view syntax;
+  Where where = Where::kDataServers;
   std::string_view summary = {};
   std::string_view since = {};
   std::string_view complexity = {};

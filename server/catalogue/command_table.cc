@@ -95,18 +95,23 @@ uint32_t AclCategoryByName(Bytes name) {
   return 0;
 }
 
-CommandSet::CommandSet(std::span<const std::span<const CommandCard>> families) {
+CommandSet::CommandSet(std::span<const std::span<const CommandCard>> families, Where where) : where_(where) {
   size_t count = 0;
   for (const auto& family : families) count += family.size();
   commands_.reserve(count);  // commands must not move from here on
   CommandNames::Rows rows;
   for (const auto& family : families) {
     for (const CommandCard& card : family) {
+      if (!Has(card)) continue;
       const Command& command = Add(card);
       rows.emplace_back(command.full_name, &command);
     }
   }
   names_ = std::make_unique<const CommandNames>(std::move(rows));
+}
+
+bool CommandSet::Has(const CommandCard& card) const {
+  return card.spec->where == where_ || card.spec->where == Where::kEverywhere;
 }
 
 Command& CommandSet::Add(const CommandCard& card) {
@@ -115,6 +120,7 @@ Command& CommandSet::Add(const CommandCard& card) {
   command.id = size_++;
   command.subcommands.reserve(card.subcommands.size());
   for (const CommandCard& sub_card : card.subcommands) {
+    if (!Has(sub_card)) continue;
     Command& sub = command.subcommands.emplace_back(MakeCommand(sub_card, &command));
     sub.name = LastPart(sub.full_name);
     sub.id = size_++;

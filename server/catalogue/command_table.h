@@ -115,8 +115,9 @@ inline const Command* CommandNames::Find(Bytes name) const {
 // as long as the set. Thread-safe.
 class CommandSet {
  public:
-  // `families` are the tables of the command files; the cards must outlive the set. Names must be unique.
-  explicit CommandSet(std::span<const std::span<const CommandCard>> families);
+  // `families` are the tables of the command files; the cards must outlive the set. Names must be unique. Commands that
+  // such a server does not have are left out.
+  explicit CommandSet(std::span<const std::span<const CommandCard>> families, Where where = Where::kDataServers);
   CommandSet(const CommandSet&) = delete;
   CommandSet& operator=(const CommandSet&) = delete;
 
@@ -125,8 +126,10 @@ class CommandSet {
   const CommandNames& names() const { return *names_; }
 
  private:
+  bool Has(const CommandCard& card) const;
   Command& Add(const CommandCard& card);
 
+  const Where where_;
   std::vector<Command> commands_;
   uint32_t size_ = 0;
   std::unique_ptr<const CommandNames> names_;

@@ -51,6 +51,7 @@ constexpr char kEveryNode[] = "request_policy:all_nodes response_policy:all_succ
 
 struct AclCat {
   static constexpr CommandSpec spec = {.syntax = "ACL|CAT [category]",
+                                       .where = Where::kEverywhere,
                                        .summary = "Lists the categories of commands, or the commands of one.",
                                        .since = "6.0.0",
                                        .complexity = "O(1), the number of categories and commands being fixed",
@@ -72,6 +73,7 @@ struct AclCat {
 
 struct AclDelUser {
   static constexpr CommandSpec spec = {.syntax = "ACL|DELUSER username...",
+                                       .where = Where::kEverywhere,
                                        .summary = "Deletes users and closes their connections.",
                                        .since = "6.0.0",
                                        .complexity = "O(1) for each user, and O(N) for N connections",
@@ -95,6 +97,7 @@ struct AclDelUser {
 
 struct AclDryRun {
   static constexpr CommandSpec spec = {.syntax = "ACL|DRYRUN username command [arg...]",
+                                       .where = Where::kEverywhere,
                                        .summary = "Tells whether a user could run a command, without running it.",
                                        .since = "7.0.0",
                                        .complexity = "O(1)",
@@ -118,6 +121,7 @@ struct AclDryRun {
 struct AclGenPass {
   static constexpr int64_t kMostBits = 4096;
   static constexpr CommandSpec spec = {.syntax = "ACL|GENPASS [bits:integer]",
+                                       .where = Where::kEverywhere,
                                        .summary = "Creates a random password with this number of bits.",
                                        .since = "6.0.0",
                                        .complexity = "O(1)",
@@ -133,6 +137,7 @@ struct AclGenPass {
 
 struct AclGetUser {
   static constexpr CommandSpec spec = {.syntax = "ACL|GETUSER username",
+                                       .where = Where::kEverywhere,
                                        .summary = "Tells what a user may do.",
                                        .since = "6.0.0",
                                        .complexity = "O(N) for N rules of the user",
@@ -170,6 +175,7 @@ struct AclGetUser {
 
 struct AclHelp {
   static constexpr CommandSpec spec = {.syntax = "ACL|HELP",
+                                       .where = Where::kEverywhere,
                                        .summary = "Lists the subcommands of ACL.",
                                        .since = "6.0.0",
                                        .complexity = "O(1)",
@@ -205,6 +211,7 @@ struct AclHelp {
 
 struct AclList {
   static constexpr CommandSpec spec = {.syntax = "ACL|LIST",
+                                       .where = Where::kEverywhere,
                                        .summary = "Lists all users with their rules, in the format of an ACL file.",
                                        .since = "6.0.0",
                                        .complexity = "O(N) for N users",
@@ -215,6 +222,7 @@ struct AclList {
 
 struct AclLoad {
   static constexpr CommandSpec spec = {.syntax = "ACL|LOAD",
+                                       .where = Where::kEverywhere,
                                        .summary = "Reads the users from the ACL file again.",
                                        .since = "6.0.0",
                                        .complexity = "O(N) for N users",
@@ -230,6 +238,7 @@ struct AclLoad {
 struct AclLogCommand {
   static constexpr size_t kUsualCount = 10;
   static constexpr CommandSpec spec = {.syntax = "ACL|LOG [operation(count:integer|RESET)]",
+                                       .where = Where::kEverywhere,
                                        .summary = "Lists the latest refusals, or clears the log.",
                                        .since = "6.0.0",
                                        .complexity = "O(N) for N entries",
@@ -276,6 +285,7 @@ struct AclLogCommand {
 
 struct AclSave {
   static constexpr CommandSpec spec = {.syntax = "ACL|SAVE",
+                                       .where = Where::kEverywhere,
                                        .summary = "Writes the users to the ACL file.",
                                        .since = "6.0.0",
                                        .complexity = "O(N) for N users",
@@ -297,6 +307,7 @@ struct AclSave {
 
 struct AclSetUser {
   static constexpr CommandSpec spec = {.syntax = "ACL|SETUSER username [rule...]",
+                                       .where = Where::kEverywhere,
                                        .summary = "Creates a user, or changes its rules.",
                                        .since = "6.0.0",
                                        .complexity = "O(N) for N rules",
@@ -320,6 +331,7 @@ struct AclSetUser {
 
 struct AclUsers {
   static constexpr CommandSpec spec = {.syntax = "ACL|USERS",
+                                       .where = Where::kEverywhere,
                                        .summary = "Lists the names of all users.",
                                        .since = "6.0.0",
                                        .complexity = "O(N) for N users",
@@ -334,6 +346,7 @@ struct AclUsers {
 
 struct AclWhoAmI {
   static constexpr CommandSpec spec = {.syntax = "ACL|WHOAMI",
+                                       .where = Where::kEverywhere,
                                        .summary = "Returns the user of this connection.",
                                        .since = "6.0.0",
                                        .complexity = "O(1)",
@@ -344,6 +357,7 @@ struct AclWhoAmI {
 
 struct AclContainer {
   static constexpr CommandSpec spec = {.syntax = "ACL",
+                                       .where = Where::kEverywhere,
                                        .summary = "Contains the subcommands about users.",
                                        .since = "6.0.0",
                                        .group = CommandGroup::kServer,

@@ -76,6 +76,7 @@ void ExpectAtMost(Call& call, size_t arguments) {
 
 struct ClientGetName {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|GETNAME",
+                                       .where = Where::kEverywhere,
                                        .summary = "Returns the name of the connection.",
                                        .since = "2.6.9",
                                        .complexity = "O(1)",
@@ -89,6 +90,7 @@ struct ClientGetName {
 
 struct ClientHelp {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|HELP",
+                                       .where = Where::kEverywhere,
                                        .summary = "Lists the subcommands of CLIENT.",
                                        .since = "5.0.0",
                                        .complexity = "O(1)",
@@ -137,6 +139,7 @@ struct ClientHelp {
 
 struct ClientId {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|ID",
+                                       .where = Where::kEverywhere,
                                        .summary = "Returns the ID of the connection.",
                                        .since = "5.0.0",
                                        .complexity = "O(1)",
@@ -147,6 +150,7 @@ struct ClientId {
 
 struct ClientInfo {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|INFO",
+                                       .where = Where::kEverywhere,
                                        .summary = "Describes the connection.",
                                        .since = "6.2.0",
                                        .complexity = "O(1)",
@@ -236,6 +240,7 @@ struct ClientKill {
           "CLIENT|KILL filter(old-format<ip:port>@-2.8.12|new-format([ID client-id:integer@2.8.12]|[TYPE "
           "client-type(NORMAL|MASTER@3.2.0|SLAVE|REPLICA@5.0.0|PUBSUB)@2.8.12]|[USER username]|[ADDR "
           "addr<ip:port>]|[LADDR laddr<ip:port>@6.2.0]|[SKIPME skipme(YES|NO)])...)",
+      .where = Where::kEverywhere,
       .summary = "Closes connections.",
       .since = "2.4.0",
       .complexity = "O(N) for N connections",
@@ -255,6 +260,7 @@ struct ClientKill {
 struct ClientList {
   static constexpr CommandSpec spec = {
       .syntax = "CLIENT|LIST [TYPE client-type(NORMAL|MASTER|REPLICA|PUBSUB)@5.0.0] [ID client-id:integer@6.2.0...]",
+      .where = Where::kEverywhere,
       .summary = "Describes all connections, or some.",
       .since = "2.4.0",
       .complexity = "O(N) for N connections",
@@ -290,6 +296,7 @@ struct ClientList {
 
 struct ClientNoEvict {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|NO-EVICT enabled(ON|OFF)",
+                                       .where = Where::kEverywhere,
                                        .summary = "Protects the connection from eviction of clients.",
                                        .since = "7.0.0",
                                        .complexity = "O(1)",
@@ -317,6 +324,7 @@ struct ClientNoTouch {
 
 struct ClientPause {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|PAUSE timeout:integer [mode(WRITE|ALL)@6.2.0]",
+                                       .where = Where::kEverywhere,
                                        .summary = "Delays the commands of all clients for a time.",
                                        .since = "3.0.0",
                                        .complexity = "O(1)",
@@ -340,6 +348,7 @@ struct ClientPause {
 
 struct ClientReply {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|REPLY action(ON|OFF|SKIP)",
+                                       .where = Where::kEverywhere,
                                        .summary = "Turns replies to the connection on or off, or skips the next one.",
                                        .since = "3.2.0",
                                        .complexity = "O(1)",
@@ -362,6 +371,7 @@ struct ClientReply {
 
 struct ClientSetInfo {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|SETINFO attr(LIB-NAME libname|LIB-VER libver)",
+                                       .where = Where::kEverywhere,
                                        .summary = "Sets the name or version of the client library.",
                                        .since = "7.2.0",
                                        .complexity = "O(1)",
@@ -380,6 +390,7 @@ struct ClientSetInfo {
 
 struct ClientSetName {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|SETNAME connection-name",
+                                       .where = Where::kEverywhere,
                                        .summary = "Names the connection.",
                                        .since = "2.6.9",
                                        .complexity = "O(1)",
@@ -396,6 +407,7 @@ struct ClientSetName {
 
 struct ClientUnblock {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|UNBLOCK client-id:integer [unblock-type(TIMEOUT|ERROR)]",
+                                       .where = Where::kEverywhere,
                                        .summary = "Unblocks a blocked client.",
                                        .since = "5.0.0",
                                        .complexity = "O(log N) for N connections",
@@ -419,6 +431,7 @@ struct ClientUnblock {
 
 struct ClientUnpause {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|UNPAUSE",
+                                       .where = Where::kEverywhere,
                                        .summary = "Ends the pause that CLIENT PAUSE began.",
                                        .since = "6.2.0",
                                        .complexity = "O(N) for N clients that wait",
@@ -432,6 +445,7 @@ struct ClientUnpause {
 
 struct Client {
   static constexpr CommandSpec spec = {.syntax = "CLIENT",
+                                       .where = Where::kEverywhere,
                                        .summary = "Contains the subcommands about connections.",
                                        .since = "2.4.0",
                                        .group = CommandGroup::kConnection,

@@ -7,6 +7,7 @@ namespace respite {
 
 struct ClientCaching {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|CACHING mode(YES|NO)",
+                                       .where = Where::kEverywhere,
                                        .summary = "Says whether the keys of the next command are tracked.",
                                        .since = "6.0.0",
                                        .complexity = "O(1)",
@@ -17,6 +18,7 @@ struct ClientCaching {
 
 struct ClientGetRedir {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|GETREDIR",
+                                       .where = Where::kEverywhere,
                                        .summary = "Tells which client gets the tracking messages of this one.",
                                        .since = "6.0.0",
                                        .complexity = "O(1)",
@@ -30,6 +32,7 @@ struct ClientTracking {
       .syntax =
           "CLIENT|TRACKING status(ON|OFF) [REDIRECT client-id:integer] [PREFIX... prefix] [BCAST] [OPTIN] "
           "[OPTOUT] [NOLOOP]",
+      .where = Where::kEverywhere,
       .summary = "Asks for messages when keys change that this client caches.",
       .since = "6.0.0",
       .complexity = "O(1) for each prefix",
@@ -40,6 +43,7 @@ struct ClientTracking {
 
 struct ClientTrackingInfo {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|TRACKINGINFO",
+                                       .where = Where::kEverywhere,
                                        .summary = "Tells the tracking state of the connection.",
                                        .since = "6.2.0",
                                        .complexity = "O(1)",

@@ -33,6 +33,7 @@ void ReplyInfoOfAll(Call& call) {
 
 struct CommandCount {
   static constexpr CommandSpec spec = {.syntax = "COMMAND|COUNT",
+                                       .where = Where::kEverywhere,
                                        .summary = "Counts the commands this server knows.",
                                        .since = "2.8.13",
                                        .complexity = "O(1)",
@@ -44,6 +45,7 @@ struct CommandCount {
 
 struct CommandDocs {
   static constexpr CommandSpec spec = {.syntax = "COMMAND|DOCS [command-name...]",
+                                       .where = Where::kEverywhere,
                                        .summary = "Describes commands for people: purpose, group, version, arguments.",
                                        .since = "7.0.0",
                                        .complexity = "O(N) for N commands",
@@ -74,6 +76,7 @@ struct CommandDocs {
 
 struct CommandInfo {
   static constexpr CommandSpec spec = {.syntax = "COMMAND|INFO [command-name...]",
+                                       .where = Where::kEverywhere,
                                        .summary = "Describes commands for programs: arity, flags, keys, categories.",
                                        .since = "2.8.13",
                                        .complexity = "O(N) for N commands",
@@ -94,6 +97,7 @@ struct CommandInfo {
 struct CommandList {
   static constexpr CommandSpec spec = {
       .syntax = "COMMAND|LIST [FILTERBY filterby(MODULE module-name|ACLCAT category|PATTERN pattern:pattern)]",
+      .where = Where::kEverywhere,
       .summary = "Lists the names of commands and subcommands.",
       .since = "7.0.0",
       .complexity = "O(N) for N commands",
@@ -181,6 +185,7 @@ void ReplyKeys(Call& call, KeyDetail detail) {
 
 struct CommandGetKeys {
   static constexpr CommandSpec spec = {.syntax = "COMMAND|GETKEYS command [arg...]",
+                                       .where = Where::kEverywhere,
                                        .summary = "Returns the keys of a complete request.",
                                        .since = "2.8.13",
                                        .complexity = "O(N) for N words of the request",
@@ -192,6 +197,7 @@ struct CommandGetKeys {
 
 struct CommandGetKeysAndFlags {
   static constexpr CommandSpec spec = {.syntax = "COMMAND|GETKEYSANDFLAGS command [arg...]",
+                                       .where = Where::kEverywhere,
                                        .summary = "Returns the keys of a complete request and how it uses them.",
                                        .since = "7.0.0",
                                        .complexity = "O(N) for N words of the request",
@@ -203,6 +209,7 @@ struct CommandGetKeysAndFlags {
 
 struct CommandHelp {
   static constexpr CommandSpec spec = {.syntax = "COMMAND|HELP",
+                                       .where = Where::kEverywhere,
                                        .summary = "Lists the subcommands of COMMAND.",
                                        .since = "5.0.0",
                                        .complexity = "O(1)",
@@ -223,6 +230,7 @@ struct CommandHelp {
 struct CommandContainer {
   static constexpr CommandSpec spec = {
       .syntax = "COMMAND",
+      .where = Where::kEverywhere,
       .summary = "Describes all commands for programs; contains the subcommands about commands.",
       .since = "2.8.13",
       .complexity = "O(N) for N commands",

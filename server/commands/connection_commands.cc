@@ -18,6 +18,7 @@
 #include "server/execution/monitors.h"
 #include "server/execution/services.h"
 #include "server/replication/replication.h"
+#include "server/sentinel/sentinel_mode.h"
 
 namespace respite {
 
@@ -56,6 +57,7 @@ void Authenticate(Call& call, Bytes name, Bytes password) {
 
 struct AuthCommand {
   static constexpr CommandSpec spec = {.syntax = "AUTH [username@6.0.0] password",
+                                       .where = Where::kEverywhere,
                                        .summary = "Logs the connection in.",
                                        .since = "1.0.0",
                                        .complexity = "O(N) for N passwords of the user",
@@ -116,6 +118,7 @@ HelloOptions TakeHelloOptions(Call& call) {
 struct Hello {
   static constexpr CommandSpec spec = {
       .syntax = "HELLO [arguments{protover:integer [AUTH auth{username password}] [SETNAME clientname]}]",
+      .where = Where::kEverywhere,
       .summary = "Selects the protocol version, logs in, and describes the server.",
       .since = "6.0.0",
       .complexity = "O(1)",
@@ -129,14 +132,19 @@ struct Hello {
     if (!session.authenticated) throw Refusal{refusals::kHelloNoAuth};
     if (options.name) session.identity.name = *options.name;
     if (options.version) session.resp = *options.version;
-    WriteGreeting(session, call.services.replication.role(),
-                  call.services.settings.cluster_enabled ? "cluster" : "standalone");
+    WriteGreeting(call);
   }
 
  private:
-  static void WriteGreeting(Session& session, const Role& role, Bytes mode) {
-    Reply reply(session.out, session.resp, session.reply_form);  // in the protocol version chosen just now
-    reply.Map(7);
+  static Bytes ModeOf(const Services& services) {
+    if (services.sentinel.sentinel() != nullptr) return "sentinel";
+    return services.settings.cluster_enabled ? "cluster" : "standalone";
+  }
+  static void WriteGreeting(Call& call) {
+    const Session& session = call.session;
+    const bool has_role = call.services.sentinel.sentinel() == nullptr;
+    Reply reply(call.session.out, session.resp, session.reply_form);  // in the protocol version chosen just now
+    reply.Map(has_role ? 7 : 6);
     reply.Bulk("server");
     reply.Bulk("redis");
     reply.Bulk("version");
@@ -146,9 +154,11 @@ struct Hello {
     reply.Bulk("id");
     reply.Integer(static_cast<int64_t>(session.id));
     reply.Bulk("mode");
-    reply.Bulk(mode);
-    reply.Bulk("role");
-    reply.Bulk(role.is_replica ? "replica" : "master");
+    reply.Bulk(ModeOf(call.services));
+    if (has_role) {
+      reply.Bulk("role");
+      reply.Bulk(call.services.replication.role().is_replica ? "replica" : "master");
+    }
     reply.Bulk("modules");
     reply.Array(0);
   }
@@ -171,6 +181,7 @@ struct Monitor {
 
 struct Ping {
   static constexpr CommandSpec spec = {.syntax = "PING [message]",
+                                       .where = Where::kEverywhere,
                                        .summary = "Returns PONG or the message, to test the connection.",
                                        .since = "1.0.0",
                                        .complexity = "O(1)",

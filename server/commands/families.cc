@@ -11,9 +11,11 @@ std::span<const std::span<const CommandCard>> CommandFamilies() {
   return kFamilies;
 }
 
-std::shared_ptr<const CommandSet> AllCommands() {
-  static const auto kAll = std::make_shared<const CommandSet>(CommandFamilies());
-  return kAll;
+std::shared_ptr<const CommandSet> AllCommands(Where where) {
+  static const auto kOfDataServers = std::make_shared<const CommandSet>(CommandFamilies());
+  if (where == Where::kDataServers) return kOfDataServers;
+  static const auto kOfSentinels = std::make_shared<const CommandSet>(CommandFamilies(), where);
+  return kOfSentinels;
 }
 
 }  // namespace respite

@@ -52,6 +52,7 @@
   FAMILY(PersistenceCommands) \
   FAMILY(ReplicationCommands) \
   FAMILY(ClusterCommands) \
+  FAMILY(SentinelCommands) \
   FAMILY(AclCommands)
 // clang-format on
 
@@ -64,7 +65,7 @@ RESPITE_COMMAND_FAMILIES(RESPITE_DECLARE_FAMILY)
 // All tables.
 std::span<const std::span<const CommandCard>> CommandFamilies();
 
-// The commands that all servers of the process share, created by the first call. Thread-safe.
-std::shared_ptr<const CommandSet> AllCommands();
+// The commands that all servers of this kind share, created by the first call. Thread-safe.
+std::shared_ptr<const CommandSet> AllCommands(Where where = Where::kDataServers);
 
 }  // namespace respite

@@ -9,6 +9,7 @@ namespace {
 struct Info {
   static constexpr CommandSpec spec = {
       .syntax = "INFO [section...]",
+      .where = Where::kEverywhere,
       .summary = "Reports on the server and its figures, section by section.",
       .since = "1.0.0",
       .complexity = "O(1)",

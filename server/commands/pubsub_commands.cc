@@ -9,12 +9,15 @@
 #include "server/execution/call.h"
 #include "server/execution/executor.h"
 #include "server/execution/services.h"
+#include "server/sentinel/sentinel.h"
+#include "server/sentinel/sentinel_mode.h"
 
 namespace respite {
 
 namespace refusals {
 namespace {
 
+constexpr char kOnlyHello[] = "ERR Only HELLO messages are accepted by Sentinel instances.";
 Refusal NotForDenyBlocking(Bytes command) {
   return {"ERR " + std::string(command) + " isn't allowed for a DENY BLOCKING client"};
 }
@@ -120,6 +123,7 @@ void Spread(Call& call, PacketType type, Bytes channel, Bytes message) {
 
 struct PSubscribe {
   static constexpr CommandSpec spec = {.syntax = "PSUBSCRIBE pattern:pattern...",
+                                       .where = Where::kEverywhere,
                                        .summary = "Subscribes to patterns of channels.",
                                        .since = "2.0.0",
                                        .complexity = "O(N) for N patterns",
@@ -131,6 +135,7 @@ struct PSubscribe {
 
 struct Publish {
   static constexpr CommandSpec spec = {.syntax = "PUBLISH channel message",
+                                       .where = Where::kEverywhere,
                                        .summary = "Sends a message to the subscribers of a channel.",
                                        .since = "2.0.0",
                                        .complexity = "O(N+M) for N subscribers of the channel and M patterns",
@@ -139,8 +144,17 @@ struct Publish {
                                        .channels = ChannelArguments::kFirst};
   static void Run(Call& call) {
     auto [channel, message] = call.args.Take<Bytes, Bytes>();
+    if (Sentinel* sentinel = call.services.sentinel.sentinel()) return Hear(call, *sentinel, channel, message);
     call.reply.Integer(static_cast<int64_t>(call.services.pubsub.Publish(channel, message)));
     Spread(call, PacketType::kPublish, channel, message);
+  }
+
+ private:
+  // Another Sentinel introduces itself.
+  static void Hear(Call& call, Sentinel& sentinel, Bytes channel, Bytes message) {
+    if (channel != HelloTalk::kChannel) throw Refusal{refusals::kOnlyHello};
+    sentinel.hellos().Hear(message);
+    call.reply.Integer(1);
   }
 };
 
@@ -225,6 +239,7 @@ struct PubSubShardNumSub {
 
 struct PUnsubscribe {
   static constexpr CommandSpec spec = {.syntax = "PUNSUBSCRIBE [pattern:pattern...]",
+                                       .where = Where::kEverywhere,
                                        .summary = "Unsubscribes from patterns, or from all.",
                                        .since = "2.0.0",
                                        .complexity = "O(N) for N patterns",
@@ -263,6 +278,7 @@ struct SSubscribe {
 
 struct Subscribe {
   static constexpr CommandSpec spec = {.syntax = "SUBSCRIBE channel...",
+                                       .where = Where::kEverywhere,
                                        .summary = "Subscribes to channels.",
                                        .since = "2.0.0",
                                        .complexity = "O(N) for N channels",
@@ -285,6 +301,7 @@ struct SUnsubscribe {
 
 struct Unsubscribe {
   static constexpr CommandSpec spec = {.syntax = "UNSUBSCRIBE [channel...]",
+                                       .where = Where::kEverywhere,
                                        .summary = "Unsubscribes from channels, or from all.",
                                        .since = "2.0.0",
                                        .complexity = "O(N) for N channels",

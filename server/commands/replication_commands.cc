@@ -10,6 +10,8 @@
 #include "server/execution/call.h"
 #include "server/execution/services.h"
 #include "server/replication/replication.h"
+#include "server/sentinel/sentinel.h"
+#include "server/sentinel/sentinel_mode.h"
 
 namespace respite {
 
@@ -95,6 +97,7 @@ struct SlaveOf {
 
 struct RoleCommand {
   static constexpr CommandSpec spec = {.syntax = "ROLE",
+                                       .where = Where::kEverywhere,
                                        .summary = "Tells the server's part in replication.",
                                        .since = "2.8.12",
                                        .complexity = "O(1)",
@@ -102,11 +105,18 @@ struct RoleCommand {
                                        .flags = kNoScript | kLoading | kStale | kFast,
                                        .categories = kAclAdmin | kAclDangerous};
   static void Run(Call& call) {
+    if (Sentinel* sentinel = call.services.sentinel.sentinel()) return ReplyAsSentinel(call, *sentinel);
     if (call.services.replication.role().is_replica) return ReplyAsReplica(call);
     ReplyAsPrimary(call);
   }
 
  private:
+  static void ReplyAsSentinel(Call& call, Sentinel& sentinel) {
+    call.reply.Array(2);
+    call.reply.Bulk("sentinel");
+    call.reply.Array(sentinel.state().primaries.size());
+    for (const auto& [name, primary] : sentinel.state().primaries) call.reply.Bulk(name);
+  }
   static void ReplyAsPrimary(Call& call) {
     const Replicas& replicas = call.services.replication.replicas();
     call.reply.Array(3);

@@ -190,6 +190,7 @@ struct ShutdownOptions {
 struct ShutdownCommand {
   static constexpr CommandSpec spec = {
       .syntax = "SHUTDOWN [save-selector(NOSAVE|SAVE)] [NOW@7.0.0] [FORCE@7.0.0] [ABORT@7.0.0]",
+      .where = Where::kEverywhere,
       .summary = "Saves the data as configured and stops the server.",
       .since = "1.0.0",
       .complexity = "O(N), N being the number of keys when they are saved, else O(1)",

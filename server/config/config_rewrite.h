@@ -17,10 +17,17 @@
 
 namespace respite {
 
+// A line of a Sentinel: "sentinel monitor mymaster …" has the subject "monitor".
+struct SentinelLine {
+  std::string subject;
+  FileLine line;
+};
+
 // Lines that belong to other parts of the server. Lines of a kind whose list is missing stay as they are.
 struct RewriteExtras {
   std::optional<std::vector<std::string>> user_lines;        // "user NAME RULES"; empty when there is an ACL file
   std::optional<std::vector<std::string>> loadmodule_lines;  // "loadmodule PATH ARGUMENTS"
+  std::optional<std::vector<SentinelLine>> sentinel_lines;   // all that a Sentinel knows
   enum class Detail : uint8_t { kChanges, kAll };            // kAll: also directives with their default value
   Detail detail = Detail::kChanges;
 };

@@ -47,6 +47,7 @@ struct Running;
 class Replication;
 class ScriptCache;
 class ScriptRunner;
+class SentinelMode;
 struct ServerStats;
 struct Settings;
 class Shutdown;
@@ -114,6 +115,7 @@ struct Services {
   Replication& replication;
   ClusterMode& cluster;
   SlotMigrations& slot_migrations;
+  SentinelMode& sentinel;
   Tls& tls;
 
   // Observation.

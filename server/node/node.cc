@@ -5,6 +5,12 @@
 
 namespace respite {
 
+namespace {
+
+Where WhereOf(ServerMode mode) { return mode == ServerMode::kSentinel ? Where::kSentinels : Where::kDataServers; }
+
+}  // namespace
+
 Node::Node(Parts parts)
     : parts_(parts),
       identity_(parts.clock),
@@ -23,7 +29,7 @@ Node::Node(Parts parts)
                 .moving_keys = moving_keys_,
                 .key_notifications = key_notifications_,
                 .running = running_}),
-      commands_(AllCommands()),
+      commands_(AllCommands(WhereOf(parts.config.mode()))),
       users_(commands_, parts.config.settings()),
       permissions_({.settings = parts.config.settings(),
                     .config = parts.config,
@@ -277,6 +283,7 @@ Node::Node(Parts parts)
                 .replication = replication_,
                 .cluster = cluster_,
                 .slot_migrations = slot_migrations_,
+                .sentinel = sentinel_,
                 .tls = tls_,
                 .identity = identity_,
                 .stats = stats_,
@@ -304,7 +311,8 @@ Node::Node(Parts parts)
                         .network = network_,
                         .observers = call_observers_,
                         .role = role_,
-                        .random_seed = data_.random.Next()}) {
+                        .random_seed = data_.random.Next()}),
+      sentinel_({.services = services_, .network = network_, .random_seed = data_.random.Next()}) {
   data_.disposal = &disposer_;
   data_.listener = &changes_;
   data_.functions = &function_store_;
@@ -318,6 +326,7 @@ Node::Node(Parts parts)
   timers_.Add(pause_);
   timers_.Add(waiting_);
   timers_.Add(migrations_);
+  timers_.Add(sentinel_);
   RegisterConfigHooks(services_);
   client_memory_.AdoptLimit();
   executor_.StartRun();

@@ -68,6 +68,7 @@
 #include "server/node/node_host.h"
 #include "server/observe/identity.h"
 #include "server/replication/replication.h"
+#include "server/sentinel/sentinel_mode.h"
 #include "server/slot_migration/slot_migrations.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/children.h"
@@ -149,6 +150,7 @@ class Node {
   Replication& replication() { return replication_; }
   ClusterMode& cluster() { return cluster_; }
   SlotMigrations& slot_migrations() { return slot_migrations_; }
+  SentinelMode& sentinel() { return sentinel_; }
   Tls& tls() { return tls_; }
   DebugSwitches& debug() { return debug_; }
   Nursery& nursery() { return nursery_; }
@@ -229,6 +231,7 @@ class Node {
   Migrations migrations_;    // as well
   ClusterMode cluster_;      // as well
   SlotMigrations slot_migrations_;
+  SentinelMode sentinel_;
 };
 
 }  // namespace respite

@@ -16,19 +16,22 @@ bool ShowsLogo(const Settings& settings) {
   return !settings.syslog_enabled && settings.logfile.empty() && isatty(STDOUT_FILENO) == 1;
 }
 
-std::string ModeOf(const Settings& settings) { return settings.cluster_enabled ? "cluster" : "standalone"; }
+std::string ModeOf(const Config& config) {
+  if (config.mode() == ServerMode::kSentinel) return "sentinel";
+  return config.settings().cluster_enabled ? "cluster" : "standalone";
+}
 
-std::string Logo(const Settings& settings) {
+std::string Logo(const Config& config) {
   return "\n"
          "      .------------.\n"
          "     /  .--------.  \\       Redis " +
          std::string(kRedisVersion) + " (00000000/0) 64 bit, Respite " + std::string(kRespiteVersion) +
          "\n"
          "    |   | R E S  |   |      Running in " +
-         ModeOf(settings) +
+         ModeOf(config) +
          " mode\n"
          "    |   |  PITE  |   |      Port: " +
-         std::to_string(ShownPort(settings)) +
+         std::to_string(ShownPort(config.settings())) +
          "\n"
          "     \\  '--------'  /       PID: " +
          std::to_string(getpid()) +
@@ -48,13 +51,15 @@ void LogStarting(const CommandLine& line, Logger& log) {
     log.Notice("Configuration loaded");
   } else {
     log.Warning("Warning: no config file specified, using the default config. In order to specify a config file use " +
-                line.program + " /path/to/redis.conf");
+                line.program +
+                (line.mode == ServerMode::kSentinel ? " /path/to/sentinel.conf" : " /path/to/redis.conf"));
   }
 }
 
-void LogMode(const Settings& settings, Logger& log) {
-  if (ShowsLogo(settings)) return log.LogRaw(Logo(settings));
-  log.Notice(("Running mode=" + ModeOf(settings) + ", port=").append(std::to_string(ShownPort(settings))).append("."));
+void LogMode(const Config& config, Logger& log) {
+  const Settings& settings = config.settings();
+  if (ShowsLogo(settings)) return log.LogRaw(Logo(config));
+  log.Notice(("Running mode=" + ModeOf(config) + ", port=").append(std::to_string(ShownPort(settings))).append("."));
 }
 
 std::vector<std::string> UnsupportedSettings(const Config& config) {

@@ -14,7 +14,7 @@ namespace respite {
 
 void LogStarting(const CommandLine& line, Logger& log);
 // Logs the mode and port, with the logo when Redis shows it: on terminals, or if always-show-logo says so.
-void LogMode(const Settings& settings, Logger& log);
+void LogMode(const Config& config, Logger& log);
 
 // One warning for each setting that this version does not support.
 std::vector<std::string> UnsupportedSettings(const Config& config);

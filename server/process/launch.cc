@@ -14,6 +14,7 @@
 #include "server/process/out_of_memory_ending.h"
 #include "server/process/server_process.h"
 #include "server/process/system_checks.h"
+#include "server/sentinel/sentinel_mode.h"
 
 namespace respite {
 
@@ -29,11 +30,6 @@ int Report(const StartupError& error) {
   return error.exit_code;
 }
 
-int Refuse(const std::string& program, const char* what) {
-  std::fprintf(stderr, "%s: %s is not part of this version of Respite.\n", program.c_str(), what);
-  return 1;
-}
-
 int PrintVersion() {
   std::puts(VersionLine().c_str());
   return std::fflush(stdout) == 0 ? 0 : 1;
@@ -45,10 +41,11 @@ int PrintUsage(const std::string& program) {
 }
 
 // Tries `rename-command` lines, so that a wrong one is reported like any other wrong line.
-std::optional<StartupError> CheckRenames(const ConfigLines& lines) {
-  if (lines.rename_command.empty()) return std::nullopt;
-  CommandTable table(AllCommands());
-  for (const ConfigLine& line : lines.rename_command) {
+std::optional<StartupError> CheckRenames(const Config& config) {
+  if (config.lines().rename_command.empty()) return std::nullopt;
+  const bool is_sentinel = config.mode() == ServerMode::kSentinel;
+  CommandTable table(AllCommands(is_sentinel ? Where::kSentinels : Where::kDataServers));
+  for (const ConfigLine& line : config.lines().rename_command) {
     switch (table.Rename(line.words[1], line.words[2])) {
       case RenameResult::kDone:
         break;
@@ -61,11 +58,17 @@ std::optional<StartupError> CheckRenames(const ConfigLines& lines) {
   return std::nullopt;
 }
 
+std::optional<StartupError> CheckSentinel(const Config& config) {
+  if (config.mode() != ServerMode::kSentinel) return std::nullopt;
+  auto error = CheckSentinelLines(config);
+  return error ? error : CheckSentinelFile(config);
+}
+
 int Serve(const CommandLine& line, ProcessTitle& title) {
-  if (line.mode == ServerMode::kSentinel) return Refuse(line.program, "Sentinel mode");
   auto config = Config::Load(line, std::cin);
   if (!config.ok()) return Report(config.error());
-  if (auto error = CheckRenames(config.value()->lines())) return Report(*error);
+  if (auto error = CheckRenames(*config.value())) return Report(*error);
+  if (auto error = CheckSentinel(*config.value())) return Report(*error);
   return ServerProcess(*config.value(), line, title).Run();
 }
 

@@ -35,7 +35,7 @@ NodeServer::Step NodeServer::Build(WatchedLoop& loop) {
   AttachHandlers();
   StartWatchdog();
   if (settings().port == kAutoPort && Listen() == Step::kFailed) return Step::kFailed;
-  LogMode(settings(), log());
+  LogMode(config(), log());
   return Step::kDone;
 }
 
@@ -144,6 +144,15 @@ void NodeServer::ShareEmptyHistory() {
 NodeServer::Step NodeServer::Load() {
   if (has_stopped_) return Step::kStopped;
   node_->loading().End();
+  if (!IsSentinel()) return LoadData();
+  node_->shutdown().NeverSave();
+  host_->Enter();
+  node_->sentinel().Start(programs_);
+  host_->Start();
+  return Step::kDone;
+}
+
+NodeServer::Step NodeServer::LoadData() {
   if (auto reason = OpenCluster()) return Fail(*reason);
   if (auto reason = node_->snapshots().Claim()) return Fail(*reason);
   switch (OpenDataSet(node_->services())) {
@@ -180,7 +189,7 @@ bool NodeServer::IsSettled() const {
 }
 
 void NodeServer::LogReady() {
-  if (has_stopped_) return;
+  if (has_stopped_ || IsSentinel()) return;
   if (listener_->HasTcp()) log().Notice("Ready to accept connections tcp");
   if (listener_->HasUnix()) log().Notice("Ready to accept connections unix");
   if (listener_->HasTls()) log().Notice("Ready to accept connections tls");
@@ -219,6 +228,7 @@ void NodeServer::Discard() {
   LeaveCrashReport(node_->services());
   node_->slot_migrations().Close();
   node_->cluster().Close();
+  node_->sentinel().Close();
   listener_.reset();
   host_.reset();
   node_.reset();

@@ -21,6 +21,7 @@
 #include "server/node/listener.h"
 #include "server/node/node.h"
 #include "server/process/forked_children.h"
+#include "server/process/started_programs.h"
 #include "server/process/state_log.h"
 #include "server/process/watchdog.h"
 #include "server/storage/folder_files.h"
@@ -122,6 +123,8 @@ class NodeServer {
   Step Listen();
   std::optional<std::string> OpenCluster();
   void ShareEmptyHistory();
+  Step LoadData();
+  bool IsSentinel() const { return parts_.config.mode() == ServerMode::kSentinel; }
   void NoteRole();
   void OnStop(int exit_code);
   void WatchSettings();
@@ -136,6 +139,7 @@ class NodeServer {
   SystemFiles system_files_;
   FolderFiles files_;
   ForkedChildren children_;
+  StartedPrograms programs_;
   std::unique_ptr<Node> node_;
   std::unique_ptr<NodeHost> host_;
   std::unique_ptr<Listener> listener_;

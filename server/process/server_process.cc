@@ -46,11 +46,11 @@ int ServerProcess::Run() {
   WarnAboutSystem(config_.settings(), log_);
   GoToBackground();
   LogStarting(line_, log_);
-  log_.SetRole('M');
+  log_.SetRole(Role());
   log_.Notice("monotonic clock: POSIX clock_gettime");
   if (RaiseLimits() == Step::kFailed) return 1;
   if (Prepare() == Step::kFailed) return Abandon();
-  log_.Notice("Server initialized");
+  if (!IsSentinel()) log_.Notice("Server initialized");
   StartServing();
   const int exit_code = has_failed_ ? 1 : main_->loop.Run();
   return has_failed_ ? Abandon() : Leave(exit_code);
@@ -417,6 +417,8 @@ void ServerProcess::PrepareChild(const NodeServer& node, ChildWork work) {
 }
 
 char ServerProcess::Role() const {
+  if (IsSentinel()) return 'X';
+  if (residents_.empty()) return 'M';
   const bool is_replica =
       std::ranges::all_of(residents_, [](const Resident& resident) { return resident.node->IsReplica(); });
   return is_replica ? 'S' : 'M';

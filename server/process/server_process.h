@@ -102,6 +102,7 @@ class ServerProcess final : public NodeServer::Owner {
   void UpdateTitle(const Settings& shown);
   // Tells the kernel how dear this process is in its present role.
   OomScore::Outcome ApplyOomScore(const Settings& settings);
+  bool IsSentinel() const { return config_.mode() == ServerMode::kSentinel; }
   char Role() const;
   void RemoveFiles();
   int Abandon();

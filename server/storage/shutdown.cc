@@ -108,6 +108,7 @@ void Shutdown::GiveUp() {
 }
 
 bool Shutdown::Saves(uint32_t flags) const {
+  if (never_saves_) return false;
   if ((flags & kShutdownSave) != 0) return true;
   return !parts_.settings.save.empty() && (flags & kShutdownNoSave) == 0;
 }

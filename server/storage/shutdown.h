@@ -87,6 +87,9 @@ class Shutdown {
   // How long replicas may take; nothing: it does not wait for them.
   std::optional<int64_t> MillisecondsLeft() const;
 
+  // There is nothing to save.
+  void NeverSave() { never_saves_ = true; }
+
   bool Done() const { return parts_.phase.HasStopped(); }
 
  private:
@@ -115,6 +118,7 @@ class Shutdown {
   }
 
   const Parts parts_;
+  bool never_saves_ = false;
   Followers* followers_ = nullptr;
   std::optional<Delayed> delayed_;
   std::vector<uint64_t> waiting_;  // ids

@@ -2,6 +2,7 @@
 """Writes what a running Redis reports about its commands as facts, one per line, for the golden files.
 
     capture.py PORT > commands_7.2.txt          facts of COMMAND INFO and COMMAND DOCS
+    capture.py PORT > sentinel_commands_7.2.txt  the same of a Sentinel
     capture.py PORT keys > command_keys_7.2.txt replies of COMMAND GETKEYSANDFLAGS for the requests in that file
 
 Leaves out texts (summary, history, notes, complexity), which are Redis' own.

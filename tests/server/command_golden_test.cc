@@ -19,10 +19,11 @@ const std::set<std::string> kAllowed = {
 // Commands of later versions, which the golden file does not have.
 bool IsLater(const Command& command) { return command.Spec().since >= "7.4"; }
 
-std::map<std::string, std::set<std::string>> FactsByCommand() {
-  std::map<std::string, std::set<std::string>> by_command;
-  for (const std::string& line : GoldenLines("commands_7.2.txt"))
-    by_command[std::string(CommandOfFact(line))].insert(line);
+using Facts = std::map<std::string, std::set<std::string>>;
+
+Facts FactsByCommand(const char* file = "commands_7.2.txt") {
+  Facts by_command;
+  for (const std::string& line : GoldenLines(file)) by_command[std::string(CommandOfFact(line))].insert(line);
   return by_command;
 }
 
@@ -63,23 +64,32 @@ TEST_F(CommandGolden, NoCommandIsMissing) {
   EXPECT_EQ(missing, kStillToCome);
 }
 
-TEST_F(CommandGolden, EveryFactIsThatOfRedis) {
-  const auto golden = FactsByCommand();
+void CompareFacts(const CommandTable& table, const Facts& golden) {
   size_t compared = 0;
-  table_.ForEach([&](const Command& command) {
+  table.ForEach([&](const Command& command) {
     const auto expected = golden.find(command.full_name);
     if (expected == golden.end()) return;
     ++compared;
     std::set<std::string> ours = FactsOf(command);
     std::erase_if(ours, [&](const std::string& fact) { return CommandOfFact(fact) != command.full_name; });
     for (const std::string& fact : expected->second)
-      if (!ours.contains(fact) && !kAllowed.contains(fact) && !IsAboutMissingSubcommand(fact, table_))
+      if (!ours.contains(fact) && !kAllowed.contains(fact) && !IsAboutMissingSubcommand(fact, table))
         ADD_FAILURE() << "Redis says: " << fact;
     for (const std::string& fact : ours)
       if (!expected->second.contains(fact) && !kAllowed.contains(fact) && !IsAboutLaterSubcommand(fact, table_))
         ADD_FAILURE() << "we say:     " << fact;
   });
   EXPECT_GT(compared, 0u);
+}
+
+TEST_F(CommandGolden, EveryFactIsThatOfRedis) { CompareFacts(table_, FactsByCommand()); }
+
+TEST(SentinelCommandGolden, ASentinelHasTheCommandsOfRedisSentinel) {
+  const CommandTable table(std::make_shared<const CommandSet>(CommandFamilies(), Where::kSentinels));
+  const Facts golden = FactsByCommand("sentinel_commands_7.2.txt");
+  table.ForEach([&](const Command& command) { EXPECT_TRUE(golden.contains(command.full_name)) << command.full_name; });
+  for (const auto& [name, facts] : golden) EXPECT_NE(table.FindFull(name), nullptr) << name;
+  CompareFacts(table, golden);
 }
 
 TEST_F(CommandGolden, EveryCommandHasItsOwnSummary) {

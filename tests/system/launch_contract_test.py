@@ -101,12 +101,13 @@ class Arguments(LaunchTest):  # A
             self.assertEqual(1, run.returncode)
             self.assertIn("Please specify the amount of memory to test in megabytes.", run.stderr)
 
-    def test_name_of_a_program_that_we_are_not(self):
+    def test_a_sentinel_by_its_name(self):
         os.symlink(os.path.abspath(SERVER), self.path("redis-sentinel"))
-        run = subprocess.run([self.path("redis-sentinel"), "x"], capture_output=True, text=True, timeout=20,
-                             check=False)
-        self.assertEqual((1, ""), (run.returncode, run.stdout))
-        self.assertIn("is not part of this version", run.stderr)
+        for words, reason in (([], "Sentinel needs config file on disk to save state."), (["x"], "can't open config file")):
+            run = subprocess.run([self.path("redis-sentinel"), *words], capture_output=True, text=True, timeout=20,
+                                 check=False, cwd=self.path(""))
+            self.assertEqual((1, ""), (run.returncode, run.stderr))
+            self.assertIn(reason, run.stdout)
 
 
 class Files(LaunchTest):  # B

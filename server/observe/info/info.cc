@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "server/execution/services.h"
 #include "server/observe/info/sections.h"
+#include "server/sentinel/sentinel_mode.h"
 
 namespace respite {
 
@@ -11,21 +13,24 @@ namespace {
 
 // Which names of groups ("default", "all") include a section.
 enum class Included : uint8_t { kByDefault, kInAll, kOnlyByName };
+// Which servers have it.
+enum class Teller : uint8_t { kDataServer, kSentinel, kBoth };
 
 struct Section {
   Bytes name;
   Included included;
   std::string (*text)(const Services&);
+  Teller teller = Teller::kDataServer;
 };
 
 constexpr std::array kSections = {
-    Section{"server", Included::kByDefault, ServerSection},
-    Section{"clients", Included::kByDefault, ClientsSection},
+    Section{"server", Included::kByDefault, ServerSection, Teller::kBoth},
+    Section{"clients", Included::kByDefault, ClientsSection, Teller::kBoth},
     Section{"memory", Included::kByDefault, MemorySection},
     Section{"persistence", Included::kByDefault, PersistenceSection},
-    Section{"stats", Included::kByDefault, StatsSection},
+    Section{"stats", Included::kByDefault, StatsSection, Teller::kBoth},
     Section{"replication", Included::kByDefault, ReplicationSection},
-    Section{"cpu", Included::kByDefault, CpuSection},
+    Section{"cpu", Included::kByDefault, CpuSection, Teller::kBoth},
     Section{"modules", Included::kByDefault, ModulesSection},
     Section{"commandstats", Included::kInAll, CommandStatsSection},
     Section{"errorstats", Included::kByDefault, ErrorStatsSection},
@@ -33,6 +38,7 @@ constexpr std::array kSections = {
     Section{"cluster", Included::kByDefault, ClusterSection},
     Section{"keyspace", Included::kByDefault, KeyspaceSection},
     Section{"debug", Included::kOnlyByName, DebugSection},
+    Section{"sentinel", Included::kByDefault, SentinelSection, Teller::kSentinel},
 };
 
 bool Asks(Bytes name, const Section& section) {
@@ -50,8 +56,10 @@ bool Asks(Bytes name, const Section& section) {
 std::string InfoReport(const Services& services, std::span<const Bytes> names) {
   static constexpr std::array<Bytes, 1> kDefault = {"default"};
   if (names.empty()) names = kDefault;
+  const Teller teller = services.sentinel.sentinel() == nullptr ? Teller::kDataServer : Teller::kSentinel;
   std::string report;
   for (const Section& section : kSections) {
+    if (section.teller != teller && section.teller != Teller::kBoth) continue;
     if (std::ranges::none_of(names, [&](Bytes name) { return Asks(name, section); })) continue;
     if (!report.empty()) report += "\r\n";
     report += section.text(services);

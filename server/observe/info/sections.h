@@ -22,5 +22,6 @@ std::string LatencyStatsSection(const Services& services);
 std::string ClusterSection(const Services& services);
 std::string KeyspaceSection(const Services& services);
 std::string DebugSection(const Services& services);
+std::string SentinelSection(const Services& services);
 
 }  // namespace respite

@@ -1,0 +1,406 @@
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "base/glob.h"
+#include "server/commands/sentinel/change_cards.h"
+#include "server/commands/sentinel/sentinel_words.h"
+#include "server/config/config.h"
+
+namespace respite {
+
+namespace refusals {
+namespace {
+
+constexpr char kNoSuchConfig[] =
+    "ERR Only SENTINEL CONFIG GET <param> [<param> <param> ...]/ SET <param> <value> [<param> <value> ...] are "
+    "supported.";
+
+}  // namespace
+}  // namespace refusals
+
+void SentinelFailover::Run(Call& call) {
+  Primary& primary = PrimaryNamed(call, call.args.Next());
+  if (primary.is_failing_over) throw Refusal{"INPROG Failover already in progress"};
+  PrimaryFailover& failover = SentinelOf(call).failover();
+  if (failover.Select(primary) == nullptr) throw Refusal{"NOGOODSLAVE No suitable replica to promote"};
+  failover.Force(primary);
+  call.reply.Ok();
+}
+
+void SentinelFlushConfig::Run(Call& call) { SaveAndReply(call); }
+
+void SentinelMonitor::Run(Call& call) {
+  auto [name, host, port_text, quorum_text] = call.args.Take<Bytes, Bytes, Bytes, Bytes>();
+  const int64_t quorum = Args::Integer(quorum_text, "ERR Invalid quorum");
+  const int64_t port = Args::Integer(port_text, "ERR Invalid port");
+  if (quorum <= 0) throw Refusal{"ERR Quorum must be 1 or greater."};
+  Sentinel& sentinel = SentinelOf(call);
+  const SentinelCore& core = sentinel.core();
+  const std::string place(host);
+  if (!core.AddressOf(place, 0, SentinelCore::Accept::kResolved).ok()) {
+    throw Refusal{"ERR Invalid IP address or hostname specified"};
+  }
+  const auto added =
+      sentinel.list().AddPrimary(std::string(name), place, static_cast<int>(port), static_cast<int>(quorum));
+  if (!added.ok()) throw Refusal{"ERR " + TextOf(added.error(), InstanceKind::kPrimary)};
+  sentinel.events().Tell(LogLevel::kWarning, "+monitor", *added.value(), " quorum " + std::to_string(quorum));
+  SaveAndReply(call);
+}
+
+void SentinelRemove::Run(Call& call) {
+  Primary& primary = PrimaryNamed(call, call.args.Next());
+  SentinelOf(call).events().Tell(LogLevel::kWarning, "-monitor", primary);
+  SentinelOf(call).list().Remove(primary);
+  SaveAndReply(call);
+}
+
+void SentinelReset::Run(Call& call) {
+  Sentinel& sentinel = SentinelOf(call);
+  const Glob pattern(call.args.Next());
+  int64_t count = 0;
+  for (const auto& [name, primary] : sentinel.state().primaries) {
+    if (!pattern.Matches(name)) continue;
+    sentinel.list().Reset(*primary, InstanceList::Sentinels::kForget);
+    sentinel.events().Tell(LogLevel::kWarning, "+reset-master", *primary);
+    ++count;
+  }
+  call.reply.Integer(count);
+}
+
+void SentinelSimulateFailure::Run(Call& call) {
+  SimulatedFailures& simulated = SentinelOf(call).state().simulated;
+  Logger& log = call.services.log;
+  simulated = {};
+  while (!call.args.AtEnd()) {
+    if (call.args.TakeToken("crash-after-election")) {
+      simulated.after_election = true;
+      log.Warning("Failure simulation: this Sentinel will crash after being successfully elected as failover leader");
+    } else if (call.args.TakeToken("crash-after-promotion")) {
+      simulated.after_promotion = true;
+      log.Warning("Failure simulation: this Sentinel will crash after promoting the selected replica to master");
+    } else if (call.args.TakeToken("help")) {
+      return call.reply.BulkArray(std::array<Bytes, 2>{"crash-after-election", "crash-after-promotion"});
+    } else {
+      throw Refusal{"ERR Unknown failure simulation specified"};
+    }
+  }
+  call.reply.Ok();
+}
+
+// --- SENTINEL SET.
+
+namespace {
+
+class PrimarySetter {
+ public:
+  PrimarySetter(Call& call, Primary& primary) : call_(call), sentinel_(SentinelOf(call)), primary_(primary) {}
+
+  // Options take effect one after the other. One that is wrong ends it; those before it stay.
+  void SetAll() {
+    try {
+      while (!call_.args.AtEnd()) SetOne();
+    } catch (const Refusal&) {
+      if (has_changed_) sentinel_.core().Save();
+      throw;
+    }
+    SaveAndReply(call_);
+  }
+
+ private:
+  struct Number {
+    Bytes option;
+    int64_t Primary::*setting;
+    int64_t least;
+  };
+  static constexpr std::array<Number, 4> kNumbers = {
+      Number{"down-after-milliseconds", &Primary::down_after_ms, 1},
+      Number{"failover-timeout", &Primary::failover_timeout_ms, 1},
+      Number{"parallel-syncs", &Primary::parallel_syncs, 1},
+      Number{"master-reboot-down-after-period", &Primary::reboot_down_after_ms, 0}};
+
+  void SetOne();
+  bool SetNumber(Bytes option, Bytes value);
+  bool SetText(Bytes option, Bytes value);
+  bool SetScript(Bytes option, const std::string& value);
+  void RenameCommand(Bytes option);
+  int64_t AtLeast(int64_t least, Bytes option, Bytes value) const;
+  void CheckScript(const std::string& path, const char* objection) const;
+  void Tell(const std::string& words) {
+    has_changed_ = true;
+    sentinel_.events().Tell(LogLevel::kWarning, "+set", primary_, " " + words);
+  }
+  [[noreturn]] static void RefuseValue(Bytes option, Bytes value) {
+    throw Refusal{"ERR Invalid argument '" + std::string(value) + "' for SENTINEL SET '" + std::string(option) + "'"};
+  }
+
+  Call& call_;
+  Sentinel& sentinel_;
+  Primary& primary_;
+  bool has_changed_ = false;
+};
+
+void PrimarySetter::SetOne() {
+  const Bytes option = call_.args.Next();
+  if (EqualsIgnoreCase(option, "rename-command") && call_.args.Left() >= 2) return RenameCommand(option);
+  const bool has_value = !call_.args.AtEnd();
+  const Bytes value = has_value ? call_.args.Next() : Bytes();
+  if (!has_value || !(SetNumber(option, value) || SetText(option, value) || SetScript(option, std::string(value)))) {
+    throw Refusal{"ERR Unknown option or number of arguments for SENTINEL SET '" + std::string(option) + "'"};
+  }
+  const Bytes shown = EqualsIgnoreCase(option, "auth-pass") ? Bytes("******") : value;
+  Tell(std::string(option) + " " + std::string(shown));
+}
+
+int64_t PrimarySetter::AtLeast(int64_t least, Bytes option, Bytes value) const {
+  const auto number = ParseInteger(value);
+  if (!number || *number < least) RefuseValue(option, value);
+  return *number;
+}
+
+bool PrimarySetter::SetNumber(Bytes option, Bytes value) {
+  if (EqualsIgnoreCase(option, "quorum")) {
+    primary_.quorum = static_cast<int>(AtLeast(1, option, value));
+    return true;
+  }
+  for (const Number& number : kNumbers) {
+    if (!EqualsIgnoreCase(option, number.option)) continue;
+    primary_.*number.setting = AtLeast(number.least, option, value);
+    return true;
+  }
+  return false;
+}
+
+bool PrimarySetter::SetText(Bytes option, Bytes value) {
+  const bool is_password = EqualsIgnoreCase(option, "auth-pass");
+  if (!is_password && !EqualsIgnoreCase(option, "auth-user")) return false;
+  (is_password ? primary_.password : primary_.user) = value;
+  sentinel_.list().DropServerLinks(primary_);
+  return true;
+}
+
+bool PrimarySetter::SetScript(Bytes option, const std::string& value) {
+  if (EqualsIgnoreCase(option, "notification-script")) {
+    CheckScript(value, "ERR Notification script seems non existing or non executable");
+    primary_.notification_script = value;
+  } else if (EqualsIgnoreCase(option, "client-reconfig-script")) {
+    CheckScript(value, "ERR Client reconfiguration script seems non existing or non executable");
+    primary_.reconfiguration_script = value;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void PrimarySetter::CheckScript(const std::string& path, const char* objection) const {
+  if (sentinel_.state().options.denies_script_changes) {
+    throw Refusal{
+        "ERR Reconfiguration of scripts path is denied for security reasons. Check the deny-scripts-reconfig "
+        "configuration directive in your Sentinel configuration"};
+  }
+  if (!path.empty() && !sentinel_.core().host.MayRun(path)) throw Refusal{objection};
+}
+
+// A command that is renamed to its own name is not renamed any more.
+void PrimarySetter::RenameCommand(Bytes option) {
+  const std::string from(call_.args.Next());
+  const std::string to(call_.args.Next());
+  if (from.empty() || to.empty()) RefuseValue(option, to.empty() ? to : from);
+  primary_.renamed_commands.erase(from);
+  if (!EqualsIgnoreCase(from, to)) primary_.renamed_commands.emplace(from, to);
+  Tell(std::string(option) + " " + from + " " + to);
+}
+
+}  // namespace
+
+void SentinelSet::Run(Call& call) {
+  Primary& primary = PrimaryNamed(call, call.args.Next());
+  PrimarySetter(call, primary).SetAll();
+}
+
+// --- SENTINEL CONFIG.
+
+namespace {
+
+Bytes NameOf(LogLevel level) {
+  constexpr std::array<Bytes, 5> kNames = {"debug", "verbose", "notice", "warning", "nothing"};
+  return kNames[static_cast<size_t>(level)];
+}
+
+std::optional<bool> YesOrNo(Bytes text) {
+  if (EqualsIgnoreCase(text, "yes")) return true;
+  if (EqualsIgnoreCase(text, "no")) return false;
+  return std::nullopt;
+}
+
+std::optional<int> Port(Bytes text) {
+  const auto number = ParseInteger(text);
+  if (!number || *number < 0 || *number > 65535) return std::nullopt;
+  return static_cast<int>(*number);
+}
+
+// A setting of SENTINEL CONFIG.
+struct Option {
+  Bytes name;
+  std::string (*get)(const Call&);
+  bool (*accepts)(Bytes);
+  void (*set)(Call&, Bytes);
+};
+
+SentinelOptions& OptionsOf(const Call& call) { return SentinelOf(call).state().options; }
+bool AcceptsAll(Bytes) { return true; }
+bool AcceptsSwitch(Bytes value) { return YesOrNo(value).has_value(); }
+
+void SetLevel(Call& call, Bytes value) {
+  const LogLevel level = *ParseLogLevel(value);
+  call.services.config.Adjust().loglevel = level;
+  call.services.log.SetLevel(level);
+}
+
+template <bool SentinelOptions::*option>
+constexpr Option Switch(Bytes name) {
+  return {name, [](const Call& call) { return std::string(OptionsOf(call).*option ? "yes" : "no"); }, AcceptsSwitch,
+          [](Call& call, Bytes value) { OptionsOf(call).*option = *YesOrNo(value); }};
+}
+
+template <std::string SentinelOptions::*option>
+constexpr Option Text(Bytes name) {
+  return {name, [](const Call& call) { return OptionsOf(call).*option; }, AcceptsAll,
+          [](Call& call, Bytes value) { OptionsOf(call).*option = value; }};
+}
+
+constexpr Bytes kUser = "sentinel-user";
+constexpr Bytes kPassword = "sentinel-pass";
+
+// In the order in which CONFIG GET shows them.
+constexpr std::array kOptions = {
+    Switch<&SentinelOptions::resolves_hostnames>("resolve-hostnames"),
+    Switch<&SentinelOptions::announces_hostnames>("announce-hostnames"),
+    Text<&SentinelOptions::announce_ip>("announce-ip"),
+    Option{"announce-port", [](const Call& call) { return std::to_string(OptionsOf(call).announce_port); },
+           [](Bytes value) { return Port(value).has_value(); },
+           [](Call& call, Bytes value) { OptionsOf(call).announce_port = *Port(value); }},
+    Text<&SentinelOptions::user>(kUser),
+    Text<&SentinelOptions::password>(kPassword),
+    Option{"loglevel", [](const Call& call) { return std::string(NameOf(call.services.settings.loglevel)); },
+           [](Bytes value) { return ParseLogLevel(value).has_value(); }, SetLevel}};
+
+void GetOptions(Call& call) {
+  std::vector<const Option*> found;
+  for (const Bytes word : call.args.Rest()) {
+    const Glob pattern(word, CaseMode::kIgnore);
+    for (const Option& option : kOptions) {
+      const bool is_new = std::ranges::find(found, &option) == found.end();
+      if (is_new && pattern.Matches(option.name)) found.push_back(&option);
+    }
+  }
+  call.reply.Map(found.size());
+  for (const Option* option : found) {
+    call.reply.Bulk(option->name);
+    call.reply.Bulk(option->get(call));
+  }
+}
+
+struct Change {
+  const Option* option;
+  Bytes value;
+};
+
+std::vector<Change> TakeChanges(Call& call) {
+  std::vector<Change> changes;
+  while (!call.args.AtEnd()) {
+    const Bytes name = call.args.Next();
+    const std::string shown(name);
+    const auto option =
+        std::ranges::find_if(kOptions, [&](const Option& one) { return EqualsIgnoreCase(one.name, name); });
+    if (option == kOptions.end()) throw Refusal{"ERR Invalid argument '" + shown + "' to SENTINEL CONFIG SET"};
+    const auto is_same = [&](const Change& change) { return change.option == &*option; };
+    if (std::ranges::any_of(changes, is_same)) {
+      throw Refusal{"ERR Duplicate argument '" + shown + "' to SENTINEL CONFIG SET"};
+    }
+    if (call.args.AtEnd()) throw Refusal{"ERR Missing argument '" + shown + "' value"};
+    const Bytes value = call.args.Next();
+    if (!option->accepts(value)) {
+      throw Refusal{"ERR Invalid value '" + std::string(value) + "' to SENTINEL CONFIG SET '" + shown + "'"};
+    }
+    changes.push_back({&*option, value});
+  }
+  return changes;
+}
+
+// All or nothing.
+void SetOptions(Call& call) {
+  const std::vector<Change> changes = TakeChanges(call);
+  for (const Change& change : changes) change.option->set(call, change.value);
+  const auto is_login = [](const Change& change) {
+    return change.option->name == kUser || change.option->name == kPassword;
+  };
+  if (std::ranges::any_of(changes, is_login)) SentinelOf(call).list().DropSentinelLinks();
+  SaveAndReply(call);
+}
+
+}  // namespace
+
+void SentinelConfig::Run(Call& call) {
+  if (call.args.TakeTokenWith("SET", 2)) return SetOptions(call);
+  if (call.args.TakeTokenWith("GET", 1)) return GetOptions(call);
+  throw Refusal{refusals::kNoSuchConfig};
+}
+
+// --- SENTINEL DEBUG.
+
+namespace {
+
+struct Period {
+  Bytes name;
+  int64_t SentinelPeriods::*period;
+};
+
+constexpr std::array kPeriods = {Period{"INFO-PERIOD", &SentinelPeriods::info},
+                                 Period{"PING-PERIOD", &SentinelPeriods::ping},
+                                 Period{"ASK-PERIOD", &SentinelPeriods::ask},
+                                 Period{"PUBLISH-PERIOD", &SentinelPeriods::publish},
+                                 Period{"DEFAULT-DOWN-AFTER", &SentinelPeriods::default_down_after},
+                                 Period{"DEFAULT-FAILOVER-TIMEOUT", &SentinelPeriods::default_failover_timeout},
+                                 Period{"TILT-TRIGGER", &SentinelPeriods::tilt_trigger},
+                                 Period{"TILT-PERIOD", &SentinelPeriods::tilt},
+                                 Period{"SLAVE-RECONF-TIMEOUT", &SentinelPeriods::reconfiguration_timeout},
+                                 Period{"MIN-LINK-RECONNECT-PERIOD", &SentinelPeriods::min_link_reconnect},
+                                 Period{"ELECTION-TIMEOUT", &SentinelPeriods::election_timeout},
+                                 Period{"SCRIPT-MAX-RUNTIME", &SentinelPeriods::script_max_runtime},
+                                 Period{"SCRIPT-RETRY-DELAY", &SentinelPeriods::script_retry_delay}};
+
+void ShowPeriods(Call& call) {
+  call.reply.Map(kPeriods.size());
+  for (const Period& period : kPeriods) {
+    call.reply.Bulk(period.name);
+    call.reply.BulkInteger(SentinelOf(call).state().periods.*period.period);
+  }
+}
+
+void SetPeriod(Call& call) {
+  const Bytes name = call.args.Next();
+  const auto period =
+      std::ranges::find_if(kPeriods, [&](const Period& one) { return EqualsIgnoreCase(one.name, name); });
+  if (period == kPeriods.end() || call.args.AtEnd()) {
+    throw Refusal{"ERR Unknown option or number of arguments for SENTINEL DEBUG '" + std::string(name) + "'"};
+  }
+  const Bytes value = call.args.Next();
+  const auto number = ParseInteger(value);
+  if (!number || *number <= 0) {
+    throw Refusal{"ERR Invalid argument '" + std::string(value) + "' for SENTINEL DEBUG '" + std::string(name) + "'"};
+  }
+  SentinelOf(call).state().periods.*period->period = *number;
+}
+
+}  // namespace
+
+void SentinelDebug::Run(Call& call) {
+  if (call.args.AtEnd()) return ShowPeriods(call);
+  while (!call.args.AtEnd()) SetPeriod(call);
+  call.reply.Ok();
+}
+
+}  // namespace respite

@@ -1,0 +1,205 @@
+#include <algorithm>
+#include <vector>
+
+#include "server/commands/help.h"
+#include "server/commands/sentinel/instance_report.h"
+#include "server/commands/sentinel/report_cards.h"
+#include "server/commands/sentinel/sentinel_words.h"
+
+namespace respite {
+
+namespace {
+
+template <class Type>
+void ReplyOne(Call& call, const Type& instance) {
+  const auto fields = InstanceReport::Of(SentinelOf(call).core(), instance);
+  call.reply.Map(fields.size());
+  for (const auto& [name, value] : fields) {
+    call.reply.Bulk(name);
+    call.reply.Bulk(value);
+  }
+}
+
+template <class Instances>
+void ReplyAll(Call& call, const Instances& instances) {
+  call.reply.Array(instances.size());
+  for (const auto& [name, instance] : instances) ReplyOne(call, *instance);
+}
+
+// Those that do not want to be known are left out.
+void ReplyReplicas(Call& call) {
+  const Primary& primary = PrimaryNamed(call, call.args.Next());
+  std::vector<const WatchedReplica*> shown;
+  for (const auto& [name, replica] : primary.replicas) {
+    if (replica->is_announced) shown.push_back(replica.get());
+  }
+  call.reply.Array(shown.size());
+  for (const WatchedReplica* replica : shown) ReplyOne(call, *replica);
+}
+
+// --- SENTINEL INFO-CACHE.
+
+void ReplyCached(Call& call, const ServerInstance& server) {
+  call.reply.Array(2);
+  call.reply.Integer(server.info_ms == kLongAgo ? 0 : SentinelOf(call).core().NowMs() - server.info_ms);
+  if (server.info) {
+    call.reply.Bulk(*server.info);
+  } else {
+    call.reply.Null();
+  }
+}
+
+void ReplyCacheOf(Call& call, const Primary& primary) {
+  call.reply.Bulk(primary.name);
+  call.reply.Array(primary.replicas.size() + 1);
+  ReplyCached(call, primary);
+  for (const auto& [name, replica] : primary.replicas) ReplyCached(call, *replica);
+}
+
+// --- SENTINEL CKQUORUM.
+
+struct Reachable {
+  int usable;
+  bool has_quorum;
+  bool has_majority;
+};
+
+Reachable CountReachable(const Primary& primary) {
+  const auto is_up = [](const auto& entry) { return !entry.second->is_down; };
+  const int usable = 1 + static_cast<int>(std::ranges::count_if(primary.sentinels, is_up));
+  const int voters = 1 + static_cast<int>(primary.sentinels.size());
+  return {usable, usable >= primary.quorum, usable >= voters / 2 + 1};
+}
+
+Refusal NoQuorum(const Reachable& reachable) {
+  std::string text = "NOQUORUM " + std::to_string(reachable.usable) + " usable Sentinels. ";
+  if (!reachable.has_quorum) {
+    text += "Not enough available Sentinels to reach the specified quorum for this master";
+  }
+  if (!reachable.has_quorum && !reachable.has_majority) text += ". ";
+  if (!reachable.has_majority) {
+    text += "Not enough available Sentinels to reach the majority and authorize a failover";
+  }
+  return {text};
+}
+
+}  // namespace
+
+void SentinelCkQuorum::Run(Call& call) {
+  const Reachable reachable = CountReachable(PrimaryNamed(call, call.args.Next()));
+  if (!reachable.has_quorum || !reachable.has_majority) throw NoQuorum(reachable);
+  call.reply.Simple("OK " + std::to_string(reachable.usable) +
+                    " usable Sentinels. Quorum and failover authorization can be reached");
+}
+
+void SentinelGetMasterAddrByName::Run(Call& call) {
+  const Sentinel& sentinel = SentinelOf(call);
+  const Primary* const primary = SentinelOf(call).state().Find(call.args.Next());
+  if (primary == nullptr) return call.reply.NullArray();
+  const SentinelAddress& address = CurrentAddress(*primary);
+  call.reply.Array(2);
+  call.reply.Bulk(sentinel.core().Announced(address));
+  call.reply.BulkInteger(address.port);
+}
+
+void SentinelHelp::Run(Call& call) {
+  WriteHelp(call, {"CKQUORUM <master-name>",
+                   "    Tell whether enough Sentinels are reachable for a failover.",
+                   "CONFIG SET param value [param value ...]",
+                   "    Change settings of this Sentinel.",
+                   "CONFIG GET <param> [param param param ...]",
+                   "    Return settings of this Sentinel.",
+                   "DEBUG [<param> <value> ...]",
+                   "    Return the periods of this Sentinel in milliseconds, or change them.",
+                   "GET-MASTER-ADDR-BY-NAME <master-name>",
+                   "    Return the address of a master.",
+                   "FAILOVER <master-name>",
+                   "    Replace a master by one of its replicas, whatever other Sentinels think.",
+                   "FLUSHCONFIG",
+                   "    Write the configuration file, with the state of this Sentinel.",
+                   "INFO-CACHE <master-name>",
+                   "    Return the last INFO of a master and of its replicas.",
+                   "IS-MASTER-DOWN-BY-ADDR <ip> <port> <current-epoch> <runid>",
+                   "    Tell another Sentinel whether the master there is down, and vote.",
+                   "MASTER <master-name>",
+                   "    Return the state of a master.",
+                   "MASTERS",
+                   "    Return the state of all masters.",
+                   "MONITOR <name> <ip> <port> <quorum>",
+                   "    Watch a master from now on.",
+                   "MYID",
+                   "    Return the id of this Sentinel.",
+                   "PENDING-SCRIPTS",
+                   "    Return the scripts that run or wait.",
+                   "REMOVE <master-name>",
+                   "    Stop watching a master.",
+                   "REPLICAS <master-name>",
+                   "    Return the state of the replicas of a master.",
+                   "RESET <pattern>",
+                   "    Forget what was learned about the masters whose names match.",
+                   "SENTINELS <master-name>",
+                   "    Return the state of the other Sentinels of a master.",
+                   "SET <master-name> <option> <value> [<option> <value> ...]",
+                   "    Change settings of a master.",
+                   "SIMULATE-FAILURE [CRASH-AFTER-ELECTION] [CRASH-AFTER-PROMOTION] [HELP]",
+                   "    Make this Sentinel crash in the middle of a failover."});
+}
+
+void SentinelInfoCache::Run(Call& call) {
+  std::vector<const Primary*> found;
+  for (const Bytes name : call.args.Rest()) {
+    const Primary* const primary = SentinelOf(call).state().Find(name);
+    if (primary != nullptr && std::ranges::find(found, primary) == found.end()) found.push_back(primary);
+  }
+  call.reply.Array(found.size() * 2);
+  for (const Primary* primary : found) ReplyCacheOf(call, *primary);
+}
+
+// The vote is on disk before the answer leaves.
+void SentinelIsMasterDownByAddr::Run(Call& call) {
+  auto [ip, port, epoch, candidate] = call.args.Take<Bytes, int64_t, int64_t, Bytes>();
+  Sentinel& sentinel = SentinelOf(call);
+  Primary* const primary = sentinel.list().FindPrimaryAt(std::string(ip), static_cast<int>(port));
+  const bool is_down = primary != nullptr && primary->is_down && !sentinel.state().is_in_tilt;
+  LeaderElection::Vote vote = {.leader = {}, .epoch = 0};
+  if (primary != nullptr && candidate != "*") {
+    vote = sentinel.election().VoteFor(*primary, static_cast<uint64_t>(epoch), std::string(candidate));
+  }
+  call.reply.Array(3);
+  call.reply.Integer(is_down ? 1 : 0);
+  call.reply.Bulk(vote.leader.empty() ? Bytes("*") : Bytes(vote.leader));
+  call.reply.Integer(static_cast<int64_t>(vote.epoch));
+}
+
+void SentinelMaster::Run(Call& call) { ReplyOne(call, PrimaryNamed(call, call.args.Next())); }
+
+void SentinelMasters::Run(Call& call) { ReplyAll(call, SentinelOf(call).state().primaries); }
+
+void SentinelMyId::Run(Call& call) { call.reply.Bulk(SentinelOf(call).state().id); }
+
+void SentinelPendingScripts::Run(Call& call) {
+  const Sentinel& sentinel = SentinelOf(call);
+  const int64_t now_ms = sentinel.core().NowMs();
+  call.reply.Array(sentinel.scripts().jobs().size());
+  for (const ScriptQueue::Job& job : sentinel.scripts().jobs()) {
+    call.reply.Map(5);
+    call.reply.Bulk("argv");
+    call.reply.BulkArray(job.words);
+    call.reply.Bulk("flags");
+    call.reply.Bulk(job.is_running ? "running" : "scheduled");
+    call.reply.Bulk("pid");
+    call.reply.BulkInteger(job.process);
+    call.reply.Bulk(job.is_running ? "run-time" : "run-delay");
+    call.reply.BulkInteger(job.is_running ? now_ms - job.at_ms : std::max<int64_t>(job.at_ms - now_ms, 0));
+    call.reply.Bulk("retry-num");
+    call.reply.BulkInteger(job.tries);
+  }
+}
+
+void SentinelReplicas::Run(Call& call) { ReplyReplicas(call); }
+
+void SentinelSentinels::Run(Call& call) { ReplyAll(call, PrimaryNamed(call, call.args.Next()).sentinels); }
+
+void SentinelSlaves::Run(Call& call) { ReplyReplicas(call); }
+
+}  // namespace respite

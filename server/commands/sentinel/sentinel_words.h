@@ -1,0 +1,28 @@
+// What the SENTINEL commands share.
+#pragma once
+
+#include <string>
+
+#include "server/execution/call.h"
+#include "server/execution/services.h"
+#include "server/sentinel/sentinel.h"
+#include "server/sentinel/sentinel_mode.h"
+
+namespace respite {
+
+inline Sentinel& SentinelOf(const Call& call) { return *call.services.sentinel.sentinel(); }
+
+// The primary of this name.
+inline Primary& PrimaryNamed(const Call& call, Bytes name) {
+  Primary* const primary = SentinelOf(call).state().Find(name);
+  if (primary == nullptr) throw Refusal{"ERR No such master with that name"};
+  return *primary;
+}
+
+// Writes the configuration file, and answers whether that succeeded.
+inline void SaveAndReply(Call& call) {
+  if (!SentinelOf(call).core().Save()) throw Refusal{"ERR Failed to save config file. Check server logs."};
+  call.reply.Ok();
+}
+
+}  // namespace respite

@@ -1,0 +1,120 @@
+#include "server/sentinel/down_watch.h"
+
+namespace respite {
+
+namespace {
+
+constexpr int64_t kHelloPeriods = 3;    // a subscription without messages for so long has died
+constexpr int64_t kOpinionPeriods = 5;  // an opinion is forgotten then
+constexpr int64_t kRoleInfoPeriods = 2;
+
+}  // namespace
+
+// --- Alone.
+
+void DownWatch::CheckAlone(Instance& instance) {
+  CloseHangingLinks(instance);
+  const bool is_unfit = instance.kind == InstanceKind::kPrimary && IsUnfit(instance.primary);
+  const bool is_down = IsSilent(instance) || is_unfit;
+  if (is_down == instance.is_down) return;
+  instance.is_down = is_down;
+  if (is_down) {
+    events_.Tell(LogLevel::kWarning, "+sdown", instance);
+    instance.down_since_ms = core_.NowMs();
+  } else {
+    events_.Tell(LogLevel::kWarning, "-sdown", instance);
+    instance.has_killed_script = false;
+  }
+}
+
+// A connection that does not work any more, though nobody has ended it, is made anew.
+void DownWatch::CloseHangingLinks(Instance& instance) {
+  InstanceLink& link = *instance.link;
+  const int64_t now_ms = core_.NowMs();
+  const int64_t least_ms = core_.periods().min_link_reconnect;
+  const int64_t half_ms = instance.primary.down_after_ms / 2;
+  if (link.HasCommands() && now_ms - link.commands_since_ms > least_ms && link.ping_waits_since_ms != 0 &&
+      now_ms - link.ping_waits_since_ms > half_ms && now_ms - link.last_pong_ms > half_ms) {
+    link.CloseCommands();
+  }
+  if (link.HasHello() && now_ms - link.hello_since_ms > least_ms &&
+      now_ms - link.hello_heard_ms > core_.periods().publish * kHelloPeriods) {
+    link.CloseHello();
+  }
+}
+
+bool DownWatch::IsSilent(const Instance& instance) const {
+  const InstanceLink& link = *instance.link;
+  int64_t silent_ms = 0;
+  if (link.ping_waits_since_ms != 0) {
+    silent_ms = core_.NowMs() - link.ping_waits_since_ms;
+  } else if (link.IsDisconnected()) {
+    silent_ms = core_.NowMs() - link.last_available_ms;
+  }
+  return silent_ms > instance.primary.down_after_ms;
+}
+
+// It says that it is a replica, for longer than a failover could explain; or it has restarted, perhaps without its
+// data.
+bool DownWatch::IsUnfit(const Primary& primary) const {
+  const int64_t patience_ms = primary.down_after_ms + core_.periods().info * kRoleInfoPeriods;
+  if (primary.reported_role == ReportedRole::kReplica && core_.NowMs() - primary.role_since_ms > patience_ms)
+    return true;
+  return primary.has_rebooted && core_.NowMs() - primary.rebooted_ms > primary.reboot_down_after_ms;
+}
+
+// --- Together.
+
+void DownWatch::CheckTogether(Primary& primary) {
+  int votes = primary.is_down ? 1 : 0;
+  for (const auto& [id, sentinel] : primary.sentinels) {
+    if (primary.is_down && sentinel->says_primary_is_down) ++votes;
+  }
+  const bool is_down = primary.is_down && votes >= primary.quorum;
+  if (is_down == primary.is_agreed_down) return;
+  primary.is_agreed_down = is_down;
+  if (!is_down) return events_.Tell(LogLevel::kWarning, "-odown", primary);
+  events_.Tell(LogLevel::kWarning, "+odown", primary,
+               " #quorum " + std::to_string(votes) + "/" + std::to_string(primary.quorum));
+  primary.agreed_down_since_ms = core_.NowMs();
+}
+
+void DownWatch::AskOthers(Primary& primary, Pace pace) {
+  for (const auto& [id, sentinel] : primary.sentinels) {
+    const int64_t elapsed_ms = core_.NowMs() - sentinel->last_opinion_ms;
+    if (elapsed_ms > core_.periods().ask * kOpinionPeriods) {
+      sentinel->says_primary_is_down = false;
+      sentinel->voted_for.clear();
+    }
+    if (!primary.is_down || sentinel->link->IsDisconnected()) continue;
+    if (pace == Pace::kNow || elapsed_ms >= core_.periods().ask) Ask(primary, *sentinel);
+  }
+}
+
+void DownWatch::Ask(Primary& primary, PeerSentinel& sentinel) {
+  const bool wants_vote = primary.failover_state != FailoverState::kNone;
+  sentinel.link->commands->Send(
+      sentinel,
+      {CommandOf(sentinel, "SENTINEL"), "is-master-down-by-addr", core_.Announced(primary.address),
+       std::to_string(primary.address.port), std::to_string(core_.state.current_epoch),
+       wants_vote ? Bytes(core_.state.id) : Bytes("*")},
+      [this, &sentinel](const ReplyTree& reply) { HearOpinion(sentinel, reply); });
+}
+
+void DownWatch::HearOpinion(PeerSentinel& sentinel, const ReplyTree& reply) {
+  if (reply.kind != ReplyKind::kArray || reply.children.size() != 3) return;
+  const std::string& leader = reply.children[1].text;
+  const auto epoch = static_cast<uint64_t>(reply.children[2].integer);
+  sentinel.last_opinion_ms = core_.NowMs();
+  sentinel.says_primary_is_down = reply.children[0].integer == 1;
+  if (leader != "*") {
+    if (sentinel.voted_in_epoch != epoch) {
+      core_.log.Notice(sentinel.name + " voted for " + leader + " " + std::to_string(epoch));
+    }
+    sentinel.voted_for = leader;
+    sentinel.voted_in_epoch = epoch;
+  }
+  if (on_opinion_) on_opinion_(sentinel.primary);
+}
+
+}  // namespace respite

@@ -1,0 +1,185 @@
+#include "server/sentinel/info_reader.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "server/sentinel/primary_failover.h"
+
+namespace respite {
+
+namespace {
+
+constexpr size_t kRunIdLength = 40;
+// A primary whose INFO is older than so many periods is not known well enough to send others to it.
+constexpr int64_t kFreshInfoPeriods = 2;
+// How long a replica must have been a primary before it is sent back: all Sentinels have heard of a failover by then.
+constexpr int64_t kRolePublishPeriods = 4;
+
+int64_t NumberOf(Bytes text) { return std::strtoll(std::string(text).c_str(), nullptr, 10); }
+
+// "slave0" and so on.
+bool NamesReplica(Bytes field) { return field.size() > 5 && field.starts_with("slave") && IsDigit(field[5]); }
+
+// The value behind "ip=" in "ip=127.0.0.1,port=6380,state=online".
+Bytes PartOf(Bytes line, Bytes name) {
+  for (const Bytes part : SplitOn(line, ',')) {
+    if (part.starts_with(name)) return part.substr(name.size());
+  }
+  return {};
+}
+
+}  // namespace
+
+void InfoReader::Hear(ServerInstance& server, const ReplyTree& reply) {
+  server.info_is_awaited = server.info_is_urgent = false;
+  if (reply.kind == ReplyKind::kBulk || reply.kind == ReplyKind::kVerbatim) Read(server, reply.text);
+  if (on_info_) on_info_(server.primary);
+}
+
+void InfoReader::Read(ServerInstance& server, const std::string& info) {
+  server.info = info;
+  server.info_ms = core_.NowMs();
+  server.primary_link_down_ms = 0;
+  ReportedRole role = ReportedRole::kNone;
+  for (Bytes line : SplitOn(info, '\n')) {
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const size_t colon = line.find(':');
+    if (colon == Bytes::npos) continue;
+    const Field field = {line.substr(0, colon), line.substr(colon + 1)};
+    if (field.name == "role") {
+      if (field.value == "master") role = ReportedRole::kPrimary;
+      if (field.value == "slave") role = ReportedRole::kReplica;
+    }
+    ReadField(server, field);
+    if (role == ReportedRole::kReplica) ReadOfReplica(server, field);
+  }
+  NoteRole(server, role);
+  if (core_.state.is_in_tilt || server.kind != InstanceKind::kReplica) return;
+  Judge(static_cast<WatchedReplica&>(server));
+}
+
+void InfoReader::ReadField(ServerInstance& server, const Field& field) {
+  if (field.name == "run_id" && field.value.size() >= kRunIdLength) {
+    ReadRunId(server, field.value.substr(0, kRunIdLength));
+  } else if (field.name == "master_link_down_since_seconds") {
+    server.primary_link_down_ms = NumberOf(field.value) * 1000;
+  } else if (server.kind == InstanceKind::kPrimary && NamesReplica(field.name)) {
+    ReadReplica(server.primary, field.value);
+  }
+}
+
+void InfoReader::ReadRunId(ServerInstance& server, Bytes id) {
+  if (server.run_id == id) return;
+  if (!server.run_id.empty()) {
+    events_.Tell(LogLevel::kNotice, "+reboot", server);
+    if (server.kind == InstanceKind::kPrimary && server.primary.reboot_down_after_ms != 0) {
+      server.primary.has_rebooted = true;
+      server.primary.rebooted_ms = core_.NowMs();
+    }
+  }
+  server.run_id = id;
+}
+
+void InfoReader::ReadReplica(Primary& primary, Bytes line) {
+  const std::string host(PartOf(line, "ip="));
+  const Bytes port_text = PartOf(line, "port=");
+  if (host.empty() || port_text.empty()) return;
+  const int port = static_cast<int>(NumberOf(port_text));
+  if (InstanceList::FindReplicaAt(primary, host, port) != nullptr) return;
+  const auto added = list_.AddReplica(primary, host, port);
+  if (!added.ok()) return;
+  events_.Tell(LogLevel::kNotice, "+slave", *added.value());
+  core_.Save();
+}
+
+void InfoReader::ReadOfReplica(ServerInstance& server, const Field& field) {
+  const int64_t now_ms = core_.NowMs();
+  if (field.name == "master_host" && !EqualsIgnoreCase(field.value, server.reported_host)) {
+    server.reported_host = field.value;
+    server.reported_since_ms = now_ms;
+  } else if (field.name == "master_port" && NumberOf(field.value) != server.reported_port) {
+    server.reported_port = static_cast<int>(NumberOf(field.value));
+    server.reported_since_ms = now_ms;
+  } else if (field.name == "master_link_status") {
+    server.primary_link_is_up = EqualsIgnoreCase(field.value, "up");
+  }
+  if (server.kind == InstanceKind::kReplica) ReadOfWatched(static_cast<WatchedReplica&>(server), field);
+}
+
+void InfoReader::ReadOfWatched(WatchedReplica& replica, const Field& field) {
+  if (field.name == "slave_priority") {
+    replica.priority = static_cast<int>(NumberOf(field.value));
+  } else if (field.name == "slave_repl_offset") {
+    replica.offset = std::strtoull(std::string(field.value).c_str(), nullptr, 10);
+  } else if (field.name == "replica_announced") {
+    replica.is_announced = NumberOf(field.value) != 0;
+  }
+}
+
+void InfoReader::NoteRole(ServerInstance& server, ReportedRole role) {
+  if (role == server.reported_role) return;
+  server.role_since_ms = core_.NowMs();
+  server.reported_role = role;
+  if (role == ReportedRole::kReplica) server.reported_since_ms = core_.NowMs();
+  const bool fits = (role == ReportedRole::kPrimary) == (server.kind == InstanceKind::kPrimary);
+  events_.Tell(LogLevel::kVerbose, fits ? "+role-change" : "-role-change", server,
+               std::string(" new reported role is ") + (role == ReportedRole::kPrimary ? "master" : "slave"));
+}
+
+// --- Replicas that should be somewhere else.
+
+void InfoReader::Judge(WatchedReplica& replica) {
+  if (replica.reported_role == ReportedRole::kPrimary) return JudgePrimaryRole(replica);
+  if (replica.reported_role != ReportedRole::kReplica) return;
+  JudgeItsPrimary(replica);
+  FollowReconfiguration(replica);
+}
+
+bool InfoReader::LooksSane(const Primary& primary) const {
+  return primary.reported_role == ReportedRole::kPrimary && !primary.is_down && !primary.is_agreed_down &&
+         core_.NowMs() - primary.info_ms < core_.periods().info * kFreshInfoPeriods;
+}
+
+bool InfoReader::WasUpFor(const WatchedReplica& replica, int64_t ms) const {
+  return replica.down_since_ms == 0 || core_.NowMs() - replica.down_since_ms > ms;
+}
+
+// A former primary that has come back. If it is the one that was promoted, the failover goes on.
+void InfoReader::JudgePrimaryRole(WatchedReplica& replica) {
+  Primary& primary = replica.primary;
+  if (replica.is_promoted && primary.is_failing_over && primary.failover_state == FailoverState::kWaitPromotion) {
+    return failover_.OnPromoted(replica);
+  }
+  const int64_t wait_ms = core_.periods().publish * kRolePublishPeriods;
+  if (replica.is_promoted || !LooksSane(primary) || !WasUpFor(replica, wait_ms) ||
+      core_.NowMs() - replica.role_since_ms <= wait_ms) {
+    return;
+  }
+  orders_.Follow(replica, primary.address);
+  events_.Tell(LogLevel::kNotice, "+convert-to-slave", replica);
+}
+
+void InfoReader::JudgeItsPrimary(WatchedReplica& replica) {
+  Primary& primary = replica.primary;
+  if (replica.reported_port == primary.address.port && core_.IsHostOf(primary.address, replica.reported_host)) return;
+  const int64_t wait_ms = primary.failover_timeout_ms;
+  if (!LooksSane(primary) || !WasUpFor(replica, wait_ms) || core_.NowMs() - replica.reported_since_ms <= wait_ms)
+    return;
+  orders_.Follow(replica, primary.address);
+  events_.Tell(LogLevel::kNotice, "+fix-slave-config", replica);
+}
+
+void InfoReader::FollowReconfiguration(WatchedReplica& replica) {
+  const WatchedReplica* const promoted = replica.primary.promoted;
+  if (replica.reconfiguration == Reconfiguration::kSent && promoted != nullptr &&
+      replica.reported_port == promoted->address.port && core_.IsHostOf(promoted->address, replica.reported_host)) {
+    replica.reconfiguration = Reconfiguration::kInProgress;
+    events_.Tell(LogLevel::kNotice, "+slave-reconf-inprog", replica);
+  }
+  if (replica.reconfiguration == Reconfiguration::kInProgress && replica.primary_link_is_up) {
+    replica.reconfiguration = Reconfiguration::kDone;
+    events_.Tell(LogLevel::kNotice, "+slave-reconf-done", replica);
+  }
+}
+
+}  // namespace respite

@@ -1,0 +1,59 @@
+// InfoReader: reads what a server says in INFO: who it is, its role, its replicas, its primary; and brings those into
+// line that do not follow whom they should.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "server/sentinel/instance_list.h"
+#include "server/sentinel/replica_orders.h"
+#include "server/sentinel/sentinel_core.h"
+#include "server/sentinel/sentinel_events.h"
+
+namespace respite {
+
+class PrimaryFailover;
+
+class InfoReader {
+ public:
+  InfoReader(const SentinelCore& core, SentinelEvents& events, InstanceList& list, ReplicaOrders& orders,
+             PrimaryFailover& failover)
+      : core_(core), events_(events), list_(list), orders_(orders), failover_(failover) {}
+
+  void Hear(ServerInstance& server, const ReplyTree& reply);
+  // Runs `handler` when a server has answered.
+  void OnInfo(std::function<void(Primary&)> handler) { on_info_ = std::move(handler); }
+
+ private:
+  struct Field {
+    Bytes name;
+    Bytes value;
+  };
+
+  void Read(ServerInstance& server, const std::string& info);
+  void ReadField(ServerInstance& server, const Field& field);
+  void ReadRunId(ServerInstance& server, Bytes id);
+  void ReadReplica(Primary& primary, Bytes line);
+  // What only a replica says.
+  void ReadOfReplica(ServerInstance& server, const Field& field);
+  static void ReadOfWatched(WatchedReplica& replica, const Field& field);
+  void NoteRole(ServerInstance& server, ReportedRole role);
+
+  void Judge(WatchedReplica& replica);
+  // A replica says that it is a primary, or that it follows somebody else.
+  void JudgePrimaryRole(WatchedReplica& replica);
+  void JudgeItsPrimary(WatchedReplica& replica);
+  void FollowReconfiguration(WatchedReplica& replica);
+  bool LooksSane(const Primary& primary) const;
+  bool WasUpFor(const WatchedReplica& replica, int64_t ms) const;
+
+  const SentinelCore core_;
+  SentinelEvents& events_;
+  InstanceList& list_;
+  ReplicaOrders& orders_;
+  PrimaryFailover& failover_;
+  std::function<void(Primary&)> on_info_;
+};
+
+}  // namespace respite

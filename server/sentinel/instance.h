@@ -1,0 +1,156 @@
+// Instance: somebody whom the Sentinel keeps in touch with: a primary that it watches, a replica of one, or another
+// Sentinel that watches one.
+//
+// Times are of the Pace, in milliseconds; kLongAgo: never.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/bytes.h"
+#include "server/sentinel/instance_link.h"
+#include "server/sentinel/sentinel_address.h"
+
+namespace respite {
+
+struct Primary;
+inline constexpr int64_t kLongAgo = -(int64_t{1} << 60);
+
+enum class InstanceKind : uint8_t { kPrimary, kReplica, kSentinel };
+
+struct Instance {
+  Instance(InstanceKind its_kind, std::string its_name, SentinelAddress its_address, Primary& its_primary,
+           int64_t now_ms);
+  ~Instance() { link->Forget(*this); }
+  Instance(const Instance&) = delete;
+  Instance& operator=(const Instance&) = delete;
+
+  bool IsServer() const { return kind != InstanceKind::kSentinel; }
+
+  const InstanceKind kind;
+  const std::string name;
+  SentinelAddress address;
+  Primary& primary;  // the one that it belongs to; a primary: itself
+  std::string run_id;
+  std::shared_ptr<InstanceLink> link;
+  int64_t last_publish_ms;
+  bool is_down = false;  // as this Sentinel sees it: "subjectively"
+  int64_t down_since_ms = 0;
+  bool has_killed_script = false;
+};
+
+enum class ReportedRole : uint8_t { kNone, kPrimary, kReplica };
+
+// One that answers INFO.
+struct ServerInstance : Instance {
+  ServerInstance(InstanceKind its_kind, std::string its_name, SentinelAddress its_address, Primary& its_primary,
+                 int64_t now_ms);
+
+  std::optional<std::string> info;  // as it was read last
+  int64_t info_ms = kLongAgo;       // when
+  bool info_is_awaited = false;
+  bool info_is_urgent = false;  // something depends on what it says now
+  int64_t info_asked_ms = kLongAgo;
+  ReportedRole reported_role;
+  int64_t role_since_ms;
+  // What a replica tells about its primary.
+  std::string reported_host;
+  int reported_port = 0;
+  int64_t reported_since_ms;
+  bool primary_link_is_up = false;
+  int64_t primary_link_down_ms = 0;
+};
+
+// Where a replica is on its way to the new primary.
+enum class Reconfiguration : uint8_t { kNone, kSent, kInProgress, kDone };
+
+struct WatchedReplica final : ServerInstance {
+  WatchedReplica(std::string its_name, SentinelAddress its_address, Primary& its_primary, int64_t now_ms)
+      : ServerInstance(InstanceKind::kReplica, std::move(its_name), std::move(its_address), its_primary, now_ms) {}
+
+  int priority = 100;
+  bool is_announced = true;
+  uint64_t offset = 0;
+  bool is_promoted = false;
+  Reconfiguration reconfiguration = Reconfiguration::kNone;
+  int64_t reconfiguration_sent_ms = 0;
+};
+
+struct PeerSentinel final : Instance {
+  PeerSentinel(std::string id, SentinelAddress its_address, Primary& its_primary, int64_t now_ms)
+      : Instance(InstanceKind::kSentinel, std::move(id), std::move(its_address), its_primary, now_ms),
+        last_hello_ms(now_ms),
+        last_opinion_ms(now_ms) {
+    run_id = name;
+  }
+
+  int64_t last_hello_ms;
+  bool says_primary_is_down = false;
+  int64_t last_opinion_ms;  // when it said so, or the opposite
+  std::string voted_for;    // empty: nobody
+  uint64_t voted_in_epoch = 0;
+};
+
+enum class FailoverState : uint8_t {
+  kNone,
+  kWaitStart,
+  kSelectReplica,
+  kSendReplicaofNoOne,
+  kWaitPromotion,
+  kReconfigureReplicas,
+  kUpdateConfig,
+};
+
+struct CaseInsensitiveLess {
+  bool operator()(const std::string& one, const std::string& other) const { return ToLower(one) < ToLower(other); }
+};
+
+struct Primary final : ServerInstance {
+  Primary(std::string its_name, SentinelAddress its_address, int its_quorum, int64_t now_ms)
+      : ServerInstance(InstanceKind::kPrimary, std::move(its_name), std::move(its_address), *this, now_ms),
+        quorum(its_quorum) {}
+
+  // --- Settings.
+
+  int quorum;
+  int64_t down_after_ms = 0;
+  int64_t failover_timeout_ms = 0;
+  int64_t parallel_syncs = 1;
+  int64_t reboot_down_after_ms = 0;
+  std::string notification_script;
+  std::string reconfiguration_script;
+  std::string password;
+  std::string user;
+  std::map<std::string, std::string, CaseInsensitiveLess> renamed_commands;
+
+  // --- Who belongs to it.
+
+  std::map<std::string, std::unique_ptr<WatchedReplica>> replicas;
+  std::map<std::string, std::unique_ptr<PeerSentinel>> sentinels;
+
+  // --- State.
+
+  bool is_agreed_down = false;  // enough Sentinels think so: "objectively"
+  int64_t agreed_down_since_ms = 0;
+  bool has_rebooted = false;
+  int64_t rebooted_ms = 0;
+  uint64_t config_epoch = 0;
+  std::string leader;         // whom this Sentinel has voted for
+  uint64_t leader_epoch = 0;  // and when
+  bool is_failing_over = false;
+  bool is_failover_forced = false;
+  uint64_t failover_epoch = 0;
+  FailoverState failover_state = FailoverState::kNone;
+  int64_t failover_state_ms = 0;
+  int64_t failover_start_ms = kLongAgo;
+  int64_t failover_delay_logged = kLongAgo;  // the failover_start_ms for which it was
+  WatchedReplica* promoted = nullptr;
+};
+
+// The command's name at this instance, which may have renamed it.
+Bytes CommandOf(const Instance& instance, const char* command);
+
+}  // namespace respite

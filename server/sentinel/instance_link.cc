@@ -1,0 +1,112 @@
+#include "server/sentinel/instance_link.h"
+
+#include <utility>
+
+#include "protocol/request_text.h"
+
+namespace respite {
+
+namespace {
+
+// "127.0.0.1:50000", "[::1]:50000"
+std::string WithoutPort(const std::string& address) {
+  std::string ip = address.substr(0, address.rfind(':'));
+  if (ip.starts_with('[') && ip.ends_with(']')) ip = ip.substr(1, ip.size() - 2);
+  return ip;
+}
+
+}  // namespace
+
+// --- InstanceWire.
+
+void InstanceWire::Dial(const NetworkPort& network, const Link::Target& target) {
+  link_ = network->Dial(target, *this);
+}
+
+void InstanceWire::Send(const Instance& owner, std::initializer_list<Bytes> words, OnReply on_reply) {
+  if (has_ended_) return;
+  std::string request;
+  AppendRequest(request, words);
+  pending_.push_back({&owner, std::move(on_reply)});
+  if (is_connected_) return link_->Send(request);
+  unsent_ += request;
+}
+
+void InstanceWire::Forget(const Instance& owner) {
+  for (Request& request : pending_) {
+    if (request.owner == &owner) request.owner = nullptr;
+  }
+}
+
+void InstanceWire::Close() {
+  has_ended_ = true;
+  is_connected_ = false;
+  pending_.clear();
+  link_.reset();
+}
+
+std::string InstanceWire::LocalIp() const { return is_connected_ ? WithoutPort(link_->LocalAddress()) : std::string(); }
+
+std::string InstanceWire::PeerIp() const { return is_connected_ ? WithoutPort(link_->PeerAddress()) : std::string(); }
+
+void InstanceWire::OnConnected() {
+  is_connected_ = true;
+  link_->Send(std::exchange(unsent_, {}));
+}
+
+// A handler may close the wire and drop its last owner.
+void InstanceWire::OnReceived(Bytes bytes) {
+  const auto self = shared_from_this();
+  parser_.Feed(bytes);
+  while (!has_ended_) {
+    const std::optional<ReplyTree> reply = parser_.Next();
+    if (!reply) break;
+    Hear(*reply);
+  }
+  if (parser_.Failed()) Close();
+}
+
+void InstanceWire::Hear(const ReplyTree& reply) {
+  if (pending_.empty()) {
+    if (on_message_) on_message_(reply);
+    return;
+  }
+  const Request request = std::move(pending_.front());
+  pending_.pop_front();
+  if (request.owner != nullptr && request.on_reply) request.on_reply(reply);
+}
+
+void InstanceWire::OnEnded(const std::string&) {
+  const auto self = shared_from_this();
+  Close();
+}
+
+// --- InstanceLink.
+
+InstanceLink::~InstanceLink() { Close(); }
+
+void InstanceLink::Close() {
+  CloseCommands();
+  CloseHello();
+}
+
+void InstanceLink::CloseCommands() {
+  if (const auto wire = std::exchange(commands, nullptr)) wire->Close();
+}
+
+void InstanceLink::CloseHello() {
+  if (const auto wire = std::exchange(hello, nullptr)) wire->Close();
+}
+
+void InstanceLink::Forget(const Instance& owner) {
+  if (commands != nullptr) commands->Forget(owner);
+  if (hello != nullptr) hello->Forget(owner);
+}
+
+void InstanceLink::Restart(int64_t now_ms) {
+  Close();
+  ping_waits_since_ms = last_available_ms = last_pong_ms = now_ms;
+  last_ping_ms = last_dial_ms = 0;
+}
+
+}  // namespace respite

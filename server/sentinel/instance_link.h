@@ -1,0 +1,99 @@
+// InstanceLink: the connections to one instance: one for commands, and one that listens to the channel of hello
+// messages. A link to another Sentinel has only the first, and is shared by all primaries that both watch.
+//
+//   InstanceLink ─► InstanceWire ─► Link
+//
+// Commands may be sent at once, also while the connection is being made: they wait in the wire.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <string>
+
+#include "base/bytes.h"
+#include "protocol/reply_tree.h"
+#include "server/net/link.h"
+
+namespace respite {
+
+struct Instance;
+
+// One connection: requests go out, replies come back in the same order.
+class InstanceWire final : public Link::User, public std::enable_shared_from_this<InstanceWire> {
+ public:
+  using OnReply = std::function<void(const ReplyTree&)>;
+
+  void Dial(const NetworkPort& network, const Link::Target& target);
+  // `owner` is told with `on_reply` unless it is forgotten before.
+  void Send(const Instance& owner, std::initializer_list<Bytes> words, OnReply on_reply);
+  // Replies that nobody has asked for go there: messages of channels.
+  void OnMessage(OnReply handler) { on_message_ = std::move(handler); }
+  // No reply reaches it any more.
+  void Forget(const Instance& owner);
+  void Close();
+
+  bool HasEnded() const { return has_ended_; }
+  size_t Pending() const { return pending_.size(); }
+  // Of this end of the connection, without port; empty: it is not connected.
+  std::string LocalIp() const;
+  std::string PeerIp() const;
+
+  // Link::User
+  void OnConnected() override;
+  void OnReceived(Bytes bytes) override;
+  void OnEnded(const std::string& reason) override;
+
+ private:
+  struct Request {
+    const Instance* owner;  // null: it was forgotten
+    OnReply on_reply;
+  };
+
+  void Hear(const ReplyTree& reply);
+
+  std::unique_ptr<Link> link_;
+  bool is_connected_ = false;
+  bool has_ended_ = false;
+  std::string unsent_;  // until it is connected
+  ReplyTreeParser parser_;
+  std::deque<Request> pending_;
+  OnReply on_message_;
+};
+
+struct InstanceLink {
+  enum class Wires : uint8_t { kCommands, kCommandsAndHello };
+  InstanceLink(Wires wanted, int64_t now_ms)
+      : wires(wanted), ping_waits_since_ms(now_ms), last_available_ms(now_ms), last_pong_ms(now_ms) {}
+  ~InstanceLink();
+  InstanceLink(const InstanceLink&) = delete;
+  InstanceLink& operator=(const InstanceLink&) = delete;
+
+  bool HasCommands() const { return commands != nullptr && !commands->HasEnded(); }
+  bool HasHello() const { return hello != nullptr && !hello->HasEnded(); }
+  // A wire is missing. While one is being made it counts as there.
+  bool IsDisconnected() const { return !HasCommands() || (wires == Wires::kCommandsAndHello && !HasHello()); }
+  size_t Pending() const { return (HasCommands() ? commands->Pending() : 0) + (HasHello() ? hello->Pending() : 0); }
+  void Close();
+  void CloseCommands();
+  void CloseHello();
+  void Forget(const Instance& owner);
+  // As if it was new.
+  void Restart(int64_t now_ms);
+
+  const Wires wires;
+  std::shared_ptr<InstanceWire> commands;
+  std::shared_ptr<InstanceWire> hello;
+  int64_t commands_since_ms = 0;
+  int64_t hello_since_ms = 0;
+  int64_t hello_heard_ms = 0;
+  int64_t ping_waits_since_ms;  // the first PING without an answer; 0: none
+  int64_t last_ping_ms = 0;
+  int64_t last_available_ms;  // the last answer to a PING that counts as good
+  int64_t last_pong_ms;       // the last answer of any kind
+  int64_t last_dial_ms = 0;  // 0: never
+};
+
+}  // namespace respite

@@ -1,0 +1,144 @@
+#include "server/sentinel/instance_list.h"
+
+#include <utility>
+#include <vector>
+
+namespace respite {
+
+namespace {
+
+template <class Instances>
+auto* FindAt(const Instances& instances, const std::string& host, int port) {
+  for (const auto& [name, instance] : instances) {
+    if (instance->address.IsAt(host, port)) return instance.get();
+  }
+  return static_cast<typename Instances::mapped_type::pointer>(nullptr);
+}
+
+}  // namespace
+
+InstanceList::Added<Primary> InstanceList::AddPrimary(const std::string& name, const std::string& host, int port,
+                                                      int quorum) {
+  auto address = core_.AddressOf(host, port, SentinelCore::Accept::kUnresolved);
+  if (!address.ok()) return Failure(InstanceTrouble(address.error()));
+  if (core_.state.Find(name) != nullptr) return Failure(InstanceTrouble::kDuplicate);
+  auto primary = std::make_unique<Primary>(name, std::move(address).value(), quorum, core_.NowMs());
+  primary->down_after_ms = core_.periods().default_down_after;
+  primary->failover_timeout_ms = core_.periods().default_failover_timeout;
+  return core_.state.primaries.emplace(name, std::move(primary)).first->second.get();
+}
+
+InstanceList::Added<WatchedReplica> InstanceList::AddReplica(Primary& primary, const std::string& host, int port) {
+  auto address = core_.AddressOf(host, port, SentinelCore::Accept::kUnresolved);
+  if (!address.ok()) return Failure(InstanceTrouble(address.error()));
+  const std::string name = HostAndPort(core_.Announced(address.value()), port);
+  if (primary.replicas.contains(name)) return Failure(InstanceTrouble::kDuplicate);
+  auto replica = std::make_unique<WatchedReplica>(name, std::move(address).value(), primary, core_.NowMs());
+  return primary.replicas.emplace(name, std::move(replica)).first->second.get();
+}
+
+InstanceList::Added<PeerSentinel> InstanceList::AddSentinel(Primary& primary, const std::string& id,
+                                                            const std::string& host, int port) {
+  auto address = core_.AddressOf(host, port, SentinelCore::Accept::kUnresolved);
+  if (!address.ok()) return Failure(InstanceTrouble(address.error()));
+  if (primary.sentinels.contains(id)) return Failure(InstanceTrouble::kDuplicate);
+  auto sentinel = std::make_unique<PeerSentinel>(id, std::move(address).value(), primary, core_.NowMs());
+  PeerSentinel* const added = primary.sentinels.emplace(id, std::move(sentinel)).first->second.get();
+  ShareLink(*added);
+  return added;
+}
+
+// One that is known with another primary, too, needs no second connection.
+void InstanceList::ShareLink(PeerSentinel& sentinel) {
+  for (const auto& [name, primary] : core_.state.primaries) {
+    if (primary.get() == &sentinel.primary) continue;
+    const auto found = primary->sentinels.find(sentinel.name);
+    if (found == primary->sentinels.end()) continue;
+    sentinel.link = found->second->link;
+    return;
+  }
+}
+
+Primary* InstanceList::FindPrimaryAt(const std::string& host, int port) const {
+  return FindAt(core_.state.primaries, host, port);
+}
+
+WatchedReplica* InstanceList::FindReplicaAt(const Primary& primary, const std::string& host, int port) {
+  return FindAt(primary.replicas, host, port);
+}
+
+PeerSentinel* InstanceList::FindSentinelAt(const Primary& primary, const std::string& host, int port) {
+  return FindAt(primary.sentinels, host, port);
+}
+
+void InstanceList::MoveSentinel(const PeerSentinel& moved) {
+  int others = 0;
+  for (const auto& [name, primary] : core_.state.primaries) {
+    const auto found = primary->sentinels.find(moved.name);
+    if (found == primary->sentinels.end()) continue;
+    found->second->link->Close();
+    if (found->second.get() == &moved) continue;
+    found->second->address = moved.address;
+    ++others;
+  }
+  if (others == 0) return;
+  events_.Tell(LogLevel::kNotice, "+sentinel-address-update", moved,
+               " " + std::to_string(others) + " additional matching instances");
+}
+
+void InstanceList::ForgetSentinel(const std::string& id) {
+  for (const auto& [name, primary] : core_.state.primaries) primary->sentinels.erase(id);
+}
+
+void InstanceList::Reset(Primary& primary, Sentinels sentinels) {
+  const int64_t now_ms = core_.NowMs();
+  primary.promoted = nullptr;
+  primary.replicas.clear();
+  if (sentinels == Sentinels::kForget) primary.sentinels.clear();
+  primary.link->Restart(now_ms);
+  primary.is_down = primary.is_agreed_down = primary.has_rebooted = primary.has_killed_script = false;
+  primary.down_since_ms = primary.agreed_down_since_ms = 0;
+  primary.is_failing_over = primary.is_failover_forced = false;
+  primary.failover_state = FailoverState::kNone;
+  primary.failover_state_ms = 0;
+  primary.failover_start_ms = kLongAgo;
+  primary.leader.clear();
+  primary.run_id.clear();
+  primary.reported_host.clear();
+  primary.reported_role = ReportedRole::kPrimary;
+  primary.role_since_ms = now_ms;
+  primary.info_is_awaited = false;
+}
+
+// The former primary comes back as a replica one day. The configuration that names the new one is on disk before
+// anything else happens.
+bool InstanceList::ChangeAddress(Primary& primary, const std::string& host, int port) {
+  auto address = core_.AddressOf(host, port, SentinelCore::Accept::kResolved);
+  if (!address.ok()) return false;
+  std::vector<SentinelAddress> replicas;
+  for (const auto& [name, replica] : primary.replicas) {
+    if (!replica->address.Is(address.value())) replicas.push_back(replica->address);
+  }
+  if (!address.value().Is(primary.address)) replicas.push_back(primary.address);
+  Reset(primary, Sentinels::kKeep);
+  primary.address = std::move(address).value();
+  for (const SentinelAddress& one : replicas) {
+    const auto added = AddReplica(primary, one.host, one.port);
+    if (added.ok()) events_.Tell(LogLevel::kNotice, "+slave", *added.value());
+  }
+  core_.Save();
+  return true;
+}
+
+void InstanceList::DropServerLinks(Primary& primary) {
+  primary.link->Close();
+  for (const auto& [name, replica] : primary.replicas) replica->link->Close();
+}
+
+void InstanceList::DropSentinelLinks() {
+  for (const auto& [name, primary] : core_.state.primaries) {
+    for (const auto& [id, sentinel] : primary->sentinels) sentinel->link->Close();
+  }
+}
+
+}  // namespace respite

@@ -1,0 +1,60 @@
+#include "server/sentinel/leader_election.h"
+
+#include <map>
+
+namespace respite {
+
+namespace {
+
+using Votes = std::map<std::string, int>;
+
+// Who has most; empty: nobody has any.
+std::string MostOf(const Votes& votes) {
+  std::string winner;
+  int most = 0;
+  for (const auto& [candidate, count] : votes) {
+    if (count <= most) continue;
+    most = count;
+    winner = candidate;
+  }
+  return winner;
+}
+
+}  // namespace
+
+LeaderElection::Vote LeaderElection::VoteFor(Primary& primary, uint64_t epoch, const std::string& candidate) {
+  SentinelState& state = core_.state;
+  const bool is_new = epoch > state.current_epoch;
+  if (is_new) state.current_epoch = epoch;
+  const bool votes = primary.leader_epoch < epoch && state.current_epoch <= epoch;
+  if (votes) {
+    primary.leader = candidate;
+    primary.leader_epoch = state.current_epoch;
+  }
+  if (is_new || votes) core_.Save();
+  if (is_new) events_.SayOf(LogLevel::kWarning, "+new-epoch", primary, std::to_string(epoch));
+  if (votes) {
+    events_.SayOf(LogLevel::kWarning, "+vote-for-leader", primary, candidate + " " + std::to_string(epoch));
+    // The other one has time to finish before this Sentinel tries.
+    if (!EqualsIgnoreCase(candidate, state.id)) primary.failover_start_ms = core_.NowMs() + core_.RandomDelayMs();
+  }
+  return {primary.leader, primary.leader_epoch};
+}
+
+std::string LeaderElection::LeaderOf(Primary& primary, uint64_t epoch) {
+  Votes votes;
+  for (const auto& [id, sentinel] : primary.sentinels) {
+    if (!sentinel->voted_for.empty() && sentinel->voted_in_epoch == core_.state.current_epoch) {
+      ++votes[sentinel->voted_for];
+    }
+  }
+  const std::string favourite = MostOf(votes);
+  const Vote own = VoteFor(primary, epoch, favourite.empty() ? core_.state.id : favourite);
+  if (!own.leader.empty() && own.epoch == epoch) ++votes[own.leader];
+  const std::string winner = MostOf(votes);
+  const int majority = (static_cast<int>(primary.sentinels.size()) + 1) / 2 + 1;
+  if (winner.empty() || votes[winner] < majority || votes[winner] < primary.quorum) return {};
+  return winner;
+}
+
+}  // namespace respite

@@ -1,0 +1,253 @@
+#include "server/sentinel/primary_failover.h"
+
+#include <algorithm>
+#include <ctime>
+
+namespace respite {
+
+namespace {
+
+constexpr int64_t kBetweenFailovers = 2;  // failover timeouts
+constexpr int64_t kFreshPings = 5;        // a replica must have answered within so many periods of PING
+constexpr int64_t kFreshInfos = 3;
+constexpr int64_t kInfoPatienceMs = 1000;  // for replicas that do not say how much data they have
+constexpr int64_t kMostUnlinked = 10;      // down-after periods that a replica may have been without its primary
+
+// The better one comes first.
+bool IsBetter(const WatchedReplica& one, const WatchedReplica& other) {
+  if (one.priority != other.priority) return one.priority < other.priority;
+  if (one.offset != other.offset) return one.offset > other.offset;
+  if (one.run_id.empty() || other.run_id.empty()) return !one.run_id.empty();
+  return ToLower(one.run_id) < ToLower(other.run_id);
+}
+
+// "Sat Nov 21 02:17:41 2026"
+std::string TimeText(int64_t wall_ms) {
+  const time_t seconds = wall_ms / 1000;
+  tm parts{};
+  localtime_r(&seconds, &parts);
+  std::string text(32, '\0');
+  text.resize(strftime(text.data(), text.size(), "%a %b %e %H:%M:%S %Y", &parts));
+  return text;
+}
+
+}  // namespace
+
+// --- Begin.
+
+void PrimaryFailover::StartIfNeeded(Primary& primary) {
+  if (!primary.is_agreed_down || primary.is_failing_over) return;
+  if (core_.NowMs() - primary.failover_start_ms < primary.failover_timeout_ms * kBetweenFailovers) {
+    return LogDelay(primary);
+  }
+  Start(primary);
+  parts_.downs.AskOthers(primary, DownWatch::Pace::kNow);
+}
+
+void PrimaryFailover::LogDelay(Primary& primary) const {
+  if (primary.failover_delay_logged == primary.failover_start_ms) return;
+  primary.failover_delay_logged = primary.failover_start_ms;
+  const int64_t due_ms = primary.failover_start_ms + primary.failover_timeout_ms * kBetweenFailovers;
+  core_.log.Notice("Next failover delay: I will not start a failover before " +
+                   TimeText(core_.host.WallMs() + due_ms - core_.NowMs()));
+}
+
+void PrimaryFailover::Start(Primary& primary) {
+  primary.is_failing_over = true;
+  primary.failover_epoch = ++core_.state.current_epoch;
+  Enter(primary, FailoverState::kWaitStart);
+  parts_.events.SayOf(LogLevel::kWarning, "+new-epoch", primary, std::to_string(core_.state.current_epoch));
+  parts_.events.Tell(LogLevel::kWarning, "+try-failover", primary);
+  primary.failover_start_ms = core_.NowMs() + core_.RandomDelayMs();
+  for (const auto& [name, replica] : primary.replicas) replica->info_is_urgent = true;
+}
+
+void PrimaryFailover::Force(Primary& primary) {
+  core_.log.Notice("Executing user requested FAILOVER of '" + primary.name + "'");
+  Start(primary);
+  primary.is_failover_forced = true;
+}
+
+void PrimaryFailover::Enter(Primary& primary, FailoverState state) const {
+  primary.failover_state = state;
+  primary.failover_state_ms = core_.NowMs();
+}
+
+void PrimaryFailover::GoOn(Primary& primary) {
+  if (!primary.is_failing_over) return;
+  switch (primary.failover_state) {
+    case FailoverState::kWaitStart:
+      return WaitForElection(primary);
+    case FailoverState::kSelectReplica:
+      return Promote(primary);
+    case FailoverState::kSendReplicaofNoOne:
+      return SendReplicaofNoOne(primary);
+    case FailoverState::kWaitPromotion:
+      return AbortIfLate(primary);
+    case FailoverState::kReconfigureReplicas:
+      return ReconfigureReplicas(primary);
+    case FailoverState::kNone:
+    case FailoverState::kUpdateConfig:
+      return;
+  }
+}
+
+// --- Election and selection.
+
+void PrimaryFailover::WaitForElection(Primary& primary) {
+  const std::string leader = parts_.election.LeaderOf(primary, primary.failover_epoch);
+  const bool is_leader = EqualsIgnoreCase(leader, core_.state.id);
+  if (!is_leader && !primary.is_failover_forced) {
+    const int64_t limit_ms = std::min(core_.periods().election_timeout, primary.failover_timeout_ms);
+    if (core_.NowMs() - primary.failover_start_ms <= limit_ms) return;
+    parts_.events.Tell(LogLevel::kWarning, "-failover-abort-not-elected", primary);
+    return Abort(primary);
+  }
+  parts_.events.Tell(LogLevel::kWarning, "+elected-leader", primary);
+  if (core_.state.simulated.after_election) core_.host.Crash();
+  Enter(primary, FailoverState::kSelectReplica);
+  parts_.events.Tell(LogLevel::kWarning, "+failover-state-select-slave", primary);
+}
+
+bool PrimaryFailover::IsFit(const Primary& primary, const WatchedReplica& replica) const {
+  const int64_t now_ms = core_.NowMs();
+  const SentinelPeriods& periods = core_.periods();
+  if (replica.is_down || replica.link->IsDisconnected() || replica.priority == 0) return false;
+  if (now_ms - replica.link->last_available_ms > periods.ping * kFreshPings) return false;
+  const int64_t fresh_ms = primary.is_down ? periods.ping * kFreshPings : periods.info * kFreshInfos;
+  if (now_ms - replica.info_ms > fresh_ms) return false;
+  const int64_t down_ms = primary.is_down ? now_ms - primary.down_since_ms : 0;
+  return replica.primary_link_down_ms <= down_ms + primary.down_after_ms * kMostUnlinked;
+}
+
+WatchedReplica* PrimaryFailover::Select(const Primary& primary) const {
+  WatchedReplica* best = nullptr;
+  for (const auto& [name, replica] : primary.replicas) {
+    if (!IsFit(primary, *replica)) continue;
+    if (best == nullptr || IsBetter(*replica, *best)) best = replica.get();
+  }
+  return best;
+}
+
+bool PrimaryFailover::HasHeardReplicas(const Primary& primary) const {
+  return std::ranges::none_of(primary.replicas, [](const auto& entry) {
+    const WatchedReplica& replica = *entry.second;
+    return replica.info_is_urgent && !replica.is_down && !replica.link->IsDisconnected();
+  });
+}
+
+void PrimaryFailover::Promote(Primary& primary) {
+  if (!HasHeardReplicas(primary) && ElapsedMs(primary) < kInfoPatienceMs) return;
+  WatchedReplica* const replica = Select(primary);
+  if (replica == nullptr) {
+    parts_.events.Tell(LogLevel::kWarning, "-failover-abort-no-good-slave", primary);
+    return Abort(primary);
+  }
+  parts_.events.Tell(LogLevel::kWarning, "+selected-slave", *replica);
+  replica->is_promoted = true;
+  primary.promoted = replica;
+  Enter(primary, FailoverState::kSendReplicaofNoOne);
+  parts_.events.Tell(LogLevel::kNotice, "+failover-state-send-slaveof-noone", *replica);
+}
+
+// --- Promotion.
+
+void PrimaryFailover::SendReplicaofNoOne(Primary& primary) {
+  if (primary.promoted->link->IsDisconnected()) return AbortIfLate(primary);
+  parts_.orders.FollowNobody(*primary.promoted);
+  parts_.events.Tell(LogLevel::kNotice, "+failover-state-wait-promotion", *primary.promoted);
+  Enter(primary, FailoverState::kWaitPromotion);
+}
+
+void PrimaryFailover::AbortIfLate(Primary& primary) {
+  if (ElapsedMs(primary) <= primary.failover_timeout_ms) return;
+  parts_.events.Tell(LogLevel::kWarning, "-failover-abort-slave-timeout", primary);
+  Abort(primary);
+}
+
+void PrimaryFailover::Abort(Primary& primary) const {
+  primary.is_failing_over = primary.is_failover_forced = false;
+  Enter(primary, FailoverState::kNone);
+  if (primary.promoted == nullptr) return;
+  primary.promoted->is_promoted = false;
+  primary.promoted = nullptr;
+}
+
+// The new address has the epoch of the failover, so it wins over what others know. It is on disk before anybody hears.
+void PrimaryFailover::OnPromoted(WatchedReplica& replica) {
+  Primary& primary = replica.primary;
+  primary.config_epoch = primary.failover_epoch;
+  Enter(primary, FailoverState::kReconfigureReplicas);
+  core_.Save();
+  parts_.events.Tell(LogLevel::kWarning, "+promoted-slave", replica);
+  if (core_.state.simulated.after_promotion) core_.host.Crash();
+  parts_.events.Tell(LogLevel::kWarning, "+failover-state-reconf-slaves", primary);
+  parts_.events.TellClientsOf(primary, SentinelEvents::Part::kLeader, primary.address, replica.address);
+  parts_.hellos.Hurry(primary);
+}
+
+// --- The other replicas.
+
+void PrimaryFailover::ReconfigureReplicas(Primary& primary) {
+  const auto is_under_way = [](const auto& entry) {
+    return entry.second->reconfiguration == Reconfiguration::kSent ||
+           entry.second->reconfiguration == Reconfiguration::kInProgress;
+  };
+  int64_t under_way = std::ranges::count_if(primary.replicas, is_under_way);
+  for (const auto& [name, replica] : primary.replicas) {
+    if (under_way >= primary.parallel_syncs) break;
+    const Reconfiguration before = replica->reconfiguration;
+    Reconfigure(*replica);
+    if (before == Reconfiguration::kNone && replica->reconfiguration == Reconfiguration::kSent) ++under_way;
+  }
+  EndIfDone(primary);
+}
+
+// One that does not report back is left alone; it is looked after when the failover is over.
+void PrimaryFailover::Reconfigure(WatchedReplica& replica) {
+  if (replica.is_promoted) return;
+  if (replica.reconfiguration == Reconfiguration::kSent &&
+      core_.NowMs() - replica.reconfiguration_sent_ms > core_.periods().reconfiguration_timeout) {
+    parts_.events.Tell(LogLevel::kNotice, "-slave-reconf-sent-timeout", replica);
+    replica.reconfiguration = Reconfiguration::kDone;
+  }
+  if (replica.reconfiguration != Reconfiguration::kNone || replica.link->IsDisconnected()) return;
+  parts_.orders.Follow(replica, replica.primary.promoted->address);
+  replica.reconfiguration = Reconfiguration::kSent;
+  replica.reconfiguration_sent_ms = core_.NowMs();
+  parts_.events.Tell(LogLevel::kNotice, "+slave-reconf-sent", replica);
+}
+
+void PrimaryFailover::EndIfDone(Primary& primary) {
+  if (primary.promoted == nullptr || primary.promoted->is_down) return;
+  const auto is_left = [](const auto& entry) {
+    const WatchedReplica& replica = *entry.second;
+    return !replica.is_promoted && !replica.is_down && replica.reconfiguration != Reconfiguration::kDone;
+  };
+  const bool is_late = ElapsedMs(primary) > primary.failover_timeout_ms;
+  if (is_late) parts_.events.Tell(LogLevel::kWarning, "+failover-end-for-timeout", primary);
+  if (!is_late && std::ranges::any_of(primary.replicas, is_left)) return;
+  parts_.events.Tell(LogLevel::kWarning, "+failover-end", primary);
+  Enter(primary, FailoverState::kUpdateConfig);
+  if (is_late) ReconfigureRest(primary);
+}
+
+void PrimaryFailover::ReconfigureRest(Primary& primary) {
+  for (const auto& [name, replica] : primary.replicas) {
+    const bool is_left =
+        replica->reconfiguration == Reconfiguration::kNone || replica->reconfiguration == Reconfiguration::kInProgress;
+    if (replica->is_promoted || !is_left || replica->link->IsDisconnected()) continue;
+    parts_.orders.Follow(*replica, primary.promoted->address);
+    parts_.events.Tell(LogLevel::kNotice, "+slave-reconf-sent-be", *replica);
+    replica->reconfiguration = Reconfiguration::kSent;
+  }
+}
+
+void PrimaryFailover::SwitchToPromoted(Primary& primary) {
+  const SentinelAddress to = primary.promoted == nullptr ? primary.address : primary.promoted->address;
+  parts_.events.SayOf(LogLevel::kWarning, "+switch-master", primary,
+                      primary.name + " " + core_.AnnouncedWords(primary.address) + " " + core_.AnnouncedWords(to));
+  parts_.list.ChangeAddress(primary, to.host, to.port);
+}
+
+}  // namespace respite

@@ -1,0 +1,66 @@
+// PrimaryFailover: replaces a primary by one of its replicas, step by step:
+//
+//   wait_start ─► select_slave ─► send_slaveof_noone ─► wait_promotion ─► reconf_slaves ─► update_config
+//   (election)     (the best)                            (it says so)      (the others)     (+switch-master)
+//
+// From wait_promotion's end on the new primary is the primary, for clients and other Sentinels.
+#pragma once
+
+#include "server/sentinel/down_watch.h"
+#include "server/sentinel/hello_talk.h"
+#include "server/sentinel/instance_list.h"
+#include "server/sentinel/leader_election.h"
+#include "server/sentinel/replica_orders.h"
+#include "server/sentinel/sentinel_core.h"
+#include "server/sentinel/sentinel_events.h"
+
+namespace respite {
+
+class PrimaryFailover {
+ public:
+  struct Parts {
+    const SentinelCore& core;
+    SentinelEvents& events;
+    InstanceList& list;
+    ReplicaOrders& orders;
+    HelloTalk& hellos;
+    DownWatch& downs;
+    LeaderElection& election;
+  };
+  explicit PrimaryFailover(const Parts& parts) : parts_(parts), core_(parts.core) {}
+
+  // For the timer: begins a failover if the primary is down and it is time.
+  void StartIfNeeded(Primary& primary);
+  void GoOn(Primary& primary);
+  // For an operator, whatever other Sentinels think. Requires: none is under way, and there is a replica to promote.
+  void Force(Primary& primary);
+  // The replica that was promoted says that it is a primary.
+  void OnPromoted(WatchedReplica& replica);
+  // The replica to promote; null: none is good enough.
+  WatchedReplica* Select(const Primary& primary) const;
+  // The last step; replicas and links of the primary are new then.
+  void SwitchToPromoted(Primary& primary);
+
+ private:
+  void Start(Primary& primary);
+  void LogDelay(Primary& primary) const;
+  void Enter(Primary& primary, FailoverState state) const;
+  void WaitForElection(Primary& primary);
+  // All replicas that can be asked have said how much data they have since the failover began.
+  bool HasHeardReplicas(const Primary& primary) const;
+  void Promote(Primary& primary);
+  void SendReplicaofNoOne(Primary& primary);
+  void AbortIfLate(Primary& primary);
+  void Abort(Primary& primary) const;
+  void ReconfigureReplicas(Primary& primary);
+  void Reconfigure(WatchedReplica& replica);
+  void EndIfDone(Primary& primary);
+  void ReconfigureRest(Primary& primary);
+  int64_t ElapsedMs(const Primary& primary) const { return core_.NowMs() - primary.failover_state_ms; }
+  bool IsFit(const Primary& primary, const WatchedReplica& replica) const;
+
+  const Parts parts_;
+  const SentinelCore core_;
+};
+
+}  // namespace respite

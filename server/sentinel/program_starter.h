@@ -1,0 +1,25 @@
+// ProgramStarter: starts programs of the operator besides the server, and tells how they end. The process implements
+// it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "server/sentinel/sentinel_host.h"
+
+namespace respite {
+
+class ProgramStarter {
+ public:
+  virtual ~ProgramStarter() = default;
+  // `words` begins with the path. The number of the new process; fails with errno.
+  virtual Result<int64_t, int> Start(const std::vector<std::string>& words) = 0;
+  // A program that has ended since the last call.
+  virtual std::optional<ProgramEnd> TakeEnded() = 0;
+  virtual void Kill(int64_t process) = 0;
+};
+
+}  // namespace respite

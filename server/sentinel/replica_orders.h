@@ -1,0 +1,23 @@
+// ReplicaOrders: tells a server to follow another one, or nobody.
+#pragma once
+
+#include <string>
+
+#include "server/sentinel/sentinel_core.h"
+
+namespace respite {
+
+class ReplicaOrders {
+ public:
+  explicit ReplicaOrders(const SentinelCore& core) : core_(core) {}
+
+  void Follow(ServerInstance& server, const SentinelAddress& primary) const;
+  void FollowNobody(ServerInstance& server) const;
+
+ private:
+  static void Order(ServerInstance& server, const std::string& host, const std::string& port);
+
+  const SentinelCore core_;
+};
+
+}  // namespace respite

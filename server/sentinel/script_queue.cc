@@ -1,0 +1,90 @@
+#include "server/sentinel/script_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "server/sentinel/sentinel_events.h"
+
+namespace respite {
+
+namespace {
+
+constexpr size_t kMostJobs = 256;
+constexpr int kMostRunning = 16;
+constexpr int kMostTries = 10;
+constexpr int kTryAgainCode = 1;
+constexpr int kCannotForkCode = 99;
+
+}  // namespace
+
+// A queue that is full loses the oldest program that has not started.
+void ScriptQueue::Add(std::vector<std::string> words) {
+  jobs_.push_back({.words = std::move(words)});
+  if (jobs_.size() <= kMostJobs) return;
+  const auto oldest = std::ranges::find_if(jobs_, [](const Job& job) { return !job.is_running; });
+  jobs_.erase(oldest);
+}
+
+void ScriptQueue::GoOn(SentinelEvents& events) {
+  if (jobs_.empty()) return;
+  StartDue(events);
+  CollectEnded(events);
+  KillLate(events);
+}
+
+void ScriptQueue::StartDue(SentinelEvents& events) {
+  const int64_t now_ms = core_.NowMs();
+  for (Job& job : jobs_) {
+    if (running_ >= kMostRunning) return;
+    if (!job.is_running && job.at_ms <= now_ms) Start(job, events);
+  }
+}
+
+void ScriptQueue::Start(Job& job, SentinelEvents& events) {
+  ++job.tries;
+  job.at_ms = core_.NowMs();
+  const auto process = core_.host.StartProgram(job.words);
+  if (!process.ok()) {
+    const std::string codes = " " + std::to_string(kCannotForkCode) + " 0";
+    return events.Say(LogLevel::kWarning, "-script-error", job.words[0] + codes);
+  }
+  job.is_running = true;
+  job.process = process.value();
+  ++running_;
+  events.Say(LogLevel::kDebug, "+script-child", std::to_string(job.process));
+}
+
+void ScriptQueue::CollectEnded(SentinelEvents& events) {
+  while (const auto end = core_.host.TakeEndedProgram()) End(*end, events);
+}
+
+void ScriptQueue::End(const ProgramEnd& end, SentinelEvents& events) {
+  const auto is_it = [&end](const Job& job) { return job.is_running && job.process == end.process; };
+  const auto job = std::ranges::find_if(jobs_, is_it);
+  if (job == jobs_.end()) return;
+  const std::string codes = std::to_string(end.exit_code) + " " + std::to_string(end.signal);
+  events.Say(LogLevel::kDebug, "-script-child", std::to_string(end.process) + " " + codes);
+  --running_;
+  const bool has_failed = end.signal != 0 || end.exit_code != 0;
+  if ((end.signal != 0 || end.exit_code == kTryAgainCode) && job->tries < kMostTries) {
+    job->is_running = false;
+    job->process = 0;
+    job->at_ms = core_.NowMs() + (core_.periods().script_retry_delay << (job->tries - 1));
+    return;
+  }
+  if (has_failed) {
+    events.Say(LogLevel::kWarning, "-script-error",
+               job->words[0] + " " + std::to_string(end.signal) + " " + std::to_string(end.exit_code));
+  }
+  jobs_.erase(job);
+}
+
+void ScriptQueue::KillLate(SentinelEvents& events) {
+  for (const Job& job : jobs_) {
+    if (!job.is_running || core_.NowMs() - job.at_ms <= core_.periods().script_max_runtime) continue;
+    events.Say(LogLevel::kWarning, "-script-timeout", job.words[0] + " " + std::to_string(job.process));
+    core_.host.KillProgram(job.process);
+  }
+}
+
+}  // namespace respite

@@ -1,0 +1,46 @@
+// ScriptQueue: programs of the operator that hear of events, and of new primaries. They run besides the server, some at
+// a time. One that ends with code 1, or by a signal, runs again later, each time after twice as long.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <string>
+#include <vector>
+
+#include "server/sentinel/sentinel_core.h"
+
+namespace respite {
+
+class SentinelEvents;
+
+class ScriptQueue {
+ public:
+  struct Job {
+    std::vector<std::string> words;  // the path first
+    bool is_running = false;
+    int64_t process = 0;
+    int tries = 0;
+    int64_t at_ms = kLongAgo;  // when it started, or may start
+  };
+  explicit ScriptQueue(const SentinelCore& core) : core_(core) {}
+
+  void Add(std::vector<std::string> words);
+  // For the timer.
+  void GoOn(SentinelEvents& events);
+
+  const std::list<Job>& jobs() const { return jobs_; }
+  int running() const { return running_; }
+
+ private:
+  void StartDue(SentinelEvents& events);
+  void Start(Job& job, SentinelEvents& events);
+  void CollectEnded(SentinelEvents& events);
+  void End(const ProgramEnd& end, SentinelEvents& events);
+  void KillLate(SentinelEvents& events);
+
+  const SentinelCore core_;
+  std::list<Job> jobs_;
+  int running_ = 0;
+};
+
+}  // namespace respite

@@ -1,0 +1,110 @@
+#include "server/sentinel/sentinel.h"
+
+#include <utility>
+
+namespace respite {
+
+namespace {
+
+constexpr size_t kIdLength = 40;
+constexpr int64_t kFastestTickMs = 50;
+constexpr int64_t kSlowestTickMs = 100;
+
+}  // namespace
+
+Sentinel::Sentinel(const Parts& parts)
+    : random_(parts.random_seed),
+      core_{parts.pace, parts.log, random_, parts.network, parts.host, state_},
+      scripts_(core_),
+      events_(core_, scripts_),
+      list_(core_, events_),
+      orders_(core_),
+      hellos_(core_, events_, list_),
+      downs_(core_, events_),
+      election_(core_, events_),
+      failover_({core_, events_, list_, orders_, hellos_, downs_, election_}),
+      reader_(core_, events_, list_, orders_, failover_),
+      talk_(core_, hellos_, reader_),
+      ticked_at_ms_(parts.pace.NowMs()) {
+  const auto advance = [this](Primary& primary) {
+    if (!state_.is_in_tilt) Advance(primary);
+  };
+  downs_.OnOpinion(advance);
+  reader_.OnInfo(advance);
+}
+
+std::optional<LineObjection> Sentinel::Read(const std::vector<ConfigLine>& lines) {
+  return SentinelLinesReader(core_, list_).Read(lines);
+}
+
+void Sentinel::Start() {
+  if (state_.id.empty()) {
+    state_.id = RandomHex(kIdLength);
+    core_.Save();
+  }
+  core_.log.Notice("Sentinel ID is " + state_.id);
+  core_.log.Notice("Sentinel runid is " + state_.id);  // Redis' words before 3.2, for which some launchers wait
+  for (const auto& [name, primary] : state_.primaries) {
+    events_.Tell(LogLevel::kWarning, "+monitor", *primary, " quorum " + std::to_string(primary->quorum));
+  }
+}
+
+int64_t Sentinel::RandomTickMs() {
+  return kFastestTickMs + static_cast<int64_t>(random_.Below(kSlowestTickMs - kFastestTickMs));
+}
+
+void Sentinel::Tick() {
+  CheckTilt();
+  std::vector<Primary*> switching;
+  for (const auto& [name, primary] : state_.primaries) {
+    HandlePrimary(*primary);
+    if (primary->failover_state == FailoverState::kUpdateConfig) switching.push_back(primary.get());
+  }
+  for (Primary* primary : switching) failover_.SwitchToPromoted(*primary);
+  scripts_.GoOn(events_);
+}
+
+// A Sentinel that did not run for a while, or not fast enough, must not take its own silence for that of others. It
+// only listens until it has been well for some time.
+void Sentinel::CheckTilt() {
+  const int64_t now_ms = core_.NowMs();
+  const int64_t elapsed_ms = now_ms - std::exchange(ticked_at_ms_, now_ms);
+  if (elapsed_ms >= 0 && elapsed_ms <= state_.periods.tilt_trigger) return;
+  state_.is_in_tilt = true;
+  state_.tilt_since_ms = now_ms;
+  events_.Say(LogLevel::kWarning, "+tilt", "#tilt mode entered");
+}
+
+void Sentinel::LeaveTilt() {
+  state_.is_in_tilt = false;
+  events_.Say(LogLevel::kWarning, "-tilt", "#tilt mode exited");
+}
+
+void Sentinel::Handle(Instance& instance) {
+  talk_.GoOn(instance);
+  if (state_.is_in_tilt && core_.NowMs() - state_.tilt_since_ms >= state_.periods.tilt) LeaveTilt();
+  if (!state_.is_in_tilt) downs_.CheckAlone(instance);
+}
+
+void Sentinel::HandlePrimary(Primary& primary) {
+  Handle(primary);
+  if (!state_.is_in_tilt) {
+    Advance(primary);
+    downs_.AskOthers(primary, DownWatch::Pace::kWhenDue);
+  }
+  for (const auto& [name, replica] : primary.replicas) Handle(*replica);
+  for (const auto& [id, sentinel] : primary.sentinels) Handle(*sentinel);
+}
+
+// Steps that need to wait for nobody follow each other at once.
+void Sentinel::Advance(Primary& primary) {
+  downs_.CheckTogether(primary);
+  failover_.StartIfNeeded(primary);
+  FailoverState before;
+  do {
+    before = primary.failover_state;
+    failover_.GoOn(primary);
+  } while (primary.failover_state != before);
+}
+
+}  // namespace respite

@@ -1,0 +1,86 @@
+// Sentinel: watches primaries and their replicas together with other Sentinels. It finds them (HelloTalk, InfoReader),
+// notices who is down (DownWatch), agrees with the others on who acts (LeaderElection), and replaces a primary by one
+// of its replicas (PrimaryFailover). Clients ask it where the primary is.
+//
+//   Network ─► InstanceWire ─► InstanceTalk ─► InfoReader, HelloTalk, DownWatch ─┐
+//                                   ▲                                            ▼
+//                                   └────── commands ◄─── PrimaryFailover ◄─ SentinelState ─► clients, file
+//
+// It does no I/O of its own: time comes from a Pace, connections from a Network; clients, file and programs are behind
+// a SentinelHost. So a test runs many of them in one thread without waiting.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/sentinel/down_watch.h"
+#include "server/sentinel/hello_talk.h"
+#include "server/sentinel/info_reader.h"
+#include "server/sentinel/instance_list.h"
+#include "server/sentinel/instance_talk.h"
+#include "server/sentinel/leader_election.h"
+#include "server/sentinel/primary_failover.h"
+#include "server/sentinel/replica_orders.h"
+#include "server/sentinel/script_queue.h"
+#include "server/sentinel/sentinel_core.h"
+#include "server/sentinel/sentinel_events.h"
+#include "server/sentinel/sentinel_lines.h"
+
+namespace respite {
+
+class Sentinel {
+ public:
+  struct Parts {
+    const Pace& pace;
+    Logger& log;
+    uint64_t random_seed;
+    const NetworkPort& network;
+    SentinelHost& host;
+  };
+  explicit Sentinel(const Parts& parts);
+  Sentinel(const Sentinel&) = delete;
+  Sentinel& operator=(const Sentinel&) = delete;
+
+  // Takes the `sentinel` lines of the configuration file.
+  std::optional<LineObjection> Read(const std::vector<ConfigLine>& lines);
+  // Chooses an id, if the file has none.
+  void Start();
+  // Ten to twenty times a second.
+  void Tick();
+  // When the next tick is due: not the same for all Sentinels, so that they do not all act at the same moment.
+  int64_t RandomTickMs();
+
+  const SentinelCore& core() const { return core_; }
+  SentinelState& state() { return state_; }
+  InstanceList& list() { return list_; }
+  SentinelEvents& events() { return events_; }
+  const ScriptQueue& scripts() const { return scripts_; }
+  HelloTalk& hellos() { return hellos_; }
+  LeaderElection& election() { return election_; }
+  PrimaryFailover& failover() { return failover_; }
+
+ private:
+  void CheckTilt();
+  void LeaveTilt();
+  void Handle(Instance& instance);
+  void HandlePrimary(Primary& primary);
+  void Advance(Primary& primary);
+
+  SentinelState state_;
+  Random random_;
+  const SentinelCore core_;
+  ScriptQueue scripts_;
+  SentinelEvents events_;
+  InstanceList list_;
+  ReplicaOrders orders_;
+  HelloTalk hellos_;
+  DownWatch downs_;
+  LeaderElection election_;
+  PrimaryFailover failover_;
+  InfoReader reader_;
+  InstanceTalk talk_;
+  int64_t ticked_at_ms_;
+};
+
+}  // namespace respite

@@ -1,0 +1,65 @@
+#include "server/sentinel/sentinel_core.h"
+
+#include <arpa/inet.h>
+
+#include "server/sentinel/sentinel_lines.h"
+
+namespace respite {
+
+namespace {
+
+constexpr uint64_t kMaxDesyncMs = 1000;
+constexpr int kHighestPort = 65535;
+
+bool IsAddress(const std::string& text) {
+  in6_addr unused;
+  return inet_pton(AF_INET, text.c_str(), &unused) == 1 || inet_pton(AF_INET6, text.c_str(), &unused) == 1;
+}
+
+std::optional<std::string> IpOf(const SentinelCore& core, const std::string& name) {
+  if (IsAddress(name)) return name;
+  if (!core.state.options.resolves_hostnames) return std::nullopt;
+  return core.host.LookUp(name);
+}
+
+}  // namespace
+
+int64_t SentinelCore::RandomDelayMs() const { return static_cast<int64_t>(random.Below(kMaxDesyncMs)); }
+
+const std::string& SentinelCore::Announced(const SentinelAddress& address) const {
+  return state.options.announces_hostnames || address.ip.empty() ? address.host : address.ip;
+}
+
+std::string SentinelCore::AnnouncedWords(const SentinelAddress& address) const {
+  return Announced(address) + " " + std::to_string(address.port);
+}
+
+Result<SentinelAddress, InstanceTrouble> SentinelCore::AddressOf(const std::string& name, int port,
+                                                                 Accept accept) const {
+  if (port < 0 || port > kHighestPort) return Failure(InstanceTrouble::kPort);
+  const auto ip = IpOf(*this, name);
+  if (ip) return SentinelAddress{name, *ip, port};
+  log.Warning("Failed to resolve hostname '" + name + "'");
+  if (!state.options.resolves_hostnames || accept == Accept::kResolved) return Failure(InstanceTrouble::kName);
+  return SentinelAddress{name, {}, port};
+}
+
+// Looks up names only if their text does not tell.
+bool SentinelCore::IsHostOf(const SentinelAddress& address, const std::string& name) const {
+  if (address.IsAt(name, address.port)) return true;
+  if (IsAddress(name)) return false;
+  const auto ip = IpOf(*this, name);
+  return ip && *ip == address.ip;
+}
+
+bool SentinelCore::Save() const {
+  const auto trouble = host.Save(LinesOf(*this));
+  if (trouble) {
+    log.Warning("WARNING: Sentinel was not able to save the new configuration on disk!!!: " + *trouble);
+  } else {
+    log.Notice("Sentinel new configuration saved on disk");
+  }
+  return !trouble;
+}
+
+}  // namespace respite

@@ -1,0 +1,47 @@
+// SentinelCore: what the parts of this room share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/log.h"
+#include "base/pace.h"
+#include "base/random.h"
+#include "base/result.h"
+#include "server/net/link.h"
+#include "server/sentinel/sentinel_host.h"
+#include "server/sentinel/sentinel_state.h"
+
+namespace respite {
+
+// Why there can be no such instance.
+enum class InstanceTrouble : uint8_t { kPort, kName, kDuplicate };
+
+struct SentinelCore {
+  const Pace& pace;
+  Logger& log;
+  Random& random;
+  const NetworkPort& network;
+  SentinelHost& host;
+  SentinelState& state;
+
+  int64_t NowMs() const { return pace.NowMs(); }
+  const SentinelPeriods& periods() const { return state.periods; }
+  // So that not all Sentinels do the same at the same moment: up to a second.
+  int64_t RandomDelayMs() const;
+
+  // The address as clients and other Sentinels hear it.
+  const std::string& Announced(const SentinelAddress& address) const;
+  // "127.0.0.1 6379"
+  std::string AnnouncedWords(const SentinelAddress& address) const;
+  // kUnresolved: a name that has no address now is accepted, if names are looked up at all.
+  enum class Accept : uint8_t { kResolved, kUnresolved };
+  Result<SentinelAddress, InstanceTrouble> AddressOf(const std::string& name, int port, Accept accept) const;
+  // Whether this name or address is that of `address`.
+  bool IsHostOf(const SentinelAddress& address, const std::string& name) const;
+
+  // Writes the state to the configuration file; a failure is logged.
+  bool Save() const;
+};
+
+}  // namespace respite

@@ -1,0 +1,51 @@
+#include "server/sentinel/sentinel_events.h"
+
+namespace respite {
+
+namespace {
+
+const char* TypeName(InstanceKind kind) {
+  switch (kind) {
+    case InstanceKind::kPrimary:
+      return "master";
+    case InstanceKind::kReplica:
+      return "slave";
+    case InstanceKind::kSentinel:
+      return "sentinel";
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+std::string SentinelEvents::Describe(const Instance& instance) const {
+  const std::string text =
+      std::string(TypeName(instance.kind)) + " " + instance.name + " " + core_.AnnouncedWords(instance.address);
+  if (instance.kind == InstanceKind::kPrimary) return text;
+  return text + " @ " + instance.primary.name + " " + core_.AnnouncedWords(instance.primary.address);
+}
+
+void SentinelEvents::Tell(LogLevel level, const char* event, const Instance& instance, const std::string& more) {
+  SayOf(level, event, instance.primary, Describe(instance) + more);
+}
+
+void SentinelEvents::SayOf(LogLevel level, const char* event, const Primary& primary, const std::string& text) {
+  Say(level, event, text);
+  if (level == LogLevel::kWarning && !primary.notification_script.empty()) {
+    scripts_.Add({primary.notification_script, event, text});
+  }
+}
+
+void SentinelEvents::Say(LogLevel level, const char* event, const std::string& text) {
+  core_.log.Log(level, std::string(event) + " " + text);
+  if (level != LogLevel::kDebug) core_.host.Publish(event, text);
+}
+
+void SentinelEvents::TellClientsOf(const Primary& primary, Part part, const SentinelAddress& from,
+                                   const SentinelAddress& to) {
+  if (primary.reconfiguration_script.empty()) return;
+  scripts_.Add({primary.reconfiguration_script, primary.name, part == Part::kLeader ? "leader" : "observer", "start",
+                core_.Announced(from), std::to_string(from.port), core_.Announced(to), std::to_string(to.port)});
+}
+
+}  // namespace respite

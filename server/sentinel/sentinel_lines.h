@@ -1,0 +1,53 @@
+// What a Sentinel knows, as `sentinel` lines of its configuration file, in Redis' format: a file can go from one to the
+// other and back.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/config/config_rewrite.h"
+#include "server/config/config_text.h"
+#include "server/sentinel/instance_list.h"
+#include "server/sentinel/sentinel_core.h"
+
+namespace respite {
+
+std::vector<SentinelLine> LinesOf(const SentinelCore& core);
+
+// What is wrong with a line.
+struct LineObjection {
+  const ConfigLine* line;
+  std::string reason;
+};
+
+class SentinelLinesReader {
+ public:
+  SentinelLinesReader(const SentinelCore& core, InstanceList& list) : core_(core), list_(list) {}
+
+  // Takes all lines, in any order. Stops at the first that is wrong.
+  std::optional<LineObjection> Read(const std::vector<ConfigLine>& lines);
+
+ private:
+  using Words = std::vector<std::string>;
+  using Objection = std::optional<std::string>;
+  enum class Rank : uint8_t { kGlobal, kMonitor, kPrimary };
+
+  static Rank RankOf(const std::string& subject);
+  Objection ReadLine(const Words& words);
+  // Lines of one kind each; `words` begins with the subject. nullopt as a whole: there is no such line.
+  std::optional<Objection> ReadGlobal(const std::string& subject, const Words& words);
+  Objection ReadMonitor(const Words& words);
+  std::optional<Objection> ReadOfPrimary(const std::string& subject, const Words& words);
+  std::optional<Objection> ReadNumber(const std::string& subject, Primary& primary, const std::string& value);
+  std::optional<Objection> ReadText(const std::string& subject, Primary& primary, const std::string& value);
+  std::optional<Objection> ReadKnown(const std::string& subject, Primary& primary, const Words& words);
+
+  const SentinelCore core_;
+  InstanceList& list_;
+};
+
+// "Duplicate master name." and so on.
+std::string TextOf(InstanceTrouble trouble, InstanceKind kind);
+
+}  // namespace respite

@@ -1,0 +1,95 @@
+#include "server/sentinel/sentinel_mode.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/clock.h"
+#include "server/config/config.h"
+#include "server/execution/services.h"
+#include "server/sentinel/sentinel.h"
+#include "server/sentinel/server_as_sentinel_host.h"
+
+namespace respite {
+
+namespace {
+
+// For a trial of the lines before the server is made: knows names and programs, and nothing else.
+class TrialHost final : public SentinelHost {
+ public:
+  void Publish(Bytes, Bytes) override {}
+  std::optional<std::string> Save(const std::vector<SentinelLine>&) override { return std::nullopt; }
+  std::optional<std::string> LookUp(const std::string& name) override { return LookUpName(resolver_, name); }
+  int64_t WallMs() const override { return 0; }
+  int Port() const override { return 0; }
+  bool EncryptsLinks() const override { return false; }
+  std::string SourceAddress() const override { return {}; }
+  std::string Password() const override { return {}; }
+  bool MayRun(const std::string& path) const override { return access(path.c_str(), X_OK) == 0; }
+  Result<int64_t, int> StartProgram(const std::vector<std::string>&) override { return Failure(int{ENOSYS}); }
+  std::optional<ProgramEnd> TakeEndedProgram() override { return std::nullopt; }
+  void KillProgram(int64_t) override {}
+  void Crash() override {}
+
+ private:
+  NameResolver resolver_;
+};
+
+}  // namespace
+
+std::optional<StartupError> CheckSentinelLines(const Config& config) {
+  const SystemClock clock;
+  const SystemPace pace;
+  Logger log(clock);
+  log.SetLevel(LogLevel::kNothing);
+  const NetworkPort nowhere;
+  TrialHost host;
+  Sentinel trial({.pace = pace, .log = log, .random_seed = 0, .network = nowhere, .host = host});
+  const auto objection = trial.Read(config.lines().sentinel);
+  if (!objection) return std::nullopt;
+  return FatalConfigError(objection->line, objection->reason);
+}
+
+std::optional<StartupError> CheckSentinelFile(const Config& config) {
+  if (config.settings().cluster_enabled) return FatalConfigError(nullptr, "A Sentinel is no node of a cluster");
+  const std::string& path = config.file();
+  if (path.empty()) {
+    return StartupError{StartupError::Channel::kLog, "Sentinel needs config file on disk to save state. Exiting..."};
+  }
+  if (access(path.c_str(), W_OK) == 0) return std::nullopt;
+  return StartupError{StartupError::Channel::kLog,
+                      "Sentinel config file " + path + " is not writable: " + std::strerror(errno) + ". Exiting..."};
+}
+
+SentinelMode::SentinelMode(const Parts& parts) : parts_(parts) {}
+
+SentinelMode::~SentinelMode() { Close(); }
+
+void SentinelMode::Close() {
+  next_tick_ms_ = Timers::kNever;
+  sentinel_.reset();
+  host_.reset();
+}
+
+void SentinelMode::Start(ProgramStarter& programs) {
+  const Services& services = parts_.services;
+  host_ = std::make_unique<ServerAsSentinelHost>(services, programs);
+  sentinel_ = std::make_unique<Sentinel>(Sentinel::Parts{.pace = services.pace,
+                                                         .log = services.log,
+                                                         .random_seed = parts_.random_seed,
+                                                         .network = parts_.network,
+                                                         .host = *host_});
+  if (const auto objection = sentinel_->Read(services.config.lines().sentinel)) {
+    services.log.Warning(objection->reason + " in: " + objection->line->text);  // a name has gone since the trial
+  }
+  sentinel_->Start();
+  next_tick_ms_ = services.clock.MonotonicMs() + sentinel_->RandomTickMs();
+}
+
+void SentinelMode::RunDue(int64_t now_ms) {
+  next_tick_ms_ = now_ms + sentinel_->RandomTickMs();
+  sentinel_->Tick();
+}
+
+}  // namespace respite

@@ -1,0 +1,55 @@
+// SentinelMode: makes this server a Sentinel, if it was started as one. Else it does nothing, and costs nothing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "server/config/config_text.h"
+#include "server/dataset/timers.h"
+
+namespace respite {
+
+class NetworkPort;
+class ProgramStarter;
+class Sentinel;
+class ServerAsSentinelHost;
+struct Services;
+
+class SentinelMode final : public Timers::Source {
+ public:
+  struct Parts {
+    const Services& services;
+    const NetworkPort& network;
+    uint64_t random_seed;
+  };
+  explicit SentinelMode(const Parts& parts);
+  ~SentinelMode() override;
+  SentinelMode(const SentinelMode&) = delete;
+  SentinelMode& operator=(const SentinelMode&) = delete;
+
+  // Begins to watch. Requires: the server was started as a Sentinel, its file is sound (CheckSentinelFile), it listens.
+  void Start(ProgramStarter& programs);
+  // The server ends: leaves its links, before the event loop goes.
+  void Close();
+
+  // Null: this server is none.
+  Sentinel* sentinel() const { return sentinel_.get(); }
+
+  // Timers::Source
+  int64_t NextDueMs() const override { return next_tick_ms_; }
+  void RunDue(int64_t now_ms) override;
+
+ private:
+  const Parts parts_;
+  std::unique_ptr<ServerAsSentinelHost> host_;
+  std::unique_ptr<Sentinel> sentinel_;
+  int64_t next_tick_ms_ = Timers::kNever;
+};
+
+// Why a Sentinel cannot start with this configuration: a line is wrong, or the file cannot be written.
+class Config;
+std::optional<StartupError> CheckSentinelLines(const Config& config);
+std::optional<StartupError> CheckSentinelFile(const Config& config);
+
+}  // namespace respite

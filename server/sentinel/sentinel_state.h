@@ -1,0 +1,72 @@
+// SentinelState: everything that a Sentinel knows. Its parts share it (SentinelCore); what must survive a restart is
+// written to the configuration file (sentinel_lines.h).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "server/sentinel/instance.h"
+
+namespace respite {
+
+// What SENTINEL CONFIG SET changes, and the directives without the name of a primary.
+struct SentinelOptions {
+  std::string announce_ip;  // empty: that of the connection
+  int announce_port = 0;    // 0: the port of this server
+  bool denies_script_changes = true;
+  bool resolves_hostnames = false;
+  bool announces_hostnames = false;
+  std::string user;      // with which to log in at other Sentinels
+  std::string password;  // empty: that of this server
+};
+
+// In milliseconds; SENTINEL DEBUG changes them.
+struct SentinelPeriods {
+  int64_t info = 10'000;
+  int64_t ping = 1000;
+  int64_t ask = 1000;
+  int64_t publish = 2000;
+  int64_t default_down_after = 30'000;
+  int64_t default_failover_timeout = 180'000;
+  int64_t tilt_trigger = 2000;
+  int64_t tilt = 30'000;
+  int64_t reconfiguration_timeout = 10'000;
+  int64_t min_link_reconnect = 15'000;
+  int64_t election_timeout = 10'000;
+  int64_t script_max_runtime = 60'000;
+  int64_t script_retry_delay = 30'000;
+};
+
+// What SENTINEL SIMULATE-FAILURE has asked for.
+struct SimulatedFailures {
+  bool after_election = false;
+  bool after_promotion = false;
+};
+
+struct SentinelState {
+  std::string id;  // 40 hexadecimal digits; empty: not chosen yet
+  uint64_t current_epoch = 0;
+  SentinelOptions options;
+  SentinelPeriods periods;
+  SimulatedFailures simulated;
+  std::map<std::string, std::unique_ptr<Primary>> primaries;
+  bool is_in_tilt = false;
+  int64_t tilt_since_ms = 0;
+
+  // Null: there is none.
+  Primary* Find(Bytes name) const {
+    const auto found = primaries.find(std::string(name));
+    return found == primaries.end() ? nullptr : found->second.get();
+  }
+};
+
+// Where clients find the primary: while replicas are sent to a new primary, that one is it.
+inline const SentinelAddress& CurrentAddress(const Primary& primary) {
+  const bool has_moved = primary.is_failing_over && primary.promoted != nullptr &&
+                         primary.failover_state >= FailoverState::kReconfigureReplicas;
+  return has_moved ? primary.promoted->address : primary.address;
+}
+
+}  // namespace respite

@@ -1,0 +1,329 @@
+// What Sentinels do, on fake time and a network in memory.
+#include "server/sentinel/sentinel.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/sentinel_world.h"
+
+namespace respite {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr int64_t kLimitMs = 120'000;
+constexpr int kPrimaryPort = SentinelWorld::kFirstServer;
+
+class SentinelTest : public testing::Test {
+ protected:
+  explicit SentinelTest(const SentinelWorld::Options& options = {}) : world_(options) {}
+
+  void Settle() {
+    ASSERT_TRUE(world_.StepUntil([this] { return world_.AllKnowAll(); }, kLimitMs));
+  }
+  // A port of a server that is not the first one, which all name.
+  void AwaitSwitch() {
+    const auto has_switched = [this] { return world_.Agrees() && world_[0].primary().address.port != kPrimaryPort; };
+    ASSERT_TRUE(world_.StepUntil(has_switched, kLimitMs)) << world_.Disagreement();
+    EXPECT_EQ(world_.Contradiction(), "");
+  }
+  SentinelWorld::Server& Promoted() {
+    return world_.server(world_[0].primary().address.port - SentinelWorld::kFirstServer);
+  }
+  // The Sentinel that carried out the failover.
+  SentinelWorld::Member& Leader() {
+    for (int i = 0; i < world_.Count(); ++i) {
+      if (world_[i].HasTold("+promoted-slave")) return world_[i];
+    }
+    ADD_FAILURE() << "nobody has promoted a replica";
+    return world_[0];
+  }
+
+  // Somebody has told it.
+  bool Any(Bytes event) {
+    for (int i = 0; i < world_.Count(); ++i) {
+      if (world_[i].HasTold(event)) return true;
+    }
+    return false;
+  }
+
+  SentinelWorld world_;
+};
+
+TEST_F(SentinelTest, SentinelsFindReplicasAndEachOther) {
+  Settle();
+  EXPECT_THAT(world_[0].events(), Contains("+monitor master mymaster 127.0.0.1 7000 quorum 2"));
+  EXPECT_THAT(world_[0].events(), Contains("+slave slave 127.0.0.1:7001 127.0.0.1 7001 @ mymaster 127.0.0.1 7000"));
+  const std::string id = world_[1]->state().id;
+  EXPECT_THAT(world_[0].events(), Contains("+sentinel sentinel " + id + " 127.0.0.1 8001 @ mymaster 127.0.0.1 7000"));
+  EXPECT_THAT(world_[0].file(), HasSubstr("sentinel known-replica mymaster 127.0.0.1 7001\n"));
+  EXPECT_THAT(world_[0].file(), HasSubstr("sentinel known-sentinel mymaster 127.0.0.1 8001 " + id + "\n"));
+}
+
+TEST_F(SentinelTest, APrimaryThatStopsIsReplaced) {
+  Settle();
+  world_.StopServer(0);
+  AwaitSwitch();
+  const auto& told = Leader().events();
+  const std::string primary = "master mymaster 127.0.0.1 7000";
+  for (const std::string& event :
+       {"+sdown " + primary, "+odown " + primary + " #quorum ", std::string("+new-epoch 1"), "+try-failover " + primary,
+        "+vote-for-leader " + Leader()->state().id + " 1", "+elected-leader " + primary,
+        "+failover-state-select-slave " + primary, std::string("+selected-slave slave 127.0.0.1:"),
+        std::string("+failover-state-send-slaveof-noone slave "), std::string("+failover-state-wait-promotion slave "),
+        std::string("+promoted-slave slave "), "+failover-state-reconf-slaves " + primary,
+        std::string("+slave-reconf-sent slave "), std::string("+slave-reconf-inprog slave "),
+        std::string("+slave-reconf-done slave "), "+failover-end " + primary,
+        std::string("+switch-master mymaster 127.0.0.1 7000 127.0.0.1 ")}) {
+    EXPECT_THAT(told, Contains(StartsWith(event)));
+  }
+  for (int i = 0; i < world_.Count(); ++i) {
+    EXPECT_NE(world_[i].HasTold("+config-update-from sentinel "), &world_[i] == &Leader());
+  }
+}
+
+TEST_F(SentinelTest, TheNewPrimaryIsReachedAtOnce) {
+  Settle();
+  for (int i = 0; i < world_.Count(); ++i) world_[i].primary().down_after_ms = 400;
+  world_.StopServer(0);
+  AwaitSwitch();
+  world_.Step(5000);
+  for (int i = 0; i < world_.Count(); ++i) {
+    EXPECT_FALSE(world_[i].HasTold("+sdown master mymaster 127.0.0.1 " + std::to_string(Promoted().port)));
+  }
+}
+
+TEST_F(SentinelTest, TheOneThatComesBackFollows) {
+  Settle();
+  world_.StopServer(0);
+  AwaitSwitch();
+  world_.StartServer(0);
+  EXPECT_TRUE(world_.StepUntil([this] { return world_.Agrees(); }, kLimitMs)) << world_.Disagreement();
+  EXPECT_EQ(world_.server(0).follows, Promoted().port);
+}
+
+TEST_F(SentinelTest, TheOrderIsOneTransaction) {
+  Settle();
+  world_.StopServer(0);
+  AwaitSwitch();
+  EXPECT_THAT(Promoted().heard, testing::IsSupersetOf({"SLAVEOF NO ONE", "CONFIG REWRITE", "CLIENT KILL TYPE normal",
+                                                       "CLIENT KILL TYPE pubsub"}));
+}
+
+TEST_F(SentinelTest, TheReplicaWithTheLowestPriorityIsChosen) {
+  world_.server(1).priority = 50;
+  world_.server(2).priority = 10;
+  Settle();
+  world_.StopServer(0);
+  AwaitSwitch();
+  EXPECT_EQ(Promoted().port, 7002);
+}
+
+TEST_F(SentinelTest, AReplicaOfPriorityZeroIsNeverChosen) {
+  world_.server(1).priority = 0;
+  world_.server(2).priority = 0;
+  Settle();
+  world_.StopServer(0);
+  const auto has_given_up = [this] { return Any("-failover-abort-no-good-slave"); };
+  ASSERT_TRUE(world_.StepUntil(has_given_up, kLimitMs));
+  EXPECT_FALSE(Any("+selected-slave"));
+}
+
+TEST_F(SentinelTest, TheReplicaWithMoreDataIsChosen) {
+  Settle();
+  world_.SetApart(7001, 7000);
+  world_.Step(3000);
+  world_.server(2).offset += 1000;
+  world_.Step(11'000);
+  world_.StopServer(0);
+  AwaitSwitch();
+  EXPECT_EQ(Promoted().port, 7002) << testing::PrintToString(Leader().events());
+}
+
+TEST_F(SentinelTest, AMinorityDoesNotAct) {
+  Settle();
+  world_[1].Stop();
+  world_[2].Stop();
+  world_.StopServer(0);
+  world_.Step(60'000);
+  EXPECT_TRUE(world_[0].HasTold("+sdown master"));
+  EXPECT_FALSE(world_[0].HasTold("+odown"));
+  EXPECT_EQ(world_[0].primary().address.port, kPrimaryPort);
+}
+
+TEST_F(SentinelTest, AnOpinionThatIsOldDoesNotCount) {
+  Settle();
+  world_.StopServer(0);
+  ASSERT_TRUE(world_.StepUntil([this] { return world_[0].primary().is_agreed_down || Any("+odown"); }, kLimitMs));
+  AwaitSwitch();
+}
+
+TEST_F(SentinelTest, AForcedFailoverNeedsNoVotes) {
+  Settle();
+  world_[1].Stop();
+  world_[2].Stop();
+  world_[0]->failover().Force(world_[0].primary());
+  AwaitSwitch();
+  EXPECT_TRUE(world_[0].HasTold("+elected-leader"));
+}
+
+TEST_F(SentinelTest, AFailoverThatFindsNobodyToPromoteIsTriedAgain) {
+  Settle();
+  world_.server(1).priority = world_.server(2).priority = 0;
+  world_.Step(11'000);
+  world_.StopServer(0);
+  ASSERT_TRUE(world_.StepUntil([this] { return Any("-failover-abort-no-good-slave"); }, kLimitMs));
+  world_.server(1).priority = 100;
+  AwaitSwitch();
+}
+
+TEST_F(SentinelTest, APrimaryThatSaysItIsAReplicaIsDownAfterAWhile) {
+  Settle();
+  world_.server(0).follows = 7001;
+  world_.server(1).follows = 0;
+  ASSERT_TRUE(world_.StepUntil([this] { return Any("+sdown master"); }, kLimitMs));
+}
+
+TEST_F(SentinelTest, AReplicaThatFollowsSomebodyElseIsSentBack) {
+  Settle();
+  world_.server(2).follows = 7001;
+  const auto is_back = [this] { return world_.server(2).follows == kPrimaryPort; };
+  ASSERT_TRUE(world_.StepUntil(is_back, kLimitMs));
+  EXPECT_TRUE(Any("+fix-slave-config slave 127.0.0.1:7002"));
+}
+
+TEST_F(SentinelTest, AReplicaThatBecomesAPrimaryIsSentBack) {
+  Settle();
+  world_.server(2).follows = 0;
+  ASSERT_TRUE(world_.StepUntil([this] { return world_.server(2).follows == kPrimaryPort; }, kLimitMs));
+  EXPECT_TRUE(Any("+convert-to-slave slave 127.0.0.1:7002"));
+}
+
+TEST_F(SentinelTest, ARestartIsToldAndNoFailure) {
+  Settle();
+  world_.StopServer(0);
+  world_.Step(200);
+  world_.StartServer(0);
+  ASSERT_TRUE(world_.StepUntil([this] { return Any("+reboot master mymaster"); }, kLimitMs))
+      << testing::PrintToString(world_[0].events());
+  EXPECT_FALSE(Any("+sdown master"));
+}
+
+TEST_F(SentinelTest, ASentinelThatWasFrozenOnlyListens) {
+  Settle();
+  world_[0].is_frozen = true;
+  world_.Step(5000);
+  world_[0].is_frozen = false;
+  world_.Step(500);
+  EXPECT_TRUE(world_[0].HasTold("+tilt #tilt mode entered"));
+  EXPECT_FALSE(world_[0].HasTold("+sdown"));
+  world_.StopServer(0);
+  AwaitSwitch();
+  EXPECT_NE(&Leader(), &world_[0]);
+  EXPECT_TRUE(world_.StepUntil([this] { return world_[0].HasTold("-tilt #tilt mode exited"); }, kLimitMs));
+}
+
+TEST_F(SentinelTest, ASentinelKeepsItsIdAndWhatItKnows) {
+  Settle();
+  world_.StopServer(0);
+  AwaitSwitch();
+  const std::string id = world_[1]->state().id;
+  const int port = world_[1].primary().address.port;
+  const uint64_t epoch = world_[1]->state().current_epoch;
+  world_[1].Stop();
+  world_[1].Start();
+  EXPECT_EQ(world_[1]->state().id, id);
+  EXPECT_EQ(world_[1].primary().address.port, port);
+  EXPECT_EQ(world_[1]->state().current_epoch, epoch);
+  EXPECT_EQ(world_[1].primary().sentinels.size(), 2u);
+}
+
+// From a backup, say.
+TEST_F(SentinelTest, AnOldFileIsBroughtUpToDate) {
+  Settle();
+  const std::string old = world_[2].file();
+  world_.StopServer(0);
+  AwaitSwitch();
+  world_[2].Stop();
+  world_[2].SetFile(old);
+  world_[2].Start();
+  EXPECT_EQ(world_[2].primary().address.port, kPrimaryPort);
+  EXPECT_TRUE(world_.StepUntil([this] { return world_.Agrees(); }, kLimitMs)) << world_.Disagreement();
+  EXPECT_NE(world_[2].primary().address.port, kPrimaryPort);
+}
+
+TEST_F(SentinelTest, ASentinelWithoutAnIdChoosesOneAndKeepsIt) {
+  world_[2].Stop();
+  world_[2].SetFile("sentinel monitor mymaster 127.0.0.1 7000 2\n");
+  world_[2].Start();
+  const std::string id = world_[2]->state().id;
+  EXPECT_EQ(id.size(), 40u);
+  EXPECT_THAT(world_[2].file(), StartsWith("sentinel myid " + id + "\n"));
+}
+
+TEST_F(SentinelTest, AVoteIsRememberedAcrossARestart) {
+  Settle();
+  const auto first = world_[0]->election().VoteFor(world_[0].primary(), 7, "somebody");
+  EXPECT_EQ(first.leader, "somebody");
+  world_[0].Stop();
+  world_[0].Start();
+  const auto second = world_[0]->election().VoteFor(world_[0].primary(), 7, "somebody-else");
+  EXPECT_NE(second.leader, "somebody-else");
+  EXPECT_EQ(second.epoch, 7u);
+}
+
+TEST_F(SentinelTest, TwoThatWantToLeadAgree) {
+  Settle();
+  world_.StopServer(0);
+  for (int i = 0; i < world_.Count(); ++i) {
+    world_[i].primary().is_down = world_[i].primary().is_agreed_down = true;
+    world_[i]->failover().StartIfNeeded(world_[i].primary());
+  }
+  AwaitSwitch();
+}
+
+TEST_F(SentinelTest, ARenamedCommandIsSentUnderItsName) {
+  Settle();
+  for (int i = 0; i < world_.Count(); ++i) world_[i].primary().renamed_commands = {{"SLAVEOF", "sEcReT"}};
+  for (int i = 0; i < world_.Servers(); ++i) world_.server(i).renamed = {{"SLAVEOF", "sEcReT"}};
+  world_.StopServer(0);
+  const auto has_ordered = [this] {
+    return std::ranges::count(world_.server(1).heard, "sEcReT NO ONE") +
+               std::ranges::count(world_.server(2).heard, "sEcReT NO ONE") >
+           0;
+  };
+  EXPECT_TRUE(world_.StepUntil(has_ordered, kLimitMs));
+}
+
+TEST_F(SentinelTest, ASentinelThatMovesIsKnownAtItsNewAddress) {
+  Settle();
+  const std::string id = world_[1]->state().id;
+  world_[0]->hellos().Hear("127.0.0.1,8999," + id + ",0,mymaster,127.0.0.1,7000,0");
+  EXPECT_TRUE(
+      world_[0].HasTold("+sentinel-address-switch master mymaster 127.0.0.1 7000 ip 127.0.0.1 port 8999 for " + id));
+  EXPECT_EQ(world_[0].primary().sentinels.size(), 2u);
+}
+
+TEST_F(SentinelTest, AnotherIdAtTheSameAddressReplacesTheFormer) {
+  Settle();
+  const std::string id(40, 'a');
+  world_[0]->hellos().Hear("127.0.0.1,8001," + id + ",0,mymaster,127.0.0.1,7000,0");
+  EXPECT_TRUE(world_[0].HasTold("+sentinel-invalid-addr sentinel "));
+  EXPECT_EQ(world_[0].primary().sentinels.size(), 2u);
+  EXPECT_TRUE(world_[0].primary().sentinels.contains(id));
+}
+
+TEST_F(SentinelTest, HelloMessagesThatMakeNoSenseChangeNothing) {
+  Settle();
+  const std::string before = world_[0].file();
+  for (const char* message : {"", ",,,,,,,", "a,b,c", "127.0.0.1,8001,x,0,nobody,127.0.0.1,7000,0",
+                              "127.0.0.1,99999,yyy,0,mymaster,127.0.0.1,7000,0", "1,2,3,4,5,6,7,8,9"}) {
+    world_[0]->hellos().Hear(message);
+  }
+  EXPECT_EQ(world_[0].file(), before);
+}
+
+}  // namespace
+}  // namespace respite
