@@ -457,9 +457,14 @@ uint64_t Cluster::TakeSlots(const SlotSet& slots) {
   return view_->me().config_epoch;
 }
 
-void Cluster::HearTakeOver(ClusterNode& node, uint64_t epoch, const SlotSet& taken) {
+void Cluster::HearTakeOver(const NodeId& id, uint64_t epoch, const SlotSet& taken) {
   if (epoch > BusPacket::kMostEpoch) return;
-  UpdateBody update{epoch, node.id, view_->SlotsOf(node)};
+  ClusterNode* const node = view_->Find(id);
+  if (node == nullptr) {
+    DeleteSlots(taken);
+    return taken.ForEach([this](int slot) { core_.host.DeleteKeysIn(slot); });
+  }
+  UpdateBody update{epoch, id, view_->SlotsOf(*node)};
   taken.ForEach([&](int slot) { update.slots.Add(slot); });
   view_->current_epoch = std::max(view_->current_epoch, epoch);
   claims_.HearUpdate(update);

@@ -77,8 +77,9 @@ class Cluster final : public Bus::User {
   void FailOver(FailoverMode mode);
   // The slots, which are another node's, are ours from now on: their keys are here. Returns the epoch of the claim.
   uint64_t TakeSlots(const SlotSet& slots);
-  // A node has told us that it has taken these slots with this epoch, before the bus did.
-  void HearTakeOver(ClusterNode& node, uint64_t epoch, const SlotSet& taken);
+  // A node has told us that it has taken these slots of ours with this epoch, before the bus did. If we have forgotten
+  // the node, nobody owns them for now.
+  void HearTakeOver(const NodeId& id, uint64_t epoch, const SlotSet& taken);
   enum class ResetMode : uint8_t { kSoft, kHard };
   void Reset(ResetMode mode);
   bool BumpEpoch() { return claims_.BumpEpoch(); }

@@ -19,6 +19,8 @@ constexpr char kDown[] = "CLUSTERDOWN The cluster is down";
 constexpr char kDownForWrites[] = "CLUSTERDOWN The cluster is down and only accepts read commands";
 constexpr char kUnserved[] = "CLUSTERDOWN Hash slot not served";
 
+// Its commands are believed as they are.
+constexpr char kScriptOfSource[] = "ERR A node that sends slots may not run scripts";
 constexpr char kDownInScript[] = "ERR Script attempted to execute a command while the cluster is down";
 constexpr char kDownForWritesInScript[] =
     "ERR Script attempted to execute a write command while the cluster is down and readonly";
@@ -156,7 +158,11 @@ inline bool ClusterRouter::IsPlainlyHere(const Request& request) const {
 
 void ClusterRouter::Check(const Request& request) const {
   if (request.stage == Progress::Stage::kNew) AdvanceAsking(request.session);
-  if (request.session.cluster_marks.imports == nullptr && IsPlainlyHere(request)) return;
+  if (request.session.cluster_marks.imports != nullptr) {
+    if (request.command.Is(kNoMandatoryKeys)) throw Refusal{kScriptOfSource};
+  } else if (IsPlainlyHere(request)) {
+    return;
+  }
   const Way way = Find(request);
   if (way.verdict != Verdict::kHere) throw RefusalOf(request, way);
 }

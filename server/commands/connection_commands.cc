@@ -19,6 +19,7 @@
 #include "server/execution/services.h"
 #include "server/replication/replication.h"
 #include "server/sentinel/sentinel_mode.h"
+#include "server/slot_migration/slot_migrations.h"
 
 namespace respite {
 
@@ -246,6 +247,7 @@ struct Reset {
     session.authenticated = !call.services.users.LoginRequired();
     session.identity.name.clear();
     session.no_evict = session.no_touch = false;
+    call.services.slot_migrations.Forget(session);
     session.cluster_marks = {};
     session.replies.Reset();  // the library's name stays, since the library is the same
     call.reply.Simple("RESET");

@@ -49,6 +49,15 @@ std::string SnapshotEof(Bytes mark) {
   return text;
 }
 
+// What another server says, for the log: some printable characters.
+std::string Shown(Bytes line) {
+  constexpr size_t kMost = 200;
+  std::string text(line.substr(line.starts_with('-') ? 1 : 0, kMost));
+  std::ranges::replace_if(
+      text, [](char c) { return c < ' ' || c > '~'; }, '?');
+  return text;
+}
+
 class PipeOutput final : public RequestOutput {
  public:
   explicit PipeOutput(int descriptor) : file_(descriptor) {}
@@ -169,7 +178,7 @@ void SlotExport::Answer(Bytes line) {
   asked_.pop_front();
   progress_ms_ = parts_.services.pace.NowMs();
   job_->acked_s = parts_.services.clock.WallMs() / 1000;
-  if (!line.starts_with('+')) return Fail("the target refused: " + std::string(line.substr(line.empty() ? 0 : 1)));
+  if (!line.starts_with('+')) return Fail("the target refused: " + Shown(line));
   Heard(request, line.substr(1));
 }
 
@@ -198,10 +207,9 @@ void SlotExport::Heard(Request request, Bytes line) {
 // "OK <epoch>": from here on clients are sent to the target.
 void SlotExport::TakeIn(Bytes line) {
   const auto epoch = ParseUnsigned(line.substr(std::min(line.size(), line.find(' ') + 1)));
-  ClusterNode* const target = cluster().view().Find(job_->target);
-  if (!epoch || target == nullptr) return Fail("the target does not say how it has taken the slots");
-  cluster().HearTakeOver(*target, *epoch, job_->slots);
-  if (FindOwner() != Owner::kTarget) return Fail("the target claims the slots with an epoch that is too small");
+  if (!epoch) return Fail("the target does not say how it has taken the slots");
+  cluster().HearTakeOver(job_->target, *epoch, job_->slots);
+  if (FindOwner() == Owner::kThisNode) return Fail("the target claims the slots with an epoch that is no epoch");
   End(State::kSuccess, "");
 }
 
@@ -246,11 +254,12 @@ bool SlotExport::StillOwns() {
   const uint64_t version = cluster().view().version();
   if (std::exchange(seen_version_, version) == version) return true;
   const Owner owner = FindOwner();
-  if (owner == Owner::kThisNode) return true;
+  const bool knows_target = cluster().view().Find(job_->target) != nullptr;
+  if (owner == Owner::kThisNode && (knows_target || job_->state == State::kGranted)) return true;
   if (owner == Owner::kTarget && job_->state == State::kGranted) {
     End(State::kSuccess, "");
   } else {
-    Fail("this node does not own the slots any more");
+    Fail(owner == Owner::kThisNode ? "the target was forgotten" : "this node does not own the slots any more");
   }
   return false;
 }

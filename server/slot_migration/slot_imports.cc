@@ -26,9 +26,14 @@ namespace {
 using State = SlotJob::State;
 
 constexpr size_t kKeysPerTurn = 1000;
+// A takeover must come so soon behind the end of the changes. The source holds writes back for longer.
+constexpr int64_t kTakeOverMs = 4000;
+constexpr int64_t kNodeTimeouts = 2;  // until others have said who owns which slot
 
 constexpr char kOnlyPrimaries[] = "ERR Slot migration can only be used on primary nodes";
 constexpr char kOneAtATime[] = "ERR This client sends slots already";
+constexpr char kIncomplete[] = "ERR The slots are not complete yet";
+constexpr char kTooLate[] = "ERR The takeover comes too late";
 constexpr char kNoImport[] = "ERR No slot migration was established by this client";
 constexpr char kNameTaken[] = "ERR There is a slot migration of this name already";
 constexpr char kManual[] = "ERR Slots are being manually imported or migrated";
@@ -109,11 +114,19 @@ void SlotImports::EndSnapshot(Session& session) { SoundOne(session).job->Enter(S
 
 void SlotImports::Acknowledge(Session& session) { SoundOne(session); }
 
+void SlotImports::EndChanges(Session& session) {
+  Import& import = SoundOne(session);
+  if (import.job->state != State::kFollowing) throw Refusal{kIncomplete};
+  import.complete_ms = parts_.services.pace.NowMs();
+}
+
 uint64_t SlotImports::TakeOver(Session& session) {
   Import& import = SoundOne(session);
   const ClusterView& view = cluster().view();
   const ClusterNode* const source = view.Find(import.job->source);
   if (!view.me().IsPrimary()) throw Refusal{kOnlyPrimaries};
+  if (import.complete_ms < 0) throw Refusal{kIncomplete};
+  if (parts_.services.pace.NowMs() - import.complete_ms > kTakeOverMs) throw Refusal{kTooLate};
   import.job->slots.ForEach([&](int slot) {
     if (source == nullptr || view.Owner(slot) != source) throw NotOfSource(slot);
 });
@@ -156,8 +169,9 @@ void SlotImports::Append(const UnitEffects& effects) {
 }
 
 void SlotImports::Forget(Session& session) {
-  if (session.cluster_marks.imports == nullptr) return;
-  Import& import = Of(session);
+  const auto found = std::ranges::find(imports_, &session, &Import::session);
+  if (found == imports_.end()) return;
+  Import& import = *found;
   End(import, State::kFailed, import.trouble.empty() ? "the source has gone" : import.trouble);
 }
 
@@ -186,6 +200,7 @@ void SlotImports::End(Import& import, State state, const std::string& message) {
     services.log.Notice("Slot migration " + job->name + ": this node owns the slots now.");
     return Finish(job->name);
   }
+  failed_.insert(job->name);
   services.log.Warning("Slot migration " + job->name + " failed: " + message);
 }
 
@@ -215,17 +230,42 @@ bool SlotImports::IsBrought(Bytes name) const {
 
 void SlotImports::CleanUp() {
   const Services& services = parts_.services;
-  if (parts_.role.is_replica || services.phase.IsMidTurn() || services.phase.load() != Phase::Load::kNone) return;
+  if (parts_.role.is_replica) return orphans_.clear();
+  if (services.phase.IsMidTurn() || services.phase.load() != Phase::Load::kNone) return;
   const HiddenSlots& hidden = services.keyspace.hidden();
-  const auto orphan = std::ranges::find_if(hidden.All(), [this](const auto& one) { return !IsBrought(one.first); });
+  const auto orphan = std::ranges::find_if(
+      hidden.All(), [this](const auto& one) { return !IsBrought(one.first) && IsTold(one.first); });
   if (orphan == hidden.All().end()) return;
   const ClusterView& view = cluster().view();
+  const std::string name = orphan->first;
+  if (!failed_.contains(name)) ClaimUnowned(orphan->second);
   SlotSet foreign;
   orphan->second.ForEach([&](int slot) {
     if (view.Owner(slot) != &view.me()) foreign.Add(slot);
   });
-  if (DeleteSome(foreign)) Finish(std::string(orphan->first));
+  if (DeleteSome(foreign)) Finish(name);
   if (services.host) services.host->Post([] {});  // the rest in the next Turn
+}
+
+bool SlotImports::IsTold(const std::string& name) {
+  if (failed_.contains(name)) return true;
+  const int64_t now_ms = parts_.services.pace.NowMs();
+  const int64_t since_ms = orphans_.try_emplace(name, now_ms).first->second;
+  return now_ms - since_ms >= kNodeTimeouts * parts_.services.settings.cluster_node_timeout;
+}
+
+// The source has given them up, so it had been told that they were taken over; or it has lost them by other means, and
+// what is here is better than nothing.
+void SlotImports::ClaimUnowned(const SlotSet& slots) {
+  const ClusterView& view = cluster().view();
+  SlotSet unowned;
+  slots.ForEach([&](int slot) {
+    if (view.Owner(slot) == nullptr || view.disclaimed.Has(slot)) unowned.Add(slot);
+  });
+  if (unowned.Empty()) return;
+  parts_.services.log.Warning("Claiming " + std::to_string(unowned.Count()) +
+                              " slots that were taken over, and that nobody owns");
+  cluster().TakeSlots(unowned);
 }
 
 // True: there are no more.
@@ -247,6 +287,8 @@ bool SlotImports::DeleteSome(const SlotSet& slots) {
 
 void SlotImports::Finish(const std::string& name) {
   Reveal(name);
+  failed_.erase(name);
+  orphans_.erase(name);
   Unit unit(parts_.services.data, parts_.services.clock.WallMs(), ExpiryRule::kBelieve);
   Effect effect(unit.Recorded());
   effect.Replace(RevealRequest(name));

@@ -14,8 +14,10 @@
 
 #include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -59,6 +61,8 @@ class SlotImports final : public CallObserver, public Journal {
   void EndSnapshot(Session& session);
   // Nothing went wrong so far.
   void Acknowledge(Session& session);
+  // The same, and no change is to follow: the source holds writes back for a while.
+  void EndChanges(Session& session);
   // The slots are ours. Returns the epoch of the claim.
   uint64_t TakeOver(Session& session);
 
@@ -85,6 +89,7 @@ class SlotImports final : public CallObserver, public Journal {
     Session* session;
     std::string trouble = {};  // empty: none yet
     int64_t heard_ms = 0;      // of the Pace
+    int64_t complete_ms = -1;  // when the source said that it has sent everything; -1: not yet
   };
 
   Cluster& cluster() const;
@@ -97,6 +102,9 @@ class SlotImports final : public CallObserver, public Journal {
   void EndTroubled();
   // Deletes some keys of hidden slots that nobody brings any more.
   void CleanUp();
+  // Of those that this process did not see failing: whether the others had the time to say who owns the slots.
+  bool IsTold(const std::string& name);
+  void ClaimUnowned(const SlotSet& slots);
   bool DeleteSome(const SlotSet& slots);
   // Shows the slots, here and in files and replicas.
   void Finish(const std::string& name);
@@ -104,6 +112,8 @@ class SlotImports final : public CallObserver, public Journal {
 
   const Parts parts_;
   std::list<Import> imports_;
+  std::set<std::string, std::less<>> failed_;            // names of hidden sets, to be deleted
+  std::map<std::string, int64_t, std::less<>> orphans_;  // names of others that nobody brings, since when
   SlotChanges::Words words_;
 };
 

@@ -76,7 +76,7 @@ void CompareFacts(const CommandTable& table, const Facts& golden) {
       if (!ours.contains(fact) && !kAllowed.contains(fact) && !IsAboutMissingSubcommand(fact, table))
         ADD_FAILURE() << "Redis says: " << fact;
     for (const std::string& fact : ours)
-      if (!expected->second.contains(fact) && !kAllowed.contains(fact) && !IsAboutLaterSubcommand(fact, table_))
+      if (!expected->second.contains(fact) && !kAllowed.contains(fact) && !IsAboutLaterSubcommand(fact, table))
         ADD_FAILURE() << "we say:     " << fact;
   });
   EXPECT_GT(compared, 0u);

@@ -154,6 +154,7 @@ void ClusterSetSlot::Run(Call& call) {
   if (call.services.slot_migrations.IsImporting()) throw Refusal{kImportRuns};
   if (call.services.slot_migrations.IsExporting()) throw Refusal{kExportRuns};
   const int slot = SlotNumber(call.args.Next());
+  if (call.services.keyspace.hidden().Has(slot)) throw Refusal{kImportRuns};
   if (call.args.TakeToken("STABLE") && call.args.AtEnd()) {
     cluster.view().SetImporting(slot, nullptr);
     cluster.view().SetMigrating(slot, nullptr);

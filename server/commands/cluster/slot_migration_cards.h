@@ -46,7 +46,7 @@ struct ClusterSyncSlots {
                                        .since = "9.0.0",
                                        .complexity = "Depends on the subcommand.",
                                        .group = CommandGroup::kCluster,
-                                       .flags = kAdmin | kStale | kMayReplicate | kNoMulti,
+                                       .flags = kAdmin | kStale | kMayReplicate | kNoMulti | kNoScript,
                                        .arity = -3};
   static void Run(Call& call);
 };

@@ -168,8 +168,10 @@ void GoOn(Call& call, Bytes step) {
   SlotImports& imports = call.services.slot_migrations.imports();
   if (EqualsIgnoreCase(step, "SNAPSHOT-EOF")) {
     imports.EndSnapshot(call.session);
-  } else if (EqualsIgnoreCase(step, "ACK") || EqualsIgnoreCase(step, "PAUSED")) {
+  } else if (EqualsIgnoreCase(step, "ACK")) {
     imports.Acknowledge(call.session);
+  } else if (EqualsIgnoreCase(step, "PAUSED")) {
+    imports.EndChanges(call.session);
   } else if (EqualsIgnoreCase(step, "TAKEOVER")) {
     return Answer(call, "OK " + std::to_string(imports.TakeOver(call.session)));
   } else {

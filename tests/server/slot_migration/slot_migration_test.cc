@@ -353,6 +353,149 @@ TEST_F(SlotMigrationTest, SourceMayWriteToNothingElse) {
   EXPECT_THAT(target.Run("CLUSTER SYNCSLOTS TAKEOVER").Text(), HasSubstr("No slot migration was established"));
 }
 
+// --- Found by an attack.
+
+// A client that says what a source says.
+class FakeSource {
+ public:
+  FakeSource(Member& target, Member& source, Bytes key, char name)
+      : client_(target.server()), slot_(std::to_string(KeySlot(key))) {
+    const std::string id = source->cluster().cluster()->view().me().id.String();
+    EXPECT_THAT(client_.Run("CLUSTER SYNCSLOTS ESTABLISH SOURCE " + id + " NAME " + std::string(40, name) +
+                            " SLOTSRANGE " + slot_ + " " + slot_),
+                Ok());
+  }
+  // What the target answers, if it does.
+  std::string Say(Bytes line) {
+    const TestReply reply = client_.Run(line);
+    return reply.HasValue() ? reply.Text() : "";
+  }
+  TestClient& client() { return client_; }
+
+ private:
+  TestClient client_;
+  const std::string slot_;
+};
+
+TEST_F(SlotMigrationTest, TakesOverOnlyWhatIsCompleteAndInTime) {
+  Form(2);
+  Member& source = OwnerOf("{t}", At(0), At(1));
+  Member& target = &source == &At(0) ? At(1) : At(0);
+  FakeSource liar(target, source, "{t}", 'a');
+  EXPECT_EQ(liar.Say("CLUSTER SYNCSLOTS TAKEOVER"), "ERR The slots are not complete yet");
+  Step(100);
+  EXPECT_TRUE(liar.client().Closed());
+  FakeSource late(target, source, "{t}", 'b');
+  EXPECT_EQ(late.Say("CLUSTER SYNCSLOTS SNAPSHOT-EOF x"), "OK");
+  EXPECT_EQ(late.Say("CLUSTER SYNCSLOTS PAUSED"), "OK");
+  target.server().clock().AdvanceMs(4500);
+  EXPECT_EQ(late.Say("CLUSTER SYNCSLOTS TAKEOVER"), "ERR The takeover comes too late");
+  Step(1000);
+  EXPECT_TRUE(Owns(source, "t"));
+}
+
+TEST_F(SlotMigrationTest, ResetEndsAnImport) {
+  Form(2);
+  Member& source = OwnerOf("{t}", At(0), At(1));
+  Member& target = &source == &At(0) ? At(1) : At(0);
+  FakeSource reset(target, source, "{t}", 'a');
+  reset.Say("RESET");
+  EXPECT_EQ(State(target), "failed");
+  Step(100);
+  EXPECT_TRUE(target->keyspace().hidden().Empty());
+  EXPECT_TRUE(target->slot_migrations().imports().Empty());
+}
+
+TEST_F(SlotMigrationTest, SourceMayNotRunScripts) {
+  Form(2);
+  Member& source = OwnerOf("{t}", At(0), At(1));
+  Member& target = &source == &At(0) ? At(1) : At(0);
+  FakeSource liar(target, source, "{t}", 'a');
+  liar.client().Run({"EVAL", "return redis.call('SET', 'any', 1)", "0"});
+  Step(100);
+  EXPECT_EQ(State(target), "failed");
+  EXPECT_EQ(KeysAt(target), 0u);
+  EXPECT_THAT(target.Run({"EVAL", "return redis.pcall('CLUSTER', 'SYNCSLOTS', 'ACK')", "0"}).Text(),
+              HasSubstr("not allowed from script"));
+}
+
+TEST_F(SlotMigrationTest, NamesAndHiddenSlotsAreTakenOnce) {
+  Form(2);
+  Member& source = OwnerOf("{t}", At(0), At(1));
+  Member& target = &source == &At(0) ? At(1) : At(0);
+  std::string other = "{u}";
+  while (!Owns(source, other) || KeySlot(other) == KeySlot("t")) other = "{u" + other.substr(1);
+  FakeSource first(target, source, "{t}", 'a');
+  TestClient second(target.server());
+  const std::string slot = std::to_string(KeySlot(other));
+  EXPECT_THAT(second
+                  .Run("CLUSTER SYNCSLOTS ESTABLISH SOURCE " + Id(source) + " NAME " + std::string(40, 'a') +
+                       " SLOTSRANGE " + slot + " " + slot)
+                  .Text(),
+              HasSubstr("of this name already"));
+  EXPECT_THAT(target.Run("CLUSTER SETSLOT " + std::to_string(KeySlot("t")) + " IMPORTING " + Id(source)).Text(),
+              HasSubstr("Slot import in progress"));
+}
+
+TEST_F(SlotMigrationTest, IsEndedWhenTheTargetIsForgotten) {
+  Form(3);
+  Member& source = Owns(At(0), "{t}") ? At(0) : Owns(At(1), "{t}") ? At(1) : At(2);
+  Member& target = &source == &At(0) ? At(1) : At(0);
+  source.Run("SET {t}a 1");
+  EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
+  for (int i = 0; i < 500 && State(source) != "snapshotting"; ++i) world_.network().RunOnce();
+  EXPECT_THAT(source.Run("CLUSTER FORGET " + Id(target)), Ok());
+  Step(500);
+  EXPECT_EQ(State(source), "failed");
+  EXPECT_EQ(Message(source), "the target was forgotten");
+  EXPECT_FALSE(Owns(target, "t"));
+}
+
+TEST_F(SlotMigrationTest, MigrationsInBothDirectionsDoNotBlockEachOther) {
+  Form(2);
+  Member& one = OwnerOf("{t}", At(0), At(1));
+  Member& other = &one == &At(0) ? At(1) : At(0);
+  std::string back = "{u}";
+  while (!Owns(other, back)) back = "{u" + back.substr(1);
+  one.Run("SET {t}a 1");
+  other.Run("SET " + back + "a 1");
+  EXPECT_THAT(Migrate(one, other, "{t}"), Ok());
+  EXPECT_THAT(Migrate(other, one, back), Ok());
+  // Both hold writes back at the same time.
+  for (int i = 0; i < 3000 && !(one->pause().IsOn() && other->pause().IsOn()); ++i) world_.network().RunOnce();
+  Step(500);
+  EXPECT_EQ(one->slot_migrations().IsExporting(), false);
+  EXPECT_TRUE(Owns(other, "t"));
+  EXPECT_TRUE(Owns(one, back));
+}
+
+// The target dies behind its takeover, and its replica, which has the keys, has not heard of it. The source has given
+// the slots up.
+TEST_F(SlotMigrationTest, PromotedReplicaClaimsWhatNobodyOwns) {
+  Form(3, 1, {"cluster-replica-validity-factor 0", "cluster-require-full-coverage no"});
+  Member& target = At(0);
+  Member& source = At(1);
+  Member& replica = At(3);
+  std::string key = "{t}";
+  while (!Owns(source, key)) key = "{t" + key.substr(1);
+  for (int i = 0; i < 50; ++i) source.Run("SET " + key + std::to_string(i) + " value");
+  EXPECT_THAT(Migrate(source, target, key), Ok());
+  for (int i = 0; i < 5000 && KeysAt(replica) < 50; ++i) world_.network().RunOnce();
+  ASSERT_GE(KeysAt(replica), 50u);
+  ASSERT_EQ(State(replica), "occurring-on-primary");
+  world_.network().SetApart(target.port(), replica.port());
+  world_.network().SetApart(target.port(), At(2).port());
+  for (int i = 0; i < 3000 && State(source) != "success"; ++i) world_.network().RunOnce();
+  ASSERT_EQ(State(source), "success");
+  target.Stop();
+  world_.network().SetAllTogether();
+  Step(20'000);
+  ASSERT_TRUE(replica->cluster().cluster()->view().me().IsPrimary()) << replica.Log();
+  EXPECT_TRUE(replica->keyspace().hidden().Empty());
+  EXPECT_TRUE(Owns(replica, key)) << replica.Log();
+  EXPECT_EQ(replica.Run("GET " + key + "7").Text(), "value");
+}
+
 // The texts are those of Valkey 9.
 TEST_F(SlotMigrationTest, RefusesWhatMakesNoSense) {
   Form(3);
