@@ -25,10 +25,10 @@ struct SentinelLine {
 
 // Lines that belong to other parts of the server. Lines of a kind whose list is missing stay as they are.
 struct RewriteExtras {
-  std::optional<std::vector<std::string>> user_lines;        // "user NAME RULES"; empty when there is an ACL file
-  std::optional<std::vector<std::string>> loadmodule_lines;  // "loadmodule PATH ARGUMENTS"
-  std::optional<std::vector<SentinelLine>> sentinel_lines;   // all that a Sentinel knows
-  enum class Detail : uint8_t { kChanges, kAll };            // kAll: also directives with their default value
+  std::optional<std::vector<std::string>> user_lines;            // "user NAME RULES"; empty when there is an ACL file
+  std::optional<std::vector<std::string>> loadmodule_lines;      // "loadmodule PATH ARGUMENTS"
+  std::optional<std::vector<SentinelLine>> sentinel_lines = {};  // all that a Sentinel knows
+  enum class Detail : uint8_t { kChanges, kAll };                // kAll: also directives with their default value
   Detail detail = Detail::kChanges;
 };
 

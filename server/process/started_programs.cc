@@ -45,6 +45,7 @@ ProgramEnd EndOf(int64_t process, int status) {
 
 Result<int64_t, int> StartedPrograms::Start(const std::vector<std::string>& words) {
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   const FreshSignals signals;

@@ -93,7 +93,7 @@ struct InstanceLink {
   int64_t last_ping_ms = 0;
   int64_t last_available_ms;  // the last answer to a PING that counts as good
   int64_t last_pong_ms;       // the last answer of any kind
-  int64_t last_dial_ms = 0;  // 0: never
+  int64_t last_dial_ms = 0;   // 0: never
 };
 
 }  // namespace respite

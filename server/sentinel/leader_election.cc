@@ -51,7 +51,7 @@ std::string LeaderElection::LeaderOf(Primary& primary, uint64_t epoch) {
   const std::string favourite = MostOf(votes);
   const Vote own = VoteFor(primary, epoch, favourite.empty() ? core_.state.id : favourite);
   if (!own.leader.empty() && own.epoch == epoch) ++votes[own.leader];
-  const std::string winner = MostOf(votes);
+  std::string winner = MostOf(votes);
   const int majority = (static_cast<int>(primary.sentinels.size()) + 1) / 2 + 1;
   if (winner.empty() || votes[winner] < majority || votes[winner] < primary.quorum) return {};
   return winner;

@@ -19,7 +19,7 @@ const char* TypeName(InstanceKind kind) {
 }  // namespace
 
 std::string SentinelEvents::Describe(const Instance& instance) const {
-  const std::string text =
+  std::string text =
       std::string(TypeName(instance.kind)) + " " + instance.name + " " + core_.AnnouncedWords(instance.address);
   if (instance.kind == InstanceKind::kPrimary) return text;
   return text + " @ " + instance.primary.name + " " + core_.AnnouncedWords(instance.primary.address);

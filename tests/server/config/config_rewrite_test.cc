@@ -113,6 +113,45 @@ TEST(ConfigRewriteTest, LinesOfOtherOwners) {
             std::string("user a on\n\n") + kPercentiles + "\n" + kMarker + "user b off\n");
 }
 
+SentinelLine LineOf(const std::string& subject, const std::string& rest,
+                    LinePresence presence = LinePresence::kAlways) {
+  return {subject, {"sentinel " + subject + " " + rest, presence}};
+}
+
+TEST(ConfigRewriteTest, LinesOfASentinelKeepTheirPlaces) {
+  RewriteExtras extras;
+  extras.sentinel_lines = {LineOf("myid", "1"), LineOf("monitor", "a 1.1.1.1 1 1"),
+                           LineOf("known-replica", "a 2.2.2.2 2"), LineOf("known-replica", "a 3.3.3.3 3")};
+  EXPECT_EQ(Rewritten(std::string("# mine\nsentinel monitor a 9.9.9.9 9 1\nSENTINEL Known-Slave a 8.8.8.8 8\n") +
+                          kPercentiles,
+                      {}, extras),
+            std::string("# mine\nsentinel monitor a 1.1.1.1 1 1\nsentinel known-replica a 2.2.2.2 2\n") + kPercentiles +
+                "\n" + kMarker + "sentinel myid 1\nsentinel known-replica a 3.3.3.3 3\n");
+}
+
+TEST(ConfigRewriteTest, WhatASentinelHasForgottenGoes) {
+  RewriteExtras extras;
+  extras.sentinel_lines = {LineOf("myid", "1")};
+  EXPECT_EQ(
+      Rewritten(std::string("sentinel myid 0\nsentinel known-sentinel a 1.1.1.1 1 x\nsentinel of-later-versions x\n") +
+                    kPercentiles,
+                {}, extras),
+      std::string("sentinel myid 1\n\nsentinel of-later-versions x\n") + kPercentiles + "\n");
+}
+
+TEST(ConfigRewriteTest, DefaultsOfASentinelOnlyReplaceLines) {
+  RewriteExtras extras;
+  extras.sentinel_lines = {LineOf("resolve-hostnames", "no", LinePresence::kIfMentioned),
+                           LineOf("announce-hostnames", "no", LinePresence::kIfMentioned)};
+  EXPECT_EQ(Rewritten(std::string("sentinel resolve-hostnames yes\n") + kPercentiles, {}, extras),
+            std::string("sentinel resolve-hostnames no\n") + kPercentiles + "\n");
+}
+
+TEST(ConfigRewriteTest, ServersWithDataLeaveLinesOfSentinelsAlone) {
+  EXPECT_EQ(Rewritten(std::string("sentinel myid 0\nsentinel monitor a 1.1.1.1 1 1\n") + kPercentiles, {}),
+            std::string("sentinel myid 0\nsentinel monitor a 1.1.1.1 1 1\n") + kPercentiles + "\n");
+}
+
 // Reading what was written gives the same settings.
 TEST(ConfigRewriteTest, ReadsBack) {
   Settings settings;
