@@ -94,7 +94,8 @@ struct Executor::Row {
 };
 
 bool Executor::MayWait() const {
-  return depth_ == 0 && (running_.session == nullptr || running_.session->kind != SessionKind::kPrimary);
+  const Session* const current = running_.CurrentSession();  // that of the last command may be gone
+  return depth_ == 0 && (current == nullptr || current->kind != SessionKind::kPrimary);
 }
 
 void Executor::StartRun() {
