@@ -130,6 +130,7 @@ void WriteOrdered(Call& call, Cluster& cluster) {
   std::sort(ranked.begin(), ranked.end());
   ranked.resize(std::min(ranked.size(), static_cast<size_t>(options.limit)));
   std::vector<int> slots;
+  slots.reserve(ranked.size());
   for (const auto& [rank, slot] : ranked) slots.push_back(slot);
   Write(call, slots);
 }
