@@ -93,11 +93,12 @@ void DownWatch::AskOthers(Primary& primary, Pace pace) {
 
 void DownWatch::Ask(Primary& primary, PeerSentinel& sentinel) {
   const bool wants_vote = primary.failover_state != FailoverState::kNone;
+  // A vote counts for the epoch of the failover, which may not be the current one any more.
+  const uint64_t epoch = wants_vote ? primary.failover_epoch : core_.state.current_epoch;
   sentinel.link->commands->Send(
       sentinel,
       {CommandOf(sentinel, "SENTINEL"), "is-master-down-by-addr", core_.Announced(primary.address),
-       std::to_string(primary.address.port), std::to_string(core_.state.current_epoch),
-       wants_vote ? Bytes(core_.state.id) : Bytes("*")},
+       std::to_string(primary.address.port), std::to_string(epoch), wants_vote ? Bytes(core_.state.id) : Bytes("*")},
       [this, &sentinel](const ReplyTree& reply) { HearOpinion(sentinel, reply); });
 }
 

@@ -1,5 +1,6 @@
 #include "server/sentinel/hello_talk.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <vector>
 
@@ -12,14 +13,20 @@ constexpr size_t kFields = 8;
 int PortOf(Bytes text) { return static_cast<int>(std::strtol(std::string(text).c_str(), nullptr, 10)); }
 uint64_t EpochOf(Bytes text) { return std::strtoull(std::string(text).c_str(), nullptr, 10); }
 
+// The id goes into the file as it is.
+bool IsId(Bytes text) {
+  constexpr size_t kLength = 40;
+  return text.size() == kLength &&
+         std::ranges::all_of(text, [](char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); });
+}
+
 }  // namespace
 
 void HelloTalk::HearMessage(Instance& instance, const ReplyTree& reply) {
   instance.link->hello_heard_ms = core_.NowMs();
   const bool is_list = reply.kind == ReplyKind::kArray || reply.kind == ReplyKind::kPush;
   if (!is_list || reply.children.size() != 3 || reply.children[0].text != "message") return;
-  const std::string& message = reply.children[2].text;
-  if (message.find(core_.state.id) == std::string::npos) Hear(message);
+  Hear(reply.children[2].text);
 }
 
 // It may make this Sentinel forget whoever has sent it.
@@ -35,11 +42,20 @@ void HelloTalk::Hear(Bytes message) {
                        .primary_host = std::string(fields[5]),
                        .primary_port = PortOf(fields[6]),
                        .config_epoch = EpochOf(fields[7])};
+  if (hello.id == core_.state.id || !IsSound(hello)) return;
   PeerSentinel* const sender = SenderOf(*primary, hello);
   HeedEpoch(*primary, hello.current_epoch);
   if (sender == nullptr) return;
   HeedConfig(*primary, *sender, hello);
   sender->last_hello_ms = core_.NowMs();
+}
+
+bool HelloTalk::IsSound(const Hello& hello) const {
+  const bool has_addresses =
+      core_.AddressOf(hello.ip, hello.port, SentinelCore::Accept::kUnresolved).ok() &&
+      core_.AddressOf(hello.primary_host, hello.primary_port, SentinelCore::Accept::kUnresolved).ok();
+  return IsId(hello.id) && has_addresses && hello.primary_port != 0 && hello.current_epoch <= kMostSentinelEpoch &&
+         hello.config_epoch <= kMostSentinelEpoch;
 }
 
 PeerSentinel* HelloTalk::SenderOf(Primary& primary, const Hello& hello) {
@@ -54,7 +70,7 @@ PeerSentinel* HelloTalk::SenderOf(Primary& primary, const Hello& hello) {
   } else {
     events_.Tell(LogLevel::kNotice, "+sentinel", sentinel);
   }
-  core_.Save();
+  core_.SaveSoon();
   return &sentinel;
 }
 
@@ -75,13 +91,14 @@ bool HelloTalk::MakeRoom(Primary& primary, const Hello& hello) {
 void HelloTalk::HeedEpoch(Primary& primary, uint64_t epoch) {
   if (epoch <= core_.state.current_epoch) return;
   core_.state.current_epoch = epoch;
-  core_.Save();
+  core_.SaveSoon();
   events_.SayOf(LogLevel::kWarning, "+new-epoch", primary, std::to_string(epoch));
 }
 
 void HelloTalk::HeedConfig(Primary& primary, const PeerSentinel& sender, const Hello& hello) {
   if (hello.config_epoch <= primary.config_epoch) return;
   primary.config_epoch = hello.config_epoch;
+  core_.SaveSoon();
   if (hello.primary_port == primary.address.port && core_.IsHostOf(primary.address, hello.primary_host)) return;
   events_.Tell(LogLevel::kWarning, "+config-update-from", sender);
   events_.SayOf(LogLevel::kWarning, "+switch-master", primary,

@@ -42,6 +42,8 @@ class HelloTalk {
   };
 
   // Null: there is none, and none can be made.
+  // Whether it can be believed: what it names goes into the file.
+  bool IsSound(const Hello& hello) const;
   PeerSentinel* SenderOf(Primary& primary, const Hello& hello);
   // Those who had the id or the address before are forgotten. True: the Sentinel has moved.
   bool MakeRoom(Primary& primary, const Hello& hello);

@@ -89,7 +89,7 @@ void InfoReader::ReadReplica(Primary& primary, Bytes line) {
   const auto added = list_.AddReplica(primary, host, port);
   if (!added.ok()) return;
   events_.Tell(LogLevel::kNotice, "+slave", *added.value());
-  core_.Save();
+  core_.SaveSoon();
 }
 
 void InfoReader::ReadOfReplica(ServerInstance& server, const Field& field) {

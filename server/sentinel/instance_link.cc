@@ -63,7 +63,8 @@ void InstanceWire::OnReceived(Bytes bytes) {
     if (!reply) break;
     Hear(*reply);
   }
-  if (parser_.Failed()) Close();
+  constexpr size_t kLongestReply = size_t{16} << 20;  // no server says so much of itself
+  if (parser_.Failed() || parser_.PendingBytes() > kLongestReply) Close();
 }
 
 void InstanceWire::Hear(const ReplyTree& reply) {

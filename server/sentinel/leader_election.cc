@@ -31,20 +31,21 @@ LeaderElection::Vote LeaderElection::VoteFor(Primary& primary, uint64_t epoch, c
     primary.leader = candidate;
     primary.leader_epoch = state.current_epoch;
   }
-  if (is_new || votes) core_.Save();
+  // A vote that is not on disk is not told: after a crash it would be given again.
+  if (is_new || votes || !is_saved_) is_saved_ = core_.Save();
   if (is_new) events_.SayOf(LogLevel::kWarning, "+new-epoch", primary, std::to_string(epoch));
   if (votes) {
     events_.SayOf(LogLevel::kWarning, "+vote-for-leader", primary, candidate + " " + std::to_string(epoch));
     // The other one has time to finish before this Sentinel tries.
     if (!EqualsIgnoreCase(candidate, state.id)) primary.failover_start_ms = core_.NowMs() + core_.RandomDelayMs();
   }
-  return {primary.leader, primary.leader_epoch};
+  return is_saved_ ? Vote{primary.leader, primary.leader_epoch} : Vote{.leader = {}, .epoch = 0};
 }
 
 std::string LeaderElection::LeaderOf(Primary& primary, uint64_t epoch) {
   Votes votes;
   for (const auto& [id, sentinel] : primary.sentinels) {
-    if (!sentinel->voted_for.empty() && sentinel->voted_in_epoch == core_.state.current_epoch) {
+    if (!sentinel->voted_for.empty() && sentinel->voted_in_epoch == epoch) {
       ++votes[sentinel->voted_for];
     }
   }

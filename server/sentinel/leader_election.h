@@ -18,7 +18,8 @@ class LeaderElection {
     std::string leader;  // empty: nobody was voted for yet
     uint64_t epoch;      // in which that was
   };
-  // `candidate` asks for our vote in `epoch`. It is the answer: our vote, which may be an older one for somebody else.
+  // `candidate` asks for our vote in `epoch`. It is the answer: our vote, which may be an older one for somebody else;
+  // or none, if it could not be saved.
   Vote VoteFor(Primary& primary, uint64_t epoch, const std::string& candidate);
   // Who has the votes of a majority of all Sentinels, and of as many as the quorum says; empty: nobody. This Sentinel
   // votes, if it has not.
@@ -27,6 +28,7 @@ class LeaderElection {
  private:
   const SentinelCore core_;
   SentinelEvents& events_;
+  bool is_saved_ = true;  // the votes are on disk
 };
 
 }  // namespace respite

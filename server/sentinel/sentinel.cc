@@ -62,6 +62,7 @@ void Sentinel::Tick() {
   }
   for (Primary* primary : switching) failover_.SwitchToPromoted(*primary);
   scripts_.GoOn(events_);
+  if (state_.wants_save) core_.Save();
 }
 
 // A Sentinel that did not run for a while, or not fast enough, must not take its own silence for that of others. It

@@ -2,6 +2,8 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
+
 #include "server/sentinel/sentinel_lines.h"
 
 namespace respite {
@@ -14,6 +16,13 @@ constexpr int kHighestPort = 65535;
 bool IsAddress(const std::string& text) {
   in6_addr unused;
   return inet_pton(AF_INET, text.c_str(), &unused) == 1 || inet_pton(AF_INET6, text.c_str(), &unused) == 1;
+}
+
+// What others announce goes into the file, where a blank or a quote would be the end of a word.
+bool IsSoundName(const std::string& name) {
+  return !name.empty() && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || IsDigit(c) || Bytes("-._:%").find(c) != Bytes::npos;
+  });
 }
 
 std::optional<std::string> IpOf(const SentinelCore& core, const std::string& name) {
@@ -37,6 +46,7 @@ std::string SentinelCore::AnnouncedWords(const SentinelAddress& address) const {
 Result<SentinelAddress, InstanceTrouble> SentinelCore::AddressOf(const std::string& name, int port,
                                                                  Accept accept) const {
   if (port < 0 || port > kHighestPort) return Failure(InstanceTrouble::kPort);
+  if (!IsSoundName(name)) return Failure(InstanceTrouble::kName);
   const auto ip = IpOf(*this, name);
   if (ip) return SentinelAddress{name, *ip, port};
   log.Warning("Failed to resolve hostname '" + name + "'");
@@ -53,6 +63,7 @@ bool SentinelCore::IsHostOf(const SentinelAddress& address, const std::string& n
 }
 
 bool SentinelCore::Save() const {
+  state.wants_save = false;
   const auto trouble = host.Save(LinesOf(*this));
   if (trouble) {
     log.Warning("WARNING: Sentinel was not able to save the new configuration on disk!!!: " + *trouble);

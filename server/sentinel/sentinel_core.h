@@ -14,6 +14,9 @@
 
 namespace respite {
 
+// Larger epochs leave no room for further elections: nobody has counted so far.
+inline constexpr uint64_t kMostSentinelEpoch = uint64_t{1} << 62;
+
 // Why there can be no such instance.
 enum class InstanceTrouble : uint8_t { kPort, kName, kDuplicate };
 
@@ -42,6 +45,8 @@ struct SentinelCore {
 
   // Writes the state to the configuration file; a failure is logged.
   bool Save() const;
+  // The same with the next tick, for what this Sentinel would hear again after a crash.
+  void SaveSoon() const { state.wants_save = true; }
 };
 
 }  // namespace respite

@@ -54,6 +54,7 @@ struct SentinelState {
   std::map<std::string, std::unique_ptr<Primary>> primaries;
   bool is_in_tilt = false;
   int64_t tilt_since_ms = 0;
+  bool wants_save = false;  // see SentinelCore::SaveSoon
 
   // Null: there is none.
   Primary* Find(Bytes name) const {

@@ -121,6 +121,7 @@ void SentinelWorld::Member::Publish(Bytes channel, Bytes message) {
 }
 
 std::optional<std::string> SentinelWorld::Member::Save(const std::vector<SentinelLine>& lines) {
+  if (fails_to_save) return "No space left on device";
   file_.clear();
   for (const SentinelLine& line : lines) file_ += line.line.text + "\n";
   return std::nullopt;

@@ -76,6 +76,7 @@ class SentinelWorld {
 
     bool is_frozen = false;
     bool has_crashed = false;
+    bool fails_to_save = false;
     std::vector<std::vector<std::string>> programs;  // that it has started
     std::deque<ProgramEnd> ended;                    // that it will hear of
     std::vector<int64_t> killed;

@@ -1,6 +1,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <optional>
 #include <vector>
 
@@ -37,6 +38,8 @@ void SentinelMonitor::Run(Call& call) {
   const int64_t quorum = Args::Integer(quorum_text, "ERR Invalid quorum");
   const int64_t port = Args::Integer(port_text, "ERR Invalid port");
   if (quorum <= 0) throw Refusal{"ERR Quorum must be 1 or greater."};
+  if (quorum > INT_MAX) throw Refusal{"ERR Invalid quorum"};
+  if (port != static_cast<int>(port)) throw Refusal{"ERR Invalid port"};
   Sentinel& sentinel = SentinelOf(call);
   const SentinelCore& core = sentinel.core();
   const std::string place(host);
@@ -162,7 +165,9 @@ int64_t PrimarySetter::AtLeast(int64_t least, Bytes option, Bytes value) const {
 
 bool PrimarySetter::SetNumber(Bytes option, Bytes value) {
   if (EqualsIgnoreCase(option, "quorum")) {
-    primary_.quorum = static_cast<int>(AtLeast(1, option, value));
+    const int64_t quorum = AtLeast(1, option, value);
+    if (quorum > INT_MAX) RefuseValue(option, value);
+    primary_.quorum = static_cast<int>(quorum);
     return true;
   }
   for (const Number& number : kNumbers) {

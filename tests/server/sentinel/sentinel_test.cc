@@ -322,7 +322,60 @@ TEST_F(SentinelTest, HelloMessagesThatMakeNoSenseChangeNothing) {
                               "127.0.0.1,99999,yyy,0,mymaster,127.0.0.1,7000,0", "1,2,3,4,5,6,7,8,9"}) {
     world_[0]->hellos().Hear(message);
   }
+  world_.Step(1000);
   EXPECT_EQ(world_[0].file(), before);
+}
+
+// --- Found by an attack.
+
+TEST_F(SentinelTest, HelloMessagesPutNoWordsIntoTheFile) {
+  Settle();
+  world_[0]->state().options.resolves_hostnames = true;
+  const std::string before = world_[0].file();
+  const std::string id(40, 'a');
+  const std::string known = world_[1]->state().id;
+  const std::string own = world_[0]->state().id;
+  for (const std::string& message :
+       {std::string("127.0.0.1,8005,x\nsentinel monitor evil 6.6.6.6 6379 1\n#,0,mymaster,127.0.0.1,7000,0"),
+        std::string("127.0.0.1,8005,a b,0,mymaster,127.0.0.1,7000,0"),
+        "x y,8005," + id + ",0,mymaster,127.0.0.1,7000,0",
+        "x\nsentinel monitor evil 6.6.6.6 6379 1\n#,8005," + id + ",0,mymaster,127.0.0.1,7000,0",
+        "127.0.0.1,8005," + id + ",0,mymaster,\"q,7000,9", "127.0.0.1,8005," + id + ",0,mymaster,127.0.0.1,0,9",
+        "127.0.0.1,8005," + id + ",18446744073709551615,mymaster,127.0.0.1,7000,0",
+        "127.0.0.1,8005," + id + ",0,mymaster,127.0.0.1,7009,18446744073709551615",
+        "x y,8005," + known + ",0,mymaster,127.0.0.1,7000,0",
+        "127.0.0.1,8005," + own + ",0,mymaster,127.0.0.1,7000,0"}) {
+    world_[0]->hellos().Hear(message);
+    EXPECT_EQ(world_[0].primary().sentinels.size(), 2u) << message;
+  }
+  world_.Step(200);
+  EXPECT_EQ(world_[0].file(), before);
+}
+
+TEST_F(SentinelTest, AVoteThatIsNotOnDiskIsNotTold) {
+  Settle();
+  world_[0].fails_to_save = true;
+  EXPECT_EQ(world_[0]->election().VoteFor(world_[0].primary(), 7, "somebody").leader, "");
+  EXPECT_EQ(world_[0]->election().VoteFor(world_[0].primary(), 7, "somebody").leader, "");
+  world_[0].fails_to_save = false;
+  EXPECT_EQ(world_[0]->election().VoteFor(world_[0].primary(), 7, "somebody").leader, "somebody");
+}
+
+// The others have gone on to another epoch, for another primary, while this one is elected for its failover.
+TEST_F(SentinelTest, VotesOfAnotherEpochElectNobody) {
+  Settle();
+  Primary& primary = world_[0].primary();
+  const std::string id = world_[0]->state().id;
+  world_[0]->state().current_epoch = 7;
+  EXPECT_EQ(world_[0]->election().VoteFor(primary, 7, id).leader, id);
+  world_[0]->state().current_epoch = 8;
+  for (const auto& [name, sentinel] : primary.sentinels) {
+    sentinel->voted_for = id;
+    sentinel->voted_in_epoch = 8;
+  }
+  EXPECT_EQ(world_[0]->election().LeaderOf(primary, 7), "");
+  for (const auto& [name, sentinel] : primary.sentinels) sentinel->voted_in_epoch = 7;
+  EXPECT_EQ(world_[0]->election().LeaderOf(primary, 7), id);
 }
 
 }  // namespace
