@@ -316,7 +316,7 @@ class Control(socketserver.StreamRequestHandler):
         server = self.server
         try:
             with server.lock:
-                result = getattr(server.cluster, f"do_{words[0]}")(*words[1:])
+                result = getattr(server.asked, f"do_{words[0]}")(*words[1:])
             return "ok" if result is None else f"ok {result}"
         except Exception as error:  # the test has to know
             return f"error {' '.join(words)}: {error!r}"
@@ -326,9 +326,9 @@ class ControlServer(socketserver.ThreadingTCPServer):
     daemon_threads = True
     allow_reuse_address = True
 
-    def __init__(self, cluster):
+    def __init__(self, asked):
         super().__init__(("127.0.0.1", 0), Control)
-        self.cluster, self.lock = cluster, threading.Lock()
+        self.asked, self.lock = asked, threading.Lock()
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
     def end(self):

@@ -19,6 +19,7 @@ sys.path.insert(0, str(HERE.parent / "system"))
 import launcher  # noqa: E402  (found by the line above)
 
 import cluster  # noqa: E402  (needs the same line)
+import sentinels  # noqa: E402
 
 LIMIT_S = {"part": 900, "all": 3000}
 
@@ -77,10 +78,11 @@ class Suite:
         results_folder = self.work / "results" / program.label
         shutil.rmtree(results_folder, ignore_errors=True)
         results_folder.mkdir(parents=True)
-        with tempfile.TemporaryDirectory(prefix=f"clients-{self.name}-") as folder, self._cluster(program) as variables:
+        with tempfile.TemporaryDirectory(prefix=f"clients-{self.name}-") as folder, \
+                self._cluster(program) as nodes, self._sentinels(program) as watched:
             server, port = program.start(folder)
             try:
-                variables = {"REDIS_HOST": "127.0.0.1", "REDIS_PORT": str(port), **variables}
+                variables = {"REDIS_HOST": "127.0.0.1", "REDIS_PORT": str(port), **nodes, **watched}
                 return self._run_against(server, variables, program, scope, results_folder)
             finally:
                 server.kill()
@@ -90,6 +92,12 @@ class Suite:
         if not self.facts.get("needs", {}).get("cluster"):
             return contextlib.nullcontext({})
         return cluster.Served(program.path, self.work / f"{program.label}-cluster.log")
+
+    def _sentinels(self, program):
+        """For a `with`: the variable that names where to ask for a primary with Sentinels, if the suite wants one."""
+        if not self.facts.get("needs", {}).get("sentinels"):
+            return contextlib.nullcontext({})
+        return sentinels.Served(program.path, self.work / f"{program.label}-sentinels.log")
 
     def _run_against(self, server, variables, program, scope, results_folder):
         environment = dict(os.environ, **variables, REDIS_SERVER=program.path,

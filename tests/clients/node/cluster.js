@@ -8,14 +8,16 @@ export const nodes = (process.env.REDIS_CLUSTER ?? '').split(',').filter(Boolean
   return { host, port: Number(port) };
 });
 
-/** Sends one wish; returns the rest of the answer. */
-export async function control(...words) {
-  const socket = connect(Number(process.env.REDIS_CLUSTER_CONTROL), '127.0.0.1');
+/** Sends wishes to the control port that this variable names; the function returns the rest of the answer. */
+export const controlAt = (variable) => async (...words) => {
+  const socket = connect(Number(process.env[variable]), '127.0.0.1');
   socket.end(`${words.join(' ')}\n`);
   const [, verdict, rest] = /^(\w*) ?(.*)\n?$/.exec(await text(socket));
   if (verdict !== 'ok') throw new Error(`${verdict} ${rest}`);
   return rest;
-}
+};
+
+export const control = controlAt('REDIS_CLUSTER_CONTROL');
 
 /**
  * Increments counters, several at a time, until stop(). `counts` has what the servers acknowledged; errors that `isAllowed`

@@ -10,9 +10,9 @@ ADDRESSES = [(host, int(port)) for host, port in (one.split(":") for one in os.e
 LIMIT_S = 90
 
 
-def control(*words):
-    """Sends one wish; returns the rest of the answer."""
-    with socket.create_connection(("127.0.0.1", int(os.environ["REDIS_CLUSTER_CONTROL"])), timeout=LIMIT_S) as sock:
+def control(*words, port="REDIS_CLUSTER_CONTROL"):
+    """Sends one wish to the control port that this variable names; returns the rest of the answer."""
+    with socket.create_connection(("127.0.0.1", int(os.environ[port])), timeout=LIMIT_S) as sock:
         sock.sendall(" ".join(map(str, words)).encode() + b"\n")
         answer = sock.makefile().readline().split(maxsplit=1)
     assert answer and answer[0] == "ok", answer

@@ -1,0 +1,63 @@
+// Primaries with Sentinels for the suite, and what every client of them is tested for: see ../README.md.
+import assert from 'node:assert/strict';
+import { controlAt, Load } from './cluster.js';
+import { eventually } from './support.js';
+
+export const control = controlAt('REDIS_SENTINELS_CONTROL');
+
+/** The old primary takes writes until a Sentinel makes it a replica, which may be ten seconds after a failover by hand. */
+const BY_HAND_MS = 20_000;
+const AFTER_A_CRASH_MS = 10_000;
+
+/** A new primary, two replicas and three Sentinels; returns where the Sentinels are. */
+export async function fresh() {
+  return (await control('fresh')).split(',').map((address) => {
+    const [host, port] = address.split(':');
+    return { host, port: Number(port) };
+  });
+}
+
+const KEPT = Array.from({ length: 100 }, (_, number) => number);
+
+async function keep(client) {
+  for (const number of KEPT) await client.set(`kept:${number}`, `${number}`);
+  await control('settle');
+}
+
+async function checkKept(client) {
+  for (const number of KEPT) assert.equal(await client.get(`kept:${number}`), `${number}`);
+}
+
+/** Waits until what the client writes is at the primary that the Sentinels name. */
+async function writesReachThePrimary(client, limitMs) {
+  let step = 0;
+  await eventually(async () => {
+    step += 1;
+    await client.set('moved', `step-${step}`);
+    return (await control('get', 'moved')) === `step-${step}`;
+  }, limitMs);
+}
+
+export async function failoverByHandUnderLoad(client, isAllowed) {
+  await keep(client);
+  const before = await control('primary');
+  const load = new Load((key) => client.incr(key), { isAllowed });
+  await load.goesOn();
+  assert.notEqual(await control('failover'), before);
+  await writesReachThePrimary(client, BY_HAND_MS);
+  await load.goesOn();
+  await load.stop();
+  await checkKept(client);
+}
+
+export async function primaryDiesUnderLoad(client, isAllowed) {
+  await keep(client);
+  const load = new Load((key) => client.incr(key), { isAllowed });
+  await load.goesOn();
+  const dead = await control('kill');
+  await load.goesOn(AFTER_A_CRASH_MS);
+  await load.stop();
+  assert.notEqual(await control('primary'), dead);
+  await writesReachThePrimary(client, AFTER_A_CRASH_MS);
+  await checkKept(client);
+}
