@@ -4,6 +4,7 @@
 // and an old owner redirects it, as with a key. The place is one in the index of the slot, and means something only to
 // tables with the same hash function; the fingerprint stands for that. With another one the slot begins again. `0` is a
 // cursor without a place, such as that of a slot nobody has looked at.
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -124,15 +125,16 @@ void ClusterScan::Run(Call& call) {
   RequireCluster(call);
   const Bytes word = call.args.Next();
   const ScanOptions options = ParseScanOptions(call.args, ScanOf::kCluster);
-  const std::optional<int> only = options.pattern ? SlotOfPattern(*options.pattern) : std::nullopt;
+  constexpr int kAnySlot = -1;
+  const int only = options.pattern ? SlotOfPattern(*options.pattern).value_or(kAnySlot) : kAnySlot;
   const bool is_start = word == kNoPlace;
   const Cursor cursor = is_start ? Cursor{} : ParseCursor(call.db.Data(), word);
   if (!is_start && options.slot && *options.slot != cursor.slot) throw Refusal{kSlotMismatch};
-  if (only && options.slot && *only != *options.slot) return Answer(call, "0");
-  if (is_start) return Answer(call, TextOf(options.slot ? *options.slot : only.value_or(0)));
-  if (only && *only != cursor.slot) return Answer(call, *only > cursor.slot ? TextOf(*only) : "0");
+  if (only != kAnySlot && options.slot && only != *options.slot) return Answer(call, "0");
+  if (is_start) return Answer(call, TextOf(options.slot.value_or(std::max(only, 0))));
+  if (only != kAnySlot && only != cursor.slot) return Answer(call, only > cursor.slot ? TextOf(only) : "0");
   Walk walk(call, options, cursor);
-  const std::string next = walk.Run(only || options.slot);
+  const std::string next = walk.Run(only != kAnySlot || options.slot);
   Answer(call, next, PassingKeys(call, options, walk.Found()));
 }
 
