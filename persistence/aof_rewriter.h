@@ -1,6 +1,8 @@
 // Writes a data set as commands: the base of an append-only file with `aof-use-rdb-preamble no`.
 //
-//   base = ["#TS:" seconds CRLF] prologue { FUNCTION LOAD code } { SELECT n, the commands of its keys (value_commands.h) }
+//   base = ["#TS:" seconds CRLF] prologue { FUNCTION LOAD code } { SELECT n, keys }
+//
+// The keys are the commands of value_commands.h.
 #pragma once
 
 #include <cstdint>
