@@ -14,11 +14,15 @@ namespace respite {
 
 class HiddenSlots {
  public:
-  // Each set has the name of the migration that brings it.
+  // Each set has the name of the migration that brings it. No slot is in two of them.
   using Sets = std::map<std::string, SlotSet, std::less<>>;
 
-  // Requires: no set has this name.
-  void Hide(std::string name, const SlotSet& slots) { sets_.emplace(std::move(name), slots); }
+  // Without those slots of the set that are hidden already, as a damaged file may want it. Does nothing if a set has
+  // this name.
+  void Hide(std::string name, SlotSet slots) {
+    for (const auto& [other, hidden] : sets_) hidden.ForEach([&](int slot) { slots.Remove(slot); });
+    sets_.emplace(std::move(name), slots);
+  }
   // Does nothing if no set has this name.
   void Reveal(Bytes name) {
     if (const auto found = sets_.find(name); found != sets_.end()) sets_.erase(found);

@@ -43,7 +43,7 @@ class SlotIndex {
   // Calls `visit(const Entry*)` for each key, until it returns false.
   template <class Visit>
   void ForEachWhile(int slot, Visit&& visit) const {
-    const auto& keys = slots_[static_cast<size_t>(slot)];
+    const Keys* const keys = KeysOf(slot);
     if (keys != nullptr) keys->ForEachWhile(visit);
   }
   // At most `limit` keys, in no order. Cost: O(keys returned).

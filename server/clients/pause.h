@@ -32,11 +32,9 @@ class Pause final : public Timers::Source {
   // How commands treat expired keys: a pause hides them without removal, which would be a write.
   ExpiryRule Rule() const { return IsOn() ? ExpiryRule::kHide : ExpiryRule::kPurge; }
   bool IsOn() const { return scope_ != Scope::kNone || holders_ != 0; }
-  // Whether a command with these flags has to wait. kOwnSlots: what is held back for slots that leave
-  // does not matter, since the command is about others, which come.
-  enum Besides : uint8_t { kNobody = 0, kOwnSlots = kSlotMigration };
-  bool Holds(uint32_t command_flags, Besides besides = kNobody) const {
-    if (scope_ == Scope::kNone && (holders_ & ~besides) == 0) return false;
+  // Whether a command with these flags has to wait, when what `ignored` (Owner bits) holds back does not matter.
+  bool Holds(uint32_t command_flags, uint8_t ignored = 0) const {
+    if (scope_ == Scope::kNone && (holders_ & ~ignored) == 0) return false;
     if (scope_ == Scope::kAll) return true;
     return (command_flags & (kWrite | kMayReplicate)) != 0;
   }

@@ -173,8 +173,9 @@ inline std::optional<Executor::Outcome> Executor::PassGates(Passage& passage) {
 
 inline std::optional<Executor::Outcome> Executor::WaitForPause(Passage& passage) {
   // While a script is late, no pause ends; so a request that may end the script must not wait for that.
-  const auto besides = passage.session.cluster_marks.imports != nullptr ? Pause::kOwnSlots : Pause::kNobody;
-  const bool is_paused = parts_.pause.Holds(passage.flags, besides) && !parts_.scripts.Busy();
+  // Slots that come are not held up by slots that leave.
+  const uint8_t ignored = passage.session.cluster_marks.imports != nullptr ? Pause::kSlotMigration : 0;
+  const bool is_paused = parts_.pause.Holds(passage.flags, ignored) && !parts_.scripts.Busy();
   if (!is_paused || passage.session.monitor) return std::nullopt;
   Hold(passage.session, passage.words, {.stage = Progress::Stage::kAgain});
   parts_.clients.AddPostponed(passage.session);

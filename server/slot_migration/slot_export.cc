@@ -54,7 +54,7 @@ std::string Shown(Bytes line) {
   constexpr size_t kMost = 200;
   std::string text(line.substr(line.starts_with('-') ? 1 : 0, kMost));
   std::ranges::replace_if(
-      text, [](char c) { return c < ' ' || c > '~'; }, '?');
+      text, [](char c) { return !IsPrintable(c); }, '?');
   return text;
 }
 

@@ -13,8 +13,8 @@
 //   CLUSTER SYNCSLOTS TAKEOVER       the target owns the slots from now on
 //
 // The target answers these requests of CLUSTER SYNCSLOTS, and nothing else. Until TAKEOVER is sent every trouble ends
-// in kFailed, and the slots stay. If the answer to TAKEOVER does not come, the bus tells who owns them; writes are held
-// back meanwhile, for as long as it takes to call a node failed.
+// in kFailed, and the slots stay. If the answer to TAKEOVER does not come, the bus may tell who owns them; writes are
+// held back meanwhile, for longer than the target may take to take over.
 #pragma once
 
 #include <cstdint>

@@ -656,5 +656,36 @@ class StartTest(unittest.TestCase):
             self.assertIn(f"Sentinel config file {conf} is not writable", self.failed(RESPITE, conf, "--sentinel"))
 
 
+class PrintedLines(unittest.TestCase):
+    """The file and the line of docs/sentinel.md, with other ports, directories and addresses."""
+
+    def test_a_sentinel_as_printed(self):
+        page = os.path.join(os.environ.get("RESPITE_SOURCE_DIR", "."), "docs", "sentinel.md")
+        with open(page, encoding="utf-8") as file:
+            printed, line = re.findall(r"```\n(.*?)```", file.read(), re.S)[:2]
+        primary = Process(RESPITE, [])
+        self.addCleanup(primary.remove)
+        port, folder = free_port(), tempfile.mkdtemp(prefix="respite-sentinel-")
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        path = os.path.join(folder, "sentinel.conf")
+        with open(path, "w", encoding="ascii") as file:
+            file.write(printed.replace("26379", str(port)).replace("/var/lib/respite", folder)
+                       .replace("192.168.1.10 6379", f"127.0.0.1 {primary.port}"))
+        words = line.replace("/etc/respite/sentinel.conf", path).split()
+        self.assertEqual(words[0], "respite-server")
+        sentinel = subprocess.Popen([RESPITE, *words[1:]], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        self.addCleanup(sentinel.wait)
+        self.addCleanup(sentinel.kill)
+
+        def place():
+            try:
+                with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+                    return value_of(RawClient(connection).run("SENTINEL", "GET-MASTER-ADDR-BY-NAME", NAME))
+            except OSError:
+                return None
+
+        wait_until(lambda: place() == [b"127.0.0.1", str(primary.port).encode()], "the Sentinel")
+
+
 if __name__ == "__main__":
     unittest.main()

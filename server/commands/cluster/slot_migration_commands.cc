@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -41,18 +42,23 @@ SlotRange NextRange(Args& args) {
                 std::to_string(range.last)};
 }
 
-// Pairs of numbers, up to the first word that is none.
+// The first of the former ranges that shares slots with the last one.
+Refusal OverlapOf(const std::vector<SlotRange>& former, const SlotRange& last) {
+  const auto other = std::ranges::find_if(
+      former, [&](const SlotRange& one) { return one.first <= last.last && last.first <= one.last; });
+  return {"ERR Slot range " + TextOf(last) + " overlaps with previous range " + TextOf(*other)};
+}
+
+// Pairs of numbers, up to the first word that is none. Cost: O(slots).
 SlotSet NextRanges(Args& args) {
   std::vector<SlotRange> ranges;
   SlotSet slots;
   while (!args.AtEnd() && ParseInteger(args[args.Count() - args.Left()])) {
     const SlotRange range = NextRange(args);
-    for (const SlotRange& other : ranges) {
-      if (range.first <= other.last && other.first <= range.last) {
-        throw Refusal{"ERR Slot range " + TextOf(range) + " overlaps with previous range " + TextOf(other)};
-      }
+    for (int slot = range.first; slot <= range.last; ++slot) {
+      if (slots.Has(slot)) throw OverlapOf(ranges, range);
+      slots.Add(slot);
     }
-    for (int slot = range.first; slot <= range.last; ++slot) slots.Add(slot);
     ranges.push_back(range);
   }
   if (ranges.empty()) throw Refusal{kNoRanges};
@@ -214,13 +220,13 @@ void ClusterMigrateSlots::Run(Call& call) {
   if (!view.migrating().empty()) throw Refusal{kManuallyMigrated};
   if (!view.importing().empty()) throw Refusal{kManuallyImported};
   std::vector<Order> orders;
+  SlotSet ordered;
   while (!call.args.AtEnd()) {
     orders.push_back(NextOrder(call, view));
-    for (size_t i = 0; i + 1 < orders.size(); ++i) {
-      orders.back().slots.ForEach([&](int slot) {
-        if (orders[i].slots.Has(slot)) throw Refusal{kOverlap};
-      });
-    }
+    orders.back().slots.ForEach([&](int slot) {
+      if (ordered.Has(slot)) throw Refusal{kOverlap};
+      ordered.Add(slot);
+    });
   }
   for (const Order& order : orders) call.services.slot_migrations.Export(order.slots, order.target);
   call.reply.Ok();

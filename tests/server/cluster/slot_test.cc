@@ -100,5 +100,12 @@ TEST(SlotIndexTest, FollowsTheKeys) {
   }
 }
 
+TEST(SlotIndexTest, AnEmptyDatabaseHasNoKeysInAnySlot) {
+  const Keyspace keyspace(1, {}, Keyspace::Index::kBySlot);
+  int visits = 0;
+  keyspace[0].by_slot()->ForEachWhile(5, [&](const Entry*) { return ++visits > 0; });
+  EXPECT_EQ(visits, 0);
+}
+
 }  // namespace
 }  // namespace respite

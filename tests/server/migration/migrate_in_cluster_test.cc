@@ -2,49 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "server/cluster/cluster.h"
-#include "server/cluster/cluster_mode.h"
-#include "tests/support/replication_world.h"
+#include "tests/support/cluster_pair.h"
 
 namespace respite {
 namespace {
 
-using Member = ReplicationWorld::Member;
-
 constexpr int kSlot = 5061;  // of bar
 
-class MigrateInClusterTest : public ReplicationTest {
+class MigrateInClusterTest : public ClusterPairTest {
  protected:
-  MigrateInClusterTest() {
-    EXPECT_THAT(source_.Run("CLUSTER ADDSLOTSRANGE 0 16383"), Ok());
-    ClusterNode& known = Introduce(source_, target_);
-    Introduce(target_, source_);
-    for (int slot = 0; slot < kSlotCount; ++slot) View(target_).Assign(slot, &known);
-    network().Step(6000);
-  }
-
-  void BeginMove() {
-    EXPECT_THAT(source_.Run("CLUSTER SETSLOT 5061 MIGRATING " + Id(target_)), Ok());
-    EXPECT_THAT(target_.Run("CLUSTER SETSLOT 5061 IMPORTING " + Id(source_)), Ok());
-  }
-
-  static ClusterView& View(Member& member) { return member->cluster().cluster()->view(); }
-  static std::string Id(Member& member) { return View(member).me().id.String(); }
-  // `other` hears of `one`. Returns what it knows of it.
-  static ClusterNode& Introduce(Member& one, Member& other) {
-    ClusterNode& node = View(other).Add(View(one).me().id, kNodePrimary);
-    node.shard = View(one).me().shard;
-    node.address = {.ip = "127.0.0.1",
-                    .tcp_port = static_cast<uint16_t>(one.port()),
-                    .tls_port = 0,
-                    .bus_port = static_cast<uint16_t>(one.port() + 10000)};
-    return node;
-  }
-
-  static std::vector<std::string> Directives() { return {"cluster-enabled yes", "cluster-node-timeout 100000000"}; }
-
-  Member& source_ = world_.Add(Directives());
-  Member& target_ = world_.Add(Directives());
   TestClient client_{source_.server()};
 };
 

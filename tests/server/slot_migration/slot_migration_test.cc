@@ -53,7 +53,15 @@ class SlotMigrationTest : public testing::Test {
   Member& At(int index) { return world_.members()[static_cast<size_t>(index)]; }
   void Step(int64_t ms) { world_.network().Step(ms); }
   static std::string Id(Member& member) { return member->cluster().cluster()->view().me().id.String(); }
-  static Member& OwnerOf(Bytes key, Member& one, Member& other) { return Owns(one, key) ? one : other; }
+  // Two primaries: the one that has the slot of "{t}", and the other.
+  struct Pair {
+    Member& source;
+    Member& target;
+  };
+  Pair FormPair(const std::vector<std::string>& more = {}) {
+    Form(2, 0, more);
+    return Owns(At(0), "{t}") ? Pair{At(0), At(1)} : Pair{At(1), At(0)};
+  }
   static bool Owns(Member& member, Bytes key) {
     const ClusterView& view = member->cluster().cluster()->view();
     return view.Owner(KeySlot(key)) == &view.me();
@@ -87,9 +95,7 @@ class SlotMigrationTest : public testing::Test {
 };
 
 TEST_F(SlotMigrationTest, MovesValuesOfAllTypes) {
-  Form(2);
-  Member& source = OwnerOf("{t}", At(0), At(1));
-  Member& target = &source == &At(0) ? At(1) : At(0);
+  const auto [source, target] = FormPair();
   source.Run("SET {t}string text");
   source.Run("SET {t}number 42 EX 1000");
   for (int i = 0; i < 300; ++i) source.Run("RPUSH {t}list element" + std::to_string(i));
@@ -116,9 +122,7 @@ TEST_F(SlotMigrationTest, MovesValuesOfAllTypes) {
 }
 
 TEST_F(SlotMigrationTest, HidesKeysUntilTheirSlotIsHere) {
-  Form(2);
-  Member& source = OwnerOf("{t}", At(0), At(1));
-  Member& target = &source == &At(0) ? At(1) : At(0);
+  const auto [source, target] = FormPair();
   for (int i = 0; i < 50; ++i) source.Run("SET {t}" + std::to_string(i) + " value EX 100");
   EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
   world_.network().SetPiece(200);
@@ -144,9 +148,7 @@ TEST_F(SlotMigrationTest, HidesKeysUntilTheirSlotIsHere) {
 }
 
 TEST_F(SlotMigrationTest, MovesKeysOfAllDatabases) {
-  Form(2, 0, {"cluster-databases 4"});
-  Member& source = OwnerOf("{t}", At(0), At(1));
-  Member& target = &source == &At(0) ? At(1) : At(0);
+  const auto [source, target] = FormPair({"cluster-databases 4"});
   source.Run("SET {t} zero");
   source.Run("SELECT 2");
   source.Run("SET {t} two");
@@ -161,9 +163,7 @@ TEST_F(SlotMigrationTest, MovesKeysOfAllDatabases) {
 }
 
 TEST_F(SlotMigrationTest, SendsTheChangesOfMeanwhile) {
-  Form(2);
-  Member& source = OwnerOf("{t}", At(0), At(1));
-  Member& target = &source == &At(0) ? At(1) : At(0);
+  const auto [source, target] = FormPair();
   source.Run("SET {t}a 1");
   source.Run("SET {t}b 2");
   source.Run("SET {t}old 1");
@@ -209,9 +209,7 @@ TEST_F(SlotMigrationTest, HoldsWritesBackOnlyForTheLastChanges) {
 }
 
 TEST_F(SlotMigrationTest, FailureLeavesTheSlotsAndNoKeys) {
-  Form(2);
-  Member& source = OwnerOf("{t}", At(0), At(1));
-  Member& target = &source == &At(0) ? At(1) : At(0);
+  const auto [source, target] = FormPair();
   for (int i = 0; i < 3000; ++i) source.Run("SET {t}" + std::to_string(i) + " value");
   EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
   for (int i = 0; i < 5000 && KeysAt(target) < 2500; ++i) world_.network().RunOnce();
@@ -231,9 +229,7 @@ TEST_F(SlotMigrationTest, FailureLeavesTheSlotsAndNoKeys) {
 }
 
 TEST_F(SlotMigrationTest, IsCancelled) {
-  Form(2);
-  Member& source = OwnerOf("{t}", At(0), At(1));
-  Member& target = &source == &At(0) ? At(1) : At(0);
+  const auto [source, target] = FormPair();
   EXPECT_THAT(source.Run("CLUSTER CANCELSLOTMIGRATIONS"), Error("ERR No migrations ongoing"));
   source.Run("SET {t}a 1");
   EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
@@ -248,9 +244,7 @@ TEST_F(SlotMigrationTest, IsCancelled) {
 }
 
 TEST_F(SlotMigrationTest, IsEndedByFlushAllAtEitherSide) {
-  Form(2);
-  Member& source = OwnerOf("{t}", At(0), At(1));
-  Member& target = &source == &At(0) ? At(1) : At(0);
+  const auto [source, target] = FormPair();
   for (Member* flushed : {&source, &target}) {
     source.Run("SET {t}a 1");
     EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
@@ -307,9 +301,7 @@ TEST_F(SlotMigrationTest, ReplicasHaveTheKeysAfterwards) {
 
 // What was hidden is hidden after a restart, and then deleted, since nobody brings it any more.
 void SlotMigrationTest::RestartTarget(const std::string& preamble) {
-  Form(2, 0, {"appendonly yes", "appendfsync always", "aof-use-rdb-preamble " + preamble});
-  Member& source = OwnerOf("{t}", At(0), At(1));
-  Member& target = &source == &At(0) ? At(1) : At(0);
+  const auto [source, target] = FormPair({"appendonly yes", "appendfsync always", "aof-use-rdb-preamble " + preamble});
   for (int i = 0; i < 50; ++i) source.Run("SET {t}" + std::to_string(i) + " value");
   EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
   for (int i = 0; i < 1000 && KeysAt(target) < 20; ++i) world_.network().RunOnce();
@@ -331,9 +323,7 @@ TEST_F(SlotMigrationTest, IsForgottenByARestartFromAnRdbBase) { RestartTarget("y
 TEST_F(SlotMigrationTest, IsForgottenByARestartFromACommandBase) { RestartTarget("no"); }
 
 TEST_F(SlotMigrationTest, SourceMayWriteToNothingElse) {
-  Form(2);
-  Member& source = OwnerOf("{t}", At(0), At(1));
-  Member& target = &source == &At(0) ? At(1) : At(0);
+  const auto [source, target] = FormPair();
   std::string own = "{own}";
   while (!Owns(target, own)) own = "{o" + own.substr(1);
   target.Run("SET " + own + " 1");
@@ -378,9 +368,7 @@ class FakeSource {
 };
 
 TEST_F(SlotMigrationTest, TakesOverOnlyWhatIsCompleteAndInTime) {
-  Form(2);
-  Member& source = OwnerOf("{t}", At(0), At(1));
-  Member& target = &source == &At(0) ? At(1) : At(0);
+  const auto [source, target] = FormPair();
   FakeSource liar(target, source, "{t}", 'a');
   EXPECT_EQ(liar.Say("CLUSTER SYNCSLOTS TAKEOVER"), "ERR The slots are not complete yet");
   Step(100);
@@ -395,9 +383,7 @@ TEST_F(SlotMigrationTest, TakesOverOnlyWhatIsCompleteAndInTime) {
 }
 
 TEST_F(SlotMigrationTest, ResetEndsAnImport) {
-  Form(2);
-  Member& source = OwnerOf("{t}", At(0), At(1));
-  Member& target = &source == &At(0) ? At(1) : At(0);
+  const auto [source, target] = FormPair();
   FakeSource reset(target, source, "{t}", 'a');
   reset.Say("RESET");
   EXPECT_EQ(State(target), "failed");
@@ -407,9 +393,7 @@ TEST_F(SlotMigrationTest, ResetEndsAnImport) {
 }
 
 TEST_F(SlotMigrationTest, SourceMayNotRunScripts) {
-  Form(2);
-  Member& source = OwnerOf("{t}", At(0), At(1));
-  Member& target = &source == &At(0) ? At(1) : At(0);
+  const auto [source, target] = FormPair();
   FakeSource liar(target, source, "{t}", 'a');
   liar.client().Run({"EVAL", "return redis.call('SET', 'any', 1)", "0"});
   Step(100);
@@ -420,9 +404,7 @@ TEST_F(SlotMigrationTest, SourceMayNotRunScripts) {
 }
 
 TEST_F(SlotMigrationTest, NamesAndHiddenSlotsAreTakenOnce) {
-  Form(2);
-  Member& source = OwnerOf("{t}", At(0), At(1));
-  Member& target = &source == &At(0) ? At(1) : At(0);
+  const auto [source, target] = FormPair();
   std::string other = "{u}";
   while (!Owns(source, other) || KeySlot(other) == KeySlot("t")) other = "{u" + other.substr(1);
   FakeSource first(target, source, "{t}", 'a');
@@ -452,9 +434,7 @@ TEST_F(SlotMigrationTest, IsEndedWhenTheTargetIsForgotten) {
 }
 
 TEST_F(SlotMigrationTest, MigrationsInBothDirectionsDoNotBlockEachOther) {
-  Form(2);
-  Member& one = OwnerOf("{t}", At(0), At(1));
-  Member& other = &one == &At(0) ? At(1) : At(0);
+  const auto [one, other] = FormPair();
   std::string back = "{u}";
   while (!Owns(other, back)) back = "{u" + back.substr(1);
   one.Run("SET {t}a 1");
@@ -536,9 +516,7 @@ TEST_F(SlotMigrationTest, RefusesWhatMakesNoSense) {
 }
 
 TEST_F(SlotMigrationTest, TellsTheFieldsOfValkey) {
-  Form(2);
-  Member& source = OwnerOf("{t}", At(0), At(1));
-  Member& target = &source == &At(0) ? At(1) : At(0);
+  const auto [source, target] = FormPair();
   EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
   StepUntil(source, "success");
   const TestReply job = source.Run("CLUSTER GETSLOTMIGRATIONS")[0];
@@ -557,9 +535,7 @@ TEST_F(SlotMigrationTest, TellsTheFieldsOfValkey) {
 
 // Every byte at which the connection may end.
 TEST_F(SlotMigrationTest, ConnectionsMayEndAnywhere) {
-  Form(2);
-  Member& source = OwnerOf("{t}", At(0), At(1));
-  Member& target = &source == &At(0) ? At(1) : At(0);
+  const auto [source, target] = FormPair();
   for (int i = 0; i < 5; ++i) source.Run("SET {t}" + std::to_string(i) + " " + std::to_string(i));
   int failures = 0;
   for (uint64_t octets = 0; octets < 60; ++octets) {
@@ -586,9 +562,9 @@ TEST(HiddenSlotsTextTest, IsReadAgain) {
   SlotSet slots;
   for (int slot : {0, 1, 2, 7, 16383}) slots.Add(slot);
   hidden.Hide("one", slots);
-  slots.Remove(7);
-  hidden.Hide("two", slots);
-  EXPECT_EQ(HiddenSlotsText(hidden), "one 0-2 7-7 16383-16383;two 0-2 16383-16383");
+  slots.Add(9);
+  hidden.Hide("two", slots);  // the others are hidden already
+  EXPECT_EQ(HiddenSlotsText(hidden), "one 0-2 7-7 16383-16383;two 9-9");
   HiddenSlots read;
   ReadHiddenSlots(HiddenSlotsText(hidden), read);
   EXPECT_EQ(read.All(), hidden.All());
