@@ -15,6 +15,7 @@ WRITES_TARGET = .5         # CPU of the primary per SET at pipeline 16
 FOLLOWING_TARGET = .5      # CPU of a replica per SET
 SYNC_TARGET = .6           # time, and CPU of the primary
 SYNC_MEMORY_TARGET = .7    # memory of the primary and its child, besides what it had
+ASK_RARELY_S = 0.05        # where asking would delay what is measured
 STALL_TARGET = 2.0         # p99 of a client during a full synchronisation over its p99 before
 AT_ONCE = ("--repl-diskless-sync-delay", "0", "--client-output-buffer-limit", "replica 0 0 0",
            "--repl-backlog-size", "256mb")
@@ -24,12 +25,12 @@ def follow(replica, primary):
     replica.do("REPLICAOF", "127.0.0.1", primary.port)
 
 
-def wait_until(holds):
+def wait_until(holds, every_s=0.002):
     deadline = time.monotonic() + 300
     while not holds():
         if time.monotonic() > deadline:
             raise SystemExit("the replicas do not follow")
-        time.sleep(0.002)
+        time.sleep(every_s)
 
 
 def is_linked(replica):
@@ -93,15 +94,16 @@ def child_cpu_s(server):
     return float(info(server, "used_cpu_sys_children")) + float(info(server, "used_cpu_user_children"))
 
 
-def one_sync(name, binary, keys, load):
-    """Seconds until the replica is linked, CPU seconds of the primary with its child, and the sample of `load`."""
+def one_sync(name, binary, keys, load, every_s=0.002):
+    """Seconds until the replica is linked, which it is asked for every `every_s`, CPU seconds of the primary with its
+    child, and the sample of `load`."""
     with Server(name, binary, *DEBUG, *AT_ONCE) as primary, Server(name, binary, *DEBUG, *AT_ONCE) as replica:
         primary.do("DEBUG", "POPULATE", keys, "key", 64)
         with load(primary) as sample:
             cpu_ns, cpu_child = primary.cpu_ns(), child_cpu_s(primary)
             begin = time.monotonic()
             follow(replica, primary)
-            wait_until(lambda: is_linked(replica))
+            wait_until(lambda: is_linked(replica), every_s)
             seconds = time.monotonic() - begin
             wait_until(lambda: info(primary, "rdb_bgsave_in_progress") == "0")
             cpu_s = (primary.cpu_ns() - cpu_ns) / 1e9 + child_cpu_s(primary) - cpu_child
@@ -211,7 +213,8 @@ def stalls(options, binaries):
           f"medians of {options.rounds} rounds")
     for name, binary in binaries:
         before = statistics.median(p99_before(name, binary, keys) for _ in range(options.rounds))
-        during = statistics.median(one_sync(name, binary, keys, asking_load)[2][0] for _ in range(options.rounds))
+        during = statistics.median(one_sync(name, binary, keys, asking_load, ASK_RARELY_S)[2][0]
+                                   for _ in range(options.rounds))
         print(f"  {name:8} {before:.3f} ms -> {during:.3f} ms   ratio {during / before:.2f}   "
               + (verdict(during / before, STALL_TARGET) if name == binaries[0][0] else ""), flush=True)
 

@@ -98,6 +98,7 @@ class NetworkPort {
   void Attach(Network* network) { network_ = network; }
   explicit operator bool() const { return network_ != nullptr; }
   Network* operator->() const { return network_; }
+  Network& operator*() const { return *network_; }
 
  private:
   Network* network_ = nullptr;

@@ -1,12 +1,6 @@
 #include "server/replication/full_sync.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "base/log.h"
@@ -30,11 +24,6 @@ namespace respite {
 namespace {
 
 constexpr size_t kMarkLength = 40;
-// What one replica may have of a snapshot that it has not taken yet.
-constexpr size_t kWindowBytes = 256 * 1024;
-constexpr size_t kPieceBytes = 64 * 1024;
-// Pieces of the pipe in one Turn, so that clients are served in between.
-constexpr int kPiecesPerTurn = 8;
 
 }  // namespace
 
@@ -173,14 +162,11 @@ void FullSync::FailAll(const std::vector<Session*>& waiting) {
 }
 
 void FullSync::StartThroughPipe(const std::vector<Session*>& waiting) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) {
-    parts_.log.Warning(std::string("Can't create a pipe for replicas: ") + std::strerror(errno));
+  auto ends = SnapshotPipe::Open();
+  if (!ends) {
+    parts_.log.Warning("Can't create a pipe for replicas: " + IoErrorText(ends.error()));
     return FailAll(waiting);
   }
-  Descriptor ours(ends[0]);
-  const Descriptor childs(ends[1]);
-  fcntl(ours.Get(), F_SETFL, O_NONBLOCK);
   const std::string mark = RandomHex(kMarkLength);
   const Contents contents = ContentsFor(waiting);
   const auto pid = parts_.nursery.Start(
@@ -193,7 +179,7 @@ void FullSync::StartThroughPipe(const std::vector<Session*>& waiting) {
           parts_.log.Warning("Background transfer error");
         }
       },
-      childs.Get());
+      ends.value().childs.Get());
   if (!pid) {
     parts_.log.Warning("Can't save in background: fork: " + IoErrorText(pid.error()));
     return FailAll(waiting);
@@ -204,9 +190,9 @@ void FullSync::StartThroughPipe(const std::vector<Session*>& waiting) {
     session->replica->sent_to = parts_.data.history.offset;
     Begin(*session, Replica::State::kReceives);
   }
-  const int descriptor = ours.Get();
-  pipe_.emplace(Pipe{std::move(ours), nullptr, mark, {}, false});
-  pipe_->watch = parts_.network->WatchPipe(descriptor, [this] { ReadPipe(); });
+  pipe_.emplace(
+      std::move(ends.value().ours), mark, *parts_.network, [this](Bytes octets) { HandOn(octets); },
+      [this](bool is_whole) { PipeEnded(is_whole); });
 }
 
 // In the child.
@@ -220,31 +206,16 @@ bool FullSync::WriteIntoPipe(ChildReporter& reporter, const std::string& mark, C
   return saved && file.Write(mark).error == kNoError;
 }
 
-void FullSync::ReadPipe() {
-  std::array<char, kPieceBytes> piece;  // NOLINT: filled before it is read
-  for (int pieces = 0; pieces < kPiecesPerTurn && pipe_ && !pipe_->is_paused; ++pieces) {
-    const ssize_t got = read(pipe_->end.Get(), piece.data(), piece.size());
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (got <= 0) return PipeEnded();
-    HandOn({piece.data(), static_cast<size_t>(got)});
-  }
-}
-
 void FullSync::HandOn(Bytes octets) {
   const BlobPart part{BlobRef::Copy(octets), 0, octets.size()};
-  pipe_->tail.append(octets.substr(octets.size() - std::min(octets.size(), kMarkLength)));
-  pipe_->tail.erase(0, pipe_->tail.size() - std::min(pipe_->tail.size(), kMarkLength));
   for (Session* session : ReceivingFrom(Source::kPipe)) {
     session->out.AppendPart(part);
     parts_.clients.QueueFlush(*session);
-    if (session->out.Size() > kWindowBytes) pipe_->is_paused = true;
+    if (session->out.Size() > SnapshotPipe::kWindowBytes) pipe_->Pause();
   }
-  if (pipe_->is_paused) pipe_->watch->SetReading(Link::Reading::kOff);
 }
 
-// The mark is the last that a child writes whose work is done.
-void FullSync::PipeEnded() {
-  const bool is_whole = pipe_->tail == pipe_->mark;
+void FullSync::PipeEnded(bool is_whole) {
   parts_.log.Notice("Diskless rdb transfer, done reading from pipe, " +
                     std::to_string(ReceivingFrom(Source::kPipe).size()) + " replicas still up.");
   pipe_.reset();
@@ -298,8 +269,8 @@ void FullSync::Served(Session& session) {
 
 void FullSync::SendFile(Session& session) {
   Replica& replica = *session.replica;
-  while (replica.file_sent < replica.file_octets && session.out.Size() < kWindowBytes) {
-    const uint64_t wanted = std::min<uint64_t>(kPieceBytes, replica.file_octets - replica.file_sent);
+  while (replica.file_sent < replica.file_octets && session.out.Size() < SnapshotPipe::kWindowBytes) {
+    const uint64_t wanted = std::min<uint64_t>(SnapshotPipe::kPieceBytes, replica.file_octets - replica.file_sent);
     BlobRef blob = BlobRef::OfSize(wanted, wanted);
     const IoProgress got = replica.file->ReadAt(replica.file_sent, {blob.Data(), wanted});
     if (got.error != kNoError || got.octets != wanted) {
@@ -320,15 +291,14 @@ void FullSync::SendFile(Session& session) {
 
 void FullSync::EndTurn() {
   if (parts_.replicas.Empty() && !has_made_file_) return;
-  if (pipe_ && pipe_->is_paused) GoOnReading();
+  if (pipe_ && pipe_->IsPaused()) GoOnReading();
   SendFiles();
 }
 
 void FullSync::GoOnReading() {
-  const auto is_full = [](const Session* session) { return session->out.Size() > kWindowBytes; };
+  const auto is_full = [](const Session* session) { return session->out.Size() > SnapshotPipe::kWindowBytes; };
   if (std::ranges::any_of(ReceivingFrom(Source::kPipe), is_full)) return;
-  pipe_->is_paused = false;
-  pipe_->watch->SetReading(Link::Reading::kOn);
+  pipe_->Resume();
 }
 
 void FullSync::SendFiles() {

@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "base/descriptor.h"
 #include "server/clients/replica.h"
 #include "server/clients/session.h"
 #include "server/net/link.h"
+#include "server/replication/snapshot_pipe.h"
 #include "server/storage/children.h"
 #include "server/storage/snapshots.h"
 
@@ -69,14 +69,6 @@ class FullSync {
   bool IsStreaming() const { return pipe_.has_value(); }
 
  private:
-  struct Pipe {
-    Descriptor end;
-    std::unique_ptr<Network::Watch> watch;
-    std::string mark;
-    std::string tail;  // the last octets that were read
-    bool is_paused = false;
-  };
-
   std::vector<Session*> In(Replica::State state) const;
   // Those who receive a snapshot from a file, or through the pipe. There may be both at the same time.
   enum class Source : uint8_t { kFile, kPipe };
@@ -99,9 +91,8 @@ class FullSync {
   // The history up to now is what the snapshot has.
   void Begin(Session& session, Replica::State state);
   void FailAll(const std::vector<Session*>& waiting);
-  void ReadPipe();
   void HandOn(Bytes octets);
-  void PipeEnded();
+  void PipeEnded(bool is_whole);
   void GoOnReading();
   void SendFiles();
   void Served(Session& session);
@@ -109,7 +100,7 @@ class FullSync {
   void OpenFile(Session& session);
 
   const Parts parts_;
-  std::optional<Pipe> pipe_;
+  std::optional<SnapshotPipe> pipe_;
   bool has_made_file_ = false;  // for replicas: see rdb-del-sync-files
 };
 

@@ -1,12 +1,6 @@
 #include "server/slot_migration/slot_export.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "base/clock.h"
@@ -33,10 +27,6 @@ namespace {
 
 using State = SlotJob::State;
 
-// What the link may have of a snapshot that it has not sent yet.
-constexpr size_t kWindowBytes = 256 * 1024;
-constexpr size_t kPieceBytes = 64 * 1024;
-constexpr int kPiecesPerTurn = 8;
 constexpr size_t kLongestLine = 4096;
 constexpr int64_t kAckEveryMs = 1000;
 constexpr int64_t kLongestPauseMs = 5000;
@@ -189,7 +179,7 @@ void SlotExport::Heard(Request request, Bytes line) {
     case Request::kEstablish:
       return Enter(State::kWaitingToSnapshot);
     case Request::kSnapshotEof:
-      if (pipe_ && pipe_->tail != pipe_->eof) return Fail("the target answers what was not sent yet");
+      if (pipe_ && !pipe_->IsWhole()) return Fail("the target answers what was not sent yet");
       pipe_.reset();
       return Enter(State::kWaitingToPause);
     case Request::kAck:
@@ -223,7 +213,8 @@ void SlotExport::GoOn() {
     case State::kWaitingToSnapshot:
       return Fork();
     case State::kSnapshotting:
-      return GoOnReading();
+      if (pipe_->IsPaused() && link_->UnsentBytes() <= SnapshotPipe::kWindowBytes) pipe_->Resume();
+      return;
     case State::kStreaming:
       return SendChanges();
     case State::kWaitingToPause:
@@ -328,23 +319,20 @@ void SlotExport::CheckTime() {
 void SlotExport::Fork() {
   Nursery& nursery = parts_.services.nursery;
   if (nursery.Busy()) return;
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return Fail(std::string("no pipe for the snapshot: ") + std::strerror(errno));
-  Descriptor ours(ends[0]);
-  const Descriptor childs(ends[1]);
-  fcntl(ours.Get(), F_SETFL, O_NONBLOCK);
+  auto ends = SnapshotPipe::Open();
+  if (!ends) return Fail("no pipe for the snapshot: " + IoErrorText(ends.error()));
   const std::string eof = SnapshotEof(RandomHex(kMarkLength));
   const auto pid = nursery.Start(
       ChildWork::kSlots, [this, eof](ChildReporter& reporter) { return WriteSnapshot(reporter, eof); },
-      [job = job_](const ChildEnd& end) { job->cow_bytes = end.last.cow_peak_bytes; }, childs.Get());
+      [job = job_](const ChildEnd& end) { job->cow_bytes = end.last.cow_peak_bytes; }, ends.value().childs.Get());
   if (!pid) return Fail("no child for the snapshot: " + IoErrorText(pid.error()));
   Enter(State::kSnapshotting);
   changes_.emplace(job_->slots, parts_.services.commands);
   parts_.services.data.journals.Attach(*changes_);
   asked_.push_back(Request::kSnapshotEof);
-  const int descriptor = ours.Get();
-  pipe_.emplace(Pipe{std::move(ours), nullptr, eof, {}, false});
-  pipe_->watch = parts_.network->WatchPipe(descriptor, [this] { ReadPipe(); });
+  pipe_.emplace(
+      std::move(ends.value().ours), eof, *parts_.network, [this](Bytes octets) { HandOn(octets); },
+      [this](bool is_whole) { PipeEnded(is_whole); });
 }
 
 // In the child.
@@ -370,36 +358,15 @@ bool SlotExport::WriteSnapshot(ChildReporter& reporter, Bytes eof) const {
   return !out.HasFailed();
 }
 
-void SlotExport::ReadPipe() {
-  std::array<char, kPieceBytes> piece;  // NOLINT: filled before it is read
-  for (int pieces = 0; pieces < kPiecesPerTurn && pipe_ && !pipe_->is_paused; ++pieces) {
-    const ssize_t got = read(pipe_->end.Get(), piece.data(), piece.size());
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (got <= 0) return PipeEnded();
-    HandOn({piece.data(), static_cast<size_t>(got)});
-  }
-}
-
 void SlotExport::HandOn(Bytes octets) {
   link_->Send(octets);
-  pipe_->tail.append(octets.substr(octets.size() - std::min(octets.size(), pipe_->eof.size())));
-  pipe_->tail.erase(0, pipe_->tail.size() - std::min(pipe_->tail.size(), pipe_->eof.size()));
-  if (link_->UnsentBytes() <= kWindowBytes) return;
-  pipe_->is_paused = true;
-  pipe_->watch->SetReading(Link::Reading::kOff);
+  if (link_->UnsentBytes() > SnapshotPipe::kWindowBytes) pipe_->Pause();
 }
 
-void SlotExport::PipeEnded() {
-  const bool is_whole = pipe_->tail == pipe_->eof;
+void SlotExport::PipeEnded(bool is_whole) {
   pipe_.reset();
   if (!is_whole) return Fail("the snapshot could not be written");
   Enter(State::kStreaming);
-}
-
-void SlotExport::GoOnReading() {
-  if (!pipe_->is_paused || link_->UnsentBytes() > kWindowBytes) return;
-  pipe_->is_paused = false;
-  pipe_->watch->SetReading(Link::Reading::kOn);
 }
 
 }  // namespace respite

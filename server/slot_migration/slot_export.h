@@ -23,8 +23,8 @@
 #include <optional>
 #include <string>
 
-#include "base/descriptor.h"
 #include "server/net/link.h"
+#include "server/replication/snapshot_pipe.h"
 #include "server/slot_migration/slot_changes.h"
 #include "server/slot_migration/slot_job.h"
 #include "server/storage/children.h"
@@ -65,13 +65,6 @@ class SlotExport final : public Link::User {
 
  private:
   enum class Request : uint8_t { kAuth, kEstablish, kSnapshotEof, kAck, kPaused, kTakeOver };
-  struct Pipe {
-    Descriptor end;
-    std::unique_ptr<Network::Watch> watch;
-    std::string eof;   // the last request of the child
-    std::string tail;  // the last octets that were read
-    bool is_paused = false;
-  };
 
   Cluster& cluster() const;
   void Enter(SlotJob::State state);
@@ -83,10 +76,8 @@ class SlotExport final : public Link::User {
 
   void Fork();
   bool WriteSnapshot(ChildReporter& reporter, Bytes eof) const;
-  void ReadPipe();
   void HandOn(Bytes octets);
-  void PipeEnded();
-  void GoOnReading();
+  void PipeEnded(bool is_whole);
 
   void SendChanges();
   void CatchUp();
@@ -104,7 +95,7 @@ class SlotExport final : public Link::User {
   std::unique_ptr<Link> link_;
   std::string line_;  // the beginning of an answer
   std::deque<Request> asked_;
-  std::optional<Pipe> pipe_;
+  std::optional<SnapshotPipe> pipe_;
   std::optional<SlotChanges> changes_;  // from the fork on
   bool holds_writes_ = false;
   uint64_t seen_version_ = UINT64_MAX;  // of the view
