@@ -81,7 +81,7 @@ void Unit::PurgeListed(int db, Bytes key) {
   }
 }
 
-void Unit::Close(Bond bond) {
+void Unit::HandOver(Bond bond) {
   if (rule_ != ExpiryRule::kPurge) purge_.clear();
   for (const auto& [db, key] : purge_) PurgeListed(db, key);
   purge_.clear();

@@ -129,9 +129,12 @@ class Unit {
   void Forget() { data_.effects.Truncate(first_effect_); }
   // Purges expired keys and hands the effects over, as one group that is repeated all or not at all, or each by itself.
   // The Unit may be used again, as a new one.
-  void Close(Bond bond = Bond::kTogether);
+  void Close(Bond bond = Bond::kTogether) {
+    if (!purge_.empty() || data_.effects.Count() != first_effect_) HandOver(bond);
+  }
 
  private:
+  void HandOver(Bond bond);
   // Purges the last item of the list.
   void PurgeLast();
   void PurgeListed(int db, Bytes key);

@@ -58,7 +58,7 @@ Refusal UnknownCommand(std::span<const Bytes> words) {
 }  // namespace
 }  // namespace refusals
 
-// The way of a request. All stations are inlined into the walk.
+// The way of a request. All stations are inlined into the walk along the whole row.
 struct Executor::Row {
   static constexpr std::array<Station, 11> kStations = {
       &Executor::RequireCommand,      // the words name a command, and are no HTTP
@@ -78,17 +78,22 @@ struct Executor::Row {
   static constexpr size_t kRun = 6;
   static_assert(kStations[kRun] == &Executor::Run);
 
-  // Walks from station `kFrom` on.
-  template <size_t kFrom>
-  static Outcome Walk(Executor& executor, Passage& passage) {
-    return WalkAlong<kFrom>(executor, passage, std::make_index_sequence<kStations.size() - kFrom>());
+  static Outcome WalkAll(Executor& executor, Passage& passage) {
+    return WalkAlong(executor, passage, std::make_index_sequence<kStations.size()>());
+  }
+  // The same from a later station on, for the few that skip the first.
+  static Outcome WalkFrom(size_t from, Executor& executor, Passage& passage) {
+    for (size_t at = from; at < kStations.size(); ++at) {
+      if (const auto outcome = (executor.*kStations[at])(passage)) return *outcome;
+    }
+    return Outcome::kDone;
   }
 
  private:
-  template <size_t kFrom, size_t... kAt>
+  template <size_t... kAt>
   static Outcome WalkAlong(Executor& executor, Passage& passage, std::index_sequence<kAt...>) {
     std::optional<Outcome> outcome;
-    const bool ended = (... || (outcome = (executor.*kStations[kFrom + kAt])(passage)).has_value());
+    const bool ended = (... || (outcome = (executor.*kStations[kAt])(passage)).has_value());
     return ended ? *outcome : Outcome::kDone;
   }
 };
@@ -125,7 +130,7 @@ Executor::Outcome Executor::Execute(Session& session, const Request& request) {
   try {
     if (session.kind == SessionKind::kPrimary) return ExecuteForPrimary(passage);
     const bool begun = request.progress.stage == Progress::Stage::kBegun;
-    return begun ? Row::Walk<Row::kRun>(*this, passage) : Row::Walk<0>(*this, passage);
+    return begun ? Row::WalkFrom(Row::kRun, *this, passage) : Row::WalkAll(*this, passage);
   } catch (const Refusal& refusal) {
     Reject(passage, refusal);
     return Outcome::kDone;
@@ -136,7 +141,7 @@ Executor::Outcome Executor::ExecuteForPrimary(Passage& passage) {
   if (passage.command == nullptr) throw UnknownCommand(passage.words);
   if (!passage.command->FitsArity(passage.words.size())) throw refusals::WrongArity(passage.command->full_name);
   passage.flags = passage.command->flags;
-  return Row::Walk<Row::kPause>(*this, passage);
+  return Row::WalkFrom(Row::kPause, *this, passage);
 }
 
 // Requests that another server has accepted: the primary, or a node of the cluster that sends slots.
@@ -150,14 +155,14 @@ inline ExpiryRule Executor::RuleFor(const Session& session) const {
   return parts_.role.is_replica ? ExpiryRule::kHide : parts_.pause.Rule();
 }
 
-inline std::optional<Executor::Outcome> Executor::RequireCommand(Passage& passage) {
+[[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::RequireCommand(Passage& passage) {
   if (passage.command != nullptr) return std::nullopt;
   if (!HttpGuard::IsHttp(passage.words[0])) throw UnknownCommand(passage.words);
   parts_.http_guard.Abort(passage.session);
   return Outcome::kDone;
 }
 
-inline std::optional<Executor::Outcome> Executor::KeepLimits(Passage& passage) {
+[[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::KeepLimits(Passage& passage) {
   if (!parts_.tracking.Empty()) parts_.tracking.KeepWithinLimit();
   if (parts_.client_memory.IsOver()) parts_.client_memory.EvictClients(&passage.session);
   if (parts_.settings.maxmemory != 0) parts_.eviction.BeforeCommand();
@@ -165,13 +170,13 @@ inline std::optional<Executor::Outcome> Executor::KeepLimits(Passage& passage) {
   return std::nullopt;
 }
 
-inline std::optional<Executor::Outcome> Executor::PassGates(Passage& passage) {
+[[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::PassGates(Passage& passage) {
   passage.flags = EffectiveFlags(parts_.services, passage.session, *passage.command, passage.words);
   parts_.gates.Pass({passage.session, *passage.command, passage.flags, passage.words, passage.progress.stage});
   return std::nullopt;
 }
 
-inline std::optional<Executor::Outcome> Executor::WaitForPause(Passage& passage) {
+[[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::WaitForPause(Passage& passage) {
   // While a script is late, no pause ends; so a request that may end the script must not wait for that.
   // Slots that come are not held up by slots that leave.
   const uint8_t ignored = passage.session.cluster_marks.imports != nullptr ? Pause::kSlotMigration : 0;
@@ -182,7 +187,7 @@ inline std::optional<Executor::Outcome> Executor::WaitForPause(Passage& passage)
   return Outcome::kPostponed;
 }
 
-inline std::optional<Executor::Outcome> Executor::QueueInTransaction(Passage& passage) {
+[[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::QueueInTransaction(Passage& passage) {
   Session& session = passage.session;
   const bool is_queued = session.InTransaction() && passage.command->Spec().transaction == TransactionRole::kQueued;
   if (!is_queued) return std::nullopt;
@@ -193,7 +198,7 @@ inline std::optional<Executor::Outcome> Executor::QueueInTransaction(Passage& pa
   return Outcome::kDone;
 }
 
-inline std::optional<Executor::Outcome> Executor::WaitForMove(Passage& passage) {
+[[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::WaitForMove(Passage& passage) {
   if (parts_.moving_keys.Empty()) return std::nullopt;
   if (!parts_.moving_keys.Holds(passage.session, {*passage.command, passage.flags, passage.words})) return std::nullopt;
   Hold(passage.session, passage.words, {.stage = Progress::Stage::kAgain});
@@ -201,7 +206,7 @@ inline std::optional<Executor::Outcome> Executor::WaitForMove(Passage& passage) 
   return Outcome::kPostponed;
 }
 
-inline std::optional<Executor::Outcome> Executor::Run(Passage& passage) {
+[[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::Run(Passage& passage) {
   passage.started_us = running_.last_us - passage.progress.spent_us;
   passage.reply_start = passage.session.out.Size();
   running_.session = &passage.session;
@@ -213,7 +218,7 @@ inline std::optional<Executor::Outcome> Executor::Run(Passage& passage) {
   return std::nullopt;
 }
 
-inline std::optional<Executor::Outcome> Executor::Suspend(Passage& passage) {
+[[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::Suspend(Passage& passage) {
   Session& session = passage.session;
   if (session.waiter != nullptr) {
     SendDeferredPushes(session);
@@ -228,7 +233,7 @@ inline std::optional<Executor::Outcome> Executor::Suspend(Passage& passage) {
   return Outcome::kUnfinished;
 }
 
-inline std::optional<Executor::Outcome> Executor::FinishReply(Passage& passage) {
+[[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::FinishReply(Passage& passage) {
   Session& session = passage.session;
   const size_t reply_start = std::max(passage.reply_start, settled_size_);
   if (!session.replies.IsOn()) ApplyReplyMode(session, reply_start);
@@ -239,7 +244,7 @@ inline std::optional<Executor::Outcome> Executor::FinishReply(Passage& passage) 
   return std::nullopt;
 }
 
-inline std::optional<Executor::Outcome> Executor::TellObservers(Passage& passage) {
+[[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::TellObservers(Passage& passage) {
   ReadTime();
   Tell(FinishedCall{.session = passage.session,
                     .command = *passage.command,
@@ -252,7 +257,7 @@ inline std::optional<Executor::Outcome> Executor::TellObservers(Passage& passage
   return std::nullopt;
 }
 
-inline std::optional<Executor::Outcome> Executor::ServeWaiting(Passage& /*passage*/) {
+[[gnu::always_inline]] inline std::optional<Executor::Outcome> Executor::ServeWaiting(Passage& /*passage*/) {
   if (!parts_.scripts.Busy()) parts_.waiting.ServeReady();  // else when the script has ended
   return Outcome::kDone;
 }
@@ -290,7 +295,7 @@ void Executor::AnswerWaiter(const Waiter& waiter, WaitEnd end) {
                     .reply_octets = OctetsSince(session, reply_start)});
 }
 
-void Executor::RunHandler(Passage& passage) {
+[[gnu::always_inline]] inline void Executor::RunHandler(Passage& passage) {
   unit_wall_us_ = running_.wall_base_us + running_.last_us;
   const bool is_record = RepeatsRecords(passage.session);
   Unit unit(parts_.data, running_.WallMs(), RuleFor(passage.session),
