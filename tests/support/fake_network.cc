@@ -412,6 +412,7 @@ bool FakeNetwork::MoveToListener(Wire& wire) {
   const std::string piece = Take(wire.to_listener, SIZE_MAX);
   if (!piece.empty()) {
     Hear(wire, piece);
+    if (TestServer* const dialer = ServerAt(wire.dialer)) dialer->EndTurn();  // it has room for more
     return true;
   }
   if (wire.user != nullptr || wire.to_listener.octets != 0) return false;
