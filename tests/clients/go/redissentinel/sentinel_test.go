@@ -243,6 +243,7 @@ func TestMessagesByWayOfAReplica(t *testing.T) {
 }
 
 func TestAFailoverByHandUnderLoad(t *testing.T) {
+	OnlyAll(t)
 	eachKind(t, func(t *testing.T, kind kind, sentinels []string) {
 		old := ControlSentinels(t, "primary")
 		client := kind.connect(t, sentinels, nil)
@@ -280,6 +281,7 @@ func TestAPrimaryDiesUnderLoad(t *testing.T) {
 }
 
 func TestASubscriptionOutlivesItsPrimary(t *testing.T) {
+	OnlyAll(t)
 	client := failoverClient.connect(t, fresh(t), nil)
 	pubsub := client.Subscribe(ctx, "news")
 	defer pubsub.Close()

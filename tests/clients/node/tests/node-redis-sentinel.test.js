@@ -77,7 +77,7 @@ test('messages', async (t) => {
   await eventually(() => got.length === 1 && got[0] === 'hello');
 });
 
-test('a subscription outlives its primary', async (t) => {
+test.onlyAll('a subscription outlives its primary', async (t) => {
   const sentinel = await connect(t);
   const got = [];
   await sentinel.subscribe('news', (message) => got.push(message));
@@ -87,5 +87,5 @@ test('a subscription outlives its primary', async (t) => {
   assert.notEqual(await control('primary'), dead);
 });
 
-test('a failover by hand under load', async (t) => failoverByHandUnderLoad(await connect(t), isOutage));
+test.onlyAll('a failover by hand under load', async (t) => failoverByHandUnderLoad(await connect(t), isOutage));
 test('a primary dies under load', async (t) => primaryDiesUnderLoad(await connect(t), isOutage));
