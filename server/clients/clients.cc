@@ -39,11 +39,13 @@ void Clients::FlushQueued(const Pace& pace) {
   const size_t replies = flushing_.size();
   flushing_.insert(flushing_.end(), with_messages_.begin(), with_messages_.end());
   with_messages_.clear();
+  const size_t most_bytes =
+      std::clamp(kBytesPerTurn / std::max(flushing_.size(), size_t{1}), kLeastPerFlush, kMostPerFlush);
   size_t at = 0;  // by index, since a flush may close and remove any session
-  while (at < replies) Flush(at++);
+  while (at < replies) Flush(at++, most_bytes);
   const int64_t until_us = at < flushing_.size() ? pace.NowUs() + kMessagesUs : 0;
   while (at < flushing_.size()) {
-    Flush(at++);
+    Flush(at++, most_bytes);
     if (pace.NowUs() >= until_us) break;
   }
   is_behind_ = at < flushing_.size();
@@ -52,11 +54,11 @@ void Clients::FlushQueued(const Pace& pace) {
   flushing_.clear();
 }
 
-void Clients::Flush(size_t place) {
+void Clients::Flush(size_t place, size_t most_bytes) {
   Session* session = flushing_[place];
   if (session == nullptr) return;
   session->queue_marks.to_flush_ = false;
-  if (!session->closing) session->transport->Flush();
+  if (!session->closing) session->transport->Flush(most_bytes);
   if (memory_ != nullptr && flushing_[place] != nullptr) memory_->Update(*session);
 }
 

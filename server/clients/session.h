@@ -38,8 +38,9 @@ class User;
 class Transport {
  public:
   virtual ~Transport() = default;
-  // Sends what waits in the session's `out`, as far as the peer takes it; goes on by itself when it takes more.
-  virtual void Flush() = 0;
+  // Sends what waits in the session's `out`, as far as the peer takes it, but about `most_bytes`; goes on by itself in
+  // later Turns.
+  virtual void Flush(size_t most_bytes) = 0;
   // Runs the pump again although no new bytes arrived (the session was postponed, or had more than its share).
   virtual void Resume() = 0;
   // Stops at once; the session is freed soon after.

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -47,18 +48,21 @@ Transfer ByteStream::Send(Bytes bytes) {
   return {Transfer::State::kMoved, static_cast<size_t>(sent)};
 }
 
-Transfer ByteStream::Send(const ReplyBuffer& output) {
-  if (tls_ != nullptr) return tls_->Send(output);
-  if (output.Segments() == 1) {  // for one segment, this system call is cheaper
+Transfer ByteStream::Send(const ReplyBuffer& output, size_t most) {
+  if (tls_ != nullptr) return tls_->Send(output);  // limits itself, and must not be given less after kLater
+  if (output.Segments() == 1) {                    // for one segment, this system call is cheaper
     Bytes piece;
     output.VisitFront(1, [&](Bytes front) { piece = front; });
-    return Send(piece);
+    return Send(piece.substr(0, most));
   }
   std::array<iovec, kPiecesPerWrite> pieces;
   msghdr message{};
   message.msg_iov = pieces.data();
   output.VisitFront(kPiecesPerWrite, [&](Bytes piece) {
-    pieces[message.msg_iovlen++] = {const_cast<char*>(piece.data()), piece.size()};
+    if (most == 0) return;
+    const size_t size = std::min(piece.size(), most);
+    pieces[message.msg_iovlen++] = {const_cast<char*>(piece.data()), size};
+    most -= size;
   });
   const ssize_t sent = sendmsg(socket_.Get(), &message, MSG_NOSIGNAL);
   if (sent < 0) return Failed();

@@ -36,9 +36,9 @@ class ByteStream {
 
   // Cost of a plain stream: one system call.
   Transfer Receive(std::span<char> target);
-  // Sends as much from the front as one call takes; the caller consumes it. After kLater the next call must begin with
-  // the same bytes.
-  Transfer Send(const ReplyBuffer& output);
+  // Sends as much from the front as one call takes, about `most` bytes of it; the caller consumes it. After kLater the
+  // next call must begin with the same bytes.
+  Transfer Send(const ReplyBuffer& output, size_t most);
   Transfer Send(Bytes bytes);
   // There are bytes to receive, even if the socket never becomes readable again.
   bool HasReceived() const { return tls_ != nullptr && TlsHasReceived(); }

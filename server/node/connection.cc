@@ -45,8 +45,6 @@ constexpr char kProtectedMode[] =
 
 namespace {
 
-// A client that takes a long reply as fast as we send it must not delay the others.
-constexpr size_t kBytesPerFlush = 1024 * 1024;
 // A client that sent this much in one read has probably more to send.
 constexpr size_t kMuchInput = 32 * 1024;
 // TLS handshakes that take longer are abandoned.
@@ -217,13 +215,14 @@ void Connection::Resume() {
   if (!session_.closing && !is_departing_) RunPump();
 }
 
-void Connection::Flush() {
+void Connection::Flush(size_t most_bytes) {
   if (stream_.InHandshake()) return;
   if (is_departing_) return session_.out.Consume(session_.out.Size());
   size_t before = session_.out.Size();
   session_.output_account.NoteOutput(before);
-  while (!session_.out.Empty() && before - session_.out.Size() < kBytesPerFlush) {
-    if (!WriteSome()) break;
+  const size_t end = before - std::min(before, most_bytes);
+  while (session_.out.Size() > end) {
+    if (!WriteSome(session_.out.Size() - end)) break;
   }
   if (session_.closing || is_departing_) return;
   if (!session_.out.Empty()) {
@@ -237,8 +236,8 @@ void Connection::Flush() {
   }
 }
 
-bool Connection::WriteSome() {
-  const Transfer sent = stream_.Send(session_.out);
+bool Connection::WriteSome(size_t most_bytes) {
+  const Transfer sent = stream_.Send(session_.out, most_bytes);
   if (sent.state != Transfer::State::kMoved) {
     if (sent.state == Transfer::State::kLater) return false;
     host_.parts().log.Verbose("Error writing to client: " + stream_.ErrorText());

@@ -20,7 +20,7 @@ class Connection final : public Transport,
 
   void Start();
 
-  void Flush() override;
+  void Flush(size_t most_bytes) override;
   void Resume() override;
   void Close() override;
   int FileDescriptor() const override { return stream_.FileDescriptor(); }
@@ -49,7 +49,7 @@ class Connection final : public Transport,
   void Depart();
   void RunPump();
   // One write; false when the socket takes no more for now.
-  bool WriteSome();
+  bool WriteSome(size_t most_bytes);
 
   NodeHost& host_;
   Session& session_;  // valid while self_ is set

@@ -297,8 +297,13 @@ void FullSync::EndTurn() {
 
 void FullSync::GoOnReading() {
   const auto is_full = [](const Session* session) { return session->out.Size() > SnapshotPipe::kWindowBytes; };
-  if (std::ranges::any_of(ReceivingFrom(Source::kPipe), is_full)) return;
-  pipe_->Resume();
+  const std::vector<Session*> receiving = ReceivingFrom(Source::kPipe);
+  if (std::ranges::none_of(receiving, is_full)) return pipe_->Resume();
+  // This Turn sends what they have; the next one sees that. A full socket begins a Turn when it has room.
+  const auto may_send = [&](const Session* session) {
+    return is_full(session) && session->transport != nullptr && !session->transport->AwaitsRoom();
+  };
+  if (std::ranges::any_of(receiving, may_send) && parts_.host) parts_.host->Post([] {});
 }
 
 void FullSync::SendFiles() {

@@ -381,7 +381,7 @@ int64_t PrimaryLink::OffsetOnDisk() {
 }
 
 // Nothing is sent to a primary but acknowledgements.
-void PrimaryLink::Flush() { session_->out.Consume(session_->out.Size()); }
+void PrimaryLink::Flush(size_t /*most_bytes*/) { session_->out.Consume(session_->out.Size()); }
 
 // Somebody closed the session (CLIENT KILL).
 void PrimaryLink::Close() {

@@ -76,7 +76,7 @@ class PrimaryLink final : public Link::User, public Transport {
   void OnEnded(const std::string& reason) override;
 
   // Transport
-  void Flush() override;
+  void Flush(size_t /*most_bytes*/) override;
   void Resume() override;
   void Close() override;
   int FileDescriptor() const override { return link_ == nullptr ? -1 : link_->FileDescriptor(); }

@@ -21,7 +21,7 @@ class SnapshotPipe {
     Descriptor childs;
   };
   // What somebody may have of a snapshot that he has not taken yet; whoever has more pauses the pipe. A socket that
-  // gets room takes a window at once, and clients wait meanwhile: with 256 KB their p99 was three times as long.
+  // gets room takes a window at once, and clients wait meanwhile.
   static constexpr size_t kWindowBytes = 32 * 1024;
   static constexpr size_t kPieceBytes = 16 * 1024;
 

@@ -50,7 +50,11 @@ class Node:
         return call(self.port, *words)
 
     def info(self, section, field):
-        found = re.search(rf"^{field}:(.*?)\r?$", self.ask("INFO", section), re.M)
+        """None if it does not say, or if its connection ends: a Sentinel ends all of a server that it makes a replica."""
+        try:
+            found = re.search(rf"^{field}:(.*?)\r?$", self.ask("INFO", section), re.M)
+        except OSError:
+            return None
         return found[1] if found else None
 
 
@@ -63,8 +67,8 @@ class Server(Node):
         return (self.info("replication", "master_port"), self.info("replication", "master_link_status")) == (str(primary.port), "up")
 
     def is_level_with(self, primary):
-        offset = self.info("replication", "slave_repl_offset")
-        return offset is not None and int(offset) >= int(primary.info("replication", "master_repl_offset"))
+        own, wanted = self.info("replication", "slave_repl_offset"), primary.info("replication", "master_repl_offset")
+        return None not in (own, wanted) and int(own) >= int(wanted)
 
 
 class Sentinel(Node):

@@ -75,7 +75,7 @@ class Sink final : public Transport, public Host {
     }
   }
 
-  void Flush() override {
+  void Flush(size_t /*most_bytes*/) override {
     parser_.Feed(session_->out.Text());
     while (parser_.Next()) {
     }

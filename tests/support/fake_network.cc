@@ -75,7 +75,7 @@ class FakeNetwork::FakeTransport final : public Transport {
   void Abandon() { session_ = nullptr; }
   TestServer& server() { return server_; }
 
-  void Flush() override {
+  void Flush(size_t /*most_bytes*/) override {
     const size_t room = network_.window_ - std::min(network_.window_, wire_.to_dialer.octets);
     const size_t octets = std::min(room, session_->out.Size());
     if (octets != 0) {

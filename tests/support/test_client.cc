@@ -147,7 +147,7 @@ void TestClient::SetReading(Reading reading) {
   if (reading_ == Reading::kYes && session_ != nullptr) Flush();
 }
 
-void TestClient::Flush() {
+void TestClient::Flush(size_t /*most_bytes*/) {
   if (reading_ == Reading::kYes) {
     std::string text = session_->out.Text();
     session_->out.Consume(text.size());

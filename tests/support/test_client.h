@@ -59,7 +59,7 @@ class TestClient final : public Transport {
   RespVersion resp() const { return session_ != nullptr ? session_->resp : last_resp_; }
 
   // Transport.
-  void Flush() override;
+  void Flush(size_t /*most_bytes*/) override;
   void Resume() override;
   void Close() override;
   int FileDescriptor() const override { return -1; }

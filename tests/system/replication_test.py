@@ -102,6 +102,13 @@ class Replication(unittest.TestCase):
     def test_we_are_both(self):
         self.check_pair(RESPITE, RESPITE)
 
+    def test_a_snapshot_does_not_wait_for_the_timer(self):
+        """Else only a tick, once a second here, would send the next few KB."""
+        primary, replica = self.node(RESPITE, "--hz", "1", "--rdbcompression", "no"), self.node(RESPITE)
+        primary.ask("DEBUG", "POPULATE", 200, "key", 100_000)
+        replica.follow(primary)
+        self.wait_equal(primary, replica)
+
     def test_a_chain_has_one_history(self):
         head, middle, tail = self.node(RESPITE), self.node(self.oracle.program), self.node(RESPITE)
         middle.follow(head)

@@ -20,6 +20,8 @@ export const everything = process.env.CLIENTS_SCOPE === 'all';
 /** A test that may not hang. */
 export const test = (name, body) => unlimited(name, { timeout: 40_000 }, body);
 test.skip = (name, body) => unlimited(name, { skip: true }, body);
+/** One that is too slow for the part. */
+test.onlyAll = everything ? test : test.skip;
 
 export async function freePort() {
   const listener = createServer().listen(0, '127.0.0.1');

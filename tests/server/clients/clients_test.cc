@@ -21,13 +21,16 @@ class SlowTransport final : public Transport {
       : clock_(clock), sent_(sent), session_(session) {
     session.transport = this;
   }
-  void Flush() override {
+  void Flush(size_t most_bytes) override {
     clock_.AdvanceUs(400);
     sent_.push_back(session_.id);
+    last_most_bytes = most_bytes;
   }
   void Resume() override {}
   void Close() override {}
   int FileDescriptor() const override { return -1; }
+
+  size_t last_most_bytes = 0;
 
  private:
   ManualClock& clock_;
@@ -64,6 +67,24 @@ TEST_F(ClientsTest, AllRepliesAreSentInTheirTurn) {
   EXPECT_THAT(Flush(), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
   EXPECT_FALSE(clients_.IsBehind());
   EXPECT_THAT(Flush(), IsEmpty());
+}
+
+TEST_F(ClientsTest, TheMoreClientsGetRepliesTheLessEachMayTakeInATurn) {
+  clients_.QueueFlush(*sessions_[0]);
+  Flush();
+  const size_t alone = transports_[0]->last_most_bytes;
+  for (Session* session : sessions_) clients_.QueueFlush(*session);
+  Flush();
+  EXPECT_GE(transports_[0]->last_most_bytes, 64 * 1024U);
+  EXPECT_LE(transports_[0]->last_most_bytes, alone);
+  for (int i = 0; i < 40; ++i) {
+    sessions_.push_back(&clients_.Create(0));
+    transports_.push_back(std::make_unique<SlowTransport>(server_.clock(), sent_, *sessions_.back()));
+  }
+  for (Session* session : sessions_) clients_.QueueFlush(*session);
+  Flush();
+  EXPECT_LE(transports_[0]->last_most_bytes * sessions_.size(), 8U << 20);
+  EXPECT_LT(transports_[0]->last_most_bytes, alone);
 }
 
 TEST_F(ClientsTest, MessagesGetAShareOfEachTurnBehindTheReplies) {

@@ -255,7 +255,7 @@ func TestASlotThatMovesAsks(t *testing.T) {
 
 func TestSlotsMoveAndPrimariesChangeUnderLoad(t *testing.T) {
 	cluster := connect(t, nil)
-	load := NewLoad(false, func(key string) error { return cluster.Incr(ctx, key).Err() })
+	load := NewLoad(NoTrouble, func(key string) error { return cluster.Incr(ctx, key).Err() })
 	load.GoesOn(t)
 	for _, key := range load.Keys[:3] {
 		Control(t, "move", key, 20)
@@ -274,7 +274,7 @@ func TestAPrimaryDiesUnderLoad(t *testing.T) {
 		NoError(t, cluster.Set(ctx, fmt.Sprintf("kept:%d", n), n, 0).Err())
 	}
 	Control(t, "settle")
-	load := NewLoad(true, func(key string) error { return cluster.Incr(ctx, key).Err() })
+	load := NewLoad(AnyTrouble, func(key string) error { return cluster.Incr(ctx, key).Err() })
 	load.GoesOn(t)
 	dead := Control(t, "kill", load.Keys[0])
 	if owner := Control(t, "owner", load.Keys[0]); owner == dead {

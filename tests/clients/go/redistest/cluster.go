@@ -20,7 +20,18 @@ func ClusterAddrs() []string {
 // Control asks for a change of the cluster, see ../../README.md, and returns the rest of the answer.
 func Control(t testing.TB, words ...any) string {
 	t.Helper()
-	conn, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", os.Getenv("REDIS_CLUSTER_CONTROL")))
+	return controlAt(t, "REDIS_CLUSTER_CONTROL", words)
+}
+
+// ControlSentinels asks for a change of the primary that has Sentinels, and returns the rest of the answer.
+func ControlSentinels(t testing.TB, words ...any) string {
+	t.Helper()
+	return controlAt(t, "REDIS_SENTINELS_CONTROL", words)
+}
+
+func controlAt(t testing.TB, variable string, words []any) string {
+	t.Helper()
+	conn, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", os.Getenv(variable)))
 	NoError(t, err)
 	defer conn.Close()
 	NoError(t, conn.SetDeadline(time.Now().Add(90*time.Second)))
@@ -39,13 +50,18 @@ type Load struct {
 	Keys    []string
 	mutex   sync.Mutex
 	counts  map[string]int64
+	refused int
 	trouble error
 	done    chan struct{}
 	tasks   sync.WaitGroup
 }
 
-// NewLoad starts it. With mayFail errors are expected: a primary dies.
-func NewLoad(mayFail bool, increment func(key string) error) *Load {
+// NoTrouble and AnyTrouble are for NewLoad: nothing may fail, or everything may, since a primary dies.
+func NoTrouble(error) bool  { return false }
+func AnyTrouble(error) bool { return true }
+
+// NewLoad starts it. Errors that are part of a failure are only counted, others end the test.
+func NewLoad(isExpected func(error) bool, increment func(key string) error) *Load {
 	load := &Load{counts: map[string]int64{}, done: make(chan struct{})}
 	for n := range 60 {
 		load.Keys = append(load.Keys, fmt.Sprintf("load:%d", n))
@@ -55,7 +71,7 @@ func NewLoad(mayFail bool, increment func(key string) error) *Load {
 		load.tasks.Go(func() {
 			for load.runs() {
 				key := load.Keys[chance.Intn(len(load.Keys))]
-				load.note(key, increment(key), mayFail)
+				load.note(key, increment(key), isExpected)
 			}
 		})
 	}
@@ -71,14 +87,23 @@ func (load *Load) runs() bool {
 	}
 }
 
-func (load *Load) note(key string, err error, mayFail bool) {
+func (load *Load) note(key string, err error, isExpected func(error) bool) {
 	load.mutex.Lock()
 	defer load.mutex.Unlock()
 	if err == nil {
 		load.counts[key]++
-	} else if !mayFail && load.trouble == nil {
+	} else if isExpected(err) {
+		load.refused++
+	} else if load.trouble == nil {
 		load.trouble = err
 	}
+}
+
+// Refused is how many increments failed as expected.
+func (load *Load) Refused() int {
+	load.mutex.Lock()
+	defer load.mutex.Unlock()
+	return load.refused
 }
 
 // Counts is how often each key was incremented.
@@ -95,8 +120,14 @@ func (load *Load) Counts() map[string]int64 {
 // GoesOn waits until every key was incremented several times more.
 func (load *Load) GoesOn(t testing.TB) {
 	t.Helper()
+	load.GoesOnWithin(t, 30*time.Second)
+}
+
+// GoesOnWithin does so with another limit.
+func (load *Load) GoesOnWithin(t testing.TB, limit time.Duration) {
+	t.Helper()
 	before := load.Counts()
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(limit)
 	for !load.allAbove(before) {
 		if time.Now().After(deadline) {
 			t.Fatal("the load does not go on")

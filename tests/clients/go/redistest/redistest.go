@@ -129,7 +129,13 @@ func OnlyAll(t testing.TB) {
 // Eventually polls until the condition holds, ten seconds at most.
 func Eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	EventuallyWithin(t, 10*time.Second, what, condition)
+}
+
+// EventuallyWithin does so with another limit.
+func EventuallyWithin(t testing.TB, limit time.Duration, what string, condition func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(limit)
 	for !condition() {
 		if time.Now().After(deadline) {
 			t.Fatalf("in vain waited until %s", what)

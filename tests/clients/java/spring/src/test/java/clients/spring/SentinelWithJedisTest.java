@@ -1,0 +1,7 @@
+package clients.spring;
+
+class SentinelWithJedisTest extends SentinelTests {
+  SentinelWithJedisTest() {
+    super(Driver.JEDIS);
+  }
+}

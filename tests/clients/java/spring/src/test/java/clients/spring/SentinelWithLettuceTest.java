@@ -1,0 +1,7 @@
+package clients.spring;
+
+class SentinelWithLettuceTest extends SentinelTests {
+  SentinelWithLettuceTest() {
+    super(Driver.LETTUCE);
+  }
+}
