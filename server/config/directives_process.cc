@@ -133,6 +133,8 @@ constexpr Directive kProcessDirectives[] = {
     {"syslog-enabled", kEffective, YesNo<&Settings::syslog_enabled>(), kImmutable},
     {"syslog-facility", kEffective, Choice<&Settings::syslog_facility>(kSyslogFacilityNames), kImmutable},
     {"syslog-ident", kEffective, Text<&Settings::syslog_ident>(), kImmutable},
+    // Hidden because tests that set everything that CONFIG GET * shows expect Redis' directives only.
+    {"test-commands", kEffective, Choice<&Settings::test_commands>(kPermissionNames), kImmutable | kHidden},
     {"use-exit-on-panic", kEffective, YesNo<&Settings::use_exit_on_panic>(), kHidden},
     {"watchdog-period", kEffective, Number<&Settings::watchdog_period>(0, kMaxInt), kHidden},
 };

@@ -76,8 +76,8 @@ TEST(ConfigTableTest, NothingElseIsKnownButTheDocumentedAdditions) {
     }
   }
   EXPECT_THAT(additions,
-              testing::UnorderedElementsAre("port-file", "aof-load-failed-commands", "nodes", "node-threads",
-                                            "cluster-databases", "cluster-slot-migration-log-max-len",
+              testing::UnorderedElementsAre("port-file", "test-commands", "aof-load-failed-commands", "nodes",
+                                            "node-threads", "cluster-databases", "cluster-slot-migration-log-max-len",
                                             "cluster-slot-stats-enabled", "slot-migration-max-failover-repl-bytes"));
 }
 
