@@ -51,6 +51,25 @@ void ClockControl::SetBack(int64_t wall_ms) {
   Changed();
 }
 
+ClockControl::State ClockControl::Save() const {
+  const MovableClock& clock = *parts_.clock;
+  return {.mode = clock.mode(),
+          .rate = clock.rate(),
+          .wall_us = clock.WallUs(),
+          .offset_us = clock.OffsetUs(),
+          .is_auto = is_auto_};
+}
+
+// A clock that runs keeps its distance from the machine's.
+void ClockControl::Restore(const State& state) {
+  MovableClock& clock = *parts_.clock;
+  const bool is_frozen = state.mode == MovableClock::Mode::kFrozen;
+  is_frozen ? clock.Freeze() : clock.RunAt(state.rate);
+  clock.SetWallUs(is_frozen ? state.wall_us : clock.WallUs() - clock.OffsetUs() + state.offset_us);
+  is_auto_ = state.is_auto;
+  Changed();
+}
+
 // Further requests of this Turn see the new time.
 void ClockControl::Changed() {
   parts_.executor.LetTimePass();

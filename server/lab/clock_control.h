@@ -60,6 +60,17 @@ class ClockControl {
   // Jumps to the next thing that is due whenever all clients wait for messages or keys.
   void SetAuto(bool is_auto) { is_auto_ = is_auto; }  // NOLINT: the setting itself
 
+  // The clock as it is now, and back to that. What falls due in between does not happen.
+  struct State {
+    MovableClock::Mode mode;
+    double rate;
+    int64_t wall_us;
+    int64_t offset_us;  // from the machine's
+    bool is_auto;
+  };
+  State Save() const;
+  void Restore(const State& state);
+
   // --- Jumps forward.
 
   // Lets this time pass in the next Turn. Requires: a host, and the sum is at most kLatestWallMs.

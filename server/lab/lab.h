@@ -3,11 +3,13 @@
 #pragma once
 
 #include "server/lab/clock_control.h"
+#include "server/lab/named_snapshots.h"
 
 namespace respite {
 
 struct Lab {
   ClockControl clock;
+  NamedSnapshots snapshots;
 };
 
 }  // namespace respite

@@ -263,7 +263,15 @@ Node::Node(const Parts& outside)
                                   .host = host_,
                                   .clients = clients_,
                                   .executor = executor_,
-                                  .keeper = housekeeping_})},
+                                  .keeper = housekeeping_}),
+           .snapshots = NamedSnapshots({.data = data_,
+                                        .disposer = disposer_,
+                                        .config = parts_.config,
+                                        .users = users_,
+                                        .permissions = permissions_,
+                                        .scripts = script_cache_,
+                                        .functions = function_libraries_,
+                                        .clock = lab_.clock})},
       services_{.settings = parts_.config.settings(),
                 .config = parts_.config,
                 .clock = parts_.clock,
@@ -358,6 +366,7 @@ Node::Node(const Parts& outside)
   RegisterConfigHooks(services_);
   client_memory_.AdoptLimit();
   executor_.StartRun();
+  if (movable_clock_ != nullptr) lab_.snapshots.RememberStart();
   memory_.MarkStartup();
 }
 

@@ -24,4 +24,19 @@ struct TestClock {
   static void Run(Call& call);
 };
 
+struct TestReset {
+  static constexpr CommandSpec spec =
+      TestSpec("TEST|RESET [what(DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|CLOCK|CLIENTS)...]",
+               "Brings this server, or parts of it, back to its state after the start.");
+  static void Run(Call& call);
+};
+
+struct TestSnapshot {
+  static constexpr CommandSpec spec = TestSpec(
+      "TEST|SNAPSHOT action(SAVE save-name<name>:string|RESTORE restore-name<name>:string|diff{DIFF "
+      "before:string [after:string]}|LIST|DEL del-name<name>:string)",
+      "Saves, restores, compares and removes snapshots of this server.");
+  static void Run(Call& call);
+};
+
 }  // namespace respite

@@ -27,6 +27,18 @@ struct TestHelp {
                         "    Jump to what falls due next whenever all clients wait.",
                         "CLOCK REAL",
                         "    Follow the clock of the machine again.",
+                        "RESET [DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|CLOCK|CLIENTS ...]",
+                        "    Bring these, or all, back to the state after the start.",
+                        "SNAPSHOT SAVE <name>",
+                        "    Remember data, functions, scripts, users, directives and clock.",
+                        "SNAPSHOT RESTORE <name>",
+                        "    Bring them back; the snapshot stays.",
+                        "SNAPSHOT DIFF <name> [<other>]",
+                        "    Show which keys differ from now, or from the other snapshot.",
+                        "SNAPSHOT LIST",
+                        "    Show all snapshots.",
+                        "SNAPSHOT DEL <name>",
+                        "    Remove one.",
                     });
   }
 };
@@ -39,7 +51,7 @@ struct TestContainer {
                                        .flags = kAdmin | kProtected,
                                        .arity = -2,
                                        .protection = Protection::kTestCommands};
-  static constexpr auto kSubcommands = Family<TestClock, TestHelp>();
+  static constexpr auto kSubcommands = Family<TestClock, TestHelp, TestReset, TestSnapshot>();
 };
 
 constexpr auto kTestCommands = Family<TestContainer>();
