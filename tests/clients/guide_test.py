@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Each piece of code in docs/test_server.md is run by the suite of its language, and each task has all languages."""
+import pathlib
+import re
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+PAGE = HERE.parent.parent / "docs" / "test_server.md"
+
+# Who runs the pieces of a language, all that the page has: it looks for this fence.
+SUITES = {
+    "python": HERE / "python/test_redis_py_guide.py",
+}
+
+
+def fences(text):
+    """The words behind the fences that open a piece of code."""
+    return re.findall(r"^```(.*)$", text, re.M)[::2]
+
+
+def tasks(text):
+    """(heading, text) of each task."""
+    return re.findall(r"^### (.*?)$(.*?)(?=^##|\Z)", text.split("\n## By tasks\n", 1)[1], re.S | re.M)
+
+
+class GuideTest(unittest.TestCase):
+    page = PAGE.read_text(encoding="utf-8")
+
+    def test_each_piece_of_code_is_claimed(self):
+        found = fences(self.page)
+        self.assertGreaterEqual(len(found), 2)
+        for language in found:
+            self.assertIn(language, SUITES, "nobody runs this piece as it is printed")
+
+    def test_each_claim_is_kept(self):
+        for language, path in SUITES.items():
+            source = path.read_text(encoding="utf-8")
+            self.assertIn(f"```{language}\\n", source)
+            self.assertIn("docs", source)
+            self.assertIn("test_server.md", source)
+
+    def test_each_task_is_shown_in_all_languages(self):
+        found = tasks(self.page)
+        self.assertGreaterEqual(len(found), 2)
+        for heading, text in found:
+            with self.subTest(heading):
+                self.assertEqual(sorted(SUITES), sorted(fences(text)))
+
+    def test_a_piece_that_nobody_runs_is_seen(self):
+        self.assertEqual(["python", "", "c"], fences("```python\n1\n```\n\n```\n2\n```\n```c\n3\n```\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()
