@@ -147,9 +147,9 @@ def test_cache_with_jitter_expires_little_by_little(timed, clock, chance):
     clock.advance("599999ms")
     assert timed.dbsize() == 200
     clock.advance("1ms")
-    for second in range(60):
+    for second in range(0, 60, 5):
         assert timed.dbsize() == sum(jitter > second for jitter in jitters)
-        clock.advance("1s")
+        clock.advance("5s")
     assert timed.dbsize() == 0
 
 
