@@ -10,6 +10,7 @@ PAGE = HERE.parent.parent / "docs" / "test_server.md"
 # Who runs the pieces of a language, all that the page has: it looks for this fence.
 SUITES = {
     "python": HERE / "python/test_redis_py_guide.py",
+    "go": HERE / "go/goredis/guide_test.go",
     "js": HERE / "node/tests/ioredis-guide.test.js",
 }
 
