@@ -7,11 +7,12 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 PAGE = HERE.parent.parent / "docs" / "test_server.md"
 
-# Who runs the pieces of a language, all that the page has: it looks for this fence.
+# Who runs all pieces of a language: the file of a suite, and the text by which it looks for them.
 SUITES = {
-    "python": HERE / "python/test_redis_py_guide.py",
-    "go": HERE / "go/goredis/guide_test.go",
-    "js": HERE / "node/tests/ioredis-guide.test.js",
+    "go": ("go/goredis/guide_test.go", '|^```go\\n('),
+    "java": ("java/redisson/src/test/java/clients/redisson/GuideTest.java", 'PrintedClass.of("docs/test_server.md")'),
+    "js": ("node/tests/ioredis-guide.test.js", '|^```js\\n('),
+    "python": ("python/test_redis_py_guide.py", '|^```python\\n('),
 }
 
 
@@ -35,10 +36,11 @@ class GuideTest(unittest.TestCase):
             self.assertIn(language, SUITES, "nobody runs this piece as it is printed")
 
     def test_each_claim_is_kept(self):
-        for language, path in SUITES.items():
-            source = path.read_text(encoding="utf-8")
-            self.assertIn(f"```{language}\\n", source)
-            self.assertIn("test_server.md", source)
+        for language, (path, looks_for) in SUITES.items():
+            with self.subTest(language):
+                source = (HERE / path).read_text(encoding="utf-8")
+                self.assertIn(looks_for, source)
+                self.assertIn("test_server.md", source)
 
     def test_each_task_is_shown_in_all_languages(self):
         found = tasks(self.page)
