@@ -117,6 +117,7 @@ struct Settings : EncodingLimits {
   Permission enable_module_command = Permission::kNever;
   Permission enable_protected_configs = Permission::kNever;
   Permission test_commands = Permission::kNever;
+  std::string test_world_idle = "10m";  // a duration
   int hz = 10;  // timer ticks per second, 1-500
   std::string ignore_warnings;
   int64_t latency_monitor_threshold = 0;  // milliseconds; 0: off

@@ -73,6 +73,7 @@ NodeServer::Step NodeServer::Open() {
 }
 
 NodeServer::Step NodeServer::Listen() {
+  if (parts_.reach == Parts::Reach::kWithin && settings().port == 0) return Step::kDone;
   if (Tls::IsWanted(settings())) {
     if (auto reason = node_->tls().Configure(settings())) {
       log().Warning(*reason);

@@ -62,6 +62,8 @@ class NodeServer {
     const Clock& clock;
     const Pace& pace;
     uint32_t nodes;  // of the process
+    // kWithin: clients come from another server of the process; it listens only if it has a port.
+    enum class Reach : uint8_t { kListens, kWithin } reach = Reach::kListens;
   };
   explicit NodeServer(const Parts& parts);
   ~NodeServer();
@@ -116,6 +118,9 @@ class NodeServer {
   const Settings& settings() const { return parts_.config.settings(); }
   Logger& log() const { return parts_.log; }
   EventLoop& loop() const { return loop_->loop; }
+  // Requires: Build was done.
+  Node& node() { return *node_; }
+  NodeHost& host() { return *host_; }
 
  private:
   void AttachHandlers();
