@@ -18,7 +18,8 @@ namespace respite {
 NodeServer::NodeServer(const Parts& parts)
     : parts_(parts),
       files_(system_files_, *parts.config.settings().folder),
-      children_(parts.pace, parts.log, [this](ChildWork work) { parts_.owner.PrepareChild(*this, work); }) {}
+      children_(parts.pace, parts.log, [this](ChildWork work) { parts_.owner.PrepareChild(*this, work); }),
+      last_client_ms_(parts.pace.NowMs()) {}
 
 NodeServer::~NodeServer() { Discard(); }
 
@@ -51,6 +52,7 @@ void NodeServer::AttachHandlers() {
                      .clients = node_->clients(),
                      .memory = node_->memory(),
                      .phase = node_->phase()});
+    LookForClients();
   });
   host_->OnStop([this](int exit_code) { OnStop(exit_code); });
   node_->shutdown().OnCancelled([this] { parts_.owner.OnShutdownCancelled(); });
@@ -62,6 +64,17 @@ void NodeServer::StartWatchdog() {
   int& period_ms = config().Adjust().watchdog_period;
   if (period_ms > 0) period_ms = std::max(period_ms, 2 * (1000 / node_->pulse().Hz()));
   loop_->watchdog.SetPeriod(std::chrono::milliseconds(period_ms));
+}
+
+// A client that came and went between two ticks counts, too.
+void NodeServer::LookForClients() {
+  if (settings().exit_on_idle == 0) return;
+  const int64_t now_ms = parts_.pace.NowMs();
+  const size_t clients = node_->clients().Count() - node_->replication().replicas().All().size();
+  const uint64_t before = std::exchange(connections_, node_->stats().connections);
+  if (clients > 0 || connections_ != before) last_client_ms_ = now_ms;
+  idle_ms_ = now_ms - last_client_ms_;
+  if (idle_ms_ >= settings().exit_on_idle) parts_.owner.OnIdle();
 }
 
 NodeServer::Step NodeServer::Open() {

@@ -53,6 +53,8 @@ class NodeServer {
     virtual void OnTitle(const NodeServer& node) = 0;
     // A directive of the process has changed. Returns why it cannot take effect.
     virtual std::optional<std::string> OnOomScore(NodeServer& node) = 0;
+    // A server has had no client for as long as `exit-on-idle` says. Called at each tick.
+    virtual void OnIdle() = 0;
   };
 
   struct Parts {
@@ -107,6 +109,8 @@ class NodeServer {
   bool HasStopped() const { return has_stopped_; }
   int exit_code() const { return exit_code_; }
   bool IsReplica() const { return is_replica_; }
+  // How long it has had no client but replicas, at the last tick. Counted only if `exit-on-idle` needs it.
+  int64_t IdleMs() const { return idle_ms_; }
   // Stops listening, and removes the file of the unix socket.
   void CloseListeners();
   // Frees everything but settings and log. Harmless when it is done.
@@ -120,6 +124,7 @@ class NodeServer {
  private:
   void AttachHandlers();
   void StartWatchdog();
+  void LookForClients();
   Step Listen();
   std::optional<std::string> OpenCluster();
   void ShareEmptyHistory();
@@ -148,6 +153,9 @@ class NodeServer {
   std::atomic<bool> has_stopped_ = false;
   std::atomic<int> exit_code_ = 0;
   std::atomic<bool> is_replica_ = false;
+  int64_t last_client_ms_;            // of pace; counted from the start
+  uint64_t connections_ = 0;          // that it has had at the last tick
+  std::atomic<int64_t> idle_ms_ = 0;  // at the last tick
 };
 
 }  // namespace respite
