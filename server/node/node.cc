@@ -13,8 +13,8 @@ Where WhereOf(ServerMode mode) { return mode == ServerMode::kSentinel ? Where::k
 
 Node::Node(Parts parts)
     : parts_(parts),
-      identity_(parts.clock),
-      data_(parts.config.settings(), parts.hash_key, parts.random_seed),
+      identity_(parts.clock, parts.ids),
+      data_(parts.config.settings(), parts.hash_key, parts.random_seed, parts.ids),
       watched_keys_(data_.keyspace, parts.hash_key),
       moving_keys_(parts.hash_key),
       waiting_(

@@ -93,6 +93,7 @@ class Node {
     uint64_t random_seed;  // of random choices, which clients see
     FileSystem& files;
     Forker& forker;
+    IdSource ids = {};  // of ids and passwords
   };
   explicit Node(Parts parts);
   ~Node();

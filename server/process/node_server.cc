@@ -25,8 +25,7 @@ NodeServer::~NodeServer() { Discard(); }
 
 NodeServer::Step NodeServer::Build(WatchedLoop& loop) {
   loop_ = &loop;
-  node_ = std::make_unique<Node>(Node::Parts{parts_.config, parts_.clock, parts_.pace, parts_.log,
-                                             HashKey::FromKernel(), SystemSeed(), files_, children_});
+  node_ = std::make_unique<Node>(NodeParts());
   for (const ConfigLine& line : parts_.config.lines().rename_command) {
     node_->commands().Rename(line.words[1], line.words[2]);  // CheckRenames has tried it
   }
@@ -38,6 +37,18 @@ NodeServer::Step NodeServer::Build(WatchedLoop& loop) {
   if (settings().port == kAutoPort && Listen() == Step::kFailed) return Step::kFailed;
   LogMode(config(), log());
   return Step::kDone;
+}
+
+// With `seed`, each server of the process makes the same random choices in each run.
+Node::Parts NodeServer::NodeParts() {
+  Node::Parts node = {parts_.config,         parts_.clock, parts_.pace, parts_.log,
+                      HashKey::FromKernel(), SystemSeed(), files_,      children_};
+  if (!settings().seed) return node;
+  Random seeds(DerivedSeed(*settings().seed, parts_.number));
+  node.hash_key = {.low = seeds.Next(), .high = seeds.Next()};
+  node.random_seed = seeds.Next();
+  node.ids = IdSource(seeds.Next());
+  return node;
 }
 
 void NodeServer::AttachHandlers() {
@@ -70,9 +81,12 @@ void NodeServer::StartWatchdog() {
 void NodeServer::LookForClients() {
   if (settings().exit_on_idle == 0) return;
   const int64_t now_ms = parts_.pace.NowMs();
-  const size_t clients = node_->clients().Count() - node_->replication().replicas().All().size();
+  bool has_clients = false;
+  node_->clients().ForEach([&](const Session& session) {
+    has_clients = has_clients || session.kind == SessionKind::kNormal || session.kind == SessionKind::kPubSub;
+  });
   const uint64_t before = std::exchange(connections_, node_->stats().connections);
-  if (clients > 0 || connections_ != before) last_client_ms_ = now_ms;
+  if (has_clients || connections_ != before) last_client_ms_ = now_ms;
   idle_ms_ = now_ms - last_client_ms_;
   if (idle_ms_ >= settings().exit_on_idle) parts_.owner.OnIdle();
 }

@@ -63,7 +63,8 @@ class NodeServer {
     Logger& log;
     const Clock& clock;
     const Pace& pace;
-    uint32_t nodes;  // of the process
+    uint32_t nodes;   // of the process
+    uint32_t number;  // among them, from 0
   };
   explicit NodeServer(const Parts& parts);
   ~NodeServer();
@@ -109,7 +110,7 @@ class NodeServer {
   bool HasStopped() const { return has_stopped_; }
   int exit_code() const { return exit_code_; }
   bool IsReplica() const { return is_replica_; }
-  // How long it has had no client but replicas, at the last tick. Counted only if `exit-on-idle` needs it.
+  // How long it has had no client but replicas and its primary, at the last tick. Counted only if `exit-on-idle` needs it.
   int64_t IdleMs() const { return idle_ms_; }
   // Stops listening, and removes the file of the unix socket.
   void CloseListeners();
@@ -122,6 +123,7 @@ class NodeServer {
   EventLoop& loop() const { return loop_->loop; }
 
  private:
+  Node::Parts NodeParts();
   void AttachHandlers();
   void StartWatchdog();
   void LookForClients();

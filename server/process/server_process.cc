@@ -157,7 +157,8 @@ void ServerProcess::AddResident(Resident resident) {
                                                      .log = resident.log == nullptr ? log_ : *resident.log,
                                                      .clock = clock_,
                                                      .pace = pace_,
-                                                     .nodes = CountNodes()});
+                                                     .nodes = CountNodes(),
+                                                     .number = static_cast<uint32_t>(residents_.size())});
   residents_.push_back(std::move(resident));
   ++living_;
 }
@@ -210,14 +211,17 @@ ServerProcess::Step ServerProcess::PlanCluster() {
     if (!text) return Step::kFailed;
     members.push_back({resident.node->Address(), std::move(*text)});
   }
-  Random random(SystemSeed());
+  const auto& seed = config_.settings().seed;
+  // Nodes have the numbers before it.
+  Random random(seed ? DerivedSeed(*seed, CountNodes()) : SystemSeed());
+  IdSource ids = seed ? IdSource(random.Next()) : IdSource();
   const PortChoice port = config_.settings().tls_cluster ? PortChoice::kTls : PortChoice::kTcp;
   auto start = JointStart::Plan(plan_->layout(), members, port, random);
   if (!start.ok()) return Fail("The cluster cannot start: " + start.error());
   std::vector<std::string> histories;
   for (int i = 0; i < plan_->layout().Count(); ++i) {
     const auto primary = plan_->layout().PrimaryOf(i);
-    histories.push_back(primary ? histories[static_cast<size_t>(*primary)] : RandomHex(History::kIdLength));
+    histories.push_back(primary ? histories[static_cast<size_t>(*primary)] : ids.Hex(History::kIdLength));
   }
   for (size_t i = 0; i < residents_.size(); ++i) {
     const auto belief = start.value().is_agreed ? ClusterMode::Belief::kAgreed : ClusterMode::Belief::kOwn;
