@@ -8,7 +8,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # The rooms of server/, lowest first: each may include those before it.
 SERVER_ROOMS = ["catalogue", "config", "net", "dataset", "clients", "execution", "storage", "replication", "migration",
-                "cluster", "slot_migration", "sentinel", "observe", "commands", "node", "process"]
+                "cluster", "slot_migration", "sentinel", "lab", "observe", "commands", "node", "process"]
 # Lower rooms that a room of server/ must not include.
 WITHOUT = {
     "catalogue": {"persistence", "scripting", "datatypes"},
@@ -42,6 +42,7 @@ ROOM_HEADERS = {  # third-party headers that belong to one room
     re.compile(r"^(lua|lauxlib|lualib)\.(h|hpp)$|^lua5\.4/"): "scripting",
     re.compile(r"^liblzf/"): "persistence",
     re.compile(r"^openssl/ssl\.h$"): "server/net",
+    re.compile(r"^nlohmann/"): "server/lab",
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)

@@ -6,6 +6,7 @@
 
 #include "server/clients/acl/permissions.h"
 #include "server/cluster/cluster.h"
+#include "server/lab/fixture_loader.h"
 #include "server/net/socket_address.h"
 #include "server/process/banner.h"
 #include "server/process/cpu_list.h"
@@ -172,6 +173,7 @@ NodeServer::Step NodeServer::Load() {
   if (has_stopped_) return Step::kStopped;
   node_->loading().End();
   if (!IsSentinel()) return LoadData();
+  if (!settings().load.empty()) return Fail("load: a Sentinel has no data");
   node_->shutdown().NeverSave();
   host_->Enter();
   node_->sentinel().Start(programs_);
@@ -193,6 +195,7 @@ NodeServer::Step NodeServer::LoadData() {
     case LoadOutcome::kFailed:
       return Step::kFailed;
   }
+  if (auto reason = LoadFixtures(node_->services())) return has_stopped_ ? Step::kStopped : Fail(*reason);
   node_->replication().Start();
   if (auto reason = node_->cluster().Start()) return Fail(*reason);
   reserved_.clear();
