@@ -69,6 +69,7 @@ int ServerProcess::Run() {
 }
 
 int ServerProcess::Leave(int exit_code) {
+  if (plan_) plan_->RemoveTemporary();
   log_.Warning("Redis is now ready to exit, bye bye...");
 #ifdef NDEBUG
   _exit(exit_code);

@@ -99,13 +99,31 @@ class ProfileTest(TestProfileTest):
             self.assertIn(b"\r\nno\r\n", client.makefile("rb").read())
 
     def test_a_cluster(self):
-        server = self.launch("--test", "--nodes", "3x1", "--port-file", "ports")
+        os.mkdir(self.path("tmp"))
+        server = self.launch("--test", "--nodes", "3x1", "--port-file", "ports",
+                             env=dict(os.environ, TMPDIR=self.path("tmp")))
         wait_until(lambda: os.path.exists(self.path("ports")), "the ports")
         ports = [int(port) for port in self.read("ports").split()]
         self.assertEqual(6, len(ports))
         self.assertIn("cluster_state:ok", call(ports[5], "CLUSTER", "INFO"))
         self.assertEqual("local", call(ports[3], "CONFIG", "GET", "test-commands")[1])
+        self.assertEqual(["ports", "tmp"], self.files())
+        folder = call(ports[0], "CONFIG", "GET", "dir")[1]
+        self.assertTrue(folder.startswith(self.path("tmp/respite-")) and folder.endswith("/node-1"), folder)
         self.assertEqual(0, server.stop())
+        self.assertEqual([], os.listdir(self.path("tmp")))
+
+    def test_a_cluster_whose_start_fails(self):
+        os.mkdir(self.path("tmp"))
+        self.fails("--test", "--nodes", "2", "--load", "any.json", env=dict(os.environ, TMPDIR=self.path("tmp")))
+        self.assertEqual([], os.listdir(self.path("tmp")))
+        self.fails("--test", "--nodes", "2", env=dict(os.environ, TMPDIR=self.path("nowhere")))
+
+    def test_a_cluster_that_is_told_where_its_data_is(self):
+        self.start("--test", "--nodes", "2", "--dir", self.folder)
+        self.assertEqual(["node-1", "node-2"], self.files())
+        self.start("--test", "--nodes", "2", "--dir", self.path("node-1"), "--unixsocket", "sock")
+        self.assertEqual("+PONG", call(self.path("node-1/node-2/sock"), "PING"))
 
     def test_a_daemon_outlives_who_starts_it(self):
         self.addCleanup(self.end_by_pidfile, "pid")
