@@ -1,8 +1,6 @@
 #include "base/duration_text.h"
 
-#include <algorithm>
 #include <array>
-#include <limits>
 
 #include "base/number_text.h"
 
@@ -12,32 +10,36 @@ namespace {
 
 struct Unit {
   Bytes name;
-  int64_t milliseconds;
+  int64_t ms;
 };
-
-// The largest first.
-constexpr std::array<Unit, 5> kUnits = {
-    {{"d", 86'400'000}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1000}, {"ms", 1}},
-};
+constexpr std::array kUnits = {Unit{"d", 86'400'000}, Unit{"h", 3'600'000}, Unit{"m", 60'000}, Unit{"s", 1000},
+                               Unit{"ms", 1}};
 
 }  // namespace
 
-std::optional<int64_t> ParseDuration(Bytes text) {
-  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  const auto number = ParseInteger(text.substr(0, digits));
-  if (!number) return std::nullopt;
-  const Bytes name = text.substr(digits);
-  if (name.empty()) return number;
-  const auto* unit = std::ranges::find_if(kUnits, [&](const Unit& each) { return EqualsIgnoreCase(each.name, name); });
-  if (unit == kUnits.end() || *number > std::numeric_limits<int64_t>::max() / unit->milliseconds) return std::nullopt;
-  return *number * unit->milliseconds;
+std::optional<int64_t> ParseDurationMs(Bytes text) {
+  size_t digits = 0;
+  while (digits < text.size() && IsDigit(text[digits])) ++digits;
+  const auto count = ParseInteger(text.substr(0, digits));
+  if (!count || *count < 0) return std::nullopt;
+  const Bytes unit = text.substr(digits);
+  if (unit.empty()) return count;
+  for (const Unit& known : kUnits) {
+    int64_t product = 0;
+    if (!EqualsIgnoreCase(unit, known.name)) continue;
+    if (__builtin_mul_overflow(*count, known.ms, &product)) return std::nullopt;
+    return product;
+  }
+  return std::nullopt;
 }
 
-std::string DurationText(int64_t milliseconds) {
-  if (milliseconds == 0) return "0";
-  const auto divides = [&](const Unit& unit) { return milliseconds % unit.milliseconds == 0; };
-  const Unit& unit = *std::ranges::find_if(kUnits, divides);
-  return std::to_string(milliseconds / unit.milliseconds) + std::string(unit.name);
+std::string DurationText(int64_t duration_ms) {
+  for (const Unit& unit : kUnits) {
+    if (duration_ms >= unit.ms && duration_ms % unit.ms == 0) {
+      return std::to_string(duration_ms / unit.ms) + std::string(unit.name);
+    }
+  }
+  return "0";
 }
 
 }  // namespace respite

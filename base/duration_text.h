@@ -1,4 +1,4 @@
-// Durations in the form that people write and read: 250, 250ms, 30s, 5m, 2h, 7d. A number alone counts milliseconds.
+// Durations as people write them: `250` and `250ms`, `30s`, `5m`, `2h`, `7d`.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,10 @@
 
 namespace respite {
 
-// Milliseconds. The unit may be in any case. Returns nullopt for anything else, and beyond 2^63 - 1.
-std::optional<int64_t> ParseDuration(Bytes text);
+// In milliseconds; nothing if the text is no duration, or a longer one than fits. The unit may be in capitals.
+std::optional<int64_t> ParseDurationMs(Bytes text);
 
-// The shortest text with a whole number of the largest unit: "5m", "90s", "1500ms"; "0".
-// Requires: milliseconds >= 0.
-std::string DurationText(int64_t milliseconds);
+// With the largest unit that needs no fraction: "90s", "2h", "250ms".
+std::string DurationText(int64_t duration_ms);
 
 }  // namespace respite

@@ -50,6 +50,11 @@ class ScriptCache {
   // Removes all scripts and their Lua state; another thread may free them.
   Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }
 
+  // Calls visit(const Script&) for each, in no order.
+  template <class Visit>
+  void ForEach(Visit&& visit) const {
+    for (const auto& [sha, script] : contents_.by_sha) visit(*script);
+  }
   ScriptEngine& engine();
   void CollectGarbage() {
     if (contents_.engine != nullptr) contents_.engine->CollectGarbage();

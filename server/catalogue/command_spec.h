@@ -182,8 +182,9 @@ enum class TransactionRole : uint8_t {
   kExecutes,  // EXEC: ends the transaction even when the command is refused
 };
 
-// The directive that permits a protected command (kProtected): enable-debug-command or enable-module-command.
-enum class Protection : uint8_t { kDebugCommand, kModuleCommand };
+// The directive that permits a protected command (kProtected): enable-debug-command, enable-module-command or
+// test-commands.
+enum class Protection : uint8_t { kDebugCommand, kModuleCommand, kTestCommands };
 
 // Which arguments are channels, for ACL checks.
 enum class ChannelArguments : uint8_t { kNone, kFirst, kAll, kAllPatterns };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "server/catalogue/command_table.h"
@@ -28,6 +29,7 @@ class Pause final : public Timers::Source {
   // It ends by itself at its time.
   int64_t NextDueMs() const override { return scope_ != Scope::kNone ? until_ms_ : Timers::kNever; }
   void RunDue(int64_t) override { End(); }
+  std::string WhatIsDue() const override { return "CLIENT PAUSE ends"; }
 
   // How commands treat expired keys: a pause hides them without removal, which would be a write.
   ExpiryRule Rule() const { return IsOn() ? ExpiryRule::kHide : ExpiryRule::kPurge; }

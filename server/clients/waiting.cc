@@ -35,7 +35,7 @@ void Waiting::Park(Session& session, const Command& command, std::span<const Byt
     }
   }
   if (waiter->for_disk) for_disk_.insert(session.id);
-  if (waiter->deadline_ms != Waiter::kNoDeadline) deadlines_.emplace(waiter->deadline_ms, &session);
+  if (waiter->deadline_ms != Waiter::kNoDeadline) deadlines_.insert({waiter->deadline_ms, session.id});
   session.waiter = std::move(waiter);
 }
 
@@ -44,7 +44,7 @@ std::unique_ptr<Waiter> Waiting::Take(Session& session) {
   if (waiter == nullptr) return waiter;
   for (const auto& place : waiter->places) lines_.Remove(place);
   for (const auto& place : waiter->loss_places) losses_.Remove(place);
-  deadlines_.erase({waiter->deadline_ms, &session});
+  deadlines_.erase({waiter->deadline_ms, session.id});
   if (waiter->for_disk) for_disk_.erase(session.id);
   return waiter;
 }
@@ -76,8 +76,13 @@ void Waiting::RunDue(int64_t) {
   if (deadlines_.empty()) return;
   parts_.runner.StartRun();
   const int64_t now_ms = parts_.running.NowMs();
-  for (int left = kEndedPerTurn; left > 0 && !deadlines_.empty() && deadlines_.begin()->first <= now_ms; --left)
-    End(*deadlines_.begin()->second, WaitEnd::kTimeout);
+  for (int left = kEndedPerTurn; left > 0 && !deadlines_.empty() && deadlines_.begin()->at_ms <= now_ms; --left)
+    End(*parts_.clients.Find(deadlines_.begin()->client), WaitEnd::kTimeout);
+}
+
+std::string Waiting::WhatIsDue() const {
+  const Session& session = *parts_.clients.Find(deadlines_.begin()->client);
+  return ToUpper(session.waiter->command->full_name) + " of client " + std::to_string(session.id) + " times out";
 }
 
 void Waiting::MarkReady(int db, Bytes key, Line& line) {

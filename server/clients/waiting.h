@@ -81,7 +81,8 @@ class Waiting final : public Timers::Source {
   bool HasReady() const { return !ready_.empty(); }
   // Ends waits whose timeout has passed, a limited number per Turn. Cost: O(of them).
   void RunDue(int64_t now_ms) override;
-  int64_t NextDueMs() const override { return deadlines_.empty() ? Timers::kNever : deadlines_.begin()->first; }
+  int64_t NextDueMs() const override { return deadlines_.empty() ? Timers::kNever : deadlines_.begin()->at_ms; }
+  std::string WhatIsDue() const override;
 
   // For INFO: sessions with a timeout, keys that sessions wait for, and keys whose loss also ends a wait.
   size_t CountWithDeadline() const { return deadlines_.size(); }
@@ -101,6 +102,12 @@ class Waiting final : public Timers::Source {
 
  private:
   using Line = KeyLines<Waiter*>::Line;
+  // Waits that end at the same time end in the order of their clients.
+  struct WaitDeadline {
+    int64_t at_ms;
+    uint64_t client;
+    auto operator<=>(const WaitDeadline&) const = default;
+  };
   static constexpr int kEndedPerTurn = 100;
 
   void MarkReady(int db, Bytes key, Line& line);
@@ -115,7 +122,7 @@ class Waiting final : public Timers::Source {
   const Parts parts_;
   KeyLines<Waiter*> lines_;
   KeyLines<Waiter*> losses_;  // of waiters with Loss::kTold
-  std::set<std::pair<int64_t, Session*>> deadlines_;
+  std::set<WaitDeadline> deadlines_;
   std::set<uint64_t> for_disk_;              // ids
   std::vector<KeyName> ready_;               // changed since the last ServeReady; their lines are marked
   std::optional<int64_t> kept_deadline_ms_;  // of the request that is running again

@@ -297,7 +297,11 @@ void Reload(Call& call) {
   // Keeps expired keys if there are journals, which must record their removal.
   if (services.data.journals.Listen()) options.load.expired = RdbLoadOptions::Expired::kKeep;
   std::optional<Capture> aside;
-  if (options.flushes) aside = Capture::Take(services.data);
+  if (options.flushes) {
+    aside = Capture::Take(services.data);
+  } else if (services.data.keeper != nullptr) {
+    services.data.keeper->OnReplaced();  // keys come without commands
+  }
   const LoadOutcome outcome = LoadDump(services, options.load, &call.session);
   services.clients.Continue(call.session);
   if (outcome != LoadOutcome::kLoaded) {

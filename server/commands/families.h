@@ -53,6 +53,7 @@
   FAMILY(ReplicationCommands) \
   FAMILY(ClusterCommands) \
   FAMILY(SentinelCommands) \
+  FAMILY(TestCommands) \
   FAMILY(AclCommands)
 // clang-format on
 

@@ -352,7 +352,7 @@ FileForm LatencyTrackingInfoPercentilesForm(std::string_view name, const Setting
 // --- exit-on-idle ---
 
 Objection AssignExitOnIdle(Settings& settings, ConfigWords words, ConfigOrigin /*origin*/) {
-  const auto duration = ParseDuration(words[0]);
+  const auto duration = ParseDurationMs(words[0]);
   if (!duration) return "argument must be a duration, such as 30s, 5m or 250ms";
   settings.exit_on_idle = *duration;
   return {};

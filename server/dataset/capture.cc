@@ -7,21 +7,12 @@ namespace respite {
 
 namespace {
 
-void TellOfFlush(Dataset& data) {
+void TellOfReplacement(Dataset& data) {
+  if (data.keeper != nullptr) data.keeper->OnReplaced();
   if (data.listener == nullptr) return;
   std::vector<int> all(static_cast<size_t>(data.keyspace.Count()));
   std::iota(all.begin(), all.end(), 0);
   data.listener->OnFlush(all);
-}
-
-Database CopyOf(const Database& original) {
-  Database copy(original.hash_key());
-  if (original.by_slot() != nullptr) copy.IndexSlots();
-  copy.Reserve(original.Size(), original.TimedSize());
-  original.ForEach([&](const Entry* entry) {
-    copy.Add(EntryPtr(Entry::Clone(*entry, entry->Key(), entry->Deadline(), entry->Access())));
-  });
-  return copy;
 }
 
 std::unique_ptr<FunctionStore::Content> Exchange(Dataset& data, std::unique_ptr<FunctionStore::Content> functions) {
@@ -29,6 +20,18 @@ std::unique_ptr<FunctionStore::Content> Exchange(Dataset& data, std::unique_ptr<
 }
 
 }  // namespace
+
+EntryPtr CopyOf(const Entry& original) {
+  return EntryPtr(Entry::Clone(original, original.Key(), original.Deadline(), original.Access()));
+}
+
+Database CopyOf(const Database& original) {
+  Database copy(original.hash_key());
+  if (original.by_slot() != nullptr) copy.IndexSlots();
+  copy.Reserve(original.Size(), original.TimedSize());
+  original.ForEach([&](const Entry* entry) { copy.Add(CopyOf(*entry)); });
+  return copy;
+}
 
 Capture Capture::Copy(const Dataset& data) {
   std::vector<Database> databases;
@@ -38,7 +41,7 @@ Capture Capture::Copy(const Dataset& data) {
 }
 
 Capture Capture::Take(Dataset& data) {
-  TellOfFlush(data);
+  TellOfReplacement(data);
   std::vector<Database> databases;
   databases.reserve(static_cast<size_t>(data.keyspace.Count()));
   for (int db = 0; db < data.keyspace.Count(); ++db) databases.push_back(data.keyspace.Detach(db));
@@ -46,7 +49,7 @@ Capture Capture::Take(Dataset& data) {
 }
 
 Capture Capture::Restore(Dataset& data) && {
-  TellOfFlush(data);
+  TellOfReplacement(data);
   for (size_t db = 0; db < databases_.size(); ++db) std::swap(data.keyspace[static_cast<int>(db)], databases_[db]);
   return {TakeDatabases(), Exchange(data, TakeFunctions())};
 }

@@ -16,6 +16,10 @@
 
 namespace respite {
 
+// Deep copies with keys, deadlines and usage; large strings are shared. Cost: O(size).
+EntryPtr CopyOf(const Entry& original);
+Database CopyOf(const Database& original);
+
 class Capture {
  public:
   // A copy; the data stays as it is. Cost: O(data), and as much memory.

@@ -36,6 +36,19 @@ class ChangeListener {
   virtual void OnSwap(int one, int other) = 0;
 };
 
+// Keeps what is about to change, so that it can be brought back (snapshots of TEST).
+class ChangeKeeper {
+ public:
+  virtual ~ChangeKeeper() = default;
+  // A command may change or remove this key, or create it. `entry` is what it is now; null: absent.
+  virtual void BeforeChange(int db, Bytes key, const Entry* entry) = 0;
+  // A database has lost this content, which nobody else needs. Whoever keeps it leaves an empty database behind.
+  virtual void OnFlushed(int db, Database& content) = 0;
+  virtual void OnSwap(int one, int other) = 0;
+  // All data goes elsewhere: another data set takes its place.
+  virtual void OnReplaced() = 0;
+};
+
 // Counters that writes and look-ups feed; INFO shows them.
 struct KeyspaceStats {
   uint64_t hits = 0;
@@ -81,6 +94,7 @@ struct Dataset {
   KeyUsage usage;
   const EncodingLimits& limits;
   ChangeListener* listener = nullptr;  // null: nobody listens
+  ChangeKeeper* keeper = nullptr;      // null: nobody keeps anything
   Disposal* disposal = nullptr;        // null: everything is freed at once
   FunctionStore* functions = nullptr;  // null: there are none
   IdSource ids;

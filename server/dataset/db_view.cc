@@ -45,6 +45,8 @@ std::vector<Database> DbView::Flush(std::span<const int> dbs) const {
   unit_->Flushed(dbs, keys);
   std::vector<Database> contents;
   for (int db : dbs) contents.push_back(keyspace.Detach(db));
+  ChangeKeeper* const keeper = unit_->data().keeper;
+  for (size_t i = 0; keeper != nullptr && i < dbs.size(); ++i) keeper->OnFlushed(dbs[i], contents[i]);
   return contents;
 }
 

@@ -112,6 +112,7 @@ class DbView {
   std::vector<Database> Flush(std::span<const int> dbs) const;
   void SwapDatabases(int one, int other) {
     unit_->data().keyspace.Swap(one, other);
+    if (unit_->data().keeper != nullptr) unit_->data().keeper->OnSwap(one, other);
     unit_->Swapped(one, other);
   }
 

@@ -49,7 +49,9 @@ class AnyEdit {
 
  protected:
   // `found` is the key's entry before the edit.
-  AnyEdit(DbView& db, Bytes key, const Entry* found) : db_(db), key_(key), check_(*db.unit_, db.index_, key, found) {}
+  AnyEdit(DbView& db, Bytes key, const Entry* found) : db_(db), key_(key), check_(*db.unit_, db.index_, key, found) {
+    db.unit_->WillChange(db.index_, key, found);
+  }
   ~AnyEdit() { check_.Close(); }
 
   Unit& Reporter() { return *db_.unit_; }

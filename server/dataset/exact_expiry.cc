@@ -16,23 +16,42 @@ void ExactExpiry::Begin(int64_t until_wall_ms) {
   std::ranges::make_heap(due_, std::greater());
 }
 
-void ExactExpiry::Collect(int db) {
+template <class Visit>
+void ExactExpiry::VisitTimed(int db, Visit&& visit) const {
   Database& data = data_.keyspace[db];
   const HiddenSlots& hidden = data_.keyspace.hidden();
   uint64_t cursor = 0;
   do {
     cursor = data.ScanTimed(cursor, [&](const Entry* entry) {
-      if (hidden.HasKey(entry->Key())) return;
-      if (IsInTime(entry->Deadline())) due_.push_back({entry->Deadline(), db, std::string(entry->Key())});
+      if (!hidden.HasKey(entry->Key())) visit(*entry, entry->Deadline(), false);
     });
   } while (cursor != 0);
   do {
     cursor = data.ScanTimedFields(cursor, [&](Entry* entry) {
       if (hidden.HasKey(entry->Key())) return;
-      const int64_t next_ms = Hash({ValueSlot(entry), data_.limits, 0}).NextDeadline();
-      if (IsInTime(next_ms)) due_.push_back({next_ms, db, std::string(entry->Key())});
+      visit(*entry, Hash({ValueSlot(entry), data_.limits, 0}).NextDeadline(), true);
     });
   } while (cursor != 0);
+}
+
+void ExactExpiry::Collect(int db) {
+  VisitTimed(db, [&](const Entry& entry, int64_t deadline_ms, bool) {
+    if (IsInTime(deadline_ms)) due_.push_back({deadline_ms, db, std::string(entry.Key())});
+  });
+}
+
+std::optional<ExactExpiry::Earliest> ExactExpiry::FindEarliest() const {
+  std::optional<Earliest> earliest;
+  if (removal_.Now() != KeyRemoval::Answer::kYes) return earliest;
+  for (int db = 0; db < data_.keyspace.Count(); ++db) {
+    VisitTimed(db, [&](const Entry& entry, int64_t deadline_ms, bool is_field) {
+      const auto place = std::tuple(deadline_ms, db, entry.Key());
+      if (deadline_ms == kNoDeadline) return;
+      if (earliest && place >= std::tuple(earliest->wall_ms, earliest->db, Bytes(earliest->key))) return;
+      earliest = Earliest{deadline_ms, db, std::string(entry.Key()), is_field};
+    });
+  }
+  return earliest;
 }
 
 int64_t ExactExpiry::NextDueMs() const {

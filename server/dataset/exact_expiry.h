@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -24,9 +25,20 @@ class ExactExpiry final : public Timers::Source {
   void Begin(int64_t until_wall_ms);
   void End() { due_.clear(); }
 
+  struct Earliest {
+    int64_t wall_ms;
+    int db;
+    std::string key;
+    bool is_field;  // one of the fields of this hash
+  };
+  // The key or field that expires first, by name if several do. Nothing where this server removes none. Cost: O(n) for
+  // n deadlines.
+  std::optional<Earliest> FindEarliest() const;
+
   int64_t NextDueMs() const override;
   // Removes all keys and fields with the next deadline.
   void RunDue(int64_t now_ms) override;
+  std::string WhatIsDue() const override { return "key " + due_.front().key + " expires"; }
 
  private:
   struct Deadline {
@@ -39,6 +51,9 @@ class ExactExpiry final : public Timers::Source {
   };
 
   bool IsInTime(int64_t deadline_ms) const { return deadline_ms != kNoDeadline && deadline_ms <= until_wall_ms_; }
+  // Calls visit(entry, deadline, is_field) for each key and each hash with timed fields of the database.
+  template <class Visit>
+  void VisitTimed(int db, Visit&& visit) const;
   void Collect(int db);
   // Removes the key or those of its fields that have expired. A hash with another deadline before the end is queued
   // again.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace respite {
@@ -19,6 +20,8 @@ class Timers {
     virtual int64_t NextDueMs() const = 0;
     // Does the work that is due now, or as much of it as one Turn may take.
     virtual void RunDue(int64_t now_ms) = 0;
+    // What will happen at NextDueMs, for people: "CLIENT PAUSE ends". Requires: something will.
+    virtual std::string WhatIsDue() const = 0;
   };
 
   // The source must outlive the last call.
@@ -28,6 +31,11 @@ class Timers {
     int64_t next_ms = kNever;
     for (const Source* source : sources_) next_ms = std::min(next_ms, source->NextDueMs());
     return next_ms;
+  }
+  // The source of that; null: nothing will be due.
+  const Source* Next() const {
+    const auto next = std::ranges::min_element(sources_, {}, &Source::NextDueMs);
+    return next != sources_.end() && (*next)->NextDueMs() != kNever ? *next : nullptr;
   }
   // Calls each source that is due once.
   void RunDue(int64_t now_ms) {

@@ -28,6 +28,7 @@ void Unit::DropExpired(int db, Entry* entry, KeyEvent event) {
 }
 
 EntryPtr Unit::Drop(int db, Entry* entry, KeyEvent event, Bytes verb) {
+  WillChange(db, entry->Key(), entry);
   if (Recorded()) {
     const Bytes words[] = {verb, entry->Key()};
     data_.effects.Add(db, words);
@@ -40,6 +41,7 @@ EntryPtr Unit::Drop(int db, Entry* entry, KeyEvent event, Bytes verb) {
 Entry* Unit::PurgeFields(int db, Entry* entry, size_t limit) {
   Hash hash({ValueSlot(data_.keyspace[db], entry), data_.limits, judged_ms_});
   if (!hash.HasExpired()) return entry;
+  WillChange(db, entry->Key(), entry);
   AlsoTouched(db, entry->Key(), "hexpired");
   if (hash.AllExpired()) {
     data_.stats.expired_fields += hash.CountExpired();

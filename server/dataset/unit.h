@@ -49,6 +49,10 @@ class Unit {
   bool RepeatsRecord() const { return origin_ == Origin::kRecord; }
   bool Recorded() const { return data_.journals.Listen(); }
 
+  // A key may be about to change. `entry` is what it is now; null: absent.
+  void WillChange(int db, Bytes key, const Entry* entry) {
+    if (data_.keeper != nullptr) data_.keeper->BeforeChange(db, key, entry);
+  }
   // The running command changed a key. Redis: some commands count each of their changes to one key in
   // rdb_changes_since_last_save.
   void Touched(int db, Bytes key, KeyEvent event, uint64_t changes = 1) {

@@ -25,6 +25,8 @@ constexpr char kModuleNotAllowed[] =
     "ERR MODULE command not allowed. If the enable-module-command option is set to \"local\", you can run it from a "
     "local "
     "connection, otherwise you need to set this option in the configuration file, and then restart the server.";
+constexpr char kTestCommandsOff[] =
+    "ERR TEST commands are off. Start the server with --test, or with --test-commands local";
 constexpr char kSnapshotFailed[] =
     "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. Commands that "
     "may "
@@ -61,6 +63,24 @@ bool AllHave(const Gates::Request& request, CommandFlag flag) {
   return all;
 }
 
+// What allows a protected command, and the refusal without.
+struct Guard {
+  Permission Settings::*permission;
+  const char* refusal;
+};
+
+Guard GuardOf(Protection protection) {
+  switch (protection) {
+    case Protection::kModuleCommand:
+      return {&Settings::enable_module_command, refusals::kModuleNotAllowed};
+    case Protection::kTestCommands:
+      return {&Settings::test_commands, refusals::kTestCommandsOff};
+    case Protection::kDebugCommand:
+      break;
+  }
+  return {&Settings::enable_debug_command, refusals::kDebugNotAllowed};
+}
+
 }  // namespace
 
 inline void Gates::Arity(const Request& request) const {
@@ -69,12 +89,11 @@ inline void Gates::Arity(const Request& request) const {
 
 inline void Gates::ProtectedCommand(const Request& request) const {
   if (!request.command.Is(kProtected)) return;
-  const Settings& settings = parts_.settings;
-  const bool module = request.command.Spec().protection == Protection::kModuleCommand;
-  Permission permission = module ? settings.enable_module_command : settings.enable_debug_command;
-  bool local = request.session.addresses.IsLocal();
-  if (permission == Permission::kAlways || (permission == Permission::kLocalConnections && local)) return;
-  throw Refusal{module ? refusals::kModuleNotAllowed : refusals::kDebugNotAllowed};
+  const auto guard = GuardOf(request.command.Spec().protection);
+  const Permission permission = parts_.settings.*guard.permission;
+  const bool is_local = request.session.addresses.IsLocal();
+  if (permission == Permission::kAlways || (permission == Permission::kLocalConnections && is_local)) return;
+  throw Refusal{guard.refusal};
 }
 
 inline void Gates::Authentication(const Request& request) const {

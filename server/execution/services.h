@@ -27,6 +27,7 @@ class HostPort;
 struct Identity;
 class Keyspace;
 struct KeyspaceStats;
+struct Lab;
 class LatencyMonitor;
 class Loading;
 class Logger;
@@ -126,6 +127,8 @@ struct Services {
   CommandLatency& command_latency;
   LatencyMonitor& latency;
   DebugSwitches& debug;
+
+  Lab& lab;
 };
 
 }  // namespace respite

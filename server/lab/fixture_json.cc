@@ -139,7 +139,7 @@ void Reader::ReadMembers(const Json& described) {
 
 void Reader::ReadMember(const std::string& name, const Json& value) {
   if (name == "ttl") {
-    const auto ttl = value.is_string() ? ParseDuration(value.get<std::string>()) : std::nullopt;
+    const auto ttl = value.is_string() ? ParseDurationMs(value.get<std::string>()) : std::nullopt;
     if (!ttl || *ttl == 0) Refuse(R"("ttl" must be a duration, such as "90s", "1h" or "250ms")");
     ttl_ms_ = ttl;
   } else if (name == "db") {

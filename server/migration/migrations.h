@@ -78,6 +78,7 @@ class Migrations final : public Timers::Source {
   // Timeouts.
   int64_t NextDueMs() const override;
   void RunDue(int64_t now_ms) override;
+  std::string WhatIsDue() const override { return "MIGRATE times out"; }
   // Closes links that were idle for kIdleMs.
   void CloseIdle(int64_t now_ms);
   // Closes all that are idle.

@@ -21,6 +21,7 @@
 #include "server/dataset/exact_expiry.h"
 #include "server/dataset/memory_gauge.h"
 #include "server/execution/executor.h"
+#include "server/lab/lab.h"
 #include "server/migration/migrations.h"
 #include "server/net/migrate_link.h"
 #include "server/replication/replication.h"
@@ -73,6 +74,7 @@ void Housekeeping::EndTurn() {
   GoOnInNextTurn();
   parts_.script_cache.CollectGarbage();
   parts_.function_libraries.CollectGarbage();
+  parts_.lab.clock.EndTurn();
   AskForWake();
 }
 

@@ -8,6 +8,7 @@
 #include "base/pace.h"
 #include "server/dataset/host.h"
 #include "server/dataset/timers.h"
+#include "server/lab/time_keeper.h"
 
 namespace respite {
 
@@ -22,6 +23,7 @@ struct DebugSwitches;
 class ExactExpiry;
 class Executor;
 class FunctionLibraries;
+struct Lab;
 class MemoryGauge;
 class MigrateLinks;
 class Migrations;
@@ -39,7 +41,7 @@ class Tracking;
 class Waiting;
 class WatchedKeys;
 
-class Housekeeping {
+class Housekeeping final : public TimeKeeper {
  public:
   struct Parts {
     const Clock& clock;
@@ -73,6 +75,7 @@ class Housekeeping {
     SlotMigrations& slot_migrations;
     ScriptCache& script_cache;
     FunctionLibraries& function_libraries;
+    Lab& lab;
   };
   explicit Housekeeping(const Parts& parts) : parts_(parts) {}
 
@@ -84,11 +87,11 @@ class Housekeeping {
   void EndTurnBesides();
   // Called at the time that Host::WakeAt asked for.
   void Wake();
-  // Moves a stopped Clock by `elapsed_ms`, in steps: everything that becomes due on the way (waits, pauses, deadlines
-  // of keys and fields) is done at its own time, in order, each in a Turn of its own. Then the timer ticks once.
-  // `advance` moves the clock by a number of ms. Cost: O(n log n) for n deadlines on the way. Requires: no Turn is
-  // under way.
-  void PassTime(int64_t elapsed_ms, const std::function<void(int64_t)>& advance);
+
+  // TimeKeeper. Waits, pauses and deadlines of keys and fields on the way are served in a Turn of their own each. Then
+  // the timer ticks once. Cost: O(n log n) for n deadlines on the way.
+  void PassTime(int64_t elapsed_ms, const std::function<void(int64_t)>& advance) override;
+  void OnClockChanged() override { wake_at_ms_ = Timers::kNever; }
 
  private:
   void SampleStats();

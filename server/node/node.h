@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/movable_clock.h"
 #include "base/pace.h"
 #include "base/random.h"
 #include "datatypes/keyspace.h"
@@ -60,6 +61,7 @@
 #include "server/execution/script_runner.h"
 #include "server/execution/services.h"
 #include "server/execution/slowlog.h"
+#include "server/lab/lab.h"
 #include "server/migration/migrations.h"
 #include "server/net/link.h"
 #include "server/net/migrate_link.h"
@@ -95,7 +97,7 @@ class Node {
     Forker& forker;
     IdSource ids = {};  // of ids and passwords
   };
-  explicit Node(Parts parts);
+  explicit Node(const Parts& outside);
   ~Node();
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
@@ -161,18 +163,20 @@ class Node {
   Shutdown& shutdown() { return shutdown_; }
   Housekeeping& housekeeping() { return housekeeping_; }
   Pulse& pulse() { return pulse_; }
+  Lab& lab() { return lab_; }
   const KeyUsage& usage() const { return data_.usage; }
 
  private:
-  Parts parts_;
+  const std::unique_ptr<MovableClock> movable_clock_;  // null: nobody may move it
+  const Parts parts_;                                  // with that clock, if there is one
   HostPort host_;
   NetworkPort network_;
   SlotRouterPort router_;
-  Identity identity_;
   Running running_;
   Phase phase_;
   Role role_;
   Dataset data_;
+  Identity identity_;
   WatchedKeys watched_keys_;
   MovingKeys moving_keys_;
   Waiting waiting_;
@@ -227,6 +231,7 @@ class Node {
   FunctionLibraries function_libraries_;
   FunctionLibraryStore function_store_;
   Housekeeping housekeeping_;
+  Lab lab_;
   Services services_;
   Replication replication_;  // takes parts out of services_
   Migrations migrations_;    // as well

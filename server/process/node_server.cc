@@ -96,6 +96,7 @@ NodeServer::Step NodeServer::Open() {
   if (auto reason = node_->permissions().LoadConfiguredUsers()) return Fail(*reason);
   if (settings().port != kAutoPort && Listen() == Step::kFailed) return Step::kFailed;
   WatchSettings();
+  if (node_->lab().clock.Exists()) node_->lab().snapshots.RememberStart();
   return Step::kDone;
 }
 

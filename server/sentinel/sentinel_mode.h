@@ -39,6 +39,7 @@ class SentinelMode final : public Timers::Source {
   // Timers::Source
   int64_t NextDueMs() const override { return next_tick_ms_; }
   void RunDue(int64_t now_ms) override;
+  std::string WhatIsDue() const override { return "the Sentinel looks at its instances"; }
 
  private:
   const Parts parts_;

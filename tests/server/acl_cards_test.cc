@@ -95,7 +95,7 @@ class AclCards : public testing::Test {
     return names;
   }
 
-  TestServer server_{{.directives = {"enable-debug-command yes", "enable-module-command yes"}}};
+  TestServer server_{{.directives = {"enable-debug-command yes", "enable-module-command yes", "test-commands yes"}}};
   TestClient client_{server_};
 };
 

@@ -45,7 +45,7 @@ size_t ArityWords(const Command& command) { return static_cast<size_t>(std::abs(
 
 class Cards : public testing::Test {
  protected:
-  TestServer server_{{.directives = {"enable-debug-command yes", "enable-module-command yes"}}};
+  TestServer server_{{.directives = {"enable-debug-command yes", "enable-module-command yes", "test-commands yes"}}};
   TestClient client_{server_};
 };
 
@@ -125,7 +125,7 @@ TEST_F(Cards, CommandsThatOnlyRefuseHaveAReason) {
     SCOPED_TRACE(command->full_name);
     std::vector<std::string> words = NameOf(*command);
     while (words.size() < ArityWords(*command)) words.push_back("1");
-    TestServer server({.directives = {"enable-debug-command yes", "enable-module-command yes"}});
+    TestServer server({.directives = {"enable-debug-command yes", "enable-module-command yes", "test-commands yes"}});
     TestClient client(server);  // a new client, since CLIENT PAUSE stops all others
     const TestReply reply = client.Run(words);
     const bool misses = reply.HasValue() && reply.tree->IsError() && absences.contains(reply.Text());

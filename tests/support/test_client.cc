@@ -144,7 +144,7 @@ void TestClient::Resume() { RunPump(); }
 
 void TestClient::SetReading(Reading reading) {
   reading_ = reading;
-  if (reading_ == Reading::kYes && session_ != nullptr) Flush();
+  if (reading_ == Reading::kYes && session_ != nullptr) Flush(SIZE_MAX);
 }
 
 void TestClient::Flush(size_t /*most_bytes*/) {

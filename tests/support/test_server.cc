@@ -130,6 +130,15 @@ bool TestServer::ServeBesides() {
   return !exit_code_;
 }
 
+// With TEST commands the server has a clock of its own, which may stand still or run faster than the test's.
+void TestServer::WakeAt(int64_t monotonic_ms) {
+  wake_at_ms_ = monotonic_ms;
+  if (!server_->lab().clock.Exists()) return;
+  const int64_t pace_us = server_->clock().PaceUsWhen(monotonic_ms * 1000);
+  if (pace_us == Clock::kNever) return wake_at_ms_.reset();
+  wake_at_ms_ = pace_us / 1000 + 1;
+}
+
 void TestServer::AdvanceMs(int64_t elapsed_ms) {
   const int64_t end_ms = clock_.MonotonicMs() + elapsed_ms;
   while (wake_at_ms_ && *wake_at_ms_ <= end_ms) {

@@ -97,7 +97,7 @@ class TestServer final : public Host {
   // Host.
   void Stop(int exit_code) override { exit_code_ = exit_code; }
   void Post(std::function<void()> task) override { tasks_.push_back(std::move(task)); }
-  void WakeAt(int64_t monotonic_ms) override { wake_at_ms_ = monotonic_ms; }
+  void WakeAt(int64_t monotonic_ms) override;
   bool ServeBesides() override;
 
  private:

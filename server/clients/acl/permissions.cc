@@ -119,7 +119,11 @@ std::optional<std::string> Permissions::LoadAclFile(const Session* running) {
   const std::string& path = parts_.settings.aclfile;
   const auto text = ReadFile(parts_.files, path, UINT64_MAX);
   if (!text) return "Error loading ACLs, opening file '" + path + "': " + IoErrorText(text.error());
-  const auto loaded = parts_.users.Load(text.value(), path, [&](const User& user) { CloseSessionsOf(user, running); });
+  return LoadLines(text.value(), path, running);
+}
+
+std::optional<std::string> Permissions::LoadLines(Bytes text, const std::string& path, const Session* running) {
+  const auto loaded = parts_.users.Load(text, path, [&](const User& user) { CloseSessionsOf(user, running); });
   if (loaded) return std::nullopt;
   return loaded.error() + "WARNING: ACL errors detected, no change to the previously active ACL rules was performed";
 }

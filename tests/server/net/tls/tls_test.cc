@@ -217,8 +217,8 @@ TEST_F(TlsStreamTest, AReplyThatGrewMeanwhileGoesOnWhereItStopped) {
   char letter = 'a';
   for (int rounds = 0; rounds < 2000 && (letter <= 'z' || !output.Empty()); ++rounds) {
     if (letter <= 'z') write(letter++);
-    Transfer sent = server_->Send(output);
-    for (; sent.state == State::kMoved && !output.Empty(); sent = server_->Send(output)) {
+    Transfer sent = server_->Send(output, SIZE_MAX);
+    for (; sent.state == State::kMoved && !output.Empty(); sent = server_->Send(output, SIZE_MAX)) {
       output.Consume(sent.bytes);
       if (output.Empty()) break;
     }

@@ -1,0 +1,68 @@
+#include "base/movable_clock.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace respite {
+
+MovableClock::MovableClock(const Clock& machine, const Pace& pace)
+    : machine_(machine),
+      pace_(pace),
+      pace_us_(pace.NowUs()),
+      monotonic_us_(machine.MonotonicUsAt(pace_us_)),
+      wall_us_(machine.WallUs()) {}
+
+int64_t MovableClock::WallUs() const {
+  if (mode_ == Mode::kReal) return machine_.WallUs() + wall_offset_us_;
+  return wall_us_ + (MonotonicUs() - monotonic_us_);
+}
+
+// Readings of Pace that were taken before the anchor belong to its time.
+int64_t MovableClock::MonotonicUsAt(int64_t pace_us) const {
+  const int64_t elapsed_us = std::max(pace_us - pace_us_, int64_t{0});
+  if (mode_ == Mode::kReal) return monotonic_us_ + elapsed_us;
+  return monotonic_us_ + static_cast<int64_t>(static_cast<double>(elapsed_us) * rate_);
+}
+
+int64_t MovableClock::PaceUsWhen(int64_t monotonic_us) const {
+  if (monotonic_us <= monotonic_us_) return pace_us_;
+  if (mode_ == Mode::kFrozen) return kNever;
+  const double elapsed_us = std::ceil(static_cast<double>(monotonic_us - monotonic_us_) / rate_);
+  const double most_us = static_cast<double>(kNever - pace_us_) / 2;  // halved: a double is not exact
+  return elapsed_us > most_us ? kNever : pace_us_ + static_cast<int64_t>(elapsed_us);
+}
+
+void MovableClock::Anchor() {
+  const int64_t wall_us = WallUs();
+  const int64_t pace_us = pace_.NowUs();
+  monotonic_us_ = MonotonicUsAt(pace_us);
+  pace_us_ = pace_us;
+  wall_us_ = wall_us;
+}
+
+void MovableClock::Run(Mode mode, double rate) {
+  Anchor();
+  mode_ = mode;
+  rate_ = rate;
+  wall_offset_us_ = wall_us_ - machine_.WallUs();
+}
+
+void MovableClock::FollowMachine() {
+  Run(Mode::kReal, 1);
+  wall_offset_us_ = 0;
+}
+
+void MovableClock::AdvanceUs(int64_t elapsed_us) {
+  Anchor();
+  monotonic_us_ += elapsed_us;
+  wall_us_ += elapsed_us;
+  wall_offset_us_ += elapsed_us;
+}
+
+void MovableClock::SetWallUs(int64_t wall_us) {
+  Anchor();
+  wall_us_ = wall_us;
+  wall_offset_us_ = wall_us - machine_.WallUs();
+}
+
+}  // namespace respite

@@ -1,0 +1,174 @@
+// TEST SNAPSHOT and TEST RESET.
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <vector>
+
+#include "server/clients/clients.h"
+#include "server/clients/phase.h"
+#include "server/clients/role.h"
+#include "server/commands/test/test_cards.h"
+#include "server/dataset/disposer.h"
+#include "server/dataset/eviction.h"
+#include "server/execution/gates.h"
+#include "server/execution/services.h"
+#include "server/lab/lab.h"
+#include "server/replication/replication.h"
+
+namespace respite {
+
+namespace {
+
+using Kind = DataSnapshots::Difference::Kind;
+
+constexpr char kReplicaCannotRestore[] =
+    "ERR this server is a replica, which has the data of its primary. Restore the snapshot there";
+
+Refusal NoSuchSnapshot(Bytes name) {
+  return {"ERR no snapshot '" + std::string(refusals::ShownPart(name)) + "'. TEST SNAPSHOT LIST shows them"};
+}
+
+// --- TEST SNAPSHOT
+
+Bytes NameOfExisting(Call& call) {
+  const Bytes name = call.args.Next();
+  if (!call.services.lab.snapshots.Has(name)) throw NoSuchSnapshot(name);
+  return name;
+}
+
+void RequirePrimary(Call& call) {
+  if (call.services.replication.role().is_replica) throw Refusal{kReplicaCannotRestore};
+}
+
+void Save(Call& call) {
+  const Bytes name = call.args.Next();
+  call.args.ExpectEnd();
+  const Services& services = call.services;
+  if (services.settings.maxmemory != 0 && services.eviction.LacksMemory()) throw Refusal{refusals::kOutOfMemory};
+  if (services.lab.snapshots.IsFull() && !services.lab.snapshots.Has(name)) {
+    throw Refusal{"ERR there are " + std::to_string(NamedSnapshots::kMost) + " snapshots already. Delete one first"};
+  }
+  services.lab.snapshots.Save(name);
+  call.reply.Ok();
+}
+
+void Restore(Call& call) {
+  const Bytes name = NameOfExisting(call);
+  call.args.ExpectEnd();
+  RequirePrimary(call);
+  call.effect.Replace();  // what it brings back is recorded, not this command
+  call.services.lab.snapshots.Restore(name, call.unit, &call.session);
+  call.reply.Ok();
+}
+
+Bytes NameOf(Kind kind) {
+  if (kind == Kind::kAdded) return "added";
+  return kind == Kind::kRemoved ? "removed" : "changed";
+}
+
+void Diff(Call& call) {
+  const Bytes before = NameOfExisting(call);
+  const Bytes after = call.args.AtEnd() ? Bytes() : NameOfExisting(call);
+  call.args.ExpectEnd();
+  const auto differences = call.services.lab.snapshots.Compare(before, after);
+  call.reply.Array(differences.size());
+  for (const auto& difference : differences) {
+    call.reply.Map(3);
+    call.reply.Bulk("db");
+    call.reply.Integer(difference.db);
+    call.reply.Bulk("key");
+    call.reply.Bulk(difference.key);
+    call.reply.Bulk("change");
+    call.reply.Bulk(NameOf(difference.kind));
+  }
+}
+
+void List(Call& call) {
+  call.args.ExpectEnd();
+  const auto list = call.services.lab.snapshots.List();
+  call.reply.Array(list.size());
+  for (const auto& summary : list) {
+    call.reply.Map(4);
+    call.reply.Bulk("name");
+    call.reply.Bulk(summary.name);
+    call.reply.Bulk("saved");
+    call.reply.Integer(summary.saved_wall_ms);
+    call.reply.Bulk("keys");
+    call.reply.Integer(static_cast<int64_t>(summary.keys));
+    call.reply.Bulk("kept");
+    call.reply.Integer(static_cast<int64_t>(summary.kept));
+  }
+}
+
+void Delete(Call& call) {
+  const Bytes name = NameOfExisting(call);
+  call.args.ExpectEnd();
+  call.services.lab.snapshots.Delete(name);
+  call.reply.Ok();
+}
+
+struct Action {
+  Bytes name;
+  void (*run)(Call&);
+};
+constexpr std::array kActions = {Action{"save", Save}, Action{"restore", Restore}, Action{"diff", Diff},
+                                 Action{"list", List}, Action{"del", Delete}};
+
+// --- TEST RESET
+
+void ResetData(Call& call) {
+  RequirePrimary(call);
+  std::vector<int> all(static_cast<size_t>(call.services.keyspace.Count()));
+  std::iota(all.begin(), all.end(), 0);
+  for (Database& content : call.db.Flush(all)) call.services.disposer.Free(std::move(content), FreeMode::kLater);
+  if (!call.unit.Recorded()) return;
+  const Bytes words[] = {"FLUSHALL"};
+  call.unit.data().effects.Add(0, words);
+}
+
+void ResetClients(Call& call) {
+  call.services.clients.ForEach([&](Session& session) {
+    const bool is_other = &session != &call.session && !session.closing && session.kind != SessionKind::kPrimary;
+    if (is_other && session.transport != nullptr) call.services.clients.Close(session);
+  });
+}
+
+// In the order in which they happen: nobody hears of keys that go, nor is hurt by users that do.
+constexpr std::array kResets = {
+    Action{"clients", ResetClients},
+    Action{"config", [](Call& call) { call.services.lab.snapshots.ResetConfig(); }},
+    Action{"users", [](Call& call) { call.services.lab.snapshots.ResetUsers(&call.session); }},
+    Action{"scripts", [](Call& call) { call.services.lab.snapshots.ResetScripts(call.unit); }},
+    Action{"data", ResetData},
+    Action{"snapshots", [](Call& call) { call.services.lab.snapshots.Clear(); }},
+    Action{"clock", [](Call& call) { call.services.lab.clock.FollowMachine(); }},
+};
+
+}  // namespace
+
+void TestSnapshot::Run(Call& call) {
+  if (call.services.phase.IsLoading()) throw Refusal{refusals::kIsLoading};
+  const Bytes name = call.args.Next();
+  for (const Action& action : kActions) {
+    if (EqualsIgnoreCase(name, action.name)) return action.run(call);
+  }
+  throw refusals::SubcommandSyntax("TEST", name);
+}
+
+void TestReset::Run(Call& call) {
+  call.effect.Replace();  // its parts record what they do
+  uint32_t wanted = 0;
+  while (!call.args.AtEnd()) {
+    const Bytes word = call.args.Next();
+    const auto named =
+        std::ranges::find_if(kResets, [&](const Action& one) { return EqualsIgnoreCase(word, one.name); });
+    if (named == kResets.end()) throw refusals::SubcommandSyntax("TEST", word);
+    wanted |= 1U << (named - kResets.begin());
+  }
+  for (size_t i = 0; i < kResets.size(); ++i) {
+    if (wanted == 0 || (wanted >> i & 1U) != 0) kResets[i].run(call);
+  }
+  call.reply.Ok();
+}
+
+}  // namespace respite

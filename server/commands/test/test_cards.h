@@ -1,0 +1,42 @@
+// The cards of TEST's subcommands.
+#pragma once
+
+#include "server/execution/call.h"
+
+namespace respite {
+
+// What all of them share. Not in a transaction, nor in a script: most of them act on the server as a whole.
+constexpr CommandSpec TestSpec(std::string_view syntax, std::string_view summary, int arity = 0) {
+  return {.syntax = syntax,
+          .summary = summary,
+          .since = "7.2.0",
+          .group = CommandGroup::kServer,
+          .flags = kAdmin | kNoScript | kNoMulti | kLoading | kStale | kProtected | kSkipMonitor | kSkipSlowlog,
+          .arity = arity,
+          .protection = Protection::kTestCommands};
+}
+
+struct TestClock {
+  static constexpr CommandSpec spec = TestSpec(
+      "TEST|CLOCK [change(FREEZE|FREEZE freeze-time:unix-time|ADVANCE duration|SET set-time:unix-time|NEXT|RATE "
+      "factor:double|AUTO setting(ON|OFF)|REAL)]",
+      "Shows, stops and moves the clock that data and clients of this server see.");
+  static void Run(Call& call);
+};
+
+struct TestReset {
+  static constexpr CommandSpec spec =
+      TestSpec("TEST|RESET [what(DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|CLOCK|CLIENTS)...]",
+               "Brings this server, or parts of it, back to its state after the start.");
+  static void Run(Call& call);
+};
+
+struct TestSnapshot {
+  static constexpr CommandSpec spec = TestSpec(
+      "TEST|SNAPSHOT action(SAVE save-name<name>:string|RESTORE restore-name<name>:string|diff{DIFF "
+      "before:string [after:string]}|LIST|DEL del-name<name>:string)",
+      "Saves, restores, compares and removes snapshots of this server.");
+  static void Run(Call& call);
+};
+
+}  // namespace respite

@@ -1,0 +1,63 @@
+// TEST: what a test may do to the server that it uses. docs/test_server.md describes it for users.
+#include "server/commands/families.h"
+#include "server/commands/help.h"
+#include "server/commands/test/test_cards.h"
+
+namespace respite {
+
+namespace {
+
+struct TestHelp {
+  static constexpr CommandSpec spec = TestSpec("TEST|HELP", "Returns helpful text about the different subcommands.");
+  static void Run(Call& call) {
+    WriteHelp(call, {
+                        "CLOCK",
+                        "    Show the clock of this server, and what falls due next.",
+                        "CLOCK FREEZE [<time>]",
+                        "    Stop it, at that time (Unix milliseconds) if given.",
+                        "CLOCK ADVANCE <duration>",
+                        "    Let time pass (250, 250ms, 30s, 5m, 2h, 7d). All that falls due happens before the reply.",
+                        "CLOCK SET <time>",
+                        "    Forwards as ADVANCE; backwards only wall time changes.",
+                        "CLOCK NEXT",
+                        "    Jump to what falls due next, and reply what that was.",
+                        "CLOCK RATE <factor>",
+                        "    Let time run so many times as fast (0.1 to 100000).",
+                        "CLOCK AUTO ON|OFF",
+                        "    Jump to what falls due next whenever all clients wait.",
+                        "CLOCK REAL",
+                        "    Follow the clock of the machine again.",
+                        "RESET [DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|CLOCK|CLIENTS ...]",
+                        "    Bring these, or all, back to the state after the start.",
+                        "SNAPSHOT SAVE <name>",
+                        "    Remember data, functions, scripts, users, directives and clock.",
+                        "SNAPSHOT RESTORE <name>",
+                        "    Bring them back; the snapshot stays.",
+                        "SNAPSHOT DIFF <name> [<other>]",
+                        "    Show which keys differ from now, or from the other snapshot.",
+                        "SNAPSHOT LIST",
+                        "    Show all snapshots.",
+                        "SNAPSHOT DEL <name>",
+                        "    Remove one.",
+                    });
+  }
+};
+
+struct TestContainer {
+  static constexpr CommandSpec spec = {.syntax = "TEST",
+                                       .summary = "Contains the subcommands for tests of programs that use the server.",
+                                       .since = "7.2.0",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAdmin | kProtected,
+                                       .arity = -2,
+                                       .protection = Protection::kTestCommands};
+  static constexpr auto kSubcommands = Family<TestClock, TestHelp, TestReset, TestSnapshot>();
+};
+
+constexpr auto kTestCommands = Family<TestContainer>();
+
+}  // namespace
+
+std::span<const CommandCard> TestCommands() { return kTestCommands; }
+
+}  // namespace respite

@@ -1,0 +1,29 @@
+#include "server/commands/test/test_words.h"
+
+#include "base/duration_text.h"
+#include "base/number_text.h"
+#include "server/catalogue/refusals.h"
+#include "server/lab/clock_control.h"
+
+namespace respite {
+
+int64_t DurationMs(Bytes word) {
+  if (const auto duration_ms = ParseDurationMs(word)) return *duration_ms;
+  throw Refusal{"ERR '" + std::string(refusals::ShownPart(word)) +
+                "' is no duration. Write 250, 250ms, 30s, 5m, 2h or 7d"};
+}
+
+int64_t TimeMs(Bytes word) {
+  const auto time_ms = ParseInteger(word);
+  if (time_ms && *time_ms >= 0 && *time_ms <= ClockControl::kLatestWallMs) return *time_ms;
+  throw Refusal{"ERR '" + std::string(refusals::ShownPart(word)) + "' is no time. Write Unix milliseconds, at most " +
+                std::to_string(ClockControl::kLatestWallMs)};
+}
+
+bool OnOrOff(Bytes word) {
+  if (EqualsIgnoreCase(word, "on")) return true;
+  if (EqualsIgnoreCase(word, "off")) return false;
+  throw Refusal{"ERR '" + std::string(refusals::ShownPart(word)) + "' is neither ON nor OFF"};
+}
+
+}  // namespace respite

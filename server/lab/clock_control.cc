@@ -1,0 +1,144 @@
+#include "server/lab/clock_control.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "server/clients/clients.h"
+#include "server/clients/subscriptions.h"
+#include "server/execution/executor.h"
+
+namespace respite {
+
+std::optional<ClockControl::Due> ClockControl::Next() const {
+  const Clock& clock = *parts_.clock;
+  const int64_t wall_ms = clock.WallMs();
+  std::optional<Due> next;
+  if (const auto deadline = parts_.deadlines.FindEarliest()) {
+    const std::string name = Quoted(deadline->key) + " of database " + std::to_string(deadline->db);
+    // A key that has expired may still be there: it falls due now.
+    const int64_t due_ms = std::max(deadline->wall_ms, wall_ms);
+    next = Due{due_ms, due_ms - wall_ms, (deadline->is_field ? "a field of key " : "key ") + name + " expires"};
+  }
+  const Timers::Source* source = parts_.timers.Next();
+  if (source == nullptr) return next;
+  const int64_t in_ms = std::max<int64_t>(source->NextDueMs() - clock.MonotonicMs(), 0);
+  if (next && next->in_ms <= in_ms) return next;
+  return Due{wall_ms + in_ms, in_ms, source->WhatIsDue()};
+}
+
+void ClockControl::Freeze() {
+  constexpr int64_t kUsPerMs = 1000;
+  MovableClock& clock = *parts_.clock;
+  clock.Freeze();
+  clock.AdvanceUs((kUsPerMs - clock.MonotonicUs() % kUsPerMs) % kUsPerMs);
+  clock.SetWallUs(clock.WallUs() / kUsPerMs * kUsPerMs);
+  Changed();
+}
+
+void ClockControl::RunAt(double rate) {
+  parts_.clock->RunAt(rate);
+  Changed();
+}
+
+void ClockControl::FollowMachine() {
+  parts_.clock->FollowMachine();
+  is_auto_ = false;
+  Changed();
+}
+
+void ClockControl::SetBack(int64_t wall_ms) {
+  parts_.clock->SetWallUs(wall_ms * 1000);
+  Changed();
+}
+
+ClockControl::State ClockControl::Save() const {
+  const MovableClock& clock = *parts_.clock;
+  return {.mode = clock.mode(),
+          .rate = clock.rate(),
+          .wall_us = clock.WallUs(),
+          .offset_us = clock.OffsetUs(),
+          .is_auto = is_auto_};
+}
+
+// A clock that runs keeps its distance from the machine's.
+void ClockControl::Restore(const State& state) {
+  MovableClock& clock = *parts_.clock;
+  const bool is_frozen = state.mode == MovableClock::Mode::kFrozen;
+  is_frozen ? clock.Freeze() : clock.RunAt(state.rate);
+  clock.SetWallUs(is_frozen ? state.wall_us : clock.WallUs() - clock.OffsetUs() + state.offset_us);
+  is_auto_ = state.is_auto;
+  Changed();
+}
+
+// Further requests of this Turn see the new time.
+void ClockControl::Changed() {
+  parts_.executor.LetTimePass();
+  parts_.keeper.OnClockChanged();
+}
+
+void ClockControl::Pass(int64_t elapsed_ms) {
+  is_passing_ = true;
+  parts_.keeper.PassTime(elapsed_ms, [this](int64_t step_ms) { parts_.clock->AdvanceUs(step_ms * 1000); });
+  is_passing_ = false;
+}
+
+std::optional<ClockControl::Due> ClockControl::PassToNext() {
+  auto next = Next();
+  if (next && next->wall_ms > kLatestWallMs) next.reset();
+  if (next) Pass(next->in_ms);
+  return next;
+}
+
+void ClockControl::Depart(uint64_t client, int64_t elapsed_ms) {
+  Post(client, [this, elapsed_ms] {
+    Pass(elapsed_ms);
+    return Arrival{};
+  });
+}
+
+void ClockControl::DepartToNext(uint64_t client) {
+  Post(client, [this] { return Arrival{PassToNext()}; });
+}
+
+void ClockControl::Post(uint64_t client, std::function<Arrival()> travel) {
+  std::erase_if(
+      trips_, [this](const auto& trip) { return trip.second.has_ended && parts_.clients.Find(trip.first) == nullptr; });
+  trips_[client] = {};
+  parts_.host->Post([this, client, travel = std::move(travel)] {
+    Arrival arrival = travel();
+    if (parts_.clients.Find(client) == nullptr) {
+      trips_.erase(client);
+    } else {
+      trips_[client] = {.has_ended = true, .arrival = std::move(arrival)};
+    }
+  });
+}
+
+std::optional<ClockControl::Arrival> ClockControl::TakeArrival(uint64_t client) {
+  const auto trip = trips_.find(client);
+  if (!trip->second.has_ended) return std::nullopt;
+  Arrival arrival = std::move(trip->second.arrival);
+  trips_.erase(trip);
+  return arrival;
+}
+
+void ClockControl::EndTurn() {
+  if (!is_auto_ || is_passing_ || has_posted_ || !EveryClientWaits() || !Next()) return;
+  has_posted_ = true;
+  // A Turn later, so that requests which are already there are served first.
+  parts_.host->Post([this] {
+    has_posted_ = false;
+    if (is_auto_ && EveryClientWaits()) PassToNext();
+  });
+}
+
+bool ClockControl::EveryClientWaits() const {
+  bool all = parts_.clients.Count() != 0;
+  parts_.clients.ForEach([&](const Session& session) {
+    const bool listens = session.subscriptions != nullptr;
+    all = all && (session.closing || session.IsBlocked() || listens || session.kind == SessionKind::kReplica);
+  });
+  return all;
+}
+
+}  // namespace respite

@@ -1,0 +1,109 @@
+// ClockControl: TEST CLOCK. Stops and moves the clock that data and clients of one server see.
+//
+// A jump forward takes a Turn of its own, because deadlines, waits and pauses on the way are served at their own time,
+// as if it had passed: Depart asks for it, and Arrival tells when it is over.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/movable_clock.h"
+#include "server/dataset/exact_expiry.h"
+#include "server/dataset/host.h"
+#include "server/dataset/timers.h"
+#include "server/lab/time_keeper.h"
+
+namespace respite {
+
+class Clients;
+class Executor;
+
+class ClockControl {
+ public:
+  // The end of the year 9999: stream IDs, dates in INFO and sums of deadlines stay far from their limits.
+  static constexpr int64_t kLatestWallMs = 253'402'300'799'999;
+
+  struct Parts {
+    MovableClock* clock;  // null: this server has none (test-commands no)
+    const Timers& timers;
+    const ExactExpiry& deadlines;
+    const HostPort& host;
+    Clients& clients;
+    Executor& executor;
+    TimeKeeper& keeper;
+  };
+  explicit ClockControl(const Parts& parts) : parts_(parts) {}
+
+  // The rest requires this.
+  bool Exists() const { return parts_.clock != nullptr; }
+
+  struct Due {
+    int64_t wall_ms;
+    int64_t in_ms;     // from now on, or from the time before a jump to it
+    std::string what;  // for people: "BLPOP of client 5 times out"
+  };
+  // What falls due next. Cost: O(n) for n keys and fields with deadlines.
+  std::optional<Due> Next() const;
+
+  const MovableClock& clock() const { return *parts_.clock; }
+  bool is_auto() const { return is_auto_; }
+
+  // Stops the clock at a whole millisecond.
+  void Freeze();
+  // Requires: MovableClock::kSlowest <= rate <= kFastest.
+  void RunAt(double rate);
+  void FollowMachine();
+  // As a time server that sets the clock back: only wall time changes.
+  void SetBack(int64_t wall_ms);
+  // Jumps to the next thing that is due whenever all clients wait for messages or keys.
+  void SetAuto(bool is_auto) { is_auto_ = is_auto; }  // NOLINT: the setting itself
+
+  // The clock as it is now, and back to that. What falls due in between does not happen.
+  struct State {
+    MovableClock::Mode mode;
+    double rate;
+    int64_t wall_us;
+    int64_t offset_us;  // from the machine's
+    bool is_auto;
+  };
+  State Save() const;
+  void Restore(const State& state);
+
+  // --- Jumps forward.
+
+  // Lets this time pass in the next Turn. Requires: a host, and the sum is at most kLatestWallMs.
+  void Depart(uint64_t client, int64_t elapsed_ms);
+  // Jumps to what falls due next, if anything does.
+  void DepartToNext(uint64_t client);
+  struct Arrival {
+    std::optional<Due> met;  // by DepartToNext
+  };
+  bool IsUnderWay(uint64_t client) const { return trips_.contains(client); }
+  // Nothing: it is still under way. Requires: IsUnderWay.
+  std::optional<Arrival> TakeArrival(uint64_t client);
+
+  // Jumps if it is to do so by itself.
+  void EndTurn();
+
+ private:
+  struct Trip {
+    bool has_ended = false;
+    Arrival arrival = {};
+  };
+
+  void Pass(int64_t elapsed_ms);
+  std::optional<Due> PassToNext();
+  void Post(uint64_t client, std::function<Arrival()> travel);
+  bool EveryClientWaits() const;
+  void Changed();
+
+  const Parts parts_;
+  bool is_auto_ = false;
+  bool is_passing_ = false;
+  bool has_posted_ = false;  // a jump by itself
+  std::map<uint64_t, Trip> trips_;
+};
+
+}  // namespace respite

@@ -1,0 +1,276 @@
+#include "server/lab/data_snapshots.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "datatypes/digest.h"
+#include "persistence/dump_payload.h"
+#include "server/dataset/capture.h"
+#include "server/dataset/disposer.h"
+#include "server/dataset/unit.h"
+
+namespace respite {
+
+namespace {
+
+// A value that one or several snapshots hold.
+using Kept = std::shared_ptr<EntryPtr>;  // null: the key was absent
+using Delta = std::map<std::string, Kept, std::less<>>;
+
+// Moves the value out, or copies it if other snapshots hold it, too.
+EntryPtr TakeValue(Kept kept) { return kept.use_count() == 1 ? std::move(*kept) : CopyOf(**kept); }
+
+std::string ValueDigest(const Entry& entry) {
+  Digest digest;
+  MixValue(digest, entry);
+  return digest.Hex();
+}
+
+bool AreEqual(const Entry& one, const Entry& other) {
+  if (one.Type() != other.Type() || one.Deadline() != other.Deadline()) return false;
+  if (!one.HasTimedFields() && !other.HasTimedFields()) return ValueDigest(one) == ValueDigest(other);
+  return DumpPayload(one, RdbCompression::kOff) == DumpPayload(other, RdbCompression::kOff);
+}
+
+// The effects of a restored key, for the append-only file and replicas.
+void RecordValue(Dataset& data, int db, const Entry& entry) {
+  const std::string deadline = std::to_string(entry.Deadline() == kNoDeadline ? 0 : entry.Deadline());
+  const std::string payload = DumpPayload(entry, RdbCompression::kOff);
+  const Bytes words[] = {"RESTORE", entry.Key(), deadline, payload, "REPLACE", "ABSTTL"};
+  data.effects.Add(db, words);
+}
+
+void Put(Database& database, const std::string& key, Kept kept) {
+  if (Entry* entry = database.Find(key)) database.Take(entry);
+  if (kept != nullptr) database.Add(TakeValue(std::move(kept)));
+}
+
+}  // namespace
+
+// What a snapshot holds of the database that is now at one index.
+struct DataSnapshots::Part {
+  int home;                         // its index when the snapshot was made
+  std::shared_ptr<Database> whole;  // null: as now, but for the keys of `delta`
+  Delta delta;
+};
+
+class DataSnapshots::Snapshot {
+ public:
+  Snapshot(DataSnapshots& its_owner, int databases) : owner(its_owner) {
+    for (int db = 0; db < databases; ++db) parts.push_back({.home = db, .whole = nullptr, .delta = {}});
+  }
+  // The index where its database is now.
+  size_t PlaceOf(int home) const {
+    return static_cast<size_t>(std::ranges::find(parts, home, &Part::home) - parts.begin());
+  }
+
+  DataSnapshots& owner;
+  std::vector<Part> parts;
+  bool is_lost = false;
+};
+
+void DataSnapshots::SnapshotDeleter::operator()(Snapshot* snapshot) const {
+  snapshot->owner.Forget(*snapshot);
+  delete snapshot;  // NOLINT: this is the owner
+}
+
+DataSnapshots::~DataSnapshots() = default;
+
+DataSnapshots::SnapshotPtr DataSnapshots::Save() {
+  SnapshotPtr snapshot(new Snapshot(*this, data_.keyspace.Count()));
+  snapshots_.push_back(snapshot.get());
+  data_.keeper = this;
+  return snapshot;
+}
+
+void DataSnapshots::Forget(Snapshot& snapshot) {
+  std::erase(snapshots_, &snapshot);
+  if (snapshots_.empty()) data_.keeper = nullptr;
+  for (Part& part : snapshot.parts) {
+    if (part.whole.use_count() == 1) disposer_.Free(std::move(*part.whole), FreeMode::kLater);
+  }
+}
+
+// --- Keeping.
+
+void DataSnapshots::BeforeChange(int db, Bytes key, const Entry* entry) {
+  std::optional<Kept> kept;
+  for (Snapshot* snapshot : snapshots_) {
+    if (snapshot == restored_) continue;
+    Part& part = snapshot->parts[static_cast<size_t>(db)];
+    if (part.whole != nullptr || part.delta.contains(key)) continue;
+    if (!kept) kept = entry == nullptr ? nullptr : std::make_shared<EntryPtr>(CopyOf(*entry));
+    part.delta.emplace(key, *kept);
+  }
+}
+
+void DataSnapshots::OnFlushed(int db, Database& content) {
+  std::shared_ptr<Database> whole;
+  for (Snapshot* snapshot : snapshots_) {
+    Part& part = snapshot->parts[static_cast<size_t>(db)];
+    if (snapshot == restored_ || part.whole != nullptr) continue;
+    if (whole == nullptr) {
+      whole = std::make_shared<Database>(Database(content.hash_key()));
+      std::swap(*whole, content);
+    }
+    part.whole = whole;
+  }
+}
+
+void DataSnapshots::OnSwap(int one, int other) {
+  for (Snapshot* snapshot : snapshots_) {
+    std::swap(snapshot->parts[static_cast<size_t>(one)], snapshot->parts[static_cast<size_t>(other)]);
+  }
+}
+
+void DataSnapshots::OnReplaced() {
+  for (Snapshot* snapshot : std::exchange(snapshots_, {})) {
+    snapshot->is_lost = true;
+    for (Part& part : snapshot->parts) part = {.home = part.home, .whole = nullptr, .delta = {}};
+  }
+  data_.keeper = nullptr;
+}
+
+// --- Bringing back.
+
+void DataSnapshots::Restore(Snapshot& snapshot, Unit& unit) {
+  UndoSwaps(snapshot, unit);
+  restored_ = &snapshot;
+  for (int db = 0; db < data_.keyspace.Count(); ++db) {
+    Part& part = snapshot.parts[static_cast<size_t>(db)];
+    if (part.whole != nullptr) {
+      RestoreWhole(snapshot, db, unit);
+    } else if (!part.delta.empty()) {
+      RestoreKeys(snapshot, db, unit);
+    }
+  }
+  restored_ = nullptr;
+}
+
+void DataSnapshots::UndoSwaps(Snapshot& snapshot, Unit& unit) {
+  for (int db = 0; db < data_.keyspace.Count(); ++db) {
+    const auto place = static_cast<int>(snapshot.PlaceOf(db));
+    if (place == db) continue;
+    data_.keyspace.Swap(db, place);
+    OnSwap(db, place);
+    unit.Swapped(db, place);
+    if (!unit.Recorded()) continue;
+    const std::string numbers[] = {std::to_string(db), std::to_string(place)};
+    const Bytes words[] = {"SWAPDB", numbers[0], numbers[1]};
+    data_.effects.Add(db, words);
+  }
+}
+
+void DataSnapshots::RestoreWhole(Snapshot& snapshot, int db, Unit& unit) {
+  Part& part = snapshot.parts[static_cast<size_t>(db)];
+  const std::shared_ptr<Database> whole = std::exchange(part.whole, nullptr);
+  Database content = whole.use_count() == 1 ? std::move(*whole) : CopyOf(*whole);
+  Delta delta = std::exchange(part.delta, {});
+  for (auto& [key, kept] : delta) Put(content, key, std::move(kept));
+  const int dbs[] = {db};
+  unit.Flushed(dbs, data_.keyspace[db].Size());
+  std::swap(content, data_.keyspace[db]);
+  OnFlushed(db, content);
+  disposer_.Free(std::move(content), FreeMode::kLater);
+  unit.Count(data_.keyspace[db].Size());
+  if (!unit.Recorded()) return;
+  const Bytes flush[] = {"FLUSHDB"};
+  data_.effects.Add(db, flush);
+  data_.keyspace[db].ForEach([&](const Entry* entry) { RecordValue(data_, db, *entry); });
+}
+
+void DataSnapshots::RestoreKeys(Snapshot& snapshot, int db, Unit& unit) {
+  Delta delta = std::exchange(snapshot.parts[static_cast<size_t>(db)].delta, {});
+  Database& database = data_.keyspace[db];
+  for (auto& [key, kept] : delta) {
+    Entry* const present = database.Find(key);
+    if (present == nullptr && kept == nullptr) continue;
+    BeforeChange(db, key, present);
+    if (present != nullptr) disposer_.Free(database.Take(present), FreeMode::kNow);
+    if (kept != nullptr) {
+      const Entry* const added = database.Add(TakeValue(std::exchange(kept, nullptr)));
+      unit.Touched(db, key, "restore");
+      if (unit.Recorded()) RecordValue(data_, db, *added);
+    } else {
+      unit.Touched(db, key, "del");
+      const Bytes removal[] = {"DEL", key};
+      if (unit.Recorded()) data_.effects.Add(db, removal);
+    }
+  }
+}
+
+// --- Looking.
+
+bool DataSnapshots::IsLost(const Snapshot& snapshot) { return snapshot.is_lost; }
+
+size_t DataSnapshots::CountKept(const Snapshot& snapshot) {
+  size_t count = 0;
+  for (const Part& part : snapshot.parts) {
+    count += part.delta.size() + (part.whole == nullptr ? 0 : part.whole->Size());
+  }
+  return count;
+}
+
+size_t DataSnapshots::CountKeys(const Snapshot& snapshot) const {
+  size_t count = 0;
+  for (size_t place = 0; place < snapshot.parts.size(); ++place) {
+    const Part& part = snapshot.parts[place];
+    const Database& base = part.whole != nullptr ? *part.whole : data_.keyspace[static_cast<int>(place)];
+    count += base.Size();
+    for (const auto& [key, kept] : part.delta) {
+      const bool is_in_base = base.Find(key) != nullptr;
+      if (is_in_base && kept == nullptr) --count;
+      if (!is_in_base && kept != nullptr) ++count;
+    }
+  }
+  return count;
+}
+
+const Entry* DataSnapshots::Find(const Snapshot* snapshot, int db, Bytes key) const {
+  if (snapshot == nullptr) return data_.keyspace[db].Find(key);
+  const size_t place = snapshot->PlaceOf(db);
+  const Part& part = snapshot->parts[place];
+  const auto kept = part.delta.find(key);
+  if (kept != part.delta.end()) return kept->second == nullptr ? nullptr : kept->second->get();
+  const Database& base = part.whole != nullptr ? *part.whole : data_.keyspace[static_cast<int>(place)];
+  return base.Find(key);
+}
+
+std::vector<DataSnapshots::Difference> DataSnapshots::Compare(const Snapshot& before, const Snapshot* after) const {
+  std::vector<Difference> differences;
+  for (int db = 0; db < data_.keyspace.Count(); ++db) {
+    for (const std::string& key : Candidates(before, after, db)) {
+      const Entry* const was = Find(&before, db, key);
+      const Entry* const is = Find(after, db, key);
+      using Kind = Difference::Kind;
+      if (was == nullptr && is != nullptr) differences.push_back({db, key, Kind::kAdded});
+      if (was != nullptr && is == nullptr) differences.push_back({db, key, Kind::kRemoved});
+      if (was != nullptr && is != nullptr && !AreEqual(*was, *is)) differences.push_back({db, key, Kind::kChanged});
+    }
+  }
+  return differences;
+}
+
+// The keys that may differ.
+std::set<std::string> DataSnapshots::Candidates(const Snapshot& before, const Snapshot* after, int db) const {
+  std::set<std::string> keys;
+  const auto base = [&](const Snapshot* snapshot) -> const Database* {
+    if (snapshot == nullptr) return &data_.keyspace[db];
+    const size_t place = snapshot->PlaceOf(db);
+    const Part& part = snapshot->parts[place];
+    for (const auto& [key, kept] : part.delta) keys.insert(key);
+    return part.whole != nullptr ? part.whole.get() : &data_.keyspace[static_cast<int>(place)];
+  };
+  const Database* const one = base(&before);
+  const Database* const other = base(after);
+  if (one == other) return keys;
+  for (const Database* database : {one, other}) {
+    database->ForEach([&](const Entry* entry) { keys.emplace(entry->Key()); });
+  }
+  return keys;
+}
+
+}  // namespace respite

@@ -1,0 +1,15 @@
+// Lab: what a test may do to the server that it uses (TEST). All of it is off, and costs nothing, unless the directive
+// test-commands allows it.
+#pragma once
+
+#include "server/lab/clock_control.h"
+#include "server/lab/named_snapshots.h"
+
+namespace respite {
+
+struct Lab {
+  ClockControl clock;
+  NamedSnapshots snapshots;
+};
+
+}  // namespace respite

@@ -1,0 +1,161 @@
+#include "server/lab/named_snapshots.h"
+
+#include <algorithm>
+#include <cassert>
+#include <optional>
+#include <utility>
+
+#include "base/refusal.h"
+#include "scripting/function_library.h"
+#include "scripting/script_cache.h"
+#include "server/clients/acl/permissions.h"
+#include "server/clients/acl/users.h"
+#include "server/dataset/unit.h"
+
+namespace respite {
+
+namespace {
+
+constexpr char kSnapshotPath[] = "snapshot";
+
+Config::NamesAndValues Directives(const Config& config) {
+  const std::string all[] = {"*"};
+  return config.Get(all);
+}
+
+}  // namespace
+
+NamedSnapshots::NamedSnapshots(const Parts& parts) : parts_(parts), data_(parts.data, parts.disposer) {}
+NamedSnapshots::~NamedSnapshots() = default;
+
+// --- Making.
+
+NamedSnapshots::Setup NamedSnapshots::CurrentSetup() const {
+  return {.directives = Directives(parts_.config),
+          .users = UserLines(),
+          .scripts = Scripts(),
+          .functions = Functions(),
+          .clock = parts_.clock.Save()};
+}
+
+std::string NamedSnapshots::UserLines() const {
+  std::string lines;
+  for (const std::string& line : parts_.users.Lines()) lines += line + "\n";
+  return lines;
+}
+
+NamedSnapshots::Texts NamedSnapshots::Scripts() const {
+  Texts bodies;
+  parts_.scripts.ForEach([&](const Script& script) { bodies.push_back(script.body); });
+  std::ranges::sort(bodies);
+  return bodies;
+}
+
+NamedSnapshots::Texts NamedSnapshots::Functions() const {
+  Texts codes;
+  for (const auto& [name, library] : parts_.functions.All()) codes.push_back(library->code);
+  return codes;
+}
+
+void NamedSnapshots::Save(Bytes name) {
+  DropLost();
+  Delete(name);
+  all_.emplace(name,
+               Snapshot{.data = data_.Save(), .setup = CurrentSetup(), .saved_wall_ms = parts_.clock.clock().WallMs()});
+}
+
+bool NamedSnapshots::Delete(Bytes name) {
+  const auto found = all_.find(name);
+  if (found == all_.end()) return false;
+  all_.erase(found);
+  return true;
+}
+
+void NamedSnapshots::DropLost() {
+  std::erase_if(all_, [](const auto& named) { return DataSnapshots::IsLost(*named.second.data); });
+}
+
+// --- Looking.
+
+const NamedSnapshots::Snapshot& NamedSnapshots::At(Bytes name) const {
+  const Snapshot& snapshot = all_.find(name)->second;
+  if (!DataSnapshots::IsLost(*snapshot.data)) return snapshot;
+  throw Refusal{"ERR the data was replaced as a whole since the snapshot '" + std::string(name) + "', which is lost"};
+}
+
+std::vector<NamedSnapshots::Summary> NamedSnapshots::List() const {
+  std::vector<Summary> list;
+  for (const auto& [name, snapshot] : all_) {
+    if (DataSnapshots::IsLost(*snapshot.data)) continue;
+    list.push_back({name, snapshot.saved_wall_ms, data_.CountKeys(*snapshot.data),
+                    DataSnapshots::CountKept(*snapshot.data)});
+  }
+  return list;
+}
+
+std::vector<DataSnapshots::Difference> NamedSnapshots::Compare(Bytes before, Bytes after) const {
+  return data_.Compare(*At(before).data, after.empty() ? nullptr : At(after).data.get());
+}
+
+// --- Bringing back.
+
+void NamedSnapshots::Restore(Bytes name, Unit& unit, const Session* running) {
+  const Snapshot& snapshot = At(name);
+  RestoreDirectives(snapshot.setup.directives);
+  RestoreUsers(snapshot.setup.users, running);
+  RestoreScripts(snapshot.setup.scripts);
+  RestoreFunctions(snapshot.setup.functions, unit);
+  data_.Restore(*snapshot.data, unit);
+  parts_.clock.Restore(snapshot.setup.clock);
+}
+
+// Only what differs is set, with all its hooks.
+void NamedSnapshots::RestoreDirectives(const Config::NamesAndValues& directives) {
+  Config::NamesAndValues changed;
+  const Config::NamesAndValues present = Directives(parts_.config);
+  std::ranges::set_difference(directives, present, std::back_inserter(changed));
+  if (!changed.empty()) parts_.config.Set(changed, {.connection_is_local = true});
+}
+
+void NamedSnapshots::RestoreUsers(const std::string& lines, const Session* running) {
+  if (lines == UserLines()) return;
+  if (auto trouble = parts_.permissions.LoadLines(lines, kSnapshotPath, running)) throw Refusal{"ERR " + *trouble};
+}
+
+void NamedSnapshots::RestoreScripts(const Texts& bodies) {
+  if (bodies == Scripts()) return;
+  parts_.scripts.Take();
+  for (const std::string& body : bodies) {
+    [[maybe_unused]] const auto added = parts_.scripts.Add(body);
+    assert(added);  // it was compiled before
+  }
+}
+
+void NamedSnapshots::RestoreFunctions(const Texts& codes, Unit& unit) {
+  if (codes == Functions()) return;
+  const auto restored = parts_.functions.Restore(codes, FunctionLibraries::RestorePolicy::kFlush);
+  if (!restored) throw Refusal{"ERR " + restored.error()};
+  unit.Count(1);
+  if (!unit.Recorded()) return;
+  const Bytes flush[] = {"FUNCTION", "FLUSH"};
+  parts_.data.effects.Add(0, flush);
+  for (const std::string& code : codes) {
+    const Bytes load[] = {"FUNCTION", "LOAD", code};
+    parts_.data.effects.Add(0, load);
+  }
+}
+
+// --- The state after the start.
+
+void NamedSnapshots::RememberStart() { start_ = CurrentSetup(); }
+
+void NamedSnapshots::ResetConfig() { RestoreDirectives(start_.directives); }
+
+void NamedSnapshots::ResetUsers(const Session* running) { RestoreUsers(start_.users, running); }
+
+void NamedSnapshots::ResetScripts(Unit& unit) {
+  RestoreScripts({});
+  RestoreFunctions({}, unit);
+}
+
+}  // namespace respite

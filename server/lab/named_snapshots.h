@@ -1,0 +1,106 @@
+// NamedSnapshots: TEST SNAPSHOT. A server at several moments: data, functions, scripts, users, directives, clock.
+//
+// Connections are no part of it: who is connected stays, and hears of changed keys as of any change.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "server/config/config.h"
+#include "server/lab/clock_control.h"
+#include "server/lab/data_snapshots.h"
+
+namespace respite {
+
+class FunctionLibraries;
+class Permissions;
+class ScriptCache;
+struct Session;
+class Users;
+
+class NamedSnapshots {
+ public:
+  static constexpr size_t kMost = 1000;
+
+  struct Parts {
+    Dataset& data;
+    Disposer& disposer;
+    Config& config;
+    Users& users;
+    Permissions& permissions;
+    ScriptCache& scripts;
+    FunctionLibraries& functions;
+    ClockControl& clock;
+  };
+  explicit NamedSnapshots(const Parts& parts);
+  ~NamedSnapshots();
+  NamedSnapshots(const NamedSnapshots&) = delete;
+  NamedSnapshots& operator=(const NamedSnapshots&) = delete;
+
+  struct Summary {
+    std::string name;
+    int64_t saved_wall_ms;
+    size_t keys;
+    size_t kept;  // values that were copied or moved into it, since they have changed
+  };
+  // In order of names. Cost: O(values that they keep).
+  std::vector<Summary> List() const;
+  bool Has(Bytes name) const { return all_.contains(name); }
+  bool IsFull() const { return all_.size() >= kMost; }
+
+  // Replaces one of this name. Cost: O(databases + users + directives + scripts).
+  void Save(Bytes name);
+  // False: there is none.
+  bool Delete(Bytes name);
+  // Removes all.
+  void Clear() { all_.clear(); }
+  // These require that there are such snapshots. All of Restore throw a Refusal where a directive or a user cannot be
+  // as it was; directives are set first, so that nothing else has changed then. `running` is the session that asks.
+  void Restore(Bytes name, Unit& unit, const Session* running);
+  // From `before` to `after`, or to the present if `after` is empty.
+  std::vector<DataSnapshots::Difference> Compare(Bytes before, Bytes after) const;
+
+  // Users and directives as they are now are those that Reset brings back.
+  void RememberStart();
+  void ResetConfig();
+  void ResetUsers(const Session* running);
+  // Removes functions and scripts.
+  void ResetScripts(Unit& unit);
+
+ private:
+  using Texts = std::vector<std::string>;
+  // All but the data.
+  struct Setup {
+    Config::NamesAndValues directives;
+    std::string users;  // lines of an ACL file
+    Texts scripts;      // sorted
+    Texts functions;    // codes of libraries, by name
+    ClockControl::State clock;
+  };
+  struct Snapshot {
+    DataSnapshots::SnapshotPtr data;
+    Setup setup;
+    int64_t saved_wall_ms;
+  };
+
+  Setup CurrentSetup() const;
+  std::string UserLines() const;
+  Texts Scripts() const;
+  Texts Functions() const;
+  void RestoreDirectives(const Config::NamesAndValues& directives);
+  void RestoreUsers(const std::string& lines, const Session* running);
+  void RestoreScripts(const Texts& bodies);
+  void RestoreFunctions(const Texts& codes, Unit& unit);
+  const Snapshot& At(Bytes name) const;
+  // Those whose data was replaced as a whole are gone.
+  void DropLost();
+
+  const Parts parts_;
+  DataSnapshots data_;
+  std::map<std::string, Snapshot, std::less<>> all_;
+  Setup start_;
+};
+
+}  // namespace respite
