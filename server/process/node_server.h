@@ -110,7 +110,8 @@ class NodeServer {
   bool HasStopped() const { return has_stopped_; }
   int exit_code() const { return exit_code_; }
   bool IsReplica() const { return is_replica_; }
-  // How long it has had no client but replicas and its primary, at the last tick. Counted only if `exit-on-idle` needs it.
+  // How long it has had no client but replicas and its primary, at the last tick. Counted only if `exit-on-idle` needs
+  // it.
   int64_t IdleMs() const { return idle_ms_; }
   // Stops listening, and removes the file of the unix socket.
   void CloseListeners();
