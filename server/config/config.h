@@ -108,6 +108,8 @@ class Config {
   void RunHooks(const std::vector<DueHook>& due, const Settings& previous);
   void RestoreFolder(const Settings& previous) const;
   void NoteOddOomScores();
+  bool NamesData() const;
+  std::optional<StartupError> CheckEndings();
 
   Settings settings_;
   std::string file_;

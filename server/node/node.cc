@@ -23,7 +23,8 @@ Node::Parts WithClock(const Node::Parts& outside, const MovableClock* clock) {
           .hash_key = outside.hash_key,
           .random_seed = outside.random_seed,
           .files = outside.files,
-          .forker = outside.forker};
+          .forker = outside.forker,
+          .ids = outside.ids};
 }
 
 }  // namespace
@@ -31,8 +32,8 @@ Node::Parts WithClock(const Node::Parts& outside, const MovableClock* clock) {
 Node::Node(const Parts& outside)
     : movable_clock_(MovableClockFor(outside)),
       parts_(WithClock(outside, movable_clock_.get())),
-      identity_(parts_.clock),
-      data_(parts_.config.settings(), parts_.hash_key, parts_.random_seed),
+      data_(parts_.config.settings(), parts_.hash_key, parts_.random_seed, parts_.ids),
+      identity_(parts_.clock, data_.ids),
       watched_keys_(data_.keyspace, parts_.hash_key),
       moving_keys_(parts_.hash_key),
       waiting_(

@@ -95,6 +95,7 @@ class Node {
     uint64_t random_seed;  // of random choices, which clients see
     FileSystem& files;
     Forker& forker;
+    IdSource ids = {};  // of ids and passwords
   };
   explicit Node(const Parts& outside);
   ~Node();
@@ -171,11 +172,11 @@ class Node {
   HostPort host_;
   NetworkPort network_;
   SlotRouterPort router_;
-  Identity identity_;
   Running running_;
   Phase phase_;
   Role role_;
   Dataset data_;
+  Identity identity_;
   WatchedKeys watched_keys_;
   MovingKeys moving_keys_;
   Waiting waiting_;

@@ -42,6 +42,8 @@ std::unique_ptr<Config> NodeWorlds::ConfigFor(const Order& order, Folder& folder
   settings.unixsocket.clear();
   settings.save.clear();
   settings.appendonly = false;
+  settings.load.clear();
+  settings.exit_on_idle = 0;
   return config;
 }
 
@@ -59,6 +61,7 @@ std::optional<std::string> NodeWorlds::Create(Bytes name, const Order& order) {
                                                               .clock = parts_.clock,
                                                               .pace = parts_.pace,
                                                               .nodes = 1,
+                                                              .number = ++made_,
                                                               .reach = NodeServer::Parts::Reach::kWithin});
   NodeServer& node = *world.node;
   const bool is_made = node.Build(parts_.loop) == NodeServer::Step::kDone && node.Open() == NodeServer::Step::kDone &&
@@ -119,6 +122,11 @@ std::vector<Worlds::Summary> NodeWorlds::List() const {
     list.push_back({name, node.clients().Count(), KeysOf(node), node.settings().bound_port});
   }
   return list;
+}
+
+bool NodeWorlds::HaveClients() const {
+  return std::ranges::any_of(worlds_,
+                             [](const auto& world) { return world.second.node->node().clients().Count() != 0; });
 }
 
 int NodeWorlds::PortOf(Bytes name) const { return ServerOf(name).settings().bound_port; }

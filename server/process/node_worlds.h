@@ -36,6 +36,7 @@ class NodeWorlds final : public Worlds, public NodeServer::Owner {
   void Drop(Bytes name) override;
   std::vector<Summary> List() const override;
   size_t Count() const override { return worlds_.size(); }
+  bool HaveClients() const override;
   int PortOf(Bytes name) const override;
   bool Enter(const Session& session, Entry entry) override;
 
@@ -45,6 +46,7 @@ class NodeWorlds final : public Worlds, public NodeServer::Owner {
   void OnShutdownCancelled() override {}
   void OnShutdownStatus(const std::string&) override {}
   void OnRole(NodeServer&) override {}
+  void OnIdle() override {}
   void OnTitle(const NodeServer&) override {}
   std::optional<std::string> OnOomScore(NodeServer&) override;
 
@@ -70,6 +72,7 @@ class NodeWorlds final : public Worlds, public NodeServer::Owner {
   const std::unique_ptr<Config> base_;
   std::map<std::string, World, std::less<>> worlds_;
   bool awaits_idle_ = false;
+  uint32_t made_ = 0;
 };
 
 }  // namespace respite
