@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/duration_text.h"
 #include "server/config/directive_rows.h"
 #include "server/config/special_directives.h"
 
@@ -88,6 +89,10 @@ Objection CheckProcTitleTemplate(Bytes text) {
   return says_something ? Objection{} : kInvalid;
 }
 
+Objection CheckDuration(Bytes text) {
+  return ParseDurationMs(text) ? Objection() : Objection("argument must be a duration such as 30s, 5m or 2h");
+}
+
 constexpr Directive kProcessDirectives[] = {
     {"acl-pubsub-default", kEffective, Choice<&Settings::acl_pubsub_default>(kAclPubsubDefaultNames)},
     {"aclfile", kEffective, Text<&Settings::aclfile>(), kImmutable},
@@ -140,6 +145,7 @@ constexpr Directive kProcessDirectives[] = {
     {"syslog-facility", kEffective, Choice<&Settings::syslog_facility>(kSyslogFacilityNames), kImmutable},
     {"syslog-ident", kEffective, Text<&Settings::syslog_ident>(), kImmutable},
     {"test-commands", kEffective, Choice<&Settings::test_commands>(kPermissionNames), kImmutable | kHidden},
+    {"test-world-idle", kEffective, Text<&Settings::test_world_idle>(CheckDuration), kHidden},
     {"use-exit-on-panic", kEffective, YesNo<&Settings::use_exit_on_panic>(), kHidden},
     {"watchdog-period", kEffective, Number<&Settings::watchdog_period>(0, kMaxInt), kHidden},
 };

@@ -149,6 +149,7 @@ struct Settings : EncodingLimits {
   int syslog_facility = 16 << 3;  // a facility of <syslog.h>; this is LOG_LOCAL0
   std::string syslog_ident = "redis";
   Permission test_commands = Permission::kNever;
+  std::string test_world_idle = "10m";  // a duration
   bool use_exit_on_panic = false;
   int watchdog_period = 0;  // milliseconds
 

@@ -325,7 +325,8 @@ void Executor::RunHandlerIn(Unit& unit, Passage& passage) {
             .effect = Effect(unit.Recorded()),
             .now_ms = unit.now_ms(),
             .random = parts_.data.random,
-            .blobs = passage.blobs};
+            .blobs = passage.blobs,
+            .is_resumed = passage.progress.stage == Progress::Stage::kBegun};
   try {
     command.card->run(call);
     if (unit.Changes() != changes_before) Record(call, passage);

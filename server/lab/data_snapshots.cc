@@ -202,6 +202,21 @@ void DataSnapshots::RestoreKeys(Snapshot& snapshot, int db, Unit& unit) {
   }
 }
 
+void DataSnapshots::CopyTo(const Snapshot& snapshot, Dataset& target) const {
+  for (size_t place = 0; place < snapshot.parts.size(); ++place) {
+    const Part& part = snapshot.parts[place];
+    if (part.home >= target.keyspace.Count()) continue;
+    Database& database = target.keyspace[part.home];
+    const Database& base = part.whole != nullptr ? *part.whole : data_.keyspace[static_cast<int>(place)];
+    base.ForEach([&](const Entry* entry) {
+      if (!part.delta.contains(entry->Key())) database.Add(CopyOf(*entry));
+    });
+    for (const auto& [key, kept] : part.delta) {
+      if (kept != nullptr) database.Add(CopyOf(**kept));
+    }
+  }
+}
+
 // --- Looking.
 
 bool DataSnapshots::IsLost(const Snapshot& snapshot) { return snapshot.is_lost; }

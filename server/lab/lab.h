@@ -4,12 +4,14 @@
 
 #include "server/lab/clock_control.h"
 #include "server/lab/named_snapshots.h"
+#include "server/lab/worlds.h"
 
 namespace respite {
 
 struct Lab {
   ClockControl clock;
   NamedSnapshots snapshots;
+  Worlds* worlds = nullptr;  // null: this server cannot have any
 };
 
 }  // namespace respite

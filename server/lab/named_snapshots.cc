@@ -87,8 +87,8 @@ std::vector<NamedSnapshots::Summary> NamedSnapshots::List() const {
   std::vector<Summary> list;
   for (const auto& [name, snapshot] : all_) {
     if (DataSnapshots::IsLost(*snapshot.data)) continue;
-    list.push_back({name, snapshot.saved_wall_ms, data_.CountKeys(*snapshot.data),
-                    DataSnapshots::CountKept(*snapshot.data)});
+    list.push_back(
+        {name, snapshot.saved_wall_ms, data_.CountKeys(*snapshot.data), DataSnapshots::CountKept(*snapshot.data)});
   }
   return list;
 }
@@ -143,6 +143,14 @@ void NamedSnapshots::RestoreFunctions(const Texts& codes, Unit& unit) {
     const Bytes load[] = {"FUNCTION", "LOAD", code};
     parts_.data.effects.Add(0, load);
   }
+}
+
+void NamedSnapshots::CopyTo(Bytes name, Dataset& data, FunctionLibraries& functions) const {
+  const Snapshot& snapshot = At(name);
+  data_.CopyTo(*snapshot.data, data);
+  [[maybe_unused]] const auto restored =
+      functions.Restore(snapshot.setup.functions, FunctionLibraries::RestorePolicy::kFlush);
+  assert(restored);  // they were accepted before
 }
 
 // --- The state after the start.

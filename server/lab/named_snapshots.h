@@ -62,6 +62,9 @@ class NamedSnapshots {
   // From `before` to `after`, or to the present if `after` is empty.
   std::vector<DataSnapshots::Difference> Compare(Bytes before, Bytes after) const;
 
+  // Copies its data and functions to an empty server. Requires: there is such a snapshot.
+  void CopyTo(Bytes name, Dataset& data, FunctionLibraries& functions) const;
+
   // Users and directives as they are now are those that Reset brings back.
   void RememberStart();
   void ResetConfig();

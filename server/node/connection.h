@@ -3,7 +3,9 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
+#include "server/clients/held_request.h"
 #include "server/clients/session.h"
 #include "server/net/byte_stream.h"
 #include "server/net/socket_poller.h"
@@ -26,6 +28,16 @@ class Connection final : public Transport,
   int FileDescriptor() const override { return stream_.FileDescriptor(); }
   bool AwaitsRoom() const override { return wanted_.write; }
   bool IsHandshakeLate() const override;
+
+  // From now on it is a client of another server on the same loop, a new one to it. Requests that have arrived behind
+  // the running one are served there. Requires: no command of this client runs, and the next Turn resumes it.
+  struct Arrival {
+    std::string reply;                     // to the request that led there
+    std::unique_ptr<HeldRequest> request;  // runs there first; null: none
+  };
+  void MoveTo(NodeHost& other, Arrival arrival);
+  // Whose client it is.
+  const NodeHost& host() const { return *host_; }
 
   void OnReadable() override { OnReady({.read = true}); }
   void OnWritable() override { OnReady({.write = true}); }
@@ -51,8 +63,8 @@ class Connection final : public Transport,
   // One write; false when the socket takes no more for now.
   bool WriteSome(size_t most_bytes);
 
-  NodeHost& host_;
-  Session& session_;  // valid while self_ is set
+  NodeHost* host_;
+  Session* session_;  // valid while self_ is set
   ByteStream stream_;
   int64_t opened_ms_;  // of the Pace
   SocketPoller::Interest wanted_;

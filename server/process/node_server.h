@@ -64,7 +64,9 @@ class NodeServer {
     const Clock& clock;
     const Pace& pace;
     uint32_t nodes;   // of the process
-    uint32_t number;  // among them, from 0
+    uint64_t number;  // among them, from 0; another one for each server, and the same in each run
+    // kWithin: clients come from another server of the process; it listens only if it has a port.
+    enum class Reach : uint8_t { kListens, kWithin } reach = Reach::kListens;
   };
   explicit NodeServer(const Parts& parts);
   ~NodeServer();
@@ -122,11 +124,16 @@ class NodeServer {
   const Settings& settings() const { return parts_.config.settings(); }
   Logger& log() const { return parts_.log; }
   EventLoop& loop() const { return loop_->loop; }
+  // Requires: Build was done.
+  Node& node() { return *node_; }
+  NodeHost& host() { return *host_; }
 
  private:
   Node::Parts NodeParts();
   void AttachHandlers();
   void StartWatchdog();
+  // Its own, or those of its worlds; not its replicas and its primary.
+  bool HasClients() const;
   void LookForClients();
   Step Listen();
   std::optional<std::string> OpenCluster();

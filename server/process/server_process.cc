@@ -41,8 +41,21 @@ ServerProcess::~ServerProcess() {
   for (Resident& resident : residents_) {
     if (resident.thread != nullptr) resident.thread->Do([&resident] { resident.node->Discard(); });
     resident.thread.reset();
+    resident.worlds.reset();
     resident.node.reset();
   }
+}
+
+// A cluster of one process has none: its nodes know each other, and nobody else.
+void ServerProcess::PrepareWorlds() {
+  const bool is_alone = !plan_ && !IsSentinel() && !config_.settings().cluster_enabled;
+  if (!is_alone || config_.settings().test_commands == Permission::kNever) return;
+  residents_[0].worlds = std::make_unique<NodeWorlds>(NodeWorlds::Parts{.owner = *this,
+                                                                        .server = *residents_[0].node,
+                                                                        .loop = *main_,
+                                                                        .config = config_,
+                                                                        .clock = clock_,
+                                                                        .pace = pace_});
 }
 
 int ServerProcess::Run() {
@@ -62,6 +75,7 @@ int ServerProcess::Run() {
   log_.Notice("monotonic clock: POSIX clock_gettime");
   if (RaiseLimits() == Step::kFailed) return 1;
   if (Prepare() == Step::kFailed) return Abandon();
+  PrepareWorlds();
   if (!IsSentinel()) log_.Notice("Server initialized");
   StartServing();
   const int exit_code = has_failed_ ? 1 : main_->loop.Run();
@@ -159,7 +173,7 @@ void ServerProcess::AddResident(Resident resident) {
                                                      .clock = clock_,
                                                      .pace = pace_,
                                                      .nodes = CountNodes(),
-                                                     .number = static_cast<uint32_t>(residents_.size())});
+                                                     .number = residents_.size()});
   residents_.push_back(std::move(resident));
   ++living_;
 }

@@ -25,6 +25,7 @@
 #include "server/process/limits.h"
 #include "server/process/node_plan.h"
 #include "server/process/node_server.h"
+#include "server/process/node_worlds.h"
 #include "server/process/parent_watch.h"
 #include "server/process/process_title.h"
 #include "server/process/ready_fd.h"
@@ -66,6 +67,7 @@ class ServerProcess final : public NodeServer::Owner {
     std::unique_ptr<WatchedLoop> loop;   // null: that of the main thread
     std::unique_ptr<TaskThread> thread;  // null: the main thread; the loop is made there
     std::unique_ptr<NodeServer> node;
+    std::unique_ptr<NodeWorlds> worlds;  // null: it may have none
     bool is_signalled = false;
   };
 
@@ -75,6 +77,8 @@ class ServerProcess final : public NodeServer::Owner {
   // All but serving: returns at the first failure.
   Step Prepare();
   uint32_t CountNodes() const;
+  // Lets the only server have worlds, if it allows TEST.
+  void PrepareWorlds();
   Step MakeResidents();
   void MakeSeveral();
   void AddResident(Resident resident);

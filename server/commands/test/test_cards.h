@@ -39,4 +39,12 @@ struct TestSnapshot {
   static void Run(Call& call);
 };
 
+struct TestWorld {
+  static constexpr CommandSpec spec = TestSpec(
+      "TEST|WORLD action(create{CREATE create-name<name>:string [PORT port:string] [FROM snapshot:string]}|ENTER "
+      "enter-name<name>:string|LEAVE|LIST|DROP drop-name<name>:string)",
+      "Makes, enters, lists and drops isolated servers behind the port of this one.");
+  static void Run(Call& call);
+};
+
 }  // namespace respite

@@ -39,6 +39,16 @@ struct TestHelp {
                         "    Show all snapshots.",
                         "SNAPSHOT DEL <name>",
                         "    Remove one.",
+                        "WORLD CREATE <name> [PORT auto|<port>] [FROM <snapshot>]",
+                        "    Make an isolated server, with a port of its own if wanted.",
+                        "WORLD ENTER <name>",
+                        "    Make this connection a client of that world, which is made if need be.",
+                        "WORLD LEAVE",
+                        "    Make it a client of the server that has the worlds again.",
+                        "WORLD LIST",
+                        "    Show all worlds.",
+                        "WORLD DROP <name>",
+                        "    End a world, and the connections of its clients.",
                     });
   }
 };
@@ -51,7 +61,7 @@ struct TestContainer {
                                        .flags = kAdmin | kProtected,
                                        .arity = -2,
                                        .protection = Protection::kTestCommands};
-  static constexpr auto kSubcommands = Family<TestClock, TestHelp, TestReset, TestSnapshot>();
+  static constexpr auto kSubcommands = Family<TestClock, TestHelp, TestReset, TestSnapshot, TestWorld>();
 };
 
 constexpr auto kTestCommands = Family<TestContainer>();

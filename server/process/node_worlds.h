@@ -1,0 +1,77 @@
+// NodeWorlds: the worlds of a server, each a NodeServer on its loop. They have no files, and end when nobody has used
+// them for some time (test-world-idle), or with the server.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "server/config/config.h"
+#include "server/config/folder.h"
+#include "server/lab/worlds.h"
+#include "server/process/node_server.h"
+
+namespace respite {
+
+class NodeWorlds final : public Worlds, public NodeServer::Owner {
+ public:
+  struct Parts {
+    NodeServer::Owner& owner;  // of the server that has the worlds
+    NodeServer& server;
+    WatchedLoop& loop;
+    const Config& config;  // of that server; worlds begin with what it is now, whatever CONFIG SET changes later
+    const Clock& clock;
+    const Pace& pace;
+  };
+  explicit NodeWorlds(const Parts& parts);
+  ~NodeWorlds() override;
+
+  // Worlds
+  bool Has(Bytes name) const override { return worlds_.contains(name); }
+  std::optional<std::string> Create(Bytes name, const Order& order) override;
+  void Drop(Bytes name) override;
+  std::vector<Summary> List() const override;
+  size_t Count() const override { return worlds_.size(); }
+  bool HaveClients() const override;
+  int PortOf(Bytes name) const override;
+  bool Enter(const Session& session, Entry entry) override;
+
+  // NodeServer::Owner
+  void PrepareChild(const NodeServer& node, ChildWork work) override { parts_.owner.PrepareChild(node, work); }
+  void OnStop(NodeServer& node) override;
+  void OnShutdownCancelled() override {}
+  void OnShutdownStatus(const std::string&) override {}
+  void OnRole(NodeServer&) override {}
+  void OnTitle(const NodeServer&) override {}
+  void OnIdle() override {}
+  std::optional<std::string> OnOomScore(NodeServer&) override;
+
+ private:
+  struct World {
+    std::unique_ptr<OwnFolder> folder;
+    std::unique_ptr<Config> config;
+    std::unique_ptr<Logger> log;
+    std::unique_ptr<NodeServer> node;  // before the others it goes
+    int64_t used_ms = 0;               // of the Pace
+  };
+
+  std::unique_ptr<Config> ConfigFor(const Order& order, Folder& folder) const;
+  NodeServer& ServerOf(Bytes world) const;
+  // Moves the client `id` of a server there, if both are still there. `entry` says where to.
+  void Move(const std::string& from, uint64_t id, const Entry& entry);
+  std::string NameOf(const NodeHost& host) const;
+  void AwaitIdle();
+  void DropIdle();
+
+  const Parts parts_;
+  OwnFolder nowhere_;
+  const std::unique_ptr<Config> base_;
+  std::map<std::string, World, std::less<>> worlds_;
+  bool awaits_idle_ = false;
+};
+
+}  // namespace respite
