@@ -81,9 +81,7 @@ uint64_t SystemSeed() {
   return seed;
 }
 
-uint64_t DerivedSeed(uint64_t seed, uint64_t number) {
-  return Random(Random(seed).Next() ^ Random(number).Next()).Next();
-}
+uint64_t DerivedSeed(uint64_t seed, uint64_t number) { return Random(Random(seed).Next() + number).Next(); }
 
 std::string RandomHex(size_t digits) {
   std::vector<unsigned char> octets((digits + 1) / 2);

@@ -116,8 +116,6 @@ struct Settings : EncodingLimits {
   Permission enable_debug_command = Permission::kNever;
   Permission enable_module_command = Permission::kNever;
   Permission enable_protected_configs = Permission::kNever;
-  Permission test_commands = Permission::kNever;
-  std::string test_world_idle = "10m";  // a duration
   int64_t exit_on_idle = 0;  // milliseconds; 0: off
   bool exit_with_parent = false;
   int hz = 10;  // timer ticks per second, 1-500
@@ -150,6 +148,8 @@ struct Settings : EncodingLimits {
   bool syslog_enabled = false;
   int syslog_facility = 16 << 3;  // a facility of <syslog.h>; this is LOG_LOCAL0
   std::string syslog_ident = "redis";
+  Permission test_commands = Permission::kNever;
+  std::string test_world_idle = "10m";  // a duration
   bool use_exit_on_panic = false;
   int watchdog_period = 0;  // milliseconds
 

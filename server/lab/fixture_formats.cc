@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "persistence/aof_reader.h"
+#include "server/lab/fixture_json.h"
 
 namespace respite {
 
@@ -64,6 +65,17 @@ std::optional<FixtureFormat> FixtureFormatOf(Bytes name) {
   const auto has_name = [&](const FormatName& each) { return EqualsIgnoreCase(each.name, name); };
   const auto* found = std::ranges::find_if(kNames, has_name);
   return found == kNames.end() ? std::nullopt : std::optional(found->format);
+}
+
+Result<Fixture> ReadFixtureText(Bytes text, FixtureFormat format) {
+  switch (format) {
+    case FixtureFormat::kJson:
+      return ReadJsonFixture(text);
+    case FixtureFormat::kResp:
+      return ReadRespFixture(text);
+    default:
+      return ReadRedisFixture(text);
+  }
 }
 
 Result<Fixture> ReadRedisFixture(Bytes text) {

@@ -24,6 +24,8 @@ enum class FixtureFormat : uint8_t { kRdb, kAof, kResp, kRedis, kJson };
 // By its name without a dot, in any case: "json".
 std::optional<FixtureFormat> FixtureFormatOf(Bytes name);
 
+// A text in one of the formats that are text: kResp, kRedis, kJson.
+Result<Fixture> ReadFixtureText(Bytes text, FixtureFormat format);
 Result<Fixture> ReadRedisFixture(Bytes text);
 Result<Fixture> ReadRespFixture(Bytes text);
 // The same from a file, which is read from `offset` on.

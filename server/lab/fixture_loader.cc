@@ -19,7 +19,6 @@
 #include "server/execution/executor.h"
 #include "server/execution/services.h"
 #include "server/lab/fixture_formats.h"
-#include "server/lab/fixture_json.h"
 #include "server/storage/append_only_file.h"
 #include "server/storage/loading.h"
 #include "server/storage/rdb_loader.h"
@@ -60,23 +59,6 @@ Bytes ExtensionOf(const std::string& path) {
   return dot == std::string::npos || path.find('/', dot) != std::string::npos ? Bytes() : Bytes(path).substr(dot + 1);
 }
 
-Result<Fixture> ReadText(Bytes text, FixtureFormat format) {
-  switch (format) {
-    case FixtureFormat::kJson:
-      return ReadJsonFixture(text);
-    case FixtureFormat::kResp:
-      return ReadRespFixture(text);
-    default:
-      return ReadRedisFixture(text);
-  }
-}
-
-// Commands that read do no harm: a script or a session of redis-cli may have them.
-bool MakesData(const Command& command) {
-  const bool has_effect = command.Is(kWrite) || command.Is(kMayReplicate) || (command.categories & kAclScripting) != 0;
-  return has_effect || !command.Is(kNoScript);
-}
-
 Reason FixtureLoader::Load(const std::string& path) {
   const FileSystem::Kind kind = services_.files.KindOf(path);
   if (kind == FileSystem::Kind::kDirectory) return LoadFolder(path);
@@ -89,7 +71,7 @@ Reason FixtureLoader::Load(const std::string& path) {
 Reason FixtureLoader::LoadText(const std::string& path, FixtureFormat format) {
   const auto text = ReadFile(services_.files, path, UINT64_MAX);
   if (!text) return IoErrorText(text.error());
-  const auto fixture = ReadText(text.value(), format);
+  const auto fixture = ReadFixtureText(text.value(), format);
   return fixture ? Run(fixture.value(), ExpiryRule::kPurge) : Reason(fixture.error());
 }
 
@@ -180,6 +162,11 @@ Reason LoadAll(const Services& services) {
 }
 
 }  // namespace
+
+bool MakesData(const Command& command) {
+  const bool has_effect = command.Is(kWrite) || command.Is(kMayReplicate) || (command.categories & kAclScripting) != 0;
+  return has_effect || !command.Is(kNoScript);
+}
 
 std::optional<std::string> LoadFixtures(const Services& services) {
   if (services.settings.load.empty()) return std::nullopt;

@@ -65,6 +65,9 @@ class NamedSnapshots {
   // Copies its data and functions to an empty server. Requires: there is such a snapshot.
   void CopyTo(Bytes name, Dataset& data, FunctionLibraries& functions) const;
 
+  // For those that need a snapshot without a name.
+  DataSnapshots& data() { return data_; }
+
   // Users and directives as they are now are those that Reset brings back.
   void RememberStart();
   void ResetConfig();

@@ -43,7 +43,6 @@ class Worlds {
   virtual void Drop(Bytes name) = 0;
   virtual std::vector<Summary> List() const = 0;
   virtual size_t Count() const = 0;
-  // Cost: O(worlds).
   virtual bool HaveClients() const = 0;
   virtual int PortOf(Bytes name) const = 0;
 

@@ -78,18 +78,21 @@ void NodeServer::StartWatchdog() {
   loop_->watchdog.SetPeriod(std::chrono::milliseconds(period_ms));
 }
 
+bool NodeServer::HasClients() const {
+  bool has_some = false;
+  node_->clients().ForEach([&](const Session& session) {
+    has_some = has_some || session.kind == SessionKind::kNormal || session.kind == SessionKind::kPubSub;
+  });
+  const Worlds* const worlds = node_->lab().worlds;
+  return has_some || (worlds != nullptr && worlds->HaveClients());
+}
+
 // A client that came and went between two ticks counts, too.
 void NodeServer::LookForClients() {
   if (settings().exit_on_idle == 0) return;
   const int64_t now_ms = parts_.pace.NowMs();
-  bool has_clients = false;
-  node_->clients().ForEach([&](const Session& session) {
-    has_clients = has_clients || session.kind == SessionKind::kNormal || session.kind == SessionKind::kPubSub;
-  });
-  const Worlds* const worlds = node_->lab().worlds;
-  has_clients = has_clients || (worlds != nullptr && worlds->HaveClients());
   const uint64_t before = std::exchange(connections_, node_->stats().connections);
-  if (has_clients || connections_ != before) last_client_ms_ = now_ms;
+  if (HasClients() || connections_ != before) last_client_ms_ = now_ms;
   idle_ms_ = now_ms - last_client_ms_;
   if (idle_ms_ >= settings().exit_on_idle) parts_.owner.OnIdle();
 }

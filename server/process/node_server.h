@@ -64,7 +64,7 @@ class NodeServer {
     const Clock& clock;
     const Pace& pace;
     uint32_t nodes;   // of the process
-    uint32_t number;  // among them, from 0
+    uint64_t number;  // among them, from 0; another one for each server, and the same in each run
     // kWithin: clients come from another server of the process; it listens only if it has a port.
     enum class Reach : uint8_t { kListens, kWithin } reach = Reach::kListens;
   };
@@ -132,6 +132,8 @@ class NodeServer {
   Node::Parts NodeParts();
   void AttachHandlers();
   void StartWatchdog();
+  // Its own, or those of its worlds; not its replicas and its primary.
+  bool HasClients() const;
   void LookForClients();
   Step Listen();
   std::optional<std::string> OpenCluster();

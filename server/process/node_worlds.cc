@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/duration_text.h"
+#include "base/hash.h"
 #include "server/clients/clients.h"
 #include "server/dataset/eviction.h"
 #include "server/node/connection.h"
@@ -43,7 +44,7 @@ std::unique_ptr<Config> NodeWorlds::ConfigFor(const Order& order, Folder& folder
   settings.save.clear();
   settings.appendonly = false;
   settings.load.clear();
-  settings.exit_on_idle = 0;
+  settings.exit_on_idle = 0;  // the server that has the worlds counts their clients as its own
   return config;
 }
 
@@ -61,7 +62,7 @@ std::optional<std::string> NodeWorlds::Create(Bytes name, const Order& order) {
                                                               .clock = parts_.clock,
                                                               .pace = parts_.pace,
                                                               .nodes = 1,
-                                                              .number = ++made_,
+                                                              .number = HashBytes(name, HashKey()),
                                                               .reach = NodeServer::Parts::Reach::kWithin});
   NodeServer& node = *world.node;
   const bool is_made = node.Build(parts_.loop) == NodeServer::Step::kDone && node.Open() == NodeServer::Step::kDone &&

@@ -48,6 +48,7 @@ class NodeWorlds final : public Worlds, public NodeServer::Owner {
   void OnRole(NodeServer&) override {}
   void OnIdle() override {}
   void OnTitle(const NodeServer&) override {}
+  void OnIdle() override {}
   std::optional<std::string> OnOomScore(NodeServer&) override;
 
  private:

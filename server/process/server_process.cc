@@ -173,7 +173,7 @@ void ServerProcess::AddResident(Resident resident) {
                                                      .clock = clock_,
                                                      .pace = pace_,
                                                      .nodes = CountNodes(),
-                                                     .number = static_cast<uint32_t>(residents_.size())});
+                                                     .number = residents_.size()});
   residents_.push_back(std::move(resident));
   ++living_;
 }

@@ -226,6 +226,15 @@ class ExitOnIdleTest(TestProfileTest):
             self.assertEqual(b"*-1\r\n", client.recv(100))
         self.assertEqual(0, server.exit_code())
 
+    def test_clients_of_worlds_count(self):
+        server = self.start("--test", "--exit-on-idle", "300ms")
+        with connect(server.port) as client:
+            client.sendall(b"TEST WORLD CREATE w\r\nTEST WORLD ENTER w\r\nBLPOP nothing 1\r\n")
+            text = b""
+            while not text.endswith(b"*-1\r\n"):
+                text += client.recv(100) or self.fail(f"closed after {text}")
+        self.assertEqual(0, server.exit_code())
+
     def test_short_visits_count(self):
         server = self.start("--test", "--exit-on-idle", "400ms", "--hz", "1")
         first = int(call(server.port, "TIME")[0])
@@ -385,6 +394,19 @@ class SeedTest(TestProfileTest):
             self.assertEqual(4, len(set(values)))
         self.assertEqual(first, self.cluster(5))
         self.assertNotEqual(first, self.cluster(6))
+
+    def test_worlds_have_choices_of_their_own(self):
+        fill = [f"SADD set {i}" for i in range(200)]
+
+        def world(name):
+            requests = [f"TEST WORLD CREATE {name}", f"TEST WORLD ENTER {name}", *fill, "SPOP set 9", "ACL GENPASS"]
+            return self.answers("--seed", "3", requests=requests)
+
+        first = world("a")
+        self.assertIn("run_id:", first)
+        self.assertNotIn("-ERR", first)
+        self.assertEqual(first, world("a"))
+        self.assertNotEqual(first, world("b"))
 
     def test_values(self):
         for seed in ("0", "18446744073709551615"):

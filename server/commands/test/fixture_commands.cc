@@ -6,7 +6,6 @@
 #include "server/execution/executor.h"
 #include "server/execution/services.h"
 #include "server/lab/fixture_formats.h"
-#include "server/lab/fixture_json.h"
 #include "server/lab/fixture_loader.h"
 #include "server/lab/fixture_text.h"
 #include "server/lab/lab.h"

@@ -24,6 +24,24 @@ struct TestClock {
   static void Run(Call& call);
 };
 
+struct TestDump {
+  static constexpr CommandSpec spec =
+      TestSpec("TEST|DUMP [pattern:pattern]", "Returns the data as commands, the same text for the same data.");
+  static void Run(Call& call);
+};
+
+struct TestLoad {
+  static constexpr CommandSpec spec =
+      TestSpec("TEST|LOAD format(REDIS|RESP|JSON) text", "Runs the commands of a fixture, all of them or none.");
+  static void Run(Call& call);
+};
+
+struct TestSeed {
+  static constexpr CommandSpec spec =
+      TestSpec("TEST|SEED seed:integer", "Makes random choices the same ones from now on in each run.");
+  static void Run(Call& call);
+};
+
 struct TestReset {
   static constexpr CommandSpec spec =
       TestSpec("TEST|RESET [what(DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|CLOCK|CLIENTS)...]",

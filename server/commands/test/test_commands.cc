@@ -27,6 +27,12 @@ struct TestHelp {
                         "    Jump to what falls due next whenever all clients wait.",
                         "CLOCK REAL",
                         "    Follow the clock of the machine again.",
+                        "DUMP [<pattern>]",
+                        "    Return the data as commands, sorted: the same text for the same data.",
+                        "LOAD REDIS|RESP|JSON <text>",
+                        "    Run the commands of a fixture, all of them or none.",
+                        "SEED <n>",
+                        "    Make random choices the same ones from now on in each run.",
                         "RESET [DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|CLOCK|CLIENTS ...]",
                         "    Bring these, or all, back to the state after the start.",
                         "SNAPSHOT SAVE <name>",
@@ -61,7 +67,8 @@ struct TestContainer {
                                        .flags = kAdmin | kProtected,
                                        .arity = -2,
                                        .protection = Protection::kTestCommands};
-  static constexpr auto kSubcommands = Family<TestClock, TestHelp, TestReset, TestSnapshot, TestWorld>();
+  static constexpr auto kSubcommands =
+      Family<TestClock, TestDump, TestHelp, TestLoad, TestReset, TestSeed, TestSnapshot, TestWorld>();
 };
 
 constexpr auto kTestCommands = Family<TestContainer>();
