@@ -33,9 +33,8 @@ std::vector<Words> CommandsOf(const Entry& entry) {
   TextOutput out;
   WriteValueCommands(out, entry);
   std::vector<Words> commands;
-  for (Fixture::Request& request : ReadRespFixture(out.Finish()).value().requests) {
-    commands.push_back(std::move(request.words));
-  }
+  Fixture fixture = ReadRespFixture(out.Finish()).value();
+  for (Fixture::Request& request : fixture.requests) commands.push_back(std::move(request.words));
   return commands;
 }
 

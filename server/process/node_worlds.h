@@ -46,7 +46,6 @@ class NodeWorlds final : public Worlds, public NodeServer::Owner {
   void OnShutdownCancelled() override {}
   void OnShutdownStatus(const std::string&) override {}
   void OnRole(NodeServer&) override {}
-  void OnIdle() override {}
   void OnTitle(const NodeServer&) override {}
   void OnIdle() override {}
   std::optional<std::string> OnOomScore(NodeServer&) override;
@@ -73,7 +72,6 @@ class NodeWorlds final : public Worlds, public NodeServer::Owner {
   const std::unique_ptr<Config> base_;
   std::map<std::string, World, std::less<>> worlds_;
   bool awaits_idle_ = false;
-  uint32_t made_ = 0;
 };
 
 }  // namespace respite
