@@ -1,5 +1,5 @@
-// MovableClock: the machine's clock until somebody stops it, moves it or lets it run at another speed. Tests of programs
-// that use the server do (TEST CLOCK). Monotonic time never goes back, whatever is done to it.
+// MovableClock: the machine's clock until somebody stops it, moves it or lets it run at another speed. Tests of
+// programs that use the server do (TEST CLOCK). Monotonic time never goes back, whatever is done to it.
 //
 //   MovableClock clock(machine, pace);
 //   clock.Freeze();              // stands still now
