@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "server/clients/clients.h"
-#include "server/clients/phase.h"
 #include "server/clients/role.h"
 #include "server/commands/test/test_cards.h"
 #include "server/dataset/disposer.h"
@@ -147,7 +146,6 @@ constexpr std::array kResets = {
 }  // namespace
 
 void TestSnapshot::Run(Call& call) {
-  if (call.services.phase.IsLoading()) throw Refusal{refusals::kIsLoading};
   const Bytes name = call.args.Next();
   for (const Action& action : kActions) {
     if (EqualsIgnoreCase(name, action.name)) return action.run(call);

@@ -5,13 +5,14 @@
 
 namespace respite {
 
-// What all of them share. Not in a transaction, nor in a script: most of them act on the server as a whole.
+// What all of them share. Not in a transaction, nor in a script, nor while data is loaded: most of them act on the
+// server as a whole.
 constexpr CommandSpec TestSpec(std::string_view syntax, std::string_view summary, int arity = 0) {
   return {.syntax = syntax,
           .summary = summary,
           .since = "7.2.0",
           .group = CommandGroup::kServer,
-          .flags = kAdmin | kNoScript | kNoMulti | kLoading | kStale | kProtected | kSkipMonitor | kSkipSlowlog,
+          .flags = kAdmin | kNoScript | kNoMulti | kNoAsyncLoading | kStale | kProtected | kSkipMonitor | kSkipSlowlog,
           .arity = arity,
           .protection = Protection::kTestCommands};
 }
