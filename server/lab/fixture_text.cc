@@ -82,6 +82,9 @@ void AppendLine(std::string& text, const Words& words) {
   text += '\n';
 }
 
+// As KEYS: a star alone also matches the empty key.
+bool MatchesKey(Bytes pattern, Bytes key) { return pattern == "*" || GlobMatch(pattern, key); }
+
 }  // namespace
 
 std::string RedisFixtureOf(const Keyspace& keyspace, Bytes pattern, int64_t now_ms) {
@@ -90,7 +93,7 @@ std::string RedisFixtureOf(const Keyspace& keyspace, Bytes pattern, int64_t now_
   for (int db = 0; db < keyspace.Count(); ++db) {
     std::map<Bytes, const Entry*> entries;
     keyspace[db].ForEach([&](const Entry* entry) {
-      if (!entry->IsExpired(now_ms) && GlobMatch(pattern, entry->Key())) entries.emplace(entry->Key(), entry);
+      if (!entry->IsExpired(now_ms) && MatchesKey(pattern, entry->Key())) entries.emplace(entry->Key(), entry);
     });
     if (!entries.empty() && db != selected) AppendLine(text, {"SELECT", std::to_string(db)});
     if (!entries.empty()) selected = db;
