@@ -70,7 +70,7 @@ void ExactExpiry::RunDue(int64_t) {
 }
 
 void ExactExpiry::Remove(const Deadline& deadline) {
-  Unit unit(data_, clock_.WallMs(), ExpiryRule::kPurge);
+  Unit unit(data_, clock_.WallMs() + 1, ExpiryRule::kPurge);  // a key lives through the millisecond of its deadline
   Entry* entry = data_.keyspace[deadline.db].Find(deadline.key);
   if (entry != nullptr && entry->IsExpired(unit.now_ms())) {
     unit.Purge(deadline.db, entry);
