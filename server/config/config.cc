@@ -191,6 +191,20 @@ Config::NamesAndValues Config::Get(ConfigWords patterns) const {
   return found.Take();
 }
 
+Config::NamesAndValues Config::Differing(const NamesAndValues& pairs) const {
+  std::unordered_map<std::string_view, const std::string*> wanted;
+  for (const auto& [name, value] : pairs) wanted.emplace(name, &value);
+  NamesAndValues differing;
+  for (const auto subject : DirectivesBySubject()) {
+    for (const Directive& directive : subject) {
+      const auto value = wanted.find(directive.name);
+      if (value == wanted.end() || directive.Has(directive_flags::kImmutable)) continue;
+      if (ValueText(directive, settings_) != *value->second) differing.emplace_back(directive.name, *value->second);
+    }
+  }
+  return differing;
+}
+
 void Config::Set(const NamesAndValues& pairs, SetContext context) {
   const std::vector<Change> changes = Resolve(pairs, context);
   Settings next = settings_;

@@ -75,6 +75,9 @@ class Config {
   // CONFIG GET: every directive that a name or pattern matches, once; a plain name is returned as the client wrote it.
   NamesAndValues Get(ConfigWords patterns) const;
 
+  // Those of these pairs that Set would change: each under its primary name, without what is fixed at the start.
+  NamesAndValues Differing(const NamesAndValues& pairs) const;
+
   // CONFIG SET, all or nothing. Throws Refusal with the whole error reply; then all values are the old ones, and hooks
   // that had run have run again with them.
   void Set(const NamesAndValues& pairs, SetContext context);

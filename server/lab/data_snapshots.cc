@@ -31,7 +31,9 @@ std::string ValueDigest(const Entry& entry) {
 
 bool AreEqual(const Entry& one, const Entry& other) {
   if (one.Type() != other.Type() || one.Deadline() != other.Deadline()) return false;
-  if (!one.HasTimedFields() && !other.HasTimedFields()) return ValueDigest(one) == ValueDigest(other);
+  // A digest knows neither consumer groups nor deadlines of fields.
+  const bool has_digest = one.Type() != ValueType::kStream && !one.HasTimedFields() && !other.HasTimedFields();
+  if (has_digest) return ValueDigest(one) == ValueDigest(other);
   return DumpPayload(one, RdbCompression::kOff) == DumpPayload(other, RdbCompression::kOff);
 }
 
@@ -175,6 +177,7 @@ void DataSnapshots::RestoreWhole(Snapshot& snapshot, int db, Unit& unit) {
   std::swap(content, data_.keyspace[db]);
   OnFlushed(db, content);
   disposer_.Free(std::move(content), FreeMode::kLater);
+  unit.Swapped(db, db);  // for those who watch or wait for a key that was absent and has come
   unit.Count(data_.keyspace[db].Size());
   if (!unit.Recorded()) return;
   const Bytes flush[] = {"FLUSHDB"};

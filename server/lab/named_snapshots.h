@@ -65,8 +65,14 @@ class NamedSnapshots {
   // Copies its data and functions to an empty server. Requires: there is such a snapshot.
   void CopyTo(Bytes name, Dataset& data, FunctionLibraries& functions) const;
 
-  // For those that need a snapshot without a name.
+  // For those that need a snapshot without a name: of the data, and of functions and scripts.
   DataSnapshots& data() { return data_; }
+  struct Programs {
+    std::vector<std::string> scripts;    // sorted
+    std::vector<std::string> functions;  // codes of libraries, by name
+  };
+  Programs CurrentPrograms() const { return {Scripts(), Functions()}; }
+  void RestorePrograms(const Programs& programs, Unit& unit);
 
   // Users and directives as they are now are those that Reset brings back.
   void RememberStart();
@@ -81,8 +87,7 @@ class NamedSnapshots {
   struct Setup {
     Config::NamesAndValues directives;
     std::string users;  // lines of an ACL file
-    Texts scripts;      // sorted
-    Texts functions;    // codes of libraries, by name
+    Programs programs;
     ClockControl::State clock;
   };
   struct Snapshot {

@@ -62,10 +62,12 @@ void TestLoad::Run(Call& call) {
   const Bytes format = call.args.Next();
   const Fixture fixture = ReadFixture(format, call.args.Next());
   call.effect.Replace();  // its commands are recorded, not this one
-  DataSnapshots& snapshots = call.services.lab.snapshots.data();
-  const auto before = snapshots.Save();
+  NamedSnapshots& snapshots = call.services.lab.snapshots;
+  const auto before = snapshots.data().Save();
+  const auto programs = snapshots.CurrentPrograms();
   if (const auto reason = RunAll(call, fixture)) {
-    snapshots.Restore(*before, call.unit);
+    snapshots.RestorePrograms(programs, call.unit);
+    snapshots.data().Restore(*before, call.unit);
     call.failed = true;
     return call.reply.Error("ERR " + *reason);
   }

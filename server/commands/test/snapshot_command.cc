@@ -132,10 +132,11 @@ void ResetClients(Call& call) {
   });
 }
 
-// In the order in which they happen: nobody hears of keys that go, nor is hurt by users that do.
+// In the order in which they happen: directives may be refused, so they come before anything has happened; nobody hears
+// of keys that go, nor is hurt by users that do.
 constexpr std::array kResets = {
-    Action{"clients", ResetClients},
     Action{"config", [](Call& call) { call.services.lab.snapshots.ResetConfig(); }},
+    Action{"clients", ResetClients},
     Action{"users", [](Call& call) { call.services.lab.snapshots.ResetUsers(&call.session); }},
     Action{"scripts", [](Call& call) { call.services.lab.snapshots.ResetScripts(call.unit); }},
     Action{"data", ResetData},

@@ -51,6 +51,17 @@ TEST_F(TestFixtureTest, LoadsAllOrNothing) {
   EXPECT_EQ(SnapshotDifference(before, SnapshotOf(*server_)), "");
 }
 
+TEST_F(TestFixtureTest, AFailedLoadLeavesNoFunctionsAndScripts) {
+  client_.Run("FUNCTION LOAD \"#!lua name=old\\nredis.register_function('f', function() return 1 end)\"");
+  const std::string lines =
+      "FUNCTION LOAD \"#!lua name=new\\nredis.register_function('g', function() end)\"\n"
+      "FUNCTION DELETE old\nEVAL 'return 5' 0\nINCR\n";
+  EXPECT_THAT(client_.Run({"TEST", "LOAD", "redis", lines}), ErrorStartsWith("ERR line 4: "));
+  EXPECT_THAT(client_.Run("FCALL f 0"), Int(1));
+  EXPECT_EQ(client_.Run("FUNCTION LIST").Size(), 1u);
+  EXPECT_THAT(client_.Run("EVALSHA 4ca238f611c9d0ae4e9a75a5dbac22aedc379801 0"), ErrorStartsWith("NOSCRIPT"));
+}
+
 TEST_F(TestFixtureTest, DumpsTheSameTextForTheSameData) {
   client_.Run("TEST CLOCK FREEZE 1700000000000");
   const std::vector<std::string> lines = {"SADD colours green \"light blue\" red",
