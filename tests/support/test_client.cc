@@ -100,9 +100,13 @@ std::string TestClient::Raw(Bytes bytes) {
 }
 
 void TestClient::Send(Bytes line) {
+  Begin(line);
+  server_.EndTurn();
+}
+
+void TestClient::Begin(Bytes line) {
   Deliver(EncodeRequest(SplitQuoted(line).value()));
   RunPump();
-  server_.EndTurn();
 }
 
 void TestClient::Deliver(Bytes bytes) {
