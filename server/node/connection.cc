@@ -268,7 +268,9 @@ void Connection::MoveTo(NodeHost& other, Arrival arrival) {
   session.addresses = old.addresses;
   session.identity = old.identity;
   session.resp = old.resp;
-  session.authenticated = !other.parts().users.LoginRequired();
+  session.authenticated = arrival.is_admitted || !other.parts().users.LoginRequired();
+  if (FirstHost() == &left) origin_ = std::make_unique<Origin>(Origin{&left, old.user->name()});
+  if (FirstHost() == &other) ComeBack(session, other);
   session.transport = this;
   session.out.Append(arrival.reply);
   session.held = std::move(arrival.request);
@@ -279,6 +281,16 @@ void Connection::MoveTo(NodeHost& other, Arrival arrival) {
   left.Post([&left, &old] { left.parts().clients.Remove(old); });
   other.Enter();
   other.parts().clients.QueueFlush(session);
+}
+
+void Connection::ComeBack(Session& session, const NodeHost& origin) const {
+  const Users& users = origin.parts().users;
+  const User* const user = users.Find(origin_->user);
+  if (user != nullptr && user->IsOn()) {
+    session.user = user;
+  } else {
+    session.authenticated = !users.LoginRequired();
+  }
 }
 
 }  // namespace respite

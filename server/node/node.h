@@ -131,7 +131,7 @@ class Node {
   Eviction& eviction() { return eviction_; }
   Executor& executor() { return executor_; }
   const Running& running() const { return running_; }
-  const Phase& phase() const { return phase_; }
+  Phase& phase() { return phase_; }
   Expiry& expiry() { return expiry_; }
   Users& users() { return users_; }
   Permissions& permissions() { return permissions_; }

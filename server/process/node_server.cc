@@ -248,6 +248,12 @@ void NodeServer::Signalled(int signal) {
   node_->shutdown().Signalled(signal);
 }
 
+void NodeServer::Stop() {
+  if (has_stopped_) return;
+  node_->phase().Stop();
+  host_->Stop(0);
+}
+
 void NodeServer::OnStop(int exit_code) {
   if (has_stopped_.exchange(true)) return;
   exit_code_ = exit_code;

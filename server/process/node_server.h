@@ -107,6 +107,9 @@ class NodeServer {
   bool IsSettled() const;
   void LogReady();
 
+  // Ends it at once, and saves nothing: a late script is killed, and no further command runs. Harmless when it has
+  // stopped. Requires: Build was done.
+  void Stop();
   // SIGTERM or SIGINT has arrived.
   void Signalled(int signal);
   bool HasStopped() const { return has_stopped_; }

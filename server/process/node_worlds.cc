@@ -78,16 +78,20 @@ std::optional<std::string> NodeWorlds::Create(Bytes name, const Order& order) {
   return std::nullopt;
 }
 
-// In a later Turn, since a client of this world may have asked for it.
+// It ends at once, and whoever asks for its name from now on gets a new one. It is freed in a later Turn, since one of
+// its clients may have asked for this.
 void NodeWorlds::Drop(Bytes name) {
-  parts_.loop.loop.Post(nullptr, [this, name = std::string(name)] { worlds_.erase(name); });
+  auto dropped = worlds_.extract(worlds_.find(name));
+  NodeServer& server = *dropped.mapped().node;
+  dropped_.push_back(std::move(dropped.mapped()));
+  server.Stop();
+  parts_.loop.loop.Post(nullptr, [this] { dropped_.clear(); });
 }
 
 // SHUTDOWN in a world ends that world.
 void NodeWorlds::OnStop(NodeServer& node) {
-  for (const auto& [name, world] : worlds_) {
-    if (world.node.get() == &node) Drop(name);
-  }
+  const auto name = NameOf(node.host());
+  if (name) Drop(*name);
 }
 
 std::optional<std::string> NodeWorlds::OnOomScore(NodeServer&) {
@@ -106,12 +110,12 @@ void NodeWorlds::AwaitIdle() {
 void NodeWorlds::DropIdle() {
   const int64_t now_ms = parts_.pace.NowMs();
   const int64_t most_ms = ParseDurationMs(parts_.config.settings().test_world_idle).value_or(0);
-  for (auto place = worlds_.begin(); place != worlds_.end();) {
-    World& world = place->second;
+  std::vector<std::string> idle;
+  for (auto& [name, world] : worlds_) {
     if (world.node->node().clients().Count() != 0) world.used_ms = now_ms;
-    const bool is_idle = most_ms != 0 && now_ms - world.used_ms >= most_ms;
-    place = is_idle ? worlds_.erase(place) : std::next(place);
+    if (most_ms != 0 && now_ms - world.used_ms >= most_ms) idle.push_back(name);
   }
+  for (const std::string& name : idle) Drop(name);
 }
 
 // --- Looking.
@@ -136,33 +140,36 @@ NodeServer& NodeWorlds::ServerOf(Bytes world) const {
   return world.empty() ? parts_.server : *worlds_.find(world)->second.node;
 }
 
-std::string NodeWorlds::NameOf(const NodeHost& host) const {
+std::optional<std::string> NodeWorlds::NameOf(const NodeHost& host) const {
+  if (&host == &parts_.server.host()) return std::string();
   for (const auto& [name, world] : worlds_) {
     if (&world.node->host() == &host) return name;
   }
-  return {};
+  return std::nullopt;
 }
 
 // --- Going there.
 
 bool NodeWorlds::Enter(const Session& session, Entry entry) {
-  const auto* const connection = dynamic_cast<Connection*>(session.transport);
-  if (connection == nullptr || session.kind == SessionKind::kReplica) return false;
-  parts_.loop.loop.Post(nullptr, [this, from = NameOf(connection->host()), id = session.id, entry = std::move(entry)] {
-    Move(from, id, entry);
+  auto* const connection = dynamic_cast<Connection*>(session.transport);
+  if (connection == nullptr || session.kind == SessionKind::kReplica || !NameOf(connection->host())) return false;
+  parts_.loop.loop.Post(nullptr, [this, weak = connection->Self(), entry = std::move(entry)] {
+    const auto moving = weak.lock();
+    const bool leads_somewhere = entry.world.empty() || Has(entry.world);
+    if (moving != nullptr && !moving->IsClosing() && leads_somewhere) Move(*moving, entry);
   });
   return true;
 }
 
-void NodeWorlds::Move(const std::string& from, uint64_t id, const Entry& entry) {
-  if ((!from.empty() && !Has(from)) || (!entry.world.empty() && !Has(entry.world))) return;
-  const Session* const session = ServerOf(from).node().clients().Find(id);
-  if (session == nullptr) return;
-  Connection::Arrival arrival{.reply = entry.reply, .request = nullptr};
+void NodeWorlds::Move(Connection& connection, const Entry& entry) {
+  // Whoever the main server has admitted may go everywhere. Whoever came to the port of a world is a stranger
+  // elsewhere.
+  const bool is_admitted = connection.FirstHost() == &parts_.server.host();
+  Connection::Arrival arrival{.reply = entry.reply, .request = nullptr, .is_admitted = is_admitted};
   if (!entry.request.empty()) {
-    arrival = {.reply = {}, .request = std::make_unique<HeldRequest>(HeldRequest{entry.request, {}})};
+    arrival.reply.clear();
+    arrival.request = std::make_unique<HeldRequest>(HeldRequest{entry.request, {}});
   }
-  auto& connection = dynamic_cast<Connection&>(*session->transport);
   connection.MoveTo(ServerOf(entry.world).host(), std::move(arrival));
 }
 

@@ -17,6 +17,8 @@
 
 namespace respite {
 
+class Connection;
+
 class NodeWorlds final : public Worlds, public NodeServer::Owner {
  public:
   struct Parts {
@@ -61,9 +63,10 @@ class NodeWorlds final : public Worlds, public NodeServer::Owner {
 
   std::unique_ptr<Config> ConfigFor(const Order& order, Folder& folder) const;
   NodeServer& ServerOf(Bytes world) const;
-  // Moves the client `id` of a server there, if both are still there. `entry` says where to.
-  void Move(const std::string& from, uint64_t id, const Entry& entry);
-  std::string NameOf(const NodeHost& host) const;
+  // Requires: the connection is open, and there is such a world.
+  void Move(Connection& connection, const Entry& entry);
+  // Empty: the server that has the worlds. Nothing: a world that was dropped.
+  std::optional<std::string> NameOf(const NodeHost& host) const;
   void AwaitIdle();
   void DropIdle();
 
@@ -71,6 +74,7 @@ class NodeWorlds final : public Worlds, public NodeServer::Owner {
   OwnFolder nowhere_;
   const std::unique_ptr<Config> base_;
   std::map<std::string, World, std::less<>> worlds_;
+  std::vector<World> dropped_;  // freed in the next Turn
   bool awaits_idle_ = false;
 };
 

@@ -109,6 +109,42 @@ class WorldsTest(LaunchTest):
         self.assertEqual([], self.admin.value("TEST", "WORLD", "LIST"))
         self.assertEqual(b"+OK", stranger.value("AUTH", "world.w", "secret"))
 
+    def test_a_dropped_world_is_gone_at_once(self):
+        client = self.client("world.w", "x")
+        client.value("SET", "k", "old")
+        pipeline = [["TEST", "WORLD", "DROP", "w"], ["TEST", "WORLD", "ENTER", "w"], ["EXISTS", "k"], ["SET", "k", "new"]]
+        self.admin.send(b"".join(map(encode, pipeline)))
+        self.assertEqual([b"+OK\r\n", b"+OK\r\n", b":0\r\n", b"+OK\r\n"], [self.admin.read() for _ in pipeline])
+        self.assertEqual(b"", client.read_to_end())
+        with self.client() as main:
+            self.assertEqual(0, main.value("EXISTS", "k"))
+
+    def test_dropping_a_world_ends_its_late_script(self):
+        client, moving = self.client("world.w", "x"), self.client()
+        client.value("CONFIG", "SET", "busy-reply-threshold", "10")
+        client.send(encode(["EVAL", "redis.call('SET', 'k', 'v') while true do end", "0"]))
+        wait_until(lambda: "Slow script detected" in self.server.text, "the script to be late")
+        moving.send(encode(["TEST", "WORLD", "ENTER", "v"]) + encode(["SET", "k", "v"]))
+        self.assertEqual(b"+OK", self.admin.value("TEST", "WORLD", "DROP", "w"))
+        self.assertEqual([b"+OK\r\n", b"+OK\r\n"], [moving.read(), moving.read()])
+        self.assertIn(b"Script killed", client.read_to_end())
+        self.assertEqual([b"v"], [world[1] for world in self.admin.value("TEST", "WORLD", "LIST")])
+
+    def test_a_user_comes_back_as_who_it_was(self):
+        self.admin.value("ACL", "SETUSER", "app", "on", ">p", "~app:*", "+@all")
+        client = self.client()
+        client.value("AUTH", "app", "p")
+        client.value("TEST", "WORLD", "ENTER", "w")
+        self.assertEqual(b"default", client.value("ACL", "WHOAMI"))
+        client.value("TEST", "WORLD", "ENTER", "v")
+        client.value("TEST", "WORLD", "LEAVE")
+        self.assertEqual(b"app", client.value("ACL", "WHOAMI"))
+        client.value("TEST", "WORLD", "ENTER", "w")
+        self.admin.value("ACL", "DELUSER", "app")
+        self.admin.value("CONFIG", "SET", "requirepass", "secret")
+        client.value("TEST", "WORLD", "LEAVE")
+        self.assertEqual(b"-NOAUTH Authentication required.\r\n", client.run("GET", "app:1"))
+
     def test_refusals(self):
         for words in (["ENTER", ""], ["ENTER", "x" * 257], ["ENTER"], ["DROP", "none"], ["CREATE", "w", "PORT", "0"],
                       ["CREATE", "w", "FROM", "none"], ["CREATE", "w", "AT", "home"], ["LEAVE", "now"], ["GO"]):
@@ -148,6 +184,50 @@ class WorldsTest(LaunchTest):
 
     def used_memory(self):
         return int(self.admin.value("INFO", "memory").split(b"used_memory:")[1].split()[0])
+
+
+class WithAPasswordTest(LaunchTest):
+    """Worlds begin with the password that the server has at its start."""
+
+    def setUp(self):
+        super().setUp()
+        self.server = self.start("--port", "auto", "--bind", "127.0.0.1", "--save", "", "--test-commands", "local",
+                                 "--requirepass", "secret")
+
+    def client(self, port=None):
+        client = Raw(port or self.server.port)
+        self.addCleanup(client.close)
+        return client
+
+    def test_who_knows_it_gets_in_and_out(self):
+        for login in (["AUTH", "world.w", "secret"], ["HELLO", "3", "AUTH", "world.w", "secret", "SETNAME", "me"],
+                      ["HELLO", "2", "AUTH", "world.w", "secret"]):
+            with self.subTest(login):
+                client = self.client()
+                self.assertIn(client.run(*login)[:1], b"+%*")
+                self.assertEqual(b"+OK\r\n", client.run("SET", "k", "v"))
+                self.assertEqual(b"+OK\r\n", client.run("TEST", "WORLD", "LEAVE"))
+                self.assertEqual(b":0\r\n", client.run("EXISTS", "k"))
+
+    def test_a_client_that_has_logged_in_enters(self):
+        client = self.client()
+        client.value("AUTH", "secret")
+        for action in (["ENTER", "w"], ["ENTER", "v"], ["LEAVE"]):
+            self.assertEqual(b"+OK\r\n", client.run("TEST", "WORLD", *action))
+            self.assertEqual(b"+PONG\r\n", client.run("PING"))
+
+    def test_the_port_of_a_world_leads_no_stranger_elsewhere(self):
+        admin = self.client()
+        admin.value("AUTH", "secret")
+        port = admin.value("TEST", "WORLD", "CREATE", "w", "PORT", "auto")
+        stranger = self.client(port)
+        self.assertTrue(stranger.run("GET", "k").startswith(b"-NOAUTH "))
+        admin.value("TEST", "WORLD", "ENTER", "w")
+        admin.value("CONFIG", "SET", "requirepass", "")
+        stranger = self.client(port)
+        self.assertEqual(b"$-1\r\n", stranger.run("GET", "k"))
+        self.assertEqual(b"+OK\r\n", stranger.run("TEST", "WORLD", "LEAVE"))
+        self.assertTrue(stranger.run("GET", "k").startswith(b"-NOAUTH "))
 
 
 class WithoutTestCommandsTest(LaunchTest):
