@@ -2,7 +2,8 @@
 //
 // It is watched as a whole, not its thread that started us, as PR_SET_PDEATHSIG would do. Whoever adopts a process
 // whose parent has ended (init, or a subreaper) is not its parent. One is told from the other by the session: a process
-// has that of its parent, or one of its own.
+// has that of its parent, or one of its own. So a parent that ended before we looked is not noticed if the one who
+// adopts us has its session.
 #pragma once
 
 #include <sys/types.h>

@@ -1,4 +1,5 @@
 """Starting a server for tests: --test and its parts. Launchers are real processes; most of them are killed."""
+import contextlib
 import os
 import re
 import signal
@@ -32,6 +33,12 @@ if os.fork() == 0:
         pass
     os.execv(sys.argv[1], sys.argv[1:])
 """
+
+
+def end_group(leader):
+    """Kills what a test has left of a process group, which may be nothing."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(leader, signal.SIGKILL)
 
 
 class TestProfileTest(LaunchTest):
@@ -192,8 +199,11 @@ class ExitWithParentTest(TestProfileTest):
             os.remove(self.path("log"))
 
     def test_a_launcher_that_ended_before(self):
-        subprocess.run([sys.executable, "-c", ORPHANAGE, SERVER, "--test", "--logfile", self.path("log")], check=True,
-                       cwd=self.folder, timeout=20)
+        """In a session of its own, so that whoever adopts the server can be told from its launcher."""
+        launcher = subprocess.Popen([sys.executable, "-c", ORPHANAGE, SERVER, "--test", "--logfile", self.path("log")],
+                                    cwd=self.folder, start_new_session=True)
+        self.addCleanup(end_group, launcher.pid)
+        self.assertEqual(0, launcher.wait(20))
         wait_until(lambda: os.path.exists(self.path("log")) and "has ended already" in self.read("log"), "the log")
         self.assertNotIn("Ready to accept", self.read("log"))
 
