@@ -84,7 +84,8 @@ void ClockControl::Restore(const State& state) {
 // Further requests of this Turn see the new time.
 void ClockControl::Changed() {
   parts_.executor.LetTimePass();
-  parts_.keeper.OnClockChanged();
+  const bool stands = parts_.clock->mode() == MovableClock::Mode::kFrozen;
+  parts_.keeper.OnClockChanged(stands ? TimeKeeper::Motion::kStands : TimeKeeper::Motion::kRuns);
 }
 
 void ClockControl::Pass(int64_t elapsed_ms) {

@@ -199,6 +199,20 @@ TEST_F(TestClockTest, OnlyAMovedClockEndsAKeyWithinTheMillisecondOfItsDeadline) 
   EXPECT_THAT(client_.Run("HLEN h"), Int(1));
 }
 
+// Ticks of the timer come at real times, so what they remove would differ from run to run.
+TEST_F(TestClockTest, NothingIsRemovedWhileTheClockStands) {
+  client_.Run("TEST CLOCK FREEZE " + std::string(kNoon));
+  client_.Run("SET k v PXAT 1");
+  server_.RunCronFor(1'000);
+  EXPECT_EQ(server_->keyspace()[0].Size(), 1u);
+  client_.Run("TEST CLOCK ADVANCE 1");
+  EXPECT_EQ(server_->keyspace()[0].Size(), 0u);
+  client_.Run("SET k v PXAT 1");
+  client_.Run("TEST CLOCK RATE 1");
+  server_.RunCronFor(1'000);
+  EXPECT_EQ(server_->keyspace()[0].Size(), 0u);
+}
+
 TEST_F(TestClockTest, AClientThatLeavesDuringAJumpLeavesNothingBehind) {
   {
     TestClient leaves(server_);
