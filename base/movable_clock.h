@@ -25,7 +25,7 @@ class MovableClock final : public Clock {
   MovableClock(const Clock& machine, const Pace& pace);
 
   int64_t WallUs() const override;
-  int64_t MonotonicUs() const override { return MonotonicUsAt(pace_.NowUs()); }
+  int64_t MonotonicUs() const override { return mode_ == Mode::kFrozen ? monotonic_us_ : MonotonicUsAt(pace_.NowUs()); }
   int64_t MonotonicUsAt(int64_t pace_us) const override;
   int64_t PaceUsWhen(int64_t monotonic_us) const override;
 
