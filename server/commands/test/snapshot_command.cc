@@ -134,6 +134,7 @@ void ResetClients(Call& call) {
 
 // In the order in which they happen: nobody hears of keys that go, nor is hurt by users that do.
 constexpr std::array kResets = {
+    Action{"faults", [](Call& call) { call.services.lab.faults.Clear(); }},
     Action{"clients", ResetClients},
     Action{"config", [](Call& call) { call.services.lab.snapshots.ResetConfig(); }},
     Action{"users", [](Call& call) { call.services.lab.snapshots.ResetUsers(&call.session); }},

@@ -27,13 +27,30 @@ struct TestHelp {
                         "    Jump to what falls due next whenever all clients wait.",
                         "CLOCK REAL",
                         "    Follow the clock of the machine again.",
+                        "DROP [CLIENT|USER|ADDR|LIB <glob>] [ID <id>] [DB <n>]",
+                        "    End the connections of other clients, and reply how many.",
                         "DUMP [<pattern>]",
                         "    Return the data as commands, sorted: the same text for the same data.",
+                        "FAULT ADD <name> [WHEN <condition> ...] DO <fault> [TIMES <n>] [AFTER <n>] [PERCENT <p>] "
+                        "[FOR <duration>]",
+                        "    Let requests that meet all conditions fail: COMMAND, KEY, CLIENT, USER, ADDR, LIB <glob>,",
+                        "    CATEGORY <@name>, ID, DB <n>, SCRIPT, TRANSACTION yes|no. The faults are:",
+                        "    ERROR <text>|<CODE>, REPLY <resp>, DELAY, DELAY-REPLY <duration>, CLOSE, CLOSE-AFTER,",
+                        "    CUT <octets>, TRICKLE <octets a second>, SILENCE; for connections REFUSE [LISTEN];",
+                        "    for append-only file and snapshots DISK FULL|ERROR|SLOW <duration>.",
+                        "FAULT LIST",
+                        "    Show all faults, with what they have met.",
+                        "FAULT HITS <name>",
+                        "    Show how often one has acted.",
+                        "FAULT DEL <name>",
+                        "    Remove one. What it delays or holds back goes on.",
+                        "FAULT CLEAR",
+                        "    Remove all.",
                         "LOAD REDIS|RESP|JSON <text>",
                         "    Run the commands of a fixture, all of them or none.",
                         "SEED <n>",
                         "    Make random choices the same ones from now on in each run.",
-                        "RESET [DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|CLOCK|CLIENTS ...]",
+                        "RESET [DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|FAULTS|CLOCK|CLIENTS ...]",
                         "    Bring these, or all, back to the state after the start.",
                         "SNAPSHOT SAVE <name>",
                         "    Remember data, functions, scripts, users, directives and clock.",
@@ -67,8 +84,8 @@ struct TestContainer {
                                        .flags = kAdmin | kProtected,
                                        .arity = -2,
                                        .protection = Protection::kTestCommands};
-  static constexpr auto kSubcommands =
-      Family<TestClock, TestDump, TestHelp, TestLoad, TestReset, TestSeed, TestSnapshot, TestWorld>();
+  static constexpr auto kSubcommands = Family<TestClock, TestDrop, TestDump, TestFault, TestHelp, TestLoad, TestReset,
+                                              TestSeed, TestSnapshot, TestWorld>();
 };
 
 constexpr auto kTestCommands = Family<TestContainer>();
