@@ -5,6 +5,7 @@
 #include "server/clients/holdups.h"
 #include "server/clients/watched_keys.h"
 #include "server/execution/executor.h"
+#include "server/execution/script_runner.h"
 
 namespace respite {
 
@@ -58,6 +59,8 @@ std::optional<Executor::Outcome> Executor::MeetFault(Passage& passage) {
       AnswerInstead(passage, fault->text);
       return Outcome::kDone;
     case Kind::kDelay:
+      // While a script is late, no delay ends; so a request that may end the script must not wait for that.
+      if (parts_.scripts.Busy()) break;
       Hold(session, passage.words, {.has_met_faults = true});
       parts_.holdups.DelayRequest(session, fault->amount, fault->owner);
       return Outcome::kPostponed;
@@ -68,9 +71,9 @@ std::optional<Executor::Outcome> Executor::MeetFault(Passage& passage) {
     case Kind::kCut:
     case Kind::kTrickle:
     case Kind::kSilence:
-      parts_.holdups.ExpectReply(session, ReplyFaultOf(*fault));
       break;
   }
+  parts_.holdups.ExpectReply(session, ReplyFaultOf(*fault));
   return std::nullopt;
 }
 

@@ -476,6 +476,22 @@ TEST_F(FaultsTest, AMonitorIsShownADelayedCommandWhenItRuns) {
   EXPECT_THAT(monitor.Raw(""), HasSubstr("\"GET\" \"k\""));
 }
 
+TEST_F(FaultsTest, ADelayDoesNotKeepALateScriptAlive) {
+  Add("f WHEN COMMAND SCRIPT DO DELAY 1h");
+  TestClient killer(server_);
+  int rounds = 0;
+  server_.Besides([&] {
+    if (rounds++ == 0) killer.Send("SCRIPT KILL");
+  });
+  server_.clock().PassWithEachLook(1000);
+  EXPECT_THAT(client_.Run({"EVAL", "while true do end", "0"}), ErrorStartsWith("ERR Error running script"));
+  server_.clock().PassWithEachLook(0);
+  EXPECT_EQ(killer.Raw(""), "") << "its reply is held back instead";
+  server_.AdvanceMs(3'600'000);
+  server_.Cron();
+  EXPECT_EQ(killer.Raw(""), "+OK\r\n");
+}
+
 TEST_F(FaultsTest, AClientMayLeaveWhileItIsHeldBack) {
   Add("d WHEN COMMAND GET DO DELAY 1h");
   Add("r WHEN COMMAND SET DO DELAY-REPLY 1h");
