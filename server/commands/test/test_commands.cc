@@ -7,7 +7,7 @@ namespace respite {
 
 namespace {
 
-constexpr std::initializer_list<std::string_view> kHelp = {
+constexpr std::string_view kHelp[] = {
     "CLOCK",
     "    Show the clock of this server, and what falls due next.",
     "CLOCK FREEZE [<time>]",
