@@ -159,7 +159,9 @@ bool ClockControl::EveryClientWaits() const {
   bool all = parts_.clients.Count() != 0;
   parts_.clients.ForEach([&](const Session& session) {
     const bool listens = session.subscriptions != nullptr;
-    all = all && (session.closing || session.IsBlocked() || listens || session.kind == SessionKind::kReplica);
+    const bool is_held = session.holdup != nullptr && !session.holdup->gate.IsOpen();
+    all =
+        all && (session.closing || session.IsBlocked() || listens || is_held || session.kind == SessionKind::kReplica);
   });
   return all;
 }

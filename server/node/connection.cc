@@ -167,7 +167,8 @@ void Connection::EndOfInput(Transfer::State state) {
     server.log.Verbose(ended ? "Client closed connection " + ClientText(*session_, server.clock.MonotonicMs())
                              : "Reading from client: " + stream_.ErrorText());
   }
-  if (!ended || session_->out.Empty()) return Depart();
+  const bool is_held = session_->Sendable() != session_->out.Size();  // perhaps for ever, and few peers close only half
+  if (!ended || is_held || session_->out.Empty()) return Depart();
   Want({.read = false, .write = wanted_.write});
   session_->close_after_reply = true;  // half closed: the peer still waits for the replies of this Turn
   server.clients.QueueFlush(*session_);
@@ -220,16 +221,16 @@ void Connection::Flush(size_t most_bytes) {
   if (is_departing_) return session_->out.Consume(session_->out.Size());
   size_t before = session_->out.Size();
   session_->output_account.NoteOutput(before);
-  const size_t end = before - std::min(before, most_bytes);
+  const size_t end = before - std::min(session_->Sendable(), most_bytes);
   while (session_->out.Size() > end) {
     if (!WriteSome(session_->out.Size() - end)) break;
   }
   if (session_->closing || is_departing_) return;
-  if (!session_->out.Empty()) {
+  if (!session_->HasSentAll()) {
     int64_t now_ms = host_->parts().clock.MonotonicMs();
     if (session_->out.Size() != before) session_->usage.last_active_ms = now_ms;
     if (!host_->parts().limits.CheckOutput(*session_, now_ms, ClientLimits::Moment::kReply)) {
-      Want({.read = wanted_.read, .write = true});
+      Want({.read = wanted_.read, .write = session_->Sendable() != 0});
     }
   } else if (session_->close_after_reply) {
     host_->parts().clients.Close(*session_);
@@ -237,14 +238,14 @@ void Connection::Flush(size_t most_bytes) {
 }
 
 bool Connection::WriteSome(size_t most_bytes) {
-  const Transfer sent = stream_.Send(session_->out, most_bytes);
+  const Transfer sent = stream_.Send(session_->out, {.wanted = most_bytes, .allowed = session_->Sendable()});
   if (sent.state != Transfer::State::kMoved) {
     if (sent.state == Transfer::State::kLater) return false;
     host_->parts().log.Verbose("Error writing to client: " + stream_.ErrorText());
     Depart();
     return false;
   }
-  session_->out.Consume(sent.bytes);
+  session_->NoteSent(sent.bytes);
   session_->usage.bytes_out += sent.bytes;
   ServerStats& stats = host_->parts().stats;
   stats.net_output_bytes += sent.bytes;

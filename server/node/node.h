@@ -21,6 +21,7 @@
 #include "server/clients/client_memory.h"
 #include "server/clients/clients.h"
 #include "server/clients/departures.h"
+#include "server/clients/holdups.h"
 #include "server/clients/key_notifications.h"
 #include "server/clients/messages.h"
 #include "server/clients/moving_keys.h"
@@ -58,9 +59,11 @@
 #include "server/execution/http_guard.h"
 #include "server/execution/monitors.h"
 #include "server/execution/pump.h"
+#include "server/execution/request_faults.h"
 #include "server/execution/script_runner.h"
 #include "server/execution/services.h"
 #include "server/execution/slowlog.h"
+#include "server/lab/faults/disk_faults.h"
 #include "server/lab/lab.h"
 #include "server/migration/migrations.h"
 #include "server/net/link.h"
@@ -167,11 +170,17 @@ class Node {
   const KeyUsage& usage() const { return data_.usage; }
 
  private:
+  // What append-only file and snapshots are written to.
+  FileSystem& StorageFiles() { return movable_clock_ != nullptr ? faulty_disk_ : parts_.files; }
+
   const std::unique_ptr<MovableClock> movable_clock_;  // null: nobody may move it
   const Parts parts_;                                  // with that clock, if there is one
   HostPort host_;
   NetworkPort network_;
   SlotRouterPort router_;
+  RequestFaultsPort faults_;
+  DiskFaults disk_faults_;
+  FaultyDisk faulty_disk_;
   Running running_;
   Phase phase_;
   Role role_;
@@ -197,6 +206,7 @@ class Node {
   Messages messages_;
   Departures departures_;
   Pause pause_;
+  Holdups holdups_;
   CallObservers call_observers_;
   Books books_;
   Monitors monitors_;

@@ -82,6 +82,7 @@ void TestDump::Run(Call& call) {
 void TestSeed::Run(Call& call) {
   const int64_t seed = call.args.NextInteger();
   call.services.data.random = Random(static_cast<uint64_t>(seed));
+  call.services.lab.faults.Seed(static_cast<uint64_t>(seed));
   call.reply.Ok();
 }
 

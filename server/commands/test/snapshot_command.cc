@@ -136,6 +136,7 @@ void ResetClients(Call& call) {
 // of keys that go, nor is hurt by users that do.
 constexpr std::array kResets = {
     Action{"config", [](Call& call) { call.services.lab.snapshots.ResetConfig(); }},
+    Action{"faults", [](Call& call) { call.services.lab.faults.Clear(); }},
     Action{"clients", ResetClients},
     Action{"users", [](Call& call) { call.services.lab.snapshots.ResetUsers(&call.session); }},
     Action{"scripts", [](Call& call) { call.services.lab.snapshots.ResetScripts(call.unit); }},

@@ -25,6 +25,24 @@ struct TestClock {
   static void Run(Call& call);
 };
 
+struct TestDrop {
+  static constexpr CommandSpec spec = TestSpec(
+      "TEST|DROP [CLIENT client-name:pattern] [ID client-id:integer] [USER username:pattern] [ADDR address:pattern] "
+      "[DB "
+      "db:integer] [LIB library:pattern]",
+      "Ends the connections of other clients.");
+  static void Run(Call& call);
+};
+
+struct TestFault {
+  static constexpr CommandSpec spec = TestSpec(
+      "TEST|FAULT action(add{ADD add-name<name>:string [WHEN condition:string...] DO fault:string... [TIMES "
+      "times:integer] [AFTER after:integer] [PERCENT percent:double] [FOR for-duration<duration>:string]}|LIST|HITS "
+      "hits-name<name>:string|DEL del-name<name>:string|CLEAR)",
+      "Adds, shows and removes faults that requests, connections and the disk meet.");
+  static void Run(Call& call);
+};
+
 struct TestDump {
   static constexpr CommandSpec spec =
       TestSpec("TEST|DUMP [pattern:pattern]", "Returns the data as commands, the same text for the same data.");
@@ -45,7 +63,7 @@ struct TestSeed {
 
 struct TestReset {
   static constexpr CommandSpec spec =
-      TestSpec("TEST|RESET [what(DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|CLOCK|CLIENTS)...]",
+      TestSpec("TEST|RESET [what(DATA|CONFIG|USERS|SCRIPTS|SNAPSHOTS|FAULTS|CLOCK|CLIENTS)...]",
                "Brings this server, or parts of it, back to its state after the start.");
   static void Run(Call& call);
 };

@@ -1,8 +1,10 @@
-"""The powers of a test server through redis-py: time that the test moves, snapshots, worlds. No test sleeps."""
+"""The powers of a test server through redis-py: time that the test moves, snapshots, worlds, faults. No test sleeps."""
 import subprocess
 
 import pytest
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 import servers
 
@@ -148,3 +150,27 @@ def test_workers_share_a_server_but_no_data(server):
     assert [client.get("worker") for client in clients] == [None, *map(str, range(1, 8))]
     for client in clients:
         client.close()
+
+
+def test_a_retry_after_a_lost_reply_runs_incr_twice(frozen, server):
+    frozen.execute_command("TEST", "FAULT", "ADD", "lost", "WHEN", "COMMAND", "INCR*", "DO", "CLOSE-AFTER", "TIMES", 1)
+    with server.client(retry=Retry(NoBackoff(), 1), retry_on_error=[redis.exceptions.ConnectionError]) as client:
+        assert client.incr("orders") == 2
+    assert frozen.execute_command("TEST", "FAULT", "HITS", "lost") == 1
+    assert frozen.get("orders") == "2"
+
+
+def test_a_retry_survives_a_server_that_loads(frozen, server):
+    frozen.execute_command("TEST", "FAULT", "ADD", "loads", "WHEN", "COMMAND", "GET", "DO", "ERROR", "LOADING", "TIMES", 2)
+    with server.client(retry=Retry(NoBackoff(), 3), retry_on_error=[redis.exceptions.BusyLoadingError]) as client:
+        assert client.get("k") is None
+    assert frozen.execute_command("TEST", "FAULT", "HITS", "loads") == 2
+
+
+def test_a_timeout_leaves_no_reply_for_the_next_request(frozen, server):
+    frozen.execute_command("TEST", "FAULT", "ADD", "hangs", "WHEN", "COMMAND", "GET", "DO", "SILENCE", "TIMES", 1)
+    frozen.set("a", "1")
+    with server.client(socket_timeout=0.1, retry=None) as client:
+        with pytest.raises(redis.exceptions.TimeoutError):
+            client.get("a")
+        assert client.echo("mine") == "mine"
